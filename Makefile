@@ -1,0 +1,56 @@
+# The commands of the project. Meson does the building, in build/; each target
+# first sees to the system packages that it needs (scripts/setup.sh).
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+export CC DESTDIR
+
+.PHONY: build demo test bench install dist lint format clean help
+
+build:
+	@scripts/setup.sh build
+	@scripts/build.sh
+
+demo:
+	@scripts/setup.sh demo
+	@scripts/build.sh
+	@scripts/demo.sh
+
+test:
+	@scripts/setup.sh test
+	@scripts/test.sh
+
+bench:
+	@scripts/setup.sh bench
+	@scripts/build.sh
+	@scripts/bench.sh $(BENCH_ARGS)
+
+install: build
+	@scripts/install.sh "$(PREFIX)"
+
+dist:
+	@scripts/setup.sh dist
+	@scripts/dist.sh
+
+lint:
+	@scripts/setup.sh lint
+	@scripts/build.sh
+	@scripts/lint.sh
+
+format:
+	@scripts/setup.sh lint
+	@git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format -i
+
+clean:
+	rm -rf build dist
+
+help:
+	@echo 'make                  build memledger into build/'
+	@echo 'make demo             record VGG-19 four ways and compare them (SIZE=256: full input)'
+	@echo 'make test             run every test'
+	@echo 'make bench            measure memledger beside memray and heaptrack'
+	@echo 'make install PREFIX=  install (default /usr/local; DESTDIR is honoured)'
+	@echo 'make dist             one tarball in dist/ for any glibc >= 2.28'
+	@echo 'make lint             check names, formatting, shell scripts and C code'
+	@echo 'make format           apply the formatting'
+	@echo 'make clean            remove build/ and dist/'

@@ -1,0 +1,21 @@
+#!/bin/bash
+# build.sh [--werror]: build everything into build/.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+. "$(dirname "$0")/common.sh"
+
+werror=false
+[ "${1:-}" = --werror ] && werror=true
+
+configure build "-Dwerror=$werror"
+# The tests want every warning to be an error and a missing cmocka to be one
+# too, in a folder that `make demo` may have set up without. Never undone: going
+# back and forth would compile everything again each time.
+if [ $werror = true ]; then
+  settings=$("$meson" introspect build --buildoptions |
+    "$python" -c 'import json, sys
+o = {x["name"]: x["value"] for x in json.load(sys.stdin)}
+print(o["werror"], o["tests"])')
+  [ "$settings" = "True enabled" ] || "$meson" configure build -Dwerror=true -Dtests=enabled
+fi
+ninja -C build

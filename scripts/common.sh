@@ -1,0 +1,44 @@
+# shellcheck shell=bash
+# Sourced by the other scripts: where the project is, and how they speak.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root" || exit 1
+
+say() { printf '==> %s\n' "$*"; }
+die() {
+  printf '%s: %s\n' "${0##*/}" "$*" >&2
+  exit 1
+}
+
+# The distribution's own first: what comes earlier in PATH may belong to a
+# Python environment that lacks half of its modules.
+system_tool() {
+  if [ -x "/usr/bin/$1" ]; then
+    echo "/usr/bin/$1"
+  else
+    command -v "$1" || echo "$1"
+  fi
+}
+meson=$(system_tool meson)
+python=$(system_tool python3)
+
+# configure DIR [MESON ARGUMENTS]: set a build folder up, once.
+configure() {
+  local dir=$1
+  shift
+  if [ ! -f "$dir/build.ninja" ]; then
+    "$meson" setup "$dir" "$@"
+  fi
+}
+
+# venv DIR REQUIREMENTS: a private Python environment, made again when the
+# list of packages changes.
+venv() {
+  local dir=$1 list=$2
+  if ! cmp -s "$list" "$dir/installed.txt"; then
+    rm -rf "$dir"
+    "$python" -m venv "$dir"
+    "$dir/bin/pip" install --quiet --disable-pip-version-check --requirement "$list"
+    cp "$list" "$dir/installed.txt"
+  fi
+}

@@ -1,0 +1,90 @@
+#!/bin/bash
+# dist.sh: one tarball that runs on any x86-64 Linux with glibc 2.28 or later.
+#
+# zig's C compiler carries the symbol lists of old glibc versions, so nothing
+# newer than the one named below can be linked. zstd and xxHash come from the
+# distribution's static archives; only their headers are shown to the compiler,
+# since the rest of /usr/include belongs to another glibc.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+. "$(dirname "$0")/common.sh"
+
+glibc=2.28
+work=$root/build/dist
+venv=$root/build/venv-dist
+
+say "tools"
+venv "$venv" scripts/requirements-dist.txt
+meson=$venv/bin/meson
+export ZIG_GLOBAL_CACHE_DIR=$work/zig-cache ZIG_LOCAL_CACHE_DIR=$work/zig-cache
+
+say "static libraries"
+deps=$work/deps
+rm -rf "$deps" "$work/build" "$work/stage"
+mkdir -p "$deps/include" "$deps/lib/pkgconfig"
+# stage_library NAME HEADER...
+stage_library() {
+  local name=$1 libdir incdir
+  shift
+  libdir=$(pkg-config --variable=libdir "lib$name")
+  incdir=$(pkg-config --variable=includedir "lib$name")
+  # Debian's zstd says /usr/lib, and lives one folder deeper.
+  [ -f "$libdir/lib$name.a" ] || libdir=/usr/lib/x86_64-linux-gnu
+  cp "$libdir/lib$name.a" "$deps/lib/"
+  for header; do
+    if [ -f "$incdir/$header" ]; then cp "$incdir/$header" "$deps/include/"; fi
+  done
+  cat >"$deps/lib/pkgconfig/lib$name.pc" <<END
+Name: $name
+Description: static $name
+Version: $(pkg-config --modversion "lib$name")
+Libs: -L$deps/lib -l$name
+Cflags: -I$deps/include
+END
+}
+stage_library zstd zstd.h zstd_errors.h
+stage_library xxhash xxhash.h xxh3.h
+
+say "build for glibc $glibc"
+zig="'$venv/bin/python', '-m', 'ziglang'"
+cat >"$work/zig.ini" <<END
+[binaries]
+c = [$zig, 'cc', '-target', 'x86_64-linux-gnu.$glibc']
+ar = [$zig, 'ar']
+ranlib = [$zig, 'ranlib']
+strip = 'strip'
+pkg-config = 'pkg-config'
+END
+export PKG_CONFIG_LIBDIR=$deps/lib/pkgconfig
+unset PKG_CONFIG_PATH
+"$meson" setup "$work/build" --native-file "$work/zig.ini" --prefix=/ --strip \
+  -Dstatic_deps=true -Dtests=disabled -Dexamples=false
+ninja -C "$work/build"
+
+version=$("$meson" introspect "$work/build" --projectinfo |
+  "$python" -c 'import json, sys; print(json.load(sys.stdin)["version"])')
+name=memledger-$version-linux-x86_64
+stage=$work/stage/$name
+"$meson" install -C "$work/build" --quiet --destdir "$stage"
+# What is linked in brings its terms along.
+for package in libzstd-dev libxxhash-dev; do
+  install -D -m 644 "/usr/share/doc/$package/copyright" \
+    "$stage/share/doc/memledger/third-party/${package%-dev}.txt"
+done
+
+say "check"
+scripts/check-glibc.sh $glibc "$stage"
+
+mkdir -p dist
+epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
+tarball=dist/$name.tar.gz
+tar --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$epoch" \
+  -C "$work/stage" -c "$name" | gzip -9n >"$tarball"
+
+# What was packed starts, from a folder that the build has never heard of.
+try=$(mktemp -d)
+trap 'rm -rf "$try"' EXIT
+tar -C "$try" -xzf "$tarball"
+"$try/$name/bin/memledger" run -q -o "$try/true.mled" -- /bin/true
+"$try/$name/bin/memledger" summary "$try/true.mled" >/dev/null
+say "$tarball ($(du -h "$tarball" | cut -f1))"

@@ -1,0 +1,110 @@
+#!/bin/bash
+# setup.sh TARGET: see that this machine has what `make TARGET` needs.
+#
+# What is missing is installed with apt-get by root or through a sudo that asks
+# no password; anyone else is shown the command to type. Costs a few
+# milliseconds when nothing is missing.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+. "$(dirname "$0")/common.sh"
+
+target=${1:?usage: setup.sh build|demo|test|bench|install|dist|lint}
+missing=()
+
+# need PACKAGE CHECK...: the package is missing when the check fails.
+need() {
+  local package=$1
+  shift
+  "$@" >/dev/null 2>&1 || missing+=("$package")
+}
+has() { command -v "$1"; }
+has_system() { [ -x "/usr/bin/$1" ] || has "$1"; }
+has_library() { pkg-config --exists "$1"; }
+has_shared_object() { PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -F "$1"; }
+compiles() { echo "$2" | "$1" -E -x "$3" -; }
+
+need_compiler() {
+  need gcc has "${CC:-cc}"
+  need libc6-dev compiles "${CC:-cc}" '#include <stdlib.h>' c
+  need meson has_system meson
+  need ninja-build has ninja
+  need pkg-config has pkg-config
+  need libzstd-dev has_library libzstd
+  need libxxhash-dev has_library libxxhash
+}
+need_venv() {
+  need python3 has_system python3
+  need python3-venv "$python" -c 'import venv, ensurepip'
+}
+
+case $target in
+build | demo | install)
+  need_compiler
+  ;;
+test)
+  need_compiler
+  need g++ compiles c++ '#include <cstdlib>' c++
+  need libcmocka-dev has_library cmocka
+  need binutils has nm
+  need python3 has_system python3
+  # Programs and libraries that the tests record.
+  need sqlite3 has sqlite3
+  need libjemalloc2 has_shared_object libjemalloc.so.2
+  need libtcmalloc-minimal4 has_shared_object libtcmalloc_minimal.so.4
+  ;;
+bench)
+  need_compiler
+  need heaptrack has heaptrack
+  need_venv
+  ;;
+dist)
+  need_compiler
+  need binutils has readelf
+  need_venv
+  ;;
+lint)
+  need_compiler
+  need clang-format has clang-format
+  need clang-tidy has clang-tidy
+  need shellcheck has shellcheck
+  ;;
+*)
+  die "unknown target '$target'; known: build demo test bench install dist lint"
+  ;;
+esac
+
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+# One name each: two checks can miss the same package.
+mapfile -t missing < <(printf '%s\n' "${missing[@]}" | sort -u)
+say "make $target needs: ${missing[*]}"
+
+# What is missing right after an installation is not apt's to mend.
+if [ "${MEMLEDGER_SETUP_AGAIN:-}" = yes ]; then
+  die "installed, and still not found: ${missing[*]}"
+fi
+if ! command -v apt-get >/dev/null; then
+  die "no apt-get here; install the counterparts of these Debian packages: ${missing[*]}"
+fi
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    as_root=(sudo -n)
+  else
+    {
+      echo "Installing packages needs root. Type this, then make $target again:"
+      echo
+      echo "    sudo apt-get update && sudo apt-get install -y ${missing[*]}"
+      echo
+    } >&2
+    exit 1
+  fi
+fi
+
+apt() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q \
+    -o DPkg::Lock::Timeout=120 "$@" </dev/null
+}
+apt update
+apt install -y --no-install-recommends "${missing[@]}"
+MEMLEDGER_SETUP_AGAIN=yes exec "$0" "$target"

@@ -1,0 +1,44 @@
+#!/bin/bash
+# test-sanitizers.sh [asan] [tsan]: build with the sanitizers, each in a folder
+# of its own, and run the suites `unit` and `sanitize` there. Both by default.
+#
+#   build/asan   AddressSanitizer, LeakSanitizer, UndefinedBehaviorSanitizer
+#   build/tsan   ThreadSanitizer
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+. "$(dirname "$0")/common.sh"
+
+export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=1:detect_leaks=1:strict_string_checks=1}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
+export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
+
+status=0
+
+# sanitize NAME SANITIZERS [COMMAND PREFIX]
+sanitize() {
+  local name=$1 sanitizers=$2
+  shift 2
+  say "$name: $sanitizers"
+  # The examples are left out: they take minutes under a sanitizer.
+  configure "build/$name" "-Db_sanitize=$sanitizers" -Db_lundef=false -Dwerror=true \
+    -Dtests=enabled -Dexamples=false -Dpreload_tests=false
+  ninja -C "build/$name" || return 1
+  "$@" "$meson" test -C "build/$name" --no-rebuild --print-errorlogs --timeout-multiplier 4 \
+    --suite unit --suite sanitize
+}
+
+[ $# -gt 0 ] || set -- asan tsan
+for name; do
+  case $name in
+  asan) sanitize asan address,undefined || status=1 ;;
+  tsan)
+    # ThreadSanitizer wants parts of the address space that a kernel with much
+    # randomisation may have given away; ask for none, where that is allowed.
+    fixed=()
+    if setarch -R true 2>/dev/null; then fixed=(setarch -R); fi
+    sanitize tsan thread "${fixed[@]}" || status=1
+    ;;
+  *) die "unknown sanitizer build '$name'; known: asan tsan" ;;
+  esac
+done
+exit $status

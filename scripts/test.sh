@@ -1,0 +1,49 @@
+#!/bin/bash
+# test.sh: build, run every test, the sanitizer builds too, and end in one line:
+#
+#     N passed, N failed[, N skipped]
+#
+# A test here is one that Meson knows: a program or a script, often with many
+# cases inside. Exit status 1 when anything failed.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+. "$(dirname "$0")/common.sh"
+
+log=build/test.log
+status=0
+mkdir -p build
+: >$log
+
+# step TITLE COMMAND...: run, keep what was printed for the count, go on.
+step() {
+  say "$1"
+  shift
+  "$@" </dev/null 2>&1 | tee -a $log || status=1
+}
+
+step "build" scripts/build.sh --werror
+if [ $status -eq 0 ]; then
+  step "tests" "$meson" test -C build --print-errorlogs --no-rebuild
+  step "tests under sanitizers" scripts/test-sanitizers.sh
+fi
+
+counts=$(awk '
+  /^(Ok|Expected Fail): +[0-9]+/ { passed += $NF }
+  /^(Fail|Unexpected Pass|Timeout): +[0-9]+/ { failed += $NF }
+  /^Skipped: +[0-9]+/ { skipped += $NF }
+  END { print passed + 0, failed + 0, skipped + 0 }' $log)
+read -r passed failed skipped <<<"$counts"
+
+# A build that broke is a failure, though no test of it was counted; so is a
+# run in which there was nothing to count.
+if [ $status -ne 0 ] && [ "$failed" -eq 0 ]; then failed=1; fi
+if [ "$passed" -eq 0 ] && [ "$failed" -eq 0 ]; then
+  echo "no tests ran" >&2
+  status=1
+fi
+
+line="$passed passed, $failed failed"
+[ "$skipped" -eq 0 ] || line="$line, $skipped skipped"
+echo "$line"
+[ "$failed" -eq 0 ] || status=1
+exit $status
