@@ -1,0 +1,84 @@
+/* block.h: the frame of a trace file: file header, block headers, trailer.
+ * Pure conversions between bytes and structs; the checksums are computed and
+ * checked here, compression is the caller's.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_BLOCK_H
+#define ML_BLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ML_FORMAT_MAJOR 1
+#define ML_FORMAT_MINOR 0
+
+#define ML_FILE_HEADER_BYTES 64
+#define ML_BLOCK_HEADER_BYTES 48
+#define ML_TRAILER_BYTES 32
+
+#define ML_BLOCK_MAX_BYTES (32u << 20)
+#define ML_BLOCK_MAX_EVENTS 65536u
+#define ML_STRING_MAX_BYTES 65535u
+#define ML_ID_MAX 16777216u
+#define ML_SCOPE_MAX_DEPTH 4096u
+
+enum ml_block_type {
+    ML_BLOCK_DEFS = 1,
+    ML_BLOCK_EVENTS = 2,
+    ML_BLOCK_CHECKPOINT = 3,
+    ML_BLOCK_INDEX = 4,
+};
+
+enum ml_codec { ML_CODEC_STORED = 0, ML_CODEC_ZSTD = 1 };
+
+struct ml_file_header {
+    uint16_t major;
+    uint16_t minor;
+    uint32_t features;
+    uint64_t start_wall_ns;
+};
+
+struct ml_block_header {
+    uint8_t type;
+    uint8_t codec;
+    uint32_t stored_bytes;
+    uint32_t raw_bytes;
+    uint64_t first_ns;
+    uint64_t last_ns;
+    uint32_t events;
+    uint32_t sequence;
+};
+
+struct ml_trailer {
+    uint64_t index_offset;
+    uint64_t file_bytes;
+};
+
+enum ml_frame_result {
+    ML_FRAME_OK = 0,
+    ML_FRAME_NOT_OURS = -1,    /* the magic is another */
+    ML_FRAME_DAMAGED = -2,     /* the checksum or a limit does not hold */
+    ML_FRAME_TOO_NEW = -3,     /* a major version or feature that is not known here */
+};
+
+void ml_file_header_put(uint8_t out[ML_FILE_HEADER_BYTES], const struct ml_file_header *h);
+enum ml_frame_result ml_file_header_get(const uint8_t in[ML_FILE_HEADER_BYTES],
+                                        struct ml_file_header *ret);
+
+/* `stored` are the h->stored_bytes that will follow the header. */
+void ml_block_header_put(uint8_t out[ML_BLOCK_HEADER_BYTES], const struct ml_block_header *h,
+                         const void *stored);
+
+/* Checks magic and limits only; ml_block_verify checks the sum once the stored
+ * bytes are there. */
+enum ml_frame_result ml_block_header_get(const uint8_t in[ML_BLOCK_HEADER_BYTES],
+                                         struct ml_block_header *ret);
+bool ml_block_verify(const uint8_t header[ML_BLOCK_HEADER_BYTES], const void *stored,
+                     size_t stored_bytes);
+
+void ml_trailer_put(uint8_t out[ML_TRAILER_BYTES], const struct ml_trailer *t);
+enum ml_frame_result ml_trailer_get(const uint8_t in[ML_TRAILER_BYTES], struct ml_trailer *ret);
+
+#endif

@@ -1,0 +1,157 @@
+/* config_keys.c: the table of settings and the checks of their values.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "config_keys.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "ring.h"
+
+/* The list for error messages is made from the same line as the entry. */
+#define KEYS(first, next)                                                                          \
+    first(ML_KEY_PROFILE_ALL, "profile_all", ML_KEY_BOOL, "false")                                 \
+    next(ML_KEY_PROFILE_SYMBOLIC, "profile_symbolic", ML_KEY_BOOL, "true")                         \
+    next(ML_KEY_PROFILE_IMPERATIVE, "profile_imperative", ML_KEY_BOOL, "true")                     \
+    next(ML_KEY_PROFILE_MEMORY, "profile_memory", ML_KEY_BOOL, "true")                             \
+    next(ML_KEY_PROFILE_API, "profile_api", ML_KEY_BOOL, "true")                                   \
+    next(ML_KEY_FILENAME, "filename", ML_KEY_TEXT, "profile.json")                                 \
+    next(ML_KEY_GPU_MEMORY_PREFIX, "gpu_memory_profile_filename_prefix", ML_KEY_TEXT,              \
+         "gpu_memory_profile")                                                                     \
+    next(ML_KEY_CONTINUOUS_DUMP, "continuous_dump", ML_KEY_BOOL, "true")                           \
+    next(ML_KEY_DUMP_PERIOD, "dump_period", ML_KEY_SECONDS, "1.0")                                 \
+    next(ML_KEY_AGGREGATE_STATS, "aggregate_stats", ML_KEY_BOOL, "false")                          \
+    next(ML_KEY_PROFILE_PROCESS, "profile_process", ML_KEY_PROCESS, "worker")
+
+#define ENTRY(id, name, type, value) [id] = {name, type, value},
+const struct ml_key_info ml_keys[ML_KEYS] = {KEYS(ENTRY, ENTRY)};
+
+#define FIRST_NAME(id, name, type, value) name
+#define NEXT_NAME(id, name, type, value) ", " name
+const char ml_key_names[] = KEYS(FIRST_NAME, NEXT_NAME);
+
+const char *const ml_key_allowed[ML_KEY_TYPES] = {
+    [ML_KEY_BOOL] = "true, false, 1 or 0",
+    [ML_KEY_TEXT] = "1 to 1023 bytes of text",
+    [ML_KEY_SECONDS] = "a number of seconds above 0, like 0.5",
+    [ML_KEY_PROCESS] = "worker or server",
+};
+static_assert(ML_NAME_MAX_BYTES == 1023, "said in ml_key_allowed");
+
+int ml_key_find(const char *name)
+{
+    for (int i = 0; i < ML_KEYS; i++) {
+        if (!strcmp(ml_keys[i].name, name))
+            return i;
+    }
+    return -1;
+}
+
+/* ---- Typing errors ------------------------------------------------------ */
+
+/* The length of what has to be replaced in one word to get the other, once
+ * their common start and end are taken away. Finds any single slip, and needs
+ * no memory. */
+static size_t difference(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    size_t shorter = a_len < b_len ? a_len : b_len;
+    size_t longer = a_len < b_len ? b_len : a_len;
+    size_t start = 0, end = 0;
+
+    while (start < shorter && a[start] == b[start])
+        start++;
+    while (end < shorter - start && a[a_len - 1 - end] == b[b_len - 1 - end])
+        end++;
+    return longer - start - end;
+}
+
+int ml_key_nearest(const char *name)
+{
+    size_t len = strnlen(name, 64);
+    size_t best_difference = len / 3 + 2;
+    int best = -1;
+
+    for (int i = 0; i < ML_KEYS && len >= 3; i++) {
+        size_t d = difference(name, len, ml_keys[i].name, strlen(ml_keys[i].name));
+        if (!strncmp(ml_keys[i].name, name, len))
+            d = 1; /* begun but not finished */
+        if (d < best_difference) {
+            best_difference = d;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* ---- Values ------------------------------------------------------------- */
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* strcasecmp looks at the locale. `word` is in lower case. */
+static bool is_word(const char *value, const char *word)
+{
+    while (*word && lower(*value) == *word) {
+        value++;
+        word++;
+    }
+    return !*word && !*value;
+}
+
+static const char *check_bool(const char *value)
+{
+    if (is_word(value, "true") || is_word(value, "1"))
+        return "true";
+    if (is_word(value, "false") || is_word(value, "0"))
+        return "false";
+    return NULL;
+}
+
+static const char *skip_digits(const char *s, bool *ret_any, bool *ret_nonzero)
+{
+    for (; *s >= '0' && *s <= '9'; s++) {
+        *ret_any = true;
+        *ret_nonzero |= *s != '0';
+    }
+    return s;
+}
+
+/* Digits, perhaps a point among them, perhaps an exponent; strtod would take
+ * "inf", hexadecimal numbers and the locale's comma. */
+static const char *check_seconds(const char *value)
+{
+    bool any = false, nonzero = false, exponent = false, ignored = false;
+    const char *s = value + (*value == '+');
+
+    s = skip_digits(s, &any, &nonzero);
+    if (*s == '.')
+        s = skip_digits(s + 1, &any, &nonzero);
+    if (any && lower(*s) == 'e') {
+        s++;
+        s += *s == '+' || *s == '-';
+        s = skip_digits(s, &exponent, &ignored);
+        any = exponent;
+    }
+    return any && nonzero && !*s && s - value < 32 ? value : NULL;
+}
+
+static const char *check_text(const char *value)
+{
+    size_t len = strnlen(value, ML_NAME_MAX_BYTES + 1);
+
+    return len && len <= ML_NAME_MAX_BYTES ? value : NULL;
+}
+
+const char *ml_key_check(enum ml_key key, const char *value)
+{
+    switch (ml_keys[key].type) {
+    case ML_KEY_BOOL: return check_bool(value);
+    case ML_KEY_SECONDS: return check_seconds(value);
+    case ML_KEY_PROCESS:
+        return !strcmp(value, "worker") || !strcmp(value, "server") ? value : NULL;
+    default: return check_text(value);
+    }
+}

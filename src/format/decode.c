@@ -1,0 +1,254 @@
+/* decode.c: reads the columns of an events block.
+ *
+ * Events are decoded a chunk at a time: first the next entries of each column
+ * are put together from their byte planes, in loops that compilers turn into
+ * vector code, then the events take from them. Which columns an event takes
+ * from is random in real traces, so that step counts and masks instead of
+ * branching.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "decode.h"
+
+#include <string.h>
+
+static const uint8_t entry_bytes[ML_COLUMNS] = {1, 4, 4, 4, 4, 4, 4, 4, 1, 8, 8, 8};
+
+int ml_decoder_init(struct ml_decoder *d, const struct ml_block_header *header,
+                    const uint8_t *raw)
+{
+    size_t used = ML_COLUMN_HEADER_BYTES;
+
+    memset(d, 0, sizeof(*d));
+    if (header->raw_bytes < used)
+        return -1;
+    for (int i = 0; i < ML_COLUMNS; i++) {
+        uint32_t count = ml_load_u32(raw + 4 * i);
+        if (count > header->raw_bytes)
+            return -1;
+        d->cols[i] = (struct ml_column_reader){raw + used, count, 0};
+        used += (size_t)count * entry_bytes[i];
+        if (used > header->raw_bytes)
+            return -1;
+    }
+    d->shift = ml_load_u32(raw + 4 * ML_COLUMNS);
+    d->time_ns = header->first_ns;
+    d->last_ns = header->last_ns;
+    if (used != header->raw_bytes || d->shift > 63 || d->cols[ML_COL_KINDS].count != header->events ||
+        d->cols[ML_COL_TIMES].count != header->events)
+        return -1;
+    return 0;
+}
+
+#define CHUNK_EVENTS 256
+#define CONTEXT_CHANGED (ML_THREAD_CHANGED | ML_SPACE_CHANGED | ML_SCOPE_CHANGED)
+
+/* The next entries of the columns that most events take from, 0 behind the end
+ * of a column, and how many of them were taken. */
+struct chunk {
+    uint32_t times[CHUNK_EVENTS];
+    uint32_t addrs[CHUNK_EVENTS];
+    uint32_t sizes[CHUNK_EVENTS];
+    uint32_t stacks[CHUNK_EVENTS];
+    uint32_t addrs_taken;
+    uint32_t sizes_taken;
+    uint32_t stacks_taken;
+};
+
+static inline uint32_t join_planes(const struct ml_column_reader *c, size_t i)
+{
+    size_t n = c->count;
+
+    return (uint32_t)c->data[i] | (uint32_t)c->data[n + i] << 8 |
+           (uint32_t)c->data[2 * n + i] << 16 | (uint32_t)c->data[3 * n + i] << 24;
+}
+
+/* Sixteen at a time: a count that compilers see. */
+static void stage(const struct ml_column_reader *c, uint32_t *restrict out, uint32_t n)
+{
+    uint32_t left = c->next < c->count ? c->count - c->next : 0;
+    uint32_t there = left < n ? left : n;
+    uint32_t i = 0;
+
+    for (; i + 16 <= there; i += 16) {
+        const uint8_t *p0 = c->data + c->next + i;
+        const uint8_t *p1 = p0 + c->count;
+        const uint8_t *p2 = p1 + c->count;
+        const uint8_t *p3 = p2 + c->count;
+
+        for (int k = 0; k < 16; k++)
+            out[i + k] = (uint32_t)p0[k] | (uint32_t)p1[k] << 8 | (uint32_t)p2[k] << 16 |
+                         (uint32_t)p3[k] << 24;
+    }
+    for (; i < there; i++)
+        out[i] = join_planes(c, (size_t)c->next + i);
+    memset(out + there, 0, (n - there) * sizeof(*out));
+}
+
+/* Reading past the end of a column yields 0 and leaves next > count, which the
+ * caller finds once per chunk instead of once per value. */
+static inline uint32_t take_u32(struct ml_column_reader *c)
+{
+    uint32_t i = c->next++;
+
+    return ML_LIKELY(i < c->count) ? join_planes(c, i) : 0;
+}
+
+static uint64_t take_wide(struct ml_column_reader *c)
+{
+    uint32_t i = c->next++;
+
+    return i < c->count ? ml_load_u64(c->data + 8 * (size_t)i) : 0;
+}
+
+static uint64_t take_arg(struct ml_column_reader *c)
+{
+    const uint8_t *end = c->data + c->count;
+    const uint8_t *at = c->data + (c->next < c->count ? c->next : c->count);
+    uint64_t value = 0;
+    const uint8_t *after = ml_varint_get(at, end, &value);
+
+    if (!after) {
+        c->next = c->count + 1;
+        return 0;
+    }
+    c->next = (uint32_t)(after - c->data);
+    return value;
+}
+
+static inline void take_context(struct ml_decoder *d, uint8_t kind)
+{
+    if (kind & ML_THREAD_CHANGED)
+        d->thread = take_u32(&d->cols[ML_COL_THREADS]);
+    if (kind & ML_SPACE_CHANGED)
+        d->space = take_u32(&d->cols[ML_COL_SPACES]);
+    if (kind & ML_SCOPE_CHANGED)
+        d->scope = take_u32(&d->cols[ML_COL_SCOPES]);
+}
+
+static inline int take_time(struct ml_decoder *d, uint32_t entry)
+{
+    uint64_t delta = entry;
+
+    if (ML_UNLIKELY(entry == ML_WIDE_MARK))
+        delta = take_wide(&d->cols[ML_COL_WIDE_TIMES]);
+    if (ML_UNLIKELY(delta > d->last_ns - d->time_ns))
+        return -1;
+    d->time_ns += delta;
+    return 0;
+}
+
+/* @has  1 when the event has an address, else 0 */
+static inline uint64_t take_addr(struct ml_decoder *d, struct chunk *ch, uint32_t has)
+{
+    uint64_t *previous = &d->previous[d->space % ML_PREVIOUS_ADDRS];
+    uint64_t mask = 0 - (uint64_t)has;
+    uint64_t entry = ch->addrs[ch->addrs_taken] & mask;
+
+    if (ML_UNLIKELY(entry == ML_WIDE_MARK))
+        entry = take_wide(&d->cols[ML_COL_WIDE_ADDRS]);
+    ch->addrs_taken += has;
+    *previous += (uint64_t)ml_unzigzag(entry) << d->shift;
+    return *previous & mask;
+}
+
+static inline uint64_t take_size(struct ml_decoder *d, struct chunk *ch, uint32_t has)
+{
+    uint32_t entry = ch->sizes[ch->sizes_taken] & (0 - has);
+
+    ch->sizes_taken += has;
+    return ML_UNLIKELY(entry == ML_WIDE_MARK) ? take_wide(&d->cols[ML_COL_WIDE_SIZES]) : entry;
+}
+
+static inline uint32_t take_stack(struct chunk *ch, uint32_t has)
+{
+    uint32_t entry = ch->stacks[ch->stacks_taken] & (0 - has);
+
+    ch->stacks_taken += has;
+    return entry;
+}
+
+static inline int take_event(struct ml_decoder *d, struct chunk *ch, uint8_t kind, uint32_t time,
+                             struct ml_event *ev)
+{
+    const struct ml_shape *shape = &ml_shapes[kind & ML_KIND_MASK];
+    uint32_t bits = shape->bits;
+
+    if (ML_UNLIKELY(!shape->name) || take_time(d, time))
+        return -1;
+    if (kind & CONTEXT_CHANGED)
+        take_context(d, kind);
+    ev->time_ns = d->time_ns;
+    ev->addr = take_addr(d, ch, bits & ML_HAS_ADDR);
+    ev->size = take_size(d, ch, bits / ML_HAS_SIZE & 1);
+    ev->thread = d->thread;
+    ev->space = d->space;
+    ev->scope = d->scope;
+    ev->stack = take_stack(ch, bits / ML_HAS_STACK & 1);
+    ev->kind = kind & ML_KIND_MASK;
+    memset(ev->args, 0, sizeof(ev->args));
+    for (int i = 0; i < shape->args; i++)
+        ev->args[i] = take_arg(&d->cols[ML_COL_ARGS]);
+    return 0;
+}
+
+static void advance(struct ml_decoder *d, const struct chunk *ch, uint32_t n)
+{
+    d->cols[ML_COL_KINDS].next += n;
+    d->cols[ML_COL_TIMES].next += n;
+    d->cols[ML_COL_ADDRS].next += ch->addrs_taken;
+    d->cols[ML_COL_SIZES].next += ch->sizes_taken;
+    if (d->cols[ML_COL_STACKS].count)
+        d->cols[ML_COL_STACKS].next += ch->stacks_taken;
+}
+
+/* No column was read past its end; at the end of the block, all are used up
+ * and the time is the one in the header. */
+static int check_columns(const struct ml_decoder *d)
+{
+    const struct ml_column_reader *kinds = &d->cols[ML_COL_KINDS];
+    int at_end = kinds->next == kinds->count;
+
+    for (int i = 0; i < ML_COLUMNS; i++) {
+        const struct ml_column_reader *c = &d->cols[i];
+        if (c->next > c->count || (at_end && c->next < c->count))
+            return -1;
+    }
+    return at_end && d->time_ns != d->last_ns ? -1 : 0;
+}
+
+static int decode_chunk(struct ml_decoder *d, struct ml_event *events, uint32_t n)
+{
+    const uint8_t *kinds = d->cols[ML_COL_KINDS].data + d->cols[ML_COL_KINDS].next;
+    struct chunk ch;
+
+    stage(&d->cols[ML_COL_TIMES], ch.times, n);
+    stage(&d->cols[ML_COL_ADDRS], ch.addrs, n);
+    stage(&d->cols[ML_COL_SIZES], ch.sizes, n);
+    stage(&d->cols[ML_COL_STACKS], ch.stacks, n);
+    ch.addrs_taken = ch.sizes_taken = ch.stacks_taken = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (take_event(d, &ch, kinds[i], ch.times[i], &events[i]))
+            return -1;
+    }
+    advance(d, &ch, n);
+    return check_columns(d);
+}
+
+int ml_decoder_next(struct ml_decoder *d, struct ml_event *events, int room)
+{
+    const struct ml_column_reader *kinds = &d->cols[ML_COL_KINDS];
+    int done = 0;
+
+    while (done < room && kinds->next < kinds->count) {
+        uint32_t left = kinds->count - kinds->next;
+        uint32_t n = left < CHUNK_EVENTS ? left : CHUNK_EVENTS;
+
+        if (n > (uint32_t)(room - done))
+            n = (uint32_t)(room - done);
+        if (decode_chunk(d, events + done, n))
+            return -1;
+        done += (int)n;
+    }
+    return done;
+}

@@ -1,0 +1,234 @@
+/* encode.h: events into the columns of one events block.
+ *
+ * Add events in time order until ml_encoder_full() says so, then take the
+ * block with ml_encoder_finish(), which leaves the encoder empty. No memory is
+ * allocated: the struct is large (about 5 MiB) and belongs on the heap.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ENCODE_H
+#define ML_ENCODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "block.h"
+#include "compiler.h"
+#include "event.h"
+#include "varint.h"
+
+enum ml_column {
+    ML_COL_KINDS,
+    ML_COL_TIMES,
+    ML_COL_ADDRS,
+    ML_COL_SIZES,
+    ML_COL_THREADS,
+    ML_COL_SPACES,
+    ML_COL_SCOPES,
+    ML_COL_STACKS,
+    ML_COL_ARGS,
+    ML_COL_WIDE_TIMES,
+    ML_COL_WIDE_ADDRS,
+    ML_COL_WIDE_SIZES,
+    ML_COLUMNS,
+};
+
+#define ML_COLUMN_HEADER_BYTES (4 * (ML_COLUMNS + 1))
+#define ML_WIDE_MARK 0xffffffffu
+#define ML_KIND_MASK 0x1f
+#define ML_THREAD_CHANGED 0x20
+#define ML_SPACE_CHANGED 0x40
+#define ML_SCOPE_CHANGED 0x80
+
+#define ML_ARGS_MAX_BYTES (1u << 20)
+#define ML_PREVIOUS_ADDRS 256 /* slots; a space uses the one of its low 8 bits */
+
+/* Room that the largest block needs in ml_encoder_finish. */
+#define ML_EVENTS_RAW_MAX                                                                          \
+    (ML_COLUMN_HEADER_BYTES + ML_BLOCK_MAX_EVENTS * (1 + 7 * 4 + 3 * 8) + ML_ARGS_MAX_BYTES)
+
+struct ml_encoder {
+    uint64_t first_ns;
+    uint64_t last_ns;
+    uint64_t addr_bits; /* all addresses or-ed: its low zeros are the shift */
+    uint32_t events;
+    uint32_t addrs;
+    uint32_t sizes;
+    uint32_t threads;
+    uint32_t spaces;
+    uint32_t scopes;
+    uint32_t stacks;
+    uint32_t wide_times;
+    uint32_t wide_sizes;
+    uint32_t thread;
+    uint32_t space;
+    uint32_t scope;
+    bool any_stack;
+    uint8_t *args_end;
+    uint64_t previous[ML_PREVIOUS_ADDRS];
+    uint8_t kinds[ML_BLOCK_MAX_EVENTS];
+    uint32_t time_col[ML_BLOCK_MAX_EVENTS];
+    int64_t addr_col[ML_BLOCK_MAX_EVENTS]; /* differences, not yet shifted */
+    uint32_t size_col[ML_BLOCK_MAX_EVENTS];
+    uint32_t thread_col[ML_BLOCK_MAX_EVENTS];
+    uint32_t space_col[ML_BLOCK_MAX_EVENTS];
+    uint32_t scope_col[ML_BLOCK_MAX_EVENTS];
+    uint32_t stack_col[ML_BLOCK_MAX_EVENTS];
+    uint32_t folded_col[ML_BLOCK_MAX_EVENTS]; /* addr_col as it is stored */
+    uint64_t wide_time_col[ML_BLOCK_MAX_EVENTS];
+    uint64_t wide_addr_col[ML_BLOCK_MAX_EVENTS];
+    uint64_t wide_size_col[ML_BLOCK_MAX_EVENTS];
+    uint8_t args[ML_ARGS_MAX_BYTES];
+};
+
+void ml_encoder_init(struct ml_encoder *e);
+
+static inline bool ml_encoder_full(const struct ml_encoder *e)
+{
+    return e->events == ML_BLOCK_MAX_EVENTS ||
+           e->args_end + ML_EVENT_ARGS * ML_VARINT_MAX > e->args + ML_ARGS_MAX_BYTES;
+}
+
+/* Precondition: not full; ev->kind is a known kind. A time before the last
+ * event's is raised to it. */
+static inline void ml_encoder_add(struct ml_encoder *e, const struct ml_event *ev);
+
+/* A run of plain allocations and frees of one thread, space and scope, which
+ * is most of what a collector sees: the encoder's state is kept in registers.
+ * Begin after an event of the same context was added; end before anything else
+ * is done with the encoder. */
+struct ml_encoder_run {
+    struct ml_encoder *e;
+    uint32_t events;
+    uint32_t addrs;
+    uint32_t sizes;
+    uint32_t stacks;
+    uint64_t last_ns;
+    uint64_t addr;
+    uint64_t addr_bits;
+};
+
+/* Writes the block's raw bytes to out (ML_EVENTS_RAW_MAX of room), fills in
+ * the header's times and counts, and empties the encoder. Returns the number
+ * of bytes, 0 if there were no events. */
+size_t ml_encoder_finish(struct ml_encoder *e, uint8_t *out, struct ml_block_header *ret);
+
+/* ---- inline, since a collector calls it tens of millions of times a second */
+
+static inline void ml_encoder_context(struct ml_encoder *e, const struct ml_event *ev,
+                                      uint8_t *kind)
+{
+    if (ev->thread != e->thread) {
+        *kind |= ML_THREAD_CHANGED;
+        e->thread_col[e->threads++] = e->thread = ev->thread;
+    }
+    if (ev->space != e->space) {
+        *kind |= ML_SPACE_CHANGED;
+        e->space_col[e->spaces++] = e->space = ev->space;
+    }
+    if (ev->scope != e->scope) {
+        *kind |= ML_SCOPE_CHANGED;
+        e->scope_col[e->scopes++] = e->scope = ev->scope;
+    }
+}
+
+static inline void ml_encoder_time(struct ml_encoder *e, uint64_t time_ns)
+{
+    uint64_t delta = 0;
+
+    if (!e->events)
+        e->first_ns = e->last_ns = time_ns;
+    if (time_ns > e->last_ns) {
+        delta = time_ns - e->last_ns;
+        e->last_ns = time_ns;
+    }
+    if (ML_UNLIKELY(delta >= ML_WIDE_MARK)) {
+        e->wide_time_col[e->wide_times++] = delta;
+        delta = ML_WIDE_MARK;
+    }
+    e->time_col[e->events] = (uint32_t)delta;
+}
+
+static inline void ml_encoder_add(struct ml_encoder *e, const struct ml_event *ev)
+{
+    const struct ml_shape *shape = &ml_shapes[ev->kind];
+    uint8_t kind = ev->kind;
+
+    ml_encoder_context(e, ev, &kind);
+    ml_encoder_time(e, ev->time_ns);
+    e->kinds[e->events++] = kind;
+    if (shape->bits & ML_HAS_ADDR) {
+        uint64_t *previous = &e->previous[ev->space % ML_PREVIOUS_ADDRS];
+        e->addr_col[e->addrs++] = (int64_t)(ev->addr - *previous);
+        e->addr_bits |= ev->addr;
+        *previous = ev->addr;
+    }
+    if (shape->bits & ML_HAS_SIZE) {
+        uint32_t size = (uint32_t)ev->size;
+        if (ML_UNLIKELY(ev->size >= ML_WIDE_MARK)) {
+            e->wide_size_col[e->wide_sizes++] = ev->size;
+            size = ML_WIDE_MARK;
+        }
+        e->size_col[e->sizes++] = size;
+    }
+    if (shape->bits & ML_HAS_STACK) {
+        e->any_stack |= ev->stack != 0;
+        e->stack_col[e->stacks++] = ev->stack;
+    }
+    for (int i = 0; i < shape->args; i++)
+        e->args_end = ml_varint_put(e->args_end, ev->args[i]);
+}
+
+static inline void ml_encoder_run_begin(struct ml_encoder_run *r, struct ml_encoder *e)
+{
+    *r = (struct ml_encoder_run){
+        .e = e,
+        .events = e->events,
+        .addrs = e->addrs,
+        .sizes = e->sizes,
+        .stacks = e->stacks,
+        .last_ns = e->last_ns,
+        .addr = e->previous[e->space % ML_PREVIOUS_ADDRS],
+        .addr_bits = e->addr_bits,
+    };
+}
+
+/* Whether a time can be added here; else end the run and use ml_encoder_add. */
+static inline bool ml_encoder_run_fits(const struct ml_encoder_run *r, uint64_t time_ns,
+                                       uint64_t size)
+{
+    return time_ns - r->last_ns < ML_WIDE_MARK && size < ML_WIDE_MARK;
+}
+
+static inline void ml_encoder_run_put(struct ml_encoder_run *r, uint8_t kind, uint64_t time_ns,
+                                      uint64_t addr)
+{
+    r->e->time_col[r->events] = (uint32_t)(time_ns - r->last_ns);
+    r->e->kinds[r->events++] = kind;
+    r->last_ns = time_ns;
+    r->e->addr_col[r->addrs++] = (int64_t)(addr - r->addr);
+    r->addr_bits |= addr;
+    r->addr = addr;
+}
+
+static inline void ml_encoder_run_size(struct ml_encoder_run *r, uint64_t size)
+{
+    r->e->size_col[r->sizes++] = (uint32_t)size;
+    r->e->stack_col[r->stacks++] = 0;
+}
+
+static inline void ml_encoder_run_end(struct ml_encoder_run *r)
+{
+    struct ml_encoder *e = r->e;
+
+    e->stacks = r->stacks;
+    e->events = r->events;
+    e->addrs = r->addrs;
+    e->sizes = r->sizes;
+    e->last_ns = r->last_ns;
+    e->previous[e->space % ML_PREVIOUS_ADDRS] = r->addr;
+    e->addr_bits = r->addr_bits;
+}
+
+#endif

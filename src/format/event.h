@@ -1,0 +1,73 @@
+/* event.h: the one event model. Every source records these kinds, every report
+ * reads them; docs/trace-format.md has the table.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_EVENT_H
+#define ML_EVENT_H
+
+#include <stdint.h>
+
+enum ml_kind {
+    ML_ALLOC = 1,
+    ML_FREE = 2,
+    ML_FREE_RANGE = 3,
+    ML_ALLOC_EX = 4,
+    ML_MOVE = 5,
+    ML_MOVE_FAILED = 6,
+    ML_LABEL = 7,
+    ML_PUSH = 8,
+    ML_POP = 9,
+    ML_MARK = 10,
+    ML_SAMPLE = 11,
+    ML_COUNTER = 12,
+    ML_START = 13,
+    ML_STOP = 14,
+    ML_MARKER = 15,
+    ML_LOST = 16,
+    ML_PROCESS_END = 17,
+    ML_THREAD_END = 18,
+    ML_OOM = 19,
+    ML_KIND_COUNT = 20, /* kinds are below this; a file's kind byte has room for 31 */
+};
+
+enum ml_lost_reason {
+    ML_LOST_RING_FULL = 1,
+    ML_LOST_NOT_WRITTEN = 2,
+    ML_LOST_DAMAGED = 3,
+};
+
+#define ML_EVENT_ARGS 6
+
+/* One event, decoded. Numbers (thread, space, scope, stack, strings in args)
+ * are those of the file's definitions. Fields that a kind does not use are 0,
+ * except thread, space and scope, which keep what they were. */
+struct ml_event {
+    uint64_t time_ns;
+    uint64_t addr;
+    uint64_t size;
+    uint32_t thread;
+    uint32_t space;
+    uint32_t scope;
+    uint32_t stack;
+    uint8_t kind;
+    uint64_t args[ML_EVENT_ARGS];
+};
+
+/* What each kind carries besides time and context. */
+enum ml_shape_bits {
+    ML_HAS_ADDR = 1,
+    ML_HAS_SIZE = 2,
+    ML_HAS_STACK = 4,
+};
+
+struct ml_shape {
+    uint8_t bits;
+    uint8_t args;
+    const char *name;
+};
+
+/* Indexed by enum ml_kind; name is NULL for a kind that does not exist. */
+extern const struct ml_shape ml_shapes[32];
+
+#endif

@@ -1,0 +1,200 @@
+/* ring.h: what recorder and collector share in memory.
+ *
+ * - One *session page*, a file in the run's private directory, mapped by the
+ *   collector and by every target: settings, doorbell, signs of life.
+ * - One or more *ring sets* per target process: a sealed memfd with up to
+ *   ring_count single-producer single-consumer rings, one for each thread. The
+ *   target makes it and passes the descriptor to the collector, so the contents
+ *   outlive the target, and neither side keeps a descriptor open.
+ *
+ * Targets are not trusted: the collector checks every position and length it
+ * finds here. Both sides are built from the same source; `version` refuses a
+ * recorder of another build.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_RING_H
+#define ML_RING_H
+
+#include <assert.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
+#define ML_SHARED_VERSION 1
+
+/* The environment variable that names the session directory to a target, and
+ * the files in it. */
+#define ML_SESSION_ENV "MEMLEDGER_SESSION"
+#define ML_SESSION_PAGE "page"
+#define ML_SESSION_SOCKET "socket"
+
+enum ml_clock { ML_CLOCK_TSC = 1, ML_CLOCK_MONOTONIC = 2 };
+enum ml_heap_mode { ML_HEAP_OFF = 0, ML_HEAP_MALLOC = 1, ML_HEAP_ALL = 2 };
+
+struct ml_session {
+    uint32_t magic;
+    uint32_t version;
+    uint32_t clock;      /* enum ml_clock: what record times count */
+    uint32_t heap;       /* enum ml_heap_mode */
+    uint32_t ring_bytes; /* a power of two */
+    uint32_t ring_count; /* rings in a set */
+
+    /* Set by the launcher: drain what is there and close the file. */
+    _Atomic uint32_t finish;
+    /* Set by the collector when nobody will drain any more. */
+    _Atomic uint32_t closed;
+
+    /* The collector sleeps on `doorbell` (a futex) while `sleeping` is set; a
+     * target whose ring fills adds one and wakes it. */
+    alignas(64) _Atomic uint32_t doorbell;
+    _Atomic uint32_t sleeping;
+
+    /* Raised by the collector in every pass: a target that waits can tell a
+     * busy collector from a dead one. */
+    alignas(64) _Atomic uint64_t heartbeat;
+
+    /* For the launcher's progress line and closing note. */
+    _Atomic uint64_t events;
+    _Atomic uint64_t file_bytes;
+    _Atomic uint64_t lost;
+    _Atomic uint32_t processes; /* seen so far */
+    _Atomic uint32_t running;   /* of them */
+    _Atomic int32_t write_error; /* errno of the first failed write */
+};
+static_assert(sizeof(struct ml_session) <= 4096, "the session page is one page");
+
+/* ---- Ring sets --------------------------------------------------------- */
+
+enum ml_ring_state {
+    ML_RING_FREE = 0,    /* a thread may claim it */
+    ML_RING_CLAIMED = 1, /* by the target: tid and name are being filled in */
+    ML_RING_ACTIVE = 2,  /* by the target: records may be there */
+    ML_RING_CLOSED = 3,  /* by the target when the thread ends; the collector
+                            makes it FREE once it is drained */
+};
+
+/* Positions count 8-byte words since the set was made and never wrap back;
+ * the word lies at position % (ring_bytes / 8). */
+struct ml_ring {
+    alignas(64) _Atomic uint64_t head; /* release-stored by the target's thread */
+    alignas(64) _Atomic uint64_t tail; /* release-stored by the collector */
+    alignas(64) _Atomic uint32_t state;
+    uint32_t tid;       /* written before ACTIVE */
+    char name[16];      /* the thread's, NUL-terminated */
+    _Atomic uint64_t lost; /* events dropped, ever */
+};
+static_assert(sizeof(struct ml_ring) == 192, "shared layout");
+
+#define ML_REPLY_BYTES (1u << 20)
+
+struct ml_ringset {
+    uint32_t magic;
+    uint32_t version;
+    uint32_t ring_bytes;
+    uint32_t ring_count;
+    _Atomic uint64_t lost; /* events dropped by threads that have no ring */
+
+    /* Answers to requests (ML_REC_REQUEST): the collector fills in status and
+     * text, then release-stores the request's number and wakes the futex. */
+    alignas(64) _Atomic uint32_t reply_number;
+    int32_t reply_status;
+    uint32_t reply_bytes;
+    char reply[ML_REPLY_BYTES];
+};
+
+static inline size_t ml_ringset_rings_offset(void)
+{
+    return (sizeof(struct ml_ringset) + 4095) / 4096 * 4096;
+}
+
+static inline size_t ml_ringset_data_offset(uint32_t ring_count)
+{
+    size_t end = ml_ringset_rings_offset() + ring_count * sizeof(struct ml_ring);
+    return (end + 4095) / 4096 * 4096;
+}
+
+static inline size_t ml_ringset_bytes(uint32_t ring_bytes, uint32_t ring_count)
+{
+    return ml_ringset_data_offset(ring_count) + (size_t)ring_bytes * ring_count;
+}
+
+/* ---- Records ----------------------------------------------------------- */
+
+/* A record is 1 or more words; the first is
+ *
+ *    63            16 15    8 7     0
+ *   +----------------+-------+-------+
+ *   |  clock, low 48 | space | kind  |
+ *   +----------------+-------+-------+
+ *
+ * The collector restores the clock's high bits: a record is drained within
+ * hours of being made, and 48 bits of a 5 GHz counter last 15 hours. Kinds
+ * below 32 are those of enum ml_kind, with these words after the first:
+ *
+ *   ML_ALLOC addr size            ML_MOVE addr          ML_PUSH kind:string
+ *   ML_FREE addr                  ML_MOVE_FAILED addr   ML_POP
+ *   ML_FREE_RANGE addr size       ML_LABEL addr category:string
+ *   ML_ALLOC_EX addr size requested stream
+ *   ML_MARK kind number string    ML_OOM size
+ *   ML_START object               ML_STOP object
+ *   ML_MARKER domain:name scope   (scope: a string)
+ *
+ * where a:b is one word, a in its high and b in its low half. Strings, spaces
+ * and objects are numbered by each process for itself, from 1. */
+enum ml_record_kind {
+    ML_REC_STRING = 64,      /* number:length, then the bytes, padded to words */
+    ML_REC_SPACE,            /* number:level, device:name */
+    ML_REC_OBJECT,           /* number:kind, domain:name */
+    ML_REC_COUNTER_SET,      /* object, value */
+    ML_REC_COUNTER_ADJUST,   /* object, difference */
+    ML_REC_CONFIG,           /* key:value */
+    ML_REC_STATE,            /* process:state (enum ml_profile_state) */
+    ML_REC_REQUEST,          /* number:what, argument */
+    ML_REC_KINDS,
+};
+
+enum ml_profile_state {
+    ML_PROFILE_STOP = 0,
+    ML_PROFILE_RUN = 1,
+    ML_PROFILE_PAUSE = 2,
+    ML_PROFILE_RESUME = 3,
+};
+
+/* Requests; the argument of stats is reset | format << 8 | sort << 16 |
+ * ascending << 24, that of dump is finished | process << 8. */
+enum ml_request { ML_REQUEST_DUMP = 1, ML_REQUEST_STATS = 2 };
+
+#define ML_TIME_BITS 48
+#define ML_SPACE_MAX 255          /* spaces of one process */
+#define ML_NAME_MAX_BYTES 1023    /* a longer name is cut */
+#define ML_RECORD_MAX_WORDS (2 + (ML_NAME_MAX_BYTES + 7) / 8)
+
+static inline uint64_t ml_record_word(unsigned kind, unsigned space, uint64_t clock)
+{
+    return kind | (uint64_t)space << 8 | clock << 16;
+}
+
+static inline uint64_t ml_pair(uint64_t high, uint64_t low)
+{
+    return high << 32 | (low & 0xffffffff);
+}
+
+/* ---- Hello ------------------------------------------------------------- */
+
+/* Sent over the session's socket with the ring set's descriptor. */
+struct ml_hello {
+    uint32_t magic;
+    uint32_t version;
+    uint32_t pid;
+    uint32_t parent_pid;
+    uint32_t how;       /* ML_STARTED or ML_FORKED; the collector tells exec */
+    uint32_t set;       /* 0 for the first ring set of a process */
+    uint64_t clock;     /* when, in the session's clock */
+    char role[16];      /* DMLC_ROLE, or "" */
+    char command[1024]; /* the command line, arguments separated by blanks */
+};
+
+#endif
