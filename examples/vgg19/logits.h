@@ -1,0 +1,30 @@
+/* logits.h: what to do with the result: find its maximum, keep it, compare it.
+ *
+ * The file is text, one number a line with all its digits.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef VGG19_LOGITS_H
+#define VGG19_LOGITS_H
+
+#include <stddef.h>
+
+/* Two results agree when both differences are at most this. */
+#define LOGITS_TOLERANCE 1e-3
+
+struct logits_difference {
+    double absolute; /* largest |a - b| */
+    double relative; /* the same over the largest |b| */
+};
+
+size_t logits_argmax(const float *logits, size_t count);
+double logits_sum(const float *logits, size_t count);
+
+/* Both return 0, or -1 after saying on stderr what is wrong with the file. */
+int logits_write(const char *path, const float *logits, size_t count);
+int logits_read(const char *path, float *ret, size_t count);
+
+/* Not a number anywhere gives infinity, so that it never agrees. */
+struct logits_difference logits_compare(const float *a, const float *b, size_t count);
+
+#endif

@@ -1,0 +1,233 @@
+/* network.c: the layers of VGG-19 and the order in which they run. A layer's
+ * weights exist only while it runs: that keeps the 548 MiB of parameters from
+ * hiding what the convolutions use.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "network.h"
+
+#include "layers.h"
+#include "uniform.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+enum { IMAGE_CHANNELS = 3, FEATURE_SIDE = 7, BIAS_STREAM = 1 << 16, INPUT_STREAM = 1 << 17 };
+
+/* Evenly spread over [-sqrt(3), sqrt(3)]: variance 1, as a normalised image. */
+#define UNIT_BOUND 1.7320508f
+
+/* Small beside activations of about 1, yet wrong results if it is left out. */
+#define BIAS_BOUND 0.1f
+
+enum layer_kind { CONV, MAX_POOL, ADAPTIVE_POOL, LINEAR_RELU, LINEAR };
+
+struct layer {
+    const char *name;
+    enum layer_kind kind;
+    int in, out; /* channels, or values for the linear ones */
+};
+
+static const struct layer layers[] = {
+    {"conv1_1", CONV, IMAGE_CHANNELS, 64},
+    {"conv1_2", CONV, 64, 64},
+    {"pool1", MAX_POOL, 64, 64},
+    {"conv2_1", CONV, 64, 128},
+    {"conv2_2", CONV, 128, 128},
+    {"pool2", MAX_POOL, 128, 128},
+    {"conv3_1", CONV, 128, 256},
+    {"conv3_2", CONV, 256, 256},
+    {"conv3_3", CONV, 256, 256},
+    {"conv3_4", CONV, 256, 256},
+    {"pool3", MAX_POOL, 256, 256},
+    {"conv4_1", CONV, 256, 512},
+    {"conv4_2", CONV, 512, 512},
+    {"conv4_3", CONV, 512, 512},
+    {"conv4_4", CONV, 512, 512},
+    {"pool4", MAX_POOL, 512, 512},
+    {"conv5_1", CONV, 512, 512},
+    {"conv5_2", CONV, 512, 512},
+    {"conv5_3", CONV, 512, 512},
+    {"conv5_4", CONV, 512, 512},
+    {"pool5", MAX_POOL, 512, 512},
+    {"avgpool", ADAPTIVE_POOL, 512, 512},
+    {"fc1", LINEAR_RELU, 512 * FEATURE_SIDE *FEATURE_SIDE, 4096},
+    {"fc2", LINEAR_RELU, 4096, 4096},
+    {"fc3", LINEAR, 4096, NETWORK_CLASSES},
+};
+
+enum { LAYER_COUNT = sizeof(layers) / sizeof(layers[0]) };
+
+/* The state of a forward pass between two layers. */
+struct pass {
+    struct engine *engine;
+    const struct conv_algorithm *algorithm;
+    uint64_t seed;
+    int size; /* side of the current planes */
+    struct buffer data;
+};
+
+struct parameters {
+    struct buffer weight, bias;
+};
+
+static void parameters_release(struct buffers *buffers, struct parameters *parameters)
+{
+    buffer_release(buffers, &parameters->bias);
+    buffer_release(buffers, &parameters->weight);
+}
+
+/* He's bound keeps the activations' scale from layer to layer under ReLU. The
+ * layer's number is its stream, so that size and algorithm change no weight. */
+static int parameters_new(const struct pass *pass, const struct layer *layer, size_t fan_in,
+                          struct parameters *ret)
+{
+    struct buffers *buffers = &pass->engine->buffers;
+    struct workers *workers = pass->engine->workers;
+    struct parameters made = {{0}, {0}};
+    size_t out = (size_t)layer->out;
+    uint64_t stream = (uint64_t)(layer - layers);
+    int rc;
+
+    rc = buffer_new(buffers, "weight", MEMLEDGER_PARAMETER, out * fan_in, &made.weight);
+    if (rc)
+        return rc;
+    rc = buffer_new(buffers, "bias", MEMLEDGER_PARAMETER, out, &made.bias);
+    if (rc) {
+        parameters_release(buffers, &made);
+        return rc;
+    }
+    uniform_fill(workers, made.weight.data, out * fan_in, pass->seed, stream,
+                 sqrtf(6.0f / (float)fan_in));
+    uniform_fill(workers, made.bias.data, out, pass->seed, BIAS_STREAM + stream, BIAS_BOUND);
+    *ret = made;
+    return 0;
+}
+
+static int output_new(struct pass *pass, size_t count, struct buffer *ret)
+{
+    return buffer_new(&pass->engine->buffers, "output", MEMLEDGER_ACTIVATION, count, ret);
+}
+
+/* Takes the layer's output as the current data. */
+static void advance(struct pass *pass, struct buffer *output)
+{
+    buffer_release(&pass->engine->buffers, &pass->data);
+    pass->data = *output;
+}
+
+static int run_conv(struct pass *pass, const struct layer *layer)
+{
+    struct conv_shape shape = {.in = layer->in, .out = layer->out, .size = pass->size};
+    struct buffers *buffers = &pass->engine->buffers;
+    struct parameters parameters = {{0}, {0}};
+    struct buffer output = {0};
+    int rc;
+
+    rc = parameters_new(pass, layer, (size_t)layer->in * TAPS, &parameters);
+    if (rc)
+        return rc;
+    rc = output_new(pass, (size_t)shape.out * conv_plane(&shape), &output);
+    if (rc)
+        goto out;
+    memledger_push_kind(MEMLEDGER_SCOPE_OPERATOR, pass->algorithm->scope);
+    rc = pass->algorithm->run(pass->engine, &shape, pass->data.data, parameters.weight.data,
+                              output.data);
+    memledger_pop();
+    if (rc) {
+        buffer_release(buffers, &output);
+        goto out;
+    }
+    layer_bias_relu(pass->engine->workers, output.data, parameters.bias.data, (size_t)shape.out,
+                    conv_plane(&shape));
+    advance(pass, &output);
+out:
+    parameters_release(buffers, &parameters);
+    return rc;
+}
+
+static int run_pool(struct pass *pass, const struct layer *layer)
+{
+    struct workers *workers = pass->engine->workers;
+    size_t size = (size_t)pass->size;
+    size_t side = layer->kind == MAX_POOL ? size / 2 : FEATURE_SIDE;
+    size_t channels = (size_t)layer->out;
+    struct buffer output = {0};
+    int rc = output_new(pass, channels * side * side, &output);
+
+    if (rc)
+        return rc;
+    if (layer->kind == MAX_POOL)
+        layer_max_pool(workers, pass->data.data, channels, size, output.data);
+    else
+        layer_adaptive_pool(workers, pass->data.data, channels, size, side, output.data);
+    advance(pass, &output);
+    pass->size = (int)side;
+    return 0;
+}
+
+static int run_linear(struct pass *pass, const struct layer *layer)
+{
+    struct buffers *buffers = &pass->engine->buffers;
+    struct parameters parameters = {{0}, {0}};
+    struct buffer output = {0};
+    int rc;
+
+    rc = parameters_new(pass, layer, (size_t)layer->in, &parameters);
+    if (rc)
+        return rc;
+    rc = output_new(pass, (size_t)layer->out, &output);
+    if (!rc) {
+        layer_linear(pass->engine->workers, pass->data.data, (size_t)layer->in,
+                     parameters.weight.data, parameters.bias.data, (size_t)layer->out,
+                     layer->kind == LINEAR_RELU, output.data);
+        advance(pass, &output);
+    }
+    parameters_release(buffers, &parameters);
+    return rc;
+}
+
+static int run_layer(struct pass *pass, const struct layer *layer)
+{
+    switch (layer->kind) {
+    case CONV: return run_conv(pass, layer);
+    case MAX_POOL:
+    case ADAPTIVE_POOL: return run_pool(pass, layer);
+    default: return run_linear(pass, layer);
+    }
+}
+
+int network_input(struct engine *engine, int size, uint64_t seed, struct buffer *ret)
+{
+    size_t count = (size_t)IMAGE_CHANNELS * (size_t)size * (size_t)size;
+    int rc = buffer_new(&engine->buffers, "input", MEMLEDGER_INPUT, count, ret);
+
+    if (!rc)
+        uniform_fill(engine->workers, ret->data, count, seed, INPUT_STREAM, UNIT_BOUND);
+    return rc;
+}
+
+int network_forward(struct engine *engine, const struct conv_algorithm *algorithm, int size,
+                    uint64_t seed, struct buffer *input, struct buffer *ret)
+{
+    struct pass pass = {
+        .engine = engine,
+        .algorithm = algorithm,
+        .seed = seed,
+        .size = size,
+        .data = *input,
+    };
+    int rc = 0;
+
+    *input = (struct buffer){0};
+    for (int i = 0; i < LAYER_COUNT && !rc; i++) {
+        buffers_enter(&engine->buffers, layers[i].name);
+        rc = run_layer(&pass, &layers[i]);
+        buffers_leave(&engine->buffers);
+    }
+    if (rc)
+        buffer_release(&engine->buffers, &pass.data);
+    else
+        *ret = pass.data;
+    return rc;
+}

@@ -1,0 +1,28 @@
+/* network.h: VGG-19 as a table of layers, and one forward pass through it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef VGG19_NETWORK_H
+#define VGG19_NETWORK_H
+
+#include "conv.h"
+#include "engine.h"
+
+#include <stdint.h>
+
+enum {
+    NETWORK_CLASSES = 1000,
+    NETWORK_SHRINK = 32, /* five poolings: the input's side is a multiple of it */
+};
+
+/* Makes the input image, 3 x size x size, from the seed. */
+int network_input(struct engine *engine, int size, uint64_t seed, struct buffer *ret);
+
+/* Runs all layers on the input with weights from the seed and releases it.
+ * Each layer makes its weights, runs, and releases all but its output, so that
+ * at any instant one layer is in memory. Returns 0 with NETWORK_CLASSES logits
+ * in `ret`, or -ENOMEM. */
+int network_forward(struct engine *engine, const struct conv_algorithm *algorithm, int size,
+                    uint64_t seed, struct buffer *input, struct buffer *ret);
+
+#endif

@@ -1,0 +1,166 @@
+/* vgg_options.c: one table gives the options' names, values and help.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "vgg_options.h"
+
+#include "network.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DEFAULT_SIZE = 128, DEFAULT_SEED = 1, MAX_THREADS = 1024 };
+
+/* A row sets its value and returns 0, or says what is wrong and returns -1. */
+struct option_row {
+    const char *name;
+    const char *value; /* NULL: takes none */
+    const char *help;
+    int (*set)(struct options *options, const char *value);
+};
+
+static int parse_number(const char *text, uint64_t max, uint64_t *ret)
+{
+    char *end;
+    unsigned long long number;
+
+    errno = 0;
+    number = strtoull(text, &end, 10);
+    if (errno || end == text || *end || strchr(text, '-') || number > max)
+        return -1;
+    *ret = number;
+    return 0;
+}
+
+static int set_algorithm(struct options *options, const char *value)
+{
+    options->algorithm = conv_find(value);
+    if (options->algorithm)
+        return 0;
+    fprintf(stderr, "vgg19: --algo %s is unknown; there are:", value);
+    for (const struct conv_algorithm *a = conv_algorithms; a->name; a++)
+        fprintf(stderr, " %s", a->name);
+    fputc('\n', stderr);
+    return -1;
+}
+
+static int set_size(struct options *options, const char *value)
+{
+    uint64_t size;
+
+    if (parse_number(value, CONV_MAX_SIZE, &size) || !size) {
+        fprintf(stderr, "vgg19: --size %s is not a number from %d to %d\n", value, NETWORK_SHRINK,
+                CONV_MAX_SIZE);
+        return -1;
+    }
+    if (size % NETWORK_SHRINK) {
+        fprintf(stderr,
+                "vgg19: --size %s is not a multiple of %d: the network halves the image five "
+                "times; try %d\n",
+                value, NETWORK_SHRINK, ((int)size / NETWORK_SHRINK + 1) * NETWORK_SHRINK);
+        return -1;
+    }
+    options->size = (int)size;
+    return 0;
+}
+
+static int set_seed(struct options *options, const char *value)
+{
+    if (!parse_number(value, UINT64_MAX, &options->seed))
+        return 0;
+    fprintf(stderr, "vgg19: --seed %s is not a whole number\n", value);
+    return -1;
+}
+
+static int set_threads(struct options *options, const char *value)
+{
+    uint64_t threads;
+
+    if (parse_number(value, MAX_THREADS, &threads) || !threads) {
+        fprintf(stderr, "vgg19: --threads %s is not a number from 1 to %d\n", value, MAX_THREADS);
+        return -1;
+    }
+    options->threads = (int)threads;
+    return 0;
+}
+
+static int set_output(struct options *options, const char *value)
+{
+    options->output = value;
+    return 0;
+}
+
+static int set_check(struct options *options, const char *value)
+{
+    options->check = value;
+    return 0;
+}
+
+static int set_help(struct options *options, const char *value)
+{
+    (void)value;
+    options->help = true;
+    return 0;
+}
+
+static const struct option_row rows[] = {
+    {"--algo", "NAME", "direct (default), im2col, winograd or fft", set_algorithm},
+    {"--size", "N", "side of the input, a multiple of 32 up to 512 (default 128)", set_size},
+    {"--seed", "N", "where input and weights come from (default 1)", set_seed},
+    {"--threads", "N", "threads to compute with (default: one per core)", set_threads},
+    {"--output", "FILE", "write the 1000 logits as text", set_output},
+    {"--check", "FILE", "compare with an earlier --output; exit 1 if they differ", set_check},
+    {"--help", NULL, "print this and exit", set_help},
+};
+
+enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
+
+static const struct option_row *find_row(const char *name)
+{
+    for (int i = 0; i < ROW_COUNT; i++)
+        if (!strcmp(rows[i].name, name))
+            return &rows[i];
+    return NULL;
+}
+
+int options_parse(int argc, char **argv, struct options *ret)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    struct options options = {
+        .algorithm = conv_algorithms,
+        .size = DEFAULT_SIZE,
+        .threads = cores < 1             ? 1
+                   : cores > MAX_THREADS ? MAX_THREADS
+                                         : (int)cores,
+        .seed = DEFAULT_SEED,
+    };
+
+    for (int i = 1; i < argc; i++) {
+        const struct option_row *row = find_row(argv[i]);
+
+        if (!row) {
+            fprintf(stderr, "vgg19: %s is not an option; see vgg19 --help\n", argv[i]);
+            return -1;
+        }
+        if (row->value && i + 1 == argc) {
+            fprintf(stderr, "vgg19: %s needs a value: %s %s\n", row->name, row->name, row->value);
+            return -1;
+        }
+        if (row->set(&options, row->value ? argv[++i] : NULL))
+            return -1;
+    }
+    *ret = options;
+    return 0;
+}
+
+void options_print_help(void)
+{
+    puts("usage: vgg19 [OPTION...]\n"
+         "One forward pass of VGG-19 on the CPU, every buffer named for memledger.\n");
+    for (int i = 0; i < ROW_COUNT; i++)
+        printf("  %-9s %-5s %s\n", rows[i].name, rows[i].value ? rows[i].value : "", rows[i].help);
+    puts("\nExit status: 0 done, 1 --check found a difference, 2 it could not run.");
+}

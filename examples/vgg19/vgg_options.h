@@ -1,0 +1,28 @@
+/* vgg_options.h: the command line.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef VGG19_OPTIONS_H
+#define VGG19_OPTIONS_H
+
+#include "conv.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct options {
+    const struct conv_algorithm *algorithm;
+    int size;
+    int threads;
+    uint64_t seed;
+    const char *output; /* NULL: write nothing */
+    const char *check;  /* NULL: compare with nothing */
+    bool help;
+};
+
+/* Returns 0, or -1 after saying on stderr what is wrong. Strings in `ret`
+ * point into argv. */
+int options_parse(int argc, char **argv, struct options *ret);
+void options_print_help(void);
+
+#endif
