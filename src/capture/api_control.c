@@ -1,0 +1,258 @@
+/* api_control.c: settings, state, dumps and statistics.
+ *
+ * The profile itself is made by the collector; here settings are checked and
+ * sent, and the two questions are asked. In a process that is not recorded valid
+ * calls do nothing and return 0, as they do without a recorder.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "api_control.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api_error.h"
+#include "config_keys.h"
+#include "memledger/memledger.h"
+#include "names.h"
+#include "owner_lock.h"
+#include "recorder.h"
+#include "request.h"
+#include "sys.h"
+
+/* Inherited by forked children, as in a program that profiles itself. */
+static _Atomic bool stopped;
+static _Atomic bool paused_now;
+
+/* What was set so far, key:value as string numbers, 0: the default. A forked
+ * child announces it while names may be locked, so numbers are kept here. */
+static _Atomic uint64_t settings[ML_KEYS];
+
+/* The keys of one call stay together. */
+static struct ml_owner_lock config_lock;
+
+bool ml_control_records(void)
+{
+    return !atomic_load_explicit(&stopped, memory_order_relaxed) &&
+           !atomic_load_explicit(&paused_now, memory_order_relaxed);
+}
+
+/* ---- Settings ----------------------------------------------------------- */
+
+static int unknown_key(const char *key)
+{
+    int nearest = ml_key_nearest(key);
+
+    if (nearest >= 0)
+        return ml_fail("unknown key \"", key, "\"; did you mean \"", ml_keys[nearest].name,
+                       "\"? The keys are ", ml_key_names);
+    return ml_fail("unknown key \"", key, "\"; the keys are ", ml_key_names);
+}
+
+static int check_pair(const char *key, const char *value)
+{
+    int id;
+
+    if (!key || !value)
+        return ml_fail("a key or a value is NULL");
+    id = ml_key_find(key);
+    if (id < 0)
+        return unknown_key(key);
+    if (!ml_key_check((enum ml_key)id, value))
+        return ml_fail("bad value \"", value, "\" for key \"", key, "\": allowed is ",
+                       ml_key_allowed[ml_keys[id].type]);
+    return 0;
+}
+
+static int check_all(int n, const char *const *keys, const char *const *vals)
+{
+    if (n < 0)
+        return ml_fail("the number of keys is negative");
+    if (n && (!keys || !vals))
+        return ml_fail("keys or values are NULL");
+    for (int i = 0; i < n; i++) {
+        if (check_pair(keys[i], vals[i]))
+            return -1;
+    }
+    return 0;
+}
+
+static void record_setting(uint64_t setting)
+{
+    uint64_t words[] = {ml_record_word(ML_REC_CONFIG, 0, ml_now()), setting};
+
+    ml_record(words, 2);
+}
+
+/* A relative file name means this process's folder of now. */
+static uint32_t file_name(const char *value)
+{
+    char path[ML_NAME_MAX_BYTES + 1];
+    size_t value_len = strlen(value);
+    size_t dir_len;
+
+    if (value[0] == '/' || !getcwd(path, sizeof(path)) || path[0] != '/')
+        return ml_name(value);
+    dir_len = strlen(path);
+    if (dir_len + 1 + value_len >= sizeof(path))
+        return ml_name(value);
+    path[dir_len] = '/';
+    memcpy(path + dir_len + 1, value, value_len + 1);
+    return ml_name(path);
+}
+
+static const char *process_in(int n, const char *const *keys, const char *const *vals)
+{
+    const char *process = ml_keys[ML_KEY_PROFILE_PROCESS].default_value;
+
+    for (int i = 0; i < n; i++) {
+        if (ml_key_find(keys[i]) == ML_KEY_PROFILE_PROCESS)
+            process = vals[i];
+    }
+    return process;
+}
+
+/* Whose settings they are goes first, whatever the order of the keys. */
+static void send_all(int n, const char *const *keys, const char *const *vals)
+{
+    const char *process = process_in(n, keys, vals);
+    bool own = !strcmp(process, "worker");
+
+    record_setting(ml_pair(ml_name(ml_keys[ML_KEY_PROFILE_PROCESS].name), ml_name(process)));
+    for (int i = 0; i < n; i++) {
+        enum ml_key key = (enum ml_key)ml_key_find(keys[i]);
+        const char *value = ml_key_check(key, vals[i]);
+        uint64_t setting = ml_pair(ml_name(ml_keys[key].name),
+                                   key == ML_KEY_FILENAME ? file_name(value) : ml_name(value));
+        if (key == ML_KEY_PROFILE_PROCESS)
+            continue;
+        record_setting(setting);
+        if (own)
+            atomic_store_explicit(&settings[key], setting, memory_order_relaxed);
+    }
+}
+
+int ml_api_set_config(int n, const char *const *keys, const char *const *vals)
+{
+    int saved_errno = errno;
+    struct ml_quiet quiet;
+    bool locked;
+
+    if (check_all(n, keys, vals))
+        return -1;
+    if (!ml_recorder_start())
+        return 0;
+    ml_quiet_begin(&quiet);
+    locked = ml_owner_lock(&config_lock);
+    if (locked) {
+        send_all(n, keys, vals);
+        ml_owner_unlock(&config_lock);
+    }
+    ml_quiet_end(&quiet);
+    errno = saved_errno;
+    return locked ? 0 : ml_fail("another thread's set_config does not end");
+}
+
+void ml_control_announce(void)
+{
+    for (int i = 0; i < ML_KEYS; i++) {
+        uint64_t setting = atomic_load_explicit(&settings[i], memory_order_relaxed);
+        if (setting)
+            record_setting(setting);
+    }
+}
+
+/* ---- State -------------------------------------------------------------- */
+
+static int check_process(int process)
+{
+    if (process != MEMLEDGER_WORKER && process != MEMLEDGER_SERVER)
+        return ml_fail("bad process: allowed is 0 (MEMLEDGER_WORKER) or 1 (MEMLEDGER_SERVER)");
+    return 0;
+}
+
+static void record_state(int process, enum ml_profile_state state)
+{
+    uint64_t words[] = {ml_record_word(ML_REC_STATE, 0, ml_now()),
+                        ml_pair((uint64_t)process, state)};
+
+    if (ml_recorder_start())
+        ml_record(words, 2);
+}
+
+int ml_api_set_state(int state, int process)
+{
+    bool run = state == MEMLEDGER_RUN;
+
+    if (check_process(process))
+        return -1;
+    if (!run && state != MEMLEDGER_STOP)
+        return ml_fail("bad state: allowed is 0 (MEMLEDGER_STOP) or 1 (MEMLEDGER_RUN)");
+    if (process == MEMLEDGER_WORKER) {
+        atomic_store_explicit(&stopped, !run, memory_order_relaxed);
+        atomic_store_explicit(&paused_now, !run, memory_order_relaxed);
+    }
+    record_state(process, run ? ML_PROFILE_RUN : ML_PROFILE_STOP);
+    return 0;
+}
+
+int ml_api_pause(int paused, int process)
+{
+    if (check_process(process))
+        return -1;
+    if (process == MEMLEDGER_WORKER)
+        atomic_store_explicit(&paused_now, paused != 0, memory_order_relaxed);
+    record_state(process, paused ? ML_PROFILE_PAUSE : ML_PROFILE_RESUME);
+    return 0;
+}
+
+/* ---- Questions ---------------------------------------------------------- */
+
+int ml_api_dump(int finished, int process)
+{
+    uint64_t argument = (finished ? 1u : 0u) | (uint64_t)(unsigned)process << 8;
+
+    if (check_process(process))
+        return -1;
+    if (!ml_recorder_start())
+        return 0;
+    return ml_request(ML_REQUEST_DUMP, argument, NULL);
+}
+
+static int check_stats(const char **ret_text, int format, int sort_by)
+{
+    if (!ret_text)
+        return ml_fail("the pointer for the text is NULL");
+    if (format != MEMLEDGER_TABLE && format != MEMLEDGER_JSON)
+        return ml_fail("bad format: allowed is 0 (MEMLEDGER_TABLE) or 1 (MEMLEDGER_JSON)");
+    if (sort_by < MEMLEDGER_BY_TOTAL || sort_by > MEMLEDGER_BY_COUNT)
+        return ml_fail("bad sort key: allowed is 0 total, 1 avg, 2 min, 3 max, 4 count");
+    return 0;
+}
+
+int ml_api_stats(const char **ret_text, int reset, int format, int sort_by, int ascending)
+{
+    uint64_t argument = (reset ? 1u : 0u) | (uint64_t)(unsigned)format << 8 |
+                        (uint64_t)(unsigned)sort_by << 16 | (ascending ? 1ull : 0ull) << 24;
+
+    if (check_stats(ret_text, format, sort_by))
+        return -1;
+    if (!ml_recorder_start()) {
+        *ret_text = "";
+        return 0;
+    }
+    return ml_request(ML_REQUEST_STATS, argument, ret_text);
+}
+
+const char *ml_api_last_error(void)
+{
+    int saved_errno = errno;
+    const char *text = ml_last_error();
+
+    errno = saved_errno;
+    return text;
+}

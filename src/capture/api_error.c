@@ -1,0 +1,138 @@
+/* api_error.c: a table of threads with their texts.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "api_error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "sys.h"
+
+#define THREADS_MAX 256
+#define PART_MAX 512
+
+struct thread {
+    _Atomic uint32_t tid; /* 0: never used */
+    char *error;          /* ML_ERROR_BYTES */
+    char *text;
+    size_t text_bytes;
+};
+
+static struct thread threads[THREADS_MAX];
+
+static const char out_of_room[] = "the recorder has no room left for error messages";
+
+static void *map(size_t bytes)
+{
+    return ml_sys_map(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+}
+
+static struct thread *find(uint32_t tid)
+{
+    for (struct thread *t = threads; t < threads + THREADS_MAX; t++) {
+        uint32_t owner = atomic_load_explicit(&t->tid, memory_order_relaxed);
+        if (owner == tid)
+            return t;
+        if (!owner)
+            return NULL;
+    }
+    return NULL;
+}
+
+static bool is_gone(uint32_t tid)
+{
+    return syscall(SYS_tgkill, getpid(), tid, 0) && errno == ESRCH;
+}
+
+/* The first entry that was never used or whose thread has ended. */
+static struct thread *claim(uint32_t tid)
+{
+    for (struct thread *t = threads; t < threads + THREADS_MAX; t++) {
+        uint32_t owner = atomic_load_explicit(&t->tid, memory_order_relaxed);
+        if (owner && !is_gone(owner))
+            continue;
+        /* Acquire and release: what the entry's last owner mapped is seen. */
+        if (atomic_compare_exchange_strong_explicit(&t->tid, &owner, tid, memory_order_acq_rel,
+                                                    memory_order_relaxed)) {
+            if (t->error)
+                t->error[0] = '\0';
+            return t;
+        }
+    }
+    return NULL;
+}
+
+static struct thread *this_thread(void)
+{
+    uint32_t tid = (uint32_t)syscall(SYS_gettid);
+    struct thread *t = find(tid);
+
+    return t ? t : claim(tid);
+}
+
+static size_t add_part(char *out, size_t len, const char *part)
+{
+    size_t n = strnlen(part, PART_MAX + 1);
+    bool cut = n > PART_MAX;
+
+    n = cut ? PART_MAX : n;
+    if (len + n + sizeof("...") > ML_ERROR_BYTES)
+        n = ML_ERROR_BYTES - sizeof("...") - len;
+    memcpy(out + len, part, n);
+    if (cut && len + n + 2 * sizeof("...") < ML_ERROR_BYTES) {
+        memcpy(out + len + n, "...", 3);
+        n += 3;
+    }
+    return len + n;
+}
+
+int ml_fail_parts(const char *first, ...)
+{
+    int saved_errno = errno;
+    struct thread *t = this_thread();
+    size_t len = 0;
+    va_list parts;
+
+    if (t && !t->error)
+        t->error = map(ML_ERROR_BYTES);
+    if (t && t->error) {
+        va_start(parts, first);
+        for (const char *part = first; part; part = va_arg(parts, const char *))
+            len = add_part(t->error, len, part);
+        va_end(parts);
+        t->error[len] = '\0';
+    }
+    errno = saved_errno;
+    return -1;
+}
+
+const char *ml_last_error(void)
+{
+    struct thread *t = find((uint32_t)syscall(SYS_gettid));
+
+    if (t)
+        return t->error ? t->error : "";
+    /* A thread that has no entry: there was nothing to say, or no room. */
+    return atomic_load_explicit(&threads[THREADS_MAX - 1].tid, memory_order_relaxed) ? out_of_room
+                                                                                     : "";
+}
+
+char *ml_thread_text(size_t bytes)
+{
+    int saved_errno = errno;
+    struct thread *t = this_thread();
+
+    if (t && t->text_bytes < bytes) {
+        if (t->text)
+            ml_sys_unmap(t->text, t->text_bytes);
+        t->text = map(bytes);
+        t->text_bytes = t->text ? bytes : 0;
+    }
+    errno = saved_errno;
+    return t ? t->text : NULL;
+}

@@ -1,0 +1,137 @@
+/* heap_hooks.c: the malloc family, in front of the program's allocator.
+ *
+ * Allocations are recorded after the real call and frees before it, so that an
+ * address is never seen given out twice. The size is the one asked for. errno
+ * is what the real function leaves.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heap_boot.h"
+#include "heap_real.h"
+#include "heap_start.h"
+#include "record.h"
+
+#define HOOK __attribute__((visibility("default")))
+
+static ML_ALWAYS_INLINE void *seen(void *p, size_t bytes)
+{
+    uint32_t space = ML_HEAP_SPACE;
+
+    if (ML_LIKELY(space && p))
+        ml_record_alloc(space, p, bytes);
+    return p;
+}
+
+HOOK void *malloc(size_t bytes)
+{
+    return seen(ML_REAL(malloc)(bytes), bytes);
+}
+
+HOOK void free(void *p)
+{
+    uint32_t space = ML_HEAP_SPACE;
+
+    if (ML_UNLIKELY(!p || ml_boot_owns(p)))
+        return;
+    if (ML_LIKELY(space))
+        ml_record_free(space, p);
+    ML_REAL(free)(p);
+}
+
+/* Where there was memory, the product did not overflow. */
+HOOK void *calloc(size_t count, size_t bytes)
+{
+    return seen(ML_REAL(calloc)(count, bytes), count * bytes);
+}
+
+/* ---- Resizing --------------------------------------------------------------- */
+
+static ML_NOINLINE void *leave_boot(void *p, size_t bytes)
+{
+    void *q = bytes ? seen(ML_REAL(malloc)(bytes), bytes) : NULL;
+
+    if (q)
+        memcpy(q, p, ml_min_u64(bytes, ml_boot_bytes(p)));
+    return q;
+}
+
+/* A move first, for while the real function runs another thread may be given
+ * the old address. Of size 0 and NULL is a free, which has then been recorded. */
+static ML_ALWAYS_INLINE void *resize(uint32_t space, void *p, size_t bytes)
+{
+    void *q;
+
+    ml_record_move(space, p);
+    q = ML_REAL(realloc)(p, bytes);
+    if (ML_LIKELY(q != NULL))
+        ml_record_alloc(space, q, bytes);
+    else if (bytes)
+        ml_record_move_failed(space, p);
+    return q;
+}
+
+static void *realloc_hook(void *p, size_t bytes)
+{
+    uint32_t space = ML_HEAP_SPACE;
+
+    if (!p)
+        return seen(ML_REAL(realloc)(NULL, bytes), bytes);
+    if (ML_UNLIKELY(ml_boot_owns(p)))
+        return leave_boot(p, bytes);
+    if (ML_UNLIKELY(!space))
+        return ML_REAL(realloc)(p, bytes);
+    return resize(space, p, bytes);
+}
+
+HOOK void *realloc(void *p, size_t bytes)
+{
+    return realloc_hook(p, bytes);
+}
+
+/* Libc's calls realloc, which would be recorded there, or not, as libc likes. */
+HOOK void *reallocarray(void *p, size_t count, size_t bytes)
+{
+    size_t all;
+
+    if (__builtin_mul_overflow(count, bytes, &all)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return realloc_hook(p, all);
+}
+
+/* ---- Aligned ----------------------------------------------------------------- */
+
+HOOK int posix_memalign(void **ret, size_t align, size_t bytes)
+{
+    int error = ML_REAL(posix_memalign)(ret, align, bytes);
+
+    if (!error)
+        seen(*ret, bytes);
+    return error;
+}
+
+HOOK void *aligned_alloc(size_t align, size_t bytes)
+{
+    return seen(ML_REAL(aligned_alloc)(align, bytes), bytes);
+}
+
+HOOK void *memalign(size_t align, size_t bytes)
+{
+    return seen(ML_REAL(memalign)(align, bytes), bytes);
+}
+
+HOOK void *valloc(size_t bytes)
+{
+    return seen(ML_REAL(valloc)(bytes), bytes);
+}
+
+HOOK void *pvalloc(size_t bytes)
+{
+    return seen(ML_REAL(pvalloc)(bytes), bytes);
+}

@@ -1,0 +1,204 @@
+/* heap_real.c: looks up the real functions with dlsym(RTLD_NEXT), which finds
+ * those of jemalloc or tcmalloc where the program has them, else libc's.
+ *
+ * Any thread may come first, at any time: from ld.so before a constructor ran,
+ * from dlsym itself, from a signal handler. Looking up twice gives the same, so
+ * there is no lock; whoever comes back here from his own dlsym gets memory of
+ * heap_boot.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "heap_real.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "compiler.h"
+#include "heap_boot.h"
+#include "heap_start.h"
+
+/* In the order of the struct's members, which are all pointers. */
+static const char *const names[] = {
+    "malloc",   "free",   "calloc",  "realloc", "posix_memalign", "aligned_alloc",
+    "memalign", "valloc", "pvalloc", "mmap",    "mremap",         "munmap",
+};
+
+union table {
+    struct ml_heap_real real;
+    void *slot[ML_ARRAY_SIZE(names)];
+};
+_Static_assert(sizeof(union table) == sizeof(struct ml_heap_real), "a name for each member");
+
+static union table found;
+static bool found_all;
+static __thread bool looking;
+
+/* NULL: called by the lookup itself. */
+static const struct ml_heap_real *look_up(void)
+{
+    int saved_errno = errno;
+
+    /* Pairs with the release store below. */
+    if (__atomic_load_n(&found_all, __ATOMIC_ACQUIRE))
+        return &found.real;
+    if (looking)
+        return NULL;
+    looking = true;
+    for (size_t i = 0; i < ML_ARRAY_SIZE(names); i++)
+        __atomic_store_n(&found.slot[i], dlsym(RTLD_NEXT, names[i]), __ATOMIC_RELAXED);
+    __atomic_store_n(&found_all, true, __ATOMIC_RELEASE);
+    looking = false;
+    errno = saved_errno;
+    return &found.real;
+}
+
+static void install(void)
+{
+    void **slot = (void **)(void *)&ml_real;
+
+    for (size_t i = 0; i < ML_ARRAY_SIZE(names); i++)
+        __atomic_store_n(&slot[i], found.slot[i], __ATOMIC_RELEASE);
+}
+
+/* NULL: the caller must do without. */
+static const struct ml_heap_real *ready(void)
+{
+    const struct ml_heap_real *real = look_up();
+
+    if (real && ml_heap_start())
+        install();
+    return real;
+}
+
+void ml_heap_ready(void)
+{
+    ready();
+}
+
+/* ---- Where ml_real leads until the hooks are ready ------------------------ */
+
+static void *first_malloc(size_t bytes)
+{
+    const struct ml_heap_real *real = ready();
+
+    return real ? real->malloc(bytes) : ml_boot_alloc(1, bytes);
+}
+
+/* Without the real one there is nothing but boot memory, which stays. */
+static void first_free(void *p)
+{
+    const struct ml_heap_real *real = ready();
+
+    if (real)
+        real->free(p);
+}
+
+static void *first_calloc(size_t count, size_t bytes)
+{
+    const struct ml_heap_real *real = ready();
+
+    if (real)
+        return real->calloc(count, bytes);
+    return ml_boot_alloc(1, count && bytes > SIZE_MAX / count ? SIZE_MAX : count * bytes);
+}
+
+/* The hook keeps boot memory away from here: p is NULL while there is no real. */
+static void *first_realloc(void *p, size_t bytes)
+{
+    const struct ml_heap_real *real = ready();
+
+    return real ? real->realloc(p, bytes) : ml_boot_alloc(1, bytes);
+}
+
+static int first_posix_memalign(void **ret, size_t align, size_t bytes)
+{
+    const struct ml_heap_real *real = ready();
+    void *p;
+
+    if (real)
+        return real->posix_memalign(ret, align, bytes);
+    p = ml_boot_alloc(align, bytes);
+    if (!p)
+        return ENOMEM;
+    *ret = p;
+    return 0;
+}
+
+static void *first_aligned_alloc(size_t align, size_t bytes)
+{
+    const struct ml_heap_real *real = ready();
+
+    return real ? real->aligned_alloc(align, bytes) : ml_boot_alloc(align, bytes);
+}
+
+static void *first_memalign(size_t align, size_t bytes)
+{
+    const struct ml_heap_real *real = ready();
+
+    return real ? real->memalign(align, bytes) : ml_boot_alloc(align, bytes);
+}
+
+static void *first_valloc(size_t bytes)
+{
+    const struct ml_heap_real *real = ready();
+
+    return real ? real->valloc(bytes) : ml_boot_alloc(4096, bytes);
+}
+
+static void *first_pvalloc(size_t bytes)
+{
+    const struct ml_heap_real *real = ready();
+
+    return real ? real->pvalloc(bytes) : ml_boot_alloc(4096, (bytes + 4095) & ~(size_t)4095);
+}
+
+static void *first_mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t offset)
+{
+    const struct ml_heap_real *real = ready();
+
+    if (real)
+        return real->mmap(addr, bytes, prot, flags, fd, offset);
+    return (void *)syscall(SYS_mmap, addr, bytes, prot, flags, fd, offset);
+}
+
+static void *first_mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...)
+{
+    const struct ml_heap_real *real = ready();
+    va_list args;
+    void *to;
+
+    va_start(args, flags);
+    to = va_arg(args, void *);
+    va_end(args);
+    if (real)
+        return real->mremap(old, old_bytes, bytes, flags, to);
+    return (void *)syscall(SYS_mremap, old, old_bytes, bytes, flags, to);
+}
+
+static int first_munmap(void *addr, size_t bytes)
+{
+    const struct ml_heap_real *real = ready();
+
+    return real ? real->munmap(addr, bytes) : (int)syscall(SYS_munmap, addr, bytes);
+}
+
+struct ml_heap_real ml_real = {
+    .malloc = first_malloc,
+    .free = first_free,
+    .calloc = first_calloc,
+    .realloc = first_realloc,
+    .posix_memalign = first_posix_memalign,
+    .aligned_alloc = first_aligned_alloc,
+    .memalign = first_memalign,
+    .valloc = first_valloc,
+    .pvalloc = first_pvalloc,
+    .mmap = first_mmap,
+    .mremap = first_mremap,
+    .munmap = first_munmap,
+};

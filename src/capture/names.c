@@ -1,0 +1,185 @@
+/* names.c: the tables of strings and spaces.
+ *
+ * Looking a string up takes no lock: slots go from 0 to a number once and stay.
+ * The tables are reserved at full size and touched as they fill, so they never
+ * move.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "names.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "lock.h"
+#include "record.h"
+#include "recorder.h"
+#include "sys.h"
+
+#define SLOTS (1u << 21)
+#define STRINGS_MAX (1u << 20)
+#define BYTES_MAX (64u << 20)
+
+struct entry {
+    uint32_t hash;
+    uint32_t len;
+    uint64_t offset;
+};
+
+static struct tables {
+    _Atomic uint32_t *slots; /* string number, 0: empty */
+    struct entry *entries;   /* by number; number 0 is not used */
+    char *bytes;
+    uint32_t strings;
+    uint64_t used_bytes;
+} tables;
+
+struct space {
+    uint32_t level;
+    uint32_t device;
+    uint32_t name;
+};
+
+static struct space spaces[ML_SPACE_MAX + 1];
+static _Atomic uint32_t space_count;
+
+/* A signal handler that names something while its thread does the same would
+ * wait for itself. */
+static __thread bool inside;
+
+static void *reserve(size_t bytes)
+{
+    return ml_sys_map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+}
+
+static bool reserve_tables(void)
+{
+    if (!tables.entries)
+        tables.entries = reserve(STRINGS_MAX * sizeof(struct entry));
+    if (!tables.bytes)
+        tables.bytes = reserve(BYTES_MAX);
+    if (tables.entries && tables.bytes && !tables.slots)
+        /* Pairs with the acquire load in ml_name: the other two are there. */
+        __atomic_store_n(&tables.slots, reserve(SLOTS * sizeof(*tables.slots)), __ATOMIC_RELEASE);
+    return tables.slots;
+}
+
+/* The string's number, or 0 and in *ret_slot where it would go. */
+static uint32_t find(const char *text, uint32_t len, uint32_t hash, uint32_t *ret_slot)
+{
+    for (uint32_t i = hash % SLOTS;; i = (i + 1) % SLOTS) {
+        /* Pairs with the release store in add: entry and bytes are there. */
+        uint32_t number = atomic_load_explicit(&tables.slots[i], memory_order_acquire);
+        const struct entry *e = &tables.entries[number];
+
+        if (!number) {
+            *ret_slot = i;
+            return 0;
+        }
+        if (e->hash == hash && e->len == len && !memcmp(tables.bytes + e->offset, text, len))
+            return number;
+    }
+}
+
+static void announce_string(uint32_t number)
+{
+    const struct entry *e = &tables.entries[number];
+    uint64_t words[ML_RECORD_MAX_WORDS] = {ml_record_word(ML_REC_STRING, 0, ml_now()),
+                                           ml_pair(number, e->len)};
+
+    memcpy(&words[2], tables.bytes + e->offset, e->len);
+    ml_record(words, 2 + (e->len + 7) / 8);
+}
+
+static uint32_t add(const char *text, uint32_t len, uint32_t hash)
+{
+    uint32_t slot;
+    uint32_t number = find(text, len, hash, &slot);
+
+    if (number)
+        return number;
+    if (tables.strings + 1 == STRINGS_MAX || tables.used_bytes + len > BYTES_MAX)
+        return 0;
+    number = tables.strings + 1;
+    memcpy(tables.bytes + tables.used_bytes, text, len);
+    tables.entries[number] = (struct entry){hash, len, tables.used_bytes};
+    tables.used_bytes += len;
+    /* Pairs with the acquire load in ml_names_announce: the entry is there. */
+    __atomic_store_n(&tables.strings, number, __ATOMIC_RELEASE);
+    announce_string(number);
+    atomic_store_explicit(&tables.slots[slot], number, memory_order_release);
+    return number;
+}
+
+uint32_t ml_name(const char *text)
+{
+    uint32_t len = text ? (uint32_t)strnlen(text, ML_NAME_MAX_BYTES) : 0;
+    uint32_t number = 0, hash, slot;
+
+    if (!len || inside || !ml_recorder_start())
+        return 0;
+    hash = (uint32_t)XXH3_64bits(text, len);
+    if (__atomic_load_n(&tables.slots, __ATOMIC_ACQUIRE))
+        number = find(text, len, hash, &slot);
+    if (number)
+        return number;
+    inside = true;
+    ml_lock(ml_recorder_names_lock());
+    if (reserve_tables())
+        number = add(text, len, hash);
+    ml_unlock(ml_recorder_names_lock());
+    inside = false;
+    return number;
+}
+
+static void announce_space(uint32_t number)
+{
+    const struct space *s = &spaces[number];
+    uint64_t words[] = {ml_record_word(ML_REC_SPACE, number, ml_now()),
+                        ml_pair(number, s->level), ml_pair(s->device, s->name)};
+    ml_record(words, 3);
+}
+
+static uint32_t find_space(const struct space *wanted)
+{
+    /* Pairs with the release store below. */
+    uint32_t n = atomic_load_explicit(&space_count, memory_order_acquire);
+
+    for (uint32_t i = 1; i <= n; i++) {
+        if (!memcmp(&spaces[i], wanted, sizeof(*wanted)))
+            return i;
+    }
+    return 0;
+}
+
+uint32_t ml_space_number(const char *device, uint32_t level, const char *name)
+{
+    struct space s = {level, ml_name(device), ml_name(name)};
+    uint32_t number = find_space(&s);
+
+    if (number || inside || !ml_recorder_start())
+        return number;
+    inside = true;
+    ml_lock(ml_recorder_names_lock());
+    number = find_space(&s);
+    if (!number && space_count < ML_SPACE_MAX) {
+        number = space_count + 1;
+        spaces[number] = s;
+        announce_space(number);
+        atomic_store_explicit(&space_count, number, memory_order_release);
+    }
+    ml_unlock(ml_recorder_names_lock());
+    inside = false;
+    return number;
+}
+
+void ml_names_announce(void)
+{
+    for (uint32_t i = 1; i <= __atomic_load_n(&tables.strings, __ATOMIC_ACQUIRE); i++)
+        announce_string(i);
+    for (uint32_t i = 1; i <= space_count; i++)
+        announce_space(i);
+}

@@ -1,0 +1,24 @@
+/* names.h: numbers for strings and spaces, as the collector knows them.
+ *
+ * A string is announced in the ring of the thread that used it first, before
+ * any other thread can learn its number. The tables are inherited by forked
+ * children, which announce them again under the same numbers.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_NAMES_H
+#define ML_NAMES_H
+
+#include <stdint.h>
+
+/* The string's number; 0 for NULL, for "" and when the table is full (a million
+ * strings, 64 MiB). Cut at ML_NAME_MAX_BYTES. */
+uint32_t ml_name(const char *text);
+
+/* The space's number, from 1; 0 when there are too many. */
+uint32_t ml_space_number(const char *device, uint32_t level, const char *name);
+
+/* In a forked child, before its first other record. */
+void ml_names_announce(void);
+
+#endif

@@ -1,0 +1,54 @@
+/* owner_lock.h: a lock that knows who holds it.
+ *
+ * For slow paths that take a while. A forked child sees that the holder is not
+ * one of its own threads and takes the lock over; a signal handler sees that
+ * its own thread holds it and gives up instead of waiting for itself. What the
+ * lock guards must therefore be whole after every single store. Nobody waits
+ * for ever: a holder may have left by longjmp.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_OWNER_LOCK_H
+#define ML_OWNER_LOCK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+struct ml_owner_lock {
+    _Atomic uint64_t owner; /* process:thread, 0: free */
+};
+
+#define ML_OWNER_LOCK_TRIES (1u << 20) /* a minute or more */
+
+/* False when this thread holds it already or another does not let go. */
+static inline bool ml_owner_lock(struct ml_owner_lock *l)
+{
+    uint64_t pid = (uint64_t)getpid();
+    uint64_t me = pid << 32 | (uint32_t)syscall(SYS_gettid);
+
+    for (unsigned i = 0; i < ML_OWNER_LOCK_TRIES; i++) {
+        uint64_t owner = atomic_load_explicit(&l->owner, memory_order_relaxed);
+        bool takeable = !owner || owner >> 32 != pid;
+        if (owner == me)
+            return false;
+        if (takeable && atomic_compare_exchange_strong_explicit(
+                            &l->owner, &owner, me, memory_order_acquire, memory_order_relaxed))
+            return true;
+        /* Not nanosleep(), where a thread can be cancelled. */
+        if (!takeable)
+            syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 20000}, NULL);
+    }
+    return false;
+}
+
+/* Pairs with the acquire exchange in ml_owner_lock. */
+static inline void ml_owner_unlock(struct ml_owner_lock *l)
+{
+    atomic_store_explicit(&l->owner, 0, memory_order_release);
+}
+
+#endif

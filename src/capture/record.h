@@ -1,0 +1,123 @@
+/* record.h: append a record to this thread's ring.
+ *
+ * The fast path is inline and makes no call: read the clock, write two to five
+ * words, publish. Everything else (the thread's first record, a full ring, a
+ * record made by a signal handler inside another record) is in writer.c.
+ *
+ * Nothing here fails, blocks for longer than a second, allocates or changes
+ * errno. A record that cannot be kept is counted as lost.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_RECORD_H
+#define ML_RECORD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler.h"
+#include "event.h"
+#include "ring.h"
+
+#define ML_PENDING_WORDS 480
+
+/* A thread's end of its ring. Lives in memory that the kernel clears in a
+ * forked child, so that a child starts with limit 0 and takes the slow path,
+ * however it was forked. */
+struct ml_writer {
+    uint64_t *data;
+    uint64_t mask; /* words in the ring, less one */
+    uint64_t head; /* own copy of ring->head */
+    uint64_t limit; /* head may grow to here before the slow path must look */
+    struct ml_ring *ring; /* NULL: this writer has no ring */
+    uint32_t busy; /* inside a record: a signal handler must not touch the ring */
+    _Atomic uint32_t pending_words;
+    uint64_t pending[ML_PENDING_WORDS]; /* what signal handlers recorded meanwhile */
+};
+
+/* Never NULL: a thread without a ring has one that is always full. */
+extern __thread struct ml_writer *ml_writer;
+
+/* 0 until the recorder has started. */
+extern uint32_t ml_clock_mode;
+
+uint64_t ml_now_slow(void);
+void ml_record_slow(struct ml_writer *w, const uint64_t *words, unsigned n);
+void ml_record_nested(struct ml_writer *w, const uint64_t *words, unsigned n);
+void ml_record_pending(struct ml_writer *w);
+
+/* Ticks of the session's clock. */
+static ML_ALWAYS_INLINE uint64_t ml_now(void)
+{
+    if (ML_LIKELY(ml_clock_mode == ML_CLOCK_TSC))
+        return __builtin_ia32_rdtsc();
+    return ml_now_slow();
+}
+
+static ML_ALWAYS_INLINE void ml_writer_copy(struct ml_writer *w, const uint64_t *words, unsigned n)
+{
+    uint64_t head = w->head;
+
+    for (unsigned i = 0; i < n; i++)
+        w->data[(head + i) & w->mask] = words[i];
+    w->head = head + n;
+    /* Pairs with the collector's acquire load: the words are there before the
+     * position says so. */
+    atomic_store_explicit(&w->ring->head, head + n, memory_order_release);
+}
+
+/* Appends a whole record of n words. The signal fences keep `busy` around the
+ * rest for a handler on this thread, which is all that looks at it. */
+static ML_ALWAYS_INLINE void ml_record(const uint64_t *words, unsigned n)
+{
+    struct ml_writer *w = ml_writer;
+
+    if (ML_UNLIKELY(w->busy)) {
+        ml_record_nested(w, words, n);
+        return;
+    }
+    w->busy = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (ML_UNLIKELY(w->head + n > w->limit)) {
+        ml_record_slow(w, words, n);
+        return;
+    }
+    ml_writer_copy(w, words, n);
+    atomic_signal_fence(memory_order_seq_cst);
+    w->busy = 0;
+    if (ML_UNLIKELY(w->pending_words))
+        ml_record_pending(w);
+}
+
+static ML_ALWAYS_INLINE void ml_record_alloc(unsigned space, const void *ptr, uint64_t bytes)
+{
+    uint64_t words[] = {ml_record_word(ML_ALLOC, space, ml_now()), (uintptr_t)ptr, bytes};
+    ml_record(words, 3);
+}
+
+static ML_ALWAYS_INLINE void ml_record_free(unsigned space, const void *ptr)
+{
+    uint64_t words[] = {ml_record_word(ML_FREE, space, ml_now()), (uintptr_t)ptr};
+    ml_record(words, 2);
+}
+
+static inline void ml_record_move(unsigned space, const void *ptr)
+{
+    uint64_t words[] = {ml_record_word(ML_MOVE, space, ml_now()), (uintptr_t)ptr};
+    ml_record(words, 2);
+}
+
+static inline void ml_record_move_failed(unsigned space, const void *ptr)
+{
+    uint64_t words[] = {ml_record_word(ML_MOVE_FAILED, space, ml_now()), (uintptr_t)ptr};
+    ml_record(words, 2);
+}
+
+static inline void ml_record_free_range(unsigned space, const void *ptr, uint64_t bytes)
+{
+    uint64_t words[] = {ml_record_word(ML_FREE_RANGE, space, ml_now()), (uintptr_t)ptr, bytes};
+    ml_record(words, 3);
+}
+
+#endif

@@ -1,0 +1,327 @@
+/* recorder.c: starts the recorder in a process and hands out rings.
+ *
+ * All state that belongs to one process lies in pages that the kernel clears
+ * in a forked child (MADV_WIPEONFORK), so that a child finds itself not
+ * started, whichever way it was forked and whatever its parent's other threads
+ * were doing. What stays true in a child (the session) is in plain variables.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "recorder.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/futex.h>
+
+#include "api_control.h"
+#include "api_control.h"
+#include "defs.h"
+#include "names.h"
+#include "objects.h"
+#include "objects.h"
+#include "session.h"
+#include "sys.h"
+#include "writer.h"
+
+#define SETS_MAX 64
+#define STUCK_NS 1000000000u
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+enum { NOT_STARTED, STARTED, OFF };
+
+struct process {
+    struct ml_lock lock;
+    _Atomic uint32_t state;
+    struct ml_lock names_lock;
+    struct ml_lock announce_lock;
+    _Atomic bool announced; /* or nothing to announce */
+    bool no_more_sets;      /* one could not be made; asking again would cost each record */
+    _Atomic uint32_t sets;
+    struct ml_ringset *set[SETS_MAX];
+    struct ml_writer *writers[SETS_MAX];
+};
+
+struct ml_session *ml_session;
+uint32_t ml_clock_mode;
+
+static struct process *process;
+static bool started_before; /* in this process or in one that forked it */
+
+/* Set while this thread starts the recorder, for a library call of ours that
+ * comes back through a hook. */
+static __thread bool starting;
+
+/* ---- Memory that a forked child sees cleared ---------------------------- */
+
+#define WIPED_MAX (1 + SETS_MAX)
+
+static struct {
+    void *at;
+    size_t bytes;
+} wiped[WIPED_MAX];
+static unsigned wiped_count;
+
+/* For kernels before 4.14; covers fork() but no raw clone. */
+static void wipe_in_child(void)
+{
+    for (unsigned i = 0; i < wiped_count; i++)
+        memset(wiped[i].at, 0, wiped[i].bytes);
+}
+
+static void *map_wiped(size_t bytes)
+{
+    void *p = ml_sys_map(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+    if (!p)
+        return NULL;
+    if (!madvise(p, bytes, MADV_WIPEONFORK))
+        return p;
+    if (!wiped_count && pthread_atfork(NULL, NULL, wipe_in_child))
+        goto fail;
+    if (wiped_count == WIPED_MAX)
+        goto fail;
+    wiped[wiped_count].at = p;
+    wiped[wiped_count++].bytes = bytes;
+    return p;
+fail:
+    ml_sys_unmap(p, bytes);
+    return NULL;
+}
+
+/* ---- Start -------------------------------------------------------------- */
+
+static bool open_session(void)
+{
+    ml_session = ml_session_open();
+    if (!ml_session) {
+        ml_clock_mode = ML_CLOCK_TSC; /* any clock will do: nothing is kept */
+        return false;
+    }
+    ml_clock_mode = ml_session->clock;
+    return true;
+}
+
+static bool add_set(struct process *p)
+{
+    uint32_t n = p->sets;
+    uint32_t how = started_before ? ML_FORKED : ML_STARTED;
+
+    if (n == SETS_MAX || p->no_more_sets)
+        return false;
+    p->no_more_sets = true; /* unless all goes well */
+    p->writers[n] = map_wiped(ml_session->ring_count * sizeof(struct ml_writer));
+    if (!p->writers[n])
+        return false;
+    p->set[n] = ml_session_new_set(ml_session, how, n);
+    if (!p->set[n])
+        return false;
+    p->no_more_sets = false;
+    /* Pairs with the acquire loads of `sets`: the pointers are there. */
+    atomic_store_explicit(&p->sets, n + 1, memory_order_release);
+    return true;
+}
+
+static bool start_locked(struct process *p)
+{
+    bool ok;
+
+    if (atomic_load_explicit(&p->state, memory_order_relaxed) == NOT_STARTED) {
+        if (!started_before) {
+            ml_writer_init();
+            p->announced = true;
+        }
+        ok = (started_before || open_session()) && ml_session && add_set(p);
+        started_before = true;
+        /* Pairs with the acquire load in ml_recorder_start. */
+        atomic_store_explicit(&p->state, ok ? STARTED : OFF, memory_order_release);
+        return ok;
+    }
+    return atomic_load_explicit(&p->state, memory_order_relaxed) == STARTED;
+}
+
+/* Two threads may come here at once: the second one's page is left unused,
+ * since on old kernels it is on the list of what a child clears. No lock: a
+ * child forked meanwhile would find it taken for ever. */
+static struct process *this_process(void)
+{
+    struct process *p = __atomic_load_n(&process, __ATOMIC_ACQUIRE);
+    struct process *none = NULL;
+
+    if (p)
+        return p;
+    p = map_wiped(sizeof(*p));
+    if (p && !__atomic_compare_exchange_n(&process, &none, p, false, __ATOMIC_ACQ_REL,
+                                          __ATOMIC_ACQUIRE))
+        return none;
+    return p;
+}
+
+static bool start_quietly(void)
+{
+    struct process *p = this_process();
+    bool ok;
+
+    if (!p) {
+        ml_clock_mode = ML_CLOCK_TSC;
+        return false;
+    }
+    ml_lock(&p->lock);
+    ok = start_locked(p);
+    ml_unlock(&p->lock);
+    return ok;
+}
+
+bool ml_recorder_start(void)
+{
+    struct process *p = __atomic_load_n(&process, __ATOMIC_ACQUIRE);
+    uint32_t state = p ? atomic_load_explicit(&p->state, memory_order_acquire) : NOT_STARTED;
+    int saved_errno = errno;
+    struct ml_quiet quiet;
+    bool ok;
+
+    if (ML_LIKELY(state != NOT_STARTED))
+        return state == STARTED;
+    if (starting)
+        return false;
+    ml_quiet_begin(&quiet);
+    starting = true;
+    ok = start_quietly();
+    starting = false;
+    ml_quiet_end(&quiet);
+    errno = saved_errno;
+    return ok;
+}
+
+__attribute__((constructor)) static void start_at_load(void)
+{
+    ml_recorder_start();
+}
+
+/* ---- Rings -------------------------------------------------------------- */
+
+static struct ml_ring *rings_of(struct ml_ringset *set)
+{
+    return (struct ml_ring *)(void *)((char *)set + ml_ringset_rings_offset());
+}
+
+static struct ml_ring *claim_in(struct process *p, uint32_t n, uint64_t **ret_data,
+                                struct ml_writer **ret_writer)
+{
+    struct ml_ring *rings = rings_of(p->set[n]);
+    char *data = (char *)p->set[n] + ml_ringset_data_offset(ml_session->ring_count);
+
+    for (uint32_t i = 0; i < ml_session->ring_count; i++) {
+        struct ml_writer *w = &p->writers[n][i];
+        uint32_t free_ring = ML_RING_FREE;
+        if (atomic_load_explicit(&rings[i].state, memory_order_relaxed) != ML_RING_FREE ||
+            !atomic_compare_exchange_strong_explicit(&rings[i].state, &free_ring,
+                                                     ML_RING_CLAIMED, memory_order_acquire,
+                                                     memory_order_relaxed))
+            continue;
+        *ret_data = (uint64_t *)(void *)(data + (size_t)i * ml_session->ring_bytes);
+        *ret_writer = w;
+        return &rings[i];
+    }
+    return NULL;
+}
+
+struct ml_ring *ml_recorder_claim(uint64_t **ret_data, struct ml_writer **ret_writer)
+{
+    struct process *p;
+    struct ml_ring *ring = NULL;
+    uint32_t tried = 0;
+
+    if (!ml_recorder_start())
+        return NULL;
+    p = process;
+    while (!ring) {
+        uint32_t sets = atomic_load_explicit(&p->sets, memory_order_acquire);
+        while (!ring && tried < sets)
+            ring = claim_in(p, tried++, ret_data, ret_writer);
+        if (ring)
+            break;
+        ml_lock(&p->lock);
+        if (p->sets == sets && !add_set(p)) {
+            ml_unlock(&p->lock);
+            return NULL;
+        }
+        ml_unlock(&p->lock);
+    }
+    return ring;
+}
+
+struct ml_lock *ml_recorder_names_lock(void)
+{
+    return &process->names_lock;
+}
+
+/* A child's other threads wait here until the first has announced everything. */
+void ml_recorder_announce(void)
+{
+    struct process *p = process;
+
+    /* Pairs with the release store below. */
+    if (ML_LIKELY(atomic_load_explicit(&p->announced, memory_order_acquire)))
+        return;
+    ml_lock(&p->announce_lock);
+    if (!p->announced) {
+        ml_names_announce();
+        ml_objects_announce();
+        ml_control_announce();
+        atomic_store_explicit(&p->announced, true, memory_order_release);
+    }
+    ml_unlock(&p->announce_lock);
+}
+
+void ml_recorder_count_lost(uint64_t records)
+{
+    struct ml_ringset *set = ml_recorder_replies();
+
+    if (set)
+        atomic_fetch_add_explicit(&set->lost, records, memory_order_relaxed);
+}
+
+struct ml_ringset *ml_recorder_replies(void)
+{
+    struct process *p = process;
+
+    return p && atomic_load_explicit(&p->sets, memory_order_acquire) ? p->set[0] : NULL;
+}
+
+/* ---- The collector ------------------------------------------------------ */
+
+bool ml_collector_alive(struct ml_watch *watch)
+{
+    uint64_t beat = atomic_load_explicit(&ml_session->heartbeat, memory_order_relaxed);
+    struct timespec ts;
+    uint64_t now;
+
+    if (atomic_load_explicit(&ml_session->closed, memory_order_relaxed))
+        return false;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+    if (!watch->since_ns || beat != watch->heartbeat) {
+        watch->heartbeat = beat;
+        watch->since_ns = now;
+    }
+    return now - watch->since_ns < STUCK_NS;
+}
+
+void ml_ring_doorbell(void)
+{
+    struct ml_session *s = ml_session;
+
+    if (!atomic_load_explicit(&s->sleeping, memory_order_relaxed))
+        return;
+    atomic_fetch_add_explicit(&s->doorbell, 1, memory_order_release);
+    syscall(SYS_futex, &s->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}

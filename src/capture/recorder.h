@@ -1,0 +1,54 @@
+/* recorder.h: the recorder of one process: its session, its ring sets.
+ *
+ * The recorder starts itself with the first record or when the library is
+ * loaded, whichever comes first, and again by itself in a forked child. It
+ * never ends: rings lie in shared memory, so there is nothing to write out.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_RECORDER_H
+#define ML_RECORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lock.h"
+#include "record.h"
+#include "ring.h"
+
+/* The session page, NULL while not recording. Outlives forks. */
+extern struct ml_session *ml_session;
+
+/* Makes this process known to the collector; cheap once done. Returns whether
+ * there is a ring set to record into. Async-signal-safe, keeps errno. */
+bool ml_recorder_start(void);
+
+/* A ring that nobody uses, now this thread's; NULL when there is none to be
+ * had. *ret_data are its words. */
+struct ml_ring *ml_recorder_claim(uint64_t **ret_data, struct ml_writer **ret_writer);
+
+/* For the name tables. Cleared in a forked child, like all that is here. */
+struct ml_lock *ml_recorder_names_lock(void);
+
+/* In a forked child, once, tells the collector the names that the parent had
+ * given; else nothing. Called with a ring in hand. */
+void ml_recorder_announce(void);
+
+/* Counts records that no ring could take. */
+void ml_recorder_count_lost(uint64_t records);
+
+/* The ring set that replies come back in, NULL while not recording. */
+struct ml_ringset *ml_recorder_replies(void);
+
+/* Whether the collector showed a sign of life within the last second, judged
+ * by calls with the same `watch`, which starts zeroed. */
+struct ml_watch {
+    uint64_t heartbeat;
+    uint64_t since_ns;
+};
+bool ml_collector_alive(struct ml_watch *watch);
+
+/* Wakes the collector if it sleeps. */
+void ml_ring_doorbell(void);
+
+#endif

@@ -1,0 +1,103 @@
+/* request.c: see request.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "request.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/futex.h>
+
+#include "api_error.h"
+#include "owner_lock.h"
+#include "recorder.h"
+
+#define LOOK_NS 20000000 /* how long to sleep before looking for signs of life again */
+#define LOOKS_MAX 1500
+
+static struct ml_owner_lock lock;
+
+/* Guarded by the lock. A child goes on from its parent's number, which the
+ * child's own ring set has not seen yet. */
+static uint32_t last_number;
+
+static uint32_t next_number(void)
+{
+    if (!++last_number)
+        ++last_number; /* 0 is what a fresh ring set shows */
+    return last_number;
+}
+
+static bool wait_for_reply(struct ml_ringset *set, uint32_t number)
+{
+    struct timespec limit = {.tv_nsec = LOOK_NS};
+    struct ml_watch watch = {0};
+
+    for (int looks = 0; looks < LOOKS_MAX; looks++) {
+        bool alive = ml_collector_alive(&watch);
+        /* Pairs with the collector's release store: status and text are there. */
+        uint32_t seen = atomic_load_explicit(&set->reply_number, memory_order_acquire);
+        if (seen == number)
+            return true;
+        if (!alive)
+            return false;
+        ml_ring_doorbell();
+        syscall(SYS_futex, &set->reply_number, FUTEX_WAIT, seen, &limit, NULL, 0);
+    }
+    return false;
+}
+
+/* The set is shared memory: its length is checked here, and text is ended here. */
+static int take_reply(const struct ml_ringset *set, const char **ret_text)
+{
+    size_t bytes = ml_min_u64(set->reply_bytes, ML_REPLY_BYTES - 1);
+    char *text = ml_thread_text(bytes + 1);
+
+    if (!text)
+        return ml_fail("not enough memory for the collector's answer");
+    memcpy(text, set->reply, bytes);
+    text[bytes] = '\0';
+    if (set->reply_status)
+        return ml_fail(text);
+    if (ret_text)
+        *ret_text = text;
+    return 0;
+}
+
+static int ask(struct ml_ringset *set, enum ml_request what, uint64_t argument,
+               const char **ret_text)
+{
+    uint32_t number = next_number();
+    uint64_t words[] = {ml_record_word(ML_REC_REQUEST, 0, ml_now()), ml_pair(number, what),
+                        argument};
+
+    ml_record(words, 3);
+    if (!wait_for_reply(set, number))
+        return ml_fail("the collector does not answer; was `memledger run` killed?");
+    return take_reply(set, ret_text);
+}
+
+int ml_request(enum ml_request what, uint64_t argument, const char **ret_text)
+{
+    struct ml_ringset *set = ml_recorder_replies();
+    int saved_errno = errno;
+    int cancel_state, r;
+
+    if (!set)
+        return ml_fail("this process is not being recorded");
+    /* A signal handler inside a record: ours would wait behind that one. */
+    if (ml_writer->busy || !ml_owner_lock(&lock))
+        return ml_fail("a signal handler interrupted the recorder, or another thread's call hangs");
+    /* Signals go on: the wait can be long. */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    r = ask(set, what, argument, ret_text);
+    ml_owner_unlock(&lock);
+    pthread_setcancelstate(cancel_state, NULL);
+    errno = saved_errno;
+    return r;
+}

@@ -1,0 +1,22 @@
+/* request.h: ask the collector for something and wait for its answer.
+ *
+ * The question is a record in this thread's ring, so the collector comes to it
+ * after everything this thread recorded before. One question at a time per
+ * process. A collector that died or hangs costs the caller a second at most;
+ * one that is alive but never answers, half a minute.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_REQUEST_H
+#define ML_REQUEST_H
+
+#include <stdint.h>
+
+#include "ring.h"
+
+/* @ret_text  set on success to the answer, which stays valid until this
+ *            thread's next request; may be NULL
+ * @return 0, or -1 with the reason in ml_last_error() */
+int ml_request(enum ml_request what, uint64_t argument, const char **ret_text);
+
+#endif

@@ -1,0 +1,177 @@
+/* session.c: opening the session page, making a ring set, saying hello.
+ *
+ * No descriptor stays open: programs close descriptors they do not know, and a
+ * number that we kept could then mean a file of theirs.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "defs.h"
+#include "record.h"
+#include "sys.h"
+
+static void say(const char *text)
+{
+    ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
+    (void)ignored;
+}
+
+/* Kept from the start: a program may clear its environment, then fork. */
+static char session_dir[sizeof(((struct sockaddr_un *)0)->sun_path)];
+
+static void find_session_dir(void)
+{
+    const char *dir = getenv(ML_SESSION_ENV);
+
+    if (dir && strlen(dir) < sizeof(session_dir))
+        strcpy(session_dir, dir);
+}
+
+static bool session_path(char *out, size_t room, const char *file)
+{
+    size_t dir_len = strlen(session_dir);
+
+    if (!dir_len || dir_len + 1 + strlen(file) + 1 > room)
+        return false;
+    memcpy(out, session_dir, dir_len);
+    out[dir_len] = '/';
+    strcpy(out + dir_len + 1, file);
+    return true;
+}
+
+struct ml_session *ml_session_open(void)
+{
+    char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+    struct ml_session *s;
+    int fd;
+
+    find_session_dir();
+    if (!session_path(path, sizeof(path), ML_SESSION_PAGE))
+        return NULL;
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    s = ml_sys_map(sizeof(*s), MAP_SHARED, fd);
+    close(fd);
+    if (!s)
+        return NULL;
+    if (s->magic != ML_SHARED_MAGIC || s->version != ML_SHARED_VERSION) {
+        ml_sys_unmap(s, sizeof(*s));
+        say("memledger: the recorder and the memledger command are of different versions; "
+            "this process is not recorded\n");
+        return NULL;
+    }
+    return s;
+}
+
+static struct ml_ringset *map_set(const struct ml_session *s, int fd)
+{
+    size_t bytes = ml_ringset_bytes(s->ring_bytes, s->ring_count);
+    struct ml_ringset *set;
+
+    if (ftruncate(fd, (off_t)bytes) ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+        return NULL;
+    set = ml_sys_map(bytes, MAP_SHARED | MAP_NORESERVE, fd);
+    if (!set)
+        return NULL;
+    madvise(set, bytes, MADV_DONTDUMP);
+    set->magic = ML_SHARED_MAGIC;
+    set->version = ML_SHARED_VERSION;
+    set->ring_bytes = s->ring_bytes;
+    set->ring_count = s->ring_count;
+    return set;
+}
+
+static void fill_command(char *out, size_t room)
+{
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, out, room - 1) : -1;
+
+    if (fd >= 0)
+        close(fd);
+    for (ssize_t i = 0; i + 1 < n; i++) {
+        if (!out[i])
+            out[i] = ' ';
+    }
+    out[n > 0 ? n : 0] = '\0';
+}
+
+static void fill_hello(struct ml_hello *h, uint32_t how, uint32_t set)
+{
+    const char *role = getenv("DMLC_ROLE");
+
+    memset(h, 0, sizeof(*h));
+    h->magic = ML_SHARED_MAGIC;
+    h->version = ML_SHARED_VERSION;
+    h->pid = (uint32_t)getpid();
+    h->parent_pid = (uint32_t)getppid();
+    h->how = how;
+    h->set = set;
+    h->clock = ml_now();
+    if (role)
+        strncpy(h->role, role, sizeof(h->role) - 1);
+    fill_command(h->command, sizeof(h->command));
+}
+
+static bool send_set(const struct ml_hello *hello, int set_fd)
+{
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    struct iovec body = {(void *)(uintptr_t)hello, sizeof(*hello)};
+    alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
+    struct msghdr msg = {&to, sizeof(to), &body, 1, control, sizeof(control), 0};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+    /* A collector that hangs must not hang us. */
+    struct timeval patience = {.tv_sec = 1};
+    ssize_t sent;
+    int fd;
+
+    if (!session_path(to.sun_path, sizeof(to.sun_path), ML_SESSION_SOCKET))
+        return false;
+    fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return false;
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(c), &set_fd, sizeof(int));
+    do {
+        sent = sendmsg(fd, &msg, MSG_NOSIGNAL);
+    } while (sent < 0 && errno == EINTR);
+    close(fd);
+    return sent == (ssize_t)sizeof(*hello);
+}
+
+struct ml_ringset *ml_session_new_set(const struct ml_session *s, uint32_t how, uint32_t number)
+{
+    struct ml_hello hello;
+    struct ml_ringset *set = NULL;
+    int fd = (int)syscall(SYS_memfd_create, "memledger", 3u /* CLOEXEC | ALLOW_SEALING */);
+
+    if (fd < 0)
+        return NULL;
+    set = map_set(s, fd);
+    if (set) {
+        fill_hello(&hello, how, number);
+        if (!send_set(&hello, fd)) {
+            ml_sys_unmap(set, ml_ringset_bytes(s->ring_bytes, s->ring_count));
+            set = NULL;
+        }
+    }
+    close(fd);
+    return set;
+}

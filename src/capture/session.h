@@ -1,0 +1,20 @@
+/* session.h: finds the run's session and talks to its collector. System calls
+ * only: usable in a signal handler and in a forked child.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_SESSION_H
+#define ML_SESSION_H
+
+#include <stdint.h>
+
+#include "ring.h"
+
+/* Maps the session page named by the environment. NULL where there is none or
+ * where it belongs to another build; the latter is said on stderr. */
+struct ml_session *ml_session_open(void);
+
+/* Makes a ring set and hands it to the collector; NULL when either fails. */
+struct ml_ringset *ml_session_new_set(const struct ml_session *s, uint32_t how, uint32_t set);
+
+#endif

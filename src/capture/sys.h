@@ -1,0 +1,67 @@
+/* sys.h: what the recorder asks of the kernel past libc's wrappers.
+ *
+ * - Its own mappings must not come back to it through the heap hooks.
+ * - While it holds a lock or takes a ring, no signal handler may run on this
+ *   thread, and no call may act on a pthread_cancel: malloc, which we may be
+ *   inside, is no cancellation point.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_SYS_H
+#define ML_SYS_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Readable and writable memory; NULL and errno on failure. */
+static inline void *ml_sys_map(size_t bytes, int flags, int fd)
+{
+    long at = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+
+    return at == -1 ? NULL : (void *)at;
+}
+
+static inline void ml_sys_unmap(void *at, size_t bytes)
+{
+    syscall(SYS_munmap, at, bytes);
+}
+
+/* Everything is blocked, libc's own signals too, which sigprocmask() spares. */
+static inline uint64_t ml_sys_block_signals(void)
+{
+    uint64_t all = ~(uint64_t)0;
+    uint64_t old = 0;
+
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof(old));
+    return old;
+}
+
+static inline void ml_sys_restore_signals(uint64_t old)
+{
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
+}
+
+/* Nobody interrupts this thread between begin and end. May be nested. */
+struct ml_quiet {
+    uint64_t signals;
+    int cancel_state;
+};
+
+static inline void ml_quiet_begin(struct ml_quiet *q)
+{
+    q->signals = ml_sys_block_signals();
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &q->cancel_state);
+}
+
+static inline void ml_quiet_end(const struct ml_quiet *q)
+{
+    pthread_setcancelstate(q->cancel_state, NULL);
+    ml_sys_restore_signals(q->signals);
+}
+
+#endif

@@ -1,0 +1,11 @@
+/* writer.h: what recorder.c needs of writer.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_WRITER_H
+#define ML_WRITER_H
+
+/* Once per process, before the first record. */
+void ml_writer_init(void);
+
+#endif

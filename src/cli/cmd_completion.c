@@ -1,0 +1,127 @@
+/* cmd_completion.c: `memledger completion bash`: a completion script, written
+ * from the tables that drive the parser.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "verbs.h"
+
+static void print_options(const struct ml_verb *verb)
+{
+    printf("        %s) words=\"", verb->name);
+    for (size_t i = 0; i < verb->option_count; i++) {
+        const struct ml_option *o = &verb->options[i];
+        bool value = o->type != ML_OPT_FLAG && o->type != ML_OPT_OPTIONAL_CHOICE;
+
+        if (o->letter)
+            printf("-%c ", o->letter);
+        printf("--%s%s ", o->name, value ? "=" : "");
+        for (int c = 1; o->type == ML_OPT_OPTIONAL_CHOICE && o->choices[c]; c++)
+            printf("--%s=%s ", o->name, o->choices[c]);
+    }
+    puts("-h --help\" ;;");
+}
+
+static void print_choices(const struct ml_verb *verb)
+{
+    for (size_t i = 0; i < verb->option_count; i++) {
+        const struct ml_option *o = &verb->options[i];
+
+        if (o->type != ML_OPT_CHOICE && o->type != ML_OPT_OPTIONAL_CHOICE)
+            continue;
+        printf("        %s:--%s) values=\"", verb->name, o->name);
+        for (int c = 0; o->choices[c]; c++)
+            printf("%s%s", c ? " " : "", o->choices[c]);
+        puts("\" ;;");
+    }
+}
+
+static void print_operands(const struct ml_verb *verb)
+{
+    static const char *const actions[] = {
+        [ML_OPERANDS_NONE] = "words=",
+        [ML_OPERANDS_TRACES] = "words= files=1",
+        [ML_OPERANDS_PROGRAM] = "words=$(compgen -c -- \"$cur\") files=1",
+        [ML_OPERANDS_VERB] = "words=$verbs",
+    };
+
+    printf("        %s) %s ;;\n", verb->name, actions[verb->operands]);
+}
+
+static void for_each_verb(void (*print)(const struct ml_verb *))
+{
+    for (size_t i = 0; ml_verbs[i]; i++)
+        print(ml_verbs[i]);
+}
+
+static void print_bash(void)
+{
+    puts("# bash completion for memledger; load it with: source <(memledger completion bash)\n"
+         "_memledger()\n"
+         "{\n"
+         "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+         "    local verb=${COMP_WORDS[1]} words= values= files=\n"
+         "    COMPREPLY=()");
+    printf("    local verbs=\"");
+    for (size_t i = 0; ml_verbs[i]; i++)
+        printf("%s%s", i ? " " : "", ml_verbs[i]->name);
+    puts("\"\n"
+         "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+         "        COMPREPLY=($(compgen -W \"$verbs --help --version\" -- \"$cur\"))\n"
+         "        return\n"
+         "    fi\n"
+         "    # bash splits --unit=MiB at the sign\n"
+         "    if [ \"$cur\" = = ]; then cur= ; elif [ \"$prev\" = = ]; then\n"
+         "        prev=${COMP_WORDS[COMP_CWORD-2]}\n"
+         "    fi\n"
+         "    case \"$verb:$prev\" in");
+    for_each_verb(print_choices);
+    puts("    esac\n"
+         "    if [ -n \"$values\" ]; then\n"
+         "        COMPREPLY=($(compgen -W \"$values\" -- \"$cur\"))\n"
+         "        return\n"
+         "    fi\n"
+         "    case \"$cur\" in\n"
+         "    -*) case \"$verb\" in");
+    for_each_verb(print_options);
+    puts("        esac\n"
+         "        compopt -o nospace\n"
+         "        ;;\n"
+         "    *) case \"$verb\" in");
+    for_each_verb(print_operands);
+    puts("        esac\n"
+         "        ;;\n"
+         "    esac\n"
+         "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+         "    if [ -n \"$files\" ]; then\n"
+         "        compopt -o filenames\n"
+         "        COMPREPLY+=($(compgen -f -- \"$cur\"))\n"
+         "    fi\n"
+         "}\n"
+         "complete -F _memledger memledger");
+}
+
+static int run(int argc, char **argv)
+{
+    char unused;
+    int first, status = ml_verb_begin(&ml_verb_completion, &unused, argc, argv, &first);
+
+    if (status >= 0)
+        return status;
+    if (first + 1 != argc || strcmp(argv[first], "bash") != 0)
+        return ml_verb_usage_error(&ml_verb_completion, "which shell? Only bash is known");
+    print_bash();
+    return ML_EXIT_OK;
+}
+
+const struct ml_verb ml_verb_completion = {
+    .name = "completion",
+    .summary = "Print a completion script for a shell",
+    .usage = "bash",
+    .details = "Load it with:  source <(memledger completion bash)",
+    .group = ML_GROUP_OTHER,
+    .operands = ML_OPERANDS_NONE,
+    .run = run,
+};

@@ -1,0 +1,314 @@
+/* cmd_run.c: `memledger run`: record a program and its children.
+ *
+ * This process starts two others, the collector and the program, and waits.
+ * The collector is apart so that neither the program's end nor ours can hurt
+ * the trace, and its own end cannot hurt the program.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collector.h"
+#include "launch.h"
+#include "output_name.h"
+#include "program_check.h"
+#include "recorder_path.h"
+#include "run_notes.h"
+#include "verbs.h"
+
+/* As env(1) and nohup(1): found but not runnable, not found. */
+#define EXIT_NOT_RUNNABLE 126
+#define EXIT_NOT_FOUND 127
+
+#define PROGRESS_MS 500
+
+struct run_opts {
+    const char *output;
+    bool force;
+    bool quiet;
+    bool wait;
+    int heap;
+    uint64_t ring_bytes;
+};
+
+struct run {
+    struct run_opts opts;
+    char program[PATH_MAX];
+    char library[PATH_MAX];
+    char *trace;
+    struct ml_ticks ticks;
+    struct ml_session_dir session;
+    struct ml_launch launch;
+    pid_t collector;
+    int collector_status;
+    bool collector_ended;
+};
+
+static const char *const heap_choices[] = {"off", "malloc", "all", NULL};
+
+static const struct ml_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct run_opts, output),
+     .value_name = "FILE",
+     .help = "where to write; %p process id, %h host, %n program"},
+    {.name = "force",
+     .letter = 'f',
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct run_opts, force),
+     .help = "overwrite an existing file"},
+    {.name = "quiet",
+     .letter = 'q',
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct run_opts, quiet),
+     .help = "no progress, no closing note; errors and losses are still told"},
+    {.name = "heap",
+     .type = ML_OPT_OPTIONAL_CHOICE,
+     .offset = offsetof(struct run_opts, heap),
+     .value_name = "WHAT",
+     .choices = heap_choices,
+     .help = "record the host heap too: malloc and its family, or all with mmap"},
+    {.name = "wait",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct run_opts, wait),
+     .help = "go on until every process it started has ended, not just the first"},
+    {.name = "ring-size",
+     .type = ML_OPT_BYTES,
+     .offset = offsetof(struct run_opts, ring_bytes),
+     .value_name = "BYTES",
+     .help = "memory for each recording thread, a power of two (1 MiB)"},
+};
+
+static int fail(int code, const char *text)
+{
+    fprintf(stderr, "memledger: %s\n", text);
+    return code;
+}
+
+/* ---- The collector's process -------------------------------------------- */
+
+static char *command_line(char **argv)
+{
+    struct ml_buf text;
+
+    ml_buf_init(&text);
+    for (int i = 0; argv[i]; i++)
+        ml_buf_printf(&text, "%s%s", i ? " " : "", argv[i]);
+    return (char *)text.data;
+}
+
+/* Keys pressed on the terminal are for the program, and a pipe that somebody
+ * reads until its end shall end with the program. */
+static void leave_terminal(void)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    setpgid(0, 0);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    for (int fd = 0; null >= 0 && fd <= 2; fd++)
+        dup2(null, fd);
+}
+
+static int start_collector(struct run *run, char **argv, struct ml_error *err)
+{
+    char *command = command_line(argv);
+    char host[HOST_NAME_MAX + 1] = "";
+    struct ml_setting settings[] = {
+        {"version", MEMLEDGER_VERSION},
+        {"command", command ? command : ""},
+        {"host", host},
+        {"heap", heap_choices[run->opts.heap]},
+        {NULL, NULL},
+    };
+    struct ml_collector_opts opts = {run->trace, run->opts.force, settings};
+    struct ml_collector *collector = NULL;
+    int r;
+
+    gethostname(host, sizeof(host) - 1);
+    r = ml_collector_new(&opts, &run->session, &run->ticks, &collector, err);
+    free(command);
+    if (r)
+        return r;
+    run->collector = fork();
+    if (run->collector < 0)
+        return ml_error_set(err, -errno, "cannot start the collector: %s", strerror(errno));
+    if (run->collector == 0) {
+        close(run->launch.go);
+        close(run->launch.failure);
+        leave_terminal();
+        _exit(ml_collector_run(collector) ? 1 : 0);
+    }
+    ml_collector_forget(collector);
+    return 0;
+}
+
+static void stop_collector(struct run *run)
+{
+    struct ml_session *page = run->session.page;
+
+    atomic_store(&page->finish, 1);
+    atomic_fetch_add(&page->doorbell, 1);
+    syscall(SYS_futex, &page->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+    if (!run->collector_ended)
+        waitpid(run->collector, &run->collector_status, 0);
+    run->collector_ended = true;
+}
+
+/* ---- Waiting ------------------------------------------------------------ */
+
+static void show_progress(const struct run *run, struct ml_progress *progress)
+{
+    if (!run->opts.quiet)
+        ml_progress_show(progress, run->session.page);
+}
+
+static int wait_for_program(struct run *run)
+{
+    struct ml_progress progress;
+    bool program_ended = false;
+    int program_status = 0;
+
+    ml_progress_init(&progress);
+    while (!program_ended || (run->opts.wait && !run->collector_ended &&
+                              atomic_load(&run->session.page->running))) {
+        int status;
+        pid_t pid = ml_launch_next(&run->launch, PROGRESS_MS, &status);
+        if (pid == run->launch.pid) {
+            program_ended = true;
+            program_status = status;
+        } else if (pid == run->collector) {
+            run->collector_ended = true;
+            run->collector_status = status;
+            atomic_store(&run->session.page->closed, 1);
+        } else {
+            show_progress(run, &progress);
+        }
+    }
+    ml_progress_clear(&progress);
+    return program_status;
+}
+
+/* ---- The command --------------------------------------------------------- */
+
+static int prepare(struct run *run, const char *name, struct ml_error *err)
+{
+    struct ml_session_opts session = {.heap = (uint32_t)run->opts.heap,
+                                      .ring_bytes = (uint32_t)run->opts.ring_bytes};
+    const char *library = run->opts.heap ? "libmemledger-heap.so" : "libmemledger.so";
+    const char *obstacle;
+    int r = ml_program_find(name, run->program, err);
+
+    if (!r)
+        r = ml_recorder_path(library, run->library, err);
+    if (r)
+        return r;
+    obstacle = ml_program_obstacle(run->program);
+    if (obstacle)
+        fprintf(stderr, "memledger: %s %s; it runs unrecorded\n", name, obstacle);
+    ml_ticks_init(&run->ticks);
+    session.clock = run->ticks.mode;
+    return ml_session_dir_init(&run->session, &session, err);
+}
+
+/* The program is held back until the trace is there to take its first event. */
+static int start(struct run *run, char **argv, struct ml_error *err)
+{
+    struct ml_launch_opts opts = {run->program, argv, run->library, run->session.path};
+    int exec_errno;
+    int r = ml_launch_begin(&run->launch, &opts, err);
+
+    if (r)
+        return r;
+    r = ml_output_name(run->opts.output, argv[0], run->launch.pid, &run->trace, err);
+    if (!r)
+        r = start_collector(run, argv, err);
+    if (r) {
+        ml_launch_cancel(&run->launch);
+        return r;
+    }
+    if (ml_launch_go(&run->launch, &exec_errno))
+        return 0;
+    stop_collector(run);
+    unlink(run->trace);
+    return ml_error_set(err, -ENOEXEC, "cannot run %s: %s", run->program, strerror(exec_errno));
+}
+
+static int failure_code(int r)
+{
+    if (r == -ENOEXEC || r == -EACCES)
+        return EXIT_NOT_RUNNABLE;
+    return ML_EXIT_FAILURE;
+}
+
+static int run_program(struct run *run, char **argv)
+{
+    struct ml_error err = {0};
+    struct ml_run_result result;
+    int status;
+    int r = prepare(run, argv[0], &err);
+
+    if (r)
+        return fail(r == -ENOENT ? EXIT_NOT_FOUND : failure_code(r), err.text);
+    r = start(run, argv, &err);
+    if (r) {
+        ml_session_dir_release(&run->session);
+        free(run->trace);
+        return fail(failure_code(r), err.text);
+    }
+    status = wait_for_program(run);
+    stop_collector(run);
+    result = (struct ml_run_result){
+        .trace = run->trace,
+        .quiet = run->opts.quiet,
+        .heap = run->opts.heap,
+        .collector_killed = WIFSIGNALED(run->collector_status),
+    };
+    ml_run_note(&result, run->session.page);
+    ml_session_dir_release(&run->session);
+    free(run->trace);
+    return ml_launch_exit_code(&run->launch, status);
+}
+
+static int cmd_run(int argc, char **argv)
+{
+    struct run run = {.opts = {.output = ML_OUTPUT_DEFAULT, .ring_bytes = 1u << 20}};
+    uint64_t size;
+    int first;
+    int r = ml_verb_begin(&ml_verb_run, &run.opts, argc, argv, &first);
+
+    if (r >= 0)
+        return r;
+    if (first >= argc)
+        return ml_verb_usage_error(&ml_verb_run, "name the program to run");
+    size = run.opts.ring_bytes;
+    if (size < 65536 || size > 256u << 20 || size & (size - 1))
+        return ml_verb_usage_error(&ml_verb_run,
+                                   "--ring-size is a power of two from 64KiB to 256MiB");
+    return run_program(&run, argv + first);
+}
+
+const struct ml_verb ml_verb_run = {
+    .name = "run",
+    .summary = "record a program and the processes it starts",
+    .usage = "[OPTION]... [--] PROGRAM [ARGUMENT]...",
+    .details = "The exit code is the program's. docs/commands/run.md has more.",
+    .group = ML_GROUP_RECORD,
+    .operands = ML_OPERANDS_PROGRAM,
+    .options_first = true,
+    .options = options,
+    .option_count = ML_ARRAY_SIZE(options),
+    .run = cmd_run,
+};

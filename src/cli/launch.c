@@ -1,0 +1,136 @@
+/* launch.c: fork, exec, signals, exit codes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ring.h"
+
+static const int passed_on[] = {SIGINT,  SIGQUIT, SIGTERM,  SIGHUP,
+                                SIGUSR1, SIGUSR2, SIGWINCH, SIGALRM};
+
+static void set_preload(const char *library)
+{
+    const char *others = getenv("LD_PRELOAD");
+    char *both = NULL;
+
+    if (others && *others && asprintf(&both, "%s:%s", library, others) < 0)
+        both = NULL;
+    setenv("LD_PRELOAD", both ? both : library, 1);
+    free(both);
+}
+
+/* Does not return. */
+static void child(const struct ml_launch *l, const struct ml_launch_opts *opts, int go, int failure)
+{
+    char byte;
+    int error;
+
+    if (read(go, &byte, 1) != 1)
+        _exit(1);
+    set_preload(opts->library);
+    setenv(ML_SESSION_ENV, opts->session_dir, 1);
+    sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
+    execvp(opts->path, opts->argv);
+    error = errno;
+    if (write(failure, &error, sizeof(error)) < 0)
+        _exit(1);
+    _exit(127);
+}
+
+int ml_launch_begin(struct ml_launch *l, const struct ml_launch_opts *opts, struct ml_error *err)
+{
+    int go[2] = {-1, -1}, failure[2] = {-1, -1};
+
+    sigemptyset(&l->waited);
+    sigaddset(&l->waited, SIGCHLD);
+    for (size_t i = 0; i < sizeof(passed_on) / sizeof(*passed_on); i++)
+        sigaddset(&l->waited, passed_on[i]);
+    sigprocmask(SIG_BLOCK, &l->waited, &l->old_mask);
+    if (pipe2(go, O_CLOEXEC) || pipe2(failure, O_CLOEXEC))
+        return ml_error_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
+    l->pid = fork();
+    if (l->pid < 0)
+        return ml_error_set(err, -errno, "cannot start a process: %s", strerror(errno));
+    if (l->pid == 0) {
+        close(go[1]);
+        close(failure[0]);
+        child(l, opts, go[0], failure[1]);
+    }
+    close(go[0]);
+    close(failure[1]);
+    l->go = go[1];
+    l->failure = failure[0];
+    return 0;
+}
+
+bool ml_launch_go(struct ml_launch *l, int *ret_errno)
+{
+    ssize_t n = write(l->go, "", 1);
+
+    close(l->go);
+    /* Closed by a successful exec, else the error comes through. */
+    if (n == 1)
+        n = read(l->failure, ret_errno, sizeof(*ret_errno));
+    close(l->failure);
+    return n == 0;
+}
+
+void ml_launch_cancel(struct ml_launch *l)
+{
+    close(l->go);
+    close(l->failure);
+    waitpid(l->pid, NULL, 0);
+    sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
+}
+
+/* A key pressed on the terminal reaches the program without our help. */
+static void pass_on(const struct ml_launch *l, const siginfo_t *info)
+{
+    if (info->si_code <= 0)
+        kill(l->pid, info->si_signo);
+}
+
+pid_t ml_launch_next(struct ml_launch *l, int timeout_ms, int *ret_status)
+{
+    struct timespec limit = {timeout_ms / 1000, timeout_ms % 1000 * 1000000L};
+    siginfo_t info;
+    pid_t pid = waitpid(-1, ret_status, WNOHANG);
+
+    if (pid > 0)
+        return pid;
+    if (sigtimedwait(&l->waited, &info, &limit) < 0)
+        return 0;
+    if (info.si_signo != SIGCHLD)
+        pass_on(l, &info);
+    pid = waitpid(-1, ret_status, WNOHANG);
+    return pid > 0 ? pid : 0;
+}
+
+int ml_launch_exit_code(struct ml_launch *l, int status)
+{
+    struct rlimit no_core = {0, 0};
+    sigset_t only;
+
+    sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
+    if (WIFEXITED(status))
+        return WEXITSTATUS(status);
+    /* The shell shall see the same signal; the program's core file stays. */
+    setrlimit(RLIMIT_CORE, &no_core);
+    signal(WTERMSIG(status), SIG_DFL);
+    sigemptyset(&only);
+    sigaddset(&only, WTERMSIG(status));
+    sigprocmask(SIG_UNBLOCK, &only, NULL);
+    raise(WTERMSIG(status));
+    return 128 + WTERMSIG(status);
+}

@@ -1,0 +1,49 @@
+/* launch.h: starts a program under the recorder and waits for it, passing
+ * signals and its end through.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_LAUNCH_H
+#define ML_LAUNCH_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "error.h"
+
+struct ml_launch {
+    pid_t pid;
+    int go;             /* write end of the pipe that holds the program back */
+    int failure;        /* read end of the pipe that tells of a failed exec */
+    sigset_t old_mask;  /* the caller's */
+    sigset_t waited;    /* signals that ml_launch_next waits for */
+};
+
+struct ml_launch_opts {
+    const char *path; /* of the program */
+    char **argv;
+    const char *library; /* the recorder to preload */
+    const char *session_dir;
+};
+
+/* Forks; the child waits for ml_launch_go. From here on the caller's signals
+ * are held back for ml_launch_next. */
+int ml_launch_begin(struct ml_launch *l, const struct ml_launch_opts *opts, struct ml_error *err);
+
+/* Lets the child run the program. False with *ret_errno when it could not be
+ * executed. */
+bool ml_launch_go(struct ml_launch *l, int *ret_errno);
+
+/* Ends the child before it has run anything. */
+void ml_launch_cancel(struct ml_launch *l);
+
+/* Waits at most timeout_ms for a child of ours to end; signals sent to us are
+ * sent on to the program meanwhile. Returns the child's pid and its status,
+ * 0 on time-out. */
+pid_t ml_launch_next(struct ml_launch *l, int timeout_ms, int *ret_status);
+
+/* Ends this process the way the program ended. */
+int ml_launch_exit_code(struct ml_launch *l, int status);
+
+#endif

@@ -1,0 +1,127 @@
+/* option_value.c: see option_value.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "option_value.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "text.h"
+
+static int set_flag(bool *field, const char *shown, const char *text, struct ml_error *err)
+{
+    static const char *const yes[] = {"1", "yes", "true", "on"};
+    static const char *const no[] = {"0", "no", "false", "off"};
+
+    for (size_t i = 0; text && i < ML_ARRAY_SIZE(no); i++)
+        if (strcasecmp(text, no[i]) == 0) {
+            *field = false;
+            return 0;
+        }
+    for (size_t i = 0; text && i < ML_ARRAY_SIZE(yes); i++)
+        if (strcasecmp(text, yes[i]) == 0)
+            text = NULL;
+    if (text)
+        return ml_error_set(err, -EINVAL, "%s: '%s' is neither 1 nor 0", shown, text);
+    *field = true;
+    return 0;
+}
+
+static int set_int(const struct ml_option *option, int64_t *field, const char *shown,
+                   const char *text, struct ml_error *err)
+{
+    char *end;
+    long long value;
+
+    errno = 0;
+    value = strtoll(text, &end, 10);
+    if (end == text || *end || errno || value < option->min || value > option->max)
+        return ml_error_set(err, -EINVAL,
+                            "%s: '%s' is not a whole number from %" PRId64 " to %" PRId64, shown,
+                            text, option->min, option->max);
+    *field = value;
+    return 0;
+}
+
+static int set_number(const struct ml_option *option, double *field, const char *shown,
+                      const char *text, struct ml_error *err)
+{
+    char *end;
+    double value = strtod(text, &end);
+
+    if (end == text || *end || !isfinite(value) || value < (double)option->min ||
+        value > (double)option->max)
+        return ml_error_set(err, -EINVAL,
+                            "%s: '%s' is not a number from %" PRId64 " to %" PRId64, shown, text,
+                            option->min, option->max);
+    *field = value;
+    return 0;
+}
+
+static int set_bytes(uint64_t *field, const char *shown, const char *text, struct ml_error *err)
+{
+    if (ml_parse_bytes(text, field) < 0)
+        return ml_error_set(err, -EINVAL,
+                            "%s: '%s' is not a size; write it as 4096, 64KiB or 1.5GiB", shown,
+                            text);
+    return 0;
+}
+
+static int set_duration(uint64_t *field, const char *shown, const char *text,
+                        struct ml_error *err)
+{
+    if (ml_parse_duration_ns(text, field) < 0)
+        return ml_error_set(err, -EINVAL,
+                            "%s: '%s' is not a time; write it as 1.5s, 20ms or 300us", shown,
+                            text);
+    return 0;
+}
+
+static int set_choice(const struct ml_option *option, int *field, const char *shown,
+                      const char *text, struct ml_error *err)
+{
+    char allowed[256] = "";
+    size_t len = 0;
+
+    for (int i = 0; option->choices[i]; i++)
+        if (strcasecmp(text, option->choices[i]) == 0) {
+            *field = i;
+            return 0;
+        }
+    for (int i = 0; option->choices[i] && len < sizeof(allowed); i++)
+        len += (size_t)snprintf(allowed + len, sizeof(allowed) - len, "%s%s", i ? ", " : "",
+                                option->choices[i]);
+    return ml_error_set(err, -EINVAL, "%s: '%s' is not one of: %s", shown, text, allowed);
+}
+
+int ml_option_set(const struct ml_option *option, void *opts, const char *shown,
+                  const char *text, struct ml_error *err)
+{
+    void *field = (char *)opts + option->offset;
+
+    if (option->type == ML_OPT_FLAG)
+        return set_flag(field, shown, text, err);
+    if (!text && option->type == ML_OPT_OPTIONAL_CHOICE) {
+        *(int *)field = 1;
+        return 0;
+    }
+    if (!text)
+        return ml_error_set(err, -EINVAL, "%s needs a value: %s", shown, option->value_name);
+    switch (option->type) {
+    case ML_OPT_STRING: *(const char **)field = text; return 0;
+    case ML_OPT_INT: return set_int(option, field, shown, text, err);
+    case ML_OPT_NUMBER: return set_number(option, field, shown, text, err);
+    case ML_OPT_BYTES: return set_bytes(field, shown, text, err);
+    case ML_OPT_DURATION: return set_duration(field, shown, text, err);
+    case ML_OPT_CHOICE:
+    case ML_OPT_OPTIONAL_CHOICE: return set_choice(option, field, shown, text, err);
+    case ML_OPT_FLAG: break;
+    }
+    return ml_error_set(err, -EINVAL, "%s: an option of no known type", shown);
+}

@@ -1,0 +1,114 @@
+/* program_check.c: finds a program and reads its ELF header.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "program_check.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io.h"
+#include "vec.h"
+
+static bool is_program(const char *path)
+{
+    struct stat st;
+    return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+static int not_found(const char *name, struct ml_error *err)
+{
+    if (!access(name, F_OK))
+        return ml_error_set(err, -EACCES, "%s is not a program that may be run", name);
+    return ml_error_set(err, -ENOENT, "%s: no such program", name);
+}
+
+int ml_program_find(const char *name, char *ret, struct ml_error *err)
+{
+    const char *path = getenv("PATH");
+
+    if (strchr(name, '/')) {
+        if (!is_program(name) || snprintf(ret, PATH_MAX, "%s", name) >= PATH_MAX)
+            return not_found(name, err);
+        return 0;
+    }
+    for (const char *dir = path ? path : "/usr/local/bin:/usr/bin:/bin"; dir;) {
+        const char *end = strchrnul(dir, ':');
+        int n = snprintf(ret, PATH_MAX, "%.*s/%s", (int)(end - dir), end == dir ? "." : dir, name);
+        if (n < PATH_MAX && is_program(ret))
+            return 0;
+        dir = *end ? end + 1 : NULL;
+    }
+    return ml_error_set(err, -ENOENT, "%s: no such program in PATH", name);
+}
+
+static bool has_interpreter(int fd, const Elf64_Ehdr *elf)
+{
+    for (unsigned i = 0; i < elf->e_phnum; i++) {
+        Elf64_Phdr p;
+        if (ml_pread_all(fd, &p, sizeof(p), elf->e_phoff + (uint64_t)i * sizeof(p)))
+            return true;
+        if (p.p_type == PT_INTERP)
+            return true;
+    }
+    return false;
+}
+
+static const char *elf_obstacle(int fd)
+{
+    Elf64_Ehdr elf;
+    struct stat st;
+
+    if (ml_pread_all(fd, &elf, sizeof(elf), 0) || memcmp(elf.e_ident, ELFMAG, SELFMAG))
+        return NULL;
+    if (elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_machine != EM_X86_64)
+        return "is not an x86-64 program, so the recorder cannot be loaded into it";
+    if (elf.e_phentsize == sizeof(Elf64_Phdr) && !has_interpreter(fd, &elf))
+        return "is statically linked, so the recorder cannot be loaded into it; link it "
+               "dynamically";
+    if (!fstat(fd, &st) && st.st_mode & (S_ISUID | S_ISGID) && geteuid())
+        return "runs with other rights (setuid), so the system does not load the recorder into it";
+    return NULL;
+}
+
+/* The interpreter in a script's first line, or false. */
+static bool script_interpreter(int fd, char *ret, size_t room)
+{
+    ssize_t n = pread(fd, ret, room - 1, 0);
+    size_t skip;
+
+    if (n < 3 || memcmp(ret, "#!", 2))
+        return false;
+    ret[n] = '\0';
+    skip = 2 + strspn(ret + 2, " \t");
+    memmove(ret, ret + skip, strlen(ret + skip) + 1);
+    ret[strcspn(ret, " \t\n")] = '\0';
+    return ret[0];
+}
+
+const char *ml_program_obstacle(const char *path)
+{
+    char interpreter[256];
+    const char *obstacle;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return NULL;
+    if (script_interpreter(fd, interpreter, sizeof(interpreter))) {
+        close(fd);
+        fd = open(interpreter, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+            return NULL;
+    }
+    obstacle = elf_obstacle(fd);
+    close(fd);
+    return obstacle;
+}

@@ -1,0 +1,18 @@
+/* program_check.h: whether a program can be recorded at all.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_PROGRAM_CHECK_H
+#define ML_PROGRAM_CHECK_H
+
+#include "error.h"
+
+/* Finds `name` the way execvp does; the path, at most PATH_MAX bytes, goes to
+ * `ret`. Returns 0, -ENOENT or -EACCES. */
+int ml_program_find(const char *name, char *ret, struct ml_error *err);
+
+/* NULL if the program at `path` (or the interpreter its first line names) can
+ * be recorded or nothing is known against it; else why not, as a sentence. */
+const char *ml_program_obstacle(const char *path);
+
+#endif

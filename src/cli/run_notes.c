@@ -1,0 +1,95 @@
+/* run_notes.c: the progress line and closing note of `memledger run`.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "run_notes.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "text.h"
+
+#define QUIET_NS 2000000000u
+
+static uint64_t now_ns(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+void ml_progress_init(struct ml_progress *p)
+{
+    *p = (struct ml_progress){
+        .start_ns = now_ns(),
+        .wanted = isatty(STDERR_FILENO) && tcgetpgrp(STDERR_FILENO) == getpgrp(),
+    };
+}
+
+/* Ends with a carriage return: what the program prints next starts at the left
+ * margin and covers the line. */
+void ml_progress_show(struct ml_progress *p, const struct ml_session *page)
+{
+    char time[32], events[32], bytes[32];
+    uint64_t elapsed = now_ns() - p->start_ns;
+    uint32_t running = atomic_load(&page->running);
+
+    if (!p->wanted || elapsed < QUIET_NS)
+        return;
+    fprintf(stderr, "\r\033[Kmemledger: %s, %s events, %s on disk, %u process%s\r",
+            ml_format_duration_ns(time, elapsed),
+            ml_format_count(events, (int64_t)atomic_load(&page->events)),
+            ml_format_bytes(bytes, (int64_t)atomic_load(&page->file_bytes), ML_UNIT_AUTO), running,
+            running == 1 ? "" : "es");
+    p->shown = true;
+}
+
+void ml_progress_clear(struct ml_progress *p)
+{
+    if (p->shown)
+        fputs("\r\033[K", stderr);
+    p->shown = false;
+}
+
+static void note_trouble(const struct ml_run_result *result, const struct ml_session *page)
+{
+    int write_error = atomic_load(&page->write_error);
+    uint64_t lost = atomic_load(&page->lost);
+    char count[32];
+
+    if (result->collector_killed)
+        fprintf(stderr,
+                "memledger: the collector was killed; %s holds what it had written until then\n",
+                result->trace);
+    if (write_error)
+        fprintf(stderr, "memledger: %s could not be written to its end: %s\n", result->trace,
+                strerror(write_error));
+    if (lost)
+        fprintf(stderr, "memledger: %s events were lost\n", ml_format_count(count, (int64_t)lost));
+}
+
+void ml_run_note(const struct ml_run_result *result, const struct ml_session *page)
+{
+    uint64_t events = atomic_load(&page->events);
+    uint32_t processes = atomic_load(&page->processes);
+    uint32_t running = atomic_load(&page->running);
+    char count[32], bytes[32];
+
+    note_trouble(result, page);
+    if (running)
+        fprintf(stderr,
+                "memledger: %u process%s still running, not recorded from here on; --wait waits\n",
+                running, running == 1 ? " is" : "es are");
+    if (result->quiet)
+        return;
+    fprintf(stderr, "memledger: %s events of %u process%s in %s (%s)\n",
+            ml_format_count(count, (int64_t)events), processes, processes == 1 ? "" : "es",
+            result->trace,
+            ml_format_bytes(bytes, (int64_t)atomic_load(&page->file_bytes), ML_UNIT_AUTO));
+    if (!events && processes && !result->heap)
+        fprintf(stderr, "memledger: the program reported nothing by itself; --heap records malloc\n");
+    fprintf(stderr, "memledger: next: memledger summary %s\n", result->trace);
+}

@@ -1,0 +1,35 @@
+/* run_notes.h: what `memledger run` tells a person: progress, then the end.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_RUN_NOTES_H
+#define ML_RUN_NOTES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ring.h"
+
+struct ml_progress {
+    uint64_t start_ns;
+    bool shown;
+    bool wanted; /* stderr is a terminal, and we are in its foreground */
+};
+
+void ml_progress_init(struct ml_progress *p);
+
+/* Rewrites the progress line; nothing in the first two seconds. */
+void ml_progress_show(struct ml_progress *p, const struct ml_session *page);
+void ml_progress_clear(struct ml_progress *p);
+
+struct ml_run_result {
+    const char *trace;
+    bool quiet;
+    bool heap;
+    bool collector_killed;
+};
+
+/* The closing note and what went wrong, on stderr. */
+void ml_run_note(const struct ml_run_result *result, const struct ml_session *page);
+
+#endif

@@ -1,0 +1,20 @@
+/* verbs.c: the list of commands.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "verbs.h"
+
+#include <string.h>
+
+const struct ml_verb *const ml_verbs[] = {
+    &ml_verb_run,  &ml_verb_summary, &ml_verb_stats,      &ml_verb_events, &ml_verb_compare,
+    &ml_verb_plot, &ml_verb_help,    &ml_verb_completion, NULL,
+};
+
+const struct ml_verb *ml_verb_find(const char *name)
+{
+    for (size_t i = 0; ml_verbs[i]; i++)
+        if (strcmp(ml_verbs[i]->name, name) == 0)
+            return ml_verbs[i];
+    return NULL;
+}

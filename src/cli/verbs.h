@@ -1,0 +1,25 @@
+/* verbs.h: the list of commands. Each is defined in its cmd_*.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_CLI_VERBS_H
+#define ML_CLI_VERBS_H
+
+#include "options.h"
+
+extern const struct ml_verb ml_verb_run;
+extern const struct ml_verb ml_verb_summary;
+extern const struct ml_verb ml_verb_stats;
+extern const struct ml_verb ml_verb_events;
+extern const struct ml_verb ml_verb_compare;
+extern const struct ml_verb ml_verb_plot;
+extern const struct ml_verb ml_verb_help;
+extern const struct ml_verb ml_verb_completion;
+
+/* All of them, in the order of `memledger --help`; NULL-terminated. */
+extern const struct ml_verb *const ml_verbs[];
+
+/* @return NULL when there is no such command */
+const struct ml_verb *ml_verb_find(const char *name);
+
+#endif

@@ -1,0 +1,326 @@
+/* collector.c: the collector's loop.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "collector.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "merge.h"
+
+/* How long to sleep after a pass that found nothing: rings that fill wake us,
+ * so this only bounds how late a trickle of events is seen. */
+#define IDLE_NS_MIN 1000000u
+#define IDLE_NS_MAX 50000000u
+/* A partly filled block is written after this long, so that little is lost if
+ * we are killed. */
+#define FLUSH_NS 1000000000u
+/* How often to look whether processes and threads are still there. */
+#define CHECK_NS 100000000u
+
+struct ml_collector {
+    struct ml_session_dir *session;
+    struct ml_dict dict;
+    struct ml_trace_writer writer;
+    struct ml_ticks ticks;
+    struct ml_stage stage;
+    struct ml_merge merge;
+    uint64_t flushed_ns;
+    uint64_t checked_ns;
+    uint64_t idle_ns;
+};
+
+int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir *session,
+                     const struct ml_ticks *ticks, struct ml_collector **ret, struct ml_error *err)
+{
+    struct ml_collector *c = calloc(1, sizeof(*c));
+    struct timespec wall;
+    int r;
+
+    if (!c || ml_dict_init(&c->dict)) {
+        free(c);
+        return ml_error_set(err, -ENOMEM, "not enough memory");
+    }
+    c->session = session;
+    c->ticks = *ticks;
+    clock_gettime(CLOCK_REALTIME, &wall);
+    ml_ticks_read(&c->ticks);
+    r = ml_trace_writer_open(&c->writer, opts->path, opts->force,
+                             (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec -
+                                 c->ticks.ns,
+                             &c->dict, err);
+    if (r) {
+        ml_dict_release(&c->dict);
+        free(c);
+        return r;
+    }
+    for (const struct ml_setting *s = opts->settings; s && s->key; s++)
+        ml_dict_config(&c->dict, s->key, s->value);
+    c->stage.dict = &c->dict;
+    c->stage.writer = &c->writer;
+    c->stage.ticks = &c->ticks;
+    *ret = c;
+    return 0;
+}
+
+void ml_collector_free(struct ml_collector *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < c->stage.targets.len; i++)
+        ml_target_free(c->stage.targets.items[i]);
+    ml_vec_release(&c->stage.targets);
+    ml_merge_release(&c->merge);
+    ml_dict_release(&c->dict);
+    free(c);
+}
+
+void ml_collector_forget(struct ml_collector *c)
+{
+    ml_trace_writer_abandon(&c->writer);
+    ml_collector_free(c);
+}
+
+/* ---- Hello -------------------------------------------------------------- */
+
+struct greeting {
+    struct ml_hello hello;
+    uint32_t pid; /* as the kernel knows it here */
+    int fd;       /* of the ring set, -1: none came */
+};
+
+static bool receive(int socket, struct greeting *g)
+{
+    struct iovec body = {&g->hello, sizeof(g->hello)};
+    alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int)) +
+                                         CMSG_SPACE(sizeof(struct ucred))];
+    struct msghdr msg = {.msg_iov = &body, .msg_iovlen = 1, .msg_control = control,
+                         .msg_controllen = sizeof(control)};
+    ssize_t n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);
+
+    if (n < 0)
+        return false;
+    g->fd = -1;
+    g->pid = g->hello.pid;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+            memcpy(&g->fd, CMSG_DATA(c), sizeof(int));
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS)
+            memcpy(&g->pid, CMSG_DATA(c), sizeof(pid_t));
+    }
+    if (n != (ssize_t)sizeof(g->hello) || g->hello.magic != ML_SHARED_MAGIC ||
+        g->hello.version != ML_SHARED_VERSION)
+        g->hello.magic = 0;
+    return true;
+}
+
+/* The newest target with that pid that is not gone. */
+static struct ml_target *find_target(const struct ml_collector *c, uint32_t pid)
+{
+    for (size_t i = c->stage.targets.len; i-- > 0;) {
+        struct ml_target *t = c->stage.targets.items[i];
+        if (t->pid == pid && !t->gone)
+            return t;
+    }
+    return NULL;
+}
+
+/* A known pid that says hello again has called exec: its old rings are final. */
+static struct ml_target *new_target(struct ml_collector *c, const struct greeting *g)
+{
+    struct ml_target *before = find_target(c, g->pid);
+    const struct ml_target *parent = before ? before : find_target(c, g->hello.parent_pid);
+    uint32_t how = g->hello.how == ML_FORKED ? ML_FORKED : before ? ML_EXECED : ML_STARTED;
+    uint64_t start_ns = ml_ticks_ns(&c->ticks, g->hello.clock);
+    struct ml_target *t;
+
+    if (before)
+        before->gone = true;
+    t = ml_target_new(&g->hello, g->pid, parent ? (int64_t)parent->process : -1, how, start_ns, &c->dict);
+    if (t && ml_vec_push(&c->stage.targets, t)) {
+        ml_target_free(t);
+        return NULL;
+    }
+    if (t)
+        atomic_fetch_add(&c->session->page->processes, 1);
+    return t;
+}
+
+static void accept_hellos(struct ml_collector *c)
+{
+    struct greeting g;
+
+    while (receive(c->session->socket, &g)) {
+        struct ml_target *t = NULL;
+        if (g.hello.magic && g.fd >= 0)
+            t = g.hello.set ? find_target(c, g.pid) : new_target(c, &g);
+        if (t)
+            ml_target_add_set(t, g.fd);
+        if (g.fd >= 0)
+            close(g.fd);
+    }
+}
+
+/* ---- Ends --------------------------------------------------------------- */
+
+static bool thread_exists(const struct ml_source *s)
+{
+    return !syscall(SYS_tgkill, s->target->pid, s->ring->tid, 0) || errno != ESRCH;
+}
+
+/* Gives a ring back once its thread has said goodbye, or is found dead. */
+static void settle_source(struct ml_collector *c, struct ml_source *s, bool check_threads)
+{
+    uint32_t state;
+
+    if (!s->open)
+        return;
+    ml_source_note_lost(&c->stage, s);
+    /* The order matters: a ring that is closed now has no records to come, so
+     * what the next load sees is all. */
+    state = atomic_load_explicit(&s->ring->state, memory_order_acquire);
+    if (state == ML_RING_ACTIVE && (s->target->gone || (check_threads && !thread_exists(s))))
+        state = ML_RING_CLOSED;
+    if (state != ML_RING_CLOSED ||
+        atomic_load_explicit(&s->ring->head, memory_order_acquire) != s->tail)
+        return;
+    ml_source_close(&c->stage, s);
+    /* Pairs with the acquire exchange of the claiming thread. */
+    atomic_store_explicit(&s->ring->state, ML_RING_FREE, memory_order_release);
+}
+
+/* True when nothing of the target is left to read. */
+static bool settle_target(struct ml_collector *c, struct ml_target *t, bool check_threads)
+{
+    bool drained = true;
+
+    for (size_t k = 0; k < t->sets.len; k++) {
+        for (uint32_t r = 0; r < t->sets.items[k].count; r++) {
+            struct ml_source *s = &t->sets.items[k].sources[r];
+            settle_source(c, s, check_threads);
+            drained &= !s->open;
+        }
+    }
+    ml_target_note_lost(&c->stage, t);
+    return drained;
+}
+
+static void settle(struct ml_collector *c)
+{
+    bool check = c->ticks.ns - c->checked_ns > CHECK_NS;
+    size_t kept = 0;
+
+    if (check)
+        c->checked_ns = c->ticks.ns;
+    for (size_t i = 0; i < c->stage.targets.len; i++) {
+        struct ml_target *t = c->stage.targets.items[i];
+        bool was_gone = t->gone; /* and a pass was made since */
+        if (check && !t->gone)
+            t->gone = !ml_target_running(t);
+        if (settle_target(c, t, check && !t->gone) && was_gone) {
+            ml_target_note_end(&c->stage, t);
+            ml_target_free(t);
+        } else {
+            c->stage.targets.items[kept++] = t;
+        }
+    }
+    c->stage.targets.len = kept;
+}
+
+/* ---- The loop ----------------------------------------------------------- */
+
+static uint32_t running(const struct ml_collector *c)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < c->stage.targets.len; i++)
+        n += !c->stage.targets.items[i]->gone;
+    return n;
+}
+
+static void publish_progress(struct ml_collector *c)
+{
+    struct ml_session *page = c->session->page;
+    uint64_t events = 0;
+
+    for (int i = 0; i < ML_KIND_COUNT; i++)
+        events += c->writer.totals.events[i];
+    atomic_store_explicit(&page->events, events, memory_order_relaxed);
+    atomic_store_explicit(&page->file_bytes, c->writer.offset, memory_order_relaxed);
+    atomic_store_explicit(&page->lost, c->writer.totals.lost + c->writer.lost,
+                          memory_order_relaxed);
+    atomic_store_explicit(&page->write_error, -c->writer.error, memory_order_relaxed);
+    atomic_store_explicit(&page->running, running(c), memory_order_relaxed);
+}
+
+/* One round: hellos, records, ends. Returns whether there was anything. */
+static bool round_once(struct ml_collector *c)
+{
+    uint64_t words;
+
+    atomic_fetch_add_explicit(&c->session->page->heartbeat, 1, memory_order_relaxed);
+    accept_hellos(c);
+    words = ml_merge_pass(&c->merge, &c->stage);
+    settle(c);
+    for (size_t i = 0; i < c->stage.targets.len; i++) {
+        if (c->stage.targets.items[i]->profile)
+            ml_profile_tick(c->stage.targets.items[i]->profile, c->ticks.ns);
+    }
+    if (c->ticks.ns - c->flushed_ns > FLUSH_NS) {
+        ml_trace_writer_flush(&c->writer);
+        c->flushed_ns = c->ticks.ns;
+    }
+    publish_progress(c);
+    return words;
+}
+
+static void sleep_until_rung(struct ml_collector *c)
+{
+    struct ml_session *page = c->session->page;
+    struct timespec limit = {.tv_nsec = (long)c->idle_ns};
+    uint32_t bell = atomic_load(&page->doorbell);
+
+    atomic_store(&page->sleeping, 1);
+    if (!atomic_load(&page->finish))
+        syscall(SYS_futex, &page->doorbell, FUTEX_WAIT, bell, &limit, NULL, 0);
+    atomic_store(&page->sleeping, 0);
+}
+
+/* What is in the rings now is taken; processes that still run are let go. */
+static void finish(struct ml_collector *c)
+{
+    c->checked_ns = 0;
+    round_once(c);
+    atomic_store(&c->session->page->closed, 1);
+    for (size_t i = 0; i < c->stage.targets.len; i++)
+        c->stage.targets.items[i]->gone = true;
+    round_once(c);
+    round_once(c);
+}
+
+int ml_collector_run(struct ml_collector *c)
+{
+    struct ml_session *page = c->session->page;
+    pid_t launcher = getppid(); /* without it, the last target's end is ours */
+    int r;
+
+    while (!atomic_load(&page->finish) && (getppid() == launcher || running(c))) {
+        if (round_once(c)) {
+            c->idle_ns = IDLE_NS_MIN;
+            continue;
+        }
+        c->idle_ns = ml_min_u64(ml_max_u64(2 * c->idle_ns, IDLE_NS_MIN), IDLE_NS_MAX);
+        sleep_until_rung(c);
+    }
+    finish(c);
+    r = ml_trace_writer_close(&c->writer);
+    publish_progress(c);
+    return r;
+}

@@ -1,0 +1,43 @@
+/* collector.h: the process beside the targets: takes their rings, merges,
+ * writes the trace.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_COLLECTOR_H
+#define ML_COLLECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "session_dir.h"
+#include "ticks.h"
+
+struct ml_setting {
+    const char *key;
+    const char *value;
+};
+
+struct ml_collector_opts {
+    const char *path; /* of the trace */
+    bool force;       /* overwrite it */
+    const struct ml_setting *settings; /* kept in the trace; ends with a NULL key */
+};
+
+struct ml_collector;
+
+/* Creates the trace. The session must outlive the collector. */
+int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir *session,
+                     const struct ml_ticks *ticks, struct ml_collector **ret,
+                     struct ml_error *err);
+
+/* Collects until the session says finish, then closes the trace. Returns 0 or
+ * the error of the first write that failed. */
+int ml_collector_run(struct ml_collector *c);
+
+/* After a fork, in the process that does not run it: closes the file without
+ * touching it. */
+void ml_collector_forget(struct ml_collector *c);
+void ml_collector_free(struct ml_collector *c);
+
+#endif

@@ -1,0 +1,123 @@
+/* merge.c: one pass over the rings.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "merge.h"
+
+void ml_merge_release(struct ml_merge *m)
+{
+    ml_vec_release(&m->heap);
+}
+
+static void sift_down(struct ml_source **heap, size_t n, size_t i)
+{
+    struct ml_source *moving = heap[i];
+
+    for (;;) {
+        size_t child = 2 * i + 1;
+        if (child >= n)
+            break;
+        if (child + 1 < n && heap[child + 1]->ticks < heap[child]->ticks)
+            child++;
+        if (moving->ticks <= heap[child]->ticks)
+            break;
+        heap[i] = heap[child];
+        i = child;
+    }
+    heap[i] = moving;
+}
+
+/* The ring's end as of now; a position that cannot be is taken for damage. */
+static void set_end(struct ml_source *s)
+{
+    /* Pairs with the target's release store: the words up to there are written. */
+    uint64_t head = atomic_load_explicit(&s->ring->head, memory_order_acquire);
+
+    if (head - s->tail > s->mask + 1)
+        s->tail = head - (head - s->tail) % (s->mask + 1);
+    s->end = head;
+}
+
+static void add_source(struct ml_merge *m, struct ml_stage *stage, struct ml_source *s)
+{
+    /* Pairs with the target's release stores: tid and name are written. */
+    uint32_t state = atomic_load_explicit(&s->ring->state, memory_order_acquire);
+
+    if (state != ML_RING_ACTIVE && state != ML_RING_CLOSED)
+        return;
+    if (!s->open)
+        ml_source_open(stage, s);
+    set_end(s);
+    if (ml_source_peek(stage, s) && s->ticks < stage->ticks->ticks)
+        stage->dict->error |= ml_vec_push(&m->heap, s);
+}
+
+static void gather(struct ml_merge *m, struct ml_stage *stage)
+{
+    ml_vec_clear(&m->heap);
+    for (size_t i = 0; i < stage->targets.len; i++) {
+        const struct ml_target *t = stage->targets.items[i];
+        for (size_t k = 0; k < t->sets.len; k++) {
+            for (uint32_t r = 0; r < t->sets.items[k].count; r++)
+                add_source(m, stage, &t->sets.items[k].sources[r]);
+        }
+    }
+    for (size_t i = m->heap.len / 2; i-- > 0;)
+        sift_down(m->heap.items, m->heap.len, i);
+}
+
+/* Gives what was read back to the target, now and then within a long pass. */
+static void publish_tail(struct ml_source *s)
+{
+    /* Pairs with the target's acquire load: we are done with these words. */
+    atomic_store_explicit(&s->ring->tail, s->tail, memory_order_release);
+}
+
+/* Takes records from s while they come before `until`. False when s has no
+ * more for this pass. */
+static bool take_run(struct ml_stage *stage, struct ml_source *s, uint64_t until)
+{
+    uint64_t published = s->tail;
+    uint64_t limit = ml_min_u64(stage->ticks->ticks, until);
+    bool more;
+
+    do {
+        if (!ml_source_take_plain(stage, s, limit))
+            ml_source_take(stage, s);
+        if (s->tail - published > s->mask / 16) {
+            publish_tail(s);
+            published = s->tail;
+        }
+        more = ml_source_peek(stage, s) && s->ticks < stage->ticks->ticks;
+    } while (more && s->ticks <= until);
+    publish_tail(s);
+    return more;
+}
+
+/* The earliest stamp among the others. */
+static uint64_t runner_up(struct ml_source *const *heap, size_t n)
+{
+    uint64_t ticks = n > 1 ? heap[1]->ticks : UINT64_MAX;
+
+    return n > 2 ? ml_min_u64(ticks, heap[2]->ticks) : ticks;
+}
+
+uint64_t ml_merge_pass(struct ml_merge *m, struct ml_stage *stage)
+{
+    uint64_t words = 0;
+
+    ml_ticks_read(stage->ticks);
+    gather(m, stage);
+    while (m->heap.len) {
+        struct ml_source **heap = m->heap.items;
+        uint64_t before = heap[0]->tail;
+        bool more = take_run(stage, heap[0], runner_up(heap, m->heap.len));
+
+        words += heap[0]->tail - before;
+        if (!more)
+            heap[0] = heap[--m->heap.len];
+        if (m->heap.len)
+            sift_down(heap, m->heap.len, 0);
+    }
+    return words;
+}

@@ -1,0 +1,30 @@
+/* merge.h: all rings' records in the order in which they happened.
+ *
+ * A pass reads the clock first (T), then each ring's end, and takes only records
+ * stamped before T. Suppose thread B allocates what thread A freed: A published
+ * its free before the allocator had the memory back, so B's stamp is later than
+ * that. Either A's record was visible when its ring was looked at, or it was
+ * published after T; then B's stamp is after T too, and both wait for the next
+ * pass. So sorting by stamp within a pass is enough: no free is ever written
+ * after the allocation that reuses its address.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_MERGE_H
+#define ML_MERGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "translate.h"
+
+struct ml_merge {
+    ML_VEC(struct ml_source *) heap; /* by stamp, the earliest first */
+};
+
+void ml_merge_release(struct ml_merge *m);
+
+/* One pass over all targets of the stage. Returns the number of words read. */
+uint64_t ml_merge_pass(struct ml_merge *m, struct ml_stage *stage);
+
+#endif

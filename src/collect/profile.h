@@ -1,0 +1,59 @@
+/* profile.h: the profile file and the aggregate statistics of one process.
+ *
+ * What MXNet's profiler did inside the program happens here, in the collector:
+ * the process's tasks, frames, events, counters and markers, and its memory by
+ * device, go into a Chrome trace file that is valid JSON after every dump, and
+ * into a table of counts, totals, minima and maxima. docs/api.md has the keys,
+ * defaults and layouts.
+ *
+ * Calls come in the order of the process's events. Nothing here is on the path
+ * of a process that never asked for a profile.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_PROFILE_H
+#define ML_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dict.h"
+#include "error.h"
+#include "event.h"
+#include "vec.h"
+
+struct ml_profile;
+
+/* The profile of process number `process` of the dictionary, which must
+ * outlive it. `directory` is the process's working directory, for relative
+ * file names. The caller owns *ret. */
+int ml_profile_new(const struct ml_dict *dict, uint32_t process, uint32_t pid,
+                   const char *directory, struct ml_profile **ret);
+
+/* Ends the file properly if it is open. NULL is fine. */
+void ml_profile_free(struct ml_profile *p);
+
+/* A key that the recorder has checked. */
+void ml_profile_set_config(struct ml_profile *p, const char *key, const char *value);
+
+/* enum ml_profile_state of ring.h. */
+void ml_profile_set_state(struct ml_profile *p, uint32_t state, uint64_t time_ns);
+
+/* Whether events are wanted: running and not paused. */
+bool ml_profile_active(const struct ml_profile *p);
+
+/* One event of this process, in file numbers. Counter events carry the value
+ * after the change. */
+void ml_profile_event(struct ml_profile *p, const struct ml_event *ev);
+
+/* Called now and then with the time: a continuous dump when its period is over. */
+void ml_profile_tick(struct ml_profile *p, uint64_t time_ns);
+
+int ml_profile_dump(struct ml_profile *p, bool finished, struct ml_error *err);
+
+/* The statistics as text into `out`: format, sort and ascending as in
+ * memledger.h. Performs an unfinished dump first. */
+int ml_profile_stats(struct ml_profile *p, bool reset, int format, int sort_by, bool ascending,
+                     struct ml_buf *out, struct ml_error *err);
+
+#endif

@@ -1,0 +1,125 @@
+/* session_dir.c: makes and removes the session directory.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "session_dir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "io.h"
+
+#define RINGS_IN_A_SET 64
+
+static int make_directory(struct ml_session_dir *s)
+{
+    const char *parents[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp", "/dev/shm"};
+
+    for (size_t i = 0; i < ML_ARRAY_SIZE(parents); i++) {
+        const char *parent = parents[i];
+        size_t room = sizeof(s->path);
+        if (!parent || snprintf(s->path, room, "%s/memledger-XXXXXX", parent) >= (int)room)
+            continue;
+        if (mkdtemp(s->path))
+            return 0;
+    }
+    return -errno;
+}
+
+static void file_in(const struct ml_session_dir *s, const char *name, char *out, size_t room)
+{
+    snprintf(out, room, "%s/%s", s->path, name);
+}
+
+static int make_page(struct ml_session_dir *s, const struct ml_session_opts *opts)
+{
+    char path[108];
+    char zeros[sizeof(struct ml_session)] = {0};
+    struct ml_session *page;
+    int fd, r;
+
+    file_in(s, ML_SESSION_PAGE, path, sizeof(path));
+    fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -errno;
+    /* Written, not truncated up: the blocks are there before anybody maps them. */
+    r = ml_write_all(fd, zeros, sizeof(zeros));
+    page = r ? MAP_FAILED : mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (!r && page == MAP_FAILED)
+        r = -errno;
+    close(fd);
+    if (r)
+        return r;
+    page->version = ML_SHARED_VERSION;
+    page->clock = opts->clock;
+    page->heap = opts->heap;
+    page->ring_bytes = opts->ring_bytes;
+    page->ring_count = RINGS_IN_A_SET;
+    page->magic = ML_SHARED_MAGIC;
+    s->page = page;
+    return 0;
+}
+
+static int make_socket(struct ml_session_dir *s)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    int on = 1;
+
+    file_in(s, ML_SESSION_SOCKET, at.sun_path, sizeof(at.sun_path));
+    s->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (s->socket < 0 || bind(s->socket, (struct sockaddr *)&at, sizeof(at)) ||
+        setsockopt(s->socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)))
+        return -errno;
+    return 0;
+}
+
+int ml_session_dir_init(struct ml_session_dir *s, const struct ml_session_opts *opts,
+                        struct ml_error *err)
+{
+    int r;
+
+    memset(s, 0, sizeof(*s));
+    s->socket = -1;
+    r = make_directory(s);
+    if (r)
+        return ml_error_set(err, r, "cannot make a directory in TMPDIR or /tmp: %s; set TMPDIR",
+                            strerror(-r));
+    r = make_page(s, opts);
+    if (!r)
+        r = make_socket(s);
+    if (r) {
+        ml_error_set(err, r, "cannot set up %s: %s; set TMPDIR to another place", s->path,
+                     strerror(-r));
+        ml_session_dir_release(s);
+    }
+    return r;
+}
+
+void ml_session_dir_detach(struct ml_session_dir *s)
+{
+    if (s->socket >= 0)
+        close(s->socket);
+    s->socket = -1;
+    if (s->page)
+        munmap(s->page, sizeof(*s->page));
+    s->page = NULL;
+}
+
+void ml_session_dir_release(struct ml_session_dir *s)
+{
+    char path[108];
+
+    ml_session_dir_detach(s);
+    file_in(s, ML_SESSION_SOCKET, path, sizeof(path));
+    unlink(path);
+    file_in(s, ML_SESSION_PAGE, path, sizeof(path));
+    unlink(path);
+    rmdir(s->path);
+}

@@ -1,0 +1,36 @@
+/* session_dir.h: the private directory through which targets find the
+ * collector: the session page and the socket. Mode 0700, removed at the end.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_SESSION_DIR_H
+#define ML_SESSION_DIR_H
+
+#include <stdint.h>
+
+#include "error.h"
+#include "ring.h"
+
+struct ml_session_dir {
+    char path[80];
+    struct ml_session *page; /* mapped */
+    int socket;              /* bound, datagrams with descriptors and credentials */
+};
+
+struct ml_session_opts {
+    uint32_t heap; /* enum ml_heap_mode */
+    uint32_t clock;
+    uint32_t ring_bytes; /* a power of two */
+};
+
+int ml_session_dir_init(struct ml_session_dir *s, const struct ml_session_opts *opts,
+                        struct ml_error *err);
+
+/* Unmaps, closes and removes the directory. */
+void ml_session_dir_release(struct ml_session_dir *s);
+
+/* Unmaps and closes, and leaves the directory for the other process that has
+ * it open to remove. */
+void ml_session_dir_detach(struct ml_session_dir *s);
+
+#endif

@@ -1,0 +1,149 @@
+/* target.c: taking processes in, and letting them go.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define RING_BYTES_MAX (256u << 20)
+#define RING_COUNT_MAX 4096u
+
+static uint32_t define_process(const struct ml_hello *hello, uint32_t pid, int64_t parent,
+                               uint32_t how, uint64_t start_ns, struct ml_dict *dict)
+{
+    uint64_t fields[ML_DEF_FIELDS] = {
+        [ML_PROCESS_PID] = pid,
+        [ML_PROCESS_PARENT] = (uint64_t)(parent + 1),
+        [ML_PROCESS_HOW] = how,
+        [ML_PROCESS_START_NS] = start_ns,
+        [ML_PROCESS_COMMAND] =
+            ml_dict_string(dict, hello->command, strnlen(hello->command, sizeof(hello->command))),
+    };
+    return ml_dict_add(dict, ML_DEF_PROCESS, fields);
+}
+
+struct ml_target *ml_target_new(const struct ml_hello *hello, uint32_t pid, int64_t parent,
+                                uint32_t how, uint64_t start_ns, struct ml_dict *dict)
+{
+    struct ml_target *t = calloc(1, sizeof(*t));
+
+    if (!t)
+        return NULL;
+    t->pid = pid;
+    t->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    t->process = define_process(hello, pid, parent, how, start_ns, dict);
+    memcpy(t->role, hello->role, sizeof(t->role) - 1);
+    return t;
+}
+
+void ml_target_free(struct ml_target *t)
+{
+    if (!t)
+        return;
+    for (size_t i = 0; i < t->sets.len; i++) {
+        munmap(t->sets.items[i].shared, t->sets.items[i].bytes);
+        free(t->sets.items[i].sources);
+    }
+    if (t->pidfd >= 0)
+        close(t->pidfd);
+    ml_profile_free(t->profile);
+    ml_vec_release(&t->sets);
+    ml_vec_release(&t->strings);
+    ml_vec_release(&t->objects);
+    ml_vec_release(&t->counters);
+    free(t);
+}
+
+/* A file that can shrink would let a target kill us with SIGBUS. */
+static bool is_sealed(int fd)
+{
+    int seals = fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && seals & F_SEAL_SHRINK;
+}
+
+static bool plausible(const struct ml_ringset *s, size_t bytes)
+{
+    return s->magic == ML_SHARED_MAGIC && s->version == ML_SHARED_VERSION &&
+           s->ring_bytes >= 4096 && s->ring_bytes <= RING_BYTES_MAX &&
+           !(s->ring_bytes & (s->ring_bytes - 1)) && s->ring_count &&
+           s->ring_count <= RING_COUNT_MAX &&
+           ml_ringset_bytes(s->ring_bytes, s->ring_count) == bytes;
+}
+
+static void init_sources(struct ml_target *t, const struct ml_target_set *set)
+{
+    char *base = (char *)set->shared;
+    struct ml_ring *rings = (struct ml_ring *)(void *)(base + ml_ringset_rings_offset());
+    char *data = base + ml_ringset_data_offset(set->count);
+    uint32_t ring_bytes = set->shared->ring_bytes;
+
+    for (uint32_t i = 0; i < set->count; i++) {
+        set->sources[i] = (struct ml_source){
+            .target = t,
+            .ring = &rings[i],
+            .data = (const uint64_t *)(void *)(data + (size_t)i * ring_bytes),
+            .mask = ring_bytes / sizeof(uint64_t) - 1,
+        };
+    }
+}
+
+int ml_target_add_set(struct ml_target *t, int fd)
+{
+    struct ml_target_set set = {0};
+    struct stat st;
+
+    if (fstat(fd, &st))
+        return -errno;
+    if (!is_sealed(fd) || (size_t)st.st_size < sizeof(struct ml_ringset))
+        return -EINVAL;
+    set.bytes = (size_t)st.st_size;
+    set.shared = mmap(NULL, set.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (set.shared == MAP_FAILED)
+        return -errno;
+    set.count = set.shared->ring_count;
+    if (plausible(set.shared, set.bytes) && set.count == set.shared->ring_count)
+        set.sources = calloc(set.count, sizeof(*set.sources));
+    if (!set.sources || ml_vec_push(&t->sets, set)) {
+        free(set.sources);
+        munmap(set.shared, set.bytes);
+        return -EINVAL;
+    }
+    init_sources(t, &set);
+    return 0;
+}
+
+bool ml_target_running(const struct ml_target *t)
+{
+    struct pollfd p = {.fd = t->pidfd, .events = POLLIN};
+
+    if (t->pidfd >= 0)
+        return poll(&p, 1, 0) == 0;
+    return !kill((pid_t)t->pid, 0) || errno == EPERM;
+}
+
+void ml_target_reply(struct ml_target *t, uint32_t number, int status, const void *text,
+                     size_t bytes)
+{
+    struct ml_ringset *set = t->sets.items[0].shared;
+
+    if (bytes > ML_REPLY_BYTES - 1)
+        bytes = ML_REPLY_BYTES - 1;
+    memcpy(set->reply, text, bytes);
+    set->reply[bytes] = '\0';
+    set->reply_bytes = (uint32_t)bytes;
+    set->reply_status = status;
+    /* Pairs with the acquire load of the waiting thread. */
+    atomic_store_explicit(&set->reply_number, number, memory_order_release);
+    syscall(SYS_futex, &set->reply_number, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}

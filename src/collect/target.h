@@ -1,0 +1,77 @@
+/* target.h: a process that is being recorded, as the collector sees it: its
+ * ring sets, its threads, and what its own numbers mean in the trace.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_TARGET_H
+#define ML_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dict.h"
+#include "profile.h"
+#include "ring.h"
+#include "ticks.h"
+#include "vec.h"
+
+struct ml_target;
+
+/* One ring. Positions are the collector's own: what the target does to the
+ * shared ones cannot lead it astray. */
+struct ml_source {
+    struct ml_target *target;
+    struct ml_ring *ring;
+    const uint64_t *data;
+    uint64_t mask;      /* words in the ring, less one */
+    uint64_t tail;      /* next word to read */
+    uint64_t end;       /* of what may be read in this pass */
+    uint64_t ticks;     /* stamp of the record at tail, set by ml_source_peek */
+    uint32_t words;     /* its length, likewise */
+    bool open;          /* a thread has it */
+    uint32_t thread;    /* its number in the trace */
+    uint32_t scope;     /* where that thread is */
+    uint32_t depth;     /* scopes pushed */
+    uint32_t too_deep;  /* pushes beyond ML_SCOPE_MAX_DEPTH, ignored with their pops */
+    uint64_t lost_seen; /* of ring->lost, already in the trace */
+};
+
+struct ml_target_set {
+    struct ml_ringset *shared;
+    size_t bytes;
+    struct ml_source *sources; /* one for each ring */
+    uint32_t count;
+    uint64_t lost_seen;
+};
+
+struct ml_target {
+    uint32_t pid;
+    uint32_t process; /* number in the trace */
+    int pidfd;        /* -1 where the kernel has none */
+    bool gone;        /* dead or replaced by exec: drain once more and forget */
+    char role[16];
+    ML_VEC(struct ml_target_set) sets;
+    ML_VEC(uint32_t) strings; /* its number -> the trace's; likewise below */
+    ML_VEC(uint32_t) objects;
+    ML_VEC(int64_t) counters;
+    uint32_t spaces[ML_SPACE_MAX + 1]; /* + 1; 0: not defined */
+    struct ml_profile *profile; /* NULL until it asks for one */
+};
+
+/* A process that said hello. `parent` is the number of the process it came
+ * from, -1 if that is not recorded; `how` is enum ml_process_how. */
+struct ml_target *ml_target_new(const struct ml_hello *hello, uint32_t pid, int64_t parent,
+                                uint32_t how, uint64_t start_ns, struct ml_dict *dict);
+void ml_target_free(struct ml_target *t);
+
+/* Maps the ring set behind `fd` after checking it; 0, or negative errno. */
+int ml_target_add_set(struct ml_target *t, int fd);
+
+/* Whether the process still runs. */
+bool ml_target_running(const struct ml_target *t);
+
+/* Answers request `number`. */
+void ml_target_reply(struct ml_target *t, uint32_t number, int status, const void *text,
+                     size_t bytes);
+
+#endif

@@ -1,0 +1,55 @@
+/* ticks.c: reading the clocks.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ticks.h"
+
+#include <cpuid.h>
+#include <time.h>
+
+static uint64_t monotonic_ns(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* The CPU's promise that the counter neither stops nor changes its rate. */
+static int tsc_is_invariant(void)
+{
+    unsigned a, b, c, d;
+
+    return __get_cpuid(0x80000007, &a, &b, &c, &d) && d & 1u << 8;
+}
+
+static uint64_t read_ticks(const struct ml_ticks *t)
+{
+    return t->mode == ML_CLOCK_TSC ? __builtin_ia32_rdtsc() : monotonic_ns();
+}
+
+void ml_ticks_init(struct ml_ticks *t)
+{
+    *t = (struct ml_ticks){
+        .mode = tsc_is_invariant() ? ML_CLOCK_TSC : ML_CLOCK_MONOTONIC,
+        .start_ns = monotonic_ns(),
+    };
+    t->ticks = read_ticks(t);
+    ml_ticks_read(t);
+}
+
+void ml_ticks_read(struct ml_ticks *t)
+{
+    uint64_t ticks, ns;
+
+    /* A reading that is no later than the last gives no rate. */
+    do {
+        ticks = read_ticks(t);
+        ns = monotonic_ns() - t->start_ns;
+    } while (ticks <= t->ticks);
+    t->old_ticks = t->ticks;
+    t->old_ns = t->ns;
+    t->ticks = ticks;
+    t->ns = ml_max_u64(ns, t->old_ns);
+    t->rate = (uint64_t)(((ml_u128)(t->ns - t->old_ns) << 32) / (ticks - t->old_ticks));
+}

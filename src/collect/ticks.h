@@ -1,0 +1,51 @@
+/* ticks.h: the clock that records are stamped with, and nanoseconds from it.
+ *
+ * Targets stamp records with the CPU's time stamp counter where that runs at a
+ * constant rate, else with CLOCK_MONOTONIC. The collector reads both clocks at
+ * every pass and interpolates between the last two readings, so no rate has to
+ * be known or measured first, and no error adds up.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_TICKS_H
+#define ML_TICKS_H
+
+#include <stdint.h>
+
+#include "compiler.h"
+#include "ring.h"
+
+struct ml_ticks {
+    uint32_t mode;      /* enum ml_clock */
+    uint64_t start_ns;  /* CLOCK_MONOTONIC at time 0 */
+    uint64_t ticks;     /* the newest reading … */
+    uint64_t ns;        /* … and its time since the start */
+    uint64_t old_ticks; /* the reading before */
+    uint64_t old_ns;
+    uint64_t rate;      /* nanoseconds per tick between the two, 32.32 fixed point */
+};
+
+/* Chooses the clock; time 0 is now. */
+void ml_ticks_init(struct ml_ticks *t);
+
+/* Reads both clocks: what is stamped until then can be converted. */
+void ml_ticks_read(struct ml_ticks *t);
+
+/* The full stamp of a record whose low ML_TIME_BITS are `low`, made within
+ * hours of the newest reading, before or after it. */
+static inline uint64_t ml_ticks_unwrap(const struct ml_ticks *t, uint64_t low)
+{
+    int64_t behind = (int64_t)((t->ticks - low) << (64 - ML_TIME_BITS)) >> (64 - ML_TIME_BITS);
+    return t->ticks - (uint64_t)behind;
+}
+
+/* Nanoseconds since the start. A stamp from before the last reading but one is
+ * taken for that reading: its place among other threads' records is settled. */
+static inline uint64_t ml_ticks_ns(const struct ml_ticks *t, uint64_t ticks)
+{
+    if (ticks <= t->old_ticks)
+        return t->old_ns;
+    return t->old_ns + (uint64_t)(((ml_u128)(ticks - t->old_ticks) * t->rate) >> 32);
+}
+
+#endif

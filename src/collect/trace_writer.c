@@ -1,0 +1,262 @@
+/* trace_writer.c: blocks to a file.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "trace_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <zstd.h>
+
+#include "io.h"
+
+/* Level 1 keeps up with 30 M events a second; level 3 saves 4 % of the bytes
+ * for twice the time. */
+#define ZSTD_LEVEL 1
+
+void ml_trace_writer_abandon(struct ml_trace_writer *w)
+{
+    if (w->fd >= 0)
+        close(w->fd);
+    w->fd = -1;
+    free(w->encoder);
+    ZSTD_freeCCtx(w->zstd);
+    ml_buf_release(&w->raw);
+    ml_buf_release(&w->packed);
+    ml_vec_release(&w->index);
+}
+
+static int open_file(const char *path, bool force, struct ml_error *err)
+{
+    int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL);
+    int fd = open(path, flags, 0600);
+
+    if (fd >= 0)
+        return fd;
+    if (errno == EEXIST)
+        return ml_error_set(err, -errno, "%s exists; choose another name or overwrite it with -f",
+                            path);
+    return ml_error_set(err, -errno, "cannot create %s: %s; choose another place with -o", path,
+                        strerror(errno));
+}
+
+int ml_trace_writer_open(struct ml_trace_writer *w, const char *path, bool force,
+                         uint64_t start_wall_ns, struct ml_dict *dict, struct ml_error *err)
+{
+    struct ml_file_header h = {ML_FORMAT_MAJOR, ML_FORMAT_MINOR, 0, start_wall_ns};
+    uint8_t bytes[ML_FILE_HEADER_BYTES];
+    int r;
+
+    memset(w, 0, sizeof(*w));
+    w->dict = dict;
+    w->fd = open_file(path, force, err);
+    if (w->fd < 0)
+        return w->fd;
+    w->encoder = malloc(sizeof(*w->encoder));
+    w->zstd = ZSTD_createCCtx();
+    if (!w->encoder || !w->zstd || ml_buf_reserve(&w->raw, ML_EVENTS_RAW_MAX) ||
+        ml_buf_reserve(&w->packed, ML_BLOCK_HEADER_BYTES + ZSTD_compressBound(ML_EVENTS_RAW_MAX))) {
+        ml_trace_writer_abandon(w);
+        return ml_error_set(err, -ENOMEM, "not enough memory to write %s", path);
+    }
+    ml_encoder_init(w->encoder);
+    ml_file_header_put(bytes, &h);
+    r = ml_write_all(w->fd, bytes, sizeof(bytes));
+    if (r) {
+        ml_trace_writer_abandon(w);
+        unlink(path);
+        return ml_error_set(err, r, "cannot write %s: %s; choose another place with -o", path,
+                            strerror(-r));
+    }
+    w->offset = sizeof(bytes);
+    return 0;
+}
+
+/* Puts `bytes` at the end of the file. A partial write is taken back, so that
+ * the file still ends with a whole block. */
+static int append(struct ml_trace_writer *w, const void *bytes, size_t len)
+{
+    int r = ml_write_all(w->fd, bytes, len);
+
+    if (!r) {
+        w->offset += len;
+        return 0;
+    }
+    if (ftruncate(w->fd, (off_t)w->offset) || lseek(w->fd, (off_t)w->offset, SEEK_SET) < 0)
+        r = -errno;
+    return r;
+}
+
+/* Compresses and writes one block whose type, times and events are set in h. */
+static int append_block(struct ml_trace_writer *w, struct ml_block_header *h, const uint8_t *raw,
+                        size_t raw_bytes)
+{
+    struct ml_index_entry entry = {w->offset, h->first_ns, h->last_ns, 0, h->events, h->type};
+    uint8_t *stored;
+    size_t n;
+    int r;
+
+    ml_buf_clear(&w->packed);
+    if (ml_buf_reserve(&w->packed, ML_BLOCK_HEADER_BYTES + ZSTD_compressBound(raw_bytes)))
+        return -ENOMEM;
+    stored = w->packed.data + ML_BLOCK_HEADER_BYTES;
+    n = ZSTD_compressCCtx(w->zstd, stored, w->packed.cap - ML_BLOCK_HEADER_BYTES, raw, raw_bytes,
+                          ZSTD_LEVEL);
+    if (ZSTD_isError(n))
+        return -EIO;
+    h->codec = ML_CODEC_ZSTD;
+    h->raw_bytes = (uint32_t)raw_bytes;
+    h->stored_bytes = entry.stored_bytes = (uint32_t)n;
+    h->sequence = w->sequence;
+    ml_block_header_put(w->packed.data, h, stored);
+    r = append(w, w->packed.data, ML_BLOCK_HEADER_BYTES + n);
+    if (r)
+        return r;
+    w->sequence++;
+    return ml_vec_push(&w->index, entry);
+}
+
+static int flush_defs(struct ml_trace_writer *w)
+{
+    struct ml_dict *d = w->dict;
+    struct ml_block_header h = {.type = ML_BLOCK_DEFS, .first_ns = w->last_ns,
+                                .last_ns = w->last_ns, .events = d->record_count};
+    int r = 0;
+
+    if (d->records.len)
+        r = append_block(w, &h, d->records.data, d->records.len);
+    if (!r) {
+        ml_buf_clear(&d->records);
+        d->record_count = 0;
+    }
+    return r;
+}
+
+static void count_lost(struct ml_trace_writer *w, uint64_t events, uint64_t since_ns)
+{
+    if (!w->lost)
+        w->lost_since_ns = since_ns;
+    w->lost += events;
+    w->lost_since_ns = ml_min_u64(w->lost_since_ns, since_ns);
+}
+
+void ml_trace_writer_flush(struct ml_trace_writer *w)
+{
+    struct ml_block_header h = {.type = ML_BLOCK_EVENTS};
+    size_t raw_bytes = ml_encoder_finish(w->encoder, w->raw.data, &h);
+    int r = w->error;
+
+    if (raw_bytes)
+        w->last_ns = h.last_ns;
+    if (!r)
+        r = flush_defs(w);
+    if (!r && raw_bytes)
+        r = append_block(w, &h, w->raw.data, raw_bytes);
+    if (!r)
+        return;
+    w->error = r;
+    count_lost(w, h.events, h.first_ns);
+}
+
+/* ---- Closing ------------------------------------------------------------ */
+
+static int append_lost(struct ml_trace_writer *w)
+{
+    struct ml_event ev = {.kind = ML_LOST, .time_ns = w->last_ns,
+                          .args = {w->lost, w->lost_since_ns, ML_LOST_NOT_WRITTEN}};
+    struct ml_block_header h = {.type = ML_BLOCK_EVENTS};
+    size_t raw_bytes;
+
+    if (!w->lost)
+        return 0;
+    ml_encoder_add(w->encoder, &ev);
+    raw_bytes = ml_encoder_finish(w->encoder, w->raw.data, &h);
+    return append_block(w, &h, w->raw.data, raw_bytes);
+}
+
+static int append_index(struct ml_trace_writer *w)
+{
+    struct ml_block_header h = {.type = ML_BLOCK_INDEX, .first_ns = w->last_ns,
+                                .last_ns = w->last_ns, .events = (uint32_t)w->index.len};
+    struct ml_index_totals totals = w->totals;
+    struct ml_trailer trailer = {.index_offset = w->offset};
+    uint8_t trailer_bytes[ML_TRAILER_BYTES];
+    uint64_t previous = 0;
+    uint8_t *p;
+    int r;
+
+    ml_buf_clear(&w->raw);
+    if (ml_buf_reserve(&w->raw, ML_INDEX_COUNT_MAX + w->index.len * ML_INDEX_ENTRY_MAX +
+                                    ML_INDEX_TOTALS_MAX))
+        return -ENOMEM;
+    totals.lost += w->lost;
+    p = ml_varint_put(w->raw.data, w->index.len);
+    for (size_t i = 0; i < w->index.len; i++) {
+        p = ml_index_entry_put(p, &w->index.items[i], previous);
+        previous = w->index.items[i].offset;
+    }
+    p = ml_index_totals_put(p, &totals);
+    r = append_block(w, &h, w->raw.data, (size_t)(p - w->raw.data));
+    if (r)
+        return r;
+    trailer.file_bytes = w->offset + ML_TRAILER_BYTES;
+    ml_trailer_put(trailer_bytes, &trailer);
+    return append(w, trailer_bytes, sizeof(trailer_bytes));
+}
+
+/* Takes the file back to where it had only that many blocks. */
+static int rewind_to(struct ml_trace_writer *w, size_t blocks)
+{
+    if (blocks == w->index.len)
+        return 0;
+    w->offset = w->index.items[blocks].offset;
+    w->sequence -= (uint32_t)(w->index.len - blocks);
+    w->index.len = blocks;
+    if (ftruncate(w->fd, (off_t)w->offset) || lseek(w->fd, (off_t)w->offset, SEEK_SET) < 0)
+        return -errno;
+    return 0;
+}
+
+static int drop_last_block(struct ml_trace_writer *w)
+{
+    const struct ml_index_entry *e = &w->index.items[w->index.len - 1];
+
+    if (e->type == ML_BLOCK_EVENTS)
+        count_lost(w, e->events, e->first_ns);
+    w->last_ns = e->first_ns;
+    return rewind_to(w, w->index.len - 1);
+}
+
+static int append_end(struct ml_trace_writer *w)
+{
+    size_t blocks = w->index.len;
+    int r = append_lost(w);
+
+    if (!r)
+        r = append_index(w);
+    if (r)
+        rewind_to(w, blocks);
+    return r;
+}
+
+int ml_trace_writer_close(struct ml_trace_writer *w)
+{
+    int r;
+
+    ml_trace_writer_flush(w);
+    r = append_end(w);
+    while (r && w->index.len) {
+        if (!w->error)
+            w->error = r;
+        if (drop_last_block(w))
+            break;
+        r = append_end(w);
+    }
+    ml_trace_writer_abandon(w);
+    return w->error ? w->error : r;
+}

@@ -1,0 +1,63 @@
+/* trace_writer.h: writes a .mled file, block by block.
+ *
+ * Every block is whole when it is written, so the file is good at any moment;
+ * closing adds the index. When the disk is full the writer goes on taking
+ * events and counts them as lost; closing then gives up the last blocks to make
+ * room for that count and the index.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_TRACE_WRITER_H
+#define ML_TRACE_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dict.h"
+#include "encode.h"
+#include "error.h"
+#include "index.h"
+#include "vec.h"
+
+struct ml_trace_writer {
+    int fd;
+    uint64_t offset; /* end of the last whole block */
+    uint32_t sequence;
+    struct ml_dict *dict;
+    struct ml_encoder *encoder;
+    struct ZSTD_CCtx_s *zstd;
+    struct ml_buf raw;
+    struct ml_buf packed;
+    ML_VEC(struct ml_index_entry) index;
+    struct ml_index_totals totals;
+    uint64_t last_ns;       /* time of the last event taken */
+    uint64_t lost;          /* events that could not be written */
+    uint64_t lost_since_ns; /* when that began */
+    int error;              /* of the first failed write, negative; 0: none */
+};
+
+/* Creates the file, mode 0600. An existing one is refused unless `force`. The
+ * dictionary must outlive the writer. */
+int ml_trace_writer_open(struct ml_trace_writer *w, const char *path, bool force,
+                         uint64_t start_wall_ns, struct ml_dict *dict, struct ml_error *err);
+
+/* Writes the definitions and events collected so far. */
+void ml_trace_writer_flush(struct ml_trace_writer *w);
+
+/* Writes what is left, the loss if there was one, index and trailer; releases
+ * everything. Returns 0, or the error of the first write that failed. */
+int ml_trace_writer_close(struct ml_trace_writer *w);
+
+/* Releases everything and leaves the file as it is. */
+void ml_trace_writer_abandon(struct ml_trace_writer *w);
+
+/* Takes one event; ev->kind must be known. */
+static inline void ml_trace_writer_event(struct ml_trace_writer *w, const struct ml_event *ev)
+{
+    if (ML_UNLIKELY(ml_encoder_full(w->encoder)))
+        ml_trace_writer_flush(w);
+    ml_encoder_add(w->encoder, ev);
+    w->totals.events[ev->kind]++;
+}
+
+#endif

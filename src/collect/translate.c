@@ -1,0 +1,529 @@
+/* translate.c: what each ring record means in the trace.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "translate.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "varint.h"
+
+#define OBJECTS_MAX (1u << 20)
+
+/* Words of each record, 0 for those that do not exist. A string's depends on
+ * its length. */
+static const uint8_t record_words[ML_REC_KINDS] = {
+    [ML_ALLOC] = 3,
+    [ML_FREE] = 2,
+    [ML_FREE_RANGE] = 3,
+    [ML_ALLOC_EX] = 5,
+    [ML_MOVE] = 2,
+    [ML_MOVE_FAILED] = 2,
+    [ML_LABEL] = 3,
+    [ML_PUSH] = 2,
+    [ML_POP] = 1,
+    [ML_MARK] = 4,
+    [ML_START] = 2,
+    [ML_STOP] = 2,
+    [ML_MARKER] = 3,
+    [ML_OOM] = 2,
+    [ML_REC_STRING] = 2,
+    [ML_REC_SPACE] = 3,
+    [ML_REC_OBJECT] = 3,
+    [ML_REC_COUNTER_SET] = 3,
+    [ML_REC_COUNTER_ADJUST] = 3,
+    [ML_REC_CONFIG] = 2,
+    [ML_REC_STATE] = 2,
+    [ML_REC_REQUEST] = 3,
+};
+
+static inline uint64_t word(const struct ml_source *s, unsigned i)
+{
+    return s->data[(s->tail + i) & s->mask];
+}
+
+static inline uint32_t high(uint64_t pair)
+{
+    return (uint32_t)(pair >> 32);
+}
+
+static inline uint32_t low(uint64_t pair)
+{
+    return (uint32_t)pair;
+}
+
+static inline void emit(struct ml_stage *stage, struct ml_target *t, const struct ml_event *ev)
+{
+    ml_trace_writer_event(stage->writer, ev);
+    if (ML_UNLIKELY(t->profile && ml_profile_active(t->profile)))
+        ml_profile_event(t->profile, ev);
+}
+
+/* ---- Losses and ends ---------------------------------------------------- */
+
+static void emit_lost(struct ml_stage *stage, struct ml_target *t, uint32_t thread, uint64_t count,
+                      enum ml_lost_reason reason)
+{
+    struct ml_event ev = {.kind = ML_LOST, .time_ns = stage->ticks->ns, .thread = thread,
+                          .args = {count, stage->ticks->old_ns, reason}};
+
+    stage->writer->totals.lost += count;
+    emit(stage, t, &ev);
+}
+
+void ml_source_note_lost(struct ml_stage *stage, struct ml_source *s)
+{
+    uint64_t lost = atomic_load_explicit(&s->ring->lost, memory_order_relaxed);
+
+    if (lost <= s->lost_seen)
+        return;
+    emit_lost(stage, s->target, s->thread, lost - s->lost_seen, ML_LOST_RING_FULL);
+    s->lost_seen = lost;
+}
+
+void ml_target_note_lost(struct ml_stage *stage, struct ml_target *t)
+{
+    for (size_t i = 0; i < t->sets.len; i++) {
+        struct ml_target_set *set = &t->sets.items[i];
+        uint64_t lost = atomic_load_explicit(&set->shared->lost, memory_order_relaxed);
+        if (lost <= set->lost_seen)
+            continue;
+        emit_lost(stage, t, 0, lost - set->lost_seen, ML_LOST_RING_FULL);
+        set->lost_seen = lost;
+    }
+}
+
+void ml_target_note_end(struct ml_stage *stage, struct ml_target *t)
+{
+    struct ml_event ev = {.kind = ML_PROCESS_END, .time_ns = stage->ticks->ns,
+                          .args = {t->process, 0}};
+    emit(stage, t, &ev);
+}
+
+/* ---- Threads ------------------------------------------------------------ */
+
+void ml_source_open(struct ml_stage *stage, struct ml_source *s)
+{
+    uint64_t fields[ML_DEF_FIELDS] = {
+        [ML_THREAD_PROCESS] = s->target->process,
+        [ML_THREAD_TID] = s->ring->tid,
+        [ML_THREAD_START_NS] = stage->ticks->ns,
+        [ML_THREAD_NAME] = ml_dict_string(stage->dict, s->ring->name,
+                                          strnlen(s->ring->name, sizeof(s->ring->name))),
+    };
+
+    s->thread = ml_dict_add(stage->dict, ML_DEF_THREAD, fields);
+    s->scope = s->depth = s->too_deep = 0;
+    s->open = true;
+}
+
+void ml_source_close(struct ml_stage *stage, struct ml_source *s)
+{
+    struct ml_event ev = {.kind = ML_THREAD_END, .time_ns = stage->ticks->ns, .thread = s->thread};
+
+    ml_source_note_lost(stage, s);
+    emit(stage, s->target, &ev);
+    s->open = false;
+}
+
+/* ---- Looking at a record ------------------------------------------------ */
+
+static uint32_t length_of(const struct ml_source *s, unsigned kind)
+{
+    uint32_t words = kind < ML_REC_KINDS ? record_words[kind] : 0;
+
+    if (ML_UNLIKELY(kind == ML_REC_STRING)) {
+        uint32_t bytes = low(word(s, 1));
+        return bytes > ML_NAME_MAX_BYTES ? 0 : words + (bytes + 7) / 8;
+    }
+    return words;
+}
+
+bool ml_source_peek(struct ml_stage *stage, struct ml_source *s)
+{
+    uint64_t first;
+
+    if (s->tail == s->end)
+        return false;
+    first = word(s, 0);
+    s->words = length_of(s, first & 0xff);
+    s->ticks = ml_ticks_unwrap(stage->ticks, first >> 16);
+    if (ML_LIKELY(s->words && s->words <= s->end - s->tail))
+        return true;
+    emit_lost(stage, s->target, s->thread, 1, ML_LOST_DAMAGED);
+    s->tail = s->end;
+    return false;
+}
+
+/* ---- Definitions -------------------------------------------------------- */
+
+/* Makes entry `number` of a table; false when the number is out of bounds. */
+#define grow(table, number, limit)                                                                 \
+    ({                                                                                             \
+        bool fits = (number) < (limit);                                                            \
+        while (fits && (table)->len <= (number))                                                   \
+            fits = !ml_vec_push((table), 0);                                                       \
+        fits;                                                                                      \
+    })
+
+static uint32_t string_of(const struct ml_target *t, uint32_t number)
+{
+    return number < t->strings.len ? t->strings.items[number] : 0;
+}
+
+static void take_string(struct ml_stage *stage, struct ml_source *s)
+{
+    uint64_t words[ML_RECORD_MAX_WORDS];
+    uint32_t number = high(word(s, 1));
+    /* The target may have changed it since ml_source_peek. */
+    size_t len = ml_min_u64(low(word(s, 1)), (s->words - 2) * sizeof(uint64_t));
+    struct ml_target *t = s->target;
+
+    for (uint32_t i = 2; i < s->words; i++)
+        words[i - 2] = word(s, i);
+    if (grow(&t->strings, number, OBJECTS_MAX))
+        t->strings.items[number] = ml_dict_string(stage->dict, (const char *)words, len);
+}
+
+static uint32_t define_space(struct ml_stage *stage, struct ml_target *t, uint32_t level,
+                             uint32_t device, uint32_t name)
+{
+    uint64_t fields[ML_DEF_FIELDS] = {
+        [ML_SPACE_PROCESS] = t->process,
+        [ML_SPACE_DEVICE] = device,
+        [ML_SPACE_LEVEL] = level,
+        [ML_SPACE_NAME] = name,
+    };
+    return ml_dict_add(stage->dict, ML_DEF_SPACE, fields);
+}
+
+static void take_space(struct ml_stage *stage, struct ml_source *s)
+{
+    struct ml_target *t = s->target;
+    uint32_t number = high(word(s, 1));
+    uint64_t names = word(s, 2);
+
+    if (number && number <= ML_SPACE_MAX && !t->spaces[number])
+        t->spaces[number] = 1 + define_space(stage, t, low(word(s, 1)), string_of(t, high(names)),
+                                             string_of(t, low(names)));
+}
+
+/* A space that was never announced: the announcement was lost. */
+static ML_NOINLINE uint32_t unknown_space(struct ml_stage *stage, struct ml_target *t,
+                                          unsigned number)
+{
+    uint32_t unknown = ml_dict_cstr(stage->dict, "unknown");
+
+    t->spaces[number] = 1 + define_space(stage, t, 3, unknown, unknown);
+    return t->spaces[number] - 1;
+}
+
+static void take_object(struct ml_stage *stage, struct ml_source *s)
+{
+    struct ml_target *t = s->target;
+    uint32_t number = high(word(s, 1));
+    uint32_t domain = high(word(s, 2));
+    uint64_t fields[ML_DEF_FIELDS] = {
+        [ML_OBJECT_PROCESS] = t->process,
+        [ML_OBJECT_KIND] = low(word(s, 1)),
+        [ML_OBJECT_DOMAIN] = domain && domain < t->objects.len ? t->objects.items[domain] + 1 : 0,
+        [ML_OBJECT_NAME] = string_of(t, low(word(s, 2))),
+    };
+
+    if (grow(&t->objects, number, OBJECTS_MAX) && grow(&t->counters, number, OBJECTS_MAX))
+        t->objects.items[number] = ml_dict_add(stage->dict, ML_DEF_OBJECT, fields);
+}
+
+/* ---- The profiler ------------------------------------------------------- */
+
+static struct ml_profile *profile_of(struct ml_stage *stage, struct ml_target *t)
+{
+    char link[40], directory[PATH_MAX];
+    ssize_t n;
+
+    if (t->profile)
+        return t->profile;
+    snprintf(link, sizeof(link), "/proc/%u/cwd", t->pid);
+    n = readlink(link, directory, sizeof(directory) - 1);
+    directory[n > 0 ? n : 0] = '\0';
+    ml_profile_new(stage->dict, t->process, t->pid, directory, &t->profile);
+    return t->profile;
+}
+
+static void take_config(struct ml_stage *stage, struct ml_source *s)
+{
+    struct ml_profile *p = profile_of(stage, s->target);
+    uint64_t pair = word(s, 1);
+
+    if (p)
+        ml_profile_set_config(p, ml_dict_text(stage->dict, string_of(s->target, high(pair))),
+                              ml_dict_text(stage->dict, string_of(s->target, low(pair))));
+}
+
+/* This process, or all servers of the run. */
+static void take_state(struct ml_stage *stage, struct ml_source *s, uint64_t time_ns)
+{
+    bool servers = high(word(s, 1));
+
+    for (size_t i = 0; i < stage->targets.len; i++) {
+        struct ml_target *t = stage->targets.items[i];
+        bool meant = servers ? !strcmp(t->role, "server") : t == s->target;
+        struct ml_profile *p = meant ? profile_of(stage, t) : NULL;
+        if (p)
+            ml_profile_set_state(p, low(word(s, 1)), time_ns);
+    }
+}
+
+static int dump(struct ml_stage *stage, struct ml_source *s, uint64_t argument,
+                struct ml_error *err)
+{
+    bool servers = argument >> 8 & 1;
+    int result = 0;
+
+    for (size_t i = 0; i < stage->targets.len; i++) {
+        struct ml_target *t = stage->targets.items[i];
+        bool meant = servers ? !strcmp(t->role, "server") : t == s->target;
+        struct ml_profile *p = meant ? profile_of(stage, t) : NULL;
+        int r = p ? ml_profile_dump(p, argument & 1, err) : 0;
+        result = result ? result : r;
+    }
+    return result;
+}
+
+static void take_request(struct ml_stage *stage, struct ml_source *s)
+{
+    struct ml_profile *p = profile_of(stage, s->target);
+    uint64_t argument = word(s, 2);
+    struct ml_error err = {0};
+    struct ml_buf text;
+    int r = -EINVAL;
+
+    ml_buf_init(&text);
+    if (!p)
+        r = ml_error_set(&err, -ENOMEM, "the collector is out of memory");
+    else if (low(word(s, 1)) == ML_REQUEST_DUMP)
+        r = dump(stage, s, argument, &err);
+    else if (low(word(s, 1)) == ML_REQUEST_STATS)
+        r = ml_profile_stats(p, argument & 1, argument >> 8 & 0xff, argument >> 16 & 0xff,
+                             argument >> 24 & 1, &text, &err);
+    if (r)
+        ml_target_reply(s->target, high(word(s, 1)), r, err.text, strlen(err.text));
+    else
+        ml_target_reply(s->target, high(word(s, 1)), 0, text.data ? (char *)text.data : "",
+                        text.len);
+    ml_buf_release(&text);
+}
+
+/* ---- Events ------------------------------------------------------------- */
+
+static void push(struct ml_stage *stage, struct ml_source *s)
+{
+    uint64_t pair = word(s, 1);
+
+    if (s->depth == ML_SCOPE_MAX_DEPTH) {
+        s->too_deep++;
+        return;
+    }
+    s->scope = ml_dict_scope(stage->dict, s->scope, high(pair), string_of(s->target, low(pair)));
+    s->depth++;
+}
+
+static bool pop(struct ml_stage *stage, struct ml_source *s)
+{
+    if (s->too_deep) {
+        s->too_deep--;
+        return false;
+    }
+    if (!s->depth)
+        return false;
+    s->depth--;
+    s->scope = ml_dict_scope_parent(stage->dict, s->scope);
+    return true;
+}
+
+/* The object's number in the trace as an event's first argument. */
+static bool object_arg(const struct ml_target *t, uint64_t number, struct ml_event *ev)
+{
+    if (!number || number >= t->objects.len)
+        return false;
+    ev->args[0] = t->objects.items[number];
+    return true;
+}
+
+static bool counter(struct ml_source *s, bool adjust, struct ml_event *ev)
+{
+    uint64_t number = word(s, 1);
+    int64_t *value;
+
+    if (!object_arg(s->target, number, ev))
+        return false;
+    value = &s->target->counters.items[number];
+    *value = (int64_t)((adjust ? (uint64_t)*value : 0) + word(s, 2));
+    ev->kind = ML_COUNTER;
+    ev->args[1] = ml_zigzag(*value);
+    return true;
+}
+
+static void marker(struct ml_source *s, struct ml_event *ev)
+{
+    const struct ml_target *t = s->target;
+    uint32_t domain = high(word(s, 1));
+
+    ev->args[0] = domain && domain < t->objects.len ? t->objects.items[domain] + 1 : 0;
+    ev->args[1] = string_of(t, low(word(s, 1)));
+    ev->args[2] = string_of(t, (uint32_t)word(s, 2));
+}
+
+/* Kinds other than plain allocations and frees. Returns whether there is an
+ * event to write. */
+static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, unsigned kind,
+                                  struct ml_event *ev)
+{
+    switch (kind) {
+    case ML_FREE_RANGE:
+        ev->addr = word(s, 1);
+        ev->size = word(s, 2);
+        return true;
+    case ML_ALLOC_EX:
+        ev->addr = word(s, 1);
+        ev->size = word(s, 2);
+        ev->args[0] = word(s, 3);
+        ev->args[1] = word(s, 4);
+        return true;
+    case ML_LABEL:
+        ev->addr = word(s, 1);
+        ev->args[0] = string_of(s->target, low(word(s, 2)));
+        ev->args[1] = high(word(s, 2));
+        return true;
+    case ML_PUSH:
+        push(stage, s);
+        ev->scope = s->scope;
+        return !s->too_deep;
+    case ML_POP:
+        if (!pop(stage, s))
+            return false;
+        ev->scope = s->scope;
+        return true;
+    case ML_MARK:
+        ev->args[0] = word(s, 1);
+        ev->args[1] = word(s, 2);
+        ev->args[2] = string_of(s->target, (uint32_t)word(s, 3));
+        return true;
+    case ML_OOM:
+        ev->size = word(s, 1);
+        return true;
+    case ML_START:
+    case ML_STOP:
+        return object_arg(s->target, word(s, 1), ev);
+    case ML_MARKER:
+        marker(s, ev);
+        return true;
+    case ML_REC_COUNTER_SET:
+    case ML_REC_COUNTER_ADJUST:
+        return counter(s, kind == ML_REC_COUNTER_ADJUST, ev);
+    case ML_REC_STRING:
+        take_string(stage, s);
+        return false;
+    case ML_REC_SPACE:
+        take_space(stage, s);
+        return false;
+    case ML_REC_OBJECT:
+        take_object(stage, s);
+        return false;
+    case ML_REC_CONFIG:
+        take_config(stage, s);
+        return false;
+    case ML_REC_STATE:
+        take_state(stage, s, ev->time_ns);
+        return false;
+    case ML_REC_REQUEST:
+        take_request(stage, s);
+        return false;
+    default:
+        return false;
+    }
+}
+
+void ml_source_take(struct ml_stage *stage, struct ml_source *s)
+{
+    uint64_t first = word(s, 0);
+    unsigned kind = first & 0xff;
+    unsigned space = first >> 8 & 0xff;
+    struct ml_target *t = s->target;
+    struct ml_event ev;
+
+    ev.kind = (uint8_t)kind;
+    ev.time_ns = ml_ticks_ns(stage->ticks, s->ticks);
+    ev.thread = s->thread;
+    ev.scope = s->scope;
+    ev.stack = 0;
+    ev.space = stage->writer->encoder->space;
+    if (ML_LIKELY(space && kind != ML_REC_SPACE))
+        ev.space = ML_LIKELY(t->spaces[space]) ? t->spaces[space] - 1
+                                               : unknown_space(stage, t, space);
+    if (ML_LIKELY(kind == ML_ALLOC)) {
+        ev.addr = word(s, 1);
+        ev.size = word(s, 2);
+    } else if (ML_LIKELY(kind == ML_FREE || kind == ML_MOVE || kind == ML_MOVE_FAILED)) {
+        ev.addr = word(s, 1);
+    } else if (!take_rare(stage, s, kind, &ev)) {
+        s->tail += s->words;
+        return;
+    }
+    s->tail += s->words;
+    emit(stage, t, &ev);
+}
+
+/* Whether the encoder is where this source left it, with room. */
+static bool same_context(const struct ml_encoder *e, const struct ml_source *s, unsigned space)
+{
+    const struct ml_target *t = s->target;
+
+    return e->events && e->events < ML_BLOCK_MAX_EVENTS && e->thread == s->thread &&
+           e->scope == s->scope && e->space + 1 == t->spaces[space] &&
+           !(t->profile && ml_profile_active(t->profile));
+}
+
+uint32_t ml_source_take_plain(struct ml_stage *stage, struct ml_source *s, uint64_t limit)
+{
+    const struct ml_ticks *ticks = stage->ticks;
+    struct ml_encoder *e = stage->writer->encoder;
+    uint64_t *counts = stage->writer->totals.events;
+    uint32_t space = word(s, 0) >> 8 & 0xff;
+    /* Not all at once: the target waits for what is read to be given back. */
+    uint64_t end = ml_min_u64(s->end, s->tail + s->mask / 8);
+    struct ml_encoder_run run;
+    uint32_t before = e->events;
+
+    if (!same_context(e, s, space))
+        return 0;
+    ml_encoder_run_begin(&run, e);
+    while (run.events < ML_BLOCK_MAX_EVENTS && s->tail + 3 <= end) {
+        uint64_t first = word(s, 0);
+        uint64_t stamp = ml_ticks_unwrap(ticks, first >> 16);
+        uint64_t time_ns = ml_ticks_ns(ticks, stamp);
+        uint64_t size = word(s, 2);
+
+        if (stamp >= limit)
+            break;
+        if ((first & 0xffff) == (ML_ALLOC | space << 8) && ml_encoder_run_fits(&run, time_ns, size)) {
+            ml_encoder_run_put(&run, ML_ALLOC, time_ns, word(s, 1));
+            ml_encoder_run_size(&run, size);
+            s->tail += 3;
+        } else if ((first & 0xffff) == (ML_FREE | space << 8) &&
+                   ml_encoder_run_fits(&run, time_ns, 0)) {
+            ml_encoder_run_put(&run, ML_FREE, time_ns, word(s, 1));
+            s->tail += 2;
+        } else {
+            break;
+        }
+    }
+    counts[ML_ALLOC] += run.sizes - e->sizes;
+    counts[ML_FREE] += run.events - before - (run.sizes - e->sizes);
+    ml_encoder_run_end(&run);
+    return run.events - before;
+}
