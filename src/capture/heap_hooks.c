@@ -11,49 +11,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heap_boot.h"
+#include "heap_notice.h"
 #include "heap_real.h"
-#include "heap_start.h"
-#include "record.h"
+#include "heap_seen.h"
 
-#define HOOK __attribute__((visibility("default")))
-
-static ML_ALWAYS_INLINE void *seen(void *p, size_t bytes)
+ML_HOOK void *malloc(size_t bytes)
 {
-    uint32_t space = ML_HEAP_SPACE;
-
-    if (ML_LIKELY(space && p))
-        ml_record_alloc(space, p, bytes);
-    return p;
+    return ml_heap_seen(ML_REAL(malloc)(bytes), bytes);
 }
 
-HOOK void *malloc(size_t bytes)
+ML_HOOK void free(void *p)
 {
-    return seen(ML_REAL(malloc)(bytes), bytes);
-}
-
-HOOK void free(void *p)
-{
-    uint32_t space = ML_HEAP_SPACE;
-
-    if (ML_UNLIKELY(!p || ml_boot_owns(p)))
-        return;
-    if (ML_LIKELY(space))
-        ml_record_free(space, p);
-    ML_REAL(free)(p);
+    if (ML_LIKELY(ml_heap_leaves(p)))
+        ML_REAL(free)(p);
 }
 
 /* Where there was memory, the product did not overflow. */
-HOOK void *calloc(size_t count, size_t bytes)
+ML_HOOK void *calloc(size_t count, size_t bytes)
 {
-    return seen(ML_REAL(calloc)(count, bytes), count * bytes);
+    return ml_heap_seen(ML_REAL(calloc)(count, bytes), count * bytes);
 }
 
 /* ---- Resizing --------------------------------------------------------------- */
 
 static ML_NOINLINE void *leave_boot(void *p, size_t bytes)
 {
-    void *q = bytes ? seen(ML_REAL(malloc)(bytes), bytes) : NULL;
+    void *q = bytes ? ml_heap_seen(ML_REAL(malloc)(bytes), bytes) : NULL;
 
     if (q)
         memcpy(q, p, ml_min_u64(bytes, ml_boot_bytes(p)));
@@ -80,7 +63,7 @@ static void *realloc_hook(void *p, size_t bytes)
     uint32_t space = ML_HEAP_SPACE;
 
     if (!p)
-        return seen(ML_REAL(realloc)(NULL, bytes), bytes);
+        return ml_heap_seen(ML_REAL(realloc)(NULL, bytes), bytes);
     if (ML_UNLIKELY(ml_boot_owns(p)))
         return leave_boot(p, bytes);
     if (ML_UNLIKELY(!space))
@@ -88,13 +71,13 @@ static void *realloc_hook(void *p, size_t bytes)
     return resize(space, p, bytes);
 }
 
-HOOK void *realloc(void *p, size_t bytes)
+ML_HOOK void *realloc(void *p, size_t bytes)
 {
     return realloc_hook(p, bytes);
 }
 
 /* Libc's calls realloc, which would be recorded there, or not, as libc likes. */
-HOOK void *reallocarray(void *p, size_t count, size_t bytes)
+ML_HOOK void *reallocarray(void *p, size_t count, size_t bytes)
 {
     size_t all;
 
@@ -107,31 +90,43 @@ HOOK void *reallocarray(void *p, size_t count, size_t bytes)
 
 /* ---- Aligned ----------------------------------------------------------------- */
 
-HOOK int posix_memalign(void **ret, size_t align, size_t bytes)
+ML_HOOK int posix_memalign(void **ret, size_t align, size_t bytes)
 {
     int error = ML_REAL(posix_memalign)(ret, align, bytes);
 
     if (!error)
-        seen(*ret, bytes);
+        ml_heap_seen(*ret, bytes);
     return error;
 }
 
-HOOK void *aligned_alloc(size_t align, size_t bytes)
+ML_HOOK void *aligned_alloc(size_t align, size_t bytes)
 {
-    return seen(ML_REAL(aligned_alloc)(align, bytes), bytes);
+    return ml_heap_seen(ML_REAL(aligned_alloc)(align, bytes), bytes);
 }
 
-HOOK void *memalign(size_t align, size_t bytes)
+ML_HOOK void *memalign(size_t align, size_t bytes)
 {
-    return seen(ML_REAL(memalign)(align, bytes), bytes);
+    return ml_heap_seen(ML_REAL(memalign)(align, bytes), bytes);
 }
 
-HOOK void *valloc(size_t bytes)
+ML_HOOK void *valloc(size_t bytes)
 {
-    return seen(ML_REAL(valloc)(bytes), bytes);
+    return ml_heap_seen(ML_REAL(valloc)(bytes), bytes);
 }
 
-HOOK void *pvalloc(size_t bytes)
+ML_HOOK void *pvalloc(size_t bytes)
 {
-    return seen(ML_REAL(pvalloc)(bytes), bytes);
+    return ml_heap_seen(ML_REAL(pvalloc)(bytes), bytes);
+}
+
+/* ---- Start --------------------------------------------------------------------- */
+
+/* This file's malloc, whatever the name means to the rest of the program. */
+static __typeof(malloc) our_malloc __attribute__((alias("malloc")));
+
+__attribute__((constructor)) static void start_at_load(void)
+{
+    ml_heap_ready();
+    if (ML_HEAP_SPACE)
+        ml_heap_notice((const void *)our_malloc);
 }

@@ -14,10 +14,8 @@
 #include <unistd.h>
 
 #include "heap_real.h"
-#include "heap_start.h"
-#include "record.h"
+#include "heap_seen.h"
 
-#define HOOK __attribute__((visibility("default")))
 #define PAGE 4096u
 
 /* From <linux/mman.h>, for older libcs. */
@@ -118,7 +116,7 @@ static void mapped(uint32_t space, const void *at, size_t bytes, int flags)
         ml_record_alloc(space, at, whole);
 }
 
-HOOK void *mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t offset)
+ML_HOOK void *mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
     void *at = ML_REAL(mmap)(addr, bytes, prot, flags, fd, offset);
     uint32_t space = ML_MAP_SPACE;
@@ -131,7 +129,7 @@ HOOK void *mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t off
 /* off_t has 64 bits: the two are one. */
 extern __typeof(mmap) mmap64 __attribute__((alias("mmap"), visibility("default")));
 
-HOOK int munmap(void *addr, size_t bytes)
+ML_HOOK int munmap(void *addr, size_t bytes)
 {
     uint32_t space = ML_MAP_SPACE;
     size_t whole = round_up(bytes, PAGE);
@@ -179,7 +177,7 @@ static void *remap(uint32_t space, void *old, size_t old_bytes, size_t bytes, in
     return at;
 }
 
-HOOK void *mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...)
+ML_HOOK void *mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...)
 {
     uint32_t space = ML_MAP_SPACE;
     void *to = NULL;

@@ -21,6 +21,7 @@
 
 #include "compiler.h"
 #include "heap_boot.h"
+#include "heap_new.h"
 #include "heap_start.h"
 
 /* In the order of the struct's members, which are all pointers. */
@@ -52,6 +53,7 @@ static const struct ml_heap_real *look_up(void)
     looking = true;
     for (size_t i = 0; i < ML_ARRAY_SIZE(names); i++)
         __atomic_store_n(&found.slot[i], dlsym(RTLD_NEXT, names[i]), __ATOMIC_RELAXED);
+    ml_new_look_up(found.slot[0]);
     __atomic_store_n(&found_all, true, __ATOMIC_RELEASE);
     looking = false;
     errno = saved_errno;
@@ -164,7 +166,7 @@ static void *first_mmap(void *addr, size_t bytes, int prot, int flags, int fd, o
 
     if (real)
         return real->mmap(addr, bytes, prot, flags, fd, offset);
-    return (void *)syscall(SYS_mmap, addr, bytes, prot, flags, fd, offset);
+    return (void *)syscall(SYS_mmap, addr, bytes, (long)prot, (long)flags, (long)fd, offset);
 }
 
 static void *first_mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...)
@@ -178,7 +180,7 @@ static void *first_mremap(void *old, size_t old_bytes, size_t bytes, int flags, 
     va_end(args);
     if (real)
         return real->mremap(old, old_bytes, bytes, flags, to);
-    return (void *)syscall(SYS_mremap, old, old_bytes, bytes, flags, to);
+    return (void *)syscall(SYS_mremap, old, old_bytes, bytes, (long)flags, to);
 }
 
 static int first_munmap(void *addr, size_t bytes)

@@ -58,9 +58,12 @@ static ML_ALWAYS_INLINE uint64_t ml_now(void)
 static ML_ALWAYS_INLINE void ml_writer_copy(struct ml_writer *w, const uint64_t *words, unsigned n)
 {
     uint64_t head = w->head;
+    uint64_t *data = w->data; /* for all the compiler knows, the ring overlaps *w */
+    uint64_t mask = w->mask;
 
+#pragma GCC unroll 5
     for (unsigned i = 0; i < n; i++)
-        w->data[(head + i) & w->mask] = words[i];
+        data[(head + i) & mask] = words[i];
     w->head = head + n;
     /* Pairs with the collector's acquire load: the words are there before the
      * position says so. */

@@ -18,10 +18,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Readable and writable memory; NULL and errno on failure. */
+/* Readable and writable memory; NULL and errno on failure. syscall() takes its
+ * arguments as longs, and an int would leave their upper halves to chance. */
 static inline void *ml_sys_map(size_t bytes, int flags, int fd)
 {
-    long at = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+    long prot = PROT_READ | PROT_WRITE;
+    long at = syscall(SYS_mmap, NULL, bytes, prot, (long)flags, (long)fd, 0L);
 
     return at == -1 ? NULL : (void *)at;
 }

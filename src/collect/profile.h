@@ -26,33 +26,39 @@ struct ml_profile;
 
 /* The profile of process number `process` of the dictionary, which must
  * outlive it. `directory` is the process's working directory, for relative
- * file names. The caller owns *ret. */
-int ml_profile_new(const struct ml_dict *dict, uint32_t process, uint32_t pid,
-                   const char *directory, struct ml_profile **ret);
+ * file names. `start_wall_ns` is the wall-clock time of time 0. The caller owns
+ * *ret. */
+int ml_profile_new(const struct ml_dict *dict, uint32_t process, const char *directory,
+                   uint64_t start_wall_ns, struct ml_profile **ret);
 
 /* Ends the file properly if it is open. NULL is fine. */
 void ml_profile_free(struct ml_profile *p);
 
-/* A key that the recorder has checked. */
+/* A key that the recorder has checked. What is not in config_keys.h is ignored:
+ * targets are not trusted. */
 void ml_profile_set_config(struct ml_profile *p, const char *key, const char *value);
 
 /* enum ml_profile_state of ring.h. */
 void ml_profile_set_state(struct ml_profile *p, uint32_t state, uint64_t time_ns);
 
-/* Whether events are wanted: running and not paused. */
+/* Whether events are wanted: running, paused or not (memory is counted on while
+ * it is paused). */
 bool ml_profile_active(const struct ml_profile *p);
 
-/* One event of this process, in file numbers. Counter events carry the value
- * after the change. */
+/* One event of this process, in file numbers; any kind. Counter events carry
+ * the value after the change. */
 void ml_profile_event(struct ml_profile *p, const struct ml_event *ev);
 
 /* Called now and then with the time: a continuous dump when its period is over. */
 void ml_profile_tick(struct ml_profile *p, uint64_t time_ns);
 
+/* Writes everything so far. -ESRCH when the profile never ran. A file that is
+ * finished already stays as it is, which is no error. */
 int ml_profile_dump(struct ml_profile *p, bool finished, struct ml_error *err);
 
 /* The statistics as text into `out`: format, sort and ascending as in
- * memledger.h. Performs an unfinished dump first. */
+ * memledger.h. Brings the file up to date first, as a dump would, but ends
+ * nothing. */
 int ml_profile_stats(struct ml_profile *p, bool reset, int format, int sort_by, bool ascending,
                      struct ml_buf *out, struct ml_error *err);
 

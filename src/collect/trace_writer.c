@@ -15,8 +15,8 @@
 
 #include "io.h"
 
-/* Level 1 keeps up with 30 M events a second; level 3 saves 4 % of the bytes
- * for twice the time. */
+/* On random malloc traffic level 1 takes 15 ns an event and level 3 30 ns for
+ * 1 % fewer bytes. */
 #define ZSTD_LEVEL 1
 
 void ml_trace_writer_abandon(struct ml_trace_writer *w)
@@ -25,6 +25,8 @@ void ml_trace_writer_abandon(struct ml_trace_writer *w)
         close(w->fd);
     w->fd = -1;
     free(w->encoder);
+    free(w->job.encoder);
+    ml_buf_release(&w->job.defs);
     ZSTD_freeCCtx(w->zstd);
     ml_buf_release(&w->raw);
     ml_buf_release(&w->packed);
@@ -57,14 +59,18 @@ int ml_trace_writer_open(struct ml_trace_writer *w, const char *path, bool force
     w->fd = open_file(path, force, err);
     if (w->fd < 0)
         return w->fd;
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->changed, NULL);
     w->encoder = malloc(sizeof(*w->encoder));
+    w->job.encoder = malloc(sizeof(*w->encoder));
     w->zstd = ZSTD_createCCtx();
-    if (!w->encoder || !w->zstd || ml_buf_reserve(&w->raw, ML_EVENTS_RAW_MAX) ||
+    if (!w->encoder || !w->job.encoder || !w->zstd || ml_buf_reserve(&w->raw, ML_EVENTS_RAW_MAX) ||
         ml_buf_reserve(&w->packed, ML_BLOCK_HEADER_BYTES + ZSTD_compressBound(ML_EVENTS_RAW_MAX))) {
         ml_trace_writer_abandon(w);
         return ml_error_set(err, -ENOMEM, "not enough memory to write %s", path);
     }
     ml_encoder_init(w->encoder);
+    ml_encoder_init(w->job.encoder);
     ml_file_header_put(bytes, &h);
     r = ml_write_all(w->fd, bytes, sizeof(bytes));
     if (r) {
@@ -121,20 +127,13 @@ static int append_block(struct ml_trace_writer *w, struct ml_block_header *h, co
     return ml_vec_push(&w->index, entry);
 }
 
-static int flush_defs(struct ml_trace_writer *w)
+static int write_defs(struct ml_trace_writer *w)
 {
-    struct ml_dict *d = w->dict;
+    struct ml_write_job *job = &w->job;
     struct ml_block_header h = {.type = ML_BLOCK_DEFS, .first_ns = w->last_ns,
-                                .last_ns = w->last_ns, .events = d->record_count};
-    int r = 0;
+                                .last_ns = w->last_ns, .events = job->def_count};
 
-    if (d->records.len)
-        r = append_block(w, &h, d->records.data, d->records.len);
-    if (!r) {
-        ml_buf_clear(&d->records);
-        d->record_count = 0;
-    }
-    return r;
+    return job->defs.len ? append_block(w, &h, job->defs.data, job->defs.len) : 0;
 }
 
 static void count_lost(struct ml_trace_writer *w, uint64_t events, uint64_t since_ns)
@@ -145,22 +144,96 @@ static void count_lost(struct ml_trace_writer *w, uint64_t events, uint64_t sinc
     w->lost_since_ns = ml_min_u64(w->lost_since_ns, since_ns);
 }
 
-void ml_trace_writer_flush(struct ml_trace_writer *w)
+static void write_job(struct ml_trace_writer *w)
 {
     struct ml_block_header h = {.type = ML_BLOCK_EVENTS};
-    size_t raw_bytes = ml_encoder_finish(w->encoder, w->raw.data, &h);
-    int r = w->error;
+    size_t raw_bytes = ml_encoder_finish(w->job.encoder, w->raw.data, &h);
+    int r = w->error ? w->error : write_defs(w);
 
     if (raw_bytes)
         w->last_ns = h.last_ns;
-    if (!r)
-        r = flush_defs(w);
     if (!r && raw_bytes)
         r = append_block(w, &h, w->raw.data, raw_bytes);
     if (!r)
         return;
     w->error = r;
     count_lost(w, h.events, h.first_ns);
+}
+
+/* ---- The writing thread ------------------------------------------------- */
+
+static void *write_jobs(void *arg)
+{
+    struct ml_trace_writer *w = arg;
+
+    pthread_mutex_lock(&w->lock);
+    while (!w->thread_ends) {
+        if (!w->job.waiting) {
+            pthread_cond_wait(&w->changed, &w->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&w->lock);
+        write_job(w);
+        pthread_mutex_lock(&w->lock);
+        w->job.waiting = false;
+        pthread_cond_broadcast(&w->changed);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+static void swap_job(struct ml_trace_writer *w)
+{
+    struct ml_encoder *filled = w->encoder;
+    struct ml_buf empty = w->job.defs;
+
+    w->encoder = w->job.encoder;
+    w->job.encoder = filled;
+    w->job.defs = w->dict->records;
+    w->job.def_count = w->dict->record_count;
+    ml_buf_clear(&empty);
+    w->dict->records = empty;
+    w->dict->record_count = 0;
+}
+
+/* Not at open: the collector forks after that. */
+static void start_thread(struct ml_trace_writer *w)
+{
+    if (!w->thread_started)
+        w->thread_started = !pthread_create(&w->thread, NULL, write_jobs, w);
+}
+
+/* With the lock held. */
+static void wait_until_written(struct ml_trace_writer *w)
+{
+    while (w->job.waiting)
+        pthread_cond_wait(&w->changed, &w->lock);
+}
+
+void ml_trace_writer_flush(struct ml_trace_writer *w)
+{
+    start_thread(w);
+    pthread_mutex_lock(&w->lock);
+    wait_until_written(w);
+    swap_job(w);
+    if (w->thread_started)
+        w->job.waiting = true;
+    else
+        write_job(w);
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void stop_thread(struct ml_trace_writer *w)
+{
+    if (!w->thread_started)
+        return;
+    pthread_mutex_lock(&w->lock);
+    wait_until_written(w);
+    w->thread_ends = true;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    pthread_join(w->thread, NULL);
 }
 
 /* ---- Closing ------------------------------------------------------------ */
@@ -249,6 +322,7 @@ int ml_trace_writer_close(struct ml_trace_writer *w)
     int r;
 
     ml_trace_writer_flush(w);
+    stop_thread(w);
     r = append_end(w);
     while (r && w->index.len) {
         if (!w->error)

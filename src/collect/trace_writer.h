@@ -10,6 +10,8 @@
 #ifndef ML_TRACE_WRITER_H
 #define ML_TRACE_WRITER_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,21 +21,42 @@
 #include "index.h"
 #include "vec.h"
 
+/* What is handed to the writing thread: the events of a block, and the
+ * definitions that go before it. */
+struct ml_write_job {
+    struct ml_encoder *encoder;
+    struct ml_buf defs;
+    uint32_t def_count;
+    bool waiting; /* guarded by the writer's lock */
+};
+
 struct ml_trace_writer {
-    int fd;
-    uint64_t offset; /* end of the last whole block */
-    uint32_t sequence;
+    /* The collecting thread's. */
     struct ml_dict *dict;
     struct ml_encoder *encoder;
+    struct ml_index_totals totals;
+
+    /* Between the two: one block is filled while the other is compressed and
+     * written, which takes longer than filling it. */
+    struct ml_write_job job;
+    pthread_t thread;
+    bool thread_started;
+    bool thread_ends; /* guarded by lock, like job.waiting */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+
+    /* The writing thread's; read by others through the atomics. */
+    int fd;
+    _Atomic uint64_t offset; /* end of the last whole block */
+    uint32_t sequence;
     struct ZSTD_CCtx_s *zstd;
     struct ml_buf raw;
     struct ml_buf packed;
     ML_VEC(struct ml_index_entry) index;
-    struct ml_index_totals totals;
-    uint64_t last_ns;       /* time of the last event taken */
-    uint64_t lost;          /* events that could not be written */
+    uint64_t last_ns;       /* time of the last event written */
+    _Atomic uint64_t lost;  /* events that could not be written */
     uint64_t lost_since_ns; /* when that began */
-    int error;              /* of the first failed write, negative; 0: none */
+    _Atomic int error;      /* of the first failed write, negative; 0: none */
 };
 
 /* Creates the file, mode 0600. An existing one is refused unless `force`. The
@@ -41,7 +64,8 @@ struct ml_trace_writer {
 int ml_trace_writer_open(struct ml_trace_writer *w, const char *path, bool force,
                          uint64_t start_wall_ns, struct ml_dict *dict, struct ml_error *err);
 
-/* Writes the definitions and events collected so far. */
+/* Hands the definitions and events collected so far to the writing thread,
+ * after it is done with what it had. */
 void ml_trace_writer_flush(struct ml_trace_writer *w);
 
 /* Writes what is left, the loss if there was one, index and trailer; releases

@@ -488,42 +488,41 @@ static bool same_context(const struct ml_encoder *e, const struct ml_source *s, 
            !(t->profile && ml_profile_active(t->profile));
 }
 
-uint32_t ml_source_take_plain(struct ml_stage *stage, struct ml_source *s, uint64_t limit)
+uint32_t ml_source_take_plain(struct ml_stage *stage, struct ml_source *source, uint64_t limit)
 {
-    const struct ml_ticks *ticks = stage->ticks;
+    /* Copies: stores to the columns would make the compiler read the originals
+     * again for every record. */
+    const struct ml_ticks ticks = *stage->ticks;
+    struct ml_source s = *source;
     struct ml_encoder *e = stage->writer->encoder;
     uint64_t *counts = stage->writer->totals.events;
-    uint32_t space = word(s, 0) >> 8 & 0xff;
+    uint32_t space = word(&s, 0) >> 8 & 0xff;
     /* Not all at once: the target waits for what is read to be given back. */
-    uint64_t end = ml_min_u64(s->end, s->tail + s->mask / 8);
+    uint64_t end = ml_min_u64(s.end, s.tail + s.mask / 8);
     struct ml_encoder_run run;
     uint32_t before = e->events;
+    uint32_t allocs;
 
-    if (!same_context(e, s, space))
+    if (!same_context(e, source, space))
         return 0;
     ml_encoder_run_begin(&run, e);
-    while (run.events < ML_BLOCK_MAX_EVENTS && s->tail + 3 <= end) {
-        uint64_t first = word(s, 0);
-        uint64_t stamp = ml_ticks_unwrap(ticks, first >> 16);
-        uint64_t time_ns = ml_ticks_ns(ticks, stamp);
-        uint64_t size = word(s, 2);
+    while (run.events < ML_BLOCK_MAX_EVENTS && s.tail + 3 <= end) {
+        uint64_t first = word(&s, 0);
+        uint64_t stamp = ml_ticks_unwrap(&ticks, first >> 16);
+        uint64_t time_ns = ml_ticks_ns(&ticks, stamp);
+        uint32_t is_alloc = (first & 0xff) == ML_ALLOC;
+        uint64_t size = word(&s, 2); /* the next record's, after a free: not used */
 
-        if (stamp >= limit)
+        if ((first & 0xffff) - (is_alloc ? ML_ALLOC : ML_FREE) != space << 8 || stamp >= limit ||
+            !ml_encoder_run_fits(&run, time_ns, is_alloc ? size : 0))
             break;
-        if ((first & 0xffff) == (ML_ALLOC | space << 8) && ml_encoder_run_fits(&run, time_ns, size)) {
-            ml_encoder_run_put(&run, ML_ALLOC, time_ns, word(s, 1));
-            ml_encoder_run_size(&run, size);
-            s->tail += 3;
-        } else if ((first & 0xffff) == (ML_FREE | space << 8) &&
-                   ml_encoder_run_fits(&run, time_ns, 0)) {
-            ml_encoder_run_put(&run, ML_FREE, time_ns, word(s, 1));
-            s->tail += 2;
-        } else {
-            break;
-        }
+        ml_encoder_run_put(&run, (uint8_t)first, time_ns, word(&s, 1), is_alloc, size);
+        s.tail += 2 + is_alloc;
     }
-    counts[ML_ALLOC] += run.sizes - e->sizes;
-    counts[ML_FREE] += run.events - before - (run.sizes - e->sizes);
+    allocs = run.sizes - e->sizes;
+    counts[ML_ALLOC] += allocs;
+    counts[ML_FREE] += run.events - before - allocs;
     ml_encoder_run_end(&run);
+    source->tail = s.tail;
     return run.events - before;
 }

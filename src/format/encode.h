@@ -201,21 +201,23 @@ static inline bool ml_encoder_run_fits(const struct ml_encoder_run *r, uint64_t 
     return time_ns - r->last_ns < ML_WIDE_MARK && size < ML_WIDE_MARK;
 }
 
+/* An allocation (is_alloc 1) or a free (0). Which it is cannot be predicted, so
+ * there is no branch on it: a free writes entries that the next event replaces. */
 static inline void ml_encoder_run_put(struct ml_encoder_run *r, uint8_t kind, uint64_t time_ns,
-                                      uint64_t addr)
+                                      uint64_t addr, uint32_t is_alloc, uint64_t size)
 {
-    r->e->time_col[r->events] = (uint32_t)(time_ns - r->last_ns);
-    r->e->kinds[r->events++] = kind;
+    struct ml_encoder *e = r->e;
+
+    e->time_col[r->events] = (uint32_t)(time_ns - r->last_ns);
+    e->kinds[r->events++] = kind;
     r->last_ns = time_ns;
-    r->e->addr_col[r->addrs++] = (int64_t)(addr - r->addr);
+    e->addr_col[r->addrs++] = (int64_t)(addr - r->addr);
     r->addr_bits |= addr;
     r->addr = addr;
-}
-
-static inline void ml_encoder_run_size(struct ml_encoder_run *r, uint64_t size)
-{
-    r->e->size_col[r->sizes++] = (uint32_t)size;
-    r->e->stack_col[r->stacks++] = 0;
+    e->size_col[r->sizes] = (uint32_t)size;
+    e->stack_col[r->stacks] = 0;
+    r->sizes += is_alloc;
+    r->stacks += is_alloc;
 }
 
 static inline void ml_encoder_run_end(struct ml_encoder_run *r)
