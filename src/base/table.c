@@ -1,0 +1,318 @@
+/* table.c: see table.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "table.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "utf8.h"
+
+#define GAP 2          /* columns between two cells */
+#define SHRINK_LEAST 8 /* a left-aligned column does not get narrower */
+#define ELLIPSIS "\xe2\x80\xa6"
+#define ELLIPSIS_WIDTH 1
+
+void ml_table_init(struct ml_table *table)
+{
+    *table = (struct ml_table){0};
+}
+
+void ml_table_release(struct ml_table *table)
+{
+    ml_arena_release(&table->arena);
+    ml_buf_release(&table->scratch);
+    ml_vec_release(&table->columns);
+    ml_vec_release(&table->cells);
+    ml_table_init(table);
+}
+
+static int keep_error(struct ml_table *table, int r)
+{
+    if (table->error == 0)
+        table->error = r;
+    return table->error;
+}
+
+/* Control characters, line separators, and marks that reorder what follows. */
+static bool is_unsafe(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
+           (c >= 0x2066 && c <= 0x2069);
+}
+
+/* In place, since nothing gets longer. Returns the new length. */
+static size_t make_safe(char *text, size_t len)
+{
+    size_t to = 0;
+
+    for (size_t at = 0; at < len;) {
+        uint32_t codepoint;
+        size_t bytes = ml_utf8_decode(text + at, len - at, &codepoint);
+
+        if (bytes == 0 || is_unsafe(codepoint)) {
+            text[to++] = bytes == 1 && (codepoint == '\n' || codepoint == '\t') ? ' ' : '?';
+            at += bytes > 0 ? bytes : 1;
+            continue;
+        }
+        memmove(text + to, text + at, bytes);
+        to += bytes;
+        at += bytes;
+    }
+    text[to] = '\0';
+    return to;
+}
+
+static int copy_text(struct ml_table *table, const char *text, struct ml_table_text *ret)
+{
+    size_t len = strlen(text);
+    char *copy = ml_arena_dup(&table->arena, text, len);
+
+    if (!copy)
+        return -ENOMEM;
+    len = make_safe(copy, len);
+    *ret = (struct ml_table_text){.bytes = copy, .len = len, .width = ml_utf8_width(copy, len)};
+    return 0;
+}
+
+int ml_table_column(struct ml_table *table, const char *title, enum ml_align align)
+{
+    struct ml_table_column column = {.align = align};
+    int r = table->cells.len > 0 ? -EINVAL : table->error;
+
+    if (r == 0)
+        r = copy_text(table, title, &column.title);
+    if (r == 0) {
+        column.width = column.title.width;
+        r = ml_vec_push(&table->columns, column);
+    }
+    return keep_error(table, r);
+}
+
+int ml_table_cell(struct ml_table *table, const char *text)
+{
+    struct ml_table_text cell;
+    int r = table->columns.len == 0 ? -EINVAL : table->error;
+
+    if (r == 0)
+        r = copy_text(table, text ? text : "", &cell);
+    if (r == 0)
+        r = ml_vec_push(&table->cells, cell);
+    if (r == 0) {
+        size_t i = (table->cells.len - 1) % table->columns.len;
+        struct ml_table_column *column = &table->columns.items[i];
+
+        if (column->width < cell.width)
+            column->width = cell.width;
+    }
+    return keep_error(table, r);
+}
+
+int ml_table_cellf(struct ml_table *table, const char *fmt, ...)
+{
+    va_list args;
+    int r;
+
+    ml_buf_clear(&table->scratch);
+    va_start(args, fmt);
+    r = ml_buf_vprintf(&table->scratch, fmt, args);
+    va_end(args);
+    if (r < 0)
+        return keep_error(table, r);
+    return ml_table_cell(table, (const char *)table->scratch.data);
+}
+
+size_t ml_table_rows(const struct ml_table *table)
+{
+    size_t columns = table->columns.len;
+
+    return columns > 0 ? (table->cells.len + columns - 1) / columns : 0;
+}
+
+/* One table being printed: where to, and the widths that were decided. */
+struct printer {
+    const struct ml_table *table;
+    struct ml_buf *out;
+    ML_VEC(size_t) widths;
+};
+
+static size_t total_width(const struct printer *p)
+{
+    size_t total = (p->widths.len - 1) * GAP;
+
+    for (size_t i = 0; i < p->widths.len; i++)
+        total += p->widths.items[i];
+    return total;
+}
+
+/* The widest column that may still shrink, or NULL. */
+static size_t *widest(struct printer *p)
+{
+    size_t *best = NULL;
+
+    for (size_t i = 0; i < p->widths.len; i++) {
+        size_t *width = &p->widths.items[i];
+
+        if (p->table->columns.items[i].align == ML_LEFT && *width > SHRINK_LEAST &&
+            (!best || *width > *best))
+            best = width;
+    }
+    return best;
+}
+
+static int decide_widths(struct printer *p, size_t width)
+{
+    size_t total, *shrinking;
+
+    for (size_t i = 0; i < p->table->columns.len; i++) {
+        int r = ml_vec_push(&p->widths, p->table->columns.items[i].width);
+
+        if (r < 0)
+            return r;
+    }
+    total = total_width(p);
+    while (width > 0 && total > width && (shrinking = widest(p))) {
+        --*shrinking;
+        total--;
+    }
+    return 0;
+}
+
+/* Where the last `columns` columns of the text begin. */
+static size_t tail_start(const struct ml_table_text *text, size_t columns)
+{
+    size_t at = ml_clip_utf8(text->bytes, text->len, text->width - columns);
+
+    /* A wide character that straddles the cut stays out. */
+    while (ml_utf8_width(text->bytes + at, text->len - at) > columns) {
+        uint32_t codepoint;
+
+        at += ml_utf8_decode(text->bytes + at, text->len - at, &codepoint);
+    }
+    return at;
+}
+
+/* The start and the end of a text that is wider than its column: both matter in
+ * symbols and paths. */
+static int put_clipped(struct printer *p, const struct ml_table_text *text, size_t width)
+{
+    size_t room = width - ELLIPSIS_WIDTH;
+    size_t head = ml_clip_utf8(text->bytes, text->len, room - room / 2);
+    size_t tail = tail_start(text, room / 2);
+    size_t shown = ml_utf8_width(text->bytes, head) + ELLIPSIS_WIDTH +
+                   ml_utf8_width(text->bytes + tail, text->len - tail);
+    int r = ml_buf_append(p->out, text->bytes, head);
+
+    if (r == 0)
+        r = ml_buf_puts(p->out, ELLIPSIS);
+    if (r == 0)
+        r = ml_buf_append(p->out, text->bytes + tail, text->len - tail);
+    return r < 0 ? r : ml_buf_fill(p->out, ' ', width - shown);
+}
+
+static int put_cell(struct printer *p, const struct ml_table_text *text, size_t column)
+{
+    size_t width = p->widths.items[column];
+    bool right = p->table->columns.items[column].align == ML_RIGHT;
+    size_t pad;
+    int r;
+
+    if (text->width > width)
+        return put_clipped(p, text, width);
+    pad = width - text->width;
+    r = ml_buf_fill(p->out, ' ', right ? pad : 0);
+    if (r == 0)
+        r = ml_buf_append(p->out, text->bytes, text->len);
+    return r < 0 ? r : ml_buf_fill(p->out, ' ', right ? 0 : pad);
+}
+
+/* Ends the line that began at `start`, without the spaces at its end. */
+static int end_line(struct printer *p, size_t start)
+{
+    struct ml_buf *out = p->out;
+
+    while (out->len > start && out->data[out->len - 1] == ' ')
+        out->len--;
+    return ml_buf_append(out, "\n", 1);
+}
+
+static bool has_header(const struct ml_table *table)
+{
+    for (size_t i = 0; i < table->columns.len; i++)
+        if (table->columns.items[i].title.len > 0)
+            return true;
+    return false;
+}
+
+static int put_header(struct printer *p)
+{
+    size_t start = p->out->len;
+    int r = 0;
+
+    for (size_t i = 0; i < p->widths.len && r == 0; i++) {
+        r = ml_buf_fill(p->out, ' ', i > 0 ? GAP : 0);
+        if (r == 0)
+            r = put_cell(p, &p->table->columns.items[i].title, i);
+    }
+    return r < 0 ? r : end_line(p, start);
+}
+
+static int put_underline(struct printer *p)
+{
+    size_t start = p->out->len;
+    int r = 0;
+
+    for (size_t i = 0; i < p->widths.len && r == 0; i++) {
+        r = ml_buf_fill(p->out, ' ', i > 0 ? GAP : 0);
+        if (r == 0)
+            r = ml_buf_fill(p->out, '-', p->widths.items[i]);
+    }
+    return r < 0 ? r : end_line(p, start);
+}
+
+static int put_row(struct printer *p, size_t row)
+{
+    size_t first = row * p->widths.len;
+    size_t start = p->out->len;
+    int r = 0;
+
+    for (size_t i = 0; i < p->widths.len && first + i < p->table->cells.len && r == 0; i++) {
+        r = ml_buf_fill(p->out, ' ', i > 0 ? GAP : 0);
+        if (r == 0)
+            r = put_cell(p, &p->table->cells.items[first + i], i);
+    }
+    return r < 0 ? r : end_line(p, start);
+}
+
+static int put_table(struct printer *p)
+{
+    size_t rows = ml_table_rows(p->table);
+    int r = 0;
+
+    if (has_header(p->table)) {
+        r = put_header(p);
+        if (r == 0)
+            r = put_underline(p);
+    }
+    for (size_t row = 0; row < rows && r == 0; row++)
+        r = put_row(p, row);
+    return r;
+}
+
+int ml_table_print(const struct ml_table *table, struct ml_buf *out, size_t width)
+{
+    struct printer p = {.table = table, .out = out};
+    int r;
+
+    if (table->error < 0)
+        return table->error;
+    if (table->columns.len == 0)
+        return 0;
+    r = decide_widths(&p, width);
+    if (r == 0)
+        r = put_table(&p);
+    ml_vec_release(&p.widths);
+    return r;
+}

@@ -1,0 +1,32 @@
+/* utf8.h: walk UTF-8 text that may be broken, and measure it for a terminal.
+ *
+ * Names in a trace come from anywhere, so nothing here trusts its input: a byte
+ * that belongs to no valid sequence (overlong, surrogate, above U+10FFFF, cut
+ * short) stands for itself and takes one column. Independent of the locale.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_BASE_UTF8_H
+#define ML_BASE_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* U+FFFD, what an invalid byte is shown as. */
+#define ML_UTF8_REPLACEMENT "\xef\xbf\xbd"
+
+/* The first character of s, where len is at least 1.
+ * @ret_codepoint  set when valid
+ * @return its bytes, 1 to 4; 0 when the first byte starts no valid sequence */
+size_t ml_utf8_decode(const char *s, size_t len, uint32_t *ret_codepoint);
+
+/* Columns the text takes on a terminal: 0 for combining marks, 2 for wide East
+ * Asian characters and emoji, 1 for the rest, control characters included. */
+size_t ml_utf8_width(const char *s, size_t len);
+
+/* How much of s fits into `columns`: the longest start of it that is no wider,
+ * never cutting inside a sequence.
+ * @return bytes, at most len */
+size_t ml_clip_utf8(const char *s, size_t len, size_t columns);
+
+#endif

@@ -1,0 +1,226 @@
+/* test_base_table.c: what base/table.h prints, character by character.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "table.h"
+#include "utf8.h"
+
+static void check_print(const struct ml_table *table, size_t width, const char *expected)
+{
+    struct ml_buf out = {0};
+
+    assert_int_equal(ml_table_print(table, &out, width), 0);
+    assert_string_equal(out.data ? (char *)out.data : "", expected);
+    ml_buf_release(&out);
+}
+
+static void make_scopes(struct ml_table *table)
+{
+    ml_table_init(table);
+    ml_table_column(table, "scope", ML_LEFT);
+    ml_table_column(table, "bytes", ML_RIGHT);
+    ml_table_column(table, "note", ML_LEFT);
+    ml_table_cell(table, "encoder.layer0.weight");
+    ml_table_cellf(table, "%d", 1234567);
+    ml_table_cell(table, "x");
+    ml_table_cell(table, "loss");
+    ml_table_cellf(table, "%d", 4);
+    ml_table_cell(table, NULL);
+}
+
+static void columns_line_up(void **state)
+{
+    struct ml_table table;
+
+    (void)state;
+    make_scopes(&table);
+    assert_int_equal(ml_table_rows(&table), 2);
+    check_print(&table, 0,
+                "scope                    bytes  note\n"
+                "---------------------  -------  ----\n"
+                "encoder.layer0.weight  1234567  x\n"
+                "loss                         4\n");
+    check_print(&table, 36,
+                "scope                    bytes  note\n"
+                "---------------------  -------  ----\n"
+                "encoder.layer0.weight  1234567  x\n"
+                "loss                         4\n");
+    ml_table_release(&table);
+    ml_table_release(&table);
+}
+
+static void left_columns_shrink(void **state)
+{
+    struct ml_table table;
+
+    (void)state;
+    make_scopes(&table);
+    check_print(&table, 30,
+                "scope              bytes  note\n"
+                "---------------  -------  ----\n"
+                "encoder\xe2\x80\xa6.weight  1234567  x\n"
+                "loss                   4\n");
+    /* 8 columns are the least; numbers are not cut, so the width is exceeded. */
+    check_print(&table, 5,
+                "scope       bytes  note\n"
+                "--------  -------  ----\n"
+                "enco\xe2\x80\xa6ght  1234567  x\n"
+                "loss            4\n");
+    ml_table_release(&table);
+}
+
+/* The widest gives first; two of equal width share. */
+static void the_widest_shrinks_first(void **state)
+{
+    struct ml_table table;
+
+    (void)state;
+    ml_table_init(&table);
+    ml_table_column(&table, "a", ML_LEFT);
+    ml_table_column(&table, "b", ML_LEFT);
+    ml_table_cell(&table, "0123456789abcdefghij");
+    ml_table_cell(&table, "0123456789");
+    check_print(&table, 22,
+                "a           b\n"
+                "----------  ----------\n"
+                "01234\xe2\x80\xa6ghij  0123456789\n");
+    check_print(&table, 20,
+                "a          b\n"
+                "---------  ---------\n"
+                "0123\xe2\x80\xa6ghij  0123\xe2\x80\xa6"
+                "6789\n");
+    ml_table_release(&table);
+}
+
+static void wide_characters_keep_the_columns(void **state)
+{
+    struct ml_table table;
+
+    (void)state;
+    ml_table_init(&table);
+    ml_table_column(&table, "name", ML_LEFT);
+    ml_table_column(&table, "n", ML_RIGHT);
+    ml_table_cell(&table, "\xe6\xbc\xa2\xe5\xad\x97");
+    ml_table_cell(&table, "1");
+    ml_table_cell(&table, "caf\xc3\xa9");
+    ml_table_cell(&table, "2");
+    check_print(&table, 0,
+                "name  n\n"
+                "----  -\n"
+                "\xe6\xbc\xa2\xe5\xad\x97  1\n"
+                "caf\xc3\xa9  2\n");
+    ml_table_release(&table);
+}
+
+/* Clip a line of wide characters at every width: each printed line stays valid
+ * and no wider than asked. */
+static void clipping_never_cuts_a_character(void **state)
+{
+    struct ml_table table;
+
+    (void)state;
+    ml_table_init(&table);
+    ml_table_column(&table, "", ML_LEFT);
+    ml_table_cell(&table, "a\xe6\xbc\xa2\xe5\xad\x97"
+                          "e\xcc\x81\xe6\xbc\xa2\xe5\xad\x97"
+                          "\xf0\x9f\x98\x80\xf0\x9f\x98\x80"
+                          "e\xcc\x81z");
+    for (size_t width = 8; width < 20; width++) {
+        struct ml_buf out = {0};
+        uint32_t codepoint;
+
+        assert_int_equal(ml_table_print(&table, &out, width), 0);
+        assert_true(ml_utf8_width((char *)out.data, out.len - 1) <= width);
+        for (size_t at = 0; at < out.len;) {
+            size_t bytes = ml_utf8_decode((char *)out.data + at, out.len - at, &codepoint);
+
+            assert_true(bytes > 0);
+            at += bytes;
+        }
+        ml_buf_release(&out);
+    }
+    ml_table_release(&table);
+}
+
+static void cells_cannot_drive_the_terminal(void **state)
+{
+    struct ml_table table;
+
+    (void)state;
+    ml_table_init(&table);
+    ml_table_column(&table, "", ML_LEFT);
+    ml_table_cell(&table, "\033[31mred\x7f");
+    ml_table_cell(&table, "two\nlines\tand a tab");
+    ml_table_cell(&table, "bad \xff\xc3 bytes");
+    ml_table_cell(&table, "c1 \xc2\x9b bidi \xe2\x80\xae.");
+    check_print(&table, 0,
+                "?[31mred?\n"
+                "two lines and a tab\n"
+                "bad ?? bytes\n"
+                "c1 ? bidi ?.\n");
+    ml_table_release(&table);
+}
+
+static void odd_shapes_print(void **state)
+{
+    struct ml_table table;
+
+    (void)state;
+    ml_table_init(&table);
+    check_print(&table, 80, "");
+    ml_table_column(&table, "only", ML_RIGHT);
+    ml_table_column(&table, "titles", ML_LEFT);
+    assert_int_equal(ml_table_rows(&table), 0);
+    check_print(&table, 80, "only  titles\n----  ------\n");
+    ml_table_cell(&table, "1");
+    assert_int_equal(ml_table_rows(&table), 1);
+    check_print(&table, 80, "only  titles\n----  ------\n   1\n");
+    ml_table_release(&table);
+}
+
+static void misuse_is_kept(void **state)
+{
+    struct ml_buf out = {0};
+    struct ml_table table;
+
+    (void)state;
+    ml_table_init(&table);
+    assert_int_equal(ml_table_cell(&table, "no column"), -EINVAL);
+    assert_int_equal(ml_table_column(&table, "late", ML_LEFT), -EINVAL);
+    assert_int_equal(ml_table_print(&table, &out, 0), -EINVAL);
+    ml_table_release(&table);
+    ml_table_column(&table, "a", ML_LEFT);
+    ml_table_cellf(&table, "%s", "b");
+    assert_int_equal(ml_table_column(&table, "late", ML_LEFT), -EINVAL);
+    assert_int_equal(ml_table_cell(&table, "c"), -EINVAL);
+    assert_int_equal(ml_table_print(&table, &out, 0), -EINVAL);
+    assert_int_equal(out.len, 0);
+    ml_table_release(&table);
+    ml_buf_release(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_line_up),
+        cmocka_unit_test(left_columns_shrink),
+        cmocka_unit_test(the_widest_shrinks_first),
+        cmocka_unit_test(wide_characters_keep_the_columns),
+        cmocka_unit_test(clipping_never_cuts_a_character),
+        cmocka_unit_test(cells_cannot_drive_the_terminal),
+        cmocka_unit_test(odd_shapes_print),
+        cmocka_unit_test(misuse_is_kept),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
