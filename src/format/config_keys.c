@@ -9,27 +9,27 @@
 
 #include "ring.h"
 
-/* The list for error messages is made from the same line as the entry. */
-#define KEYS(first, next)                                                                          \
-    first(ML_KEY_PROFILE_ALL, "profile_all", ML_KEY_BOOL, "false")                                 \
-    next(ML_KEY_PROFILE_SYMBOLIC, "profile_symbolic", ML_KEY_BOOL, "true")                         \
-    next(ML_KEY_PROFILE_IMPERATIVE, "profile_imperative", ML_KEY_BOOL, "true")                     \
-    next(ML_KEY_PROFILE_MEMORY, "profile_memory", ML_KEY_BOOL, "true")                             \
-    next(ML_KEY_PROFILE_API, "profile_api", ML_KEY_BOOL, "true")                                   \
-    next(ML_KEY_FILENAME, "filename", ML_KEY_TEXT, "profile.json")                                 \
-    next(ML_KEY_GPU_MEMORY_PREFIX, "gpu_memory_profile_filename_prefix", ML_KEY_TEXT,              \
-         "gpu_memory_profile")                                                                     \
-    next(ML_KEY_CONTINUOUS_DUMP, "continuous_dump", ML_KEY_BOOL, "true")                           \
-    next(ML_KEY_DUMP_PERIOD, "dump_period", ML_KEY_SECONDS, "1.0")                                 \
-    next(ML_KEY_AGGREGATE_STATS, "aggregate_stats", ML_KEY_BOOL, "false")                          \
-    next(ML_KEY_PROFILE_PROCESS, "profile_process", ML_KEY_PROCESS, "worker")
+const struct ml_key_info ml_keys[ML_KEYS] = {
+    [ML_KEY_PROFILE_ALL] = {"profile_all", ML_KEY_BOOL, "false"},
+    [ML_KEY_PROFILE_SYMBOLIC] = {"profile_symbolic", ML_KEY_BOOL, "true"},
+    [ML_KEY_PROFILE_IMPERATIVE] = {"profile_imperative", ML_KEY_BOOL, "true"},
+    [ML_KEY_PROFILE_MEMORY] = {"profile_memory", ML_KEY_BOOL, "true"},
+    [ML_KEY_PROFILE_API] = {"profile_api", ML_KEY_BOOL, "true"},
+    [ML_KEY_FILENAME] = {"filename", ML_KEY_TEXT, "profile.json"},
+    [ML_KEY_GPU_MEMORY_PREFIX] = {"gpu_memory_profile_filename_prefix", ML_KEY_TEXT,
+                                  "gpu_memory_profile"},
+    [ML_KEY_CONTINUOUS_DUMP] = {"continuous_dump", ML_KEY_BOOL, "true"},
+    [ML_KEY_DUMP_PERIOD] = {"dump_period", ML_KEY_SECONDS, "1.0"},
+    [ML_KEY_AGGREGATE_STATS] = {"aggregate_stats", ML_KEY_BOOL, "false"},
+    [ML_KEY_PROFILE_PROCESS] = {"profile_process", ML_KEY_PROCESS, "worker"},
+};
 
-#define ENTRY(id, name, type, value) [id] = {name, type, value},
-const struct ml_key_info ml_keys[ML_KEYS] = {KEYS(ENTRY, ENTRY)};
-
-#define FIRST_NAME(id, name, type, value) name
-#define NEXT_NAME(id, name, type, value) ", " name
-const char ml_key_names[] = KEYS(FIRST_NAME, NEXT_NAME);
+/* Once more, because the recorder has no memory to join them in; a test
+ * compares. */
+const char ml_key_names[] =
+    "profile_all, profile_symbolic, profile_imperative, profile_memory, profile_api, filename, "
+    "gpu_memory_profile_filename_prefix, continuous_dump, dump_period, aggregate_stats, "
+    "profile_process";
 
 const char *const ml_key_allowed[ML_KEY_TYPES] = {
     [ML_KEY_BOOL] = "true, false, 1 or 0",
@@ -150,8 +150,7 @@ const char *ml_key_check(enum ml_key key, const char *value)
     switch (ml_keys[key].type) {
     case ML_KEY_BOOL: return check_bool(value);
     case ML_KEY_SECONDS: return check_seconds(value);
-    case ML_KEY_PROCESS:
-        return !strcmp(value, "worker") || !strcmp(value, "server") ? value : NULL;
+    case ML_KEY_PROCESS: return !strcmp(value, "worker") || !strcmp(value, "server") ? value : NULL;
     default: return check_text(value);
     }
 }

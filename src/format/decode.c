@@ -14,8 +14,7 @@
 
 static const uint8_t entry_bytes[ML_COLUMNS] = {1, 4, 4, 4, 4, 4, 4, 4, 1, 8, 8, 8};
 
-int ml_decoder_init(struct ml_decoder *d, const struct ml_block_header *header,
-                    const uint8_t *raw)
+int ml_decoder_init(struct ml_decoder *d, const struct ml_block_header *header, const uint8_t *raw)
 {
     size_t used = ML_COLUMN_HEADER_BYTES;
 
@@ -34,7 +33,8 @@ int ml_decoder_init(struct ml_decoder *d, const struct ml_block_header *header,
     d->shift = ml_load_u32(raw + 4 * ML_COLUMNS);
     d->time_ns = header->first_ns;
     d->last_ns = header->last_ns;
-    if (used != header->raw_bytes || d->shift > 63 || d->cols[ML_COL_KINDS].count != header->events ||
+    if (used != header->raw_bytes || d->shift > 63 ||
+        d->cols[ML_COL_KINDS].count != header->events ||
         d->cols[ML_COL_TIMES].count != header->events)
         return -1;
     return 0;
@@ -55,33 +55,18 @@ struct chunk {
     uint32_t stacks_taken;
 };
 
-static inline uint32_t join_planes(const struct ml_column_reader *c, size_t i)
-{
-    size_t n = c->count;
-
-    return (uint32_t)c->data[i] | (uint32_t)c->data[n + i] << 8 |
-           (uint32_t)c->data[2 * n + i] << 16 | (uint32_t)c->data[3 * n + i] << 24;
-}
-
-/* Sixteen at a time: a count that compilers see. */
 static void stage(const struct ml_column_reader *c, uint32_t *restrict out, uint32_t n)
 {
     uint32_t left = c->next < c->count ? c->count - c->next : 0;
     uint32_t there = left < n ? left : n;
-    uint32_t i = 0;
+    const uint8_t *p0 = c->data + c->next;
+    const uint8_t *p1 = p0 + c->count;
+    const uint8_t *p2 = p1 + c->count;
+    const uint8_t *p3 = p2 + c->count;
 
-    for (; i + 16 <= there; i += 16) {
-        const uint8_t *p0 = c->data + c->next + i;
-        const uint8_t *p1 = p0 + c->count;
-        const uint8_t *p2 = p1 + c->count;
-        const uint8_t *p3 = p2 + c->count;
-
-        for (int k = 0; k < 16; k++)
-            out[i + k] = (uint32_t)p0[k] | (uint32_t)p1[k] << 8 | (uint32_t)p2[k] << 16 |
-                         (uint32_t)p3[k] << 24;
-    }
-    for (; i < there; i++)
-        out[i] = join_planes(c, (size_t)c->next + i);
+    for (uint32_t i = 0; i < there; i++)
+        out[i] =
+            (uint32_t)p0[i] | (uint32_t)p1[i] << 8 | (uint32_t)p2[i] << 16 | (uint32_t)p3[i] << 24;
     memset(out + there, 0, (n - there) * sizeof(*out));
 }
 
@@ -89,9 +74,13 @@ static void stage(const struct ml_column_reader *c, uint32_t *restrict out, uint
  * caller finds once per chunk instead of once per value. */
 static inline uint32_t take_u32(struct ml_column_reader *c)
 {
-    uint32_t i = c->next++;
+    const uint8_t *at = c->data + c->next;
+    size_t n = c->count;
 
-    return ML_LIKELY(i < c->count) ? join_planes(c, i) : 0;
+    if (ML_UNLIKELY(c->next++ >= n))
+        return 0;
+    return (uint32_t)at[0] | (uint32_t)at[n] << 8 | (uint32_t)at[2 * n] << 16 |
+           (uint32_t)at[3 * n] << 24;
 }
 
 static uint64_t take_wide(struct ml_column_reader *c)

@@ -55,6 +55,13 @@ struct ml_session {
     /* Raised by the collector in every pass: a target that waits can tell a
      * busy collector from a dead one. */
     alignas(64) _Atomic uint64_t heartbeat;
+    /* 1 + the heartbeat at which a target found the collector stuck. While it
+     * stands there no target waits for it: a second is lost once in a run, not
+     * once in each thread and process. */
+    _Atomic uint64_t stuck_at;
+    /* Targets that could not make a ring set, and what they dropped. */
+    _Atomic uint32_t unrecorded;
+    _Atomic uint64_t unrecorded_lost;
 
     /* For the launcher's progress line and closing note. */
     _Atomic uint64_t events;
@@ -76,6 +83,14 @@ enum ml_ring_state {
                             makes it FREE once it is drained */
 };
 
+/* Who empties it. A collector that could not take a set in (no memory, no
+ * descriptors) lives on, and nobody must wait for it to empty that set. */
+enum ml_ring_owner {
+    ML_RING_SENT = 0,     /* nobody yet */
+    ML_RING_TAKEN = 1,    /* by the collector */
+    ML_RING_ORPHANED = 2, /* by the target: it was not taken */
+};
+
 /* Positions count 8-byte words since the set was made and never wrap back;
  * the word lies at position % (ring_bytes / 8). */
 struct ml_ring {
@@ -85,6 +100,7 @@ struct ml_ring {
     uint32_t tid;       /* written before ACTIVE */
     char name[16];      /* the thread's, NUL-terminated */
     _Atomic uint64_t lost; /* events dropped, ever */
+    _Atomic uint32_t owner; /* enum ml_ring_owner */
 };
 static_assert(sizeof(struct ml_ring) == 192, "shared layout");
 

@@ -1,0 +1,114 @@
+/* cursor.c: the events of a trace within a time range, in batches.
+ *
+ * A batch is small enough to stay in the nearest cache between the decoder and
+ * whoever looks at the events.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "trace_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define BATCH_EVENTS 256
+
+struct ml_cursor {
+    const struct ml_trace *t;
+    uint64_t from_ns, to_ns;
+    size_t next_block;     /* in t->blocks */
+    uint64_t offset;       /* of the block being decoded */
+    bool in_block;         /* it has more events */
+    struct ml_error error; /* the failure that ended the reading */
+    struct ml_block_reader reader;
+    struct ml_decoder decoder;
+    struct ml_event events[BATCH_EVENTS];
+};
+
+int ml_cursor_open(const struct ml_trace *t, uint64_t from_ns, uint64_t to_ns,
+                   struct ml_cursor **ret, struct ml_error *err)
+{
+    struct ml_cursor *c = calloc(1, sizeof(*c));
+
+    if (!c || ml_block_reader_init(&c->reader, t->fd, t->info.file_bytes)) {
+        ml_cursor_free(c);
+        return ml_error_set(err, -ENOMEM, "%s: not enough memory to read events", t->path);
+    }
+    c->t = t;
+    c->from_ns = from_ns;
+    c->to_ns = to_ns;
+    *ret = c;
+    return 0;
+}
+
+void ml_cursor_free(struct ml_cursor *c)
+{
+    if (!c)
+        return;
+    ml_block_reader_release(&c->reader);
+    free(c);
+}
+
+static bool wants(const struct ml_cursor *c, const struct ml_index_entry *e)
+{
+    return e->type == ML_BLOCK_EVENTS && e->first_ns <= c->to_ns && e->last_ns >= c->from_ns;
+}
+
+/* @return 1, 0 when no block is left, or negative errno with c->error set */
+static int open_next_block(struct ml_cursor *c)
+{
+    while (c->next_block < c->t->blocks.len) {
+        const struct ml_index_entry *e = &c->t->blocks.items[c->next_block++];
+        int code;
+
+        if (!wants(c, e))
+            continue;
+        c->offset = e->offset;
+        code = ml_block_open_events(&c->reader, e, &c->decoder);
+        if (code)
+            return ml_trace_block_error(c->t, e->offset, code, c->reader.reason, &c->error);
+        c->in_block = true;
+        return 1;
+    }
+    return 0;
+}
+
+/* The part of the batch that lies in the range; times in a block rise. */
+static int clip(struct ml_cursor *c, int n, const struct ml_event **ret)
+{
+    int first = 0;
+
+    while (n > 0 && c->events[n - 1].time_ns > c->to_ns) {
+        n--;
+        c->in_block = false;
+    }
+    while (first < n && c->events[first].time_ns < c->from_ns)
+        first++;
+    *ret = c->events + first;
+    return n - first;
+}
+
+/* @return as ml_cursor_next, with c->error set on failure; 0 also when this
+ *         batch has nothing in the range */
+static int next_batch(struct ml_cursor *c, const struct ml_event **ret)
+{
+    int n = ml_decoder_next(&c->decoder, c->events, BATCH_EVENTS);
+
+    if (n < 0)
+        return ml_trace_block_error(c->t, c->offset, -EBADMSG, "columns", &c->error);
+    if (!n)
+        c->in_block = false;
+    return clip(c, n, ret);
+}
+
+int ml_cursor_next(struct ml_cursor *c, const struct ml_event **ret, struct ml_error *err)
+{
+    while (!c->error.code) {
+        int n = c->in_block ? next_batch(c, ret) : 0;
+
+        if (n > 0)
+            return n;
+        if (!c->in_block && !c->error.code && !open_next_block(c))
+            return 0;
+    }
+    return ml_error_set(err, c->error.code, "%s", c->error.text);
+}

@@ -1,0 +1,127 @@
+/* trace.h: an open trace file.
+ *
+ * Opening reads the index (or, in a file that was cut short, walks the blocks)
+ * and all definitions; events are read block by block through a cursor, so
+ * memory stays small whatever the file's size. An open trace is constant: any
+ * number of cursors, in any threads, may read it at once.
+ *
+ * Files are not trusted. A damaged one gives an error that names the byte
+ * offset; with salvage the damaged blocks are passed over and counted.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_TRACE_H
+#define ML_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "event.h"
+#include "index.h"
+
+struct ml_trace;
+
+struct ml_trace_opts {
+    bool salvage; /* pass over damaged blocks instead of failing */
+};
+
+struct ml_trace_info {
+    uint64_t start_wall_ns;  /* wall clock at time 0 */
+    uint64_t end_ns;         /* time of the last event */
+    uint64_t file_bytes;
+    uint64_t event_bytes;    /* of them in events blocks, headers included */
+    uint64_t events;         /* in all events blocks */
+    uint32_t event_blocks;
+    bool has_index;          /* false: cut short, recovered by walking */
+    uint64_t ignored_bytes;  /* of an incomplete block at the end, when cut short */
+    uint32_t damaged_blocks; /* passed over; only with salvage */
+    uint64_t damaged_events; /* what their headers said they held, if those could be read */
+};
+
+struct ml_process {
+    uint32_t pid;
+    int64_t parent; /* process number, -1: none */
+    uint32_t how;   /* enum ml_process_how */
+    uint64_t start_ns;
+    uint32_t command; /* string */
+};
+
+struct ml_thread {
+    uint32_t process;
+    uint32_t tid;
+    uint64_t start_ns;
+    uint32_t name; /* string */
+};
+
+struct ml_space {
+    uint32_t process;
+    uint32_t device; /* string */
+    uint32_t level;  /* enum memledger_level */
+    uint32_t name;   /* string */
+};
+
+struct ml_scope {
+    uint32_t parent; /* always a lower number; 0 is the root */
+    uint32_t kind;   /* enum memledger_scope_kind */
+    uint32_t name;   /* string */
+    uint32_t depth;  /* of the root 0 */
+};
+
+struct ml_object {
+    uint32_t process;
+    uint32_t kind;   /* enum memledger_object_kind */
+    int64_t domain;  /* object number, -1: none */
+    uint32_t name;   /* string */
+};
+
+struct ml_config {
+    uint32_t key; /* string */
+    uint32_t value;
+};
+
+/* Opens and checks a trace. On success the caller owns *ret. */
+int ml_trace_open(const char *path, const struct ml_trace_opts *opts, struct ml_trace **ret,
+                  struct ml_error *err);
+void ml_trace_free(struct ml_trace *t);
+
+const struct ml_trace_info *ml_trace_info(const struct ml_trace *t);
+
+/* Definitions by number. A number that the file does not define gives a
+ * placeholder, never NULL: string "?", and zeros for the rest. */
+const char *ml_trace_string(const struct ml_trace *t, uint32_t id, uint32_t *ret_len);
+const struct ml_process *ml_trace_process(const struct ml_trace *t, uint32_t id);
+const struct ml_thread *ml_trace_thread(const struct ml_trace *t, uint32_t id);
+const struct ml_space *ml_trace_space(const struct ml_trace *t, uint32_t id);
+const struct ml_scope *ml_trace_scope(const struct ml_trace *t, uint32_t id);
+const struct ml_object *ml_trace_object(const struct ml_trace *t, uint32_t id);
+const struct ml_config *ml_trace_config(const struct ml_trace *t, uint32_t i);
+
+/* One more than the highest number defined. */
+uint32_t ml_trace_strings(const struct ml_trace *t);
+uint32_t ml_trace_processes(const struct ml_trace *t);
+uint32_t ml_trace_threads(const struct ml_trace *t);
+uint32_t ml_trace_spaces(const struct ml_trace *t);
+uint32_t ml_trace_scopes(const struct ml_trace *t);
+uint32_t ml_trace_objects(const struct ml_trace *t);
+uint32_t ml_trace_configs(const struct ml_trace *t);
+
+/* The value of a setting of the run ("version", "command", "host", "heap", …),
+ * NULL if the trace has none. */
+const char *ml_trace_setting(const struct ml_trace *t, const char *key);
+
+/* ---- Events ------------------------------------------------------------ */
+
+struct ml_cursor;
+
+/* A cursor over the events with from_ns <= time <= to_ns. The trace must
+ * outlive it; the caller owns *ret. */
+int ml_cursor_open(const struct ml_trace *t, uint64_t from_ns, uint64_t to_ns,
+                   struct ml_cursor **ret, struct ml_error *err);
+void ml_cursor_free(struct ml_cursor *c);
+
+/* The next batch of events, in order; valid until the next call. Returns their
+ * number, 0 at the end, a negative errno on a damaged block. */
+int ml_cursor_next(struct ml_cursor *c, const struct ml_event **ret, struct ml_error *err);
+
+#endif

@@ -1,0 +1,50 @@
+/* trace_defs.h: the definitions of a trace, by number.
+ *
+ * Filled block by block while the trace is opened, constant afterwards. Memory
+ * grows with what the file really defines: numbers must rise one by one, and
+ * what all definition blocks unpack to is bounded by the file's size.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_TRACE_DEFS_H
+#define ML_TRACE_DEFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "defs.h"
+#include "id_table.h"
+
+/* Settings have no number that bounds them. */
+#define ML_TRACE_CONFIGS_MAX 65536u
+
+struct ml_trace_text {
+    const char *bytes; /* in the arena, a NUL behind them */
+    uint32_t len;
+};
+
+struct ml_trace_defs {
+    struct ml_arena arena;
+    struct ml_id_table tables[ML_DEF_TAGS]; /* by tag; 0 is not used */
+    bool salvage;                           /* numbers may be missing */
+    uint64_t raw_left;                      /* bytes that definition blocks may still unpack to */
+    uint64_t gaps_left;                     /* numbers that may still be missing */
+};
+
+/* Empty but for string 0 and scope 0, which every trace has.
+ * @return 0 or -ENOMEM; release in either case */
+int ml_trace_defs_init(struct ml_trace_defs *d, uint64_t file_bytes, bool salvage);
+void ml_trace_defs_release(struct ml_trace_defs *d);
+
+/* Whether a block that unpacks to so many bytes may be read; counts it. */
+bool ml_trace_defs_admit(struct ml_trace_defs *d, uint32_t raw_bytes);
+
+/* Take over the records of an unpacked block.
+ * @ret_reason  set with -EBADMSG: what is wrong; the records before it were taken
+ * @return 0, -ENOMEM, or -EBADMSG */
+int ml_trace_defs_add(struct ml_trace_defs *d, const uint8_t *raw, size_t raw_bytes,
+                      const char **ret_reason);
+
+#endif

@@ -1,0 +1,79 @@
+/* trace_impl.h: what an open trace is made of; private to this folder.
+ *
+ *     trace_open.c     header, then the list of blocks, then the definitions
+ *     trace_index.c    the list of blocks from the index
+ *     trace_walk.c     the list of blocks by walking, where there is no index
+ *     resync.c         where the next block begins, after a damaged one
+ *     trace_salvage.c  which listed blocks can really be read
+ *     trace_names.c    definitions by number
+ *     cursor.c         events, block after block
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_TRACE_IMPL_H
+#define ML_TRACE_IMPL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "block_read.h"
+#include "error.h"
+#include "trace.h"
+#include "trace_defs.h"
+#include "vec.h"
+
+struct ml_trace {
+    char *path; /* for messages */
+    int fd;
+    bool salvage;
+    bool opened; /* and constant from then on */
+    struct ml_trace_info info;
+    struct ml_trace_defs defs;
+    ML_VEC(struct ml_index_entry) blocks; /* all that can be read, in file order */
+};
+
+/* Open a trace from a descriptor, which it owns from then on, also on failure.
+ * Otherwise as ml_trace_open. */
+int ml_trace_open_fd(int fd, const char *path, const struct ml_trace_opts *opts,
+                     struct ml_trace **ret, struct ml_error *err);
+
+/* Fill t->blocks from the index at the end of the file.
+ * @return 1, 0 when the file has no trailer, -EBADMSG when the index is damaged,
+ *         or another negative errno; t->blocks is empty unless 1 */
+int ml_trace_load_index(struct ml_trace *t, struct ml_block_reader *r, struct ml_error *err);
+
+/* Fill t->blocks by walking from the file header to the last whole block.
+ * @return 0 or negative errno */
+int ml_trace_walk(struct ml_trace *t, struct ml_block_reader *r, struct ml_error *err);
+
+/* Read all definition blocks.
+ * @return 0 or negative errno */
+int ml_trace_load_defs(struct ml_trace *t, struct ml_block_reader *r, struct ml_error *err);
+
+/* Decode every events block and take those that fail off the list, so that a
+ * cursor meets none of them.
+ * @return 0 or negative errno */
+int ml_trace_sift(struct ml_trace *t, struct ml_block_reader *r, struct ml_error *err);
+
+/* Bytes that searching may read in vain: a file made of false block headers
+ * would otherwise take time that grows with the square of its size. */
+struct ml_resync {
+    uint64_t budget_bytes;
+};
+
+/* The block after the damaged one at `offset`, which r tried last.
+ * @return 1 and *ret, 0 when there is none, or negative errno */
+int ml_resync(struct ml_resync *s, struct ml_block_reader *r, uint64_t offset, uint64_t *ret);
+
+/* Whether salvage may go on after this failure of a block. */
+bool ml_trace_may_pass(const struct ml_trace *t, int code);
+
+/* Count a block that is passed over. `events`: what it would have held. */
+void ml_trace_count_damage(struct ml_trace *t, uint8_t type, uint32_t events);
+
+/* Put the failure of the block at `offset` into words. @return code */
+int ml_trace_block_error(const struct ml_trace *t, uint64_t offset, int code, const char *reason,
+                         struct ml_error *err);
+
+#endif

@@ -1,0 +1,220 @@
+/* trace_open.c: opens a trace: its header, its list of blocks, its definitions.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "trace_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io.h"
+
+static int check_file(struct ml_trace *t, struct ml_error *err)
+{
+    struct stat st;
+
+    if (fstat(t->fd, &st))
+        return ml_error_set(err, -errno, "%s: %s", t->path, strerror(errno));
+    if (S_ISDIR(st.st_mode))
+        return ml_error_set(err, -EISDIR, "%s: is a directory; give a trace file", t->path);
+    if (!S_ISREG(st.st_mode))
+        return ml_error_set(err, -ESPIPE,
+                            "%s: is not a regular file; copy the trace to one and read that",
+                            t->path);
+    t->info.file_bytes = (uint64_t)st.st_size;
+    return 0;
+}
+
+static int version_error(const struct ml_trace *t, const struct ml_file_header *h,
+                         struct ml_error *err)
+{
+    if (h->major > ML_FORMAT_MAJOR)
+        return ml_error_set(err, -EPROTONOSUPPORT,
+                            "%s: has trace format %u.%u, newer than %u, which this memledger "
+                            "reads; update memledger",
+                            t->path, h->major, h->minor, ML_FORMAT_MAJOR);
+    if (h->major < ML_FORMAT_MAJOR)
+        return ml_error_set(err, -EPROTONOSUPPORT,
+                            "%s: has trace format %u.%u, older than %u, which this memledger "
+                            "reads; use the version that wrote it",
+                            t->path, h->major, h->minor, ML_FORMAT_MAJOR);
+    return ml_error_set(err, -EPROTONOSUPPORT,
+                        "%s: needs features (bits %#" PRIx32
+                        ") that this memledger does not have; update memledger",
+                        t->path, h->features);
+}
+
+static int short_file_error(const struct ml_trace *t, const uint8_t *bytes, size_t len,
+                            struct ml_error *err)
+{
+    static const uint8_t first_byte = 0x89;
+
+    if (!len)
+        return ml_error_set(err, -ENODATA, "%s: is empty; the run that wrote it recorded nothing",
+                            t->path);
+    if (bytes[0] != first_byte)
+        return ml_error_set(err, -EINVAL,
+                            "%s: is not a memledger trace; give a file that memledger run wrote",
+                            t->path);
+    return ml_error_set(err, -ENODATA,
+                        "%s: ends at byte %zu, inside the file header; nothing can be read from it",
+                        t->path, len);
+}
+
+/* With salvage a damaged header costs the wall-clock time only: every block
+ * carries a magic and a sum of its own. */
+static int check_header(struct ml_trace *t, const uint8_t *bytes, struct ml_error *err)
+{
+    struct ml_file_header h;
+
+    switch (ml_file_header_get(bytes, &h)) {
+    case ML_FRAME_OK: t->info.start_wall_ns = h.start_wall_ns; return 0;
+    case ML_FRAME_TOO_NEW: return version_error(t, &h, err);
+    case ML_FRAME_DAMAGED:
+        if (t->salvage) {
+            ml_trace_count_damage(t, 0, 0);
+            return 0;
+        }
+        return ml_error_set(err, -EBADMSG,
+                            "%s: the file header, bytes 0 to %d, is damaged (checksum); "
+                            "--salvage reads the rest",
+                            t->path, ML_FILE_HEADER_BYTES - 1);
+    default:
+        return ml_error_set(err, -EINVAL,
+                            "%s: is not a memledger trace; give a file that memledger run wrote",
+                            t->path);
+    }
+}
+
+static int load_header(struct ml_trace *t, struct ml_error *err)
+{
+    uint8_t bytes[ML_FILE_HEADER_BYTES];
+    size_t len = (size_t)ml_min_u64(sizeof(bytes), t->info.file_bytes);
+    int code = ml_pread_all(t->fd, bytes, len, 0);
+
+    if (code)
+        return ml_error_set(err, code, "%s: cannot read it: %s", t->path, strerror(-code));
+    if (len < sizeof(bytes))
+        return short_file_error(t, bytes, len, err);
+    return check_header(t, bytes, err);
+}
+
+static int load_blocks(struct ml_trace *t, struct ml_block_reader *r, struct ml_error *err)
+{
+    int code = ml_trace_load_index(t, r, err);
+
+    t->info.has_index = code == 1;
+    if (code == 1)
+        return 0;
+    if (code && !ml_trace_may_pass(t, code))
+        return code;
+    return ml_trace_walk(t, r, err);
+}
+
+static void sum_up(struct ml_trace *t)
+{
+    struct ml_trace_info *info = &t->info;
+
+    for (size_t i = 0; i < t->blocks.len; i++) {
+        const struct ml_index_entry *e = &t->blocks.items[i];
+
+        if (e->type != ML_BLOCK_EVENTS)
+            continue;
+        info->end_ns = ml_max_u64(info->end_ns, e->last_ns);
+        info->event_bytes += ml_block_end(0, e->stored_bytes);
+        info->events += e->events;
+        info->event_blocks++;
+    }
+}
+
+static int load(struct ml_trace *t, struct ml_block_reader *r, struct ml_error *err)
+{
+    int code = load_blocks(t, r, err);
+
+    if (!code)
+        code = ml_trace_load_defs(t, r, err);
+    if (!code && t->salvage)
+        code = ml_trace_sift(t, r, err);
+    if (code)
+        return code;
+    sum_up(t);
+    t->opened = true;
+    return 0;
+}
+
+static int open_checked(struct ml_trace *t, struct ml_error *err)
+{
+    struct ml_block_reader r;
+    int code = check_file(t, err);
+
+    if (!code)
+        code = load_header(t, err);
+    if (code)
+        return code;
+    if (ml_block_reader_init(&r, t->fd, t->info.file_bytes) ||
+        ml_trace_defs_init(&t->defs, t->info.file_bytes, t->salvage))
+        code = ml_error_set(err, -ENOMEM, "%s: not enough memory to open it", t->path);
+    else
+        code = load(t, &r, err);
+    ml_block_reader_release(&r);
+    return code;
+}
+
+int ml_trace_open_fd(int fd, const char *path, const struct ml_trace_opts *opts,
+                     struct ml_trace **ret, struct ml_error *err)
+{
+    struct ml_trace *t = calloc(1, sizeof(*t));
+    int code;
+
+    if (t) {
+        t->fd = fd;
+        t->path = strdup(path);
+        t->salvage = opts && opts->salvage;
+    }
+    if (!t || !t->path) {
+        if (!t)
+            close(fd);
+        code = ml_error_set(err, -ENOMEM, "%s: not enough memory to open it", path);
+        goto out;
+    }
+    code = open_checked(t, err);
+    if (code)
+        goto out;
+    *ret = t;
+    t = NULL;
+out:
+    ml_trace_free(t);
+    return code;
+}
+
+int ml_trace_open(const char *path, const struct ml_trace_opts *opts, struct ml_trace **ret,
+                  struct ml_error *err)
+{
+    /* O_NONBLOCK: a FIFO must not make us wait before it is refused. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+    if (fd < 0)
+        return ml_error_set(err, -errno, "%s: cannot open it: %s", path, strerror(errno));
+    return ml_trace_open_fd(fd, path, opts, ret, err);
+}
+
+void ml_trace_free(struct ml_trace *t)
+{
+    if (!t)
+        return;
+    close(t->fd);
+    ml_trace_defs_release(&t->defs);
+    ml_vec_release(&t->blocks);
+    free(t->path);
+    free(t);
+}
+
+const struct ml_trace_info *ml_trace_info(const struct ml_trace *t)
+{
+    return &t->info;
+}

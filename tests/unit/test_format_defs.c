@@ -1,0 +1,147 @@
+/* test_format_defs.c: definition records and index entries as bytes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "block.h"
+#include "defs.h"
+#include "index.h"
+#include "varint.h"
+
+static const uint8_t fields_of[ML_DEF_TAGS] = {0, 0, 5, 4, 4, 3, 4, 1};
+
+static void records_come_back(void **state)
+{
+    uint8_t bytes[512];
+
+    (void)state;
+    for (unsigned tag = ML_DEF_PROCESS; tag < ML_DEF_TAGS; tag++) {
+        struct ml_def def = {.tag = (uint8_t)tag, .id = ML_ID_MAX - 1}, got;
+        const uint8_t *end;
+
+        for (int i = 0; i < fields_of[tag]; i++)
+            def.fields[i] = UINT64_MAX >> i * 13;
+        end = ml_def_put(bytes, &def);
+        assert_true((size_t)(end - bytes) <= ml_def_room(&def));
+        assert_ptr_equal(ml_def_get(bytes, end, &got), end);
+        assert_int_equal(got.tag, tag);
+        assert_int_equal(got.id, def.id);
+        assert_memory_equal(got.fields, def.fields, sizeof(def.fields));
+    }
+}
+
+static void string_comes_back(void **state)
+{
+    struct ml_def def = {.tag = ML_DEF_STRING, .id = 3, .bytes = "a\0\xff", .len = 3}, got;
+    uint8_t bytes[128];
+    const uint8_t *end = ml_def_put(bytes, &def);
+
+    (void)state;
+    assert_ptr_equal(ml_def_get(bytes, end, &got), end);
+    assert_int_equal(got.len, 3);
+    assert_memory_equal(got.bytes, "a\0\xff", 3);
+}
+
+static void every_cut_is_seen(void **state)
+{
+    struct ml_def def = {.tag = ML_DEF_SPACE, .id = 300, .fields = {1, 2000, 3, 1u << 30}}, got;
+    uint8_t bytes[128];
+    const uint8_t *end = ml_def_put(bytes, &def);
+
+    (void)state;
+    for (const uint8_t *cut = bytes; cut < end; cut++)
+        assert_null(ml_def_get(bytes, cut, &got));
+}
+
+/* What a later version may write: tags and fields that are not known here. */
+static void unknown_parts_are_skipped(void **state)
+{
+    const uint8_t unknown_tag[] = {99, 2, 0xff, 0xff};
+    const uint8_t longer_thread[] = {ML_DEF_THREAD, 7, 5, 1, 2, 3, 4, 0xee, 0xee};
+    struct ml_def got;
+
+    (void)state;
+    assert_ptr_equal(ml_def_get(unknown_tag, unknown_tag + 4, &got), unknown_tag + 4);
+    assert_int_equal(got.tag, 99);
+    assert_ptr_equal(ml_def_get(longer_thread, longer_thread + 9, &got), longer_thread + 9);
+    assert_int_equal(got.id, 5);
+    assert_int_equal(got.fields[ML_THREAD_NAME], 4);
+}
+
+static void bad_records_are_refused(void **state)
+{
+    const uint8_t no_tag[] = {0, 1, 1};
+    const uint8_t too_short[] = {ML_DEF_THREAD, 2, 5, 1, 2, 3, 4};
+    uint8_t big_id[16] = {ML_DEF_STRING, 4};
+    struct ml_def got;
+
+    (void)state;
+    assert_null(ml_def_get(no_tag, no_tag + sizeof(no_tag), &got));
+    assert_null(ml_def_get(too_short, too_short + sizeof(too_short), &got));
+    ml_varint_put(big_id + 2, ML_ID_MAX);
+    assert_null(ml_def_get(big_id, big_id + 6, &got));
+}
+
+static void index_entry_comes_back(void **state)
+{
+    const struct ml_index_entry e = {
+        .offset = (1ull << 40) + 7,
+        .first_ns = 5,
+        .last_ns = UINT64_MAX,
+        .stored_bytes = ML_BLOCK_MAX_BYTES,
+        .events = UINT32_MAX,
+        .type = 255,
+    };
+    uint8_t bytes[ML_INDEX_ENTRY_MAX];
+    const uint8_t *end = ml_index_entry_put(bytes, &e, 1ull << 40);
+    struct ml_index_entry got;
+
+    (void)state;
+    assert_ptr_equal(ml_index_entry_get(bytes, end, 1ull << 40, &got), end);
+    assert_int_equal(got.offset, e.offset);
+    assert_int_equal(got.first_ns, e.first_ns);
+    assert_int_equal(got.last_ns, e.last_ns);
+    assert_int_equal(got.stored_bytes, e.stored_bytes);
+    assert_int_equal(got.events, e.events);
+    assert_int_equal(got.type, e.type);
+    for (const uint8_t *cut = bytes; cut < end; cut++)
+        assert_null(ml_index_entry_get(bytes, cut, 1ull << 40, &got));
+}
+
+static void index_totals_come_back(void **state)
+{
+    struct ml_index_totals t = {.lost = 77}, got;
+    uint8_t bytes[ML_INDEX_TOTALS_MAX];
+    const uint8_t *end;
+
+    (void)state;
+    for (int i = 0; i < ML_KIND_COUNT; i++)
+        t.events[i] = UINT64_MAX >> i;
+    end = ml_index_totals_put(bytes, &t);
+    assert_ptr_equal(ml_index_totals_get(bytes, end, &got), end);
+    assert_memory_equal(&got, &t, sizeof(t));
+    for (const uint8_t *cut = bytes; cut < end; cut++)
+        assert_null(ml_index_totals_get(bytes, cut, &got));
+    bytes[0] = 33; /* more kinds than a kind byte has */
+    assert_null(ml_index_totals_get(bytes, end, &got));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_come_back),       cmocka_unit_test(string_comes_back),
+        cmocka_unit_test(every_cut_is_seen),       cmocka_unit_test(unknown_parts_are_skipped),
+        cmocka_unit_test(bad_records_are_refused), cmocka_unit_test(index_entry_comes_back),
+        cmocka_unit_test(index_totals_come_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
