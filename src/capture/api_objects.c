@@ -17,10 +17,8 @@
 #include "recorder.h"
 
 static const char *const kind_names[] = {
-    [MEMLEDGER_DOMAIN] = "a domain",
-    [MEMLEDGER_TASK] = "a task",
-    [MEMLEDGER_FRAME] = "a frame",
-    [MEMLEDGER_EVENT] = "an event",
+    [MEMLEDGER_DOMAIN] = "a domain",   [MEMLEDGER_TASK] = "a task",
+    [MEMLEDGER_FRAME] = "a frame",     [MEMLEDGER_EVENT] = "an event",
     [MEMLEDGER_COUNTER] = "a counter",
 };
 
@@ -191,8 +189,8 @@ int ml_api_counter_adjust(memledger_object object, int64_t delta)
         return bad_handle();
     if (o->kind != MEMLEDGER_COUNTER)
         return wrong_kind(o, "a counter");
-    value = (uint64_t)atomic_fetch_add_explicit(&o->value, delta, memory_order_relaxed) +
-            difference;
+    value =
+        (uint64_t)atomic_fetch_add_explicit(&o->value, delta, memory_order_relaxed) + difference;
     if (!ml_control_records())
         atomic_store_explicit(&o->value_unsent, true, memory_order_relaxed);
     else if (atomic_exchange_explicit(&o->value_unsent, false, memory_order_relaxed))

@@ -121,12 +121,9 @@ ML_HOOK void *pvalloc(size_t bytes)
 
 /* ---- Start --------------------------------------------------------------------- */
 
-/* This file's malloc, whatever the name means to the rest of the program. */
-static __typeof(malloc) our_malloc __attribute__((alias("malloc")));
-
 __attribute__((constructor)) static void start_at_load(void)
 {
     ml_heap_ready();
     if (ML_HEAP_SPACE)
-        ml_heap_notice((const void *)our_malloc);
+        ml_heap_notice();
 }

@@ -4,7 +4,8 @@
  * Any thread may come first, at any time: from ld.so before a constructor ran,
  * from dlsym itself, from a signal handler. Looking up twice gives the same, so
  * there is no lock; whoever comes back here from his own dlsym gets memory of
- * heap_boot.h.
+ * heap_boot.h. In practice there is one thread still: making a second takes
+ * memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,26 +39,40 @@ _Static_assert(sizeof(union table) == sizeof(struct ml_heap_real), "a name for e
 
 static union table found;
 static bool found_all;
-static __thread bool looking;
+
+/* This thread's lookup: how far it is, and who comes back from it. */
+static __thread enum { NOT_LOOKING, LOOKING, TRYING } stage;
+static __thread unsigned came_in;
+
+unsigned ml_heap_came_in(void)
+{
+    return came_in;
+}
+
+static void find_all(void)
+{
+    int saved_errno = errno;
+
+    stage = LOOKING;
+    for (size_t i = 0; i < ML_ARRAY_SIZE(names); i++)
+        __atomic_store_n(&found.slot[i], dlsym(RTLD_NEXT, names[i]), __ATOMIC_RELAXED);
+    ml_new_look_up();
+    stage = TRYING;
+    ml_new_settle(found.slot[0]);
+    /* Pairs with the acquire load in look_up. */
+    __atomic_store_n(&found_all, true, __ATOMIC_RELEASE);
+    stage = NOT_LOOKING;
+    errno = saved_errno;
+}
 
 /* NULL: called by the lookup itself. */
 static const struct ml_heap_real *look_up(void)
 {
-    int saved_errno = errno;
-
-    /* Pairs with the release store below. */
-    if (__atomic_load_n(&found_all, __ATOMIC_ACQUIRE))
-        return &found.real;
-    if (looking)
-        return NULL;
-    looking = true;
-    for (size_t i = 0; i < ML_ARRAY_SIZE(names); i++)
-        __atomic_store_n(&found.slot[i], dlsym(RTLD_NEXT, names[i]), __ATOMIC_RELAXED);
-    ml_new_look_up(found.slot[0]);
-    __atomic_store_n(&found_all, true, __ATOMIC_RELEASE);
-    looking = false;
-    errno = saved_errno;
-    return &found.real;
+    if (stage != NOT_LOOKING)
+        came_in++;
+    else if (!__atomic_load_n(&found_all, __ATOMIC_ACQUIRE))
+        find_all();
+    return stage == LOOKING ? NULL : &found.real;
 }
 
 static void install(void)
@@ -73,7 +88,7 @@ static const struct ml_heap_real *ready(void)
 {
     const struct ml_heap_real *real = look_up();
 
-    if (real && ml_heap_start())
+    if (real && stage == NOT_LOOKING && ml_heap_start())
         install();
     return real;
 }

@@ -10,15 +10,25 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 struct ml_lock {
     _Atomic uint32_t taken;
 };
 
+/* Sleeps after a while: a real-time thread that only yields would keep the
+ * holder from its CPU. Not by nanosleep(), where a thread can be cancelled. */
 static inline void ml_lock(struct ml_lock *l)
 {
-    while (atomic_exchange_explicit(&l->taken, 1, memory_order_acquire))
-        sched_yield();
+    for (unsigned tries = 0; atomic_exchange_explicit(&l->taken, 1, memory_order_acquire);
+         tries++) {
+        if (tries < 64)
+            sched_yield();
+        else
+            syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 20000}, NULL);
+    }
 }
 
 /* Pairs with the acquire exchange in ml_lock. */

@@ -8,6 +8,7 @@
  */
 #include "names.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -46,9 +47,48 @@ struct space {
 static struct space spaces[ML_SPACE_MAX + 1];
 static _Atomic uint32_t space_count;
 
-/* A signal handler that names something while its thread does the same would
- * wait for itself. */
+/* Set while this thread is in the tables, for a library call of ours that comes
+ * back through a hook. Signal handlers wait until it is out: they would find
+ * their own thread's lock. */
 static __thread bool inside;
+
+static void enter(struct ml_quiet *quiet)
+{
+    ml_quiet_begin(quiet);
+    inside = true;
+    ml_lock(ml_recorder_names_lock());
+}
+
+static void leave(const struct ml_quiet *quiet)
+{
+    ml_unlock(ml_recorder_names_lock());
+    inside = false;
+    ml_quiet_end(quiet);
+}
+
+/* A child shall not find a name half entered by another thread of its parent;
+ * clone() behind libc's back is on its own. */
+static struct ml_quiet during_fork;
+
+static void before_fork(void)
+{
+    struct ml_quiet quiet;
+
+    enter(&quiet);
+    during_fork = quiet;
+}
+
+static void after_fork(void)
+{
+    struct ml_quiet quiet = during_fork;
+
+    leave(&quiet);
+}
+
+void ml_names_init(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork);
+}
 
 static void *reserve(size_t bytes)
 {
@@ -98,6 +138,7 @@ static uint32_t add(const char *text, uint32_t len, uint32_t hash)
 {
     uint32_t slot;
     uint32_t number = find(text, len, hash, &slot);
+    bool nested = ml_writer->busy;
 
     if (number)
         return number;
@@ -110,7 +151,10 @@ static uint32_t add(const char *text, uint32_t len, uint32_t hash)
     /* Pairs with the acquire load in ml_names_announce: the entry is there. */
     __atomic_store_n(&tables.strings, number, __ATOMIC_RELEASE);
     announce_string(number);
-    atomic_store_explicit(&tables.slots[slot], number, memory_order_release);
+    /* In a handler inside a record the announcement waits for that record, and
+     * nobody else may learn the number before. */
+    if (!nested)
+        atomic_store_explicit(&tables.slots[slot], number, memory_order_release);
     return number;
 }
 
@@ -118,6 +162,7 @@ uint32_t ml_name(const char *text)
 {
     uint32_t len = text ? (uint32_t)strnlen(text, ML_NAME_MAX_BYTES) : 0;
     uint32_t number = 0, hash, slot;
+    struct ml_quiet quiet;
 
     if (!len || inside || !ml_recorder_start())
         return 0;
@@ -126,12 +171,10 @@ uint32_t ml_name(const char *text)
         number = find(text, len, hash, &slot);
     if (number)
         return number;
-    inside = true;
-    ml_lock(ml_recorder_names_lock());
+    enter(&quiet);
     if (reserve_tables())
         number = add(text, len, hash);
-    ml_unlock(ml_recorder_names_lock());
-    inside = false;
+    leave(&quiet);
     return number;
 }
 
@@ -159,11 +202,11 @@ uint32_t ml_space_number(const char *device, uint32_t level, const char *name)
 {
     struct space s = {level, ml_name(device), ml_name(name)};
     uint32_t number = find_space(&s);
+    struct ml_quiet quiet;
 
     if (number || inside || !ml_recorder_start())
         return number;
-    inside = true;
-    ml_lock(ml_recorder_names_lock());
+    enter(&quiet);
     number = find_space(&s);
     if (!number && space_count < ML_SPACE_MAX) {
         number = space_count + 1;
@@ -171,8 +214,7 @@ uint32_t ml_space_number(const char *device, uint32_t level, const char *name)
         announce_space(number);
         atomic_store_explicit(&space_count, number, memory_order_release);
     }
-    ml_unlock(ml_recorder_names_lock());
-    inside = false;
+    leave(&quiet);
     return number;
 }
 

@@ -11,6 +11,9 @@
 
 #include <stdint.h>
 
+/* Once per program, before the first name. */
+void ml_names_init(void);
+
 /* The string's number; 0 for NULL, for "" and when the table is full (a million
  * strings, 64 MiB). Cut at ML_NAME_MAX_BYTES. */
 uint32_t ml_name(const char *text);

@@ -19,15 +19,15 @@
 /* Where a task, frame or event stands. */
 enum ml_run_state {
     ML_IDLE,
-    ML_RUNNING,          /* its start was recorded */
-    ML_RUNNING_UNKNOWN,  /* started while nothing was recorded */
+    ML_RUNNING,         /* its start was recorded */
+    ML_RUNNING_UNKNOWN, /* started while nothing was recorded */
 };
 
 struct ml_object {
-    uint32_t kind;   /* enum memledger_object_kind */
-    uint32_t domain; /* the domain's number, 0: none */
-    uint32_t name;   /* string number */
-    uint32_t next_free; /* of the same list, 0: the last */
+    uint32_t kind;               /* enum memledger_object_kind */
+    uint32_t domain;             /* the domain's number, 0: none */
+    uint32_t name;               /* string number */
+    uint32_t next_free;          /* of the same list, 0: the last */
     _Atomic uint32_t generation; /* odd: destroyed */
     _Atomic uint32_t run_state;
     _Atomic int64_t value; /* a counter's */

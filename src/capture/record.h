@@ -47,11 +47,20 @@ void ml_record_slow(struct ml_writer *w, const uint64_t *words, unsigned n);
 void ml_record_nested(struct ml_writer *w, const uint64_t *words, unsigned n);
 void ml_record_pending(struct ml_writer *w);
 
+/* Read no earlier than what the program read before. The processor may otherwise
+ * take the time while the load that hands us another thread's block is still
+ * under way: the block's free would be stamped before its allocation. */
+static ML_ALWAYS_INLINE uint64_t ml_tsc(void)
+{
+    __builtin_ia32_lfence();
+    return __builtin_ia32_rdtsc();
+}
+
 /* Ticks of the session's clock. */
 static ML_ALWAYS_INLINE uint64_t ml_now(void)
 {
     if (ML_LIKELY(ml_clock_mode == ML_CLOCK_TSC))
-        return __builtin_ia32_rdtsc();
+        return ml_tsc();
     return ml_now_slow();
 }
 

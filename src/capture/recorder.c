@@ -20,10 +20,8 @@
 #include <linux/futex.h>
 
 #include "api_control.h"
-#include "api_control.h"
 #include "defs.h"
 #include "names.h"
-#include "objects.h"
 #include "objects.h"
 #include "session.h"
 #include "sys.h"
@@ -44,6 +42,7 @@ struct process {
     struct ml_lock names_lock;
     struct ml_lock announce_lock;
     _Atomic bool announced; /* or nothing to announce */
+    _Atomic bool names_dropped;
     bool no_more_sets;      /* one could not be made; asking again would cost each record */
     _Atomic uint32_t sets;
     struct ml_ringset *set[SETS_MAX];
@@ -54,7 +53,9 @@ struct ml_session *ml_session;
 uint32_t ml_clock_mode;
 
 static struct process *process;
-static bool started_before; /* in this process or in one that forked it */
+/* In this process or in one that forked it. */
+static bool session_sought;
+static bool started_before;
 
 /* Set while this thread starts the recorder, for a library call of ours that
  * comes back through a hook. */
@@ -99,15 +100,11 @@ fail:
 
 /* ---- Start -------------------------------------------------------------- */
 
-static bool open_session(void)
+static void open_session(void)
 {
     ml_session = ml_session_open();
-    if (!ml_session) {
-        ml_clock_mode = ML_CLOCK_TSC; /* any clock will do: nothing is kept */
-        return false;
-    }
-    ml_clock_mode = ml_session->clock;
-    return true;
+    /* Without one any clock will do: nothing is kept. */
+    ml_clock_mode = ml_session ? ml_session->clock : ML_CLOCK_TSC;
 }
 
 static bool add_set(struct process *p)
@@ -118,34 +115,44 @@ static bool add_set(struct process *p)
     if (n == SETS_MAX || p->no_more_sets)
         return false;
     p->no_more_sets = true; /* unless all goes well */
-    p->writers[n] = map_wiped(ml_session->ring_count * sizeof(struct ml_writer));
+    if (!p->writers[n])
+        p->writers[n] = map_wiped(ml_session->ring_count * sizeof(struct ml_writer));
     if (!p->writers[n])
         return false;
     p->set[n] = ml_session_new_set(ml_session, how, n);
+    /* With a collector that does not move there will be another try. */
+    p->no_more_sets = !p->set[n] && !ml_collector_stuck();
     if (!p->set[n])
         return false;
-    p->no_more_sets = false;
     /* Pairs with the acquire loads of `sets`: the pointers are there. */
     atomic_store_explicit(&p->sets, n + 1, memory_order_release);
     return true;
 }
 
-static bool start_locked(struct process *p)
+/* What cannot be started stays off, unless it is for a collector that does not
+ * move: that may come back. */
+static void start_locked(struct process *p)
 {
-    bool ok;
+    uint32_t state = STARTED;
 
-    if (atomic_load_explicit(&p->state, memory_order_relaxed) == NOT_STARTED) {
-        if (!started_before) {
-            ml_writer_init();
-            p->announced = true;
-        }
-        ok = (started_before || open_session()) && ml_session && add_set(p);
-        started_before = true;
-        /* Pairs with the acquire load in ml_recorder_start. */
-        atomic_store_explicit(&p->state, ok ? STARTED : OFF, memory_order_release);
-        return ok;
+    if (!session_sought) {
+        ml_writer_init();
+        ml_names_init();
+        open_session();
+        session_sought = true;
     }
-    return atomic_load_explicit(&p->state, memory_order_relaxed) == STARTED;
+    if (!ml_session) {
+        state = OFF;
+    } else if (!add_set(p)) {
+        if (!p->no_more_sets)
+            return;
+        atomic_fetch_add_explicit(&ml_session->unrecorded, 1, memory_order_relaxed);
+        state = OFF;
+    }
+    p->announced = !started_before;
+    started_before = true;
+    /* Pairs with the acquire load in ml_recorder_start. */
+    atomic_store_explicit(&p->state, state, memory_order_release);
 }
 
 /* Two threads may come here at once: the second one's page is left unused,
@@ -175,7 +182,9 @@ static bool start_quietly(void)
         return false;
     }
     ml_lock(&p->lock);
-    ok = start_locked(p);
+    if (atomic_load_explicit(&p->state, memory_order_relaxed) == NOT_STARTED)
+        start_locked(p);
+    ok = atomic_load_explicit(&p->state, memory_order_relaxed) == STARTED;
     ml_unlock(&p->lock);
     return ok;
 }
@@ -190,7 +199,7 @@ bool ml_recorder_start(void)
 
     if (ML_LIKELY(state != NOT_STARTED))
         return state == STARTED;
-    if (starting)
+    if (starting || (ml_session && ml_collector_stuck()))
         return false;
     ml_quiet_begin(&quiet);
     starting = true;
@@ -282,12 +291,36 @@ void ml_recorder_announce(void)
     ml_unlock(&p->announce_lock);
 }
 
-void ml_recorder_count_lost(uint64_t records)
+void ml_recorder_names_dropped(void)
+{
+    struct process *p = process;
+
+    if (p)
+        atomic_store_explicit(&p->names_dropped, true, memory_order_relaxed);
+}
+
+/* The guard is for the announcement's own records, which come here too. */
+void ml_recorder_announce_again(void)
+{
+    static __thread bool announcing;
+    struct process *p = process;
+
+    if (ML_LIKELY(!atomic_load_explicit(&p->names_dropped, memory_order_relaxed)) || announcing)
+        return;
+    announcing = true;
+    atomic_store_explicit(&p->names_dropped, false, memory_order_relaxed);
+    ml_names_announce();
+    ml_objects_announce();
+    announcing = false;
+}
+
+_Atomic uint64_t *ml_recorder_lost(void)
 {
     struct ml_ringset *set = ml_recorder_replies();
 
     if (set)
-        atomic_fetch_add_explicit(&set->lost, records, memory_order_relaxed);
+        return &set->lost;
+    return ml_session ? &ml_session->unrecorded_lost : NULL;
 }
 
 struct ml_ringset *ml_recorder_replies(void)
@@ -299,13 +332,21 @@ struct ml_ringset *ml_recorder_replies(void)
 
 /* ---- The collector ------------------------------------------------------ */
 
+bool ml_collector_stuck(void)
+{
+    uint64_t beat = atomic_load_explicit(&ml_session->heartbeat, memory_order_relaxed);
+
+    return atomic_load_explicit(&ml_session->closed, memory_order_relaxed) ||
+           atomic_load_explicit(&ml_session->stuck_at, memory_order_relaxed) == beat + 1;
+}
+
 bool ml_collector_alive(struct ml_watch *watch)
 {
     uint64_t beat = atomic_load_explicit(&ml_session->heartbeat, memory_order_relaxed);
     struct timespec ts;
     uint64_t now;
 
-    if (atomic_load_explicit(&ml_session->closed, memory_order_relaxed))
+    if (ml_collector_stuck())
         return false;
     clock_gettime(CLOCK_MONOTONIC, &ts);
     now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
@@ -313,7 +354,10 @@ bool ml_collector_alive(struct ml_watch *watch)
         watch->heartbeat = beat;
         watch->since_ns = now;
     }
-    return now - watch->since_ns < STUCK_NS;
+    if (now - watch->since_ns < STUCK_NS)
+        return true;
+    atomic_store_explicit(&ml_session->stuck_at, beat + 1, memory_order_relaxed);
+    return false;
 }
 
 void ml_ring_doorbell(void)

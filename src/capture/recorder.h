@@ -34,8 +34,13 @@ struct ml_lock *ml_recorder_names_lock(void);
  * given; else nothing. Called with a ring in hand. */
 void ml_recorder_announce(void);
 
-/* Counts records that no ring could take. */
-void ml_recorder_count_lost(uint64_t records);
+/* A record that defines a name was dropped; and, when there is room again,
+ * tells all names once more. The second is cheap when there is nothing to do. */
+void ml_recorder_names_dropped(void);
+void ml_recorder_announce_again(void);
+
+/* Where to count records that no ring could take; NULL outside a session. */
+_Atomic uint64_t *ml_recorder_lost(void);
 
 /* The ring set that replies come back in, NULL while not recording. */
 struct ml_ringset *ml_recorder_replies(void);
@@ -47,6 +52,10 @@ struct ml_watch {
     uint64_t since_ns;
 };
 bool ml_collector_alive(struct ml_watch *watch);
+
+/* Whether somebody found out that it is gone or stuck, and it has not moved
+ * since. */
+bool ml_collector_stuck(void);
 
 /* Wakes the collector if it sleeps. */
 void ml_ring_doorbell(void);

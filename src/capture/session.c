@@ -13,15 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "defs.h"
-#include "record.h"
+#include "recorder.h"
 #include "sys.h"
+
+#define SEND_AGAIN_NS 1000000
 
 static void say(const char *text)
 {
@@ -64,7 +67,8 @@ struct ml_session *ml_session_open(void)
     fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0)
         return NULL;
-    s = ml_sys_map(sizeof(*s), MAP_SHARED, fd);
+    /* To read past the end of a file that is too short would be a SIGBUS. */
+    s = lseek(fd, 0, SEEK_END) < (off_t)sizeof(*s) ? NULL : ml_sys_map(sizeof(*s), MAP_SHARED, fd);
     close(fd);
     if (!s)
         return NULL;
@@ -77,12 +81,20 @@ struct ml_session *ml_session_open(void)
     return s;
 }
 
+/* Asking for more than RLIMIT_FSIZE would raise SIGXFSZ, which kills. */
+static bool file_may_have(size_t bytes)
+{
+    struct rlimit limit;
+
+    return !getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur >= bytes;
+}
+
 static struct ml_ringset *map_set(const struct ml_session *s, int fd)
 {
     size_t bytes = ml_ringset_bytes(s->ring_bytes, s->ring_count);
     struct ml_ringset *set;
 
-    if (ftruncate(fd, (off_t)bytes) ||
+    if (!file_may_have(bytes) || ftruncate(fd, (off_t)bytes) ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
         return NULL;
     set = ml_sys_map(bytes, MAP_SHARED | MAP_NORESERVE, fd);
@@ -110,6 +122,10 @@ static void fill_command(char *out, size_t room)
     out[n > 0 ? n : 0] = '\0';
 }
 
+/* The process that said hello last: this one, or the one that forked it. Kept
+ * because a child whose parent has ended meanwhile could not tell. */
+static uint32_t known_pid;
+
 static void fill_hello(struct ml_hello *h, uint32_t how, uint32_t set)
 {
     const char *role = getenv("DMLC_ROLE");
@@ -118,13 +134,28 @@ static void fill_hello(struct ml_hello *h, uint32_t how, uint32_t set)
     h->magic = ML_SHARED_MAGIC;
     h->version = ML_SHARED_VERSION;
     h->pid = (uint32_t)getpid();
-    h->parent_pid = (uint32_t)getppid();
+    h->parent_pid = how == ML_FORKED ? known_pid : (uint32_t)getppid();
     h->how = how;
     h->set = set;
     h->clock = ml_now();
     if (role)
         strncpy(h->role, role, sizeof(h->role) - 1);
     fill_command(h->command, sizeof(h->command));
+}
+
+/* Waits for a place in the collector's queue as long as the collector moves. */
+static bool send_waiting(int fd, const struct msghdr *msg)
+{
+    struct ml_watch watch = {0};
+    ssize_t sent;
+
+    while ((sent = sendmsg(fd, msg, MSG_NOSIGNAL | MSG_DONTWAIT)) < 0) {
+        if ((errno != EAGAIN && errno != EINTR) || !ml_collector_alive(&watch))
+            return false;
+        ml_ring_doorbell();
+        syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = SEND_AGAIN_NS}, NULL);
+    }
+    return true;
 }
 
 static bool send_set(const struct ml_hello *hello, int set_fd)
@@ -134,9 +165,7 @@ static bool send_set(const struct ml_hello *hello, int set_fd)
     alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
     struct msghdr msg = {&to, sizeof(to), &body, 1, control, sizeof(control), 0};
     struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-    /* A collector that hangs must not hang us. */
-    struct timeval patience = {.tv_sec = 1};
-    ssize_t sent;
+    bool sent;
     int fd;
 
     if (!session_path(to.sun_path, sizeof(to.sun_path), ML_SESSION_SOCKET))
@@ -144,16 +173,13 @@ static bool send_set(const struct ml_hello *hello, int set_fd)
     fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return false;
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
     c->cmsg_len = CMSG_LEN(sizeof(int));
     memcpy(CMSG_DATA(c), &set_fd, sizeof(int));
-    do {
-        sent = sendmsg(fd, &msg, MSG_NOSIGNAL);
-    } while (sent < 0 && errno == EINTR);
+    sent = send_waiting(fd, &msg);
     close(fd);
-    return sent == (ssize_t)sizeof(*hello);
+    return sent;
 }
 
 struct ml_ringset *ml_session_new_set(const struct ml_session *s, uint32_t how, uint32_t number)
@@ -167,7 +193,9 @@ struct ml_ringset *ml_session_new_set(const struct ml_session *s, uint32_t how, 
     set = map_set(s, fd);
     if (set) {
         fill_hello(&hello, how, number);
-        if (!send_set(&hello, fd)) {
+        if (send_set(&hello, fd)) {
+            known_pid = hello.pid;
+        } else {
             ml_sys_unmap(set, ml_ringset_bytes(s->ring_bytes, s->ring_count));
             set = NULL;
         }

@@ -19,6 +19,7 @@
 #include "writer.h"
 
 #define WAIT_NS 50000
+#define WAITS_FOR_OWNER 20000 /* a second or more */
 #define RINGLESS_RECORDS 1000
 
 static struct ml_writer no_writer;
@@ -38,7 +39,7 @@ uint64_t ml_now_slow(void)
     if (!ml_clock_mode)
         ml_recorder_start();
     if (ml_clock_mode == ML_CLOCK_TSC)
-        return __builtin_ia32_rdtsc();
+        return ml_tsc();
     clock_gettime(CLOCK_MONOTONIC, &ts);
     return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
@@ -60,6 +61,10 @@ static void thread_exit(void *rounds_left)
     }
     if (!w->ring)
         return;
+    /* A thread that was cancelled inside a record has left it busy. */
+    w->busy = 0;
+    if (w->pending_words)
+        ml_record_pending(w);
     ml_writer = &no_writer;
     /* Pairs with the collector's acquire load: all records are in. */
     atomic_store_explicit(&w->ring->state, ML_RING_CLOSED, memory_order_release);
@@ -115,37 +120,67 @@ static bool room_now(struct ml_writer *w, unsigned n)
     return true;
 }
 
-/* Waits while the collector drains. Gives up when it is gone or has not moved
- * for a second; from then on records are dropped at once until there is room. */
-static bool room(struct ml_writer *w, unsigned n)
+/* Whether nobody will empty this ring, or nobody has taken it in all that time. */
+static bool orphaned(struct ml_writer *w, unsigned waits)
 {
-    static _Atomic bool given_up;
-    struct ml_watch watch = {0};
+    uint32_t sent = ML_RING_SENT;
 
-    while (!room_now(w, n)) {
-        if (!ml_collector_alive(&watch))
-            atomic_store_explicit(&given_up, true, memory_order_relaxed);
-        if (atomic_load_explicit(&given_up, memory_order_relaxed)) {
-            w->limit = w->head;
-            return false;
-        }
+    if (waits > WAITS_FOR_OWNER)
+        atomic_compare_exchange_strong_explicit(&w->ring->owner, &sent, ML_RING_ORPHANED,
+                                                memory_order_relaxed, memory_order_relaxed);
+    return atomic_load_explicit(&w->ring->owner, memory_order_relaxed) == ML_RING_ORPHANED;
+}
+
+/* Waits while the collector drains, unless it is gone or has not moved for a
+ * second. Signals wait too: what a handler recorded now would have to fit into
+ * `pending`, which is small. nanosleep() would be a cancellation point. */
+static bool wait_for_room(struct ml_writer *w, unsigned n)
+{
+    uint64_t signals = ml_sys_block_signals();
+    struct ml_watch watch = {0};
+    unsigned waits = 0;
+    bool ok;
+
+    while (!(ok = room_now(w, n)) && ml_collector_alive(&watch) && !orphaned(w, waits++)) {
         ml_ring_doorbell();
-        /* nanosleep() would be a cancellation point. */
         syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = WAIT_NS}, NULL);
     }
-    if (ML_UNLIKELY(atomic_load_explicit(&given_up, memory_order_relaxed)))
-        atomic_store_explicit(&given_up, false, memory_order_relaxed);
-    return true;
+    ml_sys_restore_signals(signals);
+    return ok;
+}
+
+/* Once a wait was in vain, records are dropped at once until there is room or
+ * the collector moves. */
+static bool room(struct ml_writer *w, unsigned n)
+{
+    bool ok = room_now(w, n) || (!ml_collector_stuck() && !orphaned(w, 0) && wait_for_room(w, n));
+
+    if (!ok)
+        w->limit = w->head;
+    return ok;
 }
 
 /* ---- Slow paths -------------------------------------------------------- */
 
-static void append(struct ml_writer *w, const uint64_t *words, unsigned n)
+/* Names are no events: they are told again when there is room. */
+static void drop(_Atomic uint64_t *lost, const uint64_t *words)
 {
-    if (w->head + n <= w->limit || room(w, n))
-        ml_writer_copy(w, words, n);
+    unsigned kind = words[0] & 0xff;
+
+    if (kind == ML_REC_STRING || kind == ML_REC_SPACE || kind == ML_REC_OBJECT)
+        ml_recorder_names_dropped();
     else
-        atomic_fetch_add_explicit(&w->ring->lost, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(lost, 1, memory_order_relaxed);
+}
+
+static bool append(struct ml_writer *w, const uint64_t *words, unsigned n)
+{
+    if (ML_UNLIKELY(w->head + n > w->limit && !room(w, n))) {
+        drop(orphaned(w, 0) ? &ml_session->unrecorded_lost : &w->ring->lost, words);
+        return false;
+    }
+    ml_writer_copy(w, words, n);
+    return true;
 }
 
 static void release(struct ml_writer *w)
@@ -178,9 +213,10 @@ static void first_record(const uint64_t *words, unsigned n)
 {
     static __thread uint32_t skip; /* records to drop before asking for a ring again */
     struct ml_quiet quiet;
+    bool started = ml_recorder_start();
     bool ok = false;
 
-    if (!claiming && !skip && ml_recorder_start()) {
+    if (started && !claiming && !skip) {
         ml_quiet_begin(&quiet);
         claiming = true;
         ok = claim_and_append(words, n);
@@ -190,8 +226,8 @@ static void first_record(const uint64_t *words, unsigned n)
     } else if (skip) {
         skip--;
     }
-    if (!ok)
-        ml_recorder_count_lost(1);
+    if (!ok && ml_recorder_lost())
+        drop(ml_recorder_lost(), words);
 }
 
 /* Precondition: w->busy was set by the caller. */
@@ -203,8 +239,10 @@ void ml_record_slow(struct ml_writer *w, const uint64_t *words, unsigned n)
         w->busy = 0;
         first_record(words, n);
     } else {
-        append(w, words, n);
+        bool ok = append(w, words, n);
         release(w);
+        if (ok)
+            ml_recorder_announce_again();
     }
     errno = saved_errno;
 }
@@ -228,7 +266,7 @@ void ml_record_nested(struct ml_writer *w, const uint64_t *words, unsigned n)
     }
     if (at < ML_PENDING_WORDS)
         w->pending[at] = 0; /* the list ends here */
-    atomic_fetch_add_explicit(&w->ring->lost, 1, memory_order_relaxed);
+    drop(&w->ring->lost, words);
 }
 
 /* Moves what handlers left into the ring, with signals held off so that none

@@ -242,7 +242,7 @@ static int start(struct run *run, char **argv, struct ml_error *err)
     if (ml_launch_go(&run->launch, &exec_errno))
         return 0;
     stop_collector(run);
-    unlink(run->trace);
+    ml_trace_writer_remove(run->trace);
     return ml_error_set(err, -ENOEXEC, "cannot run %s: %s", run->program, strerror(exec_errno));
 }
 

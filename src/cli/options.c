@@ -192,15 +192,16 @@ int ml_options_parse(const struct ml_verb *verb, void *opts, int argc, char **ar
 {
     struct parser p = {.verb = verb, .opts = opts, .argc = argc, .argv = argv, .err = err};
     char **operands = calloc((size_t)argc + 1, sizeof(*operands));
-    int r;
+    int r, parsed;
 
     if (!operands)
         return ml_error_set(err, -ENOMEM, "out of memory");
     r = read_environment(&p);
-    if (r == 0)
-        r = read_arguments(&p, operands, ret_first_operand);
+    if (r < 0)
+        p.err = NULL; /* the reason stays; help is given nevertheless */
+    parsed = read_arguments(&p, operands, ret_first_operand);
     free(operands);
-    return r;
+    return r < 0 && parsed != ML_OPTIONS_HELP ? r : parsed;
 }
 
 void ml_option_env_name(const struct ml_option *option, char *ret, size_t len)

@@ -52,10 +52,10 @@ int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir
     c->ticks = *ticks;
     clock_gettime(CLOCK_REALTIME, &wall);
     ml_ticks_read(&c->ticks);
-    r = ml_trace_writer_open(&c->writer, opts->path, opts->force,
-                             (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec -
-                                 c->ticks.ns,
-                             &c->dict, err);
+    c->stage.start_wall_ns =
+        (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec - c->ticks.ns;
+    r = ml_trace_writer_open(&c->writer, opts->path, opts->force, c->stage.start_wall_ns, &c->dict,
+                             err);
     if (r) {
         ml_dict_release(&c->dict);
         free(c);
@@ -63,6 +63,7 @@ int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir
     }
     for (const struct ml_setting *s = opts->settings; s && s->key; s++)
         ml_dict_config(&c->dict, s->key, s->value);
+    c->stage.heartbeat = &session->page->heartbeat;
     c->stage.dict = &c->dict;
     c->stage.writer = &c->writer;
     c->stage.ticks = &c->ticks;
@@ -96,6 +97,18 @@ struct greeting {
     int fd;       /* of the ring set, -1: none came */
 };
 
+/* Keeps the last: there should be one, and the others would stay open. */
+static void take_descriptors(struct cmsghdr *c, struct greeting *g)
+{
+    size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+    for (size_t i = 0; i < count; i++) {
+        if (g->fd >= 0)
+            close(g->fd);
+        memcpy(&g->fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+    }
+}
+
 static bool receive(int socket, struct greeting *g)
 {
     struct iovec body = {&g->hello, sizeof(g->hello)};
@@ -111,7 +124,7 @@ static bool receive(int socket, struct greeting *g)
     g->pid = g->hello.pid;
     for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
         if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-            memcpy(&g->fd, CMSG_DATA(c), sizeof(int));
+            take_descriptors(c, g);
         if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS)
             memcpy(&g->pid, CMSG_DATA(c), sizeof(pid_t));
     }
@@ -121,29 +134,41 @@ static bool receive(int socket, struct greeting *g)
     return true;
 }
 
-/* The newest target with that pid that is not gone. */
+/* The newest target with that pid. */
 static struct ml_target *find_target(const struct ml_collector *c, uint32_t pid)
 {
     for (size_t i = c->stage.targets.len; i-- > 0;) {
-        struct ml_target *t = c->stage.targets.items[i];
-        if (t->pid == pid && !t->gone)
-            return t;
+        if (c->stage.targets.items[i]->pid == pid)
+            return c->stage.targets.items[i];
     }
     return NULL;
 }
 
-/* A known pid that says hello again has called exec: its old rings are final. */
+/* The number of the newest process with that pid, gone or not; -1: none. */
+static int64_t find_process(const struct ml_collector *c, uint32_t pid)
+{
+    for (size_t i = c->dict.by_tag[ML_DEF_PROCESS].len; i-- > 0;) {
+        if (c->dict.by_tag[ML_DEF_PROCESS].items[i].fields[ML_PROCESS_PID] == pid)
+            return (int64_t)i;
+    }
+    return -1;
+}
+
+/* A known pid that says hello again has called exec: its old rings are final.
+ * If it says that it was forked, the kernel has given the number away again. */
 static struct ml_target *new_target(struct ml_collector *c, const struct greeting *g)
 {
+    bool forked = g->hello.how == ML_FORKED;
     struct ml_target *before = find_target(c, g->pid);
-    const struct ml_target *parent = before ? before : find_target(c, g->hello.parent_pid);
-    uint32_t how = g->hello.how == ML_FORKED ? ML_FORKED : before ? ML_EXECED : ML_STARTED;
+    bool execed = before && !before->gone && !forked;
+    int64_t parent = execed ? (int64_t)before->process : find_process(c, g->hello.parent_pid);
+    uint32_t how = forked ? ML_FORKED : execed ? ML_EXECED : ML_STARTED;
     uint64_t start_ns = ml_ticks_ns(&c->ticks, g->hello.clock);
     struct ml_target *t;
 
     if (before)
         before->gone = true;
-    t = ml_target_new(&g->hello, g->pid, parent ? (int64_t)parent->process : -1, how, start_ns, &c->dict);
+    t = ml_target_new(&g->hello, g->pid, parent, how, start_ns, &c->dict);
     if (t && ml_vec_push(&c->stage.targets, t)) {
         ml_target_free(t);
         return NULL;
@@ -172,7 +197,7 @@ static void accept_hellos(struct ml_collector *c)
 
 static bool thread_exists(const struct ml_source *s)
 {
-    return !syscall(SYS_tgkill, s->target->pid, s->ring->tid, 0) || errno != ESRCH;
+    return s->target->foreign || !syscall(SYS_tgkill, s->target->pid, s->ring->tid, 0) || errno != ESRCH;
 }
 
 /* Gives a ring back once its thread has said goodbye, or is found dead. */
@@ -248,14 +273,13 @@ static uint32_t running(const struct ml_collector *c)
 static void publish_progress(struct ml_collector *c)
 {
     struct ml_session *page = c->session->page;
-    uint64_t events = 0;
+    uint64_t events = c->writer.written;
 
     for (int i = 0; i < ML_KIND_COUNT; i++)
-        events += c->writer.totals.events[i];
+        events += c->writer.counts.events[i];
     atomic_store_explicit(&page->events, events, memory_order_relaxed);
     atomic_store_explicit(&page->file_bytes, c->writer.offset, memory_order_relaxed);
-    atomic_store_explicit(&page->lost, c->writer.totals.lost + c->writer.lost,
-                          memory_order_relaxed);
+    atomic_store_explicit(&page->lost, c->stage.lost + c->writer.lost, memory_order_relaxed);
     atomic_store_explicit(&page->write_error, -c->writer.error, memory_order_relaxed);
     atomic_store_explicit(&page->running, running(c), memory_order_relaxed);
 }
@@ -265,10 +289,11 @@ static bool round_once(struct ml_collector *c)
 {
     uint64_t words;
 
-    atomic_fetch_add_explicit(&c->session->page->heartbeat, 1, memory_order_relaxed);
+    ml_stage_beat(&c->stage);
     accept_hellos(c);
     words = ml_merge_pass(&c->merge, &c->stage);
     settle(c);
+    ml_stage_note_lost(&c->stage, atomic_exchange(&c->session->page->unrecorded_lost, 0));
     for (size_t i = 0; i < c->stage.targets.len; i++) {
         if (c->stage.targets.items[i]->profile)
             ml_profile_tick(c->stage.targets.items[i]->profile, c->ticks.ns);
@@ -293,14 +318,14 @@ static void sleep_until_rung(struct ml_collector *c)
     atomic_store(&page->sleeping, 0);
 }
 
-/* What is in the rings now is taken; processes that still run are let go. */
+/* What is in the rings now is taken; processes that still run are let go. It
+ * takes two rounds to see a process off. */
 static void finish(struct ml_collector *c)
 {
     c->checked_ns = 0;
     round_once(c);
     atomic_store(&c->session->page->closed, 1);
-    for (size_t i = 0; i < c->stage.targets.len; i++)
-        c->stage.targets.items[i]->gone = true;
+    c->checked_ns = 0;
     round_once(c);
     round_once(c);
 }

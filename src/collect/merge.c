@@ -28,14 +28,12 @@ static void sift_down(struct ml_source **heap, size_t n, size_t i)
 }
 
 /* The ring's end as of now; a position that cannot be is taken for damage. */
-static void set_end(struct ml_source *s)
+static void set_end(struct ml_stage *stage, struct ml_source *s)
 {
     /* Pairs with the target's release store: the words up to there are written. */
-    uint64_t head = atomic_load_explicit(&s->ring->head, memory_order_acquire);
-
-    if (head - s->tail > s->mask + 1)
-        s->tail = head - (head - s->tail) % (s->mask + 1);
-    s->end = head;
+    s->end = atomic_load_explicit(&s->ring->head, memory_order_acquire);
+    if (ML_UNLIKELY(s->end - s->tail > s->mask + 1))
+        ml_source_skip(stage, s);
 }
 
 static void add_source(struct ml_merge *m, struct ml_stage *stage, struct ml_source *s)
@@ -47,7 +45,7 @@ static void add_source(struct ml_merge *m, struct ml_stage *stage, struct ml_sou
         return;
     if (!s->open)
         ml_source_open(stage, s);
-    set_end(s);
+    set_end(stage, s);
     if (ml_source_peek(stage, s) && s->ticks < stage->ticks->ticks)
         stage->dict->error |= ml_vec_push(&m->heap, s);
 }
@@ -67,10 +65,11 @@ static void gather(struct ml_merge *m, struct ml_stage *stage)
 }
 
 /* Gives what was read back to the target, now and then within a long pass. */
-static void publish_tail(struct ml_source *s)
+static void publish_tail(const struct ml_stage *stage, struct ml_source *s)
 {
     /* Pairs with the target's acquire load: we are done with these words. */
     atomic_store_explicit(&s->ring->tail, s->tail, memory_order_release);
+    ml_stage_beat(stage);
 }
 
 /* Takes records from s while they come before `until`. False when s has no
@@ -85,12 +84,12 @@ static bool take_run(struct ml_stage *stage, struct ml_source *s, uint64_t until
         if (!ml_source_take_plain(stage, s, limit))
             ml_source_take(stage, s);
         if (s->tail - published > s->mask / 16) {
-            publish_tail(s);
+            publish_tail(stage, s);
             published = s->tail;
         }
         more = ml_source_peek(stage, s) && s->ticks < stage->ticks->ticks;
     } while (more && s->ticks <= until);
-    publish_tail(s);
+    publish_tail(stage, s);
     return more;
 }
 

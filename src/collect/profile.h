@@ -24,12 +24,12 @@
 
 struct ml_profile;
 
-/* The profile of process number `process` of the dictionary, which must
- * outlive it. `directory` is the process's working directory, for relative
- * file names. `start_wall_ns` is the wall-clock time of time 0. The caller owns
- * *ret. */
-int ml_profile_new(const struct ml_dict *dict, uint32_t process, const char *directory,
-                   uint64_t start_wall_ns, struct ml_profile **ret);
+/* The profile of one process, stopped, with default settings. The dictionary
+ * must outlive it. `directory` is the process's working directory, for relative
+ * file names; `start_wall_ns` is the wall-clock time of time 0. The caller owns
+ * *ret. @return 0 or -ENOMEM */
+int ml_profile_new(const struct ml_dict *dict, const char *directory, uint64_t start_wall_ns,
+                   struct ml_profile **ret);
 
 /* Ends the file properly if it is open. NULL is fine. */
 void ml_profile_free(struct ml_profile *p);

@@ -41,7 +41,10 @@ struct ml_target *ml_target_new(const struct ml_hello *hello, uint32_t pid, int6
     if (!t)
         return NULL;
     t->pid = pid;
+    t->foreign = hello->pid != pid;
     t->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    /* Dead already: by now the number may be somebody else's. */
+    t->gone = t->pidfd < 0 && errno == ESRCH;
     t->process = define_process(hello, pid, parent, how, start_ns, dict);
     memcpy(t->role, hello->role, sizeof(t->role) - 1);
     return t;
@@ -95,6 +98,7 @@ static void init_sources(struct ml_target *t, const struct ml_target_set *set)
             .data = (const uint64_t *)(void *)(data + (size_t)i * ring_bytes),
             .mask = ring_bytes / sizeof(uint64_t) - 1,
         };
+        atomic_store_explicit(&rings[i].owner, ML_RING_TAKEN, memory_order_relaxed);
     }
 }
 

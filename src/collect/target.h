@@ -49,10 +49,12 @@ struct ml_target {
     uint32_t process; /* number in the trace */
     int pidfd;        /* -1 where the kernel has none */
     bool gone;        /* dead or replaced by exec: drain once more and forget */
+    bool foreign;     /* in another pid namespace: its thread ids mean nothing here */
     char role[16];
+    bool sets_servers; /* its settings are for the servers, for now */
     ML_VEC(struct ml_target_set) sets;
     ML_VEC(uint32_t) strings; /* its number -> the trace's; likewise below */
-    ML_VEC(uint32_t) objects;
+    ML_VEC(uint32_t) objects; /* + 1; 0: not defined */
     ML_VEC(int64_t) counters;
     uint32_t spaces[ML_SPACE_MAX + 1]; /* + 1; 0: not defined */
     struct ml_profile *profile; /* NULL until it asks for one */

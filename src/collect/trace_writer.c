@@ -19,6 +19,8 @@
  * 1 % fewer bytes. */
 #define ZSTD_LEVEL 1
 
+static const struct ml_index_totals no_events;
+
 void ml_trace_writer_abandon(struct ml_trace_writer *w)
 {
     if (w->fd >= 0)
@@ -31,6 +33,16 @@ void ml_trace_writer_abandon(struct ml_trace_writer *w)
     ml_buf_release(&w->raw);
     ml_buf_release(&w->packed);
     ml_vec_release(&w->index);
+    ml_vec_release(&w->index_counts);
+}
+
+/* Not what was there before us, such as /dev/null. */
+void ml_trace_writer_remove(const char *path)
+{
+    struct stat st;
+
+    if (!stat(path, &st) && S_ISREG(st.st_mode))
+        unlink(path);
 }
 
 static int open_file(const char *path, bool force, struct ml_error *err)
@@ -75,13 +87,51 @@ int ml_trace_writer_open(struct ml_trace_writer *w, const char *path, bool force
     r = ml_write_all(w->fd, bytes, sizeof(bytes));
     if (r) {
         ml_trace_writer_abandon(w);
-        unlink(path);
+        ml_trace_writer_remove(path);
         return ml_error_set(err, r, "cannot write %s: %s; choose another place with -o", path,
                             strerror(-r));
     }
     w->offset = sizeof(bytes);
     return 0;
 }
+
+/* ---- Counts -------------------------------------------------------------- */
+
+static void add_counts(struct ml_index_totals *sum, const struct ml_index_totals *c)
+{
+    for (int i = 0; i < ML_KIND_COUNT; i++)
+        sum->events[i] += c->events[i];
+    sum->lost += c->lost;
+}
+
+static void subtract_counts(struct ml_index_totals *sum, const struct ml_index_totals *c)
+{
+    for (int i = 0; i < ML_KIND_COUNT; i++)
+        sum->events[i] -= c->events[i];
+    sum->lost -= c->lost;
+}
+
+static uint64_t all_kinds(const struct ml_index_totals *c)
+{
+    uint64_t events = 0;
+
+    for (int i = 0; i < ML_KIND_COUNT; i++)
+        events += c->events[i];
+    return events;
+}
+
+/* A lost event that is lost itself counts for what it told. */
+static void count_lost(struct ml_trace_writer *w, const struct ml_index_totals *c,
+                       uint64_t since_ns)
+{
+    if (!w->lost && !w->lost_notes)
+        w->lost_since_ns = since_ns;
+    w->lost_since_ns = ml_min_u64(w->lost_since_ns, since_ns);
+    w->lost += all_kinds(c) - c->events[ML_LOST];
+    w->lost_notes += c->lost;
+}
+
+/* ---- Blocks -------------------------------------------------------------- */
 
 /* Puts `bytes` at the end of the file. A partial write is taken back, so that
  * the file still ends with a whole block. */
@@ -98,9 +148,28 @@ static int append(struct ml_trace_writer *w, const void *bytes, size_t len)
     return r;
 }
 
-/* Compresses and writes one block whose type, times and events are set in h. */
-static int append_block(struct ml_trace_writer *w, struct ml_block_header *h, const uint8_t *raw,
-                        size_t raw_bytes)
+static int enter_block(struct ml_trace_writer *w, const struct ml_index_entry *entry,
+                       const struct ml_index_totals *counts)
+{
+    int r = ml_vec_push(&w->index, *entry);
+
+    if (r)
+        return r;
+    r = ml_vec_push(&w->index_counts, *counts);
+    if (r) {
+        w->index.len--;
+        return r;
+    }
+    w->sequence++;
+    add_counts(&w->totals, counts);
+    w->written += all_kinds(counts);
+    return 0;
+}
+
+/* Compresses and writes one block whose type, times and events are set in h.
+ * `counts` are those of its events. */
+static int append_block(struct ml_trace_writer *w, struct ml_block_header *h,
+                        const struct ml_index_totals *counts, const uint8_t *raw, size_t raw_bytes)
 {
     struct ml_index_entry entry = {w->offset, h->first_ns, h->last_ns, 0, h->events, h->type};
     uint8_t *stored;
@@ -121,10 +190,9 @@ static int append_block(struct ml_trace_writer *w, struct ml_block_header *h, co
     h->sequence = w->sequence;
     ml_block_header_put(w->packed.data, h, stored);
     r = append(w, w->packed.data, ML_BLOCK_HEADER_BYTES + n);
-    if (r)
-        return r;
-    w->sequence++;
-    return ml_vec_push(&w->index, entry);
+    if (!r)
+        r = enter_block(w, &entry, counts);
+    return r;
 }
 
 static int write_defs(struct ml_trace_writer *w)
@@ -133,15 +201,7 @@ static int write_defs(struct ml_trace_writer *w)
     struct ml_block_header h = {.type = ML_BLOCK_DEFS, .first_ns = w->last_ns,
                                 .last_ns = w->last_ns, .events = job->def_count};
 
-    return job->defs.len ? append_block(w, &h, job->defs.data, job->defs.len) : 0;
-}
-
-static void count_lost(struct ml_trace_writer *w, uint64_t events, uint64_t since_ns)
-{
-    if (!w->lost)
-        w->lost_since_ns = since_ns;
-    w->lost += events;
-    w->lost_since_ns = ml_min_u64(w->lost_since_ns, since_ns);
+    return job->defs.len ? append_block(w, &h, &no_events, job->defs.data, job->defs.len) : 0;
 }
 
 static void write_job(struct ml_trace_writer *w)
@@ -153,11 +213,11 @@ static void write_job(struct ml_trace_writer *w)
     if (raw_bytes)
         w->last_ns = h.last_ns;
     if (!r && raw_bytes)
-        r = append_block(w, &h, w->raw.data, raw_bytes);
+        r = append_block(w, &h, &w->job.counts, w->raw.data, raw_bytes);
     if (!r)
         return;
     w->error = r;
-    count_lost(w, h.events, h.first_ns);
+    count_lost(w, &w->job.counts, h.first_ns);
 }
 
 /* ---- The writing thread ------------------------------------------------- */
@@ -189,6 +249,8 @@ static void swap_job(struct ml_trace_writer *w)
 
     w->encoder = w->job.encoder;
     w->job.encoder = filled;
+    w->job.counts = w->counts;
+    w->counts = no_events;
     w->job.defs = w->dict->records;
     w->job.def_count = w->dict->record_count;
     ml_buf_clear(&empty);
@@ -240,23 +302,24 @@ static void stop_thread(struct ml_trace_writer *w)
 
 static int append_lost(struct ml_trace_writer *w)
 {
+    uint64_t lost = w->lost + w->lost_notes;
     struct ml_event ev = {.kind = ML_LOST, .time_ns = w->last_ns,
-                          .args = {w->lost, w->lost_since_ns, ML_LOST_NOT_WRITTEN}};
+                          .args = {lost, w->lost_since_ns, ML_LOST_NOT_WRITTEN}};
+    struct ml_index_totals counts = {.events[ML_LOST] = 1, .lost = lost};
     struct ml_block_header h = {.type = ML_BLOCK_EVENTS};
     size_t raw_bytes;
 
-    if (!w->lost)
+    if (!lost)
         return 0;
     ml_encoder_add(w->encoder, &ev);
     raw_bytes = ml_encoder_finish(w->encoder, w->raw.data, &h);
-    return append_block(w, &h, w->raw.data, raw_bytes);
+    return append_block(w, &h, &counts, w->raw.data, raw_bytes);
 }
 
 static int append_index(struct ml_trace_writer *w)
 {
     struct ml_block_header h = {.type = ML_BLOCK_INDEX, .first_ns = w->last_ns,
                                 .last_ns = w->last_ns, .events = (uint32_t)w->index.len};
-    struct ml_index_totals totals = w->totals;
     struct ml_trailer trailer = {.index_offset = w->offset};
     uint8_t trailer_bytes[ML_TRAILER_BYTES];
     uint64_t previous = 0;
@@ -267,14 +330,13 @@ static int append_index(struct ml_trace_writer *w)
     if (ml_buf_reserve(&w->raw, ML_INDEX_COUNT_MAX + w->index.len * ML_INDEX_ENTRY_MAX +
                                     ML_INDEX_TOTALS_MAX))
         return -ENOMEM;
-    totals.lost += w->lost;
     p = ml_varint_put(w->raw.data, w->index.len);
     for (size_t i = 0; i < w->index.len; i++) {
         p = ml_index_entry_put(p, &w->index.items[i], previous);
         previous = w->index.items[i].offset;
     }
-    p = ml_index_totals_put(p, &totals);
-    r = append_block(w, &h, w->raw.data, (size_t)(p - w->raw.data));
+    p = ml_index_totals_put(p, &w->totals);
+    r = append_block(w, &h, &no_events, w->raw.data, (size_t)(p - w->raw.data));
     if (r)
         return r;
     trailer.file_bytes = w->offset + ML_TRAILER_BYTES;
@@ -289,7 +351,11 @@ static int rewind_to(struct ml_trace_writer *w, size_t blocks)
         return 0;
     w->offset = w->index.items[blocks].offset;
     w->sequence -= (uint32_t)(w->index.len - blocks);
-    w->index.len = blocks;
+    for (size_t i = blocks; i < w->index_counts.len; i++) {
+        subtract_counts(&w->totals, &w->index_counts.items[i]);
+        w->written -= all_kinds(&w->index_counts.items[i]);
+    }
+    w->index.len = w->index_counts.len = blocks;
     if (ftruncate(w->fd, (off_t)w->offset) || lseek(w->fd, (off_t)w->offset, SEEK_SET) < 0)
         return -errno;
     return 0;
@@ -299,8 +365,7 @@ static int drop_last_block(struct ml_trace_writer *w)
 {
     const struct ml_index_entry *e = &w->index.items[w->index.len - 1];
 
-    if (e->type == ML_BLOCK_EVENTS)
-        count_lost(w, e->events, e->first_ns);
+    count_lost(w, &w->index_counts.items[w->index.len - 1], e->first_ns);
     w->last_ns = e->first_ns;
     return rewind_to(w, w->index.len - 1);
 }

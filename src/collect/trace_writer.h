@@ -25,6 +25,7 @@
  * definitions that go before it. */
 struct ml_write_job {
     struct ml_encoder *encoder;
+    struct ml_index_totals counts; /* of its events */
     struct ml_buf defs;
     uint32_t def_count;
     bool waiting; /* guarded by the writer's lock */
@@ -34,7 +35,7 @@ struct ml_trace_writer {
     /* The collecting thread's. */
     struct ml_dict *dict;
     struct ml_encoder *encoder;
-    struct ml_index_totals totals;
+    struct ml_index_totals counts; /* of the events in `encoder` */
 
     /* Between the two: one block is filled while the other is compressed and
      * written, which takes longer than filling it. */
@@ -53,9 +54,13 @@ struct ml_trace_writer {
     struct ml_buf raw;
     struct ml_buf packed;
     ML_VEC(struct ml_index_entry) index;
-    uint64_t last_ns;       /* time of the last event written */
-    _Atomic uint64_t lost;  /* events that could not be written */
-    uint64_t lost_since_ns; /* when that began */
+    ML_VEC(struct ml_index_totals) index_counts; /* of each entry */
+    struct ml_index_totals totals;  /* of the file */
+    _Atomic uint64_t written;       /* events in it */
+    uint64_t last_ns;               /* time of the last of them */
+    _Atomic uint64_t lost;          /* events that could not be written */
+    uint64_t lost_notes;            /* what lost events that could not be written had counted */
+    uint64_t lost_since_ns;         /* when that began */
     _Atomic int error;      /* of the first failed write, negative; 0: none */
 };
 
@@ -68,6 +73,14 @@ int ml_trace_writer_open(struct ml_trace_writer *w, const char *path, bool force
  * after it is done with what it had. */
 void ml_trace_writer_flush(struct ml_trace_writer *w);
 
+/* The same, if so many definitions are waiting that they might outgrow a block.
+ * Call after adding some. */
+static inline void ml_trace_writer_relieve(struct ml_trace_writer *w)
+{
+    if (ML_UNLIKELY(w->dict->records.len > ML_BLOCK_MAX_BYTES / 4))
+        ml_trace_writer_flush(w);
+}
+
 /* Writes what is left, the loss if there was one, index and trailer; releases
  * everything. Returns 0, or the error of the first write that failed. */
 int ml_trace_writer_close(struct ml_trace_writer *w);
@@ -75,13 +88,18 @@ int ml_trace_writer_close(struct ml_trace_writer *w);
 /* Releases everything and leaves the file as it is. */
 void ml_trace_writer_abandon(struct ml_trace_writer *w);
 
+/* Deletes a trace that is of no use. */
+void ml_trace_writer_remove(const char *path);
+
 /* Takes one event; ev->kind must be known. */
 static inline void ml_trace_writer_event(struct ml_trace_writer *w, const struct ml_event *ev)
 {
     if (ML_UNLIKELY(ml_encoder_full(w->encoder)))
         ml_trace_writer_flush(w);
     ml_encoder_add(w->encoder, ev);
-    w->totals.events[ev->kind]++;
+    w->counts.events[ev->kind]++;
+    if (ML_UNLIKELY(ev->kind == ML_LOST))
+        w->counts.lost += ev->args[0];
 }
 
 #endif

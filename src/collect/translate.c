@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config_keys.h"
 #include "varint.h"
 
 #define OBJECTS_MAX (1u << 20)
@@ -65,14 +66,20 @@ static inline void emit(struct ml_stage *stage, struct ml_target *t, const struc
 
 /* ---- Losses and ends ---------------------------------------------------- */
 
-static void emit_lost(struct ml_stage *stage, struct ml_target *t, uint32_t thread, uint64_t count,
+static void emit_lost(struct ml_stage *stage, uint32_t thread, uint64_t count,
                       enum ml_lost_reason reason)
 {
     struct ml_event ev = {.kind = ML_LOST, .time_ns = stage->ticks->ns, .thread = thread,
                           .args = {count, stage->ticks->old_ns, reason}};
 
-    stage->writer->totals.lost += count;
-    emit(stage, t, &ev);
+    stage->lost += count;
+    ml_trace_writer_event(stage->writer, &ev);
+}
+
+void ml_stage_note_lost(struct ml_stage *stage, uint64_t count)
+{
+    if (count)
+        emit_lost(stage, 0, count, ML_LOST_RING_FULL);
 }
 
 void ml_source_note_lost(struct ml_stage *stage, struct ml_source *s)
@@ -81,7 +88,7 @@ void ml_source_note_lost(struct ml_stage *stage, struct ml_source *s)
 
     if (lost <= s->lost_seen)
         return;
-    emit_lost(stage, s->target, s->thread, lost - s->lost_seen, ML_LOST_RING_FULL);
+    emit_lost(stage, s->thread, lost - s->lost_seen, ML_LOST_RING_FULL);
     s->lost_seen = lost;
 }
 
@@ -92,7 +99,7 @@ void ml_target_note_lost(struct ml_stage *stage, struct ml_target *t)
         uint64_t lost = atomic_load_explicit(&set->shared->lost, memory_order_relaxed);
         if (lost <= set->lost_seen)
             continue;
-        emit_lost(stage, t, 0, lost - set->lost_seen, ML_LOST_RING_FULL);
+        emit_lost(stage, 0, lost - set->lost_seen, ML_LOST_RING_FULL);
         set->lost_seen = lost;
     }
 }
@@ -154,9 +161,16 @@ bool ml_source_peek(struct ml_stage *stage, struct ml_source *s)
     s->ticks = ml_ticks_unwrap(stage->ticks, first >> 16);
     if (ML_LIKELY(s->words && s->words <= s->end - s->tail))
         return true;
-    emit_lost(stage, s->target, s->thread, 1, ML_LOST_DAMAGED);
-    s->tail = s->end;
+    ml_source_skip(stage, s);
     return false;
+}
+
+/* The target sees the room at once: it may be waiting for it. */
+void ml_source_skip(struct ml_stage *stage, struct ml_source *s)
+{
+    emit_lost(stage, s->thread, 1, ML_LOST_DAMAGED);
+    s->tail = s->end;
+    atomic_store_explicit(&s->ring->tail, s->tail, memory_order_release);
 }
 
 /* ---- Definitions -------------------------------------------------------- */
@@ -230,12 +244,15 @@ static void take_object(struct ml_stage *stage, struct ml_source *s)
     uint64_t fields[ML_DEF_FIELDS] = {
         [ML_OBJECT_PROCESS] = t->process,
         [ML_OBJECT_KIND] = low(word(s, 1)),
-        [ML_OBJECT_DOMAIN] = domain && domain < t->objects.len ? t->objects.items[domain] + 1 : 0,
+        [ML_OBJECT_DOMAIN] = domain < t->objects.len ? t->objects.items[domain] : 0,
         [ML_OBJECT_NAME] = string_of(t, low(word(s, 2))),
     };
 
-    if (grow(&t->objects, number, OBJECTS_MAX) && grow(&t->counters, number, OBJECTS_MAX))
-        t->objects.items[number] = ml_dict_add(stage->dict, ML_DEF_OBJECT, fields);
+    if (!number || !grow(&t->objects, number, OBJECTS_MAX) ||
+        !grow(&t->counters, number, OBJECTS_MAX))
+        return;
+    if (!t->objects.items[number]) /* else it is told again */
+        t->objects.items[number] = 1 + ml_dict_add(stage->dict, ML_DEF_OBJECT, fields);
 }
 
 /* ---- The profiler ------------------------------------------------------- */
@@ -250,28 +267,43 @@ static struct ml_profile *profile_of(struct ml_stage *stage, struct ml_target *t
     snprintf(link, sizeof(link), "/proc/%u/cwd", t->pid);
     n = readlink(link, directory, sizeof(directory) - 1);
     directory[n > 0 ? n : 0] = '\0';
-    ml_profile_new(stage->dict, t->process, t->pid, directory, &t->profile);
+    ml_profile_new(stage->dict, directory, stage->start_wall_ns, &t->profile);
     return t->profile;
 }
 
-static void take_config(struct ml_stage *stage, struct ml_source *s)
+/* This process, or all servers of the run. */
+static bool is_meant(const struct ml_target *t, bool servers, const struct ml_target *self)
 {
-    struct ml_profile *p = profile_of(stage, s->target);
-    uint64_t pair = word(s, 1);
-
-    if (p)
-        ml_profile_set_config(p, ml_dict_text(stage->dict, string_of(s->target, high(pair))),
-                              ml_dict_text(stage->dict, string_of(s->target, low(pair))));
+    return servers ? !strcmp(t->role, "server") : t == self;
 }
 
-/* This process, or all servers of the run. */
+/* The recorder says first whose settings follow. */
+static void take_config(struct ml_stage *stage, struct ml_source *s)
+{
+    uint64_t pair = word(s, 1);
+    const char *key = ml_dict_text(stage->dict, string_of(s->target, high(pair)));
+    const char *value = ml_dict_text(stage->dict, string_of(s->target, low(pair)));
+
+    if (!strcmp(key, ml_keys[ML_KEY_PROFILE_PROCESS].name)) {
+        s->target->sets_servers = !strcmp(value, "server");
+        return;
+    }
+    for (size_t i = 0; i < stage->targets.len; i++) {
+        struct ml_target *t = stage->targets.items[i];
+        bool meant = is_meant(t, s->target->sets_servers, s->target);
+        struct ml_profile *p = meant ? profile_of(stage, t) : NULL;
+        if (p)
+            ml_profile_set_config(p, key, value);
+    }
+}
+
 static void take_state(struct ml_stage *stage, struct ml_source *s, uint64_t time_ns)
 {
     bool servers = high(word(s, 1));
 
     for (size_t i = 0; i < stage->targets.len; i++) {
         struct ml_target *t = stage->targets.items[i];
-        bool meant = servers ? !strcmp(t->role, "server") : t == s->target;
+        bool meant = is_meant(t, servers, s->target);
         struct ml_profile *p = meant ? profile_of(stage, t) : NULL;
         if (p)
             ml_profile_set_state(p, low(word(s, 1)), time_ns);
@@ -286,7 +318,7 @@ static int dump(struct ml_stage *stage, struct ml_source *s, uint64_t argument,
 
     for (size_t i = 0; i < stage->targets.len; i++) {
         struct ml_target *t = stage->targets.items[i];
-        bool meant = servers ? !strcmp(t->role, "server") : t == s->target;
+        bool meant = is_meant(t, servers, s->target);
         struct ml_profile *p = meant ? profile_of(stage, t) : NULL;
         int r = p ? ml_profile_dump(p, argument & 1, err) : 0;
         result = result ? result : r;
@@ -348,9 +380,9 @@ static bool pop(struct ml_stage *stage, struct ml_source *s)
 /* The object's number in the trace as an event's first argument. */
 static bool object_arg(const struct ml_target *t, uint64_t number, struct ml_event *ev)
 {
-    if (!number || number >= t->objects.len)
+    if (number >= t->objects.len || !t->objects.items[number])
         return false;
-    ev->args[0] = t->objects.items[number];
+    ev->args[0] = t->objects.items[number] - 1;
     return true;
 }
 
@@ -373,7 +405,7 @@ static void marker(struct ml_source *s, struct ml_event *ev)
     const struct ml_target *t = s->target;
     uint32_t domain = high(word(s, 1));
 
-    ev->args[0] = domain && domain < t->objects.len ? t->objects.items[domain] + 1 : 0;
+    ev->args[0] = domain < t->objects.len ? t->objects.items[domain] : 0;
     ev->args[1] = string_of(t, low(word(s, 1)));
     ev->args[2] = string_of(t, (uint32_t)word(s, 2));
 }
@@ -472,6 +504,7 @@ void ml_source_take(struct ml_stage *stage, struct ml_source *s)
         ev.addr = word(s, 1);
     } else if (!take_rare(stage, s, kind, &ev)) {
         s->tail += s->words;
+        ml_trace_writer_relieve(stage->writer);
         return;
     }
     s->tail += s->words;
@@ -495,7 +528,7 @@ uint32_t ml_source_take_plain(struct ml_stage *stage, struct ml_source *source, 
     const struct ml_ticks ticks = *stage->ticks;
     struct ml_source s = *source;
     struct ml_encoder *e = stage->writer->encoder;
-    uint64_t *counts = stage->writer->totals.events;
+    uint64_t *counts = stage->writer->counts.events;
     uint32_t space = word(&s, 0) >> 8 & 0xff;
     /* Not all at once: the target waits for what is read to be given back. */
     uint64_t end = ml_min_u64(s.end, s.tail + s.mask / 8);

@@ -16,12 +16,25 @@ struct ml_stage {
     struct ml_dict *dict;
     struct ml_trace_writer *writer;
     struct ml_ticks *ticks;
+    _Atomic uint64_t *heartbeat; /* raised now and then in a long pass */
+    uint64_t start_wall_ns;      /* wall-clock time of time 0 */
+    uint64_t lost;               /* records that targets dropped, entered in the trace */
     ML_VEC(struct ml_target *) targets; /* all that are being recorded */
 };
+
+/* A sign of life. Nobody else writes it, so it need not be one instruction. */
+static inline void ml_stage_beat(const struct ml_stage *stage)
+{
+    uint64_t beat = atomic_load_explicit(stage->heartbeat, memory_order_relaxed);
+    atomic_store_explicit(stage->heartbeat, beat + 1, memory_order_relaxed);
+}
 
 /* Looks at the record at s->tail: its length and stamp. False at s->end. A ring
  * that makes no sense is emptied, and the loss entered in the trace. */
 bool ml_source_peek(struct ml_stage *stage, struct ml_source *s);
+
+/* Gives up what lies before s->end, as damaged. */
+void ml_source_skip(struct ml_stage *stage, struct ml_source *s);
 
 /* Translates the record that ml_source_peek saw and steps over it. */
 void ml_source_take(struct ml_stage *stage, struct ml_source *s);
@@ -39,6 +52,9 @@ void ml_source_close(struct ml_stage *stage, struct ml_source *s);
 /* Enters records that the target dropped since the last call. */
 void ml_source_note_lost(struct ml_stage *stage, struct ml_source *s);
 void ml_target_note_lost(struct ml_stage *stage, struct ml_target *t);
+
+/* The same for records of processes that have no rings. */
+void ml_stage_note_lost(struct ml_stage *stage, uint64_t count);
 
 /* The process has ended. */
 void ml_target_note_end(struct ml_stage *stage, struct ml_target *t);

@@ -1,0 +1,125 @@
+/* compare.c: see compare.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compare.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "names.h"
+
+static struct ml_change change(uint64_t value, uint64_t first)
+{
+    struct ml_change c = {.value = value, .difference = (int64_t)(value - first)};
+
+    if (first > 0)
+        c.percent = 100.0 * ((double)value - (double)first) / (double)first;
+    else
+        c.percent = value > 0 ? INFINITY : 0;
+    return c;
+}
+
+/* ---- Runs -------------------------------------------------------------- */
+
+static int by_increase(const void *a, const void *b)
+{
+    const struct ml_compare_run *x = a, *y = b;
+
+    if (x->peak.difference != y->peak.difference)
+        return x->peak.difference < y->peak.difference ? 1 : -1;
+    return x->given < y->given ? -1 : x->given > y->given;
+}
+
+static int add_runs(const struct ml_compare_input *inputs, size_t count, struct ml_compare *ret)
+{
+    const struct ml_summary *first = inputs[0].summary;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct ml_summary *s = inputs[i].summary;
+        struct ml_compare_run run = {
+            .name = inputs[i].name,
+            .file = inputs[i].file,
+            .given = i,
+            .peak = change(s->counted.peak_bytes, first->counted.peak_bytes),
+            .live = change(s->counted.live_bytes, first->counted.live_bytes),
+            .allocations = change(s->counted.allocations, first->counted.allocations),
+            .duration = change(s->duration_ns, first->duration_ns),
+            .peak_time_ns = s->counted.peak_time_ns,
+            .health = &s->health,
+        };
+
+        if (ml_vec_push(&ret->runs, run) < 0)
+            return -ENOMEM;
+        if (i > 0 && (i == 1 || run.peak.percent > ret->worst_increase_percent))
+            ret->worst_increase_percent = run.peak.percent;
+    }
+    if (count > 2)
+        qsort(ret->runs.items + 1, count - 1, sizeof(*ret->runs.items), by_increase);
+    return 0;
+}
+
+/* ---- Categories -------------------------------------------------------- */
+
+static uint64_t at_peak(const struct ml_summary *summary, uint8_t category)
+{
+    for (size_t i = 0; i < summary->categories.len; i++)
+        if (summary->categories.items[i].category == category)
+            return summary->categories.items[i].at_peak_bytes;
+    return 0;
+}
+
+static int by_change(const void *a, const void *b)
+{
+    const struct ml_compare_category *x = a, *y = b;
+
+    if (x->largest_change != y->largest_change)
+        return x->largest_change < y->largest_change ? 1 : -1;
+    if (x->at_peak[0].value != y->at_peak[0].value)
+        return x->at_peak[0].value < y->at_peak[0].value ? 1 : -1;
+    return 0;
+}
+
+static int add_category(const struct ml_compare_input *inputs, uint8_t category,
+                        struct ml_compare *ret)
+{
+    struct ml_compare_category c = {.name = ml_category_name(category)};
+    uint64_t first = at_peak(inputs[0].summary, category);
+    bool any = false;
+
+    c.at_peak = ml_arena_alloc(&ret->arena, ret->runs.len * sizeof(*c.at_peak));
+    if (!c.at_peak)
+        return -ENOMEM;
+    for (size_t i = 0; i < ret->runs.len; i++) {
+        uint64_t bytes = at_peak(inputs[ret->runs.items[i].given].summary, category);
+        uint64_t difference = bytes > first ? bytes - first : first - bytes;
+
+        c.at_peak[i] = change(bytes, first);
+        c.largest_change = ml_max_u64(c.largest_change, difference);
+        any |= bytes > 0;
+    }
+    return any ? ml_vec_push(&ret->categories, c) : 0;
+}
+
+int ml_compare(const struct ml_compare_input *inputs, size_t count, struct ml_compare *ret)
+{
+    int r;
+
+    *ret = (struct ml_compare){0};
+    r = add_runs(inputs, count, ret);
+    for (uint8_t category = 0; r == 0 && category < ML_CATEGORIES; category++)
+        r = add_category(inputs, category, ret);
+    if (ret->categories.len > 1)
+        qsort(ret->categories.items, ret->categories.len, sizeof(*ret->categories.items),
+              by_change);
+    return r;
+}
+
+void ml_compare_release(struct ml_compare *compare)
+{
+    ml_arena_release(&compare->arena);
+    ml_vec_release(&compare->runs);
+    ml_vec_release(&compare->categories);
+    *compare = (struct ml_compare){0};
+}

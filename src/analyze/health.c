@@ -1,0 +1,25 @@
+/* health.c: see health.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "health.h"
+
+struct ml_health ml_health_of(const struct ml_replay *replay)
+{
+    const struct ml_trace_info *info = ml_trace_info(replay->trace);
+
+    return (struct ml_health){
+        .lost = replay->lost,
+        .lost_ring_full = replay->lost_by[ML_LOST_RING_FULL],
+        .lost_not_written = replay->lost_by[ML_LOST_NOT_WRITTEN],
+        .lost_damaged = replay->lost_by[ML_LOST_DAMAGED],
+        .lost_other = replay->lost_by[0],
+        .cut_short = !info->has_index,
+        .ignored_bytes = info->ignored_bytes,
+        .damaged_blocks = info->damaged_blocks,
+        .damaged_events = info->damaged_events,
+        .unknown_frees = replay->unknown_frees,
+        .inherited_frees = replay->inherited_frees,
+        .replaced = replay->replaced,
+    };
+}

@@ -1,0 +1,29 @@
+/* health.h: what a reader must know before trusting a report: what is missing
+ * from the trace, and where its books do not add up.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_HEALTH_H
+#define ML_ANALYZE_HEALTH_H
+
+#include "replay.h"
+
+struct ml_health {
+    uint64_t lost;            /* events that were never written */
+    uint64_t lost_ring_full;  /* of them: the recorder had no room */
+    uint64_t lost_not_written; /* the file could not be written */
+    uint64_t lost_damaged;    /* the recorder's buffers were damaged */
+    uint64_t lost_other;
+    bool cut_short;          /* the recording has no proper end */
+    uint64_t ignored_bytes;  /* of the incomplete block at its end */
+    uint32_t damaged_blocks; /* passed over */
+    uint64_t damaged_events; /* in them, as far as known */
+    uint64_t unknown_frees;  /* frees of blocks whose allocation is not in the trace */
+    uint64_t inherited_frees;
+    uint64_t replaced; /* blocks that ended without a free, by another in their place */
+};
+
+/* Of a replay that has read all of its trace. */
+struct ml_health ml_health_of(const struct ml_replay *replay);
+
+#endif

@@ -1,0 +1,135 @@
+/* live_ranges.c: spaces whose memory is given back in ranges: parts of blocks,
+ * several at once.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "live_table.h"
+#include "live_totals.h"
+
+/* From now on blocks of the space are found by ranges. */
+static int make_ranged(struct ml_replay *r, struct ml_replay_space *s)
+{
+    for (size_t i = 0; s->by_addr.slots && i <= s->by_addr.mask; i++) {
+        uint32_t block = s->by_addr.slots[i].block;
+
+        if (block != 0 &&
+            ml_order_put(&s->by_order, r->blocks.items[block - 1].addr, block - 1) < 0)
+            return -ENOMEM;
+    }
+    ml_addr_release(&s->by_addr);
+    s->ranged = true;
+    return 0;
+}
+
+static void shrink(struct ml_replay *r, struct ml_replay_space *s, struct ml_block *b,
+                   uint64_t bytes)
+{
+    b->size -= bytes;
+    s->bytes.live_bytes -= bytes;
+    ml_totals_remove(r, s, b->category, bytes);
+}
+
+/* The block begins before the range: what lies in it goes, what lies behind it
+ * becomes a block of its own. */
+static int cut_tail(struct ml_replay *r, struct ml_replay_space *s, uint32_t block,
+                    uint64_t from, uint64_t to)
+{
+    struct ml_block *b = &r->blocks.items[block];
+    uint64_t end = ml_end_of(b->addr, b->size);
+    struct ml_block rest = *b;
+    int64_t index;
+
+    if (end <= to) {
+        shrink(r, s, b, end - from);
+        return 0;
+    }
+    index = ml_live_entry(r);
+    if (index < 0 || ml_order_put(&s->by_order, to, (uint32_t)index) < 0)
+        return -ENOMEM;
+    b = &r->blocks.items[block];
+    shrink(r, s, b, to - from);
+    b->size = from - b->addr;
+    rest.addr = to;
+    rest.size = end - to;
+    r->blocks.items[index] = rest;
+    s->live_blocks++;
+    r->splits++;
+    return 0;
+}
+
+/* The block begins in the range and goes on behind it. */
+static int cut_head(struct ml_replay *r, struct ml_replay_space *s, uint32_t block, uint64_t to)
+{
+    struct ml_block *b = &r->blocks.items[block];
+    uint32_t unused;
+
+    ml_order_take(&s->by_order, b->addr, &unused);
+    if (ml_order_put(&s->by_order, to, block) < 0)
+        return -ENOMEM;
+    shrink(r, s, b, to - b->addr);
+    b->addr = to;
+    return 0;
+}
+
+static void close_whole(struct ml_replay *r, struct ml_replay_space *s, uint32_t block,
+                        const struct ml_event *event, bool replaced)
+{
+    struct ml_block *b = &r->blocks.items[block];
+    uint32_t unused;
+
+    ml_order_take(&s->by_order, b->addr, &unused);
+    if (replaced) {
+        ml_live_close_replaced(r, s, block, event);
+        return;
+    }
+    if (r->on_close)
+        r->on_close(r->ctx, b, event);
+    ml_book_out(r, s, b);
+    ml_live_drop(r, block);
+}
+
+static int64_t close_range(struct ml_replay *r, struct ml_replay_space *s,
+                           const struct ml_event *event, bool replaced)
+{
+    uint64_t from = event->addr, to = ml_end_of(from, event->size);
+    struct ml_order_entry entry;
+    int64_t touched = 0;
+
+    if (from == to)
+        return 0;
+    if (ml_order_floor(&s->by_order, from, &entry) && entry.key < from &&
+        ml_end_of(entry.key, r->blocks.items[entry.value].size) > from) {
+        touched++;
+        if (cut_tail(r, s, entry.value, from, to) < 0)
+            return -ENOMEM;
+    }
+    while (ml_order_ceil(&s->by_order, from, &entry) && entry.key < to) {
+        touched++;
+        if (ml_end_of(entry.key, r->blocks.items[entry.value].size) <= to)
+            close_whole(r, s, entry.value, event, replaced);
+        else if (cut_head(r, s, entry.value, to) < 0)
+            return -ENOMEM;
+    }
+    return touched;
+}
+
+int64_t ml_live_close_range(struct ml_replay *r, uint32_t space, const struct ml_event *event)
+{
+    struct ml_replay_space *s = &r->spaces.items[space];
+
+    if (!s->ranged && make_ranged(r, s) < 0)
+        return -ENOMEM;
+    return close_range(r, s, event, false);
+}
+
+int ml_live_replace_range(struct ml_replay *r, struct ml_replay_space *s,
+                          const struct ml_event *event)
+{
+    uint32_t block;
+
+    if (close_range(r, s, event, true) < 0)
+        return -ENOMEM;
+    if (ml_order_take(&s->by_order, event->addr, &block)) /* of no bytes */
+        ml_live_close_replaced(r, s, block, event);
+    return 0;
+}

@@ -1,0 +1,94 @@
+/* live_totals.h: the books: gauges that rise and fall with each block. Inline,
+ * since this runs for every event; only the live table includes it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_LIVE_TOTALS_H
+#define ML_ANALYZE_LIVE_TOTALS_H
+
+#include "replay.h"
+
+static ML_ALWAYS_INLINE void ml_gauge_add(struct ml_gauge *g, uint64_t bytes, uint64_t time_ns)
+{
+    g->live_bytes += bytes;
+    if (g->live_bytes > g->peak_bytes) {
+        g->peak_bytes = g->live_bytes;
+        g->peak_time_ns = time_ns;
+    }
+}
+
+/* Look at the peak of the category that changed last. */
+static ML_ALWAYS_INLINE void ml_settle(struct ml_replay *r)
+{
+    ml_gauge_add(&r->categories[r->unsettled].bytes, 0, r->unsettled_ns);
+}
+
+/* Bytes enter the totals that the space is part of. */
+static ML_ALWAYS_INLINE void ml_totals_add(struct ml_replay *r, const struct ml_replay_space *s,
+                                        uint8_t category, uint64_t bytes, uint64_t time_ns)
+{
+    struct ml_replay_device *device = &r->devices.items[s->device];
+
+    ml_gauge_add(&device->levels[s->level], bytes, time_ns);
+    if (!s->counted)
+        return;
+    ml_gauge_add(&device->bytes, bytes, time_ns);
+    ml_gauge_add(&r->processes.items[s->process].bytes, bytes, time_ns);
+    ml_settle(r);
+    r->categories[category].bytes.live_bytes += bytes;
+    r->unsettled = category;
+    r->unsettled_ns = time_ns;
+    r->bytes.live_bytes += bytes;
+    if (r->bytes.live_bytes > r->bytes.peak_bytes) {
+        r->bytes.peak_bytes = r->bytes.live_bytes;
+        r->bytes.peak_time_ns = time_ns;
+        r->peak_event = r->events;
+    }
+}
+
+/* Bytes leave them. */
+static ML_ALWAYS_INLINE void ml_totals_remove(struct ml_replay *r, const struct ml_replay_space *s,
+                                           uint8_t category, uint64_t bytes)
+{
+    struct ml_replay_device *device = &r->devices.items[s->device];
+
+    device->levels[s->level].live_bytes -= bytes;
+    if (!s->counted)
+        return;
+    device->bytes.live_bytes -= bytes;
+    r->processes.items[s->process].bytes.live_bytes -= bytes;
+    ml_settle(r);
+    r->categories[category].bytes.live_bytes -= bytes;
+    r->bytes.live_bytes -= bytes;
+}
+
+/* A block is freed. */
+static ML_ALWAYS_INLINE void ml_book_out(struct ml_replay *r, struct ml_replay_space *s,
+                                      struct ml_block *b)
+{
+    b->live = false;
+    s->bytes.live_bytes -= b->size;
+    s->live_blocks--;
+    s->frees++;
+    ml_totals_remove(r, s, b->category, b->size);
+    if (s->counted)
+        r->categories[b->category].frees++;
+}
+
+/* A block is live. Counting the allocation is up to the caller. */
+static ML_ALWAYS_INLINE void ml_book_in(struct ml_replay *r, struct ml_replay_space *s,
+                                     struct ml_block *b, uint64_t time_ns)
+{
+    b->live = true;
+    s->live_blocks++;
+    ml_gauge_add(&s->bytes, b->size, time_ns);
+    ml_totals_add(r, s, b->category, b->size, time_ns);
+}
+
+/* The byte behind the last one, at most the largest number. */
+static inline uint64_t ml_end_of(uint64_t addr, uint64_t size)
+{
+    return size > UINT64_MAX - addr ? UINT64_MAX : addr + size;
+}
+
+#endif

@@ -1,0 +1,319 @@
+/* replay.c: see replay.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "replay.h"
+
+#include <errno.h>
+
+#include "live_table.h"
+#include "live_totals.h"
+#include "replay_spaces.h"
+
+#define NO_BLOCK UINT64_MAX /* in `moved`: a block that was not known */
+#define PREFETCH 8          /* events between asking for a slot and using it */
+
+/* The index of the event's space, which is then alive. */
+static ML_ALWAYS_INLINE int64_t enter_space(struct ml_replay *r, const struct ml_event *event)
+{
+    int64_t index = r->last_space;
+
+    if (ML_UNLIKELY(event->space != r->last_space_number || r->spaces.len == 0)) {
+        index = ml_replay_find_space(r, event->space, event->time_ns);
+        if (index < 0)
+            return index;
+    }
+    if (ML_UNLIKELY(r->spaces.items[index].ended))
+        ml_live_set_ended(r, (uint32_t)index, false, event->time_ns);
+    return index;
+}
+
+static void count_unknown(struct ml_replay *r, uint32_t space, const struct ml_event *event)
+{
+    if (event->addr == 0)
+        return; /* freeing nothing is allowed */
+    if (r->spaces.items[space].forked)
+        r->inherited_frees++;
+    else
+        r->unknown_frees++;
+}
+
+static void uncount_unknown(struct ml_replay *r, uint32_t space, const struct ml_event *event)
+{
+    uint64_t *count =
+        r->spaces.items[space].forked ? &r->inherited_frees : &r->unknown_frees;
+
+    if (event->addr != 0 && *count > 0)
+        (*count)--;
+}
+
+static void forget_moved(struct ml_replay *r, uint32_t thread)
+{
+    uint64_t block;
+
+    if (ml_map_take(&r->moved, thread, &block) && block != NO_BLOCK)
+        ml_live_drop(r, (uint32_t)block);
+}
+
+/* An allocation after a move is the block in its new place: it keeps its label. */
+static ML_NOINLINE int open_moved(struct ml_replay *r, uint32_t space,
+                                  const struct ml_event *event)
+{
+    const struct ml_block *b;
+    uint64_t block;
+    uint32_t label = 0;
+    uint8_t category = 0;
+
+    if (ml_map_get(&r->moved, event->thread, &block) && block != NO_BLOCK) {
+        b = &r->blocks.items[block];
+        if (b->space == space) {
+            label = b->label;
+            category = b->category;
+            forget_moved(r, event->thread);
+        }
+    }
+    return ml_live_open(r, space, event, label, category);
+}
+
+static ML_ALWAYS_INLINE int on_alloc(struct ml_replay *r, const struct ml_event *event)
+{
+    int64_t space = enter_space(r, event);
+
+    if (space < 0)
+        return -ENOMEM;
+    if (ML_UNLIKELY(ml_map_len(&r->moved) > 0))
+        return open_moved(r, (uint32_t)space, event);
+    return ml_live_open(r, (uint32_t)space, event, 0, 0);
+}
+
+static ML_ALWAYS_INLINE int on_free(struct ml_replay *r, const struct ml_event *event)
+{
+    int64_t space = enter_space(r, event);
+
+    if (space < 0)
+        return -ENOMEM;
+    if (ML_UNLIKELY(ml_live_close(r, (uint32_t)space, event, false) < 0))
+        count_unknown(r, (uint32_t)space, event);
+    return 0;
+}
+
+static int on_free_range(struct ml_replay *r, const struct ml_event *event)
+{
+    int64_t space = enter_space(r, event), touched;
+
+    if (space < 0)
+        return -ENOMEM;
+    touched = ml_live_close_range(r, (uint32_t)space, event);
+    if (touched == 0 && event->size > 0)
+        count_unknown(r, (uint32_t)space, event);
+    return touched < 0 ? (int)touched : 0;
+}
+
+static int on_move(struct ml_replay *r, const struct ml_event *event)
+{
+    int64_t space = enter_space(r, event), block;
+
+    if (space < 0)
+        return -ENOMEM;
+    forget_moved(r, event->thread);
+    block = ml_live_close(r, (uint32_t)space, event, true);
+    if (block < 0)
+        count_unknown(r, (uint32_t)space, event);
+    return ml_map_put(&r->moved, event->thread, block < 0 ? NO_BLOCK : (uint64_t)block);
+}
+
+static int restore_moved(struct ml_replay *r, uint32_t space, uint32_t block,
+                         const struct ml_event *event)
+{
+    const struct ml_block *b = &r->blocks.items[block];
+
+    if (b->space == space && b->addr == event->addr)
+        return ml_live_restore(r, block, event);
+    ml_live_drop(r, block);
+    return 0;
+}
+
+static int on_move_failed(struct ml_replay *r, const struct ml_event *event)
+{
+    int64_t space = enter_space(r, event);
+    uint64_t block;
+
+    if (space < 0)
+        return -ENOMEM;
+    if (!ml_map_take(&r->moved, event->thread, &block))
+        return 0;
+    if (block != NO_BLOCK)
+        return restore_moved(r, (uint32_t)space, (uint32_t)block, event);
+    uncount_unknown(r, (uint32_t)space, event);
+    return 0;
+}
+
+static int on_label(struct ml_replay *r, const struct ml_event *event)
+{
+    int64_t space = enter_space(r, event), block;
+    uint8_t category = event->args[1] < ML_CATEGORIES ? (uint8_t)event->args[1] : 0;
+
+    if (space < 0)
+        return -ENOMEM;
+    r->last_label_event = r->events;
+    block = ml_live_find(r, (uint32_t)space, event->addr);
+    if (block < 0)
+        r->unknown_labels++;
+    else
+        ml_live_label(r, (uint32_t)block, (uint32_t)event->args[0], category, event->time_ns);
+    return 0;
+}
+
+static int on_process_end(struct ml_replay *r, const struct ml_event *event)
+{
+    int64_t process = ml_replay_find_process(r, (uint32_t)event->args[0], event->time_ns);
+
+    if (process < 0)
+        return -ENOMEM;
+    ml_replay_end_process(r, (uint32_t)process, event->time_ns);
+    r->processes.items[process].status = event->args[1];
+    return 0;
+}
+
+static int on_lost(struct ml_replay *r, const struct ml_event *event)
+{
+    r->lost += event->args[0];
+    r->lost_by[event->args[2] < 4 ? event->args[2] : 0] += event->args[0];
+    return 0;
+}
+
+static int on_rare(struct ml_replay *r, const struct ml_event *event)
+{
+    switch (event->kind) {
+    case ML_FREE_RANGE: return on_free_range(r, event);
+    case ML_MOVE: return on_move(r, event);
+    case ML_MOVE_FAILED: return on_move_failed(r, event);
+    case ML_LABEL: return on_label(r, event);
+    case ML_LOST: return on_lost(r, event);
+    case ML_PROCESS_END: return on_process_end(r, event);
+    case ML_OOM: r->ooms++; return 0;
+    default: return 0;
+    }
+}
+
+static ML_ALWAYS_INLINE int feed(struct ml_replay *r, const struct ml_event *event)
+{
+    r->events++;
+    if (event->kind == ML_ALLOC || event->kind == ML_ALLOC_EX)
+        return on_alloc(r, event);
+    if (event->kind == ML_FREE)
+        return on_free(r, event);
+    return on_rare(r, event);
+}
+
+/* ---- The table from outside -------------------------------------------- */
+
+int ml_replay_init(struct ml_replay *replay, const struct ml_trace *trace)
+{
+    *replay = (struct ml_replay){.trace = trace};
+    return ml_replay_find_levels(replay);
+}
+
+void ml_replay_release(struct ml_replay *replay)
+{
+    for (size_t i = 0; i < replay->spaces.len; i++) {
+        ml_addr_release(&replay->spaces.items[i].by_addr);
+        ml_order_release(&replay->spaces.items[i].by_order);
+    }
+    ml_vec_release(&replay->spaces);
+    ml_vec_release(&replay->devices);
+    ml_vec_release(&replay->processes);
+    ml_vec_release(&replay->blocks);
+    ml_intern_release(&replay->device_names);
+    ml_map_release(&replay->space_index);
+    ml_map_release(&replay->process_index);
+    ml_map_release(&replay->top_levels);
+    ml_map_release(&replay->moved);
+    *replay = (struct ml_replay){0};
+}
+
+int ml_replay_feed(struct ml_replay *replay, const struct ml_event *event)
+{
+    return feed(replay, event);
+}
+
+int ml_replay_feed_all(struct ml_replay *replay, const struct ml_event *events, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int r;
+
+        if (i + PREFETCH < count && replay->spaces.len > 0)
+            ml_addr_prefetch(&replay->spaces.items[replay->last_space].by_addr,
+                             events[i + PREFETCH].addr);
+        r = feed(replay, &events[i]);
+
+        if (ML_UNLIKELY(r < 0))
+            return r;
+    }
+    return 0;
+}
+
+static void learn_all(struct ml_replay *r, const struct ml_event *events, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        ml_live_learn(r, &events[i]);
+    r->events += count;
+}
+
+int ml_replay_instant(struct ml_replay *replay, uint64_t instant, uint64_t last,
+                      struct ml_error *err)
+{
+    const struct ml_event *events;
+    struct ml_cursor *cursor = NULL;
+    int n, r = ml_cursor_open(replay->trace, 0, UINT64_MAX, &cursor, err);
+
+    while (r == 0 && (replay->events < instant || replay->events < last)) {
+        uint64_t now = 0;
+
+        n = ml_cursor_next(cursor, &events, err);
+        if (n <= 0) {
+            r = n;
+            break;
+        }
+        if (replay->events < instant)
+            now = ml_min_u64((uint64_t)n, instant - replay->events);
+        r = ml_replay_feed_all(replay, events, now);
+        if (r < 0)
+            ml_error_set(err, r, "out of memory after %llu events",
+                         (unsigned long long)replay->events);
+        else if (replay->events >= instant)
+            learn_all(replay, events + now, (size_t)n - now);
+    }
+    ml_cursor_free(cursor);
+    ml_settle(replay);
+    return r;
+}
+
+int ml_replay_trace(struct ml_replay *replay, uint64_t limit, struct ml_error *err)
+{
+    return ml_replay_instant(replay, limit, 0, err);
+}
+
+const struct ml_block *ml_replay_find(struct ml_replay *replay, uint32_t space_number,
+                                      uint64_t addr)
+{
+    uint64_t space;
+    int64_t block;
+
+    if (!ml_map_get(&replay->space_index, space_number, &space))
+        return NULL;
+    block = ml_live_find(replay, (uint32_t)space, addr);
+    return block < 0 ? NULL : &replay->blocks.items[block];
+}
+
+const struct ml_block *ml_replay_next(const struct ml_replay *replay, bool left, size_t *cursor)
+{
+    while (*cursor < replay->blocks.len) {
+        const struct ml_block *b = &replay->blocks.items[(*cursor)++];
+        const struct ml_replay_space *s = &replay->spaces.items[b->space];
+
+        if (b->live && s->counted && (left || !s->ended))
+            return b;
+    }
+    return NULL;
+}

@@ -1,0 +1,135 @@
+/* replay_spaces.c: see replay_spaces.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "replay_spaces.h"
+
+#include <errno.h>
+
+#include "defs.h"
+#include "live_table.h"
+
+static uint32_t level_of(const struct ml_space *space)
+{
+    return space->level >= 1 && space->level < ML_LEVELS ? space->level : ML_LEVELS - 1;
+}
+
+static int64_t device_of(struct ml_replay *r, const struct ml_space *space)
+{
+    uint32_t len;
+    const char *name = ml_trace_string(r->trace, space->device, &len);
+
+    return ml_intern_put(&r->device_names, name, len, NULL);
+}
+
+static uint64_t top_level_key(uint32_t process, int64_t device)
+{
+    return (uint64_t)process << 32 | (uint32_t)device;
+}
+
+/* Which level counts, for each device of each process: the highest it has. */
+int ml_replay_find_levels(struct ml_replay *r)
+{
+    uint32_t count = ml_trace_spaces(r->trace);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ml_space *space = ml_trace_space(r->trace, i);
+        int64_t device;
+        uint64_t key, top = 0;
+
+        if (space->level == 0)
+            continue; /* a number that is not defined */
+        device = device_of(r, space);
+        if (device < 0)
+            return -ENOMEM;
+        key = top_level_key(space->process, device);
+        ml_map_get(&r->top_levels, key, &top);
+        if (level_of(space) > top && ml_map_put(&r->top_levels, key, level_of(space)) < 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+void ml_replay_end_process(struct ml_replay *r, uint32_t process, uint64_t time_ns)
+{
+    struct ml_replay_process *p = &r->processes.items[process];
+
+    for (uint32_t s = p->first_space; s > 0; s = r->spaces.items[s - 1].next_of_process)
+        ml_live_set_ended(r, s - 1, true, time_ns);
+    p->ended = true;
+    p->end_ns = time_ns;
+}
+
+/* A process that replaced itself by exec has none of its memory any more. */
+static void end_former_self(struct ml_replay *r, const struct ml_process *process,
+                            uint64_t time_ns)
+{
+    uint64_t former;
+
+    if (process->how != ML_EXECED || process->parent < 0 ||
+        ml_trace_process(r->trace, (uint32_t)process->parent)->pid != process->pid)
+        return;
+    if (ml_map_get(&r->process_index, (uint64_t)process->parent, &former) &&
+        !r->processes.items[former].ended)
+        ml_replay_end_process(r, (uint32_t)former, time_ns);
+}
+
+int64_t ml_replay_find_process(struct ml_replay *r, uint32_t number, uint64_t time_ns)
+{
+    uint64_t index;
+
+    if (ml_map_get(&r->process_index, number, &index))
+        return (int64_t)index;
+    end_former_self(r, ml_trace_process(r->trace, number), time_ns);
+    index = r->processes.len;
+    if (ml_vec_push(&r->processes, (struct ml_replay_process){.number = number}) < 0 ||
+        ml_map_put(&r->process_index, number, index) < 0)
+        return -ENOMEM;
+    return (int64_t)index;
+}
+
+static int64_t find_device(struct ml_replay *r, const struct ml_space *space)
+{
+    int64_t device = device_of(r, space);
+
+    while (device >= 0 && (size_t)device >= r->devices.len)
+        if (ml_vec_push(&r->devices, (struct ml_replay_device){0}) < 0)
+            return -ENOMEM;
+    return device;
+}
+
+static int64_t add_space(struct ml_replay *r, uint32_t number, uint64_t time_ns)
+{
+    const struct ml_space *space = ml_trace_space(r->trace, number);
+    int64_t device = find_device(r, space);
+    int64_t process = ml_replay_find_process(r, space->process, time_ns);
+    struct ml_replay_space s = {.number = number, .level = level_of(space)};
+    uint64_t top = s.level;
+
+    if (device < 0 || process < 0)
+        return -ENOMEM;
+    ml_map_get(&r->top_levels, top_level_key(space->process, device), &top);
+    s.device = (uint32_t)device;
+    s.process = (uint32_t)process;
+    s.counted = s.level == top;
+    s.forked = ml_trace_process(r->trace, space->process)->how == ML_FORKED;
+    s.next_of_process = r->processes.items[process].first_space;
+    if (ml_vec_push(&r->spaces, s) < 0 ||
+        ml_map_put(&r->space_index, number, r->spaces.len - 1) < 0)
+        return -ENOMEM;
+    r->processes.items[process].first_space = (uint32_t)r->spaces.len;
+    return (int64_t)r->spaces.len - 1;
+}
+
+int64_t ml_replay_find_space(struct ml_replay *r, uint32_t number, uint64_t time_ns)
+{
+    uint64_t index;
+    int64_t found = ml_map_get(&r->space_index, number, &index) ? (int64_t)index
+                                                                 : add_space(r, number, time_ns);
+
+    if (found >= 0) {
+        r->last_space_number = number;
+        r->last_space = (uint32_t)found;
+    }
+    return found;
+}

@@ -1,0 +1,23 @@
+/* replay_spaces.h: the spaces, devices and processes of a replay, made when an
+ * event first names them. Only the replay includes it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_REPLAY_SPACES_H
+#define ML_ANALYZE_REPLAY_SPACES_H
+
+#include "replay.h"
+
+/* Finds out which level counts, for each device of each process: the highest
+ * that the trace defines. @return 0 or -ENOMEM */
+int ml_replay_find_levels(struct ml_replay *r);
+
+/* The index for a number of the trace; new ones are added.
+ * @return -ENOMEM */
+int64_t ml_replay_find_space(struct ml_replay *r, uint32_t number, uint64_t time_ns);
+int64_t ml_replay_find_process(struct ml_replay *r, uint32_t number, uint64_t time_ns);
+
+/* What the process has left no longer counts. */
+void ml_replay_end_process(struct ml_replay *r, uint32_t process, uint64_t time_ns);
+
+#endif

@@ -1,0 +1,109 @@
+/* summary.c: see summary.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "summary.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "summary_tables.h"
+
+static const char *copy_setting(const struct ml_trace *trace, const char *key,
+                                struct ml_arena *arena)
+{
+    const char *value = ml_trace_setting(trace, key);
+
+    return value ? ml_arena_dup(arena, value, strlen(value)) : NULL;
+}
+
+static uint32_t count_threads(const struct ml_trace *trace)
+{
+    uint32_t count = 0, numbers = ml_trace_threads(trace);
+
+    for (uint32_t i = 0; i < numbers; i++)
+        count += ml_trace_thread(trace, i)->tid != 0;
+    return count;
+}
+
+/* What needs the whole trace. */
+static void fill_totals(const struct ml_replay *at_end, struct ml_summary *ret)
+{
+    const struct ml_trace *trace = at_end->trace;
+    const struct ml_trace_info *info = ml_trace_info(trace);
+
+    ret->command = copy_setting(trace, "command", &ret->arena);
+    ret->host = copy_setting(trace, "host", &ret->arena);
+    ret->start_wall_ns = info->start_wall_ns;
+    ret->duration_ns = info->end_ns;
+    ret->events = at_end->events;
+    ret->file_bytes = info->file_bytes;
+    ret->threads = count_threads(trace);
+    ret->ooms = at_end->ooms;
+    ret->health = ml_health_of(at_end);
+    for (size_t i = 0; i < at_end->spaces.len; i++)
+        if (at_end->spaces.items[i].counted)
+            ml_figures_add(&ret->counted, &at_end->spaces.items[i]);
+    ret->counted.peak_bytes = at_end->bytes.peak_bytes;
+    ret->counted.peak_time_ns = at_end->bytes.peak_time_ns;
+}
+
+static int fill_all(const struct ml_replay *at_peak, const struct ml_replay *at_end, size_t top,
+                    struct ml_summary *ret)
+{
+    int r = ml_summary_devices(at_end, ret);
+
+    fill_totals(at_end, ret);
+    if (r == 0)
+        r = ml_summary_processes(at_end, ret);
+    if (r == 0)
+        r = ml_summary_categories(at_peak, at_end, ret);
+    if (r == 0)
+        r = ml_summary_scopes(at_peak, at_end, top, ret);
+    if (r == 0)
+        r = ml_summary_labels(at_peak, at_end, top, ret);
+    return r;
+}
+
+static int init_replay(struct ml_replay *replay, const struct ml_trace *trace,
+                       struct ml_error *err)
+{
+    int r = ml_replay_init(replay, trace);
+
+    return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
+}
+
+int ml_summarize(const struct ml_trace *trace, const struct ml_summary_opts *opts,
+                 struct ml_summary *ret, struct ml_error *err)
+{
+    struct ml_replay at_end = {0}, at_peak = {0};
+    int r;
+
+    *ret = (struct ml_summary){0};
+    r = init_replay(&at_end, trace, err);
+    if (r == 0)
+        r = ml_replay_trace(&at_end, UINT64_MAX, err);
+    if (r == 0)
+        r = init_replay(&at_peak, trace, err);
+    if (r == 0)
+        r = ml_replay_instant(&at_peak, at_end.peak_event, at_end.last_label_event, err);
+    if (r == 0) {
+        r = fill_all(&at_peak, &at_end, opts->top, ret);
+        if (r < 0)
+            ml_error_set(err, r, "out of memory");
+    }
+    ml_replay_release(&at_peak);
+    ml_replay_release(&at_end);
+    return r;
+}
+
+void ml_summary_release(struct ml_summary *summary)
+{
+    ml_arena_release(&summary->arena);
+    ml_vec_release(&summary->devices);
+    ml_vec_release(&summary->categories);
+    ml_vec_release(&summary->scopes.list);
+    ml_vec_release(&summary->labels.list);
+    ml_vec_release(&summary->processes);
+    *summary = (struct ml_summary){0};
+}

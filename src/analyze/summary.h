@@ -1,0 +1,102 @@
+/* summary.h: a trace on one page: how much, when most, what it was then, and
+ * what was never freed.
+ *
+ * "Counted" spaces are those that replay.h adds up; allocations, frees, peak and
+ * live bytes here are theirs, so that they describe the same blocks. Figures by
+ * level stand beside them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_SUMMARY_H
+#define ML_ANALYZE_SUMMARY_H
+
+#include "arena.h"
+#include "health.h"
+#include "trace.h"
+#include "vec.h"
+
+struct ml_summary_opts {
+    size_t top; /* scopes and labels to list */
+};
+
+/* One set of figures, of whatever it belongs to. */
+struct ml_figures {
+    uint64_t allocations;
+    uint64_t allocated_bytes; /* by all allocations together */
+    uint64_t frees;
+    uint64_t live_bytes;  /* never freed: at the end, or when their process ended */
+    uint64_t live_blocks;
+    uint64_t peak_bytes;
+    uint64_t peak_time_ns;
+};
+
+struct ml_summary_device {
+    const char *name;
+    struct ml_figures counted;
+    struct ml_figures levels[ML_LEVELS];
+    bool has_level[ML_LEVELS];
+};
+
+struct ml_summary_category {
+    uint8_t category;
+    const char *name;
+    uint64_t at_peak_bytes, at_peak_blocks; /* when the whole was at its peak */
+    double at_peak_percent;                 /* of the peak */
+    uint64_t peak_bytes, peak_time_ns;      /* its own */
+    uint64_t live_bytes;
+    uint64_t allocations, frees;
+};
+
+/* A scope, or a label within its scope. */
+struct ml_summary_entry {
+    const char *scope; /* path, "" for none */
+    const char *label; /* NULL in the list of scopes */
+    const char *category;
+    uint64_t at_peak_bytes, at_peak_blocks;
+    double at_peak_percent;
+    uint64_t live_bytes;
+};
+
+struct ml_summary_entries {
+    ML_VEC(struct ml_summary_entry) list; /* most at the peak first, at most `top` */
+    size_t total;                         /* how many there are at the peak */
+};
+
+struct ml_summary_process {
+    uint32_t pid;
+    const char *command;
+    const char *how;
+    uint32_t threads;
+    struct ml_figures counted;
+    uint64_t start_ns, end_ns;
+    bool has_status;
+    int exit_code; /* -1: ended by a signal */
+    int signal;    /* 0: none */
+};
+
+struct ml_summary {
+    struct ml_arena arena; /* all strings here */
+    const char *command;   /* of the run */
+    const char *host;      /* NULL: not recorded */
+    uint64_t start_wall_ns, duration_ns;
+    uint64_t events, file_bytes;
+    uint32_t threads;
+    uint64_t ooms;
+    struct ml_health health;
+    struct ml_figures counted;
+    ML_VEC(struct ml_summary_device) devices;      /* largest peak first */
+    ML_VEC(struct ml_summary_category) categories; /* that have any; most at the peak first */
+    struct ml_summary_entries scopes, labels;
+    ML_VEC(struct ml_summary_process) processes; /* as they started */
+};
+
+/* Reads the trace twice: to find the peak, and to see what it consists of. The
+ * second time goes on to the last label, since blocks are named after they are
+ * allocated.
+ * @ret    to be released, after a failure too
+ * @return 0 or negative errno */
+int ml_summarize(const struct ml_trace *trace, const struct ml_summary_opts *opts,
+                 struct ml_summary *ret, struct ml_error *err);
+void ml_summary_release(struct ml_summary *summary);
+
+#endif

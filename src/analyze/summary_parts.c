@@ -1,0 +1,136 @@
+/* summary_parts.c: what the peak of a summary consists of: categories, scopes
+ * and labels.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "names.h"
+#include "scope_path.h"
+#include "summary_tables.h"
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* ---- Categories -------------------------------------------------------- */
+
+static int by_category_bytes(const void *a, const void *b)
+{
+    const struct ml_summary_category *x = a, *y = b;
+
+    if (x->at_peak_bytes != y->at_peak_bytes)
+        return x->at_peak_bytes < y->at_peak_bytes ? 1 : -1;
+    if (x->peak_bytes != y->peak_bytes)
+        return x->peak_bytes < y->peak_bytes ? 1 : -1;
+    return (int)x->category - (int)y->category;
+}
+
+static const struct ml_group *find_group(const struct ml_composition *c, uint64_t key)
+{
+    for (size_t i = 0; i < c->groups.len; i++)
+        if (c->groups.items[i].key == key)
+            return &c->groups.items[i];
+    return NULL;
+}
+
+static int add_category(uint8_t category, const struct ml_replay *at_end,
+                        const struct ml_composition *peak, struct ml_summary *ret)
+{
+    const struct ml_replay_category *all = &at_end->categories[category];
+    const struct ml_group *group = find_group(peak, category);
+    struct ml_summary_category c = {
+        .category = category,
+        .name = ml_category_name(category),
+        .peak_bytes = all->bytes.peak_bytes,
+        .peak_time_ns = all->bytes.peak_time_ns,
+        .live_bytes = all->bytes.live_bytes + all->left_bytes,
+        .allocations = all->allocations,
+        .frees = all->frees,
+    };
+
+    if (c.allocations == 0 && c.peak_bytes == 0)
+        return 0;
+    if (group) {
+        c.at_peak_bytes = group->bytes;
+        c.at_peak_blocks = group->blocks;
+        c.at_peak_percent = percent(group->bytes, peak->bytes);
+    }
+    return ml_vec_push(&ret->categories, c);
+}
+
+int ml_summary_categories(const struct ml_replay *at_peak, const struct ml_replay *at_end,
+                          struct ml_summary *ret)
+{
+    struct ml_composition peak;
+    int r = ml_compose(at_peak, ML_BY_CATEGORY, false, &peak);
+
+    for (uint8_t category = 0; r == 0 && category < ML_CATEGORIES; category++)
+        r = add_category(category, at_end, &peak, ret);
+    ml_composition_release(&peak);
+    if (ret->categories.len > 1)
+        qsort(ret->categories.items, ret->categories.len, sizeof(*ret->categories.items),
+              by_category_bytes);
+    return r;
+}
+
+/* ---- Scopes and labels ------------------------------------------------- */
+
+static int fill_entry(const struct ml_trace *trace, const struct ml_group *group, bool label,
+                      struct ml_arena *arena, struct ml_summary_entry *e)
+{
+    uint32_t len;
+    const char *name;
+
+    e->scope = ml_scope_path_dup(trace, (uint32_t)(label ? group->key >> 32 : group->key), arena);
+    if (!e->scope)
+        return -ENOMEM;
+    if (!label)
+        return 0;
+    name = ml_trace_string(trace, (uint32_t)group->key, &len);
+    e->label = ml_arena_dup(arena, name, len);
+    e->category = ml_category_name(group->category);
+    return e->label ? 0 : -ENOMEM;
+}
+
+static int add_entries(const struct ml_replay *at_peak, const struct ml_replay *at_end,
+                       enum ml_group_by by, size_t top, struct ml_arena *arena,
+                       struct ml_summary_entries *ret)
+{
+    struct ml_composition peak = {0}, end = {0};
+    int r = ml_compose(at_peak, by, false, &peak);
+
+    if (r == 0)
+        r = ml_compose(at_end, by, true, &end);
+    ret->total = peak.groups.len;
+    for (size_t i = 0; r == 0 && i < peak.groups.len && i < top; i++) {
+        const struct ml_group *group = &peak.groups.items[i];
+        struct ml_summary_entry e = {
+            .at_peak_bytes = group->bytes,
+            .at_peak_blocks = group->blocks,
+            .at_peak_percent = percent(group->bytes, at_peak->bytes.live_bytes),
+            .live_bytes = ml_composition_bytes(&end, group->key),
+        };
+
+        r = fill_entry(at_peak->trace, group, by == ML_BY_LABEL, arena, &e);
+        if (r == 0)
+            r = ml_vec_push(&ret->list, e);
+    }
+    ml_composition_release(&peak);
+    ml_composition_release(&end);
+    return r;
+}
+
+int ml_summary_scopes(const struct ml_replay *at_peak, const struct ml_replay *at_end,
+                      size_t top, struct ml_summary *ret)
+{
+    return add_entries(at_peak, at_end, ML_BY_SCOPE, top, &ret->arena, &ret->scopes);
+}
+
+int ml_summary_labels(const struct ml_replay *at_peak, const struct ml_replay *at_end,
+                      size_t top, struct ml_summary *ret)
+{
+    return add_entries(at_peak, at_end, ML_BY_LABEL, top, &ret->arena, &ret->labels);
+}

@@ -1,0 +1,169 @@
+/* summary_places.c: a summary by device and by process.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "names.h"
+#include "summary_tables.h"
+
+void ml_figures_add(struct ml_figures *sum, const struct ml_replay_space *space)
+{
+    sum->allocations += space->allocations;
+    sum->allocated_bytes += space->allocated_bytes;
+    sum->frees += space->frees;
+    sum->live_bytes += space->bytes.live_bytes;
+    sum->live_blocks += space->live_blocks;
+}
+
+static void set_peak(struct ml_figures *figures, const struct ml_gauge *gauge)
+{
+    figures->peak_bytes = gauge->peak_bytes;
+    figures->peak_time_ns = gauge->peak_time_ns;
+}
+
+/* ---- Devices ----------------------------------------------------------- */
+
+static void fill_device(const struct ml_replay *replay, size_t device,
+                        struct ml_summary_device *d)
+{
+    for (size_t i = 0; i < replay->spaces.len; i++) {
+        const struct ml_replay_space *s = &replay->spaces.items[i];
+
+        if (s->device != device)
+            continue;
+        d->has_level[s->level] = true;
+        ml_figures_add(&d->levels[s->level], s);
+        if (s->counted)
+            ml_figures_add(&d->counted, s);
+    }
+    set_peak(&d->counted, &replay->devices.items[device].bytes);
+    for (size_t level = 0; level < ML_LEVELS; level++)
+        set_peak(&d->levels[level], &replay->devices.items[device].levels[level]);
+}
+
+static int by_device_peak(const void *a, const void *b)
+{
+    const struct ml_summary_device *x = a, *y = b;
+
+    if (x->counted.peak_bytes != y->counted.peak_bytes)
+        return x->counted.peak_bytes < y->counted.peak_bytes ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+static bool device_is_used(const struct ml_summary_device *d)
+{
+    for (size_t level = 0; level < ML_LEVELS; level++)
+        if (d->has_level[level])
+            return true;
+    return false;
+}
+
+int ml_summary_devices(const struct ml_replay *replay, struct ml_summary *ret)
+{
+    for (size_t i = 0; i < replay->devices.len; i++) {
+        struct ml_summary_device d = {0};
+        size_t len;
+        const char *name = ml_intern_get(&replay->device_names, (uint32_t)i, &len);
+
+        fill_device(replay, i, &d);
+        if (!device_is_used(&d))
+            continue;
+        d.name = ml_arena_dup(&ret->arena, name, len);
+        if (!d.name || ml_vec_push(&ret->devices, d) < 0)
+            return -ENOMEM;
+    }
+    if (ret->devices.len > 1)
+        qsort(ret->devices.items, ret->devices.len, sizeof(*ret->devices.items), by_device_peak);
+    return 0;
+}
+
+/* ---- Processes --------------------------------------------------------- */
+
+static void fill_status(struct ml_summary_process *p, uint64_t status_plus_one)
+{
+    int status = (int)(status_plus_one - 1);
+
+    if (status_plus_one == 0)
+        return;
+    p->has_status = true;
+    p->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    p->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void fill_process(const struct ml_replay *replay, uint32_t number,
+                         struct ml_summary_process *p)
+{
+    const struct ml_replay_process *seen;
+    uint64_t index;
+
+    p->end_ns = ml_trace_info(replay->trace)->end_ns;
+    if (!ml_map_get(&replay->process_index, number, &index))
+        return;
+    seen = &replay->processes.items[index];
+    for (uint32_t s = seen->first_space; s > 0; s = replay->spaces.items[s - 1].next_of_process)
+        if (replay->spaces.items[s - 1].counted)
+            ml_figures_add(&p->counted, &replay->spaces.items[s - 1]);
+    set_peak(&p->counted, &seen->bytes);
+    if (seen->ended)
+        p->end_ns = seen->end_ns;
+    fill_status(p, seen->status);
+}
+
+/* Threads by process number; one pass, since there may be many of both. */
+static int count_threads(const struct ml_trace *trace, struct ml_map *ret)
+{
+    uint32_t numbers = ml_trace_threads(trace);
+
+    for (uint32_t i = 0; i < numbers; i++) {
+        const struct ml_thread *thread = ml_trace_thread(trace, i);
+        uint64_t count = 0;
+
+        if (thread->tid == 0)
+            continue; /* a number that is not defined */
+        ml_map_get(ret, thread->process, &count);
+        if (ml_map_put(ret, thread->process, count + 1) < 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int add_processes(const struct ml_replay *replay, const struct ml_map *threads,
+                         struct ml_summary *ret)
+{
+    uint32_t numbers = ml_trace_processes(replay->trace);
+
+    for (uint32_t i = 0; i < numbers; i++) {
+        const struct ml_process *process = ml_trace_process(replay->trace, i);
+        struct ml_summary_process p = {.pid = process->pid, .start_ns = process->start_ns};
+        uint64_t count = 0;
+        uint32_t len;
+        const char *command;
+
+        if (process->pid == 0)
+            continue;
+        ml_map_get(threads, i, &count);
+        p.threads = (uint32_t)count;
+        command = ml_trace_string(replay->trace, process->command, &len);
+        p.command = ml_arena_dup(&ret->arena, command, len);
+        p.how = ml_how_name(process->how);
+        fill_process(replay, i, &p);
+        if (!p.command || ml_vec_push(&ret->processes, p) < 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+int ml_summary_processes(const struct ml_replay *replay, struct ml_summary *ret)
+{
+    struct ml_map threads = {0};
+    int r = count_threads(replay->trace, &threads);
+
+    if (r == 0)
+        r = add_processes(replay, &threads, ret);
+    ml_map_release(&threads);
+    return r;
+}

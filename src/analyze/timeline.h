@@ -1,0 +1,38 @@
+/* timeline.h: a run's live bytes over time, in as many buckets as a picture has
+ * columns. Each bucket keeps the lowest, highest and last value, so that no peak
+ * is drawn away.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_TIMELINE_H
+#define ML_ANALYZE_TIMELINE_H
+
+#include "replay.h"
+
+struct ml_timeline_opts {
+    size_t buckets;   /* at least 1 */
+    uint64_t span_ns; /* time that all buckets cover; 0: the run */
+};
+
+struct ml_timeline_bucket {
+    uint64_t min_bytes, max_bytes, last_bytes;
+    bool min_first; /* the lowest value came before the highest */
+};
+
+struct ml_timeline {
+    uint64_t span_ns;
+    uint64_t duration_ns; /* of the run */
+    uint64_t peak_bytes, peak_time_ns;
+    ML_VEC(struct ml_timeline_bucket) buckets; /* up to the end of the run, at most as asked */
+};
+
+/* The time at which bucket `i` of `count` over `span_ns` begins. */
+uint64_t ml_timeline_edge_ns(uint64_t span_ns, size_t count, size_t i);
+
+/* @ret    to be released, after a failure too
+ * @return 0 or negative errno */
+int ml_timeline(const struct ml_trace *trace, const struct ml_timeline_opts *opts,
+                struct ml_timeline *ret, struct ml_error *err);
+void ml_timeline_release(struct ml_timeline *timeline);
+
+#endif

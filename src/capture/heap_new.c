@@ -1,0 +1,265 @@
+/* heap_new.c: C++ new and delete, for allocators that have their own.
+ *
+ * The C++ library's operator new calls malloc and is seen there. jemalloc and
+ * tcmalloc bring operators that do not. So these hooks stand before all of
+ * them, and one of three things happens:
+ *
+ * - the program's operator is the allocator's own: call it and record;
+ * - it is another (libstdc++'s, say): just go there, it will call malloc;
+ * - there is none that programs can find, because a C program has opened a C++
+ *   library for itself (a Python extension, say): the hook is in the way of
+ *   that library's own, and does what the C++ library would, which is malloc.
+ *
+ * Which one is settled once, before the first of these calls returns: memory
+ * must go back the way it came.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "heap_new.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include "heap_real.h"
+#include "heap_seen.h"
+
+/* There are twenty of them, with one to three arguments. These come in registers,
+ * so hooks and calls here always have all three; an operator reads its own. */
+typedef void *new_function(size_t bytes, uintptr_t second, uintptr_t third);
+typedef void delete_function(void *p, uintptr_t second, uintptr_t third);
+
+struct target {
+    void *real; /* NULL: none */
+    bool own;   /* the allocator's, and does not come back through malloc or free */
+};
+
+static bool settled;
+
+static ML_ALWAYS_INLINE void settle(void)
+{
+    /* Pairs with the release store in ml_new_look_up. */
+    if (ML_UNLIKELY(!__atomic_load_n(&settled, __ATOMIC_ACQUIRE)))
+        ml_heap_ready();
+}
+
+/* ---- Hooks ----------------------------------------------------------------------- */
+
+static void *plain_new(size_t align, size_t bytes)
+{
+    if (!align)
+        return ml_heap_seen(ML_REAL(malloc)(bytes ? bytes : 1), bytes);
+    return ml_heap_seen(ML_REAL(aligned_alloc)(align, (bytes + align - 1) & ~(align - 1)), bytes);
+}
+
+/* The operator that the calling library would have found without us: it knows
+ * how to throw. */
+static ML_NOINLINE new_function *operator_of(const void *caller, const char *symbol)
+{
+    Dl_info info;
+    void *library, *function = NULL;
+
+    if (!dladdr(caller, &info))
+        return NULL;
+    library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (library) {
+        function = dlsym(library, symbol);
+        dlclose(library);
+    }
+    return (new_function *)function;
+}
+
+#define NEW(symbol, align)                                                                         \
+    static struct target to_##symbol;                                                              \
+    ML_HOOK new_function symbol;                                                                   \
+    ML_HOOK void *symbol(size_t bytes, uintptr_t second, uintptr_t third)                          \
+    {                                                                                              \
+        new_function *real;                                                                        \
+        void *p;                                                                                   \
+                                                                                                   \
+        settle();                                                                                  \
+        real = (new_function *)to_##symbol.real;                                                   \
+        if (ML_LIKELY(real && !to_##symbol.own))                                                   \
+            return real(bytes, second, third);                                                     \
+        if (real)                                                                                  \
+            return ml_heap_seen(real(bytes, second, third), bytes);                                \
+        p = plain_new(align, bytes);                                                               \
+        if (ML_LIKELY(p != NULL))                                                                  \
+            return p;                                                                              \
+        real = operator_of(__builtin_return_address(0), #symbol);                                  \
+        return real ? real(bytes, second, third) : NULL;                                           \
+    }
+
+#define DELETE(symbol)                                                                             \
+    static struct target to_##symbol;                                                              \
+    ML_HOOK delete_function symbol;                                                                \
+    ML_HOOK void symbol(void *p, uintptr_t second, uintptr_t third)                                \
+    {                                                                                              \
+        delete_function *real;                                                                     \
+                                                                                                   \
+        settle();                                                                                  \
+        real = (delete_function *)to_##symbol.real;                                                \
+        if (ML_LIKELY(real && !to_##symbol.own))                                                   \
+            real(p, second, third);                                                                \
+        else if (!ml_heap_leaves(p))                                                               \
+            return;                                                                                \
+        else if (real)                                                                             \
+            real(p, second, third);                                                                \
+        else                                                                                       \
+            ML_REAL(free)(p);                                                                      \
+    }
+
+/* Under the names that compilers give them: w is new, l delete, a their array
+ * forms, m a size. */
+NEW(_Znwm, 0)
+NEW(_Znam, 0)
+NEW(_ZnwmRKSt9nothrow_t, 0)
+NEW(_ZnamRKSt9nothrow_t, 0)
+NEW(_ZnwmSt11align_val_t, second)
+NEW(_ZnamSt11align_val_t, second)
+NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, second)
+NEW(_ZnamSt11align_val_tRKSt9nothrow_t, second)
+DELETE(_ZdlPv)
+DELETE(_ZdaPv)
+DELETE(_ZdlPvm)
+DELETE(_ZdaPvm)
+DELETE(_ZdlPvRKSt9nothrow_t)
+DELETE(_ZdaPvRKSt9nothrow_t)
+DELETE(_ZdlPvSt11align_val_t)
+DELETE(_ZdaPvSt11align_val_t)
+DELETE(_ZdlPvmSt11align_val_t)
+DELETE(_ZdaPvmSt11align_val_t)
+DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t)
+DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t)
+
+struct entry {
+    const char *name;
+    struct target *to;
+    unsigned pair; /* equal for those that may be used on the same block */
+};
+
+/* The first of each pair number serves to try the others. */
+#define ENTRY(symbol, pair)                                                                        \
+    {                                                                                              \
+#symbol, &to_##symbol, pair                                                                \
+    }
+
+static const struct entry news[] = {
+    ENTRY(_Znwm, 0),
+    ENTRY(_Znam, 1),
+    ENTRY(_ZnwmSt11align_val_t, 2),
+    ENTRY(_ZnamSt11align_val_t, 3),
+    ENTRY(_ZnwmRKSt9nothrow_t, 0),
+    ENTRY(_ZnamRKSt9nothrow_t, 1),
+    ENTRY(_ZnwmSt11align_val_tRKSt9nothrow_t, 2),
+    ENTRY(_ZnamSt11align_val_tRKSt9nothrow_t, 3),
+};
+
+static const struct entry deletes[] = {
+    ENTRY(_ZdlPv, 0),
+    ENTRY(_ZdaPv, 1),
+    ENTRY(_ZdlPvSt11align_val_t, 2),
+    ENTRY(_ZdaPvSt11align_val_t, 3),
+    ENTRY(_ZdlPvm, 0),
+    ENTRY(_ZdaPvm, 1),
+    ENTRY(_ZdlPvRKSt9nothrow_t, 0),
+    ENTRY(_ZdaPvRKSt9nothrow_t, 1),
+    ENTRY(_ZdlPvmSt11align_val_t, 2),
+    ENTRY(_ZdaPvmSt11align_val_t, 3),
+    ENTRY(_ZdlPvSt11align_val_tRKSt9nothrow_t, 2),
+    ENTRY(_ZdaPvSt11align_val_tRKSt9nothrow_t, 3),
+};
+
+/* ---- Whose they are ---------------------------------------------------------------- */
+
+struct object {
+    uintptr_t inside; /* an address */
+    uintptr_t begin, end;
+};
+
+static int find_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct object *o = context;
+
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        uintptr_t begin = info->dlpi_addr + part->p_vaddr;
+        if (part->p_type != PT_LOAD || o->inside - begin >= part->p_memsz)
+            continue;
+        o->begin = begin;
+        o->end = begin + part->p_memsz;
+        return 1;
+    }
+    return 0;
+}
+
+static bool is_in(const struct object *o, const void *p)
+{
+    return (uintptr_t)p - o->begin < o->end - o->begin;
+}
+
+/* 64 will do for a size and for an alignment, and std::nothrow is never read. */
+static void *call_new(const struct entry *o)
+{
+    return ((new_function *)o->to->real)(64, 64, 64);
+}
+
+static void call_delete(const struct entry *o, void *p)
+{
+    ((delete_function *)o->to->real)(p, 64, 64);
+}
+
+/* An allocator's operator may still call malloc or free by name, as some of
+ * jemalloc's do, and is then seen there. To know, each is called once. */
+static void try_new(const struct entry *o)
+{
+    unsigned before = ml_heap_came_in();
+    void *p;
+
+    if (!o->to->real || !deletes[o->pair].to->real)
+        return;
+    p = call_new(o);
+    o->to->own = ml_heap_came_in() == before;
+    call_delete(&deletes[o->pair], p);
+}
+
+static void try_delete(const struct entry *o)
+{
+    unsigned before;
+    void *p;
+
+    if (!o->to->real || !news[o->pair].to->real)
+        return;
+    p = call_new(&news[o->pair]);
+    before = ml_heap_came_in();
+    call_delete(o, p);
+    o->to->own = ml_heap_came_in() == before;
+}
+
+void ml_new_look_up(void)
+{
+    if (!dlsym(RTLD_NEXT, news[0].name))
+        goto out;
+    for (size_t i = 0; i < ML_ARRAY_SIZE(news); i++)
+        news[i].to->real = dlsym(RTLD_NEXT, news[i].name);
+    for (size_t i = 0; i < ML_ARRAY_SIZE(deletes); i++)
+        deletes[i].to->real = dlsym(RTLD_NEXT, deletes[i].name);
+out:
+    dlerror(); /* the program shall not find our failures there */
+}
+
+void ml_new_settle(const void *real_malloc)
+{
+    struct object allocator = {.inside = (uintptr_t)real_malloc};
+
+    dl_iterate_phdr(find_object, &allocator);
+    for (size_t i = 0; i < ML_ARRAY_SIZE(news); i++) {
+        if (is_in(&allocator, news[i].to->real))
+            try_new(&news[i]);
+    }
+    for (size_t i = 0; i < ML_ARRAY_SIZE(deletes); i++) {
+        if (is_in(&allocator, deletes[i].to->real))
+            try_delete(&deletes[i]);
+    }
+    __atomic_store_n(&settled, true, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,38 @@
+/* heap_seen.h: how heap hooks record. Inline, for each of them runs millions of
+ * times a second.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_HEAP_SEEN_H
+#define ML_HEAP_SEEN_H
+
+#include "heap_boot.h"
+#include "heap_start.h"
+#include "record.h"
+
+/* For functions that programs find instead of the real ones. */
+#define ML_HOOK __attribute__((visibility("default")))
+
+/* After the real call: p is what it gave, perhaps NULL. Returns p. */
+static ML_ALWAYS_INLINE void *ml_heap_seen(void *p, size_t bytes)
+{
+    uint32_t space = ML_HEAP_SPACE;
+
+    if (ML_LIKELY(space && p))
+        ml_record_alloc(space, p, bytes);
+    return p;
+}
+
+/* Before the real call. Returns whether that is to be made. */
+static ML_ALWAYS_INLINE bool ml_heap_leaves(const void *p)
+{
+    uint32_t space = ML_HEAP_SPACE;
+
+    if (ML_UNLIKELY(!p || ml_boot_owns(p)))
+        return false;
+    if (ML_LIKELY(space))
+        ml_record_free(space, p);
+    return true;
+}
+
+#endif

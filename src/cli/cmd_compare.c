@@ -1,0 +1,141 @@
+/* cmd_compare.c: `memledger compare`: several recordings side by side.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "compare.h"
+#include "compare_report.h"
+#include "report_command.h"
+#include "run_names.h"
+#include "summary.h"
+#include "verbs.h"
+
+struct compare_opts {
+    struct ml_report_opts report;
+    double fail_percent; /* negative: never */
+};
+
+static const struct ml_option options[] = {
+    {.name = "fail-on-increase",
+     .type = ML_OPT_NUMBER,
+     .offset = offsetof(struct compare_opts, fail_percent),
+     .value_name = "PERCENT",
+     .help = "exit with 1 when a peak is more than PERCENT above the first one's",
+     .min = 0,
+     .max = 1000000},
+    ML_REPORT_OPTIONS(struct compare_opts, report),
+};
+
+struct runs {
+    size_t count;
+    const char *const *files;
+    struct ml_summary *summaries;
+    struct ml_compare_input *inputs;
+    const char **names;
+    struct ml_arena arena;
+};
+
+static int alloc_runs(struct runs *runs)
+{
+    runs->summaries = calloc(runs->count, sizeof(*runs->summaries));
+    runs->inputs = calloc(runs->count, sizeof(*runs->inputs));
+    runs->names = calloc(runs->count, sizeof(*runs->names));
+    if (!runs->summaries || !runs->inputs || !runs->names)
+        return -ENOMEM;
+    return ml_run_names(runs->files, runs->count, &runs->arena, runs->names);
+}
+
+static void release_runs(struct runs *runs)
+{
+    for (size_t i = 0; runs->summaries && i < runs->count; i++)
+        ml_summary_release(&runs->summaries[i]);
+    free(runs->summaries);
+    free(runs->inputs);
+    free(runs->names);
+    ml_arena_release(&runs->arena);
+}
+
+static int summarize_run(struct runs *runs, size_t i, const struct compare_opts *opts)
+{
+    const struct ml_summary_opts summary_opts = {.top = 0};
+    struct ml_trace *trace = ml_report_open(runs->files[i], &opts->report);
+    struct ml_error err = {0};
+    int r;
+
+    if (!trace)
+        return ML_EXIT_FAILURE;
+    r = ml_summarize(trace, &summary_opts, &runs->summaries[i], &err);
+    ml_trace_free(trace);
+    runs->inputs[i] = (struct ml_compare_input){
+        .name = runs->names[i],
+        .file = runs->files[i],
+        .summary = &runs->summaries[i],
+    };
+    return r < 0 ? ml_report_fail(&err) : ML_EXIT_OK;
+}
+
+static int print_comparison(const struct runs *runs, const struct compare_opts *opts)
+{
+    struct ml_style style = ml_report_style(&opts->report);
+    struct ml_error err = {0};
+    struct ml_compare compare;
+    struct ml_buf out;
+    int status;
+
+    ml_buf_init(&out);
+    if (ml_compare(runs->inputs, runs->count, &compare) < 0 ||
+        (opts->report.json ? ml_compare_json(&compare, &out)
+                           : ml_compare_text(&compare, &style, &out)) < 0)
+        status = ml_report_fail(&err);
+    else
+        status = ml_report_write(&out);
+    if (status == ML_EXIT_OK && opts->fail_percent >= 0 &&
+        compare.worst_increase_percent > opts->fail_percent) {
+        fprintf(stderr, "memledger: the peak rose by %.1f %%; %g %% is allowed\n",
+                compare.worst_increase_percent, opts->fail_percent);
+        status = ML_EXIT_FAILURE;
+    }
+    ml_compare_release(&compare);
+    ml_buf_release(&out);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct compare_opts opts = {.fail_percent = -1};
+    struct runs runs = {0};
+    int first, status = ml_verb_begin(&ml_verb_compare, &opts, argc, argv, &first);
+
+    if (status >= 0)
+        return status;
+    if (argc - first < 2)
+        return ml_verb_usage_error(&ml_verb_compare, "give two traces or more to compare");
+    runs.count = (size_t)(argc - first);
+    runs.files = (const char *const *)&argv[first];
+    status = ML_EXIT_OK;
+    if (alloc_runs(&runs) < 0)
+        status = ml_report_fail(&(struct ml_error){0});
+    for (size_t i = 0; status == ML_EXIT_OK && i < runs.count; i++)
+        status = summarize_run(&runs, i, &opts);
+    if (status == ML_EXIT_OK)
+        status = print_comparison(&runs, &opts);
+    release_runs(&runs);
+    return status;
+}
+
+const struct ml_verb ml_verb_compare = {
+    .name = "compare",
+    .summary = "Put runs side by side: peak, what it consisted of, allocations, time",
+    .usage = "[OPTION]... FILE FILE...",
+    .details = "Every run is compared with the first one; the others stand in the order of\n"
+               "their peaks, the largest increase first.",
+    .group = ML_GROUP_READ,
+    .operands = ML_OPERANDS_TRACES,
+    .options = options,
+    .option_count = ML_ARRAY_SIZE(options),
+    .run = run,
+};

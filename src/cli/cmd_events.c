@@ -1,0 +1,240 @@
+/* cmd_events.c: `memledger events`: what happened, one line per event.
+ *
+ * Output is written while the trace is read, however long it is.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "events.h"
+#include "events_report.h"
+#include "health_report.h"
+#include "nearest.h"
+#include "names.h"
+#include "report_command.h"
+#include "verbs.h"
+
+#define FLUSH_BYTES 65536
+
+struct events_opts {
+    struct ml_report_opts report;
+    uint64_t from_ns, to_ns;
+    uint64_t min_bytes, max_bytes;
+    const char *scope, *space, *kinds;
+    int64_t limit;
+};
+
+static const struct ml_option options[] = {
+    {.name = "from",
+     .type = ML_OPT_DURATION,
+     .offset = offsetof(struct events_opts, from_ns),
+     .value_name = "TIME",
+     .help = "leave out what came before this time of the run (1.5s, 20ms)"},
+    {.name = "to",
+     .type = ML_OPT_DURATION,
+     .offset = offsetof(struct events_opts, to_ns),
+     .value_name = "TIME",
+     .help = "leave out what came after"},
+    {.name = "scope",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct events_opts, scope),
+     .value_name = "TEXT",
+     .help = "only events in scopes whose path contains TEXT"},
+    {.name = "min-size",
+     .type = ML_OPT_BYTES,
+     .offset = offsetof(struct events_opts, min_bytes),
+     .value_name = "SIZE",
+     .help = "only events of at least that many bytes (4096, 1.5MiB)"},
+    {.name = "max-size",
+     .type = ML_OPT_BYTES,
+     .offset = offsetof(struct events_opts, max_bytes),
+     .value_name = "SIZE",
+     .help = "only events of at most that many bytes"},
+    {.name = "kind",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct events_opts, kinds),
+     .value_name = "KIND,...",
+     .help = "only these kinds: alloc, free, move, label, mark, push, pop, ..."},
+    {.name = "space",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct events_opts, space),
+     .value_name = "TEXT",
+     .help = "only memory events where device/level/space contains TEXT"},
+    {.name = "limit",
+     .letter = 'n',
+     .type = ML_OPT_INT,
+     .offset = offsetof(struct events_opts, limit),
+     .value_name = "N",
+     .help = "stop after N events",
+     .min = 1,
+     .max = INT64_MAX},
+    ML_REPORT_OPTIONS(struct events_opts, report),
+};
+
+struct printer {
+    bool as_json;
+    struct ml_style style;
+    struct ml_buf out;
+    struct ml_json json;
+    uint64_t shown;
+    int status;
+};
+
+/* ---- Writing ----------------------------------------------------------- */
+
+static int flush(struct printer *p)
+{
+    p->status = ml_report_write(&p->out);
+    ml_buf_clear(&p->out);
+    return p->status == ML_EXIT_OK ? 0 : -EIO;
+}
+
+static int print_event(void *ctx, const struct ml_event_view *view)
+{
+    struct printer *p = ctx;
+    int r = 0;
+
+    p->shown++;
+    if (p->as_json)
+        ml_event_json(view, &p->json);
+    else
+        r = ml_event_text(view, &p->style, &p->out);
+    if (r == 0 && p->out.len >= FLUSH_BYTES)
+        r = flush(p);
+    return r;
+}
+
+static int begin(struct printer *p, const char *file)
+{
+    if (!p->as_json)
+        return ml_events_text_head(&p->out);
+    ml_json_init(&p->json, &p->out, false);
+    ml_json_begin_object(&p->json);
+    ml_json_kv_cstr(&p->json, "file", file);
+    ml_json_key(&p->json, "events");
+    ml_json_begin_array(&p->json);
+    return 0;
+}
+
+static int end(struct printer *p)
+{
+    int r = 0;
+
+    if (p->as_json) {
+        ml_json_end_array(&p->json);
+        ml_json_kv_u64(&p->json, "count", p->shown);
+        ml_json_end_object(&p->json);
+        r = ml_json_finish(&p->json);
+        if (r == 0)
+            r = ml_buf_puts(&p->out, "\n");
+    }
+    return r < 0 ? r : flush(p);
+}
+
+/* What is known to be missing before a single event is read, to stderr, so that
+ * the lines stay a table. */
+static void warn_before(const struct ml_trace *trace, const struct ml_style *style)
+{
+    const struct ml_trace_info *info = ml_trace_info(trace);
+    struct ml_health health = {
+        .cut_short = !info->has_index,
+        .ignored_bytes = info->ignored_bytes,
+        .damaged_blocks = info->damaged_blocks,
+        .damaged_events = info->damaged_events,
+    };
+    struct ml_style plain = *style;
+    struct ml_buf text;
+
+    plain.colour = false;
+    ml_buf_init(&text);
+    if (ml_health_text(&health, NULL, &plain, &text) == 0 && text.len > 0)
+        fwrite(text.data, 1, text.len, stderr);
+    ml_buf_release(&text);
+}
+
+/* ---- The command ------------------------------------------------------- */
+
+static int unknown_kind(const char *name)
+{
+    size_t len = strcspn(name, ",");
+    char typed[64];
+    struct ml_nearest nearest = {.typed = typed};
+
+    snprintf(typed, sizeof(typed), "%.*s", (int)(len < 63 ? len : 63), name);
+    for (uint32_t kind = 1; kind < ML_KIND_COUNT; kind++)
+        ml_nearest_offer(&nearest, ml_kind_name(kind));
+    return ml_verb_usage_error(&ml_verb_events, "--kind: there is no kind of event '%s'%s%s%s",
+                               typed, nearest.word ? "; did you mean '" : "",
+                               nearest.word ? nearest.word : "", nearest.word ? "'?" : "");
+}
+
+static int list_events(const struct ml_trace *trace, const char *file,
+                       const struct events_opts *opts, const struct ml_events_opts *filter)
+{
+    struct printer p = {.as_json = opts->report.json, .style = ml_report_style(&opts->report)};
+    struct ml_error err = {0};
+    int r;
+
+    ml_buf_init(&p.out);
+    warn_before(trace, &p.style);
+    r = begin(&p, file);
+    if (r == 0)
+        r = ml_events(trace, filter, print_event, &p, &err);
+    if (r == 0)
+        r = end(&p);
+    else
+        flush(&p); /* what was read before the damage */
+    if (r < 0 && r != -EIO)
+        ml_report_fail(&err);
+    ml_buf_release(&p.out);
+    return r < 0 ? ML_EXIT_FAILURE : ML_EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+    struct events_opts opts = {.to_ns = UINT64_MAX, .max_bytes = UINT64_MAX};
+    struct ml_events_opts filter;
+    struct ml_trace *trace;
+    const char *file, *unknown = NULL;
+    int first, status = ml_verb_begin(&ml_verb_events, &opts, argc, argv, &first);
+
+    if (status >= 0)
+        return status;
+    filter = (struct ml_events_opts){
+        .from_ns = opts.from_ns,
+        .to_ns = opts.to_ns,
+        .scope = opts.scope,
+        .space = opts.space,
+        .by_size = opts.min_bytes > 0 || opts.max_bytes < UINT64_MAX,
+        .min_bytes = opts.min_bytes,
+        .max_bytes = opts.max_bytes,
+        .limit = (uint64_t)opts.limit,
+    };
+    if (opts.kinds && ml_events_parse_kinds(opts.kinds, &filter.kinds, &unknown) < 0)
+        return unknown_kind(unknown);
+    file = ml_report_operand(&ml_verb_events, argc, argv, first);
+    if (!file)
+        return ML_EXIT_USAGE;
+    trace = ml_report_open(file, &opts.report);
+    if (!trace)
+        return ML_EXIT_FAILURE;
+    status = list_events(trace, file, &opts, &filter);
+    ml_trace_free(trace);
+    return status;
+}
+
+const struct ml_verb ml_verb_events = {
+    .name = "events",
+    .summary = "List the events, by time, size, kind, scope or space",
+    .usage = "[OPTION]... FILE",
+    .details = "A free shows the size of the block that it frees.\n"
+               "--kind alloc stands for alloc_ex too, --kind free for free_range.",
+    .group = ML_GROUP_READ,
+    .operands = ML_OPERANDS_TRACES,
+    .options = options,
+    .option_count = ML_ARRAY_SIZE(options),
+    .run = run,
+};

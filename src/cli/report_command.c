@@ -1,0 +1,88 @@
+/* report_command.c: see report_command.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "report_command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "io.h"
+
+#define PIPE_WIDTH 100
+#define WIDTH_MIN  40
+
+const char *const ml_unit_choices[] = {"auto", "B", "KiB", "MiB", "GiB", NULL};
+
+struct ml_trace *ml_report_open(const char *path, const struct ml_report_opts *opts)
+{
+    struct ml_trace_opts trace_opts = {.salvage = opts->salvage};
+    struct ml_trace *trace = NULL;
+    struct ml_error err = {0};
+
+    if (ml_trace_open(path, &trace_opts, &trace, &err) == 0)
+        return trace;
+    ml_report_fail(&err);
+    return NULL;
+}
+
+static size_t text_width(void)
+{
+    const char *columns = getenv("COLUMNS");
+    long asked = columns ? strtol(columns, NULL, 10) : 0;
+    struct winsize size;
+
+    if (asked > 0 && asked < 100000)
+        return asked < WIDTH_MIN ? WIDTH_MIN : (size_t)asked;
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col < WIDTH_MIN ? WIDTH_MIN : size.ws_col;
+    return PIPE_WIDTH;
+}
+
+static bool wants_colour(void)
+{
+    const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    return isatty(STDOUT_FILENO) && !(no_colour && *no_colour) && term &&
+           strcmp(term, "dumb") != 0;
+}
+
+struct ml_style ml_report_style(const struct ml_report_opts *opts)
+{
+    return (struct ml_style){
+        .width = text_width(),
+        .colour = wants_colour(),
+        .unit = (enum ml_unit)opts->unit,
+    };
+}
+
+int ml_report_write(const struct ml_buf *text)
+{
+    int r = ml_write_all(STDOUT_FILENO, text->data, text->len);
+
+    if (r == 0)
+        return ML_EXIT_OK;
+    fprintf(stderr, "memledger: cannot write the report: %s\n", strerror(-r));
+    return ML_EXIT_FAILURE;
+}
+
+int ml_report_fail(const struct ml_error *err)
+{
+    fprintf(stderr, "memledger: %s\n", err->text[0] ? err->text : "out of memory");
+    return ML_EXIT_FAILURE;
+}
+
+const char *ml_report_operand(const struct ml_verb *verb, int argc, char **argv, int first)
+{
+    if (argc - first == 1)
+        return argv[first];
+    if (argc == first)
+        ml_verb_usage_error(verb, "which trace? Give a .mled file");
+    else
+        ml_verb_usage_error(verb, "one trace at a time: '%s' is one too many", argv[first + 1]);
+    return NULL;
+}

@@ -1,0 +1,62 @@
+/* report_command.h: what the commands that read a trace have in common: their
+ * options, opening, writing.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_CLI_REPORT_COMMAND_H
+#define ML_CLI_REPORT_COMMAND_H
+
+#include <stddef.h>
+
+#include "options.h"
+#include "style.h"
+#include "trace.h"
+
+struct ml_report_opts {
+    bool json;
+    int unit; /* enum ml_unit */
+    bool salvage;
+};
+
+extern const char *const ml_unit_choices[];
+
+/* Entries of an option table; `member` is the one of type struct ml_report_opts
+ * in the command's own struct `opts_type`. */
+#define ML_OPTION_JSON(opts_type, member)                                                 \
+    {                                                                                     \
+        .name = "json", .type = ML_OPT_FLAG, .offset = offsetof(opts_type, member.json),  \
+        .help = "print one JSON object: bytes, nanoseconds"                               \
+    }
+#define ML_OPTION_UNIT(opts_type, member)                                                  \
+    {                                                                                      \
+        .name = "unit", .type = ML_OPT_CHOICE, .offset = offsetof(opts_type, member.unit), \
+        .value_name = "UNIT", .choices = ml_unit_choices,                                  \
+        .help = "show sizes in B, KiB, MiB or GiB instead of what fits each (auto)"        \
+    }
+#define ML_OPTION_SALVAGE(opts_type, member)                                       \
+    {                                                                              \
+        .name = "salvage", .type = ML_OPT_FLAG,                                    \
+        .offset = offsetof(opts_type, member.salvage),                             \
+        .help = "pass over damaged blocks and count them, instead of stopping"     \
+    }
+#define ML_REPORT_OPTIONS(opts_type, member)                              \
+    ML_OPTION_JSON(opts_type, member), ML_OPTION_UNIT(opts_type, member), \
+        ML_OPTION_SALVAGE(opts_type, member)
+
+/* Opens a trace, or prints why not. @return NULL on failure; the caller owns it */
+struct ml_trace *ml_report_open(const char *path, const struct ml_report_opts *opts);
+
+/* How text looks on standard output: its width and colour if it is a terminal,
+ * else 100 columns and none. NO_COLOR and COLUMNS are honoured. */
+struct ml_style ml_report_style(const struct ml_report_opts *opts);
+
+/* Writes to standard output, or prints why not. @return an exit code */
+int ml_report_write(const struct ml_buf *text);
+
+/* Prints "memledger: ..." for a failure. @return ML_EXIT_FAILURE */
+int ml_report_fail(const struct ml_error *err);
+
+/* For commands that take one trace: its name, or NULL after a usage error. */
+const char *ml_report_operand(const struct ml_verb *verb, int argc, char **argv, int first);
+
+#endif

@@ -1,0 +1,64 @@
+/* compare_json.c: runs side by side as one JSON object.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compare_report.h"
+
+#include <stdio.h>
+
+#include "health_report.h"
+
+/* "peak_bytes", "peak_bytes_difference", "peak_bytes_percent"; no number stands
+ * for an increase from nothing. */
+static void change_json(const struct ml_change *change, const char *key, struct ml_json *json)
+{
+    char name[64];
+
+    ml_json_kv_u64(json, key, change->value);
+    snprintf(name, sizeof(name), "%s_difference", key);
+    ml_json_kv_i64(json, name, change->difference);
+    snprintf(name, sizeof(name), "%s_percent", key);
+    ml_json_kv_double(json, name, change->percent);
+}
+
+static void run_json(const struct ml_compare *c, size_t i, struct ml_json *json)
+{
+    const struct ml_compare_run *run = &c->runs.items[i];
+
+    ml_json_begin_object(json);
+    ml_json_kv_cstr(json, "name", run->name);
+    ml_json_kv_cstr(json, "file", run->file);
+    change_json(&run->peak, "peak_bytes", json);
+    ml_json_kv_u64(json, "peak_time_ns", run->peak_time_ns);
+    change_json(&run->live, "live_bytes", json);
+    change_json(&run->allocations, "allocations", json);
+    change_json(&run->duration, "duration_ns", json);
+    ml_json_kv_u64(json, "lost", run->health->lost);
+    ml_health_json(run->health, json);
+    ml_json_key(json, "by_category");
+    ml_json_begin_array(json);
+    for (size_t k = 0; k < c->categories.len; k++) {
+        ml_json_begin_object(json);
+        ml_json_kv_cstr(json, "category", c->categories.items[k].name);
+        change_json(&c->categories.items[k].at_peak[i], "at_peak_bytes", json);
+        ml_json_end_object(json);
+    }
+    ml_json_end_array(json);
+    ml_json_end_object(json);
+}
+
+int ml_compare_json(const struct ml_compare *compare, struct ml_buf *out)
+{
+    struct ml_json json;
+
+    ml_json_init(&json, out, true);
+    ml_json_begin_object(&json);
+    ml_json_kv_double(&json, "worst_increase_percent", compare->worst_increase_percent);
+    ml_json_key(&json, "runs");
+    ml_json_begin_array(&json);
+    for (size_t i = 0; i < compare->runs.len; i++)
+        run_json(compare, i, &json);
+    ml_json_end_array(&json);
+    ml_json_end_object(&json);
+    return ml_json_finish(&json);
+}

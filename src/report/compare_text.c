@@ -1,0 +1,96 @@
+/* compare_text.c: runs side by side as text.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compare_report.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "cells.h"
+#include "health_report.h"
+
+static void percent_cell(struct ml_table *t, const struct ml_change *change)
+{
+    if (isinf(change->percent))
+        ml_table_cell(t, "new");
+    else
+        ml_table_cellf(t, "%+.1f %%", change->percent);
+}
+
+static void bytes_change_cell(struct ml_table *t, const struct ml_style *style,
+                              const struct ml_change *change)
+{
+    char text[32];
+
+    ml_format_bytes(text, change->difference, style->unit);
+    ml_table_cellf(t, "%s%s", change->difference > 0 ? "+" : "", text);
+}
+
+static int put_runs(const struct ml_compare *c, const struct ml_style *style, struct ml_buf *out)
+{
+    static const char *const titles[] = {"run",          ">peak",        ">change",   "",
+                                         ">never freed", ">allocations", ">duration"};
+    struct ml_table t;
+
+    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    for (size_t i = 0; i < c->runs.len; i++) {
+        const struct ml_compare_run *run = &c->runs.items[i];
+
+        ml_table_cell(&t, run->name);
+        ml_cells_bytes(&t, style, run->peak.value);
+        if (i == 0) {
+            ml_table_cell(&t, "");
+            ml_table_cell(&t, "");
+        } else {
+            bytes_change_cell(&t, style, &run->peak);
+            percent_cell(&t, &run->peak);
+        }
+        ml_cells_bytes(&t, style, run->live.value);
+        ml_cells_count(&t, run->allocations.value);
+        ml_cells_time(&t, run->duration.value);
+    }
+    return ml_cells_print(&t, 0, out, style);
+}
+
+/* One line per category and run, since runs may be many. */
+static int put_categories(const struct ml_compare *c, const struct ml_style *style,
+                          struct ml_buf *out)
+{
+    static const char *const titles[] = {"category", "run", ">at peak", ">change", ""};
+    struct ml_table t;
+    int r = ml_report_heading(out, style, "At the peak, by category");
+
+    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    for (size_t i = 0; i < c->categories.len; i++)
+        for (size_t run = 0; run < c->runs.len; run++) {
+            const struct ml_change *change = &c->categories.items[i].at_peak[run];
+
+            ml_table_cell(&t, run == 0 ? c->categories.items[i].name : "");
+            ml_table_cell(&t, c->runs.items[run].name);
+            ml_cells_bytes(&t, style, change->value);
+            if (run == 0) {
+                ml_table_cell(&t, "");
+                ml_table_cell(&t, "");
+            } else {
+                bytes_change_cell(&t, style, change);
+                percent_cell(&t, change);
+            }
+        }
+    return ml_cells_print(&t, r, out, style);
+}
+
+int ml_compare_text(const struct ml_compare *compare, const struct ml_style *style,
+                    struct ml_buf *out)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < compare->runs.len; i++)
+        r = ml_health_text(compare->runs.items[i].health, compare->runs.items[i].name, style,
+                           out);
+    if (r == 0)
+        r = put_runs(compare, style, out);
+    if (r == 0 && compare->categories.len > 0)
+        r = put_categories(compare, style, out);
+    return r;
+}

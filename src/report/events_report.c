@@ -1,0 +1,143 @@
+/* events_report.c: see events_report.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "events_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Columns are as wide as their contents mostly are; a longer one moves the rest
+ * of its line, since lines are written before the next event is known. */
+#define BEFORE_SPACE "%15s  %-15s  %-11s  "
+#define SPACE_WIDTH  18
+#define AFTER_SPACE  "  %-14s  %10s  "
+
+int ml_events_text_head(struct ml_buf *out)
+{
+    return ml_buf_printf(out, BEFORE_SPACE "%-*s" AFTER_SPACE "%s\n", "time", "process/thread",
+                         "kind", SPACE_WIDTH, "space", "address", "size", "scope");
+}
+
+static int space_text(const struct ml_event_view *v, struct ml_buf *out)
+{
+    size_t begin = out->len, width;
+    int r = 0;
+
+    if (v->has_space) {
+        r = ml_report_safe(out, v->device);
+        if (r == 0)
+            r = ml_buf_puts(out, "/");
+        if (r == 0)
+            r = ml_report_safe(out, v->space);
+    }
+    width = ml_utf8_width((const char *)out->data + begin, out->len - begin);
+    if (r == 0 && width < SPACE_WIDTH)
+        r = ml_buf_fill(out, ' ', SPACE_WIDTH - width);
+    return r;
+}
+
+static void field_value(const struct ml_field *field, const struct ml_style *style,
+                        char text[32])
+{
+    switch (field->type) {
+    case ML_FIELD_BYTES: ml_format_bytes(text, (int64_t)field->number, style->unit); break;
+    case ML_FIELD_TIME: ml_format_duration_ns(text, (int64_t)field->number); break;
+    case ML_FIELD_SIGNED: snprintf(text, 32, "%" PRId64, (int64_t)field->number); break;
+    default: snprintf(text, 32, "%" PRIu64, field->number); break;
+    }
+}
+
+/* The key without the unit that JSON needs in it: the value has its own. */
+static int key_len(const struct ml_field *field)
+{
+    size_t len = strlen(field->key);
+
+    if (field->type == ML_FIELD_TIME)
+        len -= strlen("_ns");
+    else if (field->type == ML_FIELD_BYTES)
+        len -= strlen("_bytes");
+    return (int)len;
+}
+
+/* "label=weight category=parameter life=1.2 ms". */
+static int fields_text(const struct ml_event_view *v, const struct ml_style *style,
+                       struct ml_buf *out)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < v->field_count; i++) {
+        const struct ml_field *field = &v->fields[i];
+        char value[32];
+
+        r = ml_buf_printf(out, "%s%.*s=", i ? " " : "  ", key_len(field), field->key);
+        if (r < 0)
+            return r;
+        if (field->type != ML_FIELD_TEXT)
+            field_value(field, style, value);
+        r = ml_report_safe(out, field->type == ML_FIELD_TEXT ? field->text : value);
+    }
+    return r;
+}
+
+int ml_event_text(const struct ml_event_view *v, const struct ml_style *style,
+                  struct ml_buf *out)
+{
+    char time[32], thread[32], address[32] = "", size[32] = "";
+    int r;
+
+    snprintf(time, sizeof(time), "%" PRIu64 ".%09u", v->event->time_ns / 1000000000,
+             (unsigned)(v->event->time_ns % 1000000000));
+    snprintf(thread, sizeof(thread), "%" PRIu32 "/%" PRIu32, v->pid, v->tid);
+    if (v->has_address)
+        snprintf(address, sizeof(address), "0x%" PRIx64, v->event->addr);
+    if (v->has_bytes)
+        ml_format_bytes(size, (int64_t)v->bytes, style->unit);
+    r = ml_buf_printf(out, BEFORE_SPACE, time, thread, v->kind);
+    if (r == 0)
+        r = space_text(v, out);
+    if (r == 0)
+        r = ml_buf_printf(out, AFTER_SPACE, address, size);
+    if (r == 0)
+        r = ml_report_safe(out, v->scope);
+    if (r == 0)
+        r = fields_text(v, style, out);
+    while (r == 0 && out->data[out->len - 1] == ' ')
+        out->len--;
+    return r < 0 ? r : ml_buf_puts(out, "\n");
+}
+
+void ml_event_json(const struct ml_event_view *v, struct ml_json *json)
+{
+    char address[32];
+
+    ml_json_begin_object(json);
+    ml_json_kv_u64(json, "time_ns", v->event->time_ns);
+    ml_json_kv_u64(json, "pid", v->pid);
+    ml_json_kv_u64(json, "tid", v->tid);
+    ml_json_kv_cstr(json, "kind", v->kind);
+    if (v->has_space) {
+        ml_json_kv_cstr(json, "device", v->device);
+        ml_json_kv_cstr(json, "level", v->level);
+        ml_json_kv_cstr(json, "space", v->space);
+    }
+    if (v->has_address) {
+        snprintf(address, sizeof(address), "0x%" PRIx64, v->event->addr);
+        ml_json_kv_cstr(json, "address", address);
+    }
+    if (v->has_bytes)
+        ml_json_kv_u64(json, "bytes", v->bytes);
+    ml_json_kv_cstr(json, "scope", v->scope);
+    for (size_t i = 0; i < v->field_count; i++) {
+        const struct ml_field *field = &v->fields[i];
+
+        if (field->type == ML_FIELD_TEXT)
+            ml_json_kv_cstr(json, field->key, field->text);
+        else if (field->type == ML_FIELD_SIGNED)
+            ml_json_kv_i64(json, field->key, (int64_t)field->number);
+        else
+            ml_json_kv_u64(json, field->key, field->number);
+    }
+    ml_json_end_object(json);
+}

@@ -1,0 +1,89 @@
+/* health_report.c: see health_report.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "health_report.h"
+
+#include <stdio.h>
+
+struct writer {
+    const char *name;
+    const struct ml_style *style;
+    struct ml_buf *out;
+    int r;
+};
+
+/* "warning: [NAME: ]<count> <text>". */
+static void warn(struct writer *w, uint64_t count, const char *one, const char *many)
+{
+    char number[32];
+
+    if (w->r < 0 || count == 0)
+        return;
+    w->r = ml_report_warning(w->out, w->style, "%s%s%s %s", w->name ? w->name : "",
+                             w->name ? ": " : "", ml_format_count(number, (int64_t)count),
+                             count == 1 ? one : many);
+}
+
+static void warn_lost(struct writer *w, const struct ml_health *h)
+{
+    warn(w, h->lost_ring_full, "event was lost: the recorder's buffer was full",
+         "events were lost: the recorder's buffer was full");
+    warn(w, h->lost_not_written, "event was lost: the file could not be written",
+         "events were lost: the file could not be written");
+    warn(w, h->lost_damaged, "event was lost: the recorder's buffer was damaged",
+         "events were lost: the recorder's buffer was damaged");
+    warn(w, h->lost_other, "event was lost", "events were lost");
+}
+
+static void warn_cut_short(struct writer *w, const struct ml_health *h)
+{
+    char number[32];
+
+    if (w->r < 0 || !h->cut_short)
+        return;
+    w->r = ml_report_warning(w->out, w->style,
+                             "%s%srecording ended abruptly; %s bytes of an incomplete block ignored",
+                             w->name ? w->name : "", w->name ? ": " : "",
+                             ml_format_count(number, (int64_t)h->ignored_bytes));
+}
+
+static void warn_salvaged(struct writer *w, const struct ml_health *h)
+{
+    warn(w, h->damaged_blocks, "damaged block was passed over",
+         "damaged blocks were passed over");
+    warn(w, h->damaged_events, "event was in them", "events were in them");
+}
+
+int ml_health_text(const struct ml_health *health, const char *name,
+                   const struct ml_style *style, struct ml_buf *out)
+{
+    struct writer w = {.name = name, .style = style, .out = out};
+
+    warn_lost(&w, health);
+    warn_cut_short(&w, health);
+    warn_salvaged(&w, health);
+    warn(&w, health->unknown_frees, "free of a block whose allocation was not recorded",
+         "frees of blocks whose allocation was not recorded");
+    warn(&w, health->replaced, "block ended without a free: another was allocated in its place",
+         "blocks ended without a free: others were allocated in their place");
+    return w.r;
+}
+
+void ml_health_json(const struct ml_health *health, struct ml_json *json)
+{
+    ml_json_key(json, "health");
+    ml_json_begin_object(json);
+    ml_json_kv_u64(json, "lost", health->lost);
+    ml_json_kv_u64(json, "lost_ring_full", health->lost_ring_full);
+    ml_json_kv_u64(json, "lost_not_written", health->lost_not_written);
+    ml_json_kv_u64(json, "lost_damaged", health->lost_damaged);
+    ml_json_kv_bool(json, "cut_short", health->cut_short);
+    ml_json_kv_u64(json, "ignored_bytes", health->ignored_bytes);
+    ml_json_kv_u64(json, "damaged_blocks", health->damaged_blocks);
+    ml_json_kv_u64(json, "damaged_events", health->damaged_events);
+    ml_json_kv_u64(json, "unknown_frees", health->unknown_frees);
+    ml_json_kv_u64(json, "inherited_frees", health->inherited_frees);
+    ml_json_kv_u64(json, "replaced", health->replaced);
+    ml_json_end_object(json);
+}

@@ -1,0 +1,21 @@
+/* health_report.h: the warnings that stand before every report.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_REPORT_HEALTH_REPORT_H
+#define ML_REPORT_HEALTH_REPORT_H
+
+#include "health.h"
+#include "json.h"
+#include "style.h"
+
+/* One line for each thing that matters; nothing when all is well.
+ * @name   whose health it is, put before each warning; NULL: not needed
+ * @return 0 or -ENOMEM */
+int ml_health_text(const struct ml_health *health, const char *name,
+                   const struct ml_style *style, struct ml_buf *out);
+
+/* The key "health" and its object. */
+void ml_health_json(const struct ml_health *health, struct ml_json *json);
+
+#endif

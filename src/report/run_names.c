@@ -1,0 +1,111 @@
+/* run_names.c: see run_names.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "run_names.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define EXTENSION ".mled"
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static size_t stem_len(const char *name)
+{
+    size_t len = strlen(name), extension = strlen(EXTENSION);
+
+    if (len > extension && strcmp(name + len - extension, EXTENSION) == 0)
+        return len - extension;
+    return len;
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || (c & 0x80);
+}
+
+/* Characters that all stems begin with, cut back to the end of a separator. */
+static size_t common_start(const char *const *stems, const size_t *lens, size_t count)
+{
+    size_t n = lens[0];
+
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = 0; k < n; k++)
+            if (k >= lens[i] || stems[i][k] != stems[0][k])
+                n = k;
+    while (n > 0 && is_word(stems[0][n - 1]))
+        n--;
+    return n;
+}
+
+/* The same from the end, without what `start` takes. */
+static size_t common_end(const char *const *stems, const size_t *lens, size_t count,
+                         size_t start)
+{
+    size_t n = lens[0] - start;
+
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = 0; k < n; k++)
+            if (k >= lens[i] - start ||
+                stems[i][lens[i] - 1 - k] != stems[0][lens[0] - 1 - k])
+                n = k;
+    while (n > 0 && is_word(stems[0][lens[0] - n]))
+        n--;
+    return n;
+}
+
+static bool all_good(const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (names[i][0] == '\0')
+            return false;
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(names[i], names[k]) == 0)
+                return false;
+    }
+    return true;
+}
+
+static int cut(const char *const *stems, const size_t *lens, size_t count, bool trim,
+               struct ml_arena *arena, const char **ret)
+{
+    size_t start = trim ? common_start(stems, lens, count) : 0;
+    size_t end = trim ? common_end(stems, lens, count, start) : 0;
+
+    for (size_t i = 0; i < count; i++) {
+        ret[i] = ml_arena_dup(arena, stems[i] + start, lens[i] - start - end);
+        if (!ret[i])
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+int ml_run_names(const char *const *paths, size_t count, struct ml_arena *arena,
+                 const char **ret)
+{
+    const char **stems = ml_arena_alloc(arena, count * sizeof(*stems));
+    size_t *lens = ml_arena_alloc(arena, count * sizeof(*lens));
+
+    if (!stems || !lens)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        stems[i] = base_name(paths[i]);
+        lens[i] = stem_len(stems[i]);
+    }
+    for (int trim = count > 1; trim >= 0; trim--) {
+        int r = cut(stems, lens, count, trim, arena, ret);
+
+        if (r < 0 || all_good(ret, count))
+            return r;
+    }
+    memcpy(ret, paths, count * sizeof(*ret));
+    return 0;
+}

@@ -1,0 +1,208 @@
+/* stats_text.c: statistics as a page of text.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "stats_report.h"
+
+#include <stdio.h>
+
+#include "cells.h"
+#include "health_report.h"
+#include "names.h"
+
+struct page {
+    const struct ml_stats *s;
+    const struct ml_style *style;
+    struct ml_buf *out;
+};
+
+static int put_totals(const struct page *p, const char *file)
+{
+    const struct ml_stats *s = p->s;
+    char a[32], b[32], c[32], d[32];
+    int r = ml_report_safe(p->out, file);
+
+    if (r == 0)
+        r = ml_buf_printf(p->out, "\n%s events in %s, %s per second, %.2f bytes each on disk\n\n",
+                          ml_format_count(a, (int64_t)s->events),
+                          ml_format_duration_ns(b, (int64_t)s->duration_ns),
+                          ml_format_count(c, (int64_t)s->events_per_second), s->bytes_per_event);
+    if (r == 0)
+        r = ml_buf_printf(p->out, "allocations  %12s  %s in all; average %s, largest %s\n",
+                          ml_format_count(a, (int64_t)s->allocations),
+                          ml_format_bytes(b, (int64_t)s->allocated_bytes, p->style->unit),
+                          ml_format_bytes(c, (int64_t)s->average_bytes, p->style->unit),
+                          ml_format_bytes(d, (int64_t)s->largest_bytes, p->style->unit));
+    if (r == 0)
+        r = ml_buf_printf(p->out,
+                          "temporary    %12s  %.1f %% of them, %s: freed by their thread's next "
+                          "memory event\n",
+                          ml_format_count(a, (int64_t)s->temporary), s->temporary_percent,
+                          ml_format_bytes(b, (int64_t)s->temporary_bytes, p->style->unit));
+    if (r == 0)
+        r = ml_buf_printf(p->out, "freed        %12s  lived %s on average, %s at most\n",
+                          ml_format_count(a, (int64_t)s->freed),
+                          ml_format_duration_ns(b, (int64_t)s->average_life_ns),
+                          ml_format_duration_ns(c, (int64_t)s->longest_life_ns));
+    return r;
+}
+
+static int put_sizes(const struct page *p)
+{
+    static const char *const titles[] = {">from size", ">allocations", ">share", "",
+                                         ">bytes",     ">average life"};
+    struct ml_table t;
+    int r = ml_report_heading(p->out, p->style, "By size");
+
+    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    for (size_t i = 0; i < p->s->sizes.len; i++) {
+        const struct ml_stats_size *size = &p->s->sizes.items[i];
+
+        ml_cells_bytes(&t, p->style, size->from_bytes);
+        ml_cells_count(&t, size->allocations);
+        ml_cells_percent(&t, size->percent);
+        ml_cells_bar(&t, size->percent);
+        ml_cells_bytes(&t, p->style, size->allocated_bytes);
+        if (size->freed > 0)
+            ml_cells_time(&t, size->average_life_ns);
+        else
+            ml_table_cell(&t, "");
+    }
+    return ml_cells_print(&t, r, p->out, p->style);
+}
+
+static int put_kinds(const struct page *p)
+{
+    static const char *const titles[] = {"kind", ">events"};
+    struct ml_table t;
+    int r = ml_report_heading(p->out, p->style, "By kind of event");
+
+    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    for (uint32_t kind = 0; kind < ML_ARRAY_SIZE(p->s->kinds); kind++)
+        if (p->s->kinds[kind] > 0) {
+            ml_table_cell(&t, ml_kind_name(kind));
+            ml_cells_count(&t, p->s->kinds[kind]);
+        }
+    return ml_cells_print(&t, r, p->out, p->style);
+}
+
+static int put_threads(const struct page *p)
+{
+    static const char *const titles[] = {">pid",         ">tid",  "name",   ">events",
+                                         ">allocations", ">bytes", ">frees", ">temporary"};
+    struct ml_table t;
+    int r = p->s->threads.len == p->s->thread_total
+                ? ml_report_heading(p->out, p->style, "By thread")
+                : ml_report_heading(p->out, p->style, "By thread (the busiest %zu of %zu)",
+                                    p->s->threads.len, p->s->thread_total);
+
+    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    for (size_t i = 0; i < p->s->threads.len; i++) {
+        const struct ml_stats_thread *thread = &p->s->threads.items[i];
+
+        ml_table_cellf(&t, "%u", thread->pid);
+        ml_table_cellf(&t, "%u", thread->tid);
+        ml_table_cell(&t, thread->name);
+        ml_cells_count(&t, thread->events);
+        ml_cells_count(&t, thread->allocations);
+        ml_cells_bytes(&t, p->style, thread->allocated_bytes);
+        ml_cells_count(&t, thread->frees);
+        ml_cells_count(&t, thread->temporary);
+    }
+    return ml_cells_print(&t, r, p->out, p->style);
+}
+
+static int put_spaces(const struct page *p)
+{
+    static const char *const titles[] = {"device", "level",        "space",  ">pid",  ">peak",
+                                         ">never freed", ">allocations", ">frees", ">bytes"};
+    struct ml_table t;
+    int r = ml_report_heading(p->out, p->style, "By space");
+
+    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    for (size_t i = 0; i < p->s->spaces.len; i++) {
+        const struct ml_stats_space *space = &p->s->spaces.items[i];
+
+        ml_table_cell(&t, space->device);
+        ml_table_cell(&t, space->level);
+        ml_table_cell(&t, space->name);
+        ml_table_cellf(&t, "%u", space->pid);
+        ml_cells_bytes(&t, p->style, space->figures.peak_bytes);
+        ml_cells_bytes(&t, p->style, space->figures.live_bytes);
+        ml_cells_count(&t, space->figures.allocations);
+        ml_cells_count(&t, space->figures.frees);
+        ml_cells_bytes(&t, p->style, space->figures.allocated_bytes);
+    }
+    return ml_cells_print(&t, r, p->out, p->style);
+}
+
+static int put_scopes(const struct page *p, const struct ml_stats_scope *scopes, size_t count,
+                      const char *order)
+{
+    static const char *const titles[] = {"scope", ">allocations", ">bytes", ">temporary"};
+    struct ml_table t;
+    int r;
+
+    if (p->s->scope_total == 0 || (p->s->scope_total == 1 && count == 1 && !scopes[0].path[0]))
+        return 0; /* the program has no scopes */
+    r = ml_report_heading(p->out, p->style, "Scopes that allocate most %s (%zu of %zu)", order,
+                          count, p->s->scope_total);
+    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    for (size_t i = 0; i < count; i++) {
+        ml_cells_scope(&t, scopes[i].path);
+        ml_cells_count(&t, scopes[i].allocations);
+        ml_cells_bytes(&t, p->style, scopes[i].allocated_bytes);
+        ml_cells_count(&t, scopes[i].temporary);
+    }
+    return ml_cells_print(&t, r, p->out, p->style);
+}
+
+static int put_largest(const struct page *p)
+{
+    static const char *const titles[] = {">address", ">bytes", ">allocated at", "device",
+                                         "space",    "scope",  "label"};
+    struct ml_table t;
+    int r;
+
+    if (p->s->largest.len == 0)
+        return 0;
+    r = ml_report_heading(p->out, p->style, "Largest blocks never freed");
+    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    for (size_t i = 0; i < p->s->largest.len; i++) {
+        const struct ml_stats_block *block = &p->s->largest.items[i];
+
+        ml_table_cellf(&t, "0x%llx", (unsigned long long)block->address);
+        ml_cells_bytes(&t, p->style, block->bytes);
+        ml_cells_time(&t, block->time_ns);
+        ml_table_cell(&t, block->device);
+        ml_table_cell(&t, block->space);
+        ml_cells_scope(&t, block->scope);
+        ml_table_cell(&t, block->label);
+    }
+    return ml_cells_print(&t, r, p->out, p->style);
+}
+
+int ml_stats_text(const struct ml_stats *stats, const char *file, const struct ml_style *style,
+                  struct ml_buf *out)
+{
+    struct page p = {.s = stats, .style = style, .out = out};
+    int r = ml_health_text(&stats->health, NULL, style, out);
+
+    if (r == 0)
+        r = put_totals(&p, file);
+    if (r == 0 && stats->sizes.len > 0)
+        r = put_sizes(&p);
+    if (r == 0)
+        r = put_kinds(&p);
+    if (r == 0)
+        r = put_threads(&p);
+    if (r == 0 && stats->spaces.len > 0)
+        r = put_spaces(&p);
+    if (r == 0)
+        r = put_scopes(&p, stats->by_count.items, stats->by_count.len, "often");
+    if (r == 0)
+        r = put_scopes(&p, stats->by_bytes.items, stats->by_bytes.len, "bytes");
+    if (r == 0)
+        r = put_largest(&p);
+    return r;
+}

@@ -1,0 +1,86 @@
+/* style.c: see style.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "style.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+
+#define BOLD   "\033[1m"
+#define YELLOW "\033[33m"
+#define PLAIN  "\033[0m"
+
+static int put_line(struct ml_buf *out, const char *before, const char *after, const char *fmt,
+                    va_list args)
+{
+    int r = ml_buf_puts(out, before);
+
+    if (r == 0)
+        r = ml_buf_vprintf(out, fmt, args);
+    return r < 0 ? r : ml_buf_puts(out, after);
+}
+
+int ml_report_heading(struct ml_buf *out, const struct ml_style *style, const char *fmt, ...)
+{
+    va_list args;
+    int r;
+
+    va_start(args, fmt);
+    r = put_line(out, style->colour ? "\n" BOLD : "\n", style->colour ? PLAIN "\n" : "\n", fmt,
+                 args);
+    va_end(args);
+    return r;
+}
+
+int ml_report_warning(struct ml_buf *out, const struct ml_style *style, const char *fmt, ...)
+{
+    va_list args;
+    int r;
+
+    va_start(args, fmt);
+    r = put_line(out, style->colour ? YELLOW "warning: " : "warning: ",
+                 style->colour ? PLAIN "\n" : "\n", fmt, args);
+    va_end(args);
+    return r;
+}
+
+/* Control characters, line separators, and marks that reorder what follows. */
+static bool is_unsafe(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
+           (c >= 0x2066 && c <= 0x2069);
+}
+
+int ml_report_safe(struct ml_buf *out, const char *text)
+{
+    size_t len = strlen(text);
+    int r = 0;
+
+    while (len > 0 && r == 0) {
+        uint32_t c = 0;
+        size_t bytes = ml_utf8_decode(text, len, &c);
+
+        if (bytes == 0 || is_unsafe(c)) {
+            r = ml_buf_puts(out, bytes == 1 && (c == '\n' || c == '\t') ? " " : "?");
+            bytes = bytes ? bytes : 1;
+        } else {
+            r = ml_buf_append(out, text, bytes);
+        }
+        text += bytes;
+        len -= bytes;
+    }
+    return r;
+}
+
+int ml_report_wall_time(struct ml_buf *out, uint64_t wall_ns)
+{
+    time_t seconds = (time_t)(wall_ns / 1000000000);
+    struct tm tm;
+    char text[64] = "?";
+
+    if (gmtime_r(&seconds, &tm))
+        strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm);
+    return ml_buf_puts(out, text);
+}

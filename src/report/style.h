@@ -1,0 +1,37 @@
+/* style.h: how a text report looks: width, colour and unit. The caller decides;
+ * reports only obey.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_REPORT_STYLE_H
+#define ML_REPORT_STYLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "text.h"
+#include "vec.h"
+
+struct ml_style {
+    size_t width; /* columns; 0: unlimited */
+    bool colour;
+    enum ml_unit unit;
+};
+
+/* A line that begins a part of a report, with an empty line before it.
+ * @return 0 or -ENOMEM, as all of these */
+int ml_report_heading(struct ml_buf *out, const struct ml_style *style, const char *fmt, ...)
+    ML_PRINTF(3, 4);
+
+/* A line that warns. */
+int ml_report_warning(struct ml_buf *out, const struct ml_style *style, const char *fmt, ...)
+    ML_PRINTF(3, 4);
+
+/* Text of unknown origin, made harmless for a terminal: control characters and
+ * invalid UTF-8 are replaced. */
+int ml_report_safe(struct ml_buf *out, const char *text);
+
+/* "2026-01-31 12:00:00 UTC". */
+int ml_report_wall_time(struct ml_buf *out, uint64_t wall_ns);
+
+#endif

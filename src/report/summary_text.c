@@ -1,0 +1,293 @@
+/* summary_text.c: a summary as a page of text.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "summary_report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cells.h"
+#include "health_report.h"
+#include "names.h"
+
+#define PROCESSES_SHOWN 20
+
+struct page {
+    const struct ml_summary *s;
+    const struct ml_style *style;
+    struct ml_buf *out;
+};
+
+/* ---- The head ---------------------------------------------------------- */
+
+static int put_origin(const struct page *p, const char *file)
+{
+    char duration[32], events[32], bytes[32];
+    int r = ml_report_safe(p->out, p->s->command ? p->s->command : file);
+
+    if (r == 0)
+        r = ml_buf_puts(p->out, "\nrecorded ");
+    if (r == 0)
+        r = ml_report_wall_time(p->out, p->s->start_wall_ns);
+    if (r == 0 && p->s->host) {
+        r = ml_buf_puts(p->out, " on ");
+        if (r == 0)
+            r = ml_report_safe(p->out, p->s->host);
+    }
+    if (r < 0)
+        return r;
+    return ml_buf_printf(p->out, ": %s, %s events, %s on disk\n\n",
+                         ml_format_duration_ns(duration, (int64_t)p->s->duration_ns),
+                         ml_format_count(events, (int64_t)p->s->events),
+                         ml_format_bytes(bytes, (int64_t)p->s->file_bytes, ML_UNIT_AUTO));
+}
+
+static int put_line(const struct page *p, const char *name, const char *value, const char *fmt,
+                    ...) ML_PRINTF(4, 5);
+
+static int put_line(const struct page *p, const char *name, const char *value, const char *fmt,
+                    ...)
+{
+    va_list args;
+    int r = ml_buf_printf(p->out, "%-12s %12s  ", name, value);
+
+    va_start(args, fmt);
+    if (r == 0)
+        r = ml_buf_vprintf(p->out, fmt, args);
+    va_end(args);
+    return r < 0 ? r : ml_buf_puts(p->out, "\n");
+}
+
+static int put_totals(const struct page *p)
+{
+    const struct ml_figures *f = &p->s->counted;
+    char a[32], b[32], c[32], d[32];
+    int r = put_line(p, "peak", ml_format_bytes(a, (int64_t)f->peak_bytes, p->style->unit),
+                     "at %s", ml_format_duration_ns(b, (int64_t)f->peak_time_ns));
+
+    if (r == 0)
+        r = put_line(p, "never freed",
+                     ml_format_bytes(a, (int64_t)f->live_bytes, p->style->unit), "in %s block%s",
+                     ml_format_count(b, (int64_t)f->live_blocks), f->live_blocks == 1 ? "" : "s");
+    if (r == 0)
+        r = put_line(p, "allocations", ml_format_count(a, (int64_t)f->allocations),
+                     "%s in all; frees %s; events lost %s",
+                     ml_format_bytes(b, (int64_t)f->allocated_bytes, p->style->unit),
+                     ml_format_count(c, (int64_t)f->frees),
+                     ml_format_count(d, (int64_t)p->s->health.lost));
+    if (r == 0)
+        r = put_line(p, "processes", ml_format_count(a, (int64_t)p->s->processes.len),
+                     "with %s thread%s", ml_format_count(b, (int64_t)p->s->threads),
+                     p->s->threads == 1 ? "" : "s");
+    if (r == 0 && p->s->ooms > 0)
+        r = put_line(p, "out of memory", ml_format_count(a, (int64_t)p->s->ooms),
+                     "allocations were refused");
+    return r;
+}
+
+/* ---- Tables ------------------------------------------------------------ */
+
+static void device_row(struct ml_table *t, const struct page *p, const char *device,
+                       const char *level, const struct ml_figures *f)
+{
+    ml_table_cell(t, device);
+    ml_table_cell(t, level);
+    ml_cells_bytes(t, p->style, f->peak_bytes);
+    ml_cells_time(t, f->peak_time_ns);
+    ml_cells_bytes(t, p->style, f->live_bytes);
+    ml_cells_count(t, f->allocations);
+    ml_cells_count(t, f->frees);
+}
+
+static size_t level_count(const struct ml_summary_device *d)
+{
+    size_t n = 0;
+
+    for (size_t level = 1; level < ML_LEVELS; level++)
+        n += d->has_level[level];
+    return n;
+}
+
+/* A device with several levels has a line for each below the counted one. */
+static int put_devices(const struct page *p)
+{
+    static const char *const titles[] = {"device",       "level",        ">peak", ">at",
+                                         ">never freed", ">allocations", ">frees"};
+    struct ml_table t;
+    bool nested = false;
+    int r = ml_report_heading(p->out, p->style, "By device");
+
+    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    for (size_t i = 0; i < p->s->devices.len; i++) {
+        const struct ml_summary_device *d = &p->s->devices.items[i];
+        bool several = level_count(d) > 1;
+
+        nested |= several;
+        if (several)
+            device_row(&t, p, d->name, "counted", &d->counted);
+        for (uint32_t level = ML_LEVELS; level-- > 1;)
+            if (d->has_level[level])
+                device_row(&t, p, several ? "" : d->name, ml_level_name(level),
+                           &d->levels[level]);
+    }
+    r = ml_cells_print(&t, r, p->out, p->style);
+    if (r == 0 && nested)
+        r = ml_buf_puts(p->out, "A driver's memory contains the pools, and they the blocks: "
+                                "only the innermost that is known is counted.\n");
+    return r;
+}
+
+/* Without labels there is one category, and nothing to tell. */
+static bool has_categories(const struct ml_summary *s)
+{
+    return s->categories.len > 1 ||
+           (s->categories.len == 1 && s->categories.items[0].category != 0);
+}
+
+static int put_categories(const struct page *p)
+{
+    static const char *const titles[] = {"category", ">at peak",  ">share",       "",
+                                         ">blocks",  ">own peak", ">never freed", ">allocations"};
+    struct ml_table t;
+    int r = ml_report_heading(p->out, p->style, "At the peak, by category");
+
+    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    for (size_t i = 0; i < p->s->categories.len; i++) {
+        const struct ml_summary_category *c = &p->s->categories.items[i];
+
+        ml_table_cell(&t, c->name);
+        ml_cells_bytes(&t, p->style, c->at_peak_bytes);
+        ml_cells_percent(&t, c->at_peak_percent);
+        ml_cells_bar(&t, c->at_peak_percent);
+        ml_cells_count(&t, c->at_peak_blocks);
+        ml_cells_bytes(&t, p->style, c->peak_bytes);
+        ml_cells_bytes(&t, p->style, c->live_bytes);
+        ml_cells_count(&t, c->allocations);
+    }
+    return ml_cells_print(&t, r, p->out, p->style);
+}
+
+static int put_top_heading(const struct page *p, const char *what,
+                           const struct ml_summary_entries *entries)
+{
+    if (entries->list.len == entries->total)
+        return ml_report_heading(p->out, p->style, "At the peak, by %s", what);
+    return ml_report_heading(p->out, p->style, "At the peak, by %s (the largest %zu of %zu)",
+                             what, entries->list.len, entries->total);
+}
+
+static void entry_figures(struct ml_table *t, const struct page *p,
+                          const struct ml_summary_entry *e)
+{
+    ml_cells_bytes(t, p->style, e->at_peak_bytes);
+    ml_cells_percent(t, e->at_peak_percent);
+    ml_cells_count(t, e->at_peak_blocks);
+    ml_cells_bytes(t, p->style, e->live_bytes);
+}
+
+static int put_scopes(const struct page *p)
+{
+    static const char *const titles[] = {"scope", ">at peak", ">share", ">blocks",
+                                         ">never freed"};
+    const struct ml_summary_entries *scopes = &p->s->scopes;
+    struct ml_table t;
+    int r;
+
+    if (scopes->total == 0 || (scopes->total == 1 && scopes->list.len == 1 &&
+                               scopes->list.items[0].scope[0] == '\0'))
+        return 0; /* the program has no scopes */
+    r = put_top_heading(p, "scope", scopes);
+    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    for (size_t i = 0; i < scopes->list.len; i++) {
+        ml_cells_scope(&t, scopes->list.items[i].scope);
+        entry_figures(&t, p, &scopes->list.items[i]);
+    }
+    return ml_cells_print(&t, r, p->out, p->style);
+}
+
+static int put_labels(const struct page *p)
+{
+    static const char *const titles[] = {"label",  "scope",   "category",    ">at peak",
+                                         ">share", ">blocks", ">never freed"};
+    const struct ml_summary_entries *labels = &p->s->labels;
+    struct ml_table t;
+    int r;
+
+    if (labels->total == 0)
+        return 0;
+    r = put_top_heading(p, "label", labels);
+    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    for (size_t i = 0; i < labels->list.len; i++) {
+        const struct ml_summary_entry *e = &labels->list.items[i];
+
+        ml_table_cell(&t, e->label);
+        ml_cells_scope(&t, e->scope);
+        ml_table_cell(&t, e->category);
+        entry_figures(&t, p, e);
+    }
+    return ml_cells_print(&t, r, p->out, p->style);
+}
+
+static void process_end_cell(struct ml_table *t, const struct ml_summary_process *process)
+{
+    if (!process->has_status)
+        ml_table_cell(t, "");
+    else if (process->signal > 0)
+        ml_table_cellf(t, "signal %d", process->signal);
+    else
+        ml_table_cellf(t, "exit %d", process->exit_code);
+}
+
+static int put_processes(const struct page *p)
+{
+    static const char *const titles[] = {">pid",  "began",        "ended",        ">threads",
+                                         ">peak", ">never freed", ">allocations", "command"};
+    size_t count = p->s->processes.len;
+    struct ml_table t;
+    int r;
+
+    if (count < 2)
+        return 0;
+    r = ml_report_heading(p->out, p->style, "By process");
+    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    for (size_t i = 0; i < count && i < PROCESSES_SHOWN; i++) {
+        const struct ml_summary_process *process = &p->s->processes.items[i];
+
+        ml_table_cellf(&t, "%u", process->pid);
+        ml_table_cell(&t, process->how);
+        process_end_cell(&t, process);
+        ml_cells_count(&t, process->threads);
+        ml_cells_bytes(&t, p->style, process->counted.peak_bytes);
+        ml_cells_bytes(&t, p->style, process->counted.live_bytes);
+        ml_cells_count(&t, process->counted.allocations);
+        ml_table_cell(&t, process->command);
+    }
+    r = ml_cells_print(&t, r, p->out, p->style);
+    if (r == 0 && count > PROCESSES_SHOWN)
+        r = ml_buf_printf(p->out, "and %zu more; --json lists all\n", count - PROCESSES_SHOWN);
+    return r;
+}
+
+int ml_summary_text(const struct ml_summary *summary, const char *file,
+                    const struct ml_style *style, struct ml_buf *out)
+{
+    struct page p = {.s = summary, .style = style, .out = out};
+    int r = ml_health_text(&summary->health, NULL, style, out);
+
+    if (r == 0)
+        r = put_origin(&p, file);
+    if (r == 0)
+        r = put_totals(&p);
+    if (r == 0 && summary->devices.len > 0)
+        r = put_devices(&p);
+    if (r == 0 && has_categories(summary))
+        r = put_categories(&p);
+    if (r == 0)
+        r = put_scopes(&p);
+    if (r == 0)
+        r = put_labels(&p);
+    if (r == 0)
+        r = put_processes(&p);
+    return r;
+}
