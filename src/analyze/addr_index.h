@@ -103,8 +103,8 @@ static ML_ALWAYS_INLINE int ml_addr_reserve(struct ml_addr_index *index)
 /* Look an address up in an index that has slots. `addrs` is the address field of
  * block 0, and those of the others follow every `stride` bytes. */
 static ML_ALWAYS_INLINE struct ml_addr_place ml_addr_probe(const struct ml_addr_index *index,
-                                                           const uint64_t *addrs,
-                                                           size_t stride, uint64_t addr)
+                                                           const uint64_t *addrs, size_t stride,
+                                                           uint64_t addr)
 {
     struct ml_addr_place place = {.tag = ml_addr_tag(addr)};
     const struct ml_addr_slot *slot;
@@ -113,8 +113,7 @@ static ML_ALWAYS_INLINE struct ml_addr_place ml_addr_probe(const struct ml_addr_
     while ((slot = &index->slots[place.slot])->block != 0) {
         size_t at = (size_t)(slot->block - 1) * stride;
 
-        if (slot->tag == place.tag &&
-            *(const uint64_t *)((const char *)addrs + at) == addr) {
+        if (slot->tag == place.tag && *(const uint64_t *)((const char *)addrs + at) == addr) {
             place.found = true;
             place.block = slot->block - 1;
             break;

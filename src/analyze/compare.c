@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "names.h"
+#include "event_names.h"
 
 static struct ml_change change(uint64_t value, uint64_t first)
 {

@@ -34,7 +34,7 @@ struct ml_compare {
     struct ml_arena arena;
     ML_VEC(struct ml_compare_run) runs; /* the first, then the largest increase of the peak first */
     ML_VEC(struct ml_compare_category) categories; /* largest change first */
-    double worst_increase_percent; /* of the peak; negative when all are smaller */
+    double worst_increase_percent;                 /* of the peak; negative when all are smaller */
 };
 
 struct ml_compare_input {

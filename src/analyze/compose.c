@@ -33,8 +33,8 @@ static int add(struct ml_composition *c, struct ml_map *index, const struct ml_b
 
     if (!ml_map_get(index, key, &at)) {
         at = c->groups.len;
-        if (ml_vec_push(&c->groups,
-                        (struct ml_group){.key = key, .category = block->category}) < 0 ||
+        if (ml_vec_push(&c->groups, (struct ml_group){.key = key, .category = block->category}) <
+                0 ||
             ml_map_put(index, key, at) < 0)
             return -ENOMEM;
     }

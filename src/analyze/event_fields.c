@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "memledger/memledger.h"
-#include "names.h"
+#include "event_names.h"
 #include "varint.h"
 
 static void add_text(struct ml_event_view *v, const char *key, const char *text)
@@ -21,8 +21,7 @@ static void add_number(struct ml_event_view *v, const char *key, enum ml_field_t
                        uint64_t number)
 {
     if (v->field_count < ML_FIELDS_MAX)
-        v->fields[v->field_count++] =
-            (struct ml_field){.key = key, .type = type, .number = number};
+        v->fields[v->field_count++] = (struct ml_field){.key = key, .type = type, .number = number};
 }
 
 static void add_string(struct ml_event_view *v, const struct ml_trace *trace, const char *key,
@@ -57,8 +56,7 @@ static void mark_fields(const struct ml_trace *trace, struct ml_event_view *v)
 
 static void sample_fields(const struct ml_trace *trace, struct ml_event_view *v)
 {
-    static const char *const keys[] = {"used_bytes", "free_bytes", "total_bytes",
-                                       "process_bytes"};
+    static const char *const keys[] = {"used_bytes", "free_bytes", "total_bytes", "process_bytes"};
 
     add_string(v, trace, "sampled_device", v->event->args[0]);
     for (unsigned i = 0; i < 4; i++)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "event_fields.h"
-#include "names.h"
+#include "event_names.h"
 #include "scope_path.h"
 
 struct reader {
@@ -145,7 +145,7 @@ static int read_all(struct reader *r, struct ml_cursor *cursor,
 
 int ml_events(const struct ml_trace *trace, const struct ml_events_opts *opts,
               int (*visit)(void *ctx, const struct ml_event_view *view), void *ctx,
-              struct ml_error *err)
+              struct ml_health *ret_health, struct ml_error *err)
 {
     struct reader r = {.opts = opts};
     struct ml_cursor *cursor = NULL;
@@ -159,6 +159,8 @@ int ml_events(const struct ml_trace *trace, const struct ml_events_opts *opts,
         result = ml_cursor_open(trace, 0, opts->to_ns, &cursor, err);
     if (result == 0)
         result = read_all(&r, cursor, visit, ctx, err);
+    if (ret_health)
+        *ret_health = ml_health_of(&r.replay);
     ml_cursor_free(cursor);
     ml_buf_release(&r.path);
     ml_buf_release(&r.place);

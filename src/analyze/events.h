@@ -9,6 +9,7 @@
 #ifndef ML_ANALYZE_EVENTS_H
 #define ML_ANALYZE_EVENTS_H
 
+#include "health.h"
 #include "replay.h"
 #include "trace.h"
 
@@ -22,7 +23,13 @@ struct ml_events_opts {
     uint64_t limit; /* 0: none */
 };
 
-enum ml_field_type { ML_FIELD_TEXT, ML_FIELD_COUNT, ML_FIELD_BYTES, ML_FIELD_TIME, ML_FIELD_SIGNED };
+enum ml_field_type {
+    ML_FIELD_TEXT,
+    ML_FIELD_COUNT,
+    ML_FIELD_BYTES,
+    ML_FIELD_TIME,
+    ML_FIELD_SIGNED
+};
 
 /* What an event tells beyond the columns that all have. */
 struct ml_field {
@@ -51,10 +58,11 @@ struct ml_event_view {
 
 /* Calls `visit` for each event that the filter lets through, in order; what it
  * returns other than 0 ends the reading.
+ * @ret_health  of what was read, set in any case; may be NULL
  * @return 0, what visit returned, or negative errno */
 int ml_events(const struct ml_trace *trace, const struct ml_events_opts *opts,
               int (*visit)(void *ctx, const struct ml_event_view *view), void *ctx,
-              struct ml_error *err);
+              struct ml_health *ret_health, struct ml_error *err);
 
 /* "alloc,free": the bits of kinds, by the names of event.h; alloc stands for
  * alloc_ex too, free for free_range.

@@ -9,10 +9,10 @@
 #include "replay.h"
 
 struct ml_health {
-    uint64_t lost;            /* events that were never written */
-    uint64_t lost_ring_full;  /* of them: the recorder had no room */
+    uint64_t lost;             /* events that were never written */
+    uint64_t lost_ring_full;   /* of them: the recorder had no room */
     uint64_t lost_not_written; /* the file could not be written */
-    uint64_t lost_damaged;    /* the recorder's buffers were damaged */
+    uint64_t lost_damaged;     /* the recorder's buffers were damaged */
     uint64_t lost_other;
     bool cut_short;          /* the recording has no proper end */
     uint64_t ignored_bytes;  /* of the incomplete block at its end */
@@ -23,7 +23,7 @@ struct ml_health {
     uint64_t replaced; /* blocks that ended without a free, by another in their place */
 };
 
-/* Of a replay that has read all of its trace. */
+/* Of a replay, as far as it has read its trace. */
 struct ml_health ml_health_of(const struct ml_replay *replay);
 
 #endif

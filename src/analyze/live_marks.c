@@ -84,8 +84,7 @@ static void learn_label(struct ml_replay *r, const struct ml_event *event, uint3
 
     if (b && !b->gone && b->label == 0 && b->category == 0)
         ml_live_label(r, (uint32_t)block, (uint32_t)event->args[0],
-                      event->args[1] < ML_CATEGORIES ? (uint8_t)event->args[1] : 0,
-                      event->time_ns);
+                      event->args[1] < ML_CATEGORIES ? (uint8_t)event->args[1] : 0, event->time_ns);
 }
 
 void ml_live_learn(struct ml_replay *r, const struct ml_event *event)

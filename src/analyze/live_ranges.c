@@ -21,52 +21,73 @@ static int make_ranged(struct ml_replay *r, struct ml_replay_space *s)
     return 0;
 }
 
+/* The block keeps `size` of its bytes. */
 static void shrink(struct ml_replay *r, struct ml_replay_space *s, struct ml_block *b,
-                   uint64_t bytes)
+                   uint64_t size)
 {
-    b->size -= bytes;
-    s->bytes.live_bytes -= bytes;
-    ml_totals_remove(r, s, b->category, bytes);
+    s->bytes.live_bytes -= b->size - size;
+    ml_totals_remove(r, s, b->category, b->size - size);
+    b->size = size;
 }
 
-/* The block begins before the range: what lies in it goes, what lies behind it
- * becomes a block of its own. */
-static int cut_tail(struct ml_replay *r, struct ml_replay_space *s, uint32_t block,
-                    uint64_t from, uint64_t to)
+/* Blocks that lay over each other before the space had ranges may come to begin
+ * at the same address: one is left. */
+static int put_at(struct ml_replay *r, struct ml_replay_space *s, uint64_t addr, uint32_t block,
+                  const struct ml_event *event)
 {
-    struct ml_block *b = &r->blocks.items[block];
-    uint64_t end = ml_end_of(b->addr, b->size);
-    struct ml_block rest = *b;
-    int64_t index;
+    uint32_t other;
 
-    if (end <= to) {
-        shrink(r, s, b, end - from);
-        return 0;
-    }
-    index = ml_live_entry(r);
-    if (index < 0 || ml_order_put(&s->by_order, to, (uint32_t)index) < 0)
+    if (ml_order_take(&s->by_order, addr, &other))
+        ml_live_close_replaced(r, s, other, event);
+    return ml_order_put(&s->by_order, addr, block);
+}
+
+/* The part behind a hole becomes a block of its own, its bytes already booked. */
+static int add_rest(struct ml_replay *r, struct ml_replay_space *s, struct ml_block rest,
+                    const struct ml_event *event)
+{
+    int64_t index = ml_live_entry(r);
+
+    if (index < 0 || put_at(r, s, rest.addr, (uint32_t)index, event) < 0)
         return -ENOMEM;
-    b = &r->blocks.items[block];
-    shrink(r, s, b, to - from);
-    b->size = from - b->addr;
-    rest.addr = to;
-    rest.size = end - to;
     r->blocks.items[index] = rest;
     s->live_blocks++;
     r->splits++;
     return 0;
 }
 
+/* The block begins before the range and reaches into it, or through it. */
+static int cut_tail(struct ml_replay *r, struct ml_replay_space *s, uint32_t block,
+                    const struct ml_event *event, uint64_t to)
+{
+    struct ml_block rest = r->blocks.items[block];
+    uint64_t end = ml_end_of(rest.addr, rest.size), head = event->addr - rest.addr;
+
+    if (end <= to) {
+        shrink(r, s, &r->blocks.items[block], head);
+        return 0;
+    }
+    rest.addr = to;
+    rest.size = end - to;
+    if (add_rest(r, s, rest, event) < 0)
+        return -ENOMEM;
+    shrink(r, s, &r->blocks.items[block], head + rest.size);
+    r->blocks.items[block].size = head;
+    return 0;
+}
+
 /* The block begins in the range and goes on behind it. */
-static int cut_head(struct ml_replay *r, struct ml_replay_space *s, uint32_t block, uint64_t to)
+static int cut_head(struct ml_replay *r, struct ml_replay_space *s, uint32_t block,
+                    const struct ml_event *event, uint64_t to)
 {
     struct ml_block *b = &r->blocks.items[block];
+    uint64_t end = ml_end_of(b->addr, b->size);
     uint32_t unused;
 
     ml_order_take(&s->by_order, b->addr, &unused);
-    if (ml_order_put(&s->by_order, to, block) < 0)
+    if (put_at(r, s, to, block, event) < 0)
         return -ENOMEM;
-    shrink(r, s, b, to - b->addr);
+    shrink(r, s, b, end - to);
     b->addr = to;
     return 0;
 }
@@ -100,14 +121,14 @@ static int64_t close_range(struct ml_replay *r, struct ml_replay_space *s,
     if (ml_order_floor(&s->by_order, from, &entry) && entry.key < from &&
         ml_end_of(entry.key, r->blocks.items[entry.value].size) > from) {
         touched++;
-        if (cut_tail(r, s, entry.value, from, to) < 0)
+        if (cut_tail(r, s, entry.value, event, to) < 0)
             return -ENOMEM;
     }
     while (ml_order_ceil(&s->by_order, from, &entry) && entry.key < to) {
         touched++;
         if (ml_end_of(entry.key, r->blocks.items[entry.value].size) <= to)
             close_whole(r, s, entry.value, event, replaced);
-        else if (cut_head(r, s, entry.value, to) < 0)
+        else if (cut_head(r, s, entry.value, event, to) < 0)
             return -ENOMEM;
     }
     return touched;

@@ -30,9 +30,8 @@ void ml_live_drop(struct ml_replay *r, uint32_t block)
 /* ---- Finding ----------------------------------------------------------- */
 
 /* Where the address is in a space without ranges. The index must have slots. */
-static ML_ALWAYS_INLINE struct ml_addr_place place_of(const struct ml_replay *r,
-                                                      const struct ml_replay_space *s,
-                                                      uint64_t addr)
+static ML_ALWAYS_INLINE struct ml_addr_place
+place_of(const struct ml_replay *r, const struct ml_replay_space *s, uint64_t addr)
 {
     return ml_addr_probe(&s->by_addr, &r->blocks.items[0].addr, sizeof(struct ml_block), addr);
 }
@@ -110,8 +109,8 @@ static ML_ALWAYS_INLINE int index_put(struct ml_replay *r, struct ml_replay_spac
     return 0;
 }
 
-int ml_live_open(struct ml_replay *r, uint32_t space, const struct ml_event *event,
-                 uint32_t label, uint8_t category)
+int ml_live_open(struct ml_replay *r, uint32_t space, const struct ml_event *event, uint32_t label,
+                 uint8_t category)
 {
     struct ml_replay_space *s = &r->spaces.items[space];
     int64_t index = ml_live_entry(r);
@@ -139,8 +138,7 @@ int ml_live_open(struct ml_replay *r, uint32_t space, const struct ml_event *eve
     return 0;
 }
 
-int64_t ml_live_close(struct ml_replay *r, uint32_t space, const struct ml_event *event,
-                      bool keep)
+int64_t ml_live_close(struct ml_replay *r, uint32_t space, const struct ml_event *event, bool keep)
 {
     struct ml_replay_space *s = &r->spaces.items[space];
     uint32_t block;

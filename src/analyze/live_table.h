@@ -10,8 +10,8 @@
 
 /* A new block of that event, with the label and category given.
  * @return 0 or -ENOMEM */
-int ml_live_open(struct ml_replay *r, uint32_t space, const struct ml_event *event,
-                 uint32_t label, uint8_t category);
+int ml_live_open(struct ml_replay *r, uint32_t space, const struct ml_event *event, uint32_t label,
+                 uint8_t category);
 
 /* The index of the block at the address, -1 if none is live there. */
 int64_t ml_live_find(const struct ml_replay *r, uint32_t space, uint64_t addr);
@@ -19,8 +19,7 @@ int64_t ml_live_find(const struct ml_replay *r, uint32_t space, uint64_t addr);
 /* Takes the block at the address out of the books, as freed.
  * @keep   its entry stays in the pool, not live, for ml_live_restore or ml_live_drop
  * @return its index, which is still readable; -1: none is live there */
-int64_t ml_live_close(struct ml_replay *r, uint32_t space, const struct ml_event *event,
-                      bool keep);
+int64_t ml_live_close(struct ml_replay *r, uint32_t space, const struct ml_event *event, bool keep);
 
 /* Puts a kept block back, as if it had not been freed. @return 0 or -ENOMEM */
 int ml_live_restore(struct ml_replay *r, uint32_t block, const struct ml_event *event);

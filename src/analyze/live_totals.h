@@ -25,7 +25,7 @@ static ML_ALWAYS_INLINE void ml_settle(struct ml_replay *r)
 
 /* Bytes enter the totals that the space is part of. */
 static ML_ALWAYS_INLINE void ml_totals_add(struct ml_replay *r, const struct ml_replay_space *s,
-                                        uint8_t category, uint64_t bytes, uint64_t time_ns)
+                                           uint8_t category, uint64_t bytes, uint64_t time_ns)
 {
     struct ml_replay_device *device = &r->devices.items[s->device];
 
@@ -48,7 +48,7 @@ static ML_ALWAYS_INLINE void ml_totals_add(struct ml_replay *r, const struct ml_
 
 /* Bytes leave them. */
 static ML_ALWAYS_INLINE void ml_totals_remove(struct ml_replay *r, const struct ml_replay_space *s,
-                                           uint8_t category, uint64_t bytes)
+                                              uint8_t category, uint64_t bytes)
 {
     struct ml_replay_device *device = &r->devices.items[s->device];
 
@@ -64,7 +64,7 @@ static ML_ALWAYS_INLINE void ml_totals_remove(struct ml_replay *r, const struct 
 
 /* A block is freed. */
 static ML_ALWAYS_INLINE void ml_book_out(struct ml_replay *r, struct ml_replay_space *s,
-                                      struct ml_block *b)
+                                         struct ml_block *b)
 {
     b->live = false;
     s->bytes.live_bytes -= b->size;
@@ -77,7 +77,7 @@ static ML_ALWAYS_INLINE void ml_book_out(struct ml_replay *r, struct ml_replay_s
 
 /* A block is live. Counting the allocation is up to the caller. */
 static ML_ALWAYS_INLINE void ml_book_in(struct ml_replay *r, struct ml_replay_space *s,
-                                     struct ml_block *b, uint64_t time_ns)
+                                        struct ml_block *b, uint64_t time_ns)
 {
     b->live = true;
     s->live_blocks++;

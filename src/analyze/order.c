@@ -23,7 +23,7 @@ void ml_order_init(struct ml_order *order)
 void ml_order_release(struct ml_order *order)
 {
     for (size_t i = 0; i < order->chunks.len; i++)
-        free(order->chunks.items[i]);
+        free(order->chunks.items[i].chunk);
     ml_vec_release(&order->chunks);
     ml_order_init(order);
 }
@@ -36,7 +36,7 @@ static size_t chunk_of(const struct ml_order *order, uint64_t key)
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
 
-        if (order->chunks.items[middle]->entries[0].key <= key)
+        if (order->chunks.items[middle].chunk->entries[0].key <= key)
             low = middle;
         else
             high = middle;
@@ -72,8 +72,8 @@ static int insert_chunk(struct ml_order *order, size_t at)
         return -ENOMEM;
     chunk->len = 0;
     memmove(&order->chunks.items[at + 1], &order->chunks.items[at],
-            (order->chunks.len - at) * sizeof(struct ml_order_chunk *));
-    order->chunks.items[at] = chunk;
+            (order->chunks.len - at) * sizeof(struct ml_order_slot));
+    order->chunks.items[at].chunk = chunk;
     order->chunks.len++;
     return 0;
 }
@@ -81,12 +81,12 @@ static int insert_chunk(struct ml_order *order, size_t at)
 /* Moves the upper half of a full chunk into a new one behind it. */
 static int split_chunk(struct ml_order *order, size_t at)
 {
-    struct ml_order_chunk *full = order->chunks.items[at], *upper;
+    struct ml_order_chunk *full = order->chunks.items[at].chunk, *upper;
     int r = insert_chunk(order, at + 1);
 
     if (r < 0)
         return r;
-    upper = order->chunks.items[at + 1];
+    upper = order->chunks.items[at + 1].chunk;
     upper->len = full->len - full->len / 2;
     full->len /= 2;
     memcpy(upper->entries, &full->entries[full->len], upper->len * sizeof(full->entries[0]));
@@ -101,13 +101,13 @@ int ml_order_put(struct ml_order *order, uint64_t key, uint32_t value)
 
     if (order->chunks.len == 0)
         r = insert_chunk(order, 0);
-    else if (order->chunks.items[at]->len == CHUNK_MAX) {
+    else if (order->chunks.items[at].chunk->len == CHUNK_MAX) {
         r = split_chunk(order, at);
         at = r == 0 ? chunk_of(order, key) : at;
     }
     if (r < 0)
         return r;
-    chunk = order->chunks.items[at];
+    chunk = order->chunks.items[at].chunk;
     place = place_in(chunk, key);
     if (place < chunk->len && chunk->entries[place].key == key) {
         chunk->entries[place].value = value;
@@ -128,7 +128,7 @@ bool ml_order_take(struct ml_order *order, uint64_t key, uint32_t *ret_value)
 
     if (order->len == 0)
         return false;
-    chunk = order->chunks.items[at];
+    chunk = order->chunks.items[at].chunk;
     place = place_in(chunk, key);
     if (place == chunk->len || chunk->entries[place].key != key)
         return false;
@@ -141,7 +141,7 @@ bool ml_order_take(struct ml_order *order, uint64_t key, uint32_t *ret_value)
         free(chunk);
         order->chunks.len--;
         memmove(&order->chunks.items[at], &order->chunks.items[at + 1],
-                (order->chunks.len - at) * sizeof(struct ml_order_chunk *));
+                (order->chunks.len - at) * sizeof(struct ml_order_slot));
     }
     return true;
 }
@@ -153,7 +153,7 @@ bool ml_order_floor(const struct ml_order *order, uint64_t key, struct ml_order_
 
     if (order->len == 0)
         return false;
-    chunk = order->chunks.items[chunk_of(order, key)];
+    chunk = order->chunks.items[chunk_of(order, key)].chunk;
     place = place_in(chunk, key);
     if (place < chunk->len && chunk->entries[place].key == key)
         *ret = chunk->entries[place];
@@ -170,12 +170,12 @@ bool ml_order_ceil(const struct ml_order *order, uint64_t key, struct ml_order_e
 
     if (order->len == 0)
         return false;
-    place = place_in(order->chunks.items[at], key);
-    if (place == order->chunks.items[at]->len) {
+    place = place_in(order->chunks.items[at].chunk, key);
+    if (place == order->chunks.items[at].chunk->len) {
         if (++at == order->chunks.len)
             return false;
         place = 0;
     }
-    *ret = order->chunks.items[at]->entries[place];
+    *ret = order->chunks.items[at].chunk->entries[place];
     return true;
 }

@@ -18,8 +18,12 @@
 
 struct ml_order_chunk;
 
+struct ml_order_slot {
+    struct ml_order_chunk *chunk;
+};
+
 struct ml_order {
-    ML_VEC(struct ml_order_chunk *) chunks; /* none is empty */
+    ML_VEC(struct ml_order_slot) chunks; /* none is empty */
     size_t len;
 };
 

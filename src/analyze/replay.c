@@ -7,7 +7,6 @@
 #include <errno.h>
 
 #include "live_table.h"
-#include "live_totals.h"
 #include "replay_spaces.h"
 
 #define NO_BLOCK UINT64_MAX /* in `moved`: a block that was not known */
@@ -40,8 +39,7 @@ static void count_unknown(struct ml_replay *r, uint32_t space, const struct ml_e
 
 static void uncount_unknown(struct ml_replay *r, uint32_t space, const struct ml_event *event)
 {
-    uint64_t *count =
-        r->spaces.items[space].forked ? &r->inherited_frees : &r->unknown_frees;
+    uint64_t *count = r->spaces.items[space].forked ? &r->inherited_frees : &r->unknown_frees;
 
     if (event->addr != 0 && *count > 0)
         (*count)--;
@@ -56,8 +54,7 @@ static void forget_moved(struct ml_replay *r, uint32_t thread)
 }
 
 /* An allocation after a move is the block in its new place: it keeps its label. */
-static ML_NOINLINE int open_moved(struct ml_replay *r, uint32_t space,
-                                  const struct ml_event *event)
+static ML_NOINLINE int open_moved(struct ml_replay *r, uint32_t space, const struct ml_event *event)
 {
     const struct ml_block *b;
     uint64_t block;
@@ -81,7 +78,7 @@ static ML_ALWAYS_INLINE int on_alloc(struct ml_replay *r, const struct ml_event 
 
     if (space < 0)
         return -ENOMEM;
-    if (ML_UNLIKELY(ml_map_len(&r->moved) > 0))
+    if (ML_UNLIKELY(r->moved.used > 0 || r->moved.has_zero))
         return open_moved(r, (uint32_t)space, event);
     return ml_live_open(r, (uint32_t)space, event, 0, 0);
 }
@@ -251,69 +248,4 @@ int ml_replay_feed_all(struct ml_replay *replay, const struct ml_event *events, 
             return r;
     }
     return 0;
-}
-
-static void learn_all(struct ml_replay *r, const struct ml_event *events, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        ml_live_learn(r, &events[i]);
-    r->events += count;
-}
-
-int ml_replay_instant(struct ml_replay *replay, uint64_t instant, uint64_t last,
-                      struct ml_error *err)
-{
-    const struct ml_event *events;
-    struct ml_cursor *cursor = NULL;
-    int n, r = ml_cursor_open(replay->trace, 0, UINT64_MAX, &cursor, err);
-
-    while (r == 0 && (replay->events < instant || replay->events < last)) {
-        uint64_t now = 0;
-
-        n = ml_cursor_next(cursor, &events, err);
-        if (n <= 0) {
-            r = n;
-            break;
-        }
-        if (replay->events < instant)
-            now = ml_min_u64((uint64_t)n, instant - replay->events);
-        r = ml_replay_feed_all(replay, events, now);
-        if (r < 0)
-            ml_error_set(err, r, "out of memory after %llu events",
-                         (unsigned long long)replay->events);
-        else if (replay->events >= instant)
-            learn_all(replay, events + now, (size_t)n - now);
-    }
-    ml_cursor_free(cursor);
-    ml_settle(replay);
-    return r;
-}
-
-int ml_replay_trace(struct ml_replay *replay, uint64_t limit, struct ml_error *err)
-{
-    return ml_replay_instant(replay, limit, 0, err);
-}
-
-const struct ml_block *ml_replay_find(struct ml_replay *replay, uint32_t space_number,
-                                      uint64_t addr)
-{
-    uint64_t space;
-    int64_t block;
-
-    if (!ml_map_get(&replay->space_index, space_number, &space))
-        return NULL;
-    block = ml_live_find(replay, (uint32_t)space, addr);
-    return block < 0 ? NULL : &replay->blocks.items[block];
-}
-
-const struct ml_block *ml_replay_next(const struct ml_replay *replay, bool left, size_t *cursor)
-{
-    while (*cursor < replay->blocks.len) {
-        const struct ml_block *b = &replay->blocks.items[(*cursor)++];
-        const struct ml_replay_space *s = &replay->spaces.items[b->space];
-
-        if (b->live && s->counted && (left || !s->ended))
-            return b;
-    }
-    return NULL;
 }

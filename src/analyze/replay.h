@@ -32,7 +32,7 @@
 #include "trace.h"
 #include "vec.h"
 
-#define ML_LEVELS     4 /* index 1 driver, 2 pool, 3 block; 0 is unused */
+#define ML_LEVELS 4     /* index 1 driver, 2 pool, 3 block; 0 is unused */
 #define ML_CATEGORIES 9 /* enum memledger_category */
 
 /* One live allocation, or part of one that was given back in ranges. */
@@ -58,7 +58,7 @@ struct ml_gauge {
 };
 
 struct ml_replay_space {
-    uint32_t number; /* in the trace */
+    uint32_t number;                   /* in the trace */
     uint32_t process, next_of_process; /* indices + 1 in the second */
     uint32_t device;
     uint32_t level;
@@ -80,7 +80,7 @@ struct ml_replay_device {
 };
 
 struct ml_replay_process {
-    uint32_t number; /* in the trace */
+    uint32_t number;      /* in the trace */
     uint32_t first_space; /* index + 1 */
     struct ml_gauge bytes;
     bool ended;
@@ -106,7 +106,7 @@ struct ml_replay {
     struct ml_gauge bytes; /* all counted spaces */
     uint64_t peak_event;   /* events fed when the peak was reached */
     uint64_t last_label_event;
-    uint8_t unsettled;     /* category whose peak is still to be looked at */
+    uint8_t unsettled; /* category whose peak is still to be looked at */
     uint64_t unsettled_ns;
 
     ML_VEC(struct ml_block) blocks; /* free entries are chained by addr */

@@ -61,8 +61,7 @@ void ml_replay_end_process(struct ml_replay *r, uint32_t process, uint64_t time_
 }
 
 /* A process that replaced itself by exec has none of its memory any more. */
-static void end_former_self(struct ml_replay *r, const struct ml_process *process,
-                            uint64_t time_ns)
+static void end_former_self(struct ml_replay *r, const struct ml_process *process, uint64_t time_ns)
 {
     uint64_t former;
 
@@ -125,7 +124,7 @@ int64_t ml_replay_find_space(struct ml_replay *r, uint32_t number, uint64_t time
 {
     uint64_t index;
     int64_t found = ml_map_get(&r->space_index, number, &index) ? (int64_t)index
-                                                                 : add_space(r, number, time_ns);
+                                                                : add_space(r, number, time_ns);
 
     if (found >= 0) {
         r->last_space_number = number;

@@ -5,12 +5,11 @@
 #include "scope_path.h"
 
 #define SEPARATOR " > "
-#define CUT       "\xe2\x80\xa6"
+#define CUT "\xe2\x80\xa6"
 #define DEPTH_MAX 4096 /* the format's limit */
 
 /* The scopes from the innermost out, as many as fit. Returns their number. */
-static size_t collect(const struct ml_trace *trace, uint32_t scope, uint32_t *ret,
-                      bool *ret_cut)
+static size_t collect(const struct ml_trace *trace, uint32_t scope, uint32_t *ret, bool *ret_cut)
 {
     size_t depth = 0, bytes = 0;
 
@@ -38,8 +37,7 @@ int ml_scope_path(const struct ml_trace *trace, uint32_t scope, struct ml_buf *o
 
     while (depth-- > 0 && r == 0) {
         uint32_t len;
-        const char *name =
-            ml_trace_string(trace, ml_trace_scope(trace, scopes[depth])->name, &len);
+        const char *name = ml_trace_string(trace, ml_trace_scope(trace, scopes[depth])->name, &len);
 
         r = ml_buf_append(out, name, len);
         if (r == 0 && depth > 0)
@@ -48,8 +46,7 @@ int ml_scope_path(const struct ml_trace *trace, uint32_t scope, struct ml_buf *o
     return r;
 }
 
-const char *ml_scope_path_dup(const struct ml_trace *trace, uint32_t scope,
-                              struct ml_arena *arena)
+const char *ml_scope_path_dup(const struct ml_trace *trace, uint32_t scope, struct ml_arena *arena)
 {
     struct ml_buf path;
     const char *copy = NULL;

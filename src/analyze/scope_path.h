@@ -16,7 +16,6 @@
 int ml_scope_path(const struct ml_trace *trace, uint32_t scope, struct ml_buf *out);
 
 /* The same as a string of the arena, "" for scope 0. @return NULL: out of memory */
-const char *ml_scope_path_dup(const struct ml_trace *trace, uint32_t scope,
-                              struct ml_arena *arena);
+const char *ml_scope_path_dup(const struct ml_trace *trace, uint32_t scope, struct ml_arena *arena);
 
 #endif

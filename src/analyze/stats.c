@@ -88,8 +88,8 @@ static int fill_all(struct ml_gather *g, size_t top, struct ml_stats *ret)
     return r;
 }
 
-int ml_measure(const struct ml_trace *trace, const struct ml_stats_opts *opts,
-               struct ml_stats *ret, struct ml_error *err)
+int ml_measure(const struct ml_trace *trace, const struct ml_stats_opts *opts, struct ml_stats *ret,
+               struct ml_error *err)
 {
     struct ml_gather gather;
     int r;

@@ -65,11 +65,11 @@ struct ml_stats {
     uint64_t temporary, temporary_bytes;
     double temporary_percent;
     uint64_t freed, average_life_ns, longest_life_ns;
-    ML_VEC(struct ml_stats_size) sizes;      /* from the smallest used to the largest */
-    ML_VEC(struct ml_stats_thread) threads;  /* most events first, at most `top` */
+    ML_VEC(struct ml_stats_size) sizes;     /* from the smallest used to the largest */
+    ML_VEC(struct ml_stats_thread) threads; /* most events first, at most `top` */
     size_t thread_total;
-    ML_VEC(struct ml_stats_space) spaces;    /* most bytes first */
-    ML_VEC(struct ml_stats_scope) by_count;  /* at most `top` */
+    ML_VEC(struct ml_stats_space) spaces;   /* most bytes first */
+    ML_VEC(struct ml_stats_scope) by_count; /* at most `top` */
     ML_VEC(struct ml_stats_scope) by_bytes;
     size_t scope_total;
     ML_VEC(struct ml_stats_block) largest; /* never freed, largest first, at most `top` */
@@ -77,8 +77,8 @@ struct ml_stats {
 
 /* @ret    to be released, after a failure too
  * @return 0 or negative errno */
-int ml_measure(const struct ml_trace *trace, const struct ml_stats_opts *opts,
-               struct ml_stats *ret, struct ml_error *err);
+int ml_measure(const struct ml_trace *trace, const struct ml_stats_opts *opts, struct ml_stats *ret,
+               struct ml_error *err);
 void ml_stats_release(struct ml_stats *stats);
 
 #endif

@@ -113,8 +113,7 @@ static int count_event(struct ml_gather *g, const struct ml_event *event)
     switch (event->kind) {
     case ML_ALLOC:
     case ML_ALLOC_EX:
-        return count_alloc(g, thread, event,
-                           g->replay.spaces.items[g->replay.last_space].counted);
+        return count_alloc(g, thread, event, g->replay.spaces.items[g->replay.last_space].counted);
     case ML_FREE:
     case ML_FREE_RANGE:
     case ML_MOVE: return count_free(g, thread, event);

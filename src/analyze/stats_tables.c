@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "names.h"
+#include "event_names.h"
 #include "scope_path.h"
 #include "summary_tables.h"
 
@@ -150,10 +150,14 @@ int ml_stats_scopes(struct ml_gather *g, size_t top, struct ml_stats *ret)
 
 /* ---- The largest blocks that were never freed -------------------------- */
 
+struct live_block {
+    const struct ml_block *block;
+};
+
 static int by_size(const void *a, const void *b)
 {
-    const struct ml_block *x = *(const struct ml_block *const *)a;
-    const struct ml_block *y = *(const struct ml_block *const *)b;
+    const struct ml_block *x = ((const struct live_block *)a)->block;
+    const struct ml_block *y = ((const struct live_block *)b)->block;
 
     return larger_first(x->size, y->size, x->time_ns, y->time_ns);
 }
@@ -162,8 +166,7 @@ static int name_block(const struct ml_replay *replay, const struct ml_block *blo
                       struct ml_stats *ret)
 {
     const struct ml_trace *trace = replay->trace;
-    const struct ml_space *space =
-        ml_trace_space(trace, replay->spaces.items[block->space].number);
+    const struct ml_space *space = ml_trace_space(trace, replay->spaces.items[block->space].number);
     struct ml_stats_block b = {
         .address = block->addr,
         .bytes = block->size,
@@ -182,17 +185,17 @@ static int name_block(const struct ml_replay *replay, const struct ml_block *blo
 
 int ml_stats_largest(const struct ml_gather *g, size_t top, struct ml_stats *ret)
 {
-    ML_VEC(const struct ml_block *) live = {0};
+    ML_VEC(struct live_block) live = {0};
     const struct ml_block *block;
     size_t cursor = 0;
     int r = 0;
 
     while (r == 0 && (block = ml_replay_next(&g->replay, true, &cursor)))
-        r = ml_vec_push(&live, block);
+        r = ml_vec_push(&live, (struct live_block){block});
     if (live.len > 1)
         qsort(live.items, live.len, sizeof(*live.items), by_size);
     for (size_t i = 0; r == 0 && i < live.len && i < top; i++)
-        r = name_block(&g->replay, live.items[i], ret);
+        r = name_block(&g->replay, live.items[i].block, ret);
     ml_vec_release(&live);
     return r;
 }

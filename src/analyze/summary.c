@@ -65,8 +65,7 @@ static int fill_all(const struct ml_replay *at_peak, const struct ml_replay *at_
     return r;
 }
 
-static int init_replay(struct ml_replay *replay, const struct ml_trace *trace,
-                       struct ml_error *err)
+static int init_replay(struct ml_replay *replay, const struct ml_trace *trace, struct ml_error *err)
 {
     int r = ml_replay_init(replay, trace);
 

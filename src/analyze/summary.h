@@ -24,7 +24,7 @@ struct ml_figures {
     uint64_t allocations;
     uint64_t allocated_bytes; /* by all allocations together */
     uint64_t frees;
-    uint64_t live_bytes;  /* never freed: at the end, or when their process ended */
+    uint64_t live_bytes; /* never freed: at the end, or when their process ended */
     uint64_t live_blocks;
     uint64_t peak_bytes;
     uint64_t peak_time_ns;
@@ -63,6 +63,7 @@ struct ml_summary_entries {
 };
 
 struct ml_summary_process {
+    uint32_t number; /* in the trace */
     uint32_t pid;
     const char *command;
     const char *how;
@@ -87,7 +88,7 @@ struct ml_summary {
     ML_VEC(struct ml_summary_device) devices;      /* largest peak first */
     ML_VEC(struct ml_summary_category) categories; /* that have any; most at the peak first */
     struct ml_summary_entries scopes, labels;
-    ML_VEC(struct ml_summary_process) processes; /* as they started */
+    ML_VEC(struct ml_summary_process) processes; /* largest peak first */
 };
 
 /* Reads the trace twice: to find the peak, and to see what it consists of. The

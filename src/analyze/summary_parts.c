@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "names.h"
+#include "event_names.h"
 #include "scope_path.h"
 #include "summary_tables.h"
 
@@ -123,14 +123,14 @@ static int add_entries(const struct ml_replay *at_peak, const struct ml_replay *
     return r;
 }
 
-int ml_summary_scopes(const struct ml_replay *at_peak, const struct ml_replay *at_end,
-                      size_t top, struct ml_summary *ret)
+int ml_summary_scopes(const struct ml_replay *at_peak, const struct ml_replay *at_end, size_t top,
+                      struct ml_summary *ret)
 {
     return add_entries(at_peak, at_end, ML_BY_SCOPE, top, &ret->arena, &ret->scopes);
 }
 
-int ml_summary_labels(const struct ml_replay *at_peak, const struct ml_replay *at_end,
-                      size_t top, struct ml_summary *ret)
+int ml_summary_labels(const struct ml_replay *at_peak, const struct ml_replay *at_end, size_t top,
+                      struct ml_summary *ret)
 {
     return add_entries(at_peak, at_end, ML_BY_LABEL, top, &ret->arena, &ret->labels);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "names.h"
+#include "event_names.h"
 #include "summary_tables.h"
 
 void ml_figures_add(struct ml_figures *sum, const struct ml_replay_space *space)
@@ -27,8 +27,7 @@ static void set_peak(struct ml_figures *figures, const struct ml_gauge *gauge)
 
 /* ---- Devices ----------------------------------------------------------- */
 
-static void fill_device(const struct ml_replay *replay, size_t device,
-                        struct ml_summary_device *d)
+static void fill_device(const struct ml_replay *replay, size_t device, struct ml_summary_device *d)
 {
     for (size_t i = 0; i < replay->spaces.len; i++) {
         const struct ml_replay_space *s = &replay->spaces.items[i];
@@ -138,7 +137,8 @@ static int add_processes(const struct ml_replay *replay, const struct ml_map *th
 
     for (uint32_t i = 0; i < numbers; i++) {
         const struct ml_process *process = ml_trace_process(replay->trace, i);
-        struct ml_summary_process p = {.pid = process->pid, .start_ns = process->start_ns};
+        struct ml_summary_process p = {
+            .number = i, .pid = process->pid, .start_ns = process->start_ns};
         uint64_t count = 0;
         uint32_t len;
         const char *command;
@@ -157,6 +157,15 @@ static int add_processes(const struct ml_replay *replay, const struct ml_map *th
     return 0;
 }
 
+static int by_process_peak(const void *a, const void *b)
+{
+    const struct ml_summary_process *x = a, *y = b;
+
+    if (x->counted.peak_bytes != y->counted.peak_bytes)
+        return x->counted.peak_bytes < y->counted.peak_bytes ? 1 : -1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
 int ml_summary_processes(const struct ml_replay *replay, struct ml_summary *ret)
 {
     struct ml_map threads = {0};
@@ -165,5 +174,8 @@ int ml_summary_processes(const struct ml_replay *replay, struct ml_summary *ret)
     if (r == 0)
         r = add_processes(replay, &threads, ret);
     ml_map_release(&threads);
+    if (ret->processes.len > 1)
+        qsort(ret->processes.items, ret->processes.len, sizeof(*ret->processes.items),
+              by_process_peak);
     return r;
 }

@@ -18,9 +18,9 @@ int ml_summary_processes(const struct ml_replay *replay, struct ml_summary *ret)
 /* What the replay, fed up to the peak, holds. `at_end` is a replay of all. */
 int ml_summary_categories(const struct ml_replay *at_peak, const struct ml_replay *at_end,
                           struct ml_summary *ret);
-int ml_summary_scopes(const struct ml_replay *at_peak, const struct ml_replay *at_end,
-                      size_t top, struct ml_summary *ret);
-int ml_summary_labels(const struct ml_replay *at_peak, const struct ml_replay *at_end,
-                      size_t top, struct ml_summary *ret);
+int ml_summary_scopes(const struct ml_replay *at_peak, const struct ml_replay *at_end, size_t top,
+                      struct ml_summary *ret);
+int ml_summary_labels(const struct ml_replay *at_peak, const struct ml_replay *at_end, size_t top,
+                      struct ml_summary *ret);
 
 #endif

@@ -24,8 +24,8 @@ static void begin_bucket(struct builder *b)
     uint64_t bytes = b->replay.bytes.live_bytes;
 
     b->bucket = (struct ml_timeline_bucket){bytes, bytes, bytes, false};
-    b->next_edge_ns = ml_timeline_edge_ns(b->timeline->span_ns, b->count,
-                                          b->timeline->buckets.len + 1);
+    b->next_edge_ns =
+        ml_timeline_edge_ns(b->timeline->span_ns, b->count, b->timeline->buckets.len + 1);
 }
 
 static int end_bucket(struct builder *b)
@@ -99,6 +99,7 @@ int ml_timeline(const struct ml_trace *trace, const struct ml_timeline_opts *opt
         r = end_bucket(&b);
         ret->peak_bytes = b.replay.bytes.peak_bytes;
         ret->peak_time_ns = b.replay.bytes.peak_time_ns;
+        ret->health = ml_health_of(&b.replay);
     }
     ml_replay_release(&b.replay);
     return r;

@@ -7,6 +7,7 @@
 #ifndef ML_ANALYZE_TIMELINE_H
 #define ML_ANALYZE_TIMELINE_H
 
+#include "health.h"
 #include "replay.h"
 
 struct ml_timeline_opts {
@@ -23,6 +24,7 @@ struct ml_timeline {
     uint64_t span_ns;
     uint64_t duration_ns; /* of the run */
     uint64_t peak_bytes, peak_time_ns;
+    struct ml_health health;
     ML_VEC(struct ml_timeline_bucket) buckets; /* up to the end of the run, at most as asked */
 };
 

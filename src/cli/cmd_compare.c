@@ -15,8 +15,8 @@
 #include "verbs.h"
 
 struct compare_opts {
-    struct ml_report_opts report;
-    double fail_percent; /* negative: never */
+    struct ml_report_opts report; /* first, as its option entries want it */
+    double fail_percent;          /* negative: never */
 };
 
 static const struct ml_option options[] = {
@@ -27,7 +27,7 @@ static const struct ml_option options[] = {
      .help = "exit with 1 when a peak is more than PERCENT above the first one's",
      .min = 0,
      .max = 1000000},
-    ML_REPORT_OPTIONS(struct compare_opts, report),
+    ML_REPORT_OPTIONS,
 };
 
 struct runs {
@@ -129,7 +129,7 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_compare = {
     .name = "compare",
-    .summary = "Put runs side by side: peak, what it consisted of, allocations, time",
+    .summary = "put runs side by side: peak, what it consisted of, allocations, time",
     .usage = "[OPTION]... FILE FILE...",
     .details = "Every run is compared with the first one; the others stand in the order of\n"
                "their peaks, the largest increase first.",

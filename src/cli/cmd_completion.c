@@ -118,7 +118,7 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_completion = {
     .name = "completion",
-    .summary = "Print a completion script for a shell",
+    .summary = "print a completion script for a shell",
     .usage = "bash",
     .details = "Load it with:  source <(memledger completion bash)",
     .group = ML_GROUP_OTHER,

@@ -13,14 +13,14 @@
 #include "events_report.h"
 #include "health_report.h"
 #include "nearest.h"
-#include "names.h"
+#include "event_names.h"
 #include "report_command.h"
 #include "verbs.h"
 
 #define FLUSH_BYTES 65536
 
 struct events_opts {
-    struct ml_report_opts report;
+    struct ml_report_opts report; /* first, as its option entries want it */
     uint64_t from_ns, to_ns;
     uint64_t min_bytes, max_bytes;
     const char *scope, *space, *kinds;
@@ -71,7 +71,7 @@ static const struct ml_option options[] = {
      .help = "stop after N events",
      .min = 1,
      .max = INT64_MAX},
-    ML_REPORT_OPTIONS(struct events_opts, report),
+    ML_REPORT_OPTIONS,
 };
 
 struct printer {
@@ -95,13 +95,15 @@ static int flush(struct printer *p)
 static int print_event(void *ctx, const struct ml_event_view *view)
 {
     struct printer *p = ctx;
-    int r = 0;
+    int r;
 
     p->shown++;
-    if (p->as_json)
+    if (p->as_json) {
+        r = ml_buf_puts(&p->out, "\n"); /* a line for each */
         ml_event_json(view, &p->json);
-    else
+    } else {
         r = ml_event_text(view, &p->style, &p->out);
+    }
     if (r == 0 && p->out.len >= FLUSH_BYTES)
         r = flush(p);
     return r;
@@ -119,40 +121,24 @@ static int begin(struct printer *p, const char *file)
     return 0;
 }
 
-static int end(struct printer *p)
+/* @problem  why not all events are there; NULL: they are */
+static int end(struct printer *p, const struct ml_health *health, const char *problem)
 {
     int r = 0;
 
     if (p->as_json) {
         ml_json_end_array(&p->json);
         ml_json_kv_u64(&p->json, "count", p->shown);
+        ml_json_kv_u64(&p->json, "lost", health->lost);
+        ml_health_json(health, &p->json);
+        if (problem)
+            ml_json_kv_cstr(&p->json, "error", problem);
         ml_json_end_object(&p->json);
         r = ml_json_finish(&p->json);
         if (r == 0)
             r = ml_buf_puts(&p->out, "\n");
     }
     return r < 0 ? r : flush(p);
-}
-
-/* What is known to be missing before a single event is read, to stderr, so that
- * the lines stay a table. */
-static void warn_before(const struct ml_trace *trace, const struct ml_style *style)
-{
-    const struct ml_trace_info *info = ml_trace_info(trace);
-    struct ml_health health = {
-        .cut_short = !info->has_index,
-        .ignored_bytes = info->ignored_bytes,
-        .damaged_blocks = info->damaged_blocks,
-        .damaged_events = info->damaged_events,
-    };
-    struct ml_style plain = *style;
-    struct ml_buf text;
-
-    plain.colour = false;
-    ml_buf_init(&text);
-    if (ml_health_text(&health, NULL, &plain, &text) == 0 && text.len > 0)
-        fwrite(text.data, 1, text.len, stderr);
-    ml_buf_release(&text);
 }
 
 /* ---- The command ------------------------------------------------------- */
@@ -175,20 +161,19 @@ static int list_events(const struct ml_trace *trace, const char *file,
                        const struct events_opts *opts, const struct ml_events_opts *filter)
 {
     struct printer p = {.as_json = opts->report.json, .style = ml_report_style(&opts->report)};
+    struct ml_health health = {0};
     struct ml_error err = {0};
     int r;
 
     ml_buf_init(&p.out);
-    warn_before(trace, &p.style);
     r = begin(&p, file);
     if (r == 0)
-        r = ml_events(trace, filter, print_event, &p, &err);
-    if (r == 0)
-        r = end(&p);
-    else
-        flush(&p); /* what was read before the damage */
-    if (r < 0 && r != -EIO)
+        r = ml_events(trace, filter, print_event, &p, &health, &err);
+    if (p.status == ML_EXIT_OK && r < 0)
         ml_report_fail(&err);
+    if (p.status == ML_EXIT_OK && end(&p, &health, r < 0 ? err.text : NULL) < 0)
+        r = -EIO; /* told already */
+    ml_report_warn(&health, NULL);
     ml_buf_release(&p.out);
     return r < 0 ? ML_EXIT_FAILURE : ML_EXIT_OK;
 }
@@ -228,7 +213,7 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_events = {
     .name = "events",
-    .summary = "List the events, by time, size, kind, scope or space",
+    .summary = "list the events, by time, size, kind, scope or space",
     .usage = "[OPTION]... FILE",
     .details = "A free shows the size of the block that it frees.\n"
                "--kind alloc stands for alloc_ex too, --kind free for free_range.",

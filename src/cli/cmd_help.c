@@ -47,7 +47,7 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_help = {
     .name = "help",
-    .summary = "Explain a command",
+    .summary = "explain a command",
     .usage = "[COMMAND]",
     .group = ML_GROUP_OTHER,
     .operands = ML_OPERANDS_VERB,

@@ -21,7 +21,7 @@
 #define DEFAULT_OUTPUT "memledger-plot.svg"
 
 struct plot_opts {
-    struct ml_report_opts report;
+    struct ml_report_opts report; /* first, as its option entries want it */
     const char *output, *title, *labels;
     int64_t width, height;
     bool dark;
@@ -63,8 +63,8 @@ static const struct ml_option options[] = {
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct plot_opts, dark),
      .help = "light on dark everywhere; without it the picture follows the screen"},
-    ML_OPTION_UNIT(struct plot_opts, report),
-    ML_OPTION_SALVAGE(struct plot_opts, report),
+    ML_OPTION_UNIT,
+    ML_OPTION_SALVAGE,
 };
 
 struct plot {
@@ -162,6 +162,7 @@ static int read_runs(struct plot *p)
         if (ml_timeline(p->traces[i], &opts, &p->timelines[i], &err) < 0)
             return ml_report_fail(&err);
         p->series[i] = (struct ml_plot_series){p->names[i], &p->timelines[i]};
+        ml_report_warn(&p->timelines[i].health, p->count > 1 ? p->names[i] : NULL);
     }
     return ML_EXIT_OK;
 }
@@ -256,7 +257,7 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_plot = {
     .name = "plot",
-    .summary = "Draw live memory over time, one curve per run",
+    .summary = "draw live memory over time, one curve per run",
     .usage = "[OPTION]... FILE...",
     .group = ML_GROUP_READ,
     .operands = ML_OPERANDS_TRACES,

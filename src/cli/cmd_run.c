@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@
 #include "program_check.h"
 #include "recorder_path.h"
 #include "run_notes.h"
+#include "trace_writer.h"
 #include "verbs.h"
 
 /* As env(1) and nohup(1): found but not runnable, not found. */
@@ -52,6 +54,7 @@ struct run {
     pid_t collector;
     int collector_status;
     bool collector_ended;
+    bool obstacle; /* the program cannot be recorded, and that was said */
 };
 
 static const char *const heap_choices[] = {"off", "malloc", "all", NULL};
@@ -115,11 +118,37 @@ static void leave_terminal(void)
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
     setpgid(0, 0);
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     for (int fd = 0; null >= 0 && fd <= 2; fd++)
         dup2(null, fd);
+}
+
+/* Each process that is recorded takes descriptors. */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    if (!getrlimit(RLIMIT_NOFILE, &limit)) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+/* Does not return. */
+static void be_collector(struct run *run, struct ml_collector *collector)
+{
+    pid_t launcher = getppid();
+    int r;
+
+    close(run->launch.go);
+    close(run->launch.failure);
+    leave_terminal();
+    raise_descriptor_limit();
+    r = ml_collector_run(collector);
+    /* The launcher was killed: nobody else cleans up. */
+    if (getppid() != launcher)
+        ml_session_dir_release(&run->session);
+    _exit(r ? 1 : 0);
 }
 
 static int start_collector(struct run *run, char **argv, struct ml_error *err)
@@ -145,12 +174,8 @@ static int start_collector(struct run *run, char **argv, struct ml_error *err)
     run->collector = fork();
     if (run->collector < 0)
         return ml_error_set(err, -errno, "cannot start the collector: %s", strerror(errno));
-    if (run->collector == 0) {
-        close(run->launch.go);
-        close(run->launch.failure);
-        leave_terminal();
-        _exit(ml_collector_run(collector) ? 1 : 0);
-    }
+    if (run->collector == 0)
+        be_collector(run, collector);
     ml_collector_forget(collector);
     return 0;
 }
@@ -175,6 +200,15 @@ static void show_progress(const struct run *run, struct ml_progress *progress)
         ml_progress_show(progress, run->session.page);
 }
 
+/* The kernel knows better than the collector: a process that has just been
+ * started may not have said hello yet. */
+static bool others_run(const struct run *run)
+{
+    int others = ml_launch_has_others(run->collector);
+
+    return others < 0 ? atomic_load(&run->session.page->running) > 0 : others > 0;
+}
+
 static int wait_for_program(struct run *run)
 {
     struct ml_progress progress;
@@ -182,8 +216,7 @@ static int wait_for_program(struct run *run)
     int program_status = 0;
 
     ml_progress_init(&progress);
-    while (!program_ended || (run->opts.wait && !run->collector_ended &&
-                              atomic_load(&run->session.page->running))) {
+    while (!program_ended || (run->opts.wait && !run->collector_ended && others_run(run))) {
         int status;
         pid_t pid = ml_launch_next(&run->launch, PROGRESS_MS, &status);
         if (pid == run->launch.pid) {
@@ -216,11 +249,18 @@ static int prepare(struct run *run, const char *name, struct ml_error *err)
     if (r)
         return r;
     obstacle = ml_program_obstacle(run->program);
+    run->obstacle = obstacle;
     if (obstacle)
         fprintf(stderr, "memledger: %s %s; it runs unrecorded\n", name, obstacle);
     ml_ticks_init(&run->ticks);
     session.clock = run->ticks.mode;
-    return ml_session_dir_init(&run->session, &session, err);
+    r = ml_session_dir_init(&run->session, &session, err);
+    if (r)
+        return r;
+    r = ml_session_dir_reach(&run->session, run->library, err);
+    if (r)
+        ml_session_dir_release(&run->session);
+    return r;
 }
 
 /* The program is held back until the trace is there to take its first event. */
@@ -239,6 +279,8 @@ static int start(struct run *run, char **argv, struct ml_error *err)
         ml_launch_cancel(&run->launch);
         return r;
     }
+    if (run->opts.wait)
+        ml_launch_adopt();
     if (ml_launch_go(&run->launch, &exec_errno))
         return 0;
     stop_collector(run);
@@ -257,9 +299,10 @@ static int run_program(struct run *run, char **argv)
 {
     struct ml_error err = {0};
     struct ml_run_result result;
-    int status;
-    int r = prepare(run, argv[0], &err);
+    int status, r;
 
+    ml_launch_init(&run->launch);
+    r = prepare(run, argv[0], &err);
     if (r)
         return fail(r == -ENOENT ? EXIT_NOT_FOUND : failure_code(r), err.text);
     r = start(run, argv, &err);
@@ -274,6 +317,7 @@ static int run_program(struct run *run, char **argv)
         .trace = run->trace,
         .quiet = run->opts.quiet,
         .heap = run->opts.heap,
+        .obstacle = run->obstacle,
         .collector_killed = WIFSIGNALED(run->collector_status),
     };
     ml_run_note(&result, run->session.page);

@@ -10,7 +10,7 @@
 #include "verbs.h"
 
 struct stats_opts {
-    struct ml_report_opts report;
+    struct ml_report_opts report; /* first, as its option entries want it */
     int64_t top;
 };
 
@@ -23,7 +23,7 @@ static const struct ml_option options[] = {
      .help = "scopes, threads and blocks to list (10)",
      .min = 0,
      .max = 1000000},
-    ML_REPORT_OPTIONS(struct stats_opts, report),
+    ML_REPORT_OPTIONS,
 };
 
 static int measure(const struct ml_trace *trace, const char *file, const struct stats_opts *opts)
@@ -71,7 +71,7 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_stats = {
     .name = "stats",
-    .summary = "Show how a program allocates: sizes, lifetimes, threads, scopes",
+    .summary = "show how a program allocates: sizes, lifetimes, threads, scopes",
     .usage = "[OPTION]... FILE",
     .group = ML_GROUP_READ,
     .operands = ML_OPERANDS_TRACES,

@@ -10,7 +10,7 @@
 #include "verbs.h"
 
 struct summary_opts {
-    struct ml_report_opts report;
+    struct ml_report_opts report; /* first, as its option entries want it */
     int64_t top;
 };
 
@@ -23,7 +23,7 @@ static const struct ml_option options[] = {
      .help = "scopes and labels to list (10)",
      .min = 0,
      .max = 1000000},
-    ML_REPORT_OPTIONS(struct summary_opts, report),
+    ML_REPORT_OPTIONS,
 };
 
 static int summarize(const struct ml_trace *trace, const char *file,
@@ -72,7 +72,7 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_summary = {
     .name = "summary",
-    .summary = "Tell the peak, what it consisted of, and what was never freed",
+    .summary = "tell the peak, what it consisted of, and what was never freed",
     .usage = "[OPTION]... FILE",
     .group = ML_GROUP_READ,
     .operands = ML_OPERANDS_TRACES,

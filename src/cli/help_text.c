@@ -2,13 +2,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "options.h"
 
 #define HELP_COLUMN 28 /* where the explanations begin */
-#define HELP_WIDTH  84
+#define HELP_WIDTH 84
 
 /* "-o, --output=FILE", "    --heap[=KIND]", "-q, --quiet". */
 static void option_head(const struct ml_option *option, char *ret, size_t len)
@@ -26,8 +27,8 @@ static void option_head(const struct ml_option *option, char *ret, size_t len)
         value = choices;
     if (option->type == ML_OPT_FLAG || n < 0 || (size_t)n >= len)
         return;
-    snprintf(ret + n, len - (size_t)n,
-             option->type == ML_OPT_OPTIONAL_CHOICE ? "[=%s]" : "=%s", value);
+    snprintf(ret + n, len - (size_t)n, option->type == ML_OPT_OPTIONAL_CHOICE ? "[=%s]" : "=%s",
+             value);
 }
 
 /* Appends `text`, whose first line begins at column `at`, broken between words. */
@@ -78,8 +79,8 @@ int ml_verb_help_text(const struct ml_verb *verb, struct ml_buf *out)
     static const struct ml_option help = {
         .name = "help", .letter = 'h', .type = ML_OPT_FLAG, .help = "show this text"};
     const struct ml_option *with_env = NULL;
-    int r = ml_buf_printf(out, "Usage: memledger %s %s\n\n%s.\n\nOptions:\n", verb->name,
-                          verb->usage, verb->summary);
+    int r = ml_buf_printf(out, "Usage: memledger %s %s\n\n%c%s.\n\nOptions:\n", verb->name,
+                          verb->usage, toupper((unsigned char)verb->summary[0]), verb->summary + 1);
 
     for (size_t i = 0; r == 0 && i < verb->option_count; i++) {
         r = option_line(out, &verb->options[i]);

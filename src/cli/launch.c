@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -40,12 +41,28 @@ static void child(const struct ml_launch *l, const struct ml_launch_opts *opts, 
         _exit(1);
     set_preload(opts->library);
     setenv(ML_SESSION_ENV, opts->session_dir, 1);
+    sigaction(SIGPIPE, &l->old_pipe, NULL);
+    sigaction(SIGXFSZ, &l->old_xfsz, NULL);
+    sigaction(SIGCHLD, &l->old_chld, NULL);
     sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
     execvp(opts->path, opts->argv);
     error = errno;
     if (write(failure, &error, sizeof(error)) < 0)
         _exit(1);
     _exit(127);
+}
+
+/* A reader of our notes that went away, or a limit on files, is no reason to
+ * leave the program alone; and with SIGCHLD ignored, as it may come to us, the
+ * kernel would not tell how a child ended. */
+void ml_launch_init(struct ml_launch *l)
+{
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    const struct sigaction usual = {.sa_handler = SIG_DFL};
+
+    sigaction(SIGPIPE, &ignore, &l->old_pipe);
+    sigaction(SIGXFSZ, &ignore, &l->old_xfsz);
+    sigaction(SIGCHLD, &usual, &l->old_chld);
 }
 
 int ml_launch_begin(struct ml_launch *l, const struct ml_launch_opts *opts, struct ml_error *err)
@@ -117,11 +134,36 @@ pid_t ml_launch_next(struct ml_launch *l, int timeout_ms, int *ret_status)
     return pid > 0 ? pid : 0;
 }
 
+void ml_launch_adopt(void)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+int ml_launch_has_others(pid_t known)
+{
+    char path[64];
+    FILE *f;
+    int pid, found = 0;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+    f = fopen(path, "re");
+    if (!f)
+        return -1;
+    while (!found && fscanf(f, "%d", &pid) == 1)
+        found = pid != known;
+    fclose(f);
+    return found;
+}
+
 int ml_launch_exit_code(struct ml_launch *l, int status)
 {
     struct rlimit no_core = {0, 0};
+    struct timespec now = {0, 0};
     sigset_t only;
 
+    /* What came while the trace was being finished: the program is over. */
+    while (sigtimedwait(&l->waited, NULL, &now) > 0)
+        continue;
     sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
     if (WIFEXITED(status))
         return WEXITSTATUS(status);

@@ -18,6 +18,7 @@ struct ml_launch {
     int failure;        /* read end of the pipe that tells of a failed exec */
     sigset_t old_mask;  /* the caller's */
     sigset_t waited;    /* signals that ml_launch_next waits for */
+    struct sigaction old_pipe, old_xfsz, old_chld; /* the caller's, for the program */
 };
 
 struct ml_launch_opts {
@@ -26,6 +27,9 @@ struct ml_launch_opts {
     const char *library; /* the recorder to preload */
     const char *session_dir;
 };
+
+/* Sets this process up for launching. First of all. */
+void ml_launch_init(struct ml_launch *l);
 
 /* Forks; the child waits for ml_launch_go. From here on the caller's signals
  * are held back for ml_launch_next. */
@@ -42,6 +46,14 @@ void ml_launch_cancel(struct ml_launch *l);
  * sent on to the program meanwhile. Returns the child's pid and its status,
  * 0 on time-out. */
 pid_t ml_launch_next(struct ml_launch *l, int timeout_ms, int *ret_status);
+
+/* Makes processes whose parents end children of ours, so that the next function
+ * knows of them. */
+void ml_launch_adopt(void);
+
+/* 1 if we have a child besides `known`, 0 if not, -1 where the kernel cannot
+ * tell. */
+int ml_launch_has_others(pid_t known);
 
 /* Ends this process the way the program ended. */
 int ml_launch_exit_code(struct ml_launch *l, int status);

@@ -57,9 +57,8 @@ static int set_number(const struct ml_option *option, double *field, const char 
 
     if (end == text || *end || !isfinite(value) || value < (double)option->min ||
         value > (double)option->max)
-        return ml_error_set(err, -EINVAL,
-                            "%s: '%s' is not a number from %" PRId64 " to %" PRId64, shown, text,
-                            option->min, option->max);
+        return ml_error_set(err, -EINVAL, "%s: '%s' is not a number from %" PRId64 " to %" PRId64,
+                            shown, text, option->min, option->max);
     *field = value;
     return 0;
 }
@@ -67,19 +66,16 @@ static int set_number(const struct ml_option *option, double *field, const char 
 static int set_bytes(uint64_t *field, const char *shown, const char *text, struct ml_error *err)
 {
     if (ml_parse_bytes(text, field) < 0)
-        return ml_error_set(err, -EINVAL,
-                            "%s: '%s' is not a size; write it as 4096, 64KiB or 1.5GiB", shown,
-                            text);
+        return ml_error_set(
+            err, -EINVAL, "%s: '%s' is not a size; write it as 4096, 64KiB or 1.5GiB", shown, text);
     return 0;
 }
 
-static int set_duration(uint64_t *field, const char *shown, const char *text,
-                        struct ml_error *err)
+static int set_duration(uint64_t *field, const char *shown, const char *text, struct ml_error *err)
 {
     if (ml_parse_duration_ns(text, field) < 0)
-        return ml_error_set(err, -EINVAL,
-                            "%s: '%s' is not a time; write it as 1.5s, 20ms or 300us", shown,
-                            text);
+        return ml_error_set(err, -EINVAL, "%s: '%s' is not a time; write it as 1.5s, 20ms or 300us",
+                            shown, text);
     return 0;
 }
 
@@ -100,8 +96,8 @@ static int set_choice(const struct ml_option *option, int *field, const char *sh
     return ml_error_set(err, -EINVAL, "%s: '%s' is not one of: %s", shown, text, allowed);
 }
 
-int ml_option_set(const struct ml_option *option, void *opts, const char *shown,
-                  const char *text, struct ml_error *err)
+int ml_option_set(const struct ml_option *option, void *opts, const char *shown, const char *text,
+                  struct ml_error *err)
 {
     void *field = (char *)opts + option->offset;
 

@@ -11,7 +11,7 @@
  * @shown  how the user wrote the option: "--limit", "-n", "MEMLEDGER_LIMIT"
  * @text   NULL: given without a value, which only flags and optional choices allow
  * @return 0 or -EINVAL with a sentence that names what is allowed */
-int ml_option_set(const struct ml_option *option, void *opts, const char *shown,
-                  const char *text, struct ml_error *err);
+int ml_option_set(const struct ml_option *option, void *opts, const char *shown, const char *text,
+                  struct ml_error *err);
 
 #endif

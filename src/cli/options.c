@@ -52,9 +52,8 @@ static int find_long(struct parser *p, const char *name, size_t len, const struc
     char typed[64];
 
     snprintf(typed, sizeof(typed), "%.*s", (int)(len < 60 ? len : 60), name);
-    for (size_t i = 0; i <= p->verb->option_count; i++) {
-        const struct ml_option *o =
-            i < p->verb->option_count ? &p->verb->options[i] : &help_option;
+    for (size_t i = 0; len > 0 && i <= p->verb->option_count; i++) {
+        const struct ml_option *o = i < p->verb->option_count ? &p->verb->options[i] : &help_option;
 
         if (strncmp(o->name, name, len) != 0)
             continue;
@@ -63,11 +62,11 @@ static int find_long(struct parser *p, const char *name, size_t len, const struc
             return 0;
         }
         if (found)
-            return ml_error_set(p->err, -EINVAL, "option '--%s' is ambiguous: --%s or --%s",
-                                typed, found->name, o->name);
+            return ml_error_set(p->err, -EINVAL, "option '--%s' is ambiguous: --%s or --%s", typed,
+                                found->name, o->name);
         found = o;
     }
-    if (!found || len == 0) {
+    if (!found) {
         char shown[72];
 
         snprintf(shown, sizeof(shown), "--%s", typed);
@@ -105,7 +104,7 @@ static int parse_long(struct parser *p, const char *arg)
     char shown[72];
     int r = find_long(p, name, len, &option);
 
-    if (r < 0)
+    if (r < 0 || !option)
         return r;
     snprintf(shown, sizeof(shown), "--%s", option->name);
     if (equals && option->type == ML_OPT_FLAG)

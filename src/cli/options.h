@@ -43,14 +43,14 @@ enum ml_option_type {
 
 struct ml_option {
     const char *name; /* "output" */
-    char letter;      /* 'o', or 0 for none */
     enum ml_option_type type;
+    char letter;                /* 'o', or 0 for none */
+    bool no_env;                /* not read from the environment */
     size_t offset;              /* of the field in the command's struct */
     const char *value_name;     /* "FILE"; not for flags */
     const char *help;           /* one line, no capital, no full stop */
     int64_t min, max;           /* of ML_OPT_INT and ML_OPT_NUMBER */
     const char *const *choices; /* NULL-terminated */
-    bool no_env;                /* not read from the environment */
 };
 
 enum ml_verb_group { ML_GROUP_RECORD, ML_GROUP_READ, ML_GROUP_OTHER, ML_GROUP_COUNT };
@@ -61,7 +61,7 @@ enum ml_operands { ML_OPERANDS_NONE, ML_OPERANDS_TRACES, ML_OPERANDS_PROGRAM, ML
 /* One command. */
 struct ml_verb {
     const char *name;    /* "summary" */
-    const char *summary; /* one line for `memledger --help` */
+    const char *summary; /* one line for `memledger --help`, no capital, no full stop */
     const char *usage;   /* what follows the name: "[OPTION]... FILE" */
     const char *details; /* paragraphs below the options in --help; NULL: none */
     enum ml_verb_group group;

@@ -33,6 +33,8 @@ static int expand(struct ml_buf *out, char letter, const char *program, pid_t pi
         return ml_buf_printf(out, "%s", host);
     case '%':
         return ml_buf_printf(out, "%%");
+    case '\0':
+        return ml_error_set(err, -EINVAL, "the output name ends with a '%%'; write '%%%%' for one");
     default:
         return ml_error_set(err, -EINVAL,
                             "the output name has an unknown '%%%c'; known are %%p (process id), "

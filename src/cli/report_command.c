@@ -11,10 +11,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "health_report.h"
 #include "io.h"
 
 #define PIPE_WIDTH 100
-#define WIDTH_MIN  40
+#define WIDTH_MIN 40
 
 const char *const ml_unit_choices[] = {"auto", "B", "KiB", "MiB", "GiB", NULL};
 
@@ -47,8 +48,7 @@ static bool wants_colour(void)
 {
     const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
 
-    return isatty(STDOUT_FILENO) && !(no_colour && *no_colour) && term &&
-           strcmp(term, "dumb") != 0;
+    return isatty(STDOUT_FILENO) && !(no_colour && *no_colour) && term && strcmp(term, "dumb") != 0;
 }
 
 struct ml_style ml_report_style(const struct ml_report_opts *opts)
@@ -68,6 +68,17 @@ int ml_report_write(const struct ml_buf *text)
         return ML_EXIT_OK;
     fprintf(stderr, "memledger: cannot write the report: %s\n", strerror(-r));
     return ML_EXIT_FAILURE;
+}
+
+void ml_report_warn(const struct ml_health *health, const char *name)
+{
+    const struct ml_style plain = {0};
+    struct ml_buf text;
+
+    ml_buf_init(&text);
+    if (ml_health_text(health, name, &plain, &text) == 0 && text.len > 0)
+        fwrite(text.data, 1, text.len, stderr);
+    ml_buf_release(&text);
 }
 
 int ml_report_fail(const struct ml_error *err)

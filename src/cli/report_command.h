@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "health.h"
 #include "options.h"
 #include "style.h"
 #include "trace.h"
@@ -20,28 +21,26 @@ struct ml_report_opts {
 
 extern const char *const ml_unit_choices[];
 
-/* Entries of an option table; `member` is the one of type struct ml_report_opts
- * in the command's own struct `opts_type`. */
-#define ML_OPTION_JSON(opts_type, member)                                                 \
-    {                                                                                     \
-        .name = "json", .type = ML_OPT_FLAG, .offset = offsetof(opts_type, member.json),  \
-        .help = "print one JSON object: bytes, nanoseconds"                               \
+/* Entries of an option table, for commands whose own struct begins with a
+ * struct ml_report_opts. */
+#define ML_OPTION_JSON                                                                             \
+    {                                                                                              \
+        .name = "json", .type = ML_OPT_FLAG, .offset = offsetof(struct ml_report_opts, json),      \
+        .help = "print one JSON object: bytes, nanoseconds"                                        \
     }
-#define ML_OPTION_UNIT(opts_type, member)                                                  \
-    {                                                                                      \
-        .name = "unit", .type = ML_OPT_CHOICE, .offset = offsetof(opts_type, member.unit), \
-        .value_name = "UNIT", .choices = ml_unit_choices,                                  \
-        .help = "show sizes in B, KiB, MiB or GiB instead of what fits each (auto)"        \
+#define ML_OPTION_UNIT                                                                             \
+    {                                                                                              \
+        .name = "unit", .type = ML_OPT_CHOICE, .offset = offsetof(struct ml_report_opts, unit),    \
+        .value_name = "UNIT", .choices = ml_unit_choices,                                          \
+        .help = "show sizes in B, KiB, MiB or GiB instead of what fits each (auto)"                \
     }
-#define ML_OPTION_SALVAGE(opts_type, member)                                       \
-    {                                                                              \
-        .name = "salvage", .type = ML_OPT_FLAG,                                    \
-        .offset = offsetof(opts_type, member.salvage),                             \
-        .help = "pass over damaged blocks and count them, instead of stopping"     \
+#define ML_OPTION_SALVAGE                                                                          \
+    {                                                                                              \
+        .name = "salvage", .type = ML_OPT_FLAG,                                                    \
+        .offset = offsetof(struct ml_report_opts, salvage),                                        \
+        .help = "pass over damaged blocks and count them, instead of stopping"                     \
     }
-#define ML_REPORT_OPTIONS(opts_type, member)                              \
-    ML_OPTION_JSON(opts_type, member), ML_OPTION_UNIT(opts_type, member), \
-        ML_OPTION_SALVAGE(opts_type, member)
+#define ML_REPORT_OPTIONS ML_OPTION_JSON, ML_OPTION_UNIT, ML_OPTION_SALVAGE
 
 /* Opens a trace, or prints why not. @return NULL on failure; the caller owns it */
 struct ml_trace *ml_report_open(const char *path, const struct ml_report_opts *opts);
@@ -52,6 +51,11 @@ struct ml_style ml_report_style(const struct ml_report_opts *opts);
 
 /* Writes to standard output, or prints why not. @return an exit code */
 int ml_report_write(const struct ml_buf *text);
+
+/* Prints the warnings of a trace to standard error, where the report itself has
+ * no place for them.
+ * @name   whose health it is; NULL: not needed */
+void ml_report_warn(const struct ml_health *health, const char *name);
 
 /* Prints "memledger: ..." for a failure. @return ML_EXIT_FAILURE */
 int ml_report_fail(const struct ml_error *err);

@@ -54,6 +54,20 @@ void ml_progress_clear(struct ml_progress *p)
     p->shown = false;
 }
 
+static void note_unrecorded(const struct ml_run_result *result, const struct ml_session *page)
+{
+    uint32_t unrecorded = atomic_load(&page->unrecorded);
+
+    if (unrecorded)
+        fprintf(stderr,
+                "memledger: %u process%s not recorded: no room for the recorder's buffers; see "
+                "ulimit -v, -f and -n\n",
+                unrecorded, unrecorded == 1 ? " was" : "es were");
+    else if (!atomic_load(&page->processes) && !result->obstacle && !result->collector_killed)
+        fprintf(stderr, "memledger: nothing was recorded: the recorder could not start in the "
+                        "program; see ulimit -v and -n\n");
+}
+
 static void note_trouble(const struct ml_run_result *result, const struct ml_session *page)
 {
     int write_error = atomic_load(&page->write_error);
@@ -68,28 +82,38 @@ static void note_trouble(const struct ml_run_result *result, const struct ml_ses
         fprintf(stderr, "memledger: %s could not be written to its end: %s\n", result->trace,
                 strerror(write_error));
     if (lost)
-        fprintf(stderr, "memledger: %s events were lost\n", ml_format_count(count, (int64_t)lost));
+        fprintf(stderr, "memledger: %s event%s lost\n", ml_format_count(count, (int64_t)lost),
+                lost == 1 ? " was" : "s were");
+    note_unrecorded(result, page);
+}
+
+/* Whose children were not waited for. */
+static void note_running(const struct ml_run_result *result, const struct ml_session *page)
+{
+    uint32_t running = atomic_load(&page->running);
+
+    if (running && !result->collector_killed)
+        fprintf(stderr,
+                "memledger: %u process%s still running, not recorded from here on; --wait waits\n",
+                running, running == 1 ? " is" : "es are");
 }
 
 void ml_run_note(const struct ml_run_result *result, const struct ml_session *page)
 {
     uint64_t events = atomic_load(&page->events);
     uint32_t processes = atomic_load(&page->processes);
-    uint32_t running = atomic_load(&page->running);
     char count[32], bytes[32];
 
     note_trouble(result, page);
-    if (running)
-        fprintf(stderr,
-                "memledger: %u process%s still running, not recorded from here on; --wait waits\n",
-                running, running == 1 ? " is" : "es are");
+    note_running(result, page);
     if (result->quiet)
         return;
-    fprintf(stderr, "memledger: %s events of %u process%s in %s (%s)\n",
-            ml_format_count(count, (int64_t)events), processes, processes == 1 ? "" : "es",
-            result->trace,
-            ml_format_bytes(bytes, (int64_t)atomic_load(&page->file_bytes), ML_UNIT_AUTO));
-    if (!events && processes && !result->heap)
+    if (!result->collector_killed)
+        fprintf(stderr, "memledger: %s event%s of %u process%s in %s (%s)\n",
+                ml_format_count(count, (int64_t)events), events == 1 ? "" : "s", processes,
+                processes == 1 ? "" : "es", result->trace,
+                ml_format_bytes(bytes, (int64_t)atomic_load(&page->file_bytes), ML_UNIT_AUTO));
+    if (processes && events <= atomic_load(&page->own_events) && !result->heap)
         fprintf(stderr, "memledger: the program reported nothing by itself; --heap records malloc\n");
     fprintf(stderr, "memledger: next: memledger summary %s\n", result->trace);
 }

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #define BAR_COLUMNS 20
-#define FULL        "\xe2\x96\x88"
+#define BAR_WIDTH_MIN 90 /* of the text */
+#define FULL "\xe2\x96\x88"
 
 void ml_cells_columns(struct ml_table *table, const char *const *titles, size_t count)
 {
@@ -43,6 +44,11 @@ void ml_cells_percent(struct ml_table *table, double percent)
     ml_table_cellf(table, "%.1f %%", percent);
 }
 
+bool ml_cells_bars_fit(const struct ml_style *style)
+{
+    return style->width == 0 || style->width >= BAR_WIDTH_MIN;
+}
+
 void ml_cells_bar(struct ml_table *table, double percent)
 {
     static const char *const eighths[] = {"",
@@ -72,8 +78,7 @@ void ml_cells_scope(struct ml_table *table, const char *path)
     ml_table_cell(table, path[0] ? path : "(no scope)");
 }
 
-int ml_cells_print(struct ml_table *table, int r, struct ml_buf *out,
-                   const struct ml_style *style)
+int ml_cells_print(struct ml_table *table, int r, struct ml_buf *out, const struct ml_style *style)
 {
     if (r == 0)
         r = ml_table_print(table, out, style->width);

@@ -17,15 +17,15 @@ void ml_cells_count(struct ml_table *table, uint64_t count);
 void ml_cells_time(struct ml_table *table, uint64_t ns);
 void ml_cells_percent(struct ml_table *table, double percent);
 
-/* A bar of up to 20 columns for 100 percent. */
+/* A bar of up to 20 columns for 100 percent, and whether there is room for them. */
 void ml_cells_bar(struct ml_table *table, double percent);
+bool ml_cells_bars_fit(const struct ml_style *style);
 
 /* The name of a scope, "(no scope)" for an empty one. */
 void ml_cells_scope(struct ml_table *table, const char *path);
 
 /* Prints the table, unless something failed before (r < 0), and releases it.
  * @return r, or what printing failed with */
-int ml_cells_print(struct ml_table *table, int r, struct ml_buf *out,
-                   const struct ml_style *style);
+int ml_cells_print(struct ml_table *table, int r, struct ml_buf *out, const struct ml_style *style);
 
 #endif

@@ -29,7 +29,7 @@ static void bytes_change_cell(struct ml_table *t, const struct ml_style *style,
 
 static int put_runs(const struct ml_compare *c, const struct ml_style *style, struct ml_buf *out)
 {
-    static const char *const titles[] = {"run",          ">peak",        ">change",   "",
+    static const char *const titles[] = {"run",          ">peak",        ">change",  "",
                                          ">never freed", ">allocations", ">duration"};
     struct ml_table t;
 
@@ -86,8 +86,7 @@ int ml_compare_text(const struct ml_compare *compare, const struct ml_style *sty
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < compare->runs.len; i++)
-        r = ml_health_text(compare->runs.items[i].health, compare->runs.items[i].name, style,
-                           out);
+        r = ml_health_text(compare->runs.items[i].health, compare->runs.items[i].name, style, out);
     if (r == 0)
         r = put_runs(compare, style, out);
     if (r == 0 && compare->categories.len > 0)

@@ -11,8 +11,8 @@
 /* Columns are as wide as their contents mostly are; a longer one moves the rest
  * of its line, since lines are written before the next event is known. */
 #define BEFORE_SPACE "%15s  %-15s  %-11s  "
-#define SPACE_WIDTH  18
-#define AFTER_SPACE  "  %-14s  %10s  "
+#define SPACE_WIDTH 18
+#define AFTER_SPACE "  %-14s  %10s  "
 
 int ml_events_text_head(struct ml_buf *out)
 {
@@ -38,8 +38,7 @@ static int space_text(const struct ml_event_view *v, struct ml_buf *out)
     return r;
 }
 
-static void field_value(const struct ml_field *field, const struct ml_style *style,
-                        char text[32])
+static void field_value(const struct ml_field *field, const struct ml_style *style, char text[32])
 {
     switch (field->type) {
     case ML_FIELD_BYTES: ml_format_bytes(text, (int64_t)field->number, style->unit); break;
@@ -81,8 +80,7 @@ static int fields_text(const struct ml_event_view *v, const struct ml_style *sty
     return r;
 }
 
-int ml_event_text(const struct ml_event_view *v, const struct ml_style *style,
-                  struct ml_buf *out)
+int ml_event_text(const struct ml_event_view *v, const struct ml_style *style, struct ml_buf *out)
 {
     char time[32], thread[32], address[32] = "", size[32] = "";
     int r;

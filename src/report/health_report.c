@@ -42,21 +42,27 @@ static void warn_cut_short(struct writer *w, const struct ml_health *h)
 
     if (w->r < 0 || !h->cut_short)
         return;
-    w->r = ml_report_warning(w->out, w->style,
-                             "%s%srecording ended abruptly; %s bytes of an incomplete block ignored",
-                             w->name ? w->name : "", w->name ? ": " : "",
-                             ml_format_count(number, (int64_t)h->ignored_bytes));
+    w->r = ml_report_warning(
+        w->out, w->style, "%s%srecording ended abruptly; %s bytes of an incomplete block ignored",
+        w->name ? w->name : "", w->name ? ": " : "",
+        ml_format_count(number, (int64_t)h->ignored_bytes));
 }
 
 static void warn_salvaged(struct writer *w, const struct ml_health *h)
 {
-    warn(w, h->damaged_blocks, "damaged block was passed over",
-         "damaged blocks were passed over");
-    warn(w, h->damaged_events, "event was in them", "events were in them");
+    char blocks[32], events[32];
+
+    if (w->r < 0 || h->damaged_blocks == 0)
+        return;
+    w->r = ml_report_warning(
+        w->out, w->style, "%s%s%s damaged block%s passed over, with %s event%s",
+        w->name ? w->name : "", w->name ? ": " : "", ml_format_count(blocks, h->damaged_blocks),
+        h->damaged_blocks == 1 ? "" : "s", ml_format_count(events, (int64_t)h->damaged_events),
+        h->damaged_events == 1 ? "" : "s");
 }
 
-int ml_health_text(const struct ml_health *health, const char *name,
-                   const struct ml_style *style, struct ml_buf *out)
+int ml_health_text(const struct ml_health *health, const char *name, const struct ml_style *style,
+                   struct ml_buf *out)
 {
     struct writer w = {.name = name, .style = style, .out = out};
 

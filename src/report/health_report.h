@@ -12,8 +12,8 @@
 /* One line for each thing that matters; nothing when all is well.
  * @name   whose health it is, put before each warning; NULL: not needed
  * @return 0 or -ENOMEM */
-int ml_health_text(const struct ml_health *health, const char *name,
-                   const struct ml_style *style, struct ml_buf *out);
+int ml_health_text(const struct ml_health *health, const char *name, const struct ml_style *style,
+                   struct ml_buf *out);
 
 /* The key "health" and its object. */
 void ml_health_json(const struct ml_health *health, struct ml_json *json);

@@ -47,15 +47,13 @@ static size_t common_start(const char *const *stems, const size_t *lens, size_t 
 }
 
 /* The same from the end, without what `start` takes. */
-static size_t common_end(const char *const *stems, const size_t *lens, size_t count,
-                         size_t start)
+static size_t common_end(const char *const *stems, const size_t *lens, size_t count, size_t start)
 {
     size_t n = lens[0] - start;
 
     for (size_t i = 1; i < count; i++)
         for (size_t k = 0; k < n; k++)
-            if (k >= lens[i] - start ||
-                stems[i][lens[i] - 1 - k] != stems[0][lens[0] - 1 - k])
+            if (k >= lens[i] - start || stems[i][lens[i] - 1 - k] != stems[0][lens[0] - 1 - k])
                 n = k;
     while (n > 0 && is_word(stems[0][lens[0] - n]))
         n--;
@@ -88,8 +86,7 @@ static int cut(const char *const *stems, const size_t *lens, size_t count, bool 
     return 0;
 }
 
-int ml_run_names(const char *const *paths, size_t count, struct ml_arena *arena,
-                 const char **ret)
+int ml_run_names(const char *const *paths, size_t count, struct ml_arena *arena, const char **ret)
 {
     const char **stems = ml_arena_alloc(arena, count * sizeof(*stems));
     size_t *lens = ml_arena_alloc(arena, count * sizeof(*lens));

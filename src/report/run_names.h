@@ -15,7 +15,6 @@
  * are the same, file names or paths stay as they are.
  * @ret    `count` names, in the arena
  * @return 0 or -ENOMEM */
-int ml_run_names(const char *const *paths, size_t count, struct ml_arena *arena,
-                 const char **ret);
+int ml_run_names(const char *const *paths, size_t count, struct ml_arena *arena, const char **ret);
 
 #endif

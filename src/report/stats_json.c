@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "health_report.h"
-#include "names.h"
+#include "event_names.h"
 #include "summary_report.h"
 
 static void head_json(const struct ml_stats *s, const char *file, struct ml_json *json)

@@ -8,7 +8,7 @@
 
 #include "cells.h"
 #include "health_report.h"
-#include "names.h"
+#include "event_names.h"
 
 struct page {
     const struct ml_stats *s;
@@ -49,24 +49,26 @@ static int put_totals(const struct page *p, const char *file)
 
 static int put_sizes(const struct page *p)
 {
-    static const char *const titles[] = {">from size", ">allocations", ">share", "",
-                                         ">bytes",     ">average life"};
+    static const char *const titles[] = {">from size", ">allocations",  ">share",
+                                         ">bytes",     ">average life", ""};
+    bool bars = ml_cells_bars_fit(p->style);
     struct ml_table t;
     int r = ml_report_heading(p->out, p->style, "By size");
 
-    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles) - !bars);
     for (size_t i = 0; i < p->s->sizes.len; i++) {
         const struct ml_stats_size *size = &p->s->sizes.items[i];
 
         ml_cells_bytes(&t, p->style, size->from_bytes);
         ml_cells_count(&t, size->allocations);
         ml_cells_percent(&t, size->percent);
-        ml_cells_bar(&t, size->percent);
         ml_cells_bytes(&t, p->style, size->allocated_bytes);
         if (size->freed > 0)
             ml_cells_time(&t, size->average_life_ns);
         else
             ml_table_cell(&t, "");
+        if (bars)
+            ml_cells_bar(&t, size->percent);
     }
     return ml_cells_print(&t, r, p->out, p->style);
 }
@@ -88,7 +90,7 @@ static int put_kinds(const struct page *p)
 
 static int put_threads(const struct page *p)
 {
-    static const char *const titles[] = {">pid",         ">tid",  "name",   ">events",
+    static const char *const titles[] = {">pid",         ">tid",   "name",   ">events",
                                          ">allocations", ">bytes", ">frees", ">temporary"};
     struct ml_table t;
     int r = p->s->threads.len == p->s->thread_total
@@ -114,7 +116,7 @@ static int put_threads(const struct page *p)
 
 static int put_spaces(const struct page *p)
 {
-    static const char *const titles[] = {"device", "level",        "space",  ">pid",  ">peak",
+    static const char *const titles[] = {"device",       "level",        "space",  ">pid",  ">peak",
                                          ">never freed", ">allocations", ">frees", ">bytes"};
     struct ml_table t;
     int r = ml_report_heading(p->out, p->style, "By space");

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#define BOLD   "\033[1m"
+#define BOLD "\033[1m"
 #define YELLOW "\033[33m"
-#define PLAIN  "\033[0m"
+#define PLAIN "\033[0m"
 
 static int put_line(struct ml_buf *out, const char *before, const char *after, const char *fmt,
                     va_list args)

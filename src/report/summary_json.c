@@ -5,7 +5,7 @@
 #include "summary_report.h"
 
 #include "health_report.h"
-#include "names.h"
+#include "event_names.h"
 
 void ml_figures_json(const struct ml_figures *figures, struct ml_json *json)
 {

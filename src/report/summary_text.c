@@ -9,9 +9,9 @@
 
 #include "cells.h"
 #include "health_report.h"
-#include "names.h"
+#include "event_names.h"
 
-#define PROCESSES_SHOWN 20
+#define PROCESSES_SHOWN 20 /* --json lists all */
 
 struct page {
     const struct ml_summary *s;
@@ -43,14 +43,13 @@ static int put_origin(const struct page *p, const char *file)
                          ml_format_bytes(bytes, (int64_t)p->s->file_bytes, ML_UNIT_AUTO));
 }
 
-static int put_line(const struct page *p, const char *name, const char *value, const char *fmt,
-                    ...) ML_PRINTF(4, 5);
+static int put_line(const struct page *p, const char *name, const char *value, const char *fmt, ...)
+    ML_PRINTF(4, 5);
 
-static int put_line(const struct page *p, const char *name, const char *value, const char *fmt,
-                    ...)
+static int put_line(const struct page *p, const char *name, const char *value, const char *fmt, ...)
 {
     va_list args;
-    int r = ml_buf_printf(p->out, "%-12s %12s  ", name, value);
+    int r = ml_buf_printf(p->out, "%-13s %12s  ", name, value);
 
     va_start(args, fmt);
     if (r == 0)
@@ -63,13 +62,13 @@ static int put_totals(const struct page *p)
 {
     const struct ml_figures *f = &p->s->counted;
     char a[32], b[32], c[32], d[32];
-    int r = put_line(p, "peak", ml_format_bytes(a, (int64_t)f->peak_bytes, p->style->unit),
-                     "at %s", ml_format_duration_ns(b, (int64_t)f->peak_time_ns));
+    int r = put_line(p, "peak", ml_format_bytes(a, (int64_t)f->peak_bytes, p->style->unit), "at %s",
+                     ml_format_duration_ns(b, (int64_t)f->peak_time_ns));
 
     if (r == 0)
-        r = put_line(p, "never freed",
-                     ml_format_bytes(a, (int64_t)f->live_bytes, p->style->unit), "in %s block%s",
-                     ml_format_count(b, (int64_t)f->live_blocks), f->live_blocks == 1 ? "" : "s");
+        r = put_line(p, "never freed", ml_format_bytes(a, (int64_t)f->live_bytes, p->style->unit),
+                     "in %s block%s", ml_format_count(b, (int64_t)f->live_blocks),
+                     f->live_blocks == 1 ? "" : "s");
     if (r == 0)
         r = put_line(p, "allocations", ml_format_count(a, (int64_t)f->allocations),
                      "%s in all; frees %s; events lost %s",
@@ -109,7 +108,31 @@ static size_t level_count(const struct ml_summary_device *d)
     return n;
 }
 
-/* A device with several levels has a line for each below the counted one. */
+static bool same_figures(const struct ml_figures *a, const struct ml_figures *b)
+{
+    return a->allocations == b->allocations && a->peak_bytes == b->peak_bytes &&
+           a->live_bytes == b->live_bytes;
+}
+
+/* A line for each level; of several, the one that is counted says so. */
+static void device_rows(struct ml_table *t, const struct page *p, const struct ml_summary_device *d)
+{
+    bool several = level_count(d) > 1, told = false;
+
+    for (uint32_t level = ML_LEVELS; level-- > 1;) {
+        char name[32];
+        bool counted = several && !told && same_figures(&d->counted, &d->levels[level]);
+
+        if (!d->has_level[level])
+            continue;
+        snprintf(name, sizeof(name), "%s%s", ml_level_name(level), counted ? ", counted" : "");
+        device_row(t, p, d->name, name, &d->levels[level]);
+        told |= counted;
+    }
+    if (several && !told) /* processes of which different levels are known */
+        device_row(t, p, d->name, "counted", &d->counted);
+}
+
 static int put_devices(const struct page *p)
 {
     static const char *const titles[] = {"device",       "level",        ">peak", ">at",
@@ -120,21 +143,13 @@ static int put_devices(const struct page *p)
 
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
     for (size_t i = 0; i < p->s->devices.len; i++) {
-        const struct ml_summary_device *d = &p->s->devices.items[i];
-        bool several = level_count(d) > 1;
-
-        nested |= several;
-        if (several)
-            device_row(&t, p, d->name, "counted", &d->counted);
-        for (uint32_t level = ML_LEVELS; level-- > 1;)
-            if (d->has_level[level])
-                device_row(&t, p, several ? "" : d->name, ml_level_name(level),
-                           &d->levels[level]);
+        device_rows(&t, p, &p->s->devices.items[i]);
+        nested |= level_count(&p->s->devices.items[i]) > 1;
     }
     r = ml_cells_print(&t, r, p->out, p->style);
     if (r == 0 && nested)
-        r = ml_buf_puts(p->out, "A driver's memory contains the pools, and they the blocks: "
-                                "only the innermost that is known is counted.\n");
+        r = ml_buf_puts(p->out, "The driver's memory contains the pools, and they the blocks; "
+                                "only one is counted.\n");
     return r;
 }
 
@@ -147,23 +162,24 @@ static bool has_categories(const struct ml_summary *s)
 
 static int put_categories(const struct page *p)
 {
-    static const char *const titles[] = {"category", ">at peak",  ">share",       "",
-                                         ">blocks",  ">own peak", ">never freed", ">allocations"};
+    static const char *const titles[] = {"category",  ">at peak",     ">share", ">blocks",
+                                         ">own peak", ">never freed", ""};
+    bool bars = ml_cells_bars_fit(p->style);
     struct ml_table t;
     int r = ml_report_heading(p->out, p->style, "At the peak, by category");
 
-    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles) - !bars);
     for (size_t i = 0; i < p->s->categories.len; i++) {
         const struct ml_summary_category *c = &p->s->categories.items[i];
 
         ml_table_cell(&t, c->name);
         ml_cells_bytes(&t, p->style, c->at_peak_bytes);
         ml_cells_percent(&t, c->at_peak_percent);
-        ml_cells_bar(&t, c->at_peak_percent);
         ml_cells_count(&t, c->at_peak_blocks);
         ml_cells_bytes(&t, p->style, c->peak_bytes);
         ml_cells_bytes(&t, p->style, c->live_bytes);
-        ml_cells_count(&t, c->allocations);
+        if (bars)
+            ml_cells_bar(&t, c->at_peak_percent);
     }
     return ml_cells_print(&t, r, p->out, p->style);
 }
@@ -173,8 +189,8 @@ static int put_top_heading(const struct page *p, const char *what,
 {
     if (entries->list.len == entries->total)
         return ml_report_heading(p->out, p->style, "At the peak, by %s", what);
-    return ml_report_heading(p->out, p->style, "At the peak, by %s (the largest %zu of %zu)",
-                             what, entries->list.len, entries->total);
+    return ml_report_heading(p->out, p->style, "At the peak, by %s (the largest %zu of %zu)", what,
+                             entries->list.len, entries->total);
 }
 
 static void entry_figures(struct ml_table *t, const struct page *p,
@@ -188,14 +204,13 @@ static void entry_figures(struct ml_table *t, const struct page *p,
 
 static int put_scopes(const struct page *p)
 {
-    static const char *const titles[] = {"scope", ">at peak", ">share", ">blocks",
-                                         ">never freed"};
+    static const char *const titles[] = {"scope", ">at peak", ">share", ">blocks", ">never freed"};
     const struct ml_summary_entries *scopes = &p->s->scopes;
     struct ml_table t;
     int r;
 
-    if (scopes->total == 0 || (scopes->total == 1 && scopes->list.len == 1 &&
-                               scopes->list.items[0].scope[0] == '\0'))
+    if (scopes->total == 0 ||
+        (scopes->total == 1 && scopes->list.len == 1 && scopes->list.items[0].scope[0] == '\0'))
         return 0; /* the program has no scopes */
     r = put_top_heading(p, "scope", scopes);
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
@@ -249,7 +264,10 @@ static int put_processes(const struct page *p)
 
     if (count < 2)
         return 0;
-    r = ml_report_heading(p->out, p->style, "By process");
+    r = count <= PROCESSES_SHOWN
+            ? ml_report_heading(p->out, p->style, "By process")
+            : ml_report_heading(p->out, p->style, "By process (the largest %d of %zu)",
+                                PROCESSES_SHOWN, count);
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
     for (size_t i = 0; i < count && i < PROCESSES_SHOWN; i++) {
         const struct ml_summary_process *process = &p->s->processes.items[i];
@@ -263,10 +281,7 @@ static int put_processes(const struct page *p)
         ml_cells_count(&t, process->counted.allocations);
         ml_table_cell(&t, process->command);
     }
-    r = ml_cells_print(&t, r, p->out, p->style);
-    if (r == 0 && count > PROCESSES_SHOWN)
-        r = ml_buf_printf(p->out, "and %zu more; --json lists all\n", count - PROCESSES_SHOWN);
-    return r;
+    return ml_cells_print(&t, r, p->out, p->style);
 }
 
 int ml_summary_text(const struct ml_summary *summary, const char *file,

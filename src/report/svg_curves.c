@@ -26,9 +26,9 @@ static void put_byte_marks(struct ml_svg *svg)
 
         ml_svg_put(svg, "<path class=\"%s\" d=\"M%.1f %.1fH%.1f\"/>", i ? "grid" : "axis",
                    svg->left, y, svg->right);
-        ml_svg_put(svg, "<text class=\"quiet\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
-                   svg->left - 8, y + ML_SVG_TEXT_PX * 0.35,
-                   ml_scale_number(s, i * s->step, number));
+        ml_svg_put(
+            svg, "<text class=\"quiet\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
+            svg->left - 8, y + ML_SVG_TEXT_PX * 0.35, ml_scale_number(s, i * s->step, number));
     }
 }
 
@@ -42,8 +42,8 @@ static void put_time_marks(struct ml_svg *svg)
 
         ml_svg_put(svg, "<path class=\"axis\" d=\"M%.1f %.1fv5\"/>", x, svg->bottom);
         ml_svg_put(svg,
-                   "<text class=\"quiet\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", x,
-                   svg->bottom + 8 + ML_SVG_TEXT_PX, ml_scale_number(s, i * s->step, number));
+                   "<text class=\"quiet\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
+                   x, svg->bottom + 8 + ML_SVG_TEXT_PX, ml_scale_number(s, i * s->step, number));
     }
 }
 

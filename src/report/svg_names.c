@@ -6,9 +6,9 @@
 
 #include "svg_parts.h"
 
-#define LINE_PX   (ML_SVG_TEXT_PX + 8)
+#define LINE_PX (ML_SVG_TEXT_PX + 8)
 #define SWATCH_PX 34
-#define GAP_PX    26
+#define GAP_PX 26
 
 /* ---- Legend ------------------------------------------------------------ */
 
@@ -51,7 +51,8 @@ static unsigned lay_legend(const struct ml_svg *layout, struct ml_svg *svg, doub
                        "<text x=\"%.1f\" y=\"%.1f\"><tspan class=\"name\">",
                        i, x, at - ML_SVG_TEXT_PX * 0.35, SWATCH_PX, x + SWATCH_PX + 6, at);
             ml_svg_put_text(svg, svg->series[i].name);
-            ml_svg_put(svg, "</tspan><tspan class=\"quiet\" dx=\"6\">peak %s</tspan></text>\n", peak);
+            ml_svg_put(svg, "</tspan><tspan class=\"quiet\" dx=\"6\">peak %s</tspan></text>\n",
+                       peak);
         }
         x += width + GAP_PX;
     }

@@ -6,11 +6,11 @@
 
 #include "svg_parts.h"
 
-#define MARGIN_PX     16
-#define TITLE_PX      34
-#define AXIS_LEFT_PX  78
+#define MARGIN_PX 16
+#define TITLE_PX 34
+#define AXIS_LEFT_PX 78
 #define AXIS_BELOW_PX 52
-#define NAME_PX       24
+#define NAME_PX 24
 
 size_t ml_svg_plot_buckets(const struct ml_plot_opts *opts)
 {
@@ -27,7 +27,7 @@ static void find_scales(struct ml_svg *svg)
         peak = ml_max_u64(peak, svg->series[i].timeline->peak_bytes);
         span_ns = ml_max_u64(span_ns, svg->series[i].timeline->span_ns);
     }
-    svg->bytes = ml_scale_bytes(peak, 6, svg->opts->unit);
+    svg->bytes = ml_scale_bytes(peak, 8, svg->opts->unit);
     svg->time = ml_scale_time(span_ns, 8);
 }
 

@@ -50,11 +50,8 @@ static struct ml_scale make_scale(double max, unsigned marks, const struct unit 
 
 struct ml_scale ml_scale_bytes(uint64_t max, unsigned marks, enum ml_unit unit)
 {
-    static const struct unit units[] = {{1, "B"},
-                                        {1024, "KiB"},
-                                        {1048576, "MiB"},
-                                        {1073741824, "GiB"},
-                                        {1099511627776.0, "TiB"}};
+    static const struct unit units[] = {
+        {1, "B"}, {1024, "KiB"}, {1048576, "MiB"}, {1073741824, "GiB"}, {1099511627776.0, "TiB"}};
     double top = max > 0 ? (double)max : 1;
     struct ml_scale scale;
     size_t i = 0;

@@ -30,7 +30,7 @@ static const struct colours palette[] = {
 static const char *const dashes[] = {"none", "8 3", "2 2.5", "10 3 2 3", "5 2", "12 3 2 3 2 3"};
 
 #define PALETTE_SIZE (sizeof(palette) / sizeof(palette[0]))
-#define DASH_COUNT   (sizeof(dashes) / sizeof(dashes[0]))
+#define DASH_COUNT (sizeof(dashes) / sizeof(dashes[0]))
 
 /* The colours that a series has by its name, or -1. */
 static int named_colours(const char *name)

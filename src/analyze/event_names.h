@@ -1,10 +1,10 @@
-/* names.h: the words for numbers of the event model, as reports and JSON use
+/* event_names.h: the words for numbers of the event model, as reports and JSON use
  * them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef ML_ANALYZE_NAMES_H
-#define ML_ANALYZE_NAMES_H
+#ifndef ML_ANALYZE_EVENT_NAMES_H
+#define ML_ANALYZE_EVENT_NAMES_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
-/* names.c: see names.h.
+/* event_names.c: see event_names.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "names.h"
+#include "event_names.h"
 
 #include <stddef.h>
 

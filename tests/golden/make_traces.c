@@ -1,0 +1,216 @@
+/* make_traces.c: writes the traces under traces/, from which the golden reports
+ * are made. They are stored, so that later versions are tested with files of
+ * this one; run it only to add to them:
+ *
+ *     make_traces DIRECTORY
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "memledger/memledger.h"
+#include "trace_maker.h"
+
+#define MIB UINT64_C(1048576)
+#define MS UINT64_C(1000000)
+#define START_WALL UINT64_C(1767225600000000000) /* 2026-01-01 */
+
+/* A trace being written, and where its events are. */
+struct scene {
+    struct ml_maker *m;
+    uint64_t now_ns;
+    uint32_t thread, scope;
+    uint32_t heap, driver, segments, blocks, child_heap; /* spaces */
+};
+
+static void event(struct scene *s, uint64_t after_ns, struct ml_event e)
+{
+    s->now_ns += after_ns;
+    e.time_ns = s->now_ns;
+    e.thread = s->thread;
+    e.scope = s->scope;
+    ml_maker_event(s->m, &e);
+}
+
+static void alloc(struct scene *s, uint32_t space, uint64_t addr, uint64_t size)
+{
+    event(s, MS, (struct ml_event){.kind = ML_ALLOC, .space = space, .addr = addr, .size = size});
+}
+
+static void release(struct scene *s, uint32_t space, uint64_t addr)
+{
+    event(s, MS, (struct ml_event){.kind = ML_FREE, .space = space, .addr = addr});
+}
+
+static void label(struct scene *s, uint64_t addr, const char *name, uint64_t category)
+{
+    event(s, 1000,
+          (struct ml_event){.kind = ML_LABEL,
+                            .space = s->blocks,
+                            .addr = addr,
+                            .args = {ml_maker_string(s->m, name), category}});
+}
+
+static uint32_t text(struct scene *s, const char *string)
+{
+    return ml_maker_string(s->m, string);
+}
+
+static void push(struct scene *s, uint32_t scope)
+{
+    s->scope = scope;
+    event(s, 1000, (struct ml_event){.kind = ML_PUSH});
+}
+
+static void pop(struct scene *s, uint32_t scope)
+{
+    s->scope = scope;
+    event(s, 1000, (struct ml_event){.kind = ML_POP});
+}
+
+static void define_places(struct scene *s, const char *command)
+{
+    uint32_t parent, cpu = text(s, "cpu"), gpu = text(s, "cuda:0");
+
+    ml_maker_setting(s->m, "version", "0.1.0");
+    ml_maker_setting(s->m, "command", command);
+    ml_maker_setting(s->m, "host", "workstation");
+    parent = ml_maker_process(s->m, 4000, -1, text(s, command));
+    ml_maker_process(s->m, 4010, parent, text(s, "python3 loader.py"));
+    ml_maker_thread(s->m, 0, 4000, text(s, "train"));
+    ml_maker_thread(s->m, 0, 4001, text(s, "autograd"));
+    ml_maker_thread(s->m, 1, 4010, text(s, "loader"));
+    s->heap = ml_maker_space(s->m, 0, cpu, MEMLEDGER_BLOCK, text(s, "malloc"));
+    s->driver = ml_maker_space(s->m, 0, gpu, MEMLEDGER_DRIVER, text(s, "cuMemAlloc"));
+    s->segments = ml_maker_space(s->m, 0, gpu, MEMLEDGER_POOL, text(s, "caching"));
+    s->blocks = ml_maker_space(s->m, 0, gpu, MEMLEDGER_BLOCK, text(s, "tensor"));
+    s->child_heap = ml_maker_space(s->m, 1, cpu, MEMLEDGER_BLOCK, text(s, "malloc"));
+}
+
+/* One training step: weights that stay, what forward and backward need. */
+static void training_step(struct scene *s, uint64_t batch)
+{
+    uint32_t model = ml_maker_scope(s->m, 0, MEMLEDGER_SCOPE_MODULE, text(s, "model"));
+    uint32_t conv = ml_maker_scope(s->m, model, MEMLEDGER_SCOPE_MODULE, text(s, "conv1"));
+    uint32_t fc = ml_maker_scope(s->m, model, MEMLEDGER_SCOPE_MODULE, text(s, "fc"));
+
+    alloc(s, s->driver, 0x10000000000, 64 * MIB);
+    alloc(s, s->segments, 0x10000000000, 40 * MIB);
+    push(s, model);
+    push(s, conv);
+    alloc(s, s->blocks, 0x10000000000, 2 * MIB);
+    label(s, 0x10000000000, "conv1.weight", MEMLEDGER_PARAMETER);
+    pop(s, model);
+    push(s, fc);
+    alloc(s, s->blocks, 0x10000200000, 8 * MIB);
+    label(s, 0x10000200000, "fc.weight", MEMLEDGER_PARAMETER);
+    pop(s, model);
+    pop(s, 0);
+    event(s, 5 * MS, (struct ml_event){.kind = ML_MARK, .args = {MEMLEDGER_MARK_STEP, 1, 0}});
+    event(
+        s, 1000,
+        (struct ml_event){.kind = ML_MARK, .args = {MEMLEDGER_MARK_PHASE, 0, text(s, "forward")}});
+    push(s, conv);
+    alloc(s, s->blocks, 0x10000c00000, batch * MIB);
+    label(s, 0x10000c00000, "conv1.output", MEMLEDGER_ACTIVATION);
+    event(s, MS,
+          (struct ml_event){.kind = ML_ALLOC_EX,
+                            .space = s->blocks,
+                            .addr = 0x10001800000,
+                            .size = 512,
+                            .args = {500, 7}});
+    release(s, s->blocks, 0x10001800000);
+    pop(s, 0);
+    event(s, 30 * MS,
+          (struct ml_event){.kind = ML_SAMPLE,
+                            .args = {text(s, "cuda:0"), 7, 600 * MIB, 400 * MIB, 1000 * MIB, 0}});
+    s->thread = 1;
+    push(s, conv);
+    alloc(s, s->blocks, 0x10002000000, 3 * MIB);
+    label(s, 0x10002000000, "conv1.weight.grad", MEMLEDGER_GRADIENT);
+    release(s, s->blocks, 0x10000c00000);
+    pop(s, 0);
+    s->thread = 0;
+    release(s, s->blocks, 0x10002000000);
+}
+
+/* The host side: malloc, realloc, a forked child. */
+static void host_side(struct scene *s)
+{
+    event(s, 10 * MS, (struct ml_event){.kind = ML_OOM, .space = s->blocks, .size = 4096 * MIB});
+    alloc(s, s->heap, 0x5000, 1000);
+    event(s, MS, (struct ml_event){.kind = ML_MOVE, .space = s->heap, .addr = 0x5000});
+    alloc(s, s->heap, 0x6000, 3000);
+    alloc(s, s->heap, 0x8000, 100000);
+    event(
+        s, MS,
+        (struct ml_event){.kind = ML_FREE_RANGE, .space = s->heap, .addr = 0x9000, .size = 0x1000});
+    s->thread = 2;
+    alloc(s, s->child_heap, 0x5000, 70000);
+    release(s, s->child_heap, 0x6000); /* the parent's block */
+    event(s, MS, (struct ml_event){.kind = ML_PROCESS_END, .args = {1, 1 + (2 << 8)}});
+    s->thread = 0;
+}
+
+/* What the program tells about itself. */
+static void own_instruments(struct scene *s)
+{
+    uint32_t domain = ml_maker_object(s->m, 0, MEMLEDGER_DOMAIN, -1, text(s, "loader"));
+    uint32_t task = ml_maker_object(s->m, 0, MEMLEDGER_TASK, domain, text(s, "decode"));
+    uint32_t counter = ml_maker_object(s->m, 0, MEMLEDGER_COUNTER, domain, text(s, "queue"));
+
+    event(s, MS, (struct ml_event){.kind = ML_START, .args = {task}});
+    event(s, MS, (struct ml_event){.kind = ML_COUNTER, .args = {counter, 9}}); /* zigzag: -5 */
+    event(s, MS, (struct ml_event){.kind = ML_STOP, .args = {task}});
+    event(s, MS,
+          (struct ml_event){.kind = ML_MARKER,
+                            .args = {domain + 1, text(s, "epoch end"), text(s, "process")}});
+}
+
+static int write_training(const char *path, const char *command, uint64_t batch, bool spoilt)
+{
+    struct scene s = {0};
+    struct ml_maker_opts opts = {
+        .block_events = 16, .start_wall_ns = START_WALL, .no_index = spoilt};
+
+    unlink(path);
+    s.m = ml_maker_create(path, &opts);
+    define_places(&s, command);
+    training_step(&s, batch);
+    host_side(&s);
+    own_instruments(&s);
+    if (spoilt)
+        event(&s, MS,
+              (struct ml_event){.kind = ML_LOST, .args = {1234, 100 * MS, ML_LOST_RING_FULL}});
+    event(&s, MS, (struct ml_event){.kind = ML_THREAD_END});
+    return ml_maker_close(s.m);
+}
+
+static int write_one(const char *directory, const char *name, const char *command, uint64_t batch,
+                     bool spoilt)
+{
+    char path[4096];
+    int r;
+
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
+    r = write_training(path, command, batch, spoilt);
+    if (r == 0 && spoilt && truncate(path, 2000) < 0)
+        r = -errno;
+    if (r < 0)
+        fprintf(stderr, "make_traces: %s: %s\n", path, strerror(-r));
+    return r;
+}
+
+int main(int argc, char **argv)
+{
+    const char *directory = argc > 1 ? argv[1] : ".";
+
+    if (write_one(directory, "train-32.mled", "python3 train.py --batch 32", 16, false) < 0 ||
+        write_one(directory, "train-64.mled", "python3 train.py --batch 64", 32, false) < 0 ||
+        write_one(directory, "train-cut.mled", "python3 train.py --batch 32", 16, true) < 0)
+        return 1;
+    return 0;
+}

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Runs the reports on stored traces and compares what they print.
+
+    test_golden.py MEMLEDGER            compare
+    test_golden.py MEMLEDGER --update   keep what they print now
+
+Each case is a name and a command line; expected/NAME holds standard output,
+with standard error and the exit code behind it where they are not empty and 0.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import difflib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+HERE = pathlib.Path(__file__).resolve().parent
+TRACES = HERE / "traces"
+EXPECTED = HERE / "expected"
+
+CASES = {
+    "summary.txt": "summary train-32.mled",
+    "summary-narrow.txt": "summary --unit KiB --top 2 train-32.mled",
+    "summary.json": "summary --json train-32.mled",
+    "summary-cut.txt": "summary train-cut.mled",
+    "stats.txt": "stats train-32.mled",
+    "stats.json": "stats --json train-32.mled",
+    "events.txt": "events train-32.mled",
+    "events.json": "events --json train-32.mled",
+    "events-filter.txt": "events --kind alloc,free --min-size 1MiB --scope conv train-32.mled",
+    "events-cut.txt": "events --limit 3 train-cut.mled",
+    "compare.txt": "compare train-32.mled train-64.mled",
+    "compare.json": "compare --json train-32.mled train-64.mled",
+    "compare-fail.txt": "compare --fail-on-increase 5 train-32.mled train-64.mled",
+    "plot.svg": "plot -o /dev/stdout.svg train-32.mled train-64.mled",
+    "help.txt": "--help",
+    "help-summary.txt": "help summary",
+    "help-events.txt": "events --help",
+    "help-compare.txt": "compare -h",
+    "help-plot.txt": "plot --help",
+    "no-command.txt": "",
+    "unknown-command.txt": "sumary x.mled",
+    "unknown-option.txt": "summary --jsn train-32.mled",
+    "no-file.txt": "summary absent.mled",
+    "no-operand.txt": "stats",
+    "not-a-trace.txt": "summary ../test_golden.py",
+    "plot-png.txt": "plot -o a.png train-32.mled",
+    "bad-kind.txt": "events --kind aloc train-32.mled",
+}
+
+
+def environment(name):
+    """Ours without what would change the reports."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("MEMLEDGER_")}
+    env.pop("NO_COLOR", None)
+    env.pop("COLUMNS", None)
+    if name == "summary-narrow.txt":
+        env["COLUMNS"] = "72"
+    return env
+
+
+def run_plot(memledger, args, env, tmp):
+    """A picture goes to a file, and from there into the comparison."""
+    out = tmp / "plot.svg"
+    args = [str(out) if a == "/dev/stdout.svg" else a for a in args]
+    done = subprocess.run([memledger, *args], cwd=TRACES, env=env, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    return out.read_text()
+
+
+def run(memledger, name, command, tmp):
+    env = environment(name)
+    args = command.split()
+    if name.endswith(".svg"):
+        return run_plot(memledger, args, env, tmp)
+    done = subprocess.run([memledger, *args], cwd=TRACES, env=env, capture_output=True)
+    text = done.stdout.decode()
+    if done.stderr:
+        text += "--- standard error ---\n" + done.stderr.decode()
+    if done.returncode != 0:
+        text += f"--- exit code {done.returncode} ---\n"
+    return text
+
+
+def check_syntax(name, text):
+    if name.endswith(".json"):
+        json.loads(text)
+    elif name.endswith(".svg"):
+        xml.etree.ElementTree.fromstring(text)
+
+
+def main():
+    memledger = str(pathlib.Path(sys.argv[1]).resolve())
+    update = "--update" in sys.argv[2:]
+    failures = 0
+    with tempfile.TemporaryDirectory() as tmp:
+        for name, command in CASES.items():
+            text = run(memledger, name, command, pathlib.Path(tmp))
+            check_syntax(name, text)
+            path = EXPECTED / name
+            if update:
+                path.write_text(text)
+                continue
+            expected = path.read_text() if path.exists() else ""
+            if text != expected:
+                failures += 1
+                sys.stdout.writelines(
+                    difflib.unified_diff(
+                        expected.splitlines(True), text.splitlines(True), f"expected/{name}",
+                        f"memledger {command}"))
+    print(f"{len(CASES)} reports, {failures} differ")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

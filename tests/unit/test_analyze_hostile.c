@@ -1,0 +1,166 @@
+/* test_analyze_hostile.c: events that no program makes: any kind, any number.
+ * Nothing crashes, and the books still agree with the blocks.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "test_analyze_fixture.h"
+
+#include "events.h"
+#include "events_report.h"
+#include "stats.h"
+#include "stats_report.h"
+#include "summary.h"
+#include "summary_report.h"
+#include "timeline.h"
+
+#define SEEDS 60
+#define EVENTS 1500
+
+static uint64_t random_state;
+
+static uint64_t next_random(void)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state;
+}
+
+/* Mostly small and often repeated, now and then extreme. */
+static uint64_t some_number(void)
+{
+    switch (next_random() % 8) {
+    case 0: return UINT64_MAX - next_random() % 100;
+    case 1: return next_random();
+    case 2: return UINT64_C(1) << (next_random() % 64);
+    default: return next_random() % 300;
+    }
+}
+
+static struct ml_trace *hostile_trace(uint64_t seed)
+{
+    struct fixture f = fixture_begin();
+
+    random_state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    fixture_nest(&f);
+    fixture_process(&f, 1, 101, 0, ML_FORKED);
+    fixture_space_of(&f, 1);
+    fixture_process(&f, 2, 101, 1, ML_EXECED);
+    fixture_space_of(&f, 2);
+    for (int i = 0; i < EVENTS; i++) {
+        struct ml_event e = {
+            .kind = (uint8_t)(1 + next_random() % (ML_KIND_COUNT - 1)),
+            .thread = (uint32_t)(next_random() % 5),
+            .space = (uint32_t)(next_random() % 8),
+            .scope = (uint32_t)(next_random() % 4),
+            .addr = some_number(),
+            .size = some_number(),
+        };
+
+        if (next_random() % 3)
+            e.kind = (uint8_t)(1 + next_random() % 7); /* memory events, mostly */
+        for (int k = 0; k < ML_EVENT_ARGS; k++)
+            e.args[k] = some_number();
+        fixture_event(&f, e);
+    }
+    return fixture_open(&f);
+}
+
+/* Each figure that is kept while events pass, counted again from the blocks. */
+static void books_agree(const struct ml_replay *r)
+{
+    uint64_t live = 0, categories = 0, blocks = 0, allocations = 0, gone = 0;
+
+    for (size_t i = 0; i < r->blocks.len; i++) {
+        const struct ml_block *b = &r->blocks.items[i];
+        const struct ml_replay_space *s = b->live ? &r->spaces.items[b->space] : NULL;
+
+        blocks += b->live;
+        if (s && s->counted && !s->ended)
+            live += b->size;
+    }
+    for (size_t i = 0; i < r->spaces.len; i++) {
+        blocks -= r->spaces.items[i].live_blocks;
+        allocations += r->spaces.items[i].allocations - r->spaces.items[i].live_blocks;
+        gone += r->spaces.items[i].frees;
+    }
+    for (size_t i = 0; i < ML_CATEGORIES; i++)
+        categories += r->categories[i].bytes.live_bytes;
+    assert_int_equal(r->bytes.live_bytes, live);
+    assert_int_equal(categories, live);
+    assert_int_equal(blocks, 0);
+    assert_int_equal(allocations + r->splits, gone + r->replaced);
+}
+
+static void books_hold_whatever_comes(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct ml_trace *trace = hostile_trace(seed);
+        struct ml_error err = {0};
+        struct ml_replay replay;
+
+        assert_int_equal(ml_replay_init(&replay, trace), 0);
+        for (uint64_t limit = 100; limit <= EVENTS; limit += 350) {
+            ml_replay_release(&replay);
+            assert_int_equal(ml_replay_init(&replay, trace), 0);
+            assert_int_equal(ml_replay_trace(&replay, limit, &err), 0);
+            books_agree(&replay);
+        }
+        ml_replay_release(&replay);
+        ml_trace_free(trace);
+    }
+}
+
+static int print(void *ctx, const struct ml_event_view *view)
+{
+    return ml_event_text(view, &(struct ml_style){0}, ctx);
+}
+
+static void report_all(const struct ml_trace *trace)
+{
+    const struct ml_style style = {.width = 100};
+    struct ml_error err = {0};
+    struct ml_summary summary;
+    struct ml_stats stats;
+    struct ml_timeline timeline;
+    struct ml_buf out;
+
+    ml_buf_init(&out);
+    assert_int_equal(ml_summarize(trace, &(struct ml_summary_opts){.top = 5}, &summary, &err), 0);
+    assert_int_equal(ml_summary_text(&summary, "f", &style, &out), 0);
+    assert_int_equal(ml_summary_json(&summary, "f", &out), 0);
+    assert_int_equal(ml_measure(trace, &(struct ml_stats_opts){.top = 5}, &stats, &err), 0);
+    assert_int_equal(ml_stats_text(&stats, "f", &style, &out), 0);
+    assert_int_equal(ml_stats_json(&stats, "f", &out), 0);
+    assert_int_equal(ml_timeline(trace, &(struct ml_timeline_opts){.buckets = 77}, &timeline, &err),
+                     0);
+    assert_int_equal(
+        ml_events(trace, &(struct ml_events_opts){.to_ns = UINT64_MAX}, print, &out, NULL, &err),
+        0);
+    ml_summary_release(&summary);
+    ml_stats_release(&stats);
+    ml_timeline_release(&timeline);
+    ml_buf_release(&out);
+}
+
+static void reports_hold_whatever_comes(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS / 3; seed++) {
+        struct ml_trace *trace = hostile_trace(seed);
+
+        report_all(trace);
+        ml_trace_free(trace);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(books_hold_whatever_comes),
+        cmocka_unit_test(reports_hold_whatever_comes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

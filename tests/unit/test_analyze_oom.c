@@ -1,0 +1,229 @@
+/* test_analyze_oom.c: analysis and reports when memory runs out: fail the Nth
+ * allocation, for every N, until all of it works.
+ *
+ * The linker routes the calls to the functions below (--wrap=malloc and so on),
+ * which refuse once a countdown is over.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "test_analyze_fixture.h"
+
+#include <errno.h>
+
+#include "compare.h"
+#include "compare_report.h"
+#include "events.h"
+#include "events_report.h"
+#include "stats.h"
+#include "stats_report.h"
+#include "summary.h"
+#include "summary_report.h"
+#include "svg_plot.h"
+#include "timeline.h"
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *p, size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *p, size_t bytes);
+
+static long allowed = -1; /* allocations until all fail; negative: none fails */
+
+static bool refuse(void)
+{
+    if (allowed < 0)
+        return false;
+    if (allowed == 0)
+        return true;
+    allowed--;
+    return false;
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+    return refuse() ? NULL : __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+    return refuse() ? NULL : __real_calloc(count, bytes);
+}
+
+void *__wrap_realloc(void *p, size_t bytes)
+{
+    return refuse() ? NULL : __real_realloc(p, bytes);
+}
+
+static const struct ml_style style = {.width = 80};
+
+static int run_summary(const struct ml_trace *trace)
+{
+    struct ml_error err = {0};
+    struct ml_summary s;
+    struct ml_buf out;
+    int r = ml_summarize(trace, &(struct ml_summary_opts){.top = 10}, &s, &err);
+
+    ml_buf_init(&out);
+    if (r == 0)
+        r = ml_summary_text(&s, "f", &style, &out);
+    if (r == 0)
+        r = ml_summary_json(&s, "f", &out);
+    ml_summary_release(&s);
+    ml_buf_release(&out);
+    return r;
+}
+
+static int run_stats(const struct ml_trace *trace)
+{
+    struct ml_error err = {0};
+    struct ml_stats s;
+    struct ml_buf out;
+    int r = ml_measure(trace, &(struct ml_stats_opts){.top = 10}, &s, &err);
+
+    ml_buf_init(&out);
+    if (r == 0)
+        r = ml_stats_text(&s, "f", &style, &out);
+    if (r == 0)
+        r = ml_stats_json(&s, "f", &out);
+    ml_stats_release(&s);
+    ml_buf_release(&out);
+    return r;
+}
+
+static int print(void *ctx, const struct ml_event_view *view)
+{
+    return ml_event_text(view, &style, ctx);
+}
+
+static int run_events(const struct ml_trace *trace)
+{
+    struct ml_events_opts opts = {.to_ns = UINT64_MAX};
+    struct ml_error err = {0};
+    struct ml_buf out;
+    int r;
+
+    ml_buf_init(&out);
+    r = ml_events(trace, &opts, print, &out, NULL, &err);
+    ml_buf_release(&out);
+    return r;
+}
+
+static int run_plot(const struct ml_trace *trace)
+{
+    struct ml_plot_opts opts = {.title = "t", .width = 400, .height = 300};
+    struct ml_timeline_opts timeline_opts = {.buckets = 50};
+    struct ml_timeline t;
+    struct ml_plot_series series[] = {{"a", &t}, {"b", &t}};
+    struct ml_error err = {0};
+    struct ml_buf out;
+    int r = ml_timeline(trace, &timeline_opts, &t, &err);
+
+    ml_buf_init(&out);
+    if (r == 0)
+        r = ml_svg_plot(series, 2, 50, &opts, &out);
+    ml_timeline_release(&t);
+    ml_buf_release(&out);
+    return r;
+}
+
+static int run_compare(const struct ml_trace *trace)
+{
+    struct ml_error err = {0};
+    struct ml_summary s;
+    struct ml_compare c = {0};
+    struct ml_buf out;
+    struct ml_compare_input inputs[] = {{"a", "a", &s}, {"b", "b", &s}};
+    int r = ml_summarize(trace, &(struct ml_summary_opts){.top = 0}, &s, &err);
+
+    ml_buf_init(&out);
+    if (r == 0)
+        r = ml_compare(inputs, 2, &c);
+    if (r == 0)
+        r = ml_compare_text(&c, &style, &out);
+    if (r == 0)
+        r = ml_compare_json(&c, &out);
+    ml_compare_release(&c);
+    ml_summary_release(&s);
+    ml_buf_release(&out);
+    return r;
+}
+
+static struct ml_trace *rich_trace(void)
+{
+    struct fixture f = fixture_begin();
+    uint32_t scope = ml_maker_scope(f.maker, 0, 0, ml_maker_string(f.maker, "conv"));
+
+    for (uint64_t i = 0; i < 100; i++) {
+        fixture_event(&f, (struct ml_event){.kind = ML_ALLOC,
+                                            .space = f.block,
+                                            .scope = scope,
+                                            .addr = 4096 * (i + 1),
+                                            .size = 100});
+        fixture_label(&f, f.block, 4096 * (i + 1), "x", (int)(i % 9));
+    }
+    fixture_free_range(&f, f.block, 4096 * 5 + 10, 8192);
+    fixture_event(&f, (struct ml_event){.kind = ML_MOVE, .space = f.block, .addr = 4096 * 20});
+    fixture_alloc(&f, f.block, 4096 * 200, 1);
+    fixture_event(&f, (struct ml_event){.kind = ML_PROCESS_END, .args = {0, 1}});
+    return fixture_open(&f);
+}
+
+static void fail_each(int (*run)(const struct ml_trace *))
+{
+    struct ml_trace *trace = rich_trace();
+    int r = -ENOMEM;
+    long n = 0;
+
+    for (; r < 0 && n < 100000; n++) {
+        allowed = n;
+        r = run(trace);
+        allowed = -1;
+        if (r < 0)
+            assert_int_equal(r, -ENOMEM);
+    }
+    assert_int_equal(r, 0);
+    assert_true(n > 5);
+    ml_trace_free(trace);
+}
+
+static void summary_survives(void **state)
+{
+    (void)state;
+    fail_each(run_summary);
+}
+
+static void stats_survive(void **state)
+{
+    (void)state;
+    fail_each(run_stats);
+}
+
+static void events_survive(void **state)
+{
+    (void)state;
+    fail_each(run_events);
+}
+
+static void plot_survives(void **state)
+{
+    (void)state;
+    fail_each(run_plot);
+}
+
+static void compare_survives(void **state)
+{
+    (void)state;
+    fail_each(run_compare);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(summary_survives), cmocka_unit_test(stats_survive),
+        cmocka_unit_test(events_survive),   cmocka_unit_test(plot_survives),
+        cmocka_unit_test(compare_survives),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,331 @@
+/* test_profile_file.c: the Chrome trace file stays valid JSON, whatever fails.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "memledger/memledger.h"
+#include "profile_file.h"
+#include "profile_fixture.h"
+#include "ring.h"
+
+/* The whole file, byte by byte, in MXNet's layout. */
+static void the_layout(void **state)
+{
+    struct fixture *f = *state;
+    struct ml_profile_file file;
+
+    ml_profile_file_init(&file);
+    assert_int_equal(ml_profile_file_set_path(&file, f->folder, "profile.json"), 0);
+    ml_profile_file_put_process(&file, "\"dom\"", 123);
+    ml_profile_file_put(&file, &(struct ml_profile_record){.name = "\"ctr\"",
+                                                           .category = "\"dom\"",
+                                                           .phase = 'C',
+                                                           .time_us = 1700000000000000,
+                                                           .pid = 123,
+                                                           .tid = 456,
+                                                           .extra = ML_EXTRA_VALUE,
+                                                           .value = 5});
+    assert_int_equal(ml_profile_file_flush(&file, NULL), 0);
+    ml_profile_file_release(&file);
+    assert_string_equal(fixture_read(f), "{\n"
+                                         "    \"traceEvents\": [\n"
+                                         "        {\n"
+                                         "            \"ph\": \"M\",\n"
+                                         "            \"args\": {\n"
+                                         "                \"name\": \"cpu/0\"\n"
+                                         "            },\n"
+                                         "            \"pid\": 0,\n"
+                                         "            \"name\": \"process_name\"\n"
+                                         "        }\n"
+                                         ",\n"
+                                         "        {\n"
+                                         "            \"ph\": \"M\",\n"
+                                         "            \"args\": {\n"
+                                         "                \"name\": \"dom\"\n"
+                                         "            },\n"
+                                         "            \"pid\": 123,\n"
+                                         "            \"name\": \"process_name\"\n"
+                                         "        }\n"
+                                         ",\n"
+                                         "    {\n"
+                                         "        \"name\": \"ctr\",\n"
+                                         "        \"cat\": \"dom\",\n"
+                                         "        \"ph\": \"C\",\n"
+                                         "        \"ts\": 1700000000000000,\n"
+                                         "        \"args\": { \"ctr\": 5 },\n"
+                                         "        \"pid\": 123,\n"
+                                         "        \"tid\": 456\n"
+                                         "    }\n"
+                                         "\n"
+                                         "    ],\n"
+                                         "    \"displayTimeUnit\": \"ms\"\n"
+                                         "}\n");
+}
+
+static void dump_before_any_run_is_an_error(void **state)
+{
+    struct fixture *f = *state;
+    struct ml_error err = {0};
+
+    assert_int_equal(ml_profile_dump(f->profile, true, &err), -ESRCH);
+    assert_has(err.text, "has not been run");
+    assert_int_equal(access(f->path, F_OK), -1);
+}
+
+static void a_profile_of_nothing_is_valid(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_run(f);
+    assert_has(fixture_dump(f, false), "\"cpu/0\"");
+    fixture_dump(f, true);
+}
+
+static void every_dump_leaves_valid_json(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t counter = fixture_object(f, MEMLEDGER_COUNTER, "ctr");
+
+    fixture_run(f);
+    for (int i = 1; i <= 20; i++) {
+        fixture_count(f, counter, i);
+        assert_int_equal(count_of(fixture_dump(f, false), "\"ph\": \"C\""), i);
+    }
+    assert_int_equal(count_of(fixture_dump(f, true), "\"ph\": \"C\""), 20);
+    /* Finished: what comes is not recorded, and further dumps change nothing. */
+    fixture_count(f, counter, 21);
+    assert_int_equal(count_of(fixture_dump(f, true), "\"ph\": \"C\""), 20);
+    /* A new run makes a new file. */
+    fixture_run(f);
+    fixture_count(f, counter, 22);
+    assert_int_equal(count_of(fixture_dump(f, true), "\"ph\": \"C\""), 1);
+    assert_has(f->text, "\"name\": \"dom\"\n");
+}
+
+static void dumps_without_continuation_are_whole_files(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t counter = fixture_object(f, MEMLEDGER_COUNTER, "ctr");
+
+    ml_profile_set_config(f->profile, "continuous_dump", "false");
+    for (int i = 0; i < 3; i++) {
+        fixture_run(f);
+        fixture_count(f, counter, 10 * i);
+        fixture_count(f, counter, 10 * i + 1);
+        fixture_dump(f, false);
+        assert_int_equal(count_of(f->text, "\"ph\": \"C\""), 2);
+        assert_int_equal(count_of(f->text, "\"name\": \"dom\"\n"), 1);
+        fixture_count(f, counter, 10 * i + 2); /* until the next run: dropped */
+        fixture_dump(f, false);
+        assert_int_equal(count_of(f->text, "\"ph\": \"C\""), 2);
+    }
+}
+
+static void the_period_writes_by_itself(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t counter = fixture_object(f, MEMLEDGER_COUNTER, "ctr");
+
+    ml_profile_set_config(f->profile, "dump_period", "0.5");
+    fixture_run(f);
+    fixture_count(f, counter, 1);
+    ml_profile_tick(f->profile, 499999999);
+    assert_int_equal(access(f->path, F_OK), -1);
+    ml_profile_tick(f->profile, 500000000);
+    assert_int_equal(count_of(fixture_read(f), "\"ph\": \"C\""), 1);
+    fixture_count(f, counter, 2);
+    ml_profile_tick(f->profile, 999999999);
+    assert_int_equal(count_of(fixture_read(f), "\"ph\": \"C\""), 1);
+    ml_profile_tick(f->profile, 1000000000);
+    assert_int_equal(count_of(fixture_read(f), "\"ph\": \"C\""), 2);
+}
+
+static void without_continuation_nothing_writes_by_itself(void **state)
+{
+    struct fixture *f = *state;
+
+    ml_profile_set_config(f->profile, "continuous_dump", "false");
+    fixture_run(f);
+    fixture_count(f, fixture_object(f, MEMLEDGER_COUNTER, "ctr"), 1);
+    ml_profile_tick(f->profile, 5000000000);
+    assert_int_equal(access(f->path, F_OK), -1);
+}
+
+static void the_end_of_the_process_ends_the_file(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_run(f);
+    fixture_count(f, fixture_object(f, MEMLEDGER_COUNTER, "ctr"), 7);
+    ml_profile_set_state(f->profile, ML_PROFILE_STOP, f->now_ns);
+    ml_profile_free(f->profile);
+    f->profile = NULL;
+    assert_has(fixture_read(f), "{ \"ctr\": 7 }");
+}
+
+static void a_large_profile_is_written_in_pieces(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t counter = fixture_object(f, MEMLEDGER_COUNTER, "ctr");
+
+    fixture_run(f);
+    for (int i = 0; i < 20000; i++)
+        fixture_count(f, counter, i);
+    assert_true(strlen(fixture_read(f)) > 1 << 20);
+    assert_int_equal(count_of(fixture_dump(f, true), "\"ph\": \"C\""), 20000);
+}
+
+static void another_name_starts_another_file(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t counter = fixture_object(f, MEMLEDGER_COUNTER, "ctr");
+    char other[128];
+
+    fixture_run(f);
+    fixture_count(f, counter, 1);
+    snprintf(other, sizeof(other), "%s/other.json", f->folder);
+    ml_profile_set_config(f->profile, "filename", other);
+    assert_has(fixture_read(f), "{ \"ctr\": 1 }");
+    fixture_count(f, counter, 2);
+    unlink(f->path);
+    strcpy(f->path, other);
+    assert_has(fixture_dump(f, true), "{ \"ctr\": 2 }");
+    assert_int_equal(count_of(f->text, "\"name\": \"dom\"\n"), 1);
+}
+
+/* ---- Failures ----------------------------------------------------------- */
+
+static void an_unwritable_place_is_named(void **state)
+{
+    struct fixture *f = *state;
+    struct ml_error err = {0};
+
+    ml_profile_set_config(f->profile, "filename", "no-such-folder/p.json");
+    fixture_run(f);
+    assert_int_equal(ml_profile_dump(f->profile, true, &err), -ENOENT);
+    assert_has(err.text, "no-such-folder/p.json: cannot be created: No such file");
+    ml_profile_set_config(f->profile, "filename", "profile.json");
+    fixture_dump(f, true);
+}
+
+static void a_pipe_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct ml_error err = {0};
+
+    assert_int_equal(mkfifo(f->path, 0600), 0);
+    fixture_run(f);
+    assert_true(ml_profile_dump(f->profile, true, &err) < 0);
+    ml_profile_set_config(f->profile, "filename", "/dev/null");
+    assert_int_equal(ml_profile_dump(f->profile, true, &err), -EINVAL);
+    assert_has(err.text, "/dev/null: is not a regular file");
+}
+
+static void two_profiles_do_not_share_a_file(void **state)
+{
+    struct fixture *f = *state;
+    struct ml_profile *other;
+    struct ml_error err = {0};
+
+    assert_int_equal(ml_profile_new(&f->dict, f->folder, WALL_NS, &other), 0);
+    fixture_run(f);
+    fixture_count(f, fixture_object(f, MEMLEDGER_COUNTER, "ctr"), 7);
+    fixture_dump(f, false);
+    ml_profile_set_state(other, ML_PROFILE_RUN, 0);
+    assert_int_equal(ml_profile_dump(other, true, &err), -EBUSY);
+    assert_has(err.text, "another process writes its profile there");
+    assert_has(fixture_read(f), "{ \"ctr\": 7 }");
+    fixture_dump(f, true);
+    assert_int_equal(ml_profile_dump(other, true, &err), 0);
+    ml_profile_free(other);
+}
+
+/* A limit on the file's size fails like a full disk, after some of the bytes. */
+static void limit_file_size(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void a_full_disk_leaves_valid_json(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t counter = fixture_object(f, MEMLEDGER_COUNTER, "ctr");
+    struct ml_error err = {0};
+
+    fixture_run(f);
+    fixture_count(f, counter, 1);
+    fixture_dump(f, false);
+    limit_file_size(1500);
+    for (int i = 2; i <= 10; i++)
+        fixture_count(f, counter, i);
+    assert_int_equal(ml_profile_dump(f->profile, true, &err), -EFBIG);
+    assert_has(err.text, "profile.json: cannot be written: File too large");
+    assert_int_equal(count_of(fixture_read(f), "\"ph\": \"C\""), 1);
+    limit_file_size(RLIM_INFINITY);
+    /* Nothing was lost: it fits now. */
+    assert_int_equal(count_of(fixture_dump(f, true), "\"ph\": \"C\""), 10);
+}
+
+static void what_is_lost_is_told_once(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t counter = fixture_object(f, MEMLEDGER_COUNTER, "ctr");
+    struct ml_error err = {0};
+
+    fixture_run(f);
+    fixture_dump(f, false);
+    limit_file_size(1500);
+    for (int i = 0; i < 20000; i++)
+        fixture_count(f, counter, i);
+    limit_file_size(RLIM_INFINITY);
+    assert_int_equal(ml_profile_dump(f->profile, false, &err), -EFBIG);
+    assert_has(err.text, "records are missing: File too large");
+    assert_has(fixture_dump(f, true), "{ \"ctr\": 19999 }");
+    /* The category's name was among what was lost, and is given again. */
+    assert_int_equal(count_of(f->text, "\"name\": \"dom\"\n"), 1);
+}
+
+#define test(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(the_layout),
+        test(dump_before_any_run_is_an_error),
+        test(a_profile_of_nothing_is_valid),
+        test(every_dump_leaves_valid_json),
+        test(dumps_without_continuation_are_whole_files),
+        test(the_period_writes_by_itself),
+        test(without_continuation_nothing_writes_by_itself),
+        test(the_end_of_the_process_ends_the_file),
+        test(a_large_profile_is_written_in_pieces),
+        test(another_name_starts_another_file),
+        test(an_unwritable_place_is_named),
+        test(a_pipe_is_refused),
+        test(two_profiles_do_not_share_a_file),
+        test(a_full_disk_leaves_valid_json),
+        test(what_is_lost_is_told_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
