@@ -4,7 +4,8 @@
  * Levels nest (driver > pool > block), so adding them up would count bytes
  * twice. Totals over several spaces therefore add only the *counted* ones: of
  * each device of each process the block-level spaces if it has any, else the
- * pool-level ones, else the driver-level ones. Figures by level and by space
+ * pool-level ones, else the driver-level ones. The heap counts as a pool where
+ * the program reports blocks of its own beside it. Figures by level and by space
  * are kept beside them for all.
  *
  * When a process ends, or replaces itself by exec, what it had left goes back
@@ -124,7 +125,7 @@ struct ml_replay {
     void *ctx;
 
     struct ml_map space_index, process_index; /* number -> index */
-    struct ml_map top_levels;                 /* process and device -> counted level */
+    struct ml_map top_ranks;                 /* process and device -> rank that counts */
     struct ml_map moved;                      /* thread -> block being resized */
     uint32_t last_space_number, last_space;   /* the index found last */
 };

@@ -5,13 +5,31 @@
 #include "replay_spaces.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "defs.h"
 #include "live_table.h"
+#include "memledger/memledger.h"
+
+/* Which of a process's spaces on a device count: those of the highest rank, for
+ * they lie inside the others. An arena that a program reports by itself is
+ * usually cut from the heap, so the heap ranks between pools and blocks. */
+enum { RANKS_PER_LEVEL = 2 };
+
+static bool is_heap(const struct ml_replay *r, const struct ml_space *space)
+{
+    return space->level == MEMLEDGER_BLOCK &&
+           !strcmp(ml_trace_string(r->trace, space->name, NULL), ML_HEAP_SPACE_NAME);
+}
 
 static uint32_t level_of(const struct ml_space *space)
 {
     return space->level >= 1 && space->level < ML_LEVELS ? space->level : ML_LEVELS - 1;
+}
+
+static uint32_t rank_of(const struct ml_replay *r, const struct ml_space *space)
+{
+    return RANKS_PER_LEVEL * level_of(space) - is_heap(r, space);
 }
 
 static int64_t device_of(struct ml_replay *r, const struct ml_space *space)
@@ -22,12 +40,11 @@ static int64_t device_of(struct ml_replay *r, const struct ml_space *space)
     return ml_intern_put(&r->device_names, name, len, NULL);
 }
 
-static uint64_t top_level_key(uint32_t process, int64_t device)
+static uint64_t top_rank_key(uint32_t process, int64_t device)
 {
     return (uint64_t)process << 32 | (uint32_t)device;
 }
 
-/* Which level counts, for each device of each process: the highest it has. */
 int ml_replay_find_levels(struct ml_replay *r)
 {
     uint32_t count = ml_trace_spaces(r->trace);
@@ -42,9 +59,9 @@ int ml_replay_find_levels(struct ml_replay *r)
         device = device_of(r, space);
         if (device < 0)
             return -ENOMEM;
-        key = top_level_key(space->process, device);
-        ml_map_get(&r->top_levels, key, &top);
-        if (level_of(space) > top && ml_map_put(&r->top_levels, key, level_of(space)) < 0)
+        key = top_rank_key(space->process, device);
+        ml_map_get(&r->top_ranks, key, &top);
+        if (rank_of(r, space) > top && ml_map_put(&r->top_ranks, key, rank_of(r, space)) < 0)
             return -ENOMEM;
     }
     return 0;
@@ -103,14 +120,16 @@ static int64_t add_space(struct ml_replay *r, uint32_t number, uint64_t time_ns)
     int64_t device = find_device(r, space);
     int64_t process = ml_replay_find_process(r, space->process, time_ns);
     struct ml_replay_space s = {.number = number, .level = level_of(space)};
-    uint64_t top = s.level;
+    uint64_t top = rank_of(r, space);
 
     if (device < 0 || process < 0)
         return -ENOMEM;
-    ml_map_get(&r->top_levels, top_level_key(space->process, device), &top);
+    ml_map_get(&r->top_ranks, top_rank_key(space->process, device), &top);
     s.device = (uint32_t)device;
     s.process = (uint32_t)process;
-    s.counted = s.level == top;
+    s.counted = rank_of(r, space) == top;
+    if (!s.counted && is_heap(r, space))
+        s.level = MEMLEDGER_POOL;
     s.forked = ml_trace_process(r->trace, space->process)->how == ML_FORKED;
     s.next_of_process = r->processes.items[process].first_space;
     if (ml_vec_push(&r->spaces, s) < 0 ||

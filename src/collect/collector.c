@@ -15,8 +15,8 @@
 
 #include "merge.h"
 
-/* How long to sleep after a pass that found nothing: rings that fill wake us,
- * so this only bounds how late a trickle of events is seen. */
+/* How long to sleep after a pass that found little: rings that fill wake us, so
+ * this only bounds how late a trickle of events is seen. */
 #define IDLE_NS_MIN 1000000u
 #define IDLE_NS_MAX 50000000u
 /* A partly filled block is written after this long, so that little is lost if
@@ -64,6 +64,7 @@ int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir
     for (const struct ml_setting *s = opts->settings; s && s->key; s++)
         ml_dict_config(&c->dict, s->key, s->value);
     c->stage.heartbeat = &session->page->heartbeat;
+    c->idle_ns = IDLE_NS_MIN;
     c->stage.dict = &c->dict;
     c->stage.writer = &c->writer;
     c->stage.ticks = &c->ticks;
@@ -239,7 +240,7 @@ static bool settle_target(struct ml_collector *c, struct ml_target *t, bool chec
 
 static void settle(struct ml_collector *c)
 {
-    bool check = c->ticks.ns - c->checked_ns > CHECK_NS;
+    bool check = !c->checked_ns || c->ticks.ns - c->checked_ns > CHECK_NS;
     size_t kept = 0;
 
     if (check)
@@ -278,14 +279,15 @@ static void publish_progress(struct ml_collector *c)
     for (int i = 0; i < ML_KIND_COUNT; i++)
         events += c->writer.counts.events[i];
     atomic_store_explicit(&page->events, events, memory_order_relaxed);
+    atomic_store_explicit(&page->own_events, c->stage.own_events, memory_order_relaxed);
     atomic_store_explicit(&page->file_bytes, c->writer.offset, memory_order_relaxed);
     atomic_store_explicit(&page->lost, c->stage.lost + c->writer.lost, memory_order_relaxed);
     atomic_store_explicit(&page->write_error, -c->writer.error, memory_order_relaxed);
     atomic_store_explicit(&page->running, running(c), memory_order_relaxed);
 }
 
-/* One round: hellos, records, ends. Returns whether there was anything. */
-static bool round_once(struct ml_collector *c)
+/* One round: hellos, records, ends. Returns the number of words read. */
+static uint64_t round_once(struct ml_collector *c)
 {
     uint64_t words;
 
@@ -328,20 +330,27 @@ static void finish(struct ml_collector *c)
     c->checked_ns = 0;
     round_once(c);
     round_once(c);
+    /* Profiles of processes that run on end here. */
+    for (size_t i = 0; i < c->stage.targets.len; i++) {
+        ml_profile_free(c->stage.targets.items[i]->profile);
+        c->stage.targets.items[i]->profile = NULL;
+    }
 }
 
 int ml_collector_run(struct ml_collector *c)
 {
     struct ml_session *page = c->session->page;
     pid_t launcher = getppid(); /* without it, the last target's end is ours */
+    /* With less there is time: to look again at once would only take the rings'
+     * cache lines away from those who write them. */
+    uint64_t much = page->ring_bytes / sizeof(uint64_t) / 8;
     int r;
 
     while (!atomic_load(&page->finish) && (getppid() == launcher || running(c))) {
-        if (round_once(c)) {
-            c->idle_ns = IDLE_NS_MIN;
+        uint64_t words = round_once(c);
+        if (words > much)
             continue;
-        }
-        c->idle_ns = ml_min_u64(ml_max_u64(2 * c->idle_ns, IDLE_NS_MIN), IDLE_NS_MAX);
+        c->idle_ns = words ? IDLE_NS_MIN : ml_min_u64(2 * c->idle_ns, IDLE_NS_MAX);
         sleep_until_rung(c);
     }
     finish(c);

@@ -48,48 +48,53 @@ static bool is_memory(const char *name)
            !strcmp(name, "Driver Memory");
 }
 
+/* The number is given last, when nothing else can fail: numbers and entries must
+ * not drift apart. */
 static int64_t category_number(struct ml_profile_tracks *t, const char *name)
 {
-    int64_t number = ml_intern_put(&t->category_names, name, strlen(name), NULL);
+    int64_t number = ml_intern_find(&t->category_names, name, strlen(name));
     struct ml_profile_category c = {.pid = category_pid(name), .memory = is_memory(name)};
 
-    if (number < (int64_t)t->categories.len)
+    if (number >= 0)
         return number;
-    c.name = ml_intern_get(&t->category_names, (uint32_t)number, NULL);
+    c.name = ml_arena_dup(&t->arena, name, strlen(name));
     c.json = quote(t, name);
-    return c.json && !ml_vec_push(&t->categories, c) ? number : -ENOMEM;
+    if (!c.name || !c.json || ml_vec_reserve(&t->categories, 1))
+        return -ENOMEM;
+    number = ml_intern_put(&t->category_names, name, strlen(name), NULL);
+    return number < 0 ? number : ml_vec_push(&t->categories, c) ? -ENOMEM : number;
 }
 
-/* A number that was given but whose entry could not be made is refused from
- * then on: entries and numbers must not drift apart. */
-static int64_t make_track(struct ml_profile_tracks *t, int64_t number, uint32_t category,
-                          enum ml_track_kind kind, const char *name)
+/* The same, in the same order. `key` is the one of ml_profile_track. */
+static int64_t new_track(struct ml_profile_tracks *t, const struct ml_buf *key, uint32_t category,
+                         enum ml_track_kind kind, const char *name)
 {
     struct ml_profile_track track = {.category = category, .kind = kind};
+    int64_t number;
 
-    if (number != (int64_t)t->tracks.len)
-        return -ENOMEM;
     track.name = ml_arena_dup(&t->arena, name, strlen(name));
     track.json = quote(t, name);
-    if (!track.name || !track.json || ml_vec_push(&t->tracks, track))
+    if (!track.name || !track.json || ml_vec_reserve(&t->tracks, 1))
         return -ENOMEM;
-    return number;
+    number = ml_intern_put(&t->track_names, key->data, key->len, NULL);
+    return number < 0 ? number : ml_vec_push(&t->tracks, track) ? -ENOMEM : number;
 }
 
 int64_t ml_profile_track(struct ml_profile_tracks *t, const char *category, enum ml_track_kind kind,
                          const char *name)
 {
     int64_t in = category_number(t, category);
-    uint32_t key[2] = {(uint32_t)in, kind};
-    int64_t number;
+    uint32_t start[2] = {(uint32_t)in, kind};
+    struct ml_buf key = {0};
+    int64_t number = -ENOMEM;
 
-    ml_buf_clear(&t->scratch);
-    if (in < 0 || ml_buf_append(&t->scratch, key, sizeof(key)) || ml_buf_puts(&t->scratch, name))
-        return -ENOMEM;
-    number = ml_intern_put(&t->track_names, t->scratch.data, t->scratch.len, NULL);
-    if (number < (int64_t)t->tracks.len)
-        return number;
-    return make_track(t, number, (uint32_t)in, kind, name);
+    if (in >= 0 && !ml_buf_append(&key, start, sizeof(start)) && !ml_buf_puts(&key, name)) {
+        number = ml_intern_find(&t->track_names, key.data, key.len);
+        if (number < 0)
+            number = new_track(t, &key, (uint32_t)in, kind, name);
+    }
+    ml_buf_release(&key);
+    return number;
 }
 
 void ml_profile_track_add(struct ml_profile_track *track, int64_t value)

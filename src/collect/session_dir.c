@@ -17,10 +17,13 @@
 #include "io.h"
 
 #define RINGS_IN_A_SET 64
+#define LIBRARY_LINK "recorder.so"
 
+/* In memory rather than on a disk, where a store to the page can wait for the
+ * disk, or fail with SIGBUS when it is full. */
 static int make_directory(struct ml_session_dir *s)
 {
-    const char *parents[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp", "/dev/shm"};
+    const char *parents[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/dev/shm", "/tmp"};
 
     for (size_t i = 0; i < ML_ARRAY_SIZE(parents); i++) {
         const char *parent = parents[i];
@@ -102,6 +105,19 @@ int ml_session_dir_init(struct ml_session_dir *s, const struct ml_session_opts *
     return r;
 }
 
+int ml_session_dir_reach(struct ml_session_dir *s, char library[PATH_MAX], struct ml_error *err)
+{
+    char path[108];
+
+    if (!strpbrk(library, " :"))
+        return 0;
+    file_in(s, LIBRARY_LINK, path, sizeof(path));
+    if (symlink(library, path))
+        return ml_error_set(err, -errno, "cannot make %s: %s", path, strerror(errno));
+    strcpy(library, path);
+    return 0;
+}
+
 void ml_session_dir_detach(struct ml_session_dir *s)
 {
     if (s->socket >= 0)
@@ -120,6 +136,8 @@ void ml_session_dir_release(struct ml_session_dir *s)
     file_in(s, ML_SESSION_SOCKET, path, sizeof(path));
     unlink(path);
     file_in(s, ML_SESSION_PAGE, path, sizeof(path));
+    unlink(path);
+    file_in(s, LIBRARY_LINK, path, sizeof(path));
     unlink(path);
     rmdir(s->path);
 }

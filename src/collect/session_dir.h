@@ -6,6 +6,7 @@
 #ifndef ML_SESSION_DIR_H
 #define ML_SESSION_DIR_H
 
+#include <limits.h>
 #include <stdint.h>
 
 #include "error.h"
@@ -25,6 +26,10 @@ struct ml_session_opts {
 
 int ml_session_dir_init(struct ml_session_dir *s, const struct ml_session_opts *opts,
                         struct ml_error *err);
+
+/* Replaces the path of the library to preload by one that the loader can read:
+ * it takes blanks and colons for the end of a name. */
+int ml_session_dir_reach(struct ml_session_dir *s, char library[PATH_MAX], struct ml_error *err);
 
 /* Unmaps, closes and removes the directory. */
 void ml_session_dir_release(struct ml_session_dir *s);

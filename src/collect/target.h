@@ -44,6 +44,14 @@ struct ml_target_set {
     uint64_t lost_seen;
 };
 
+/* What a target said of a space, in the trace's strings. The trace defines it
+ * when it is first used: one that never is would only be in a report's way. */
+struct ml_announced_space {
+    uint32_t level; /* 0: never announced */
+    uint32_t device;
+    uint32_t name;
+};
+
 struct ml_target {
     uint32_t pid;
     uint32_t process; /* number in the trace */
@@ -56,7 +64,8 @@ struct ml_target {
     ML_VEC(uint32_t) strings; /* its number -> the trace's; likewise below */
     ML_VEC(uint32_t) objects; /* + 1; 0: not defined */
     ML_VEC(int64_t) counters;
-    uint32_t spaces[ML_SPACE_MAX + 1]; /* + 1; 0: not defined */
+    uint32_t spaces[ML_SPACE_MAX + 1]; /* + 1; 0: not used yet */
+    struct ml_announced_space announced[ML_SPACE_MAX + 1];
     struct ml_profile *profile; /* NULL until it asks for one */
 };
 

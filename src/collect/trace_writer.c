@@ -148,22 +148,15 @@ static int append(struct ml_trace_writer *w, const void *bytes, size_t len)
     return r;
 }
 
-static int enter_block(struct ml_trace_writer *w, const struct ml_index_entry *entry,
-                       const struct ml_index_totals *counts)
+/* Precondition: there is room in both lists. */
+static void enter_block(struct ml_trace_writer *w, const struct ml_index_entry *entry,
+                        const struct ml_index_totals *counts)
 {
-    int r = ml_vec_push(&w->index, *entry);
-
-    if (r)
-        return r;
-    r = ml_vec_push(&w->index_counts, *counts);
-    if (r) {
-        w->index.len--;
-        return r;
-    }
+    (void)ml_vec_push(&w->index, *entry);
+    (void)ml_vec_push(&w->index_counts, *counts);
     w->sequence++;
     add_counts(&w->totals, counts);
     w->written += all_kinds(counts);
-    return 0;
 }
 
 /* Compresses and writes one block whose type, times and events are set in h.
@@ -177,7 +170,8 @@ static int append_block(struct ml_trace_writer *w, struct ml_block_header *h,
     int r;
 
     ml_buf_clear(&w->packed);
-    if (ml_buf_reserve(&w->packed, ML_BLOCK_HEADER_BYTES + ZSTD_compressBound(raw_bytes)))
+    if (ml_buf_reserve(&w->packed, ML_BLOCK_HEADER_BYTES + ZSTD_compressBound(raw_bytes)) ||
+        ml_vec_reserve(&w->index, 1) || ml_vec_reserve(&w->index_counts, 1))
         return -ENOMEM;
     stored = w->packed.data + ML_BLOCK_HEADER_BYTES;
     n = ZSTD_compressCCtx(w->zstd, stored, w->packed.cap - ML_BLOCK_HEADER_BYTES, raw, raw_bytes,
@@ -191,7 +185,7 @@ static int append_block(struct ml_trace_writer *w, struct ml_block_header *h,
     ml_block_header_put(w->packed.data, h, stored);
     r = append(w, w->packed.data, ML_BLOCK_HEADER_BYTES + n);
     if (!r)
-        r = enter_block(w, &entry, counts);
+        enter_block(w, &entry, counts);
     return r;
 }
 

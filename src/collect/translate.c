@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "config_keys.h"
+#include "memledger/memledger.h"
 #include "varint.h"
 
 #define OBJECTS_MAX (1u << 20)
@@ -73,6 +74,7 @@ static void emit_lost(struct ml_stage *stage, uint32_t thread, uint64_t count,
                           .args = {count, stage->ticks->old_ns, reason}};
 
     stage->lost += count;
+    stage->own_events++;
     ml_trace_writer_event(stage->writer, &ev);
 }
 
@@ -108,6 +110,8 @@ void ml_target_note_end(struct ml_stage *stage, struct ml_target *t)
 {
     struct ml_event ev = {.kind = ML_PROCESS_END, .time_ns = stage->ticks->ns,
                           .args = {t->process, 0}};
+
+    stage->own_events++;
     emit(stage, t, &ev);
 }
 
@@ -133,6 +137,7 @@ void ml_source_close(struct ml_stage *stage, struct ml_source *s)
     struct ml_event ev = {.kind = ML_THREAD_END, .time_ns = stage->ticks->ns, .thread = s->thread};
 
     ml_source_note_lost(stage, s);
+    stage->own_events++;
     emit(stage, s->target, &ev);
     s->open = false;
 }
@@ -203,36 +208,31 @@ static void take_string(struct ml_stage *stage, struct ml_source *s)
         t->strings.items[number] = ml_dict_string(stage->dict, (const char *)words, len);
 }
 
-static uint32_t define_space(struct ml_stage *stage, struct ml_target *t, uint32_t level,
-                             uint32_t device, uint32_t name)
-{
-    uint64_t fields[ML_DEF_FIELDS] = {
-        [ML_SPACE_PROCESS] = t->process,
-        [ML_SPACE_DEVICE] = device,
-        [ML_SPACE_LEVEL] = level,
-        [ML_SPACE_NAME] = name,
-    };
-    return ml_dict_add(stage->dict, ML_DEF_SPACE, fields);
-}
-
-static void take_space(struct ml_stage *stage, struct ml_source *s)
+static void take_space(struct ml_source *s)
 {
     struct ml_target *t = s->target;
     uint32_t number = high(word(s, 1));
     uint64_t names = word(s, 2);
 
-    if (number && number <= ML_SPACE_MAX && !t->spaces[number])
-        t->spaces[number] = 1 + define_space(stage, t, low(word(s, 1)), string_of(t, high(names)),
-                                             string_of(t, low(names)));
+    if (number && number <= ML_SPACE_MAX)
+        t->announced[number] = (struct ml_announced_space){
+            low(word(s, 1)), string_of(t, high(names)), string_of(t, low(names))};
 }
 
-/* A space that was never announced: the announcement was lost. */
-static ML_NOINLINE uint32_t unknown_space(struct ml_stage *stage, struct ml_target *t,
-                                          unsigned number)
+/* A space's first event. One that was never announced, since its announcement
+ * was lost, is called unknown. */
+static ML_NOINLINE uint32_t define_space(struct ml_stage *stage, struct ml_target *t,
+                                         unsigned number)
 {
-    uint32_t unknown = ml_dict_cstr(stage->dict, "unknown");
+    struct ml_announced_space said = t->announced[number];
+    uint64_t fields[ML_DEF_FIELDS] = {[ML_SPACE_PROCESS] = t->process};
 
-    t->spaces[number] = 1 + define_space(stage, t, 3, unknown, unknown);
+    if (!said.level)
+        said.device = said.name = ml_dict_cstr(stage->dict, "unknown");
+    fields[ML_SPACE_DEVICE] = said.device;
+    fields[ML_SPACE_LEVEL] = said.level ? said.level : MEMLEDGER_BLOCK;
+    fields[ML_SPACE_NAME] = said.name;
+    t->spaces[number] = 1 + ml_dict_add(stage->dict, ML_DEF_SPACE, fields);
     return t->spaces[number] - 1;
 }
 
@@ -461,7 +461,7 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
         take_string(stage, s);
         return false;
     case ML_REC_SPACE:
-        take_space(stage, s);
+        take_space(s);
         return false;
     case ML_REC_OBJECT:
         take_object(stage, s);
@@ -496,7 +496,7 @@ void ml_source_take(struct ml_stage *stage, struct ml_source *s)
     ev.space = stage->writer->encoder->space;
     if (ML_LIKELY(space && kind != ML_REC_SPACE))
         ev.space = ML_LIKELY(t->spaces[space]) ? t->spaces[space] - 1
-                                               : unknown_space(stage, t, space);
+                                               : define_space(stage, t, space);
     if (ML_LIKELY(kind == ML_ALLOC)) {
         ev.addr = word(s, 1);
         ev.size = word(s, 2);

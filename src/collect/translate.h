@@ -19,6 +19,7 @@ struct ml_stage {
     _Atomic uint64_t *heartbeat; /* raised now and then in a long pass */
     uint64_t start_wall_ns;      /* wall-clock time of time 0 */
     uint64_t lost;               /* records that targets dropped, entered in the trace */
+    uint64_t own_events;         /* that are no target's: ends and losses */
     ML_VEC(struct ml_target *) targets; /* all that are being recorded */
 };
 

@@ -37,6 +37,9 @@ enum ml_lost_reason {
     ML_LOST_DAMAGED = 3,
 };
 
+/* The name of the space that the malloc family's blocks are in. */
+#define ML_HEAP_SPACE_NAME "malloc"
+
 #define ML_EVENT_ARGS 6
 
 /* One event, decoded. Numbers (thread, space, scope, stack, strings in args)

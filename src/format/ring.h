@@ -65,6 +65,7 @@ struct ml_session {
 
     /* For the launcher's progress line and closing note. */
     _Atomic uint64_t events;
+    _Atomic uint64_t own_events; /* of them the collector's: ends and losses */
     _Atomic uint64_t file_bytes;
     _Atomic uint64_t lost;
     _Atomic uint32_t processes; /* seen so far */

@@ -367,6 +367,28 @@ static void losses_are_added_up_by_reason(void **state)
     release(&r);
 }
 
+/* What a program reports of an arena that it took from malloc is in there. */
+static void the_heap_counts_where_nothing_lies_in_it(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t cpu = ml_maker_string(f.maker, "cpu");
+    uint32_t name = ml_maker_string(f.maker, ML_HEAP_SPACE_NAME);
+    uint32_t heap = ml_maker_space(f.maker, 0, cpu, MEMLEDGER_BLOCK, name);
+    struct replayed r;
+
+    (void)state;
+    ml_maker_process(f.maker, 101, 0, name);
+    uint32_t other_heap = ml_maker_space(f.maker, 1, cpu, MEMLEDGER_BLOCK, name);
+    fixture_alloc(&f, heap, 0x1000, 500);
+    fixture_alloc(&f, f.block, 0x1000, 400);
+    fixture_alloc(&f, other_heap, 0x1000, 7);
+    r = replay_fixture(&f);
+    assert_int_equal(r.replay.bytes.peak_bytes, 407);
+    assert_int_equal(r.replay.devices.items[0].levels[MEMLEDGER_POOL].peak_bytes, 500);
+    assert_int_equal(r.replay.devices.items[0].levels[MEMLEDGER_BLOCK].peak_bytes, 407);
+    release(&r);
+}
+
 static void undefined_numbers_do_no_harm(void **state)
 {
     struct fixture f = fixture_begin();
@@ -401,6 +423,7 @@ int main(void)
         cmocka_unit_test(exec_gives_the_former_memory_back),
         cmocka_unit_test(a_process_that_goes_on_is_alive_again),
         cmocka_unit_test(losses_are_added_up_by_reason),
+        cmocka_unit_test(the_heap_counts_where_nothing_lies_in_it),
         cmocka_unit_test(undefined_numbers_do_no_harm),
     };
 
