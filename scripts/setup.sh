@@ -47,14 +47,21 @@ test)
   need libcmocka-dev has_library cmocka
   need binutils has nm
   need python3 has_system python3
-  # Programs and libraries that the tests record.
+  # Programs and libraries that the tests record, and what they compare with.
+  need git has git
   need sqlite3 has sqlite3
+  need heaptrack has heaptrack
   need libjemalloc2 has_shared_object libjemalloc.so.2
   need libtcmalloc-minimal4 has_shared_object libtcmalloc_minimal.so.4
   ;;
 bench)
   need_compiler
   need heaptrack has heaptrack
+  # heaptrack compresses with it where it is there, else with gzip, which is slower.
+  need zstd has zstd
+  # Programs whose counts are compared with heaptrack's.
+  need git has git
+  need sqlite3 has sqlite3
   need_venv
   ;;
 dist)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "compiler.h"
 #include "sys.h"
 
 #define THREADS_MAX 256
@@ -77,18 +78,15 @@ static struct thread *this_thread(void)
 
 static size_t add_part(char *out, size_t len, const char *part)
 {
+    size_t room = ML_ERROR_BYTES - 1 - len;
     size_t n = strnlen(part, PART_MAX + 1);
-    bool cut = n > PART_MAX;
+    size_t dots = n > PART_MAX ? 3 : 0;
 
-    n = cut ? PART_MAX : n;
-    if (len + n + sizeof("...") > ML_ERROR_BYTES)
-        n = ML_ERROR_BYTES - sizeof("...") - len;
+    n = ml_min_u64(n - (dots ? 1 : 0), room);
+    dots = ml_min_u64(dots, room - n);
     memcpy(out + len, part, n);
-    if (cut && len + n + 2 * sizeof("...") < ML_ERROR_BYTES) {
-        memcpy(out + len + n, "...", 3);
-        n += 3;
-    }
-    return len + n;
+    memset(out + len + n, '.', dots);
+    return len + n + dots;
 }
 
 int ml_fail_parts(const char *first, ...)

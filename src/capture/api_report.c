@@ -83,7 +83,11 @@ void ml_api_push(int kind, const char *name)
 void ml_api_pop(void)
 {
     uint64_t words[] = {ml_record_word(ML_POP, 0, ml_now())};
-    ml_record(words, 1);
+
+    if (ML_UNLIKELY(ml_writer->lost_pushes))
+        ml_record_drop(words);
+    else
+        ml_record(words, 1);
 }
 
 void ml_api_mark(int kind, uint64_t number, const char *name)

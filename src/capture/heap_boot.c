@@ -20,10 +20,13 @@ alignas(ALIGN) char ml_boot_memory[ML_BOOT_BYTES];
 void *ml_boot_alloc(size_t align, size_t bytes)
 {
     static _Atomic size_t used;
-    size_t room = sizeof(struct head) + (align > ALIGN ? align : ALIGN) + bytes;
     struct head *head;
     uintptr_t at;
+    size_t room;
 
+    if (align < ALIGN)
+        align = ALIGN;
+    room = sizeof(*head) + align + bytes;
     if (align > ML_BOOT_BYTES || bytes > ML_BOOT_BYTES || room > ML_BOOT_BYTES - used)
         goto full;
     room = (room + ALIGN - 1) / ALIGN * ALIGN;

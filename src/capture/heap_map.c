@@ -70,7 +70,7 @@ static bool is_file(const void *addr, size_t bytes)
     static const char dir[] = "/proc/self/map_files/";
     char path[sizeof(dir) + 2 * 16 + 2];
     char name[32];
-    char *end = path;
+    char *end;
     ssize_t n;
 
     memcpy(path, dir, sizeof(dir) - 1);

@@ -19,6 +19,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdlib.h>
 
 #include "heap_real.h"
 #include "heap_seen.h"
@@ -37,18 +38,19 @@ static bool settled;
 
 static ML_ALWAYS_INLINE void settle(void)
 {
-    /* Pairs with the release store in ml_new_look_up. */
+    /* Pairs with the release store in ml_new_settle. */
     if (ML_UNLIKELY(!__atomic_load_n(&settled, __ATOMIC_ACQUIRE)))
         ml_heap_ready();
 }
 
 /* ---- Hooks ----------------------------------------------------------------------- */
 
+/* By name, so that a program with a malloc of its own gets that. */
 static void *plain_new(size_t align, size_t bytes)
 {
     if (!align)
-        return ml_heap_seen(ML_REAL(malloc)(bytes ? bytes : 1), bytes);
-    return ml_heap_seen(ML_REAL(aligned_alloc)(align, (bytes + align - 1) & ~(align - 1)), bytes);
+        return malloc(bytes ? bytes : 1);
+    return aligned_alloc(align, (bytes + align - 1) & ~(align - 1));
 }
 
 /* The operator that the calling library would have found without us: it knows
@@ -98,14 +100,10 @@ static ML_NOINLINE new_function *operator_of(const void *caller, const char *sym
                                                                                                    \
         settle();                                                                                  \
         real = (delete_function *)to_##symbol.real;                                                \
-        if (ML_LIKELY(real && !to_##symbol.own))                                                   \
+        if (!real)                                                                                 \
+            free(p);                                                                               \
+        else if (!to_##symbol.own || ml_heap_leaves(p))                                            \
             real(p, second, third);                                                                \
-        else if (!ml_heap_leaves(p))                                                               \
-            return;                                                                                \
-        else if (real)                                                                             \
-            real(p, second, third);                                                                \
-        else                                                                                       \
-            ML_REAL(free)(p);                                                                      \
     }
 
 /* Under the names that compilers give them: w is new, l delete, a their array
@@ -138,10 +136,9 @@ struct entry {
 };
 
 /* The first of each pair number serves to try the others. */
-#define ENTRY(symbol, pair)                                                                        \
-    {                                                                                              \
-#symbol, &to_##symbol, pair                                                                \
-    }
+/* clang-format off */
+#define ENTRY(symbol, pair) {#symbol, &to_##symbol, pair}
+/* clang-format on */
 
 static const struct entry news[] = {
     ENTRY(_Znwm, 0),
@@ -210,30 +207,24 @@ static void call_delete(const struct entry *o, void *p)
 }
 
 /* An allocator's operator may still call malloc or free by name, as some of
- * jemalloc's do, and is then seen there. To know, each is called once. */
-static void try_new(const struct entry *o)
-{
-    unsigned before = ml_heap_came_in();
-    void *p;
-
-    if (!o->to->real || !deletes[o->pair].to->real)
-        return;
-    p = call_new(o);
-    o->to->own = ml_heap_came_in() == before;
-    call_delete(&deletes[o->pair], p);
-}
-
-static void try_delete(const struct entry *o)
+ * jemalloc's do, and is then seen there. To know, each is called; once before it
+ * counts, for an allocator that uses malloc to make itself ready. */
+static void try_pair(const struct entry *new, const struct entry *delete, struct target *to)
 {
     unsigned before;
     void *p;
 
-    if (!o->to->real || !news[o->pair].to->real)
+    if (!new->to->real || !delete->to->real)
         return;
-    p = call_new(&news[o->pair]);
+    call_delete(delete, call_new(new));
     before = ml_heap_came_in();
-    call_delete(o, p);
-    o->to->own = ml_heap_came_in() == before;
+    p = call_new(new);
+    if (to == new->to)
+        to->own = ml_heap_came_in() == before;
+    before = ml_heap_came_in();
+    call_delete(delete, p);
+    if (to == delete->to)
+        to->own = ml_heap_came_in() == before;
 }
 
 void ml_new_look_up(void)
@@ -255,11 +246,11 @@ void ml_new_settle(const void *real_malloc)
     dl_iterate_phdr(find_object, &allocator);
     for (size_t i = 0; i < ML_ARRAY_SIZE(news); i++) {
         if (is_in(&allocator, news[i].to->real))
-            try_new(&news[i]);
+            try_pair(&news[i], &deletes[news[i].pair], news[i].to);
     }
     for (size_t i = 0; i < ML_ARRAY_SIZE(deletes); i++) {
         if (is_in(&allocator, deletes[i].to->real))
-            try_delete(&deletes[i]);
+            try_pair(&news[deletes[i].pair], &deletes[i], deletes[i].to);
     }
     __atomic_store_n(&settled, true, __ATOMIC_RELEASE);
 }

@@ -68,9 +68,7 @@ static void find_all(void)
 /* NULL: called by the lookup itself. */
 static const struct ml_heap_real *look_up(void)
 {
-    if (stage != NOT_LOOKING)
-        came_in++;
-    else if (!__atomic_load_n(&found_all, __ATOMIC_ACQUIRE))
+    if (stage == NOT_LOOKING && !__atomic_load_n(&found_all, __ATOMIC_ACQUIRE))
         find_all();
     return stage == LOOKING ? NULL : &found.real;
 }
@@ -88,7 +86,9 @@ static const struct ml_heap_real *ready(void)
 {
     const struct ml_heap_real *real = look_up();
 
-    if (real && stage == NOT_LOOKING && ml_heap_start())
+    if (stage != NOT_LOOKING)
+        came_in++;
+    else if (ml_heap_start())
         install();
     return real;
 }
@@ -175,34 +175,28 @@ static void *first_pvalloc(size_t bytes)
     return real ? real->pvalloc(bytes) : ml_boot_alloc(4096, (bytes + 4095) & ~(size_t)4095);
 }
 
+/* An allocator that holds its own locks may be asking, and looking up would go
+ * back to it: these three wait until somebody else has made the hooks ready. */
+
 static void *first_mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
-    const struct ml_heap_real *real = ready();
-
-    if (real)
-        return real->mmap(addr, bytes, prot, flags, fd, offset);
     return (void *)syscall(SYS_mmap, addr, bytes, (long)prot, (long)flags, (long)fd, offset);
 }
 
 static void *first_mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...)
 {
-    const struct ml_heap_real *real = ready();
     va_list args;
     void *to;
 
     va_start(args, flags);
     to = va_arg(args, void *);
     va_end(args);
-    if (real)
-        return real->mremap(old, old_bytes, bytes, flags, to);
     return (void *)syscall(SYS_mremap, old, old_bytes, bytes, (long)flags, to);
 }
 
 static int first_munmap(void *addr, size_t bytes)
 {
-    const struct ml_heap_real *real = ready();
-
-    return real ? real->munmap(addr, bytes) : (int)syscall(SYS_munmap, addr, bytes);
+    return (int)syscall(SYS_munmap, addr, bytes);
 }
 
 struct ml_heap_real ml_real = {

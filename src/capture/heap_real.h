@@ -37,7 +37,7 @@ extern struct ml_heap_real ml_real;
  * Called when the library is loaded. Keeps errno. */
 void ml_heap_ready(void);
 
-/* How many calls came in from this thread's own lookup, ever. */
+/* How many calls of the malloc family came in from this thread's own lookup. */
 unsigned ml_heap_came_in(void);
 
 #endif

@@ -4,9 +4,9 @@
  */
 #include "heap_start.h"
 
+#include <errno.h>
 #include <unistd.h>
 
-#include "heap_real.h"
 #include "memledger/memledger.h"
 #include "names.h"
 #include "recorder.h"
@@ -15,11 +15,18 @@
 uint32_t ml_heap_space;
 uint32_t ml_map_space;
 
+/* The collector does not move, but may come back. */
+static bool undecided(void)
+{
+    return ml_session && !atomic_load_explicit(&ml_session->closed, memory_order_relaxed) &&
+           ml_collector_stuck();
+}
+
 static void open_spaces(void)
 {
-    if (!ml_recorder_start() || ml_session->heap == ML_HEAP_OFF)
+    if (ml_session->heap == ML_HEAP_OFF)
         return;
-    __atomic_store_n(&ml_heap_space, ml_space_number("cpu", MEMLEDGER_BLOCK, "malloc"),
+    __atomic_store_n(&ml_heap_space, ml_space_number("cpu", MEMLEDGER_BLOCK, ML_HEAP_SPACE_NAME),
                      __ATOMIC_RELAXED);
     if (ml_session->heap == ML_HEAP_ALL)
         __atomic_store_n(&ml_map_space, ml_space_number("cpu", MEMLEDGER_DRIVER, "mmap"),
@@ -30,16 +37,21 @@ static void open_spaces(void)
 bool ml_heap_start(void)
 {
     static __thread bool inside;
+    int saved_errno = errno;
     struct ml_quiet quiet;
+    bool started;
 
     /* Before libc is initialised the environment, which names the session,
      * cannot be read. */
-    if (inside || !environ)
+    if (inside || !environ || undecided())
         return false;
     ml_quiet_begin(&quiet);
     inside = true;
-    open_spaces();
+    started = ml_recorder_start();
+    if (started)
+        open_spaces();
     inside = false;
     ml_quiet_end(&quiet);
-    return true;
+    errno = saved_errno;
+    return started || !undecided();
 }

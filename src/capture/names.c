@@ -164,7 +164,7 @@ uint32_t ml_name(const char *text)
     uint32_t number = 0, hash, slot;
     struct ml_quiet quiet;
 
-    if (!len || inside || !ml_recorder_start())
+    if (!len || inside || !ml_recorder_in_session())
         return 0;
     hash = (uint32_t)XXH3_64bits(text, len);
     if (__atomic_load_n(&tables.slots, __ATOMIC_ACQUIRE))
@@ -204,7 +204,7 @@ uint32_t ml_space_number(const char *device, uint32_t level, const char *name)
     uint32_t number = find_space(&s);
     struct ml_quiet quiet;
 
-    if (number || inside || !ml_recorder_start())
+    if (number || inside || !ml_recorder_in_session())
         return number;
     enter(&quiet);
     number = find_space(&s);

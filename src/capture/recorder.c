@@ -210,6 +210,11 @@ bool ml_recorder_start(void)
     return ok;
 }
 
+bool ml_recorder_in_session(void)
+{
+    return ml_recorder_start() || (ml_session && process);
+}
+
 __attribute__((constructor)) static void start_at_load(void)
 {
     ml_recorder_start();

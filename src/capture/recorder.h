@@ -23,6 +23,10 @@ extern struct ml_session *ml_session;
  * there is a ring set to record into. Async-signal-safe, keeps errno. */
 bool ml_recorder_start(void);
 
+/* Whether there is a session, recorded into or not. What cannot be recorded is
+ * counted then, and names are kept for when it can. */
+bool ml_recorder_in_session(void);
+
 /* A ring that nobody uses, now this thread's; NULL when there is none to be
  * had. *ret_data are its words. */
 struct ml_ring *ml_recorder_claim(uint64_t **ret_data, struct ml_writer **ret_writer);

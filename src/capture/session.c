@@ -58,7 +58,7 @@ static bool session_path(char *out, size_t room, const char *file)
 struct ml_session *ml_session_open(void)
 {
     char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
-    struct ml_session *s;
+    struct ml_session *s = NULL;
     int fd;
 
     find_session_dir();
@@ -68,7 +68,8 @@ struct ml_session *ml_session_open(void)
     if (fd < 0)
         return NULL;
     /* To read past the end of a file that is too short would be a SIGBUS. */
-    s = lseek(fd, 0, SEEK_END) < (off_t)sizeof(*s) ? NULL : ml_sys_map(sizeof(*s), MAP_SHARED, fd);
+    if (lseek(fd, 0, SEEK_END) >= (off_t)sizeof(*s))
+        s = ml_sys_map(sizeof(*s), MAP_SHARED, fd);
     close(fd);
     if (!s)
         return NULL;

@@ -89,6 +89,7 @@ static struct ml_writer *claim(void)
     w->head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     w->limit = w->head;
     w->busy = 0;
+    w->lost_pushes = w->owed_pops = 0;
     w->pending_words = 0;
     ring->tid = (uint32_t)syscall(SYS_gettid);
     prctl(PR_GET_NAME, ring->name, 0, 0, 0);
@@ -162,21 +163,58 @@ static bool room(struct ml_writer *w, unsigned n)
 
 /* ---- Slow paths -------------------------------------------------------- */
 
-/* Names are no events: they are told again when there is room. */
-static void drop(_Atomic uint64_t *lost, const uint64_t *words)
+static _Atomic uint64_t *lost_counter(struct ml_writer *w)
 {
+    if (!w->ring)
+        return ml_recorder_lost();
+    return orphaned(w, 0) ? &ml_session->unrecorded_lost : &w->ring->lost;
+}
+
+/* Names are no events: they are told again when there is room. Scopes must
+ * balance whatever is lost: a pop goes the way of its push, or comes later. */
+static void drop(struct ml_writer *w, const uint64_t *words)
+{
+    _Atomic uint64_t *lost = lost_counter(w);
     unsigned kind = words[0] & 0xff;
 
-    if (kind == ML_REC_STRING || kind == ML_REC_SPACE || kind == ML_REC_OBJECT)
+    if (!lost)
+        return;
+    if (kind == ML_REC_STRING || kind == ML_REC_SPACE || kind == ML_REC_OBJECT) {
         ml_recorder_names_dropped();
-    else
-        atomic_fetch_add_explicit(lost, 1, memory_order_relaxed);
+        return;
+    }
+    if (w->ring && kind == ML_POP && !w->lost_pushes) {
+        w->owed_pops++;
+        return;
+    }
+    if (w->ring && (kind == ML_PUSH || kind == ML_POP))
+        w->lost_pushes += kind == ML_PUSH ? 1 : -1;
+    atomic_fetch_add_explicit(lost, 1, memory_order_relaxed);
+}
+
+void ml_record_drop(const uint64_t *words)
+{
+    drop(ml_writer, words);
+}
+
+static bool fits(struct ml_writer *w, unsigned n)
+{
+    return w->head + n <= w->limit || room(w, n);
+}
+
+static bool pay_pops(struct ml_writer *w)
+{
+    for (; ML_UNLIKELY(w->owed_pops) && fits(w, 1); w->owed_pops--) {
+        uint64_t pop = ml_record_word(ML_POP, 0, ml_now());
+        ml_writer_copy(w, &pop, 1);
+    }
+    return !w->owed_pops;
 }
 
 static bool append(struct ml_writer *w, const uint64_t *words, unsigned n)
 {
-    if (ML_UNLIKELY(w->head + n > w->limit && !room(w, n))) {
-        drop(orphaned(w, 0) ? &ml_session->unrecorded_lost : &w->ring->lost, words);
+    if (ML_UNLIKELY(!pay_pops(w) || !fits(w, n))) {
+        drop(w, words);
         return false;
     }
     ml_writer_copy(w, words, n);
@@ -203,6 +241,7 @@ static bool claim_and_append(const uint64_t *words, unsigned n)
         return false;
     ml_writer = w;
     ml_recorder_announce();
+    ml_recorder_announce_again();
     append(w, words, n);
     if (exit_key_made)
         pthread_setspecific(exit_key, (void *)(uintptr_t)PTHREAD_DESTRUCTOR_ITERATIONS);
@@ -226,8 +265,8 @@ static void first_record(const uint64_t *words, unsigned n)
     } else if (skip) {
         skip--;
     }
-    if (!ok && ml_recorder_lost())
-        drop(ml_recorder_lost(), words);
+    if (!ok)
+        drop(&no_writer, words);
 }
 
 /* Precondition: w->busy was set by the caller. */
@@ -266,7 +305,8 @@ void ml_record_nested(struct ml_writer *w, const uint64_t *words, unsigned n)
     }
     if (at < ML_PENDING_WORDS)
         w->pending[at] = 0; /* the list ends here */
-    drop(&w->ring->lost, words);
+    drop(w, words);
+    w->limit = 0; /* have the next record look whether a pop is owed */
 }
 
 /* Moves what handlers left into the ring, with signals held off so that none
@@ -275,7 +315,9 @@ void ml_record_nested(struct ml_writer *w, const uint64_t *words, unsigned n)
 void ml_record_pending(struct ml_writer *w)
 {
     uint64_t signals = ml_sys_block_signals();
+    uint32_t owed_pops = w->owed_pops; /* to pushes in the list */
 
+    w->owed_pops = 0;
     for (uint32_t at = 0; at < ml_min_u64(w->pending_words, ML_PENDING_WORDS);) {
         unsigned n = (unsigned)w->pending[at];
         if (!n)
@@ -284,5 +326,7 @@ void ml_record_pending(struct ml_writer *w)
         at += 1 + n;
     }
     w->pending_words = 0;
+    w->owed_pops += owed_pops;
+    pay_pops(w);
     ml_sys_restore_signals(signals);
 }

@@ -55,7 +55,7 @@ static void child(const struct ml_launch *l, const struct ml_launch_opts *opts, 
 /* A reader of our notes that went away, or a limit on files, is no reason to
  * leave the program alone; and with SIGCHLD ignored, as it may come to us, the
  * kernel would not tell how a child ended. */
-void ml_launch_init(struct ml_launch *l)
+static void set_dispositions(struct ml_launch *l)
 {
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
     const struct sigaction usual = {.sa_handler = SIG_DFL};
@@ -63,6 +63,25 @@ void ml_launch_init(struct ml_launch *l)
     sigaction(SIGPIPE, &ignore, &l->old_pipe);
     sigaction(SIGXFSZ, &ignore, &l->old_xfsz);
     sigaction(SIGCHLD, &usual, &l->old_chld);
+}
+
+/* Descriptors 0 to 2 that are closed would be taken by files of ours. The
+ * program finds them closed again. */
+static void fill_standard_streams(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
+void ml_launch_init(struct ml_launch *l)
+{
+    fill_standard_streams();
+    set_dispositions(l);
 }
 
 int ml_launch_begin(struct ml_launch *l, const struct ml_launch_opts *opts, struct ml_error *err)

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measure memledger beside the same programs alone, memray and heaptrack.
+
+Prints tables and ratios and writes all figures as JSON. Nothing passes or fails
+by time; the exit status is 1 only when a program broke or events are missing
+without being counted as lost. docs/benchmarks.md says what each row means.
+"""
+import argparse
+import json
+import sys
+import time
+
+import row_collector
+import row_disk
+import row_equal
+import row_event
+import row_heap
+import row_read
+import row_start
+import row_threads
+from bench_context import Context, describe
+from bench_run import Failed
+from bench_table import ratio_table
+
+ROWS = {
+    "event": row_event.row,
+    "threads": row_threads.row,
+    "heap": row_heap.row,
+    "disk": row_disk.row,
+    "read": row_read.row,
+    "collector": row_collector.row,
+    "start": row_start.row,
+    "equal": row_equal.row,
+}
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true",
+                        help="few events, one run each: does it work? The figures mean nothing")
+    parser.add_argument("--only", metavar="NAME", action="append", choices=list(ROWS),
+                        help="only this row, and what it needs: " + ", ".join(ROWS))
+    parser.add_argument("--json", metavar="FILE", help="where the figures go "
+                        "(build/bench/results.json)")
+    return parser.parse_args()
+
+
+def print_head(machine):
+    print("memledger %(memledger)s beside memray %(memray)s and heaptrack %(heaptrack)s, "
+          "Python %(python)s" % machine)
+    print("%(cpu)s, %(cores)d cores, load %(load_before)s before, %(date)s" % machine)
+    if machine["quick"]:
+        print("a quick run: it shows that everything works, the figures mean nothing")
+
+
+def measure(ctx, names):
+    """@return rows, and how many could not be measured"""
+    rows, broken = [], 0
+    for name in names:
+        try:
+            row = ROWS[name](ctx)
+        except (Failed, OSError, KeyError, ValueError) as problem:
+            print("\n%s: NOT MEASURED: %s: %s" % (name, type(problem).__name__, problem),
+                  flush=True)
+            broken += 1
+            continue
+        rows.append(row)
+        print(row.text(), flush=True)
+    return rows, broken
+
+
+def main():
+    args = parse_arguments()
+    start = time.monotonic()
+    ctx = Context(args.quick)
+    try:
+        machine = describe(ctx)
+        print_head(machine)
+        rows, broken = measure(ctx, args.only or list(ROWS))
+    finally:
+        ctx.close()
+    ratios = ratio_table(rows)
+    if ratios:
+        print("\nRatios, of figures measured in turn in this run")
+        print("\n".join(ratios))
+    path = args.json or str(ctx.build / "bench" / "results.json")
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump({"machine": machine, "rows": {r.name: r.as_json() for r in rows}}, f, indent=2)
+        f.write("\n")
+    print("\n%.0f s; all figures: %s" % (time.monotonic() - start, path))
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

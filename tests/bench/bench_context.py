@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where things are, how much is measured, and what this machine is."""
+import datetime
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from bench_run import Failed, run
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+FULL = {
+    "events": 50_000_000,        # one thread
+    "thread_events": 10_000_000, # each thread, saturated
+    "busy_events": 4_000_000,    # each thread, with work in between
+    "heap_events": 5_000_000,
+    "steps": 2_000,
+    "paced_steps": 200,
+    "repeat": 5,
+    "heap_repeat": 7,
+    "start_repeat": 30,
+    "sleep_ms": 3_000,
+}
+QUICK = {
+    "events": 1_000_000,
+    "thread_events": 200_000,
+    "busy_events": 100_000,
+    "heap_events": 200_000,
+    "steps": 20,
+    "paced_steps": 5,
+    "repeat": 1,
+    "heap_repeat": 1,
+    "start_repeat": 2,
+    "sleep_ms": 200,
+}
+
+
+class Context:
+    """Shared by all rows; keeps what one row measured for the others."""
+
+    def __init__(self, quick):
+        root = HERE.parent.parent
+        self.build = pathlib.Path(os.environ.get("BUILD_DIR") or root / "build").resolve()
+        self.memledger = os.environ.get("MEMLEDGER") or str(self.build / "src/cli/memledger")
+        self.programs = pathlib.Path(os.environ.get("BENCH_PROGRAMS") or
+                                     self.build / "tests/bench")
+        self.memray = shutil.which(os.environ.get("MEMRAY", "memray"))
+        self.heaptrack = shutil.which("heaptrack")
+        self.quick = quick
+        self.sizes = QUICK if quick else FULL
+        self.cores = len(os.sched_getaffinity(0))
+        (self.build / "bench").mkdir(parents=True, exist_ok=True)
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="run-", dir=self.build / "bench"))
+        self._known = {}
+
+    def close(self):
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    def once(self, measure):
+        """The result of measure(self), which is called the first time only."""
+        if measure not in self._known:
+            self._known[measure] = measure(self)
+        return self._known[measure]
+
+    def program(self, name):
+        return str(self.programs / name)
+
+    def file(self, name):
+        return str(self.dir / name)
+
+    def recorded(self, trace, argv, heap=False):
+        """The command that records argv into the trace."""
+        return [self.memledger, "run", "-q", "-f", "-o", trace] + \
+               (["--heap"] if heap else []) + ["--"] + list(argv)
+
+    def contents(self, trace, repeat=1):
+        """What bench_read says of a trace."""
+        return run([self.program("bench_read"), "--repeat", repeat, trace]).out
+
+    def python(self):
+        """The interpreter that memray lives in, else this one."""
+        if self.memray:
+            beside = pathlib.Path(self.memray).with_name("python3")
+            if beside.exists():
+                return str(beside)
+        return sys.executable
+
+
+def check_count(contents, expected, what):
+    """A trace must hold what was reported; lost events are counted in it."""
+    found = contents["events"] + contents["lost"]
+    if found < expected:
+        raise Failed("%s: %d events reported, %d in the trace, %d lost"
+                     % (what, expected, contents["events"], contents["lost"]))
+
+
+def _first_line(argv):
+    try:
+        out = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                             stdin=subprocess.DEVNULL, check=False).stdout
+        return out.decode("utf-8", "replace").splitlines()[0].strip()
+    except (OSError, IndexError):
+        return None
+
+
+def _cpu_name():
+    with open("/proc/cpuinfo", encoding="utf-8") as f:
+        for line in f:
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return "unknown"
+
+
+def describe(ctx):
+    """The machine and the versions, for the head of the report."""
+    heaptrack = _first_line([ctx.heaptrack, "--version"]) if ctx.heaptrack else None
+    memray = _first_line([ctx.memray, "--version"]) if ctx.memray else None
+    return {
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "cpu": _cpu_name(),
+        "cores": ctx.cores,
+        "load_before": round(os.getloadavg()[0], 2),
+        "memledger": (_first_line([ctx.memledger, "--version"]) or "?").split()[-1],
+        "memray": memray.split()[-1] if memray else None,
+        "heaptrack": heaptrack.split()[-1] if heaptrack else None,
+        "python": (_first_line([ctx.python(), "--version"]) or "?").split()[-1],
+        "quick": ctx.quick,
+    }

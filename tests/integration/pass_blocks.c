@@ -1,0 +1,122 @@
+/* pass_blocks.c: threads that pass blocks to each other through an allocator
+ * that hands out first what came back last, so that an address goes from one
+ * thread to the next within nanoseconds.
+ *
+ *     pass_blocks THREADS BLOCKS
+ *
+ * Each thread takes blocks from the pool, and frees them or mails them to its
+ * neighbour, who does. The mailbox is a plain load and store: nothing there
+ * holds the processor back from reading its clock early. Addresses are made up.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "memledger/memledger.h"
+
+#define THREADS_MAX 64
+#define POOL_BLOCKS 4
+
+static memledger_space space;
+static int threads;
+static long blocks;
+
+/* A stack of free blocks behind a spin lock. */
+static int pool_lock;
+static uintptr_t pool[POOL_BLOCKS];
+static int pool_len;
+
+static uintptr_t mailboxes[THREADS_MAX][8]; /* [0] is used, one a cache line */
+static uint64_t allocations, frees;
+
+static void lock(void)
+{
+    while (__atomic_exchange_n(&pool_lock, 1, __ATOMIC_ACQUIRE)) {
+    }
+}
+
+static void unlock(void)
+{
+    __atomic_store_n(&pool_lock, 0, __ATOMIC_RELEASE);
+}
+
+static uintptr_t take(void)
+{
+    uintptr_t block = 0;
+
+    lock();
+    if (pool_len)
+        block = pool[--pool_len];
+    unlock();
+    if (block)
+        memledger_alloc(space, (void *)block, 64);
+    return block;
+}
+
+static void give_back(uintptr_t block)
+{
+    memledger_free(space, (void *)block);
+    lock();
+    pool[pool_len++] = block;
+    unlock();
+}
+
+static void *work(void *arg)
+{
+    int me = (int)(intptr_t)arg;
+    uintptr_t *mine = mailboxes[me];
+    uintptr_t *next = mailboxes[(me + 1) % threads];
+    uint64_t taken = 0, given = 0;
+
+    while ((long)taken < blocks || __atomic_load_n(mine, __ATOMIC_RELAXED)) {
+        uintptr_t mail = __atomic_load_n(mine, __ATOMIC_ACQUIRE);
+        uintptr_t block;
+        if (mail) {
+            give_back(mail);
+            given++;
+            __atomic_store_n(mine, 0, __ATOMIC_RELEASE);
+        }
+        block = (long)taken < blocks ? take() : 0;
+        if (!block)
+            continue;
+        taken++;
+        if (taken % 4 == 0 && !__atomic_load_n(next, __ATOMIC_ACQUIRE)) {
+            __atomic_store_n(next, block, __ATOMIC_RELEASE);
+            continue;
+        }
+        give_back(block);
+        given++;
+    }
+    __atomic_fetch_add(&allocations, taken, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&frees, given, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t ids[THREADS_MAX];
+
+    if (argc < 3)
+        return 2;
+    threads = atoi(argv[1]);
+    blocks = atol(argv[2]);
+    space = memledger_space_open("cpu", MEMLEDGER_BLOCK, "passed on");
+    for (pool_len = 0; pool_len < POOL_BLOCKS; pool_len++)
+        pool[pool_len] = 0x10000 + (uintptr_t)pool_len * 64;
+    for (int i = 0; i < threads; i++)
+        pthread_create(&ids[i], NULL, work, (void *)(intptr_t)i);
+    for (int i = 0; i < threads; i++)
+        pthread_join(ids[i], NULL);
+    /* A neighbour that was done before its last mail came. */
+    for (int i = 0; i < threads; i++) {
+        if (mailboxes[i][0]) {
+            give_back(mailboxes[i][0]);
+            frees++;
+        }
+    }
+    printf("%lu %lu\n", (unsigned long)allocations, (unsigned long)frees);
+    return 0;
+}

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# test_collector.py: the collector dies or stands still while a program runs. The
+# program goes on, waits a second at most, and what is lost is counted.
+#
+# SPDX-License-Identifier: Apache-2.0
+import os
+import signal
+import subprocess
+import time
+
+import harness
+from harness import check, collector_of, contains, equal, finish, program, read_line, start
+
+# More than the default ring holds: 131,072 words, 5 for a pair of events.
+FULL = 300000
+
+
+def begin(*counts, **settings):
+    process = start(program("emit"), *counts, stdin=subprocess.PIPE, **settings)
+    equal(read_line(process), str(counts[0]), "events so far")
+    return process, collector_of(process)
+
+
+def go_on(process):
+    process.stdin.write("\n")
+    process.stdin.flush()
+
+
+def test_killed():
+    """The program ends by itself; what was written opens without its footer."""
+    process, collector = begin(200000, FULL)
+    harness.wait_until(lambda: os.path.getsize("t.mled") > 100, "the first block on disk")
+    os.kill(collector, signal.SIGKILL)
+    go_on(process)
+    result = finish(process)
+    equal(result.code, 7, "exit code", result)
+    contains(result.out, f"done {200000 + FULL}", "output")
+    contains(result.err, "the collector was killed; t.mled holds what it had written", "note")
+    check("events of" not in result.err, "the note counts events that may not be there", result)
+    trace = result.dump()
+    check(not trace["has_index"], "a killed collector wrote a footer")
+    check(0 < trace["kinds"]["alloc"] <= 100000 + FULL, "events in the trace", trace["kinds"])
+    check(harness.report("summary", "t.mled")["health"]["cut_short"], "not said to be cut short")
+
+
+def test_killed_at_once():
+    """Before anything was written: the file is there and opens."""
+    process, collector = begin(2, FULL)
+    os.kill(collector, signal.SIGKILL)
+    go_on(process)
+    result = finish(process)
+    equal(result.code, 7, "exit code", result)
+    result.dump()
+
+
+def test_children_after_death():
+    """Processes that start without a collector are not held up."""
+    process = start("sh", "-c", 'read line; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; '
+                    f'do {program("ends")} exit 0; done; exit 5', stdin=subprocess.PIPE)
+    os.kill(collector_of(process), signal.SIGKILL)
+    go_on(process)
+    began = time.monotonic()
+    equal(finish(process).code, 5, "exit code")
+    check(time.monotonic() - began < 15, "18 processes took a second each")
+
+
+def test_stopped():
+    """A full ring and a collector that stands still: the program drops, counts
+    and goes on; then all is recorded again, under the names given meanwhile."""
+    process, collector = begin(1000, FULL, 1000)
+    os.kill(collector, signal.SIGSTOP)
+    go_on(process)
+    equal(read_line(process), str(1000 + FULL), "events so far, with the collector stopped")
+    os.kill(collector, signal.SIGCONT)
+    go_on(process)
+    result = finish(process)
+    total = 2000 + FULL
+    equal(result.code, 7, "exit code", result)
+    contains(result.out, f"done {total}", "output")
+    contains(result.err, "events were lost", "note")
+    trace = result.dump()
+    recorded = trace["kinds"]["alloc"] + trace["kinds"]["free"]
+    check(trace["lost"] > 0, "nothing was lost, so nothing was tested")
+    check(trace["has_index"], "no footer")
+    equal(recorded + trace["lost"], total, "recorded and lost together", trace["lost"])
+    equal(trace["lost_ring_full"], trace["lost"], "lost for a full ring")
+    for verb in ("summary", "stats"):
+        report = harness.report(verb, "t.mled")
+        lost = report["lost"] if "lost" in report else report["health"]["lost"]
+        equal(lost, trace["lost"], f"lost in memledger {verb}")
+
+
+def test_stopped_names():
+    """Names that were first used while nobody listened are not lost for good."""
+    process = start(program("late_names"), stdin=subprocess.PIPE)
+    equal(read_line(process), "ready", "first line")
+    collector = collector_of(process)
+    os.kill(collector, signal.SIGSTOP)
+    go_on(process)
+    equal(read_line(process), "named", "with the collector stopped")
+    os.kill(collector, signal.SIGCONT)
+    go_on(process)
+    result = finish(process)
+    equal(result.code, 0, "exit code", result)
+    trace = result.dump(events=True)
+    check(trace["lost"] > 0, "nothing was lost, so nothing was tested")
+    scopes = {e["scope"] for e in trace["events"] if e["kind"] == "alloc" and e["size"] == 77}
+    equal(scopes, {"named while the ring was full"}, "scope of the last allocation")
+
+
+def test_stopped_once_per_run():
+    """Many threads and processes meet the same standstill: they do not each
+    wait a second."""
+    process = start(program("stand_still"), "12", "12", stdin=subprocess.PIPE)
+    equal(read_line(process), "ready", "first line")
+    collector = collector_of(process)
+    os.kill(collector, signal.SIGSTOP)
+    go_on(process)
+    began = time.monotonic()
+    equal(read_line(process), "done", "with the collector stopped")
+    took = time.monotonic() - began
+    os.kill(collector, signal.SIGCONT)
+    equal(finish(process).code, 0, "exit code")
+    check(took < 12, f"12 threads and 12 processes took {took:.1f} s")
+
+
+def test_started_meanwhile():
+    """A program that starts when the collector stands still and its queue is
+    full is recorded as soon as it moves again; until then its events are counted."""
+    fill = "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do /bin/true; done"
+    process = start("sh", "-c", f"echo ready; read line; {fill}; exec {program('emit')} 1000 1000",
+                    stdin=subprocess.PIPE)
+    equal(read_line(process), "ready", "first line")
+    collector = collector_of(process)
+    with open("/proc/sys/net/unix/max_dgram_qlen") as f:
+        queue = int(f.read())
+    if queue > 13:
+        process.kill()
+        raise harness.Skip(f"the kernel queues {queue} messages, more than are sent", machine=True)
+    os.kill(collector, signal.SIGSTOP)
+    go_on(process)
+    equal(read_line(process), "1000", "events so far, with the collector stopped")
+    os.kill(collector, signal.SIGCONT)
+    # Let it move before the program goes on.
+    harness.wait_until(lambda: os.path.getsize("t.mled") > 100, "the first block on disk")
+    go_on(process)
+    result = finish(process)
+    equal(result.code, 7, "exit code", result)
+    trace = result.dump()
+    recorded = trace["kinds"]["alloc"] + trace["kinds"]["free"]
+    equal((recorded, trace["lost"]), (1000, 1000), "recorded and lost")
+    equal([s["name"] for s in trace["spaces"]], ["emitted"], "spaces")
+
+
+harness.main(globals())

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# test_order.py: blocks that go from thread to thread within nanoseconds. In the
+# trace no block is freed before it was allocated, and no address is given out
+# while it is in use.
+#
+# SPDX-License-Identifier: Apache-2.0
+import harness
+from harness import check, equal, program, run
+
+
+def check_order(*command, events, options=()):
+    result = run(*command, options=["-f", "-q", *options])
+    equal(result.code, 0, "exit code", result)
+    trace = result.dump()
+    harness.balanced(trace)
+    equal((trace["kinds"]["alloc"], trace["kinds"]["free"]), (events, events),
+          "allocations and frees")
+    equal(trace["live_bytes"], 0, "live at the end")
+    return result
+
+
+def test_pool():
+    for threads in (2, 4, 8):
+        check_order(program("pass_blocks"), threads, 300000, events=threads * 300000)
+
+
+def test_pipeline():
+    check_order(program("pipeline"), 3000000, events=3000000)
+
+
+def test_small_rings():
+    """Rings that fill all the time: threads wait, and the order holds."""
+    check_order(program("pass_blocks"), 4, 300000, events=1200000,
+                options=["--ring-size", "64KiB"])
+
+
+def test_times_rise():
+    result = check_order(program("pass_blocks"), 4, 10000, events=40000)
+    times = [e["time"] for e in result.dump(events=True)["events"]]
+    check(times == sorted(times), "times go back")
+
+
+harness.main(globals())

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# test_processes.py: children of all kinds are in the trace of their parent, with
+# the right parent, the right names, and all their events.
+#
+# SPDX-License-Identifier: Apache-2.0
+import os
+import signal
+import subprocess
+
+import harness
+from harness import check, contains, equal, finish, program, run, start
+
+
+class Family:
+    """The trace beside what the processes printed: (pid, size) of each event."""
+
+    def __init__(self, *arguments, **settings):
+        self.result = run(program("families"), *arguments, **settings)
+        equal(self.result.code, 0, "exit code", self.result)
+        self.trace = self.result.dump(events=True)
+        self.printed = [tuple(map(int, line.split())) for line in self.result.out.splitlines()]
+        self.processes = self.trace["processes"]
+        self.check_events()
+
+    def pid_of(self, event):
+        return self.processes[self.trace["threads"][event["thread"]]["process"]]["pid"]
+
+    def check_events(self):
+        """Each process's events, under their names, and no others."""
+        allocations = [e for e in self.trace["events"] if e["kind"] == "alloc"]
+        equal(sorted((self.pid_of(e), e["size"]) for e in allocations), sorted(self.printed),
+              "allocations by process and size")
+        for event in allocations:
+            equal(event["scope"], f"before > after {event['size']}", f"scope in {event}")
+        for space in self.trace["spaces"]:
+            equal((space["device"], space["name"]), ("cpu", "family"), f"space {space}")
+        harness.balanced(self.trace)
+        ends = self.trace["kinds"].get("process_end", 0)
+        equal(ends, len(self.processes), "ends of processes")
+
+    def tree(self):
+        """(how, parent's place in the list) of each process."""
+        return [(p["how"], p["parent"]) for p in self.processes]
+
+
+def test_fork():
+    for how in ("fork", "raw-fork", "raw-clone"):
+        family = Family(how, options=["-f"])
+        equal(family.tree(), [("started", -1), ("forked", 0), ("forked", 1)], how)
+        equal(len(family.printed), 5, f"{how}: processes and records")
+
+
+def test_vfork_and_spawn():
+    for how in ("vfork", "spawn"):
+        family = Family(how, program("families"), "fork", options=["-f"])
+        equal(family.tree(), [("started", -1), ("started", 0), ("forked", 1), ("forked", 2)], how)
+
+
+def test_exec():
+    """One pid, two processes in the trace: the books of the first are closed."""
+    family = Family("exec", program("families"), "exec", program("families"), "fork")
+    equal(family.tree()[:3], [("started", -1), ("exec", 0), ("exec", 1)], "exec of exec")
+    equal(len({p["pid"] for p in family.processes[:3]}), 1, "pids")
+    contains(family.processes[0]["command"], "families exec", "first command line")
+    contains(family.processes[2]["command"], "families fork", "last command line")
+
+
+def test_orphan():
+    """The parent is the process it was forked from, though long reaped."""
+    family = Family("orphan", options=["--wait"])
+    equal(family.tree(), [("started", -1), ("forked", 0)], "tree")
+
+
+def test_fork_among_threads():
+    family = Family("threads", 40)
+    equal(family.tree(), [("started", -1)] + 40 * [("forked", 0)], "tree")
+
+
+def test_storm():
+    """More children at once than the socket queues."""
+    family = Family("storm", 100)
+    equal(family.tree(), [("started", -1)] + 100 * [("forked", 0)], "tree")
+
+
+def test_shell_pipeline():
+    """Programs that know nothing of each other."""
+    result = run("sh", "-c", f"{program('families')} fork | cat; {program('ends')} exit 3")
+    equal(result.code, 3, "exit code", result)
+    trace = result.dump()
+    equal(trace["kinds"]["alloc"], 7, "allocations")
+    commands = [os.path.basename(p["command"].split()[0]) for p in trace["processes"]]
+    equal(sorted(commands), ["cat", "ends", "families", "families", "families", "sh"], "commands")
+
+
+def outliving(*options):
+    process = start(program("families"), "outlive", options=options)
+    harness.read_line(process)
+    child = int(harness.read_line(process).split()[0])
+    return process, child
+
+
+def end_child(child):
+    open("end", "w").close()
+    harness.wait_until(lambda: not os.path.exists(f"/proc/{child}") or
+                       open(f"/proc/{child}/stat").read().rpartition(")")[2].split()[0] == "Z",
+                       "the child's end")
+
+
+def test_child_outlives():
+    """The launcher does not wait, says so, and the child is not harmed."""
+    process, child = outliving()
+    result = finish(process)
+    equal(result.code, 0, "exit code", result)
+    contains(result.err, "1 process is still running, not recorded from here on; --wait waits",
+             "note")
+    trace = result.dump()
+    equal(trace["kinds"]["alloc"], 2, "allocations until then")
+    equal(trace["kinds"]["process_end"], 1, "ends of processes")
+    equal(trace["live_bytes"], 2, "live: the child still has its block")
+    end_child(child)
+
+
+def test_child_waited_for():
+    process, child = outliving("--wait")
+    harness.wait_until(lambda: harness.collector_of(process) and
+                       len(harness.children(process.pid)) == 2, "the child to be adopted")
+    equal(process.poll(), None, "exit code before the child's end")
+    end_child(child)
+    result = finish(process)
+    equal(result.code, 0, "exit code", result)
+    check("still running" not in result.err, "a process is said to run", result)
+    equal(result.dump()["kinds"]["alloc"], 3, "allocations")
+
+
+def test_wait_for_late_starter():
+    """A process that says hello only after its parent has ended."""
+    process = start("sh", "-c", f"(until test -e go; do sleep 0.01; done; {program('ends')}) "
+                    ">/dev/null 2>&1 & exit 4", options=["--wait"])
+    harness.wait_until(lambda: harness.collector_of(process) and
+                       len(harness.children(process.pid)) == 2, "the child to be adopted")
+    open("go", "w").close()
+    result = finish(process)
+    equal(result.code, 4, "exit code", result)
+    equal(result.dump()["kinds"]["alloc"], 2, "allocations")
+
+
+def test_environment_cleared():
+    """Without its environment an exec'd program is not followed, and not harmed."""
+    result = run("env", "-i", program("ends"), "exit", 5)
+    equal(result.code, 5, "exit code", result)
+    equal(result.dump()["kinds"].get("alloc"), None, "allocations")
+
+
+def test_pid_namespace():
+    """Threads of another pid namespace have numbers that mean nothing here."""
+    unshare = ["unshare", "--pid", "--fork"]
+    if harness.plain(*unshare, "true").returncode:
+        raise harness.Skip("no pid namespace may be made here", machine=True)
+    process = start(*unshare, program("emit"), 1000, 1000, stdin=subprocess.PIPE)
+    harness.read_line(process)
+    # Long enough for the collector to look for dead threads.
+    harness.time.sleep(0.4)
+    process.stdin.write("\n")
+    result = finish(process)
+    equal(result.code, 7, "exit code", result)
+    trace = result.dump()
+    equal(trace["kinds"]["alloc"], 1000, "allocations")
+    emitting = [t for t in trace["threads"] if t["kinds"].get("alloc")]
+    equal(len(emitting), 1, "threads that the one thread was taken for")
+    harness.balanced(trace)
+
+
+harness.main(globals())
