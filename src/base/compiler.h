@@ -19,6 +19,9 @@
 #define ML_ALWAYS_INLINE inline __attribute__((always_inline))
 #define ML_NOINLINE __attribute__((noinline))
 
+/* For code that runs when ThreadSanitizer has already taken leave of the thread. */
+#define ML_NO_THREAD_SANITIZER __attribute__((no_sanitize_thread))
+
 /* Check the arguments of a printf-like function: parameter number `fmt` is the
  * format, `first` the first argument (0 for a va_list). */
 #define ML_PRINTF(fmt, first) __attribute__((__format__(__printf__, fmt, first)))

@@ -46,6 +46,7 @@ extern __thread struct ml_writer *ml_writer;
 extern uint32_t ml_clock_mode;
 
 uint64_t ml_now_slow(void);
+void ml_record_first(const uint64_t *words, unsigned n);
 void ml_record_slow(struct ml_writer *w, const uint64_t *words, unsigned n);
 void ml_record_nested(struct ml_writer *w, const uint64_t *words, unsigned n);
 void ml_record_pending(struct ml_writer *w);
@@ -94,6 +95,10 @@ static ML_ALWAYS_INLINE void ml_record(const uint64_t *words, unsigned n)
 {
     struct ml_writer *w = ml_writer;
 
+    if (ML_UNLIKELY(!w->ring)) {
+        ml_record_first(words, n);
+        return;
+    }
     if (ML_UNLIKELY(w->busy)) {
         ml_record_nested(w, words, n);
         return;

@@ -50,7 +50,7 @@ uint64_t ml_now_slow(void)
  * memory, so the ring is handed back in the last round that POSIX promises;
  * whatever comes later claims a ring anew, and the collector takes that one
  * back when it sees that the thread is gone. */
-static void thread_exit(void *rounds_left)
+static ML_NO_THREAD_SANITIZER void thread_exit(void *rounds_left)
 {
     uintptr_t left = (uintptr_t)rounds_left;
     struct ml_writer *w = ml_writer;
@@ -248,9 +248,10 @@ static bool claim_and_append(const uint64_t *words, unsigned n)
     return true;
 }
 
-static void first_record(const uint64_t *words, unsigned n)
+void ml_record_first(const uint64_t *words, unsigned n)
 {
     static __thread uint32_t skip; /* records to drop before asking for a ring again */
+    int saved_errno = errno;
     struct ml_quiet quiet;
     bool started = ml_recorder_start();
     bool ok = false;
@@ -267,22 +268,18 @@ static void first_record(const uint64_t *words, unsigned n)
     }
     if (!ok)
         drop(&no_writer, words);
+    errno = saved_errno;
 }
 
 /* Precondition: w->busy was set by the caller. */
 void ml_record_slow(struct ml_writer *w, const uint64_t *words, unsigned n)
 {
     int saved_errno = errno;
+    bool ok = append(w, words, n);
 
-    if (!w->ring) {
-        w->busy = 0;
-        first_record(words, n);
-    } else {
-        bool ok = append(w, words, n);
-        release(w);
-        if (ok)
-            ml_recorder_announce_again();
-    }
+    release(w);
+    if (ok)
+        ml_recorder_announce_again();
     errno = saved_errno;
 }
 
@@ -291,13 +288,8 @@ void ml_record_slow(struct ml_writer *w, const uint64_t *words, unsigned n)
  * is reserved by one instruction, so that handlers may interrupt handlers. */
 void ml_record_nested(struct ml_writer *w, const uint64_t *words, unsigned n)
 {
-    uint32_t at;
+    uint32_t at = atomic_fetch_add_explicit(&w->pending_words, 1 + n, memory_order_relaxed);
 
-    if (!w->ring) { /* another thread is just finding out the same */
-        ml_record_slow(w, words, n);
-        return;
-    }
-    at = atomic_fetch_add_explicit(&w->pending_words, 1 + n, memory_order_relaxed);
     if (at + 1 + n <= ML_PENDING_WORDS) {
         w->pending[at] = n;
         memcpy(&w->pending[at + 1], words, n * sizeof(*words));

@@ -59,7 +59,7 @@ void refused()
         thrown = true;
     }
     CHECK(thrown);
-    CHECK(!operator new(too_much, std::nothrow));
+    CHECK(!used(operator new(too_much, std::nothrow)));
 }
 } // namespace
 

@@ -1,0 +1,172 @@
+/* record_and_collect.c: the recorder and the collector, linked into one program
+ * so that sanitizers see all of both.
+ *
+ * The program runs itself again as the target: several threads that allocate,
+ * name, push and pop, and hand blocks to each other. The first one collects,
+ * then reads the trace back and checks that every event is there.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "api_report.h"
+#include "collector.h"
+#include "trace.h"
+
+#define THREADS 4
+#define ROUNDS 20000
+/* In each round: an allocation here, a free of what the neighbour left. */
+#define ALLOCS (THREADS * ROUNDS)
+
+static void check(int ok, const char *what)
+{
+    if (ok)
+        return;
+    fprintf(stderr, "record_and_collect: %s\n", what);
+    exit(1);
+}
+
+/* ---- The target --------------------------------------------------------- */
+
+static memledger_space space;
+static char *_Atomic shelf[THREADS];
+static char memory[ALLOCS];
+
+static void *allocate(void *arg)
+{
+    size_t self = (size_t)arg;
+    char name[32];
+
+    for (size_t i = 0; i < ROUNDS; i++) {
+        char *block = &memory[self * ROUNDS + i];
+        char *given;
+
+        snprintf(name, sizeof(name), "scope %zu", i % 100);
+        ml_api_push(MEMLEDGER_SCOPE_USER, name);
+        ml_api_alloc(space, block, 1 + i % 1000);
+        ml_api_label(space, block, name, MEMLEDGER_ACTIVATION);
+        ml_api_pop();
+        given = atomic_exchange(&shelf[(self + i) % THREADS], block);
+        if (given)
+            ml_api_free(space, given);
+    }
+    return NULL;
+}
+
+static int be_target(void)
+{
+    pthread_t threads[THREADS];
+
+    space = ml_api_space_open("cpu", MEMLEDGER_BLOCK, "test");
+    check(space, "no space: the recorder did not start");
+    for (size_t i = 0; i < THREADS; i++)
+        check(!pthread_create(&threads[i], NULL, allocate, (void *)i), "no thread");
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (size_t i = 0; i < THREADS; i++)
+        ml_api_free(space, shelf[i]);
+    return 0;
+}
+
+/* ---- The collector ------------------------------------------------------ */
+
+static struct ml_session_dir session;
+
+static void *wait_for_target(void *arg)
+{
+    pid_t pid = *(pid_t *)arg;
+    int status;
+
+    waitpid(pid, &status, 0);
+    check(WIFEXITED(status) && !WEXITSTATUS(status), "the target failed");
+    atomic_store(&session.page->finish, 1);
+    return NULL;
+}
+
+static void record(const char *self, const char *path)
+{
+    struct ml_collector_opts opts = {.path = path, .force = true};
+    struct ml_session_opts session_opts = {.ring_bytes = 1u << 16};
+    struct ml_collector *collector;
+    struct ml_error err = {0};
+    struct ml_ticks ticks;
+    pthread_t waiter;
+    pid_t pid;
+
+    ml_ticks_init(&ticks);
+    session_opts.clock = ticks.mode;
+    check(!ml_session_dir_init(&session, &session_opts, &err), err.text);
+    check(!ml_collector_new(&opts, &session, &ticks, &collector, &err), err.text);
+    setenv(ML_SESSION_ENV, session.path, 1);
+    pid = fork();
+    if (!pid) {
+        execl("/proc/self/exe", self, (char *)NULL);
+        _exit(127);
+    }
+    check(pid > 0 && !pthread_create(&waiter, NULL, wait_for_target, &pid), "no process");
+    check(!ml_collector_run(collector), "the trace was not written");
+    pthread_join(waiter, NULL);
+    ml_collector_free(collector);
+    ml_session_dir_release(&session);
+}
+
+static void verify(const char *path)
+{
+    static unsigned char live[ALLOCS];
+    struct ml_trace *trace;
+    struct ml_cursor *cursor;
+    struct ml_error err = {0};
+    const struct ml_event *events;
+    uint64_t counts[ML_KIND_COUNT] = {0};
+    uint64_t first = 0;
+    int n;
+
+    check(!ml_trace_open(path, &(struct ml_trace_opts){0}, &trace, &err), err.text);
+    for (int pass = 0; pass < 2; pass++) {
+        check(!ml_cursor_open(trace, 0, UINT64_MAX, &cursor, &err), err.text);
+        while ((n = ml_cursor_next(cursor, &events, &err)) > 0) {
+            for (int i = 0; i < n; i++) {
+                const struct ml_event *ev = &events[i];
+                counts[ev->kind] += !pass;
+                if (ev->kind != ML_ALLOC && ev->kind != ML_FREE)
+                    continue;
+                if (!pass) {
+                    first = first && first < ev->addr ? first : ev->addr;
+                    continue;
+                }
+                check(ev->addr - first < ALLOCS, "an address of nobody's");
+                check(live[ev->addr - first] == (ev->kind == ML_FREE), "events out of order");
+                live[ev->addr - first] = ev->kind == ML_ALLOC ? 1 : 2;
+            }
+        }
+        check(n == 0, err.text);
+        ml_cursor_free(cursor);
+    }
+    check(counts[ML_ALLOC] == ALLOCS && counts[ML_FREE] == ALLOCS, "allocations or frees missing");
+    check(counts[ML_LABEL] == ALLOCS, "labels missing");
+    check(counts[ML_PUSH] == ALLOCS && counts[ML_POP] == ALLOCS, "scopes missing");
+    check(!counts[ML_LOST], "events lost");
+    ml_trace_free(trace);
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    if (getenv(ML_SESSION_ENV))
+        return be_target();
+
+    char path[] = "/tmp/record_and_collect-XXXXXX";
+    int fd = mkstemp(path);
+
+    check(fd >= 0, "no temporary file");
+    close(fd);
+    record(argv[0], path);
+    verify(path);
+    unlink(path);
+    return 0;
+}
