@@ -1,4 +1,4 @@
-/* vgg19.c: runs one forward pass of VGG-19 and prints one line about it. Run it
+/* vgg19.c: runs forward passes of VGG-19 and prints one line about them. Run it
  * under `memledger run` to see which layer's buffer filled the memory, for each
  * of four ways to compute a convolution.
  *
@@ -57,25 +57,38 @@ static int report(const struct options *options, const struct buffers *buffers, 
     return options->check ? check(options->check, logits) : EXIT_AGREED;
 }
 
+/* On success the logits are the caller's to release. */
+static int forward_pass(struct engine *engine, const struct options *options, int pass,
+                        struct buffer *logits)
+{
+    struct buffer input = {0};
+
+    memledger_step((uint64_t)pass);
+    memledger_phase("input");
+    if (network_input(engine, options->size, options->seed, &input))
+        return -1;
+    memledger_phase("forward");
+    return network_forward(engine, options->algorithm, options->size, options->seed, &input,
+                           logits);
+}
+
 static int run(const struct options *options)
 {
     struct engine engine = {.workers = workers_new(options->threads)};
-    struct buffer input = {0}, logits = {0};
+    struct buffer logits = {0};
     int status = EXIT_TROUBLE;
-    double start;
+    double start = seconds_now();
 
     if (!engine.workers) {
         fputs("vgg19: no memory to start\n", stderr);
         return EXIT_TROUBLE;
     }
     buffers_init(&engine.buffers);
-    memledger_phase("input");
-    if (network_input(&engine, options->size, options->seed, &input))
-        goto out;
-    memledger_phase("forward");
-    start = seconds_now();
-    if (network_forward(&engine, options->algorithm, options->size, options->seed, &input, &logits))
-        goto out;
+    for (int pass = 0; pass < options->passes; pass++) {
+        buffer_release(&engine.buffers, &logits);
+        if (forward_pass(&engine, options, pass, &logits))
+            goto out;
+    }
     memledger_phase("report");
     status = report(options, &engine.buffers, logits.data, seconds_now() - start);
 out:

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DEFAULT_SIZE = 128, DEFAULT_SEED = 1, MAX_THREADS = 1024 };
+enum { DEFAULT_SIZE = 128, DEFAULT_SEED = 1, MAX_THREADS = 1024, MAX_PASSES = 1000000 };
 
 /* A row sets its value and returns 0, or says what is wrong and returns -1. */
 struct option_row {
@@ -75,16 +75,26 @@ static int set_seed(struct options *options, const char *value)
     return -1;
 }
 
-static int set_threads(struct options *options, const char *value)
+static int set_count(const char *name, const char *value, int max, int *ret)
 {
-    uint64_t threads;
+    uint64_t count;
 
-    if (parse_number(value, MAX_THREADS, &threads) || !threads) {
-        fprintf(stderr, "vgg19: --threads %s is not a number from 1 to %d\n", value, MAX_THREADS);
+    if (parse_number(value, (uint64_t)max, &count) || !count) {
+        fprintf(stderr, "vgg19: %s %s is not a number from 1 to %d\n", name, value, max);
         return -1;
     }
-    options->threads = (int)threads;
+    *ret = (int)count;
     return 0;
+}
+
+static int set_threads(struct options *options, const char *value)
+{
+    return set_count("--threads", value, MAX_THREADS, &options->threads);
+}
+
+static int set_passes(struct options *options, const char *value)
+{
+    return set_count("--passes", value, MAX_PASSES, &options->passes);
 }
 
 static int set_output(struct options *options, const char *value)
@@ -111,6 +121,7 @@ static const struct option_row rows[] = {
     {"--size", "N", "side of the input, a multiple of 32 up to 512 (default 128)", set_size},
     {"--seed", "N", "where input and weights come from (default 1)", set_seed},
     {"--threads", "N", "threads to compute with (default: one per core)", set_threads},
+    {"--passes", "N", "forward passes, one after the other (default 1)", set_passes},
     {"--output", "FILE", "write the 1000 logits as text", set_output},
     {"--check", "FILE", "compare with an earlier --output; exit 1 if they differ", set_check},
     {"--help", NULL, "print this and exit", set_help},
@@ -135,6 +146,7 @@ int options_parse(int argc, char **argv, struct options *ret)
         .threads = cores < 1             ? 1
                    : cores > MAX_THREADS ? MAX_THREADS
                                          : (int)cores,
+        .passes = 1,
         .seed = DEFAULT_SEED,
     };
 

@@ -14,6 +14,7 @@ struct options {
     const struct conv_algorithm *algorithm;
     int size;
     int threads;
+    int passes; /* forward passes, one step each */
     uint64_t seed;
     const char *output; /* NULL: write nothing */
     const char *check;  /* NULL: compare with nothing */

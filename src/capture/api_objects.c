@@ -108,9 +108,13 @@ int ml_api_destroy(memledger_object object)
 
 /* ---- Durations ---------------------------------------------------------- */
 
-static bool has_duration(const struct ml_object *o)
+static int check_duration(const struct ml_object *o)
 {
-    return o->kind == MEMLEDGER_TASK || o->kind == MEMLEDGER_FRAME || o->kind == MEMLEDGER_EVENT;
+    if (!o)
+        return bad_handle();
+    if (o->kind != MEMLEDGER_TASK && o->kind != MEMLEDGER_FRAME && o->kind != MEMLEDGER_EVENT)
+        return wrong_kind(o, "a task, a frame or an event");
+    return 0;
 }
 
 int ml_api_start(memledger_object object)
@@ -120,10 +124,8 @@ int ml_api_start(memledger_object object)
 
     if (!ml_recorder_start())
         return 0;
-    if (!o)
-        return bad_handle();
-    if (!has_duration(o))
-        return wrong_kind(o, "a task, a frame or an event");
+    if (check_duration(o))
+        return -1;
     atomic_store_explicit(&o->run_state, records ? ML_RUNNING : ML_RUNNING_UNKNOWN,
                           memory_order_relaxed);
     if (records)
@@ -140,10 +142,8 @@ int ml_api_stop(memledger_object object)
 
     if (!ml_recorder_start())
         return 0;
-    if (!o)
-        return bad_handle();
-    if (!has_duration(o))
-        return wrong_kind(o, "a task, a frame or an event");
+    if (check_duration(o))
+        return -1;
     was = atomic_exchange_explicit(&o->run_state, ML_IDLE, memory_order_relaxed);
     if (was == ML_IDLE)
         return ml_fail(kind_names[o->kind], " was stopped that is not started");
@@ -154,6 +154,15 @@ int ml_api_stop(memledger_object object)
 
 /* ---- Counters ----------------------------------------------------------- */
 
+static int check_counter(const struct ml_object *o)
+{
+    if (!o)
+        return bad_handle();
+    if (o->kind != MEMLEDGER_COUNTER)
+        return wrong_kind(o, "a counter");
+    return 0;
+}
+
 int ml_api_counter_set(memledger_object object, uint64_t value)
 {
     struct ml_object *o = ml_objects_get(object);
@@ -161,10 +170,8 @@ int ml_api_counter_set(memledger_object object, uint64_t value)
 
     if (!ml_recorder_start())
         return 0;
-    if (!o)
-        return bad_handle();
-    if (o->kind != MEMLEDGER_COUNTER)
-        return wrong_kind(o, "a counter");
+    if (check_counter(o))
+        return -1;
     if (value > INT64_MAX)
         return ml_fail("a counter goes up to 9223372036854775807 (2^63 - 1)");
     atomic_store_explicit(&o->value, (int64_t)value, memory_order_relaxed);
@@ -185,10 +192,8 @@ int ml_api_counter_adjust(memledger_object object, int64_t delta)
 
     if (!ml_recorder_start())
         return 0;
-    if (!o)
-        return bad_handle();
-    if (o->kind != MEMLEDGER_COUNTER)
-        return wrong_kind(o, "a counter");
+    if (check_counter(o))
+        return -1;
     value =
         (uint64_t)atomic_fetch_add_explicit(&o->value, delta, memory_order_relaxed) + difference;
     if (!ml_control_records())

@@ -19,7 +19,7 @@
 #include "writer.h"
 
 #define WAIT_NS 50000
-#define WAITS_FOR_OWNER 20000 /* a second or more */
+#define WAITS_FOR_OWNER 10000 /* a second or more */
 #define RINGLESS_RECORDS 1000
 
 static struct ml_writer no_writer;

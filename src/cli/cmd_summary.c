@@ -2,72 +2,31 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <stddef.h>
-
 #include "report_command.h"
 #include "summary.h"
 #include "summary_report.h"
 #include "verbs.h"
 
-struct summary_opts {
-    struct ml_report_opts report; /* first, as its option entries want it */
-    int64_t top;
-};
+static const struct ml_option options[] = {ML_TOP_OPTIONS("scopes and labels")};
 
-static const struct ml_option options[] = {
-    {.name = "top",
-     .letter = 'n',
-     .type = ML_OPT_INT,
-     .offset = offsetof(struct summary_opts, top),
-     .value_name = "N",
-     .help = "scopes and labels to list (10)",
-     .min = 0,
-     .max = 1000000},
-    ML_REPORT_OPTIONS,
-};
-
-static int summarize(const struct ml_trace *trace, const char *file,
-                     const struct summary_opts *opts)
+static int report(const struct ml_trace *trace, const char *file, const struct ml_top_opts *opts,
+                  struct ml_buf *out, struct ml_error *err)
 {
     const struct ml_summary_opts summary_opts = {.top = (size_t)opts->top};
     struct ml_style style = ml_report_style(&opts->report);
     struct ml_summary summary;
-    struct ml_error err = {0};
-    struct ml_buf out;
-    int r, status = ML_EXIT_FAILURE;
+    int r = ml_summarize(trace, &summary_opts, &summary, err);
 
-    ml_buf_init(&out);
-    r = ml_summarize(trace, &summary_opts, &summary, &err);
     if (r == 0)
-        r = opts->report.json ? ml_summary_json(&summary, file, &out)
-                              : ml_summary_text(&summary, file, &style, &out);
-    if (r == 0)
-        status = ml_report_write(&out);
-    else
-        ml_report_fail(&err);
+        r = opts->report.json ? ml_summary_json(&summary, file, out)
+                              : ml_summary_text(&summary, file, &style, out);
     ml_summary_release(&summary);
-    ml_buf_release(&out);
-    return status;
+    return r;
 }
 
 static int run(int argc, char **argv)
 {
-    struct summary_opts opts = {.top = 10};
-    struct ml_trace *trace;
-    const char *file;
-    int first, status = ml_verb_begin(&ml_verb_summary, &opts, argc, argv, &first);
-
-    if (status >= 0)
-        return status;
-    file = ml_report_operand(&ml_verb_summary, argc, argv, first);
-    if (!file)
-        return ML_EXIT_USAGE;
-    trace = ml_report_open(file, &opts.report);
-    if (!trace)
-        return ML_EXIT_FAILURE;
-    status = summarize(trace, file, &opts);
-    ml_trace_free(trace);
-    return status;
+    return ml_report_run(&ml_verb_summary, report, argc, argv);
 }
 
 const struct ml_verb ml_verb_summary = {

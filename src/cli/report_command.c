@@ -97,3 +97,39 @@ const char *ml_report_operand(const struct ml_verb *verb, int argc, char **argv,
         ml_verb_usage_error(verb, "one trace at a time: '%s' is one too many", argv[first + 1]);
     return NULL;
 }
+
+static int print_report(const struct ml_trace *trace, const char *file,
+                        const struct ml_top_opts *opts, ml_report_fn *report)
+{
+    struct ml_error err = {0};
+    struct ml_buf out;
+    int status;
+
+    ml_buf_init(&out);
+    if (report(trace, file, opts, &out, &err) < 0)
+        status = ml_report_fail(&err);
+    else
+        status = ml_report_write(&out);
+    ml_buf_release(&out);
+    return status;
+}
+
+int ml_report_run(const struct ml_verb *verb, ml_report_fn *report, int argc, char **argv)
+{
+    struct ml_top_opts opts = {.top = 10};
+    struct ml_trace *trace;
+    const char *file;
+    int first, status = ml_verb_begin(verb, &opts, argc, argv, &first);
+
+    if (status >= 0)
+        return status;
+    file = ml_report_operand(verb, argc, argv, first);
+    if (!file)
+        return ML_EXIT_USAGE;
+    trace = ml_report_open(file, &opts.report);
+    if (!trace)
+        return ML_EXIT_FAILURE;
+    status = print_report(trace, file, &opts, report);
+    ml_trace_free(trace);
+    return status;
+}

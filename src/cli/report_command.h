@@ -63,4 +63,33 @@ int ml_report_fail(const struct ml_error *err);
 /* For commands that take one trace: its name, or NULL after a usage error. */
 const char *ml_report_operand(const struct ml_verb *verb, int argc, char **argv, int first);
 
+/* ---- Commands that read one trace and print one report ----------------- */
+
+struct ml_top_opts {
+    struct ml_report_opts report;
+    int64_t top; /* the longest that a list gets */
+};
+
+/* The options of such a command.
+ * @what  what it lists, for --help */
+#define ML_TOP_OPTIONS(what)                                                                       \
+    {.name = "top",                                                                                \
+     .letter = 'n',                                                                                \
+     .type = ML_OPT_INT,                                                                           \
+     .offset = offsetof(struct ml_top_opts, top),                                                  \
+     .value_name = "N",                                                                            \
+     .help = what " to list (10)",                                                                 \
+     .min = 0,                                                                                     \
+     .max = 1000000},                                                                              \
+        ML_REPORT_OPTIONS
+
+/* What the command finds, as text or JSON, appended to `out`.
+ * @file  the trace's name as typed
+ * @return 0, or negative with the reason in `err`; no reason: no memory */
+typedef int ml_report_fn(const struct ml_trace *trace, const char *file,
+                         const struct ml_top_opts *opts, struct ml_buf *out, struct ml_error *err);
+
+/* All of the command but `report`: options, opening, writing. @return an exit code */
+int ml_report_run(const struct ml_verb *verb, ml_report_fn *report, int argc, char **argv);
+
 #endif

@@ -21,7 +21,7 @@
 #define IDLE_NS_MAX 50000000u
 /* A partly filled block is written after this long, so that little is lost if
  * we are killed. */
-#define FLUSH_NS 1000000000u
+#define SAVE_NS 1000000000u
 /* How often to look whether processes and threads are still there. */
 #define CHECK_NS 100000000u
 
@@ -32,7 +32,7 @@ struct ml_collector {
     struct ml_ticks ticks;
     struct ml_stage stage;
     struct ml_merge merge;
-    uint64_t flushed_ns;
+    uint64_t saved_ns;
     uint64_t checked_ns;
     uint64_t idle_ns;
 };
@@ -187,8 +187,9 @@ static void accept_hellos(struct ml_collector *c)
         struct ml_target *t = NULL;
         if (g.hello.magic && g.fd >= 0)
             t = g.hello.set ? find_target(c, g.pid) : new_target(c, &g);
-        if (t)
-            ml_target_add_set(t, g.fd);
+        /* No memory or descriptors left. The target finds out by itself. */
+        if (g.hello.magic && (!t || ml_target_add_set(t, g.fd)) && !g.hello.set)
+            atomic_fetch_add(&c->session->page->unrecorded, 1);
         if (g.fd >= 0)
             close(g.fd);
     }
@@ -300,9 +301,9 @@ static uint64_t round_once(struct ml_collector *c)
         if (c->stage.targets.items[i]->profile)
             ml_profile_tick(c->stage.targets.items[i]->profile, c->ticks.ns);
     }
-    if (c->ticks.ns - c->flushed_ns > FLUSH_NS) {
-        ml_trace_writer_flush(&c->writer);
-        c->flushed_ns = c->ticks.ns;
+    if (c->ticks.ns - c->saved_ns > SAVE_NS) {
+        ml_trace_writer_save(&c->writer);
+        c->saved_ns = c->ticks.ns;
     }
     publish_progress(c);
     return words;

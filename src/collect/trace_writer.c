@@ -19,6 +19,9 @@
  * 1 % fewer bytes. */
 #define ZSTD_LEVEL 1
 
+/* Its bytes go to the file in one step. */
+#define SMALL_BLOCK_EVENTS 2048
+
 static const struct ml_index_totals no_events;
 
 void ml_trace_writer_abandon(struct ml_trace_writer *w)
@@ -139,12 +142,14 @@ static int append(struct ml_trace_writer *w, const void *bytes, size_t len)
 {
     int r = ml_write_all(w->fd, bytes, len);
 
-    if (!r) {
+    if (!r)
         w->offset += len;
-        return 0;
-    }
-    if (ftruncate(w->fd, (off_t)w->offset) || lseek(w->fd, (off_t)w->offset, SEEK_SET) < 0)
+    /* What is left of a longer block that was here goes too. */
+    if ((r || w->file_end > w->offset) && ftruncate(w->fd, (off_t)w->offset))
         r = -errno;
+    if (r && lseek(w->fd, (off_t)w->offset, SEEK_SET) < 0)
+        r = -errno;
+    w->file_end = w->offset;
     return r;
 }
 
@@ -189,6 +194,29 @@ static int append_block(struct ml_trace_writer *w, struct ml_block_header *h,
     return r;
 }
 
+/* Takes all blocks but the first `blocks` out of the books. */
+static void forget_blocks(struct ml_trace_writer *w, size_t blocks)
+{
+    w->offset = w->index.items[blocks].offset;
+    w->sequence -= (uint32_t)(w->index.len - blocks);
+    for (size_t i = blocks; i < w->index_counts.len; i++) {
+        subtract_counts(&w->totals, &w->index_counts.items[i]);
+        w->written -= all_kinds(&w->index_counts.items[i]);
+    }
+    w->index.len = w->index_counts.len = blocks;
+}
+
+/* Makes the place of a lent block the end of the file again. Its bytes stay until
+ * they are written over, which for a small block is one step. */
+static int take_back(struct ml_trace_writer *w)
+{
+    if (!w->lent)
+        return 0;
+    w->lent = false;
+    forget_blocks(w, w->index.len - 1);
+    return lseek(w->fd, (off_t)w->offset, SEEK_SET) < 0 ? -errno : 0;
+}
+
 static int write_defs(struct ml_trace_writer *w)
 {
     struct ml_write_job *job = &w->job;
@@ -202,8 +230,10 @@ static void write_job(struct ml_trace_writer *w)
 {
     struct ml_block_header h = {.type = ML_BLOCK_EVENTS};
     size_t raw_bytes = ml_encoder_finish(w->job.encoder, w->raw.data, &h);
-    int r = w->error ? w->error : write_defs(w);
+    int r = w->error ? w->error : take_back(w);
 
+    if (!r)
+        r = write_defs(w);
     if (raw_bytes)
         w->last_ns = h.last_ns;
     if (!r && raw_bytes)
@@ -236,20 +266,26 @@ static void *write_jobs(void *arg)
     return NULL;
 }
 
-static void swap_job(struct ml_trace_writer *w)
+static void hand_over_defs(struct ml_trace_writer *w)
 {
-    struct ml_encoder *filled = w->encoder;
     struct ml_buf empty = w->job.defs;
 
-    w->encoder = w->job.encoder;
-    w->job.encoder = filled;
-    w->job.counts = w->counts;
-    w->counts = no_events;
     w->job.defs = w->dict->records;
     w->job.def_count = w->dict->record_count;
     ml_buf_clear(&empty);
     w->dict->records = empty;
     w->dict->record_count = 0;
+}
+
+static void hand_over(struct ml_trace_writer *w)
+{
+    struct ml_encoder *filled = w->encoder;
+
+    w->encoder = w->job.encoder;
+    w->job.encoder = filled;
+    w->job.counts = w->counts;
+    w->counts = no_events;
+    hand_over_defs(w);
 }
 
 /* Not at open: the collector forks after that. */
@@ -271,12 +307,50 @@ void ml_trace_writer_flush(struct ml_trace_writer *w)
     start_thread(w);
     pthread_mutex_lock(&w->lock);
     wait_until_written(w);
-    swap_job(w);
+    hand_over(w);
     if (w->thread_started)
         w->job.waiting = true;
     else
         write_job(w);
     pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* With the writing thread at rest. The events stay in the encoder, so there is
+ * nothing to count if this fails: the next flush will. */
+static int lend(struct ml_trace_writer *w)
+{
+    struct ml_block_header h = {.type = ML_BLOCK_EVENTS};
+    size_t raw_bytes = ml_encoder_write(w->encoder, w->raw.data, &h);
+    int r = take_back(w);
+
+    hand_over_defs(w);
+    if (!r)
+        r = write_defs(w);
+    if (!r && raw_bytes)
+        r = append_block(w, &h, &w->counts, w->raw.data, raw_bytes);
+    w->lent = !r && raw_bytes;
+    return r;
+}
+
+/* Whether the file has all that was collected. */
+static bool is_saved(const struct ml_trace_writer *w)
+{
+    uint32_t lent = w->lent ? w->index.items[w->index.len - 1].events : 0;
+
+    return w->encoder->events == lent && !w->dict->records.len;
+}
+
+void ml_trace_writer_save(struct ml_trace_writer *w)
+{
+    if (w->encoder->events >= SMALL_BLOCK_EVENTS) {
+        ml_trace_writer_flush(w);
+        return;
+    }
+    pthread_mutex_lock(&w->lock);
+    wait_until_written(w);
+    if (!w->error && !is_saved(w))
+        w->error = lend(w);
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -343,13 +417,7 @@ static int rewind_to(struct ml_trace_writer *w, size_t blocks)
 {
     if (blocks == w->index.len)
         return 0;
-    w->offset = w->index.items[blocks].offset;
-    w->sequence -= (uint32_t)(w->index.len - blocks);
-    for (size_t i = blocks; i < w->index_counts.len; i++) {
-        subtract_counts(&w->totals, &w->index_counts.items[i]);
-        w->written -= all_kinds(&w->index_counts.items[i]);
-    }
-    w->index.len = w->index_counts.len = blocks;
+    forget_blocks(w, blocks);
     if (ftruncate(w->fd, (off_t)w->offset) || lseek(w->fd, (off_t)w->offset, SEEK_SET) < 0)
         return -errno;
     return 0;

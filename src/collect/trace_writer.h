@@ -49,6 +49,8 @@ struct ml_trace_writer {
     /* The writing thread's; read by others through the atomics. */
     int fd;
     _Atomic uint64_t offset; /* end of the last whole block */
+    uint64_t file_end;       /* of everything, a block that is only lent among it */
+    bool lent;               /* the last block of the index is */
     uint32_t sequence;
     struct ZSTD_CCtx_s *zstd;
     struct ml_buf raw;
@@ -73,7 +75,12 @@ int ml_trace_writer_open(struct ml_trace_writer *w, const char *path, bool force
  * after it is done with what it had. */
 void ml_trace_writer_flush(struct ml_trace_writer *w);
 
-/* The same, if so many definitions are waiting that they might outgrow a block.
+/* Writes what there is now, so that little is lost if we are killed. A small
+ * block is only lent to the file: the next write puts a larger one in its place,
+ * since a file of many small blocks is a large file. */
+void ml_trace_writer_save(struct ml_trace_writer *w);
+
+/* As flush, if so many definitions are waiting that they might outgrow a block.
  * Call after adding some. */
 static inline void ml_trace_writer_relieve(struct ml_trace_writer *w)
 {

@@ -511,38 +511,42 @@ void ml_source_take(struct ml_stage *stage, struct ml_source *s)
     emit(stage, t, &ev);
 }
 
-/* Whether the encoder is where this source left it, with room. */
-static bool same_context(const struct ml_encoder *e, const struct ml_source *s, unsigned space)
+/* Whether the record is a plain one that a run can begin with. The first event
+ * of a block, and what a profile wants to see, take the other way. */
+static bool begins_run(const struct ml_stage *stage, const struct ml_source *s)
 {
+    const struct ml_encoder *e = stage->writer->encoder;
     const struct ml_target *t = s->target;
+    uint64_t first = word(s, 0);
+    unsigned kind = first & 0xff;
 
-    return e->events && e->events < ML_BLOCK_MAX_EVENTS && e->thread == s->thread &&
-           e->scope == s->scope && e->space + 1 == t->spaces[space] &&
-           !(t->profile && ml_profile_active(t->profile));
+    return (kind == ML_ALLOC || kind == ML_FREE) && t->spaces[first >> 8 & 0xff] && e->events &&
+           e->events < ML_BLOCK_MAX_EVENTS && !(t->profile && ml_profile_active(t->profile));
 }
 
 uint32_t ml_source_take_plain(struct ml_stage *stage, struct ml_source *source, uint64_t limit)
 {
-    /* Copies: stores to the columns would make the compiler read the originals
-     * again for every record. */
-    const struct ml_ticks ticks = *stage->ticks;
-    struct ml_source s = *source;
     struct ml_encoder *e = stage->writer->encoder;
     uint64_t *counts = stage->writer->counts.events;
-    uint32_t space = word(&s, 0) >> 8 & 0xff;
-    /* Not all at once: the target waits for what is read to be given back. */
-    uint64_t end = ml_min_u64(s.end, s.tail + s.mask / 8);
     struct ml_encoder_run run;
     uint32_t before = e->events;
     uint32_t allocs;
 
-    if (!same_context(e, source, space))
+    if (!begins_run(stage, source))
         return 0;
-    ml_encoder_run_begin(&run, e);
+    /* Copies: stores to the columns would make the compiler read the originals
+     * again for every record. */
+    const struct ml_ticks ticks = *stage->ticks;
+    struct ml_source s = *source;
+    uint32_t space = word(&s, 0) >> 8 & 0xff;
+    /* Not all at once: the target waits for what is read to be given back. */
+    uint64_t end = ml_min_u64(s.end, s.tail + s.mask / 8);
+
+    ml_encoder_run_begin(&run, e, s.thread, s.target->spaces[space] - 1, s.scope);
     while (run.events < ML_BLOCK_MAX_EVENTS && s.tail + 3 <= end) {
         uint64_t first = word(&s, 0);
         uint64_t stamp = ml_ticks_unwrap(&ticks, first >> 16);
-        uint64_t time_ns = ml_ticks_ns(&ticks, stamp);
+        uint64_t time_ns = ml_max_u64(ml_ticks_ns(&ticks, stamp), run.last_ns);
         uint32_t is_alloc = (first & 0xff) == ML_ALLOC;
         uint64_t size = word(&s, 2); /* the next record's, after a free: not used */
 

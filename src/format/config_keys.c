@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "nearest.h"
 #include "ring.h"
 
 const struct ml_key_info ml_keys[ML_KEYS] = {
@@ -48,38 +49,16 @@ int ml_key_find(const char *name)
     return -1;
 }
 
-/* ---- Typing errors ------------------------------------------------------ */
-
-/* The length of what has to be replaced in one word to get the other, once
- * their common start and end are taken away. Finds any single slip, and needs
- * no memory. */
-static size_t difference(const char *a, size_t a_len, const char *b, size_t b_len)
-{
-    size_t shorter = a_len < b_len ? a_len : b_len;
-    size_t longer = a_len < b_len ? b_len : a_len;
-    size_t start = 0, end = 0;
-
-    while (start < shorter && a[start] == b[start])
-        start++;
-    while (end < shorter - start && a[a_len - 1 - end] == b[b_len - 1 - end])
-        end++;
-    return longer - start - end;
-}
-
 int ml_key_nearest(const char *name)
 {
-    size_t len = strnlen(name, 64);
-    size_t best_difference = len / 3 + 2;
+    struct ml_nearest nearest = {.typed = name};
     int best = -1;
 
-    for (int i = 0; i < ML_KEYS && len >= 3; i++) {
-        size_t d = difference(name, len, ml_keys[i].name, strlen(ml_keys[i].name));
-        if (!strncmp(ml_keys[i].name, name, len))
-            d = 1; /* begun but not finished */
-        if (d < best_difference) {
-            best_difference = d;
+    if (strnlen(name, 3) < 3) /* begins too many of them */
+        return -1;
+    for (int i = 0; i < ML_KEYS; i++) {
+        if (ml_nearest_offer(&nearest, ml_keys[i].name))
             best = i;
-        }
     }
     return best;
 }

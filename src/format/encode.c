@@ -53,7 +53,7 @@ static uint32_t fold_addrs(struct ml_encoder *e, unsigned shift)
     return wides;
 }
 
-size_t ml_encoder_finish(struct ml_encoder *e, uint8_t *out, struct ml_block_header *ret)
+size_t ml_encoder_write(struct ml_encoder *e, uint8_t *out, struct ml_block_header *ret)
 {
     unsigned shift = e->addr_bits ? (unsigned)__builtin_ctzll(e->addr_bits) : 0;
     uint32_t args_bytes = (uint32_t)(e->args_end - e->args);
@@ -85,6 +85,13 @@ size_t ml_encoder_finish(struct ml_encoder *e, uint8_t *out, struct ml_block_hea
     ret->first_ns = e->first_ns;
     ret->last_ns = e->last_ns;
     ret->events = e->events;
-    ml_encoder_init(e);
     return (size_t)(p - out);
+}
+
+size_t ml_encoder_finish(struct ml_encoder *e, uint8_t *out, struct ml_block_header *ret)
+{
+    size_t bytes = ml_encoder_write(e, out, ret);
+
+    ml_encoder_init(e);
+    return bytes;
 }

@@ -96,10 +96,14 @@ static inline void ml_encoder_add(struct ml_encoder *e, const struct ml_event *e
 
 /* A run of plain allocations and frees of one thread, space and scope, which
  * is most of what a collector sees: the encoder's state is kept in registers.
- * Begin after an event of the same context was added; end before anything else
- * is done with the encoder. */
+ * Begin when the block has an event already; end before anything else is done
+ * with the encoder. A run of no events leaves no trace. */
 struct ml_encoder_run {
     struct ml_encoder *e;
+    uint32_t thread;
+    uint32_t space;
+    uint32_t scope;
+    uint8_t changed; /* bits for the next event's kind */
     uint32_t events;
     uint32_t addrs;
     uint32_t sizes;
@@ -109,9 +113,12 @@ struct ml_encoder_run {
     uint64_t addr_bits;
 };
 
-/* Writes the block's raw bytes to out (ML_EVENTS_RAW_MAX of room), fills in
- * the header's times and counts, and empties the encoder. Returns the number
- * of bytes, 0 if there were no events. */
+/* Writes the block's raw bytes to out (ML_EVENTS_RAW_MAX of room) and fills in
+ * the header's times and counts. Returns the number of bytes, 0 if there were no
+ * events. More events may be added and all written again. */
+size_t ml_encoder_write(struct ml_encoder *e, uint8_t *out, struct ml_block_header *ret);
+
+/* The same, and empties the encoder. */
 size_t ml_encoder_finish(struct ml_encoder *e, uint8_t *out, struct ml_block_header *ret);
 
 /* ---- inline, since a collector calls it tens of millions of times a second */
@@ -180,16 +187,23 @@ static inline void ml_encoder_add(struct ml_encoder *e, const struct ml_event *e
         e->args_end = ml_varint_put(e->args_end, ev->args[i]);
 }
 
-static inline void ml_encoder_run_begin(struct ml_encoder_run *r, struct ml_encoder *e)
+static inline void ml_encoder_run_begin(struct ml_encoder_run *r, struct ml_encoder *e,
+                                        uint32_t thread, uint32_t space, uint32_t scope)
 {
     *r = (struct ml_encoder_run){
         .e = e,
+        .thread = thread,
+        .space = space,
+        .scope = scope,
+        .changed = (uint8_t)((thread != e->thread ? ML_THREAD_CHANGED : 0) |
+                             (space != e->space ? ML_SPACE_CHANGED : 0) |
+                             (scope != e->scope ? ML_SCOPE_CHANGED : 0)),
         .events = e->events,
         .addrs = e->addrs,
         .sizes = e->sizes,
         .stacks = e->stacks,
         .last_ns = e->last_ns,
-        .addr = e->previous[e->space % ML_PREVIOUS_ADDRS],
+        .addr = e->previous[space % ML_PREVIOUS_ADDRS],
         .addr_bits = e->addr_bits,
     };
 }
@@ -209,7 +223,8 @@ static inline void ml_encoder_run_put(struct ml_encoder_run *r, uint8_t kind, ui
     struct ml_encoder *e = r->e;
 
     e->time_col[r->events] = (uint32_t)(time_ns - r->last_ns);
-    e->kinds[r->events++] = kind;
+    e->kinds[r->events++] = kind | r->changed;
+    r->changed = 0;
     r->last_ns = time_ns;
     e->addr_col[r->addrs++] = (int64_t)(addr - r->addr);
     r->addr_bits |= addr;
@@ -224,12 +239,20 @@ static inline void ml_encoder_run_end(struct ml_encoder_run *r)
 {
     struct ml_encoder *e = r->e;
 
-    e->stacks = r->stacks;
+    if (r->events == e->events)
+        return;
+    if (r->thread != e->thread)
+        e->thread_col[e->threads++] = e->thread = r->thread;
+    if (r->space != e->space)
+        e->space_col[e->spaces++] = e->space = r->space;
+    if (r->scope != e->scope)
+        e->scope_col[e->scopes++] = e->scope = r->scope;
     e->events = r->events;
     e->addrs = r->addrs;
     e->sizes = r->sizes;
+    e->stacks = r->stacks;
     e->last_ns = r->last_ns;
-    e->previous[e->space % ML_PREVIOUS_ADDRS] = r->addr;
+    e->previous[r->space % ML_PREVIOUS_ADDRS] = r->addr;
     e->addr_bits = r->addr_bits;
 }
 

@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 
     if (fd < 0)
         return 2;
-    told = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    told = mmap(NULL, 16384, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (told == MAP_FAILED)
         return 2;
     space = memledger_space_open("cpu", MEMLEDGER_BLOCK, "numbered");

@@ -11,6 +11,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,13 +19,14 @@
 #include "memledger/memledger.h"
 
 #define THREADS_MAX 64
-#define POOL_BLOCKS 4
+#define POOL_BLOCKS (THREADS_MAX + 2)
 
 static memledger_space space;
 static int threads;
 static long blocks;
 
-/* A stack of free blocks behind a spin lock. */
+/* A stack of free blocks behind a spin lock: as many as mailboxes can hold, and
+ * two more. */
 static int pool_lock;
 static uintptr_t pool[POOL_BLOCKS];
 static int pool_len;
@@ -34,7 +36,9 @@ static uint64_t allocations, frees;
 
 static void lock(void)
 {
-    while (__atomic_exchange_n(&pool_lock, 1, __ATOMIC_ACQUIRE)) {
+    for (int tries = 1; __atomic_exchange_n(&pool_lock, 1, __ATOMIC_ACQUIRE); tries++) {
+        if (tries % 1000 == 0)
+            sched_yield();
     }
 }
 
@@ -104,7 +108,7 @@ int main(int argc, char **argv)
     threads = atoi(argv[1]);
     blocks = atol(argv[2]);
     space = memledger_space_open("cpu", MEMLEDGER_BLOCK, "passed on");
-    for (pool_len = 0; pool_len < POOL_BLOCKS; pool_len++)
+    for (pool_len = 0; pool_len < threads + 2; pool_len++)
         pool[pool_len] = 0x10000 + (uintptr_t)pool_len * 64;
     for (int i = 0; i < threads; i++)
         pthread_create(&ids[i], NULL, work, (void *)(intptr_t)i);

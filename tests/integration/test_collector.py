@@ -4,6 +4,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -150,6 +151,25 @@ def test_started_meanwhile():
     recorded = trace["kinds"]["alloc"] + trace["kinds"]["free"]
     equal((recorded, trace["lost"]), (1000, 1000), "recorded and lost")
     equal([s["name"] for s in trace["spaces"]], ["emitted"], "spaces")
+
+
+def test_set_not_taken():
+    """A collector that is out of descriptors lives on, but does not empty what it
+    could not take in: nobody waits for that for ever."""
+    process = start("sh", "-c", f"echo ready; read line; exec {program('emit')} {FULL}",
+                    stdin=subprocess.PIPE)
+    equal(read_line(process), "ready", "first line")
+    collector = collector_of(process)
+    used = set(map(int, os.listdir(f"/proc/{collector}/fd")))
+    lowest_free = min(set(range(len(used) + 1)) - used)
+    resource.prlimit(collector, resource.RLIMIT_NOFILE, (lowest_free, lowest_free))
+    go_on(process)
+    result = finish(process)
+    equal(result.code, 7, "exit code", result)
+    contains(result.err, "1 process was not recorded", "note")
+    trace = result.dump()
+    equal(trace["kinds"].get("alloc"), None, "allocations")
+    check(trace["lost"] > 0, "what did not fit into the rings is not counted")
 
 
 harness.main(globals())

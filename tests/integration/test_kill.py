@@ -13,6 +13,7 @@ import harness
 from harness import check, equal, finish, program, start
 
 KILLS = 200
+KILLS_OF_MANY = 20
 
 
 def told_by(threads):
@@ -23,7 +24,7 @@ def told_by(threads):
 
 def kill_once(delay_s, threads):
     with open("told", "wb") as f:
-        f.truncate(4096)
+        f.truncate(16384)
     process = start(program("count_up"), "told", threads, options=["-f", "-q"])
     harness.wait_until(lambda: told_by(1)[0], "the first event")
     time.sleep(delay_s)
@@ -79,6 +80,20 @@ def test_every_event_told():
         check(trace["has_index"], f"{where}: no footer")
         if "events" in trace:
             check_all(trace, threads)
+
+
+def test_every_event_of_many_threads():
+    """Killed soon after the threads have started: a second ring set has just been
+    handed over, or not yet."""
+    random.seed(4)
+    for kill in range(KILLS_OF_MANY):
+        delay = random.uniform(0, 0.01)
+        trace = kill_once(delay, 100).dump()
+        told = told_by(100)
+        where = f"kill {kill} after {delay * 1000:.2f} ms"
+        check(sum(told) <= trace["kinds"]["alloc"] <= sum(told) + 100,
+              f"{where}: {sum(told)} were told, {trace['kinds']['alloc']} are in the trace")
+        equal(trace["lost"], 0, f"{where}: lost")
 
 
 harness.main(globals())

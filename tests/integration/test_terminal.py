@@ -7,7 +7,6 @@ import os
 import pty
 import re
 import signal
-import subprocess
 import time
 
 import harness
@@ -89,11 +88,11 @@ def test_interrupt_key():
     contains(run.text, "next: memledger summary t.mled", "closing note")
 
 
-def test_stop_key():
-    """Ctrl-Z stops program and launcher; both go on together."""
+def test_stop_and_go_on():
+    """Program and launcher stop, as by Ctrl-Z in a shell, and go on together."""
     run = OnTerminal(program("emit"), "10", "10")
     run.read_until("10\r\n")
-    run.press(b"\x1a")
+    os.killpg(run.pid, signal.SIGSTOP)
     _, status = os.waitpid(run.pid, os.WUNTRACED)
     check(os.WIFSTOPPED(status), "the launcher did not stop", status)
     os.killpg(run.pid, signal.SIGCONT)

@@ -1,8 +1,5 @@
 /* test_analyze_oom.c: analysis and reports when memory runs out: fail the Nth
- * allocation, for every N, until all of it works.
- *
- * The linker routes the calls to the functions below (--wrap=malloc and so on),
- * which refuse once a countdown is over.
+ * allocation and all after it, for every N, until all of it works.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,46 +11,13 @@
 #include "compare_report.h"
 #include "events.h"
 #include "events_report.h"
+#include "fail_nth.h"
 #include "stats.h"
 #include "stats_report.h"
 #include "summary.h"
 #include "summary_report.h"
 #include "svg_plot.h"
 #include "timeline.h"
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *p, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *p, size_t bytes);
-
-static long allowed = -1; /* allocations until all fail; negative: none fails */
-
-static bool refuse(void)
-{
-    if (allowed < 0)
-        return false;
-    if (allowed == 0)
-        return true;
-    allowed--;
-    return false;
-}
-
-void *__wrap_malloc(size_t bytes)
-{
-    return refuse() ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t count, size_t bytes)
-{
-    return refuse() ? NULL : __real_calloc(count, bytes);
-}
-
-void *__wrap_realloc(void *p, size_t bytes)
-{
-    return refuse() ? NULL : __real_realloc(p, bytes);
-}
 
 static const struct ml_style style = {.width = 80};
 
@@ -176,9 +140,9 @@ static void fail_each(int (*run)(const struct ml_trace *))
     long n = 0;
 
     for (; r < 0 && n < 100000; n++) {
-        allowed = n;
+        fail_from_nth(n);
         r = run(trace);
-        allowed = -1;
+        fail_end();
         if (r < 0)
             assert_int_equal(r, -ENOMEM);
     }

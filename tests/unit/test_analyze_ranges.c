@@ -3,30 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "test_analyze_fixture.h"
-
-#include "replay.h"
-
-struct replayed {
-    struct ml_trace *trace;
-    struct ml_replay replay;
-};
-
-static struct replayed replay_fixture(struct fixture *f)
-{
-    struct replayed r = {.trace = fixture_open(f)};
-    struct ml_error err = {0};
-
-    assert_int_equal(ml_replay_init(&r.replay, r.trace), 0);
-    assert_int_equal(ml_replay_trace(&r.replay, UINT64_MAX, &err), 0);
-    return r;
-}
-
-static void release(struct replayed *r)
-{
-    ml_replay_release(&r->replay);
-    ml_trace_free(r->trace);
-}
+#include "test_analyze_replayed.h"
 
 static void a_hole_splits_a_block(void **state)
 {
@@ -50,7 +27,7 @@ static void a_hole_splits_a_block(void **state)
     assert_int_equal(rest->addr, 1050);
     assert_int_equal(rest->size, 50);
     assert_int_equal(rest->category, MEMLEDGER_BUFFER);
-    release(&r);
+    replayed_release(&r);
 }
 
 static void a_range_trims_and_frees_several(void **state)
@@ -70,7 +47,7 @@ static void a_range_trims_and_frees_several(void **state)
     assert_int_equal(r.replay.bytes.live_bytes, 50);
     assert_int_equal(ml_replay_find(&r.replay, f.block, 450)->size, 50);
     assert_null(ml_replay_find(&r.replay, f.block, 449));
-    release(&r);
+    replayed_release(&r);
 }
 
 static void a_range_of_nothing_is_unknown(void **state)
@@ -85,7 +62,7 @@ static void a_range_of_nothing_is_unknown(void **state)
     r = replay_fixture(&f);
     assert_int_equal(r.replay.unknown_frees, 1);
     assert_int_equal(r.replay.bytes.live_bytes, 100);
-    release(&r);
+    replayed_release(&r);
 }
 
 static void an_allocation_over_others_replaces_them(void **state)
@@ -106,7 +83,7 @@ static void an_allocation_over_others_replaces_them(void **state)
     assert_int_equal(r.replay.replaced, 2);
     assert_int_equal(r.replay.spaces.items[0].frees, 1);
     assert_int_equal(r.replay.spaces.items[0].live_blocks, 3);
-    release(&r);
+    replayed_release(&r);
 }
 
 static void the_end_of_the_address_space_is_an_end(void **state)
@@ -120,7 +97,7 @@ static void the_end_of_the_address_space_is_an_end(void **state)
     fixture_free_range(&f, f.block, UINT64_MAX - 9, UINT64_MAX);
     r = replay_fixture(&f);
     assert_non_null(ml_replay_find(&r.replay, f.block, UINT64_MAX - 99));
-    release(&r);
+    replayed_release(&r);
 }
 
 /* ---- Random books ------------------------------------------------------ */
@@ -190,7 +167,7 @@ static void random_ranges_agree_with_the_model(void **state)
     assert_int_equal(r.replay.spaces.items[0].live_blocks, model_blocks(&m));
     for (uint32_t i = 0; i < BYTES; i++)
         assert_int_equal(ml_replay_find(&r.replay, f.block, 5000 + i) != NULL, m.owner[i] != 0);
-    release(&r);
+    replayed_release(&r);
 }
 
 static void random_blocks_agree_with_the_model(void **state)
@@ -232,7 +209,7 @@ static void random_blocks_agree_with_the_model(void **state)
 
         assert_int_equal(b ? b->size : 0, sizes[slot]);
     }
-    release(&r);
+    replayed_release(&r);
 }
 
 int main(void)

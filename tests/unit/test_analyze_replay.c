@@ -3,31 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "test_analyze_fixture.h"
-
-#include "replay.h"
-
-/* A replay of all that the fixture recorded. */
-struct replayed {
-    struct ml_trace *trace;
-    struct ml_replay replay;
-};
-
-static struct replayed replay_fixture(struct fixture *f)
-{
-    struct replayed r = {.trace = fixture_open(f)};
-    struct ml_error err = {0};
-
-    assert_int_equal(ml_replay_init(&r.replay, r.trace), 0);
-    assert_int_equal(ml_replay_trace(&r.replay, UINT64_MAX, &err), 0);
-    return r;
-}
-
-static void release(struct replayed *r)
-{
-    ml_replay_release(&r->replay);
-    ml_trace_free(r->trace);
-}
+#include "test_analyze_replayed.h"
 
 static void frees_take_out_what_allocations_put_in(void **state)
 {
@@ -49,7 +25,7 @@ static void frees_take_out_what_allocations_put_in(void **state)
     assert_int_equal(r.replay.spaces.items[0].live_blocks, 2);
     assert_int_equal(ml_replay_find(&r.replay, f.block, 0x1000)->size, 20);
     assert_null(ml_replay_find(&r.replay, f.block, 0x1001));
-    release(&r);
+    replayed_release(&r);
 }
 
 static void only_the_innermost_level_is_counted(void **state)
@@ -68,7 +44,7 @@ static void only_the_innermost_level_is_counted(void **state)
     assert_int_equal(r.replay.devices.items[0].levels[MEMLEDGER_DRIVER].peak_bytes, 1000);
     assert_int_equal(r.replay.devices.items[0].levels[MEMLEDGER_POOL].peak_bytes, 500);
     assert_int_equal(r.replay.devices.items[0].levels[MEMLEDGER_BLOCK].peak_bytes, 100);
-    release(&r);
+    replayed_release(&r);
 }
 
 static void a_device_without_blocks_counts_its_driver(void **state)
@@ -85,7 +61,7 @@ static void a_device_without_blocks_counts_its_driver(void **state)
     r = replay_fixture(&f);
     assert_int_equal(r.replay.bytes.peak_bytes, 1100);
     assert_int_equal(r.replay.devices.len, 2);
-    release(&r);
+    replayed_release(&r);
 }
 
 static void an_allocation_in_a_live_place_replaces(void **state)
@@ -101,7 +77,7 @@ static void an_allocation_in_a_live_place_replaces(void **state)
     assert_int_equal(r.replay.bytes.live_bytes, 30);
     assert_int_equal(r.replay.spaces.items[0].frees, 0);
     assert_int_equal(r.replay.spaces.items[0].live_blocks, 1);
-    release(&r);
+    replayed_release(&r);
 }
 
 static void unknown_frees_are_counted(void **state)
@@ -123,7 +99,7 @@ static void unknown_frees_are_counted(void **state)
     assert_int_equal(r.replay.inherited_frees, 2);
     assert_int_equal(r.replay.unknown_labels, 1);
     assert_int_equal(r.replay.bytes.live_bytes, 0);
-    release(&r);
+    replayed_release(&r);
 }
 
 static void the_same_address_lives_once_per_space(void **state)
@@ -140,7 +116,7 @@ static void the_same_address_lives_once_per_space(void **state)
     r = replay_fixture(&f);
     assert_int_equal(r.replay.bytes.live_bytes, 2);
     assert_int_equal(r.replay.replaced, 0);
-    release(&r);
+    replayed_release(&r);
 }
 
 /* ---- Resizing ---------------------------------------------------------- */
@@ -169,7 +145,7 @@ static void a_resize_keeps_the_label(void **state)
     assert_int_equal(r.replay.categories[MEMLEDGER_PARAMETER].bytes.live_bytes, 300);
     assert_int_equal(r.replay.spaces.items[0].allocations, 2);
     assert_int_equal(r.replay.spaces.items[0].frees, 1);
-    release(&r);
+    replayed_release(&r);
 }
 
 static void a_failed_resize_leaves_the_block(void **state)
@@ -191,7 +167,7 @@ static void a_failed_resize_leaves_the_block(void **state)
     assert_int_equal(r.replay.bytes.live_bytes, 100);
     assert_int_equal(r.replay.spaces.items[0].frees, 0);
     assert_int_equal(r.replay.categories[MEMLEDGER_PARAMETER].frees, 0);
-    release(&r);
+    replayed_release(&r);
 }
 
 static void a_failed_resize_of_an_unknown_block_is_no_free(void **state)
@@ -205,7 +181,7 @@ static void a_failed_resize_of_an_unknown_block_is_no_free(void **state)
     fixture_move(&f, ML_MOVE_FAILED, 0x1000);
     r = replay_fixture(&f);
     assert_int_equal(r.replay.unknown_frees, 0);
-    release(&r);
+    replayed_release(&r);
 }
 
 static void threads_resize_side_by_side(void **state)
@@ -229,7 +205,7 @@ static void threads_resize_side_by_side(void **state)
     r = replay_fixture(&f);
     assert_int_equal(r.replay.bytes.live_bytes, 350);
     assert_int_equal(r.replay.spaces.items[0].live_blocks, 2);
-    release(&r);
+    replayed_release(&r);
 }
 
 /* ---- Labels ------------------------------------------------------------ */
@@ -255,7 +231,7 @@ static void labels_move_bytes_between_categories(void **state)
     assert_int_equal(categories[MEMLEDGER_OTHER].bytes.live_bytes, 7);
     /* labelled at once, it never was of no category */
     assert_int_equal(categories[MEMLEDGER_OTHER].bytes.peak_bytes, 7);
-    release(&r);
+    replayed_release(&r);
 }
 
 static void an_instant_learns_later_names(void **state)
@@ -280,7 +256,7 @@ static void an_instant_learns_later_names(void **state)
     assert_int_equal(ml_replay_find(&r.replay, f.block, 0x1000)->category, MEMLEDGER_INPUT);
     assert_int_equal(ml_replay_find(&r.replay, f.block, 0x2000)->label, 0);
     assert_int_equal(ml_replay_find(&r.replay, f.block, 0x3000)->label, 0);
-    release(&r);
+    replayed_release(&r);
 }
 
 /* ---- Processes --------------------------------------------------------- */
@@ -309,7 +285,7 @@ static void the_end_of_a_process_gives_its_memory_back(void **state)
     cursor = 0;
     assert_int_equal(ml_replay_next(&r.replay, true, &cursor)->size, 100);
     assert_int_equal(ml_replay_next(&r.replay, true, &cursor)->size, 60);
-    release(&r);
+    replayed_release(&r);
 }
 
 static void exec_gives_the_former_memory_back(void **state)
@@ -326,7 +302,7 @@ static void exec_gives_the_former_memory_back(void **state)
     r = replay_fixture(&f);
     assert_int_equal(r.replay.bytes.peak_bytes, 100);
     assert_int_equal(r.replay.bytes.live_bytes, 30);
-    release(&r);
+    replayed_release(&r);
 }
 
 static void a_process_that_goes_on_is_alive_again(void **state)
@@ -343,7 +319,7 @@ static void a_process_that_goes_on_is_alive_again(void **state)
     assert_int_equal(r.replay.bytes.peak_bytes, 130);
     assert_int_equal(r.replay.bytes.live_bytes, 30);
     assert_int_equal(r.replay.categories[0].left_bytes, 0);
-    release(&r);
+    replayed_release(&r);
 }
 
 /* ---- Other events ------------------------------------------------------ */
@@ -364,7 +340,7 @@ static void losses_are_added_up_by_reason(void **state)
     assert_int_equal(r.replay.lost_by[ML_LOST_NOT_WRITTEN], 2);
     assert_int_equal(r.replay.lost_by[0], 1);
     assert_int_equal(r.replay.ooms, 1);
-    release(&r);
+    replayed_release(&r);
 }
 
 /* What a program reports of an arena that it took from malloc is in there. */
@@ -386,7 +362,7 @@ static void the_heap_counts_where_nothing_lies_in_it(void **state)
     assert_int_equal(r.replay.bytes.peak_bytes, 407);
     assert_int_equal(r.replay.devices.items[0].levels[MEMLEDGER_POOL].peak_bytes, 500);
     assert_int_equal(r.replay.devices.items[0].levels[MEMLEDGER_BLOCK].peak_bytes, 407);
-    release(&r);
+    replayed_release(&r);
 }
 
 static void undefined_numbers_do_no_harm(void **state)
@@ -401,7 +377,7 @@ static void undefined_numbers_do_no_harm(void **state)
                   (struct ml_event){.kind = ML_MOVE, .thread = 4000000000, .space = 5, .addr = 1});
     r = replay_fixture(&f);
     assert_int_equal(r.replay.bytes.peak_bytes, 100);
-    release(&r);
+    replayed_release(&r);
 }
 
 int main(void)

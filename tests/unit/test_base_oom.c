@@ -1,8 +1,5 @@
 /* test_base_oom.c: base when memory runs out: fail the Nth allocation, for every N.
  *
- * The linker routes the calls of base to the functions below
- * (--wrap=malloc and so on), which refuse once a countdown is over.
- *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <setjmp.h>
@@ -17,40 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fail_nth.h"
 #include "intern.h"
 #include "json.h"
 #include "map.h"
 #include "table.h"
 #include "vec.h"
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *p, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *p, size_t bytes);
-
-static long allowed = -1; /* allocations until one fails; negative: all succeed */
-
-static bool refuse(void)
-{
-    return allowed >= 0 && allowed-- == 0;
-}
-
-void *__wrap_malloc(size_t bytes)
-{
-    return refuse() ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t count, size_t bytes)
-{
-    return refuse() ? NULL : __real_calloc(count, bytes);
-}
-
-void *__wrap_realloc(void *p, size_t bytes)
-{
-    return refuse() ? NULL : __real_realloc(p, bytes);
-}
 
 /* Run `work` with the 1st, the 2nd, ... allocation failing, until it runs
  * through. It must report every failure; a leak is for the sanitizer to see. */
@@ -60,10 +29,9 @@ static void fail_each(int (*work)(void))
         bool failed;
         int r;
 
-        allowed = n;
+        fail_nth(n);
         r = work();
-        failed = allowed < 0;
-        allowed = -1;
+        failed = fail_end();
         assert_int_equal(r, failed ? -ENOMEM : 0);
         if (!failed) {
             assert_true(n > 0);
@@ -108,11 +76,11 @@ static void full_map_replaces(void **state)
     (void)state;
     for (uint64_t key = 1; map.used < map.limit || key == 1; key++)
         assert_int_equal(ml_map_put(&map, key, key), 0);
-    allowed = 0;
+    fail_nth(0);
     assert_int_equal(ml_map_put(&map, 1, 2), 0);
     assert_int_equal(ml_map_put(&map, 0, 2), 0);
     assert_int_equal(ml_map_put(&map, 1000, 2), -ENOMEM);
-    allowed = -1;
+    fail_end();
     ml_map_release(&map);
 }
 

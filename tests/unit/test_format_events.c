@@ -268,6 +268,56 @@ static void contradictions_are_refused(void **state)
     assert_int_equal(ml_decoder_next(&f->decoder, f->events, 2), -1);
 }
 
+/* Adds a run of `n` plain events of one context, as a collector does. */
+static void add_run(struct ml_encoder *e, const struct ml_event *evs, int n)
+{
+    struct ml_encoder_run run;
+
+    ml_encoder_run_begin(&run, e, evs->thread, evs->space, evs->scope);
+    for (int i = 0; i < n; i++) {
+        assert_true(ml_encoder_run_fits(&run, evs[i].time_ns, evs[i].size));
+        ml_encoder_run_put(&run, evs[i].kind, evs[i].time_ns, evs[i].addr,
+                           evs[i].kind == ML_ALLOC, evs[i].size);
+    }
+    ml_encoder_run_end(&run);
+}
+
+static void runs_give_the_same_bytes(void **state)
+{
+    struct fixture *f = *state;
+    struct ml_encoder *whole = malloc(sizeof(*whole));
+    uint8_t *raw = malloc(ML_EVENTS_RAW_MAX);
+    struct ml_event evs[8] = {{.kind = ML_FREE, .addr = 16}};
+    struct ml_block_header header;
+    uint64_t time_ns = 0;
+    size_t bytes;
+
+    assert_non_null(whole);
+    assert_non_null(raw);
+    ml_encoder_init(whole);
+    ml_encoder_add(&f->encoder, evs);
+    ml_encoder_add(whole, evs);
+    for (int round = 0; round < 1000; round++) {
+        int n = (int)(any() % 8); /* none at times */
+        for (int i = 0; i < 8; i++) {
+            bool is_alloc = any() % 2;
+            time_ns += any() % 1000;
+            evs[i] = (struct ml_event){.kind = is_alloc ? ML_ALLOC : ML_FREE, .time_ns = time_ns,
+                                       .thread = (uint32_t)round % 3,
+                                       .space = (uint32_t)round % 5, .scope = (uint32_t)round % 7,
+                                       .addr = any() >> 16, .size = is_alloc ? any() % 5000 : 0};
+        }
+        add_run(&f->encoder, evs, n);
+        for (int i = 0; i < n; i++)
+            ml_encoder_add(whole, &evs[i]);
+    }
+    bytes = ml_encoder_finish(whole, raw, &header);
+    assert_int_equal(ml_encoder_finish(&f->encoder, f->raw, &f->header), bytes);
+    assert_memory_equal(f->raw, raw, bytes);
+    free(whole);
+    free(raw);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +325,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(full_block_of_wide_values_fits, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(block_is_full_before_args_overflow, make_fixture,
                                         free_fixture),
+        cmocka_unit_test_setup_teardown(runs_give_the_same_bytes, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(empty_encoder_gives_no_block, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(earlier_time_is_raised, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(damaged_columns_do_no_harm, make_fixture, free_fixture),

@@ -14,42 +14,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "fail_nth.h"
 #include "memledger/memledger.h"
 #include "profile_fixture.h"
 #include "ring.h"
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *p, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *p, size_t bytes);
-
-static long allowed = -1; /* allocations until one fails; negative: all succeed */
-static bool refused;
-
-static bool refuse(void)
-{
-    bool now = allowed >= 0 && allowed-- == 0;
-
-    refused |= now;
-    return now;
-}
-
-void *__wrap_malloc(size_t bytes)
-{
-    return refuse() ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t count, size_t bytes)
-{
-    return refuse() ? NULL : __real_calloc(count, bytes);
-}
-
-void *__wrap_realloc(void *p, size_t bytes)
-{
-    return refuse() ? NULL : __real_realloc(p, bytes);
-}
 
 struct names {
     uint32_t task, frame, counter, space, scope;
@@ -100,15 +68,15 @@ static void any_allocation_may_fail(void **state)
         .scope = ml_dict_scope(d, 0, MEMLEDGER_SCOPE_OPERATOR, ml_dict_cstr(d, "conv")),
     };
     long tries = 0;
+    bool refused;
 
     do {
         struct ml_profile *p = NULL;
-        refused = false;
-        allowed = tries++;
+        fail_nth(tries++);
         if (ml_profile_new(d, f->folder, WALL_NS, &p) == 0)
             use(f, p, &n);
         ml_profile_free(p);
-        allowed = -1;
+        refused = fail_end();
         if (access(f->path, F_OK) == 0)
             fixture_read(f);
         unlink(f->path);

@@ -1,9 +1,6 @@
 /* test_trace_oom.c: the reader when memory runs out: fail the Nth allocation,
  * for every N.
  *
- * The linker routes the calls to the functions below (--wrap=malloc and so on),
- * which refuse once a countdown is over.
- *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <setjmp.h>
@@ -17,36 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fail_nth.h"
 #include "trace_sample.h"
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *p, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *p, size_t bytes);
-
-static long allowed = -1; /* allocations until one fails; negative: all succeed */
-
-static bool refuse(void)
-{
-    return allowed >= 0 && allowed-- == 0;
-}
-
-void *__wrap_malloc(size_t bytes)
-{
-    return refuse() ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t count, size_t bytes)
-{
-    return refuse() ? NULL : __real_calloc(count, bytes);
-}
-
-void *__wrap_realloc(void *p, size_t bytes)
-{
-    return refuse() ? NULL : __real_realloc(p, bytes);
-}
 
 static int read_all(const struct ml_buf *bytes, bool salvage, struct ml_error *err)
 {
@@ -73,10 +42,9 @@ static void fail_each(const struct ml_buf *bytes, bool salvage)
         struct ml_error err = {0};
         int code;
 
-        allowed = n;
+        fail_nth(n);
         code = read_all(bytes, salvage, &err);
-        if (allowed >= 0) {
-            allowed = -1;
+        if (!fail_end()) {
             assert_int_equal(code, 0);
             return;
         }

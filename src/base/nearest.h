@@ -1,10 +1,14 @@
 /* nearest.h: what somebody who mistyped a word may have meant.
  *
+ * No malloc, no stdio, no locale and little stack: usable inside the target and
+ * in a signal handler.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef ML_CLI_NEAREST_H
-#define ML_CLI_NEAREST_H
+#ifndef ML_NEAREST_H
+#define ML_NEAREST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Looks for the known word closest to the typed one; feed the words one by one.
@@ -15,6 +19,7 @@ struct ml_nearest {
     size_t distance;
 };
 
-void ml_nearest_offer(struct ml_nearest *nearest, const char *word);
+/* @return whether `word` is the best so far */
+bool ml_nearest_offer(struct ml_nearest *nearest, const char *word);
 
 #endif
