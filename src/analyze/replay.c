@@ -100,9 +100,9 @@ static int on_free_range(struct ml_replay *r, const struct ml_event *event)
 
     if (space < 0)
         return -ENOMEM;
+    /* One that finds nothing is no mistake: who unmaps does not say whether it
+     * was memory or a file. */
     touched = ml_live_close_range(r, (uint32_t)space, event);
-    if (touched == 0 && event->size > 0)
-        count_unknown(r, (uint32_t)space, event);
     return touched < 0 ? (int)touched : 0;
 }
 

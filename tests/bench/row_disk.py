@@ -25,20 +25,21 @@ def measure_training(ctx):
     return result
 
 
-def vgg19(ctx):
+def vgg19(ctx, passes):
     """The example's trace, None where it is not built."""
     program = ctx.build / "examples/vgg19/vgg19"
     if not program.exists():
         return None
-    trace = ctx.file("vgg19.mled")
-    run(ctx.recorded(trace, [str(program), "--size", "32"]))
+    trace = ctx.file("vgg19-%d.mled" % passes)
+    run(ctx.recorded(trace, [str(program), "--size", "32", "--passes", str(passes)]))
     return ctx.contents(trace)
 
 
 def row(ctx):
     traces = {"random API events": ctx.once(row_event.measure)["contents"],
               "random malloc/free": ctx.once(row_heap.measure)["C", "memledger"]["contents"],
-              "VGG-19 example, --size 32": vgg19(ctx)}
+              "VGG-19 example, one pass": vgg19(ctx, 1),
+              "VGG-19 example, %d passes" % ctx.sizes["passes"]: vgg19(ctx, ctx.sizes["passes"])}
     for name, t in ctx.once(measure_training).items():
         traces[name] = t["contents"]
     r = Row("disk", "Bytes per event on disk, time and address of each included",
