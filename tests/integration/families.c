@@ -6,7 +6,7 @@
  *     families orphan              the middle of three generations ends first
  *     families outlive             the child goes on after the parent, until a
  *                                  file named "end" appears
- *     families storm CHILDREN      short-lived children, all at once
+ *     families storm CHILDREN      children that are all alive at once
  *
  * Each process prints "PID SIZE" and allocates SIZE bytes in the scope
  * "before" > "after N", of which only the first was named before any fork.
@@ -157,15 +157,26 @@ static void fork_among_threads(int children)
 
 static void storm(int children)
 {
+    int gate[2], done[2];
+    char byte;
+
+    if (pipe(gate) || pipe(done))
+        _exit(4);
     for (int i = 0; i < children; i++) {
         pid_t child = fork();
         if (child == 0) {
+            close(gate[1]);
             record(10 + i);
-            _exit(0);
+            _exit(write(done[1], "", 1) == 1 && read(gate[0], &byte, 1) == 0 ? 0 : 5);
         }
         if (child < 0)
             _exit(6);
     }
+    for (int i = 0; i < children; i++) {
+        if (read(done[0], &byte, 1) != 1)
+            _exit(7);
+    }
+    close(gate[1]); /* lets them go */
     while (wait(NULL) > 0)
         continue;
 }

@@ -49,19 +49,24 @@ def test_ways_to_end():
 
 def test_dispositions_inherited():
     """What the program finds ignored or blocked is what we found, not our own."""
-    show = "grep -E '^Sig(Blk|Ign|Cgt)' /proc/self/status"
-    for setup in ("", "trap '' PIPE XFSZ CHLD; "):
-        without = plain("sh", "-c", setup + show).stdout
-        under = plain("sh", "-c", f'{setup}"$0" run -q -o t.mled -f sh -c "$1"',
-                      harness.MEMLEDGER, show)
-        equal(under.stdout, without, "signal masks and dispositions", under.stderr)
+    show = ["grep", "-E", "^Sig(Blk|Ign|Cgt)", "/proc/self/status"]
+
+    def ignore():
+        for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1, signal.SIGTERM})
+
+    for setup in (None, ignore):
+        without = plain(*show, preexec_fn=setup).stdout
+        under = run(*show, options=["-f", "-q"], preexec_fn=setup)
+        equal(under.out, without, "signal masks and dispositions", under)
 
 
 def test_child_signals_ignored():
     """Started with SIGCHLD ignored, when the kernel reaps children unasked."""
-    result = plain("sh", "-c", 'trap "" CHLD; exec "$0" run -q -o t.mled "$1" exit 9',
-                   harness.MEMLEDGER, program("ends"))
-    equal(result.returncode, 9, "exit code", result.stderr)
+    result = run(program("ends"), "exit", 9,
+                 preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+    equal(result.code, 9, "exit code", result)
 
 
 def test_interrupt():

@@ -4,8 +4,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
-import signal
 import subprocess
+import time
 
 import harness
 from harness import check, contains, equal, finish, program, run, start
@@ -138,6 +138,8 @@ def test_wait_for_late_starter():
                     ">/dev/null 2>&1 & exit 4", options=["--wait"])
     harness.wait_until(lambda: harness.collector_of(process) and
                        len(harness.children(process.pid)) == 2, "the child to be adopted")
+    # Longer than the collector takes to find out that its only process has ended.
+    time.sleep(0.8)
     open("go", "w").close()
     result = finish(process)
     equal(result.code, 4, "exit code", result)
@@ -159,7 +161,7 @@ def test_pid_namespace():
     process = start(*unshare, program("emit"), 1000, 1000, stdin=subprocess.PIPE)
     harness.read_line(process)
     # Long enough for the collector to look for dead threads.
-    harness.time.sleep(0.4)
+    time.sleep(0.4)
     process.stdin.write("\n")
     result = finish(process)
     equal(result.code, 7, "exit code", result)
