@@ -37,5 +37,5 @@ The traces:                     $out/vgg19-*.mled
 
 Next:
     $memledger summary $out/vgg19-fft.mled
-    $memledger run -- YOUR-PROGRAM ITS-ARGUMENTS
+    $memledger run --heap -- YOUR-PROGRAM ITS-ARGUMENTS
 END

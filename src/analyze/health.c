@@ -4,6 +4,14 @@
  */
 #include "health.h"
 
+static bool is_empty(const struct ml_replay *replay)
+{
+    for (size_t i = 0; i < replay->spaces.len; i++)
+        if (replay->spaces.items[i].allocations > 0)
+            return false;
+    return true;
+}
+
 struct ml_health ml_health_of(const struct ml_replay *replay)
 {
     const struct ml_trace_info *info = ml_trace_info(replay->trace);
@@ -21,5 +29,6 @@ struct ml_health ml_health_of(const struct ml_replay *replay)
         .unknown_frees = replay->unknown_frees,
         .inherited_frees = replay->inherited_frees,
         .replaced = replay->replaced,
+        .empty = is_empty(replay),
     };
 }

@@ -6,8 +6,7 @@
 #include "live_table.h"
 #include "live_totals.h"
 
-/* From now on blocks of the space are found by ranges. */
-static int make_ranged(struct ml_replay *r, struct ml_replay_space *s)
+int ml_live_make_ranged(struct ml_replay *r, struct ml_replay_space *s)
 {
     for (size_t i = 0; s->by_addr.slots && i <= s->by_addr.mask; i++) {
         uint32_t block = s->by_addr.slots[i].block;
@@ -106,6 +105,7 @@ static void close_whole(struct ml_replay *r, struct ml_replay_space *s, uint32_t
     if (r->on_close)
         r->on_close(r->ctx, b, event);
     ml_book_out(r, s, b);
+    ml_live_paste(r, block, event->time_ns);
     ml_live_drop(r, block);
 }
 
@@ -138,7 +138,7 @@ int64_t ml_live_close_range(struct ml_replay *r, uint32_t space, const struct ml
 {
     struct ml_replay_space *s = &r->spaces.items[space];
 
-    if (!s->ranged && make_ranged(r, s) < 0)
+    if (!s->ranged && ml_live_make_ranged(r, s) < 0)
         return -ENOMEM;
     return close_range(r, s, event, false);
 }

@@ -80,6 +80,7 @@ void ml_live_close_replaced(struct ml_replay *r, struct ml_replay_space *s, uint
     if (r->on_close)
         r->on_close(r->ctx, b, event);
     ml_book_out(r, s, b);
+    ml_live_paste(r, block, event->time_ns);
     s->frees--;
     if (s->counted)
         r->categories[b->category].frees--;
@@ -118,6 +119,8 @@ int ml_live_open(struct ml_replay *r, uint32_t space, const struct ml_event *eve
 
     if (index < 0 || index_put(r, s, (uint32_t)index, event) < 0)
         return -ENOMEM;
+    if (ML_UNLIKELY(s->around > 0) && ml_live_cut(r, s, event, (uint32_t)index) < 0)
+        return -ENOMEM;
     b = &r->blocks.items[index];
     *b = (struct ml_block){
         .addr = event->addr,
@@ -148,6 +151,7 @@ int64_t ml_live_close(struct ml_replay *r, uint32_t space, const struct ml_event
     if (r->on_close)
         r->on_close(r->ctx, &r->blocks.items[block], event);
     ml_book_out(r, s, &r->blocks.items[block]);
+    ml_live_paste(r, block, event->time_ns);
     if (!keep)
         ml_live_drop(r, block);
     return block;

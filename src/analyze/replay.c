@@ -224,7 +224,9 @@ void ml_replay_release(struct ml_replay *replay)
     ml_intern_release(&replay->device_names);
     ml_map_release(&replay->space_index);
     ml_map_release(&replay->process_index);
-    ml_map_release(&replay->top_ranks);
+    ml_map_release(&replay->top_levels);
+    ml_map_release(&replay->cut_from);
+    ml_map_release(&replay->cut_bytes);
     ml_map_release(&replay->moved);
     *replay = (struct ml_replay){0};
 }

@@ -4,9 +4,12 @@
  * Levels nest (driver > pool > block), so adding them up would count bytes
  * twice. Totals over several spaces therefore add only the *counted* ones: of
  * each device of each process the block-level spaces if it has any, else the
- * pool-level ones, else the driver-level ones. The heap counts as a pool where
- * the program reports blocks of its own beside it. Figures by level and by space
- * are kept beside them for all.
+ * pool-level ones, else the driver-level ones. Figures by level and by space are
+ * kept beside them for all.
+ *
+ * A block that the program reports by itself may lie in a block of its heap, and
+ * that in a mapping. It is then cut out of the larger one, which has the rest, and
+ * given back when freed.
  *
  * When a process ends, or replaces itself by exec, what it had left goes back
  * to the system: it no longer counts in the totals and their peaks. The blocks
@@ -67,6 +70,7 @@ struct ml_replay_space {
     bool ranged;  /* blocks are in by_order, else in by_addr */
     bool ended;   /* its process is gone */
     bool forked;
+    uint32_t around; /* index + 1 of the space that its blocks may be cut from */
     struct ml_addr_index by_addr;
     struct ml_order by_order;
     struct ml_gauge bytes; /* live: never freed, also after the end */
@@ -125,7 +129,9 @@ struct ml_replay {
     void *ctx;
 
     struct ml_map space_index, process_index; /* number -> index */
-    struct ml_map top_ranks;                 /* process and device -> rank that counts */
+    struct ml_map top_levels;                 /* process and device -> counted level */
+    struct ml_map cut_from;                   /* block -> the one it is cut from */
+    struct ml_map cut_bytes;                  /* block -> what is cut from it */
     struct ml_map moved;                      /* thread -> block being resized */
     uint32_t last_space_number, last_space;   /* the index found last */
 };

@@ -11,25 +11,9 @@
 #include "live_table.h"
 #include "memledger/memledger.h"
 
-/* Which of a process's spaces on a device count: those of the highest rank, for
- * they lie inside the others. An arena that a program reports by itself is
- * usually cut from the heap, so the heap ranks between pools and blocks. */
-enum { RANKS_PER_LEVEL = 2 };
-
-static bool is_heap(const struct ml_replay *r, const struct ml_space *space)
-{
-    return space->level == MEMLEDGER_BLOCK &&
-           !strcmp(ml_trace_string(r->trace, space->name, NULL), ML_HEAP_SPACE_NAME);
-}
-
 static uint32_t level_of(const struct ml_space *space)
 {
     return space->level >= 1 && space->level < ML_LEVELS ? space->level : ML_LEVELS - 1;
-}
-
-static uint32_t rank_of(const struct ml_replay *r, const struct ml_space *space)
-{
-    return RANKS_PER_LEVEL * level_of(space) - is_heap(r, space);
 }
 
 static int64_t device_of(struct ml_replay *r, const struct ml_space *space)
@@ -40,11 +24,12 @@ static int64_t device_of(struct ml_replay *r, const struct ml_space *space)
     return ml_intern_put(&r->device_names, name, len, NULL);
 }
 
-static uint64_t top_rank_key(uint32_t process, int64_t device)
+static uint64_t top_level_key(uint32_t process, int64_t device)
 {
     return (uint64_t)process << 32 | (uint32_t)device;
 }
 
+/* Which level counts, for each device of each process: the highest it has. */
 int ml_replay_find_levels(struct ml_replay *r)
 {
     uint32_t count = ml_trace_spaces(r->trace);
@@ -59,9 +44,9 @@ int ml_replay_find_levels(struct ml_replay *r)
         device = device_of(r, space);
         if (device < 0)
             return -ENOMEM;
-        key = top_rank_key(space->process, device);
-        ml_map_get(&r->top_ranks, key, &top);
-        if (rank_of(r, space) > top && ml_map_put(&r->top_ranks, key, rank_of(r, space)) < 0)
+        key = top_level_key(space->process, device);
+        ml_map_get(&r->top_levels, key, &top);
+        if (level_of(space) > top && ml_map_put(&r->top_levels, key, level_of(space)) < 0)
             return -ENOMEM;
     }
     return 0;
@@ -114,28 +99,64 @@ static int64_t find_device(struct ml_replay *r, const struct ml_space *space)
     return device;
 }
 
+/* Blocks of one rank may be cut from those of a lower one: what the program
+ * reports from its heap, the heap of some allocators from mappings. */
+static unsigned rank_of(const struct ml_replay *r, const struct ml_replay_space *s)
+{
+    const char *name =
+        ml_trace_string(r->trace, ml_trace_space(r->trace, s->number)->name, NULL);
+
+    if (!strcmp(name, ML_MAP_SPACE_NAME))
+        return 0;
+    return strcmp(name, ML_HEAP_SPACE_NAME) ? 2 : 1;
+}
+
+/* Makes `around` the space that blocks of `s` are cut from, if it is nearer than
+ * the one known. */
+static void offer_around(struct ml_replay *r, uint32_t s_index, uint32_t around)
+{
+    struct ml_replay_space *s = &r->spaces.items[s_index];
+    unsigned rank = rank_of(r, &r->spaces.items[around]);
+
+    if (rank < rank_of(r, s) &&
+        (s->around == 0 || rank > rank_of(r, &r->spaces.items[s->around - 1])))
+        s->around = around + 1;
+}
+
+static void connect(struct ml_replay *r, uint32_t new_space)
+{
+    const struct ml_replay_space *n = &r->spaces.items[new_space];
+
+    for (uint32_t i = n->next_of_process; i > 0; i = r->spaces.items[i - 1].next_of_process) {
+        const struct ml_replay_space *s = &r->spaces.items[i - 1];
+        if (s->device != n->device || s->level != MEMLEDGER_BLOCK || n->level != MEMLEDGER_BLOCK)
+            continue;
+        offer_around(r, i - 1, new_space);
+        offer_around(r, new_space, i - 1);
+    }
+}
+
 static int64_t add_space(struct ml_replay *r, uint32_t number, uint64_t time_ns)
 {
     const struct ml_space *space = ml_trace_space(r->trace, number);
     int64_t device = find_device(r, space);
     int64_t process = ml_replay_find_process(r, space->process, time_ns);
     struct ml_replay_space s = {.number = number, .level = level_of(space)};
-    uint64_t top = rank_of(r, space);
+    uint64_t top = s.level;
 
     if (device < 0 || process < 0)
         return -ENOMEM;
-    ml_map_get(&r->top_ranks, top_rank_key(space->process, device), &top);
+    ml_map_get(&r->top_levels, top_level_key(space->process, device), &top);
     s.device = (uint32_t)device;
     s.process = (uint32_t)process;
-    s.counted = rank_of(r, space) == top;
-    if (!s.counted && is_heap(r, space))
-        s.level = MEMLEDGER_POOL;
+    s.counted = s.level == top;
     s.forked = ml_trace_process(r->trace, space->process)->how == ML_FORKED;
     s.next_of_process = r->processes.items[process].first_space;
     if (ml_vec_push(&r->spaces, s) < 0 ||
         ml_map_put(&r->space_index, number, r->spaces.len - 1) < 0)
         return -ENOMEM;
     r->processes.items[process].first_space = (uint32_t)r->spaces.len;
+    connect(r, (uint32_t)r->spaces.len - 1);
     return (int64_t)r->spaces.len - 1;
 }
 

@@ -8,8 +8,8 @@
 
 #include "replay.h"
 
-/* Finds out which spaces count, for each device of each process: those that lie
- * inside the others. @return 0 or -ENOMEM */
+/* Finds out which level counts, for each device of each process: the highest
+ * that the trace defines. @return 0 or -ENOMEM */
 int ml_replay_find_levels(struct ml_replay *r);
 
 /* The index for a number of the trace; new ones are added.

@@ -29,7 +29,7 @@ static void open_spaces(void)
     __atomic_store_n(&ml_heap_space, ml_space_number("cpu", MEMLEDGER_BLOCK, ML_HEAP_SPACE_NAME),
                      __ATOMIC_RELAXED);
     if (ml_session->heap == ML_HEAP_ALL)
-        __atomic_store_n(&ml_map_space, ml_space_number("cpu", MEMLEDGER_DRIVER, "mmap"),
+        __atomic_store_n(&ml_map_space, ml_space_number("cpu", MEMLEDGER_BLOCK, ML_MAP_SPACE_NAME),
                          __ATOMIC_RELAXED);
 }
 

@@ -202,8 +202,11 @@ static bool fits(struct ml_writer *w, unsigned n)
     return w->head + n <= w->limit || room(w, n);
 }
 
+/* Not while a list waits: the pushes may be in it. */
 static bool pay_pops(struct ml_writer *w)
 {
+    if (ML_UNLIKELY(w->pending_words))
+        return true;
     for (; ML_UNLIKELY(w->owed_pops) && fits(w, 1); w->owed_pops--) {
         uint64_t pop = ml_record_word(ML_POP, 0, ml_now());
         ml_writer_copy(w, &pop, 1);

@@ -78,6 +78,35 @@ static int summarize_run(struct runs *runs, size_t i, const struct compare_opts 
     return r < 0 ? ml_report_fail(&err) : ML_EXIT_OK;
 }
 
+/* A run that is not whole, or holds nothing, must not pass for a small one. */
+static bool can_be_judged(const struct ml_compare_run *run)
+{
+    const struct ml_health *h = run->health;
+    const char *why = h->empty             ? "no allocation was recorded; was --heap forgotten?"
+                      : h->cut_short       ? "the recording ended abruptly"
+                      : h->damaged_blocks  ? "parts of it are damaged"
+                      : h->lost > 0        ? "events were lost"
+                                           : NULL;
+
+    if (why)
+        fprintf(stderr, "memledger: %s cannot be judged: %s\n", run->file, why);
+    return !why;
+}
+
+static int judge(const struct ml_compare *compare, double percent)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < compare->runs.len; i++)
+        ok &= can_be_judged(&compare->runs.items[i]);
+    if (ok && compare->worst_increase_percent > percent) {
+        fprintf(stderr, "memledger: the peak rose by %.1f %%; %g %% is allowed\n",
+                compare->worst_increase_percent, percent);
+        ok = false;
+    }
+    return ok ? ML_EXIT_OK : ML_EXIT_FAILURE;
+}
+
 static int print_comparison(const struct runs *runs, const struct compare_opts *opts)
 {
     struct ml_style style = ml_report_style(&opts->report);
@@ -93,12 +122,8 @@ static int print_comparison(const struct runs *runs, const struct compare_opts *
         status = ml_report_fail(&err);
     else
         status = ml_report_write(&out);
-    if (status == ML_EXIT_OK && opts->fail_percent >= 0 &&
-        compare.worst_increase_percent > opts->fail_percent) {
-        fprintf(stderr, "memledger: the peak rose by %.1f %%; %g %% is allowed\n",
-                compare.worst_increase_percent, opts->fail_percent);
-        status = ML_EXIT_FAILURE;
-    }
+    if (status == ML_EXIT_OK && opts->fail_percent >= 0)
+        status = judge(&compare, opts->fail_percent);
     ml_compare_release(&compare);
     ml_buf_release(&out);
     return status;

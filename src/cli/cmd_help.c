@@ -23,7 +23,7 @@ static int list_commands(void)
                 printf("  %-12s%s\n", ml_verbs[i]->name, ml_verbs[i]->summary);
     }
     puts("\nStart with:\n"
-         "  memledger run -- ./your-program its arguments\n\n"
+         "  memledger run --heap -- ./your-program its arguments\n\n"
          "memledger COMMAND --help explains a command; memledger --version tells the version.");
     return ML_EXIT_OK;
 }

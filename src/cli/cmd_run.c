@@ -135,9 +135,8 @@ static void raise_descriptor_limit(void)
 }
 
 /* Does not return. */
-static void be_collector(struct run *run, struct ml_collector *collector)
+static void be_collector(struct run *run, struct ml_collector *collector, pid_t launcher)
 {
-    pid_t launcher = getppid();
     int r;
 
     close(run->launch.go);
@@ -162,7 +161,13 @@ static int start_collector(struct run *run, char **argv, struct ml_error *err)
         {"heap", heap_choices[run->opts.heap]},
         {NULL, NULL},
     };
-    struct ml_collector_opts opts = {run->trace, run->opts.force, settings};
+    struct ml_collector_opts opts = {
+        .path = run->trace,
+        .force = run->opts.force,
+        .settings = settings,
+        .launcher = getpid(),
+        .program = run->launch.pid,
+    };
     struct ml_collector *collector = NULL;
     int r;
 
@@ -175,7 +180,7 @@ static int start_collector(struct run *run, char **argv, struct ml_error *err)
     if (run->collector < 0)
         return ml_error_set(err, -errno, "cannot start the collector: %s", strerror(errno));
     if (run->collector == 0)
-        be_collector(run, collector);
+        be_collector(run, collector, opts.launcher);
     ml_collector_forget(collector);
     return 0;
 }
@@ -222,6 +227,8 @@ static int wait_for_program(struct run *run)
         if (pid == run->launch.pid) {
             program_ended = true;
             program_status = status;
+            atomic_store(&run->session.page->program_status, (uint32_t)status);
+            atomic_store(&run->session.page->program_ended, 1);
         } else if (pid == run->collector) {
             run->collector_ended = true;
             run->collector_status = status;
@@ -288,11 +295,12 @@ static int start(struct run *run, char **argv, struct ml_error *err)
     return ml_error_set(err, -ENOEXEC, "cannot run %s: %s", run->program, strerror(exec_errno));
 }
 
-static int failure_code(int r)
+/* As a shell: what was not found, what may not be run, everything else. */
+static int preparation_code(int r)
 {
-    if (r == -ENOEXEC || r == -EACCES)
-        return EXIT_NOT_RUNNABLE;
-    return ML_EXIT_FAILURE;
+    if (r == -ENOENT)
+        return EXIT_NOT_FOUND;
+    return r == -EACCES ? EXIT_NOT_RUNNABLE : ML_EXIT_FAILURE;
 }
 
 static int run_program(struct run *run, char **argv)
@@ -304,12 +312,12 @@ static int run_program(struct run *run, char **argv)
     ml_launch_init(&run->launch);
     r = prepare(run, argv[0], &err);
     if (r)
-        return fail(r == -ENOENT ? EXIT_NOT_FOUND : failure_code(r), err.text);
+        return fail(preparation_code(r), err.text);
     r = start(run, argv, &err);
     if (r) {
         ml_session_dir_release(&run->session);
         free(run->trace);
-        return fail(failure_code(r), err.text);
+        return fail(r == -ENOEXEC ? EXIT_NOT_RUNNABLE : ML_EXIT_FAILURE, err.text);
     }
     status = wait_for_program(run);
     stop_collector(run);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -35,6 +36,8 @@ struct ml_collector {
     uint64_t saved_ns;
     uint64_t checked_ns;
     uint64_t idle_ns;
+    pid_t launcher;
+    int program_fd; /* -1: it is gone, or the kernel has no such descriptors */
 };
 
 int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir *session,
@@ -49,6 +52,9 @@ int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir
         return ml_error_set(err, -ENOMEM, "not enough memory");
     }
     c->session = session;
+    c->launcher = opts->launcher;
+    atomic_store(&session->page->program_pid, (uint32_t)opts->program);
+    c->program_fd = opts->program ? (int)syscall(SYS_pidfd_open, opts->program, 0) : -1;
     c->ticks = *ticks;
     clock_gettime(CLOCK_REALTIME, &wall);
     ml_ticks_read(&c->ticks);
@@ -57,8 +63,7 @@ int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir
     r = ml_trace_writer_open(&c->writer, opts->path, opts->force, c->stage.start_wall_ns, &c->dict,
                              err);
     if (r) {
-        ml_dict_release(&c->dict);
-        free(c);
+        ml_collector_free(c);
         return r;
     }
     for (const struct ml_setting *s = opts->settings; s && s->key; s++)
@@ -80,6 +85,8 @@ void ml_collector_free(struct ml_collector *c)
         ml_target_free(c->stage.targets.items[i]);
     ml_vec_release(&c->stage.targets);
     ml_merge_release(&c->merge);
+    if (c->program_fd >= 0)
+        close(c->program_fd);
     ml_dict_release(&c->dict);
     free(c);
 }
@@ -168,7 +175,7 @@ static struct ml_target *new_target(struct ml_collector *c, const struct greetin
     struct ml_target *t;
 
     if (before)
-        before->gone = true;
+        before->gone = before->replaced = true;
     t = ml_target_new(&g->hello, g->pid, parent, how, start_ns, &c->dict);
     if (t && ml_vec_push(&c->stage.targets, t)) {
         ml_target_free(t);
@@ -177,22 +184,6 @@ static struct ml_target *new_target(struct ml_collector *c, const struct greetin
     if (t)
         atomic_fetch_add(&c->session->page->processes, 1);
     return t;
-}
-
-static void accept_hellos(struct ml_collector *c)
-{
-    struct greeting g;
-
-    while (receive(c->session->socket, &g)) {
-        struct ml_target *t = NULL;
-        if (g.hello.magic && g.fd >= 0)
-            t = g.hello.set ? find_target(c, g.pid) : new_target(c, &g);
-        /* No memory or descriptors left. The target finds out by itself. */
-        if (g.hello.magic && (!t || ml_target_add_set(t, g.fd)) && !g.hello.set)
-            atomic_fetch_add(&c->session->page->unrecorded, 1);
-        if (g.fd >= 0)
-            close(g.fd);
-    }
 }
 
 /* ---- Ends --------------------------------------------------------------- */
@@ -239,6 +230,38 @@ static bool settle_target(struct ml_collector *c, struct ml_target *t, bool chec
     return drained;
 }
 
+static void look_after(struct ml_collector *c, struct ml_target *t)
+{
+    if (ml_target_running(t))
+        t->alive_ns = c->ticks.ns;
+    else
+        t->gone = true;
+}
+
+/* The launcher learns how the program ended, a moment before or after we learn
+ * that it did. */
+static bool is_program(const struct ml_collector *c, const struct ml_target *t)
+{
+    return t->pid == atomic_load(&c->session->page->program_pid) && !t->replaced;
+}
+
+static bool status_known(const struct ml_collector *c, const struct ml_target *t)
+{
+    const struct ml_session *page = c->session->page;
+
+    return !is_program(c, t) || atomic_load(&page->program_ended) || atomic_load(&page->finish) ||
+           getppid() != c->launcher;
+}
+
+/* 1 + what waitpid() said, 0 where nobody knows. */
+static uint64_t wait_status(const struct ml_collector *c, const struct ml_target *t)
+{
+    const struct ml_session *page = c->session->page;
+    bool known = is_program(c, t) && atomic_load(&page->program_ended);
+
+    return known ? 1 + (uint64_t)atomic_load(&page->program_status) : 0;
+}
+
 static void settle(struct ml_collector *c)
 {
     bool check = !c->checked_ns || c->ticks.ns - c->checked_ns > CHECK_NS;
@@ -250,15 +273,51 @@ static void settle(struct ml_collector *c)
         struct ml_target *t = c->stage.targets.items[i];
         bool was_gone = t->gone; /* and a pass was made since */
         if (check && !t->gone)
-            t->gone = !ml_target_running(t);
-        if (settle_target(c, t, check && !t->gone) && was_gone) {
-            ml_target_note_end(&c->stage, t);
+            look_after(c, t);
+        if (settle_target(c, t, check && !t->gone) && was_gone && status_known(c, t)) {
+            ml_target_note_end(&c->stage, t, wait_status(c, t));
             ml_target_free(t);
         } else {
             c->stage.targets.items[kept++] = t;
         }
     }
     c->stage.targets.len = kept;
+}
+
+/* What the dead had must be gone before a new process's memory is counted: a
+ * script's programs run one after the other, not all at once. */
+static void see_off_the_dead(struct ml_collector *c)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < c->stage.targets.len; i++) {
+        struct ml_target *t = c->stage.targets.items[i];
+        if (!t->gone)
+            look_after(c, t);
+        any |= t->gone;
+    }
+    if (!any)
+        return;
+    ml_merge_pass(&c->merge, &c->stage);
+    settle(c);
+}
+
+static void accept_hellos(struct ml_collector *c)
+{
+    struct greeting g;
+
+    while (receive(c->session->socket, &g)) {
+        struct ml_target *t = NULL;
+        if (!g.hello.set)
+            see_off_the_dead(c);
+        if (g.hello.magic && g.fd >= 0)
+            t = g.hello.set ? find_target(c, g.pid) : new_target(c, &g);
+        /* No memory or descriptors left. The target finds out by itself. */
+        if (g.hello.magic && (!t || ml_target_add_set(t, g.fd)) && !g.hello.set)
+            atomic_fetch_add(&c->session->page->unrecorded, 1);
+        if (g.fd >= 0)
+            close(g.fd);
+    }
 }
 
 /* ---- The loop ----------------------------------------------------------- */
@@ -275,7 +334,7 @@ static uint32_t running(const struct ml_collector *c)
 static void publish_progress(struct ml_collector *c)
 {
     struct ml_session *page = c->session->page;
-    uint64_t events = c->writer.written;
+    uint64_t events = c->writer.written - c->writer.lent_events;
 
     for (int i = 0; i < ML_KIND_COUNT; i++)
         events += c->writer.counts.events[i];
@@ -338,17 +397,28 @@ static void finish(struct ml_collector *c)
     }
 }
 
+/* Whether nobody is left to say finish, nor to start anything. */
+static bool is_alone(const struct ml_collector *c)
+{
+    struct pollfd program = {.fd = c->program_fd, .events = POLLIN};
+
+    return c->launcher && getppid() != c->launcher &&
+           (c->program_fd < 0 || poll(&program, 1, 0) > 0);
+}
+
 int ml_collector_run(struct ml_collector *c)
 {
     struct ml_session *page = c->session->page;
-    pid_t launcher = getppid(); /* without it, the last target's end is ours */
     /* With less there is time: to look again at once would only take the rings'
      * cache lines away from those who write them. */
     uint64_t much = page->ring_bytes / sizeof(uint64_t) / 8;
     int r;
 
-    while (!atomic_load(&page->finish) && (getppid() == launcher || running(c))) {
+    while (!atomic_load(&page->finish)) {
+        bool alone = is_alone(c); /* before the round, which takes in who said hello */
         uint64_t words = round_once(c);
+        if (alone && !running(c))
+            break;
         if (words > much)
             continue;
         c->idle_ns = words ? IDLE_NS_MIN : ml_min_u64(2 * c->idle_ns, IDLE_NS_MAX);

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "error.h"
 #include "session_dir.h"
@@ -22,6 +23,8 @@ struct ml_collector_opts {
     const char *path; /* of the trace */
     bool force;       /* overwrite it */
     const struct ml_setting *settings; /* kept in the trace; ends with a NULL key */
+    pid_t launcher; /* our parent, who says finish; 0: it cannot die before us */
+    pid_t program;  /* the first process to be recorded */
 };
 
 struct ml_collector;
@@ -31,8 +34,9 @@ int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir
                      const struct ml_ticks *ticks, struct ml_collector **ret,
                      struct ml_error *err);
 
-/* Collects until the session says finish, then closes the trace. Returns 0 or
- * the error of the first write that failed. */
+/* Collects until the session says finish, or until the launcher, the program and
+ * all targets are gone; then closes the trace. Returns 0 or the error of the
+ * first write that failed. */
 int ml_collector_run(struct ml_collector *c);
 
 /* After a fork, in the process that does not run it: closes the file without

@@ -57,6 +57,8 @@ struct ml_target {
     uint32_t process; /* number in the trace */
     int pidfd;        /* -1 where the kernel has none */
     bool gone;        /* dead or replaced by exec: drain once more and forget */
+    bool replaced;    /* by exec, or by a later process with the same pid */
+    uint64_t alive_ns; /* when it was last seen running */
     bool foreign;     /* in another pid namespace: its thread ids mean nothing here */
     char role[16];
     bool sets_servers; /* its settings are for the servers, for now */

@@ -213,6 +213,7 @@ static int take_back(struct ml_trace_writer *w)
     if (!w->lent)
         return 0;
     w->lent = false;
+    w->lent_events = 0;
     forget_blocks(w, w->index.len - 1);
     return lseek(w->fd, (off_t)w->offset, SEEK_SET) < 0 ? -errno : 0;
 }
@@ -330,6 +331,7 @@ static int lend(struct ml_trace_writer *w)
     if (!r && raw_bytes)
         r = append_block(w, &h, &w->counts, w->raw.data, raw_bytes);
     w->lent = !r && raw_bytes;
+    w->lent_events = w->lent ? all_kinds(&w->counts) : 0;
     return r;
 }
 

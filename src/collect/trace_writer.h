@@ -59,6 +59,7 @@ struct ml_trace_writer {
     ML_VEC(struct ml_index_totals) index_counts; /* of each entry */
     struct ml_index_totals totals;  /* of the file */
     _Atomic uint64_t written;       /* events in it */
+    _Atomic uint64_t lent_events;   /* of them in a block that is only lent */
     uint64_t last_ns;               /* time of the last of them */
     _Atomic uint64_t lost;          /* events that could not be written */
     uint64_t lost_notes;            /* what lost events that could not be written had counted */

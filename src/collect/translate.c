@@ -106,10 +106,10 @@ void ml_target_note_lost(struct ml_stage *stage, struct ml_target *t)
     }
 }
 
-void ml_target_note_end(struct ml_stage *stage, struct ml_target *t)
+void ml_target_note_end(struct ml_stage *stage, struct ml_target *t, uint64_t status)
 {
-    struct ml_event ev = {.kind = ML_PROCESS_END, .time_ns = stage->ticks->ns,
-                          .args = {t->process, 0}};
+    struct ml_event ev = {.kind = ML_PROCESS_END, .time_ns = t->alive_ns,
+                          .args = {t->process, status}};
 
     stage->own_events++;
     emit(stage, t, &ev);
@@ -134,7 +134,8 @@ void ml_source_open(struct ml_stage *stage, struct ml_source *s)
 
 void ml_source_close(struct ml_stage *stage, struct ml_source *s)
 {
-    struct ml_event ev = {.kind = ML_THREAD_END, .time_ns = stage->ticks->ns, .thread = s->thread};
+    /* No time of its own: the writer makes it that of the last event. */
+    struct ml_event ev = {.kind = ML_THREAD_END, .thread = s->thread};
 
     ml_source_note_lost(stage, s);
     stage->own_events++;

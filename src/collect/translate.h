@@ -57,7 +57,8 @@ void ml_target_note_lost(struct ml_stage *stage, struct ml_target *t);
 /* The same for records of processes that have no rings. */
 void ml_stage_note_lost(struct ml_stage *stage, uint64_t count);
 
-/* The process has ended. */
-void ml_target_note_end(struct ml_stage *stage, struct ml_target *t);
+/* The process has ended, after its last event and after it was last seen. The
+ * status is 1 + that of waitpid(), 0: unknown. */
+void ml_target_note_end(struct ml_stage *stage, struct ml_target *t, uint64_t status);
 
 #endif

@@ -37,8 +37,10 @@ enum ml_lost_reason {
     ML_LOST_DAMAGED = 3,
 };
 
-/* The name of the space that the malloc family's blocks are in. */
+/* The names of the spaces that blocks of the malloc family and anonymous
+ * mappings are in. */
 #define ML_HEAP_SPACE_NAME "malloc"
+#define ML_MAP_SPACE_NAME "mmap"
 
 #define ML_EVENT_ARGS 6
 

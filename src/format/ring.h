@@ -44,6 +44,11 @@ struct ml_session {
 
     /* Set by the launcher: drain what is there and close the file. */
     _Atomic uint32_t finish;
+    /* Of the program itself, set by the launcher; the status is waitpid()'s and
+     * there once program_ended is. */
+    _Atomic uint32_t program_pid;
+    _Atomic uint32_t program_status;
+    _Atomic uint32_t program_ended;
     /* Set by the collector when nobody will drain any more. */
     _Atomic uint32_t closed;
 

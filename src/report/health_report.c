@@ -48,6 +48,15 @@ static void warn_cut_short(struct writer *w, const struct ml_health *h)
         ml_format_count(number, (int64_t)h->ignored_bytes));
 }
 
+static void warn_empty(struct writer *w, const struct ml_health *h)
+{
+    if (w->r < 0 || !h->empty)
+        return;
+    w->r = ml_report_warning(w->out, w->style,
+                             "%s%sno allocation was recorded; memledger run --heap records malloc",
+                             w->name ? w->name : "", w->name ? ": " : "");
+}
+
 static void warn_salvaged(struct writer *w, const struct ml_health *h)
 {
     char blocks[32], events[32];
@@ -68,6 +77,7 @@ int ml_health_text(const struct ml_health *health, const char *name, const struc
 
     warn_lost(&w, health);
     warn_cut_short(&w, health);
+    warn_empty(&w, health);
     warn_salvaged(&w, health);
     warn(&w, health->unknown_frees, "free of a block whose allocation was not recorded",
          "frees of blocks whose allocation was not recorded");

@@ -54,6 +54,14 @@ static int wait_for_signal(int handled)
     return 40 + number;
 }
 
+/* By address, so that no compiler can see what comes. */
+static void raise_segv(void)
+{
+    volatile int *volatile nowhere = NULL;
+
+    *nowhere = 1;
+}
+
 int main(int argc, char **argv)
 {
     const struct rlimit no_core = {0, 0};
@@ -79,7 +87,7 @@ int main(int argc, char **argv)
         raise(code);
     }
     if (!strcmp(how, "segv"))
-        *(volatile int *)8 = 1;
+        raise_segv();
     if (!strcmp(how, "thread-exit")) {
         pthread_create(&thread, NULL, leave, NULL);
         pause();

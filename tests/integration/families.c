@@ -5,7 +5,7 @@
  *     families threads CHILDREN    forks while other threads record and name
  *     families orphan              the middle of three generations ends first
  *     families outlive             the child goes on after the parent, until a
- *                                  file named "end" appears
+ *                                  file named "end" appears; then 9 bytes more
  *     families storm CHILDREN      children that are all alive at once
  *
  * Each process prints "PID SIZE" and allocates SIZE bytes in the scope
@@ -110,15 +110,25 @@ static void orphan(void)
 
 static void outlive(void)
 {
+    int done[2];
+    char byte;
+
+    if (pipe(done))
+        _exit(4);
     if (fork() == 0) {
         record(2);
         close(STDOUT_FILENO);
         close(STDERR_FILENO);
-        while (access("end", F_OK))
+        close(done[0]);
+        close(done[1]); /* lets the parent go */
+        for (int i = 0; i < 60000 && access("end", F_OK); i++)
             usleep(1000);
         memledger_alloc(space, (void *)0x90000, 9);
         _exit(0);
     }
+    close(done[1]);
+    if (read(done[0], &byte, 1) != 0)
+        _exit(5);
 }
 
 static void *keep_naming(void *arg)

@@ -134,18 +134,24 @@ def signal_process(pid, number):
         pass
 
 
+def state_and_parent(pid):
+    """The state's letter, "" if there is no such process, and the parent's pid."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            state, parent = f.read().rpartition(")")[2].split()[:2]
+        return state, int(parent)
+    except OSError:
+        return "", 0
+
+
+def runs(pid):
+    return state_and_parent(pid)[0] not in ("", "Z", "X")
+
+
 def children(pid):
-    """Direct children of a process."""
-    found = []
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{entry}/stat", "rb") as f:
-                fields = f.read().rpartition(b")")[2].split()
-        except OSError:
-            continue
-        if int(fields[1]) == pid and fields[0] != b"Z":
-            found.append(int(entry))
-    return found
+    """Direct children of a process that have not ended."""
+    return [child for child in map(int, filter(str.isdigit, os.listdir("/proc")))
+            if state_and_parent(child)[1] == pid and runs(child)]
 
 
 def collector_of(process):

@@ -153,6 +153,11 @@ def test_started_meanwhile():
     equal([s["name"] for s in trace["spaces"]], ["emitted"], "spaces")
 
 
+def holds_pidfd(pid):
+    links = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+    return any("pidfd" in link for link in links)
+
+
 def test_set_not_taken():
     """A collector that is out of descriptors lives on, but does not empty what it
     could not take in: nobody waits for that for ever."""
@@ -160,6 +165,7 @@ def test_set_not_taken():
                     stdin=subprocess.PIPE)
     equal(read_line(process), "ready", "first line")
     collector = collector_of(process)
+    harness.wait_until(lambda: holds_pidfd(collector), "the collector to take the shell in")
     used = set(map(int, os.listdir(f"/proc/{collector}/fd")))
     lowest_free = min(set(range(len(used) + 1)) - used)
     resource.prlimit(collector, resource.RLIMIT_NOFILE, (lowest_free, lowest_free))

@@ -343,8 +343,9 @@ static void losses_are_added_up_by_reason(void **state)
     replayed_release(&r);
 }
 
-/* What a program reports of an arena that it took from malloc is in there. */
-static void the_heap_counts_where_nothing_lies_in_it(void **state)
+/* What a program reports of an arena that it took from malloc is counted once,
+ * with the rest of the arena and of the heap. */
+static void a_block_in_the_heap_is_cut_from_it(void **state)
 {
     struct fixture f = fixture_begin();
     uint32_t cpu = ml_maker_string(f.maker, "cpu");
@@ -353,15 +354,42 @@ static void the_heap_counts_where_nothing_lies_in_it(void **state)
     struct replayed r;
 
     (void)state;
-    ml_maker_process(f.maker, 101, 0, name);
-    uint32_t other_heap = ml_maker_space(f.maker, 1, cpu, MEMLEDGER_BLOCK, name);
-    fixture_alloc(&f, heap, 0x1000, 500);
-    fixture_alloc(&f, f.block, 0x1000, 400);
-    fixture_alloc(&f, other_heap, 0x1000, 7);
+    fixture_alloc(&f, heap, 0x1000, 500);     /* an arena */
+    fixture_alloc(&f, heap, 0x9000, 30);      /* leaked */
+    fixture_alloc(&f, f.block, 0x1000, 100);  /* in the arena */
+    fixture_event(&f, (struct ml_event){.kind = ML_LABEL, .space = f.block, .addr = 0x1000,
+                                        .args = {name, MEMLEDGER_PARAMETER}});
+    fixture_alloc(&f, f.block, 0x1100, 200);  /* likewise, never freed */
+    fixture_alloc(&f, f.block, 0x20000, 7);   /* somewhere else */
+    fixture_alloc(&f, f.block, 0x9010, 1000); /* begins in the heap, is not of it */
+    fixture_free(&f, f.block, 0x9010);
+    fixture_free(&f, f.block, 0x1000);
     r = replay_fixture(&f);
-    assert_int_equal(r.replay.bytes.peak_bytes, 407);
-    assert_int_equal(r.replay.devices.items[0].levels[MEMLEDGER_POOL].peak_bytes, 500);
-    assert_int_equal(r.replay.devices.items[0].levels[MEMLEDGER_BLOCK].peak_bytes, 407);
+    assert_int_equal(r.replay.bytes.peak_bytes, 500 + 30 + 7 + 1000);
+    assert_int_equal(r.replay.bytes.live_bytes, 500 + 30 + 7);
+    assert_int_equal(r.replay.categories[MEMLEDGER_PARAMETER].bytes.peak_bytes, 100);
+    assert_int_equal(ml_replay_find(&r.replay, heap, 0x1000)->size, 300);
+    replayed_release(&r);
+}
+
+static void what_is_left_of_a_freed_arena_stays(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t cpu = ml_maker_string(f.maker, "cpu");
+    uint32_t name = ml_maker_string(f.maker, ML_HEAP_SPACE_NAME);
+    uint32_t heap = ml_maker_space(f.maker, 0, cpu, MEMLEDGER_BLOCK, name);
+    struct replayed r;
+
+    (void)state;
+    fixture_alloc(&f, heap, 0x1000, 500);
+    fixture_alloc(&f, f.block, 0x1000, 100);
+    fixture_free(&f, heap, 0x1000);
+    fixture_alloc(&f, heap, 0x1000, 60); /* the entry is another's now */
+    fixture_free(&f, f.block, 0x1000);
+    fixture_free(&f, heap, 0x1000);
+    r = replay_fixture(&f);
+    assert_int_equal(r.replay.bytes.peak_bytes, 500);
+    assert_int_equal(r.replay.bytes.live_bytes, 0);
     replayed_release(&r);
 }
 
@@ -399,7 +427,8 @@ int main(void)
         cmocka_unit_test(exec_gives_the_former_memory_back),
         cmocka_unit_test(a_process_that_goes_on_is_alive_again),
         cmocka_unit_test(losses_are_added_up_by_reason),
-        cmocka_unit_test(the_heap_counts_where_nothing_lies_in_it),
+        cmocka_unit_test(a_block_in_the_heap_is_cut_from_it),
+        cmocka_unit_test(what_is_left_of_a_freed_arena_stays),
         cmocka_unit_test(undefined_numbers_do_no_harm),
     };
 
