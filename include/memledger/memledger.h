@@ -209,8 +209,8 @@ static inline void memledger_free_range(memledger_space space, const void *ptr, 
 }
 
 /* `old_ptr` became `new_ptr` (often the same) with a new size. */
-static inline void memledger_resize(memledger_space space, const void *old_ptr,
-                                    const void *new_ptr, size_t bytes)
+static inline void memledger_resize(memledger_space space, const void *old_ptr, const void *new_ptr,
+                                    size_t bytes)
 {
     const struct memledger_api *api = memledger_find();
     if (api)

@@ -13,15 +13,11 @@ static int64_t block_around(const struct ml_replay *r, const struct ml_replay_sp
                             const struct ml_event *event)
 {
     struct ml_order_entry entry;
-    const struct ml_block *b;
-    uint64_t cut = 0;
 
     if (event->size == 0 || !ml_order_floor(&s->by_order, event->addr, &entry))
         return -1;
-    b = &r->blocks.items[entry.value];
-    ml_map_get(&r->cut_bytes, entry.value, &cut);
-    if (event->size > b->size ||
-        ml_end_of(event->addr, event->size) > ml_end_of(b->addr, b->size + cut))
+    if (event->size > r->blocks.items[entry.value].size ||
+        ml_end_of(event->addr, event->size) > ml_end_of(entry.key, ml_span_of(r, entry.value)))
         return -1;
     return entry.value;
 }
@@ -44,8 +40,8 @@ static int cut(struct ml_replay *r, uint32_t from, uint64_t bytes, uint32_t bloc
     return 0;
 }
 
-int ml_live_cut(struct ml_replay *r, const struct ml_replay_space *s,
-                const struct ml_event *event, uint32_t block)
+int ml_live_cut(struct ml_replay *r, const struct ml_replay_space *s, const struct ml_event *event,
+                uint32_t block)
 {
     for (uint32_t i = s->around; i > 0; i = r->spaces.items[i - 1].around) {
         struct ml_replay_space *around = &r->spaces.items[i - 1];

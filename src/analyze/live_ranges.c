@@ -20,10 +20,14 @@ int ml_live_make_ranged(struct ml_replay *r, struct ml_replay_space *s)
     return 0;
 }
 
-/* The block keeps `size` of its bytes. */
-static void shrink(struct ml_replay *r, struct ml_replay_space *s, struct ml_block *b,
-                   uint64_t size)
+/* The block shall span no more than `span` bytes. What is cut from it stays cut,
+ * wherever it lies: its own bytes are the rest. */
+static void shrink(struct ml_replay *r, struct ml_replay_space *s, uint32_t block, uint64_t span)
 {
+    struct ml_block *b = &r->blocks.items[block];
+    uint64_t cut = ml_span_of(r, block) - b->size;
+    uint64_t size = span > cut ? ml_min_u64(span - cut, b->size) : 0;
+
     s->bytes.live_bytes -= b->size - size;
     ml_totals_remove(r, s, b->category, b->size - size);
     b->size = size;
@@ -60,19 +64,17 @@ static int cut_tail(struct ml_replay *r, struct ml_replay_space *s, uint32_t blo
                     const struct ml_event *event, uint64_t to)
 {
     struct ml_block rest = r->blocks.items[block];
-    uint64_t end = ml_end_of(rest.addr, rest.size), head = event->addr - rest.addr;
+    uint64_t end = ml_end_of(rest.addr, ml_span_of(r, block)), head = event->addr - rest.addr;
 
     if (end <= to) {
-        shrink(r, s, &r->blocks.items[block], head);
+        shrink(r, s, block, head);
         return 0;
     }
+    shrink(r, s, block, head + (end - to));
     rest.addr = to;
-    rest.size = end - to;
-    if (add_rest(r, s, rest, event) < 0)
-        return -ENOMEM;
-    shrink(r, s, &r->blocks.items[block], head + rest.size);
-    r->blocks.items[block].size = head;
-    return 0;
+    rest.size = ml_min_u64(end - to, r->blocks.items[block].size);
+    r->blocks.items[block].size -= rest.size;
+    return add_rest(r, s, rest, event);
 }
 
 /* The block begins in the range and goes on behind it. */
@@ -80,13 +82,13 @@ static int cut_head(struct ml_replay *r, struct ml_replay_space *s, uint32_t blo
                     const struct ml_event *event, uint64_t to)
 {
     struct ml_block *b = &r->blocks.items[block];
-    uint64_t end = ml_end_of(b->addr, b->size);
+    uint64_t end = ml_end_of(b->addr, ml_span_of(r, block));
     uint32_t unused;
 
     ml_order_take(&s->by_order, b->addr, &unused);
     if (put_at(r, s, to, block, event) < 0)
         return -ENOMEM;
-    shrink(r, s, b, end - to);
+    shrink(r, s, block, end - to);
     b->addr = to;
     return 0;
 }
@@ -119,14 +121,14 @@ static int64_t close_range(struct ml_replay *r, struct ml_replay_space *s,
     if (from == to)
         return 0;
     if (ml_order_floor(&s->by_order, from, &entry) && entry.key < from &&
-        ml_end_of(entry.key, r->blocks.items[entry.value].size) > from) {
+        ml_end_of(entry.key, ml_span_of(r, entry.value)) > from) {
         touched++;
         if (cut_tail(r, s, entry.value, event, to) < 0)
             return -ENOMEM;
     }
     while (ml_order_ceil(&s->by_order, from, &entry) && entry.key < to) {
         touched++;
-        if (ml_end_of(entry.key, r->blocks.items[entry.value].size) <= to)
+        if (ml_end_of(entry.key, ml_span_of(r, entry.value)) <= to)
             close_whole(r, s, entry.value, event, replaced);
         else if (cut_head(r, s, entry.value, event, to) < 0)
             return -ENOMEM;

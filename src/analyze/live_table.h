@@ -47,8 +47,8 @@ int ml_live_make_ranged(struct ml_replay *r, struct ml_replay_space *s);
 
 /* Takes the bytes of `block`, a new one, out of the block around it, if there is
  * one; and gives them back when it is freed. @return 0 or -ENOMEM */
-int ml_live_cut(struct ml_replay *r, const struct ml_replay_space *s,
-                const struct ml_event *event, uint32_t block);
+int ml_live_cut(struct ml_replay *r, const struct ml_replay_space *s, const struct ml_event *event,
+                uint32_t block);
 void ml_live_paste(struct ml_replay *r, uint32_t block, uint64_t time_ns);
 
 /* Moves a block's bytes and its allocation to another category. */

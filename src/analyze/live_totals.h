@@ -85,6 +85,16 @@ static ML_ALWAYS_INLINE void ml_book_in(struct ml_replay *r, struct ml_replay_sp
     ml_totals_add(r, s, b->category, b->size, time_ns);
 }
 
+/* Bytes that the block spans, those of blocks cut from it too. */
+static inline uint64_t ml_span_of(const struct ml_replay *r, uint32_t block)
+{
+    uint64_t cut = 0;
+
+    if (ML_UNLIKELY(ml_map_len(&r->cut_bytes) > 0))
+        ml_map_get(&r->cut_bytes, block, &cut);
+    return r->blocks.items[block].size + cut;
+}
+
 /* The byte behind the last one, at most the largest number. */
 static inline uint64_t ml_end_of(uint64_t addr, uint64_t size)
 {

@@ -103,8 +103,7 @@ static int64_t find_device(struct ml_replay *r, const struct ml_space *space)
  * reports from its heap, the heap of some allocators from mappings. */
 static unsigned rank_of(const struct ml_replay *r, const struct ml_replay_space *s)
 {
-    const char *name =
-        ml_trace_string(r->trace, ml_trace_space(r->trace, s->number)->name, NULL);
+    const char *name = ml_trace_string(r->trace, ml_trace_space(r->trace, s->number)->name, NULL);
 
     if (!strcmp(name, ML_MAP_SPACE_NAME))
         return 0;

@@ -9,6 +9,7 @@
 
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -29,6 +30,18 @@ static inline void ml_lock(struct ml_lock *l)
         else
             syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 20000}, NULL);
     }
+}
+
+/* The same for about a second at most. Where a lock is taken on the program's
+ * behalf, somebody may hold it who waits for us. @return whether it is ours */
+static inline bool ml_lock_or_give_up(struct ml_lock *l)
+{
+    for (unsigned tries = 0; tries < 10000; tries++) {
+        if (!atomic_exchange_explicit(&l->taken, 1, memory_order_acquire))
+            return true;
+        syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 50000}, NULL);
+    }
+    return false;
 }
 
 /* Pairs with the acquire exchange in ml_lock. */

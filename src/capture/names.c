@@ -52,11 +52,15 @@ static _Atomic uint32_t space_count;
  * their own thread's lock. */
 static __thread bool inside;
 
-static void enter(struct ml_quiet *quiet)
+/* False when the lock was not to be had: a thread that forks holds it while
+ * handlers of the program's run, and one of those may wait for this thread. */
+static bool enter(struct ml_quiet *quiet)
 {
     ml_quiet_begin(quiet);
-    inside = true;
-    ml_lock(ml_recorder_names_lock());
+    inside = ml_lock_or_give_up(ml_recorder_names_lock());
+    if (!inside)
+        ml_quiet_end(quiet);
+    return inside;
 }
 
 static void leave(const struct ml_quiet *quiet)
@@ -69,19 +73,26 @@ static void leave(const struct ml_quiet *quiet)
 /* A child shall not find a name half entered by another thread of its parent;
  * clone() behind libc's back is on its own. */
 static struct ml_quiet during_fork;
+static bool locked_for_fork;
 
 static void before_fork(void)
 {
     struct ml_quiet quiet;
+    bool locked = enter(&quiet);
 
-    enter(&quiet);
+    if (!locked)
+        return;
     during_fork = quiet;
+    locked_for_fork = true;
 }
 
 static void after_fork(void)
 {
     struct ml_quiet quiet = during_fork;
 
+    if (!locked_for_fork || !inside)
+        return;
+    locked_for_fork = false;
     leave(&quiet);
 }
 
@@ -171,7 +182,8 @@ uint32_t ml_name(const char *text)
         number = find(text, len, hash, &slot);
     if (number)
         return number;
-    enter(&quiet);
+    if (!enter(&quiet))
+        return 0;
     if (reserve_tables())
         number = add(text, len, hash);
     leave(&quiet);
@@ -181,8 +193,8 @@ uint32_t ml_name(const char *text)
 static void announce_space(uint32_t number)
 {
     const struct space *s = &spaces[number];
-    uint64_t words[] = {ml_record_word(ML_REC_SPACE, number, ml_now()),
-                        ml_pair(number, s->level), ml_pair(s->device, s->name)};
+    uint64_t words[] = {ml_record_word(ML_REC_SPACE, number, ml_now()), ml_pair(number, s->level),
+                        ml_pair(s->device, s->name)};
     ml_record(words, 3);
 }
 
@@ -206,7 +218,8 @@ uint32_t ml_space_number(const char *device, uint32_t level, const char *name)
 
     if (number || inside || !ml_recorder_in_session())
         return number;
-    enter(&quiet);
+    if (!enter(&quiet))
+        return 0;
     number = find_space(&s);
     if (!number && space_count < ML_SPACE_MAX) {
         number = space_count + 1;

@@ -4,8 +4,9 @@
  * words, publish. Everything else (the thread's first record, a full ring, a
  * record made by a signal handler inside another record) is in writer.c.
  *
- * Nothing here fails, blocks for longer than a second, allocates or changes
- * errno. A record that cannot be kept is counted as lost.
+ * Nothing here fails, allocates or changes errno. A full ring makes its thread
+ * wait while the collector drains, and for a second at most while it does not. A record that cannot
+ * be kept is counted as lost.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,11 +29,11 @@
  * however it was forked. */
 struct ml_writer {
     uint64_t *data;
-    uint64_t mask; /* words in the ring, less one */
-    uint64_t head; /* own copy of ring->head */
-    uint64_t limit; /* head may grow to here before the slow path must look */
+    uint64_t mask;        /* words in the ring, less one */
+    uint64_t head;        /* own copy of ring->head */
+    uint64_t limit;       /* head may grow to here before the slow path must look */
     struct ml_ring *ring; /* NULL: this writer has no ring */
-    uint32_t busy; /* inside a record: a signal handler must not touch the ring */
+    uint32_t busy;        /* inside a record: a signal handler must not touch the ring */
     uint32_t lost_pushes; /* scopes open whose push was dropped: drop their pops */
     uint32_t owed_pops;   /* pops dropped whose push was not: to be made up for */
     _Atomic uint32_t pending_words;
@@ -112,6 +113,7 @@ static ML_ALWAYS_INLINE void ml_record(const uint64_t *words, unsigned n)
     ml_writer_copy(w, words, n);
     atomic_signal_fence(memory_order_seq_cst);
     w->busy = 0;
+    atomic_signal_fence(memory_order_seq_cst);
     if (ML_UNLIKELY(w->pending_words))
         ml_record_pending(w);
 }

@@ -43,13 +43,15 @@ struct process {
     struct ml_lock announce_lock;
     _Atomic bool announced; /* or nothing to announce */
     _Atomic bool names_dropped;
-    bool no_more_sets;      /* one could not be made; asking again would cost each record */
+    bool no_more_sets; /* one could not be made; asking again would cost each record */
     _Atomic uint32_t sets;
     struct ml_ringset *set[SETS_MAX];
     struct ml_writer *writers[SETS_MAX];
 };
 
 struct ml_session *ml_session;
+uint32_t ml_ring_bytes;
+uint32_t ml_ring_count;
 uint32_t ml_clock_mode;
 
 static struct process *process;
@@ -102,7 +104,7 @@ fail:
 
 static void open_session(void)
 {
-    ml_session = ml_session_open();
+    ml_session = ml_session_open(&ml_ring_bytes, &ml_ring_count);
     /* Without one any clock will do: nothing is kept. */
     ml_clock_mode = ml_session ? ml_session->clock : ML_CLOCK_TSC;
 }
@@ -116,10 +118,10 @@ static bool add_set(struct process *p)
         return false;
     p->no_more_sets = true; /* unless all goes well */
     if (!p->writers[n])
-        p->writers[n] = map_wiped(ml_session->ring_count * sizeof(struct ml_writer));
+        p->writers[n] = map_wiped(ml_ring_count * sizeof(struct ml_writer));
     if (!p->writers[n])
         return false;
-    p->set[n] = ml_session_new_set(ml_session, how, n);
+    p->set[n] = ml_session_new_set(how, n);
     /* With a collector that does not move there will be another try. */
     p->no_more_sets = !p->set[n] && !ml_collector_stuck();
     if (!p->set[n])
@@ -166,8 +168,8 @@ static struct process *this_process(void)
     if (p)
         return p;
     p = map_wiped(sizeof(*p));
-    if (p && !__atomic_compare_exchange_n(&process, &none, p, false, __ATOMIC_ACQ_REL,
-                                          __ATOMIC_ACQUIRE))
+    if (p &&
+        !__atomic_compare_exchange_n(&process, &none, p, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return none;
     return p;
 }
@@ -231,17 +233,16 @@ static struct ml_ring *claim_in(struct process *p, uint32_t n, uint64_t **ret_da
                                 struct ml_writer **ret_writer)
 {
     struct ml_ring *rings = rings_of(p->set[n]);
-    char *data = (char *)p->set[n] + ml_ringset_data_offset(ml_session->ring_count);
+    char *data = (char *)p->set[n] + ml_ringset_data_offset(ml_ring_count);
 
-    for (uint32_t i = 0; i < ml_session->ring_count; i++) {
+    for (uint32_t i = 0; i < ml_ring_count; i++) {
         struct ml_writer *w = &p->writers[n][i];
         uint32_t free_ring = ML_RING_FREE;
         if (atomic_load_explicit(&rings[i].state, memory_order_relaxed) != ML_RING_FREE ||
-            !atomic_compare_exchange_strong_explicit(&rings[i].state, &free_ring,
-                                                     ML_RING_CLAIMED, memory_order_acquire,
-                                                     memory_order_relaxed))
+            !atomic_compare_exchange_strong_explicit(&rings[i].state, &free_ring, ML_RING_CLAIMED,
+                                                     memory_order_acquire, memory_order_relaxed))
             continue;
-        *ret_data = (uint64_t *)(void *)(data + (size_t)i * ml_session->ring_bytes);
+        *ret_data = (uint64_t *)(void *)(data + (size_t)i * ml_ring_bytes);
         *ret_writer = w;
         return &rings[i];
     }

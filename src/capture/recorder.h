@@ -19,6 +19,11 @@
 /* The session page, NULL while not recording. Outlives forks. */
 extern struct ml_session *ml_session;
 
+/* The session's, copied and checked when it was opened: other processes can write
+ * to the page. */
+extern uint32_t ml_ring_bytes;
+extern uint32_t ml_ring_count;
+
 /* Makes this process known to the collector; cheap once done. Returns whether
  * there is a ring set to record into. Async-signal-safe, keeps errno. */
 bool ml_recorder_start(void);

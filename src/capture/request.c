@@ -77,6 +77,8 @@ static int ask(struct ml_ringset *set, enum ml_request what, uint64_t argument,
                         argument};
 
     ml_record(words, 3);
+    if (!ml_writer->ring)
+        return ml_fail("this thread is not being recorded: there are too many, or no memory");
     if (!wait_for_reply(set, number))
         return ml_fail("the collector does not answer; was `memledger run` killed?");
     return take_reply(set, ret_text);

@@ -55,7 +55,7 @@ static bool session_path(char *out, size_t room, const char *file)
     return true;
 }
 
-struct ml_session *ml_session_open(void)
+struct ml_session *ml_session_open(uint32_t *ret_ring_bytes, uint32_t *ret_ring_count)
 {
     char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
     struct ml_session *s = NULL;
@@ -79,6 +79,12 @@ struct ml_session *ml_session_open(void)
             "this process is not recorded\n");
         return NULL;
     }
+    *ret_ring_bytes = *(volatile uint32_t *)&s->ring_bytes;
+    *ret_ring_count = *(volatile uint32_t *)&s->ring_count;
+    if (*ret_ring_bytes < 4096 || *ret_ring_bytes & (*ret_ring_bytes - 1) || !*ret_ring_count) {
+        ml_sys_unmap(s, sizeof(*s));
+        return NULL;
+    }
     return s;
 }
 
@@ -90,9 +96,9 @@ static bool file_may_have(size_t bytes)
     return !getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur >= bytes;
 }
 
-static struct ml_ringset *map_set(const struct ml_session *s, int fd)
+static struct ml_ringset *map_set(int fd)
 {
-    size_t bytes = ml_ringset_bytes(s->ring_bytes, s->ring_count);
+    size_t bytes = ml_ringset_bytes(ml_ring_bytes, ml_ring_count);
     struct ml_ringset *set;
 
     if (!file_may_have(bytes) || ftruncate(fd, (off_t)bytes) ||
@@ -104,8 +110,8 @@ static struct ml_ringset *map_set(const struct ml_session *s, int fd)
     madvise(set, bytes, MADV_DONTDUMP);
     set->magic = ML_SHARED_MAGIC;
     set->version = ML_SHARED_VERSION;
-    set->ring_bytes = s->ring_bytes;
-    set->ring_count = s->ring_count;
+    set->ring_bytes = ml_ring_bytes;
+    set->ring_count = ml_ring_count;
     return set;
 }
 
@@ -183,7 +189,7 @@ static bool send_set(const struct ml_hello *hello, int set_fd)
     return sent;
 }
 
-struct ml_ringset *ml_session_new_set(const struct ml_session *s, uint32_t how, uint32_t number)
+struct ml_ringset *ml_session_new_set(uint32_t how, uint32_t number)
 {
     struct ml_hello hello;
     struct ml_ringset *set = NULL;
@@ -191,13 +197,13 @@ struct ml_ringset *ml_session_new_set(const struct ml_session *s, uint32_t how, 
 
     if (fd < 0)
         return NULL;
-    set = map_set(s, fd);
+    set = map_set(fd);
     if (set) {
         fill_hello(&hello, how, number);
         if (send_set(&hello, fd)) {
             known_pid = hello.pid;
         } else {
-            ml_sys_unmap(set, ml_ringset_bytes(s->ring_bytes, s->ring_count));
+            ml_sys_unmap(set, ml_ringset_bytes(ml_ring_bytes, ml_ring_count));
             set = NULL;
         }
     }

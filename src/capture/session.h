@@ -12,9 +12,9 @@
 
 /* Maps the session page named by the environment. NULL where there is none or
  * where it belongs to another build; the latter is said on stderr. */
-struct ml_session *ml_session_open(void);
+struct ml_session *ml_session_open(uint32_t *ret_ring_bytes, uint32_t *ret_ring_count);
 
 /* Makes a ring set and hands it to the collector; NULL when either fails. */
-struct ml_ringset *ml_session_new_set(const struct ml_session *s, uint32_t how, uint32_t set);
+struct ml_ringset *ml_session_new_set(uint32_t how, uint32_t set);
 
 #endif

@@ -20,6 +20,7 @@
 
 #define WAIT_NS 50000
 #define WAITS_FOR_OWNER 10000 /* a second or more */
+#define WAITS_FOR_TAIL 100000 /* ten */
 #define RINGLESS_RECORDS 1000
 
 static struct ml_writer no_writer;
@@ -85,7 +86,7 @@ static struct ml_writer *claim(void)
     if (!ring)
         return NULL;
     w->data = data;
-    w->mask = ml_session->ring_bytes / sizeof(uint64_t) - 1;
+    w->mask = ml_ring_bytes / sizeof(uint64_t) - 1;
     w->head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     w->limit = w->head;
     w->busy = 0;
@@ -109,7 +110,9 @@ static bool room_now(struct ml_writer *w, unsigned n)
     uint64_t tail = atomic_load_explicit(&w->ring->tail, memory_order_acquire);
     uint64_t used = w->head - tail;
 
-    if (used + n > size)
+    if (used > size) /* a stray pointer wrote there: nobody will put it right */
+        atomic_store_explicit(&w->ring->owner, ML_RING_ORPHANED, memory_order_relaxed);
+    if (used + n > size || used > size)
         return false;
     if (used + n <= size / 2) {
         w->limit = tail + size / 2;
@@ -121,7 +124,8 @@ static bool room_now(struct ml_writer *w, unsigned n)
     return true;
 }
 
-/* Whether nobody will empty this ring, or nobody has taken it in all that time. */
+/* Whether nobody will empty this ring: nobody has taken it in all that time, or
+ * it has not moved although everybody is well. */
 static bool orphaned(struct ml_writer *w, unsigned waits)
 {
     uint32_t sent = ML_RING_SENT;
@@ -129,6 +133,8 @@ static bool orphaned(struct ml_writer *w, unsigned waits)
     if (waits > WAITS_FOR_OWNER)
         atomic_compare_exchange_strong_explicit(&w->ring->owner, &sent, ML_RING_ORPHANED,
                                                 memory_order_relaxed, memory_order_relaxed);
+    if (waits > WAITS_FOR_TAIL)
+        atomic_store_explicit(&w->ring->owner, ML_RING_ORPHANED, memory_order_relaxed);
     return atomic_load_explicit(&w->ring->owner, memory_order_relaxed) == ML_RING_ORPHANED;
 }
 
@@ -139,10 +145,15 @@ static bool wait_for_room(struct ml_writer *w, unsigned n)
 {
     uint64_t signals = ml_sys_block_signals();
     struct ml_watch watch = {0};
+    uint64_t seen = atomic_load_explicit(&w->ring->tail, memory_order_relaxed);
     unsigned waits = 0;
     bool ok;
 
     while (!(ok = room_now(w, n)) && ml_collector_alive(&watch) && !orphaned(w, waits++)) {
+        uint64_t tail = atomic_load_explicit(&w->ring->tail, memory_order_relaxed);
+        if (tail != seen)
+            waits = 0;
+        seen = tail;
         ml_ring_doorbell();
         syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = WAIT_NS}, NULL);
     }

@@ -82,11 +82,11 @@ static int summarize_run(struct runs *runs, size_t i, const struct compare_opts 
 static bool can_be_judged(const struct ml_compare_run *run)
 {
     const struct ml_health *h = run->health;
-    const char *why = h->empty             ? "no allocation was recorded; was --heap forgotten?"
-                      : h->cut_short       ? "the recording ended abruptly"
-                      : h->damaged_blocks  ? "parts of it are damaged"
-                      : h->lost > 0        ? "events were lost"
-                                           : NULL;
+    const char *why = h->empty            ? "no allocation was recorded; was --heap forgotten?"
+                      : h->cut_short      ? "the recording ended abruptly"
+                      : h->damaged_blocks ? "parts of it are damaged"
+                      : h->lost > 0       ? "events were lost"
+                                          : NULL;
 
     if (why)
         fprintf(stderr, "memledger: %s cannot be judged: %s\n", run->file, why);

@@ -130,10 +130,11 @@ void ml_launch_cancel(struct ml_launch *l)
     sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
 }
 
-/* A key pressed on the terminal reaches the program without our help. */
+/* A key pressed on the terminal reaches the program without our help; a timer
+ * that was set before we were started does not. */
 static void pass_on(const struct ml_launch *l, const siginfo_t *info)
 {
-    if (info->si_code <= 0)
+    if (info->si_code <= 0 || info->si_signo == SIGALRM)
         kill(l->pid, info->si_signo);
 }
 

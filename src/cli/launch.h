@@ -14,10 +14,10 @@
 
 struct ml_launch {
     pid_t pid;
-    int go;             /* write end of the pipe that holds the program back */
-    int failure;        /* read end of the pipe that tells of a failed exec */
-    sigset_t old_mask;  /* the caller's */
-    sigset_t waited;    /* signals that ml_launch_next waits for */
+    int go;            /* write end of the pipe that holds the program back */
+    int failure;       /* read end of the pipe that tells of a failed exec */
+    sigset_t old_mask; /* the caller's */
+    sigset_t waited;   /* signals that ml_launch_next waits for */
     struct sigaction old_pipe, old_xfsz, old_chld; /* the caller's, for the program */
 };
 

@@ -24,15 +24,10 @@ static int expand(struct ml_buf *out, char letter, const char *program, pid_t pi
     char host[HOST_NAME_MAX + 1] = "host";
 
     switch (letter) {
-    case 'p':
-        return ml_buf_printf(out, "%d", (int)pid);
-    case 'n':
-        return ml_buf_printf(out, "%s", base_name(program));
-    case 'h':
-        gethostname(host, sizeof(host) - 1);
-        return ml_buf_printf(out, "%s", host);
-    case '%':
-        return ml_buf_printf(out, "%%");
+    case 'p': return ml_buf_printf(out, "%d", (int)pid);
+    case 'n': return ml_buf_printf(out, "%s", base_name(program));
+    case 'h': gethostname(host, sizeof(host) - 1); return ml_buf_printf(out, "%s", host);
+    case '%': return ml_buf_printf(out, "%%");
     case '\0':
         return ml_error_set(err, -EINVAL, "the output name ends with a '%%'; write '%%%%' for one");
     default:

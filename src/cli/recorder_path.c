@@ -30,6 +30,6 @@ int ml_recorder_path(const char *name, char ret[PATH_MAX], struct ml_error *err)
         if (realpath(path, ret) && !access(ret, R_OK))
             return 0;
     }
-    return ml_error_set(err, -ENOENT,
-                        "%s is not in %s/../lib/memledger; install memledger again", name, self);
+    return ml_error_set(err, -ENOENT, "%s is not in %s/../lib/memledger; install memledger again",
+                        name, self);
 }

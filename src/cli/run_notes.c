@@ -114,6 +114,7 @@ void ml_run_note(const struct ml_run_result *result, const struct ml_session *pa
                 processes == 1 ? "" : "es", result->trace,
                 ml_format_bytes(bytes, (int64_t)atomic_load(&page->file_bytes), ML_UNIT_AUTO));
     if (processes && events <= atomic_load(&page->own_events) && !result->heap)
-        fprintf(stderr, "memledger: the program reported nothing by itself; --heap records malloc\n");
+        fprintf(stderr,
+                "memledger: the program reported nothing by itself; --heap records malloc\n");
     fprintf(stderr, "memledger: next: memledger summary %s\n", result->trace);
 }

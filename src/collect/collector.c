@@ -120,9 +120,11 @@ static void take_descriptors(struct cmsghdr *c, struct greeting *g)
 static bool receive(int socket, struct greeting *g)
 {
     struct iovec body = {&g->hello, sizeof(g->hello)};
-    alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int)) +
-                                         CMSG_SPACE(sizeof(struct ucred))];
-    struct msghdr msg = {.msg_iov = &body, .msg_iovlen = 1, .msg_control = control,
+    alignas(
+        struct cmsghdr) char control[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
+    struct msghdr msg = {.msg_iov = &body,
+                         .msg_iovlen = 1,
+                         .msg_control = control,
                          .msg_controllen = sizeof(control)};
     ssize_t n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);
 
@@ -190,7 +192,8 @@ static struct ml_target *new_target(struct ml_collector *c, const struct greetin
 
 static bool thread_exists(const struct ml_source *s)
 {
-    return s->target->foreign || !syscall(SYS_tgkill, s->target->pid, s->ring->tid, 0) || errno != ESRCH;
+    return s->target->foreign || !syscall(SYS_tgkill, s->target->pid, s->ring->tid, 0) ||
+           errno != ESRCH;
 }
 
 /* Gives a ring back once its thread has said goodbye, or is found dead. */
@@ -308,7 +311,7 @@ static void accept_hellos(struct ml_collector *c)
 
     while (receive(c->session->socket, &g)) {
         struct ml_target *t = NULL;
-        if (!g.hello.set)
+        if (g.hello.magic && !g.hello.set)
             see_off_the_dead(c);
         if (g.hello.magic && g.fd >= 0)
             t = g.hello.set ? find_target(c, g.pid) : new_target(c, &g);

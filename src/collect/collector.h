@@ -20,19 +20,18 @@ struct ml_setting {
 };
 
 struct ml_collector_opts {
-    const char *path; /* of the trace */
-    bool force;       /* overwrite it */
+    const char *path;                  /* of the trace */
+    bool force;                        /* overwrite it */
     const struct ml_setting *settings; /* kept in the trace; ends with a NULL key */
-    pid_t launcher; /* our parent, who says finish; 0: it cannot die before us */
-    pid_t program;  /* the first process to be recorded */
+    pid_t launcher;                    /* our parent, who says finish; 0: it cannot die before us */
+    pid_t program;                     /* the first process to be recorded */
 };
 
 struct ml_collector;
 
 /* Creates the trace. The session must outlive the collector. */
 int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir *session,
-                     const struct ml_ticks *ticks, struct ml_collector **ret,
-                     struct ml_error *err);
+                     const struct ml_ticks *ticks, struct ml_collector **ret, struct ml_error *err);
 
 /* Collects until the session says finish, or until the launcher, the program and
  * all targets are gone; then closes the trace. Returns 0 or the error of the

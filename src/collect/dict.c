@@ -51,8 +51,9 @@ uint32_t ml_dict_string(struct ml_dict *d, const char *bytes, size_t len)
         return 0;
     }
     if (is_new)
-        emit(d, &(struct ml_def){.tag = ML_DEF_STRING, .id = (uint32_t)id, .bytes = bytes,
-                                 .len = (uint32_t)len});
+        emit(d,
+             &(struct ml_def){
+                 .tag = ML_DEF_STRING, .id = (uint32_t)id, .bytes = bytes, .len = (uint32_t)len});
     return (uint32_t)id;
 }
 
@@ -96,11 +97,12 @@ uint32_t ml_dict_scope(struct ml_dict *d, uint32_t parent, uint32_t kind, uint32
         return parent;
     }
     if (is_new)
-        emit(d, &(struct ml_def){.tag = ML_DEF_SCOPE,
-                                 .id = (uint32_t)number + 1,
-                                 .fields = {[ML_SCOPE_PARENT] = parent,
-                                            [ML_SCOPE_KIND] = kind,
-                                            [ML_SCOPE_NAME] = name}});
+        emit(d,
+             &(struct ml_def){
+                 .tag = ML_DEF_SCOPE,
+                 .id = (uint32_t)number + 1,
+                 .fields = {
+                     [ML_SCOPE_PARENT] = parent, [ML_SCOPE_KIND] = kind, [ML_SCOPE_NAME] = name}});
     return (uint32_t)number + 1;
 }
 
@@ -119,6 +121,7 @@ void ml_dict_config(struct ml_dict *d, const char *key, const char *value)
     uint32_t key_string = ml_dict_cstr(d, key);
     uint32_t value_string = ml_dict_cstr(d, value);
 
-    emit(d, &(struct ml_def){.tag = ML_DEF_CONFIG, .id = key_string,
+    emit(d, &(struct ml_def){.tag = ML_DEF_CONFIG,
+                             .id = key_string,
                              .fields = {[ML_CONFIG_VALUE] = value_string}});
 }

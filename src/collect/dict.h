@@ -21,7 +21,7 @@ struct ml_dict {
     ML_VEC(struct ml_def) by_tag[ML_DEF_TAGS];
     struct ml_buf records; /* definitions not yet written */
     uint32_t record_count;
-    int error;             /* the first failure (-ENOMEM), kept */
+    int error; /* the first failure (-ENOMEM), kept */
 };
 
 int ml_dict_init(struct ml_dict *d);
@@ -35,8 +35,7 @@ const char *ml_dict_text(const struct ml_dict *d, uint32_t string);
 
 /* Adds a process, thread, space or object; fields as in defs.h. Returns its
  * number, or 0 when memory or numbers run out (see d->error). */
-uint32_t ml_dict_add(struct ml_dict *d, enum ml_def_tag tag,
-                     const uint64_t fields[ML_DEF_FIELDS]);
+uint32_t ml_dict_add(struct ml_dict *d, enum ml_def_tag tag, const uint64_t fields[ML_DEF_FIELDS]);
 
 /* NULL for a number that was never given. Valid until the next ml_dict_add. */
 const struct ml_def *ml_dict_get(const struct ml_dict *d, enum ml_def_tag tag, uint32_t id);

@@ -75,21 +75,18 @@ static bool is_sealed(int fd)
     return seals >= 0 && seals & F_SEAL_SHRINK;
 }
 
-static bool plausible(const struct ml_ringset *s, size_t bytes)
+static bool plausible(uint32_t ring_bytes, uint32_t ring_count, size_t bytes)
 {
-    return s->magic == ML_SHARED_MAGIC && s->version == ML_SHARED_VERSION &&
-           s->ring_bytes >= 4096 && s->ring_bytes <= RING_BYTES_MAX &&
-           !(s->ring_bytes & (s->ring_bytes - 1)) && s->ring_count &&
-           s->ring_count <= RING_COUNT_MAX &&
-           ml_ringset_bytes(s->ring_bytes, s->ring_count) == bytes;
+    return ring_bytes >= 4096 && ring_bytes <= RING_BYTES_MAX && !(ring_bytes & (ring_bytes - 1)) &&
+           ring_count && ring_count <= RING_COUNT_MAX &&
+           ml_ringset_bytes(ring_bytes, ring_count) == bytes;
 }
 
-static void init_sources(struct ml_target *t, const struct ml_target_set *set)
+static void init_sources(struct ml_target *t, const struct ml_target_set *set, uint32_t ring_bytes)
 {
     char *base = (char *)set->shared;
     struct ml_ring *rings = (struct ml_ring *)(void *)(base + ml_ringset_rings_offset());
     char *data = base + ml_ringset_data_offset(set->count);
-    uint32_t ring_bytes = set->shared->ring_bytes;
 
     for (uint32_t i = 0; i < set->count; i++) {
         set->sources[i] = (struct ml_source){
@@ -105,25 +102,28 @@ static void init_sources(struct ml_target *t, const struct ml_target_set *set)
 int ml_target_add_set(struct ml_target *t, int fd)
 {
     struct ml_target_set set = {0};
+    uint32_t ring_bytes;
     struct stat st;
 
-    if (fstat(fd, &st))
-        return -errno;
-    if (!is_sealed(fd) || (size_t)st.st_size < sizeof(struct ml_ringset))
+    /* In this order: what is sealed keeps the size that it then has. */
+    if (!is_sealed(fd) || fstat(fd, &st) || (size_t)st.st_size < sizeof(struct ml_ringset))
         return -EINVAL;
     set.bytes = (size_t)st.st_size;
     set.shared = mmap(NULL, set.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (set.shared == MAP_FAILED)
         return -errno;
-    set.count = set.shared->ring_count;
-    if (plausible(set.shared, set.bytes) && set.count == set.shared->ring_count)
+    /* Read once: the target may change them at any time. */
+    set.count = *(volatile uint32_t *)&set.shared->ring_count;
+    ring_bytes = *(volatile uint32_t *)&set.shared->ring_bytes;
+    if (set.shared->magic == ML_SHARED_MAGIC && set.shared->version == ML_SHARED_VERSION &&
+        plausible(ring_bytes, set.count, set.bytes))
         set.sources = calloc(set.count, sizeof(*set.sources));
     if (!set.sources || ml_vec_push(&t->sets, set)) {
         free(set.sources);
         munmap(set.shared, set.bytes);
         return -EINVAL;
     }
-    init_sources(t, &set);
+    init_sources(t, &set, ring_bytes);
     return 0;
 }
 

@@ -28,6 +28,7 @@ struct ml_source {
     uint64_t end;       /* of what may be read in this pass */
     uint64_t ticks;     /* stamp of the record at tail, set by ml_source_peek */
     uint32_t words;     /* its length, likewise */
+    uint64_t first;     /* its first word, likewise; the target may change the shared one */
     bool open;          /* a thread has it */
     uint32_t thread;    /* its number in the trace */
     uint32_t scope;     /* where that thread is */
@@ -54,12 +55,12 @@ struct ml_announced_space {
 
 struct ml_target {
     uint32_t pid;
-    uint32_t process; /* number in the trace */
-    int pidfd;        /* -1 where the kernel has none */
-    bool gone;        /* dead or replaced by exec: drain once more and forget */
-    bool replaced;    /* by exec, or by a later process with the same pid */
+    uint32_t process;  /* number in the trace */
+    int pidfd;         /* -1 where the kernel has none */
+    bool gone;         /* dead or replaced by exec: drain once more and forget */
+    bool replaced;     /* by exec, or by a later process with the same pid */
     uint64_t alive_ns; /* when it was last seen running */
-    bool foreign;     /* in another pid namespace: its thread ids mean nothing here */
+    bool foreign;      /* in another pid namespace: its thread ids mean nothing here */
     char role[16];
     bool sets_servers; /* its settings are for the servers, for now */
     ML_VEC(struct ml_target_set) sets;

@@ -25,7 +25,16 @@ static int tsc_is_invariant(void)
 
 static uint64_t read_ticks(const struct ml_ticks *t)
 {
-    return t->mode == ML_CLOCK_TSC ? __builtin_ia32_rdtsc() : monotonic_ns();
+    uint64_t ticks;
+
+    if (t->mode != ML_CLOCK_TSC)
+        return monotonic_ns();
+    /* After what was read before it, and before what is read then: the order of
+     * merge.h rests on it. */
+    __builtin_ia32_lfence();
+    ticks = __builtin_ia32_rdtsc();
+    __builtin_ia32_lfence();
+    return ticks;
 }
 
 void ml_ticks_init(struct ml_ticks *t)
@@ -42,11 +51,12 @@ void ml_ticks_read(struct ml_ticks *t)
 {
     uint64_t ticks, ns;
 
-    /* A reading that is no later than the last gives no rate. */
-    do {
-        ticks = read_ticks(t);
-        ns = monotonic_ns() - t->start_ns;
-    } while (ticks <= t->ticks);
+    ticks = read_ticks(t);
+    ns = monotonic_ns() - t->start_ns;
+    /* A reading that is no later than the last gives no rate: too early, or the
+     * counter went back, as it may when a machine was put to sleep. */
+    if (ticks <= t->ticks)
+        t->ticks = ticks - 1;
     t->old_ticks = t->ticks;
     t->old_ns = t->ns;
     t->ticks = ticks;

@@ -15,6 +15,9 @@
 #include "compiler.h"
 #include "ring.h"
 
+/* Some seconds of any clock: a pass takes less. */
+#define ML_TICKS_AHEAD (UINT64_C(1) << 35)
+
 struct ml_ticks {
     uint32_t mode;      /* enum ml_clock */
     uint64_t start_ns;  /* CLOCK_MONOTONIC at time 0 */
@@ -22,7 +25,7 @@ struct ml_ticks {
     uint64_t ns;        /* … and its time since the start */
     uint64_t old_ticks; /* the reading before */
     uint64_t old_ns;
-    uint64_t rate;      /* nanoseconds per tick between the two, 32.32 fixed point */
+    uint64_t rate; /* nanoseconds per tick between the two, 32.32 fixed point */
 };
 
 /* Chooses the clock; time 0 is now. */
@@ -31,12 +34,13 @@ void ml_ticks_init(struct ml_ticks *t);
 /* Reads both clocks: what is stamped until then can be converted. */
 void ml_ticks_read(struct ml_ticks *t);
 
-/* The full stamp of a record whose low ML_TIME_BITS are `low`, made within
- * hours of the newest reading, before or after it. */
+/* The full stamp of a record whose low ML_TIME_BITS are `low`, made at most a few
+ * seconds after the newest reading, or hours before it. A record that lay longer
+ * is taken for a younger one, never for one to come, which nobody would read. */
 static inline uint64_t ml_ticks_unwrap(const struct ml_ticks *t, uint64_t low)
 {
-    int64_t behind = (int64_t)((t->ticks - low) << (64 - ML_TIME_BITS)) >> (64 - ML_TIME_BITS);
-    return t->ticks - (uint64_t)behind;
+    uint64_t latest = t->ticks + ML_TICKS_AHEAD;
+    return latest - ((latest - low) & ((UINT64_C(1) << ML_TIME_BITS) - 1));
 }
 
 /* Nanoseconds since the start. A stamp from before the last reading but one is

@@ -19,6 +19,9 @@
  * 1 % fewer bytes. */
 #define ZSTD_LEVEL 1
 
+/* Readers refuse a file whose definitions unpack to more than 32 times its size. */
+#define DEFS_RATIO_MAX 16
+
 /* Its bytes go to the file in one step. */
 #define SMALL_BLOCK_EVENTS 2048
 
@@ -67,6 +70,7 @@ int ml_trace_writer_open(struct ml_trace_writer *w, const char *path, bool force
 {
     struct ml_file_header h = {ML_FORMAT_MAJOR, ML_FORMAT_MINOR, 0, start_wall_ns};
     uint8_t bytes[ML_FILE_HEADER_BYTES];
+    struct stat st;
     int r;
 
     memset(w, 0, sizeof(*w));
@@ -76,6 +80,7 @@ int ml_trace_writer_open(struct ml_trace_writer *w, const char *path, bool force
         return w->fd;
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->changed, NULL);
+    w->can_rewrite = !fstat(w->fd, &st) && S_ISREG(st.st_mode);
     w->encoder = malloc(sizeof(*w->encoder));
     w->job.encoder = malloc(sizeof(*w->encoder));
     w->zstd = ZSTD_createCCtx();
@@ -184,6 +189,10 @@ static int append_block(struct ml_trace_writer *w, struct ml_block_header *h,
     if (ZSTD_isError(n))
         return -EIO;
     h->codec = ML_CODEC_ZSTD;
+    if (h->type == ML_BLOCK_DEFS && raw_bytes / n > DEFS_RATIO_MAX) {
+        memcpy(stored, raw, n = raw_bytes);
+        h->codec = ML_CODEC_STORED;
+    }
     h->raw_bytes = (uint32_t)raw_bytes;
     h->stored_bytes = entry.stored_bytes = (uint32_t)n;
     h->sequence = w->sequence;
@@ -221,8 +230,10 @@ static int take_back(struct ml_trace_writer *w)
 static int write_defs(struct ml_trace_writer *w)
 {
     struct ml_write_job *job = &w->job;
-    struct ml_block_header h = {.type = ML_BLOCK_DEFS, .first_ns = w->last_ns,
-                                .last_ns = w->last_ns, .events = job->def_count};
+    struct ml_block_header h = {.type = ML_BLOCK_DEFS,
+                                .first_ns = w->last_ns,
+                                .last_ns = w->last_ns,
+                                .events = job->def_count};
 
     return job->defs.len ? append_block(w, &h, &no_events, job->defs.data, job->defs.len) : 0;
 }
@@ -287,6 +298,8 @@ static void hand_over(struct ml_trace_writer *w)
     w->job.counts = w->counts;
     w->counts = no_events;
     hand_over_defs(w);
+    /* Times rise from block to block too. */
+    w->encoder->floor_ns = filled->last_ns;
 }
 
 /* Not at open: the collector forks after that. */
@@ -351,7 +364,7 @@ void ml_trace_writer_save(struct ml_trace_writer *w)
     }
     pthread_mutex_lock(&w->lock);
     wait_until_written(w);
-    if (!w->error && !is_saved(w))
+    if (!w->error && w->can_rewrite && !is_saved(w))
         w->error = lend(w);
     pthread_mutex_unlock(&w->lock);
 }
@@ -373,7 +386,8 @@ static void stop_thread(struct ml_trace_writer *w)
 static int append_lost(struct ml_trace_writer *w)
 {
     uint64_t lost = w->lost + w->lost_notes;
-    struct ml_event ev = {.kind = ML_LOST, .time_ns = w->last_ns,
+    struct ml_event ev = {.kind = ML_LOST,
+                          .time_ns = w->last_ns,
                           .args = {lost, w->lost_since_ns, ML_LOST_NOT_WRITTEN}};
     struct ml_index_totals counts = {.events[ML_LOST] = 1, .lost = lost};
     struct ml_block_header h = {.type = ML_BLOCK_EVENTS};
@@ -388,8 +402,10 @@ static int append_lost(struct ml_trace_writer *w)
 
 static int append_index(struct ml_trace_writer *w)
 {
-    struct ml_block_header h = {.type = ML_BLOCK_INDEX, .first_ns = w->last_ns,
-                                .last_ns = w->last_ns, .events = (uint32_t)w->index.len};
+    struct ml_block_header h = {.type = ML_BLOCK_INDEX,
+                                .first_ns = w->last_ns,
+                                .last_ns = w->last_ns,
+                                .events = (uint32_t)w->index.len};
     struct ml_trailer trailer = {.index_offset = w->offset};
     uint8_t trailer_bytes[ML_TRAILER_BYTES];
     uint64_t previous = 0;

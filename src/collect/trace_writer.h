@@ -50,6 +50,7 @@ struct ml_trace_writer {
     int fd;
     _Atomic uint64_t offset; /* end of the last whole block */
     uint64_t file_end;       /* of everything, a block that is only lent among it */
+    bool can_rewrite;        /* it is a regular file */
     bool lent;               /* the last block of the index is */
     uint32_t sequence;
     struct ZSTD_CCtx_s *zstd;
@@ -57,13 +58,13 @@ struct ml_trace_writer {
     struct ml_buf packed;
     ML_VEC(struct ml_index_entry) index;
     ML_VEC(struct ml_index_totals) index_counts; /* of each entry */
-    struct ml_index_totals totals;  /* of the file */
-    _Atomic uint64_t written;       /* events in it */
-    _Atomic uint64_t lent_events;   /* of them in a block that is only lent */
-    uint64_t last_ns;               /* time of the last of them */
-    _Atomic uint64_t lost;          /* events that could not be written */
-    uint64_t lost_notes;            /* what lost events that could not be written had counted */
-    uint64_t lost_since_ns;         /* when that began */
+    struct ml_index_totals totals;               /* of the file */
+    _Atomic uint64_t written;                    /* events in it */
+    _Atomic uint64_t lent_events;                /* of them in a block that is only lent */
+    uint64_t last_ns;                            /* time of the last of them */
+    _Atomic uint64_t lost;                       /* events that could not be written */
+    uint64_t lost_notes;    /* what lost events that could not be written had counted */
+    uint64_t lost_since_ns; /* when that began */
     _Atomic int error;      /* of the first failed write, negative; 0: none */
 };
 

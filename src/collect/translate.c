@@ -70,7 +70,9 @@ static inline void emit(struct ml_stage *stage, struct ml_target *t, const struc
 static void emit_lost(struct ml_stage *stage, uint32_t thread, uint64_t count,
                       enum ml_lost_reason reason)
 {
-    struct ml_event ev = {.kind = ML_LOST, .time_ns = stage->ticks->ns, .thread = thread,
+    struct ml_event ev = {.kind = ML_LOST,
+                          .time_ns = stage->ticks->ns,
+                          .thread = thread,
                           .args = {count, stage->ticks->old_ns, reason}};
 
     stage->lost += count;
@@ -108,8 +110,8 @@ void ml_target_note_lost(struct ml_stage *stage, struct ml_target *t)
 
 void ml_target_note_end(struct ml_stage *stage, struct ml_target *t, uint64_t status)
 {
-    struct ml_event ev = {.kind = ML_PROCESS_END, .time_ns = t->alive_ns,
-                          .args = {t->process, status}};
+    struct ml_event ev = {
+        .kind = ML_PROCESS_END, .time_ns = t->alive_ns, .args = {t->process, status}};
 
     stage->own_events++;
     emit(stage, t, &ev);
@@ -158,13 +160,11 @@ static uint32_t length_of(const struct ml_source *s, unsigned kind)
 
 bool ml_source_peek(struct ml_stage *stage, struct ml_source *s)
 {
-    uint64_t first;
-
     if (s->tail == s->end)
         return false;
-    first = word(s, 0);
-    s->words = length_of(s, first & 0xff);
-    s->ticks = ml_ticks_unwrap(stage->ticks, first >> 16);
+    s->first = word(s, 0);
+    s->words = length_of(s, s->first & 0xff);
+    s->ticks = ml_ticks_unwrap(stage->ticks, s->first >> 16);
     if (ML_LIKELY(s->words && s->words <= s->end - s->tail))
         return true;
     ml_source_skip(stage, s);
@@ -446,46 +446,26 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
         ev->args[1] = word(s, 2);
         ev->args[2] = string_of(s->target, (uint32_t)word(s, 3));
         return true;
-    case ML_OOM:
-        ev->size = word(s, 1);
-        return true;
+    case ML_OOM: ev->size = word(s, 1); return true;
     case ML_START:
-    case ML_STOP:
-        return object_arg(s->target, word(s, 1), ev);
-    case ML_MARKER:
-        marker(s, ev);
-        return true;
+    case ML_STOP: return object_arg(s->target, word(s, 1), ev);
+    case ML_MARKER: marker(s, ev); return true;
     case ML_REC_COUNTER_SET:
-    case ML_REC_COUNTER_ADJUST:
-        return counter(s, kind == ML_REC_COUNTER_ADJUST, ev);
-    case ML_REC_STRING:
-        take_string(stage, s);
-        return false;
-    case ML_REC_SPACE:
-        take_space(s);
-        return false;
-    case ML_REC_OBJECT:
-        take_object(stage, s);
-        return false;
-    case ML_REC_CONFIG:
-        take_config(stage, s);
-        return false;
-    case ML_REC_STATE:
-        take_state(stage, s, ev->time_ns);
-        return false;
-    case ML_REC_REQUEST:
-        take_request(stage, s);
-        return false;
-    default:
-        return false;
+    case ML_REC_COUNTER_ADJUST: return counter(s, kind == ML_REC_COUNTER_ADJUST, ev);
+    case ML_REC_STRING: take_string(stage, s); return false;
+    case ML_REC_SPACE: take_space(s); return false;
+    case ML_REC_OBJECT: take_object(stage, s); return false;
+    case ML_REC_CONFIG: take_config(stage, s); return false;
+    case ML_REC_STATE: take_state(stage, s, ev->time_ns); return false;
+    case ML_REC_REQUEST: take_request(stage, s); return false;
+    default: return false;
     }
 }
 
 void ml_source_take(struct ml_stage *stage, struct ml_source *s)
 {
-    uint64_t first = word(s, 0);
-    unsigned kind = first & 0xff;
-    unsigned space = first >> 8 & 0xff;
+    unsigned kind = s->first & 0xff;
+    unsigned space = s->first >> 8 & 0xff;
     struct ml_target *t = s->target;
     struct ml_event ev;
 
@@ -496,8 +476,8 @@ void ml_source_take(struct ml_stage *stage, struct ml_source *s)
     ev.stack = 0;
     ev.space = stage->writer->encoder->space;
     if (ML_LIKELY(space && kind != ML_REC_SPACE))
-        ev.space = ML_LIKELY(t->spaces[space]) ? t->spaces[space] - 1
-                                               : define_space(stage, t, space);
+        ev.space =
+            ML_LIKELY(t->spaces[space]) ? t->spaces[space] - 1 : define_space(stage, t, space);
     if (ML_LIKELY(kind == ML_ALLOC)) {
         ev.addr = word(s, 1);
         ev.size = word(s, 2);
@@ -518,10 +498,9 @@ static bool begins_run(const struct ml_stage *stage, const struct ml_source *s)
 {
     const struct ml_encoder *e = stage->writer->encoder;
     const struct ml_target *t = s->target;
-    uint64_t first = word(s, 0);
-    unsigned kind = first & 0xff;
+    unsigned kind = s->first & 0xff;
 
-    return (kind == ML_ALLOC || kind == ML_FREE) && t->spaces[first >> 8 & 0xff] && e->events &&
+    return (kind == ML_ALLOC || kind == ML_FREE) && t->spaces[s->first >> 8 & 0xff] && e->events &&
            e->events < ML_BLOCK_MAX_EVENTS && !(t->profile && ml_profile_active(t->profile));
 }
 
@@ -539,7 +518,7 @@ uint32_t ml_source_take_plain(struct ml_stage *stage, struct ml_source *source, 
      * again for every record. */
     const struct ml_ticks ticks = *stage->ticks;
     struct ml_source s = *source;
-    uint32_t space = word(&s, 0) >> 8 & 0xff;
+    uint32_t space = s.first >> 8 & 0xff;
     /* Not all at once: the target waits for what is read to be given back. */
     uint64_t end = ml_min_u64(s.end, s.tail + s.mask / 8);
 

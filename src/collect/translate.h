@@ -16,10 +16,10 @@ struct ml_stage {
     struct ml_dict *dict;
     struct ml_trace_writer *writer;
     struct ml_ticks *ticks;
-    _Atomic uint64_t *heartbeat; /* raised now and then in a long pass */
-    uint64_t start_wall_ns;      /* wall-clock time of time 0 */
-    uint64_t lost;               /* records that targets dropped, entered in the trace */
-    uint64_t own_events;         /* that are no target's: ends and losses */
+    _Atomic uint64_t *heartbeat;        /* raised now and then in a long pass */
+    uint64_t start_wall_ns;             /* wall-clock time of time 0 */
+    uint64_t lost;                      /* records that targets dropped, entered in the trace */
+    uint64_t own_events;                /* that are no target's: ends and losses */
     ML_VEC(struct ml_target *) targets; /* all that are being recorded */
 };
 

@@ -58,9 +58,9 @@ struct ml_trailer {
 
 enum ml_frame_result {
     ML_FRAME_OK = 0,
-    ML_FRAME_NOT_OURS = -1,    /* the magic is another */
-    ML_FRAME_DAMAGED = -2,     /* the checksum or a limit does not hold */
-    ML_FRAME_TOO_NEW = -3,     /* a major version or feature that is not known here */
+    ML_FRAME_NOT_OURS = -1, /* the magic is another */
+    ML_FRAME_DAMAGED = -2,  /* the checksum or a limit does not hold */
+    ML_FRAME_TOO_NEW = -3,  /* a major version or feature that is not known here */
 };
 
 void ml_file_header_put(uint8_t out[ML_FILE_HEADER_BYTES], const struct ml_file_header *h);

@@ -37,8 +37,7 @@ struct ml_decoder {
 
 /* `raw` are the header's raw_bytes, decompressed. Returns 0, or -1 if the
  * columns do not fill the bytes exactly. */
-int ml_decoder_init(struct ml_decoder *d, const struct ml_block_header *header,
-                    const uint8_t *raw);
+int ml_decoder_init(struct ml_decoder *d, const struct ml_block_header *header, const uint8_t *raw);
 
 /* Decodes up to `room` events. Returns their number, 0 at the end of the
  * block, -1 if the block contradicts itself. */

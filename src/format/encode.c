@@ -60,7 +60,7 @@ size_t ml_encoder_write(struct ml_encoder *e, uint8_t *out, struct ml_block_head
     uint32_t stacks = e->any_stack ? e->stacks : 0;
     uint32_t wide_addrs = fold_addrs(e, shift);
     uint32_t counts[ML_COLUMNS + 1] = {
-        e->events, e->events,  e->addrs,   e->sizes,      e->threads,  e->spaces, e->scopes,
+        e->events, e->events,  e->addrs,      e->sizes,   e->threads,    e->spaces, e->scopes,
         stacks,    args_bytes, e->wide_times, wide_addrs, e->wide_sizes, shift,
     };
     uint8_t *p = out;

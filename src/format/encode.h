@@ -51,6 +51,7 @@ enum ml_column {
 struct ml_encoder {
     uint64_t first_ns;
     uint64_t last_ns;
+    uint64_t floor_ns;  /* no event before this time: that of the block before */
     uint64_t addr_bits; /* all addresses or-ed: its low zeros are the shift */
     uint32_t events;
     uint32_t addrs;
@@ -145,7 +146,7 @@ static inline void ml_encoder_time(struct ml_encoder *e, uint64_t time_ns)
     uint64_t delta = 0;
 
     if (!e->events)
-        e->first_ns = e->last_ns = time_ns;
+        e->first_ns = e->last_ns = ml_max_u64(time_ns, e->floor_ns);
     if (time_ns > e->last_ns) {
         delta = time_ns - e->last_ns;
         e->last_ns = time_ns;

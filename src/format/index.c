@@ -8,8 +8,7 @@
 
 #include "block.h"
 
-uint8_t *ml_index_entry_put(uint8_t *out, const struct ml_index_entry *e,
-                            uint64_t previous_offset)
+uint8_t *ml_index_entry_put(uint8_t *out, const struct ml_index_entry *e, uint64_t previous_offset)
 {
     out = ml_varint_put(out, e->type);
     out = ml_varint_put(out, e->offset - previous_offset);
@@ -26,8 +25,8 @@ static const uint8_t *get_all(const uint8_t *in, const uint8_t *end, uint64_t *v
     return in;
 }
 
-const uint8_t *ml_index_entry_get(const uint8_t *in, const uint8_t *end,
-                                  uint64_t previous_offset, struct ml_index_entry *ret)
+const uint8_t *ml_index_entry_get(const uint8_t *in, const uint8_t *end, uint64_t previous_offset,
+                                  struct ml_index_entry *ret)
 {
     uint64_t v[6];
 

@@ -33,10 +33,9 @@ struct ml_index_totals {
 /* The block is: count, entries, totals. Each call writes or reads one part and
  * returns the byte after it; the getters return NULL if it is damaged.
  * `previous_offset` is the entry's before, 0 for the first. */
-uint8_t *ml_index_entry_put(uint8_t *out, const struct ml_index_entry *e,
-                            uint64_t previous_offset);
-const uint8_t *ml_index_entry_get(const uint8_t *in, const uint8_t *end,
-                                  uint64_t previous_offset, struct ml_index_entry *ret);
+uint8_t *ml_index_entry_put(uint8_t *out, const struct ml_index_entry *e, uint64_t previous_offset);
+const uint8_t *ml_index_entry_get(const uint8_t *in, const uint8_t *end, uint64_t previous_offset,
+                                  struct ml_index_entry *ret);
 uint8_t *ml_index_totals_put(uint8_t *out, const struct ml_index_totals *t);
 const uint8_t *ml_index_totals_get(const uint8_t *in, const uint8_t *end,
                                    struct ml_index_totals *ret);

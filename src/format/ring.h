@@ -73,8 +73,8 @@ struct ml_session {
     _Atomic uint64_t own_events; /* of them the collector's: ends and losses */
     _Atomic uint64_t file_bytes;
     _Atomic uint64_t lost;
-    _Atomic uint32_t processes; /* seen so far */
-    _Atomic uint32_t running;   /* of them */
+    _Atomic uint32_t processes;  /* seen so far */
+    _Atomic uint32_t running;    /* of them */
     _Atomic int32_t write_error; /* errno of the first failed write */
 };
 static_assert(sizeof(struct ml_session) <= 4096, "the session page is one page");
@@ -103,9 +103,9 @@ struct ml_ring {
     alignas(64) _Atomic uint64_t head; /* release-stored by the target's thread */
     alignas(64) _Atomic uint64_t tail; /* release-stored by the collector */
     alignas(64) _Atomic uint32_t state;
-    uint32_t tid;       /* written before ACTIVE */
-    char name[16];      /* the thread's, NUL-terminated */
-    _Atomic uint64_t lost; /* events dropped, ever */
+    uint32_t tid;           /* written before ACTIVE */
+    char name[16];          /* the thread's, NUL-terminated */
+    _Atomic uint64_t lost;  /* events dropped, ever */
     _Atomic uint32_t owner; /* enum ml_ring_owner */
 };
 static_assert(sizeof(struct ml_ring) == 192, "shared layout");
@@ -167,14 +167,14 @@ static inline size_t ml_ringset_bytes(uint32_t ring_bytes, uint32_t ring_count)
  * where a:b is one word, a in its high and b in its low half. Strings, spaces
  * and objects are numbered by each process for itself, from 1. */
 enum ml_record_kind {
-    ML_REC_STRING = 64,      /* number:length, then the bytes, padded to words */
-    ML_REC_SPACE,            /* number:level, device:name */
-    ML_REC_OBJECT,           /* number:kind, domain:name */
-    ML_REC_COUNTER_SET,      /* object, value */
-    ML_REC_COUNTER_ADJUST,   /* object, difference */
-    ML_REC_CONFIG,           /* key:value */
-    ML_REC_STATE,            /* process:state (enum ml_profile_state) */
-    ML_REC_REQUEST,          /* number:what, argument */
+    ML_REC_STRING = 64,    /* number:length, then the bytes, padded to words */
+    ML_REC_SPACE,          /* number:level, device:name */
+    ML_REC_OBJECT,         /* number:kind, domain:name */
+    ML_REC_COUNTER_SET,    /* object, value */
+    ML_REC_COUNTER_ADJUST, /* object, difference */
+    ML_REC_CONFIG,         /* key:value */
+    ML_REC_STATE,          /* process:state (enum ml_profile_state) */
+    ML_REC_REQUEST,        /* number:what, argument */
     ML_REC_KINDS,
 };
 
@@ -190,8 +190,8 @@ enum ml_profile_state {
 enum ml_request { ML_REQUEST_DUMP = 1, ML_REQUEST_STATS = 2 };
 
 #define ML_TIME_BITS 48
-#define ML_SPACE_MAX 255          /* spaces of one process */
-#define ML_NAME_MAX_BYTES 1023    /* a longer name is cut */
+#define ML_SPACE_MAX 255       /* spaces of one process */
+#define ML_NAME_MAX_BYTES 1023 /* a longer name is cut */
 #define ML_RECORD_MAX_WORDS (2 + (ML_NAME_MAX_BYTES + 7) / 8)
 
 static inline uint64_t ml_record_word(unsigned kind, unsigned space, uint64_t clock)

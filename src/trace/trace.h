@@ -27,11 +27,11 @@ struct ml_trace_opts {
 };
 
 struct ml_trace_info {
-    uint64_t start_wall_ns;  /* wall clock at time 0 */
-    uint64_t end_ns;         /* time of the last event */
+    uint64_t start_wall_ns; /* wall clock at time 0 */
+    uint64_t end_ns;        /* time of the last event */
     uint64_t file_bytes;
-    uint64_t event_bytes;    /* of them in events blocks, headers included */
-    uint64_t events;         /* in all events blocks */
+    uint64_t event_bytes; /* of them in events blocks, headers included */
+    uint64_t events;      /* in all events blocks */
     uint32_t event_blocks;
     bool has_index;          /* false: cut short, recovered by walking */
     uint64_t ignored_bytes;  /* of an incomplete block at the end, when cut short */
@@ -70,9 +70,9 @@ struct ml_scope {
 
 struct ml_object {
     uint32_t process;
-    uint32_t kind;   /* enum memledger_object_kind */
-    int64_t domain;  /* object number, -1: none */
-    uint32_t name;   /* string */
+    uint32_t kind;  /* enum memledger_object_kind */
+    int64_t domain; /* object number, -1: none */
+    uint32_t name;  /* string */
 };
 
 struct ml_config {

@@ -153,9 +153,10 @@ def test_started_meanwhile():
     equal([s["name"] for s in trace["spaces"]], ["emitted"], "spaces")
 
 
-def holds_pidfd(pid):
+def processes_held(pid):
+    """How many processes it has descriptors for."""
     links = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
-    return any("pidfd" in link for link in links)
+    return sum("pidfd" in link for link in links)
 
 
 def test_set_not_taken():
@@ -165,7 +166,8 @@ def test_set_not_taken():
                     stdin=subprocess.PIPE)
     equal(read_line(process), "ready", "first line")
     collector = collector_of(process)
-    harness.wait_until(lambda: holds_pidfd(collector), "the collector to take the shell in")
+    # One for the program it was started with, one for the shell as a target.
+    harness.wait_until(lambda: processes_held(collector) == 2, "the shell to be taken in")
     used = set(map(int, os.listdir(f"/proc/{collector}/fd")))
     lowest_free = min(set(range(len(used) + 1)) - used)
     resource.prlimit(collector, resource.RLIMIT_NOFILE, (lowest_free, lowest_free))

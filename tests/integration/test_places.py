@@ -4,7 +4,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
 import shutil
-import subprocess
 
 import harness
 from harness import check, contains, equal, plain, program, run

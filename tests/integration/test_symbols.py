@@ -37,8 +37,8 @@ def symbols(library, *options):
 
 
 def plain_name(name):
-    """The function behind a checked or a 64-bit variant that a distribution's
-    compiler chose by itself."""
+    """The function behind a variant that a compiler chose by itself."""
+    name = {"bcmp": "memcmp", "stpcpy": "strcpy"}.get(name, name)
     name = re.sub(r"^__(\w+)_chk$", r"\1", name)
     return re.sub(r"^(open|lseek|ftruncate|fcntl|getrlimit)64$", r"\1", name)
 

@@ -354,10 +354,12 @@ static void a_block_in_the_heap_is_cut_from_it(void **state)
     struct replayed r;
 
     (void)state;
-    fixture_alloc(&f, heap, 0x1000, 500);     /* an arena */
-    fixture_alloc(&f, heap, 0x9000, 30);      /* leaked */
-    fixture_alloc(&f, f.block, 0x1000, 100);  /* in the arena */
-    fixture_event(&f, (struct ml_event){.kind = ML_LABEL, .space = f.block, .addr = 0x1000,
+    fixture_alloc(&f, heap, 0x1000, 500);    /* an arena */
+    fixture_alloc(&f, heap, 0x9000, 30);     /* leaked */
+    fixture_alloc(&f, f.block, 0x1000, 100); /* in the arena */
+    fixture_event(&f, (struct ml_event){.kind = ML_LABEL,
+                                        .space = f.block,
+                                        .addr = 0x1000,
                                         .args = {name, MEMLEDGER_PARAMETER}});
     fixture_alloc(&f, f.block, 0x1100, 200);  /* likewise, never freed */
     fixture_alloc(&f, f.block, 0x20000, 7);   /* somewhere else */
@@ -390,6 +392,29 @@ static void what_is_left_of_a_freed_arena_stays(void **state)
     r = replay_fixture(&f);
     assert_int_equal(r.replay.bytes.peak_bytes, 500);
     assert_int_equal(r.replay.bytes.live_bytes, 0);
+    replayed_release(&r);
+}
+
+/* Half of a mapping goes, with a block of the heap over most of it. */
+static void part_of_what_was_cut_from_can_go(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t cpu = ml_maker_string(f.maker, "cpu");
+    uint32_t heap = ml_maker_space(f.maker, 0, cpu, MEMLEDGER_BLOCK,
+                                   ml_maker_string(f.maker, ML_HEAP_SPACE_NAME));
+    uint32_t map = ml_maker_space(f.maker, 0, cpu, MEMLEDGER_BLOCK,
+                                  ml_maker_string(f.maker, ML_MAP_SPACE_NAME));
+    struct replayed r;
+
+    (void)state;
+    fixture_alloc(&f, map, 0x10000, 1000);
+    fixture_alloc(&f, heap, 0x10000, 900);
+    fixture_free(&f, heap, 0x10000);
+    fixture_alloc(&f, heap, 0x10000, 400);
+    fixture_free_range(&f, map, 0x10000 + 500, 500);
+    r = replay_fixture(&f);
+    assert_int_equal(r.replay.bytes.peak_bytes, 1000);
+    assert_int_equal(r.replay.bytes.live_bytes, 500);
     replayed_release(&r);
 }
 
@@ -429,6 +454,7 @@ int main(void)
         cmocka_unit_test(losses_are_added_up_by_reason),
         cmocka_unit_test(a_block_in_the_heap_is_cut_from_it),
         cmocka_unit_test(what_is_left_of_a_freed_arena_stays),
+        cmocka_unit_test(part_of_what_was_cut_from_can_go),
         cmocka_unit_test(undefined_numbers_do_no_harm),
     };
 

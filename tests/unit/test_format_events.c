@@ -276,8 +276,8 @@ static void add_run(struct ml_encoder *e, const struct ml_event *evs, int n)
     ml_encoder_run_begin(&run, e, evs->thread, evs->space, evs->scope);
     for (int i = 0; i < n; i++) {
         assert_true(ml_encoder_run_fits(&run, evs[i].time_ns, evs[i].size));
-        ml_encoder_run_put(&run, evs[i].kind, evs[i].time_ns, evs[i].addr,
-                           evs[i].kind == ML_ALLOC, evs[i].size);
+        ml_encoder_run_put(&run, evs[i].kind, evs[i].time_ns, evs[i].addr, evs[i].kind == ML_ALLOC,
+                           evs[i].size);
     }
     ml_encoder_run_end(&run);
 }
@@ -302,10 +302,13 @@ static void runs_give_the_same_bytes(void **state)
         for (int i = 0; i < 8; i++) {
             bool is_alloc = any() % 2;
             time_ns += any() % 1000;
-            evs[i] = (struct ml_event){.kind = is_alloc ? ML_ALLOC : ML_FREE, .time_ns = time_ns,
+            evs[i] = (struct ml_event){.kind = is_alloc ? ML_ALLOC : ML_FREE,
+                                       .time_ns = time_ns,
                                        .thread = (uint32_t)round % 3,
-                                       .space = (uint32_t)round % 5, .scope = (uint32_t)round % 7,
-                                       .addr = any() >> 16, .size = is_alloc ? any() % 5000 : 0};
+                                       .space = (uint32_t)round % 5,
+                                       .scope = (uint32_t)round % 7,
+                                       .addr = any() >> 16,
+                                       .size = is_alloc ? any() % 5000 : 0};
         }
         add_run(&f->encoder, evs, n);
         for (int i = 0; i < n; i++)

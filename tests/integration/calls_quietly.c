@@ -1,5 +1,6 @@
-/* errno_kept.c: calls every function of memledger.h and looks at errno after
- * each. Prints the names of those that changed it.
+/* calls_quietly.c: calls every function of memledger.h and looks at errno after
+ * each, and whether malloc was called meanwhile. Prints the names of those that
+ * changed the one or called the other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,6 +8,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "memledger/memledger.h"
@@ -15,14 +17,49 @@
 
 static int changed;
 
+/* ---- The malloc family, counted ----------------------------------------- */
+
+extern void *__libc_malloc(size_t bytes);
+extern void *__libc_calloc(size_t count, size_t bytes);
+extern void *__libc_realloc(void *block, size_t bytes);
+
+static __thread unsigned mallocs;
+
+void *malloc(size_t bytes)
+{
+    mallocs++;
+    return __libc_malloc(bytes);
+}
+
+void *calloc(size_t count, size_t bytes)
+{
+    mallocs++;
+    return __libc_calloc(count, bytes);
+}
+
+void *realloc(void *block, size_t bytes)
+{
+    mallocs++;
+    return __libc_realloc(block, bytes);
+}
+
+/* ---- The functions ------------------------------------------------------- */
+
+static void complain(const char *what, const char *call)
+{
+    printf("%s %s\n", call, what);
+    changed = 1;
+}
+
 #define TRY(call)                                                                                  \
     do {                                                                                           \
+        unsigned mallocs_before = mallocs;                                                         \
         errno = WANTED;                                                                            \
         call;                                                                                      \
-        if (errno != WANTED) {                                                                     \
-            printf("errno %d after %s\n", errno, #call);                                           \
-            changed = 1;                                                                           \
-        }                                                                                          \
+        if (errno != WANTED)                                                                       \
+            complain("changes errno", #call);                                                      \
+        if (mallocs != mallocs_before)                                                             \
+            complain("calls malloc", #call);                                                       \
     } while (0)
 
 static void reports(void *block)
@@ -105,13 +142,8 @@ static void many(void)
 {
     memledger_space space = memledger_space_open("cpu", MEMLEDGER_BLOCK, "errno");
 
-    errno = WANTED;
     for (uintptr_t i = 1; i < 300000; i++)
-        memledger_alloc(space, (void *)(i * 16), 16);
-    if (errno != WANTED) {
-        printf("errno %d after many records\n", errno);
-        changed = 1;
-    }
+        TRY(memledger_alloc(space, (void *)(i * 16), 16));
 }
 
 int main(void)
