@@ -109,10 +109,14 @@ static bool room_now(struct ml_writer *w, unsigned n)
      * overwritten. */
     uint64_t tail = atomic_load_explicit(&w->ring->tail, memory_order_acquire);
     uint64_t used = w->head - tail;
+    uint32_t state = atomic_load_explicit(&w->ring->state, memory_order_relaxed);
 
-    if (used > size) /* a stray pointer wrote there: nobody will put it right */
+    /* Then a stray pointer wrote there, and nobody will put it right. */
+    if (used > size || state != ML_RING_ACTIVE) {
         atomic_store_explicit(&w->ring->owner, ML_RING_ORPHANED, memory_order_relaxed);
-    if (used + n > size || used > size)
+        return false;
+    }
+    if (used + n > size)
         return false;
     if (used + n <= size / 2) {
         w->limit = tail + size / 2;

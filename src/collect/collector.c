@@ -26,8 +26,17 @@
 /* How often to look whether processes and threads are still there. */
 #define CHECK_NS 100000000u
 
+/* A hello as it came. */
+struct greeting {
+    struct ml_hello hello;
+    uint32_t pid; /* as the kernel knows it here */
+    int fd;       /* of the ring set, -1: none came */
+};
+
 struct ml_collector {
     struct ml_session_dir *session;
+    ML_VEC(struct greeting) greetings; /* read, in order … */
+    size_t greeted;                    /* … and answered so far */
     struct ml_dict dict;
     struct ml_trace_writer writer;
     struct ml_ticks ticks;
@@ -85,6 +94,7 @@ void ml_collector_free(struct ml_collector *c)
         ml_target_free(c->stage.targets.items[i]);
     ml_vec_release(&c->stage.targets);
     ml_merge_release(&c->merge);
+    ml_vec_release(&c->greetings);
     if (c->program_fd >= 0)
         close(c->program_fd);
     ml_dict_release(&c->dict);
@@ -98,12 +108,6 @@ void ml_collector_forget(struct ml_collector *c)
 }
 
 /* ---- Hello -------------------------------------------------------------- */
-
-struct greeting {
-    struct ml_hello hello;
-    uint32_t pid; /* as the kernel knows it here */
-    int fd;       /* of the ring set, -1: none came */
-};
 
 /* Keeps the last: there should be one, and the others would stay open. */
 static void take_descriptors(struct cmsghdr *c, struct greeting *g)
@@ -235,10 +239,19 @@ static bool settle_target(struct ml_collector *c, struct ml_target *t, bool chec
 
 static void look_after(struct ml_collector *c, struct ml_target *t)
 {
-    if (ml_target_running(t))
+    t->dead = t->dead || !ml_target_running(t);
+    if (!t->dead)
         t->alive_ns = c->ticks.ns;
-    else
-        t->gone = true;
+}
+
+/* Whether a hello of the same process waits: of a later image, or of more rings. */
+static bool speaks_later(const struct ml_collector *c, const struct ml_target *t)
+{
+    for (size_t i = c->greeted; i < c->greetings.len; i++) {
+        if (c->greetings.items[i].pid == t->pid)
+            return true;
+    }
+    return false;
 }
 
 /* The launcher learns how the program ended, a moment before or after we learn
@@ -274,7 +287,9 @@ static void settle(struct ml_collector *c)
         c->checked_ns = c->ticks.ns;
     for (size_t i = 0; i < c->stage.targets.len; i++) {
         struct ml_target *t = c->stage.targets.items[i];
-        bool was_gone = t->gone; /* and a pass was made since */
+        bool was_gone = t->gone;            /* and a pass was made since */
+        if (t->dead && !speaks_later(c, t)) /* and the socket was read since */
+            t->gone = true;
         if (check && !t->gone)
             look_after(c, t);
         if (settle_target(c, t, check && !t->gone) && was_gone && status_known(c, t)) {
@@ -288,39 +303,64 @@ static void settle(struct ml_collector *c)
 }
 
 /* What the dead had must be gone before a new process's memory is counted: a
- * script's programs run one after the other, not all at once. */
-static void see_off_the_dead(struct ml_collector *c)
+ * script's programs run one after the other, not all at once. Only records from
+ * before the new one's hello are taken: others may depend on a later hello. */
+static void see_off_the_dead(struct ml_collector *c, const struct ml_hello *hello)
 {
     bool any = false;
 
     for (size_t i = 0; i < c->stage.targets.len; i++) {
         struct ml_target *t = c->stage.targets.items[i];
-        if (!t->gone)
-            look_after(c, t);
+        t->gone = t->gone || (t->dead && !speaks_later(c, t));
         any |= t->gone;
     }
     if (!any)
         return;
-    ml_merge_pass(&c->merge, &c->stage);
+    ml_merge_pass(&c->merge, &c->stage, ml_min_u64(c->ticks.ticks, hello->clock));
     settle(c);
 }
 
-static void accept_hellos(struct ml_collector *c)
+static void answer(struct ml_collector *c, const struct greeting *g)
+{
+    struct ml_target *t = NULL;
+
+    if (!g->hello.set)
+        see_off_the_dead(c, &g->hello);
+    if (g->fd >= 0)
+        t = g->hello.set ? find_target(c, g->pid) : new_target(c, g);
+    /* No memory or descriptors left. The target finds out by itself. */
+    if ((!t || ml_target_add_set(t, g->fd)) && !g->hello.set)
+        atomic_fetch_add(&c->session->page->unrecorded, 1);
+}
+
+static bool receive_one(struct ml_collector *c)
 {
     struct greeting g;
 
-    while (receive(c->session->socket, &g)) {
-        struct ml_target *t = NULL;
-        if (g.hello.magic && !g.hello.set)
-            see_off_the_dead(c);
-        if (g.hello.magic && g.fd >= 0)
-            t = g.hello.set ? find_target(c, g.pid) : new_target(c, &g);
-        /* No memory or descriptors left. The target finds out by itself. */
-        if (g.hello.magic && (!t || ml_target_add_set(t, g.fd)) && !g.hello.set)
-            atomic_fetch_add(&c->session->page->unrecorded, 1);
-        if (g.fd >= 0)
-            close(g.fd);
+    if (!receive(c->session->socket, &g))
+        return false;
+    if ((!g.hello.magic || ml_vec_push(&c->greetings, g)) && g.fd >= 0)
+        close(g.fd);
+    return true;
+}
+
+/* Who is dead is found out before the last hello is read, so that all that the
+ * dead have said is among them. */
+static void accept_hellos(struct ml_collector *c)
+{
+    if (!receive_one(c))
+        return;
+    for (size_t i = 0; i < c->stage.targets.len; i++)
+        look_after(c, c->stage.targets.items[i]);
+    while (receive_one(c))
+        continue;
+    for (; c->greeted < c->greetings.len; c->greeted++) {
+        answer(c, &c->greetings.items[c->greeted]);
+        if (c->greetings.items[c->greeted].fd >= 0)
+            close(c->greetings.items[c->greeted].fd);
     }
+    ml_vec_clear(&c->greetings);
+    c->greeted = 0;
 }
 
 /* ---- The loop ----------------------------------------------------------- */
@@ -330,7 +370,7 @@ static uint32_t running(const struct ml_collector *c)
     uint32_t n = 0;
 
     for (size_t i = 0; i < c->stage.targets.len; i++)
-        n += !c->stage.targets.items[i]->gone;
+        n += !c->stage.targets.items[i]->gone && !c->stage.targets.items[i]->dead;
     return n;
 }
 
@@ -355,8 +395,9 @@ static uint64_t round_once(struct ml_collector *c)
     uint64_t words;
 
     ml_stage_beat(&c->stage);
+    ml_ticks_read(&c->ticks); /* before the hellos: see merge.h */
     accept_hellos(c);
-    words = ml_merge_pass(&c->merge, &c->stage);
+    words = ml_merge_pass(&c->merge, &c->stage, c->ticks.ticks);
     settle(c);
     ml_stage_note_lost(&c->stage, atomic_exchange(&c->session->page->unrecorded_lost, 0));
     for (size_t i = 0; i < c->stage.targets.len; i++) {
@@ -384,13 +425,15 @@ static void sleep_until_rung(struct ml_collector *c)
 }
 
 /* What is in the rings now is taken; processes that still run are let go. It
- * takes two rounds to see a process off. */
+ * takes three rounds to see a process off: to find it dead, to know that it has
+ * said no more, to have all its records. */
 static void finish(struct ml_collector *c)
 {
     c->checked_ns = 0;
     round_once(c);
     atomic_store(&c->session->page->closed, 1);
     c->checked_ns = 0;
+    round_once(c);
     round_once(c);
     round_once(c);
     /* Profiles of processes that run on end here. */

@@ -46,7 +46,7 @@ static void add_source(struct ml_merge *m, struct ml_stage *stage, struct ml_sou
     if (!s->open)
         ml_source_open(stage, s);
     set_end(stage, s);
-    if (ml_source_peek(stage, s) && s->ticks < stage->ticks->ticks)
+    if (ml_source_peek(stage, s) && s->ticks < m->until)
         stage->dict->error |= ml_vec_push(&m->heap, s);
 }
 
@@ -72,12 +72,12 @@ static void publish_tail(const struct ml_stage *stage, struct ml_source *s)
     ml_stage_beat(stage);
 }
 
-/* Takes records from s while they come before `until`. False when s has no
- * more for this pass. */
-static bool take_run(struct ml_stage *stage, struct ml_source *s, uint64_t until)
+/* Takes records from s while they come before `next`. False when s has no more
+ * for this pass. */
+static bool take_run(struct ml_merge *m, struct ml_stage *stage, struct ml_source *s, uint64_t next)
 {
     uint64_t published = s->tail;
-    uint64_t limit = ml_min_u64(stage->ticks->ticks, until);
+    uint64_t limit = ml_min_u64(m->until, next);
     bool more;
 
     do {
@@ -87,8 +87,8 @@ static bool take_run(struct ml_stage *stage, struct ml_source *s, uint64_t until
             publish_tail(stage, s);
             published = s->tail;
         }
-        more = ml_source_peek(stage, s) && s->ticks < stage->ticks->ticks;
-    } while (more && s->ticks <= until);
+        more = ml_source_peek(stage, s) && s->ticks < m->until;
+    } while (more && s->ticks <= next);
     publish_tail(stage, s);
     return more;
 }
@@ -101,16 +101,16 @@ static uint64_t runner_up(struct ml_source *const *heap, size_t n)
     return n > 2 ? ml_min_u64(ticks, heap[2]->ticks) : ticks;
 }
 
-uint64_t ml_merge_pass(struct ml_merge *m, struct ml_stage *stage)
+uint64_t ml_merge_pass(struct ml_merge *m, struct ml_stage *stage, uint64_t until)
 {
     uint64_t words = 0;
 
-    ml_ticks_read(stage->ticks);
+    m->until = until;
     gather(m, stage);
     while (m->heap.len) {
         struct ml_source **heap = m->heap.items;
         uint64_t before = heap[0]->tail;
-        bool more = take_run(stage, heap[0], runner_up(heap, m->heap.len));
+        bool more = take_run(m, stage, heap[0], runner_up(heap, m->heap.len));
 
         words += heap[0]->tail - before;
         if (!more)

@@ -1,12 +1,13 @@
 /* merge.h: all rings' records in the order in which they happened.
  *
- * A pass reads the clock first (T), then each ring's end, and takes only records
- * stamped before T. Suppose thread B allocates what thread A freed: A published
- * its free before the allocator had the memory back, so B's stamp is later than
- * that. Either A's record was visible when its ring was looked at, or it was
- * published after T; then B's stamp is after T too, and both wait for the next
- * pass. So sorting by stamp within a pass is enough: no free is ever written
- * after the allocation that reuses its address.
+ * The clock is read first (T), then the hellos of new rings, then each ring's
+ * end; a pass takes only records stamped before T. Suppose thread B allocates
+ * what thread A freed: A published its free before the allocator had the memory
+ * back, so B's stamp is later than that. Either A's record was visible when its
+ * ring was looked at, or it was published after T; then B's stamp is after T too,
+ * and both wait for the next pass. So sorting by stamp within a pass is enough: no free is ever
+ * written after the allocation that reuses its address. In the same way a ring that is not known
+ * yet has nothing that a record before T can depend on.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,11 +21,13 @@
 
 struct ml_merge {
     ML_VEC(struct ml_source *) heap; /* by stamp, the earliest first */
+    uint64_t until;                  /* T, in ticks */
 };
 
 void ml_merge_release(struct ml_merge *m);
 
-/* One pass over all targets of the stage. Returns the number of words read. */
-uint64_t ml_merge_pass(struct ml_merge *m, struct ml_stage *stage);
+/* One pass over all targets of the stage, for records stamped before `until`:
+ * the clock's last reading or less. Returns the number of words read. */
+uint64_t ml_merge_pass(struct ml_merge *m, struct ml_stage *stage, uint64_t until);
 
 #endif

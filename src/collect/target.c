@@ -44,7 +44,7 @@ struct ml_target *ml_target_new(const struct ml_hello *hello, uint32_t pid, int6
     t->foreign = hello->pid != pid;
     t->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     /* Dead already: by now the number may be somebody else's. */
-    t->gone = t->pidfd < 0 && errno == ESRCH;
+    t->dead = t->pidfd < 0 && errno == ESRCH;
     t->process = define_process(hello, pid, parent, how, start_ns, dict);
     memcpy(t->role, hello->role, sizeof(t->role) - 1);
     return t;

@@ -57,6 +57,7 @@ struct ml_target {
     uint32_t pid;
     uint32_t process;  /* number in the trace */
     int pidfd;         /* -1 where the kernel has none */
+    bool dead;         /* but what it said before may still lie in the socket */
     bool gone;         /* dead or replaced by exec: drain once more and forget */
     bool replaced;     /* by exec, or by a later process with the same pid */
     uint64_t alive_ns; /* when it was last seen running */

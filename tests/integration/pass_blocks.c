@@ -18,7 +18,7 @@
 
 #include "memledger/memledger.h"
 
-#define THREADS_MAX 64
+#define THREADS_MAX 128
 #define POOL_BLOCKS (THREADS_MAX + 2)
 
 static memledger_space space;

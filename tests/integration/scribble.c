@@ -18,8 +18,8 @@
 /* Where src/format/ring.h has the rings' headers and words: after the space for
  * replies; three cache lines for each ring. */
 #define RINGS_OFFSET (257 * 4096)
-#define RING_BYTES   192
-#define RINGS        64
+#define RING_BYTES 192
+#define RINGS 64
 #define WORDS_OFFSET (RINGS_OFFSET + 3 * 4096)
 
 static memledger_space space;

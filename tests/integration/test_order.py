@@ -24,6 +24,13 @@ def test_pool():
         check_order(program("pass_blocks"), threads, 300000, events=threads * 300000)
 
 
+def test_new_ring_sets():
+    """Threads of a ring set that the collector has not seen yet pass blocks to
+    those of one that it has."""
+    for _ in range(10):
+        check_order(program("pass_blocks"), 100, 300, events=30000)
+
+
 def test_pipeline():
     check_order(program("pipeline"), 3000000, events=3000000)
 
