@@ -22,6 +22,7 @@
 #include "api_control.h"
 #include "defs.h"
 #include "names.h"
+#include "nanoseconds.h"
 #include "objects.h"
 #include "session.h"
 #include "sys.h"
@@ -349,13 +350,11 @@ bool ml_collector_stuck(void)
 bool ml_collector_alive(struct ml_watch *watch)
 {
     uint64_t beat = atomic_load_explicit(&ml_session->heartbeat, memory_order_relaxed);
-    struct timespec ts;
     uint64_t now;
 
     if (ml_collector_stuck())
         return false;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+    now = ml_clock_ns(CLOCK_MONOTONIC);
     if (!watch->since_ns || beat != watch->heartbeat) {
         watch->heartbeat = beat;
         watch->since_ns = now;

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "nanoseconds.h"
 #include "record.h"
 #include "recorder.h"
 #include "sys.h"
@@ -35,14 +36,11 @@ static bool exit_key_made;
 
 uint64_t ml_now_slow(void)
 {
-    struct timespec ts;
-
     if (!ml_clock_mode)
         ml_recorder_start();
     if (ml_clock_mode == ML_CLOCK_TSC)
         return ml_tsc();
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+    return ml_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* ---- A thread's ring --------------------------------------------------- */

@@ -6,25 +6,17 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "nanoseconds.h"
 #include "text.h"
 
 #define QUIET_NS 2000000000u
 
-static uint64_t now_ns(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 void ml_progress_init(struct ml_progress *p)
 {
     *p = (struct ml_progress){
-        .start_ns = now_ns(),
+        .start_ns = ml_clock_ns(CLOCK_MONOTONIC),
         .wanted = isatty(STDERR_FILENO) && tcgetpgrp(STDERR_FILENO) == getpgrp(),
     };
 }
@@ -34,7 +26,7 @@ void ml_progress_init(struct ml_progress *p)
 void ml_progress_show(struct ml_progress *p, const struct ml_session *page)
 {
     char time[32], events[32], bytes[32];
-    uint64_t elapsed = now_ns() - p->start_ns;
+    uint64_t elapsed = ml_clock_ns(CLOCK_MONOTONIC) - p->start_ns;
     uint32_t running = atomic_load(&page->running);
 
     if (!p->wanted || elapsed < QUIET_NS)

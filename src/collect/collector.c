@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "merge.h"
+#include "nanoseconds.h"
 
 /* How long to sleep after a pass that found little: rings that fill wake us, so
  * this only bounds how late a trickle of events is seen. */
@@ -53,7 +54,6 @@ int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir
                      const struct ml_ticks *ticks, struct ml_collector **ret, struct ml_error *err)
 {
     struct ml_collector *c = calloc(1, sizeof(*c));
-    struct timespec wall;
     int r;
 
     if (!c || ml_dict_init(&c->dict)) {
@@ -65,10 +65,8 @@ int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir
     atomic_store(&session->page->program_pid, (uint32_t)opts->program);
     c->program_fd = opts->program ? (int)syscall(SYS_pidfd_open, opts->program, 0) : -1;
     c->ticks = *ticks;
-    clock_gettime(CLOCK_REALTIME, &wall);
     ml_ticks_read(&c->ticks);
-    c->stage.start_wall_ns =
-        (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec - c->ticks.ns;
+    c->stage.start_wall_ns = ml_clock_ns(CLOCK_REALTIME) - c->ticks.ns;
     r = ml_trace_writer_open(&c->writer, opts->path, opts->force, c->stage.start_wall_ns, &c->dict,
                              err);
     if (r) {

@@ -5,15 +5,8 @@
 #include "ticks.h"
 
 #include <cpuid.h>
-#include <time.h>
 
-static uint64_t monotonic_ns(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
+#include "nanoseconds.h"
 
 /* The CPU's promise that the counter neither stops nor changes its rate. */
 static int tsc_is_invariant(void)
@@ -28,7 +21,7 @@ static uint64_t read_ticks(const struct ml_ticks *t)
     uint64_t ticks;
 
     if (t->mode != ML_CLOCK_TSC)
-        return monotonic_ns();
+        return ml_clock_ns(CLOCK_MONOTONIC);
     /* After what was read before it, and before what is read then: the order of
      * merge.h rests on it. */
     __builtin_ia32_lfence();
@@ -41,7 +34,7 @@ void ml_ticks_init(struct ml_ticks *t)
 {
     *t = (struct ml_ticks){
         .mode = tsc_is_invariant() ? ML_CLOCK_TSC : ML_CLOCK_MONOTONIC,
-        .start_ns = monotonic_ns(),
+        .start_ns = ml_clock_ns(CLOCK_MONOTONIC),
     };
     t->ticks = read_ticks(t);
     ml_ticks_read(t);
@@ -52,7 +45,7 @@ void ml_ticks_read(struct ml_ticks *t)
     uint64_t ticks, ns;
 
     ticks = read_ticks(t);
-    ns = monotonic_ns() - t->start_ns;
+    ns = ml_clock_ns(CLOCK_MONOTONIC) - t->start_ns;
     /* A reading that is no later than the last gives no rate: too early, or the
      * counter went back, as it may when a machine was put to sleep. */
     if (ticks <= t->ticks)

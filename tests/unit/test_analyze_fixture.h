@@ -46,6 +46,13 @@ static inline struct fixture fixture_begin(void)
     return f;
 }
 
+/* Another block-level space of the same process and device. */
+static inline uint32_t fixture_space(struct fixture *f, const char *name)
+{
+    return ml_maker_space(f->maker, 0, ml_maker_string(f->maker, "cpu"), MEMLEDGER_BLOCK,
+                          ml_maker_string(f->maker, name));
+}
+
 /* What lies under the blocks; then only those are counted. */
 static inline void fixture_nest(struct fixture *f)
 {

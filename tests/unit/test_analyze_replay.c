@@ -348,9 +348,8 @@ static void losses_are_added_up_by_reason(void **state)
 static void a_block_in_the_heap_is_cut_from_it(void **state)
 {
     struct fixture f = fixture_begin();
-    uint32_t cpu = ml_maker_string(f.maker, "cpu");
     uint32_t name = ml_maker_string(f.maker, ML_HEAP_SPACE_NAME);
-    uint32_t heap = ml_maker_space(f.maker, 0, cpu, MEMLEDGER_BLOCK, name);
+    uint32_t heap = fixture_space(&f, ML_HEAP_SPACE_NAME);
     struct replayed r;
 
     (void)state;
@@ -377,9 +376,7 @@ static void a_block_in_the_heap_is_cut_from_it(void **state)
 static void what_is_left_of_a_freed_arena_stays(void **state)
 {
     struct fixture f = fixture_begin();
-    uint32_t cpu = ml_maker_string(f.maker, "cpu");
-    uint32_t name = ml_maker_string(f.maker, ML_HEAP_SPACE_NAME);
-    uint32_t heap = ml_maker_space(f.maker, 0, cpu, MEMLEDGER_BLOCK, name);
+    uint32_t heap = fixture_space(&f, ML_HEAP_SPACE_NAME);
     struct replayed r;
 
     (void)state;
@@ -399,11 +396,8 @@ static void what_is_left_of_a_freed_arena_stays(void **state)
 static void part_of_what_was_cut_from_can_go(void **state)
 {
     struct fixture f = fixture_begin();
-    uint32_t cpu = ml_maker_string(f.maker, "cpu");
-    uint32_t heap = ml_maker_space(f.maker, 0, cpu, MEMLEDGER_BLOCK,
-                                   ml_maker_string(f.maker, ML_HEAP_SPACE_NAME));
-    uint32_t map = ml_maker_space(f.maker, 0, cpu, MEMLEDGER_BLOCK,
-                                  ml_maker_string(f.maker, ML_MAP_SPACE_NAME));
+    uint32_t heap = fixture_space(&f, ML_HEAP_SPACE_NAME);
+    uint32_t map = fixture_space(&f, ML_MAP_SPACE_NAME);
     struct replayed r;
 
     (void)state;
