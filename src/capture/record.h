@@ -124,6 +124,14 @@ static ML_ALWAYS_INLINE void ml_record_alloc(unsigned space, const void *ptr, ui
     ml_record(words, 3);
 }
 
+/* The same for an allocation whose stack is known; not for hot paths. */
+static inline void ml_record_alloc_stack(unsigned space, uint64_t addr, uint64_t bytes,
+                                         uint32_t stack)
+{
+    uint64_t words[] = {ml_record_word(ML_REC_ALLOC_STACK, space, ml_now()), addr, bytes, stack};
+    ml_record(words, 4);
+}
+
 static ML_ALWAYS_INLINE void ml_record_free(unsigned space, const void *ptr)
 {
     uint64_t words[] = {ml_record_word(ML_FREE, space, ml_now()), (uintptr_t)ptr};

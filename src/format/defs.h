@@ -20,7 +20,11 @@ enum ml_def_tag {
     ML_DEF_SCOPE = 5,
     ML_DEF_OBJECT = 6,
     ML_DEF_CONFIG = 7, /* its id is the key's string */
-    ML_DEF_TAGS = 8,
+    ML_DEF_LIBRARY = 8,
+    ML_DEF_FRAME = 9,
+    ML_DEF_STACK = 10,
+    ML_DEF_SYMBOL = 11, /* its id is the frame's */
+    ML_DEF_TAGS = 12,
 };
 
 #define ML_DEF_FIELDS 5
@@ -43,6 +47,26 @@ enum ml_object_field {
     ML_OBJECT_NAME,
 };
 enum ml_config_field { ML_CONFIG_VALUE };
+enum ml_library_field {
+    ML_LIBRARY_PROCESS,
+    ML_LIBRARY_BASE, /* addresses of the file are relative to it */
+    ML_LIBRARY_END,
+    ML_LIBRARY_PATH,
+    ML_LIBRARY_BUILD_ID,
+};
+enum ml_frame_kind { ML_FRAME_NATIVE = 1, ML_FRAME_PYTHON = 2 };
+enum ml_frame_field {
+    ML_FRAME_KIND,
+    ML_FRAME_WHERE, /* native: the library + 1, 0: none is known; Python: the function's name */
+    ML_FRAME_WHAT,  /* native: address in the library, or in the process; Python: the file */
+    ML_FRAME_LINE,  /* Python only */
+};
+enum ml_stack_field {
+    ML_STACK_CALLER, /* the stack without its innermost frame, 0: none */
+    ML_STACK_FRAME,  /* the innermost */
+};
+/* Of a native frame, where it could be found out; may come after its last use. */
+enum ml_symbol_field { ML_SYMBOL_FUNCTION, ML_SYMBOL_FILE, ML_SYMBOL_LINE };
 
 struct ml_def {
     uint8_t tag;

@@ -42,6 +42,20 @@ enum ml_lost_reason {
 #define ML_HEAP_SPACE_NAME "malloc"
 #define ML_MAP_SPACE_NAME "mmap"
 
+/* The second argument of a sample. Above these bits, from ML_SAMPLE_PROCESS_SHIFT
+ * on, 1 + the process that its last value is about; 0: processes that are not
+ * recorded, all together. */
+enum ml_sample_bits {
+    ML_SAMPLE_USED = 1, /* the value is known; likewise the next three */
+    ML_SAMPLE_FREE = 2,
+    ML_SAMPLE_TOTAL = 4,
+    ML_SAMPLE_BY_PROCESS = 8,
+    ML_SAMPLE_INSIDE = 16, /* read by a recorded thread right after a driver call of its own */
+    ML_SAMPLE_LAST = 32,   /* … before its process gives everything back and exits */
+    ML_SAMPLE_SHARE = 64,  /* the process's value counts shared pages by its share (PSS) */
+};
+#define ML_SAMPLE_PROCESS_SHIFT 8
+
 #define ML_EVENT_ARGS 6
 
 /* One event, decoded. Numbers (thread, space, scope, stack, strings in args)

@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 1
+#define ML_SHARED_VERSION 2
 
 /* The environment variable that names the session directory to a target, and
  * the files in it. */
@@ -33,12 +33,15 @@
 
 enum ml_clock { ML_CLOCK_TSC = 1, ML_CLOCK_MONOTONIC = 2 };
 enum ml_heap_mode { ML_HEAP_OFF = 0, ML_HEAP_MALLOC = 1, ML_HEAP_ALL = 2 };
+/* How the recorder comes between a program and the CUDA driver. */
+enum ml_cuda_mode { ML_CUDA_PRELOAD = 0, ML_CUDA_INJECTION = 1, ML_CUDA_OFF = 2 };
 
 struct ml_session {
     uint32_t magic;
     uint32_t version;
     uint32_t clock;      /* enum ml_clock: what record times count */
     uint32_t heap;       /* enum ml_heap_mode */
+    uint32_t cuda;       /* enum ml_cuda_mode */
     uint32_t ring_bytes; /* a power of two */
     uint32_t ring_count; /* rings in a set */
 
@@ -163,6 +166,7 @@ static inline size_t ml_ringset_bytes(uint32_t ring_bytes, uint32_t ring_count)
  *   ML_MARK kind number string    ML_OOM size
  *   ML_START object               ML_STOP object
  *   ML_MARKER domain:name scope   (scope: a string)
+ *   ML_SAMPLE device:bits used free total used_by_process   (device: a string)
  *
  * where a:b is one word, a in its high and b in its low half. Strings, spaces
  * and objects are numbered by each process for itself, from 1. */
@@ -175,6 +179,9 @@ enum ml_record_kind {
     ML_REC_CONFIG,         /* key:value */
     ML_REC_STATE,          /* process:state (enum ml_profile_state) */
     ML_REC_REQUEST,        /* number:what, argument */
+    ML_REC_LIBRARY,        /* number:path, base, end, 0:build id (strings) */
+    ML_REC_STACK,          /* number:frames, then the return addresses, innermost first */
+    ML_REC_ALLOC_STACK,    /* addr, size, stack: an ML_ALLOC that says who asked */
     ML_REC_KINDS,
 };
 
@@ -190,6 +197,7 @@ enum ml_profile_state {
 enum ml_request { ML_REQUEST_DUMP = 1, ML_REQUEST_STATS = 2 };
 
 #define ML_TIME_BITS 48
+#define ML_STACK_MAX_FRAMES 64 /* frames beyond are left out */
 #define ML_SPACE_MAX 255       /* spaces of one process */
 #define ML_NAME_MAX_BYTES 1023 /* a longer name is cut */
 #define ML_RECORD_MAX_WORDS (2 + (ML_NAME_MAX_BYTES + 7) / 8)

@@ -75,6 +75,29 @@ struct ml_object {
     uint32_t name;  /* string */
 };
 
+struct ml_library {
+    uint32_t process;
+    uint64_t base, end;
+    uint32_t path;     /* string */
+    uint32_t build_id; /* string, hexadecimal */
+};
+
+/* A native frame has a library or an address alone; its names come from its
+ * symbol, if it has one. A Python frame always has names. */
+struct ml_frame {
+    uint32_t kind;     /* enum ml_frame_kind */
+    int64_t library;   /* number, -1: none known */
+    uint64_t address;  /* in the library, else in the process */
+    uint32_t function; /* string, 0: unknown */
+    uint32_t file;
+    uint32_t line; /* 0: unknown */
+};
+
+struct ml_stack {
+    uint32_t caller; /* always a lower number; 0: none */
+    uint32_t frame;  /* the innermost */
+};
+
 struct ml_config {
     uint32_t key; /* string */
     uint32_t value;
@@ -95,6 +118,9 @@ const struct ml_thread *ml_trace_thread(const struct ml_trace *t, uint32_t id);
 const struct ml_space *ml_trace_space(const struct ml_trace *t, uint32_t id);
 const struct ml_scope *ml_trace_scope(const struct ml_trace *t, uint32_t id);
 const struct ml_object *ml_trace_object(const struct ml_trace *t, uint32_t id);
+const struct ml_library *ml_trace_library(const struct ml_trace *t, uint32_t id);
+const struct ml_frame *ml_trace_frame(const struct ml_trace *t, uint32_t id);
+const struct ml_stack *ml_trace_stack(const struct ml_trace *t, uint32_t id);
 const struct ml_config *ml_trace_config(const struct ml_trace *t, uint32_t i);
 
 /* One more than the highest number defined. */
@@ -104,6 +130,9 @@ uint32_t ml_trace_threads(const struct ml_trace *t);
 uint32_t ml_trace_spaces(const struct ml_trace *t);
 uint32_t ml_trace_scopes(const struct ml_trace *t);
 uint32_t ml_trace_objects(const struct ml_trace *t);
+uint32_t ml_trace_libraries(const struct ml_trace *t);
+uint32_t ml_trace_frames(const struct ml_trace *t);
+uint32_t ml_trace_stacks(const struct ml_trace *t);
 uint32_t ml_trace_configs(const struct ml_trace *t);
 
 /* The value of a setting of the run ("version", "command", "host", "heap", …),

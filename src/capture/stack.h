@@ -1,0 +1,22 @@
+/* stack.h: who asked: the calling thread's native stack, as a number.
+ *
+ * For rare calls: unwinding takes microseconds. A stack is announced to the
+ * collector once, with the libraries it lies in, before any thread can learn its
+ * number. Addresses are resolved to names by the collector when the run is over.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_STACK_H
+#define ML_STACK_H
+
+#include <stdint.h>
+
+/* The stack from the caller's caller outwards; 0 where it cannot be known (a
+ * full table, no session). Keeps errno; allocates nothing; not for signal
+ * handlers. */
+uint32_t ml_stack_here(void);
+
+/* In a forked child, before its first other record, after the names. */
+void ml_stack_announce(void);
+
+#endif
