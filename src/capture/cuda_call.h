@@ -41,7 +41,8 @@ enum ml_cuda_action {
     ML_CUDA_ARRAY_DESTROY, /* 0 array */
     ML_CUDA_IPC_OPEN,      /* *0 address; the handle is a struct by value */
     ML_CUDA_IPC_CLOSE,     /* 0 address */
-    ML_CUDA_GRAPH,         /* graph memory may have grown or shrunk */
+    ML_CUDA_GRAPH,         /* a graph is made or unmade; its memory may have changed */
+    ML_CUDA_GRAPH_LAUNCH,  /* 0 executable graph: its memory may have grown */
     ML_CUDA_INIT,          /* the driver starts */
     ML_CUDA_CONTEXT_MAKE,  /* a context may come into being */
     ML_CUDA_CONTEXT_END,   /* 0 context: destroyed */
@@ -63,6 +64,12 @@ struct ml_cuda_call {
     uintptr_t args[ML_CUDA_ARGS_MAX];
     uint64_t saved[6]; /* the action's own, from begin to end */
 };
+
+/* What the call put where its first argument points; only after it succeeded. */
+static inline uint64_t ml_cuda_out_arg(const struct ml_cuda_call *call)
+{
+    return *(const uint64_t *)call->args[0];
+}
 
 /* Before and after the driver's function; `result` is its CUresult. Neither
  * changes the call. Keep errno. */

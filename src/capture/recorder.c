@@ -66,7 +66,7 @@ static __thread bool starting;
 
 /* ---- Memory that a forked child sees cleared ---------------------------- */
 
-#define WIPED_MAX (1 + SETS_MAX)
+#define WIPED_MAX (2 + SETS_MAX)
 
 static struct {
     void *at;
@@ -81,7 +81,7 @@ static void wipe_in_child(void)
         memset(wiped[i].at, 0, wiped[i].bytes);
 }
 
-static void *map_wiped(size_t bytes)
+void *ml_recorder_map_wiped(size_t bytes)
 {
     void *p = ml_sys_map(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 
@@ -119,7 +119,7 @@ static bool add_set(struct process *p)
         return false;
     p->no_more_sets = true; /* unless all goes well */
     if (!p->writers[n])
-        p->writers[n] = map_wiped(ml_ring_count * sizeof(struct ml_writer));
+        p->writers[n] = ml_recorder_map_wiped(ml_ring_count * sizeof(struct ml_writer));
     if (!p->writers[n])
         return false;
     p->set[n] = ml_session_new_set(how, n);
@@ -168,7 +168,7 @@ static struct process *this_process(void)
 
     if (p)
         return p;
-    p = map_wiped(sizeof(*p));
+    p = ml_recorder_map_wiped(sizeof(*p));
     if (p &&
         !__atomic_compare_exchange_n(&process, &none, p, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return none;

@@ -54,6 +54,10 @@ _Atomic uint64_t *ml_recorder_lost(void);
 /* The ring set that replies come back in, NULL while not recording. */
 struct ml_ringset *ml_recorder_replies(void);
 
+/* Zeroed memory that a forked child sees zeroed again; NULL when there is none to
+ * be had. For a few large tables, never given back. */
+void *ml_recorder_map_wiped(size_t bytes);
+
 /* Whether the collector showed a sign of life within the last second, judged
  * by calls with the same `watch`, which starts zeroed. */
 struct ml_watch {

@@ -1,0 +1,421 @@
+/* cuda_actions.c: see cuda_actions.h.
+ *
+ * Blocks are taken out of the book before the call that frees them, since the
+ * driver may give their address to another thread before that call returns, and
+ * put back if it fails. They are entered after the call that made them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cuda_actions.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "compiler.h"
+#include "cuda_book.h"
+#include "cuda_driver.h"
+#include "cuda_pools.h"
+#include "cuda_virtual.h"
+
+static_assert(sizeof(struct ml_cuda_block) <= sizeof(((struct ml_cuda_call *)0)->saved),
+              "a block fits a call's saved words");
+
+static void round_up(struct ml_cuda_state *book, unsigned device, uint32_t stack)
+{
+    struct ml_cuda_cause rounding = {ML_IN_ROUNDING, stack, 0};
+
+    ml_cuda_settle(book, device, &rounding, ML_CUDA_PAGE_BYTES);
+}
+
+static void opened(struct ml_cuda_state *book, const struct ml_cuda_call *call,
+                   enum ml_cuda_sort sort, uint64_t bytes, uint32_t stack)
+{
+    int device = ml_cuda_current_device();
+    struct ml_cuda_block block = {
+        .addr = ml_cuda_out_arg(call),
+        .size = bytes,
+        .context = ml_cuda_current_context(),
+        .stack = stack,
+        .sort = (uint8_t)sort,
+        .device = (uint8_t)(device < 0 ? 0 : device),
+    };
+
+    if (!block.addr)
+        return;
+    ml_cuda_open_block(book, &block);
+    if (ml_cuda_sorts[sort].charged)
+        round_up(book, block.device, stack);
+}
+
+/* ---- Memory by address --------------------------------------------------- */
+
+static void end_alloc(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                      uint32_t stack)
+{
+    if (ok)
+        opened(book, call, ML_SORT_MEMORY, call->args[1], stack);
+}
+
+static void end_alloc_pitch(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                            uint32_t stack)
+{
+    if (ok)
+        opened(book, call, ML_SORT_MEMORY, *(const uint64_t *)call->args[1] * call->args[3], stack);
+}
+
+static void end_alloc_managed(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                              uint32_t stack)
+{
+    if (ok)
+        opened(book, call, ML_SORT_MANAGED, call->args[1], stack);
+}
+
+static void end_alloc_host(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                           uint32_t stack)
+{
+    if (ok)
+        opened(book, call, ML_SORT_PINNED, call->args[1], stack);
+}
+
+static void end_register(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                         uint32_t stack)
+{
+    struct ml_cuda_block block = {
+        .addr = call->args[0],
+        .size = call->args[1],
+        .context = ml_cuda_current_context(),
+        .stack = stack,
+        .sort = ML_SORT_REGISTERED,
+    };
+
+    if (ok)
+        ml_cuda_open_block(book, &block);
+}
+
+static void end_ipc_open(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                         uint32_t stack)
+{
+    uint64_t bytes;
+
+    if (ok && ml_cuda_get_address_range(ml_cuda_out_arg(call), &bytes))
+        opened(book, call, ML_SORT_IMPORTED, bytes, stack);
+}
+
+static void close_saved(struct ml_cuda_state *book, struct ml_cuda_call *call,
+                        struct ml_cuda_block *found)
+{
+    struct ml_cuda_block old;
+
+    if (!found)
+        return;
+    ml_cuda_close_block(book, found, &old);
+    memcpy(call->saved, &old, sizeof(old));
+}
+
+/* After the call: what it took, if it took anything; put back if it failed. */
+static bool closed(struct ml_cuda_state *book, const struct ml_cuda_call *call, bool ok,
+                   struct ml_cuda_block *ret)
+{
+    memcpy(ret, call->saved, sizeof(*ret));
+    if (ret->sort == ML_SORT_NONE)
+        return false;
+    if (!ok)
+        ml_cuda_open_block(book, ret);
+    return ok;
+}
+
+static void begin_free(struct ml_cuda_state *book, struct ml_cuda_call *call)
+{
+    static const enum ml_cuda_sort may_be[] = {ML_SORT_MEMORY, ML_SORT_ASYNC, ML_SORT_MANAGED};
+    struct ml_cuda_block *found = NULL;
+
+    for (size_t i = 0; i < ML_ARRAY_SIZE(may_be) && !found; i++)
+        found = ml_cuda_blocks_find(book, may_be[i], call->args[0]);
+    close_saved(book, call, found);
+}
+
+static void end_free(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok, uint32_t stack)
+{
+    struct ml_cuda_block old;
+
+    if (!closed(book, call, ok, &old))
+        return;
+    if (old.sort == ML_SORT_ASYNC)
+        ml_cuda_pools_look(book, stack);
+    else
+        round_up(book, old.device, stack);
+}
+
+static void end_close(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                      uint32_t stack)
+{
+    struct ml_cuda_block old;
+
+    (void)stack;
+    closed(book, call, ok, &old);
+}
+
+static void begin_free_host(struct ml_cuda_state *book, struct ml_cuda_call *call)
+{
+    close_saved(book, call, ml_cuda_blocks_find(book, ML_SORT_PINNED, call->args[0]));
+}
+
+static void begin_unregister(struct ml_cuda_state *book, struct ml_cuda_call *call)
+{
+    close_saved(book, call, ml_cuda_blocks_find(book, ML_SORT_REGISTERED, call->args[0]));
+}
+
+static void begin_ipc_close(struct ml_cuda_state *book, struct ml_cuda_call *call)
+{
+    close_saved(book, call, ml_cuda_blocks_find(book, ML_SORT_IMPORTED, call->args[0]));
+}
+
+static void begin_array_destroy(struct ml_cuda_state *book, struct ml_cuda_call *call)
+{
+    close_saved(book, call, ml_cuda_blocks_find(book, ML_SORT_ARRAY, call->args[0]));
+}
+
+/* What a layout of its own takes only the driver knows: its size is the
+ * difference it makes, and 0 where it lies in a page that was there. */
+static void end_array_create(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                             uint32_t stack)
+{
+    int device = ml_cuda_current_device();
+    struct ml_cuda_charges *charges = &book->charges[device < 0 ? 0 : device];
+    struct ml_cuda_reading r;
+    int64_t grown = 0;
+
+    if (!ok || device < 0)
+        return;
+    if (charges->looked && ml_cuda_nvml_read((unsigned)device, &r))
+        grown = (int64_t)(r.used - charges->booked) - charges->residual;
+    opened(book, call, ML_SORT_ARRAY, grown > 0 ? (uint64_t)grown : 0, stack);
+}
+
+/* ---- Pools and graphs ---------------------------------------------------- */
+
+static void end_alloc_async(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                            uint32_t stack)
+{
+    uint64_t pool;
+    int ordinal;
+
+    if (!ok)
+        return;
+    opened(book, call, ML_SORT_ASYNC, call->args[1], stack);
+    if (ml_cuda_get_ordinal(&ordinal) && ml_cuda_get_pool(ordinal, &pool))
+        ml_cuda_pool_look(book, pool, (unsigned)ml_cuda_device(ordinal), stack);
+}
+
+static void end_alloc_pool(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                           uint32_t stack)
+{
+    int device = ml_cuda_current_device();
+
+    if (!ok || device < 0)
+        return;
+    opened(book, call, ML_SORT_ASYNC, call->args[1], stack);
+    ml_cuda_pool_look(book, call->args[2], (unsigned)device, stack);
+}
+
+static void end_free_async(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                           uint32_t stack)
+{
+    end_close(book, call, ok, stack);
+    atomic_store_explicit(&ml_cuda_dirty_pools, 1, memory_order_relaxed);
+}
+
+static void end_synchronize(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                            uint32_t stack)
+{
+    (void)call;
+    (void)ok;
+    atomic_store_explicit(&ml_cuda_dirty_pools, 0, memory_order_relaxed);
+    ml_cuda_pools_look(book, stack);
+}
+
+static void end_pool_destroy(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                             uint32_t stack)
+{
+    (void)stack;
+    if (ok)
+        ml_cuda_pool_gone(book, call->args[0]);
+}
+
+static void end_graph(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                      uint32_t stack)
+{
+    (void)call;
+    (void)ok;
+    ml_cuda_graphs_look(book, stack);
+}
+
+/* ---- Virtual memory ------------------------------------------------------ */
+
+/* The head of the properties that cuMemCreate is given. */
+struct allocation_properties {
+    int type;
+    int handle_types;
+    int location_type; /* 1: a device */
+    int location;
+};
+
+static void end_create(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                       uint32_t stack)
+{
+    const struct allocation_properties *p = (const void *)call->args[2];
+    int device = p->location_type == 1 ? ml_cuda_device(p->location) : -1;
+    struct ml_cuda_block block = {
+        .addr = ok ? ml_cuda_out_arg(call) : 0,
+        .size = call->args[1],
+        .stack = stack,
+        .sort = ML_SORT_HANDLE,
+        .device = (uint8_t)device,
+    };
+
+    if (!ok || device < 0)
+        return;
+    ml_cuda_open_block(book, &block);
+    round_up(book, block.device, stack);
+}
+
+static void begin_release(struct ml_cuda_state *book, struct ml_cuda_call *call)
+{
+    struct ml_cuda_block old = {.sort = ML_SORT_NONE};
+
+    ml_cuda_handle_released(book, call->args[0], &old);
+    memcpy(call->saved, &old, sizeof(old));
+}
+
+static void end_release(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                        uint32_t stack)
+{
+    struct ml_cuda_block old;
+
+    memcpy(&old, call->saved, sizeof(old));
+    if (old.sort == ML_SORT_NONE)
+        return;
+    if (ok)
+        round_up(book, old.device, stack);
+    else
+        ml_cuda_handle_restored(book, &old);
+}
+
+static void end_retain(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                       uint32_t stack)
+{
+    (void)stack;
+    if (ok)
+        ml_cuda_handle_retained(book, ml_cuda_out_arg(call));
+}
+
+static void end_map(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok, uint32_t stack)
+{
+    (void)stack;
+    if (ok)
+        ml_cuda_handle_mapped(book, call->args[3], call->args[0], call->args[1]);
+}
+
+static void end_unmap(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                      uint32_t stack)
+{
+    (void)stack;
+    if (ok)
+        ml_cuda_range_unmapped(book, call->args[0], call->args[1]);
+}
+
+/* ---- Contexts ------------------------------------------------------------ */
+
+static bool dies_with(const struct ml_cuda_block *block, uint64_t context)
+{
+    return block->sort != ML_SORT_NONE && block->sort != ML_SORT_HANDLE &&
+           block->sort != ML_SORT_MAPPING && block->context == context;
+}
+
+static void context_gone(struct ml_cuda_state *book, uint64_t context)
+{
+    struct ml_cuda_block old;
+
+    if (!context)
+        return;
+    for (uint32_t i = 0; i < ML_CUDA_BLOCK_SLOTS; i++) {
+        while (dies_with(&book->blocks[i], context))
+            ml_cuda_close_block(book, &book->blocks[i], &old);
+    }
+    for (unsigned i = 0; i < book->devices; i++)
+        ml_cuda_charges_end(book, i, context);
+}
+
+static void end_context(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                        uint32_t stack)
+{
+    (void)stack;
+    if (ok)
+        context_gone(book, call->args[0]);
+}
+
+static void end_primary_make(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                             uint32_t stack)
+{
+    int device = ml_cuda_device((int)call->args[1]);
+
+    (void)stack;
+    if (ok && device >= 0)
+        book->primary[device] = ml_cuda_out_arg(call);
+}
+
+/* Released by everybody, or reset. */
+static void end_primary(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                        uint32_t stack)
+{
+    int ordinal = (int)call->args[0];
+    int device = ml_cuda_device(ordinal);
+    bool active = true;
+
+    (void)stack;
+    if (!ok || device < 0 || !ml_cuda_get_primary_active(ordinal, &active) || active)
+        return;
+    context_gone(book, book->primary[device]);
+    book->primary[device] = 0;
+}
+
+/* ---- The table ----------------------------------------------------------- */
+
+const struct ml_cuda_plan ml_cuda_plans[ML_CUDA_ACTIONS] = {
+    [ML_CUDA_ALLOC] = {.underway = true, .asks = true, .end = end_alloc},
+    [ML_CUDA_ALLOC_PITCH] = {.underway = true, .asks = true, .end = end_alloc_pitch},
+    [ML_CUDA_ALLOC_MANAGED] = {.asks = true, .end = end_alloc_managed},
+    [ML_CUDA_ALLOC_HOST] = {.asks = true, .end = end_alloc_host},
+    [ML_CUDA_FREE] = {.underway = true, .begin = begin_free, .end = end_free},
+    [ML_CUDA_FREE_HOST] = {.begin = begin_free_host, .end = end_close},
+    [ML_CUDA_REGISTER] = {.asks = true, .end = end_register},
+    [ML_CUDA_UNREGISTER] = {.begin = begin_unregister, .end = end_close},
+    [ML_CUDA_ALLOC_ASYNC] = {.underway = true, .asks = true, .end = end_alloc_async},
+    [ML_CUDA_ALLOC_POOL] = {.underway = true, .asks = true, .end = end_alloc_pool},
+    [ML_CUDA_FREE_ASYNC] = {.begin = begin_free, .end = end_free_async},
+    [ML_CUDA_POOL_DESTROY] = {ML_THIS_DEVICE, ML_IN_POOLS, true, .end = end_pool_destroy},
+    [ML_CUDA_POOL_TRIM] = {.underway = true, .end = end_synchronize},
+    [ML_CUDA_SYNCHRONIZE] = {.end = end_synchronize},
+    [ML_CUDA_CREATE] = {.underway = true, .asks = true, .end = end_create},
+    [ML_CUDA_RELEASE] = {.underway = true, .begin = begin_release, .end = end_release},
+    [ML_CUDA_RETAIN_HANDLE] = {.end = end_retain},
+    [ML_CUDA_MAP] = {.end = end_map},
+    [ML_CUDA_UNMAP] = {.underway = true, .end = end_unmap},
+    [ML_CUDA_ARRAY_CREATE] = {ML_THIS_DEVICE, ML_IN_ARRAYS, true, .end = end_array_create},
+    [ML_CUDA_ARRAY_DESTROY] = {ML_THIS_DEVICE, ML_IN_ROUNDING, true, .begin = begin_array_destroy,
+                               .end = end_close},
+    [ML_CUDA_IPC_OPEN] = {.asks = true, .end = end_ipc_open},
+    [ML_CUDA_IPC_CLOSE] = {.begin = begin_ipc_close, .end = end_close},
+    [ML_CUDA_GRAPH] = {ML_THIS_DEVICE, ML_IN_GRAPHS, true, .end = end_graph},
+    [ML_CUDA_GRAPH_LAUNCH] = {.end = end_graph},
+    [ML_CUDA_INIT] = {ML_ALL_DEVICES, ML_IN_CONTEXT, true},
+    [ML_CUDA_CONTEXT_MAKE] = {ML_ALL_DEVICES, ML_IN_CONTEXT, true},
+    [ML_CUDA_CONTEXT_END] = {ML_ALL_DEVICES, ML_IN_CONTEXT, true, .end = end_context},
+    [ML_CUDA_PRIMARY_MAKE] = {ML_ALL_DEVICES, ML_IN_CONTEXT, true, .end = end_primary_make},
+    [ML_CUDA_PRIMARY_END] = {ML_ALL_DEVICES, ML_IN_CONTEXT, true, .end = end_primary},
+    [ML_CUDA_MODULE] = {ML_THIS_DEVICE, ML_IN_MODULES, true},
+    [ML_CUDA_LIMIT] = {ML_THIS_DEVICE, ML_IN_LIMITS, true},
+    [ML_CUDA_FIRST_LAUNCH] = {ML_THIS_DEVICE, ML_IN_MODULES, true},
+    [ML_CUDA_FIRST_CALL] = {ML_THIS_DEVICE, ML_IN_OTHER, true},
+};

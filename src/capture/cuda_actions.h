@@ -1,0 +1,26 @@
+/* cuda_actions.h: what each action of cuda_call.h does in the book.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_CUDA_ACTIONS_H
+#define ML_CUDA_ACTIONS_H
+
+#include "cuda_call.h"
+#include "cuda_state.h"
+
+/* Which devices a call may change, beside what it says itself. */
+enum ml_cuda_reach { ML_NO_DEVICE, ML_THIS_DEVICE, ML_ALL_DEVICES };
+
+struct ml_cuda_plan {
+    enum ml_cuda_reach reach;
+    enum ml_cuda_space account; /* for what it changes there */
+    bool underway;              /* it may change what a device holds */
+    bool asks;                  /* it makes an entry, and who asked is of interest */
+    void (*begin)(struct ml_cuda_state *book, struct ml_cuda_call *call);
+    void (*end)(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok, uint32_t stack);
+};
+
+/* By enum ml_cuda_action. */
+extern const struct ml_cuda_plan ml_cuda_plans[ML_CUDA_ACTIONS];
+
+#endif

@@ -1,0 +1,222 @@
+/* cuda_book.c: before and after each call of the CUDA driver.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cuda_book.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda_actions.h"
+#include "cuda_call.h"
+#include "cuda_pools.h"
+#include "record.h"
+#include "recorder.h"
+#include "stack.h"
+
+#define OUT_OF_MEMORY 2 /* CUDA_ERROR_OUT_OF_MEMORY */
+#define ANY_BYTES UINT64_MAX
+
+static struct ml_cuda_state *the_book;
+
+/* ---- Start and end ------------------------------------------------------ */
+
+/* The program's last word on its devices: the driver's own exit handlers, which
+ * were there before this one, give everything back after it. */
+static void at_exit(void)
+{
+    struct ml_cuda_state *book = the_book;
+
+    if (!book->started || !ml_lock_or_give_up(&book->lock))
+        return;
+    ml_cuda_pools_look(book, 0);
+    for (unsigned i = 0; i < book->devices; i++) {
+        if (book->charges[i].booked)
+            ml_cuda_sample(book, i, ML_SAMPLE_LAST);
+    }
+    ml_unlock(&book->lock);
+}
+
+static void start(struct ml_cuda_state *book)
+{
+    static bool registered; /* handlers outlive a fork */
+
+    book->devices = ml_cuda_nvml_open();
+    if (!registered)
+        registered = !atexit(at_exit);
+    book->started = true;
+}
+
+static struct ml_cuda_state *lock_book(void)
+{
+    struct ml_cuda_state *book = __atomic_load_n(&the_book, __ATOMIC_ACQUIRE);
+    struct ml_cuda_state *none = NULL;
+
+    if (!ml_recorder_start())
+        return NULL;
+    if (!book) {
+        book = ml_recorder_map_wiped(sizeof(*book));
+        if (!book)
+            return NULL;
+        if (!__atomic_compare_exchange_n(&the_book, &none, book, false, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_ACQUIRE))
+            book = none; /* the other page is left: see recorder.c */
+    }
+    if (!ml_lock_or_give_up(&book->lock))
+        return NULL;
+    if (!book->started)
+        start(book);
+    return book;
+}
+
+/* ---- Blocks ------------------------------------------------------------- */
+
+const struct ml_cuda_sort_place ml_cuda_sorts[] = {
+    [ML_SORT_MEMORY] = {ML_IN_MEMORY, true},      [ML_SORT_MANAGED] = {ML_IN_MANAGED, false},
+    [ML_SORT_PINNED] = {ML_IN_PINNED, false},     [ML_SORT_REGISTERED] = {ML_IN_REGISTERED, false},
+    [ML_SORT_ASYNC] = {ML_IN_ASYNC, false},       [ML_SORT_ARRAY] = {ML_IN_ARRAYS, true},
+    [ML_SORT_IMPORTED] = {ML_IN_IMPORTED, false}, [ML_SORT_HANDLE] = {ML_IN_VIRTUAL, true},
+    [ML_SORT_MAPPING] = {ML_IN_VIRTUAL, true},
+};
+
+static uint32_t space_of(const struct ml_cuda_block *block)
+{
+    return ml_cuda_space(block->device, ml_cuda_sorts[block->sort].space);
+}
+
+void ml_cuda_open_block(struct ml_cuda_state *book, const struct ml_cuda_block *block)
+{
+    if (!ml_cuda_blocks_put(book, block))
+        return; /* no room: its free will be unknown, so it is better not told */
+    if (ml_cuda_sorts[block->sort].charged)
+        book->charges[block->device].booked += block->size;
+    ml_record_alloc_stack(space_of(block), block->addr, block->size, block->stack);
+}
+
+void ml_cuda_close_block(struct ml_cuda_state *book, struct ml_cuda_block *block,
+                         struct ml_cuda_block *ret)
+{
+    *ret = *block;
+    ml_cuda_blocks_remove(book, block);
+    if (ml_cuda_sorts[ret->sort].charged)
+        book->charges[ret->device].booked -= ret->size;
+    ml_record_free(space_of(ret), (void *)(uintptr_t)ret->addr);
+}
+
+/* ---- Before and after ---------------------------------------------------- */
+
+static void look_before(struct ml_cuda_state *book, enum ml_cuda_reach reach)
+{
+    int device = reach == ML_THIS_DEVICE ? ml_cuda_current_device() : -1;
+
+    if (device >= 0)
+        ml_cuda_look(book, (unsigned)device);
+    for (unsigned i = 0; reach == ML_ALL_DEVICES && i < book->devices; i++)
+        ml_cuda_look(book, i);
+}
+
+/* What a new context takes dies with it. */
+static uint64_t owner_of(const struct ml_cuda_call *call)
+{
+    switch (call->action) {
+    case ML_CUDA_CONTEXT_MAKE:
+    case ML_CUDA_PRIMARY_MAKE: return ml_cuda_out_arg(call);
+    case ML_CUDA_INIT:
+    case ML_CUDA_CONTEXT_END:
+    case ML_CUDA_PRIMARY_END:
+    case ML_CUDA_POOL_DESTROY:
+    case ML_CUDA_GRAPH: return 0;
+    default: return ml_cuda_current_context();
+    }
+}
+
+static void settle_after(struct ml_cuda_state *book, const struct ml_cuda_call *call,
+                         const struct ml_cuda_plan *plan, bool ok, uint32_t stack)
+{
+    struct ml_cuda_cause cause = {plan->account, stack, ok ? owner_of(call) : 0};
+    int device = plan->reach == ML_THIS_DEVICE ? ml_cuda_current_device() : -1;
+
+    if (device >= 0)
+        ml_cuda_settle(book, (unsigned)device, &cause, ANY_BYTES);
+    for (unsigned i = 0; plan->reach == ML_ALL_DEVICES && i < book->devices; i++)
+        ml_cuda_settle(book, i, &cause, ANY_BYTES);
+}
+
+void ml_cuda_begin(struct ml_cuda_call *call)
+{
+    const struct ml_cuda_plan *plan = &ml_cuda_plans[call->action];
+    int saved_errno = errno;
+    struct ml_cuda_state *book = lock_book();
+
+    memset(call->saved, 0, sizeof(call->saved));
+    call->measured = book;
+    if (book) {
+        if (plan->underway)
+            atomic_fetch_add_explicit(&book->underway, 1, memory_order_relaxed);
+        look_before(book, plan->reach);
+        if (plan->begin)
+            plan->begin(book, call);
+        ml_unlock(&book->lock);
+    }
+    errno = saved_errno;
+}
+
+/* Only what makes an entry says who asked. */
+static bool needs_stack(const struct ml_cuda_call *call, int result)
+{
+    const struct ml_cuda_plan *plan = &ml_cuda_plans[call->action];
+
+    return !result && (plan->reach != ML_NO_DEVICE || plan->asks);
+}
+
+static void record_failure(unsigned device, enum ml_cuda_sort sort, uint64_t bytes)
+{
+    uint32_t space = ml_cuda_space(device, ml_cuda_sorts[sort].space);
+    uint64_t words[] = {ml_record_word(ML_OOM, space, ml_now()), bytes};
+
+    ml_record(words, 2);
+}
+
+static void report_failure(const struct ml_cuda_call *call)
+{
+    int device = ml_cuda_current_device();
+    bool host = call->action == ML_CUDA_ALLOC_HOST;
+
+    switch (call->action) {
+    case ML_CUDA_ALLOC:
+    case ML_CUDA_ALLOC_HOST:
+    case ML_CUDA_ALLOC_ASYNC:
+    case ML_CUDA_ALLOC_POOL:
+    case ML_CUDA_CREATE:
+        record_failure(device < 0 ? 0 : (unsigned)device, host ? ML_SORT_PINNED : ML_SORT_MEMORY,
+                       call->args[1]);
+        break;
+    default: break;
+    }
+}
+
+void ml_cuda_end(struct ml_cuda_call *call, int result)
+{
+    const struct ml_cuda_plan *plan = &ml_cuda_plans[call->action];
+    struct ml_cuda_state *book = the_book;
+    int saved_errno = errno;
+    uint32_t stack;
+
+    if (!call->measured)
+        return;
+    stack = needs_stack(call, result) ? ml_stack_here() : 0;
+    if (result == OUT_OF_MEMORY)
+        report_failure(call);
+    /* Begun, it must be ended: what it took is out of the book. */
+    ml_lock(&book->lock);
+    if (plan->end)
+        plan->end(book, call, !result, stack);
+    if (plan->reach != ML_NO_DEVICE)
+        settle_after(book, call, plan, !result, stack);
+    if (plan->underway)
+        atomic_fetch_sub_explicit(&book->underway, 1, memory_order_relaxed);
+    ml_unlock(&book->lock);
+    errno = saved_errno;
+}

@@ -1,0 +1,164 @@
+/* cuda_charges.c: see cuda_charges.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cuda_charges.h"
+
+#include "compiler.h"
+#include "record.h"
+
+static uint32_t new_entry(struct ml_cuda_state *book)
+{
+    uint32_t entry = book->free_entry;
+
+    if (entry)
+        book->free_entry = book->entries[entry - 1].below;
+    else if (book->entries_used < ML_CUDA_ENTRIES_MAX)
+        entry = ++book->entries_used;
+    return entry;
+}
+
+static void record_entry(const struct ml_cuda_entry *e, unsigned device, enum ml_cuda_space account)
+{
+    ml_record_alloc_stack(ml_cuda_space(device, account), e->addr, e->size, e->stack);
+}
+
+static void record_removal(const struct ml_cuda_entry *e, unsigned device,
+                           enum ml_cuda_space account)
+{
+    ml_record_free(ml_cuda_space(device, account), (void *)(uintptr_t)e->addr);
+}
+
+static void add(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_cause *cause,
+                uint64_t bytes)
+{
+    struct ml_cuda_charges *charges = &book->charges[device];
+    struct ml_cuda_account *account = &charges->accounts[cause->account];
+    uint32_t index = new_entry(book);
+    struct ml_cuda_entry *e = &book->entries[index - 1];
+
+    if (!index)
+        return;
+    book->next_addr += 4096;
+    *e = (struct ml_cuda_entry){book->next_addr, bytes, cause->owner, cause->stack, account->top};
+    account->top = index;
+    account->bytes += bytes;
+    charges->booked += bytes;
+    record_entry(e, device, cause->account);
+}
+
+/* Takes up to `bytes` from the entry whose index + 1 is *link; an entry that has
+ * nothing left is unlinked. */
+static uint64_t reduce(struct ml_cuda_state *book, unsigned device, enum ml_cuda_space account,
+                       uint32_t *link, uint64_t bytes)
+{
+    uint32_t index = *link;
+    struct ml_cuda_entry *e = &book->entries[index - 1];
+    uint64_t taken = ml_min_u64(bytes, e->size);
+
+    record_removal(e, device, account);
+    e->size -= taken;
+    book->charges[device].accounts[account].bytes -= taken;
+    book->charges[device].booked -= taken;
+    if (e->size) {
+        record_entry(e, device, account);
+        return taken;
+    }
+    *link = e->below;
+    e->below = book->free_entry;
+    book->free_entry = index;
+    return taken;
+}
+
+static void take(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_cause *cause,
+                 uint64_t bytes)
+{
+    uint32_t *link = &book->charges[device].accounts[cause->account].top;
+
+    while (*link && bytes) {
+        uint32_t index = *link;
+        if (cause->owner && book->entries[index - 1].owner != cause->owner) {
+            link = &book->entries[index - 1].below;
+            continue;
+        }
+        bytes -= reduce(book, device, cause->account, link, bytes);
+    }
+}
+
+void ml_cuda_charge(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_cause *cause,
+                    int64_t bytes)
+{
+    if (bytes > 0)
+        add(book, device, cause, (uint64_t)bytes);
+    else if (bytes < 0)
+        take(book, device, cause, (uint64_t)-bytes);
+}
+
+void ml_cuda_charges_end(struct ml_cuda_state *book, unsigned device, uint64_t owner)
+{
+    for (int account = 0; account < ML_CUDA_SPACES; account++) {
+        struct ml_cuda_cause all = {(enum ml_cuda_space)account, 0, owner};
+        take(book, device, &all, UINT64_MAX);
+    }
+}
+
+static void record_sample(unsigned device, const struct ml_cuda_reading *r, uint32_t bits)
+{
+    bits |= ML_SAMPLE_USED | ML_SAMPLE_FREE | ML_SAMPLE_TOTAL | ML_SAMPLE_INSIDE;
+    uint64_t words[] = {ml_record_word(ML_SAMPLE, 0, ml_now()),
+                        ml_pair(ml_cuda_device_name(device), bits),
+                        r->used,
+                        r->free,
+                        r->total,
+                        0};
+    ml_record(words, 6);
+}
+
+static int64_t difference(const struct ml_cuda_charges *charges, const struct ml_cuda_reading *r)
+{
+    return (int64_t)(r->used - charges->booked);
+}
+
+void ml_cuda_look(struct ml_cuda_state *book, unsigned device)
+{
+    struct ml_cuda_charges *charges = &book->charges[device];
+    struct ml_cuda_reading r;
+    bool alone = atomic_load_explicit(&book->underway, memory_order_relaxed) <= 1;
+
+    if ((charges->looked && !alone) || !ml_cuda_nvml_read(device, &r))
+        return;
+    charges->residual = difference(charges, &r);
+    charges->looked = true;
+}
+
+static int64_t within(int64_t bytes, uint64_t limit)
+{
+    if (bytes > 0)
+        return (int64_t)ml_min_u64((uint64_t)bytes, limit);
+    return -(int64_t)ml_min_u64((uint64_t)-bytes, limit);
+}
+
+void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_cause *cause,
+                    uint64_t limit)
+{
+    struct ml_cuda_charges *charges = &book->charges[device];
+    struct ml_cuda_reading r;
+    bool alone = atomic_load_explicit(&book->underway, memory_order_relaxed) <= 1;
+
+    if (!charges->looked || !ml_cuda_nvml_read(device, &r))
+        return;
+    if (alone) {
+        ml_cuda_charge(book, device, cause,
+                       within(difference(charges, &r) - charges->residual, limit));
+        charges->residual = difference(charges, &r);
+    }
+    record_sample(device, &r, 0);
+}
+
+void ml_cuda_sample(struct ml_cuda_state *book, unsigned device, uint32_t bits)
+{
+    struct ml_cuda_reading r;
+
+    if (book->charges[device].looked && ml_cuda_nvml_read(device, &r))
+        record_sample(device, &r, bits);
+}

@@ -1,0 +1,27 @@
+/* cuda_driver.h: what the book itself asks of the driver, behind all hooks.
+ *
+ * Each function gives false, and leaves its result alone, when the driver has no
+ * such function or refuses. Found once, then called directly.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_CUDA_DRIVER_H
+#define ML_CUDA_DRIVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Of this thread's context. */
+bool ml_cuda_get_ordinal(int *ret);
+bool ml_cuda_get_context(uint64_t *ret);
+
+bool ml_cuda_get_uuid(int ordinal, uint8_t ret[16]);
+bool ml_cuda_get_address_range(uint64_t addr, uint64_t *ret_bytes);
+bool ml_cuda_get_primary_active(int ordinal, bool *ret);
+
+/* The pool that cuMemAllocAsync uses, and the bytes it holds. */
+bool ml_cuda_get_pool(int ordinal, uint64_t *ret);
+bool ml_cuda_get_pool_reserved(uint64_t pool, uint64_t *ret);
+bool ml_cuda_get_graph_reserved(int ordinal, uint64_t *ret);
+
+#endif

@@ -1,0 +1,45 @@
+/* cuda_places.h: which device a call is about and which space its bytes are in.
+ *
+ * Devices are numbered as NVML does, so that what the program is charged for and
+ * what the sampler reads meet, whatever CUDA_VISIBLE_DEVICES says. Without NVML
+ * they are numbered as CUDA does.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_CUDA_PLACES_H
+#define ML_CUDA_PLACES_H
+
+#include <stdint.h>
+
+enum ml_cuda_space {
+    ML_IN_MEMORY,
+    ML_IN_VIRTUAL,
+    ML_IN_ARRAYS,
+    ML_IN_POOLS,
+    ML_IN_GRAPHS,
+    ML_IN_CONTEXT,
+    ML_IN_MODULES,
+    ML_IN_LIMITS,
+    ML_IN_ROUNDING,
+    ML_IN_OTHER,
+    ML_IN_ASYNC,
+    ML_IN_PINNED, /* this and the rest: the same for all devices */
+    ML_IN_REGISTERED,
+    ML_IN_MANAGED,
+    ML_IN_IMPORTED,
+    ML_CUDA_SPACES,
+};
+
+/* The device with that CUDA ordinal, and that of this thread's context; -1: not
+ * known. */
+int ml_cuda_device(int ordinal);
+int ml_cuda_current_device(void);
+
+/* This thread's context, 0: none. */
+uint64_t ml_cuda_current_context(void);
+
+/* The number of a string or space as records carry it; 0 when there is no room. */
+uint32_t ml_cuda_device_name(unsigned device);
+uint32_t ml_cuda_space(unsigned device, enum ml_cuda_space space);
+
+#endif

@@ -1,0 +1,80 @@
+/* cuda_pools.c: see cuda_pools.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cuda_pools.h"
+
+#include <stddef.h>
+
+#include "cuda_charges.h"
+#include "cuda_driver.h"
+
+_Atomic uint32_t ml_cuda_dirty_pools;
+
+static struct ml_cuda_pool *find(struct ml_cuda_state *book, uint64_t pool, unsigned device)
+{
+    for (uint32_t i = 0; i < book->pools_used; i++) {
+        if (book->pools[i].pool == pool)
+            return &book->pools[i];
+    }
+    if (book->pools_used == ML_CUDA_POOLS_MAX)
+        return NULL;
+    book->pools[book->pools_used] = (struct ml_cuda_pool){.pool = pool, .device = (uint8_t)device};
+    return &book->pools[book->pools_used++];
+}
+
+static void look(struct ml_cuda_state *book, struct ml_cuda_pool *p, uint32_t stack)
+{
+    struct ml_cuda_cause cause = {ML_IN_POOLS, stack, p->pool};
+    uint64_t reserved;
+
+    if (!ml_cuda_get_pool_reserved(p->pool, &reserved) || reserved == p->reserved)
+        return;
+    ml_cuda_charge(book, p->device, &cause, (int64_t)(reserved - p->reserved));
+    p->reserved = reserved;
+    ml_cuda_sample(book, p->device, 0);
+}
+
+void ml_cuda_pool_look(struct ml_cuda_state *book, uint64_t pool, unsigned device, uint32_t stack)
+{
+    struct ml_cuda_pool *p = pool ? find(book, pool, device) : NULL;
+
+    if (p)
+        look(book, p, stack);
+}
+
+void ml_cuda_pools_look(struct ml_cuda_state *book, uint32_t stack)
+{
+    for (uint32_t i = 0; i < book->pools_used; i++)
+        look(book, &book->pools[i], stack);
+}
+
+void ml_cuda_pool_gone(struct ml_cuda_state *book, uint64_t pool)
+{
+    for (uint32_t i = 0; i < book->pools_used; i++) {
+        struct ml_cuda_pool *p = &book->pools[i];
+        struct ml_cuda_cause cause = {ML_IN_POOLS, 0, pool};
+        if (p->pool != pool)
+            continue;
+        ml_cuda_charge(book, p->device, &cause, -(int64_t)p->reserved);
+        *p = book->pools[--book->pools_used];
+        return;
+    }
+}
+
+void ml_cuda_graphs_look(struct ml_cuda_state *book, uint32_t stack)
+{
+    struct ml_cuda_cause cause = {ML_IN_GRAPHS, stack, 0};
+    uint64_t reserved, before;
+    int ordinal, device;
+
+    if (!ml_cuda_get_ordinal(&ordinal) || !ml_cuda_get_graph_reserved(ordinal, &reserved))
+        return;
+    device = ml_cuda_device(ordinal);
+    before = device < 0 ? reserved : book->graph_reserved[device];
+    if (reserved == before)
+        return;
+    ml_cuda_charge(book, (unsigned)device, &cause, (int64_t)(reserved - before));
+    book->graph_reserved[device] = reserved;
+    ml_cuda_sample(book, (unsigned)device, 0);
+}

@@ -1,0 +1,32 @@
+/* cuda_pools.h: what stream-ordered pools and graphs hold.
+ *
+ * Both take memory from the device in large steps and give it back when the
+ * driver sees fit, at the next synchronisation at the earliest. How much they
+ * hold the driver tells for 40 ns, so it is asked after every call that may have
+ * changed it.
+ *
+ * Called with the book's lock held.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_CUDA_POOLS_H
+#define ML_CUDA_POOLS_H
+
+#include "cuda_state.h"
+
+/* Set by a free in a pool; the next synchronisation has to look. */
+extern _Atomic uint32_t ml_cuda_dirty_pools;
+
+/* Enters what the pool holds now. */
+void ml_cuda_pool_look(struct ml_cuda_state *book, uint64_t pool, unsigned device, uint32_t stack);
+
+/* The same for all pools that were seen. */
+void ml_cuda_pools_look(struct ml_cuda_state *book, uint32_t stack);
+
+/* The pool is no more; what it held is let go. */
+void ml_cuda_pool_gone(struct ml_cuda_state *book, uint64_t pool);
+
+/* Enters what graphs hold on the current device now. */
+void ml_cuda_graphs_look(struct ml_cuda_state *book, uint32_t stack);
+
+#endif

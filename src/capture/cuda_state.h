@@ -1,0 +1,97 @@
+/* cuda_state.h: the book of the CUDA driver in one process.
+ *
+ * Everything lies in memory that the kernel clears in a forked child, which has
+ * nothing of its parent's contexts. One lock guards it; it is held for
+ * bookkeeping and NVML readings, never while the driver carries out a call of the
+ * program's.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_CUDA_STATE_H
+#define ML_CUDA_STATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cuda_nvml.h"
+#include "cuda_places.h"
+#include "lock.h"
+
+#define ML_CUDA_BLOCK_SLOTS (1u << 18)
+#define ML_CUDA_ENTRIES_MAX (1u << 16)
+#define ML_CUDA_POOLS_MAX 256
+
+/* What a call gave the program, so that the call that takes it back is
+ * understood. HANDLE and MAPPING are the two lives of cuMemCreate's memory; see
+ * cuda_virtual.h. */
+enum ml_cuda_sort {
+    ML_SORT_NONE, /* an empty slot */
+    ML_SORT_MEMORY,
+    ML_SORT_MANAGED,
+    ML_SORT_PINNED,
+    ML_SORT_REGISTERED,
+    ML_SORT_ASYNC,
+    ML_SORT_ARRAY,
+    ML_SORT_IMPORTED,
+    ML_SORT_HANDLE,
+    ML_SORT_MAPPING,
+};
+
+struct ml_cuda_block {
+    uint64_t addr;
+    uint64_t size;
+    uint64_t context; /* that it dies with, 0: none; of a handle: where it is mapped */
+    uint32_t stack;
+    uint8_t sort;   /* enum ml_cuda_sort */
+    uint8_t device; /* as NVML counts */
+    uint16_t references;
+};
+
+/* Bytes that the driver took for itself, or a pool's. They have no address that a
+ * program knows; the book gives them one. */
+struct ml_cuda_entry {
+    uint64_t addr;
+    uint64_t size;
+    uint64_t owner; /* context or pool, 0: none */
+    uint32_t stack;
+    uint32_t below; /* index + 1 of the entry before it on the same account */
+};
+
+struct ml_cuda_account {
+    uint32_t top; /* index + 1 of its newest entry, 0: none */
+    uint64_t bytes;
+};
+
+struct ml_cuda_charges {
+    uint64_t booked;  /* all that is in the book for this device */
+    int64_t residual; /* NVML's figure less `booked` when last looked at */
+    bool looked;
+    struct ml_cuda_account accounts[ML_CUDA_SPACES];
+};
+
+struct ml_cuda_pool {
+    uint64_t pool;
+    uint64_t reserved;
+    uint8_t device;
+};
+
+struct ml_cuda_state {
+    struct ml_lock lock;
+    bool started;
+    unsigned devices;          /* that NVML knows */
+    _Atomic uint32_t underway; /* calls that may change what a device holds */
+    uint32_t blocks_used;
+    uint32_t entries_used; /* entries ever taken from the end of `entries` */
+    uint32_t free_entry;   /* index + 1, chained by `below` */
+    uint64_t next_addr;
+    uint32_t pools_used;
+    struct ml_cuda_pool pools[ML_CUDA_POOLS_MAX];
+    uint64_t graph_reserved[ML_CUDA_DEVICES_MAX];
+    uint64_t primary[ML_CUDA_DEVICES_MAX]; /* contexts */
+    struct ml_cuda_charges charges[ML_CUDA_DEVICES_MAX];
+    struct ml_cuda_block blocks[ML_CUDA_BLOCK_SLOTS];
+    struct ml_cuda_entry entries[ML_CUDA_ENTRIES_MAX];
+};
+
+#endif

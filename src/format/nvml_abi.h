@@ -1,0 +1,28 @@
+/* nvml_abi.h: the few types of NVML that memledger uses, as NVML's binary
+ * interface has them. NVML itself is only ever found at run time.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_NVML_ABI_H
+#define ML_NVML_ABI_H
+
+#include <stdint.h>
+
+#define ML_NVML_LIBRARY "libnvidia-ml.so.1"
+#define ML_NVML_UUID_BYTES 96
+
+typedef void *ml_nvml_device;
+
+/* nvmlDeviceGetMemoryInfo: here `used` includes what driver and firmware keep. */
+struct ml_nvml_memory {
+    unsigned long long total, free, used;
+};
+
+/* nvmlDeviceGetMemoryInfo_v2: here it does not. */
+struct ml_nvml_memory_v2 {
+    unsigned version; /* ML_NVML_MEMORY_V2 */
+    unsigned long long total, reserved, free, used;
+};
+#define ML_NVML_MEMORY_V2 (sizeof(struct ml_nvml_memory_v2) | 2u << 24)
+
+#endif
