@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 export CC DESTDIR
 
-.PHONY: build demo test bench install dist lint format clean help
+.PHONY: build demo test test-gpu bench install dist lint format clean help
 
 build:
 	@scripts/setup.sh build
@@ -19,6 +19,11 @@ demo:
 test:
 	@scripts/setup.sh test
 	@scripts/test.sh
+
+test-gpu:
+	@scripts/setup.sh build
+	@scripts/build.sh
+	@scripts/test-gpu.sh $(CHECKS)
 
 bench:
 	@scripts/setup.sh bench
@@ -48,6 +53,7 @@ help:
 	@echo 'make                  build memledger into build/'
 	@echo 'make demo             record VGG-19 four ways and compare them (SIZE=256: full input)'
 	@echo 'make test             run every test'
+	@echo 'make test-gpu         check the books on a real GPU (CHECKS=: some of them)'
 	@echo 'make bench            measure memledger beside memray and heaptrack'
 	@echo 'make install PREFIX=  install (default /usr/local; DESTDIR is honoured)'
 	@echo 'make dist             one tarball in dist/ for any glibc >= 2.28'

@@ -1,0 +1,11 @@
+#!/bin/bash
+# test-gpu.sh [CHECK...]: what only a machine with an NVIDIA GPU can prove.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+. "$(dirname "$0")/common.sh"
+
+nvidia-smi -L >/dev/null 2>&1 ||
+  die 'no NVIDIA GPU here (nvidia-smi -L fails); make test needs none'
+# The interpreter of the active environment: the frameworks are there.
+exec python3 tests/gpu/check.py --memledger build/src/cli/memledger \
+  --vgg19 build/examples/vgg19/vgg19 --folder build/gpu "$@"

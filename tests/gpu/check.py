@@ -1,0 +1,305 @@
+# check.py: what is only proven on a machine with an NVIDIA GPU. `make test-gpu`
+# runs it; docs/gpu-results.md keeps its last output.
+#
+# Each check records real programs and holds memledger's book against what the
+# driver, the framework or the program without memledger says. A check that
+# cannot run here (a framework is missing) is told as skipped, with the reason.
+#
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import traceback
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PATIENCE_S = 180
+MOST_UNEXPLAINED = 0.01
+
+CHECKS = []
+
+
+class Skip(Exception):
+    pass
+
+
+def check(function):
+    CHECKS.append(function)
+    return function
+
+
+def need_module(name):
+    if importlib.util.find_spec(name) is None:
+        raise Skip(f"there is no Python module {name}")
+
+
+def need_program(name):
+    path = shutil.which(name) or shutil.which(name, path="/usr/local/cuda/bin")
+    if not path:
+        raise Skip(f"there is no {name}")
+    return path
+
+
+def execute(command, env=None, **settings):
+    done = subprocess.run([str(c) for c in command], text=True, capture_output=True,
+                          timeout=PATIENCE_S, env=os.environ | (env or {}), **settings)
+    return done
+
+
+def must(command, env=None):
+    done = execute(command, env)
+    if done.returncode:
+        raise AssertionError(f"{' '.join(map(str, command))}: exit code {done.returncode}\n"
+                             f"{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done
+
+
+def script(name):
+    return [sys.executable, os.path.join(HERE, name)]
+
+
+class Lab:
+    """Paths of what was built, and a folder for what is made."""
+
+    def __init__(self, options):
+        self.memledger = os.path.abspath(options.memledger)
+        self.vgg19 = os.path.abspath(options.vgg19)
+        self.folder = os.path.abspath(options.folder)
+        os.makedirs(self.folder, exist_ok=True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def record(self, name, command, *options, env=None, fails=False):
+        """Records a program; its trace and what it printed."""
+        trace = self.path(name + ".mled")
+        done = execute([self.memledger, "run", "-f", "-q", "-o", trace, *options, "--", *command],
+                       env)
+        if done.returncode and not fails:
+            raise AssertionError(f"{name}: exit code {done.returncode}\n{done.stdout[-2000:]}"
+                                 f"{done.stderr[-3000:]}")
+        return trace, done
+
+    def report(self, verb, trace, *options):
+        return json.loads(must([self.memledger, verb, trace, "--json", *options]).stdout)
+
+    def ledger(self, trace, instant):
+        """The book of the first GPU."""
+        devices = self.report("ledger", trace, "--at", instant)["devices"]
+        gpus = [d for d in devices if d["device"].startswith("cuda:")]
+        assert gpus, f"{trace}: no GPU in the ledger: {devices}"
+        return gpus[0]
+
+
+def mib(number):
+    return f"{number / (1 << 20):,.1f} MiB"
+
+
+def show_book(lab, name, trace):
+    """Prints used and unexplained at the peak and at the end; both must be small."""
+    worst = 0.0
+    for instant in ("peak", "end"):
+        book = lab.ledger(trace, instant)
+        share = abs(book["unexplained_bytes"]) / max(1, book["used_bytes"])
+        worst = max(worst, share)
+        parts = ", ".join(f"{e['name']} {mib(e['bytes'])}" for e in book["entries"])
+        print(f"  {name:28} {instant:4} used {mib(book['used_bytes']):>14}  unexplained "
+              f"{mib(book['unexplained_bytes']):>10} ({share:.2%}): {parts}")
+    assert worst <= MOST_UNEXPLAINED, f"{name}: {worst:.2%} of what NVML says is unexplained"
+
+
+# ---- Balanced books -----------------------------------------------------------
+
+
+@check
+def torch_books(lab):
+    """PyTorch: a training step with the three allocator backends"""
+    need_module("torch")
+    for name, setting in (("torch", ""), ("torch expandable", "expandable_segments:True"),
+                          ("torch cudaMallocAsync", "backend:cudaMallocAsync")):
+        trace, done = lab.record(name.replace(" ", "-"), script("torch_step.py"),
+                                 env={"PYTORCH_CUDA_ALLOC_CONF": setting})
+        print(f"  {name}: {done.stdout.strip().splitlines()[-1]}")
+        show_book(lab, name, trace)
+
+
+@check
+def torch_reserved(lab):
+    """PyTorch's reserved memory equals what the driver gave it, to the byte"""
+    need_module("torch")
+    trace, done = lab.record("torch-reserved", script("torch_step.py"))
+    said = json.loads(done.stdout.strip().splitlines()[-1])
+    text = must([lab.memledger, "ledger", trace, "--at", "end", "--json"]).stdout
+    book = json.loads(text)
+    found = [e["bytes"] for d in book["devices"] for e in walk(d["entries"]) if e["name"] == "PyTorch"]
+    print(f"  PyTorch says {said['reserved']:,}; the ledger {found}")
+    assert said["reserved"] in found or sum(found) >= said["reserved"], "PyTorch's segments are missing"
+
+
+def walk(entries):
+    for e in entries:
+        yield e
+        yield from walk(e.get("entries", []))
+
+
+@check
+def jax_books(lab):
+    """JAX with and without preallocation"""
+    need_module("jax")
+    for name, value in (("jax preallocated", "true"), ("jax on demand", "false")):
+        trace, _ = lab.record(name.replace(" ", "-"), script("jax_step.py"),
+                              env={"XLA_PYTHON_CLIENT_PREALLOCATE": value})
+        show_book(lab, name, trace)
+
+
+@check
+def cupy_books(lab):
+    """CuPy"""
+    need_module("cupy")
+    trace, _ = lab.record("cupy", script("cupy_step.py"))
+    show_book(lab, "cupy", trace)
+
+
+ALGORITHMS = ("direct", "im2col", "fft", "winograd", "cudnn")
+
+
+@check
+def vgg19_books(lab):
+    """VGG-19 by five algorithms: same result as on the host, books, peaks, one plot"""
+    traces = []
+    for algorithm in ALGORITHMS:
+        trace, done = lab.record(f"vgg19-{algorithm}", [
+            lab.vgg19, "--device", "cuda", "--algo", algorithm, "--size", "256", "--check"])
+        print("  " + done.stdout.strip().replace("\n", "\n  "))
+        show_book(lab, f"vgg19 {algorithm}", trace)
+        traces.append(trace)
+    must([lab.memledger, "plot", *traces, "-o", lab.path("vgg19.svg")])
+
+
+# ---- Ways in ------------------------------------------------------------------
+
+
+@check
+def injection(lab):
+    """CUDA_INJECTION64_PATH instead of preloading gives the same book"""
+    need_module("torch")
+    trace, _ = lab.record("torch-injection", script("torch_step.py"), "--cuda=injection")
+    show_book(lab, "torch by injection", trace)
+
+
+# ---- Beside other tools ---------------------------------------------------------
+
+
+@check
+def beside_profiler(lab):
+    """torch.profiler (CUPTI) sees the same kernels with memledger as without"""
+    need_module("torch")
+    alone = json.loads(must(script("profiled.py")).stdout.strip().splitlines()[-1])
+    trace, done = lab.record("profiled", script("profiled.py"))
+    both = json.loads(done.stdout.strip().splitlines()[-1])
+    print(f"  kernels seen without memledger {alone['kernels']}, with {both['kernels']}")
+    assert both == alone and alone["kernels"], "torch.profiler sees something else"
+    show_book(lab, "under torch.profiler", trace)
+
+
+@check
+def beside_sanitizer(lab):
+    """compute-sanitizer finds the same error with memledger as without"""
+    sanitizer, nvcc = need_program("compute-sanitizer"), need_program("nvcc")
+    program = lab.path("out_of_bounds")
+    must([nvcc, "-o", program, os.path.join(HERE, "out_of_bounds.cu")])
+    command = [sanitizer, "--tool", "memcheck", program]
+    alone = execute(command)
+    trace, both = lab.record("sanitized", command, fails=True)
+    errors = [re.findall(r"ERROR SUMMARY: \d+ errors?", t.stdout + t.stderr) for t in (alone, both)]
+    print(f"  without memledger {errors[0]}, with {errors[1]}")
+    assert errors[0] and errors[0] == errors[1] and alone.returncode == both.returncode, both.stdout
+    summary = lab.report("summary", trace)
+    print(f"  allocations recorded: {summary['allocations']}")
+    assert summary["allocations"] > 0, "nothing was recorded"
+
+
+@check
+def wrong_use(lab):
+    """A program that uses CUDA wrongly gets the same error codes"""
+    program = lab.path("misuse")
+    gcc = need_program("gcc")
+    library = re.search(r"=> (\S+/libcuda\.so\.1)", must(["ldconfig", "-p"]).stdout)
+    path = library.group(1) if library else "/usr/local/nvidia/lib64/libcuda.so.1"
+    must([gcc, "-o", program, os.path.join(HERE, "misuse.c"), path])
+    alone = must([program]).stdout
+    for options in ((), ("--cuda=injection",), ("--heap",)):
+        _, done = lab.record("misuse", [program], *options)
+        assert done.stdout == alone, f"{options}:\n{done.stdout}\nwithout memledger:\n{alone}"
+    print("  " + alone.strip().replace("\n", "\n  "))
+
+
+# ---- Sampling --------------------------------------------------------------------
+
+
+@check
+def sampling(lab):
+    """1 kHz sampling: rate and cost, beside nvidia-smi -lms 10"""
+    smi = need_program("nvidia-smi")
+    log = lab.path("smi.txt")
+    with open(log, "w") as out:
+        process = subprocess.Popen([smi, "--query-gpu=memory.used", "--format=csv", "-lms", "10"],
+                                   stdout=out)
+        began = time.monotonic()
+        trace, _ = lab.record("sampled", ["sleep", "10"], "--sample-only")
+        seconds = time.monotonic() - began
+        process.terminate()
+        process.wait()
+    lines = sum(1 for _ in open(log)) - 1
+    samples = lab.report("summary", trace)["samples"]
+    print(f"  memledger: {json.dumps(samples)[:600]}")
+    print(f"  nvidia-smi -lms 10: {lines} samples in {seconds:.1f} s = {lines / seconds:.1f} a second")
+    assert samples["hz_achieved"] >= 0.95 * samples["hz_asked"], "too slow"
+    assert samples["cpu_share"] < 0.01, f"{samples['cpu_share']:.2%} of a core"
+
+
+# ---- All of them -------------------------------------------------------------------
+
+
+def machine():
+    gpu = execute(["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"])
+    return f"{time.strftime('%Y-%m-%d')}: {gpu.stdout.strip()}"
+
+
+def run_one(function, lab):
+    print(f"{function.__name__}: {function.__doc__}", flush=True)
+    began = time.monotonic()
+    try:
+        function(lab)
+        result = "ok"
+    except Skip as why:
+        result = f"skipped: {why}"
+    except Exception as e:
+        result = "FAILED"
+        print("  " + "".join(traceback.format_exception_only(e)).strip().replace("\n", "\n  "))
+    print(f"  {result} ({time.monotonic() - began:.1f} s)", flush=True)
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--memledger", required=True)
+    parser.add_argument("--vgg19", required=True)
+    parser.add_argument("--folder", required=True, help="for traces and plots")
+    parser.add_argument("names", nargs="*", help="checks to run; default: all")
+    options = parser.parse_args()
+    chosen = [c for c in CHECKS if not options.names or c.__name__ in options.names]
+    print(machine())
+    results = [run_one(c, Lab(options)) for c in chosen]
+    failed = results.count("FAILED")
+    skipped = sum(r.startswith("skipped") for r in results)
+    print(f"{len(results) - failed - skipped} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed or not results else 0
+
+
+sys.exit(main())
