@@ -19,6 +19,7 @@ MEMLEDGER = os.environ["MEMLEDGER"]
 PROGRAMS = os.environ["TEST_PROGRAMS"]
 INCLUDE = os.environ["TEST_INCLUDE"]
 LIBRARIES = os.environ["TEST_LIBRARIES"]
+STANDIN = os.environ["TEST_STANDIN"]
 
 # Long: nothing here measures time, this only ends what hangs.
 PATIENCE_S = 60
@@ -102,6 +103,15 @@ def plain(*command, **settings):
     settings = dict(stdin=subprocess.DEVNULL, capture_output=True, text=True,
                     timeout=PATIENCE_S, errors="replace") | settings
     return subprocess.run([str(c) for c in command], **settings)
+
+
+def with_standin(env=None, **settings):
+    """An environment in which the stand-in is the CUDA driver, its devices this
+    test's own: see docs/testing.md. `settings`: more variables."""
+    env = dict(os.environ if env is None else env)
+    env["LD_LIBRARY_PATH"] = ":".join(filter(None, [STANDIN, env.get("LD_LIBRARY_PATH")]))
+    env["STANDIN_STATE"] = os.path.abspath("standin-state")
+    return env | {name: str(value) for name, value in settings.items()}
 
 
 def dump(trace, events=False):

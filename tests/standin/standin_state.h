@@ -1,0 +1,47 @@
+/* standin_state.h: what the stand-in's devices hold, shared by its two libraries
+ * and by all processes that name the same file.
+ *
+ * The file (STANDIN_STATE) has one slot for each process, written by that process
+ * alone, so there is nothing to lock and nothing to repair after a SIGKILL: a slot
+ * counts while its process lives. Devices are numbered as NVML numbers them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef STANDIN_STATE_H
+#define STANDIN_STATE_H
+
+#include <stdint.h>
+
+#define STANDIN_DEVICES_MAX 16
+#define STANDIN_MIB ((uint64_t)1 << 20)
+
+/* Set aside on each device before any process comes, as on an H200. */
+#define STANDIN_RESERVED_BYTES ((uint64_t)644939776)
+
+struct standin_process {
+    int pid;
+    uint64_t bytes;
+};
+
+/* From STANDIN_DEVICES and STANDIN_TOTAL_MIB. The total includes what is reserved. */
+int standin_device_count(void);
+uint64_t standin_total_bytes(void);
+
+/* Sixteen bytes, different on each device. */
+void standin_uuid(int device, unsigned char ret_uuid[16]);
+
+/* The number in the middle of the PCI address. */
+int standin_pci_bus(int device);
+
+/* Charge this process, or give back what is negative. `hidden`: part of the
+ * device's sum but not of the process's own number; the real driver has such. */
+void standin_state_charge(int device, int64_t bytes, int64_t hidden);
+
+/* What all living processes hold, without what is reserved. */
+uint64_t standin_state_used(int device);
+
+/* The living processes that hold something.
+ * @return how many there are; at most `room` were written */
+unsigned standin_state_processes(int device, struct standin_process *list, unsigned room);
+
+#endif
