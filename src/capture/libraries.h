@@ -13,12 +13,21 @@
 
 #include <stdint.h>
 
+#define ML_LIBRARY_PROGRAM 1 /* the number of the program itself */
+
 /* Announces what is new since the last look. Returns the number of the look at
  * which something last changed, 0 when nothing could be found out. */
 uint32_t ml_libraries_look(void);
 
 /* The number of the object that holds this address as of the last look, 0: none. */
 uint32_t ml_libraries_at(uintptr_t address);
+
+/* Where it lies. */
+struct ml_range {
+    uintptr_t begin;
+    uintptr_t end;
+};
+struct ml_range ml_libraries_range(uint32_t number);
 
 /* Announces all that are loaded, once more. */
 void ml_libraries_announce(void);

@@ -19,7 +19,6 @@
 #include <stdbool.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unwind.h>
 
 #define XXH_INLINE_ALL
@@ -109,20 +108,22 @@ void ml_stack_init(void)
 
 /* ---- Frames --------------------------------------------------------------- */
 
-/* Where this library lies; given by the linker. */
-extern const char own_begin[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
-extern const char own_end[] __asm__("_end") __attribute__((visibility("hidden")));
+/* Where the recorder lies. In a test it is linked into the program, and cannot be
+ * told from it by address: then nowhere, and exactly ml_stack_here and its caller
+ * are left out. */
+static struct ml_range own;
+static unsigned skip_always;
 
-static bool is_own(uintptr_t address)
+static void find_own(void)
 {
-    return address >= (uintptr_t)own_begin && address < (uintptr_t)own_end;
-}
+    uint32_t number = own.end ? 0 : ml_libraries_at((uintptr_t)&ml_stack_here);
 
-/* In a test the recorder is linked into the program, and cannot be told from it
- * by address: then exactly ml_stack_here and its caller are left out. */
-static bool linked_into_program(void)
-{
-    return is_own(getauxval(AT_PHDR));
+    if (own.end || skip_always || !number)
+        return;
+    if (number == ML_LIBRARY_PROGRAM)
+        skip_always = 2;
+    else
+        own = ml_libraries_range(number);
 }
 
 static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *arg)
@@ -133,6 +134,8 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *arg)
 
     if (!address)
         return _URC_END_OF_STACK;
+    if (address >= own.begin && address < own.end)
+        return _URC_NO_REASON;
     if (walk->skip) {
         walk->skip--;
         return _URC_NO_REASON;
@@ -142,11 +145,6 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *arg)
     walk->frames[walk->n] = address;
     walk->n += 1;
     return walk->n < ML_STACK_MAX_FRAMES ? _URC_NO_REASON : _URC_END_OF_STACK;
-}
-
-static _Unwind_Reason_Code on_foreign_frame(struct _Unwind_Context *context, void *arg)
-{
-    return is_own(_Unwind_GetIP(context)) ? _URC_NO_REASON : on_frame(context, arg);
 }
 
 /* ---- Numbers -------------------------------------------------------------- */
@@ -238,14 +236,13 @@ static uint32_t add(const struct walk *w, uint32_t hash, uint32_t look, uint32_t
     return number;
 }
 
-static uint32_t number_of(const struct walk *w)
+static uint32_t number_of(const struct walk *w, uint32_t look)
 {
     uint32_t hash = (uint32_t)XXH3_64bits(w->frames, w->n * sizeof(uint64_t));
-    uint32_t look = ml_libraries_look();
     uint32_t slot;
     uint32_t number;
 
-    if (!look || !reserve_tables())
+    if (!w->n || !look || !reserve_tables())
         return 0;
     number = find(w, hash, look, &slot);
     return number ? number : add(w, hash, look, slot);
@@ -256,16 +253,18 @@ ML_NOINLINE uint32_t ml_stack_here(void)
     int saved_errno = errno;
     struct walk walk;
     struct ml_quiet quiet;
-    uint32_t number = 0;
+    uint32_t look = 0, number = 0;
 
     /* Inside a record what is announced has to wait, but the number would not. */
     if (inside || ml_writer->busy || !ml_recorder_in_session())
         return 0;
     if (enter(&quiet)) {
+        look = ml_libraries_look();
+        find_own();
+        walk.skip = skip_always;
         walk.n = 0;
-        walk.skip = linked_into_program() ? 2 : 0;
-        _Unwind_Backtrace(walk.skip ? on_frame : on_foreign_frame, &walk);
-        number = walk.n ? number_of(&walk) : 0;
+        _Unwind_Backtrace(on_frame, &walk);
+        number = number_of(&walk, look);
         leave(&quiet);
     }
     errno = saved_errno;
