@@ -9,50 +9,56 @@
 #ifndef ML_CUDA_CALL_H
 #define ML_CUDA_CALL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #define ML_CUDA_ARGS_MAX 11
 
-/* What a call means for the book. Argument numbers count from 0. */
+/* What a call means for the book. Argument numbers count from 0. An argument that
+ * is narrower than a register (a device, a limit, flags) has anything above. */
 enum ml_cuda_action {
-    ML_CUDA_ALLOC,         /* *0 address, 1 bytes */
-    ML_CUDA_ALLOC_PITCH,   /* *0 address, *1 pitch, 2 width, 3 height */
-    ML_CUDA_ALLOC_MANAGED, /* *0 address, 1 bytes */
-    ML_CUDA_ALLOC_HOST,    /* *0 pointer, 1 bytes */
-    ML_CUDA_FREE,          /* 0 address: of device, managed, pool or graph memory */
-    ML_CUDA_FREE_HOST,     /* 0 pointer */
-    ML_CUDA_REGISTER,      /* 0 pointer, 1 bytes */
-    ML_CUDA_UNREGISTER,    /* 0 pointer */
-    ML_CUDA_ALLOC_ASYNC,   /* *0 address, 1 bytes, 2 stream */
-    ML_CUDA_ALLOC_POOL,    /* *0 address, 1 bytes, 2 pool, 3 stream */
-    ML_CUDA_FREE_ASYNC,    /* 0 address, 1 stream */
-    ML_CUDA_POOL_CREATE,   /* *0 pool, 1 properties */
-    ML_CUDA_POOL_DESTROY,  /* 0 pool */
-    ML_CUDA_POOL_TRIM,     /* 0 pool */
-    ML_CUDA_SYNCHRONIZE,   /* pools may have shrunk */
-    ML_CUDA_CREATE,        /* *0 handle, 1 bytes, 2 properties */
-    ML_CUDA_RELEASE,       /* 0 handle */
-    ML_CUDA_RETAIN_HANDLE, /* *0 handle, 1 address */
-    ML_CUDA_IMPORT_HANDLE, /* *0 handle */
-    ML_CUDA_MAP,           /* 0 address, 1 bytes, 2 offset, 3 handle */
-    ML_CUDA_UNMAP,         /* 0 address, 1 bytes */
-    ML_CUDA_ARRAY_CREATE,  /* *0 array, 1 descriptor */
-    ML_CUDA_ARRAY_DESTROY, /* 0 array */
-    ML_CUDA_IPC_OPEN,      /* *0 address; the handle is a struct by value */
-    ML_CUDA_IPC_CLOSE,     /* 0 address */
-    ML_CUDA_GRAPH,         /* a graph is made or unmade; its memory may have changed */
-    ML_CUDA_GRAPH_LAUNCH,  /* 0 executable graph: its memory may have grown */
-    ML_CUDA_INIT,          /* the driver starts */
-    ML_CUDA_CONTEXT_MAKE,  /* a context may come into being */
-    ML_CUDA_CONTEXT_END,   /* 0 context: destroyed */
-    ML_CUDA_PRIMARY_MAKE,  /* *0 context, 1 device */
-    ML_CUDA_PRIMARY_END,   /* 0 device: released or reset */
-    ML_CUDA_MODULE,        /* code is loaded or unloaded */
-    ML_CUDA_LIMIT,         /* 0 limit, 1 value */
-    ML_CUDA_FIRST_LAUNCH,  /* 0 function, or what 0 points to: measured at its first call */
-    ML_CUDA_FIRST_CALL,    /* measured at the entry's first call alone */
-    ML_CUDA_GET_PROC,      /* *1: hand out hooks */
+    ML_CUDA_ALLOC,          /* *0 address, 1 bytes */
+    ML_CUDA_ALLOC_PITCH,    /* *0 address, *1 pitch, 2 width, 3 height */
+    ML_CUDA_ALLOC_MANAGED,  /* *0 address, 1 bytes */
+    ML_CUDA_ALLOC_HOST,     /* *0 pointer, 1 bytes */
+    ML_CUDA_FREE,           /* 0 address: of device, managed, pool or graph memory */
+    ML_CUDA_FREE_HOST,      /* 0 pointer */
+    ML_CUDA_REGISTER,       /* 0 pointer, 1 bytes */
+    ML_CUDA_UNREGISTER,     /* 0 pointer */
+    ML_CUDA_ALLOC_ASYNC,    /* *0 address, 1 bytes, 2 stream */
+    ML_CUDA_ALLOC_POOL,     /* *0 address, 1 bytes, 2 pool, 3 stream */
+    ML_CUDA_FREE_ASYNC,     /* 0 address, 1 stream */
+    ML_CUDA_POOL_CREATE,    /* *0 pool, 1 properties */
+    ML_CUDA_POOL_DESTROY,   /* 0 pool */
+    ML_CUDA_POOL_TRIM,      /* 0 pool */
+    ML_CUDA_SYNCHRONIZE,    /* pools may have shrunk */
+    ML_CUDA_CREATE,         /* *0 handle, 1 bytes, 2 properties */
+    ML_CUDA_RELEASE,        /* 0 handle */
+    ML_CUDA_RETAIN_HANDLE,  /* *0 handle, 1 address */
+    ML_CUDA_IMPORT_HANDLE,  /* *0 handle */
+    ML_CUDA_MAP,            /* 0 address, 1 bytes, 2 offset, 3 handle */
+    ML_CUDA_UNMAP,          /* 0 address, 1 bytes */
+    ML_CUDA_ARRAY_CREATE,   /* *0 array, 1 descriptor */
+    ML_CUDA_ARRAY_DESTROY,  /* 0 array */
+    ML_CUDA_IPC_OPEN,       /* *0 address; the handle is a struct by value */
+    ML_CUDA_IPC_CLOSE,      /* 0 address */
+    ML_CUDA_GRAPH,          /* a graph is made or unmade; its memory may have changed */
+    ML_CUDA_GRAPH_LAUNCH,   /* 0 executable graph: its memory may have grown */
+    ML_CUDA_INIT,           /* the driver starts */
+    ML_CUDA_CONTEXT_MAKE,   /* a context may come into being */
+    ML_CUDA_CONTEXT_END,    /* 0 context: destroyed */
+    ML_CUDA_PRIMARY_MAKE,   /* *0 context, 1 device */
+    ML_CUDA_PRIMARY_END,    /* 0 device: released or reset */
+    ML_CUDA_MODULE,         /* code is loaded or unloaded */
+    ML_CUDA_LIMIT,          /* 0 limit, 1 value */
+    ML_CUDA_FIRST_LAUNCH,   /* 0 function or kernel: told at its first launch alone */
+    ML_CUDA_FIRST_LAUNCH_1, /* the same, 1 function */
+    ML_CUDA_FIRST_ASK_0,    /* 0 function or kernel: told when first asked for or about */
+    ML_CUDA_FIRST_ASK_1,    /* the same, 1 function */
+    ML_CUDA_FIRST_ASK_2,    /* the same, 2 function */
+    ML_CUDA_FIRST_CALL,     /* told at the entry's first call alone */
+    ML_CUDA_GET_PROC,       /* *1: hand out hooks */
     ML_CUDA_ACTIONS,
 };
 
@@ -72,9 +78,15 @@ static inline uint64_t ml_cuda_out_arg(const struct ml_cuda_call *call)
 }
 
 /* Before and after the driver's function; `result` is its CUresult. Neither
- * changes the call. Keep errno. */
+ * changes the call. Keep errno. Never nested on one thread: what the driver or
+ * the book itself calls is only forwarded. What is told once ("first") is told
+ * again until a call succeeds, and after contexts or code came or went. */
 void ml_cuda_begin(struct ml_cuda_call *call);
 void ml_cuda_end(struct ml_cuda_call *call, int result);
+
+/* Set by a free in a pool: the next ML_CUDA_SYNCHRONIZE has to look. While it is
+ * 0 none is told. */
+extern _Atomic uint32_t ml_cuda_dirty_pools;
 
 /* The driver's own function of that name, behind all hooks; NULL when the driver
  * is not loaded or has none. */

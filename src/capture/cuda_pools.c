@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "cuda_call.h"
 #include "cuda_charges.h"
 #include "cuda_driver.h"
 

@@ -14,9 +14,6 @@
 
 #include "cuda_state.h"
 
-/* Set by a free in a pool; the next synchronisation has to look. */
-extern _Atomic uint32_t ml_cuda_dirty_pools;
-
 /* Enters what the pool holds now. */
 void ml_cuda_pool_look(struct ml_cuda_state *book, uint64_t pool, unsigned device, uint32_t stack);
 

@@ -1,0 +1,314 @@
+/* got_patch.c: see got_patch.h.
+ *
+ * Three ways lead from a loaded object to the driver, all of them through words
+ * that can be written:
+ * - slots of its global offset table, resolved or still to be resolved;
+ * - pointers that it keeps in its data, as the CUDA runtime keeps a table of all
+ *   functions it found;
+ * - its own calls of dlsym, by which it will find them later.
+ *
+ * Words are exchanged whole, so that a thread which is on its way sees the old or
+ * the new one. What comes afterwards asks cuGetProcAddress, which has a hook, or
+ * is looked at when the next context or module is made.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "got_patch.h"
+
+#include <errno.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "compiler.h"
+#include "cuda_resolve.h"
+#include "dlsym_hook.h"
+#include "lock.h"
+
+#define PAGE ((uintptr_t)4096)
+#define OBJECTS_MAX 4096
+
+struct object {
+    uintptr_t base;
+    uintptr_t begin, end; /* of all that is loaded */
+    uintptr_t relro_begin, relro_end;
+    const ElfW(Dyn) * dynamic;
+};
+
+struct range {
+    uintptr_t begin, end;
+};
+
+static bool active;
+static struct ml_lock lock;
+static struct ml_cuda_span driver;
+
+/* How far the last walk came. */
+static unsigned long long adds, subs;
+static uintptr_t done[OBJECTS_MAX]; /* their addresses, unsorted */
+static unsigned done_count;
+
+/* ---- One word -------------------------------------------------------------- */
+
+static int protect(uintptr_t page, long how)
+{
+    return (int)syscall(SYS_mprotect, page, PAGE, how);
+}
+
+static void put(const struct object *o, uintptr_t at, void *value)
+{
+    bool sealed = at >= o->relro_begin && at < o->relro_end;
+    uintptr_t page = at & ~(PAGE - 1);
+
+    if (sealed && protect(page, PROT_READ | PROT_WRITE))
+        return;
+    __atomic_store_n((void **)at, value, __ATOMIC_RELEASE);
+    if (sealed)
+        protect(page, PROT_READ);
+}
+
+/* ---- Slots ------------------------------------------------------------------ */
+
+struct symbols {
+    const ElfW(Sym) * table;
+    const char *names;
+};
+
+static void *hook_for(const char *name)
+{
+    enum ml_cuda_entry entry;
+
+    if (!strcmp(name, "dlsym"))
+        return (void *)(uintptr_t)ml_dlsym_hook;
+    if (strncmp(name, "cu", 2))
+        return NULL;
+    entry = ml_cuda_entry_of(name);
+    /* Not one that the driver lacks: the program shall find that out. */
+    if (entry == ML_CUDA_ENTRY_COUNT || !ml_cuda_real[entry])
+        return NULL;
+    return ml_cuda_hooks[entry];
+}
+
+/* What the slot leads to, or would once resolved, is the real function, and not
+ * that of another tool. A slot to be resolved leads back into its object. */
+static bool leads_to_real(const struct object *o, uintptr_t to, const void *hook)
+{
+    if (!to)
+        return false;
+    if (to >= o->begin && to < o->end)
+        return true;
+    if (hook == ml_dlsym_hook)
+        return to == (uintptr_t)ml_dlsym_real_function();
+    return ml_cuda_hand_out((void *)to) == hook;
+}
+
+static void patch_slots(const struct object *o, const struct symbols *symbols,
+                        const ElfW(Rela) * slots, size_t bytes)
+{
+    for (size_t i = 0; i < bytes / sizeof(*slots); i++) {
+        const ElfW(Rela) *slot = &slots[i];
+        const ElfW(Sym) *symbol = &symbols->table[ELF64_R_SYM(slot->r_info)];
+        uintptr_t at = o->base + slot->r_offset;
+        unsigned type = ELF64_R_TYPE(slot->r_info);
+        void *hook;
+
+        if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) ||
+            symbol->st_shndx != SHN_UNDEF)
+            continue;
+        hook = hook_for(symbols->names + symbol->st_name);
+        if (hook && leads_to_real(o, *(uintptr_t *)at, hook))
+            put(o, at, hook);
+    }
+}
+
+/* Libc has added the base to addresses in most objects' dynamic sections. */
+static uintptr_t address_in(const struct object *o, ElfW(Addr) value)
+{
+    return value < o->base ? o->base + value : value;
+}
+
+static void patch_tables(const struct object *o)
+{
+    struct symbols symbols = {0};
+    uintptr_t plt = 0, rela = 0;
+    size_t plt_bytes = 0, rela_bytes = 0;
+
+    for (const ElfW(Dyn) *d = o->dynamic; d && d->d_tag != DT_NULL; d++) {
+        if (d->d_tag == DT_SYMTAB)
+            symbols.table = (const void *)address_in(o, d->d_un.d_ptr);
+        else if (d->d_tag == DT_STRTAB)
+            symbols.names = (const void *)address_in(o, d->d_un.d_ptr);
+        else if (d->d_tag == DT_JMPREL)
+            plt = address_in(o, d->d_un.d_ptr);
+        else if (d->d_tag == DT_PLTRELSZ)
+            plt_bytes = d->d_un.d_val;
+        else if (d->d_tag == DT_RELA)
+            rela = address_in(o, d->d_un.d_ptr);
+        else if (d->d_tag == DT_RELASZ)
+            rela_bytes = d->d_un.d_val;
+    }
+    if (!symbols.table || !symbols.names)
+        return;
+    if (plt)
+        patch_slots(o, &symbols, (const void *)plt, plt_bytes);
+    if (rela)
+        patch_slots(o, &symbols, (const void *)rela, rela_bytes);
+}
+
+/* ---- Data -------------------------------------------------------------------- */
+
+/* A program may have closed a part of its own data; the kernel can tell without a
+ * fault. Where the call is not allowed, data is taken to be readable.
+ * @return how many bytes are in `copy` */
+static size_t read_data(uintptr_t from, uintptr_t *copy, size_t bytes)
+{
+    struct iovec to = {copy, bytes};
+    struct iovec there = {(void *)from, bytes};
+    long n = syscall(SYS_process_vm_readv, (long)getpid(), &to, 1L, &there, 1L, 0L);
+
+    if (n >= 0)
+        return (size_t)n;
+    if (errno == EFAULT)
+        return 0;
+    memcpy(copy, (const void *)from, bytes);
+    return bytes;
+}
+
+/* Of each word that may be a function of the driver. */
+static void patch_word(const struct object *o, uintptr_t at, uintptr_t word)
+{
+    void *hook = ml_cuda_hand_out((void *)word);
+
+    if (hook != (void *)word)
+        put(o, at, hook);
+}
+
+static void patch_data(const struct object *o, struct range data)
+{
+    static uintptr_t copy[8192];
+
+    data.begin = (data.begin + 7) & ~(uintptr_t)7;
+    while (data.begin + sizeof(uintptr_t) <= data.end) {
+        size_t wanted = ml_min_u64(sizeof(copy), data.end - data.begin) & ~(size_t)7;
+        size_t got = read_data(data.begin, copy, wanted) & ~(size_t)7;
+
+        for (size_t i = 0; i < got / sizeof(*copy); i++) {
+            if (ML_UNLIKELY(copy[i] - driver.begin < driver.end - driver.begin))
+                patch_word(o, data.begin + i * sizeof(*copy), copy[i]);
+        }
+        /* Past the page that cannot be read. */
+        if (got < wanted)
+            got = ((data.begin + got + PAGE) & ~(PAGE - 1)) - data.begin;
+        data.begin += got;
+    }
+}
+
+/* ---- Objects ------------------------------------------------------------------- */
+
+static bool begins(const char *text, const char *with)
+{
+    return !strncmp(text, with, strlen(with));
+}
+
+/* The driver's own pointers must go on leading to itself, and ours to it. */
+static bool is_left_alone(const struct object *o, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    uintptr_t own = (uintptr_t)ml_dlsym_hook;
+
+    return begins(name, "libcuda.so") || begins(name, "libcudadebugger.so") ||
+           begins(name, "libnvidia-") || begins(name, "linux-vdso") ||
+           (own >= o->begin && own < o->end);
+}
+
+static void survey(const struct dl_phdr_info *info, struct object *o)
+{
+    *o = (struct object){.base = info->dlpi_addr, .begin = UINTPTR_MAX};
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        uintptr_t begin = o->base + part->p_vaddr;
+        uintptr_t end = begin + part->p_memsz;
+
+        if (part->p_type == PT_DYNAMIC) {
+            o->dynamic = (const void *)begin;
+        } else if (part->p_type == PT_GNU_RELRO) {
+            /* As libc does it: whole pages only. */
+            o->relro_begin = begin & ~(PAGE - 1);
+            o->relro_end = end & ~(PAGE - 1);
+        } else if (part->p_type == PT_LOAD) {
+            o->begin = ml_min_u64(o->begin, begin);
+            o->end = ml_max_u64(o->end, end);
+        }
+    }
+}
+
+static bool is_done(const struct object *o)
+{
+    for (unsigned i = 0; i < done_count; i++) {
+        if (done[i] == o->begin)
+            return true;
+    }
+    if (done_count < OBJECTS_MAX)
+        done[done_count++] = o->begin;
+    return false;
+}
+
+static void patch_object(const struct dl_phdr_info *info)
+{
+    struct object o;
+
+    survey(info, &o);
+    if (is_left_alone(&o, info->dlpi_name ? info->dlpi_name : "") || is_done(&o))
+        return;
+    patch_tables(&o);
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        uintptr_t begin = o.base + part->p_vaddr;
+        if (part->p_type == PT_LOAD && part->p_flags & PF_W)
+            patch_data(&o, (struct range){begin, begin + part->p_memsz});
+    }
+}
+
+static int visit(struct dl_phdr_info *info, size_t size, void *context)
+{
+    bool *first = context;
+
+    (void)size;
+    if (*first) {
+        *first = false;
+        if (info->dlpi_adds == adds && info->dlpi_subs == subs)
+            return 1;
+        /* Something else may be where an object was. */
+        if (info->dlpi_subs != subs)
+            done_count = 0;
+        adds = info->dlpi_adds;
+        subs = info->dlpi_subs;
+    }
+    patch_object(info);
+    return 0;
+}
+
+void ml_got_patch_again(void)
+{
+    int saved_errno = errno;
+    bool first = true;
+
+    if (!__atomic_load_n(&active, __ATOMIC_ACQUIRE) || !ml_lock_or_give_up(&lock))
+        return;
+    dl_iterate_phdr(visit, &first);
+    ml_unlock(&lock);
+    errno = saved_errno;
+}
+
+void ml_got_patch(void)
+{
+    driver = ml_cuda_real_span();
+    __atomic_store_n(&active, true, __ATOMIC_RELEASE);
+    ml_got_patch_again();
+}
