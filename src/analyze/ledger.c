@@ -34,42 +34,46 @@ static void take_sample(const struct ml_ledger_sample *sample, struct ml_ledger_
         device->reserved_bytes = sample->total - sample->used - sample->free;
 }
 
-/* What others have, as the driver says, or else what was there before. */
-static int add_others(const struct ml_ledger_sample *sample,
-                      const struct ml_ledger_scan_device *scanned, struct ml_ledger_device *device,
-                      struct ml_arena *arena)
+static int add_entry(struct ml_ledger_device *device, const char *name, uint64_t bytes,
+                     struct ml_arena *arena, struct ml_ledger_entry **ret)
 {
-    struct ml_ledger_entry *added;
-
-    device->others_known = device->sampled && (sample->has_others || scanned->has_before);
-    if (!device->others_known)
-        return 0;
-    added = sample->has_others
-                ? ml_ledger_add(&device->book, "other processes", (int64_t)sample->others, arena)
-                : ml_ledger_add(&device->book, "used before the run began",
-                                (int64_t)scanned->before, arena);
-    if (!added)
+    *ret = ml_ledger_add(&device->book, name, (int64_t)bytes, arena);
+    if (!*ret)
         return -ENOMEM;
-    device->book.bytes = ml_ledger_sum(device->book.bytes, added->bytes);
+    device->book.bytes = ml_ledger_sum(device->book.bytes, (int64_t)bytes);
     return 0;
 }
 
-/* Managed memory is charged where and when it is touched, which nobody tells. */
-static int add_managed(uint64_t managed, struct ml_ledger_device *device, struct ml_arena *arena)
+/* Managed memory is charged where and when it is touched, which nobody tells: it
+ * may be what nothing else accounts for. */
+static int add_managed(uint64_t managed, uint64_t others, struct ml_ledger_device *device,
+                       struct ml_arena *arena)
 {
-    int64_t left = ml_ledger_difference((int64_t)device->used_bytes, device->book.bytes);
-    struct ml_ledger_entry *added;
+    int64_t left = (int64_t)(device->used_bytes - others - (uint64_t)device->book.bytes);
+    struct ml_ledger_entry *entry;
+    int r;
 
     if (managed == 0 || !device->sampled)
         return 0;
-    left = left < 0 ? 0 : (uint64_t)left > managed ? (int64_t)managed : left;
-    added = ml_ledger_add(&device->book, "managed memory on this device", left, arena);
-    if (!added)
-        return -ENOMEM;
-    added->inferred = true;
-    added->of_bytes = managed;
-    device->book.bytes = ml_ledger_sum(device->book.bytes, left);
+    r = add_entry(device, "managed memory on this device",
+                  left < 0 ? 0 : ml_min_u64((uint64_t)left, managed), arena, &entry);
+    if (r < 0)
+        return r;
+    entry->inferred = true;
+    entry->of_bytes = managed;
     return 0;
+}
+
+/* What others have, as the driver says, or else what was there before. */
+static int add_others(const struct ml_ledger_sample *sample, uint64_t others,
+                      struct ml_ledger_device *device, struct ml_arena *arena)
+{
+    struct ml_ledger_entry *entry;
+
+    if (!device->others_known)
+        return 0;
+    return add_entry(device, sample->has_others ? "other processes" : "used before the run began",
+                     others, arena, &entry);
 }
 
 static void balance(struct ml_ledger_device *device)
@@ -105,15 +109,16 @@ static int fill_device(const struct ml_replay *replay, const struct ml_ledger_sc
                        const struct ml_ledger_sample *sample, size_t top,
                        struct ml_ledger_device *device, struct ml_arena *arena)
 {
-    uint64_t managed;
+    uint64_t managed, others = sample->has_others ? sample->others : scanned->before;
     int r = ml_ledger_book(replay, scanned->name, top, &device->book, arena, &device->stray_bytes,
                            &managed);
 
     take_sample(sample, device);
+    device->others_known = device->sampled && (sample->has_others || scanned->has_before);
     if (r == 0)
-        r = add_others(sample, scanned, device, arena);
+        r = add_managed(managed, device->others_known ? others : 0, device, arena);
     if (r == 0)
-        r = add_managed(managed, device, arena);
+        r = add_others(sample, others, device, arena);
     balance(device);
     return r;
 }

@@ -13,8 +13,9 @@
 #include "verbs.h"
 
 struct ledger_opts {
-    struct ml_top_opts top; /* first, as its option entries want it */
+    struct ml_report_opts report; /* first, as its option entries want it */
     const char *at, *device;
+    int64_t top;
     double fail_percent; /* negative: never */
 };
 
@@ -36,7 +37,15 @@ static const struct ml_option options[] = {
      .help = "exit with 1 when more than PERCENT of what is used is unexplained",
      .min = 0,
      .max = 1000000},
-    ML_TOP_OPTIONS("scopes and owners in each group"),
+    {.name = "top",
+     .letter = 'n',
+     .type = ML_OPT_INT,
+     .offset = offsetof(struct ledger_opts, top),
+     .value_name = "N",
+     .help = "scopes and owners to list in each group (5)",
+     .min = 0,
+     .max = 1000000},
+    ML_REPORT_OPTIONS,
 };
 
 /* @return false: neither of the words nor a time */
@@ -77,7 +86,7 @@ static int judge(const struct ml_ledger *ledger, double percent)
 static int print_ledger(const struct ml_trace *trace, const char *file,
                         const struct ledger_opts *opts, const struct ml_ledger_opts *ledger_opts)
 {
-    struct ml_style style = ml_report_style(&opts->top.report);
+    struct ml_style style = ml_report_style(&opts->report);
     struct ml_error err = {0};
     struct ml_ledger ledger;
     struct ml_buf out;
@@ -85,8 +94,8 @@ static int print_ledger(const struct ml_trace *trace, const char *file,
 
     ml_buf_init(&out);
     if (r == 0)
-        r = opts->top.report.json ? ml_ledger_json(&ledger, file, &out)
-                                  : ml_ledger_text(&ledger, file, &style, &out);
+        r = opts->report.json ? ml_ledger_json(&ledger, file, &out)
+                              : ml_ledger_text(&ledger, file, &style, &out);
     status = r < 0 ? ml_report_fail(&err) : ml_report_write(&out);
     if (status == ML_EXIT_OK && opts->fail_percent >= 0)
         status = judge(&ledger, opts->fail_percent);
@@ -97,7 +106,7 @@ static int print_ledger(const struct ml_trace *trace, const char *file,
 
 static int run(int argc, char **argv)
 {
-    struct ledger_opts opts = {.top.top = 5, .fail_percent = -1};
+    struct ledger_opts opts = {.top = 5, .fail_percent = -1};
     struct ml_ledger_opts ledger_opts = {0};
     struct ml_trace *trace;
     const char *file;
@@ -110,11 +119,11 @@ static int run(int argc, char **argv)
                                    "--at: '%s' is neither peak, nor end, nor a time such as 1.5s",
                                    opts.at);
     ledger_opts.device = opts.device;
-    ledger_opts.top = (size_t)opts.top.top;
+    ledger_opts.top = (size_t)opts.top;
     file = ml_report_operand(&ml_verb_ledger, argc, argv, first);
     if (!file)
         return ML_EXIT_USAGE;
-    trace = ml_report_open(file, &opts.top.report);
+    trace = ml_report_open(file, &opts.report);
     if (!trace)
         return ML_EXIT_FAILURE;
     status = print_ledger(trace, file, &opts, &ledger_opts);

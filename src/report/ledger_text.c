@@ -135,7 +135,7 @@ static int put_free(struct page *p)
     r = ml_buf_printf(p->out, "  free %s of %s",
                       ml_format_bytes(a, (int64_t)d->free_bytes, p->style->unit),
                       ml_format_bytes(b, (int64_t)d->total_bytes, p->style->unit));
-    if (r == 0 && d->has_reserved)
+    if (r == 0 && d->reserved_bytes > 0)
         r = ml_buf_printf(p->out, "; %s reserved by driver and firmware",
                           ml_format_bytes(a, (int64_t)d->reserved_bytes, p->style->unit));
     return r < 0 ? r : ml_buf_puts(p->out, "\n");
