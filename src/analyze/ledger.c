@@ -55,8 +55,8 @@ static int add_managed(uint64_t managed, uint64_t others, struct ml_ledger_devic
 
     if (managed == 0 || !device->sampled)
         return 0;
-    r = add_entry(device, "managed memory on this device",
-                  left < 0 ? 0 : ml_min_u64((uint64_t)left, managed), arena, &entry);
+    r = add_entry(device, "managed memory", left < 0 ? 0 : ml_min_u64((uint64_t)left, managed),
+                  arena, &entry);
     if (r < 0)
         return r;
     entry->inferred = true;
@@ -64,16 +64,35 @@ static int add_managed(uint64_t managed, uint64_t others, struct ml_ledger_devic
     return 0;
 }
 
-/* What others have, as the driver says, or else what was there before. */
-static int add_others(const struct ml_ledger_sample *sample, uint64_t others,
-                      struct ml_ledger_device *device, struct ml_arena *arena)
+/* What others have, as the driver says, or else what was there before. An old
+ * driver's figure contains what it reserves, which only the latter covers. */
+struct others {
+    const char *name; /* NULL: not known */
+    uint64_t bytes;
+};
+
+static struct others find_others(const struct ml_trace *trace,
+                                 const struct ml_ledger_scan_device *scanned,
+                                 const struct ml_ledger_sample *sample)
+{
+    const char *reserve = ml_trace_setting(trace, "gpu_used_has_reserve");
+    bool by_driver = sample->has_others && !(reserve && scanned->has_before);
+
+    if (!(sample->bits & ML_SAMPLE_USED))
+        return (struct others){0};
+    if (by_driver)
+        return (struct others){"other processes", sample->others};
+    return scanned->has_before ? (struct others){"used before the run began", scanned->before}
+                               : (struct others){0};
+}
+
+static int add_others(const struct others *others, struct ml_ledger_device *device,
+                      struct ml_arena *arena)
 {
     struct ml_ledger_entry *entry;
 
-    if (!device->others_known)
-        return 0;
-    return add_entry(device, sample->has_others ? "other processes" : "used before the run began",
-                     others, arena, &entry);
+    device->others_known = others->name;
+    return others->name ? add_entry(device, others->name, others->bytes, arena, &entry) : 0;
 }
 
 static void balance(struct ml_ledger_device *device)
@@ -109,16 +128,16 @@ static int fill_device(const struct ml_replay *replay, const struct ml_ledger_sc
                        const struct ml_ledger_sample *sample, size_t top,
                        struct ml_ledger_device *device, struct ml_arena *arena)
 {
-    uint64_t managed, others = sample->has_others ? sample->others : scanned->before;
+    struct others others = find_others(replay->trace, scanned, sample);
+    uint64_t managed;
     int r = ml_ledger_book(replay, scanned->name, top, &device->book, arena, &device->stray_bytes,
                            &managed);
 
     take_sample(sample, device);
-    device->others_known = device->sampled && (sample->has_others || scanned->has_before);
     if (r == 0)
-        r = add_managed(managed, device->others_known ? others : 0, device, arena);
+        r = add_managed(managed, others.bytes, device, arena);
     if (r == 0)
-        r = add_others(sample, others, device, arena);
+        r = add_others(&others, device, arena);
     balance(device);
     return r;
 }

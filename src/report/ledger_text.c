@@ -49,7 +49,7 @@ static void inferred_row(struct page *p, size_t depth, const struct ml_ledger_en
 {
     char name[128], bytes[32];
 
-    snprintf(name, sizeof(name), "%s (inferred, of %s allocated)", entry->name,
+    snprintf(name, sizeof(name), "%s (inferred, of %s)", entry->name,
              ml_format_bytes(bytes, (int64_t)entry->of_bytes, p->style->unit));
     row(p, depth, name, entry->bytes, entry->percent);
 }
@@ -148,8 +148,9 @@ static int put_remarks(struct page *p)
     int r = 0;
 
     if (!d->sampled)
-        return ml_buf_puts(p->out, "  The driver's figure is not known: there is no sample of it, "
-                                   "so none is missing.\n");
+        return ml_buf_puts(p->out,
+                           "  The driver's figure is not known: no sample was taken by then, "
+                           "so no remainder is claimed.\n");
     if (!d->others_known)
         r = ml_buf_puts(p->out, "  What other processes use is not known.\n");
     if (r == 0 && d->stray_bytes > 0)

@@ -436,6 +436,23 @@ static void other_processes_are_as_the_driver_says(void **state)
     ml_ledger_release(&ledger);
 }
 
+static void a_figure_with_the_reserve_needs_the_first_sample(void **state)
+{
+    struct fixture f = fixture_begin();
+    struct ml_ledger ledger;
+
+    (void)state;
+    ml_maker_setting(f.maker, "gpu_used_has_reserve", "yes");
+    sample(&f, ML_SAMPLE_BY_PROCESS, 600 * MIB);
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_CONTEXT), 1, 3 * MIB);
+    sample(&f, 0, 603 * MIB);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_entry(&ledger, "used before the run began", 600 * MIB);
+    assert_none(&ledger, "other processes");
+    assert_balanced(&ledger, 0);
+    ml_ledger_release(&ledger);
+}
+
 static void a_first_sample_after_the_first_entry_tells_nothing_of_others(void **state)
 {
     struct fixture f = fixture_begin();
@@ -474,7 +491,7 @@ static void managed_memory_takes_the_remainder_up_to_its_size(void **state)
     (void)state;
     for (size_t i = 0; i < ML_ARRAY_SIZE(cases); i++) {
         struct ml_ledger ledger = managed_book(100, cases[i].used);
-        const struct ml_ledger_entry *entry = find(&ledger, "managed memory on this device");
+        const struct ml_ledger_entry *entry = find(&ledger, "managed memory");
 
         assert_non_null(entry);
         assert_int_equal(entry->bytes, cases[i].managed);
@@ -491,7 +508,7 @@ static void without_managed_memory_nothing_is_inferred(void **state)
     struct ml_ledger ledger = managed_book(0, 500);
 
     (void)state;
-    assert_none(&ledger, "managed memory on this device");
+    assert_none(&ledger, "managed memory");
     assert_balanced(&ledger, 200);
     ml_ledger_release(&ledger);
 }
@@ -740,6 +757,7 @@ int main(void)
         cmocka_unit_test(several_processes_have_pages_of_their_own),
         cmocka_unit_test(what_ended_processes_had_is_gone),
         cmocka_unit_test(other_processes_are_as_the_driver_says),
+        cmocka_unit_test(a_figure_with_the_reserve_needs_the_first_sample),
         cmocka_unit_test(a_first_sample_after_the_first_entry_tells_nothing_of_others),
         cmocka_unit_test(managed_memory_takes_the_remainder_up_to_its_size),
         cmocka_unit_test(without_managed_memory_nothing_is_inferred),
