@@ -95,10 +95,4 @@ static inline uint64_t ml_span_of(const struct ml_replay *r, uint32_t block)
     return r->blocks.items[block].size + cut;
 }
 
-/* The byte behind the last one, at most the largest number. */
-static inline uint64_t ml_end_of(uint64_t addr, uint64_t size)
-{
-    return size > UINT64_MAX - addr ? UINT64_MAX : addr + size;
-}
-
 #endif

@@ -54,6 +54,12 @@ struct ml_block {
     bool gone; /* in a frozen table: it was freed since */
 };
 
+/* The byte behind the last one, at most the largest number. */
+static inline uint64_t ml_end_of(uint64_t addr, uint64_t size)
+{
+    return size > UINT64_MAX - addr ? UINT64_MAX : addr + size;
+}
+
 /* Bytes live now, and the most there were. */
 struct ml_gauge {
     uint64_t live_bytes;

@@ -84,3 +84,19 @@ int ml_report_wall_time(struct ml_buf *out, uint64_t wall_ns)
         strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm);
     return ml_buf_puts(out, text);
 }
+
+int ml_report_origin(struct ml_buf *out, const char *run, uint64_t wall_ns, const char *host)
+{
+    int r = ml_report_safe(out, run);
+
+    if (r == 0)
+        r = ml_buf_puts(out, "\nrecorded ");
+    if (r == 0)
+        r = ml_report_wall_time(out, wall_ns);
+    if (r == 0 && host) {
+        r = ml_buf_puts(out, " on ");
+        if (r == 0)
+            r = ml_report_safe(out, host);
+    }
+    return r;
+}

@@ -24,17 +24,9 @@ struct page {
 static int put_origin(const struct page *p, const char *file)
 {
     char duration[32], events[32], bytes[32];
-    int r = ml_report_safe(p->out, p->s->command ? p->s->command : file);
+    int r = ml_report_origin(p->out, p->s->command ? p->s->command : file, p->s->start_wall_ns,
+                             p->s->host);
 
-    if (r == 0)
-        r = ml_buf_puts(p->out, "\nrecorded ");
-    if (r == 0)
-        r = ml_report_wall_time(p->out, p->s->start_wall_ns);
-    if (r == 0 && p->s->host) {
-        r = ml_buf_puts(p->out, " on ");
-        if (r == 0)
-            r = ml_report_safe(p->out, p->s->host);
-    }
     if (r < 0)
         return r;
     return ml_buf_printf(p->out, ": %s, %s events, %s on disk\n\n",

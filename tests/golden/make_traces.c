@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cuda_spaces.h"
 #include "memledger/memledger.h"
 #include "trace_maker.h"
 
@@ -189,6 +190,100 @@ static int write_training(const char *path, const char *command, uint64_t batch,
     return ml_maker_close(s.m);
 }
 
+/* ---- A training step on a GPU, for the ledger -------------------------- */
+
+#define GPU_TOTAL (143771 * MIB)
+#define GPU_RESERVED (615 * MIB)
+#define SEGMENT UINT64_C(0x7f0000000000)
+
+static uint32_t gpu_space(struct scene *s, const char *device, uint32_t level, const char *name)
+{
+    return ml_maker_space(s->m, 0, text(s, device), level, text(s, name));
+}
+
+static void gpu_sample(struct scene *s, uint64_t bits, uint64_t used)
+{
+    bits |= ML_SAMPLE_USED | ML_SAMPLE_FREE | ML_SAMPLE_TOTAL;
+    event(s, MS,
+          (struct ml_event){
+              .kind = ML_SAMPLE,
+              .args = {text(s, "cuda:0"), bits, used, GPU_TOTAL - GPU_RESERVED - used, GPU_TOTAL}});
+}
+
+static void gpu_tensor(struct scene *s, uint32_t scope, uint64_t offset, uint64_t bytes,
+                       const char *name, uint64_t category)
+{
+    push(s, scope);
+    alloc(s, s->blocks, SEGMENT + offset, bytes);
+    label(s, SEGMENT + offset, name, category);
+    pop(s, 0);
+}
+
+static void gpu_tensors(struct scene *s)
+{
+    uint32_t model = ml_maker_scope(s->m, 0, MEMLEDGER_SCOPE_MODULE, text(s, "model"));
+    uint32_t conv = ml_maker_scope(s->m, model, MEMLEDGER_SCOPE_MODULE, text(s, "conv1"));
+    uint32_t fc = ml_maker_scope(s->m, model, MEMLEDGER_SCOPE_MODULE, text(s, "fc"));
+
+    gpu_tensor(s, conv, 0, 12 * MIB, "conv1.weight", MEMLEDGER_PARAMETER);
+    gpu_tensor(s, fc, 12 * MIB, 200 * MIB, "fc.weight", MEMLEDGER_PARAMETER);
+    gpu_tensor(s, conv, 212 * MIB, 256 * MIB, "conv1.output", MEMLEDGER_ACTIVATION);
+    gpu_tensor(s, fc, 500 * MIB, 4 * MIB + 512, "fc.output", MEMLEDGER_ACTIVATION);
+}
+
+static void gpu_run(struct scene *s)
+{
+    uint32_t memory = gpu_space(s, "cuda:0", MEMLEDGER_DRIVER, ML_CUDA_MEMORY);
+    uint32_t pools = gpu_space(s, "cuda:0", MEMLEDGER_DRIVER, ML_CUDA_POOLS);
+    uint32_t async = gpu_space(s, "cuda:0", MEMLEDGER_BLOCK, ML_CUDA_ASYNC);
+
+    s->blocks = gpu_space(s, "cuda:0", MEMLEDGER_BLOCK, "tensors");
+    gpu_sample(s, 0, 0);
+    alloc(s, gpu_space(s, "cuda:0", MEMLEDGER_DRIVER, ML_CUDA_CONTEXT), 1, 527 * MIB);
+    gpu_sample(s, ML_SAMPLE_INSIDE, 527 * MIB);
+    alloc(s, gpu_space(s, "cuda:0", MEMLEDGER_DRIVER, ML_CUDA_MODULES), 1, 92 * MIB);
+    alloc(s, memory, SEGMENT, 512 * MIB);
+    alloc(s, memory, SEGMENT + 4096 * MIB, 96 * MIB);
+    alloc(s, gpu_space(s, "cuda:0", MEMLEDGER_DRIVER, ML_CUDA_ROUNDING), 1, 2 * MIB);
+    alloc(s, pools, 1, 64 * MIB);
+    alloc(s, async, SEGMENT + 8192 * MIB, 40 * MIB);
+    alloc(s, gpu_space(s, ML_CUDA_MANAGED_DEVICE, MEMLEDGER_DRIVER, ML_CUDA_MANAGED),
+          SEGMENT + 16384 * MIB, 64 * MIB);
+    gpu_tensors(s);
+    gpu_sample(s, ML_SAMPLE_INSIDE, 1361 * MIB); /* the peak: 4 MiB more than the book and all */
+    release(s, async, SEGMENT + 8192 * MIB);
+    release(s, pools, 1);
+    release(s, s->blocks, SEGMENT + 212 * MIB);
+    gpu_sample(s, ML_SAMPLE_INSIDE | ML_SAMPLE_LAST, 1228 * MIB);
+    event(s, MS, (struct ml_event){.kind = ML_PROCESS_END, .args = {0, 1}});
+    gpu_sample(s, 0, 0);
+}
+
+static int write_gpu(const char *directory)
+{
+    struct ml_maker_opts opts = {.start_wall_ns = START_WALL};
+    struct scene s = {0};
+    char path[4096];
+    int r;
+
+    snprintf(path, sizeof(path), "%s/gpu.mled", directory);
+    unlink(path);
+    s.m = ml_maker_create(path, &opts);
+    ml_maker_setting(s.m, "version", "0.1.0");
+    ml_maker_setting(s.m, "command", "python3 train.py --device cuda");
+    ml_maker_setting(s.m, "host", "workstation");
+    ml_maker_setting(s.m, "gpu cuda:0", "NVIDIA H200");
+    ml_maker_process(s.m, 4000, -1, text(&s, "python3 train.py --device cuda"));
+    ml_maker_thread(s.m, 0, 4000, text(&s, "train"));
+    gpu_run(&s);
+    r = ml_maker_close(s.m);
+    if (r < 0)
+        fprintf(stderr, "make_traces: %s: %s\n", path, strerror(-r));
+    return r;
+}
+
+/* ------------------------------------------------------------------------ */
+
 static int write_one(const char *directory, const char *name, const char *command, uint64_t batch,
                      bool spoilt)
 {
@@ -210,7 +305,8 @@ int main(int argc, char **argv)
 
     if (write_one(directory, "train-32.mled", "python3 train.py --batch 32", 16, false) < 0 ||
         write_one(directory, "train-64.mled", "python3 train.py --batch 64", 32, false) < 0 ||
-        write_one(directory, "train-cut.mled", "python3 train.py --batch 32", 16, true) < 0)
+        write_one(directory, "train-cut.mled", "python3 train.py --batch 32", 16, true) < 0 ||
+        write_gpu(directory) < 0)
         return 1;
     return 0;
 }

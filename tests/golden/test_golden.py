@@ -27,6 +27,13 @@ CASES = {
     "summary-narrow.txt": "summary --unit KiB --top 2 train-32.mled",
     "summary.json": "summary --json train-32.mled",
     "summary-cut.txt": "summary train-cut.mled",
+    "ledger.txt": "ledger gpu.mled",
+    "ledger.json": "ledger --json gpu.mled",
+    "ledger-end.txt": "ledger --at end --top 1 gpu.mled",
+    "ledger-narrow.txt": "ledger --at 5ms --unit MiB gpu.mled",
+    "ledger-fail.txt": "ledger --at end --top 0 --fail-over 0.01 gpu.mled",
+    "ledger-early.txt": "ledger --at 2us --fail-over 1 gpu.mled",
+    "ledger-no-gpu.txt": "ledger --device 3 gpu.mled",
     "stats.txt": "stats train-32.mled",
     "stats.json": "stats --json train-32.mled",
     "events.txt": "events train-32.mled",
@@ -39,6 +46,7 @@ CASES = {
     "plot.svg": "plot -o /dev/stdout.svg train-32.mled train-64.mled",
     "help.txt": "--help",
     "help-summary.txt": "help summary",
+    "help-ledger.txt": "help ledger",
     "help-events.txt": "events --help",
     "help-compare.txt": "compare -h",
     "help-plot.txt": "plot --help",
@@ -49,6 +57,7 @@ CASES = {
     "no-operand.txt": "stats",
     "not-a-trace.txt": "summary ../test_golden.py",
     "plot-png.txt": "plot -o a.png train-32.mled",
+    "bad-instant.txt": "ledger --at never gpu.mled",
     "bad-kind.txt": "events --kind aloc train-32.mled",
 }
 
@@ -58,7 +67,7 @@ def environment(name):
     env = {k: v for k, v in os.environ.items() if not k.startswith("MEMLEDGER_")}
     env.pop("NO_COLOR", None)
     env.pop("COLUMNS", None)
-    if name == "summary-narrow.txt":
+    if name.endswith("-narrow.txt"):
         env["COLUMNS"] = "72"
     return env
 

@@ -5,8 +5,11 @@
  */
 #include "test_analyze_fixture.h"
 
+#include "cuda_spaces.h"
 #include "events.h"
 #include "events_report.h"
+#include "ledger.h"
+#include "ledger_report.h"
 #include "stats.h"
 #include "stats_report.h"
 #include "summary.h"
@@ -37,9 +40,23 @@ static uint64_t some_number(void)
     }
 }
 
+/* Spaces of a GPU, on which samples then are. @return its name */
+static uint32_t add_gpu(struct fixture *f)
+{
+    uint32_t gpu = ml_maker_string(f->maker, "cuda:0");
+
+    ml_maker_space(f->maker, 0, gpu, MEMLEDGER_DRIVER, ml_maker_string(f->maker, ML_CUDA_MEMORY));
+    ml_maker_space(f->maker, 0, gpu, MEMLEDGER_DRIVER, ml_maker_string(f->maker, ML_CUDA_POOLS));
+    ml_maker_space(f->maker, 0, gpu, MEMLEDGER_BLOCK, ml_maker_string(f->maker, ML_CUDA_ASYNC));
+    ml_maker_space(f->maker, 0, gpu, MEMLEDGER_BLOCK, ml_maker_string(f->maker, "tensors"));
+    ml_maker_space(f->maker, 1, gpu, MEMLEDGER_POOL, ml_maker_string(f->maker, "segments"));
+    return gpu;
+}
+
 static struct ml_trace *hostile_trace(uint64_t seed)
 {
     struct fixture f = fixture_begin();
+    uint32_t gpu;
 
     random_state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     fixture_nest(&f);
@@ -47,11 +64,12 @@ static struct ml_trace *hostile_trace(uint64_t seed)
     fixture_space_of(&f, 1);
     fixture_process(&f, 2, 101, 1, ML_EXECED);
     fixture_space_of(&f, 2);
+    gpu = add_gpu(&f);
     for (int i = 0; i < EVENTS; i++) {
         struct ml_event e = {
             .kind = (uint8_t)(1 + next_random() % (ML_KIND_COUNT - 1)),
             .thread = (uint32_t)(next_random() % 5),
-            .space = (uint32_t)(next_random() % 8),
+            .space = (uint32_t)(next_random() % 12),
             .scope = (uint32_t)(next_random() % 4),
             .addr = some_number(),
             .size = some_number(),
@@ -61,6 +79,8 @@ static struct ml_trace *hostile_trace(uint64_t seed)
             e.kind = (uint8_t)(1 + next_random() % 7); /* memory events, mostly */
         for (int k = 0; k < ML_EVENT_ARGS; k++)
             e.args[k] = some_number();
+        if (e.kind == ML_SAMPLE && next_random() % 2)
+            e.args[0] = gpu;
         fixture_event(&f, e);
     }
     return fixture_open(&f);
@@ -117,6 +137,22 @@ static int print(void *ctx, const struct ml_event_view *view)
     return ml_event_text(view, &(struct ml_style){0}, ctx);
 }
 
+static void report_ledger(const struct ml_trace *trace, enum ml_ledger_at at, struct ml_buf *out)
+{
+    const struct ml_style style = {.width = 100};
+    struct ml_error err = {0};
+    struct ml_ledger ledger;
+
+    assert_int_equal(ml_ledger(trace, &(struct ml_ledger_opts){.at = at, .time_ns = 7000, .top = 5},
+                               &ledger, &err),
+                     0);
+    assert_int_equal(ledger.devices.len, 1);
+    assert_int_equal(ledger.devices.items[0].balanced, ledger.devices.items[0].sampled);
+    assert_int_equal(ml_ledger_text(&ledger, "f", &style, out), 0);
+    assert_int_equal(ml_ledger_json(&ledger, "f", out), 0);
+    ml_ledger_release(&ledger);
+}
+
 static void report_all(const struct ml_trace *trace)
 {
     const struct ml_style style = {.width = 100};
@@ -138,6 +174,9 @@ static void report_all(const struct ml_trace *trace)
     assert_int_equal(
         ml_events(trace, &(struct ml_events_opts){.to_ns = UINT64_MAX}, print, &out, NULL, &err),
         0);
+    report_ledger(trace, ML_LEDGER_PEAK, &out);
+    report_ledger(trace, ML_LEDGER_END, &out);
+    report_ledger(trace, ML_LEDGER_TIME, &out);
     ml_summary_release(&summary);
     ml_stats_release(&stats);
     ml_timeline_release(&timeline);

@@ -7,11 +7,14 @@
 
 #include <errno.h>
 
+#include "cuda_spaces.h"
 #include "compare.h"
 #include "compare_report.h"
 #include "events.h"
 #include "events_report.h"
 #include "fail_nth.h"
+#include "ledger.h"
+#include "ledger_report.h"
 #include "stats.h"
 #include "stats_report.h"
 #include "summary.h"
@@ -113,6 +116,49 @@ static int run_compare(const struct ml_trace *trace)
     return r;
 }
 
+static int run_ledger(const struct ml_trace *trace)
+{
+    struct ml_error err = {0};
+    struct ml_ledger ledger;
+    struct ml_buf out;
+    int r = ml_ledger(trace, &(struct ml_ledger_opts){.top = 3}, &ledger, &err);
+
+    ml_buf_init(&out);
+    if (r == 0)
+        r = ml_ledger_text(&ledger, "f", &style, &out);
+    if (r == 0)
+        r = ml_ledger_json(&ledger, "f", &out);
+    ml_ledger_release(&ledger);
+    ml_buf_release(&out);
+    return r;
+}
+
+static void add_gpu(struct fixture *f, uint32_t scope)
+{
+    uint32_t gpu = ml_maker_string(f->maker, "cuda:0");
+    uint32_t memory =
+        ml_maker_space(f->maker, 0, gpu, MEMLEDGER_DRIVER, ml_maker_string(f->maker, "gpu"));
+    uint32_t tensors =
+        ml_maker_space(f->maker, 0, gpu, MEMLEDGER_BLOCK, ml_maker_string(f->maker, "tensors"));
+    uint32_t managed =
+        ml_maker_space(f->maker, 0, ml_maker_string(f->maker, ML_CUDA_MANAGED_DEVICE),
+                       MEMLEDGER_DRIVER, ml_maker_string(f->maker, ML_CUDA_MANAGED));
+
+    ml_maker_setting(f->maker, "gpu cuda:0", "a model");
+    fixture_event(f, (struct ml_event){.kind = ML_SAMPLE, .args = {gpu, 7, 10, 10, 1000}});
+    fixture_alloc(f, memory, 4096, 8192);
+    fixture_alloc(f, managed, 4096, 100);
+    for (uint64_t i = 0; i < 10; i++) {
+        fixture_event(f, (struct ml_event){.kind = ML_ALLOC,
+                                           .space = tensors,
+                                           .scope = i % 2 ? scope : 0,
+                                           .addr = 4096 + i * 512,
+                                           .size = 100});
+        fixture_label(f, tensors, 4096 + i * 512, "y", (int)(i % 3));
+    }
+    fixture_event(f, (struct ml_event){.kind = ML_SAMPLE, .args = {gpu, 7, 9000, 10, 10000}});
+}
+
 static struct ml_trace *rich_trace(void)
 {
     struct fixture f = fixture_begin();
@@ -126,6 +172,7 @@ static struct ml_trace *rich_trace(void)
                                             .size = 100});
         fixture_label(&f, f.block, 4096 * (i + 1), "x", (int)(i % 9));
     }
+    add_gpu(&f, scope);
     fixture_free_range(&f, f.block, 4096 * 5 + 10, 8192);
     fixture_event(&f, (struct ml_event){.kind = ML_MOVE, .space = f.block, .addr = 4096 * 20});
     fixture_alloc(&f, f.block, 4096 * 200, 1);
@@ -181,12 +228,18 @@ static void compare_survives(void **state)
     fail_each(run_compare);
 }
 
+static void ledger_survives(void **state)
+{
+    (void)state;
+    fail_each(run_ledger);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(summary_survives), cmocka_unit_test(stats_survive),
         cmocka_unit_test(events_survive),   cmocka_unit_test(plot_survives),
-        cmocka_unit_test(compare_survives),
+        cmocka_unit_test(compare_survives), cmocka_unit_test(ledger_survives),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

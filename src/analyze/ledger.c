@@ -1,0 +1,284 @@
+/* ledger.c: see ledger.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ledger.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ledger_book.h"
+#include "ledger_scan.h"
+#include "ledger_tree.h"
+
+#define GPU_PREFIX "cuda:"
+
+/* ---- One device -------------------------------------------------------- */
+
+static void take_sample(const struct ml_ledger_sample *sample, struct ml_ledger_device *device)
+{
+    device->at_ns = sample->time_ns;
+    device->sampled = sample->bits & ML_SAMPLE_USED;
+    if (!device->sampled)
+        return;
+    device->has_free = sample->bits & ML_SAMPLE_FREE;
+    device->has_total = sample->bits & ML_SAMPLE_TOTAL;
+    device->used_bytes = sample->used;
+    device->free_bytes = device->has_free ? sample->free : 0;
+    device->total_bytes = device->has_total ? sample->total : 0;
+    device->has_reserved = device->has_free && device->has_total && sample->used <= sample->total &&
+                           sample->free <= sample->total - sample->used;
+    if (device->has_reserved)
+        device->reserved_bytes = sample->total - sample->used - sample->free;
+}
+
+static int add_entry(struct ml_ledger_device *device, const char *name, uint64_t bytes,
+                     struct ml_arena *arena, struct ml_ledger_entry **ret)
+{
+    *ret = ml_ledger_add(&device->book, name, (int64_t)bytes, arena);
+    if (!*ret)
+        return -ENOMEM;
+    device->book.bytes = ml_ledger_sum(device->book.bytes, (int64_t)bytes);
+    return 0;
+}
+
+/* Managed memory is charged where and when it is touched, which nobody tells: it
+ * may be what nothing else accounts for. */
+static int add_managed(uint64_t managed, uint64_t others, struct ml_ledger_device *device,
+                       struct ml_arena *arena)
+{
+    int64_t left = (int64_t)(device->used_bytes - others - (uint64_t)device->book.bytes);
+    struct ml_ledger_entry *entry;
+    int r;
+
+    if (managed == 0 || !device->sampled)
+        return 0;
+    r = add_entry(device, "managed memory", left < 0 ? 0 : ml_min_u64((uint64_t)left, managed),
+                  arena, &entry);
+    if (r < 0)
+        return r;
+    entry->inferred = true;
+    entry->of_bytes = managed;
+    return 0;
+}
+
+/* What others have, as the driver says, or else what was there before. An old
+ * driver's figure contains what it reserves, which only the latter covers. */
+struct others {
+    const char *name; /* NULL: not known */
+    uint64_t bytes;
+};
+
+static struct others find_others(const struct ml_trace *trace,
+                                 const struct ml_ledger_scan_device *scanned,
+                                 const struct ml_ledger_sample *sample)
+{
+    const char *reserve = ml_trace_setting(trace, "gpu_used_has_reserve");
+    bool by_driver = sample->has_others && !(reserve && scanned->has_before);
+
+    if (!(sample->bits & ML_SAMPLE_USED))
+        return (struct others){0};
+    if (by_driver)
+        return (struct others){"other processes", sample->others};
+    return scanned->has_before ? (struct others){"used before the run began", scanned->before}
+                               : (struct others){0};
+}
+
+static int add_others(const struct others *others, struct ml_ledger_device *device,
+                      struct ml_arena *arena)
+{
+    struct ml_ledger_entry *entry;
+
+    device->others_known = others->name;
+    return others->name ? add_entry(device, others->name, others->bytes, arena, &entry) : 0;
+}
+
+static void balance(struct ml_ledger_device *device)
+{
+    int64_t used = (int64_t)device->used_bytes, rest;
+
+    if (!device->sampled)
+        return;
+    rest = ml_ledger_difference(used, device->book.bytes);
+    device->unexplained_bytes = rest;
+    if (used != 0)
+        device->unexplained_percent = 100.0 * (double)rest / (double)device->used_bytes;
+    else
+        device->unexplained_percent = rest == 0 ? 0 : rest > 0 ? 100 : -100;
+    ml_ledger_share(&device->book, device->used_bytes);
+    device->balanced = ml_ledger_adds_up(&device->book) &&
+                       ml_ledger_sum(device->book.bytes, device->unexplained_bytes) == used;
+}
+
+/* "gpu cuda:0" is a setting of the run. */
+static const char *model_of(const struct ml_trace *trace, const char *device,
+                            struct ml_arena *arena)
+{
+    char key[128];
+    const char *model;
+
+    snprintf(key, sizeof(key), "gpu %s", device);
+    model = ml_trace_setting(trace, key);
+    return model ? ml_arena_dup(arena, model, strlen(model)) : NULL;
+}
+
+static int fill_device(const struct ml_replay *replay, const struct ml_ledger_scan_device *scanned,
+                       const struct ml_ledger_sample *sample, size_t top,
+                       struct ml_ledger_device *device, struct ml_arena *arena)
+{
+    struct others others = find_others(replay->trace, scanned, sample);
+    uint64_t managed;
+    int r = ml_ledger_book(replay, scanned->name, top, &device->book, arena, &device->stray_bytes,
+                           &managed);
+
+    take_sample(sample, device);
+    if (r == 0)
+        r = add_managed(managed, others.bytes, device, arena);
+    if (r == 0)
+        r = add_others(&others, device, arena);
+    balance(device);
+    return r;
+}
+
+static int add_device(const struct ml_ledger_scan *scan,
+                      const struct ml_ledger_scan_device *scanned,
+                      const struct ml_ledger_opts *opts, struct ml_ledger *ret,
+                      struct ml_error *err)
+{
+    const struct ml_trace *trace = scan->replay.trace;
+    struct ml_ledger_sample sample = ml_ledger_instant(scan, scanned, opts);
+    struct ml_ledger_device device = {
+        .name = ml_arena_dup(&ret->arena, scanned->name, strlen(scanned->name)),
+        .model = model_of(trace, scanned->name, &ret->arena),
+    };
+    struct ml_replay replay = {0};
+    int r = device.name ? ml_replay_init(&replay, trace) : -ENOMEM;
+
+    if (r == 0)
+        r = ml_replay_instant(&replay, sample.event, scan->replay.last_label_event, err);
+    if (r == 0)
+        r = fill_device(&replay, scanned, &sample, opts->top, &device, &ret->arena);
+    ml_replay_release(&replay);
+    if (r == 0)
+        r = ml_vec_push(&ret->devices, device);
+    if (r < 0)
+        ml_ledger_entry_release(&device.book);
+    return r;
+}
+
+/* ---- Which devices ----------------------------------------------------- */
+
+static bool is_gpu(const char *name)
+{
+    return strncmp(name, GPU_PREFIX, strlen(GPU_PREFIX)) == 0;
+}
+
+static bool is_asked(const char *name, const char *asked)
+{
+    if (strcmp(name, asked) == 0)
+        return true;
+    return is_gpu(name) && asked[0] && asked[strspn(asked, "0123456789")] == '\0' &&
+           strcmp(name + strlen(GPU_PREFIX), asked) == 0;
+}
+
+static bool any_gpu_has_entries(const struct ml_ledger_scan *scan)
+{
+    for (size_t i = 0; i < scan->devices.len; i++)
+        if (is_gpu(scan->devices.items[i].name) && scan->devices.items[i].has_entries)
+            return true;
+    return false;
+}
+
+/* Those that the program used; where it used none, those that were watched. */
+static bool is_wanted(const struct ml_ledger_scan *scan, const struct ml_ledger_scan_device *device,
+                      const char *asked)
+{
+    if (!is_gpu(device->name))
+        return false;
+    if (asked)
+        return is_asked(device->name, asked);
+    return device->has_entries || (device->latest.event > 0 && !any_gpu_has_entries(scan));
+}
+
+static int no_device(const struct ml_ledger_scan *scan, const char *asked, struct ml_error *err)
+{
+    char known[256] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < scan->devices.len && used < sizeof(known); i++)
+        if (is_gpu(scan->devices.items[i].name))
+            used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", used ? ", " : "",
+                                     scan->devices.items[i].name);
+    if (!known[0])
+        return ml_error_set(err, -ENODEV,
+                            "no GPU memory was recorded; 'memledger summary' shows the memory of "
+                            "the host");
+    return ml_error_set(err, -ENODEV, "there is no GPU '%s' in this trace; there is %s", asked,
+                        known);
+}
+
+/* cuda:2 before cuda:10 */
+static int by_name(const void *a, const void *b)
+{
+    const struct ml_ledger_device *x = a, *y = b;
+    size_t n = strlen(x->name), m = strlen(y->name);
+
+    return n != m ? (n < m ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+static int add_devices(const struct ml_ledger_scan *scan, const struct ml_ledger_opts *opts,
+                       struct ml_ledger *ret, struct ml_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < scan->devices.len && r == 0; i++)
+        if (is_wanted(scan, &scan->devices.items[i], opts->device))
+            r = add_device(scan, &scan->devices.items[i], opts, ret, err);
+    if (r == 0 && ret->devices.len == 0)
+        return no_device(scan, opts->device ? opts->device : "", err);
+    if (ret->devices.len > 1)
+        qsort(ret->devices.items, ret->devices.len, sizeof(*ret->devices.items), by_name);
+    return r;
+}
+
+/* ---- The whole --------------------------------------------------------- */
+
+static const char *copy_setting(const struct ml_trace *trace, const char *key,
+                                struct ml_arena *arena)
+{
+    const char *value = ml_trace_setting(trace, key);
+
+    return value ? ml_arena_dup(arena, value, strlen(value)) : NULL;
+}
+
+int ml_ledger(const struct ml_trace *trace, const struct ml_ledger_opts *opts,
+              struct ml_ledger *ret, struct ml_error *err)
+{
+    struct ml_ledger_scan scan;
+    int r;
+
+    *ret = (struct ml_ledger){.at = opts->at};
+    ret->command = copy_setting(trace, "command", &ret->arena);
+    ret->host = copy_setting(trace, "host", &ret->arena);
+    ret->start_wall_ns = ml_trace_info(trace)->start_wall_ns;
+    r = ml_ledger_scan(trace, opts, &scan, err);
+    if (r == 0) {
+        ret->health = ml_health_of(&scan.replay);
+        r = add_devices(&scan, opts, ret, err);
+    }
+    ml_ledger_scan_release(&scan);
+    if (r == -ENOMEM)
+        ml_error_set(err, r, "out of memory");
+    return r;
+}
+
+void ml_ledger_release(struct ml_ledger *ledger)
+{
+    for (size_t i = 0; i < ledger->devices.len; i++)
+        ml_ledger_entry_release(&ledger->devices.items[i].book);
+    ml_vec_release(&ledger->devices);
+    ml_arena_release(&ledger->arena);
+    *ledger = (struct ml_ledger){0};
+}

@@ -1,0 +1,78 @@
+/* ledger.h: the book of a device at one instant: what the driver says is used,
+ * the entries that make it up, and what is left unexplained.
+ *
+ *     used = entries + unexplained
+ *
+ * holds by construction, and the bytes of every entry are the sum of those below
+ * it. The instant is always that of a sample, since only there the driver's
+ * figure is known; the book is the live table at the sample's place among the
+ * events. Without samples there is a book, and no remainder is claimed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_LEDGER_H
+#define ML_ANALYZE_LEDGER_H
+
+#include "arena.h"
+#include "health.h"
+#include "trace.h"
+#include "vec.h"
+
+enum ml_ledger_at {
+    ML_LEDGER_PEAK, /* the sample with the most used */
+    ML_LEDGER_END,  /* the last one while the program had its memory */
+    ML_LEDGER_TIME, /* the last one up to a time */
+};
+
+struct ml_ledger_opts {
+    enum ml_ledger_at at;
+    uint64_t time_ns;   /* of ML_LEDGER_TIME */
+    const char *device; /* "cuda:0", or "0" for it; NULL: all that the program used */
+    size_t top;         /* scopes and owners to list in a group; the rest is one entry */
+};
+
+struct ml_ledger_entry {
+    const char *name;
+    int64_t bytes;                          /* negative where books contradict each other */
+    bool rest;                              /* several small ones together: stands last */
+    bool inferred;                          /* not recorded, concluded from the others */
+    uint64_t of_bytes;                      /* of an inferred entry: the most it can be */
+    double percent;                         /* of used; 0 when that is not known */
+    ML_VEC(struct ml_ledger_entry) entries; /* most bytes first */
+};
+
+struct ml_ledger_device {
+    const char *name;
+    const char *model; /* of the GPU; NULL: not recorded */
+    uint64_t at_ns;
+    bool sampled; /* the driver's figures are known: used, unexplained */
+    bool has_free, has_total, has_reserved;
+    bool others_known; /* what other processes use */
+    uint64_t used_bytes, free_bytes, total_bytes;
+    uint64_t reserved_bytes;     /* by driver and firmware: neither used nor free */
+    struct ml_ledger_entry book; /* all entries; its bytes are what is explained */
+    int64_t unexplained_bytes;
+    double unexplained_percent;
+    uint64_t stray_bytes; /* of blocks outside all driver allocations: not in the book */
+    bool balanced;        /* entries add up, and with the remainder to used */
+};
+
+struct ml_ledger {
+    struct ml_arena arena; /* all strings here */
+    const char *command;   /* NULL: not recorded */
+    const char *host;
+    uint64_t start_wall_ns;
+    enum ml_ledger_at at;
+    struct ml_health health;
+    ML_VEC(struct ml_ledger_device) devices; /* by name */
+};
+
+/* Reads the trace once to find the instants, and once more for each device.
+ * @ret    to be released, after a failure too
+ * @return 0; -ENODEV when there is no such device, and `err` names what there is;
+ *         or another negative errno */
+int ml_ledger(const struct ml_trace *trace, const struct ml_ledger_opts *opts,
+              struct ml_ledger *ret, struct ml_error *err);
+void ml_ledger_release(struct ml_ledger *ledger);
+
+#endif

@@ -1,0 +1,80 @@
+/* ledger_ranges.c: see ledger_ranges.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ledger_ranges.h"
+
+#include <stdlib.h>
+
+int ml_ranges_add(struct ml_ranges *ranges, const struct ml_block *block)
+{
+    return ml_vec_push(&ranges->list, (struct ml_range){.from = block->addr,
+                                                        .to = ml_end_of(block->addr, block->size),
+                                                        .block = block});
+}
+
+void ml_ranges_release(struct ml_ranges *ranges)
+{
+    ml_vec_release(&ranges->list);
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct ml_range *x = a, *y = b;
+
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    if (x->to != y->to)
+        return x->to > y->to ? -1 : 1;
+    return x->block < y->block ? -1 : x->block > y->block;
+}
+
+void ml_ranges_settle(struct ml_ranges *ranges)
+{
+    uint64_t taken = 0;
+
+    if (ranges->list.len > 1)
+        qsort(ranges->list.items, ranges->list.len, sizeof(*ranges->list.items), by_address);
+    for (size_t i = 0; i < ranges->list.len; i++) {
+        struct ml_range *r = &ranges->list.items[i];
+
+        if (r->from < taken)
+            r->from = taken;
+        if (r->to < r->from)
+            r->to = r->from;
+        taken = r->to;
+    }
+}
+
+size_t ml_ranges_after(const struct ml_ranges *ranges, uint64_t addr)
+{
+    size_t low = 0, high = ranges->list.len;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (ranges->list.items[middle].to > addr)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+uint64_t ml_range_inside(const struct ml_range *range, uint64_t from, uint64_t to)
+{
+    uint64_t first = range->from > from ? range->from : from;
+    uint64_t end = range->to < to ? range->to : to;
+
+    return end > first ? end - first : 0;
+}
+
+uint64_t ml_ranges_overlap(const struct ml_ranges *ranges, uint64_t from, uint64_t to)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = ml_ranges_after(ranges, from);
+         i < ranges->list.len && ranges->list.items[i].from < to; i++)
+        sum += ml_range_inside(&ranges->list.items[i], from, to);
+    return sum;
+}

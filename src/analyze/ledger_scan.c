@@ -1,0 +1,267 @@
+/* ledger_scan.c: see ledger_scan.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ledger_scan.h"
+
+#include <errno.h>
+
+/* ---- Devices ----------------------------------------------------------- */
+
+/* The number of the device of that name, a new one if need be; or -ENOMEM. */
+static int64_t find_device(struct ml_ledger_scan *scan, uint32_t name)
+{
+    uint32_t len;
+    const char *text = ml_trace_string(scan->replay.trace, name, &len);
+    bool is_new = false;
+    int64_t index = ml_intern_put(&scan->names, text, len, &is_new);
+
+    if (index < 0 || !is_new)
+        return index;
+    return ml_vec_push(&scan->devices,
+                       (struct ml_ledger_scan_device){
+                           .name = ml_intern_get(&scan->names, (uint32_t)index, NULL)}) < 0
+               ? -ENOMEM
+               : index;
+}
+
+static int find_base_levels(struct ml_ledger_scan *scan)
+{
+    const struct ml_trace *trace = scan->replay.trace;
+
+    for (uint32_t i = 0; i < ml_trace_spaces(trace); i++) {
+        const struct ml_space *space = ml_trace_space(trace, i);
+        int64_t index = space->level ? find_device(scan, space->device) : 0;
+        struct ml_ledger_scan_device *device;
+
+        if (index < 0)
+            return -ENOMEM;
+        if (space->level == 0 || space->level >= ML_LEVELS)
+            continue; /* not defined, or of a kind that is not known here */
+        device = &scan->devices.items[index];
+        if (device->base_level == 0 || space->level < device->base_level)
+            device->base_level = space->level;
+    }
+    return 0;
+}
+
+static uint64_t entered_key(uint32_t process, uint32_t device)
+{
+    return (uint64_t)process << 32 | device;
+}
+
+/* A space's first allocation: its process now has entries on the device. */
+static int enter(struct ml_ledger_scan *scan, uint32_t space)
+{
+    const struct ml_space *def =
+        ml_trace_space(scan->replay.trace, scan->replay.spaces.items[space].number);
+    int64_t device = find_device(scan, def->device);
+    uint64_t key = entered_key(def->process, (uint32_t)device);
+
+    if (device < 0)
+        return -ENOMEM;
+    while (scan->device_of_space.len <= space)
+        if (ml_vec_push(&scan->device_of_space, 0) < 0)
+            return -ENOMEM;
+    scan->device_of_space.items[space] = (uint32_t)device + 1;
+    scan->devices.items[device].has_entries = true;
+    if (ml_map_get(&scan->entered, key, NULL))
+        return 0;
+    scan->devices.items[device].running++;
+    return ml_map_put(&scan->entered, key, 1);
+}
+
+/* ---- Events ------------------------------------------------------------ */
+
+/* The replay has just been fed this allocation. */
+static int on_alloc(struct ml_ledger_scan *scan)
+{
+    uint32_t space = scan->replay.last_space;
+    struct ml_ledger_scan_device *device;
+    const struct ml_gauge *gauge;
+
+    if (space >= scan->device_of_space.len || scan->device_of_space.items[space] == 0) {
+        int r = enter(scan, space);
+
+        if (r < 0)
+            return r;
+    }
+    device = &scan->devices.items[scan->device_of_space.items[space] - 1];
+    gauge = &scan->replay.devices.items[scan->replay.spaces.items[space].device]
+                 .levels[device->base_level];
+    if (gauge->peak_bytes > device->peak_bytes) {
+        device->peak_bytes = gauge->peak_bytes;
+        device->peak_event = scan->replay.events;
+        device->peak_ns = gauge->peak_time_ns;
+    }
+    return 0;
+}
+
+static bool is_higher(const struct ml_ledger_sample *a, const struct ml_ledger_sample *b)
+{
+    if (b->event == 0 || a->used != b->used)
+        return b->event == 0 || a->used > b->used;
+    return (a->bits & ML_SAMPLE_INSIDE) > (b->bits & ML_SAMPLE_INSIDE);
+}
+
+/* Of samples of one moment the one that was read between two calls of the driver
+ * fits the books best. */
+static bool is_later(const struct ml_ledger_sample *a, const struct ml_ledger_sample *b)
+{
+    return b->event == 0 || a->time_ns != b->time_ns || (a->bits & ML_SAMPLE_INSIDE) ||
+           !(b->bits & ML_SAMPLE_INSIDE);
+}
+
+static void keep(struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
+                 const struct ml_ledger_sample *sample)
+{
+    if (device->latest.event == 0 && !device->has_entries) {
+        device->has_before = true;
+        device->before = sample->used;
+    }
+    device->latest = *sample;
+    if (is_higher(sample, &device->peak))
+        device->peak = *sample;
+    if (sample->time_ns <= scan->time_ns && is_later(sample, &device->at))
+        device->at = *sample;
+    if (sample->bits & ML_SAMPLE_LAST)
+        device->last = *sample;
+    if (sample->bits & ML_SAMPLE_INSIDE)
+        device->inside = *sample;
+}
+
+static int on_sample(struct ml_ledger_scan *scan, const struct ml_event *event)
+{
+    int64_t index = find_device(scan, (uint32_t)event->args[0]);
+    struct ml_ledger_scan_device *device;
+    struct ml_ledger_sample sample = {
+        .event = scan->replay.events,
+        .time_ns = event->time_ns,
+        .bits = event->args[1],
+        .used = event->args[2],
+        .free = event->args[3],
+        .total = event->args[4],
+    };
+
+    if (index < 0)
+        return -ENOMEM;
+    device = &scan->devices.items[index];
+    sample.has_others = device->latest.has_others;
+    sample.others = device->latest.others;
+    if ((sample.bits & ML_SAMPLE_BY_PROCESS) && sample.bits >> ML_SAMPLE_PROCESS_SHIFT == 0) {
+        sample.has_others = true;
+        sample.others = event->args[5];
+    }
+    if (sample.bits & ML_SAMPLE_USED) {
+        keep(scan, device, &sample);
+    } else {
+        device->latest.has_others = sample.has_others;
+        device->latest.others = sample.others;
+    }
+    return 0;
+}
+
+/* Its processes are about to be gone, or the recording. */
+static void note_end(struct ml_ledger_scan_device *device, uint64_t last_event, uint64_t time_ns)
+{
+    device->before_end = device->latest;
+    device->end_event = last_event;
+    device->end_ns = time_ns;
+}
+
+static void on_process_end(struct ml_ledger_scan *scan, const struct ml_event *event)
+{
+    for (uint32_t i = 0; i < scan->devices.len; i++) {
+        struct ml_ledger_scan_device *device = &scan->devices.items[i];
+
+        if (!ml_map_take(&scan->entered, entered_key((uint32_t)event->args[0], i), NULL))
+            continue;
+        device->running--;
+        note_end(device, scan->replay.events - 1, event->time_ns);
+    }
+}
+
+static int on_event(struct ml_ledger_scan *scan, const struct ml_event *event)
+{
+    int r = ml_replay_feed(&scan->replay, event);
+
+    if (r < 0)
+        return r;
+    if (event->time_ns <= scan->time_ns)
+        scan->time_event = scan->replay.events;
+    switch (event->kind) {
+    case ML_ALLOC:
+    case ML_ALLOC_EX: return on_alloc(scan);
+    case ML_SAMPLE: return on_sample(scan, event);
+    case ML_PROCESS_END: on_process_end(scan, event); return 0;
+    default: return 0;
+    }
+}
+
+/* Processes that were still there when the recording ended. */
+static void finish(struct ml_ledger_scan *scan)
+{
+    for (size_t i = 0; i < scan->devices.len; i++) {
+        struct ml_ledger_scan_device *device = &scan->devices.items[i];
+
+        if (device->running > 0 || !device->has_entries)
+            note_end(device, scan->replay.events, ml_trace_info(scan->replay.trace)->end_ns);
+    }
+}
+
+int ml_ledger_scan(const struct ml_trace *trace, const struct ml_ledger_opts *opts,
+                   struct ml_ledger_scan *ret, struct ml_error *err)
+{
+    const struct ml_event *events;
+    struct ml_cursor *cursor = NULL;
+    int n = 0, r;
+
+    *ret =
+        (struct ml_ledger_scan){.time_ns = opts->at == ML_LEDGER_TIME ? opts->time_ns : UINT64_MAX};
+    r = ml_replay_init(&ret->replay, trace);
+    if (r == 0)
+        r = find_base_levels(ret);
+    if (r == 0)
+        r = ml_cursor_open(trace, 0, UINT64_MAX, &cursor, err);
+    while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0)
+        for (int i = 0; i < n && r == 0; i++)
+            r = on_event(ret, &events[i]);
+    if (r == 0 && n < 0)
+        r = n;
+    if (r == 0)
+        finish(ret);
+    ml_cursor_free(cursor);
+    return r;
+}
+
+void ml_ledger_scan_release(struct ml_ledger_scan *scan)
+{
+    ml_replay_release(&scan->replay);
+    ml_intern_release(&scan->names);
+    ml_vec_release(&scan->devices);
+    ml_vec_release(&scan->device_of_space);
+    ml_map_release(&scan->entered);
+    *scan = (struct ml_ledger_scan){0};
+}
+
+/* ---- The choice -------------------------------------------------------- */
+
+struct ml_ledger_sample ml_ledger_instant(const struct ml_ledger_scan *scan,
+                                          const struct ml_ledger_scan_device *device,
+                                          const struct ml_ledger_opts *opts)
+{
+    const struct ml_ledger_sample *end = device->last.event     ? &device->last
+                                         : device->inside.event ? &device->inside
+                                                                : &device->before_end;
+    const struct ml_ledger_sample *sample = opts->at == ML_LEDGER_PEAK  ? &device->peak
+                                            : opts->at == ML_LEDGER_END ? end
+                                                                        : &device->at;
+
+    if (sample->event > 0)
+        return *sample;
+    if (opts->at == ML_LEDGER_PEAK)
+        return (struct ml_ledger_sample){.event = device->peak_event, .time_ns = device->peak_ns};
+    if (opts->at == ML_LEDGER_END)
+        return (struct ml_ledger_sample){.event = device->end_event, .time_ns = device->end_ns};
+    return (struct ml_ledger_sample){.event = scan->time_event, .time_ns = opts->time_ns};
+}

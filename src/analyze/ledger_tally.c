@@ -1,0 +1,288 @@
+/* ledger_tally.c: see ledger_tally.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ledger_tally.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "event_names.h"
+#include "memledger/memledger.h"
+#include "scope_path.h"
+#include "stack_owner.h"
+
+#define OWNER_MAX 256
+#define NO_CALLER "caller not recorded"
+#define NO_SCOPE "no scope"
+#define NO_CATEGORY "without a category"
+#define POOL_SLACK "pool slack"
+
+/* How a line is told apart within its group, and what its number is. */
+enum how { WHOLE, BY_OWNER, BY_SCOPE, BY_LABEL, BY_STACK, SLACK };
+
+static const char *const groups[] = {
+    [ML_GROUP_POOLS] = "pools",
+    [ML_GROUP_ASYNC] = "stream-ordered pools",
+    [ML_GROUP_REPORTED] = "reported by the program",
+    [ML_GROUP_DIRECT] = "outside pools",
+    [ML_GROUP_ARRAYS] = "arrays",
+    [ML_GROUP_GRAPHS] = "graphs",
+    [ML_GROUP_CONTEXT] = "context",
+    [ML_GROUP_MODULES] = "kernels and modules",
+    [ML_GROUP_LIMITS] = "limits: stacks, heap, printf",
+    [ML_GROUP_ROUNDING] = "rounding to pages",
+    [ML_GROUP_OTHER] = "streams, events, first copies",
+};
+
+static const char *const slacks[] = {
+    [ML_SLACK_SEGMENTS] = "free inside segments",
+    [ML_SLACK_OUTSIDE] = "outside segments",
+};
+
+/* ---- Lines ------------------------------------------------------------- */
+
+/*   63     48 47      40 39      32 31        0
+ *  +---------+----------+----------+-----------+
+ *  |  group  |   how    | category |  number   |
+ *  +---------+----------+----------+-----------+ */
+static uint64_t key_of(enum ml_ledger_group group, enum how how, uint8_t category, uint32_t number)
+{
+    return (uint64_t)group << 48 | (uint64_t)how << 40 | (uint64_t)category << 32 | number;
+}
+
+static enum ml_ledger_group group_of(uint64_t key)
+{
+    return (enum ml_ledger_group)(key >> 48);
+}
+
+static enum how how_of(uint64_t key)
+{
+    return (enum how)(key >> 40 & 0xff);
+}
+
+static uint8_t category_of(uint64_t key)
+{
+    return (uint8_t)(key >> 32);
+}
+
+static int add(struct ml_ledger_tally *tally, uint64_t key, int64_t bytes)
+{
+    uint64_t at;
+
+    if (!ml_map_get(&tally->index, key, &at)) {
+        at = tally->lines.len;
+        if (ml_vec_push(&tally->lines, (struct ml_ledger_line){.key = key}) < 0 ||
+            ml_map_put(&tally->index, key, at) < 0)
+            return -ENOMEM;
+    }
+    tally->lines.items[at].bytes = ml_ledger_sum(tally->lines.items[at].bytes, bytes);
+    return 0;
+}
+
+void ml_ledger_tally_release(struct ml_ledger_tally *tally)
+{
+    ml_vec_release(&tally->lines);
+    ml_map_release(&tally->index);
+}
+
+int ml_tally_whole(struct ml_ledger_tally *tally, enum ml_ledger_group group, uint64_t bytes)
+{
+    return add(tally, key_of(group, WHOLE, 0, 0), (int64_t)bytes);
+}
+
+int ml_tally_owner(struct ml_ledger_tally *tally, enum ml_ledger_group group,
+                   const struct ml_block *block)
+{
+    return add(tally, key_of(group, BY_OWNER, 0, block->stack), (int64_t)block->size);
+}
+
+/* The innermost scope that says where in the program this is: operators and
+ * phases are the same everywhere. */
+static uint32_t telling_scope(const struct ml_trace *trace, uint32_t scope)
+{
+    uint32_t at = scope;
+
+    while (at != 0) {
+        const struct ml_scope *s = ml_trace_scope(trace, at);
+
+        if (s->kind != MEMLEDGER_SCOPE_OPERATOR && s->kind != MEMLEDGER_SCOPE_PHASE)
+            return at;
+        at = s->parent < at ? s->parent : 0;
+    }
+    return scope;
+}
+
+int ml_tally_block(struct ml_ledger_tally *tally, enum ml_ledger_group group,
+                   const struct ml_trace *trace, const struct ml_block *block, uint64_t bytes)
+{
+    enum how how = block->scope ? BY_SCOPE : block->label ? BY_LABEL : BY_STACK;
+    uint32_t number = block->scope   ? telling_scope(trace, block->scope)
+                      : block->label ? block->label
+                                     : block->stack;
+
+    return add(tally, key_of(group, how, block->category, number), (int64_t)bytes);
+}
+
+int ml_tally_slack(struct ml_ledger_tally *tally, enum ml_ledger_group group,
+                   enum ml_ledger_slack slack, int64_t bytes)
+{
+    return bytes ? add(tally, key_of(group, SLACK, 0, slack), bytes) : 0;
+}
+
+/* ---- Entries ----------------------------------------------------------- */
+
+struct writer {
+    const struct ml_trace *trace;
+    struct ml_arena *arena;
+    struct ml_ledger_entry *book;
+};
+
+static int add_named(struct writer *w, struct ml_ledger_entry *parent, const char *name,
+                     int64_t bytes)
+{
+    struct ml_ledger_entry *entry = parent ? ml_ledger_child(parent, name, w->arena) : NULL;
+
+    if (!entry)
+        return -ENOMEM;
+    entry->bytes = ml_ledger_sum(entry->bytes, bytes);
+    return 0;
+}
+
+static int add_owner(struct writer *w, struct ml_ledger_entry *parent, uint32_t stack,
+                     const char *unknown, int64_t bytes)
+{
+    char room[OWNER_MAX];
+    const char *owner = ml_stack_owner(w->trace, stack, room, sizeof(room));
+
+    return add_named(w, parent, stack && strcmp(owner, "unknown") ? owner : unknown, bytes);
+}
+
+/* Each scope has a number of its own, so there is nothing to look for. */
+static int add_scope(struct writer *w, struct ml_ledger_entry *parent, uint32_t scope,
+                     int64_t bytes)
+{
+    struct ml_buf path;
+    int r;
+
+    ml_buf_init(&path);
+    r = ml_scope_path(w->trace, scope, &path);
+    if (r == 0 &&
+        !ml_ledger_add(parent, path.len ? (const char *)path.data : NO_SCOPE, bytes, w->arena))
+        r = -ENOMEM;
+    ml_buf_release(&path);
+    return r;
+}
+
+static int add_block_line(struct writer *w, struct ml_ledger_entry *group, uint64_t key,
+                          int64_t bytes)
+{
+    uint8_t category = category_of(key);
+    uint32_t number = (uint32_t)key;
+    struct ml_ledger_entry *entry =
+        ml_ledger_child(group, category ? ml_category_name(category) : NO_CATEGORY, w->arena);
+
+    if (!entry)
+        return -ENOMEM;
+    if (how_of(key) == BY_SCOPE)
+        return add_scope(w, entry, number, bytes);
+    if (how_of(key) == BY_STACK)
+        return add_owner(w, entry, number, NO_SCOPE, bytes);
+    return add_named(w, entry, ml_trace_string(w->trace, number, NULL), bytes);
+}
+
+static int add_slack_line(struct writer *w, struct ml_ledger_entry *group, uint32_t slack,
+                          int64_t bytes)
+{
+    struct ml_ledger_entry *entry = ml_ledger_child(group, POOL_SLACK, w->arena);
+
+    if (entry && slack != ML_SLACK)
+        return add_named(w, entry, slacks[slack], bytes);
+    if (!entry)
+        return -ENOMEM;
+    entry->bytes = ml_ledger_sum(entry->bytes, bytes);
+    return 0;
+}
+
+static int add_line(struct writer *w, const struct ml_ledger_line *line)
+{
+    struct ml_ledger_entry *group = ml_ledger_child(w->book, groups[group_of(line->key)], w->arena);
+
+    if (!group)
+        return -ENOMEM;
+    switch (how_of(line->key)) {
+    case WHOLE: group->bytes = ml_ledger_sum(group->bytes, line->bytes); return 0;
+    case BY_OWNER: return add_owner(w, group, (uint32_t)line->key, NO_CALLER, line->bytes);
+    case SLACK: return add_slack_line(w, group, (uint32_t)line->key, line->bytes);
+    default: return add_block_line(w, group, line->key, line->bytes);
+    }
+}
+
+static bool is_named(const struct ml_ledger_entry *entry, const char *name)
+{
+    return strcmp(entry->name, name) == 0;
+}
+
+/* Who did not say anything needs no line to say so. */
+static void drop_silent(struct ml_ledger_entry *entry)
+{
+    if (entry->entries.len == 1 && (is_named(&entry->entries.items[0], NO_CALLER) ||
+                                    is_named(&entry->entries.items[0], NO_SCOPE)))
+        ml_vec_release(&entry->entries);
+}
+
+static bool has_categories(const struct ml_ledger_entry *group)
+{
+    return is_named(group, groups[ML_GROUP_POOLS]) || is_named(group, groups[ML_GROUP_ASYNC]) ||
+           is_named(group, groups[ML_GROUP_REPORTED]);
+}
+
+/* Where nothing has a category, what would be below it stands in its place. */
+static int lift_only_category(struct ml_ledger_entry *group)
+{
+    size_t categories = 0, bare = 0;
+
+    for (size_t i = 0; i < group->entries.len; i++) {
+        if (is_named(&group->entries.items[i], POOL_SLACK))
+            continue;
+        categories++;
+        if (is_named(&group->entries.items[i], NO_CATEGORY))
+            bare = i;
+    }
+    if (categories != 1 || !is_named(&group->entries.items[bare], NO_CATEGORY) ||
+        group->entries.items[bare].entries.len == 0)
+        return 0;
+    return ml_ledger_lift(group, bare);
+}
+
+static int tidy_group(struct ml_ledger_entry *group, size_t top, struct ml_arena *arena)
+{
+    int r = 0;
+
+    if (!has_categories(group)) {
+        drop_silent(group);
+        return ml_ledger_cut(group, top, arena);
+    }
+    for (size_t i = 0; i < group->entries.len && r == 0; i++) {
+        if (is_named(&group->entries.items[i], POOL_SLACK))
+            continue;
+        drop_silent(&group->entries.items[i]);
+        r = ml_ledger_cut(&group->entries.items[i], top, arena);
+    }
+    return r < 0 ? r : lift_only_category(group);
+}
+
+int ml_tally_write(const struct ml_ledger_tally *tally, const struct ml_trace *trace, size_t top,
+                   struct ml_ledger_entry *book, struct ml_arena *arena)
+{
+    struct writer w = {.trace = trace, .arena = arena, .book = book};
+    int r = 0;
+
+    for (size_t i = 0; i < tally->lines.len && r == 0; i++)
+        r = add_line(&w, &tally->lines.items[i]);
+    ml_ledger_settle(book);
+    for (size_t i = 0; i < book->entries.len && r == 0; i++)
+        r = tidy_group(&book->entries.items[i], top, arena);
+    ml_ledger_settle(book);
+    return r;
+}

@@ -1,0 +1,63 @@
+/* ledger_tally.h: the lines of a book as they are found, added up, and the tree of
+ * entries that they make. Only the ledger includes it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_LEDGER_TALLY_H
+#define ML_ANALYZE_LEDGER_TALLY_H
+
+#include "ledger_tree.h"
+
+/* What the driver charges for. */
+enum ml_ledger_group {
+    ML_GROUP_POOLS,    /* allocations with blocks inside */
+    ML_GROUP_ASYNC,    /* the driver's own pools */
+    ML_GROUP_REPORTED, /* blocks of a program whose driver calls are not recorded */
+    ML_GROUP_DIRECT,   /* allocations without */
+    ML_GROUP_ARRAYS,
+    ML_GROUP_GRAPHS,
+    ML_GROUP_CONTEXT,
+    ML_GROUP_MODULES,
+    ML_GROUP_LIMITS,
+    ML_GROUP_ROUNDING,
+    ML_GROUP_OTHER,
+    ML_LEDGER_GROUPS,
+};
+
+enum ml_ledger_slack {
+    ML_SLACK,          /* pool memory that no block uses; segments are not recorded */
+    ML_SLACK_SEGMENTS, /* inside segments */
+    ML_SLACK_OUTSIDE,  /* in the driver's allocation, outside segments */
+};
+
+struct ml_ledger_line {
+    uint64_t key;
+    int64_t bytes;
+};
+
+struct ml_ledger_tally {
+    ML_VEC(struct ml_ledger_line) lines;
+    struct ml_map index; /* key -> line */
+};
+
+void ml_ledger_tally_release(struct ml_ledger_tally *tally);
+
+/* Bytes of a group, in which way they are told apart. All return 0 or -ENOMEM.
+ * whole:  not at all
+ * owner:  by the library that asked for the block
+ * block:  by the block's category, and its scope, label or owner
+ * slack:  as unused */
+int ml_tally_whole(struct ml_ledger_tally *tally, enum ml_ledger_group group, uint64_t bytes);
+int ml_tally_owner(struct ml_ledger_tally *tally, enum ml_ledger_group group,
+                   const struct ml_block *block);
+int ml_tally_block(struct ml_ledger_tally *tally, enum ml_ledger_group group,
+                   const struct ml_trace *trace, const struct ml_block *block, uint64_t bytes);
+int ml_tally_slack(struct ml_ledger_tally *tally, enum ml_ledger_group group,
+                   enum ml_ledger_slack slack, int64_t bytes);
+
+/* Writes the lines as entries below `book`, and settles it.
+ * @top    entries in a list of scopes or owners */
+int ml_tally_write(const struct ml_ledger_tally *tally, const struct ml_trace *trace, size_t top,
+                   struct ml_ledger_entry *book, struct ml_arena *arena);
+
+#endif

@@ -1,0 +1,146 @@
+/* cmd_ledger.c: `memledger ledger`: what the driver charges, entry by entry.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ledger.h"
+#include "ledger_report.h"
+#include "report_command.h"
+#include "verbs.h"
+
+struct ledger_opts {
+    struct ml_report_opts report; /* first, as its option entries want it */
+    const char *at, *device;
+    int64_t top;
+    double fail_percent; /* negative: never */
+};
+
+static const struct ml_option options[] = {
+    {.name = "at",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct ledger_opts, at),
+     .value_name = "WHEN",
+     .help = "peak (default), end, or a time of the run (1.5s, 20ms)"},
+    {.name = "device",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct ledger_opts, device),
+     .value_name = "NAME",
+     .help = "only this one: cuda:0, or 0 for short"},
+    {.name = "fail-over",
+     .type = ML_OPT_NUMBER,
+     .offset = offsetof(struct ledger_opts, fail_percent),
+     .value_name = "PERCENT",
+     .help = "exit with 1 when more than PERCENT of what is used is unexplained",
+     .min = 0,
+     .max = 1000000},
+    {.name = "top",
+     .letter = 'n',
+     .type = ML_OPT_INT,
+     .offset = offsetof(struct ledger_opts, top),
+     .value_name = "N",
+     .help = "scopes and owners to list in each group (5)",
+     .min = 0,
+     .max = 1000000},
+    ML_REPORT_OPTIONS,
+};
+
+/* @return false: neither of the words nor a time */
+static bool parse_at(const char *text, struct ml_ledger_opts *ret)
+{
+    if (!text || strcmp(text, "peak") == 0)
+        ret->at = ML_LEDGER_PEAK;
+    else if (strcmp(text, "end") == 0)
+        ret->at = ML_LEDGER_END;
+    else
+        ret->at = ML_LEDGER_TIME;
+    return ret->at != ML_LEDGER_TIME || ml_parse_duration_ns(text, &ret->time_ns) == 0;
+}
+
+/* A device without samples proves nothing. */
+static bool device_passes(const struct ml_ledger_device *device, double percent)
+{
+    if (!device->sampled)
+        fprintf(stderr, "memledger: %s cannot be judged: there is no sample of what is used\n",
+                device->name);
+    else if (fabs(device->unexplained_percent) > percent)
+        fprintf(stderr, "memledger: %s: %.2f %% is unexplained; %g %% is allowed\n", device->name,
+                device->unexplained_percent, percent);
+    else
+        return true;
+    return false;
+}
+
+static int judge(const struct ml_ledger *ledger, double percent)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < ledger->devices.len; i++)
+        ok &= device_passes(&ledger->devices.items[i], percent);
+    return ok ? ML_EXIT_OK : ML_EXIT_FAILURE;
+}
+
+static int print_ledger(const struct ml_trace *trace, const char *file,
+                        const struct ledger_opts *opts, const struct ml_ledger_opts *ledger_opts)
+{
+    struct ml_style style = ml_report_style(&opts->report);
+    struct ml_error err = {0};
+    struct ml_ledger ledger;
+    struct ml_buf out;
+    int status, r = ml_ledger(trace, ledger_opts, &ledger, &err);
+
+    ml_buf_init(&out);
+    if (r == 0)
+        r = opts->report.json ? ml_ledger_json(&ledger, file, &out)
+                              : ml_ledger_text(&ledger, file, &style, &out);
+    status = r < 0 ? ml_report_fail(&err) : ml_report_write(&out);
+    if (status == ML_EXIT_OK && opts->fail_percent >= 0)
+        status = judge(&ledger, opts->fail_percent);
+    ml_ledger_release(&ledger);
+    ml_buf_release(&out);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct ledger_opts opts = {.top = 5, .fail_percent = -1};
+    struct ml_ledger_opts ledger_opts = {0};
+    struct ml_trace *trace;
+    const char *file;
+    int first, status = ml_verb_begin(&ml_verb_ledger, &opts, argc, argv, &first);
+
+    if (status >= 0)
+        return status;
+    if (!parse_at(opts.at, &ledger_opts))
+        return ml_verb_usage_error(&ml_verb_ledger,
+                                   "--at: '%s' is neither peak, nor end, nor a time such as 1.5s",
+                                   opts.at);
+    ledger_opts.device = opts.device;
+    ledger_opts.top = (size_t)opts.top;
+    file = ml_report_operand(&ml_verb_ledger, argc, argv, first);
+    if (!file)
+        return ML_EXIT_USAGE;
+    trace = ml_report_open(file, &opts.report);
+    if (!trace)
+        return ML_EXIT_FAILURE;
+    status = print_ledger(trace, file, &opts, &ledger_opts);
+    ml_trace_free(trace);
+    return status;
+}
+
+const struct ml_verb ml_verb_ledger = {
+    .name = "ledger",
+    .summary = "balance what the GPU driver says is used against what was recorded",
+    .usage = "[OPTION]... FILE",
+    .details =
+        "The book is opened at a sample of what the driver says: at the time given the last\n"
+        "one before it. What no entry accounts for is printed as unexplained.",
+    .group = ML_GROUP_READ,
+    .operands = ML_OPERANDS_TRACES,
+    .options = options,
+    .option_count = ML_ARRAY_SIZE(options),
+    .run = run,
+};

@@ -1,0 +1,779 @@
+/* test_analyze_ledger.c: the book of a device: what is in it, and that it balances.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "test_analyze_fixture.h"
+
+#include <errno.h>
+
+#include "cuda_spaces.h"
+#include "ledger.h"
+
+#define MIB UINT64_C(1048576)
+#define KNOWN (ML_SAMPLE_USED | ML_SAMPLE_FREE | ML_SAMPLE_TOTAL)
+#define TOTAL (1000 * MIB)
+#define FREE (100 * MIB)
+
+/* ---- Making traces ----------------------------------------------------- */
+
+static uint32_t space_on(struct fixture *f, uint32_t process, const char *device, uint32_t level,
+                         const char *name)
+{
+    return ml_maker_space(f->maker, process, ml_maker_string(f->maker, device), level,
+                          ml_maker_string(f->maker, name));
+}
+
+static uint32_t driver_space(struct fixture *f, const char *name)
+{
+    return space_on(f, 0, "cuda:0", MEMLEDGER_DRIVER, name);
+}
+
+static void sample_on(struct fixture *f, const char *device, uint64_t bits, uint64_t used)
+{
+    fixture_event(f, (struct ml_event){.kind = ML_SAMPLE,
+                                       .args = {ml_maker_string(f->maker, device), bits, used, FREE,
+                                                TOTAL, 7 * MIB}});
+}
+
+static void sample(struct fixture *f, uint64_t bits, uint64_t used)
+{
+    sample_on(f, "cuda:0", KNOWN | bits, used);
+}
+
+static void end_process(struct fixture *f, uint32_t process)
+{
+    fixture_event(f, (struct ml_event){.kind = ML_PROCESS_END, .args = {process, 1}});
+}
+
+/* ---- Reading books ----------------------------------------------------- */
+
+static struct ml_ledger book_with(struct fixture *f, struct ml_ledger_opts opts)
+{
+    struct ml_trace *trace = fixture_open(f);
+    struct ml_error err = {0};
+    struct ml_ledger ledger;
+
+    if (ml_ledger(trace, &opts, &ledger, &err) < 0)
+        fail_msg("%s", err.text);
+    ml_trace_free(trace); /* the ledger stands alone */
+    return ledger;
+}
+
+static struct ml_ledger book_at(struct fixture *f, enum ml_ledger_at at, uint64_t time_ns)
+{
+    return book_with(f, (struct ml_ledger_opts){.at = at, .time_ns = time_ns, .top = 10});
+}
+
+/* "pools/parameter"; NULL where there is none. */
+static const struct ml_ledger_entry *find(const struct ml_ledger *ledger, const char *path)
+{
+    const struct ml_ledger_entry *at = &ledger->devices.items[0].book;
+
+    while (at && *path) {
+        size_t len = strcspn(path, "/");
+        const struct ml_ledger_entry *next = NULL;
+
+        for (size_t i = 0; i < at->entries.len; i++)
+            if (strncmp(at->entries.items[i].name, path, len) == 0 &&
+                at->entries.items[i].name[len] == '\0')
+                next = &at->entries.items[i];
+        at = next;
+        path += len + (path[len] == '/');
+    }
+    return at;
+}
+
+static void assert_entry(const struct ml_ledger *ledger, const char *path, int64_t bytes)
+{
+    const struct ml_ledger_entry *entry = find(ledger, path);
+
+    if (!entry)
+        fail_msg("no entry %s", path);
+    if (entry->bytes != bytes)
+        fail_msg("%s has %lld bytes, not %lld", path, (long long)entry->bytes, (long long)bytes);
+}
+
+static void assert_none(const struct ml_ledger *ledger, const char *path)
+{
+    if (find(ledger, path))
+        fail_msg("there is an entry %s", path);
+}
+
+static void assert_balanced(const struct ml_ledger *ledger, int64_t unexplained)
+{
+    const struct ml_ledger_device *d = &ledger->devices.items[0];
+
+    assert_true(d->sampled);
+    assert_true(d->balanced);
+    assert_int_equal(d->unexplained_bytes, unexplained);
+    assert_int_equal(d->book.bytes + d->unexplained_bytes, (int64_t)d->used_bytes);
+}
+
+/* ---- What is in the book ----------------------------------------------- */
+
+static void every_byte_is_entered_once(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t tensors = space_on(&f, 0, "cuda:0", MEMLEDGER_BLOCK, "tensors");
+    uint32_t memory = driver_space(&f, ML_CUDA_MEMORY);
+    struct ml_ledger ledger;
+
+    (void)state;
+    ml_maker_setting(f.maker, "gpu cuda:0", "NVIDIA H200");
+    sample(&f, 0, 3);
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_CONTEXT), 1, 500 * MIB);
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_MODULES), 1, 90 * MIB);
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_LIMITS), 1, 11);
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_ROUNDING), 1, 12);
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_OTHER), 1, 13);
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_ARRAYS), 1, 14);
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_GRAPHS), 1, 15);
+    fixture_alloc(&f, memory, 0x10000, 0x1000);
+    fixture_alloc(&f, memory, 0x20000, 77);
+    fixture_alloc(&f, tensors, 0x10000, 0x200);
+    fixture_label(&f, tensors, 0x10000, "w", MEMLEDGER_PARAMETER);
+    fixture_alloc(&f, tensors, 0x10400, 0x100);
+    sample(&f, ML_SAMPLE_INSIDE, 600 * MIB);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_entry(&ledger, "context", 500 * MIB);
+    assert_entry(&ledger, "kernels and modules", 90 * MIB);
+    assert_entry(&ledger, "limits: stacks, heap, printf", 11);
+    assert_entry(&ledger, "rounding to pages", 12);
+    assert_entry(&ledger, "streams, events, first copies", 13);
+    assert_entry(&ledger, "arrays", 14);
+    assert_entry(&ledger, "graphs", 15);
+    assert_entry(&ledger, "outside pools", 77);
+    assert_entry(&ledger, "pools", 0x1000);
+    assert_entry(&ledger, "pools/parameter", 0x200);
+    assert_entry(&ledger, "pools/parameter/w", 0x200);
+    assert_entry(&ledger, "pools/without a category", 0x100);
+    assert_entry(&ledger, "pools/pool slack", 0xd00);
+    assert_entry(&ledger, "used before the run began", 3);
+    assert_balanced(&ledger, (int64_t)(10 * MIB - 11 - 12 - 13 - 14 - 15 - 77 - 0x1000 - 3));
+    assert_string_equal(ledger.devices.items[0].model, "NVIDIA H200");
+    assert_int_equal(ledger.devices.items[0].reserved_bytes, 300 * MIB);
+    assert_string_equal(ledger.devices.items[0].book.entries.items[0].name, "context");
+    ml_ledger_release(&ledger);
+}
+
+static void slack_is_split_where_segments_are_known(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t tensors = space_on(&f, 0, "cuda:0", MEMLEDGER_BLOCK, "tensors");
+    uint32_t segments = space_on(&f, 0, "cuda:0", MEMLEDGER_POOL, "caching");
+    uint32_t memory = driver_space(&f, ML_CUDA_MEMORY);
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, memory, 0x10000, 0x1000);
+    fixture_alloc(&f, segments, 0x10000, 0xc00);
+    fixture_alloc(&f, tensors, 0x10100, 0x200);
+    fixture_alloc(&f, memory, 0x30000, 0x500); /* a segment that is all free */
+    fixture_alloc(&f, segments, 0x30000, 0x500);
+    fixture_alloc(&f, memory, 0x40000, 0x10);
+    sample(&f, 0, 0x1510);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_entry(&ledger, "pools", 0x1500);
+    assert_entry(&ledger, "pools/pool slack", 0x1300);
+    assert_entry(&ledger, "pools/pool slack/free inside segments", 0xa00 + 0x500);
+    assert_entry(&ledger, "pools/pool slack/outside segments", 0x400);
+    assert_entry(&ledger, "outside pools", 0x10);
+    assert_balanced(&ledger, 0);
+    ml_ledger_release(&ledger);
+}
+
+/* Segments that grow are mapped piece by piece, and tensors lie across. */
+static void a_block_may_lie_across_allocations(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t tensors = space_on(&f, 0, "cuda:0", MEMLEDGER_BLOCK, "tensors");
+    uint32_t mapped = driver_space(&f, ML_CUDA_VIRTUAL);
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, mapped, 0x10000, 0x1000);
+    fixture_alloc(&f, mapped, 0x11000, 0x1000);
+    fixture_alloc(&f, mapped, 0x13000, 0x1000); /* behind a gap */
+    fixture_alloc(&f, tensors, 0x10800, 0x1000);
+    fixture_alloc(&f, tensors, 0x12800, 0x900); /* begins in the gap */
+    sample(&f, 0, 0x3000);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_entry(&ledger, "pools", 0x3000);
+    assert_entry(&ledger, "pools/without a category", 0x1100);
+    assert_entry(&ledger, "pools/pool slack", 0x1f00);
+    assert_int_equal(ledger.devices.items[0].stray_bytes, 0x800);
+    assert_balanced(&ledger, 0);
+    ml_ledger_release(&ledger);
+}
+
+static void blocks_over_each_other_count_once(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t outer = space_on(&f, 0, "cuda:0", MEMLEDGER_BLOCK, "outer");
+    uint32_t inner = space_on(&f, 0, "cuda:0", MEMLEDGER_BLOCK, "inner");
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_MEMORY), 0x10000, 0x1000);
+    fixture_alloc(&f, outer, 0x10000, 0x800);
+    fixture_label(&f, outer, 0x10000, "o", MEMLEDGER_BUFFER);
+    fixture_alloc(&f, inner, 0x10400, 0x800);
+    fixture_label(&f, inner, 0x10400, "i", MEMLEDGER_INPUT);
+    sample(&f, 0, 0x1000);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_entry(&ledger, "pools/buffer", 0x800);
+    assert_entry(&ledger, "pools/input", 0x400);
+    assert_entry(&ledger, "pools/pool slack", 0x400);
+    assert_balanced(&ledger, 0);
+    ml_ledger_release(&ledger);
+}
+
+static void stream_ordered_blocks_lie_in_their_pools(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t async = space_on(&f, 0, "cuda:0", MEMLEDGER_BLOCK, ML_CUDA_ASYNC);
+    uint32_t tensors = space_on(&f, 0, "cuda:0", MEMLEDGER_BLOCK, "tensors");
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_POOLS), 1, 0x4000);
+    fixture_alloc(&f, async, 0x70000, 0x1000);
+    fixture_alloc(&f, async, 0x80000, 0x1000); /* with a tensor inside */
+    fixture_alloc(&f, tensors, 0x80100, 0x300);
+    fixture_label(&f, tensors, 0x80100, "x", MEMLEDGER_ACTIVATION);
+    sample(&f, 0, 0x4000);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_entry(&ledger, "stream-ordered pools", 0x4000);
+    assert_entry(&ledger, "stream-ordered pools/without a category", 0x1000);
+    assert_entry(&ledger, "stream-ordered pools/activation", 0x300);
+    assert_entry(&ledger, "stream-ordered pools/pool slack", 0x2000 + 0xd00);
+    assert_int_equal(ledger.devices.items[0].stray_bytes, 0);
+    assert_balanced(&ledger, 0);
+    ml_ledger_release(&ledger);
+}
+
+static void pools_smaller_than_their_blocks_are_not_hidden(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t async = space_on(&f, 0, "cuda:0", MEMLEDGER_BLOCK, ML_CUDA_ASYNC);
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_POOLS), 1, 100);
+    fixture_alloc(&f, async, 0x70000, 150);
+    sample(&f, 0, 100);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_entry(&ledger, "stream-ordered pools", 100);
+    assert_entry(&ledger, "stream-ordered pools/pool slack", -50);
+    assert_balanced(&ledger, 0);
+    ml_ledger_release(&ledger);
+}
+
+static void without_categories_scopes_stand_in_their_place(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t tensors = space_on(&f, 0, "cuda:0", MEMLEDGER_BLOCK, "tensors");
+    uint32_t net =
+        ml_maker_scope(f.maker, 0, MEMLEDGER_SCOPE_MODULE, ml_maker_string(f.maker, "net"));
+    uint32_t op =
+        ml_maker_scope(f.maker, net, MEMLEDGER_SCOPE_OPERATOR, ml_maker_string(f.maker, "conv2d"));
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_MEMORY), 0x10000, 0x1000);
+    fixture_event(
+        &f, (struct ml_event){
+                .kind = ML_ALLOC, .space = tensors, .scope = op, .addr = 0x10000, .size = 0x100});
+    fixture_event(
+        &f, (struct ml_event){
+                .kind = ML_ALLOC, .space = tensors, .scope = net, .addr = 0x10100, .size = 0x200});
+    sample(&f, 0, 0x1000);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_entry(&ledger, "pools/net", 0x300); /* the operator says less than the module */
+    assert_entry(&ledger, "pools/pool slack", 0xd00);
+    assert_none(&ledger, "pools/without a category");
+    assert_balanced(&ledger, 0);
+    ml_ledger_release(&ledger);
+}
+
+static void long_lists_are_cut(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t tensors = space_on(&f, 0, "cuda:0", MEMLEDGER_BLOCK, "tensors");
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_MEMORY), 0x10000, 0x10000);
+    for (uint64_t i = 0; i < 6; i++) {
+        char name[] = {(char)('a' + i), '\0'};
+
+        fixture_alloc(&f, tensors, 0x10000 + i * 0x1000, 0x100 * (i + 1));
+        fixture_label(&f, tensors, 0x10000 + i * 0x1000, name, MEMLEDGER_PARAMETER);
+    }
+    sample(&f, 0, 0x10000);
+    ledger = book_with(&f, (struct ml_ledger_opts){.top = 2});
+    assert_int_equal(find(&ledger, "pools/parameter")->entries.len, 3);
+    assert_entry(&ledger, "pools/parameter", 0x1500);
+    assert_entry(&ledger, "pools/parameter/f", 0x600);
+    assert_entry(&ledger, "pools/parameter/e", 0x500);
+    assert_entry(&ledger, "pools/parameter/4 more", 0xa00);
+    assert_string_equal(find(&ledger, "pools/parameter")->entries.items[2].name, "4 more");
+    assert_balanced(&ledger, 0);
+    ml_ledger_release(&ledger);
+}
+
+static void names_given_later_count(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t tensors = space_on(&f, 0, "cuda:0", MEMLEDGER_BLOCK, "tensors");
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_MEMORY), 0x10000, 0x1000);
+    fixture_alloc(&f, tensors, 0x10000, 0x100);
+    sample(&f, 0, 0x1000);
+    fixture_label(&f, tensors, 0x10000, "w", MEMLEDGER_PARAMETER);
+    fixture_free(&f, tensors, 0x10000);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_entry(&ledger, "pools/parameter/w", 0x100);
+    ml_ledger_release(&ledger);
+}
+
+/* A program that reports its pools, recorded without the driver's calls. */
+static void reported_blocks_stand_for_unrecorded_calls(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t blocks = space_on(&f, 0, "cuda:0", MEMLEDGER_BLOCK, "mine");
+    uint32_t segments = space_on(&f, 0, "cuda:0", MEMLEDGER_POOL, "mine");
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, segments, 0x10000, 0x1000);
+    fixture_alloc(&f, blocks, 0x10000, 0x100);
+    fixture_alloc(&f, blocks, 0x90000, 0x200);
+    sample(&f, 0, 0x2000);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_entry(&ledger, "reported by the program", 0x1200);
+    assert_entry(&ledger, "reported by the program/without a category", 0x300);
+    assert_entry(&ledger, "reported by the program/pool slack", 0xf00);
+    assert_int_equal(ledger.devices.items[0].stray_bytes, 0);
+    assert_balanced(&ledger, 0xe00);
+    ml_ledger_release(&ledger);
+}
+
+static void more_in_the_book_than_used_is_told(void **state)
+{
+    struct fixture f = fixture_begin();
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_CONTEXT), 1, 300);
+    sample(&f, 0, 200);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_balanced(&ledger, -100);
+    assert_true(ledger.devices.items[0].unexplained_percent < -49.9);
+    ml_ledger_release(&ledger);
+}
+
+/* ---- Processes --------------------------------------------------------- */
+
+static void several_processes_have_pages_of_their_own(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t second = fixture_process(&f, 1, 200, 0, ML_STARTED);
+    uint32_t tensors = space_on(&f, second, "cuda:0", MEMLEDGER_BLOCK, "tensors");
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_CONTEXT), 1, 300);
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_MEMORY), 0x10000, 0x1000);
+    fixture_alloc(&f, space_on(&f, second, "cuda:0", MEMLEDGER_DRIVER, ML_CUDA_MEMORY), 0x10000,
+                  0x2000);
+    fixture_alloc(&f, tensors, 0x10000, 0x100); /* in the second's memory, not the first's */
+    sample(&f, 0, 300 + 0x3000 + 5);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_entry(&ledger, "process 100: program", 300 + 0x1000);
+    assert_entry(&ledger, "process 100: program/context", 300);
+    assert_entry(&ledger, "process 100: program/outside pools", 0x1000);
+    assert_entry(&ledger, "process 200: ", 0x2000);
+    assert_entry(&ledger, "process 200: /pools/without a category", 0x100);
+    assert_balanced(&ledger, 5);
+    ml_ledger_release(&ledger);
+}
+
+static void what_ended_processes_had_is_gone(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t second = fixture_process(&f, 1, 200, 0, ML_STARTED);
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_CONTEXT), 1, 300);
+    fixture_alloc(&f, space_on(&f, second, "cuda:0", MEMLEDGER_DRIVER, ML_CUDA_CONTEXT), 1, 400);
+    end_process(&f, second);
+    sample(&f, 0, 310);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_entry(&ledger, "context", 300);
+    assert_balanced(&ledger, 10);
+    ml_ledger_release(&ledger);
+}
+
+static void other_processes_are_as_the_driver_says(void **state)
+{
+    struct fixture f = fixture_begin();
+    struct ml_ledger ledger;
+
+    (void)state;
+    sample(&f, 0, 50 * MIB); /* before the run; the driver's word counts more */
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_CONTEXT), 1, 3 * MIB);
+    sample_on(&f, "cuda:0", ML_SAMPLE_BY_PROCESS, 0);
+    sample_on(&f, "cuda:0", KNOWN | ML_SAMPLE_BY_PROCESS | 1 << ML_SAMPLE_PROCESS_SHIFT, 60 * MIB);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_entry(&ledger, "other processes", 7 * MIB);
+    assert_none(&ledger, "used before the run began");
+    assert_true(ledger.devices.items[0].others_known);
+    assert_balanced(&ledger, 50 * MIB);
+    ml_ledger_release(&ledger);
+}
+
+static void a_figure_with_the_reserve_needs_the_first_sample(void **state)
+{
+    struct fixture f = fixture_begin();
+    struct ml_ledger ledger;
+
+    (void)state;
+    ml_maker_setting(f.maker, "gpu_used_has_reserve", "yes");
+    sample(&f, ML_SAMPLE_BY_PROCESS, 600 * MIB);
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_CONTEXT), 1, 3 * MIB);
+    sample(&f, 0, 603 * MIB);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_entry(&ledger, "used before the run began", 600 * MIB);
+    assert_none(&ledger, "other processes");
+    assert_balanced(&ledger, 0);
+    ml_ledger_release(&ledger);
+}
+
+static void a_first_sample_after_the_first_entry_tells_nothing_of_others(void **state)
+{
+    struct fixture f = fixture_begin();
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_CONTEXT), 1, 3);
+    sample(&f, 0, 60);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_none(&ledger, "used before the run began");
+    assert_false(ledger.devices.items[0].others_known);
+    assert_balanced(&ledger, 57);
+    ml_ledger_release(&ledger);
+}
+
+/* ---- Managed memory ---------------------------------------------------- */
+
+static struct ml_ledger managed_book(uint64_t managed, uint64_t used)
+{
+    struct fixture f = fixture_begin();
+
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_CONTEXT), 1, 300);
+    fixture_alloc(&f, space_on(&f, 0, ML_CUDA_MANAGED_DEVICE, MEMLEDGER_DRIVER, ML_CUDA_MANAGED),
+                  0x10000, managed);
+    sample(&f, 0, used);
+    return book_at(&f, ML_LEDGER_PEAK, 0);
+}
+
+static void managed_memory_takes_the_remainder_up_to_its_size(void **state)
+{
+    static const struct {
+        uint64_t used;
+        int64_t managed, unexplained;
+    } cases[] = {{350, 50, 0}, {500, 100, 100}, {300, 0, 0}, {290, 0, -10}};
+
+    (void)state;
+    for (size_t i = 0; i < ML_ARRAY_SIZE(cases); i++) {
+        struct ml_ledger ledger = managed_book(100, cases[i].used);
+        const struct ml_ledger_entry *entry = find(&ledger, "managed memory");
+
+        assert_non_null(entry);
+        assert_int_equal(entry->bytes, cases[i].managed);
+        assert_true(entry->inferred);
+        assert_int_equal(entry->of_bytes, 100);
+        assert_balanced(&ledger, cases[i].unexplained);
+        assert_int_equal(ledger.devices.len, 1);
+        ml_ledger_release(&ledger);
+    }
+}
+
+static void without_managed_memory_nothing_is_inferred(void **state)
+{
+    struct ml_ledger ledger = managed_book(0, 500);
+
+    (void)state;
+    assert_none(&ledger, "managed memory");
+    assert_balanced(&ledger, 200);
+    ml_ledger_release(&ledger);
+}
+
+/* ---- The instant ------------------------------------------------------- */
+
+/* Time of the sample that was chosen, and what was in the book then. */
+static void assert_instant(struct fixture *f, enum ml_ledger_at at, uint64_t time_ns,
+                           uint64_t expected_ns, int64_t explained)
+{
+    struct ml_ledger ledger = book_at(f, at, time_ns);
+
+    assert_true(ledger.devices.items[0].sampled);
+    assert_int_equal(ledger.devices.items[0].at_ns, expected_ns);
+    assert_int_equal(ledger.devices.items[0].book.bytes, explained);
+    ml_ledger_release(&ledger);
+}
+
+static struct fixture steps(uint64_t bits_at_30, uint64_t bits_at_50)
+{
+    struct fixture f = fixture_begin();
+    uint32_t memory = driver_space(&f, ML_CUDA_MEMORY);
+
+    fixture_alloc(&f, memory, 0x10000, 100); /* at 0 */
+    sample(&f, 0, 100);                      /* 10 */
+    fixture_alloc(&f, memory, 0x20000, 50);  /* 20 */
+    sample(&f, bits_at_30, 150);             /* 30 */
+    fixture_alloc(&f, memory, 0x30000, 7);   /* 40 */
+    sample(&f, bits_at_50, 150);             /* 50 */
+    fixture_free(&f, memory, 0x10000);       /* 60 */
+    sample(&f, 0, 57);                       /* 70 */
+    end_process(&f, 0);                      /* 80 */
+    sample(&f, 0, 2);                        /* 90 */
+    return f;
+}
+
+static void the_peak_is_the_first_of_the_highest(void **state)
+{
+    struct fixture f = steps(0, 0);
+
+    (void)state;
+    assert_instant(&f, ML_LEDGER_PEAK, 0, 30, 150);
+}
+
+static void the_peak_is_rather_read_inside(void **state)
+{
+    struct fixture f = steps(0, ML_SAMPLE_INSIDE);
+
+    (void)state;
+    assert_instant(&f, ML_LEDGER_PEAK, 0, 50, 157);
+    f = steps(ML_SAMPLE_INSIDE, ML_SAMPLE_INSIDE);
+    assert_instant(&f, ML_LEDGER_PEAK, 0, 30, 150);
+}
+
+static void the_end_is_the_last_word_of_the_program(void **state)
+{
+    struct fixture f = steps(ML_SAMPLE_INSIDE | ML_SAMPLE_LAST, ML_SAMPLE_INSIDE);
+
+    (void)state;
+    assert_instant(&f, ML_LEDGER_END, 0, 30, 150);
+    f = steps(ML_SAMPLE_INSIDE, ML_SAMPLE_INSIDE);
+    assert_instant(&f, ML_LEDGER_END, 0, 50, 157);
+    f = steps(0, 0);
+    assert_instant(&f, ML_LEDGER_END, 0, 70, 57); /* not 90: the process has ended */
+}
+
+static void a_process_that_never_ended_has_the_last_sample(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t second = fixture_process(&f, 1, 200, 0, ML_STARTED);
+
+    (void)state;
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_MEMORY), 0x10000, 100);
+    fixture_alloc(&f, space_on(&f, second, "cuda:0", MEMLEDGER_DRIVER, ML_CUDA_MEMORY), 0x10000,
+                  30);
+    sample(&f, 0, 130);
+    end_process(&f, 0);
+    sample(&f, 0, 30); /* at 40 */
+    assert_instant(&f, ML_LEDGER_END, 0, 40, 30);
+}
+
+static void a_time_means_the_last_sample_before_it(void **state)
+{
+    struct fixture f = steps(0, 0);
+
+    (void)state;
+    assert_instant(&f, ML_LEDGER_TIME, 49, 30, 150);
+    f = steps(0, 0);
+    assert_instant(&f, ML_LEDGER_TIME, 50, 50, 157);
+}
+
+static void at_the_same_time_the_one_inside_counts(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t memory = driver_space(&f, ML_CUDA_MEMORY);
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, memory, 0x10000, 100);
+    sample(&f, ML_SAMPLE_INSIDE, 100);
+    f.time_ns = 10;
+    sample(&f, 0, 999);
+    ledger = book_at(&f, ML_LEDGER_TIME, 10);
+    assert_balanced(&ledger, 0);
+    ml_ledger_release(&ledger);
+}
+
+static void without_samples_no_remainder_is_claimed(void **state)
+{
+    static const struct {
+        enum ml_ledger_at at;
+        uint64_t time_ns, expected_ns;
+        int64_t bytes;
+    } cases[] = {
+        {ML_LEDGER_PEAK, 0, 10, 150}, {ML_LEDGER_END, 0, 30, 50}, {ML_LEDGER_TIME, 5, 5, 100}};
+
+    (void)state;
+    for (size_t i = 0; i < ML_ARRAY_SIZE(cases); i++) {
+        struct fixture f = fixture_begin();
+        uint32_t memory = driver_space(&f, ML_CUDA_MEMORY);
+        struct ml_ledger ledger;
+
+        fixture_alloc(&f, memory, 0x10000, 100);
+        fixture_alloc(&f, memory, 0x20000, 50);
+        fixture_free(&f, memory, 0x10000);
+        end_process(&f, 0);
+        ledger = book_at(&f, cases[i].at, cases[i].time_ns);
+        assert_false(ledger.devices.items[0].sampled);
+        assert_false(ledger.devices.items[0].balanced);
+        assert_int_equal(ledger.devices.items[0].at_ns, cases[i].expected_ns);
+        assert_entry(&ledger, "outside pools", cases[i].bytes);
+        assert_int_equal(ledger.devices.items[0].unexplained_bytes, 0);
+        ml_ledger_release(&ledger);
+    }
+}
+
+static void a_time_before_all_samples_has_none(void **state)
+{
+    struct fixture f = steps(0, 0);
+    struct ml_ledger ledger = book_at(&f, ML_LEDGER_TIME, 5);
+
+    (void)state;
+    assert_false(ledger.devices.items[0].sampled);
+    assert_entry(&ledger, "outside pools", 100);
+    ml_ledger_release(&ledger);
+}
+
+/* ---- Devices ----------------------------------------------------------- */
+
+static void used_devices_are_listed_in_order(void **state)
+{
+    struct fixture f = fixture_begin();
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, space_on(&f, 0, "cuda:10", MEMLEDGER_DRIVER, ML_CUDA_MEMORY), 1, 10);
+    fixture_alloc(&f, space_on(&f, 0, "cuda:2", MEMLEDGER_DRIVER, ML_CUDA_MEMORY), 1, 20);
+    fixture_alloc(&f, f.block, 1, 20);
+    sample_on(&f, "cuda:1", KNOWN, 1);
+    sample_on(&f, "cuda:2", KNOWN, 21);
+    sample_on(&f, "cuda:10", KNOWN, 12);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_int_equal(ledger.devices.len, 2); /* cuda:1 was only watched */
+    assert_string_equal(ledger.devices.items[0].name, "cuda:2");
+    assert_int_equal(ledger.devices.items[0].unexplained_bytes, 1);
+    assert_string_equal(ledger.devices.items[1].name, "cuda:10");
+    assert_int_equal(ledger.devices.items[1].unexplained_bytes, 2);
+    ml_ledger_release(&ledger);
+}
+
+static void a_device_is_found_by_name_or_number(void **state)
+{
+    static const char *const names[] = {"cuda:1", "1"};
+
+    (void)state;
+    for (size_t i = 0; i < ML_ARRAY_SIZE(names); i++) {
+        struct fixture f = fixture_begin();
+        struct ml_ledger ledger;
+
+        fixture_alloc(&f, driver_space(&f, ML_CUDA_MEMORY), 1, 20);
+        sample_on(&f, "cuda:1", KNOWN, 7);
+        ledger = book_with(&f, (struct ml_ledger_opts){.device = names[i]});
+        assert_int_equal(ledger.devices.len, 1);
+        assert_string_equal(ledger.devices.items[0].name, "cuda:1");
+        assert_entry(&ledger, "used before the run began", 7);
+        assert_balanced(&ledger, 0);
+        ml_ledger_release(&ledger);
+    }
+}
+
+static void watched_devices_are_listed_when_none_is_used(void **state)
+{
+    struct fixture f = fixture_begin();
+    struct ml_ledger ledger;
+
+    (void)state;
+    sample_on(&f, "cuda:1", KNOWN, 7);
+    sample_on(&f, "cpu", KNOWN, 7);
+    sample_on(&f, "cuda:0", KNOWN, 7);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_int_equal(ledger.devices.len, 2);
+    assert_string_equal(ledger.devices.items[0].name, "cuda:0");
+    ml_ledger_release(&ledger);
+}
+
+static void expect_no_device(struct fixture *f, const char *asked, const char *words)
+{
+    struct ml_trace *trace = fixture_open(f);
+    struct ml_ledger_opts opts = {.device = asked};
+    struct ml_error err = {0};
+    struct ml_ledger ledger;
+
+    assert_int_equal(ml_ledger(trace, &opts, &ledger, &err), -ENODEV);
+    if (!strstr(err.text, words))
+        fail_msg("'%s' does not say '%s'", err.text, words);
+    ml_ledger_release(&ledger);
+    ml_trace_free(trace);
+}
+
+static void a_missing_device_is_told_with_a_way_out(void **state)
+{
+    struct fixture f = fixture_begin();
+
+    (void)state;
+    fixture_alloc(&f, f.block, 1, 20);
+    expect_no_device(&f, NULL, "memledger summary");
+    f = fixture_begin();
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_MEMORY), 1, 20);
+    expect_no_device(&f, "cuda:3", "cuda:0");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_byte_is_entered_once),
+        cmocka_unit_test(slack_is_split_where_segments_are_known),
+        cmocka_unit_test(a_block_may_lie_across_allocations),
+        cmocka_unit_test(blocks_over_each_other_count_once),
+        cmocka_unit_test(stream_ordered_blocks_lie_in_their_pools),
+        cmocka_unit_test(pools_smaller_than_their_blocks_are_not_hidden),
+        cmocka_unit_test(without_categories_scopes_stand_in_their_place),
+        cmocka_unit_test(long_lists_are_cut),
+        cmocka_unit_test(names_given_later_count),
+        cmocka_unit_test(reported_blocks_stand_for_unrecorded_calls),
+        cmocka_unit_test(more_in_the_book_than_used_is_told),
+        cmocka_unit_test(several_processes_have_pages_of_their_own),
+        cmocka_unit_test(what_ended_processes_had_is_gone),
+        cmocka_unit_test(other_processes_are_as_the_driver_says),
+        cmocka_unit_test(a_figure_with_the_reserve_needs_the_first_sample),
+        cmocka_unit_test(a_first_sample_after_the_first_entry_tells_nothing_of_others),
+        cmocka_unit_test(managed_memory_takes_the_remainder_up_to_its_size),
+        cmocka_unit_test(without_managed_memory_nothing_is_inferred),
+        cmocka_unit_test(the_peak_is_the_first_of_the_highest),
+        cmocka_unit_test(the_peak_is_rather_read_inside),
+        cmocka_unit_test(the_end_is_the_last_word_of_the_program),
+        cmocka_unit_test(a_process_that_never_ended_has_the_last_sample),
+        cmocka_unit_test(a_time_means_the_last_sample_before_it),
+        cmocka_unit_test(at_the_same_time_the_one_inside_counts),
+        cmocka_unit_test(without_samples_no_remainder_is_claimed),
+        cmocka_unit_test(a_time_before_all_samples_has_none),
+        cmocka_unit_test(used_devices_are_listed_in_order),
+        cmocka_unit_test(a_device_is_found_by_name_or_number),
+        cmocka_unit_test(watched_devices_are_listed_when_none_is_used),
+        cmocka_unit_test(a_missing_device_is_told_with_a_way_out),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
