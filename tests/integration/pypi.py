@@ -37,7 +37,7 @@ def install(requirements, folder):
     call("make an environment", sys.executable, "-m", "venv", folder)
     call("install from PyPI", os.path.join(folder, "bin", "pip"), "install", "--quiet",
          "--disable-pip-version-check", "--no-deps", "--only-binary=:all:", "--timeout", "20",
-         "--requirement", requirements)
+         "--retries", "2", "--requirement", requirements)
     shutil.copy(requirements, done)
 
 

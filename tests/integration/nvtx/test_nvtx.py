@@ -113,6 +113,16 @@ def test_another_path_to_the_library():
     equal(len(trace["processes"]), 1, "processes")
 
 
+def test_without_preload():
+    """NVTX brings the recorder along where nothing is preloaded."""
+    result = run("env", "-u", "LD_PRELOAD", calls(), "nest", env=listening())
+    equal(result.code, 0, "exit code", result)
+    equal([level for _, level in lines(result.out)], [level for _, level, _ in NESTED], "returned")
+    trace = result.dump(events=True)
+    pushed = [e["scope"] for e in trace["events"] if e["kind"] == "push"]
+    equal(pushed, ["first", "first > second", "first > second > third", "fourth"], "scopes")
+
+
 def test_nobody_listens():
     """Without a recording NVTX turns itself off."""
     done = plain(calls(), "nest", env=listening())
