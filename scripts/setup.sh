@@ -46,7 +46,7 @@ test)
   need g++ compiles c++ '#include <cstdlib>' c++
   need libcmocka-dev has_library cmocka
   need binutils has nm
-  need python3 has_system python3
+  need_venv
   # Programs and libraries that the tests record, and what they compare with.
   need git has git
   need sqlite3 has sqlite3

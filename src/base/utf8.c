@@ -73,6 +73,21 @@ size_t ml_utf8_decode(const char *s, size_t len, uint32_t *ret_codepoint)
     return bytes;
 }
 
+size_t ml_utf8_encode(uint32_t codepoint, char *out)
+{
+    size_t bytes = codepoint < 0x80 ? 1 : codepoint < 0x800 ? 2 : codepoint < 0x10000 ? 3 : 4;
+    static const uint8_t firsts[] = {0, 0x00, 0xc0, 0xe0, 0xf0};
+
+    if (codepoint > 0x10ffff || (codepoint >= 0xd800 && codepoint <= 0xdfff))
+        return ml_utf8_encode(0xfffd, out);
+    for (size_t i = bytes - 1; i > 0; i--) {
+        out[i] = (char)(0x80 | (codepoint & 0x3f));
+        codepoint >>= 6;
+    }
+    out[0] = (char)(firsts[bytes] | codepoint);
+    return bytes;
+}
+
 static bool in_ranges(const struct range *ranges, size_t count, uint32_t codepoint)
 {
     for (size_t i = 0; i < count && ranges[i].first <= codepoint; i++)

@@ -20,6 +20,13 @@
  * @return its bytes, 1 to 4; 0 when the first byte starts no valid sequence */
 size_t ml_utf8_decode(const char *s, size_t len, uint32_t *ret_codepoint);
 
+#define ML_UTF8_MAX_BYTES 4
+
+/* Writes a character's bytes to `out`, which has room for ML_UTF8_MAX_BYTES; what
+ * is no character (a surrogate, above U+10FFFF) becomes U+FFFD.
+ * @return the bytes written, 1 to 4 */
+size_t ml_utf8_encode(uint32_t codepoint, char *out);
+
 /* Columns the text takes on a terminal: 0 for combining marks, 2 for wide East
  * Asian characters and emoji, 1 for the rest, control characters included. */
 size_t ml_utf8_width(const char *s, size_t len);

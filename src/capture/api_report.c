@@ -75,19 +75,12 @@ void ml_api_label(memledger_space space, const void *ptr, const char *name, int 
 
 void ml_api_push(int kind, const char *name)
 {
-    uint32_t number = ml_name(name);
-    uint64_t words[] = {ml_record_word(ML_PUSH, 0, ml_now()), ml_pair((uint32_t)kind, number)};
-    ml_record(words, 2);
+    ml_record_push((uint32_t)kind, ml_name(name));
 }
 
 void ml_api_pop(void)
 {
-    uint64_t words[] = {ml_record_word(ML_POP, 0, ml_now())};
-
-    if (ML_UNLIKELY(ml_writer->lost_pushes))
-        ml_record_drop(words);
-    else
-        ml_record(words, 1);
+    ml_record_pop();
 }
 
 void ml_api_mark(int kind, uint64_t number, const char *name)

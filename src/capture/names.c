@@ -21,7 +21,6 @@
 #include "sys.h"
 
 #define SLOTS (1u << 21)
-#define STRINGS_MAX (1u << 20)
 #define BYTES_MAX (64u << 20)
 
 struct entry {
@@ -109,7 +108,7 @@ static void *reserve(size_t bytes)
 static bool reserve_tables(void)
 {
     if (!tables.entries)
-        tables.entries = reserve(STRINGS_MAX * sizeof(struct entry));
+        tables.entries = reserve(ML_NAMES_MAX * sizeof(struct entry));
     if (!tables.bytes)
         tables.bytes = reserve(BYTES_MAX);
     if (tables.entries && tables.bytes && !tables.slots)
@@ -153,7 +152,7 @@ static uint32_t add(const char *text, uint32_t len, uint32_t hash)
 
     if (number)
         return number;
-    if (tables.strings + 1 == STRINGS_MAX || tables.used_bytes + len > BYTES_MAX)
+    if (tables.strings + 1 == ML_NAMES_MAX || tables.used_bytes + len > BYTES_MAX)
         return 0;
     number = tables.strings + 1;
     memcpy(tables.bytes + tables.used_bytes, text, len);
@@ -171,7 +170,12 @@ static uint32_t add(const char *text, uint32_t len, uint32_t hash)
 
 uint32_t ml_name(const char *text)
 {
-    uint32_t len = text ? (uint32_t)strnlen(text, ML_NAME_MAX_BYTES) : 0;
+    return text ? ml_name_bytes(text, strnlen(text, ML_NAME_MAX_BYTES)) : 0;
+}
+
+uint32_t ml_name_bytes(const char *text, size_t bytes)
+{
+    uint32_t len = (uint32_t)ml_min_u64(bytes, ML_NAME_MAX_BYTES);
     uint32_t number = 0, hash, slot;
     struct ml_quiet quiet;
 
@@ -188,6 +192,17 @@ uint32_t ml_name(const char *text)
         number = add(text, len, hash);
     leave(&quiet);
     return number;
+}
+
+const char *ml_name_text(uint32_t number, uint32_t *ret_len)
+{
+    /* Pairs with the release store in add: entry and bytes are there. */
+    if (!number || number > __atomic_load_n(&tables.strings, __ATOMIC_ACQUIRE)) {
+        *ret_len = 0;
+        return "";
+    }
+    *ret_len = tables.entries[number].len;
+    return tables.bytes + tables.entries[number].offset;
 }
 
 static void announce_space(uint32_t number)

@@ -9,7 +9,10 @@
 #ifndef ML_NAMES_H
 #define ML_NAMES_H
 
+#include <stddef.h>
 #include <stdint.h>
+
+#define ML_NAMES_MAX (1u << 20) /* strings of one process, and one */
 
 /* Once per program, before the first name. */
 void ml_names_init(void);
@@ -17,6 +20,13 @@ void ml_names_init(void);
 /* The string's number; 0 for NULL, for "" and when the table is full (a million
  * strings, 64 MiB). Cut at ML_NAME_MAX_BYTES. */
 uint32_t ml_name(const char *text);
+
+/* The same for text that does not end in a NUL. */
+uint32_t ml_name_bytes(const char *text, size_t bytes);
+
+/* The string of that number, without a NUL at its end; "" for one that was not
+ * given. Stays where it is. */
+const char *ml_name_text(uint32_t number, uint32_t *ret_len);
 
 /* The space's number, from 1; 0 when there are too many. */
 uint32_t ml_space_number(const char *device, uint32_t level, const char *name);

@@ -138,6 +138,23 @@ static ML_ALWAYS_INLINE void ml_record_free(unsigned space, const void *ptr)
     ml_record(words, 2);
 }
 
+static ML_ALWAYS_INLINE void ml_record_push(uint32_t kind, uint32_t name)
+{
+    uint64_t words[] = {ml_record_word(ML_PUSH, 0, ml_now()), ml_pair(kind, name)};
+    ml_record(words, 2);
+}
+
+/* A pop goes the way of its push. */
+static ML_ALWAYS_INLINE void ml_record_pop(void)
+{
+    uint64_t words[] = {ml_record_word(ML_POP, 0, ml_now())};
+
+    if (ML_UNLIKELY(ml_writer->lost_pushes))
+        ml_record_drop(words);
+    else
+        ml_record(words, 1);
+}
+
 static inline void ml_record_move(unsigned space, const void *ptr)
 {
     uint64_t words[] = {ml_record_word(ML_MOVE, space, ml_now()), (uintptr_t)ptr};

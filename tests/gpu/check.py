@@ -192,6 +192,20 @@ def injection(lab):
     show_book(lab, "torch by injection", trace)
 
 
+@check
+def nvtx_scopes(lab):
+    """PyTorch's emit_nvtx and torch.cuda.nvtx: operators and ranges are scopes"""
+    need_module("torch")
+    trace, _ = lab.record("torch-nvtx", script("torch_nvtx.py"))
+    scopes = {e["scope"] for e in lab.report("events", trace, "--kind=push")["events"]}
+    print(f"  {len(scopes)} scopes, such as {', '.join(sorted(scopes)[:3])}")
+    assert any(s.startswith("encoder > aten::conv2d") for s in scopes), "no operator in a range"
+    assert any("Backward0" in s for s in scopes), "no operator of the backward pass"
+    assert not any(", seq = " in s or "op_id" in s for s in scopes), "operators by their number"
+    marks = {e["name"] for e in lab.report("events", trace, "--kind=marker")["events"]}
+    assert "forward is done" in marks, f"no mark: {marks}"
+
+
 # ---- Beside other tools ---------------------------------------------------------
 
 

@@ -136,6 +136,24 @@ static void stack(struct ml_json *j, const struct ml_trace *t, uint32_t number)
     ml_json_end_array(j);
 }
 
+/* The object of a start or stop, and its domain. */
+static void kv_object(struct ml_json *j, const struct ml_trace *t, uint32_t number)
+{
+    const struct ml_object *o = ml_trace_object(t, number);
+
+    ml_json_kv_u64(j, "object", number);
+    kv_string(j, "name", t, o->name);
+    if (o->domain >= 0)
+        kv_string(j, "domain", t, ml_trace_object(t, (uint32_t)o->domain)->name);
+}
+
+static void kv_marker(struct ml_json *j, const struct ml_trace *t, const struct ml_event *e)
+{
+    kv_string(j, "name", t, (uint32_t)e->args[1]);
+    if (e->args[0])
+        kv_string(j, "domain", t, ml_trace_object(t, (uint32_t)e->args[0] - 1)->name);
+}
+
 static void one_event(struct ml_json *j, const struct ml_trace *t, const struct ml_event *e)
 {
     const struct ml_shape *shape = &ml_shapes[e->kind];
@@ -156,6 +174,12 @@ static void one_event(struct ml_json *j, const struct ml_trace *t, const struct 
         stack(j, t, e->stack);
     if (e->kind == ML_LABEL)
         kv_string(j, "label", t, (uint32_t)e->args[0]);
+    if (e->kind == ML_START || e->kind == ML_STOP)
+        kv_object(j, t, (uint32_t)e->args[0]);
+    if (e->kind == ML_MARKER)
+        kv_marker(j, t, e);
+    if (e->kind == ML_PUSH)
+        ml_json_kv_u64(j, "scope_kind", ml_trace_scope(t, e->scope)->kind);
     scope_path(t, e->scope, &path);
     ml_buf_append(&path, "", 1);
     ml_json_kv_cstr(j, "scope", (char *)path.data);

@@ -2,7 +2,7 @@
  * so that sanitizers see all of both.
  *
  * The program runs itself again as the target: several threads that allocate,
- * name, push and pop, and hand blocks to each other. The first one collects,
+ * name, push and pop, annotate with NVTX, and hand blocks to each other. The first one collects,
  * then reads the trace back and checks that every event is there.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -16,12 +16,18 @@
 
 #include "api_report.h"
 #include "collector.h"
+#include "nvtx_instance.h"
 #include "trace.h"
 
 #define THREADS 4
 #define ROUNDS 20000
 /* In each round: an allocation here, a free of what the neighbour left. */
 #define ALLOCS (THREADS * ROUNDS)
+/* In each: two ranges, of which the outer ends first, so the other is opened
+ * twice; and a third one that is left open. */
+#define NVTX_ROUNDS 2000
+#define NVTX_POPS (THREADS * NVTX_ROUNDS * 3)
+#define NVTX_PUSHES (NVTX_POPS + THREADS)
 
 static void check(int ok, const char *what)
 {
@@ -58,14 +64,41 @@ static void *allocate(void *arg)
     return NULL;
 }
 
+/* Threads make the same domains, strings and categories at once. */
+static void annotate(size_t round)
+{
+    struct ml_nvtx_attributes a = {
+        .bytes = sizeof(a), .category = 1 + round % 50, .message_type = ML_NVTX_MESSAGE_REGISTERED};
+    ml_nvtx_domain domain;
+    char name[32];
+
+    snprintf(name, sizeof(name), "nvtx %zu", round % 50);
+    domain = nvtx.create(name);
+    nvtx.name_category(domain, a.category, name);
+    a.message.registered = nvtx.register_string(domain, name);
+    check(domain && a.message.registered, "no handle");
+    check(nvtx.push(name) == 0 && nvtx.domain_push(domain, &a) == 0, "wrong level of a push");
+    check(nvtx.pop() == 0 && nvtx.domain_pop(domain) == 0, "wrong level of a pop");
+}
+
+static void *allocate_and_annotate(void *arg)
+{
+    for (size_t i = 0; i < NVTX_ROUNDS; i++)
+        annotate(i);
+    allocate(arg);
+    check(nvtx.push("left open") == 0, "wrong level at the end");
+    return NULL;
+}
+
 static int be_target(void)
 {
     pthread_t threads[THREADS];
 
     space = ml_api_space_open("cpu", MEMLEDGER_BLOCK, "test");
     check(space, "no space: the recorder did not start");
+    check(nvtx_attach(), "NVTX finds no recorder");
     for (size_t i = 0; i < THREADS; i++)
-        check(!pthread_create(&threads[i], NULL, allocate, (void *)i), "no thread");
+        check(!pthread_create(&threads[i], NULL, allocate_and_annotate, (void *)i), "no thread");
     for (size_t i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     for (size_t i = 0; i < THREADS; i++)
@@ -149,7 +182,8 @@ static void verify(const char *path)
     }
     check(counts[ML_ALLOC] == ALLOCS && counts[ML_FREE] == ALLOCS, "allocations or frees missing");
     check(counts[ML_LABEL] == ALLOCS, "labels missing");
-    check(counts[ML_PUSH] == ALLOCS && counts[ML_POP] == ALLOCS, "scopes missing");
+    check(counts[ML_PUSH] == ALLOCS + NVTX_PUSHES, "pushes missing");
+    check(counts[ML_POP] == ALLOCS + NVTX_POPS, "pops missing");
     check(!counts[ML_LOST], "events lost");
     ml_trace_free(trace);
 }

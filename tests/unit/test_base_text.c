@@ -232,6 +232,26 @@ static void utf8_is_decoded(void **state)
     assert_int_equal(c, 0x10ffff);
 }
 
+static void utf8_is_encoded(void **state)
+{
+    static const uint32_t characters[] = {0,      'a',    0x7f,   0x80,    0x7ff,   0x800,
+                                          0xd7ff, 0xe000, 0xffff, 0x10000, 0x1f600, 0x10ffff};
+    static const uint32_t none[] = {0xd800, 0xdfff, 0x110000, UINT32_MAX};
+    char bytes[ML_UTF8_MAX_BYTES];
+    uint32_t c;
+
+    (void)state;
+    for (size_t i = 0; i < ML_ARRAY_SIZE(characters); i++) {
+        size_t n = ml_utf8_encode(characters[i], bytes);
+        assert_int_equal(ml_utf8_decode(bytes, n, &c), n);
+        assert_int_equal(c, characters[i]);
+    }
+    for (size_t i = 0; i < ML_ARRAY_SIZE(none); i++) {
+        assert_int_equal(ml_utf8_encode(none[i], bytes), strlen(ML_UTF8_REPLACEMENT));
+        assert_memory_equal(bytes, ML_UTF8_REPLACEMENT, strlen(ML_UTF8_REPLACEMENT));
+    }
+}
+
 static void broken_utf8_is_refused(void **state)
 {
     static const char *const bad[] = {
@@ -285,15 +305,11 @@ static void text_is_clipped_at_characters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_are_formatted),
-        cmocka_unit_test(counts_are_formatted),
-        cmocka_unit_test(durations_are_formatted),
-        cmocka_unit_test(units_are_parsed),
-        cmocka_unit_test(bytes_are_parsed),
-        cmocka_unit_test(durations_are_parsed),
-        cmocka_unit_test(utf8_is_decoded),
-        cmocka_unit_test(broken_utf8_is_refused),
-        cmocka_unit_test(text_is_clipped_at_characters),
+        cmocka_unit_test(bytes_are_formatted),     cmocka_unit_test(counts_are_formatted),
+        cmocka_unit_test(durations_are_formatted), cmocka_unit_test(units_are_parsed),
+        cmocka_unit_test(bytes_are_parsed),        cmocka_unit_test(durations_are_parsed),
+        cmocka_unit_test(utf8_is_decoded),         cmocka_unit_test(utf8_is_encoded),
+        cmocka_unit_test(broken_utf8_is_refused),  cmocka_unit_test(text_is_clipped_at_characters),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,36 @@
+/* nvtx_names.h: what an NVTX event is called in the trace.
+ *
+ * "domain/message [category]": the domain unless it is the default one, the
+ * category if it has a name. An event without a message is a "range". Wide
+ * characters become UTF-8. What PyTorch's emit_nvtx adds to an operator's name
+ * (", seq = 7, op_id = 12, sizes = …") differs from call to call and is left
+ * out, so that all calls of an operator are one scope.
+ *
+ * A registered string's handle is made of the numbers it stands for: a push
+ * with it looks nothing up. Names are numbers of names.h. All functions are
+ * async-signal-safe.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_NVTX_NAMES_H
+#define ML_NVTX_NAMES_H
+
+#include <stdint.h>
+
+#include "nvtx_abi.h"
+
+struct ml_nvtx_attributes ml_nvtx_ascii(const char *message);
+struct ml_nvtx_attributes ml_nvtx_wide(const wchar_t *message);
+
+/* The whole name, for scopes; `attributes` may be NULL. */
+uint32_t ml_nvtx_scope_name(uint32_t domain, const struct ml_nvtx_attributes *attributes);
+
+/* The same without the domain, for what belongs to a domain object. */
+uint32_t ml_nvtx_bare_name(uint32_t domain, const struct ml_nvtx_attributes *attributes);
+
+/* The message alone, for names of domains and categories; 0 without one. */
+uint32_t ml_nvtx_message(const struct ml_nvtx_attributes *attributes);
+
+ml_nvtx_string ml_nvtx_register(uint32_t domain, const struct ml_nvtx_attributes *attributes);
+
+#endif
