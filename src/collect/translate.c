@@ -29,6 +29,7 @@ static const uint8_t record_words[ML_REC_KINDS] = {
     [ML_PUSH] = 2,
     [ML_POP] = 1,
     [ML_MARK] = 4,
+    [ML_SAMPLE] = 6,
     [ML_START] = 2,
     [ML_STOP] = 2,
     [ML_MARKER] = 3,
@@ -411,6 +412,21 @@ static void marker(struct ml_source *s, struct ml_event *ev)
     ev->args[2] = string_of(t, (uint32_t)word(s, 2));
 }
 
+/* One that the collector took has its process in the bits already, and no
+ * thread: it gets the last one, which costs no byte in the file. */
+static void sample(struct ml_stage *stage, struct ml_source *s, struct ml_event *ev)
+{
+    ev->args[0] = string_of(s->target, high(word(s, 1)));
+    ev->args[1] = low(word(s, 1));
+    for (unsigned i = 2; i < ML_EVENT_ARGS; i++)
+        ev->args[i] = word(s, i);
+    if (s->target->own) {
+        ev->thread = stage->writer->encoder->thread;
+        ev->scope = stage->writer->encoder->scope;
+        stage->samples++;
+    }
+}
+
 /* Kinds other than plain allocations and frees. Returns whether there is an
  * event to write. */
 static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, unsigned kind,
@@ -447,6 +463,7 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
         ev->args[2] = string_of(s->target, (uint32_t)word(s, 3));
         return true;
     case ML_OOM: ev->size = word(s, 1); return true;
+    case ML_SAMPLE: sample(stage, s, ev); return true;
     case ML_START:
     case ML_STOP: return object_arg(s->target, word(s, 1), ev);
     case ML_MARKER: marker(s, ev); return true;
