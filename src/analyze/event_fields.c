@@ -8,6 +8,7 @@
 
 #include "memledger/memledger.h"
 #include "event_names.h"
+#include "samples.h"
 #include "varint.h"
 
 static void add_text(struct ml_event_view *v, const char *key, const char *text)
@@ -54,18 +55,35 @@ static void mark_fields(const struct ml_trace *trace, struct ml_event_view *v)
         add_number(v, "number", ML_FIELD_COUNT, args[1]);
 }
 
+/* Whose memory a sample's last value is. */
+static void whose_fields(const struct ml_trace *trace, struct ml_event_view *v)
+{
+    uint32_t process;
+
+    if (!ml_sample_about(v->event, &process)) {
+        add_text(v, "of", "processes_not_recorded");
+        return;
+    }
+    add_number(v, "of_pid", ML_FIELD_COUNT, ml_trace_process(trace, process)->pid);
+    if (v->event->args[1] & ML_SAMPLE_SHARE)
+        add_text(v, "counted", "by_share");
+}
+
 static void sample_fields(const struct ml_trace *trace, struct ml_event_view *v)
 {
     static const char *const keys[] = {"used_bytes", "free_bytes", "total_bytes", "process_bytes"};
-    uint64_t process = v->event->args[1] >> ML_SAMPLE_PROCESS_SHIFT;
+    uint64_t bits = v->event->args[1];
 
     add_string(v, trace, "sampled_device", v->event->args[0]);
     for (unsigned i = 0; i < 4; i++)
-        if (v->event->args[1] & (1u << i))
+        if (bits & (1u << i))
             add_number(v, keys[i], ML_FIELD_BYTES, v->event->args[2 + i]);
-    if (process && v->event->args[1] & ML_SAMPLE_BY_PROCESS)
-        add_number(v, "sampled_pid", ML_FIELD_COUNT,
-                   ml_trace_process(trace, (uint32_t)(process - 1))->pid);
+    if (bits & ML_SAMPLE_BY_PROCESS)
+        whose_fields(trace, v);
+    if (bits & ML_SAMPLE_LAST)
+        add_text(v, "when", "before_exit");
+    else if (bits & ML_SAMPLE_INSIDE)
+        add_text(v, "when", "after_call");
 }
 
 static void object_fields(const struct ml_trace *trace, struct ml_event_view *v)

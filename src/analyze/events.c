@@ -9,6 +9,7 @@
 
 #include "event_fields.h"
 #include "event_names.h"
+#include "samples.h"
 #include "scope_path.h"
 
 struct reader {
@@ -106,14 +107,16 @@ static int look_at(struct reader *r, const struct ml_event *event)
     v->event = event;
     v->has_address = ml_shapes[event->kind].bits & ML_HAS_ADDR;
     v->has_space = v->has_address || event->kind == ML_OOM;
-    if (look_up_scope(r, event->scope) < 0 || look_up_space(r, event->space) < 0)
+    v->has_thread = event->kind != ML_SAMPLE || ml_sample_is_inside(event);
+    if (look_up_scope(r, v->has_thread ? event->scope : 0) < 0 ||
+        look_up_space(r, event->space) < 0)
         return -ENOMEM;
     find_bytes(r);
     if (!fits(r))
         return 0;
     v->kind = ml_kind_name(event->kind);
-    v->pid = ml_trace_process(trace, thread->process)->pid;
-    v->tid = thread->tid;
+    v->pid = v->has_thread ? ml_trace_process(trace, thread->process)->pid : 0;
+    v->tid = v->has_thread ? thread->tid : 0;
     v->scope = (const char *)r->path.data;
     ml_event_fields(trace, r->has_freed ? &r->freed : NULL, v);
     return 1;

@@ -45,6 +45,7 @@ struct ml_field {
 struct ml_event_view {
     const struct ml_event *event;
     const char *kind;
+    bool has_thread; /* it is something that a thread did */
     uint32_t pid, tid;
     bool has_space;
     const char *device, *level, *space;

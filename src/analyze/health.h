@@ -21,7 +21,7 @@ struct ml_health {
     uint64_t unknown_frees;  /* frees of blocks whose allocation is not in the trace */
     uint64_t inherited_frees;
     uint64_t replaced; /* blocks that ended without a free, by another in their place */
-    bool empty;        /* no allocation at all */
+    bool empty;        /* no allocation, in a run that was more than sampled */
 };
 
 /* Of a replay, as far as it has read its trace. */

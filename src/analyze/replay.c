@@ -189,6 +189,10 @@ static int on_rare(struct ml_replay *r, const struct ml_event *event)
     case ML_LOST: return on_lost(r, event);
     case ML_PROCESS_END: return on_process_end(r, event);
     case ML_OOM: r->ooms++; return 0;
+    case ML_SAMPLE:
+        if (r->on_sample)
+            r->on_sample(r->ctx, event);
+        return 0;
     default: return 0;
     }
 }

@@ -132,6 +132,7 @@ struct ml_replay {
     /* Called before a block leaves the table; `event` is why. NULL: nobody
      * wants to know. Not for parts of blocks. */
     void (*on_close)(void *ctx, const struct ml_block *block, const struct ml_event *event);
+    void (*on_sample)(void *ctx, const struct ml_event *event); /* likewise, of each sample */
     void *ctx;
 
     struct ml_map space_index, process_index; /* number -> index */

@@ -72,14 +72,22 @@ static int init_replay(struct ml_replay *replay, const struct ml_trace *trace, s
     return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
 }
 
+static void on_sample(void *ctx, const struct ml_event *event)
+{
+    ml_sample_book_add(ctx, event);
+}
+
 int ml_summarize(const struct ml_trace *trace, const struct ml_summary_opts *opts,
                  struct ml_summary *ret, struct ml_error *err)
 {
     struct ml_replay at_end = {0}, at_peak = {0};
-    int r;
+    struct ml_sample_book book = {.trace = trace};
+    int r, closed;
 
     *ret = (struct ml_summary){0};
     r = init_replay(&at_end, trace, err);
+    at_end.on_sample = on_sample;
+    at_end.ctx = &book;
     if (r == 0)
         r = ml_replay_trace(&at_end, UINT64_MAX, err);
     if (r == 0)
@@ -91,6 +99,9 @@ int ml_summarize(const struct ml_trace *trace, const struct ml_summary_opts *opt
         if (r < 0)
             ml_error_set(err, r, "out of memory");
     }
+    closed = ml_sample_book_close(&book, &ret->arena, &ret->samples);
+    if (r == 0 && closed < 0)
+        r = ml_error_set(err, closed, "out of memory");
     ml_replay_release(&at_peak);
     ml_replay_release(&at_end);
     return r;
@@ -104,5 +115,6 @@ void ml_summary_release(struct ml_summary *summary)
     ml_vec_release(&summary->scopes.list);
     ml_vec_release(&summary->labels.list);
     ml_vec_release(&summary->processes);
+    ml_samples_release(&summary->samples);
     *summary = (struct ml_summary){0};
 }

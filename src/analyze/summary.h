@@ -12,6 +12,7 @@
 
 #include "arena.h"
 #include "health.h"
+#include "samples.h"
 #include "trace.h"
 #include "vec.h"
 
@@ -89,6 +90,7 @@ struct ml_summary {
     ML_VEC(struct ml_summary_category) categories; /* that have any; most at the peak first */
     struct ml_summary_entries scopes, labels;
     ML_VEC(struct ml_summary_process) processes; /* largest peak first */
+    struct ml_samples samples;                   /* no events: nothing was sampled */
 };
 
 /* Reads the trace twice: to find the peak, and to see what it consists of. The

@@ -25,6 +25,7 @@
 #include "program_check.h"
 #include "recorder_path.h"
 #include "run_notes.h"
+#include "sampler.h"
 #include "trace_writer.h"
 #include "verbs.h"
 
@@ -33,6 +34,7 @@
 #define EXIT_NOT_FOUND 127
 
 #define PROGRESS_MS 500
+#define SAMPLE_HZ_DEFAULT 1000
 
 struct run_opts {
     const char *output;
@@ -40,7 +42,10 @@ struct run_opts {
     bool quiet;
     bool wait;
     int heap;
+    int cuda;
     uint64_t ring_bytes;
+    int64_t sample_hz;
+    bool sample_only;
 };
 
 struct run {
@@ -58,6 +63,8 @@ struct run {
 };
 
 static const char *const heap_choices[] = {"off", "malloc", "all", NULL};
+/* In the order of enum ml_cuda_mode. */
+static const char *const cuda_choices[] = {"auto", "injection", "off", NULL};
 
 static const struct ml_option options[] = {
     {.name = "output",
@@ -82,6 +89,22 @@ static const struct ml_option options[] = {
      .value_name = "WHAT",
      .choices = heap_choices,
      .help = "record the host heap too: malloc and its family, or all with mmap"},
+    {.name = "cuda",
+     .type = ML_OPT_CHOICE,
+     .offset = offsetof(struct run_opts, cuda),
+     .value_name = "HOW",
+     .choices = cuda_choices,
+     .help = "how to see CUDA calls: auto (preload), injection (by the driver), off"},
+    {.name = "sample-hz",
+     .type = ML_OPT_INT,
+     .offset = offsetof(struct run_opts, sample_hz),
+     .value_name = "N",
+     .help = "read the GPUs' memory so many times a second, 0: never (1000)",
+     .max = ML_SAMPLE_HZ_MAX},
+    {.name = "sample-only",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct run_opts, sample_only),
+     .help = "leave the program untouched: record only what is sampled from outside"},
     {.name = "wait",
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct run_opts, wait),
@@ -159,6 +182,8 @@ static int start_collector(struct run *run, char **argv, struct ml_error *err)
         {"command", command ? command : ""},
         {"host", host},
         {"heap", heap_choices[run->opts.heap]},
+        {"cuda", cuda_choices[run->opts.cuda]},
+        {"sample_only", run->opts.sample_only ? "yes" : "no"},
         {NULL, NULL},
     };
     struct ml_collector_opts opts = {
@@ -167,22 +192,24 @@ static int start_collector(struct run *run, char **argv, struct ml_error *err)
         .settings = settings,
         .launcher = getpid(),
         .program = run->launch.pid,
+        .command = command ? command : "",
+        .sample_hz = (uint32_t)run->opts.sample_hz,
+        .sample_only = run->opts.sample_only,
     };
     struct ml_collector *collector = NULL;
     int r;
 
     gethostname(host, sizeof(host) - 1);
     r = ml_collector_new(&opts, &run->session, &run->ticks, &collector, err);
-    free(command);
-    if (r)
-        return r;
-    run->collector = fork();
-    if (run->collector < 0)
-        return ml_error_set(err, -errno, "cannot start the collector: %s", strerror(errno));
-    if (run->collector == 0)
+    run->collector = r ? 0 : fork();
+    if (!r && run->collector == 0)
         be_collector(run, collector, opts.launcher);
-    ml_collector_forget(collector);
-    return 0;
+    if (run->collector < 0)
+        r = ml_error_set(err, -errno, "cannot start the collector: %s", strerror(errno));
+    else if (!r)
+        ml_collector_forget(collector);
+    free(command);
+    return r;
 }
 
 static void stop_collector(struct run *run)
@@ -246,6 +273,7 @@ static int wait_for_program(struct run *run)
 static int prepare(struct run *run, const char *name, struct ml_error *err)
 {
     struct ml_session_opts session = {.heap = (uint32_t)run->opts.heap,
+                                      .cuda = (uint32_t)run->opts.cuda,
                                       .ring_bytes = (uint32_t)run->opts.ring_bytes};
     const char *library = run->opts.heap ? "libmemledger-heap.so" : "libmemledger.so";
     const char *obstacle;
@@ -255,7 +283,7 @@ static int prepare(struct run *run, const char *name, struct ml_error *err)
         r = ml_recorder_path(library, run->library, err);
     if (r)
         return r;
-    obstacle = ml_program_obstacle(run->program);
+    obstacle = run->opts.sample_only ? NULL : ml_program_obstacle(run->program);
     run->obstacle = obstacle;
     if (obstacle)
         fprintf(stderr, "memledger: %s %s; it runs unrecorded\n", name, obstacle);
@@ -273,7 +301,13 @@ static int prepare(struct run *run, const char *name, struct ml_error *err)
 /* The program is held back until the trace is there to take its first event. */
 static int start(struct run *run, char **argv, struct ml_error *err)
 {
-    struct ml_launch_opts opts = {run->program, argv, run->library, run->session.path};
+    struct ml_launch_opts opts = {
+        .path = run->program,
+        .argv = argv,
+        .library = run->opts.sample_only ? NULL : run->library,
+        .session_dir = run->session.path,
+        .cuda_injection = run->opts.cuda == ML_CUDA_INJECTION,
+    };
     int exec_errno;
     int r = ml_launch_begin(&run->launch, &opts, err);
 
@@ -325,6 +359,7 @@ static int run_program(struct run *run, char **argv)
         .trace = run->trace,
         .quiet = run->opts.quiet,
         .heap = run->opts.heap,
+        .sample_only = run->opts.sample_only,
         .obstacle = run->obstacle,
         .collector_killed = WIFSIGNALED(run->collector_status),
     };
@@ -334,21 +369,37 @@ static int run_program(struct run *run, char **argv)
     return ml_launch_exit_code(&run->launch, status);
 }
 
+/* What is wrong with options that are right one by one; NULL: nothing. */
+static const char *contradiction(const struct run_opts *o)
+{
+    if (o->ring_bytes < 65536 || o->ring_bytes > 256u << 20 || o->ring_bytes & (o->ring_bytes - 1))
+        return "--ring-size is a power of two from 64KiB to 256MiB";
+    if (o->sample_only && !o->sample_hz)
+        return "--sample-only with --sample-hz 0 would record nothing";
+    if (o->sample_only && o->heap)
+        return "--sample-only leaves the program untouched; --heap needs the recorder in it";
+    if (o->heap && o->cuda == ML_CUDA_INJECTION)
+        return "--heap needs the preload that --cuda injection leaves out";
+    return NULL;
+}
+
 static int cmd_run(int argc, char **argv)
 {
-    struct run run = {.opts = {.output = ML_OUTPUT_DEFAULT, .ring_bytes = 1u << 20}};
-    uint64_t size;
+    struct run run = {.opts = {.output = ML_OUTPUT_DEFAULT,
+                               .ring_bytes = 1u << 20,
+                               .sample_hz = SAMPLE_HZ_DEFAULT}};
+    const char *wrong;
     int first;
     int r = ml_verb_begin(&ml_verb_run, &run.opts, argc, argv, &first);
 
     if (r >= 0)
         return r;
     if (first >= argc)
-        return ml_verb_usage_error(&ml_verb_run, "name the program to run");
-    size = run.opts.ring_bytes;
-    if (size < 65536 || size > 256u << 20 || size & (size - 1))
-        return ml_verb_usage_error(&ml_verb_run,
-                                   "--ring-size is a power of two from 64KiB to 256MiB");
+        return ml_verb_usage_error(&ml_verb_run, "name the program to run%s",
+                                   run.opts.sample_only ? "; sleep 60 watches for a minute" : "");
+    wrong = contradiction(&run.opts);
+    if (wrong)
+        return ml_verb_usage_error(&ml_verb_run, "%s", wrong);
     return run_program(&run, argv + first);
 }
 

@@ -31,6 +31,20 @@ static void set_preload(const char *library)
     free(both);
 }
 
+/* All that a program can tell from a recording: the environment. NVTX has room for
+ * one tool, and one that the user chose stays. */
+static void set_environment(const struct ml_launch_opts *opts)
+{
+    if (!opts->library)
+        return;
+    if (opts->cuda_injection)
+        setenv("CUDA_INJECTION64_PATH", opts->library, 1);
+    else
+        set_preload(opts->library);
+    setenv("NVTX_INJECTION64_PATH", opts->library, 0);
+    setenv(ML_SESSION_ENV, opts->session_dir, 1);
+}
+
 /* Does not return. */
 static void child(const struct ml_launch *l, const struct ml_launch_opts *opts, int go, int failure)
 {
@@ -39,8 +53,7 @@ static void child(const struct ml_launch *l, const struct ml_launch_opts *opts, 
 
     if (read(go, &byte, 1) != 1)
         _exit(1);
-    set_preload(opts->library);
-    setenv(ML_SESSION_ENV, opts->session_dir, 1);
+    set_environment(opts);
     sigaction(SIGPIPE, &l->old_pipe, NULL);
     sigaction(SIGXFSZ, &l->old_xfsz, NULL);
     sigaction(SIGCHLD, &l->old_chld, NULL);

@@ -24,8 +24,9 @@ struct ml_launch {
 struct ml_launch_opts {
     const char *path; /* of the program */
     char **argv;
-    const char *library; /* the recorder to preload */
+    const char *library; /* the recorder; NULL: the program runs untouched */
     const char *session_dir;
+    bool cuda_injection; /* the CUDA driver loads the recorder, not the loader */
 };
 
 /* Sets this process up for launching. First of all. */

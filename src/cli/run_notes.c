@@ -90,23 +90,55 @@ static void note_running(const struct ml_run_result *result, const struct ml_ses
                 running, running == 1 ? " is" : "es are");
 }
 
+/* How many samples a rate needs to mean something. */
+#define RATE_TAKEN_MIN 50
+#define RATE_SHARE_MIN 0.95
+
+/* What could not be seen, and what was seen less often than asked. */
+static void note_samples(const struct ml_session *page)
+{
+    char asked[32], achieved[32];
+
+    if (page->gpus_unseen[0])
+        fprintf(stderr, "memledger: no GPU was sampled: %s\n", page->gpus_unseen);
+    if (page->sample_taken >= RATE_TAKEN_MIN &&
+        page->sample_achieved_hz < RATE_SHARE_MIN * page->sample_pace_hz)
+        fprintf(stderr,
+                "memledger: sampled %s times a second instead of %s; the machine was busy\n",
+                ml_format_count(achieved, (int64_t)page->sample_achieved_hz),
+                ml_format_count(asked, page->sample_pace_hz));
+}
+
+/* "446 events of 1 process and 12 samples in x.mled (1.8 KiB)" */
+static void note_contents(const struct ml_run_result *result, const struct ml_session *page)
+{
+    uint64_t events = atomic_load(&page->events), samples = atomic_load(&page->samples);
+    uint32_t processes = atomic_load(&page->processes);
+    char count[32], sample_count[32], bytes[32];
+
+    fprintf(stderr, "memledger: %s event%s of %u process%s",
+            ml_format_count(count, (int64_t)events), events == 1 ? "" : "s", processes,
+            processes == 1 ? "" : "es");
+    if (samples)
+        fprintf(stderr, " and %s sample%s", ml_format_count(sample_count, (int64_t)samples),
+                samples == 1 ? "" : "s");
+    fprintf(stderr, " in %s (%s)\n", result->trace,
+            ml_format_bytes(bytes, (int64_t)atomic_load(&page->file_bytes), ML_UNIT_AUTO));
+}
+
 void ml_run_note(const struct ml_run_result *result, const struct ml_session *page)
 {
-    uint64_t events = atomic_load(&page->events);
-    uint32_t processes = atomic_load(&page->processes);
-    char count[32], bytes[32];
+    bool silent = atomic_load(&page->events) <= atomic_load(&page->own_events);
 
     note_trouble(result, page);
     note_running(result, page);
     if (result->quiet)
         return;
     if (!result->collector_killed)
-        fprintf(stderr, "memledger: %s event%s of %u process%s in %s (%s)\n",
-                ml_format_count(count, (int64_t)events), events == 1 ? "" : "s", processes,
-                processes == 1 ? "" : "es", result->trace,
-                ml_format_bytes(bytes, (int64_t)atomic_load(&page->file_bytes), ML_UNIT_AUTO));
-    if (processes && events <= atomic_load(&page->own_events) && !result->heap)
+        note_contents(result, page);
+    if (atomic_load(&page->processes) && silent && !result->heap && !result->sample_only)
         fprintf(stderr,
                 "memledger: the program reported nothing by itself; --heap records malloc\n");
+    note_samples(page);
     fprintf(stderr, "memledger: next: memledger summary %s\n", result->trace);
 }

@@ -26,6 +26,7 @@ struct ml_run_result {
     const char *trace;
     bool quiet;
     bool heap;
+    bool sample_only;
     bool obstacle; /* it was said before that the program cannot be recorded */
     bool collector_killed;
 };

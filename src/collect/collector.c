@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,8 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "descendants.h"
 #include "merge.h"
 #include "nanoseconds.h"
+#include "sampler.h"
 #include "symbols.h"
 
 /* How long to sleep after a pass that found little: rings that fill wake us, so
@@ -49,6 +52,10 @@ struct ml_collector {
     uint64_t idle_ns;
     pid_t launcher;
     int program_fd; /* -1: it is gone, or the kernel has no such descriptors */
+    const char *command;
+    uint32_t sample_hz;
+    bool sample_only;
+    struct ml_sampler *sampler; /* NULL: none */
 };
 
 int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir *session,
@@ -63,6 +70,9 @@ int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir
     }
     c->session = session;
     c->launcher = opts->launcher;
+    c->command = opts->command;
+    c->sample_hz = opts->sample_hz;
+    c->sample_only = opts->sample_only;
     atomic_store(&session->page->program_pid, (uint32_t)opts->program);
     c->program_fd = opts->program ? (int)syscall(SYS_pidfd_open, opts->program, 0) : -1;
     c->ticks = *ticks;
@@ -92,6 +102,8 @@ void ml_collector_free(struct ml_collector *c)
     for (size_t i = 0; i < c->stage.targets.len; i++)
         ml_target_free(c->stage.targets.items[i]);
     ml_vec_release(&c->stage.targets);
+    ml_vec_release(&c->stage.own);
+    ml_sampler_free(c->sampler);
     ml_merge_release(&c->merge);
     ml_vec_release(&c->greetings);
     if (c->program_fd >= 0)
@@ -167,6 +179,12 @@ static int64_t find_process(const struct ml_collector *c, uint32_t pid)
     return -1;
 }
 
+static void forget_samples(struct ml_collector *c, const struct ml_target *t)
+{
+    if (c->sampler)
+        ml_sampler_forget(c->sampler, t->pid, t->process);
+}
+
 /* A known pid that says hello again has called exec: its old rings are final.
  * If it says that it was forked, the kernel has given the number away again. */
 static struct ml_target *new_target(struct ml_collector *c, const struct greeting *g)
@@ -179,8 +197,10 @@ static struct ml_target *new_target(struct ml_collector *c, const struct greetin
     uint64_t start_ns = ml_ticks_ns(&c->ticks, g->hello.clock);
     struct ml_target *t;
 
-    if (before)
+    if (before) {
         before->gone = before->replaced = true;
+        forget_samples(c, before);
+    }
     t = ml_target_new(&g->hello, g->pid, parent, how, start_ns, &c->dict);
     if (t && ml_vec_push(&c->stage.targets, t)) {
         ml_target_free(t);
@@ -188,7 +208,49 @@ static struct ml_target *new_target(struct ml_collector *c, const struct greetin
     }
     if (t)
         atomic_fetch_add(&c->session->page->processes, 1);
+    if (t && c->sampler)
+        ml_sampler_watch(c->sampler, t->pid, t->process);
     return t;
+}
+
+/* ---- Processes that say nothing ----------------------------------------- */
+
+/* What a process would have said, had it been asked. */
+static void greet_silent(struct ml_collector *c, uint32_t pid, uint32_t parent_pid, uint32_t how,
+                         const char *command)
+{
+    struct greeting g = {.pid = pid, .fd = -1};
+
+    g.hello = (struct ml_hello){
+        .pid = pid, .parent_pid = parent_pid, .how = how, .clock = c->ticks.ticks};
+    snprintf(g.hello.command, sizeof(g.hello.command), "%s", command);
+    new_target(c, &g);
+}
+
+struct family {
+    struct ml_collector *c;
+    uint32_t parent_pid;
+};
+
+static void meet_child(void *ctx, uint32_t pid)
+{
+    const struct family *f = ctx;
+    char command[sizeof(((struct ml_hello *)0)->command)];
+
+    if (find_target(f->c, pid))
+        return;
+    ml_command_line_of(pid, command, sizeof(command));
+    greet_silent(f->c, pid, f->parent_pid, ML_FORKED, command);
+}
+
+/* Children that are met on the way are asked for theirs in the same go. */
+static void look_for_children(struct ml_collector *c)
+{
+    for (size_t i = 0; i < c->stage.targets.len; i++) {
+        const struct ml_target *t = c->stage.targets.items[i];
+        if (!t->dead && !t->gone)
+            ml_children_of(t->pid, meet_child, &(struct family){c, t->pid});
+    }
 }
 
 /* ---- Ends --------------------------------------------------------------- */
@@ -284,6 +346,10 @@ static void settle(struct ml_collector *c)
 
     if (check)
         c->checked_ns = c->ticks.ns;
+    for (size_t i = 0; i < c->stage.own.len; i++)
+        ml_source_note_lost(&c->stage, c->stage.own.items[i]);
+    if (check && c->sample_only)
+        look_for_children(c);
     for (size_t i = 0; i < c->stage.targets.len; i++) {
         struct ml_target *t = c->stage.targets.items[i];
         bool was_gone = t->gone;            /* and a pass was made since */
@@ -293,6 +359,7 @@ static void settle(struct ml_collector *c)
             look_after(c, t);
         if (settle_target(c, t, check && !t->gone) && was_gone && status_known(c, t)) {
             ml_target_note_end(&c->stage, t, wait_status(c, t));
+            forget_samples(c, t);
             ml_target_free(t);
         } else {
             c->stage.targets.items[kept++] = t;
@@ -380,7 +447,9 @@ static void publish_progress(struct ml_collector *c)
 
     for (int i = 0; i < ML_KIND_COUNT; i++)
         events += c->writer.counts.events[i];
-    atomic_store_explicit(&page->events, events, memory_order_relaxed);
+    atomic_store_explicit(&page->events, events - ml_min_u64(events, c->stage.samples),
+                          memory_order_relaxed);
+    atomic_store_explicit(&page->samples, c->stage.samples, memory_order_relaxed);
     atomic_store_explicit(&page->own_events, c->stage.own_events, memory_order_relaxed);
     atomic_store_explicit(&page->file_bytes, c->writer.offset, memory_order_relaxed);
     atomic_store_explicit(&page->lost, c->stage.lost + c->writer.lost, memory_order_relaxed);
@@ -429,10 +498,14 @@ static void sleep_until_rung(struct ml_collector *c)
 static void finish(struct ml_collector *c)
 {
     c->checked_ns = 0;
+    if (c->sampler)
+        ml_sampler_stop(c->sampler);
     round_once(c);
     atomic_store(&c->session->page->closed, 1);
     c->checked_ns = 0;
     round_once(c);
+    if (c->sampler)
+        ml_sampler_finish(c->sampler, &c->dict, c->session->page);
     round_once(c);
     round_once(c);
     /* Profiles of processes that run on end here. */
@@ -459,6 +532,9 @@ int ml_collector_run(struct ml_collector *c)
     uint64_t much = page->ring_bytes / sizeof(uint64_t) / 8;
     int r;
 
+    c->sampler = c->sample_hz ? ml_sampler_start(c->sample_hz, &c->stage) : NULL;
+    if (c->sample_only)
+        greet_silent(c, atomic_load(&page->program_pid), 0, ML_STARTED, c->command);
     while (!atomic_load(&page->finish)) {
         bool alone = is_alone(c); /* before the round, which takes in who said hello */
         uint64_t words = round_once(c);

@@ -25,6 +25,9 @@ struct ml_collector_opts {
     const struct ml_setting *settings; /* kept in the trace; ends with a NULL key */
     pid_t launcher;                    /* our parent, who says finish; 0: it cannot die before us */
     pid_t program;                     /* the first process to be recorded */
+    const char *command;               /* its command line, kept while collecting */
+    uint32_t sample_hz;                /* 0: no samples */
+    bool sample_only;                  /* no process says hello: they are found by looking */
 };
 
 struct ml_collector;

@@ -60,6 +60,8 @@ static void gather(struct ml_merge *m, struct ml_stage *stage)
                 add_source(m, stage, &t->sets.items[k].sources[r]);
         }
     }
+    for (size_t i = 0; i < stage->own.len; i++)
+        add_source(m, stage, stage->own.items[i]);
     for (size_t i = m->heap.len / 2; i-- > 0;)
         sift_down(m->heap.items, m->heap.len, i);
 }
@@ -112,7 +114,8 @@ uint64_t ml_merge_pass(struct ml_merge *m, struct ml_stage *stage, uint64_t unti
         uint64_t before = heap[0]->tail;
         bool more = take_run(m, stage, heap[0], runner_up(heap, m->heap.len));
 
-        words += heap[0]->tail - before;
+        if (!heap[0]->target->own)
+            words += heap[0]->tail - before;
         if (!more)
             heap[0] = heap[--m->heap.len];
         if (m->heap.len)

@@ -27,7 +27,8 @@ struct ml_merge {
 void ml_merge_release(struct ml_merge *m);
 
 /* One pass over all targets of the stage, for records stamped before `until`:
- * the clock's last reading or less. Returns the number of words read. */
+ * the clock's last reading or less. Returns the number of words read that targets
+ * wrote. */
 uint64_t ml_merge_pass(struct ml_merge *m, struct ml_stage *stage, uint64_t until);
 
 #endif

@@ -69,6 +69,7 @@ struct ml_target {
     bool gone;         /* dead or replaced by exec: drain once more and forget */
     bool replaced;     /* by exec, or by a later process with the same pid */
     uint64_t alive_ns; /* when it was last seen running */
+    bool own;          /* none: the collector's own samples; they belong to no thread */
     bool foreign;      /* in another pid namespace: its thread ids mean nothing here */
     char role[16];
     bool sets_servers; /* its settings are for the servers, for now */

@@ -16,7 +16,7 @@ static int tsc_is_invariant(void)
     return __get_cpuid(0x80000007, &a, &b, &c, &d) && d & 1u << 8;
 }
 
-static uint64_t read_ticks(const struct ml_ticks *t)
+uint64_t ml_ticks_now(const struct ml_ticks *t)
 {
     uint64_t ticks;
 
@@ -36,7 +36,7 @@ void ml_ticks_init(struct ml_ticks *t)
         .mode = tsc_is_invariant() ? ML_CLOCK_TSC : ML_CLOCK_MONOTONIC,
         .start_ns = ml_clock_ns(CLOCK_MONOTONIC),
     };
-    t->ticks = read_ticks(t);
+    t->ticks = ml_ticks_now(t);
     ml_ticks_read(t);
 }
 
@@ -44,7 +44,7 @@ void ml_ticks_read(struct ml_ticks *t)
 {
     uint64_t ticks, ns;
 
-    ticks = read_ticks(t);
+    ticks = ml_ticks_now(t);
     ns = ml_clock_ns(CLOCK_MONOTONIC) - t->start_ns;
     /* A reading that is no later than the last gives no rate: too early, or the
      * counter went back, as it may when a machine was put to sleep. */

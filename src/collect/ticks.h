@@ -31,6 +31,10 @@ struct ml_ticks {
 /* Chooses the clock; time 0 is now. */
 void ml_ticks_init(struct ml_ticks *t);
 
+/* The clock that records are stamped with. From any thread: only the mode is
+ * looked at, which never changes. */
+uint64_t ml_ticks_now(const struct ml_ticks *t);
+
 /* Reads both clocks: what is stamped until then can be converted. */
 void ml_ticks_read(struct ml_ticks *t);
 

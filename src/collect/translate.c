@@ -303,18 +303,27 @@ static void alloc_stack(struct ml_source *s, struct ml_event *ev)
     ev->stack = ml_target_stack(s->target, ml_word(s, 3));
 }
 
-/* Whose memory the last value counts is not the target's to say. */
-static void sample(struct ml_source *s, struct ml_event *ev)
+/* Whose memory the last value counts is not a target's to say. A sample that the
+ * collector took has it in the bits already, and no thread: it gets the last one,
+ * which costs no byte in the file. */
+static void sample(struct ml_stage *stage, struct ml_source *s, struct ml_event *ev)
 {
     const uint64_t known_bits = (1u << ML_SAMPLE_PROCESS_SHIFT) - 1;
     uint64_t pair = ml_word(s, 1);
 
     ev->args[0] = ml_target_string(s->target, ml_high(pair));
-    ev->args[1] = ml_low(pair) & known_bits;
+    ev->args[1] = ml_low(pair);
+    for (unsigned i = 2; i < ML_EVENT_ARGS; i++)
+        ev->args[i] = ml_word(s, i);
+    if (s->target->own) {
+        ev->thread = stage->writer->encoder->thread;
+        ev->scope = stage->writer->encoder->scope;
+        stage->samples++;
+        return;
+    }
+    ev->args[1] &= known_bits;
     if (ev->args[1] & ML_SAMPLE_BY_PROCESS)
         ev->args[1] |= (uint64_t)(1 + s->target->process) << ML_SAMPLE_PROCESS_SHIFT;
-    for (unsigned i = 2; i < 6; i++)
-        ev->args[i] = ml_word(s, i);
 }
 
 /* Kinds other than plain allocations and frees. Returns whether there is an
@@ -353,10 +362,10 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
         ev->args[2] = ml_target_string(s->target, (uint32_t)ml_word(s, 3));
         return true;
     case ML_OOM: ev->size = ml_word(s, 1); return true;
+    case ML_SAMPLE: sample(stage, s, ev); return true;
     case ML_START:
     case ML_STOP: return object_arg(s->target, ml_word(s, 1), ev);
     case ML_MARKER: marker(s, ev); return true;
-    case ML_SAMPLE: sample(s, ev); return true;
     case ML_REC_ALLOC_STACK: alloc_stack(s, ev); return true;
     case ML_REC_COUNTER_SET:
     case ML_REC_COUNTER_ADJUST: return counter(s, kind == ML_REC_COUNTER_ADJUST, ev);

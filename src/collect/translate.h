@@ -20,7 +20,9 @@ struct ml_stage {
     uint64_t start_wall_ns;             /* wall-clock time of time 0 */
     uint64_t lost;                      /* records that targets dropped, entered in the trace */
     uint64_t own_events;                /* that are no target's: ends and losses */
+    uint64_t samples;                   /* that the collector took itself */
     ML_VEC(struct ml_target *) targets; /* all that are being recorded */
+    ML_VEC(struct ml_source *) own;     /* rings of the collector's own threads */
 };
 
 /* A sign of life. Nobody else writes it, so it need not be one instruction. */

@@ -79,6 +79,14 @@ struct ml_session {
     _Atomic uint32_t processes;  /* seen so far */
     _Atomic uint32_t running;    /* of them */
     _Atomic int32_t write_error; /* errno of the first failed write */
+
+    /* Samples, which are not among the events. The rest is written before the
+     * collector ends. */
+    _Atomic uint64_t samples;
+    uint32_t sample_pace_hz;   /* 0: no samples were asked for, or none were taken */
+    uint32_t sample_taken;     /* readings, at most this many can be told */
+    double sample_achieved_hz; /* 0: too few to tell */
+    char gpus_unseen[192];     /* why no GPU was sampled; "": some were, or none was to be */
 };
 static_assert(sizeof(struct ml_session) <= 4096, "the session page is one page");
 

@@ -82,12 +82,13 @@ static int fields_text(const struct ml_event_view *v, const struct ml_style *sty
 
 int ml_event_text(const struct ml_event_view *v, const struct ml_style *style, struct ml_buf *out)
 {
-    char time[32], thread[32], address[32] = "", size[32] = "";
+    char time[32], thread[32] = "", address[32] = "", size[32] = "";
     int r;
 
     snprintf(time, sizeof(time), "%" PRIu64 ".%09u", v->event->time_ns / 1000000000,
              (unsigned)(v->event->time_ns % 1000000000));
-    snprintf(thread, sizeof(thread), "%" PRIu32 "/%" PRIu32, v->pid, v->tid);
+    if (v->has_thread)
+        snprintf(thread, sizeof(thread), "%" PRIu32 "/%" PRIu32, v->pid, v->tid);
     if (v->has_address)
         snprintf(address, sizeof(address), "0x%" PRIx64, v->event->addr);
     if (v->has_bytes)
@@ -112,8 +113,13 @@ void ml_event_json(const struct ml_event_view *v, struct ml_json *json)
 
     ml_json_begin_object(json);
     ml_json_kv_u64(json, "time_ns", v->event->time_ns);
-    ml_json_kv_u64(json, "pid", v->pid);
-    ml_json_kv_u64(json, "tid", v->tid);
+    if (v->has_thread) {
+        ml_json_kv_u64(json, "pid", v->pid);
+        ml_json_kv_u64(json, "tid", v->tid);
+    } else {
+        ml_json_kv_null(json, "pid");
+        ml_json_kv_null(json, "tid");
+    }
     ml_json_kv_cstr(json, "kind", v->kind);
     if (v->has_space) {
         ml_json_kv_cstr(json, "device", v->device);

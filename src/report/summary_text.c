@@ -10,6 +10,7 @@
 #include "cells.h"
 #include "health_report.h"
 #include "event_names.h"
+#include "summary_samples.h"
 
 #define PROCESSES_SHOWN 20 /* --json lists all */
 
@@ -35,45 +36,44 @@ static int put_origin(const struct page *p, const char *file)
                          ml_format_bytes(bytes, (int64_t)p->s->file_bytes, ML_UNIT_AUTO));
 }
 
-static int put_line(const struct page *p, const char *name, const char *value, const char *fmt, ...)
-    ML_PRINTF(4, 5);
-
-static int put_line(const struct page *p, const char *name, const char *value, const char *fmt, ...)
+int ml_summary_line(struct ml_buf *out, const char *name, const char *value, const char *fmt, ...)
 {
     va_list args;
-    int r = ml_buf_printf(p->out, "%-13s %12s  ", name, value);
+    int r = ml_buf_printf(out, "%-13s %12s  ", name, value);
 
     va_start(args, fmt);
     if (r == 0)
-        r = ml_buf_vprintf(p->out, fmt, args);
+        r = ml_buf_vprintf(out, fmt, args);
     va_end(args);
-    return r < 0 ? r : ml_buf_puts(p->out, "\n");
+    return r < 0 ? r : ml_buf_puts(out, "\n");
 }
 
 static int put_totals(const struct page *p)
 {
     const struct ml_figures *f = &p->s->counted;
     char a[32], b[32], c[32], d[32];
-    int r = put_line(p, "peak", ml_format_bytes(a, (int64_t)f->peak_bytes, p->style->unit), "at %s",
-                     ml_format_duration_ns(b, (int64_t)f->peak_time_ns));
+    int r =
+        ml_summary_line(p->out, "peak", ml_format_bytes(a, (int64_t)f->peak_bytes, p->style->unit),
+                        "at %s", ml_format_duration_ns(b, (int64_t)f->peak_time_ns));
 
     if (r == 0)
-        r = put_line(p, "never freed", ml_format_bytes(a, (int64_t)f->live_bytes, p->style->unit),
-                     "in %s block%s", ml_format_count(b, (int64_t)f->live_blocks),
-                     f->live_blocks == 1 ? "" : "s");
+        r = ml_summary_line(p->out, "never freed",
+                            ml_format_bytes(a, (int64_t)f->live_bytes, p->style->unit),
+                            "in %s block%s", ml_format_count(b, (int64_t)f->live_blocks),
+                            f->live_blocks == 1 ? "" : "s");
     if (r == 0)
-        r = put_line(p, "allocations", ml_format_count(a, (int64_t)f->allocations),
-                     "%s in all; frees %s; events lost %s",
-                     ml_format_bytes(b, (int64_t)f->allocated_bytes, p->style->unit),
-                     ml_format_count(c, (int64_t)f->frees),
-                     ml_format_count(d, (int64_t)p->s->health.lost));
+        r = ml_summary_line(p->out, "allocations", ml_format_count(a, (int64_t)f->allocations),
+                            "%s in all; frees %s; events lost %s",
+                            ml_format_bytes(b, (int64_t)f->allocated_bytes, p->style->unit),
+                            ml_format_count(c, (int64_t)f->frees),
+                            ml_format_count(d, (int64_t)p->s->health.lost));
     if (r == 0)
-        r = put_line(p, "processes", ml_format_count(a, (int64_t)p->s->processes.len),
-                     "with %s thread%s", ml_format_count(b, (int64_t)p->s->threads),
-                     p->s->threads == 1 ? "" : "s");
+        r = ml_summary_line(p->out, "processes", ml_format_count(a, (int64_t)p->s->processes.len),
+                            "with %s thread%s", ml_format_count(b, (int64_t)p->s->threads),
+                            p->s->threads == 1 ? "" : "s");
     if (r == 0 && p->s->ooms > 0)
-        r = put_line(p, "out of memory", ml_format_count(a, (int64_t)p->s->ooms),
-                     "allocations were refused");
+        r = ml_summary_line(p->out, "out of memory", ml_format_count(a, (int64_t)p->s->ooms),
+                            "allocations were refused");
     return r;
 }
 
@@ -286,6 +286,8 @@ int ml_summary_text(const struct ml_summary *summary, const char *file,
         r = put_origin(&p, file);
     if (r == 0)
         r = put_totals(&p);
+    if (r == 0)
+        r = ml_summary_samples_text(&summary->samples, style, out);
     if (r == 0 && summary->devices.len > 0)
         r = put_devices(&p);
     if (r == 0 && has_categories(summary))

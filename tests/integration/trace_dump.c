@@ -187,6 +187,11 @@ static void one_event(struct ml_json *j, const struct ml_trace *t, const struct 
     ml_buf_release(&path);
 }
 
+static bool belongs_to_thread(const struct ml_event *e)
+{
+    return e->kind != ML_SAMPLE || e->args[1] & (ML_SAMPLE_INSIDE | ML_SAMPLE_LAST);
+}
+
 static int feed(const struct ml_trace *t, struct ml_replay *replay, struct tally *tally,
                 struct ml_json *events, struct ml_error *err)
 {
@@ -201,7 +206,7 @@ static int feed(const struct ml_trace *t, struct ml_replay *replay, struct tally
             break;
         for (int i = 0; i < n; i++) {
             tally->kinds[batch[i].kind]++;
-            if (batch[i].thread < tally->threads)
+            if (batch[i].thread < tally->threads && belongs_to_thread(&batch[i]))
                 tally->by_thread[batch[i].thread][batch[i].kind]++;
             if (events)
                 one_event(events, t, &batch[i]);

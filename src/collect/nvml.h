@@ -1,0 +1,65 @@
+/* nvml.h: what the NVIDIA driver's management library tells of memory.
+ *
+ * The library is looked for at run time, as the loader would (so that
+ * LD_LIBRARY_PATH counts), and may be missing, old or refuse: then there is a
+ * sentence that says so. Its calls may take long or never return: only for
+ * threads that nobody waits for.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_NVML_H
+#define ML_NVML_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "vec.h"
+
+#define ML_NVML_NAME_BYTES 96
+#define ML_NVML_WHY_BYTES 160
+
+/* Memory of a device, as enum ml_sample_bits say which values are known. */
+struct ml_nvml_memory {
+    uint32_t valid;
+    uint64_t used, free, total;
+};
+
+struct ml_nvml_process {
+    uint32_t pid;
+    bool known; /* what it uses */
+    uint64_t used;
+};
+
+struct ml_nvml_gpu {
+    void *handle;
+    char name[ML_NVML_NAME_BYTES]; /* "": unknown */
+    char uuid[ML_NVML_NAME_BYTES]; /* "GPU-…"; "": unknown */
+};
+
+struct ml_nvml {
+    void *library;
+    void *functions[16];                      /* by the table in nvml.c; NULL: not there */
+    bool reserve_in_used;                     /* only the first form of the memory call exists */
+    char driver_version[ML_NVML_NAME_BYTES];  /* "": unknown */
+    ML_VEC(struct ml_nvml_gpu) gpus;          /* by the driver's own numbers */
+    ML_VEC(struct ml_nvml_process) processes; /* of the last ml_nvml_list */
+    struct ml_buf scratch;
+};
+
+/* Loads the library and finds all GPUs.
+ * @why    set on failure: one sentence, no capital, no full stop
+ * @return 0 or -ENOENT; release it in both cases */
+int ml_nvml_open(struct ml_nvml *n, char why[ML_NVML_WHY_BYTES]);
+
+/* Forgets the library; it stays loaded, since threads of its own may run. */
+void ml_nvml_release(struct ml_nvml *n);
+
+/* What the GPU's memory is now. `valid` is 0 when the driver does not say. */
+struct ml_nvml_memory ml_nvml_memory(struct ml_nvml *n, size_t gpu);
+
+/* Lists the processes that compute on a GPU into n->processes. Slower than the
+ * call above.
+ * @return whether the driver told */
+bool ml_nvml_list(struct ml_nvml *n, size_t gpu);
+
+#endif

@@ -1,0 +1,206 @@
+/* sample_gpu.c: what NVML says, as samples.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sample_gpu.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "event.h"
+
+/* Listing processes takes the driver longer than telling a device's memory. */
+#define LIST_NS 100000000u
+#define OPEN_FILES_NS 1000000000u
+
+static bool begin(struct ml_sample_lane *lane)
+{
+    struct ml_gpu_lane *g = lane->context;
+
+    if (ml_nvml_open(&g->nvml, g->why))
+        return false;
+    for (size_t i = 0; i < g->nvml.gpus.len; i++) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "cuda:%zu", i);
+        if (ml_vec_push(&g->devices, (struct ml_gpu_device){.string = ml_lane_string(lane, name)}))
+            return false;
+    }
+    g->why[0] = '\0';
+    return true;
+}
+
+/* The library's answers stay: the collector tells them in the trace. */
+static void end(struct ml_sample_lane *lane)
+{
+    (void)lane;
+}
+
+static void watch(struct ml_sample_lane *lane, const struct ml_watch *w)
+{
+    struct ml_gpu_lane *g = lane->context;
+    size_t kept = 0;
+
+    if (!w->gone) {
+        (void)ml_vec_push(&g->watched, *w);
+        return;
+    }
+    for (size_t i = 0; i < g->watched.len; i++)
+        if (g->watched.items[i].process != w->process)
+            g->watched.items[kept++] = g->watched.items[i];
+    g->watched.len = kept;
+    for (size_t i = kept = 0; i < g->users.len; i++)
+        if (g->users.items[i].process != w->process)
+            g->users.items[kept++] = g->users.items[i];
+    g->users.len = kept;
+}
+
+static void read_memory(struct ml_sample_lane *lane, size_t device, uint64_t now_ns)
+{
+    struct ml_gpu_lane *g = lane->context;
+    struct ml_gpu_device *d = &g->devices.items[device];
+    struct ml_nvml_memory m = ml_nvml_memory(&g->nvml, device);
+    struct ml_sample s = {d->string, m.valid, m.used, m.free, m.total, 0};
+
+    if (m.valid)
+        ml_lane_send(lane, &d->memory, &s, now_ns);
+}
+
+/* ---- By process --------------------------------------------------------- */
+
+static const struct ml_watch *find_watched(const struct ml_gpu_lane *g, uint32_t pid)
+{
+    for (size_t i = g->watched.len; i-- > 0;)
+        if (g->watched.items[i].pid == pid)
+            return &g->watched.items[i];
+    return NULL;
+}
+
+static struct ml_gpu_user *find_user(struct ml_gpu_lane *g, size_t device, uint32_t process)
+{
+    for (size_t i = 0; i < g->users.len; i++)
+        if (g->users.items[i].device == device && g->users.items[i].process == process)
+            return &g->users.items[i];
+    if (ml_vec_push(&g->users, (struct ml_gpu_user){.device = device, .process = process}))
+        return NULL;
+    return &g->users.items[g->users.len - 1];
+}
+
+static void send_user(struct ml_sample_lane *lane, struct ml_gpu_user *user, uint64_t bytes,
+                      uint64_t now_ns)
+{
+    struct ml_gpu_lane *g = lane->context;
+    struct ml_sample s = {.device = g->devices.items[user->device].string,
+                          .bits = ML_SAMPLE_BY_PROCESS | (1 + user->process)
+                                                             << ML_SAMPLE_PROCESS_SHIFT,
+                          .by_process = bytes};
+
+    ml_lane_send(lane, &user->last, &s, now_ns);
+}
+
+/* What the driver no longer lists has nothing there any more. */
+static void send_zeros(struct ml_sample_lane *lane, size_t device, uint64_t now_ns)
+{
+    struct ml_gpu_lane *g = lane->context;
+
+    for (size_t i = 0; i < g->users.len; i++) {
+        struct ml_gpu_user *user = &g->users.items[i];
+
+        if (user->device == device && user->round != g->round)
+            send_user(lane, user, 0, now_ns);
+    }
+}
+
+static bool has_gpu_open(uint32_t pid)
+{
+    char path[40], link[32];
+    struct dirent *entry;
+    bool found = false;
+    DIR *dir;
+
+    snprintf(path, sizeof(path), "/proc/%u/fd", pid);
+    dir = opendir(path);
+    while (dir && !found && (entry = readdir(dir))) {
+        ssize_t n = readlinkat(dirfd(dir), entry->d_name, link, sizeof(link) - 1);
+
+        link[n > 0 ? n : 0] = '\0';
+        found = !strncmp(link, "/dev/nvidia", 11) && link[11] >= '0' && link[11] <= '9';
+    }
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+static bool any_has_gpu_open(const struct ml_gpu_lane *g)
+{
+    for (size_t i = 0; i < g->watched.len; i++)
+        if (has_gpu_open(g->watched.items[i].pid))
+            return true;
+    return false;
+}
+
+/* The driver's process numbers are those of another pid namespace, or none at
+ * all, when a recorded process has the GPU open and is not in any list. Then
+ * nothing can be said about whose memory it is. */
+static bool numbers_are_foreign(struct ml_gpu_lane *g, bool any_listed, uint64_t now_ns)
+{
+    if (any_listed || g->users.len)
+        return false;
+    if (ml_due(&g->open_due, now_ns, OPEN_FILES_NS))
+        g->has_gpu_open = any_has_gpu_open(g);
+    return g->has_gpu_open;
+}
+
+static void send_others(struct ml_sample_lane *lane, size_t device, uint64_t bytes, uint64_t now_ns)
+{
+    struct ml_gpu_lane *g = lane->context;
+    struct ml_gpu_device *d = &g->devices.items[device];
+    struct ml_sample s = {.device = d->string, .bits = ML_SAMPLE_BY_PROCESS, .by_process = bytes};
+
+    ml_lane_send(lane, &d->others, &s, now_ns);
+}
+
+static void read_processes(struct ml_sample_lane *lane, size_t device, uint64_t now_ns)
+{
+    struct ml_gpu_lane *g = lane->context;
+    bool any_listed = false, others_known = true;
+    uint64_t others = 0;
+
+    if (!ml_nvml_list(&g->nvml, device))
+        return;
+    for (size_t i = 0; i < g->nvml.processes.len; i++) {
+        const struct ml_nvml_process *p = &g->nvml.processes.items[i];
+        const struct ml_watch *watched = find_watched(g, p->pid);
+        struct ml_gpu_user *user = watched ? find_user(g, device, watched->process) : NULL;
+
+        any_listed |= watched != NULL;
+        if (user)
+            user->round = g->round;
+        if (user && p->known)
+            send_user(lane, user, p->used, now_ns);
+        if (!watched && p->known)
+            others += p->used;
+        others_known &= watched || p->known;
+    }
+    send_zeros(lane, device, now_ns);
+    if (others_known && !numbers_are_foreign(g, any_listed, now_ns))
+        send_others(lane, device, others, now_ns);
+}
+
+static void tick(struct ml_sample_lane *lane, uint64_t now_ns)
+{
+    struct ml_gpu_lane *g = lane->context;
+    bool list = ml_due(&g->list_due, now_ns, LIST_NS);
+
+    g->round += list;
+    for (size_t i = 0; i < g->devices.len; i++) {
+        read_memory(lane, i, now_ns);
+        if (list)
+            read_processes(lane, i, now_ns);
+    }
+}
+
+const struct ml_lane_work ml_gpu_work = {"ml-sample-gpu", begin, watch, tick, end};

@@ -1,0 +1,39 @@
+/* sample_gpu.h: the lane that reads the GPUs' memory from the driver: each
+ * device's, and where the driver tells, each recorded process's on it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_SAMPLE_GPU_H
+#define ML_SAMPLE_GPU_H
+
+#include "nvml.h"
+#include "sample_lane.h"
+
+struct ml_gpu_device {
+    uint32_t string; /* "cuda:0" */
+    struct ml_sample_last memory;
+    struct ml_sample_last others; /* processes that are not recorded */
+};
+
+/* A recorded process that the driver has listed on a device. */
+struct ml_gpu_user {
+    size_t device;
+    uint32_t process;
+    uint32_t round; /* in which it was listed last */
+    struct ml_sample_last last;
+};
+
+struct ml_gpu_lane {
+    struct ml_nvml nvml;
+    char why[ML_NVML_WHY_BYTES]; /* no GPU can be read; "": they can */
+    ML_VEC(struct ml_gpu_device) devices;
+    ML_VEC(struct ml_watch) watched;
+    ML_VEC(struct ml_gpu_user) users;
+    struct ml_due list_due, open_due;
+    bool has_gpu_open; /* some recorded process has a GPU's device file open */
+    uint32_t round;
+};
+
+extern const struct ml_lane_work ml_gpu_work; /* its context is a zeroed ml_gpu_lane */
+
+#endif

@@ -1,0 +1,189 @@
+/* sample_host.c: /proc/meminfo, /proc/PID/statm and /proc/PID/smaps_rollup.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sample_host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "event.h"
+#include "nanoseconds.h"
+
+/* Processes read in one tick; of more, each has its turn. */
+#define PROCESSES_PER_TICK 32
+/* The kernel walks all pages of a process to tell its share, and the process
+ * cannot map memory meanwhile: seldom, and where it takes long more seldom. */
+#define SHARE_FIRST_NS 200000000u
+#define SHARE_NS 1000000000u
+#define SHARE_LONG_NS 5000000u
+#define SHARE_SELDOM_NS UINT64_C(10000000000)
+
+static bool begin(struct ml_sample_lane *lane)
+{
+    struct ml_host_lane *h = lane->context;
+
+    h->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    h->meminfo = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
+    h->device = ml_lane_string(lane, "cpu");
+    return true;
+}
+
+static void end(struct ml_sample_lane *lane)
+{
+    struct ml_host_lane *h = lane->context;
+
+    for (size_t i = 0; i < h->processes.len; i++)
+        close(h->processes.items[i].statm);
+    ml_vec_release(&h->processes);
+    if (h->meminfo >= 0)
+        close(h->meminfo);
+}
+
+/* ---- Processes come and go ---------------------------------------------- */
+
+static void forget_ended(struct ml_host_lane *h)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < h->processes.len; i++) {
+        if (h->processes.items[i].ended)
+            close(h->processes.items[i].statm);
+        else
+            h->processes.items[kept++] = h->processes.items[i];
+    }
+    h->processes.len = kept;
+}
+
+static void watch(struct ml_sample_lane *lane, const struct ml_watch *w)
+{
+    struct ml_host_lane *h = lane->context;
+    struct ml_host_process p = {.pid = w->pid, .process = w->process};
+    char path[40];
+
+    if (w->gone) {
+        for (size_t i = 0; i < h->processes.len; i++)
+            h->processes.items[i].ended |= h->processes.items[i].process == w->process;
+        forget_ended(h);
+        return;
+    }
+    snprintf(path, sizeof(path), "/proc/%u/statm", w->pid);
+    p.statm = open(path, O_RDONLY | O_CLOEXEC);
+    p.share_due.next_ns = ml_clock_ns(CLOCK_MONOTONIC) + SHARE_FIRST_NS;
+    if (p.statm >= 0 && ml_vec_push(&h->processes, p))
+        close(p.statm);
+}
+
+/* ---- Reading ------------------------------------------------------------ */
+
+/* A text file's beginning, from an open descriptor. */
+static bool read_text(int fd, char *text, size_t room)
+{
+    ssize_t n = fd >= 0 ? pread(fd, text, room - 1, 0) : -1;
+
+    text[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
+/* "Name:   123 kB" in bytes. */
+static bool find_kib(const char *text, const char *name, uint64_t *ret_bytes)
+{
+    const char *at = strstr(text, name);
+
+    if (!at)
+        return false;
+    *ret_bytes = strtoull(at + strlen(name), NULL, 10) * 1024;
+    return true;
+}
+
+static void read_system(struct ml_sample_lane *lane, uint64_t now_ns)
+{
+    struct ml_host_lane *h = lane->context;
+    struct ml_sample s = {.device = h->device};
+    char text[256]; /* all three stand at the beginning */
+
+    if (!read_text(h->meminfo, text, sizeof(text)))
+        return;
+    if (find_kib(text, "MemTotal:", &s.total))
+        s.bits |= ML_SAMPLE_TOTAL;
+    if (find_kib(text, "MemAvailable:", &s.free))
+        s.bits |= ML_SAMPLE_FREE;
+    if (s.bits == (ML_SAMPLE_TOTAL | ML_SAMPLE_FREE) && s.free <= s.total) {
+        s.used = s.total - s.free;
+        s.bits |= ML_SAMPLE_USED;
+    }
+    if (s.bits)
+        ml_lane_send(lane, &h->system, &s, now_ns);
+}
+
+static struct ml_sample of_process(const struct ml_host_lane *h, const struct ml_host_process *p,
+                                   uint32_t more_bits, uint64_t bytes)
+{
+    return (struct ml_sample){.device = h->device,
+                              .bits = ML_SAMPLE_BY_PROCESS | more_bits |
+                                      (1 + p->process) << ML_SAMPLE_PROCESS_SHIFT,
+                              .by_process = bytes};
+}
+
+/* One that has given its memory back but is not yet reaped has pages no more,
+ * and that is no value. */
+static void read_rss(struct ml_sample_lane *lane, struct ml_host_process *p, uint64_t now_ns)
+{
+    struct ml_host_lane *h = lane->context;
+    struct ml_sample s;
+    char text[128], *rest;
+    uint64_t pages;
+
+    if (!read_text(p->statm, text, sizeof(text)) || !strtoull(text, &rest, 10)) {
+        p->ended = true;
+        return;
+    }
+    pages = strtoull(rest, NULL, 10);
+    s = of_process(h, p, 0, pages * h->page_bytes);
+    ml_lane_send(lane, &p->rss, &s, now_ns);
+}
+
+static void read_pss(struct ml_sample_lane *lane, struct ml_host_process *p, uint64_t now_ns)
+{
+    uint64_t began = ml_clock_ns(CLOCK_MONOTONIC), bytes, took;
+    struct ml_sample s;
+    char path[48], text[1024];
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%u/smaps_rollup", p->pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (read_text(fd, text, sizeof(text)) && find_kib(text, "\nPss:", &bytes)) {
+        s = of_process(lane->context, p, ML_SAMPLE_SHARE, bytes);
+        ml_lane_send(lane, &p->pss, &s, now_ns);
+    } else {
+        p->no_share = true;
+    }
+    if (fd >= 0)
+        close(fd);
+    took = ml_clock_ns(CLOCK_MONOTONIC) - began;
+    p->share_due.next_ns = now_ns + (took > SHARE_LONG_NS ? SHARE_SELDOM_NS : SHARE_NS);
+}
+
+static void tick(struct ml_sample_lane *lane, uint64_t now_ns)
+{
+    struct ml_host_lane *h = lane->context;
+    bool any_ended = false;
+
+    read_system(lane, now_ns);
+    for (size_t i = 0; i < h->processes.len && i < PROCESSES_PER_TICK; i++) {
+        struct ml_host_process *p = &h->processes.items[h->next++ % h->processes.len];
+
+        read_rss(lane, p, now_ns);
+        if (!p->ended && !p->no_share && now_ns >= p->share_due.next_ns)
+            read_pss(lane, p, now_ns);
+        any_ended |= p->ended;
+    }
+    if (any_ended)
+        forget_ended(h);
+}
+
+const struct ml_lane_work ml_host_work = {"ml-sample-host", begin, watch, tick, end};

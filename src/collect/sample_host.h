@@ -1,0 +1,35 @@
+/* sample_host.h: the lane that reads the host's memory from /proc: the system's,
+ * and what each recorded process has of it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_SAMPLE_HOST_H
+#define ML_SAMPLE_HOST_H
+
+#include "sample_lane.h"
+
+/* How often the host is read at most, whatever the GPUs' rate. */
+#define ML_HOST_HZ_MAX 100
+
+struct ml_host_process {
+    uint32_t pid;
+    uint32_t process; /* number in the trace */
+    int statm;        /* held open: the number may come to mean another process */
+    bool ended;
+    bool no_share; /* its PSS may not be read */
+    struct ml_due share_due;
+    struct ml_sample_last rss, pss;
+};
+
+struct ml_host_lane {
+    uint32_t device; /* "cpu" */
+    uint64_t page_bytes;
+    int meminfo;
+    struct ml_sample_last system;
+    ML_VEC(struct ml_host_process) processes;
+    size_t next; /* to be read: all have their turn */
+};
+
+extern const struct ml_lane_work ml_host_work; /* its context is a zeroed ml_host_lane */
+
+#endif
