@@ -47,6 +47,19 @@ static int set_algorithm(struct options *options, const char *value)
     return -1;
 }
 
+static int set_device(struct options *options, const char *value)
+{
+    if (!strcmp(value, "cpu"))
+        options->device = DEVICE_CPU;
+    else if (!strcmp(value, "cuda"))
+        options->device = DEVICE_CUDA;
+    else {
+        fprintf(stderr, "vgg19: --device %s is unknown; there are: cpu cuda\n", value);
+        return -1;
+    }
+    return 0;
+}
+
 static int set_size(struct options *options, const char *value)
 {
     uint64_t size;
@@ -109,6 +122,19 @@ static int set_check(struct options *options, const char *value)
     return 0;
 }
 
+static int set_cuda_libs(struct options *options, const char *value)
+{
+    options->cuda_libs = value;
+    return 0;
+}
+
+static int set_probe(struct options *options, const char *value)
+{
+    (void)value;
+    options->probe = true;
+    return 0;
+}
+
 static int set_help(struct options *options, const char *value)
 {
     (void)value;
@@ -117,13 +143,16 @@ static int set_help(struct options *options, const char *value)
 }
 
 static const struct option_row rows[] = {
-    {"--algo", "NAME", "direct (default), im2col, winograd or fft", set_algorithm},
+    {"--algo", "NAME", "direct (default), im2col, winograd, fft; cudnn on a GPU", set_algorithm},
+    {"--device", "NAME", "cpu (default), or cuda: the first GPU", set_device},
     {"--size", "N", "side of the input, a multiple of 32 up to 512 (default 128)", set_size},
     {"--seed", "N", "where input and weights come from (default 1)", set_seed},
     {"--threads", "N", "threads to compute with (default: one per core)", set_threads},
     {"--passes", "N", "forward passes, one after the other (default 1)", set_passes},
     {"--output", "FILE", "write the 1000 logits as text", set_output},
     {"--check", "FILE", "compare with an earlier --output; exit 1 if they differ", set_check},
+    {"--cuda-libs", "DIR", "where NVRTC and cuDNN are, if not in the usual places", set_cuda_libs},
+    {"--probe", NULL, "say which device would run this, and exit", set_probe},
     {"--help", NULL, "print this and exit", set_help},
 };
 
@@ -164,6 +193,10 @@ int options_parse(int argc, char **argv, struct options *ret)
         if (row->set(&options, row->value ? argv[++i] : NULL))
             return -1;
     }
+    if (options.device == DEVICE_CPU && !options.algorithm->run) {
+        fprintf(stderr, "vgg19: --algo %s needs --device cuda\n", options.algorithm->name);
+        return -1;
+    }
     *ret = options;
     return 0;
 }
@@ -171,8 +204,9 @@ int options_parse(int argc, char **argv, struct options *ret)
 void options_print_help(void)
 {
     puts("usage: vgg19 [OPTION...]\n"
-         "One forward pass of VGG-19 on the CPU, every buffer named for memledger.\n");
+         "One forward pass of VGG-19 on the CPU or a GPU, every buffer named for memledger.\n");
     for (int i = 0; i < ROW_COUNT; i++)
-        printf("  %-9s %-5s %s\n", rows[i].name, rows[i].value ? rows[i].value : "", rows[i].help);
-    puts("\nExit status: 0 done, 1 --check found a difference, 2 it could not run.");
+        printf("  %-11s %-5s %s\n", rows[i].name, rows[i].value ? rows[i].value : "", rows[i].help);
+    puts("\nExit status: 0 done, 1 --check found a difference, 2 it could not run,\n"
+         "3 --device cuda without a CUDA device, or without what it needs.");
 }
