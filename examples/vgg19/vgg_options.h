@@ -19,9 +19,10 @@ struct options {
     int threads;
     int passes; /* forward passes, one step each */
     uint64_t seed;
-    const char *output;    /* NULL: write nothing */
-    const char *check;     /* NULL: compare with nothing */
-    const char *cuda_libs; /* NULL: look in the usual places */
+    const char *output;     /* NULL: write nothing */
+    const char *check_file; /* NULL: compare with what the host computes */
+    const char *cuda_libs;  /* NULL: look in the usual places */
+    bool check;
     bool probe;
     bool help;
 };
