@@ -13,6 +13,7 @@
 #include "cuda_library.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -33,6 +34,11 @@ struct cudnn_proposal {
     int deterministic;
     int math;
     int reserved[3];
+};
+
+struct cudnn_choice {
+    int algorithm;
+    size_t workspace_bytes;
 };
 
 #define CUDNN_ENTRIES(X)                                                                           \
@@ -186,14 +192,27 @@ static int describe(const struct cudnn *cudnn, const struct conv_shape *shape)
                 CUDNN_LAYOUT_NCHW, shape->out, shape->in, KERNEL, KERNEL);
 }
 
-static int usable(const struct cudnn_proposal *proposal, size_t free_bytes)
+/* What the algorithm needs for this layer, without TF32: that may be more than
+ * was proposed, or impossible. */
+static bool usable(const struct cudnn *cudnn, const struct cudnn_proposal *proposal,
+                   size_t free_bytes, struct cudnn_choice *ret)
 {
-    return proposal->status == CUDNN_OK && proposal->workspace_bytes <= free_bytes &&
-           (proposal->math == CUDNN_MATH_DEFAULT || proposal->math == CUDNN_MATH_FP32_ONLY);
+    struct cudnn_choice choice = {.algorithm = proposal->algorithm};
+
+    if (proposal->status != CUDNN_OK)
+        return false;
+    if (proposal->math != CUDNN_MATH_DEFAULT && proposal->math != CUDNN_MATH_FP32_ONLY)
+        return false;
+    if (cudnn->call.cudnnGetConvolutionForwardWorkspaceSize(
+            cudnn->handle, cudnn->input, cudnn->filter, cudnn->convolution, cudnn->output,
+            choice.algorithm, &choice.workspace_bytes) != CUDNN_OK)
+        return false;
+    *ret = choice;
+    return choice.workspace_bytes <= free_bytes;
 }
 
 /* Proposals come fastest first. */
-static int choose_algorithm(const struct cuda *cuda, int *ret)
+static int choose_algorithm(const struct cuda *cuda, struct cudnn_choice *ret)
 {
     enum { PROPOSALS = 16 };
     const struct cudnn *cudnn = cuda->cudnn;
@@ -201,33 +220,24 @@ static int choose_algorithm(const struct cuda *cuda, int *ret)
     size_t free_bytes = 0, total_bytes = 0;
     int count = 0;
 
-    if (cuda->driver.cuMemGetInfo_v2(&free_bytes, &total_bytes) != CUDA_OK)
-        return -EIO;
-    if (TOLD(cudnn, cudnnGetConvolutionForwardAlgorithm_v7, cudnn->handle, cudnn->input,
+    if (cuda->driver.cuMemGetInfo_v2(&free_bytes, &total_bytes) != CUDA_OK ||
+        TOLD(cudnn, cudnnGetConvolutionForwardAlgorithm_v7, cudnn->handle, cudnn->input,
              cudnn->filter, cudnn->convolution, cudnn->output, PROPOSALS, &count, proposals))
         return -EIO;
     for (int i = 0; i < count; i++)
-        if (usable(&proposals[i], free_bytes)) {
-            *ret = proposals[i].algorithm;
+        if (usable(cudnn, &proposals[i], free_bytes, ret))
             return 0;
-        }
     fputs("vgg19: cuDNN has no fp32 algorithm whose workspace fits; try a smaller --size\n",
           stderr);
     return -ENOMEM;
 }
 
 /* An algorithm may need no workspace: then the buffer stays empty. */
-static int make_workspace(struct engine *engine, int algorithm, struct buffer *ret)
+static int make_workspace(struct buffers *buffers, size_t bytes, struct buffer *ret)
 {
-    const struct cudnn *cudnn = engine->cuda->cudnn;
-    size_t bytes = 0;
-
-    if (TOLD(cudnn, cudnnGetConvolutionForwardWorkspaceSize, cudnn->handle, cudnn->input,
-             cudnn->filter, cudnn->convolution, cudnn->output, algorithm, &bytes))
-        return -EIO;
     if (!bytes)
         return 0;
-    return buffer_new(&engine->buffers, "cudnn.workspace", MEMLEDGER_TEMPORARY,
+    return buffer_new(buffers, "cudnn.workspace", MEMLEDGER_TEMPORARY,
                       (bytes + sizeof(float) - 1) / sizeof(float), ret);
 }
 
@@ -236,18 +246,20 @@ int cuda_conv_cudnn(struct engine *engine, const struct conv_shape *shape, const
 {
     const struct cudnn *cudnn = engine->cuda->cudnn;
     const float one = 1, zero = 0;
+    struct cudnn_choice choice = {0};
     struct buffer workspace = {0};
-    int algorithm = 0;
     int rc = describe(cudnn, shape);
 
     if (!rc)
-        rc = choose_algorithm(engine->cuda, &algorithm);
+        rc = choose_algorithm(engine->cuda, &choice);
     if (!rc)
-        rc = make_workspace(engine, algorithm, &workspace);
+        rc = make_workspace(&engine->buffers, choice.workspace_bytes, &workspace);
     if (!rc)
         rc = TOLD(cudnn, cudnnConvolutionForward, cudnn->handle, &one, cudnn->input, input,
-                  cudnn->filter, weight, cudnn->convolution, algorithm, workspace.data,
+                  cudnn->filter, weight, cudnn->convolution, choice.algorithm, workspace.data,
                   workspace.bytes, &zero, cudnn->output, output);
+    if (!rc)
+        rc = cuda_wait(engine->cuda, "cudnnConvolutionForward");
     buffer_release(&engine->buffers, &workspace);
     return rc;
 }

@@ -129,6 +129,11 @@ struct memory cuda_memory(struct cuda *cuda)
     };
 }
 
+int cuda_wait(struct cuda *cuda, const char *what)
+{
+    return told(cuda, cuda->driver.cuCtxSynchronize(), "cuCtxSynchronize", what);
+}
+
 int cuda_launch(struct cuda *cuda, const char *kernel, size_t threads, const void *args)
 {
     const struct cuda_driver *driver = &cuda->driver;
@@ -144,9 +149,7 @@ int cuda_launch(struct cuda *cuda, const char *kernel, size_t threads, const voi
                                          NULL),
                   "cuLaunchKernel", kernel);
     /* Errors of the kernel itself come to light here, with its name. */
-    if (!rc)
-        rc = told(cuda, driver->cuCtxSynchronize(), "cuCtxSynchronize", kernel);
-    return rc;
+    return rc ? rc : cuda_wait(cuda, kernel);
 }
 
 int cuda_set_table(struct cuda *cuda, const char *table, const float *values, size_t count)

@@ -42,6 +42,9 @@ struct memory cuda_memory(struct cuda *cuda);
  * least `threads` threads and waits for it. */
 int cuda_launch(struct cuda *cuda, const char *kernel, size_t threads, const void *args);
 
+/* Waits for all that was launched; `what` is named if it failed. */
+int cuda_wait(struct cuda *cuda, const char *what);
+
 /* Sets one of the kernels' tables. */
 int cuda_set_table(struct cuda *cuda, const char *table, const float *values, size_t count);
 
