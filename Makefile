@@ -51,7 +51,7 @@ clean:
 
 help:
 	@echo 'make                  build memledger into build/'
-	@echo 'make demo             record VGG-19 four ways and compare them (SIZE=256: full input)'
+	@echo 'make demo             record VGG-19 by each algorithm and compare them, on a GPU if there is one'
 	@echo 'make test             run every test'
 	@echo 'make test-gpu         check the books on a real GPU (CHECKS=: some of them)'
 	@echo 'make bench            measure memledger beside memray and heaptrack'

@@ -11,10 +11,29 @@
 
 enum { CACHE_LINE_BYTES = 64, NAME_BYTES = 64 };
 
-void buffers_init(struct buffers *buffers)
+static int host_get(void *context, size_t bytes, void **ret)
+{
+    (void)context;
+    return posix_memalign(ret, CACHE_LINE_BYTES, bytes) ? -ENOMEM : 0;
+}
+
+static void host_give_back(void *context, void *data)
+{
+    (void)context;
+    free(data);
+}
+
+const struct memory host_memory = {
+    .device = "cpu",
+    .get = host_get,
+    .give_back = host_give_back,
+};
+
+void buffers_init(struct buffers *buffers, const struct memory *memory)
 {
     *buffers = (struct buffers){
-        .space = memledger_space_open("cpu", MEMLEDGER_BLOCK, "vgg19"),
+        .memory = *memory,
+        .space = memledger_space_open(memory->device, MEMLEDGER_BLOCK, "vgg19"),
     };
 }
 
@@ -44,13 +63,15 @@ int buffer_new(struct buffers *buffers, const char *purpose, enum memledger_cate
     size_t bytes = count * sizeof(float);
     char name[NAME_BYTES];
     void *data;
+    int rc;
 
     snprintf(name, sizeof(name), "%s%s%s", buffers->layer ? buffers->layer : "",
              buffers->layer ? "." : "", purpose);
-    if (posix_memalign(&data, CACHE_LINE_BYTES, bytes)) {
-        fprintf(stderr, "vgg19: no memory for %s (%.1f MiB); try a smaller --size\n", name,
-                (double)bytes / (1 << 20));
-        return -ENOMEM;
+    rc = buffers->memory.get(buffers->memory.context, bytes, &data);
+    if (rc) {
+        fprintf(stderr, "vgg19: no memory on %s for %s (%.1f MiB); try a smaller --size\n",
+                buffers->memory.device, name, (double)bytes / (1 << 20));
+        return rc;
     }
     memledger_alloc(buffers->space, data, bytes);
     memledger_label(buffers->space, data, name, category);
@@ -64,7 +85,7 @@ void buffer_release(struct buffers *buffers, struct buffer *buffer)
     if (!buffer->data)
         return;
     memledger_free(buffers->space, buffer->data);
-    free(buffer->data);
+    buffers->memory.give_back(buffers->memory.context, buffer->data);
     buffers->live_bytes -= buffer->bytes;
     *buffer = (struct buffer){0};
 }

@@ -16,11 +16,22 @@
 #include <stddef.h>
 
 struct buffer {
-    float *data; /* NULL: holds nothing */
+    float *data; /* NULL: holds nothing; on a GPU the host must not follow it */
     size_t bytes;
 };
 
+/* Where the bytes come from: the host's heap, or a GPU. */
+struct memory {
+    const char *device; /* its name in the ledger: "cpu", "cuda:0" */
+    void *context;      /* handed to the functions */
+    int (*get)(void *context, size_t bytes, void **ret); /* 0 or a negative errno */
+    void (*give_back)(void *context, void *data);
+};
+
+extern const struct memory host_memory;
+
 struct buffers {
+    struct memory memory;
     memledger_space space;
     const char *layer; /* prefix of the names given out; NULL: outside of layers */
     size_t live_bytes;
@@ -28,7 +39,7 @@ struct buffers {
     size_t made; /* buffers handed out so far */
 };
 
-void buffers_init(struct buffers *buffers);
+void buffers_init(struct buffers *buffers, const struct memory *memory);
 
 /* What is made until the matching leave belongs to that layer. `layer` must
  * live as long; layers do not nest. */
@@ -36,7 +47,7 @@ void buffers_enter(struct buffers *buffers, const char *layer);
 void buffers_leave(struct buffers *buffers);
 
 /* Makes a buffer of `count` floats, not cleared, aligned to a cache line.
- * Returns 0, or -ENOMEM after saying on stderr what did not fit. The caller
+ * Returns 0, or a negative errno after saying on stderr what did not fit. The caller
  * ends it with buffer_release. */
 int buffer_new(struct buffers *buffers, const char *purpose, enum memledger_category category,
                size_t count, struct buffer *ret);

@@ -8,11 +8,12 @@
 #include <string.h>
 
 const struct conv_algorithm conv_algorithms[] = {
-    {"direct", "conv_direct", conv_direct},
-    {"im2col", "conv_im2col", conv_im2col},
-    {"winograd", "conv_winograd", conv_winograd},
-    {"fft", "conv_fft", conv_fft},
-    {NULL, NULL, NULL},
+    {"direct", "conv_direct", conv_direct, cuda_conv_direct},
+    {"im2col", "conv_im2col", conv_im2col, cuda_conv_im2col},
+    {"winograd", "conv_winograd", conv_winograd, cuda_conv_winograd},
+    {"fft", "conv_fft", conv_fft, cuda_conv_fft},
+    {"cudnn", "conv_cudnn", NULL, cuda_conv_cudnn},
+    {NULL, NULL, NULL, NULL},
 };
 
 const struct conv_algorithm *conv_find(const char *name)

@@ -20,21 +20,28 @@ struct conv_shape {
 };
 
 /* output[out][size][size] = input[in][size][size] * weight[out][in][3][3],
- * without bias. Returns 0 or -ENOMEM. What it allocates it has released when
+ * without bias. Returns 0 or a negative errno. What it allocates it has released when
  * it returns. */
 typedef int conv_run(struct engine *engine, const struct conv_shape *shape, const float *input,
                      const float *weight, float *output);
 
 struct conv_algorithm {
     const char *name;
-    const char *scope; /* operator name in the ledger */
-    conv_run *run;
+    const char *scope;  /* operator name in the ledger */
+    conv_run *run;      /* on the host; NULL: not there */
+    conv_run *run_cuda; /* on a GPU */
 };
 
 conv_run conv_direct;
 conv_run conv_im2col;
 conv_run conv_winograd;
 conv_run conv_fft;
+
+conv_run cuda_conv_direct;
+conv_run cuda_conv_im2col;
+conv_run cuda_conv_winograd;
+conv_run cuda_conv_fft;
+conv_run cuda_conv_cudnn;
 
 /* Ends with a name of NULL. */
 extern const struct conv_algorithm conv_algorithms[];

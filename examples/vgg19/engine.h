@@ -1,5 +1,5 @@
 /* engine.h: what every layer needs to run: where memory comes from and who
- * computes. A GPU back end would add its stream here.
+ * computes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,9 +9,15 @@
 #include "buffers.h"
 #include "workers.h"
 
+struct backend;
+struct cuda;
+
 struct engine {
-    struct buffers buffers;
-    struct workers *workers;
+    const struct backend *backend;
+    struct buffers buffers;  /* what layers compute in */
+    struct buffers *waiting; /* activations between two layers, on the host */
+    struct workers *workers; /* NULL on a GPU */
+    struct cuda *cuda;       /* NULL on the host */
 };
 
 #endif

@@ -9,7 +9,8 @@
 
 #include <stddef.h>
 
-/* Two results agree when both differences are at most this. */
+/* Two results of the host agree when both differences are at most this; those
+ * of two devices, which round differently, when the relative one is. */
 #define LOGITS_TOLERANCE 1e-3
 
 struct logits_difference {

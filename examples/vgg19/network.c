@@ -6,8 +6,7 @@
  */
 #include "network.h"
 
-#include "layers.h"
-#include "uniform.h"
+#include "backend.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -62,6 +61,7 @@ enum { LAYER_COUNT = sizeof(layers) / sizeof(layers[0]) };
 struct pass {
     struct engine *engine;
     const struct conv_algorithm *algorithm;
+    conv_run *run; /* the algorithm on this engine */
     uint64_t seed;
     int size; /* side of the current planes */
     struct buffer data;
@@ -77,13 +77,21 @@ static void parameters_release(struct buffers *buffers, struct parameters *param
     buffer_release(buffers, &parameters->weight);
 }
 
+/* Numbers evenly spread over [-bound, bound], the same on every device. */
+static int fill(struct engine *engine, const struct buffer *buffer, uint64_t seed, uint64_t stream,
+                float bound)
+{
+    const struct uniform numbers = {.seed = seed, .stream = stream, .bound = bound};
+
+    return engine->backend->fill(engine, buffer->data, buffer->bytes / sizeof(float), &numbers);
+}
+
 /* He's bound keeps the activations' scale from layer to layer under ReLU. The
  * layer's number is its stream, so that size and algorithm change no weight. */
 static int parameters_new(const struct pass *pass, const struct layer *layer, size_t fan_in,
                           struct parameters *ret)
 {
     struct buffers *buffers = &pass->engine->buffers;
-    struct workers *workers = pass->engine->workers;
     struct parameters made = {{0}, {0}};
     size_t out = (size_t)layer->out;
     uint64_t stream = (uint64_t)(layer - layers);
@@ -93,15 +101,15 @@ static int parameters_new(const struct pass *pass, const struct layer *layer, si
     if (rc)
         return rc;
     rc = buffer_new(buffers, "bias", MEMLEDGER_PARAMETER, out, &made.bias);
-    if (rc) {
+    if (!rc)
+        rc = fill(pass->engine, &made.weight, pass->seed, stream, sqrtf(6.0f / (float)fan_in));
+    if (!rc)
+        rc = fill(pass->engine, &made.bias, pass->seed, BIAS_STREAM + stream, BIAS_BOUND);
+    if (rc)
         parameters_release(buffers, &made);
-        return rc;
-    }
-    uniform_fill(workers, made.weight.data, out * fan_in, pass->seed, stream,
-                 sqrtf(6.0f / (float)fan_in));
-    uniform_fill(workers, made.bias.data, out, pass->seed, BIAS_STREAM + stream, BIAS_BOUND);
-    *ret = made;
-    return 0;
+    else
+        *ret = made;
+    return rc;
 }
 
 static int output_new(struct pass *pass, size_t count, struct buffer *ret)
@@ -109,17 +117,20 @@ static int output_new(struct pass *pass, size_t count, struct buffer *ret)
     return buffer_new(&pass->engine->buffers, "output", MEMLEDGER_ACTIVATION, count, ret);
 }
 
-/* Takes the layer's output as the current data. */
-static void advance(struct pass *pass, struct buffer *output)
+/* Takes the layer's output as the current data, unless making it failed. */
+static void finish(struct pass *pass, struct buffer *output, int rc)
 {
-    buffer_release(&pass->engine->buffers, &pass->data);
-    pass->data = *output;
+    struct buffer *over = rc ? output : &pass->data;
+
+    buffer_release(&pass->engine->buffers, over);
+    if (!rc)
+        pass->data = *output;
 }
 
 static int run_conv(struct pass *pass, const struct layer *layer)
 {
     struct conv_shape shape = {.in = layer->in, .out = layer->out, .size = pass->size};
-    struct buffers *buffers = &pass->engine->buffers;
+    struct engine *engine = pass->engine;
     struct parameters parameters = {{0}, {0}};
     struct buffer output = {0};
     int rc;
@@ -131,24 +142,21 @@ static int run_conv(struct pass *pass, const struct layer *layer)
     if (rc)
         goto out;
     memledger_push_kind(MEMLEDGER_SCOPE_OPERATOR, pass->algorithm->scope);
-    rc = pass->algorithm->run(pass->engine, &shape, pass->data.data, parameters.weight.data,
-                              output.data);
+    rc = pass->run(engine, &shape, pass->data.data, parameters.weight.data, output.data);
     memledger_pop();
-    if (rc) {
-        buffer_release(buffers, &output);
-        goto out;
-    }
-    layer_bias_relu(pass->engine->workers, output.data, parameters.bias.data, (size_t)shape.out,
-                    conv_plane(&shape));
-    advance(pass, &output);
+    if (!rc)
+        rc = engine->backend->bias_relu(engine, output.data, parameters.bias.data,
+                                        (size_t)shape.out, conv_plane(&shape));
+    finish(pass, &output, rc);
 out:
-    parameters_release(buffers, &parameters);
+    parameters_release(&engine->buffers, &parameters);
     return rc;
 }
 
 static int run_pool(struct pass *pass, const struct layer *layer)
 {
-    struct workers *workers = pass->engine->workers;
+    struct engine *engine = pass->engine;
+    const struct backend *backend = engine->backend;
     size_t size = (size_t)pass->size;
     size_t side = layer->kind == MAX_POOL ? size / 2 : FEATURE_SIDE;
     size_t channels = (size_t)layer->out;
@@ -158,17 +166,17 @@ static int run_pool(struct pass *pass, const struct layer *layer)
     if (rc)
         return rc;
     if (layer->kind == MAX_POOL)
-        layer_max_pool(workers, pass->data.data, channels, size, output.data);
+        rc = backend->max_pool(engine, pass->data.data, channels, size, output.data);
     else
-        layer_adaptive_pool(workers, pass->data.data, channels, size, side, output.data);
-    advance(pass, &output);
+        rc = backend->adaptive_pool(engine, pass->data.data, channels, size, side, output.data);
+    finish(pass, &output, rc);
     pass->size = (int)side;
-    return 0;
+    return rc;
 }
 
 static int run_linear(struct pass *pass, const struct layer *layer)
 {
-    struct buffers *buffers = &pass->engine->buffers;
+    struct engine *engine = pass->engine;
     struct parameters parameters = {{0}, {0}};
     struct buffer output = {0};
     int rc;
@@ -178,12 +186,12 @@ static int run_linear(struct pass *pass, const struct layer *layer)
         return rc;
     rc = output_new(pass, (size_t)layer->out, &output);
     if (!rc) {
-        layer_linear(pass->engine->workers, pass->data.data, (size_t)layer->in,
-                     parameters.weight.data, parameters.bias.data, (size_t)layer->out,
-                     layer->kind == LINEAR_RELU, output.data);
-        advance(pass, &output);
+        rc = engine->backend->linear(engine, pass->data.data, (size_t)layer->in,
+                                     parameters.weight.data, parameters.bias.data,
+                                     (size_t)layer->out, layer->kind == LINEAR_RELU, output.data);
+        finish(pass, &output, rc);
     }
-    parameters_release(buffers, &parameters);
+    parameters_release(&engine->buffers, &parameters);
     return rc;
 }
 
@@ -197,13 +205,35 @@ static int run_layer(struct pass *pass, const struct layer *layer)
     }
 }
 
+/* Between two layers the activation waits on the host. */
+static int run_step(struct pass *pass, const struct layer *layer)
+{
+    struct engine *engine = pass->engine;
+    int rc = engine->backend->fetch(engine, &pass->data);
+
+    if (rc)
+        return rc;
+    rc = run_layer(pass, layer);
+    if (!rc)
+        return engine->backend->park(engine, &pass->data);
+    buffer_release(&engine->buffers, &pass->data);
+    return rc;
+}
+
 int network_input(struct engine *engine, int size, uint64_t seed, struct buffer *ret)
 {
     size_t count = (size_t)IMAGE_CHANNELS * (size_t)size * (size_t)size;
-    int rc = buffer_new(&engine->buffers, "input", MEMLEDGER_INPUT, count, ret);
+    struct buffer made = {0};
+    int rc = buffer_new(&engine->buffers, "input", MEMLEDGER_INPUT, count, &made);
 
-    if (!rc)
-        uniform_fill(engine->workers, ret->data, count, seed, INPUT_STREAM, UNIT_BOUND);
+    if (rc)
+        return rc;
+    rc = fill(engine, &made, seed, INPUT_STREAM, UNIT_BOUND);
+    if (rc)
+        buffer_release(&engine->buffers, &made);
+    else
+        rc = engine->backend->park(engine, &made);
+    *ret = made;
     return rc;
 }
 
@@ -213,6 +243,7 @@ int network_forward(struct engine *engine, const struct conv_algorithm *algorith
     struct pass pass = {
         .engine = engine,
         .algorithm = algorithm,
+        .run = engine->cuda ? algorithm->run_cuda : algorithm->run,
         .seed = seed,
         .size = size,
         .data = *input,
@@ -222,12 +253,10 @@ int network_forward(struct engine *engine, const struct conv_algorithm *algorith
     *input = (struct buffer){0};
     for (int i = 0; i < LAYER_COUNT && !rc; i++) {
         buffers_enter(&engine->buffers, layers[i].name);
-        rc = run_layer(&pass, &layers[i]);
+        rc = run_step(&pass, &layers[i]);
         buffers_leave(&engine->buffers);
     }
-    if (rc)
-        buffer_release(&engine->buffers, &pass.data);
-    else
+    if (!rc)
         *ret = pass.data;
     return rc;
 }

@@ -45,14 +45,23 @@ static void fill_chunk(const void *arg, size_t index)
         job->out[i] = job->scale * (float)(int32_t)(uint32_t)bits_at(job->key, i / 2);
 }
 
-void uniform_fill(struct workers *workers, float *out, size_t count, uint64_t seed, uint64_t stream,
-                  float bound)
+uint64_t uniform_key(const struct uniform *uniform)
+{
+    return mix(uniform->seed + mix(uniform->stream + GOLDEN_GAMMA));
+}
+
+float uniform_scale(const struct uniform *uniform)
+{
+    return uniform->bound * 0x1p-31f;
+}
+
+void uniform_fill(struct workers *workers, float *out, size_t count, const struct uniform *uniform)
 {
     struct fill_job job = {
         .out = out,
         .count = count,
-        .key = mix(seed + mix(stream + GOLDEN_GAMMA)),
-        .scale = bound * 0x1p-31f,
+        .key = uniform_key(uniform),
+        .scale = uniform_scale(uniform),
     };
 
     workers_run(workers, (count + CHUNK - 1) / CHUNK, fill_chunk, &job);

@@ -9,10 +9,20 @@
 
 #include <stdint.h>
 
-/* Fills `out` with numbers spread evenly over [-bound, bound]. The same seed
- * and stream give the same numbers, whatever the number of threads; different
- * streams of one seed are independent. */
-void uniform_fill(struct workers *workers, float *out, size_t count, uint64_t seed, uint64_t stream,
-                  float bound);
+/* Numbers spread evenly over [-bound, bound]. The same seed and stream give the
+ * same numbers; different streams of one seed are independent. */
+struct uniform {
+    uint64_t seed;
+    uint64_t stream;
+    float bound;
+};
+
+/* Two whole numbers to the hash of their position, plus the key, each times the
+ * scale: what a GPU needs to make the same. */
+uint64_t uniform_key(const struct uniform *uniform);
+float uniform_scale(const struct uniform *uniform);
+
+/* The result does not depend on the number of threads. */
+void uniform_fill(struct workers *workers, float *out, size_t count, const struct uniform *uniform);
 
 #endif

@@ -17,7 +17,7 @@ enum { DEFAULT_SIZE = 128, DEFAULT_SEED = 1, MAX_THREADS = 1024, MAX_PASSES = 10
 /* A row sets its value and returns 0, or says what is wrong and returns -1. */
 struct option_row {
     const char *name;
-    const char *value; /* NULL: takes none */
+    const char *value; /* NULL: takes none; in brackets: may be left out */
     const char *help;
     int (*set)(struct options *options, const char *value);
 };
@@ -45,6 +45,19 @@ static int set_algorithm(struct options *options, const char *value)
         fprintf(stderr, " %s", a->name);
     fputc('\n', stderr);
     return -1;
+}
+
+static int set_device(struct options *options, const char *value)
+{
+    if (!strcmp(value, "cpu"))
+        options->device = DEVICE_CPU;
+    else if (!strcmp(value, "cuda"))
+        options->device = DEVICE_CUDA;
+    else {
+        fprintf(stderr, "vgg19: --device %s is unknown; there are: cpu cuda\n", value);
+        return -1;
+    }
+    return 0;
 }
 
 static int set_size(struct options *options, const char *value)
@@ -105,7 +118,21 @@ static int set_output(struct options *options, const char *value)
 
 static int set_check(struct options *options, const char *value)
 {
-    options->check = value;
+    options->check = true;
+    options->check_file = value;
+    return 0;
+}
+
+static int set_cuda_libs(struct options *options, const char *value)
+{
+    options->cuda_libs = value;
+    return 0;
+}
+
+static int set_probe(struct options *options, const char *value)
+{
+    (void)value;
+    options->probe = true;
     return 0;
 }
 
@@ -117,13 +144,17 @@ static int set_help(struct options *options, const char *value)
 }
 
 static const struct option_row rows[] = {
-    {"--algo", "NAME", "direct (default), im2col, winograd or fft", set_algorithm},
+    {"--algo", "NAME", "direct (default), im2col, winograd, fft; cudnn on a GPU", set_algorithm},
+    {"--device", "NAME", "cpu (default), or cuda: the first GPU", set_device},
     {"--size", "N", "side of the input, a multiple of 32 up to 512 (default 128)", set_size},
     {"--seed", "N", "where input and weights come from (default 1)", set_seed},
     {"--threads", "N", "threads to compute with (default: one per core)", set_threads},
     {"--passes", "N", "forward passes, one after the other (default 1)", set_passes},
     {"--output", "FILE", "write the 1000 logits as text", set_output},
-    {"--check", "FILE", "compare with an earlier --output; exit 1 if they differ", set_check},
+    {"--check", "[FILE]",
+     "compare with an earlier --output, or the host's result; exit 1 if they differ", set_check},
+    {"--cuda-libs", "DIR", "where NVRTC and cuDNN are, if not in the usual places", set_cuda_libs},
+    {"--probe", NULL, "say which device would run this, and exit", set_probe},
     {"--help", NULL, "print this and exit", set_help},
 };
 
@@ -135,6 +166,14 @@ static const struct option_row *find_row(const char *name)
         if (!strcmp(rows[i].name, name))
             return &rows[i];
     return NULL;
+}
+
+/* `next` is NULL at the end. */
+static bool takes_value(const struct option_row *row, const char *next)
+{
+    if (!row->value || !next)
+        return false;
+    return *row->value != '[' || strncmp(next, "--", 2) != 0;
 }
 
 int options_parse(int argc, char **argv, struct options *ret)
@@ -152,17 +191,24 @@ int options_parse(int argc, char **argv, struct options *ret)
 
     for (int i = 1; i < argc; i++) {
         const struct option_row *row = find_row(argv[i]);
+        const char *value = NULL;
 
         if (!row) {
             fprintf(stderr, "vgg19: %s is not an option; see vgg19 --help\n", argv[i]);
             return -1;
         }
-        if (row->value && i + 1 == argc) {
+        if (takes_value(row, argv[i + 1])) {
+            value = argv[++i];
+        } else if (row->value && *row->value != '[') {
             fprintf(stderr, "vgg19: %s needs a value: %s %s\n", row->name, row->name, row->value);
             return -1;
         }
-        if (row->set(&options, row->value ? argv[++i] : NULL))
+        if (row->set(&options, value))
             return -1;
+    }
+    if (options.device == DEVICE_CPU && !options.algorithm->run) {
+        fprintf(stderr, "vgg19: --algo %s needs --device cuda\n", options.algorithm->name);
+        return -1;
     }
     *ret = options;
     return 0;
@@ -171,8 +217,9 @@ int options_parse(int argc, char **argv, struct options *ret)
 void options_print_help(void)
 {
     puts("usage: vgg19 [OPTION...]\n"
-         "One forward pass of VGG-19 on the CPU, every buffer named for memledger.\n");
+         "One forward pass of VGG-19 on the CPU or a GPU, every buffer named for memledger.\n");
     for (int i = 0; i < ROW_COUNT; i++)
-        printf("  %-9s %-5s %s\n", rows[i].name, rows[i].value ? rows[i].value : "", rows[i].help);
-    puts("\nExit status: 0 done, 1 --check found a difference, 2 it could not run.");
+        printf("  %-11s %-6s %s\n", rows[i].name, rows[i].value ? rows[i].value : "", rows[i].help);
+    puts("\nExit status: 0 done, 1 --check found a difference, 2 it could not run,\n"
+         "3 --device cuda without a CUDA device, or without what it needs.");
 }

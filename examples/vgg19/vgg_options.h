@@ -10,14 +10,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum device { DEVICE_CPU, DEVICE_CUDA };
+
 struct options {
     const struct conv_algorithm *algorithm;
+    enum device device;
     int size;
     int threads;
     int passes; /* forward passes, one step each */
     uint64_t seed;
-    const char *output; /* NULL: write nothing */
-    const char *check;  /* NULL: compare with nothing */
+    const char *output;     /* NULL: write nothing */
+    const char *check_file; /* NULL: compare with what the host computes */
+    const char *cuda_libs;  /* NULL: look in the usual places */
+    bool check;
+    bool probe;
     bool help;
 };
 
