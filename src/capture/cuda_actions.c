@@ -135,6 +135,15 @@ static void begin_free(struct ml_cuda_state *book, struct ml_cuda_call *call)
     close_saved(book, call, found);
 }
 
+/* Managed pages came to the device with a copy or fill and were taken for its
+ * cost if that was the first of its sort. */
+static void pages_gone(struct ml_cuda_state *book, const struct ml_cuda_block *old)
+{
+    struct ml_cuda_cause copies = {ML_IN_OTHER, 0, 0};
+
+    ml_cuda_settle(book, old->device, &copies, old->size);
+}
+
 static void end_free(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok, uint32_t stack)
 {
     struct ml_cuda_block old;
@@ -143,6 +152,8 @@ static void end_free(struct ml_cuda_state *book, struct ml_cuda_call *call, bool
         return;
     if (old.sort == ML_SORT_ASYNC)
         ml_cuda_pools_look(book, stack);
+    else if (old.sort == ML_SORT_MANAGED)
+        pages_gone(book, &old);
     else
         round_up(book, old.device, stack);
 }
