@@ -11,7 +11,7 @@
 #include "cuda_work.h"
 
 #define THREADS 1000
-#define EACH 10
+#define EACH 2
 
 static struct driver d;
 static void *context;
@@ -58,7 +58,7 @@ int main(void)
         started++;
     for (unsigned i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
-    printf("%d failures\n", failures);
+    printf("%u threads, %d failures\n", started, failures);
     printf("child %d\n", in_child());
     printf("release %d\n", d.release(0));
     return 0;

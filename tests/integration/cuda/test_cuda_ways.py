@@ -96,6 +96,22 @@ def test_preloaded_and_injected():
     check_recorded(done, "a program preloaded and injected")
 
 
+def test_no_session():
+    """Preloaded by hand, with nobody to record for, it only forwards."""
+    for way in WAYS:
+        env = with_standin(LD_PRELOAD=RECORDER)
+        done = plain(program("cuda_lookup"), way, env=env)
+        alone = plain(program("cuda_lookup"), way, env=with_standin())
+        equal(lines(done.stderr, "before"), [UNHOOKED], f"functions found by {way}", done)
+        equal(done.stdout, alone.stdout, f"what cuda_lookup {way} prints")
+    done = plain(program("cuda_echo"), ECHO, "plain", env=dict(os.environ, LD_PRELOAD=RECORDER))
+    equal(done.stdout, "0 failures\n", "without a session")
+    for binding in ("lazy", "now"):
+        alone = plain(program(f"cuda_linked_{binding}"), env=with_standin())
+        done = plain(program(f"cuda_linked_{binding}"), env=with_standin(LD_PRELOAD=RECORDER))
+        equal(done.stdout, alone.stdout, f"what a program linked {binding} prints")
+
+
 def test_no_driver():
     env = {k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"}
     for options in ((), ("--heap",)):
@@ -120,8 +136,11 @@ def both_without_heap_names(options, env):
 
 def test_many_threads_and_fork():
     done = both("cuda_many")
-    events = done.dump()
-    equal(events["lost"], 0, "lost", events["kinds"])
+    trace = done.dump(events=True)
+    harness.balanced(trace)
+    blocks = [e for e in trace["events"] if e["kind"] == "alloc"
+              and trace["spaces"][e["space"]]["name"] == "cuda memory"]
+    equal(len(blocks), 2000, "blocks of a thousand threads")
 
 
 harness.main(globals())
