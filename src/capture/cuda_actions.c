@@ -276,7 +276,7 @@ static void end_create(struct ml_cuda_state *book, struct ml_cuda_call *call, bo
                        uint32_t stack)
 {
     const struct allocation_properties *p = (const void *)call->args[2];
-    int device = p->location_type == 1 ? ml_cuda_device(p->location) : -1;
+    int device = ok && p->location_type == 1 ? ml_cuda_device(p->location) : -1;
     struct ml_cuda_block block = {
         .addr = ok ? ml_cuda_out_arg(call) : 0,
         .size = call->args[1],
@@ -285,7 +285,7 @@ static void end_create(struct ml_cuda_state *book, struct ml_cuda_call *call, bo
         .device = (uint8_t)device,
     };
 
-    if (!ok || device < 0)
+    if (device < 0)
         return;
     ml_cuda_open_block(book, &block);
     round_up(book, block.device, stack);

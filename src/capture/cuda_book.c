@@ -19,6 +19,8 @@
 #define OUT_OF_MEMORY 2 /* CUDA_ERROR_OUT_OF_MEMORY */
 #define ANY_BYTES UINT64_MAX
 
+#define LOCK_PATIENCE_S 10 /* a thousand threads may be in front of us */
+
 static struct ml_cuda_state *the_book;
 
 /* ---- Start and end ------------------------------------------------------ */
@@ -29,7 +31,7 @@ static void at_exit(void)
 {
     struct ml_cuda_state *book = the_book;
 
-    if (!book->started || !ml_lock_or_give_up(&book->lock))
+    if (!book->started || !ml_lock_within(&book->lock, LOCK_PATIENCE_S))
         return;
     ml_cuda_pools_look(book, 0);
     for (unsigned i = 0; i < book->devices; i++) {
@@ -49,6 +51,15 @@ static void start(struct ml_cuda_state *book)
     book->started = true;
 }
 
+/* A call that the book does not hear of. */
+static void count_lost(void)
+{
+    _Atomic uint64_t *lost = ml_recorder_lost();
+
+    if (lost)
+        atomic_fetch_add_explicit(lost, 1, memory_order_relaxed);
+}
+
 static struct ml_cuda_state *lock_book(void)
 {
     struct ml_cuda_state *book = __atomic_load_n(&the_book, __ATOMIC_ACQUIRE);
@@ -64,8 +75,10 @@ static struct ml_cuda_state *lock_book(void)
                                          __ATOMIC_ACQUIRE))
             book = none; /* the other page is left: see recorder.c */
     }
-    if (!ml_lock_or_give_up(&book->lock))
+    if (!ml_lock_within(&book->lock, LOCK_PATIENCE_S)) {
+        count_lost();
         return NULL;
+    }
     if (!book->started)
         start(book);
     return book;

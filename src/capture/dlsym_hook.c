@@ -23,7 +23,7 @@
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
 HIDDEN ml_dlsym_function *ml_dlsym_real;
-HIDDEN bool ml_dlsym_is_cuda(const char *name);
+HIDDEN bool ml_dlsym_is_cuda(void *handle, const char *name);
 HIDDEN void *ml_dlsym_cuda(void *handle, const char *name, const void *caller);
 
 static void *find_nothing(void *handle, const char *name)
@@ -48,7 +48,7 @@ HIDDEN ml_dlsym_function *ml_dlsym_real_function(void)
     return real;
 }
 
-/* Names that do not begin with "cu", and RTLD_NEXT, never leave these lines. */
+/* Names that do not begin with "cu" never leave these lines. */
 __asm__(".pushsection .text\n"
         ".globl dlsym\n"
         ".type dlsym, @function\n"
@@ -65,13 +65,10 @@ __asm__(".pushsection .text\n"
         "    jne 1f\n"
         "    cmpb $0x75, 1(%rsi)\n" /* u */
         "    jne 1f\n"
-        "    cmpq $-1, %rdi\n" /* RTLD_NEXT */
-        "    je 1f\n"
         "    subq $24, %rsp\n"
         "    .cfi_adjust_cfa_offset 24\n"
         "    movq %rdi, (%rsp)\n"
         "    movq %rsi, 8(%rsp)\n"
-        "    movq %rsi, %rdi\n"
         "    call ml_dlsym_is_cuda\n"
         "    movq (%rsp), %rdi\n"
         "    movq 8(%rsp), %rsi\n"
@@ -101,9 +98,13 @@ __asm__(".pushsection .text\n"
         ".size dlsym, .-dlsym\n"
         ".popsection\n");
 
-bool ml_dlsym_is_cuda(const char *name)
+/* RTLD_NEXT is for those who stand in front of others themselves: they get what
+ * comes after them, unless that is a hook in front of nothing. */
+bool ml_dlsym_is_cuda(void *handle, const char *name)
 {
-    return ml_cuda_entry_of(name) != ML_CUDA_ENTRY_COUNT;
+    if (ml_cuda_entry_of(name) == ML_CUDA_ENTRY_COUNT)
+        return false;
+    return handle != RTLD_NEXT || !ml_cuda_resolve();
 }
 
 /* What a library sees by itself: a driver that came with it, and is nobody

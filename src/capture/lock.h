@@ -1,4 +1,4 @@
-/* lock.h: a spin lock that may be cleared under its holder, as happens to a
+/* lock.h: a lock that may be cleared under its holder, as happens to a
  * forked child's copy. Used on slow paths only; a signal handler must not take
  * a lock that its own thread may hold.
  *
@@ -7,7 +7,7 @@
 #ifndef ML_LOCK_H
 #define ML_LOCK_H
 
-#include <sched.h>
+#include <linux/futex.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,39 +15,75 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "nanoseconds.h"
+
 struct ml_lock {
     _Atomic uint32_t taken;
 };
 
-/* Sleeps after a while: a real-time thread that only yields would keep the
- * holder from its CPU. Not by nanosleep(), where a thread can be cancelled. */
-static inline void ml_lock(struct ml_lock *l)
+/* What `taken` says; others may sleep only while it says so. */
+enum { ML_LOCK_FREE, ML_LOCK_TAKEN, ML_LOCK_WAITED_FOR };
+
+#define ML_LOCK_NAP_NS 10000000
+
+static inline bool ml_lock_at_once(struct ml_lock *l)
 {
-    for (unsigned tries = 0; atomic_exchange_explicit(&l->taken, 1, memory_order_acquire);
-         tries++) {
-        if (tries < 64)
-            sched_yield();
-        else
-            syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 20000}, NULL);
-    }
+    uint32_t taken = ML_LOCK_FREE;
+
+    return atomic_compare_exchange_strong_explicit(&l->taken, &taken, ML_LOCK_TAKEN,
+                                                   memory_order_acquire, memory_order_relaxed);
 }
 
-/* The same for about a second at most. Where a lock is taken on the program's
- * behalf, somebody may hold it who waits for us. @return whether it is ours */
-static inline bool ml_lock_or_give_up(struct ml_lock *l)
+/* Sleeps in the kernel, so that a thousand threads do not keep the holder from
+ * its CPU, nor a real-time thread that only yields. Looks again after a while
+ * even if nobody wakes it. Not nanosleep() nor pthreads, where a thread can be
+ * cancelled. */
+static inline bool ml_lock_after_nap(struct ml_lock *l)
 {
-    for (unsigned tries = 0; tries < 10000; tries++) {
-        if (!atomic_exchange_explicit(&l->taken, 1, memory_order_acquire))
-            return true;
-        syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 50000}, NULL);
-    }
+    struct timespec nap = {.tv_nsec = ML_LOCK_NAP_NS};
+
+    if (atomic_exchange_explicit(&l->taken, ML_LOCK_WAITED_FOR, memory_order_acquire) ==
+        ML_LOCK_FREE)
+        return true;
+    syscall(SYS_futex, &l->taken, FUTEX_WAIT_PRIVATE, ML_LOCK_WAITED_FOR, &nap, NULL, 0);
     return false;
 }
 
-/* Pairs with the acquire exchange in ml_lock. */
+static inline void ml_lock(struct ml_lock *l)
+{
+    if (ml_lock_at_once(l))
+        return;
+    while (!ml_lock_after_nap(l))
+        continue;
+}
+
+/* The same for a limited time. Where a lock is taken on the program's behalf,
+ * somebody may hold it who waits for us. @return whether it is ours */
+static inline bool ml_lock_within(struct ml_lock *l, unsigned seconds)
+{
+    uint64_t begin;
+
+    if (ml_lock_at_once(l))
+        return true;
+    begin = ml_clock_ns(CLOCK_MONOTONIC);
+    while (!ml_lock_after_nap(l)) {
+        if (ml_clock_ns(CLOCK_MONOTONIC) - begin > seconds * (uint64_t)1000000000)
+            return false;
+    }
+    return true;
+}
+
+static inline bool ml_lock_or_give_up(struct ml_lock *l)
+{
+    return ml_lock_within(l, 1);
+}
+
+/* Pairs with the acquire exchanges above. */
 static inline void ml_unlock(struct ml_lock *l)
 {
-    atomic_store_explicit(&l->taken, 0, memory_order_release);
+    if (atomic_exchange_explicit(&l->taken, ML_LOCK_FREE, memory_order_release) ==
+        ML_LOCK_WAITED_FOR)
+        syscall(SYS_futex, &l->taken, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 #endif
