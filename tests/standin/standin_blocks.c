@@ -23,17 +23,14 @@ void standin_unmap(standin_address address, uint64_t bytes)
     munmap((void *)(uintptr_t)address, bytes);
 }
 
-struct standin_block *standin_block_add(const struct standin_block *block)
+void standin_block_add(const struct standin_block *block)
 {
     struct standin_block *copy = malloc(sizeof *copy);
     if (!copy)
-        return NULL;
+        abort();
     *copy = *block;
-    if (ml_map_put(&blocks, block->address, (uintptr_t)copy)) {
-        free(copy);
-        return NULL;
-    }
-    return copy;
+    if (ml_map_put(&blocks, block->address, (uintptr_t)copy))
+        abort();
 }
 
 struct standin_block *standin_block_at(standin_address address)
@@ -44,27 +41,56 @@ struct standin_block *standin_block_at(standin_address address)
 
 struct standin_block *standin_block_around(standin_address address)
 {
-    struct standin_block *found = NULL;
     size_t cursor = 0;
     uint64_t value;
     while (ml_map_next(&blocks, &cursor, NULL, &value)) {
         struct standin_block *block = (void *)(uintptr_t)value;
-        if (address - block->address < block->bytes && (!found || found->kind == STANDIN_RANGE))
-            found = block;
+        if (address - block->address < block->bytes)
+            return block;
     }
-    return found;
+    return NULL;
+}
+
+static void tell_family(struct standin_block *block)
+{
+    switch (block->kind) {
+    case STANDIN_DEVICE: standin_memory_end(block); break;
+    case STANDIN_POOLED: standin_pooled_end(block); break;
+    case STANDIN_GRAPH: standin_graph_end(block); break;
+    case STANDIN_MAPPED: standin_mapped_end(block); break;
+    default: break;
+    }
 }
 
 void standin_block_end(struct standin_block *block)
 {
-    if (block->kind == STANDIN_DEVICE)
-        standin_memory_end(block);
+    tell_family(block);
     if (block->taken_bytes)
         standin_give(block->ordinal, block->taken_bytes);
     if (block->mapped_bytes)
         standin_unmap(block->address, block->mapped_bytes);
     ml_map_take(&blocks, block->address, NULL);
     free(block);
+}
+
+int standin_pages_alloc(struct standin_context *context, enum standin_kind kind, uint64_t bytes,
+                        standin_address *ret_address)
+{
+    uint64_t pages = standin_round_up(bytes, STANDIN_PAGE_BYTES);
+    int status = standin_take(context->ordinal, pages);
+    if (status)
+        return status;
+    *ret_address = standin_map(pages);
+    standin_block_add(&(struct standin_block){
+        .kind = kind,
+        .address = *ret_address,
+        .bytes = bytes,
+        .mapped_bytes = pages,
+        .taken_bytes = pages,
+        .ordinal = context->ordinal,
+        .context = context,
+    });
+    return CUDA_SUCCESS;
 }
 
 /* The table must not change while it is walked: one block at a time. */

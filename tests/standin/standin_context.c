@@ -43,11 +43,6 @@ int standin_lock_context(struct standin_context **ret_context)
     return CUDA_SUCCESS;
 }
 
-struct standin_context *standin_primary(int ordinal)
-{
-    return primaries[ordinal];
-}
-
 static int make(int ordinal, unsigned flags, struct standin_context **ret_context)
 {
     struct standin_context *context = calloc(1, sizeof *context);
@@ -72,11 +67,15 @@ static void end(struct standin_context *context)
         link = &(*link)->next;
     *link = context->next;
     standin_blocks_end(context);
+    standin_code_context_end(context);
+    if (context->primary) {
+        primaries[context->ordinal] = NULL;
+        standin_pools_context_end(context->ordinal);
+        standin_graphs_context_end(context->ordinal);
+    }
     standin_state_charge(standin_nvml_number(context->ordinal), CONTEXT_HIDDEN_BYTES,
                          -CONTEXT_HIDDEN_BYTES);
     standin_give(context->ordinal, CONTEXT_BYTES + context->taken_bytes);
-    if (context->primary)
-        primaries[context->ordinal] = NULL;
     free(context);
 }
 
@@ -246,6 +245,80 @@ STANDIN_ENTRY(cuCtxGetDevice, int *ret_device)
         return status;
     *ret_device = context->ordinal;
     return standin_unlock(CUDA_SUCCESS);
+}
+
+STANDIN_ENTRY(cuCtxGetDevice_v2, int *ret_device, struct standin_context *context)
+{
+    int status = standin_lock();
+    if (status)
+        return status;
+    if (!exists(context))
+        return standin_unlock(CUDA_ERROR_INVALID_CONTEXT);
+    *ret_device = context->ordinal;
+    return standin_unlock(CUDA_SUCCESS);
+}
+
+STANDIN_ENTRY(cuCtxGetFlags, unsigned *ret_flags)
+{
+    struct standin_context *context;
+    int status = standin_lock_context(&context);
+    if (status)
+        return status;
+    *ret_flags = context->flags;
+    return standin_unlock(CUDA_SUCCESS);
+}
+
+STANDIN_ENTRY(cuCtxGetApiVersion, struct standin_context *context, unsigned *ret_version)
+{
+    (void)context;
+    *ret_version = 3020;
+    return CUDA_SUCCESS;
+}
+
+STANDIN_ENTRY(cuCtxGetId, struct standin_context *context, unsigned long long *ret_id)
+{
+    *ret_id = (uintptr_t)context;
+    return CUDA_SUCCESS;
+}
+
+STANDIN_ENTRY(cuCtxSynchronize, void)
+{
+    struct standin_context *context;
+    int status = standin_lock_context(&context);
+    if (status)
+        return status;
+    standin_pools_synchronize(context->ordinal);
+    return standin_unlock(CUDA_SUCCESS);
+}
+
+STANDIN_ENTRY(cuCtxSynchronize_v2, struct standin_context *context)
+{
+    int status = standin_lock();
+    if (status)
+        return status;
+    if (!exists(context))
+        return standin_unlock(CUDA_ERROR_INVALID_CONTEXT);
+    standin_pools_synchronize(context->ordinal);
+    return standin_unlock(CUDA_SUCCESS);
+}
+
+/* ---- Green contexts: here a context like any other, that does not become current --- */
+
+STANDIN_ENTRY(cuGreenCtxCreate, struct standin_context **ret_green, void *resources, int device,
+              unsigned flags)
+{
+    (void)resources;
+    int status = standin_lock_device(device);
+    if (status)
+        return status;
+    return standin_unlock(make(device, flags, ret_green));
+}
+
+STANDIN_ENTRY(cuCtxFromGreenCtx, struct standin_context **ret_context,
+              struct standin_context *green)
+{
+    *ret_context = green;
+    return CUDA_SUCCESS;
 }
 
 /* ---- Limits ------------------------------------------------------------------------- */

@@ -61,7 +61,7 @@ int standin_nvml_number(int ordinal)
 int standin_take(int ordinal, uint64_t bytes)
 {
     int number = standin_nvml_number(ordinal);
-    if (bytes > standin_total_bytes() - STANDIN_RESERVED_BYTES - standin_state_used(number))
+    if (bytes > standin_state_free(number))
         return CUDA_ERROR_OUT_OF_MEMORY;
     standin_state_charge(number, (int64_t)bytes, 0);
     return CUDA_SUCCESS;

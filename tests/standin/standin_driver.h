@@ -68,26 +68,23 @@ struct standin_context {
     bool primary;
     unsigned references; /* of a primary context */
     unsigned flags;
-    uint64_t taken_bytes; /* the context's own, stacks included */
-    uint64_t module_bytes;
+    uint64_t taken_bytes; /* beyond the context itself: stacks, code */
     uint64_t limits[STANDIN_LIMITS];
 };
-
-/* The primary context of a device if it is active, else NULL. */
-struct standin_context *standin_primary(int ordinal);
 
 /* ---- Blocks: everything that has an address on a device ---------------------- */
 
 enum standin_kind {
-    STANDIN_DEVICE,     /* cuMemAlloc */
+    STANDIN_DEVICE,     /* cuMemAlloc; the owner, if any, is a chunk */
     STANDIN_MANAGED,    /* cuMemAllocManaged */
     STANDIN_HOST,       /* cuMemHostAlloc */
     STANDIN_REGISTERED, /* cuMemHostRegister */
-    STANDIN_POOLED,     /* cuMemAllocAsync */
-    STANDIN_GRAPH,      /* a graph's memory node */
-    STANDIN_RANGE,      /* cuMemAddressReserve */
-    STANDIN_MAPPED,     /* cuMemMap */
-    STANDIN_IMPORTED,   /* cuIpcOpenMemHandle */
+    STANDIN_POOLED,     /* cuMemAllocAsync; the owner is a pool */
+    STANDIN_GRAPH,      /* a graph's memory node, once launched */
+    STANDIN_MAPPED,     /* cuMemMap; the owner is an allocation */
+    STANDIN_ARRAY,      /* cuArrayCreate */
+    STANDIN_IPC,        /* cuIpcOpenMemHandle */
+    STANDIN_IMPORTED,   /* another process's, to be freed like one's own */
 };
 
 struct standin_block {
@@ -98,30 +95,64 @@ struct standin_block {
     uint64_t taken_bytes;            /* charged for it alone */
     int ordinal;                     /* of the device */
     struct standin_context *context; /* whose end is the block's end; NULL: none */
-    void *owner;                     /* chunk, pool or allocation it is part of */
+    void *owner;
 };
 
-/* Host memory that stands for a device's; not touched until used.
+/* Host memory that stands for a device's; costs nothing until it is written.
  * @return the address, 0 when there is none */
 standin_address standin_map(uint64_t bytes);
 void standin_unmap(standin_address address, uint64_t bytes);
 
-/* Enter a block that was filled in; takes a copy.
- * @return the copy, NULL when memory is short */
-struct standin_block *standin_block_add(const struct standin_block *block);
+/* Enter a block that was filled in; takes a copy. */
+void standin_block_add(const struct standin_block *block);
 struct standin_block *standin_block_at(standin_address address);
-/* The block that an address lies in; reserved ranges only when nothing else does. */
+/* The block that an address lies in. */
 struct standin_block *standin_block_around(standin_address address);
 /* Gives back the block's charge and memory, and forgets it. */
 void standin_block_end(struct standin_block *block);
 /* Ends all blocks of a context. */
 void standin_blocks_end(struct standin_context *context);
 
-/* ---- Device memory: cuMemAlloc ---------------------------------------------- */
+/* Whether cuMemFree takes it; NULL is not taken. */
+bool standin_can_be_freed(const struct standin_block *block);
 
-int standin_memory_alloc(struct standin_context *context, uint64_t bytes,
-                         standin_address *ret_address);
-/* A block of kind STANDIN_DEVICE: back into its chunk. */
-void standin_memory_end(struct standin_block *block);
+/* A block with pages of its own, charged to the context's device at once. */
+int standin_pages_alloc(struct standin_context *context, enum standin_kind kind, uint64_t bytes,
+                        standin_address *ret_address);
+
+/* ---- What a block's end means to its family ---------------------------------- */
+
+void standin_memory_end(struct standin_block *block); /* STANDIN_DEVICE */
+void standin_pooled_end(struct standin_block *block); /* STANDIN_POOLED */
+void standin_graph_end(struct standin_block *block);  /* STANDIN_GRAPH */
+void standin_mapped_end(struct standin_block *block); /* STANDIN_MAPPED */
+
+/* ---- What else happens in other families --------------------------------------- */
+
+/* Pools and graphs of a device keep what they have reserved until they are
+ * synchronised or trimmed, or the context goes. */
+void standin_pools_synchronize(int ordinal);
+void standin_pools_context_end(int ordinal);
+void standin_graphs_context_end(int ordinal);
+
+/* Code in a context costs memory from its first launch on. */
+struct standin_function;
+int standin_function_load(struct standin_function *function, struct standin_context *context);
+void standin_code_context_end(struct standin_context *context);
+
+/* A device is going to write to the block: managed memory moves there. */
+int standin_managed_touch(struct standin_block *block, int ordinal);
+
+/* Streams; 0, 1 and 2 are default streams, which capture nothing. */
+struct standin_graph;
+struct standin_stream;
+struct standin_graph *standin_stream_capture(struct standin_stream *stream);
+
+/* An empty graph. The caller owns it. */
+struct standin_graph *standin_graph_new(void);
+
+/* An allocation, or with bytes 0 a free, as a node of a graph. */
+int standin_graph_add_memory(struct standin_graph *graph, int ordinal, uint64_t bytes,
+                             standin_address *address);
 
 #endif

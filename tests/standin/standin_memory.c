@@ -82,28 +82,7 @@ static int alloc_small(struct standin_context *context, uint64_t bytes,
     return CUDA_SUCCESS;
 }
 
-static int alloc_pages(struct standin_context *context, uint64_t bytes,
-                       standin_address *ret_address)
-{
-    uint64_t pages = standin_round_up(bytes, STANDIN_PAGE_BYTES);
-    int status = standin_take(context->ordinal, pages);
-    if (status)
-        return status;
-    *ret_address = standin_map(pages);
-    standin_block_add(&(struct standin_block){
-        .kind = STANDIN_DEVICE,
-        .address = *ret_address,
-        .bytes = bytes,
-        .mapped_bytes = pages,
-        .taken_bytes = pages,
-        .ordinal = context->ordinal,
-        .context = context,
-    });
-    return CUDA_SUCCESS;
-}
-
-int standin_memory_alloc(struct standin_context *context, uint64_t bytes,
-                         standin_address *ret_address)
+static int alloc(struct standin_context *context, uint64_t bytes, standin_address *ret_address)
 {
     if (!bytes || !ret_address)
         return CUDA_ERROR_INVALID_VALUE;
@@ -111,7 +90,7 @@ int standin_memory_alloc(struct standin_context *context, uint64_t bytes,
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (bytes <= SMALL_MAX)
         return alloc_small(context, bytes, ret_address);
-    return alloc_pages(context, bytes, ret_address);
+    return standin_pages_alloc(context, STANDIN_DEVICE, bytes, ret_address);
 }
 
 void standin_memory_end(struct standin_block *block)
@@ -138,7 +117,7 @@ STANDIN_ENTRY(cuMemAlloc_v2, standin_address *ret_address, size_t bytes)
     int status = standin_lock_context(&context);
     if (status)
         return status;
-    return standin_unlock(standin_memory_alloc(context, bytes, ret_address));
+    return standin_unlock(alloc(context, bytes, ret_address));
 }
 
 STANDIN_ENTRY(cuMemAllocPitch_v2, standin_address *ret_address, size_t *ret_pitch, size_t width,
@@ -151,13 +130,14 @@ STANDIN_ENTRY(cuMemAllocPitch_v2, standin_address *ret_address, size_t *ret_pitc
     if ((element != 4 && element != 8 && element != 16) || !ret_pitch)
         return standin_unlock(CUDA_ERROR_INVALID_VALUE);
     *ret_pitch = standin_round_up(width, PITCH_BYTES);
-    return standin_unlock(standin_memory_alloc(context, *ret_pitch * height, ret_address));
+    return standin_unlock(alloc(context, *ret_pitch * height, ret_address));
 }
 
-static bool can_be_freed(const struct standin_block *block)
+bool standin_can_be_freed(const struct standin_block *block)
 {
     return block && (block->kind == STANDIN_DEVICE || block->kind == STANDIN_MANAGED ||
-                     block->kind == STANDIN_POOLED || block->kind == STANDIN_GRAPH);
+                     block->kind == STANDIN_POOLED || block->kind == STANDIN_GRAPH ||
+                     block->kind == STANDIN_IMPORTED);
 }
 
 STANDIN_ENTRY(cuMemFree_v2, standin_address address)
@@ -166,7 +146,7 @@ STANDIN_ENTRY(cuMemFree_v2, standin_address address)
     if (status)
         return status;
     struct standin_block *block = standin_block_at(address);
-    if (can_be_freed(block))
+    if (standin_can_be_freed(block))
         standin_block_end(block);
     else if (address)
         status = CUDA_ERROR_INVALID_VALUE;
@@ -180,7 +160,7 @@ STANDIN_ENTRY(cuMemGetInfo_v2, size_t *ret_free, size_t *ret_total)
     if (status)
         return status;
     *ret_total = standin_total_bytes() - STANDIN_RESERVED_BYTES;
-    *ret_free = *ret_total - standin_state_used(standin_nvml_number(context->ordinal));
+    *ret_free = standin_state_free(standin_nvml_number(context->ordinal));
     return standin_unlock(CUDA_SUCCESS);
 }
 

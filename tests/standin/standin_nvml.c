@@ -239,7 +239,7 @@ static int read_memory(const struct device *device, struct memory_v2 *ret)
     ret->total = standin_total_bytes();
     ret->reserved = STANDIN_RESERVED_BYTES;
     ret->used = standin_state_used(number);
-    ret->free = ret->total - ret->reserved - ret->used;
+    ret->free = standin_state_free(number);
     return NVML_SUCCESS;
 }
 

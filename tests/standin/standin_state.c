@@ -170,6 +170,12 @@ uint64_t standin_state_used(int device)
     return (uint64_t)sum;
 }
 
+uint64_t standin_state_free(int device)
+{
+    uint64_t gone = STANDIN_RESERVED_BYTES + standin_state_used(device);
+    return gone < standin_total_bytes() ? standin_total_bytes() - gone : 0;
+}
+
 unsigned standin_state_processes(int device, struct standin_process *list, unsigned room)
 {
     unsigned n = 0;

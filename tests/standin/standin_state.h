@@ -40,6 +40,9 @@ void standin_state_charge(int device, int64_t bytes, int64_t hidden);
 /* What all living processes hold, without what is reserved. */
 uint64_t standin_state_used(int device);
 
+/* What is left of a device. */
+uint64_t standin_state_free(int device);
+
 /* The living processes that hold something.
  * @return how many there are; at most `room` were written */
 unsigned standin_state_processes(int device, struct standin_process *list, unsigned room);

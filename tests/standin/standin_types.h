@@ -30,4 +30,11 @@ enum {
 
 typedef uint64_t standin_address; /* in the memory of a device */
 
+/* Where memory is, or shall be. */
+struct standin_place {
+    int kind;
+    int number; /* of the device, in CUDA's order */
+};
+#define STANDIN_ON_DEVICE 1
+
 #endif
