@@ -337,3 +337,10 @@ PER_THREAD(cuStreamWriteValue32, 11070, cuStreamWriteValue32_v2, cuStreamWriteVa
 PER_THREAD(cuStreamWriteValue64, 9000, cuStreamWriteValue64, cuStreamWriteValue64_ptsz)
 PER_THREAD(cuStreamWriteValue64, 11070, cuStreamWriteValue64_v2, cuStreamWriteValue64_v2_ptsz)
 NAME(cuThreadExchangeStreamCaptureMode, 10010, cuThreadExchangeStreamCaptureMode)
+NAME(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050, cuOccupancyMaxActiveBlocksPerMultiprocessor)
+NAME(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, 7000,
+     cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)
+NAME(cuSurfObjectCreate, 5000, cuSurfObjectCreate)
+NAME(cuSurfObjectDestroy, 5000, cuSurfObjectDestroy)
+NAME(cuTexObjectCreate, 5000, cuTexObjectCreate)
+NAME(cuTexObjectDestroy, 5000, cuTexObjectDestroy)
