@@ -25,8 +25,9 @@ create:20M reserve:40M map:10:9:2M unmap:10:20M:2M unmap:10:20M:2M drop:9 drop:9
 array:64:64 array-end:11 mipmap:64:64:3 mipmap-end:12
 graph:10M graph-launch:13 free:13 graph-trim graph-end:13
 module:5M launch:14 module-end:14 library:5M launch:15 library-end:15
-managed:10M fill:16 copy:16 free:16 alloc:1M ipc-open:17 ipc-close:18 ipc-close:18
-context:1 context-end:19 limit:0:2048 info release alloc:1M
+managed:10M prefetch:16 fill:16 copy:16 free:16 alloc:1M ipc-open:17 ipc-close:18 ipc-close:18
+capture:1 async:10M:1 free-async:19:1 capture-end:1 graph-launch:20 graph-launch:20 graph-end:20
+free:19 free:2 context:1 context-end:21 limit:0:2048 info release alloc:1M
 """.split()
 
 

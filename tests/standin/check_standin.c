@@ -155,6 +155,10 @@ static void test_host_and_managed(void **state)
     STEP(cuMemAllocManaged(&p[8], 64 << 20, 1), 0, 0);
     STEP(cuMemsetD8(p[8], 1, 64 << 20), 0, 134217728);
     STEP(cuMemFree(p[8]), 0, -67108864);
+    STEP(cuMemAllocManaged(&p[8], 3 << 20, 1), 0, 0);
+    STEP(cuMemPrefetchAsync(p[8], 3 << 20, 0, NULL), 0, 4 * MIB);
+    STEP(cuMemPrefetchAsync(p[8], 3 << 20, -1, NULL), 0, -4 * MIB);
+    STEP(cuMemFree(p[8]), 0, 0);
     STEP(cuMemHostRegister(registered, sizeof registered, 0), 0, 0);
     STEP(cuMemHostRegister(registered, sizeof registered, 0), 712, 0);
     STEP(cuMemHostUnregister(registered), 0, 0);
@@ -267,6 +271,25 @@ static void test_graphs(void **state)
     STEP(cuMemFree(params.address), 0, 0);
     STEP(cuGraphExecDestroy(exec), 0, 0);
     STEP(cuDeviceGraphMemTrim(0), 0, -67108864);
+    STEP(cuGraphDestroy(graph), 0, 0);
+}
+
+/* What a stream is told while it captures happens at the launch. */
+static void test_capture(void **state)
+{
+    void *graph, *exec;
+    cuda_address address;
+    (void)state;
+    STEP(cuStreamBeginCapture(stream, 0), 0, 0);
+    STEP(cuMemAllocAsync(&address, 10 << 20, stream), 0, 0);
+    STEP(cuStreamEndCapture(stream, &graph), 0, 0);
+    STEP(cuGraphInstantiateWithFlags(&exec, graph, 0), 0, 0);
+    STEP(cuGraphLaunch(exec, stream), 0, 32 * MIB);
+    STEP(cuMemFreeAsync(address, stream), 0, 0);
+    STEP(cuGraphLaunch(exec, stream), 0, 0);
+    STEP(cuMemFree(address), 0, 0);
+    STEP(cuDeviceGraphMemTrim(0), 0, -32 * MIB);
+    STEP(cuGraphExecDestroy(exec), 0, 0);
     STEP(cuGraphDestroy(graph), 0, 0);
 }
 
@@ -419,9 +442,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_arrays),         cmocka_unit_test(test_pools),
         cmocka_unit_test(test_pool_threshold), cmocka_unit_test(test_virtual),
         cmocka_unit_test(test_limits),         cmocka_unit_test(test_graphs),
-        cmocka_unit_test(test_code),           cmocka_unit_test(test_the_end),
-        cmocka_unit_test(test_lookup),         cmocka_unit_test(test_uuids),
-        cmocka_unit_test(test_processes),      cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_capture),        cmocka_unit_test(test_code),
+        cmocka_unit_test(test_the_end),        cmocka_unit_test(test_lookup),
+        cmocka_unit_test(test_uuids),          cmocka_unit_test(test_processes),
+        cmocka_unit_test(test_faults),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(path);

@@ -139,6 +139,11 @@ struct cuda_ipc_handle {
     X(cuStreamCreate, cuStreamCreate, cuStreamCreate, 2000, (void **, unsigned))                   \
     X(cuStreamDestroy, cuStreamDestroy_v2, cuStreamDestroy_v2, 4000, (void *))                     \
     X(cuStreamSynchronize, cuStreamSynchronize, cuStreamSynchronize_ptsz, 2000, (void *))          \
+    X(cuStreamBeginCapture, cuStreamBeginCapture_v2, cuStreamBeginCapture_v2_ptsz, 10010,          \
+      (void *, int))                                                                               \
+    X(cuStreamEndCapture, cuStreamEndCapture, cuStreamEndCapture_ptsz, 10000, (void *, void **))   \
+    X(cuMemPrefetchAsync, cuMemPrefetchAsync, cuMemPrefetchAsync_ptsz, 8000,                       \
+      (cuda_address, size_t, int, void *))                                                         \
     X(cuMemcpyHtoD, cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds, 3020,                                   \
       (cuda_address, const void *, size_t))                                                        \
     X(cuMemcpyDtoH, cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds, 3020, (void *, cuda_address, size_t))   \

@@ -75,7 +75,8 @@ static int info(struct step *step)
     return result;
 }
 
-/* ---- stream stream-end:ID sync[:ID] sync-all ------------------------------------------------- */
+/* ---- stream stream-end:ID sync[:ID] sync-all capture:ID capture-end:ID
+ * ------------------------------------------------- */
 
 static int stream(struct step *step)
 {
@@ -95,13 +96,31 @@ static int sync_stream(struct step *step)
     return cuda.cuStreamSynchronize(step_handle(step, 0));
 }
 
+static int capture(struct step *step)
+{
+    return cuda.cuStreamBeginCapture(step_handle(step, 0), 0);
+}
+
+/* Makes a graph, to be launched and ended as the others. */
+static int capture_end(struct step *step)
+{
+    void *handle = NULL, *exec = NULL;
+    int result = cuda.cuStreamEndCapture(step_handle(step, 0), &handle);
+    if (result == 0)
+        result = cuda.cuGraphInstantiateWithFlags(&exec, handle, 0);
+    made(step, exec);
+    step->made.second = handle;
+    return result;
+}
+
 static int sync_all(struct step *step)
 {
     (void)step;
     return cuda.cuCtxSynchronize();
 }
 
-/* ---- fill:ID copy:ID (to the device, all of it) ------------------------------------------------
+/* ---- fill:ID copy:ID prefetch:ID[:DEVICE] (to the device, all of it)
+ * ------------------------------------------------
  */
 
 static int fill(struct step *step)
@@ -117,6 +136,12 @@ static int copy(struct step *step)
     int result = cuda.cuMemcpyHtoD(block->address, bytes, block->bytes);
     free(bytes);
     return result;
+}
+
+static int prefetch(struct step *step)
+{
+    const struct step_object *block = step_object(step->args[0]);
+    return cuda.cuMemPrefetchAsync(block->address, block->bytes, (int)step->args[1], NULL);
 }
 
 /* ---- graph:BYTES graph-launch:ID[:STREAM] graph-end:ID graph-trim[:DEVICE]
@@ -220,8 +245,11 @@ const struct step_verb other_verbs[] = {
     {"stream-end", stream_end},
     {"sync", sync_stream},
     {"sync-all", sync_all},
+    {"capture", capture},
+    {"capture-end", capture_end},
     {"fill", fill},
     {"copy", copy},
+    {"prefetch", prefetch},
     {"graph", graph},
     {"graph-launch", graph_launch},
     {"graph-end", graph_end},
