@@ -201,3 +201,15 @@ STANDIN_ENTRY(cuMipmappedArrayDestroy, struct mipmap *mipmap)
     free(mipmap);
     return standin_unlock(CUDA_SUCCESS);
 }
+
+/* ---- Ways to look at them: textures and surfaces -------------------------------- */
+
+STANDIN_ENTRY(cuTexObjectCreate, uint64_t *ret_object)
+{
+    static uint64_t last;
+    int status = standin_lock();
+    if (status)
+        return status;
+    *ret_object = ++last;
+    return standin_unlock(CUDA_SUCCESS);
+}

@@ -72,15 +72,6 @@ void standin_give(int ordinal, uint64_t bytes)
     standin_state_charge(standin_nvml_number(ordinal), -(int64_t)bytes, 0);
 }
 
-static void uuid_text(int number, char *text, size_t room)
-{
-    unsigned char u[16];
-    standin_uuid(number, u);
-    snprintf(text, room, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-             u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13],
-             u[14], u[15]);
-}
-
 /* One word of CUDA_VISIBLE_DEVICES: a number, or the beginning of a UUID. */
 static int number_of(const char *word)
 {
@@ -91,8 +82,8 @@ static int number_of(const char *word)
         return end != word && !*end && number >= 0 && number < count ? (int)number : -1;
     }
     for (int number = 0; number < count; number++) {
-        char text[64];
-        uuid_text(number, text, sizeof text);
+        char text[STANDIN_UUID_TEXT];
+        standin_uuid_text(number, text);
         if (strncmp(text, word, strlen(word)) == 0)
             return number;
     }

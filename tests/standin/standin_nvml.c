@@ -162,22 +162,13 @@ NVML_ENTRY(nvmlDeviceGetHandleByIndex_v2, unsigned index, struct device **ret_de
     return NVML_SUCCESS;
 }
 
-static void uuid_text(int number, char text[64])
-{
-    unsigned char u[16];
-    standin_uuid(number, u);
-    int at = sprintf(text, "GPU-");
-    for (int i = 0; i < 16; i++)
-        at += sprintf(text + at, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", u[i]);
-}
-
 NVML_ENTRY(nvmlDeviceGetHandleByUUID, const char *uuid, struct device **ret_device)
 {
     if (!atomic_load(&references))
         return NVML_ERROR_UNINITIALIZED;
     for (int i = 0; i < standin_device_count(); i++) {
-        char text[64];
-        uuid_text(i, text);
+        char text[STANDIN_UUID_TEXT];
+        standin_uuid_text(i, text);
         if (strcmp(text, uuid) == 0)
             return nvmlDeviceGetHandleByIndex_v2((unsigned)i, ret_device);
     }
@@ -210,11 +201,11 @@ NVML_ENTRY(nvmlDeviceGetIndex, struct device *device, unsigned *ret_index)
 NVML_ENTRY(nvmlDeviceGetUUID, struct device *device, char *ret_text, unsigned room)
 {
     int number;
-    char text[64];
+    char text[STANDIN_UUID_TEXT];
     int status = number_of(device, &number);
     if (status)
         return status;
-    uuid_text(number, text);
+    standin_uuid_text(number, text);
     return put_text(ret_text, room, text);
 }
 

@@ -51,6 +51,17 @@ void standin_uuid(int device, unsigned char ret_uuid[16])
     ret_uuid[0] = (unsigned char)(0x10 + device);
 }
 
+void standin_uuid_text(int device, char ret_text[STANDIN_UUID_TEXT])
+{
+    unsigned char uuid[16];
+    standin_uuid(device, uuid);
+    strcpy(ret_text, "GPU-");
+    for (int i = 0; i < 16; i++) {
+        bool dash = i == 4 || i == 6 || i == 8 || i == 10;
+        sprintf(ret_text + strlen(ret_text), "%s%02x", dash ? "-" : "", uuid[i]);
+    }
+}
+
 int standin_pci_bus(int device)
 {
     return 6 + device;

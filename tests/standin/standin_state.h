@@ -30,6 +30,10 @@ uint64_t standin_total_bytes(void);
 /* Sixteen bytes, different on each device. */
 void standin_uuid(int device, unsigned char ret_uuid[16]);
 
+/* The same as NVML writes it. */
+#define STANDIN_UUID_TEXT 41
+void standin_uuid_text(int device, char ret_text[STANDIN_UUID_TEXT]);
+
 /* The number in the middle of the PCI address. */
 int standin_pci_bus(int device);
 
