@@ -74,6 +74,7 @@ struct cudnn_choice {
        const void *beta, cudnn_handle data, void *data_data))
 
 struct cudnn_table {
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration */
 #define X(name, parameters) cudnn_status(*name) parameters;
     CUDNN_ENTRIES(X)
 #undef X

@@ -54,6 +54,7 @@ typedef void *cuda_handle; /* context, module, function, stream */
        void **extra))
 
 struct cuda_driver {
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration */
 #define X(type, name, parameters) type(*name) parameters;
     CUDA_DRIVER_ENTRIES(X)
 #undef X

@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Where pip and Debian put the libraries of the nvidia wheels. */
+#define PYTHON_PACKAGES "lib/python3*/*-packages/nvidia/*/lib"
+
 /* cuDNN opens its parts by name and finds them next to itself. */
 static void *open_in(const char *folder, const char *name)
 {
@@ -45,28 +48,6 @@ static void *open_below(const char *root, const char *rest, const char *name)
     return open_in_pattern(pattern, name);
 }
 
-/* $VIRTUAL_ENV says where its packages are; of another python3 only itself
- * knows, so it is asked. */
-static void *open_in_python(const char *name)
-{
-    char folder[PATH_MAX];
-    void *library = NULL;
-    FILE *python = popen("python3 -c 'import sys; print(*filter(None, sys.path), sep=\"\\n\")' "
-                         "2>/dev/null",
-                         "re");
-
-    if (!python)
-        return NULL;
-    while (!library && fgets(folder, sizeof(folder), python)) {
-        folder[strcspn(folder, "\n")] = '\0';
-        library = open_below(folder, "nvidia/*/lib", name);
-    }
-    /* It may still be writing: let it finish. */
-    while (fgets(folder, sizeof(folder), python)) {}
-    pclose(python);
-    return library;
-}
-
 typedef void *open_somewhere(const char *name);
 
 static void *open_by_name(const char *name)
@@ -88,13 +69,33 @@ static void *open_in_toolkit(const char *name)
 
 static void *open_in_environment(const char *name)
 {
-    return open_below(getenv("VIRTUAL_ENV"), "lib/python*/site-packages/nvidia/*/lib", name);
+    return open_below(getenv("VIRTUAL_ENV"), PYTHON_PACKAGES, name);
+}
+
+static void *open_in_home(const char *name)
+{
+    return open_below(getenv("HOME"), ".local/" PYTHON_PACKAGES, name);
+}
+
+/* A Python whose program is in bin/ has its packages in lib/ beside it. Asking
+ * it would be exact, but put another program into the recording. */
+static void *open_beside_path(const char *name)
+{
+    const char *path = getenv("PATH");
+    char *folders = path ? strdup(path) : NULL;
+    char *rest = folders;
+    void *library = NULL;
+
+    while (rest && !library)
+        library = open_below(strsep(&rest, ":"), "../" PYTHON_PACKAGES, name);
+    free(folders);
+    return library;
 }
 
 void *cuda_library_open(const char *const *names, const char *folder)
 {
-    open_somewhere *const places[] = {open_by_name, open_in_cuda_home, open_in_toolkit,
-                                      open_in_environment, open_in_python};
+    open_somewhere *const places[] = {open_by_name,        open_in_cuda_home, open_in_toolkit,
+                                      open_in_environment, open_in_home,      open_beside_path};
     void *library = NULL;
 
     if (folder) {

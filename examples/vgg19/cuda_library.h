@@ -9,13 +9,14 @@
 
 /* The places, in words, for messages. */
 #define CUDA_LIBRARY_PLACES                                                                        \
-    "--cuda-libs, the loader's path, $CUDA_HOME/lib64, /usr/local/cuda, the nvidia packages of "   \
-    "$VIRTUAL_ENV and of python3"
+    "--cuda-libs, the loader's path, $CUDA_HOME/lib64, /usr/local/cuda, the nvidia wheels of "     \
+    "$VIRTUAL_ENV, ~/.local and PATH"
 
 /* Opens the first of `names` (ends with NULL) that is somewhere: in `folder`
  * alone if it is given, else by name, under $CUDA_HOME and /usr/local/cuda, and
- * in the nvidia wheels of $VIRTUAL_ENV and of the python3 on PATH. Returns NULL
- * where there is none and says nothing. The library stays open. */
+ * in the nvidia wheels of $VIRTUAL_ENV, of ~/.local and of the folders beside
+ * those of PATH. Returns NULL where there is none and says nothing. The library
+ * stays open. */
 void *cuda_library_open(const char *const *names, const char *folder);
 
 /* An entry point and where its address goes. */

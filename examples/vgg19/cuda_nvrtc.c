@@ -27,6 +27,7 @@ typedef void *nvrtc_program;
     X(nvrtcGetSupportedArchs, (int *ret))
 
 struct nvrtc {
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration */
 #define X(name, parameters) nvrtc_result(*name) parameters;
     NVRTC_ENTRIES(X)
 #undef X

@@ -109,14 +109,15 @@ static int forward_pass(struct engine *engine, const struct options *options, in
 static int run_passes(struct engine *engine, const struct options *options)
 {
     struct buffer logits = {0};
-    int status = EXIT_TROUBLE;
     double start = seconds_now();
+    int pass = 0;
+    int status;
 
-    for (int pass = 0; pass < options->passes; pass++) {
+    do {
         buffer_release(engine->waiting, &logits);
         if (forward_pass(engine, options, pass, &logits))
             return EXIT_TROUBLE;
-    }
+    } while (++pass < options->passes);
     memledger_phase("report");
     status = report(options, &engine->buffers, logits.data, seconds_now() - start);
     buffer_release(engine->waiting, &logits);
