@@ -13,7 +13,7 @@
 #define DRIVER "CUDA driver"
 #define DELETED " (deleted)" /* what the kernel adds to the path of a program */
 
-enum part { BASE_NAME, FOLDER }; /* that begins so; that is called so */
+enum part { BASE_NAME, PATH }; /* that begins so; that contains this */
 
 struct owner {
     enum part part;
@@ -22,8 +22,8 @@ struct owner {
     bool passes_on; /* what calls it is who asked */
 };
 
-/* The first that fits. Base names come before folders: what a framework brings
- * along, in its own folder, is still called by its own name. */
+/* The first that fits. Base names come before paths: what a framework brings along,
+ * in its own folder, is still called by its own name. */
 static const struct owner owners[] = {
     {BASE_NAME, "libcuda.so", DRIVER, true},
     {BASE_NAME, "libnvidia-", DRIVER, true},
@@ -56,17 +56,16 @@ static const struct owner owners[] = {
     {BASE_NAME, "libtensorflow", "TensorFlow", false},
     {BASE_NAME, "libonnxruntime", "ONNX Runtime", false},
     {BASE_NAME, "libjax", "JAX/XLA", false},
-    {BASE_NAME, "xla_", "JAX/XLA", false},
+    {BASE_NAME, "xla_cuda_plugin", "JAX/XLA", false},
     {BASE_NAME, "pjrt_", "JAX/XLA", false},
-    {BASE_NAME, "cupy", "CuPy", false},
-    {FOLDER, "jaxlib", "JAX/XLA", false},
-    {FOLDER, "jax_plugins", "JAX/XLA", false},
-    {FOLDER, "cupy", "CuPy", false},
-    {FOLDER, "cupyx", "CuPy", false},
-    {FOLDER, "cupy_backends", "CuPy", false},
-    {FOLDER, "triton", "Triton", false},
-    {FOLDER, ".triton", "Triton", false}, /* launchers that it compiles */
-    {FOLDER, "torch", "PyTorch", false},
+    {PATH, "-packages/jaxlib/", "JAX/XLA", false},
+    {PATH, "-packages/jax_plugins/", "JAX/XLA", false},
+    {PATH, "-packages/cupy/", "CuPy", false},
+    {PATH, "-packages/cupyx/", "CuPy", false},
+    {PATH, "-packages/cupy_backends/", "CuPy", false},
+    {PATH, "-packages/triton/", "Triton", false},
+    {PATH, "/.triton/", "Triton", false}, /* launchers that it compiles */
+    {PATH, "-packages/torch/", "PyTorch", false},
 };
 
 static const char *base_name(const char *path)
@@ -74,18 +73,6 @@ static const char *base_name(const char *path)
     const char *slash = strrchr(path, '/');
 
     return slash ? slash + 1 : path;
-}
-
-/* Whether a folder of the path is called so. */
-static bool has_folder(const char *path, const char *name)
-{
-    size_t len = strlen(name);
-
-    for (const char *at = strchr(path, '/'); at; at = strchr(at + 1, '/')) {
-        if (!strncmp(at + 1, name, len) && at[1 + len] == '/')
-            return true;
-    }
-    return false;
 }
 
 static const struct owner *find(const char *path)
@@ -96,7 +83,7 @@ static const struct owner *find(const char *path)
         const struct owner *o = &owners[i];
 
         if (o->part == BASE_NAME ? !strncmp(base, o->text, strlen(o->text))
-                                 : has_folder(path, o->text))
+                                 : strstr(path, o->text) != NULL)
             return o;
     }
     return NULL;
