@@ -5,6 +5,9 @@
 #include "ledger_scan.h"
 
 #include <errno.h>
+#include <string.h>
+
+#include "defs.h"
 
 /* ---- Devices ----------------------------------------------------------- */
 
@@ -130,6 +133,47 @@ static void keep(struct ml_ledger_scan *scan, struct ml_ledger_scan_device *devi
         device->inside = *sample;
 }
 
+/* ---- The host ---------------------------------------------------------- */
+
+static void leave_host(struct ml_ledger_scan *scan, uint32_t process)
+{
+    uint64_t bytes;
+
+    if (ml_map_take(&scan->resident, process, &bytes))
+        scan->resident_bytes -= bytes;
+}
+
+/* One process's resident memory: the figure of the host is the sum of theirs. */
+static int on_resident(struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
+                       struct ml_ledger_sample *sample, uint64_t bytes)
+{
+    uint32_t number = (uint32_t)(sample->bits >> ML_SAMPLE_PROCESS_SHIFT) - 1;
+    const struct ml_process *process = ml_trace_process(scan->replay.trace, number);
+
+    leave_host(scan, number);
+    if (process->how == ML_EXECED && process->parent >= 0 &&
+        ml_trace_process(scan->replay.trace, (uint32_t)process->parent)->pid == process->pid)
+        leave_host(scan, (uint32_t)process->parent); /* its former self */
+    if (ml_map_put(&scan->resident, number, bytes) < 0)
+        return -ENOMEM;
+    scan->resident_bytes += bytes;
+    sample->used = scan->resident_bytes;
+    sample->bits = ML_SAMPLE_USED;
+    keep(scan, device, sample);
+    return 0;
+}
+
+static int on_host_sample(struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
+                          struct ml_ledger_sample *sample, uint64_t bytes)
+{
+    if (!(sample->bits & ML_SAMPLE_BY_PROCESS) || (sample->bits & ML_SAMPLE_SHARE) ||
+        sample->bits >> ML_SAMPLE_PROCESS_SHIFT == 0)
+        return 0; /* of the whole system, or counted in another way */
+    return on_resident(scan, device, sample, bytes);
+}
+
+/* ---- All samples ------------------------------------------------------- */
+
 static int on_sample(struct ml_ledger_scan *scan, const struct ml_event *event)
 {
     int64_t index = find_device(scan, (uint32_t)event->args[0]);
@@ -146,6 +190,8 @@ static int on_sample(struct ml_ledger_scan *scan, const struct ml_event *event)
     if (index < 0)
         return -ENOMEM;
     device = &scan->devices.items[index];
+    if (strcmp(device->name, ML_LEDGER_HOST) == 0)
+        return on_host_sample(scan, device, &sample, event->args[5]);
     sample.has_others = device->latest.has_others;
     sample.others = device->latest.others;
     if ((sample.bits & ML_SAMPLE_BY_PROCESS) && sample.bits >> ML_SAMPLE_PROCESS_SHIFT == 0) {
@@ -171,6 +217,7 @@ static void note_end(struct ml_ledger_scan_device *device, uint64_t last_event, 
 
 static void on_process_end(struct ml_ledger_scan *scan, const struct ml_event *event)
 {
+    leave_host(scan, (uint32_t)event->args[0]);
     for (uint32_t i = 0; i < scan->devices.len; i++) {
         struct ml_ledger_scan_device *device = &scan->devices.items[i];
 
@@ -241,6 +288,7 @@ void ml_ledger_scan_release(struct ml_ledger_scan *scan)
     ml_vec_release(&scan->devices);
     ml_vec_release(&scan->device_of_space);
     ml_map_release(&scan->entered);
+    ml_map_release(&scan->resident);
     *scan = (struct ml_ledger_scan){0};
 }
 

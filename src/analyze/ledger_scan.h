@@ -38,6 +38,8 @@ struct ml_ledger_scan {
     struct ml_intern names;  /* number: index into devices */
     ML_VEC(struct ml_ledger_scan_device) devices;
     ML_VEC(uint32_t) device_of_space; /* by index in the replay; + 1 */
+    struct ml_map resident;           /* process -> bytes, on the host */
+    uint64_t resident_bytes;          /* of all */
     struct ml_map entered;            /* process and device, once it has entries */
 };
 
