@@ -184,23 +184,25 @@ static bool is_asked(const char *name, const char *asked)
            strcmp(name + strlen(GPU_PREFIX), asked) == 0;
 }
 
-static bool any_gpu_has_entries(const struct ml_ledger_scan *scan)
+static enum ml_ledger_use most_use(const struct ml_ledger_scan *scan)
 {
+    enum ml_ledger_use most = ML_LEDGER_NONE;
+
     for (size_t i = 0; i < scan->devices.len; i++)
-        if (is_gpu(scan->devices.items[i].name) && scan->devices.items[i].has_entries)
-            return true;
-    return false;
+        if (is_gpu(scan->devices.items[i].name) && scan->devices.items[i].use > most)
+            most = scan->devices.items[i].use;
+    return most;
 }
 
-/* Those that the program used; where it used none, those that were watched. */
+/* Those that the program used most of; where it used none, those that were watched. */
 static bool is_wanted(const struct ml_ledger_scan *scan, const struct ml_ledger_scan_device *device,
                       const char *asked)
 {
     if (asked)
         return is_asked(device->name, asked);
-    if (!is_gpu(device->name))
+    if (!is_gpu(device->name) || device->use < most_use(scan))
         return false;
-    return device->has_entries || (device->latest.event > 0 && !any_gpu_has_entries(scan));
+    return device->use != ML_LEDGER_NONE || device->latest.event > 0;
 }
 
 static int no_device(const struct ml_ledger_scan *scan, const char *asked, struct ml_error *err)
@@ -237,6 +239,8 @@ static int add_devices(const struct ml_ledger_scan *scan, const struct ml_ledger
     for (size_t i = 0; i < scan->devices.len && r == 0; i++)
         if (is_wanted(scan, &scan->devices.items[i], opts->device))
             r = add_device(scan, &scan->devices.items[i], opts, ret, err);
+        else if (!opts->device && scan->devices.items[i].use == ML_LEDGER_CONTEXT)
+            ret->bare_devices++;
     if (r == 0 && ret->devices.len == 0)
         return no_device(scan, opts->device ? opts->device : "", err);
     if (ret->devices.len > 1)

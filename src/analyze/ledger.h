@@ -70,6 +70,7 @@ struct ml_ledger {
     enum ml_ledger_at at;
     struct ml_health health;
     ML_VEC(struct ml_ledger_device) devices; /* by name */
+    size_t bare_devices; /* left out: nothing but the driver's context is there */
 };
 
 /* Reads the trace once to find the instants, and once more for each device.

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cuda_spaces.h"
 #include "defs.h"
 
 /* ---- Devices ----------------------------------------------------------- */
@@ -53,6 +54,13 @@ static uint64_t entered_key(uint32_t process, uint32_t device)
     return (uint64_t)process << 32 | device;
 }
 
+static enum ml_ledger_use use_of(const struct ml_trace *trace, const struct ml_space *space)
+{
+    const char *name = ml_trace_string(trace, space->name, NULL);
+
+    return strcmp(name, ML_CUDA_CONTEXT) ? ML_LEDGER_ENTRIES : ML_LEDGER_CONTEXT;
+}
+
 /* A space's first allocation: its process now has entries on the device. */
 static int enter(struct ml_ledger_scan *scan, uint32_t space)
 {
@@ -60,6 +68,7 @@ static int enter(struct ml_ledger_scan *scan, uint32_t space)
         ml_trace_space(scan->replay.trace, scan->replay.spaces.items[space].number);
     int64_t device = find_device(scan, def->device);
     uint64_t key = entered_key(def->process, (uint32_t)device);
+    enum ml_ledger_use use = use_of(scan->replay.trace, def);
 
     if (device < 0)
         return -ENOMEM;
@@ -67,7 +76,8 @@ static int enter(struct ml_ledger_scan *scan, uint32_t space)
         if (ml_vec_push(&scan->device_of_space, 0) < 0)
             return -ENOMEM;
     scan->device_of_space.items[space] = (uint32_t)device + 1;
-    scan->devices.items[device].has_entries = true;
+    if (scan->devices.items[device].use < use)
+        scan->devices.items[device].use = use;
     if (ml_map_get(&scan->entered, key, NULL))
         return 0;
     scan->devices.items[device].running++;
@@ -118,7 +128,7 @@ static bool is_later(const struct ml_ledger_sample *a, const struct ml_ledger_sa
 static void keep(struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
                  const struct ml_ledger_sample *sample)
 {
-    if (device->latest.event == 0 && !device->has_entries) {
+    if (device->latest.event == 0 && device->use == ML_LEDGER_NONE) {
         device->has_before = true;
         device->before = sample->used;
     }
@@ -251,7 +261,7 @@ static void finish(struct ml_ledger_scan *scan)
     for (size_t i = 0; i < scan->devices.len; i++) {
         struct ml_ledger_scan_device *device = &scan->devices.items[i];
 
-        if (device->running > 0 || !device->has_entries)
+        if (device->running > 0 || device->use == ML_LEDGER_NONE)
             note_end(device, scan->replay.events, ml_trace_info(scan->replay.trace)->end_ns);
     }
 }

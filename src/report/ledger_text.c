@@ -192,5 +192,10 @@ int ml_ledger_text(const struct ml_ledger *ledger, const char *file, const struc
         p.device = &ledger->devices.items[i];
         r = put_device(&p);
     }
+    if (r == 0 && ledger->bare_devices > 0)
+        r = ml_buf_printf(out,
+                          "\n%zu more device%s only what the driver puts on each; --device shows "
+                          "one.\n",
+                          ledger->bare_devices, ledger->bare_devices == 1 ? " has" : "s have");
     return r;
 }

@@ -757,6 +757,22 @@ static void a_device_is_found_by_name_or_number(void **state)
     }
 }
 
+static void devices_with_a_context_alone_are_left_out(void **state)
+{
+    struct fixture f = fixture_begin();
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_CONTEXT), 1, 3);
+    fixture_alloc(&f, space_on(&f, 0, "cuda:1", MEMLEDGER_DRIVER, ML_CUDA_CONTEXT), 1, 3);
+    fixture_alloc(&f, space_on(&f, 0, "cuda:1", MEMLEDGER_DRIVER, ML_CUDA_MEMORY), 1, 3);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_int_equal(ledger.devices.len, 1);
+    assert_string_equal(ledger.devices.items[0].name, "cuda:1");
+    assert_int_equal(ledger.bare_devices, 1);
+    ml_ledger_release(&ledger);
+}
+
 static void watched_devices_are_listed_when_none_is_used(void **state)
 {
     struct fixture f = fixture_begin();
@@ -831,6 +847,7 @@ int main(void)
         cmocka_unit_test(the_host_at_the_end_has_only_who_is_left),
         cmocka_unit_test(used_devices_are_listed_in_order),
         cmocka_unit_test(a_device_is_found_by_name_or_number),
+        cmocka_unit_test(devices_with_a_context_alone_are_left_out),
         cmocka_unit_test(watched_devices_are_listed_when_none_is_used),
         cmocka_unit_test(a_missing_device_is_told_with_a_way_out),
     };
