@@ -53,7 +53,7 @@ static int add_managed(uint64_t managed, uint64_t others, struct ml_ledger_devic
     struct ml_ledger_entry *entry;
     int r;
 
-    if (managed == 0 || !device->sampled)
+    if (managed == 0 || !device->sampled || device->host)
         return 0;
     r = add_entry(device, "managed memory", left < 0 ? 0 : ml_min_u64((uint64_t)left, managed),
                   arena, &entry);
@@ -78,7 +78,7 @@ static struct others find_others(const struct ml_trace *trace,
     const char *reserve = ml_trace_setting(trace, "gpu_used_has_reserve");
     bool by_driver = sample->has_others && !(reserve && scanned->has_before);
 
-    if (!(sample->bits & ML_SAMPLE_USED))
+    if (!(sample->bits & ML_SAMPLE_USED) || strcmp(scanned->name, ML_LEDGER_HOST) == 0)
         return (struct others){0};
     if (by_driver)
         return (struct others){"other processes", sample->others};
@@ -152,6 +152,7 @@ static int add_device(const struct ml_ledger_scan *scan,
     struct ml_ledger_device device = {
         .name = ml_arena_dup(&ret->arena, scanned->name, strlen(scanned->name)),
         .model = model_of(trace, scanned->name, &ret->arena),
+        .host = strcmp(scanned->name, ML_LEDGER_HOST) == 0,
     };
     struct ml_replay replay = {0};
     int r = device.name ? ml_replay_init(&replay, trace) : -ENOMEM;
@@ -178,28 +179,30 @@ static bool is_gpu(const char *name)
 static bool is_asked(const char *name, const char *asked)
 {
     if (strcmp(name, asked) == 0)
-        return true;
+        return is_gpu(name) || strcmp(name, ML_LEDGER_HOST) == 0;
     return is_gpu(name) && asked[0] && asked[strspn(asked, "0123456789")] == '\0' &&
            strcmp(name + strlen(GPU_PREFIX), asked) == 0;
 }
 
-static bool any_gpu_has_entries(const struct ml_ledger_scan *scan)
+static enum ml_ledger_use most_use(const struct ml_ledger_scan *scan)
 {
+    enum ml_ledger_use most = ML_LEDGER_NONE;
+
     for (size_t i = 0; i < scan->devices.len; i++)
-        if (is_gpu(scan->devices.items[i].name) && scan->devices.items[i].has_entries)
-            return true;
-    return false;
+        if (is_gpu(scan->devices.items[i].name) && scan->devices.items[i].use > most)
+            most = scan->devices.items[i].use;
+    return most;
 }
 
-/* Those that the program used; where it used none, those that were watched. */
+/* Those that the program used most of; where it used none, those that were watched. */
 static bool is_wanted(const struct ml_ledger_scan *scan, const struct ml_ledger_scan_device *device,
                       const char *asked)
 {
-    if (!is_gpu(device->name))
-        return false;
     if (asked)
         return is_asked(device->name, asked);
-    return device->has_entries || (device->latest.event > 0 && !any_gpu_has_entries(scan));
+    if (!is_gpu(device->name) || device->use < most_use(scan))
+        return false;
+    return device->use != ML_LEDGER_NONE || device->latest.event > 0;
 }
 
 static int no_device(const struct ml_ledger_scan *scan, const char *asked, struct ml_error *err)
@@ -214,7 +217,7 @@ static int no_device(const struct ml_ledger_scan *scan, const char *asked, struc
     if (!known[0])
         return ml_error_set(err, -ENODEV,
                             "no GPU memory was recorded; 'memledger summary' shows the memory of "
-                            "the host");
+                            "the host, and 'memledger ledger --device cpu' balances it");
     return ml_error_set(err, -ENODEV, "there is no GPU '%s' in this trace; there is %s", asked,
                         known);
 }
@@ -236,6 +239,8 @@ static int add_devices(const struct ml_ledger_scan *scan, const struct ml_ledger
     for (size_t i = 0; i < scan->devices.len && r == 0; i++)
         if (is_wanted(scan, &scan->devices.items[i], opts->device))
             r = add_device(scan, &scan->devices.items[i], opts, ret, err);
+        else if (!opts->device && scan->devices.items[i].use == ML_LEDGER_CONTEXT)
+            ret->bare_devices++;
     if (r == 0 && ret->devices.len == 0)
         return no_device(scan, opts->device ? opts->device : "", err);
     if (ret->devices.len > 1)

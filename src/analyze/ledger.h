@@ -8,6 +8,8 @@
  * figure is known; the book is the live table at the sample's place among the
  * events. Without samples there is a book, and no remainder is claimed.
  *
+ * On the host the figure is the resident memory of the recorded processes.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ML_ANALYZE_LEDGER_H
@@ -18,6 +20,8 @@
 #include "trace.h"
 #include "vec.h"
 
+#define ML_LEDGER_HOST "cpu"
+
 enum ml_ledger_at {
     ML_LEDGER_PEAK, /* the sample with the most used */
     ML_LEDGER_END,  /* the last one while the program had its memory */
@@ -27,7 +31,7 @@ enum ml_ledger_at {
 struct ml_ledger_opts {
     enum ml_ledger_at at;
     uint64_t time_ns;   /* of ML_LEDGER_TIME */
-    const char *device; /* "cuda:0", or "0" for it; NULL: all that the program used */
+    const char *device; /* "cuda:0", "0" for it, "cpu"; NULL: all GPUs that the program used */
     size_t top;         /* scopes and owners to list in a group; the rest is one entry */
 };
 
@@ -44,6 +48,7 @@ struct ml_ledger_entry {
 struct ml_ledger_device {
     const char *name;
     const char *model; /* of the GPU; NULL: not recorded */
+    bool host;         /* used is what recorded processes have resident */
     uint64_t at_ns;
     bool sampled; /* the driver's figures are known: used, unexplained */
     bool has_free, has_total, has_reserved;
@@ -65,6 +70,7 @@ struct ml_ledger {
     enum ml_ledger_at at;
     struct ml_health health;
     ML_VEC(struct ml_ledger_device) devices; /* by name */
+    size_t bare_devices; /* left out: nothing but the driver's context is there */
 };
 
 /* Reads the trace once to find the instants, and once more for each device.

@@ -32,17 +32,27 @@ enum role {
     POOL_BLOCK,
     SEGMENT,
     BLOCK,
+    HOST_BLOCK,
 };
 
 struct space_role {
     enum role role;
-    enum ml_ledger_group group; /* of OWNED and TAKEN */
+    enum ml_ledger_group group; /* of OWNED, TAKEN and HOST_BLOCK */
 };
 
-static const struct {
+struct named_space {
     const char *name;
     struct space_role is;
-} driver_spaces[] = {
+};
+
+static const struct named_space host_spaces[] = {
+    {ML_HEAP_SPACE_NAME, {HOST_BLOCK, ML_GROUP_HEAP}},
+    {ML_MAP_SPACE_NAME, {HOST_BLOCK, ML_GROUP_MAPPINGS}},
+    {ML_CUDA_PINNED, {HOST_BLOCK, ML_GROUP_PINNED}},
+    {ML_CUDA_REGISTERED, {HOST_BLOCK, ML_GROUP_PINNED}},
+};
+
+static const struct named_space driver_spaces[] = {
     {ML_CUDA_ARRAYS, {OWNED, ML_GROUP_ARRAYS}},     {ML_CUDA_GRAPHS, {OWNED, ML_GROUP_GRAPHS}},
     {ML_CUDA_MODULES, {OWNED, ML_GROUP_MODULES}},   {ML_CUDA_POOLS, {POOL, ML_GROUP_ASYNC}},
     {ML_CUDA_CONTEXT, {TAKEN, ML_GROUP_CONTEXT}},   {ML_CUDA_LIMITS, {TAKEN, ML_GROUP_LIMITS}},
@@ -53,6 +63,7 @@ static const struct {
 struct page {
     const struct ml_replay *replay;
     int64_t device; /* in the replay */
+    bool host;
     uint32_t process;
     bool has_driver, has_segments;
     struct ml_ranges containers, segments, blocks, pool_blocks;
@@ -63,20 +74,34 @@ struct page {
 
 /* ---- Which blocks matter, and as what ---------------------------------- */
 
-static struct space_role role_of(const struct ml_replay *replay, const struct ml_replay_space *s)
+static struct space_role find_name(const struct named_space *spaces, size_t count, const char *name,
+                                   struct space_role otherwise)
 {
-    const char *name =
-        ml_trace_string(replay->trace, ml_trace_space(replay->trace, s->number)->name, NULL);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, spaces[i].name) == 0)
+            return spaces[i].is;
+    return otherwise;
+}
 
-    if (s->level == MEMLEDGER_POOL)
+static struct space_role role_on_gpu(uint32_t level, const char *name)
+{
+    if (level == MEMLEDGER_POOL)
         return (struct space_role){SEGMENT, ML_GROUP_POOLS};
-    if (s->level == MEMLEDGER_BLOCK)
+    if (level == MEMLEDGER_BLOCK)
         return (struct space_role){strcmp(name, ML_CUDA_ASYNC) ? BLOCK : POOL_BLOCK,
                                    ML_GROUP_POOLS};
-    for (size_t i = 0; i < ML_ARRAY_SIZE(driver_spaces); i++)
-        if (strcmp(name, driver_spaces[i].name) == 0)
-            return driver_spaces[i].is;
-    return (struct space_role){CONTAINER, ML_GROUP_POOLS};
+    return find_name(driver_spaces, ML_ARRAY_SIZE(driver_spaces), name,
+                     (struct space_role){CONTAINER, ML_GROUP_POOLS});
+}
+
+/* What is around a block on the host has lost its bytes to it already, where it is
+ * a block as well (replay.h); larger levels are not charged. */
+static struct space_role role_on_host(uint32_t level, const char *name)
+{
+    if (level != MEMLEDGER_BLOCK)
+        return (struct space_role){NOTHING, ML_GROUP_REPORTED};
+    return find_name(host_spaces, ML_ARRAY_SIZE(host_spaces), name,
+                     (struct space_role){HOST_BLOCK, ML_GROUP_REPORTED});
 }
 
 static bool is_ours(const struct page *p, const struct ml_replay_space *s)
@@ -95,6 +120,8 @@ static int take_block(struct page *p, const struct ml_block *block, struct space
         p->pool_block_bytes += block->size;
         return ml_ranges_add(&p->pool_blocks, block);
     case OWNED: return ml_tally_owner(&p->tally, role.group, block);
+    case HOST_BLOCK:
+        return ml_tally_block(&p->tally, role.group, p->replay->trace, block, block->size);
     case TAKEN: return ml_tally_whole(&p->tally, role.group, block->size);
     case NOTHING: return 0;
     }
@@ -106,10 +133,12 @@ static void find_roles(struct page *p, struct space_role *ret)
 {
     for (size_t i = 0; i < p->replay->spaces.len; i++) {
         const struct ml_replay_space *s = &p->replay->spaces.items[i];
+        uint32_t string = ml_trace_space(p->replay->trace, s->number)->name;
+        const char *name = ml_trace_string(p->replay->trace, string, NULL);
 
         if (!is_ours(p, s))
             continue;
-        ret[i] = role_of(p->replay, s);
+        ret[i] = p->host ? role_on_host(s->level, name) : role_on_gpu(s->level, name);
         p->has_driver |= s->level == MEMLEDGER_DRIVER;
         p->has_segments |= s->level == MEMLEDGER_POOL;
     }
@@ -304,7 +333,11 @@ static struct ml_ledger_entry *process_entry(const struct ml_replay *replay, uin
 static int add_process(const struct ml_replay *replay, uint32_t process, int64_t device, size_t top,
                        struct ml_ledger_entry *into, struct ml_arena *arena, uint64_t *stray)
 {
-    struct page p = {.replay = replay, .process = process, .device = device};
+    const char *name = ml_intern_get(&replay->device_names, (uint32_t)device, NULL);
+    struct page p = {.replay = replay,
+                     .process = process,
+                     .device = device,
+                     .host = strcmp(name, ML_LEDGER_HOST) == 0};
     int r = fill(&p);
 
     if (r == 0)

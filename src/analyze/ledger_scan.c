@@ -5,6 +5,10 @@
 #include "ledger_scan.h"
 
 #include <errno.h>
+#include <string.h>
+
+#include "cuda_spaces.h"
+#include "defs.h"
 
 /* ---- Devices ----------------------------------------------------------- */
 
@@ -50,6 +54,13 @@ static uint64_t entered_key(uint32_t process, uint32_t device)
     return (uint64_t)process << 32 | device;
 }
 
+static enum ml_ledger_use use_of(const struct ml_trace *trace, const struct ml_space *space)
+{
+    const char *name = ml_trace_string(trace, space->name, NULL);
+
+    return strcmp(name, ML_CUDA_CONTEXT) ? ML_LEDGER_ENTRIES : ML_LEDGER_CONTEXT;
+}
+
 /* A space's first allocation: its process now has entries on the device. */
 static int enter(struct ml_ledger_scan *scan, uint32_t space)
 {
@@ -57,6 +68,7 @@ static int enter(struct ml_ledger_scan *scan, uint32_t space)
         ml_trace_space(scan->replay.trace, scan->replay.spaces.items[space].number);
     int64_t device = find_device(scan, def->device);
     uint64_t key = entered_key(def->process, (uint32_t)device);
+    enum ml_ledger_use use = use_of(scan->replay.trace, def);
 
     if (device < 0)
         return -ENOMEM;
@@ -64,7 +76,8 @@ static int enter(struct ml_ledger_scan *scan, uint32_t space)
         if (ml_vec_push(&scan->device_of_space, 0) < 0)
             return -ENOMEM;
     scan->device_of_space.items[space] = (uint32_t)device + 1;
-    scan->devices.items[device].has_entries = true;
+    if (scan->devices.items[device].use < use)
+        scan->devices.items[device].use = use;
     if (ml_map_get(&scan->entered, key, NULL))
         return 0;
     scan->devices.items[device].running++;
@@ -115,7 +128,7 @@ static bool is_later(const struct ml_ledger_sample *a, const struct ml_ledger_sa
 static void keep(struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
                  const struct ml_ledger_sample *sample)
 {
-    if (device->latest.event == 0 && !device->has_entries) {
+    if (device->latest.event == 0 && device->use == ML_LEDGER_NONE) {
         device->has_before = true;
         device->before = sample->used;
     }
@@ -129,6 +142,47 @@ static void keep(struct ml_ledger_scan *scan, struct ml_ledger_scan_device *devi
     if (sample->bits & ML_SAMPLE_INSIDE)
         device->inside = *sample;
 }
+
+/* ---- The host ---------------------------------------------------------- */
+
+static void leave_host(struct ml_ledger_scan *scan, uint32_t process)
+{
+    uint64_t bytes;
+
+    if (ml_map_take(&scan->resident, process, &bytes))
+        scan->resident_bytes -= bytes;
+}
+
+/* One process's resident memory: the figure of the host is the sum of theirs. */
+static int on_resident(struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
+                       struct ml_ledger_sample *sample, uint64_t bytes)
+{
+    uint32_t number = (uint32_t)(sample->bits >> ML_SAMPLE_PROCESS_SHIFT) - 1;
+    const struct ml_process *process = ml_trace_process(scan->replay.trace, number);
+
+    leave_host(scan, number);
+    if (process->how == ML_EXECED && process->parent >= 0 &&
+        ml_trace_process(scan->replay.trace, (uint32_t)process->parent)->pid == process->pid)
+        leave_host(scan, (uint32_t)process->parent); /* its former self */
+    if (ml_map_put(&scan->resident, number, bytes) < 0)
+        return -ENOMEM;
+    scan->resident_bytes += bytes;
+    sample->used = scan->resident_bytes;
+    sample->bits = ML_SAMPLE_USED;
+    keep(scan, device, sample);
+    return 0;
+}
+
+static int on_host_sample(struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
+                          struct ml_ledger_sample *sample, uint64_t bytes)
+{
+    if (!(sample->bits & ML_SAMPLE_BY_PROCESS) || (sample->bits & ML_SAMPLE_SHARE) ||
+        sample->bits >> ML_SAMPLE_PROCESS_SHIFT == 0)
+        return 0; /* of the whole system, or counted in another way */
+    return on_resident(scan, device, sample, bytes);
+}
+
+/* ---- All samples ------------------------------------------------------- */
 
 static int on_sample(struct ml_ledger_scan *scan, const struct ml_event *event)
 {
@@ -146,6 +200,8 @@ static int on_sample(struct ml_ledger_scan *scan, const struct ml_event *event)
     if (index < 0)
         return -ENOMEM;
     device = &scan->devices.items[index];
+    if (strcmp(device->name, ML_LEDGER_HOST) == 0)
+        return on_host_sample(scan, device, &sample, event->args[5]);
     sample.has_others = device->latest.has_others;
     sample.others = device->latest.others;
     if ((sample.bits & ML_SAMPLE_BY_PROCESS) && sample.bits >> ML_SAMPLE_PROCESS_SHIFT == 0) {
@@ -171,6 +227,7 @@ static void note_end(struct ml_ledger_scan_device *device, uint64_t last_event, 
 
 static void on_process_end(struct ml_ledger_scan *scan, const struct ml_event *event)
 {
+    leave_host(scan, (uint32_t)event->args[0]);
     for (uint32_t i = 0; i < scan->devices.len; i++) {
         struct ml_ledger_scan_device *device = &scan->devices.items[i];
 
@@ -204,7 +261,7 @@ static void finish(struct ml_ledger_scan *scan)
     for (size_t i = 0; i < scan->devices.len; i++) {
         struct ml_ledger_scan_device *device = &scan->devices.items[i];
 
-        if (device->running > 0 || !device->has_entries)
+        if (device->running > 0 || device->use == ML_LEDGER_NONE)
             note_end(device, scan->replay.events, ml_trace_info(scan->replay.trace)->end_ns);
     }
 }
@@ -241,6 +298,7 @@ void ml_ledger_scan_release(struct ml_ledger_scan *scan)
     ml_vec_release(&scan->devices);
     ml_vec_release(&scan->device_of_space);
     ml_map_release(&scan->entered);
+    ml_map_release(&scan->resident);
     *scan = (struct ml_ledger_scan){0};
 }
 

@@ -8,6 +8,13 @@
 
 #include "ledger.h"
 
+/* What a program has on a device, most last. */
+enum ml_ledger_use {
+    ML_LEDGER_NONE,
+    ML_LEDGER_CONTEXT, /* what the driver puts on every device it finds */
+    ML_LEDGER_ENTRIES,
+};
+
 /* A sample, with what was known of other processes then. */
 struct ml_ledger_sample {
     uint64_t event; /* its number, from 1; 0: there is none */
@@ -20,11 +27,11 @@ struct ml_ledger_sample {
 
 struct ml_ledger_scan_device {
     const char *name;
-    bool has_entries;    /* a recorded process allocated here */
-    uint32_t base_level; /* the lowest level that is recorded here, 0: none */
-    uint32_t running;    /* processes with entries that have not ended */
-    bool has_before;     /* a sample came before all entries: */
-    uint64_t before;     /* what was used then */
+    enum ml_ledger_use use; /* by recorded processes */
+    uint32_t base_level;    /* the lowest level that is recorded here, 0: none */
+    uint32_t running;       /* processes with entries that have not ended */
+    bool has_before;        /* a sample came before all entries: */
+    uint64_t before;        /* what was used then */
     struct ml_ledger_sample latest, peak, at, last, inside, before_end;
     uint64_t peak_bytes;          /* of the base level, in place of samples; */
     uint64_t peak_event, peak_ns; /* and where that was */
@@ -38,6 +45,8 @@ struct ml_ledger_scan {
     struct ml_intern names;  /* number: index into devices */
     ML_VEC(struct ml_ledger_scan_device) devices;
     ML_VEC(uint32_t) device_of_space; /* by index in the replay; + 1 */
+    struct ml_map resident;           /* process -> bytes, on the host */
+    uint64_t resident_bytes;          /* of all */
     struct ml_map entered;            /* process and device, once it has entries */
 };
 

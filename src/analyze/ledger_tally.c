@@ -33,6 +33,9 @@ static const char *const groups[] = {
     [ML_GROUP_LIMITS] = "limits: stacks, heap, printf",
     [ML_GROUP_ROUNDING] = "rounding to pages",
     [ML_GROUP_OTHER] = "streams, events, first copies",
+    [ML_GROUP_HEAP] = "malloc",
+    [ML_GROUP_MAPPINGS] = "mmap",
+    [ML_GROUP_PINNED] = "pinned for CUDA",
 };
 
 static const char *const slacks[] = {
@@ -233,8 +236,14 @@ static void drop_silent(struct ml_ledger_entry *entry)
 
 static bool has_categories(const struct ml_ledger_entry *group)
 {
-    return is_named(group, groups[ML_GROUP_POOLS]) || is_named(group, groups[ML_GROUP_ASYNC]) ||
-           is_named(group, groups[ML_GROUP_REPORTED]);
+    static const enum ml_ledger_group with[] = {ML_GROUP_POOLS,    ML_GROUP_ASYNC,
+                                                ML_GROUP_REPORTED, ML_GROUP_HEAP,
+                                                ML_GROUP_MAPPINGS, ML_GROUP_PINNED};
+
+    for (size_t i = 0; i < ML_ARRAY_SIZE(with); i++)
+        if (is_named(group, groups[with[i]]))
+            return true;
+    return false;
 }
 
 /* Where nothing has a category, what would be below it stands in its place. */
@@ -249,9 +258,10 @@ static int lift_only_category(struct ml_ledger_entry *group)
         if (is_named(&group->entries.items[i], NO_CATEGORY))
             bare = i;
     }
-    if (categories != 1 || !is_named(&group->entries.items[bare], NO_CATEGORY) ||
-        group->entries.items[bare].entries.len == 0)
+    if (categories != 1 || !is_named(&group->entries.items[bare], NO_CATEGORY))
         return 0;
+    if (group->entries.items[bare].entries.len == 0 && group->entries.len > 1)
+        return 0; /* beside slack it needs a line */
     return ml_ledger_lift(group, bare);
 }
 

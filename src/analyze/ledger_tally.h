@@ -21,6 +21,9 @@ enum ml_ledger_group {
     ML_GROUP_LIMITS,
     ML_GROUP_ROUNDING,
     ML_GROUP_OTHER,
+    ML_GROUP_HEAP, /* on the host */
+    ML_GROUP_MAPPINGS,
+    ML_GROUP_PINNED,
     ML_LEDGER_GROUPS,
 };
 

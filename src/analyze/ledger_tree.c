@@ -85,8 +85,9 @@ int ml_ledger_lift(struct ml_ledger_entry *entry, size_t index)
     entry->entries.len--;
     memmove(&entry->entries.items[index], &entry->entries.items[index + 1],
             (entry->entries.len - index) * sizeof(lifted));
-    memcpy(&entry->entries.items[entry->entries.len], lifted.entries.items,
-           lifted.entries.len * sizeof(lifted));
+    if (lifted.entries.len > 0)
+        memcpy(&entry->entries.items[entry->entries.len], lifted.entries.items,
+               lifted.entries.len * sizeof(lifted));
     entry->entries.len += lifted.entries.len;
     ml_vec_release(&lifted.entries);
     return 0;

@@ -82,6 +82,7 @@ int ml_ledger_json(const struct ml_ledger *ledger, const char *file, struct ml_b
     for (size_t i = 0; i < ledger->devices.len; i++)
         device_json(ledger, &ledger->devices.items[i], &json);
     ml_json_end_array(&json);
+    ml_json_kv_u64(&json, "bare_devices", ledger->bare_devices);
     ml_json_end_object(&json);
     return ml_json_finish(&json);
 }

@@ -84,7 +84,8 @@ static int put_book(struct page *p)
     p->bytes_width = p->percent_width = 0;
     ml_cells_columns(&p->table, titles, ML_ARRAY_SIZE(titles));
     if (d->sampled)
-        row(p, 1, "used, as the driver says", (int64_t)d->used_bytes, 100);
+        row(p, 1, d->host ? "resident, as the system says" : "used, as the driver says",
+            (int64_t)d->used_bytes, 100);
     else
         row(p, 1, "recorded", d->book.bytes, 0);
     entry_rows(p, 2, &d->book);
@@ -92,7 +93,8 @@ static int put_book(struct page *p)
         ml_table_cell(&p->table, "");
         rule_cell(p, p->bytes_width);
         rule_cell(p, p->percent_width);
-        row(p, 2, "unexplained", d->unexplained_bytes, d->unexplained_percent);
+        row(p, 2, d->host ? "not recorded" : "unexplained", d->unexplained_bytes,
+            d->unexplained_percent);
     }
     return ml_cells_print(&p->table, 0, p->out, p->style);
 }
@@ -148,10 +150,11 @@ static int put_remarks(struct page *p)
     int r = 0;
 
     if (!d->sampled)
-        return ml_buf_puts(p->out,
-                           "  The driver's figure is not known: no sample was taken by then, "
-                           "so no remainder is claimed.\n");
-    if (!d->others_known)
+        return ml_buf_printf(p->out,
+                             "  The %s figure is not known: no sample was taken by then, so no "
+                             "remainder is claimed.\n",
+                             d->host ? "system's" : "driver's");
+    if (!d->others_known && !d->host)
         r = ml_buf_puts(p->out, "  What other processes use is not known.\n");
     if (r == 0 && d->stray_bytes > 0)
         r = ml_buf_printf(p->out,
@@ -189,5 +192,10 @@ int ml_ledger_text(const struct ml_ledger *ledger, const char *file, const struc
         p.device = &ledger->devices.items[i];
         r = put_device(&p);
     }
+    if (r == 0 && ledger->bare_devices > 0)
+        r = ml_buf_printf(out,
+                          "\n%zu more device%s only what the driver puts on each; --device shows "
+                          "one.\n",
+                          ledger->bare_devices, ledger->bare_devices == 1 ? " has" : "s have");
     return r;
 }

@@ -656,6 +656,64 @@ static void a_time_before_all_samples_has_none(void **state)
     ml_ledger_release(&ledger);
 }
 
+/* ---- The host ---------------------------------------------------------- */
+
+static void resident(struct fixture *f, uint32_t process, uint64_t more_bits, uint64_t bytes)
+{
+    uint64_t bits = ML_SAMPLE_BY_PROCESS | more_bits | (1 + process) << ML_SAMPLE_PROCESS_SHIFT;
+
+    fixture_event(
+        f, (struct ml_event){.kind = ML_SAMPLE,
+                             .args = {ml_maker_string(f->maker, "cpu"), bits, 0, 0, 0, bytes}});
+}
+
+static void the_host_is_what_processes_have_resident(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t second = fixture_process(&f, 1, 200, 0, ML_STARTED);
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, fixture_space(&f, ML_MAP_SPACE_NAME), 0x10000, 4000);
+    fixture_alloc(&f, fixture_space(&f, ML_HEAP_SPACE_NAME), 0x10000, 3000); /* in the mapping */
+    fixture_alloc(&f, f.block, 0x10000, 500);                                /* in that one */
+    fixture_alloc(&f, fixture_space(&f, ML_CUDA_PINNED), 0x90000, 70);
+    sample_on(&f, "cpu", KNOWN, 999 * MIB); /* the whole system */
+    resident(&f, 0, 0, 5000);
+    resident(&f, second, 0, 800);
+    resident(&f, 0, ML_SAMPLE_SHARE, 9000000);
+    resident(&f, 0, 0, 4500);
+    end_process(&f, second);
+    resident(&f, 0, 0, 4400);
+    ledger = book_with(&f, (struct ml_ledger_opts){.device = "cpu", .top = 5});
+    assert_true(ledger.devices.items[0].host);
+    assert_int_equal(ledger.devices.items[0].used_bytes, 5800);
+    assert_entry(&ledger, "mmap", 1000);
+    assert_entry(&ledger, "malloc", 2500);
+    assert_entry(&ledger, "reported by the program", 500);
+    assert_entry(&ledger, "pinned for CUDA", 70);
+    assert_balanced(&ledger, 5800 - 4070);
+    ml_ledger_release(&ledger);
+}
+
+static void the_host_at_the_end_has_only_who_is_left(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t second = fixture_process(&f, 1, 200, 0, ML_STARTED);
+    uint32_t same = fixture_process(&f, 2, 100, 0, ML_EXECED);
+    struct ml_ledger ledger;
+
+    (void)state;
+    resident(&f, 0, 0, 5000);
+    resident(&f, second, 0, 800);
+    end_process(&f, second);
+    resident(&f, same, 0, 70);
+    ledger = book_with(&f, (struct ml_ledger_opts){.at = ML_LEDGER_END, .device = "cpu"});
+    assert_int_equal(ledger.devices.items[0].used_bytes, 70);
+    assert_balanced(&ledger, 70);
+    ml_ledger_release(&ledger);
+}
+
 /* ---- Devices ----------------------------------------------------------- */
 
 static void used_devices_are_listed_in_order(void **state)
@@ -697,6 +755,22 @@ static void a_device_is_found_by_name_or_number(void **state)
         assert_balanced(&ledger, 0);
         ml_ledger_release(&ledger);
     }
+}
+
+static void devices_with_a_context_alone_are_left_out(void **state)
+{
+    struct fixture f = fixture_begin();
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_CONTEXT), 1, 3);
+    fixture_alloc(&f, space_on(&f, 0, "cuda:1", MEMLEDGER_DRIVER, ML_CUDA_CONTEXT), 1, 3);
+    fixture_alloc(&f, space_on(&f, 0, "cuda:1", MEMLEDGER_DRIVER, ML_CUDA_MEMORY), 1, 3);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_int_equal(ledger.devices.len, 1);
+    assert_string_equal(ledger.devices.items[0].name, "cuda:1");
+    assert_int_equal(ledger.bare_devices, 1);
+    ml_ledger_release(&ledger);
 }
 
 static void watched_devices_are_listed_when_none_is_used(void **state)
@@ -769,8 +843,11 @@ int main(void)
         cmocka_unit_test(at_the_same_time_the_one_inside_counts),
         cmocka_unit_test(without_samples_no_remainder_is_claimed),
         cmocka_unit_test(a_time_before_all_samples_has_none),
+        cmocka_unit_test(the_host_is_what_processes_have_resident),
+        cmocka_unit_test(the_host_at_the_end_has_only_who_is_left),
         cmocka_unit_test(used_devices_are_listed_in_order),
         cmocka_unit_test(a_device_is_found_by_name_or_number),
+        cmocka_unit_test(devices_with_a_context_alone_are_left_out),
         cmocka_unit_test(watched_devices_are_listed_when_none_is_used),
         cmocka_unit_test(a_missing_device_is_told_with_a_way_out),
     };
