@@ -4,14 +4,12 @@
  */
 #include "health.h"
 
-#include <string.h>
+#include "samples.h"
 
 /* Without any allocation although some could have been recorded. */
 static bool is_empty(const struct ml_replay *replay)
 {
-    const char *sample_only = ml_trace_setting(replay->trace, "sample_only");
-
-    if (sample_only && strcmp(sample_only, "yes") == 0)
+    if (ml_trace_is_sample_only(replay->trace))
         return false;
     for (size_t i = 0; i < replay->spaces.len; i++)
         if (replay->spaces.items[i].allocations > 0)

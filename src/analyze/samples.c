@@ -10,8 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HOST_DEVICE "cpu"
 #define DEVICES_MAX 256
+
+bool ml_trace_is_sample_only(const struct ml_trace *trace)
+{
+    const char *value = ml_trace_setting(trace, "sample_only");
+
+    return value && strcmp(value, "yes") == 0;
+}
+
+bool ml_trace_same_string(const struct ml_trace *trace, uint32_t a, uint32_t b)
+{
+    return a == b || strcmp(ml_trace_string(trace, a, NULL), ml_trace_string(trace, b, NULL)) == 0;
+}
 
 bool ml_sample_is_inside(const struct ml_event *event)
 {
@@ -36,11 +47,11 @@ static struct ml_sampled_device *find_device(struct ml_sample_book *b, uint32_t 
     struct ml_sampled_device d = {.string = string};
 
     for (size_t i = 0; i < b->samples.devices.len; i++)
-        if (b->samples.devices.items[i].string == string)
+        if (ml_trace_same_string(b->trace, b->samples.devices.items[i].string, string))
             return &b->samples.devices.items[i];
     if (b->samples.devices.len == DEVICES_MAX)
         return NULL;
-    d.is_host = strcmp(ml_trace_string(b->trace, string, NULL), HOST_DEVICE) == 0;
+    d.is_host = strcmp(ml_trace_string(b->trace, string, NULL), ML_HOST_DEVICE) == 0;
     if (ml_vec_push(&b->samples.devices, d) < 0) {
         b->error = -ENOMEM;
         return NULL;
@@ -85,7 +96,7 @@ static void add_memory(struct ml_sampled_device *d, const struct ml_event *event
 static void add_gpu_use(struct ml_sample_book *b, struct ml_sampled_process *p, uint32_t device,
                         uint64_t bytes)
 {
-    uint64_t key = (uint64_t)p->number << 32 | device, before = 0;
+    uint64_t key = (uint64_t)p->number << 32 | device, before = 0; /* the device's first string */
 
     (void)ml_map_get(&b->uses, key, &before);
     if (ml_map_put(&b->uses, key, bytes) < 0)

@@ -18,6 +18,8 @@
 #include "trace.h"
 #include "vec.h"
 
+#define ML_HOST_DEVICE "cpu" /* what the host is called in samples */
+
 /* A value that may not be known. */
 struct ml_seen {
     bool known;
@@ -58,7 +60,14 @@ struct ml_samples {
     ML_VEC(struct ml_sampled_process) processes; /* by number */
 };
 
-/* What is known of a sample, whatever its source. */
+/* Whether the run recorded samples alone. */
+bool ml_trace_is_sample_only(const struct ml_trace *trace);
+
+/* Whether two strings of a trace read the same; a writer may define one twice. */
+bool ml_trace_same_string(const struct ml_trace *trace, uint32_t a, uint32_t b);
+
+/* Whether a sample was taken by the thread whose event it is; and which process
+ * its last value is about, if it is about one. */
 bool ml_sample_is_inside(const struct ml_event *event);
 bool ml_sample_about(const struct ml_event *event, uint32_t *ret_process);
 

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 
+#include "samples.h"
+
 unsigned ml_size_class(uint64_t bytes)
 {
     return bytes ? 64 - (unsigned)__builtin_clzll(bytes) : 0;
@@ -102,14 +104,18 @@ static int count_free(struct ml_gather *g, struct ml_gather_thread *thread,
 
 static int count_event(struct ml_gather *g, const struct ml_event *event)
 {
-    struct ml_gather_thread *thread = thread_of(g, event->thread);
-    int r = ml_replay_feed(&g->replay, event);
+    struct ml_gather_thread *thread;
 
-    if (r < 0 || !thread)
+    if (ml_replay_feed(&g->replay, event) < 0)
         return -ENOMEM;
-    thread->events++;
     if (event->kind < 32)
         g->kinds[event->kind]++;
+    if (event->kind == ML_SAMPLE && !ml_sample_is_inside(event))
+        return 0; /* belongs to no thread */
+    thread = thread_of(g, event->thread);
+    if (!thread)
+        return -ENOMEM;
+    thread->events++;
     switch (event->kind) {
     case ML_ALLOC:
     case ML_ALLOC_EX:

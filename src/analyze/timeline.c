@@ -4,74 +4,32 @@
  */
 #include "timeline.h"
 
-#include <errno.h>
+#include "timeline_build.h"
 
-struct builder {
+struct reader {
     struct ml_replay replay;
-    struct ml_timeline *timeline;
-    size_t count;          /* buckets asked for */
-    uint64_t next_edge_ns; /* where the bucket being filled ends */
-    struct ml_timeline_bucket bucket;
+    struct ml_timeline_builder builder;
 };
 
-uint64_t ml_timeline_edge_ns(uint64_t span_ns, size_t count, size_t i)
+static int add_event(struct reader *reader, const struct ml_event *event)
 {
-    return (uint64_t)((ml_u128)span_ns * i / count);
-}
-
-static void begin_bucket(struct builder *b)
-{
-    uint64_t bytes = b->replay.bytes.live_bytes;
-
-    b->bucket = (struct ml_timeline_bucket){bytes, bytes, bytes, false};
-    b->next_edge_ns =
-        ml_timeline_edge_ns(b->timeline->span_ns, b->count, b->timeline->buckets.len + 1);
-}
-
-static int end_bucket(struct builder *b)
-{
-    b->bucket.last_bytes = b->replay.bytes.live_bytes;
-    if (ml_vec_push(&b->timeline->buckets, b->bucket) < 0)
-        return -ENOMEM;
-    begin_bucket(b);
-    return 0;
-}
-
-static int advance(struct builder *b, uint64_t time_ns)
-{
-    while (time_ns >= b->next_edge_ns && b->timeline->buckets.len + 1 < b->count)
-        if (end_bucket(b) < 0)
-            return -ENOMEM;
-    return 0;
-}
-
-static int add_event(struct builder *b, const struct ml_event *event)
-{
-    uint64_t bytes;
-    int r = advance(b, event->time_ns);
+    int r = ml_timeline_advance(&reader->builder, event->time_ns);
 
     if (r == 0)
-        r = ml_replay_feed(&b->replay, event);
-    bytes = b->replay.bytes.live_bytes;
-    if (bytes < b->bucket.min_bytes) {
-        b->bucket.min_bytes = bytes;
-        b->bucket.min_first = false;
-    } else if (bytes > b->bucket.max_bytes) {
-        b->bucket.max_bytes = bytes;
-        b->bucket.min_first = true;
-    }
+        r = ml_replay_feed(&reader->replay, event);
+    ml_timeline_set(&reader->builder, reader->replay.bytes.live_bytes);
     return r;
 }
 
-static int read_events(struct builder *b, struct ml_error *err)
+static int read_events(struct reader *reader, struct ml_error *err)
 {
     const struct ml_event *events;
     struct ml_cursor *cursor = NULL;
-    int n = 0, r = ml_cursor_open(b->replay.trace, 0, UINT64_MAX, &cursor, err);
+    int n = 0, r = ml_cursor_open(reader->replay.trace, 0, UINT64_MAX, &cursor, err);
 
     while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0)
         for (int i = 0; i < n && r == 0; i++) {
-            r = add_event(b, &events[i]);
+            r = add_event(reader, &events[i]);
             if (r < 0)
                 ml_error_set(err, r, "out of memory");
         }
@@ -82,26 +40,21 @@ static int read_events(struct builder *b, struct ml_error *err)
 int ml_timeline(const struct ml_trace *trace, const struct ml_timeline_opts *opts,
                 struct ml_timeline *ret, struct ml_error *err)
 {
-    struct builder b = {.timeline = ret, .count = opts->buckets};
-    uint64_t end_ns = ml_trace_info(trace)->end_ns;
-    int r = ml_replay_init(&b.replay, trace);
+    struct reader reader = {0};
+    int r = ml_replay_init(&reader.replay, trace);
 
-    *ret = (struct ml_timeline){
-        .duration_ns = end_ns,
-        .span_ns = ml_max_u64(opts->span_ns ? opts->span_ns : end_ns, 1),
-    };
+    ml_timeline_begin(&reader.builder, trace, opts, ret);
     if (r < 0)
         ml_error_set(err, r, "out of memory");
-    begin_bucket(&b);
     if (r == 0)
-        r = read_events(&b, err);
+        r = read_events(&reader, err);
     if (r == 0) {
-        r = end_bucket(&b);
-        ret->peak_bytes = b.replay.bytes.peak_bytes;
-        ret->peak_time_ns = b.replay.bytes.peak_time_ns;
-        ret->health = ml_health_of(&b.replay);
+        r = ml_timeline_end(&reader.builder);
+        ret->peak_bytes = reader.replay.bytes.peak_bytes;
+        ret->peak_time_ns = reader.replay.bytes.peak_time_ns;
+        ret->health = ml_health_of(&reader.replay);
     }
-    ml_replay_release(&b.replay);
+    ml_replay_release(&reader.replay);
     return r;
 }
 

@@ -22,7 +22,8 @@ struct ml_timeline_bucket {
 
 struct ml_timeline {
     uint64_t span_ns;
-    uint64_t duration_ns; /* of the run */
+    uint64_t duration_ns;           /* of the run */
+    uint64_t begin_ns, begin_bytes; /* the first value known; 0 of what is counted from 0 */
     uint64_t peak_bytes, peak_time_ns;
     struct ml_health health;
     ML_VEC(struct ml_timeline_bucket) buckets; /* up to the end of the run, at most as asked */

@@ -12,10 +12,9 @@
 #include <unistd.h>
 
 #include "io.h"
+#include "plot_series.h"
 #include "report_command.h"
 #include "run_names.h"
-#include "svg_plot.h"
-#include "timeline.h"
 #include "verbs.h"
 
 #define DEFAULT_OUTPUT "memledger-plot.svg"
@@ -73,8 +72,8 @@ struct plot {
     size_t count, buckets;
     const char *const *files;
     struct ml_trace **traces;
-    struct ml_timeline *timelines;
-    struct ml_plot_series *series;
+    struct ml_plot_run *runs;
+    ml_plot_series_list series;
     const char **names;
     struct ml_arena arena;
 };
@@ -104,7 +103,7 @@ static const char *title_of(const struct plot *p)
     if (p->opts->title)
         return p->opts->title;
     if (p->count > 1)
-        return "Live memory over time";
+        return p->runs[0].sampled.sample_only ? "Memory in use over time" : "Live memory over time";
     return command && *command ? command : p->names[0];
 }
 
@@ -122,10 +121,9 @@ static size_t count_labels(const char *text)
 static int alloc_plot(struct plot *p)
 {
     p->traces = calloc(p->count, sizeof(struct ml_trace *));
-    p->timelines = calloc(p->count, sizeof(*p->timelines));
-    p->series = calloc(p->count, sizeof(*p->series));
+    p->runs = calloc(p->count, sizeof(*p->runs));
     p->names = calloc(p->count, sizeof(*p->names));
-    if (!p->traces || !p->timelines || !p->series || !p->names)
+    if (!p->traces || !p->runs || !p->names)
         return -ENOMEM;
     return p->opts->labels ? split_labels(p)
                            : ml_run_names(p->files, p->count, &p->arena, p->names);
@@ -136,12 +134,14 @@ static void release_plot(struct plot *p)
     for (size_t i = 0; i < p->count; i++) {
         if (p->traces)
             ml_trace_free(p->traces[i]);
-        if (p->timelines)
-            ml_timeline_release(&p->timelines[i]);
+        if (p->runs) {
+            ml_timeline_release(&p->runs[i].timeline);
+            ml_sample_curves_release(&p->runs[i].sampled);
+        }
     }
     free(p->traces);
-    free(p->timelines);
-    free(p->series);
+    free(p->runs);
+    ml_vec_release(&p->series);
     free(p->names);
     ml_arena_release(&p->arena);
 }
@@ -159,11 +159,16 @@ static int read_runs(struct plot *p)
         opts.span_ns = ml_max_u64(opts.span_ns, ml_trace_info(p->traces[i])->end_ns);
     }
     for (size_t i = 0; i < p->count; i++) {
-        if (ml_timeline(p->traces[i], &opts, &p->timelines[i], &err) < 0)
+        struct ml_plot_run *run = &p->runs[i];
+
+        run->name = p->names[i];
+        if (ml_timeline(p->traces[i], &opts, &run->timeline, &err) < 0 ||
+            ml_sample_curves(p->traces[i], &opts, &run->sampled, &err) < 0)
             return ml_report_fail(&err);
-        p->series[i] = (struct ml_plot_series){p->names[i], &p->timelines[i]};
-        ml_report_warn(&p->timelines[i].health, p->count > 1 ? p->names[i] : NULL);
+        ml_report_warn(&run->timeline.health, p->count > 1 ? p->names[i] : NULL);
     }
+    if (ml_plot_choose(p->runs, p->count, &p->series) < 0)
+        return ml_report_fail(&err);
     return ML_EXIT_OK;
 }
 
@@ -188,7 +193,7 @@ static int draw(struct plot *p)
     int status;
 
     ml_buf_init(&out);
-    if (ml_svg_plot(p->series, p->count, p->buckets, &p->picture, &out) < 0)
+    if (ml_svg_plot(p->series.items, p->series.len, p->buckets, &p->picture, &out) < 0)
         status = ml_report_fail(&(struct ml_error){0});
     else
         status = write_file(p->opts->output, &out);
@@ -229,6 +234,7 @@ static int plot_runs(struct plot *p)
     if (status != ML_EXIT_OK)
         return status;
     p->picture.title = title_of(p);
+    p->picture.what = p->runs[0].sampled.sample_only ? "memory in use" : "live memory";
     return draw(p);
 }
 

@@ -1,5 +1,4 @@
-/* nvml.c: see nvml.h. The few types that are needed are declared here in our own
- * words; nothing of the vendor's is needed to build.
+/* nvml.c: see nvml.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,35 +11,12 @@
 #include <string.h>
 
 #include "event.h"
+#include "nvml_abi.h"
 
-#define LIBRARY "libnvidia-ml.so.1"
 #define GPUS_MAX 64
 #define PROCESSES_MAX 4096
-/* A value that the driver cannot tell. */
-#define NOT_AVAILABLE UINT64_MAX
 
 enum result { SUCCESS = 0, TOO_SMALL = 7 };
-
-struct memory_1 {
-    unsigned long long total, free, used;
-};
-
-struct memory_2 {
-    unsigned version; /* the struct's size and its version */
-    unsigned long long total, reserved, free, used;
-};
-#define MEMORY_2_VERSION (unsigned)(sizeof(struct memory_2) | 2u << 24)
-
-struct process_1 {
-    unsigned pid;
-    unsigned long long used;
-};
-
-struct process_2 {
-    unsigned pid;
-    unsigned long long used;
-    unsigned gpu_instance, compute_instance;
-};
 
 /* ---- Looking up --------------------------------------------------------- */
 
@@ -145,7 +121,7 @@ static int add_gpu(struct ml_nvml *n, unsigned index)
 /* Whether the newer call is not only there but works. */
 static void choose_memory_call(struct ml_nvml *n)
 {
-    struct memory_2 memory = {.version = MEMORY_2_VERSION};
+    struct ml_nvml_memory_v2 memory = {.version = ML_NVML_MEMORY_V2};
 
     for (size_t i = 0; n->functions[MEMORY_2] && i < n->gpus.len; i++)
         if (n->gpus.items[i].handle &&
@@ -186,14 +162,15 @@ int ml_nvml_open(struct ml_nvml *n, char why[ML_NVML_WHY_BYTES])
 
     *n = (struct ml_nvml){0};
     snprintf(why, ML_NVML_WHY_BYTES, "not enough memory");
-    n->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    n->library = dlopen(ML_NVML_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (!n->library) {
-        snprintf(why, ML_NVML_WHY_BYTES, "no NVIDIA driver (" LIBRARY ") here");
+        snprintf(why, ML_NVML_WHY_BYTES, "no NVIDIA driver (" ML_NVML_LIBRARY ") here");
         return -ENOENT;
     }
     missing = look_up(n);
     if (missing) {
-        snprintf(why, ML_NVML_WHY_BYTES, LIBRARY " has no %s; the driver is too old", missing);
+        snprintf(why, ML_NVML_WHY_BYTES, ML_NVML_LIBRARY " has no %s; the driver is too old",
+                 missing);
         return -ENOENT;
     }
     return find_gpus(n, why);
@@ -208,21 +185,21 @@ void ml_nvml_release(struct ml_nvml *n)
 
 /* ---- Reading ------------------------------------------------------------ */
 
-struct ml_nvml_memory ml_nvml_memory(struct ml_nvml *n, size_t gpu)
+struct ml_gpu_memory ml_nvml_read(struct ml_nvml *n, size_t gpu)
 {
     const uint32_t all = ML_SAMPLE_USED | ML_SAMPLE_FREE | ML_SAMPLE_TOTAL;
-    struct memory_2 newer = {.version = MEMORY_2_VERSION};
-    struct memory_1 older = {0};
+    struct ml_nvml_memory_v2 newer = {.version = ML_NVML_MEMORY_V2};
+    struct ml_nvml_memory older = {0};
     void *handle = n->gpus.items[gpu].handle;
 
     if (handle && n->functions[MEMORY_2] &&
         CALL(n, MEMORY_2, memory_fn *, handle, &newer) == SUCCESS)
-        return (struct ml_nvml_memory){all, newer.used, newer.free, newer.total};
+        return (struct ml_gpu_memory){all, newer.used, newer.free, newer.total};
     /* Not where the newer works for others: their values could not be compared. */
     if (handle && !n->functions[MEMORY_2] &&
         CALL(n, MEMORY_1, memory_fn *, handle, &older) == SUCCESS)
-        return (struct ml_nvml_memory){all, older.used, older.free, older.total};
-    return (struct ml_nvml_memory){0};
+        return (struct ml_gpu_memory){all, older.used, older.free, older.total};
+    return (struct ml_gpu_memory){0};
 }
 
 /* Asks into `scratch`, with more room when it was too little. */
@@ -252,13 +229,14 @@ static bool ask_processes(struct ml_nvml *n, size_t gpu, enum function which, si
 
 static int add_process(struct ml_nvml *n, unsigned pid, uint64_t used)
 {
-    return ml_vec_push(&n->processes, (struct ml_nvml_process){pid, used != NOT_AVAILABLE, used});
+    return ml_vec_push(&n->processes,
+                       (struct ml_gpu_process){pid, used != ML_NVML_NOT_AVAILABLE, used});
 }
 
 bool ml_nvml_list(struct ml_nvml *n, size_t gpu)
 {
     bool newer = n->functions[LIST_2];
-    size_t bytes = newer ? sizeof(struct process_2) : sizeof(struct process_1);
+    size_t bytes = newer ? sizeof(struct ml_nvml_process_v2) : sizeof(struct ml_nvml_process);
     unsigned count;
 
     ml_vec_clear(&n->processes);
@@ -266,7 +244,7 @@ bool ml_nvml_list(struct ml_nvml *n, size_t gpu)
         !ask_processes(n, gpu, newer ? LIST_2 : LIST_1, bytes, &count))
         return false;
     for (unsigned i = 0; i < count; i++) {
-        struct process_1 p; /* both begin alike */
+        struct ml_nvml_process p; /* both begin alike */
 
         memcpy(&p, n->scratch.data + i * bytes, sizeof(p));
         if (add_process(n, p.pid, p.used))

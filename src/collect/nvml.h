@@ -19,12 +19,12 @@
 #define ML_NVML_WHY_BYTES 160
 
 /* Memory of a device, as enum ml_sample_bits say which values are known. */
-struct ml_nvml_memory {
+struct ml_gpu_memory {
     uint32_t valid;
     uint64_t used, free, total;
 };
 
-struct ml_nvml_process {
+struct ml_gpu_process {
     uint32_t pid;
     bool known; /* what it uses */
     uint64_t used;
@@ -38,11 +38,11 @@ struct ml_nvml_gpu {
 
 struct ml_nvml {
     void *library;
-    void *functions[16];                      /* by the table in nvml.c; NULL: not there */
-    bool reserve_in_used;                     /* only the first form of the memory call exists */
-    char driver_version[ML_NVML_NAME_BYTES];  /* "": unknown */
-    ML_VEC(struct ml_nvml_gpu) gpus;          /* by the driver's own numbers */
-    ML_VEC(struct ml_nvml_process) processes; /* of the last ml_nvml_list */
+    void *functions[16];                     /* by the table in nvml.c; NULL: not there */
+    bool reserve_in_used;                    /* only the first form of the memory call exists */
+    char driver_version[ML_NVML_NAME_BYTES]; /* "": unknown */
+    ML_VEC(struct ml_nvml_gpu) gpus;         /* by the driver's own numbers */
+    ML_VEC(struct ml_gpu_process) processes; /* of the last ml_nvml_list */
     struct ml_buf scratch;
 };
 
@@ -55,7 +55,7 @@ int ml_nvml_open(struct ml_nvml *n, char why[ML_NVML_WHY_BYTES]);
 void ml_nvml_release(struct ml_nvml *n);
 
 /* What the GPU's memory is now. `valid` is 0 when the driver does not say. */
-struct ml_nvml_memory ml_nvml_memory(struct ml_nvml *n, size_t gpu);
+struct ml_gpu_memory ml_nvml_read(struct ml_nvml *n, size_t gpu);
 
 /* Lists the processes that compute on a GPU into n->processes. Slower than the
  * call above.

@@ -12,9 +12,13 @@
 
 #include "event.h"
 
-/* Listing processes takes the driver longer than telling a device's memory. */
+/* Listing processes takes the driver longer than telling a device's memory: done
+ * when that has changed, though not more often than this, and now and then. */
 #define LIST_NS 100000000u
+#define LIST_ANYWAY_NS 1000000000u
 #define OPEN_FILES_NS 1000000000u
+#define NEWCOMER_NS 300000000u
+#define STRANGERS_MAX 1024
 
 static bool begin(struct ml_sample_lane *lane)
 {
@@ -58,11 +62,23 @@ static void watch(struct ml_sample_lane *lane, const struct ml_watch *w)
     g->users.len = kept;
 }
 
+static bool is_list_due(struct ml_gpu_device *d, uint64_t used, uint64_t now_ns)
+{
+    bool changed = used != d->listed_used || d->has_newcomers;
+    uint64_t every = changed ? LIST_NS : LIST_ANYWAY_NS;
+
+    if (d->listed_ns && now_ns - d->listed_ns < every)
+        return false;
+    d->listed_used = used;
+    d->listed_ns = now_ns;
+    return true;
+}
+
 static void read_memory(struct ml_sample_lane *lane, size_t device, uint64_t now_ns)
 {
     struct ml_gpu_lane *g = lane->context;
     struct ml_gpu_device *d = &g->devices.items[device];
-    struct ml_nvml_memory m = ml_nvml_memory(&g->nvml, device);
+    struct ml_gpu_memory m = ml_nvml_read(&g->nvml, device);
     struct ml_sample s = {d->string, m.valid, m.used, m.free, m.total, 0};
 
     if (m.valid)
@@ -154,6 +170,19 @@ static bool numbers_are_foreign(struct ml_gpu_lane *g, bool any_listed, uint64_t
     return g->has_gpu_open;
 }
 
+/* Whether a process has been a stranger for long enough: one that has just started
+ * is listed before the collector has read its hello. */
+static bool is_settled(struct ml_gpu_lane *g, uint32_t pid, uint64_t now_ns)
+{
+    for (size_t i = 0; i < g->strangers.len; i++)
+        if (g->strangers.items[i].pid == pid)
+            return now_ns - g->strangers.items[i].since_ns >= NEWCOMER_NS;
+    if (g->strangers.len == STRANGERS_MAX)
+        ml_vec_clear(&g->strangers);
+    (void)ml_vec_push(&g->strangers, (struct ml_gpu_stranger){pid, now_ns});
+    return false;
+}
+
 static void send_others(struct ml_sample_lane *lane, size_t device, uint64_t bytes, uint64_t now_ns)
 {
     struct ml_gpu_lane *g = lane->context;
@@ -166,13 +195,14 @@ static void send_others(struct ml_sample_lane *lane, size_t device, uint64_t byt
 static void read_processes(struct ml_sample_lane *lane, size_t device, uint64_t now_ns)
 {
     struct ml_gpu_lane *g = lane->context;
-    bool any_listed = false, others_known = true;
+    bool any_listed = false, others_known = true, newcomers = false;
     uint64_t others = 0;
 
     if (!ml_nvml_list(&g->nvml, device))
         return;
+    g->round++;
     for (size_t i = 0; i < g->nvml.processes.len; i++) {
-        const struct ml_nvml_process *p = &g->nvml.processes.items[i];
+        const struct ml_gpu_process *p = &g->nvml.processes.items[i];
         const struct ml_watch *watched = find_watched(g, p->pid);
         struct ml_gpu_user *user = watched ? find_user(g, device, watched->process) : NULL;
 
@@ -181,24 +211,27 @@ static void read_processes(struct ml_sample_lane *lane, size_t device, uint64_t 
             user->round = g->round;
         if (user && p->known)
             send_user(lane, user, p->used, now_ns);
-        if (!watched && p->known)
-            others += p->used;
-        others_known &= watched || p->known;
+        if (watched)
+            continue;
+        others += p->known ? p->used : 0;
+        others_known &= p->known;
+        newcomers |= !is_settled(g, p->pid, now_ns);
     }
+    g->devices.items[device].has_newcomers = newcomers;
     send_zeros(lane, device, now_ns);
-    if (others_known && !numbers_are_foreign(g, any_listed, now_ns))
+    if (others_known && !newcomers && !numbers_are_foreign(g, any_listed, now_ns))
         send_others(lane, device, others, now_ns);
 }
 
 static void tick(struct ml_sample_lane *lane, uint64_t now_ns)
 {
     struct ml_gpu_lane *g = lane->context;
-    bool list = ml_due(&g->list_due, now_ns, LIST_NS);
 
-    g->round += list;
     for (size_t i = 0; i < g->devices.len; i++) {
+        struct ml_gpu_device *d = &g->devices.items[i];
+
         read_memory(lane, i, now_ns);
-        if (list)
+        if (is_list_due(d, d->memory.sample.used, now_ns))
             read_processes(lane, i, now_ns);
     }
 }

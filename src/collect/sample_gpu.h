@@ -13,6 +13,9 @@ struct ml_gpu_device {
     uint32_t string; /* "cuda:0" */
     struct ml_sample_last memory;
     struct ml_sample_last others; /* processes that are not recorded */
+    uint64_t listed_used;         /* in use when its processes were listed last … */
+    uint64_t listed_ns;           /* … and when that was */
+    bool has_newcomers;           /* that may yet turn out to be recorded */
 };
 
 /* A recorded process that the driver has listed on a device. */
@@ -23,13 +26,20 @@ struct ml_gpu_user {
     struct ml_sample_last last;
 };
 
+/* A process that the driver has listed and that is not recorded, or not yet. */
+struct ml_gpu_stranger {
+    uint32_t pid;
+    uint64_t since_ns;
+};
+
 struct ml_gpu_lane {
     struct ml_nvml nvml;
     char why[ML_NVML_WHY_BYTES]; /* no GPU can be read; "": they can */
     ML_VEC(struct ml_gpu_device) devices;
     ML_VEC(struct ml_watch) watched;
     ML_VEC(struct ml_gpu_user) users;
-    struct ml_due list_due, open_due;
+    ML_VEC(struct ml_gpu_stranger) strangers;
+    struct ml_due open_due;
     bool has_gpu_open; /* some recorded process has a GPU's device file open */
     uint32_t round;
 };

@@ -86,5 +86,6 @@ void ml_sampler_free(struct ml_sampler *s)
     ml_vec_release(&s->gpu.devices);
     ml_vec_release(&s->gpu.watched);
     ml_vec_release(&s->gpu.users);
+    ml_vec_release(&s->gpu.strangers);
     free(s);
 }

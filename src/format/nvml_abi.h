@@ -25,4 +25,19 @@ struct ml_nvml_memory_v2 {
 };
 #define ML_NVML_MEMORY_V2 (sizeof(struct ml_nvml_memory_v2) | 2u << 24)
 
+/* nvmlDeviceGetComputeRunningProcesses; `used` is all ones where it is not known. */
+struct ml_nvml_process {
+    unsigned pid;
+    unsigned long long used;
+};
+
+/* Its _v2 and _v3, which tell the parts of a divided GPU. */
+struct ml_nvml_process_v2 {
+    unsigned pid;
+    unsigned long long used;
+    unsigned gpu_instance, compute_instance;
+};
+
+#define ML_NVML_NOT_AVAILABLE UINT64_MAX
+
 #endif

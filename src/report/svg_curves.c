@@ -58,18 +58,30 @@ void ml_svg_put_axes(struct ml_svg *svg)
                svg->time.unit_name);
     ml_svg_put(svg,
                "<text class=\"quiet\" transform=\"translate(%d %.1f) rotate(-90)\" "
-               "text-anchor=\"middle\">live memory (%s)</text>\n",
-               ML_SVG_TEXT_PX + 5, (svg->top + svg->bottom) / 2, svg->bytes.unit_name);
+               "text-anchor=\"middle\">%s (%s)</text>\n",
+               ML_SVG_TEXT_PX + 5, (svg->top + svg->bottom) / 2, svg->opts->what,
+               svg->bytes.unit_name);
 }
 
 /* ---- Curves ------------------------------------------------------------ */
 
+/* The bucket in which a curve has its first value. */
+static size_t first_bucket(const struct ml_svg *svg, const struct ml_timeline *t)
+{
+    size_t i = 0;
+
+    while (i + 1 < t->buckets.len &&
+           ml_timeline_edge_ns(t->span_ns, svg->buckets, i + 1) <= t->begin_ns)
+        i++;
+    return i;
+}
+
 /* The steps of a curve: along to each bucket, then up and down as it went. */
 static void put_steps(struct ml_svg *svg, const struct ml_timeline *t)
 {
-    uint64_t at_bytes = 0;
+    uint64_t at_bytes = t->begin_bytes;
 
-    for (size_t i = 0; i < t->buckets.len; i++) {
+    for (size_t i = first_bucket(svg, t); i < t->buckets.len; i++) {
         const struct ml_timeline_bucket *b = &t->buckets.items[i];
         uint64_t values[3] = {b->min_first ? b->min_bytes : b->max_bytes,
                               b->min_first ? b->max_bytes : b->min_bytes, b->last_bytes};
@@ -91,8 +103,12 @@ static void put_steps(struct ml_svg *svg, const struct ml_timeline *t)
 
 static void put_fill(struct ml_svg *svg, size_t i)
 {
-    ml_svg_put(svg, "<path class=\"fill f%zu\" d=\"M%.1f %.1f", i, svg->left, svg->bottom);
-    put_steps(svg, svg->series[i].timeline);
+    const struct ml_timeline *t = svg->series[i].timeline;
+
+    ml_svg_put(svg, "<path class=\"fill f%zu\" d=\"M%.1f %.1fV%.1f", i,
+               ml_svg_x(svg, (double)t->begin_ns), svg->bottom,
+               ml_svg_y(svg, (double)t->begin_bytes));
+    put_steps(svg, t);
     ml_svg_put(svg, "V%.1fZ\"/>\n", svg->bottom);
 }
 
@@ -102,7 +118,8 @@ static void put_line(struct ml_svg *svg, size_t i)
     uint64_t last = t->buckets.len ? t->buckets.items[t->buckets.len - 1].last_bytes : 0;
 
     /* Twice: a dark edge lets pale colours stand out. */
-    ml_svg_put(svg, "<defs><path id=\"c%zu\" d=\"M%.1f %.1f", i, svg->left, svg->bottom);
+    ml_svg_put(svg, "<defs><path id=\"c%zu\" d=\"M%.1f %.1f", i, ml_svg_x(svg, (double)t->begin_ns),
+               ml_svg_y(svg, (double)t->begin_bytes));
     put_steps(svg, t);
     ml_svg_put(svg,
                "\"/></defs><use href=\"#c%zu\" class=\"edge\"/>"
@@ -114,10 +131,24 @@ static void put_line(struct ml_svg *svg, size_t i)
                i, ml_svg_x(svg, (double)t->duration_ns), ml_svg_y(svg, (double)last));
 }
 
+static void put_truth(struct ml_svg *svg, size_t i)
+{
+    const struct ml_timeline *t = svg->series[i].timeline;
+
+    ml_svg_put(svg, "<path class=\"line truth l%zu\" d=\"M%.1f %.1f", i,
+               ml_svg_x(svg, (double)t->begin_ns), ml_svg_y(svg, (double)t->begin_bytes));
+    put_steps(svg, t);
+    ml_svg_put(svg, "\"/>\n");
+}
+
 void ml_svg_put_curves(struct ml_svg *svg)
 {
     for (size_t i = 0; i < svg->count; i++)
-        put_fill(svg, i);
+        if (!svg->series[i].is_truth)
+            put_fill(svg, i);
     for (size_t i = 0; i < svg->count; i++)
-        put_line(svg, i);
+        if (svg->series[i].is_truth)
+            put_truth(svg, i);
+        else
+            put_line(svg, i);
 }

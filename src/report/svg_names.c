@@ -17,12 +17,20 @@ static void peak_text(const struct ml_svg *svg, size_t i, char text[32])
     ml_format_bytes(text, (int64_t)svg->series[i].timeline->peak_bytes, svg->opts->unit);
 }
 
-static double entry_width(const struct ml_svg *svg, size_t i)
+/* What stands behind the name. */
+static void entry_text(const struct ml_svg *svg, size_t i, char text[64])
 {
-    char peak[32], text[48];
+    char peak[32];
 
     peak_text(svg, i, peak);
-    snprintf(text, sizeof(text), "peak %s", peak);
+    snprintf(text, 64, svg->series[i].is_truth ? "in use, peak %s" : "peak %s", peak);
+}
+
+static double entry_width(const struct ml_svg *svg, size_t i)
+{
+    char text[64];
+
+    entry_text(svg, i, text);
     return SWATCH_PX + 12 + ml_svg_text_width(svg->series[i].name, ML_SVG_TEXT_PX) +
            ml_svg_text_width(text, ML_SVG_TEXT_PX);
 }
@@ -36,7 +44,7 @@ static unsigned lay_legend(const struct ml_svg *layout, struct ml_svg *svg, doub
 
     for (size_t i = 0; i < layout->count; i++) {
         double width = entry_width(layout, i);
-        char peak[32];
+        char text[64];
 
         if (x > layout->left && x + width > layout->right) {
             x = layout->left;
@@ -45,14 +53,14 @@ static unsigned lay_legend(const struct ml_svg *layout, struct ml_svg *svg, doub
         if (svg) {
             double at = y + (lines - 1) * LINE_PX;
 
-            peak_text(svg, i, peak);
+            entry_text(svg, i, text);
             ml_svg_put(svg,
-                       "<path class=\"line l%zu\" style=\"stroke-width:2.6\" d=\"M%.1f %.1fh%d\"/>"
+                       "<path class=\"line l%zu\" style=\"stroke-width:%s\" d=\"M%.1f %.1fh%d\"/>"
                        "<text x=\"%.1f\" y=\"%.1f\"><tspan class=\"name\">",
-                       i, x, at - ML_SVG_TEXT_PX * 0.35, SWATCH_PX, x + SWATCH_PX + 6, at);
+                       i, svg->series[i].is_truth ? "1.1" : "2.6", x, at - ML_SVG_TEXT_PX * 0.35,
+                       SWATCH_PX, x + SWATCH_PX + 6, at);
             ml_svg_put_text(svg, svg->series[i].name);
-            ml_svg_put(svg, "</tspan><tspan class=\"quiet\" dx=\"6\">peak %s</tspan></text>\n",
-                       peak);
+            ml_svg_put(svg, "</tspan><tspan class=\"quiet\" dx=\"6\">%s</tspan></text>\n", text);
         }
         x += width + GAP_PX;
     }
@@ -84,7 +92,7 @@ static bool overlap(const struct box *a, const struct box *b)
 /* Its name; a curve that is alone tells its peak instead. */
 static const char *point_text(const struct ml_svg *svg, size_t i, char text[32])
 {
-    if (svg->count > 1)
+    if (svg->count > 1 && !svg->series[1].is_truth)
         return svg->series[i].name;
     peak_text(svg, i, text);
     return text;
@@ -138,8 +146,11 @@ void ml_svg_put_names(struct ml_svg *svg)
     ML_VEC(struct box) boxes = {0};
 
     for (size_t i = 0; i < svg->count && svg->error == 0; i++) {
-        struct box box = place_name(svg, i, boxes.items, boxes.len);
+        struct box box;
 
+        if (svg->series[i].is_truth)
+            continue;
+        box = place_name(svg, i, boxes.items, boxes.len);
         put_name(svg, i, &box);
         if (ml_vec_push(&boxes, box) < 0)
             svg->error = -ENOMEM;

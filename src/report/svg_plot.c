@@ -4,6 +4,8 @@
  */
 #include "svg_plot.h"
 
+#include <ctype.h>
+
 #include "svg_parts.h"
 
 #define MARGIN_PX 16
@@ -52,7 +54,8 @@ static void put_description(struct ml_svg *svg)
 
     ml_svg_put(svg, "<title id=\"title\">");
     ml_svg_put_text(svg, svg->opts->title);
-    ml_svg_put(svg, "</title>\n<desc id=\"desc\">Live memory over time.");
+    ml_svg_put(svg, "</title>\n<desc id=\"desc\">%c%s over time.",
+               toupper((unsigned char)svg->opts->what[0]), svg->opts->what + 1);
     for (size_t i = 0; i < svg->count; i++) {
         const struct ml_timeline *t = svg->series[i].timeline;
 

@@ -17,10 +17,12 @@
 struct ml_plot_series {
     const char *name;
     const struct ml_timeline *timeline; /* all over the same span, in as many buckets */
+    bool is_truth; /* what the driver says, drawn thin; behind all others in the list */
 };
 
 struct ml_plot_opts {
     const char *title;
+    const char *what;       /* that the curves show: "live memory" */
     unsigned width, height; /* pixels */
     bool dark;              /* dark also where the screen is not */
     enum ml_unit unit;

@@ -27,6 +27,9 @@ static const struct colours palette[] = {
     {NULL, "#a6761d", "#d9b35b"},
 };
 
+/* Of what the driver says: the text's. */
+static const struct colours truth = {NULL, "#1d2329", "#e8ebee"};
+
 static const char *const dashes[] = {"none", "8 3", "2 2.5", "10 3 2 3", "5 2", "12 3 2 3 2 3"};
 
 #define PALETTE_SIZE (sizeof(palette) / sizeof(palette[0]))
@@ -69,7 +72,7 @@ static const struct colours *colours_of(const struct ml_svg *svg, size_t series)
 static void put_series_rules(struct ml_svg *svg, bool dark)
 {
     for (size_t i = 0; i < svg->count; i++) {
-        const struct colours *c = colours_of(svg, i);
+        const struct colours *c = svg->series[i].is_truth ? &truth : colours_of(svg, i);
         const char *colour = dark ? c->dark : c->light;
 
         ml_svg_put(svg, ".l%zu{stroke:%s}.f%zu{fill:%s}\n", i, colour, i, colour);
@@ -101,10 +104,12 @@ void ml_svg_put_style(struct ml_svg *svg)
                ".title{font-size:18px;font-weight:600}.name{font-weight:600}\n"
                ".line,.edge{fill:none;stroke-width:1.8;stroke-linejoin:round}"
                ".edge{stroke:#000;stroke-width:2.8;stroke-opacity:.22}.fill{fill-opacity:.16}\n"
+               ".line.truth{stroke-width:1.1}"
                ".halo{stroke-width:4;stroke-linejoin:round;fill:none}.ring{stroke-width:1.8}\n",
                ML_SVG_TEXT_PX);
     for (size_t i = 0; i < svg->count; i++)
-        ml_svg_put(svg, ".l%zu{stroke-dasharray:%s}\n", i, dashes[i % DASH_COUNT]);
+        ml_svg_put(svg, ".l%zu{stroke-dasharray:%s}\n", i,
+                   svg->series[i].is_truth ? "none" : dashes[i % DASH_COUNT]);
     if (svg->opts->dark) {
         put_dark_rules(svg);
     } else {

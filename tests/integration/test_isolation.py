@@ -114,11 +114,11 @@ def test_session_cleared():
 
 
 def test_environment():
-    """LD_PRELOAD and MEMLEDGER_SESSION are all that a program can see."""
+    """What a program can see: the preload, the session, and who gets NVTX ranges."""
     without = set(plain("env").stdout.splitlines())
     result = run("env", options=["-q"])
     added = {line.split("=")[0] for line in set(result.out.splitlines()) - without}
-    equal(added, {"LD_PRELOAD", "MEMLEDGER_SESSION"}, "variables added")
+    equal(added, {"LD_PRELOAD", "MEMLEDGER_SESSION", "NVTX_INJECTION64_PATH"}, "variables added")
     equal(without - set(result.out.splitlines()), set(), "variables lost")
 
 

@@ -128,7 +128,7 @@ def test_quiet():
 
 
 def test_closing_note():
-    result = run(program("ends"), "exit", 0)
+    result = run(program("ends"), "exit", 0, options=["--sample-hz", "0"])
     lines = result.err.splitlines()
     check(re.fullmatch(r"memledger: 4 events of 1 process in t\.mled \([0-9]+ B\)", lines[0]),
           "first line of the note", result)

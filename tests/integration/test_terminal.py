@@ -55,7 +55,7 @@ def test_progress():
     equal(run.end(), 7, "exit code", run.text)
     shown = [m.end() for m in LINE.finditer(run.text)]
     rest = run.text[shown[-1]:]
-    check(re.search(r"\r\x1b\[K.*100,0[0-9]+ events of 1 process in t\.mled", rest, re.S),
+    check(re.search(r"\r\x1b\[K.*100,0[0-9]+ events of 1 process and [0-9,]+ samples in t\.mled", rest, re.S),
           "the line is not erased before the closing note", repr(rest))
     contains(rest, "memledger: next: memledger summary t.mled", "closing note")
 
@@ -73,7 +73,7 @@ def test_quiet():
 
 
 def test_not_a_terminal():
-    result = harness.run(program("ends"), "sleep", 3200)
+    result = harness.run(program("ends"), "sleep", 3200, options=["--sample-hz", "0"])
     equal(result.code, 0, "exit code", result)
     equal(len(result.err.splitlines()), 2, "lines", result)
 

@@ -14,6 +14,7 @@
 #include "stats_report.h"
 #include "summary.h"
 #include "summary_report.h"
+#include "sample_curves.h"
 #include "timeline.h"
 
 #define SEEDS 60
@@ -160,6 +161,7 @@ static void report_all(const struct ml_trace *trace)
     struct ml_summary summary;
     struct ml_stats stats;
     struct ml_timeline timeline;
+    struct ml_sample_curves curves;
     struct ml_buf out;
 
     ml_buf_init(&out);
@@ -180,6 +182,9 @@ static void report_all(const struct ml_trace *trace)
     ml_summary_release(&summary);
     ml_stats_release(&stats);
     ml_timeline_release(&timeline);
+    assert_int_equal(
+        ml_sample_curves(trace, &(struct ml_timeline_opts){.buckets = 77}, &curves, &err), 0);
+    ml_sample_curves_release(&curves);
     ml_buf_release(&out);
 }
 

@@ -15,6 +15,7 @@
 #include "fail_nth.h"
 #include "ledger.h"
 #include "ledger_report.h"
+#include "sample_curves.h"
 #include "stats.h"
 #include "stats_report.h"
 #include "summary.h"
@@ -78,10 +79,10 @@ static int run_events(const struct ml_trace *trace)
 
 static int run_plot(const struct ml_trace *trace)
 {
-    struct ml_plot_opts opts = {.title = "t", .width = 400, .height = 300};
+    struct ml_plot_opts opts = {.title = "t", .what = "memory", .width = 400, .height = 300};
     struct ml_timeline_opts timeline_opts = {.buckets = 50};
     struct ml_timeline t;
-    struct ml_plot_series series[] = {{"a", &t}, {"b", &t}};
+    struct ml_plot_series series[] = {{"a", &t, false}, {"b", &t, true}};
     struct ml_error err = {0};
     struct ml_buf out;
     int r = ml_timeline(trace, &timeline_opts, &t, &err);
@@ -91,6 +92,16 @@ static int run_plot(const struct ml_trace *trace)
         r = ml_svg_plot(series, 2, 50, &opts, &out);
     ml_timeline_release(&t);
     ml_buf_release(&out);
+    return r;
+}
+
+static int run_curves(const struct ml_trace *trace)
+{
+    struct ml_sample_curves curves;
+    struct ml_error err = {0};
+    int r = ml_sample_curves(trace, &(struct ml_timeline_opts){.buckets = 50}, &curves, &err);
+
+    ml_sample_curves_release(&curves);
     return r;
 }
 
@@ -176,6 +187,11 @@ static struct ml_trace *rich_trace(void)
     fixture_free_range(&f, f.block, 4096 * 5 + 10, 8192);
     fixture_event(&f, (struct ml_event){.kind = ML_MOVE, .space = f.block, .addr = 4096 * 20});
     fixture_alloc(&f, f.block, 4096 * 200, 1);
+    for (uint64_t i = 0; i < 20; i++)
+        fixture_event(&f, (struct ml_event){
+                              .kind = ML_SAMPLE,
+                              .args = {ml_maker_string(f.maker, i % 2 ? "cpu" : "cuda:0"),
+                                       0xf | (1 + i / 4) << ML_SAMPLE_PROCESS_SHIFT, i, i, i, i}});
     fixture_event(&f, (struct ml_event){.kind = ML_PROCESS_END, .args = {0, 1}});
     return fixture_open(&f);
 }
@@ -220,6 +236,7 @@ static void plot_survives(void **state)
 {
     (void)state;
     fail_each(run_plot);
+    fail_each(run_curves);
 }
 
 static void compare_survives(void **state)

@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+# test_sampling.py: samples of the host are real; those of a GPU come from the
+# stand-in (docs/testing.md).
+#
+# SPDX-License-Identifier: Apache-2.0
+import ctypes
+import os
+import signal
+import time
+
+import harness
+from harness import check, contains, equal, plain, program, report, run, with_standin
+
+MIB = 1 << 20
+
+
+def samples(result):
+    found = report("summary", result.trace)["samples"]
+    check(found, "nothing was sampled", result)
+    return found
+
+
+def device(found, name):
+    named = [d for d in found["devices"] if d["device"] == name]
+    equal(len(named), 1, f"devices called {name}", found["devices"])
+    return named[0]
+
+
+# ---- The host ----------------------------------------------------------------
+
+
+def test_rss():
+    """What was sampled is what the kernel says at the end."""
+    result = run(program("touches"), 200, 600)
+    found = samples(result)
+    wanted = int(result.out) * 1024
+    [process] = found["processes"]
+    check(abs(process["peak_rss_bytes"] - wanted) <= 4 * MIB,
+          f"peak RSS {process['peak_rss_bytes']}, the kernel's {wanted}")
+    check(0 < process["peak_pss_bytes"] <= wanted, "peak PSS", process)
+    equal(process["peak_gpu_bytes"], None, "GPU memory of a program that uses none")
+    host = device(found, "cpu")
+    check(wanted < host["peak_used_bytes"] < host["total_bytes"], "the system's memory", host)
+
+
+def test_in_order():
+    """Samples stand among the program's events, each in its time."""
+    result = run(program("emit"), 200000)
+    trace = result.dump(events=True)
+    times = [e["time"] for e in trace["events"]]
+    equal(times, sorted(times), "times")
+    check(trace["kinds"].get("sample"), "no sample", trace["kinds"])
+    harness.balanced(trace)
+
+
+def test_rate():
+    """What is said of the rate is consistent, and a slow one ends at once."""
+    result = run("sleep", "1", options=["--sample-hz", "20"])
+    found = samples(result)
+    equal((found["hz_asked"], found["hz_pace"]), (20, 20), "asked")
+    check(2 <= found["taken"] <= 22 + 20 * 1.0, "taken in about a second", found)
+    check(0 < found["hz_achieved"] < 20.5, "achieved", found)
+    check(0 < found["cpu_seconds"] < 1, "time taken", found)
+    began = time.monotonic()
+    equal(run("true", options=["-f", "--sample-hz", "1"]).code, 0, "exit code")
+    check(time.monotonic() - began < 30, "a tick was waited for")
+
+
+def test_off():
+    result = run(program("ends"), "sleep", 100, options=["--sample-hz", "0"])
+    equal(report("summary", result.trace)["samples"], None, "samples")
+    equal(result.dump()["kinds"].get("sample"), None, "samples in the trace")
+    check("GPU" not in result.err, "a note on what nobody asked for", result)
+
+
+def test_many_processes():
+    """Each that comes and goes is sampled, or not, and nothing breaks."""
+    result = run("sh", "-c", "for i in $(seq 100); do true; done; " + program("touches") + " 60 300")
+    equal(result.code, 0, "exit code", result)
+    most = max(p["peak_rss_bytes"] or 0 for p in samples(result)["processes"])
+    check(60 * MIB <= most < 80 * MIB, "the last one's RSS", most)
+
+
+# ---- Untouched ---------------------------------------------------------------
+
+
+def test_sample_only_leaves_alone():
+    """The program's environment and libraries are those it has without us."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("MEMLEDGER")}
+    env["LD_PRELOAD"] = ""
+    without = plain("env", env=env).stdout.splitlines()
+    result = run("env", options=["--sample-only"], env=env)
+    equal(sorted(result.out.splitlines()), sorted(without), "environment")
+    result = run("cat", "/proc/self/maps", options=["--sample-only", "-f"])
+    check("memledger" not in result.out, "something of ours in the program", result.out)
+
+
+def test_sample_only_tree():
+    """The program and its children, with what each had and how it ended."""
+    result = run(program("touches"), 50, 1500, 3, options=["--sample-only"])
+    equal(result.code, 0, "exit code", result)
+    trace = result.dump()
+    equal([p["how"] for p in trace["processes"]], ["started"] + 3 * ["forked"], "processes")
+    equal([p["parent"] for p in trace["processes"]], [-1, 0, 0, 0], "parents")
+    contains(trace["processes"][0]["command"], "touches 50 1500 3", "command")
+    equal(trace["kinds"]["process_end"], 4, "ends")
+    equal(set(trace["kinds"]), {"sample", "process_end"}, "kinds")
+    children = samples(result)["processes"][1:]
+    for child in children:
+        check(50 * MIB <= child["peak_rss_bytes"] < 60 * MIB, "RSS of a child", child)
+    check("--heap" not in result.err, "advice that does not fit", result)
+
+
+def test_sample_only_status():
+    equal(run("sh", "-c", "exit 3", options=["--sample-only"]).code, 3, "exit code")
+    equal(report("summary", "t.mled")["processes"][0]["exit_code"], 3, "exit code in the trace")
+    result = run("sh", "-c", "kill -9 $$", options=["--sample-only", "-f"])
+    equal(result.code, -signal.SIGKILL, "end by a signal")
+
+
+def test_reports_on_samples_alone():
+    result = run(program("touches"), 30, 400, options=["--sample-only"])
+    for verb in ("summary", "stats", "events"):
+        done = plain(harness.MEMLEDGER, verb, result.trace)
+        equal((done.returncode, done.stderr), (0, ""), f"memledger {verb}")
+        report(verb, result.trace)
+    contains(plain(harness.MEMLEDGER, "events", result.trace).stdout, "of_pid=", "events")
+    equal(plain(harness.MEMLEDGER, "compare", result.trace, result.trace).returncode, 0, "compare")
+    for files in ([result.trace], [result.trace, result.trace]):
+        done = plain(harness.MEMLEDGER, "plot", *files, "-o", "p.svg")
+        equal((done.returncode, done.stderr), (0, ""), "memledger plot")
+        with open("p.svg") as f:
+            contains(f.read(), "memory in use", "picture")
+
+
+# ---- GPUs --------------------------------------------------------------------
+
+
+def gpu_events(result, **wanted):
+    """Samples of GPUs that have all these fields."""
+    return [e for e in report("events", result.trace, "--kind", "sample")["events"]
+            if e["sampled_device"].startswith("cuda:")
+            and all(e.get(key) == value for key, value in wanted.items())]
+
+
+def use_gpu(*options, mib=256, ms=300, **settings):
+    return run(program("uses_gpu"), mib, ms, options=options, env=with_standin(**settings))
+
+
+def test_gpu():
+    result = use_gpu()
+    equal(result.code, 0, "exit code", result)
+    found = samples(result)
+    equal((found["hz_asked"], found["hz_pace"]), (1000, 1000), "asked")
+    check(found["gpu_driver"], "no driver version", found)
+    equal([d["device"] for d in found["devices"]], ["cuda:0", "cuda:1", "cpu"], "devices")
+    gpu = device(found, "cuda:0")
+    check(gpu["name"], "no name", gpu)
+    used = [e["used_bytes"] for e in gpu_events(result, sampled_device="cuda:0")
+            if "used_bytes" in e]
+    equal(max(used), gpu["peak_used_bytes"], "peak")
+    equal(max(used) - 256 * MIB in used, True, "the block itself is in the numbers", used)
+    [process] = found["processes"]
+    check(256 * MIB < process["peak_gpu_bytes"] <= gpu["peak_used_bytes"], "by process", process)
+    equal({e["process_bytes"] for e in gpu_events(result, of="processes_not_recorded")}, {0},
+          "others")
+    check(all(e["pid"] is None for e in gpu_events(result)), "a sample of a thread")
+    # Quiet stretches are short in the file: ten times a second, not a thousand.
+    check(len(used) < 0.5 * found["taken"] or found["taken"] < 100, "repetitions", len(used), found)
+
+
+def test_gpu_without_hooks():
+    result = use_gpu("--sample-only")
+    gpu = device(samples(result), "cuda:0")
+    check(gpu["peak_used_bytes"] > 256 * MIB, "peak", gpu)
+    done = plain(harness.MEMLEDGER, "plot", result.trace, "-o", "p.svg")
+    equal(done.returncode, 0, "memledger plot", done.stderr)
+    with open("p.svg") as f:
+        contains(f.read(), "cuda:0", "picture")
+
+
+def test_truth_in_plot():
+    """The driver's word over what was recorded on the same device."""
+    use_gpu()
+    equal(plain(harness.MEMLEDGER, "plot", "t.mled", "-o", "p.svg").returncode, 0, "memledger plot")
+    with open("p.svg") as f:
+        picture = f.read()
+    equal(picture.count('class="line truth'), 1, "lines")
+    contains(picture, "in use, peak", "legend")
+
+
+def test_other_processes():
+    """What a process that is not recorded has is said apart."""
+    env = with_standin()
+    other = harness.subprocess.Popen([program("uses_gpu"), "128", "2000"], env=env)
+    try:
+        time.sleep(2.5)  # it has its block from the second second to the fourth
+        result = use_gpu()
+    finally:
+        other.wait()
+    others = {e["process_bytes"] for e in gpu_events(result, of="processes_not_recorded",
+                                                     sampled_device="cuda:0")}
+    check(others and min(others) > 128 * MIB, "the other's", others)
+    [process] = samples(result)["processes"]
+    check(process["peak_gpu_bytes"] > 256 * MIB, "ours", process)
+
+
+def test_no_numbers_by_process():
+    """Where the driver does not say whose memory it is, nothing is claimed."""
+    result = use_gpu(STANDIN_NVML_NO_PROCESSES=1)
+    equal(samples(result)["processes"][0]["peak_gpu_bytes"], None, "by process")
+    equal(gpu_events(result, of="processes_not_recorded"), [], "others")
+    check(device(samples(result), "cuda:0")["peak_used_bytes"] > 256 * MIB, "the device is known")
+
+
+def test_driver_refuses():
+    result = use_gpu(STANDIN_NVML_FAIL="init")
+    contains(result.err, "memledger: no GPU was sampled: the NVIDIA driver refuses", "note")
+    equal(result.err.count("GPU was sampled"), 1, "how often it is said")
+    equal([d["device"] for d in samples(result)["devices"]], ["cpu"], "devices")
+
+
+def test_no_driver():
+    try:
+        ctypes.CDLL("libnvidia-ml.so.1")
+        raise harness.Skip("this machine has the driver", machine=True)
+    except OSError:
+        pass
+    result = run("true")
+    contains(result.err, "memledger: no GPU was sampled: no NVIDIA driver", "note")
+    equal(run("true", options=["-f", "-q"]).err, "", "what a quiet run says")
+
+
+def test_driver_hangs():
+    """Neither the run nor the host's samples wait for a driver that is stuck."""
+    began = time.monotonic()
+    result = run(program("ends"), "sleep", 300, env=with_standin(STANDIN_NVML_HANG_MS=120000))
+    equal(result.code, 0, "exit code", result)
+    check(time.monotonic() - began < 60, "the end waited for the driver")
+    contains(result.err, "memledger: no GPU was sampled: the NVIDIA driver did not answer", "note")
+    check(result.dump()["has_index"], "no footer")
+    equal([d["device"] for d in samples(result)["devices"]], ["cpu"], "devices")
+
+
+# ---- Options -----------------------------------------------------------------
+
+
+def environment(*options, **more):
+    result = run("env", options=["-f", "-q", *options], env=os.environ | more)
+    return dict(line.split("=", 1) for line in result.out.splitlines() if "=" in line)
+
+
+def test_ways_in():
+    plain_env, injected = environment(), environment("--cuda", "injection")
+    recorder = os.path.join(harness.LIBRARIES, "libmemledger.so")
+    contains(plain_env["LD_PRELOAD"], recorder, "preload")
+    equal(plain_env["NVTX_INJECTION64_PATH"], recorder, "who gets NVTX ranges")
+    check("CUDA_INJECTION64_PATH" not in plain_env, "injection without being asked")
+    equal(injected["CUDA_INJECTION64_PATH"], recorder, "injection")
+    check("libmemledger" not in injected.get("LD_PRELOAD", ""), "preload beside injection")
+    own = environment(NVTX_INJECTION64_PATH="/other.so")
+    equal(own["NVTX_INJECTION64_PATH"], "/other.so", "a tool that the user chose")
+
+
+def test_contradictions():
+    for options, word in ((["--sample-only", "--heap"], "untouched"),
+                          (["--sample-only", "--sample-hz", "0"], "nothing"),
+                          (["--heap", "--cuda", "injection"], "preload"),
+                          (["--sample-hz", "10001"], "10000")):
+        result = run("true", options=options)
+        equal(result.code, 2, f"exit code of {options}", result)
+        contains(result.err, word, "message")
+    done = plain(harness.MEMLEDGER, "run", "--sample-only")
+    equal(done.returncode, 2, "exit code without a program")
+    contains(done.stderr, "sleep 60", "message")
+
+
+harness.main(globals())

@@ -1,0 +1,45 @@
+/* touches.c: makes memory its own by writing to it, waits, and prints the most
+ * that the kernel saw it have, in KiB.
+ *
+ *     touches MIB MS [children]
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void touch(size_t mib, int wait_ms)
+{
+    char *memory = malloc(mib << 20);
+
+    if (!memory)
+        exit(1);
+    memset(memory, 1, mib << 20);
+    usleep(1000 * (useconds_t)wait_ms);
+    free(memory);
+}
+
+int main(int argc, char **argv)
+{
+    size_t mib = strtoul(argc > 1 ? argv[1] : "1", NULL, 10);
+    int wait_ms = atoi(argc > 2 ? argv[2] : "0");
+    int children = atoi(argc > 3 ? argv[3] : "0");
+    struct rusage usage;
+
+    for (int i = 0; i < children; i++)
+        if (fork() == 0) {
+            touch(mib, wait_ms);
+            _exit(0);
+        }
+    while (wait(NULL) > 0)
+        continue;
+    if (!children)
+        touch(mib, wait_ms);
+    getrusage(RUSAGE_SELF, &usage);
+    printf("%ld\n", usage.ru_maxrss);
+    return 0;
+}

@@ -1,0 +1,50 @@
+/* uses_gpu.c: takes memory of the first GPU through the CUDA driver, reports the
+ * block as its own, waits, gives it back.
+ *
+ *     uses_gpu MIB MS
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <dlfcn.h>
+#include <memledger/memledger.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void *cuda;
+
+/* Calls by name: there is no CUDA to link with. */
+#define CALL(name, types, ...)                                                                     \
+    do {                                                                                           \
+        int(*call) types = (int(*) types)dlsym(cuda, name);                                        \
+        int result = call ? call(__VA_ARGS__) : -1;                                                \
+        if (result) {                                                                              \
+            fprintf(stderr, "%s: %d\n", name, result);                                             \
+            return 1;                                                                              \
+        }                                                                                          \
+    } while (0)
+
+int main(int argc, char **argv)
+{
+    size_t bytes = (size_t)strtoull(argc > 1 ? argv[1] : "64", NULL, 10) << 20;
+    useconds_t wait_us = 1000 * (useconds_t)atoi(argc > 2 ? argv[2] : "300");
+    unsigned long long block;
+    memledger_space space;
+    void *context;
+
+    cuda = dlopen("libcuda.so.1", RTLD_NOW);
+    if (!cuda)
+        return 77;
+    CALL("cuInit", (unsigned), 0);
+    CALL("cuDevicePrimaryCtxRetain", (void **, int), &context, 0);
+    CALL("cuCtxSetCurrent", (void *), context);
+    usleep(wait_us);
+    CALL("cuMemAlloc_v2", (unsigned long long *, size_t), &block, bytes);
+    space = memledger_space_open("cuda:0", MEMLEDGER_DRIVER, "test");
+    memledger_alloc(space, (void *)block, bytes);
+    usleep(wait_us);
+    memledger_free(space, (void *)block);
+    CALL("cuMemFree_v2", (unsigned long long), block);
+    usleep(wait_us);
+    return 0;
+}
