@@ -21,11 +21,12 @@
 static_assert(sizeof(struct ml_cuda_block) <= sizeof(((struct ml_cuda_call *)0)->saved),
               "a block fits a call's saved words");
 
-static void round_up(struct ml_cuda_state *book, unsigned device, uint32_t stack)
+static void round_up(struct ml_cuda_state *book, unsigned device, uint64_t context, uint32_t stack)
 {
-    struct ml_cuda_cause rounding = {ML_IN_ROUNDING, stack, 0};
+    struct ml_cuda_cause rounding = {ML_IN_ROUNDING, stack, context, ML_CUDA_PAGE_BYTES,
+                                     ML_CUDA_PAGE_BYTES};
 
-    ml_cuda_settle(book, device, &rounding, ML_CUDA_PAGE_BYTES);
+    ml_cuda_settle(book, device, &rounding);
 }
 
 static void opened(struct ml_cuda_state *book, const struct ml_cuda_call *call,
@@ -45,7 +46,7 @@ static void opened(struct ml_cuda_state *book, const struct ml_cuda_call *call,
         return;
     ml_cuda_open_block(book, &block);
     if (ml_cuda_sorts[sort].charged)
-        round_up(book, block.device, stack);
+        round_up(book, block.device, block.context, stack);
 }
 
 /* ---- Memory by address --------------------------------------------------- */
@@ -139,9 +140,9 @@ static void begin_free(struct ml_cuda_state *book, struct ml_cuda_call *call)
  * cost if that was the first of its sort. */
 static void pages_gone(struct ml_cuda_state *book, const struct ml_cuda_block *old)
 {
-    struct ml_cuda_cause copies = {ML_IN_OTHER, 0, 0};
+    struct ml_cuda_cause copies = {ML_IN_OTHER, 0, 0, 0, old->size};
 
-    ml_cuda_settle(book, old->device, &copies, old->size);
+    ml_cuda_settle(book, old->device, &copies);
 }
 
 static void end_free(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok, uint32_t stack)
@@ -155,7 +156,7 @@ static void end_free(struct ml_cuda_state *book, struct ml_cuda_call *call, bool
     else if (old.sort == ML_SORT_MANAGED)
         pages_gone(book, &old);
     else
-        round_up(book, old.device, stack);
+        round_up(book, old.device, old.context, stack);
 }
 
 static void end_close(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
@@ -206,28 +207,62 @@ static void end_array_create(struct ml_cuda_state *book, struct ml_cuda_call *ca
 
 /* ---- Pools and graphs ---------------------------------------------------- */
 
-static void end_alloc_async(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
-                            uint32_t stack)
+static uint64_t current_pool(void)
 {
     uint64_t pool;
     int ordinal;
 
-    if (!ok)
+    return ml_cuda_get_ordinal(&ordinal) && ml_cuda_get_pool(ordinal, &pool) ? pool : 0;
+}
+
+/* The first block of a pool makes the driver take more than the pool holds. That
+ * one is measured; the others need not be. */
+static void begin_in_pool(struct ml_cuda_state *book, struct ml_cuda_call *call, uint64_t pool)
+{
+    int device = ml_cuda_current_device();
+
+    call->saved[0] = device >= 0 && pool && !ml_cuda_pool_is_known(book, pool);
+    if (call->saved[0])
+        ml_cuda_look(book, (unsigned)device);
+}
+
+static void end_in_pool(struct ml_cuda_state *book, struct ml_cuda_call *call, uint64_t pool,
+                        uint32_t stack)
+{
+    struct ml_cuda_cause start = {ML_IN_OTHER, stack, ml_cuda_current_context(), ML_CUDA_ANY_BYTES,
+                                  ML_CUDA_ANY_BYTES};
+    int device = ml_cuda_current_device();
+
+    if (device < 0)
         return;
     opened(book, call, ML_SORT_ASYNC, call->args[1], stack);
-    if (ml_cuda_get_ordinal(&ordinal) && ml_cuda_get_pool(ordinal, &pool))
-        ml_cuda_pool_look(book, pool, (unsigned)ml_cuda_device(ordinal), stack);
+    ml_cuda_pool_look(book, pool, (unsigned)device, stack);
+    if (call->saved[0])
+        ml_cuda_settle(book, (unsigned)device, &start);
+}
+
+static void begin_alloc_async(struct ml_cuda_state *book, struct ml_cuda_call *call)
+{
+    begin_in_pool(book, call, current_pool());
+}
+
+static void end_alloc_async(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                            uint32_t stack)
+{
+    if (ok)
+        end_in_pool(book, call, current_pool(), stack);
+}
+
+static void begin_alloc_pool(struct ml_cuda_state *book, struct ml_cuda_call *call)
+{
+    begin_in_pool(book, call, call->args[2]);
 }
 
 static void end_alloc_pool(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
                            uint32_t stack)
 {
-    int device = ml_cuda_current_device();
-
-    if (!ok || device < 0)
-        return;
-    opened(book, call, ML_SORT_ASYNC, call->args[1], stack);
-    ml_cuda_pool_look(book, call->args[2], (unsigned)device, stack);
+    if (ok)
+        end_in_pool(book, call, call->args[2], stack);
 }
 
 static void end_free_async(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
@@ -288,7 +323,7 @@ static void end_create(struct ml_cuda_state *book, struct ml_cuda_call *call, bo
     if (device < 0)
         return;
     ml_cuda_open_block(book, &block);
-    round_up(book, block.device, stack);
+    round_up(book, block.device, 0, stack);
 }
 
 static void begin_release(struct ml_cuda_state *book, struct ml_cuda_call *call)
@@ -308,7 +343,7 @@ static void end_release(struct ml_cuda_state *book, struct ml_cuda_call *call, b
     if (old.sort == ML_SORT_NONE)
         return;
     if (ok)
-        round_up(book, old.device, stack);
+        round_up(book, old.device, 0, stack);
     else
         ml_cuda_handle_restored(book, &old);
 }
@@ -397,16 +432,23 @@ const struct ml_cuda_plan ml_cuda_plans[ML_CUDA_ACTIONS] = {
     [ML_CUDA_ALLOC] = {.underway = true, .asks = true, .end = end_alloc},
     [ML_CUDA_ALLOC_PITCH] = {.underway = true, .asks = true, .end = end_alloc_pitch},
     [ML_CUDA_ALLOC_MANAGED] = {.asks = true, .end = end_alloc_managed},
-    [ML_CUDA_ALLOC_HOST] = {.asks = true, .end = end_alloc_host},
+    [ML_CUDA_ALLOC_HOST] = {ML_THIS_DEVICE, ML_IN_OTHER, true, .end = end_alloc_host},
     [ML_CUDA_FREE] = {.underway = true, .begin = begin_free, .end = end_free},
     [ML_CUDA_FREE_HOST] = {.begin = begin_free_host, .end = end_close},
-    [ML_CUDA_REGISTER] = {.asks = true, .end = end_register},
+    [ML_CUDA_REGISTER] = {ML_THIS_DEVICE, ML_IN_OTHER, true, .end = end_register},
     [ML_CUDA_UNREGISTER] = {.begin = begin_unregister, .end = end_close},
-    [ML_CUDA_ALLOC_ASYNC] = {.underway = true, .asks = true, .end = end_alloc_async},
-    [ML_CUDA_ALLOC_POOL] = {.underway = true, .asks = true, .end = end_alloc_pool},
+    [ML_CUDA_ALLOC_ASYNC] = {.underway = true,
+                             .asks = true,
+                             .begin = begin_alloc_async,
+                             .end = end_alloc_async},
+    [ML_CUDA_ALLOC_POOL] = {.underway = true,
+                            .asks = true,
+                            .begin = begin_alloc_pool,
+                            .end = end_alloc_pool},
     [ML_CUDA_FREE_ASYNC] = {.begin = begin_free, .end = end_free_async},
     [ML_CUDA_POOL_DESTROY] = {ML_THIS_DEVICE, ML_IN_POOLS, true, .end = end_pool_destroy},
     [ML_CUDA_POOL_TRIM] = {.underway = true, .end = end_synchronize},
+    [ML_CUDA_STREAM] = {ML_THIS_DEVICE, ML_IN_OTHER, true, .end = end_synchronize},
     [ML_CUDA_SYNCHRONIZE] = {.end = end_synchronize},
     [ML_CUDA_CREATE] = {.underway = true, .asks = true, .end = end_create},
     [ML_CUDA_RELEASE] = {.underway = true, .begin = begin_release, .end = end_release},

@@ -17,7 +17,6 @@
 #include "stack.h"
 
 #define OUT_OF_MEMORY 2 /* CUDA_ERROR_OUT_OF_MEMORY */
-#define ANY_BYTES UINT64_MAX
 
 #define LOCK_PATIENCE_S 10 /* a thousand threads may be in front of us */
 
@@ -145,16 +144,25 @@ static uint64_t owner_of(const struct ml_cuda_call *call)
     }
 }
 
+/* What disappears with a context beyond what was its own was nobody's. */
+static uint64_t most_taken(const struct ml_cuda_call *call)
+{
+    bool ends = call->action == ML_CUDA_CONTEXT_END || call->action == ML_CUDA_PRIMARY_END;
+
+    return ends ? 0 : ML_CUDA_ANY_BYTES;
+}
+
 static void settle_after(struct ml_cuda_state *book, const struct ml_cuda_call *call,
                          const struct ml_cuda_plan *plan, bool ok, uint32_t stack)
 {
-    struct ml_cuda_cause cause = {plan->account, stack, ok ? owner_of(call) : 0};
+    struct ml_cuda_cause cause = {plan->account, stack, ok ? owner_of(call) : 0, ML_CUDA_ANY_BYTES,
+                                  most_taken(call)};
     int device = plan->reach == ML_THIS_DEVICE ? ml_cuda_current_device() : -1;
 
     if (device >= 0)
-        ml_cuda_settle(book, (unsigned)device, &cause, ANY_BYTES);
+        ml_cuda_settle(book, (unsigned)device, &cause);
     for (unsigned i = 0; plan->reach == ML_ALL_DEVICES && i < book->devices; i++)
-        ml_cuda_settle(book, i, &cause, ANY_BYTES);
+        ml_cuda_settle(book, i, &cause);
 }
 
 void ml_cuda_begin(struct ml_cuda_call *call)

@@ -32,6 +32,7 @@ enum ml_cuda_action {
     ML_CUDA_POOL_CREATE,    /* *0 pool, 1 properties */
     ML_CUDA_POOL_DESTROY,   /* 0 pool */
     ML_CUDA_POOL_TRIM,      /* 0 pool */
+    ML_CUDA_STREAM,         /* a stream is made or unmade */
     ML_CUDA_SYNCHRONIZE,    /* pools may have shrunk */
     ML_CUDA_CREATE,         /* *0 handle, 1 bytes, 2 properties */
     ML_CUDA_RELEASE,        /* 0 handle */

@@ -97,7 +97,7 @@ void ml_cuda_charge(struct ml_cuda_state *book, unsigned device, const struct ml
 void ml_cuda_charges_end(struct ml_cuda_state *book, unsigned device, uint64_t owner)
 {
     for (int account = 0; account < ML_CUDA_SPACES; account++) {
-        struct ml_cuda_cause all = {(enum ml_cuda_space)account, 0, owner};
+        struct ml_cuda_cause all = {.account = (enum ml_cuda_space)account, .owner = owner};
         take(book, device, &all, UINT64_MAX);
     }
 }
@@ -131,15 +131,14 @@ void ml_cuda_look(struct ml_cuda_state *book, unsigned device)
     charges->looked = true;
 }
 
-static int64_t within(int64_t bytes, uint64_t limit)
+static int64_t within(int64_t bytes, const struct ml_cuda_cause *cause)
 {
     if (bytes > 0)
-        return (int64_t)ml_min_u64((uint64_t)bytes, limit);
-    return -(int64_t)ml_min_u64((uint64_t)-bytes, limit);
+        return (int64_t)ml_min_u64((uint64_t)bytes, cause->most_up);
+    return -(int64_t)ml_min_u64((uint64_t)-bytes, cause->most_down);
 }
 
-void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_cause *cause,
-                    uint64_t limit)
+void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_cause *cause)
 {
     struct ml_cuda_charges *charges = &book->charges[device];
     struct ml_cuda_reading r;
@@ -149,7 +148,7 @@ void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml
         return;
     if (alone) {
         ml_cuda_charge(book, device, cause,
-                       within(difference(charges, &r) - charges->residual, limit));
+                       within(difference(charges, &r) - charges->residual, cause));
         charges->residual = difference(charges, &r);
     }
     record_sample(device, &r, 0);

@@ -23,7 +23,12 @@ struct ml_cuda_cause {
     enum ml_cuda_space account;
     uint32_t stack;
     uint64_t owner; /* context or pool, 0: none */
+    /* The most that a call can have added or taken; what is beyond is not its
+     * doing. */
+    uint64_t most_up, most_down;
 };
+
+#define ML_CUDA_ANY_BYTES ((uint64_t)INT64_MAX)
 
 /* Adds to an account, or takes from it: its own owner's newest entries first, no
  * more than there is. */
@@ -36,10 +41,8 @@ void ml_cuda_charges_end(struct ml_cuda_state *book, unsigned device, uint64_t o
 /* Before a call: what has drifted since the last look is not its doing. */
 void ml_cuda_look(struct ml_cuda_state *book, unsigned device);
 
-/* After a call: enters what it changed, at most `limit` bytes up or down, and
- * records NVML's reading as a sample. */
-void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_cause *cause,
-                    uint64_t limit);
+/* After a call: enters what it changed, and records NVML's reading as a sample. */
+void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_cause *cause);
 
 /* Records a reading alone; `bits` are added to its own. */
 void ml_cuda_sample(struct ml_cuda_state *book, unsigned device, uint32_t bits);

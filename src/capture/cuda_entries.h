@@ -141,12 +141,12 @@
     ENTRY(cuCtxSynchronize, 0, SYNCHRONIZE)                                       \
     ENTRY(cuCtxSynchronize_v2, 1, SYNCHRONIZE)                                    \
     ENTRY(cuEventSynchronize, 1, SYNCHRONIZE)                                     \
-    ENTRY(cuStreamDestroy, 1, SYNCHRONIZE)                                        \
-    ENTRY(cuStreamDestroy_v2, 1, SYNCHRONIZE)                                     \
+    ENTRY(cuStreamDestroy, 1, STREAM)                                             \
+    ENTRY(cuStreamDestroy_v2, 1, STREAM)                                          \
     /* What makes the driver take memory once: streams, events, copies, fills. */ \
-    ENTRY(cuStreamCreate, 2, FIRST_CALL)                                          \
-    ENTRY(cuStreamCreateWithPriority, 3, FIRST_CALL)                              \
-    ENTRY(cuGreenCtxStreamCreate, 4, FIRST_CALL)                                  \
+    ENTRY(cuStreamCreate, 2, STREAM)                                              \
+    ENTRY(cuStreamCreateWithPriority, 3, STREAM)                                  \
+    ENTRY(cuGreenCtxStreamCreate, 4, STREAM)                                      \
     ENTRY(cuStreamBeginCapture, 1, FIRST_CALL)                                    \
     ENTRY(cuStreamBeginCapture_ptsz, 1, FIRST_CALL)                               \
     ENTRY(cuStreamBeginCapture_v2, 2, FIRST_CALL)                                 \

@@ -26,7 +26,7 @@ static struct ml_cuda_pool *find(struct ml_cuda_state *book, uint64_t pool, unsi
 
 static void look(struct ml_cuda_state *book, struct ml_cuda_pool *p, uint32_t stack)
 {
-    struct ml_cuda_cause cause = {ML_IN_POOLS, stack, p->pool};
+    struct ml_cuda_cause cause = {.account = ML_IN_POOLS, .stack = stack, .owner = p->pool};
     uint64_t reserved;
 
     if (!ml_cuda_get_pool_reserved(p->pool, &reserved) || reserved == p->reserved)
@@ -34,6 +34,15 @@ static void look(struct ml_cuda_state *book, struct ml_cuda_pool *p, uint32_t st
     ml_cuda_charge(book, p->device, &cause, (int64_t)(reserved - p->reserved));
     p->reserved = reserved;
     ml_cuda_sample(book, p->device, 0);
+}
+
+bool ml_cuda_pool_is_known(const struct ml_cuda_state *book, uint64_t pool)
+{
+    for (uint32_t i = 0; i < book->pools_used; i++) {
+        if (book->pools[i].pool == pool)
+            return true;
+    }
+    return false;
 }
 
 void ml_cuda_pool_look(struct ml_cuda_state *book, uint64_t pool, unsigned device, uint32_t stack)
@@ -54,7 +63,7 @@ void ml_cuda_pool_gone(struct ml_cuda_state *book, uint64_t pool)
 {
     for (uint32_t i = 0; i < book->pools_used; i++) {
         struct ml_cuda_pool *p = &book->pools[i];
-        struct ml_cuda_cause cause = {ML_IN_POOLS, 0, pool};
+        struct ml_cuda_cause cause = {.account = ML_IN_POOLS, .owner = pool};
         if (p->pool != pool)
             continue;
         ml_cuda_charge(book, p->device, &cause, -(int64_t)p->reserved);
@@ -65,7 +74,7 @@ void ml_cuda_pool_gone(struct ml_cuda_state *book, uint64_t pool)
 
 void ml_cuda_graphs_look(struct ml_cuda_state *book, uint32_t stack)
 {
-    struct ml_cuda_cause cause = {ML_IN_GRAPHS, stack, 0};
+    struct ml_cuda_cause cause = {.account = ML_IN_GRAPHS, .stack = stack};
     uint64_t reserved, before;
     int ordinal, device;
 

@@ -14,6 +14,9 @@
 
 #include "cuda_state.h"
 
+/* Whether it was looked at before. */
+bool ml_cuda_pool_is_known(const struct ml_cuda_state *book, uint64_t pool);
+
 /* Enters what the pool holds now. */
 void ml_cuda_pool_look(struct ml_cuda_state *book, uint64_t pool, unsigned device, uint32_t stack);
 
