@@ -2,8 +2,8 @@
 # dist.sh: one tarball that runs on any x86-64 Linux with glibc 2.28 or later.
 #
 # zig's C compiler carries the symbol lists of old glibc versions, so nothing
-# newer than the one named below can be linked. zstd and xxHash come from the
-# distribution's static archives; only their headers are shown to the compiler,
+# newer than the one named below can be linked. zstd, xxHash, libelf and zlib,
+# which that needs, come from the distribution's static archives; only their headers are shown to the compiler,
 # since the rest of /usr/include belongs to another glibc.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
@@ -22,28 +22,33 @@ say "static libraries"
 deps=$work/deps
 rm -rf "$deps" "$work/build" "$work/stage"
 mkdir -p "$deps/include" "$deps/lib/pkgconfig"
-# stage_library NAME HEADER...
+# stage_library PACKAGE NAME NEEDED HEADER...: as pkg-config calls it, without
+# lib, and the packages that it needs.
 stage_library() {
-  local name=$1 libdir incdir
-  shift
-  libdir=$(pkg-config --variable=libdir "lib$name")
-  incdir=$(pkg-config --variable=includedir "lib$name")
+  local package=$1 name=$2 needed=$3 libdir incdir
+  shift 3
+  libdir=$(pkg-config --variable=libdir "$package")
+  incdir=$(pkg-config --variable=includedir "$package")
   # Debian's zstd says /usr/lib, and lives one folder deeper.
   [ -f "$libdir/lib$name.a" ] || libdir=/usr/lib/x86_64-linux-gnu
   cp "$libdir/lib$name.a" "$deps/lib/"
   for header; do
     if [ -f "$incdir/$header" ]; then cp "$incdir/$header" "$deps/include/"; fi
   done
-  cat >"$deps/lib/pkgconfig/lib$name.pc" <<END
+  cat >"$deps/lib/pkgconfig/$package.pc" <<END
 Name: $name
 Description: static $name
-Version: $(pkg-config --modversion "lib$name")
+Version: $(pkg-config --modversion "$package")
+Requires.private: $needed
 Libs: -L$deps/lib -l$name
 Cflags: -I$deps/include
 END
 }
-stage_library zstd zstd.h zstd_errors.h
-stage_library xxhash xxhash.h xxh3.h
+stage_library libzstd zstd "" zstd.h zstd_errors.h
+stage_library libxxhash xxhash "" xxhash.h xxh3.h
+stage_library zlib z ""
+stage_library libelf elf "$(pkg-config --print-requires-private libelf | cut -d' ' -f1 | xargs)" \
+  libelf.h gelf.h
 
 say "build for glibc $glibc"
 zig="'$venv/bin/python', '-m', 'ziglang'"
@@ -67,7 +72,7 @@ name=memledger-$version-linux-x86_64
 stage=$work/stage/$name
 "$meson" install -C "$work/build" --quiet --destdir "$stage"
 # What is linked in brings its terms along.
-for package in libzstd-dev libxxhash-dev; do
+for package in libzstd-dev libxxhash-dev libelf-dev zlib1g-dev; do
   install -D -m 644 "/usr/share/doc/$package/copyright" \
     "$stage/share/doc/memledger/third-party/${package%-dev}.txt"
 done

@@ -31,6 +31,7 @@ need_compiler() {
   need pkg-config has pkg-config
   need libzstd-dev has_library libzstd
   need libxxhash-dev has_library libxxhash
+  need libelf-dev has_library libelf
 }
 need_venv() {
   need python3 has_system python3
@@ -67,6 +68,7 @@ bench)
 dist)
   need_compiler
   need binutils has readelf
+  need zlib1g-dev has_library zlib
   need_venv
   ;;
 lint)

@@ -57,11 +57,15 @@ static void mark_fields(const struct ml_trace *trace, struct ml_event_view *v)
 static void sample_fields(const struct ml_trace *trace, struct ml_event_view *v)
 {
     static const char *const keys[] = {"used_bytes", "free_bytes", "total_bytes", "process_bytes"};
+    uint64_t process = v->event->args[1] >> ML_SAMPLE_PROCESS_SHIFT;
 
     add_string(v, trace, "sampled_device", v->event->args[0]);
     for (unsigned i = 0; i < 4; i++)
         if (v->event->args[1] & (1u << i))
             add_number(v, keys[i], ML_FIELD_BYTES, v->event->args[2 + i]);
+    if (process && v->event->args[1] & ML_SAMPLE_BY_PROCESS)
+        add_number(v, "sampled_pid", ML_FIELD_COUNT,
+                   ml_trace_process(trace, (uint32_t)(process - 1))->pid);
 }
 
 static void object_fields(const struct ml_trace *trace, struct ml_event_view *v)

@@ -18,6 +18,7 @@ struct reader {
     bool has_freed;
     struct ml_block freed; /* by the event being read */
     uint64_t shown;
+    struct ml_stack_view stack; /* the last that was shown */
 
     /* The last scope and space, since events mostly repeat them. */
     struct ml_buf path, place;
@@ -115,6 +116,9 @@ static int look_at(struct reader *r, const struct ml_event *event)
     v->pid = ml_trace_process(trace, thread->process)->pid;
     v->tid = thread->tid;
     v->scope = (const char *)r->path.data;
+    v->stack = event->stack ? &r->stack : NULL;
+    if (v->stack && ml_stack_view(trace, event->stack, &r->stack) < 0)
+        return -ENOMEM;
     ml_event_fields(trace, r->has_freed ? &r->freed : NULL, v);
     return 1;
 }
@@ -164,6 +168,7 @@ int ml_events(const struct ml_trace *trace, const struct ml_events_opts *opts,
     ml_cursor_free(cursor);
     ml_buf_release(&r.path);
     ml_buf_release(&r.place);
+    ml_stack_view_release(&r.stack);
     ml_replay_release(&r.replay);
     return result;
 }

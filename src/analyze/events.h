@@ -11,6 +11,7 @@
 
 #include "health.h"
 #include "replay.h"
+#include "stack_view.h"
 #include "trace.h"
 
 struct ml_events_opts {
@@ -50,8 +51,9 @@ struct ml_event_view {
     const char *device, *level, *space;
     bool has_address;
     bool has_bytes;
-    uint64_t bytes;    /* of the event, or of the block that it frees */
-    const char *scope; /* path, "" for none */
+    uint64_t bytes;                    /* of the event, or of the block that it frees */
+    const char *scope;                 /* path, "" for none */
+    const struct ml_stack_view *stack; /* NULL: it has none */
     struct ml_field fields[ML_FIELDS_MAX];
     size_t field_count;
 };

@@ -25,6 +25,7 @@
 #include "nanoseconds.h"
 #include "objects.h"
 #include "session.h"
+#include "stack.h"
 #include "sys.h"
 #include "writer.h"
 
@@ -41,6 +42,7 @@ struct process {
     struct ml_lock lock;
     _Atomic uint32_t state;
     struct ml_lock names_lock;
+    struct ml_lock stacks_lock;
     struct ml_lock announce_lock;
     _Atomic bool announced; /* or nothing to announce */
     _Atomic bool names_dropped;
@@ -141,6 +143,7 @@ static void start_locked(struct process *p)
     if (!session_sought) {
         ml_writer_init();
         ml_names_init();
+        ml_stack_init();
         open_session();
         session_sought = true;
     }
@@ -280,6 +283,11 @@ struct ml_lock *ml_recorder_names_lock(void)
     return &process->names_lock;
 }
 
+struct ml_lock *ml_recorder_stacks_lock(void)
+{
+    return &process->stacks_lock;
+}
+
 /* A child's other threads wait here until the first has announced everything. */
 void ml_recorder_announce(void)
 {
@@ -292,6 +300,7 @@ void ml_recorder_announce(void)
     if (!p->announced) {
         ml_names_announce();
         ml_objects_announce();
+        ml_stack_announce();
         ml_control_announce();
         atomic_store_explicit(&p->announced, true, memory_order_release);
     }
@@ -318,6 +327,7 @@ void ml_recorder_announce_again(void)
     atomic_store_explicit(&p->names_dropped, false, memory_order_relaxed);
     ml_names_announce();
     ml_objects_announce();
+    ml_stack_announce();
     announcing = false;
 }
 

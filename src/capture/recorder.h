@@ -36,8 +36,10 @@ bool ml_recorder_in_session(void);
  * had. *ret_data are its words. */
 struct ml_ring *ml_recorder_claim(uint64_t **ret_data, struct ml_writer **ret_writer);
 
-/* For the name tables. Cleared in a forked child, like all that is here. */
+/* For the name tables and for those of stacks. Cleared in a forked child, like
+ * all that is here. */
 struct ml_lock *ml_recorder_names_lock(void);
+struct ml_lock *ml_recorder_stacks_lock(void);
 
 /* In a forked child, once, tells the collector the names that the parent had
  * given; else nothing. Called with a ring in hand. */

@@ -11,6 +11,10 @@
 
 #include <stdint.h>
 
+/* Once per program, after ml_names_init: the lock here is taken before that of
+ * the names, in a fork too. */
+void ml_stack_init(void);
+
 /* The stack from the caller's caller outwards; 0 where it cannot be known (a
  * full table, no session). Keeps errno; allocates nothing; not for signal
  * handlers. */

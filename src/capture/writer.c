@@ -183,6 +183,12 @@ static _Atomic uint64_t *lost_counter(struct ml_writer *w)
     return orphaned(w, 0) ? &ml_session->unrecorded_lost : &w->ring->lost;
 }
 
+static bool is_definition(unsigned kind)
+{
+    return kind == ML_REC_STRING || kind == ML_REC_SPACE || kind == ML_REC_OBJECT ||
+           kind == ML_REC_LIBRARY || kind == ML_REC_STACK;
+}
+
 /* Names are no events: they are told again when there is room. Scopes must
  * balance whatever is lost: a pop goes the way of its push, or comes later. */
 static void drop(struct ml_writer *w, const uint64_t *words)
@@ -192,7 +198,7 @@ static void drop(struct ml_writer *w, const uint64_t *words)
 
     if (!lost)
         return;
-    if (kind == ML_REC_STRING || kind == ML_REC_SPACE || kind == ML_REC_OBJECT) {
+    if (is_definition(kind)) {
         ml_recorder_names_dropped();
         return;
     }

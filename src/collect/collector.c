@@ -16,6 +16,7 @@
 
 #include "merge.h"
 #include "nanoseconds.h"
+#include "symbols.h"
 
 /* How long to sleep after a pass that found little: rings that fill wake us, so
  * this only bounds how late a trickle of events is seen. */
@@ -469,6 +470,7 @@ int ml_collector_run(struct ml_collector *c)
         sleep_until_rung(c);
     }
     finish(c);
+    ml_symbols_define(&c->stage);
     r = ml_trace_writer_close(&c->writer);
     publish_progress(c);
     return r;

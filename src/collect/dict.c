@@ -24,6 +24,8 @@ int ml_dict_init(struct ml_dict *d)
     memset(d, 0, sizeof(*d));
     ml_intern_init(&d->strings);
     ml_intern_init(&d->scopes);
+    ml_intern_init(&d->frames);
+    ml_intern_init(&d->stacks);
     ml_buf_init(&d->records);
     /* String 0 is "" in every trace, without a record. */
     return (int)ml_intern_put(&d->strings, "", 0, NULL);
@@ -33,6 +35,8 @@ void ml_dict_release(struct ml_dict *d)
 {
     ml_intern_release(&d->strings);
     ml_intern_release(&d->scopes);
+    ml_intern_release(&d->frames);
+    ml_intern_release(&d->stacks);
     for (int i = 0; i < ML_DEF_TAGS; i++)
         ml_vec_release(&d->by_tag[i]);
     ml_buf_release(&d->records);
@@ -86,16 +90,27 @@ const struct ml_def *ml_dict_get(const struct ml_dict *d, enum ml_def_tag tag, u
     return id < d->by_tag[tag].len ? &d->by_tag[tag].items[id] : NULL;
 }
 
+/* The number of these bytes in a table that ends at `limit`, -1 when it is full;
+ * d->error says why. */
+static int64_t intern(struct ml_dict *d, struct ml_intern *table, const void *key, size_t bytes,
+                      uint32_t limit, bool *ret_new)
+{
+    int64_t number = ml_intern_put(table, key, bytes, ret_new);
+
+    if (number >= 0 && number < limit)
+        return number;
+    d->error = number < 0 ? (int)number : -EOVERFLOW;
+    return -1;
+}
+
 uint32_t ml_dict_scope(struct ml_dict *d, uint32_t parent, uint32_t kind, uint32_t name)
 {
     uint32_t key[3] = {parent, kind, name};
     bool is_new = false;
-    int64_t number = ml_intern_put(&d->scopes, key, sizeof(key), &is_new);
+    int64_t number = intern(d, &d->scopes, key, sizeof(key), ML_ID_MAX - 1, &is_new);
 
-    if (number < 0 || number + 1 >= ML_ID_MAX) {
-        d->error = number < 0 ? (int)number : -EOVERFLOW;
+    if (number < 0)
         return parent;
-    }
     if (is_new)
         emit(d,
              &(struct ml_def){
@@ -114,6 +129,60 @@ uint32_t ml_dict_scope_parent(const struct ml_dict *d, uint32_t scope)
     if (bytes)
         memcpy(key, bytes, sizeof(key));
     return key[0];
+}
+
+static int64_t frame_number(struct ml_dict *d, const struct ml_dict_frame *frame)
+{
+    bool is_new = false;
+    int64_t number = intern(d, &d->frames, frame, sizeof(*frame), ML_ID_MAX, &is_new);
+
+    if (number >= 0 && is_new)
+        emit(d, &(struct ml_def){.tag = ML_DEF_FRAME,
+                                 .id = (uint32_t)number,
+                                 .fields = {[ML_FRAME_KIND] = ML_FRAME_NATIVE,
+                                            [ML_FRAME_WHERE] = frame->library,
+                                            [ML_FRAME_WHAT] = frame->address}});
+    return number;
+}
+
+uint32_t ml_dict_stack(struct ml_dict *d, uint32_t caller, const struct ml_dict_frame *frame)
+{
+    int64_t frame_id = frame_number(d, frame);
+    uint32_t key[2] = {caller, (uint32_t)frame_id};
+    bool is_new = false;
+    int64_t number = -1;
+
+    if (frame_id >= 0)
+        number = intern(d, &d->stacks, key, sizeof(key), ML_ID_MAX - 1, &is_new);
+    if (number < 0)
+        return caller;
+    if (is_new)
+        emit(d, &(struct ml_def){
+                    .tag = ML_DEF_STACK,
+                    .id = (uint32_t)number + 1,
+                    .fields = {[ML_STACK_CALLER] = caller, [ML_STACK_FRAME] = (uint32_t)frame_id}});
+    return (uint32_t)number + 1;
+}
+
+uint32_t ml_dict_frames(const struct ml_dict *d)
+{
+    return ml_intern_len(&d->frames);
+}
+
+struct ml_dict_frame ml_dict_frame(const struct ml_dict *d, uint32_t frame)
+{
+    struct ml_dict_frame found = {0};
+    const char *bytes = ml_intern_get(&d->frames, frame, NULL);
+
+    if (bytes)
+        memcpy(&found, bytes, sizeof(found));
+    return found;
+}
+
+void ml_dict_symbol(struct ml_dict *d, uint32_t frame, uint32_t function)
+{
+    emit(d, &(struct ml_def){
+                .tag = ML_DEF_SYMBOL, .id = frame, .fields = {[ML_SYMBOL_FUNCTION] = function}});
 }
 
 void ml_dict_config(struct ml_dict *d, const char *key, const char *value)

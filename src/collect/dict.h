@@ -1,8 +1,8 @@
 /* dict.h: the trace's definitions while it is being written.
  *
- * Gives strings, processes, threads, spaces, scopes and objects their numbers
- * in the file, remembers them, and collects the definition records that the
- * writer has to put before the next events.
+ * Gives strings, processes, threads, spaces, scopes, objects, libraries, frames
+ * and stacks their numbers in the file, remembers them, and collects the definition records that
+ * the writer has to put before the next events.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,9 +15,17 @@
 #include "intern.h"
 #include "vec.h"
 
+/* A native frame. */
+struct ml_dict_frame {
+    uint64_t library; /* + 1; 0: none is known */
+    uint64_t address; /* in the library, else in the process */
+};
+
 struct ml_dict {
     struct ml_intern strings; /* number 0 is "" */
     struct ml_intern scopes;  /* of (parent, kind, name); number + 1 is the scope's */
+    struct ml_intern frames;  /* of struct ml_dict_frame */
+    struct ml_intern stacks;  /* of (caller, frame); number + 1 is the stack's */
     ML_VEC(struct ml_def) by_tag[ML_DEF_TAGS];
     struct ml_buf records; /* definitions not yet written */
     uint32_t record_count;
@@ -33,7 +41,7 @@ uint32_t ml_dict_cstr(struct ml_dict *d, const char *text);
 /* NUL-terminated; "?" for a number that was never given. */
 const char *ml_dict_text(const struct ml_dict *d, uint32_t string);
 
-/* Adds a process, thread, space or object; fields as in defs.h. Returns its
+/* Adds a process, thread, space, object or library; fields as in defs.h. Returns its
  * number, or 0 when memory or numbers run out (see d->error). */
 uint32_t ml_dict_add(struct ml_dict *d, enum ml_def_tag tag, const uint64_t fields[ML_DEF_FIELDS]);
 
@@ -43,6 +51,17 @@ const struct ml_def *ml_dict_get(const struct ml_dict *d, enum ml_def_tag tag, u
 /* The scope `name` of that kind below `parent`; a new one on first sight. */
 uint32_t ml_dict_scope(struct ml_dict *d, uint32_t parent, uint32_t kind, uint32_t name);
 uint32_t ml_dict_scope_parent(const struct ml_dict *d, uint32_t scope);
+
+/* The stack whose innermost frame this is, called from stack `caller`; a new
+ * one on first sight. `caller` where it cannot be kept. */
+uint32_t ml_dict_stack(struct ml_dict *d, uint32_t caller, const struct ml_dict_frame *frame);
+
+/* Frames so far, and one by its number. */
+uint32_t ml_dict_frames(const struct ml_dict *d);
+struct ml_dict_frame ml_dict_frame(const struct ml_dict *d, uint32_t frame);
+
+/* Says what function a frame is in. */
+void ml_dict_symbol(struct ml_dict *d, uint32_t frame, uint32_t function);
 
 /* A setting of the run. */
 void ml_dict_config(struct ml_dict *d, const char *key, const char *value);

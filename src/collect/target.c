@@ -65,6 +65,8 @@ void ml_target_free(struct ml_target *t)
     ml_vec_release(&t->strings);
     ml_vec_release(&t->objects);
     ml_vec_release(&t->counters);
+    ml_vec_release(&t->stacks);
+    ml_vec_release(&t->libraries);
     free(t);
 }
 

@@ -53,6 +53,14 @@ struct ml_announced_space {
     uint32_t name;
 };
 
+/* An object that a target's loader had loaded when it was announced. */
+struct ml_target_library {
+    uint32_t number; /* the target's */
+    uint32_t id;     /* the trace's */
+    uint64_t base;
+    uint64_t end;
+};
+
 struct ml_target {
     uint32_t pid;
     uint32_t process;  /* number in the trace */
@@ -68,7 +76,9 @@ struct ml_target {
     ML_VEC(uint32_t) strings; /* its number -> the trace's; likewise below */
     ML_VEC(uint32_t) objects; /* + 1; 0: not defined */
     ML_VEC(int64_t) counters;
-    uint32_t spaces[ML_SPACE_MAX + 1]; /* + 1; 0: not used yet */
+    ML_VEC(uint32_t) stacks;                    /* 0: not defined */
+    ML_VEC(struct ml_target_library) libraries; /* in the order of their announcement */
+    uint32_t spaces[ML_SPACE_MAX + 1];          /* + 1; 0: not used yet */
     struct ml_announced_space announced[ML_SPACE_MAX + 1];
     struct ml_profile *profile; /* NULL until it asks for one */
 };

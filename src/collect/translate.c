@@ -4,20 +4,18 @@
  */
 #include "translate.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "config_keys.h"
 #include "memledger/memledger.h"
+#include "profile_requests.h"
+#include "record_words.h"
+#include "target_stacks.h"
 #include "varint.h"
 
 #define OBJECTS_MAX (1u << 20)
 
 /* Words of each record, 0 for those that do not exist. A string's depends on
- * its length. */
+ * its length, a stack's on its frames. */
 static const uint8_t record_words[ML_REC_KINDS] = {
     [ML_ALLOC] = 3,
     [ML_FREE] = 2,
@@ -29,6 +27,7 @@ static const uint8_t record_words[ML_REC_KINDS] = {
     [ML_PUSH] = 2,
     [ML_POP] = 1,
     [ML_MARK] = 4,
+    [ML_SAMPLE] = 6,
     [ML_START] = 2,
     [ML_STOP] = 2,
     [ML_MARKER] = 3,
@@ -41,22 +40,10 @@ static const uint8_t record_words[ML_REC_KINDS] = {
     [ML_REC_CONFIG] = 2,
     [ML_REC_STATE] = 2,
     [ML_REC_REQUEST] = 3,
+    [ML_REC_LIBRARY] = 5,
+    [ML_REC_STACK] = 2,
+    [ML_REC_ALLOC_STACK] = 4,
 };
-
-static inline uint64_t word(const struct ml_source *s, unsigned i)
-{
-    return s->data[(s->tail + i) & s->mask];
-}
-
-static inline uint32_t high(uint64_t pair)
-{
-    return (uint32_t)(pair >> 32);
-}
-
-static inline uint32_t low(uint64_t pair)
-{
-    return (uint32_t)pair;
-}
 
 static inline void emit(struct ml_stage *stage, struct ml_target *t, const struct ml_event *ev)
 {
@@ -152,8 +139,12 @@ static uint32_t length_of(const struct ml_source *s, unsigned kind)
     uint32_t words = kind < ML_REC_KINDS ? record_words[kind] : 0;
 
     if (ML_UNLIKELY(kind == ML_REC_STRING)) {
-        uint32_t bytes = low(word(s, 1));
+        uint32_t bytes = ml_low(ml_word(s, 1));
         return bytes > ML_NAME_MAX_BYTES ? 0 : words + (bytes + 7) / 8;
+    }
+    if (ML_UNLIKELY(kind == ML_REC_STACK)) {
+        uint32_t frames = ml_low(ml_word(s, 1));
+        return frames > ML_STACK_MAX_FRAMES ? 0 : words + frames;
     }
     return words;
 }
@@ -162,7 +153,7 @@ bool ml_source_peek(struct ml_stage *stage, struct ml_source *s)
 {
     if (s->tail == s->end)
         return false;
-    s->first = word(s, 0);
+    s->first = ml_word(s, 0);
     s->words = length_of(s, s->first & 0xff);
     s->ticks = ml_ticks_unwrap(stage->ticks, s->first >> 16);
     if (ML_LIKELY(s->words && s->words <= s->end - s->tail))
@@ -181,43 +172,30 @@ void ml_source_skip(struct ml_stage *stage, struct ml_source *s)
 
 /* ---- Definitions -------------------------------------------------------- */
 
-/* Makes entry `number` of a table; false when the number is out of bounds. */
-#define grow(table, number, limit)                                                                 \
-    ({                                                                                             \
-        bool fits = (number) < (limit);                                                            \
-        while (fits && (table)->len <= (number))                                                   \
-            fits = !ml_vec_push((table), 0);                                                       \
-        fits;                                                                                      \
-    })
-
-static uint32_t string_of(const struct ml_target *t, uint32_t number)
-{
-    return number < t->strings.len ? t->strings.items[number] : 0;
-}
-
 static void take_string(struct ml_stage *stage, struct ml_source *s)
 {
     uint64_t words[ML_RECORD_MAX_WORDS];
-    uint32_t number = high(word(s, 1));
+    uint32_t number = ml_high(ml_word(s, 1));
     /* The target may have changed it since ml_source_peek. */
-    size_t len = ml_min_u64(low(word(s, 1)), (s->words - 2) * sizeof(uint64_t));
+    size_t len = ml_min_u64(ml_low(ml_word(s, 1)), (s->words - 2) * sizeof(uint64_t));
     struct ml_target *t = s->target;
 
     for (uint32_t i = 2; i < s->words; i++)
-        words[i - 2] = word(s, i);
-    if (grow(&t->strings, number, OBJECTS_MAX))
+        words[i - 2] = ml_word(s, i);
+    if (ml_table_reach(&t->strings, number, OBJECTS_MAX))
         t->strings.items[number] = ml_dict_string(stage->dict, (const char *)words, len);
 }
 
 static void take_space(struct ml_source *s)
 {
     struct ml_target *t = s->target;
-    uint32_t number = high(word(s, 1));
-    uint64_t names = word(s, 2);
+    uint32_t number = ml_high(ml_word(s, 1));
+    uint64_t names = ml_word(s, 2);
 
     if (number && number <= ML_SPACE_MAX)
-        t->announced[number] = (struct ml_announced_space){
-            low(word(s, 1)), string_of(t, high(names)), string_of(t, low(names))};
+        t->announced[number] =
+            (struct ml_announced_space){ml_low(ml_word(s, 1)), ml_target_string(t, ml_high(names)),
+                                        ml_target_string(t, ml_low(names))};
 }
 
 /* A space's first event. One that was never announced, since its announcement
@@ -240,128 +218,34 @@ static ML_NOINLINE uint32_t define_space(struct ml_stage *stage, struct ml_targe
 static void take_object(struct ml_stage *stage, struct ml_source *s)
 {
     struct ml_target *t = s->target;
-    uint32_t number = high(word(s, 1));
-    uint32_t domain = high(word(s, 2));
+    uint32_t number = ml_high(ml_word(s, 1));
+    uint32_t domain = ml_high(ml_word(s, 2));
     uint64_t fields[ML_DEF_FIELDS] = {
         [ML_OBJECT_PROCESS] = t->process,
-        [ML_OBJECT_KIND] = low(word(s, 1)),
+        [ML_OBJECT_KIND] = ml_low(ml_word(s, 1)),
         [ML_OBJECT_DOMAIN] = domain < t->objects.len ? t->objects.items[domain] : 0,
-        [ML_OBJECT_NAME] = string_of(t, low(word(s, 2))),
+        [ML_OBJECT_NAME] = ml_target_string(t, ml_low(ml_word(s, 2))),
     };
 
-    if (!number || !grow(&t->objects, number, OBJECTS_MAX) ||
-        !grow(&t->counters, number, OBJECTS_MAX))
+    if (!number || !ml_table_reach(&t->objects, number, OBJECTS_MAX) ||
+        !ml_table_reach(&t->counters, number, OBJECTS_MAX))
         return;
     if (!t->objects.items[number]) /* else it is told again */
         t->objects.items[number] = 1 + ml_dict_add(stage->dict, ML_DEF_OBJECT, fields);
-}
-
-/* ---- The profiler ------------------------------------------------------- */
-
-static struct ml_profile *profile_of(struct ml_stage *stage, struct ml_target *t)
-{
-    char link[40], directory[PATH_MAX];
-    ssize_t n;
-
-    if (t->profile)
-        return t->profile;
-    snprintf(link, sizeof(link), "/proc/%u/cwd", t->pid);
-    n = readlink(link, directory, sizeof(directory) - 1);
-    directory[n > 0 ? n : 0] = '\0';
-    ml_profile_new(stage->dict, directory, stage->start_wall_ns, &t->profile);
-    return t->profile;
-}
-
-/* This process, or all servers of the run. */
-static bool is_meant(const struct ml_target *t, bool servers, const struct ml_target *self)
-{
-    return servers ? !strcmp(t->role, "server") : t == self;
-}
-
-/* The recorder says first whose settings follow. */
-static void take_config(struct ml_stage *stage, struct ml_source *s)
-{
-    uint64_t pair = word(s, 1);
-    const char *key = ml_dict_text(stage->dict, string_of(s->target, high(pair)));
-    const char *value = ml_dict_text(stage->dict, string_of(s->target, low(pair)));
-
-    if (!strcmp(key, ml_keys[ML_KEY_PROFILE_PROCESS].name)) {
-        s->target->sets_servers = !strcmp(value, "server");
-        return;
-    }
-    for (size_t i = 0; i < stage->targets.len; i++) {
-        struct ml_target *t = stage->targets.items[i];
-        bool meant = is_meant(t, s->target->sets_servers, s->target);
-        struct ml_profile *p = meant ? profile_of(stage, t) : NULL;
-        if (p)
-            ml_profile_set_config(p, key, value);
-    }
-}
-
-static void take_state(struct ml_stage *stage, struct ml_source *s, uint64_t time_ns)
-{
-    bool servers = high(word(s, 1));
-
-    for (size_t i = 0; i < stage->targets.len; i++) {
-        struct ml_target *t = stage->targets.items[i];
-        bool meant = is_meant(t, servers, s->target);
-        struct ml_profile *p = meant ? profile_of(stage, t) : NULL;
-        if (p)
-            ml_profile_set_state(p, low(word(s, 1)), time_ns);
-    }
-}
-
-static int dump(struct ml_stage *stage, struct ml_source *s, uint64_t argument,
-                struct ml_error *err)
-{
-    bool servers = argument >> 8 & 1;
-    int result = 0;
-
-    for (size_t i = 0; i < stage->targets.len; i++) {
-        struct ml_target *t = stage->targets.items[i];
-        bool meant = is_meant(t, servers, s->target);
-        struct ml_profile *p = meant ? profile_of(stage, t) : NULL;
-        int r = p ? ml_profile_dump(p, argument & 1, err) : 0;
-        result = result ? result : r;
-    }
-    return result;
-}
-
-static void take_request(struct ml_stage *stage, struct ml_source *s)
-{
-    struct ml_profile *p = profile_of(stage, s->target);
-    uint64_t argument = word(s, 2);
-    struct ml_error err = {0};
-    struct ml_buf text;
-    int r = -EINVAL;
-
-    ml_buf_init(&text);
-    if (!p)
-        r = ml_error_set(&err, -ENOMEM, "the collector is out of memory");
-    else if (low(word(s, 1)) == ML_REQUEST_DUMP)
-        r = dump(stage, s, argument, &err);
-    else if (low(word(s, 1)) == ML_REQUEST_STATS)
-        r = ml_profile_stats(p, argument & 1, argument >> 8 & 0xff, argument >> 16 & 0xff,
-                             argument >> 24 & 1, &text, &err);
-    if (r)
-        ml_target_reply(s->target, high(word(s, 1)), r, err.text, strlen(err.text));
-    else
-        ml_target_reply(s->target, high(word(s, 1)), 0, text.data ? (char *)text.data : "",
-                        text.len);
-    ml_buf_release(&text);
 }
 
 /* ---- Events ------------------------------------------------------------- */
 
 static void push(struct ml_stage *stage, struct ml_source *s)
 {
-    uint64_t pair = word(s, 1);
+    uint64_t pair = ml_word(s, 1);
 
     if (s->depth == ML_SCOPE_MAX_DEPTH) {
         s->too_deep++;
         return;
     }
-    s->scope = ml_dict_scope(stage->dict, s->scope, high(pair), string_of(s->target, low(pair)));
+    s->scope = ml_dict_scope(stage->dict, s->scope, ml_high(pair),
+                             ml_target_string(s->target, ml_low(pair)));
     s->depth++;
 }
 
@@ -389,13 +273,13 @@ static bool object_arg(const struct ml_target *t, uint64_t number, struct ml_eve
 
 static bool counter(struct ml_source *s, bool adjust, struct ml_event *ev)
 {
-    uint64_t number = word(s, 1);
+    uint64_t number = ml_word(s, 1);
     int64_t *value;
 
     if (!object_arg(s->target, number, ev))
         return false;
     value = &s->target->counters.items[number];
-    *value = (int64_t)((adjust ? (uint64_t)*value : 0) + word(s, 2));
+    *value = (int64_t)((adjust ? (uint64_t)*value : 0) + ml_word(s, 2));
     ev->kind = ML_COUNTER;
     ev->args[1] = ml_zigzag(*value);
     return true;
@@ -404,11 +288,33 @@ static bool counter(struct ml_source *s, bool adjust, struct ml_event *ev)
 static void marker(struct ml_source *s, struct ml_event *ev)
 {
     const struct ml_target *t = s->target;
-    uint32_t domain = high(word(s, 1));
+    uint32_t domain = ml_high(ml_word(s, 1));
 
     ev->args[0] = domain < t->objects.len ? t->objects.items[domain] : 0;
-    ev->args[1] = string_of(t, low(word(s, 1)));
-    ev->args[2] = string_of(t, (uint32_t)word(s, 2));
+    ev->args[1] = ml_target_string(t, ml_low(ml_word(s, 1)));
+    ev->args[2] = ml_target_string(t, (uint32_t)ml_word(s, 2));
+}
+
+static void alloc_stack(struct ml_source *s, struct ml_event *ev)
+{
+    ev->kind = ML_ALLOC;
+    ev->addr = ml_word(s, 1);
+    ev->size = ml_word(s, 2);
+    ev->stack = ml_target_stack(s->target, ml_word(s, 3));
+}
+
+/* Whose memory the last value counts is not the target's to say. */
+static void sample(struct ml_source *s, struct ml_event *ev)
+{
+    const uint64_t known_bits = (1u << ML_SAMPLE_PROCESS_SHIFT) - 1;
+    uint64_t pair = ml_word(s, 1);
+
+    ev->args[0] = ml_target_string(s->target, ml_high(pair));
+    ev->args[1] = ml_low(pair) & known_bits;
+    if (ev->args[1] & ML_SAMPLE_BY_PROCESS)
+        ev->args[1] |= (uint64_t)(1 + s->target->process) << ML_SAMPLE_PROCESS_SHIFT;
+    for (unsigned i = 2; i < 6; i++)
+        ev->args[i] = ml_word(s, i);
 }
 
 /* Kinds other than plain allocations and frees. Returns whether there is an
@@ -418,19 +324,19 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
 {
     switch (kind) {
     case ML_FREE_RANGE:
-        ev->addr = word(s, 1);
-        ev->size = word(s, 2);
+        ev->addr = ml_word(s, 1);
+        ev->size = ml_word(s, 2);
         return true;
     case ML_ALLOC_EX:
-        ev->addr = word(s, 1);
-        ev->size = word(s, 2);
-        ev->args[0] = word(s, 3);
-        ev->args[1] = word(s, 4);
+        ev->addr = ml_word(s, 1);
+        ev->size = ml_word(s, 2);
+        ev->args[0] = ml_word(s, 3);
+        ev->args[1] = ml_word(s, 4);
         return true;
     case ML_LABEL:
-        ev->addr = word(s, 1);
-        ev->args[0] = string_of(s->target, low(word(s, 2)));
-        ev->args[1] = high(word(s, 2));
+        ev->addr = ml_word(s, 1);
+        ev->args[0] = ml_target_string(s->target, ml_low(ml_word(s, 2)));
+        ev->args[1] = ml_high(ml_word(s, 2));
         return true;
     case ML_PUSH:
         push(stage, s);
@@ -442,22 +348,26 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
         ev->scope = s->scope;
         return true;
     case ML_MARK:
-        ev->args[0] = word(s, 1);
-        ev->args[1] = word(s, 2);
-        ev->args[2] = string_of(s->target, (uint32_t)word(s, 3));
+        ev->args[0] = ml_word(s, 1);
+        ev->args[1] = ml_word(s, 2);
+        ev->args[2] = ml_target_string(s->target, (uint32_t)ml_word(s, 3));
         return true;
-    case ML_OOM: ev->size = word(s, 1); return true;
+    case ML_OOM: ev->size = ml_word(s, 1); return true;
     case ML_START:
-    case ML_STOP: return object_arg(s->target, word(s, 1), ev);
+    case ML_STOP: return object_arg(s->target, ml_word(s, 1), ev);
     case ML_MARKER: marker(s, ev); return true;
+    case ML_SAMPLE: sample(s, ev); return true;
+    case ML_REC_ALLOC_STACK: alloc_stack(s, ev); return true;
     case ML_REC_COUNTER_SET:
     case ML_REC_COUNTER_ADJUST: return counter(s, kind == ML_REC_COUNTER_ADJUST, ev);
     case ML_REC_STRING: take_string(stage, s); return false;
     case ML_REC_SPACE: take_space(s); return false;
     case ML_REC_OBJECT: take_object(stage, s); return false;
-    case ML_REC_CONFIG: take_config(stage, s); return false;
-    case ML_REC_STATE: take_state(stage, s, ev->time_ns); return false;
-    case ML_REC_REQUEST: take_request(stage, s); return false;
+    case ML_REC_LIBRARY: ml_target_take_library(stage->dict, s); return false;
+    case ML_REC_STACK: ml_target_take_stack(stage->dict, s); return false;
+    case ML_REC_CONFIG: ml_profile_take_config(stage, s); return false;
+    case ML_REC_STATE: ml_profile_take_state(stage, s, ev->time_ns); return false;
+    case ML_REC_REQUEST: ml_profile_take_request(stage, s); return false;
     default: return false;
     }
 }
@@ -479,10 +389,10 @@ void ml_source_take(struct ml_stage *stage, struct ml_source *s)
         ev.space =
             ML_LIKELY(t->spaces[space]) ? t->spaces[space] - 1 : define_space(stage, t, space);
     if (ML_LIKELY(kind == ML_ALLOC)) {
-        ev.addr = word(s, 1);
-        ev.size = word(s, 2);
+        ev.addr = ml_word(s, 1);
+        ev.size = ml_word(s, 2);
     } else if (ML_LIKELY(kind == ML_FREE || kind == ML_MOVE || kind == ML_MOVE_FAILED)) {
-        ev.addr = word(s, 1);
+        ev.addr = ml_word(s, 1);
     } else if (!take_rare(stage, s, kind, &ev)) {
         s->tail += s->words;
         ml_trace_writer_relieve(stage->writer);
@@ -524,16 +434,16 @@ uint32_t ml_source_take_plain(struct ml_stage *stage, struct ml_source *source, 
 
     ml_encoder_run_begin(&run, e, s.thread, s.target->spaces[space] - 1, s.scope);
     while (run.events < ML_BLOCK_MAX_EVENTS && s.tail + 3 <= end) {
-        uint64_t first = word(&s, 0);
+        uint64_t first = ml_word(&s, 0);
         uint64_t stamp = ml_ticks_unwrap(&ticks, first >> 16);
         uint64_t time_ns = ml_max_u64(ml_ticks_ns(&ticks, stamp), run.last_ns);
         uint32_t is_alloc = (first & 0xff) == ML_ALLOC;
-        uint64_t size = word(&s, 2); /* the next record's, after a free: not used */
+        uint64_t size = ml_word(&s, 2); /* the next record's, after a free: not used */
 
         if ((first & 0xffff) - (is_alloc ? ML_ALLOC : ML_FREE) != space << 8 || stamp >= limit ||
             !ml_encoder_run_fits(&run, time_ns, is_alloc ? size : 0))
             break;
-        ml_encoder_run_put(&run, (uint8_t)first, time_ns, word(&s, 1), is_alloc, size);
+        ml_encoder_run_put(&run, (uint8_t)first, time_ns, ml_word(&s, 1), is_alloc, size);
         s.tail += 2 + is_alloc;
     }
     allocs = run.sizes - e->sizes;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define ML_FORMAT_MAJOR 1
-#define ML_FORMAT_MINOR 0
+#define ML_FORMAT_MINOR 1
 
 #define ML_FILE_HEADER_BYTES 64
 #define ML_BLOCK_HEADER_BYTES 48
@@ -23,6 +23,7 @@
 #define ML_STRING_MAX_BYTES 65535u
 #define ML_ID_MAX 16777216u
 #define ML_SCOPE_MAX_DEPTH 4096u
+#define ML_STACK_MAX_DEPTH 4096u
 
 enum ml_block_type {
     ML_BLOCK_DEFS = 1,

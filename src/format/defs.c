@@ -10,8 +10,9 @@
 #include "varint.h"
 
 static const uint8_t field_count[ML_DEF_TAGS] = {
-    [ML_DEF_PROCESS] = 5, [ML_DEF_THREAD] = 4, [ML_DEF_SPACE] = 4,
-    [ML_DEF_SCOPE] = 3,   [ML_DEF_OBJECT] = 4, [ML_DEF_CONFIG] = 1,
+    [ML_DEF_PROCESS] = 5, [ML_DEF_THREAD] = 4, [ML_DEF_SPACE] = 4,   [ML_DEF_SCOPE] = 3,
+    [ML_DEF_OBJECT] = 4,  [ML_DEF_CONFIG] = 1, [ML_DEF_LIBRARY] = 5, [ML_DEF_FRAME] = 4,
+    [ML_DEF_STACK] = 2,   [ML_DEF_SYMBOL] = 3,
 };
 
 size_t ml_def_room(const struct ml_def *def)

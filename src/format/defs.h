@@ -1,5 +1,5 @@
 /* defs.h: definition records: strings, processes, threads, spaces, scopes,
- * objects and settings, which events refer to by number.
+ * objects, settings, libraries and stacks, which events refer to by number.
  *
  * One struct serves all tags: a number, then fields whose meaning the enums
  * below give. No memory is allocated.

@@ -8,11 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "demangle.h"
+#include "utf8.h"
+
 /* Columns are as wide as their contents mostly are; a longer one moves the rest
  * of its line, since lines are written before the next event is known. */
 #define BEFORE_SPACE "%15s  %-15s  %-11s  "
 #define SPACE_WIDTH 18
 #define AFTER_SPACE "  %-14s  %10s  "
+/* A C++ function can have a name of thousands of characters; JSON has all. */
+#define NAME_MAX_WIDTH 80
+#define CUT "\xe2\x80\xa6"
 
 int ml_events_text_head(struct ml_buf *out)
 {
@@ -80,6 +86,40 @@ static int fields_text(const struct ml_event_view *v, const struct ml_style *sty
     return r;
 }
 
+/* "+0x1234" where the function is not known. */
+static int frame_name(const struct ml_frame_view *frame, struct ml_buf *out)
+{
+    if (frame->function)
+        return ml_demangle(frame->function, out);
+    return ml_buf_printf(out, "+0x%" PRIx64, frame->offset);
+}
+
+/* "from=cublasCreate_v2 (cuBLAS)": who asked. */
+static int asker_text(const struct ml_stack_view *stack, const char *before, struct ml_buf *out)
+{
+    struct ml_buf name;
+    int r;
+
+    ml_buf_init(&name);
+    r = frame_name(&stack->frames.items[stack->asker], &name);
+    if (r == 0 && name.len > NAME_MAX_WIDTH) {
+        name.len = ml_clip_utf8((const char *)name.data, name.len, NAME_MAX_WIDTH - 1);
+        r = ml_buf_puts(&name, CUT);
+    }
+    if (r == 0)
+        r = ml_buf_printf(out, "%sfrom=", before);
+    if (r == 0)
+        r = ml_report_safe(out, (const char *)name.data);
+    if (r == 0)
+        r = ml_buf_puts(out, " (");
+    if (r == 0)
+        r = ml_report_safe(out, stack->owner);
+    if (r == 0)
+        r = ml_buf_puts(out, ")");
+    ml_buf_release(&name);
+    return r;
+}
+
 int ml_event_text(const struct ml_event_view *v, const struct ml_style *style, struct ml_buf *out)
 {
     char time[32], thread[32], address[32] = "", size[32] = "";
@@ -101,9 +141,43 @@ int ml_event_text(const struct ml_event_view *v, const struct ml_style *style, s
         r = ml_report_safe(out, v->scope);
     if (r == 0)
         r = fields_text(v, style, out);
+    if (r == 0 && v->stack)
+        r = asker_text(v->stack, v->field_count ? " " : "  ", out);
     while (r == 0 && out->data[out->len - 1] == ' ')
         out->len--;
     return r < 0 ? r : ml_buf_puts(out, "\n");
+}
+
+static void frame_json(const struct ml_frame_view *frame, struct ml_json *json)
+{
+    struct ml_buf name;
+
+    ml_buf_init(&name);
+    ml_json_begin_object(json);
+    if (frame->function && ml_demangle(frame->function, &name) == 0)
+        ml_json_kv_string(json, "function", (const char *)name.data, name.len);
+    else
+        ml_json_kv_null(json, "function");
+    if (frame->library)
+        ml_json_kv_cstr(json, "library", frame->library);
+    if (frame->file)
+        ml_json_kv_cstr(json, "file", frame->file);
+    if (frame->line)
+        ml_json_kv_u64(json, "line", frame->line);
+    if (frame->has_offset)
+        ml_json_kv_u64(json, "offset", frame->offset);
+    ml_json_end_object(json);
+    ml_buf_release(&name);
+}
+
+static void stack_json(const struct ml_stack_view *stack, struct ml_json *json)
+{
+    ml_json_kv_cstr(json, "owner", stack->owner);
+    ml_json_key(json, "stack");
+    ml_json_begin_array(json);
+    for (size_t i = 0; i < stack->frames.len; i++)
+        frame_json(&stack->frames.items[i], json);
+    ml_json_end_array(json);
 }
 
 void ml_event_json(const struct ml_event_view *v, struct ml_json *json)
@@ -137,5 +211,7 @@ void ml_event_json(const struct ml_event_view *v, struct ml_json *json)
         else
             ml_json_kv_u64(json, field->key, field->number);
     }
+    if (v->stack)
+        stack_json(v->stack, json);
     ml_json_end_object(json);
 }

@@ -34,4 +34,10 @@ static inline const void *ml_id_table_get(const struct ml_id_table *table, uint3
     return id < table->len ? table->items + id * table->item_bytes : table->blank;
 }
 
+/* The entry, to change it; NULL when there is none. */
+static inline void *ml_id_table_at(struct ml_id_table *table, uint32_t id)
+{
+    return id < table->len ? table->items + id * table->item_bytes : NULL;
+}
+
 #endif

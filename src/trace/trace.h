@@ -96,6 +96,7 @@ struct ml_frame {
 struct ml_stack {
     uint32_t caller; /* always a lower number; 0: none */
     uint32_t frame;  /* the innermost */
+    uint32_t depth;  /* number of frames; 0 for stack 0 and for one that is missing */
 };
 
 struct ml_config {

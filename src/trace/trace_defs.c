@@ -23,6 +23,10 @@ static const struct ml_space blank_space;
 static const struct ml_scope blank_scope;
 static const struct ml_object blank_object = {.domain = -1};
 static const struct ml_config blank_config;
+static const struct ml_library blank_library;
+static const struct ml_frame blank_frame = {.library = -1};
+/* A frame that no trace has, since frame 0 may be anything. */
+static const struct ml_stack blank_stack = {.frame = UINT32_MAX};
 
 static void init_tables(struct ml_id_table *tables)
 {
@@ -33,6 +37,9 @@ static void init_tables(struct ml_id_table *tables)
     ml_id_table_init(&tables[ML_DEF_SCOPE], sizeof(blank_scope), &blank_scope);
     ml_id_table_init(&tables[ML_DEF_OBJECT], sizeof(blank_object), &blank_object);
     ml_id_table_init(&tables[ML_DEF_CONFIG], sizeof(blank_config), &blank_config);
+    ml_id_table_init(&tables[ML_DEF_LIBRARY], sizeof(blank_library), &blank_library);
+    ml_id_table_init(&tables[ML_DEF_FRAME], sizeof(blank_frame), &blank_frame);
+    ml_id_table_init(&tables[ML_DEF_STACK], sizeof(blank_stack), &blank_stack);
 }
 
 int ml_trace_defs_init(struct ml_trace_defs *d, uint64_t file_bytes, bool salvage)
@@ -46,7 +53,8 @@ int ml_trace_defs_init(struct ml_trace_defs *d, uint64_t file_bytes, bool salvag
     };
     ml_arena_init(&d->arena);
     init_tables(d->tables);
-    if (ml_id_table_put(&d->tables[ML_DEF_STRING], 0, &empty))
+    if (ml_id_table_put(&d->tables[ML_DEF_STRING], 0, &empty) ||
+        ml_id_table_put(&d->tables[ML_DEF_STACK], 0, &blank_stack))
         return -ENOMEM;
     return ml_id_table_put(&d->tables[ML_DEF_SCOPE], 0, &blank_scope);
 }
@@ -85,6 +93,8 @@ static bool values_fit(const struct ml_def *def)
     static const uint8_t wide_fields[ML_DEF_TAGS] = {
         [ML_DEF_PROCESS] = 1 << ML_PROCESS_START_NS,
         [ML_DEF_THREAD] = 1 << ML_THREAD_START_NS,
+        [ML_DEF_LIBRARY] = 1 << ML_LIBRARY_BASE | 1 << ML_LIBRARY_END,
+        [ML_DEF_FRAME] = 1 << ML_FRAME_WHAT,
     };
 
     for (int i = 0; i < ML_DEF_FIELDS; i++) {
@@ -196,8 +206,14 @@ static int put_def(struct ml_trace_defs *d, const struct ml_def *def)
     case ML_DEF_SCOPE: return put_scope(d, def);
     case ML_DEF_OBJECT: return put_object(d, def);
     case ML_DEF_CONFIG: return put_config(d, def);
-    default: return 0; /* of a later version */
+    default: return ml_trace_defs_add_stack_part(d, def);
     }
+}
+
+/* A setting's number is its key, a symbol's the frame that it names. */
+static bool has_own_number(const struct ml_def *def)
+{
+    return def->tag != ML_DEF_CONFIG && def->tag != ML_DEF_SYMBOL;
 }
 
 static int add_def(struct ml_trace_defs *d, const struct ml_def *def, const char **ret_reason)
@@ -206,7 +222,7 @@ static int add_def(struct ml_trace_defs *d, const struct ml_def *def, const char
 
     if (def->tag >= ML_DEF_TAGS)
         return 0;
-    if (def->tag != ML_DEF_CONFIG && !number_fits(d, def)) {
+    if (has_own_number(def) && !number_fits(d, def)) {
         *ret_reason = "a definition's number is out of order";
         return -EBADMSG;
     }

@@ -33,10 +33,15 @@ struct ml_trace_defs {
     uint64_t gaps_left;                     /* numbers that may still be missing */
 };
 
-/* Empty but for string 0 and scope 0, which every trace has.
+/* Empty but for string 0, scope 0 and stack 0, which every trace has.
  * @return 0 or -ENOMEM; release in either case */
 int ml_trace_defs_init(struct ml_trace_defs *d, uint64_t file_bytes, bool salvage);
 void ml_trace_defs_release(struct ml_trace_defs *d);
+
+/* A record of a library, frame, stack or symbol; its values fit 32 bits where
+ * they must.
+ * @return 0, -ENOMEM, or -EBADMSG */
+int ml_trace_defs_add_stack_part(struct ml_trace_defs *d, const struct ml_def *def);
 
 /* Whether a block that unpacks to so many bytes may be read; counts it. */
 bool ml_trace_defs_admit(struct ml_trace_defs *d, uint32_t raw_bytes);

@@ -6,6 +6,7 @@
  *     resync.c         where the next block begins, after a damaged one
  *     trace_salvage.c  which listed blocks can really be read
  *     trace_names.c    definitions by number
+ *     trace_stack_defs.c  of them libraries, frames, stacks and symbols
  *     cursor.c         events, block after block
  *
  * SPDX-License-Identifier: Apache-2.0

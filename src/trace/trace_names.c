@@ -72,6 +72,21 @@ const struct ml_object *ml_trace_object(const struct ml_trace *t, uint32_t id)
     return ml_id_table_get(&t->defs.tables[ML_DEF_OBJECT], id);
 }
 
+const struct ml_library *ml_trace_library(const struct ml_trace *t, uint32_t id)
+{
+    return ml_id_table_get(&t->defs.tables[ML_DEF_LIBRARY], id);
+}
+
+const struct ml_frame *ml_trace_frame(const struct ml_trace *t, uint32_t id)
+{
+    return ml_id_table_get(&t->defs.tables[ML_DEF_FRAME], id);
+}
+
+const struct ml_stack *ml_trace_stack(const struct ml_trace *t, uint32_t id)
+{
+    return ml_id_table_get(&t->defs.tables[ML_DEF_STACK], id);
+}
+
 const struct ml_config *ml_trace_config(const struct ml_trace *t, uint32_t i)
 {
     return ml_id_table_get(&t->defs.tables[ML_DEF_CONFIG], i);
@@ -110,6 +125,21 @@ uint32_t ml_trace_scopes(const struct ml_trace *t)
 uint32_t ml_trace_objects(const struct ml_trace *t)
 {
     return count(t, ML_DEF_OBJECT);
+}
+
+uint32_t ml_trace_libraries(const struct ml_trace *t)
+{
+    return count(t, ML_DEF_LIBRARY);
+}
+
+uint32_t ml_trace_frames(const struct ml_trace *t)
+{
+    return count(t, ML_DEF_FRAME);
+}
+
+uint32_t ml_trace_stacks(const struct ml_trace *t)
+{
+    return count(t, ML_DEF_STACK);
 }
 
 uint32_t ml_trace_configs(const struct ml_trace *t)

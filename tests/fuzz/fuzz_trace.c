@@ -9,6 +9,20 @@
 #include "trace.h"
 #include "trace_sample.h"
 
+static void look_at_stacks(const struct ml_trace *t)
+{
+    for (uint32_t i = 0; i <= ml_trace_libraries(t); i++)
+        FUZZ_REQUIRE(ml_trace_string(t, ml_trace_library(t, i)->path, NULL) != NULL);
+    for (uint32_t i = 0; i <= ml_trace_frames(t); i++)
+        FUZZ_REQUIRE(ml_trace_frame(t, i)->library >= -1);
+    for (uint32_t i = 1; i <= ml_trace_stacks(t); i++) {
+        const struct ml_stack *s = ml_trace_stack(t, i);
+
+        FUZZ_REQUIRE(s->caller < i && s->depth <= 4096);
+        FUZZ_REQUIRE(ml_trace_frame(t, s->frame) != NULL);
+    }
+}
+
 static void look_at_names(const struct ml_trace *t)
 {
     uint32_t len;
@@ -27,6 +41,7 @@ static void look_at_names(const struct ml_trace *t)
         FUZZ_REQUIRE(ml_trace_scope(t, i)->parent < i);
     for (uint32_t i = 0; i <= ml_trace_objects(t); i++)
         FUZZ_REQUIRE(ml_trace_object(t, i)->domain < (int64_t)i);
+    look_at_stacks(t);
     FUZZ_REQUIRE(ml_trace_setting(t, "no such key \x01") == NULL);
 }
 

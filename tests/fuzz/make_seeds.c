@@ -3,7 +3,8 @@
  *     make_seeds tests/fuzz/corpus/trace
  *
  * The files are kept with the sources, so that a reader is tested on what older
- * versions wrote; run this again only when the format changes.
+ * versions wrote; run this again only when the format changes. The number in a
+ * name is the format's minor version; a name without one is of version 0.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,7 +48,7 @@ static int write_odd(const char *dir)
     char path[4096];
     struct ml_maker *m;
 
-    snprintf(path, sizeof(path), "%s/odd-blocks.mled", dir);
+    snprintf(path, sizeof(path), "%s/odd-blocks-1.mled", dir);
     m = ml_maker_create(path, &(struct ml_maker_opts){.stored = true});
     ml_maker_block(m, &(struct ml_block_header){.type = ML_BLOCK_CHECKPOINT}, "\0", 1);
     ml_maker_block(m, &(struct ml_block_header){.type = 200, .events = 3}, "later", 5);
@@ -63,9 +64,9 @@ int main(int argc, char **argv)
         fputs("make_seeds DIR\n", stderr);
         return 2;
     }
-    if (write_sample(dir, "zstd.mled", (struct ml_maker_opts){.zstd_level = 3}, 0) ||
-        write_sample(dir, "stored.mled", (struct ml_maker_opts){.stored = true}, 0) ||
-        write_sample(dir, "cut-short.mled", (struct ml_maker_opts){.no_index = true}, 100) ||
+    if (write_sample(dir, "zstd-1.mled", (struct ml_maker_opts){.zstd_level = 3}, 0) ||
+        write_sample(dir, "stored-1.mled", (struct ml_maker_opts){.stored = true}, 0) ||
+        write_sample(dir, "cut-short-1.mled", (struct ml_maker_opts){.no_index = true}, 100) ||
         write_odd(dir)) {
         fprintf(stderr, "make_seeds: cannot write to %s\n", dir);
         return 1;

@@ -67,6 +67,23 @@ static void spaces(struct ml_json *j, const struct ml_trace *t)
     ml_json_end_array(j);
 }
 
+static void libraries(struct ml_json *j, const struct ml_trace *t)
+{
+    ml_json_key(j, "libraries");
+    ml_json_begin_array(j);
+    for (uint32_t i = 0; i < ml_trace_libraries(t); i++) {
+        const struct ml_library *l = ml_trace_library(t, i);
+        ml_json_begin_object(j);
+        ml_json_kv_u64(j, "process", l->process);
+        ml_json_kv_u64(j, "base", l->base);
+        ml_json_kv_u64(j, "end", l->end);
+        kv_string(j, "path", t, l->path);
+        kv_string(j, "build_id", t, l->build_id);
+        ml_json_end_object(j);
+    }
+    ml_json_end_array(j);
+}
+
 static void kinds(struct ml_json *j, const char *key, const uint64_t counts[32])
 {
     ml_json_key(j, key);
@@ -100,6 +117,25 @@ static void threads(struct ml_json *j, const struct ml_trace *t, const struct ta
     ml_json_end_array(j);
 }
 
+/* Innermost frame first, each [function, library, address]; null: unknown. */
+static void stack(struct ml_json *j, const struct ml_trace *t, uint32_t number)
+{
+    ml_json_key(j, "stack");
+    ml_json_begin_array(j);
+    for (; number; number = ml_trace_stack(t, number)->caller) {
+        const struct ml_frame *f = ml_trace_frame(t, ml_trace_stack(t, number)->frame);
+        ml_json_begin_array(j);
+        ml_json_cstr(j, f->function ? ml_trace_string(t, f->function, NULL) : NULL);
+        if (f->library >= 0)
+            ml_json_u64(j, (uint64_t)f->library);
+        else
+            ml_json_null(j);
+        ml_json_u64(j, f->address);
+        ml_json_end_array(j);
+    }
+    ml_json_end_array(j);
+}
+
 static void one_event(struct ml_json *j, const struct ml_trace *t, const struct ml_event *e)
 {
     const struct ml_shape *shape = &ml_shapes[e->kind];
@@ -116,6 +152,8 @@ static void one_event(struct ml_json *j, const struct ml_trace *t, const struct 
     }
     if (shape->bits & ML_HAS_SIZE)
         ml_json_kv_u64(j, "size", e->size);
+    if (e->stack)
+        stack(j, t, e->stack);
     if (e->kind == ML_LABEL)
         kv_string(j, "label", t, (uint32_t)e->args[0]);
     scope_path(t, e->scope, &path);
@@ -194,6 +232,7 @@ static int dump(const struct ml_trace *t, bool with_events, struct ml_error *err
     processes(&j, t);
     threads(&j, t, &tally);
     spaces(&j, t);
+    libraries(&j, t);
     ml_json_end_object(&j);
     if (!r && !ml_json_finish(&j))
         fwrite(out.data, 1, out.len, stdout);

@@ -64,7 +64,7 @@ struct ml_maker *ml_maker_on_fd(int fd, const struct ml_maker_opts *opts)
     if (!m->opts.zstd_level)
         m->opts.zstd_level = 1;
     m->fd = fd;
-    m->next_id[ML_DEF_STRING] = m->next_id[ML_DEF_SCOPE] = 1;
+    m->next_id[ML_DEF_STRING] = m->next_id[ML_DEF_SCOPE] = m->next_id[ML_DEF_STACK] = 1;
     ml_encoder_init(&m->encoder);
     ml_file_header_put(head, &(struct ml_file_header){
                                  .major = ML_FORMAT_MAJOR,
@@ -319,6 +319,44 @@ uint32_t ml_maker_object(struct ml_maker *m, uint32_t process, uint32_t kind, in
                                     [ML_OBJECT_DOMAIN] = (uint64_t)(domain + 1),
                                     [ML_OBJECT_NAME] = name},
                      });
+}
+
+uint32_t ml_maker_library(struct ml_maker *m, uint32_t process, uint64_t base, uint64_t end,
+                          const char *path, const char *build_id)
+{
+    uint32_t path_string = ml_maker_string(m, path);
+    uint32_t id_string = ml_maker_string(m, build_id);
+
+    return define(m, &(struct ml_def){.tag = ML_DEF_LIBRARY,
+                                      .fields = {[ML_LIBRARY_PROCESS] = process,
+                                                 [ML_LIBRARY_BASE] = base,
+                                                 [ML_LIBRARY_END] = end,
+                                                 [ML_LIBRARY_PATH] = path_string,
+                                                 [ML_LIBRARY_BUILD_ID] = id_string}});
+}
+
+uint32_t ml_maker_frame(struct ml_maker *m, int64_t library, uint64_t address)
+{
+    return define(m, &(struct ml_def){.tag = ML_DEF_FRAME,
+                                      .fields = {[ML_FRAME_KIND] = ML_FRAME_NATIVE,
+                                                 [ML_FRAME_WHERE] = (uint64_t)(library + 1),
+                                                 [ML_FRAME_WHAT] = address}});
+}
+
+uint32_t ml_maker_stack(struct ml_maker *m, uint32_t caller, uint32_t frame)
+{
+    return define(
+        m, &(struct ml_def){.tag = ML_DEF_STACK,
+                            .fields = {[ML_STACK_CALLER] = caller, [ML_STACK_FRAME] = frame}});
+}
+
+void ml_maker_symbol(struct ml_maker *m, uint32_t frame, const char *function)
+{
+    uint32_t name = ml_maker_string(m, function);
+
+    ml_maker_def(m, &(struct ml_def){.tag = ML_DEF_SYMBOL,
+                                     .id = frame,
+                                     .fields = {[ML_SYMBOL_FUNCTION] = name}});
 }
 
 void ml_maker_setting(struct ml_maker *m, const char *key, const char *value)

@@ -56,6 +56,13 @@ uint32_t ml_maker_scope(struct ml_maker *m, uint32_t parent, uint32_t kind, uint
 uint32_t ml_maker_object(struct ml_maker *m, uint32_t process, uint32_t kind, int64_t domain,
                          uint32_t name);
 
+uint32_t ml_maker_library(struct ml_maker *m, uint32_t process, uint64_t base, uint64_t end,
+                          const char *path, const char *build_id);
+/* A native frame; library -1: none is known. */
+uint32_t ml_maker_frame(struct ml_maker *m, int64_t library, uint64_t address);
+uint32_t ml_maker_stack(struct ml_maker *m, uint32_t caller, uint32_t frame);
+void ml_maker_symbol(struct ml_maker *m, uint32_t frame, const char *function);
+
 /* A setting of the run; defines both strings. */
 void ml_maker_setting(struct ml_maker *m, const char *key, const char *value);
 

@@ -61,6 +61,27 @@ static void define_names(struct ml_maker *m)
     ml_maker_object(m, 0, 2, 0, command);
 }
 
+/* Two native stacks that share their outermost frame, and a Python one. */
+static void define_stacks(struct ml_maker *m)
+{
+    uint32_t program = ml_maker_library(m, 0, 0x400000, 0x500000, "/bin/train", "0123abcd");
+    uint32_t cublas =
+        ml_maker_library(m, 0, 0x7f0000000000, 0x7f0000100000, "/lib/libcublas.so", "");
+    uint32_t outer = ml_maker_stack(m, 0, ml_maker_frame(m, program, 0x1234));
+    uint32_t inner = ml_maker_frame(m, cublas, 0x77);
+    struct ml_def python = {.tag = ML_DEF_FRAME, .id = 3};
+
+    ml_maker_stack(m, outer, inner);
+    ml_maker_stack(m, outer, ml_maker_frame(m, -1, 0x7fffffff1000));
+    python.fields[ML_FRAME_KIND] = ML_FRAME_PYTHON;
+    python.fields[ML_FRAME_WHERE] = ml_maker_string(m, "forward");
+    python.fields[ML_FRAME_WHAT] = ml_maker_string(m, "model.py");
+    python.fields[ML_FRAME_LINE] = 42;
+    ml_maker_def(m, &python);
+    ml_maker_stack(m, 3, python.id);
+    ml_maker_symbol(m, inner, "cublasCreate_v2");
+}
+
 static void add_blocks(struct ml_maker *m)
 {
     uint32_t scope = 0;
@@ -89,6 +110,7 @@ int ml_sample_make(const struct ml_maker_opts *opts, struct ml_buf *ret)
     own.block_events = ML_SAMPLE_BLOCK_EVENTS;
     m = ml_maker_on_fd(fd, &own);
     define_names(m);
+    define_stacks(m);
     add_blocks(m);
     code = ml_maker_close(m);
     if (!code)

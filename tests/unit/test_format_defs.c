@@ -16,7 +16,7 @@
 #include "index.h"
 #include "varint.h"
 
-static const uint8_t fields_of[ML_DEF_TAGS] = {0, 0, 5, 4, 4, 3, 4, 1};
+static const uint8_t fields_of[ML_DEF_TAGS] = {0, 0, 5, 4, 4, 3, 4, 1, 5, 4, 2, 3};
 
 static void records_come_back(void **state)
 {

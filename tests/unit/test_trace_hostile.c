@@ -99,9 +99,11 @@ static void numbers_must_rise_one_by_one(void **state)
 static void one_high_number_takes_no_memory(void **state)
 {
     (void)state;
-    for (unsigned tag = ML_DEF_STRING; tag < ML_DEF_CONFIG; tag++) {
+    for (unsigned tag = ML_DEF_STRING; tag < ML_DEF_TAGS; tag++) {
         struct ml_trace *t;
 
+        if (tag == ML_DEF_CONFIG || tag == ML_DEF_SYMBOL)
+            continue; /* they have no number of their own */
         define_one(&(struct ml_def){.tag = (uint8_t)tag, .id = ML_ID_MAX - 1, .bytes = ""});
         expect_refused("number is out of order");
         t = open_it(true);
@@ -155,6 +157,70 @@ static void scopes_are_no_deeper_than_the_limit(void **state)
         assert_int_equal(ml_trace_scope(t, depth)->depth, depth);
         ml_trace_free(t);
     }
+}
+
+static void stacks_are_no_deeper_than_the_limit(void **state)
+{
+    (void)state;
+    for (uint32_t depth = ML_STACK_MAX_DEPTH; depth <= ML_STACK_MAX_DEPTH + 1; depth++) {
+        struct ml_maker *m = begin();
+
+        for (uint32_t i = 0; i < depth; i++)
+            ml_maker_stack(m, i, 0);
+        end(m);
+        if (depth > ML_STACK_MAX_DEPTH) {
+            expect_refused("value is out of range");
+        } else {
+            struct ml_trace *t = open_it(false);
+            assert_int_equal(ml_trace_stack(t, depth)->depth, depth);
+            ml_trace_free(t);
+        }
+    }
+}
+
+static void stacks_do_not_go_in_circles(void **state)
+{
+    (void)state;
+    define_one(&(struct ml_def){.tag = ML_DEF_STACK, .id = 1, .fields = {1}});
+    expect_refused("value is out of range");
+    define_one(&(struct ml_def){.tag = ML_DEF_STACK, .id = 1, .fields = {7}});
+    expect_refused("value is out of range");
+    define_one(&(struct ml_def){.tag = ML_DEF_STACK, .id = 0});
+    expect_refused("number is out of order");
+}
+
+static void frames_and_symbols_say_what_they_may(void **state)
+{
+    struct ml_def python = {.tag = ML_DEF_FRAME, .fields = {ML_FRAME_PYTHON, 1, 1ull << 32, 1}};
+    struct ml_def later = {.tag = ML_DEF_FRAME, .fields = {9, 1, 1, 1}};
+    struct ml_def symbol = {.tag = ML_DEF_SYMBOL, .id = 0, .fields = {1}};
+    struct ml_maker *m;
+    struct ml_trace *t;
+
+    (void)state;
+    define_one(&python);
+    expect_refused("value is out of range");
+    define_one(&symbol); /* of no frame */
+    expect_refused("value is out of range");
+    t = open_it(true); /* the frame may have been lost */
+    assert_int_equal(ml_trace_info(t)->damaged_blocks, 0);
+    ml_trace_free(t);
+    m = begin();
+    ml_maker_def(m, &later);
+    ml_maker_def(m, &symbol);
+    end(m);
+    t = open_it(false);
+    assert_true(ml_trace_frame(t, 0)->library == -1 && !ml_trace_frame(t, 0)->function);
+    ml_trace_free(t);
+    /* A library and a frame that are not there. */
+    m = begin();
+    ml_maker_frame(m, UINT32_MAX - 1, 1);
+    ml_maker_stack(m, 0, UINT32_MAX);
+    end(m);
+    t = open_it(false);
+    assert_int_equal(ml_trace_frame(t, ml_trace_stack(t, 1)->frame)->kind, 0);
+    assert_int_equal(ml_trace_library(t, (uint32_t)ml_trace_frame(t, 0)->library)->path, 0);
+    ml_trace_free(t);
 }
 
 static void settings_are_bounded(void **state)
@@ -417,6 +483,9 @@ int main(void)
         TEST(tables_may_begin_at_one),
         TEST(values_must_fit),
         TEST(scopes_are_no_deeper_than_the_limit),
+        TEST(stacks_are_no_deeper_than_the_limit),
+        TEST(stacks_do_not_go_in_circles),
+        TEST(frames_and_symbols_say_what_they_may),
         TEST(settings_are_bounded),
         TEST(definitions_do_not_unpack_without_bound),
         TEST(unknown_definitions_are_skipped),

@@ -129,6 +129,34 @@ static void unknown_numbers_give_placeholders(void **state)
     assert_int_equal(ml_trace_scope(t, UINT32_MAX)->depth, 0);
     assert_int_equal(ml_trace_object(t, 2)->domain, -1);
     assert_int_equal(ml_trace_config(t, 3)->key, 0);
+    assert_int_equal(ml_trace_library(t, 2)->end, 0);
+    assert_int_equal(ml_trace_frame(t, UINT32_MAX)->library, -1);
+    assert_int_equal(ml_trace_stack(t, UINT32_MAX)->depth, 0);
+    assert_int_equal(ml_trace_frame(t, ml_trace_stack(t, 0)->frame)->kind, 0);
+    ml_trace_free(t);
+}
+
+static void stacks_are_found(void **state)
+{
+    struct ml_trace *t = open_sample();
+    const struct ml_stack *s = ml_trace_stack(t, 2);
+    const struct ml_frame *f = ml_trace_frame(t, s->frame);
+
+    (void)state;
+    assert_int_equal(ml_trace_libraries(t), 2);
+    assert_int_equal(ml_trace_frames(t), 4);
+    assert_int_equal(ml_trace_stacks(t), 5);
+    assert_int_equal(s->caller, 1);
+    assert_int_equal(s->depth, 2);
+    assert_int_equal(f->address, 0x77);
+    assert_string_equal(ml_trace_string(t, f->function, NULL), "cublasCreate_v2");
+    assert_string_equal(ml_trace_string(t, ml_trace_library(t, (uint32_t)f->library)->path, NULL),
+                        "/lib/libcublas.so");
+    f = ml_trace_frame(t, ml_trace_stack(t, 3)->frame);
+    assert_true(f->library == -1 && f->address == 0x7fffffff1000 && !f->function);
+    f = ml_trace_frame(t, ml_trace_stack(t, 4)->frame);
+    assert_string_equal(ml_trace_string(t, f->file, NULL), "model.py");
+    assert_true(f->kind == ML_FRAME_PYTHON && f->library == -1 && f->line == 42);
     ml_trace_free(t);
 }
 
@@ -248,6 +276,7 @@ int main(void)
         TEST(definitions_are_found),
         TEST(scopes_know_their_depth),
         TEST(settings_are_found),
+        TEST(stacks_are_found),
         TEST(unknown_numbers_give_placeholders),
         TEST(foreign_files_are_refused),
         TEST(other_versions_are_refused),

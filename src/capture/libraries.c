@@ -1,0 +1,256 @@
+/* libraries.c: see libraries.h.
+ *
+ * The table is reserved at full size and only ever grows: an object that is
+ * unloaded keeps its entry, and has it again if it comes back to the same place.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "libraries.h"
+
+#include <elf.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "names.h"
+#include "record.h"
+#include "sys.h"
+
+#define LIBRARIES_MAX (1u << 16)
+#define BUILD_ID_MAX_BYTES 64
+
+struct library {
+    uint64_t base;
+    uint64_t end;
+    uint32_t path;         /* string number, likewise the next */
+    uint32_t build_id;     /* 0: it has none */
+    _Atomic uint32_t seen; /* number of the last look that saw it */
+};
+
+static struct library *libraries; /* by number; number 0 is not used */
+static _Atomic uint32_t count;
+static _Atomic uint32_t looks;          /* that found a change */
+static uint64_t known_adds, known_subs; /* the loader's counters at the last of them */
+static uint32_t program_path;           /* string number, 0: not known yet */
+
+/* One walk over the loader's list. */
+struct look {
+    unsigned objects; /* seen so far */
+    uint64_t adds, subs;
+};
+
+static bool reserve(void)
+{
+    if (!libraries)
+        libraries = ml_sys_map(LIBRARIES_MAX * sizeof(*libraries),
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    return libraries;
+}
+
+static void announce(uint32_t number)
+{
+    const struct library *l = &libraries[number];
+    uint64_t words[] = {ml_record_word(ML_REC_LIBRARY, 0, ml_now()), ml_pair(number, l->path),
+                        l->base, l->end, ml_pair(0, l->build_id)};
+
+    ml_record(words, 5);
+}
+
+/* ---- What an object says of itself -------------------------------------- */
+
+static uint32_t path_of_program(void)
+{
+    char path[ML_NAME_MAX_BYTES + 1];
+    long n;
+
+    if (program_path)
+        return program_path;
+    n = syscall(SYS_readlink, "/proc/self/exe", path, sizeof(path) - 1);
+    path[n > 0 ? n : 0] = '\0';
+    program_path = ml_name(path);
+    return program_path;
+}
+
+/* Under the name by which it was opened; a relative one from where we are now. */
+static uint32_t path_of(const struct dl_phdr_info *info)
+{
+    char path[ML_NAME_MAX_BYTES + 1];
+    const char *name = info->dlpi_name;
+    long n = 0;
+
+    if (name[0] != '/' && strchr(name, '/'))
+        n = syscall(SYS_getcwd, path, sizeof(path)); /* with its NUL */
+    if (n <= 1)
+        return ml_name(name);
+    path[n - 1] = '/';
+    path[n] = '\0'; /* in place of what does not fit */
+    if ((size_t)n + strlen(name) < sizeof(path))
+        memcpy(path + n, name, strlen(name) + 1);
+    return ml_name(path);
+}
+
+static uint64_t end_of(const struct dl_phdr_info *info)
+{
+    uint64_t end = 0;
+
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && p->p_vaddr + p->p_memsz > end)
+            end = p->p_vaddr + p->p_memsz;
+    }
+    return info->dlpi_addr + end;
+}
+
+static bool is_loaded(const struct dl_phdr_info *info, const ElfW(Phdr) * part)
+{
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && p->p_flags & PF_R && part->p_vaddr >= p->p_vaddr &&
+            part->p_vaddr + part->p_filesz <= p->p_vaddr + p->p_filesz)
+            return true;
+    }
+    return false;
+}
+
+static uint32_t name_bytes(const uint8_t *bytes, size_t n)
+{
+    static const char digits[] = "0123456789abcdef";
+    char text[2 * BUILD_ID_MAX_BYTES + 1];
+
+    for (size_t i = 0; i < n; i++) {
+        text[2 * i] = digits[bytes[i] >> 4];
+        text[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    text[2 * n] = '\0';
+    return ml_name(text);
+}
+
+/* The build-id among the notes from `at` to `end`, 0: none. */
+static uint32_t build_id_in(const uint8_t *at, const uint8_t *end, size_t align)
+{
+    while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
+        ElfW(Nhdr) note;
+        size_t name, total;
+
+        memcpy(&note, at, sizeof(note));
+        name = sizeof(note) + ((size_t)note.n_namesz + align - 1) / align * align;
+        total = name + ((size_t)note.n_descsz + align - 1) / align * align;
+        if (name + note.n_descsz > (size_t)(end - at))
+            break;
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+            !memcmp(at + sizeof(note), "GNU", 4) && note.n_descsz <= BUILD_ID_MAX_BYTES)
+            return name_bytes(at + name, note.n_descsz);
+        at += total < (size_t)(end - at) ? total : (size_t)(end - at);
+    }
+    return 0;
+}
+
+static uint32_t build_id_of(const struct dl_phdr_info *info)
+{
+    uint32_t found = 0;
+
+    for (unsigned i = 0; !found && i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        const uint8_t *at = (const uint8_t *)(info->dlpi_addr + p->p_vaddr);
+        if (p->p_type == PT_NOTE && is_loaded(info, p))
+            found = build_id_in(at, at + p->p_filesz, p->p_align == 8 ? 8 : 4);
+    }
+    return found;
+}
+
+/* ---- The loader's list --------------------------------------------------- */
+
+static uint32_t find(const struct library *wanted)
+{
+    for (uint32_t i = count; i; i--) {
+        const struct library *l = &libraries[i];
+        if (l->base == wanted->base && l->end == wanted->end && l->path == wanted->path &&
+            l->build_id == wanted->build_id)
+            return i;
+    }
+    return 0;
+}
+
+/* One that was away is announced again: another was at its place meanwhile. */
+static void enter_object(const struct library *object)
+{
+    uint32_t number = find(object);
+
+    if (number) {
+        bool was_away = libraries[number].seen < looks;
+        libraries[number].seen = object->seen;
+        if (was_away)
+            announce(number);
+        return;
+    }
+    number = count + 1;
+    if (number == LIBRARIES_MAX)
+        return;
+    libraries[number] = *object;
+    /* Pairs with the acquire load in ml_libraries_announce. */
+    atomic_store_explicit(&count, number, memory_order_release);
+    announce(number);
+}
+
+/* The first object is the program. */
+static int on_object(struct dl_phdr_info *info, size_t bytes, void *arg)
+{
+    struct look *look = arg;
+    struct library object = {.base = info->dlpi_addr, .end = end_of(info), .seen = looks + 1};
+
+    (void)bytes;
+    if (looks && info->dlpi_adds == known_adds && info->dlpi_subs == known_subs)
+        return 1;
+    look->adds = info->dlpi_adds;
+    look->subs = info->dlpi_subs;
+    object.path = look->objects++ ? path_of(info) : path_of_program();
+    object.build_id = build_id_of(info);
+    if (object.end > object.base)
+        enter_object(&object);
+    return 0;
+}
+
+uint32_t ml_libraries_look(void)
+{
+    struct look look = {0};
+
+    if (!reserve())
+        return 0;
+    dl_iterate_phdr(on_object, &look);
+    if (look.objects) {
+        known_adds = look.adds;
+        known_subs = look.subs;
+        looks++;
+    }
+    return looks;
+}
+
+/* Later ones first, so that the program, which may seem to begin at address 0,
+ * comes last. */
+uint32_t ml_libraries_at(uintptr_t address)
+{
+    for (uint32_t i = count; i; i--) {
+        const struct library *l = &libraries[i];
+        if (l->seen >= looks && address >= l->base && address < l->end)
+            return i;
+    }
+    return 0;
+}
+
+struct ml_range ml_libraries_range(uint32_t number)
+{
+    return (struct ml_range){libraries[number].base, libraries[number].end};
+}
+
+void ml_libraries_announce(void)
+{
+    uint32_t n = atomic_load_explicit(&count, memory_order_acquire);
+
+    for (uint32_t i = 1; i <= n; i++) {
+        if (libraries[i].seen >= looks)
+            announce(i);
+    }
+}

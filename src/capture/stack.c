@@ -1,0 +1,285 @@
+/* stack.c: see stack.h.
+ *
+ * Frames are found by the compiler's unwinder, which is linked in, since the
+ * program may have none. All is done under one lock, which is also held while a
+ * thread forks: unwinder and loader have locks that a child must not find taken
+ * by a thread that it does not have.
+ *
+ * The same return addresses can come to mean something else when a library is
+ * unloaded. A stack therefore remembers which libraries it lay in, and when that
+ * was last seen to be true; after a change of the loader's list it is looked at
+ * again, and told again if it still holds.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "stack.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unwind.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "libraries.h"
+#include "lock.h"
+#include "record.h"
+#include "recorder.h"
+#include "sys.h"
+
+#define SLOTS (1u << 21)
+#define STACKS_MAX (1u << 20)
+#define FRAMES_MAX (16u << 20) /* of all stacks together */
+
+struct stack {
+    uint32_t hash;      /* of its addresses */
+    uint32_t frames;    /* number of them */
+    uint32_t first;     /* where they begin */
+    uint32_t checked;   /* the look at which it last lay in these libraries */
+    uint64_t libraries; /* hash of their numbers */
+};
+
+static struct tables {
+    uint32_t *slots;      /* stack number, 0: empty */
+    struct stack *stacks; /* by number; number 0 is not used */
+    uint64_t *frames;
+    uint32_t used_frames;
+    _Atomic uint32_t count;
+} tables;
+
+/* What the unwinder has found. */
+struct walk {
+    unsigned skip; /* frames to leave out yet */
+    unsigned n;
+    uint64_t frames[ML_STACK_MAX_FRAMES];
+};
+
+/* ---- The lock ------------------------------------------------------------ */
+
+/* Set while this thread is in the tables. Signal handlers wait until it is out. */
+static __thread bool inside;
+
+static bool enter(struct ml_quiet *quiet)
+{
+    ml_quiet_begin(quiet);
+    inside = ml_lock_or_give_up(ml_recorder_stacks_lock());
+    if (!inside)
+        ml_quiet_end(quiet);
+    return inside;
+}
+
+static void leave(const struct ml_quiet *quiet)
+{
+    ml_unlock(ml_recorder_stacks_lock());
+    inside = false;
+    ml_quiet_end(quiet);
+}
+
+static struct ml_quiet during_fork;
+static bool locked_for_fork;
+
+static void before_fork(void)
+{
+    struct ml_quiet quiet;
+
+    if (inside || !enter(&quiet))
+        return;
+    during_fork = quiet;
+    locked_for_fork = true;
+}
+
+static void after_fork(void)
+{
+    struct ml_quiet quiet = during_fork;
+
+    if (!locked_for_fork || !inside)
+        return;
+    locked_for_fork = false;
+    leave(&quiet);
+}
+
+void ml_stack_init(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+/* ---- Frames --------------------------------------------------------------- */
+
+/* Where the recorder lies. In a test it is linked into the program, and cannot be
+ * told from it by address: then nowhere, and exactly ml_stack_here and its caller
+ * are left out. */
+static struct ml_range own;
+static unsigned skip_always;
+
+static void find_own(void)
+{
+    uint32_t number = own.end ? 0 : ml_libraries_at((uintptr_t)&ml_stack_here);
+
+    if (own.end || skip_always || !number)
+        return;
+    if (number == ML_LIBRARY_PROGRAM)
+        skip_always = 2;
+    else
+        own = ml_libraries_range(number);
+}
+
+static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *arg)
+{
+    struct walk *walk = arg;
+    int before_instruction = 0;
+    uintptr_t address = _Unwind_GetIPInfo(context, &before_instruction);
+
+    if (!address)
+        return _URC_END_OF_STACK;
+    if (address >= own.begin && address < own.end)
+        return _URC_NO_REASON;
+    if (walk->skip) {
+        walk->skip--;
+        return _URC_NO_REASON;
+    }
+    /* A signal came before this instruction: say what a call here would return to. */
+    address += before_instruction ? 1 : 0;
+    walk->frames[walk->n] = address;
+    walk->n += 1;
+    return walk->n < ML_STACK_MAX_FRAMES ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+/* ---- Numbers -------------------------------------------------------------- */
+
+static void *reserve(size_t bytes)
+{
+    return ml_sys_map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+}
+
+static bool reserve_tables(void)
+{
+    if (!tables.stacks)
+        tables.stacks = reserve(STACKS_MAX * sizeof(*tables.stacks));
+    if (!tables.frames)
+        tables.frames = reserve(FRAMES_MAX * sizeof(*tables.frames));
+    if (!tables.slots)
+        tables.slots = reserve(SLOTS * sizeof(*tables.slots));
+    return tables.stacks && tables.frames && tables.slots;
+}
+
+static void announce(uint32_t number)
+{
+    const struct stack *s = &tables.stacks[number];
+    uint64_t words[2 + ML_STACK_MAX_FRAMES] = {ml_record_word(ML_REC_STACK, 0, ml_now()),
+                                               ml_pair(number, s->frames)};
+
+    memcpy(&words[2], tables.frames + s->first, s->frames * sizeof(uint64_t));
+    ml_record(words, 2 + s->frames);
+}
+
+static uint64_t libraries_of(const uint64_t *frames, uint32_t n)
+{
+    uint32_t numbers[ML_STACK_MAX_FRAMES];
+
+    for (uint32_t i = 0; i < n; i++)
+        numbers[i] = ml_libraries_at(frames[i] - 1);
+    return XXH3_64bits(numbers, n * sizeof(*numbers));
+}
+
+/* Whether the stack lies where it lay when it was first announced. */
+static bool still_holds(struct stack *s, uint32_t look)
+{
+    if (s->checked == look)
+        return true;
+    if (s->libraries != libraries_of(tables.frames + s->first, s->frames))
+        return false;
+    announce((uint32_t)(s - tables.stacks));
+    s->checked = look;
+    return true;
+}
+
+/* The stack's number, or 0 and in *ret_slot where it would go. */
+static uint32_t find(const struct walk *w, uint32_t hash, uint32_t look, uint32_t *ret_slot)
+{
+    for (uint32_t i = hash % SLOTS;; i = (i + 1) % SLOTS) {
+        uint32_t number = tables.slots[i];
+        struct stack *s = &tables.stacks[number];
+
+        if (!number) {
+            *ret_slot = i;
+            return 0;
+        }
+        if (s->hash == hash && s->frames == w->n &&
+            !memcmp(tables.frames + s->first, w->frames, w->n * sizeof(uint64_t)) &&
+            still_holds(s, look))
+            return number;
+    }
+}
+
+static uint32_t add(const struct walk *w, uint32_t hash, uint32_t look, uint32_t slot)
+{
+    uint32_t number = tables.count + 1;
+
+    if (number == STACKS_MAX || tables.used_frames + w->n > FRAMES_MAX)
+        return 0;
+    memcpy(tables.frames + tables.used_frames, w->frames, w->n * sizeof(uint64_t));
+    tables.stacks[number] = (struct stack){
+        .hash = hash,
+        .frames = w->n,
+        .first = tables.used_frames,
+        .checked = look,
+        .libraries = libraries_of(w->frames, w->n),
+    };
+    tables.used_frames += w->n;
+    /* Pairs with the acquire load in ml_stack_announce: the stack is there. */
+    atomic_store_explicit(&tables.count, number, memory_order_release);
+    announce(number);
+    tables.slots[slot] = number;
+    return number;
+}
+
+static uint32_t number_of(const struct walk *w, uint32_t look)
+{
+    uint32_t hash = (uint32_t)XXH3_64bits(w->frames, w->n * sizeof(uint64_t));
+    uint32_t slot;
+    uint32_t number;
+
+    if (!w->n || !look || !reserve_tables())
+        return 0;
+    number = find(w, hash, look, &slot);
+    return number ? number : add(w, hash, look, slot);
+}
+
+ML_NOINLINE uint32_t ml_stack_here(void)
+{
+    int saved_errno = errno;
+    struct walk walk;
+    struct ml_quiet quiet;
+    uint32_t look = 0, number = 0;
+
+    /* Inside a record what is announced has to wait, but the number would not. */
+    if (inside || ml_writer->busy || !ml_recorder_in_session())
+        return 0;
+    if (enter(&quiet)) {
+        look = ml_libraries_look();
+        find_own();
+        walk.skip = skip_always;
+        walk.n = 0;
+        _Unwind_Backtrace(on_frame, &walk);
+        number = number_of(&walk, look);
+        leave(&quiet);
+    }
+    errno = saved_errno;
+    return number;
+}
+
+/* Only what may still be meant: addresses are told apart by what is loaded now. */
+void ml_stack_announce(void)
+{
+    uint32_t n = atomic_load_explicit(&tables.count, memory_order_acquire);
+
+    ml_libraries_announce();
+    for (uint32_t i = 1; i <= n; i++) {
+        const struct stack *s = &tables.stacks[i];
+        if (s->libraries == libraries_of(tables.frames + s->first, s->frames))
+            announce(i);
+    }
+}

@@ -1,0 +1,251 @@
+/* elf_symbols.c: see elf_symbols.h.
+ *
+ * Files are not trusted: libelf checks what it reads against the file's size,
+ * and reads rather than maps, so that a file that shrinks meanwhile is an error
+ * and no SIGBUS.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "elf_symbols.h"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEBUG_FILES "/usr/lib/debug/.build-id"
+#define BUILD_ID_TEXT_MAX 128
+#define SYMBOLS_PER_BEAT 100000u
+
+struct elf_file {
+    int fd;
+    Elf *elf;
+};
+
+/* What one look-up works with. */
+struct lookup {
+    struct ml_elf_query *queries;
+    size_t n;
+    void (*beat)(void *ctx);
+    void *ctx;
+};
+
+/* ---- Files ----------------------------------------------------------------- */
+
+static void close_file(struct elf_file *f)
+{
+    if (f->elf)
+        elf_end(f->elf);
+    if (f->fd >= 0)
+        close(f->fd);
+}
+
+static bool hex_equals(const char *text, const uint8_t *bytes, size_t n)
+{
+    char wanted[BUILD_ID_TEXT_MAX + 1] = "";
+
+    if (2 * n > BUILD_ID_TEXT_MAX)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        snprintf(wanted + 2 * i, 3, "%02x", bytes[i]);
+    return !strcmp(text, wanted);
+}
+
+/* The notes of one section; 1: the build-id is this one, 0: another, -1: none. */
+static int check_notes(Elf_Data *data, const char *build_id)
+{
+    size_t at = 0, name, desc;
+    GElf_Nhdr note;
+
+    while (data && (at = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
+        const char *bytes = data->d_buf;
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !memcmp(bytes + name, "GNU", 4))
+            return hex_equals(build_id, (const uint8_t *)bytes + desc, note.n_descsz);
+    }
+    return -1;
+}
+
+/* A file without a build-id is the one that was recorded without one. */
+static bool has_build_id(Elf *elf, const char *build_id)
+{
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    int found = -1;
+
+    while (found < 0 && (section = elf_nextscn(elf, section))) {
+        if (gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE)
+            found = check_notes(elf_getdata(section, NULL), build_id);
+    }
+    return found < 0 ? !*build_id : found;
+}
+
+/* A regular file only: opening another sort may hang or do something. */
+static bool open_file(const char *path, const char *build_id, struct elf_file *ret)
+{
+    struct elf_file f = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+    struct stat st;
+
+    if (f.fd >= 0 && !fstat(f.fd, &st) && S_ISREG(st.st_mode))
+        f.elf = elf_begin(f.fd, ELF_C_READ, NULL);
+    if (f.elf && elf_kind(f.elf) == ELF_K_ELF && gelf_getclass(f.elf) == ELFCLASS64 &&
+        has_build_id(f.elf, build_id)) {
+        *ret = f;
+        return true;
+    }
+    close_file(&f);
+    return false;
+}
+
+static bool open_debug_file(const char *build_id, struct elf_file *ret)
+{
+    char path[sizeof(DEBUG_FILES) + BUILD_ID_TEXT_MAX + 16];
+
+    if (strlen(build_id) < 3 || strlen(build_id) > BUILD_ID_TEXT_MAX)
+        return false;
+    snprintf(path, sizeof(path), DEBUG_FILES "/%.2s/%s.debug", build_id, build_id + 2);
+    return open_file(path, build_id, ret);
+}
+
+static Elf_Scn *find_section(Elf *elf, uint32_t type, GElf_Shdr *ret)
+{
+    Elf_Scn *section = NULL;
+
+    while ((section = elf_nextscn(elf, section))) {
+        if (gelf_getshdr(section, ret) && ret->sh_type == type && ret->sh_entsize)
+            return section;
+    }
+    return NULL;
+}
+
+/* ---- Symbols ---------------------------------------------------------------- */
+
+/* The first query at or behind the address. */
+static size_t first_from(const struct lookup *l, uint64_t address)
+{
+    size_t low = 0, high = l->n;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (l->queries[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The end of the code that a symbol's section holds, 0 if it is no code. */
+static uint64_t code_end(Elf *elf, const GElf_Sym *symbol)
+{
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+
+    if (symbol->st_shndx != SHN_UNDEF && symbol->st_shndx < SHN_LORESERVE)
+        section = elf_getscn(elf, symbol->st_shndx);
+    if (!section || !gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR) ||
+        symbol->st_value < header.sh_addr || symbol->st_value - header.sh_addr >= header.sh_size)
+        return 0;
+    return header.sh_addr + header.sh_size;
+}
+
+static bool names_code(const GElf_Sym *symbol)
+{
+    unsigned type = GELF_ST_TYPE(symbol->st_info);
+
+    return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
+}
+
+/* A symbol without a size reaches to the next one that begins: only the first
+ * query behind it is told, and those behind that one learn it from it. */
+static void offer_nearest(Elf *elf, struct lookup *l, const GElf_Sym *symbol, size_t i,
+                          const char *name)
+{
+    struct ml_elf_query *q = &l->queries[i];
+
+    if (symbol->st_value < q->nearest || (symbol->st_value == q->nearest && q->nearest_end))
+        return;
+    q->nearest = symbol->st_value;
+    q->nearest_end = symbol->st_size ? 0 : code_end(elf, symbol);
+    q->nearest_name = name;
+}
+
+static void offer(Elf *elf, struct lookup *l, const GElf_Sym *symbol, const char *name)
+{
+    size_t i = first_from(l, symbol->st_value);
+
+    if (i == l->n || !name || !*name)
+        return;
+    offer_nearest(elf, l, symbol, i, name);
+    for (; i < l->n && l->queries[i].address - symbol->st_value < symbol->st_size; i++) {
+        struct ml_elf_query *q = &l->queries[i];
+        if (!q->name || symbol->st_value > q->value) {
+            q->name = name;
+            q->value = symbol->st_value;
+        }
+    }
+}
+
+/* Where no function with a size holds an address, the last symbol before it. */
+static void settle(struct lookup *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        struct ml_elf_query *q = &l->queries[i];
+        if (i && l->queries[i - 1].nearest > q->nearest) {
+            q->nearest = l->queries[i - 1].nearest;
+            q->nearest_end = l->queries[i - 1].nearest_end;
+            q->nearest_name = l->queries[i - 1].nearest_name;
+        }
+        if (!q->name && q->address < q->nearest_end)
+            q->name = q->nearest_name;
+    }
+}
+
+static void scan(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, struct lookup *l)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    size_t count = data ? data->d_size / header->sh_entsize : 0;
+    GElf_Sym symbol;
+
+    for (size_t i = 0; i < count && gelf_getsym(data, (int)i, &symbol); i++) {
+        if (i % SYMBOLS_PER_BEAT == 0)
+            l->beat(l->ctx);
+        if (symbol.st_shndx != SHN_UNDEF && names_code(&symbol))
+            offer(elf, l, &symbol, elf_strptr(elf, header->sh_link, symbol.st_name));
+    }
+    settle(l);
+}
+
+/* ---- All of it --------------------------------------------------------------- */
+
+static bool scan_table(struct elf_file *f, uint32_t type, struct lookup *l)
+{
+    GElf_Shdr header;
+    Elf_Scn *section = f->elf ? find_section(f->elf, type, &header) : NULL;
+
+    if (section)
+        scan(f->elf, section, &header, l);
+    return section;
+}
+
+void ml_elf_symbols(const char *path, const char *build_id, struct ml_elf_query *queries, size_t n,
+                    void (*found)(void *ctx, const struct ml_elf_query *query),
+                    void (*beat)(void *ctx), void *ctx)
+{
+    struct lookup l = {queries, n, beat, ctx};
+    struct elf_file file = {.fd = -1}, debug = {.fd = -1};
+
+    if (path[0] != '/' || elf_version(EV_CURRENT) == EV_NONE || !open_file(path, build_id, &file))
+        return;
+    if (!scan_table(&file, SHT_SYMTAB, &l) &&
+        !(open_debug_file(build_id, &debug) && scan_table(&debug, SHT_SYMTAB, &l)))
+        scan_table(&file, SHT_DYNSYM, &l);
+    for (size_t i = 0; i < n; i++) {
+        if (queries[i].name)
+            found(ctx, &queries[i]);
+    }
+    close_file(&debug);
+    close_file(&file);
+}

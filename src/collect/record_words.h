@@ -1,0 +1,47 @@
+/* record_words.h: the words of the record that a source is at, and what a
+ * target's own numbers in them mean.
+ *
+ * Targets are not trusted and can change a word while it is looked at: read each
+ * once, and believe s->words and s->first, which were copied.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_RECORD_WORDS_H
+#define ML_RECORD_WORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "target.h"
+
+static inline uint64_t ml_word(const struct ml_source *s, unsigned i)
+{
+    return s->data[(s->tail + i) & s->mask];
+}
+
+static inline uint32_t ml_high(uint64_t pair)
+{
+    return (uint32_t)(pair >> 32);
+}
+
+static inline uint32_t ml_low(uint64_t pair)
+{
+    return (uint32_t)pair;
+}
+
+/* The trace's number of a target's string. */
+static inline uint32_t ml_target_string(const struct ml_target *t, uint32_t number)
+{
+    return number < t->strings.len ? t->strings.items[number] : 0;
+}
+
+/* Makes entry `number` of a table of numbers; false when it is out of bounds. */
+#define ml_table_reach(table, number, limit)                                                       \
+    ({                                                                                             \
+        bool fits = (number) < (limit);                                                            \
+        while (fits && (table)->len <= (number))                                                   \
+            fits = !ml_vec_push((table), 0);                                                       \
+        fits;                                                                                      \
+    })
+
+#endif

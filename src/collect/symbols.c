@@ -1,0 +1,96 @@
+/* symbols.c: see symbols.h.
+ *
+ * Frames are sorted by file, so that each is read once, whatever number of
+ * processes had it loaded.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "symbols.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf_symbols.h"
+
+struct place {
+    uint32_t path; /* strings */
+    uint32_t build_id;
+    uint64_t address;
+    uint32_t frame;
+};
+
+static int by_file_and_address(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+
+    if (a->path != b->path)
+        return a->path < b->path ? -1 : 1;
+    if (a->build_id != b->build_id)
+        return a->build_id < b->build_id ? -1 : 1;
+    return (a->address > b->address) - (a->address < b->address);
+}
+
+/* The frames that lie in a library, by file. Returns their number. */
+static size_t gather(const struct ml_dict *dict, struct place *ret)
+{
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < ml_dict_frames(dict); i++) {
+        struct ml_dict_frame frame = ml_dict_frame(dict, i);
+        const struct ml_def *library =
+            frame.library ? ml_dict_get(dict, ML_DEF_LIBRARY, (uint32_t)frame.library - 1) : NULL;
+        if (library)
+            ret[n++] =
+                (struct place){(uint32_t)library->fields[ML_LIBRARY_PATH],
+                               (uint32_t)library->fields[ML_LIBRARY_BUILD_ID], frame.address, i};
+    }
+    qsort(ret, n, sizeof(*ret), by_file_and_address);
+    return n;
+}
+
+/* A table of symbols may say "malloc@@GLIBC_2.2.5". */
+static void define(void *ctx, const struct ml_elf_query *query)
+{
+    struct ml_stage *stage = ctx;
+    size_t len = strlen(query->name);
+    const char *version = memchr(query->name + 1, '@', len - 1);
+    uint32_t function =
+        ml_dict_string(stage->dict, query->name, version ? (size_t)(version - query->name) : len);
+
+    ml_dict_symbol(stage->dict, query->tag, function);
+    ml_trace_writer_relieve(stage->writer);
+}
+
+static void beat(void *ctx)
+{
+    ml_stage_beat(ctx);
+}
+
+/* A return address lies behind its call, which may end a function. */
+static void name_file(struct ml_stage *stage, const struct place *places, size_t n,
+                      struct ml_elf_query *queries)
+{
+    for (size_t i = 0; i < n; i++)
+        queries[i] =
+            (struct ml_elf_query){.address = places[i].address - 1, .tag = places[i].frame};
+    ml_stage_beat(stage);
+    ml_elf_symbols(ml_dict_text(stage->dict, places->path),
+                   ml_dict_text(stage->dict, places->build_id), queries, n, define, beat, stage);
+}
+
+void ml_symbols_define(struct ml_stage *stage)
+{
+    uint32_t frames = ml_dict_frames(stage->dict);
+    struct place *places = calloc(frames + 1, sizeof(*places));
+    struct ml_elf_query *queries = calloc(frames + 1, sizeof(*queries));
+    size_t n = places && queries ? gather(stage->dict, places) : 0;
+
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from + 1; to < n && places[to].path == places[from].path &&
+                            places[to].build_id == places[from].build_id;)
+            to++;
+        name_file(stage, places + from, to - from, queries);
+    }
+    free(queries);
+    free(places);
+}

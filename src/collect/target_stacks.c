@@ -1,0 +1,82 @@
+/* target_stacks.c: see target_stacks.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "target_stacks.h"
+
+#include <string.h>
+
+#include "record_words.h"
+
+#define LIBRARIES_MAX (1u << 16)
+#define STACKS_MAX (1u << 20)
+
+static bool is_library(const struct ml_def *def, const uint64_t fields[ML_DEF_FIELDS])
+{
+    return def && !memcmp(def->fields, fields, sizeof(def->fields));
+}
+
+/* Puts the library behind the others: it is the one that is there now. */
+static bool take_out(struct ml_target *t, uint32_t number, struct ml_target_library *ret)
+{
+    size_t i = 0;
+
+    while (i < t->libraries.len && t->libraries.items[i].number != number)
+        i++;
+    if (i == t->libraries.len)
+        return false;
+    *ret = t->libraries.items[i];
+    t->libraries.len--;
+    memmove(&t->libraries.items[i], &t->libraries.items[i + 1],
+            (t->libraries.len - i) * sizeof(*t->libraries.items));
+    return true;
+}
+
+void ml_target_take_library(struct ml_dict *dict, struct ml_source *s)
+{
+    struct ml_target *t = s->target;
+    uint64_t pair = ml_word(s, 1);
+    uint64_t fields[ML_DEF_FIELDS] = {
+        [ML_LIBRARY_PROCESS] = t->process,
+        [ML_LIBRARY_BASE] = ml_word(s, 2),
+        [ML_LIBRARY_END] = ml_word(s, 3),
+        [ML_LIBRARY_PATH] = ml_target_string(t, ml_low(pair)),
+        [ML_LIBRARY_BUILD_ID] = ml_target_string(t, ml_low(ml_word(s, 4))),
+    };
+    struct ml_target_library library = {.number = ml_high(pair)};
+    bool known = take_out(t, library.number, &library);
+
+    if (fields[ML_LIBRARY_BASE] >= fields[ML_LIBRARY_END] || library.number >= LIBRARIES_MAX)
+        return;
+    if (!known || !is_library(ml_dict_get(dict, ML_DEF_LIBRARY, library.id), fields))
+        library.id = ml_dict_add(dict, ML_DEF_LIBRARY, fields);
+    library.base = fields[ML_LIBRARY_BASE];
+    library.end = fields[ML_LIBRARY_END];
+    dict->error |= ml_vec_push(&t->libraries, library);
+}
+
+/* A return address may be the first byte behind the last function. */
+static struct ml_dict_frame frame_at(const struct ml_target *t, uint64_t address)
+{
+    for (size_t i = t->libraries.len; i-- > 0;) {
+        const struct ml_target_library *l = &t->libraries.items[i];
+        if (address > l->base && address <= l->end)
+            return (struct ml_dict_frame){1 + (uint64_t)l->id, address - l->base};
+    }
+    return (struct ml_dict_frame){0, address};
+}
+
+void ml_target_take_stack(struct ml_dict *dict, struct ml_source *s)
+{
+    struct ml_target *t = s->target;
+    uint32_t number = ml_high(ml_word(s, 1));
+    uint32_t stack = 0;
+
+    if (!number || !ml_table_reach(&t->stacks, number, STACKS_MAX))
+        return;
+    for (uint32_t i = s->words; i-- > 2;) {
+        struct ml_dict_frame frame = frame_at(t, ml_word(s, i));
+        stack = ml_dict_stack(dict, stack, &frame);
+    }
+    t->stacks.items[number] = stack;
+}

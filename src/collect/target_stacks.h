@@ -1,0 +1,26 @@
+/* target_stacks.h: the libraries and stacks that a target announces, in the
+ * trace's numbers.
+ *
+ * A stack comes as return addresses. Each is taken to lie in the library that was
+ * announced last at its place, which is the one that was there when the stack was
+ * announced.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_TARGET_STACKS_H
+#define ML_TARGET_STACKS_H
+
+#include "dict.h"
+#include "target.h"
+
+/* ML_REC_LIBRARY, ML_REC_STACK: the record that s is at. */
+void ml_target_take_library(struct ml_dict *dict, struct ml_source *s);
+void ml_target_take_stack(struct ml_dict *dict, struct ml_source *s);
+
+/* The trace's number of a target's stack, 0: none such. */
+static inline uint32_t ml_target_stack(const struct ml_target *t, uint64_t number)
+{
+    return number < t->stacks.len ? t->stacks.items[number] : 0;
+}
+
+#endif

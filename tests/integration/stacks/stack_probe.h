@@ -1,0 +1,18 @@
+/* stack_probe.h: the recorder in a library of its own, with a way to record an
+ * allocation and its stack, as a hook does.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef STACK_PROBE_H
+#define STACK_PROBE_H
+
+#include <stdint.h>
+
+/* Records an allocation of that many bytes at that address, asked for by the
+ * caller. Returns the number of its stack. */
+uint32_t probe_alloc(uint64_t address, uint64_t bytes);
+
+/* Records a sample that claims to be about a process of its own choice. */
+void probe_sample(uint64_t used_bytes);
+
+#endif
