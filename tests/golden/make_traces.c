@@ -231,9 +231,25 @@ static void gpu_tensors(struct scene *s)
     gpu_tensor(s, fc, 500 * MIB, 4 * MIB + 512, "fc.output", MEMLEDGER_ACTIVATION);
 }
 
+/* An allocation that a library asked for. */
+static void gpu_owned(struct scene *s, uint32_t space, uint64_t addr, uint64_t size,
+                      const char *library)
+{
+    uint32_t number = ml_maker_library(s->m, 0, 0x1000, 0x100000, library, "");
+    uint32_t frame = ml_maker_frame(s->m, number, 0x40);
+
+    event(s, MS,
+          (struct ml_event){.kind = ML_ALLOC,
+                            .space = space,
+                            .stack = ml_maker_stack(s->m, 0, frame),
+                            .addr = addr,
+                            .size = size});
+}
+
 static void gpu_run(struct scene *s)
 {
     uint32_t memory = gpu_space(s, "cuda:0", MEMLEDGER_DRIVER, ML_CUDA_MEMORY);
+    uint32_t modules = gpu_space(s, "cuda:0", MEMLEDGER_DRIVER, ML_CUDA_MODULES);
     uint32_t pools = gpu_space(s, "cuda:0", MEMLEDGER_DRIVER, ML_CUDA_POOLS);
     uint32_t async = gpu_space(s, "cuda:0", MEMLEDGER_BLOCK, ML_CUDA_ASYNC);
 
@@ -241,12 +257,14 @@ static void gpu_run(struct scene *s)
     gpu_sample(s, 0, 0);
     alloc(s, gpu_space(s, "cuda:0", MEMLEDGER_DRIVER, ML_CUDA_CONTEXT), 1, 527 * MIB);
     gpu_sample(s, ML_SAMPLE_INSIDE, 527 * MIB);
-    alloc(s, gpu_space(s, "cuda:0", MEMLEDGER_DRIVER, ML_CUDA_MODULES), 1, 92 * MIB);
-    alloc(s, memory, SEGMENT, 512 * MIB);
-    alloc(s, memory, SEGMENT + 4096 * MIB, 96 * MIB);
+    gpu_owned(s, modules, 1, 60 * MIB, "/opt/torch/lib/libtorch_cuda.so");
+    gpu_owned(s, modules, 2, 32 * MIB, "/opt/nvidia/libcublas.so.13");
+    gpu_owned(s, memory, SEGMENT, 512 * MIB, "/opt/torch/lib/libc10_cuda.so");
+    gpu_owned(s, memory, SEGMENT + 4096 * MIB, 64 * MIB, "/opt/nvidia/libcublas.so.13");
+    gpu_owned(s, memory, SEGMENT + 5120 * MIB, 32 * MIB, "/opt/nvidia/libcublasLt.so.13");
     alloc(s, gpu_space(s, "cuda:0", MEMLEDGER_DRIVER, ML_CUDA_ROUNDING), 1, 2 * MIB);
     alloc(s, pools, 1, 64 * MIB);
-    alloc(s, async, SEGMENT + 8192 * MIB, 40 * MIB);
+    gpu_owned(s, async, SEGMENT + 8192 * MIB, 40 * MIB, "/opt/site-packages/cupy/cuda/memory.so");
     alloc(s, gpu_space(s, ML_CUDA_MANAGED_DEVICE, MEMLEDGER_DRIVER, ML_CUDA_MANAGED),
           SEGMENT + 16384 * MIB, 64 * MIB);
     gpu_tensors(s);
