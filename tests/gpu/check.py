@@ -274,7 +274,9 @@ def sampling(lab):
     print(f"  memledger: {json.dumps(samples)[:600]}")
     print(f"  nvidia-smi -lms 10: {lines} samples in {seconds:.1f} s = {lines / seconds:.1f} a second")
     assert samples["hz_achieved"] >= 0.95 * samples["hz_asked"], "too slow"
-    assert samples["cpu_share"] < 0.01, f"{samples['cpu_share']:.2%} of a core"
+    share = samples["cpu_seconds"] * samples["hz_achieved"] / samples["taken"]
+    print(f"  memledger's sampler took {share:.2%} of one core")
+    assert share < 0.01, "sampling costs too much"
 
 
 # ---- All of them -------------------------------------------------------------------
