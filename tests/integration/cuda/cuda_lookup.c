@@ -71,6 +71,33 @@ static void ask_wrongly(void *handle)
     printf("error %d\n", dlerror() != NULL);
 }
 
+/* One name, several functions: by version and by the meaning of the default
+ * stream. A hook has its function's symbol. */
+static void ask_for_variants(void *handle)
+{
+    static const struct {
+        const char *name;
+        int version;
+        uint64_t flags; /* 1: one default stream, 2: one for each thread */
+    } wanted[] = {
+        {"cuMemAllocAsync", VERSION, 0},  {"cuMemAllocAsync", VERSION, 1},
+        {"cuMemAllocAsync", VERSION, 2},  {"cuLaunchKernel", VERSION, 2},
+        {"cuGetProcAddress", 11030, 0},   {"cuGetProcAddress", VERSION, 0},
+        {"cuCtxCreate", 3020, 0},         {"cuCtxCreate", VERSION, 0},
+        {"cuStreamSynchronize", 7000, 2}, {"cuMemcpyHtoD", VERSION, 2},
+    };
+    lookup_v2 *look_up = (lookup_v2 *)dlsym(handle, "cuGetProcAddress_v2");
+
+    for (unsigned i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+        Dl_info info = {0};
+        void *result = NULL;
+        int error = look_up(wanted[i].name, &result, wanted[i].version, wanted[i].flags, NULL);
+        dladdr(result, &info);
+        printf("%s %d: %d %s\n", wanted[i].name, wanted[i].version, error, info.dli_sname);
+        fprintf(stderr, "variant %s\n", owner(result));
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "dlsym";
@@ -92,6 +119,7 @@ int main(int argc, char **argv)
     printf("init %d\n", found.init(0));
     tell_owners("after", &found);
     work(&found);
+    ask_for_variants(driver);
     ask_wrongly(driver);
     return 0;
 }

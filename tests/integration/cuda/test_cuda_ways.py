@@ -62,6 +62,7 @@ def test_looked_up():
     for way in WAYS:
         done = both("cuda_lookup", way)
         equal(lines(done.err, "before"), [HOOKED], f"functions found by {way}", done)
+        equal(set(lines(done.err, "variant")), {"recorder"}, f"variants after {way}", done)
         check_recorded(done, way)
 
 
@@ -78,6 +79,7 @@ def test_injected():
         done = both("cuda_lookup", way, injected=True)
         equal(lines(done.err, "before"), [UNHOOKED], f"functions found by {way}", done)
         equal(lines(done.err, "after"), [HOOKED], f"{way} after cuInit", done)
+        equal(set(lines(done.err, "variant")), {"recorder"}, f"variants after {way}", done)
         check_recorded(done, f"{way}, injected")
 
 
@@ -94,6 +96,16 @@ def test_preloaded_and_injected():
     done = harness.run(*command, env=env, options=("-qf",))
     equal(lines(done.err, "after"), [HOOKED], "preloaded and injected", done)
     check_recorded(done, "a program preloaded and injected")
+
+
+def test_off():
+    for way in WAYS:
+        done = both("cuda_lookup", way, options=("--cuda=off",))
+        equal(lines(done.err, "before"), [UNHOOKED], f"functions found by {way}", done)
+        equal(set(lines(done.err, "variant")), {"driver"}, f"variants after {way}", done)
+    for binding in ("lazy", "now"):
+        done = both(f"cuda_linked_{binding}", options=("--cuda=off",))
+        equal(done.dump()["kinds"].get("alloc", 0), 0, f"events of a program linked {binding}")
 
 
 def test_no_session():
