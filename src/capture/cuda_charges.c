@@ -7,23 +7,23 @@
 #include "compiler.h"
 #include "record.h"
 
-static uint32_t new_entry(struct ml_cuda_state *book)
+static uint32_t new_item(struct ml_cuda_state *book)
 {
-    uint32_t entry = book->free_entry;
+    uint32_t entry = book->free_item;
 
     if (entry)
-        book->free_entry = book->entries[entry - 1].below;
-    else if (book->entries_used < ML_CUDA_ENTRIES_MAX)
-        entry = ++book->entries_used;
+        book->free_item = book->items[entry - 1].below;
+    else if (book->items_used < ML_CUDA_ITEMS_MAX)
+        entry = ++book->items_used;
     return entry;
 }
 
-static void record_entry(const struct ml_cuda_entry *e, unsigned device, enum ml_cuda_space account)
+static void record_item(const struct ml_cuda_item *e, unsigned device, enum ml_cuda_space account)
 {
     ml_record_alloc_stack(ml_cuda_space(device, account), e->addr, e->size, e->stack);
 }
 
-static void record_removal(const struct ml_cuda_entry *e, unsigned device,
+static void record_removal(const struct ml_cuda_item *e, unsigned device,
                            enum ml_cuda_space account)
 {
     ml_record_free(ml_cuda_space(device, account), (void *)(uintptr_t)e->addr);
@@ -34,17 +34,18 @@ static void add(struct ml_cuda_state *book, unsigned device, const struct ml_cud
 {
     struct ml_cuda_charges *charges = &book->charges[device];
     struct ml_cuda_account *account = &charges->accounts[cause->account];
-    uint32_t index = new_entry(book);
-    struct ml_cuda_entry *e = &book->entries[index - 1];
+    uint32_t index = new_item(book);
+    struct ml_cuda_item *e;
 
     if (!index)
         return;
+    e = &book->items[index - 1];
     book->next_addr += 4096;
-    *e = (struct ml_cuda_entry){book->next_addr, bytes, cause->owner, cause->stack, account->top};
+    *e = (struct ml_cuda_item){book->next_addr, bytes, cause->owner, cause->stack, account->top};
     account->top = index;
     account->bytes += bytes;
     charges->booked += bytes;
-    record_entry(e, device, cause->account);
+    record_item(e, device, cause->account);
 }
 
 /* Takes up to `bytes` from the entry whose index + 1 is *link; an entry that has
@@ -53,7 +54,7 @@ static uint64_t reduce(struct ml_cuda_state *book, unsigned device, enum ml_cuda
                        uint32_t *link, uint64_t bytes)
 {
     uint32_t index = *link;
-    struct ml_cuda_entry *e = &book->entries[index - 1];
+    struct ml_cuda_item *e = &book->items[index - 1];
     uint64_t taken = ml_min_u64(bytes, e->size);
 
     record_removal(e, device, account);
@@ -61,12 +62,12 @@ static uint64_t reduce(struct ml_cuda_state *book, unsigned device, enum ml_cuda
     book->charges[device].accounts[account].bytes -= taken;
     book->charges[device].booked -= taken;
     if (e->size) {
-        record_entry(e, device, account);
+        record_item(e, device, account);
         return taken;
     }
     *link = e->below;
-    e->below = book->free_entry;
-    book->free_entry = index;
+    e->below = book->free_item;
+    book->free_item = index;
     return taken;
 }
 
@@ -77,8 +78,8 @@ static void take(struct ml_cuda_state *book, unsigned device, const struct ml_cu
 
     while (*link && bytes) {
         uint32_t index = *link;
-        if (cause->owner && book->entries[index - 1].owner != cause->owner) {
-            link = &book->entries[index - 1].below;
+        if (cause->owner && book->items[index - 1].owner != cause->owner) {
+            link = &book->items[index - 1].below;
             continue;
         }
         bytes -= reduce(book, device, cause->account, link, bytes);

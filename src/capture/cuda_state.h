@@ -19,7 +19,7 @@
 #include "lock.h"
 
 #define ML_CUDA_BLOCK_SLOTS (1u << 18)
-#define ML_CUDA_ENTRIES_MAX (1u << 16)
+#define ML_CUDA_ITEMS_MAX (1u << 16)
 #define ML_CUDA_POOLS_MAX 256
 
 /* What a call gave the program, so that the call that takes it back is
@@ -50,7 +50,7 @@ struct ml_cuda_block {
 
 /* Bytes that the driver took for itself, or a pool's. They have no address that a
  * program knows; the book gives them one. */
-struct ml_cuda_entry {
+struct ml_cuda_item {
     uint64_t addr;
     uint64_t size;
     uint64_t owner; /* context or pool, 0: none */
@@ -82,8 +82,8 @@ struct ml_cuda_state {
     unsigned devices;          /* that NVML knows */
     _Atomic uint32_t underway; /* calls that may change what a device holds */
     uint32_t blocks_used;
-    uint32_t entries_used; /* entries ever taken from the end of `entries` */
-    uint32_t free_entry;   /* index + 1, chained by `below` */
+    uint32_t items_used; /* items ever taken from the end of `items` */
+    uint32_t free_item;  /* index + 1, chained by `below` */
     uint64_t next_addr;
     uint32_t pools_used;
     struct ml_cuda_pool pools[ML_CUDA_POOLS_MAX];
@@ -91,7 +91,7 @@ struct ml_cuda_state {
     uint64_t primary[ML_CUDA_DEVICES_MAX]; /* contexts */
     struct ml_cuda_charges charges[ML_CUDA_DEVICES_MAX];
     struct ml_cuda_block blocks[ML_CUDA_BLOCK_SLOTS];
-    struct ml_cuda_entry entries[ML_CUDA_ENTRIES_MAX];
+    struct ml_cuda_item items[ML_CUDA_ITEMS_MAX];
 };
 
 #endif

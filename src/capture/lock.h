@@ -7,6 +7,7 @@
 #ifndef ML_LOCK_H
 #define ML_LOCK_H
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -41,11 +42,13 @@ static inline bool ml_lock_at_once(struct ml_lock *l)
 static inline bool ml_lock_after_nap(struct ml_lock *l)
 {
     struct timespec nap = {.tv_nsec = ML_LOCK_NAP_NS};
+    int saved_errno = errno;
 
     if (atomic_exchange_explicit(&l->taken, ML_LOCK_WAITED_FOR, memory_order_acquire) ==
         ML_LOCK_FREE)
         return true;
     syscall(SYS_futex, &l->taken, FUTEX_WAIT_PRIVATE, ML_LOCK_WAITED_FOR, &nap, NULL, 0);
+    errno = saved_errno;
     return false;
 }
 
