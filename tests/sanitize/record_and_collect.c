@@ -2,7 +2,8 @@
  * so that sanitizers see all of both.
  *
  * The program runs itself again as the target: several threads that allocate,
- * name, push and pop, annotate with NVTX, and hand blocks to each other. The first one collects,
+ * name, push and pop, annotate with NVTX, say who asked, and hand blocks to each other.
+ * The first one collects,
  * then reads the trace back and checks that every event is there.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -17,6 +18,8 @@
 #include "api_report.h"
 #include "collector.h"
 #include "nvtx_instance.h"
+#include "record.h"
+#include "stack.h"
 #include "trace.h"
 
 #define THREADS 4
@@ -43,6 +46,17 @@ static memledger_space space;
 static char *_Atomic shelf[THREADS];
 static char memory[ALLOCS];
 
+/* As a hook does, for one block in a hundred; the stack is that of our caller. */
+#define ASKED(i) ((i) % 100 == 0)
+
+static __attribute__((noinline)) void ask(char *block, size_t bytes)
+{
+    uint32_t stack = ml_stack_here();
+
+    check(stack != 0, "no stack");
+    ml_record_alloc_stack(space, (uintptr_t)block, bytes, stack);
+}
+
 static void *allocate(void *arg)
 {
     size_t self = (size_t)arg;
@@ -54,7 +68,10 @@ static void *allocate(void *arg)
 
         snprintf(name, sizeof(name), "scope %zu", i % 100);
         ml_api_push(MEMLEDGER_SCOPE_USER, name);
-        ml_api_alloc(space, block, 1 + i % 1000);
+        if (ASKED(i))
+            ask(block, 1 + i % 1000);
+        else
+            ml_api_alloc(space, block, 1 + i % 1000);
         ml_api_label(space, block, name, MEMLEDGER_ACTIVATION);
         ml_api_pop();
         given = atomic_exchange(&shelf[(self + i) % THREADS], block);
@@ -148,6 +165,13 @@ static void record(const char *self, const char *path)
     ml_session_dir_release(&session);
 }
 
+static int stack_is_right(const struct ml_trace *trace, uint32_t stack)
+{
+    const struct ml_frame *frame = ml_trace_frame(trace, ml_trace_stack(trace, stack)->frame);
+
+    return !strcmp(ml_trace_string(trace, frame->function, NULL), "allocate");
+}
+
 static void verify(const char *path)
 {
     static unsigned char live[ALLOCS];
@@ -156,7 +180,7 @@ static void verify(const char *path)
     struct ml_error err = {0};
     const struct ml_event *events;
     uint64_t counts[ML_KIND_COUNT] = {0};
-    uint64_t first = 0;
+    uint64_t first = 0, asked = 0;
     int n;
 
     check(!ml_trace_open(path, &(struct ml_trace_opts){0}, &trace, &err), err.text);
@@ -168,6 +192,8 @@ static void verify(const char *path)
                 counts[ev->kind] += !pass;
                 if (ev->kind != ML_ALLOC && ev->kind != ML_FREE)
                     continue;
+                asked += !pass && ev->stack;
+                check(!ev->stack || stack_is_right(trace, ev->stack), "not who asked");
                 if (!pass) {
                     first = first && first < ev->addr ? first : ev->addr;
                     continue;
@@ -181,6 +207,7 @@ static void verify(const char *path)
         ml_cursor_free(cursor);
     }
     check(counts[ML_ALLOC] == ALLOCS && counts[ML_FREE] == ALLOCS, "allocations or frees missing");
+    check(asked == ALLOCS / 100, "stacks missing");
     check(counts[ML_LABEL] == ALLOCS, "labels missing");
     check(counts[ML_PUSH] == ALLOCS + NVTX_PUSHES, "pushes missing");
     check(counts[ML_POP] == ALLOCS + NVTX_POPS, "pops missing");
