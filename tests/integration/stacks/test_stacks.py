@@ -85,7 +85,7 @@ def test_sample_is_the_processes_own():
 
 def test_a_plugin_takes_anothers_place():
     result, trace = ask("plugins", *PLUGINS, 20)
-    check(int(result.out) > 0, "the second never came to lie where the first was")
+    check(int(result.out) >= 10, "the second hardly ever came to lie where the first was")
     found = {address: stack for (_, address), stack in allocations(trace).items()}
     for i in range(20):
         for k, name in enumerate(("first", "second")):
