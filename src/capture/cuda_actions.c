@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "compiler.h"
+#include "cuda_async.h"
 #include "cuda_book.h"
 #include "cuda_driver.h"
 #include "cuda_pools.h"
@@ -207,64 +208,6 @@ static void end_array_create(struct ml_cuda_state *book, struct ml_cuda_call *ca
 
 /* ---- Pools and graphs ---------------------------------------------------- */
 
-static uint64_t current_pool(void)
-{
-    uint64_t pool;
-    int ordinal;
-
-    return ml_cuda_get_ordinal(&ordinal) && ml_cuda_get_pool(ordinal, &pool) ? pool : 0;
-}
-
-/* The first block of a pool makes the driver take more than the pool holds. That
- * one is measured; the others need not be. */
-static void begin_in_pool(struct ml_cuda_state *book, struct ml_cuda_call *call, uint64_t pool)
-{
-    int device = ml_cuda_current_device();
-
-    call->saved[0] = device >= 0 && pool && !ml_cuda_pool_is_known(book, pool);
-    if (call->saved[0])
-        ml_cuda_look(book, (unsigned)device);
-}
-
-static void end_in_pool(struct ml_cuda_state *book, struct ml_cuda_call *call, uint64_t pool,
-                        uint32_t stack)
-{
-    struct ml_cuda_cause start = {ML_IN_OTHER, stack, ml_cuda_current_context(), ML_CUDA_ANY_BYTES,
-                                  ML_CUDA_ANY_BYTES};
-    int device = ml_cuda_current_device();
-
-    if (device < 0)
-        return;
-    opened(book, call, ML_SORT_ASYNC, call->args[1], stack);
-    ml_cuda_pool_look(book, pool, (unsigned)device, stack);
-    if (call->saved[0])
-        ml_cuda_settle(book, (unsigned)device, &start);
-}
-
-static void begin_alloc_async(struct ml_cuda_state *book, struct ml_cuda_call *call)
-{
-    begin_in_pool(book, call, current_pool());
-}
-
-static void end_alloc_async(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
-                            uint32_t stack)
-{
-    if (ok)
-        end_in_pool(book, call, current_pool(), stack);
-}
-
-static void begin_alloc_pool(struct ml_cuda_state *book, struct ml_cuda_call *call)
-{
-    begin_in_pool(book, call, call->args[2]);
-}
-
-static void end_alloc_pool(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
-                           uint32_t stack)
-{
-    if (ok)
-        end_in_pool(book, call, call->args[2], stack);
-}
-
 static void end_free_async(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
                            uint32_t stack)
 {
@@ -428,10 +371,17 @@ static void end_primary(struct ml_cuda_state *book, struct ml_cuda_call *call, b
 
 /* ---- The table ----------------------------------------------------------- */
 
+static bool always(const struct ml_cuda_state *book, const struct ml_cuda_call *call)
+{
+    (void)book;
+    (void)call;
+    return true;
+}
+
 const struct ml_cuda_plan ml_cuda_plans[ML_CUDA_ACTIONS] = {
-    [ML_CUDA_ALLOC] = {.underway = true, .asks = true, .end = end_alloc},
-    [ML_CUDA_ALLOC_PITCH] = {.underway = true, .asks = true, .end = end_alloc_pitch},
-    [ML_CUDA_ALLOC_MANAGED] = {.asks = true, .end = end_alloc_managed},
+    [ML_CUDA_ALLOC] = {.underway = true, .asks = always, .end = end_alloc},
+    [ML_CUDA_ALLOC_PITCH] = {.underway = true, .asks = always, .end = end_alloc_pitch},
+    [ML_CUDA_ALLOC_MANAGED] = {.asks = always, .end = end_alloc_managed},
     [ML_CUDA_ALLOC_HOST] = {.reach = ML_THIS_DEVICE,
                             .account = ML_IN_OTHER,
                             .underway = true,
@@ -444,13 +394,13 @@ const struct ml_cuda_plan ml_cuda_plans[ML_CUDA_ACTIONS] = {
                           .end = end_register},
     [ML_CUDA_UNREGISTER] = {.begin = begin_unregister, .end = end_close},
     [ML_CUDA_ALLOC_ASYNC] = {.underway = true,
-                             .asks = true,
-                             .begin = begin_alloc_async,
-                             .end = end_alloc_async},
+                             .asks = ml_cuda_async_asks,
+                             .begin = ml_cuda_async_begin,
+                             .end = ml_cuda_async_end},
     [ML_CUDA_ALLOC_POOL] = {.underway = true,
-                            .asks = true,
-                            .begin = begin_alloc_pool,
-                            .end = end_alloc_pool},
+                            .asks = ml_cuda_async_asks,
+                            .begin = ml_cuda_async_begin,
+                            .end = ml_cuda_async_end},
     [ML_CUDA_FREE_ASYNC] = {.begin = begin_free, .end = end_free_async},
     [ML_CUDA_POOL_DESTROY] = {.reach = ML_THIS_DEVICE,
                               .account = ML_IN_POOLS,
@@ -462,7 +412,7 @@ const struct ml_cuda_plan ml_cuda_plans[ML_CUDA_ACTIONS] = {
                         .underway = true,
                         .end = end_synchronize},
     [ML_CUDA_SYNCHRONIZE] = {.end = end_synchronize},
-    [ML_CUDA_CREATE] = {.underway = true, .asks = true, .end = end_create},
+    [ML_CUDA_CREATE] = {.underway = true, .asks = always, .end = end_create},
     [ML_CUDA_RELEASE] = {.underway = true, .begin = begin_release, .end = end_release},
     [ML_CUDA_RETAIN_HANDLE] = {.end = end_retain},
     [ML_CUDA_MAP] = {.end = end_map},
@@ -476,7 +426,7 @@ const struct ml_cuda_plan ml_cuda_plans[ML_CUDA_ACTIONS] = {
                                .underway = true,
                                .begin = begin_array_destroy,
                                .end = end_close},
-    [ML_CUDA_IPC_OPEN] = {.asks = true, .end = end_ipc_open},
+    [ML_CUDA_IPC_OPEN] = {.asks = always, .end = end_ipc_open},
     [ML_CUDA_IPC_CLOSE] = {.begin = begin_ipc_close, .end = end_close},
     [ML_CUDA_GRAPH] = {.reach = ML_THIS_DEVICE,
                        .account = ML_IN_GRAPHS,

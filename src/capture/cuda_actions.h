@@ -15,7 +15,9 @@ struct ml_cuda_plan {
     enum ml_cuda_reach reach;
     enum ml_cuda_space account; /* for what it changes there */
     bool underway;              /* it may change what a device holds */
-    bool asks;                  /* it makes an entry, and who asked is of interest */
+    /* Whether this call may make an entry, and who asked is of interest; NULL: never,
+     * unless it reaches a device. Without the lock: unwinding takes the loader's. */
+    bool (*asks)(const struct ml_cuda_state *book, const struct ml_cuda_call *call);
     void (*begin)(struct ml_cuda_state *book, struct ml_cuda_call *call);
     void (*end)(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok, uint32_t stack);
 };

@@ -185,11 +185,12 @@ void ml_cuda_begin(struct ml_cuda_call *call)
 }
 
 /* Only what makes an entry says who asked. */
-static bool needs_stack(const struct ml_cuda_call *call, int result)
+static bool needs_stack(const struct ml_cuda_state *book, const struct ml_cuda_call *call,
+                        int result)
 {
     const struct ml_cuda_plan *plan = &ml_cuda_plans[call->action];
 
-    return !result && (plan->reach != ML_NO_DEVICE || plan->asks);
+    return !result && (plan->reach != ML_NO_DEVICE || (plan->asks && plan->asks(book, call)));
 }
 
 static void record_failure(unsigned device, enum ml_cuda_sort sort, uint64_t bytes)
@@ -227,7 +228,7 @@ void ml_cuda_end(struct ml_cuda_call *call, int result)
 
     if (!call->measured)
         return;
-    stack = needs_stack(call, result) ? ml_stack_here() : 0;
+    stack = needs_stack(book, call, result) ? ml_stack_here() : 0;
     if (result == OUT_OF_MEMORY)
         report_failure(call);
     /* Begun, it must be ended: what it took is out of the book. */

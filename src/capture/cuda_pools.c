@@ -36,13 +36,27 @@ static void look(struct ml_cuda_state *book, struct ml_cuda_pool *p, uint32_t st
     ml_cuda_sample(book, p->device, 0);
 }
 
-bool ml_cuda_pool_is_known(const struct ml_cuda_state *book, uint64_t pool)
+static const struct ml_cuda_pool *known(const struct ml_cuda_state *book, uint64_t pool)
 {
     for (uint32_t i = 0; i < book->pools_used; i++) {
         if (book->pools[i].pool == pool)
-            return true;
+            return &book->pools[i];
     }
-    return false;
+    return NULL;
+}
+
+bool ml_cuda_pool_is_known(const struct ml_cuda_state *book, uint64_t pool)
+{
+    return known(book, pool);
+}
+
+/* Without the lock: to be wrong once costs a stack, or an entry one. */
+bool ml_cuda_pool_has_changed(const struct ml_cuda_state *book, uint64_t pool)
+{
+    const struct ml_cuda_pool *p = known(book, pool);
+    uint64_t reserved;
+
+    return !p || (ml_cuda_get_pool_reserved(pool, &reserved) && reserved != p->reserved);
 }
 
 void ml_cuda_pool_look(struct ml_cuda_state *book, uint64_t pool, unsigned device, uint32_t stack)

@@ -17,6 +17,10 @@
 /* Whether it was looked at before. */
 bool ml_cuda_pool_is_known(const struct ml_cuda_state *book, uint64_t pool);
 
+/* Whether it holds more or less than at the last look, or was never looked at. May
+ * be called without the lock. */
+bool ml_cuda_pool_has_changed(const struct ml_cuda_state *book, uint64_t pool);
+
 /* Enters what the pool holds now. */
 void ml_cuda_pool_look(struct ml_cuda_state *book, uint64_t pool, unsigned device, uint32_t stack);
 
