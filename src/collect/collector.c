@@ -240,7 +240,9 @@ static void meet_child(void *ctx, uint32_t pid)
     if (find_target(f->c, pid))
         return;
     ml_command_line_of(pid, command, sizeof(command));
-    greet_silent(f->c, pid, f->parent_pid, ML_FORKED, command);
+    /* One that has ended and waits for its parent has no command line. */
+    if (*command)
+        greet_silent(f->c, pid, f->parent_pid, ML_FORKED, command);
 }
 
 /* Children that are met on the way are asked for theirs in the same go. */

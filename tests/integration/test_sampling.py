@@ -111,6 +111,14 @@ def test_sample_only_tree():
     check("--heap" not in result.err, "advice that does not fit", result)
 
 
+def test_sample_only_meets_each_once():
+    """A child that has ended and that nobody waits for is not met again."""
+    result = run("sh", "-c", "sleep 0.3 & exec sleep 1.2", options=["--sample-only"])
+    trace = result.dump()
+    equal(len(trace["processes"]), 2, "processes", trace["processes"])
+    equal(trace["kinds"]["process_end"], 2, "ends")
+
+
 def test_sample_only_status():
     equal(run("sh", "-c", "exit 3", options=["--sample-only"]).code, 3, "exit code")
     equal(report("summary", "t.mled")["processes"][0]["exit_code"], 3, "exit code in the trace")
@@ -226,7 +234,7 @@ def test_no_driver():
         raise harness.Skip("this machine has the driver", machine=True)
     except OSError:
         pass
-    result = run("true")
+    result = run("sleep", "0.3")
     contains(result.err, "memledger: no GPU was sampled: no NVIDIA driver", "note")
     equal(run("true", options=["-f", "-q"]).err, "", "what a quiet run says")
 

@@ -140,7 +140,7 @@ static void *wait_for_target(void *arg)
 
 static void record(const char *self, const char *path)
 {
-    struct ml_collector_opts opts = {.path = path, .force = true};
+    struct ml_collector_opts opts = {.path = path, .force = true, .sample_hz = 1000};
     struct ml_session_opts session_opts = {.ring_bytes = 1u << 16};
     struct ml_collector *collector;
     struct ml_error err = {0};
