@@ -469,6 +469,8 @@ static uint64_t round_once(struct ml_collector *c)
     accept_hellos(c);
     words = ml_merge_pass(&c->merge, &c->stage, c->ticks.ticks);
     settle(c);
+    if (c->sampler)
+        ml_sampler_deliver(c->sampler);
     ml_stage_note_lost(&c->stage, atomic_exchange(&c->session->page->unrecorded_lost, 0));
     for (size_t i = 0; i < c->stage.targets.len; i++) {
         if (c->stage.targets.items[i]->profile)

@@ -82,10 +82,10 @@ static void sleep_until(struct ml_sample_lane *lane, uint64_t until_ns)
 
 static void read_news(struct ml_sample_lane *lane)
 {
-    ML_VEC(struct ml_watch) taken = {0};
+    ml_watch_list taken;
 
     pthread_mutex_lock(&lane->lock);
-    memcpy(&taken, &lane->news, sizeof(taken));
+    taken = lane->news;
     ml_vec_init(&lane->news);
     pthread_mutex_unlock(&lane->lock);
     for (size_t i = 0; i < taken.len; i++)
@@ -175,6 +175,7 @@ void ml_lane_release(struct ml_sample_lane *lane)
     if (lane->started)
         pthread_join(lane->thread, NULL);
     ml_vec_release(&lane->news);
+    ml_vec_release(&lane->waiting);
     ml_vec_release(&lane->target.strings);
     free(lane->words);
     if (lane->work)
@@ -183,8 +184,17 @@ void ml_lane_release(struct ml_sample_lane *lane)
 
 void ml_lane_watch(struct ml_sample_lane *lane, const struct ml_watch *watch)
 {
-    pthread_mutex_lock(&lane->lock);
     /* One that finds no room is not sampled by process. */
-    (void)ml_vec_push(&lane->news, *watch);
+    (void)ml_vec_push(&lane->waiting, *watch);
+    ml_lane_deliver(lane);
+}
+
+void ml_lane_deliver(struct ml_sample_lane *lane)
+{
+    if (!lane->waiting.len || pthread_mutex_trylock(&lane->lock))
+        return;
+    for (size_t i = 0; i < lane->waiting.len; i++)
+        (void)ml_vec_push(&lane->news, lane->waiting.items[i]);
     pthread_mutex_unlock(&lane->lock);
+    ml_vec_clear(&lane->waiting);
 }

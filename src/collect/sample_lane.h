@@ -25,6 +25,8 @@ struct ml_watch {
     bool gone;
 };
 
+typedef ML_VEC(struct ml_watch) ml_watch_list;
+
 struct ml_sample_lane;
 
 /* What a lane reads. `begin` and `end` may be slow; all run in its thread. */
@@ -57,8 +59,9 @@ struct ml_sample_lane {
     _Atomic uint32_t ended; /* a futex: set by the thread, and all below can be read */
     uint64_t cpu_ns;
 
-    pthread_mutex_t lock; /* for `news`; never held over a call that can take long */
-    ML_VEC(struct ml_watch) news;
+    pthread_mutex_t lock; /* for `news`; the collector only tries to take it */
+    ml_watch_list news;
+    ml_watch_list waiting; /* the collector's: not yet among the news */
 };
 
 /* Starts the thread. `lane` is zeroed memory that is aligned as its type is.
@@ -75,8 +78,10 @@ bool ml_lane_await(struct ml_sample_lane *lane, uint64_t until_ns);
 /* Only when it has ended, or was never started. */
 void ml_lane_release(struct ml_sample_lane *lane);
 
-/* Tells of a process. From any thread; short. */
+/* Tells of a process; in the collector's thread. Never waits: what cannot be
+ * handed over at once is with the next ml_lane_deliver. */
 void ml_lane_watch(struct ml_sample_lane *lane, const struct ml_watch *watch);
+void ml_lane_deliver(struct ml_sample_lane *lane);
 
 /* ---- For the work, in the lane's thread --------------------------------- */
 

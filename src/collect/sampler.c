@@ -58,6 +58,12 @@ void ml_sampler_forget(struct ml_sampler *s, uint32_t pid, uint32_t process)
     tell(s, pid, process, true);
 }
 
+void ml_sampler_deliver(struct ml_sampler *s)
+{
+    for (int i = 0; i < ML_SAMPLER_LANES; i++)
+        ml_lane_deliver(&s->lanes[i]);
+}
+
 void ml_sampler_stop(struct ml_sampler *s)
 {
     for (int i = 0; i < ML_SAMPLER_LANES; i++)

@@ -36,6 +36,9 @@ struct ml_sampler *ml_sampler_start(uint32_t hz, struct ml_stage *stage);
 void ml_sampler_watch(struct ml_sampler *s, uint32_t pid, uint32_t process);
 void ml_sampler_forget(struct ml_sampler *s, uint32_t pid, uint32_t process);
 
+/* Hands over what could not be at once. In every round of the collector. */
+void ml_sampler_deliver(struct ml_sampler *s);
+
 /* Asks the threads to end; then waits for them, but not long. */
 void ml_sampler_stop(struct ml_sampler *s);
 void ml_sampler_await(struct ml_sampler *s);
