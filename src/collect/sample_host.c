@@ -16,6 +16,8 @@
 
 /* Processes read in one tick; of more, each has its turn. */
 #define PROCESSES_PER_TICK 32
+/* The kernel adds up all its zones to tell this. */
+#define SYSTEM_NS 100000000u
 /* The kernel walks all pages of a process to tell its share, and the process
  * cannot map memory meanwhile: seldom, and where it takes long more seldom. */
 #define SHARE_FIRST_NS 200000000u
@@ -173,7 +175,8 @@ static void tick(struct ml_sample_lane *lane, uint64_t now_ns)
     struct ml_host_lane *h = lane->context;
     bool any_ended = false;
 
-    read_system(lane, now_ns);
+    if (ml_due(&h->system_due, now_ns, SYSTEM_NS))
+        read_system(lane, now_ns);
     for (size_t i = 0; i < h->processes.len && i < PROCESSES_PER_TICK; i++) {
         struct ml_host_process *p = &h->processes.items[h->next++ % h->processes.len];
 

@@ -25,6 +25,7 @@ struct ml_host_lane {
     uint32_t device; /* "cpu" */
     uint64_t page_bytes;
     int meminfo;
+    struct ml_due system_due;
     struct ml_sample_last system;
     ML_VEC(struct ml_host_process) processes;
     size_t next; /* to be read: all have their turn */

@@ -172,7 +172,8 @@ def test_gpu():
     check(256 * MIB < process["peak_gpu_bytes"] <= gpu["peak_used_bytes"], "by process", process)
     equal({e["process_bytes"] for e in gpu_events(result, of="processes_not_recorded")}, {0},
           "others")
-    check(all(e["pid"] is None for e in gpu_events(result)), "a sample of a thread")
+    check(all(e["pid"] is None or "when" in e for e in gpu_events(result)),
+          "the collector's samples are no thread's")
     # Quiet stretches are short in the file: ten times a second, not a thousand.
     check(len(used) < 0.5 * found["taken"] or found["taken"] < 100, "repetitions", len(used), found)
 
@@ -193,7 +194,8 @@ def test_truth_in_plot():
     equal(plain(harness.MEMLEDGER, "plot", "t.mled", "-o", "p.svg").returncode, 0, "memledger plot")
     with open("p.svg") as f:
         picture = f.read()
-    equal(picture.count('class="line truth'), 1, "lines")
+    # One for each device that the program had something on: cuInit takes of all.
+    equal(picture.count('class="line truth'), 2, "lines")
     contains(picture, "in use, peak", "legend")
 
 
