@@ -103,7 +103,8 @@ void ml_cuda_charges_end(struct ml_cuda_state *book, unsigned device, uint64_t o
     }
 }
 
-static void record_sample(unsigned device, const struct ml_cuda_reading *r, uint32_t bits)
+static void record_sample(struct ml_cuda_state *book, unsigned device,
+                          const struct ml_cuda_reading *r, uint32_t bits)
 {
     bits |= ML_SAMPLE_USED | ML_SAMPLE_FREE | ML_SAMPLE_TOTAL | ML_SAMPLE_INSIDE;
     uint64_t words[] = {ml_record_word(ML_SAMPLE, 0, ml_now()),
@@ -113,6 +114,7 @@ static void record_sample(unsigned device, const struct ml_cuda_reading *r, uint
                         r->total,
                         0};
     ml_record(words, 6);
+    book->charges[device].changed = false;
 }
 
 static int64_t difference(const struct ml_cuda_charges *charges, const struct ml_cuda_reading *r)
@@ -130,6 +132,19 @@ void ml_cuda_look(struct ml_cuda_state *book, unsigned device)
         return;
     charges->residual = difference(charges, &r);
     charges->looked = true;
+}
+
+void ml_cuda_let_pass(struct ml_cuda_state *book, unsigned device, uint64_t most)
+{
+    struct ml_cuda_charges *charges = &book->charges[device];
+    struct ml_cuda_reading r;
+    int64_t grown;
+
+    if (!charges->looked || !ml_cuda_nvml_read(device, &r))
+        return;
+    grown = difference(charges, &r) - charges->residual;
+    if (grown > 0)
+        charges->residual += (int64_t)ml_min_u64((uint64_t)grown, most);
 }
 
 static int64_t within(int64_t bytes, const struct ml_cuda_cause *cause)
@@ -152,7 +167,7 @@ void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml
                        within(difference(charges, &r) - charges->residual, cause));
         charges->residual = difference(charges, &r);
     }
-    record_sample(device, &r, 0);
+    record_sample(book, device, &r, 0);
 }
 
 void ml_cuda_sample(struct ml_cuda_state *book, unsigned device, uint32_t bits)
@@ -160,5 +175,5 @@ void ml_cuda_sample(struct ml_cuda_state *book, unsigned device, uint32_t bits)
     struct ml_cuda_reading r;
 
     if (book->charges[device].looked && ml_cuda_nvml_read(device, &r))
-        record_sample(device, &r, bits);
+        record_sample(book, device, &r, bits);
 }

@@ -44,6 +44,10 @@ void ml_cuda_look(struct ml_cuda_state *book, unsigned device);
 /* After a call: enters what it changed, and records NVML's reading as a sample. */
 void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_cause *cause);
 
+/* After a call, before that: up to so many bytes of what it changed are entered
+ * nowhere. */
+void ml_cuda_let_pass(struct ml_cuda_state *book, unsigned device, uint64_t most);
+
 /* Records a reading alone; `bits` are added to its own. */
 void ml_cuda_sample(struct ml_cuda_state *book, unsigned device, uint32_t bits);
 

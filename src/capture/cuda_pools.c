@@ -33,7 +33,7 @@ static void look(struct ml_cuda_state *book, struct ml_cuda_pool *p, uint32_t st
         return;
     ml_cuda_charge(book, p->device, &cause, (int64_t)(reserved - p->reserved));
     p->reserved = reserved;
-    ml_cuda_sample(book, p->device, 0);
+    book->charges[p->device].changed = true;
 }
 
 bool ml_cuda_pool_is_known(const struct ml_cuda_state *book, uint64_t pool)
@@ -72,19 +72,18 @@ void ml_cuda_pool_gone(struct ml_cuda_state *book, uint64_t pool)
     }
 }
 
-void ml_cuda_graphs_look(struct ml_cuda_state *book, uint32_t stack)
+void ml_cuda_graphs_look(struct ml_cuda_state *book, int ordinal, uint32_t stack)
 {
     struct ml_cuda_cause cause = {.account = ML_IN_GRAPHS, .stack = stack};
+    int device = ml_cuda_device(ordinal);
     uint64_t reserved, before;
-    int ordinal, device;
 
-    if (!ml_cuda_get_ordinal(&ordinal) || !ml_cuda_get_graph_reserved(ordinal, &reserved))
+    if (device < 0 || !ml_cuda_get_graph_reserved(ordinal, &reserved))
         return;
-    device = ml_cuda_device(ordinal);
-    before = device < 0 ? reserved : book->graph_reserved[device];
+    before = book->graph_reserved[device];
     if (reserved == before)
         return;
     ml_cuda_charge(book, (unsigned)device, &cause, (int64_t)(reserved - before));
     book->graph_reserved[device] = reserved;
-    ml_cuda_sample(book, (unsigned)device, 0);
+    book->charges[device].changed = true;
 }

@@ -26,7 +26,7 @@ void ml_cuda_pools_look(struct ml_cuda_state *book, uint32_t stack);
 /* The pool is no more; what it held is let go. */
 void ml_cuda_pool_gone(struct ml_cuda_state *book, uint64_t pool);
 
-/* Enters what graphs hold on the current device now. */
-void ml_cuda_graphs_look(struct ml_cuda_state *book, uint32_t stack);
+/* Enters what graphs hold now on the device with that CUDA ordinal. */
+void ml_cuda_graphs_look(struct ml_cuda_state *book, int ordinal, uint32_t stack);
 
 #endif

@@ -40,7 +40,10 @@ static bool begin(struct ml_sample_lane *lane)
 /* The library's answers stay: the collector tells them in the trace. */
 static void end(struct ml_sample_lane *lane)
 {
-    (void)lane;
+    struct ml_gpu_lane *g = lane->context;
+
+    if (g->asked && !g->told)
+        snprintf(g->why, sizeof(g->why), "the NVIDIA driver does not say what is in use");
 }
 
 static void watch(struct ml_sample_lane *lane, const struct ml_watch *w)
@@ -81,6 +84,8 @@ static void read_memory(struct ml_sample_lane *lane, size_t device, uint64_t now
     struct ml_gpu_memory m = ml_nvml_read(&g->nvml, device);
     struct ml_sample s = {d->string, m.valid, m.used, m.free, m.total, 0};
 
+    g->asked = true;
+    g->told |= m.valid != 0;
     if (m.valid)
         ml_lane_send(lane, &d->memory, &s, now_ns);
 }
