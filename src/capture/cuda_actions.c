@@ -267,7 +267,11 @@ static void end_alloc_pool(struct ml_cuda_state *book, struct ml_cuda_call *call
 static void end_free_async(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
                            uint32_t stack)
 {
-    end_close(book, call, ok, stack);
+    struct ml_cuda_block old;
+
+    if (closed(book, call, ok, &old) && old.sort == ML_SORT_MEMORY)
+        round_up(book, old.device, old.context, stack);
+    ml_cuda_ended_pools_look(book);
     atomic_store_explicit(&ml_cuda_dirty_pools, 1, memory_order_relaxed);
 }
 
@@ -285,7 +289,7 @@ static void end_pool_destroy(struct ml_cuda_state *book, struct ml_cuda_call *ca
 {
     (void)stack;
     if (ok)
-        ml_cuda_pool_gone(book, call->args[0]);
+        ml_cuda_pool_ended(book, call->args[0]);
 }
 
 static void end_graph(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
@@ -393,6 +397,11 @@ static struct ml_cuda_block *managed_around(struct ml_cuda_state *book, uint64_t
     return NULL;
 }
 
+static uint64_t whole_pages(uint64_t bytes)
+{
+    return (bytes + ML_CUDA_PAGE_BYTES - 1) & ~(uint64_t)(ML_CUDA_PAGE_BYTES - 1);
+}
+
 /* The first fill or copy of its sort brings managed memory to the device as any
  * other does; only the rest is its own cost. */
 static void end_first_call(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
@@ -402,11 +411,8 @@ static void end_first_call(struct ml_cuda_state *book, struct ml_cuda_call *call
     int device = ml_cuda_current_device();
 
     (void)stack;
-    if (!to || to->references || device < 0)
-        return;
-    to->references = 1;
-    ml_cuda_let_pass(book, (unsigned)device,
-                     (to->size + ML_CUDA_PAGE_BYTES - 1) & ~(uint64_t)(ML_CUDA_PAGE_BYTES - 1));
+    if (to && !to->brought && device == to->device)
+        to->brought = ml_cuda_let_pass(book, to->device, whole_pages(to->size));
 }
 
 /* ---- Contexts ------------------------------------------------------------ */
@@ -424,8 +430,10 @@ static void context_gone(struct ml_cuda_state *book, uint64_t context)
     if (!context)
         return;
     for (uint32_t i = 0; i < ML_CUDA_BLOCK_SLOTS; i++) {
-        while (dies_with(&book->blocks[i], context))
+        while (dies_with(&book->blocks[i], context)) {
             ml_cuda_close_block(book, &book->blocks[i], &old);
+            book->charges[old.device].residual -= (int64_t)old.brought;
+        }
     }
     for (unsigned i = 0; i < book->devices; i++)
         ml_cuda_charges_end(book, i, context);

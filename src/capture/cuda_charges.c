@@ -103,6 +103,16 @@ void ml_cuda_charges_end(struct ml_cuda_state *book, unsigned device, uint64_t o
     }
 }
 
+bool ml_cuda_is_charged(const struct ml_cuda_state *book, unsigned device,
+                        enum ml_cuda_space account, uint64_t owner)
+{
+    uint32_t entry = book->charges[device].accounts[account].top;
+
+    while (entry && book->items[entry - 1].owner != owner)
+        entry = book->items[entry - 1].below;
+    return entry;
+}
+
 static void record_sample(struct ml_cuda_state *book, unsigned device,
                           const struct ml_cuda_reading *r, uint32_t bits)
 {
@@ -134,17 +144,20 @@ void ml_cuda_look(struct ml_cuda_state *book, unsigned device)
     charges->looked = true;
 }
 
-void ml_cuda_let_pass(struct ml_cuda_state *book, unsigned device, uint64_t most)
+uint64_t ml_cuda_let_pass(struct ml_cuda_state *book, unsigned device, uint64_t most)
 {
     struct ml_cuda_charges *charges = &book->charges[device];
     struct ml_cuda_reading r;
     int64_t grown;
 
     if (!charges->looked || !ml_cuda_nvml_read(device, &r))
-        return;
+        return 0;
     grown = difference(charges, &r) - charges->residual;
-    if (grown > 0)
-        charges->residual += (int64_t)ml_min_u64((uint64_t)grown, most);
+    if (grown <= 0)
+        return 0;
+    most = ml_min_u64((uint64_t)grown, most);
+    charges->residual += (int64_t)most;
+    return most;
 }
 
 static int64_t within(int64_t bytes, const struct ml_cuda_cause *cause)

@@ -45,9 +45,9 @@ struct ml_cuda_block {
     uint32_t stack;
     uint8_t sort;        /* enum ml_cuda_sort */
     uint8_t device;      /* as NVML counts */
-    uint16_t references; /* of a handle: how often the program holds it;
-                            of managed memory: it was seen to come to a device */
+    uint16_t references; /* of a handle: how often the program holds it */
     uint16_t mappings;   /* of a handle */
+    uint64_t brought;    /* of managed memory: bytes that a call brought to `device` */
 };
 
 /* Bytes that the driver took for itself, or a pool's. They have no address that a
@@ -77,6 +77,7 @@ struct ml_cuda_pool {
     uint64_t pool;
     uint64_t reserved;
     uint8_t device;
+    bool ended; /* destroyed; its last blocks may still be live */
 };
 
 struct ml_cuda_state {

@@ -11,7 +11,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import harness
-from harness import check, contains, equal, plain, program, report, with_standin
+from harness import check, equal, plain, program, report, with_standin
 
 MIB = 1 << 20
 BEGIN = ["init", "retain"]  # object 0 is the context
@@ -149,6 +149,13 @@ def test_own_pool():
         left(*pool, "free-async:2", "free-async:3", *end)
         found = left(*pool, "free-async:2", "free-async:3", *end, "pool-end:1")
         check("stream-ordered pools" not in found, f"a pool that ended after {end}", found)
+    for some in (["pool-end:1"], ["pool-end:1", "free-async:2"], ["free-async:3", "pool-end:1"]):
+        found = left(*pool, *some, "alloc:1M")
+        check(found["stream-ordered pools"] >= 20 * MIB, f"still in use after {some}", found)
+    found = left(*pool, "pool-end:1", "free-async:2", "free-async:3", "alloc:1M", "pool",
+                 "from-pool:10M:5")
+    equal(found["stream-ordered pools"], 32 * MIB, "only the second pool's")
+    left("alloc:1M", "free-async:1")
 
 
 def test_virtual():
@@ -300,6 +307,13 @@ def test_second_device():
     equal(balanced(done, "cuda:1")["driver allocations"], 50 * MIB, "the second")
 
 
+def line_count(path):
+    if not os.path.exists(path):
+        return 0
+    with open(path) as f:
+        return len(f.readlines())
+
+
 def two_processes(first, second):
     """Under one recording, the second when the first has done its steps; both then
     wait for each other's. What is measured is the device's: see docs/cuda.md."""
@@ -312,7 +326,7 @@ def two_processes(first, second):
     for fifo, words, next_one in (("one", first, "go"), ("two", second, None)):
         ends[fifo] = open(fifo, "w")
         done_steps = len(words.split()) - 1  # the last one is to wait
-        harness.wait_until(lambda: open(f"out.{fifo}").read().count("\n") == done_steps, words)
+        harness.wait_until(lambda: line_count(f"out.{fifo}") == done_steps, words)
         if next_one:
             with open(next_one, "w") as f:
                 f.write("\n")
@@ -416,21 +430,38 @@ def test_left_without_a_word():
     check_book(book(done, "end"), "of a program that left by _exit")
 
 
-def test_no_nvml():
+def check_without_figure(env, how):
     """Sizes are recorded, the driver's figure is not known, and run says so once."""
+    done = harness.run(program("cuda_steps_dlsym"), *BEGIN, "alloc:100M", options=("-f",), env=env)
+    equal(done.code, 0, "exit code", done)
+    equal(done.err.count("no GPU was sampled"), 1, f"said once: {how}", done)
+    for at in ("peak", "end"):
+        found = book(done, at)
+        equal((found["used_bytes"], found["sample_ns"], found["unexplained_bytes"],
+               found["balanced"]), (None, None, None, False), f"not known: {how}", found)
+        equal(entries(found)["driver allocations"], 100 * MIB, f"recorded: {how}", found)
+    said = plain(harness.MEMLEDGER, "ledger", done.trace)
+    equal(said.stdout.count("The driver's figure is not known"), 1, f"the ledger: {how}", said)
+
+
+def test_nvml_fails():
     for how in ("init", "memory"):
-        env = with_standin(STANDIN_NVML_FAIL=how)
-        done = harness.run(program("cuda_steps_linked"), *BEGIN, "alloc:100M", options=("-f",),
-                           env=env)
-        equal(done.code, 0, "exit code", done)
-        equal(done.err.count("no GPU was sampled"), 1, f"said once of {how}", done)
-        for at in ("peak", "end"):
-            found = book(done, at)
-            equal((found["used_bytes"], found["unexplained_bytes"], found["balanced"]),
-                  (None, None, False), "not known", found)
-            equal(entries(found)["driver allocations"], 100 * MIB, "recorded", found)
-        said = plain(harness.MEMLEDGER, "ledger", done.trace)
-        contains(said.stdout, "The driver's figure is not known", "the ledger")
+        check_without_figure(with_standin(STANDIN_NVML_FAIL=how), how)
+
+
+def test_nvml_absent():
+    os.symlink(os.path.join(harness.STANDIN, "libcuda.so.1"), "libcuda.so.1")
+    env = with_standin() | {"LD_LIBRARY_PATH": os.getcwd()}
+    look = "import ctypes; ctypes.CDLL('libnvidia-ml.so.1')"
+    if plain(sys.executable, "-c", look, env=env).returncode == 0:
+        raise harness.Skip("this machine has NVML", machine=True)
+    check_without_figure(env, "absent")
+
+
+def test_no_numbers_by_process():
+    """Then what was used before the run stands for the others."""
+    done = steps(*BEGIN, "alloc:100M", STANDIN_NVML_NO_PROCESSES=1)
+    check(OTHERS not in balanced(done), "others", done)
 
 
 harness.main(globals())
