@@ -140,6 +140,8 @@ void ml_cuda_look(struct ml_cuda_state *book, unsigned device)
 
     if ((charges->looked && !alone) || !ml_cuda_nvml_read(device, &r))
         return;
+    if (!charges->looked)
+        record_sample(book, device, &r, 0); /* what was there before this process */
     charges->residual = difference(charges, &r);
     charges->looked = true;
 }

@@ -42,7 +42,8 @@ void ml_cuda_charges_end(struct ml_cuda_state *book, unsigned device, uint64_t o
 bool ml_cuda_is_charged(const struct ml_cuda_state *book, unsigned device,
                         enum ml_cuda_space account, uint64_t owner);
 
-/* Before a call: what has drifted since the last look is not its doing. */
+/* Before a call: what has drifted since the last look is not its doing. The first
+ * look at a device is recorded as a sample. */
 void ml_cuda_look(struct ml_cuda_state *book, unsigned device);
 
 /* After a call: enters what it changed, and records NVML's reading as a sample. */
