@@ -19,7 +19,7 @@
 
 static void take_sample(const struct ml_ledger_sample *sample, struct ml_ledger_device *device)
 {
-    device->at_ns = sample->time_ns;
+    device->sample_ns = sample->time_ns;
     device->sampled = sample->bits & ML_SAMPLE_USED;
     if (!device->sampled)
         return;
@@ -61,6 +61,7 @@ static int add_managed(uint64_t managed, uint64_t others, struct ml_ledger_devic
         return r;
     entry->inferred = true;
     entry->of_bytes = managed;
+    ml_ledger_settle(&device->book); /* to its place by size */
     return 0;
 }
 
@@ -148,19 +149,20 @@ static int add_device(const struct ml_ledger_scan *scan,
                       struct ml_error *err)
 {
     const struct ml_trace *trace = scan->replay.trace;
-    struct ml_ledger_sample sample = ml_ledger_instant(scan, scanned, opts);
+    struct ml_ledger_instant instant = ml_ledger_instant(scan, scanned, opts);
     struct ml_ledger_device device = {
         .name = ml_arena_dup(&ret->arena, scanned->name, strlen(scanned->name)),
         .model = model_of(trace, scanned->name, &ret->arena),
         .host = strcmp(scanned->name, ML_LEDGER_HOST) == 0,
+        .at_ns = instant.moment.time_ns,
     };
     struct ml_replay replay = {0};
     int r = device.name ? ml_replay_init(&replay, trace) : -ENOMEM;
 
     if (r == 0)
-        r = ml_replay_instant(&replay, sample.event, scan->replay.last_label_event, err);
+        r = ml_replay_instant(&replay, instant.moment.event, scan->replay.last_label_event, err);
     if (r == 0)
-        r = fill_device(&replay, scanned, &sample, opts->top, &device, &ret->arena);
+        r = fill_device(&replay, scanned, &instant.sample, opts->top, &device, &ret->arena);
     ml_replay_release(&replay);
     if (r == 0)
         r = ml_vec_push(&ret->devices, device);
@@ -202,7 +204,7 @@ static bool is_wanted(const struct ml_ledger_scan *scan, const struct ml_ledger_
         return is_asked(device->name, asked);
     if (!is_gpu(device->name) || device->use < most_use(scan))
         return false;
-    return device->use != ML_LEDGER_NONE || device->latest.event > 0;
+    return device->use != ML_LEDGER_NONE || device->kept[ML_KEPT_LATEST].sample.event > 0;
 }
 
 static int no_device(const struct ml_ledger_scan *scan, const char *asked, struct ml_error *err)

@@ -4,9 +4,10 @@
  *     used = entries + unexplained
  *
  * holds by construction, and the bytes of every entry are the sum of those below
- * it. The instant is always that of a sample, since only there the driver's
- * figure is known; the book is the live table at the sample's place among the
- * events. Without samples there is a book, and no remainder is claimed.
+ * it. Only a sample has the driver's figure, which then holds until the driver gives
+ * or takes something; the book is the live table at a moment of that time, where
+ * the blocks that explain the figure have been reported. Without samples there is
+ * a book, and no remainder is claimed.
  *
  * On the host the figure is the resident memory of the recorded processes.
  *
@@ -49,8 +50,9 @@ struct ml_ledger_device {
     const char *name;
     const char *model; /* of the GPU; NULL: not recorded */
     bool host;         /* used is what recorded processes have resident */
-    uint64_t at_ns;
-    bool sampled; /* the driver's figures are known: used, unexplained */
+    uint64_t at_ns;    /* of the book */
+    bool sampled;      /* the driver's figures are known: used, unexplained */
+    uint64_t sample_ns;
     bool has_free, has_total, has_reserved;
     bool others_known; /* what other processes use */
     uint64_t used_bytes, free_bytes, total_bytes;

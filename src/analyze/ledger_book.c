@@ -86,12 +86,12 @@ static struct space_role find_name(const struct named_space *spaces, size_t coun
 static struct space_role role_on_gpu(uint32_t level, const char *name)
 {
     if (level == MEMLEDGER_POOL)
-        return (struct space_role){SEGMENT, ML_GROUP_POOLS};
+        return (struct space_role){SEGMENT, ML_GROUP_BLOCKS};
     if (level == MEMLEDGER_BLOCK)
         return (struct space_role){strcmp(name, ML_CUDA_ASYNC) ? BLOCK : POOL_BLOCK,
-                                   ML_GROUP_POOLS};
+                                   ML_GROUP_BLOCKS};
     return find_name(driver_spaces, ML_ARRAY_SIZE(driver_spaces), name,
-                     (struct space_role){CONTAINER, ML_GROUP_POOLS});
+                     (struct space_role){CONTAINER, ML_GROUP_BLOCKS});
 }
 
 /* What is around a block on the host has lost its bytes to it already, where it is
@@ -212,10 +212,10 @@ static int enter_slack(struct page *p, const struct contents *in, uint64_t bytes
     int r;
 
     if (!p->has_segments)
-        return ml_tally_slack(&p->tally, ML_GROUP_POOLS, ML_SLACK, all);
-    r = ml_tally_slack(&p->tally, ML_GROUP_POOLS, ML_SLACK_SEGMENTS, segments);
+        return ml_tally_slack(&p->tally, ML_GROUP_BLOCKS, ML_SLACK, all);
+    r = ml_tally_slack(&p->tally, ML_GROUP_BLOCKS, ML_SLACK_SEGMENTS, segments);
     if (r == 0)
-        r = ml_tally_slack(&p->tally, ML_GROUP_POOLS, ML_SLACK_OUTSIDE,
+        r = ml_tally_slack(&p->tally, ML_GROUP_BLOCKS, ML_SLACK_OUTSIDE,
                            ml_ledger_difference(all, segments));
     return r;
 }
@@ -223,7 +223,7 @@ static int enter_slack(struct page *p, const struct contents *in, uint64_t bytes
 static int enter_container(struct page *p, const struct ml_range *range)
 {
     struct contents in;
-    int r = enter_blocks(p, ML_GROUP_POOLS, range, &in);
+    int r = enter_blocks(p, ML_GROUP_BLOCKS, range, &in);
 
     if (r < 0)
         return r;

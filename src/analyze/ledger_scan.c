@@ -9,6 +9,7 @@
 
 #include "cuda_spaces.h"
 #include "defs.h"
+#include "memledger/memledger.h"
 
 /* ---- Devices ----------------------------------------------------------- */
 
@@ -84,63 +85,138 @@ static int enter(struct ml_ledger_scan *scan, uint32_t space)
     return ml_map_put(&scan->entered, key, 1);
 }
 
-/* ---- Events ------------------------------------------------------------ */
+/* ---- Plateaus ---------------------------------------------------------- */
+
+static bool is_host(const struct ml_ledger_scan_device *device)
+{
+    return strcmp(device->name, ML_LEDGER_HOST) == 0;
+}
+
+static struct ml_ledger_moment now(const struct ml_ledger_scan *scan, uint64_t time_ns)
+{
+    return (struct ml_ledger_moment){scan->replay.events, time_ns};
+}
+
+/* Before the event that is being looked at. */
+static struct ml_ledger_moment just_before(const struct ml_ledger_scan *scan)
+{
+    return (struct ml_ledger_moment){scan->replay.events - 1, scan->previous_ns};
+}
+
+/* What blocks have on the device. */
+static uint64_t block_bytes(const struct ml_ledger_scan *scan,
+                            const struct ml_ledger_scan_device *device)
+{
+    int64_t index = ml_intern_find(&scan->replay.device_names, device->name, strlen(device->name));
+
+    if (index < 0 || (size_t)index >= scan->replay.devices.len)
+        return 0; /* nothing was allocated there yet */
+    return scan->replay.devices.items[index].levels[MEMLEDGER_BLOCK].live_bytes;
+}
+
+static void end_plateaus(struct ml_ledger_scan_device *device, struct ml_ledger_moment last)
+{
+    for (int i = 0; i < ML_LEDGER_KEPT; i++)
+        ml_plateau_end(&device->kept[i], last);
+}
+
+/* ---- Allocations and frees --------------------------------------------- */
 
 /* The replay has just been fed this allocation. */
-static int on_alloc(struct ml_ledger_scan *scan)
+static void note_booked(struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
+                        const struct ml_replay_device *replayed)
 {
+    const struct ml_gauge *gauge = &replayed->levels[device->base_level];
+    struct ml_ledger_sample here = {.event = scan->replay.events, .time_ns = gauge->peak_time_ns};
+
+    if (gauge->peak_bytes <= device->booked_bytes)
+        return;
+    device->booked_bytes = gauge->peak_bytes;
+    ml_plateau_begin(&device->kept[ML_KEPT_BOOKED], &here,
+                     replayed->levels[MEMLEDGER_BLOCK].live_bytes);
+}
+
+static bool is_entered(const struct ml_ledger_scan *scan, uint32_t space)
+{
+    return space < scan->device_of_space.len && scan->device_of_space.items[space] > 0;
+}
+
+/* What the driver gives or takes ends the plateaus of its device; where its calls
+ * are not recorded, the lowest level that is. Blocks move within them. */
+static int on_memory(struct ml_ledger_scan *scan, const struct ml_event *event)
+{
+    bool is_alloc = event->kind == ML_ALLOC || event->kind == ML_ALLOC_EX;
     uint32_t space = scan->replay.last_space;
+    const struct ml_replay_space *replayed = &scan->replay.spaces.items[space];
+    const struct ml_replay_device *on = &scan->replay.devices.items[replayed->device];
     struct ml_ledger_scan_device *device;
-    const struct ml_gauge *gauge;
+    int r = is_alloc && !is_entered(scan, space) ? enter(scan, space) : 0;
 
-    if (space >= scan->device_of_space.len || scan->device_of_space.items[space] == 0) {
-        int r = enter(scan, space);
-
-        if (r < 0)
-            return r;
-    }
+    if (r < 0 || !is_entered(scan, space))
+        return r;
     device = &scan->devices.items[scan->device_of_space.items[space] - 1];
-    gauge = &scan->replay.devices.items[scan->replay.spaces.items[space].device]
-                 .levels[device->base_level];
-    if (gauge->peak_bytes > device->peak_bytes) {
-        device->peak_bytes = gauge->peak_bytes;
-        device->peak_event = scan->replay.events;
-        device->peak_ns = gauge->peak_time_ns;
-    }
+    if (replayed->level == device->base_level || is_host(device))
+        end_plateaus(device, just_before(scan));
+    else if (replayed->level == MEMLEDGER_BLOCK)
+        for (int i = 0; i < ML_LEDGER_KEPT; i++)
+            ml_plateau_blocks(&device->kept[i], on->levels[MEMLEDGER_BLOCK].live_bytes,
+                              now(scan, event->time_ns));
+    if (is_alloc)
+        note_booked(scan, device, on);
     return 0;
 }
 
-static bool is_higher(const struct ml_ledger_sample *a, const struct ml_ledger_sample *b)
+/* ---- Samples ----------------------------------------------------------- */
+
+/* Of two equal ones that which was read between two calls of the driver fits the
+ * books better; but where the figure held all the time, so does the first. */
+static bool is_higher(const struct ml_ledger_sample *a, const struct ml_ledger_plateau *than)
 {
+    const struct ml_ledger_sample *b = &than->sample;
+
     if (b->event == 0 || a->used != b->used)
         return b->event == 0 || a->used > b->used;
-    return (a->bits & ML_SAMPLE_INSIDE) > (b->bits & ML_SAMPLE_INSIDE);
+    return !than->open && (a->bits & ML_SAMPLE_INSIDE) > (b->bits & ML_SAMPLE_INSIDE);
 }
 
-/* Of samples of one moment the one that was read between two calls of the driver
- * fits the books best. */
+/* Of samples of one moment the same. */
 static bool is_later(const struct ml_ledger_sample *a, const struct ml_ledger_sample *b)
 {
     return b->event == 0 || a->time_ns != b->time_ns || (a->bits & ML_SAMPLE_INSIDE) ||
            !(b->bits & ML_SAMPLE_INSIDE);
 }
 
+static bool is_kept(const struct ml_ledger_scan *scan, const struct ml_ledger_scan_device *device,
+                    enum ml_ledger_kept as, const struct ml_ledger_sample *sample)
+{
+    switch (as) {
+    case ML_KEPT_LATEST: return true;
+    case ML_KEPT_PEAK: return is_higher(sample, &device->kept[as]);
+    case ML_KEPT_TIME:
+        return sample->time_ns <= scan->time_ns && is_later(sample, &device->kept[as].sample);
+    case ML_KEPT_LAST: return sample->bits & ML_SAMPLE_LAST;
+    case ML_KEPT_INSIDE: return sample->bits & ML_SAMPLE_INSIDE;
+    default: return false;
+    }
+}
+
 static void keep(struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
                  const struct ml_ledger_sample *sample)
 {
-    if (device->latest.event == 0 && device->use == ML_LEDGER_NONE) {
+    uint64_t blocks = block_bytes(scan, device);
+
+    if (device->kept[ML_KEPT_LATEST].sample.event == 0 && device->use == ML_LEDGER_NONE) {
         device->has_before = true;
         device->before = sample->used;
     }
-    device->latest = *sample;
-    if (is_higher(sample, &device->peak))
-        device->peak = *sample;
-    if (sample->time_ns <= scan->time_ns && is_later(sample, &device->at))
-        device->at = *sample;
-    if (sample->bits & ML_SAMPLE_LAST)
-        device->last = *sample;
-    if (sample->bits & ML_SAMPLE_INSIDE)
-        device->inside = *sample;
+    for (int i = 0; i < ML_LEDGER_KEPT; i++) {
+        struct ml_ledger_plateau *kept = &device->kept[i];
+
+        if (kept->sample.bits && kept->sample.used != sample->used)
+            ml_plateau_end(kept, just_before(scan));
+        if (is_kept(scan, device, (enum ml_ledger_kept)i, sample))
+            ml_plateau_begin(kept, sample, blocks);
+    }
 }
 
 /* ---- The host ---------------------------------------------------------- */
@@ -188,22 +264,23 @@ static int on_sample(struct ml_ledger_scan *scan, const struct ml_event *event)
 {
     int64_t index = find_device(scan, (uint32_t)event->args[0]);
     struct ml_ledger_scan_device *device;
-    struct ml_ledger_sample sample = {
-        .event = scan->replay.events,
-        .time_ns = event->time_ns,
-        .bits = event->args[1],
-        .used = event->args[2],
-        .free = event->args[3],
-        .total = event->args[4],
-    };
+    struct ml_ledger_sample *latest, sample = {
+                                         .event = scan->replay.events,
+                                         .time_ns = event->time_ns,
+                                         .bits = event->args[1],
+                                         .used = event->args[2],
+                                         .free = event->args[3],
+                                         .total = event->args[4],
+                                     };
 
     if (index < 0)
         return -ENOMEM;
     device = &scan->devices.items[index];
-    if (strcmp(device->name, ML_LEDGER_HOST) == 0)
+    latest = &device->kept[ML_KEPT_LATEST].sample;
+    if (is_host(device))
         return on_host_sample(scan, device, &sample, event->args[5]);
-    sample.has_others = device->latest.has_others;
-    sample.others = device->latest.others;
+    sample.has_others = latest->has_others;
+    sample.others = latest->others;
     if ((sample.bits & ML_SAMPLE_BY_PROCESS) && sample.bits >> ML_SAMPLE_PROCESS_SHIFT == 0) {
         sample.has_others = true;
         sample.others = event->args[5];
@@ -211,18 +288,19 @@ static int on_sample(struct ml_ledger_scan *scan, const struct ml_event *event)
     if (sample.bits & ML_SAMPLE_USED) {
         keep(scan, device, &sample);
     } else {
-        device->latest.has_others = sample.has_others;
-        device->latest.others = sample.others;
+        latest->has_others = sample.has_others;
+        latest->others = sample.others;
     }
     return 0;
 }
 
-/* Its processes are about to be gone, or the recording. */
-static void note_end(struct ml_ledger_scan_device *device, uint64_t last_event, uint64_t time_ns)
+/* A process of the device is about to be gone, or the recording. */
+static void note_end(struct ml_ledger_scan_device *device, struct ml_ledger_moment last,
+                     uint64_t time_ns)
 {
-    device->before_end = device->latest;
-    device->end_event = last_event;
-    device->end_ns = time_ns;
+    end_plateaus(device, last);
+    device->kept[ML_KEPT_BEFORE_END] = device->kept[ML_KEPT_LATEST];
+    device->end = (struct ml_ledger_moment){last.event, time_ns};
 }
 
 static void on_process_end(struct ml_ledger_scan *scan, const struct ml_event *event)
@@ -234,7 +312,32 @@ static void on_process_end(struct ml_ledger_scan *scan, const struct ml_event *e
         if (!ml_map_take(&scan->entered, entered_key((uint32_t)event->args[0], i), NULL))
             continue;
         device->running--;
-        note_end(device, scan->replay.events - 1, event->time_ns);
+        note_end(device, just_before(scan), event->time_ns);
+        if (device->running > 0) /* the last word is another's */
+            device->kept[ML_KEPT_LAST] = (struct ml_ledger_plateau){0};
+    }
+}
+
+/* The time that was asked for is over. */
+static void pass_time(struct ml_ledger_scan *scan)
+{
+    for (size_t i = 0; i < scan->devices.len; i++)
+        ml_plateau_end(&scan->devices.items[i].kept[ML_KEPT_TIME],
+                       (struct ml_ledger_moment){scan->time_event, scan->time_ns});
+}
+
+static int look_at(struct ml_ledger_scan *scan, const struct ml_event *event)
+{
+    switch (event->kind) {
+    case ML_ALLOC:
+    case ML_ALLOC_EX:
+    case ML_FREE:
+    case ML_FREE_RANGE:
+    case ML_MOVE:
+    case ML_MOVE_FAILED: return on_memory(scan, event);
+    case ML_SAMPLE: return on_sample(scan, event);
+    case ML_PROCESS_END: on_process_end(scan, event); return 0;
+    default: return 0;
     }
 }
 
@@ -246,23 +349,24 @@ static int on_event(struct ml_ledger_scan *scan, const struct ml_event *event)
         return r;
     if (event->time_ns <= scan->time_ns)
         scan->time_event = scan->replay.events;
-    switch (event->kind) {
-    case ML_ALLOC:
-    case ML_ALLOC_EX: return on_alloc(scan);
-    case ML_SAMPLE: return on_sample(scan, event);
-    case ML_PROCESS_END: on_process_end(scan, event); return 0;
-    default: return 0;
-    }
+    else if (scan->previous_ns <= scan->time_ns)
+        pass_time(scan);
+    r = look_at(scan, event);
+    scan->previous_ns = event->time_ns;
+    return r;
 }
 
 /* Processes that were still there when the recording ended. */
 static void finish(struct ml_ledger_scan *scan)
 {
+    uint64_t end_ns = ml_trace_info(scan->replay.trace)->end_ns;
+
     for (size_t i = 0; i < scan->devices.len; i++) {
         struct ml_ledger_scan_device *device = &scan->devices.items[i];
 
         if (device->running > 0 || device->use == ML_LEDGER_NONE)
-            note_end(device, scan->replay.events, ml_trace_info(scan->replay.trace)->end_ns);
+            note_end(device, now(scan, end_ns), end_ns);
+        end_plateaus(device, now(scan, end_ns));
     }
 }
 
@@ -304,22 +408,49 @@ void ml_ledger_scan_release(struct ml_ledger_scan *scan)
 
 /* ---- The choice -------------------------------------------------------- */
 
-struct ml_ledger_sample ml_ledger_instant(const struct ml_ledger_scan *scan,
-                                          const struct ml_ledger_scan_device *device,
-                                          const struct ml_ledger_opts *opts)
+static struct ml_ledger_instant at_sample(const struct ml_ledger_plateau *plateau)
 {
-    const struct ml_ledger_sample *end = device->last.event     ? &device->last
-                                         : device->inside.event ? &device->inside
-                                                                : &device->before_end;
-    const struct ml_ledger_sample *sample = opts->at == ML_LEDGER_PEAK  ? &device->peak
-                                            : opts->at == ML_LEDGER_END ? end
-                                                                        : &device->at;
+    return (struct ml_ledger_instant){plateau->sample,
+                                      {plateau->sample.event, plateau->sample.time_ns}};
+}
 
-    if (sample->event > 0)
-        return *sample;
-    if (opts->at == ML_LEDGER_PEAK)
-        return (struct ml_ledger_sample){.event = device->peak_event, .time_ns = device->peak_ns};
+static struct ml_ledger_instant at_most(const struct ml_ledger_plateau *plateau)
+{
+    return (struct ml_ledger_instant){plateau->sample, plateau->most};
+}
+
+static struct ml_ledger_instant at_last(const struct ml_ledger_plateau *plateau)
+{
+    return (struct ml_ledger_instant){plateau->sample, plateau->last};
+}
+
+static struct ml_ledger_instant without_sample(uint64_t event, uint64_t time_ns)
+{
+    return (struct ml_ledger_instant){.moment = {event, time_ns}};
+}
+
+static struct ml_ledger_instant at_end(const struct ml_ledger_scan_device *device)
+{
+    if (device->kept[ML_KEPT_LAST].sample.event > 0)
+        return at_sample(&device->kept[ML_KEPT_LAST]);
+    if (device->kept[ML_KEPT_INSIDE].sample.event > 0)
+        return at_last(&device->kept[ML_KEPT_INSIDE]);
+    if (device->kept[ML_KEPT_BEFORE_END].sample.event > 0)
+        return at_last(&device->kept[ML_KEPT_BEFORE_END]);
+    return without_sample(device->end.event, device->end.time_ns);
+}
+
+struct ml_ledger_instant ml_ledger_instant(const struct ml_ledger_scan *scan,
+                                           const struct ml_ledger_scan_device *device,
+                                           const struct ml_ledger_opts *opts)
+{
     if (opts->at == ML_LEDGER_END)
-        return (struct ml_ledger_sample){.event = device->end_event, .time_ns = device->end_ns};
-    return (struct ml_ledger_sample){.event = scan->time_event, .time_ns = opts->time_ns};
+        return at_end(device);
+    if (opts->at == ML_LEDGER_PEAK && device->kept[ML_KEPT_PEAK].sample.event > 0)
+        return at_most(&device->kept[ML_KEPT_PEAK]);
+    if (opts->at == ML_LEDGER_PEAK)
+        return at_most(&device->kept[ML_KEPT_BOOKED]);
+    if (device->kept[ML_KEPT_TIME].sample.event > 0)
+        return at_last(&device->kept[ML_KEPT_TIME]);
+    return without_sample(scan->time_event, opts->time_ns);
 }

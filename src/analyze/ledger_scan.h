@@ -7,6 +7,7 @@
 #define ML_ANALYZE_LEDGER_SCAN_H
 
 #include "ledger.h"
+#include "ledger_plateau.h"
 
 /* What a program has on a device, most last. */
 enum ml_ledger_use {
@@ -15,14 +16,16 @@ enum ml_ledger_use {
     ML_LEDGER_ENTRIES,
 };
 
-/* A sample, with what was known of other processes then. */
-struct ml_ledger_sample {
-    uint64_t event; /* its number, from 1; 0: there is none */
-    uint64_t time_ns;
-    uint64_t bits; /* enum ml_sample_bits */
-    uint64_t used, free, total;
-    bool has_others;
-    uint64_t others;
+/* The samples that may be asked for, and how long their figures hold. */
+enum ml_ledger_kept {
+    ML_KEPT_LATEST,
+    ML_KEPT_PEAK,       /* the most used */
+    ML_KEPT_TIME,       /* the last one up to a time */
+    ML_KEPT_LAST,       /* a program's last word */
+    ML_KEPT_INSIDE,     /* the last one that was read inside a program */
+    ML_KEPT_BEFORE_END, /* the last one before all processes on the device ended */
+    ML_KEPT_BOOKED,     /* no sample: where most was booked, for want of one */
+    ML_LEDGER_KEPT,
 };
 
 struct ml_ledger_scan_device {
@@ -32,16 +35,16 @@ struct ml_ledger_scan_device {
     uint32_t running;       /* processes with entries that have not ended */
     bool has_before;        /* a sample came before all entries: */
     uint64_t before;        /* what was used then */
-    struct ml_ledger_sample latest, peak, at, last, inside, before_end;
-    uint64_t peak_bytes;          /* of the base level, in place of samples; */
-    uint64_t peak_event, peak_ns; /* and where that was */
-    uint64_t end_event, end_ns;   /* the last one before all its processes ended */
+    struct ml_ledger_plateau kept[ML_LEDGER_KEPT];
+    uint64_t booked_bytes;       /* the most there was of the base level */
+    struct ml_ledger_moment end; /* before all its processes ended */
 };
 
 struct ml_ledger_scan {
     struct ml_replay replay; /* fed with the whole trace */
-    uint64_t time_ns;        /* for `at` */
+    uint64_t time_ns;        /* for ML_KEPT_TIME */
     uint64_t time_event;     /* the last event up to it */
+    uint64_t previous_ns;    /* the event before this one */
     struct ml_intern names;  /* number: index into devices */
     ML_VEC(struct ml_ledger_scan_device) devices;
     ML_VEC(uint32_t) device_of_space; /* by index in the replay; + 1 */
@@ -56,10 +59,14 @@ int ml_ledger_scan(const struct ml_trace *trace, const struct ml_ledger_opts *op
                    struct ml_ledger_scan *ret, struct ml_error *err);
 void ml_ledger_scan_release(struct ml_ledger_scan *scan);
 
-/* Where the book of the device is opened. Without a suitable sample its event is
- * the one that comes nearest, and it has no bits. */
-struct ml_ledger_sample ml_ledger_instant(const struct ml_ledger_scan *scan,
-                                          const struct ml_ledger_scan_device *device,
-                                          const struct ml_ledger_opts *opts);
+/* Where the book of a device is opened. */
+struct ml_ledger_instant {
+    struct ml_ledger_sample sample; /* without a suitable one it has no bits */
+    struct ml_ledger_moment moment;
+};
+
+struct ml_ledger_instant ml_ledger_instant(const struct ml_ledger_scan *scan,
+                                           const struct ml_ledger_scan_device *device,
+                                           const struct ml_ledger_opts *opts);
 
 #endif

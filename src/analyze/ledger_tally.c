@@ -16,16 +16,17 @@
 #define NO_CALLER "caller not recorded"
 #define NO_SCOPE "no scope"
 #define NO_CATEGORY "without a category"
+#define SLACK_NAME "slack"
 #define POOL_SLACK "pool slack"
 
 /* How a line is told apart within its group, and what its number is. */
 enum how { WHOLE, BY_OWNER, BY_SCOPE, BY_LABEL, BY_STACK, SLACK };
 
 static const char *const groups[] = {
-    [ML_GROUP_POOLS] = "pools",
+    [ML_GROUP_BLOCKS] = "blocks",
     [ML_GROUP_ASYNC] = "stream-ordered pools",
     [ML_GROUP_REPORTED] = "reported by the program",
-    [ML_GROUP_DIRECT] = "outside pools",
+    [ML_GROUP_DIRECT] = "driver allocations",
     [ML_GROUP_ARRAYS] = "arrays",
     [ML_GROUP_GRAPHS] = "graphs",
     [ML_GROUP_CONTEXT] = "context",
@@ -141,6 +142,11 @@ struct writer {
     struct ml_ledger_entry *book;
 };
 
+static bool is_named(const struct ml_ledger_entry *entry, const char *name)
+{
+    return strcmp(entry->name, name) == 0;
+}
+
 static int add_named(struct writer *w, struct ml_ledger_entry *parent, const char *name,
                      int64_t bytes)
 {
@@ -197,7 +203,9 @@ static int add_block_line(struct writer *w, struct ml_ledger_entry *group, uint6
 static int add_slack_line(struct writer *w, struct ml_ledger_entry *group, uint32_t slack,
                           int64_t bytes)
 {
-    struct ml_ledger_entry *entry = ml_ledger_child(group, POOL_SLACK, w->arena);
+    bool in_pools = slack != ML_SLACK || !is_named(group, groups[ML_GROUP_BLOCKS]);
+    struct ml_ledger_entry *entry =
+        ml_ledger_child(group, in_pools ? POOL_SLACK : SLACK_NAME, w->arena);
 
     if (entry && slack != ML_SLACK)
         return add_named(w, entry, slacks[slack], bytes);
@@ -221,9 +229,9 @@ static int add_line(struct writer *w, const struct ml_ledger_line *line)
     }
 }
 
-static bool is_named(const struct ml_ledger_entry *entry, const char *name)
+static bool is_slack(const struct ml_ledger_entry *entry)
 {
-    return strcmp(entry->name, name) == 0;
+    return is_named(entry, SLACK_NAME) || is_named(entry, POOL_SLACK);
 }
 
 /* Who did not say anything needs no line to say so. */
@@ -236,7 +244,7 @@ static void drop_silent(struct ml_ledger_entry *entry)
 
 static bool has_categories(const struct ml_ledger_entry *group)
 {
-    static const enum ml_ledger_group with[] = {ML_GROUP_POOLS,    ML_GROUP_ASYNC,
+    static const enum ml_ledger_group with[] = {ML_GROUP_BLOCKS,   ML_GROUP_ASYNC,
                                                 ML_GROUP_REPORTED, ML_GROUP_HEAP,
                                                 ML_GROUP_MAPPINGS, ML_GROUP_PINNED};
 
@@ -252,7 +260,7 @@ static int lift_only_category(struct ml_ledger_entry *group)
     size_t categories = 0, bare = 0;
 
     for (size_t i = 0; i < group->entries.len; i++) {
-        if (is_named(&group->entries.items[i], POOL_SLACK))
+        if (is_slack(&group->entries.items[i]))
             continue;
         categories++;
         if (is_named(&group->entries.items[i], NO_CATEGORY))
@@ -274,7 +282,7 @@ static int tidy_group(struct ml_ledger_entry *group, size_t top, struct ml_arena
         return ml_ledger_cut(group, top, arena);
     }
     for (size_t i = 0; i < group->entries.len && r == 0; i++) {
-        if (is_named(&group->entries.items[i], POOL_SLACK))
+        if (is_slack(&group->entries.items[i]))
             continue;
         drop_silent(&group->entries.items[i]);
         r = ml_ledger_cut(&group->entries.items[i], top, arena);

@@ -10,7 +10,7 @@
 
 /* What the driver charges for. */
 enum ml_ledger_group {
-    ML_GROUP_POOLS,    /* allocations with blocks inside */
+    ML_GROUP_BLOCKS,   /* allocations with blocks inside */
     ML_GROUP_ASYNC,    /* the driver's own pools */
     ML_GROUP_REPORTED, /* blocks of a program whose driver calls are not recorded */
     ML_GROUP_DIRECT,   /* allocations without */

@@ -137,13 +137,12 @@ static void begin_free(struct ml_cuda_state *book, struct ml_cuda_call *call)
     close_saved(book, call, found);
 }
 
-/* Managed pages came to the device with a copy or fill and were taken for its
- * cost if that was the first of its sort. */
+/* Managed pages are booked nowhere, whatever brought them to the device. */
 static void pages_gone(struct ml_cuda_state *book, const struct ml_cuda_block *old)
 {
-    struct ml_cuda_cause copies = {ML_IN_OTHER, 0, 0, 0, old->size};
+    struct ml_cuda_cause none = {.account = ML_IN_OTHER};
 
-    ml_cuda_settle(book, old->device, &copies);
+    ml_cuda_settle(book, old->device, &none);
 }
 
 static void end_free(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok, uint32_t stack)
@@ -211,7 +210,11 @@ static void end_array_create(struct ml_cuda_state *book, struct ml_cuda_call *ca
 static void end_free_async(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
                            uint32_t stack)
 {
-    end_close(book, call, ok, stack);
+    struct ml_cuda_block old;
+
+    if (closed(book, call, ok, &old) && old.sort == ML_SORT_MEMORY)
+        round_up(book, old.device, old.context, stack);
+    ml_cuda_ended_pools_look(book);
     atomic_store_explicit(&ml_cuda_dirty_pools, 1, memory_order_relaxed);
 }
 
@@ -229,15 +232,25 @@ static void end_pool_destroy(struct ml_cuda_state *book, struct ml_cuda_call *ca
 {
     (void)stack;
     if (ok)
-        ml_cuda_pool_gone(book, call->args[0]);
+        ml_cuda_pool_ended(book, call->args[0]);
 }
 
 static void end_graph(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
                       uint32_t stack)
 {
+    int ordinal;
+
     (void)call;
     (void)ok;
-    ml_cuda_graphs_look(book, stack);
+    if (ml_cuda_get_ordinal(&ordinal))
+        ml_cuda_graphs_look(book, ordinal, stack);
+}
+
+static void end_graph_trim(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                           uint32_t stack)
+{
+    (void)ok;
+    ml_cuda_graphs_look(book, (int)call->args[0], stack);
 }
 
 /* ---- Virtual memory ------------------------------------------------------ */
@@ -265,7 +278,7 @@ static void end_create(struct ml_cuda_state *book, struct ml_cuda_call *call, bo
 
     if (device < 0)
         return;
-    ml_cuda_open_block(book, &block);
+    ml_cuda_handle_made(book, &block);
     round_up(book, block.device, 0, stack);
 }
 
@@ -309,9 +322,40 @@ static void end_map(struct ml_cuda_state *book, struct ml_cuda_call *call, bool 
 static void end_unmap(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
                       uint32_t stack)
 {
+    int device = ok ? ml_cuda_range_unmapped(book, call->args[0], call->args[1]) : -1;
+
+    if (device >= 0)
+        round_up(book, (unsigned)device, 0, stack);
+}
+
+/* ---- First calls --------------------------------------------------------- */
+
+static struct ml_cuda_block *managed_around(struct ml_cuda_state *book, uint64_t addr)
+{
+    for (uint32_t i = 0; book->managed_blocks && i < ML_CUDA_BLOCK_SLOTS; i++) {
+        struct ml_cuda_block *b = &book->blocks[i];
+        if (b->sort == ML_SORT_MANAGED && addr >= b->addr && addr - b->addr < b->size)
+            return b;
+    }
+    return NULL;
+}
+
+static uint64_t whole_pages(uint64_t bytes)
+{
+    return (bytes + ML_CUDA_PAGE_BYTES - 1) & ~(uint64_t)(ML_CUDA_PAGE_BYTES - 1);
+}
+
+/* The first fill or copy of its sort brings managed memory to the device as any
+ * other does; only the rest is its own cost. */
+static void end_first_call(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                           uint32_t stack)
+{
+    struct ml_cuda_block *to = ok ? managed_around(book, call->args[0]) : NULL;
+    int device = ml_cuda_current_device();
+
     (void)stack;
-    if (ok)
-        ml_cuda_range_unmapped(book, call->args[0], call->args[1]);
+    if (to && !to->brought && device == to->device)
+        to->brought = ml_cuda_let_pass(book, to->device, whole_pages(to->size));
 }
 
 /* ---- Contexts ------------------------------------------------------------ */
@@ -329,11 +373,14 @@ static void context_gone(struct ml_cuda_state *book, uint64_t context)
     if (!context)
         return;
     for (uint32_t i = 0; i < ML_CUDA_BLOCK_SLOTS; i++) {
-        while (dies_with(&book->blocks[i], context))
+        while (dies_with(&book->blocks[i], context)) {
             ml_cuda_close_block(book, &book->blocks[i], &old);
+            book->charges[old.device].residual -= (int64_t)old.brought;
+        }
     }
     for (unsigned i = 0; i < book->devices; i++)
         ml_cuda_charges_end(book, i, context);
+    ml_cuda_pools_look(book, 0); /* which had blocks of it */
 }
 
 static void end_context(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
@@ -366,6 +413,7 @@ static void end_primary(struct ml_cuda_state *book, struct ml_cuda_call *call, b
     if (!ok || device < 0 || !ml_cuda_get_primary_active(ordinal, &active) || active)
         return;
     context_gone(book, book->primary[device]);
+    ml_cuda_graphs_look(book, ordinal, 0);
     book->primary[device] = 0;
 }
 
@@ -432,6 +480,7 @@ const struct ml_cuda_plan ml_cuda_plans[ML_CUDA_ACTIONS] = {
                        .account = ML_IN_GRAPHS,
                        .underway = true,
                        .end = end_graph},
+    [ML_CUDA_GRAPH_TRIM] = {.underway = true, .end = end_graph_trim},
     [ML_CUDA_GRAPH_LAUNCH] = {.end = end_graph},
     [ML_CUDA_INIT] = {.reach = ML_ALL_DEVICES, .account = ML_IN_CONTEXT, .underway = true},
     [ML_CUDA_CONTEXT_MAKE] = {.reach = ML_ALL_DEVICES, .account = ML_IN_CONTEXT, .underway = true},
@@ -456,5 +505,8 @@ const struct ml_cuda_plan ml_cuda_plans[ML_CUDA_ACTIONS] = {
     [ML_CUDA_FIRST_ASK_0] = {.reach = ML_THIS_DEVICE, .account = ML_IN_MODULES, .underway = true},
     [ML_CUDA_FIRST_ASK_1] = {.reach = ML_THIS_DEVICE, .account = ML_IN_MODULES, .underway = true},
     [ML_CUDA_FIRST_ASK_2] = {.reach = ML_THIS_DEVICE, .account = ML_IN_MODULES, .underway = true},
-    [ML_CUDA_FIRST_CALL] = {.reach = ML_THIS_DEVICE, .account = ML_IN_OTHER, .underway = true},
+    [ML_CUDA_FIRST_CALL] = {.reach = ML_THIS_DEVICE,
+                            .account = ML_IN_OTHER,
+                            .underway = true,
+                            .end = end_first_call},
 };

@@ -90,7 +90,7 @@ const struct ml_cuda_sort_place ml_cuda_sorts[] = {
     [ML_SORT_PINNED] = {ML_IN_PINNED, false},     [ML_SORT_REGISTERED] = {ML_IN_REGISTERED, false},
     [ML_SORT_ASYNC] = {ML_IN_ASYNC, false},       [ML_SORT_ARRAY] = {ML_IN_ARRAYS, true},
     [ML_SORT_IMPORTED] = {ML_IN_IMPORTED, false}, [ML_SORT_HANDLE] = {ML_IN_VIRTUAL, true},
-    [ML_SORT_MAPPING] = {ML_IN_VIRTUAL, true},
+    [ML_SORT_MAPPING] = {ML_IN_VIRTUAL, false},
 };
 
 static uint32_t space_of(const struct ml_cuda_block *block)
@@ -104,6 +104,7 @@ void ml_cuda_open_block(struct ml_cuda_state *book, const struct ml_cuda_block *
         return; /* no room: its free will be unknown, so it is better not told */
     if (ml_cuda_sorts[block->sort].charged)
         book->charges[block->device].booked += block->size;
+    book->managed_blocks += block->sort == ML_SORT_MANAGED;
     ml_record_alloc_stack(space_of(block), block->addr, block->size, block->stack);
 }
 
@@ -114,6 +115,7 @@ void ml_cuda_close_block(struct ml_cuda_state *book, struct ml_cuda_block *block
     ml_cuda_blocks_remove(book, block);
     if (ml_cuda_sorts[ret->sort].charged)
         book->charges[ret->device].booked -= ret->size;
+    book->managed_blocks -= ret->sort == ML_SORT_MANAGED;
     ml_record_free(space_of(ret), (void *)(uintptr_t)ret->addr);
 }
 
@@ -163,6 +165,15 @@ static void settle_after(struct ml_cuda_state *book, const struct ml_cuda_call *
         ml_cuda_settle(book, (unsigned)device, &cause);
     for (unsigned i = 0; plan->reach == ML_ALL_DEVICES && i < book->devices; i++)
         ml_cuda_settle(book, i, &cause);
+}
+
+/* Once everything that a call changed is entered. */
+static void sample_changed(struct ml_cuda_state *book)
+{
+    for (unsigned i = 0; i < book->devices; i++) {
+        if (book->charges[i].changed)
+            ml_cuda_sample(book, i, 0);
+    }
 }
 
 void ml_cuda_begin(struct ml_cuda_call *call)
@@ -237,6 +248,7 @@ void ml_cuda_end(struct ml_cuda_call *call, int result)
         plan->end(book, call, !result, stack);
     if (plan->reach != ML_NO_DEVICE)
         settle_after(book, call, plan, !result, stack);
+    sample_changed(book);
     if (plan->underway)
         atomic_fetch_sub_explicit(&book->underway, 1, memory_order_relaxed);
     ml_unlock(&book->lock);

@@ -45,6 +45,7 @@ enum ml_cuda_action {
     ML_CUDA_IPC_OPEN,       /* *0 address; the handle is a struct by value */
     ML_CUDA_IPC_CLOSE,      /* 0 address */
     ML_CUDA_GRAPH,          /* a graph is made or unmade; its memory may have changed */
+    ML_CUDA_GRAPH_TRIM,     /* 0 device: its graphs give memory back */
     ML_CUDA_GRAPH_LAUNCH,   /* 0 executable graph: its memory may have grown */
     ML_CUDA_INIT,           /* the driver starts */
     ML_CUDA_CONTEXT_MAKE,   /* a context may come into being */

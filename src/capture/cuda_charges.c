@@ -103,7 +103,18 @@ void ml_cuda_charges_end(struct ml_cuda_state *book, unsigned device, uint64_t o
     }
 }
 
-static void record_sample(unsigned device, const struct ml_cuda_reading *r, uint32_t bits)
+bool ml_cuda_is_charged(const struct ml_cuda_state *book, unsigned device,
+                        enum ml_cuda_space account, uint64_t owner)
+{
+    uint32_t entry = book->charges[device].accounts[account].top;
+
+    while (entry && book->items[entry - 1].owner != owner)
+        entry = book->items[entry - 1].below;
+    return entry;
+}
+
+static void record_sample(struct ml_cuda_state *book, unsigned device,
+                          const struct ml_cuda_reading *r, uint32_t bits)
 {
     bits |= ML_SAMPLE_USED | ML_SAMPLE_FREE | ML_SAMPLE_TOTAL | ML_SAMPLE_INSIDE;
     uint64_t words[] = {ml_record_word(ML_SAMPLE, 0, ml_now()),
@@ -113,6 +124,7 @@ static void record_sample(unsigned device, const struct ml_cuda_reading *r, uint
                         r->total,
                         0};
     ml_record(words, 6);
+    book->charges[device].changed = false;
 }
 
 static int64_t difference(const struct ml_cuda_charges *charges, const struct ml_cuda_reading *r)
@@ -128,8 +140,26 @@ void ml_cuda_look(struct ml_cuda_state *book, unsigned device)
 
     if ((charges->looked && !alone) || !ml_cuda_nvml_read(device, &r))
         return;
+    if (!charges->looked)
+        record_sample(book, device, &r, 0); /* what was there before this process */
     charges->residual = difference(charges, &r);
     charges->looked = true;
+}
+
+uint64_t ml_cuda_let_pass(struct ml_cuda_state *book, unsigned device, uint64_t most)
+{
+    struct ml_cuda_charges *charges = &book->charges[device];
+    struct ml_cuda_reading r;
+    int64_t grown;
+
+    if (!charges->looked || !ml_cuda_nvml_read(device, &r))
+        return 0;
+    grown = difference(charges, &r) - charges->residual;
+    if (grown <= 0)
+        return 0;
+    most = ml_min_u64((uint64_t)grown, most);
+    charges->residual += (int64_t)most;
+    return most;
 }
 
 static int64_t within(int64_t bytes, const struct ml_cuda_cause *cause)
@@ -152,7 +182,7 @@ void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml
                        within(difference(charges, &r) - charges->residual, cause));
         charges->residual = difference(charges, &r);
     }
-    record_sample(device, &r, 0);
+    record_sample(book, device, &r, 0);
 }
 
 void ml_cuda_sample(struct ml_cuda_state *book, unsigned device, uint32_t bits)
@@ -160,5 +190,5 @@ void ml_cuda_sample(struct ml_cuda_state *book, unsigned device, uint32_t bits)
     struct ml_cuda_reading r;
 
     if (book->charges[device].looked && ml_cuda_nvml_read(device, &r))
-        record_sample(device, &r, bits);
+        record_sample(book, device, &r, bits);
 }

@@ -38,11 +38,21 @@ void ml_cuda_charge(struct ml_cuda_state *book, unsigned device, const struct ml
 /* Takes off all that stands for an owner, on every account of the device. */
 void ml_cuda_charges_end(struct ml_cuda_state *book, unsigned device, uint64_t owner);
 
-/* Before a call: what has drifted since the last look is not its doing. */
+/* Whether anything stands for an owner on an account. */
+bool ml_cuda_is_charged(const struct ml_cuda_state *book, unsigned device,
+                        enum ml_cuda_space account, uint64_t owner);
+
+/* Before a call: what has drifted since the last look is not its doing. The first
+ * look at a device is recorded as a sample. */
 void ml_cuda_look(struct ml_cuda_state *book, unsigned device);
 
 /* After a call: enters what it changed, and records NVML's reading as a sample. */
 void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_cause *cause);
+
+/* After a call, before that: up to so many bytes of what it added are entered
+ * nowhere.
+ * @return how many */
+uint64_t ml_cuda_let_pass(struct ml_cuda_state *book, unsigned device, uint64_t most);
 
 /* Records a reading alone; `bits` are added to its own. */
 void ml_cuda_sample(struct ml_cuda_state *book, unsigned device, uint32_t bits);

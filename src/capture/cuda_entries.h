@@ -79,7 +79,7 @@
     ENTRY(cuGraphUpload, 2, GRAPH)                                                \
     ENTRY(cuGraphUpload_ptsz, 2, GRAPH)                                           \
     ENTRY(cuGraphExecDestroy, 1, GRAPH)                                           \
-    ENTRY(cuDeviceGraphMemTrim, 1, GRAPH)                                         \
+    ENTRY(cuDeviceGraphMemTrim, 1, GRAPH_TRIM)                                    \
     ENTRY(cuGraphLaunch, 2, GRAPH_LAUNCH)                                         \
     ENTRY(cuGraphLaunch_ptsz, 2, GRAPH_LAUNCH)                                    \
     /* Contexts. */                                                               \

@@ -11,28 +11,7 @@
 #include "compiler.h"
 #include "nvml_abi.h"
 
-static struct {
-    int (*init)(void);
-    int (*count)(unsigned *);
-    int (*by_index)(unsigned, ml_nvml_device *);
-    int (*uuid)(ml_nvml_device, char *, unsigned);
-    int (*memory)(ml_nvml_device, struct ml_nvml_memory *);
-    int (*memory_v2)(ml_nvml_device, struct ml_nvml_memory_v2 *);
-} nvml;
-
-static const struct {
-    const char *name;
-    void **at;
-    bool optional;
-} functions[] = {
-    {"nvmlInit_v2", (void **)&nvml.init, false},
-    {"nvmlDeviceGetCount_v2", (void **)&nvml.count, false},
-    {"nvmlDeviceGetHandleByIndex_v2", (void **)&nvml.by_index, false},
-    {"nvmlDeviceGetUUID", (void **)&nvml.uuid, false},
-    {"nvmlDeviceGetMemoryInfo", (void **)&nvml.memory, false},
-    {"nvmlDeviceGetMemoryInfo_v2", (void **)&nvml.memory_v2, true},
-};
-
+static struct ml_nvml_functions nvml;
 static struct {
     ml_nvml_device handle;
     uint8_t uuid[16];
@@ -43,14 +22,7 @@ static bool find_functions(void)
 {
     void *library = dlopen(ML_NVML_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
-    if (!library)
-        return false;
-    for (size_t i = 0; i < ML_ARRAY_SIZE(functions); i++) {
-        *functions[i].at = dlsym(library, functions[i].name);
-        if (!*functions[i].at && !functions[i].optional)
-            return false;
-    }
-    return true;
+    return library && !ml_nvml_look_up(library, &nvml);
 }
 
 static int digit(char c)
@@ -75,20 +47,41 @@ static void parse_uuid(const char *text, uint8_t ret[16])
     }
 }
 
+static void find_device(unsigned index)
+{
+    char uuid[ML_NVML_TEXT_BYTES] = "";
+    ml_nvml_device handle = NULL;
+
+    if (ML_NVML_CALL(&nvml, ML_NVML_HANDLE, ml_nvml_handle_fn, index, &handle) != ML_NVML_SUCCESS)
+        return; /* it keeps its place: the others' numbers count it */
+    devices[index].handle = handle;
+    if (nvml.at[ML_NVML_UUID] && ML_NVML_CALL(&nvml, ML_NVML_UUID, ml_nvml_text_fn, handle, uuid,
+                                              sizeof(uuid)) == ML_NVML_SUCCESS)
+        parse_uuid(uuid, devices[index].uuid);
+}
+
+static void choose_memory_call(void)
+{
+    for (unsigned i = 0; i < device_count; i++)
+        if (devices[i].handle && ml_nvml_has_newer_memory(&nvml, devices[i].handle))
+            return;
+    nvml.at[ML_NVML_MEMORY_NEWER] = NULL;
+}
+
 unsigned ml_cuda_nvml_open(void)
 {
     unsigned count = 0;
 
-    if (!find_functions() || nvml.init() || nvml.count(&count))
+    device_count = 0;
+    if (!find_functions() ||
+        ML_NVML_CALL(&nvml, ML_NVML_INIT, ml_nvml_init_fn) != ML_NVML_SUCCESS ||
+        ML_NVML_CALL(&nvml, ML_NVML_COUNT, ml_nvml_count_fn, &count) != ML_NVML_SUCCESS)
         return 0;
-    for (unsigned i = 0; i < count && i < ML_CUDA_DEVICES_MAX; i++) {
-        char uuid[ML_NVML_UUID_BYTES] = "";
-        if (nvml.by_index(i, &devices[i].handle))
-            devices[i].handle = NULL;
-        else if (!nvml.uuid(devices[i].handle, uuid, sizeof(uuid)))
-            parse_uuid(uuid, devices[i].uuid);
-        device_count = i + 1;
-    }
+    device_count = count < ML_CUDA_DEVICES_MAX ? count : ML_CUDA_DEVICES_MAX;
+    memset(devices, 0, sizeof(devices)); /* a forked child opens it again */
+    for (unsigned i = 0; i < device_count; i++)
+        find_device(i);
+    choose_memory_call();
     return device_count;
 }
 
@@ -103,17 +96,11 @@ int ml_cuda_nvml_find(const uint8_t uuid[16])
 
 bool ml_cuda_nvml_read(unsigned device, struct ml_cuda_reading *ret)
 {
-    struct ml_nvml_memory_v2 v2 = {.version = ML_NVML_MEMORY_V2};
-    struct ml_nvml_memory v1;
+    struct ml_nvml_memory memory;
 
-    if (device >= device_count || !devices[device].handle)
+    if (device >= device_count || !devices[device].handle ||
+        !ml_nvml_read_memory(&nvml, devices[device].handle, &memory))
         return false;
-    if (nvml.memory_v2 && !nvml.memory_v2(devices[device].handle, &v2)) {
-        *ret = (struct ml_cuda_reading){v2.used, v2.free, v2.total};
-        return true;
-    }
-    if (nvml.memory(devices[device].handle, &v1))
-        return false;
-    *ret = (struct ml_cuda_reading){v1.used, v1.free, v1.total};
+    *ret = (struct ml_cuda_reading){memory.used, memory.free, memory.total};
     return true;
 }

@@ -33,7 +33,7 @@ static void look(struct ml_cuda_state *book, struct ml_cuda_pool *p, uint32_t st
         return;
     ml_cuda_charge(book, p->device, &cause, (int64_t)(reserved - p->reserved));
     p->reserved = reserved;
-    ml_cuda_sample(book, p->device, 0);
+    book->charges[p->device].changed = true;
 }
 
 static const struct ml_cuda_pool *known(const struct ml_cuda_state *book, uint64_t pool)
@@ -69,36 +69,53 @@ void ml_cuda_pool_look(struct ml_cuda_state *book, uint64_t pool, unsigned devic
 
 void ml_cuda_pools_look(struct ml_cuda_state *book, uint32_t stack)
 {
-    for (uint32_t i = 0; i < book->pools_used; i++)
-        look(book, &book->pools[i], stack);
+    for (uint32_t i = 0; i < book->pools_used; i++) {
+        if (!book->pools[i].ended)
+            look(book, &book->pools[i], stack);
+    }
+    ml_cuda_ended_pools_look(book);
 }
 
-void ml_cuda_pool_gone(struct ml_cuda_state *book, uint64_t pool)
+/* @return whether nothing is left of it */
+static bool settle_ended(struct ml_cuda_state *book, const struct ml_cuda_pool *p)
 {
-    for (uint32_t i = 0; i < book->pools_used; i++) {
-        struct ml_cuda_pool *p = &book->pools[i];
-        struct ml_cuda_cause cause = {.account = ML_IN_POOLS, .owner = pool};
-        if (p->pool != pool)
-            continue;
+    struct ml_cuda_cause cause = {
+        .account = ML_IN_POOLS, .owner = p->pool, .most_down = ML_CUDA_ANY_BYTES};
+
+    if (book->charges[p->device].looked)
+        ml_cuda_settle(book, p->device, &cause);
+    else
         ml_cuda_charge(book, p->device, &cause, -(int64_t)p->reserved);
-        *p = book->pools[--book->pools_used];
-        return;
+    return !ml_cuda_is_charged(book, p->device, ML_IN_POOLS, p->pool);
+}
+
+void ml_cuda_ended_pools_look(struct ml_cuda_state *book)
+{
+    for (uint32_t i = book->pools_used; i-- > 0;) {
+        if (book->pools[i].ended && settle_ended(book, &book->pools[i]))
+            book->pools[i] = book->pools[--book->pools_used];
     }
 }
 
-void ml_cuda_graphs_look(struct ml_cuda_state *book, uint32_t stack)
+void ml_cuda_pool_ended(struct ml_cuda_state *book, uint64_t pool)
+{
+    for (uint32_t i = 0; i < book->pools_used; i++)
+        book->pools[i].ended |= book->pools[i].pool == pool;
+    ml_cuda_ended_pools_look(book);
+}
+
+void ml_cuda_graphs_look(struct ml_cuda_state *book, int ordinal, uint32_t stack)
 {
     struct ml_cuda_cause cause = {.account = ML_IN_GRAPHS, .stack = stack};
+    int device = ml_cuda_device(ordinal);
     uint64_t reserved, before;
-    int ordinal, device;
 
-    if (!ml_cuda_get_ordinal(&ordinal) || !ml_cuda_get_graph_reserved(ordinal, &reserved))
+    if (device < 0 || !ml_cuda_get_graph_reserved(ordinal, &reserved))
         return;
-    device = ml_cuda_device(ordinal);
-    before = device < 0 ? reserved : book->graph_reserved[device];
+    before = book->graph_reserved[device];
     if (reserved == before)
         return;
     ml_cuda_charge(book, (unsigned)device, &cause, (int64_t)(reserved - before));
     book->graph_reserved[device] = reserved;
-    ml_cuda_sample(book, (unsigned)device, 0);
+    book->charges[device].changed = true;
 }

@@ -41,11 +41,13 @@ enum ml_cuda_sort {
 struct ml_cuda_block {
     uint64_t addr;
     uint64_t size;
-    uint64_t context; /* that it dies with, 0: none; of a handle: where it is mapped */
+    uint64_t context; /* that it dies with, 0: none; of virtual memory: see cuda_virtual.c */
     uint32_t stack;
-    uint8_t sort;   /* enum ml_cuda_sort */
-    uint8_t device; /* as NVML counts */
-    uint16_t references;
+    uint8_t sort;        /* enum ml_cuda_sort */
+    uint8_t device;      /* as NVML counts */
+    uint16_t references; /* of a handle: how often the program holds it */
+    uint16_t mappings;   /* of a handle */
+    uint64_t brought;    /* of managed memory: bytes that a call brought to `device` */
 };
 
 /* Bytes that the driver took for itself, or a pool's. They have no address that a
@@ -67,6 +69,7 @@ struct ml_cuda_charges {
     uint64_t booked;  /* all that is in the book for this device */
     int64_t residual; /* NVML's figure less `booked` when last looked at */
     bool looked;
+    bool changed; /* without a sample that says so yet */
     struct ml_cuda_account accounts[ML_CUDA_SPACES];
 };
 
@@ -74,6 +77,7 @@ struct ml_cuda_pool {
     uint64_t pool;
     uint64_t reserved;
     uint8_t device;
+    bool ended; /* destroyed; its last blocks may still be live */
 };
 
 struct ml_cuda_state {
@@ -82,6 +86,7 @@ struct ml_cuda_state {
     unsigned devices;          /* that NVML knows */
     _Atomic uint32_t underway; /* calls that may change what a device holds */
     uint32_t blocks_used;
+    uint32_t managed_blocks;
     uint32_t items_used; /* items ever taken from the end of `items` */
     uint32_t free_item;  /* index + 1, chained by `below` */
     uint64_t next_addr;

@@ -136,8 +136,8 @@ const struct ml_verb ml_verb_ledger = {
     .summary = "balance what the GPU driver says is used against what was recorded",
     .usage = "[OPTION]... FILE",
     .details =
-        "The book is opened at a sample of what the driver says: at the time given the last\n"
-        "one before it. What no entry accounts for is printed as unexplained.",
+        "The book is opened while a sample of what the driver says holds: of the time given\n"
+        "the last one before it. What no entry accounts for is printed as unexplained.",
     .group = ML_GROUP_READ,
     .operands = ML_OPERANDS_TRACES,
     .options = options,

@@ -4,89 +4,14 @@
  */
 #include "nvml.h"
 
-#include <assert.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "event.h"
-#include "nvml_abi.h"
 
 #define GPUS_MAX 64
 #define PROCESSES_MAX 4096
-
-enum result { SUCCESS = 0, TOO_SMALL = 7 };
-
-/* ---- Looking up --------------------------------------------------------- */
-
-enum function {
-    INIT,
-    COUNT,
-    HANDLE,
-    MEMORY_2,
-    MEMORY_1,
-    LIST_2,
-    LIST_1,
-    NAME,
-    UUID,
-    DRIVER_VERSION,
-    ERROR_TEXT,
-    FUNCTIONS,
-};
-
-/* The newest first. Of two that do the same with other structs the second is
- * looked for as well: it may work where the first refuses. */
-static const struct {
-    const char *names[3];
-    bool needed;
-} table[FUNCTIONS] = {
-    [INIT] = {{"nvmlInit_v2", "nvmlInit"}, true},
-    [COUNT] = {{"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}, true},
-    [HANDLE] = {{"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"}, true},
-    [MEMORY_2] = {{"nvmlDeviceGetMemoryInfo_v2"}, false},
-    [MEMORY_1] = {{"nvmlDeviceGetMemoryInfo"}, true},
-    [LIST_2] = {{"nvmlDeviceGetComputeRunningProcesses_v3",
-                 "nvmlDeviceGetComputeRunningProcesses_v2"},
-                false},
-    [LIST_1] = {{"nvmlDeviceGetComputeRunningProcesses"}, false},
-    [NAME] = {{"nvmlDeviceGetName"}, false},
-    [UUID] = {{"nvmlDeviceGetUUID"}, false},
-    [DRIVER_VERSION] = {{"nvmlSystemGetDriverVersion"}, false},
-    [ERROR_TEXT] = {{"nvmlErrorString"}, false},
-};
-static_assert(FUNCTIONS <= ML_ARRAY_SIZE(((struct ml_nvml *)0)->functions), "room for all");
-
-/* The function in the form it has; a data pointer cannot be cast to it. */
-#define CALL(n, which, type, ...)                                                                  \
-    ({                                                                                             \
-        type called_;                                                                              \
-        memcpy(&called_, &(n)->functions[which], sizeof(called_));                                 \
-        called_(__VA_ARGS__);                                                                      \
-    })
-
-typedef int init_fn(void);
-typedef int count_fn(unsigned *);
-typedef int handle_fn(unsigned, void **);
-typedef int memory_fn(void *, void *);
-typedef int list_fn(void *, unsigned *, void *);
-typedef int text_fn(void *, char *, unsigned);
-typedef int version_fn(char *, unsigned);
-typedef const char *error_fn(int);
-
-static const char *look_up(struct ml_nvml *n)
-{
-    const char *missing = NULL;
-
-    for (int i = 0; i < FUNCTIONS; i++) {
-        for (size_t k = 0; k < ML_ARRAY_SIZE(table[i].names) && table[i].names[k]; k++)
-            if (!n->functions[i])
-                n->functions[i] = dlsym(n->library, table[i].names[k]);
-        if (!n->functions[i] && table[i].needed && !missing)
-            missing = table[i].names[0];
-    }
-    return missing;
-}
 
 /* ---- Opening ------------------------------------------------------------ */
 
@@ -94,8 +19,8 @@ static void say_refusal(struct ml_nvml *n, int result, char *why)
 {
     const char *text = NULL;
 
-    if (n->functions[ERROR_TEXT])
-        text = CALL(n, ERROR_TEXT, error_fn *, result);
+    if (n->functions.at[ML_NVML_ERROR_TEXT])
+        text = ML_NVML_CALL(&n->functions, ML_NVML_ERROR_TEXT, ml_nvml_error_fn, result);
     if (text)
         snprintf(why, ML_NVML_WHY_BYTES, "the NVIDIA driver refuses: %s", text);
     else
@@ -107,38 +32,38 @@ static int add_gpu(struct ml_nvml *n, unsigned index)
     struct ml_nvml_gpu gpu = {0};
 
     /* One that may not be seen keeps its place: the others' numbers count it. */
-    if (CALL(n, HANDLE, handle_fn *, index, &gpu.handle) != SUCCESS)
+    if (ML_NVML_CALL(&n->functions, ML_NVML_HANDLE, ml_nvml_handle_fn, index, &gpu.handle) !=
+        ML_NVML_SUCCESS)
         gpu.handle = NULL;
-    if (gpu.handle && n->functions[NAME] &&
-        CALL(n, NAME, text_fn *, gpu.handle, gpu.name, sizeof(gpu.name)) != SUCCESS)
+    if (gpu.handle && n->functions.at[ML_NVML_NAME] &&
+        ML_NVML_CALL(&n->functions, ML_NVML_NAME, ml_nvml_text_fn, gpu.handle, gpu.name,
+                     sizeof(gpu.name)) != ML_NVML_SUCCESS)
         gpu.name[0] = '\0';
-    if (gpu.handle && n->functions[UUID] &&
-        CALL(n, UUID, text_fn *, gpu.handle, gpu.uuid, sizeof(gpu.uuid)) != SUCCESS)
+    if (gpu.handle && n->functions.at[ML_NVML_UUID] &&
+        ML_NVML_CALL(&n->functions, ML_NVML_UUID, ml_nvml_text_fn, gpu.handle, gpu.uuid,
+                     sizeof(gpu.uuid)) != ML_NVML_SUCCESS)
         gpu.uuid[0] = '\0';
     return ml_vec_push(&n->gpus, gpu);
 }
 
-/* Whether the newer call is not only there but works. */
 static void choose_memory_call(struct ml_nvml *n)
 {
-    struct ml_nvml_memory_v2 memory = {.version = ML_NVML_MEMORY_V2};
-
-    for (size_t i = 0; n->functions[MEMORY_2] && i < n->gpus.len; i++)
+    for (size_t i = 0; i < n->gpus.len; i++)
         if (n->gpus.items[i].handle &&
-            CALL(n, MEMORY_2, memory_fn *, n->gpus.items[i].handle, &memory) == SUCCESS)
+            ml_nvml_has_newer_memory(&n->functions, n->gpus.items[i].handle))
             return;
-    n->functions[MEMORY_2] = NULL;
+    n->functions.at[ML_NVML_MEMORY_NEWER] = NULL;
     n->reserve_in_used = true;
 }
 
 static int find_gpus(struct ml_nvml *n, char *why)
 {
     unsigned count = 0;
-    int result = CALL(n, INIT, init_fn *);
+    int result = ML_NVML_CALL(&n->functions, ML_NVML_INIT, ml_nvml_init_fn);
 
-    if (result == SUCCESS)
-        result = CALL(n, COUNT, count_fn *, &count);
-    if (result != SUCCESS) {
+    if (result == ML_NVML_SUCCESS)
+        result = ML_NVML_CALL(&n->functions, ML_NVML_COUNT, ml_nvml_count_fn, &count);
+    if (result != ML_NVML_SUCCESS) {
         say_refusal(n, result, why);
         return -ENOENT;
     }
@@ -150,8 +75,9 @@ static int find_gpus(struct ml_nvml *n, char *why)
         return -ENOENT;
     }
     choose_memory_call(n);
-    if (n->functions[DRIVER_VERSION] && CALL(n, DRIVER_VERSION, version_fn *, n->driver_version,
-                                             sizeof(n->driver_version)) != SUCCESS)
+    if (n->functions.at[ML_NVML_DRIVER_VERSION] &&
+        ML_NVML_CALL(&n->functions, ML_NVML_DRIVER_VERSION, ml_nvml_version_fn, n->driver_version,
+                     sizeof(n->driver_version)) != ML_NVML_SUCCESS)
         n->driver_version[0] = '\0';
     return 0;
 }
@@ -167,7 +93,7 @@ int ml_nvml_open(struct ml_nvml *n, char why[ML_NVML_WHY_BYTES])
         snprintf(why, ML_NVML_WHY_BYTES, "no NVIDIA driver (" ML_NVML_LIBRARY ") here");
         return -ENOENT;
     }
-    missing = look_up(n);
+    missing = ml_nvml_look_up(n->library, &n->functions);
     if (missing) {
         snprintf(why, ML_NVML_WHY_BYTES, ML_NVML_LIBRARY " has no %s; the driver is too old",
                  missing);
@@ -188,22 +114,16 @@ void ml_nvml_release(struct ml_nvml *n)
 struct ml_gpu_memory ml_nvml_read(struct ml_nvml *n, size_t gpu)
 {
     const uint32_t all = ML_SAMPLE_USED | ML_SAMPLE_FREE | ML_SAMPLE_TOTAL;
-    struct ml_nvml_memory_v2 newer = {.version = ML_NVML_MEMORY_V2};
-    struct ml_nvml_memory older = {0};
+    struct ml_nvml_memory memory;
     void *handle = n->gpus.items[gpu].handle;
 
-    if (handle && n->functions[MEMORY_2] &&
-        CALL(n, MEMORY_2, memory_fn *, handle, &newer) == SUCCESS)
-        return (struct ml_gpu_memory){all, newer.used, newer.free, newer.total};
-    /* Not where the newer works for others: their values could not be compared. */
-    if (handle && !n->functions[MEMORY_2] &&
-        CALL(n, MEMORY_1, memory_fn *, handle, &older) == SUCCESS)
-        return (struct ml_gpu_memory){all, older.used, older.free, older.total};
-    return (struct ml_gpu_memory){0};
+    if (!handle || !ml_nvml_read_memory(&n->functions, handle, &memory))
+        return (struct ml_gpu_memory){0};
+    return (struct ml_gpu_memory){all, memory.used, memory.free, memory.total};
 }
 
 /* Asks into `scratch`, with more room when it was too little. */
-static bool ask_processes(struct ml_nvml *n, size_t gpu, enum function which, size_t bytes,
+static bool ask_processes(struct ml_nvml *n, size_t gpu, enum ml_nvml_function which, size_t bytes,
                           unsigned *ret_count)
 {
     unsigned room = 64;
@@ -215,12 +135,13 @@ static bool ask_processes(struct ml_nvml *n, size_t gpu, enum function which, si
         ml_buf_clear(&n->scratch);
         if (ml_buf_reserve(&n->scratch, room * bytes))
             return false;
-        result = CALL(n, which, list_fn *, n->gpus.items[gpu].handle, &count, n->scratch.data);
-        if (result == SUCCESS) {
+        result = ML_NVML_CALL(&n->functions, which, ml_nvml_list_fn, n->gpus.items[gpu].handle,
+                              &count, n->scratch.data);
+        if (result == ML_NVML_SUCCESS) {
             *ret_count = count < room ? count : room;
             return true;
         }
-        if (result != TOO_SMALL)
+        if (result != ML_NVML_TOO_SMALL)
             return false;
         room = count > room ? count + 16 : 2 * room;
     }
@@ -235,13 +156,13 @@ static int add_process(struct ml_nvml *n, unsigned pid, uint64_t used)
 
 bool ml_nvml_list(struct ml_nvml *n, size_t gpu)
 {
-    bool newer = n->functions[LIST_2];
+    bool newer = n->functions.at[ML_NVML_LIST_NEWER];
     size_t bytes = newer ? sizeof(struct ml_nvml_process_v2) : sizeof(struct ml_nvml_process);
     unsigned count;
 
     ml_vec_clear(&n->processes);
-    if (!n->gpus.items[gpu].handle || (!newer && !n->functions[LIST_1]) ||
-        !ask_processes(n, gpu, newer ? LIST_2 : LIST_1, bytes, &count))
+    if (!n->gpus.items[gpu].handle || (!newer && !n->functions.at[ML_NVML_LIST_OLDER]) ||
+        !ask_processes(n, gpu, newer ? ML_NVML_LIST_NEWER : ML_NVML_LIST_OLDER, bytes, &count))
         return false;
     for (unsigned i = 0; i < count; i++) {
         struct ml_nvml_process p; /* both begin alike */

@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "nvml_abi.h"
 #include "vec.h"
 
-#define ML_NVML_NAME_BYTES 96
 #define ML_NVML_WHY_BYTES 160
 
 /* Memory of a device, as enum ml_sample_bits say which values are known. */
@@ -32,15 +32,15 @@ struct ml_gpu_process {
 
 struct ml_nvml_gpu {
     void *handle;
-    char name[ML_NVML_NAME_BYTES]; /* "": unknown */
-    char uuid[ML_NVML_NAME_BYTES]; /* "GPU-…"; "": unknown */
+    char name[ML_NVML_TEXT_BYTES]; /* "": unknown */
+    char uuid[ML_NVML_TEXT_BYTES]; /* "GPU-…"; "": unknown */
 };
 
 struct ml_nvml {
     void *library;
-    void *functions[16];                     /* by the table in nvml.c; NULL: not there */
+    struct ml_nvml_functions functions;
     bool reserve_in_used;                    /* only the first form of the memory call exists */
-    char driver_version[ML_NVML_NAME_BYTES]; /* "": unknown */
+    char driver_version[ML_NVML_TEXT_BYTES]; /* "": unknown */
     ML_VEC(struct ml_nvml_gpu) gpus;         /* by the driver's own numbers */
     ML_VEC(struct ml_gpu_process) processes; /* of the last ml_nvml_list */
     struct ml_buf scratch;

@@ -32,6 +32,7 @@ static bool begin(struct ml_sample_lane *lane)
         snprintf(name, sizeof(name), "cuda:%zu", i);
         if (ml_vec_push(&g->devices, (struct ml_gpu_device){.string = ml_lane_string(lane, name)}))
             return false;
+        g->told |= ml_nvml_read(&g->nvml, i).valid != 0;
     }
     g->why[0] = '\0';
     return true;
@@ -40,7 +41,10 @@ static bool begin(struct ml_sample_lane *lane)
 /* The library's answers stay: the collector tells them in the trace. */
 static void end(struct ml_sample_lane *lane)
 {
-    (void)lane;
+    struct ml_gpu_lane *g = lane->context;
+
+    if (!g->why[0] && !g->told)
+        snprintf(g->why, sizeof(g->why), "the NVIDIA driver does not say what is in use");
 }
 
 static void watch(struct ml_sample_lane *lane, const struct ml_watch *w)
@@ -81,6 +85,7 @@ static void read_memory(struct ml_sample_lane *lane, size_t device, uint64_t now
     struct ml_gpu_memory m = ml_nvml_read(&g->nvml, device);
     struct ml_sample s = {d->string, m.valid, m.used, m.free, m.total, 0};
 
+    g->told |= m.valid != 0;
     if (m.valid)
         ml_lane_send(lane, &d->memory, &s, now_ns);
 }

@@ -35,6 +35,7 @@ struct ml_gpu_stranger {
 struct ml_gpu_lane {
     struct ml_nvml nvml;
     char why[ML_NVML_WHY_BYTES]; /* no GPU can be read; "": they can */
+    bool told;                   /* the memory of any device */
     ML_VEC(struct ml_gpu_device) devices;
     ML_VEC(struct ml_watch) watched;
     ML_VEC(struct ml_gpu_user) users;

@@ -1,15 +1,25 @@
-/* nvml_abi.h: the few types of NVML that memledger uses, as NVML's binary
- * interface has them. NVML itself is only ever found at run time.
+/* nvml_abi.h: what memledger uses of NVML, as NVML's binary interface has it. NVML
+ * itself is only ever found at run time. Two look for it, each in a process of its
+ * own: the recorder around driver calls, the collector between them. Their figures
+ * are compared, so they must be read in the same way.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ML_NVML_ABI_H
 #define ML_NVML_ABI_H
 
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define ML_NVML_LIBRARY "libnvidia-ml.so.1"
-#define ML_NVML_UUID_BYTES 96
+#define ML_NVML_TEXT_BYTES 96 /* room for a UUID, a model, a version */
+
+enum ml_nvml_result { ML_NVML_SUCCESS = 0, ML_NVML_TOO_SMALL = 7 };
+
+/* ---- Types --------------------------------------------------------------- */
 
 typedef void *ml_nvml_device;
 
@@ -39,5 +49,103 @@ struct ml_nvml_process_v2 {
 };
 
 #define ML_NVML_NOT_AVAILABLE UINT64_MAX
+
+typedef int ml_nvml_init_fn(void);
+typedef int ml_nvml_count_fn(unsigned *);
+typedef int ml_nvml_handle_fn(unsigned, ml_nvml_device *);
+typedef int ml_nvml_memory_fn(ml_nvml_device, void *);
+typedef int ml_nvml_list_fn(ml_nvml_device, unsigned *, void *);
+typedef int ml_nvml_text_fn(ml_nvml_device, char *, unsigned);
+typedef int ml_nvml_version_fn(char *, unsigned);
+typedef const char *ml_nvml_error_fn(int);
+
+/* ---- Functions ----------------------------------------------------------- */
+
+enum ml_nvml_function {
+    ML_NVML_INIT,
+    ML_NVML_COUNT,
+    ML_NVML_HANDLE,
+    ML_NVML_MEMORY_NEWER,
+    ML_NVML_MEMORY_OLDER,
+    ML_NVML_LIST_NEWER,
+    ML_NVML_LIST_OLDER,
+    ML_NVML_NAME,
+    ML_NVML_UUID,
+    ML_NVML_DRIVER_VERSION,
+    ML_NVML_ERROR_TEXT,
+    ML_NVML_FUNCTIONS,
+};
+
+struct ml_nvml_functions {
+    void *at[ML_NVML_FUNCTIONS]; /* NULL: not there */
+};
+
+/* Looks all functions up, by their newest names first. Of two that do the same with
+ * other structs both are looked for: the older may work where the newer refuses.
+ * @return the name of one that is missing and needed; NULL: all are there */
+static inline const char *ml_nvml_look_up(void *library, struct ml_nvml_functions *ret)
+{
+    static const struct {
+        const char *names[2];
+        bool needed;
+    } table[ML_NVML_FUNCTIONS] = {
+        [ML_NVML_INIT] = {{"nvmlInit_v2", "nvmlInit"}, true},
+        [ML_NVML_COUNT] = {{"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}, true},
+        [ML_NVML_HANDLE] = {{"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"}, true},
+        [ML_NVML_MEMORY_NEWER] = {{"nvmlDeviceGetMemoryInfo_v2"}, false},
+        [ML_NVML_MEMORY_OLDER] = {{"nvmlDeviceGetMemoryInfo"}, true},
+        [ML_NVML_LIST_NEWER] = {{"nvmlDeviceGetComputeRunningProcesses_v3",
+                                 "nvmlDeviceGetComputeRunningProcesses_v2"},
+                                false},
+        [ML_NVML_LIST_OLDER] = {{"nvmlDeviceGetComputeRunningProcesses"}, false},
+        [ML_NVML_NAME] = {{"nvmlDeviceGetName"}, false},
+        [ML_NVML_UUID] = {{"nvmlDeviceGetUUID"}, false},
+        [ML_NVML_DRIVER_VERSION] = {{"nvmlSystemGetDriverVersion"}, false},
+        [ML_NVML_ERROR_TEXT] = {{"nvmlErrorString"}, false},
+    };
+    const char *missing = NULL;
+
+    for (int i = 0; i < ML_NVML_FUNCTIONS; i++) {
+        ret->at[i] = dlsym(library, table[i].names[0]);
+        if (!ret->at[i] && table[i].names[1])
+            ret->at[i] = dlsym(library, table[i].names[1]);
+        if (!ret->at[i] && table[i].needed && !missing)
+            missing = table[i].names[0];
+    }
+    return missing;
+}
+
+/* Calls one that is there, in the form it has; a data pointer cannot be cast to it. */
+#define ML_NVML_CALL(functions, which, type, ...)                                                  \
+    ({                                                                                             \
+        type *called_;                                                                             \
+        memcpy(&called_, &(functions)->at[which], sizeof(called_));                                \
+        called_(__VA_ARGS__);                                                                      \
+    })
+
+/* Whether the newer memory call is not only there but works on this device. Where
+ * it works on none its entry is to be cleared: see the next. */
+static inline bool ml_nvml_has_newer_memory(const struct ml_nvml_functions *f, ml_nvml_device d)
+{
+    struct ml_nvml_memory_v2 memory = {.version = ML_NVML_MEMORY_V2};
+
+    return f->at[ML_NVML_MEMORY_NEWER] &&
+           ML_NVML_CALL(f, ML_NVML_MEMORY_NEWER, ml_nvml_memory_fn, d, &memory) == ML_NVML_SUCCESS;
+}
+
+/* The older call only where the newer works for no device: figures with and
+ * without the reserve could not be compared. */
+static inline bool ml_nvml_read_memory(const struct ml_nvml_functions *f, ml_nvml_device d,
+                                       struct ml_nvml_memory *ret)
+{
+    struct ml_nvml_memory_v2 newer = {.version = ML_NVML_MEMORY_V2};
+
+    if (!f->at[ML_NVML_MEMORY_NEWER])
+        return ML_NVML_CALL(f, ML_NVML_MEMORY_OLDER, ml_nvml_memory_fn, d, ret) == ML_NVML_SUCCESS;
+    if (ML_NVML_CALL(f, ML_NVML_MEMORY_NEWER, ml_nvml_memory_fn, d, &newer) != ML_NVML_SUCCESS)
+        return false;
+    *ret = (struct ml_nvml_memory){newer.total, newer.free, newer.used};
+    return true;
+}
 
 #endif

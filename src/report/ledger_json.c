@@ -25,10 +25,10 @@ static void entries_json(const struct ml_ledger_entry *parent, struct ml_json *j
     ml_json_end_array(json);
 }
 
-static void bytes_json(struct ml_json *json, const char *key, bool known, uint64_t bytes)
+static void known_json(struct ml_json *json, const char *key, bool known, uint64_t value)
 {
     if (known)
-        ml_json_kv_u64(json, key, bytes);
+        ml_json_kv_u64(json, key, value);
     else
         ml_json_kv_null(json, key);
 }
@@ -45,11 +45,12 @@ static void device_json(const struct ml_ledger *ledger, const struct ml_ledger_d
     ml_json_kv_cstr(json, "device", d->name);
     ml_json_kv_cstr(json, "name", d->model);
     ml_json_kv_u64(json, "at_ns", d->at_ns);
+    known_json(json, "sample_ns", d->sampled, d->sample_ns);
     ml_json_kv_cstr(json, "instant", instant_name(ledger->at));
-    bytes_json(json, "used_bytes", d->sampled, d->used_bytes);
-    bytes_json(json, "free_bytes", d->has_free, d->free_bytes);
-    bytes_json(json, "total_bytes", d->has_total, d->total_bytes);
-    bytes_json(json, "reserved_bytes", d->has_reserved, d->reserved_bytes);
+    known_json(json, "used_bytes", d->sampled, d->used_bytes);
+    known_json(json, "free_bytes", d->has_free, d->free_bytes);
+    known_json(json, "total_bytes", d->has_total, d->total_bytes);
+    known_json(json, "reserved_bytes", d->has_reserved, d->reserved_bytes);
     entries_json(&d->book, json);
     ml_json_kv_i64(json, "explained_bytes", d->book.bytes);
     if (d->sampled) {

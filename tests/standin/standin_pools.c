@@ -28,6 +28,7 @@ struct pool {
     struct pool *next;
     int ordinal;
     bool in_host_memory;
+    bool dying; /* destroyed, with blocks that are still live */
     uint64_t values[ATTRIBUTES];
 };
 
@@ -73,7 +74,7 @@ static bool exists(const struct pool *pool)
 {
     for (const struct pool *p = pools; p; p = p->next) {
         if (p == pool)
-            return true;
+            return !p->dying;
     }
     return false;
 }
@@ -127,10 +128,22 @@ void standin_pools_context_end(int ordinal)
     }
 }
 
+static void end_pool(struct pool *pool)
+{
+    shrink(pool, 0);
+    struct pool **link = &pools;
+    while (*link != pool)
+        link = &(*link)->next;
+    *link = pool->next;
+    free(pool);
+}
+
 void standin_pooled_end(struct standin_block *block)
 {
     struct pool *pool = block->owner;
     pool->values[USED_CURRENT] -= block->bytes;
+    if (pool->dying && !pool->values[USED_CURRENT])
+        end_pool(pool);
 }
 
 /* ---- Allocations ---------------------------------------------------------------- */
@@ -219,22 +232,19 @@ STANDIN_ENTRY(cuMemPoolCreate, struct pool **ret_pool, const struct pool_propert
     return standin_unlock(CUDA_SUCCESS);
 }
 
-/* Its blocks must be free; the real one waits for them, this one refuses. */
+/* It goes when its last block is freed. */
 STANDIN_ENTRY(cuMemPoolDestroy, struct pool *pool)
 {
     int status = standin_lock();
     if (status)
         return status;
-    if (!exists(pool) || pool == default_pools[pool->ordinal] || pool->values[USED_CURRENT])
+    if (!exists(pool) || pool == default_pools[pool->ordinal])
         return standin_unlock(CUDA_ERROR_INVALID_VALUE);
-    shrink(pool, 0);
     if (current_pools[pool->ordinal] == pool)
         current_pools[pool->ordinal] = NULL;
-    struct pool **link = &pools;
-    while (*link != pool)
-        link = &(*link)->next;
-    *link = pool->next;
-    free(pool);
+    pool->dying = pool->values[USED_CURRENT];
+    if (!pool->dying)
+        end_pool(pool);
     return standin_unlock(CUDA_SUCCESS);
 }
 

@@ -64,7 +64,7 @@ static struct ml_ledger book_at(struct fixture *f, enum ml_ledger_at at, uint64_
     return book_with(f, (struct ml_ledger_opts){.at = at, .time_ns = time_ns, .top = 10});
 }
 
-/* "pools/parameter"; NULL where there is none. */
+/* "blocks/parameter"; NULL where there is none. */
 static const struct ml_ledger_entry *find(const struct ml_ledger *ledger, const char *path)
 {
     const struct ml_ledger_entry *at = &ledger->devices.items[0].book;
@@ -142,12 +142,12 @@ static void every_byte_is_entered_once(void **state)
     assert_entry(&ledger, "streams, events, first copies", 13);
     assert_entry(&ledger, "arrays", 14);
     assert_entry(&ledger, "graphs", 15);
-    assert_entry(&ledger, "outside pools", 77);
-    assert_entry(&ledger, "pools", 0x1000);
-    assert_entry(&ledger, "pools/parameter", 0x200);
-    assert_entry(&ledger, "pools/parameter/w", 0x200);
-    assert_entry(&ledger, "pools/without a category", 0x100);
-    assert_entry(&ledger, "pools/pool slack", 0xd00);
+    assert_entry(&ledger, "driver allocations", 77);
+    assert_entry(&ledger, "blocks", 0x1000);
+    assert_entry(&ledger, "blocks/parameter", 0x200);
+    assert_entry(&ledger, "blocks/parameter/w", 0x200);
+    assert_entry(&ledger, "blocks/without a category", 0x100);
+    assert_entry(&ledger, "blocks/slack", 0xd00);
     assert_entry(&ledger, "used before the run began", 3);
     assert_balanced(&ledger, (int64_t)(10 * MIB - 11 - 12 - 13 - 14 - 15 - 77 - 0x1000 - 3));
     assert_string_equal(ledger.devices.items[0].model, "NVIDIA H200");
@@ -173,11 +173,11 @@ static void slack_is_split_where_segments_are_known(void **state)
     fixture_alloc(&f, memory, 0x40000, 0x10);
     sample(&f, 0, 0x1510);
     ledger = book_at(&f, ML_LEDGER_PEAK, 0);
-    assert_entry(&ledger, "pools", 0x1500);
-    assert_entry(&ledger, "pools/pool slack", 0x1300);
-    assert_entry(&ledger, "pools/pool slack/free inside segments", 0xa00 + 0x500);
-    assert_entry(&ledger, "pools/pool slack/outside segments", 0x400);
-    assert_entry(&ledger, "outside pools", 0x10);
+    assert_entry(&ledger, "blocks", 0x1500);
+    assert_entry(&ledger, "blocks/pool slack", 0x1300);
+    assert_entry(&ledger, "blocks/pool slack/free inside segments", 0xa00 + 0x500);
+    assert_entry(&ledger, "blocks/pool slack/outside segments", 0x400);
+    assert_entry(&ledger, "driver allocations", 0x10);
     assert_balanced(&ledger, 0);
     ml_ledger_release(&ledger);
 }
@@ -198,9 +198,9 @@ static void a_block_may_lie_across_allocations(void **state)
     fixture_alloc(&f, tensors, 0x12800, 0x900); /* begins in the gap */
     sample(&f, 0, 0x3000);
     ledger = book_at(&f, ML_LEDGER_PEAK, 0);
-    assert_entry(&ledger, "pools", 0x3000);
-    assert_entry(&ledger, "pools/without a category", 0x1100);
-    assert_entry(&ledger, "pools/pool slack", 0x1f00);
+    assert_entry(&ledger, "blocks", 0x3000);
+    assert_entry(&ledger, "blocks/without a category", 0x1100);
+    assert_entry(&ledger, "blocks/slack", 0x1f00);
     assert_int_equal(ledger.devices.items[0].stray_bytes, 0x800);
     assert_balanced(&ledger, 0);
     ml_ledger_release(&ledger);
@@ -221,9 +221,9 @@ static void blocks_over_each_other_count_once(void **state)
     fixture_label(&f, inner, 0x10400, "i", MEMLEDGER_INPUT);
     sample(&f, 0, 0x1000);
     ledger = book_at(&f, ML_LEDGER_PEAK, 0);
-    assert_entry(&ledger, "pools/buffer", 0x800);
-    assert_entry(&ledger, "pools/input", 0x400);
-    assert_entry(&ledger, "pools/pool slack", 0x400);
+    assert_entry(&ledger, "blocks/buffer", 0x800);
+    assert_entry(&ledger, "blocks/input", 0x400);
+    assert_entry(&ledger, "blocks/slack", 0x400);
     assert_balanced(&ledger, 0);
     ml_ledger_release(&ledger);
 }
@@ -289,9 +289,9 @@ static void without_categories_scopes_stand_in_their_place(void **state)
                 .kind = ML_ALLOC, .space = tensors, .scope = net, .addr = 0x10100, .size = 0x200});
     sample(&f, 0, 0x1000);
     ledger = book_at(&f, ML_LEDGER_PEAK, 0);
-    assert_entry(&ledger, "pools/net", 0x300); /* the operator says less than the module */
-    assert_entry(&ledger, "pools/pool slack", 0xd00);
-    assert_none(&ledger, "pools/without a category");
+    assert_entry(&ledger, "blocks/net", 0x300); /* the operator says less than the module */
+    assert_entry(&ledger, "blocks/slack", 0xd00);
+    assert_none(&ledger, "blocks/without a category");
     assert_balanced(&ledger, 0);
     ml_ledger_release(&ledger);
 }
@@ -312,12 +312,12 @@ static void long_lists_are_cut(void **state)
     }
     sample(&f, 0, 0x10000);
     ledger = book_with(&f, (struct ml_ledger_opts){.top = 2});
-    assert_int_equal(find(&ledger, "pools/parameter")->entries.len, 3);
-    assert_entry(&ledger, "pools/parameter", 0x1500);
-    assert_entry(&ledger, "pools/parameter/f", 0x600);
-    assert_entry(&ledger, "pools/parameter/e", 0x500);
-    assert_entry(&ledger, "pools/parameter/4 more", 0xa00);
-    assert_string_equal(find(&ledger, "pools/parameter")->entries.items[2].name, "4 more");
+    assert_int_equal(find(&ledger, "blocks/parameter")->entries.len, 3);
+    assert_entry(&ledger, "blocks/parameter", 0x1500);
+    assert_entry(&ledger, "blocks/parameter/f", 0x600);
+    assert_entry(&ledger, "blocks/parameter/e", 0x500);
+    assert_entry(&ledger, "blocks/parameter/4 more", 0xa00);
+    assert_string_equal(find(&ledger, "blocks/parameter")->entries.items[2].name, "4 more");
     assert_balanced(&ledger, 0);
     ml_ledger_release(&ledger);
 }
@@ -335,7 +335,7 @@ static void names_given_later_count(void **state)
     fixture_label(&f, tensors, 0x10000, "w", MEMLEDGER_PARAMETER);
     fixture_free(&f, tensors, 0x10000);
     ledger = book_at(&f, ML_LEDGER_PEAK, 0);
-    assert_entry(&ledger, "pools/parameter/w", 0x100);
+    assert_entry(&ledger, "blocks/parameter/w", 0x100);
     ml_ledger_release(&ledger);
 }
 
@@ -394,9 +394,9 @@ static void several_processes_have_pages_of_their_own(void **state)
     ledger = book_at(&f, ML_LEDGER_PEAK, 0);
     assert_entry(&ledger, "process 100: program", 300 + 0x1000);
     assert_entry(&ledger, "process 100: program/context", 300);
-    assert_entry(&ledger, "process 100: program/outside pools", 0x1000);
+    assert_entry(&ledger, "process 100: program/driver allocations", 0x1000);
     assert_entry(&ledger, "process 200: ", 0x2000);
-    assert_entry(&ledger, "process 200: /pools/without a category", 0x100);
+    assert_entry(&ledger, "process 200: /blocks/without a category", 0x100);
     assert_balanced(&ledger, 5);
     ml_ledger_release(&ledger);
 }
@@ -639,7 +639,7 @@ static void without_samples_no_remainder_is_claimed(void **state)
         assert_false(ledger.devices.items[0].sampled);
         assert_false(ledger.devices.items[0].balanced);
         assert_int_equal(ledger.devices.items[0].at_ns, cases[i].expected_ns);
-        assert_entry(&ledger, "outside pools", cases[i].bytes);
+        assert_entry(&ledger, "driver allocations", cases[i].bytes);
         assert_int_equal(ledger.devices.items[0].unexplained_bytes, 0);
         ml_ledger_release(&ledger);
     }
@@ -652,8 +652,172 @@ static void a_time_before_all_samples_has_none(void **state)
 
     (void)state;
     assert_false(ledger.devices.items[0].sampled);
-    assert_entry(&ledger, "outside pools", 100);
+    assert_entry(&ledger, "driver allocations", 100);
     ml_ledger_release(&ledger);
+}
+
+/* ---- The moment -------------------------------------------------------- */
+
+/* A driver allocation that is sampled at 10, and the blocks that come to lie in
+ * it: 0x100 at 20, 0x300 more at 30; 0x300 are gone at 40. */
+static struct fixture reports(uint64_t bits, uint32_t *ret_memory, uint32_t *ret_tensors)
+{
+    struct fixture f = fixture_begin();
+
+    *ret_memory = driver_space(&f, ML_CUDA_MEMORY);
+    *ret_tensors = space_on(&f, 0, "cuda:0", MEMLEDGER_BLOCK, "tensors");
+    fixture_alloc(&f, *ret_memory, 0x10000, 0x1000);
+    sample(&f, bits, 0x1000);
+    fixture_alloc(&f, *ret_tensors, 0x10000, 0x100);
+    fixture_alloc(&f, *ret_tensors, 0x10100, 0x300);
+    fixture_free(&f, *ret_tensors, 0x10100);
+    return f;
+}
+
+static void assert_moment(struct fixture *f, enum ml_ledger_at at, uint64_t time_ns,
+                          uint64_t sample_ns, uint64_t at_ns, int64_t blocks)
+{
+    struct ml_ledger ledger = book_at(f, at, time_ns);
+    const struct ml_ledger_entry *slack = find(&ledger, "blocks/slack");
+
+    assert_true(ledger.devices.items[0].sampled);
+    assert_int_equal(ledger.devices.items[0].sample_ns, sample_ns);
+    assert_int_equal(ledger.devices.items[0].at_ns, at_ns);
+    assert_int_equal(slack ? 0x1000 - slack->bytes : 0, blocks);
+    assert_balanced(&ledger, 0);
+    ml_ledger_release(&ledger);
+}
+
+static void the_peak_is_opened_where_most_blocks_are_reported(void **state)
+{
+    uint32_t memory, tensors;
+    struct fixture f = reports(ML_SAMPLE_INSIDE, &memory, &tensors);
+
+    (void)state;
+    sample(&f, ML_SAMPLE_INSIDE, 0x1000); /* the same: the figure holds */
+    fixture_alloc(&f, tensors, 0x10200, 0x380);
+    assert_moment(&f, ML_LEDGER_PEAK, 0, 10, 60, 0x480);
+    f = reports(ML_SAMPLE_INSIDE, &memory, &tensors);
+    assert_moment(&f, ML_LEDGER_PEAK, 0, 10, 30, 0x400);
+}
+
+/* Each of these at 50 ends what the sample at 10 says: 0x600 more at 60 are of
+ * another time. */
+static void a_figure_holds_until_the_driver_gives_or_takes(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 4; how++) {
+        uint32_t memory, tensors;
+        struct fixture f = reports(0, &memory, &tensors);
+
+        if (how == 0)
+            fixture_alloc(&f, driver_space(&f, ML_CUDA_ROUNDING), 1, 5);
+        else if (how == 1)
+            fixture_free(&f, memory, 0x10000);
+        else if (how == 2)
+            sample(&f, 0, 0xfff);
+        else
+            end_process(&f, 0);
+        fixture_alloc(&f, tensors, 0x10200, 0x600);
+        assert_moment(&f, ML_LEDGER_PEAK, 0, 10, 30, 0x400);
+    }
+}
+
+static void what_happens_on_another_device_ends_nothing(void **state)
+{
+    uint32_t memory, tensors;
+    struct fixture f = reports(0, &memory, &tensors);
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, space_on(&f, 0, "cuda:1", MEMLEDGER_DRIVER, ML_CUDA_MEMORY), 1, 5);
+    sample_on(&f, "cuda:1", KNOWN, 5);
+    fixture_alloc(&f, tensors, 0x10200, 0x600);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_int_equal(ledger.devices.items[0].at_ns, 70);
+    assert_int_equal(ledger.devices.items[1].at_ns, 60);
+    ml_ledger_release(&ledger);
+}
+
+static void the_end_has_what_is_left(void **state)
+{
+    uint32_t memory, tensors;
+    struct fixture f = reports(ML_SAMPLE_INSIDE, &memory, &tensors);
+
+    (void)state;
+    end_process(&f, 0);
+    assert_moment(&f, ML_LEDGER_END, 0, 10, 40, 0x100);
+    f = reports(ML_SAMPLE_INSIDE | ML_SAMPLE_LAST, &memory,
+                &tensors); /* all after it is the exit's doing */
+    end_process(&f, 0);
+    assert_moment(&f, ML_LEDGER_END, 0, 10, 10, 0);
+    f = reports(0, &memory, &tensors);
+    assert_moment(&f, ML_LEDGER_END, 0, 10, 40, 0x100);
+}
+
+static void a_time_is_itself_while_the_figure_holds(void **state)
+{
+    uint32_t memory, tensors;
+    struct fixture f = reports(0, &memory, &tensors);
+
+    (void)state;
+    assert_moment(&f, ML_LEDGER_TIME, 35, 10, 35, 0x400);
+    f = reports(0, &memory, &tensors);
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_CONTEXT), 1, 5); /* at 50 */
+    assert_moment(&f, ML_LEDGER_TIME, 55, 10, 40, 0x100);
+    f = reports(0, &memory, &tensors);
+    assert_moment(&f, ML_LEDGER_TIME, 1000, 10, 40, 0x100); /* the trace has no more */
+}
+
+static void without_samples_the_peak_waits_for_its_blocks_too(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t memory = driver_space(&f, ML_CUDA_MEMORY);
+    uint32_t tensors = space_on(&f, 0, "cuda:0", MEMLEDGER_BLOCK, "tensors");
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, memory, 0x10000, 0x1000);
+    fixture_alloc(&f, tensors, 0x10000, 0x100);
+    fixture_free(&f, memory, 0x10000);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_false(ledger.devices.items[0].sampled);
+    assert_int_equal(ledger.devices.items[0].at_ns, 10);
+    assert_entry(&ledger, "blocks/slack", 0xf00);
+    ml_ledger_release(&ledger);
+}
+
+/* Where only blocks are recorded each of them may have moved the figure. */
+static void without_driver_calls_the_book_is_opened_at_the_sample(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t tensors = space_on(&f, 0, "cuda:0", MEMLEDGER_BLOCK, "tensors");
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, tensors, 0x10000, 0x100);
+    sample(&f, 0, 0x100);
+    fixture_alloc(&f, tensors, 0x20000, 0x100);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_int_equal(ledger.devices.items[0].at_ns, 10);
+    assert_balanced(&ledger, 0);
+    ml_ledger_release(&ledger);
+}
+
+/* The first one's last word is not the end while the second goes on. */
+static void the_end_of_several_is_the_last_ones(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t second = fixture_process(&f, 1, 200, 0, ML_STARTED);
+
+    (void)state;
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_MEMORY), 0x10000, 100);
+    fixture_alloc(&f, space_on(&f, second, "cuda:0", MEMLEDGER_DRIVER, ML_CUDA_MEMORY), 0x10000,
+                  30);
+    sample(&f, ML_SAMPLE_INSIDE | ML_SAMPLE_LAST, 130); /* at 20 */
+    end_process(&f, 0);
+    sample(&f, ML_SAMPLE_INSIDE, 30); /* at 40 */
+    assert_instant(&f, ML_LEDGER_END, 0, 40, 30);
 }
 
 /* ---- The host ---------------------------------------------------------- */
@@ -843,6 +1007,14 @@ int main(void)
         cmocka_unit_test(at_the_same_time_the_one_inside_counts),
         cmocka_unit_test(without_samples_no_remainder_is_claimed),
         cmocka_unit_test(a_time_before_all_samples_has_none),
+        cmocka_unit_test(the_peak_is_opened_where_most_blocks_are_reported),
+        cmocka_unit_test(a_figure_holds_until_the_driver_gives_or_takes),
+        cmocka_unit_test(what_happens_on_another_device_ends_nothing),
+        cmocka_unit_test(the_end_has_what_is_left),
+        cmocka_unit_test(a_time_is_itself_while_the_figure_holds),
+        cmocka_unit_test(without_samples_the_peak_waits_for_its_blocks_too),
+        cmocka_unit_test(without_driver_calls_the_book_is_opened_at_the_sample),
+        cmocka_unit_test(the_end_of_several_is_the_last_ones),
         cmocka_unit_test(the_host_is_what_processes_have_resident),
         cmocka_unit_test(the_host_at_the_end_has_only_who_is_left),
         cmocka_unit_test(used_devices_are_listed_in_order),

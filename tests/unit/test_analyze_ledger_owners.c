@@ -75,7 +75,7 @@ static void allocations_and_modules_are_told_by_owner(void **state)
     sample(&f, 125);
     ledger = book_of(&f);
     book = &ledger.devices.items[0].book;
-    assert_entry(book, 0, "outside pools", 115);
+    assert_entry(book, 0, "driver allocations", 115);
     assert_entry(&book->entries.items[0], 0, "cuBLAS", 90); /* two stacks, one owner */
     assert_entry(&book->entries.items[0], 1, "solver", 20);
     assert_entry(&book->entries.items[0], 2, "caller not recorded", 5);

@@ -55,6 +55,20 @@ def test_trace_has_the_programs_own_numbers():
         harness.equal(blocks["live_bytes"], 0, f"live at the end with {algorithm}")
 
 
+def test_ledger_names_every_buffer_at_the_peak():
+    """Also the newest, which the program reports after the driver gave it."""
+    result = harness.run(VGG19, "--device", "cuda", "--algo", "direct", "--size", "32",
+                         options=["-f"], env=environment())
+    harness.equal(result.code, 0, "exit code", result)
+    [book] = harness.report("ledger", result.trace, "--device", "cuda:0")["devices"]
+    groups = {entry["name"]: entry for entry in book["entries"]}
+    harness.check("driver allocations" not in groups, "memory without a name", groups)
+    harness.equal({entry["name"] for entry in groups["blocks"]["entries"]} - {"slack"},
+                  {"parameter", "activation"}, "categories", groups["blocks"])
+    harness.check(book["at_ns"] > book["sample_ns"], "the book is opened after the sample", book)
+    harness.equal(book["unexplained_bytes"], 0, "unexplained", groups)
+
+
 def test_check_sees_wrong_numbers_and_leaves_no_trace():
     arguments = ("--device", "cuda", "--size", "32")
     alone = harness.run(VGG19, *arguments, env=environment())
