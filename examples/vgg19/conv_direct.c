@@ -107,7 +107,8 @@ int conv_direct(struct engine *engine, const struct conv_shape *shape, const flo
     if (rc)
         return rc;
     job.padded = padded.data;
-    workers_run(engine->workers, (size_t)(shape->out / FILTERS * shape->size), direct_row, &job);
+    workers_run(engine->workers, (size_t)(shape->out / FILTERS) * (size_t)shape->size, direct_row,
+                &job);
     buffer_release(&engine->buffers, &padded);
     return 0;
 }

@@ -54,7 +54,7 @@ static void split_row(const struct fft_planes *planes, const struct fft_cell *z,
     float *to = spectrum_row + channel;
 
     for (int k = 0; k <= half; k++, to += 2 * planes->channels) {
-        struct fft_cell a = z[k % half], b = z[(half - k) % half];
+        struct fft_cell a = z[k < half ? k : 0], b = z[k ? half - k : 0];
         float c = planes->column.cosine[k], s = planes->column.sine[k];
         struct fft_cell even = {(a.re + b.re) * 0.5f, (a.im - b.im) * 0.5f};
         struct fft_cell odd = {(a.im + b.im) * 0.5f, (b.re - a.re) * 0.5f};

@@ -49,7 +49,7 @@ static bool session_path(char *out, size_t room, const char *file)
 
     if (!dir_len || dir_len + 1 + strlen(file) + 1 > room)
         return false;
-    memcpy(out, session_dir, dir_len);
+    strcpy(out, session_dir);
     out[dir_len] = '/';
     strcpy(out + dir_len + 1, file);
     return true;
@@ -154,9 +154,8 @@ static void fill_hello(struct ml_hello *h, uint32_t how, uint32_t set)
 static bool send_waiting(int fd, const struct msghdr *msg)
 {
     struct ml_watch watch = {0};
-    ssize_t sent;
 
-    while ((sent = sendmsg(fd, msg, MSG_NOSIGNAL | MSG_DONTWAIT)) < 0) {
+    while (sendmsg(fd, msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
         if ((errno != EAGAIN && errno != EINTR) || !ml_collector_alive(&watch))
             return false;
         ml_ring_doorbell();

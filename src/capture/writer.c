@@ -126,13 +126,14 @@ static bool room_now(struct ml_writer *w, unsigned n)
     return true;
 }
 
-/* Whether nobody will empty this ring: nobody has taken it in all that time, or
- * it has not moved although everybody is well. */
+/* Whether nobody will empty this ring: nobody has taken it in all that time and the
+ * collector refused some, or it has not moved although everybody is well. Among a
+ * hundred busy threads a second may pass before the collector hears of a new set. */
 static bool orphaned(struct ml_writer *w, unsigned waits)
 {
     uint32_t sent = ML_RING_SENT;
 
-    if (waits > WAITS_FOR_OWNER)
+    if (waits > WAITS_FOR_OWNER && atomic_load_explicit(&ml_session->refused, memory_order_relaxed))
         atomic_compare_exchange_strong_explicit(&w->ring->owner, &sent, ML_RING_ORPHANED,
                                                 memory_order_relaxed, memory_order_relaxed);
     if (waits > WAITS_FOR_TAIL)

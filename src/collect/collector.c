@@ -396,8 +396,11 @@ static void answer(struct ml_collector *c, const struct greeting *g)
         see_off_the_dead(c, &g->hello);
     if (g->fd >= 0)
         t = g->hello.set ? find_target(c, g->pid) : new_target(c, g);
-    /* No memory or descriptors left. The target finds out by itself. */
-    if ((!t || ml_target_add_set(t, g->fd)) && !g->hello.set)
+    if (t && !ml_target_add_set(t, g->fd))
+        return;
+    /* No memory or descriptors left: whose set it was must not wait for us. */
+    atomic_fetch_add(&c->session->page->refused, 1);
+    if (!g->hello.set)
         atomic_fetch_add(&c->session->page->unrecorded, 1);
 }
 

@@ -386,14 +386,14 @@ void ml_source_take(struct ml_stage *stage, struct ml_source *s)
     unsigned kind = s->first & 0xff;
     unsigned space = s->first >> 8 & 0xff;
     struct ml_target *t = s->target;
-    struct ml_event ev;
+    struct ml_event ev = {
+        .kind = (uint8_t)kind,
+        .time_ns = ml_ticks_ns(stage->ticks, s->ticks),
+        .thread = s->thread,
+        .scope = s->scope,
+        .space = stage->writer->encoder->space,
+    };
 
-    ev.kind = (uint8_t)kind;
-    ev.time_ns = ml_ticks_ns(stage->ticks, s->ticks);
-    ev.thread = s->thread;
-    ev.scope = s->scope;
-    ev.stack = 0;
-    ev.space = stage->writer->encoder->space;
     if (ML_LIKELY(space && kind != ML_REC_SPACE))
         ev.space =
             ML_LIKELY(t->spaces[space]) ? t->spaces[space] - 1 : define_space(stage, t, space);

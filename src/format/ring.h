@@ -67,6 +67,8 @@ struct ml_session {
      * stands there no target waits for it: a second is lost once in a run, not
      * once in each thread and process. */
     _Atomic uint64_t stuck_at;
+    /* Ring sets that the collector could not take in. */
+    _Atomic uint32_t refused;
     /* Targets that could not make a ring set, and what they dropped. */
     _Atomic uint32_t unrecorded;
     _Atomic uint64_t unrecorded_lost;
