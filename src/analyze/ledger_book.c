@@ -68,6 +68,8 @@ struct page {
     bool has_driver, has_segments;
     struct ml_ranges containers, segments, blocks, pool_blocks;
     uint64_t pool_bytes, pool_block_bytes;
+    uint64_t pool_growth; /* the largest step of a pool, and whose it was */
+    uint32_t pool_asker;
     uint64_t block_bytes, placed_bytes;
     struct ml_ledger_tally tally;
 };
@@ -109,13 +111,22 @@ static bool is_ours(const struct page *p, const struct ml_replay_space *s)
     return s->process == p->process && s->device == p->device && !s->ended;
 }
 
+static void note_pool(struct page *p, const struct ml_block *entry)
+{
+    p->pool_bytes += entry->size;
+    if (entry->size > p->pool_growth) {
+        p->pool_growth = entry->size;
+        p->pool_asker = entry->stack;
+    }
+}
+
 static int take_block(struct page *p, const struct ml_block *block, struct space_role role)
 {
     switch (role.role) {
     case CONTAINER: return ml_ranges_add(&p->containers, block);
     case SEGMENT: return ml_ranges_add(&p->segments, block);
     case BLOCK: p->block_bytes += block->size; return ml_ranges_add(&p->blocks, block);
-    case POOL: p->pool_bytes += block->size; return 0;
+    case POOL: note_pool(p, block); return 0;
     case POOL_BLOCK:
         p->pool_block_bytes += block->size;
         return ml_ranges_add(&p->pool_blocks, block);
@@ -232,17 +243,20 @@ static int enter_container(struct page *p, const struct ml_range *range)
     return enter_slack(p, &in, range->block->size);
 }
 
-/* A stream-ordered block that has others inside is a pool of somebody's own. */
+/* A stream-ordered block that has others inside is a pool of somebody's own. Most
+ * say nothing of who asked: they go to the one who made the pool grow most. */
 static int enter_pool_block(struct page *p, const struct ml_range *range)
 {
+    struct ml_block block = *range->block;
     struct contents in;
     int r = enter_blocks(p, ML_GROUP_ASYNC, range, &in);
 
     if (r < 0)
         return r;
+    if (block.stack == 0)
+        block.stack = p->pool_asker;
     if (in.blocks == 0)
-        return ml_tally_block(&p->tally, ML_GROUP_ASYNC, p->replay->trace, range->block,
-                              range->block->size);
+        return ml_tally_block(&p->tally, ML_GROUP_ASYNC, p->replay->trace, &block, block.size);
     return ml_tally_slack(&p->tally, ML_GROUP_ASYNC, ML_SLACK,
                           (int64_t)(range->block->size - in.blocks));
 }

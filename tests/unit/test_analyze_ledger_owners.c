@@ -108,11 +108,35 @@ static void stream_ordered_blocks_are_told_by_owner(void **state)
     ml_ledger_release(&ledger);
 }
 
+static void a_block_that_does_not_say_goes_to_who_grew_the_pool(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t pool = space(&f, MEMLEDGER_DRIVER, ML_CUDA_POOLS);
+    uint32_t async = space(&f, MEMLEDGER_BLOCK, ML_CUDA_ASYNC);
+    uint32_t blas = stack_in(&f, "/usr/lib/libcublas.so.12", 2);
+    struct ml_ledger ledger;
+    const struct ml_ledger_entry *pools;
+
+    (void)state;
+    alloc(&f, pool, blas, 1, 40);
+    alloc(&f, pool, stack_in(&f, "/x/torch/lib/libc10_cuda.so", 1), 2, 60);
+    alloc(&f, async, 0, 0x10000, 70);
+    alloc(&f, async, blas, 0x20000, 20);
+    sample(&f, 100);
+    ledger = book_of(&f);
+    pools = &ledger.devices.items[0].book.entries.items[0];
+    assert_entry(pools, 0, "PyTorch", 70);
+    assert_entry(pools, 1, "cuBLAS", 20);
+    assert_entry(pools, 2, "pool slack", 10);
+    ml_ledger_release(&ledger);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(allocations_and_modules_are_told_by_owner),
         cmocka_unit_test(stream_ordered_blocks_are_told_by_owner),
+        cmocka_unit_test(a_block_that_does_not_say_goes_to_who_grew_the_pool),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
