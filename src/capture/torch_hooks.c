@@ -56,7 +56,7 @@ typedef free_function free_cpu_function;
 ML_TORCH_ENTRIES(DECLARE)
 #undef DECLARE
 
-#define ADDRESS(entry, symbol) (void *)entry,
+#define ADDRESS(entry, symbol) (void *)(entry),
 void *const ml_torch_hooks[ML_TORCH_ENTRY_COUNT] = {ML_TORCH_ENTRIES(ADDRESS)};
 #undef ADDRESS
 

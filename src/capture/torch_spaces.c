@@ -7,11 +7,10 @@
 #include <errno.h>
 
 #include "cuda_places.h"
+#include "event.h"
 #include "memledger/memledger.h"
 #include "names.h"
 #include "recorder.h"
-
-#define NAME "torch"
 
 _Atomic uint32_t ml_torch_cpu_number;
 _Atomic uint32_t ml_torch_cuda_numbers[ML_CUDA_DEVICES_MAX];
@@ -22,7 +21,7 @@ uint32_t ml_torch_open_cpu(void)
     uint32_t space = 0;
 
     if (ml_recorder_in_session())
-        space = ml_space_number("cpu", MEMLEDGER_BLOCK, NAME);
+        space = ml_space_number("cpu", MEMLEDGER_BLOCK, ML_TORCH_SPACE_NAME);
     atomic_store_explicit(&ml_torch_cpu_number, space, memory_order_relaxed);
     errno = saved_errno;
     return space;
@@ -39,7 +38,7 @@ uint32_t ml_torch_open_cuda(unsigned ordinal)
         return 0;
     device = ml_cuda_device((int)ordinal);
     if (device >= 0)
-        space = ml_cuda_block_space((unsigned)device, NAME);
+        space = ml_cuda_block_space((unsigned)device, ML_TORCH_SPACE_NAME);
     atomic_store_explicit(&ml_torch_cuda_numbers[ordinal], space, memory_order_relaxed);
     errno = saved_errno;
     return space;

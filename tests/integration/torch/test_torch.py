@@ -5,6 +5,7 @@
 # PyTorch is the system's; TORCH_PYTHON names an interpreter that has another.
 #
 # SPDX-License-Identifier: Apache-2.0
+import functools
 import json
 import os
 import signal
@@ -17,12 +18,21 @@ from harness import balanced, check, equal, plain, report, run
 PYTHON = os.environ.get("TORCH_PYTHON", sys.executable)
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_cases.py")
 QUIET = "-qf"
+OLDEST = (1, 13)
+
+
+@functools.cache
+def version():
+    code = "import torch; print(*torch.__version__.split('.')[:2])"
+    done = plain(PYTHON, "-c", code)
+    if done.returncode:
+        raise harness.Skip(f"{PYTHON} has no PyTorch; scripts/setup.sh test installs it")
+    return tuple(map(int, done.stdout.split()))
 
 
 def need_torch():
-    done = plain(PYTHON, "-c", "import importlib.util as u; exit(not u.find_spec('torch'))")
-    if done.returncode:
-        raise harness.Skip(f"{PYTHON} has no PyTorch; scripts/setup.sh test installs it")
+    if version() < OLDEST:
+        raise harness.Skip(f"PyTorch {version()} is older than {OLDEST}", machine=True)
 
 
 def said(text, details):
@@ -88,6 +98,21 @@ def test_out_of_memory():
     events = harness.dump("t.mled", events=True)["events"]
     sizes = [e["size"] for e in events if e["kind"] == "oom"]
     equal(sizes, [1 << 58, 1 << 57, 1 << 62], "sizes that were refused")
+
+
+def test_reports():
+    """Blocks on CUDA devices, by what PyTorch's functions are told."""
+    need_torch()
+    result = run(PYTHON, CASES, "reports", options=[QUIET])
+    equal(result.code, 0, "exit code", result)
+    found = {d["device"]: d["levels"][0] for d in report("summary", result.trace)["by_device"]}
+    figures = {name: [d[k] for k in ("level", "allocations", "frees", "live_bytes")]
+               for name, d in found.items() if name != "cpu"}
+    equal(figures, {"cuda:0": ["block", 5, 3, 1024], "cuda:1": ["block", 5, 2, 1536]}, "blocks")
+    refused = [(e["device"], e["space"], e["bytes"])
+               for e in report("events", result.trace, "--kind=oom")["events"]]
+    equal(refused, [("cuda:1", "torch", 1 << 40)], "out of memory")
+    equal(plain(PYTHON, CASES, "reports").returncode, 0, "without memledger")
 
 
 def test_ends_of_children():

@@ -3,6 +3,7 @@
 # tearing anything down, so that what is alive then is alive at the trace's end.
 #
 # SPDX-License-Identifier: Apache-2.0
+import ctypes
 import gc
 import json
 import os
@@ -18,8 +19,7 @@ KEPT = []  # alive at the end
 
 def storage_of(tensor):
     """Address and size of its memory, in PyTorch 1.13 as in 2."""
-    untyped = getattr(tensor, "untyped_storage", None) or tensor.storage().untyped
-    storage = untyped()
+    storage = getattr(tensor, "untyped_storage", tensor.storage)()
     return storage.data_ptr(), storage.nbytes()
 
 
@@ -126,6 +126,44 @@ def case_oom():
         torch.empty(1 << 62, dtype=torch.uint8)
     finally:
         return {"said": said, "works": float(torch.ones(10).sum())}
+
+
+def reporting_functions():
+    """Those that the CUDA caching allocator calls, as it finds them."""
+    with open("/proc/self/maps") as f:
+        path = next(line.split()[-1] for line in f if "/libc10.so" in line)
+    ctypes.CDLL(path, ctypes.RTLD_GLOBAL)
+    program = ctypes.CDLL(None)
+    word = "m" if hasattr(program, REPORT.format("m")) else "l"
+    report, oom = program[REPORT.format(word)], program[REPORT_OOM.format(word)]
+    word, size = ctypes.c_int64, ctypes.c_size_t
+    report.argtypes = [ctypes.c_void_p, word, size, size, ctypes.c_uint16]
+    oom.argtypes = [word, size, size, ctypes.c_uint16]
+    report.restype = oom.restype = None
+    return report, oom
+
+
+REPORT = "_ZN3c1027reportMemoryUsageToProfilerEPvl{0}{0}NS_6DeviceE"
+REPORT_OOM = "_ZN3c1027reportOutOfMemoryToProfilerEl{0}{0}NS_6DeviceE"
+CPU, CUDA, XPU = 0, 1, 12
+
+
+def device(kind, index):
+    return kind | (index & 255) << 8
+
+
+def case_reports():
+    """What the caching allocator would report on a machine with GPUs."""
+    report, oom = reporting_functions()
+    for i in range(10):
+        report(0x7000000 + 512 * i, 512, 512 * (i + 1), 2 << 20, device(CUDA, i % 2))
+    for i in range(5):
+        report(0x7000000 + 512 * i, -512, 0, 2 << 20, device(CUDA, i % 2))
+    oom(1 << 40, 0, 2 << 20, device(CUDA, 1))
+    for unknown in (device(CPU, -1), device(XPU, 0), device(CUDA, -1), device(CUDA, 100)):
+        report(0x8000000, 512, 512, 512, unknown)
+        oom(1 << 40, 0, 0, unknown)
+    return {}
 
 
 # ---- Ends ---------------------------------------------------------------------------
