@@ -21,6 +21,7 @@ has() { command -v "$1"; }
 has_system() { [ -x "/usr/bin/$1" ] || has "$1"; }
 has_library() { pkg-config --exists "$1"; }
 has_shared_object() { PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -F "$1"; }
+has_module() { "$python" -c "import importlib.util as u; exit(not u.find_spec('$1'))"; }
 compiles() { echo "$2" | "$1" -E -x "$3" -; }
 
 need_compiler() {
@@ -54,6 +55,7 @@ test)
   need heaptrack has heaptrack
   need libjemalloc2 has_shared_object libjemalloc.so.2
   need libtcmalloc-minimal4 has_shared_object libtcmalloc_minimal.so.4
+  need python3-torch has_module torch
   ;;
 bench)
   need_compiler

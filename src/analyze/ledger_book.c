@@ -50,6 +50,7 @@ static const struct named_space host_spaces[] = {
     {ML_MAP_SPACE_NAME, {HOST_BLOCK, ML_GROUP_MAPPINGS}},
     {ML_CUDA_PINNED, {HOST_BLOCK, ML_GROUP_PINNED}},
     {ML_CUDA_REGISTERED, {HOST_BLOCK, ML_GROUP_PINNED}},
+    {ML_TORCH_SPACE_NAME, {HOST_BLOCK, ML_GROUP_TORCH}},
 };
 
 static const struct named_space driver_spaces[] = {

@@ -37,6 +37,7 @@ static const char *const groups[] = {
     [ML_GROUP_HEAP] = "malloc",
     [ML_GROUP_MAPPINGS] = "mmap",
     [ML_GROUP_PINNED] = "pinned for CUDA",
+    [ML_GROUP_TORCH] = "PyTorch",
 };
 
 static const char *const slacks[] = {
@@ -244,9 +245,9 @@ static void drop_silent(struct ml_ledger_entry *entry)
 
 static bool has_categories(const struct ml_ledger_entry *group)
 {
-    static const enum ml_ledger_group with[] = {ML_GROUP_BLOCKS,   ML_GROUP_ASYNC,
-                                                ML_GROUP_REPORTED, ML_GROUP_HEAP,
-                                                ML_GROUP_MAPPINGS, ML_GROUP_PINNED};
+    static const enum ml_ledger_group with[] = {
+        ML_GROUP_BLOCKS,   ML_GROUP_ASYNC,  ML_GROUP_REPORTED, ML_GROUP_HEAP,
+        ML_GROUP_MAPPINGS, ML_GROUP_PINNED, ML_GROUP_TORCH};
 
     for (size_t i = 0; i < ML_ARRAY_SIZE(with); i++)
         if (is_named(group, groups[with[i]]))

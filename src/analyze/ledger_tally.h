@@ -24,6 +24,7 @@ enum ml_ledger_group {
     ML_GROUP_HEAP, /* on the host */
     ML_GROUP_MAPPINGS,
     ML_GROUP_PINNED,
+    ML_GROUP_TORCH,
     ML_LEDGER_GROUPS,
 };
 

@@ -110,3 +110,11 @@ uint32_t ml_cuda_space(unsigned device, enum ml_cuda_space space)
     atomic_store_explicit(&numbers[device][space], number, memory_order_relaxed);
     return number;
 }
+
+uint32_t ml_cuda_block_space(unsigned device, const char *name)
+{
+    char text[16];
+
+    device_text(device, text);
+    return ml_space_number(text, MEMLEDGER_BLOCK, name);
+}

@@ -42,4 +42,8 @@ uint64_t ml_cuda_current_context(void);
 uint32_t ml_cuda_device_name(unsigned device);
 uint32_t ml_cuda_space(unsigned device, enum ml_cuda_space space);
 
+/* The same for blocks that somebody cut out of the driver's memory. Looks it up
+ * each time. */
+uint32_t ml_cuda_block_space(unsigned device, const char *name);
+
 #endif

@@ -10,13 +10,12 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
-#include <link.h>
 #include <string.h>
 
 #include "compiler.h"
 #include "cuda_call.h"
 #include "dlsym_hook.h"
+#include "loaded.h"
 #include "recorder.h"
 
 /* What the toolkit's own stand-in for a missing driver answers to every call. */
@@ -143,31 +142,15 @@ struct ml_cuda_span ml_cuda_real_span(void)
 
 /* ---- The driver ------------------------------------------------------------ */
 
-static int find_driver(struct dl_phdr_info *info, size_t size, void *context)
-{
-    const char *path = info->dlpi_name;
-    const char *slash = path ? strrchr(path, '/') : NULL;
-
-    (void)size;
-    if (!path || strncmp(slash ? slash + 1 : path, DRIVER, strlen(DRIVER)) ||
-        strlen(path) >= PATH_MAX)
-        return 0;
-    strcpy(context, path);
-    return 1;
-}
-
-/* By the name it was loaded under: to ask for another would search the disk.
- * RTLD_NEXT where it has an unusual name but is linked. */
+/* RTLD_NEXT where it has an unusual name but is linked. */
 static void *driver_handle(void)
 {
     static void *known_handle;
-    char path[PATH_MAX];
     void *handle = __atomic_load_n(&known_handle, __ATOMIC_RELAXED);
 
     if (handle)
         return handle;
-    if (dl_iterate_phdr(find_driver, path))
-        handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    handle = ml_loaded_keep(DRIVER);
     __atomic_store_n(&known_handle, handle, __ATOMIC_RELAXED);
     return handle ? handle : RTLD_NEXT;
 }
@@ -216,7 +199,7 @@ __attribute__((constructor)) static void resolve_at_load(void)
 {
     char path[PATH_MAX];
 
-    if (dl_iterate_phdr(find_driver, path))
+    if (ml_loaded_path(DRIVER, path))
         ml_cuda_resolve();
 }
 

@@ -1,5 +1,5 @@
 /* dlsym_hook.c: dlsym, in front of libc's: programs that look up a function of
- * the CUDA driver get its hook.
+ * the CUDA driver get its hook, and hooks are not found in front of nothing.
  *
  * Everything else goes on to libc's dlsym by a jump that leaves no trace: for
  * RTLD_NEXT and RTLD_DEFAULT that function looks at its return address, which is
@@ -19,12 +19,13 @@
 
 #include "compiler.h"
 #include "cuda_resolve.h"
+#include "torch_real.h"
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
 HIDDEN ml_dlsym_function *ml_dlsym_real;
-HIDDEN bool ml_dlsym_is_cuda(void *handle, const char *name);
-HIDDEN void *ml_dlsym_cuda(void *handle, const char *name, const void *caller);
+HIDDEN bool ml_dlsym_is_hooked(void *handle, const char *name);
+HIDDEN void *ml_dlsym_hooked(void *handle, const char *name, const void *caller);
 
 static void *find_nothing(void *handle, const char *name)
 {
@@ -48,7 +49,8 @@ HIDDEN ml_dlsym_function *ml_dlsym_real_function(void)
     return real;
 }
 
-/* Names that do not begin with "cu" never leave these lines. */
+/* Names that begin neither with "cu", as the driver's do, nor with "_Z", as those
+ * of C++, never leave these lines. */
 __asm__(".pushsection .text\n"
         ".globl dlsym\n"
         ".type dlsym, @function\n"
@@ -62,14 +64,21 @@ __asm__(".pushsection .text\n"
         "    testq %rsi, %rsi\n"
         "    jz 1f\n"
         "    cmpb $0x63, (%rsi)\n" /* c */
-        "    jne 1f\n"
+        "    jne 3f\n"
         "    cmpb $0x75, 1(%rsi)\n" /* u */
+        "    je 4f\n"
+        "    jmp 1f\n"
+        "3:\n"
+        "    cmpb $0x5f, (%rsi)\n" /* _ */
         "    jne 1f\n"
+        "    cmpb $0x5a, 1(%rsi)\n" /* Z */
+        "    jne 1f\n"
+        "4:\n"
         "    subq $24, %rsp\n"
         "    .cfi_adjust_cfa_offset 24\n"
         "    movq %rdi, (%rsp)\n"
         "    movq %rsi, 8(%rsp)\n"
-        "    call ml_dlsym_is_cuda\n"
+        "    call ml_dlsym_is_hooked\n"
         "    movq (%rsp), %rdi\n"
         "    movq 8(%rsp), %rsi\n"
         "    addq $24, %rsp\n"
@@ -77,7 +86,7 @@ __asm__(".pushsection .text\n"
         "    testb %al, %al\n"
         "    jz 1f\n"
         "    movq (%rsp), %rdx\n"
-        "    jmp ml_dlsym_cuda\n"
+        "    jmp ml_dlsym_hooked\n"
         "1:\n"
         "    movq ml_dlsym_real(%rip), %rax\n"
         "    testq %rax, %rax\n"
@@ -100,16 +109,19 @@ __asm__(".pushsection .text\n"
 
 /* RTLD_NEXT is for those who stand in front of others themselves: they get what
  * comes after them, unless that is a hook in front of nothing. */
-bool ml_dlsym_is_cuda(void *handle, const char *name)
+static bool is_cuda(void *handle, const char *name)
 {
     if (ml_cuda_entry_of(name) == ML_CUDA_ENTRY_COUNT)
         return false;
     return handle != RTLD_NEXT || !ml_cuda_resolve();
 }
 
-/* What a library sees by itself: a driver that came with it, and is nobody
- * else's, is found there alone. */
-static void *look_up_in(const void *caller, const char *name)
+bool ml_dlsym_is_hooked(void *handle, const char *name)
+{
+    return name[0] == '_' ? ml_torch_hook_of(name) != NULL : is_cuda(handle, name);
+}
+
+void *ml_dlsym_as_seen_from(const void *caller, const char *name)
 {
     struct link_map *map;
     Dl_info info;
@@ -120,24 +132,38 @@ static void *look_up_in(const void *caller, const char *name)
 }
 
 /* A lookup among all libraries finds the hooks themselves, since they stand in
- * front; what counts is what is there without them. The last failure, if all
- * fail, leaves its words for dlerror(). */
-static void *look_up(void *handle, const char *name, const void *caller)
+ * front; what counts is what is there without them. A driver that came with the
+ * caller's library, and is nobody else's, is found there alone. The last failure,
+ * if all fail, leaves its words for dlerror(). */
+static void *look_up(void *handle, const char *name, const void *caller, const void *hook)
 {
     ml_dlsym_function *real = ml_dlsym_real_function();
-    void *hook = ml_cuda_hooks[ml_cuda_entry_of(name)];
     void *found = real(handle, name);
 
     if (found != hook)
         return found;
     found = real(RTLD_NEXT, name);
     if (!found && handle == RTLD_DEFAULT)
-        found = look_up_in(caller, name);
+        found = ml_dlsym_as_seen_from(caller, name);
     return found;
 }
 
-void *ml_dlsym_cuda(void *handle, const char *name, const void *caller)
+/* PyTorch's libraries find the hooks by themselves; all there is to do is to hide
+ * those where there is no PyTorch. */
+static void *look_up_torch(void *handle, const char *name, const void *caller)
 {
+    void *hook = ml_torch_hook_of(name);
+    void *found = ml_dlsym_real_function()(handle, name);
+
+    if (found != hook)
+        return found;
+    return look_up(handle, name, caller, hook) ? hook : NULL;
+}
+
+void *ml_dlsym_hooked(void *handle, const char *name, const void *caller)
+{
+    if (name[0] == '_')
+        return look_up_torch(handle, name, caller);
     ml_cuda_resolve();
-    return ml_cuda_hand_out(look_up(handle, name, caller));
+    return ml_cuda_hand_out(look_up(handle, name, caller, ml_cuda_hooks[ml_cuda_entry_of(name)]));
 }

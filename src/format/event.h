@@ -37,10 +37,11 @@ enum ml_lost_reason {
     ML_LOST_DAMAGED = 3,
 };
 
-/* The names of the spaces that blocks of the malloc family and anonymous
- * mappings are in. */
+/* The names of the spaces that blocks of the malloc family, anonymous mappings
+ * and blocks of PyTorch's allocators are in. */
 #define ML_HEAP_SPACE_NAME "malloc"
 #define ML_MAP_SPACE_NAME "mmap"
+#define ML_TORCH_SPACE_NAME "torch"
 
 /* The second argument of a sample. Above these bits, from ML_SAMPLE_PROCESS_SHIFT
  * on, 1 + the process that its last value is about; 0: processes that are not

@@ -136,22 +136,40 @@ def torch_books(lab):
 
 
 @check
-def torch_reserved(lab):
-    """PyTorch's reserved memory equals what the driver gave it, to the byte"""
+def torch_allocated(lab):
+    """PyTorch's own figures, now and at most, equal the trace's to the byte"""
     need_module("torch")
-    trace, done = lab.record("torch-reserved", script("torch_step.py"))
-    said = json.loads(done.stdout.strip().splitlines()[-1])
-    text = must([lab.memledger, "ledger", trace, "--at", "end", "--json"]).stdout
-    book = json.loads(text)
-    found = [e["bytes"] for d in book["devices"] for e in walk(d["entries"]) if e["name"] == "PyTorch"]
-    print(f"  PyTorch says {said['reserved']:,}; the ledger {found}")
-    assert said["reserved"] in found or sum(found) >= said["reserved"], "PyTorch's segments are missing"
+    for name, setting in (("native", ""), ("expandable", "expandable_segments:True")):
+        trace, done = lab.record(f"torch-allocated-{name}", script("torch_allocated.py"),
+                                 env={"PYTORCH_CUDA_ALLOC_CONF": setting})
+        said = json.loads(done.stdout.strip().splitlines()[-1])
+        blocks = blocks_of(lab, trace)
+        found = {"allocated": blocks["live_bytes"], "peak_allocated": blocks["peak_bytes"],
+                 "allocations": blocks["allocations"], "frees": blocks["frees"],
+                 "reserved": segment_bytes(lab.ledger(trace, "end"))}
+        refused = [e["bytes"] for e in lab.report("events", trace, "--kind=oom")["events"]
+                   if e["space"] == "torch"]
+        print(f"  {name}: {len(refused)} refused, " +
+              ", ".join(f"{k} {said[k]:,} and {found[k]:,}" for k in found))
+        assert all(said[k] == found[k] for k in found), f"{name}: said {said}, recorded {found}"
+        assert refused and min(refused) >= said["refused"], f"{name}: out of memory: {refused}"
 
 
-def walk(entries):
-    for e in entries:
-        yield e
-        yield from walk(e.get("entries", []))
+def blocks_of(lab, trace):
+    """The figures of the blocks on the first GPU that has some."""
+    devices = lab.report("summary", trace)["by_device"]
+    found = [level for d in devices if d["device"].startswith("cuda:")
+             for level in d["levels"] if level["level"] == "block"]
+    assert found, f"{trace}: no blocks on a GPU: {devices}"
+    return found[0]
+
+
+def segment_bytes(book):
+    """What PyTorch holds of the driver's memory: with blocks inside, or by who asked."""
+    entries = {e["name"]: e for e in book["entries"]}
+    outside = entries.get("outside pools", {}).get("entries", [])
+    return (entries["pools"]["bytes"] +
+            sum(e["bytes"] for e in outside if e["name"] == "PyTorch"))
 
 
 @check

@@ -1,4 +1,5 @@
-/* cuda_absent.c: looks for a driver where there is none, and for other things.
+/* cuda_absent.c: looks for a driver where there is none, for PyTorch where there is
+ * none, and for other things.
  * Everything it says must be the same with and without the recorder.
  *
  * usage: cuda_absent PLUGIN
@@ -41,9 +42,21 @@ static void look(const char *where, void *handle, const char *name)
 
 int main(int argc, char **argv)
 {
-    static const char *const names[] = {
-        "cuInit", "cuMemAlloc_v2", "cuGetProcAddress_v2", "cuNope",  "cu",     "c",
-        "",       "strlen",        "cuda_of_the_program", "nowhere", "dlclose"};
+    static const char *const names[] = {"cuInit",
+                                        "cuMemAlloc_v2",
+                                        "cuGetProcAddress_v2",
+                                        "cuNope",
+                                        "cu",
+                                        "c",
+                                        "",
+                                        "strlen",
+                                        "cuda_of_the_program",
+                                        "nowhere",
+                                        "dlclose",
+                                        "_ZN3c109alloc_cpuEm",
+                                        "_ZN3c1022memoryProfilingEnabledEv",
+                                        "_Znope",
+                                        "_"};
     void *plugin = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
     void (*look_from_plugin)(const char *);
 
@@ -61,5 +74,6 @@ int main(int argc, char **argv)
     look_from_plugin("strlen");
     look_from_plugin("cuInit");
     look_from_plugin("cuda_of_the_program");
+    look_from_plugin("_ZN3c109alloc_cpuEm");
     return 0;
 }

@@ -1,0 +1,164 @@
+/* torch_hooks.c: PyTorch's allocators, of the host and of CUDA.
+ *
+ * Host. Each block of the CPU allocator comes from c10::alloc_cpu and goes back
+ * by c10::free_cpu, which PyTorch calls by name. As with malloc, an allocation is
+ * recorded after the real call and a free before it. What PyTorch reports to its
+ * profiler would tell the same, but only while c10::memoryProfilingEnabled()
+ * holds: to answer it untruthfully would make PyTorch keep a table of all blocks
+ * behind a lock, and put frees of older blocks into torch.profiler's results.
+ *
+ * CUDA. The caching allocator reports each block to the profiler, whether there is
+ * one or not: with its size as rounded up, after it was taken from a segment, and
+ * negative after it was given back. All of it happens under one lock of the
+ * allocator's for each device, so the report of a free, though it comes after the
+ * block went back to its pool, comes before the block can be given out again. A
+ * block that other streams still use is reported free when its tensor dies, as
+ * torch.cuda.memory_allocated() counts; it is given out later.
+ *
+ * Here is the place for what a block should know of its origin: a stack, a scope.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record.h"
+#include "torch_real.h"
+#include "torch_spaces.h"
+
+#define HOOK __attribute__((visibility("default")))
+#define NAMED(symbol) __asm__(#symbol)
+#define CALLER __builtin_return_address(0)
+
+/* c10::Device, which comes in one register, and the number of CUDA's type. */
+struct device {
+    int8_t type;
+    int8_t index;
+};
+#define DEVICE_CUDA 1
+
+typedef void *alloc_function(size_t bytes);
+typedef void free_function(void *p);
+typedef bool profiling_function(void);
+typedef void report_function(void *p, int64_t bytes, uint64_t allocated, uint64_t reserved,
+                             struct device device);
+typedef void report_oom_function(int64_t bytes, uint64_t allocated, uint64_t reserved,
+                                 struct device device);
+
+/* One type for each role, whatever PyTorch's version. */
+typedef report_function report_1_function;
+typedef report_oom_function report_oom_1_function;
+typedef alloc_function alloc_cpu_function;
+typedef free_function free_cpu_function;
+
+#define DECLARE(entry, symbol) HOOK entry##_function entry NAMED(symbol);
+ML_TORCH_ENTRIES(DECLARE)
+#undef DECLARE
+
+#define ADDRESS(entry, symbol) (void *)(entry),
+void *const ml_torch_hooks[ML_TORCH_ENTRY_COUNT] = {ML_TORCH_ENTRIES(ADDRESS)};
+#undef ADDRESS
+
+#define REAL(entry) ((entry##_function *)ml_torch_real(ML_TORCH_##entry, CALLER))
+
+static void record_oom(uint32_t space, uint64_t bytes)
+{
+    uint64_t words[] = {ml_record_word(ML_OOM, space, ml_now()), bytes};
+
+    if (space)
+        ml_record(words, 2);
+}
+
+/* ---- Host ---------------------------------------------------------------------- */
+
+/* What this thread asked alloc_cpu for and has not been given. Out of memory, it
+ * throws, and an exception passes through here unseen; the allocator then asks
+ * whether to tell the profiler of it. */
+static __thread size_t unanswered;
+
+/* A negative number of bytes is refused in the same way, and no lack of memory. */
+static ML_NOINLINE void note_oom(void)
+{
+    if (unanswered <= PTRDIFF_MAX)
+        record_oom(ml_torch_cpu_space(), unanswered);
+    unanswered = 0;
+}
+
+void *alloc_cpu(size_t bytes)
+{
+    void *p;
+    uint32_t space;
+
+    if (ML_UNLIKELY(unanswered))
+        note_oom();
+    unanswered = bytes;
+    p = REAL(alloc_cpu)(bytes);
+    unanswered = 0;
+    space = ml_torch_cpu_space();
+    if (ML_LIKELY(space && p))
+        ml_record_alloc(space, p, bytes);
+    return p;
+}
+
+void free_cpu(void *p)
+{
+    uint32_t space = ml_torch_cpu_space();
+
+    if (ML_LIKELY(space && p))
+        ml_record_free(space, p);
+    REAL(free_cpu)(p);
+}
+
+bool profiling(void)
+{
+    if (ML_UNLIKELY(unanswered))
+        note_oom();
+    return REAL(profiling)();
+}
+
+/* ---- CUDA ---------------------------------------------------------------------- */
+
+/* Reports for the host are of blocks that alloc_cpu has told already, or of
+ * mapped files and shared memory, whose end is never reported. */
+static ML_ALWAYS_INLINE void see(const void *p, int64_t bytes, struct device device)
+{
+    uint32_t space = device.type == DEVICE_CUDA ? ml_torch_cuda_space(device.index) : 0;
+
+    if (!space || !p)
+        return;
+    if (bytes > 0)
+        ml_record_alloc(space, p, (uint64_t)bytes);
+    else
+        ml_record_free(space, p);
+}
+
+void report(void *p, int64_t bytes, uint64_t allocated, uint64_t reserved, struct device device)
+{
+    see(p, bytes, device);
+    REAL(report)(p, bytes, allocated, reserved, device);
+}
+
+void report_1(void *p, int64_t bytes, uint64_t allocated, uint64_t reserved, struct device device)
+{
+    see(p, bytes, device);
+    REAL(report_1)(p, bytes, allocated, reserved, device);
+}
+
+static void see_oom(int64_t bytes, struct device device)
+{
+    if (device.type == DEVICE_CUDA)
+        record_oom(ml_torch_cuda_space(device.index), (uint64_t)bytes);
+}
+
+void report_oom(int64_t bytes, uint64_t allocated, uint64_t reserved, struct device device)
+{
+    see_oom(bytes, device);
+    REAL(report_oom)(bytes, allocated, reserved, device);
+}
+
+void report_oom_1(int64_t bytes, uint64_t allocated, uint64_t reserved, struct device device)
+{
+    see_oom(bytes, device);
+    REAL(report_oom_1)(bytes, allocated, reserved, device);
+}

@@ -1,0 +1,72 @@
+/* torch_real.c: see torch_real.h. No locks: whoever fills the table fills it with
+ * the same, and each slot is one word.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "torch_real.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#include "dlsym_hook.h"
+#include "loaded.h"
+
+/* "libc10.so" in PyTorch's own builds, with a version behind it in Debian's. */
+#define LIBRARY "libc10.so"
+
+#define SYMBOL(entry, symbol) #symbol,
+static const char *const symbols[] = {ML_TORCH_ENTRIES(SYMBOL)};
+#undef SYMBOL
+
+void *ml_torch_reals[ML_TORCH_ENTRY_COUNT];
+
+static void *nothing(void)
+{
+    return NULL;
+}
+
+static void learn(unsigned entry, void *found)
+{
+    if (found && found != ml_torch_hooks[entry])
+        __atomic_store_n(&ml_torch_reals[entry], found, __ATOMIC_RELAXED);
+}
+
+/* All at once: the first call comes while PyTorch is imported, later ones when a
+ * thread may hold a lock of PyTorch's, and a lookup takes the loader's. */
+static void learn_all(void)
+{
+    void *library = ml_loaded_keep(LIBRARY);
+
+    for (unsigned i = 0; library && i < ML_TORCH_ENTRY_COUNT; i++)
+        learn(i, ml_dlsym_real_function()(library, symbols[i]));
+}
+
+/* A build that has c10 in a library of another name: whoever calls it finds it. */
+static void learn_from(unsigned entry, const void *caller)
+{
+    learn(entry, ml_dlsym_as_seen_from(caller, symbols[entry]));
+}
+
+void *ml_torch_find(enum ml_torch_entry entry, const void *caller)
+{
+    int saved_errno = errno;
+    void *real;
+
+    learn_all();
+    if (!__atomic_load_n(&ml_torch_reals[entry], __ATOMIC_RELAXED))
+        learn_from(entry, caller);
+    dlerror(); /* the program shall not find our failures there */
+    errno = saved_errno;
+    real = __atomic_load_n(&ml_torch_reals[entry], __ATOMIC_RELAXED);
+    return real ? real : (void *)nothing;
+}
+
+void *ml_torch_hook_of(const char *symbol)
+{
+    for (unsigned i = 0; i < ML_TORCH_ENTRY_COUNT; i++) {
+        if (!strcmp(symbols[i], symbol))
+            return ml_torch_hooks[i];
+    }
+    return NULL;
+}

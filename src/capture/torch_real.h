@@ -1,0 +1,36 @@
+/* torch_real.h: PyTorch's own functions, behind the hooks.
+ *
+ * PyTorch is never loaded from here. Python loads it so that only its own
+ * libraries find each other's symbols, so its functions are looked for in its
+ * library, not among all that is loaded. Once found it stays loaded.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_TORCH_REAL_H
+#define ML_TORCH_REAL_H
+
+#include "compiler.h"
+#include "torch_entries.h"
+
+/* The hooks, in the order of the list; made in torch_hooks.c. */
+extern void *const ml_torch_hooks[ML_TORCH_ENTRY_COUNT];
+
+/* NULL while not known. Read with __atomic_load_n. */
+extern void *ml_torch_reals[ML_TORCH_ENTRY_COUNT];
+
+/* Looks for all of them; `caller` is an address in the code that called the hook.
+ * Keeps errno. Never NULL: where there is none, a function that does nothing and
+ * returns 0. */
+void *ml_torch_find(enum ml_torch_entry entry, const void *caller);
+
+static ML_ALWAYS_INLINE void *ml_torch_real(enum ml_torch_entry entry, const void *caller)
+{
+    void *real = __atomic_load_n(&ml_torch_reals[entry], __ATOMIC_RELAXED);
+
+    return ML_LIKELY(real != NULL) ? real : ml_torch_find(entry, caller);
+}
+
+/* The hook of that name; NULL: it has none. */
+void *ml_torch_hook_of(const char *symbol);
+
+#endif

@@ -1,0 +1,45 @@
+/* torch_spaces.c: see torch_spaces.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "torch_spaces.h"
+
+#include <errno.h>
+
+#include "cuda_places.h"
+#include "event.h"
+#include "memledger/memledger.h"
+#include "names.h"
+#include "recorder.h"
+
+_Atomic uint32_t ml_torch_cpu_number;
+_Atomic uint32_t ml_torch_cuda_numbers[ML_CUDA_DEVICES_MAX];
+
+uint32_t ml_torch_open_cpu(void)
+{
+    int saved_errno = errno;
+    uint32_t space = 0;
+
+    if (ml_recorder_in_session())
+        space = ml_space_number("cpu", MEMLEDGER_BLOCK, ML_TORCH_SPACE_NAME);
+    atomic_store_explicit(&ml_torch_cpu_number, space, memory_order_relaxed);
+    errno = saved_errno;
+    return space;
+}
+
+/* On the same device as the driver's allocations that the blocks lie in. */
+uint32_t ml_torch_open_cuda(unsigned ordinal)
+{
+    int saved_errno = errno;
+    uint32_t space = 0;
+    int device;
+
+    if (!ml_recorder_in_session())
+        return 0;
+    device = ml_cuda_device((int)ordinal);
+    if (device >= 0)
+        space = ml_cuda_block_space((unsigned)device, ML_TORCH_SPACE_NAME);
+    atomic_store_explicit(&ml_torch_cuda_numbers[ordinal], space, memory_order_relaxed);
+    errno = saved_errno;
+    return space;
+}

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# test_torch.py: every block of PyTorch's CPU allocator, from programs that know
+# nothing of memledger; and that these do as they do without it.
+#
+# PyTorch is the system's; TORCH_PYTHON names an interpreter that has another.
+#
+# SPDX-License-Identifier: Apache-2.0
+import functools
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import harness
+from harness import balanced, check, equal, plain, report, run
+
+PYTHON = os.environ.get("TORCH_PYTHON", sys.executable)
+CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_cases.py")
+QUIET = "-qf"
+OLDEST = (1, 13)
+
+
+@functools.cache
+def version():
+    code = "import torch; print(*torch.__version__.split('.')[:2])"
+    done = plain(PYTHON, "-c", code)
+    if done.returncode:
+        raise harness.Skip(f"{PYTHON} has no PyTorch; scripts/setup.sh test installs it")
+    return tuple(map(int, done.stdout.split()))
+
+
+def need_torch():
+    if version() < OLDEST:
+        raise harness.Skip(f"PyTorch {version()} is older than {OLDEST}", machine=True)
+
+
+def said(text, details):
+    lines = text.strip().splitlines()
+    check(lines, "the program said nothing", details)
+    return json.loads(lines[-1])
+
+
+def record(case, *options):
+    """What the program said, its trace, and the figures of the host's blocks."""
+    need_torch()
+    result = run(PYTHON, CASES, case, options=(QUIET, *options))
+    equal(result.code, 0, f"exit code of {case}", result)
+    trace = result.dump()
+    equal(trace["lost"], 0, "lost")
+    host, = [d for d in report("summary", result.trace)["by_device"] if d["device"] == "cpu"]
+    blocks, = host["levels"]
+    return said(result.out, result), trace, blocks
+
+
+def test_alive():
+    """What Python can still reach is what the trace says is alive."""
+    told, trace, blocks = record("alive")
+    balanced(trace)
+    equal(told["alive"], told["expected"], "what Python can reach")
+    equal(blocks["live_bytes"], told["alive"][-1], "live bytes")
+    check(blocks["peak_bytes"] > told["alive"][-1], "there is no peak", blocks)
+
+
+def test_known_peak():
+    told, trace, blocks = record("known")
+    balanced(trace)
+    equal(told["alive"], 2 << 20, "what is kept")
+    equal(blocks["live_bytes"], 2 << 20, "live bytes")
+    equal(blocks["peak_bytes"], 4 << 20, "peak")
+    equal([(s["device"], s["name"], s["level"]) for s in trace["spaces"]],
+          [("cpu", "torch", 3)], "spaces")
+
+
+def test_heap_counts_once():
+    """Blocks lie in malloc's; their bytes are PyTorch's and nobody else's."""
+    told, trace, blocks = record("many", "--heap")
+    equal(told["alive"], 400 << 20, "what is kept")
+    rest = blocks["live_bytes"] - told["alive"]
+    check(0 < rest < told["alive"] / 2, "bytes counted twice, or not at all", blocks)
+    equal({s["name"] for s in trace["spaces"]}, {"malloc", "torch"}, "spaces")
+
+
+def test_workers():
+    told, trace, _ = record("workers")
+    equal(told["total"], 32 * 32 * sum(range(64)), "the sum over all batches")
+    balanced(trace)
+    counted = [t["kinds"].get("alloc", 0) for t in trace["threads"] if t["process"]]
+    check(sum(counted) >= 64, "no tensors of the workers", trace["threads"])
+    check(len(trace["processes"]) >= 3, "no workers", trace["processes"])
+
+
+def test_out_of_memory():
+    told, trace, _ = record("oom")
+    alone = plain(PYTHON, CASES, "oom")
+    equal(told, said(alone.stdout, alone.stderr), "what the errors say")
+    equal(len(told["said"]), 2, "errors")
+    events = harness.dump("t.mled", events=True)["events"]
+    sizes = [e["size"] for e in events if e["kind"] == "oom"]
+    equal(sizes, [1 << 58, 1 << 57, 1 << 62], "sizes that were refused")
+
+
+def test_reports():
+    """Blocks on CUDA devices, by what PyTorch's functions are told."""
+    need_torch()
+    result = run(PYTHON, CASES, "reports", options=[QUIET])
+    equal(result.code, 0, "exit code", result)
+    found = {d["device"]: d["levels"][0] for d in report("summary", result.trace)["by_device"]}
+    figures = {name: [d[k] for k in ("level", "allocations", "frees", "live_bytes")]
+               for name, d in found.items() if name != "cpu"}
+    equal(figures, {"cuda:0": ["block", 5, 3, 1024], "cuda:1": ["block", 5, 2, 1536]}, "blocks")
+    refused = [(e["device"], e["space"], e["bytes"])
+               for e in report("events", result.trace, "--kind=oom")["events"]]
+    equal(refused, [("cuda:1", "torch", 1 << 40)], "out of memory")
+    equal(plain(PYTHON, CASES, "reports").returncode, 0, "without memledger")
+
+
+def test_ends_of_children():
+    told, trace, _ = record("ends")
+    alone = plain(PYTHON, CASES, "ends")
+    equal(told, said(alone.stdout, alone.stderr), "how they end")
+    equal([told[k] for k in ("exception", "exit", "interrupt", "oom")],
+          [code << 8 for code in (4, 3, 130, 5)], "exit codes")
+    equal(len(trace["processes"]), 1 + len(told), "processes")
+    for key in ("replaced", "unknown_frees"):
+        equal(trace[key], 0, key)
+
+
+def test_ends_of_program():
+    """An exception, and a Control-C, that nobody catches in Python."""
+    need_torch()
+    for how in ("exception", "interrupt"):
+        alone = subprocess.run([PYTHON, CASES, f"end={how}"], capture_output=True, text=True)
+        result = run(PYTHON, CASES, f"end={how}", options=[QUIET])
+        dies = how == "interrupt"
+        equal(alone.returncode, -signal.SIGINT if dies else 1, f"{how} without memledger")
+        equal(result.code, alone.returncode, f"exit code of {how}", result)
+        equal(result.err, alone.stderr, f"what {how} says")
+        balanced(result.dump())
+
+
+def test_profiler():
+    """torch.profiler sees the same, in the same order, with memledger and without."""
+    need_torch()
+    alone = plain(PYTHON, CASES, "profiler")
+    equal(alone.returncode, 0, "without memledger", alone.stderr)
+    wanted = said(alone.stdout, alone.stderr)
+    check(len(wanted["memory"]) > 20, "torch.profiler sees no memory", wanted)
+    told, _, _ = record("profiler")
+    equal(told["memory"], wanted["memory"], "torch.profiler's memory events")
+    equal(told["operators"], wanted["operators"], "torch.profiler's operators")
+
+
+harness.main(globals())
