@@ -167,9 +167,9 @@ def blocks_of(lab, trace):
 def segment_bytes(book):
     """What PyTorch holds of the driver's memory: with blocks inside, or by who asked."""
     entries = {e["name"]: e for e in book["entries"]}
-    outside = entries.get("outside pools", {}).get("entries", [])
-    return (entries["pools"]["bytes"] +
-            sum(e["bytes"] for e in outside if e["name"] == "PyTorch"))
+    empty = entries.get("driver allocations", {}).get("entries", [])
+    return (entries["blocks"]["bytes"] +
+            sum(e["bytes"] for e in empty if e["name"] == "PyTorch"))
 
 
 @check
