@@ -129,7 +129,8 @@ static bool closed(struct ml_cuda_state *book, const struct ml_cuda_call *call, 
 
 static void begin_free(struct ml_cuda_state *book, struct ml_cuda_call *call)
 {
-    static const enum ml_cuda_sort may_be[] = {ML_SORT_MEMORY, ML_SORT_ASYNC, ML_SORT_MANAGED};
+    static const enum ml_cuda_sort may_be[] = {ML_SORT_MEMORY, ML_SORT_ASYNC, ML_SORT_MANAGED,
+                                               ML_SORT_IMPORTED};
     struct ml_cuda_block *found = NULL;
 
     for (size_t i = 0; i < ML_ARRAY_SIZE(may_be) && !found; i++)
@@ -227,12 +228,29 @@ static void end_synchronize(struct ml_cuda_state *book, struct ml_cuda_call *cal
     ml_cuda_pools_look(book, stack);
 }
 
+/* Before the call: nobody may be asked about it after. */
+static void begin_pool_destroy(struct ml_cuda_state *book, struct ml_cuda_call *call)
+{
+    ml_cuda_pool_set_ended(book, call->args[0], true);
+}
+
 static void end_pool_destroy(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
                              uint32_t stack)
 {
     (void)stack;
     if (ok)
-        ml_cuda_pool_ended(book, call->args[0]);
+        ml_cuda_ended_pools_look(book);
+    else
+        ml_cuda_pool_set_ended(book, call->args[0], false);
+}
+
+/* One that ended may have had the same handle. */
+static void end_pool_create(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
+                            uint32_t stack)
+{
+    (void)stack;
+    if (ok)
+        ml_cuda_pool_is_new(book, ml_cuda_out_arg(call));
 }
 
 static void end_graph(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
@@ -394,10 +412,10 @@ static void end_context(struct ml_cuda_state *book, struct ml_cuda_call *call, b
 static void end_primary_make(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
                              uint32_t stack)
 {
-    int device = ml_cuda_device((int)call->args[1]);
+    int device = ok ? ml_cuda_device((int)call->args[1]) : -1;
 
     (void)stack;
-    if (ok && device >= 0)
+    if (device >= 0)
         book->primary[device] = ml_cuda_out_arg(call);
 }
 
@@ -406,11 +424,11 @@ static void end_primary(struct ml_cuda_state *book, struct ml_cuda_call *call, b
                         uint32_t stack)
 {
     int ordinal = (int)call->args[0];
-    int device = ml_cuda_device(ordinal);
+    int device = ok ? ml_cuda_device(ordinal) : -1;
     bool active = true;
 
     (void)stack;
-    if (!ok || device < 0 || !ml_cuda_get_primary_active(ordinal, &active) || active)
+    if (device < 0 || !ml_cuda_get_primary_active(ordinal, &active) || active)
         return;
     context_gone(book, book->primary[device]);
     ml_cuda_graphs_look(book, ordinal, 0);
@@ -419,7 +437,7 @@ static void end_primary(struct ml_cuda_state *book, struct ml_cuda_call *call, b
 
 /* ---- The table ----------------------------------------------------------- */
 
-static bool always(const struct ml_cuda_state *book, const struct ml_cuda_call *call)
+static bool always(struct ml_cuda_state *book, const struct ml_cuda_call *call)
 {
     (void)book;
     (void)call;
@@ -450,9 +468,11 @@ const struct ml_cuda_plan ml_cuda_plans[ML_CUDA_ACTIONS] = {
                             .begin = ml_cuda_async_begin,
                             .end = ml_cuda_async_end},
     [ML_CUDA_FREE_ASYNC] = {.begin = begin_free, .end = end_free_async},
+    [ML_CUDA_POOL_CREATE] = {.end = end_pool_create},
     [ML_CUDA_POOL_DESTROY] = {.reach = ML_THIS_DEVICE,
                               .account = ML_IN_POOLS,
                               .underway = true,
+                              .begin = begin_pool_destroy,
                               .end = end_pool_destroy},
     [ML_CUDA_POOL_TRIM] = {.underway = true, .end = end_synchronize},
     [ML_CUDA_STREAM] = {.reach = ML_THIS_DEVICE,
@@ -484,6 +504,7 @@ const struct ml_cuda_plan ml_cuda_plans[ML_CUDA_ACTIONS] = {
     [ML_CUDA_GRAPH_LAUNCH] = {.end = end_graph},
     [ML_CUDA_INIT] = {.reach = ML_ALL_DEVICES, .account = ML_IN_CONTEXT, .underway = true},
     [ML_CUDA_CONTEXT_MAKE] = {.reach = ML_ALL_DEVICES, .account = ML_IN_CONTEXT, .underway = true},
+    [ML_CUDA_PEER] = {.reach = ML_ALL_DEVICES, .account = ML_IN_CONTEXT, .underway = true},
     [ML_CUDA_CONTEXT_END] = {.reach = ML_ALL_DEVICES,
                              .account = ML_IN_CONTEXT,
                              .underway = true,

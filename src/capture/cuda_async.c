@@ -63,7 +63,7 @@ static bool is_due(void)
     return true;
 }
 
-bool ml_cuda_async_asks(const struct ml_cuda_state *book, const struct ml_cuda_call *call)
+bool ml_cuda_async_asks(struct ml_cuda_state *book, const struct ml_cuda_call *call)
 {
     struct here h = saved(call);
 

@@ -24,13 +24,13 @@ static struct ml_cuda_state *the_book;
 
 /* ---- Start and end ------------------------------------------------------ */
 
-/* The program's last word on its devices: the driver's own exit handlers, which
- * were there before this one, give everything back after it. */
+/* The program's last word on its devices. A handler of the program's that exits
+ * may have interrupted a call of this very thread. */
 static void at_exit(void)
 {
     struct ml_cuda_state *book = the_book;
 
-    if (!book->started || !ml_lock_within(&book->lock, LOCK_PATIENCE_S))
+    if (ml_cuda_is_inside_call() || !ml_cuda_is_started(book) || !ml_lock_within(&book->lock, 1))
         return;
     ml_cuda_pools_look(book, 0);
     for (unsigned i = 0; i < book->devices; i++) {
@@ -40,14 +40,32 @@ static void at_exit(void)
     ml_unlock(&book->lock);
 }
 
+/* Once the driver runs: its own exit handlers, which take everything back, are then
+ * registered before this one and run after it. */
+static void register_at_exit(void)
+{
+    static _Atomic bool registered; /* handlers outlive a fork */
+
+    if (!atomic_load_explicit(&registered, memory_order_relaxed) &&
+        !atomic_exchange_explicit(&registered, true, memory_order_relaxed))
+        atexit(at_exit);
+}
+
+/* Without the lock: opening NVML takes the loader's. Calls of other threads go
+ * unmeasured meanwhile. A forked child of a process that had it open does without:
+ * it cannot use CUDA, and a thread of its parent may have been inside NVML. */
 static void start(struct ml_cuda_state *book)
 {
-    static bool registered; /* handlers outlive a fork */
+    static bool opened; /* in this process or in one that forked it */
+    uint32_t state = ML_BOOK_NOT_STARTED;
 
-    book->devices = ml_cuda_nvml_open();
-    if (!registered)
-        registered = !atexit(at_exit);
-    book->started = true;
+    if (!atomic_compare_exchange_strong_explicit(&book->start, &state, ML_BOOK_STARTING,
+                                                 memory_order_relaxed, memory_order_relaxed))
+        return;
+    book->devices = opened ? 0 : ml_cuda_nvml_open();
+    opened = true;
+    /* Pairs with the acquire load in ml_cuda_is_started. */
+    atomic_store_explicit(&book->start, ML_BOOK_STARTED, memory_order_release);
 }
 
 /* A call that the book does not hear of. */
@@ -74,12 +92,12 @@ static struct ml_cuda_state *lock_book(void)
                                          __ATOMIC_ACQUIRE))
             book = none; /* the other page is left: see recorder.c */
     }
+    if (!ml_cuda_is_started(book))
+        start(book);
     if (!ml_lock_within(&book->lock, LOCK_PATIENCE_S)) {
         count_lost();
         return NULL;
     }
-    if (!book->started)
-        start(book);
     return book;
 }
 
@@ -98,8 +116,15 @@ static uint32_t space_of(const struct ml_cuda_block *block)
     return ml_cuda_space(block->device, ml_cuda_sorts[block->sort].space);
 }
 
+/* One that is there already was freed without our hearing of it. */
 void ml_cuda_open_block(struct ml_cuda_state *book, const struct ml_cuda_block *block)
 {
+    struct ml_cuda_block *there =
+        ml_cuda_blocks_find(book, (enum ml_cuda_sort)block->sort, block->addr);
+    struct ml_cuda_block old;
+
+    if (there)
+        ml_cuda_close_block(book, there, &old);
     if (!ml_cuda_blocks_put(book, block))
         return; /* no room: its free will be unknown, so it is better not told */
     if (ml_cuda_sorts[block->sort].charged)
@@ -196,8 +221,7 @@ void ml_cuda_begin(struct ml_cuda_call *call)
 }
 
 /* Only what makes an entry says who asked. */
-static bool needs_stack(const struct ml_cuda_state *book, const struct ml_cuda_call *call,
-                        int result)
+static bool needs_stack(struct ml_cuda_state *book, const struct ml_cuda_call *call, int result)
 {
     const struct ml_cuda_plan *plan = &ml_cuda_plans[call->action];
 
@@ -230,6 +254,16 @@ static void report_failure(const struct ml_cuda_call *call)
     }
 }
 
+static void end_locked(struct ml_cuda_state *book, struct ml_cuda_call *call,
+                       const struct ml_cuda_plan *plan, bool ok, uint32_t stack)
+{
+    if (plan->end)
+        plan->end(book, call, ok, stack);
+    if (plan->reach != ML_NO_DEVICE)
+        settle_after(book, call, plan, ok, stack);
+    sample_changed(book);
+}
+
 void ml_cuda_end(struct ml_cuda_call *call, int result)
 {
     const struct ml_cuda_plan *plan = &ml_cuda_plans[call->action];
@@ -240,17 +274,17 @@ void ml_cuda_end(struct ml_cuda_call *call, int result)
     if (!call->measured)
         return;
     stack = needs_stack(book, call, result) ? ml_stack_here() : 0;
+    if (!result)
+        register_at_exit();
     if (result == OUT_OF_MEMORY)
         report_failure(call);
-    /* Begun, it must be ended: what it took is out of the book. */
-    ml_lock(&book->lock);
-    if (plan->end)
-        plan->end(book, call, !result, stack);
-    if (plan->reach != ML_NO_DEVICE)
-        settle_after(book, call, plan, !result, stack);
-    sample_changed(book);
+    if (ml_lock_within(&book->lock, LOCK_PATIENCE_S)) {
+        end_locked(book, call, plan, !result, stack);
+        ml_unlock(&book->lock);
+    } else {
+        count_lost();
+    }
     if (plan->underway)
         atomic_fetch_sub_explicit(&book->underway, 1, memory_order_relaxed);
-    ml_unlock(&book->lock);
     errno = saved_errno;
 }

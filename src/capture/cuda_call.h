@@ -49,6 +49,7 @@ enum ml_cuda_action {
     ML_CUDA_GRAPH_LAUNCH,   /* 0 executable graph: its memory may have grown */
     ML_CUDA_INIT,           /* the driver starts */
     ML_CUDA_CONTEXT_MAKE,   /* a context may come into being */
+    ML_CUDA_PEER,           /* this context reaches another device */
     ML_CUDA_CONTEXT_END,    /* 0 context: destroyed */
     ML_CUDA_PRIMARY_MAKE,   /* *0 context, 1 device */
     ML_CUDA_PRIMARY_END,    /* 0 device: released or reset */
@@ -89,6 +90,9 @@ void ml_cuda_end(struct ml_cuda_call *call, int result);
 /* Set by a free in a pool: the next ML_CUDA_SYNCHRONIZE has to look. While it is
  * 0 none is told. */
 extern _Atomic uint32_t ml_cuda_dirty_pools;
+
+/* Whether this thread is inside a hook that tells the book. */
+bool ml_cuda_is_inside_call(void);
 
 /* The driver's own function of that name, behind all hooks; NULL when the driver
  * is not loaded or has none. */

@@ -5,69 +5,82 @@
  */
 #include "cuda_driver.h"
 
-#include <stdatomic.h>
 #include <stddef.h>
 
+#include "compiler.h"
 #include "cuda_call.h"
 
-/* The driver's numbers for these attributes. */
+/* The driver's numbers for these. */
 #define POOL_RESERVED_NOW 5
 #define GRAPHS_RESERVED_NOW 2
+#define CAPTURE_RELAXED 2
 
-/* A word for each call site, so that the name is looked up once. */
-static void *find(void *_Atomic *known, const char *name)
+static struct {
+    int (*ctx_device)(int *);
+    int (*ctx_current)(uint64_t *);
+    int (*uuid)(uint8_t *, int);
+    int (*older_uuid)(uint8_t *, int);
+    int (*address_range)(uint64_t *, uint64_t *, uint64_t);
+    int (*primary_state)(int, unsigned *, int *);
+    int (*mem_pool)(uint64_t *, int);
+    int (*pool_attribute)(uint64_t, int, uint64_t *);
+    int (*graph_attribute)(int, int, uint64_t *);
+    int (*exchange_capture_mode)(int *);
+} driver;
+
+static const struct {
+    const char *name;
+    void **at;
+} functions[] = {
+    {"cuCtxGetDevice", (void **)&driver.ctx_device},
+    {"cuCtxGetCurrent", (void **)&driver.ctx_current},
+    {"cuDeviceGetUuid_v2", (void **)&driver.uuid},
+    {"cuDeviceGetUuid", (void **)&driver.older_uuid},
+    {"cuMemGetAddressRange_v2", (void **)&driver.address_range},
+    {"cuDevicePrimaryCtxGetState", (void **)&driver.primary_state},
+    {"cuDeviceGetMemPool", (void **)&driver.mem_pool},
+    {"cuMemPoolGetAttribute", (void **)&driver.pool_attribute},
+    {"cuDeviceGetGraphMemAttribute", (void **)&driver.graph_attribute},
+    {"cuThreadExchangeStreamCaptureMode", (void **)&driver.exchange_capture_mode},
+};
+
+/* Whoever comes here at the same time finds the same. */
+void ml_cuda_driver_learn(void)
 {
-    void *function = atomic_load_explicit(known, memory_order_relaxed);
-
-    if (!function) {
-        function = ml_cuda_function(name);
-        atomic_store_explicit(known, function, memory_order_relaxed);
-    }
-    return function;
+    for (size_t i = 0; i < ML_ARRAY_SIZE(functions); i++)
+        __atomic_store_n(functions[i].at, ml_cuda_function(functions[i].name), __ATOMIC_RELAXED);
 }
-
-#define FUNCTION(name, ...)                                                                        \
-    static void *_Atomic known;                                                                    \
-    int (*call)(__VA_ARGS__) = (int (*)(__VA_ARGS__))find(&known, name)
 
 bool ml_cuda_get_ordinal(int *ret)
 {
-    FUNCTION("cuCtxGetDevice", int *);
-    return call && !call(ret);
+    return driver.ctx_device && !driver.ctx_device(ret);
 }
 
 bool ml_cuda_get_context(uint64_t *ret)
 {
-    FUNCTION("cuCtxGetCurrent", uint64_t *);
-    return call && !call(ret);
+    return driver.ctx_current && !driver.ctx_current(ret);
 }
 
 bool ml_cuda_get_uuid(int ordinal, uint8_t ret[16])
 {
-    FUNCTION("cuDeviceGetUuid_v2", uint8_t *, int);
-    static void *_Atomic older_known;
-    int (*older)(uint8_t *, int) =
-        call ? NULL : (int (*)(uint8_t *, int))find(&older_known, "cuDeviceGetUuid");
-
-    if (call)
-        return !call(ret, ordinal);
-    return older && !older(ret, ordinal);
+    if (driver.uuid)
+        return !driver.uuid(ret, ordinal);
+    return driver.older_uuid && !driver.older_uuid(ret, ordinal);
 }
 
 bool ml_cuda_get_address_range(uint64_t addr, uint64_t *ret_bytes)
 {
-    FUNCTION("cuMemGetAddressRange_v2", uint64_t *, uint64_t *, uint64_t);
     uint64_t base;
-    return call && !call(&base, ret_bytes, addr);
+
+    return driver.address_range && !driver.address_range(&base, ret_bytes, addr);
 }
 
 bool ml_cuda_get_primary_active(int ordinal, bool *ret)
 {
-    FUNCTION("cuDevicePrimaryCtxGetState", int, unsigned *, int *);
     unsigned flags;
     int active;
 
-    if (!call || call(ordinal, &flags, &active))
+    if (!driver.primary_state || driver.primary_state(ordinal, &flags, &active))
         return false;
     *ret = active;
     return true;
@@ -75,18 +88,23 @@ bool ml_cuda_get_primary_active(int ordinal, bool *ret)
 
 bool ml_cuda_get_pool(int ordinal, uint64_t *ret)
 {
-    FUNCTION("cuDeviceGetMemPool", uint64_t *, int);
-    return call && !call(ret, ordinal);
+    return driver.mem_pool && !driver.mem_pool(ret, ordinal);
 }
 
+/* While a stream is captured the driver takes this question for unsafe, and ends
+ * the capture, unless the thread says that it knows what it does. */
 bool ml_cuda_get_pool_reserved(uint64_t pool, uint64_t *ret)
 {
-    FUNCTION("cuMemPoolGetAttribute", uint64_t, int, uint64_t *);
-    return call && !call(pool, POOL_RESERVED_NOW, ret);
+    int mode = CAPTURE_RELAXED;
+    bool relaxed = driver.exchange_capture_mode && !driver.exchange_capture_mode(&mode);
+    bool ok = driver.pool_attribute && !driver.pool_attribute(pool, POOL_RESERVED_NOW, ret);
+
+    if (relaxed)
+        driver.exchange_capture_mode(&mode);
+    return ok;
 }
 
 bool ml_cuda_get_graph_reserved(int ordinal, uint64_t *ret)
 {
-    FUNCTION("cuDeviceGetGraphMemAttribute", int, int, uint64_t *);
-    return call && !call(ordinal, GRAPHS_RESERVED_NOW, ret);
+    return driver.graph_attribute && !driver.graph_attribute(ordinal, GRAPHS_RESERVED_NOW, ret);
 }

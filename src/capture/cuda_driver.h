@@ -1,7 +1,7 @@
 /* cuda_driver.h: what the book itself asks of the driver, behind all hooks.
  *
  * Each function gives false, and leaves its result alone, when the driver has no
- * such function or refuses. Found once, then called directly.
+ * such function or refuses.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,6 +10,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Looks all of them up, once the driver is known; never under the book's lock: to
+ * look up takes the loader's. */
+void ml_cuda_driver_learn(void);
 
 /* Of this thread's context. */
 bool ml_cuda_get_ordinal(int *ret);

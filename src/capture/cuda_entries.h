@@ -89,7 +89,7 @@
     ENTRY(cuCtxCreate_v3, 5, CONTEXT_MAKE)                                        \
     ENTRY(cuCtxCreate_v4, 4, CONTEXT_MAKE)                                        \
     ENTRY(cuGreenCtxCreate, 4, CONTEXT_MAKE)                                      \
-    ENTRY(cuCtxEnablePeerAccess, 2, CONTEXT_MAKE)                                 \
+    ENTRY(cuCtxEnablePeerAccess, 2, PEER)                                         \
     ENTRY(cuCtxDestroy, 1, CONTEXT_END)                                           \
     ENTRY(cuCtxDestroy_v2, 1, CONTEXT_END)                                        \
     ENTRY(cuCtxDetach, 1, CONTEXT_END)                                            \

@@ -86,6 +86,11 @@ struct ipc_handle {
 /* This thread is inside a hook that tells the book. */
 static __thread bool inside;
 
+bool ml_cuda_is_inside_call(void)
+{
+    return inside;
+}
+
 /* ---- What need not be told --------------------------------------------------- */
 
 /* Handles of functions are multiples of 8. */

@@ -17,6 +17,7 @@ static struct {
     uint8_t uuid[16];
 } devices[ML_CUDA_DEVICES_MAX];
 static unsigned device_count;
+static bool settled;
 
 static bool find_functions(void)
 {
@@ -60,34 +61,52 @@ static void find_device(unsigned index)
         parse_uuid(uuid, devices[index].uuid);
 }
 
-static void choose_memory_call(void)
+static void choose_memory_call(unsigned count)
 {
-    for (unsigned i = 0; i < device_count; i++)
+    for (unsigned i = 0; i < count; i++)
         if (devices[i].handle && ml_nvml_has_newer_memory(&nvml, devices[i].handle))
             return;
     nvml.at[ML_NVML_MEMORY_NEWER] = NULL;
 }
 
-unsigned ml_cuda_nvml_open(void)
+static unsigned open_devices(void)
 {
     unsigned count = 0;
 
-    device_count = 0;
     if (!find_functions() ||
         ML_NVML_CALL(&nvml, ML_NVML_INIT, ml_nvml_init_fn) != ML_NVML_SUCCESS ||
         ML_NVML_CALL(&nvml, ML_NVML_COUNT, ml_nvml_count_fn, &count) != ML_NVML_SUCCESS)
         return 0;
-    device_count = count < ML_CUDA_DEVICES_MAX ? count : ML_CUDA_DEVICES_MAX;
-    memset(devices, 0, sizeof(devices)); /* a forked child opens it again */
-    for (unsigned i = 0; i < device_count; i++)
+    count = count < ML_CUDA_DEVICES_MAX ? count : ML_CUDA_DEVICES_MAX;
+    for (unsigned i = 0; i < count; i++)
         find_device(i);
-    choose_memory_call();
-    return device_count;
+    choose_memory_call(count);
+    return count;
+}
+
+unsigned ml_cuda_nvml_open(void)
+{
+    unsigned count = open_devices();
+
+    /* Pairs with the acquire load below: what is counted is filled in. */
+    __atomic_store_n(&device_count, count, __ATOMIC_RELEASE);
+    __atomic_store_n(&settled, true, __ATOMIC_RELEASE);
+    return count;
+}
+
+bool ml_cuda_nvml_is_settled(void)
+{
+    return __atomic_load_n(&settled, __ATOMIC_ACQUIRE);
+}
+
+unsigned ml_cuda_nvml_count(void)
+{
+    return __atomic_load_n(&device_count, __ATOMIC_ACQUIRE);
 }
 
 int ml_cuda_nvml_find(const uint8_t uuid[16])
 {
-    for (unsigned i = 0; i < device_count; i++) {
+    for (unsigned i = 0; i < ml_cuda_nvml_count(); i++) {
         if (!memcmp(devices[i].uuid, uuid, sizeof(devices[i].uuid)))
             return (int)i;
     }
@@ -98,7 +117,7 @@ bool ml_cuda_nvml_read(unsigned device, struct ml_cuda_reading *ret)
 {
     struct ml_nvml_memory memory;
 
-    if (device >= device_count || !devices[device].handle ||
+    if (device >= ml_cuda_nvml_count() || !devices[device].handle ||
         !ml_nvml_read_memory(&nvml, devices[device].handle, &memory))
         return false;
     *ret = (struct ml_cuda_reading){memory.used, memory.free, memory.total};

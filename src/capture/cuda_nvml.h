@@ -20,6 +20,12 @@ struct ml_cuda_reading {
 /* Opens NVML; once per program. @return the number of devices, 0 without NVML */
 unsigned ml_cuda_nvml_open(void);
 
+/* The number it gave; 0 before. */
+unsigned ml_cuda_nvml_count(void);
+
+/* Whether it was tried: the number stays what it is. */
+bool ml_cuda_nvml_is_settled(void);
+
 /* The device's index, by the UUID that CUDA gives for it; -1: there is none. */
 int ml_cuda_nvml_find(const uint8_t uuid[16]);
 

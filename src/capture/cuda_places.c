@@ -43,12 +43,20 @@ static _Atomic uint32_t names[ML_CUDA_DEVICES_MAX];
 /* By CUDA ordinal: the device + 1, 0: not asked yet. */
 static _Atomic int known[ML_CUDA_DEVICES_MAX];
 
+/* A device that NVML does not list, as a part of one (MIG), has no readings: it is
+ * counted behind those that have. */
 static int find_device(int ordinal)
 {
+    unsigned listed = ml_cuda_nvml_count();
     uint8_t uuid[16];
-    int found = ml_cuda_get_uuid(ordinal, uuid) ? ml_cuda_nvml_find(uuid) : -1;
+    int found;
 
-    return found >= 0 ? found : ordinal;
+    if (!ml_cuda_get_uuid(ordinal, uuid))
+        return -1;
+    found = ml_cuda_nvml_find(uuid);
+    if (found < 0)
+        found = (int)listed + ordinal;
+    return found < ML_CUDA_DEVICES_MAX ? found : -1;
 }
 
 int ml_cuda_device(int ordinal)
@@ -61,7 +69,8 @@ int ml_cuda_device(int ordinal)
     if (device)
         return device - 1;
     device = find_device(ordinal);
-    atomic_store_explicit(&known[ordinal], device + 1, memory_order_relaxed);
+    if (ml_cuda_nvml_is_settled())
+        atomic_store_explicit(&known[ordinal], device + 1, memory_order_relaxed);
     return device;
 }
 

@@ -12,16 +12,24 @@
 
 _Atomic uint32_t ml_cuda_dirty_pools;
 
-static struct ml_cuda_pool *find(struct ml_cuda_state *book, uint64_t pool, unsigned device)
+static struct ml_cuda_pool *find(struct ml_cuda_state *book, uint64_t pool)
 {
     for (uint32_t i = 0; i < book->pools_used; i++) {
         if (book->pools[i].pool == pool)
             return &book->pools[i];
     }
-    if (book->pools_used == ML_CUDA_POOLS_MAX)
-        return NULL;
-    book->pools[book->pools_used] = (struct ml_cuda_pool){.pool = pool, .device = (uint8_t)device};
-    return &book->pools[book->pools_used++];
+    return NULL;
+}
+
+static struct ml_cuda_pool *find_or_add(struct ml_cuda_state *book, uint64_t pool, unsigned device)
+{
+    struct ml_cuda_pool *p = find(book, pool);
+
+    if (p || book->pools_used == ML_CUDA_POOLS_MAX)
+        return p;
+    p = &book->pools[book->pools_used++];
+    *p = (struct ml_cuda_pool){.pool = pool, .device = (uint8_t)device};
+    return p;
 }
 
 static void look(struct ml_cuda_state *book, struct ml_cuda_pool *p, uint32_t stack)
@@ -36,24 +44,15 @@ static void look(struct ml_cuda_state *book, struct ml_cuda_pool *p, uint32_t st
     book->charges[p->device].changed = true;
 }
 
-static const struct ml_cuda_pool *known(const struct ml_cuda_state *book, uint64_t pool)
+bool ml_cuda_pool_is_known(struct ml_cuda_state *book, uint64_t pool)
 {
-    for (uint32_t i = 0; i < book->pools_used; i++) {
-        if (book->pools[i].pool == pool)
-            return &book->pools[i];
-    }
-    return NULL;
-}
-
-bool ml_cuda_pool_is_known(const struct ml_cuda_state *book, uint64_t pool)
-{
-    return known(book, pool);
+    return find(book, pool);
 }
 
 /* Without the lock: to be wrong once costs a stack, or an entry one. */
-bool ml_cuda_pool_has_changed(const struct ml_cuda_state *book, uint64_t pool)
+bool ml_cuda_pool_has_changed(struct ml_cuda_state *book, uint64_t pool)
 {
-    const struct ml_cuda_pool *p = known(book, pool);
+    const struct ml_cuda_pool *p = find(book, pool);
     uint64_t reserved;
 
     return !p || (ml_cuda_get_pool_reserved(pool, &reserved) && reserved != p->reserved);
@@ -61,7 +60,7 @@ bool ml_cuda_pool_has_changed(const struct ml_cuda_state *book, uint64_t pool)
 
 void ml_cuda_pool_look(struct ml_cuda_state *book, uint64_t pool, unsigned device, uint32_t stack)
 {
-    struct ml_cuda_pool *p = pool ? find(book, pool, device) : NULL;
+    struct ml_cuda_pool *p = pool ? find_or_add(book, pool, device) : NULL;
 
     if (p)
         look(book, p, stack);
@@ -97,11 +96,23 @@ void ml_cuda_ended_pools_look(struct ml_cuda_state *book)
     }
 }
 
-void ml_cuda_pool_ended(struct ml_cuda_state *book, uint64_t pool)
+void ml_cuda_pool_set_ended(struct ml_cuda_state *book, uint64_t pool, bool ended)
 {
-    for (uint32_t i = 0; i < book->pools_used; i++)
-        book->pools[i].ended |= book->pools[i].pool == pool;
-    ml_cuda_ended_pools_look(book);
+    struct ml_cuda_pool *p = find(book, pool);
+
+    if (p)
+        p->ended = ended;
+}
+
+void ml_cuda_pool_is_new(struct ml_cuda_state *book, uint64_t pool)
+{
+    struct ml_cuda_pool *p = find(book, pool);
+    struct ml_cuda_cause cause = {.account = ML_IN_POOLS, .owner = pool};
+
+    if (!p)
+        return;
+    ml_cuda_charge(book, p->device, &cause, -(int64_t)p->reserved);
+    *p = book->pools[--book->pools_used];
 }
 
 void ml_cuda_graphs_look(struct ml_cuda_state *book, int ordinal, uint32_t stack)

@@ -15,11 +15,11 @@
 #include "cuda_state.h"
 
 /* Whether it was looked at before. */
-bool ml_cuda_pool_is_known(const struct ml_cuda_state *book, uint64_t pool);
+bool ml_cuda_pool_is_known(struct ml_cuda_state *book, uint64_t pool);
 
 /* Whether it holds more or less than at the last look, or was never looked at. May
  * be called without the lock. */
-bool ml_cuda_pool_has_changed(const struct ml_cuda_state *book, uint64_t pool);
+bool ml_cuda_pool_has_changed(struct ml_cuda_state *book, uint64_t pool);
 
 /* Enters what the pool holds now. */
 void ml_cuda_pool_look(struct ml_cuda_state *book, uint64_t pool, unsigned device, uint32_t stack);
@@ -27,9 +27,12 @@ void ml_cuda_pool_look(struct ml_cuda_state *book, uint64_t pool, unsigned devic
 /* The same for all pools that were seen. */
 void ml_cuda_pools_look(struct ml_cuda_state *book, uint32_t stack);
 
-/* The pool was destroyed. What it holds the driver lets go when its last block is
- * freed, and no longer tells: NVML does. */
-void ml_cuda_pool_ended(struct ml_cuda_state *book, uint64_t pool);
+/* The pool is being destroyed, or after all not. What it holds the driver lets go
+ * when its last block is freed, and no longer tells: NVML does. */
+void ml_cuda_pool_set_ended(struct ml_cuda_state *book, uint64_t pool, bool ended);
+
+/* A pool was made: one that had the same handle is gone for good. */
+void ml_cuda_pool_is_new(struct ml_cuda_state *book, uint64_t pool);
 
 /* Enters what such pools have let go. */
 void ml_cuda_ended_pools_look(struct ml_cuda_state *book);

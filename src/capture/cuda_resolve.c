@@ -14,6 +14,7 @@
 
 #include "compiler.h"
 #include "cuda_call.h"
+#include "cuda_driver.h"
 #include "dlsym_hook.h"
 #include "loaded.h"
 #include "recorder.h"
@@ -186,6 +187,7 @@ bool ml_cuda_resolve(void)
         __atomic_store_n(&ml_cuda_armed, wanted(), __ATOMIC_RELAXED);
         /* Pairs with the acquire load above: the tables are filled. */
         __atomic_store_n(&known, true, __ATOMIC_RELEASE);
+        ml_cuda_driver_learn();
     }
     dlerror(); /* the program shall not find our failures there */
     errno = saved_errno;

@@ -2,8 +2,8 @@
  *
  * Everything lies in memory that the kernel clears in a forked child, which has
  * nothing of its parent's contexts. One lock guards it; it is held for
- * bookkeeping and NVML readings, never while the driver carries out a call of the
- * program's.
+ * bookkeeping, NVML readings and short questions to the driver, never while the
+ * driver carries out a call of the program's, nor while the loader is asked.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -80,9 +80,11 @@ struct ml_cuda_pool {
     bool ended; /* destroyed; its last blocks may still be live */
 };
 
+enum ml_book_start { ML_BOOK_NOT_STARTED, ML_BOOK_STARTING, ML_BOOK_STARTED };
+
 struct ml_cuda_state {
     struct ml_lock lock;
-    bool started;
+    _Atomic uint32_t start;    /* enum ml_book_start */
     unsigned devices;          /* that NVML knows */
     _Atomic uint32_t underway; /* calls that may change what a device holds */
     uint32_t blocks_used;
@@ -98,5 +100,10 @@ struct ml_cuda_state {
     struct ml_cuda_block blocks[ML_CUDA_BLOCK_SLOTS];
     struct ml_cuda_item items[ML_CUDA_ITEMS_MAX];
 };
+
+static inline bool ml_cuda_is_started(const struct ml_cuda_state *book)
+{
+    return atomic_load_explicit(&book->start, memory_order_acquire) == ML_BOOK_STARTED;
+}
 
 #endif

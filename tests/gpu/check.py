@@ -264,19 +264,29 @@ def beside_sanitizer(lab):
     assert summary["allocations"] > 0, "nothing was recorded"
 
 
+def same_answers(lab, name):
+    """Compiles a program; it must print the same with memledger as without."""
+    program = lab.path(name)
+    library = re.search(r"=> (\S+/libcuda\.so\.1)", must(["ldconfig", "-p"]).stdout)
+    path = library.group(1) if library else "/usr/local/nvidia/lib64/libcuda.so.1"
+    must([need_program("gcc"), "-o", program, os.path.join(HERE, name + ".c"), path])
+    alone = must([program]).stdout
+    for options in ((), ("--cuda=injection",), ("--heap",)):
+        _, done = lab.record(name, [program], *options)
+        assert done.stdout == alone, f"{options}:\n{done.stdout}\nwithout memledger:\n{alone}"
+    print("  " + alone.strip().replace("\n", "\n  "))
+
+
 @check
 def wrong_use(lab):
     """A program that uses CUDA wrongly gets the same error codes"""
-    program = lab.path("misuse")
-    gcc = need_program("gcc")
-    library = re.search(r"=> (\S+/libcuda\.so\.1)", must(["ldconfig", "-p"]).stdout)
-    path = library.group(1) if library else "/usr/local/nvidia/lib64/libcuda.so.1"
-    must([gcc, "-o", program, os.path.join(HERE, "misuse.c"), path])
-    alone = must([program]).stdout
-    for options in ((), ("--cuda=injection",), ("--heap",)):
-        _, done = lab.record("misuse", [program], *options)
-        assert done.stdout == alone, f"{options}:\n{done.stdout}\nwithout memledger:\n{alone}"
-    print("  " + alone.strip().replace("\n", "\n  "))
+    same_answers(lab, "misuse")
+
+
+@check
+def graph_capture(lab):
+    """Capturing a stream that allocates gives the same answers"""
+    same_answers(lab, "graph_capture")
 
 
 # ---- Sampling --------------------------------------------------------------------

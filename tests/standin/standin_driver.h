@@ -148,6 +148,9 @@ struct standin_graph;
 struct standin_stream;
 struct standin_graph *standin_stream_capture(struct standin_stream *stream);
 
+/* For a call that breaks captures under way, unless its thread said that it may. */
+int standin_unsafe_call(void);
+
 /* An empty graph. The caller owns it. */
 struct standin_graph *standin_graph_new(void);
 

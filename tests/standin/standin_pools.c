@@ -271,6 +271,9 @@ STANDIN_ENTRY(cuMemPoolGetAttribute, struct pool *pool, unsigned attribute, void
     int status = standin_lock();
     if (status)
         return status;
+    status = standin_unsafe_call();
+    if (status)
+        return standin_unlock(status);
     if (exists(pool) && attribute >= REUSE_FIRST && attribute < ATTRIBUTES)
         memcpy(ret_value, &pool->values[attribute], value_bytes(attribute));
     else

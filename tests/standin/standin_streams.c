@@ -130,6 +130,28 @@ STANDIN_ENTRY(cuStreamGetId, struct standin_stream *stream, unsigned long long *
 
 /* ---- Capture ------------------------------------------------------------------------ */
 
+#define CAPTURE_RELAXED 2
+
+static unsigned captures;        /* under way */
+static bool captures_broken;     /* all of them, by an unsafe call */
+static __thread int thread_mode; /* 0: what is unsafe while anybody captures */
+
+STANDIN_ENTRY(cuThreadExchangeStreamCaptureMode, int *mode)
+{
+    int before = thread_mode;
+    thread_mode = *mode;
+    *mode = before;
+    return CUDA_SUCCESS;
+}
+
+int standin_unsafe_call(void)
+{
+    if (!captures || thread_mode == CAPTURE_RELAXED)
+        return CUDA_SUCCESS;
+    captures_broken = true;
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+}
+
 STANDIN_ENTRY(cuStreamBeginCapture_v2, struct standin_stream *stream, int mode)
 {
     (void)mode;
@@ -139,6 +161,7 @@ STANDIN_ENTRY(cuStreamBeginCapture_v2, struct standin_stream *stream, int mode)
     if (is_default(stream) || stream->capture)
         return standin_unlock(CUDA_ERROR_INVALID_VALUE);
     stream->capture = standin_graph_new();
+    captures++;
     return standin_unlock(CUDA_SUCCESS);
 }
 
@@ -151,6 +174,7 @@ STANDIN_ENTRY(cuStreamBeginCaptureToGraph, struct standin_stream *stream,
     if (is_default(stream) || stream->capture)
         return standin_unlock(CUDA_ERROR_INVALID_VALUE);
     stream->capture = graph;
+    captures++;
     return standin_unlock(CUDA_SUCCESS);
 }
 
@@ -163,6 +187,11 @@ STANDIN_ENTRY(cuStreamEndCapture, struct standin_stream *stream, struct standin_
         return standin_unlock(CUDA_ERROR_INVALID_VALUE);
     *ret_graph = stream->capture;
     stream->capture = NULL;
+    captures--;
+    if (captures_broken) {
+        captures_broken = captures > 0;
+        return standin_unlock(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    }
     return standin_unlock(CUDA_SUCCESS);
 }
 

@@ -225,7 +225,6 @@ SAME(cuStreamWriteValue64, standin_nothing)
 SAME(cuStreamWriteValue64_ptsz, standin_nothing)
 SAME(cuStreamWriteValue64_v2, standin_nothing)
 SAME(cuStreamWriteValue64_v2_ptsz, standin_nothing)
-SAME(cuThreadExchangeStreamCaptureMode, standin_nothing)
 
 /* For addresses of 32 bits, or left out. */
 SAME(cuArray3DCreate, standin_unsupported)

@@ -218,6 +218,13 @@ def test_graphs():
          "graph-launch:3:1", "sync:1", "graph-end:3", "graph-trim")
 
 
+def test_call_before_init():
+    """What fails before cuInit says nothing about which device is which."""
+    done = steps("retain", "init", "retain", "alloc:100M", CUDA_VISIBLE_DEVICES=1)
+    equal([line["result"] for line in done.said], [3, 0, 0, 0], "results")
+    check_book(book(done, "end", "cuda:1"), "on the second device")
+
+
 def test_code():
     """Lazily loaded code costs at its first launch."""
     equal(left("module:5M").get("kernels and modules"), None, "loaded, not launched")
