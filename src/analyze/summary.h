@@ -17,7 +17,8 @@
 #include "vec.h"
 
 struct ml_summary_opts {
-    size_t top; /* scopes and labels to list */
+    size_t top;                       /* scopes and labels to list */
+    const struct ml_level_caps *caps; /* NULL: none */
 };
 
 /* One set of figures, of whatever it belongs to. */

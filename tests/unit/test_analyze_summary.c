@@ -161,10 +161,11 @@ static void runs_stand_by_their_increase(void **state)
                                         {"b", "b.mled", &s[1]},
                                         {"c", "c.mled", &s[2]},
                                         {"d", "d.mled", &s[3]}};
+    struct ml_error err = {0};
     struct ml_compare c;
 
     (void)state;
-    assert_int_equal(ml_compare(inputs, 4, &c), 0);
+    assert_int_equal(ml_compare(inputs, 4, NULL, &c, &err), 0);
     assert_string_equal(c.runs.items[0].name, "a");
     assert_string_equal(c.runs.items[1].name, "c");
     assert_string_equal(c.runs.items[2].name, "d");
@@ -186,10 +187,11 @@ static void from_nothing_has_no_percentage(void **state)
 {
     struct ml_summary s[] = {fake_summary(0, 0), fake_summary(100, 1)};
     struct ml_compare_input inputs[] = {{"a", "a", &s[0]}, {"b", "b", &s[1]}};
+    struct ml_error err = {0};
     struct ml_compare c;
 
     (void)state;
-    assert_int_equal(ml_compare(inputs, 2, &c), 0);
+    assert_int_equal(ml_compare(inputs, 2, NULL, &c, &err), 0);
     assert_true(isinf(c.runs.items[1].peak.percent));
     assert_true(c.runs.items[0].peak.percent == 0);
     ml_compare_release(&c);
