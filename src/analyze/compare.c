@@ -47,6 +47,7 @@ static int add_runs(const struct ml_compare_input *inputs, size_t count, struct 
             .live = ml_change_of(s->counted.live_bytes, first->counted.live_bytes),
             .allocations = ml_change_of(s->counted.allocations, first->counted.allocations),
             .duration = ml_change_of(s->duration_ns, first->duration_ns),
+            .left_bytes = s->counted.left_bytes,
             .peak_time_ns = s->counted.peak_time_ns,
             .health = &s->health,
         };

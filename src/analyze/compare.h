@@ -20,6 +20,7 @@ struct ml_compare_run {
     const char *file;
     size_t given; /* its place among the runs given, 0 is the one compared with */
     struct ml_change peak, live, allocations, duration;
+    uint64_t left_bytes; /* never freed, without the driver's own */
     uint64_t peak_time_ns;
     const struct ml_health *health; /* in the summary given */
 };

@@ -43,7 +43,7 @@ static void fill_totals(const struct ml_replay *at_end, struct ml_summary *ret)
     ret->health = ml_health_of(at_end);
     for (size_t i = 0; i < at_end->spaces.len; i++)
         if (at_end->spaces.items[i].counted)
-            ml_figures_add(&ret->counted, &at_end->spaces.items[i]);
+            ml_figures_add(&ret->counted, trace, &at_end->spaces.items[i]);
     ret->counted.peak_bytes = at_end->bytes.peak_bytes;
     ret->counted.peak_time_ns = at_end->bytes.peak_time_ns;
 }

@@ -53,7 +53,7 @@ static int put_runs(const struct ml_compare *c, const struct ml_style *style, st
         ml_table_cell(&t, run->name);
         ml_cells_bytes(&t, style, run->peak.value);
         change_cells(&t, style, i, &run->peak);
-        ml_cells_bytes(&t, style, run->live.value);
+        ml_cells_bytes(&t, style, run->left_bytes);
         ml_cells_count(&t, run->allocations.value);
         ml_cells_time(&t, run->duration.value);
     }
