@@ -367,6 +367,7 @@ static int run_program(struct run *run, char **argv)
         .quiet = run->opts.quiet,
         .heap = run->opts.heap,
         .sample_only = run->opts.sample_only,
+        .cuda_injection = run->opts.cuda == ML_CUDA_INJECTION,
         .obstacle = run->obstacle,
         .collector_killed = WIFSIGNALED(run->collector_status),
     };

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cuda_spaces.h"
 #include "descendants.h"
 #include "merge.h"
 #include "nanoseconds.h"
@@ -475,6 +476,18 @@ static void publish_progress(struct ml_collector *c)
     atomic_store_explicit(&page->running, running(c), memory_order_relaxed);
 }
 
+static bool has_gpu_memory(const struct ml_dict *dict)
+{
+    for (size_t i = 0; i < dict->by_tag[ML_DEF_SPACE].len; i++) {
+        const struct ml_def *space = &dict->by_tag[ML_DEF_SPACE].items[i];
+        const char *device = ml_dict_text(dict, (uint32_t)space->fields[ML_SPACE_DEVICE]);
+
+        if (strncmp(device, ML_CUDA_DEVICE_PREFIX, strlen(ML_CUDA_DEVICE_PREFIX)) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* One round: hellos, records, ends. Returns the number of words read. */
 static uint64_t round_once(struct ml_collector *c)
 {
@@ -569,5 +582,6 @@ int ml_collector_run(struct ml_collector *c)
     ml_symbols_define(&c->stage);
     r = ml_trace_writer_close(&c->writer);
     publish_progress(c);
+    atomic_store(&page->gpu_memory, has_gpu_memory(&c->dict));
     return r;
 }

@@ -11,6 +11,8 @@
 #ifndef ML_CUDA_SPACES_H
 #define ML_CUDA_SPACES_H
 
+#define ML_CUDA_DEVICE_PREFIX "cuda:"
+
 #define ML_CUDA_MEMORY "cuda memory"   /* cuMemAlloc, cuMemAllocPitch */
 #define ML_CUDA_VIRTUAL "cuda virtual" /* cuMemCreate, by address once mapped */
 #define ML_CUDA_ARRAYS "cuda arrays"   /* arrays and mipmaps */

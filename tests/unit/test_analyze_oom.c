@@ -61,7 +61,7 @@ static int run_stats(const struct ml_trace *trace)
 
 static int print(void *ctx, const struct ml_event_view *view)
 {
-    return ml_event_text(view, &style, ctx);
+    return ml_event_text(view, &style, 18, ctx);
 }
 
 static int run_events(const struct ml_trace *trace)
