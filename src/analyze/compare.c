@@ -8,9 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "compare_samples.h"
 #include "event_names.h"
 
-static struct ml_change change(uint64_t value, uint64_t first)
+struct ml_change ml_change_of(uint64_t value, uint64_t first)
 {
     struct ml_change c = {.value = value, .difference = (int64_t)(value - first)};
 
@@ -42,10 +43,11 @@ static int add_runs(const struct ml_compare_input *inputs, size_t count, struct 
             .name = inputs[i].name,
             .file = inputs[i].file,
             .given = i,
-            .peak = change(s->counted.peak_bytes, first->counted.peak_bytes),
-            .live = change(s->counted.live_bytes, first->counted.live_bytes),
-            .allocations = change(s->counted.allocations, first->counted.allocations),
-            .duration = change(s->duration_ns, first->duration_ns),
+            .peak = ml_change_of(s->counted.peak_bytes, first->counted.peak_bytes),
+            .live = ml_change_of(s->counted.live_bytes, first->counted.live_bytes),
+            .allocations = ml_change_of(s->counted.allocations, first->counted.allocations),
+            .duration = ml_change_of(s->duration_ns, first->duration_ns),
+            .left_bytes = s->counted.left_bytes,
             .peak_time_ns = s->counted.peak_time_ns,
             .health = &s->health,
         };
@@ -95,25 +97,49 @@ static int add_category(const struct ml_compare_input *inputs, uint8_t category,
         uint64_t bytes = at_peak(inputs[ret->runs.items[i].given].summary, category);
         uint64_t difference = bytes > first ? bytes - first : first - bytes;
 
-        c.at_peak[i] = change(bytes, first);
+        c.at_peak[i] = ml_change_of(bytes, first);
         c.largest_change = ml_max_u64(c.largest_change, difference);
         any |= bytes > 0;
     }
     return any ? ml_vec_push(&ret->categories, c) : 0;
 }
 
-int ml_compare(const struct ml_compare_input *inputs, size_t count, struct ml_compare *ret)
+/* ---- Levels ------------------------------------------------------------ */
+
+static int add_levels(const struct ml_level_caps *caps, struct ml_compare *ret)
+{
+    uint32_t cursor = 0, level;
+    const char *device;
+
+    while ((device = ml_level_caps_next(caps, &cursor, &level)))
+        if (ml_vec_push(&ret->levels, ((struct ml_compare_level){device, ml_level_name(level)})) <
+            0)
+            return -ENOMEM;
+    return 0;
+}
+
+/* ---- The whole --------------------------------------------------------- */
+
+int ml_compare(const struct ml_compare_input *inputs, size_t count,
+               const struct ml_level_caps *caps, struct ml_compare *ret, struct ml_error *err)
 {
     int r;
 
     *ret = (struct ml_compare){0};
+    r = ml_compare_check(inputs, count, &ret->by_samples, err);
+    if (r < 0)
+        return r;
     r = add_runs(inputs, count, ret);
     for (uint8_t category = 0; r == 0 && category < ML_CATEGORIES; category++)
         r = add_category(inputs, category, ret);
+    if (r == 0)
+        r = add_levels(caps, ret);
+    if (r == 0 && ret->by_samples)
+        r = ml_compare_samples(inputs, ret);
     if (ret->categories.len > 1)
         qsort(ret->categories.items, ret->categories.len, sizeof(*ret->categories.items),
               by_change);
-    return r;
+    return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
 }
 
 void ml_compare_release(struct ml_compare *compare)
@@ -121,5 +147,7 @@ void ml_compare_release(struct ml_compare *compare)
     ml_arena_release(&compare->arena);
     ml_vec_release(&compare->runs);
     ml_vec_release(&compare->categories);
+    ml_vec_release(&compare->levels);
+    ml_vec_release(&compare->sampled);
     *compare = (struct ml_compare){0};
 }

@@ -5,6 +5,7 @@
 #ifndef ML_ANALYZE_COMPARE_H
 #define ML_ANALYZE_COMPARE_H
 
+#include "level_caps.h"
 #include "summary.h"
 
 /* A value of a run beside the first run's. */
@@ -19,6 +20,7 @@ struct ml_compare_run {
     const char *file;
     size_t given; /* its place among the runs given, 0 is the one compared with */
     struct ml_change peak, live, allocations, duration;
+    uint64_t left_bytes; /* never freed, without the driver's own */
     uint64_t peak_time_ns;
     const struct ml_health *health; /* in the summary given */
 };
@@ -30,11 +32,26 @@ struct ml_compare_category {
     uint64_t largest_change;   /* among the runs, without its sign */
 };
 
+/* What was sampled: the most in use on a GPU, or the RSS of the largest process. */
+struct ml_compare_sampled {
+    const char *name;
+    struct ml_change *peak; /* one per run, in the order of `runs` */
+};
+
+/* A device that is counted at a lower level than a run alone would be. */
+struct ml_compare_level {
+    const char *device;
+    const char *level;
+};
+
 struct ml_compare {
     struct ml_arena arena;
     ML_VEC(struct ml_compare_run) runs; /* the first, then the largest increase of the peak first */
     ML_VEC(struct ml_compare_category) categories; /* largest change first */
-    double worst_increase_percent;                 /* of the peak; negative when all are smaller */
+    ML_VEC(struct ml_compare_level) levels;
+    bool by_samples; /* no run has allocations: what was sampled is compared */
+    ML_VEC(struct ml_compare_sampled) sampled; /* then; GPUs first */
+    double worst_increase_percent;             /* of a peak; negative when all are smaller */
 };
 
 struct ml_compare_input {
@@ -42,10 +59,13 @@ struct ml_compare_input {
     const struct ml_summary *summary;
 };
 
-/* Compares two runs or more. The inputs must outlive the result.
+/* Compares two runs or more. The inputs must outlive the result, and so must `caps`,
+ * under which they were summarized (NULL: none).
  * @ret    to be released, after a failure too
- * @return 0 or -ENOMEM */
-int ml_compare(const struct ml_compare_input *inputs, size_t count, struct ml_compare *ret);
+ * @return 0; -EINVAL when some runs have allocations and others samples alone; or
+ *         -ENOMEM */
+int ml_compare(const struct ml_compare_input *inputs, size_t count,
+               const struct ml_level_caps *caps, struct ml_compare *ret, struct ml_error *err);
 void ml_compare_release(struct ml_compare *compare);
 
 #endif

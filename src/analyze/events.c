@@ -166,8 +166,11 @@ int ml_events(const struct ml_trace *trace, const struct ml_events_opts *opts,
         result = ml_cursor_open(trace, 0, opts->to_ns, &cursor, err);
     if (result == 0)
         result = read_all(&r, cursor, visit, ctx, err);
-    if (ret_health)
+    if (ret_health) {
         *ret_health = ml_health_of(&r.replay);
+        /* Who asks for a part does not learn that the whole has nothing. */
+        ret_health->empty &= !opts->limit && !opts->kinds && opts->to_ns == UINT64_MAX;
+    }
     ml_cursor_free(cursor);
     ml_buf_release(&r.path);
     ml_buf_release(&r.place);

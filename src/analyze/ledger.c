@@ -9,11 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda_spaces.h"
 #include "ledger_book.h"
 #include "ledger_scan.h"
 #include "ledger_tree.h"
-
-#define GPU_PREFIX "cuda:"
 
 /* ---- One device -------------------------------------------------------- */
 
@@ -175,7 +174,7 @@ static int add_device(const struct ml_ledger_scan *scan,
 
 static bool is_gpu(const char *name)
 {
-    return strncmp(name, GPU_PREFIX, strlen(GPU_PREFIX)) == 0;
+    return strncmp(name, ML_CUDA_DEVICE_PREFIX, strlen(ML_CUDA_DEVICE_PREFIX)) == 0;
 }
 
 static bool is_asked(const char *name, const char *asked)
@@ -183,7 +182,7 @@ static bool is_asked(const char *name, const char *asked)
     if (strcmp(name, asked) == 0)
         return is_gpu(name) || strcmp(name, ML_LEDGER_HOST) == 0;
     return is_gpu(name) && asked[0] && asked[strspn(asked, "0123456789")] == '\0' &&
-           strcmp(name + strlen(GPU_PREFIX), asked) == 0;
+           strcmp(name + strlen(ML_CUDA_DEVICE_PREFIX), asked) == 0;
 }
 
 static enum ml_ledger_use most_use(const struct ml_ledger_scan *scan)
@@ -207,6 +206,7 @@ static bool is_wanted(const struct ml_ledger_scan *scan, const struct ml_ledger_
     return device->use != ML_LEDGER_NONE || device->kept[ML_KEPT_LATEST].sample.event > 0;
 }
 
+/* @asked  NULL: the GPUs that the program used */
 static int no_device(const struct ml_ledger_scan *scan, const char *asked, struct ml_error *err)
 {
     char known[256] = "";
@@ -216,6 +216,16 @@ static int no_device(const struct ml_ledger_scan *scan, const char *asked, struc
         if (is_gpu(scan->devices.items[i].name))
             used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", used ? ", " : "",
                                      scan->devices.items[i].name);
+    if (asked && strcmp(asked, ML_LEDGER_HOST) == 0)
+        return ml_error_set(err, -ENODEV,
+                            "nothing of the host was recorded; 'memledger run --heap' records "
+                            "malloc, and --sample-hz what is resident");
+    if (known[0] && !asked)
+        return ml_error_set(
+            err, -ENODEV,
+            "no GPU memory was recorded up to the end of this trace, and no GPU was "
+            "sampled; it names %s",
+            known);
     if (!known[0])
         return ml_error_set(err, -ENODEV,
                             "no GPU memory was recorded; 'memledger summary' shows the memory of "
@@ -244,7 +254,7 @@ static int add_devices(const struct ml_ledger_scan *scan, const struct ml_ledger
         else if (!opts->device && scan->devices.items[i].use == ML_LEDGER_CONTEXT)
             ret->bare_devices++;
     if (r == 0 && ret->devices.len == 0)
-        return no_device(scan, opts->device ? opts->device : "", err);
+        return no_device(scan, opts->device, err);
     if (ret->devices.len > 1)
         qsort(ret->devices.items, ret->devices.len, sizeof(*ret->devices.items), by_name);
     return r;

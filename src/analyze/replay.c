@@ -211,8 +211,14 @@ static ML_ALWAYS_INLINE int feed(struct ml_replay *r, const struct ml_event *eve
 
 int ml_replay_init(struct ml_replay *replay, const struct ml_trace *trace)
 {
+    return ml_replay_init_capped(replay, trace, NULL);
+}
+
+int ml_replay_init_capped(struct ml_replay *replay, const struct ml_trace *trace,
+                          const struct ml_level_caps *caps)
+{
     *replay = (struct ml_replay){.trace = trace};
-    return ml_replay_find_levels(replay);
+    return ml_replay_find_levels(replay, caps);
 }
 
 void ml_replay_release(struct ml_replay *replay)

@@ -31,6 +31,7 @@
 #include "addr_index.h"
 #include "event.h"
 #include "intern.h"
+#include "level_caps.h"
 #include "map.h"
 #include "order.h"
 #include "trace.h"
@@ -146,6 +147,11 @@ struct ml_replay {
 /* A live table for the events of `trace`, which must outlive it.
  * @return 0 or -ENOMEM; release it in both cases */
 int ml_replay_init(struct ml_replay *replay, const struct ml_trace *trace);
+
+/* The same beside other traces: no device is counted above its cap, if one of its
+ * levels is not. */
+int ml_replay_init_capped(struct ml_replay *replay, const struct ml_trace *trace,
+                          const struct ml_level_caps *caps);
 void ml_replay_release(struct ml_replay *replay);
 
 /* @return 0, or -ENOMEM, after which the table is of no use */

@@ -11,7 +11,7 @@
 #include "live_table.h"
 #include "memledger/memledger.h"
 
-static uint32_t level_of(const struct ml_space *space)
+uint32_t ml_replay_level_of(const struct ml_space *space)
 {
     return space->level >= 1 && space->level < ML_LEVELS ? space->level : ML_LEVELS - 1;
 }
@@ -29,8 +29,26 @@ static uint64_t top_level_key(uint32_t process, int64_t device)
     return (uint64_t)process << 32 | (uint32_t)device;
 }
 
-/* Which level counts, for each device of each process: the highest it has. */
-int ml_replay_find_levels(struct ml_replay *r)
+/* The cap of a device, by its number. */
+static uint32_t cap_of(const struct ml_replay *r, const struct ml_level_caps *caps, int64_t device)
+{
+    size_t len;
+    const char *name = ml_intern_get(&r->device_names, (uint32_t)device, &len);
+    uint32_t cap = ml_level_cap(caps, name, len);
+
+    return cap ? cap : ML_LEVELS - 1;
+}
+
+/* Whether to count `level` rather than `now` (0: none yet): the highest up to the
+ * cap, or else the one that is nearest above it. */
+static bool counts_rather(uint64_t level, uint64_t now, uint64_t cap)
+{
+    if (now == 0 || (level <= cap) != (now <= cap))
+        return now == 0 || level <= cap;
+    return level <= cap ? level > now : level < now;
+}
+
+int ml_replay_find_levels(struct ml_replay *r, const struct ml_level_caps *caps)
 {
     uint32_t count = ml_trace_spaces(r->trace);
 
@@ -46,7 +64,8 @@ int ml_replay_find_levels(struct ml_replay *r)
             return -ENOMEM;
         key = top_level_key(space->process, device);
         ml_map_get(&r->top_levels, key, &top);
-        if (level_of(space) > top && ml_map_put(&r->top_levels, key, level_of(space)) < 0)
+        if (counts_rather(ml_replay_level_of(space), top, cap_of(r, caps, device)) &&
+            ml_map_put(&r->top_levels, key, ml_replay_level_of(space)) < 0)
             return -ENOMEM;
     }
     return 0;
@@ -140,7 +159,7 @@ static int64_t add_space(struct ml_replay *r, uint32_t number, uint64_t time_ns)
     const struct ml_space *space = ml_trace_space(r->trace, number);
     int64_t device = find_device(r, space);
     int64_t process = ml_replay_find_process(r, space->process, time_ns);
-    struct ml_replay_space s = {.number = number, .level = level_of(space)};
+    struct ml_replay_space s = {.number = number, .level = ml_replay_level_of(space)};
     uint64_t top = s.level;
 
     if (device < 0 || process < 0)

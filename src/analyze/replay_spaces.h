@@ -9,8 +9,11 @@
 #include "replay.h"
 
 /* Finds out which level counts, for each device of each process: the highest
- * that the trace defines. @return 0 or -ENOMEM */
-int ml_replay_find_levels(struct ml_replay *r);
+ * that the trace defines, up to the device's cap. @return 0 or -ENOMEM */
+int ml_replay_find_levels(struct ml_replay *r, const struct ml_level_caps *caps);
+
+/* The level of a space that is defined, from 1 to ML_LEVELS - 1. */
+uint32_t ml_replay_level_of(const struct ml_space *space);
 
 /* The index for a number of the trace; new ones are added.
  * @return -ENOMEM */

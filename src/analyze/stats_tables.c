@@ -88,7 +88,7 @@ int ml_stats_spaces(const struct ml_gather *g, struct ml_stats *ret)
             .counted = from->counted,
         };
 
-        ml_figures_add(&s.figures, from);
+        ml_figures_add(&s.figures, trace, from);
         s.figures.peak_bytes = from->bytes.peak_bytes;
         s.figures.peak_time_ns = from->bytes.peak_time_ns;
         if (!s.device || !s.name || ml_vec_push(&ret->spaces, s) < 0)

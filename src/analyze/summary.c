@@ -43,7 +43,7 @@ static void fill_totals(const struct ml_replay *at_end, struct ml_summary *ret)
     ret->health = ml_health_of(at_end);
     for (size_t i = 0; i < at_end->spaces.len; i++)
         if (at_end->spaces.items[i].counted)
-            ml_figures_add(&ret->counted, &at_end->spaces.items[i]);
+            ml_figures_add(&ret->counted, trace, &at_end->spaces.items[i]);
     ret->counted.peak_bytes = at_end->bytes.peak_bytes;
     ret->counted.peak_time_ns = at_end->bytes.peak_time_ns;
 }
@@ -65,9 +65,10 @@ static int fill_all(const struct ml_replay *at_peak, const struct ml_replay *at_
     return r;
 }
 
-static int init_replay(struct ml_replay *replay, const struct ml_trace *trace, struct ml_error *err)
+static int init_replay(struct ml_replay *replay, const struct ml_trace *trace,
+                       const struct ml_level_caps *caps, struct ml_error *err)
 {
-    int r = ml_replay_init(replay, trace);
+    int r = ml_replay_init_capped(replay, trace, caps);
 
     return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
 }
@@ -85,13 +86,13 @@ int ml_summarize(const struct ml_trace *trace, const struct ml_summary_opts *opt
     int r, closed;
 
     *ret = (struct ml_summary){0};
-    r = init_replay(&at_end, trace, err);
+    r = init_replay(&at_end, trace, opts->caps, err);
     at_end.on_sample = on_sample;
     at_end.ctx = &book;
     if (r == 0)
         r = ml_replay_trace(&at_end, UINT64_MAX, err);
     if (r == 0)
-        r = init_replay(&at_peak, trace, err);
+        r = init_replay(&at_peak, trace, opts->caps, err);
     if (r == 0)
         r = ml_replay_instant(&at_peak, at_end.peak_event, at_end.last_label_event, err);
     if (r == 0) {

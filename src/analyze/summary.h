@@ -17,7 +17,8 @@
 #include "vec.h"
 
 struct ml_summary_opts {
-    size_t top; /* scopes and labels to list */
+    size_t top;                       /* scopes and labels to list */
+    const struct ml_level_caps *caps; /* NULL: none */
 };
 
 /* One set of figures, of whatever it belongs to. */
@@ -27,6 +28,8 @@ struct ml_figures {
     uint64_t frees;
     uint64_t live_bytes; /* never freed: at the end, or when their process ended */
     uint64_t live_blocks;
+    uint64_t left_bytes; /* of them what the program asked for, without the driver's own */
+    uint64_t left_blocks;
     uint64_t peak_bytes;
     uint64_t peak_time_ns;
 };

@@ -7,16 +7,37 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "cuda_spaces.h"
 #include "event_names.h"
+#include "memledger/memledger.h"
 #include "summary_tables.h"
 
-void ml_figures_add(struct ml_figures *sum, const struct ml_replay_space *space)
+/* What the driver took on its own account is not the program's to free. */
+static bool is_drivers_own(const struct ml_trace *trace, const struct ml_replay_space *space)
+{
+    static const char *const own[] = {ML_CUDA_DRIVERS_OWN};
+    const char *name = ml_trace_string(trace, ml_trace_space(trace, space->number)->name, NULL);
+
+    if (space->level != MEMLEDGER_DRIVER)
+        return false;
+    for (size_t i = 0; i < ML_ARRAY_SIZE(own); i++)
+        if (strcmp(name, own[i]) == 0)
+            return true;
+    return false;
+}
+
+void ml_figures_add(struct ml_figures *sum, const struct ml_trace *trace,
+                    const struct ml_replay_space *space)
 {
     sum->allocations += space->allocations;
     sum->allocated_bytes += space->allocated_bytes;
     sum->frees += space->frees;
     sum->live_bytes += space->bytes.live_bytes;
     sum->live_blocks += space->live_blocks;
+    if (is_drivers_own(trace, space))
+        return;
+    sum->left_bytes += space->bytes.live_bytes;
+    sum->left_blocks += space->live_blocks;
 }
 
 static void set_peak(struct ml_figures *figures, const struct ml_gauge *gauge)
@@ -35,9 +56,9 @@ static void fill_device(const struct ml_replay *replay, size_t device, struct ml
         if (s->device != device)
             continue;
         d->has_level[s->level] = true;
-        ml_figures_add(&d->levels[s->level], s);
+        ml_figures_add(&d->levels[s->level], replay->trace, s);
         if (s->counted)
-            ml_figures_add(&d->counted, s);
+            ml_figures_add(&d->counted, replay->trace, s);
     }
     set_peak(&d->counted, &replay->devices.items[device].bytes);
     for (size_t level = 0; level < ML_LEVELS; level++)
@@ -105,7 +126,7 @@ static void fill_process(const struct ml_replay *replay, uint32_t number,
     seen = &replay->processes.items[index];
     for (uint32_t s = seen->first_space; s > 0; s = replay->spaces.items[s - 1].next_of_process)
         if (replay->spaces.items[s - 1].counted)
-            ml_figures_add(&p->counted, &replay->spaces.items[s - 1]);
+            ml_figures_add(&p->counted, replay->trace, &replay->spaces.items[s - 1]);
     set_peak(&p->counted, &seen->bytes);
     if (seen->ended)
         p->end_ns = seen->end_ns;

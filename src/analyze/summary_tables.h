@@ -10,7 +10,8 @@
 #include "summary.h"
 
 /* Adds the figures of a space to a sum; the peak of the sum is set elsewhere. */
-void ml_figures_add(struct ml_figures *sum, const struct ml_replay_space *space);
+void ml_figures_add(struct ml_figures *sum, const struct ml_trace *trace,
+                    const struct ml_replay_space *space);
 
 int ml_summary_devices(const struct ml_replay *replay, struct ml_summary *ret);
 int ml_summary_processes(const struct ml_replay *replay, struct ml_summary *ret);

@@ -41,7 +41,7 @@ int ml_timeline(const struct ml_trace *trace, const struct ml_timeline_opts *opt
                 struct ml_timeline *ret, struct ml_error *err)
 {
     struct reader reader = {0};
-    int r = ml_replay_init(&reader.replay, trace);
+    int r = ml_replay_init_capped(&reader.replay, trace, opts->caps);
 
     ml_timeline_begin(&reader.builder, trace, opts, ret);
     if (r < 0)

@@ -11,8 +11,9 @@
 #include "replay.h"
 
 struct ml_timeline_opts {
-    size_t buckets;   /* at least 1 */
-    uint64_t span_ns; /* time that all buckets cover; 0: the run */
+    size_t buckets;                   /* at least 1 */
+    uint64_t span_ns;                 /* time that all buckets cover; 0: the run */
+    const struct ml_level_caps *caps; /* NULL: none */
 };
 
 struct ml_timeline_bucket {

@@ -33,6 +33,8 @@ static const struct ml_option options[] = {
 struct runs {
     size_t count;
     const char *const *files;
+    struct ml_trace **traces;
+    struct ml_level_caps caps;
     struct ml_summary *summaries;
     struct ml_compare_input *inputs;
     const char **names;
@@ -41,10 +43,11 @@ struct runs {
 
 static int alloc_runs(struct runs *runs)
 {
+    runs->traces = calloc(runs->count, sizeof(struct ml_trace *));
     runs->summaries = calloc(runs->count, sizeof(*runs->summaries));
     runs->inputs = calloc(runs->count, sizeof(*runs->inputs));
     runs->names = calloc(runs->count, sizeof(*runs->names));
-    if (!runs->summaries || !runs->inputs || !runs->names)
+    if (!runs->traces || !runs->summaries || !runs->inputs || !runs->names)
         return -ENOMEM;
     return ml_run_names(runs->files, runs->count, &runs->arena, runs->names);
 }
@@ -53,23 +56,33 @@ static void release_runs(struct runs *runs)
 {
     for (size_t i = 0; runs->summaries && i < runs->count; i++)
         ml_summary_release(&runs->summaries[i]);
+    for (size_t i = 0; runs->traces && i < runs->count; i++)
+        ml_trace_free(runs->traces[i]);
+    ml_level_caps_release(&runs->caps);
+    free(runs->traces);
     free(runs->summaries);
     free(runs->inputs);
     free(runs->names);
     ml_arena_release(&runs->arena);
 }
 
-static int summarize_run(struct runs *runs, size_t i, const struct compare_opts *opts)
+/* All are opened first: together they decide at which level a device is counted. */
+static int open_run(struct runs *runs, size_t i, const struct compare_opts *opts)
 {
-    const struct ml_summary_opts summary_opts = {.top = 0};
-    struct ml_trace *trace = ml_report_open(runs->files[i], &opts->report);
-    struct ml_error err = {0};
-    int r;
-
-    if (!trace)
+    runs->traces[i] = ml_report_open(runs->files[i], &opts->report);
+    if (!runs->traces[i])
         return ML_EXIT_FAILURE;
-    r = ml_summarize(trace, &summary_opts, &runs->summaries[i], &err);
-    ml_trace_free(trace);
+    if (ml_level_caps_add(&runs->caps, runs->traces[i]) < 0)
+        return ml_report_fail(&(struct ml_error){0});
+    return ML_EXIT_OK;
+}
+
+static int summarize_run(struct runs *runs, size_t i)
+{
+    const struct ml_summary_opts summary_opts = {.caps = &runs->caps};
+    struct ml_error err = {0};
+    int r = ml_summarize(runs->traces[i], &summary_opts, &runs->summaries[i], &err);
+
     runs->inputs[i] = (struct ml_compare_input){
         .name = runs->names[i],
         .file = runs->files[i],
@@ -82,7 +95,8 @@ static int summarize_run(struct runs *runs, size_t i, const struct compare_opts 
 static bool can_be_judged(const struct ml_compare_run *run)
 {
     const struct ml_health *h = run->health;
-    const char *why = h->empty            ? "no allocation was recorded; was --heap forgotten?"
+    const char *why = h->empty ? "no allocation was recorded; was --heap forgotten? Runs with "
+                                 "--sample-only are judged by their samples"
                       : h->cut_short      ? "the recording ended abruptly"
                       : h->damaged_blocks ? "parts of it are damaged"
                       : h->lost > 0       ? "events were lost"
@@ -113,15 +127,18 @@ static int print_comparison(const struct runs *runs, const struct compare_opts *
     struct ml_error err = {0};
     struct ml_compare compare;
     struct ml_buf out;
-    int status;
+    int status, r = ml_compare(runs->inputs, runs->count, &runs->caps, &compare, &err);
 
     ml_buf_init(&out);
-    if (ml_compare(runs->inputs, runs->count, &compare) < 0 ||
-        (opts->report.json ? ml_compare_json(&compare, &out)
-                           : ml_compare_text(&compare, &style, &out)) < 0)
+    if (r == 0)
+        r = opts->report.json ? ml_compare_json(&compare, &out)
+                              : ml_compare_text(&compare, &style, &out);
+    if (r < 0) {
         status = ml_report_fail(&err);
-    else
+        status = r == -EINVAL ? ML_EXIT_USAGE : status;
+    } else {
         status = ml_report_write(&out);
+    }
     if (status == ML_EXIT_OK && opts->fail_percent >= 0)
         status = judge(&compare, opts->fail_percent);
     ml_compare_release(&compare);
@@ -145,7 +162,9 @@ static int run(int argc, char **argv)
     if (alloc_runs(&runs) < 0)
         status = ml_report_fail(&(struct ml_error){0});
     for (size_t i = 0; status == ML_EXIT_OK && i < runs.count; i++)
-        status = summarize_run(&runs, i, &opts);
+        status = open_run(&runs, i, &opts);
+    for (size_t i = 0; status == ML_EXIT_OK && i < runs.count; i++)
+        status = summarize_run(&runs, i);
     if (status == ML_EXIT_OK)
         status = print_comparison(&runs, &opts);
     release_runs(&runs);

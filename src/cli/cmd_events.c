@@ -77,6 +77,7 @@ static const struct ml_option options[] = {
 struct printer {
     bool as_json;
     struct ml_style style;
+    size_t space_width;
     struct ml_buf out;
     struct ml_json json;
     uint64_t shown;
@@ -102,7 +103,7 @@ static int print_event(void *ctx, const struct ml_event_view *view)
         r = ml_buf_puts(&p->out, "\n"); /* a line for each */
         ml_event_json(view, &p->json);
     } else {
-        r = ml_event_text(view, &p->style, &p->out);
+        r = ml_event_text(view, &p->style, p->space_width, &p->out);
     }
     if (r == 0 && p->out.len >= FLUSH_BYTES)
         r = flush(p);
@@ -112,7 +113,7 @@ static int print_event(void *ctx, const struct ml_event_view *view)
 static int begin(struct printer *p, const char *file)
 {
     if (!p->as_json)
-        return ml_events_text_head(&p->out);
+        return ml_events_text_head(p->space_width, &p->out);
     ml_json_init(&p->json, &p->out, false);
     ml_json_begin_object(&p->json);
     ml_json_kv_cstr(&p->json, "file", file);
@@ -160,7 +161,9 @@ static int unknown_kind(const char *name)
 static int list_events(const struct ml_trace *trace, const char *file,
                        const struct events_opts *opts, const struct ml_events_opts *filter)
 {
-    struct printer p = {.as_json = opts->report.json, .style = ml_report_style(&opts->report)};
+    struct printer p = {.as_json = opts->report.json,
+                        .style = ml_report_style(&opts->report),
+                        .space_width = ml_events_space_width(trace)};
     struct ml_health health = {0};
     struct ml_error err = {0};
     int r;
@@ -198,6 +201,8 @@ static int run(int argc, char **argv)
         .max_bytes = opts.max_bytes,
         .limit = (uint64_t)opts.limit,
     };
+    if (opts.from_ns > opts.to_ns)
+        return ml_verb_usage_error(&ml_verb_events, "--from is later than --to");
     if (opts.kinds && ml_events_parse_kinds(opts.kinds, &filter.kinds, &unknown) < 0)
         return unknown_kind(unknown);
     file = ml_report_operand(&ml_verb_events, argc, argv, first);

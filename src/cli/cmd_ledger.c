@@ -96,6 +96,10 @@ static int print_ledger(const struct ml_trace *trace, const char *file,
     if (r == 0)
         r = opts->report.json ? ml_ledger_json(&ledger, file, &out)
                               : ml_ledger_text(&ledger, file, &style, &out);
+    if (r < 0) {                     /* what is missing may be why */
+        ledger.health.empty = false; /* the failure tells */
+        ml_report_warn(&ledger.health, NULL);
+    }
     status = r < 0 ? ml_report_fail(&err) : ml_report_write(&out);
     if (status == ML_EXIT_OK && opts->fail_percent >= 0)
         status = judge(&ledger, opts->fail_percent);

@@ -11,6 +11,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "event_names.h"
 #include "io.h"
 #include "plot_series.h"
 #include "report_command.h"
@@ -70,6 +71,7 @@ struct plot {
     const struct plot_opts *opts;
     struct ml_plot_opts picture;
     size_t count, buckets;
+    struct ml_level_caps caps;
     const char *const *files;
     struct ml_trace **traces;
     struct ml_plot_run *runs;
@@ -103,7 +105,8 @@ static const char *title_of(const struct plot *p)
     if (p->opts->title)
         return p->opts->title;
     if (p->count > 1)
-        return p->runs[0].sampled.sample_only ? "Memory in use over time" : "Live memory over time";
+        return ml_plot_run_is_sampled(&p->runs[0]) ? "Memory in use over time"
+                                                   : "Live memory over time";
     return command && *command ? command : p->names[0];
 }
 
@@ -139,6 +142,7 @@ static void release_plot(struct plot *p)
             ml_sample_curves_release(&p->runs[i].sampled);
         }
     }
+    ml_level_caps_release(&p->caps);
     free(p->traces);
     free(p->runs);
     ml_vec_release(&p->series);
@@ -146,16 +150,31 @@ static void release_plot(struct plot *p)
     ml_arena_release(&p->arena);
 }
 
-/* All are opened first: the longest run decides what a bucket is. */
+/* On standard error: a picture has no place for it. */
+static void tell_levels(const struct ml_level_caps *caps)
+{
+    uint32_t cursor = 0, level;
+    const char *device;
+
+    while ((device = ml_level_caps_next(caps, &cursor, &level)))
+        fprintf(stderr,
+                "memledger: %s is counted at the level %s, the highest that all runs have\n",
+                device, ml_level_name(level));
+}
+
+/* All are opened first: the longest run decides what a bucket is, and together they
+ * decide at which level a device is counted. */
 static int read_runs(struct plot *p)
 {
-    struct ml_timeline_opts opts = {.buckets = p->buckets};
+    struct ml_timeline_opts opts = {.buckets = p->buckets, .caps = &p->caps};
     struct ml_error err = {0};
 
     for (size_t i = 0; i < p->count; i++) {
         p->traces[i] = ml_report_open(p->files[i], &p->opts->report);
         if (!p->traces[i])
             return ML_EXIT_FAILURE;
+        if (ml_level_caps_add(&p->caps, p->traces[i]) < 0)
+            return ml_report_fail(&err);
         opts.span_ns = ml_max_u64(opts.span_ns, ml_trace_info(p->traces[i])->end_ns);
     }
     for (size_t i = 0; i < p->count; i++) {
@@ -167,6 +186,7 @@ static int read_runs(struct plot *p)
             return ml_report_fail(&err);
         ml_report_warn(&run->timeline.health, p->count > 1 ? p->names[i] : NULL);
     }
+    tell_levels(&p->caps);
     if (ml_plot_choose(p->runs, p->count, &p->series) < 0)
         return ml_report_fail(&err);
     return ML_EXIT_OK;
@@ -234,7 +254,7 @@ static int plot_runs(struct plot *p)
     if (status != ML_EXIT_OK)
         return status;
     p->picture.title = title_of(p);
-    p->picture.what = p->runs[0].sampled.sample_only ? "memory in use" : "live memory";
+    p->picture.what = ml_plot_run_is_sampled(&p->runs[0]) ? "memory in use" : "live memory";
     return draw(p);
 }
 

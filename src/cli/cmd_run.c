@@ -212,13 +212,19 @@ static int start_collector(struct run *run, char **argv, struct ml_error *err)
     return r;
 }
 
+/* Something happened that the collector should see now. */
+static void wake_collector(struct ml_session *page)
+{
+    atomic_fetch_add(&page->doorbell, 1);
+    syscall(SYS_futex, &page->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
 static void stop_collector(struct run *run)
 {
     struct ml_session *page = run->session.page;
 
     atomic_store(&page->finish, 1);
-    atomic_fetch_add(&page->doorbell, 1);
-    syscall(SYS_futex, &page->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+    wake_collector(page);
     if (!run->collector_ended)
         waitpid(run->collector, &run->collector_status, 0);
     run->collector_ended = true;
@@ -256,6 +262,7 @@ static int wait_for_program(struct run *run)
             program_status = status;
             atomic_store(&run->session.page->program_status, (uint32_t)status);
             atomic_store(&run->session.page->program_ended, 1);
+            wake_collector(run->session.page);
         } else if (pid == run->collector) {
             run->collector_ended = true;
             run->collector_status = status;
@@ -360,6 +367,7 @@ static int run_program(struct run *run, char **argv)
         .quiet = run->opts.quiet,
         .heap = run->opts.heap,
         .sample_only = run->opts.sample_only,
+        .cuda_injection = run->opts.cuda == ML_CUDA_INJECTION,
         .obstacle = run->obstacle,
         .collector_killed = WIFSIGNALED(run->collector_status),
     };

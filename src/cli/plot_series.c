@@ -32,16 +32,22 @@ static const struct ml_sample_curve *main_curve(const struct ml_sample_curves *s
     return best;
 }
 
+bool ml_plot_run_is_sampled(const struct ml_plot_run *run)
+{
+    return (run->sampled.sample_only || run->timeline.health.empty) && main_curve(&run->sampled);
+}
+
 static int add_one_of_several(const struct ml_plot_run *run, ml_plot_series_list *ret)
 {
-    const struct ml_sample_curve *c = run->sampled.sample_only ? main_curve(&run->sampled) : NULL;
+    const struct ml_sample_curve *c =
+        ml_plot_run_is_sampled(run) ? main_curve(&run->sampled) : NULL;
 
     return add(ret, run->name, c ? &c->timeline : &run->timeline, false);
 }
 
 static int add_alone(const struct ml_plot_run *run, ml_plot_series_list *ret)
 {
-    bool only = run->sampled.sample_only && main_curve(&run->sampled);
+    bool only = ml_plot_run_is_sampled(run);
     int r = only ? 0 : add(ret, run->name, &run->timeline, false);
 
     for (size_t i = 0; r == 0 && i < run->sampled.list.len; i++) {

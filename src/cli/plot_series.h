@@ -17,6 +17,9 @@ struct ml_plot_run {
 
 typedef ML_VEC(struct ml_plot_series) ml_plot_series_list;
 
+/* Whether the run has samples to draw and no allocations. */
+bool ml_plot_run_is_sampled(const struct ml_plot_run *run);
+
 /* One curve for each run: what was allocated, or what was sampled where nothing
  * else was recorded. A run that is alone shows more: beside its allocations what
  * the driver says of the devices that they are on, or all that was sampled.

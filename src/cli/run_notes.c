@@ -27,13 +27,14 @@ void ml_progress_show(struct ml_progress *p, const struct ml_session *page)
 {
     char time[32], events[32], bytes[32];
     uint64_t elapsed = ml_clock_ns(CLOCK_MONOTONIC) - p->start_ns;
+    uint64_t event_count = atomic_load(&page->events);
     uint32_t running = atomic_load(&page->running);
 
     if (!p->wanted || elapsed < QUIET_NS)
         return;
-    fprintf(stderr, "\r\033[Kmemledger: %s, %s events, %s on disk, %u process%s\r",
-            ml_format_duration_ns(time, elapsed),
-            ml_format_count(events, (int64_t)atomic_load(&page->events)),
+    fprintf(stderr, "\r\033[Kmemledger: %s, %s event%s, %s on disk, %u process%s\r",
+            ml_format_duration_ns(time, elapsed), ml_format_count(events, (int64_t)event_count),
+            event_count == 1 ? "" : "s",
             ml_format_bytes(bytes, (int64_t)atomic_load(&page->file_bytes), ML_UNIT_AUTO), running,
             running == 1 ? "" : "es");
     p->shown = true;
@@ -56,8 +57,10 @@ static void note_unrecorded(const struct ml_run_result *result, const struct ml_
                 "ulimit -v, -f and -n\n",
                 unrecorded, unrecorded == 1 ? " was" : "es were");
     else if (!atomic_load(&page->processes) && !result->obstacle && !result->collector_killed)
-        fprintf(stderr, "memledger: nothing was recorded: the recorder could not start in the "
-                        "program; see ulimit -v and -n\n");
+        fprintf(stderr, "memledger: nothing was recorded: %s\n",
+                result->cuda_injection
+                    ? "the program never started CUDA, which --cuda=injection waits for"
+                    : "the recorder could not start in the program; see ulimit -v and -n");
 }
 
 static void note_trouble(const struct ml_run_result *result, const struct ml_session *page)
@@ -141,4 +144,6 @@ void ml_run_note(const struct ml_run_result *result, const struct ml_session *pa
                 "memledger: the program reported nothing by itself; --heap records malloc\n");
     note_samples(page);
     fprintf(stderr, "memledger: next: memledger summary %s\n", result->trace);
+    if (atomic_load(&page->gpu_memory))
+        fprintf(stderr, "memledger:   or: memledger ledger %s\n", result->trace);
 }

@@ -27,7 +27,8 @@ struct ml_run_result {
     bool quiet;
     bool heap;
     bool sample_only;
-    bool obstacle; /* it was said before that the program cannot be recorded */
+    bool cuda_injection; /* the CUDA driver was to load the recorder */
+    bool obstacle;       /* it was said before that the program cannot be recorded */
     bool collector_killed;
 };
 

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cuda_spaces.h"
 #include "descendants.h"
 #include "merge.h"
 #include "nanoseconds.h"
@@ -28,8 +29,10 @@
 /* A partly filled block is written after this long, so that little is lost if
  * we are killed. */
 #define SAVE_NS 1000000000u
-/* How often to look whether processes and threads are still there. */
+/* How often to look whether threads are still there, and whether processes are: a
+ * process's end is told as when it was found. */
 #define CHECK_NS 100000000u
+#define LOOK_NS 2000000u
 
 /* A hello as it came. */
 struct greeting {
@@ -48,7 +51,7 @@ struct ml_collector {
     struct ml_stage stage;
     struct ml_merge merge;
     uint64_t saved_ns;
-    uint64_t checked_ns;
+    uint64_t checked_ns, looked_ns;
     uint64_t idle_ns;
     pid_t launcher;
     int program_fd; /* -1: it is gone, or the kernel has no such descriptors */
@@ -198,10 +201,14 @@ static struct ml_target *new_target(struct ml_collector *c, const struct greetin
     struct ml_target *t;
 
     if (before) {
+        if (!before->dead)
+            before->end_ns = start_ns;
         before->gone = before->replaced = true;
         forget_samples(c, before);
     }
     t = ml_target_new(&g->hello, g->pid, parent, how, start_ns, &c->dict);
+    if (t)
+        t->end_ns = c->ticks.ns; /* it may be dead already */
     if (t && ml_vec_push(&c->stage.targets, t)) {
         ml_target_free(t);
         return NULL;
@@ -302,9 +309,10 @@ static bool settle_target(struct ml_collector *c, struct ml_target *t, bool chec
 
 static void look_after(struct ml_collector *c, struct ml_target *t)
 {
-    t->dead = t->dead || !ml_target_running(t);
-    if (!t->dead)
-        t->alive_ns = c->ticks.ns;
+    if (t->dead || ml_target_running(t))
+        return;
+    t->dead = true;
+    t->end_ns = c->ticks.ns;
 }
 
 /* Whether a hello of the same process waits: of a later image, or of more rings. */
@@ -344,10 +352,13 @@ static uint64_t wait_status(const struct ml_collector *c, const struct ml_target
 static void settle(struct ml_collector *c)
 {
     bool check = !c->checked_ns || c->ticks.ns - c->checked_ns > CHECK_NS;
+    bool look = check || c->ticks.ns - c->looked_ns > LOOK_NS;
     size_t kept = 0;
 
     if (check)
         c->checked_ns = c->ticks.ns;
+    if (look)
+        c->looked_ns = c->ticks.ns;
     for (size_t i = 0; i < c->stage.own.len; i++)
         ml_source_note_lost(&c->stage, c->stage.own.items[i]);
     if (check && c->sample_only)
@@ -357,7 +368,7 @@ static void settle(struct ml_collector *c)
         bool was_gone = t->gone;            /* and a pass was made since */
         if (t->dead && !speaks_later(c, t)) /* and the socket was read since */
             t->gone = true;
-        if (check && !t->gone)
+        if (look && !t->gone)
             look_after(c, t);
         if (settle_target(c, t, check && !t->gone) && was_gone && status_known(c, t)) {
             ml_target_note_end(&c->stage, t, wait_status(c, t));
@@ -381,6 +392,9 @@ static void see_off_the_dead(struct ml_collector *c, const struct ml_hello *hell
         struct ml_target *t = c->stage.targets.items[i];
         t->gone = t->gone || (t->dead && !speaks_later(c, t));
         any |= t->gone;
+        /* When it was found may be later than the first records of the new one. */
+        if (t->gone)
+            t->end_ns = ml_min_u64(t->end_ns, ml_ticks_ns(&c->ticks, hello->clock));
     }
     if (!any)
         return;
@@ -460,6 +474,18 @@ static void publish_progress(struct ml_collector *c)
     atomic_store_explicit(&page->lost, c->stage.lost + c->writer.lost, memory_order_relaxed);
     atomic_store_explicit(&page->write_error, -c->writer.error, memory_order_relaxed);
     atomic_store_explicit(&page->running, running(c), memory_order_relaxed);
+}
+
+static bool has_gpu_memory(const struct ml_dict *dict)
+{
+    for (size_t i = 0; i < dict->by_tag[ML_DEF_SPACE].len; i++) {
+        const struct ml_def *space = &dict->by_tag[ML_DEF_SPACE].items[i];
+        const char *device = ml_dict_text(dict, (uint32_t)space->fields[ML_SPACE_DEVICE]);
+
+        if (strncmp(device, ML_CUDA_DEVICE_PREFIX, strlen(ML_CUDA_DEVICE_PREFIX)) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* One round: hellos, records, ends. Returns the number of words read. */
@@ -556,5 +582,6 @@ int ml_collector_run(struct ml_collector *c)
     ml_symbols_define(&c->stage);
     r = ml_trace_writer_close(&c->writer);
     publish_progress(c);
+    atomic_store(&page->gpu_memory, has_gpu_memory(&c->dict));
     return r;
 }

@@ -63,14 +63,14 @@ struct ml_target_library {
 
 struct ml_target {
     uint32_t pid;
-    uint32_t process;  /* number in the trace */
-    int pidfd;         /* -1 where the kernel has none */
-    bool dead;         /* but what it said before may still lie in the socket */
-    bool gone;         /* dead or replaced by exec: drain once more and forget */
-    bool replaced;     /* by exec, or by a later process with the same pid */
-    uint64_t alive_ns; /* when it was last seen running */
-    bool own;          /* none: the collector's own samples; they belong to no thread */
-    bool foreign;      /* in another pid namespace: its thread ids mean nothing here */
+    uint32_t process; /* number in the trace */
+    int pidfd;        /* -1 where the kernel has none */
+    bool dead;        /* but what it said before may still lie in the socket */
+    bool gone;        /* dead or replaced by exec: drain once more and forget */
+    bool replaced;    /* by exec, or by a later process with the same pid */
+    uint64_t end_ns;  /* when it was found dead, or gave its place to another */
+    bool own;         /* none: the collector's own samples; they belong to no thread */
+    bool foreign;     /* in another pid namespace: its thread ids mean nothing here */
     char role[16];
     bool sets_servers; /* its settings are for the servers, for now */
     ML_VEC(struct ml_target_set) sets;

@@ -98,7 +98,7 @@ void ml_target_note_lost(struct ml_stage *stage, struct ml_target *t)
 void ml_target_note_end(struct ml_stage *stage, struct ml_target *t, uint64_t status)
 {
     struct ml_event ev = {
-        .kind = ML_PROCESS_END, .time_ns = t->alive_ns, .args = {t->process, status}};
+        .kind = ML_PROCESS_END, .time_ns = t->end_ns, .args = {t->process, status}};
 
     stage->own_events++;
     emit(stage, t, &ev);

@@ -11,6 +11,8 @@
 #ifndef ML_CUDA_SPACES_H
 #define ML_CUDA_SPACES_H
 
+#define ML_CUDA_DEVICE_PREFIX "cuda:"
+
 #define ML_CUDA_MEMORY "cuda memory"   /* cuMemAlloc, cuMemAllocPitch */
 #define ML_CUDA_VIRTUAL "cuda virtual" /* cuMemCreate, by address once mapped */
 #define ML_CUDA_ARRAYS "cuda arrays"   /* arrays and mipmaps */
@@ -22,6 +24,9 @@
 #define ML_CUDA_LIMITS "cuda limits"     /* cuCtxSetLimit: stack, printf, heap */
 #define ML_CUDA_ROUNDING "cuda rounding" /* allocations rounded up to pages */
 #define ML_CUDA_OTHER "cuda other"       /* streams, events, first copies and fills */
+/* All of the second group. */
+#define ML_CUDA_DRIVERS_OWN                                                                        \
+    ML_CUDA_CONTEXT, ML_CUDA_MODULES, ML_CUDA_LIMITS, ML_CUDA_ROUNDING, ML_CUDA_OTHER
 
 /* Blocks inside the pools above, at the level of blocks. */
 #define ML_CUDA_ASYNC "cuda async" /* cuMemAllocAsync and its kin */

@@ -81,6 +81,7 @@ struct ml_session {
     _Atomic uint32_t processes;  /* seen so far */
     _Atomic uint32_t running;    /* of them */
     _Atomic int32_t write_error; /* errno of the first failed write */
+    _Atomic uint32_t gpu_memory; /* 1: there is memory of a GPU; set before the collector ends */
 
     /* Samples, which are not among the events. The rest is written before the
      * collector ends. */

@@ -21,6 +21,19 @@ static void change_json(const struct ml_change *change, const char *key, struct 
     ml_json_kv_double(json, name, change->percent);
 }
 
+static void sampled_json(const struct ml_compare *c, size_t run, struct ml_json *json)
+{
+    ml_json_key(json, "by_sample");
+    ml_json_begin_array(json);
+    for (size_t i = 0; i < c->sampled.len; i++) {
+        ml_json_begin_object(json);
+        ml_json_kv_cstr(json, "sampled", c->sampled.items[i].name);
+        change_json(&c->sampled.items[i].peak[run], "peak_bytes", json);
+        ml_json_end_object(json);
+    }
+    ml_json_end_array(json);
+}
+
 static void run_json(const struct ml_compare *c, size_t i, struct ml_json *json)
 {
     const struct ml_compare_run *run = &c->runs.items[i];
@@ -44,7 +57,22 @@ static void run_json(const struct ml_compare *c, size_t i, struct ml_json *json)
         ml_json_end_object(json);
     }
     ml_json_end_array(json);
+    if (c->by_samples)
+        sampled_json(c, i, json);
     ml_json_end_object(json);
+}
+
+static void levels_json(const struct ml_compare *c, struct ml_json *json)
+{
+    ml_json_key(json, "lowered_levels");
+    ml_json_begin_array(json);
+    for (size_t i = 0; i < c->levels.len; i++) {
+        ml_json_begin_object(json);
+        ml_json_kv_cstr(json, "device", c->levels.items[i].device);
+        ml_json_kv_cstr(json, "level", c->levels.items[i].level);
+        ml_json_end_object(json);
+    }
+    ml_json_end_array(json);
 }
 
 int ml_compare_json(const struct ml_compare *compare, struct ml_buf *out)
@@ -54,6 +82,8 @@ int ml_compare_json(const struct ml_compare *compare, struct ml_buf *out)
     ml_json_init(&json, out, true);
     ml_json_begin_object(&json);
     ml_json_kv_double(&json, "worst_increase_percent", compare->worst_increase_percent);
+    ml_json_kv_bool(&json, "by_samples", compare->by_samples);
+    levels_json(compare, &json);
     ml_json_key(&json, "runs");
     ml_json_begin_array(&json);
     for (size_t i = 0; i < compare->runs.len; i++)

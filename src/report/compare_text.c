@@ -27,6 +27,19 @@ static void bytes_change_cell(struct ml_table *t, const struct ml_style *style,
     ml_table_cellf(t, "%s%s", change->difference > 0 ? "+" : "", text);
 }
 
+/* What a run changed, or nothing for the one that it is compared with. */
+static void change_cells(struct ml_table *t, const struct ml_style *style, size_t run,
+                         const struct ml_change *change)
+{
+    if (run == 0) {
+        ml_table_cell(t, "");
+        ml_table_cell(t, "");
+    } else {
+        bytes_change_cell(t, style, change);
+        percent_cell(t, change);
+    }
+}
+
 static int put_runs(const struct ml_compare *c, const struct ml_style *style, struct ml_buf *out)
 {
     static const char *const titles[] = {"run",          ">peak",        ">change",  "",
@@ -39,18 +52,48 @@ static int put_runs(const struct ml_compare *c, const struct ml_style *style, st
 
         ml_table_cell(&t, run->name);
         ml_cells_bytes(&t, style, run->peak.value);
-        if (i == 0) {
-            ml_table_cell(&t, "");
-            ml_table_cell(&t, "");
-        } else {
-            bytes_change_cell(&t, style, &run->peak);
-            percent_cell(&t, &run->peak);
-        }
-        ml_cells_bytes(&t, style, run->live.value);
+        change_cells(&t, style, i, &run->peak);
+        ml_cells_bytes(&t, style, run->left_bytes);
         ml_cells_count(&t, run->allocations.value);
         ml_cells_time(&t, run->duration.value);
     }
     return ml_cells_print(&t, 0, out, style);
+}
+
+static int put_levels(const struct ml_compare *c, struct ml_buf *out)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < c->levels.len; i++) {
+        r = ml_report_safe(out, c->levels.items[i].device);
+        if (r == 0)
+            r = ml_buf_printf(out, " is counted at the level %s, the highest that all runs have.\n",
+                              c->levels.items[i].level);
+    }
+    return r;
+}
+
+/* Instead of the runs' allocations, where there are none. */
+static int put_sampled(const struct ml_compare *c, const struct ml_style *style, struct ml_buf *out)
+{
+    static const char *const titles[] = {"sampled", "run", ">peak", ">change", "", ">duration"};
+    struct ml_table t;
+    int r = ml_buf_puts(out, "No run has allocations; these are the highest samples, of all that "
+                             "is in use on a GPU\nand of the resident memory (RSS) of the largest "
+                             "process.\n\n");
+
+    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    for (size_t i = 0; i < c->sampled.len; i++)
+        for (size_t run = 0; run < c->runs.len; run++) {
+            const struct ml_change *change = &c->sampled.items[i].peak[run];
+
+            ml_table_cell(&t, run == 0 ? c->sampled.items[i].name : "");
+            ml_table_cell(&t, c->runs.items[run].name);
+            ml_cells_bytes(&t, style, change->value);
+            change_cells(&t, style, run, change);
+            ml_cells_time(&t, c->runs.items[run].duration.value);
+        }
+    return ml_cells_print(&t, r, out, style);
 }
 
 /* One line per category and run, since runs may be many. */
@@ -69,13 +112,7 @@ static int put_categories(const struct ml_compare *c, const struct ml_style *sty
             ml_table_cell(&t, run == 0 ? c->categories.items[i].name : "");
             ml_table_cell(&t, c->runs.items[run].name);
             ml_cells_bytes(&t, style, change->value);
-            if (run == 0) {
-                ml_table_cell(&t, "");
-                ml_table_cell(&t, "");
-            } else {
-                bytes_change_cell(&t, style, change);
-                percent_cell(&t, change);
-            }
+            change_cells(&t, style, run, change);
         }
     return ml_cells_print(&t, r, out, style);
 }
@@ -88,7 +125,9 @@ int ml_compare_text(const struct ml_compare *compare, const struct ml_style *sty
     for (size_t i = 0; r == 0 && i < compare->runs.len; i++)
         r = ml_health_text(compare->runs.items[i].health, compare->runs.items[i].name, style, out);
     if (r == 0)
-        r = put_runs(compare, style, out);
+        r = compare->by_samples ? put_sampled(compare, style, out) : put_runs(compare, style, out);
+    if (r == 0)
+        r = put_levels(compare, out);
     if (r == 0 && compare->categories.len > 0)
         r = put_categories(compare, style, out);
     return r;

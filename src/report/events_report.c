@@ -14,19 +14,37 @@
 /* Columns are as wide as their contents mostly are; a longer one moves the rest
  * of its line, since lines are written before the next event is known. */
 #define BEFORE_SPACE "%15s  %-15s  %-11s  "
-#define SPACE_WIDTH 18
+#define SPACE_WIDTH_MIN 18
+#define SPACE_WIDTH_MAX 40
 #define AFTER_SPACE "  %-14s  %10s  "
 /* A C++ function can have a name of thousands of characters; JSON has all. */
 #define NAME_MAX_WIDTH 80
 #define CUT "\xe2\x80\xa6"
 
-int ml_events_text_head(struct ml_buf *out)
+size_t ml_events_space_width(const struct ml_trace *trace)
 {
-    return ml_buf_printf(out, BEFORE_SPACE "%-*s" AFTER_SPACE "%s\n", "time", "process/thread",
-                         "kind", SPACE_WIDTH, "space", "address", "size", "scope");
+    size_t widest = SPACE_WIDTH_MIN;
+
+    for (uint32_t i = 0; i < ml_trace_spaces(trace); i++) {
+        const struct ml_space *space = ml_trace_space(trace, i);
+        const char *device = ml_trace_string(trace, space->device, NULL);
+        const char *name = ml_trace_string(trace, space->name, NULL);
+        size_t width =
+            ml_utf8_width(device, strlen(device)) + ml_utf8_width(name, strlen(name)) + 1;
+
+        if (space->level != 0 && width > widest)
+            widest = width;
+    }
+    return widest < SPACE_WIDTH_MAX ? widest : SPACE_WIDTH_MAX;
 }
 
-static int space_text(const struct ml_event_view *v, struct ml_buf *out)
+int ml_events_text_head(size_t space_width, struct ml_buf *out)
+{
+    return ml_buf_printf(out, BEFORE_SPACE "%-*s" AFTER_SPACE "%s\n", "time", "process/thread",
+                         "kind", (int)space_width, "space", "address", "size", "scope");
+}
+
+static int space_text(const struct ml_event_view *v, size_t space_width, struct ml_buf *out)
 {
     size_t begin = out->len, width;
     int r = 0;
@@ -39,8 +57,8 @@ static int space_text(const struct ml_event_view *v, struct ml_buf *out)
             r = ml_report_safe(out, v->space);
     }
     width = ml_utf8_width((const char *)out->data + begin, out->len - begin);
-    if (r == 0 && width < SPACE_WIDTH)
-        r = ml_buf_fill(out, ' ', SPACE_WIDTH - width);
+    if (r == 0 && width < space_width)
+        r = ml_buf_fill(out, ' ', space_width - width);
     return r;
 }
 
@@ -120,7 +138,8 @@ static int asker_text(const struct ml_stack_view *stack, const char *before, str
     return r;
 }
 
-int ml_event_text(const struct ml_event_view *v, const struct ml_style *style, struct ml_buf *out)
+int ml_event_text(const struct ml_event_view *v, const struct ml_style *style, size_t space_width,
+                  struct ml_buf *out)
 {
     char time[32], thread[32] = "", address[32] = "", size[32] = "";
     int r;
@@ -135,7 +154,7 @@ int ml_event_text(const struct ml_event_view *v, const struct ml_style *style, s
         ml_format_bytes(size, (int64_t)v->bytes, style->unit);
     r = ml_buf_printf(out, BEFORE_SPACE, time, thread, v->kind);
     if (r == 0)
-        r = space_text(v, out);
+        r = space_text(v, space_width, out);
     if (r == 0)
         r = ml_buf_printf(out, AFTER_SPACE, address, size);
     if (r == 0)

@@ -23,8 +23,8 @@ static int put_totals(const struct page *p, const char *file)
     int r = ml_report_safe(p->out, file);
 
     if (r == 0)
-        r = ml_buf_printf(p->out, "\n%s events in %s, %s per second, %.2f bytes each on disk\n\n",
-                          ml_format_count(a, (int64_t)s->events),
+        r = ml_buf_printf(p->out, "\n%s event%s in %s, %s per second, %.2f bytes each on disk\n\n",
+                          ml_format_count(a, (int64_t)s->events), s->events == 1 ? "" : "s",
                           ml_format_duration_ns(b, (int64_t)s->duration_ns),
                           ml_format_count(c, (int64_t)s->events_per_second), s->bytes_per_event);
     if (r == 0)

@@ -32,7 +32,9 @@ static int device_line(const struct ml_sampled_device *d, const struct ml_style 
     if (!d->peak_used.known)
         return 0;
     ml_buf_init(&name);
-    r = ml_report_safe(&name, d->is_host ? "host" : d->device);
+    r = ml_buf_puts(&name, ""); /* a damaged trace may have a device without a name */
+    if (r == 0)
+        r = ml_report_safe(&name, d->is_host ? "host" : d->device);
     if (r == 0)
         r = ml_summary_line(
             out, (const char *)name.data,

@@ -11,7 +11,9 @@
 #include "health_report.h"
 #include "event_names.h"
 #include "summary_samples.h"
+#include "utf8.h"
 
+#define VALUE_END 25       /* column where the values of the head end, less the space before */
 #define PROCESSES_SHOWN 20 /* --json lists all */
 
 struct page {
@@ -30,16 +32,20 @@ static int put_origin(const struct page *p, const char *file)
 
     if (r < 0)
         return r;
-    return ml_buf_printf(p->out, ": %s, %s events, %s on disk\n\n",
+    return ml_buf_printf(p->out, ": %s, %s event%s, %s on disk\n\n",
                          ml_format_duration_ns(duration, (int64_t)p->s->duration_ns),
                          ml_format_count(events, (int64_t)p->s->events),
+                         p->s->events == 1 ? "" : "s",
                          ml_format_bytes(bytes, (int64_t)p->s->file_bytes, ML_UNIT_AUTO));
 }
 
 int ml_summary_line(struct ml_buf *out, const char *name, const char *value, const char *fmt, ...)
 {
     va_list args;
-    int r = ml_buf_printf(out, "%-13s %12s  ", name, value);
+    size_t width = ml_utf8_width(name, strlen(name));
+    /* A long name takes from the room before the value. */
+    int room = width < VALUE_END ? (int)(VALUE_END - width) : 0;
+    int r = ml_buf_printf(out, "%s %*s  ", name, room, value);
 
     va_start(args, fmt);
     if (r == 0)
@@ -48,19 +54,59 @@ int ml_summary_line(struct ml_buf *out, const char *name, const char *value, con
     return r < 0 ? r : ml_buf_puts(out, "\n");
 }
 
+static int put_peak(const struct page *p, const char *name, const struct ml_figures *f)
+{
+    char bytes[32], time[32];
+
+    return ml_summary_line(p->out, name,
+                           ml_format_bytes(bytes, (int64_t)f->peak_bytes, p->style->unit), "at %s",
+                           ml_format_duration_ns(time, (int64_t)f->peak_time_ns));
+}
+
+static size_t used_devices(const struct ml_summary *s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->devices.len; i++)
+        n += s->devices.items[i].counted.peak_bytes > 0;
+    return n;
+}
+
+/* One line for each device: nobody has a memory of the size of their sum. */
+static int put_peaks(const struct page *p)
+{
+    int r = 0;
+
+    if (used_devices(p->s) < 2)
+        return put_peak(p, "peak", &p->s->counted);
+    for (size_t i = 0; r == 0 && i < p->s->devices.len; i++) {
+        const struct ml_summary_device *d = &p->s->devices.items[i];
+        struct ml_buf name;
+
+        if (d->counted.peak_bytes == 0)
+            continue;
+        ml_buf_init(&name);
+        r = ml_buf_puts(&name, "peak ");
+        if (r == 0)
+            r = ml_report_safe(&name, d->name);
+        if (r == 0)
+            r = put_peak(p, (const char *)name.data, &d->counted);
+        ml_buf_release(&name);
+    }
+    return r;
+}
+
 static int put_totals(const struct page *p)
 {
     const struct ml_figures *f = &p->s->counted;
     char a[32], b[32], c[32], d[32];
-    int r =
-        ml_summary_line(p->out, "peak", ml_format_bytes(a, (int64_t)f->peak_bytes, p->style->unit),
-                        "at %s", ml_format_duration_ns(b, (int64_t)f->peak_time_ns));
+    int r = put_peaks(p);
 
     if (r == 0)
         r = ml_summary_line(p->out, "never freed",
-                            ml_format_bytes(a, (int64_t)f->live_bytes, p->style->unit),
-                            "in %s block%s", ml_format_count(b, (int64_t)f->live_blocks),
-                            f->live_blocks == 1 ? "" : "s");
+                            ml_format_bytes(a, (int64_t)f->left_bytes, p->style->unit),
+                            "in %s block%s", ml_format_count(b, (int64_t)f->left_blocks),
+                            f->left_blocks == 1 ? "" : "s");
     if (r == 0)
         r = ml_summary_line(p->out, "allocations", ml_format_count(a, (int64_t)f->allocations),
                             "%s in all; frees %s; events lost %s",
@@ -73,7 +119,7 @@ static int put_totals(const struct page *p)
                             p->s->threads == 1 ? "" : "s");
     if (r == 0 && p->s->ooms > 0)
         r = ml_summary_line(p->out, "out of memory", ml_format_count(a, (int64_t)p->s->ooms),
-                            "allocations were refused");
+                            "%s refused", p->s->ooms == 1 ? "allocation was" : "allocations were");
     return r;
 }
 
@@ -86,7 +132,7 @@ static void device_row(struct ml_table *t, const struct page *p, const char *dev
     ml_table_cell(t, level);
     ml_cells_bytes(t, p->style, f->peak_bytes);
     ml_cells_time(t, f->peak_time_ns);
-    ml_cells_bytes(t, p->style, f->live_bytes);
+    ml_cells_bytes(t, p->style, f->left_bytes);
     ml_cells_count(t, f->allocations);
     ml_cells_count(t, f->frees);
 }
@@ -269,7 +315,7 @@ static int put_processes(const struct page *p)
         process_end_cell(&t, process);
         ml_cells_count(&t, process->threads);
         ml_cells_bytes(&t, p->style, process->counted.peak_bytes);
-        ml_cells_bytes(&t, p->style, process->counted.live_bytes);
+        ml_cells_bytes(&t, p->style, process->counted.left_bytes);
         ml_cells_count(&t, process->counted.allocations);
         ml_table_cell(&t, process->command);
     }

@@ -58,6 +58,9 @@ CASES = {
     "not-a-trace.txt": "summary ../test_golden.py",
     "plot-png.txt": "plot -o a.png train-32.mled",
     "bad-instant.txt": "ledger --at never gpu.mled",
+    "bad-range.txt": "events --from 2s --to 1s train-32.mled",
+    "ledger-no-host.txt": "ledger --device cpu gpu.mled",
+    "ledger-cut.txt": "ledger --device 3 train-cut.mled",
     "bad-kind.txt": "events --kind aloc train-32.mled",
 }
 

@@ -153,10 +153,17 @@ def test_started_meanwhile():
     equal([s["name"] for s in trace["spaces"]], ["emitted"], "spaces")
 
 
+def link_of(pid, fd):
+    """What a descriptor is of; one may be closed while we look."""
+    try:
+        return os.readlink(f"/proc/{pid}/fd/{fd}")
+    except FileNotFoundError:
+        return ""
+
+
 def processes_held(pid):
     """How many processes it has descriptors for."""
-    links = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
-    return sum("pidfd" in link for link in links)
+    return sum("pidfd" in link_of(pid, fd) for fd in os.listdir(f"/proc/{pid}/fd"))
 
 
 def test_set_not_taken():

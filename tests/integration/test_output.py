@@ -137,6 +137,18 @@ def test_closing_note():
     contains(result.err, "the program reported nothing by itself; --heap records malloc", "note")
 
 
+def test_never_started_cuda():
+    result = run("true", options=["-f", "--cuda", "injection"])
+    contains(result.err, "nothing was recorded: the program never started CUDA", "note")
+
+
+def test_note_with_gpu_memory():
+    result = run(program("cuda_steps_linked"), "init", "retain", options=["-f"],
+                 env=harness.with_standin())
+    contains(result.err, "next: memledger summary t.mled\nmemledger:   or: memledger ledger t.mled",
+             "closing note")
+
+
 def test_streams_untouched():
     """What the program reads and prints passes through unchanged."""
     data = bytes(range(256)) * 64

@@ -151,6 +151,16 @@ def test_environment_cleared():
     equal(result.dump()["kinds"].get("alloc"), None, "allocations")
 
 
+def test_time_of_the_end():
+    """A program that does nothing for half a second lasted that long."""
+    for options in (["-f"], ["-f", "--wait"], ["-f", "--sample-hz", "0"]):
+        result = run("sleep", "0.5", options=options)
+        end = result.dump(events=True)["events"][-1]
+        equal(end["kind"], "process_end", "last event")
+        seconds = end["time"] / 1e9
+        check(0.5 <= seconds < 0.5 + harness.PATIENCE_S / 100, f"{options}: {seconds} s")
+
+
 def test_pid_namespace():
     """Threads of another pid namespace have numbers that mean nothing here."""
     unshare = ["unshare", "--pid", "--fork"]

@@ -210,6 +210,44 @@ static void a_path_that_is_too_long_loses_its_beginning(void **state)
     ml_trace_free(trace);
 }
 
+static int pass_over(void *ctx, const struct ml_event_view *view)
+{
+    (void)ctx;
+    (void)view;
+    return 0;
+}
+
+static bool looks_empty(const struct ml_trace *trace, struct ml_events_opts opts)
+{
+    struct ml_error err = {0};
+    struct ml_health health;
+
+    assert_int_equal(ml_events(trace, &opts, pass_over, NULL, &health, &err), 0);
+    return health.empty;
+}
+
+static void a_part_does_not_say_that_the_whole_is_empty(void **state)
+{
+    struct fixture f = fixture_begin();
+    struct ml_events_opts opts = ALL;
+    struct ml_trace *trace;
+
+    (void)state;
+    fixture_event(&f, (struct ml_event){.kind = ML_MARK});
+    fixture_event(&f, (struct ml_event){.kind = ML_MARK});
+    trace = fixture_open(&f);
+    assert_true(looks_empty(trace, opts));
+    opts.limit = 1;
+    assert_false(looks_empty(trace, opts));
+    opts = (struct ml_events_opts)ALL;
+    opts.to_ns = 5;
+    assert_false(looks_empty(trace, opts));
+    opts = (struct ml_events_opts)ALL;
+    opts.kinds = 1u << ML_SAMPLE;
+    assert_false(looks_empty(trace, opts));
+    ml_trace_free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +258,7 @@ int main(void)
         cmocka_unit_test(by_scope_and_by_space),
         cmocka_unit_test(the_limit_ends_the_reading),
         cmocka_unit_test(what_a_visit_returns_is_returned),
+        cmocka_unit_test(a_part_does_not_say_that_the_whole_is_empty),
         cmocka_unit_test(kinds_are_named),
         cmocka_unit_test(a_path_that_is_too_long_loses_its_beginning),
     };

@@ -135,7 +135,7 @@ static void books_hold_whatever_comes(void **state)
 
 static int print(void *ctx, const struct ml_event_view *view)
 {
-    return ml_event_text(view, &(struct ml_style){0}, ctx);
+    return ml_event_text(view, &(struct ml_style){0}, 18, ctx);
 }
 
 static void report_ledger(const struct ml_trace *trace, enum ml_ledger_at at, struct ml_buf *out)

@@ -61,7 +61,7 @@ static int run_stats(const struct ml_trace *trace)
 
 static int print(void *ctx, const struct ml_event_view *view)
 {
-    return ml_event_text(view, &style, ctx);
+    return ml_event_text(view, &style, 18, ctx);
 }
 
 static int run_events(const struct ml_trace *trace)
@@ -116,7 +116,7 @@ static int run_compare(const struct ml_trace *trace)
 
     ml_buf_init(&out);
     if (r == 0)
-        r = ml_compare(inputs, 2, &c);
+        r = ml_compare(inputs, 2, NULL, &c, &err);
     if (r == 0)
         r = ml_compare_text(&c, &style, &out);
     if (r == 0)

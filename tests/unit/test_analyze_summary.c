@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "compare.h"
+#include "cuda_spaces.h"
 #include "summary.h"
 
 static struct ml_summary summarize(struct ml_trace *trace, size_t top)
@@ -141,6 +142,31 @@ static void an_empty_trace_has_a_summary(void **state)
     ml_trace_free(trace);
 }
 
+static void the_drivers_own_is_not_left_behind(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t gpu = ml_maker_string(f.maker, "cuda:0");
+    uint32_t context = ml_maker_space(f.maker, 0, gpu, MEMLEDGER_DRIVER,
+                                      ml_maker_string(f.maker, ML_CUDA_CONTEXT));
+    uint32_t memory =
+        ml_maker_space(f.maker, 0, gpu, MEMLEDGER_DRIVER, ml_maker_string(f.maker, ML_CUDA_MEMORY));
+    struct ml_error err = {0};
+    struct ml_trace *trace;
+    struct ml_summary s;
+
+    (void)state;
+    fixture_alloc(&f, context, 0x1000, 500);
+    fixture_alloc(&f, memory, 0x8000, 30);
+    trace = fixture_open(&f);
+    assert_int_equal(ml_summarize(trace, &(struct ml_summary_opts){0}, &s, &err), 0);
+    assert_int_equal(s.counted.live_bytes, 530);
+    assert_int_equal(s.counted.left_bytes, 30);
+    assert_int_equal(s.counted.left_blocks, 1);
+    assert_int_equal(s.devices.items[0].counted.left_bytes, 30);
+    ml_summary_release(&s);
+    ml_trace_free(trace);
+}
+
 /* ---- Comparing --------------------------------------------------------- */
 
 static struct ml_summary fake_summary(uint64_t peak, uint64_t parameter)
@@ -161,10 +187,11 @@ static void runs_stand_by_their_increase(void **state)
                                         {"b", "b.mled", &s[1]},
                                         {"c", "c.mled", &s[2]},
                                         {"d", "d.mled", &s[3]}};
+    struct ml_error err = {0};
     struct ml_compare c;
 
     (void)state;
-    assert_int_equal(ml_compare(inputs, 4, &c), 0);
+    assert_int_equal(ml_compare(inputs, 4, NULL, &c, &err), 0);
     assert_string_equal(c.runs.items[0].name, "a");
     assert_string_equal(c.runs.items[1].name, "c");
     assert_string_equal(c.runs.items[2].name, "d");
@@ -186,10 +213,11 @@ static void from_nothing_has_no_percentage(void **state)
 {
     struct ml_summary s[] = {fake_summary(0, 0), fake_summary(100, 1)};
     struct ml_compare_input inputs[] = {{"a", "a", &s[0]}, {"b", "b", &s[1]}};
+    struct ml_error err = {0};
     struct ml_compare c;
 
     (void)state;
-    assert_int_equal(ml_compare(inputs, 2, &c), 0);
+    assert_int_equal(ml_compare(inputs, 2, NULL, &c, &err), 0);
     assert_true(isinf(c.runs.items[1].peak.percent));
     assert_true(c.runs.items[0].peak.percent == 0);
     ml_compare_release(&c);
@@ -204,6 +232,7 @@ int main(void)
         cmocka_unit_test(the_peak_is_taken_apart),
         cmocka_unit_test(processes_tell_how_they_ended),
         cmocka_unit_test(an_empty_trace_has_a_summary),
+        cmocka_unit_test(the_drivers_own_is_not_left_behind),
         cmocka_unit_test(runs_stand_by_their_increase),
         cmocka_unit_test(from_nothing_has_no_percentage),
     };
