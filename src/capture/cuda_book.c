@@ -12,6 +12,7 @@
 #include "cuda_actions.h"
 #include "cuda_call.h"
 #include "cuda_pools.h"
+#include "cuda_turns.h"
 #include "record.h"
 #include "recorder.h"
 #include "stack.h"
@@ -25,7 +26,8 @@ static struct ml_cuda_state *the_book;
 /* ---- Start and end ------------------------------------------------------ */
 
 /* The program's last word on its devices: the driver's own exit handlers, which
- * were there before this one, give everything back after it. */
+ * were there before this one, give everything back after it. The turn is kept
+ * meanwhile, and given back by the collector when the process has ended. */
 static void at_exit(void)
 {
     struct ml_cuda_state *book = the_book;
@@ -34,8 +36,10 @@ static void at_exit(void)
         return;
     ml_cuda_pools_look(book, 0);
     for (unsigned i = 0; i < book->devices; i++) {
-        if (book->charges[i].booked)
-            ml_cuda_sample(book, i, ML_SAMPLE_LAST);
+        if (!book->charges[i].booked)
+            continue;
+        ml_cuda_turn_begin(book, i);
+        ml_cuda_sample(book, i, ML_SAMPLE_LAST);
     }
     ml_unlock(&book->lock);
 }
@@ -103,7 +107,7 @@ void ml_cuda_open_block(struct ml_cuda_state *book, const struct ml_cuda_block *
     if (!ml_cuda_blocks_put(book, block))
         return; /* no room: its free will be unknown, so it is better not told */
     if (ml_cuda_sorts[block->sort].charged)
-        book->charges[block->device].booked += block->size;
+        ml_cuda_enter(book, block->device, (int64_t)block->size);
     book->managed_blocks += block->sort == ML_SORT_MANAGED;
     ml_record_alloc_stack(space_of(block), block->addr, block->size, block->stack);
 }
@@ -114,7 +118,7 @@ void ml_cuda_close_block(struct ml_cuda_state *book, struct ml_cuda_block *block
     *ret = *block;
     ml_cuda_blocks_remove(book, block);
     if (ml_cuda_sorts[ret->sort].charged)
-        book->charges[ret->device].booked -= ret->size;
+        ml_cuda_enter(book, ret->device, -(int64_t)ret->size);
     book->managed_blocks -= ret->sort == ML_SORT_MANAGED;
     ml_record_free(space_of(ret), (void *)(uintptr_t)ret->addr);
 }
@@ -176,6 +180,32 @@ static void sample_changed(struct ml_cuda_state *book)
     }
 }
 
+static uint32_t devices_of(const struct ml_cuda_state *book, enum ml_cuda_reach reach)
+{
+    int device = reach == ML_ALL_DEVICES ? -1 : ml_cuda_current_device();
+
+    if (reach == ML_ALL_DEVICES)
+        return (uint32_t)(((uint64_t)1 << book->devices) - 1);
+    return device < 0 ? 0 : 1u << device;
+}
+
+/* In the order of devices, so that no two processes wait for each other. */
+static void begin_turns(struct ml_cuda_state *book, uint32_t devices)
+{
+    for (unsigned i = 0; i < ML_CUDA_DEVICES_MAX; i++) {
+        if (devices >> i & 1 && ml_cuda_turn_begin(book, i) && book->charges[i].looked)
+            ml_cuda_look(book, i); /* what others did is not this call's doing */
+    }
+}
+
+static void end_turns(struct ml_cuda_state *book, uint32_t devices)
+{
+    for (unsigned i = 0; i < ML_CUDA_DEVICES_MAX; i++) {
+        if (devices >> i & 1)
+            ml_cuda_turn_end(book, i);
+    }
+}
+
 void ml_cuda_begin(struct ml_cuda_call *call)
 {
     const struct ml_cuda_plan *plan = &ml_cuda_plans[call->action];
@@ -184,9 +214,13 @@ void ml_cuda_begin(struct ml_cuda_call *call)
 
     memset(call->saved, 0, sizeof(call->saved));
     call->measured = book;
+    call->turns = 0;
     if (book) {
-        if (plan->underway)
+        if (plan->underway) {
             atomic_fetch_add_explicit(&book->underway, 1, memory_order_relaxed);
+            call->turns = devices_of(book, plan->reach);
+            begin_turns(book, call->turns);
+        }
         look_before(book, plan->reach);
         if (plan->begin)
             plan->begin(book, call);
@@ -251,6 +285,7 @@ void ml_cuda_end(struct ml_cuda_call *call, int result)
     sample_changed(book);
     if (plan->underway)
         atomic_fetch_sub_explicit(&book->underway, 1, memory_order_relaxed);
+    end_turns(book, call->turns);
     ml_unlock(&book->lock);
     errno = saved_errno;
 }
