@@ -130,8 +130,8 @@ static int fill_device(const struct ml_replay *replay, const struct ml_ledger_sc
 {
     struct others others = find_others(replay->trace, scanned, sample);
     uint64_t managed;
-    int r = ml_ledger_book(replay, scanned->name, top, &device->book, arena, &device->stray_bytes,
-                           &managed);
+    int r = ml_ledger_book(replay, scanned->name, sample->left, top, &device->book, arena,
+                           &device->stray_bytes, &managed);
 
     take_sample(sample, device);
     if (r == 0)
@@ -140,6 +140,21 @@ static int fill_device(const struct ml_replay *replay, const struct ml_ledger_sc
         r = add_others(&others, device, arena);
     balance(device);
     return r;
+}
+
+/* What the driver took within a call is entered after it. */
+static uint64_t nearest_between(const struct ml_ledger_scan_device *scanned,
+                                const struct ml_ledger_sample *sample,
+                                const struct ml_ledger_device *device)
+{
+    uint64_t before = scanned->inside_ns[0], after = scanned->inside_ns[1];
+    double percent = device->unexplained_percent;
+
+    if (!device->sampled || (sample->bits & ML_SAMPLE_INSIDE) || (percent <= 1 && percent >= -1))
+        return 0;
+    if (before == 0 || after == 0)
+        return before ? before : after;
+    return sample->time_ns - before <= after - sample->time_ns ? before : after;
 }
 
 static int add_device(const struct ml_ledger_scan *scan,
@@ -163,6 +178,10 @@ static int add_device(const struct ml_ledger_scan *scan,
     if (r == 0)
         r = fill_device(&replay, scanned, &instant.sample, opts->top, &device, &ret->arena);
     ml_replay_release(&replay);
+    if (opts->at == ML_LEDGER_TIME) {
+        device.ended_ns = scanned->ended_ns;
+        device.between_ns = nearest_between(scanned, &instant.sample, &device);
+    }
     if (r == 0)
         r = ml_vec_push(&ret->devices, device);
     if (r < 0)
@@ -280,6 +299,8 @@ int ml_ledger(const struct ml_trace *trace, const struct ml_ledger_opts *opts,
     ret->command = copy_setting(trace, "command", &ret->arena);
     ret->host = copy_setting(trace, "host", &ret->arena);
     ret->start_wall_ns = ml_trace_info(trace)->start_wall_ns;
+    if (opts->at == ML_LEDGER_TIME && opts->time_ns > ml_trace_info(trace)->end_ns)
+        ret->run_ended_ns = ml_trace_info(trace)->end_ns;
     r = ml_ledger_scan(trace, opts, &scan, err);
     if (r == 0) {
         ret->health = ml_health_of(&scan.replay);

@@ -62,6 +62,8 @@ struct ml_ledger_device {
     double unexplained_percent;
     uint64_t stray_bytes; /* of blocks outside all driver allocations: not in the book */
     bool balanced;        /* entries add up, and with the remainder to used */
+    uint64_t ended_ns;    /* at a time: all processes here had ended by then; 0: not so */
+    uint64_t between_ns;  /* at a time, within a call perhaps: the nearest between two; 0: none */
 };
 
 struct ml_ledger {
@@ -70,6 +72,7 @@ struct ml_ledger {
     const char *host;
     uint64_t start_wall_ns;
     enum ml_ledger_at at;
+    uint64_t run_ended_ns; /* the time asked for is after it; 0: it is not */
     struct ml_health health;
     ML_VEC(struct ml_ledger_device) devices; /* by name */
     size_t bare_devices; /* left out: nothing but the driver's context is there */

@@ -306,10 +306,13 @@ static int fill(struct page *p)
 
 /* ---- Processes --------------------------------------------------------- */
 
-static bool has_entries(const struct ml_replay *replay, uint32_t process, int64_t device)
+static bool has_entries(const struct ml_replay *replay, uint32_t process, int64_t device,
+                        uint32_t left)
 {
     uint32_t s = replay->processes.items[process].first_space;
 
+    if (left > 0 && replay->processes.items[process].number == left - 1)
+        return false;
     for (; s > 0; s = replay->spaces.items[s - 1].next_of_process) {
         const struct ml_replay_space *space = &replay->spaces.items[s - 1];
 
@@ -362,7 +365,7 @@ static int add_process(const struct ml_replay *replay, uint32_t process, int64_t
     return r;
 }
 
-int ml_ledger_book(const struct ml_replay *replay, const char *device, size_t top,
+int ml_ledger_book(const struct ml_replay *replay, const char *device, uint32_t left, size_t top,
                    struct ml_ledger_entry *book, struct ml_arena *arena, uint64_t *ret_stray,
                    uint64_t *ret_managed)
 {
@@ -372,11 +375,11 @@ int ml_ledger_book(const struct ml_replay *replay, const char *device, size_t to
 
     *ret_stray = *ret_managed = 0;
     for (uint32_t i = 0; i < replay->processes.len; i++)
-        processes += has_entries(replay, i, index);
+        processes += has_entries(replay, i, index, left);
     for (uint32_t i = 0; i < replay->processes.len && r == 0; i++) {
         struct ml_ledger_entry *into = book;
 
-        if (!has_entries(replay, i, index))
+        if (!has_entries(replay, i, index, left))
             continue;
         if (processes > 1)
             into = process_entry(replay, i, book, arena);

@@ -22,6 +22,7 @@ struct ml_ledger_sample {
     uint64_t used, free, total;
     bool has_others;
     uint64_t others;
+    uint32_t left; /* process + 1 that has nothing left, though its end comes later */
 };
 
 struct ml_ledger_moment {

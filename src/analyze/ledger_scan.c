@@ -82,6 +82,8 @@ static int enter(struct ml_ledger_scan *scan, uint32_t space)
     if (ml_map_get(&scan->entered, key, NULL))
         return 0;
     scan->devices.items[device].running++;
+    if (scan->previous_ns <= scan->time_ns)
+        scan->devices.items[device].ended_ns = 0;
     return ml_map_put(&scan->entered, key, 1);
 }
 
@@ -179,6 +181,26 @@ static bool is_higher(const struct ml_ledger_sample *a, const struct ml_ledger_p
     return !than->open && (a->bits & ML_SAMPLE_INSIDE) > (b->bits & ML_SAMPLE_INSIDE);
 }
 
+static bool is_as_high(const struct ml_ledger_scan_device *device,
+                       const struct ml_ledger_sample *sample)
+{
+    return !device->kept[ML_KEPT_PEAK].open && !device->kept[ML_KEPT_PEAK_AGAIN].open &&
+           device->kept[ML_KEPT_PEAK].sample.used == sample->used;
+}
+
+/* Of equal peaks the one whose blocks say most. */
+static void choose_peak(struct ml_ledger_scan_device *device)
+{
+    struct ml_ledger_plateau *peak = &device->kept[ML_KEPT_PEAK];
+    const struct ml_ledger_plateau *again = &device->kept[ML_KEPT_PEAK_AGAIN];
+
+    if (again->sample.event > 0 && again->sample.used == peak->sample.used &&
+        again->most_bytes > peak->most_bytes &&
+        (again->sample.bits & ML_SAMPLE_INSIDE) >= (peak->sample.bits & ML_SAMPLE_INSIDE))
+        *peak = *again;
+    device->kept[ML_KEPT_PEAK_AGAIN] = (struct ml_ledger_plateau){0};
+}
+
 /* Of samples of one moment the same. */
 static bool is_later(const struct ml_ledger_sample *a, const struct ml_ledger_sample *b)
 {
@@ -192,6 +214,7 @@ static bool is_kept(const struct ml_ledger_scan *scan, const struct ml_ledger_sc
     switch (as) {
     case ML_KEPT_LATEST: return true;
     case ML_KEPT_PEAK: return is_higher(sample, &device->kept[as]);
+    case ML_KEPT_PEAK_AGAIN: return is_as_high(device, sample);
     case ML_KEPT_TIME:
         return sample->time_ns <= scan->time_ns && is_later(sample, &device->kept[as].sample);
     case ML_KEPT_LAST: return sample->bits & ML_SAMPLE_LAST;
@@ -214,6 +237,8 @@ static void keep(struct ml_ledger_scan *scan, struct ml_ledger_scan_device *devi
 
         if (kept->sample.bits && kept->sample.used != sample->used)
             ml_plateau_end(kept, just_before(scan));
+        if (i == ML_KEPT_PEAK_AGAIN && !kept->open)
+            choose_peak(device);
         if (is_kept(scan, device, (enum ml_ledger_kept)i, sample))
             ml_plateau_begin(kept, sample, blocks);
     }
@@ -260,6 +285,48 @@ static int on_host_sample(struct ml_ledger_scan *scan, struct ml_ledger_scan_dev
 
 /* ---- All samples ------------------------------------------------------- */
 
+/* What the driver gave to a process on the device. */
+static uint64_t given_to(const struct ml_ledger_scan *scan,
+                         const struct ml_ledger_scan_device *device, uint32_t process)
+{
+    int64_t on = ml_intern_find(&scan->replay.device_names, device->name, strlen(device->name));
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < scan->replay.spaces.len; i++) {
+        const struct ml_replay_space *s = &scan->replay.spaces.items[i];
+
+        if (s->device == on && s->level == device->base_level &&
+            scan->replay.processes.items[s->process].number == process)
+            sum += s->bytes.live_bytes;
+    }
+    return sum;
+}
+
+/* The driver takes everything back after a process's last word, and before its end
+ * is seen. */
+static void note_leaving(const struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
+                         uint32_t thread, struct ml_ledger_sample *sample)
+{
+    if (sample->bits & ML_SAMPLE_LAST) {
+        device->leaving = ml_trace_thread(scan->replay.trace, thread)->process + 1;
+        device->leaving_used = sample->used;
+    } else if (device->leaving > 0 && sample->used < device->leaving_used &&
+               device->leaving_used - sample->used >= given_to(scan, device, device->leaving - 1)) {
+        sample->left = device->leaving;
+    }
+}
+
+static void note_inside(const struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
+                        const struct ml_ledger_sample *sample)
+{
+    if (!(sample->bits & ML_SAMPLE_INSIDE))
+        return;
+    if (sample->time_ns <= scan->time_ns)
+        device->inside_ns[0] = sample->time_ns;
+    else if (device->inside_ns[1] == 0)
+        device->inside_ns[1] = sample->time_ns;
+}
+
 static int on_sample(struct ml_ledger_scan *scan, const struct ml_event *event)
 {
     int64_t index = find_device(scan, (uint32_t)event->args[0]);
@@ -286,6 +353,8 @@ static int on_sample(struct ml_ledger_scan *scan, const struct ml_event *event)
         sample.others = event->args[5];
     }
     if (sample.bits & ML_SAMPLE_USED) {
+        note_leaving(scan, device, event->thread, &sample);
+        note_inside(scan, device, &sample);
         keep(scan, device, &sample);
     } else {
         latest->has_others = sample.has_others;
@@ -303,16 +372,34 @@ static void note_end(struct ml_ledger_scan_device *device, struct ml_ledger_mome
     device->end = (struct ml_ledger_moment){last.event, time_ns};
 }
 
+/* What was sampled before an end says nothing of the time after it, unless the
+ * driver had taken everything back by then. */
+static void pass_end(struct ml_ledger_scan_device *device, uint32_t process, uint64_t time_ns,
+                     const struct ml_ledger_plateau *sampled)
+{
+    bool holds = sampled->sample.left == process + 1;
+
+    device->kept[ML_KEPT_TIME] = holds ? *sampled : (struct ml_ledger_plateau){0};
+    device->kept[ML_KEPT_TIME].open = holds;
+    if (device->running == 0)
+        device->ended_ns = time_ns;
+}
+
 static void on_process_end(struct ml_ledger_scan *scan, const struct ml_event *event)
 {
     leave_host(scan, (uint32_t)event->args[0]);
     for (uint32_t i = 0; i < scan->devices.len; i++) {
         struct ml_ledger_scan_device *device = &scan->devices.items[i];
+        struct ml_ledger_plateau sampled = device->kept[ML_KEPT_TIME];
 
         if (!ml_map_take(&scan->entered, entered_key((uint32_t)event->args[0], i), NULL))
             continue;
         device->running--;
         note_end(device, just_before(scan), event->time_ns);
+        if (event->time_ns <= scan->time_ns)
+            pass_end(device, (uint32_t)event->args[0], event->time_ns, &sampled);
+        if (device->leaving == (uint32_t)event->args[0] + 1)
+            device->leaving = 0;
         if (device->running > 0) /* the last word is another's */
             device->kept[ML_KEPT_LAST] = (struct ml_ledger_plateau){0};
     }
@@ -367,6 +454,7 @@ static void finish(struct ml_ledger_scan *scan)
         if (device->running > 0 || device->use == ML_LEDGER_NONE)
             note_end(device, now(scan, end_ns), end_ns);
         end_plateaus(device, now(scan, end_ns));
+        choose_peak(device);
     }
 }
 
@@ -444,6 +532,8 @@ struct ml_ledger_instant ml_ledger_instant(const struct ml_ledger_scan *scan,
                                            const struct ml_ledger_scan_device *device,
                                            const struct ml_ledger_opts *opts)
 {
+    uint64_t end_ns = ml_trace_info(scan->replay.trace)->end_ns;
+
     if (opts->at == ML_LEDGER_END)
         return at_end(device);
     if (opts->at == ML_LEDGER_PEAK && device->kept[ML_KEPT_PEAK].sample.event > 0)
@@ -452,5 +542,5 @@ struct ml_ledger_instant ml_ledger_instant(const struct ml_ledger_scan *scan,
         return at_most(&device->kept[ML_KEPT_BOOKED]);
     if (device->kept[ML_KEPT_TIME].sample.event > 0)
         return at_last(&device->kept[ML_KEPT_TIME]);
-    return without_sample(scan->time_event, opts->time_ns);
+    return without_sample(scan->time_event, ml_min_u64(opts->time_ns, end_ns));
 }

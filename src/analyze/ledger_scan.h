@@ -20,6 +20,7 @@ enum ml_ledger_use {
 enum ml_ledger_kept {
     ML_KEPT_LATEST,
     ML_KEPT_PEAK,       /* the most used */
+    ML_KEPT_PEAK_AGAIN, /* as much once more */
     ML_KEPT_TIME,       /* the last one up to a time */
     ML_KEPT_LAST,       /* a program's last word */
     ML_KEPT_INSIDE,     /* the last one that was read inside a program */
@@ -38,6 +39,10 @@ struct ml_ledger_scan_device {
     struct ml_ledger_plateau kept[ML_LEDGER_KEPT];
     uint64_t booked_bytes;       /* the most there was of the base level */
     struct ml_ledger_moment end; /* before all its processes ended */
+    uint32_t leaving;            /* process + 1 that has said its last word, */
+    uint64_t leaving_used;       /* and what was used then */
+    uint64_t ended_ns;           /* all had ended by the time asked for; 0: not so */
+    uint64_t inside_ns[2];       /* last reading inside up to that time, first after; 0: none */
 };
 
 struct ml_ledger_scan {

@@ -17,6 +17,7 @@
 #include "cuda_book.h"
 #include "cuda_driver.h"
 #include "cuda_pools.h"
+#include "cuda_turns.h"
 #include "cuda_virtual.h"
 
 static_assert(sizeof(struct ml_cuda_block) <= sizeof(((struct ml_cuda_call *)0)->saved),
@@ -202,7 +203,7 @@ static void end_array_create(struct ml_cuda_state *book, struct ml_cuda_call *ca
     if (!ok || device < 0)
         return;
     if (charges->looked && ml_cuda_nvml_read((unsigned)device, &r))
-        grown = (int64_t)(r.used - charges->booked) - charges->residual;
+        grown = ml_cuda_difference((unsigned)device, &r) - charges->residual;
     opened(book, call, ML_SORT_ARRAY, grown > 0 ? (uint64_t)grown : 0, stack);
 }
 
@@ -460,10 +461,12 @@ const struct ml_cuda_plan ml_cuda_plans[ML_CUDA_ACTIONS] = {
                           .end = end_register},
     [ML_CUDA_UNREGISTER] = {.begin = begin_unregister, .end = end_close},
     [ML_CUDA_ALLOC_ASYNC] = {.underway = true,
+                             .frequent = true,
                              .asks = ml_cuda_async_asks,
                              .begin = ml_cuda_async_begin,
                              .end = ml_cuda_async_end},
     [ML_CUDA_ALLOC_POOL] = {.underway = true,
+                            .frequent = true,
                             .asks = ml_cuda_async_asks,
                             .begin = ml_cuda_async_begin,
                             .end = ml_cuda_async_end},

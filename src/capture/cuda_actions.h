@@ -15,6 +15,7 @@ struct ml_cuda_plan {
     enum ml_cuda_reach reach;
     enum ml_cuda_space account; /* for what it changes there */
     bool underway;              /* it may change what a device holds */
+    bool frequent;              /* too much so to wait for other processes */
     /* Whether this call may make an entry, and who asked is of interest; NULL: never,
      * unless it reaches a device. Without the lock: unwinding takes the loader's. */
     bool (*asks)(struct ml_cuda_state *book, const struct ml_cuda_call *call);

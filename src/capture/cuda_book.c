@@ -12,6 +12,7 @@
 #include "cuda_actions.h"
 #include "cuda_call.h"
 #include "cuda_pools.h"
+#include "cuda_turns.h"
 #include "record.h"
 #include "recorder.h"
 #include "stack.h"
@@ -25,7 +26,8 @@ static struct ml_cuda_state *the_book;
 /* ---- Start and end ------------------------------------------------------ */
 
 /* The program's last word on its devices. A handler of the program's that exits
- * may have interrupted a call of this very thread. */
+ * may have interrupted a call of this very thread. The turn is kept meanwhile, and
+ * given back by the collector when the process has ended. */
 static void at_exit(void)
 {
     struct ml_cuda_state *book = the_book;
@@ -34,8 +36,10 @@ static void at_exit(void)
         return;
     ml_cuda_pools_look(book, 0);
     for (unsigned i = 0; i < book->devices; i++) {
-        if (book->charges[i].booked)
-            ml_cuda_sample(book, i, ML_SAMPLE_LAST);
+        if (!book->charges[i].booked)
+            continue;
+        ml_cuda_turn_begin(book, i);
+        ml_cuda_sample(book, i, ML_SAMPLE_LAST);
     }
     ml_unlock(&book->lock);
 }
@@ -128,7 +132,7 @@ void ml_cuda_open_block(struct ml_cuda_state *book, const struct ml_cuda_block *
     if (!ml_cuda_blocks_put(book, block))
         return; /* no room: its free will be unknown, so it is better not told */
     if (ml_cuda_sorts[block->sort].charged)
-        book->charges[block->device].booked += block->size;
+        ml_cuda_enter(book, block->device, (int64_t)block->size);
     book->managed_blocks += block->sort == ML_SORT_MANAGED;
     ml_record_alloc_stack(space_of(block), block->addr, block->size, block->stack);
 }
@@ -139,7 +143,7 @@ void ml_cuda_close_block(struct ml_cuda_state *book, struct ml_cuda_block *block
     *ret = *block;
     ml_cuda_blocks_remove(book, block);
     if (ml_cuda_sorts[ret->sort].charged)
-        book->charges[ret->device].booked -= ret->size;
+        ml_cuda_enter(book, ret->device, -(int64_t)ret->size);
     book->managed_blocks -= ret->sort == ML_SORT_MANAGED;
     ml_record_free(space_of(ret), (void *)(uintptr_t)ret->addr);
 }
@@ -201,6 +205,32 @@ static void sample_changed(struct ml_cuda_state *book)
     }
 }
 
+static uint32_t devices_of(const struct ml_cuda_state *book, enum ml_cuda_reach reach)
+{
+    int device = reach == ML_ALL_DEVICES ? -1 : ml_cuda_current_device();
+
+    if (reach == ML_ALL_DEVICES)
+        return (uint32_t)(((uint64_t)1 << book->devices) - 1);
+    return device < 0 ? 0 : 1u << device;
+}
+
+/* In the order of devices, so that no two processes wait for each other. */
+static void begin_turns(struct ml_cuda_state *book, uint32_t devices)
+{
+    for (unsigned i = 0; i < ML_CUDA_DEVICES_MAX; i++) {
+        if (devices >> i & 1 && ml_cuda_turn_begin(book, i) && book->charges[i].looked)
+            ml_cuda_look(book, i); /* what others did is not this call's doing */
+    }
+}
+
+static void end_turns(struct ml_cuda_state *book, uint32_t devices)
+{
+    for (unsigned i = 0; i < ML_CUDA_DEVICES_MAX; i++) {
+        if (devices >> i & 1)
+            ml_cuda_turn_end(book, i);
+    }
+}
+
 void ml_cuda_begin(struct ml_cuda_call *call)
 {
     const struct ml_cuda_plan *plan = &ml_cuda_plans[call->action];
@@ -209,9 +239,14 @@ void ml_cuda_begin(struct ml_cuda_call *call)
 
     memset(call->saved, 0, sizeof(call->saved));
     call->measured = book;
+    call->turns = 0;
     if (book) {
         if (plan->underway)
             atomic_fetch_add_explicit(&book->underway, 1, memory_order_relaxed);
+        if (plan->underway && !plan->frequent) {
+            call->turns = devices_of(book, plan->reach);
+            begin_turns(book, call->turns);
+        }
         look_before(book, plan->reach);
         if (plan->begin)
             plan->begin(book, call);
@@ -270,6 +305,7 @@ void ml_cuda_end(struct ml_cuda_call *call, int result)
     struct ml_cuda_state *book = the_book;
     int saved_errno = errno;
     uint32_t stack;
+    bool locked;
 
     if (!call->measured)
         return;
@@ -278,13 +314,15 @@ void ml_cuda_end(struct ml_cuda_call *call, int result)
         register_at_exit();
     if (result == OUT_OF_MEMORY)
         report_failure(call);
-    if (ml_lock_within(&book->lock, LOCK_PATIENCE_S)) {
+    locked = ml_lock_within(&book->lock, LOCK_PATIENCE_S);
+    if (locked)
         end_locked(book, call, plan, !result, stack);
-        ml_unlock(&book->lock);
-    } else {
+    else
         count_lost();
-    }
     if (plan->underway)
         atomic_fetch_sub_explicit(&book->underway, 1, memory_order_relaxed);
+    end_turns(book, call->turns);
+    if (locked)
+        ml_unlock(&book->lock);
     errno = saved_errno;
 }

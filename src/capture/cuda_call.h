@@ -70,6 +70,7 @@ struct ml_cuda_call {
     uint16_t entry;  /* enum ml_cuda_entry */
     uint16_t action; /* enum ml_cuda_action */
     bool measured;   /* begin wants end to be told */
+    uint32_t turns;  /* devices on which it has begun; a bit each */
     uintptr_t args[ML_CUDA_ARGS_MAX];
     uint64_t saved[6]; /* the action's own, from begin to end */
 };

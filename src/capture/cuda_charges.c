@@ -5,6 +5,7 @@
 #include "cuda_charges.h"
 
 #include "compiler.h"
+#include "cuda_turns.h"
 #include "record.h"
 
 static uint32_t new_item(struct ml_cuda_state *book)
@@ -32,8 +33,7 @@ static void record_removal(const struct ml_cuda_item *e, unsigned device,
 static void add(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_cause *cause,
                 uint64_t bytes)
 {
-    struct ml_cuda_charges *charges = &book->charges[device];
-    struct ml_cuda_account *account = &charges->accounts[cause->account];
+    struct ml_cuda_account *account = &book->charges[device].accounts[cause->account];
     uint32_t index = new_item(book);
     struct ml_cuda_item *e;
 
@@ -44,7 +44,7 @@ static void add(struct ml_cuda_state *book, unsigned device, const struct ml_cud
     *e = (struct ml_cuda_item){book->next_addr, bytes, cause->owner, cause->stack, account->top};
     account->top = index;
     account->bytes += bytes;
-    charges->booked += bytes;
+    ml_cuda_enter(book, device, (int64_t)bytes);
     record_item(e, device, cause->account);
 }
 
@@ -60,7 +60,7 @@ static uint64_t reduce(struct ml_cuda_state *book, unsigned device, enum ml_cuda
     record_removal(e, device, account);
     e->size -= taken;
     book->charges[device].accounts[account].bytes -= taken;
-    book->charges[device].booked -= taken;
+    ml_cuda_enter(book, device, -(int64_t)taken);
     if (e->size) {
         record_item(e, device, account);
         return taken;
@@ -127,22 +127,24 @@ static void record_sample(struct ml_cuda_state *book, unsigned device,
     book->charges[device].changed = false;
 }
 
-static int64_t difference(const struct ml_cuda_charges *charges, const struct ml_cuda_reading *r)
+/* Nobody else, thread or process, is in a call that may change the device. */
+static bool is_alone(const struct ml_cuda_state *book, unsigned device)
 {
-    return (int64_t)(r->used - charges->booked);
+    return atomic_load_explicit(&book->underway, memory_order_relaxed) <= 1 &&
+           !ml_cuda_turn_is_anothers(device);
 }
 
 void ml_cuda_look(struct ml_cuda_state *book, unsigned device)
 {
     struct ml_cuda_charges *charges = &book->charges[device];
     struct ml_cuda_reading r;
-    bool alone = atomic_load_explicit(&book->underway, memory_order_relaxed) <= 1;
+    bool alone = is_alone(book, device);
 
     if ((charges->looked && !alone) || !ml_cuda_nvml_read(device, &r))
         return;
     if (!charges->looked)
         record_sample(book, device, &r, 0); /* what was there before this process */
-    charges->residual = difference(charges, &r);
+    charges->residual = ml_cuda_difference(device, &r);
     charges->looked = true;
 }
 
@@ -154,7 +156,7 @@ uint64_t ml_cuda_let_pass(struct ml_cuda_state *book, unsigned device, uint64_t 
 
     if (!charges->looked || !ml_cuda_nvml_read(device, &r))
         return 0;
-    grown = difference(charges, &r) - charges->residual;
+    grown = ml_cuda_difference(device, &r) - charges->residual;
     if (grown <= 0)
         return 0;
     most = ml_min_u64((uint64_t)grown, most);
@@ -173,14 +175,14 @@ void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml
 {
     struct ml_cuda_charges *charges = &book->charges[device];
     struct ml_cuda_reading r;
-    bool alone = atomic_load_explicit(&book->underway, memory_order_relaxed) <= 1;
+    bool alone = is_alone(book, device);
 
     if (!charges->looked || !ml_cuda_nvml_read(device, &r))
         return;
     if (alone) {
         ml_cuda_charge(book, device, cause,
-                       within(difference(charges, &r) - charges->residual, cause));
-        charges->residual = difference(charges, &r);
+                       within(ml_cuda_difference(device, &r) - charges->residual, cause));
+        charges->residual = ml_cuda_difference(device, &r);
     }
     record_sample(book, device, &r, 0);
 }

@@ -5,7 +5,7 @@
  * cause. What the difference drifts between calls is nobody's: it stays
  * unexplained. While several threads are in calls that may change a device's
  * memory nobody can tell whose the difference is: the last of them to come back
- * gets it.
+ * gets it. Processes take turns (cuda_turns.h).
  *
  * All functions are called with the book's lock held.
  *

@@ -10,6 +10,7 @@
 #ifndef ML_CUDA_STATE_H
 #define ML_CUDA_STATE_H
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,10 +18,13 @@
 #include "cuda_nvml.h"
 #include "cuda_places.h"
 #include "lock.h"
+#include "ring.h"
 
 #define ML_CUDA_BLOCK_SLOTS (1u << 18)
 #define ML_CUDA_ITEMS_MAX (1u << 16)
 #define ML_CUDA_POOLS_MAX 256
+
+static_assert(ML_CUDA_DEVICES_MAX <= ML_SESSION_DEVICES, "each has a place on the session page");
 
 /* What a call gave the program, so that the call that takes it back is
  * understood. HANDLE and MAPPING are the two lives of cuMemCreate's memory; see
@@ -67,7 +71,9 @@ struct ml_cuda_account {
 
 struct ml_cuda_charges {
     uint64_t booked;  /* all that is in the book for this device */
-    int64_t residual; /* NVML's figure less `booked` when last looked at */
+    int64_t residual; /* NVML's figure less all books' when last looked at */
+    uint32_t calls;   /* under way on this device */
+    bool has_turn;    /* while there are any; see cuda_turns.h */
     bool looked;
     bool changed; /* without a sample that says so yet */
     struct ml_cuda_account accounts[ML_CUDA_SPACES];
@@ -87,6 +93,7 @@ struct ml_cuda_state {
     _Atomic uint32_t start;    /* enum ml_book_start */
     unsigned devices;          /* that NVML knows */
     _Atomic uint32_t underway; /* calls that may change what a device holds */
+    uint64_t waited_ns;        /* for turns, in all */
     uint32_t blocks_used;
     uint32_t managed_blocks;
     uint32_t items_used; /* items ever taken from the end of `items` */

@@ -21,6 +21,7 @@
 #include "nanoseconds.h"
 #include "sampler.h"
 #include "symbols.h"
+#include "turn.h"
 
 /* How long to sleep after a pass that found little: rings that fill wake us, so
  * this only bounds how late a trickle of events is seen. */
@@ -307,6 +308,26 @@ static bool settle_target(struct ml_collector *c, struct ml_target *t, bool chec
     return drained;
 }
 
+static bool is_waited_for(struct ml_session *page)
+{
+    for (int i = 0; i < ML_SESSION_DEVICES; i++) {
+        if (atomic_load_explicit(&page->devices[i].holder, memory_order_relaxed) &
+            ML_TURN_WAITED_FOR)
+            return true;
+    }
+    return false;
+}
+
+/* Those that wait for a turn on a GPU need not wait for the dead. Not before its
+ * end is in the trace: what they read then goes with a book without it. */
+static void end_turns(struct ml_session *page, uint32_t pid)
+{
+    for (int i = 0; i < ML_SESSION_DEVICES; i++) {
+        atomic_store_explicit(&page->devices[i].last, 0, memory_order_relaxed);
+        ml_turn_give_back(&page->devices[i], pid);
+    }
+}
+
 static void look_after(struct ml_collector *c, struct ml_target *t)
 {
     if (t->dead || ml_target_running(t))
@@ -351,7 +372,8 @@ static uint64_t wait_status(const struct ml_collector *c, const struct ml_target
 
 static void settle(struct ml_collector *c)
 {
-    bool check = !c->checked_ns || c->ticks.ns - c->checked_ns > CHECK_NS;
+    bool check =
+        !c->checked_ns || c->ticks.ns - c->checked_ns > CHECK_NS || is_waited_for(c->session->page);
     bool look = check || c->ticks.ns - c->looked_ns > LOOK_NS;
     size_t kept = 0;
 
@@ -372,6 +394,7 @@ static void settle(struct ml_collector *c)
             look_after(c, t);
         if (settle_target(c, t, check && !t->gone) && was_gone && status_known(c, t)) {
             ml_target_note_end(&c->stage, t, wait_status(c, t));
+            end_turns(c->session->page, t->own_pid);
             forget_samples(c, t);
             ml_target_free(t);
         } else {

@@ -42,6 +42,7 @@ struct ml_target *ml_target_new(const struct ml_hello *hello, uint32_t pid, int6
         return NULL;
     t->pid = pid;
     t->foreign = hello->pid != pid;
+    t->own_pid = hello->pid;
     t->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     /* Dead already: by now the number may be somebody else's. */
     t->dead = t->pidfd < 0 && errno == ESRCH;

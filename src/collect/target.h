@@ -71,6 +71,7 @@ struct ml_target {
     uint64_t end_ns;  /* when it was found dead, or gave its place to another */
     bool own;         /* none: the collector's own samples; they belong to no thread */
     bool foreign;     /* in another pid namespace: its thread ids mean nothing here */
+    uint32_t own_pid; /* as it knows itself: there */
     char role[16];
     bool sets_servers; /* its settings are for the servers, for now */
     ML_VEC(struct ml_target_set) sets;

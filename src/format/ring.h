@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 2
+#define ML_SHARED_VERSION 3
 
 /* The environment variable that names the session directory to a target, and
  * the files in it. */
@@ -35,6 +35,15 @@ enum ml_clock { ML_CLOCK_TSC = 1, ML_CLOCK_MONOTONIC = 2 };
 enum ml_heap_mode { ML_HEAP_OFF = 0, ML_HEAP_MALLOC = 1, ML_HEAP_ALL = 2 };
 /* How the recorder comes between a program and the CUDA driver. */
 enum ml_cuda_mode { ML_CUDA_PRELOAD = 0, ML_CUDA_INJECTION = 1, ML_CUDA_OFF = 2 };
+
+/* A GPU as the recorded processes see it together; see cuda_turns.h. */
+struct ml_session_device {
+    _Atomic uint32_t holder; /* pid of who is in a call that may change it; 0: nobody */
+    _Atomic uint32_t last;   /* pid of who was in one last; 0: one that has died */
+    _Atomic uint64_t booked; /* bytes by all books; what the dead had stays in it */
+};
+
+#define ML_SESSION_DEVICES 32
 
 struct ml_session {
     uint32_t magic;
@@ -90,6 +99,8 @@ struct ml_session {
     uint32_t sample_taken;     /* readings, at most this many can be told */
     double sample_achieved_hz; /* 0: too few to tell */
     char gpus_unseen[192];     /* why no GPU was sampled; "": some were, or none was to be */
+
+    alignas(64) struct ml_session_device devices[ML_SESSION_DEVICES]; /* as NVML counts */
 };
 static_assert(sizeof(struct ml_session) <= 4096, "the session page is one page");
 

@@ -63,6 +63,8 @@ static void device_json(const struct ml_ledger *ledger, const struct ml_ledger_d
     ml_json_kv_bool(json, "balanced", d->balanced);
     ml_json_kv_bool(json, "other_processes_known", d->others_known);
     ml_json_kv_u64(json, "stray_bytes", d->stray_bytes);
+    known_json(json, "ended_ns", d->ended_ns, d->ended_ns);
+    known_json(json, "between_calls_ns", d->between_ns, d->between_ns);
     ml_json_end_object(json);
 }
 
@@ -84,6 +86,7 @@ int ml_ledger_json(const struct ml_ledger *ledger, const char *file, struct ml_b
         device_json(ledger, &ledger->devices.items[i], &json);
     ml_json_end_array(&json);
     ml_json_kv_u64(&json, "bare_devices", ledger->bare_devices);
+    known_json(&json, "run_ended_ns", ledger->run_ended_ns, ledger->run_ended_ns);
     ml_json_end_object(&json);
     return ml_json_finish(&json);
 }

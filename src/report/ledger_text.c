@@ -5,6 +5,7 @@
  */
 #include "ledger_report.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -143,12 +144,35 @@ static int put_free(struct page *p)
     return r < 0 ? r : ml_buf_puts(p->out, "\n");
 }
 
+/* Of the time that was asked for. */
+static int put_time_remarks(struct page *p)
+{
+    const struct ml_ledger_device *d = p->device;
+    char at[32];
+    int r = 0;
+
+    if (p->ledger->run_ended_ns)
+        r = ml_buf_printf(p->out, "  The run ended at %s, before the time asked for.\n",
+                          ml_format_duration_ns(at, (int64_t)p->ledger->run_ended_ns));
+    else if (d->ended_ns)
+        r = ml_buf_printf(p->out, "  The processes that used it had ended by then, at %s.\n",
+                          ml_format_duration_ns(at, (int64_t)d->ended_ns));
+    if (r == 0 && d->between_ns && !d->host && !d->ended_ns)
+        r = ml_buf_printf(p->out,
+                          "  A driver call may have been under way; nearest reading between calls: "
+                          "--at %" PRIu64 "ns\n",
+                          d->between_ns);
+    return r;
+}
+
 static int put_remarks(struct page *p)
 {
     const struct ml_ledger_device *d = p->device;
     char bytes[32];
-    int r = 0;
+    int r = put_time_remarks(p);
 
+    if (r < 0)
+        return r;
     if (!d->sampled)
         return ml_buf_printf(p->out,
                              "  The %s figure is not known: no sample was taken by then, so no "

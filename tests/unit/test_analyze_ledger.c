@@ -600,6 +600,90 @@ static void a_time_means_the_last_sample_before_it(void **state)
     assert_instant(&f, ML_LEDGER_TIME, 50, 50, 157);
 }
 
+/* 100 bytes at 0, the last word at 10, `used` at 20, the end at 30. */
+static struct fixture leaving(uint64_t used)
+{
+    struct fixture f = fixture_begin();
+
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_MEMORY), 0x10000, 100);
+    sample(&f, ML_SAMPLE_INSIDE | ML_SAMPLE_LAST, 105);
+    sample(&f, 0, used);
+    end_process(&f, 0);
+    return f;
+}
+
+static void assert_time(struct fixture *f, uint64_t time_ns, bool sampled, int64_t explained,
+                        uint64_t ended_ns)
+{
+    struct ml_ledger ledger = book_at(f, ML_LEDGER_TIME, time_ns);
+
+    assert_int_equal(ledger.devices.items[0].sampled, sampled);
+    assert_int_equal(ledger.devices.items[0].book.bytes, explained);
+    assert_int_equal(ledger.devices.items[0].ended_ns, ended_ns);
+    ml_ledger_release(&ledger);
+}
+
+static void after_the_end_the_book_is_empty(void **state)
+{
+    struct fixture f = leaving(5);
+
+    (void)state;
+    assert_time(&f, 15, true, 100, 0);
+    f = leaving(5);
+    assert_time(&f, 25, true, 0, 0); /* the driver has taken it back already */
+    f = leaving(60);
+    assert_time(&f, 25, true, 100, 0); /* a part of it */
+    f = leaving(5);
+    assert_time(&f, 30, true, 0, 30);
+    f = leaving(105);
+    assert_time(&f, 30, false, 0, 30); /* of the time after nothing is known */
+}
+
+static void a_time_after_the_run_is_told(void **state)
+{
+    struct fixture f = leaving(5);
+    struct ml_ledger ledger = book_at(&f, ML_LEDGER_TIME, 1000);
+
+    (void)state;
+    assert_int_equal(ledger.run_ended_ns, 30);
+    assert_int_equal(ledger.devices.items[0].at_ns, 30);
+    assert_balanced(&ledger, 5);
+    ml_ledger_release(&ledger);
+}
+
+/* Readings inside at 10 and 60; at 30 one of the collector's, with too much. */
+static struct fixture within_a_call(uint64_t used)
+{
+    struct fixture f = fixture_begin();
+    uint32_t memory = driver_space(&f, ML_CUDA_MEMORY);
+
+    fixture_alloc(&f, memory, 0x10000, 1000);
+    sample(&f, ML_SAMPLE_INSIDE, 1000);
+    fixture_alloc(&f, memory, 0x20000, 0);
+    sample(&f, 0, used);
+    fixture_alloc(&f, memory, 0x20000, 500);
+    fixture_alloc(&f, memory, 0x30000, 0);
+    sample(&f, ML_SAMPLE_INSIDE, 1500);
+    return f;
+}
+
+static void assert_between(struct fixture f, uint64_t time_ns, uint64_t expected_ns)
+{
+    struct ml_ledger ledger = book_at(&f, ML_LEDGER_TIME, time_ns);
+
+    assert_int_equal(ledger.devices.items[0].between_ns, expected_ns);
+    ml_ledger_release(&ledger);
+}
+
+static void within_a_call_the_nearest_reading_between_two_is_named(void **state)
+{
+    (void)state;
+    assert_between(within_a_call(1500), 35, 10);
+    assert_between(within_a_call(1000), 35, 0);
+    assert_between(within_a_call(1500), 15, 0);
+    assert_between(within_a_call(1500), 60, 0);
+}
+
 static void at_the_same_time_the_one_inside_counts(void **state)
 {
     struct fixture f = fixture_begin();
@@ -699,6 +783,21 @@ static void the_peak_is_opened_where_most_blocks_are_reported(void **state)
     assert_moment(&f, ML_LEDGER_PEAK, 0, 10, 60, 0x480);
     f = reports(ML_SAMPLE_INSIDE, &memory, &tensors);
     assert_moment(&f, ML_LEDGER_PEAK, 0, 10, 30, 0x400);
+}
+
+/* At 10 and at 60, with a driver's call between them. */
+static void of_equal_peaks_the_one_with_most_blocks_counts(void **state)
+{
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        uint32_t memory, tensors;
+        struct fixture f = reports(ML_SAMPLE_INSIDE, &memory, &tensors);
+
+        fixture_alloc(&f, memory, 0x30000, 0);
+        sample(&f, ML_SAMPLE_INSIDE, 0x1000);
+        fixture_alloc(&f, tensors, 0x10200, more ? 0x380 : 0x200); /* at 70 */
+        assert_moment(&f, ML_LEDGER_PEAK, 0, more ? 60 : 10, more ? 70 : 30, more ? 0x480 : 0x400);
+    }
 }
 
 /* Each of these at 50 ends what the sample at 10 says: 0x600 more at 60 are of
@@ -1009,6 +1108,10 @@ int main(void)
         cmocka_unit_test(at_the_same_time_the_one_inside_counts),
         cmocka_unit_test(without_samples_no_remainder_is_claimed),
         cmocka_unit_test(a_time_before_all_samples_has_none),
+        cmocka_unit_test(after_the_end_the_book_is_empty),
+        cmocka_unit_test(a_time_after_the_run_is_told),
+        cmocka_unit_test(within_a_call_the_nearest_reading_between_two_is_named),
+        cmocka_unit_test(of_equal_peaks_the_one_with_most_blocks_counts),
         cmocka_unit_test(the_peak_is_opened_where_most_blocks_are_reported),
         cmocka_unit_test(a_figure_holds_until_the_driver_gives_or_takes),
         cmocka_unit_test(what_happens_on_another_device_ends_nothing),

@@ -354,6 +354,67 @@ def test_two_processes():
     check(all(name.startswith("process ") for name in by_process), "names", by_process)
 
 
+def at_once(*scripts, then=None):
+    """Under one recording, all of them at the same time; 'wait' is a meeting. The last
+    one's last is after `then`."""
+    name = program("cuda_steps_linked")
+    line = ""
+    for i, script in enumerate(scripts):
+        if not os.path.exists(f"in.{i}"):
+            os.mkfifo(f"in.{i}")
+        line += f"{name} {script} <in.{i} >out.{i} & "
+    process = harness.start("/bin/sh", "-c", line + "wait", options=("-qf",), env=with_standin())
+    ends = [open(f"in.{i}", "w", buffering=1) for i in range(len(scripts))]
+    words = [script.split() for script in scripts]
+    for meeting in range(words[0].count("wait")):
+        for i, steps_of in enumerate(words):
+            before = [n for n, word in enumerate(steps_of) if word == "wait"][meeting]
+            harness.wait_until(lambda: line_count(f"out.{i}") >= before - meeting,
+                               f"{meeting} of {steps_of}")
+        for end in ends:
+            end.write("\n")
+    if then:
+        then()
+        ends[-1].write("\n")
+    for end in ends:
+        end.close()
+    return harness.finish(process)
+
+
+def test_processes_at_once():
+    """What one takes within another's call is not the other's."""
+    some = "alloc:1M alloc:3M alloc:7M free:1 alloc:512 free:3 "
+    other = "alloc:5M stream alloc:512 array:1024:1024 free:1 alloc:9M free:3 "
+    scripts = [f"wait init retain {some} alloc:100M wait free:2 free:5 alloc:64K wait",
+               f"wait init retain {other} alloc:30M module:5M launch:7 wait free:6 alloc:64K wait",
+               f"wait init retain {some} alloc:10M wait release retain alloc:2M wait"]
+    for repeat in range(5):
+        done = at_once(*scripts)
+        equal(done.code, 0, "exit code", done)
+        for at in ("peak", "end"):
+            check_book(book(done, at), f"at {at} of repeat {repeat}")
+        by_process = sorted(e["bytes"] for e in book(done)["entries"] if e["bytes"])
+        equal(len(by_process), len(scripts), "processes", by_process)
+        check(CONTEXT <= by_process[0] and by_process[-1] < 2 * CONTEXT, "each has its context",
+              by_process)
+
+
+def has_ended(trace):
+    """Whether a running recording has noted the end of a process."""
+    done = plain(harness.MEMLEDGER, "events", trace, "--kind", "process_end", "--json")
+    return done.returncode == 0 and bool(json.loads(done.stdout)["events"])
+
+
+def test_killed_beside_another():
+    """Nobody gives back what it had; that is not the other's doing."""
+    done = at_once("wait init retain alloc:100M alloc:512 wait kill",
+                   "wait init retain alloc:3M alloc:512 wait wait alloc:5M alloc:512 free:2",
+                   then=lambda: harness.wait_until(lambda: has_ended("t.mled"), "its end"))
+    equal(done.code, 0, "exit code", done)
+    for at in ("peak", "end"):
+        check_book(book(done, at), f"at {at} beside a killed process")
+
+
 def test_one_of_several_processes():
     """A shell and its other children have nothing on the GPU: they are not named."""
     steps_line = " ".join([program("cuda_steps_linked"), *BEGIN, "alloc:100M"])

@@ -1,0 +1,106 @@
+/* cuda_turns.c: see cuda_turns.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cuda_turns.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nanoseconds.h"
+#include "recorder.h"
+#include "turn.h"
+
+#define NAP_NS 1000000u
+/* What a process may lose by waiting, once in its life. */
+#define PATIENCE_NS ((uint64_t)3000000000)
+
+static struct ml_session_device *shared(unsigned device)
+{
+    return &ml_session->devices[device];
+}
+
+/* Where several wait they look again after a nap, so that a holder's death is
+ * noticed even when nobody wakes them. */
+static void nap(struct ml_session_device *d, uint32_t holder)
+{
+    struct timespec ts = {.tv_nsec = NAP_NS};
+    int saved_errno = errno;
+
+    if ((holder & ML_TURN_WAITED_FOR) ||
+        atomic_compare_exchange_strong(&d->holder, &holder, holder | ML_TURN_WAITED_FOR))
+        syscall(SYS_futex, &d->holder, FUTEX_WAIT, holder | ML_TURN_WAITED_FOR, &ts, NULL, 0);
+    errno = saved_errno;
+}
+
+static bool take(struct ml_session_device *d, uint32_t pid)
+{
+    uint32_t none = 0;
+
+    return atomic_compare_exchange_strong(&d->holder, &none, pid) ||
+           (none & ~ML_TURN_WAITED_FOR) == pid; /* of an image before exec */
+}
+
+static bool await(struct ml_cuda_state *book, struct ml_session_device *d, uint32_t pid)
+{
+    uint64_t begin;
+
+    if (take(d, pid))
+        return true;
+    begin = ml_clock_ns(CLOCK_MONOTONIC);
+    while (!take(d, pid)) {
+        uint64_t waited = ml_clock_ns(CLOCK_MONOTONIC) - begin;
+        uint32_t holder = atomic_load(&d->holder);
+
+        if (book->waited_ns + waited > PATIENCE_NS) {
+            book->waited_ns = PATIENCE_NS + 1;
+            return false;
+        }
+        if (holder)
+            nap(d, holder);
+    }
+    book->waited_ns += ml_clock_ns(CLOCK_MONOTONIC) - begin;
+    return true;
+}
+
+bool ml_cuda_turn_begin(struct ml_cuda_state *book, unsigned device)
+{
+    struct ml_cuda_charges *charges = &book->charges[device];
+    uint32_t pid = (uint32_t)getpid();
+
+    if (charges->calls++ > 0)
+        return false;
+    charges->has_turn = await(book, shared(device), pid);
+    return charges->has_turn && atomic_exchange(&shared(device)->last, pid) != pid;
+}
+
+void ml_cuda_turn_end(struct ml_cuda_state *book, unsigned device)
+{
+    struct ml_cuda_charges *charges = &book->charges[device];
+
+    if (charges->calls == 0 || --charges->calls > 0 || !charges->has_turn)
+        return;
+    charges->has_turn = false;
+    ml_turn_give_back(shared(device), (uint32_t)getpid());
+}
+
+bool ml_cuda_turn_is_anothers(unsigned device)
+{
+    uint32_t holder = atomic_load(&shared(device)->holder) & ~ML_TURN_WAITED_FOR;
+
+    return holder && holder != (uint32_t)getpid();
+}
+
+void ml_cuda_enter(struct ml_cuda_state *book, unsigned device, int64_t bytes)
+{
+    book->charges[device].booked += (uint64_t)bytes;
+    atomic_fetch_add(&shared(device)->booked, (uint64_t)bytes);
+}
+
+int64_t ml_cuda_difference(unsigned device, const struct ml_cuda_reading *r)
+{
+    return (int64_t)(r->used - atomic_load(&shared(device)->booked));
+}
