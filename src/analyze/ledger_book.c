@@ -131,7 +131,7 @@ static int take_block(struct page *p, const struct ml_block *block, struct space
     case POOL_BLOCK:
         p->pool_block_bytes += block->size;
         return ml_ranges_add(&p->pool_blocks, block);
-    case OWNED: return ml_tally_owner(&p->tally, role.group, block);
+    case OWNED: return ml_tally_owner(&p->tally, role.group, p->replay->trace, block);
     case HOST_BLOCK:
         return ml_tally_block(&p->tally, role.group, p->replay->trace, block, block->size);
     case TAKEN: return ml_tally_whole(&p->tally, role.group, block->size);
@@ -240,7 +240,7 @@ static int enter_container(struct page *p, const struct ml_range *range)
     if (r < 0)
         return r;
     if (in.blocks == 0 && in.segments == 0)
-        return ml_tally_owner(&p->tally, ML_GROUP_DIRECT, range->block);
+        return ml_tally_owner(&p->tally, ML_GROUP_DIRECT, p->replay->trace, range->block);
     return enter_slack(p, &in, range->block->size);
 }
 

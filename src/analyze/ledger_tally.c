@@ -89,17 +89,13 @@ void ml_ledger_tally_release(struct ml_ledger_tally *tally)
 {
     ml_vec_release(&tally->lines);
     ml_map_release(&tally->index);
+    ml_vec_release(&tally->askers);
+    ml_map_release(&tally->asker_index);
 }
 
 int ml_tally_whole(struct ml_ledger_tally *tally, enum ml_ledger_group group, uint64_t bytes)
 {
     return add(tally, key_of(group, WHOLE, 0, 0), (int64_t)bytes);
-}
-
-int ml_tally_owner(struct ml_ledger_tally *tally, enum ml_ledger_group group,
-                   const struct ml_block *block)
-{
-    return add(tally, key_of(group, BY_OWNER, 0, block->stack), (int64_t)block->size);
 }
 
 /* The innermost scope that says where in the program this is: operators and
@@ -116,6 +112,30 @@ static uint32_t telling_scope(const struct ml_trace *trace, uint32_t scope)
         at = s->parent < at ? s->parent : 0;
     }
     return scope;
+}
+
+/* The number of a stack and a scope together, or -ENOMEM. */
+static int64_t asker_of(struct ml_ledger_tally *tally, uint32_t stack, uint32_t scope)
+{
+    uint64_t asker = (uint64_t)stack << 32 | scope;
+    uint64_t at;
+
+    if (ml_map_get(&tally->asker_index, asker, &at))
+        return (int64_t)at;
+    at = tally->askers.len;
+    if (ml_vec_push(&tally->askers, asker) < 0 || ml_map_put(&tally->asker_index, asker, at) < 0)
+        return -ENOMEM;
+    return (int64_t)at;
+}
+
+int ml_tally_owner(struct ml_ledger_tally *tally, enum ml_ledger_group group,
+                   const struct ml_trace *trace, const struct ml_block *block)
+{
+    int64_t asker = asker_of(tally, block->stack, telling_scope(trace, block->scope));
+
+    if (asker < 0)
+        return -ENOMEM;
+    return add(tally, key_of(group, BY_OWNER, 0, (uint32_t)asker), (int64_t)block->size);
 }
 
 int ml_tally_block(struct ml_ledger_tally *tally, enum ml_ledger_group group,
@@ -138,6 +158,7 @@ int ml_tally_slack(struct ml_ledger_tally *tally, enum ml_ledger_group group,
 /* ---- Entries ----------------------------------------------------------- */
 
 struct writer {
+    const struct ml_ledger_tally *tally;
     const struct ml_trace *trace;
     struct ml_arena *arena;
     struct ml_ledger_entry *book;
@@ -168,6 +189,34 @@ static int add_owner(struct writer *w, struct ml_ledger_entry *parent, uint32_t 
     return add_named(w, parent, stack && strcmp(owner, "unknown") ? owner : unknown, bytes);
 }
 
+static int scope_name(const struct ml_trace *trace, uint32_t scope, struct ml_buf *ret)
+{
+    int r = ml_scope_path(trace, scope, ret);
+
+    return r < 0 || ret->len ? r : ml_buf_puts(ret, NO_SCOPE);
+}
+
+/* What the program itself asked for is told apart by where it was. */
+static int add_asker(struct writer *w, struct ml_ledger_entry *group, uint32_t number,
+                     int64_t bytes)
+{
+    uint32_t stack = (uint32_t)(w->tally->askers.items[number] >> 32);
+    uint32_t scope = (uint32_t)w->tally->askers.items[number];
+    char room[OWNER_MAX];
+    const char *owner = ml_stack_owner(w->trace, stack, room, sizeof(room));
+    struct ml_buf path;
+    int r;
+
+    if (ml_stack_asker(w->trace, stack) == 0 || ml_stack_owner_is_known(w->trace, stack))
+        return add_owner(w, group, stack, NO_CALLER, bytes);
+    ml_buf_init(&path);
+    r = scope_name(w->trace, scope, &path);
+    if (r == 0)
+        r = add_named(w, ml_ledger_child(group, owner, w->arena), (const char *)path.data, bytes);
+    ml_buf_release(&path);
+    return r;
+}
+
 /* Each scope has a number of its own, so there is nothing to look for. */
 static int add_scope(struct writer *w, struct ml_ledger_entry *parent, uint32_t scope,
                      int64_t bytes)
@@ -176,9 +225,8 @@ static int add_scope(struct writer *w, struct ml_ledger_entry *parent, uint32_t 
     int r;
 
     ml_buf_init(&path);
-    r = ml_scope_path(w->trace, scope, &path);
-    if (r == 0 &&
-        !ml_ledger_add(parent, path.len ? (const char *)path.data : NO_SCOPE, bytes, w->arena))
+    r = scope_name(w->trace, scope, &path);
+    if (r == 0 && !ml_ledger_add(parent, (const char *)path.data, bytes, w->arena))
         r = -ENOMEM;
     ml_buf_release(&path);
     return r;
@@ -224,7 +272,7 @@ static int add_line(struct writer *w, const struct ml_ledger_line *line)
         return -ENOMEM;
     switch (how_of(line->key)) {
     case WHOLE: group->bytes = ml_ledger_sum(group->bytes, line->bytes); return 0;
-    case BY_OWNER: return add_owner(w, group, (uint32_t)line->key, NO_CALLER, line->bytes);
+    case BY_OWNER: return add_asker(w, group, (uint32_t)line->key, line->bytes);
     case SLACK: return add_slack_line(w, group, (uint32_t)line->key, line->bytes);
     default: return add_block_line(w, group, line->key, line->bytes);
     }
@@ -279,8 +327,12 @@ static int tidy_group(struct ml_ledger_entry *group, size_t top, struct ml_arena
     int r = 0;
 
     if (!has_categories(group)) {
+        for (size_t i = 0; i < group->entries.len && r == 0; i++) {
+            drop_silent(&group->entries.items[i]);
+            r = ml_ledger_cut(&group->entries.items[i], top, arena);
+        }
         drop_silent(group);
-        return ml_ledger_cut(group, top, arena);
+        return r < 0 ? r : ml_ledger_cut(group, top, arena);
     }
     for (size_t i = 0; i < group->entries.len && r == 0; i++) {
         if (is_slack(&group->entries.items[i]))
@@ -294,7 +346,7 @@ static int tidy_group(struct ml_ledger_entry *group, size_t top, struct ml_arena
 int ml_tally_write(const struct ml_ledger_tally *tally, const struct ml_trace *trace, size_t top,
                    struct ml_ledger_entry *book, struct ml_arena *arena)
 {
-    struct writer w = {.trace = trace, .arena = arena, .book = book};
+    struct writer w = {.tally = tally, .trace = trace, .arena = arena, .book = book};
     int r = 0;
 
     for (size_t i = 0; i < tally->lines.len && r == 0; i++)

@@ -41,19 +41,22 @@ struct ml_ledger_line {
 
 struct ml_ledger_tally {
     ML_VEC(struct ml_ledger_line) lines;
-    struct ml_map index; /* key -> line */
+    struct ml_map index;     /* key -> line */
+    ML_VEC(uint64_t) askers; /* stack and scope */
+    struct ml_map asker_index;
 };
 
 void ml_ledger_tally_release(struct ml_ledger_tally *tally);
 
 /* Bytes of a group, in which way they are told apart. All return 0 or -ENOMEM.
  * whole:  not at all
- * owner:  by the library that asked for the block
+ * owner:  by the library that asked for the block, and by scope if that is none of
+ *         those that are known by name: the program's own
  * block:  by the block's category, and its scope, label or owner
  * slack:  as unused */
 int ml_tally_whole(struct ml_ledger_tally *tally, enum ml_ledger_group group, uint64_t bytes);
 int ml_tally_owner(struct ml_ledger_tally *tally, enum ml_ledger_group group,
-                   const struct ml_block *block);
+                   const struct ml_trace *trace, const struct ml_block *block);
 int ml_tally_block(struct ml_ledger_tally *tally, enum ml_ledger_group group,
                    const struct ml_trace *trace, const struct ml_block *block, uint64_t bytes);
 int ml_tally_slack(struct ml_ledger_tally *tally, enum ml_ledger_group group,

@@ -160,3 +160,10 @@ const char *ml_stack_owner(const struct ml_trace *trace, uint32_t stack, char *b
         return ml_library_owner(trace, (uint32_t)library_of(trace, asker), buf, room);
     return passes_driver(trace, stack) ? DRIVER : "unknown";
 }
+
+bool ml_stack_owner_is_known(const struct ml_trace *trace, uint32_t stack)
+{
+    uint32_t asker = ml_stack_asker(trace, stack);
+
+    return asker && find(path_of(trace, (uint32_t)library_of(trace, asker)));
+}

@@ -6,6 +6,7 @@
 #ifndef ML_ANALYZE_STACK_OWNER_H
 #define ML_ANALYZE_STACK_OWNER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,9 @@
  * @buf    used where the name must be made; nothing longer than `room` is
  * @return in buf, or the trace's */
 const char *ml_stack_owner(const struct ml_trace *trace, uint32_t stack, char *buf, size_t room);
+
+/* Whether that is one of the libraries that are known here by name. */
+bool ml_stack_owner_is_known(const struct ml_trace *trace, uint32_t stack);
 
 /* The same for a library, whether it asks or passes on. */
 const char *ml_library_owner(const struct ml_trace *trace, uint32_t library, char *buf,

@@ -86,6 +86,44 @@ static void allocations_and_modules_are_told_by_owner(void **state)
     ml_ledger_release(&ledger);
 }
 
+static void alloc_in(struct fixture *f, uint32_t in, uint32_t stack, uint32_t scope, uint64_t addr,
+                     uint64_t size)
+{
+    fixture_event(f, (struct ml_event){.kind = ML_ALLOC,
+                                       .space = in,
+                                       .stack = stack,
+                                       .scope = scope,
+                                       .addr = addr,
+                                       .size = size});
+}
+
+static void what_the_program_asked_for_is_told_by_scope(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t memory = space(&f, MEMLEDGER_DRIVER, ML_CUDA_MEMORY);
+    uint32_t layer =
+        ml_maker_scope(f.maker, 0, MEMLEDGER_SCOPE_MODULE, ml_maker_string(f.maker, "layer3"));
+    uint32_t own = stack_in(&f, "/opt/app/solver", 3);
+    struct ml_ledger ledger;
+    const struct ml_ledger_entry *direct;
+
+    (void)state;
+    alloc_in(&f, memory, own, layer, 0x10000, 20);
+    alloc_in(&f, memory, stack_in(&f, "/opt/app/solver", 4), layer, 0x20000, 30);
+    alloc_in(&f, memory, own, 0, 0x30000, 7);
+    alloc_in(&f, memory, stack_in(&f, "/usr/lib/libcublas.so.12", 1), layer, 0x40000, 100);
+    sample(&f, 157);
+    ledger = book_of(&f);
+    direct = &ledger.devices.items[0].book.entries.items[0];
+    assert_entry(direct, 0, "cuBLAS", 100);
+    assert_int_equal(direct->entries.items[0].entries.len, 0);
+    assert_entry(direct, 1, "solver", 57);
+    assert_entry(&direct->entries.items[1], 0, "layer3", 50); /* two stacks, one scope */
+    assert_entry(&direct->entries.items[1], 1, "no scope", 7);
+    assert_true(ledger.devices.items[0].balanced);
+    ml_ledger_release(&ledger);
+}
+
 static void stream_ordered_blocks_are_told_by_owner(void **state)
 {
     struct fixture f = fixture_begin();
@@ -135,6 +173,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(allocations_and_modules_are_told_by_owner),
+        cmocka_unit_test(what_the_program_asked_for_is_told_by_scope),
         cmocka_unit_test(stream_ordered_blocks_are_told_by_owner),
         cmocka_unit_test(a_block_that_does_not_say_goes_to_who_grew_the_pool),
     };

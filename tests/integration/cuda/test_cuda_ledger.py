@@ -354,13 +354,15 @@ def test_two_processes():
     check(all(name.startswith("process ") for name in by_process), "names", by_process)
 
 
-def at_once(*scripts, then=None):
-    """Under one recording, all of them at the same time; 'wait' is a meeting. The last
-    one's last is after `then`."""
+def at_once(*scripts, first=None, then=None):
+    """Under one recording, all of them at the same time; 'wait' is a meeting. `first` comes
+    before the last one, `then` before the last script's own."""
     name = program("cuda_steps_linked")
     line = ""
     for i, script in enumerate(scripts):
-        if not os.path.exists(f"in.{i}"):
+        if os.path.exists(f"in.{i}"):
+            os.remove(f"out.{i}")  # what it said in the repeat before
+        else:
             os.mkfifo(f"in.{i}")
         line += f"{name} {script} <in.{i} >out.{i} & "
     process = harness.start("/bin/sh", "-c", line + "wait", options=("-qf",), env=with_standin())
@@ -371,6 +373,8 @@ def at_once(*scripts, then=None):
             before = [n for n, word in enumerate(steps_of) if word == "wait"][meeting]
             harness.wait_until(lambda: line_count(f"out.{i}") >= before - meeting,
                                f"{meeting} of {steps_of}")
+        if first and meeting + 1 == words[0].count("wait"):
+            first()
         for end in ends:
             end.write("\n")
     if then:
@@ -405,10 +409,18 @@ def has_ended(trace):
     return done.returncode == 0 and bool(json.loads(done.stdout)["events"])
 
 
+def both_have_read():
+    """Whether a running recording has readings of two processes with all they allocate."""
+    done = plain(harness.MEMLEDGER, "events", "t.mled", "--kind", "alloc", "--json")
+    allocs = json.loads(done.stdout)["events"] if done.returncode == 0 else []
+    return sum(e["size"] == 512 for e in allocs) == 2
+
+
 def test_killed_beside_another():
     """Nobody gives back what it had; that is not the other's doing."""
     done = at_once("wait init retain alloc:100M alloc:512 wait kill",
                    "wait init retain alloc:3M alloc:512 wait wait alloc:5M alloc:512 free:2",
+                   first=lambda: harness.wait_until(both_have_read, "readings of both"),
                    then=lambda: harness.wait_until(lambda: has_ended("t.mled"), "its end"))
     equal(done.code, 0, "exit code", done)
     for at in ("peak", "end"):
