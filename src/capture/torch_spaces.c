@@ -37,8 +37,8 @@ uint32_t ml_torch_open_cuda(unsigned ordinal)
     if (!ml_recorder_in_session())
         return 0;
     device = ml_cuda_device((int)ordinal);
-    if (device >= 0)
-        space = ml_cuda_block_space((unsigned)device, ML_TORCH_SPACE_NAME);
+    /* Without a driver to ask there are no allocations of its to lie in. */
+    space = ml_cuda_block_space(device >= 0 ? (unsigned)device : ordinal, ML_TORCH_SPACE_NAME);
     atomic_store_explicit(&ml_torch_cuda_numbers[ordinal], space, memory_order_relaxed);
     errno = saved_errno;
     return space;
