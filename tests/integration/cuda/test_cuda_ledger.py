@@ -413,7 +413,7 @@ def both_have_read():
     """Whether a running recording has readings of two processes with all they allocate."""
     done = plain(harness.MEMLEDGER, "events", "t.mled", "--kind", "alloc", "--json")
     allocs = json.loads(done.stdout)["events"] if done.returncode == 0 else []
-    return sum(e["size"] == 512 for e in allocs) == 2
+    return sum(e["bytes"] == 512 for e in allocs) == 2
 
 
 def test_killed_beside_another():
