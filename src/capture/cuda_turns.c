@@ -50,6 +50,8 @@ static bool await(struct ml_cuda_state *book, struct ml_session_device *d, uint3
 
     if (take(d, pid))
         return true;
+    if (ml_collector_stuck())
+        return false; /* who has died with a turn would keep it */
     begin = ml_clock_ns(CLOCK_MONOTONIC);
     while (!take(d, pid)) {
         uint64_t waited = ml_clock_ns(CLOCK_MONOTONIC) - begin;
