@@ -164,13 +164,17 @@ static ML_ALWAYS_INLINE void *real_if_known(enum ml_cuda_entry entry)
     return __atomic_load_n(&ml_cuda_real[entry], __ATOMIC_RELAXED);
 }
 
+/* Who called this thread's last hook that did not know its function. Not found in
+ * the second part, which need not have been reached by a jump. */
+static __thread const void *called_from;
+
 static void *real_of(enum ml_cuda_entry entry)
 {
     void *real = real_if_known(entry);
 
     if (ML_UNLIKELY(!real) && ml_cuda_resolve())
         real = real_if_known(entry);
-    return real ? real : ml_cuda_missing();
+    return real ? real : ml_cuda_instead(entry, called_from);
 }
 
 static bool is_told(void)
@@ -232,6 +236,8 @@ static void end(struct ml_cuda_call *call, int result)
                                                                                                    \
         if (ML_LIKELY(real && is_nothing_new(entry, ML_CUDA_##action_name, THREE_##arguments)))    \
             return real(NAMES_##arguments);                                                        \
+        if (ML_UNLIKELY(!real))                                                                    \
+            called_from = __builtin_return_address(0);                                             \
         return tell_##symbol(NAMES_##arguments);                                                   \
     }                                                                                              \
     __attribute__((visibility("default"), alias("hook_" #symbol))) int symbol(PARAMS_##arguments);

@@ -217,9 +217,20 @@ static int no_function(void)
     return ERROR_NOT_FOUND;
 }
 
-void *ml_cuda_missing(void)
+static void *failing(void)
 {
     return (void *)(__atomic_load_n(&known, __ATOMIC_RELAXED) ? no_function : no_driver);
+}
+
+/* A library may be linked with this one, and find nothing but the hook again. */
+void *ml_cuda_instead(enum ml_cuda_entry entry, const void *caller)
+{
+    int saved_errno = errno;
+    void *found = ml_dlsym_as_seen_from(caller, names[entry]);
+
+    dlerror(); /* as in ml_cuda_resolve */
+    errno = saved_errno;
+    return found && found != ml_cuda_hooks[entry] ? found : failing();
 }
 
 void *ml_cuda_function(const char *name)

@@ -28,8 +28,11 @@ extern bool ml_cuda_armed;
  * says. @return whether it is known */
 bool ml_cuda_resolve(void);
 
-/* What to call when the driver's function is not known after all. */
-void *ml_cuda_missing(void);
+/* What to call when the driver's function is not known after all: what the caller's
+ * library has by that name, else one that fails. Libraries that load the driver at
+ * the first call have a function of their own for each of its names.
+ * @caller  an address in its code */
+void *ml_cuda_instead(enum ml_cuda_entry entry, const void *caller);
 
 /* The entry of that name, ML_CUDA_ENTRY_COUNT when it has no hook. */
 enum ml_cuda_entry ml_cuda_entry_of(const char *name);

@@ -71,6 +71,16 @@ def test_linked():
         check_recorded(both(f"cuda_linked_{binding}"), f"a program linked {binding}")
 
 
+def test_stubs_that_load_the_driver():
+    for way in ("local", "global"):
+        done = both("cuda_stubbed", program("libcuda_stubs.so"), way)
+        check_recorded(done, f"a library with stubs, opened {way}")
+        check("init 0" in done.out.splitlines(), "the stubs find no driver", done.out)
+        without = {k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"}
+        done = both("cuda_stubbed", program("libcuda_stubs.so"), way, env=without)
+        check("init -1" in done.out.splitlines(), "not the stub's own failure", done.out)
+
+
 def test_injected():
     for binding in ("lazy", "now"):
         done = both(f"cuda_linked_{binding}", injected=True)
