@@ -29,8 +29,8 @@
 #include "cuda_resolve.h"
 #include "dlsym_hook.h"
 #include "lock.h"
+#include "page_protection.h"
 
-#define PAGE ((uintptr_t)4096)
 #define OBJECTS_MAX 4096
 
 struct object {
@@ -55,21 +55,46 @@ static unsigned done_count;
 
 /* ---- One word -------------------------------------------------------------- */
 
-static int protect(uintptr_t page, long how)
+/* The page that was last written to; the words of a table come one after another. */
+static struct page {
+    uintptr_t begin; /* 0: none */
+    long protection; /* what it is outside of `put` */
+} last_page;
+
+static long protection_of(uintptr_t page)
 {
-    return (int)syscall(SYS_mprotect, page, PAGE, how);
+    if (page != last_page.begin)
+        last_page = (struct page){page, ml_page_protection(page)};
+    return last_page.protection;
 }
 
-static void put(const struct object *o, uintptr_t at, void *value)
+static int protect(uintptr_t page, long how)
 {
-    bool sealed = at >= o->relro_begin && at < o->relro_end;
-    uintptr_t page = at & ~(PAGE - 1);
+    return (int)syscall(SYS_mprotect, page, ML_PAGE_BYTES, how);
+}
 
-    if (sealed && protect(page, PROT_READ | PROT_WRITE))
-        return;
-    __atomic_store_n((void **)at, value, __ATOMIC_RELEASE);
-    if (sealed)
-        protect(page, PROT_READ);
+static bool is_sealed(const struct object *o, uintptr_t at)
+{
+    return at >= o->relro_begin && at < o->relro_end;
+}
+
+/* What the loader closed is opened for the moment; what the program closed is not
+ * ours to open. A word that the program has changed meanwhile is left alone.
+ * @return what was there */
+static uintptr_t put(const struct object *o, uintptr_t at, uintptr_t was, void *value)
+{
+    uintptr_t page = at & ~(ML_PAGE_BYTES - 1);
+    long protection = protection_of(page);
+    bool closed = !(protection & PROT_WRITE);
+
+    if (protection == ML_PAGE_UNKNOWN || (closed && !is_sealed(o, at)) ||
+        (closed && protect(page, protection | PROT_WRITE)))
+        return was;
+    __atomic_compare_exchange_n((uintptr_t *)at, &was, (uintptr_t)value, false, __ATOMIC_RELEASE,
+                                __ATOMIC_RELAXED);
+    if (closed)
+        protect(page, protection);
+    return was;
 }
 
 /* ---- Slots ------------------------------------------------------------------ */
@@ -107,6 +132,19 @@ static bool leads_to_real(const struct object *o, uintptr_t to, const void *hook
     return ml_cuda_hand_out((void *)to) == hook;
 }
 
+/* Looked at again where the loader resolved it meanwhile. */
+static void patch_slot(const struct object *o, uintptr_t at, void *hook)
+{
+    uintptr_t to = __atomic_load_n((uintptr_t *)at, __ATOMIC_RELAXED);
+
+    while (leads_to_real(o, to, hook)) {
+        uintptr_t was = put(o, at, to, hook);
+        if (was == to)
+            return;
+        to = was;
+    }
+}
+
 static void patch_slots(const struct object *o, const struct symbols *symbols,
                         const ElfW(Rela) * slots, size_t bytes)
 {
@@ -121,8 +159,8 @@ static void patch_slots(const struct object *o, const struct symbols *symbols,
             symbol->st_shndx != SHN_UNDEF)
             continue;
         hook = hook_for(symbols->names + symbol->st_name);
-        if (hook && leads_to_real(o, *(uintptr_t *)at, hook))
-            put(o, at, hook);
+        if (hook)
+            patch_slot(o, at, hook);
     }
 }
 
@@ -185,7 +223,7 @@ static void patch_word(const struct object *o, uintptr_t at, uintptr_t word)
     void *hook = ml_cuda_hand_out((void *)word);
 
     if (hook != (void *)word)
-        put(o, at, hook);
+        put(o, at, word, hook);
 }
 
 static void patch_data(const struct object *o, struct range data)
@@ -203,7 +241,7 @@ static void patch_data(const struct object *o, struct range data)
         }
         /* Past the page that cannot be read. */
         if (got < wanted)
-            got = ((data.begin + got + PAGE) & ~(PAGE - 1)) - data.begin;
+            got = ((data.begin + got + ML_PAGE_BYTES) & ~(ML_PAGE_BYTES - 1)) - data.begin;
         data.begin += got;
     }
 }
@@ -239,8 +277,8 @@ static void survey(const struct dl_phdr_info *info, struct object *o)
             o->dynamic = (const void *)begin;
         } else if (part->p_type == PT_GNU_RELRO) {
             /* As libc does it: whole pages only. */
-            o->relro_begin = begin & ~(PAGE - 1);
-            o->relro_end = end & ~(PAGE - 1);
+            o->relro_begin = begin & ~(ML_PAGE_BYTES - 1);
+            o->relro_end = end & ~(ML_PAGE_BYTES - 1);
         } else if (part->p_type == PT_LOAD) {
             o->begin = ml_min_u64(o->begin, begin);
             o->end = ml_max_u64(o->end, end);
@@ -263,6 +301,7 @@ static void patch_object(const struct dl_phdr_info *info)
 {
     struct object o;
 
+    last_page.begin = 0;
     survey(info, &o);
     if (is_left_alone(&o, info->dlpi_name ? info->dlpi_name : "") || is_done(&o))
         return;
