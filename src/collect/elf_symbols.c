@@ -16,9 +16,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "compiler.h"
+
 #define DEBUG_FILES "/usr/lib/debug/.build-id"
 #define BUILD_ID_TEXT_MAX 128
-#define SYMBOLS_PER_BEAT 100000u
+#define SYMBOLS_PER_BEAT 4096u /* less than a millisecond's work */
+
+/* What is taken of a file, which may lie. The largest known have a tenth. */
+#define TABLE_BYTES_MAX ((uint64_t)512 << 20)
+#define SECTIONS_MAX 65536u
+#define NOTES_MAX 64u /* sections of them, and the bytes of one */
+#define NOTE_BYTES_MAX (1u << 20)
+#define NAME_BYTES_MAX (32u << 10)
 
 struct elf_file {
     int fd;
@@ -27,6 +36,7 @@ struct elf_file {
 
 /* What one look-up works with. */
 struct lookup {
+    Elf *elf;
     struct ml_elf_query *queries;
     size_t n;
     void (*beat)(void *ctx);
@@ -73,13 +83,25 @@ static bool has_build_id(Elf *elf, const char *build_id)
 {
     Elf_Scn *section = NULL;
     GElf_Shdr header;
+    unsigned notes = 0;
     int found = -1;
 
-    while (found < 0 && (section = elf_nextscn(elf, section))) {
-        if (gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE)
-            found = check_notes(elf_getdata(section, NULL), build_id);
+    while (found < 0 && notes < NOTES_MAX && (section = elf_nextscn(elf, section))) {
+        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE ||
+            header.sh_size > NOTE_BYTES_MAX)
+            continue;
+        notes++;
+        found = check_notes(elf_getdata(section, NULL), build_id);
     }
     return found < 0 ? !*build_id : found;
+}
+
+static bool is_elf(Elf *elf)
+{
+    size_t sections;
+
+    return elf_kind(elf) == ELF_K_ELF && gelf_getclass(elf) == ELFCLASS64 &&
+           !elf_getshdrnum(elf, &sections) && sections <= SECTIONS_MAX;
 }
 
 /* A regular file only: opening another sort may hang or do something. */
@@ -90,8 +112,7 @@ static bool open_file(const char *path, const char *build_id, struct elf_file *r
 
     if (f.fd >= 0 && !fstat(f.fd, &st) && S_ISREG(st.st_mode))
         f.elf = elf_begin(f.fd, ELF_C_READ, NULL);
-    if (f.elf && elf_kind(f.elf) == ELF_K_ELF && gelf_getclass(f.elf) == ELFCLASS64 &&
-        has_build_id(f.elf, build_id)) {
+    if (f.elf && is_elf(f.elf) && has_build_id(f.elf, build_id)) {
         *ret = f;
         return true;
     }
@@ -114,10 +135,20 @@ static Elf_Scn *find_section(Elf *elf, uint32_t type, GElf_Shdr *ret)
     Elf_Scn *section = NULL;
 
     while ((section = elf_nextscn(elf, section))) {
-        if (gelf_getshdr(section, ret) && ret->sh_type == type && ret->sh_entsize)
+        if (gelf_getshdr(section, ret) && ret->sh_type == type)
             return section;
     }
     return NULL;
+}
+
+/* NULL for one that is too large, or cannot be read. */
+static Elf_Data *read_table(Elf_Scn *section)
+{
+    GElf_Shdr header;
+
+    if (!section || !gelf_getshdr(section, &header) || header.sh_size > TABLE_BYTES_MAX)
+        return NULL;
+    return elf_getdata(section, NULL);
 }
 
 /* ---- Symbols ---------------------------------------------------------------- */
@@ -146,76 +177,135 @@ static uint64_t code_end(Elf *elf, const GElf_Sym *symbol)
     if (symbol->st_shndx != SHN_UNDEF && symbol->st_shndx < SHN_LORESERVE)
         section = elf_getscn(elf, symbol->st_shndx);
     if (!section || !gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR) ||
-        symbol->st_value < header.sh_addr || symbol->st_value - header.sh_addr >= header.sh_size)
+        symbol->st_value < header.sh_addr || symbol->st_value - header.sh_addr >= header.sh_size ||
+        header.sh_size > UINT64_MAX - header.sh_addr)
         return 0;
     return header.sh_addr + header.sh_size;
+}
+
+/* No symbol reaches beyond its section, whatever size it claims. */
+static uint64_t end_of(Elf *elf, const GElf_Sym *symbol)
+{
+    uint64_t end = symbol->st_shndx < SHN_LORESERVE ? code_end(elf, symbol) : UINT64_MAX;
+
+    if (end <= symbol->st_value || symbol->st_size > end - symbol->st_value)
+        return end;
+    return symbol->st_value + symbol->st_size;
 }
 
 static bool names_code(const GElf_Sym *symbol)
 {
     unsigned type = GELF_ST_TYPE(symbol->st_info);
 
-    return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
+    return symbol->st_shndx != SHN_UNDEF && symbol->st_name &&
+           (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE);
 }
 
 /* A symbol without a size reaches to the next one that begins: only the first
  * query behind it is told, and those behind that one learn it from it. */
-static void offer_nearest(Elf *elf, struct lookup *l, const GElf_Sym *symbol, size_t i,
-                          const char *name)
+static void offer_nearest(struct lookup *l, const GElf_Sym *symbol, size_t i)
 {
     struct ml_elf_query *q = &l->queries[i];
 
     if (symbol->st_value < q->nearest || (symbol->st_value == q->nearest && q->nearest_end))
         return;
     q->nearest = symbol->st_value;
-    q->nearest_end = symbol->st_size ? 0 : code_end(elf, symbol);
-    q->nearest_name = name;
+    q->nearest_end = symbol->st_size ? 0 : code_end(l->elf, symbol);
+    q->nearest_name = symbol->st_name;
 }
 
-static void offer(Elf *elf, struct lookup *l, const GElf_Sym *symbol, const char *name)
+/* Node i of the tree has nodes 2i and 2i + 1 below it; the last n are the queries. */
+static struct ml_elf_holder *node(struct lookup *l, size_t i)
 {
-    size_t i = first_from(l, symbol->st_value);
+    return i < l->n ? &l->queries[i].inner : &l->queries[i - l->n].leaf;
+}
 
-    if (i == l->n || !name || !*name)
-        return;
-    offer_nearest(elf, l, symbol, i, name);
-    for (; i < l->n && l->queries[i].address - symbol->st_value < symbol->st_size; i++) {
-        struct ml_elf_query *q = &l->queries[i];
-        if (!q->name || symbol->st_value > q->value) {
-            q->name = name;
-            q->value = symbol->st_value;
-        }
+static void take_later(struct ml_elf_holder *best, const struct ml_elf_holder *other)
+{
+    if (!best->name || other->value > best->value ||
+        (other->value == best->value && other->order < best->order))
+        *best = *other;
+}
+
+/* To the queries from `low` to before `high`: at the few nodes that have exactly
+ * these below them. A table in which every symbol claims to hold every query takes
+ * no longer than another. */
+static void put(struct lookup *l, size_t low, size_t high, const struct ml_elf_holder *holder)
+{
+    for (low += l->n, high += l->n; low < high; low /= 2, high /= 2) {
+        if (low % 2)
+            take_later(node(l, low++), holder);
+        if (high % 2)
+            take_later(node(l, --high), holder);
     }
 }
 
+static struct ml_elf_holder holder_of(struct lookup *l, size_t i)
+{
+    struct ml_elf_holder best = {0};
+
+    for (i += l->n; i; i /= 2) {
+        if (node(l, i)->name)
+            take_later(&best, node(l, i));
+    }
+    return best;
+}
+
+static void offer(struct lookup *l, const GElf_Sym *symbol, uint32_t order)
+{
+    size_t i = first_from(l, symbol->st_value);
+
+    if (i == l->n)
+        return;
+    offer_nearest(l, symbol, i);
+    if (l->queries[i].address - symbol->st_value < symbol->st_size)
+        put(l, i, first_from(l, end_of(l->elf, symbol)),
+            &(struct ml_elf_holder){symbol->st_value, symbol->st_name, order});
+}
+
+/* ---- Names -------------------------------------------------------------------- */
+
+/* @return NULL for a name that is empty, or as no compiler makes it */
+static const char *name_at(const Elf_Data *names, uint32_t at)
+{
+    const char *name = (const char *)names->d_buf + at;
+
+    if (at >= names->d_size || !*name)
+        return NULL;
+    return memchr(name, '\0', ml_min_u64(names->d_size - at, NAME_BYTES_MAX)) ? name : NULL;
+}
+
 /* Where no function with a size holds an address, the last symbol before it. */
-static void settle(struct lookup *l)
+static void settle(struct lookup *l, const Elf_Data *names)
 {
     for (size_t i = 0; i < l->n; i++) {
         struct ml_elf_query *q = &l->queries[i];
+        uint32_t name = holder_of(l, i).name;
+
         if (i && l->queries[i - 1].nearest > q->nearest) {
             q->nearest = l->queries[i - 1].nearest;
             q->nearest_end = l->queries[i - 1].nearest_end;
             q->nearest_name = l->queries[i - 1].nearest_name;
         }
-        if (!q->name && q->address < q->nearest_end)
-            q->name = q->nearest_name;
+        if (!name && q->address < q->nearest_end)
+            name = q->nearest_name;
+        if (name)
+            q->name = name_at(names, name);
+        if (i % SYMBOLS_PER_BEAT == 0)
+            l->beat(l->ctx);
     }
 }
 
-static void scan(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, struct lookup *l)
+static void scan(struct lookup *l, Elf_Data *symbols)
 {
-    Elf_Data *data = elf_getdata(section, NULL);
-    size_t count = data ? data->d_size / header->sh_entsize : 0;
     GElf_Sym symbol;
 
-    for (size_t i = 0; i < count && gelf_getsym(data, (int)i, &symbol); i++) {
+    for (uint32_t i = 0; gelf_getsym(symbols, (int)i, &symbol); i++) {
         if (i % SYMBOLS_PER_BEAT == 0)
             l->beat(l->ctx);
-        if (symbol.st_shndx != SHN_UNDEF && names_code(&symbol))
-            offer(elf, l, &symbol, elf_strptr(elf, header->sh_link, symbol.st_name));
+        if (names_code(&symbol))
+            offer(l, &symbol, i);
     }
-    settle(l);
 }
 
 /* ---- All of it --------------------------------------------------------------- */
@@ -224,17 +314,22 @@ static bool scan_table(struct elf_file *f, uint32_t type, struct lookup *l)
 {
     GElf_Shdr header;
     Elf_Scn *section = f->elf ? find_section(f->elf, type, &header) : NULL;
+    Elf_Data *symbols = read_table(section);
+    Elf_Data *names = symbols ? read_table(elf_getscn(f->elf, header.sh_link)) : NULL;
 
-    if (section)
-        scan(f->elf, section, &header, l);
-    return section;
+    if (!names || !names->d_buf || !symbols->d_buf)
+        return false;
+    l->elf = f->elf;
+    scan(l, symbols);
+    settle(l, names);
+    return true;
 }
 
 void ml_elf_symbols(const char *path, const char *build_id, struct ml_elf_query *queries, size_t n,
                     void (*found)(void *ctx, const struct ml_elf_query *query),
                     void (*beat)(void *ctx), void *ctx)
 {
-    struct lookup l = {queries, n, beat, ctx};
+    struct lookup l = {NULL, queries, n, beat, ctx};
     struct elf_file file = {.fd = -1}, debug = {.fd = -1};
 
     if (path[0] != '/' || elf_version(EV_CURRENT) == EV_NONE || !open_file(path, build_id, &file))
