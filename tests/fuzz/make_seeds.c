@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gpu_seed.h"
 #include "io.h"
 #include "trace_sample.h"
 
@@ -56,6 +57,14 @@ static int write_odd(const char *dir)
     return ml_maker_close(m);
 }
 
+static int write_gpu(const char *dir)
+{
+    char path[4096];
+
+    snprintf(path, sizeof(path), "%s/gpu-1.mled", dir);
+    return gpu_seed_write(path);
+}
+
 int main(int argc, char **argv)
 {
     const char *dir = argv[1];
@@ -67,7 +76,7 @@ int main(int argc, char **argv)
     if (write_sample(dir, "zstd-1.mled", (struct ml_maker_opts){.zstd_level = 3}, 0) ||
         write_sample(dir, "stored-1.mled", (struct ml_maker_opts){.stored = true}, 0) ||
         write_sample(dir, "cut-short-1.mled", (struct ml_maker_opts){.no_index = true}, 100) ||
-        write_odd(dir)) {
+        write_odd(dir) || write_gpu(dir)) {
         fprintf(stderr, "make_seeds: cannot write to %s\n", dir);
         return 1;
     }
