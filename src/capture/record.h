@@ -1,6 +1,6 @@
 /* record.h: append a record to this thread's ring.
  *
- * The fast path is inline and makes no call: read the clock, write two to five
+ * The fast path is inline and makes no call: read the clock, write one to six
  * words, publish. Everything else (the thread's first record, a full ring, a
  * record made by a signal handler inside another record) is in writer.c.
  *

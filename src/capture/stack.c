@@ -271,7 +271,16 @@ ML_NOINLINE uint32_t ml_stack_here(void)
     return number;
 }
 
-/* Only what may still be meant: addresses are told apart by what is loaded now. */
+/* Only what may still be meant: addresses are told apart by what is loaded now.
+ *
+ * Without the lock: whoever comes here may hold any of the recorder's. The first
+ * record of a thread holds announce_lock, and is made under the names' lock, which
+ * comes after ours, or under ours; a thread that holds ours waits for announce_lock
+ * in its own first record. So this reads only what does not change once `count`
+ * says that it is there (addresses, place, libraries' hash), and what is atomic
+ * (which libraries are there). A look that another thread takes meanwhile can make
+ * this pass over a stack that holds, or tell one too many; since the look's number
+ * has changed, still_holds tells every stack again before its number is used. */
 void ml_stack_announce(void)
 {
     uint32_t n = atomic_load_explicit(&tables.count, memory_order_acquire);
