@@ -438,7 +438,7 @@ static void end_primary(struct ml_cuda_state *book, struct ml_cuda_call *call, b
 
 /* ---- The table ----------------------------------------------------------- */
 
-static bool always(struct ml_cuda_state *book, const struct ml_cuda_call *call)
+static bool always(struct ml_cuda_state *book, struct ml_cuda_call *call)
 {
     (void)book;
     (void)call;

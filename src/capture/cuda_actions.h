@@ -18,7 +18,7 @@ struct ml_cuda_plan {
     bool frequent;              /* too much so to wait for other processes */
     /* Whether this call may make an entry, and who asked is of interest; NULL: never,
      * unless it reaches a device. Without the lock: unwinding takes the loader's. */
-    bool (*asks)(struct ml_cuda_state *book, const struct ml_cuda_call *call);
+    bool (*asks)(struct ml_cuda_state *book, struct ml_cuda_call *call);
     void (*begin)(struct ml_cuda_state *book, struct ml_cuda_call *call);
     void (*end)(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok, uint32_t stack);
 };

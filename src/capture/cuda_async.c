@@ -21,6 +21,7 @@ struct here {
     uint64_t pool;
     int device; /* -1: none, nothing is entered */
     bool measured;
+    bool changed; /* the pool, found out after the call */
 };
 
 static_assert(sizeof(struct here) <= sizeof(((struct ml_cuda_call *)0)->saved),
@@ -63,11 +64,13 @@ static bool is_due(void)
     return true;
 }
 
-bool ml_cuda_async_asks(struct ml_cuda_state *book, const struct ml_cuda_call *call)
+bool ml_cuda_async_asks(struct ml_cuda_state *book, struct ml_cuda_call *call)
 {
     struct here h = saved(call);
 
-    return ml_cuda_pool_has_changed(book, h.pool) || is_due();
+    h.changed = ml_cuda_pool_has_changed(book, h.pool);
+    memcpy(call->saved, &h, sizeof(h));
+    return h.changed || is_due();
 }
 
 void ml_cuda_async_end(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
@@ -88,7 +91,8 @@ void ml_cuda_async_end(struct ml_cuda_state *book, struct ml_cuda_call *call, bo
     if (!block.addr || h.device < 0)
         return;
     ml_cuda_open_block(book, &block);
-    ml_cuda_pool_look(book, h.pool, (unsigned)h.device, stack);
+    if (h.changed)
+        ml_cuda_pool_look(book, h.pool, (unsigned)h.device, stack);
     if (h.measured)
         ml_cuda_settle(book, (unsigned)h.device, &start);
 }

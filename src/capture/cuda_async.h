@@ -15,7 +15,7 @@
 
 /* Whether to find out who asked: when the pool grew, else at most 500 times a
  * second in each thread. */
-bool ml_cuda_async_asks(struct ml_cuda_state *book, const struct ml_cuda_call *call);
+bool ml_cuda_async_asks(struct ml_cuda_state *book, struct ml_cuda_call *call);
 
 /* For ML_CUDA_ALLOC_ASYNC and ML_CUDA_ALLOC_POOL. */
 void ml_cuda_async_begin(struct ml_cuda_state *book, struct ml_cuda_call *call);

@@ -256,7 +256,7 @@ void ml_cuda_begin(struct ml_cuda_call *call)
 }
 
 /* Only what makes an entry says who asked. */
-static bool needs_stack(struct ml_cuda_state *book, const struct ml_cuda_call *call, int result)
+static bool needs_stack(struct ml_cuda_state *book, struct ml_cuda_call *call, int result)
 {
     const struct ml_cuda_plan *plan = &ml_cuda_plans[call->action];
 

@@ -37,7 +37,6 @@ enum ml_cuda_action {
     ML_CUDA_CREATE,         /* *0 handle, 1 bytes, 2 properties */
     ML_CUDA_RELEASE,        /* 0 handle */
     ML_CUDA_RETAIN_HANDLE,  /* *0 handle, 1 address */
-    ML_CUDA_IMPORT_HANDLE,  /* *0 handle */
     ML_CUDA_MAP,            /* 0 address, 1 bytes, 2 offset, 3 handle */
     ML_CUDA_UNMAP,          /* 0 address, 1 bytes */
     ML_CUDA_ARRAY_CREATE,   /* *0 array, 1 descriptor */

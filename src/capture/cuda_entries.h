@@ -48,8 +48,6 @@
     ENTRY(cuMemCreate, 4, CREATE)                                                 \
     ENTRY(cuMemRelease, 1, RELEASE)                                               \
     ENTRY(cuMemRetainAllocationHandle, 2, RETAIN_HANDLE)                          \
-    ENTRY(cuMemImportFromShareableHandle, 3, IMPORT_HANDLE)                       \
-    ENTRY(cuMulticastCreate, 2, IMPORT_HANDLE)                                    \
     ENTRY(cuMemMap, 5, MAP)                                                       \
     ENTRY(cuMemUnmap, 2, UNMAP)                                                   \
     ENTRY(cuMemAddressReserve, 5, FIRST_CALL)                                     \

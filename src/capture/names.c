@@ -15,10 +15,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "lock.h"
 #include "record.h"
 #include "recorder.h"
 #include "sys.h"
+#include "table_lock.h"
 
 #define SLOTS (1u << 21)
 #define BYTES_MAX (64u << 20)
@@ -47,52 +47,18 @@ static struct space spaces[ML_SPACE_MAX + 1];
 static _Atomic uint32_t space_count;
 
 /* Set while this thread is in the tables, for a library call of ours that comes
- * back through a hook. Signal handlers wait until it is out: they would find
- * their own thread's lock. */
+ * back through a hook. */
 static __thread bool inside;
-
-/* False when the lock was not to be had: a thread that forks holds it while
- * handlers of the program's run, and one of those may wait for this thread. */
-static bool enter(struct ml_quiet *quiet)
-{
-    ml_quiet_begin(quiet);
-    inside = ml_lock_or_give_up(ml_recorder_names_lock());
-    if (!inside)
-        ml_quiet_end(quiet);
-    return inside;
-}
-
-static void leave(const struct ml_quiet *quiet)
-{
-    ml_unlock(ml_recorder_names_lock());
-    inside = false;
-    ml_quiet_end(quiet);
-}
-
-/* A child shall not find a name half entered by another thread of its parent;
- * clone() behind libc's back is on its own. */
-static struct ml_quiet during_fork;
-static bool locked_for_fork;
+static struct ml_table_lock lock = {.lock = ml_recorder_names_lock};
 
 static void before_fork(void)
 {
-    struct ml_quiet quiet;
-    bool locked = enter(&quiet);
-
-    if (!locked)
-        return;
-    during_fork = quiet;
-    locked_for_fork = true;
+    ml_table_before_fork(&lock, &inside);
 }
 
 static void after_fork(void)
 {
-    struct ml_quiet quiet = during_fork;
-
-    if (!locked_for_fork || !inside)
-        return;
-    locked_for_fork = false;
-    leave(&quiet);
+    ml_table_after_fork(&lock, &inside);
 }
 
 void ml_names_init(void)
@@ -186,11 +152,11 @@ uint32_t ml_name_bytes(const char *text, size_t bytes)
         number = find(text, len, hash, &slot);
     if (number)
         return number;
-    if (!enter(&quiet))
+    if (!ml_table_enter(&lock, &inside, &quiet))
         return 0;
     if (reserve_tables())
         number = add(text, len, hash);
-    leave(&quiet);
+    ml_table_leave(&lock, &inside, &quiet);
     return number;
 }
 
@@ -233,7 +199,7 @@ uint32_t ml_space_number(const char *device, uint32_t level, const char *name)
 
     if (number || inside || !ml_recorder_in_session())
         return number;
-    if (!enter(&quiet))
+    if (!ml_table_enter(&lock, &inside, &quiet))
         return 0;
     number = find_space(&s);
     if (!number && space_count < ML_SPACE_MAX) {
@@ -242,7 +208,7 @@ uint32_t ml_space_number(const char *device, uint32_t level, const char *name)
         announce_space(number);
         atomic_store_explicit(&space_count, number, memory_order_release);
     }
-    leave(&quiet);
+    ml_table_leave(&lock, &inside, &quiet);
     return number;
 }
 

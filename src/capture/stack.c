@@ -25,10 +25,10 @@
 #include <xxhash.h>
 
 #include "libraries.h"
-#include "lock.h"
 #include "record.h"
 #include "recorder.h"
 #include "sys.h"
+#include "table_lock.h"
 
 #define SLOTS (1u << 21)
 #define STACKS_MAX (1u << 20)
@@ -59,46 +59,18 @@ struct walk {
 
 /* ---- The lock ------------------------------------------------------------ */
 
-/* Set while this thread is in the tables. Signal handlers wait until it is out. */
+/* Set while this thread is in the tables. */
 static __thread bool inside;
-
-static bool enter(struct ml_quiet *quiet)
-{
-    ml_quiet_begin(quiet);
-    inside = ml_lock_or_give_up(ml_recorder_stacks_lock());
-    if (!inside)
-        ml_quiet_end(quiet);
-    return inside;
-}
-
-static void leave(const struct ml_quiet *quiet)
-{
-    ml_unlock(ml_recorder_stacks_lock());
-    inside = false;
-    ml_quiet_end(quiet);
-}
-
-static struct ml_quiet during_fork;
-static bool locked_for_fork;
+static struct ml_table_lock lock = {.lock = ml_recorder_stacks_lock};
 
 static void before_fork(void)
 {
-    struct ml_quiet quiet;
-
-    if (inside || !enter(&quiet))
-        return;
-    during_fork = quiet;
-    locked_for_fork = true;
+    ml_table_before_fork(&lock, &inside);
 }
 
 static void after_fork(void)
 {
-    struct ml_quiet quiet = during_fork;
-
-    if (!locked_for_fork || !inside)
-        return;
-    locked_for_fork = false;
-    leave(&quiet);
+    ml_table_after_fork(&lock, &inside);
 }
 
 void ml_stack_init(void)
@@ -258,14 +230,14 @@ ML_NOINLINE uint32_t ml_stack_here(void)
     /* Inside a record what is announced has to wait, but the number would not. */
     if (inside || ml_writer->busy || !ml_recorder_in_session())
         return 0;
-    if (enter(&quiet)) {
+    if (ml_table_enter(&lock, &inside, &quiet)) {
         look = ml_libraries_look();
         find_own();
         walk.skip = skip_always;
         walk.n = 0;
         _Unwind_Backtrace(on_frame, &walk);
         number = number_of(&walk, look);
-        leave(&quiet);
+        ml_table_leave(&lock, &inside, &quiet);
     }
     errno = saved_errno;
     return number;
