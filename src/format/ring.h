@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 3
+#define ML_SHARED_VERSION 4
 
 /* The environment variable that names the session directory to a target, and
  * the files in it. */
@@ -190,8 +190,14 @@ static inline size_t ml_ringset_bytes(uint32_t ring_bytes, uint32_t ring_count)
  *   ML_MARKER domain:name scope   (scope: a string)
  *   ML_SAMPLE device:bits used free total used_by_process   (device: a string)
  *
- * where a:b is one word, a in its high and b in its low half. Strings, spaces
- * and objects are numbered by each process for itself, from 1. */
+ * where a:b is one word, a in its high and b in its low half. A push's kind may
+ * have a class (a string: what sort of module it is) above its low 8 bits.
+ * Strings, spaces and objects are numbered by each process for itself, from 1.
+ *
+ * A *tape* is what a framework replays backwards: PyTorch numbers the nodes of its
+ * graph as a thread makes them, and runs them later, often on other threads. The
+ * thread tells in which scope it made which numbers; whoever runs a node pushes the
+ * scope that its number was made in. */
 enum ml_record_kind {
     ML_REC_STRING = 64,    /* number:length, then the bytes, padded to words */
     ML_REC_SPACE,          /* number:level, device:name */
@@ -204,8 +210,19 @@ enum ml_record_kind {
     ML_REC_LIBRARY,        /* number:path, base, end, 0:build id (strings) */
     ML_REC_STACK,          /* number:frames, then the return addresses, innermost first */
     ML_REC_ALLOC_STACK,    /* addr, size, stack: an ML_ALLOC that says who asked */
+    ML_REC_TAPE,           /* tape, first, end: numbers from first to before end were made in
+                              the scope that this thread is in */
+    ML_REC_PUSH_TAPE,      /* tape, number, flags:operator: push phase "backward" and below it
+                              the scopes that the number was made in; see enum ml_tape_flags */
+    ML_REC_PYTHON_FRAME,   /* number:function, file:line (strings but for the line) */
+    ML_REC_PYTHON_STACK,   /* number:frames, then Python frames, two to a word, innermost
+                              first, the first in the low half; numbered with the others */
     ML_REC_KINDS,
 };
+
+/* Of ML_REC_PUSH_TAPE. The operator (a string, 0: unknown) is a scope below the
+ * others where it is asked for, and where no module is among them. */
+enum ml_tape_flags { ML_TAPE_OPERATOR = 1 };
 
 enum ml_profile_state {
     ML_PROFILE_STOP = 0,

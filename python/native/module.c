@@ -1,0 +1,27 @@
+/* module.c: memledger._native and what it consists of.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "native.h"
+
+static int (*const parts[])(PyObject *module) = {
+    ml_native_add_scopes,
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "memledger._native",
+    .m_doc = "The part of memledger that is C.",
+    .m_size = -1,
+};
+
+PyMODINIT_FUNC PyInit__native(void)
+{
+    PyObject *module = PyModule_Create(&definition);
+
+    for (size_t i = 0; module && i < sizeof(parts) / sizeof(*parts); i++) {
+        if (parts[i](module))
+            Py_CLEAR(module);
+    }
+    return module;
+}

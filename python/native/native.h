@@ -1,0 +1,17 @@
+/* native.h: the parts of memledger._native, the package's extension.
+ *
+ * Built for the limited API of Python 3.9, so one file serves every later
+ * version. Each part adds its own functions and types to the module.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_NATIVE_H
+#define ML_NATIVE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+/* Each returns 0, or -1 with an exception set. */
+int ml_native_add_scopes(PyObject *module);
+
+#endif
