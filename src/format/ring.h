@@ -51,6 +51,7 @@ struct ml_session {
     uint32_t clock;      /* enum ml_clock: what record times count */
     uint32_t heap;       /* enum ml_heap_mode */
     uint32_t cuda;       /* enum ml_cuda_mode */
+    uint32_t operators;  /* 1: PyTorch's operators are scopes */
     uint32_t ring_bytes; /* a power of two */
     uint32_t ring_count; /* rings in a set */
 
