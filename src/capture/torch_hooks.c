@@ -64,10 +64,8 @@ void *const ml_torch_hooks[ML_TORCH_ENTRY_COUNT] = {ML_TORCH_ENTRIES(ADDRESS)};
 
 static void record_oom(uint32_t space, uint64_t bytes)
 {
-    uint64_t words[] = {ml_record_word(ML_OOM, space, ml_now()), bytes};
-
     if (space)
-        ml_record(words, 2);
+        ml_record_oom(space, bytes, 0);
 }
 
 /* ---- Host ---------------------------------------------------------------------- */
