@@ -53,10 +53,8 @@ ML_TORCH_C10_ENTRIES(ML_TORCH_DECLARE_HOOK)
 
 static void record_oom(uint32_t space, uint64_t bytes)
 {
-    uint64_t words[] = {ml_record_word(ML_OOM, space, ml_now()), bytes};
-
     if (space)
-        ml_record(words, 2);
+        ml_record_oom(space, bytes, 0);
 }
 
 /* ---- Host ---------------------------------------------------------------------- */
