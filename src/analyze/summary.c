@@ -66,10 +66,12 @@ static int fill_all(const struct ml_replay *at_peak, const struct ml_replay *at_
 }
 
 static int init_replay(struct ml_replay *replay, const struct ml_trace *trace,
-                       const struct ml_level_caps *caps, struct ml_error *err)
+                       const struct ml_level_caps *caps, const struct ml_classes *classes,
+                       struct ml_error *err)
 {
     int r = ml_replay_init_capped(replay, trace, caps);
 
+    ml_replay_classify(replay, classes);
     return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
 }
 
@@ -83,16 +85,18 @@ int ml_summarize(const struct ml_trace *trace, const struct ml_summary_opts *opt
 {
     struct ml_replay at_end = {0}, at_peak = {0};
     struct ml_sample_book book = {.trace = trace};
-    int r, closed;
+    struct ml_classes classes;
+    int closed, r = ml_classify(trace, &classes, err);
 
     *ret = (struct ml_summary){0};
-    r = init_replay(&at_end, trace, opts->caps, err);
+    if (r == 0)
+        r = init_replay(&at_end, trace, opts->caps, &classes, err);
     at_end.on_sample = on_sample;
     at_end.ctx = &book;
     if (r == 0)
         r = ml_replay_trace(&at_end, UINT64_MAX, err);
     if (r == 0)
-        r = init_replay(&at_peak, trace, opts->caps, err);
+        r = init_replay(&at_peak, trace, opts->caps, &classes, err);
     if (r == 0)
         r = ml_replay_instant(&at_peak, at_end.peak_event, at_end.last_label_event, err);
     if (r == 0) {
@@ -105,6 +109,7 @@ int ml_summarize(const struct ml_trace *trace, const struct ml_summary_opts *opt
         r = ml_error_set(err, closed, "out of memory");
     ml_replay_release(&at_peak);
     ml_replay_release(&at_end);
+    ml_classes_release(&classes);
     return r;
 }
 
