@@ -346,11 +346,16 @@ static int by_ordinal(const void *a, const void *b)
     return x->ordinal < y->ordinal ? -1 : x->ordinal > y->ordinal;
 }
 
+static bool has_scopes(const struct classifier *c)
+{
+    return c->facts.has_modules || c->facts.has_phases;
+}
+
 static void finish(struct classifier *c)
 {
     struct ml_classes *ret = c->ret;
 
-    if (!c->facts.any && !c->marked) {
+    if (!has_scopes(c) && !c->marked) {
         ml_classes_release(ret);
         return;
     }
@@ -379,7 +384,7 @@ static int classify(struct classifier *c, const struct ml_trace *trace, struct m
 {
     int r = ml_scope_facts_init(trace, &c->facts);
 
-    if (r == 0 && !c->facts.any && !names_a_phase(trace))
+    if (r == 0 && !has_scopes(c) && !names_a_phase(trace))
         return 0;
     c->calls.trace = trace;
     if (r == 0)

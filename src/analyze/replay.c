@@ -188,6 +188,8 @@ static int on_process_end(struct ml_replay *r, const struct ml_event *event)
 
     if (process < 0)
         return -ENOMEM;
+    if (r->on_mark)
+        r->on_mark(r->ctx, event);
     ml_replay_end_process(r, (uint32_t)process, event->time_ns);
     r->processes.items[process].status = event->args[1];
     return 0;
@@ -213,6 +215,10 @@ static int on_rare(struct ml_replay *r, const struct ml_event *event)
     case ML_SAMPLE:
         if (r->on_sample)
             r->on_sample(r->ctx, event);
+        return 0;
+    case ML_MARK:
+        if (r->on_mark)
+            r->on_mark(r->ctx, event);
         return 0;
     default: return 0;
     }

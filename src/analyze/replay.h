@@ -89,6 +89,7 @@ struct ml_replay_space {
 
 struct ml_replay_device {
     struct ml_gauge bytes; /* counted spaces */
+    uint64_t crest_bytes;  /* see ml_crest */
     struct ml_gauge levels[ML_LEVELS];
 };
 
@@ -110,6 +111,17 @@ struct ml_replay_category {
     uint64_t allocations, frees;
 };
 
+/* The most since an event that the reader chose, a step's beginning; since the first
+ * event, if it chose none. The peak of the whole is then looked at only when this
+ * rises. */
+struct ml_crest {
+    uint64_t bytes; /* all counted spaces */
+    uint64_t time_ns;
+    uint64_t event;   /* events fed by then */
+    bool by_category; /* the next is filled in */
+    uint64_t categories[ML_CATEGORIES];
+};
+
 struct ml_replay {
     const struct ml_trace *trace;
     ML_VEC(struct ml_replay_space) spaces;
@@ -118,7 +130,8 @@ struct ml_replay {
     struct ml_replay_category categories[ML_CATEGORIES];
     struct ml_intern device_names;
     struct ml_gauge bytes; /* all counted spaces */
-    uint64_t peak_event;   /* events fed when the peak was reached */
+    struct ml_crest crest;
+    uint64_t peak_event; /* events fed when the peak was reached */
     uint64_t last_label_event;
     uint8_t unsettled; /* category whose peak is still to be looked at */
     uint64_t unsettled_ns;
@@ -144,6 +157,7 @@ struct ml_replay {
     void (*on_split)(void *ctx, const struct ml_block *from, const struct ml_block *rest);
     void (*on_close)(void *ctx, const struct ml_block *block, const struct ml_event *event);
     void (*on_sample)(void *ctx, const struct ml_event *event);
+    void (*on_mark)(void *ctx, const struct ml_event *event); /* also before a process's end */
     void *ctx;
 
     struct ml_map space_index, process_index; /* number -> index */
@@ -171,6 +185,9 @@ void ml_replay_classify(struct ml_replay *replay, const struct ml_classes *class
 /* @return 0, or -ENOMEM, after which the table is of no use */
 int ml_replay_feed(struct ml_replay *replay, const struct ml_event *event);
 int ml_replay_feed_all(struct ml_replay *replay, const struct ml_event *events, size_t count);
+
+/* From now on the crest is the most since now, of each device too, with categories. */
+void ml_replay_reset_crest(struct ml_replay *replay, uint64_t time_ns);
 
 /* Feeds the events of the trace from its beginning, at most `limit` of them.
  * @return 0 or negative errno */

@@ -49,6 +49,14 @@ int ml_replay_trace(struct ml_replay *replay, uint64_t limit, struct ml_error *e
     return ml_replay_instant(replay, limit, 0, err);
 }
 
+void ml_replay_reset_crest(struct ml_replay *replay, uint64_t time_ns)
+{
+    replay->crest.by_category = true;
+    ml_crest_take(replay, time_ns);
+    for (size_t i = 0; i < replay->devices.len; i++)
+        replay->devices.items[i].crest_bytes = replay->devices.items[i].bytes.live_bytes;
+}
+
 const struct ml_block *ml_replay_find(struct ml_replay *replay, uint32_t space_number,
                                       uint64_t addr)
 {

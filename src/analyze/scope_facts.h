@@ -35,7 +35,7 @@ struct ml_scope_fact {
 struct ml_scope_facts {
     struct ml_scope_fact *items; /* by scope number; NULL where there are none */
     uint32_t len;
-    bool any; /* a module or a phase is among them */
+    bool has_modules, has_phases;
 };
 
 /* @ret    to be released, after a failure too
