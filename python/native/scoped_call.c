@@ -180,8 +180,12 @@ static PyObject *call_backward(struct scoped_call *self, PyObject *args, PyObjec
     const struct ml_extension_api *recorder = ml_native_recorder();
     PyObject *result = PyObject_Call(self->original, args, kwargs);
 
-    if (result && recorder && recorder->in_session())
+    if (!recorder || !recorder->in_session())
+        return result;
+    if (result)
         ml_tracked_label_gradients();
+    else
+        recorder->settle();
     return result;
 }
 
