@@ -15,7 +15,7 @@
  * block that other streams still use is reported free when its tensor dies, as
  * torch.cuda.memory_allocated() counts; it is given out later.
  *
- * Here is the place for what a block should know of its origin: a stack, a scope.
+ * A block has the stack of who asked for it where `memledger run --stacks` says so.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "python_stack.h"
 #include "record.h"
+#include "recorder.h"
+#include "stack.h"
 #include "torch_real.h"
 #include "torch_spaces.h"
 
@@ -62,6 +65,26 @@ void *const ml_torch_hooks[ML_TORCH_ENTRY_COUNT] = {ML_TORCH_ENTRIES(ADDRESS)};
 
 #define REAL(entry) ((entry##_function *)ml_torch_real(ML_TORCH_##entry, CALLER))
 
+/* ---- Blocks -------------------------------------------------------------------- */
+
+static ML_NOINLINE void record_with_stack(uint32_t space, const void *p, uint64_t bytes)
+{
+    uint32_t stack = ml_stacks_mode == ML_STACKS_PYTHON ? ml_python_stack_here() : ml_stack_here();
+
+    if (stack)
+        ml_record_alloc_stack(space, (uintptr_t)p, bytes, stack);
+    else
+        ml_record_alloc(space, p, bytes);
+}
+
+static ML_ALWAYS_INLINE void record_block(uint32_t space, const void *p, uint64_t bytes)
+{
+    if (ML_UNLIKELY(ml_stacks_mode))
+        record_with_stack(space, p, bytes);
+    else
+        ml_record_alloc(space, p, bytes);
+}
+
 static void record_oom(uint32_t space, uint64_t bytes)
 {
     uint64_t words[] = {ml_record_word(ML_OOM, space, ml_now()), bytes};
@@ -97,7 +120,7 @@ void *alloc_cpu(size_t bytes)
     unanswered = 0;
     space = ml_torch_cpu_space();
     if (ML_LIKELY(space && p))
-        ml_record_alloc(space, p, bytes);
+        record_block(space, p, bytes);
     return p;
 }
 
@@ -128,7 +151,7 @@ static ML_ALWAYS_INLINE void see(const void *p, int64_t bytes, struct device dev
     if (!space || !p)
         return;
     if (bytes > 0)
-        ml_record_alloc(space, p, (uint64_t)bytes);
+        record_block(space, p, (uint64_t)bytes);
     else
         ml_record_free(space, p);
 }

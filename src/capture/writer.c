@@ -187,7 +187,8 @@ static _Atomic uint64_t *lost_counter(struct ml_writer *w)
 static bool is_definition(unsigned kind)
 {
     return kind == ML_REC_STRING || kind == ML_REC_SPACE || kind == ML_REC_OBJECT ||
-           kind == ML_REC_LIBRARY || kind == ML_REC_STACK;
+           kind == ML_REC_LIBRARY || kind == ML_REC_STACK || kind == ML_REC_PYTHON_FRAME ||
+           kind == ML_REC_PYTHON_STACK;
 }
 
 /* Names are no events: they are told again when there is room. Scopes must

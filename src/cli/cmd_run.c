@@ -43,6 +43,7 @@ struct run_opts {
     bool wait;
     int heap;
     int cuda;
+    int stacks;
     uint64_t ring_bytes;
     int64_t sample_hz;
     bool sample_only;
@@ -65,6 +66,8 @@ struct run {
 static const char *const heap_choices[] = {"off", "malloc", "all", NULL};
 /* In the order of enum ml_cuda_mode. */
 static const char *const cuda_choices[] = {"auto", "injection", "off", NULL};
+/* In the order of enum ml_stacks_mode. */
+static const char *const stacks_choices[] = {"none", "python", "native", NULL};
 
 static const struct ml_option options[] = {
     {.name = "output",
@@ -95,6 +98,12 @@ static const struct ml_option options[] = {
      .value_name = "HOW",
      .choices = cuda_choices,
      .help = "how to see CUDA calls: auto (preload), injection (by the driver), off"},
+    {.name = "stacks",
+     .type = ML_OPT_CHOICE,
+     .offset = offsetof(struct run_opts, stacks),
+     .value_name = "WHAT",
+     .choices = stacks_choices,
+     .help = "say of each block of PyTorch's who asked: none, python lines, native frames"},
     {.name = "sample-hz",
      .type = ML_OPT_INT,
      .offset = offsetof(struct run_opts, sample_hz),
@@ -183,6 +192,7 @@ static int start_collector(struct run *run, char **argv, struct ml_error *err)
         {"host", host},
         {"heap", heap_choices[run->opts.heap]},
         {"cuda", cuda_choices[run->opts.cuda]},
+        {"stacks", stacks_choices[run->opts.stacks]},
         {"sample_only", run->opts.sample_only ? "yes" : "no"},
         {NULL, NULL},
     };
@@ -281,6 +291,7 @@ static int prepare(struct run *run, const char *name, struct ml_error *err)
 {
     struct ml_session_opts session = {.heap = (uint32_t)run->opts.heap,
                                       .cuda = (uint32_t)run->opts.cuda,
+                                      .stacks = (uint32_t)run->opts.stacks,
                                       .ring_bytes = (uint32_t)run->opts.ring_bytes};
     const char *library = run->opts.heap ? "libmemledger-heap.so" : "libmemledger.so";
     const char *obstacle;
@@ -386,6 +397,10 @@ static const char *contradiction(const struct run_opts *o)
         return "--sample-only with --sample-hz 0 would record nothing";
     if (o->sample_only && o->heap)
         return "--sample-only leaves the program untouched; --heap needs the recorder in it";
+    if (o->sample_only && o->stacks)
+        return "--sample-only leaves the program untouched; --stacks needs the recorder in it";
+    if (o->stacks && o->cuda == ML_CUDA_INJECTION)
+        return "--stacks needs the preload that --cuda injection leaves out";
     if (o->heap && o->cuda == ML_CUDA_INJECTION)
         return "--heap needs the preload that --cuda injection leaves out";
     return NULL;
