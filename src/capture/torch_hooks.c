@@ -87,10 +87,8 @@ static ML_ALWAYS_INLINE void record_block(uint32_t space, const void *p, uint64_
 
 static void record_oom(uint32_t space, uint64_t bytes)
 {
-    uint64_t words[] = {ml_record_word(ML_OOM, space, ml_now()), bytes};
-
     if (space)
-        ml_record(words, 2);
+        ml_record_oom(space, bytes, 0);
 }
 
 /* ---- Host ---------------------------------------------------------------------- */
