@@ -75,15 +75,17 @@ static ML_ALWAYS_INLINE int32_t instruction_of(const struct ml_python_layout *at
 
 /* ---- Code objects -------------------------------------------------------------- */
 
+/* A table of a few bytes whole, else its size, begin and end. The word that ends with it
+ * begins within the object, wherever that is. */
 static ML_ALWAYS_INLINE uint64_t lines_of(const struct ml_python_layout *at, uintptr_t table)
 {
     uint64_t size = ml_python_word(table + at->bytes_size);
     uintptr_t data = table + at->bytes_data;
+    uint64_t end = ml_python_word(data + size - sizeof(uint64_t)) * (size > 0);
 
     if (size < sizeof(uint64_t))
-        return size;
-    return size ^ ml_python_word(data) * 0x9e3779b97f4a7c15 ^
-           ml_python_word(data + size - sizeof(uint64_t)) * 0xc2b2ae3d27d4eb4f;
+        return size ^ (end >> (64 - 8 * size) % 64) << 8;
+    return size ^ ml_python_word(data) * 0x9e3779b97f4a7c15 ^ end * 0xc2b2ae3d27d4eb4f;
 }
 
 static ML_ALWAYS_INLINE bool place_of(const struct ml_python *py, uintptr_t frame,
