@@ -4,6 +4,7 @@
  */
 #include "python_frames.h"
 
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -20,8 +21,9 @@
 #define SLOTS (1u << 19)
 #define FRAMES_MAX (1u << 18)
 
+/* In a cache line of its own: a stack that was seen before touches one for each frame. */
 struct frame {
-    struct ml_python_place place;
+    alignas(64) struct ml_python_place place;
     uint32_t function; /* strings */
     uint32_t file;
     uint32_t line;
@@ -47,15 +49,21 @@ static bool reserve_tables(void)
     return tables.slots;
 }
 
-static bool same(const struct ml_python_place *a, const struct ml_python_place *b)
+static ML_ALWAYS_INLINE bool same(const struct ml_python_place *a, const struct ml_python_place *b)
 {
     return a->code == b->code && a->instruction == b->instruction && a->lines == b->lines &&
            a->file == b->file && a->name == b->name && a->first_line == b->first_line;
 }
 
-bool ml_python_frame_is(uint32_t number, const struct ml_python_place *place)
+bool ml_python_frames_are(const uint32_t *numbers, const struct ml_python_place *places, uint32_t n)
 {
-    return same(&tables.frames[number].place, place);
+    const struct frame *frames = tables.frames;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (!same(&frames[numbers[i]].place, &places[i]))
+            return false;
+    }
+    return true;
 }
 
 bool ml_python_frame_counts(uint32_t number)
@@ -128,7 +136,7 @@ uint32_t ml_python_frame(const struct ml_python *py, const struct ml_python_plac
     if (!reserve_tables())
         return 0;
     for (; tables.slots[i]; i = (i + 1) % SLOTS) {
-        if (ml_python_frame_is(tables.slots[i], place))
+        if (same(&tables.frames[tables.slots[i]].place, place))
             return tables.slots[i];
     }
     return add(py, place, i);

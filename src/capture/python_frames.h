@@ -16,8 +16,9 @@
 /* The place's number, after its frame was announced; 0 when there is no room. */
 uint32_t ml_python_frame(const struct ml_python *py, const struct ml_python_place *place);
 
-/* The number has that place. Without the lock, for a number that was given. */
-bool ml_python_frame_is(uint32_t number, const struct ml_python_place *place);
+/* The numbers have those places. Without the lock, for numbers that were given. */
+bool ml_python_frames_are(const uint32_t *numbers, const struct ml_python_place *places,
+                          uint32_t n);
 
 /* Has a line: else the interpreter or its compiler made it up. */
 bool ml_python_frame_counts(uint32_t number);

@@ -13,9 +13,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "python_find.h"
 #include "python_frames.h"
 #include "python_walk.h"
@@ -125,20 +122,10 @@ static void announce(const struct stack *s)
     ml_record(words, 2 + (n + 1) / 2);
 }
 
-static bool is(const struct stack *s, const struct ml_python_walk *w)
-{
-    for (uint32_t i = 0; i < w->n; i++) {
-        if (!ml_python_frame_is(tables.frames[s->first + i], &w->places[i]))
-            return false;
-    }
-    return true;
-}
-
 /* The entry, or NULL and in *ret_slot where it would go. */
-static ML_ALWAYS_INLINE const struct stack *find(const struct ml_python_walk *w, uint32_t hash,
-                                                 uint32_t *ret_slot)
+static ML_ALWAYS_INLINE const struct stack *find(const struct ml_python_walk *w, uint32_t *ret_slot)
 {
-    for (uint32_t i = hash % SLOTS;; i = (i + 1) % SLOTS) {
+    for (uint32_t i = w->hash % SLOTS;; i = (i + 1) % SLOTS) {
         /* Pairs with the release store in add: all of the entry is there. */
         uint32_t entry = atomic_load_explicit(&tables.slots[i], memory_order_acquire);
         const struct stack *s = &tables.stacks[entry];
@@ -147,7 +134,8 @@ static ML_ALWAYS_INLINE const struct stack *find(const struct ml_python_walk *w,
             *ret_slot = i;
             return NULL;
         }
-        if (s->hash == hash && s->frames == w->n && is(s, w))
+        if (s->hash == w->hash && s->frames == w->n &&
+            ml_python_frames_are(tables.frames + s->first, w->places, w->n))
             return s;
     }
 }
@@ -166,7 +154,7 @@ static bool number_frames(const struct ml_python_walk *w, bool *ret_counts)
     return true;
 }
 
-static uint32_t add(const struct ml_python_walk *w, uint32_t hash, uint32_t slot)
+static uint32_t add(const struct ml_python_walk *w, uint32_t slot)
 {
     uint32_t entry = tables.count + 1;
     struct stack *s = &tables.stacks[entry];
@@ -174,7 +162,7 @@ static uint32_t add(const struct ml_python_walk *w, uint32_t hash, uint32_t slot
 
     if (entry == STACKS_MAX || tables.used_frames + w->n > FRAMES_MAX || !number_frames(w, &counts))
         return 0;
-    *s = (struct stack){.hash = hash, .frames = w->n, .first = tables.used_frames};
+    *s = (struct stack){.hash = w->hash, .frames = w->n, .first = tables.used_frames};
     if (counts && !(s->number = ml_stack_new_number()))
         return 0;
     tables.used_frames += w->n;
@@ -186,20 +174,15 @@ static uint32_t add(const struct ml_python_walk *w, uint32_t hash, uint32_t slot
     return s->number;
 }
 
-static uint32_t find_or_add(const struct ml_python_walk *w, uint32_t hash)
+static uint32_t find_or_add(const struct ml_python_walk *w)
 {
     const struct stack *s;
     uint32_t slot;
 
     if (!reserve_tables())
         return 0;
-    s = find(w, hash, &slot);
-    return s ? s->number : add(w, hash, slot);
-}
-
-static uint32_t hash_of(const struct ml_python_walk *w)
-{
-    return (uint32_t)XXH3_64bits(w->places, w->n * sizeof(*w->places));
+    s = find(w, &slot);
+    return s ? s->number : add(w, slot);
 }
 
 /* A stack that is new, or an interpreter. */
@@ -214,7 +197,7 @@ static ML_NOINLINE uint32_t new_stack(void)
         return 0;
     if (learn() == RUNS) {
         ml_python_walk(&python, &walk);
-        number = walk.n ? find_or_add(&walk, hash_of(&walk)) : 0;
+        number = walk.n ? find_or_add(&walk) : 0;
     }
     ml_table_leave(&lock, &inside, &quiet);
     errno = saved_errno;
@@ -236,7 +219,7 @@ uint32_t ml_python_stack_here(void)
     ml_python_walk(&python, &walk);
     if (!walk.n)
         return 0;
-    s = find(&walk, hash_of(&walk), &slot);
+    s = find(&walk, &slot);
     return s ? s->number : new_stack();
 }
 

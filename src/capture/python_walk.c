@@ -14,6 +14,9 @@
 /* Frames to look at, the interpreter's own among them. */
 #define STEPS_MAX (4 * ML_STACK_MAX_FRAMES)
 
+/* Odd, and with bits all over. */
+#define MIXER 0x9e3779b97f4a7c15u
+
 /* Whether a word can be read there: the kernel fetches it before it finds that the
  * question makes no sense. */
 static bool readable(uintptr_t at)
@@ -85,7 +88,7 @@ static ML_ALWAYS_INLINE uint64_t lines_of(const struct ml_python_layout *at, uin
 
     if (size < sizeof(uint64_t))
         return size ^ (end >> (64 - 8 * size) % 64) << 8;
-    return size ^ ml_python_word(data) * 0x9e3779b97f4a7c15 ^ end * 0xc2b2ae3d27d4eb4f;
+    return size ^ ml_python_word(data) * MIXER ^ end * (MIXER >> 7 | 1);
 }
 
 static ML_ALWAYS_INLINE bool place_of(const struct ml_python *py, uintptr_t frame,
@@ -107,18 +110,30 @@ static ML_ALWAYS_INLINE bool place_of(const struct ml_python *py, uintptr_t fram
     return true;
 }
 
+/* Whole places are compared later: this need not be good, but quick. */
+static ML_ALWAYS_INLINE uint64_t mix(uint64_t hash, const struct ml_python_place *place)
+{
+    return (hash ^ place->code ^ (uint64_t)place->instruction << 40) * MIXER;
+}
+
 void ml_python_walk(const struct ml_python *py, struct ml_python_walk *ret)
 {
     uintptr_t frame = py->finalizing() ? 0 : first_frame(py, false);
+    uint64_t hash = 0;
+    unsigned n = 0;
 
-    ret->n = 0;
-    for (unsigned i = 0; i < STEPS_MAX && ret->n < ML_STACK_MAX_FRAMES; i++) {
+    for (unsigned i = 0; i < STEPS_MAX && n < ML_STACK_MAX_FRAMES; i++) {
+        struct ml_python_place *place = &ret->places[n];
         if (!ml_python_plausible(frame))
-            return;
-        if (has_code(py, frame) && place_of(py, frame, &ret->places[ret->n]))
-            ret->n++;
+            break;
+        if (has_code(py, frame) && place_of(py, frame, place)) {
+            hash = mix(hash, place);
+            n++;
+        }
         frame = ml_python_word(frame + py->layout.frame_previous);
     }
+    ret->n = n;
+    ret->hash = (uint32_t)(hash >> 32);
 }
 
 /* ---- The first time ------------------------------------------------------------ */

@@ -28,6 +28,7 @@ struct ml_python_place {
 
 struct ml_python_walk {
     unsigned n;
+    uint32_t hash;                                      /* of code objects and instructions */
     struct ml_python_place places[ML_STACK_MAX_FRAMES]; /* innermost first */
 };
 

@@ -67,9 +67,17 @@ void *const ml_torch_hooks[ML_TORCH_ENTRY_COUNT] = {ML_TORCH_ENTRIES(ADDRESS)};
 
 /* ---- Blocks -------------------------------------------------------------------- */
 
+/* Who asked, as far as that is wanted. */
+static uint32_t stack_wanted(void)
+{
+    if (ml_stacks_mode == ML_STACKS_PYTHON)
+        return ml_python_stack_here();
+    return ml_stacks_mode == ML_STACKS_NATIVE ? ml_stack_here() : 0;
+}
+
 static ML_NOINLINE void record_with_stack(uint32_t space, const void *p, uint64_t bytes)
 {
-    uint32_t stack = ml_stacks_mode == ML_STACKS_PYTHON ? ml_python_stack_here() : ml_stack_here();
+    uint32_t stack = stack_wanted();
 
     if (stack)
         ml_record_alloc_stack(space, (uintptr_t)p, bytes, stack);
@@ -85,10 +93,10 @@ static ML_ALWAYS_INLINE void record_block(uint32_t space, const void *p, uint64_
         ml_record_alloc(space, p, bytes);
 }
 
-static void record_oom(uint32_t space, uint64_t bytes)
+static void record_oom(uint32_t space, uint64_t bytes, uint32_t stack)
 {
     if (space)
-        ml_record_oom(space, bytes, 0);
+        ml_record_oom(space, bytes, stack);
 }
 
 /* ---- Host ---------------------------------------------------------------------- */
@@ -99,10 +107,10 @@ static void record_oom(uint32_t space, uint64_t bytes)
 static __thread size_t unanswered;
 
 /* A negative number of bytes is refused in the same way, and no lack of memory. */
-static ML_NOINLINE void note_oom(void)
+static ML_NOINLINE void note_oom(uint32_t stack)
 {
     if (unanswered <= PTRDIFF_MAX)
-        record_oom(ml_torch_cpu_space(), unanswered);
+        record_oom(ml_torch_cpu_space(), unanswered, stack);
     unanswered = 0;
 }
 
@@ -112,7 +120,7 @@ void *alloc_cpu(size_t bytes)
     uint32_t space;
 
     if (ML_UNLIKELY(unanswered))
-        note_oom();
+        note_oom(0); /* who asked for it has long gone on */
     unanswered = bytes;
     p = REAL(alloc_cpu)(bytes);
     unanswered = 0;
@@ -134,7 +142,7 @@ void free_cpu(void *p)
 bool profiling(void)
 {
     if (ML_UNLIKELY(unanswered))
-        note_oom();
+        note_oom(stack_wanted());
     return REAL(profiling)();
 }
 
@@ -169,7 +177,7 @@ void report_1(void *p, int64_t bytes, uint64_t allocated, uint64_t reserved, str
 static void see_oom(int64_t bytes, struct device device)
 {
     if (device.type == DEVICE_CUDA)
-        record_oom(ml_torch_cuda_space(device.index), (uint64_t)bytes);
+        record_oom(ml_torch_cuda_space(device.index), (uint64_t)bytes, stack_wanted());
 }
 
 void report_oom(int64_t bytes, uint64_t allocated, uint64_t reserved, struct device device)

@@ -1,29 +1,22 @@
 /* python_asks.c: a library for Python that asks for memory as PyTorch's CUDA allocator
- * does: it reports blocks to the function that the recorder stands in front of. Where
- * nobody records there is none.
+ * does: it reports blocks to the function that the recorder stands in front of.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
+
+#include "c10_double.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 #define CUDA_0 1 /* c10::Device: type CUDA, index 0 */
 
-__attribute__((weak)) extern void
-report(void *p, int64_t bytes, uint64_t allocated, uint64_t reserved,
-       uint16_t device) __asm__("_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE");
-
-EXPORTED int ask(uintptr_t address, int64_t bytes);
+EXPORTED void ask(uintptr_t address, int64_t bytes);
 EXPORTED double ask_often(uintptr_t address, unsigned times);
 
-int ask(uintptr_t address, int64_t bytes)
+void ask(uintptr_t address, int64_t bytes)
 {
-    if (!report)
-        return 0;
     report((void *)address, bytes, 0, 0, CUDA_0);
-    return 1;
 }
 
 /* Nanoseconds for each of so many blocks, with its free. */
