@@ -3,6 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <pthread.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -12,11 +14,27 @@
 #define CUDA_0 1 /* c10::Device: type CUDA, index 0 */
 
 EXPORTED void ask(uintptr_t address, int64_t bytes);
+EXPORTED int ask_elsewhere(uintptr_t address);
 EXPORTED double ask_often(uintptr_t address, unsigned times);
 
 void ask(uintptr_t address, int64_t bytes)
 {
     report((void *)address, bytes, 0, 0, CUDA_0);
+}
+
+static void *ask_as_thread(void *address)
+{
+    ask((uintptr_t)address, 512);
+    return NULL;
+}
+
+/* The same from a thread that Python knows nothing of. */
+int ask_elsewhere(uintptr_t address)
+{
+    pthread_t thread;
+    int r = pthread_create(&thread, NULL, ask_as_thread, (void *)address);
+
+    return r ? r : pthread_join(thread, NULL);
 }
 
 /* Nanoseconds for each of so many blocks, with its free. */

@@ -274,13 +274,41 @@ def case_traced():
         sys.settrace(None)
 
 
-def case_cost():
-    """Nanoseconds for a block and its free, under 15 frames."""
-    ASKS.ask_often.restype = ctypes.c_double
+def case_strangers():
+    """A thread that Python knows nothing of."""
+    address = next(addresses)
+    told[address] = []
+    ASKS.ask_elsewhere(ctypes.c_size_t(address))
 
-    def deep(n):
-        return deep(n - 1) if n else min(ASKS.ask_often(0x100000, 500) for _ in range(400))
-    print(deep(12))  # with <module> and case_cost: 15
+
+IN_SUBINTERPRETER = """
+import ctypes
+ctypes.CDLL({library!r}).ask(ctypes.c_size_t(0x200000), ctypes.c_int64(512))
+"""
+
+
+def case_subinterpreters():
+    """Only that nothing breaks."""
+    outer()
+    try:
+        import _interpreters as interpreters
+    except ImportError:
+        import _xxsubinterpreters as interpreters
+    number = interpreters.create()
+    try:
+        interpreters.run_string(number, IN_SUBINTERPRETER.format(library=LIBRARY))
+    except Exception as e:  # newer versions do not let it have ctypes
+        print(e)
+    interpreters.destroy(number)
+    outer()
+
+
+def case_end():
+    """Threads that ask while the interpreter ends, without its lock."""
+    outer()
+    for i in range(3):
+        threading.Thread(target=ASKS.ask_often, args=[0x200000 + 512 * i, 1 << 31],
+                         daemon=True).start()
 
 
 if __name__ == "__main__":

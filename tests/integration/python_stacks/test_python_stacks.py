@@ -110,4 +110,28 @@ def test_traced():
     compare("traced")
 
 
+def test_strangers():
+    compare("strangers")
+
+
+def test_subinterpreters():
+    compare("subinterpreters")
+
+
+def test_end():
+    compare("end")
+
+
+def test_none():
+    """Without the option no block has a stack."""
+    said, found = record(sys.executable, "deep")
+    equal([found[key] for key in said], [[]] * len(said), "stacks")
+
+
+def test_choices():
+    done = plain(harness.MEMLEDGER, "run", "--stacks", "all", "--", "true")
+    equal(done.returncode, 2, "exit code")
+    contains(done.stderr, "none, python", "what can be asked for")
+
+
 harness.main(globals())
