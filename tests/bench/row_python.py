@@ -12,8 +12,7 @@ def ns(run):
 
 
 def row(ctx):
-    library = ctx.build / "tests/integration/python_stacks/libpython_asks.so"
-    program = [ctx.python(), HERE / "python_frames.py", library]
+    program = [ctx.python(), HERE / "bench_frames.py", ctx.program("libbench_asks.so")]
     commands = {what: ctx.recorded(ctx.file(what + ".mled"), program, options=["--stacks", what])
                 for what in ("none", "python")}
     runs = in_turn(commands, ctx.sizes["repeat"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks for blocks under 15 Python frames: python_frames.py LIBRARY, see python_asks.c."""
+"""Asks for blocks under 15 Python frames: bench_frames.py LIBRARY, see python_asks.c."""
 import ctypes
 import json
 import sys
