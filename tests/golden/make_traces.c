@@ -277,14 +277,42 @@ static void gpu_run(struct scene *s)
     gpu_sample(s, 0, 0);
 }
 
-static int write_gpu(const char *directory)
+/* ---- Modules with a class, blocks with a Python stack ------------------ */
+
+static void python_run(struct scene *s)
+{
+    uint32_t train = ml_maker_python_frame(s->m, "train", "/home/me/train.py", 10);
+    uint32_t forward = ml_maker_python_frame(s->m, "Block.forward", "/home/me/model.py", 42);
+    uint32_t outer = ml_maker_stack(s->m, 0, train);
+    uint32_t inner = ml_maker_stack(s->m, outer, forward);
+    uint32_t model =
+        ml_maker_class_scope(s->m, 0, MEMLEDGER_SCOPE_MODULE, text(s, "GPT"), text(s, "GPT"));
+    uint32_t block = ml_maker_class_scope(s->m, model, MEMLEDGER_SCOPE_MODULE, text(s, "blocks.0"),
+                                          text(s, "Block"));
+
+    s->blocks = gpu_space(s, "cuda:0", MEMLEDGER_BLOCK, "torch");
+    push(s, model);
+    push(s, block);
+    event(s, MS,
+          (struct ml_event){
+              .kind = ML_ALLOC, .space = s->blocks, .stack = inner, .addr = 64, .size = MIB});
+    event(
+        s, MS,
+        (struct ml_event){.kind = ML_OOM, .space = s->blocks, .stack = outer, .size = 4096 * MIB});
+    pop(s, model);
+    pop(s, 0);
+}
+
+/* ------------------------------------------------------------------------ */
+
+static int write_run(const char *directory, const char *name, void (*run)(struct scene *s))
 {
     struct ml_maker_opts opts = {.start_wall_ns = START_WALL};
     struct scene s = {0};
     char path[4096];
     int r;
 
-    snprintf(path, sizeof(path), "%s/gpu.mled", directory);
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
     unlink(path);
     s.m = ml_maker_create(path, &opts);
     ml_maker_setting(s.m, "version", "0.1.0");
@@ -293,14 +321,12 @@ static int write_gpu(const char *directory)
     ml_maker_setting(s.m, "gpu cuda:0", "NVIDIA H200");
     ml_maker_process(s.m, 4000, -1, text(&s, "python3 train.py --device cuda"));
     ml_maker_thread(s.m, 0, 4000, text(&s, "train"));
-    gpu_run(&s);
+    run(&s);
     r = ml_maker_close(s.m);
     if (r < 0)
         fprintf(stderr, "make_traces: %s: %s\n", path, strerror(-r));
     return r;
 }
-
-/* ------------------------------------------------------------------------ */
 
 static int write_one(const char *directory, const char *name, const char *command, uint64_t batch,
                      bool spoilt)
@@ -324,7 +350,8 @@ int main(int argc, char **argv)
     if (write_one(directory, "train-32.mled", "python3 train.py --batch 32", 16, false) < 0 ||
         write_one(directory, "train-64.mled", "python3 train.py --batch 64", 32, false) < 0 ||
         write_one(directory, "train-cut.mled", "python3 train.py --batch 32", 16, true) < 0 ||
-        write_gpu(directory) < 0)
+        write_run(directory, "gpu.mled", gpu_run) < 0 ||
+        write_run(directory, "python.mled", python_run) < 0)
         return 1;
     return 0;
 }
