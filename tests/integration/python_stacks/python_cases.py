@@ -1,6 +1,6 @@
 # python_cases.py: asks for blocks from all sorts of Python code, and writes down where
-# Python itself thinks it is. `python_cases.py LIBRARY FOLDER CASE` leaves FOLDER/PID.json
-# for each process: address -> [[function, file, line], ...], innermost first.
+# Python itself thinks it is. `python_cases.py LIBRARY FOLDER CASE,...` leaves
+# FOLDER/PID.json for each process: address -> [[function, file, line], ...], innermost first.
 #
 # For CPython 3.9 and later, without any package.
 #
@@ -18,7 +18,7 @@ import sys
 import threading
 import traceback
 
-LIBRARY, FOLDER, CASE = sys.argv[1:4]
+LIBRARY, FOLDER, CASES = sys.argv[1:4]
 ASKS = ctypes.CDLL(LIBRARY)  # lets go of the interpreter's lock in each call
 ASKS_LOCKED = ctypes.PyDLL(LIBRARY)
 for library in (ASKS, ASKS_LOCKED):
@@ -138,7 +138,7 @@ def managed():
 
 
 def case_plain():
-    for _ in range(40):  # long enough to be specialised by the interpreter
+    for _ in range(25):  # long enough to be specialised by the interpreter
         outer()
         ask(ASKS_LOCKED)
         decorated(1, y=3)
@@ -174,7 +174,7 @@ def case_plain():
 def case_made():
     """Code that is made, dies, and whose place other code takes."""
     names = {"ask": ask}
-    for i in range(200):
+    for i in range(60):
         exec("\n" * i + "ask()", names)
         eval("(" + "\n" * (i % 7) + "ask())", names)
         exec(f"def made_{i % 3}():\n" + "    pass\n" * (i % 5) + "    ask()\nmade_%d()" % (i % 3),
@@ -201,7 +201,7 @@ def case_deep():
 
 def in_thread(barrier):
     barrier.wait()
-    for i in range(300):
+    for i in range(100):
         outer(i % 10)
         [ask() for _ in range(2)]
 
@@ -312,5 +312,6 @@ def case_end():
 
 
 if __name__ == "__main__":
-    globals()[f"case_{CASE}"]()
+    for case in CASES.split(","):
+        globals()[f"case_{case}"]()
     write_down()

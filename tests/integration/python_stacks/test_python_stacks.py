@@ -82,36 +82,12 @@ def test_versions():
     check(interpreters(), "no CPython from 3.9 on is here")
 
 
-def test_plain():
-    compare("plain")
-
-
-def test_made():
-    compare("made")
-
-
-def test_deep():
-    compare("deep")
-
-
-def test_threads():
-    compare("threads")
-
-
-def test_asyncio():
-    compare("asyncio")
+def test_one_process():
+    compare("plain,made,deep,threads,asyncio,traced,strangers")
 
 
 def test_processes():
     compare("processes")
-
-
-def test_traced():
-    compare("traced")
-
-
-def test_strangers():
-    compare("strangers")
 
 
 def test_subinterpreters():
