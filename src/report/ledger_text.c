@@ -13,7 +13,6 @@
 #include "health_report.h"
 
 #define INDENT 2
-#define RULE "\xe2\x95\x90"
 
 struct page {
     const struct ml_ledger *ledger;
@@ -68,15 +67,6 @@ static void entry_rows(struct page *p, size_t depth, const struct ml_ledger_entr
     }
 }
 
-static void rule_cell(struct page *p, size_t width)
-{
-    char text[32 * (sizeof(RULE) - 1) + 1] = "";
-
-    for (size_t i = 0; i < width && i < 32; i++)
-        strcat(text, RULE);
-    ml_table_cell(&p->table, text);
-}
-
 static int put_book(struct page *p)
 {
     static const char *const titles[] = {"", ">", ">"};
@@ -92,8 +82,8 @@ static int put_book(struct page *p)
     entry_rows(p, 2, &d->book);
     if (d->sampled) {
         ml_table_cell(&p->table, "");
-        rule_cell(p, p->bytes_width);
-        rule_cell(p, p->percent_width);
+        ml_cells_rule(&p->table, p->bytes_width);
+        ml_cells_rule(&p->table, p->percent_width);
         row(p, 2, d->host ? "not recorded" : "unexplained", d->unexplained_bytes,
             d->unexplained_percent);
     }
