@@ -5,7 +5,8 @@
 #include "native.h"
 
 static int (*const parts[])(PyObject *module) = {
-    ml_native_add_scopes,
+    ml_native_add_interned, ml_native_add_recorder, ml_native_add_scoped_call,
+    ml_native_add_steps,    ml_native_add_tensors,  ml_native_add_tracked,
 };
 
 static struct PyModuleDef definition = {
@@ -14,6 +15,8 @@ static struct PyModuleDef definition = {
     .m_doc = "The part of memledger that is C.",
     .m_size = -1,
 };
+
+PyMODINIT_FUNC PyInit__native(void);
 
 PyMODINIT_FUNC PyInit__native(void)
 {

@@ -75,7 +75,7 @@ void ml_api_label(memledger_space space, const void *ptr, const char *name, int 
 
 void ml_api_push(int kind, const char *name)
 {
-    ml_record_push((uint32_t)kind, ml_name(name));
+    ml_record_push((uint8_t)kind, ml_name(name));
 }
 
 void ml_api_pop(void)

@@ -266,9 +266,8 @@ static bool needs_stack(struct ml_cuda_state *book, struct ml_cuda_call *call, i
 static void record_failure(unsigned device, enum ml_cuda_sort sort, uint64_t bytes)
 {
     uint32_t space = ml_cuda_space(device, ml_cuda_sorts[sort].space);
-    uint64_t words[] = {ml_record_word(ML_OOM, space, ml_now()), bytes};
 
-    ml_record(words, 2);
+    ml_record_oom(space, bytes, 0);
 }
 
 static void report_failure(const struct ml_cuda_call *call)

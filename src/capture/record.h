@@ -138,6 +138,14 @@ static ML_ALWAYS_INLINE void ml_record_free(unsigned space, const void *ptr)
     ml_record(words, 2);
 }
 
+/* Memory that was asked for and refused; stack 0: unknown. */
+static inline void ml_record_oom(unsigned space, uint64_t bytes, uint32_t stack)
+{
+    uint64_t words[] = {ml_record_word(ML_OOM, space, ml_now()), bytes, stack};
+    ml_record(words, 3);
+}
+
+/* The kind may have a class above its low 8 bits; see ring.h. */
 static ML_ALWAYS_INLINE void ml_record_push(uint32_t kind, uint32_t name)
 {
     uint64_t words[] = {ml_record_word(ML_PUSH, 0, ml_now()), ml_pair(kind, name)};

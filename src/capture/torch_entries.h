@@ -1,6 +1,6 @@
-/* torch_entries.h: the functions of PyTorch's c10 library that have a hook, by
- * the names that the C++ compiler gave them. The linker scripts are made from this
- * list too.
+/* torch_entries.h: the functions of PyTorch that have a hook, by the names that the
+ * C++ compiler gave them: of its c10 library, which has the allocators, and of
+ * libtorch_cpu, which has autograd. The linker scripts are made from these lists too.
  *
  * PyTorch 1.13 counts bytes in signed words (l), 2.0 and later in unsigned ones
  * (m); a hook does not see the difference.
@@ -11,7 +11,7 @@
 #define ML_TORCH_ENTRIES_H
 
 /* clang-format off */
-#define ML_TORCH_ENTRIES(ENTRY)                                                   \
+#define ML_TORCH_C10_ENTRIES(ENTRY)                                                \
     ENTRY(alloc_cpu, _ZN3c109alloc_cpuEm)                                         \
     ENTRY(free_cpu, _ZN3c108free_cpuEPv)                                          \
     ENTRY(profiling, _ZN3c1022memoryProfilingEnabledEv)                           \
@@ -19,6 +19,14 @@
     ENTRY(report_1, _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE)        \
     ENTRY(report_oom, _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE)        \
     ENTRY(report_oom_1, _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE)
+
+#define ML_TORCH_CPU_ENTRIES(ENTRY)                                               \
+    ENTRY(evaluate, _ZN5torch8autograd6Engine17evaluate_functionERSt10shared_ptrINS0_9GraphTaskEEPNS0_4NodeERNS0_11InputBufferERKS2_INS0_10ReadyQueueEE) \
+    ENTRY(execute, _ZN5torch8autograd6Engine7executeERKSt6vectorINS0_4EdgeESaIS3_EERKS2_IN2at6TensorESaIS9_EEbbbS7_)
+
+#define ML_TORCH_ENTRIES(ENTRY)                                                   \
+    ML_TORCH_C10_ENTRIES(ENTRY)                                                   \
+    ML_TORCH_CPU_ENTRIES(ENTRY)
 /* clang-format on */
 
 #ifndef ML_LINKER_SCRIPT

@@ -24,12 +24,9 @@
 #include <stdint.h>
 
 #include "record.h"
+#include "torch_hook.h"
 #include "torch_real.h"
 #include "torch_spaces.h"
-
-#define HOOK __attribute__((visibility("default")))
-#define NAMED(symbol) __asm__(#symbol)
-#define CALLER __builtin_return_address(0)
 
 /* c10::Device, which comes in one register, and the number of CUDA's type. */
 struct device {
@@ -52,22 +49,12 @@ typedef report_oom_function report_oom_1_function;
 typedef alloc_function alloc_cpu_function;
 typedef free_function free_cpu_function;
 
-#define DECLARE(entry, symbol) HOOK entry##_function entry NAMED(symbol);
-ML_TORCH_ENTRIES(DECLARE)
-#undef DECLARE
-
-#define ADDRESS(entry, symbol) (void *)(entry),
-void *const ml_torch_hooks[ML_TORCH_ENTRY_COUNT] = {ML_TORCH_ENTRIES(ADDRESS)};
-#undef ADDRESS
-
-#define REAL(entry) ((entry##_function *)ml_torch_real(ML_TORCH_##entry, CALLER))
+ML_TORCH_C10_ENTRIES(ML_TORCH_DECLARE_HOOK)
 
 static void record_oom(uint32_t space, uint64_t bytes)
 {
-    uint64_t words[] = {ml_record_word(ML_OOM, space, ml_now()), bytes};
-
     if (space)
-        ml_record(words, 2);
+        ml_record_oom(space, bytes, 0);
 }
 
 /* ---- Host ---------------------------------------------------------------------- */
@@ -93,7 +80,7 @@ void *alloc_cpu(size_t bytes)
     if (ML_UNLIKELY(unanswered))
         note_oom();
     unanswered = bytes;
-    p = REAL(alloc_cpu)(bytes);
+    p = ML_TORCH_REAL(alloc_cpu)(bytes);
     unanswered = 0;
     space = ml_torch_cpu_space();
     if (ML_LIKELY(space && p))
@@ -107,14 +94,14 @@ void free_cpu(void *p)
 
     if (ML_LIKELY(space && p))
         ml_record_free(space, p);
-    REAL(free_cpu)(p);
+    ML_TORCH_REAL(free_cpu)(p);
 }
 
 bool profiling(void)
 {
     if (ML_UNLIKELY(unanswered))
         note_oom();
-    return REAL(profiling)();
+    return ML_TORCH_REAL(profiling)();
 }
 
 /* ---- CUDA ---------------------------------------------------------------------- */
@@ -136,13 +123,13 @@ static ML_ALWAYS_INLINE void see(const void *p, int64_t bytes, struct device dev
 void report(void *p, int64_t bytes, uint64_t allocated, uint64_t reserved, struct device device)
 {
     see(p, bytes, device);
-    REAL(report)(p, bytes, allocated, reserved, device);
+    ML_TORCH_REAL(report)(p, bytes, allocated, reserved, device);
 }
 
 void report_1(void *p, int64_t bytes, uint64_t allocated, uint64_t reserved, struct device device)
 {
     see(p, bytes, device);
-    REAL(report_1)(p, bytes, allocated, reserved, device);
+    ML_TORCH_REAL(report_1)(p, bytes, allocated, reserved, device);
 }
 
 static void see_oom(int64_t bytes, struct device device)
@@ -154,11 +141,11 @@ static void see_oom(int64_t bytes, struct device device)
 void report_oom(int64_t bytes, uint64_t allocated, uint64_t reserved, struct device device)
 {
     see_oom(bytes, device);
-    REAL(report_oom)(bytes, allocated, reserved, device);
+    ML_TORCH_REAL(report_oom)(bytes, allocated, reserved, device);
 }
 
 void report_oom_1(int64_t bytes, uint64_t allocated, uint64_t reserved, struct device device)
 {
     see_oom(bytes, device);
-    REAL(report_oom_1)(bytes, allocated, reserved, device);
+    ML_TORCH_REAL(report_oom_1)(bytes, allocated, reserved, device);
 }

@@ -12,12 +12,25 @@
 #include "dlsym_hook.h"
 #include "loaded.h"
 
-/* "libc10.so" in PyTorch's own builds, with a version behind it in Debian's. */
-#define LIBRARY "libc10.so"
+/* So in PyTorch's own builds, with a version behind it in Debian's. */
+#define C10_LIBRARY "libc10.so"
+#define CPU_LIBRARY "libtorch_cpu.so"
+
+#define COUNT(entry, symbol) +1
+enum { C10_ENTRY_COUNT = ML_TORCH_C10_ENTRIES(COUNT) };
+#undef COUNT
 
 #define SYMBOL(entry, symbol) #symbol,
 static const char *const symbols[] = {ML_TORCH_ENTRIES(SYMBOL)};
 #undef SYMBOL
+
+/* The hooks, in the order of the lists. */
+#define DECLARE(entry, symbol) extern const char entry##_hook[] __asm__(#symbol);
+ML_TORCH_ENTRIES(DECLARE)
+#undef DECLARE
+#define ADDRESS(entry, symbol) entry##_hook,
+static const void *const hooks[] = {ML_TORCH_ENTRIES(ADDRESS)};
+#undef ADDRESS
 
 void *ml_torch_reals[ML_TORCH_ENTRY_COUNT];
 
@@ -28,7 +41,7 @@ static void *nothing(void)
 
 static void learn(unsigned entry, void *found)
 {
-    if (found && found != ml_torch_hooks[entry])
+    if (found && found != hooks[entry])
         __atomic_store_n(&ml_torch_reals[entry], found, __ATOMIC_RELAXED);
 }
 
@@ -36,10 +49,21 @@ static void learn(unsigned entry, void *found)
  * thread may hold a lock of PyTorch's, and a lookup takes the loader's. */
 static void learn_all(void)
 {
-    void *library = ml_loaded_keep(LIBRARY);
+    void *c10 = ml_loaded_keep(C10_LIBRARY);
+    void *cpu = ml_loaded_keep(CPU_LIBRARY);
 
-    for (unsigned i = 0; library && i < ML_TORCH_ENTRY_COUNT; i++)
-        learn(i, ml_dlsym_real_function()(library, symbols[i]));
+    for (unsigned i = 0; i < ML_TORCH_ENTRY_COUNT; i++) {
+        void *library = i < C10_ENTRY_COUNT ? c10 : cpu;
+        if (library)
+            learn(i, ml_dlsym_real_function()(library, symbols[i]));
+    }
+}
+
+void *ml_torch_function(const char *symbol)
+{
+    void *library = ml_loaded_keep(CPU_LIBRARY);
+
+    return library ? ml_dlsym_real_function()(library, symbol) : NULL;
 }
 
 /* A build that has c10 in a library of another name: whoever calls it finds it. */
@@ -66,7 +90,7 @@ void *ml_torch_hook_of(const char *symbol)
 {
     for (unsigned i = 0; i < ML_TORCH_ENTRY_COUNT; i++) {
         if (!strcmp(symbols[i], symbol))
-            return ml_torch_hooks[i];
+            return (void *)hooks[i];
     }
     return NULL;
 }

@@ -12,9 +12,6 @@
 #include "compiler.h"
 #include "torch_entries.h"
 
-/* The hooks, in the order of the list; made in torch_hooks.c. */
-extern void *const ml_torch_hooks[ML_TORCH_ENTRY_COUNT];
-
 /* NULL while not known. Read with __atomic_load_n. */
 extern void *ml_torch_reals[ML_TORCH_ENTRY_COUNT];
 
@@ -29,6 +26,10 @@ static ML_ALWAYS_INLINE void *ml_torch_real(enum ml_torch_entry entry, const voi
 
     return ML_LIKELY(real != NULL) ? real : ml_torch_find(entry, caller);
 }
+
+/* A function of libtorch_cpu that has no hook, by its name; NULL: there is none.
+ * Takes the loader's lock. */
+void *ml_torch_function(const char *symbol);
 
 /* The hook of that name; NULL: it has none. */
 void *ml_torch_hook_of(const char *symbol);

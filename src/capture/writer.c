@@ -184,10 +184,16 @@ static _Atomic uint64_t *lost_counter(struct ml_writer *w)
     return orphaned(w, 0) ? &ml_session->unrecorded_lost : &w->ring->lost;
 }
 
+static bool is_push(unsigned kind)
+{
+    return kind == ML_PUSH || kind == ML_REC_PUSH_TAPE;
+}
+
 static bool is_definition(unsigned kind)
 {
     return kind == ML_REC_STRING || kind == ML_REC_SPACE || kind == ML_REC_OBJECT ||
-           kind == ML_REC_LIBRARY || kind == ML_REC_STACK;
+           kind == ML_REC_LIBRARY || kind == ML_REC_STACK || kind == ML_REC_PYTHON_FRAME ||
+           kind == ML_REC_PYTHON_STACK;
 }
 
 /* Names are no events: they are told again when there is room. Scopes must
@@ -207,8 +213,8 @@ static void drop(struct ml_writer *w, const uint64_t *words)
         w->owed_pops++;
         return;
     }
-    if (w->ring && (kind == ML_PUSH || kind == ML_POP))
-        w->lost_pushes += kind == ML_PUSH ? 1 : -1;
+    if (w->ring && (is_push(kind) || kind == ML_POP))
+        w->lost_pushes += is_push(kind) ? 1 : -1;
     atomic_fetch_add_explicit(lost, 1, memory_order_relaxed);
 }
 

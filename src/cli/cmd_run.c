@@ -43,6 +43,8 @@ struct run_opts {
     bool wait;
     int heap;
     int cuda;
+    int names;
+    bool operators;
     uint64_t ring_bytes;
     int64_t sample_hz;
     bool sample_only;
@@ -52,6 +54,7 @@ struct run {
     struct run_opts opts;
     char program[PATH_MAX];
     char library[PATH_MAX];
+    char bootstrap[PATH_MAX]; /* "": none */
     char *trace;
     struct ml_ticks ticks;
     struct ml_session_dir session;
@@ -65,6 +68,8 @@ struct run {
 static const char *const heap_choices[] = {"off", "malloc", "all", NULL};
 /* In the order of enum ml_cuda_mode. */
 static const char *const cuda_choices[] = {"auto", "injection", "off", NULL};
+enum { NAMES_AUTO, NAMES_OFF };
+static const char *const names_choices[] = {"auto", "off", NULL};
 
 static const struct ml_option options[] = {
     {.name = "output",
@@ -95,6 +100,16 @@ static const struct ml_option options[] = {
      .value_name = "HOW",
      .choices = cuda_choices,
      .help = "how to see CUDA calls: auto (preload), injection (by the driver), off"},
+    {.name = "ops",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct run_opts, operators),
+     .help = "name PyTorch's operators too, inside its modules"},
+    {.name = "names",
+     .type = ML_OPT_CHOICE,
+     .offset = offsetof(struct run_opts, names),
+     .value_name = "HOW",
+     .choices = names_choices,
+     .help = "names of modules and tensors: auto (by an import hook in Python), off"},
     {.name = "sample-hz",
      .type = ML_OPT_INT,
      .offset = offsetof(struct run_opts, sample_hz),
@@ -281,6 +296,7 @@ static int prepare(struct run *run, const char *name, struct ml_error *err)
 {
     struct ml_session_opts session = {.heap = (uint32_t)run->opts.heap,
                                       .cuda = (uint32_t)run->opts.cuda,
+                                      .operators = run->opts.operators,
                                       .ring_bytes = (uint32_t)run->opts.ring_bytes};
     const char *library = run->opts.heap ? "libmemledger-heap.so" : "libmemledger.so";
     const char *obstacle;
@@ -290,6 +306,8 @@ static int prepare(struct run *run, const char *name, struct ml_error *err)
         r = ml_recorder_path(library, run->library, err);
     if (r)
         return r;
+    if (run->opts.names == NAMES_AUTO)
+        ml_bootstrap_path(run->bootstrap);
     obstacle = run->opts.sample_only ? NULL : ml_program_obstacle(run->program);
     run->obstacle = obstacle;
     if (obstacle)
@@ -314,6 +332,7 @@ static int start(struct run *run, char **argv, struct ml_error *err)
         .library = run->opts.sample_only ? NULL : run->library,
         .session_dir = run->session.path,
         .cuda_injection = run->opts.cuda == ML_CUDA_INJECTION,
+        .bootstrap = run->bootstrap,
     };
     int exec_errno;
     int r = ml_launch_begin(&run->launch, &opts, err);

@@ -20,14 +20,15 @@
 static const int passed_on[] = {SIGINT,  SIGQUIT, SIGTERM,  SIGHUP,
                                 SIGUSR1, SIGUSR2, SIGWINCH, SIGALRM};
 
-static void set_preload(const char *library)
+/* Puts `first` in front of what the variable has. */
+static void put_first(const char *variable, const char *first)
 {
-    const char *others = getenv("LD_PRELOAD");
+    const char *others = getenv(variable);
     char *both = NULL;
 
-    if (others && *others && asprintf(&both, "%s:%s", library, others) < 0)
+    if (others && *others && asprintf(&both, "%s:%s", first, others) < 0)
         both = NULL;
-    setenv("LD_PRELOAD", both ? both : library, 1);
+    setenv(variable, both ? both : first, 1);
     free(both);
 }
 
@@ -37,10 +38,13 @@ static void set_environment(const struct ml_launch_opts *opts)
 {
     if (!opts->library)
         return;
-    if (opts->cuda_injection)
+    if (opts->cuda_injection) {
         setenv("CUDA_INJECTION64_PATH", opts->library, 1);
-    else
-        set_preload(opts->library);
+    } else {
+        put_first("LD_PRELOAD", opts->library);
+        if (*opts->bootstrap)
+            put_first("PYTHONPATH", opts->bootstrap);
+    }
     setenv("NVTX_INJECTION64_PATH", opts->library, 0);
     setenv(ML_SESSION_ENV, opts->session_dir, 1);
 }

@@ -26,7 +26,8 @@ struct ml_launch_opts {
     char **argv;
     const char *library; /* the recorder; NULL: the program runs untouched */
     const char *session_dir;
-    bool cuda_injection; /* the CUDA driver loads the recorder, not the loader */
+    bool cuda_injection;   /* the CUDA driver loads the recorder, not the loader */
+    const char *bootstrap; /* a folder for Python to look into first; "": none */
 };
 
 /* Sets this process up for launching. First of all. */

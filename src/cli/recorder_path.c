@@ -5,6 +5,7 @@
 #include "recorder_path.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,24 +13,55 @@
 
 #include "compiler.h"
 
+/* The folder that this command lies in. */
+static int own_folder(char ret[PATH_MAX])
+{
+    ssize_t n = readlink("/proc/self/exe", ret, PATH_MAX - 1);
+
+    if (n < 0)
+        return -errno;
+    ret[n] = '\0';
+    *strrchr(ret, '/') = '\0';
+    return 0;
+}
+
+/* The first of `places`, relative to `folder`, that has the file. */
+static bool find_in(const char *folder, const char *const *places, size_t n, const char *name,
+                    char ret[PATH_MAX])
+{
+    for (size_t i = 0; i < n; i++) {
+        char path[2 * PATH_MAX];
+        snprintf(path, sizeof(path), "%s/%s/%s", folder, places[i], name);
+        if (realpath(path, ret) && !access(ret, R_OK))
+            return true;
+    }
+    return false;
+}
+
 int ml_recorder_path(const char *name, char ret[PATH_MAX], struct ml_error *err)
 {
     /* An installation's, then a build folder's. */
     static const char *const places[] = {"../lib/memledger", "../capture"};
     char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    int r = own_folder(self);
 
-    if (n < 0)
-        return ml_error_set(err, -errno, "cannot find out where memledger lies: %s",
-                            strerror(errno));
-    self[n] = '\0';
-    *strrchr(self, '/') = '\0';
-    for (size_t i = 0; i < ML_ARRAY_SIZE(places); i++) {
-        char path[2 * PATH_MAX];
-        snprintf(path, sizeof(path), "%s/%s/%s", self, places[i], name);
-        if (realpath(path, ret) && !access(ret, R_OK))
-            return 0;
-    }
+    if (r)
+        return ml_error_set(err, r, "cannot find out where memledger lies: %s", strerror(-r));
+    if (find_in(self, places, ML_ARRAY_SIZE(places), name, ret))
+        return 0;
     return ml_error_set(err, -ENOENT, "%s is not in %s/../lib/memledger; install memledger again",
                         name, self);
+}
+
+void ml_bootstrap_path(char ret[PATH_MAX])
+{
+    static const char *const places[] = {"../lib/memledger/python/bootstrap",
+                                         "../../python/bootstrap"};
+    char self[PATH_MAX];
+
+    if (own_folder(self) ||
+        !find_in(self, places, ML_ARRAY_SIZE(places), "sitecustomize.py", ret) || strchr(ret, ':'))
+        *ret = '\0';
+    else
+        *strrchr(ret, '/') = '\0';
 }

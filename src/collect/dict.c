@@ -103,35 +103,39 @@ static int64_t intern(struct ml_dict *d, struct ml_intern *table, const void *ke
     return -1;
 }
 
-uint32_t ml_dict_scope(struct ml_dict *d, uint32_t parent, uint32_t kind, uint32_t name)
+uint32_t ml_dict_scope(struct ml_dict *d, const struct ml_dict_scope *scope)
 {
-    uint32_t key[3] = {parent, kind, name};
     bool is_new = false;
-    int64_t number = intern(d, &d->scopes, key, sizeof(key), ML_ID_MAX - 1, &is_new);
+    int64_t number = intern(d, &d->scopes, scope, sizeof(*scope), ML_ID_MAX - 1, &is_new);
 
     if (number < 0)
-        return parent;
+        return scope->parent;
     if (is_new)
-        emit(d,
-             &(struct ml_def){
-                 .tag = ML_DEF_SCOPE,
-                 .id = (uint32_t)number + 1,
-                 .fields = {
-                     [ML_SCOPE_PARENT] = parent, [ML_SCOPE_KIND] = kind, [ML_SCOPE_NAME] = name}});
+        emit(d, &(struct ml_def){.tag = ML_DEF_SCOPE,
+                                 .id = (uint32_t)number + 1,
+                                 .fields = {[ML_SCOPE_PARENT] = scope->parent,
+                                            [ML_SCOPE_KIND] = scope->kind,
+                                            [ML_SCOPE_NAME] = scope->name,
+                                            [ML_SCOPE_CLASS] = scope->class_name}});
     return (uint32_t)number + 1;
+}
+
+struct ml_dict_scope ml_dict_scope_at(const struct ml_dict *d, uint32_t scope)
+{
+    struct ml_dict_scope found = {0};
+    const char *bytes = scope ? ml_intern_get(&d->scopes, scope - 1, NULL) : NULL;
+
+    if (bytes)
+        memcpy(&found, bytes, sizeof(found));
+    return found;
 }
 
 uint32_t ml_dict_scope_parent(const struct ml_dict *d, uint32_t scope)
 {
-    uint32_t key[3] = {0};
-    const char *bytes = scope ? ml_intern_get(&d->scopes, scope - 1, NULL) : NULL;
-
-    if (bytes)
-        memcpy(key, bytes, sizeof(key));
-    return key[0];
+    return ml_dict_scope_at(d, scope).parent;
 }
 
-static int64_t frame_number(struct ml_dict *d, const struct ml_dict_frame *frame)
+int64_t ml_dict_frame(struct ml_dict *d, const struct ml_dict_frame *frame)
 {
     bool is_new = false;
     int64_t number = intern(d, &d->frames, frame, sizeof(*frame), ML_ID_MAX, &is_new);
@@ -139,20 +143,20 @@ static int64_t frame_number(struct ml_dict *d, const struct ml_dict_frame *frame
     if (number >= 0 && is_new)
         emit(d, &(struct ml_def){.tag = ML_DEF_FRAME,
                                  .id = (uint32_t)number,
-                                 .fields = {[ML_FRAME_KIND] = ML_FRAME_NATIVE,
-                                            [ML_FRAME_WHERE] = frame->library,
-                                            [ML_FRAME_WHAT] = frame->address}});
+                                 .fields = {[ML_FRAME_KIND] = frame->kind,
+                                            [ML_FRAME_WHERE] = frame->where,
+                                            [ML_FRAME_WHAT] = frame->what,
+                                            [ML_FRAME_LINE] = frame->line}});
     return number;
 }
 
-uint32_t ml_dict_stack(struct ml_dict *d, uint32_t caller, const struct ml_dict_frame *frame)
+uint32_t ml_dict_stack(struct ml_dict *d, uint32_t caller, int64_t frame)
 {
-    int64_t frame_id = frame_number(d, frame);
-    uint32_t key[2] = {caller, (uint32_t)frame_id};
+    uint32_t key[2] = {caller, (uint32_t)frame};
     bool is_new = false;
     int64_t number = -1;
 
-    if (frame_id >= 0)
+    if (frame >= 0)
         number = intern(d, &d->stacks, key, sizeof(key), ML_ID_MAX - 1, &is_new);
     if (number < 0)
         return caller;
@@ -160,7 +164,7 @@ uint32_t ml_dict_stack(struct ml_dict *d, uint32_t caller, const struct ml_dict_
         emit(d, &(struct ml_def){
                     .tag = ML_DEF_STACK,
                     .id = (uint32_t)number + 1,
-                    .fields = {[ML_STACK_CALLER] = caller, [ML_STACK_FRAME] = (uint32_t)frame_id}});
+                    .fields = {[ML_STACK_CALLER] = caller, [ML_STACK_FRAME] = (uint32_t)frame}});
     return (uint32_t)number + 1;
 }
 
@@ -169,7 +173,7 @@ uint32_t ml_dict_frames(const struct ml_dict *d)
     return ml_intern_len(&d->frames);
 }
 
-struct ml_dict_frame ml_dict_frame(const struct ml_dict *d, uint32_t frame)
+struct ml_dict_frame ml_dict_frame_at(const struct ml_dict *d, uint32_t frame)
 {
     struct ml_dict_frame found = {0};
     const char *bytes = ml_intern_get(&d->frames, frame, NULL);

@@ -9,21 +9,34 @@
 #ifndef ML_DICT_H
 #define ML_DICT_H
 
+#include <assert.h>
 #include <stdint.h>
 
 #include "defs.h"
 #include "intern.h"
 #include "vec.h"
 
-/* A native frame. */
-struct ml_dict_frame {
-    uint64_t library; /* + 1; 0: none is known */
-    uint64_t address; /* in the library, else in the process */
+/* These are keys, compared byte by byte: no padding. */
+struct ml_dict_scope {
+    uint32_t parent;
+    uint32_t kind;
+    uint32_t name;
+    uint32_t class_name; /* 0: none */
 };
+static_assert(sizeof(struct ml_dict_scope) == 16, "a key");
+
+/* Where and what as in enum ml_frame_field. */
+struct ml_dict_frame {
+    uint64_t where;
+    uint64_t what;
+    uint32_t kind; /* enum ml_frame_kind */
+    uint32_t line;
+};
+static_assert(sizeof(struct ml_dict_frame) == 24, "a key");
 
 struct ml_dict {
     struct ml_intern strings; /* number 0 is "" */
-    struct ml_intern scopes;  /* of (parent, kind, name); number + 1 is the scope's */
+    struct ml_intern scopes;  /* of struct ml_dict_scope; number + 1 is the scope's */
     struct ml_intern frames;  /* of struct ml_dict_frame */
     struct ml_intern stacks;  /* of (caller, frame); number + 1 is the stack's */
     ML_VEC(struct ml_def) by_tag[ML_DEF_TAGS];
@@ -48,17 +61,24 @@ uint32_t ml_dict_add(struct ml_dict *d, enum ml_def_tag tag, const uint64_t fiel
 /* NULL for a number that was never given. Valid until the next ml_dict_add. */
 const struct ml_def *ml_dict_get(const struct ml_dict *d, enum ml_def_tag tag, uint32_t id);
 
-/* The scope `name` of that kind below `parent`; a new one on first sight. */
-uint32_t ml_dict_scope(struct ml_dict *d, uint32_t parent, uint32_t kind, uint32_t name);
+/* The number of a scope, a new one on first sight; its parent's where it cannot
+ * be kept. */
+uint32_t ml_dict_scope(struct ml_dict *d, const struct ml_dict_scope *scope);
+
+/* All 0 for a number that was never given. */
+struct ml_dict_scope ml_dict_scope_at(const struct ml_dict *d, uint32_t scope);
 uint32_t ml_dict_scope_parent(const struct ml_dict *d, uint32_t scope);
 
-/* The stack whose innermost frame this is, called from stack `caller`; a new
- * one on first sight. `caller` where it cannot be kept. */
-uint32_t ml_dict_stack(struct ml_dict *d, uint32_t caller, const struct ml_dict_frame *frame);
+/* The number of a frame, a new one on first sight; -1 where it cannot be kept. */
+int64_t ml_dict_frame(struct ml_dict *d, const struct ml_dict_frame *frame);
+
+/* The stack whose innermost frame has this number, called from stack `caller`; a
+ * new one on first sight. `caller` where it cannot be kept, or the frame is -1. */
+uint32_t ml_dict_stack(struct ml_dict *d, uint32_t caller, int64_t frame);
 
 /* Frames so far, and one by its number. */
 uint32_t ml_dict_frames(const struct ml_dict *d);
-struct ml_dict_frame ml_dict_frame(const struct ml_dict *d, uint32_t frame);
+struct ml_dict_frame ml_dict_frame_at(const struct ml_dict *d, uint32_t frame);
 
 /* Says what function a frame is in. */
 void ml_dict_symbol(struct ml_dict *d, uint32_t frame, uint32_t function);

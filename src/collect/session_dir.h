@@ -7,6 +7,7 @@
 #define ML_SESSION_DIR_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "error.h"
@@ -19,8 +20,9 @@ struct ml_session_dir {
 };
 
 struct ml_session_opts {
-    uint32_t heap; /* enum ml_heap_mode */
-    uint32_t cuda; /* enum ml_cuda_mode */
+    uint32_t heap;  /* enum ml_heap_mode */
+    uint32_t cuda;  /* enum ml_cuda_mode */
+    bool operators; /* PyTorch's operators are scopes */
     uint32_t clock;
     uint32_t ring_bytes; /* a power of two */
 };

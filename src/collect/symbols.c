@@ -36,13 +36,14 @@ static size_t gather(const struct ml_dict *dict, struct place *ret)
     size_t n = 0;
 
     for (uint32_t i = 0; i < ml_dict_frames(dict); i++) {
-        struct ml_dict_frame frame = ml_dict_frame(dict, i);
+        struct ml_dict_frame frame = ml_dict_frame_at(dict, i);
+        bool placed = frame.kind == ML_FRAME_NATIVE && frame.where;
         const struct ml_def *library =
-            frame.library ? ml_dict_get(dict, ML_DEF_LIBRARY, (uint32_t)frame.library - 1) : NULL;
+            placed ? ml_dict_get(dict, ML_DEF_LIBRARY, (uint32_t)frame.where - 1) : NULL;
         if (library)
             ret[n++] =
                 (struct place){(uint32_t)library->fields[ML_LIBRARY_PATH],
-                               (uint32_t)library->fields[ML_LIBRARY_BUILD_ID], frame.address, i};
+                               (uint32_t)library->fields[ML_LIBRARY_BUILD_ID], frame.what, i};
     }
     qsort(ret, n, sizeof(*ret), by_file_and_address);
     return n;

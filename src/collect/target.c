@@ -51,14 +51,20 @@ struct ml_target *ml_target_new(const struct ml_hello *hello, uint32_t pid, int6
     return t;
 }
 
+static void release_set(struct ml_target_set *set)
+{
+    for (uint32_t i = 0; i < set->count; i++)
+        ml_vec_release(&set->sources[i].left);
+    free(set->sources);
+    munmap(set->shared, set->bytes);
+}
+
 void ml_target_free(struct ml_target *t)
 {
     if (!t)
         return;
-    for (size_t i = 0; i < t->sets.len; i++) {
-        munmap(t->sets.items[i].shared, t->sets.items[i].bytes);
-        free(t->sets.items[i].sources);
-    }
+    for (size_t i = 0; i < t->sets.len; i++)
+        release_set(&t->sets.items[i]);
     if (t->pidfd >= 0)
         close(t->pidfd);
     ml_profile_free(t->profile);
@@ -67,6 +73,9 @@ void ml_target_free(struct ml_target *t)
     ml_vec_release(&t->objects);
     ml_vec_release(&t->counters);
     ml_vec_release(&t->stacks);
+    ml_vec_release(&t->python_frames);
+    ml_tapes_release(&t->tapes);
+    ml_backward_release(&t->backward);
     ml_vec_release(&t->libraries);
     free(t);
 }

@@ -9,13 +9,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "backward.h"
 #include "dict.h"
 #include "profile.h"
 #include "ring.h"
+#include "tape.h"
 #include "ticks.h"
 #include "vec.h"
 
 struct ml_target;
+
+/* See source_scopes.h. */
+struct ml_source_place {
+    uint32_t scope;
+    uint32_t depth;    /* of the scope */
+    uint32_t floor;    /* the depth that pops lead up to: 0, or where a tape's push led */
+    uint32_t too_deep; /* pushes beyond ML_SCOPE_MAX_DEPTH, ignored with their pops */
+};
 
 /* One ring. Positions are the collector's own: what the target does to the
  * shared ones cannot lead it astray. */
@@ -23,18 +33,17 @@ struct ml_source {
     struct ml_target *target;
     struct ml_ring *ring;
     const uint64_t *data;
-    uint64_t mask;      /* words in the ring, less one */
-    uint64_t tail;      /* next word to read */
-    uint64_t end;       /* of what may be read in this pass */
-    uint64_t ticks;     /* stamp of the record at tail, set by ml_source_peek */
-    uint32_t words;     /* its length, likewise */
-    uint64_t first;     /* its first word, likewise; the target may change the shared one */
-    bool open;          /* a thread has it */
-    uint32_t thread;    /* its number in the trace */
-    uint32_t scope;     /* where that thread is */
-    uint32_t depth;     /* scopes pushed */
-    uint32_t too_deep;  /* pushes beyond ML_SCOPE_MAX_DEPTH, ignored with their pops */
-    uint64_t lost_seen; /* of ring->lost, already in the trace */
+    uint64_t mask;   /* words in the ring, less one */
+    uint64_t tail;   /* next word to read */
+    uint64_t end;    /* of what may be read in this pass */
+    uint64_t ticks;  /* stamp of the record at tail, set by ml_source_peek */
+    uint32_t words;  /* its length, likewise */
+    uint64_t first;  /* its first word, likewise; the target may change the shared one */
+    bool open;       /* a thread has it */
+    uint32_t thread; /* its number in the trace */
+    struct ml_source_place place;        /* where that thread is */
+    ML_VEC(struct ml_source_place) left; /* where it was before each tape's push */
+    uint64_t lost_seen;                  /* of ring->lost, already in the trace */
 };
 
 struct ml_target_set {
@@ -79,9 +88,12 @@ struct ml_target {
     ML_VEC(uint32_t) objects; /* + 1; 0: not defined */
     ML_VEC(int64_t) counters;
     ML_VEC(uint32_t) stacks;                    /* 0: not defined */
+    ML_VEC(uint32_t) python_frames;             /* + 1; 0: not defined */
     ML_VEC(struct ml_target_library) libraries; /* in the order of their announcement */
     uint32_t spaces[ML_SPACE_MAX + 1];          /* + 1; 0: not used yet */
     struct ml_announced_space announced[ML_SPACE_MAX + 1];
+    struct ml_tapes tapes;
+    struct ml_backward backward;
     struct ml_profile *profile; /* NULL until it asks for one */
 };
 

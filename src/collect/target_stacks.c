@@ -61,9 +61,10 @@ static struct ml_dict_frame frame_at(const struct ml_target *t, uint64_t address
     for (size_t i = t->libraries.len; i-- > 0;) {
         const struct ml_target_library *l = &t->libraries.items[i];
         if (address > l->base && address <= l->end)
-            return (struct ml_dict_frame){1 + (uint64_t)l->id, address - l->base};
+            return (struct ml_dict_frame){
+                .kind = ML_FRAME_NATIVE, .where = 1 + (uint64_t)l->id, .what = address - l->base};
     }
-    return (struct ml_dict_frame){0, address};
+    return (struct ml_dict_frame){.kind = ML_FRAME_NATIVE, .what = address};
 }
 
 void ml_target_take_stack(struct ml_dict *dict, struct ml_source *s)
@@ -76,7 +77,44 @@ void ml_target_take_stack(struct ml_dict *dict, struct ml_source *s)
         return;
     for (uint32_t i = s->words; i-- > 2;) {
         struct ml_dict_frame frame = frame_at(t, ml_word(s, i));
-        stack = ml_dict_stack(dict, stack, &frame);
+        stack = ml_dict_stack(dict, stack, ml_dict_frame(dict, &frame));
+    }
+    t->stacks.items[number] = stack;
+}
+
+void ml_target_take_python_frame(struct ml_dict *dict, struct ml_source *s)
+{
+    struct ml_target *t = s->target;
+    uint64_t names = ml_word(s, 1), place = ml_word(s, 2);
+    uint32_t number = ml_high(names);
+    struct ml_dict_frame frame = {
+        .kind = ML_FRAME_PYTHON,
+        .where = ml_target_string(t, ml_low(names)),
+        .what = ml_target_string(t, ml_high(place)),
+        .line = ml_low(place),
+    };
+
+    if (number && ml_table_reach(&t->python_frames, number, STACKS_MAX))
+        t->python_frames.items[number] = (uint32_t)(1 + ml_dict_frame(dict, &frame));
+}
+
+/* A frame that is not known is left out. */
+void ml_target_take_python_stack(struct ml_dict *dict, struct ml_source *s)
+{
+    struct ml_target *t = s->target;
+    uint64_t pair = ml_word(s, 1);
+    uint32_t number = ml_high(pair);
+    /* The target may have changed it since ml_source_peek. */
+    uint32_t frames = (uint32_t)ml_min_u64(ml_low(pair), 2 * (s->words - 2));
+    uint32_t stack = 0;
+
+    if (!number || !ml_table_reach(&t->stacks, number, STACKS_MAX))
+        return;
+    for (uint32_t i = frames; i-- > 0;) {
+        uint64_t two = ml_word(s, 2 + i / 2);
+        uint32_t frame = i % 2 ? ml_high(two) : ml_low(two);
+        if (frame < t->python_frames.len)
+            stack = ml_dict_stack(dict, stack, (int64_t)t->python_frames.items[frame] - 1);
     }
     t->stacks.items[number] = stack;
 }

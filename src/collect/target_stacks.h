@@ -1,9 +1,10 @@
 /* target_stacks.h: the libraries and stacks that a target announces, in the
  * trace's numbers.
  *
- * A stack comes as return addresses. Each is taken to lie in the library that was
+ * A native stack comes as return addresses. Each is taken to lie in the library that was
  * announced last at its place, which is the one that was there when the stack was
- * announced.
+ * announced. A Python stack comes as frames that were announced before it; both
+ * sorts of stacks share one row of numbers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,9 +14,12 @@
 #include "dict.h"
 #include "target.h"
 
-/* ML_REC_LIBRARY, ML_REC_STACK: the record that s is at. */
+/* ML_REC_LIBRARY, ML_REC_STACK, ML_REC_PYTHON_FRAME, ML_REC_PYTHON_STACK: the
+ * record that s is at. */
 void ml_target_take_library(struct ml_dict *dict, struct ml_source *s);
 void ml_target_take_stack(struct ml_dict *dict, struct ml_source *s);
+void ml_target_take_python_frame(struct ml_dict *dict, struct ml_source *s);
+void ml_target_take_python_stack(struct ml_dict *dict, struct ml_source *s);
 
 /* The trace's number of a target's stack, 0: none such. */
 static inline uint32_t ml_target_stack(const struct ml_target *t, uint64_t number)

@@ -9,6 +9,7 @@
 #include "memledger/memledger.h"
 #include "profile_requests.h"
 #include "record_words.h"
+#include "source_scopes.h"
 #include "target_stacks.h"
 #include "varint.h"
 
@@ -31,7 +32,7 @@ static const uint8_t record_words[ML_REC_KINDS] = {
     [ML_START] = 2,
     [ML_STOP] = 2,
     [ML_MARKER] = 3,
-    [ML_OOM] = 2,
+    [ML_OOM] = 3,
     [ML_REC_STRING] = 2,
     [ML_REC_SPACE] = 3,
     [ML_REC_OBJECT] = 3,
@@ -43,6 +44,10 @@ static const uint8_t record_words[ML_REC_KINDS] = {
     [ML_REC_LIBRARY] = 5,
     [ML_REC_STACK] = 2,
     [ML_REC_ALLOC_STACK] = 4,
+    [ML_REC_TAPE] = 4,
+    [ML_REC_PUSH_TAPE] = 4,
+    [ML_REC_PYTHON_FRAME] = 3,
+    [ML_REC_PYTHON_STACK] = 2,
 };
 
 static inline void emit(struct ml_stage *stage, struct ml_target *t, const struct ml_event *ev)
@@ -117,7 +122,7 @@ void ml_source_open(struct ml_stage *stage, struct ml_source *s)
     };
 
     s->thread = ml_dict_add(stage->dict, ML_DEF_THREAD, fields);
-    s->scope = s->depth = s->too_deep = 0;
+    ml_source_leave_scopes(s);
     s->open = true;
 }
 
@@ -145,6 +150,10 @@ static uint32_t length_of(const struct ml_source *s, unsigned kind)
     if (ML_UNLIKELY(kind == ML_REC_STACK)) {
         uint32_t frames = ml_low(ml_word(s, 1));
         return frames > ML_STACK_MAX_FRAMES ? 0 : words + frames;
+    }
+    if (ML_UNLIKELY(kind == ML_REC_PYTHON_STACK)) {
+        uint32_t frames = ml_low(ml_word(s, 1));
+        return frames > ML_STACK_MAX_FRAMES ? 0 : words + (frames + 1) / 2;
     }
     return words;
 }
@@ -236,32 +245,6 @@ static void take_object(struct ml_stage *stage, struct ml_source *s)
 
 /* ---- Events ------------------------------------------------------------- */
 
-static void push(struct ml_stage *stage, struct ml_source *s)
-{
-    uint64_t pair = ml_word(s, 1);
-
-    if (s->depth == ML_SCOPE_MAX_DEPTH) {
-        s->too_deep++;
-        return;
-    }
-    s->scope = ml_dict_scope(stage->dict, s->scope, ml_high(pair),
-                             ml_target_string(s->target, ml_low(pair)));
-    s->depth++;
-}
-
-static bool pop(struct ml_stage *stage, struct ml_source *s)
-{
-    if (s->too_deep) {
-        s->too_deep--;
-        return false;
-    }
-    if (!s->depth)
-        return false;
-    s->depth--;
-    s->scope = ml_dict_scope_parent(stage->dict, s->scope);
-    return true;
-}
-
 /* The object's number in the trace as an event's first argument. */
 static bool object_arg(const struct ml_target *t, uint64_t number, struct ml_event *ev)
 {
@@ -331,6 +314,8 @@ static void sample(struct ml_stage *stage, struct ml_source *s, struct ml_event 
 static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, unsigned kind,
                                   struct ml_event *ev)
 {
+    bool moved;
+
     switch (kind) {
     case ML_FREE_RANGE:
         ev->addr = ml_word(s, 1);
@@ -348,20 +333,22 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
         ev->args[1] = ml_high(ml_word(s, 2));
         return true;
     case ML_PUSH:
-        push(stage, s);
-        ev->scope = s->scope;
-        return !s->too_deep;
+        moved = ml_source_push(stage->dict, s);
+        ev->scope = s->place.scope;
+        return moved;
     case ML_POP:
-        if (!pop(stage, s))
-            return false;
-        ev->scope = s->scope;
-        return true;
+        moved = ml_source_pop(stage->dict, s);
+        ev->scope = s->place.scope;
+        return moved;
     case ML_MARK:
         ev->args[0] = ml_word(s, 1);
         ev->args[1] = ml_word(s, 2);
         ev->args[2] = ml_target_string(s->target, (uint32_t)ml_word(s, 3));
         return true;
-    case ML_OOM: ev->size = ml_word(s, 1); return true;
+    case ML_OOM:
+        ev->size = ml_word(s, 1);
+        ev->stack = ml_target_stack(s->target, ml_word(s, 2));
+        return true;
     case ML_SAMPLE: sample(stage, s, ev); return true;
     case ML_START:
     case ML_STOP: return object_arg(s->target, ml_word(s, 1), ev);
@@ -374,6 +361,10 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
     case ML_REC_OBJECT: take_object(stage, s); return false;
     case ML_REC_LIBRARY: ml_target_take_library(stage->dict, s); return false;
     case ML_REC_STACK: ml_target_take_stack(stage->dict, s); return false;
+    case ML_REC_PYTHON_FRAME: ml_target_take_python_frame(stage->dict, s); return false;
+    case ML_REC_PYTHON_STACK: ml_target_take_python_stack(stage->dict, s); return false;
+    case ML_REC_TAPE: ml_source_take_tape(s); return false;
+    case ML_REC_PUSH_TAPE: ml_source_push_tape(stage->dict, s); return false;
     case ML_REC_CONFIG: ml_profile_take_config(stage, s); return false;
     case ML_REC_STATE: ml_profile_take_state(stage, s, ev->time_ns); return false;
     case ML_REC_REQUEST: ml_profile_take_request(stage, s); return false;
@@ -390,7 +381,7 @@ void ml_source_take(struct ml_stage *stage, struct ml_source *s)
         .kind = (uint8_t)kind,
         .time_ns = ml_ticks_ns(stage->ticks, s->ticks),
         .thread = s->thread,
-        .scope = s->scope,
+        .scope = s->place.scope,
         .space = stage->writer->encoder->space,
     };
 
@@ -441,7 +432,7 @@ uint32_t ml_source_take_plain(struct ml_stage *stage, struct ml_source *source, 
     /* Not all at once: the target waits for what is read to be given back. */
     uint64_t end = ml_min_u64(s.end, s.tail + s.mask / 8);
 
-    ml_encoder_run_begin(&run, e, s.thread, s.target->spaces[space] - 1, s.scope);
+    ml_encoder_run_begin(&run, e, s.thread, s.target->spaces[space] - 1, s.place.scope);
     while (run.events < ML_BLOCK_MAX_EVENTS && s.tail + 3 <= end) {
         uint64_t first = ml_word(&s, 0);
         uint64_t stamp = ml_ticks_unwrap(&ticks, first >> 16);

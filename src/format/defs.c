@@ -10,10 +10,13 @@
 #include "varint.h"
 
 static const uint8_t field_count[ML_DEF_TAGS] = {
-    [ML_DEF_PROCESS] = 5, [ML_DEF_THREAD] = 4, [ML_DEF_SPACE] = 4,   [ML_DEF_SCOPE] = 3,
+    [ML_DEF_PROCESS] = 5, [ML_DEF_THREAD] = 4, [ML_DEF_SPACE] = 4,   [ML_DEF_SCOPE] = 4,
     [ML_DEF_OBJECT] = 4,  [ML_DEF_CONFIG] = 1, [ML_DEF_LIBRARY] = 5, [ML_DEF_FRAME] = 4,
     [ML_DEF_STACK] = 2,   [ML_DEF_SYMBOL] = 3,
 };
+
+/* Fields at the end of a body that files of an earlier minor version lack. */
+static const uint8_t later_fields[ML_DEF_TAGS] = {[ML_DEF_SCOPE] = 1};
 
 size_t ml_def_room(const struct ml_def *def)
 {
@@ -44,13 +47,14 @@ uint8_t *ml_def_put(uint8_t *out, const struct ml_def *def)
 
 static int get_body(const uint8_t *in, const uint8_t *end, struct ml_def *def)
 {
+    int needed = field_count[def->tag] - later_fields[def->tag];
     uint64_t id;
 
     in = ml_varint_get(in, end, &id);
     if (!in || id >= ML_ID_MAX)
         return -1;
     def->id = (uint32_t)id;
-    for (int i = 0; i < field_count[def->tag]; i++) {
+    for (int i = 0; i < field_count[def->tag] && (i < needed || in < end); i++) {
         in = ml_varint_get(in, end, &def->fields[i]);
         if (!in)
             return -1;

@@ -39,7 +39,12 @@ enum ml_process_field {
 enum ml_process_how { ML_STARTED = 1, ML_FORKED = 2, ML_EXECED = 3 };
 enum ml_thread_field { ML_THREAD_PROCESS, ML_THREAD_TID, ML_THREAD_START_NS, ML_THREAD_NAME };
 enum ml_space_field { ML_SPACE_PROCESS, ML_SPACE_DEVICE, ML_SPACE_LEVEL, ML_SPACE_NAME };
-enum ml_scope_field { ML_SCOPE_PARENT, ML_SCOPE_KIND, ML_SCOPE_NAME };
+enum ml_scope_field {
+    ML_SCOPE_PARENT,
+    ML_SCOPE_KIND,
+    ML_SCOPE_NAME,
+    ML_SCOPE_CLASS, /* what sort of module it is, 0: none; minor version 2 */
+};
 enum ml_object_field {
     ML_OBJECT_PROCESS,
     ML_OBJECT_KIND,

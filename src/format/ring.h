@@ -51,6 +51,7 @@ struct ml_session {
     uint32_t clock;      /* enum ml_clock: what record times count */
     uint32_t heap;       /* enum ml_heap_mode */
     uint32_t cuda;       /* enum ml_cuda_mode */
+    uint32_t operators;  /* 1: PyTorch's operators are scopes */
     uint32_t ring_bytes; /* a power of two */
     uint32_t ring_count; /* rings in a set */
 
@@ -185,7 +186,7 @@ static inline size_t ml_ringset_bytes(uint32_t ring_bytes, uint32_t ring_count)
  *   ML_FREE addr                  ML_MOVE_FAILED addr   ML_POP
  *   ML_FREE_RANGE addr size       ML_LABEL addr category:string
  *   ML_ALLOC_EX addr size requested stream
- *   ML_MARK kind number string    ML_OOM size
+ *   ML_MARK kind number string    ML_OOM size stack
  *   ML_START object               ML_STOP object
  *   ML_MARKER domain:name scope   (scope: a string)
  *   ML_SAMPLE device:bits used free total used_by_process   (device: a string)

@@ -163,6 +163,7 @@ static int put_scope(struct ml_trace_defs *d, const struct ml_def *def)
         .parent = (uint32_t)f[ML_SCOPE_PARENT],
         .kind = (uint32_t)f[ML_SCOPE_KIND],
         .name = (uint32_t)f[ML_SCOPE_NAME],
+        .class_name = (uint32_t)f[ML_SCOPE_CLASS],
     };
     const struct ml_scope *parent = ml_id_table_get(&d->tables[ML_DEF_SCOPE], scope.parent);
 

@@ -16,7 +16,7 @@
 #include "index.h"
 #include "varint.h"
 
-static const uint8_t fields_of[ML_DEF_TAGS] = {0, 0, 5, 4, 4, 3, 4, 1, 5, 4, 2, 3};
+static const uint8_t fields_of[ML_DEF_TAGS] = {0, 0, 5, 4, 4, 4, 4, 1, 5, 4, 2, 3};
 
 static void records_come_back(void **state)
 {
@@ -74,6 +74,20 @@ static void unknown_parts_are_skipped(void **state)
     assert_ptr_equal(ml_def_get(longer_thread, longer_thread + 9, &got), longer_thread + 9);
     assert_int_equal(got.id, 5);
     assert_int_equal(got.fields[ML_THREAD_NAME], 4);
+}
+
+/* What minor version 1 wrote: a scope without a class. */
+static void earlier_scope_has_no_class(void **state)
+{
+    const uint8_t scope[] = {ML_DEF_SCOPE, 4, 5, 1, 2, 3};
+    const uint8_t shorter[] = {ML_DEF_SCOPE, 3, 5, 1, 2};
+    struct ml_def got;
+
+    (void)state;
+    assert_ptr_equal(ml_def_get(scope, scope + 6, &got), scope + 6);
+    assert_int_equal(got.fields[ML_SCOPE_NAME], 3);
+    assert_int_equal(got.fields[ML_SCOPE_CLASS], 0);
+    assert_null(ml_def_get(shorter, shorter + 5, &got));
 }
 
 static void bad_records_are_refused(void **state)
@@ -137,10 +151,10 @@ static void index_totals_come_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_come_back),       cmocka_unit_test(string_comes_back),
-        cmocka_unit_test(every_cut_is_seen),       cmocka_unit_test(unknown_parts_are_skipped),
-        cmocka_unit_test(bad_records_are_refused), cmocka_unit_test(index_entry_comes_back),
-        cmocka_unit_test(index_totals_come_back),
+        cmocka_unit_test(records_come_back),          cmocka_unit_test(string_comes_back),
+        cmocka_unit_test(every_cut_is_seen),          cmocka_unit_test(unknown_parts_are_skipped),
+        cmocka_unit_test(earlier_scope_has_no_class), cmocka_unit_test(bad_records_are_refused),
+        cmocka_unit_test(index_entry_comes_back),     cmocka_unit_test(index_totals_come_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

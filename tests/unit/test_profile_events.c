@@ -117,9 +117,12 @@ static void operators_are_scopes(void **state)
 {
     struct fixture *f = *state;
     struct ml_dict *d = &f->dict;
-    uint32_t conv = ml_dict_scope(d, 0, MEMLEDGER_SCOPE_OPERATOR, ml_dict_cstr(d, "conv"));
-    uint32_t user = ml_dict_scope(d, conv, MEMLEDGER_SCOPE_USER, ml_dict_cstr(d, "mine"));
-    uint32_t custom = ml_dict_scope(d, user, MEMLEDGER_SCOPE_OPERATOR, ml_dict_cstr(d, "a::b"));
+    uint32_t conv = ml_dict_scope(
+        d, &(struct ml_dict_scope){0, MEMLEDGER_SCOPE_OPERATOR, ml_dict_cstr(d, "conv"), 0});
+    uint32_t user = ml_dict_scope(
+        d, &(struct ml_dict_scope){conv, MEMLEDGER_SCOPE_USER, ml_dict_cstr(d, "mine"), 0});
+    uint32_t custom = ml_dict_scope(
+        d, &(struct ml_dict_scope){user, MEMLEDGER_SCOPE_OPERATOR, ml_dict_cstr(d, "a::b"), 0});
     const char *text;
 
     fixture_run(f);
@@ -144,7 +147,8 @@ static void operators_can_be_switched_off(void **state)
 {
     struct fixture *f = *state;
     struct ml_dict *d = &f->dict;
-    uint32_t conv = ml_dict_scope(d, 0, MEMLEDGER_SCOPE_OPERATOR, ml_dict_cstr(d, "conv"));
+    uint32_t conv = ml_dict_scope(
+        d, &(struct ml_dict_scope){0, MEMLEDGER_SCOPE_OPERATOR, ml_dict_cstr(d, "conv"), 0});
 
     ml_profile_set_config(f->profile, "profile_symbolic", "0");
     ml_profile_set_config(f->profile, "profile_imperative", "0");

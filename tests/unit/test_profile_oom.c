@@ -65,7 +65,8 @@ static void any_allocation_may_fail(void **state)
         .frame = fixture_object(f, MEMLEDGER_FRAME, "frame"),
         .counter = fixture_object(f, MEMLEDGER_COUNTER, "counter"),
         .space = fixture_space(f, "cpu", MEMLEDGER_DRIVER),
-        .scope = ml_dict_scope(d, 0, MEMLEDGER_SCOPE_OPERATOR, ml_dict_cstr(d, "conv")),
+        .scope = ml_dict_scope(
+            d, &(struct ml_dict_scope){0, MEMLEDGER_SCOPE_OPERATOR, ml_dict_cstr(d, "conv"), 0}),
     };
     long tries = 0;
     bool refused;

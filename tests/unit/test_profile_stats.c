@@ -39,7 +39,8 @@ static void times_in_a_table(void **state)
 {
     struct fixture *f = *state;
     struct ml_dict *d = &f->dict;
-    uint32_t conv = ml_dict_scope(d, 0, MEMLEDGER_SCOPE_OPERATOR, ml_dict_cstr(d, "Convolution"));
+    uint32_t conv = ml_dict_scope(
+        d, &(struct ml_dict_scope){0, MEMLEDGER_SCOPE_OPERATOR, ml_dict_cstr(d, "Convolution"), 0});
 
     for (int i = 0; i < 12; i++) {
         fixture_event(f, (struct ml_event){.kind = ML_PUSH, .scope = conv});

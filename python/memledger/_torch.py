@@ -1,0 +1,128 @@
+"""PyTorch's modules, optimizers and tensors, by name, for the recorder.
+
+Installed when torch has been imported under `memledger run`. Nothing of the program
+is changed but what stands in front of three functions of PyTorch's; the work is done
+in C (python/native/scoped_call.c), and here only what is rare: names, and what an
+optimizer keeps.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import functools
+import itertools
+
+from . import _native
+
+# Modules that only pass a call on to the one inside: their names are left out of
+# paths, as the program's author knows the module without them.
+WRAPPERS = ("module.", "_orig_mod.")
+WRAPPER_PARTS = ("_orig_mod.", "_fsdp_wrapped_module.", "_checkpoint_wrapped_module.")
+WRAPPER_CLASSES = ("DataParallel", "DistributedDataParallel", "FullyShardedDataParallel",
+                   "OptimizedModule")
+
+_instances = {}  # class -> how many outermost modules of it have names
+_kept = {}       # optimizer's id -> what its state looked like when it was last named
+
+
+def install():
+    """Once torch has been imported."""
+    import torch
+    _native.set_tensor_class(torch.Tensor)
+    _native.set_namer(name_tree)
+    module = torch.nn.Module
+    if isinstance(module.__call__, _native.ScopedCall):
+        return
+    _native.torch_begin()
+    module.__call__ = _native.scoped_module(module.__call__)
+    module._replicate_for_data_parallel = _naming_copies(module._replicate_for_data_parallel)
+    torch.autograd.backward = _native.scoped_backward(torch.autograd.backward)
+    _watch_optimizers(torch.optim.Optimizer)
+
+
+def name_tree(root):
+    """Names a module that was called outside of all others, those below it, and their
+    parameters and buffers."""
+    kind = type(root).__name__
+    name = _native.module_name(root) or _new_name(kind)
+    _native.name_module(root, name, kind)
+    for path, module in root.named_modules():
+        if module is not root:
+            _native.name_module(module, _clean(path, root) or type(module).__name__,
+                                type(module).__name__)
+    for path, tensor in root.named_parameters():
+        _native.track(tensor, _clean(path, root), _native.PARAMETER)
+    for path, tensor in root.named_buffers():
+        _native.track(tensor, _clean(path, root), _native.BUFFER)
+
+
+def _new_name(kind):
+    count = _instances[kind] = _instances.get(kind, 0) + 1
+    return kind if count == 1 else f"{kind}#{count}"
+
+
+def _clean(path, root):
+    """The path as the author of the model knows it."""
+    if type(root).__name__ in WRAPPER_CLASSES:
+        path += "."
+        for prefix in WRAPPERS:
+            if path.startswith(prefix):
+                path = path[len(prefix):]
+        path = path[:-1]
+    for part in WRAPPER_PARTS:
+        path = path.replace(part, "")
+    return path
+
+
+def _naming_copies(replicate):
+    """nn.DataParallel runs copies of a module: they have its name."""
+    @functools.wraps(replicate)
+    def _replicate_for_data_parallel(self):
+        copy = replicate(self)
+        _native.name_copy(copy, self)
+        return copy
+    return _replicate_for_data_parallel
+
+
+def _watch_optimizers(base):
+    """Each class of optimizers gets its step prepared by PyTorch when the first of it
+    is made; right after that it gets ours."""
+    name = "_patch_step_function" if hasattr(base, "_patch_step_function") else "_hook_for_profile"
+    prepare = getattr(base, name)
+
+    @functools.wraps(prepare)
+    def prepare_and_watch(self):
+        prepare(self)
+        _native.optimizer_made()
+        kind = type(self)
+        if not isinstance(kind.step, _native.ScopedCall):
+            kind.step = _native.scoped_optimizer(kind.step, name_state)
+    setattr(base, name, prepare_and_watch)
+
+
+def name_state(optimizer):
+    """Names what an optimizer keeps for each parameter, where that has changed: mostly
+    once, after its first step."""
+    state = optimizer.state
+    steps, looked = _kept.get(id(optimizer), (0, None))
+    look = (id(state), len(state))
+    steps += 1
+    _kept[id(optimizer)] = (steps, look)
+    # Some keep more only later: look again after 2, 4, 8, … steps.
+    if look == looked and steps & (steps - 1):
+        return
+    for name, parameter in _parameters(optimizer):
+        for slot, value in state.get(parameter, {}).items():
+            if hasattr(value, "data_ptr"):
+                _native.label(value, f"{name}.{slot}", _native.OPTIMIZER_STATE)
+
+
+def _parameters(optimizer):
+    """Its parameters with their names; those of no module by group and place."""
+    counter = itertools.count()
+    for number, group in enumerate(optimizer.param_groups):
+        for parameter in group["params"]:
+            place = next(counter)
+            name = _native.tracked_name(parameter)
+            if name is None:
+                name = f"param_groups.{number}.{place}"
+                _native.track(parameter, name, _native.PARAMETER)
+            yield name, parameter

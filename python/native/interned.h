@@ -1,0 +1,23 @@
+/* interned.h: names of attributes that are asked for often.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_INTERNED_H
+#define ML_INTERNED_H
+
+#include "native.h"
+
+#define ML_INTERNED(NAME)                                                                          \
+    NAME(data_ptr)                                                                                 \
+    NAME(element_size)                                                                             \
+    NAME(get_device)                                                                               \
+    NAME(grad)                                                                                     \
+    NAME(is_cuda)                                                                                  \
+    NAME(storage_offset)
+
+#define ML_INTERNED_FIELD(name) PyObject *name;
+extern struct ml_interned {
+    ML_INTERNED(ML_INTERNED_FIELD)
+} ml_str;
+
+#endif

@@ -1,0 +1,98 @@
+/* steps.c: see steps.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "steps.h"
+
+#include <stdint.h>
+
+#include "recorder.h"
+
+static struct {
+    uint64_t next;
+    bool called;            /* an outermost module was called in this step */
+    bool has_optimizer;     /* there is one, or was */
+    bool manual;            /* the program tells */
+    const PyObject *leader; /* only to be compared */
+    const PyObject *rival;  /* made the last step that the leader did not */
+    unsigned rival_steps;
+} steps;
+
+/* So many steps of another, and the leader is taken to be gone. */
+#define RIVAL_STEPS 3
+
+static void begin(uint64_t number)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+
+    if (recorder)
+        recorder->step(number);
+    steps.next = number + 1;
+    steps.called = false;
+}
+
+bool ml_steps_note_call(void)
+{
+    bool first;
+
+    if (!steps.manual && (!steps.next || !steps.has_optimizer))
+        begin(steps.next);
+    first = !steps.called;
+    steps.called = true;
+    return first;
+}
+
+static bool leads(const PyObject *optimizer)
+{
+    if (!steps.leader)
+        steps.leader = optimizer;
+    if (optimizer == steps.leader) {
+        steps.rival = NULL;
+        return true;
+    }
+    steps.rival_steps = optimizer == steps.rival ? steps.rival_steps + 1 : 1;
+    steps.rival = optimizer;
+    if (steps.rival_steps < RIVAL_STEPS)
+        return false;
+    steps.leader = optimizer;
+    steps.rival = NULL;
+    return true;
+}
+
+void ml_steps_note_optimizer(PyObject *optimizer)
+{
+    if (!steps.manual && leads(optimizer))
+        begin(steps.next);
+}
+
+static PyObject *optimizer_made(PyObject *self, PyObject *args)
+{
+    (void)self, (void)args;
+    steps.has_optimizer = true;
+    Py_RETURN_NONE;
+}
+
+static PyObject *step(PyObject *self, PyObject *number)
+{
+    (void)self;
+    if (number != Py_None) {
+        uint64_t n = PyLong_AsUnsignedLongLong(number);
+        if (PyErr_Occurred())
+            return NULL;
+        steps.next = n;
+    }
+    steps.manual = true;
+    begin(steps.next);
+    return PyLong_FromUnsignedLongLong(steps.next - 1);
+}
+
+static PyMethodDef methods[] = {
+    {"optimizer_made", optimizer_made, METH_NOARGS, "There is an optimizer: its steps count."},
+    {"step", step, METH_O, "step(number or None): a step of the program begins now."},
+    {NULL, NULL, 0, NULL},
+};
+
+int ml_native_add_steps(PyObject *module)
+{
+    return PyModule_AddFunctions(module, methods);
+}

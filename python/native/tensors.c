@@ -1,0 +1,186 @@
+/* tensors.c: see tensors.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tensors.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "memledger/memledger.h"
+#include "recorder.h"
+#include "interned.h"
+
+/* torch.Tensor, once PyTorch is there. */
+static PyObject *tensor_class;
+
+bool ml_tensor_is_plain(PyObject *object)
+{
+    return (PyObject *)Py_TYPE(object) == tensor_class;
+}
+
+/* -1 with an exception set. */
+static long long ask_number(PyObject *tensor, PyObject *method)
+{
+    PyObject *result = PyObject_CallMethodObjArgs(tensor, method, NULL);
+    long long number = result ? PyLong_AsLongLong(result) : -1;
+
+    Py_XDECREF(result);
+    return number;
+}
+
+/* The CUDA device, or -1: the host. */
+static int device_of(PyObject *tensor)
+{
+    PyObject *is_cuda = PyObject_GetAttr(tensor, ml_str.is_cuda);
+    bool cuda = is_cuda == Py_True;
+
+    Py_XDECREF(is_cuda);
+    return cuda ? (int)ask_number(tensor, ml_str.get_device) : -1;
+}
+
+/* A tensor may begin in the middle of its block. */
+static uintptr_t block_of(PyObject *tensor)
+{
+    uintptr_t data = (uintptr_t)ask_number(tensor, ml_str.data_ptr);
+    long long offset = PyErr_Occurred() ? 0 : ask_number(tensor, ml_str.storage_offset);
+
+    if (offset > 0)
+        data -= (uintptr_t)(offset * ask_number(tensor, ml_str.element_size));
+    return data;
+}
+
+uintptr_t ml_tensor_label(PyObject *tensor, uint32_t name, int category)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+    int device = device_of(tensor);
+    uintptr_t block = PyErr_Occurred() ? 0 : block_of(tensor);
+
+    if (PyErr_Occurred()) {
+        PyErr_Clear();
+        return 0;
+    }
+    if (recorder && block)
+        recorder->label(device, (const void *)block, name, category);
+    return block;
+}
+
+/* ---- Inputs -------------------------------------------------------------------- */
+
+#define MOST_INPUTS 64 /* of a list or a dictionary */
+
+static void label_input(PyObject *object, const char *name);
+
+static void label_sequence(PyObject *sequence, const char *name)
+{
+    Py_ssize_t n = PySequence_Size(sequence);
+    char inner[128];
+
+    for (Py_ssize_t i = 0; i < n && i < MOST_INPUTS; i++) {
+        PyObject *item = PySequence_GetItem(sequence, i);
+        snprintf(inner, sizeof(inner), "%s.%zd", name, i);
+        if (item && ml_tensor_is_plain(item))
+            label_input(item, inner);
+        Py_XDECREF(item);
+    }
+}
+
+static const char *text_of(PyObject *key, char *buf, size_t room)
+{
+    PyObject *encoded = PyUnicode_Check(key) ? PyUnicode_AsUTF8String(key) : NULL;
+
+    snprintf(buf, room, "%s", encoded ? PyBytes_AsString(encoded) : "input");
+    Py_XDECREF(encoded);
+    return buf;
+}
+
+static void label_dict(PyObject *dict)
+{
+    PyObject *key, *value;
+    Py_ssize_t position = 0;
+    char name[128];
+
+    for (int i = 0; i < MOST_INPUTS && PyDict_Next(dict, &position, &key, &value); i++) {
+        if (ml_tensor_is_plain(value))
+            label_input(value, text_of(key, name, sizeof(name)));
+    }
+}
+
+static void label_input(PyObject *object, const char *name)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+
+    if (ml_tensor_is_plain(object))
+        ml_tensor_label(object, recorder->name(name, strlen(name)), MEMLEDGER_INPUT);
+    else if (PyTuple_CheckExact(object) || PyList_CheckExact(object))
+        label_sequence(object, name);
+    else if (PyDict_CheckExact(object))
+        label_dict(object);
+}
+
+void ml_tensors_label_inputs(PyObject *args, PyObject *kwargs)
+{
+    PyObject *key, *value;
+    Py_ssize_t position = 0;
+    char name[128];
+
+    if (!tensor_class || !ml_native_recorder())
+        return;
+    for (Py_ssize_t i = 1; i < PyTuple_Size(args); i++) {
+        snprintf(name, sizeof(name), "input.%zd", i - 1);
+        label_input(PyTuple_GetItem(args, i), name);
+    }
+    while (kwargs && PyDict_Next(kwargs, &position, &key, &value))
+        label_input(value, text_of(key, name, sizeof(name)));
+    PyErr_Clear();
+}
+
+/* ---- From Python --------------------------------------------------------------- */
+
+static PyObject *label(PyObject *self, PyObject *args)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+    PyObject *tensor;
+    const char *name;
+    int category;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "Osi", &tensor, &name, &category))
+        return NULL;
+    if (recorder)
+        ml_tensor_label(tensor, recorder->name(name, strlen(name)), category);
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_tensor_class(PyObject *self, PyObject *class)
+{
+    (void)self;
+    Py_INCREF(class);
+    Py_XDECREF(tensor_class);
+    tensor_class = class;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"label", label, METH_VARARGS, "label(tensor, name, category): names the tensor's block."},
+    {"set_tensor_class", set_tensor_class, METH_O, "Tells what torch.Tensor is."},
+    {NULL, NULL, 0, NULL},
+};
+
+int ml_native_add_tensors(PyObject *module)
+{
+    static const struct {
+        const char *name;
+        int value;
+    } categories[] = {
+        {"PARAMETER", MEMLEDGER_PARAMETER}, {"BUFFER", MEMLEDGER_BUFFER},
+        {"GRADIENT", MEMLEDGER_GRADIENT},   {"OPTIMIZER_STATE", MEMLEDGER_OPTIMIZER_STATE},
+        {"INPUT", MEMLEDGER_INPUT},
+    };
+
+    for (size_t i = 0; i < sizeof(categories) / sizeof(*categories); i++) {
+        if (PyModule_AddIntConstant(module, categories[i].name, categories[i].value))
+            return -1;
+    }
+    return PyModule_AddFunctions(module, methods);
+}

@@ -1,0 +1,173 @@
+/* tracked.c: see tracked.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tracked.h"
+
+#include <stdlib.h>
+
+#include "interned.h"
+#include "memledger/memledger.h"
+#include "recorder.h"
+#include "tensors.h"
+
+struct tracked {
+    PyObject *alive; /* weak reference to the tensor */
+    uintptr_t data;  /* where it was when it was last labelled */
+    PyObject *text;  /* its name, a str */
+    uint32_t name;   /* likewise, the recorder's number */
+    int category;
+};
+
+static struct {
+    struct tracked *items;
+    size_t len, room;
+} all;
+
+/* Borrowed; NULL: it is gone. */
+static PyObject *tensor_of(const struct tracked *t)
+{
+    PyObject *tensor = PyWeakref_GetObject(t->alive);
+
+    return tensor == Py_None ? NULL : tensor;
+}
+
+static uintptr_t data_of(PyObject *tensor)
+{
+    PyObject *result = PyObject_CallMethodObjArgs(tensor, ml_str.data_ptr, NULL);
+    uintptr_t data = result ? (uintptr_t)PyLong_AsUnsignedLongLong(result) : 0;
+
+    Py_XDECREF(result);
+    if (PyErr_Occurred()) {
+        PyErr_Clear();
+        return 0;
+    }
+    return data;
+}
+
+/* Labels the tensor if it moved. */
+static void check(struct tracked *t, PyObject *tensor)
+{
+    uintptr_t data = data_of(tensor);
+
+    if (data == t->data)
+        return;
+    t->data = data;
+    if (data)
+        ml_tensor_label(tensor, t->name, t->category);
+}
+
+/* Those whose tensor is gone leave the list. Python code may run in between, and
+ * may add to it. */
+void ml_tracked_check(void)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < all.len; i++) {
+        PyObject *tensor = tensor_of(&all.items[i]);
+        if (!tensor) {
+            Py_CLEAR(all.items[i].alive);
+            Py_CLEAR(all.items[i].text);
+            continue;
+        }
+        if (kept != i) {
+            all.items[kept] = all.items[i];
+            all.items[i].alive = all.items[i].text = NULL;
+        }
+        Py_INCREF(tensor);
+        check(&all.items[kept++], tensor);
+        Py_DECREF(tensor);
+    }
+    all.len = kept;
+}
+
+void ml_tracked_label_gradients(void)
+{
+    for (size_t i = 0; i < all.len; i++) {
+        PyObject *tensor =
+            all.items[i].category == MEMLEDGER_PARAMETER ? tensor_of(&all.items[i]) : NULL;
+        PyObject *gradient = tensor ? PyObject_GetAttr(tensor, ml_str.grad) : NULL;
+
+        if (gradient && gradient != Py_None)
+            ml_tensor_label(gradient, all.items[i].name, MEMLEDGER_GRADIENT);
+        Py_XDECREF(gradient);
+        PyErr_Clear();
+    }
+}
+
+static struct tracked *find(PyObject *tensor)
+{
+    for (size_t i = 0; i < all.len; i++) {
+        if (PyWeakref_GetObject(all.items[i].alive) == tensor)
+            return &all.items[i];
+    }
+    return NULL;
+}
+
+static struct tracked *add(PyObject *tensor)
+{
+    PyObject *alive = PyWeakref_NewRef(tensor, NULL);
+
+    if (!alive)
+        return NULL;
+    if (all.len == all.room) {
+        size_t room = all.room ? 2 * all.room : 256;
+        struct tracked *items = realloc(all.items, room * sizeof(*items));
+        if (!items) {
+            Py_DECREF(alive);
+            PyErr_NoMemory();
+            return NULL;
+        }
+        all.items = items;
+        all.room = room;
+    }
+    all.items[all.len] = (struct tracked){.alive = alive};
+    return &all.items[all.len++];
+}
+
+static PyObject *track(PyObject *self, PyObject *args)
+{
+    PyObject *tensor, *text;
+    int category;
+    struct tracked *t;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OUi", &tensor, &text, &category))
+        return NULL;
+    t = find(tensor);
+    if (!t)
+        t = add(tensor);
+    if (!t)
+        return NULL;
+    Py_INCREF(text);
+    Py_XDECREF(t->text);
+    t->text = text;
+    t->name = ml_native_name(text);
+    t->category = category;
+    t->data = 0;
+    check(t, tensor);
+    Py_RETURN_NONE;
+}
+
+static PyObject *tracked_name(PyObject *self, PyObject *tensor)
+{
+    const struct tracked *t = find(tensor);
+
+    (void)self;
+    if (!t)
+        Py_RETURN_NONE;
+    Py_INCREF(t->text);
+    return t->text;
+}
+
+static PyMethodDef methods[] = {
+    {"tracked_name", tracked_name, METH_O, "The name that a tensor is tracked by, or None."},
+    {"track", track, METH_VARARGS,
+     "track(tensor, name, category): labels the tensor, and again when it moves."},
+    {NULL, NULL, 0, NULL},
+};
+
+int ml_native_add_tracked(PyObject *module)
+{
+    return PyModule_AddFunctions(module, methods);
+}

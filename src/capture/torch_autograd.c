@@ -1,0 +1,58 @@
+/* torch_autograd.c: PyTorch's backward pass, node by node.
+ *
+ * libtorch_cpu calls Engine::evaluate_function by name for each node of the graph,
+ * on the thread of the node's device, and Python's engine calls Engine::execute for
+ * a whole pass. An exception passes through both hooks and leaves the scopes right
+ * (-fexceptions).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "recorder.h"
+#include "torch_hook.h"
+#include "torch_nodes.h"
+#include "torch_scopes.h"
+
+typedef void evaluate_function(void *engine, void *task, void *node, void *inputs, void *queue);
+typedef void *execute_function(void *ret, void *engine, const void *roots, const void *inputs,
+                               bool keep_graph, bool create_graph, bool accumulate,
+                               const void *outputs);
+
+ML_TORCH_CPU_ENTRIES(ML_TORCH_DECLARE_HOOK)
+
+static void leave_node(const bool *entered)
+{
+    if (*entered)
+        ml_torch_leave_node();
+}
+
+void evaluate(void *engine, void *task, void *node, void *inputs, void *queue)
+{
+    __attribute__((cleanup(leave_node))) bool entered = ml_recorder_in_session();
+
+    if (entered) {
+        struct ml_torch_node n = ml_torch_node(node);
+        ml_torch_enter_node(n.tape, n.number, n.operator_name);
+    }
+    ML_TORCH_REAL(evaluate)(engine, task, node, inputs, queue);
+}
+
+static void leave_backward(const bool *entered)
+{
+    if (*entered)
+        ml_torch_leave_backward();
+}
+
+void *execute(void *ret, void *engine, const void *roots, const void *inputs, bool keep_graph,
+              bool create_graph, bool accumulate, const void *outputs)
+{
+    __attribute__((cleanup(leave_backward))) bool entered = ml_recorder_in_session();
+
+    if (entered)
+        ml_torch_enter_backward();
+    return ML_TORCH_REAL(execute)(ret, engine, roots, inputs, keep_graph, create_graph, accumulate,
+                                  outputs);
+}

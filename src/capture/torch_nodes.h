@@ -1,0 +1,19 @@
+/* torch_nodes.h: what a node of autograd's graph says of itself.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_TORCH_NODES_H
+#define ML_TORCH_NODES_H
+
+#include <stdint.h>
+
+struct ml_torch_node {
+    uint64_t tape;          /* the thread that made it, as PyTorch counts threads */
+    uint64_t number;        /* among the nodes of that thread; UINT64_MAX: none */
+    uint32_t operator_name; /* "AddmmBackward0"; 0: unknown */
+};
+
+/* @node  a torch::autograd::Node */
+struct ml_torch_node ml_torch_node(const void *node);
+
+#endif

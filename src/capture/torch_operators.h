@@ -1,0 +1,12 @@
+/* torch_operators.h: PyTorch's operators as scopes, for `memledger run --ops`.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_TORCH_OPERATORS_H
+#define ML_TORCH_OPERATORS_H
+
+/* From now on every operator of PyTorch, which must be loaded, is a scope on the
+ * thread that runs it. Costs about a microsecond each. Once is enough. */
+void ml_torch_operators_begin(void);
+
+#endif

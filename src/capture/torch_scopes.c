@@ -1,0 +1,186 @@
+/* torch_scopes.c: see torch_scopes.h.
+ *
+ * Autograd numbers the nodes that a thread makes, one after the other. What a
+ * thread made in a scope is therefore a range of numbers, which is told when the
+ * thread goes on to another scope, before it does (ML_REC_TAPE).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "torch_scopes.h"
+
+#include <stdatomic.h>
+
+#include "memledger/memledger.h"
+#include "names.h"
+#include "record.h"
+#include "recorder.h"
+#include "torch_real.h"
+
+/* at::sequence_number::peek, at::RecordFunction::currentThreadId. */
+#define PEEK "_ZN2at15sequence_number4peekEv"
+#define THREAD_ID "_ZN2at14RecordFunction15currentThreadIdEv"
+
+/* The number of nodes that no thread made: those that add up a parameter's
+ * gradient. They run right after the node whose result they take. */
+#define NO_NUMBER UINT64_MAX
+
+typedef uint64_t number_function(void);
+
+static _Atomic(number_function *) next_number;
+static _Atomic(number_function *) thread_id;
+
+bool ml_torch_operators;
+
+static __thread struct {
+    bool on_tape; /* tape and told are known */
+    uint64_t tape;
+    uint64_t told; /* numbers before this one have been told */
+    uint32_t modules;
+    uint32_t backwards;
+    uint32_t nodes;
+    uint32_t recomputes; /* of the modules, those below which a node runs them again */
+    uint32_t optimizers;
+    uint64_t last_tape, last_number; /* of the last node that has a number */
+} here;
+
+/* The phase that the process is in, as marked last: a name. */
+static _Atomic uint32_t marked;
+
+void ml_torch_scopes_begin(void)
+{
+    number_function *peek = (number_function *)ml_torch_function(PEEK);
+    number_function *id = (number_function *)ml_torch_function(THREAD_ID);
+
+    if (!peek || !id)
+        return;
+    atomic_store_explicit(&thread_id, id, memory_order_relaxed);
+    /* Pairs with the acquire load in tell_tape: with one comes the other. */
+    atomic_store_explicit(&next_number, peek, memory_order_release);
+}
+
+static void mark_phase(const char *name)
+{
+    uint32_t number = ml_name(name);
+    uint64_t words[] = {ml_record_word(ML_MARK, 0, ml_now()), MEMLEDGER_MARK_PHASE, 0, number};
+
+    if (atomic_exchange_explicit(&marked, number, memory_order_relaxed) != number)
+        ml_record(words, 4);
+}
+
+static void push_phase(const char *name)
+{
+    ml_record_push(MEMLEDGER_SCOPE_PHASE, ml_name(name));
+}
+
+/* What this thread made since it last told belongs to the scope it is still in. */
+static void tell_tape(void)
+{
+    number_function *peek = atomic_load_explicit(&next_number, memory_order_acquire);
+    uint64_t number;
+
+    if (!peek)
+        return;
+    number = peek();
+    if (ML_UNLIKELY(!here.on_tape)) {
+        here.tape = atomic_load_explicit(&thread_id, memory_order_relaxed)();
+        here.told = number;
+        here.on_tape = true;
+    }
+    if (number != here.told) {
+        uint64_t words[] = {ml_record_word(ML_REC_TAPE, 0, ml_now()), here.tape, here.told, number};
+        ml_record(words, 4);
+        here.told = number;
+    }
+}
+
+bool ml_torch_is_outermost(void)
+{
+    return !here.modules && !here.nodes && !here.optimizers;
+}
+
+/* Activation checkpointing runs modules again while a node runs. */
+static bool is_recompute(void)
+{
+    return here.nodes && !here.recomputes;
+}
+
+void ml_torch_enter_module(uint32_t name, uint32_t class_name)
+{
+    tell_tape();
+    if (ml_torch_is_outermost())
+        mark_phase("forward");
+    if (is_recompute()) {
+        push_phase("recompute");
+        here.recomputes = here.modules + 1;
+    }
+    ml_record_push(MEMLEDGER_SCOPE_MODULE | class_name << 8, name);
+    here.modules++;
+}
+
+void ml_torch_leave_module(void)
+{
+    tell_tape();
+    ml_record_pop();
+    if (here.recomputes == here.modules) {
+        here.recomputes = 0;
+        ml_record_pop();
+    }
+    here.modules--;
+}
+
+void ml_torch_enter_optimizer(uint32_t class_name)
+{
+    tell_tape();
+    mark_phase("optimizer");
+    push_phase("optimizer");
+    ml_record_push(MEMLEDGER_SCOPE_USER, class_name);
+    here.optimizers++;
+}
+
+void ml_torch_leave_optimizer(void)
+{
+    tell_tape();
+    here.optimizers--;
+    ml_record_pop();
+    ml_record_pop();
+    mark_phase("");
+}
+
+void ml_torch_enter_backward(void)
+{
+    tell_tape();
+    if (!here.backwards++)
+        mark_phase("backward");
+}
+
+void ml_torch_leave_backward(void)
+{
+    if (!--here.backwards)
+        mark_phase("");
+}
+
+/* Nodes that a node makes, for the second derivative, belong where it belongs. */
+void ml_torch_enter_node(uint64_t tape, uint64_t number, uint32_t operator_name)
+{
+    uint32_t flags = ml_torch_operators ? ML_TAPE_OPERATOR : 0;
+
+    if (number == NO_NUMBER) {
+        tape = here.last_tape;
+        number = here.last_number;
+    } else {
+        here.last_tape = tape;
+        here.last_number = number;
+    }
+    uint64_t words[] = {ml_record_word(ML_REC_PUSH_TAPE, 0, ml_now()), tape, number,
+                        ml_pair(flags, operator_name)};
+    tell_tape();
+    ml_record(words, 4);
+    here.nodes++;
+}
+
+void ml_torch_leave_node(void)
+{
+    tell_tape();
+    here.nodes--;
+    ml_record_pop();
+}

@@ -1,0 +1,87 @@
+/* source_scopes.c: see source_scopes.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "source_scopes.h"
+
+#include "block.h"
+#include "memledger/memledger.h"
+#include "record_words.h"
+
+#define KIND_BITS 8 /* of a push's kind word; the rest is the class */
+
+/* A push below one that was ignored is ignored as well: pops come in their order. */
+bool ml_source_push(struct ml_dict *dict, struct ml_source *s)
+{
+    uint64_t pair = ml_word(s, 1);
+    struct ml_dict_scope scope = {
+        .parent = s->place.scope,
+        .kind = ml_high(pair) & ((1u << KIND_BITS) - 1),
+        .name = ml_target_string(s->target, ml_low(pair)),
+        .class_name = ml_target_string(s->target, ml_high(pair) >> KIND_BITS),
+    };
+
+    if (s->place.too_deep || s->place.depth == ML_SCOPE_MAX_DEPTH) {
+        s->place.too_deep++;
+        return false;
+    }
+    s->place.scope = ml_dict_scope(dict, &scope);
+    s->place.depth++;
+    return true;
+}
+
+bool ml_source_pop(struct ml_dict *dict, struct ml_source *s)
+{
+    if (s->place.too_deep) {
+        s->place.too_deep--;
+        return false;
+    }
+    if (s->place.depth > s->place.floor) {
+        s->place.depth--;
+        s->place.scope = ml_dict_scope_parent(dict, s->place.scope);
+        return true;
+    }
+    if (s->left.len)
+        s->place = s->left.items[--s->left.len];
+    return false;
+}
+
+void ml_source_take_tape(struct ml_source *s)
+{
+    ml_tapes_add(&s->target->tapes, ml_word(s, 1), ml_word(s, 2), ml_word(s, 3), s->place.scope);
+}
+
+/* The operator names what no module does. */
+static void add_operator(struct ml_dict *dict, uint32_t name, struct ml_backward_scope *at)
+{
+    struct ml_dict_scope scope = {
+        .parent = at->scope, .kind = MEMLEDGER_SCOPE_OPERATOR, .name = name};
+
+    if (!name || at->depth == ML_SCOPE_MAX_DEPTH)
+        return;
+    at->scope = ml_dict_scope(dict, &scope);
+    at->depth++;
+}
+
+void ml_source_push_tape(struct ml_dict *dict, struct ml_source *s)
+{
+    struct ml_target *t = s->target;
+    uint64_t pair = ml_word(s, 3);
+    struct ml_backward_scope to;
+
+    if (s->left.len == ML_SCOPE_MAX_DEPTH || ml_vec_push(&s->left, s->place)) {
+        s->place.too_deep++;
+        return;
+    }
+    to = ml_backward_scope(&t->backward, dict,
+                           ml_tapes_find(&t->tapes, ml_word(s, 1), ml_word(s, 2)));
+    if (!to.has_module || ml_high(pair) & ML_TAPE_OPERATOR)
+        add_operator(dict, ml_target_string(t, ml_low(pair)), &to);
+    s->place = (struct ml_source_place){.scope = to.scope, .depth = to.depth, .floor = to.depth};
+}
+
+void ml_source_leave_scopes(struct ml_source *s)
+{
+    s->place = (struct ml_source_place){0};
+    ml_vec_clear(&s->left);
+}
