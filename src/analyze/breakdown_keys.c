@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "event_names.h"
-#include "memledger/memledger.h"
 #include "scope_path.h"
 #include "stack_view.h"
 
@@ -66,25 +65,13 @@ int ml_breakdown_parse(const char *text, struct ml_breakdown_opts *ret, struct m
 
 /* ---- Numbers ----------------------------------------------------------- */
 
-/* The innermost phase around a scope, as its string; of a module without one
- * forward, which is ML_FORWARD. */
-#define ML_FORWARD UINT32_MAX
-
-static uint32_t phase_of(const struct ml_replay *replay, const struct ml_modules *modules,
-                         uint32_t scope)
+/* A module that is called in no other phase is in forward. */
+static enum ml_phase phase_of(const struct ml_modules *modules, uint32_t scope)
 {
-    uint32_t from = scope;
+    struct ml_scope_fact fact = ml_scope_fact_of(&modules->facts, scope);
 
-    while (scope != 0) {
-        const struct ml_scope *s = ml_trace_scope(replay->trace, scope);
-
-        if (s->kind == MEMLEDGER_SCOPE_PHASE)
-            return s->name;
-        scope = s->parent < scope ? s->parent : 0;
-    }
-    return !modules->nested && from < modules->of_scope.len && modules->of_scope.items[from]
-               ? ML_FORWARD
-               : 0;
+    return fact.phase == ML_PHASE_NONE && fact.module != 0 ? ML_PHASE_FORWARD
+                                                           : (enum ml_phase)fact.phase;
 }
 
 static int64_t class_of(struct ml_modules *modules, const struct ml_block *block)
@@ -105,7 +92,7 @@ int64_t ml_key_of(enum ml_key key, const struct ml_replay *replay, struct ml_mod
     case ML_KEY_CATEGORY: return block->category;
     case ML_KEY_LABEL: return block->label;
     case ML_KEY_SCOPE: return block->scope;
-    case ML_KEY_PHASE: return phase_of(replay, modules, block->scope);
+    case ML_KEY_PHASE: return phase_of(modules, block->scope);
     case ML_KEY_THREAD: return block->thread;
     case ML_KEY_STACK: return block->stack;
     case ML_KEY_DEVICE: return space->device;
@@ -225,7 +212,7 @@ const char *ml_key_text(enum ml_key key, const struct ml_replay *replay,
     case ML_KEY_CLASS:
     case ML_KEY_LABEL: return string_text(trace, number, arena);
     case ML_KEY_SCOPE: return ml_scope_path_dup(trace, number, arena);
-    case ML_KEY_PHASE: return number == ML_FORWARD ? "forward" : string_text(trace, number, arena);
+    case ML_KEY_PHASE: return ml_phase_name((enum ml_phase)number);
     case ML_KEY_THREAD: return thread_text(trace, number, arena);
     case ML_KEY_STACK: return stack_text(trace, number, arena);
     case ML_KEY_DEVICE: return device_text(replay, number, arena);

@@ -27,7 +27,7 @@ struct scan {
     /* The steps of the trace, and the one that is looked for. */
     bool has_steps, inside;
     uint64_t first_step, last_step;
-    uint32_t process; /* whose step it is */
+    uint32_t process; /* whose steps they are */
 };
 
 static uint64_t live_bytes(const struct scan *s)
@@ -64,18 +64,39 @@ static void count_step(struct scan *s, uint64_t number)
     s->has_steps = true;
 }
 
+/* Whether the process ever had any of what counts here. */
+static bool had_memory(const struct scan *s, uint32_t process)
+{
+    for (size_t i = 0; i < s->replay.spaces.len; i++) {
+        const struct ml_replay_space *space = &s->replay.spaces.items[i];
+
+        if (space->counted && space->allocations > 0 &&
+            s->replay.processes.items[space->process].number == process &&
+            (s->device < 0 || space->device == s->device))
+            return true;
+    }
+    return false;
+}
+
+/* Those of the process that marked first count, as in steps.h. */
 static void on_step(struct scan *s, const struct ml_event *event)
 {
     uint32_t process = ml_trace_thread(s->replay.trace, event->thread)->process;
-    bool begun = s->found;
 
-    count_step(s, event->args[1]);
-    if (s->inside && s->process == process)
-        s->inside = false;
-    if (begun || event->args[1] != s->at->number)
+    if (!s->has_steps)
+        s->process = process;
+    if (s->process != process)
         return;
-    s->inside = true;
-    s->process = process;
+    count_step(s, event->args[1]);
+    s->inside = !s->found && event->args[1] == s->at->number;
+}
+
+static void on_process_end(struct scan *s, uint32_t process)
+{
+    if (had_memory(s, process))
+        s->last_end = s->before;
+    if (s->has_steps && s->process == process)
+        s->inside = false;
 }
 
 /* ---- The pass ---------------------------------------------------------- */
@@ -95,19 +116,6 @@ static void on_oom(struct scan *s, const struct ml_event *event, struct moment n
         choose(s, now);
 }
 
-static bool had_memory(const struct scan *s, uint32_t process)
-{
-    for (size_t i = 0; i < s->replay.spaces.len; i++) {
-        const struct ml_replay_space *space = &s->replay.spaces.items[i];
-
-        if (space->counted && space->allocations > 0 &&
-            s->replay.processes.items[space->process].number == process &&
-            (s->device < 0 || space->device == s->device))
-            return true;
-    }
-    return false;
-}
-
 static int on_event(struct scan *s, const struct ml_event *event)
 {
     struct moment now = {s->replay.events + 1, event->time_ns};
@@ -117,8 +125,8 @@ static int on_event(struct scan *s, const struct ml_event *event)
         on_step(s, event);
     else if (event->kind == ML_OOM)
         on_oom(s, event, now);
-    else if (event->kind == ML_PROCESS_END && had_memory(s, (uint32_t)event->args[0]))
-        s->last_end = s->before;
+    else if (event->kind == ML_PROCESS_END)
+        on_process_end(s, (uint32_t)event->args[0]);
     r = ml_replay_feed(&s->replay, event);
     if (s->at->kind == ML_AT_PEAK || (s->at->kind == ML_AT_STEP && s->inside))
         look_for_peak(s, now);
@@ -193,9 +201,6 @@ static int decide(struct scan *s, struct ml_error *err)
     case ML_AT_TIME: s->moment.time_ns = s->at->time_ns; return 0;
     case ML_AT_OOM: return s->found ? 0 : no_oom(s, err);
     case ML_AT_STEP_END:
-        if (s->inside) /* the last step ends with the run */
-            s->moment = end_of(s);
-        return s->found ? 0 : no_step(s, err);
     case ML_AT_STEP: return s->found ? 0 : no_step(s, err);
     }
     return -EINVAL;

@@ -47,6 +47,7 @@ static int64_t add(struct ml_modules *m, uint32_t below, const char *name, size_
         .path = ml_arena_dup(&m->arena, name, len),
         .path_len = len,
         .scope = scope,
+        .class_name = ml_trace_scope(m->trace, scope)->class_name,
     };
 
     module.name = module.path;
@@ -76,14 +77,19 @@ static int64_t put(struct ml_modules *m, uint32_t below, const char *name, size_
 
 /* ---- From scopes ------------------------------------------------------- */
 
+static bool is_in_phase(const struct ml_modules *m, uint32_t scope)
+{
+    return ml_scope_fact_of(&m->facts, scope).phase_scope != 0;
+}
+
 /* A module that is called in backward without its model around it is one that
  * forward knows. */
 static int64_t put_outermost(struct ml_modules *m, uint32_t scope, const char *name, size_t len)
 {
     int64_t found = find(m, ML_NO_MODULE, name, len);
 
-    for (size_t i = 0; m->in_phase.items[scope] && found == ML_NO_MODULE && i < m->roots.len &&
-                       i < ROOTS_SEARCHED;
+    for (size_t i = 0;
+         is_in_phase(m, scope) && found == ML_NO_MODULE && i < m->roots.len && i < ROOTS_SEARCHED;
          i++)
         found = find(m, m->roots.items[i], name, len);
     return found == ML_NO_MODULE ? put(m, ML_NO_MODULE, name, len, scope) : found;
@@ -112,7 +118,7 @@ static int fill_scopes(struct ml_modules *m, bool in_phase)
     for (uint32_t i = 1; i < m->of_scope.len; i++) {
         int64_t module;
 
-        if (m->in_phase.items[i] != in_phase)
+        if (is_in_phase(m, i) != in_phase)
             continue;
         module = module_of_scope(m, i);
         if (module < 0)
@@ -127,19 +133,11 @@ static int fill_scopes(struct ml_modules *m, bool in_phase)
 static int read_scopes(struct ml_modules *m)
 {
     uint32_t count = ml_trace_scopes(m->trace);
-    int r = 0;
+    int r = ml_scope_facts_init(m->trace, &m->facts);
 
-    m->nested = true;
-    for (uint32_t i = 0; i < count && r == 0; i++) {
-        const struct ml_scope *scope = ml_trace_scope(m->trace, i);
-        bool in_phase = i > 0 && scope->parent < i && m->in_phase.items[scope->parent];
-
-        in_phase |= i > 0 && scope->kind == MEMLEDGER_SCOPE_PHASE;
-        m->nested &= scope->kind != MEMLEDGER_SCOPE_MODULE || i == 0;
+    m->nested = !m->facts.has_modules;
+    for (uint32_t i = 0; i < count && r == 0; i++)
         r = ml_vec_push(&m->of_scope, ML_NO_MODULE);
-        if (r == 0)
-            r = ml_vec_push(&m->in_phase, in_phase);
-    }
     if (r == 0)
         r = fill_scopes(m, false);
     return r < 0 ? r : fill_scopes(m, true);
@@ -205,7 +203,7 @@ void ml_modules_release(struct ml_modules *modules)
     ml_vec_release(&modules->list);
     ml_vec_release(&modules->roots);
     ml_vec_release(&modules->of_scope);
-    ml_vec_release(&modules->in_phase);
+    ml_scope_facts_release(&modules->facts);
     ml_intern_release(&modules->names);
     ml_map_release(&modules->of_label);
     ml_arena_release(&modules->arena);
@@ -263,7 +261,7 @@ static int64_t search_roots(const struct ml_modules *m, uint32_t own_root, const
 static uint32_t without_match(const struct ml_modules *m, uint32_t scope, uint32_t own)
 {
     if (own != ML_NO_MODULE)
-        return m->in_phase.items[scope] ? m->list.items[own].root : own;
+        return is_in_phase(m, scope) ? m->list.items[own].root : own;
     return m->roots.len > 0 ? m->roots.items[0] : ML_NO_MODULE;
 }
 

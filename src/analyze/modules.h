@@ -16,6 +16,7 @@
 #include "arena.h"
 #include "intern.h"
 #include "replay.h"
+#include "scope_facts.h"
 
 #define ML_NO_MODULE 0 /* the index of what belongs to none */
 
@@ -35,10 +36,10 @@ struct ml_modules {
     ML_VEC(struct ml_module) list; /* [0]: none; then in order of the first call */
     ML_VEC(uint32_t) roots;        /* indices */
     ML_VEC(uint32_t) of_scope;     /* by scope: the innermost module around it */
-    ML_VEC(bool) in_phase;         /* by scope: whether a phase is around it */
-    bool nested;                   /* there are no modules but scopes */
-    struct ml_intern names;        /* root and path -> index - 1 */
-    struct ml_map of_label;        /* label and scope -> index */
+    struct ml_scope_facts facts;
+    bool nested;            /* there are no modules but scopes */
+    struct ml_intern names; /* root and path -> index - 1 */
+    struct ml_map of_label; /* label and scope -> index */
 };
 
 /* @return 0 or -ENOMEM; release in both cases */

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "classify.h"
+
 static const char *copy_setting(const struct ml_trace *trace, const char *key,
                                 struct ml_arena *arena)
 {
@@ -38,9 +40,29 @@ static void count(const struct ml_replay *replay, struct ml_snapshot *ret)
     }
 }
 
+static int freeze(const struct ml_trace *trace, const struct ml_classes *classes,
+                  const char *device, struct ml_snapshot *ret, struct ml_replay *ret_replay,
+                  struct ml_error *err)
+{
+    int r = ml_replay_init(ret_replay, trace);
+
+    ml_replay_classify(ret_replay, classes);
+    if (r == 0)
+        r = ml_instant_device(ret_replay, device, &ret->device_index, err);
+    if (r == 0)
+        r = name_device(ret_replay, ret);
+    if (r == 0)
+        r = ml_replay_instant(ret_replay, ret->instant.event, ret->instant.last_label_event, err);
+    ml_replay_classify(ret_replay, NULL); /* they do not outlive this */
+    if (r == 0)
+        count(ret_replay, ret);
+    return r;
+}
+
 int ml_snapshot(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,
                 struct ml_snapshot *ret, struct ml_replay *ret_replay, struct ml_error *err)
 {
+    struct ml_classes classes;
     int r;
 
     *ret = (struct ml_snapshot){.start_wall_ns = ml_trace_info(trace)->start_wall_ns};
@@ -50,17 +72,12 @@ int ml_snapshot(const struct ml_trace *trace, const struct ml_snapshot_opts *opt
     r = ml_instant_find(trace, &opts->at, opts->device, &ret->instant, err);
     if (r < 0)
         return r;
-    r = ml_replay_init(ret_replay, trace);
+    r = ml_classify(trace, &classes, err);
     if (r == 0)
-        r = ml_instant_device(ret_replay, opts->device, &ret->device_index, err);
-    if (r == 0)
-        r = name_device(ret_replay, ret);
-    if (r == 0)
-        r = ml_replay_instant(ret_replay, ret->instant.event, ret->instant.last_label_event, err);
-    if (r == 0)
-        count(ret_replay, ret);
-    else if (err->text[0] == '\0')
+        r = freeze(trace, &classes, opts->device, ret, ret_replay, err);
+    if (r < 0 && err->text[0] == '\0')
         ml_error_set(err, r, "out of memory");
+    ml_classes_release(&classes);
     return r;
 }
 

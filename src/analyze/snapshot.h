@@ -26,7 +26,8 @@ struct ml_snapshot {
     uint64_t bytes, blocks; /* live then, in counted spaces */
 };
 
-/* Reads the trace once to find the instant and once up to it.
+/* Reads the trace once to find the instant, once for categories where it has modules
+ * or phases, and once up to the instant.
  * @ret_replay  frozen there; to be released, after a failure too, as is `ret`
  * @return 0 or negative errno, see ml_instant_find */
 int ml_snapshot(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,
