@@ -166,9 +166,7 @@ static struct moment end_of(const struct scan *s)
 static int no_step(const struct scan *s, struct ml_error *err)
 {
     if (!s->has_steps)
-        return ml_error_set(err, -ENOENT,
-                            "the trace has no steps; memledger_step() marks them in a program of "
-                            "yours");
+        return ml_error_set(err, -ENOENT, ML_NO_STEPS);
     if (s->first_step == s->last_step)
         return ml_error_set(err, -ENOENT,
                             "there is no step %" PRIu64 ": the trace has step %" PRIu64,

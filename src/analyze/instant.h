@@ -30,6 +30,9 @@ struct ml_at {
 /* What ml_at_parse takes, for sentences: "--at: 'x' is neither " ML_AT_WORDS. */
 #define ML_AT_WORDS "peak, end, oom, step:N, nor a time such as 1.5s"
 
+#define ML_NO_STEPS                                                                                \
+    "the trace has no steps; memledger_step() marks them, and for PyTorch memledger run does"
+
 /* "peak", "end", "oom", "oom:2", "step:3", "step 3", "step:3:end", "1.5s", "20ms".
  * @text   NULL: peak
  * @return whether it is one of these */

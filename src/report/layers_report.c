@@ -25,16 +25,16 @@ static const char *name_of(const struct ml_layer *layer)
 static struct ml_category_columns choose_columns(const struct ml_layers *layers,
                                                  const struct ml_style *style)
 {
-    struct ml_category_columns columns = ml_category_columns(&layers->all);
+    struct ml_category_columns columns = ml_category_columns(&layers->all, style);
     size_t name = 0, class_name = 0, taken;
 
-    ml_category_measure(&columns, &layers->all, style);
+    ml_category_measure(&columns, &layers->all);
     for (size_t i = 0; i < layers->list.len; i++) {
         const struct ml_layer *layer = &layers->list.items[i];
         size_t width = ml_utf8_width(name_of(layer), strlen(name_of(layer)));
         size_t class_width = ml_utf8_width(layer->class_name, strlen(layer->class_name));
 
-        ml_category_measure(&columns, &layer->own, style);
+        ml_category_measure(&columns, &layer->own);
         name = width > name ? width : name;
         class_name = class_width > class_name ? class_width : class_name;
     }
@@ -52,23 +52,22 @@ static bool has_classes(const struct ml_layers *layers)
     return false;
 }
 
-/* The sums, as a row of a table of their own would have them. */
 static void sum_row(struct ml_table *t, const struct ml_layers *layers,
                     const struct ml_style *style, const struct ml_category_columns *columns)
 {
-    char texts[CELLS_MAX][32] = {"total"};
-    const char *cells[CELLS_MAX] = {texts[0]};
+    char texts[CELLS_MAX][32];
+    const char *cells[CELLS_MAX] = {"total"};
     size_t n = 1;
 
     for (size_t i = 0; i < ML_CATEGORIES; i++)
         if (columns->shown >> ml_category_order[i] & 1) {
-            cells[n] = ml_format_bytes(
-                texts[n], (int64_t)layers->all.by_category[ml_category_order[i]], style->unit);
+            cells[n] = ml_category_number(texts[n], layers->all.by_category[ml_category_order[i]],
+                                          columns->unit);
             n++;
         }
     if (columns->rest) {
-        cells[n] = ml_format_bytes(texts[n], (int64_t)ml_holding_rest(&layers->all, columns->shown),
-                                   style->unit);
+        cells[n] = ml_category_number(texts[n], ml_holding_rest(&layers->all, columns->shown),
+                                      columns->unit);
         n++;
     }
     cells[n] = ml_format_bytes(texts[n], (int64_t)layers->all.bytes, style->unit);
@@ -85,6 +84,9 @@ int ml_layers_text(const struct ml_layers *layers, const char *file, const struc
 
     if (r < 0 || layers->at.blocks == 0)
         return r;
+    r = ml_buf_printf(out, "categories in %s\n", ml_unit_name(columns.unit));
+    if (r < 0)
+        return r;
     ml_table_init(&t);
     ml_table_column(&t, "module", ML_LEFT);
     ml_category_titles(&t, &columns);
@@ -95,7 +97,7 @@ int ml_layers_text(const struct ml_layers *layers, const char *file, const struc
         const struct ml_layer *layer = &layers->list.items[i];
 
         ml_table_cell(&t, name_of(layer));
-        ml_category_cells(&t, style, &columns, &layer->own);
+        ml_category_cells(&t, &columns, &layer->own);
         ml_cells_bytes(&t, style, layer->own.bytes);
         if (classes)
             ml_table_cell(&t, layer->class_name);

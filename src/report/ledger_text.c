@@ -11,6 +11,7 @@
 
 #include "cells.h"
 #include "health_report.h"
+#include "snapshot_report.h"
 
 #define INDENT 2
 
@@ -92,15 +93,10 @@ static int put_book(struct page *p)
 
 /* ---- Around the book --------------------------------------------------- */
 
-static const char *instant_name(enum ml_ledger_at at)
-{
-    return at == ML_LEDGER_PEAK ? " (peak)" : at == ML_LEDGER_END ? " (end)" : "";
-}
-
 static int put_heading(struct page *p)
 {
     struct ml_buf name;
-    char at[32];
+    char at[32], words[64];
     int r;
 
     ml_buf_init(&name);
@@ -112,7 +108,7 @@ static int put_heading(struct page *p)
     if (r == 0)
         r = ml_report_heading(p->out, p->style, "%s  at %s%s", (const char *)name.data,
                               ml_format_duration_ns(at, (int64_t)p->device->at_ns),
-                              instant_name(p->ledger->at));
+                              ml_instant_words(&p->ledger->at, words));
     ml_buf_release(&name);
     return r;
 }

@@ -11,8 +11,9 @@
 #include "snapshot_report.h"
 
 #define INDENT 2
-#define NAME_ROOM 32  /* columns that names get before categories are put together */
-#define FIXED_ROOM 33 /* total, share and own, with their gaps */
+#define NAME_ROOM 32 /* columns that names get before categories are put together */
+#define SHARE_ROOM 9 /* with the gap before it */
+#define GAP 2
 #define ALL_NAME "all"
 
 /* ---- Text -------------------------------------------------------------- */
@@ -71,17 +72,41 @@ static int widest_name(const struct ml_module_tree *tree, size_t *ret)
     return r;
 }
 
+static size_t longer(size_t width, const char *text)
+{
+    size_t len = strlen(text);
+
+    return len > width ? len : width;
+}
+
+/* What total, share and own take, with their gaps. */
+static size_t room_of_fixed(const struct ml_module_tree *tree, const struct ml_style *style,
+                            enum ml_unit unit)
+{
+    size_t total = strlen("total"), own = strlen("own");
+    char text[32];
+
+    total = longer(total, ml_format_bytes(text, (int64_t)tree->all.bytes, style->unit));
+    for (size_t i = 0; i < tree->rows.len; i++) {
+        const struct ml_tree_row *row = &tree->rows.items[i];
+
+        total = longer(total, ml_format_bytes(text, (int64_t)row->all.bytes, style->unit));
+        own = longer(own, ml_category_number(text, row->own.bytes, unit));
+    }
+    return GAP + total + SHARE_ROOM + GAP + own;
+}
+
 static int choose_columns(const struct ml_module_tree *tree, const struct ml_style *style,
                           struct ml_category_columns *ret)
 {
     size_t name, taken;
     int r = widest_name(tree, &name);
 
-    *ret = ml_category_columns(&tree->all);
-    ml_category_measure(ret, &tree->all, style);
+    *ret = ml_category_columns(&tree->all, style);
+    ml_category_measure(ret, &tree->all);
     for (size_t i = 0; i < tree->rows.len; i++)
-        ml_category_measure(ret, &tree->rows.items[i].all, style);
-    taken = (name < NAME_ROOM ? name : NAME_ROOM) + FIXED_ROOM;
+        ml_category_measure(ret, &tree->rows.items[i].all);
+    taken = (name < NAME_ROOM ? name : NAME_ROOM) + room_of_fixed(tree, style, ret->unit);
     if (style->width > 0)
         ml_category_fit(ret, &tree->all, style->width > taken ? style->width - taken : 0);
     return r;
@@ -96,15 +121,15 @@ static int put_rows(const struct ml_module_tree *tree, const struct ml_style *st
     ml_cells_bytes(t, style, tree->all.bytes);
     ml_cells_percent(t, 100);
     ml_table_cell(t, "");
-    ml_category_cells(t, style, columns, &tree->all);
+    ml_category_cells(t, columns, &tree->all);
     for (size_t i = 0; i < tree->rows.len && r == 0; i++) {
         const struct ml_tree_row *row = &tree->rows.items[i];
 
         r = name_cell(t, row);
         ml_cells_bytes(t, style, row->all.bytes);
         ml_cells_percent(t, row->percent);
-        ml_cells_some_bytes(t, style, row->own.bytes);
-        ml_category_cells(t, style, columns, &row->all);
+        ml_category_cell(t, columns, row->own.bytes);
+        ml_category_cells(t, columns, &row->all);
     }
     return r;
 }
@@ -120,6 +145,9 @@ int ml_module_tree_text(const struct ml_module_tree *tree, const char *file,
     if (r == 0)
         r = choose_columns(tree, style, &columns);
     if (r < 0 || tree->at.blocks == 0)
+        return r;
+    r = ml_buf_printf(out, "own and categories in %s\n", ml_unit_name(columns.unit));
+    if (r < 0)
         return r;
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
     ml_category_titles(&t, &columns);

@@ -15,6 +15,7 @@
 #include "encode.h"
 #include "index.h"
 #include "io.h"
+#include "memledger/memledger.h"
 #include "vec.h"
 
 #define DEFS_FLUSH_BYTES (1u << 20)
@@ -307,6 +308,17 @@ uint32_t ml_maker_scope(struct ml_maker *m, uint32_t parent, uint32_t kind, uint
             .tag = ML_DEF_SCOPE,
             .fields = {[ML_SCOPE_PARENT] = parent, [ML_SCOPE_KIND] = kind, [ML_SCOPE_NAME] = name},
         });
+}
+
+uint32_t ml_maker_module(struct ml_maker *m, uint32_t parent, uint32_t name, uint32_t class_name)
+{
+    return define(m, &(struct ml_def){
+                         .tag = ML_DEF_SCOPE,
+                         .fields = {[ML_SCOPE_PARENT] = parent,
+                                    [ML_SCOPE_KIND] = MEMLEDGER_SCOPE_MODULE,
+                                    [ML_SCOPE_NAME] = name,
+                                    [ML_SCOPE_CLASS] = class_name},
+                     });
 }
 
 uint32_t ml_maker_object(struct ml_maker *m, uint32_t process, uint32_t kind, int64_t domain,

@@ -53,6 +53,8 @@ uint32_t ml_maker_thread(struct ml_maker *m, uint32_t process, uint32_t tid, uin
 uint32_t ml_maker_space(struct ml_maker *m, uint32_t process, uint32_t device, uint32_t level,
                         uint32_t name);
 uint32_t ml_maker_scope(struct ml_maker *m, uint32_t parent, uint32_t kind, uint32_t name);
+/* A scope of a module; class_name 0: not known. */
+uint32_t ml_maker_module(struct ml_maker *m, uint32_t parent, uint32_t name, uint32_t class_name);
 uint32_t ml_maker_object(struct ml_maker *m, uint32_t process, uint32_t kind, int64_t domain,
                          uint32_t name);
 
