@@ -12,12 +12,11 @@ import itertools
 
 from . import _native
 
-# Modules that only pass a call on to the one inside: their names are left out of
-# paths, as the program's author knows the module without them.
-WRAPPERS = ("module.", "_orig_mod.")
+# Classes of modules that stand around another: their part of a path is left out, as
+# the author of the model knows it without. The last has no memory of its own either.
+WRAPPERS = {"DataParallel": "module", "DistributedDataParallel": "module",
+            "FullyShardedDataParallel": "_fsdp_wrapped_module", "OptimizedModule": "_orig_mod"}
 WRAPPER_PARTS = ("_orig_mod.", "_fsdp_wrapped_module.", "_checkpoint_wrapped_module.")
-WRAPPER_CLASSES = ("DataParallel", "DistributedDataParallel", "FullyShardedDataParallel",
-                   "OptimizedModule")
 
 _instances = {}  # class -> how many outermost modules of it have names
 _kept = {}       # optimizer's id -> what its state looked like when it was last named
@@ -41,17 +40,31 @@ def install():
 def name_tree(root):
     """Names a module that was called outside of all others, those below it, and their
     parameters and buffers."""
-    kind = type(root).__name__
-    name = _native.module_name(root) or _new_name(kind)
-    _native.name_module(root, name, kind)
+    prefix = _name_wrappers(root)
     for path, module in root.named_modules():
-        if module is not root:
-            _native.name_module(module, _clean(path, root) or type(module).__name__,
-                                type(module).__name__)
+        path = _clean(path, prefix)
+        if path:
+            _native.name_module(module, path, type(module).__name__)
     for path, tensor in root.named_parameters():
-        _native.track(tensor, _clean(path, root), _native.PARAMETER)
+        _native.track(tensor, _clean(path, prefix), _native.PARAMETER)
     for path, tensor in root.named_buffers():
-        _native.track(tensor, _clean(path, root), _native.BUFFER)
+        _native.track(tensor, _clean(path, prefix), _native.BUFFER)
+
+
+def _name_wrappers(root):
+    """Names the outermost module, and those inside that it only stands around. The part
+    of the paths below it that is theirs."""
+    prefix = ""
+    while True:
+        kind = type(root).__name__
+        _native.name_module(root, _native.module_name(root) or _new_name(kind), kind)
+        inner = getattr(root, WRAPPERS.get(kind, ""), None)
+        if inner is None:
+            return prefix
+        if kind == "OptimizedModule":
+            _native.hide_module(root)
+        prefix += WRAPPERS[kind] + "."
+        root = inner
 
 
 def _new_name(kind):
@@ -59,14 +72,12 @@ def _new_name(kind):
     return kind if count == 1 else f"{kind}#{count}"
 
 
-def _clean(path, root):
-    """The path as the author of the model knows it."""
-    if type(root).__name__ in WRAPPER_CLASSES:
-        path += "."
-        for prefix in WRAPPERS:
-            if path.startswith(prefix):
-                path = path[len(prefix):]
-        path = path[:-1]
+def _clean(path, prefix):
+    """The path as the author of the model knows it; "" for the outermost."""
+    if prefix.startswith(path + "."):
+        return ""
+    if path.startswith(prefix):
+        path = path[len(prefix):]
     for part in WRAPPER_PARTS:
         path = path.replace(part, "")
     return path

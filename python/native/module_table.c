@@ -76,7 +76,7 @@ static void fill(struct ml_module_entry *e, PyObject *text, PyObject *class_text
         }
         Py_XDECREF(e->alive);
         e->alive = alive;
-        e->copy = false;
+        e->copy = e->hidden = false;
         e->misses = 0;
     }
     Py_XDECREF(e->text);

@@ -21,6 +21,7 @@ struct ml_module_entry {
     uint32_t class_name;
     uint32_t misses; /* of a root: modules below it that had no name */
     bool copy;       /* of a module that another thread is in too */
+    bool hidden;     /* only passes calls on: no scope of its own */
 };
 
 /* NULL: it has no name. */

@@ -66,16 +66,20 @@ static PyObject *class_of(PyObject *module)
     return text;
 }
 
-/* By its class, below the module that called it. */
+/* By its class, below the module that called it. What PyTorch's compiler made of a
+ * module is that module. */
 static struct ml_module_entry *name_stray(PyObject *module)
 {
     struct ml_module_entry *entry = NULL;
     PyObject *class = class_of(module);
+    bool compiled = class && !PyUnicode_CompareWithASCIIString(class, "GraphModule");
     PyObject *text =
         class && innermost ? PyUnicode_FromFormat("%U.%U", innermost->text, class) : class;
 
     if (text)
         entry = ml_module_name(module, text, class);
+    if (entry)
+        entry->hidden = innermost && compiled;
     if (text != class)
         Py_XDECREF(text);
     Py_XDECREF(class);
@@ -119,7 +123,7 @@ static PyObject *call_module(struct scoped_call *self, PyObject *args, PyObject 
     entry = ml_module_find(module);
     if (!entry)
         entry = name_now(module);
-    if (!entry)
+    if (!entry || entry->hidden)
         return PyObject_Call(self->original, args, kwargs);
     if (recorder->is_outermost())
         begin_outermost(entry, args, kwargs);
@@ -176,8 +180,12 @@ static PyObject *call_backward(struct scoped_call *self, PyObject *args, PyObjec
     const struct ml_extension_api *recorder = ml_native_recorder();
     PyObject *result = PyObject_Call(self->original, args, kwargs);
 
-    if (result && recorder && recorder->in_session())
+    if (!recorder || !recorder->in_session())
+        return result;
+    if (result)
         ml_tracked_label_gradients();
+    else
+        recorder->settle();
     return result;
 }
 
@@ -306,10 +314,13 @@ static PyType_Spec spec = {
 
 static PyTypeObject *scoped_call_type;
 
-/* Takes over what names a function and what others have put on it. */
+/* Takes over what names a function, what others have put on it, and what PyTorch's
+ * compiler and `inspect` want to see of it. */
 static int copy_attributes(struct scoped_call *self)
 {
-    static const char *const names[] = {"__module__", "__name__", "__qualname__", "__doc__"};
+    static const char *const names[] = {"__module__",   "__name__",       "__qualname__",
+                                        "__doc__",      "__code__",       "__globals__",
+                                        "__defaults__", "__kwdefaults__", "__closure__"};
     PyObject *theirs = PyObject_GetAttrString(self->original, "__dict__");
 
     self->attributes = PyDict_New();
@@ -388,6 +399,16 @@ static PyObject *name_module(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+static PyObject *hide_module(PyObject *self, PyObject *module)
+{
+    struct ml_module_entry *entry = ml_module_find(module);
+
+    (void)self;
+    if (entry)
+        entry->hidden = true;
+    Py_RETURN_NONE;
+}
+
 static PyObject *module_name(PyObject *self, PyObject *module)
 {
     struct ml_module_entry *entry = ml_module_find(module);
@@ -423,6 +444,7 @@ static PyMethodDef methods[] = {
     {"scoped_backward", scoped_backward, METH_VARARGS, "To stand for torch.autograd.backward."},
     {"set_namer", set_namer, METH_O, "Sets what names a module and those below it."},
     {"name_module", name_module, METH_VARARGS, "name_module(module, name, class)"},
+    {"hide_module", hide_module, METH_O, "Its calls are passed on without a scope."},
     {"module_name", module_name, METH_O, "The module's name, or None."},
     {"name_copy", name_copy, METH_VARARGS, "name_copy(copy, module): gives a copy its name."},
     {NULL, NULL, 0, NULL},

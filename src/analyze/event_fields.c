@@ -43,6 +43,14 @@ static void freed_fields(const struct ml_trace *trace, const struct ml_block *fr
     add_number(v, "life_ns", ML_FIELD_TIME, v->event->time_ns - freed->time_ns);
 }
 
+static void push_fields(const struct ml_trace *trace, struct ml_event_view *v)
+{
+    const struct ml_scope *scope = ml_trace_scope(trace, v->event->scope);
+
+    if (scope->class_name)
+        add_string(v, trace, "class", scope->class_name);
+}
+
 static void mark_fields(const struct ml_trace *trace, struct ml_event_view *v)
 {
     static const char *const kinds[] = {"step", "epoch", "phase"};
@@ -148,6 +156,7 @@ void ml_event_fields(const struct ml_trace *trace, const struct ml_block *freed,
         add_string(v, trace, "label", event->args[0]);
         add_text(v, "category", ml_category_name(event->args[1]));
         break;
+    case ML_PUSH: push_fields(trace, v); break;
     case ML_MARK: mark_fields(trace, v); break;
     case ML_SAMPLE: sample_fields(trace, v); break;
     case ML_COUNTER:

@@ -36,7 +36,7 @@ int ml_replay_instant(struct ml_replay *replay, uint64_t instant, uint64_t last,
         if (r < 0)
             ml_error_set(err, r, "out of memory after %llu events",
                          (unsigned long long)replay->events);
-        else if (replay->events >= instant)
+        else if (replay->events >= instant && !replay->classes)
             learn_all(replay, events + now, (size_t)n - now);
     }
     ml_cursor_free(cursor);

@@ -17,7 +17,7 @@ struct ml_frame_view {
     const char *library;  /* path; NULL: unknown, or a Python frame */
     const char *file;     /* of the source; NULL: unknown */
     uint32_t line;        /* 0: unknown */
-    bool has_offset;      /* it is native */
+    bool has_offset;      /* it is native, else Python's */
     uint64_t offset;      /* in the library, else in the process */
 };
 

@@ -28,6 +28,7 @@ struct ml_extension_api {
     bool (*is_outermost)(void);
     void (*enter_optimizer)(uint32_t class_name);
     void (*leave_optimizer)(void);
+    void (*settle)(void); /* after a backward that failed */
     /* Names a block of PyTorch's; cuda_device is -1 for one of the host. */
     void (*label)(int cuda_device, const void *ptr, uint32_t name, int category);
     void (*step)(uint64_t number);

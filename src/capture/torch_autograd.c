@@ -2,8 +2,9 @@
  *
  * libtorch_cpu calls Engine::evaluate_function by name for each node of the graph,
  * on the thread of the node's device, and Python's engine calls Engine::execute for
- * a whole pass. An exception passes through both hooks and leaves the scopes right
- * (-fexceptions).
+ * a whole pass. An exception passes through both (-fexceptions). The hooks do not catch
+ * it: that takes a part of the unwinder that must be the same for the whole process,
+ * and ours is linked in. torch_scopes.h says how it is noticed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,36 +24,29 @@ typedef void *execute_function(void *ret, void *engine, const void *roots, const
 
 ML_TORCH_CPU_ENTRIES(ML_TORCH_DECLARE_HOOK)
 
-static void leave_node(const bool *entered)
-{
-    if (*entered)
-        ml_torch_leave_node();
-}
-
 void evaluate(void *engine, void *task, void *node, void *inputs, void *queue)
 {
-    __attribute__((cleanup(leave_node))) bool entered = ml_recorder_in_session();
+    bool recorded = ml_recorder_in_session();
 
-    if (entered) {
+    if (recorded) {
         struct ml_torch_node n = ml_torch_node(node);
-        ml_torch_enter_node(n.tape, n.number, n.operator_name);
+        ml_torch_enter_node(__builtin_frame_address(0), n.tape, n.number, n.operator_name);
     }
     ML_TORCH_REAL(evaluate)(engine, task, node, inputs, queue);
-}
-
-static void leave_backward(const bool *entered)
-{
-    if (*entered)
-        ml_torch_leave_backward();
+    if (recorded)
+        ml_torch_leave_node();
 }
 
 void *execute(void *ret, void *engine, const void *roots, const void *inputs, bool keep_graph,
               bool create_graph, bool accumulate, const void *outputs)
 {
-    __attribute__((cleanup(leave_backward))) bool entered = ml_recorder_in_session();
+    bool recorded = ml_recorder_in_session();
 
-    if (entered)
-        ml_torch_enter_backward();
-    return ML_TORCH_REAL(execute)(ret, engine, roots, inputs, keep_graph, create_graph, accumulate,
-                                  outputs);
+    if (recorded)
+        ml_torch_enter_backward(__builtin_frame_address(0));
+    ret = ML_TORCH_REAL(execute)(ret, engine, roots, inputs, keep_graph, create_graph, accumulate,
+                                 outputs);
+    if (recorded)
+        ml_torch_leave_backward();
+    return ret;
 }

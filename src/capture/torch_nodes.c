@@ -1,8 +1,9 @@
 /* torch_nodes.c: see torch_nodes.h.
  *
- * The beginning of a node has been the same from PyTorch 1.13 to 2.15. Every node
- * is larger than what is read of it; if a later version puts other things there,
- * numbers match no tape, and backward has operators instead of modules.
+ * A node begins with what counts its owners, of which there are two kinds from
+ * PyTorch 1.13 to 2.15: a weak pointer to itself, or counters; then come the numbers.
+ * Every node is larger than what is read of it; if a later version puts other things
+ * there, numbers match no tape, and backward has operators instead of modules.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,13 +21,26 @@ struct type_info {
     const char *name;
 };
 
-struct node {
-    const struct type_info *const *vtable; /* behind it */
-    const void *weak_self[2];
-    uint64_t sequence_number;
-    uint64_t topological_number;
+struct numbers {
+    uint64_t sequence;
+    uint64_t topological;
     uint64_t has_parent;
     uint64_t thread_id;
+};
+
+struct node {
+    const struct type_info *const *vtable; /* behind it */
+    union {
+        struct {
+            const void *self;
+            const void *owners;
+            struct numbers numbers;
+        } weak;
+        struct {
+            uint64_t owners;
+            struct numbers numbers;
+        } counted;
+    };
 };
 
 #define SLOTS 1024u
@@ -82,6 +96,7 @@ static uint32_t class_name(const struct type_info *const *vtable)
 struct ml_torch_node ml_torch_node(const void *node)
 {
     const struct node *n = node;
+    const struct numbers *numbers = n->weak.self == node ? &n->weak.numbers : &n->counted.numbers;
 
-    return (struct ml_torch_node){n->thread_id, n->sequence_number, class_name(n->vtable)};
+    return (struct ml_torch_node){numbers->thread_id, numbers->sequence, class_name(n->vtable)};
 }

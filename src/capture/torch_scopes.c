@@ -24,6 +24,11 @@
  * gradient. They run right after the node whose result they take. */
 #define NO_NUMBER UINT64_MAX
 
+/* PyTorch itself nests no deeper on one thread. */
+#define NODES_MAX 64
+
+#define FRAME __builtin_frame_address(0)
+
 typedef uint64_t number_function(void);
 
 static _Atomic(number_function *) next_number;
@@ -36,10 +41,15 @@ static __thread struct {
     uint64_t tape;
     uint64_t told; /* numbers before this one have been told */
     uint32_t modules;
-    uint32_t backwards;
-    uint32_t nodes;
-    uint32_t recomputes; /* of the modules, those below which a node runs them again */
     uint32_t optimizers;
+    uint32_t backwards;
+    const void *backward_frame; /* of the outermost */
+    uint32_t nodes;
+    struct {
+        const void *frame;
+        uint32_t recomputes; /* as it was outside */
+    } open_nodes[NODES_MAX]; /* the first of the nodes */
+    uint32_t recomputes;     /* the modules when a node began to run modules again, and one */
     uint64_t last_tape, last_number; /* of the last node that has a number */
 } here;
 
@@ -93,6 +103,35 @@ static void tell_tape(void)
     }
 }
 
+/* ---- Ends without a leave -------------------------------------------------------- */
+
+static void close_node(void)
+{
+    here.nodes--;
+    if (here.nodes < NODES_MAX)
+        here.recomputes = here.open_nodes[here.nodes].recomputes;
+    ml_record_pop();
+}
+
+/* What is deeper on the stack than a function that runs has ended. */
+static void settle(const void *frame)
+{
+    while (ML_UNLIKELY(here.nodes && here.nodes <= NODES_MAX &&
+                       here.open_nodes[here.nodes - 1].frame < frame))
+        close_node();
+    if (ML_UNLIKELY(here.backwards && here.backward_frame < frame)) {
+        here.backwards = 0;
+        mark_phase("");
+    }
+}
+
+void ml_torch_settle(void)
+{
+    settle(FRAME);
+}
+
+/* ---- Modules and optimizers ------------------------------------------------------- */
+
 bool ml_torch_is_outermost(void)
 {
     return !here.modules && !here.nodes && !here.optimizers;
@@ -106,6 +145,7 @@ static bool is_recompute(void)
 
 void ml_torch_enter_module(uint32_t name, uint32_t class_name)
 {
+    settle(FRAME);
     tell_tape();
     if (ml_torch_is_outermost())
         mark_phase("forward");
@@ -119,6 +159,7 @@ void ml_torch_enter_module(uint32_t name, uint32_t class_name)
 
 void ml_torch_leave_module(void)
 {
+    settle(FRAME);
     tell_tape();
     ml_record_pop();
     if (here.recomputes == here.modules) {
@@ -130,6 +171,7 @@ void ml_torch_leave_module(void)
 
 void ml_torch_enter_optimizer(uint32_t class_name)
 {
+    settle(FRAME);
     tell_tape();
     mark_phase("optimizer");
     push_phase("optimizer");
@@ -139,6 +181,7 @@ void ml_torch_enter_optimizer(uint32_t class_name)
 
 void ml_torch_leave_optimizer(void)
 {
+    settle(FRAME);
     tell_tape();
     here.optimizers--;
     ml_record_pop();
@@ -146,21 +189,37 @@ void ml_torch_leave_optimizer(void)
     mark_phase("");
 }
 
-void ml_torch_enter_backward(void)
+/* ---- Backward ---------------------------------------------------------------------- */
+
+void ml_torch_enter_backward(const void *frame)
 {
+    settle(frame);
     tell_tape();
-    if (!here.backwards++)
-        mark_phase("backward");
+    if (here.backwards++)
+        return;
+    here.backward_frame = frame;
+    mark_phase("backward");
 }
 
 void ml_torch_leave_backward(void)
 {
-    if (!--here.backwards)
+    settle(FRAME);
+    if (here.backwards && !--here.backwards)
         mark_phase("");
 }
 
+static void open_node(const void *frame)
+{
+    if (here.nodes < NODES_MAX) {
+        here.open_nodes[here.nodes].frame = frame;
+        here.open_nodes[here.nodes].recomputes = here.recomputes;
+    }
+    here.nodes++;
+    here.recomputes = 0; /* a node inside may begin again */
+}
+
 /* Nodes that a node makes, for the second derivative, belong where it belongs. */
-void ml_torch_enter_node(uint64_t tape, uint64_t number, uint32_t operator_name)
+void ml_torch_enter_node(const void *frame, uint64_t tape, uint64_t number, uint32_t operator_name)
 {
     uint32_t flags = ml_torch_operators ? ML_TAPE_OPERATOR : 0;
 
@@ -173,14 +232,16 @@ void ml_torch_enter_node(uint64_t tape, uint64_t number, uint32_t operator_name)
     }
     uint64_t words[] = {ml_record_word(ML_REC_PUSH_TAPE, 0, ml_now()), tape, number,
                         ml_pair(flags, operator_name)};
+    settle(frame);
     tell_tape();
     ml_record(words, 4);
-    here.nodes++;
+    open_node(frame);
 }
 
 void ml_torch_leave_node(void)
 {
+    settle(FRAME);
     tell_tape();
-    here.nodes--;
-    ml_record_pop();
+    if (here.nodes)
+        close_node();
 }

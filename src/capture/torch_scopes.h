@@ -16,7 +16,7 @@
 /* Looks for what is needed of PyTorch, which must be loaded. Once is enough. */
 void ml_torch_scopes_begin(void);
 
-/* Each enter has its leave, whatever happens in between. */
+/* Each enter of these has its leave, whatever happens in between. */
 void ml_torch_enter_module(uint32_t name, uint32_t class_name);
 void ml_torch_leave_module(void);
 void ml_torch_enter_optimizer(uint32_t class_name);
@@ -25,14 +25,18 @@ void ml_torch_leave_optimizer(void);
 /* Whether this thread is in no module, no optimizer and no node of backward. */
 bool ml_torch_is_outermost(void);
 
-/* A whole backward pass, on the thread that asked for it. */
-void ml_torch_enter_backward(void);
+/* A whole backward pass, on the thread that asked for it, and one node of its graph,
+ * on whatever thread runs it: the node's tape and number, and the name of its
+ * operator. `frame` is where on the stack the call is that runs it: an exception may
+ * end that without its leave, and is noticed by the next call here of a frame that
+ * lies outside it. */
+void ml_torch_enter_backward(const void *frame);
 void ml_torch_leave_backward(void);
-
-/* One node of autograd's graph, on whatever thread runs it: the node's tape and
- * number, and the name of its operator. */
-void ml_torch_enter_node(uint64_t tape, uint64_t number, uint32_t operator_name);
+void ml_torch_enter_node(const void *frame, uint64_t tape, uint64_t number, uint32_t operator_name);
 void ml_torch_leave_node(void);
+
+/* Notices it now. */
+void ml_torch_settle(void);
 
 /* Whether operators shall be scopes: in backward each node then is one. */
 extern bool ml_torch_operators;

@@ -50,7 +50,7 @@ struct ml_backward_scope ml_backward_scope(struct ml_backward *b, struct ml_dict
         return b->made.items[place];
     made = make(dict, forward);
     /* Without memory it is made again the next time. */
-    if (!ml_vec_push(&b->made, made))
-        (void)ml_map_put(&b->by_forward, forward, b->made.len - 1);
+    if (!ml_vec_push(&b->made, made) && ml_map_put(&b->by_forward, forward, b->made.len - 1))
+        b->made.len--;
     return made;
 }

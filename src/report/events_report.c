@@ -112,6 +112,24 @@ static int frame_name(const struct ml_frame_view *frame, struct ml_buf *out)
     return ml_buf_printf(out, "+0x%" PRIx64, frame->offset);
 }
 
+static bool is_python(const struct ml_frame_view *frame)
+{
+    return frame->file && !frame->has_offset;
+}
+
+/* " (cuBLAS)", of a Python frame " (model.py:42)". */
+static int place_text(const struct ml_stack_view *stack, struct ml_buf *out)
+{
+    const struct ml_frame_view *frame = &stack->frames.items[stack->asker];
+    int r = ml_buf_puts(out, " (");
+
+    if (r == 0)
+        r = ml_report_safe(out, is_python(frame) ? frame->file : stack->owner);
+    if (r == 0 && is_python(frame))
+        r = ml_buf_printf(out, ":%" PRIu32, frame->line);
+    return r < 0 ? r : ml_buf_puts(out, ")");
+}
+
 /* "from=cublasCreate_v2 (cuBLAS)": who asked. */
 static int asker_text(const struct ml_stack_view *stack, const char *before, struct ml_buf *out)
 {
@@ -129,11 +147,7 @@ static int asker_text(const struct ml_stack_view *stack, const char *before, str
     if (r == 0)
         r = ml_report_safe(out, (const char *)name.data);
     if (r == 0)
-        r = ml_buf_puts(out, " (");
-    if (r == 0)
-        r = ml_report_safe(out, stack->owner);
-    if (r == 0)
-        r = ml_buf_puts(out, ")");
+        r = place_text(stack, out);
     ml_buf_release(&name);
     return r;
 }
@@ -192,7 +206,8 @@ static void frame_json(const struct ml_frame_view *frame, struct ml_json *json)
 
 static void stack_json(const struct ml_stack_view *stack, struct ml_json *json)
 {
-    ml_json_kv_cstr(json, "owner", stack->owner);
+    if (!is_python(&stack->frames.items[stack->asker]))
+        ml_json_kv_cstr(json, "owner", stack->owner);
     ml_json_key(json, "stack");
     ml_json_begin_array(json);
     for (size_t i = 0; i < stack->frames.len; i++)

@@ -49,7 +49,7 @@ static int write_odd(const char *dir)
     char path[4096];
     struct ml_maker *m;
 
-    snprintf(path, sizeof(path), "%s/odd-blocks-1.mled", dir);
+    snprintf(path, sizeof(path), "%s/odd-blocks-2.mled", dir);
     m = ml_maker_create(path, &(struct ml_maker_opts){.stored = true});
     ml_maker_block(m, &(struct ml_block_header){.type = ML_BLOCK_CHECKPOINT}, "\0", 1);
     ml_maker_block(m, &(struct ml_block_header){.type = 200, .events = 3}, "later", 5);
@@ -61,7 +61,7 @@ static int write_gpu(const char *dir)
 {
     char path[4096];
 
-    snprintf(path, sizeof(path), "%s/gpu-1.mled", dir);
+    snprintf(path, sizeof(path), "%s/gpu-2.mled", dir);
     return gpu_seed_write(path);
 }
 
@@ -73,9 +73,9 @@ int main(int argc, char **argv)
         fputs("make_seeds DIR\n", stderr);
         return 2;
     }
-    if (write_sample(dir, "zstd-1.mled", (struct ml_maker_opts){.zstd_level = 3}, 0) ||
-        write_sample(dir, "stored-1.mled", (struct ml_maker_opts){.stored = true}, 0) ||
-        write_sample(dir, "cut-short-1.mled", (struct ml_maker_opts){.no_index = true}, 100) ||
+    if (write_sample(dir, "zstd-2.mled", (struct ml_maker_opts){.zstd_level = 3}, 0) ||
+        write_sample(dir, "stored-2.mled", (struct ml_maker_opts){.stored = true}, 0) ||
+        write_sample(dir, "cut-short-2.mled", (struct ml_maker_opts){.no_index = true}, 100) ||
         write_odd(dir) || write_gpu(dir)) {
         fprintf(stderr, "make_seeds: cannot write to %s\n", dir);
         return 1;

@@ -277,14 +277,42 @@ static void gpu_run(struct scene *s)
     gpu_sample(s, 0, 0);
 }
 
-static int write_gpu(const char *directory)
+/* ---- Modules with a class, blocks with a Python stack ------------------ */
+
+static void python_run(struct scene *s)
+{
+    uint32_t train = ml_maker_python_frame(s->m, "train", "/home/me/train.py", 10);
+    uint32_t forward = ml_maker_python_frame(s->m, "Block.forward", "/home/me/model.py", 42);
+    uint32_t outer = ml_maker_stack(s->m, 0, train);
+    uint32_t inner = ml_maker_stack(s->m, outer, forward);
+    uint32_t model =
+        ml_maker_class_scope(s->m, 0, MEMLEDGER_SCOPE_MODULE, text(s, "GPT"), text(s, "GPT"));
+    uint32_t block = ml_maker_class_scope(s->m, model, MEMLEDGER_SCOPE_MODULE, text(s, "blocks.0"),
+                                          text(s, "Block"));
+
+    s->blocks = gpu_space(s, "cuda:0", MEMLEDGER_BLOCK, "torch");
+    push(s, model);
+    push(s, block);
+    event(s, MS,
+          (struct ml_event){
+              .kind = ML_ALLOC, .space = s->blocks, .stack = inner, .addr = 64, .size = MIB});
+    event(
+        s, MS,
+        (struct ml_event){.kind = ML_OOM, .space = s->blocks, .stack = outer, .size = 4096 * MIB});
+    pop(s, model);
+    pop(s, 0);
+}
+
+/* ------------------------------------------------------------------------ */
+
+static int write_run(const char *directory, const char *name, void (*run)(struct scene *s))
 {
     struct ml_maker_opts opts = {.start_wall_ns = START_WALL};
     struct scene s = {0};
     char path[4096];
     int r;
 
-    snprintf(path, sizeof(path), "%s/gpu.mled", directory);
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
     unlink(path);
     s.m = ml_maker_create(path, &opts);
     ml_maker_setting(s.m, "version", "0.1.0");
@@ -293,7 +321,7 @@ static int write_gpu(const char *directory)
     ml_maker_setting(s.m, "gpu cuda:0", "NVIDIA H200");
     ml_maker_process(s.m, 4000, -1, text(&s, "python3 train.py --device cuda"));
     ml_maker_thread(s.m, 0, 4000, text(&s, "train"));
-    gpu_run(&s);
+    run(&s);
     r = ml_maker_close(s.m);
     if (r < 0)
         fprintf(stderr, "make_traces: %s: %s\n", path, strerror(-r));
@@ -320,27 +348,28 @@ static uint32_t layer_scope(struct scene *s, uint32_t parent, unsigned layer, co
     char name[64];
 
     snprintf(name, sizeof(name), "layers.%u%s", layer, below);
-    return ml_maker_module(s->m, parent, text(s, name), class_name);
+    return ml_maker_class_scope(s->m, parent, MEMLEDGER_SCOPE_MODULE, text(s, name), class_name);
 }
 
 static struct gpt define_model(struct scene *s)
 {
     uint32_t block = text(s, "Block"), linear = text(s, "Linear"), gpt = text(s, "GPT"),
              loss = text(s, "CrossEntropyLoss"), head = text(s, "head");
-    struct gpt g = {.root = ml_maker_module(s->m, 0, gpt, gpt)};
+    struct gpt g = {.root = ml_maker_class_scope(s->m, 0, MEMLEDGER_SCOPE_MODULE, gpt, gpt)};
     uint32_t back;
 
-    g.embed = ml_maker_module(s->m, g.root, text(s, "embed"), text(s, "Embedding"));
+    g.embed = ml_maker_class_scope(s->m, g.root, MEMLEDGER_SCOPE_MODULE, text(s, "embed"),
+                                   text(s, "Embedding"));
     for (unsigned i = 0; i < LAYERS; i++) {
         g.layer[i] = layer_scope(s, g.root, i, "", block);
         g.linear[i] = layer_scope(s, g.layer[i], i, ".mlp.0", linear);
     }
-    g.head = ml_maker_module(s->m, g.root, head, linear);
-    g.loss = ml_maker_module(s->m, 0, loss, loss);
+    g.head = ml_maker_class_scope(s->m, g.root, MEMLEDGER_SCOPE_MODULE, head, linear);
+    g.loss = ml_maker_class_scope(s->m, 0, MEMLEDGER_SCOPE_MODULE, loss, loss);
     back = ml_maker_scope(s->m, 0, MEMLEDGER_SCOPE_PHASE, text(s, "backward"));
-    g.back_loss = ml_maker_module(s->m, back, loss, loss);
-    back = ml_maker_module(s->m, back, gpt, gpt);
-    g.back_head = ml_maker_module(s->m, back, head, linear);
+    g.back_loss = ml_maker_class_scope(s->m, back, MEMLEDGER_SCOPE_MODULE, loss, loss);
+    back = ml_maker_class_scope(s->m, back, MEMLEDGER_SCOPE_MODULE, gpt, gpt);
+    g.back_head = ml_maker_class_scope(s->m, back, MEMLEDGER_SCOPE_MODULE, head, linear);
     for (unsigned i = LAYERS; i-- > 0;) {
         g.back_layer[i] = layer_scope(s, back, i, "", block);
         g.back_linear[i] = layer_scope(s, g.back_layer[i], i, ".mlp.0", linear);
@@ -499,7 +528,8 @@ int main(int argc, char **argv)
     if (write_one(directory, "train-32.mled", "python3 train.py --batch 32", 16, false) < 0 ||
         write_one(directory, "train-64.mled", "python3 train.py --batch 64", 32, false) < 0 ||
         write_one(directory, "train-cut.mled", "python3 train.py --batch 32", 16, true) < 0 ||
-        write_gpu(directory) < 0 || write_model(directory) < 0)
+        write_run(directory, "gpu.mled", gpu_run) < 0 ||
+        write_run(directory, "python.mled", python_run) < 0 || write_model(directory) < 0)
         return 1;
     return 0;
 }

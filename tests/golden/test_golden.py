@@ -57,6 +57,8 @@ CASES = {
     "events.txt": "events train-32.mled",
     "events.json": "events --json train-32.mled",
     "events-filter.txt": "events --kind alloc,free --min-size 1MiB --scope conv train-32.mled",
+    "events-python.txt": "events python.mled",
+    "events-python.json": "events --json python.mled",
     "events-cut.txt": "events --limit 3 train-cut.mled",
     "compare.txt": "compare train-32.mled train-64.mled",
     "compare.json": "compare --json train-32.mled train-64.mled",

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "defs.h"
 #include "json.h"
 #include "replay.h"
 #include "trace.h"
@@ -117,7 +118,8 @@ static void threads(struct ml_json *j, const struct ml_trace *t, const struct ta
     ml_json_end_array(j);
 }
 
-/* Innermost frame first, each [function, library, address]; null: unknown. */
+/* Innermost frame first, each [function, library, address], of Python [function,
+ * file, line]; null: unknown. */
 static void stack(struct ml_json *j, const struct ml_trace *t, uint32_t number)
 {
     ml_json_key(j, "stack");
@@ -126,11 +128,13 @@ static void stack(struct ml_json *j, const struct ml_trace *t, uint32_t number)
         const struct ml_frame *f = ml_trace_frame(t, ml_trace_stack(t, number)->frame);
         ml_json_begin_array(j);
         ml_json_cstr(j, f->function ? ml_trace_string(t, f->function, NULL) : NULL);
-        if (f->library >= 0)
+        if (f->kind == ML_FRAME_PYTHON)
+            ml_json_cstr(j, ml_trace_string(t, f->file, NULL));
+        else if (f->library >= 0)
             ml_json_u64(j, (uint64_t)f->library);
         else
             ml_json_null(j);
-        ml_json_u64(j, f->address);
+        ml_json_u64(j, f->kind == ML_FRAME_PYTHON ? f->line : f->address);
         ml_json_end_array(j);
     }
     ml_json_end_array(j);
@@ -178,8 +182,10 @@ static void one_event(struct ml_json *j, const struct ml_trace *t, const struct 
         kv_object(j, t, (uint32_t)e->args[0]);
     if (e->kind == ML_MARKER)
         kv_marker(j, t, e);
-    if (e->kind == ML_PUSH)
+    if (e->kind == ML_PUSH) {
         ml_json_kv_u64(j, "scope_kind", ml_trace_scope(t, e->scope)->kind);
+        kv_string(j, "scope_class", t, ml_trace_scope(t, e->scope)->class_name);
+    }
     scope_path(t, e->scope, &path);
     ml_buf_append(&path, "", 1);
     ml_json_kv_cstr(j, "scope", (char *)path.data);

@@ -2,9 +2,9 @@
  * so that sanitizers see all of both.
  *
  * The program runs itself again as the target: several threads that allocate,
- * name, push and pop, annotate with NVTX, say who asked, and hand blocks to each
- * other. The first one collects, then reads the trace back and checks that every
- * event is there.
+ * name, push and pop, annotate with NVTX, run tapes backwards, say who asked, and hand blocks to
+ * each other. The first one collects, then reads the trace back and checks that every event is
+ * there.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,6 +17,7 @@
 
 #include "api_report.h"
 #include "collector.h"
+#include "names.h"
 #include "nvtx_instance.h"
 #include "record.h"
 #include "stack.h"
@@ -31,6 +32,9 @@
 #define NVTX_ROUNDS 2000
 #define NVTX_POPS (THREADS * NVTX_ROUNDS * 3)
 #define NVTX_PUSHES (NVTX_POPS + THREADS)
+/* In each: a module, and a node of it that runs once more. */
+#define TAPE_ROUNDS 2000
+#define TAPES (THREADS * TAPE_ROUNDS)
 
 static void check(int ok, const char *what)
 {
@@ -98,10 +102,31 @@ static void annotate(size_t round)
     check(nvtx.pop() == 0 && nvtx.domain_pop(domain) == 0, "wrong level of a pop");
 }
 
+/* A node made in a module and run again outside of it, with a mark in between. */
+static void run_backwards(size_t self)
+{
+    const uint64_t tape = self + 1;
+
+    for (uint64_t i = 0; i < TAPE_ROUNDS; i++) {
+        uint64_t made[] = {0, tape, i, i + 1};
+        uint64_t run[] = {0, tape, i, 0};
+
+        ml_record_push(MEMLEDGER_SCOPE_MODULE | ml_name("Class") << 8, ml_name("module"));
+        made[0] = ml_record_word(ML_REC_TAPE, 0, ml_now());
+        ml_record(made, 4);
+        ml_record_pop();
+        run[0] = ml_record_word(ML_REC_PUSH_TAPE, 0, ml_now());
+        ml_record(run, 4);
+        ml_api_mark(MEMLEDGER_MARK_STEP, i, NULL);
+        ml_record_pop();
+    }
+}
+
 static void *allocate_and_annotate(void *arg)
 {
     for (size_t i = 0; i < NVTX_ROUNDS; i++)
         annotate(i);
+    run_backwards((size_t)arg);
     allocate(arg);
     check(nvtx.push("left open") == 0, "wrong level at the end");
     return NULL;
@@ -173,6 +198,16 @@ static int stack_is_right(const struct ml_trace *trace, uint32_t stack)
     return !strncmp(ml_trace_string(trace, frame->function, NULL), "allocate", strlen("allocate"));
 }
 
+static int is_backward(const struct ml_trace *trace, uint32_t number)
+{
+    const struct ml_scope *scope = ml_trace_scope(trace, number);
+    const struct ml_scope *phase = ml_trace_scope(trace, scope->parent);
+
+    return scope->depth == 2 && !strcmp(ml_trace_string(trace, scope->name, NULL), "module") &&
+           !strcmp(ml_trace_string(trace, scope->class_name, NULL), "Class") &&
+           !strcmp(ml_trace_string(trace, phase->name, NULL), "backward");
+}
+
 static void verify(const char *path)
 {
     static unsigned char live[ALLOCS];
@@ -191,6 +226,7 @@ static void verify(const char *path)
             for (int i = 0; i < n; i++) {
                 const struct ml_event *ev = &events[i];
                 counts[ev->kind] += !pass;
+                check(ev->kind != ML_MARK || is_backward(trace, ev->scope), "not in its module");
                 if (ev->kind != ML_ALLOC && ev->kind != ML_FREE)
                     continue;
                 asked += !pass && ev->stack;
@@ -210,8 +246,9 @@ static void verify(const char *path)
     check(counts[ML_ALLOC] == ALLOCS && counts[ML_FREE] == ALLOCS, "allocations or frees missing");
     check(asked == ALLOCS / 100, "stacks missing");
     check(counts[ML_LABEL] == ALLOCS, "labels missing");
-    check(counts[ML_PUSH] == ALLOCS + NVTX_PUSHES, "pushes missing");
-    check(counts[ML_POP] == ALLOCS + NVTX_POPS, "pops missing");
+    check(counts[ML_PUSH] == ALLOCS + NVTX_PUSHES + TAPES, "pushes missing");
+    check(counts[ML_POP] == ALLOCS + NVTX_POPS + TAPES, "pops missing");
+    check(counts[ML_MARK] == TAPES, "marks missing");
     check(!counts[ML_LOST], "events lost");
     ml_trace_free(trace);
 }

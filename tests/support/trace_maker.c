@@ -15,7 +15,6 @@
 #include "encode.h"
 #include "index.h"
 #include "io.h"
-#include "memledger/memledger.h"
 #include "vec.h"
 
 #define DEFS_FLUSH_BYTES (1u << 20)
@@ -302,20 +301,16 @@ uint32_t ml_maker_space(struct ml_maker *m, uint32_t process, uint32_t device, u
 
 uint32_t ml_maker_scope(struct ml_maker *m, uint32_t parent, uint32_t kind, uint32_t name)
 {
-    return define(
-        m,
-        &(struct ml_def){
-            .tag = ML_DEF_SCOPE,
-            .fields = {[ML_SCOPE_PARENT] = parent, [ML_SCOPE_KIND] = kind, [ML_SCOPE_NAME] = name},
-        });
+    return ml_maker_class_scope(m, parent, kind, name, 0);
 }
 
-uint32_t ml_maker_module(struct ml_maker *m, uint32_t parent, uint32_t name, uint32_t class_name)
+uint32_t ml_maker_class_scope(struct ml_maker *m, uint32_t parent, uint32_t kind, uint32_t name,
+                              uint32_t class_name)
 {
     return define(m, &(struct ml_def){
                          .tag = ML_DEF_SCOPE,
                          .fields = {[ML_SCOPE_PARENT] = parent,
-                                    [ML_SCOPE_KIND] = MEMLEDGER_SCOPE_MODULE,
+                                    [ML_SCOPE_KIND] = kind,
                                     [ML_SCOPE_NAME] = name,
                                     [ML_SCOPE_CLASS] = class_name},
                      });
@@ -353,6 +348,19 @@ uint32_t ml_maker_frame(struct ml_maker *m, int64_t library, uint64_t address)
                                       .fields = {[ML_FRAME_KIND] = ML_FRAME_NATIVE,
                                                  [ML_FRAME_WHERE] = (uint64_t)(library + 1),
                                                  [ML_FRAME_WHAT] = address}});
+}
+
+uint32_t ml_maker_python_frame(struct ml_maker *m, const char *function, const char *file,
+                               uint32_t line)
+{
+    uint32_t function_string = ml_maker_string(m, function);
+    uint32_t file_string = ml_maker_string(m, file);
+
+    return define(m, &(struct ml_def){.tag = ML_DEF_FRAME,
+                                      .fields = {[ML_FRAME_KIND] = ML_FRAME_PYTHON,
+                                                 [ML_FRAME_WHERE] = function_string,
+                                                 [ML_FRAME_WHAT] = file_string,
+                                                 [ML_FRAME_LINE] = line}});
 }
 
 uint32_t ml_maker_stack(struct ml_maker *m, uint32_t caller, uint32_t frame)

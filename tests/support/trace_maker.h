@@ -53,8 +53,8 @@ uint32_t ml_maker_thread(struct ml_maker *m, uint32_t process, uint32_t tid, uin
 uint32_t ml_maker_space(struct ml_maker *m, uint32_t process, uint32_t device, uint32_t level,
                         uint32_t name);
 uint32_t ml_maker_scope(struct ml_maker *m, uint32_t parent, uint32_t kind, uint32_t name);
-/* A scope of a module; class_name 0: not known. */
-uint32_t ml_maker_module(struct ml_maker *m, uint32_t parent, uint32_t name, uint32_t class_name);
+uint32_t ml_maker_class_scope(struct ml_maker *m, uint32_t parent, uint32_t kind, uint32_t name,
+                              uint32_t class_name);
 uint32_t ml_maker_object(struct ml_maker *m, uint32_t process, uint32_t kind, int64_t domain,
                          uint32_t name);
 
@@ -62,6 +62,8 @@ uint32_t ml_maker_library(struct ml_maker *m, uint32_t process, uint64_t base, u
                           const char *path, const char *build_id);
 /* A native frame; library -1: none is known. */
 uint32_t ml_maker_frame(struct ml_maker *m, int64_t library, uint64_t address);
+uint32_t ml_maker_python_frame(struct ml_maker *m, const char *function, const char *file,
+                               uint32_t line);
 uint32_t ml_maker_stack(struct ml_maker *m, uint32_t caller, uint32_t frame);
 void ml_maker_symbol(struct ml_maker *m, uint32_t frame, const char *function);
 

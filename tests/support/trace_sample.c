@@ -69,21 +69,16 @@ static void define_stacks(struct ml_maker *m)
         ml_maker_library(m, 0, 0x7f0000000000, 0x7f0000100000, "/lib/libcublas.so", "");
     uint32_t outer = ml_maker_stack(m, 0, ml_maker_frame(m, program, 0x1234));
     uint32_t inner = ml_maker_frame(m, cublas, 0x77);
-    struct ml_def python = {.tag = ML_DEF_FRAME, .id = 3};
 
     ml_maker_stack(m, outer, inner);
     ml_maker_stack(m, outer, ml_maker_frame(m, -1, 0x7fffffff1000));
-    python.fields[ML_FRAME_KIND] = ML_FRAME_PYTHON;
-    python.fields[ML_FRAME_WHERE] = ml_maker_string(m, "forward");
-    python.fields[ML_FRAME_WHAT] = ml_maker_string(m, "model.py");
-    python.fields[ML_FRAME_LINE] = 42;
-    ml_maker_def(m, &python);
-    ml_maker_stack(m, 3, python.id);
+    ml_maker_stack(m, 3, ml_maker_python_frame(m, "forward", "model.py", 42));
     ml_maker_symbol(m, inner, "cublasCreate_v2");
 }
 
 static void add_blocks(struct ml_maker *m)
 {
+    uint32_t layer = ml_maker_string(m, "Layer");
     uint32_t scope = 0;
 
     for (uint32_t i = 0; i < ML_SAMPLE_EVENTS; i++) {
@@ -91,7 +86,7 @@ static void add_blocks(struct ml_maker *m)
 
         if (i % ML_SAMPLE_BLOCK_EVENTS == 0) {
             ml_maker_flush(m);
-            scope = ml_maker_scope(m, scope, 1, ml_maker_string(m, "layer"));
+            scope = ml_maker_class_scope(m, scope, 1, ml_maker_string(m, "layer"), i ? layer : 0);
         }
         ml_maker_event(m, &ev);
     }

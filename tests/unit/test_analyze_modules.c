@@ -56,7 +56,8 @@ static uint32_t phase(struct fixture *f, const char *name)
 
 static uint32_t module(struct fixture *f, uint32_t parent, const char *name, const char *class_name)
 {
-    return ml_maker_module(f->maker, parent, text(f, name), text(f, class_name));
+    return ml_maker_class_scope(f->maker, parent, MEMLEDGER_SCOPE_MODULE, text(f, name),
+                                text(f, class_name));
 }
 
 static void in(struct fixture *f, uint32_t in_scope, uint64_t addr, uint64_t size)

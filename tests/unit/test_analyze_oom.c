@@ -241,8 +241,10 @@ static void add_gpu(struct fixture *f, uint32_t scope)
 static void add_model(struct fixture *f)
 {
     uint32_t class_name = ml_maker_string(f->maker, "Linear");
-    uint32_t model = ml_maker_module(f->maker, 0, ml_maker_string(f->maker, "GPT"), class_name);
-    uint32_t fc = ml_maker_module(f->maker, model, ml_maker_string(f->maker, "fc"), class_name);
+    uint32_t model = ml_maker_class_scope(f->maker, 0, MEMLEDGER_SCOPE_MODULE,
+                                          ml_maker_string(f->maker, "GPT"), class_name);
+    uint32_t fc = ml_maker_class_scope(f->maker, model, MEMLEDGER_SCOPE_MODULE,
+                                       ml_maker_string(f->maker, "fc"), class_name);
     uint32_t stack = ml_maker_stack(f->maker, 0, ml_maker_frame(f->maker, -1, 0x77));
 
     fixture_event(f, (struct ml_event){.kind = ML_MARK, .args = {MEMLEDGER_MARK_STEP, 0}});

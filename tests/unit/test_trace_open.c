@@ -97,6 +97,8 @@ static void scopes_know_their_depth(void **state)
     for (uint32_t i = 0; i <= ML_SAMPLE_BLOCKS; i++) {
         assert_int_equal(ml_trace_scope(t, i)->depth, i);
         assert_int_equal(ml_trace_scope(t, i)->parent, i ? i - 1 : 0);
+        assert_string_equal(ml_trace_string(t, ml_trace_scope(t, i)->class_name, NULL),
+                            i > 1 ? "Layer" : "");
     }
     assert_string_equal(ml_trace_string(t, ml_trace_scope(t, 0)->name, NULL), "");
     ml_trace_free(t);

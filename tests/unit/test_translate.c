@@ -1,0 +1,356 @@
+/* test_translate.c: records of a ring become events and definitions of a trace,
+ * from the first word to what a reader sees; also records that make no sense.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "defs.h"
+#include "memledger/memledger.h"
+#include "trace.h"
+#include "translate.h"
+
+#define RING_WORDS 4096
+
+/* A target with one thread, its ring in our memory, and the trace made of it. */
+struct fixture {
+    char path[64];
+    struct ml_dict dict;
+    struct ml_trace_writer writer;
+    struct ml_ticks ticks;
+    _Atomic uint64_t heartbeat;
+    struct ml_stage stage;
+    struct ml_target target;
+    struct ml_source source;
+    struct ml_ring ring;
+    uint64_t words[RING_WORDS];
+    uint64_t head, now;
+    struct ml_trace *trace;
+};
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+    struct ml_error err = {0};
+    int fd;
+
+    assert_non_null(f);
+    strcpy(f->path, "/tmp/test_translate-XXXXXX");
+    fd = mkstemp(f->path);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(ml_dict_init(&f->dict), 0);
+    if (ml_trace_writer_open(&f->writer, f->path, true, 0, &f->dict, &err))
+        fail_msg("%s", err.text);
+    f->ticks = (struct ml_ticks){.ticks = 1 << 30, .ns = 1 << 30, .rate = UINT64_C(1) << 32};
+    f->stage = (struct ml_stage){
+        .dict = &f->dict, .writer = &f->writer, .ticks = &f->ticks, .heartbeat = &f->heartbeat};
+    f->source = (struct ml_source){
+        .target = &f->target, .ring = &f->ring, .data = f->words, .mask = RING_WORDS - 1};
+    f->target.process =
+        ml_dict_add(&f->dict, ML_DEF_PROCESS, (uint64_t[ML_DEF_FIELDS]){[ML_PROCESS_PID] = 1});
+    ml_source_open(&f->stage, &f->source);
+    *state = f;
+    return 0;
+}
+
+static void release_target(struct fixture *f)
+{
+    ml_vec_release(&f->source.left);
+    ml_vec_release(&f->target.strings);
+    ml_vec_release(&f->target.objects);
+    ml_vec_release(&f->target.counters);
+    ml_vec_release(&f->target.stacks);
+    ml_vec_release(&f->target.python_frames);
+    ml_vec_release(&f->target.libraries);
+    ml_tapes_release(&f->target.tapes);
+    ml_backward_release(&f->target.backward);
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+
+    release_target(f);
+    ml_trace_free(f->trace);
+    ml_dict_release(&f->dict);
+    unlink(f->path);
+    free(f);
+    return 0;
+}
+
+/* Takes what lies in the ring, as a pass does. */
+static void drain(struct fixture *f)
+{
+    f->source.end = f->head;
+    while (ml_source_peek(&f->stage, &f->source))
+        if (!ml_source_take_plain(&f->stage, &f->source, UINT64_MAX))
+            ml_source_take(&f->stage, &f->source);
+    assert_int_equal(f->source.tail, f->head);
+}
+
+static void put_word(struct fixture *f, uint64_t word)
+{
+    f->words[f->head++ & (RING_WORDS - 1)] = word;
+}
+
+static void put(struct fixture *f, unsigned kind, const uint64_t *words, unsigned n)
+{
+    put_word(f, ml_record_word(kind, kind == ML_ALLOC || kind == ML_REC_ALLOC_STACK, ++f->now));
+    for (unsigned i = 0; i < n; i++)
+        put_word(f, words[i]);
+    drain(f);
+}
+
+#define PUT(f, kind, ...)                                                                          \
+    put(f, kind, (uint64_t[]){__VA_ARGS__}, sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+static void put_string(struct fixture *f, uint32_t number, const char *text)
+{
+    uint64_t words[8] = {ml_pair(number, strlen(text))};
+
+    assert_true(strlen(text) < 56);
+    memcpy(&words[1], text, strlen(text));
+    put(f, ML_REC_STRING, words, 1 + (unsigned)(strlen(text) + 7) / 8);
+}
+
+static void open_trace(struct fixture *f)
+{
+    struct ml_error err = {0};
+
+    ml_source_close(&f->stage, &f->source);
+    assert_int_equal(f->dict.error, 0);
+    assert_int_equal(ml_trace_writer_close(&f->writer), 0);
+    if (ml_trace_open(f->path, &(struct ml_trace_opts){0}, &f->trace, &err))
+        fail_msg("%s", err.text);
+}
+
+/* The next event that is not the thread's end. */
+static size_t read_events(struct fixture *f, struct ml_event *ret, size_t room)
+{
+    struct ml_error err = {0};
+    const struct ml_event *batch;
+    struct ml_cursor *c;
+    size_t count = 0;
+    int n;
+
+    assert_int_equal(ml_cursor_open(f->trace, 0, UINT64_MAX, &c, &err), 0);
+    while ((n = ml_cursor_next(c, &batch, &err)) > 0)
+        for (int i = 0; i < n; i++)
+            if (batch[i].kind != ML_THREAD_END && count < room)
+                ret[count++] = batch[i];
+    assert_int_equal(n, 0);
+    ml_cursor_free(c);
+    return count;
+}
+
+static const char *text(const struct fixture *f, uint32_t string)
+{
+    return ml_trace_string(f->trace, string, NULL);
+}
+
+static const struct ml_scope *scope(const struct fixture *f, uint32_t number)
+{
+    return ml_trace_scope(f->trace, number);
+}
+
+/* Forward in a module, then backward: pushes and pops of the tape make no event. */
+static void backward_lands_in_its_module(void **state)
+{
+    struct fixture *f = *state;
+    const struct ml_scope *s;
+    struct ml_event events[8];
+
+    put_string(f, 1, "GPT");
+    put_string(f, 2, "Model");
+    PUT(f, ML_PUSH, ml_pair(MEMLEDGER_SCOPE_MODULE | 2 << 8, 1));
+    PUT(f, ML_REC_TAPE, 9, 1, 5);
+    PUT(f, ML_POP);
+    PUT(f, ML_REC_PUSH_TAPE, 9, 4, 0);
+    PUT(f, ML_ALLOC, 64, 100);
+    PUT(f, ML_POP);
+    PUT(f, ML_ALLOC, 128, 100);
+    PUT(f, ML_POP); /* one too many */
+    open_trace(f);
+    assert_int_equal(read_events(f, events, 8), 4);
+    assert_true(events[0].kind == ML_PUSH && events[1].kind == ML_POP);
+    assert_true(events[2].kind == ML_ALLOC && events[3].kind == ML_ALLOC);
+    s = scope(f, events[2].scope);
+    assert_string_equal(text(f, s->name), "GPT");
+    assert_string_equal(text(f, s->class_name), "Model");
+    assert_int_equal(s->kind, MEMLEDGER_SCOPE_MODULE);
+    s = scope(f, s->parent);
+    assert_string_equal(text(f, s->name), "backward");
+    assert_int_equal(s->kind, MEMLEDGER_SCOPE_PHASE);
+    assert_int_equal(s->parent, 0);
+    assert_int_equal(events[3].scope, 0);
+}
+
+static const struct ml_frame *frame_of(const struct fixture *f, uint32_t stack)
+{
+    return ml_trace_frame(f->trace, ml_trace_stack(f->trace, stack)->frame);
+}
+
+static void python_stacks_reach_the_file(void **state)
+{
+    struct fixture *f = *state;
+    struct ml_event events[8];
+    uint32_t stack;
+
+    put_string(f, 1, "train");
+    put_string(f, 2, "train.py");
+    put_string(f, 3, "forward");
+    put_string(f, 4, "model.py");
+    PUT(f, ML_REC_PYTHON_FRAME, ml_pair(1, 1), ml_pair(2, 10));
+    PUT(f, ML_REC_PYTHON_FRAME, ml_pair(2, 3), ml_pair(4, 42));
+    PUT(f, ML_REC_PYTHON_FRAME, ml_pair(3, 3), ml_pair(4, 43));
+    PUT(f, ML_REC_STACK, ml_pair(1, 1), 0x1234); /* a native one, numbered with them */
+    PUT(f, ML_REC_PYTHON_STACK, ml_pair(2, 2), ml_pair(1, 2));
+    PUT(f, ML_REC_PYTHON_STACK, ml_pair(3, 3), ml_pair(2, 3), 1);
+    PUT(f, ML_REC_ALLOC_STACK, 64, 100, 2);
+    PUT(f, ML_REC_ALLOC_STACK, 128, 100, 3);
+    PUT(f, ML_REC_ALLOC_STACK, 192, 100, 1);
+    PUT(f, ML_OOM, 100, 2);
+    open_trace(f);
+    assert_int_equal(read_events(f, events, 8), 4);
+    stack = events[0].stack;
+    assert_int_equal(ml_trace_stack(f->trace, stack)->depth, 2);
+    assert_int_equal(frame_of(f, stack)->kind, ML_FRAME_PYTHON);
+    assert_string_equal(text(f, frame_of(f, stack)->function), "forward");
+    assert_string_equal(text(f, frame_of(f, stack)->file), "model.py");
+    assert_int_equal(frame_of(f, stack)->line, 42);
+    stack = ml_trace_stack(f->trace, stack)->caller;
+    assert_string_equal(text(f, frame_of(f, stack)->function), "train");
+    assert_int_equal(frame_of(f, stack)->line, 10);
+    stack = events[1].stack; /* 43, called by 42, called by train: the first is its caller */
+    assert_int_equal(ml_trace_stack(f->trace, stack)->caller, events[0].stack);
+    assert_int_equal(frame_of(f, stack)->line, 43);
+    assert_int_equal(frame_of(f, events[2].stack)->kind, ML_FRAME_NATIVE);
+    assert_int_equal(frame_of(f, events[2].stack)->address, 0x1234);
+    assert_true(events[3].kind == ML_OOM && events[3].stack == events[0].stack);
+}
+
+/* A frame that was never announced is left out, a stack without any is unknown. */
+static void python_stacks_do_without_what_is_missing(void **state)
+{
+    struct fixture *f = *state;
+    struct ml_event events[4];
+
+    PUT(f, ML_REC_PYTHON_FRAME, ml_pair(1, 77), ml_pair(78, 5)); /* strings neither */
+    PUT(f, ML_REC_PYTHON_FRAME, ml_pair(0, 1), 0);
+    PUT(f, ML_REC_PYTHON_FRAME, ml_pair(UINT32_MAX, 1), 0);
+    PUT(f, ML_REC_PYTHON_STACK, ml_pair(1, 3), ml_pair(1, UINT32_MAX), 0);
+    PUT(f, ML_REC_PYTHON_STACK, ml_pair(2, 1), 9);
+    PUT(f, ML_REC_PYTHON_STACK, ml_pair(3, 0));
+    for (uint64_t stack = 1; stack <= 4; stack++)
+        PUT(f, ML_REC_ALLOC_STACK, 64 * stack, 100, stack);
+    open_trace(f);
+    assert_int_equal(read_events(f, events, 4), 4);
+    assert_int_equal(ml_trace_stack(f->trace, events[0].stack)->depth, 1);
+    assert_int_equal(frame_of(f, events[0].stack)->line, 5);
+    assert_true(!events[1].stack && !events[2].stack && !events[3].stack);
+}
+
+static void a_stack_that_is_too_long_is_damage(void **state)
+{
+    struct fixture *f = *state;
+    struct ml_event event;
+
+    put_word(f, ml_record_word(ML_REC_PYTHON_STACK, 0, 1));
+    put_word(f, ml_pair(1, ML_STACK_MAX_FRAMES + 1));
+    drain(f);
+    open_trace(f);
+    assert_int_equal(read_events(f, &event, 1), 1);
+    assert_int_equal(event.kind, ML_LOST);
+}
+
+/* ---- Records that make no sense ------------------------------------------ */
+
+static uint64_t random_state;
+
+static uint64_t random_number(void)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state;
+}
+
+/* Mostly small, so that it means something; else of any size. */
+static uint64_t random_word(void)
+{
+    uint64_t small = ml_pair(random_number() % 16, random_number() % 16);
+
+    switch (random_number() % 8) {
+    case 0: return random_number();
+    case 1: return random_number() >> random_number() % 64;
+    case 2: return ml_pair(random_number() % 4 | random_number() % 16 << 8, random_number() % 16);
+    case 3: return random_number() % 4096;
+    default: return random_number() % 2 ? small : small & 15;
+    }
+}
+
+/* Those that a profile answers need a whole target. */
+static unsigned random_kind(void)
+{
+    static const uint8_t often[] = {ML_PUSH,
+                                    ML_POP,
+                                    ML_REC_TAPE,
+                                    ML_REC_PUSH_TAPE,
+                                    ML_REC_PYTHON_FRAME,
+                                    ML_REC_PYTHON_STACK,
+                                    ML_REC_ALLOC_STACK};
+    unsigned kind = (unsigned)(random_number() % (ML_REC_KINDS + 1));
+
+    if (random_number() % 2)
+        return often[random_number() % sizeof(often)];
+    return kind == ML_REC_CONFIG || kind == ML_REC_STATE || kind == ML_REC_REQUEST ? ML_PUSH : kind;
+}
+
+/* As many words as it says that it has, or a ring that is given up. */
+static void take_random_record(struct fixture *f)
+{
+    put_word(f, ml_record_word(random_kind(), (unsigned)random_number() % 4, ++f->now));
+    for (unsigned k = 1; k < ML_RECORD_MAX_WORDS; k++)
+        put_word(f, random_word());
+    f->source.end = f->head;
+    if (ml_source_peek(&f->stage, &f->source))
+        ml_source_take(&f->stage, &f->source);
+    f->head = f->source.tail;
+}
+
+static void random_records_make_a_good_trace(void **state)
+{
+    struct fixture *f = *state;
+    struct ml_event event;
+
+    random_state = 88172645463325252u;
+    for (int i = 0; i < 200000; i++)
+        take_random_record(f);
+    open_trace(f); /* which refuses scopes and stacks that are too deep or out of order */
+    assert_int_equal(read_events(f, &event, 1), 1);
+    assert_true(ml_trace_scopes(f->trace) > 100);
+    assert_true(ml_trace_stacks(f->trace) > 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(backward_lands_in_its_module, setup, teardown),
+        cmocka_unit_test_setup_teardown(python_stacks_reach_the_file, setup, teardown),
+        cmocka_unit_test_setup_teardown(python_stacks_do_without_what_is_missing, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_stack_that_is_too_long_is_damage, setup, teardown),
+        cmocka_unit_test_setup_teardown(random_records_make_a_good_trace, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
