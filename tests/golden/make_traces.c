@@ -13,83 +13,7 @@
 
 #include "cuda_spaces.h"
 #include "memledger/memledger.h"
-#include "trace_maker.h"
-
-#define MIB UINT64_C(1048576)
-#define MS UINT64_C(1000000)
-#define START_WALL UINT64_C(1767225600000000000) /* 2026-01-01 */
-
-/* A trace being written, and where its events are. */
-struct scene {
-    struct ml_maker *m;
-    uint64_t now_ns;
-    uint32_t thread, scope;
-    uint32_t heap, driver, segments, blocks, child_heap; /* spaces */
-};
-
-static void event(struct scene *s, uint64_t after_ns, struct ml_event e)
-{
-    s->now_ns += after_ns;
-    e.time_ns = s->now_ns;
-    e.thread = s->thread;
-    e.scope = s->scope;
-    ml_maker_event(s->m, &e);
-}
-
-static void alloc(struct scene *s, uint32_t space, uint64_t addr, uint64_t size)
-{
-    event(s, MS, (struct ml_event){.kind = ML_ALLOC, .space = space, .addr = addr, .size = size});
-}
-
-static void release(struct scene *s, uint32_t space, uint64_t addr)
-{
-    event(s, MS, (struct ml_event){.kind = ML_FREE, .space = space, .addr = addr});
-}
-
-static void label(struct scene *s, uint64_t addr, const char *name, uint64_t category)
-{
-    event(s, 1000,
-          (struct ml_event){.kind = ML_LABEL,
-                            .space = s->blocks,
-                            .addr = addr,
-                            .args = {ml_maker_string(s->m, name), category}});
-}
-
-static uint32_t text(struct scene *s, const char *string)
-{
-    return ml_maker_string(s->m, string);
-}
-
-static void push(struct scene *s, uint32_t scope)
-{
-    s->scope = scope;
-    event(s, 1000, (struct ml_event){.kind = ML_PUSH});
-}
-
-static void pop(struct scene *s, uint32_t scope)
-{
-    s->scope = scope;
-    event(s, 1000, (struct ml_event){.kind = ML_POP});
-}
-
-static void define_places(struct scene *s, const char *command)
-{
-    uint32_t parent, cpu = text(s, "cpu"), gpu = text(s, "cuda:0");
-
-    ml_maker_setting(s->m, "version", "0.1.0");
-    ml_maker_setting(s->m, "command", command);
-    ml_maker_setting(s->m, "host", "workstation");
-    parent = ml_maker_process(s->m, 4000, -1, text(s, command));
-    ml_maker_process(s->m, 4010, parent, text(s, "python3 loader.py"));
-    ml_maker_thread(s->m, 0, 4000, text(s, "train"));
-    ml_maker_thread(s->m, 0, 4001, text(s, "autograd"));
-    ml_maker_thread(s->m, 1, 4010, text(s, "loader"));
-    s->heap = ml_maker_space(s->m, 0, cpu, MEMLEDGER_BLOCK, text(s, "malloc"));
-    s->driver = ml_maker_space(s->m, 0, gpu, MEMLEDGER_DRIVER, text(s, "cuMemAlloc"));
-    s->segments = ml_maker_space(s->m, 0, gpu, MEMLEDGER_POOL, text(s, "caching"));
-    s->blocks = ml_maker_space(s->m, 0, gpu, MEMLEDGER_BLOCK, text(s, "tensor"));
-    s->child_heap = ml_maker_space(s->m, 1, cpu, MEMLEDGER_BLOCK, text(s, "malloc"));
-}
+#include "trace_scene.h"
 
 /* One training step: weights that stay, what forward and backward need. */
 static void training_step(struct scene *s, uint64_t batch)
@@ -328,180 +252,175 @@ static int write_run(const char *directory, const char *name, void (*run)(struct
     return r;
 }
 
-/* ---- Three steps of a model with names, for tree, layers, table, steps -- */
+/* ---- Three steps of a network of modules ------------------------------- */
 
-#define KIB UINT64_C(1024)
-#define WEIGHTS UINT64_C(0x20000000000)
-#define TENSORS UINT64_C(0x20100000000)
-#define LAYERS 2
+#define TENSORS UINT64_C(0x20000000000)
 
-/* The scopes of a model: forward, and the same modules in backward. */
-struct gpt {
-    uint32_t root, embed, layer[LAYERS], linear[LAYERS], head, loss;
-    uint32_t back_loss, back_head, back_layer[LAYERS], back_linear[LAYERS];
-    uint32_t optimizer;
+struct network {
+    uint32_t gpt, up, down;                /* forward */
+    uint32_t gpt_back, up_back, down_back; /* backward */
+    uint32_t loss_back, optimizer, adam;
 };
 
-static uint32_t layer_scope(struct scene *s, uint32_t parent, unsigned layer, const char *below,
-                            uint32_t class_name)
+static uint32_t module(struct scene *s, uint32_t parent, const char *name)
 {
-    char name[64];
-
-    snprintf(name, sizeof(name), "layers.%u%s", layer, below);
-    return ml_maker_class_scope(s->m, parent, MEMLEDGER_SCOPE_MODULE, text(s, name), class_name);
+    return ml_maker_scope(s->m, parent, MEMLEDGER_SCOPE_MODULE, text(s, name));
 }
 
-static struct gpt define_model(struct scene *s)
+static struct network define_network(struct scene *s)
 {
-    uint32_t block = text(s, "Block"), linear = text(s, "Linear"), gpt = text(s, "GPT"),
-             loss = text(s, "CrossEntropyLoss"), head = text(s, "head");
-    struct gpt g = {.root = ml_maker_class_scope(s->m, 0, MEMLEDGER_SCOPE_MODULE, gpt, gpt)};
-    uint32_t back;
+    uint32_t backward = ml_maker_scope(s->m, 0, MEMLEDGER_SCOPE_PHASE, text(s, "backward"));
+    uint32_t mlp, mlp_back;
+    struct network n = {.gpt = module(s, 0, "GPT"), .gpt_back = module(s, backward, "GPT")};
 
-    g.embed = ml_maker_class_scope(s->m, g.root, MEMLEDGER_SCOPE_MODULE, text(s, "embed"),
-                                   text(s, "Embedding"));
-    for (unsigned i = 0; i < LAYERS; i++) {
-        g.layer[i] = layer_scope(s, g.root, i, "", block);
-        g.linear[i] = layer_scope(s, g.layer[i], i, ".mlp.0", linear);
-    }
-    g.head = ml_maker_class_scope(s->m, g.root, MEMLEDGER_SCOPE_MODULE, head, linear);
-    g.loss = ml_maker_class_scope(s->m, 0, MEMLEDGER_SCOPE_MODULE, loss, loss);
-    back = ml_maker_scope(s->m, 0, MEMLEDGER_SCOPE_PHASE, text(s, "backward"));
-    g.back_loss = ml_maker_class_scope(s->m, back, MEMLEDGER_SCOPE_MODULE, loss, loss);
-    back = ml_maker_class_scope(s->m, back, MEMLEDGER_SCOPE_MODULE, gpt, gpt);
-    g.back_head = ml_maker_class_scope(s->m, back, MEMLEDGER_SCOPE_MODULE, head, linear);
-    for (unsigned i = LAYERS; i-- > 0;) {
-        g.back_layer[i] = layer_scope(s, back, i, "", block);
-        g.back_linear[i] = layer_scope(s, g.back_layer[i], i, ".mlp.0", linear);
-    }
-    g.optimizer = ml_maker_scope(s->m, 0, MEMLEDGER_SCOPE_PHASE, text(s, "optimizer"));
-    return g;
+    mlp = module(s, n.gpt, "blocks.0.mlp");
+    mlp_back = module(s, n.gpt_back, "blocks.0.mlp");
+    n.up = module(s, mlp, "blocks.0.mlp.up");
+    n.down = module(s, mlp, "blocks.0.mlp.down");
+    n.up_back = module(s, mlp_back, "blocks.0.mlp.up");
+    n.down_back = module(s, mlp_back, "blocks.0.mlp.down");
+    n.loss_back =
+        ml_maker_scope(s->m, backward, MEMLEDGER_SCOPE_OPERATOR, text(s, "NllLossBackward0"));
+    n.optimizer = ml_maker_scope(s->m, 0, MEMLEDGER_SCOPE_PHASE, text(s, "optimizer"));
+    n.adam = ml_maker_scope(s->m, n.optimizer, MEMLEDGER_SCOPE_USER, text(s, "AdamW"));
+    return n;
 }
 
-/* A block in a scope, without a push: as autograd's threads have them. */
-static void tensor(struct scene *s, uint32_t scope, uint64_t addr, uint64_t bytes)
+static void tensor(struct scene *s, unsigned number, uint64_t bytes)
 {
-    uint32_t around = s->scope;
-
-    s->scope = scope;
-    alloc(s, s->blocks, addr, bytes);
-    s->scope = around;
+    alloc(s, s->blocks, TENSORS + number * 256 * MIB, bytes);
 }
 
-static void model_weights(struct scene *s)
+static void drop(struct scene *s, unsigned number)
 {
-    static const struct {
-        const char *name;
-        uint64_t bytes;
-    } weights[] = {{"embed.weight", 2 * MIB},
-                   {"position", 128 * KIB},
-                   {"layers.0.mlp.0.weight", MIB},
-                   {"layers.1.mlp.0.weight", MIB},
-                   {"head.weight", 2 * MIB}};
-
-    for (uint64_t i = 0; i < sizeof(weights) / sizeof(weights[0]); i++) {
-        alloc(s, s->blocks, WEIGHTS + i * 16 * MIB, weights[i].bytes);
-        label(s, WEIGHTS + i * 16 * MIB, weights[i].name, MEMLEDGER_PARAMETER);
-    }
+    release(s, s->blocks, TENSORS + number * 256 * MIB);
 }
 
-static void mark(struct scene *s, uint64_t kind, uint64_t number, const char *name)
+static void call_tensor(struct scene *s, unsigned number, const char *name, uint64_t category)
 {
-    event(s, 1000, (struct ml_event){.kind = ML_MARK, .args = {kind, number, text(s, name)}});
+    label(s, TENSORS + number * 256 * MIB, name, category);
 }
 
-static void model_forward(struct scene *s, const struct gpt *g)
+static void phase(struct scene *s, const char *name)
 {
-    mark(s, MEMLEDGER_MARK_PHASE, 0, "forward");
-    push(s, g->root);
-    push(s, g->embed);
-    tensor(s, g->embed, TENSORS, 512 * KIB);
-    pop(s, g->root);
-    for (unsigned i = 0; i < LAYERS; i++) {
-        push(s, g->layer[i]);
-        push(s, g->linear[i]);
-        tensor(s, g->linear[i], TENSORS + (1 + i) * 16 * MIB, 3 * MIB);
-        tensor(s, g->linear[i], TENSORS + 90 * MIB, 4 * MIB);
-        release(s, s->blocks, TENSORS + 90 * MIB);
-        pop(s, g->layer[i]);
-        tensor(s, g->layer[i], TENSORS + (4 + i) * 16 * MIB, 512 * KIB);
-        pop(s, g->root);
-    }
-    push(s, g->head);
-    tensor(s, g->head, TENSORS + 100 * MIB, 6 * MIB);
-    pop(s, g->root);
+    event(s, 1000,
+          (struct ml_event){.kind = ML_MARK, .args = {MEMLEDGER_MARK_PHASE, 0, text(s, name)}});
+}
+
+static void step(struct scene *s, uint64_t number)
+{
+    event(s, 1000, (struct ml_event){.kind = ML_MARK, .args = {MEMLEDGER_MARK_STEP, number, 0}});
+}
+
+/* One layer: its output, and scratch that is gone before it returns. */
+static void call_layer(struct scene *s, uint32_t parent, uint32_t layer, unsigned output,
+                       uint64_t bytes)
+{
+    push(s, layer);
+    tensor(s, output, bytes);
+    tensor(s, 30, 4 * MIB);
+    drop(s, 30);
+    pop(s, parent);
+}
+
+static void network_forward(struct scene *s, const struct network *n, uint64_t batch)
+{
+    tensor(s, 0, batch * 1024);
+    phase(s, "forward");
+    push(s, n->gpt);
+    call_tensor(s, 0, "input.0", MEMLEDGER_INPUT);
+    call_layer(s, n->gpt, n->up, 1, 4 * batch * MIB);
+    call_layer(s, n->gpt, n->down, 2, batch * MIB);
     pop(s, 0);
-    push(s, g->loss);
-    tensor(s, g->loss, TENSORS + 110 * MIB, 6 * MIB);
-    pop(s, 0);
+    tensor(s, 3, 512); /* the loss */
 }
 
-static void model_backward(struct scene *s, const struct gpt *g, uint64_t step)
+/* Nodes of the tape run in scopes that no push tells of. */
+static void network_backward(struct scene *s, const struct network *n, uint64_t batch)
 {
-    mark(s, MEMLEDGER_MARK_PHASE, 0, "backward");
-    tensor(s, g->back_loss, TENSORS + 120 * MIB, 6 * MIB);
-    release(s, s->blocks, TENSORS + 110 * MIB);
-    tensor(s, g->back_head, TENSORS + 130 * MIB, 512 * KIB);
-    release(s, s->blocks, TENSORS + 100 * MIB);
-    release(s, s->blocks, TENSORS + 120 * MIB);
-    for (unsigned i = LAYERS; i-- > 0;) {
-        tensor(s, g->back_linear[i], TENSORS + 140 * MIB, 3 * MIB);
-        if (step == 0) {
-            tensor(s, g->back_linear[i], WEIGHTS + (8 + i) * 16 * MIB, MIB);
-            label(s, WEIGHTS + (8 + i) * 16 * MIB,
-                  i ? "layers.1.mlp.0.weight" : "layers.0.mlp.0.weight", MEMLEDGER_GRADIENT);
+    phase(s, "backward");
+    s->scope = n->loss_back;
+    tensor(s, 10, batch * MIB);
+    s->scope = n->down_back;
+    tensor(s, 21, 16 * MIB);
+    tensor(s, 11, 4 * batch * MIB);
+    drop(s, 10);
+    drop(s, 2);
+    s->scope = n->up_back;
+    tensor(s, 20, 16 * MIB);
+    drop(s, 11);
+    drop(s, 1);
+    s->scope = 0;
+    phase(s, "");
+    call_tensor(s, 20, "blocks.0.mlp.up.weight", MEMLEDGER_GRADIENT);
+    call_tensor(s, 21, "blocks.0.mlp.down.weight", MEMLEDGER_GRADIENT);
+    drop(s, 3);
+    drop(s, 0);
+}
+
+static void network_optimizer(struct scene *s, const struct network *n, bool first)
+{
+    phase(s, "optimizer");
+    push(s, n->optimizer);
+    push(s, n->adam);
+    for (unsigned i = 0; first && i < 2; i++)
+        tensor(s, 24 + i, 16 * MIB);
+    tensor(s, 31, 16 * MIB);
+    drop(s, 31);
+    pop(s, n->optimizer);
+    pop(s, 0);
+    phase(s, "");
+    if (first)
+        call_tensor(s, 24, "blocks.0.mlp.up.weight.exp_avg", MEMLEDGER_OPTIMIZER_STATE);
+    drop(s, 20);
+    drop(s, 21);
+}
+
+static void network_run(struct scene *s)
+{
+    struct network n = define_network(s);
+
+    s->blocks = gpu_space(s, "cuda:0", MEMLEDGER_BLOCK, ML_TORCH_SPACE_NAME);
+    tensor(s, 22, 16 * MIB);
+    tensor(s, 23, 16 * MIB);
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t batch = i == 1 ? 8 : 4;
+
+        if (i == 0)
+            step(s, i);
+        network_forward(s, &n, batch);
+        if (i == 0) {
+            call_tensor(s, 22, "blocks.0.mlp.up.weight", MEMLEDGER_PARAMETER);
+            call_tensor(s, 23, "blocks.0.mlp.down.weight", MEMLEDGER_PARAMETER);
         }
-        release(s, s->blocks, TENSORS + 140 * MIB);
-        release(s, s->blocks, TENSORS + (1 + i) * 16 * MIB);
-        release(s, s->blocks, TENSORS + (4 + i) * 16 * MIB);
+        network_backward(s, &n, batch);
+        network_optimizer(s, &n, i == 0);
+        if (i < 2)
+            step(s, i + 1);
     }
-    release(s, s->blocks, TENSORS + 130 * MIB);
-    release(s, s->blocks, TENSORS);
-    mark(s, MEMLEDGER_MARK_PHASE, 0, "");
+    event(s, MS, (struct ml_event){.kind = ML_PROCESS_END, .args = {0, 1}});
 }
 
-static void model_optimizer(struct scene *s, const struct gpt *g, uint64_t step)
-{
-    mark(s, MEMLEDGER_MARK_PHASE, 0, "optimizer");
-    push(s, g->optimizer);
-    tensor(s, g->optimizer, TENSORS + 150 * MIB, MIB);
-    for (unsigned i = 0; i < LAYERS && step == 0; i++) {
-        tensor(s, g->optimizer, WEIGHTS + (12 + i) * 16 * MIB, MIB);
-        label(s, WEIGHTS + (12 + i) * 16 * MIB,
-              i ? "layers.1.mlp.0.weight.exp_avg" : "layers.0.mlp.0.weight.exp_avg",
-              MEMLEDGER_OPTIMIZER_STATE);
-    }
-    release(s, s->blocks, TENSORS + 150 * MIB);
-    pop(s, 0);
-    mark(s, MEMLEDGER_MARK_PHASE, 0, "");
-}
-
-static int write_model(const char *directory)
+static int write_modules(const char *directory)
 {
     struct ml_maker_opts opts = {.start_wall_ns = START_WALL};
     struct scene s = {0};
-    struct gpt g;
     char path[4096];
+    int r;
 
     snprintf(path, sizeof(path), "%s/modules.mled", directory);
     unlink(path);
     s.m = ml_maker_create(path, &opts);
-    define_places(&s, "python3 gpt.py");
-    model_weights(&s);
-    alloc(&s, s.heap, 0x5000, 70000);
-    g = define_model(&s);
-    for (uint64_t step = 0; step < 3; step++) {
-        mark(&s, MEMLEDGER_MARK_STEP, step, "");
-        tensor(&s, 0, TENSORS + 200 * MIB, 64 * KIB);
-        label(&s, TENSORS + 200 * MIB, "input.0", MEMLEDGER_INPUT);
-        model_forward(&s, &g);
-        model_backward(&s, &g, step);
-        release(&s, s.blocks, TENSORS + 200 * MIB);
-        model_optimizer(&s, &g, step);
-    }
-    event(&s, MS, (struct ml_event){.kind = ML_OOM, .space = s.blocks, .size = 4096 * MIB});
-    event(&s, MS, (struct ml_event){.kind = ML_PROCESS_END, .args = {0, 1}});
-    return ml_maker_close(s.m);
+    ml_maker_setting(s.m, "version", "0.1.0");
+    ml_maker_setting(s.m, "command", "python3 gpt.py");
+    ml_maker_setting(s.m, "host", "workstation");
+    ml_maker_process(s.m, 4000, -1, text(&s, "python3 gpt.py"));
+    ml_maker_thread(s.m, 0, 4000, text(&s, "train"));
+    network_run(&s);
+    r = ml_maker_close(s.m);
+    if (r < 0)
+        fprintf(stderr, "make_traces: %s: %s\n", path, strerror(-r));
+    return r;
 }
 
 /* ------------------------------------------------------------------------ */
@@ -529,7 +448,8 @@ int main(int argc, char **argv)
         write_one(directory, "train-64.mled", "python3 train.py --batch 64", 32, false) < 0 ||
         write_one(directory, "train-cut.mled", "python3 train.py --batch 32", 16, true) < 0 ||
         write_run(directory, "gpu.mled", gpu_run) < 0 ||
-        write_run(directory, "python.mled", python_run) < 0 || write_model(directory) < 0)
+        write_run(directory, "python.mled", python_run) < 0 || write_modules(directory) < 0 ||
+        ml_write_gpt(directory) < 0)
         return 1;
     return 0;
 }
