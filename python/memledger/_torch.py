@@ -87,6 +87,8 @@ def _naming_copies(replicate):
     """nn.DataParallel runs copies of a module: they have its name."""
     @functools.wraps(replicate)
     def _replicate_for_data_parallel(self):
+        if _native.module_name(self) is None:
+            name_tree(self)
         copy = replicate(self)
         _native.name_copy(copy, self)
         return copy

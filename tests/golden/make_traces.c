@@ -229,7 +229,8 @@ static void python_run(struct scene *s)
 
 /* ------------------------------------------------------------------------ */
 
-static int write_run(const char *directory, const char *name, void (*run)(struct scene *s))
+static int write_run(const char *directory, const char *name, const char *command,
+                     void (*run)(struct scene *s))
 {
     struct ml_maker_opts opts = {.start_wall_ns = START_WALL};
     struct scene s = {0};
@@ -240,10 +241,11 @@ static int write_run(const char *directory, const char *name, void (*run)(struct
     unlink(path);
     s.m = ml_maker_create(path, &opts);
     ml_maker_setting(s.m, "version", "0.1.0");
-    ml_maker_setting(s.m, "command", "python3 train.py --device cuda");
+    ml_maker_setting(s.m, "command", command);
     ml_maker_setting(s.m, "host", "workstation");
-    ml_maker_setting(s.m, "gpu cuda:0", "NVIDIA H200");
-    ml_maker_process(s.m, 4000, -1, text(&s, "python3 train.py --device cuda"));
+    if (strstr(command, "cuda"))
+        ml_maker_setting(s.m, "gpu cuda:0", "NVIDIA H200");
+    ml_maker_process(s.m, 4000, -1, text(&s, command));
     ml_maker_thread(s.m, 0, 4000, text(&s, "train"));
     run(&s);
     r = ml_maker_close(s.m);
@@ -401,28 +403,6 @@ static void network_run(struct scene *s)
     event(s, MS, (struct ml_event){.kind = ML_PROCESS_END, .args = {0, 1}});
 }
 
-static int write_modules(const char *directory)
-{
-    struct ml_maker_opts opts = {.start_wall_ns = START_WALL};
-    struct scene s = {0};
-    char path[4096];
-    int r;
-
-    snprintf(path, sizeof(path), "%s/modules.mled", directory);
-    unlink(path);
-    s.m = ml_maker_create(path, &opts);
-    ml_maker_setting(s.m, "version", "0.1.0");
-    ml_maker_setting(s.m, "command", "python3 gpt.py");
-    ml_maker_setting(s.m, "host", "workstation");
-    ml_maker_process(s.m, 4000, -1, text(&s, "python3 gpt.py"));
-    ml_maker_thread(s.m, 0, 4000, text(&s, "train"));
-    network_run(&s);
-    r = ml_maker_close(s.m);
-    if (r < 0)
-        fprintf(stderr, "make_traces: %s: %s\n", path, strerror(-r));
-    return r;
-}
-
 /* ------------------------------------------------------------------------ */
 
 static int write_one(const char *directory, const char *name, const char *command, uint64_t batch,
@@ -447,8 +427,9 @@ int main(int argc, char **argv)
     if (write_one(directory, "train-32.mled", "python3 train.py --batch 32", 16, false) < 0 ||
         write_one(directory, "train-64.mled", "python3 train.py --batch 64", 32, false) < 0 ||
         write_one(directory, "train-cut.mled", "python3 train.py --batch 32", 16, true) < 0 ||
-        write_run(directory, "gpu.mled", gpu_run) < 0 ||
-        write_run(directory, "python.mled", python_run) < 0 || write_modules(directory) < 0 ||
+        write_run(directory, "gpu.mled", "python3 train.py --device cuda", gpu_run) < 0 ||
+        write_run(directory, "python.mled", "python3 train.py --device cuda", python_run) < 0 ||
+        write_run(directory, "modules.mled", "python3 gpt.py", network_run) < 0 ||
         ml_write_gpt(directory) < 0)
         return 1;
     return 0;
