@@ -179,7 +179,7 @@ static int add_device(const struct ml_ledger_scan *scan, const struct ml_classes
     if (r == 0)
         r = fill_device(&replay, scanned, &instant.sample, opts->top, &device, &ret->arena);
     ml_replay_release(&replay);
-    if (opts->at == ML_LEDGER_TIME) {
+    if (opts->at.kind == ML_AT_TIME) {
         device.ended_ns = scanned->ended_ns;
         device.between_ns = nearest_between(scanned, &instant.sample, &device);
     }
@@ -199,10 +199,7 @@ static bool is_gpu(const char *name)
 
 static bool is_asked(const char *name, const char *asked)
 {
-    if (strcmp(name, asked) == 0)
-        return is_gpu(name) || strcmp(name, ML_LEDGER_HOST) == 0;
-    return is_gpu(name) && asked[0] && asked[strspn(asked, "0123456789")] == '\0' &&
-           strcmp(name + strlen(ML_CUDA_DEVICE_PREFIX), asked) == 0;
+    return ml_device_is(name, asked) && (is_gpu(name) || strcmp(name, ML_LEDGER_HOST) == 0);
 }
 
 static enum ml_ledger_use most_use(const struct ml_ledger_scan *scan)
@@ -292,24 +289,52 @@ static const char *copy_setting(const struct ml_trace *trace, const char *key,
     return value ? ml_arena_dup(arena, value, strlen(value)) : NULL;
 }
 
+/* Refusals and steps are found in what was allocated; the book is then opened at
+ * their time. */
+static int find_time(const struct ml_trace *trace, struct ml_ledger_opts *opts,
+                     struct ml_error *err)
+{
+    struct ml_instant instant;
+    int r;
+
+    if (opts->at.kind != ML_AT_OOM && opts->at.kind != ML_AT_STEP &&
+        opts->at.kind != ML_AT_STEP_END)
+        return 0;
+    r = ml_instant_find(trace, &opts->at, opts->device, &instant, err);
+    opts->at = (struct ml_at){.kind = ML_AT_TIME, .time_ns = instant.time_ns};
+    return r;
+}
+
+static int open_books(const struct ml_trace *trace, const struct ml_ledger_opts *opts,
+                      struct ml_ledger *ret, struct ml_error *err)
+{
+    struct ml_ledger_scan scan;
+    int r = ml_ledger_scan(trace, opts, &scan, err);
+
+    if (r == 0) {
+        ret->health = ml_health_of(&scan.replay);
+        r = add_devices(&scan, opts, ret, err);
+    }
+    ml_ledger_scan_release(&scan);
+    return r;
+}
+
 int ml_ledger(const struct ml_trace *trace, const struct ml_ledger_opts *opts,
               struct ml_ledger *ret, struct ml_error *err)
 {
-    struct ml_ledger_scan scan;
+    struct ml_ledger_opts own = *opts;
+    uint64_t end_ns = ml_trace_info(trace)->end_ns;
     int r;
 
     *ret = (struct ml_ledger){.at = opts->at};
     ret->command = copy_setting(trace, "command", &ret->arena);
     ret->host = copy_setting(trace, "host", &ret->arena);
     ret->start_wall_ns = ml_trace_info(trace)->start_wall_ns;
-    if (opts->at == ML_LEDGER_TIME && opts->time_ns > ml_trace_info(trace)->end_ns)
-        ret->run_ended_ns = ml_trace_info(trace)->end_ns;
-    r = ml_ledger_scan(trace, opts, &scan, err);
-    if (r == 0) {
-        ret->health = ml_health_of(&scan.replay);
-        r = add_devices(&scan, opts, ret, err);
-    }
-    ml_ledger_scan_release(&scan);
+    r = find_time(trace, &own, err);
+    if (own.at.kind == ML_AT_TIME && own.at.time_ns > end_ns)
+        ret->run_ended_ns = end_ns;
+    if (r == 0)
+        r = open_books(trace, &own, ret, err);
     if (r == -ENOMEM)
         ml_error_set(err, r, "out of memory");
     return r;

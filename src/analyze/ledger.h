@@ -17,21 +17,14 @@
 #define ML_ANALYZE_LEDGER_H
 
 #include "arena.h"
-#include "health.h"
+#include "instant.h"
 #include "trace.h"
 #include "vec.h"
 
 #define ML_LEDGER_HOST "cpu"
 
-enum ml_ledger_at {
-    ML_LEDGER_PEAK, /* the sample with the most used */
-    ML_LEDGER_END,  /* the last one while the program had its memory */
-    ML_LEDGER_TIME, /* the last one up to a time */
-};
-
 struct ml_ledger_opts {
-    enum ml_ledger_at at;
-    uint64_t time_ns;   /* of ML_LEDGER_TIME */
+    struct ml_at at;    /* of a refusal or a step: its time */
     const char *device; /* "cuda:0", "0" for it, "cpu"; NULL: all GPUs that the program used */
     size_t top;         /* scopes and owners to list in a group; the rest is one entry */
 };
@@ -71,7 +64,7 @@ struct ml_ledger {
     const char *command;   /* NULL: not recorded */
     const char *host;
     uint64_t start_wall_ns;
-    enum ml_ledger_at at;
+    struct ml_at at;
     uint64_t run_ended_ns; /* the time asked for is after it; 0: it is not */
     struct ml_health health;
     ML_VEC(struct ml_ledger_device) devices; /* by name */

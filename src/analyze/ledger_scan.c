@@ -465,8 +465,8 @@ int ml_ledger_scan(const struct ml_trace *trace, const struct ml_ledger_opts *op
     struct ml_cursor *cursor = NULL;
     int n = 0, r;
 
-    *ret =
-        (struct ml_ledger_scan){.time_ns = opts->at == ML_LEDGER_TIME ? opts->time_ns : UINT64_MAX};
+    *ret = (struct ml_ledger_scan){.time_ns =
+                                       opts->at.kind == ML_AT_TIME ? opts->at.time_ns : UINT64_MAX};
     r = ml_replay_init(&ret->replay, trace);
     if (r == 0)
         r = find_base_levels(ret);
@@ -534,13 +534,13 @@ struct ml_ledger_instant ml_ledger_instant(const struct ml_ledger_scan *scan,
 {
     uint64_t end_ns = ml_trace_info(scan->replay.trace)->end_ns;
 
-    if (opts->at == ML_LEDGER_END)
+    if (opts->at.kind == ML_AT_END)
         return at_end(device);
-    if (opts->at == ML_LEDGER_PEAK && device->kept[ML_KEPT_PEAK].sample.event > 0)
+    if (opts->at.kind == ML_AT_PEAK && device->kept[ML_KEPT_PEAK].sample.event > 0)
         return at_most(&device->kept[ML_KEPT_PEAK]);
-    if (opts->at == ML_LEDGER_PEAK)
+    if (opts->at.kind == ML_AT_PEAK)
         return at_most(&device->kept[ML_KEPT_BOOKED]);
     if (device->kept[ML_KEPT_TIME].sample.event > 0)
         return at_last(&device->kept[ML_KEPT_TIME]);
-    return without_sample(scan->time_event, ml_min_u64(opts->time_ns, end_ns));
+    return without_sample(scan->time_event, ml_min_u64(opts->at.time_ns, end_ns));
 }

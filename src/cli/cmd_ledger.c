@@ -5,31 +5,21 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "instant_command.h"
 #include "ledger.h"
 #include "ledger_report.h"
-#include "report_command.h"
 #include "verbs.h"
 
 struct ledger_opts {
-    struct ml_report_opts report; /* first, as its option entries want it */
-    const char *at, *device;
+    struct ml_instant_opts instant; /* first, as its option entries want it */
     int64_t top;
     double fail_percent; /* negative: never */
 };
 
 static const struct ml_option options[] = {
-    {.name = "at",
-     .type = ML_OPT_STRING,
-     .offset = offsetof(struct ledger_opts, at),
-     .value_name = "WHEN",
-     .help = "peak (default), end, or a time of the run (1.5s, 20ms)"},
-    {.name = "device",
-     .type = ML_OPT_STRING,
-     .offset = offsetof(struct ledger_opts, device),
-     .value_name = "NAME",
-     .help = "only this one: cuda:0, or 0 for short; cpu for the host"},
+    ML_OPTION_AT,
+    ML_OPTION_DEVICE,
     {.name = "fail-over",
      .type = ML_OPT_NUMBER,
      .offset = offsetof(struct ledger_opts, fail_percent),
@@ -47,18 +37,6 @@ static const struct ml_option options[] = {
      .max = 1000000},
     ML_REPORT_OPTIONS,
 };
-
-/* @return false: neither of the words nor a time */
-static bool parse_at(const char *text, struct ml_ledger_opts *ret)
-{
-    if (!text || strcmp(text, "peak") == 0)
-        ret->at = ML_LEDGER_PEAK;
-    else if (strcmp(text, "end") == 0)
-        ret->at = ML_LEDGER_END;
-    else
-        ret->at = ML_LEDGER_TIME;
-    return ret->at != ML_LEDGER_TIME || ml_parse_duration_ns(text, &ret->time_ns) == 0;
-}
 
 /* A device without samples proves nothing. */
 static bool device_passes(const struct ml_ledger_device *device, double percent)
@@ -86,7 +64,7 @@ static int judge(const struct ml_ledger *ledger, double percent)
 static int print_ledger(const struct ml_trace *trace, const char *file,
                         const struct ledger_opts *opts, const struct ml_ledger_opts *ledger_opts)
 {
-    struct ml_style style = ml_report_style(&opts->report);
+    struct ml_style style = ml_report_style(&opts->instant.report);
     struct ml_error err = {0};
     struct ml_ledger ledger;
     struct ml_buf out;
@@ -94,8 +72,8 @@ static int print_ledger(const struct ml_trace *trace, const char *file,
 
     ml_buf_init(&out);
     if (r == 0)
-        r = opts->report.json ? ml_ledger_json(&ledger, file, &out)
-                              : ml_ledger_text(&ledger, file, &style, &out);
+        r = opts->instant.report.json ? ml_ledger_json(&ledger, file, &out)
+                                      : ml_ledger_text(&ledger, file, &style, &out);
     if (r < 0) {                     /* what is missing may be why */
         ledger.health.empty = false; /* the failure tells */
         ml_report_warn(&ledger.health, NULL);
@@ -118,16 +96,15 @@ static int run(int argc, char **argv)
 
     if (status >= 0)
         return status;
-    if (!parse_at(opts.at, &ledger_opts))
-        return ml_verb_usage_error(&ml_verb_ledger,
-                                   "--at: '%s' is neither peak, nor end, nor a time such as 1.5s",
-                                   opts.at);
-    ledger_opts.device = opts.device;
+    status = ml_instant_parse(&ml_verb_ledger, opts.instant.at, &ledger_opts.at);
+    if (status >= 0)
+        return status;
+    ledger_opts.device = opts.instant.device;
     ledger_opts.top = (size_t)opts.top;
     file = ml_report_operand(&ml_verb_ledger, argc, argv, first);
     if (!file)
         return ML_EXIT_USAGE;
-    trace = ml_report_open(file, &opts.report);
+    trace = ml_report_open(file, &opts.instant.report);
     if (!trace)
         return ML_EXIT_FAILURE;
     status = print_ledger(trace, file, &opts, &ledger_opts);

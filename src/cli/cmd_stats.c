@@ -26,7 +26,9 @@ static int report(const struct ml_trace *trace, const char *file, const struct m
 
 static int run(int argc, char **argv)
 {
-    return ml_report_run(&ml_verb_stats, report, argc, argv);
+    struct ml_top_opts opts = {.top = 10};
+
+    return ml_report_run(&ml_verb_stats, report, &opts, argc, argv);
 }
 
 const struct ml_verb ml_verb_stats = {

@@ -114,22 +114,22 @@ static int print_report(const struct ml_trace *trace, const char *file,
     return status;
 }
 
-int ml_report_run(const struct ml_verb *verb, ml_report_fn *report, int argc, char **argv)
+int ml_report_run(const struct ml_verb *verb, ml_report_fn *report, struct ml_top_opts *opts,
+                  int argc, char **argv)
 {
-    struct ml_top_opts opts = {.top = 10};
     struct ml_trace *trace;
     const char *file;
-    int first, status = ml_verb_begin(verb, &opts, argc, argv, &first);
+    int first, status = ml_verb_begin(verb, opts, argc, argv, &first);
 
     if (status >= 0)
         return status;
     file = ml_report_operand(verb, argc, argv, first);
     if (!file)
         return ML_EXIT_USAGE;
-    trace = ml_report_open(file, &opts.report);
+    trace = ml_report_open(file, &opts->report);
     if (!trace)
         return ML_EXIT_FAILURE;
-    status = print_report(trace, file, &opts, report);
+    status = print_report(trace, file, opts, report);
     ml_trace_free(trace);
     return status;
 }

@@ -89,7 +89,10 @@ struct ml_top_opts {
 typedef int ml_report_fn(const struct ml_trace *trace, const char *file,
                          const struct ml_top_opts *opts, struct ml_buf *out, struct ml_error *err);
 
-/* All of the command but `report`: options, opening, writing. @return an exit code */
-int ml_report_run(const struct ml_verb *verb, ml_report_fn *report, int argc, char **argv);
+/* All of the command but `report`: options, opening, writing.
+ * @opts   its defaults; the command's own struct may begin with it
+ * @return an exit code */
+int ml_report_run(const struct ml_verb *verb, ml_report_fn *report, struct ml_top_opts *opts,
+                  int argc, char **argv);
 
 #endif

@@ -10,6 +10,10 @@
 extern const struct ml_verb ml_verb_run;
 extern const struct ml_verb ml_verb_summary;
 extern const struct ml_verb ml_verb_ledger;
+extern const struct ml_verb ml_verb_tree;
+extern const struct ml_verb ml_verb_layers;
+extern const struct ml_verb ml_verb_table;
+extern const struct ml_verb ml_verb_steps;
 extern const struct ml_verb ml_verb_stats;
 extern const struct ml_verb ml_verb_events;
 extern const struct ml_verb ml_verb_compare;

@@ -6,8 +6,12 @@
 
 #include <string.h>
 
+#include "utf8.h"
+
 #define BAR_COLUMNS 20
 #define BAR_WIDTH_MIN 90 /* of the text */
+#define RULE "\xe2\x95\x90"
+#define RULE_MAX 32
 #define FULL "\xe2\x96\x88"
 
 void ml_cells_columns(struct ml_table *table, const char *const *titles, size_t count)
@@ -76,6 +80,31 @@ void ml_cells_bar(struct ml_table *table, double percent)
 void ml_cells_scope(struct ml_table *table, const char *path)
 {
     ml_table_cell(table, path[0] ? path : "(no scope)");
+}
+
+void ml_cells_rule(struct ml_table *table, size_t width)
+{
+    char text[RULE_MAX * (sizeof(RULE) - 1) + 1] = "";
+
+    for (size_t i = 0; i < width && i < RULE_MAX; i++)
+        strcat(text, RULE);
+    ml_table_cell(table, text);
+}
+
+void ml_cells_sum(struct ml_table *table, const char *const *cells, size_t count)
+{
+    for (size_t i = 0; i < table->columns.len; i++) {
+        const struct ml_table_column *column = &table->columns.items[i];
+        const char *cell = i < count ? cells[i] : "";
+        size_t width = ml_utf8_width(cell, strlen(cell));
+
+        if (column->align == ML_LEFT || cell[0] == '\0')
+            ml_table_cell(table, "");
+        else
+            ml_cells_rule(table, width > column->width ? width : column->width);
+    }
+    for (size_t i = 0; i < table->columns.len; i++)
+        ml_table_cell(table, i < count ? cells[i] : "");
 }
 
 int ml_cells_print(struct ml_table *table, int r, struct ml_buf *out, const struct ml_style *style)

@@ -24,6 +24,13 @@ bool ml_cells_bars_fit(const struct ml_style *style);
 /* The name of a scope, "(no scope)" for an empty one. */
 void ml_cells_scope(struct ml_table *table, const char *path);
 
+/* A double rule of at most 32 columns. */
+void ml_cells_rule(struct ml_table *table, size_t width);
+
+/* A double rule under every column that is aligned right, and a row below it.
+ * @cells  of the first columns; the others stay empty */
+void ml_cells_sum(struct ml_table *table, const char *const *cells, size_t count);
+
 /* Prints the table, unless something failed before (r < 0), and releases it.
  * @return r, or what printing failed with */
 int ml_cells_print(struct ml_table *table, int r, struct ml_buf *out, const struct ml_style *style);

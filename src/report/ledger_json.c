@@ -33,11 +33,6 @@ static void known_json(struct ml_json *json, const char *key, bool known, uint64
         ml_json_kv_null(json, key);
 }
 
-static const char *instant_name(enum ml_ledger_at at)
-{
-    return at == ML_LEDGER_PEAK ? "peak" : at == ML_LEDGER_END ? "end" : "time";
-}
-
 static void device_json(const struct ml_ledger *ledger, const struct ml_ledger_device *d,
                         struct ml_json *json)
 {
@@ -46,7 +41,7 @@ static void device_json(const struct ml_ledger *ledger, const struct ml_ledger_d
     ml_json_kv_cstr(json, "name", d->model);
     ml_json_kv_u64(json, "at_ns", d->at_ns);
     known_json(json, "sample_ns", d->sampled, d->sample_ns);
-    ml_json_kv_cstr(json, "instant", instant_name(ledger->at));
+    ml_json_kv_cstr(json, "instant", ml_at_name(ledger->at.kind));
     known_json(json, "used_bytes", d->sampled, d->used_bytes);
     known_json(json, "free_bytes", d->has_free, d->free_bytes);
     known_json(json, "total_bytes", d->has_total, d->total_bytes);

@@ -11,9 +11,9 @@
 
 #include "cells.h"
 #include "health_report.h"
+#include "snapshot_report.h"
 
 #define INDENT 2
-#define RULE "\xe2\x95\x90"
 
 struct page {
     const struct ml_ledger *ledger;
@@ -68,15 +68,6 @@ static void entry_rows(struct page *p, size_t depth, const struct ml_ledger_entr
     }
 }
 
-static void rule_cell(struct page *p, size_t width)
-{
-    char text[32 * (sizeof(RULE) - 1) + 1] = "";
-
-    for (size_t i = 0; i < width && i < 32; i++)
-        strcat(text, RULE);
-    ml_table_cell(&p->table, text);
-}
-
 static int put_book(struct page *p)
 {
     static const char *const titles[] = {"", ">", ">"};
@@ -92,8 +83,8 @@ static int put_book(struct page *p)
     entry_rows(p, 2, &d->book);
     if (d->sampled) {
         ml_table_cell(&p->table, "");
-        rule_cell(p, p->bytes_width);
-        rule_cell(p, p->percent_width);
+        ml_cells_rule(&p->table, p->bytes_width);
+        ml_cells_rule(&p->table, p->percent_width);
         row(p, 2, d->host ? "not recorded" : "unexplained", d->unexplained_bytes,
             d->unexplained_percent);
     }
@@ -102,15 +93,10 @@ static int put_book(struct page *p)
 
 /* ---- Around the book --------------------------------------------------- */
 
-static const char *instant_name(enum ml_ledger_at at)
-{
-    return at == ML_LEDGER_PEAK ? " (peak)" : at == ML_LEDGER_END ? " (end)" : "";
-}
-
 static int put_heading(struct page *p)
 {
     struct ml_buf name;
-    char at[32];
+    char at[32], words[64];
     int r;
 
     ml_buf_init(&name);
@@ -122,7 +108,7 @@ static int put_heading(struct page *p)
     if (r == 0)
         r = ml_report_heading(p->out, p->style, "%s  at %s%s", (const char *)name.data,
                               ml_format_duration_ns(at, (int64_t)p->device->at_ns),
-                              instant_name(p->ledger->at));
+                              ml_instant_words(&p->ledger->at, words));
     ml_buf_release(&name);
     return r;
 }

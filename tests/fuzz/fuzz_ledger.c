@@ -43,7 +43,8 @@ static void make_ledger(const struct ml_trace *trace, const struct ml_ledger_opt
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     static const char *const devices[] = {NULL, ML_LEDGER_HOST, "0"};
-    static const enum ml_ledger_at instants[] = {ML_LEDGER_PEAK, ML_LEDGER_END, ML_LEDGER_TIME};
+    static const enum ml_at_kind instants[] = {ML_AT_PEAK, ML_AT_END,  ML_AT_TIME,
+                                               ML_AT_OOM,  ML_AT_STEP, ML_AT_STEP_END};
     struct ml_error err = {0};
     struct ml_trace *trace = NULL;
 
@@ -52,10 +53,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         return 0;
     for (size_t d = 0; d < ML_ARRAY_SIZE(devices); d++) {
         for (size_t i = 0; i < ML_ARRAY_SIZE(instants); i++)
-            make_ledger(trace, &(struct ml_ledger_opts){.at = instants[i],
+            make_ledger(trace,
+                        &(struct ml_ledger_opts){.at = {.kind = instants[i],
                                                         .time_ns = ml_trace_info(trace)->end_ns / 2,
-                                                        .device = devices[d],
-                                                        .top = TOP});
+                                                        .number = 1},
+                                                 .device = devices[d],
+                                                 .top = TOP});
     }
     ml_trace_free(trace);
     return 0;

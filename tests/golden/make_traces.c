@@ -13,83 +13,7 @@
 
 #include "cuda_spaces.h"
 #include "memledger/memledger.h"
-#include "trace_maker.h"
-
-#define MIB UINT64_C(1048576)
-#define MS UINT64_C(1000000)
-#define START_WALL UINT64_C(1767225600000000000) /* 2026-01-01 */
-
-/* A trace being written, and where its events are. */
-struct scene {
-    struct ml_maker *m;
-    uint64_t now_ns;
-    uint32_t thread, scope;
-    uint32_t heap, driver, segments, blocks, child_heap; /* spaces */
-};
-
-static void event(struct scene *s, uint64_t after_ns, struct ml_event e)
-{
-    s->now_ns += after_ns;
-    e.time_ns = s->now_ns;
-    e.thread = s->thread;
-    e.scope = s->scope;
-    ml_maker_event(s->m, &e);
-}
-
-static void alloc(struct scene *s, uint32_t space, uint64_t addr, uint64_t size)
-{
-    event(s, MS, (struct ml_event){.kind = ML_ALLOC, .space = space, .addr = addr, .size = size});
-}
-
-static void release(struct scene *s, uint32_t space, uint64_t addr)
-{
-    event(s, MS, (struct ml_event){.kind = ML_FREE, .space = space, .addr = addr});
-}
-
-static void label(struct scene *s, uint64_t addr, const char *name, uint64_t category)
-{
-    event(s, 1000,
-          (struct ml_event){.kind = ML_LABEL,
-                            .space = s->blocks,
-                            .addr = addr,
-                            .args = {ml_maker_string(s->m, name), category}});
-}
-
-static uint32_t text(struct scene *s, const char *string)
-{
-    return ml_maker_string(s->m, string);
-}
-
-static void push(struct scene *s, uint32_t scope)
-{
-    s->scope = scope;
-    event(s, 1000, (struct ml_event){.kind = ML_PUSH});
-}
-
-static void pop(struct scene *s, uint32_t scope)
-{
-    s->scope = scope;
-    event(s, 1000, (struct ml_event){.kind = ML_POP});
-}
-
-static void define_places(struct scene *s, const char *command)
-{
-    uint32_t parent, cpu = text(s, "cpu"), gpu = text(s, "cuda:0");
-
-    ml_maker_setting(s->m, "version", "0.1.0");
-    ml_maker_setting(s->m, "command", command);
-    ml_maker_setting(s->m, "host", "workstation");
-    parent = ml_maker_process(s->m, 4000, -1, text(s, command));
-    ml_maker_process(s->m, 4010, parent, text(s, "python3 loader.py"));
-    ml_maker_thread(s->m, 0, 4000, text(s, "train"));
-    ml_maker_thread(s->m, 0, 4001, text(s, "autograd"));
-    ml_maker_thread(s->m, 1, 4010, text(s, "loader"));
-    s->heap = ml_maker_space(s->m, 0, cpu, MEMLEDGER_BLOCK, text(s, "malloc"));
-    s->driver = ml_maker_space(s->m, 0, gpu, MEMLEDGER_DRIVER, text(s, "cuMemAlloc"));
-    s->segments = ml_maker_space(s->m, 0, gpu, MEMLEDGER_POOL, text(s, "caching"));
-    s->blocks = ml_maker_space(s->m, 0, gpu, MEMLEDGER_BLOCK, text(s, "tensor"));
-    s->child_heap = ml_maker_space(s->m, 1, cpu, MEMLEDGER_BLOCK, text(s, "malloc"));
-}
+#include "trace_scene.h"
 
 /* One training step: weights that stay, what forward and backward need. */
 static void training_step(struct scene *s, uint64_t batch)
@@ -505,7 +429,8 @@ int main(int argc, char **argv)
         write_one(directory, "train-cut.mled", "python3 train.py --batch 32", 16, true) < 0 ||
         write_run(directory, "gpu.mled", "python3 train.py --device cuda", gpu_run) < 0 ||
         write_run(directory, "python.mled", "python3 train.py --device cuda", python_run) < 0 ||
-        write_run(directory, "modules.mled", "python3 gpt.py", network_run) < 0)
+        write_run(directory, "modules.mled", "python3 gpt.py", network_run) < 0 ||
+        ml_write_gpt(directory) < 0)
         return 1;
     return 0;
 }

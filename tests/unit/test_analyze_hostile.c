@@ -8,8 +8,12 @@
 #include "cuda_spaces.h"
 #include "events.h"
 #include "events_report.h"
+#include "breakdown.h"
+#include "breakdown_report.h"
 #include "ledger.h"
 #include "ledger_report.h"
+#include "module_tree.h"
+#include "module_tree_report.h"
 #include "stats.h"
 #include "stats_report.h"
 #include "summary.h"
@@ -187,20 +191,59 @@ static int print(void *ctx, const struct ml_event_view *view)
     return ml_event_text(view, &(struct ml_style){0}, 18, ctx);
 }
 
-static void report_ledger(const struct ml_trace *trace, enum ml_ledger_at at, struct ml_buf *out)
+static void report_ledger(const struct ml_trace *trace, enum ml_at_kind at, struct ml_buf *out)
 {
     const struct ml_style style = {.width = 100};
     struct ml_error err = {0};
     struct ml_ledger ledger;
 
-    assert_int_equal(ml_ledger(trace, &(struct ml_ledger_opts){.at = at, .time_ns = 7000, .top = 5},
-                               &ledger, &err),
-                     0);
+    assert_int_equal(
+        ml_ledger(trace, &(struct ml_ledger_opts){.at = {.kind = at, .time_ns = 7000}, .top = 5},
+                  &ledger, &err),
+        0);
     assert_int_equal(ledger.devices.len, 1);
     assert_int_equal(ledger.devices.items[0].balanced, ledger.devices.items[0].sampled);
     assert_int_equal(ml_ledger_text(&ledger, "f", &style, out), 0);
     assert_int_equal(ml_ledger_json(&ledger, "f", out), 0);
     ml_ledger_release(&ledger);
+}
+
+/* Three reports on one instant: each adds up to what is live then. */
+static void report_modules(const struct ml_trace *trace, struct ml_buf *out)
+{
+    const struct ml_style style = {.width = 100};
+    const struct ml_at instants[] = {
+        {.kind = ML_AT_PEAK}, {.kind = ML_AT_END}, {.kind = ML_AT_TIME, .time_ns = 7000}};
+    struct ml_breakdown_opts opts = {.top = 3};
+    struct ml_error err = {0};
+
+    assert_int_equal(ml_breakdown_parse("module,category,label,scope,class,phase,thread,stack,"
+                                        "device,space,process",
+                                        &opts, &err),
+                     0);
+    for (size_t i = 0; i < ML_ARRAY_SIZE(instants); i++) {
+        struct ml_tree_opts tree_opts = {.snapshot.at = instants[i], .min_percent = 5};
+        struct ml_breakdown breakdown;
+        struct ml_module_tree tree;
+        struct ml_layers layers;
+        uint64_t bytes = 0;
+
+        opts.snapshot.at = instants[i];
+        assert_int_equal(ml_breakdown(trace, &opts, &breakdown, &err), 0);
+        for (size_t g = 0; g < breakdown.groups.len; g++)
+            bytes += breakdown.groups.items[g].bytes;
+        assert_int_equal(bytes + breakdown.rest.bytes, breakdown.at.bytes);
+        assert_int_equal(ml_breakdown_text(&breakdown, "f", &style, out), 0);
+        assert_int_equal(ml_module_tree(trace, &tree_opts, &tree, &err), 0);
+        assert_int_equal(tree.all.bytes, breakdown.at.bytes);
+        assert_int_equal(ml_module_tree_text(&tree, "f", &style, out), 0);
+        assert_int_equal(ml_layers(trace, &tree_opts.snapshot, &layers, &err), 0);
+        assert_int_equal(layers.all.bytes, breakdown.at.bytes);
+        assert_int_equal(ml_layers_text(&layers, "f", &style, out), 0);
+        ml_breakdown_release(&breakdown);
+        ml_module_tree_release(&tree);
+        ml_layers_release(&layers);
+    }
 }
 
 static void report_all(const struct ml_trace *trace)
@@ -225,9 +268,10 @@ static void report_all(const struct ml_trace *trace)
     assert_int_equal(
         ml_events(trace, &(struct ml_events_opts){.to_ns = UINT64_MAX}, print, &out, NULL, &err),
         0);
-    report_ledger(trace, ML_LEDGER_PEAK, &out);
-    report_ledger(trace, ML_LEDGER_END, &out);
-    report_ledger(trace, ML_LEDGER_TIME, &out);
+    report_ledger(trace, ML_AT_PEAK, &out);
+    report_ledger(trace, ML_AT_END, &out);
+    report_ledger(trace, ML_AT_TIME, &out);
+    report_modules(trace, &out);
     ml_summary_release(&summary);
     ml_stats_release(&stats);
     ml_timeline_release(&timeline);

@@ -59,9 +59,9 @@ static struct ml_ledger book_with(struct fixture *f, struct ml_ledger_opts opts)
     return ledger;
 }
 
-static struct ml_ledger book_at(struct fixture *f, enum ml_ledger_at at, uint64_t time_ns)
+static struct ml_ledger book_at(struct fixture *f, enum ml_at_kind at, uint64_t time_ns)
 {
-    return book_with(f, (struct ml_ledger_opts){.at = at, .time_ns = time_ns, .top = 10});
+    return book_with(f, (struct ml_ledger_opts){.at = {.kind = at, .time_ns = time_ns}, .top = 10});
 }
 
 /* "blocks/parameter"; NULL where there is none. */
@@ -134,7 +134,7 @@ static void every_byte_is_entered_once(void **state)
     fixture_label(&f, tensors, 0x10000, "w", MEMLEDGER_PARAMETER);
     fixture_alloc(&f, tensors, 0x10400, 0x100);
     sample(&f, ML_SAMPLE_INSIDE, 600 * MIB);
-    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
     assert_entry(&ledger, "context", 500 * MIB);
     assert_entry(&ledger, "kernels and modules", 90 * MIB);
     assert_entry(&ledger, "limits: stacks, heap, printf", 11);
@@ -172,7 +172,7 @@ static void slack_is_split_where_segments_are_known(void **state)
     fixture_alloc(&f, segments, 0x30000, 0x500);
     fixture_alloc(&f, memory, 0x40000, 0x10);
     sample(&f, 0, 0x1510);
-    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
     assert_entry(&ledger, "blocks", 0x1500);
     assert_entry(&ledger, "blocks/pool slack", 0x1300);
     assert_entry(&ledger, "blocks/pool slack/free inside segments", 0xa00 + 0x500);
@@ -197,7 +197,7 @@ static void a_block_may_lie_across_allocations(void **state)
     fixture_alloc(&f, tensors, 0x10800, 0x1000);
     fixture_alloc(&f, tensors, 0x12800, 0x900); /* begins in the gap */
     sample(&f, 0, 0x3000);
-    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
     assert_entry(&ledger, "blocks", 0x3000);
     assert_entry(&ledger, "blocks/without a category", 0x1100);
     assert_entry(&ledger, "blocks/slack", 0x1f00);
@@ -220,7 +220,7 @@ static void blocks_over_each_other_count_once(void **state)
     fixture_alloc(&f, inner, 0x10400, 0x800);
     fixture_label(&f, inner, 0x10400, "i", MEMLEDGER_INPUT);
     sample(&f, 0, 0x1000);
-    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
     assert_entry(&ledger, "blocks/buffer", 0x800);
     assert_entry(&ledger, "blocks/input", 0x400);
     assert_entry(&ledger, "blocks/slack", 0x400);
@@ -242,7 +242,7 @@ static void stream_ordered_blocks_lie_in_their_pools(void **state)
     fixture_alloc(&f, tensors, 0x80100, 0x300);
     fixture_label(&f, tensors, 0x80100, "x", MEMLEDGER_ACTIVATION);
     sample(&f, 0, 0x4000);
-    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
     assert_entry(&ledger, "stream-ordered pools", 0x4000);
     assert_entry(&ledger, "stream-ordered pools/without a category", 0x1000);
     assert_entry(&ledger, "stream-ordered pools/activation", 0x300);
@@ -262,7 +262,7 @@ static void pools_smaller_than_their_blocks_are_not_hidden(void **state)
     fixture_alloc(&f, driver_space(&f, ML_CUDA_POOLS), 1, 100);
     fixture_alloc(&f, async, 0x70000, 150);
     sample(&f, 0, 100);
-    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
     assert_entry(&ledger, "stream-ordered pools", 100);
     assert_entry(&ledger, "stream-ordered pools/pool slack", -50);
     assert_balanced(&ledger, 0);
@@ -288,7 +288,7 @@ static void without_categories_scopes_stand_in_their_place(void **state)
         &f, (struct ml_event){
                 .kind = ML_ALLOC, .space = tensors, .scope = net, .addr = 0x10100, .size = 0x200});
     sample(&f, 0, 0x1000);
-    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
     assert_entry(&ledger, "blocks/net", 0x300); /* the operator says less than what is around it */
     assert_entry(&ledger, "blocks/slack", 0xd00);
     assert_none(&ledger, "blocks/without a category");
@@ -310,7 +310,7 @@ static void a_module_gives_categories(void **state)
         &f, (struct ml_event){
                 .kind = ML_ALLOC, .space = tensors, .scope = net, .addr = 0x10000, .size = 0x100});
     sample(&f, 0, 0x1000);
-    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
     assert_entry(&ledger, "blocks/activation", 0x100);
     assert_entry(&ledger, "blocks/activation/net", 0x100);
     assert_balanced(&ledger, 0);
@@ -355,7 +355,7 @@ static void names_given_later_count(void **state)
     sample(&f, 0, 0x1000);
     fixture_label(&f, tensors, 0x10000, "w", MEMLEDGER_PARAMETER);
     fixture_free(&f, tensors, 0x10000);
-    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
     assert_entry(&ledger, "blocks/parameter/w", 0x100);
     ml_ledger_release(&ledger);
 }
@@ -373,7 +373,7 @@ static void reported_blocks_stand_for_unrecorded_calls(void **state)
     fixture_alloc(&f, blocks, 0x10000, 0x100);
     fixture_alloc(&f, blocks, 0x90000, 0x200);
     sample(&f, 0, 0x2000);
-    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
     assert_entry(&ledger, "reported by the program", 0x1200);
     assert_entry(&ledger, "reported by the program/without a category", 0x300);
     assert_entry(&ledger, "reported by the program/pool slack", 0xf00);
@@ -390,7 +390,7 @@ static void more_in_the_book_than_used_is_told(void **state)
     (void)state;
     fixture_alloc(&f, driver_space(&f, ML_CUDA_CONTEXT), 1, 300);
     sample(&f, 0, 200);
-    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
     assert_balanced(&ledger, -100);
     assert_true(ledger.devices.items[0].unexplained_percent < -49.9);
     ml_ledger_release(&ledger);
@@ -412,7 +412,7 @@ static void several_processes_have_pages_of_their_own(void **state)
                   0x2000);
     fixture_alloc(&f, tensors, 0x10000, 0x100); /* in the second's memory, not the first's */
     sample(&f, 0, 300 + 0x3000 + 5);
-    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
     assert_entry(&ledger, "process 100: program", 300 + 0x1000);
     assert_entry(&ledger, "process 100: program/context", 300);
     assert_entry(&ledger, "process 100: program/driver allocations", 0x1000);
@@ -433,7 +433,7 @@ static void what_ended_processes_had_is_gone(void **state)
     fixture_alloc(&f, space_on(&f, second, "cuda:0", MEMLEDGER_DRIVER, ML_CUDA_CONTEXT), 1, 400);
     end_process(&f, second);
     sample(&f, 0, 310);
-    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
     assert_entry(&ledger, "context", 300);
     assert_balanced(&ledger, 10);
     ml_ledger_release(&ledger);
@@ -449,7 +449,7 @@ static void other_processes_are_as_the_driver_says(void **state)
     fixture_alloc(&f, driver_space(&f, ML_CUDA_CONTEXT), 1, 3 * MIB);
     sample_on(&f, "cuda:0", ML_SAMPLE_BY_PROCESS, 0);
     sample_on(&f, "cuda:0", KNOWN | ML_SAMPLE_BY_PROCESS | 1 << ML_SAMPLE_PROCESS_SHIFT, 60 * MIB);
-    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
     assert_entry(&ledger, "other processes", 7 * MIB);
     assert_none(&ledger, "used before the run began");
     assert_true(ledger.devices.items[0].others_known);
@@ -467,7 +467,7 @@ static void a_figure_with_the_reserve_needs_the_first_sample(void **state)
     sample(&f, ML_SAMPLE_BY_PROCESS, 600 * MIB);
     fixture_alloc(&f, driver_space(&f, ML_CUDA_CONTEXT), 1, 3 * MIB);
     sample(&f, 0, 603 * MIB);
-    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
     assert_entry(&ledger, "used before the run began", 600 * MIB);
     assert_none(&ledger, "other processes");
     assert_balanced(&ledger, 0);
@@ -482,7 +482,7 @@ static void a_first_sample_after_the_first_entry_tells_nothing_of_others(void **
     (void)state;
     fixture_alloc(&f, driver_space(&f, ML_CUDA_CONTEXT), 1, 3);
     sample(&f, 0, 60);
-    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
     assert_none(&ledger, "used before the run began");
     assert_false(ledger.devices.items[0].others_known);
     assert_balanced(&ledger, 57);
@@ -499,7 +499,7 @@ static struct ml_ledger managed_book(uint64_t managed, uint64_t used)
     fixture_alloc(&f, space_on(&f, 0, ML_CUDA_MANAGED_DEVICE, MEMLEDGER_DRIVER, ML_CUDA_MANAGED),
                   0x10000, managed);
     sample(&f, 0, used);
-    return book_at(&f, ML_LEDGER_PEAK, 0);
+    return book_at(&f, ML_AT_PEAK, 0);
 }
 
 static void managed_memory_takes_the_remainder_up_to_its_size(void **state)
@@ -537,7 +537,7 @@ static void without_managed_memory_nothing_is_inferred(void **state)
 /* ---- The instant ------------------------------------------------------- */
 
 /* Time of the sample that was chosen, and what was in the book then. */
-static void assert_instant(struct fixture *f, enum ml_ledger_at at, uint64_t time_ns,
+static void assert_instant(struct fixture *f, enum ml_at_kind at, uint64_t time_ns,
                            uint64_t expected_ns, int64_t explained)
 {
     struct ml_ledger ledger = book_at(f, at, time_ns);
@@ -571,7 +571,7 @@ static void the_peak_is_the_first_of_the_highest(void **state)
     struct fixture f = steps(0, 0);
 
     (void)state;
-    assert_instant(&f, ML_LEDGER_PEAK, 0, 30, 150);
+    assert_instant(&f, ML_AT_PEAK, 0, 30, 150);
 }
 
 static void the_peak_is_rather_read_inside(void **state)
@@ -579,9 +579,9 @@ static void the_peak_is_rather_read_inside(void **state)
     struct fixture f = steps(0, ML_SAMPLE_INSIDE);
 
     (void)state;
-    assert_instant(&f, ML_LEDGER_PEAK, 0, 50, 157);
+    assert_instant(&f, ML_AT_PEAK, 0, 50, 157);
     f = steps(ML_SAMPLE_INSIDE, ML_SAMPLE_INSIDE);
-    assert_instant(&f, ML_LEDGER_PEAK, 0, 30, 150);
+    assert_instant(&f, ML_AT_PEAK, 0, 30, 150);
 }
 
 static void the_end_is_the_last_word_of_the_program(void **state)
@@ -589,11 +589,11 @@ static void the_end_is_the_last_word_of_the_program(void **state)
     struct fixture f = steps(ML_SAMPLE_INSIDE | ML_SAMPLE_LAST, ML_SAMPLE_INSIDE);
 
     (void)state;
-    assert_instant(&f, ML_LEDGER_END, 0, 30, 150);
+    assert_instant(&f, ML_AT_END, 0, 30, 150);
     f = steps(ML_SAMPLE_INSIDE, ML_SAMPLE_INSIDE);
-    assert_instant(&f, ML_LEDGER_END, 0, 50, 157);
+    assert_instant(&f, ML_AT_END, 0, 50, 157);
     f = steps(0, 0);
-    assert_instant(&f, ML_LEDGER_END, 0, 70, 57); /* not 90: the process has ended */
+    assert_instant(&f, ML_AT_END, 0, 70, 57); /* not 90: the process has ended */
 }
 
 static void a_process_that_never_ended_has_the_last_sample(void **state)
@@ -608,7 +608,7 @@ static void a_process_that_never_ended_has_the_last_sample(void **state)
     sample(&f, 0, 130);
     end_process(&f, 0);
     sample(&f, 0, 30); /* at 40 */
-    assert_instant(&f, ML_LEDGER_END, 0, 40, 30);
+    assert_instant(&f, ML_AT_END, 0, 40, 30);
 }
 
 static void a_time_means_the_last_sample_before_it(void **state)
@@ -616,9 +616,9 @@ static void a_time_means_the_last_sample_before_it(void **state)
     struct fixture f = steps(0, 0);
 
     (void)state;
-    assert_instant(&f, ML_LEDGER_TIME, 49, 30, 150);
+    assert_instant(&f, ML_AT_TIME, 49, 30, 150);
     f = steps(0, 0);
-    assert_instant(&f, ML_LEDGER_TIME, 50, 50, 157);
+    assert_instant(&f, ML_AT_TIME, 50, 50, 157);
 }
 
 /* 100 bytes at 0, the last word at 10, `used` at 20, the end at 30. */
@@ -636,7 +636,7 @@ static struct fixture leaving(uint64_t used)
 static void assert_time(struct fixture *f, uint64_t time_ns, bool sampled, int64_t explained,
                         uint64_t ended_ns)
 {
-    struct ml_ledger ledger = book_at(f, ML_LEDGER_TIME, time_ns);
+    struct ml_ledger ledger = book_at(f, ML_AT_TIME, time_ns);
 
     assert_int_equal(ledger.devices.items[0].sampled, sampled);
     assert_int_equal(ledger.devices.items[0].book.bytes, explained);
@@ -663,7 +663,7 @@ static void after_the_end_the_book_is_empty(void **state)
 static void a_time_after_the_run_is_told(void **state)
 {
     struct fixture f = leaving(5);
-    struct ml_ledger ledger = book_at(&f, ML_LEDGER_TIME, 1000);
+    struct ml_ledger ledger = book_at(&f, ML_AT_TIME, 1000);
 
     (void)state;
     assert_int_equal(ledger.run_ended_ns, 30);
@@ -690,7 +690,7 @@ static struct fixture within_a_call(uint64_t used)
 
 static void assert_between(struct fixture f, uint64_t time_ns, uint64_t expected_ns)
 {
-    struct ml_ledger ledger = book_at(&f, ML_LEDGER_TIME, time_ns);
+    struct ml_ledger ledger = book_at(&f, ML_AT_TIME, time_ns);
 
     assert_int_equal(ledger.devices.items[0].between_ns, expected_ns);
     ml_ledger_release(&ledger);
@@ -716,7 +716,7 @@ static void at_the_same_time_the_one_inside_counts(void **state)
     sample(&f, ML_SAMPLE_INSIDE, 100);
     f.time_ns = 10;
     sample(&f, 0, 999);
-    ledger = book_at(&f, ML_LEDGER_TIME, 10);
+    ledger = book_at(&f, ML_AT_TIME, 10);
     assert_balanced(&ledger, 0);
     ml_ledger_release(&ledger);
 }
@@ -724,11 +724,10 @@ static void at_the_same_time_the_one_inside_counts(void **state)
 static void without_samples_no_remainder_is_claimed(void **state)
 {
     static const struct {
-        enum ml_ledger_at at;
+        enum ml_at_kind at;
         uint64_t time_ns, expected_ns;
         int64_t bytes;
-    } cases[] = {
-        {ML_LEDGER_PEAK, 0, 10, 150}, {ML_LEDGER_END, 0, 30, 50}, {ML_LEDGER_TIME, 5, 5, 100}};
+    } cases[] = {{ML_AT_PEAK, 0, 10, 150}, {ML_AT_END, 0, 30, 50}, {ML_AT_TIME, 5, 5, 100}};
 
     (void)state;
     for (size_t i = 0; i < ML_ARRAY_SIZE(cases); i++) {
@@ -753,7 +752,7 @@ static void without_samples_no_remainder_is_claimed(void **state)
 static void a_time_before_all_samples_has_none(void **state)
 {
     struct fixture f = steps(0, 0);
-    struct ml_ledger ledger = book_at(&f, ML_LEDGER_TIME, 5);
+    struct ml_ledger ledger = book_at(&f, ML_AT_TIME, 5);
 
     (void)state;
     assert_false(ledger.devices.items[0].sampled);
@@ -779,7 +778,7 @@ static struct fixture reports(uint64_t bits, uint32_t *ret_memory, uint32_t *ret
     return f;
 }
 
-static void assert_moment(struct fixture *f, enum ml_ledger_at at, uint64_t time_ns,
+static void assert_moment(struct fixture *f, enum ml_at_kind at, uint64_t time_ns,
                           uint64_t sample_ns, uint64_t at_ns, int64_t blocks)
 {
     struct ml_ledger ledger = book_at(f, at, time_ns);
@@ -801,9 +800,9 @@ static void the_peak_is_opened_where_most_blocks_are_reported(void **state)
     (void)state;
     sample(&f, ML_SAMPLE_INSIDE, 0x1000); /* the same: the figure holds */
     fixture_alloc(&f, tensors, 0x10200, 0x380);
-    assert_moment(&f, ML_LEDGER_PEAK, 0, 10, 60, 0x480);
+    assert_moment(&f, ML_AT_PEAK, 0, 10, 60, 0x480);
     f = reports(ML_SAMPLE_INSIDE, &memory, &tensors);
-    assert_moment(&f, ML_LEDGER_PEAK, 0, 10, 30, 0x400);
+    assert_moment(&f, ML_AT_PEAK, 0, 10, 30, 0x400);
 }
 
 /* At 10 and at 60, with a driver's call between them. */
@@ -817,7 +816,7 @@ static void of_equal_peaks_the_one_with_most_blocks_counts(void **state)
         fixture_alloc(&f, memory, 0x30000, 0);
         sample(&f, ML_SAMPLE_INSIDE, 0x1000);
         fixture_alloc(&f, tensors, 0x10200, more ? 0x380 : 0x200); /* at 70 */
-        assert_moment(&f, ML_LEDGER_PEAK, 0, more ? 60 : 10, more ? 70 : 30, more ? 0x480 : 0x400);
+        assert_moment(&f, ML_AT_PEAK, 0, more ? 60 : 10, more ? 70 : 30, more ? 0x480 : 0x400);
     }
 }
 
@@ -839,7 +838,7 @@ static void a_figure_holds_until_the_driver_gives_or_takes(void **state)
         else
             end_process(&f, 0);
         fixture_alloc(&f, tensors, 0x10200, 0x600);
-        assert_moment(&f, ML_LEDGER_PEAK, 0, 10, 30, 0x400);
+        assert_moment(&f, ML_AT_PEAK, 0, 10, 30, 0x400);
     }
 }
 
@@ -853,7 +852,7 @@ static void what_happens_on_another_device_ends_nothing(void **state)
     fixture_alloc(&f, space_on(&f, 0, "cuda:1", MEMLEDGER_DRIVER, ML_CUDA_MEMORY), 1, 5);
     sample_on(&f, "cuda:1", KNOWN, 5);
     fixture_alloc(&f, tensors, 0x10200, 0x600);
-    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
     assert_int_equal(ledger.devices.items[0].at_ns, 70);
     assert_int_equal(ledger.devices.items[1].at_ns, 60);
     ml_ledger_release(&ledger);
@@ -866,13 +865,13 @@ static void the_end_has_what_is_left(void **state)
 
     (void)state;
     end_process(&f, 0);
-    assert_moment(&f, ML_LEDGER_END, 0, 10, 40, 0x100);
+    assert_moment(&f, ML_AT_END, 0, 10, 40, 0x100);
     f = reports(ML_SAMPLE_INSIDE | ML_SAMPLE_LAST, &memory,
                 &tensors); /* all after it is the exit's doing */
     end_process(&f, 0);
-    assert_moment(&f, ML_LEDGER_END, 0, 10, 10, 0);
+    assert_moment(&f, ML_AT_END, 0, 10, 10, 0);
     f = reports(0, &memory, &tensors);
-    assert_moment(&f, ML_LEDGER_END, 0, 10, 40, 0x100);
+    assert_moment(&f, ML_AT_END, 0, 10, 40, 0x100);
 }
 
 static void a_time_is_itself_while_the_figure_holds(void **state)
@@ -881,12 +880,12 @@ static void a_time_is_itself_while_the_figure_holds(void **state)
     struct fixture f = reports(0, &memory, &tensors);
 
     (void)state;
-    assert_moment(&f, ML_LEDGER_TIME, 35, 10, 35, 0x400);
+    assert_moment(&f, ML_AT_TIME, 35, 10, 35, 0x400);
     f = reports(0, &memory, &tensors);
     fixture_alloc(&f, driver_space(&f, ML_CUDA_CONTEXT), 1, 5); /* at 50 */
-    assert_moment(&f, ML_LEDGER_TIME, 55, 10, 40, 0x100);
+    assert_moment(&f, ML_AT_TIME, 55, 10, 40, 0x100);
     f = reports(0, &memory, &tensors);
-    assert_moment(&f, ML_LEDGER_TIME, 1000, 10, 40, 0x100); /* the trace has no more */
+    assert_moment(&f, ML_AT_TIME, 1000, 10, 40, 0x100); /* the trace has no more */
 }
 
 static void without_samples_the_peak_waits_for_its_blocks_too(void **state)
@@ -900,7 +899,7 @@ static void without_samples_the_peak_waits_for_its_blocks_too(void **state)
     fixture_alloc(&f, memory, 0x10000, 0x1000);
     fixture_alloc(&f, tensors, 0x10000, 0x100);
     fixture_free(&f, memory, 0x10000);
-    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
     assert_false(ledger.devices.items[0].sampled);
     assert_int_equal(ledger.devices.items[0].at_ns, 10);
     assert_entry(&ledger, "blocks/slack", 0xf00);
@@ -918,7 +917,7 @@ static void without_driver_calls_the_book_is_opened_at_the_sample(void **state)
     fixture_alloc(&f, tensors, 0x10000, 0x100);
     sample(&f, 0, 0x100);
     fixture_alloc(&f, tensors, 0x20000, 0x100);
-    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
     assert_int_equal(ledger.devices.items[0].at_ns, 10);
     assert_balanced(&ledger, 0);
     ml_ledger_release(&ledger);
@@ -937,7 +936,7 @@ static void the_end_of_several_is_the_last_ones(void **state)
     sample(&f, ML_SAMPLE_INSIDE | ML_SAMPLE_LAST, 130); /* at 20 */
     end_process(&f, 0);
     sample(&f, ML_SAMPLE_INSIDE, 30); /* at 40 */
-    assert_instant(&f, ML_LEDGER_END, 0, 40, 30);
+    assert_instant(&f, ML_AT_END, 0, 40, 30);
 }
 
 /* ---- The host ---------------------------------------------------------- */
@@ -994,7 +993,7 @@ static void the_host_at_the_end_has_only_who_is_left(void **state)
     resident(&f, second, 0, 800);
     end_process(&f, second);
     resident(&f, same, 0, 70);
-    ledger = book_with(&f, (struct ml_ledger_opts){.at = ML_LEDGER_END, .device = "cpu"});
+    ledger = book_with(&f, (struct ml_ledger_opts){.at = {.kind = ML_AT_END}, .device = "cpu"});
     assert_int_equal(ledger.devices.items[0].used_bytes, 70);
     assert_balanced(&ledger, 70);
     ml_ledger_release(&ledger);
@@ -1014,7 +1013,7 @@ static void used_devices_are_listed_in_order(void **state)
     sample_on(&f, "cuda:1", KNOWN, 1);
     sample_on(&f, "cuda:2", KNOWN, 21);
     sample_on(&f, "cuda:10", KNOWN, 12);
-    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
     assert_int_equal(ledger.devices.len, 2); /* cuda:1 was only watched */
     assert_string_equal(ledger.devices.items[0].name, "cuda:2");
     assert_int_equal(ledger.devices.items[0].unexplained_bytes, 1);
@@ -1052,7 +1051,7 @@ static void devices_with_a_context_alone_are_left_out(void **state)
     fixture_alloc(&f, driver_space(&f, ML_CUDA_CONTEXT), 1, 3);
     fixture_alloc(&f, space_on(&f, 0, "cuda:1", MEMLEDGER_DRIVER, ML_CUDA_CONTEXT), 1, 3);
     fixture_alloc(&f, space_on(&f, 0, "cuda:1", MEMLEDGER_DRIVER, ML_CUDA_MEMORY), 1, 3);
-    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
     assert_int_equal(ledger.devices.len, 1);
     assert_string_equal(ledger.devices.items[0].name, "cuda:1");
     assert_int_equal(ledger.bare_devices, 1);
@@ -1068,7 +1067,7 @@ static void watched_devices_are_listed_when_none_is_used(void **state)
     sample_on(&f, "cuda:1", KNOWN, 7);
     sample_on(&f, "cpu", KNOWN, 7);
     sample_on(&f, "cuda:0", KNOWN, 7);
-    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
     assert_int_equal(ledger.devices.len, 2);
     assert_string_equal(ledger.devices.items[0].name, "cuda:0");
     ml_ledger_release(&ledger);

@@ -8,6 +8,8 @@
 #include <errno.h>
 
 #include "cuda_spaces.h"
+#include "breakdown.h"
+#include "breakdown_report.h"
 #include "compare.h"
 #include "compare_report.h"
 #include "events.h"
@@ -15,9 +17,12 @@
 #include "fail_nth.h"
 #include "ledger.h"
 #include "ledger_report.h"
+#include "module_tree.h"
+#include "module_tree_report.h"
 #include "sample_curves.h"
 #include "stats.h"
 #include "stats_report.h"
+#include "steps_report.h"
 #include "summary.h"
 #include "summary_report.h"
 #include "svg_plot.h"
@@ -55,6 +60,68 @@ static int run_stats(const struct ml_trace *trace)
     if (r == 0)
         r = ml_stats_json(&s, "f", &out);
     ml_stats_release(&s);
+    ml_buf_release(&out);
+    return r;
+}
+
+/* Everything that is told of one instant. */
+static int run_modules(const struct ml_trace *trace)
+{
+    struct ml_breakdown_opts opts = {.top = 2};
+    struct ml_breakdown breakdown = {0};
+    struct ml_module_tree tree = {0};
+    struct ml_layers layers = {0};
+    struct ml_error err = {0};
+    struct ml_buf out;
+    int r = ml_breakdown_parse("module,category,label,scope,class,phase,thread,stack,device,space,"
+                               "process",
+                               &opts, &err);
+
+    ml_buf_init(&out);
+    if (r == 0)
+        r = ml_breakdown(trace, &opts, &breakdown, &err);
+    if (r == 0)
+        r = ml_breakdown_text(&breakdown, "f", &style, &out);
+    if (r == 0)
+        r = ml_breakdown_json(&breakdown, "f", &out);
+    if (r == 0)
+        r = ml_breakdown_csv(&breakdown, &out);
+    if (r == 0)
+        r = ml_module_tree(trace, &(struct ml_tree_opts){.min_percent = 10}, &tree, &err);
+    if (r == 0)
+        r = ml_module_tree_text(&tree, "f", &style, &out);
+    if (r == 0)
+        r = ml_module_tree_json(&tree, "f", &out);
+    if (r == 0)
+        r = ml_layers(trace, &opts.snapshot, &layers, &err);
+    if (r == 0)
+        r = ml_layers_text(&layers, "f", &style, &out);
+    if (r == 0)
+        r = ml_layers_json(&layers, "f", &out);
+    if (r == 0)
+        r = ml_layers_csv(&layers, &out);
+    ml_breakdown_release(&breakdown);
+    ml_module_tree_release(&tree);
+    ml_layers_release(&layers);
+    ml_buf_release(&out);
+    return r;
+}
+
+static int run_steps(const struct ml_trace *trace)
+{
+    struct ml_error err = {0};
+    struct ml_summary s;
+    struct ml_buf out;
+    int r = ml_summarize(trace, &(struct ml_summary_opts){.top = 0}, &s, &err);
+
+    ml_buf_init(&out);
+    if (r == 0)
+        r = ml_steps_text(&s, "f", &style, &out);
+    if (r == 0)
+        r = ml_steps_json(&s, "f", &out);
+    if (r == 0)
+        r = ml_steps_csv(&s.steps, &out);
+    ml_summary_release(&s);
     ml_buf_release(&out);
     return r;
 }
@@ -170,6 +237,30 @@ static void add_gpu(struct fixture *f, uint32_t scope)
     fixture_event(f, (struct ml_event){.kind = ML_SAMPLE, .args = {gpu, 7, 9000, 10, 10000}});
 }
 
+/* Modules, labels that name them, and a step. */
+static void add_model(struct fixture *f)
+{
+    uint32_t class_name = ml_maker_string(f->maker, "Linear");
+    uint32_t model = ml_maker_class_scope(f->maker, 0, MEMLEDGER_SCOPE_MODULE,
+                                          ml_maker_string(f->maker, "GPT"), class_name);
+    uint32_t fc = ml_maker_class_scope(f->maker, model, MEMLEDGER_SCOPE_MODULE,
+                                       ml_maker_string(f->maker, "fc"), class_name);
+    uint32_t stack = ml_maker_stack(f->maker, 0, ml_maker_frame(f->maker, -1, 0x77));
+
+    fixture_event(f, (struct ml_event){.kind = ML_MARK, .args = {MEMLEDGER_MARK_STEP, 0}});
+    for (uint64_t i = 0; i < 8; i++) {
+        uint64_t addr = 4096 * (300 + i);
+
+        fixture_event(f, (struct ml_event){.kind = ML_ALLOC,
+                                           .space = f->block,
+                                           .scope = i % 2 ? fc : model,
+                                           .stack = i % 3 ? stack : 0,
+                                           .addr = addr,
+                                           .size = 100});
+        fixture_label(f, f->block, addr, i % 4 ? "fc.weight" : "w", MEMLEDGER_PARAMETER);
+    }
+}
+
 static void add_mark(struct fixture *f, uint64_t kind, uint64_t number, const char *name)
 {
     fixture_event(f, (struct ml_event){.kind = ML_MARK,
@@ -202,6 +293,7 @@ static struct ml_trace *rich_trace(void)
         fixture_label(&f, f.block, 4096 * (i + 1), "x", (int)(i % 9));
     }
     add_gpu(&f, scope);
+    add_model(&f);
     fixture_free_range(&f, f.block, 4096 * 5 + 10, 8192);
     fixture_event(&f, (struct ml_event){.kind = ML_MOVE, .space = f.block, .addr = 4096 * 20});
     fixture_alloc(&f, f.block, 4096 * 200, 1);
@@ -269,12 +361,23 @@ static void ledger_survives(void **state)
     fail_each(run_ledger);
 }
 
+static void modules_and_steps_survive(void **state)
+{
+    (void)state;
+    fail_each(run_modules);
+    fail_each(run_steps);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(summary_survives), cmocka_unit_test(stats_survive),
-        cmocka_unit_test(events_survive),   cmocka_unit_test(plot_survives),
-        cmocka_unit_test(compare_survives), cmocka_unit_test(ledger_survives),
+        cmocka_unit_test(summary_survives),
+        cmocka_unit_test(stats_survive),
+        cmocka_unit_test(events_survive),
+        cmocka_unit_test(plot_survives),
+        cmocka_unit_test(compare_survives),
+        cmocka_unit_test(ledger_survives),
+        cmocka_unit_test(modules_and_steps_survive),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,21 @@
+/* breakdown_keys.h: a block's value of each key, as a number while blocks are added
+ * up and as a name in the end. Only the breakdown includes it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_BREAKDOWN_KEYS_H
+#define ML_ANALYZE_BREAKDOWN_KEYS_H
+
+#include "breakdown.h"
+#include "modules.h"
+
+/* @return the number, or -ENOMEM */
+int64_t ml_key_of(enum ml_key key, const struct ml_replay *replay, struct ml_modules *modules,
+                  const struct ml_block *block);
+
+/* The name of a number, "" for none; owned by the trace, the arena or nobody.
+ * @return NULL: out of memory */
+const char *ml_key_text(enum ml_key key, const struct ml_replay *replay,
+                        const struct ml_modules *modules, uint32_t number, struct ml_arena *arena);
+
+#endif

@@ -1,0 +1,263 @@
+/* instant.c: see instant.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "instant.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "memledger/memledger.h"
+
+struct moment {
+    uint64_t event, time_ns;
+};
+
+struct scan {
+    struct ml_replay replay;
+    const struct ml_at *at;
+    int64_t device; /* -1: all */
+    bool found;
+    struct moment moment;   /* the best so far */
+    uint64_t best_bytes;    /* live there, of a peak */
+    struct moment before;   /* the event before this one */
+    struct moment last_end; /* before a process ended; event 0: none has */
+    uint64_t ooms;
+    /* The steps of the trace, and the one that is looked for. */
+    bool has_steps, inside;
+    uint64_t first_step, last_step;
+    uint32_t process; /* whose steps they are */
+};
+
+static uint64_t live_bytes(const struct scan *s)
+{
+    if (s->device < 0)
+        return s->replay.bytes.live_bytes;
+    return (size_t)s->device < s->replay.devices.len
+               ? s->replay.devices.items[s->device].bytes.live_bytes
+               : 0;
+}
+
+static void choose(struct scan *s, struct moment moment)
+{
+    s->found = true;
+    s->moment = moment;
+}
+
+static void look_for_peak(struct scan *s, struct moment now)
+{
+    uint64_t bytes = live_bytes(s);
+
+    if (s->found && bytes <= s->best_bytes)
+        return;
+    s->best_bytes = bytes;
+    choose(s, now);
+}
+
+/* ---- Steps ------------------------------------------------------------- */
+
+static void count_step(struct scan *s, uint64_t number)
+{
+    s->first_step = s->has_steps ? ml_min_u64(s->first_step, number) : number;
+    s->last_step = s->has_steps ? ml_max_u64(s->last_step, number) : number;
+    s->has_steps = true;
+}
+
+/* Whether the process ever had any of what counts here. */
+static bool had_memory(const struct scan *s, uint32_t process)
+{
+    for (size_t i = 0; i < s->replay.spaces.len; i++) {
+        const struct ml_replay_space *space = &s->replay.spaces.items[i];
+
+        if (space->counted && space->allocations > 0 &&
+            s->replay.processes.items[space->process].number == process &&
+            (s->device < 0 || space->device == s->device))
+            return true;
+    }
+    return false;
+}
+
+/* Those of the process that marked first count, as in steps.h. */
+static void on_step(struct scan *s, const struct ml_event *event)
+{
+    uint32_t process = ml_trace_thread(s->replay.trace, event->thread)->process;
+
+    if (!s->has_steps)
+        s->process = process;
+    if (s->process != process)
+        return;
+    count_step(s, event->args[1]);
+    s->inside = !s->found && event->args[1] == s->at->number;
+}
+
+static void on_process_end(struct scan *s, uint32_t process)
+{
+    if (had_memory(s, process))
+        s->last_end = s->before;
+    if (s->has_steps && s->process == process)
+        s->inside = false;
+}
+
+/* ---- The pass ---------------------------------------------------------- */
+
+static bool is_here(const struct scan *s, uint32_t space)
+{
+    const struct ml_trace *trace = s->replay.trace;
+    uint32_t len;
+    const char *name = ml_trace_string(trace, ml_trace_space(trace, space)->device, &len);
+
+    return s->device < 0 || ml_intern_find(&s->replay.device_names, name, len) == s->device;
+}
+
+static void on_oom(struct scan *s, const struct ml_event *event, struct moment now)
+{
+    if (is_here(s, event->space) && ++s->ooms == s->at->number && s->at->kind == ML_AT_OOM)
+        choose(s, now);
+}
+
+static int on_event(struct scan *s, const struct ml_event *event)
+{
+    struct moment now = {s->replay.events + 1, event->time_ns};
+    int r;
+
+    if (event->kind == ML_MARK && event->args[0] == MEMLEDGER_MARK_STEP)
+        on_step(s, event);
+    else if (event->kind == ML_OOM)
+        on_oom(s, event, now);
+    else if (event->kind == ML_PROCESS_END)
+        on_process_end(s, (uint32_t)event->args[0]);
+    r = ml_replay_feed(&s->replay, event);
+    if (s->at->kind == ML_AT_PEAK || (s->at->kind == ML_AT_STEP && s->inside))
+        look_for_peak(s, now);
+    else if (s->at->kind == ML_AT_STEP_END && s->inside)
+        choose(s, now);
+    else if (s->at->kind == ML_AT_TIME && event->time_ns <= s->at->time_ns)
+        choose(s, now);
+    s->before = now;
+    return r;
+}
+
+static int read_all(struct scan *s, struct ml_error *err)
+{
+    const struct ml_event *events;
+    struct ml_cursor *cursor = NULL;
+    int n = 0, r = ml_cursor_open(s->replay.trace, 0, UINT64_MAX, &cursor, err);
+
+    while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0)
+        for (int i = 0; i < n && r == 0; i++)
+            r = on_event(s, &events[i]);
+    if (r == 0)
+        r = n;
+    else if (n > 0)
+        ml_error_set(err, r, "out of memory after %" PRIu64 " events", s->replay.events);
+    ml_cursor_free(cursor);
+    return r;
+}
+
+/* While there is something live nobody has ended; else before the last one did. */
+static struct moment end_of(const struct scan *s)
+{
+    return live_bytes(s) > 0 || s->last_end.event == 0 ? s->before : s->last_end;
+}
+
+/* ---- What was asked for ------------------------------------------------ */
+
+static int no_step(const struct scan *s, struct ml_error *err)
+{
+    if (!s->has_steps)
+        return ml_error_set(err, -ENOENT, ML_NO_STEPS);
+    if (s->first_step == s->last_step)
+        return ml_error_set(err, -ENOENT,
+                            "there is no step %" PRIu64 ": the trace has step %" PRIu64,
+                            s->at->number, s->first_step);
+    return ml_error_set(err, -ENOENT,
+                        "there is no step %" PRIu64 ": the trace has steps %" PRIu64 " to %" PRIu64,
+                        s->at->number, s->first_step, s->last_step);
+}
+
+static int no_oom(const struct scan *s, struct ml_error *err)
+{
+    if (s->ooms == 0)
+        return ml_error_set(err, -ENOENT,
+                            "no allocation was refused%s; 'peak' shows where most was live",
+                            s->device < 0 ? "" : " on this device");
+    return ml_error_set(err, -ENOENT,
+                        "there is no refusal %" PRIu64 ": the trace has %" PRIu64 ", 'oom:%" PRIu64
+                        "' is the last",
+                        s->at->number, s->ooms, s->ooms);
+}
+
+static int decide(struct scan *s, struct ml_error *err)
+{
+    switch (s->at->kind) {
+    case ML_AT_PEAK:
+        if (s->device < 0) /* as all reports have it */
+            s->moment = (struct moment){s->replay.peak_event, s->replay.bytes.peak_time_ns};
+        return 0;
+    case ML_AT_END: s->moment = end_of(s); return 0;
+    case ML_AT_TIME: s->moment.time_ns = s->at->time_ns; return 0;
+    case ML_AT_OOM: return s->found ? 0 : no_oom(s, err);
+    case ML_AT_STEP_END:
+    case ML_AT_STEP: return s->found ? 0 : no_step(s, err);
+    }
+    return -EINVAL;
+}
+
+static void fill(const struct scan *s, struct ml_instant *ret)
+{
+    uint64_t end_ns = ml_trace_info(s->replay.trace)->end_ns;
+
+    ret->event = s->moment.event;
+    ret->time_ns = ml_min_u64(s->moment.time_ns, end_ns);
+    ret->last_label_event = s->replay.last_label_event;
+    ret->ooms = s->ooms;
+    if (s->at->kind == ML_AT_TIME && s->at->time_ns > end_ns)
+        ret->run_ended_ns = end_ns;
+    ret->health = ml_health_of(&s->replay);
+}
+
+int ml_instant_find(const struct ml_trace *trace, const struct ml_at *at, const char *device,
+                    struct ml_instant *ret, struct ml_error *err)
+{
+    struct scan s = {.at = at};
+    int r = ml_replay_init(&s.replay, trace);
+
+    *ret = (struct ml_instant){.at = *at};
+    if (r < 0)
+        ml_error_set(err, r, "out of memory");
+    if (r == 0)
+        r = ml_instant_device(&s.replay, device, &s.device, err);
+    if (r == 0)
+        r = read_all(&s, err);
+    if (r == 0)
+        r = decide(&s, err);
+    if (r == 0)
+        fill(&s, ret);
+    ml_replay_release(&s.replay);
+    return r;
+}
+
+int ml_instant_device(const struct ml_replay *replay, const char *device, int64_t *ret,
+                      struct ml_error *err)
+{
+    char known[256] = "";
+    size_t used = 0;
+    uint32_t count = ml_intern_len(&replay->device_names);
+
+    *ret = -1;
+    if (!device)
+        return 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (ml_device_is(ml_intern_get(&replay->device_names, i, NULL), device)) {
+            *ret = i;
+            return 0;
+        }
+    for (uint32_t i = 0; i < count && used < sizeof(known); i++)
+        used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", used ? ", " : "",
+                                 ml_intern_get(&replay->device_names, i, NULL));
+    if (count == 0)
+        return ml_error_set(err, -ENODEV, "no memory was recorded in this trace, on any device");
+    return ml_error_set(err, -ENODEV, "there is no device '%s' in this trace; there is %s", device,
+                        known);
+}

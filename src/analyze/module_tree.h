@@ -1,0 +1,76 @@
+/* module_tree.h: what each module held at an instant, by category: as a tree, and as
+ * a list in the order in which the modules were first called.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_MODULE_TREE_H
+#define ML_ANALYZE_MODULE_TREE_H
+
+#include "snapshot.h"
+#include "vec.h"
+
+/* Bytes by category and together. */
+struct ml_holding {
+    uint64_t by_category[ML_CATEGORIES]; /* enum memledger_category */
+    uint64_t bytes, blocks;
+};
+
+/* The bytes of all categories that have no bit (1 << category) in `shown`. */
+uint64_t ml_holding_rest(const struct ml_holding *holding, unsigned shown);
+
+/* ---- The tree ---------------------------------------------------------- */
+
+struct ml_tree_opts {
+    struct ml_snapshot_opts snapshot;
+    size_t depth;       /* levels below the whole; 0: all */
+    double min_percent; /* smaller ones are one row together */
+};
+
+struct ml_tree_row {
+    const char *name;       /* what it adds to its parent's: "layers.3"; "" of several together */
+    const char *title;      /* "GPT > encoder.layers.3"; "" of blocks without a module */
+    const char *class_name; /* "" if not known */
+    size_t depth;           /* of the outermost modules 1 */
+    size_t folded;          /* so many small ones together; 0: a module */
+    size_t hidden;          /* modules below it that the depth cut off */
+    bool no_module;
+    struct ml_holding own; /* without the modules below it */
+    struct ml_holding all; /* with them */
+    double percent;        /* of all that is live */
+};
+
+struct ml_module_tree {
+    struct ml_snapshot at;
+    bool from_scopes;                /* the trace has no modules, its scopes are shown */
+    struct ml_holding all;           /* the sum of the rows of depth 1 */
+    ML_VEC(struct ml_tree_row) rows; /* each before those below it, most bytes first */
+};
+
+/* @ret    to be released, after a failure too
+ * @return 0 or negative errno */
+int ml_module_tree(const struct ml_trace *trace, const struct ml_tree_opts *opts,
+                   struct ml_module_tree *ret, struct ml_error *err);
+void ml_module_tree_release(struct ml_module_tree *tree);
+
+/* ---- The list ---------------------------------------------------------- */
+
+struct ml_layer {
+    const char *title;
+    const char *class_name; /* "" if not known */
+    bool no_module;
+    struct ml_holding own;
+    double percent;
+};
+
+struct ml_layers {
+    struct ml_snapshot at;
+    bool from_scopes;
+    struct ml_holding all;
+    ML_VEC(struct ml_layer) list; /* that hold anything, in order of the first call */
+};
+
+int ml_layers(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,
+              struct ml_layers *ret, struct ml_error *err);
+void ml_layers_release(struct ml_layers *layers);
+
+#endif

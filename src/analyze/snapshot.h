@@ -1,0 +1,44 @@
+/* snapshot.h: the live table at one instant, of one device or of all, and what a
+ * report on it begins with.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_SNAPSHOT_H
+#define ML_ANALYZE_SNAPSHOT_H
+
+#include "arena.h"
+#include "instant.h"
+#include "replay.h"
+
+struct ml_snapshot_opts {
+    struct ml_at at;
+    const char *device; /* "cuda:0", "0" for it, "cpu"; NULL: all */
+};
+
+struct ml_snapshot {
+    struct ml_arena arena; /* all strings of the report */
+    const char *command;   /* NULL: not recorded */
+    const char *host;
+    uint64_t start_wall_ns;
+    struct ml_instant instant;
+    const char *device; /* NULL: all */
+    int64_t device_index;
+    uint64_t bytes, blocks; /* live then, in counted spaces */
+};
+
+/* Reads the trace once to find the instant, once for categories where it has modules
+ * or phases, and once up to the instant.
+ * @ret_replay  frozen there; to be released, after a failure too, as is `ret`
+ * @return 0 or negative errno, see ml_instant_find */
+int ml_snapshot(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,
+                struct ml_snapshot *ret, struct ml_replay *ret_replay, struct ml_error *err);
+void ml_snapshot_release(struct ml_snapshot *snapshot);
+
+/* Visits the blocks: start with *cursor 0. @return NULL at the end */
+const struct ml_block *ml_snapshot_next(const struct ml_snapshot *snapshot,
+                                        const struct ml_replay *replay, size_t *cursor);
+
+/* The share of all bytes then, in percent. */
+double ml_snapshot_percent(const struct ml_snapshot *snapshot, uint64_t bytes);
+
+#endif

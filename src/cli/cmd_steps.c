@@ -1,0 +1,64 @@
+/* cmd_steps.c: `memledger steps`: the peak of each step, and what it consisted of.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stddef.h>
+
+#include "instant.h"
+#include "report_command.h"
+#include "steps_report.h"
+#include "summary.h"
+#include "verbs.h"
+
+struct steps_opts {
+    struct ml_top_opts top; /* first, as ml_report_run wants it */
+    bool csv;
+};
+
+static const struct ml_option options[] = {
+    {.name = "csv",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct steps_opts, csv),
+     .help = "print comma-separated values: bytes, nanoseconds"},
+    ML_REPORT_OPTIONS,
+};
+
+static int report(const struct ml_trace *trace, const char *file, const struct ml_top_opts *opts,
+                  struct ml_buf *out, struct ml_error *err)
+{
+    const struct steps_opts *own = (const struct steps_opts *)opts;
+    const struct ml_summary_opts summary_opts = {.top = 0};
+    struct ml_style style = ml_report_style(&opts->report);
+    struct ml_summary summary;
+    int r = ml_summarize(trace, &summary_opts, &summary, err);
+
+    if (r == 0 && own->csv)
+        r = ml_steps_csv(&summary.steps, out);
+    else if (r == 0 && opts->report.json)
+        r = ml_steps_json(&summary, file, out);
+    else if (r == 0 && summary.steps.list.len == 0)
+        r = ml_error_set(err, -ENOENT, ML_NO_STEPS);
+    else if (r == 0)
+        r = ml_steps_text(&summary, file, &style, out);
+    ml_summary_release(&summary);
+    return r;
+}
+
+static int run(int argc, char **argv)
+{
+    struct steps_opts opts = {0};
+
+    return ml_report_run(&ml_verb_steps, report, &opts.top, argc, argv);
+}
+
+const struct ml_verb ml_verb_steps = {
+    .name = "steps",
+    .summary = "list the steps of a training run: peak, what it was, what was left",
+    .usage = "[OPTION]... FILE",
+    .group = ML_GROUP_READ,
+    .operands = ML_OPERANDS_TRACES,
+    .options = options,
+    .option_count = ML_ARRAY_SIZE(options),
+    .run = run,
+};

@@ -1,0 +1,74 @@
+/* cmd_tree.c: `memledger tree`: what was live at an instant, module by module.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stddef.h>
+
+#include "instant_command.h"
+#include "module_tree.h"
+#include "module_tree_report.h"
+#include "verbs.h"
+
+struct tree_opts {
+    struct ml_instant_opts instant; /* first, as its option entries want it */
+    int64_t depth;
+    double min_percent;
+};
+
+static const struct ml_option options[] = {
+    ML_OPTION_AT,
+    {.name = "depth",
+     .type = ML_OPT_INT,
+     .offset = offsetof(struct tree_opts, depth),
+     .value_name = "N",
+     .help = "levels to show; what is below counts in its module",
+     .min = 1,
+     .max = 1000000},
+    ML_OPTION_DEVICE,
+    {.name = "min",
+     .type = ML_OPT_NUMBER,
+     .offset = offsetof(struct tree_opts, min_percent),
+     .value_name = "PERCENT",
+     .help = "modules with less than PERCENT of all are one line (1)",
+     .min = 0,
+     .max = 100},
+    ML_REPORT_OPTIONS,
+};
+
+static int report(const struct ml_trace *trace, const char *file, const void *opts,
+                  const struct ml_snapshot_opts *snapshot, struct ml_buf *out, struct ml_error *err)
+{
+    const struct tree_opts *own = opts;
+    const struct ml_tree_opts tree_opts = {
+        .snapshot = *snapshot, .depth = (size_t)own->depth, .min_percent = own->min_percent};
+    struct ml_style style = ml_report_style(&own->instant.report);
+    struct ml_module_tree tree;
+    int r = ml_module_tree(trace, &tree_opts, &tree, err);
+
+    if (r == 0)
+        r = own->instant.report.json ? ml_module_tree_json(&tree, file, out)
+                                     : ml_module_tree_text(&tree, file, &style, out);
+    ml_module_tree_release(&tree);
+    return r;
+}
+
+static int run(int argc, char **argv)
+{
+    struct tree_opts opts = {.min_percent = 1};
+    int first, status = ml_verb_begin(&ml_verb_tree, &opts, argc, argv, &first);
+
+    return status >= 0 ? status : ml_instant_run(&ml_verb_tree, report, &opts, argc, argv, first);
+}
+
+const struct ml_verb ml_verb_tree = {
+    .name = "tree",
+    .summary = "show what each module held, with and without the modules in it",
+    .usage = "[OPTION]... FILE",
+    .details = "Forward, backward and recompute of a module are one. Parameters, gradients and\n"
+               "optimizer state belong to the module that their label names.",
+    .group = ML_GROUP_READ,
+    .operands = ML_OPERANDS_TRACES,
+    .options = options,
+    .option_count = ML_ARRAY_SIZE(options),
+    .run = run,
+};

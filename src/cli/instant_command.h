@@ -1,0 +1,50 @@
+/* instant_command.h: what the commands that report on one instant have in common:
+ * --at and --device, and all that runs around their report.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_CLI_INSTANT_COMMAND_H
+#define ML_CLI_INSTANT_COMMAND_H
+
+#include "instant.h"
+#include "report_command.h"
+#include "snapshot.h"
+
+struct ml_instant_opts {
+    struct ml_report_opts report;
+    const char *at, *device;
+};
+
+/* Entries of an option table, for commands whose own struct begins with a
+ * struct ml_instant_opts. */
+#define ML_OPTION_AT                                                                               \
+    {                                                                                              \
+        .name = "at", .type = ML_OPT_STRING, .offset = offsetof(struct ml_instant_opts, at),       \
+        .value_name = "WHEN",                                                                      \
+        .help = "peak (default), end, oom, step:N, step:N:end, or a time (1.5s, 20ms)"             \
+    }
+#define ML_OPTION_DEVICE                                                                           \
+    {                                                                                              \
+        .name = "device", .type = ML_OPT_STRING,                                                   \
+        .offset = offsetof(struct ml_instant_opts, device), .value_name = "NAME",                  \
+        .help = "only this one: cuda:0, or 0 for short; cpu for the host"                          \
+    }
+
+/* What such a command finds, as text or JSON, appended to `out`.
+ * @opts     the command's own struct
+ * @return 0, or negative with the reason in `err`; no reason: no memory */
+typedef int ml_instant_fn(const struct ml_trace *trace, const char *file, const void *opts,
+                          const struct ml_snapshot_opts *snapshot, struct ml_buf *out,
+                          struct ml_error *err);
+
+/* Checks --at, or prints what it can be. @return negative to go on, else the exit code */
+int ml_instant_parse(const struct ml_verb *verb, const char *text, struct ml_at *ret);
+
+/* All of the command but `report` and, done before, ml_verb_begin.
+ * @opts   begins with a struct ml_instant_opts
+ * @first  the first operand, as ml_verb_begin found it
+ * @return an exit code */
+int ml_instant_run(const struct ml_verb *verb, ml_instant_fn *report, const void *opts, int argc,
+                   char **argv, int first);
+
+#endif

@@ -1,0 +1,19 @@
+/* csv.h: rows of comma-separated values, as RFC 4180 has them but for the line ends,
+ * which are plain.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_REPORT_CSV_H
+#define ML_REPORT_CSV_H
+
+#include <stdint.h>
+
+#include "vec.h"
+
+/* The next cell of a row, with a comma before it unless it is the first.
+ * @return 0 or -ENOMEM, as all of these */
+int ml_csv_text(struct ml_buf *out, const char *text);
+int ml_csv_u64(struct ml_buf *out, uint64_t value);
+int ml_csv_end(struct ml_buf *out);
+
+#endif

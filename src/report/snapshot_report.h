@@ -1,0 +1,24 @@
+/* snapshot_report.h: what every report on one instant begins with.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_REPORT_SNAPSHOT_REPORT_H
+#define ML_REPORT_SNAPSHOT_REPORT_H
+
+#include "json.h"
+#include "snapshot.h"
+#include "style.h"
+
+/* Warnings, what was run, and a heading: how much was live, when, and where.
+ * @file   the trace's name as the user gave it
+ * @return 0 or -ENOMEM */
+int ml_snapshot_text(const struct ml_snapshot *at, const char *file, const struct ml_style *style,
+                     struct ml_buf *out);
+
+/* The keys from "file" to "blocks", in an object that is open. */
+void ml_snapshot_json(const struct ml_snapshot *at, const char *file, struct ml_json *json);
+
+/* " (peak)", " (peak of step 3)", "" for a time. @return buf */
+const char *ml_instant_words(const struct ml_at *at, char buf[64]);
+
+#endif

@@ -1,0 +1,144 @@
+/* steps_report.c: see steps_report.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "steps_report.h"
+
+#include <string.h>
+
+#include "category_columns.h"
+#include "csv.h"
+#include "event_names.h"
+#include "health_report.h"
+#include "summary_steps.h"
+
+#define FIXED_ROOM 54 /* step, begin, duration, peak, at end and allocations, with gaps */
+
+/* ---- Text -------------------------------------------------------------- */
+
+static struct ml_holding at_peak_of(const struct ml_step *step)
+{
+    struct ml_holding holding = {.bytes = step->peak_bytes};
+
+    memcpy(holding.by_category, step->category_bytes, sizeof(holding.by_category));
+    return holding;
+}
+
+/* What decides which categories get a column: the step with the highest peak, and
+ * that a category occurs at all. */
+static struct ml_holding all_of(const struct ml_steps *steps)
+{
+    struct ml_holding all = at_peak_of(ml_steps_highest(steps));
+
+    for (size_t i = 0; i < steps->list.len; i++)
+        for (size_t c = 0; c < ML_CATEGORIES; c++)
+            if (all.by_category[c] == 0 && steps->list.items[i].category_bytes[c] > 0)
+                all.by_category[c] = 1;
+    return all;
+}
+
+static struct ml_category_columns choose_columns(const struct ml_steps *steps,
+                                                 const struct ml_style *style)
+{
+    struct ml_holding all = all_of(steps);
+    struct ml_category_columns columns = ml_category_columns(&all, style);
+
+    for (size_t i = 0; i < steps->list.len; i++) {
+        struct ml_holding row = at_peak_of(&steps->list.items[i]);
+
+        ml_category_measure(&columns, &row);
+    }
+    if (style->width > 0)
+        ml_category_fit(&columns, &all, style->width > FIXED_ROOM ? style->width - FIXED_ROOM : 0);
+    return columns;
+}
+
+static int put_table(const struct ml_steps *steps, const struct ml_style *style, struct ml_buf *out)
+{
+    static const char *const titles[] = {">step", ">begin",  ">duration",
+                                         ">peak", ">at end", ">allocs"};
+    struct ml_category_columns columns = choose_columns(steps, style);
+    struct ml_table t;
+    int r = ml_report_heading(out, style, "By step; categories at each one's peak, in %s",
+                              ml_unit_name(columns.unit));
+
+    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    ml_category_titles(&t, &columns);
+    for (size_t i = 0; i < steps->list.len; i++) {
+        const struct ml_step *step = &steps->list.items[i];
+        struct ml_holding at_peak = at_peak_of(step);
+
+        ml_table_cellf(&t, "%llu", (unsigned long long)step->number);
+        ml_cells_time(&t, step->begin_ns);
+        ml_cells_time(&t, step->end_ns - step->begin_ns);
+        ml_cells_bytes(&t, style, step->peak_bytes);
+        ml_cells_bytes(&t, style, step->end_bytes);
+        ml_cells_count(&t, step->allocations);
+        ml_category_cells(&t, &columns, &at_peak);
+    }
+    return ml_cells_print(&t, r, out, style);
+}
+
+int ml_steps_text(const struct ml_summary *summary, const char *file, const struct ml_style *style,
+                  struct ml_buf *out)
+{
+    int r = ml_health_text(&summary->health, NULL, style, out);
+
+    if (r == 0)
+        r = ml_report_origin(out, summary->command ? summary->command : file,
+                             summary->start_wall_ns, summary->host);
+    if (r == 0)
+        r = ml_buf_puts(out, "\n");
+    return r < 0 ? r : put_table(&summary->steps, style, out);
+}
+
+/* ---- JSON -------------------------------------------------------------- */
+
+int ml_steps_json(const struct ml_summary *summary, const char *file, struct ml_buf *out)
+{
+    struct ml_json json;
+
+    ml_json_init(&json, out, true);
+    ml_json_begin_object(&json);
+    ml_json_kv_cstr(&json, "file", file);
+    ml_json_kv_cstr(&json, "command", summary->command);
+    ml_json_kv_cstr(&json, "host", summary->host);
+    ml_json_kv_u64(&json, "start_wall_ns", summary->start_wall_ns);
+    ml_json_kv_u64(&json, "lost", summary->health.lost);
+    ml_health_json(&summary->health, &json);
+    ml_summary_steps_json(&summary->steps, &json);
+    ml_json_end_object(&json);
+    return ml_json_finish(&json);
+}
+
+/* ---- CSV --------------------------------------------------------------- */
+
+static int step_csv(const struct ml_step *step, struct ml_buf *out)
+{
+    const uint64_t values[] = {step->number,     step->begin_ns,  step->end_ns,
+                               step->peak_bytes, step->end_bytes, step->allocations};
+    int r = 0;
+
+    for (size_t i = 0; i < ML_ARRAY_SIZE(values) && r == 0; i++)
+        r = ml_csv_u64(out, values[i]);
+    for (size_t i = 0; i < ML_CATEGORIES && r == 0; i++)
+        r = ml_csv_u64(out, step->category_bytes[ml_category_order[i]]);
+    return r < 0 ? r : ml_csv_end(out);
+}
+
+int ml_steps_csv(const struct ml_steps *steps, struct ml_buf *out)
+{
+    static const char *const titles[] = {"step",       "begin_ns",  "end_ns",
+                                         "peak_bytes", "end_bytes", "allocations"};
+    int r = 0;
+
+    for (size_t i = 0; i < ML_ARRAY_SIZE(titles) && r == 0; i++)
+        r = ml_csv_text(out, titles[i]);
+    for (size_t i = 0; i < ML_CATEGORIES && r == 0; i++)
+        r = ml_csv_text(out, ml_category_name(ml_category_order[i]));
+    if (r == 0)
+        r = ml_csv_end(out);
+    for (size_t i = 0; i < steps->list.len && r == 0; i++)
+        r = step_csv(&steps->list.items[i], out);
+    return r;
+}
