@@ -5,7 +5,9 @@
 #include "native.h"
 
 static int (*const parts[])(PyObject *module) = {
+    ml_native_add_live,
     ml_native_add_scopes,
+    ml_native_add_user_marks,
 };
 
 static struct PyModuleDef definition = {

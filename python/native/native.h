@@ -12,6 +12,8 @@
 #include <Python.h>
 
 /* Each returns 0, or -1 with an exception set. */
+int ml_native_add_live(PyObject *module);
 int ml_native_add_scopes(PyObject *module);
+int ml_native_add_user_marks(PyObject *module);
 
 #endif

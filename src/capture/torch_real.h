@@ -18,7 +18,10 @@ extern void *const ml_torch_hooks[ML_TORCH_ENTRY_COUNT];
 /* NULL while not known. Read with __atomic_load_n. */
 extern void *ml_torch_reals[ML_TORCH_ENTRY_COUNT];
 
-/* Looks for all of them; `caller` is an address in the code that called the hook.
+/* Looks for all of them in PyTorch's library, if that is loaded. Keeps errno. */
+void ml_torch_learn(void);
+
+/* The same; `caller` is an address in the code that called the hook.
  * Keeps errno. Never NULL: where there is none, a function that does nothing and
  * returns 0. */
 void *ml_torch_find(enum ml_torch_entry entry, const void *caller);

@@ -43,3 +43,10 @@ uint32_t ml_torch_open_cuda(unsigned ordinal)
     errno = saved_errno;
     return space;
 }
+
+void ml_torch_close_spaces(void)
+{
+    atomic_store_explicit(&ml_torch_cpu_number, 0, memory_order_relaxed);
+    for (unsigned i = 0; i < ML_CUDA_DEVICES_MAX; i++)
+        atomic_store_explicit(&ml_torch_cuda_numbers[i], 0, memory_order_relaxed);
+}
