@@ -11,6 +11,7 @@ from . import _native
 from ._library import find_library
 
 HOST = 0
+_ALIGNMENT = 64  # of what PyTorch's allocator for the host hands out
 _waiting = False
 
 
@@ -121,15 +122,19 @@ def _tensors(torch):
 
 
 def _is_of_allocator(storage):
-    """Not memory of NumPy's, a mapped file or shared memory, as far as that shows."""
-    resizable = getattr(storage, "resizable", None)
-    return not storage.is_shared() and (resizable is None or resizable())
+    """Not memory of NumPy's, a mapped file or shared memory, as far as that shows: in
+    PyTorch 1.13 only by the allocator's alignment."""
+    if storage.is_shared() or storage.data_ptr() % _ALIGNMENT:
+        return False
+    return not hasattr(storage, "resizable") or storage.resizable()
 
 
 def _host_blocks(torch):
+    cuda = torch.cuda.is_initialized()
     for tensor in _tensors(torch):
         try:
-            if tensor.device.type != "cpu" or not _is_of_allocator(storage_of(tensor)):
+            if (tensor.device.type != "cpu" or not _is_of_allocator(storage_of(tensor))
+                    or cuda and tensor.is_pinned()):
                 continue
         except Exception:  # as above
             continue

@@ -30,27 +30,44 @@ def megabytes(count):
 # ---- Phases -----------------------------------------------------------------------
 
 
+def _backward_begins():
+    for profiler in list(_profilers):
+        profiler._see_feature_maps()
+    _native.log_begin()
+
+
+def _backward_ends():
+    """Now it is known which blocks are parameters' gradients."""
+    profilers = list(_profilers)
+    gradients = [address for profiler in profilers for address in profiler._gradients()]
+    devices = {number for profiler in profilers for number in profiler._devices}
+    most = _native.log_end(sum(1 << number for number in devices), gradients)
+    _native.rephase(gradients, _native.PHASE_OTHER)
+    if most is None:  # there were too many events
+        most = sum(_native.live_bytes(number, _native.PHASE_BACKWARD) for number in devices)
+    for profiler in profilers:
+        profiler._intermediate = max(profiler._intermediate, most)
+
+
 @contextlib.contextmanager
-def _backward():
+def _backward(phase_after):
+    """`phase_after`: None for the one before."""
     before = _native.set_phase(_native.PHASE_BACKWARD)
-    outermost = before != _native.PHASE_BACKWARD
-    if outermost:
-        for profiler in list(_profilers):
-            profiler._backward_begins()
-        _native.log_begin()
+    if before == _native.PHASE_BACKWARD:  # inside another
+        yield
+        return
+    _backward_begins()
     try:
         yield
     finally:
-        if outermost:
-            for profiler in list(_profilers):
-                profiler._backward_ends()
-        _native.set_phase(before if not outermost else _native.PHASE_OTHER)
+        _backward_ends()
+        _native.set_phase(before if phase_after is None else phase_after)
 
 
-def _in_backward(function):
+def _in_backward(function, phase_after):
     @functools.wraps(function)
     def wrapper(*args, **kwargs):
-        with _backward():
+        with _backward(phase_after):
             return function(*args, **kwargs)
 
     wrapper._memledger_phase = True
@@ -58,10 +75,11 @@ def _in_backward(function):
 
 
 def _watch_backward(torch):
-    for name in ("backward", "grad"):
+    """A loss's backward() ends forward; grad() may be a part of it."""
+    for name, phase_after in (("backward", _native.PHASE_OTHER), ("grad", None)):
         function = getattr(torch.autograd, name)
         if not getattr(function, "_memledger_phase", False):
-            setattr(torch.autograd, name, _in_backward(function))
+            setattr(torch.autograd, name, _in_backward(function, phase_after))
 
 
 def _addresses(tensors):
@@ -104,9 +122,7 @@ class MemoryProfiler:
         _watch_backward(torch)
         self._devices = self._find_devices()
         self._feature_maps = self._intermediate = 0
-        own = weakref.ref(self)  # the model shall not keep us, nor a second profiler the first
-        model.register_forward_pre_hook(lambda module, args: _told(own, "_forward_begins", args))
-        model.register_forward_hook(lambda module, args, out: _told(own, "_forward_ended"))
+        _watch_forward(model, self)
         _profilers.add(self)
         if self.csv:
             self._begin_csv()
@@ -119,30 +135,20 @@ class MemoryProfiler:
 
     # -- what the hooks tell
 
-    def _forward_begins(self, args):
+    def _forward_begins(self, inputs):
         """The batch is no feature map, even if it was made after the last forward."""
-        _native.rephase(_addresses(_tensors_in(args, self._torch)), _native.PHASE_OTHER)
+        _native.rephase(_addresses(_tensors_in(inputs, self._torch)), _native.PHASE_OTHER)
         _native.set_phase(_native.PHASE_FORWARD)
 
-    def _forward_ended(self):
+    def _forward_ended(self, inputs):
         self._see_feature_maps()
 
-    def _backward_begins(self):
-        self._devices = self._find_devices()
-        self._see_feature_maps()
-
-    def _backward_ends(self):
-        """Now it is known which blocks are the parameters' gradients."""
-        gradients = _addresses(p.grad for p in self.model.parameters() if p.grad is not None)
-        devices = sum(1 << number for number in self._devices)
-        most = _native.log_end(devices, gradients)
-        _native.rephase(gradients, _native.PHASE_OTHER)
-        if most is None:  # another profiler had the log, or it was too long
-            most = self._bytes(_native.PHASE_BACKWARD)
-        self._intermediate = max(self._intermediate, most)
+    def _gradients(self):
+        return _addresses(p.grad for p in self.model.parameters() if p.grad is not None)
 
     def _see_feature_maps(self):
         """Parameters and buffers that a lazy module made in forward are none."""
+        self._devices = self._find_devices()
         kept = [*self.model.parameters(), *self.model.buffers()]
         _native.rephase(_addresses(kept), _native.PHASE_OTHER)
         self._feature_maps = max(self._feature_maps, self._bytes(_native.PHASE_FORWARD))
@@ -197,6 +203,7 @@ class MemoryProfiler:
             if self.csv:
                 self._write_csv(found)
         self._feature_maps = self._intermediate = 0
+        _native.set_phase(_native.PHASE_OTHER)  # without a backward, forward ends here
 
     def epoch_end(self):
         """Call it after every epoch."""
@@ -245,8 +252,27 @@ def _row(text, count, indent=0):
     return f"{' ' * indent}{text:.<{35 - indent}s}{megabytes(count):.>5d} MB"
 
 
-def _told(reference, event, *args):
-    """A hook's result would replace what it is told."""
-    profiler = reference()
-    if profiler is not None:
-        getattr(profiler, event)(*args)
+class _ModelHook:
+    """Tells a profiler of a call of its model. The model does not keep the profiler, and
+    can be copied and pickled as before; a copy's calls are told to nobody."""
+
+    def __init__(self, event, profiler=None):
+        self.event = event
+        self.profiler = weakref.ref(profiler) if profiler else lambda: None
+
+    def __call__(self, module, args, *rest):
+        profiler = self.profiler()
+        if profiler is not None:
+            getattr(profiler, self.event)([*args, *rest])
+
+    def __reduce__(self):
+        return _ModelHook, (self.event,)
+
+
+def _watch_forward(model, profiler):
+    before, after = _ModelHook("_forward_begins", profiler), _ModelHook("_forward_ended", profiler)
+    try:
+        model.register_forward_pre_hook(before, with_kwargs=True)
+    except TypeError:  # PyTorch 1.13 does not tell what was passed by name
+        model.register_forward_pre_hook(before)
+    model.register_forward_hook(after)

@@ -20,6 +20,15 @@ _current = None  # the recording that goes on
 _said = set()
 
 
+def _after_fork():
+    """Another thread of the parent may have held it."""
+    global _lock
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
 class _Recording:
     def __init__(self, path, session, collector):
         self.path = path

@@ -254,6 +254,12 @@ void ml_live_add(uint32_t space, unsigned device, const void *p, uint64_t bytes)
         false);
 }
 
+/* A recording that began with the process has its allocation. */
+static unsigned recording_of_seed(void)
+{
+    return ml_recorder_is_late() ? 0 : ml_recorder_recording() & RECORDING_MASK;
+}
+
 bool ml_live_seed(unsigned device, uint64_t address, uint64_t bytes)
 {
     if (!address || device >= ML_LIVE_DEVICES ||
@@ -261,7 +267,8 @@ bool ml_live_seed(unsigned device, uint64_t address, uint64_t bytes)
         return false;
     return add((struct entry){.address = address,
                               .bytes = ml_min_u64(bytes, BYTES_MAX),
-                              .device = device & 63},
+                              .device = device & 63,
+                              .recording = recording_of_seed()},
                true);
 }
 

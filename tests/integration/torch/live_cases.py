@@ -26,10 +26,12 @@ def mlp():
 
 def bytes_by_hand():
     """live() and peak() against sizes that are known."""
+    import numpy
     import torch
     kept = torch.zeros(1000)  # before memledger counts
     gradient = torch.nn.Parameter(torch.ones(10))
     gradient.sum().backward()
+    foreign = torch.from_numpy(numpy.zeros(8 << 20))  # not of PyTorch's allocator
     before = memledger.live("cpu")
     block = torch.empty(1 << 20, dtype=torch.uint8)
     view = block[10:20]
@@ -47,7 +49,7 @@ def bytes_by_hand():
     again = memledger.peak(reset=True) - before
     after = memledger.peak() - before
     say(before=before, one=one, same=same, gone=gone, peak=peak, again=again, after=after,
-        kept=kept.numel() + second.numel() + third.numel(), unknown=memledger.live("cuda:3"))
+        kept=foreign.numel() + kept.numel() + second.numel() + third.numel(), unknown=memledger.live("cuda:3"))
 
 
 def start_stop(torch_first):
@@ -210,8 +212,11 @@ def decorated():
 
 def under_run():
     import torch
+    older = torch.zeros(500)
     before = memledger.live()
     kept = torch.zeros(1000)
+    del older
+    before -= 2000
     path = memledger.start("no.mled")
     memledger.start()
     say(path=path, stopped=memledger.stop(), live=memledger.live() - before,
@@ -263,8 +268,35 @@ def profiler_bytes():
     for parameter in model.parameters():
         parameter.grad = None
     record()  # nothing is left
-    weight = model[0].weight.nbytes if hasattr(model[0].weight, "nbytes") else 2000000
-    say(found=found, weight=weight)
+    say(found=found, copies=copies(model, watch))
+
+
+def copies(model, watch):
+    """A model with a profiler can be copied and pickled; the profiler can go."""
+    import copy
+    import pickle
+    import torch
+    for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        twin(torch.zeros(1, 500)).sum().backward()
+    del watch
+    return len(memledger._memory_profiler._profilers)
+
+
+def two_profilers():
+    """Two models in one program: each knows its own gradients, neither takes them for
+    intermediates."""
+    import torch
+    models = [torch.nn.Linear(1000, 1000, bias=False) for _ in range(2)]
+    watches = [memledger.MemoryProfiler(model) for model in models]
+    batch = torch.zeros(1, 1000)
+    models[1](models[0](batch)).sum().backward()
+    measured = [watch._measure() for watch in watches]
+    gradient, = torch.autograd.grad(models[0](batch.requires_grad_()).sum(), batch,
+                                    create_graph=True)
+    later = watches[0]._measure()
+    say(gradients=[m["all gradients"] for m in measured],
+        intermediate=[m["intermediate"] for m in measured], later=later["intermediate"],
+        size=gradient.numel())
 
 
 def nothing_there():

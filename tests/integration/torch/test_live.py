@@ -106,10 +106,8 @@ def wait_for(trace):
     limit = time.monotonic() + harness.PATIENCE_S
     while time.monotonic() < limit:
         done = plain(harness.MEMLEDGER, "summary", trace, "--json")
-        if done.returncode == 0 and json.loads(done.stdout).get("complete", True):
-            blocks = host(trace)
-            if blocks["allocations"] == 2 and harness.dump(trace)["kinds"].get("exit", 1):
-                return
+        if done.returncode == 0 and not json.loads(done.stdout)["health"]["cut_short"]:
+            return
         time.sleep(0.02)
     raise harness.Failure(f"{trace} was not completed")
 
@@ -162,7 +160,8 @@ def test_under_run():
     equal(told["live"], 4000, "live bytes")
     equal(result.err.count("recorded already"), 1, "how often that was said", result.err)
     balanced(result.dump())
-    equal(host(result.trace)["peak_bytes"], 4000, "peak of the trace")
+    blocks = host(result.trace)
+    equal([blocks["peak_bytes"], blocks["live_bytes"]], [6000, 0], "peak and end of the trace")
 
 
 REPORT = """
@@ -223,6 +222,15 @@ def test_profiler_bytes():
     equal([feature_maps, gradients], [400000 + 4, weights], "when backward begins")
     check(800000 <= intermediate <= 1000000 + 4, "intermediate gradients", intermediate)
     equal(told["found"][3], [0, 0, 0], "when all is gone")
+    equal(told["copies"], 1, "profilers: copies of the model have none")
+
+
+def test_two_profilers():
+    """Of 4 MB each, on rows of 4,000 bytes."""
+    told = found("two_profilers")
+    equal(told["gradients"], [4000000, 4000000], "gradients")
+    check(all(4000 <= size <= 20000 for size in told["intermediate"] + [told["later"]]),
+          "intermediate gradients", told)
 
 
 def test_without_recorder():
