@@ -104,6 +104,34 @@ def threads():
     say(left=memledger.live() - before)
 
 
+def restless(rounds):
+    """Recordings that begin and end while threads allocate and free, some blocks across."""
+    import torch
+    torch.set_num_threads(1)
+    over = threading.Event()
+
+    def work():
+        kept = []
+        while not over.is_set():
+            kept.append(torch.empty(100, dtype=torch.uint8))
+            if len(kept) > 50:
+                del kept[:25]
+
+    before = memledger.live()
+    workers = [threading.Thread(target=work) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    paths = []
+    for i in range(int(rounds)):
+        paths.append(memledger.start(f"r{i}.mled", sample_hz=0))
+        threading.Event().wait(0.005)
+        memledger.stop()
+    over.set()
+    for worker in workers:
+        worker.join()
+    say(paths=paths, left=memledger.live() - before)
+
+
 class Numbers:
     def __len__(self):
         return 64

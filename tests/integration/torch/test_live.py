@@ -85,6 +85,17 @@ def test_threads():
         equal(dump["kinds"].get("free"), 4 * 199, f"frees in {trace}")
 
 
+def test_restless():
+    told = found("restless", 30)
+    equal(told["left"], 0, "bytes left")
+    some = 0
+    for trace in told["paths"]:
+        dump = harness.dump(trace)
+        balanced(dump, trace)
+        some += dump["kinds"].get("alloc", 0)
+    check(some > 1000, "the threads were not recorded", some)
+
+
 def test_workers():
     told = found("workers")
     equal(told["total"], 32 * sum(range(64)), "the sum over all batches")
