@@ -296,15 +296,13 @@ int ml_recorder_join(const char *dir)
     return r;
 }
 
-/* Threads find out with their next record. */
+/* Threads find out with their next record. Pairs with set_limit of writer.c. */
 static void stop_writers(struct process *p)
 {
     atomic_store_explicit(&ml_recording, 0, memory_order_seq_cst);
-    /* Pairs with the fence in set_limit of writer.c. */
-    atomic_thread_fence(memory_order_seq_cst);
     for (uint32_t n = p->first_set; n < p->sets; n++) {
         for (uint32_t i = 0; i < ml_ring_count; i++)
-            atomic_store_explicit(&p->writers[n][i].limit, 0, memory_order_relaxed);
+            atomic_store_explicit(&p->writers[n][i].limit, 0, memory_order_seq_cst);
     }
 }
 

@@ -117,12 +117,12 @@ static void leave_ring(struct ml_writer *w)
 }
 
 /* Either this thread sees that the recording has ended, or whoever ends it sets the
- * limit after us; pairs with the fence in ml_recorder_leave. */
+ * limit after us: store then load in one order for all, as in stop_writers of
+ * recorder.c. */
 static void set_limit(struct ml_writer *w, uint64_t limit)
 {
-    atomic_store_explicit(&w->limit, limit, memory_order_relaxed);
-    atomic_thread_fence(memory_order_seq_cst);
-    if (ML_UNLIKELY(is_over(w)))
+    atomic_store_explicit(&w->limit, limit, memory_order_seq_cst);
+    if (ML_UNLIKELY(w->recording != atomic_load_explicit(&ml_recording, memory_order_seq_cst)))
         atomic_store_explicit(&w->limit, 0, memory_order_relaxed);
 }
 
