@@ -37,6 +37,13 @@ def install():
     _watch_optimizers(torch.optim.Optimizer)
 
 
+def begin_recording():
+    """A recording of a process that is under way begins: it has heard of no name."""
+    _kept.clear()
+    install()
+    _native.track_again()
+
+
 def name_tree(root):
     """Names a module that was called outside of all others, those below it, and their
     parameters and buffers."""
@@ -104,11 +111,23 @@ def _watch_optimizers(base):
     @functools.wraps(prepare)
     def prepare_and_watch(self):
         prepare(self)
-        _native.optimizer_made()
-        kind = type(self)
-        if not isinstance(kind.step, _native.ScopedCall):
-            kind.step = _native.scoped_optimizer(kind.step, name_state)
+        _watch_steps(type(self))
     setattr(base, name, prepare_and_watch)
+    for kind in _below(base):
+        if getattr(kind.step, "hooked", False):  # one was made before
+            _watch_steps(kind)
+
+
+def _watch_steps(kind):
+    _native.optimizer_made()
+    if not isinstance(kind.step, _native.ScopedCall):
+        kind.step = _native.scoped_optimizer(kind.step, name_state)
+
+
+def _below(kind):
+    for inner in kind.__subclasses__():
+        yield inner
+        yield from _below(inner)
 
 
 def name_state(optimizer):

@@ -13,10 +13,12 @@
 
 /* Each returns 0, or -1 with an exception set. */
 int ml_native_add_interned(PyObject *module);
-int ml_native_add_recorder(PyObject *module);
+int ml_native_add_torch_begin(PyObject *module);
 int ml_native_add_scoped_call(PyObject *module);
 int ml_native_add_steps(PyObject *module);
 int ml_native_add_tensors(PyObject *module);
 int ml_native_add_tracked(PyObject *module);
+int ml_native_add_live(PyObject *module);
+int ml_native_add_user_marks(PyObject *module);
 
 #endif

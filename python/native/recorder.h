@@ -1,15 +1,13 @@
-/* recorder.h: the recorder in this process, for the parts of the extension.
+/* recorder.h: the recorder in this process, for the parts of the extension that know
+ * PyTorch.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ML_NATIVE_RECORDER_H
 #define ML_NATIVE_RECORDER_H
 
-#include "extension_api.h"
 #include "native.h"
-
-/* NULL where there is none. */
-const struct ml_extension_api *ml_native_recorder(void);
+#include "recorder_tables.h"
 
 /* The recorder's number of a str; 0 where there is none. No exception is left
  * behind. */

@@ -160,7 +160,18 @@ static PyObject *tracked_name(PyObject *self, PyObject *tensor)
     return t->text;
 }
 
+/* A recording that begins has heard of none. */
+static PyObject *track_again(PyObject *self, PyObject *args)
+{
+    (void)self, (void)args;
+    for (size_t i = 0; i < all.len; i++)
+        all.items[i].data = 0;
+    ml_tracked_check();
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
+    {"track_again", track_again, METH_NOARGS, "Labels all tracked tensors."},
     {"tracked_name", tracked_name, METH_O, "The name that a tensor is tracked by, or None."},
     {"track", track, METH_VARARGS,
      "track(tensor, name, category): labels the tensor, and again when it moves."},

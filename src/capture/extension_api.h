@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define ML_EXTENSION_API_VERSION 1
-#define ML_EXTENSION_API_SYMBOL "memledger_extension_v1"
+#define ML_EXTENSION_API_NAME "memledger_extension_v1"
 
 struct ml_extension_api {
     uint32_t version;

@@ -28,17 +28,11 @@
 #include "compiler.h"
 #include "cuda_resolve.h"
 #include "dlsym_hook.h"
+#include "got_slots.h"
 #include "lock.h"
 #include "page_protection.h"
 
 #define OBJECTS_MAX 4096
-
-struct object {
-    uintptr_t base;
-    uintptr_t begin, end; /* of all that is loaded */
-    uintptr_t relro_begin, relro_end;
-    const ElfW(Dyn) * dynamic;
-};
 
 struct range {
     uintptr_t begin, end;
@@ -53,56 +47,7 @@ static unsigned long long adds, subs;
 static uintptr_t done[OBJECTS_MAX]; /* their addresses, unsorted */
 static unsigned done_count;
 
-/* ---- One word -------------------------------------------------------------- */
-
-/* The page that was last written to; the words of a table come one after another. */
-static struct page {
-    uintptr_t begin; /* 0: none */
-    long protection; /* what it is outside of `put` */
-} last_page;
-
-static long protection_of(uintptr_t page)
-{
-    if (page != last_page.begin)
-        last_page = (struct page){page, ml_page_protection(page)};
-    return last_page.protection;
-}
-
-static int protect(uintptr_t page, long how)
-{
-    return (int)syscall(SYS_mprotect, page, ML_PAGE_BYTES, how);
-}
-
-static bool is_sealed(const struct object *o, uintptr_t at)
-{
-    return at >= o->relro_begin && at < o->relro_end;
-}
-
-/* What the loader closed is opened for the moment; what the program closed is not
- * ours to open. A word that the program has changed meanwhile is left alone.
- * @return what was there */
-static uintptr_t put(const struct object *o, uintptr_t at, uintptr_t was, void *value)
-{
-    uintptr_t page = at & ~(ML_PAGE_BYTES - 1);
-    long protection = protection_of(page);
-    bool closed = !(protection & PROT_WRITE);
-
-    if (protection == ML_PAGE_UNKNOWN || (closed && !is_sealed(o, at)) ||
-        (closed && protect(page, protection | PROT_WRITE)))
-        return was;
-    __atomic_compare_exchange_n((uintptr_t *)at, &was, (uintptr_t)value, false, __ATOMIC_RELEASE,
-                                __ATOMIC_RELAXED);
-    if (closed)
-        protect(page, protection);
-    return was;
-}
-
 /* ---- Slots ------------------------------------------------------------------ */
-
-struct symbols {
-    const ElfW(Sym) * table;
-    const char *names;
-};
 
 static void *hook_for(const char *name)
 {
@@ -121,7 +66,7 @@ static void *hook_for(const char *name)
 
 /* What the slot leads to, or would once resolved, is the real function, and not
  * that of another tool. A slot to be resolved leads back into its object. */
-static bool leads_to_real(const struct object *o, uintptr_t to, const void *hook)
+static bool leads_to_real(const struct ml_object *o, uintptr_t to, const void *hook)
 {
     if (!to)
         return false;
@@ -133,69 +78,25 @@ static bool leads_to_real(const struct object *o, uintptr_t to, const void *hook
 }
 
 /* Looked at again where the loader resolved it meanwhile. */
-static void patch_slot(const struct object *o, uintptr_t at, void *hook)
+static void patch_slot(struct ml_object *o, uintptr_t at, void *hook)
 {
     uintptr_t to = __atomic_load_n((uintptr_t *)at, __ATOMIC_RELAXED);
 
     while (leads_to_real(o, to, hook)) {
-        uintptr_t was = put(o, at, to, hook);
+        uintptr_t was = ml_object_put(o, at, to, hook);
         if (was == to)
             return;
         to = was;
     }
 }
 
-static void patch_slots(const struct object *o, const struct symbols *symbols,
-                        const ElfW(Rela) * slots, size_t bytes)
+static void patch_if_hooked(struct ml_object *o, const struct ml_slot *slot, void *context)
 {
-    for (size_t i = 0; i < bytes / sizeof(*slots); i++) {
-        const ElfW(Rela) *slot = &slots[i];
-        const ElfW(Sym) *symbol = &symbols->table[ELF64_R_SYM(slot->r_info)];
-        uintptr_t at = o->base + slot->r_offset;
-        unsigned type = ELF64_R_TYPE(slot->r_info);
-        void *hook;
+    void *hook = slot->is_own ? NULL : hook_for(slot->symbol);
 
-        if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) ||
-            symbol->st_shndx != SHN_UNDEF)
-            continue;
-        hook = hook_for(symbols->names + symbol->st_name);
-        if (hook)
-            patch_slot(o, at, hook);
-    }
-}
-
-/* Libc has added the base to addresses in most objects' dynamic sections. */
-static uintptr_t address_in(const struct object *o, ElfW(Addr) value)
-{
-    return value < o->base ? o->base + value : value;
-}
-
-static void patch_tables(const struct object *o)
-{
-    struct symbols symbols = {0};
-    uintptr_t plt = 0, rela = 0;
-    size_t plt_bytes = 0, rela_bytes = 0;
-
-    for (const ElfW(Dyn) *d = o->dynamic; d && d->d_tag != DT_NULL; d++) {
-        if (d->d_tag == DT_SYMTAB)
-            symbols.table = (const void *)address_in(o, d->d_un.d_ptr);
-        else if (d->d_tag == DT_STRTAB)
-            symbols.names = (const void *)address_in(o, d->d_un.d_ptr);
-        else if (d->d_tag == DT_JMPREL)
-            plt = address_in(o, d->d_un.d_ptr);
-        else if (d->d_tag == DT_PLTRELSZ)
-            plt_bytes = d->d_un.d_val;
-        else if (d->d_tag == DT_RELA)
-            rela = address_in(o, d->d_un.d_ptr);
-        else if (d->d_tag == DT_RELASZ)
-            rela_bytes = d->d_un.d_val;
-    }
-    if (!symbols.table || !symbols.names)
-        return;
-    if (plt)
-        patch_slots(o, &symbols, (const void *)plt, plt_bytes);
-    if (rela)
-        patch_slots(o, &symbols, (const void *)rela, rela_bytes);
+    (void)context;
+    if (hook)
+        patch_slot(o, slot->at, hook);
 }
 
 /* ---- Data -------------------------------------------------------------------- */
@@ -218,15 +119,15 @@ static size_t read_data(uintptr_t from, uintptr_t *copy, size_t bytes)
 }
 
 /* Of each word that may be a function of the driver. */
-static void patch_word(const struct object *o, uintptr_t at, uintptr_t word)
+static void patch_word(struct ml_object *o, uintptr_t at, uintptr_t word)
 {
     void *hook = ml_cuda_hand_out((void *)word);
 
     if (hook != (void *)word)
-        put(o, at, word, hook);
+        ml_object_put(o, at, word, hook);
 }
 
-static void patch_data(const struct object *o, struct range data)
+static void patch_data(struct ml_object *o, struct range data)
 {
     static uintptr_t copy[8192];
 
@@ -254,7 +155,7 @@ static bool begins(const char *text, const char *with)
 }
 
 /* The driver's own pointers must go on leading to itself, and ours to it. */
-static bool is_left_alone(const struct object *o, const char *path)
+static bool is_left_alone(const struct ml_object *o, const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
@@ -265,28 +166,7 @@ static bool is_left_alone(const struct object *o, const char *path)
            (own >= o->begin && own < o->end);
 }
 
-static void survey(const struct dl_phdr_info *info, struct object *o)
-{
-    *o = (struct object){.base = info->dlpi_addr, .begin = UINTPTR_MAX};
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-        uintptr_t begin = o->base + part->p_vaddr;
-        uintptr_t end = begin + part->p_memsz;
-
-        if (part->p_type == PT_DYNAMIC) {
-            o->dynamic = (const void *)begin;
-        } else if (part->p_type == PT_GNU_RELRO) {
-            /* As libc does it: whole pages only. */
-            o->relro_begin = begin & ~(ML_PAGE_BYTES - 1);
-            o->relro_end = end & ~(ML_PAGE_BYTES - 1);
-        } else if (part->p_type == PT_LOAD) {
-            o->begin = ml_min_u64(o->begin, begin);
-            o->end = ml_max_u64(o->end, end);
-        }
-    }
-}
-
-static bool is_done(const struct object *o)
+static bool is_done(const struct ml_object *o)
 {
     for (unsigned i = 0; i < done_count; i++) {
         if (done[i] == o->begin)
@@ -299,13 +179,12 @@ static bool is_done(const struct object *o)
 
 static void patch_object(const struct dl_phdr_info *info)
 {
-    struct object o;
+    struct ml_object o;
 
-    last_page.begin = 0;
-    survey(info, &o);
+    ml_object_survey(info, &o);
     if (is_left_alone(&o, info->dlpi_name ? info->dlpi_name : "") || is_done(&o))
         return;
-    patch_tables(&o);
+    ml_object_slots(&o, patch_if_hooked, NULL);
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
         uintptr_t begin = o.base + part->p_vaddr;

@@ -29,13 +29,16 @@
  * however it was forked. */
 struct ml_writer {
     uint64_t *data;
-    uint64_t mask;        /* words in the ring, less one */
-    uint64_t head;        /* own copy of ring->head */
-    uint64_t limit;       /* head may grow to here before the slow path must look */
+    uint64_t mask; /* words in the ring, less one */
+    uint64_t head; /* own copy of ring->head */
+    /* Head may grow to here before the slow path must look. Another thread sets it
+     * to 0 when the recording ends. */
+    _Atomic uint64_t limit;
     struct ml_ring *ring; /* NULL: this writer has no ring */
     uint32_t busy;        /* inside a record: a signal handler must not touch the ring */
     uint32_t lost_pushes; /* scopes open whose push was dropped: drop their pops */
     uint32_t owed_pops;   /* pops dropped whose push was not: to be made up for */
+    uint32_t recording;   /* the one that the ring belongs to */
     _Atomic uint32_t pending_words;
     uint64_t pending[ML_PENDING_WORDS]; /* what signal handlers recorded meanwhile */
 };
@@ -106,7 +109,7 @@ static ML_ALWAYS_INLINE void ml_record(const uint64_t *words, unsigned n)
     }
     w->busy = 1;
     atomic_signal_fence(memory_order_seq_cst);
-    if (ML_UNLIKELY(w->head + n > w->limit)) {
+    if (ML_UNLIKELY(w->head + n > atomic_load_explicit(&w->limit, memory_order_relaxed))) {
         ml_record_slow(w, words, n);
         return;
     }

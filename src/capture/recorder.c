@@ -30,7 +30,7 @@
 #include "sys.h"
 #include "writer.h"
 
-#define SETS_MAX 64
+#define SETS_MAX 1024
 #define STUCK_NS 1000000000u
 
 #ifndef MADV_WIPEONFORK
@@ -48,8 +48,11 @@ struct process {
     struct ml_lock announce_lock;
     _Atomic bool announced; /* or nothing to announce */
     _Atomic bool names_dropped;
-    bool no_more_sets; /* one could not be made; asking again would cost each record */
-    _Atomic uint32_t sets;
+    bool no_more_sets;     /* one could not be made; asking again would cost each record */
+    _Atomic uint32_t sets; /* made so far, by all recordings */
+    uint32_t first_set;    /* of this recording */
+    uint32_t kept_set;     /* the first whose rings have not been dropped */
+    bool joined;           /* this recording found the process under way */
     struct ml_ringset *set[SETS_MAX];
     struct ml_writer *writers[SETS_MAX];
 };
@@ -60,7 +63,12 @@ uint32_t ml_ring_count;
 uint32_t ml_clock_mode;
 uint32_t ml_stacks_mode;
 
+_Atomic uint32_t ml_recording;
+
 static struct process *process;
+/* Recordings so far, here and in those that forked this process. */
+static uint32_t recordings;
+static bool late;
 /* In this process or in one that forked it. */
 static bool session_sought;
 static bool started_before;
@@ -71,7 +79,7 @@ static __thread bool starting;
 
 /* ---- Memory that a forked child sees cleared ---------------------------- */
 
-#define WIPED_MAX (2 + SETS_MAX)
+#define WIPED_MAX (4 + SETS_MAX)
 
 static struct {
     void *at;
@@ -108,9 +116,17 @@ fail:
 
 /* ---- Start -------------------------------------------------------------- */
 
+static void begin_recording(bool is_late)
+{
+    late = is_late;
+    atomic_store_explicit(&ml_recording, ++recordings, memory_order_release);
+}
+
 static void open_session(void)
 {
     ml_session = ml_session_open(&ml_ring_bytes, &ml_ring_count);
+    if (ml_session)
+        begin_recording(false);
     /* Without one any clock will do: nothing is kept. */
     ml_clock_mode = ml_session ? ml_session->clock : ML_CLOCK_TSC;
     ml_stacks_mode = ml_session ? ml_session->stacks : ML_STACKS_NONE;
@@ -119,7 +135,7 @@ static void open_session(void)
 static bool add_set(struct process *p)
 {
     uint32_t n = p->sets;
-    uint32_t how = started_before ? ML_FORKED : ML_STARTED;
+    uint32_t how = started_before && !p->joined ? ML_FORKED : ML_STARTED;
 
     if (n == SETS_MAX || p->no_more_sets)
         return false;
@@ -128,7 +144,7 @@ static bool add_set(struct process *p)
         p->writers[n] = ml_recorder_map_wiped(ml_ring_count * sizeof(struct ml_writer));
     if (!p->writers[n])
         return false;
-    p->set[n] = ml_session_new_set(how, n);
+    p->set[n] = ml_session_new_set(how, n - p->first_set);
     /* With a collector that does not move there will be another try. */
     p->no_more_sets = !p->set[n] && !ml_collector_stuck();
     if (!p->set[n])
@@ -152,7 +168,7 @@ static void start_locked(struct process *p)
         open_session();
         session_sought = true;
     }
-    if (!ml_session) {
+    if (!ml_session || !ml_recording) {
         state = OFF;
     } else if (!add_set(p)) {
         if (!p->no_more_sets)
@@ -210,7 +226,7 @@ bool ml_recorder_start(void)
 
     if (ML_LIKELY(state != NOT_STARTED))
         return state == STARTED;
-    if (starting || (ml_session && ml_collector_stuck()))
+    if (starting || (ml_session && ml_recording && ml_collector_stuck()))
         return false;
     ml_quiet_begin(&quiet);
     starting = true;
@@ -223,12 +239,117 @@ bool ml_recorder_start(void)
 
 bool ml_recorder_in_session(void)
 {
-    return ml_recorder_start() || (ml_session && process);
+    return ml_recorder_start() || (ml_recorder_recording() && process);
+}
+
+bool ml_recorder_is_late(void)
+{
+    return late;
 }
 
 __attribute__((constructor)) static void start_at_load(void)
 {
     ml_recorder_start();
+}
+
+/* ---- Recordings of a process that is under way --------------------------- */
+
+static int join_locked(struct process *p, const char *dir)
+{
+    uint32_t ring_bytes, ring_count;
+    struct ml_session *session;
+
+    if (atomic_load_explicit(&p->state, memory_order_relaxed) == STARTED)
+        return -EBUSY;
+    if (p->sets == SETS_MAX || recordings == ML_RECORDINGS_MAX)
+        return -ENOSPC;
+    session = ml_session_join(dir, &ring_bytes, &ring_count);
+    if (!session)
+        return -EIO;
+    ml_ring_bytes = ring_bytes;
+    ml_ring_count = ring_count;
+    ml_clock_mode = session->clock;
+    ml_session = session;
+    p->first_set = p->sets;
+    p->no_more_sets = false;
+    p->joined = true;
+    if (!add_set(p))
+        return -EIO;
+    p->announced = false; /* names that earlier recordings were told */
+    begin_recording(true);
+    atomic_store_explicit(&p->state, STARTED, memory_order_release);
+    return 0;
+}
+
+int ml_recorder_join(const char *dir)
+{
+    struct process *p;
+    struct ml_quiet quiet;
+    int saved_errno = errno;
+    int r;
+
+    ml_recorder_start(); /* whatever can be started only once */
+    p = this_process();
+    if (!p)
+        return -ENOMEM;
+    ml_quiet_begin(&quiet);
+    ml_lock(&p->lock);
+    r = join_locked(p, dir);
+    ml_unlock(&p->lock);
+    ml_quiet_end(&quiet);
+    errno = saved_errno;
+    return r;
+}
+
+/* Threads find out with their next record. Pairs with set_limit of writer.c. */
+static void stop_writers(struct process *p)
+{
+    atomic_store_explicit(&ml_recording, 0, memory_order_seq_cst);
+    for (uint32_t n = p->first_set; n < p->sets; n++) {
+        for (uint32_t i = 0; i < ml_ring_count; i++)
+            atomic_store_explicit(&p->writers[n][i].limit, 0, memory_order_seq_cst);
+    }
+}
+
+int ml_recorder_leave(void)
+{
+    struct process *p = this_process();
+    struct ml_quiet quiet;
+    int r = -ESRCH;
+
+    if (!p)
+        return r;
+    ml_quiet_begin(&quiet);
+    ml_lock(&p->lock);
+    if (p->joined && atomic_load_explicit(&p->state, memory_order_relaxed) == STARTED) {
+        atomic_store_explicit(&p->state, OFF, memory_order_release);
+        stop_writers(p);
+        atomic_store(&ml_session->finish, 1);
+        atomic_fetch_add(&ml_session->doorbell, 1);
+        syscall(SYS_futex, &ml_session->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+        r = 0;
+    }
+    ml_unlock(&p->lock);
+    ml_quiet_end(&quiet);
+    return r;
+}
+
+/* They stay mapped: a thread may be about to write there. */
+void ml_recorder_drop_rings(void)
+{
+    struct process *p = this_process();
+    int saved_errno = errno;
+
+    if (!p)
+        return;
+    ml_lock(&p->lock);
+    if (atomic_load_explicit(&p->state, memory_order_relaxed) != STARTED) {
+        for (; p->kept_set < p->sets; p->kept_set++)
+            madvise(p->set[p->kept_set], ml_ringset_bytes(ml_ring_bytes, ml_ring_count),
+                    MADV_REMOVE);
+    }
+    ml_unlock(&p->lock);
+    errno = saved_errno;
 }
 
 /* ---- Rings -------------------------------------------------------------- */
@@ -262,11 +383,12 @@ struct ml_ring *ml_recorder_claim(uint64_t **ret_data, struct ml_writer **ret_wr
 {
     struct process *p;
     struct ml_ring *ring = NULL;
-    uint32_t tried = 0;
+    uint32_t tried;
 
     if (!ml_recorder_start())
         return NULL;
     p = process;
+    tried = p->first_set;
     while (!ring) {
         uint32_t sets = atomic_load_explicit(&p->sets, memory_order_acquire);
         while (!ring && tried < sets)
@@ -356,7 +478,9 @@ struct ml_ringset *ml_recorder_replies(void)
 {
     struct process *p = process;
 
-    return p && atomic_load_explicit(&p->sets, memory_order_acquire) ? p->set[0] : NULL;
+    return p && atomic_load_explicit(&p->sets, memory_order_acquire) > p->first_set
+               ? p->set[p->first_set]
+               : NULL;
 }
 
 /* ---- The collector ------------------------------------------------------ */

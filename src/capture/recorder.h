@@ -27,6 +27,20 @@ extern uint32_t ml_ring_count;
 /* What stacks a framework's blocks shall have: enum ml_stacks_mode; copied too. */
 extern uint32_t ml_stacks_mode;
 
+/* How many recordings a process can join, one after the other. */
+#define ML_RECORDINGS_MAX 1000
+
+extern _Atomic uint32_t ml_recording;
+
+/* The number of the recording that goes on; 0: none does. */
+static inline uint32_t ml_recorder_recording(void)
+{
+    return atomic_load_explicit(&ml_recording, memory_order_acquire);
+}
+
+/* Whether it began when the process was under way. */
+bool ml_recorder_is_late(void);
+
 /* Makes this process known to the collector; cheap once done. Returns whether
  * there is a ring set to record into. Async-signal-safe, keeps errno. */
 bool ml_recorder_start(void);
@@ -38,6 +52,19 @@ bool ml_recorder_in_session(void);
 /* A ring that nobody uses, now this thread's; NULL when there is none to be
  * had. *ret_data are its words. */
 struct ml_ring *ml_recorder_claim(uint64_t **ret_data, struct ml_writer **ret_writer);
+
+/* Joins the session in that directory, in a process that is not recorded.
+ * @return 0; -EBUSY: it is recorded; -ENOSPC: it was too often; -EIO: the session
+ *         is not to be had */
+int ml_recorder_join(const char *session_dir);
+
+/* Ends a recording that was joined, and tells its collector to finish. What threads
+ * record from here on is dropped, unlike what they recorded before.
+ * @return 0; -ESRCH: there is none */
+int ml_recorder_leave(void);
+
+/* Gives the memory of rings back that nobody reads any more. */
+void ml_recorder_drop_rings(void);
 
 /* For the name tables, for those of stacks and of Python stacks. Cleared in a forked
  * child, like all that is here. */

@@ -35,12 +35,12 @@ static void say(const char *text)
 /* Kept from the start: a program may clear its environment, then fork. */
 static char session_dir[sizeof(((struct sockaddr_un *)0)->sun_path)];
 
-static void find_session_dir(void)
+static bool use_session_dir(const char *dir)
 {
-    const char *dir = getenv(ML_SESSION_ENV);
-
-    if (dir && strlen(dir) < sizeof(session_dir))
-        strcpy(session_dir, dir);
+    if (!dir || strlen(dir) >= sizeof(session_dir))
+        return false;
+    strcpy(session_dir, dir);
+    return true;
 }
 
 static bool session_path(char *out, size_t room, const char *file)
@@ -55,13 +55,12 @@ static bool session_path(char *out, size_t room, const char *file)
     return true;
 }
 
-struct ml_session *ml_session_open(uint32_t *ret_ring_bytes, uint32_t *ret_ring_count)
+static struct ml_session *open_page(uint32_t *ret_ring_bytes, uint32_t *ret_ring_count)
 {
     char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
     struct ml_session *s = NULL;
     int fd;
 
-    find_session_dir();
     if (!session_path(path, sizeof(path), ML_SESSION_PAGE))
         return NULL;
     fd = open(path, O_RDWR | O_CLOEXEC);
@@ -86,6 +85,19 @@ struct ml_session *ml_session_open(uint32_t *ret_ring_bytes, uint32_t *ret_ring_
         return NULL;
     }
     return s;
+}
+
+struct ml_session *ml_session_open(uint32_t *ret_ring_bytes, uint32_t *ret_ring_count)
+{
+    if (!use_session_dir(getenv(ML_SESSION_ENV)))
+        return NULL;
+    return open_page(ret_ring_bytes, ret_ring_count);
+}
+
+struct ml_session *ml_session_join(const char *dir, uint32_t *ret_ring_bytes,
+                                   uint32_t *ret_ring_count)
+{
+    return use_session_dir(dir) ? open_page(ret_ring_bytes, ret_ring_count) : NULL;
 }
 
 /* Asking for more than RLIMIT_FSIZE would raise SIGXFSZ, which kills. */

@@ -14,6 +14,10 @@
  * where it belongs to another build; the latter is said on stderr. */
 struct ml_session *ml_session_open(uint32_t *ret_ring_bytes, uint32_t *ret_ring_count);
 
+/* The same for the session in that directory. */
+struct ml_session *ml_session_join(const char *dir, uint32_t *ret_ring_bytes,
+                                   uint32_t *ret_ring_count);
+
 /* Makes a ring set and hands it to the collector; NULL when either fails. */
 struct ml_ringset *ml_session_new_set(uint32_t how, uint32_t set);
 

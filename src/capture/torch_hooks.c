@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "python_stack.h"
+#include "live_blocks.h"
 #include "record.h"
 #include "torch_hook.h"
 #include "recorder.h"
@@ -88,6 +89,21 @@ static void record_oom(uint32_t space, uint64_t bytes, uint32_t stack)
         ml_record_oom(space, bytes, stack);
 }
 
+/* ---- The table of live blocks, where somebody asked for it ---------------------- */
+
+static ML_ALWAYS_INLINE void book_alloc(uint32_t space, unsigned device, const void *p,
+                                        uint64_t bytes)
+{
+    if (ML_UNLIKELY(atomic_load_explicit(&ml_live_on, memory_order_acquire)))
+        ml_live_add(space, device, p, bytes);
+}
+
+/* @return whether the free is to be recorded too */
+static ML_ALWAYS_INLINE bool book_free(const void *p)
+{
+    return ML_LIKELY(!atomic_load_explicit(&ml_live_on, memory_order_acquire)) || ml_live_remove(p);
+}
+
 /* ---- Host ---------------------------------------------------------------------- */
 
 /* What this thread asked alloc_cpu for and has not been given. Out of memory, it
@@ -116,6 +132,8 @@ void *alloc_cpu(size_t bytes)
     space = ml_torch_cpu_space();
     if (ML_LIKELY(space && p))
         record_block(space, p, bytes);
+    if (ML_LIKELY(p))
+        book_alloc(space, ML_LIVE_HOST, p, bytes);
     return p;
 }
 
@@ -123,7 +141,7 @@ void free_cpu(void *p)
 {
     uint32_t space = ml_torch_cpu_space();
 
-    if (ML_LIKELY(space && p))
+    if (ML_LIKELY(p) && book_free(p) && ML_LIKELY(space))
         ml_record_free(space, p);
     ML_TORCH_REAL(free_cpu)(p);
 }
@@ -141,14 +159,19 @@ bool profiling(void)
  * mapped files and shared memory, whose end is never reported. */
 static ML_ALWAYS_INLINE void see(const void *p, int64_t bytes, struct device device)
 {
-    uint32_t space = device.type == DEVICE_CUDA ? ml_torch_cuda_space(device.index) : 0;
+    bool is_cuda =
+        device.type == DEVICE_CUDA && device.index >= 0 && device.index < ML_CUDA_DEVICES_MAX;
+    uint32_t space = is_cuda ? ml_torch_cuda_space(device.index) : 0;
 
-    if (!space || !p)
+    if (!is_cuda || !p)
         return;
-    if (bytes > 0)
-        record_block(space, p, (uint64_t)bytes);
-    else
+    if (bytes > 0) {
+        if (ML_LIKELY(space))
+            record_block(space, p, (uint64_t)bytes);
+        book_alloc(space, ML_LIVE_CUDA(device.index), p, (uint64_t)bytes);
+    } else if (book_free(p) && ML_LIKELY(space)) {
         ml_record_free(space, p);
+    }
 }
 
 void report(void *p, int64_t bytes, uint64_t allocated, uint64_t reserved, struct device device)

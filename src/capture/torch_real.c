@@ -66,6 +66,15 @@ void *ml_torch_function(const char *symbol)
     return library ? ml_dlsym_real_function()(library, symbol) : NULL;
 }
 
+void ml_torch_learn(void)
+{
+    int saved_errno = errno;
+
+    learn_all();
+    dlerror(); /* the program shall not find our failures there */
+    errno = saved_errno;
+}
+
 /* A build that has c10 in a library of another name: whoever calls it finds it. */
 static void learn_from(unsigned entry, const void *caller)
 {
@@ -86,11 +95,25 @@ void *ml_torch_find(enum ml_torch_entry entry, const void *caller)
     return real ? real : (void *)nothing;
 }
 
+static unsigned entry_of(const char *symbol)
+{
+    unsigned i = 0;
+
+    while (i < ML_TORCH_ENTRY_COUNT && strcmp(symbols[i], symbol))
+        i++;
+    return i;
+}
+
 void *ml_torch_hook_of(const char *symbol)
 {
-    for (unsigned i = 0; i < ML_TORCH_ENTRY_COUNT; i++) {
-        if (!strcmp(symbols[i], symbol))
-            return (void *)hooks[i];
-    }
-    return NULL;
+    unsigned i = entry_of(symbol);
+
+    return i < ML_TORCH_ENTRY_COUNT ? (void *)hooks[i] : NULL;
+}
+
+void *ml_torch_behind(const char *symbol)
+{
+    unsigned i = entry_of(symbol);
+
+    return i < ML_TORCH_ENTRY_COUNT ? __atomic_load_n(&ml_torch_reals[i], __ATOMIC_RELAXED) : NULL;
 }

@@ -15,7 +15,10 @@
 /* NULL while not known. Read with __atomic_load_n. */
 extern void *ml_torch_reals[ML_TORCH_ENTRY_COUNT];
 
-/* Looks for all of them; `caller` is an address in the code that called the hook.
+/* Looks for all of them in PyTorch's library, if that is loaded. Keeps errno. */
+void ml_torch_learn(void);
+
+/* The same; `caller` is an address in the code that called the hook.
  * Keeps errno. Never NULL: where there is none, a function that does nothing and
  * returns 0. */
 void *ml_torch_find(enum ml_torch_entry entry, const void *caller);
@@ -31,7 +34,8 @@ static ML_ALWAYS_INLINE void *ml_torch_real(enum ml_torch_entry entry, const voi
  * Takes the loader's lock. */
 void *ml_torch_function(const char *symbol);
 
-/* The hook of that name; NULL: it has none. */
+/* The hook of that name; NULL: it has none. And what is known to lie behind it. */
 void *ml_torch_hook_of(const char *symbol);
+void *ml_torch_behind(const char *symbol);
 
 #endif

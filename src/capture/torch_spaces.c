@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "cuda_places.h"
+#include "cuda_resolve.h"
 #include "event.h"
 #include "memledger/memledger.h"
 #include "names.h"
@@ -36,10 +37,20 @@ uint32_t ml_torch_open_cuda(unsigned ordinal)
 
     if (!ml_recorder_in_session())
         return 0;
+    /* No hook has met the driver there, and without it devices cannot be told apart. */
+    if (ml_recorder_is_late())
+        ml_cuda_resolve();
     device = ml_cuda_device((int)ordinal);
     /* Without a driver to ask there are no allocations of its to lie in. */
     space = ml_cuda_block_space(device >= 0 ? (unsigned)device : ordinal, ML_TORCH_SPACE_NAME);
     atomic_store_explicit(&ml_torch_cuda_numbers[ordinal], space, memory_order_relaxed);
     errno = saved_errno;
     return space;
+}
+
+void ml_torch_close_spaces(void)
+{
+    atomic_store_explicit(&ml_torch_cpu_number, 0, memory_order_relaxed);
+    for (unsigned i = 0; i < ML_CUDA_DEVICES_MAX; i++)
+        atomic_store_explicit(&ml_torch_cuda_numbers[i], 0, memory_order_relaxed);
 }

@@ -20,6 +20,9 @@ extern _Atomic uint32_t ml_torch_cuda_numbers[ML_CUDA_DEVICES_MAX];
 uint32_t ml_torch_open_cpu(void);
 uint32_t ml_torch_open_cuda(unsigned ordinal);
 
+/* A recording has ended: they are to be opened again in the next. */
+void ml_torch_close_spaces(void);
+
 static ML_ALWAYS_INLINE uint32_t ml_torch_cpu_space(void)
 {
     uint32_t space = atomic_load_explicit(&ml_torch_cpu_number, memory_order_relaxed);

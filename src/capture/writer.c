@@ -77,6 +77,7 @@ void ml_writer_init(void)
 
 static struct ml_writer *claim(void)
 {
+    uint32_t recording = ml_recorder_recording(); /* before: the ring may be of a later one */
     uint64_t *data;
     struct ml_writer *w;
     struct ml_ring *ring = ml_recorder_claim(&data, &w);
@@ -87,6 +88,7 @@ static struct ml_writer *claim(void)
     w->mask = ml_ring_bytes / sizeof(uint64_t) - 1;
     w->head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     w->limit = w->head;
+    w->recording = recording;
     w->busy = 0;
     w->lost_pushes = w->owed_pops = 0;
     w->pending_words = 0;
@@ -96,6 +98,32 @@ static struct ml_writer *claim(void)
     atomic_store_explicit(&ring->state, ML_RING_ACTIVE, memory_order_release);
     w->ring = ring;
     return w;
+}
+
+/* ---- The end of a recording --------------------------------------------- */
+
+static bool is_over(const struct ml_writer *w)
+{
+    return w->recording != ml_recorder_recording();
+}
+
+/* Nobody reads the ring any more. It stays mapped. */
+static void leave_ring(struct ml_writer *w)
+{
+    ml_writer = &no_writer;
+    w->ring = NULL;
+    w->pending_words = 0;
+    w->busy = 0;
+}
+
+/* Either this thread sees that the recording has ended, or whoever ends it sets the
+ * limit after us: store then load in one order for all, as in stop_writers of
+ * recorder.c. */
+static void set_limit(struct ml_writer *w, uint64_t limit)
+{
+    atomic_store_explicit(&w->limit, limit, memory_order_seq_cst);
+    if (ML_UNLIKELY(w->recording != atomic_load_explicit(&ml_recording, memory_order_seq_cst)))
+        atomic_store_explicit(&w->limit, 0, memory_order_relaxed);
 }
 
 /* ---- Room -------------------------------------------------------------- */
@@ -117,12 +145,12 @@ static bool room_now(struct ml_writer *w, unsigned n)
     if (used + n > size)
         return false;
     if (used + n <= size / 2) {
-        w->limit = tail + size / 2;
+        set_limit(w, tail + size / 2);
         return true;
     }
     /* More than half full: ring, and look again after an eighth. */
     ml_ring_doorbell();
-    w->limit = ml_min_u64(tail + size, w->head + ml_max_u64(size / 8, n));
+    set_limit(w, ml_min_u64(tail + size, w->head + ml_max_u64(size / 8, n)));
     return true;
 }
 
@@ -304,8 +332,14 @@ void ml_record_first(const uint64_t *words, unsigned n)
 void ml_record_slow(struct ml_writer *w, const uint64_t *words, unsigned n)
 {
     int saved_errno = errno;
-    bool ok = append(w, words, n);
+    bool ok;
 
+    if (ML_UNLIKELY(is_over(w))) {
+        leave_ring(w);
+        ml_record_first(words, n);
+        return;
+    }
+    ok = append(w, words, n);
     release(w);
     if (ok)
         ml_recorder_announce_again();

@@ -7,19 +7,18 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "collector.h"
+#include "collector_process.h"
 #include "launch.h"
 #include "output_name.h"
 #include "program_check.h"
@@ -34,7 +33,6 @@
 #define EXIT_NOT_FOUND 127
 
 #define PROGRESS_MS 500
-#define SAMPLE_HZ_DEFAULT 1000
 
 struct run_opts {
     const char *output;
@@ -148,58 +146,17 @@ static int fail(int code, const char *text)
 
 /* ---- The collector's process -------------------------------------------- */
 
-static char *command_line(char **argv)
-{
-    struct ml_buf text;
-
-    ml_buf_init(&text);
-    for (int i = 0; argv[i]; i++)
-        ml_buf_printf(&text, "%s%s", i ? " " : "", argv[i]);
-    return (char *)text.data;
-}
-
-/* Keys pressed on the terminal are for the program, and a pipe that somebody
- * reads until its end shall end with the program. */
-static void leave_terminal(void)
-{
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-    setpgid(0, 0);
-    signal(SIGHUP, SIG_IGN);
-    for (int fd = 0; null >= 0 && fd <= 2; fd++)
-        dup2(null, fd);
-}
-
-/* Each process that is recorded takes descriptors. */
-static void raise_descriptor_limit(void)
-{
-    struct rlimit limit;
-
-    if (!getrlimit(RLIMIT_NOFILE, &limit)) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
 /* Does not return. */
 static void be_collector(struct run *run, struct ml_collector *collector, pid_t launcher)
 {
-    int r;
-
     close(run->launch.go);
     close(run->launch.failure);
-    leave_terminal();
-    raise_descriptor_limit();
-    r = ml_collector_run(collector);
-    /* The launcher was killed: nobody else cleans up. */
-    if (getppid() != launcher)
-        ml_session_dir_release(&run->session);
-    _exit(r ? 1 : 0);
+    ml_be_collector(collector, &run->session, launcher);
 }
 
 static int start_collector(struct run *run, char **argv, struct ml_error *err)
 {
-    char *command = command_line(argv);
+    char *command = ml_joined_words(argv);
     char host[HOST_NAME_MAX + 1] = "";
     struct ml_setting settings[] = {
         {"version", MEMLEDGER_VERSION},
@@ -428,8 +385,8 @@ static const char *contradiction(const struct run_opts *o)
 static int cmd_run(int argc, char **argv)
 {
     struct run run = {.opts = {.output = ML_OUTPUT_DEFAULT,
-                               .ring_bytes = 1u << 20,
-                               .sample_hz = SAMPLE_HZ_DEFAULT}};
+                               .ring_bytes = ML_RING_BYTES_DEFAULT,
+                               .sample_hz = ML_SAMPLE_HZ_DEFAULT}};
     const char *wrong;
     int first;
     int r = ml_verb_begin(&ml_verb_run, &run.opts, argc, argv, &first);

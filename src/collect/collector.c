@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -571,13 +572,20 @@ static void finish(struct ml_collector *c)
     }
 }
 
+static bool program_runs(const struct ml_collector *c)
+{
+    struct pollfd end = {.fd = c->program_fd, .events = POLLIN};
+    pid_t pid = (pid_t)atomic_load(&c->session->page->program_pid);
+
+    if (c->program_fd >= 0)
+        return poll(&end, 1, 0) == 0;
+    return pid && !(kill(pid, 0) && errno == ESRCH);
+}
+
 /* Whether nobody is left to say finish, nor to start anything. */
 static bool is_alone(const struct ml_collector *c)
 {
-    struct pollfd program = {.fd = c->program_fd, .events = POLLIN};
-
-    return c->launcher && getppid() != c->launcher &&
-           (c->program_fd < 0 || poll(&program, 1, 0) > 0);
+    return c->launcher && getppid() != c->launcher && !program_runs(c);
 }
 
 int ml_collector_run(struct ml_collector *c)

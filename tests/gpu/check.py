@@ -155,6 +155,25 @@ def torch_allocated(lab):
         assert refused and min(refused) >= said["refused"], f"{name}: out of memory: {refused}"
 
 
+@check
+def torch_live(lab):
+    """The package in a plain Python: its figures, PyTorch's and its trace's agree to the byte"""
+    need_module("torch")
+    package = os.path.join(os.path.dirname(lab.memledger), "..", "..", "python")
+    if not os.path.exists(os.path.join(package, "memledger")):
+        raise Skip("the Python package was not built")
+    trace = lab.path("torch-live.mled")
+    done = must([*script("torch_live.py"), trace], {"PYTHONPATH": package})
+    said = json.loads(done.stdout.strip().splitlines()[-1])
+    print("  live and peak: " + ", ".join(f"{a:,} and {b:,}" for a, b in said["found"]))
+    print(f"  profiler: {said['profiler']}")
+    assert all(a == b for a, b in said["found"]), said
+    assert blocks_of(lab, trace)["live_bytes"] == said["end"], blocks_of(lab, trace)
+    profiler = said["profiler"]
+    assert profiler["all weights"] == profiler["all gradients"], profiler
+    assert profiler["feature maps"] >= 10 << 20 and profiler["intermediate"] >= 8 << 20, profiler
+
+
 def blocks_of(lab, trace):
     """The figures of the blocks on the first GPU that has some."""
     devices = lab.report("summary", trace)["by_device"]

@@ -1,24 +1,8 @@
-/* recorder.c: see recorder.h; and what Python says to the recorder directly.
+/* torch_begin.c: names for the recorder, and its beginning with PyTorch.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "native.h"
 #include "recorder.h"
-
-#include <dlfcn.h>
-
-const struct ml_extension_api *ml_native_recorder(void)
-{
-    static const struct ml_extension_api *found;
-
-    if (!found) {
-        const struct ml_extension_api *api = dlsym(RTLD_DEFAULT, ML_EXTENSION_API_SYMBOL);
-        if (api && api->version == ML_EXTENSION_API_VERSION &&
-            api->struct_bytes == sizeof(struct ml_extension_api))
-            found = api;
-    }
-    return found;
-}
 
 uint32_t ml_native_name(PyObject *text)
 {
@@ -35,14 +19,6 @@ uint32_t ml_native_name(PyObject *text)
     return number;
 }
 
-static PyObject *recording(PyObject *self, PyObject *args)
-{
-    const struct ml_extension_api *recorder = ml_native_recorder();
-
-    (void)self, (void)args;
-    return PyBool_FromLong(recorder && recorder->in_session());
-}
-
 static PyObject *torch_begin(PyObject *self, PyObject *args)
 {
     const struct ml_extension_api *recorder = ml_native_recorder();
@@ -54,12 +30,11 @@ static PyObject *torch_begin(PyObject *self, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
-    {"recording", recording, METH_NOARGS, "Whether this process is being recorded."},
     {"torch_begin", torch_begin, METH_NOARGS, "Readies the recorder for PyTorch's modules."},
     {NULL, NULL, 0, NULL},
 };
 
-int ml_native_add_recorder(PyObject *module)
+int ml_native_add_torch_begin(PyObject *module)
 {
     return PyModule_AddFunctions(module, methods);
 }

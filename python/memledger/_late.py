@@ -1,0 +1,157 @@
+"""The way into a process that `memledger run` did not start: the recorder is loaded,
+put in front of PyTorch's allocators, and told of the blocks that are there.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import gc
+import importlib.util
+import sys
+
+from . import _native
+from ._library import find_library
+
+HOST = 0
+_ALIGNMENT = 64  # of what PyTorch's allocator for the host hands out
+_waiting = []  # to be called when PyTorch has been imported
+
+
+def device_number(cuda_ordinal):
+    """The recorder's number of a CUDA device."""
+    return 1 + cuda_ordinal
+
+
+def switch_on():
+    """Counts PyTorch's live blocks from now on; where PyTorch is not imported yet, from
+    when it is. OSError where the recorder cannot be loaded."""
+    if _native.live_is_on():
+        return
+    _native.load(find_library())
+    if not _native.live_on():
+        raise MemoryError("no memory for memledger's table of live blocks")
+    when_torch_is_here(_meet_torch)
+
+
+def torch_or_none():
+    """PyTorch, if the program has imported it: never imported from here."""
+    torch = sys.modules.get("torch")
+    return torch if hasattr(torch, "Tensor") else None
+
+
+# ---- Importing --------------------------------------------------------------------
+
+
+class _TorchFinder:
+    """Tells when `import torch` is done. In front of the others for that one name."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        loader = getattr(spec, "loader", None)
+        if loader is None or not hasattr(loader, "exec_module"):
+            return spec
+        execute = loader.exec_module
+
+        def exec_module(module):
+            execute(module)
+            while _waiting:
+                _waiting.pop(0)()
+
+        loader.exec_module = exec_module
+        return spec
+
+
+def when_torch_is_here(callback):
+    if torch_or_none():
+        callback()
+        return
+    if not _waiting:
+        sys.meta_path.insert(0, _TorchFinder())
+    if callback not in _waiting:
+        _waiting.append(callback)
+
+
+# ---- Blocks that were there before ------------------------------------------------
+
+
+def _meet_torch():
+    """The hooks first: what is allocated meanwhile is seen twice rather than never."""
+    torch = torch_or_none()
+    if torch is None or not _native.patch_torch():
+        return
+    for address, size in _host_blocks(torch):
+        _native.live_seed(HOST, address, size)
+    for ordinal, address, size in _cuda_blocks(torch):
+        _native.live_seed(device_number(ordinal), address, size)
+    for device in range(1 + _device_count(torch)):
+        _native.live_reset_peak(device)
+    _native.live_tell()
+
+
+def _device_count(torch):
+    return torch.cuda.device_count() if torch.cuda.is_initialized() else 0
+
+
+def storage_of(tensor):
+    """Its storage, without a type: of any PyTorch since 1.13."""
+    return tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor._storage()
+
+
+def block_of(tensor):
+    """(address, bytes) of the block that a tensor lies in; None if it has none."""
+    try:
+        storage = storage_of(tensor)
+        return (storage.data_ptr(), storage.nbytes()) if storage.data_ptr() else None
+    except Exception:  # a tensor of another kind: sparse, meta, a wrapper's
+        return None
+
+
+def _tensors(torch):
+    """All that Python knows of, and their gradients."""
+    for thing in gc.get_objects():
+        if not issubclass(type(thing), torch.Tensor):
+            continue
+        yield thing
+        try:
+            if thing.is_leaf and thing.grad is not None:
+                yield thing.grad
+        except Exception:  # as above
+            continue
+
+
+def _is_of_allocator(storage):
+    """Not memory of NumPy's, a mapped file or shared memory, as far as that shows: in
+    PyTorch 1.13 only by the allocator's alignment."""
+    if storage.is_shared() or storage.data_ptr() % _ALIGNMENT:
+        return False
+    return not hasattr(storage, "resizable") or storage.resizable()
+
+
+def _host_blocks(torch):
+    cuda = torch.cuda.is_initialized()
+    for tensor in _tensors(torch):
+        try:
+            if (tensor.device.type != "cpu" or not _is_of_allocator(storage_of(tensor))
+                    or cuda and tensor.is_pinned()):
+                continue
+        except Exception:  # as above
+            continue
+        block = block_of(tensor)
+        if block and block[1]:
+            yield block
+
+
+def _cuda_blocks(torch):
+    if not torch.cuda.is_initialized():
+        return
+    try:
+        segments = torch.cuda.memory_snapshot()
+    except Exception:  # an allocator that does not tell
+        return
+    for segment in segments:
+        address = segment["address"]
+        for block in segment["blocks"]:
+            if block["state"] == "active_allocated":
+                yield segment["device"], block.get("address", address), block["size"]
+            address += block["size"]

@@ -1,0 +1,85 @@
+"""@memledger.profile: records each call of a function and says what it cost.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import functools
+import sys
+
+from . import _late, _live, _native, _recording
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def format_bytes(count):
+    """As the command prints sizes: three digits or more."""
+    size, unit = float(count), 0
+    while abs(size) >= 1024 and unit + 1 < len(_UNITS):
+        size /= 1024
+        unit += 1
+    return f"{count} B" if unit == 0 else f"{size:.1f} {_UNITS[unit]}"
+
+
+def _devices():
+    """(name, number) of those that hold blocks or held some."""
+    torch = _late.torch_or_none()
+    count = torch.cuda.device_count() if torch and torch.cuda.is_initialized() else 0
+    numbers = [("cpu", _late.HOST)]
+    numbers += [(f"cuda:{i}", _late.device_number(i)) for i in range(count)]
+    return [pair for pair in numbers if _native.live_peak(pair[1])]
+
+
+class _Call:
+    def __init__(self, name):
+        self.name = name
+        self.before = dict.fromkeys(range(64), 0)
+        for _, number in _devices():
+            self.before[number] = _native.live_bytes(number)
+            _native.live_reset_peak(number)
+
+    def report(self, path):
+        lines = []
+        for device, number in _devices():
+            kept = _native.live_bytes(number) - self.before[number]
+            lines.append(f"{self.name}: {device}: peak {format_bytes(_native.live_peak(number))}, "
+                         f"{format_bytes(abs(kept))} {'more' if kept >= 0 else 'less'} live than "
+                         "before")
+        lines = lines or [f"{self.name}: no memory of PyTorch's"]
+        if path:
+            lines.append(f"next: memledger summary {path}")
+        for line in lines:
+            print(f"memledger: {line}", file=sys.stderr)
+
+
+def profile(function=None, *, path=None, force=False):
+    """Records each call of the function, and prints its peak on stderr.
+
+        @memledger.profile
+        def train(): ...
+
+    `path` names the trace; a later call of the same function replaces it. Inside a
+    recording, calls are scopes of that one."""
+    if function is None:
+        return functools.partial(profile, path=path, force=force)
+    calls = 0
+
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        nonlocal calls
+        if not _live.is_counting():
+            return function(*args, **kwargs)
+        own = not _native.recording()
+        trace = None
+        if own:
+            trace = _recording.start(path, force=force or calls > 0)
+            calls += 1
+        call = _Call(function.__name__)
+        _native.user_push(function.__name__)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _native.user_pop()
+            if own:
+                _recording.stop()
+            call.report(trace)
+
+    return wrapper

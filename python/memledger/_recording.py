@@ -1,0 +1,201 @@
+"""start() and stop(): a recording of this process, without `memledger run`.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import atexit
+import contextlib
+import errno
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+
+from . import _late, _native
+from ._library import find_command
+
+_lock = threading.RLock()
+_current = None  # the recording that goes on
+_said = set()
+
+
+def _after_fork():
+    """Another thread of the parent may have held it."""
+    global _lock
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+class _Recording:
+    def __init__(self, path, session, collector):
+        self.path = path
+        self.session = session      # the folder through which recorder and collector meet
+        self.collector = collector  # its process id
+        self.owner = os.getpid()    # forked children are recorded too, but end nothing
+
+
+def _say_once(text):
+    if text not in _said:
+        _said.add(text)
+        print(f"memledger: {text}", file=sys.stderr)
+
+
+# ---- Names ------------------------------------------------------------------------
+
+
+def _program():
+    name = os.path.basename(sys.argv[0]) if sys.argv else ""
+    if name.endswith(".py"):
+        name = name[:-3]
+    return "python" if name in ("", "-c", "-m", "-") else name
+
+
+def _free_name(program):
+    """One that no earlier recording of this process has taken."""
+    first = f"memledger-{program}.{os.getpid()}"
+    path, n = f"{first}.mled", 1
+    while os.path.exists(path):
+        n += 1
+        path = f"{first}.{n}.mled"
+    return path
+
+
+# ---- The collector ----------------------------------------------------------------
+
+
+def _start_collector(path, force, sample_hz):
+    line = [find_command(), "collect", f"--pid={os.getpid()}", f"--output={path}"]
+    if force:
+        line.append("--force")
+    if sample_hz is not None:
+        line.append(f"--sample-hz={int(sample_hz)}")
+    done = subprocess.run(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, errors="replace", check=False)
+    answer = done.stdout.split("\n")
+    if len(answer) < 2 or not answer[1].isdigit():
+        raise RuntimeError(done.stderr.strip() or "memledger collect did not start")
+    return _Recording(path, answer[0], int(answer[1]))
+
+
+def _runs(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def _wait_for_collector(recording):
+    """It removes the session's folder when the file is complete."""
+    while os.path.exists(os.path.join(recording.session, "page")):
+        if not _runs(recording.collector):
+            shutil.rmtree(recording.session, ignore_errors=True)
+            _say_once(f"the collector was killed; {recording.path} holds what it had written "
+                      "until then")
+            return
+        time.sleep(0.002)
+
+
+_REASONS = {
+    errno.EBUSY: "this process is being recorded already",
+    errno.ENOSPC: "this process has been recorded a thousand times; start it anew",
+    errno.ENOMEM: "there is no memory for the recorder",
+    errno.EIO: "the collector is not to be reached; see ulimit -v, -f and -n",
+}
+
+
+def _join(recording):
+    reason = _native.join(recording.session)
+    if reason == 0:
+        return
+    page = os.path.join(recording.session, "page")
+    os.kill(recording.collector, 9)
+    while os.path.exists(page) and _runs(recording.collector):
+        time.sleep(0.002)
+    shutil.rmtree(recording.session, ignore_errors=True)
+    raise RuntimeError(_REASONS.get(reason, os.strerror(reason)))
+
+
+# ---- What users call --------------------------------------------------------------
+
+
+def _is_recorded_elsewhere():
+    """By `memledger run`, or by the process that forked this one."""
+    if _native.recording() == _native.RECORDED_FROM_START:
+        return True
+    return _native.recording() and _current and _current.owner != os.getpid()
+
+
+def _again(path):
+    """start() while a recording of its own goes on, as when a notebook's cell is run twice."""
+    if path is not None and os.path.abspath(path) != _current.path:
+        raise RuntimeError(f"memledger records into {_current.path}; call memledger.stop() first")
+    _say_once(f"start() was called before: {_current.path} goes on")
+    return _current.path
+
+
+def _name_torch():
+    from . import _torch
+    _torch.begin_recording()
+
+
+def start(path=None, *, force=False, sample_hz=None):
+    """Records this process into `path`, by default memledger-<program>.<pid>.mled, until
+    stop() or the end of the program. Returns the path.
+
+    An existing file is refused unless `force`. Under `memledger run` no second recording
+    is made: start() and stop() mark places in the first one's trace."""
+    global _current
+    with _lock:
+        if _is_recorded_elsewhere():
+            _say_once("this process is recorded already; start() and stop() only mark places "
+                      "in that trace")
+            _native.user_marker("start")
+            return _current.path if _current else None
+        if _current and _current.owner == os.getpid():
+            return _again(path)
+        _late.switch_on()
+        file = os.path.abspath(_free_name(_program()) if path is None else os.fspath(path))
+        recording = _start_collector(file, force, sample_hz)
+        _join(recording)
+        _late.when_torch_is_here(_name_torch)
+        if not _said_goodbye:
+            atexit.register(stop)
+            _said_goodbye.append(True)
+        _current = recording
+        return recording.path
+
+
+_said_goodbye = []  # whether stop() is called at the end of the program
+
+
+def stop():
+    """Ends the recording. Returns the path of its trace, which is complete; None where
+    none of this process's own goes on."""
+    global _current
+    with _lock:
+        if _is_recorded_elsewhere():
+            _native.user_marker("stop")
+            return None
+        recording = _current
+        if not recording or recording.owner != os.getpid():
+            return None
+        _current = None
+        _native.leave()
+        _wait_for_collector(recording)
+        _native.after_leave()
+        return recording.path
+
+
+@contextlib.contextmanager
+def recording(path=None, **options):
+    """start() and stop() around a block; yields the path."""
+    try:
+        yield start(path, **options)
+    finally:
+        stop()

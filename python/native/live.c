@@ -1,0 +1,305 @@
+/* live.c: the recorder's table of live blocks, and the way in, from Python.
+ *
+ * Without a recorder sums are 0, lookups find nothing and the rest does nothing: what
+ * to tell the user is for the modules in Python to say.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "native.h"
+#include "phase.h"
+#include "recorder_tables.h"
+
+static PyObject *load(PyObject *self, PyObject *args)
+{
+    const char *path, *why = "";
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "s", &path))
+        return NULL;
+    if (!ml_native_load(path, &why))
+        return PyErr_Format(PyExc_OSError, "cannot load %s: %s", path, why);
+    Py_RETURN_NONE;
+}
+
+static PyObject *has_recorder(PyObject *self, PyObject *args)
+{
+    (void)self, (void)args;
+    return PyBool_FromLong(ml_native_live() != NULL);
+}
+
+/* ---- The table -------------------------------------------------------------------- */
+
+static PyObject *live_on(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+
+    (void)self, (void)args;
+    return PyBool_FromLong(live && live->switch_on());
+}
+
+static PyObject *live_is_on(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+
+    (void)self, (void)args;
+    return PyBool_FromLong(live && live->is_on());
+}
+
+static PyObject *live_seed(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+    unsigned long long address, bytes;
+    int device;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "iKK", &device, &address, &bytes))
+        return NULL;
+    return PyBool_FromLong(live && live->seed(device, address, bytes));
+}
+
+static PyObject *live_find(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+    unsigned long long address;
+    uint64_t bytes;
+    int device, phase;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "K", &address))
+        return NULL;
+    if (!live || !live->find(address, &bytes, &device, &phase))
+        Py_RETURN_NONE;
+    return Py_BuildValue("Kii", (unsigned long long)bytes, device, phase);
+}
+
+static PyObject *live_bytes(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+    int device, phase = ML_LIVE_ALL_PHASES;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "i|i", &device, &phase))
+        return NULL;
+    return PyLong_FromUnsignedLongLong(live ? live->bytes(device, phase) : 0);
+}
+
+static PyObject *live_peak(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+    int device;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "i", &device))
+        return NULL;
+    return PyLong_FromUnsignedLongLong(live ? live->peak(device) : 0);
+}
+
+static PyObject *live_reset_peak(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+    int device;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "i", &device))
+        return NULL;
+    if (live)
+        live->reset_peak(device);
+    Py_RETURN_NONE;
+}
+
+static PyObject *live_missed(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+
+    (void)self, (void)args;
+    return PyLong_FromUnsignedLongLong(live ? live->missed() : 0);
+}
+
+static PyObject *live_tell(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+
+    (void)self, (void)args;
+    if (live)
+        live->tell();
+    Py_RETURN_NONE;
+}
+
+/* ---- Phases ------------------------------------------------------------------------ */
+
+static PyObject *set_phase(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+    int phase;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "i", &phase))
+        return NULL;
+    return PyLong_FromLong(live ? live->set_process_phase(phase) : 0);
+}
+
+struct addresses {
+    uint64_t *items;
+    Py_ssize_t count;
+};
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Sorted; the caller frees them. @return 0, or -1 with an exception set */
+static int take_addresses(PyObject *list, struct addresses *ret)
+{
+    if (!PyList_Check(list)) {
+        PyErr_SetString(PyExc_TypeError, "a list of addresses is needed");
+        return -1;
+    }
+    ret->count = PyList_Size(list);
+    ret->items = calloc((size_t)ret->count + 1, sizeof(*ret->items));
+    if (!ret->items) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < ret->count; i++)
+        ret->items[i] = PyLong_AsUnsignedLongLong(PyList_GetItem(list, i));
+    if (PyErr_Occurred()) {
+        free(ret->items);
+        return -1;
+    }
+    qsort(ret->items, (size_t)ret->count, sizeof(*ret->items), compare);
+    return 0;
+}
+
+static PyObject *rephase(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+    struct addresses addresses;
+    PyObject *list;
+    int phase;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "Oi", &list, &phase) || take_addresses(list, &addresses))
+        return NULL;
+    if (live)
+        live->rephase(addresses.items, (size_t)addresses.count, phase);
+    free(addresses.items);
+    Py_RETURN_NONE;
+}
+
+static PyObject *log_begin(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+
+    (void)self, (void)args;
+    if (live)
+        live->log_begin();
+    Py_RETURN_NONE;
+}
+
+static PyObject *log_end(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+    struct addresses others;
+    unsigned long long devices;
+    uint64_t peak = 0;
+    PyObject *list;
+    int told;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "KO", &devices, &list) || take_addresses(list, &others))
+        return NULL;
+    told = live && live->log_end(devices, others.items, (size_t)others.count, &peak);
+    free(others.items);
+    if (!told)
+        Py_RETURN_NONE;
+    return PyLong_FromUnsignedLongLong(peak);
+}
+
+/* ---- The way in --------------------------------------------------------------------- */
+
+static PyObject *patch_torch(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+
+    (void)self, (void)args;
+    return PyBool_FromLong(live && live->patch_torch());
+}
+
+static PyObject *recording(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+
+    (void)self, (void)args;
+    return PyLong_FromLong(live ? live->recording() : ML_LIVE_NOT_RECORDED);
+}
+
+static PyObject *join(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+    const char *dir;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "s", &dir))
+        return NULL;
+    return PyLong_FromLong(live ? -live->join(dir) : ESRCH);
+}
+
+static PyObject *leave(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+
+    (void)self, (void)args;
+    return PyBool_FromLong(live && !live->leave());
+}
+
+static PyObject *after_leave(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+
+    (void)self, (void)args;
+    if (live)
+        live->after_leave();
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"load", load, METH_VARARGS, "Load the recorder from a path, unless it is here."},
+    {"has_recorder", has_recorder, METH_NOARGS, "Whether the recorder is in this process."},
+    {"live_on", live_on, METH_NOARGS, "Keep a table of live blocks from now on."},
+    {"live_is_on", live_is_on, METH_NOARGS, "Whether there is one."},
+    {"live_seed", live_seed, METH_VARARGS, "(device, address, bytes): a block from before."},
+    {"live_find", live_find, METH_VARARGS, "(address): (bytes, device, phase) or None."},
+    {"live_bytes", live_bytes, METH_VARARGS, "(device, phase=-1): bytes alive."},
+    {"live_peak", live_peak, METH_VARARGS, "(device): the most bytes since the last reset."},
+    {"live_reset_peak", live_reset_peak, METH_VARARGS, "(device): the peak is what is alive."},
+    {"live_missed", live_missed, METH_NOARGS, "Events that could not be booked."},
+    {"live_tell", live_tell, METH_NOARGS, "Tell a late recording of blocks it lacks."},
+    {"set_phase", set_phase, METH_VARARGS, "(phase): the process's; returns the one before."},
+    {"rephase", rephase, METH_VARARGS, "(addresses, phase): blocks count as of that phase."},
+    {"log_begin", log_begin, METH_NOARGS, "Keep the events of a backward pass."},
+    {"log_end", log_end, METH_VARARGS, "(devices, others): its peak without those, or None."},
+    {"patch_torch", patch_torch, METH_NOARGS, "Put the hooks into loaded libraries."},
+    {"recording", recording, METH_NOARGS, "0: none, 1: from the start, 2: joined."},
+    {"join", join, METH_VARARGS, "(session folder): 0, or an errno."},
+    {"leave", leave, METH_NOARGS, "End a recording that was joined."},
+    {"after_leave", after_leave, METH_NOARGS, "Its collector has ended."},
+    {NULL, NULL, 0, NULL},
+};
+
+int ml_native_add_live(PyObject *module)
+{
+    if (PyModule_AddIntConstant(module, "PHASE_OTHER", ML_PHASE_OTHER) ||
+        PyModule_AddIntConstant(module, "PHASE_FORWARD", ML_PHASE_FORWARD) ||
+        PyModule_AddIntConstant(module, "PHASE_BACKWARD", ML_PHASE_BACKWARD) ||
+        PyModule_AddIntConstant(module, "PHASE_OPTIMIZER", ML_PHASE_OPTIMIZER) ||
+        PyModule_AddIntConstant(module, "RECORDED_FROM_START", ML_LIVE_RECORDED_FROM_START) ||
+        PyModule_AddIntConstant(module, "RECORDED_LATE", ML_LIVE_RECORDED_LATE))
+        return -1;
+    return PyModule_AddFunctions(module, methods);
+}

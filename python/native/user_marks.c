@@ -1,0 +1,73 @@
+/* user_marks.c: the user's own scopes, steps and markers. They do nothing where
+ * nothing is recorded.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "native.h"
+#include "recorder_tables.h"
+
+static PyObject *user_push(PyObject *self, PyObject *args)
+{
+    const struct memledger_api *api = ml_native_api();
+    const char *name;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "s", &name))
+        return NULL;
+    if (api)
+        api->push(MEMLEDGER_SCOPE_USER, name);
+    Py_RETURN_NONE;
+}
+
+static PyObject *user_pop(PyObject *self, PyObject *args)
+{
+    const struct memledger_api *api = ml_native_api();
+
+    (void)self, (void)args;
+    if (api)
+        api->pop();
+    Py_RETURN_NONE;
+}
+
+static PyObject *user_step(PyObject *self, PyObject *args)
+{
+    const struct memledger_api *api = ml_native_api();
+    unsigned long long number;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "K", &number))
+        return NULL;
+    if (api)
+        api->mark(MEMLEDGER_MARK_STEP, number, "");
+    Py_RETURN_NONE;
+}
+
+/* The domain is made once; a recording that is joined later is told of it. */
+static PyObject *user_marker(PyObject *self, PyObject *args)
+{
+    static memledger_object domain;
+    const struct memledger_api *api = ml_native_api();
+    const char *name;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "s", &name))
+        return NULL;
+    if (api && !domain)
+        domain = api->create(MEMLEDGER_DOMAIN, 0, "memledger");
+    if (api && domain)
+        api->marker(domain, name, "process");
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"user_push", user_push, METH_VARARGS, "(name): enter a scope of the user's."},
+    {"user_pop", user_pop, METH_NOARGS, "Leave it."},
+    {"user_step", user_step, METH_VARARGS, "(number): that step begins now."},
+    {"user_marker", user_marker, METH_VARARGS, "(name): an instant worth a name."},
+    {NULL, NULL, 0, NULL},
+};
+
+int ml_native_add_user_marks(PyObject *module)
+{
+    return PyModule_AddFunctions(module, methods);
+}

@@ -1,0 +1,122 @@
+/* live_log.c: see live_log.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "live_log.h"
+
+#include <assert.h>
+
+#include "live_blocks.h"
+#include "lock.h"
+#include "sys.h"
+
+#define EVENTS_MAX (1u << 20) /* reserved; touched as it fills */
+
+struct event {
+    uint64_t address;
+    int64_t bytes : 56;
+    uint64_t device : 8;
+};
+static_assert(sizeof(struct event) == 16, "two words");
+
+_Atomic uint32_t ml_live_log_on;
+
+static struct event *events;
+static uint32_t count;
+static bool overflowed;
+static uint64_t base[ML_LIVE_DEVICES]; /* bytes of the phase when the log began */
+static struct ml_lock lock;
+
+void ml_live_log_slow(unsigned device, uint64_t address, int64_t bytes)
+{
+    ml_lock(&lock);
+    if (ml_live_log_on && count < EVENTS_MAX)
+        events[count++] =
+            (struct event){.address = address, .bytes = bytes, .device = device & 255};
+    else
+        overflowed = true;
+    ml_unlock(&lock);
+}
+
+void ml_live_log_begin(void)
+{
+    ml_lock(&lock);
+    if (!events)
+        events = ml_sys_map(EVENTS_MAX * sizeof(*events),
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    count = 0;
+    overflowed = false;
+    for (unsigned i = 0; i < ML_LIVE_DEVICES; i++)
+        base[i] = ml_live_bytes(i, ML_PHASE_BACKWARD);
+    atomic_store_explicit(&ml_live_log_on, events != NULL, memory_order_relaxed);
+    ml_unlock(&lock);
+}
+
+/* Where it is in the list, whatever its lowest bit; NULL: nowhere. */
+static uint64_t *find(uint64_t *sorted, size_t n, uint64_t address)
+{
+    size_t low = 0, high = n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if ((sorted[middle] & ~(uint64_t)1) < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < n && (sorted[low] & ~(uint64_t)1) == address ? &sorted[low] : NULL;
+}
+
+/* A block that is alive now is the last one that came at its address. */
+static void leave_out(uint64_t *others, size_t n)
+{
+    for (uint32_t i = count; i-- > 0;) {
+        uint64_t *other = find(others, n, events[i].address);
+        if (!other || *other & 1)
+            continue;
+        *other |= 1;
+        if (events[i].bytes > 0)
+            events[i].bytes = 0;
+    }
+}
+
+static uint64_t peak_of(uint64_t devices)
+{
+    int64_t now = 0, peak;
+
+    for (unsigned i = 0; i < ML_LIVE_DEVICES; i++)
+        now += devices >> i & 1 ? (int64_t)base[i] : 0;
+    peak = now;
+    for (uint32_t i = 0; i < count; i++) {
+        if (devices >> events[i].device & 1)
+            now += events[i].bytes;
+        if (now > peak)
+            peak = now;
+    }
+    return peak > 0 ? (uint64_t)peak : 0;
+}
+
+bool ml_live_log_end(uint64_t devices, uint64_t *others, size_t n, uint64_t *ret)
+{
+    bool ok;
+
+    ml_lock(&lock);
+    ok = ml_live_log_on && !overflowed;
+    ml_live_log_on = 0;
+    if (ok) {
+        leave_out(others, n);
+        *ret = peak_of(devices);
+    }
+    ml_unlock(&lock);
+    return ok;
+}
+
+void ml_live_log_before_fork(void)
+{
+    ml_lock(&lock);
+}
+
+void ml_live_log_after_fork(void)
+{
+    ml_unlock(&lock);
+}

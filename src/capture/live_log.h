@@ -1,0 +1,42 @@
+/* live_log.h: the blocks of one backward pass in the order they came and went.
+ *
+ * Which of them are parameters' gradients is known only when the pass is over; the
+ * log lets the rest's peak be told then, exactly.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_LIVE_LOG_H
+#define ML_LIVE_LOG_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+extern _Atomic uint32_t ml_live_log_on;
+
+void ml_live_log_slow(unsigned device, uint64_t address, int64_t bytes);
+
+/* A block of phase backward came (bytes > 0) or went. */
+static inline void ml_live_log(unsigned device, uint64_t address, int64_t bytes)
+{
+    if (atomic_load_explicit(&ml_live_log_on, memory_order_relaxed))
+        ml_live_log_slow(device, address, bytes);
+}
+
+/* Begins a new log. */
+void ml_live_log_begin(void);
+
+/* Ends it.
+ * @devices    a bit for each that counts
+ * @others     sorted addresses of blocks that are alive and do not count; each one's
+ *             lowest bit is used up
+ * @ret        the most bytes at one time of blocks that do count
+ * @return false: the log was not begun, or there were too many events to keep */
+bool ml_live_log_end(uint64_t devices, uint64_t *others, size_t count, uint64_t *ret);
+
+/* The caller holds the locks of all tables: nobody logs. */
+void ml_live_log_before_fork(void);
+void ml_live_log_after_fork(void);
+
+#endif

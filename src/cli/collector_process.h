@@ -1,0 +1,25 @@
+/* collector_process.h: what the commands that record share: the process that
+ * collects, and what it starts from.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_COLLECTOR_PROCESS_H
+#define ML_COLLECTOR_PROCESS_H
+
+#include <stdnoreturn.h>
+#include <sys/types.h>
+
+#include "collector.h"
+
+#define ML_RING_BYTES_DEFAULT (1u << 20)
+#define ML_SAMPLE_HZ_DEFAULT 1000
+
+/* A command line in one string, which the caller frees; NULL: no memory. */
+char *ml_joined_words(char **argv);
+
+/* This process collects, apart from terminal and standard streams, and ends. If
+ * `launcher` is not its parent by then, the session is nobody else's to remove. */
+noreturn void ml_be_collector(struct ml_collector *collector, struct ml_session_dir *session,
+                              pid_t launcher);
+
+#endif
