@@ -26,7 +26,8 @@ enum rule {
 /* What is remembered of a live block, by its entry in the live table. */
 struct birth {
     uint64_t ordinal;
-    uint32_t since;         /* the call, or how often backward had begun */
+    uint32_t since;         /* the call */
+    uint32_t backwards;     /* how often backward had begun in its process */
     uint32_t label;         /* index into labels + 1 */
     uint8_t label_category; /* NO_CATEGORY: none */
     uint8_t rule;
@@ -135,6 +136,7 @@ static void choose_rule(struct classifier *c, const struct ml_block *block,
     enum ml_phase phase = phase_at(&fact, process);
 
     birth->named = fact.module != 0;
+    birth->backwards = process->backwards;
     if (phase == ML_PHASE_BACKWARD) {
         birth->rule = RULE_BACKWARD;
         c->ret->backward_bytes += block->size;
@@ -147,7 +149,6 @@ static void choose_rule(struct classifier *c, const struct ml_block *block,
         birth->since = ml_calls_find(&c->calls, block->thread, block->scope, fact.module);
     } else {
         birth->rule = phase == ML_PHASE_FORWARD ? RULE_AFTER_FORWARD : RULE_NONE;
-        birth->since = process->backwards;
         birth->outside = phase != ML_PHASE_RECOMPUTE;
     }
 }
@@ -225,23 +226,37 @@ static void on_split(void *ctx, const struct ml_block *from, const struct ml_blo
 
 /* ---- Death ------------------------------------------------------------- */
 
+/* What the first passes of a program leave behind for all later ones is no result of
+ * a pass: a library's workspace, a cache. Later ones that stay are activations that
+ * somebody keeps. */
+static bool is_kept(const struct birth *birth, uint32_t backwards)
+{
+    const uint32_t first = 2, enough = 2;
+
+    return birth->backwards < first && backwards - birth->backwards >= enough;
+}
+
 static uint8_t category_of(const struct classifier *c, const struct ml_block *block,
                            const struct birth *birth, bool dead)
 {
     bool within = dead && (birth->rule == RULE_OPTIMIZER || birth->rule == RULE_MODULE) &&
                   !ml_call_has_returned(&c->calls, birth->since);
-    uint32_t process;
+    uint32_t backwards = c->processes.items[c->spaces.items[block->space].process].backwards;
+    bool kept = is_kept(birth, backwards);
 
     if (birth->label_category != NO_CATEGORY)
         return birth->label_category;
     switch ((enum rule)birth->rule) {
-    case RULE_BACKWARD: return MEMLEDGER_INTERMEDIATE_GRADIENT;
+    case RULE_BACKWARD: return kept ? MEMLEDGER_OTHER : MEMLEDGER_INTERMEDIATE_GRADIENT;
     case RULE_OPTIMIZER: return within ? MEMLEDGER_TEMPORARY : MEMLEDGER_OPTIMIZER_STATE;
-    case RULE_MODULE: return within ? MEMLEDGER_TEMPORARY : MEMLEDGER_ACTIVATION;
+    case RULE_MODULE:
+        if (within)
+            return MEMLEDGER_TEMPORARY;
+        return kept ? MEMLEDGER_OTHER : MEMLEDGER_ACTIVATION;
     case RULE_AFTER_FORWARD:
-        process = c->spaces.items[block->space].process;
-        return c->processes.items[process].backwards > birth->since ? MEMLEDGER_ACTIVATION
-                                                                    : MEMLEDGER_TEMPORARY;
+        if (kept)
+            return MEMLEDGER_OTHER;
+        return backwards > birth->backwards ? MEMLEDGER_ACTIVATION : MEMLEDGER_TEMPORARY;
     case RULE_NONE: break;
     }
     return MEMLEDGER_OTHER;

@@ -111,12 +111,22 @@ void ml_step_book_mark(struct ml_step_book *book, const struct ml_event *event)
         book->failed = end_step(book, book->replay->events - 1, event->time_ns);
 }
 
+/* What ends a step begins the next: behind the last there is one that does nothing. */
+static void drop_idle_end(struct ml_steps *steps)
+{
+    size_t n = steps->list.len;
+
+    if (n > 1 && steps->list.items[n - 1].allocations == 0)
+        steps->list.len--;
+}
+
 int ml_step_book_close(struct ml_step_book *book)
 {
     const struct ml_replay *replay = book->replay;
 
     if (book->open && book->failed == 0)
         book->failed = end_step(book, replay->events, ml_trace_info(replay->trace)->end_ns);
+    drop_idle_end(book->steps);
     if (book->steps->list.len > 0 && book->failed == 0)
         book->failed = name_devices(replay, book->steps);
     return book->failed;

@@ -95,7 +95,7 @@ struct ml_summary {
     ML_VEC(struct ml_summary_category) categories; /* that have any; most at the peak first */
     struct ml_summary_entries scopes, labels;
     bool has_modules;                  /* else what follows, up to steps, is 0 */
-    uint64_t named_bytes_at_peak;      /* in a scope with a module, or labelled */
+    uint64_t named_bytes_at_peak;      /* labelled, or in a module's or an optimizer's scope */
     double named_percent_at_peak;      /* of all counted bytes then */
     uint64_t backward_allocated_bytes; /* over the whole run */
     uint64_t backward_named_bytes;

@@ -157,6 +157,14 @@ int ml_summary_labels(const struct ml_replay *at_peak, const struct ml_replay *a
 
 /* ---- Names ------------------------------------------------------------- */
 
+/* By a label, the module it was made in, or the optimizer. */
+static bool has_name(const struct ml_scope_facts *facts, const struct ml_block *block)
+{
+    struct ml_scope_fact fact = ml_scope_fact_of(facts, block->scope);
+
+    return block->label != 0 || fact.module != 0 || fact.phase == ML_PHASE_OPTIMIZER;
+}
+
 int ml_summary_named(const struct ml_replay *at_peak, const struct ml_classes *classes,
                      struct ml_summary *ret)
 {
@@ -167,7 +175,7 @@ int ml_summary_named(const struct ml_replay *at_peak, const struct ml_classes *c
 
     ret->has_modules = r == 0 && facts.has_modules;
     while (ret->has_modules && (block = ml_replay_next(at_peak, false, &cursor)))
-        if (block->label != 0 || ml_scope_fact_of(&facts, block->scope).module != 0)
+        if (has_name(&facts, block))
             ret->named_bytes_at_peak += block->size;
     ret->named_percent_at_peak = percent(ret->named_bytes_at_peak, at_peak->bytes.live_bytes);
     if (ret->has_modules) {

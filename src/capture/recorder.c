@@ -24,6 +24,7 @@
 #include "names.h"
 #include "nanoseconds.h"
 #include "objects.h"
+#include "python_stack.h"
 #include "session.h"
 #include "stack.h"
 #include "sys.h"
@@ -43,6 +44,7 @@ struct process {
     _Atomic uint32_t state;
     struct ml_lock names_lock;
     struct ml_lock stacks_lock;
+    struct ml_lock python_lock;
     struct ml_lock announce_lock;
     _Atomic bool announced; /* or nothing to announce */
     _Atomic bool names_dropped;
@@ -56,6 +58,7 @@ struct ml_session *ml_session;
 uint32_t ml_ring_bytes;
 uint32_t ml_ring_count;
 uint32_t ml_clock_mode;
+uint32_t ml_stacks_mode;
 
 static struct process *process;
 /* In this process or in one that forked it. */
@@ -110,6 +113,7 @@ static void open_session(void)
     ml_session = ml_session_open(&ml_ring_bytes, &ml_ring_count);
     /* Without one any clock will do: nothing is kept. */
     ml_clock_mode = ml_session ? ml_session->clock : ML_CLOCK_TSC;
+    ml_stacks_mode = ml_session ? ml_session->stacks : ML_STACKS_NONE;
 }
 
 static bool add_set(struct process *p)
@@ -144,6 +148,7 @@ static void start_locked(struct process *p)
         ml_writer_init();
         ml_names_init();
         ml_stack_init();
+        ml_python_stack_init();
         open_session();
         session_sought = true;
     }
@@ -288,6 +293,11 @@ struct ml_lock *ml_recorder_stacks_lock(void)
     return &process->stacks_lock;
 }
 
+struct ml_lock *ml_recorder_python_lock(void)
+{
+    return &process->python_lock;
+}
+
 /* A child's other threads wait here until the first has announced everything. */
 void ml_recorder_announce(void)
 {
@@ -301,6 +311,7 @@ void ml_recorder_announce(void)
         ml_names_announce();
         ml_objects_announce();
         ml_stack_announce();
+        ml_python_stack_announce();
         ml_control_announce();
         atomic_store_explicit(&p->announced, true, memory_order_release);
     }
@@ -328,6 +339,7 @@ void ml_recorder_announce_again(void)
     ml_names_announce();
     ml_objects_announce();
     ml_stack_announce();
+    ml_python_stack_announce();
     announcing = false;
 }
 

@@ -24,6 +24,9 @@ extern struct ml_session *ml_session;
 extern uint32_t ml_ring_bytes;
 extern uint32_t ml_ring_count;
 
+/* What stacks a framework's blocks shall have: enum ml_stacks_mode; copied too. */
+extern uint32_t ml_stacks_mode;
+
 /* Makes this process known to the collector; cheap once done. Returns whether
  * there is a ring set to record into. Async-signal-safe, keeps errno. */
 bool ml_recorder_start(void);
@@ -36,10 +39,11 @@ bool ml_recorder_in_session(void);
  * had. *ret_data are its words. */
 struct ml_ring *ml_recorder_claim(uint64_t **ret_data, struct ml_writer **ret_writer);
 
-/* For the name tables and for those of stacks. Cleared in a forked child, like
- * all that is here. */
+/* For the name tables, for those of stacks and of Python stacks. Cleared in a forked
+ * child, like all that is here. */
 struct ml_lock *ml_recorder_names_lock(void);
 struct ml_lock *ml_recorder_stacks_lock(void);
+struct ml_lock *ml_recorder_python_lock(void);
 
 /* In a forked child, once, tells the collector the names that the parent had
  * given; else nothing. Called with a ring in hand. */

@@ -35,16 +35,17 @@
 #define FRAMES_MAX (16u << 20) /* of all stacks together */
 
 struct stack {
-    uint32_t hash;      /* of its addresses */
-    uint32_t frames;    /* number of them */
-    uint32_t first;     /* where they begin */
+    uint32_t hash;   /* of its addresses */
+    uint32_t frames; /* number of them */
+    uint32_t first;  /* where they begin */
+    uint32_t number;
     uint32_t checked;   /* the look at which it last lay in these libraries */
     uint64_t libraries; /* hash of their numbers */
 };
 
 static struct tables {
-    uint32_t *slots;      /* stack number, 0: empty */
-    struct stack *stacks; /* by number; number 0 is not used */
+    uint32_t *slots;      /* which stack, 0: empty */
+    struct stack *stacks; /* number 0 is not used */
     uint64_t *frames;
     uint32_t used_frames;
     _Atomic uint32_t count;
@@ -137,11 +138,23 @@ static bool reserve_tables(void)
     return tables.stacks && tables.frames && tables.slots;
 }
 
-static void announce(uint32_t number)
+uint32_t ml_stack_new_number(void)
 {
-    const struct stack *s = &tables.stacks[number];
+    static _Atomic uint32_t last;
+    uint32_t number = atomic_load_explicit(&last, memory_order_relaxed);
+
+    do {
+        if (number + 1 == STACKS_MAX)
+            return 0;
+    } while (!atomic_compare_exchange_weak_explicit(&last, &number, number + 1,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    return number + 1;
+}
+
+static void announce(const struct stack *s)
+{
     uint64_t words[2 + ML_STACK_MAX_FRAMES] = {ml_record_word(ML_REC_STACK, 0, ml_now()),
-                                               ml_pair(number, s->frames)};
+                                               ml_pair(s->number, s->frames)};
 
     memcpy(&words[2], tables.frames + s->first, s->frames * sizeof(uint64_t));
     ml_record(words, 2 + s->frames);
@@ -163,7 +176,7 @@ static bool still_holds(struct stack *s, uint32_t look)
         return true;
     if (s->libraries != libraries_of(tables.frames + s->first, s->frames))
         return false;
-    announce((uint32_t)(s - tables.stacks));
+    announce(s);
     s->checked = look;
     return true;
 }
@@ -172,46 +185,51 @@ static bool still_holds(struct stack *s, uint32_t look)
 static uint32_t find(const struct walk *w, uint32_t hash, uint32_t look, uint32_t *ret_slot)
 {
     for (uint32_t i = hash % SLOTS;; i = (i + 1) % SLOTS) {
-        uint32_t number = tables.slots[i];
-        struct stack *s = &tables.stacks[number];
+        uint32_t entry = tables.slots[i];
+        struct stack *s = &tables.stacks[entry];
 
-        if (!number) {
+        if (!entry) {
             *ret_slot = i;
             return 0;
         }
         if (s->hash == hash && s->frames == w->n &&
             !memcmp(tables.frames + s->first, w->frames, w->n * sizeof(uint64_t)) &&
             still_holds(s, look))
-            return number;
+            return s->number;
     }
 }
 
 static uint32_t add(const struct walk *w, uint32_t hash, uint32_t look, uint32_t slot)
 {
-    uint32_t number = tables.count + 1;
+    uint32_t entry = tables.count + 1;
+    uint32_t number;
 
-    if (number == STACKS_MAX || tables.used_frames + w->n > FRAMES_MAX)
+    if (entry == STACKS_MAX || tables.used_frames + w->n > FRAMES_MAX)
+        return 0;
+    number = ml_stack_new_number();
+    if (!number)
         return 0;
     memcpy(tables.frames + tables.used_frames, w->frames, w->n * sizeof(uint64_t));
-    tables.stacks[number] = (struct stack){
+    tables.stacks[entry] = (struct stack){
         .hash = hash,
         .frames = w->n,
         .first = tables.used_frames,
+        .number = number,
         .checked = look,
         .libraries = libraries_of(w->frames, w->n),
     };
     tables.used_frames += w->n;
     /* Pairs with the acquire load in ml_stack_announce: the stack is there. */
-    atomic_store_explicit(&tables.count, number, memory_order_release);
-    announce(number);
-    tables.slots[slot] = number;
+    atomic_store_explicit(&tables.count, entry, memory_order_release);
+    announce(&tables.stacks[entry]);
+    tables.slots[slot] = entry;
     return number;
 }
 
 static uint32_t number_of(const struct walk *w, uint32_t look)
 {
     uint32_t hash = (uint32_t)XXH3_64bits(w->frames, w->n * sizeof(uint64_t));
-    uint32_t slot;
+    uint32_t slot = 0;
     uint32_t number;
 
     if (!w->n || !look || !reserve_tables())
@@ -261,6 +279,6 @@ void ml_stack_announce(void)
     for (uint32_t i = 1; i <= n; i++) {
         const struct stack *s = &tables.stacks[i];
         if (s->libraries == libraries_of(tables.frames + s->first, s->frames))
-            announce(i);
+            announce(s);
     }
 }

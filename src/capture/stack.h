@@ -20,6 +20,9 @@ void ml_stack_init(void);
  * handlers. */
 uint32_t ml_stack_here(void);
 
+/* For a stack of whatever sort: one numbering for all. 0: there are too many. */
+uint32_t ml_stack_new_number(void);
+
 /* In a forked child, before its first other record, after the names. */
 void ml_stack_announce(void);
 

@@ -15,7 +15,7 @@
  * block that other streams still use is reported free when its tensor dies, as
  * torch.cuda.memory_allocated() counts; it is given out later.
  *
- * Here is the place for what a block should know of its origin: a stack, a scope.
+ * A block has the stack of who asked for it where `memledger run --stacks` says so.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,8 +23,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "python_stack.h"
 #include "record.h"
 #include "torch_hook.h"
+#include "recorder.h"
+#include "stack.h"
 #include "torch_real.h"
 #include "torch_spaces.h"
 
@@ -51,10 +54,38 @@ typedef free_function free_cpu_function;
 
 ML_TORCH_C10_ENTRIES(ML_TORCH_DECLARE_HOOK)
 
-static void record_oom(uint32_t space, uint64_t bytes)
+/* ---- Blocks -------------------------------------------------------------------- */
+
+/* Who asked, as far as that is wanted. */
+static uint32_t stack_wanted(void)
+{
+    if (ml_stacks_mode == ML_STACKS_PYTHON)
+        return ml_python_stack_here();
+    return ml_stacks_mode == ML_STACKS_NATIVE ? ml_stack_here() : 0;
+}
+
+static ML_NOINLINE void record_with_stack(uint32_t space, const void *p, uint64_t bytes)
+{
+    uint32_t stack = stack_wanted();
+
+    if (stack)
+        ml_record_alloc_stack(space, (uintptr_t)p, bytes, stack);
+    else
+        ml_record_alloc(space, p, bytes);
+}
+
+static ML_ALWAYS_INLINE void record_block(uint32_t space, const void *p, uint64_t bytes)
+{
+    if (ML_UNLIKELY(ml_stacks_mode))
+        record_with_stack(space, p, bytes);
+    else
+        ml_record_alloc(space, p, bytes);
+}
+
+static void record_oom(uint32_t space, uint64_t bytes, uint32_t stack)
 {
     if (space)
-        ml_record_oom(space, bytes, 0);
+        ml_record_oom(space, bytes, stack);
 }
 
 /* ---- Host ---------------------------------------------------------------------- */
@@ -65,10 +96,10 @@ static void record_oom(uint32_t space, uint64_t bytes)
 static __thread size_t unanswered;
 
 /* A negative number of bytes is refused in the same way, and no lack of memory. */
-static ML_NOINLINE void note_oom(void)
+static ML_NOINLINE void note_oom(uint32_t stack)
 {
     if (unanswered <= PTRDIFF_MAX)
-        record_oom(ml_torch_cpu_space(), unanswered);
+        record_oom(ml_torch_cpu_space(), unanswered, stack);
     unanswered = 0;
 }
 
@@ -78,13 +109,13 @@ void *alloc_cpu(size_t bytes)
     uint32_t space;
 
     if (ML_UNLIKELY(unanswered))
-        note_oom();
+        note_oom(0); /* who asked for it has long gone on */
     unanswered = bytes;
     p = ML_TORCH_REAL(alloc_cpu)(bytes);
     unanswered = 0;
     space = ml_torch_cpu_space();
     if (ML_LIKELY(space && p))
-        ml_record_alloc(space, p, bytes);
+        record_block(space, p, bytes);
     return p;
 }
 
@@ -100,7 +131,7 @@ void free_cpu(void *p)
 bool profiling(void)
 {
     if (ML_UNLIKELY(unanswered))
-        note_oom();
+        note_oom(stack_wanted());
     return ML_TORCH_REAL(profiling)();
 }
 
@@ -115,7 +146,7 @@ static ML_ALWAYS_INLINE void see(const void *p, int64_t bytes, struct device dev
     if (!space || !p)
         return;
     if (bytes > 0)
-        ml_record_alloc(space, p, (uint64_t)bytes);
+        record_block(space, p, (uint64_t)bytes);
     else
         ml_record_free(space, p);
 }
@@ -135,7 +166,7 @@ void report_1(void *p, int64_t bytes, uint64_t allocated, uint64_t reserved, str
 static void see_oom(int64_t bytes, struct device device)
 {
     if (device.type == DEVICE_CUDA)
-        record_oom(ml_torch_cuda_space(device.index), (uint64_t)bytes);
+        record_oom(ml_torch_cuda_space(device.index), (uint64_t)bytes, stack_wanted());
 }
 
 void report_oom(int64_t bytes, uint64_t allocated, uint64_t reserved, struct device device)

@@ -45,6 +45,7 @@ struct run_opts {
     int cuda;
     int names;
     bool operators;
+    int stacks;
     uint64_t ring_bytes;
     int64_t sample_hz;
     bool sample_only;
@@ -70,6 +71,8 @@ static const char *const heap_choices[] = {"off", "malloc", "all", NULL};
 static const char *const cuda_choices[] = {"auto", "injection", "off", NULL};
 enum { NAMES_AUTO, NAMES_OFF };
 static const char *const names_choices[] = {"auto", "off", NULL};
+/* In the order of enum ml_stacks_mode. */
+static const char *const stacks_choices[] = {"none", "python", "native", NULL};
 
 static const struct ml_option options[] = {
     {.name = "output",
@@ -110,6 +113,12 @@ static const struct ml_option options[] = {
      .value_name = "HOW",
      .choices = names_choices,
      .help = "names of modules and tensors: auto (by an import hook in Python), off"},
+    {.name = "stacks",
+     .type = ML_OPT_CHOICE,
+     .offset = offsetof(struct run_opts, stacks),
+     .value_name = "WHAT",
+     .choices = stacks_choices,
+     .help = "say of each block of PyTorch's who asked: none, python lines, native frames"},
     {.name = "sample-hz",
      .type = ML_OPT_INT,
      .offset = offsetof(struct run_opts, sample_hz),
@@ -198,6 +207,7 @@ static int start_collector(struct run *run, char **argv, struct ml_error *err)
         {"host", host},
         {"heap", heap_choices[run->opts.heap]},
         {"cuda", cuda_choices[run->opts.cuda]},
+        {"stacks", stacks_choices[run->opts.stacks]},
         {"sample_only", run->opts.sample_only ? "yes" : "no"},
         {NULL, NULL},
     };
@@ -297,6 +307,7 @@ static int prepare(struct run *run, const char *name, struct ml_error *err)
     struct ml_session_opts session = {.heap = (uint32_t)run->opts.heap,
                                       .cuda = (uint32_t)run->opts.cuda,
                                       .operators = run->opts.operators,
+                                      .stacks = (uint32_t)run->opts.stacks,
                                       .ring_bytes = (uint32_t)run->opts.ring_bytes};
     const char *library = run->opts.heap ? "libmemledger-heap.so" : "libmemledger.so";
     const char *obstacle;
@@ -405,6 +416,10 @@ static const char *contradiction(const struct run_opts *o)
         return "--sample-only with --sample-hz 0 would record nothing";
     if (o->sample_only && o->heap)
         return "--sample-only leaves the program untouched; --heap needs the recorder in it";
+    if (o->sample_only && o->stacks)
+        return "--sample-only leaves the program untouched; --stacks needs the recorder in it";
+    if (o->stacks && o->cuda == ML_CUDA_INJECTION)
+        return "--stacks needs the preload that --cuda injection leaves out";
     if (o->heap && o->cuda == ML_CUDA_INJECTION)
         return "--heap needs the preload that --cuda injection leaves out";
     return NULL;

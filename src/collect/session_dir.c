@@ -65,6 +65,7 @@ static int make_page(struct ml_session_dir *s, const struct ml_session_opts *opt
     page->heap = opts->heap;
     page->cuda = opts->cuda;
     page->operators = opts->operators;
+    page->stacks = opts->stacks;
     page->ring_bytes = opts->ring_bytes;
     page->ring_count = RINGS_IN_A_SET;
     page->magic = ML_SHARED_MAGIC;

@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 4
+#define ML_SHARED_VERSION 5
 
 /* The environment variable that names the session directory to a target, and
  * the files in it. */
@@ -35,6 +35,8 @@ enum ml_clock { ML_CLOCK_TSC = 1, ML_CLOCK_MONOTONIC = 2 };
 enum ml_heap_mode { ML_HEAP_OFF = 0, ML_HEAP_MALLOC = 1, ML_HEAP_ALL = 2 };
 /* How the recorder comes between a program and the CUDA driver. */
 enum ml_cuda_mode { ML_CUDA_PRELOAD = 0, ML_CUDA_INJECTION = 1, ML_CUDA_OFF = 2 };
+/* What stack each block of a framework's allocator gets. */
+enum ml_stacks_mode { ML_STACKS_NONE = 0, ML_STACKS_PYTHON = 1, ML_STACKS_NATIVE = 2 };
 
 /* A GPU as the recorded processes see it together; see cuda_turns.h. */
 struct ml_session_device {
@@ -52,6 +54,7 @@ struct ml_session {
     uint32_t heap;       /* enum ml_heap_mode */
     uint32_t cuda;       /* enum ml_cuda_mode */
     uint32_t operators;  /* 1: PyTorch's operators are scopes */
+    uint32_t stacks;     /* enum ml_stacks_mode */
     uint32_t ring_bytes; /* a power of two */
     uint32_t ring_count; /* rings in a set */
 

@@ -16,6 +16,7 @@ import row_disk
 import row_equal
 import row_event
 import row_heap
+import row_python
 import row_read
 import row_start
 import row_threads
@@ -27,6 +28,7 @@ ROWS = {
     "event": row_event.row,
     "threads": row_threads.row,
     "heap": row_heap.row,
+    "python": row_python.row,
     "disk": row_disk.row,
     "read": row_read.row,
     "collector": row_collector.row,

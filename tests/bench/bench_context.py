@@ -73,9 +73,9 @@ class Context:
     def file(self, name):
         return str(self.dir / name)
 
-    def recorded(self, trace, argv, heap=False):
+    def recorded(self, trace, argv, heap=False, options=()):
         """The command that records argv into the trace."""
-        return [self.memledger, "run", "-q", "-f", "-o", trace] + \
+        return [self.memledger, "run", "-q", "-f", "-o", trace, *options] + \
                (["--heap"] if heap else []) + ["--"] + list(argv)
 
     def contents(self, trace, repeat=1):

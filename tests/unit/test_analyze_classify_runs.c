@@ -74,6 +74,31 @@ static void an_exception_leaves_all_calls(void **state)
     assert_categories(&s, ACTIVATION, TEMPORARY);
 }
 
+/* A workspace of the first pass serves all later ones; an output of a later pass that
+ * stays is one that somebody keeps. */
+static void what_the_first_pass_leaves_for_all_is_no_activation(void **state)
+{
+    struct story s = story_begin();
+    uint32_t net = story_module(&s, 0, "Net");
+    uint32_t backward = story_scope(&s, 0, MEMLEDGER_SCOPE_PHASE, "backward");
+
+    (void)state;
+    for (uint64_t i = 0; i < 6; i++) {
+        mark(&s, "forward");
+        enter(&s, net);
+        if (i == 0 || i == 3)
+            born(&s, 0x1000 + (i << 16), 100);
+        leave_to(&s, 0);
+        mark(&s, "backward");
+        be_in(&s, backward);
+        if (i == 0)
+            born(&s, 0x2000, 100);
+        be_in(&s, 0);
+        mark(&s, "");
+    }
+    assert_categories(&s, OTHER, OTHER, ACTIVATION);
+}
+
 static void lost_pushes_and_pops_are_noticed(void **state)
 {
     struct story s = story_begin();
@@ -384,6 +409,7 @@ int main(void)
         cmocka_unit_test(the_innermost_call_counts),
         cmocka_unit_test(a_shared_module_has_a_call_each_time),
         cmocka_unit_test(an_exception_leaves_all_calls),
+        cmocka_unit_test(what_the_first_pass_leaves_for_all_is_no_activation),
         cmocka_unit_test(lost_pushes_and_pops_are_noticed),
         cmocka_unit_test(it_does_not_matter_which_thread_frees),
         cmocka_unit_test(marks_are_those_of_the_process),

@@ -115,6 +115,51 @@ def test_reports():
     equal(plain(PYTHON, CASES, "reports").returncode, 0, "without memledger")
 
 
+def lines_of(size, events):
+    """The program's own lines in the stacks of the blocks of that size, innermost first."""
+    with open(CASES) as f:
+        text = f.read().splitlines()
+    stacks = {tuple(text[f["line"] - 1].strip() for f in e.get("stack", ())
+                    if f["file"] == CASES) for e in events if e["bytes"] == size}
+    equal(len(stacks), 1, f"stacks of blocks of {size} bytes", stacks)
+    lines, = stacks
+    return [line for i, line in enumerate(lines) if line not in lines[:i]][:-2]  # main, <module>
+
+
+def test_python_stacks():
+    """The line of torch.empty: in a worker process, a module, a thread; refused."""
+    need_torch()
+    result = run(PYTHON, CASES, "stacks", options=[QUIET, "--stacks", "python"])
+    equal(result.code, 0, "exit code", result)
+    balanced(result.dump())
+    events = report("events", result.trace, "--kind=alloc,oom")["events"]
+    asks = "return torch.empty(bytes, dtype=torch.uint8)"
+    for size, line, caller in (
+            (100_003, "return int(block(100_003).numel()) + i", "DataLoader(InWorker()"),
+            (100_005, "self.kept = block(100_005)", "InForward())(torch.ones(3))"),
+            (1 << 58, "block(1 << 58)", None)):
+        found = lines_of(size, events)
+        equal(found[:2], [asks, line], f"lines that asked for {size} bytes")
+        equal(len(found), 3 if caller else 2, f"lines of {size} bytes", found)
+        check(not caller or caller in found[2], f"caller for {size} bytes", found)
+    threads = {tuple(f["function"].rpartition(".")[2] for f in e["stack"][-3:])
+               for e in events if e["bytes"] == 100_007}
+    equal(threads, {("run", "_bootstrap_inner", "_bootstrap")}, "in a thread")
+    backward = [e for e in events
+                if any(f["function"].endswith("backward") for f in e["stack"])]
+    check(len(backward) >= 10, "blocks of loss.backward()", len(backward))
+
+
+def test_native_stacks():
+    need_torch()
+    result = run(PYTHON, CASES, "known", options=[QUIET, "--stacks", "native"])
+    equal(result.code, 0, "exit code", result)
+    for event in report("events", result.trace, "--kind=alloc")["events"]:
+        libraries = [os.path.basename(f.get("library") or "") for f in event["stack"]]
+        check(libraries[0].startswith("libc10"), "who asked", libraries)
+        check("libtorch_cpu" in " ".join(libraries), "libraries", libraries)
+
+
 def test_ends_of_children():
     told, trace, _ = record("ends")
     alone = plain(PYTHON, CASES, "ends")

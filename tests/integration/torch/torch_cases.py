@@ -166,6 +166,45 @@ def case_reports():
     return {}
 
 
+# ---- Stacks -------------------------------------------------------------------------
+
+
+def block(bytes):
+    """A block of a size that nobody else asks for."""
+    return torch.empty(bytes, dtype=torch.uint8)
+
+
+class InWorker(Numbers):
+    def __getitem__(self, i):
+        return int(block(100_003).numel()) + i
+
+
+class InForward(nn.Module):
+    def forward(self, x):
+        self.kept = block(100_005)
+        return x
+
+
+def in_thread():
+    KEPT.append([block(100_007) for _ in range(3)])
+
+
+def case_stacks():
+    """Blocks of a known size from a worker process, from a module, from a thread; one that
+    there is no memory for; and of a training."""
+    total = sum(int(n.sum()) for n in torch.utils.data.DataLoader(InWorker(), num_workers=2))
+    nn.Sequential(nn.ReLU(), InForward())(torch.ones(3))
+    thread = threading.Thread(target=in_thread)
+    thread.start()
+    thread.join()
+    try:
+        block(1 << 58)
+    except RuntimeError:
+        pass
+    train(2)
+    return {"total": total}
+
+
 # ---- Ends ---------------------------------------------------------------------------
 
 

@@ -1,0 +1,26 @@
+/* python_stack.h: the calling thread's Python stack, as a number.
+ *
+ * Takes no lock of the interpreter's, and none of ours for a stack that was seen
+ * before. Frames and stacks are announced to the collector once, before any thread can
+ * learn their numbers; forked children inherit the tables and announce them again.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_PYTHON_STACK_H
+#define ML_PYTHON_STACK_H
+
+#include <stdint.h>
+
+/* Once per program, after ml_names_init: the lock here is taken before that of the
+ * names, in a fork too. */
+void ml_python_stack_init(void);
+
+/* 0 where none is known: the thread runs no Python, or one of a version that is not
+ * known, or a signal came inside a record. Numbers are shared with those of stack.h.
+ * Keeps errno; allocates nothing. */
+uint32_t ml_python_stack_here(void);
+
+/* In a forked child, before its first other record, after the names. */
+void ml_python_stack_announce(void);
+
+#endif

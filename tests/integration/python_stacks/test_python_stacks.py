@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# test_python_stacks.py: the Python stack of a block is what Python says it is, with every
+# CPython that is here.
+#
+# PYTHONS names more interpreters, separated by blanks.
+#
+# SPDX-License-Identifier: Apache-2.0
+import functools
+import glob
+import json
+import os
+import sys
+
+import harness
+from harness import check, contains, equal, plain, report, run
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CASES = os.path.join(HERE, "python_cases.py")
+LIBRARY = harness.program("python_stacks/libpython_asks.so")
+KNOWN = [(3, minor) for minor in range(9, 15)]
+PLACES = ["/usr/bin/python3.*", "/usr/local/bin/python3.*", "~/.pyenv/versions/3.*/bin/python3"]
+NAME_BYTES = 1023  # a longer one is cut
+
+# Nothing of an interpreter that is not CPython, or has no global lock.
+VERSION = """
+import sys, sysconfig
+if sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_GIL_DISABLED"):
+    print(*sys.version_info[:2])
+"""
+
+
+@functools.cache
+def interpreters():
+    """(3, minor) -> path, one of each version that is known."""
+    candidates = os.environ.get("PYTHONS", "").split() + [sys.executable]
+    for pattern in PLACES:
+        candidates += sorted(glob.glob(os.path.expanduser(pattern)))
+    found = {}
+    for path in candidates:
+        done = plain(path, "-c", VERSION)
+        if not done.returncode and done.stdout.strip():
+            found.setdefault(tuple(map(int, done.stdout.split())), path)
+    known = {v: path for v, path in sorted(found.items()) if v in KNOWN}
+    print("Python", ", ".join(f"3.{minor}" for _, minor in known), flush=True)
+    return known
+
+
+def record(python, case, *options):
+    """{(pid, address): stack} of what Python said, and of what is in the trace."""
+    folder = os.path.abspath(f"told-{case}")
+    os.makedirs(folder, exist_ok=True)
+    for name in os.listdir(folder):
+        if name.endswith(".json"):
+            os.unlink(os.path.join(folder, name))
+    result = run(python, CASES, LIBRARY, folder, case, options=["-qf", *options])
+    equal(result.code, 0, f"exit code of {case} with {python}", result)
+    said = {}
+    for name in os.listdir(folder):
+        if name.endswith(".json"):
+            with open(os.path.join(folder, name)) as f:
+                said.update({(int(name[:-5]), int(a)): s for a, s in json.load(f).items()})
+    return said, {(e["pid"], int(e["address"], 16)): e.get("stack", [])
+                  for e in report("events", result.trace, "--kind=alloc")["events"]
+                  if e["space"] == "torch"}
+
+
+def cut(text):
+    return text.encode()[:NAME_BYTES].decode(errors="ignore") or None
+
+
+def compare(case):
+    for version, python in interpreters().items():
+        said, found = record(python, case, "--stacks", "python")
+        check(said, "Python said nothing")
+        for key, wanted in said.items():
+            stack = [[f.get("function"), f.get("file"), f.get("line")] for f in found[key]]
+            equal(stack, [[cut(name), cut(file), line] for name, file, line in wanted],
+                  f"stack at {key} with Python {version}")
+
+
+def test_versions():
+    check(interpreters(), "no CPython from 3.9 on is here")
+
+
+def test_one_process():
+    compare("plain,made,deep,threads,asyncio,traced,strangers")
+
+
+def test_processes():
+    compare("processes")
+
+
+def test_subinterpreters():
+    compare("subinterpreters")
+
+
+def test_end():
+    """Threads that ask while the interpreter ends: only that nothing breaks."""
+    for version, python in interpreters().items():
+        result = run(python, CASES, LIBRARY, ".", "end", options=["-qf", "--stacks", "python"])
+        equal(result.code, 0, f"exit code with Python {version}", result)
+        check(report("summary", result.trace)["allocations"] > 1000, "allocations")
+
+
+def test_none():
+    """Without the option no block has a stack."""
+    said, found = record(sys.executable, "deep")
+    equal([found[key] for key in said], [[]] * len(said), "stacks")
+
+
+def test_choices():
+    done = plain(harness.MEMLEDGER, "run", "--stacks", "all", "--", "true")
+    equal(done.returncode, 2, "exit code")
+    contains(done.stderr, "none, python", "what can be asked for")
+
+
+harness.main(globals())
