@@ -5,10 +5,9 @@
 # SPDX-License-Identifier: Apache-2.0
 import csv
 import io
-import json
 
 import harness
-from harness import contains, equal, plain, program, run
+from harness import contains, equal, plain, program, report, run
 
 LAYERS = 12
 KIB = 1024
@@ -18,12 +17,6 @@ def record():
     result = run(program("trains"), LAYERS, options=["-q", "--sample-hz", "0"])
     equal(result.code, 0, "exit code", result)
     return result.trace
-
-
-def report(verb, trace, *options):
-    done = plain(harness.MEMLEDGER, verb, "--json", *options, trace)
-    equal(done.returncode, 0, f"memledger {verb} {' '.join(options)}", done.stderr)
-    return json.loads(done.stdout)
 
 
 def test_the_peak_by_module():
