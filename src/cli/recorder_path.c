@@ -14,8 +14,8 @@
 
 int ml_recorder_path(const char *name, char ret[PATH_MAX], struct ml_error *err)
 {
-    /* An installation's, then a build folder's. */
-    static const char *const places[] = {"../lib/memledger", "../capture"};
+    /* An installation's, a wheel's, a build folder's. */
+    static const char *const places[] = {"../lib/memledger", "../recorder", "../capture"};
     char self[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 

@@ -1,0 +1,35 @@
+"""The `memledger` command of a pip installation: becomes the program that the
+package carries, so that signals, exit code and process are that program's own.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import os
+import signal
+import sys
+
+
+def main() -> None:
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "memledger")
+    undo_python()
+    try:
+        os.execv(program, ["memledger", *sys.argv[1:]])
+    except OSError as error:
+        sys.exit(f"memledger: cannot start {program}: {error.strerror}; "
+                 "install it again: pip install --force-reinstall memledger")
+
+
+def undo_python() -> None:
+    """What the interpreter changed for itself must not reach the recorded program."""
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    # In the C locale Python sets this one (PEP 538). Not so who started us.
+    if "LC_CTYPE" in os.environ and not had_at_start(b"LC_CTYPE"):
+        del os.environ["LC_CTYPE"]
+
+
+def had_at_start(name: bytes) -> bool:
+    try:
+        with open("/proc/self/environ", "rb") as f:
+            return any(entry.startswith(name + b"=") for entry in f.read().split(b"\0"))
+    except OSError:
+        return True
