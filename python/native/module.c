@@ -5,6 +5,7 @@
 #include "native.h"
 
 static int (*const parts[])(PyObject *module) = {
+    ml_native_add_reading,
     ml_native_add_scopes,
 };
 
@@ -14,6 +15,8 @@ static struct PyModuleDef definition = {
     .m_doc = "The part of memledger that is C.",
     .m_size = -1,
 };
+
+PyMODINIT_FUNC PyInit__native(void);
 
 PyMODINIT_FUNC PyInit__native(void)
 {

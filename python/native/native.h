@@ -12,6 +12,7 @@
 #include <Python.h>
 
 /* Each returns 0, or -1 with an exception set. */
+int ml_native_add_reading(PyObject *module);
 int ml_native_add_scopes(PyObject *module);
 
 #endif
