@@ -157,7 +157,7 @@ static uint64_t nearest_between(const struct ml_ledger_scan_device *scanned,
     return sample->time_ns - before <= after - sample->time_ns ? before : after;
 }
 
-static int add_device(const struct ml_ledger_scan *scan,
+static int add_device(const struct ml_ledger_scan *scan, const struct ml_classes *classes,
                       const struct ml_ledger_scan_device *scanned,
                       const struct ml_ledger_opts *opts, struct ml_ledger *ret,
                       struct ml_error *err)
@@ -173,6 +173,7 @@ static int add_device(const struct ml_ledger_scan *scan,
     struct ml_replay replay = {0};
     int r = device.name ? ml_replay_init(&replay, trace) : -ENOMEM;
 
+    ml_replay_classify(&replay, classes);
     if (r == 0)
         r = ml_replay_instant(&replay, instant.moment.event, scan->replay.last_label_event, err);
     if (r == 0)
@@ -265,13 +266,15 @@ static int by_name(const void *a, const void *b)
 static int add_devices(const struct ml_ledger_scan *scan, const struct ml_ledger_opts *opts,
                        struct ml_ledger *ret, struct ml_error *err)
 {
-    int r = 0;
+    struct ml_classes classes;
+    int r = ml_classify(scan->replay.trace, &classes, err);
 
     for (size_t i = 0; i < scan->devices.len && r == 0; i++)
         if (is_wanted(scan, &scan->devices.items[i], opts->device))
-            r = add_device(scan, &scan->devices.items[i], opts, ret, err);
+            r = add_device(scan, &classes, &scan->devices.items[i], opts, ret, err);
         else if (!opts->device && scan->devices.items[i].use == ML_LEDGER_CONTEXT)
             ret->bare_devices++;
+    ml_classes_release(&classes);
     if (r == 0 && ret->devices.len == 0)
         return no_device(scan, opts->device, err);
     if (ret->devices.len > 1)

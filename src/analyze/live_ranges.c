@@ -46,8 +46,8 @@ static int put_at(struct ml_replay *r, struct ml_replay_space *s, uint64_t addr,
 }
 
 /* The part behind a hole becomes a block of its own, its bytes already booked. */
-static int add_rest(struct ml_replay *r, struct ml_replay_space *s, struct ml_block rest,
-                    const struct ml_event *event)
+static int add_rest(struct ml_replay *r, struct ml_replay_space *s, uint32_t from,
+                    struct ml_block rest, const struct ml_event *event)
 {
     int64_t index = ml_live_entry(r);
 
@@ -56,6 +56,8 @@ static int add_rest(struct ml_replay *r, struct ml_replay_space *s, struct ml_bl
     r->blocks.items[index] = rest;
     s->live_blocks++;
     r->splits++;
+    if (r->on_split)
+        r->on_split(r->ctx, &r->blocks.items[from], &r->blocks.items[index]);
     return 0;
 }
 
@@ -74,7 +76,7 @@ static int cut_tail(struct ml_replay *r, struct ml_replay_space *s, uint32_t blo
     rest.addr = to;
     rest.size = ml_min_u64(end - to, r->blocks.items[block].size);
     r->blocks.items[block].size -= rest.size;
-    return add_rest(r, s, rest, event);
+    return add_rest(r, s, block, rest, event);
 }
 
 /* The block begins in the range and goes on behind it. */

@@ -23,6 +23,28 @@ static ML_ALWAYS_INLINE void ml_settle(struct ml_replay *r)
     ml_gauge_add(&r->categories[r->unsettled].bytes, 0, r->unsettled_ns);
 }
 
+/* The crest is here and now. */
+static ML_ALWAYS_INLINE void ml_crest_take(struct ml_replay *r, uint64_t time_ns)
+{
+    r->crest.bytes = r->bytes.live_bytes;
+    r->crest.time_ns = time_ns;
+    r->crest.event = r->events;
+    if (ML_UNLIKELY(r->crest.by_category))
+        for (size_t i = 0; i < ML_CATEGORIES; i++)
+            r->crest.categories[i] = r->categories[i].bytes.live_bytes;
+}
+
+/* Bytes enter the device's counted spaces. */
+static ML_ALWAYS_INLINE void ml_device_add(struct ml_replay_device *device, uint64_t bytes,
+                                           uint64_t time_ns)
+{
+    device->bytes.live_bytes += bytes;
+    if (device->bytes.live_bytes <= device->crest_bytes)
+        return;
+    device->crest_bytes = device->bytes.live_bytes;
+    ml_gauge_add(&device->bytes, 0, time_ns);
+}
+
 /* Bytes enter the totals that the space is part of. */
 static ML_ALWAYS_INLINE void ml_totals_add(struct ml_replay *r, const struct ml_replay_space *s,
                                            uint8_t category, uint64_t bytes, uint64_t time_ns)
@@ -32,13 +54,16 @@ static ML_ALWAYS_INLINE void ml_totals_add(struct ml_replay *r, const struct ml_
     ml_gauge_add(&device->levels[s->level], bytes, time_ns);
     if (!s->counted)
         return;
-    ml_gauge_add(&device->bytes, bytes, time_ns);
+    ml_device_add(device, bytes, time_ns);
     ml_gauge_add(&r->processes.items[s->process].bytes, bytes, time_ns);
     ml_settle(r);
     r->categories[category].bytes.live_bytes += bytes;
     r->unsettled = category;
     r->unsettled_ns = time_ns;
     r->bytes.live_bytes += bytes;
+    if (r->bytes.live_bytes <= r->crest.bytes)
+        return;
+    ml_crest_take(r, time_ns);
     if (r->bytes.live_bytes > r->bytes.peak_bytes) {
         r->bytes.peak_bytes = r->bytes.live_bytes;
         r->bytes.peak_time_ns = time_ns;

@@ -53,34 +53,55 @@ static void forget_moved(struct ml_replay *r, uint32_t thread)
         ml_live_drop(r, (uint32_t)block);
 }
 
+struct name {
+    uint32_t label;
+    uint8_t category;
+};
+
 /* An allocation after a move is the block in its new place: it keeps its label. */
-static ML_NOINLINE int open_moved(struct ml_replay *r, uint32_t space, const struct ml_event *event)
+static ML_NOINLINE struct name take_moved(struct ml_replay *r, uint32_t space,
+                                          const struct ml_event *event)
 {
+    struct name name = {0};
     const struct ml_block *b;
     uint64_t block;
-    uint32_t label = 0;
-    uint8_t category = 0;
 
     if (ml_map_get(&r->moved, event->thread, &block) && block != NO_BLOCK) {
         b = &r->blocks.items[block];
         if (b->space == space) {
-            label = b->label;
-            category = b->category;
+            name = (struct name){b->label, b->category};
             forget_moved(r, event->thread);
         }
     }
-    return ml_live_open(r, space, event, label, category);
+    return name;
+}
+
+static ML_NOINLINE struct name next_class(struct ml_replay *r)
+{
+    const struct ml_classes *classes = r->classes;
+    uint64_t ordinal = r->ordinal++;
+    struct name name = {0};
+
+    if (ordinal < classes->categories.len)
+        name.category = classes->categories.items[ordinal];
+    if (r->next_label < classes->labels.len &&
+        classes->labels.items[r->next_label].ordinal == ordinal)
+        name.label = classes->labels.items[r->next_label++].label;
+    return name;
 }
 
 static ML_ALWAYS_INLINE int on_alloc(struct ml_replay *r, const struct ml_event *event)
 {
     int64_t space = enter_space(r, event);
+    struct name name = {0};
 
     if (space < 0)
         return -ENOMEM;
     if (ML_UNLIKELY(r->moved.used > 0 || r->moved.has_zero))
-        return open_moved(r, (uint32_t)space, event);
-    return ml_live_open(r, (uint32_t)space, event, 0, 0);
+        name = take_moved(r, (uint32_t)space, event);
+    if (ML_UNLIKELY(r->classes))
+        name = next_class(r);
+    return ml_live_open(r, (uint32_t)space, event, name.label, name.category);
 }
 
 static ML_ALWAYS_INLINE int on_free(struct ml_replay *r, const struct ml_event *event)
@@ -156,7 +177,7 @@ static int on_label(struct ml_replay *r, const struct ml_event *event)
     block = ml_live_find(r, (uint32_t)space, event->addr);
     if (block < 0)
         r->unknown_labels++;
-    else
+    else if (!r->classes)
         ml_live_label(r, (uint32_t)block, (uint32_t)event->args[0], category, event->time_ns);
     return 0;
 }
@@ -167,6 +188,8 @@ static int on_process_end(struct ml_replay *r, const struct ml_event *event)
 
     if (process < 0)
         return -ENOMEM;
+    if (r->on_mark)
+        r->on_mark(r->ctx, event);
     ml_replay_end_process(r, (uint32_t)process, event->time_ns);
     r->processes.items[process].status = event->args[1];
     return 0;
@@ -192,6 +215,10 @@ static int on_rare(struct ml_replay *r, const struct ml_event *event)
     case ML_SAMPLE:
         if (r->on_sample)
             r->on_sample(r->ctx, event);
+        return 0;
+    case ML_MARK:
+        if (r->on_mark)
+            r->on_mark(r->ctx, event);
         return 0;
     default: return 0;
     }
@@ -219,6 +246,11 @@ int ml_replay_init_capped(struct ml_replay *replay, const struct ml_trace *trace
 {
     *replay = (struct ml_replay){.trace = trace};
     return ml_replay_find_levels(replay, caps);
+}
+
+void ml_replay_classify(struct ml_replay *replay, const struct ml_classes *classes)
+{
+    replay->classes = classes && classes->known ? classes : NULL;
 }
 
 void ml_replay_release(struct ml_replay *replay)

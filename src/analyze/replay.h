@@ -29,6 +29,7 @@
 #include <stdint.h>
 
 #include "addr_index.h"
+#include "classify.h"
 #include "event.h"
 #include "intern.h"
 #include "level_caps.h"
@@ -88,6 +89,7 @@ struct ml_replay_space {
 
 struct ml_replay_device {
     struct ml_gauge bytes; /* counted spaces */
+    uint64_t crest_bytes;  /* see ml_crest */
     struct ml_gauge levels[ML_LEVELS];
 };
 
@@ -100,12 +102,24 @@ struct ml_replay_process {
     uint64_t status; /* 1 + wait status, 0: unknown */
 };
 
-/* A block counts as "other" until it is labelled, mostly right after it was
- * allocated; a category's peak is therefore looked at one memory event later. */
+/* Without a classification a block counts as "other" until it is labelled, mostly
+ * right after it was allocated; a category's peak is therefore looked at one memory
+ * event later. */
 struct ml_replay_category {
     struct ml_gauge bytes;
     uint64_t left_bytes; /* in ended processes, not in bytes.live_bytes */
     uint64_t allocations, frees;
+};
+
+/* The most since an event that the reader chose, a step's beginning; since the first
+ * event, if it chose none. The peak of the whole is then looked at only when this
+ * rises. */
+struct ml_crest {
+    uint64_t bytes; /* all counted spaces */
+    uint64_t time_ns;
+    uint64_t event;   /* events fed by then */
+    bool by_category; /* the next is filled in */
+    uint64_t categories[ML_CATEGORIES];
 };
 
 struct ml_replay {
@@ -116,7 +130,8 @@ struct ml_replay {
     struct ml_replay_category categories[ML_CATEGORIES];
     struct ml_intern device_names;
     struct ml_gauge bytes; /* all counted spaces */
-    uint64_t peak_event;   /* events fed when the peak was reached */
+    struct ml_crest crest;
+    uint64_t peak_event; /* events fed when the peak was reached */
     uint64_t last_label_event;
     uint8_t unsettled; /* category whose peak is still to be looked at */
     uint64_t unsettled_ns;
@@ -130,10 +145,19 @@ struct ml_replay {
     uint64_t lost, lost_by[4]; /* [enum ml_lost_reason], [0]: another reason */
     uint64_t ooms;
 
-    /* Called before a block leaves the table; `event` is why. NULL: nobody
-     * wants to know. Not for parts of blocks. */
+    /* What blocks are from their birth on, instead of from their labels. */
+    const struct ml_classes *classes; /* NULL: not known */
+    uint64_t ordinal;                 /* of the next allocation; counted where they are known */
+    size_t next_label;                /* in classes->labels */
+
+    /* NULL: nobody wants to know. Called of a new block; of one whose middle was given
+     * back, so that `rest` became a block as well; before a block leaves the table,
+     * `event` being why, but not for parts of blocks. */
+    void (*on_open)(void *ctx, const struct ml_block *block);
+    void (*on_split)(void *ctx, const struct ml_block *from, const struct ml_block *rest);
     void (*on_close)(void *ctx, const struct ml_block *block, const struct ml_event *event);
-    void (*on_sample)(void *ctx, const struct ml_event *event); /* likewise, of each sample */
+    void (*on_sample)(void *ctx, const struct ml_event *event);
+    void (*on_mark)(void *ctx, const struct ml_event *event); /* also before a process's end */
     void *ctx;
 
     struct ml_map space_index, process_index; /* number -> index */
@@ -154,9 +178,16 @@ int ml_replay_init_capped(struct ml_replay *replay, const struct ml_trace *trace
                           const struct ml_level_caps *caps);
 void ml_replay_release(struct ml_replay *replay);
 
+/* Blocks get their category and label from `classes`, which must outlive the table
+ * and be of the same trace; before the first event. Nothing changes if it is empty. */
+void ml_replay_classify(struct ml_replay *replay, const struct ml_classes *classes);
+
 /* @return 0, or -ENOMEM, after which the table is of no use */
 int ml_replay_feed(struct ml_replay *replay, const struct ml_event *event);
 int ml_replay_feed_all(struct ml_replay *replay, const struct ml_event *events, size_t count);
+
+/* From now on the crest is the most since now, of each device too, with categories. */
+void ml_replay_reset_crest(struct ml_replay *replay, uint64_t time_ns);
 
 /* Feeds the events of the trace from its beginning, at most `limit` of them.
  * @return 0 or negative errno */
@@ -164,7 +195,8 @@ int ml_replay_trace(struct ml_replay *replay, uint64_t limit, struct ml_error *e
 
 /* The same up to the event `instant`, where the table is frozen; reading goes on
  * to the event `last` for names alone. A block that has no label yet at the
- * instant gets the first that it is given later; nothing else changes. */
+ * instant gets the first that it is given later; nothing else changes. With a
+ * classification all names are known, and `last` does not matter. */
 int ml_replay_instant(struct ml_replay *replay, uint64_t instant, uint64_t last,
                       struct ml_error *err);
 

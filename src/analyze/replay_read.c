@@ -20,6 +20,8 @@ int ml_replay_instant(struct ml_replay *replay, uint64_t instant, uint64_t last,
     struct ml_cursor *cursor = NULL;
     int n, r = ml_cursor_open(replay->trace, 0, UINT64_MAX, &cursor, err);
 
+    if (replay->classes)
+        last = 0;
     while (r == 0 && (replay->events < instant || replay->events < last)) {
         uint64_t now = 0;
 
@@ -34,7 +36,7 @@ int ml_replay_instant(struct ml_replay *replay, uint64_t instant, uint64_t last,
         if (r < 0)
             ml_error_set(err, r, "out of memory after %llu events",
                          (unsigned long long)replay->events);
-        else if (replay->events >= instant)
+        else if (replay->events >= instant && !replay->classes)
             learn_all(replay, events + now, (size_t)n - now);
     }
     ml_cursor_free(cursor);
@@ -45,6 +47,14 @@ int ml_replay_instant(struct ml_replay *replay, uint64_t instant, uint64_t last,
 int ml_replay_trace(struct ml_replay *replay, uint64_t limit, struct ml_error *err)
 {
     return ml_replay_instant(replay, limit, 0, err);
+}
+
+void ml_replay_reset_crest(struct ml_replay *replay, uint64_t time_ns)
+{
+    replay->crest.by_category = true;
+    ml_crest_take(replay, time_ns);
+    for (size_t i = 0; i < replay->devices.len; i++)
+        replay->devices.items[i].crest_bytes = replay->devices.items[i].bytes.live_bytes;
 }
 
 const struct ml_block *ml_replay_find(struct ml_replay *replay, uint32_t space_number,

@@ -1,5 +1,9 @@
 /* scope_path.h: the names of a scope and all around it, "encoder > layer0".
  *
+ * Modules have dotted names that contain those of the modules around them; only the
+ * innermost is told: "GPT > encoder.layers.3.out_proj". A phase stands before what
+ * it contains: "backward: GPT > encoder.0".
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ML_ANALYZE_SCOPE_PATH_H
@@ -17,5 +21,14 @@ int ml_scope_path(const struct ml_trace *trace, uint32_t scope, struct ml_buf *o
 
 /* The same as a string of the arena, "" for scope 0. @return NULL: out of memory */
 const char *ml_scope_path_dup(const struct ml_trace *trace, uint32_t scope, struct ml_arena *arena);
+
+/* What stands beside a path: strings of the trace, which last as long. */
+struct ml_scope_names {
+    const char *module;     /* dotted name of the innermost module; NULL: none */
+    const char *class_name; /* the module's class; NULL: not known */
+    const char *phase;      /* name of the innermost phase; NULL: none */
+};
+
+struct ml_scope_names ml_scope_names_of(const struct ml_trace *trace, uint32_t scope);
 
 #endif

@@ -131,15 +131,17 @@ int ml_gather(struct ml_gather *gather, const struct ml_trace *trace, struct ml_
 {
     const struct ml_event *events;
     struct ml_cursor *cursor = NULL;
-    int n = 0, r;
+    struct ml_classes classes;
+    int n = 0, r = ml_classify(trace, &classes, err);
 
     *gather = (struct ml_gather){0};
-    r = ml_replay_init(&gather->replay, trace);
-    if (r < 0)
-        return ml_error_set(err, r, "out of memory");
+    if (r == 0 && ml_replay_init(&gather->replay, trace) < 0)
+        r = ml_error_set(err, -ENOMEM, "out of memory");
+    ml_replay_classify(&gather->replay, &classes);
     gather->replay.on_close = on_close;
     gather->replay.ctx = gather;
-    r = ml_cursor_open(trace, 0, UINT64_MAX, &cursor, err);
+    if (r == 0)
+        r = ml_cursor_open(trace, 0, UINT64_MAX, &cursor, err);
     while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0)
         for (int i = 0; i < n && r == 0; i++) {
             r = count_event(gather, &events[i]);
@@ -147,6 +149,8 @@ int ml_gather(struct ml_gather *gather, const struct ml_trace *trace, struct ml_
                 ml_error_set(err, r, "out of memory");
         }
     ml_cursor_free(cursor);
+    gather->replay.classes = NULL;
+    ml_classes_release(&classes);
     return r < 0 ? r : n;
 }
 

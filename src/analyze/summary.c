@@ -48,8 +48,8 @@ static void fill_totals(const struct ml_replay *at_end, struct ml_summary *ret)
     ret->counted.peak_time_ns = at_end->bytes.peak_time_ns;
 }
 
-static int fill_all(const struct ml_replay *at_peak, const struct ml_replay *at_end, size_t top,
-                    struct ml_summary *ret)
+static int fill_all(const struct ml_replay *at_peak, const struct ml_replay *at_end,
+                    const struct ml_classes *classes, size_t top, struct ml_summary *ret)
 {
     int r = ml_summary_devices(at_end, ret);
 
@@ -62,49 +62,77 @@ static int fill_all(const struct ml_replay *at_peak, const struct ml_replay *at_
         r = ml_summary_scopes(at_peak, at_end, top, ret);
     if (r == 0)
         r = ml_summary_labels(at_peak, at_end, top, ret);
+    if (r == 0)
+        r = ml_summary_named(at_peak, classes, ret);
     return r;
 }
 
 static int init_replay(struct ml_replay *replay, const struct ml_trace *trace,
-                       const struct ml_level_caps *caps, struct ml_error *err)
+                       const struct ml_level_caps *caps, const struct ml_classes *classes,
+                       struct ml_error *err)
 {
     int r = ml_replay_init_capped(replay, trace, caps);
 
+    ml_replay_classify(replay, classes);
     return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
 }
 
+/* What the reading of the whole trace fills on its way. */
+struct books {
+    struct ml_sample_book samples;
+    struct ml_step_book steps;
+};
+
 static void on_sample(void *ctx, const struct ml_event *event)
 {
-    ml_sample_book_add(ctx, event);
+    ml_sample_book_add(&((struct books *)ctx)->samples, event);
+}
+
+static void on_mark(void *ctx, const struct ml_event *event)
+{
+    ml_step_book_mark(&((struct books *)ctx)->steps, event);
+}
+
+static int close_books(struct books *books, struct ml_summary *ret)
+{
+    int steps = ml_step_book_close(&books->steps);
+    int samples = ml_sample_book_close(&books->samples, &ret->arena, &ret->samples);
+
+    return samples < 0 ? samples : steps;
 }
 
 int ml_summarize(const struct ml_trace *trace, const struct ml_summary_opts *opts,
                  struct ml_summary *ret, struct ml_error *err)
 {
     struct ml_replay at_end = {0}, at_peak = {0};
-    struct ml_sample_book book = {.trace = trace};
-    int r, closed;
+    struct books books = {.samples = {.trace = trace},
+                          .steps = {.replay = &at_end, .steps = &ret->steps}};
+    struct ml_classes classes;
+    int closed, r = ml_classify(trace, &classes, err);
 
     *ret = (struct ml_summary){0};
-    r = init_replay(&at_end, trace, opts->caps, err);
+    if (r == 0)
+        r = init_replay(&at_end, trace, opts->caps, &classes, err);
     at_end.on_sample = on_sample;
-    at_end.ctx = &book;
+    at_end.on_mark = on_mark;
+    at_end.ctx = &books;
     if (r == 0)
         r = ml_replay_trace(&at_end, UINT64_MAX, err);
     if (r == 0)
-        r = init_replay(&at_peak, trace, opts->caps, err);
+        r = init_replay(&at_peak, trace, opts->caps, &classes, err);
     if (r == 0)
         r = ml_replay_instant(&at_peak, at_end.peak_event, at_end.last_label_event, err);
     if (r == 0) {
-        r = fill_all(&at_peak, &at_end, opts->top, ret);
+        r = fill_all(&at_peak, &at_end, &classes, opts->top, ret);
         if (r < 0)
             ml_error_set(err, r, "out of memory");
     }
-    closed = ml_sample_book_close(&book, &ret->arena, &ret->samples);
+    closed = close_books(&books, ret);
     if (r == 0 && closed < 0)
         r = ml_error_set(err, closed, "out of memory");
     ml_replay_release(&at_peak);
     ml_replay_release(&at_end);
+    ml_classes_release(&classes);
     return r;
 }
 
@@ -117,5 +145,6 @@ void ml_summary_release(struct ml_summary *summary)
     ml_vec_release(&summary->labels.list);
     ml_vec_release(&summary->processes);
     ml_samples_release(&summary->samples);
+    ml_steps_release(&summary->steps);
     *summary = (struct ml_summary){0};
 }

@@ -13,6 +13,7 @@
 #include "arena.h"
 #include "health.h"
 #include "samples.h"
+#include "steps.h"
 #include "trace.h"
 #include "vec.h"
 
@@ -53,8 +54,9 @@ struct ml_summary_category {
 
 /* A scope, or a label within its scope. */
 struct ml_summary_entry {
-    const char *scope; /* path, "" for none */
-    const char *label; /* NULL in the list of scopes */
+    const char *scope;                       /* path, "" for none */
+    const char *label;                       /* NULL in the list of scopes */
+    const char *module, *class_name, *phase; /* of the scope, see scope_path.h; NULL: none */
     const char *category;
     uint64_t at_peak_bytes, at_peak_blocks;
     double at_peak_percent;
@@ -92,11 +94,19 @@ struct ml_summary {
     ML_VEC(struct ml_summary_device) devices;      /* largest peak first */
     ML_VEC(struct ml_summary_category) categories; /* that have any; most at the peak first */
     struct ml_summary_entries scopes, labels;
+    bool has_modules;                  /* else what follows, up to steps, is 0 */
+    uint64_t named_bytes_at_peak;      /* in a scope with a module, or labelled */
+    double named_percent_at_peak;      /* of all counted bytes then */
+    uint64_t backward_allocated_bytes; /* over the whole run */
+    uint64_t backward_named_bytes;
+    double backward_named_percent;
+    struct ml_steps steps;
     ML_VEC(struct ml_summary_process) processes; /* largest peak first */
     struct ml_samples samples;                   /* no events: nothing was sampled */
 };
 
-/* Reads the trace twice: to find the peak, and to see what it consists of. The
+/* Reads the trace twice: to find the peak, and to see what it consists of. Where there
+ * are modules or phases it is read once before that, for the categories; else the
  * second time goes on to the last label, since blocks are named after they are
  * allocated.
  * @ret    to be released, after a failure too

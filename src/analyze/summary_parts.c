@@ -5,8 +5,10 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "event_names.h"
+#include "scope_facts.h"
 #include "scope_path.h"
 #include "summary_tables.h"
 
@@ -78,14 +80,32 @@ int ml_summary_categories(const struct ml_replay *at_peak, const struct ml_repla
 
 /* ---- Scopes and labels ------------------------------------------------- */
 
+static int copy_name(const char *name, struct ml_arena *arena, const char **ret)
+{
+    *ret = name ? ml_arena_dup(arena, name, strlen(name)) : NULL;
+    return name && !*ret ? -ENOMEM : 0;
+}
+
+/* The summary may outlive its trace. */
+static int copy_names(const struct ml_trace *trace, uint32_t scope, struct ml_arena *arena,
+                      struct ml_summary_entry *e)
+{
+    struct ml_scope_names names = ml_scope_names_of(trace, scope);
+    int r = copy_name(names.module, arena, &e->module);
+
+    if (r == 0)
+        r = copy_name(names.class_name, arena, &e->class_name);
+    return r < 0 ? r : copy_name(names.phase, arena, &e->phase);
+}
+
 static int fill_entry(const struct ml_trace *trace, const struct ml_group *group, bool label,
                       struct ml_arena *arena, struct ml_summary_entry *e)
 {
-    uint32_t len;
+    uint32_t len, scope = (uint32_t)(label ? group->key >> 32 : group->key);
     const char *name;
 
-    e->scope = ml_scope_path_dup(trace, (uint32_t)(label ? group->key >> 32 : group->key), arena);
-    if (!e->scope)
+    e->scope = ml_scope_path_dup(trace, scope, arena);
+    if (!e->scope || copy_names(trace, scope, arena, e) < 0)
         return -ENOMEM;
     if (!label)
         return 0;
@@ -133,4 +153,29 @@ int ml_summary_labels(const struct ml_replay *at_peak, const struct ml_replay *a
                       struct ml_summary *ret)
 {
     return add_entries(at_peak, at_end, ML_BY_LABEL, top, &ret->arena, &ret->labels);
+}
+
+/* ---- Names ------------------------------------------------------------- */
+
+int ml_summary_named(const struct ml_replay *at_peak, const struct ml_classes *classes,
+                     struct ml_summary *ret)
+{
+    const struct ml_block *block;
+    struct ml_scope_facts facts;
+    size_t cursor = 0;
+    int r = ml_scope_facts_init(at_peak->trace, &facts);
+
+    ret->has_modules = r == 0 && facts.has_modules;
+    while (ret->has_modules && (block = ml_replay_next(at_peak, false, &cursor)))
+        if (block->label != 0 || ml_scope_fact_of(&facts, block->scope).module != 0)
+            ret->named_bytes_at_peak += block->size;
+    ret->named_percent_at_peak = percent(ret->named_bytes_at_peak, at_peak->bytes.live_bytes);
+    if (ret->has_modules) {
+        ret->backward_allocated_bytes = classes->backward_bytes;
+        ret->backward_named_bytes = classes->backward_named_bytes;
+        ret->backward_named_percent =
+            percent(classes->backward_named_bytes, classes->backward_bytes);
+    }
+    ml_scope_facts_release(&facts);
+    return r;
 }

@@ -21,6 +21,9 @@ int ml_summary_categories(const struct ml_replay *at_peak, const struct ml_repla
                           struct ml_summary *ret);
 int ml_summary_scopes(const struct ml_replay *at_peak, const struct ml_replay *at_end, size_t top,
                       struct ml_summary *ret);
+/* How much of the peak has a name. */
+int ml_summary_named(const struct ml_replay *at_peak, const struct ml_classes *classes,
+                     struct ml_summary *ret);
 int ml_summary_labels(const struct ml_replay *at_peak, const struct ml_replay *at_end, size_t top,
                       struct ml_summary *ret);
 

@@ -7,6 +7,7 @@
 #include "health_report.h"
 #include "event_names.h"
 #include "summary_samples.h"
+#include "summary_steps.h"
 
 void ml_figures_json(const struct ml_figures *figures, struct ml_json *json)
 {
@@ -67,6 +68,9 @@ static void entries_json(const struct ml_summary_entries *entries, const char *k
             ml_json_kv_cstr(json, "category", e->category);
         }
         ml_json_kv_cstr(json, "scope", e->scope);
+        ml_json_kv_cstr(json, "module", e->module);
+        ml_json_kv_cstr(json, "class", e->class_name);
+        ml_json_kv_cstr(json, "phase", e->phase);
         ml_json_kv_u64(json, "at_peak_bytes", e->at_peak_bytes);
         ml_json_kv_u64(json, "at_peak_blocks", e->at_peak_blocks);
         ml_json_kv_double(json, "at_peak_percent", e->at_peak_percent);
@@ -97,6 +101,21 @@ static void process_json(const struct ml_summary_process *p, struct ml_json *jso
     ml_json_end_object(json);
 }
 
+static void named_json(const struct ml_summary *s, struct ml_json *json)
+{
+    if (!s->has_modules) {
+        ml_json_kv_null(json, "named_bytes_at_peak");
+        ml_json_kv_null(json, "named_percent_at_peak");
+        ml_json_kv_null(json, "backward_allocated_bytes");
+        ml_json_kv_null(json, "backward_named_bytes");
+        return;
+    }
+    ml_json_kv_u64(json, "named_bytes_at_peak", s->named_bytes_at_peak);
+    ml_json_kv_double(json, "named_percent_at_peak", s->named_percent_at_peak);
+    ml_json_kv_u64(json, "backward_allocated_bytes", s->backward_allocated_bytes);
+    ml_json_kv_u64(json, "backward_named_bytes", s->backward_named_bytes);
+}
+
 static void head_json(const struct ml_summary *s, const char *file, struct ml_json *json)
 {
     ml_json_kv_cstr(json, "file", file);
@@ -110,6 +129,7 @@ static void head_json(const struct ml_summary *s, const char *file, struct ml_js
     ml_json_kv_u64(json, "lost", s->health.lost);
     ml_json_kv_u64(json, "out_of_memory", s->ooms);
     ml_json_kv_u64(json, "threads", s->threads);
+    named_json(s, json);
     ml_health_json(&s->health, json);
 }
 
@@ -137,6 +157,7 @@ int ml_summary_json(const struct ml_summary *s, const char *file, struct ml_buf 
     for (size_t i = 0; i < s->processes.len; i++)
         process_json(&s->processes.items[i], &json);
     ml_json_end_array(&json);
+    ml_summary_steps_json(&s->steps, &json);
     ml_summary_samples_json(&s->samples, &json);
     ml_json_end_object(&json);
     return ml_json_finish(&json);

@@ -11,6 +11,7 @@
 #include "health_report.h"
 #include "event_names.h"
 #include "summary_samples.h"
+#include "summary_steps.h"
 #include "utf8.h"
 
 #define VALUE_END 25       /* column where the values of the head end, less the space before */
@@ -121,6 +122,21 @@ static int put_totals(const struct page *p)
         r = ml_summary_line(p->out, "out of memory", ml_format_count(a, (int64_t)p->s->ooms),
                             "%s refused", p->s->ooms == 1 ? "allocation was" : "allocations were");
     return r;
+}
+
+/* How far the names of modules and parameters reach. */
+static int put_named(const struct page *p)
+{
+    char percent[32];
+
+    if (!p->s->has_modules || p->s->counted.peak_bytes == 0)
+        return 0;
+    snprintf(percent, sizeof(percent), "%.1f %%", p->s->named_percent_at_peak);
+    if (p->s->backward_allocated_bytes == 0)
+        return ml_summary_line(p->out, "named", percent, "of the peak: by module or label");
+    return ml_summary_line(p->out, "named", percent,
+                           "of the peak: by module or label; %.1f %% of backward's allocations",
+                           p->s->backward_named_percent);
 }
 
 /* ---- Tables ------------------------------------------------------------ */
@@ -333,6 +349,10 @@ int ml_summary_text(const struct ml_summary *summary, const char *file,
     if (r == 0)
         r = put_totals(&p);
     if (r == 0)
+        r = put_named(&p);
+    if (r == 0)
+        r = ml_summary_steps_line(&summary->steps, style, out);
+    if (r == 0)
         r = ml_summary_samples_text(&summary->samples, style, out);
     if (r == 0 && summary->devices.len > 0)
         r = put_devices(&p);
@@ -342,6 +362,8 @@ int ml_summary_text(const struct ml_summary *summary, const char *file,
         r = put_scopes(&p);
     if (r == 0)
         r = put_labels(&p);
+    if (r == 0)
+        r = ml_summary_steps_table(&summary->steps, style, out);
     if (r == 0)
         r = put_processes(&p);
     return r;

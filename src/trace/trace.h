@@ -62,10 +62,11 @@ struct ml_space {
 };
 
 struct ml_scope {
-    uint32_t parent; /* always a lower number; 0 is the root */
-    uint32_t kind;   /* enum memledger_scope_kind */
-    uint32_t name;   /* string */
-    uint32_t depth;  /* of the root 0 */
+    uint32_t parent;     /* always a lower number; 0 is the root */
+    uint32_t kind;       /* enum memledger_scope_kind */
+    uint32_t name;       /* string */
+    uint32_t class_name; /* string: what sort of module it is, 0: none */
+    uint32_t depth;      /* of the root 0 */
 };
 
 struct ml_object {

@@ -274,7 +274,7 @@ static void without_categories_scopes_stand_in_their_place(void **state)
     struct fixture f = fixture_begin();
     uint32_t tensors = space_on(&f, 0, "cuda:0", MEMLEDGER_BLOCK, "tensors");
     uint32_t net =
-        ml_maker_scope(f.maker, 0, MEMLEDGER_SCOPE_MODULE, ml_maker_string(f.maker, "net"));
+        ml_maker_scope(f.maker, 0, MEMLEDGER_SCOPE_USER, ml_maker_string(f.maker, "net"));
     uint32_t op =
         ml_maker_scope(f.maker, net, MEMLEDGER_SCOPE_OPERATOR, ml_maker_string(f.maker, "conv2d"));
     struct ml_ledger ledger;
@@ -289,9 +289,30 @@ static void without_categories_scopes_stand_in_their_place(void **state)
                 .kind = ML_ALLOC, .space = tensors, .scope = net, .addr = 0x10100, .size = 0x200});
     sample(&f, 0, 0x1000);
     ledger = book_at(&f, ML_LEDGER_PEAK, 0);
-    assert_entry(&ledger, "blocks/net", 0x300); /* the operator says less than the module */
+    assert_entry(&ledger, "blocks/net", 0x300); /* the operator says less than what is around it */
     assert_entry(&ledger, "blocks/slack", 0xd00);
     assert_none(&ledger, "blocks/without a category");
+    assert_balanced(&ledger, 0);
+    ml_ledger_release(&ledger);
+}
+
+static void a_module_gives_categories(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t tensors = space_on(&f, 0, "cuda:0", MEMLEDGER_BLOCK, "tensors");
+    uint32_t net =
+        ml_maker_scope(f.maker, 0, MEMLEDGER_SCOPE_MODULE, ml_maker_string(f.maker, "net"));
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_MEMORY), 0x10000, 0x1000);
+    fixture_event(
+        &f, (struct ml_event){
+                .kind = ML_ALLOC, .space = tensors, .scope = net, .addr = 0x10000, .size = 0x100});
+    sample(&f, 0, 0x1000);
+    ledger = book_at(&f, ML_LEDGER_PEAK, 0);
+    assert_entry(&ledger, "blocks/activation", 0x100);
+    assert_entry(&ledger, "blocks/activation/net", 0x100);
     assert_balanced(&ledger, 0);
     ml_ledger_release(&ledger);
 }
@@ -1089,6 +1110,7 @@ int main(void)
         cmocka_unit_test(stream_ordered_blocks_lie_in_their_pools),
         cmocka_unit_test(pools_smaller_than_their_blocks_are_not_hidden),
         cmocka_unit_test(without_categories_scopes_stand_in_their_place),
+        cmocka_unit_test(a_module_gives_categories),
         cmocka_unit_test(long_lists_are_cut),
         cmocka_unit_test(names_given_later_count),
         cmocka_unit_test(reported_blocks_stand_for_unrecorded_calls),

@@ -1,0 +1,426 @@
+/* classify.c: see classify.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "classify.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls.h"
+#include "memledger/memledger.h"
+#include "replay.h"
+#include "scope_facts.h"
+
+#define NO_CATEGORY 0xff
+
+enum rule {
+    RULE_NONE,
+    RULE_BACKWARD,
+    RULE_OPTIMIZER,
+    RULE_MODULE,
+    RULE_AFTER_FORWARD,
+};
+
+/* What is remembered of a live block, by its entry in the live table. */
+struct birth {
+    uint64_t ordinal;
+    uint32_t since;         /* the call, or how often backward had begun */
+    uint32_t label;         /* index into labels + 1 */
+    uint8_t label_category; /* NO_CATEGORY: none */
+    uint8_t rule;
+    bool outside; /* of modules, backward and optimizer */
+    bool named;
+};
+
+struct process {
+    uint8_t phase;       /* enum ml_phase, of the last mark */
+    uint32_t phase_call; /* open while that phase lasts */
+    uint32_t backwards;  /* how often backward has begun */
+};
+
+struct space {
+    bool looked_at;  /* the next two are known */
+    bool classified; /* else only labels matter */
+    uint32_t process;
+};
+
+struct classifier {
+    struct ml_classes *ret;
+    struct ml_scope_facts facts;
+    struct ml_calls calls;
+    struct ml_replay replay;
+    ML_VEC(struct birth) births; /* by entry of the live table */
+    ML_VEC(struct process) processes;
+    ML_VEC(struct space) spaces; /* by index in the replay */
+    struct ml_map process_index; /* number -> index */
+    bool marked;                 /* a phase that is known was marked */
+    int failed;                  /* in a callback: -ENOMEM */
+};
+
+/* ---- Processes and spaces ---------------------------------------------- */
+
+static int64_t find_process(struct classifier *c, uint32_t number)
+{
+    uint64_t index;
+
+    if (ml_map_get(&c->process_index, number, &index))
+        return (int64_t)index;
+    index = c->processes.len;
+    if (ml_vec_push(&c->processes, (struct process){0}) < 0 ||
+        ml_map_put(&c->process_index, number, index) < 0)
+        return -ENOMEM;
+    return (int64_t)index;
+}
+
+static bool is_named(const struct ml_trace *trace, uint32_t string, const char *name)
+{
+    return strcmp(ml_trace_string(trace, string, NULL), name) == 0;
+}
+
+static const struct space *space_of(struct classifier *c, uint32_t index)
+{
+    const struct ml_replay_space *known = &c->replay.spaces.items[index];
+    const struct ml_space *defined;
+    struct space *space;
+    int64_t process;
+
+    while (c->spaces.len <= index)
+        if (ml_vec_push(&c->spaces, (struct space){0}) < 0)
+            return NULL;
+    space = &c->spaces.items[index];
+    if (space->looked_at)
+        return space;
+    defined = ml_trace_space(c->replay.trace, known->number);
+    process = find_process(c, defined->process);
+    if (process < 0)
+        return NULL;
+    *space = (struct space){
+        .looked_at = true,
+        .classified = known->level == MEMLEDGER_BLOCK &&
+                      !is_named(c->replay.trace, defined->name, ML_HEAP_SPACE_NAME) &&
+                      !is_named(c->replay.trace, defined->name, ML_MAP_SPACE_NAME),
+        .process = (uint32_t)process,
+    };
+    return space;
+}
+
+/* ---- Birth ------------------------------------------------------------- */
+
+static enum ml_phase phase_at(const struct ml_scope_fact *fact, const struct process *process)
+{
+    if (ml_scope_is_in_module(fact))
+        return fact->phase == ML_PHASE_OPTIMIZER || fact->phase == ML_PHASE_NONE ? ML_PHASE_FORWARD
+                                                                                 : fact->phase;
+    return fact->phase == ML_PHASE_NONE ? process->phase : fact->phase;
+}
+
+static uint32_t optimizer_call(struct classifier *c, const struct ml_block *block,
+                               const struct ml_scope_fact *fact, const struct process *process)
+{
+    uint32_t call = 0;
+
+    if (fact->phase == ML_PHASE_OPTIMIZER)
+        call = ml_calls_find(&c->calls, block->thread, block->scope, fact->phase_scope);
+    if (call == 0 && process->phase == ML_PHASE_OPTIMIZER)
+        call = process->phase_call;
+    return call;
+}
+
+static void choose_rule(struct classifier *c, const struct ml_block *block,
+                        const struct process *process, struct birth *birth)
+{
+    struct ml_scope_fact fact = ml_scope_fact_of(&c->facts, block->scope);
+    enum ml_phase phase = phase_at(&fact, process);
+
+    birth->named = fact.module != 0;
+    if (phase == ML_PHASE_BACKWARD) {
+        birth->rule = RULE_BACKWARD;
+        c->ret->backward_bytes += block->size;
+        c->ret->backward_named_bytes += birth->named ? block->size : 0;
+    } else if (phase == ML_PHASE_OPTIMIZER) {
+        birth->rule = RULE_OPTIMIZER;
+        birth->since = optimizer_call(c, block, &fact, process);
+    } else if (fact.module != 0) {
+        birth->rule = RULE_MODULE;
+        birth->since = ml_calls_find(&c->calls, block->thread, block->scope, fact.module);
+    } else {
+        birth->rule = phase == ML_PHASE_FORWARD ? RULE_AFTER_FORWARD : RULE_NONE;
+        birth->since = process->backwards;
+        birth->outside = phase != ML_PHASE_RECOMPUTE;
+    }
+}
+
+/* A label that does not count leaves no trace. */
+static int take_label(struct classifier *c, const struct ml_block *block, struct birth *birth,
+                      uint32_t label, uint8_t category)
+{
+    bool weak = category == MEMLEDGER_INPUT;
+
+    if (weak && (!birth->outside || (birth->label_category != NO_CATEGORY &&
+                                     birth->label_category != MEMLEDGER_INPUT)))
+        return 0;
+    if (category != MEMLEDGER_OTHER)
+        birth->label_category = category;
+    if (birth->rule == RULE_BACKWARD && !birth->named)
+        c->ret->backward_named_bytes += block->size;
+    birth->named = true;
+    if (birth->label > 0) {
+        c->ret->labels.items[birth->label - 1].label = label;
+        return 0;
+    }
+    if (c->ret->labels.len >= UINT32_MAX ||
+        ml_vec_push(&c->ret->labels, (struct ml_class_label){birth->ordinal, label}) < 0)
+        return -ENOMEM;
+    birth->label = (uint32_t)c->ret->labels.len;
+    return 0;
+}
+
+static struct birth *birth_of(struct classifier *c, const struct ml_block *block)
+{
+    size_t index = (size_t)(block - c->replay.blocks.items);
+
+    while (c->births.len <= index)
+        if (ml_vec_push(&c->births, (struct birth){0}) < 0)
+            return NULL;
+    return &c->births.items[index];
+}
+
+static int open_block(struct classifier *c, const struct ml_block *block)
+{
+    const struct space *space = space_of(c, block->space);
+    struct birth *birth = birth_of(c, block);
+
+    if (!space || !birth || ml_vec_push(&c->ret->categories, MEMLEDGER_OTHER) < 0)
+        return -ENOMEM;
+    *birth = (struct birth){
+        .ordinal = c->ret->categories.len - 1,
+        .label_category = NO_CATEGORY,
+        .outside = !space->classified,
+    };
+    if (space->classified)
+        choose_rule(c, block, &c->processes.items[space->process], birth);
+    return block->label ? take_label(c, block, birth, block->label, block->category) : 0;
+}
+
+static void on_open(void *ctx, const struct ml_block *block)
+{
+    struct classifier *c = ctx;
+
+    if (open_block(c, block) < 0)
+        c->failed = -ENOMEM;
+}
+
+static void on_split(void *ctx, const struct ml_block *from, const struct ml_block *rest)
+{
+    struct classifier *c = ctx;
+    struct birth *birth = birth_of(c, rest); /* first: it may move the others */
+
+    if (birth)
+        *birth = *birth_of(c, from);
+    else
+        c->failed = -ENOMEM;
+}
+
+/* ---- Death ------------------------------------------------------------- */
+
+static uint8_t category_of(const struct classifier *c, const struct ml_block *block,
+                           const struct birth *birth, bool dead)
+{
+    bool within = dead && (birth->rule == RULE_OPTIMIZER || birth->rule == RULE_MODULE) &&
+                  !ml_call_has_returned(&c->calls, birth->since);
+    uint32_t process;
+
+    if (birth->label_category != NO_CATEGORY)
+        return birth->label_category;
+    switch ((enum rule)birth->rule) {
+    case RULE_BACKWARD: return MEMLEDGER_INTERMEDIATE_GRADIENT;
+    case RULE_OPTIMIZER: return within ? MEMLEDGER_TEMPORARY : MEMLEDGER_OPTIMIZER_STATE;
+    case RULE_MODULE: return within ? MEMLEDGER_TEMPORARY : MEMLEDGER_ACTIVATION;
+    case RULE_AFTER_FORWARD:
+        process = c->spaces.items[block->space].process;
+        return c->processes.items[process].backwards > birth->since ? MEMLEDGER_ACTIVATION
+                                                                    : MEMLEDGER_TEMPORARY;
+    case RULE_NONE: break;
+    }
+    return MEMLEDGER_OTHER;
+}
+
+static void decide(struct classifier *c, const struct ml_block *block, bool dead)
+{
+    const struct birth *birth = &c->births.items[block - c->replay.blocks.items];
+
+    c->ret->categories.items[birth->ordinal] = category_of(c, block, birth, dead);
+}
+
+static void on_close(void *ctx, const struct ml_block *block, const struct ml_event *event)
+{
+    struct classifier *c = ctx;
+
+    (void)event;
+    if (c->failed == 0)
+        decide(c, block, true);
+}
+
+static void decide_the_living(struct classifier *c)
+{
+    for (size_t i = 0; i < c->replay.blocks.len; i++)
+        if (c->replay.blocks.items[i].live)
+            decide(c, &c->replay.blocks.items[i], false);
+}
+
+/* ---- The pass ---------------------------------------------------------- */
+
+static int on_phase(struct classifier *c, const struct ml_event *event)
+{
+    uint32_t number = ml_trace_thread(c->replay.trace, event->thread)->process, len;
+    int64_t index = find_process(c, number), call = 0;
+    struct process *process;
+    const char *name;
+
+    if (index < 0)
+        return -ENOMEM;
+    process = &c->processes.items[index];
+    name = ml_trace_string(c->replay.trace, (uint32_t)event->args[2], &len);
+    process->phase = (uint8_t)ml_phase_of_name(name, len);
+    ml_calls_return(&c->calls, process->phase_call);
+    if (process->phase == ML_PHASE_OPTIMIZER)
+        call = ml_calls_begin(&c->calls);
+    if (call < 0)
+        return -ENOMEM;
+    process->phase_call = (uint32_t)call;
+    process->backwards += process->phase == ML_PHASE_BACKWARD;
+    c->marked |= process->phase != ML_PHASE_NONE;
+    return 0;
+}
+
+static int on_label(struct classifier *c, const struct ml_event *event)
+{
+    const struct ml_block *block = ml_replay_find(&c->replay, event->space, event->addr);
+    uint8_t category = event->args[1] < ML_CATEGORIES ? (uint8_t)event->args[1] : 0;
+
+    if (!block)
+        return 0;
+    return take_label(c, block, &c->births.items[block - c->replay.blocks.items],
+                      (uint32_t)event->args[0], category);
+}
+
+static int on_event(struct classifier *c, const struct ml_event *event)
+{
+    int r;
+
+    switch (event->kind) {
+    case ML_PUSH: return ml_calls_push(&c->calls, event);
+    case ML_POP: return ml_calls_pop(&c->calls, event);
+    case ML_THREAD_END: return ml_calls_end(&c->calls, event);
+    case ML_MARK: return event->args[0] == MEMLEDGER_MARK_PHASE ? on_phase(c, event) : 0;
+    case ML_LABEL: r = on_label(c, event); break;
+    default: r = 0;
+    }
+    if (r == 0)
+        r = ml_replay_feed(&c->replay, event);
+    return r < 0 ? r : c->failed;
+}
+
+static int read_events(struct classifier *c, struct ml_error *err)
+{
+    const struct ml_event *events;
+    struct ml_cursor *cursor = NULL;
+    int n = 0, r = ml_cursor_open(c->replay.trace, 0, UINT64_MAX, &cursor, err);
+
+    while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0)
+        for (int i = 0; i < n && r == 0; i++) {
+            r = on_event(c, &events[i]);
+            if (r < 0)
+                ml_error_set(err, r, "out of memory");
+        }
+    ml_cursor_free(cursor);
+    return r < 0 ? r : n;
+}
+
+static int by_ordinal(const void *a, const void *b)
+{
+    const struct ml_class_label *x = a, *y = b;
+
+    return x->ordinal < y->ordinal ? -1 : x->ordinal > y->ordinal;
+}
+
+static bool has_scopes(const struct classifier *c)
+{
+    return c->facts.has_modules || c->facts.has_phases;
+}
+
+static void finish(struct classifier *c)
+{
+    struct ml_classes *ret = c->ret;
+
+    if (!has_scopes(c) && !c->marked) {
+        ml_classes_release(ret);
+        return;
+    }
+    decide_the_living(c);
+    if (ret->labels.len > 1)
+        qsort(ret->labels.items, ret->labels.len, sizeof(*ret->labels.items), by_ordinal);
+    ret->known = true;
+}
+
+/* Marks are events, but their names are known before any event is read. */
+static bool names_a_phase(const struct ml_trace *trace)
+{
+    uint32_t count = ml_trace_strings(trace);
+
+    for (uint32_t i = 1; i < count; i++) {
+        uint32_t len;
+        const char *text = ml_trace_string(trace, i, &len);
+
+        if (ml_phase_of_name(text, len) != ML_PHASE_NONE)
+            return true;
+    }
+    return false;
+}
+
+static int classify(struct classifier *c, const struct ml_trace *trace, struct ml_error *err)
+{
+    int r = ml_scope_facts_init(trace, &c->facts);
+
+    if (r == 0 && !has_scopes(c) && !names_a_phase(trace))
+        return 0;
+    c->calls.trace = trace;
+    if (r == 0)
+        r = ml_replay_init(&c->replay, trace);
+    if (r < 0)
+        return ml_error_set(err, r, "out of memory");
+    c->replay.on_open = on_open;
+    c->replay.on_split = on_split;
+    c->replay.on_close = on_close;
+    c->replay.ctx = c;
+    r = read_events(c, err);
+    if (r == 0)
+        finish(c);
+    return r;
+}
+
+int ml_classify(const struct ml_trace *trace, struct ml_classes *ret, struct ml_error *err)
+{
+    struct classifier c = {.ret = ret};
+    int r;
+
+    *ret = (struct ml_classes){0};
+    r = classify(&c, trace, err);
+    ml_scope_facts_release(&c.facts);
+    ml_calls_release(&c.calls);
+    ml_replay_release(&c.replay);
+    ml_vec_release(&c.births);
+    ml_vec_release(&c.processes);
+    ml_vec_release(&c.spaces);
+    ml_map_release(&c.process_index);
+    return r;
+}
+
+void ml_classes_release(struct ml_classes *classes)
+{
+    ml_vec_release(&classes->categories);
+    ml_vec_release(&classes->labels);
+    *classes = (struct ml_classes){0};
+}

@@ -1,0 +1,57 @@
+/* classify.h: what each block was for: its category and its label, from its birth.
+ *
+ * While events are read, a block's category is known only later: its label comes
+ * after it, and whether it is an activation or temporary shows when it is freed.
+ * One pass over the trace finds all of them; a replay that is given the result has
+ * each block in its category from the first moment. Rules, the first that fits:
+ *
+ *  1. a label's category, whenever it comes; a later one replaces an earlier one
+ *  2. labelled as input, and born outside modules, backward and optimizer: input
+ *  3. born in backward: intermediate gradient
+ *  4. born in the optimizer's step: temporary if freed before the step ends, else
+ *     optimizer state
+ *  5. born in a module: temporary if freed before that call returns, else activation
+ *  6. born outside modules between the marks "forward" and "backward" or "optimizer" of
+ *     its process: activation if alive when backward begins, else temporary
+ *  7. other
+ *
+ * Where a block was born is said by its scope: the innermost phase there, forward if
+ * there is only a module, else the last mark of a phase. Only spaces of level block
+ * are looked at, and of malloc and mmap only labels.
+ *
+ * A program without modules and phases has no use for this: the result is empty, and
+ * costs no pass. Blocks then change their category when their label comes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_CLASSIFY_H
+#define ML_ANALYZE_CLASSIFY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace.h"
+#include "vec.h"
+
+/* The label of one allocation. */
+struct ml_class_label {
+    uint64_t ordinal;
+    uint32_t label; /* string */
+};
+
+/* Allocations are numbered by their events, ML_ALLOC and ML_ALLOC_EX, from 0. */
+struct ml_classes {
+    bool known;                           /* false: empty, see above */
+    ML_VEC(uint8_t) categories;           /* by ordinal */
+    ML_VEC(struct ml_class_label) labels; /* lowest ordinal first */
+    /* Allocated in backward over the whole run; of it in a scope with a module, or
+     * labelled. */
+    uint64_t backward_bytes, backward_named_bytes;
+};
+
+/* @ret    to be released, after a failure too
+ * @return 0 or negative errno */
+int ml_classify(const struct ml_trace *trace, struct ml_classes *ret, struct ml_error *err);
+void ml_classes_release(struct ml_classes *classes);
+
+#endif

@@ -1,0 +1,69 @@
+/* steps.h: a run by its steps: what each had at its peak, and what it left.
+ *
+ * A step begins at its mark and lasts until the next, the last one until its process
+ * ends. Where several processes mark steps, those of the one that marked first count.
+ Figures are those of all counted spaces, as in the totals of a replay.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_STEPS_H
+#define ML_ANALYZE_STEPS_H
+
+#include "arena.h"
+#include "replay.h"
+
+struct ml_step_device {
+    uint32_t device;     /* in ml_steps.device_names */
+    uint64_t peak_bytes; /* its own, not at the step's peak */
+};
+
+struct ml_step {
+    uint64_t number; /* as the program gave it */
+    uint64_t begin_ns, end_ns;
+    uint64_t peak_bytes, peak_time_ns;
+    uint64_t peak_event, end_event; /* for ml_replay_instant */
+    uint64_t end_bytes;             /* live when it ended */
+    uint64_t allocations, frees;
+    uint64_t category_bytes[ML_CATEGORIES]; /* at its peak */
+    size_t first_device, device_count;      /* in ml_steps.devices */
+};
+
+struct ml_steps {
+    struct ml_arena arena;       /* names */
+    ML_VEC(struct ml_step) list; /* in order of time */
+    ML_VEC(struct ml_step_device) devices;
+    ML_VEC(const char *) device_names;
+    uint64_t peak_before_bytes; /* the most before the first step */
+};
+
+/* While a replay is fed: hand over what its on_mark gets, and close before the replay
+ * is released. Initialise with the first two alone. */
+struct ml_step_book {
+    struct ml_replay *replay;
+    struct ml_steps *steps;
+    bool open; /* the last of the list has no end yet */
+    uint32_t process;
+    uint64_t allocations, frees; /* when it began */
+    int failed;                  /* -ENOMEM */
+};
+
+void ml_step_book_mark(struct ml_step_book *book, const struct ml_event *event);
+
+/* Ends the last step. @return 0 or -ENOMEM */
+int ml_step_book_close(struct ml_step_book *book);
+
+/* Reads the trace once.
+ * @classes  may be NULL
+ * @ret      to be released, after a failure too
+ * @return   0 or negative errno */
+int ml_steps_read(const struct ml_trace *trace, const struct ml_classes *classes,
+                  struct ml_steps *ret, struct ml_error *err);
+void ml_steps_release(struct ml_steps *steps);
+
+/* The first step of that number, NULL: there is none. */
+const struct ml_step *ml_steps_find(const struct ml_steps *steps, uint64_t number);
+
+/* The step with the highest peak, the first of several; NULL: there are no steps. */
+const struct ml_step *ml_steps_highest(const struct ml_steps *steps);
+
+#endif

@@ -1,0 +1,117 @@
+/* summary_steps.c: see summary_steps.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "summary_steps.h"
+
+#include "cells.h"
+#include "event_names.h"
+#include "summary_samples.h"
+
+#define STEPS_SHOWN 12 /* --json lists all */
+
+/* ---- Text -------------------------------------------------------------- */
+
+int ml_summary_steps_line(const struct ml_steps *steps, const struct ml_style *style,
+                          struct ml_buf *out)
+{
+    const struct ml_step *highest = ml_steps_highest(steps);
+    char count[32], first[32], last[32], most[32];
+
+    if (steps->list.len < 2)
+        return 0;
+    return ml_summary_line(
+        out, "steps", ml_format_count(count, (int64_t)steps->list.len),
+        "peak %s in step %llu; in the first %s, in the last %s",
+        ml_format_bytes(most, (int64_t)highest->peak_bytes, style->unit),
+        (unsigned long long)highest->number,
+        ml_format_bytes(first, (int64_t)steps->list.items[0].peak_bytes, style->unit),
+        ml_format_bytes(last, (int64_t)steps->list.items[steps->list.len - 1].peak_bytes,
+                        style->unit));
+}
+
+int ml_summary_steps_table(const struct ml_steps *steps, const struct ml_style *style,
+                           struct ml_buf *out)
+{
+    static const char *const titles[] = {">step", ">began",       ">ended",       ">peak",
+                                         ">at",   ">left at end", ">allocations", ">frees"};
+    struct ml_table t;
+    int r;
+
+    if (steps->list.len < 2 || steps->list.len > STEPS_SHOWN)
+        return 0;
+    r = ml_report_heading(out, style, "By step");
+    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    for (size_t i = 0; i < steps->list.len; i++) {
+        const struct ml_step *step = &steps->list.items[i];
+
+        ml_table_cellf(&t, "%llu", (unsigned long long)step->number);
+        ml_cells_time(&t, step->begin_ns);
+        ml_cells_time(&t, step->end_ns);
+        ml_cells_bytes(&t, style, step->peak_bytes);
+        ml_cells_time(&t, step->peak_time_ns);
+        ml_cells_bytes(&t, style, step->end_bytes);
+        ml_cells_count(&t, step->allocations);
+        ml_cells_count(&t, step->frees);
+    }
+    return ml_cells_print(&t, r, out, style);
+}
+
+/* ---- JSON -------------------------------------------------------------- */
+
+static void devices_json(const struct ml_steps *steps, const struct ml_step *step,
+                         struct ml_json *json)
+{
+    ml_json_key(json, "by_device");
+    ml_json_begin_array(json);
+    for (size_t i = 0; i < step->device_count; i++) {
+        const struct ml_step_device *device = &steps->devices.items[step->first_device + i];
+
+        ml_json_begin_object(json);
+        ml_json_kv_cstr(json, "device", steps->device_names.items[device->device]);
+        ml_json_kv_u64(json, "peak_bytes", device->peak_bytes);
+        ml_json_end_object(json);
+    }
+    ml_json_end_array(json);
+}
+
+static void categories_json(const struct ml_step *step, struct ml_json *json)
+{
+    ml_json_key(json, "by_category");
+    ml_json_begin_array(json);
+    for (size_t i = 0; i < ML_CATEGORIES; i++) {
+        if (step->category_bytes[i] == 0)
+            continue;
+        ml_json_begin_object(json);
+        ml_json_kv_cstr(json, "category", ml_category_name(i));
+        ml_json_kv_u64(json, "at_peak_bytes", step->category_bytes[i]);
+        ml_json_end_object(json);
+    }
+    ml_json_end_array(json);
+}
+
+static void step_json(const struct ml_steps *steps, const struct ml_step *step,
+                      struct ml_json *json)
+{
+    ml_json_begin_object(json);
+    ml_json_kv_u64(json, "step", step->number);
+    ml_json_kv_u64(json, "begin_ns", step->begin_ns);
+    ml_json_kv_u64(json, "end_ns", step->end_ns);
+    ml_json_kv_u64(json, "peak_bytes", step->peak_bytes);
+    ml_json_kv_u64(json, "peak_time_ns", step->peak_time_ns);
+    ml_json_kv_u64(json, "end_bytes", step->end_bytes);
+    ml_json_kv_u64(json, "allocations", step->allocations);
+    ml_json_kv_u64(json, "frees", step->frees);
+    devices_json(steps, step, json);
+    categories_json(step, json);
+    ml_json_end_object(json);
+}
+
+void ml_summary_steps_json(const struct ml_steps *steps, struct ml_json *json)
+{
+    ml_json_key(json, "steps");
+    ml_json_begin_array(json);
+    for (size_t i = 0; i < steps->list.len; i++)
+        step_json(steps, &steps->list.items[i], json);
+    ml_json_end_array(json);
+}

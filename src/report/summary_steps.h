@@ -1,0 +1,22 @@
+/* summary_steps.h: the steps of a summary, as text and as JSON.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_REPORT_SUMMARY_STEPS_H
+#define ML_REPORT_SUMMARY_STEPS_H
+
+#include "json.h"
+#include "steps.h"
+#include "style.h"
+
+/* A line for all, and a table where they are few; nothing for one step or none.
+ * @return 0 or negative errno */
+int ml_summary_steps_line(const struct ml_steps *steps, const struct ml_style *style,
+                          struct ml_buf *out);
+int ml_summary_steps_table(const struct ml_steps *steps, const struct ml_style *style,
+                           struct ml_buf *out);
+
+/* The member "steps" of the object that is open: all of them. */
+void ml_summary_steps_json(const struct ml_steps *steps, struct ml_json *json);
+
+#endif

@@ -1,0 +1,184 @@
+/* test_analyze_steps.c: the peaks of steps, and what is told of them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "test_analyze_story.h"
+
+#include "steps.h"
+#include "summary.h"
+
+struct stepped {
+    struct ml_trace *trace;
+    struct ml_classes classes;
+    struct ml_steps steps;
+};
+
+static struct stepped read_steps(struct story *s)
+{
+    struct stepped r = {0};
+    struct ml_error err = {0};
+
+    r.trace = story_classes(s, &r.classes);
+    if (ml_steps_read(r.trace, &r.classes, &r.steps, &err) < 0)
+        fail_msg("%s", err.text);
+    return r;
+}
+
+static void release(struct stepped *r)
+{
+    ml_steps_release(&r->steps);
+    ml_classes_release(&r->classes);
+    ml_trace_free(r->trace);
+}
+
+/* Three steps with peaks of 1100, 1600 and 1050 bytes, after one of 5000. */
+static void tell_three_steps(struct story *s)
+{
+    uint32_t net = story_module(s, 0, "Net");
+
+    born(s, 0x1000, 5000);
+    dies(s, 0x1000);
+    born(s, 0x1000, 1000);
+    name(s, 0x1000, "w", MEMLEDGER_PARAMETER);
+    for (uint64_t i = 0; i < 3; i++) {
+        static const uint64_t sizes[] = {100, 600, 50};
+
+        step(s, i);
+        enter(s, net);
+        born(s, 0x2000, sizes[i]);
+        leave_to(s, 0);
+        dies(s, 0x2000);
+    }
+    born(s, 0x3000, 7); /* still the last step */
+}
+
+static void each_step_has_its_own_peak(void **state)
+{
+    struct story s = story_begin();
+    struct stepped r;
+    const struct ml_step *list;
+
+    (void)state;
+    tell_three_steps(&s);
+    story_event(&s, (struct ml_event){.kind = ML_PROCESS_END, .args = {0, 1}});
+    r = read_steps(&s);
+    list = r.steps.list.items;
+    assert_int_equal(r.steps.list.len, 3);
+    assert_int_equal(r.steps.peak_before_bytes, 5000);
+    assert_int_equal(list[0].number, 0);
+    assert_int_equal(list[0].peak_bytes, 1100);
+    assert_int_equal(list[1].peak_bytes, 1600);
+    assert_int_equal(list[2].peak_bytes, 1050);
+    assert_int_equal(list[1].category_bytes[MEMLEDGER_PARAMETER], 1000);
+    assert_int_equal(list[1].category_bytes[MEMLEDGER_ACTIVATION], 600);
+    assert_int_equal(list[0].end_bytes, 1000);
+    assert_int_equal(list[2].end_bytes, 1007); /* before its process ended */
+    assert_int_equal(list[0].end_ns, list[1].begin_ns);
+    assert_int_equal(list[0].allocations, 1);
+    assert_int_equal(list[0].frees, 1);
+    assert_int_equal(list[2].allocations, 2);
+    assert_int_equal(list[1].device_count, 1);
+    assert_int_equal(r.steps.devices.items[list[1].first_device].peak_bytes, 1600);
+    assert_string_equal(r.steps.device_names.items[0], "cpu");
+    assert_ptr_equal(ml_steps_highest(&r.steps), &list[1]);
+    assert_ptr_equal(ml_steps_find(&r.steps, 2), &list[2]);
+    assert_null(ml_steps_find(&r.steps, 3));
+    release(&r);
+}
+
+static void a_step_can_be_gone_back_to(void **state)
+{
+    struct story s = story_begin();
+    struct ml_replay replay;
+    struct ml_error err = {0};
+    struct stepped r;
+
+    (void)state;
+    tell_three_steps(&s);
+    r = read_steps(&s);
+    assert_int_equal(ml_replay_init(&replay, r.trace), 0);
+    ml_replay_classify(&replay, &r.classes);
+    assert_int_equal(ml_replay_trace(&replay, r.steps.list.items[1].peak_event, &err), 0);
+    assert_int_equal(replay.bytes.live_bytes, 1600);
+    ml_replay_release(&replay);
+    assert_int_equal(ml_replay_init(&replay, r.trace), 0);
+    assert_int_equal(ml_replay_trace(&replay, r.steps.list.items[2].end_event, &err), 0);
+    assert_int_equal(replay.bytes.live_bytes, 1007);
+    ml_replay_release(&replay);
+    release(&r);
+}
+
+static void a_step_that_only_frees_peaks_at_its_beginning(void **state)
+{
+    struct story s = story_begin();
+    struct stepped r;
+
+    (void)state;
+    born(&s, 0x1000, 300);
+    step(&s, 7);
+    dies(&s, 0x1000);
+    step(&s, 8);
+    r = read_steps(&s);
+    assert_int_equal(r.steps.list.items[0].peak_bytes, 300);
+    assert_int_equal(r.steps.list.items[0].peak_time_ns, r.steps.list.items[0].begin_ns);
+    assert_int_equal(r.steps.list.items[0].category_bytes[MEMLEDGER_OTHER], 300);
+    assert_int_equal(r.steps.list.items[1].peak_bytes, 0);
+    assert_int_equal(r.steps.list.items[1].device_count, 0);
+    release(&r);
+}
+
+static void the_first_process_to_mark_leads(void **state)
+{
+    struct story s = story_begin();
+    struct stepped r;
+
+    (void)state;
+    fixture_process(&s.f, 1, 101, 0, ML_FORKED);
+    ml_maker_thread(s.f.maker, 1, 101, ml_maker_string(s.f.maker, "rank 1"));
+    step(&s, 0);
+    s.thread = 1;
+    step(&s, 0);
+    step(&s, 1);
+    s.thread = 0;
+    step(&s, 1);
+    story_event(&s, (struct ml_event){.kind = ML_PROCESS_END, .args = {1, 1}});
+    born(&s, 0x1000, 100);
+    r = read_steps(&s);
+    assert_int_equal(r.steps.list.len, 2);
+    assert_int_equal(r.steps.list.items[1].end_bytes, 100);
+    release(&r);
+}
+
+static void a_summary_has_the_same(void **state)
+{
+    struct story s = story_begin();
+    struct ml_error err = {0};
+    struct ml_summary summary;
+    struct ml_trace *trace;
+
+    (void)state;
+    tell_three_steps(&s);
+    trace = fixture_open(&s.f);
+    assert_int_equal(ml_summarize(trace, &(struct ml_summary_opts){.top = 5}, &summary, &err), 0);
+    assert_int_equal(summary.steps.list.len, 3);
+    assert_int_equal(summary.steps.list.items[1].peak_bytes, 1600);
+    assert_int_equal(summary.counted.peak_bytes, 5000); /* that of the whole is unmoved */
+    assert_int_equal(summary.devices.items[0].counted.peak_bytes, 5000);
+    assert_true(summary.has_modules);
+    assert_int_equal(summary.named_bytes_at_peak, 0); /* neither module nor label then */
+    ml_summary_release(&summary);
+    ml_trace_free(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_step_has_its_own_peak),
+        cmocka_unit_test(a_step_can_be_gone_back_to),
+        cmocka_unit_test(a_step_that_only_frees_peaks_at_its_beginning),
+        cmocka_unit_test(the_first_process_to_mark_leads),
+        cmocka_unit_test(a_summary_has_the_same),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
