@@ -131,7 +131,19 @@ static void put_text(struct ml_batch *b, size_t column, const struct ml_field *f
     ml_batch_cstr(b, column, field && field->type == ML_FIELD_TEXT ? field->text : NULL);
 }
 
-/* What `memledger events` tells beside the common columns. */
+/* Whether `memledger events` tells more of it than the common columns. */
+static bool has_fields(const struct ml_event *event, const struct ml_block *freed)
+{
+    switch (event->kind) {
+    case ML_ALLOC:
+    case ML_PUSH:
+    case ML_POP: return false;
+    case ML_FREE:
+    case ML_MOVE: return freed && freed->label;
+    default: return true;
+    }
+}
+
 static void put_fields(struct ml_batch *b, const struct ml_event *event,
                        const struct ml_block *freed)
 {
@@ -139,17 +151,24 @@ static void put_fields(struct ml_batch *b, const struct ml_event *event,
     static const char *const stream[] = {"stream", NULL};
     static const char *const name[] = {"label", "name", "sampled_device", "reason", NULL};
     static const char *const category[] = {"category", NULL};
-    static const char *const value[] = {"number", "value", "lost", "used_bytes", "exit_code", NULL};
+    static const char *const value[] = {"number",     "value",     "lost",
+                                        "used_bytes", "exit_code", NULL};
     struct ml_event_view view = {.event = event};
 
-    /* Most events have nothing to tell. */
-    if (event->kind != ML_ALLOC && event->kind != ML_PUSH && event->kind != ML_POP)
-        ml_event_fields(b->trace, freed, &view);
+    ml_event_fields(b->trace, freed, &view);
     put_number(b, REQUESTED, find_field(&view, requested));
     put_number(b, STREAM, find_field(&view, stream));
     put_text(b, NAME, find_field(&view, name));
     put_text(b, CATEGORY, find_field(&view, category));
     put_number(b, VALUE, find_field(&view, value));
+}
+
+static void put_no_fields(struct ml_batch *b)
+{
+    static const uint8_t fields[] = {REQUESTED, STREAM, NAME, CATEGORY, VALUE};
+
+    for (size_t i = 0; i < ML_ARRAY_SIZE(fields); i++)
+        ml_batch_null(b, fields[i]);
 }
 
 static void put_row(struct ml_batch *b, const struct ml_event *event, const struct ml_block *freed)
@@ -161,7 +180,10 @@ static void put_row(struct ml_batch *b, const struct ml_event *event, const stru
     put_who(b, event);
     put_where(b, event);
     put_bytes(b, event, frees_one ? freed : NULL);
-    put_fields(b, event, frees_one ? freed : NULL);
+    if (has_fields(event, freed))
+        put_fields(b, event, frees_one ? freed : NULL);
+    else
+        put_no_fields(b);
     ml_batch_end_row(b);
 }
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "classify.h"
 #include "memledger/memledger.h"
 #include "replay.h"
 
@@ -26,6 +27,7 @@ struct moving {
 };
 
 struct ml_allocations {
+    struct ml_classes classes;
     struct ml_replay replay;
     struct ml_cursor *cursor;
     ML_VEC(struct birth) births; /* by entry of the live table */
@@ -100,36 +102,31 @@ static uint32_t process_of(const struct ml_allocations *a, uint32_t thread)
     return ml_trace_thread(a->replay.trace, thread)->process;
 }
 
-static int remember_birth(struct ml_allocations *a, const struct ml_event *event)
+static void on_open(void *ctx, const struct ml_block *block)
 {
-    const struct ml_block *block = ml_replay_find(&a->replay, event->space, event->addr);
+    struct ml_allocations *a = ctx;
+    size_t index = (size_t)(block - a->replay.blocks.items);
     uint64_t phase = 0;
-    size_t index;
 
-    if (!block)
-        return 0;
-    index = (size_t)(block - a->replay.blocks.items);
     while (a->births.len <= index)
-        if (ml_vec_push(&a->births, (struct birth){0}) < 0)
-            return -ENOMEM;
+        if (ml_vec_push(&a->births, (struct birth){0}) < 0) {
+            a->failed = -ENOMEM;
+            return;
+        }
     if (ml_map_len(&a->phases) > 0)
-        ml_map_get(&a->phases, process_of(a, event->thread), &phase);
+        ml_map_get(&a->phases, process_of(a, block->thread), &phase);
     a->births.items[index] =
-        (struct birth){event->addr, event->time_ns, event->size, (uint32_t)phase};
-    return 0;
+        (struct birth){block->addr, block->time_ns, block->size, (uint32_t)phase};
 }
 
 static int feed(struct ml_allocations *a, const struct ml_event *event)
 {
-    bool allocates = event->kind == ML_ALLOC || event->kind == ML_ALLOC_EX;
     int r = 0;
 
     if (a->moving.len > 0)
         r = settle_move(a, event->thread, event->kind == ML_MOVE_FAILED);
     if (r == 0)
         r = ml_replay_feed(&a->replay, event);
-    if (r == 0 && allocates)
-        r = remember_birth(a, event);
     if (r == 0 && event->kind == ML_MARK && event->args[0] == MEMLEDGER_MARK_PHASE)
         r = ml_map_put(&a->phases, process_of(a, event->thread), event->args[2]);
     return r < 0 ? r : a->failed;
@@ -186,11 +183,15 @@ int ml_allocations_open(const struct ml_trace *trace, struct ml_allocations **re
     if (r < 0)
         ml_error_set(err, r, "not enough memory to read allocations");
     else
+        r = ml_classify(trace, &a->classes, err);
+    if (r == 0)
         r = ml_cursor_open(trace, 0, UINT64_MAX, &a->cursor, err);
     if (r < 0) {
         ml_allocations_free(a);
         return r;
     }
+    ml_replay_classify(&a->replay, &a->classes);
+    a->replay.on_open = on_open;
     a->replay.on_close = on_close;
     a->replay.ctx = a;
     *ret = a;
@@ -203,6 +204,7 @@ void ml_allocations_free(struct ml_allocations *a)
         return;
     ml_cursor_free(a->cursor);
     ml_replay_release(&a->replay);
+    ml_classes_release(&a->classes);
     ml_vec_release(&a->births);
     ml_vec_release(&a->moving);
     ml_vec_release(&a->batch);
