@@ -151,8 +151,7 @@ static void put_fields(struct ml_batch *b, const struct ml_event *event,
     static const char *const stream[] = {"stream", NULL};
     static const char *const name[] = {"label", "name", "sampled_device", "reason", NULL};
     static const char *const category[] = {"category", NULL};
-    static const char *const value[] = {"number",     "value",     "lost",
-                                        "used_bytes", "exit_code", NULL};
+    static const char *const value[] = {"number", "value", "lost", "used_bytes", "exit_code", NULL};
     struct ml_event_view view = {.event = event};
 
     ml_event_fields(b->trace, freed, &view);

@@ -38,22 +38,30 @@ struct ml_held_trace {
     struct ml_trace *trace;
 };
 
+struct ml_held_trace *ml_held_take(struct ml_trace *trace)
+{
+    struct ml_held_trace *held = malloc(sizeof(*held));
+
+    if (held) {
+        atomic_init(&held->holders, 1);
+        held->trace = trace;
+    }
+    return held;
+}
+
 int ml_held_open(const char *path, bool salvage, struct ml_held_trace **ret, struct ml_error *err)
 {
     struct ml_trace_opts opts = {.salvage = salvage};
-    struct ml_held_trace *held = malloc(sizeof(*held));
-    int r;
+    struct ml_trace *trace;
+    int r = ml_trace_open(path, &opts, &trace, err);
 
-    if (!held)
-        return ml_error_set(err, -ENOMEM, "%s: out of memory", path);
-    r = ml_trace_open(path, &opts, &held->trace, err);
-    if (r < 0) {
-        free(held);
+    if (r < 0)
         return r;
-    }
-    atomic_init(&held->holders, 1);
-    *ret = held;
-    return 0;
+    *ret = ml_held_take(trace);
+    if (*ret)
+        return 0;
+    ml_trace_free(trace);
+    return ml_error_set(err, -ENOMEM, "%s: out of memory", path);
 }
 
 struct ml_held_trace *ml_held_hold(struct ml_held_trace *held)

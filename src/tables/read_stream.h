@@ -14,6 +14,9 @@
 /* An open trace with those who hold it. */
 struct ml_held_trace;
 
+/* Takes the trace over, on success. @return NULL: out of memory */
+struct ml_held_trace *ml_held_take(struct ml_trace *trace);
+
 /* @return 0 or negative errno; the caller holds *ret */
 int ml_held_open(const char *path, bool salvage, struct ml_held_trace **ret, struct ml_error *err);
 struct ml_held_trace *ml_held_hold(struct ml_held_trace *held);
