@@ -1,5 +1,6 @@
-"""The `memledger` command of a pip installation: becomes the program that the
-package carries, so that signals, exit code and process are that program's own.
+"""The `memledger` command of a pip installation, and `python -m memledger`: becomes
+the program that belongs to the package, so that signals, exit code and process are
+that program's own.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -8,14 +9,24 @@ import signal
 import sys
 
 
+# Relative to the package: in a wheel, in an installation, in a build folder.
+PLACES = ("bin/memledger", "../../../../bin/memledger", "../../src/cli/memledger")
+
+
+def find_program() -> str:
+    package = os.path.dirname(os.path.realpath(__file__))
+    paths = [os.path.normpath(os.path.join(package, place)) for place in PLACES]
+    return next((path for path in paths if os.access(path, os.X_OK)), paths[0])
+
+
 def main() -> None:
-    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "memledger")
+    program = find_program()
     undo_python()
     try:
         os.execv(program, ["memledger", *sys.argv[1:]])
     except OSError as error:
         sys.exit(f"memledger: cannot start {program}: {error.strerror}; "
-                 "install it again: pip install --force-reinstall memledger")
+                 "install memledger again")
 
 
 def undo_python() -> None:
