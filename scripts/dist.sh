@@ -50,6 +50,13 @@ stage_library zlib z ""
 stage_library libelf elf "$(pkg-config --print-requires-private libelf | cut -d' ' -f1 | xargs)" \
   libelf.h gelf.h
 
+# Debian keeps one of Python's headers, by its processor, beside glibc's.
+pyconfig=$("$python" -c 'import sysconfig as s; print(s.get_config_var("MULTIARCH") or "")')/$(
+  "$python" -c 'import os, sysconfig as s; print(os.path.basename(s.get_path("include")))')/pyconfig.h
+if [ -f "/usr/include/$pyconfig" ]; then
+  install -D -m 644 "/usr/include/$pyconfig" "$deps/include/$pyconfig"
+fi
+
 say "build for glibc $glibc"
 zig="'$venv/bin/python', '-m', 'ziglang'"
 cat >"$work/zig.ini" <<END
@@ -63,7 +70,7 @@ END
 export PKG_CONFIG_LIBDIR=$deps/lib/pkgconfig
 unset PKG_CONFIG_PATH
 "$meson" setup "$work/build" --native-file "$work/zig.ini" --prefix=/ --strip \
-  -Dstatic_deps=true -Dtests=disabled -Dexamples=false
+  -Dstatic_deps=true -Dpython=enabled -Dtests=disabled -Dexamples=false
 ninja -C "$work/build"
 
 version=$("$meson" introspect "$work/build" --projectinfo |
@@ -92,4 +99,7 @@ trap 'rm -rf "$try"' EXIT
 tar -C "$try" -xzf "$tarball"
 "$try/$name/bin/memledger" run -q -o "$try/true.mled" -- /bin/true
 "$try/$name/bin/memledger" summary "$try/true.mled" >/dev/null
+PYTHONPATH=$try/$name/lib/memledger/python "$python" -c '
+import memledger, sys
+memledger.read(sys.argv[1]).summary()' "$try/true.mled"
 say "$tarball ($(du -h "$tarball" | cut -f1))"

@@ -22,6 +22,9 @@ has_system() { [ -x "/usr/bin/$1" ] || has "$1"; }
 has_library() { pkg-config --exists "$1"; }
 has_shared_object() { PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -F "$1"; }
 has_module() { "$python" -c "import importlib.util as u; exit(not u.find_spec('$1'))"; }
+has_python_headers() {
+  "$python" -c 'import os, sysconfig as s; exit(not os.path.exists(s.get_path("include") + "/Python.h"))'
+}
 compiles() { echo "$2" | "$1" -E -x "$3" -; }
 
 need_compiler() {
@@ -33,6 +36,9 @@ need_compiler() {
   need libzstd-dev has_library libzstd
   need libxxhash-dev has_library libxxhash
   need libelf-dev has_library libelf
+  # For the extension of the Python package, without which the names of PyTorch's
+  # modules are not recorded.
+  need python3-dev has_python_headers
 }
 need_venv() {
   need python3 has_system python3

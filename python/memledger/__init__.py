@@ -1,15 +1,43 @@
 """memledger: where every byte of GPU and host memory went.
 
 Works under `memledger run` and in a plain `python train.py` or a notebook; see
-docs/python.md.
+docs/python.md, and docs/python-read.md for reading traces.
 
 SPDX-License-Identifier: Apache-2.0
 """
-from ._live import live, peak
-from ._marks import scope, step
-from ._memory_profiler import MemoryProfiler
-from ._profile import profile
-from ._recording import recording, start, stop
+from typing import Any
 
-__all__ = ["MemoryProfiler", "live", "peak", "profile", "recording", "scope", "start", "step",
-           "stop"]
+# Loaded when first asked for: the command, and every Python under `memledger run` that
+# imports PyTorch, do without them.
+_LAZY = {
+    "MemoryProfiler": "_memory_profiler",
+    "Table": "_reading",
+    "Trace": "_reading",
+    "TraceError": "_reading",
+    "live": "_live",
+    "peak": "_live",
+    "profile": "_profile",
+    "read": "_reading",
+    "recording": "_recording",
+    "scope": "_marks",
+    "start": "_recording",
+    "step": "_marks",
+    "stop": "_recording",
+}
+__all__ = sorted(_LAZY)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from memledger import _native
+        return _native.version
+    if name not in _LAZY:
+        raise AttributeError(f"module 'memledger' has no attribute {name!r}")
+    from importlib import import_module
+    value = getattr(import_module("memledger." + _LAZY[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list:
+    return sorted([*globals(), *_LAZY, "__version__"])

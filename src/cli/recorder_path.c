@@ -40,8 +40,8 @@ static bool find_in(const char *folder, const char *const *places, size_t n, con
 
 int ml_recorder_path(const char *name, char ret[PATH_MAX], struct ml_error *err)
 {
-    /* An installation's, then a build folder's. */
-    static const char *const places[] = {"../lib/memledger", "../capture"};
+    /* An installation's, a wheel's, a build folder's. */
+    static const char *const places[] = {"../lib/memledger", "../recorder", "../capture"};
     char self[PATH_MAX];
     int r = own_folder(self);
 

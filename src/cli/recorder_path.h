@@ -10,8 +10,8 @@
 
 #include "error.h"
 
-/* The recorder `name` ("libmemledger.so"): where an installation or a build
- * folder has it, relative to this command. */
+/* The recorder `name` ("libmemledger.so"): where an installation, a
+ * wheel or a build folder has it, relative to this command. */
 int ml_recorder_path(const char *name, char ret[PATH_MAX], struct ml_error *err);
 
 /* The folder with the sitecustomize that brings the Python package along; "" where

@@ -1,0 +1,46 @@
+"""The `memledger` command of a pip installation, and `python -m memledger`: becomes
+the program that belongs to the package, so that signals, exit code and process are
+that program's own.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import os
+import signal
+import sys
+
+
+# Relative to the package: in a wheel, in an installation, in a build folder.
+PLACES = ("bin/memledger", "../../../../bin/memledger", "../../src/cli/memledger")
+
+
+def find_program() -> str:
+    package = os.path.dirname(os.path.realpath(__file__))
+    paths = [os.path.normpath(os.path.join(package, place)) for place in PLACES]
+    return next((path for path in paths if os.access(path, os.X_OK)), paths[0])
+
+
+def main() -> None:
+    program = find_program()
+    undo_python()
+    try:
+        os.execv(program, ["memledger", *sys.argv[1:]])
+    except OSError as error:
+        sys.exit(f"memledger: cannot start {program}: {error.strerror}; "
+                 "install memledger again")
+
+
+def undo_python() -> None:
+    """What the interpreter changed for itself must not reach the recorded program."""
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    # In the C locale Python sets this one (PEP 538). Not so who started us.
+    if "LC_CTYPE" in os.environ and not had_at_start(b"LC_CTYPE"):
+        del os.environ["LC_CTYPE"]
+
+
+def had_at_start(name: bytes) -> bool:
+    try:
+        with open("/proc/self/environ", "rb") as f:
+            return any(entry.startswith(name + b"=") for entry in f.read().split(b"\0"))
+    except OSError:
+        return True

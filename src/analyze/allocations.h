@@ -1,0 +1,50 @@
+/* allocations.h: every allocation of a trace with the whole of its life, one after
+ * the other.
+ *
+ * They come in the order in which they ended, those that never ended last: nothing
+ * but the live table is held in memory. Categories are the final ones.
+ *
+ * A resize is an end and a beginning, as in all reports; one that failed is
+ * neither. A block that is given back in parts, as mappings are, shows up once for
+ * each part that had an end of its own.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_ALLOCATIONS_H
+#define ML_ANALYZE_ALLOCATIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace.h"
+
+/* Numbers are those of the trace's definitions. */
+struct ml_allocation {
+    uint64_t time_ns;
+    uint64_t end_ns; /* if it ended */
+    uint64_t addr;
+    uint64_t size; /* when it was made */
+    uint32_t space;
+    uint32_t thread;
+    uint32_t scope;
+    uint32_t stack;
+    uint32_t label; /* string, 0: none */
+    uint32_t phase; /* string: the last mark of a phase in its process, 0: none */
+    uint8_t category;
+    bool ended;
+    bool counted; /* part of the totals: see replay.h */
+};
+
+struct ml_allocations;
+
+/* The trace must outlive it; the caller owns *ret. @return 0 or negative errno */
+int ml_allocations_open(const struct ml_trace *trace, struct ml_allocations **ret,
+                        struct ml_error *err);
+void ml_allocations_free(struct ml_allocations *a);
+
+/* The next batch, valid until the next call. @return their number, 0 at the end,
+ * or negative errno */
+int ml_allocations_next(struct ml_allocations *a, const struct ml_allocation **ret,
+                        struct ml_error *err);
+
+#endif

@@ -1,0 +1,111 @@
+/* arrow_batch.h: rows of a table, column by column, on their way to Arrow.
+ *
+ * A batch is filled row by row and then handed over whole: its buffers become the
+ * receiver's. Nothing here knows of Python, and nothing needs its lock.
+ *
+ *     ml_batch_u64(b, TIME, event->time_ns);
+ *     ml_batch_null(b, STACK);
+ *     ml_batch_end_row(b);
+ *
+ * The first failure is kept in `error`, so that rows need not look.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ARROW_BATCH_H
+#define ML_ARROW_BATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arrow_dictionary.h"
+#include "trace.h"
+
+#define ML_BATCH_ROWS 65536
+#define ML_COLUMNS_MAX 24
+
+enum ml_column_type {
+    ML_COLUMN_U64,
+    ML_COLUMN_I64,
+    ML_COLUMN_U32,
+    ML_COLUMN_BOOL,
+    ML_COLUMN_TEXT, /* in a dictionary */
+};
+
+/* Appends the text of a number to `out`. @return 0, 1: it has none, or -ENOMEM */
+typedef int ml_text_fn(const struct ml_trace *trace, uint64_t number, struct ml_buf *out);
+
+struct ml_column {
+    const char *name;
+    enum ml_column_type type;
+    bool nullable;
+    ml_text_fn *text; /* of ml_batch_text's numbers */
+};
+
+struct ml_batch_column {
+    void *values;
+    uint8_t *valid; /* a bit per row */
+    int64_t nulls;
+    struct ml_dictionary dictionary; /* kept from batch to batch */
+};
+
+struct ml_batch {
+    const struct ml_trace *trace;
+    const struct ml_column *columns;
+    size_t column_count;
+    size_t rows;
+    int error; /* the first failure, negative errno */
+    struct ml_buf scratch;
+    struct ml_batch_column data[ML_COLUMNS_MAX];
+};
+
+void ml_batch_init(struct ml_batch *b, const struct ml_trace *trace,
+                   const struct ml_column *columns, size_t column_count);
+void ml_batch_release(struct ml_batch *b);
+
+/* An empty batch with room for ML_BATCH_ROWS. @return 0 or -ENOMEM */
+int ml_batch_begin(struct ml_batch *b);
+
+static inline size_t ml_batch_room(const struct ml_batch *b)
+{
+    return b->error ? 0 : ML_BATCH_ROWS - b->rows;
+}
+
+static inline void ml_batch_u64(struct ml_batch *b, size_t column, uint64_t value)
+{
+    ((uint64_t *)b->data[column].values)[b->rows] = value;
+}
+
+static inline void ml_batch_i64(struct ml_batch *b, size_t column, int64_t value)
+{
+    ml_batch_u64(b, column, (uint64_t)value);
+}
+
+static inline void ml_batch_u32(struct ml_batch *b, size_t column, uint32_t value)
+{
+    ((uint32_t *)b->data[column].values)[b->rows] = value;
+}
+
+void ml_batch_bool(struct ml_batch *b, size_t column, bool value);
+
+/* Columns that may be null have a value unless this was called. */
+void ml_batch_null(struct ml_batch *b, size_t column);
+
+/* The text of a number; looked up once for each number. */
+void ml_batch_text(struct ml_batch *b, size_t column, uint64_t number);
+
+/* A text as it is; NULL: none. */
+void ml_batch_cstr(struct ml_batch *b, size_t column, const char *text);
+
+static inline void ml_batch_end_row(struct ml_batch *b)
+{
+    b->rows++;
+}
+
+/* Hands the rows over and leaves no batch. @return 0 or -ENOMEM */
+int ml_batch_export(struct ml_batch *b, struct ArrowArray *ret);
+
+/* What the columns are called and hold. @return 0 or -ENOMEM */
+int ml_columns_export(const struct ml_column *columns, size_t count, struct ArrowSchema *ret);
+
+#endif
