@@ -9,6 +9,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import functools
 import itertools
+import weakref
 
 from . import _native
 
@@ -19,6 +20,7 @@ WRAPPERS = {"DataParallel": "module", "DistributedDataParallel": "module",
 WRAPPER_PARTS = ("_orig_mod.", "_fsdp_wrapped_module.", "_checkpoint_wrapped_module.")
 
 _instances = {}  # class -> how many outermost modules of it have names
+_first = None    # the first model that has parameters, weakly
 _kept = {}       # optimizer's id -> what its state looked like when it was last named
 
 
@@ -47,27 +49,40 @@ def begin_recording():
 def name_tree(root):
     """Names a module that was called outside of all others, those below it, and their
     parameters and buffers."""
-    prefix = _name_wrappers(root)
+    prefix, model = _name_wrappers(root)
     for path, module in root.named_modules():
         path = _clean(path, prefix)
         if path:
             _native.name_module(module, path, type(module).__name__)
+    owner = _owner(model)
     for path, tensor in root.named_parameters():
-        _native.track(tensor, _clean(path, prefix), _native.PARAMETER)
+        _native.track(tensor, owner + _clean(path, prefix), _native.PARAMETER)
     for path, tensor in root.named_buffers():
-        _native.track(tensor, _clean(path, prefix), _native.BUFFER)
+        _native.track(tensor, owner + _clean(path, prefix), _native.BUFFER)
+
+
+def _owner(model):
+    """What tells the tensors of a model from those of another: nothing for the first,
+    which is mostly the only one. One that contains the first takes its place."""
+    global _first
+    first = _first() if _first else None
+    if next(model.parameters(), None) is not None:
+        if first is None or any(module is first for module in model.modules()):
+            _first = weakref.ref(model)
+            return ""
+    return "" if model is first else f"{_native.module_name(model)}."
 
 
 def _name_wrappers(root):
     """Names the outermost module, and those inside that it only stands around. The part
-    of the paths below it that is theirs."""
+    of the paths below it that is theirs, and the module inside them all."""
     prefix = ""
     while True:
         kind = type(root).__name__
         _native.name_module(root, _native.module_name(root) or _new_name(kind), kind)
         inner = getattr(root, WRAPPERS.get(kind, ""), None)
         if inner is None:
-            return prefix
+            return prefix, root
         if kind == "OptimizedModule":
             _native.hide_module(root)
         prefix += WRAPPERS[kind] + "."

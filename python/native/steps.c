@@ -8,6 +8,8 @@
 
 #include "recorder.h"
 
+#define MET_MAX 16
+
 static struct {
     uint64_t next;
     bool called;            /* an outermost module was called in this step */
@@ -16,6 +18,8 @@ static struct {
     const PyObject *leader; /* only to be compared */
     const PyObject *rival;  /* made the last step that the leader did not */
     unsigned rival_steps;
+    const PyObject *met[MET_MAX]; /* likewise */
+    unsigned met_count;
 } steps;
 
 /* So many steps of another, and the leader is taken to be gone. */
@@ -42,9 +46,22 @@ bool ml_steps_note_call(void)
     return first;
 }
 
+/* Whether it is met for the first time; beyond the first few none is. */
+static bool is_new(const PyObject *optimizer)
+{
+    for (unsigned i = 0; i < steps.met_count; i++) {
+        if (steps.met[i] == optimizer)
+            return false;
+    }
+    if (steps.met_count == MET_MAX)
+        return false;
+    steps.met[steps.met_count++] = optimizer;
+    return true;
+}
+
 static bool leads(const PyObject *optimizer)
 {
-    if (!steps.leader)
+    if (is_new(optimizer) || !steps.leader)
         steps.leader = optimizer;
     if (optimizer == steps.leader) {
         steps.rival = NULL;

@@ -1,7 +1,8 @@
 /* steps.h: where one step of a program ends and the next begins.
  *
- * Each step of the leading optimizer ends a step: of the first that made one, or of
- * another that has made several since without it. A program without an optimizer
+ * Each step of the leading optimizer ends a step: of the one that made its first step
+ * last, since programs with several take them in turn, or of another that has made
+ * several since without it. A program without an optimizer
  * begins a step with each call of an outermost module. Once the program tells of
  * steps itself, nobody else does.
  *
