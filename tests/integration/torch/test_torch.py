@@ -2,37 +2,18 @@
 # test_torch.py: every block of PyTorch's CPU allocator, from programs that know
 # nothing of memledger; and that these do as they do without it.
 #
-# PyTorch is the system's; TORCH_PYTHON names an interpreter that has another.
-#
 # SPDX-License-Identifier: Apache-2.0
-import functools
 import json
 import os
 import signal
 import subprocess
-import sys
 
 import harness
 from harness import balanced, check, equal, plain, report, run
+from torch_record import PYTHON, need_torch
 
-PYTHON = os.environ.get("TORCH_PYTHON", sys.executable)
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_cases.py")
 QUIET = "-qf"
-OLDEST = (1, 13)
-
-
-@functools.cache
-def version():
-    code = "import torch; print(*torch.__version__.split('.')[:2])"
-    done = plain(PYTHON, "-c", code)
-    if done.returncode:
-        raise harness.Skip(f"{PYTHON} has no PyTorch; scripts/setup.sh test installs it")
-    return tuple(map(int, done.stdout.split()))
-
-
-def need_torch():
-    if version() < OLDEST:
-        raise harness.Skip(f"PyTorch {version()} is older than {OLDEST}", machine=True)
 
 
 def said(text, details):
