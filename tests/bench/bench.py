@@ -19,6 +19,7 @@ import row_heap
 import row_read
 import row_start
 import row_threads
+import row_torch
 from bench_context import Context, describe
 from bench_run import Failed
 from bench_table import ratio_table
@@ -32,6 +33,7 @@ ROWS = {
     "collector": row_collector.row,
     "start": row_start.row,
     "equal": row_equal.row,
+    "torch": row_torch.row,
 }
 
 

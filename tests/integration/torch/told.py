@@ -11,12 +11,12 @@ def storage_bytes(tensor):
     return getattr(tensor, "untyped_storage", tensor.storage)().nbytes()
 
 
-def listed(pairs):
-    """[name, bytes] of each storage, once."""
+def listed(pairs, device):
+    """[name, bytes] of each storage on the device, once."""
     seen, rows = set(), []
     for name, tensor in pairs:
         place = getattr(tensor, "untyped_storage", tensor.storage)().data_ptr()
-        if place and place not in seen:
+        if place and place not in seen and tensor.device == device:
             seen.add(place)
             rows.append([name, storage_bytes(tensor)])
     return rows
@@ -32,14 +32,15 @@ def states(model, optimizer):
 
 
 def contents(model, *optimizers):
-    """What must be labelled, by category."""
-    return {
-        "parameter": listed(model.named_parameters()),
-        "buffer": listed(model.named_buffers()),
-        "gradient": listed((n, p.grad) for n, p in model.named_parameters()
-                           if p.grad is not None),
-        "optimizer_state": listed(pair for o in optimizers for pair in states(model, o)),
+    """What must be labelled, by category, on the model's device."""
+    device = next(model.parameters()).device
+    parts = {
+        "parameter": model.named_parameters(),
+        "buffer": model.named_buffers(),
+        "gradient": ((n, p.grad) for n, p in model.named_parameters() if p.grad is not None),
+        "optimizer_state": (pair for o in optimizers for pair in states(model, o)),
     }
+    return {category: listed(pairs, device) for category, pairs in parts.items()}
 
 
 def together(*parts):

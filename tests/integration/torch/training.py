@@ -5,7 +5,8 @@
 # prints one line of JSON: what a test must find in the trace (`bare`: not under which
 # name). Into FILE goes which modules were called, found out by hooks, so in a run
 # that is not recorded. Ends without tearing anything down, so that what is alive
-# then is alive at the trace's end.
+# then is alive at the trace's end. TRAINING_DEVICE: where the four networks are
+# trained, "cpu" unless it says "cuda".
 #
 # SPDX-License-Identifier: Apache-2.0
 import json
@@ -21,6 +22,7 @@ import models
 import told
 
 STEPS = 3
+DEVICE = os.environ.get("TRAINING_DEVICE", "cpu")
 MARKER = 251  # floats: blocks of a size that nothing else here has
 KEPT = []
 ROOTS = []  # modules that are called from outside of all others, in that order
@@ -44,7 +46,7 @@ def outside():
 
 
 def trained(name, make_optimizer=torch.optim.Adam):
-    model, data = models.build(name)
+    model, data = models.build(name, DEVICE)
     root(model)
     optimizer = make_optimizer(model.parameters())
     loss = models.train(model, data, optimizer, STEPS, root(nn.CrossEntropyLoss()))
