@@ -41,7 +41,7 @@ class Broken(Exception):
 
 
 def has_module(python, module):
-    """Distributions leave Python's tests out of their packages, 3.12.1 forgot some."""
+    """Distributions leave Python's tests out of their packages, 3.11 and 3.12 forgot some."""
     code = f"import test.{module}"
     return subprocess.run([python, "-c", code], capture_output=True, check=False).returncode == 0
 

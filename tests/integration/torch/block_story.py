@@ -4,12 +4,23 @@
 # SPDX-License-Identifier: Apache-2.0
 
 NEVER = float("inf")
+PHASES = ("backward", "optimizer", "recompute")
+
+
+def names_of(scope):
+    """The names in a scope's path, the outermost first. A phase is one of its own,
+    though reports write it in front of what it begins with: "backward: GPT > head"."""
+    names = []
+    for part in scope.split(" > ") if scope else []:
+        phase, _, rest = part.partition(": ")
+        names += [phase, rest] if phase in PHASES and rest else [part]
+    return names
 
 
 class Block:
     def __init__(self, event, born, phase):
         self.bytes, self.device = event["bytes"], event["device"]
-        self.path = (event["scope"] or "").split(" > ") if event["scope"] else []
+        self.path = names_of(event["scope"])
         self.born, self.died, self.phase = born, NEVER, phase
         self.label = self.category = None
 
@@ -56,7 +67,7 @@ class Story:
             self.steps[event["number"]] = moment
 
     def on_push(self, _, event):
-        self.pushed.add(event["scope"].split(" > ")[-1])
+        self.pushed.add(names_of(event["scope"])[-1])
 
     @staticmethod
     def place(event):

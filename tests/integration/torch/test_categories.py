@@ -12,7 +12,7 @@ from torch_record import CASES, PYTHON, each, need_torch, recorded
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 AGREEMENT = os.path.join(HERE, "mem_tracker.py")
-MEM_TRACKER_SINCE = (2, 5)
+NO_MEM_TRACKER = 77
 MOST_OTHER = 0.01
 ALWAYS_LABELLED = ("parameter", "buffer", "gradient", "optimizer_state")
 
@@ -103,9 +103,11 @@ def figures(record):
 
 def test_mem_tracker():
     """PyTorch's own MemTracker says the same, within 1 % of the peak."""
-    need_torch(MEM_TRACKER_SINCE)
+    need_torch()
     done = plain(PYTHON, AGREEMENT, "--memledger", harness.MEMLEDGER, "--folder", ".",
                  timeout=240)
+    if done.returncode == NO_MEM_TRACKER:
+        raise harness.Skip(done.stdout.strip(), machine=True)
     print(done.stdout, flush=True)
     equal(done.returncode, 0, "agreement with MemTracker", done.stdout, done.stderr)
 

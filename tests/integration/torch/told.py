@@ -23,12 +23,13 @@ def listed(pairs, device):
 
 
 def states(model, optimizer):
-    """Optimizer state as `parameter.slot`."""
+    """Optimizer state as `parameter.slot`; lists of tensors have one name."""
     names = {p: n for n, p in model.named_parameters()}
     for parameter, slots in optimizer.state.items():
         for slot, value in slots.items():
-            if isinstance(value, torch.Tensor):
-                yield f"{names[parameter]}.{slot}", value
+            for tensor in value if isinstance(value, list) else [value]:
+                if isinstance(tensor, torch.Tensor):
+                    yield f"{names[parameter]}.{slot}", tensor
 
 
 def contents(model, *optimizers):

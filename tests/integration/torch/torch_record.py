@@ -33,9 +33,9 @@ def version():
     return tuple(map(int, done.stdout.split()))
 
 
-def need_torch(oldest=OLDEST):
-    if version() < oldest:
-        raise harness.Skip(f"PyTorch {version()} is older than {oldest}", machine=True)
+def need_torch():
+    if version() < OLDEST:
+        raise harness.Skip(f"PyTorch {version()} is older than {OLDEST}", machine=True)
 
 
 @functools.cache

@@ -2,8 +2,9 @@
 #
 #     training.py CASE [FILE]
 #
-# prints one line of JSON: what a test must find in the trace (`bare`: not under which
-# name). Into FILE goes which modules were called, found out by hooks, so in a run
+# prints one line of JSON: what a test must find in the trace. `bare`: not under which
+# name; `inlined`: modules are compiled away; `replaced`: optimizer state that has no
+# names. Into FILE goes which modules were called, found out by hooks, so in a run
 # that is not recorded. Ends without tearing anything down, so that what is alive
 # then is alive at the trace's end. TRAINING_DEVICE: where the four networks are
 # trained, "cpu" unless it says "cuda".
@@ -73,14 +74,14 @@ def case_lstm():
 # ---- Modules used in other ways ---------------------------------------------------------
 
 
-def finish(model, data, steps=STEPS, **more):
-    """Trains any network with SGD."""
-    root(model)
+def finish(model, data, steps=STEPS, inner=None, **more):
+    """Trains any network with SGD. `inner`: the one that it only stands around."""
+    inner = root(inner or model)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
     loss = models.train(model, data, optimizer, steps, root(nn.CrossEntropyLoss()))
     outside()
     KEPT.append((model, optimizer))
-    return {"loss": loss, "steps": steps, "outside": 1, **told.contents(model, optimizer), **more}
+    return {"loss": loss, "steps": steps, "outside": 1, **told.contents(inner, optimizer), **more}
 
 
 def batch(width=64, size=512):
@@ -169,21 +170,22 @@ def case_function():
 def case_data_parallel():
     """Without GPUs it calls the module itself; with them, replicas in threads."""
     torch.manual_seed(0)
-    return finish(nn.DataParallel(models.MLP(64, 2)), batch())
+    model = models.MLP(64, 2)
+    return finish(nn.DataParallel(model), batch(), inner=model)
 
 
 def case_threads():
     """Forward in two threads at once, one backward for both."""
     torch.manual_seed(0)
-    model = root(models.MLP(64, 2))
+    model, (x, y) = root(models.MLP(64, 2)), batch()()
+    criterion = root(nn.CrossEntropyLoss())
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-    x = torch.randn(512, 64)
     for _ in range(STEPS):
         optimizer.zero_grad(set_to_none=True)
         losses = {}
 
         def forward(half):
-            losses[half] = model(x[half::2]).square().mean()
+            losses[half] = criterion(model(x[half::2]), y[half::2])
 
         threads = [threading.Thread(target=forward, args=(i,)) for i in range(2)]
         for thread in threads:
@@ -193,7 +195,7 @@ def case_threads():
         (losses[0] + losses[1]).backward()
         optimizer.step()
     outside()
-    KEPT.append((model, optimizer))
+    KEPT.append((model, optimizer, x, y))
     return {"outside": 1, **told.contents(model, optimizer)}
 
 
@@ -244,8 +246,7 @@ def case_compiled():
             torch._dynamo.reset()
     model.zero_grad()
     counters = torch._dynamo.utils.counters
-    result = finish(compiled, batch(), backend=backend)
-    result["bare"] = True
+    result = finish(compiled, batch(), inner=model, backend=backend, inlined=True)
     result["compiled"] = {key: dict(counters[key]) for key in ("stats", "graph_break")}
     return result
 
@@ -320,7 +321,8 @@ def case_lbfgs():
     losses = [optimizer.step(closure).item() for _ in range(STEPS)]
     outside()
     KEPT.append((model, optimizer, x, y))
-    return {"losses": losses, "outside": 1, "steps": STEPS, **told.contents(model, optimizer)}
+    # Its state is lists, and tensors that are replaced in each step.
+    return {"losses": losses, "outside": 1, "replaced": True, **told.contents(model, optimizer)}
 
 
 class Rows(torch.utils.data.Dataset):
