@@ -71,6 +71,7 @@ bench)
   # Programs whose counts are compared with heaptrack's.
   need git has git
   need sqlite3 has sqlite3
+  need python3-torch has_module torch
   need_venv
   ;;
 dist)

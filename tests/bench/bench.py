@@ -20,6 +20,7 @@ import row_python
 import row_read
 import row_start
 import row_threads
+import row_torch
 from bench_context import Context, describe
 from bench_run import Failed
 from bench_table import ratio_table
@@ -34,6 +35,7 @@ ROWS = {
     "collector": row_collector.row,
     "start": row_start.row,
     "equal": row_equal.row,
+    "torch": row_torch.row,
 }
 
 

@@ -24,6 +24,8 @@ FULL = {
     "heap_repeat": 7,
     "start_repeat": 30,
     "sleep_ms": 3_000,
+    "torch_steps": 40,
+    "torch_repeat": 3,
 }
 QUICK = {
     "events": 1_000_000,
@@ -37,6 +39,8 @@ QUICK = {
     "heap_repeat": 1,
     "start_repeat": 2,
     "sleep_ms": 200,
+    "torch_steps": 2,
+    "torch_repeat": 1,
 }
 
 

@@ -7,103 +7,21 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import argparse
-import importlib.util
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
 import traceback
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PATIENCE_S = 180
+import torch_checks  # noqa: F401, its checks are found when it is imported
+from lab import CHECKS, HERE, Lab, Missed, Skip, blocks_of, check, execute, mib, must, \
+    need_module, need_program, script, segment_bytes
+
 MOST_UNEXPLAINED = 0.01
 CUPTI_BYTES = 32 << 20
 MOST_SAMPLING = 0.01
-
-CHECKS = []
-
-
-class Skip(Exception):
-    pass
-
-
-class Missed(Exception):
-    """A target that nobody could reach on this machine, with the figures that say so."""
-
-
-def check(function):
-    CHECKS.append(function)
-    return function
-
-
-def need_module(name):
-    if importlib.util.find_spec(name) is None:
-        raise Skip(f"there is no Python module {name}")
-
-
-def need_program(name):
-    path = shutil.which(name) or shutil.which(name, path="/usr/local/cuda/bin")
-    if not path:
-        raise Skip(f"there is no {name}")
-    return path
-
-
-def execute(command, env=None, **settings):
-    done = subprocess.run([str(c) for c in command], text=True, capture_output=True,
-                          timeout=PATIENCE_S, env=os.environ | (env or {}), **settings)
-    return done
-
-
-def must(command, env=None):
-    done = execute(command, env)
-    if done.returncode:
-        raise AssertionError(f"{' '.join(map(str, command))}: exit code {done.returncode}\n"
-                             f"{done.stdout[-2000:]}{done.stderr[-2000:]}")
-    return done
-
-
-def script(name):
-    return [sys.executable, os.path.join(HERE, name)]
-
-
-class Lab:
-    """Paths of what was built, and a folder for what is made."""
-
-    def __init__(self, options):
-        self.memledger = os.path.abspath(options.memledger)
-        self.vgg19 = os.path.abspath(options.vgg19)
-        self.folder = os.path.abspath(options.folder)
-        os.makedirs(self.folder, exist_ok=True)
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def record(self, name, command, *options, env=None, fails=False):
-        """Records a program; its trace and what it printed."""
-        trace = self.path(name + ".mled")
-        done = execute([self.memledger, "run", "-f", "-q", "-o", trace, *options, "--", *command],
-                       env)
-        if done.returncode and not fails:
-            raise AssertionError(f"{name}: exit code {done.returncode}\n{done.stdout[-2000:]}"
-                                 f"{done.stderr[-3000:]}")
-        return trace, done
-
-    def report(self, verb, trace, *options):
-        return json.loads(must([self.memledger, verb, trace, "--json", *options]).stdout)
-
-    def ledger(self, trace, instant):
-        """The book of the first GPU."""
-        devices = self.report("ledger", trace, "--at", instant)["devices"]
-        gpus = [d for d in devices if d["device"].startswith("cuda:")]
-        assert gpus, f"{trace}: no GPU in the ledger: {devices}"
-        return gpus[0]
-
-
-def mib(number):
-    return f"{number / (1 << 20):,.1f} MiB"
 
 
 def show_book(lab, name, trace, known_gap=0):
@@ -153,42 +71,6 @@ def torch_allocated(lab):
               ", ".join(f"{k} {said[k]:,} and {found[k]:,}" for k in found))
         assert all(said[k] == found[k] for k in found), f"{name}: said {said}, recorded {found}"
         assert refused and min(refused) >= said["refused"], f"{name}: out of memory: {refused}"
-
-
-@check
-def torch_live(lab):
-    """The package in a plain Python: its figures, PyTorch's and its trace's agree to the byte"""
-    need_module("torch")
-    package = os.path.join(os.path.dirname(lab.memledger), "..", "..", "python")
-    if not os.path.exists(os.path.join(package, "memledger")):
-        raise Skip("the Python package was not built")
-    trace = lab.path("torch-live.mled")
-    done = must([*script("torch_live.py"), trace], {"PYTHONPATH": package})
-    said = json.loads(done.stdout.strip().splitlines()[-1])
-    print("  live and peak: " + ", ".join(f"{a:,} and {b:,}" for a, b in said["found"]))
-    print(f"  profiler: {said['profiler']}")
-    assert all(a == b for a, b in said["found"]), said
-    assert blocks_of(lab, trace)["live_bytes"] == said["end"], blocks_of(lab, trace)
-    profiler = said["profiler"]
-    assert profiler["all weights"] == profiler["all gradients"], profiler
-    assert profiler["feature maps"] >= 10 << 20 and profiler["intermediate"] >= 8 << 20, profiler
-
-
-def blocks_of(lab, trace):
-    """The figures of the blocks on the first GPU that has some."""
-    devices = lab.report("summary", trace)["by_device"]
-    found = [level for d in devices if d["device"].startswith("cuda:")
-             for level in d["levels"] if level["level"] == "block"]
-    assert found, f"{trace}: no blocks on a GPU: {devices}"
-    return found[0]
-
-
-def segment_bytes(book):
-    """What PyTorch holds of the driver's memory: with blocks inside, or by who asked."""
-    entries = {e["name"]: e for e in book["entries"]}
-    empty = entries.get("driver allocations", {}).get("entries", [])
-    return (entries["blocks"]["bytes"] +
-            sum(e["bytes"] for e in empty if e["name"] == "PyTorch"))
 
 
 @check

@@ -1,0 +1,171 @@
+# torch_checks.py: checks of what memledger tells of PyTorch's programs on a GPU: exact
+# at each step, named, agreeing with MemTracker, cheap in time, disk and memory.
+#
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import sys
+
+from lab import HERE, Skip, check, execute, mib, must, need_module, script, segment_bytes
+from torch_cost import measure, show
+
+TRAINING = os.path.abspath(os.path.join(HERE, "..", "integration", "torch"))
+sys.path.insert(0, TRAINING)
+from block_story import Story, share_named  # noqa: E402, it lies beside the tests on the host
+
+ENOUGH_NAMED = 0.99
+MOST_TIME = {"memledger": 0.02, "memledger --stacks python": 0.05}
+MOST_BYTES = {"memledger": 4, "memledger --stacks python": 6}
+MOST_MEMORY = 64 << 20
+ROUNDING = 512
+UNSPLIT = 1 << 20  # the caching allocator leaves as much in a block that is too large
+NETWORKS = ("mlp", "cnn", "transformer", "lstm")
+
+
+def training(name):
+    return [sys.executable, os.path.join(TRAINING, name)]
+
+
+# ---- Exact ------------------------------------------------------------------------
+
+
+def at_boundaries(lab, trace):
+    """[allocated, most since the boundary before, time] at each mark, from the events."""
+    rows, live, total, most = [], {}, 0, 0
+    kinds = "--kind=alloc,free,marker"
+    for event in lab.report("events", trace, kinds)["events"]:
+        kind = event["kind"]
+        if kind == "marker" and event["name"].startswith("boundary "):
+            rows.append([total, most, event["time_ns"]])
+            most = total
+        elif event.get("space") != "torch" or not event["device"].startswith("cuda:"):
+            continue
+        elif kind == "free":
+            total -= live.pop(event["address"], 0)
+        else:
+            live[event["address"]] = event["bytes"]
+            total += event["bytes"]
+            most = max(most, total)
+    return rows
+
+
+@check
+def torch_exact(lab):
+    """Allocated, its peak and reserved after every step, to the byte"""
+    need_module("torch")
+    for name, setting in (("native", ""), ("expandable", "expandable_segments:True")):
+        trace, done = lab.record(f"torch-exact-{name}", script("torch_boundaries.py"),
+                                 env={"PYTORCH_CUDA_ALLOC_CONF": setting})
+        said = json.loads(done.stdout.strip().splitlines()[-1])
+        found = at_boundaries(lab, trace)
+        assert len(found) == len(said), f"{name}: {len(found)} marks of {len(said)}"
+        for number, (row, (allocated, peak, time_ns)) in enumerate(zip(said, found)):
+            reserved = segment_bytes(lab.ledger(trace, f"{time_ns}ns")) if row["reserved"] else 0
+            got = {"allocated": allocated, "peak": peak, "reserved": reserved}
+            assert got == row, f"{name}, step {number}: PyTorch says {row}, the trace {got}"
+        print(f"  {name}: {len(said)} boundaries, allocated up to {max(r['peak'] for r in said):,}, "
+              f"reserved up to {max(r['reserved'] for r in said):,}: all equal")
+
+
+# ---- Named --------------------------------------------------------------------------
+
+
+def rounded(rows):
+    return sorted([name, (size + ROUNDING - 1) // ROUNDING * ROUNDING] for name, size in rows)
+
+
+def same_labels(told, found, what):
+    """The same names; sizes as the caching allocator rounds them."""
+    wanted = rounded(told)
+    assert [n for n, _ in wanted] == [n for n, _ in found], f"{what}: {found}, expected {wanted}"
+    for (name, size), (_, got) in zip(wanted, found):
+        assert size <= got <= size + UNSPLIT, f"{what} {name}: {got} bytes, expected {size}"
+
+
+@check
+def torch_names(lab):
+    """Names of what is alive at the peak and allocated in backward; every label"""
+    need_module("torch")
+    env = {"TRAINING_DEVICE": "cuda"}
+    for case in NETWORKS:
+        modules_file = lab.path(f"{case}-modules.json")
+        alone = must([*training("training.py"), case, modules_file], env)
+        trace, done = lab.record(f"torch-names-{case}", [*training("training.py"), case], env=env)
+        told = json.loads(alone.stdout)
+        with open(modules_file) as f:
+            modules = set(json.load(f))
+        story = Story(lab.report("events", trace)["events"])
+        device = next(b.device for b in story.blocks if b.device.startswith("cuda:"))
+        at_peak, nameless = share_named(story.peak(device), modules)
+        in_backward, nameless_backward = share_named(story.born_in("backward", device), modules)
+        print(f"  {case}: {at_peak:.2%} of the peak, {in_backward:.2%} of backward have a name")
+        assert at_peak >= ENOUGH_NAMED, f"{case}: at the peak without a name: {nameless}"
+        assert in_backward >= ENOUGH_NAMED, f"{case}: in backward: {nameless_backward}"
+        assert story.born_in("backward", device), f"{case}: nothing was allocated in backward"
+        labelled = story.labelled(device)
+        for category in ("parameter", "buffer", "gradient", "optimizer_state"):
+            same_labels(told[category], labelled.get(category, []), f"{case}: {category}")
+        assert json.loads(done.stdout).keys() == told.keys(), f"{case} printed something else"
+
+
+@check
+def torch_agreement(lab):
+    """PyTorch's MemTracker: the same for parameters, gradients, optimizer, activations"""
+    need_module("torch")
+    done = execute([*training("mem_tracker.py"), "--memledger", lab.memledger, "--folder",
+                    lab.folder, "--device", "cuda", "--times", "64"])
+    print("  " + done.stdout.strip().replace("\n", "\n  "))
+    if done.returncode == 77:
+        raise Skip(done.stdout.strip())
+    assert done.returncode == 0, f"MemTracker says something else\n{done.stderr[-3000:]}"
+
+
+# ---- Cheap ----------------------------------------------------------------------------
+
+
+@check
+def torch_cost(lab):
+    """A step with many small blocks: memledger beside PyTorch's own recorders"""
+    need_module("torch")
+    costs = measure(lab)
+    show(costs)
+    for name, most in MOST_TIME.items():
+        over = min(costs[name].over(costs["alone"]))
+        assert over <= most, f"{name}: {over:.1%} over the step alone, {most:.0%} is allowed"
+        each = costs[name].file_bytes / costs[name].file_events
+        assert each <= MOST_BYTES[name], f"{name}: {each:.2f} bytes an event"
+
+
+@check
+def torch_long(lab):
+    """10,000 steps: the memory of the program beside that of the program alone"""
+    need_module("torch")
+    program = [*training("long_run.py"), "10000", "cuda"]
+    alone = json.loads(must(program).stdout)
+    print(f"  alone: RSS {mib(alone['rss'])}, PSS {mib(alone['pss'])}")
+    for name, options in (("memledger", ()), ("memledger --stacks python", ("--stacks", "python"))):
+        _, done = lab.record("torch-long", program, *options)
+        found = json.loads(done.stdout)
+        extra = {key: found[key] - alone[key] for key in ("rss", "pss")}
+        print(f"  {name}: {mib(extra['rss'])} of RSS and {mib(extra['pss'])} of PSS more; "
+              f"{mib(found['grown'])} since step 1,000, alone {mib(alone['grown'])}")
+        assert max(extra.values()) <= MOST_MEMORY, f"{name} takes {mib(max(extra.values()))}"
+
+
+@check
+def torch_live(lab):
+    """The package in a plain Python: its figures, PyTorch's and its trace's agree to the byte"""
+    need_module("torch")
+    package = os.path.join(os.path.dirname(lab.memledger), "..", "..", "python")
+    if not os.path.exists(os.path.join(package, "memledger")):
+        raise Skip("the Python package was not built")
+    trace = lab.path("torch-live.mled")
+    done = must([*script("torch_live.py"), trace], {"PYTHONPATH": package})
+    said = json.loads(done.stdout.strip().splitlines()[-1])
+    print("  live and peak: " + ", ".join(f"{a:,} and {b:,}" for a, b in said["found"]))
+    print(f"  profiler: {said['profiler']}")
+    assert all(a == b for a, b in said["found"]), said
+    assert blocks_of(lab, trace)["live_bytes"] == said["end"], blocks_of(lab, trace)
+    profiler = said["profiler"]
+    assert profiler["all weights"] == profiler["all gradients"], profiler
+    assert profiler["feature maps"] >= 10 << 20 and profiler["intermediate"] >= 8 << 20, profiler

@@ -1,0 +1,41 @@
+# long_run.py STEPS [DEVICE]: a small network that is trained for long. Prints what the
+# process takes of the host's memory at the end, by RSS and by share (PSS), and how
+# much of it came after the first tenth.
+#
+# SPDX-License-Identifier: Apache-2.0
+import json
+import sys
+
+import torch
+from torch import nn
+
+
+def memory():
+    """{"rss": bytes, "pss": bytes} of this process."""
+    found = {}
+    with open("/proc/self/smaps_rollup") as f:
+        for line in f:
+            word, _, rest = line.partition(":")
+            if word in ("Rss", "Pss"):
+                found[word.lower()] = int(rest.split()[0]) << 10
+    return found
+
+
+def main():
+    steps, device = int(sys.argv[1]), (sys.argv + ["cpu"])[2]
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    model = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 4)).to(device)
+    optimizer = torch.optim.Adam(model.parameters())
+    early = None
+    for step in range(steps):
+        optimizer.zero_grad()
+        model(torch.randn(8, 16, device=device)).square().mean().backward()
+        optimizer.step()
+        if step == steps // 10:
+            early = memory()
+    late = memory()
+    print(json.dumps({**late, "grown": late["rss"] - early["rss"]}))
+
+
+main()
