@@ -462,6 +462,9 @@ _Atomic uint64_t *ml_recorder_lost(void)
 {
     struct ml_ringset *set = ml_recorder_replies();
 
+    /* What comes after the end of a recording is not lost to it. */
+    if (!ml_recorder_recording())
+        return NULL;
     if (set)
         return &set->lost;
     return ml_session ? &ml_session->unrecorded_lost : NULL;
