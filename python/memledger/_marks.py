@@ -20,7 +20,7 @@ class scope(contextlib.ContextDecorator):
     or, of each call of a function, @memledger.scope("augment")."""
 
     def __init__(self, name):
-        self.name = str(name).replace("\0", "")
+        self.name = str(name).replace("\0", "").encode(errors="replace").decode()
 
     def __enter__(self):
         _native.user_push(self.name)

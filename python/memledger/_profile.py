@@ -31,15 +31,14 @@ def _devices():
 class _Call:
     def __init__(self, name):
         self.name = name
-        self.before = dict.fromkeys(range(64), 0)
-        for _, number in _devices():
-            self.before[number] = _native.live_bytes(number)
+        self.before = {number: _native.live_bytes(number) for _, number in _devices()}
+        for number in self.before:
             _native.live_reset_peak(number)
 
     def report(self, path):
         lines = []
         for device, number in _devices():
-            kept = _native.live_bytes(number) - self.before[number]
+            kept = _native.live_bytes(number) - self.before.get(number, 0)
             lines.append(f"{self.name}: {device}: peak {format_bytes(_native.live_peak(number))}, "
                          f"{format_bytes(abs(kept))} {'more' if kept >= 0 else 'less'} live than "
                          "before")

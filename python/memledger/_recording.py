@@ -17,6 +17,7 @@ from ._library import find_command
 
 _lock = threading.RLock()
 _current = None  # the recording that goes on
+_ends_at_exit = False  # whether stop() is called at the end of the program
 _said = set()
 
 
@@ -103,7 +104,7 @@ def _wait_for_collector(recording):
 
 _REASONS = {
     errno.EBUSY: "this process is being recorded already",
-    errno.ENOSPC: "this process has been recorded a thousand times; start it anew",
+    errno.ENOSPC: "this process has been recorded too often; start it anew",
     errno.ENOMEM: "there is no memory for the recorder",
     errno.EIO: "the collector is not to be reached; see ulimit -v, -f and -n",
 }
@@ -150,7 +151,7 @@ def start(path=None, *, force=False, sample_hz=None):
 
     An existing file is refused unless `force`. Under `memledger run` no second recording
     is made: start() and stop() mark places in the first one's trace."""
-    global _current
+    global _current, _ends_at_exit
     with _lock:
         if _is_recorded_elsewhere():
             _say_once("this process is recorded already; start() and stop() only mark places "
@@ -164,14 +165,11 @@ def start(path=None, *, force=False, sample_hz=None):
         recording = _start_collector(file, force, sample_hz)
         _join(recording)
         _late.when_torch_is_here(_name_torch)
-        if not _said_goodbye:
+        if not _ends_at_exit:
             atexit.register(stop)
-            _said_goodbye.append(True)
+            _ends_at_exit = True
         _current = recording
         return recording.path
-
-
-_said_goodbye = []  # whether stop() is called at the end of the program
 
 
 def stop():

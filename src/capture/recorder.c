@@ -301,13 +301,18 @@ int ml_recorder_join(const char *dir)
     return r;
 }
 
-/* Threads find out with their next record. Pairs with set_limit of writer.c. */
+/* Threads find out with their next record. Pairs with set_limit of writer.c, which also
+ * sees to a thread that is about to get its ring. */
 static void stop_writers(struct process *p)
 {
     atomic_store_explicit(&ml_recording, 0, memory_order_seq_cst);
     for (uint32_t n = p->first_set; n < p->sets; n++) {
-        for (uint32_t i = 0; i < ml_ring_count; i++)
-            atomic_store_explicit(&p->writers[n][i].limit, 0, memory_order_seq_cst);
+        for (uint32_t i = 0; i < ml_ring_count; i++) {
+            struct ml_writer *w = &p->writers[n][i];
+            /* Not to touch the memory of those that nobody uses. */
+            if (__atomic_load_n(&w->ring, __ATOMIC_RELAXED))
+                atomic_store_explicit(&w->limit, 0, memory_order_seq_cst);
+        }
     }
 }
 
@@ -469,6 +474,9 @@ _Atomic uint64_t *ml_recorder_lost(void)
 {
     struct ml_ringset *set = ml_recorder_replies();
 
+    /* What comes after the end of a recording is not lost to it. */
+    if (!ml_recorder_recording())
+        return NULL;
     if (set)
         return &set->lost;
     return ml_session ? &ml_session->unrecorded_lost : NULL;

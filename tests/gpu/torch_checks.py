@@ -6,7 +6,8 @@ import json
 import os
 import sys
 
-from lab import HERE, Skip, check, execute, mib, must, need_module, script, segment_bytes
+from lab import HERE, Skip, blocks_of, check, execute, mib, must, need_module, script, \
+    segment_bytes
 from torch_cost import measure, show
 
 TRAINING = os.path.abspath(os.path.join(HERE, "..", "integration", "torch"))
