@@ -343,7 +343,23 @@ static int by_ordinal(const void *a, const void *b)
 {
     const struct ml_class_label *x = a, *y = b;
 
-    return x->ordinal < y->ordinal ? -1 : x->ordinal > y->ordinal;
+    if (x->ordinal != y->ordinal)
+        return x->ordinal < y->ordinal ? -1 : 1;
+    return x->label < y->label ? -1 : x->label > y->label;
+}
+
+/* Parts of one block may have been labelled each; its allocation has one label. */
+static void sort_labels(struct ml_classes *classes)
+{
+    struct ml_class_label *labels = classes->labels.items;
+    size_t kept = 0;
+
+    if (classes->labels.len > 1)
+        qsort(labels, classes->labels.len, sizeof(*labels), by_ordinal);
+    for (size_t i = 0; i < classes->labels.len; i++)
+        if (i == 0 || labels[i].ordinal != labels[kept - 1].ordinal)
+            labels[kept++] = labels[i];
+    classes->labels.len = kept;
 }
 
 static bool has_scopes(const struct classifier *c)
@@ -360,8 +376,7 @@ static void finish(struct classifier *c)
         return;
     }
     decide_the_living(c);
-    if (ret->labels.len > 1)
-        qsort(ret->labels.items, ret->labels.len, sizeof(*ret->labels.items), by_ordinal);
+    sort_labels(ret);
     ret->known = true;
 }
 

@@ -43,7 +43,7 @@ struct ml_class_label {
 struct ml_classes {
     bool known;                           /* false: empty, see above */
     ML_VEC(uint8_t) categories;           /* by ordinal */
-    ML_VEC(struct ml_class_label) labels; /* lowest ordinal first */
+    ML_VEC(struct ml_class_label) labels; /* lowest ordinal first, one for each */
     /* Allocated in backward over the whole run; of it in a scope with a module, or
      * labelled. */
     uint64_t backward_bytes, backward_named_bytes;

@@ -13,16 +13,20 @@ def row(ctx):
     for name, t in ctx.once(row_disk.measure_training).items():
         traces[name] = t["trace"]
     r = Row("read", "Read on one core, M events/s of CPU time",
-            ["", "events", "cursor", "low – high", "replay", "low – high"])
+            ["", "events", "cursor", "low – high", "replay", "low – high", "classified",
+             "low – high"])
     for name, trace in traces.items():
         out = ctx.contents(trace, ctx.sizes["repeat"])
         rates = {}
-        for what in ("iterate", "replay"):
+        for what in ("iterate", "replay", "classify"):
             rates[what] = Sample([out["events"] / p[what + "_cpu_ns"] * 1e3
                                   for p in out["passes"]])
         r.line(name, count(out["events"]), rates["iterate"].text(), rates["iterate"].spread(),
-               rates["replay"].text(), rates["replay"].spread())
+               rates["replay"].text(), rates["replay"].spread(),
+               rates["classify"].text(), rates["classify"].spread())
         r.data[name] = {what: s.as_json() for what, s in rates.items()}
         r.data[name]["events"] = out["events"]
-    r.note("cursor: decompress and decode; replay: that, and the live table with totals and peak")
+    r.note("cursor: decompress and decode; replay: that, and the live table with totals and peak; "
+           "classified: a pass for the categories of blocks, where there are modules or phases, "
+           "and a replay with them")
     return r

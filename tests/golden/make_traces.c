@@ -300,6 +300,177 @@ static int write_gpu(const char *directory)
     return r;
 }
 
+/* ---- Three steps of a network of modules ------------------------------- */
+
+#define TENSORS UINT64_C(0x20000000000)
+
+struct network {
+    uint32_t gpt, up, down;                /* forward */
+    uint32_t gpt_back, up_back, down_back; /* backward */
+    uint32_t loss_back, optimizer, adam;
+};
+
+static uint32_t module(struct scene *s, uint32_t parent, const char *name)
+{
+    return ml_maker_scope(s->m, parent, MEMLEDGER_SCOPE_MODULE, text(s, name));
+}
+
+static struct network define_network(struct scene *s)
+{
+    uint32_t backward = ml_maker_scope(s->m, 0, MEMLEDGER_SCOPE_PHASE, text(s, "backward"));
+    uint32_t mlp, mlp_back;
+    struct network n = {.gpt = module(s, 0, "GPT"), .gpt_back = module(s, backward, "GPT")};
+
+    mlp = module(s, n.gpt, "blocks.0.mlp");
+    mlp_back = module(s, n.gpt_back, "blocks.0.mlp");
+    n.up = module(s, mlp, "blocks.0.mlp.up");
+    n.down = module(s, mlp, "blocks.0.mlp.down");
+    n.up_back = module(s, mlp_back, "blocks.0.mlp.up");
+    n.down_back = module(s, mlp_back, "blocks.0.mlp.down");
+    n.loss_back =
+        ml_maker_scope(s->m, backward, MEMLEDGER_SCOPE_OPERATOR, text(s, "NllLossBackward0"));
+    n.optimizer = ml_maker_scope(s->m, 0, MEMLEDGER_SCOPE_PHASE, text(s, "optimizer"));
+    n.adam = ml_maker_scope(s->m, n.optimizer, MEMLEDGER_SCOPE_USER, text(s, "AdamW"));
+    return n;
+}
+
+static void tensor(struct scene *s, unsigned number, uint64_t bytes)
+{
+    alloc(s, s->blocks, TENSORS + number * 256 * MIB, bytes);
+}
+
+static void drop(struct scene *s, unsigned number)
+{
+    release(s, s->blocks, TENSORS + number * 256 * MIB);
+}
+
+static void call_tensor(struct scene *s, unsigned number, const char *name, uint64_t category)
+{
+    label(s, TENSORS + number * 256 * MIB, name, category);
+}
+
+static void phase(struct scene *s, const char *name)
+{
+    event(s, 1000,
+          (struct ml_event){.kind = ML_MARK, .args = {MEMLEDGER_MARK_PHASE, 0, text(s, name)}});
+}
+
+static void step(struct scene *s, uint64_t number)
+{
+    event(s, 1000, (struct ml_event){.kind = ML_MARK, .args = {MEMLEDGER_MARK_STEP, number, 0}});
+}
+
+/* One layer: its output, and scratch that is gone before it returns. */
+static void call_layer(struct scene *s, uint32_t parent, uint32_t layer, unsigned output,
+                       uint64_t bytes)
+{
+    push(s, layer);
+    tensor(s, output, bytes);
+    tensor(s, 30, 4 * MIB);
+    drop(s, 30);
+    pop(s, parent);
+}
+
+static void network_forward(struct scene *s, const struct network *n, uint64_t batch)
+{
+    tensor(s, 0, batch * 1024);
+    phase(s, "forward");
+    push(s, n->gpt);
+    call_tensor(s, 0, "input.0", MEMLEDGER_INPUT);
+    call_layer(s, n->gpt, n->up, 1, 4 * batch * MIB);
+    call_layer(s, n->gpt, n->down, 2, batch * MIB);
+    pop(s, 0);
+    tensor(s, 3, 512); /* the loss */
+}
+
+/* Nodes of the tape run in scopes that no push tells of. */
+static void network_backward(struct scene *s, const struct network *n, uint64_t batch)
+{
+    phase(s, "backward");
+    s->scope = n->loss_back;
+    tensor(s, 10, batch * MIB);
+    s->scope = n->down_back;
+    tensor(s, 21, 16 * MIB);
+    tensor(s, 11, 4 * batch * MIB);
+    drop(s, 10);
+    drop(s, 2);
+    s->scope = n->up_back;
+    tensor(s, 20, 16 * MIB);
+    drop(s, 11);
+    drop(s, 1);
+    s->scope = 0;
+    phase(s, "");
+    call_tensor(s, 20, "blocks.0.mlp.up.weight", MEMLEDGER_GRADIENT);
+    call_tensor(s, 21, "blocks.0.mlp.down.weight", MEMLEDGER_GRADIENT);
+    drop(s, 3);
+    drop(s, 0);
+}
+
+static void network_optimizer(struct scene *s, const struct network *n, bool first)
+{
+    phase(s, "optimizer");
+    push(s, n->optimizer);
+    push(s, n->adam);
+    for (unsigned i = 0; first && i < 2; i++)
+        tensor(s, 24 + i, 16 * MIB);
+    tensor(s, 31, 16 * MIB);
+    drop(s, 31);
+    pop(s, n->optimizer);
+    pop(s, 0);
+    phase(s, "");
+    if (first)
+        call_tensor(s, 24, "blocks.0.mlp.up.weight.exp_avg", MEMLEDGER_OPTIMIZER_STATE);
+    drop(s, 20);
+    drop(s, 21);
+}
+
+static void network_run(struct scene *s)
+{
+    struct network n = define_network(s);
+
+    s->blocks = gpu_space(s, "cuda:0", MEMLEDGER_BLOCK, ML_TORCH_SPACE_NAME);
+    tensor(s, 22, 16 * MIB);
+    tensor(s, 23, 16 * MIB);
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t batch = i == 1 ? 8 : 4;
+
+        if (i == 0)
+            step(s, i);
+        network_forward(s, &n, batch);
+        if (i == 0) {
+            call_tensor(s, 22, "blocks.0.mlp.up.weight", MEMLEDGER_PARAMETER);
+            call_tensor(s, 23, "blocks.0.mlp.down.weight", MEMLEDGER_PARAMETER);
+        }
+        network_backward(s, &n, batch);
+        network_optimizer(s, &n, i == 0);
+        if (i < 2)
+            step(s, i + 1);
+    }
+    event(s, MS, (struct ml_event){.kind = ML_PROCESS_END, .args = {0, 1}});
+}
+
+static int write_modules(const char *directory)
+{
+    struct ml_maker_opts opts = {.start_wall_ns = START_WALL};
+    struct scene s = {0};
+    char path[4096];
+    int r;
+
+    snprintf(path, sizeof(path), "%s/modules.mled", directory);
+    unlink(path);
+    s.m = ml_maker_create(path, &opts);
+    ml_maker_setting(s.m, "version", "0.1.0");
+    ml_maker_setting(s.m, "command", "python3 gpt.py");
+    ml_maker_setting(s.m, "host", "workstation");
+    ml_maker_process(s.m, 4000, -1, text(&s, "python3 gpt.py"));
+    ml_maker_thread(s.m, 0, 4000, text(&s, "train"));
+    network_run(&s);
+    r = ml_maker_close(s.m);
+    if (r < 0)
+        fprintf(stderr, "make_traces: %s: %s\n", path, strerror(-r));
+    return r;
+}
+
 /* ------------------------------------------------------------------------ */
 
 static int write_one(const char *directory, const char *name, const char *command, uint64_t batch,
@@ -324,7 +495,7 @@ int main(int argc, char **argv)
     if (write_one(directory, "train-32.mled", "python3 train.py --batch 32", 16, false) < 0 ||
         write_one(directory, "train-64.mled", "python3 train.py --batch 64", 32, false) < 0 ||
         write_one(directory, "train-cut.mled", "python3 train.py --batch 32", 16, true) < 0 ||
-        write_gpu(directory) < 0)
+        write_gpu(directory) < 0 || write_modules(directory) < 0)
         return 1;
     return 0;
 }

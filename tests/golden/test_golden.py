@@ -27,6 +27,8 @@ CASES = {
     "summary-narrow.txt": "summary --unit KiB --top 2 train-32.mled",
     "summary.json": "summary --json train-32.mled",
     "summary-cut.txt": "summary train-cut.mled",
+    "summary-modules.txt": "summary modules.mled",
+    "summary-modules.json": "summary --top 2 --json modules.mled",
     "ledger.txt": "ledger gpu.mled",
     "ledger.json": "ledger --json gpu.mled",
     "ledger-end.txt": "ledger --at end --top 1 gpu.mled",

@@ -54,10 +54,23 @@ static uint32_t add_gpu(struct fixture *f)
     return gpu;
 }
 
+/* Three scopes, so that blocks have categories, and names for marks. */
+static void add_scopes(struct fixture *f, uint32_t marks[4])
+{
+    uint32_t module, phase;
+
+    marks[1] = ml_maker_string(f->maker, "forward");
+    marks[2] = ml_maker_string(f->maker, "backward");
+    marks[3] = ml_maker_string(f->maker, "optimizer");
+    module = ml_maker_scope(f->maker, 0, MEMLEDGER_SCOPE_MODULE, marks[0]);
+    phase = ml_maker_scope(f->maker, module, MEMLEDGER_SCOPE_PHASE, marks[3]);
+    ml_maker_scope(f->maker, phase, MEMLEDGER_SCOPE_MODULE, marks[1]);
+}
+
 static struct ml_trace *hostile_trace(uint64_t seed)
 {
     struct fixture f = fixture_begin();
-    uint32_t gpu;
+    uint32_t gpu, marks[4] = {0};
 
     random_state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     fixture_nest(&f);
@@ -66,6 +79,8 @@ static struct ml_trace *hostile_trace(uint64_t seed)
     fixture_process(&f, 2, 101, 1, ML_EXECED);
     fixture_space_of(&f, 2);
     gpu = add_gpu(&f);
+    if (seed % 2)
+        add_scopes(&f, marks);
     for (int i = 0; i < EVENTS; i++) {
         struct ml_event e = {
             .kind = (uint8_t)(1 + next_random() % (ML_KIND_COUNT - 1)),
@@ -80,6 +95,10 @@ static struct ml_trace *hostile_trace(uint64_t seed)
             e.kind = (uint8_t)(1 + next_random() % 7); /* memory events, mostly */
         for (int k = 0; k < ML_EVENT_ARGS; k++)
             e.args[k] = some_number();
+        if (e.kind == ML_MARK) {
+            e.args[0] = next_random() % 3;
+            e.args[2] = marks[next_random() % 4];
+        }
         if (e.kind == ML_SAMPLE && next_random() % 2)
             e.args[0] = gpu;
         fixture_event(&f, e);
@@ -129,6 +148,36 @@ static void books_hold_whatever_comes(void **state)
             books_agree(&replay);
         }
         ml_replay_release(&replay);
+        ml_trace_free(trace);
+    }
+}
+
+/* Categories are another way to see the same bytes. */
+static void classes_change_no_total(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct ml_trace *trace = hostile_trace(seed);
+        struct ml_error err = {0};
+        struct ml_replay plain, classified;
+        struct ml_classes classes;
+
+        assert_int_equal(ml_classify(trace, &classes, &err), 0);
+        assert_int_equal(classes.known, seed % 2);
+        assert_int_equal(ml_replay_init(&plain, trace), 0);
+        assert_int_equal(ml_replay_trace(&plain, UINT64_MAX, &err), 0);
+        assert_int_equal(ml_replay_init(&classified, trace), 0);
+        ml_replay_classify(&classified, &classes);
+        assert_int_equal(ml_replay_trace(&classified, UINT64_MAX, &err), 0);
+        books_agree(&classified);
+        assert_int_equal(classified.bytes.peak_bytes, plain.bytes.peak_bytes);
+        assert_int_equal(classified.peak_event, plain.peak_event);
+        assert_int_equal(classified.unknown_labels, plain.unknown_labels);
+        assert_int_equal(classified.ordinal, classes.categories.len);
+        assert_int_equal(classified.next_label, classes.labels.len);
+        ml_replay_release(&classified);
+        ml_replay_release(&plain);
+        ml_classes_release(&classes);
         ml_trace_free(trace);
     }
 }
@@ -203,6 +252,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(books_hold_whatever_comes),
+        cmocka_unit_test(classes_change_no_total),
         cmocka_unit_test(reports_hold_whatever_comes),
     };
 

@@ -170,11 +170,29 @@ static void add_gpu(struct fixture *f, uint32_t scope)
     fixture_event(f, (struct ml_event){.kind = ML_SAMPLE, .args = {gpu, 7, 9000, 10, 10000}});
 }
 
+static void add_mark(struct fixture *f, uint64_t kind, uint64_t number, const char *name)
+{
+    fixture_event(f, (struct ml_event){.kind = ML_MARK,
+                                       .args = {kind, number, ml_maker_string(f->maker, name)}});
+}
+
+/* Calls, phases and steps: what categories and steps are made from. */
+static void add_calls(struct fixture *f, uint32_t scope)
+{
+    for (uint64_t i = 0; i < 6; i++) {
+        fixture_event(f, (struct ml_event){.kind = ML_PUSH, .thread = (uint32_t)i, .scope = scope});
+        add_mark(f, MEMLEDGER_MARK_STEP, i, "");
+        add_mark(f, MEMLEDGER_MARK_PHASE, 0, i % 2 ? "optimizer" : "forward");
+    }
+}
+
 static struct ml_trace *rich_trace(void)
 {
     struct fixture f = fixture_begin();
-    uint32_t scope = ml_maker_scope(f.maker, 0, 0, ml_maker_string(f.maker, "conv"));
+    uint32_t scope =
+        ml_maker_scope(f.maker, 0, MEMLEDGER_SCOPE_MODULE, ml_maker_string(f.maker, "conv"));
 
+    add_calls(&f, scope);
     for (uint64_t i = 0; i < 100; i++) {
         fixture_event(&f, (struct ml_event){.kind = ML_ALLOC,
                                             .space = f.block,
