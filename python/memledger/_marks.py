@@ -4,11 +4,8 @@ do nothing where nothing is recorded.
 SPDX-License-Identifier: Apache-2.0
 """
 import contextlib
-import itertools
 
 from . import _native
-
-_numbers = itertools.count()
 
 
 class scope(contextlib.ContextDecorator):
@@ -32,11 +29,10 @@ class scope(contextlib.ContextDecorator):
 
 
 def step(number=None):
-    """Step `number` begins now; without a number, the one after the last."""
-    global _numbers
+    """Step `number` begins now; without a number, the one after the last. From the first
+    call on, steps of optimizers and calls of modules begin none."""
     if number is not None:
-        _numbers = itertools.count(int(number))
-    number = next(_numbers)
-    if number < 0:
-        raise ValueError(f"step {number}: steps are numbered from 0")
-    _native.user_step(number)
+        number = int(number)
+        if number < 0:
+            raise ValueError(f"step {number}: steps are numbered from 0")
+    _native.step(number)

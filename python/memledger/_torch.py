@@ -158,8 +158,9 @@ def name_state(optimizer):
         return
     for name, parameter in _parameters(optimizer):
         for slot, value in state.get(parameter, {}).items():
-            if hasattr(value, "data_ptr"):
-                _native.label(value, f"{name}.{slot}", _native.OPTIMIZER_STATE)
+            for tensor in value if isinstance(value, (list, tuple)) else (value,):
+                if hasattr(tensor, "data_ptr"):
+                    _native.label(tensor, f"{name}.{slot}", _native.OPTIMIZER_STATE)
 
 
 def _parameters(optimizer):

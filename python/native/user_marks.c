@@ -1,4 +1,4 @@
-/* user_marks.c: the user's own scopes, steps and markers. They do nothing where
+/* user_marks.c: the user's own scopes and markers. They do nothing where
  * nothing is recorded.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -29,19 +29,6 @@ static PyObject *user_pop(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyObject *user_step(PyObject *self, PyObject *args)
-{
-    const struct memledger_api *api = ml_native_api();
-    unsigned long long number;
-
-    (void)self;
-    if (!PyArg_ParseTuple(args, "K", &number))
-        return NULL;
-    if (api)
-        api->mark(MEMLEDGER_MARK_STEP, number, "");
-    Py_RETURN_NONE;
-}
-
 /* The domain is made once; a recording that is joined later is told of it. */
 static PyObject *user_marker(PyObject *self, PyObject *args)
 {
@@ -62,7 +49,6 @@ static PyObject *user_marker(PyObject *self, PyObject *args)
 static PyMethodDef methods[] = {
     {"user_push", user_push, METH_VARARGS, "(name): enter a scope of the user's."},
     {"user_pop", user_pop, METH_NOARGS, "Leave it."},
-    {"user_step", user_step, METH_VARARGS, "(number): that step begins now."},
     {"user_marker", user_marker, METH_VARARGS, "(name): an instant worth a name."},
     {NULL, NULL, 0, NULL},
 };

@@ -44,6 +44,12 @@ def contents(model, *optimizers):
     return {category: listed(pairs, device) for category, pairs in parts.items()}
 
 
+def of_another(name, parts):
+    """The contents of a model that is not the program's first: its name comes before."""
+    return {category: [[f"{name}.{row}", size] for row, size in rows]
+            for category, rows in parts.items()}
+
+
 def together(*parts):
     """The contents of several models."""
     return {category: sum((p[category] for p in parts), []) for category in parts[0]}

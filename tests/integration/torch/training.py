@@ -275,7 +275,7 @@ def case_gan():
     KEPT.append((maker, judge, optimizers))
     return {"losses": [found.item(), fooled.item()], "outside": 1,
             **told.together(told.contents(maker, optimizers[0]),
-                            told.contents(judge, optimizers[1]))}
+                            told.of_another("Sequential#2", told.contents(judge, optimizers[1])))}
 
 
 def case_inference():
