@@ -39,30 +39,39 @@ static int device_of(PyObject *tensor)
     return cuda ? (int)ask_number(tensor, ml_str.get_device) : -1;
 }
 
-/* A tensor may begin in the middle of its block. */
-static uintptr_t block_of(PyObject *tensor)
+struct ml_tensor_block ml_tensor_block(PyObject *tensor)
 {
-    uintptr_t data = (uintptr_t)ask_number(tensor, ml_str.data_ptr);
-    long long offset = PyErr_Occurred() ? 0 : ask_number(tensor, ml_str.storage_offset);
+    struct ml_tensor_block block = {.cuda_device = device_of(tensor), .begins = true};
+    long long offset = 0;
 
-    if (offset > 0)
-        data -= (uintptr_t)(offset * ask_number(tensor, ml_str.element_size));
-    return data;
-}
-
-uintptr_t ml_tensor_label(PyObject *tensor, uint32_t name, int category)
-{
-    const struct ml_extension_api *recorder = ml_native_recorder();
-    int device = device_of(tensor);
-    uintptr_t block = PyErr_Occurred() ? 0 : block_of(tensor);
-
+    if (!PyErr_Occurred())
+        block.address = (uintptr_t)ask_number(tensor, ml_str.data_ptr);
+    if (!PyErr_Occurred())
+        offset = ask_number(tensor, ml_str.storage_offset);
+    if (offset > 0) {
+        block.begins = false;
+        block.address -= (uintptr_t)(offset * ask_number(tensor, ml_str.element_size));
+    }
     if (PyErr_Occurred()) {
         PyErr_Clear();
-        return 0;
+        block.address = 0;
     }
-    if (recorder && block)
-        recorder->label(device, (const void *)block, name, category);
     return block;
+}
+
+void ml_block_label(const struct ml_tensor_block *block, uint32_t name, int category)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+
+    if (recorder && block->address)
+        recorder->label(block->cuda_device, (const void *)block->address, name, category);
+}
+
+void ml_tensor_label(PyObject *tensor, uint32_t name, int category)
+{
+    struct ml_tensor_block block = ml_tensor_block(tensor);
+
+    ml_block_label(&block, name, category);
 }
 
 /* ---- Inputs -------------------------------------------------------------------- */

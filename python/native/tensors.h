@@ -14,10 +14,19 @@
  * no memory of their own. */
 bool ml_tensor_is_plain(PyObject *object);
 
-/* Labels the block that the tensor lies in; one that has none is passed over. No
- * exception is left behind.
- * @return the block's address, 0: none */
-uintptr_t ml_tensor_label(PyObject *tensor, uint32_t name, int category);
+/* Where a tensor's memory lies. */
+struct ml_tensor_block {
+    uintptr_t address; /* the block's, 0: none */
+    int cuda_device;   /* -1: the host */
+    bool begins;       /* the tensor begins where the block does */
+};
+
+/* No exception is left behind. */
+struct ml_tensor_block ml_tensor_block(PyObject *tensor);
+
+/* Labels the block that the tensor lies in; one that has none is passed over. */
+void ml_tensor_label(PyObject *tensor, uint32_t name, int category);
+void ml_block_label(const struct ml_tensor_block *block, uint32_t name, int category);
 
 /* Labels the tensors among the arguments of the outermost module, the first of
  * which is the module itself. */

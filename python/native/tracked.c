@@ -45,16 +45,29 @@ static uintptr_t data_of(PyObject *tensor)
     return data;
 }
 
-/* Labels the tensor if it moved. */
+/* Whether another tensor gives the block its name: the one that begins it. */
+static bool has_beginning(uintptr_t block)
+{
+    for (size_t i = 0; i < all.len; i++) {
+        if (all.items[i].data == block)
+            return true;
+    }
+    return false;
+}
+
+/* Labels the tensor if it moved. Several may share a block, as weights do that
+ * cuDNN wants in one piece. */
 static void check(struct tracked *t, PyObject *tensor)
 {
     uintptr_t data = data_of(tensor);
+    struct ml_tensor_block block;
 
     if (data == t->data)
         return;
     t->data = data;
-    if (data)
-        ml_tensor_label(tensor, t->name, t->category);
+    block = ml_tensor_block(tensor);
+    if (block.begins || !has_beginning(block.address))
+        ml_block_label(&block, t->name, t->category);
 }
 
 /* Those whose tensor is gone leave the list. Python code may run in between, and
@@ -81,15 +94,22 @@ void ml_tracked_check(void)
     all.len = kept;
 }
 
+/* Gradients that lie in one block come one after the other. */
 void ml_tracked_label_gradients(void)
 {
+    uintptr_t previous = 0;
+
     for (size_t i = 0; i < all.len; i++) {
         PyObject *tensor =
             all.items[i].category == MEMLEDGER_PARAMETER ? tensor_of(&all.items[i]) : NULL;
         PyObject *gradient = tensor ? PyObject_GetAttr(tensor, ml_str.grad) : NULL;
 
-        if (gradient && gradient != Py_None)
-            ml_tensor_label(gradient, all.items[i].name, MEMLEDGER_GRADIENT);
+        if (gradient && gradient != Py_None) {
+            struct ml_tensor_block block = ml_tensor_block(gradient);
+            if (block.begins || block.address != previous)
+                ml_block_label(&block, all.items[i].name, MEMLEDGER_GRADIENT);
+            previous = block.address;
+        }
         Py_XDECREF(gradient);
         PyErr_Clear();
     }

@@ -26,7 +26,7 @@ enum rule {
 /* What is remembered of a live block, by its entry in the live table. */
 struct birth {
     uint64_t ordinal;
-    uint32_t since;         /* the call */
+    uint32_t since;         /* the call, or the node */
     uint32_t backwards;     /* how often backward had begun in its process */
     uint32_t label;         /* index into labels + 1 */
     uint8_t label_category; /* NO_CATEGORY: none */
@@ -47,6 +47,15 @@ struct space {
     uint32_t process;
 };
 
+/* Which node of a backward pass a thread runs, as far as events tell: another one
+ * whenever its scope changes or a mark says so. */
+struct node {
+    uint32_t scope;
+    uint32_t number; /* unique in the trace; 0: none */
+};
+
+#define THREADS_MAX (1u << 16)
+
 struct classifier {
     struct ml_classes *ret;
     struct ml_scope_facts facts;
@@ -56,6 +65,8 @@ struct classifier {
     ML_VEC(struct process) processes;
     ML_VEC(struct space) spaces; /* by index in the replay */
     struct ml_map process_index; /* number -> index */
+    ML_VEC(struct node) nodes;   /* by thread */
+    uint32_t last_node;          /* number */
     bool marked;                 /* a phase that is known was marked */
     int failed;                  /* in a callback: -ENOMEM */
 };
@@ -107,6 +118,29 @@ static const struct space *space_of(struct classifier *c, uint32_t index)
     return space;
 }
 
+/* ---- Nodes --------------------------------------------------------------- */
+
+/* @return 0 or -ENOMEM */
+static int follow_node(struct classifier *c, const struct ml_event *event, bool marked)
+{
+    struct node *node;
+
+    if (event->thread >= THREADS_MAX)
+        return 0;
+    while (c->nodes.len <= event->thread)
+        if (ml_vec_push(&c->nodes, (struct node){0}) < 0)
+            return -ENOMEM;
+    node = &c->nodes.items[event->thread];
+    if (marked || node->scope != event->scope)
+        *node = (struct node){event->scope, ++c->last_node};
+    return 0;
+}
+
+static uint32_t node_of(const struct classifier *c, uint32_t thread)
+{
+    return thread < c->nodes.len ? c->nodes.items[thread].number : 0;
+}
+
 /* ---- Birth ------------------------------------------------------------- */
 
 static enum ml_phase phase_at(const struct ml_scope_fact *fact, const struct process *process)
@@ -139,6 +173,7 @@ static void choose_rule(struct classifier *c, const struct ml_block *block,
     birth->backwards = process->backwards;
     if (phase == ML_PHASE_BACKWARD) {
         birth->rule = RULE_BACKWARD;
+        birth->since = node_of(c, block->thread);
         c->ret->backward_bytes += block->size;
         c->ret->backward_named_bytes += birth->named ? block->size : 0;
     } else if (phase == ML_PHASE_OPTIMIZER) {
@@ -236,18 +271,32 @@ static bool is_kept(const struct birth *birth, uint32_t backwards)
     return birth->backwards < first && backwards - birth->backwards >= enough;
 }
 
-static uint8_t category_of(const struct classifier *c, const struct ml_block *block,
-                           const struct birth *birth, bool dead)
+/* Whether what the block was born in goes on; `death` is NULL while it lives. */
+static bool dies_within(const struct classifier *c, const struct birth *birth,
+                        const struct ml_event *death)
 {
-    bool within = dead && (birth->rule == RULE_OPTIMIZER || birth->rule == RULE_MODULE) &&
-                  !ml_call_has_returned(&c->calls, birth->since);
+    if (!death || !birth->since)
+        return false;
+    if (birth->rule == RULE_BACKWARD)
+        return node_of(c, death->thread) == birth->since;
+    return (birth->rule == RULE_OPTIMIZER || birth->rule == RULE_MODULE) &&
+           !ml_call_has_returned(&c->calls, birth->since);
+}
+
+static uint8_t category_of(const struct classifier *c, const struct ml_block *block,
+                           const struct birth *birth, const struct ml_event *death)
+{
+    bool within = dies_within(c, birth, death);
     uint32_t backwards = c->processes.items[c->spaces.items[block->space].process].backwards;
     bool kept = is_kept(birth, backwards);
 
     if (birth->label_category != NO_CATEGORY)
         return birth->label_category;
     switch ((enum rule)birth->rule) {
-    case RULE_BACKWARD: return kept ? MEMLEDGER_OTHER : MEMLEDGER_INTERMEDIATE_GRADIENT;
+    case RULE_BACKWARD:
+        if (within)
+            return MEMLEDGER_TEMPORARY;
+        return kept ? MEMLEDGER_OTHER : MEMLEDGER_INTERMEDIATE_GRADIENT;
     case RULE_OPTIMIZER: return within ? MEMLEDGER_TEMPORARY : MEMLEDGER_OPTIMIZER_STATE;
     case RULE_MODULE:
         if (within)
@@ -262,27 +311,26 @@ static uint8_t category_of(const struct classifier *c, const struct ml_block *bl
     return MEMLEDGER_OTHER;
 }
 
-static void decide(struct classifier *c, const struct ml_block *block, bool dead)
+static void decide(struct classifier *c, const struct ml_block *block, const struct ml_event *death)
 {
     const struct birth *birth = &c->births.items[block - c->replay.blocks.items];
 
-    c->ret->categories.items[birth->ordinal] = category_of(c, block, birth, dead);
+    c->ret->categories.items[birth->ordinal] = category_of(c, block, birth, death);
 }
 
 static void on_close(void *ctx, const struct ml_block *block, const struct ml_event *event)
 {
     struct classifier *c = ctx;
 
-    (void)event;
     if (c->failed == 0)
-        decide(c, block, true);
+        decide(c, block, event);
 }
 
 static void decide_the_living(struct classifier *c)
 {
     for (size_t i = 0; i < c->replay.blocks.len; i++)
         if (c->replay.blocks.items[i].live)
-            decide(c, &c->replay.blocks.items[i], false);
+            decide(c, &c->replay.blocks.items[i], NULL);
 }
 
 /* ---- The pass ---------------------------------------------------------- */
@@ -321,6 +369,15 @@ static int on_label(struct classifier *c, const struct ml_event *event)
                       (uint32_t)event->args[0], category);
 }
 
+static int on_mark(struct classifier *c, const struct ml_event *event)
+{
+    switch (event->args[0]) {
+    case MEMLEDGER_MARK_PHASE: return on_phase(c, event);
+    case ML_MARK_NODE: return follow_node(c, event, true);
+    default: return 0;
+    }
+}
+
 static int on_event(struct classifier *c, const struct ml_event *event)
 {
     int r;
@@ -329,9 +386,9 @@ static int on_event(struct classifier *c, const struct ml_event *event)
     case ML_PUSH: return ml_calls_push(&c->calls, event);
     case ML_POP: return ml_calls_pop(&c->calls, event);
     case ML_THREAD_END: return ml_calls_end(&c->calls, event);
-    case ML_MARK: return event->args[0] == MEMLEDGER_MARK_PHASE ? on_phase(c, event) : 0;
+    case ML_MARK: return on_mark(c, event);
     case ML_LABEL: r = on_label(c, event); break;
-    default: r = 0;
+    default: r = follow_node(c, event, false);
     }
     if (r == 0)
         r = ml_replay_feed(&c->replay, event);
@@ -442,6 +499,7 @@ int ml_classify(const struct ml_trace *trace, struct ml_classes *ret, struct ml_
     ml_calls_release(&c.calls);
     ml_replay_release(&c.replay);
     ml_vec_release(&c.births);
+    ml_vec_release(&c.nodes);
     ml_vec_release(&c.processes);
     ml_vec_release(&c.spaces);
     ml_map_release(&c.process_index);

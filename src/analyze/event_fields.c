@@ -53,13 +53,13 @@ static void push_fields(const struct ml_trace *trace, struct ml_event_view *v)
 
 static void mark_fields(const struct ml_trace *trace, struct ml_event_view *v)
 {
-    static const char *const kinds[] = {"step", "epoch", "phase"};
+    static const char *const kinds[] = {"step", "epoch", "phase", [ML_MARK_NODE] = "node"};
     const uint64_t *args = v->event->args;
 
-    add_text(v, "mark", args[0] < 3 ? kinds[args[0]] : "unknown");
+    add_text(v, "mark", args[0] < ML_ARRAY_SIZE(kinds) ? kinds[args[0]] : "unknown");
     if (args[0] == MEMLEDGER_MARK_PHASE)
         add_string(v, trace, "name", args[2]);
-    else
+    else if (args[0] != ML_MARK_NODE)
         add_number(v, "number", ML_FIELD_COUNT, args[1]);
 }
 

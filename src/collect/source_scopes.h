@@ -24,7 +24,8 @@ bool ml_source_pop(struct ml_dict *dict, struct ml_source *s);
 /* ML_REC_TAPE: numbers that the thread made where it is. */
 void ml_source_take_tape(struct ml_source *s);
 
-/* ML_REC_PUSH_TAPE. There is no event to write. */
+/* ML_REC_PUSH_TAPE. There is no event to write: the scope of what comes next tells,
+ * or ML_MARK_NODE before it where that is the scope of what came before. */
 void ml_source_push_tape(struct ml_dict *dict, struct ml_source *s);
 
 /* A thread starts outside of all scopes. */

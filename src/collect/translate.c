@@ -372,6 +372,24 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
     }
 }
 
+/* The first event since a node of a tape began. */
+static ML_NOINLINE void tell_node(struct ml_stage *stage, struct ml_source *s,
+                                  const struct ml_event *next)
+{
+    struct ml_event ev = {.kind = ML_MARK,
+                          .time_ns = next->time_ns,
+                          .thread = next->thread,
+                          .space = stage->writer->encoder->space,
+                          .scope = next->scope,
+                          .args = {ML_MARK_NODE}};
+
+    s->node_begun = false;
+    if (next->scope == s->last_scope) {
+        stage->own_events++;
+        emit(stage, s->target, &ev);
+    }
+}
+
 void ml_source_take(struct ml_stage *stage, struct ml_source *s)
 {
     unsigned kind = s->first & 0xff;
@@ -399,6 +417,9 @@ void ml_source_take(struct ml_stage *stage, struct ml_source *s)
         return;
     }
     s->tail += s->words;
+    if (ML_UNLIKELY(s->node_begun))
+        tell_node(stage, s, &ev);
+    s->last_scope = ev.scope;
     emit(stage, t, &ev);
 }
 
@@ -410,8 +431,9 @@ static bool begins_run(const struct ml_stage *stage, const struct ml_source *s)
     const struct ml_target *t = s->target;
     unsigned kind = s->first & 0xff;
 
-    return (kind == ML_ALLOC || kind == ML_FREE) && t->spaces[s->first >> 8 & 0xff] && e->events &&
-           e->events < ML_BLOCK_MAX_EVENTS && !(t->profile && ml_profile_active(t->profile));
+    return (kind == ML_ALLOC || kind == ML_FREE) && !s->node_begun &&
+           t->spaces[s->first >> 8 & 0xff] && e->events && e->events < ML_BLOCK_MAX_EVENTS &&
+           !(t->profile && ml_profile_active(t->profile));
 }
 
 uint32_t ml_source_take_plain(struct ml_stage *stage, struct ml_source *source, uint64_t limit)
@@ -451,5 +473,6 @@ uint32_t ml_source_take_plain(struct ml_stage *stage, struct ml_source *source, 
     counts[ML_FREE] += run.events - before - allocs;
     ml_encoder_run_end(&run);
     source->tail = s.tail;
+    source->last_scope = s.place.scope;
     return run.events - before;
 }

@@ -37,6 +37,10 @@ enum ml_lost_reason {
     ML_LOST_DAMAGED = 3,
 };
 
+/* A mark's kind besides those of memledger.h: the thread runs the next node of a
+ * backward pass, in the scope that it was in. Where the scope changes, that tells. */
+#define ML_MARK_NODE 3
+
 /* The names of the spaces that blocks of the malloc family, anonymous mappings
  * and blocks of PyTorch's allocators are in. */
 #define ML_HEAP_SPACE_NAME "malloc"

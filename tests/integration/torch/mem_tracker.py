@@ -21,6 +21,7 @@ MOST = 0.01
 COMPARED = {"parameter": "Parameter", "gradient": "Gradient", "optimizer_state": "Optstate",
             "activation": "Activation"}
 SHOWN = {**COMPARED, "buffer": "Buffer", "input": "Other"}
+UNSEEN = ("temporary", "other")
 NAMES = ("mlp", "cnn", "transformer", "lstm")
 
 
@@ -89,12 +90,39 @@ def has_mem_tracker():
 
 
 def ours(options, name):
-    """memledger's categories at the peak of the device."""
+    """memledger's categories when the device holds most of what MemTracker knows of: it
+    sees tensors that Python code was given, not what a library takes in between."""
     trace = os.path.join(options.folder, f"tracked-{name}.mled")
     call([options.memledger, "run", "-q", "-f", "-o", trace, "--", *itself(options, name, "plain")])
-    summary = json.loads(call([options.memledger, "summary", "--json", trace]))
-    rows = {row["category"]: row["at_peak_bytes"] for row in summary["by_category"]}
+    when = moment(trace, options)
+    table = json.loads(call([options.memledger, "table", "--json", "--by", "category",
+                             "--at", f"{when}ns", "--device", device_name(options), trace]))
+    rows = {row["category"]: row["bytes"] for row in table["groups"]}
     return {**rows, "total": sum(rows.values())}
+
+
+def device_name(options):
+    return "cuda:0" if options.device == "cuda" else options.device
+
+
+def moment(trace, options):
+    """The time in nanoseconds at which most bytes of tensors are alive."""
+    sys.path.insert(0, os.path.join(os.path.dirname(options.memledger), "..", "..", "python"))
+    import memledger
+
+    changes = []
+    for row in memledger.read(trace).allocations:
+        if (row["device"] == device_name(options) and row["level"] == "block"
+                and row["category"] not in UNSEEN):
+            changes.append((row["time_ns"], row["bytes"]))
+            if row["free_ns"] is not None:
+                changes.append((row["free_ns"], -row["bytes"]))
+    live = most = when = 0
+    for time, size in sorted(changes):
+        live += size
+        if live > most:
+            most, when = live, time
+    return when
 
 
 def itself(options, name, how):
