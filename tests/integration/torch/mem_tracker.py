@@ -3,7 +3,7 @@
 # says (torch.distributed._tools.mem_tracker, PyTorch 2.4 and later) and as memledger
 # says of the same program without it.
 #
-#     mem_tracker.py --memledger PROGRAM --folder DIR [--device cuda] [--times N]
+#     mem_tracker.py --memledger PROGRAM --folder DIR [--device cuda] [--times N] [MODEL...]
 #
 # Ends with 1 if a category differs by more than 1 % of the peak, with 77 if this
 # PyTorch has no MemTracker. docs/pytorch.md says where the two count differently.
@@ -154,6 +154,7 @@ def parse_arguments():
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--times", type=int, default=8, help="larger batches than in the tests: "
                         "one weight's gradient shall be little beside the peak")
+    parser.add_argument("models", nargs="*", default=NAMES, help="all if none is named")
     parser.add_argument("--plain", metavar="MODEL")
     parser.add_argument("--tracked", metavar="MODEL")
     return parser.parse_args()
@@ -168,7 +169,7 @@ def main():
     if not has_mem_tracker():
         print("this PyTorch has no torch.distributed._tools.mem_tracker")
         return 77
-    worst = max(compare(options, name) for name in NAMES)
+    worst = max(compare(options, name) for name in options.models)
     print(f"the largest difference is {worst:.3%} of the peak, {MOST:.0%} is allowed")
     return 1 if worst > MOST else 0
 
