@@ -9,7 +9,12 @@ import sys
 from _frozen_importlib_external import PathFinder
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-_PACKAGES = os.path.dirname(_HERE)
+
+
+def _packages():
+    """The folder that has the package: beside this one, or, in a wheel, around it."""
+    beside = os.path.dirname(_HERE)
+    return beside if os.path.isdir(os.path.join(beside, "memledger")) else os.path.dirname(beside)
 
 
 class _Finder:
@@ -18,7 +23,7 @@ class _Finder:
     @staticmethod
     def find_spec(name, path=None, target=None):
         if name == "memledger":
-            return PathFinder.find_spec(name, [_PACKAGES])
+            return PathFinder.find_spec(name, [_packages()])
         if name == "torch":
             return _watched(name, path, target)
         return None

@@ -8,19 +8,13 @@ import os
 import signal
 import sys
 
-
-# Relative to the package: in a wheel, in an installation, in a build folder.
-PLACES = ("bin/memledger", "../../../../bin/memledger", "../../src/cli/memledger")
-
-
-def find_program() -> str:
-    package = os.path.dirname(os.path.realpath(__file__))
-    paths = [os.path.normpath(os.path.join(package, place)) for place in PLACES]
-    return next((path for path in paths if os.access(path, os.X_OK)), paths[0])
+from ._library import COMMANDS, first
 
 
 def main() -> None:
-    program = find_program()
+    program = first(COMMANDS, "memledger", os.X_OK)
+    if not program:
+        sys.exit("memledger: the command is not beside its package; install memledger again")
     undo_python()
     try:
         os.execv(program, ["memledger", *sys.argv[1:]])

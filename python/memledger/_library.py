@@ -10,11 +10,11 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 # Relative to this folder: in a wheel, in PREFIX/lib/memledger/python/memledger, in
 # BUILD/python/memledger.
-_LIBRARIES = ("lib", "../..", "../../src/capture")
-_COMMANDS = ("bin", "../../../../bin", "../../src/cli")
+_LIBRARIES = ("recorder", "../..", "../../src/capture")
+COMMANDS = ("bin", "../../../../bin", "../../src/cli")
 
 
-def _first(folders, name, mode):
+def first(folders, name, mode):
     for folder in folders:
         path = os.path.normpath(os.path.join(_HERE, folder, name))
         if os.path.isfile(path) and os.access(path, mode):
@@ -24,7 +24,7 @@ def _first(folders, name, mode):
 
 def find_library():
     """The path of libmemledger.so; FileNotFoundError where there is none."""
-    path = os.environ.get("MEMLEDGER_LIBRARY") or _first(_LIBRARIES, "libmemledger.so", os.R_OK)
+    path = os.environ.get("MEMLEDGER_LIBRARY") or first(_LIBRARIES, "libmemledger.so", os.R_OK)
     if not path:
         raise FileNotFoundError(f"libmemledger.so is not beside {_HERE}; install memledger again, "
                                 "or name it in MEMLEDGER_LIBRARY")
@@ -33,7 +33,7 @@ def find_library():
 
 def find_command():
     """The path of the command `memledger`; FileNotFoundError where there is none."""
-    path = (os.environ.get("MEMLEDGER_COMMAND") or _first(_COMMANDS, "memledger", os.X_OK)
+    path = (os.environ.get("MEMLEDGER_COMMAND") or first(COMMANDS, "memledger", os.X_OK)
             or shutil.which("memledger"))
     if not path:
         raise FileNotFoundError("the command memledger is not in PATH; install memledger again, "

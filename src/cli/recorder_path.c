@@ -55,7 +55,8 @@ int ml_recorder_path(const char *name, char ret[PATH_MAX], struct ml_error *err)
 
 void ml_bootstrap_path(char ret[PATH_MAX])
 {
-    static const char *const places[] = {"../lib/memledger/python/bootstrap",
+    /* An installation's, a wheel's, a build folder's. */
+    static const char *const places[] = {"../lib/memledger/python/bootstrap", "../bootstrap",
                                          "../../python/bootstrap"};
     char self[PATH_MAX];
 

@@ -23,6 +23,7 @@ enum {
     BYTES,
     SCOPE,
     MODULE,
+    CLASS,
     PHASE,
     LABEL,
     CATEGORY,
@@ -46,6 +47,7 @@ static const struct ml_column columns[COLUMNS] = {
     [BYTES] = {"bytes", ML_COLUMN_U64, false, NULL},
     [SCOPE] = {"scope", ML_COLUMN_TEXT, false, ml_text_scope},
     [MODULE] = {"module", ML_COLUMN_TEXT, true, ml_text_module},
+    [CLASS] = {"class", ML_COLUMN_TEXT, true, ml_text_class},
     [PHASE] = {"phase", ML_COLUMN_TEXT, true, ml_text_phase},
     [LABEL] = {"label", ML_COLUMN_TEXT, true, ml_text_string},
     [CATEGORY] = {"category", ML_COLUMN_TEXT, false, ml_text_category},
@@ -115,6 +117,7 @@ static void put_row(struct ml_batch *b, const struct ml_allocation *a)
     ml_batch_u64(b, BYTES, a->size);
     ml_batch_text(b, SCOPE, a->scope);
     ml_batch_text(b, MODULE, a->scope);
+    ml_batch_text(b, CLASS, a->scope);
     ml_batch_text(b, PHASE, a->scope | (uint64_t)a->phase << 32);
     ml_batch_text(b, LABEL, a->label);
     ml_batch_text(b, CATEGORY, a->category);

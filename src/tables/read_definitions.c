@@ -146,6 +146,7 @@ static const struct ml_column scope_columns[] = {
     {"kind", ML_COLUMN_TEXT, false, ml_text_scope_kind},
     {"name", ML_COLUMN_TEXT, true, ml_text_string},
     {"scope", ML_COLUMN_TEXT, false, ml_text_scope},
+    {"class", ML_COLUMN_TEXT, true, ml_text_string},
 };
 
 static int fill_scopes(void *state, struct ml_batch *b, struct ml_error *err)
@@ -163,6 +164,7 @@ static int fill_scopes(void *state, struct ml_batch *b, struct ml_error *err)
         ml_batch_text(b, 3, scope->kind);
         ml_batch_text(b, 4, scope->name);
         ml_batch_text(b, 5, s->next);
+        ml_batch_text(b, 6, scope->class_name);
         ml_batch_end_row(b);
     }
     return 0;

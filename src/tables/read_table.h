@@ -41,6 +41,7 @@ ml_text_fn ml_text_category;     /* of a category */
 ml_text_fn ml_text_scope;        /* the whole path; "" outside of all */
 ml_text_fn ml_text_scope_kind;   /* of a kind of scopes */
 ml_text_fn ml_text_module;       /* the innermost module of a scope */
+ml_text_fn ml_text_class;        /* what sort of module that is */
 ml_text_fn ml_text_phase;        /* of a scope, and from bit 32 on of the mark before it */
 ml_text_fn ml_text_space_device; /* of a space */
 ml_text_fn ml_text_space_level;  /* likewise */

@@ -67,6 +67,14 @@ int ml_text_module(const struct ml_trace *trace, uint64_t number, struct ml_buf 
     return module ? put_string(trace, ml_trace_scope(trace, module)->name, out) : 1;
 }
 
+int ml_text_class(const struct ml_trace *trace, uint64_t number, struct ml_buf *out)
+{
+    uint32_t module = nearest(trace, (uint32_t)number, MEMLEDGER_SCOPE_MODULE);
+    uint32_t name = ml_trace_scope(trace, module)->class_name;
+
+    return name ? put_string(trace, name, out) : 1;
+}
+
 int ml_text_phase(const struct ml_trace *trace, uint64_t number, struct ml_buf *out)
 {
     uint32_t scope = (uint32_t)number;

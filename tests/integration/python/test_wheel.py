@@ -100,7 +100,8 @@ def test_the_command():
 
 
 def test_recording():
-    script = "import memledger._native as n, sys; print(n.active()); sys.exit(3)"
+    script = ("import memledger._native as n, sys; print(n.recording() == n.RECORDED_FROM_START); "
+              "sys.exit(3)")
     done = command("run", "-q", "--heap", "-o", "t.mled", "--",
                    os.path.join(installed(), "bin", "python"), "-c", script)
     equal((done.returncode, done.stdout), (3, "True\n"), "exit code and output", done.stderr)
@@ -108,6 +109,20 @@ def test_recording():
     check(summary["allocations"] > 1000, f"{summary['allocations']} allocations")
     done = python("import memledger, sys; print(len(memledger.read('t.mled').allocations))")
     equal(done.stdout.strip(), str(summary["allocations"]), "allocations", done.stderr)
+
+
+def test_any_python_finds_the_package():
+    """Under the command `import memledger` is its own package, whatever the interpreter has."""
+    script = "import memledger; print(memledger.__file__)"
+    done = command("run", "-q", "-f", "-o", "t.mled", "--", sys.executable, "-c", script)
+    equal(os.path.realpath(done.stdout.strip()), os.path.realpath(python(script).stdout.strip()),
+          "the package's place", done.stderr)
+
+
+def test_recording_without_the_command():
+    done = python("import memledger; memledger.start('late.mled'); print(memledger.stop())")
+    equal(done.stdout.strip(), os.path.abspath("late.mled"), "what stop() says", done.stderr)
+    equal(command("summary", "late.mled").returncode, 0, "exit code of summary")
 
 
 def test_the_program_gets_what_its_caller_has():
