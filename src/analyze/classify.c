@@ -50,7 +50,7 @@ struct space {
 /* Which node of a backward pass a thread runs, as far as events tell: another one
  * whenever its scope changes or a mark says so. */
 struct node {
-    uint32_t scope;
+    uint32_t place;  /* a scope */
     uint32_t number; /* unique in the trace; 0: none */
 };
 
@@ -120,9 +120,19 @@ static const struct space *space_of(struct classifier *c, uint32_t index)
 
 /* ---- Nodes --------------------------------------------------------------- */
 
+/* What tells two nodes apart: where operators are recorded, those that a node runs
+ * lie below its own. */
+static uint32_t place_of_node(const struct classifier *c, uint32_t scope)
+{
+    uint32_t operation = ml_scope_fact_of(&c->facts, scope).operation;
+
+    return operation ? operation : scope;
+}
+
 /* @return 0 or -ENOMEM */
 static int follow_node(struct classifier *c, const struct ml_event *event, bool marked)
 {
+    uint32_t place = place_of_node(c, event->scope);
     struct node *node;
 
     if (event->thread >= THREADS_MAX)
@@ -131,8 +141,8 @@ static int follow_node(struct classifier *c, const struct ml_event *event, bool 
         if (ml_vec_push(&c->nodes, (struct node){0}) < 0)
             return -ENOMEM;
     node = &c->nodes.items[event->thread];
-    if (marked || node->scope != event->scope)
-        *node = (struct node){event->scope, ++c->last_node};
+    if (marked || node->place != place)
+        *node = (struct node){place, ++c->last_node};
     return 0;
 }
 
@@ -173,7 +183,9 @@ static void choose_rule(struct classifier *c, const struct ml_block *block,
     birth->backwards = process->backwards;
     if (phase == ML_PHASE_BACKWARD) {
         birth->rule = RULE_BACKWARD;
-        birth->since = node_of(c, block->thread);
+        /* Scopes that were pushed are no nodes of a tape. */
+        if (!ml_calls_find(&c->calls, block->thread, block->scope, fact.phase_scope))
+            birth->since = node_of(c, block->thread);
         c->ret->backward_bytes += block->size;
         c->ret->backward_named_bytes += birth->named ? block->size : 0;
     } else if (phase == ML_PHASE_OPTIMIZER) {

@@ -41,12 +41,15 @@ static void add_own(const struct ml_trace *trace, uint32_t number, struct ml_sco
 
     if (scope->kind == MEMLEDGER_SCOPE_MODULE)
         fact->module = number;
+    if (scope->kind == MEMLEDGER_SCOPE_OPERATOR && fact->operation == 0)
+        fact->operation = number;
     if (scope->kind != MEMLEDGER_SCOPE_PHASE)
         return;
     name = ml_trace_string(trace, scope->name, &len);
     phase = ml_phase_of_name(name, len);
     if (phase == ML_PHASE_NONE)
         return; /* the program's own word: what is around it still holds */
+    fact->operation = 0;
     fact->phase = (uint8_t)phase;
     fact->phase_scope = number;
 }

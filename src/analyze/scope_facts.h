@@ -29,6 +29,7 @@ const char *ml_phase_name(enum ml_phase phase);
 struct ml_scope_fact {
     uint32_t module;      /* the innermost scope that is a module's, 0: none */
     uint32_t phase_scope; /* the innermost scope of a phase that is known, 0: none */
+    uint32_t operation;   /* the outermost operator in that phase, 0: none */
     uint8_t phase;        /* enum ml_phase: its phase */
 };
 

@@ -79,12 +79,13 @@ void ml_source_push_tape(struct ml_dict *dict, struct ml_source *s)
         add_operator(dict, ml_target_string(t, ml_low(pair)), &to);
     s->place = (struct ml_source_place){.scope = to.scope, .depth = to.depth, .floor = to.depth};
     s->node_begun = true;
+    s->node = to.scope;
 }
 
 void ml_source_leave_scopes(struct ml_source *s)
 {
     s->place = (struct ml_source_place){0};
     s->node_begun = false;
-    s->last_scope = 0;
+    s->last_node = 0;
     ml_vec_clear(&s->left);
 }

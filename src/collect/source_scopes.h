@@ -25,7 +25,7 @@ bool ml_source_pop(struct ml_dict *dict, struct ml_source *s);
 void ml_source_take_tape(struct ml_source *s);
 
 /* ML_REC_PUSH_TAPE. There is no event to write: the scope of what comes next tells,
- * or ML_MARK_NODE before it where that is the scope of what came before. */
+ * or ML_MARK_NODE before it where the last node was in the same. */
 void ml_source_push_tape(struct ml_dict *dict, struct ml_source *s);
 
 /* A thread starts outside of all scopes. */

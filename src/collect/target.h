@@ -44,7 +44,8 @@ struct ml_source {
     struct ml_source_place place;        /* where that thread is */
     ML_VEC(struct ml_source_place) left; /* where it was before each tape's push */
     bool node_begun;                     /* by a tape's push, and no event is written since */
-    uint32_t last_scope;                 /* of the event written last */
+    uint32_t node;                       /* the scope that it led to */
+    uint32_t last_node;                  /* that of the last node that had an event */
     uint64_t lost_seen;                  /* of ring->lost, already in the trace */
 };
 

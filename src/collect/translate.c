@@ -384,10 +384,11 @@ static ML_NOINLINE void tell_node(struct ml_stage *stage, struct ml_source *s,
                           .args = {ML_MARK_NODE}};
 
     s->node_begun = false;
-    if (next->scope == s->last_scope) {
+    if (s->node == s->last_node) {
         stage->own_events++;
         emit(stage, s->target, &ev);
     }
+    s->last_node = s->node;
 }
 
 void ml_source_take(struct ml_stage *stage, struct ml_source *s)
@@ -419,7 +420,6 @@ void ml_source_take(struct ml_stage *stage, struct ml_source *s)
     s->tail += s->words;
     if (ML_UNLIKELY(s->node_begun))
         tell_node(stage, s, &ev);
-    s->last_scope = ev.scope;
     emit(stage, t, &ev);
 }
 
@@ -473,6 +473,5 @@ uint32_t ml_source_take_plain(struct ml_stage *stage, struct ml_source *source, 
     counts[ML_FREE] += run.events - before - allocs;
     ml_encoder_run_end(&run);
     source->tail = s.tail;
-    source->last_scope = s.place.scope;
     return run.events - before;
 }

@@ -38,7 +38,7 @@ enum ml_lost_reason {
 };
 
 /* A mark's kind besides those of memledger.h: the thread runs the next node of a
- * backward pass, in the scope that it was in. Where the scope changes, that tells. */
+ * backward pass, in the scope that the last one was in. Another scope tells by itself. */
 #define ML_MARK_NODE 3
 
 /* The names of the spaces that blocks of the malloc family, anonymous mappings

@@ -100,7 +100,7 @@ class Recorders:
         self.ctx = ctx
         self.heaptrack = heaptrack_command(ctx)
         self.trace = ctx.file("equal.mled")
-        self.memledger = ctx.recorded(self.trace, [], heap=True)
+        self.memledger = ctx.recorded(self.trace, [], heap=True, options=("--names", "off"))
 
     def environments(self, env):
         """(heaptrack's, memledger's), equal for the program."""

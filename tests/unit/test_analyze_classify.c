@@ -132,6 +132,7 @@ static void backward_makes_intermediate_gradients(void **state)
     (void)state;
     be_in(&s, net);
     born(&s, 0x1000, 100);
+    node(&s);
     dies(&s, 0x1000);
     be_in(&s, op);
     born(&s, 0x2000, 10); /* nothing to name it by */

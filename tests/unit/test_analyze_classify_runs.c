@@ -74,6 +74,52 @@ static void an_exception_leaves_all_calls(void **state)
     assert_categories(&s, ACTIVATION, TEMPORARY);
 }
 
+/* What a node takes for itself is no result of it. Operators that it runs are in it. */
+static void a_node_may_have_a_workspace(void **state)
+{
+    struct story s = story_begin();
+    uint32_t backward = story_scope(&s, 0, MEMLEDGER_SCOPE_PHASE, "backward");
+    uint32_t net = story_module(&s, backward, "Net");
+    uint32_t conv = story_scope(&s, net, MEMLEDGER_SCOPE_OPERATOR, "ConvolutionBackward0");
+    uint32_t empty = story_scope(&s, conv, MEMLEDGER_SCOPE_OPERATOR, "aten::empty");
+
+    (void)state;
+    be_in(&s, net);
+    born(&s, 0x1000, 100);
+    born(&s, 0x2000, 100);
+    dies(&s, 0x1000);
+    node(&s);
+    dies(&s, 0x2000);
+    be_in(&s, empty);
+    born(&s, 0x3000, 100);
+    be_in(&s, conv);
+    dies(&s, 0x3000);
+    be_in(&s, 0);
+    born(&s, 0x4000, 100);
+    be_in(&s, net);
+    born(&s, 0x5000, 100);
+    be_in(&s, 0);
+    dies(&s, 0x5000);
+    assert_categories(&s, TEMPORARY, PASSING, TEMPORARY, OTHER, PASSING);
+}
+
+/* A program may push the scopes of its backward pass itself: there are no nodes. */
+static void pushed_scopes_are_no_nodes(void **state)
+{
+    struct story s = story_begin();
+    uint32_t backward = story_scope(&s, 0, MEMLEDGER_SCOPE_PHASE, "backward");
+    uint32_t net = story_module(&s, backward, "Net");
+
+    (void)state;
+    enter(&s, backward);
+    enter(&s, net);
+    born(&s, 0x1000, 100);
+    dies(&s, 0x1000);
+    leave_to(&s, backward);
+    leave_to(&s, 0);
+    assert_categories(&s, PASSING);
+}
+
 /* A workspace of the first pass serves all later ones; an output of a later pass that
  * stays is one that somebody keeps. */
 static void what_the_first_pass_leaves_for_all_is_no_activation(void **state)
@@ -216,6 +262,7 @@ static void gradients_accumulate(void **state)
         mark(&s, "backward");
         be_in(&s, net_backward);
         born(&s, i ? 0x4000 : 0x3000, 50); /* kept at first, then added to it */
+        node(&s);
         if (i)
             dies(&s, 0x4000);
         dies(&s, 0x1000);
@@ -409,6 +456,8 @@ int main(void)
         cmocka_unit_test(the_innermost_call_counts),
         cmocka_unit_test(a_shared_module_has_a_call_each_time),
         cmocka_unit_test(an_exception_leaves_all_calls),
+        cmocka_unit_test(a_node_may_have_a_workspace),
+        cmocka_unit_test(pushed_scopes_are_no_nodes),
         cmocka_unit_test(what_the_first_pass_leaves_for_all_is_no_activation),
         cmocka_unit_test(lost_pushes_and_pops_are_noticed),
         cmocka_unit_test(it_does_not_matter_which_thread_frees),

@@ -74,6 +74,12 @@ static inline void mark(struct story *s, const char *phase)
                        .args = {MEMLEDGER_MARK_PHASE, 0, ml_maker_string(s->f.maker, phase)}});
 }
 
+/* The next node, in the same scope. */
+static inline void node(struct story *s)
+{
+    story_event(s, (struct ml_event){.kind = ML_MARK, .args = {ML_MARK_NODE}});
+}
+
 static inline void step(struct story *s, uint64_t number)
 {
     story_event(s, (struct ml_event){.kind = ML_MARK, .args = {MEMLEDGER_MARK_STEP, number}});
