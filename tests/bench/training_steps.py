@@ -35,6 +35,8 @@ def parse_arguments():
     parser.add_argument("--dump", metavar="FILE", help="where the history goes at the end")
     parser.add_argument("--warm-up", type=int, default=10)
     parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--in-turn", action="store_true", help="run as many steps as each line of "
+                        "the input says, and print their times, until it ends")
     parser.add_argument("--layers", type=int, default=16)
     parser.add_argument("--width", type=int, default=256)
     parser.add_argument("--batch", type=int, default=8)
@@ -85,6 +87,17 @@ def timed(step, count):
     return times
 
 
+def in_turn(step):
+    """Steps when somebody else says so: programs that wait for each other are timed
+    under the same conditions."""
+    times = []
+    say(ready=True)
+    for line in sys.stdin:
+        times += timed(step, int(line))
+        say(times_ms=[t / 1e6 for t in times[-int(line):]])
+    return times
+
+
 def block_events(options):
     """Allocations and frees so far, where PyTorch counts them."""
     if options.device == "cpu":
@@ -117,12 +130,13 @@ def main():
     before = block_events(options)
     with watched(options):
         began = time.process_time_ns()
-        times = timed(step, options.steps)
+        times = in_turn(step) if options.in_turn else timed(step, options.steps)
         cpu = time.process_time_ns() - began
         after = block_events(options)
+    steps = len(times)
     say(median_ms=statistics.median(times) / 1e6, fastest_ms=min(times) / 1e6,
-        cpu_ms=cpu / options.steps / 1e6, steps=options.steps,
-        events_a_step=(after - before) / options.steps if after is not None else None,
+        cpu_ms=cpu / steps / 1e6, steps=steps,
+        events_a_step=(after - before) / steps if after is not None else None,
         events=after, self_cpu_ns=time.process_time_ns(), end_ns=time.monotonic_ns())
     if options.dump and options.watch in HISTORY:
         dump_history(options.dump)

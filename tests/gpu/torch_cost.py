@@ -1,6 +1,10 @@
 # torch_cost.py: what recording costs a training step on a GPU, and on disk: memledger
-# beside PyTorch's own recorders, all in turn, several times. Makes the table of
-# the check `torch_cost`; the program that is timed is tests/bench/training_steps.py.
+# beside PyTorch's own recorders. Makes the table of the check `torch_cost`; the program
+# that is timed is tests/bench/training_steps.py.
+#
+# All recorders run at once, each in a program of its own, and take turns: a few steps
+# of one, a few of the next. What disturbs the machine then disturbs all alike, and each
+# is held against the steps alone of the same turn.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json
@@ -9,109 +13,104 @@ import statistics
 import subprocess
 import sys
 
-from lab import HERE, PATIENCE_S
+from lab import HERE
 
 PROGRAM = os.path.join(HERE, "..", "bench", "training_steps.py")
-ROUNDS = 5
-PROFILED_STEPS = 20  # torch.profiler keeps everything in memory until it ends
+TURNS, STEPS = 60, 5
+PROFILED_TURNS = 10  # torch.profiler keeps everything in memory until it ends
 
 # By name: options of memledger run, or what the program itself turns on.
 MEMLEDGER = {"memledger": [], "memledger --stacks python": ["--stacks", "python"]}
 OWN = {"history, no context": "history", "history, stacks=python": "history-python",
        "history, stacks=all": "history-all", "torch.profiler": "profiler"}
-NAMES = ["alone", *MEMLEDGER, *OWN]
+NAMES = ["alone", "alone, again", *MEMLEDGER, *OWN]
 
 
-class Cost:
-    """What was measured of one recorder, over all rounds."""
+class Racer:
+    """One recorder, and what was measured of it."""
 
-    def __init__(self):
-        self.medians, self.fastest = [], []
+    def __init__(self, lab, name):
+        self.name, self.turns = name, PROFILED_TURNS if name == "torch.profiler" else TURNS
+        self.times = []  # the fastest and the median step of each turn
         self.file_bytes = self.file_events = self.block_events = None
-        self.events_a_step = 0
-        self.note = ""
+        self.events_a_step, self.note = 0, ""
+        self.file = lab.path(name.replace(" ", "").replace(",", "-") + ".out")
+        self.process = subprocess.Popen(self.command(lab), stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        self.lab = lab
 
-    def add(self, told):
-        self.medians.append(told["median_ms"])
-        self.fastest.append(told["fastest_ms"])
-        self.events_a_step, self.block_events = told["events_a_step"], told["events"]
+    def command(self, lab):
+        program = [sys.executable, PROGRAM, "--in-turn"]
+        if self.name in MEMLEDGER:
+            return [lab.memledger, "run", "-f", "-q", "-o", self.file, *MEMLEDGER[self.name], "--",
+                    *program]
+        if self.name in OWN:
+            program += ["--watch", OWN[self.name]]
+            if self.name != "torch.profiler":
+                program += ["--dump", self.file]
+        return program
+
+    def heard(self):
+        for line in self.process.stdout:
+            if line.startswith('{"'):
+                return json.loads(line)
+        raise AssertionError(f"{self.name} ended early: exit code {self.process.wait()}")
+
+    def run(self):
+        self.process.stdin.write(f"{STEPS}\n")
+        self.process.stdin.flush()
+        times = self.heard()["times_ms"]
+        self.times.append((statistics.median(times), min(times)))
+
+    def finish(self):
+        self.process.stdin.close()
+        last = self.heard()
+        self.events_a_step, self.block_events = last["events_a_step"], last["events"]
+        if self.name in OWN and self.name != "torch.profiler":
+            dump = self.heard()
+            self.file_bytes, self.file_events = dump["dump_bytes"], dump["dump_entries"]
+            self.note = f"dumped in {dump['dump_s']:.1f} s"
+        assert self.process.wait() == 0, f"{self.name}: exit code {self.process.returncode}"
+        if self.name in MEMLEDGER:
+            summary = self.lab.report("summary", self.file)
+            assert not summary["lost"], f"{self.name}: {summary['lost']} events were lost"
+            self.file_bytes, self.file_events = summary["file_bytes"], summary["events"]
 
     def over(self, alone):
-        """By median and by fastest step, each beside its neighbour of the same round."""
-        return [statistics.median(mine / other for mine, other in zip(a, b)) - 1
-                for a, b in ((self.medians, alone.medians), (self.fastest, alone.fastest))]
-
-
-def command(lab, name, first):
-    """What to start, and the file that it writes."""
-    program = [sys.executable, PROGRAM]
-    if name in MEMLEDGER:
-        trace = lab.path(name.replace(" ", "") + ".mled")
-        return [lab.memledger, "run", "-f", "-q", "-o", trace, *MEMLEDGER[name], "--",
-                *program], trace
-    if name in OWN:
-        program += ["--watch", OWN[name]]
-        file = lab.path(OWN[name] + ".pickle")
-        if name == "torch.profiler":
-            return [*program, "--steps", str(PROFILED_STEPS)], None
-        # The dump takes longer than the steps; its size is the same in each round.
-        return [*program, *(["--dump", file] if first else [])], file if first else None
-    return program, None
-
-
-def lines_of(argv):
-    """The JSON lines that a program prints, also when its dump has no end."""
-    try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-    except subprocess.TimeoutExpired as late:
-        return read_lines((late.stdout or b"").decode()), f"no dump after {PATIENCE_S} s"
-    if done.returncode:
-        raise AssertionError(f"{' '.join(argv)}: exit code {done.returncode}\n{done.stderr[-3000:]}")
-    return read_lines(done.stdout), ""
-
-
-def read_lines(text):
-    return [json.loads(line) for line in text.splitlines() if line.startswith('{"')]
-
-
-def measure_one(lab, name, cost, first):
-    argv, file = command(lab, name, first)
-    lines, note = lines_of(argv)
-    assert lines, f"{name} said nothing"
-    cost.add(lines[0])
-    cost.note = cost.note or note
-    if name in MEMLEDGER and first:
-        summary = lab.report("summary", file)
-        assert not summary["lost"], f"{name}: {summary['lost']} events were lost"
-        cost.file_bytes, cost.file_events = summary["file_bytes"], summary["events"]
-    elif len(lines) > 1:
-        cost.file_bytes, cost.file_events = lines[1]["dump_bytes"], lines[1]["dump_entries"]
-        cost.note = f"dumped in {lines[1]['dump_s']:.1f} s"
+        """By the turns' medians and by their fastest steps, each beside the turn alone."""
+        pairs = list(zip(self.times, alone.times))
+        return [statistics.median(mine[i] / other[i] for mine, other in pairs) - 1 for i in (0, 1)]
 
 
 def measure(lab):
-    """{name: Cost}"""
-    costs = {name: Cost() for name in NAMES}
-    for number in range(ROUNDS):
-        for name, cost in costs.items():
-            measure_one(lab, name, cost, number == 0)
-    return costs
+    """{name: Racer}"""
+    racers = {name: Racer(lab, name) for name in NAMES}
+    for racer in racers.values():
+        racer.heard()  # it has warmed up
+    for turn in range(TURNS):
+        order = list(racers.values())
+        order = order[turn % len(order):] + order[:turn % len(order)]  # nobody is always first
+        for racer in order:
+            if turn < racer.turns:
+                racer.run()
+    for racer in racers.values():
+        racer.finish()
+    return racers
 
 
-def bytes_each(cost, events):
-    return f"{cost.file_bytes / events:8.2f}" if cost.file_bytes and events else " " * 8
+def bytes_each(racer, events):
+    return f"{racer.file_bytes / events:8.2f}" if racer.file_bytes and events else " " * 8
 
 
-def show(costs):
-    alone = costs["alone"]
-    print(f"  {alone.events_a_step:,.0f} allocations and frees a step; {ROUNDS} rounds in turn")
-    print(f"  {'':26} median ms  low – high       over   fastest    over       file"
-          "  bytes/event  /block event")
-    for name, cost in costs.items():
-        by_median, by_fastest = cost.over(alone)
-        size = f"{cost.file_bytes / 1e6:8.2f} MB" if cost.file_bytes else " " * 11
-        spread = f"{min(cost.medians):.2f} – {max(cost.medians):.2f}"
-        print(f"  {name:26} {statistics.median(cost.medians):9.2f}  {spread:14} {by_median:+7.1%}"
-              f" {min(cost.fastest):9.2f} {by_fastest:+7.1%}{size}"
-              f"  {bytes_each(cost, cost.file_events):>11}  {bytes_each(cost, cost.block_events)}"
-              f"  {cost.note}")
+def show(racers):
+    alone = racers["alone"]
+    print(f"  {alone.events_a_step:,.0f} allocations and frees a step; {TURNS} turns of {STEPS} "
+          "steps each")
+    print(f"  {'':26} median ms    over   fastest    over        file  bytes/event  /block event")
+    for name, racer in racers.items():
+        by_median, by_fastest = racer.over(alone)
+        median, fastest = (statistics.median(t[i] for t in racer.times) for i in (0, 1))
+        size = f"{racer.file_bytes / 1e6:8.2f} MB" if racer.file_bytes else " " * 11
+        print(f"  {name:26} {median:9.2f} {by_median:+7.1%} {fastest:9.2f} {by_fastest:+7.1%} {size}"
+              f"  {bytes_each(racer, racer.file_events):>11}"
+              f"      {bytes_each(racer, racer.block_events)}  {racer.note}")
