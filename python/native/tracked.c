@@ -17,6 +17,8 @@ struct tracked {
     PyObject *text;  /* its name, a str */
     uint32_t name;   /* likewise, the recorder's number */
     int category;
+    int cuda_device;      /* -1: the host; its gradient is on the same */
+    bool gradient_begins; /* its last gradient began where its block did */
 };
 
 static struct {
@@ -66,6 +68,8 @@ static void check(struct tracked *t, PyObject *tensor)
         return;
     t->data = data;
     block = ml_tensor_block(tensor);
+    t->cuda_device = block.cuda_device;
+    t->gradient_begins = false;
     if (block.begins || !has_beginning(block.address))
         ml_block_label(&block, t->name, t->category);
 }
@@ -94,20 +98,38 @@ void ml_tracked_check(void)
     all.len = kept;
 }
 
+/* Asks as little as it can: this is done for every parameter in every step. Where a
+ * gradient begins in its block stays as it was found, but for a look now and then. */
+static struct ml_tensor_block gradient_block(struct tracked *t, PyObject *gradient, bool look)
+{
+    struct ml_tensor_block block = {.cuda_device = t->cuda_device, .begins = true};
+
+    if (t->gradient_begins && !look) {
+        block.address = data_of(gradient);
+        return block;
+    }
+    block = ml_tensor_block(gradient);
+    t->gradient_begins = block.begins;
+    return block;
+}
+
 /* Gradients that lie in one block come one after the other. */
 void ml_tracked_label_gradients(void)
 {
+    static unsigned passes;
+    bool look = !(passes & (passes + 1));
     uintptr_t previous = 0;
 
+    passes++;
     for (size_t i = 0; i < all.len; i++) {
-        PyObject *tensor =
-            all.items[i].category == MEMLEDGER_PARAMETER ? tensor_of(&all.items[i]) : NULL;
+        struct tracked *t = &all.items[i];
+        PyObject *tensor = t->category == MEMLEDGER_PARAMETER ? tensor_of(t) : NULL;
         PyObject *gradient = tensor ? PyObject_GetAttr(tensor, ml_str.grad) : NULL;
 
         if (gradient && gradient != Py_None) {
-            struct ml_tensor_block block = ml_tensor_block(gradient);
+            struct ml_tensor_block block = gradient_block(t, gradient, look);
             if (block.begins || block.address != previous)
-                ml_block_label(&block, all.items[i].name, MEMLEDGER_GRADIENT);
+                ml_block_label(&block, t->name, MEMLEDGER_GRADIENT);
             previous = block.address;
         }
         Py_XDECREF(gradient);

@@ -16,8 +16,8 @@ import sys
 from lab import HERE
 
 PROGRAM = os.path.join(HERE, "..", "bench", "training_steps.py")
-TURNS, STEPS = 60, 5
-PROFILED_TURNS = 10  # torch.profiler keeps everything in memory until it ends
+TURNS, STEPS, COLD_STEPS = 70, 7, 2  # the first steps of a turn find the caches cold
+TURNS_OF_OTHERS = 15  # they keep everything in memory until they end
 
 # By name: options of memledger run, or what the program itself turns on.
 MEMLEDGER = {"memledger": [], "memledger --stacks python": ["--stacks", "python"]}
@@ -30,7 +30,7 @@ class Racer:
     """One recorder, and what was measured of it."""
 
     def __init__(self, lab, name):
-        self.name, self.turns = name, PROFILED_TURNS if name == "torch.profiler" else TURNS
+        self.name, self.turns = name, TURNS_OF_OTHERS if name in OWN else TURNS
         self.times = []  # the fastest and the median step of each turn
         self.file_bytes = self.file_events = self.block_events = None
         self.events_a_step, self.note = 0, ""
@@ -59,7 +59,7 @@ class Racer:
     def run(self):
         self.process.stdin.write(f"{STEPS}\n")
         self.process.stdin.flush()
-        times = self.heard()["times_ms"]
+        times = self.heard()["times_ms"][COLD_STEPS:]
         self.times.append((statistics.median(times), min(times)))
 
     def finish(self):
@@ -104,8 +104,8 @@ def bytes_each(racer, events):
 
 def show(racers):
     alone = racers["alone"]
-    print(f"  {alone.events_a_step:,.0f} allocations and frees a step; {TURNS} turns of {STEPS} "
-          "steps each")
+    print(f"  {alone.events_a_step:,.0f} allocations and frees a step; {TURNS} turns of "
+          f"{STEPS - COLD_STEPS} steps each, PyTorch's own {TURNS_OF_OTHERS}")
     print(f"  {'':26} median ms    over   fastest    over        file  bytes/event  /block event")
     for name, racer in racers.items():
         by_median, by_fastest = racer.over(alone)
