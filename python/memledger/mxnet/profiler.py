@@ -335,6 +335,17 @@ def _environment_number(name):
         return 0
 
 
+def _keep_mxnet_from_starting():
+    """Its own profiler obeys the same variable and would write the same file, also at the
+    end of the program."""
+    del os.environ["MXNET_PROFILER_AUTOSTART"]
+    own = sys.modules.get("mxnet.profiler")
+    if own:
+        with contextlib.suppress(Exception):
+            own.set_state("stop")
+            own.dump(True)
+
+
 def _obey_environment():
     """MXNET_PROFILER_MODE and MXNET_PROFILER_AUTOSTART."""
     global _mode_is_set
@@ -343,6 +354,7 @@ def _obey_environment():
         set_config(**{key: bool(mode & 1 << bit) for bit, key in enumerate(_PARTS)})
         _mode_is_set = True
     if _environment_number("MXNET_PROFILER_AUTOSTART"):
+        _keep_mxnet_from_starting()
         set_state("run")
 
 

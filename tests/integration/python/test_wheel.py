@@ -83,11 +83,11 @@ def test_what_is_in_it():
                     if n.startswith("memledger/") and not n.endswith(".py"))
     equal(inside, ["_native.abi3.so", "bin/memledger", "recorder/libmemledger-heap.so",
                    "recorder/libmemledger.so"], "files that are not Python")
-    with open(os.path.join(SOURCE, "python", "memledger", "meson.build")) as f:
-        listed = f.read()
-    for path in glob.glob(os.path.join(SOURCE, "python", "memledger", "*.py")):
-        contains(listed, f"'{os.path.basename(path)}'", "meson.build")
-        check(f"memledger/{os.path.basename(path)}" in names, f"no {path} in the wheel")
+    package = os.path.join(SOURCE, "python")
+    for path in glob.glob(os.path.join(package, "memledger", "**", "*.py"), recursive=True):
+        with open(os.path.join(os.path.dirname(path), "meson.build")) as f:
+            contains(f.read(), f"'{os.path.basename(path)}'", "meson.build")
+        check(os.path.relpath(path, package) in names, f"no {path} in the wheel")
     check("memledger/bootstrap/sitecustomize.py" in names, f"no bootstrap in {names}")
 
 
@@ -108,6 +108,17 @@ def test_recording():
     check(summary["allocations"] > 1000, f"{summary['allocations']} allocations")
     done = python("import memledger, sys; print(len(memledger.read('t.mled').allocations))")
     equal(done.stdout.strip(), str(summary["allocations"]), "allocations", done.stderr)
+
+
+def test_mxnet_profiler():
+    script = """if True:
+        from memledger.mxnet import profiler
+        profiler.set_state("run")
+        profiler.Domain("d").new_counter("c", 3)"""
+    done = python(script)
+    equal(done.returncode, 0, "exit code", done.stderr)
+    with open("profile.json") as f:
+        contains(f.read(), '"args": { "c": 3 }', "the profile")
 
 
 def test_the_program_gets_what_its_caller_has():
