@@ -264,6 +264,16 @@ def test_collector_killed():
     equal(told["warnings"], 2, "warnings")
 
 
+def test_the_page():
+    """What docs/mxnet-profiler.md shows first."""
+    with open(os.path.join(os.environ["TEST_SOURCE"], "docs", "mxnet-profiler.md")) as f:
+        script = f.read().partition("```python\n")[2].partition("```")[0]
+    done = harness.run(sys.executable, "-c", script, options=["-q"])
+    equal(done.code, 0, "exit code", done)
+    contains(done.out, "\nbatch                                   3 ", "the statistics")
+    equal(values(load("train.json"), "samples"), [0, 16, 32, 48], "the file")
+
+
 # ---- Beside MXNet -----------------------------------------------------------------
 
 
