@@ -61,20 +61,17 @@ def begin():
     return _has_run
 
 
-def ask(question, *arguments):
-    """What the recorder's collector answers; None where it cannot, which ends no
-    training."""
+def ask(question, *arguments, needs_run=False):
+    """What the recorder's collector answers; None where it cannot, which ends no training.
+    `needs_run`: to ask before the profiler has run is the caller's mistake."""
+    if needs_run and not _has_run and not _cannot_run and not _native.recording():
+        raise _native.profiler_error_class()(_NOT_RUN)
     if not is_recorded():
         return None
     try:
         return question(*arguments)
     except _native.profiler_error_class() as error:
-        if not _has_run:
+        if needs_run and not _has_run:
             raise
         warnings.warn(f"memledger: {error}", stacklevel=3)
         return None
-
-
-def check_has_run():
-    if not _has_run and not _cannot_run and not _native.recording():
-        raise _native.profiler_error_class()(_NOT_RUN)

@@ -99,9 +99,7 @@ def _set_paused(paused, profile_process):
 def dump(finished=True, profile_process="worker"):
     """Writes the profile file, up to this call, and ends it if `finished`."""
     process = _number_of(profile_process, _PROCESSES, "profile_process")
-    if not process:
-        _profiling.check_has_run()
-    _profiling.ask(_native.profiler_dump, int(bool(finished)), process)
+    _profiling.ask(_native.profiler_dump, int(bool(finished)), process, needs_run=not process)
 
 
 def dumps(reset=False, format="table", sort_by="total", ascending=False):

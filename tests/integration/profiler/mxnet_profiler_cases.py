@@ -218,6 +218,20 @@ def names():
     profiler.dump()
 
 
+def parts():
+    """Memory and operators, as PyTorch makes them here, each switched on and off."""
+    import torch
+    for memory, symbolic, imperative in ((1, 0, 1), (0, 1, 0), (1, 0, 0)):
+        name = f"{memory}{symbolic}{imperative}.json"
+        profiler.set_config(filename=name, profile_memory=memory, profile_symbolic=symbolic,
+                            profile_imperative=imperative, aggregate_stats=True)
+        profiler.set_state("run")
+        torch.ones(1000) + 1
+        profiler.dump()
+        profiler.set_state("stop")
+    tell(table=profiler.dumps())
+
+
 SERVER = """
 import sys
 from memledger.mxnet import profiler
@@ -295,6 +309,29 @@ def late():
     tell(before=before, table=profiler.dumps(), path=os.getcwd())
     profiler.dump()
     profiler.set_state("stop")
+
+
+def again():
+    """A second recording, and a child, know what was set and made."""
+    import memledger
+    profiler.set_config(filename="again.json", aggregate_stats=True)
+    counter = profiler.Domain("d").new_counter("c")
+    profiler.set_state("run")
+    counter += 1
+    memledger.stop()
+    os.rename("again.json", "first.json")
+    profiler.set_state("run")
+    counter += 1
+    text = profiler.dumps()
+    child = os.fork()
+    if not child:
+        profiler.set_config(filename="child.json")
+        profiler.set_state("run")
+        counter += 5
+        profiler.dump()
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    tell(text=text, child=status)
 
 
 def untouched():

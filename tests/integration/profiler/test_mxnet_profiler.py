@@ -4,6 +4,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import glob
+import importlib.util
 import json
 import os
 import sys
@@ -193,6 +194,25 @@ def test_servers():
     check(not os.path.exists("profile.json"), "the worker has a file too")
 
 
+def test_parts():
+    if not importlib.util.find_spec("torch"):
+        raise Skip("this Python has no PyTorch")
+    table = case("parts", "--ops", OMP_NUM_THREADS="1")["table"].splitlines()
+    equal(table[table.index("Device Storage"):][1:4],
+          ["=" * 17, "Name                          Total Count    Min Use  (kB)    Max Use  (kB)"
+           "    Avg Use  (kB)",
+           "----                          -----------    -------------    -------------"
+           "    -------------"], "the table of memory")
+    for name, memory, operators in (("101", True, True), ("010", False, True),
+                                    ("100", True, False)):
+        events = load(f"{name}.json")
+        found = phases(events, ph="C", cat="Device Storage", name="Memory: cpu/0")
+        equal(bool(found), memory, f"whether {name} has memory")
+        added = phases(events, ph="B", cat="Custom Operator", name="aten::add")
+        equal(bool(added), operators, f"whether {name} has operators")
+        check(all(e["args"]["Memory: cpu/0"] >= 0 for e in found), "memory below 0", found)
+
+
 # ---- The environment --------------------------------------------------------------
 
 
@@ -236,6 +256,16 @@ def test_outside():
     contains(told["table"], "\nt                                       1 ", "the table")
     trace, = glob.glob("elsewhere/*.mled")
     equal(report("summary", trace)["lost"], 0, "events lost")
+
+
+def test_a_second_recording():
+    told, err = outside("again")
+    equal(told["child"], 0, "the child's status")
+    contains(told["text"], "\nc                                       1           2.0000 ",
+             "the statistics of the second")
+    equal(err.count("is recorded into "), 2, "recordings on stderr", err)
+    for name, wanted in {"first": [1], "again": [2], "child": [7]}.items():
+        equal(values(load(f"{name}.json"), "c"), wanted, name)
 
 
 def test_outside_autostart():
