@@ -350,6 +350,17 @@ def test_beside_mxnet_2_0():
     check_beside_mxnet("2.0.0b1")
 
 
+def test_dist_kvstore():
+    """MXNet's own servers, found by their role: no kvstore passes the calls on."""
+    done = harness.run(mxnet_python("1.9.1"), os.path.join(HERE, "dist_kvstore.py"),
+                       options=["-q"], env=os.environ | {"OMP_NUM_THREADS": "1"})
+    equal(done.code, 0, "exit code", done)
+    for rank in (0, 1):
+        equal(values(load(f"worker{rank}.json"), "rounds"), [1, 2], f"worker {rank}")
+    equal([e["args"]["name"] for e in phases(load("server.json"), ph="M")][:1], ["cpu/0"],
+          "the server's file")
+
+
 def test_autostart_with_mxnet():
     """The file is ours alone, also after MXNet's own end."""
     for order in ("before", "after"):
