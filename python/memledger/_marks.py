@@ -8,6 +8,11 @@ import contextlib
 from . import _native
 
 
+def plain_text(name):
+    """What the recorder takes for a name."""
+    return str(name).replace("\0", "").encode(errors="replace").decode()
+
+
 class scope(contextlib.ContextDecorator):
     """What the thread allocates inside belongs to `name`:
 
@@ -17,7 +22,7 @@ class scope(contextlib.ContextDecorator):
     or, of each call of a function, @memledger.scope("augment")."""
 
     def __init__(self, name):
-        self.name = str(name).replace("\0", "").encode(errors="replace").decode()
+        self.name = plain_text(name)
 
     def __enter__(self):
         _native.user_push(self.name)

@@ -20,6 +20,8 @@ int ml_native_add_tensors(PyObject *module);
 int ml_native_add_tracked(PyObject *module);
 int ml_native_add_live(PyObject *module);
 int ml_native_add_user_marks(PyObject *module);
+int ml_native_add_profiler_control(PyObject *module);
+int ml_native_add_profiler_objects(PyObject *module);
 int ml_native_add_reading(PyObject *module);
 
 #endif

@@ -83,11 +83,11 @@ def test_what_is_in_it():
                     if n.startswith("memledger/") and not n.endswith(".py"))
     equal(inside, ["_native.abi3.so", "bin/memledger", "recorder/libmemledger-heap.so",
                    "recorder/libmemledger.so"], "files that are not Python")
-    with open(os.path.join(SOURCE, "python", "memledger", "meson.build")) as f:
-        listed = f.read()
-    for path in glob.glob(os.path.join(SOURCE, "python", "memledger", "*.py")):
-        contains(listed, f"'{os.path.basename(path)}'", "meson.build")
-        check(f"memledger/{os.path.basename(path)}" in names, f"no {path} in the wheel")
+    package = os.path.join(SOURCE, "python")
+    for path in glob.glob(os.path.join(package, "memledger", "**", "*.py"), recursive=True):
+        with open(os.path.join(os.path.dirname(path), "meson.build")) as f:
+            contains(f.read(), f"'{os.path.basename(path)}'", "meson.build")
+        check(os.path.relpath(path, package) in names, f"no {path} in the wheel")
     check("memledger/bootstrap/sitecustomize.py" in names, f"no bootstrap in {names}")
 
 
@@ -168,6 +168,17 @@ def test_the_library_it_lost():
         os.rename(recorder + ".away", recorder)
     check(done.returncode != 0, "it ran")
     contains(done.stderr, "libmemledger.so", "the message")
+
+
+def test_mxnet_profiler():
+    script = """if True:
+        from memledger.mxnet import profiler
+        profiler.set_state("run")
+        profiler.Domain("d").new_counter("c", 3)"""
+    done = python(script)
+    equal(done.returncode, 0, "exit code", done.stderr)
+    with open("profile.json") as f:
+        contains(f.read(), '"args": { "c": 3 }', "the profile")
 
 
 harness.main(globals())

@@ -1,0 +1,6 @@
+"""What takes the place of MXNet's own modules: `from memledger.mxnet import profiler`.
+
+Needs no MXNet.
+
+SPDX-License-Identifier: Apache-2.0
+"""
