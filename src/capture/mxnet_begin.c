@@ -147,15 +147,14 @@ static void look(void)
 {
     void *library = ml_loaded_keep(ML_MXNET_LIBRARY);
     struct patch patch = {0};
-    int version;
 
     if (!library)
         return;
-    patch.layout = ml_mxnet_recognise(library, patch.reals, &version);
+    patch.layout = ml_mxnet_recognise(library, patch.reals);
     if (patch.layout)
         put_hooks(library, &patch);
     else
-        say_unknown(version);
+        say_unknown(ml_mxnet_version(library));
     dlerror(); /* the program shall not find our failures there */
 }
 

@@ -4,10 +4,15 @@
  */
 #include "mxnet_layout.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "dlsym_hook.h"
+
+#define GET_VERSION "MXGetVersion"
 
 /* NDArray::Save takes names: "Ss" is the old std::string, whose object is one pointer. */
 #define OLD_STRINGS "_ZN5mxnet7NDArray4SaveEPN4dmlc6StreamERKSt6vectorIS0_SaIS0_EERKS4_ISsSaISsEE"
@@ -43,12 +48,29 @@ static const struct ml_mxnet_layout layouts[] = {
 };
 /* clang-format on */
 
-static int version_of(void *library)
+/* Whether that is the version in MXGetVersion. It is read there, not called: MXNet's own
+ * profiler would have the call in its results. */
+static bool has_version(void *library, int version)
 {
-    int (*get_version)(int *) = (int (*)(int *))ml_dlsym_real_function()(library, "MXGetVersion");
+    const char *code = ml_dlsym_real_function()(library, GET_VERSION);
+    const ElfW(Sym) *symbol = NULL;
+    Dl_info info;
+
+    if (!code || !dladdr1(code, &info, (void **)(void *)&symbol, RTLD_DL_SYMENT) || !symbol)
+        return false;
+    for (size_t i = 0; i + sizeof(version) <= symbol->st_size; i++) {
+        if (!memcmp(code + i, &version, sizeof(version)))
+            return true;
+    }
+    return false;
+}
+
+int ml_mxnet_version(void *library)
+{
+    int (*get)(int *) = (int (*)(int *))ml_dlsym_real_function()(library, GET_VERSION);
     int version = 0;
 
-    return get_version && get_version(&version) == 0 ? version : 0;
+    return get && get(&version) == 0 ? version : 0;
 }
 
 static bool has_all(void *library, const struct ml_mxnet_layout *layout,
@@ -80,16 +102,12 @@ static bool is_laid_out(void *library, const struct ml_mxnet_layout *layout,
            table[ML_STORAGE_DIRECT_FREE] == reals[ML_MXNET_DIRECT_FREE];
 }
 
-const struct ml_mxnet_layout *ml_mxnet_recognise(void *library, void *ret_reals[ML_MXNET_FUNCTIONS],
-                                                 int *ret_version)
+const struct ml_mxnet_layout *ml_mxnet_recognise(void *library, void *ret_reals[ML_MXNET_FUNCTIONS])
 {
-    int version = version_of(library);
-
-    *ret_version = version;
     if (!ml_dlsym_real_function()(library, OLD_STRINGS))
         return NULL;
     for (unsigned i = 0; i < sizeof(layouts) / sizeof(*layouts); i++) {
-        if (layouts[i].version == version && has_all(library, &layouts[i], ret_reals) &&
+        if (has_version(library, layouts[i].version) && has_all(library, &layouts[i], ret_reals) &&
             is_laid_out(library, &layouts[i], ret_reals))
             return &layouts[i];
     }

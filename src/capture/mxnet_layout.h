@@ -40,9 +40,11 @@ enum { ML_STORAGE_ALLOC = 0, ML_STORAGE_FREE = 2, ML_STORAGE_DIRECT_FREE = 3 };
 
 /* Looks at a library that is loaded. Takes the loader's lock.
  * @ret_reals  where its functions are
- * @ret_version  what it says of itself, 0 where it says nothing
  * @return NULL: it is not one that is known */
-const struct ml_mxnet_layout *ml_mxnet_recognise(void *library, void *ret_reals[ML_MXNET_FUNCTIONS],
-                                                 int *ret_version);
+const struct ml_mxnet_layout *ml_mxnet_recognise(void *library,
+                                                 void *ret_reals[ML_MXNET_FUNCTIONS]);
+
+/* What it says of itself, when it is asked; 0: nothing. */
+int ml_mxnet_version(void *library);
 
 #endif

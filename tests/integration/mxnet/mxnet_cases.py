@@ -87,6 +87,24 @@ def gluon_hybrid():
     gluon(hybrid=True)
 
 
+def lstm():
+    """An operator with a state of its own, which has blocks that are no arrays."""
+    start_profiler()
+    if IS_2:
+        mx.npx.set_np()
+    net = mx.gluon.rnn.LSTM(16, 2, input_size=8)
+    net.initialize()
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"momentum": 0.9})
+    data = (mx.np if IS_2 else mx.nd).ones((5, BATCH, 8))
+    for step in range(STEPS):
+        with mx.autograd.record():
+            loss = (net(data) ** 2).sum()
+        loss.backward()
+        trainer.step(BATCH)
+        end_of_step(step)
+    say(at_probes=at_probes(counted()))
+
+
 def module():
     """The symbol and Module API, which 2.0 has no more."""
     start_profiler()
@@ -112,6 +130,28 @@ def operators():
     b = mx.nd.dot(a, a)
     mx.nd.waitall()
     say(product=float(b.asscalar()))
+
+
+def contexts():
+    """One block in each kind of memory of the host; emptying a cache gives none back."""
+    kinds = [mx.cpu(0), mx.cpu(1), mx.cpu_pinned(), mx.Context("cpu_shared", 0)]
+    kept = [mx.nd.ones((100 + i,), ctx=kind) for i, kind in enumerate(kinds)]
+    mx.nd.waitall()
+    mx.cpu(0).empty_cache()
+    say(bytes=[a.size * 4 for a in kept])
+    os._exit(0)
+
+
+def profiled():
+    """MXNet's profiler, of all that the program asks MXNet for."""
+    mx.profiler.set_config(profile_all=True, filename="profile.json")
+    mx.profiler.set_state("run")
+    mx.nd.ones((10,)).sum().wait_to_read()
+    mx.profiler.set_state("stop")
+    mx.profiler.dump(finished=True)
+    with open("profile.json") as f:
+        events = json.load(f)["traceEvents"]
+    say(calls=[e["name"] for e in events if e.get("cat") == "MXNET_C_API" and e["ph"] == "b"])
 
 
 def too_large():
