@@ -59,11 +59,13 @@ static bool has_names;
 #define NO_SCOPE "<unk>:"
 #define NO_NAME "unknown"
 
-/* "scope:name", without a scope that says nothing. */
+/* "in_arg:fc1_weight": the scope, which ends in a colon, and the name. A scope that
+ * nobody set says nothing, at the beginning of another too; so does such a name. */
 static uint32_t name_of(const struct named_handle *h)
 {
     char text[ML_NAME_MAX_BYTES];
-    const char *scope = strcmp(h->scope, NO_SCOPE) ? h->scope : "";
+    bool is_unset = !strncmp(h->scope, NO_SCOPE, strlen(NO_SCOPE));
+    const char *scope = is_unset ? h->scope + strlen(NO_SCOPE) : h->scope;
     size_t scope_bytes = strnlen(scope, sizeof(text));
     size_t name_bytes = strnlen(h->name, sizeof(text) - scope_bytes);
 

@@ -9,6 +9,7 @@ import functools
 import glob
 import json
 import os
+import re
 import shlex
 import sys
 
@@ -97,7 +98,35 @@ def test_gluon():
     told, _ = compare_with_counter("gluon")
     equal(told, alone("gluon"), "what the program said")
     compare_with_counter("gluon_hybrid")
-    compare_with_counter("gluon_hybrid", NAIVE)
+    _, trace = compare_with_counter("gluon_hybrid", NAIVE)
+    if IS_2:
+        check_labels(trace)
+
+
+def last_labels(trace):
+    """(operator that it was born in, size, label) of each block that has one."""
+    births, found = {}, []
+    for e in events(trace, "alloc", "label", "free"):
+        if e["kind"] == "alloc":
+            births[e["addr"]] = [e["scope"], e["size"], ""]
+        elif e["kind"] == "label":
+            births[e["addr"]][2] = e["label"]
+        else:
+            found.append(tuple(births.pop(e["addr"])))
+    return [f for f in found if f[2]]
+
+
+def check_labels(trace):
+    """What MXNet knows when a block is born, and what it learns later."""
+    labels = last_labels(trace)
+    for kind in ("in_arg", "arg_grad"):
+        sizes = [size for _, size, label in labels
+                 if re.fullmatch(kind + ":[0-9a-f_]{36}_(weight|bias|beta|gamma)", label)]
+        equal(sorted(sizes), sorted([4 * 32 * 20, 4 * 5 * 32, 4 * 5] + 3 * [4 * 32]), kind, labels)
+    equal(sum(size for _, size, label in labels if label == "updater:optimizer_state:_zeros"),
+          2 * 4 * (32 * 20 + 5 * 32 + 5 + 3 * 32), "optimizer state", labels)
+    check(("_npi_uniform", 640, "resource:temp_space (np_uniform_op.h +164)") in labels,
+          "no label of a resource", labels)
 
 
 def test_lstm():
