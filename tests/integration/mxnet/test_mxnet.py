@@ -54,7 +54,8 @@ def alone(case):
 
 
 def events(trace, *kinds, device="cpu"):
-    spaces = [i for i, s in enumerate(trace["spaces"]) if (s["device"], s["name"]) == (device, "mxnet")]
+    spaces = [i for i, s in enumerate(trace["spaces"])
+              if (s["device"], s["name"]) == (device, "mxnet")]
     return [e for e in trace["events"] if e["kind"] in kinds and e.get("space") in spaces]
 
 
