@@ -19,6 +19,7 @@
 
 #include "compiler.h"
 #include "cuda_resolve.h"
+#include "mxnet_begin.h"
 #include "torch_real.h"
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
@@ -116,9 +117,17 @@ static bool is_cuda(void *handle, const char *name)
     return handle != RTLD_NEXT || !ml_cuda_resolve();
 }
 
+/* Of a framework, by its C++ name; NULL: it has none. */
+static void *framework_hook(const char *name)
+{
+    void *hook = ml_torch_hook_of(name);
+
+    return hook ? hook : ml_mxnet_hook_of(name);
+}
+
 bool ml_dlsym_is_hooked(void *handle, const char *name)
 {
-    return name[0] == '_' ? ml_torch_hook_of(name) != NULL : is_cuda(handle, name);
+    return name[0] == '_' ? framework_hook(name) != NULL : is_cuda(handle, name);
 }
 
 void *ml_dlsym_as_seen_from(const void *caller, const char *name)
@@ -148,11 +157,11 @@ static void *look_up(void *handle, const char *name, const void *caller, const v
     return found;
 }
 
-/* PyTorch's libraries find the hooks by themselves; all there is to do is to hide
- * those where there is no PyTorch. */
-static void *look_up_torch(void *handle, const char *name, const void *caller)
+/* A framework's libraries find the hooks by themselves; all there is to do is to hide
+ * those where there is no such framework. */
+static void *look_up_framework(void *handle, const char *name, const void *caller)
 {
-    void *hook = ml_torch_hook_of(name);
+    void *hook = framework_hook(name);
     void *found = ml_dlsym_real_function()(handle, name);
 
     if (found != hook)
@@ -163,7 +172,7 @@ static void *look_up_torch(void *handle, const char *name, const void *caller)
 void *ml_dlsym_hooked(void *handle, const char *name, const void *caller)
 {
     if (name[0] == '_')
-        return look_up_torch(handle, name, caller);
+        return look_up_framework(handle, name, caller);
     ml_cuda_resolve();
     return ml_cuda_hand_out(look_up(handle, name, caller, ml_cuda_hooks[ml_cuda_entry_of(name)]));
 }

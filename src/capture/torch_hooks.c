@@ -23,12 +23,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "python_stack.h"
 #include "live_blocks.h"
 #include "record.h"
 #include "torch_hook.h"
 #include "recorder.h"
-#include "stack.h"
+#include "stack_wanted.h"
 #include "torch_real.h"
 #include "torch_spaces.h"
 
@@ -57,17 +56,9 @@ ML_TORCH_C10_ENTRIES(ML_TORCH_DECLARE_HOOK)
 
 /* ---- Blocks -------------------------------------------------------------------- */
 
-/* Who asked, as far as that is wanted. */
-static uint32_t stack_wanted(void)
-{
-    if (ml_stacks_mode == ML_STACKS_PYTHON)
-        return ml_python_stack_here();
-    return ml_stacks_mode == ML_STACKS_NATIVE ? ml_stack_here() : 0;
-}
-
 static ML_NOINLINE void record_with_stack(uint32_t space, const void *p, uint64_t bytes)
 {
-    uint32_t stack = stack_wanted();
+    uint32_t stack = ml_stack_wanted();
 
     if (stack)
         ml_record_alloc_stack(space, (uintptr_t)p, bytes, stack);
@@ -149,7 +140,7 @@ void free_cpu(void *p)
 bool profiling(void)
 {
     if (ML_UNLIKELY(unanswered))
-        note_oom(stack_wanted());
+        note_oom(ml_stack_wanted());
     return ML_TORCH_REAL(profiling)();
 }
 
@@ -189,7 +180,7 @@ void report_1(void *p, int64_t bytes, uint64_t allocated, uint64_t reserved, str
 static void see_oom(int64_t bytes, struct device device)
 {
     if (device.type == DEVICE_CUDA)
-        record_oom(ml_torch_cuda_space(device.index), (uint64_t)bytes, stack_wanted());
+        record_oom(ml_torch_cuda_space(device.index), (uint64_t)bytes, ml_stack_wanted());
 }
 
 void report_oom(int64_t bytes, uint64_t allocated, uint64_t reserved, struct device device)

@@ -1,0 +1,50 @@
+/* mxnet_layout.h: which MXNet it is, and where its structures have what is read.
+ *
+ * Nothing of MXNet is touched before its version is known here. A version is what
+ * MXGetVersion says and the functions it has, by the names that the C++ compiler gave
+ * them, which say what they take, and which std::string it was built with.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_MXNET_LAYOUT_H
+#define ML_MXNET_LAYOUT_H
+
+#include <stdint.h>
+
+#define ML_MXNET_LIBRARY "libmxnet.so"
+
+/* What mxnet::StorageImpl and the engines do that is recorded. */
+enum ml_mxnet_function {
+    ML_MXNET_ALLOC,
+    ML_MXNET_FREE,
+    ML_MXNET_DIRECT_FREE,
+    ML_MXNET_EXECUTE,    /* ThreadedEngine::ExecuteOprBlock */
+    ML_MXNET_NAIVE_PUSH, /* NaiveEngine::PushAsync */
+    ML_MXNET_FUNCTIONS,
+};
+
+struct ml_mxnet_layout {
+    int version; /* 10901: 1.9.1 */
+    const char *symbols[ML_MXNET_FUNCTIONS];
+    const char *storage_vtable;
+    uint32_t operator_at;      /* in what the engine executes */
+    uint32_t operator_name_at; /* in the operator: a std::string */
+};
+
+#define ML_MXNET_NAIVE_VTABLE "_ZTVN5mxnet6engine11NaiveEngineE"
+
+/* Where a C++ class's table of virtual functions begins behind its symbol, and where
+ * Storage has which function. */
+#define ML_VTABLE_HEAD 2
+enum { ML_STORAGE_ALLOC = 0, ML_STORAGE_FREE = 2, ML_STORAGE_DIRECT_FREE = 3 };
+
+/* Looks at a library that is loaded. Takes the loader's lock.
+ * @ret_reals  where its functions are
+ * @return NULL: it is not one that is known */
+const struct ml_mxnet_layout *ml_mxnet_recognise(void *library,
+                                                 void *ret_reals[ML_MXNET_FUNCTIONS]);
+
+/* What it says of itself, when it is asked; 0: nothing. */
+int ml_mxnet_version(void *library);
+
+#endif

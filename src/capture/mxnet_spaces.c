@@ -1,0 +1,65 @@
+/* mxnet_spaces.c: see mxnet_spaces.h. MXNet numbers the host's contexts too, cpu(0),
+ * cpu(1), for programs that play several devices: they are all the same memory.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "mxnet_spaces.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "compiler.h"
+#include "cuda_places.h"
+#include "cuda_nvml.h"
+#include "event.h"
+#include "memledger/memledger.h"
+#include "names.h"
+#include "recorder.h"
+
+#define SPACE_NAME "mxnet"
+#define HOST_TYPES (ML_MXNET_CPU_SHARED + 1)
+
+static const char *const host_devices[HOST_TYPES] = {
+    [ML_MXNET_CPU] = "cpu",
+    [ML_MXNET_CPU_PINNED] = "cpu_pinned",
+    [ML_MXNET_CPU_SHARED] = "cpu_shared",
+};
+
+/* 0: not opened yet. Forked children keep them. */
+static _Atomic uint32_t host_spaces[HOST_TYPES];
+static _Atomic uint32_t cuda_spaces[ML_CUDA_DEVICES_MAX];
+
+static uint32_t cuda_space(unsigned ordinal)
+{
+    int device = ml_cuda_device((int)ordinal);
+
+    /* Without a driver to ask there are no allocations of its to lie in. */
+    return ml_cuda_block_space(device >= 0 ? (unsigned)device : ordinal, SPACE_NAME);
+}
+
+static uint32_t open_space(_Atomic uint32_t *slot, int type, unsigned ordinal)
+{
+    int saved_errno = errno;
+    uint32_t space = 0;
+
+    if (ml_recorder_in_session())
+        space = type == ML_MXNET_GPU
+                    ? cuda_space(ordinal)
+                    : ml_space_number(host_devices[type], MEMLEDGER_BLOCK, SPACE_NAME);
+    atomic_store_explicit(slot, space, memory_order_relaxed);
+    errno = saved_errno;
+    return space;
+}
+
+uint32_t ml_mxnet_space(int type, int id)
+{
+    bool is_gpu = type == ML_MXNET_GPU && id >= 0 && id < ML_CUDA_DEVICES_MAX;
+    _Atomic uint32_t *slot;
+    uint32_t space;
+
+    if (!is_gpu && (type < 0 || type >= HOST_TYPES || !host_devices[type]))
+        return 0;
+    slot = is_gpu ? &cuda_spaces[id] : &host_spaces[type];
+    space = atomic_load_explicit(slot, memory_order_relaxed);
+    return ML_LIKELY(space) ? space : open_space(slot, type, (unsigned)id);
+}

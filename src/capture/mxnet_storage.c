@@ -1,0 +1,186 @@
+/* mxnet_storage.c: see mxnet_storage.h.
+ *
+ * As with malloc, an allocation is recorded after the real call and a free before it.
+ * An Alloc of no bytes gives no block; a Free of none does nothing. What the size of a
+ * block is the caller asked for: MXNet's own counters count the same.
+ *
+ * 1.9.1 hands a handle to Free by value. In 2.0 it has names in it, so the caller makes
+ * a copy and hands over its address. The names are often given after the block was, so
+ * they are read at both ends.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "mxnet_storage.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "memledger/memledger.h"
+#include "mxnet_spaces.h"
+#include "names.h"
+#include "record.h"
+#include "stack_wanted.h"
+#include "unwound.h"
+
+/* mxnet::Storage::Handle */
+struct handle {
+    void *ptr;
+    size_t bytes;
+    int32_t device_type;
+    int32_t device_id;
+    int32_t shared_pid;
+    int32_t shared_id;
+};
+static_assert(sizeof(struct handle) == 32, "MXNet's layout");
+
+/* In 2.0. An old std::string is a pointer to its text. */
+struct named_handle {
+    struct handle handle;
+    const char *scope; /* "<unk>:" where nobody gave one */
+    const char *name;  /* "unknown" */
+};
+
+/* 1.9.1 has no third argument; what is in its register is passed on unread. */
+typedef void alloc_function(void *storage, struct handle *handle, uint64_t failsafe);
+typedef void free_function(void *storage, struct handle handle);
+typedef void free_named_function(void *storage, struct named_handle *handle);
+
+static alloc_function *real_alloc;
+static union {
+    free_function *plain;
+    free_named_function *named;
+} real_free, real_direct_free;
+static bool has_names;
+
+/* ---- Names ---------------------------------------------------------------------- */
+
+#define NO_SCOPE "<unk>:"
+#define NO_NAME "unknown"
+
+/* "in_arg:fc1_weight": the scope, which ends in a colon, and the name. A scope that
+ * nobody set says nothing, at the beginning of another too; so does such a name. */
+static uint32_t name_of(const struct named_handle *h)
+{
+    char text[ML_NAME_MAX_BYTES];
+    bool is_unset = !strncmp(h->scope, NO_SCOPE, strlen(NO_SCOPE));
+    const char *scope = is_unset ? h->scope + strlen(NO_SCOPE) : h->scope;
+    size_t scope_bytes = strnlen(scope, sizeof(text));
+    size_t name_bytes = strnlen(h->name, sizeof(text) - scope_bytes);
+
+    if (!scope_bytes)
+        return strcmp(h->name, NO_NAME) ? ml_name_bytes(h->name, name_bytes) : 0;
+    memcpy(text, scope, scope_bytes);
+    memcpy(text + scope_bytes, h->name, name_bytes);
+    return ml_name_bytes(text, scope_bytes + name_bytes);
+}
+
+static void label(uint32_t space, const struct named_handle *h)
+{
+    uint32_t name = name_of(h);
+    uint64_t words[] = {ml_record_word(ML_LABEL, space, ml_now()), (uintptr_t)h->handle.ptr,
+                        ml_pair(MEMLEDGER_OTHER, name)};
+
+    if (name)
+        ml_record(words, 3);
+}
+
+/* ---- Allocations ---------------------------------------------------------------- */
+
+/* What this thread asks the real Alloc for. */
+static __thread struct {
+    uint32_t space;
+    uint64_t bytes;
+} asked;
+
+static void record_refusal(uint32_t space, uint64_t bytes)
+{
+    if (space && bytes)
+        ml_record_oom(space, bytes, ml_stack_wanted());
+}
+
+/* An Alloc that fails throws. */
+static void alloc_thrown(void)
+{
+    record_refusal(asked.space, asked.bytes);
+}
+ML_UNWOUND(ml_mxnet_alloc_unwound, alloc_thrown)
+
+static void record_block(uint32_t space, const struct handle *h)
+{
+    uint32_t stack = ML_UNLIKELY(ml_stacks_mode) ? ml_stack_wanted() : 0;
+
+    if (stack)
+        ml_record_alloc_stack(space, (uintptr_t)h->ptr, h->bytes, stack);
+    else
+        ml_record_alloc(space, h->ptr, h->bytes);
+    if (has_names)
+        label(space, (const struct named_handle *)h);
+}
+
+/* Asked not to throw, 2.0 gives no block instead. */
+static ML_NOINLINE void alloc(void *storage, struct handle *h, uint64_t failsafe)
+{
+    uint32_t space = ml_mxnet_space(h->device_type, h->device_id);
+
+    ML_TELL_UNWOUND(ml_mxnet_alloc_unwound);
+    asked.space = space;
+    asked.bytes = h->bytes;
+    real_alloc(storage, h, failsafe);
+    if (h->ptr && space)
+        record_block(space, h);
+    else
+        record_refusal(space, h->bytes);
+}
+
+/* ---- Frees ---------------------------------------------------------------------- */
+
+static void record_free(const struct handle *h)
+{
+    uint32_t space = h->ptr ? ml_mxnet_space(h->device_type, h->device_id) : 0;
+
+    if (!space)
+        return;
+    if (has_names)
+        label(space, (const struct named_handle *)h);
+    ml_record_free(space, h->ptr);
+}
+
+static void free_plain(void *storage, struct handle h)
+{
+    record_free(&h);
+    real_free.plain(storage, h);
+}
+
+static void direct_free_plain(void *storage, struct handle h)
+{
+    record_free(&h);
+    real_direct_free.plain(storage, h);
+}
+
+static void free_named(void *storage, struct named_handle *h)
+{
+    record_free(&h->handle);
+    real_free.named(storage, h);
+}
+
+static void direct_free_named(void *storage, struct named_handle *h)
+{
+    record_free(&h->handle);
+    real_direct_free.named(storage, h);
+}
+
+void ml_mxnet_storage_hooks(const struct ml_mxnet_layout *layout,
+                            void *const reals[ML_MXNET_FUNCTIONS],
+                            void *ret_hooks[ML_MXNET_FUNCTIONS])
+{
+    has_names = layout->version >= 20000;
+    real_alloc = (alloc_function *)reals[ML_MXNET_ALLOC];
+    real_free.plain = (free_function *)reals[ML_MXNET_FREE];
+    real_direct_free.plain = (free_function *)reals[ML_MXNET_DIRECT_FREE];
+    ret_hooks[ML_MXNET_ALLOC] = (void *)alloc;
+    ret_hooks[ML_MXNET_FREE] = has_names ? (void *)free_named : (void *)free_plain;
+    ret_hooks[ML_MXNET_DIRECT_FREE] =
+        has_names ? (void *)direct_free_named : (void *)direct_free_plain;
+}

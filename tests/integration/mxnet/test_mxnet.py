@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+# test_mxnet.py: every block of MXNet's storage, from programs that know nothing of
+# memledger; and that these do as they do without it. The real wheels, from PyPI.
+#
+# MXNET_VERSION is the one to test.
+#
+# SPDX-License-Identifier: Apache-2.0
+import functools
+import glob
+import json
+import os
+import re
+import shlex
+import sys
+
+import harness
+import pypi
+from harness import balanced, check, equal, plain, run
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CASES = os.path.join(HERE, "mxnet_cases.py")
+VERSION = os.environ["MXNET_VERSION"]
+IS_2 = VERSION.startswith("2")
+FOLDER = os.path.join(os.environ["PYPI_FOLDER"], f"mxnet-{VERSION}")
+STEPS, PROBE_BYTES = 3, 7000001  # as in mxnet_cases.py
+OPERATOR = 2  # MEMLEDGER_SCOPE_OPERATOR
+NAIVE = {"MXNET_ENGINE_TYPE": "NaiveEngine"}
+PIB = 1 << 50
+
+
+def python():
+    return os.path.join(pypi.environment(os.environ["PYPI_REQUIREMENTS"], FOLDER), "bin/python")
+
+
+def said(text, details):
+    lines = text.strip().splitlines()
+    check(lines, "the program said nothing", details)
+    return json.loads(lines[-1])
+
+
+def record(case, code=0, env=None, options=()):
+    """What the program said, and its trace with all events."""
+    result = run(python(), CASES, case, options=("-qf", *options), env=os.environ | (env or {}))
+    equal(result.code, code, f"exit code of {case}", result)
+    check("memledger:" not in result.err, "the recorder has something to say", result)
+    trace = result.dump(events=True)
+    balanced(trace)
+    return said(result.out, result), trace
+
+
+def alone(case):
+    done = plain(python(), CASES, case)
+    return said(done.stdout, done.stderr)
+
+
+def events(trace, *kinds, device="cpu"):
+    spaces = [i for i, s in enumerate(trace["spaces"])
+              if (s["device"], s["name"]) == (device, "mxnet")]
+    return [e for e in trace["events"] if e["kind"] in kinds and e.get("space") in spaces]
+
+
+def follow(trace, device="cpu"):
+    """(size of what was born, 0 for a free; live bytes after it) for each event."""
+    sizes, live = {}, 0
+    for e in events(trace, "alloc", "free", device=device):
+        key = e["space"], e["addr"]
+        size = e["size"] if e["kind"] == "alloc" else 0
+        live += size or -sizes.pop(key)
+        if size:
+            sizes[key] = size
+        yield size, live
+
+
+def live_at_end(trace, device="cpu"):
+    return [live for _, live in follow(trace, device)][-1]
+
+
+def live_at_probes(trace):
+    """Live bytes when each probe was born."""
+    return [live for size, live in follow(trace) if 0 <= size - PROBE_BYTES < STEPS]
+
+
+def refused(trace):
+    return [(e["size"], e["scope"]) for e in trace["events"] if e["kind"] == "oom"]
+
+
+def compare_with_counter(case, env=None, left=0):
+    """Ours and those of MXNet's profiler, which runs in the same process. `left`: what
+    MXNet itself never gives back."""
+    told, trace = record(case, env=env)
+    equal(len(told["at_probes"]), STEPS, "steps in MXNet's counter", told)
+    equal(live_at_probes(trace), told["at_probes"], f"live bytes at the steps of {case}")
+    equal(live_at_end(trace), left, "live bytes at the end")
+    return told, trace
+
+
+def test_gluon():
+    """With and without a graph; the loss is what it is without memledger."""
+    told, _ = compare_with_counter("gluon")
+    equal(told, alone("gluon"), "what the program said")
+    compare_with_counter("gluon_hybrid")
+    _, trace = compare_with_counter("gluon_hybrid", NAIVE)
+    if IS_2:
+        check_labels(trace)
+
+
+def last_labels(trace):
+    """(operator that it was born in, size, label) of each block that has one."""
+    births, found = {}, []
+    for e in events(trace, "alloc", "label", "free"):
+        if e["kind"] == "alloc":
+            births[e["addr"]] = [e["scope"], e["size"], ""]
+        elif e["kind"] == "label":
+            births[e["addr"]][2] = e["label"]
+        else:
+            found.append(tuple(births.pop(e["addr"])))
+    return [f for f in found if f[2]]
+
+
+def check_labels(trace):
+    """What MXNet knows when a block is born, and what it learns later."""
+    labels = last_labels(trace)
+    for kind in ("in_arg", "arg_grad"):
+        sizes = [size for _, size, label in labels
+                 if re.fullmatch(kind + ":[0-9a-f_]{36}_(weight|bias|beta|gamma)", label)]
+        equal(sorted(sizes), sorted([4 * 32 * 20, 4 * 5 * 32, 4 * 5] + 3 * [4 * 32]), kind, labels)
+    equal(sum(size for _, size, label in labels if label == "updater:optimizer_state:_zeros"),
+          2 * 4 * (32 * 20 + 5 * 32 + 5 + 3 * 32), "optimizer state", labels)
+    check(("_npi_uniform", 640, "resource:temp_space (np_uniform_op.h +164)") in labels,
+          "no label of a resource", labels)
+
+
+def test_lstm():
+    """The operator RNN of 2.0.0b1 forgets three blocks of 1536 bytes in each step."""
+    compare_with_counter("lstm", left=STEPS * 3 * 1536 if IS_2 else 0)
+
+
+def test_module():
+    if IS_2:
+        return  # has no Module
+    compare_with_counter("module")
+
+
+def pushed(trace):
+    """Operators that ran; each push has its pop."""
+    pushes = [e for e in trace["events"] if e["kind"] == "push" and e["scope_kind"] == OPERATOR]
+    equal(len(pushes), trace["kinds"]["pop"], "pops")
+    return {e["scope"] for e in pushes}
+
+
+def test_operators():
+    """What is born on a thread of the engine's, or of the program's, has the operator
+    that ran there."""
+    for env in ({}, NAIVE):
+        told, trace = record("operators", env=env)
+        equal(told["product"], 1000.0, "the product")
+        born = [(e["scope"], e["size"]) for e in events(trace, "alloc")]
+        equal(born, [("_ones", 4000), ("dot", 4)], f"blocks with {env}")
+        check({"_ones", "dot"} <= pushed(trace), "operators", pushed(trace))
+        if IS_2:
+            equal([e["label"] for e in events(trace, "label")[:2]], ["_ones", "dot"], "labels")
+        else:
+            equal(events(trace, "label"), [], "labels")
+
+
+def test_contexts():
+    told, trace = record("contexts")
+    cpu_0, cpu_1, pinned, shared = told["bytes"]
+    equal(live_at_end(trace), cpu_0 + cpu_1, "bytes of the host")
+    equal(live_at_end(trace, "cpu_pinned"), pinned, "bytes that are pinned")
+    equal(live_at_end(trace, "cpu_shared"), shared, "bytes that are shared")
+
+
+def test_profiler():
+    """MXNet's own profiler has what it has without memledger."""
+    told, _ = record("profiled")
+    check(told["calls"], "no call in the profile", told)
+    equal(told, alone("profiled"), "calls in the profile")
+
+
+def test_too_large():
+    expected = alone("too_large")
+    equal(len(expected["said"]), 3, "errors", expected)
+    for env in ({}, NAIVE):
+        told, trace = record("too_large", env=env)
+        equal(told, expected, "what the errors say")
+        equal(refused(trace), [(PIB, ""), (PIB, "broadcast_add")], f"what was refused with {env}")
+        pushed(trace)
+
+
+def test_os_exit():
+    told, trace = record("ends_at_once", code=3)
+    equal(live_at_end(trace), told["kept"], "live bytes at the end")
+
+
+def test_workers():
+    """Workers are forked; what they hand over is in shared memory of both."""
+    told, trace = record("workers")
+    equal(told, alone("workers"), "what the program said")
+    shared = events(trace, "alloc", device="cpu_shared")
+    processes = {trace["threads"][e["thread"]]["process"] for e in shared}
+    check(len(processes) >= 3, "processes with shared memory", trace["processes"])
+    equal(live_at_end(trace, "cpu_shared"), 0, "live bytes of shared memory at the end")
+
+
+def test_heap_counts_once():
+    told, trace = record("operators", options=["--heap"])
+    equal(told["product"], 1000.0, "the product")
+    equal({s["name"] for s in trace["spaces"]}, {"malloc", "mxnet"}, "spaces")
+
+
+# ---- Programs in C -----------------------------------------------------------------
+
+
+def compile_program(*arguments):
+    done = plain(*shlex.split(os.environ["TEST_CC"]), "-O1", "-std=gnu11", *arguments)
+    equal(done.returncode, 0, f"compiling {arguments[0]}", done.stderr)
+
+
+@functools.cache
+def linked():
+    python()
+    package, = glob.glob(os.path.join(FOLDER, "lib/python3*/site-packages/mxnet"))
+    program = os.path.join(FOLDER, "mxnet_linked")
+    compile_program(os.path.join(HERE, "mxnet_linked.c"), "-isystem",
+                    os.path.join(package, "include"), "-o", program, f"-L{package}", "-lmxnet",
+                    f"-Wl,-rpath,{package}", "-Wl,--allow-shlib-undefined",
+                    *(["-DHAS_DTYPE_ARGUMENT"] if IS_2 else []))
+    return program
+
+
+def test_linked():
+    program = linked()
+    result = run(program, options=["-qf"])
+    equal(result.code, 0, "exit code", result)
+    equal(result.out, plain(program).stdout, "what the program said")
+    trace = result.dump(events=True)
+    balanced(trace)
+    equal([e["size"] for e in events(trace, "alloc")], [64 * 64 * 4, 100 * 100 * 4], "blocks")
+    equal(live_at_end(trace), 64 * 64 * 4, "live bytes at the end")
+    equal(refused(trace), [(PIB, "")], "what was refused")
+
+
+def test_absent():
+    """Who looks for MXNet where there is none finds none."""
+    result = run(sys.executable, "-c", "import ctypes; print(hasattr(ctypes.CDLL(None), "
+                 "'_ZN5mxnet7Storage3GetEv'))", options=["-qf"])
+    equal(result.out, "False\n", "whether there is MXNet", result)
+
+
+def test_unknown():
+    """A version, a build or a layout that nobody knows is left alone, which is said
+    once."""
+    for number, flags in {"10800": ["-DVERSION=10800", "-DHAS_STORAGE"],
+                          "10901": ["-DVERSION=10901"],
+                          "(10901)": ["-DVERSION=10901", "-DHAS_STORAGE"]}.items():
+        compile_program(os.path.join(HERE, "mxnet_double.c"), "-fPIC", "-shared", *flags, "-o",
+                        "libmxnet.so")
+        compile_program(os.path.join(HERE, "mxnet_double_user.c"), "-o", "user", "-L.", "-lmxnet",
+                        f"-Wl,-rpath,{os.getcwd()}")
+        result = run("./user", options=["-qf"])
+        equal((result.code, result.out), (0, "1 2\n"), "exit code and output", result)
+        equal(result.err.count(f"this MXNet ({number.strip('()')}) is not one"), 1, "notes", result)
+        equal(result.dump()["spaces"], [], "spaces")
+
+
+harness.main(globals())
