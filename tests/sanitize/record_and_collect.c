@@ -216,7 +216,7 @@ static void verify(const char *path)
     struct ml_error err = {0};
     const struct ml_event *events;
     uint64_t counts[ML_KIND_COUNT] = {0};
-    uint64_t first = 0, asked = 0;
+    uint64_t first = 0, asked = 0, nodes = 0;
     int n;
 
     check(!ml_trace_open(path, &(struct ml_trace_opts){0}, &trace, &err), err.text);
@@ -226,6 +226,7 @@ static void verify(const char *path)
             for (int i = 0; i < n; i++) {
                 const struct ml_event *ev = &events[i];
                 counts[ev->kind] += !pass;
+                nodes += !pass && ev->kind == ML_MARK && ev->args[0] == ML_MARK_NODE;
                 check(ev->kind != ML_MARK || is_backward(trace, ev->scope), "not in its module");
                 if (ev->kind != ML_ALLOC && ev->kind != ML_FREE)
                     continue;
@@ -248,7 +249,8 @@ static void verify(const char *path)
     check(counts[ML_LABEL] == ALLOCS, "labels missing");
     check(counts[ML_PUSH] == ALLOCS + NVTX_PUSHES + TAPES, "pushes missing");
     check(counts[ML_POP] == ALLOCS + NVTX_POPS + TAPES, "pops missing");
-    check(counts[ML_MARK] == TAPES, "marks missing");
+    check(counts[ML_MARK] - nodes == TAPES, "marks missing");
+    check(nodes && nodes < TAPES, "nodes not told apart");
     check(!counts[ML_LOST], "events lost");
     ml_trace_free(trace);
 }
