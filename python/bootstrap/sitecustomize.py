@@ -42,14 +42,16 @@ def _watched(name, path, target):
 
 def _call_after_import(loader):
     original = getattr(loader, "exec_module", None)
+    if original is None or getattr(original, "tells_memledger", False):
+        return
 
     def exec_module(module):
-        del loader.exec_module
+        vars(loader).pop("exec_module", None)
         original(module)
         _install()
+    exec_module.tells_memledger = True
     try:
-        if original:
-            loader.exec_module = exec_module
+        loader.exec_module = exec_module
     except AttributeError:
         pass  # a loader that cannot be told: the program runs, without names
 

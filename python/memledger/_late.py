@@ -4,7 +4,6 @@ put in front of PyTorch's allocators, and told of the blocks that are there.
 SPDX-License-Identifier: Apache-2.0
 """
 import gc
-import importlib.util
 import sys
 
 from . import _native
@@ -41,33 +40,53 @@ def torch_or_none():
 
 
 class _TorchFinder:
-    """Tells when `import torch` is done. In front of the others for that one name."""
+    """First among the finders: tells when `import torch` is done. Libraries may look for
+    PyTorch long before they import it, so it stays until that has happened."""
 
-    def find_spec(self, name, path=None, target=None):
-        if name != "torch":
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name != "torch" or not _waiting:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
-        loader = getattr(spec, "loader", None)
-        if loader is None or not hasattr(loader, "exec_module"):
-            return spec
-        execute = loader.exec_module
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            spec = find(name, path, target) if find and finder is not _TorchFinder else None
+            if spec is not None:
+                _tell_after_import(spec.loader)
+                return spec
+        return None
 
-        def exec_module(module):
-            execute(module)
-            while _waiting:
-                _waiting.pop(0)()
 
+def _tell_after_import(loader):
+    original = getattr(loader, "exec_module", None)
+    if original is None or getattr(original, "tells_memledger", False):
+        return
+
+    def exec_module(module):
+        vars(loader).pop("exec_module", None)
+        original(module)
+        _torch_is_here()
+    exec_module.tells_memledger = True
+    try:
         loader.exec_module = exec_module
-        return spec
+    except AttributeError:
+        pass  # a loader that cannot be told: the program runs, without names
+
+
+def _torch_is_here():
+    """What goes wrong here is not the program's business."""
+    while _waiting:
+        try:
+            _waiting.pop(0)()
+        except Exception as error:
+            print(f"memledger: PyTorch is not recorded: {error!r}", file=sys.stderr)
 
 
 def when_torch_is_here(callback):
     if torch_or_none():
         callback()
         return
-    if not _waiting:
-        sys.meta_path.insert(0, _TorchFinder())
+    if _TorchFinder not in sys.meta_path:
+        sys.meta_path.insert(0, _TorchFinder)
     if callback not in _waiting:
         _waiting.append(callback)
 

@@ -21,7 +21,7 @@ WRAPPER_PARTS = ("_orig_mod.", "_fsdp_wrapped_module.", "_checkpoint_wrapped_mod
 
 _instances = {}  # class -> how many outermost modules of it have names
 _first = None    # the first model that has parameters, weakly
-_kept = {}       # optimizer's id -> what its state looked like when it was last named
+_kept = weakref.WeakKeyDictionary()  # optimizer -> its steps, and what its state looked like
 
 
 def install():
@@ -44,6 +44,7 @@ def begin_recording():
     _kept.clear()
     install()
     _native.track_again()
+    _native.step_again()
 
 
 def name_tree(root):
@@ -149,10 +150,10 @@ def name_state(optimizer):
     """Names what an optimizer keeps for each parameter, where that has changed: mostly
     once, after its first step."""
     state = optimizer.state
-    steps, looked = _kept.get(id(optimizer), (0, None))
+    steps, looked = _kept.get(optimizer, (0, None))
     look = (id(state), len(state))
     steps += 1
-    _kept[id(optimizer)] = (steps, look)
+    _kept[optimizer] = (steps, look)
     # Some keep more only later: look again after 2, 4, 8, … steps.
     if look == looked and steps & (steps - 1):
         return

@@ -21,7 +21,7 @@ static size_t slot_of(const PyObject *module)
 
 static bool is_alive(const struct ml_module_entry *e)
 {
-    return e->alive == e->module || PyWeakref_GetObject(e->alive) == e->module;
+    return e->alive && (e->alive == e->module || PyWeakref_GetObject(e->alive) == e->module);
 }
 
 /* Where the module's entry is, alive or dead, or would be. */
@@ -67,7 +67,7 @@ static bool make_room(void)
 /* Of an entry that is there, dead or alive, the new content. */
 static void fill(struct ml_module_entry *e, PyObject *text, PyObject *class_text)
 {
-    if (!e->alive || !is_alive(e)) {
+    if (!is_alive(e)) {
         PyObject *alive = PyWeakref_NewRef(e->module, NULL);
         if (!alive) {
             PyErr_Clear();
@@ -79,8 +79,8 @@ static void fill(struct ml_module_entry *e, PyObject *text, PyObject *class_text
         e->copy = e->hidden = false;
         e->misses = 0;
     }
-    Py_XDECREF(e->text);
     Py_INCREF(text);
+    Py_XDECREF(e->text);
     e->text = text;
     e->name = ml_native_name(text);
     e->class_name = ml_native_name(class_text);
@@ -88,18 +88,21 @@ static void fill(struct ml_module_entry *e, PyObject *text, PyObject *class_text
 
 struct ml_module_entry *ml_module_name(PyObject *module, PyObject *text, PyObject *class_text)
 {
+    struct ml_module_entry *e;
     struct ml_module_entry **place;
 
     if (!make_room())
         return (void *)PyErr_NoMemory();
     place = place_of(module);
-    if (!*place) {
-        *place = calloc(1, sizeof(**place));
-        if (!*place)
+    e = *place;
+    if (!e) {
+        e = calloc(1, sizeof(*e));
+        if (!e)
             return (void *)PyErr_NoMemory();
-        (*place)->module = module;
+        e->module = module;
+        *place = e;
         table.used++;
     }
-    fill(*place, text, class_text);
-    return *place;
+    fill(e, text, class_text); /* may run Python code, and that may move the slots */
+    return e;
 }

@@ -24,4 +24,13 @@ int ml_native_add_profiler_control(PyObject *module);
 int ml_native_add_profiler_objects(PyObject *module);
 int ml_native_add_reading(PyObject *module);
 
+/* Forgets an error of our own doing; an interrupt or an exit that came meanwhile stays.
+ * @return whether one did */
+static inline int ml_native_forget_error(void)
+{
+    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception))
+        PyErr_Clear();
+    return PyErr_Occurred() != NULL;
+}
+
 #endif

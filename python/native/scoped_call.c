@@ -43,7 +43,7 @@ static void name_tree(PyObject *root)
     PyObject *result = namer ? PyObject_CallFunctionObjArgs(namer, root, NULL) : NULL;
 
     Py_XDECREF(result);
-    PyErr_Clear();
+    ml_native_forget_error();
 }
 
 /* A module that its outermost one does not know, or not yet. To look again each
@@ -59,7 +59,7 @@ static PyObject *class_of(PyObject *module)
     PyObject *text = PyObject_GetAttrString((PyObject *)Py_TYPE(module), "__name__");
 
     if (!text || !PyUnicode_Check(text)) {
-        PyErr_Clear();
+        ml_native_forget_error();
         Py_XDECREF(text);
         text = PyUnicode_FromString("Module");
     }
@@ -83,7 +83,7 @@ static struct ml_module_entry *name_stray(PyObject *module)
     if (text != class)
         Py_XDECREF(text);
     Py_XDECREF(class);
-    PyErr_Clear();
+    ml_native_forget_error();
     return entry;
 }
 
@@ -123,10 +123,14 @@ static PyObject *call_module(struct scoped_call *self, PyObject *args, PyObject 
     entry = ml_module_find(module);
     if (!entry)
         entry = name_now(module);
+    if (PyErr_Occurred())
+        return NULL;
     if (!entry || entry->hidden)
         return PyObject_Call(self->original, args, kwargs);
     if (recorder->is_outermost())
         begin_outermost(entry, args, kwargs);
+    if (PyErr_Occurred())
+        return NULL;
     innermost = entry;
     if (!outer)
         outermost = entry;
@@ -145,7 +149,7 @@ static void tell_after(const struct scoped_call *self, PyObject *optimizer)
         self->after ? PyObject_CallFunctionObjArgs(self->after, optimizer, NULL) : NULL;
 
     Py_XDECREF(result);
-    PyErr_Clear();
+    ml_native_forget_error();
 }
 
 static uint32_t class_number(PyObject *object)
@@ -172,6 +176,8 @@ static PyObject *call_optimizer(struct scoped_call *self, PyObject *args, PyObje
         tell_after(self, optimizer);
         ml_steps_note_optimizer(optimizer);
     }
+    if (result && PyErr_Occurred())
+        Py_CLEAR(result);
     return result;
 }
 
@@ -186,6 +192,8 @@ static PyObject *call_backward(struct scoped_call *self, PyObject *args, PyObjec
         ml_tracked_label_gradients();
     else
         recorder->settle();
+    if (result && PyErr_Occurred())
+        Py_CLEAR(result);
     return result;
 }
 
@@ -293,16 +301,20 @@ static PyMethodDef type_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* Only the functions below make one. */
+static PyObject *refuse(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    (void)type, (void)args, (void)kwargs;
+    PyErr_SetString(PyExc_TypeError, "memledger's own: cannot be made from Python");
+    return NULL;
+}
+
 static PyType_Slot slots[] = {
-    {Py_tp_call, call},
-    {Py_tp_descr_get, bind},
-    {Py_tp_dealloc, destroy},
-    {Py_tp_traverse, visit_parts},
-    {Py_tp_clear, clear_parts},
-    {Py_tp_members, members},
-    {Py_tp_getset, attributes},
-    {Py_tp_methods, type_methods},
-    {0, NULL},
+    {Py_tp_new, refuse},           {Py_tp_call, call},
+    {Py_tp_descr_get, bind},       {Py_tp_dealloc, destroy},
+    {Py_tp_traverse, visit_parts}, {Py_tp_clear, clear_parts},
+    {Py_tp_members, members},      {Py_tp_getset, attributes},
+    {Py_tp_methods, type_methods}, {0, NULL},
 };
 
 static PyType_Spec spec = {
@@ -333,7 +345,7 @@ static int copy_attributes(struct scoped_call *self)
             PyDict_SetItemString(self->attributes, names[i], value);
         Py_XDECREF(value);
     }
-    PyErr_Clear();
+    ml_native_forget_error();
     return self->attributes ? 0 : -1;
 }
 
@@ -433,7 +445,7 @@ static PyObject *name_copy(PyObject *self, PyObject *args)
     Py_XDECREF(class);
     if (entry)
         entry->copy = true;
-    PyErr_Clear();
+    ml_native_forget_error();
     Py_RETURN_NONE;
 }
 

@@ -82,6 +82,15 @@ void ml_steps_note_optimizer(PyObject *optimizer)
         begin(steps.next);
 }
 
+/* A recording that begins has not heard of the step that the program is in. */
+static PyObject *step_again(PyObject *self, PyObject *args)
+{
+    (void)self, (void)args;
+    if (steps.next)
+        begin(steps.next - 1);
+    Py_RETURN_NONE;
+}
+
 static PyObject *optimizer_made(PyObject *self, PyObject *args)
 {
     (void)self, (void)args;
@@ -105,6 +114,7 @@ static PyObject *step(PyObject *self, PyObject *number)
 
 static PyMethodDef methods[] = {
     {"optimizer_made", optimizer_made, METH_NOARGS, "There is an optimizer: its steps count."},
+    {"step_again", step_again, METH_NOARGS, "Tells of the step that the program is in."},
     {"step", step, METH_O, "step(number or None): a step of the program begins now."},
     {NULL, NULL, 0, NULL},
 };

@@ -53,7 +53,7 @@ struct ml_tensor_block ml_tensor_block(PyObject *tensor)
         block.address -= (uintptr_t)(offset * ask_number(tensor, ml_str.element_size));
     }
     if (PyErr_Occurred()) {
-        PyErr_Clear();
+        ml_native_forget_error();
         block.address = 0;
     }
     return block;
@@ -103,16 +103,19 @@ static const char *text_of(PyObject *key, char *buf, size_t room)
     return buf;
 }
 
+/* A copy: other threads may change it while tensors are asked. */
 static void label_dict(PyObject *dict)
 {
+    PyObject *copy = PyDict_Copy(dict);
     PyObject *key, *value;
     Py_ssize_t position = 0;
     char name[128];
 
-    for (int i = 0; i < MOST_INPUTS && PyDict_Next(dict, &position, &key, &value); i++) {
+    for (int i = 0; copy && i < MOST_INPUTS && PyDict_Next(copy, &position, &key, &value); i++) {
         if (ml_tensor_is_plain(value))
             label_input(value, text_of(key, name, sizeof(name)));
     }
+    Py_XDECREF(copy);
 }
 
 static void label_input(PyObject *object, const char *name)
@@ -141,7 +144,7 @@ void ml_tensors_label_inputs(PyObject *args, PyObject *kwargs)
     }
     while (kwargs && PyDict_Next(kwargs, &position, &key, &value))
         label_input(value, text_of(key, name, sizeof(name)));
-    PyErr_Clear();
+    ml_native_forget_error();
 }
 
 /* ---- From Python --------------------------------------------------------------- */

@@ -15,7 +15,7 @@ uint32_t ml_native_name(PyObject *text)
     if (recorder && encoded && !PyBytes_AsStringAndSize(encoded, &data, &bytes))
         number = recorder->name(data, (size_t)bytes);
     Py_XDECREF(encoded);
-    PyErr_Clear();
+    ml_native_forget_error();
     return number;
 }
 

@@ -21,17 +21,23 @@ struct tracked {
     bool gradient_begins; /* its last gradient began where its block did */
 };
 
+/* Asking a tensor may run Python code, which may come back here or let other threads
+ * in: each entry stays where it is while anybody uses the list. */
 static struct {
-    struct tracked *items;
+    struct tracked **items;
     size_t len, room;
+    unsigned users;
 } all;
 
-/* Borrowed; NULL: it is gone. */
+/* A new reference; NULL: it is gone. */
 static PyObject *tensor_of(const struct tracked *t)
 {
     PyObject *tensor = PyWeakref_GetObject(t->alive);
 
-    return tensor == Py_None ? NULL : tensor;
+    if (tensor == Py_None)
+        return NULL;
+    Py_INCREF(tensor);
+    return tensor;
 }
 
 static uintptr_t data_of(PyObject *tensor)
@@ -41,7 +47,7 @@ static uintptr_t data_of(PyObject *tensor)
 
     Py_XDECREF(result);
     if (PyErr_Occurred()) {
-        PyErr_Clear();
+        ml_native_forget_error();
         return 0;
     }
     return data;
@@ -51,7 +57,7 @@ static uintptr_t data_of(PyObject *tensor)
 static bool has_beginning(uintptr_t block)
 {
     for (size_t i = 0; i < all.len; i++) {
-        if (all.items[i].data == block)
+        if (all.items[i]->data == block)
             return true;
     }
     return false;
@@ -74,28 +80,36 @@ static void check(struct tracked *t, PyObject *tensor)
         ml_block_label(&block, t->name, t->category);
 }
 
-/* Those whose tensor is gone leave the list. Python code may run in between, and
- * may add to it. */
-void ml_tracked_check(void)
+/* Those whose tensor is gone leave the list. */
+static void forget_the_dead(void)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < all.len; i++) {
-        PyObject *tensor = tensor_of(&all.items[i]);
-        if (!tensor) {
-            Py_CLEAR(all.items[i].alive);
-            Py_CLEAR(all.items[i].text);
+        struct tracked *t = all.items[i];
+        if (PyWeakref_GetObject(t->alive) != Py_None) {
+            all.items[kept++] = t;
             continue;
         }
-        if (kept != i) {
-            all.items[kept] = all.items[i];
-            all.items[i].alive = all.items[i].text = NULL;
-        }
-        Py_INCREF(tensor);
-        check(&all.items[kept++], tensor);
-        Py_DECREF(tensor);
+        Py_DECREF(t->alive);
+        Py_XDECREF(t->text);
+        free(t);
     }
     all.len = kept;
+}
+
+void ml_tracked_check(void)
+{
+    if (!all.users)
+        forget_the_dead();
+    all.users++;
+    for (size_t i = 0; i < all.len; i++) {
+        PyObject *tensor = tensor_of(all.items[i]);
+        if (tensor)
+            check(all.items[i], tensor);
+        Py_XDECREF(tensor);
+    }
+    all.users--;
 }
 
 /* Asks as little as it can: this is done for every parameter in every step. Where a
@@ -121,8 +135,9 @@ void ml_tracked_label_gradients(void)
     uintptr_t previous = 0;
 
     passes++;
+    all.users++;
     for (size_t i = 0; i < all.len; i++) {
-        struct tracked *t = &all.items[i];
+        struct tracked *t = all.items[i];
         PyObject *tensor = t->category == MEMLEDGER_PARAMETER ? tensor_of(t) : NULL;
         PyObject *gradient = tensor ? PyObject_GetAttr(tensor, ml_str.grad) : NULL;
 
@@ -133,38 +148,49 @@ void ml_tracked_label_gradients(void)
             previous = block.address;
         }
         Py_XDECREF(gradient);
-        PyErr_Clear();
+        Py_XDECREF(tensor);
+        ml_native_forget_error();
     }
+    all.users--;
 }
 
 static struct tracked *find(PyObject *tensor)
 {
     for (size_t i = 0; i < all.len; i++) {
-        if (PyWeakref_GetObject(all.items[i].alive) == tensor)
-            return &all.items[i];
+        if (PyWeakref_GetObject(all.items[i]->alive) == tensor)
+            return all.items[i];
     }
     return NULL;
+}
+
+static bool make_room(void)
+{
+    size_t room = all.room ? 2 * all.room : 256;
+    struct tracked **items;
+
+    if (all.len < all.room)
+        return true;
+    items = realloc(all.items, room * sizeof(*items));
+    if (items) {
+        all.items = items;
+        all.room = room;
+    }
+    return items;
 }
 
 static struct tracked *add(PyObject *tensor)
 {
     PyObject *alive = PyWeakref_NewRef(tensor, NULL);
+    struct tracked *t = alive ? calloc(1, sizeof(*t)) : NULL;
 
-    if (!alive)
-        return NULL;
-    if (all.len == all.room) {
-        size_t room = all.room ? 2 * all.room : 256;
-        struct tracked *items = realloc(all.items, room * sizeof(*items));
-        if (!items) {
-            Py_DECREF(alive);
-            PyErr_NoMemory();
-            return NULL;
-        }
-        all.items = items;
-        all.room = room;
+    if (!t || !make_room()) {
+        free(t);
+        Py_XDECREF(alive);
+        return alive ? (void *)PyErr_NoMemory() : NULL;
     }
-    all.items[all.len] = (struct tracked){.alive = alive};
-    return &all.items[all.len++];
+    t->alive = alive;
+    all.items[all.len++] = t;
+    return t;
 }
 
 static PyObject *track(PyObject *self, PyObject *args)
@@ -187,7 +213,9 @@ static PyObject *track(PyObject *self, PyObject *args)
     t->name = ml_native_name(text);
     t->category = category;
     t->data = 0;
+    all.users++;
     check(t, tensor);
+    all.users--;
     Py_RETURN_NONE;
 }
 
@@ -207,7 +235,7 @@ static PyObject *track_again(PyObject *self, PyObject *args)
 {
     (void)self, (void)args;
     for (size_t i = 0; i < all.len; i++)
-        all.items[i].data = 0;
+        all.items[i]->data = 0;
     ml_tracked_check();
     Py_RETURN_NONE;
 }

@@ -92,6 +92,9 @@ static ML_ALWAYS_INLINE void leave(const struct shard *s)
     inside = false;
 }
 
+/* A handler that forks inside the table finds its locks taken, and leaves them. */
+static bool locked_for_fork;
+
 static void before_fork(void)
 {
     if (inside)
@@ -100,12 +103,14 @@ static void before_fork(void)
     for (unsigned i = 0; i < SHARDS; i++)
         ml_lock(&locks[i].lock);
     ml_live_log_before_fork();
+    locked_for_fork = true;
 }
 
 static void after_fork(void)
 {
-    if (!inside)
+    if (!locked_for_fork)
         return;
+    locked_for_fork = false;
     ml_live_log_after_fork();
     for (unsigned i = 0; i < SHARDS; i++)
         ml_unlock(&locks[i].lock);

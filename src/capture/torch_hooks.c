@@ -130,10 +130,12 @@ void *alloc_cpu(size_t bytes)
 
 void free_cpu(void *p)
 {
-    uint32_t space = ml_torch_cpu_space();
-
-    if (ML_LIKELY(p) && book_free(p) && ML_LIKELY(space))
-        ml_record_free(space, p);
+    /* The space comes last: a recording may begin while the table is asked. */
+    if (ML_LIKELY(p) && book_free(p)) {
+        uint32_t space = ml_torch_cpu_space();
+        if (ML_LIKELY(space))
+            ml_record_free(space, p);
+    }
     ML_TORCH_REAL(free_cpu)(p);
 }
 
@@ -152,15 +154,17 @@ static ML_ALWAYS_INLINE void see(const void *p, int64_t bytes, struct device dev
 {
     bool is_cuda =
         device.type == DEVICE_CUDA && device.index >= 0 && device.index < ML_CUDA_DEVICES_MAX;
-    uint32_t space = is_cuda ? ml_torch_cuda_space(device.index) : 0;
+    bool is_free = bytes <= 0;
+    uint32_t space;
 
-    if (!is_cuda || !p)
+    if (!is_cuda || !p || (is_free && !book_free(p)))
         return;
-    if (bytes > 0) {
+    space = ml_torch_cuda_space(device.index);
+    if (!is_free) {
         if (ML_LIKELY(space))
             record_block(space, p, (uint64_t)bytes);
         book_alloc(space, ML_LIVE_CUDA(device.index), p, (uint64_t)bytes);
-    } else if (book_free(p) && ML_LIKELY(space)) {
+    } else if (ML_LIKELY(space)) {
         ml_record_free(space, p);
     }
 }

@@ -24,8 +24,9 @@
  * gradient. They run right after the node whose result they take. */
 #define NO_NUMBER UINT64_MAX
 
-/* PyTorch itself nests no deeper on one thread. */
-#define NODES_MAX 64
+/* Of nodes that run nodes so many are remembered. Few: room that all threads have from
+ * the start is short in a process that loads us late. */
+#define NODES_MAX 8
 
 #define FRAME __builtin_frame_address(0)
 
@@ -53,8 +54,9 @@ static __thread struct {
     uint64_t last_tape, last_number; /* of the last node that has a number */
 } here;
 
-/* The phase that the process is in, as marked last: a name. */
-static _Atomic uint32_t marked;
+/* The phase that the process is in, as marked last: a name, and in its high half the
+ * recording that was told. */
+static _Atomic uint64_t marked;
 
 void ml_torch_scopes_begin(void)
 {
@@ -72,8 +74,9 @@ static void mark_phase(const char *name)
 {
     uint32_t number = ml_name(name);
     uint64_t words[] = {ml_record_word(ML_MARK, 0, ml_now()), MEMLEDGER_MARK_PHASE, 0, number};
+    uint64_t mark = ml_pair(ml_recorder_recording(), number);
 
-    if (atomic_exchange_explicit(&marked, number, memory_order_relaxed) != number)
+    if (atomic_exchange_explicit(&marked, mark, memory_order_relaxed) != mark)
         ml_record(words, 4);
 }
 
@@ -125,6 +128,12 @@ static void settle(const void *frame)
     }
 }
 
+/* Where a call begins, one of the same frame has ended too. */
+static void settle_before(const void *frame)
+{
+    settle((const char *)frame + 1);
+}
+
 void ml_torch_settle(void)
 {
     settle(FRAME);
@@ -134,6 +143,7 @@ void ml_torch_settle(void)
 
 bool ml_torch_is_outermost(void)
 {
+    settle(FRAME);
     return !here.modules && !here.nodes && !here.optimizers;
 }
 
@@ -193,7 +203,7 @@ void ml_torch_leave_optimizer(void)
 
 void ml_torch_enter_backward(const void *frame)
 {
-    settle(frame);
+    settle_before(frame);
     tell_tape();
     if (here.backwards++)
         return;
@@ -232,7 +242,7 @@ void ml_torch_enter_node(const void *frame, uint64_t tape, uint64_t number, uint
     }
     uint64_t words[] = {ml_record_word(ML_REC_PUSH_TAPE, 0, ml_now()), tape, number,
                         ml_pair(flags, operator_name)};
-    settle(frame);
+    settle_before(frame);
     tell_tape();
     ml_record(words, 4);
     open_node(frame);
