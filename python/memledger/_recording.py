@@ -64,6 +64,18 @@ def _free_name(program):
     return path
 
 
+def _file(path, force):
+    """The path of the trace; a folder gets the default name in it."""
+    if path is None:
+        return os.path.abspath(_free_name(_program()))
+    path = os.path.abspath(os.fspath(path))
+    if os.path.isdir(path):
+        return os.path.join(path, f"memledger-{_program()}.{os.getpid()}.mled")
+    if os.path.exists(path) and not force:
+        raise FileExistsError(f"{path} exists; choose another path, or force=True to overwrite it")
+    return path
+
+
 # ---- The collector ----------------------------------------------------------------
 
 
@@ -156,12 +168,15 @@ def start(path=None, *, force=False, sample_hz=None):
         if _is_recorded_elsewhere():
             _say_once("this process is recorded already; start() and stop() only mark places "
                       "in that trace")
+            _late.switch_on()
             _native.user_marker("start")
             return _current.path if _current else None
         if _current and _current.owner == os.getpid():
             return _again(path)
+        file = _file(path, force)
+        if sample_hz is not None and sample_hz < 0:
+            raise ValueError(f"sample_hz={sample_hz}: a pace is 0 or more")
         _late.switch_on()
-        file = os.path.abspath(_free_name(_program()) if path is None else os.fspath(path))
         recording = _start_collector(file, force, sample_hz)
         _join(recording)
         _late.when_torch_is_here(_name_torch)

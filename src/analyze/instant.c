@@ -27,7 +27,9 @@ struct scan {
     /* The steps of the trace, and the one that is looked for. */
     bool has_steps, inside;
     uint64_t first_step, last_step;
-    uint32_t process; /* whose steps they are */
+    uint64_t step, last_before; /* the one that goes on, and last_step before it */
+    bool idle;                  /* nothing was allocated in it */
+    uint32_t process;           /* whose steps they are */
 };
 
 static uint64_t live_bytes(const struct scan *s)
@@ -87,7 +89,10 @@ static void on_step(struct scan *s, const struct ml_event *event)
         s->process = process;
     if (s->process != process)
         return;
+    s->last_before = s->last_step;
     count_step(s, event->args[1]);
+    s->step = event->args[1];
+    s->idle = true;
     s->inside = !s->found && event->args[1] == s->at->number;
 }
 
@@ -127,6 +132,8 @@ static int on_event(struct scan *s, const struct ml_event *event)
         on_oom(s, event, now);
     else if (event->kind == ML_PROCESS_END)
         on_process_end(s, (uint32_t)event->args[0]);
+    else if (event->kind == ML_ALLOC || event->kind == ML_ALLOC_EX)
+        s->idle = false;
     r = ml_replay_feed(&s->replay, event);
     if (s->at->kind == ML_AT_PEAK || (s->at->kind == ML_AT_STEP && s->inside))
         look_for_peak(s, now);
@@ -174,6 +181,16 @@ static struct moment end_of(const struct scan *s)
 
 /* ---- What was asked for ------------------------------------------------ */
 
+/* What ends a step begins the next: behind the last there is one that does nothing, and
+ * is none, as in steps.c. */
+static void drop_idle_end(struct scan *s)
+{
+    if (!s->idle || s->first_step == s->last_step || s->step != s->last_step)
+        return;
+    s->found = s->found && s->at->number != s->last_step;
+    s->last_step = s->last_before;
+}
+
 static int no_step(const struct scan *s, struct ml_error *err)
 {
     if (!s->has_steps)
@@ -210,7 +227,7 @@ static int decide(struct scan *s, struct ml_error *err)
     case ML_AT_TIME: s->moment.time_ns = s->at->time_ns; return 0;
     case ML_AT_OOM: return s->found ? 0 : no_oom(s, err);
     case ML_AT_STEP_END:
-    case ML_AT_STEP: return s->found ? 0 : no_step(s, err);
+    case ML_AT_STEP: drop_idle_end(s); return s->found ? 0 : no_step(s, err);
     }
     return -EINVAL;
 }

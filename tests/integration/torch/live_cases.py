@@ -193,7 +193,7 @@ def twice():
     try:
         memledger.start("other.mled")
         refused = ""
-    except RuntimeError as error:
+    except (RuntimeError, FileExistsError) as error:
         refused = str(error)
     stopped = memledger.stop()
     third = memledger.start()
@@ -203,7 +203,7 @@ def twice():
     try:
         memledger.start("mine.mled")
         exists = ""
-    except RuntimeError as error:
+    except (RuntimeError, FileExistsError) as error:
         exists = str(error)
     memledger.start("mine.mled", force=True)
     memledger.stop()
