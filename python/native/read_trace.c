@@ -217,10 +217,19 @@ static PyObject *reader_next(PyObject *self, PyObject *args)
         return NULL;
     kind = table_argument(name);
     stream = kind ? PyCapsule_GetPointer(capsule, STREAM_CAPSULE) : NULL;
+    if (stream && !stream->release) {
+        PyErr_SetString(PyExc_ValueError, "the stream was handed over to another reader");
+        return NULL;
+    }
     if (!stream || next_batch((struct reader *)self, stream, &batch) < 0)
         return NULL;
     if (!batch.release)
         Py_RETURN_NONE;
+    if (batch.n_children != (int64_t)kind->column_count) {
+        batch.release(&batch);
+        PyErr_SetString(PyExc_ValueError, "the stream is of another table");
+        return NULL;
+    }
     rows = ml_rows_of(kind, &batch);
     batch.release(&batch);
     return rows;

@@ -18,6 +18,7 @@ enum ml_key {
     ML_KEY_PHASE,
     ML_KEY_THREAD,
     ML_KEY_STACK,
+    ML_KEY_LINE, /* of the program's own Python code */
     ML_KEY_DEVICE,
     ML_KEY_SPACE,
     ML_KEY_PROCESS,
@@ -25,7 +26,7 @@ enum ml_key {
 };
 
 #define ML_KEY_WORDS                                                                               \
-    "module, category, label, scope, class, phase, thread, stack, device, space or process"
+    "module, category, label, scope, class, phase, thread, stack, line, device, space or process"
 
 /* "module". */
 const char *ml_key_name(enum ml_key key);

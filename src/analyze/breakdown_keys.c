@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "defs.h"
 #include "event_names.h"
 #include "scope_path.h"
 #include "stack_view.h"
@@ -16,8 +17,8 @@
 static const char *const names[] = {
     [ML_KEY_MODULE] = "module", [ML_KEY_CATEGORY] = "category", [ML_KEY_LABEL] = "label",
     [ML_KEY_SCOPE] = "scope",   [ML_KEY_CLASS] = "class",       [ML_KEY_PHASE] = "phase",
-    [ML_KEY_THREAD] = "thread", [ML_KEY_STACK] = "stack",       [ML_KEY_DEVICE] = "device",
-    [ML_KEY_SPACE] = "space",   [ML_KEY_PROCESS] = "process",
+    [ML_KEY_THREAD] = "thread", [ML_KEY_STACK] = "stack",       [ML_KEY_LINE] = "line",
+    [ML_KEY_DEVICE] = "device", [ML_KEY_SPACE] = "space",       [ML_KEY_PROCESS] = "process",
 };
 
 const char *ml_key_name(enum ml_key key)
@@ -81,6 +82,31 @@ static int64_t class_of(struct ml_modules *modules, const struct ml_block *block
     return module < 0 ? module : modules->list.items[module].class_name;
 }
 
+/* Whether a file of Python's own or of a package that was installed. */
+static bool is_installed(const char *file)
+{
+    static const char *const signs[] = {"/site-packages/", "/dist-packages/", "/lib/python", "<"};
+
+    for (size_t i = 0; i < ML_ARRAY_SIZE(signs); i++)
+        if (strstr(file, signs[i]))
+            return true;
+    return false;
+}
+
+/* 1 + the innermost frame of the program's own Python code; 0: there is none. */
+static int64_t own_line(const struct ml_trace *trace, uint32_t stack)
+{
+    for (; stack != 0; stack = ml_trace_stack(trace, stack)->caller) {
+        uint32_t number = ml_trace_stack(trace, stack)->frame;
+        const struct ml_frame *frame = ml_trace_frame(trace, number);
+
+        if (frame->kind == ML_FRAME_PYTHON &&
+            !is_installed(ml_trace_string(trace, frame->file, NULL)))
+            return 1 + (int64_t)number;
+    }
+    return 0;
+}
+
 int64_t ml_key_of(enum ml_key key, const struct ml_replay *replay, struct ml_modules *modules,
                   const struct ml_block *block)
 {
@@ -95,6 +121,7 @@ int64_t ml_key_of(enum ml_key key, const struct ml_replay *replay, struct ml_mod
     case ML_KEY_PHASE: return phase_of(modules, block->scope);
     case ML_KEY_THREAD: return block->thread;
     case ML_KEY_STACK: return block->stack;
+    case ML_KEY_LINE: return own_line(replay->trace, block->stack);
     case ML_KEY_DEVICE: return space->device;
     case ML_KEY_SPACE: return space->number;
     case ML_KEY_PROCESS: return replay->processes.items[space->process].number;
@@ -183,6 +210,25 @@ static const char *stack_text(const struct ml_trace *trace, uint32_t number, str
     return dup_text(arena, &text, r);
 }
 
+/* The folder and the name tell a file; a whole path would not fit. */
+static const char *line_text(const struct ml_trace *trace, uint32_t number, struct ml_arena *arena)
+{
+    const struct ml_frame *frame = ml_trace_frame(trace, number - 1);
+    const char *file = ml_trace_string(trace, frame->file, NULL);
+    const char *name = strrchr(file, '/');
+    struct ml_buf text;
+
+    if (number == 0)
+        return "";
+    for (const char *p = file; name && p < name; p++)
+        if (*p == '/' && !memchr(p + 1, '/', (size_t)(name - p - 1)))
+            file = p + 1;
+    ml_buf_init(&text);
+    return dup_text(arena, &text,
+                    ml_buf_printf(&text, "%s:%u %s", file, frame->line,
+                                  ml_trace_string(trace, frame->function, NULL)));
+}
+
 static const char *device_text(const struct ml_replay *replay, uint32_t number,
                                struct ml_arena *arena)
 {
@@ -215,6 +261,7 @@ const char *ml_key_text(enum ml_key key, const struct ml_replay *replay,
     case ML_KEY_PHASE: return ml_phase_name((enum ml_phase)number);
     case ML_KEY_THREAD: return thread_text(trace, number, arena);
     case ML_KEY_STACK: return stack_text(trace, number, arena);
+    case ML_KEY_LINE: return line_text(trace, number, arena);
     case ML_KEY_DEVICE: return device_text(replay, number, arena);
     case ML_KEY_SPACE: return space_text(trace, number, arena);
     case ML_KEY_PROCESS: return process_text(trace, number, arena);

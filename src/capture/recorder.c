@@ -54,6 +54,7 @@ struct process {
     uint32_t kept_set;     /* the first whose rings have not been dropped */
     bool joined;           /* this recording found the process under way */
     struct ml_ringset *set[SETS_MAX];
+    size_t set_bytes[SETS_MAX];
     struct ml_writer *writers[SETS_MAX];
 };
 
@@ -145,6 +146,7 @@ static bool add_set(struct process *p)
     if (!p->writers[n])
         return false;
     p->set[n] = ml_session_new_set(how, n - p->first_set);
+    p->set_bytes[n] = ml_ringset_bytes(ml_ring_bytes, ml_ring_count);
     /* With a collector that does not move there will be another try. */
     p->no_more_sets = !p->set[n] && !ml_collector_stuck();
     if (!p->set[n])
@@ -350,8 +352,7 @@ void ml_recorder_drop_rings(void)
     ml_lock(&p->lock);
     if (atomic_load_explicit(&p->state, memory_order_relaxed) != STARTED) {
         for (; p->kept_set < p->sets; p->kept_set++)
-            madvise(p->set[p->kept_set], ml_ringset_bytes(ml_ring_bytes, ml_ring_count),
-                    MADV_REMOVE);
+            madvise(p->set[p->kept_set], p->set_bytes[p->kept_set], MADV_REMOVE);
     }
     ml_unlock(&p->lock);
     errno = saved_errno;

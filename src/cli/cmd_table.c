@@ -78,8 +78,8 @@ const struct ml_verb ml_verb_table = {
     .name = "table",
     .summary = "list what was live at the peak, or any other time, in groups",
     .usage = "[OPTION]... FILE",
-    .details = "Keys: module, category, label, scope, class, phase, thread, stack, device, space,\n"
-               "process. Blocks that agree in all keys given are one line.",
+    .details = "Keys: module, category, label, scope, class, phase, thread, stack, line, device,\n"
+               "space, process. Blocks that agree in all keys given are one line.",
     .group = ML_GROUP_READ,
     .operands = ML_OPERANDS_TRACES,
     .options = options,

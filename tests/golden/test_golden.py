@@ -60,6 +60,7 @@ CASES = {
     "events.json": "events --json train-32.mled",
     "events-filter.txt": "events --kind alloc,free --min-size 1MiB --scope conv train-32.mled",
     "events-python.txt": "events python.mled",
+    "table-line.txt": "table --by line python.mled",
     "events-python.json": "events --json python.mled",
     "events-cut.txt": "events --limit 3 train-cut.mled",
     "compare.txt": "compare train-32.mled train-64.mled",
