@@ -19,7 +19,7 @@ def names_of(scope):
 
 class Block:
     def __init__(self, event, born, phase):
-        self.bytes, self.device = event["bytes"], event["device"]
+        self.bytes, self.device, self.pid = event["bytes"], event["device"], event["pid"]
         self.path = names_of(event["scope"])
         self.born, self.died, self.phase = born, NEVER, phase
         self.label = self.category = None
@@ -77,9 +77,11 @@ class Story:
         return [b for b in self.blocks if b.device == device and b.born <= moment < b.died]
 
     def peak(self, device):
-        """The blocks that are alive when most bytes are."""
+        """The blocks of the program that are alive when most of their bytes are. Workers
+        make batches at times of their own, where there is no model to name anything."""
+        program = [b for b in self.blocks if b.pid == self.blocks[0].pid]
         changes = []
-        for block in self.blocks:
+        for block in program:
             if block.device == device:
                 changes += [(block.born, block.bytes), (block.died, -block.bytes)]
         total, most, when = 0, 0, 0
@@ -87,7 +89,7 @@ class Story:
             total += change
             if total > most:
                 most, when = total, moment
-        return self.at(when, device)
+        return [b for b in self.at(when, device) if b.pid == self.blocks[0].pid]
 
     def born_in(self, phase, device):
         return [b for b in self.blocks if b.phase == phase and b.device == device]
