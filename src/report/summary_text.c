@@ -133,10 +133,12 @@ static int put_named(const struct page *p)
         return 0;
     snprintf(percent, sizeof(percent), "%.1f %%", p->s->named_percent_at_peak);
     if (p->s->backward_allocated_bytes == 0)
-        return ml_summary_line(p->out, "named", percent, "of the peak: by module, optimizer or label");
-    return ml_summary_line(p->out, "named", percent,
-                           "of the peak: by module, optimizer or label; %.1f %% of backward's allocations",
-                           p->s->backward_named_percent);
+        return ml_summary_line(p->out, "named", percent,
+                               "of the peak: by module, optimizer or label");
+    return ml_summary_line(
+        p->out, "named", percent,
+        "of the peak: by module, optimizer or label; %.1f %% of backward's allocations",
+        p->s->backward_named_percent);
 }
 
 /* ---- Tables ------------------------------------------------------------ */
