@@ -18,42 +18,26 @@ def _packages():
 
 
 class _Finder:
-    """First among the finders. Watches for one import at a time."""
+    """First among the finders."""
+    watches_for_memledger = True
 
     @staticmethod
     def find_spec(name, path=None, target=None):
         if name == "memledger":
             return PathFinder.find_spec(name, [_packages()])
         if name == "torch":
-            return _watched(name, path, target)
+            return _watched(path, target)
         return None
 
 
-def _watched(name, path, target):
-    """What the other finders find, with our own work done after it was imported."""
-    for finder in sys.meta_path:
-        find = getattr(finder, "find_spec", None)
-        spec = find(name, path, target) if find and finder is not _Finder else None
-        if spec is not None:
-            _call_after_import(spec.loader)
-            return spec
-    return None
-
-
-def _call_after_import(loader):
-    original = getattr(loader, "exec_module", None)
-    if original is None or getattr(original, "tells_memledger", False):
-        return
-
-    def exec_module(module):
-        vars(loader).pop("exec_module", None)
-        original(module)
-        _install()
-    exec_module.tells_memledger = True
+def _watched(path, target):
+    """What the others find, with our own work done after it was imported."""
     try:
-        loader.exec_module = exec_module
-    except AttributeError:
-        pass  # a loader that cannot be told: the program runs, without names
+        from memledger import _importing
+        _importing.wait(_install)
+    except ImportError:
+        return None  # a package that is not whole: the program runs, without names
+    return _importing.find_torch(path, target)
 
 
 def _install():

@@ -3,15 +3,15 @@ put in front of PyTorch's allocators, and told of the blocks that are there.
 
 SPDX-License-Identifier: Apache-2.0
 """
+import functools
 import gc
 import sys
 
-from . import _native
+from . import _importing, _native
 from ._library import find_library
 
 HOST = 0
 _ALIGNMENT = 64  # of what PyTorch's allocator for the host hands out
-_waiting = []  # to be called when PyTorch has been imported
 
 
 def device_number(cuda_ordinal):
@@ -40,45 +40,20 @@ def torch_or_none():
 
 
 class _TorchFinder:
-    """First among the finders: tells when `import torch` is done. Libraries may look for
-    PyTorch long before they import it, so it stays until that has happened."""
+    """First among the finders, for one name."""
+    watches_for_memledger = True
 
     @staticmethod
     def find_spec(name, path=None, target=None):
-        if name != "torch" or not _waiting:
-            return None
-        for finder in sys.meta_path:
-            find = getattr(finder, "find_spec", None)
-            spec = find(name, path, target) if find and finder is not _TorchFinder else None
-            if spec is not None:
-                _tell_after_import(spec.loader)
-                return spec
-        return None
+        return _importing.find_torch(path, target) if name == "torch" else None
 
 
-def _tell_after_import(loader):
-    original = getattr(loader, "exec_module", None)
-    if original is None or getattr(original, "tells_memledger", False):
-        return
-
-    def exec_module(module):
-        vars(loader).pop("exec_module", None)
-        original(module)
-        _torch_is_here()
-    exec_module.tells_memledger = True
-    try:
-        loader.exec_module = exec_module
-    except AttributeError:
-        pass  # a loader that cannot be told: the program runs, without names
-
-
-def _torch_is_here():
+def _guarded(callback):
     """What goes wrong here is not the program's business."""
-    while _waiting:
-        try:
-            _waiting.pop(0)()
-        except Exception as error:
-            print(f"memledger: PyTorch is not recorded: {error!r}", file=sys.stderr)
+    try:
+        callback()
+    except Exception as error:
+        print(f"memledger: PyTorch is not recorded: {error!r}", file=sys.stderr)
 
 
 def when_torch_is_here(callback):
@@ -87,8 +62,7 @@ def when_torch_is_here(callback):
         return
     if _TorchFinder not in sys.meta_path:
         sys.meta_path.insert(0, _TorchFinder)
-    if callback not in _waiting:
-        _waiting.append(callback)
+    _importing.wait(functools.partial(_guarded, callback))
 
 
 # ---- Blocks that were there before ------------------------------------------------

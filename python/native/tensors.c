@@ -39,6 +39,17 @@ static int device_of(PyObject *tensor)
     return cuda ? (int)ask_number(tensor, ml_str.get_device) : -1;
 }
 
+uintptr_t ml_tensor_data(PyObject *tensor)
+{
+    long long data = ask_number(tensor, ml_str.data_ptr);
+
+    if (PyErr_Occurred()) {
+        ml_native_forget_error();
+        return 0;
+    }
+    return (uintptr_t)data;
+}
+
 struct ml_tensor_block ml_tensor_block(PyObject *tensor)
 {
     struct ml_tensor_block block = {.cuda_device = device_of(tensor), .begins = true};

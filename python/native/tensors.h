@@ -21,7 +21,8 @@ struct ml_tensor_block {
     bool begins;       /* the tensor begins where the block does */
 };
 
-/* No exception is left behind. */
+/* Where the tensor itself begins, 0: nowhere. Of these two no exception is left behind. */
+uintptr_t ml_tensor_data(PyObject *tensor);
 struct ml_tensor_block ml_tensor_block(PyObject *tensor);
 
 /* Labels the block that the tensor lies in; one that has none is passed over. */

@@ -40,19 +40,6 @@ static PyObject *tensor_of(const struct tracked *t)
     return tensor;
 }
 
-static uintptr_t data_of(PyObject *tensor)
-{
-    PyObject *result = PyObject_CallMethodObjArgs(tensor, ml_str.data_ptr, NULL);
-    uintptr_t data = result ? (uintptr_t)PyLong_AsUnsignedLongLong(result) : 0;
-
-    Py_XDECREF(result);
-    if (PyErr_Occurred()) {
-        ml_native_forget_error();
-        return 0;
-    }
-    return data;
-}
-
 /* Whether another tensor gives the block its name: the one that begins it. */
 static bool has_beginning(uintptr_t block)
 {
@@ -67,7 +54,7 @@ static bool has_beginning(uintptr_t block)
  * cuDNN wants in one piece. */
 static void check(struct tracked *t, PyObject *tensor)
 {
-    uintptr_t data = data_of(tensor);
+    uintptr_t data = ml_tensor_data(tensor);
     struct ml_tensor_block block;
 
     if (data == t->data)
@@ -119,7 +106,7 @@ static struct ml_tensor_block gradient_block(struct tracked *t, PyObject *gradie
     struct ml_tensor_block block = {.cuda_device = t->cuda_device, .begins = true};
 
     if (t->gradient_begins && !look) {
-        block.address = data_of(gradient);
+        block.address = ml_tensor_data(gradient);
         return block;
     }
     block = ml_tensor_block(gradient);

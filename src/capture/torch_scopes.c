@@ -141,10 +141,15 @@ void ml_torch_settle(void)
 
 /* ---- Modules and optimizers ------------------------------------------------------- */
 
+static bool is_outermost(void)
+{
+    return !here.modules && !here.nodes && !here.optimizers;
+}
+
 bool ml_torch_is_outermost(void)
 {
     settle(FRAME);
-    return !here.modules && !here.nodes && !here.optimizers;
+    return is_outermost();
 }
 
 /* Activation checkpointing runs modules again while a node runs. */
@@ -157,7 +162,7 @@ void ml_torch_enter_module(uint32_t name, uint32_t class_name)
 {
     settle(FRAME);
     tell_tape();
-    if (ml_torch_is_outermost())
+    if (is_outermost())
         mark_phase("forward");
     if (is_recompute()) {
         push_phase("recompute");

@@ -251,6 +251,16 @@ def under_run():
         exists=os.path.exists("no.mled"), kept=kept.numel())
 
 
+def early():
+    """Counts from before PyTorch is there, and looks for it before importing it."""
+    import importlib.util
+    memledger.start("early.mled", force=True)
+    importlib.util.find_spec("torch")
+    import torch
+    kept = torch.zeros(1000)
+    say(live=memledger.live(), kept=kept.numel())
+
+
 def profiler(csv):
     """An MLP of 4 MB, batches of 1,000."""
     import torch

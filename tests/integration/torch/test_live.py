@@ -161,6 +161,16 @@ def test_profile():
     equal(sorted(host(trace)["peak_bytes"] for trace in traces), [1 << 20, 3 << 20], "peaks")
 
 
+def test_early():
+    """Counting begins before PyTorch is imported, alone and under `memledger run`."""
+    need_torch()
+    result = run(PYTHON, CASES, "early", options=["-qf"], env=environment())
+    equal(result.code, 0, "exit code", result)
+    equal(said(result.out, result)["live"], 4000, "live bytes under memledger run")
+    done = plain(PYTHON, CASES, "early", env=environment())
+    equal(said(done.stdout, done.stderr)["live"], 4000, "live bytes alone")
+
+
 def test_under_run():
     """No second recording, and it is said once."""
     need_torch()
