@@ -3,12 +3,18 @@
 # that is timed is tests/bench/training_steps.py.
 #
 # All recorders run at once, each in a program of its own, and take turns: a few steps
-# of one, a few of the next. What disturbs the machine then disturbs all alike, and each
-# is held against the steps alone of the same turn.
+# of one, a few of the next, in another order each time. What disturbs the machine then
+# disturbs all alike; whose turn it is not stands still, its collector and samplers
+# too. Each is held against the steps alone of the same turn, of which
+# there are two; how far these two differ, and the range that the medians of turns drawn
+# at random have, say how much of a figure is chance.
 #
 # SPDX-License-Identifier: Apache-2.0
+import contextlib
 import json
 import os
+import random
+import signal
 import statistics
 import subprocess
 import sys
@@ -16,8 +22,9 @@ import sys
 from lab import HERE
 
 PROGRAM = os.path.join(HERE, "..", "bench", "training_steps.py")
-TURNS, STEPS, COLD_STEPS = 70, 7, 2  # the first steps of a turn find the caches cold
-TURNS_OF_OTHERS = 15  # they keep everything in memory until they end
+TURNS, STEPS, COLD_STEPS = 280, 4, 1  # the first step of a turn finds the caches cold
+TURNS_OF_OTHERS = 30  # they keep everything in memory until they end
+DRAWS = 1000
 
 # By name: options of memledger run, or what the program itself turns on.
 MEMLEDGER = {"memledger": [], "memledger --stacks python": ["--stacks", "python"]}
@@ -26,18 +33,35 @@ OWN = {"history, no context": "history", "history, stacks=python": "history-pyth
 NAMES = ["alone", "alone, again", *MEMLEDGER, *OWN]
 
 
+def members(session):
+    """The processes of a session."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(ProcessLookupError):  # it has ended
+            if os.getsid(int(pid)) == session:
+                found.append(int(pid))
+    return found
+
+
 class Racer:
     """One recorder, and what was measured of it."""
 
     def __init__(self, lab, name):
         self.name, self.turns = name, TURNS_OF_OTHERS if name in OWN else TURNS
-        self.times = []  # the fastest and the median step of each turn
+        self.times = []  # the median step of each turn
         self.file_bytes = self.file_events = self.block_events = None
-        self.events_a_step, self.note = 0, ""
+        self.events_a_step, self.over_alone, self.note = 0, None, ""
         self.file = lab.path(name.replace(" ", "").replace(",", "-") + ".out")
         self.process = subprocess.Popen(self.command(lab), stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
+                                        stdout=subprocess.PIPE, text=True, start_new_session=True)
         self.lab = lab
+        self.heard()  # it has warmed up
+        self.members = members(self.process.pid)
+        self.signal(signal.SIGSTOP)
+
+    def signal(self, number):
+        for pid in self.members:
+            os.kill(pid, number)
 
     def command(self, lab):
         program = [sys.executable, PROGRAM, "--in-turn"]
@@ -57,12 +81,15 @@ class Racer:
         raise AssertionError(f"{self.name} ended early: exit code {self.process.wait()}")
 
     def run(self):
+        self.signal(signal.SIGCONT)
         self.process.stdin.write(f"{STEPS}\n")
         self.process.stdin.flush()
         times = self.heard()["times_ms"][COLD_STEPS:]
-        self.times.append((statistics.median(times), min(times)))
+        self.times.append(statistics.median(times))
+        self.signal(signal.SIGSTOP)
 
     def finish(self):
+        self.signal(signal.SIGCONT)
         self.process.stdin.close()
         last = self.heard()
         self.events_a_step, self.block_events = last["events_a_step"], last["events"]
@@ -77,24 +104,29 @@ class Racer:
             self.file_bytes, self.file_events = summary["file_bytes"], summary["events"]
 
     def over(self, alone):
-        """By the turns' medians and by their fastest steps, each beside the turn alone."""
-        pairs = list(zip(self.times, alone.times))
-        return [statistics.median(mine[i] / other[i] for mine, other in pairs) - 1 for i in (0, 1)]
+        """What it adds to the others of the same turn, in the middle of all turns, and the
+        range of that middle for 95 of 100 draws."""
+        beside = [statistics.mean(times) for times in zip(*(other.times for other in alone))]
+        ratios = [mine / other - 1 for mine, other in zip(self.times, beside)]
+        draw = random.Random(0)
+        middles = sorted(statistics.median(draw.choices(ratios, k=len(ratios)))
+                         for _ in range(DRAWS))
+        return statistics.median(ratios), middles[DRAWS * 25 // 1000], middles[DRAWS * 975 // 1000]
 
 
 def measure(lab):
     """{name: Racer}"""
     racers = {name: Racer(lab, name) for name in NAMES}
-    for racer in racers.values():
-        racer.heard()  # it has warmed up
+    shuffle = random.Random(0).shuffle
     for turn in range(TURNS):
-        order = list(racers.values())
-        order = order[turn % len(order):] + order[:turn % len(order)]  # nobody is always first
+        order = [racer for racer in racers.values() if turn < racer.turns]
+        shuffle(order)
         for racer in order:
-            if turn < racer.turns:
-                racer.run()
+            racer.run()
+    alone = [racers["alone"], racers["alone, again"]]
     for racer in racers.values():
         racer.finish()
+        racer.over_alone = racer.over(alone if racer not in alone else alone[:1])
     return racers
 
 
@@ -103,14 +135,13 @@ def bytes_each(racer, events):
 
 
 def show(racers):
-    alone = racers["alone"]
-    print(f"  {alone.events_a_step:,.0f} allocations and frees a step; {TURNS} turns of "
+    print(f"  {racers['alone'].events_a_step:,.0f} allocations and frees a step; {TURNS} turns of "
           f"{STEPS - COLD_STEPS} steps each, PyTorch's own {TURNS_OF_OTHERS}")
-    print(f"  {'':26} median ms    over   fastest    over        file  bytes/event  /block event")
+    print(f"  {'':26}  ms a step    over      95 of 100         file  bytes/event  /block event")
     for name, racer in racers.items():
-        by_median, by_fastest = racer.over(alone)
-        median, fastest = (statistics.median(t[i] for t in racer.times) for i in (0, 1))
+        over, low, high = racer.over_alone
         size = f"{racer.file_bytes / 1e6:8.2f} MB" if racer.file_bytes else " " * 11
-        print(f"  {name:26} {median:9.2f} {by_median:+7.1%} {fastest:9.2f} {by_fastest:+7.1%} {size}"
+        print(f"  {name:26} {statistics.median(racer.times):10.2f} {over:+7.1%} {low:+7.1%} to "
+              f"{high:+7.1%} {size}"
               f"  {bytes_each(racer, racer.file_events):>11}"
               f"      {bytes_each(racer, racer.block_events)}  {racer.note}")
