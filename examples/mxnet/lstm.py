@@ -7,17 +7,13 @@ finds out, so that its perplexity falls.
 """
 import sys
 
-import example_options
+import example_options  # the first: it chooses the engine before MXNet is loaded
+import mxnet as mx
+import numpy
 
 SMALL = {"batch": 16, "length": 20, "vocabulary": 50, "hidden": 64, "layers": 2}
 # The medium one of the models on Penn Treebank that the profilers' papers train.
 PAPER = {"batch": 20, "length": 35, "vocabulary": 10000, "hidden": 650, "layers": 2}
-
-if __name__ == "__main__":
-    options = example_options.parse(__doc__.splitlines()[0], SMALL, PAPER, steps=100)
-
-import mxnet as mx
-import numpy
 
 
 class Text:
@@ -72,6 +68,10 @@ def perplexity(net, batch):
     return metric.get()[1]
 
 
+def parse(arguments=None):
+    return example_options.parse(__doc__.splitlines()[0], arguments, SMALL, PAPER, steps=100)
+
+
 def main(o):
     if not hasattr(mx, "mod"):
         sys.exit(f"MXNet {mx.__version__} has no Module any more; this example needs mxnet==1.9.1")
@@ -85,4 +85,4 @@ def main(o):
 
 
 if __name__ == "__main__":
-    main(options)
+    main(parse())

@@ -7,20 +7,14 @@ the others of the class are that one with noise.
 """
 import sys
 
-import example_options
-
-SMALL = {"batch": 8, "size": 24, "classes": 10, "width": 8}
-PAPER = {"batch": 32, "size": 224, "classes": 1000, "width": 64}
-
-if __name__ == "__main__":
-    options = example_options.parse(__doc__.splitlines()[0], SMALL, PAPER, steps=40, extra=[
-        ("--hybridize", "run the model as one graph"),
-        ("--module", "use the Module API in place of a Trainer (1.9.1)")])
-
+import example_options  # the first: it chooses the engine before MXNet is loaded
 import mxnet as mx
 import numpy
 
 from gluon_both import IS_2, Block, array, make, train_step
+
+SMALL = {"batch": 8, "size": 24, "classes": 10, "width": 8}
+PAPER = {"batch": 32, "size": 224, "classes": 1000, "width": 64}
 
 nn = mx.gluon.nn
 
@@ -75,7 +69,9 @@ class ResNet(Block):
         return self.output(self.pool(self.stages(self.stem(x))))
 
 
-class Images:
+class Data:
+    """Images, and the class of each."""
+
     def __init__(self, o):
         self.options = o
         self.random = numpy.random.RandomState(o.seed)
@@ -85,7 +81,7 @@ class Images:
         labels = self.random.randint(self.options.classes, size=self.options.batch)
         images = self.of_class[labels]
         noise = self.random.rand(*images.shape).astype("float32")
-        return array(images + noise), array(labels)
+        return [array(images + noise)], array(labels)
 
 
 SGD = {"learning_rate": 0.05, "momentum": 0.9}
@@ -113,21 +109,27 @@ def module_loss(net, labels):
     return float(-mx.nd.log(right + 1e-12).mean().asscalar())
 
 
-def train_module(o, watch, images):
+def train_module(o, watch, data):
     net = build_module(o)
     for step in range(o.steps):
-        data, labels = images.batch()
-        net.forward_backward(mx.io.DataBatch([data], [labels]))
+        images, labels = data.batch()
+        net.forward_backward(mx.io.DataBatch(images, [labels]))
         net.update()
         watch.step(step, "loss", lambda: module_loss(net, labels))
 
 
-def train_gluon(o, watch, images):
+def train_gluon(o, watch, data):
     net, trainer, loss_of = build(o)
     for step in range(o.steps):
-        data, labels = images.batch()
-        loss = train_step(net, trainer, loss_of, [data], labels)
+        loss = train_step(net, trainer, loss_of, *data.batch())
         watch.step(step, "loss", lambda: float(loss.asnumpy().mean()))
+
+
+def parse(arguments=None):
+    return example_options.parse(
+        __doc__.splitlines()[0], arguments, SMALL, PAPER, steps=40, extra=[
+            ("--hybridize", "run the model as one graph"),
+            ("--module", "use the Module API in place of a Trainer (1.9.1)")])
 
 
 def main(o):
@@ -135,9 +137,9 @@ def main(o):
         sys.exit(f"MXNet {mx.__version__} has no Module any more; leave --module out, or use "
                  "mxnet==1.9.1")
     watch = example_options.start(o)
-    (train_module if o.module else train_gluon)(o, watch, Images(o))
+    (train_module if o.module else train_gluon)(o, watch, Data(o))
     watch.end()
 
 
 if __name__ == "__main__":
-    main(options)
+    main(parse())

@@ -5,20 +5,15 @@
 An encoder reads a sentence, a decoder says it backwards; at each word it looks at all
 of the sentence. The sentences are made up.
 """
-import example_options
-
-SMALL = {"batch": 16, "length": 10, "vocabulary": 40, "hidden": 64}
-# Translation as in the papers' benchmarks: IWSLT 2015, its vocabulary and length.
-PAPER = {"batch": 128, "length": 25, "vocabulary": 17188, "hidden": 512}
-
-if __name__ == "__main__":
-    options = example_options.parse(__doc__.splitlines()[0], SMALL, PAPER, steps=100, extra=[
-        ("--hybridize", "run the model as one graph")])
-
+import example_options  # the first: it chooses the engine before MXNet is loaded
 import mxnet as mx
 import numpy
 
 from gluon_both import Block, array, make, train_step
+
+SMALL = {"batch": 16, "length": 10, "vocabulary": 40, "hidden": 64}
+# Translation as in the papers' benchmarks: IWSLT 2015, its vocabulary and length.
+PAPER = {"batch": 128, "length": 25, "vocabulary": 17188, "hidden": 512}
 
 
 class Encoder(Block):
@@ -65,7 +60,7 @@ class Seq2Seq(Block):
         return self.decoder(target, self.encoder(source))
 
 
-class Sentences:
+class Data:
     """Sentences, and what the decoder is to say."""
 
     def __init__(self, o):
@@ -86,15 +81,21 @@ def build(o):
             mx.gluon.loss.SoftmaxCrossEntropyLoss())
 
 
+def parse(arguments=None):
+    return example_options.parse(
+        __doc__.splitlines()[0], arguments, SMALL, PAPER, steps=100, extra=[
+            ("--hybridize", "run the model as one graph")])
+
+
 def main(o):
     watch = example_options.start(o)
-    sentences = Sentences(o)
+    data = Data(o)
     net, trainer, loss_of = build(o)
     for step in range(o.steps):
-        loss = train_step(net, trainer, loss_of, *sentences.batch())
+        loss = train_step(net, trainer, loss_of, *data.batch())
         watch.step(step, "loss", lambda: float(loss.asnumpy().mean()))
     watch.end()
 
 
 if __name__ == "__main__":
-    main(options)
+    main(parse())
