@@ -16,6 +16,7 @@ EXAMPLES = os.environ["MXNET_EXAMPLES"]
 WALK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "walk_model.py")
 STEPS = 3
 SMALL = ["--steps", STEPS, "--batch", 4]
+os.environ["OMP_NUM_THREADS"] = "1"  # the models are tiny: more threads wait for each other
 
 
 def example(name, *options):
