@@ -38,7 +38,7 @@ venv() {
   if ! cmp -s "$list" "$dir/installed.txt"; then
     rm -rf "$dir"
     "$python" -m venv "$dir"
-    "$dir/bin/pip" install --quiet --disable-pip-version-check --requirement "$list"
-    cp "$list" "$dir/installed.txt"
+    "$dir/bin/pip" install --quiet --disable-pip-version-check --requirement "$list" &&
+      cp "$list" "$dir/installed.txt"
   fi
 }

@@ -16,6 +16,7 @@ import row_disk
 import row_equal
 import row_event
 import row_heap
+import row_mxnet
 import row_python
 import row_read
 import row_start
@@ -36,6 +37,7 @@ ROWS = {
     "start": row_start.row,
     "equal": row_equal.row,
     "torch": row_torch.row,
+    "mxnet": row_mxnet.row,
 }
 
 

@@ -26,6 +26,8 @@ FULL = {
     "sleep_ms": 3_000,
     "torch_steps": 40,
     "torch_repeat": 3,
+    "mxnet_steps": 40,
+    "mxnet_repeat": 5,
 }
 QUICK = {
     "events": 1_000_000,
@@ -41,6 +43,8 @@ QUICK = {
     "sleep_ms": 200,
     "torch_steps": 2,
     "torch_repeat": 1,
+    "mxnet_steps": 5,
+    "mxnet_repeat": 1,
 }
 
 

@@ -2,8 +2,6 @@
 # test_mxnet.py: every block of MXNet's storage, from programs that know nothing of
 # memledger; and that these do as they do without it. The real wheels, from PyPI.
 #
-# MXNET_VERSION is the one to test.
-#
 # SPDX-License-Identifier: Apache-2.0
 import functools
 import glob
@@ -14,22 +12,14 @@ import shlex
 import sys
 
 import harness
-import pypi
 from harness import balanced, check, equal, plain, run
+from mxnet_trace import FOLDER, IS_2, NAIVE, events, live_at_end, live_at_probes, python
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CASES = os.path.join(HERE, "mxnet_cases.py")
-VERSION = os.environ["MXNET_VERSION"]
-IS_2 = VERSION.startswith("2")
-FOLDER = os.path.join(os.environ["PYPI_FOLDER"], f"mxnet-{VERSION}")
-STEPS, PROBE_BYTES = 3, 7000001  # as in mxnet_cases.py
+STEPS = 3  # as in mxnet_cases.py
 OPERATOR = 2  # MEMLEDGER_SCOPE_OPERATOR
-NAIVE = {"MXNET_ENGINE_TYPE": "NaiveEngine"}
 PIB = 1 << 50
-
-
-def python():
-    return os.path.join(pypi.environment(os.environ["PYPI_REQUIREMENTS"], FOLDER), "bin/python")
 
 
 def said(text, details):
@@ -53,33 +43,6 @@ def alone(case):
     return said(done.stdout, done.stderr)
 
 
-def events(trace, *kinds, device="cpu"):
-    spaces = [i for i, s in enumerate(trace["spaces"])
-              if (s["device"], s["name"]) == (device, "mxnet")]
-    return [e for e in trace["events"] if e["kind"] in kinds and e.get("space") in spaces]
-
-
-def follow(trace, device="cpu"):
-    """(size of what was born, 0 for a free; live bytes after it) for each event."""
-    sizes, live = {}, 0
-    for e in events(trace, "alloc", "free", device=device):
-        key = e["space"], e["addr"]
-        size = e["size"] if e["kind"] == "alloc" else 0
-        live += size or -sizes.pop(key)
-        if size:
-            sizes[key] = size
-        yield size, live
-
-
-def live_at_end(trace, device="cpu"):
-    return [live for _, live in follow(trace, device)][-1]
-
-
-def live_at_probes(trace):
-    """Live bytes when each probe was born."""
-    return [live for size, live in follow(trace) if 0 <= size - PROBE_BYTES < STEPS]
-
-
 def refused(trace):
     return [(e["size"], e["scope"]) for e in trace["events"] if e["kind"] == "oom"]
 
@@ -89,7 +52,7 @@ def compare_with_counter(case, env=None, left=0):
     MXNet itself never gives back."""
     told, trace = record(case, env=env)
     equal(len(told["at_probes"]), STEPS, "steps in MXNet's counter", told)
-    equal(live_at_probes(trace), told["at_probes"], f"live bytes at the steps of {case}")
+    equal(live_at_probes(trace, STEPS), told["at_probes"], f"live bytes at the steps of {case}")
     equal(live_at_end(trace), left, "live bytes at the end")
     return told, trace
 
