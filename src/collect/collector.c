@@ -596,7 +596,9 @@ int ml_collector_run(struct ml_collector *c)
     uint64_t much = page->ring_bytes / sizeof(uint64_t) / 8;
     int r;
 
-    c->sampler = c->sample_hz ? ml_sampler_start(c->sample_hz, &c->stage) : NULL;
+    /* Samples that are all there is must not miss anything. */
+    if (c->sample_hz)
+        c->sampler = ml_sampler_start(c->sample_hz, !c->sample_only, &c->stage);
     if (c->sample_only)
         greet_silent(c, atomic_load(&page->program_pid), 0, ML_STARTED, c->command);
     while (!atomic_load(&page->finish)) {

@@ -19,6 +19,10 @@
 #define OPEN_FILES_NS 1000000000u
 #define NEWCOMER_NS 300000000u
 #define STRANGERS_MAX 1024
+/* The driver answers a reading while it does nothing else for the program: a thousand a
+ * second made a training step up to 5 % longer. Memory that has not changed for this long
+ * is read less often until it does. */
+#define REST_AFTER_NS 250000000u
 
 static bool begin(struct ml_sample_lane *lane)
 {
@@ -86,8 +90,19 @@ static void read_memory(struct ml_sample_lane *lane, size_t device, uint64_t now
     struct ml_sample s = {d->string, m.valid, m.used, m.free, m.total, 0};
 
     g->told |= m.valid != 0;
+    if (!d->memory.any || s.used != d->memory.sample.used)
+        d->changed_ns = now_ns;
     if (m.valid)
         ml_lane_send(lane, &d->memory, &s, now_ns);
+}
+
+static bool is_at_rest(const struct ml_gpu_lane *g, uint64_t now_ns)
+{
+    bool rests = g->may_rest;
+
+    for (size_t i = 0; i < g->devices.len; i++)
+        rests &= now_ns - g->devices.items[i].changed_ns >= REST_AFTER_NS;
+    return rests;
 }
 
 /* ---- By process --------------------------------------------------------- */
@@ -239,6 +254,7 @@ static void tick(struct ml_sample_lane *lane, uint64_t now_ns)
         if (is_list_due(d, d->memory.sample.used, now_ns))
             read_processes(lane, i, now_ns);
     }
+    lane->at_rest = is_at_rest(g, now_ns);
 }
 
 const struct ml_lane_work ml_gpu_work = {"ml-sample-gpu", begin, watch, tick, end};

@@ -12,6 +12,7 @@
 struct ml_gpu_device {
     uint32_t string; /* "cuda:0" */
     struct ml_sample_last memory;
+    uint64_t changed_ns; /* when that was last another than before */
     struct ml_sample_last others; /* processes that are not recorded */
     uint64_t listed_used;         /* in use when its processes were listed last … */
     uint64_t listed_ns;           /* … and when that was */
@@ -36,6 +37,7 @@ struct ml_gpu_lane {
     struct ml_nvml nvml;
     char why[ML_NVML_WHY_BYTES]; /* no GPU can be read; "": they can */
     bool told;                   /* the memory of any device */
+    bool may_rest;               /* where nothing changes */
     ML_VEC(struct ml_gpu_device) devices;
     ML_VEC(struct ml_watch) watched;
     ML_VEC(struct ml_gpu_user) users;

@@ -107,6 +107,8 @@ static void tick_until_stopped(struct ml_sample_lane *lane)
 
         read_news(lane);
         lane->work->tick(lane, now);
+        if (lane->at_rest)
+            next = ml_pace_leave_out(&lane->pace, next, ML_REST_TICKS - 1);
         sleep_until(lane, next);
     }
 }

@@ -21,12 +21,19 @@ struct ml_pace {
     uint32_t hz; /* at least 1 */
     uint64_t first_ns, last_ns;
     uint64_t taken;
+    uint64_t left_out; /* ticks that nobody wanted, up to the last that was taken */
+    uint64_t leaving_out;
 };
 
 /* A sample is taken at `now`. @return when the next is due, later than `now` */
 uint64_t ml_pace_take(struct ml_pace *p, uint64_t now_ns);
 
-/* Samples a second from the first to the last, 0 when there were fewer than two. */
+/* So many ticks from the next one on, due at `next_ns`, are not wanted. @return when
+ * the one after them is due */
+uint64_t ml_pace_leave_out(struct ml_pace *p, uint64_t next_ns, uint32_t ticks);
+
+/* Samples a second from the first to the last, with those that were not wanted; 0 when
+ * there were fewer than two. */
 double ml_pace_achieved_hz(const struct ml_pace *p);
 
 /* What is done less often than every tick. True, with the time noted, when `now`

@@ -28,9 +28,10 @@ struct ml_sampler {
 };
 
 /* Starts the threads and makes their rings the stage's own. After the collector's
- * fork: threads do not survive one.
+ * fork: threads do not survive one. Where nothing changes a GPU `may_rest`: see
+ * docs/sampling.md.
  * @return NULL when it cannot */
-struct ml_sampler *ml_sampler_start(uint32_t hz, struct ml_stage *stage);
+struct ml_sampler *ml_sampler_start(uint32_t hz, bool may_rest, struct ml_stage *stage);
 
 /* A recorded process has come, or is gone. */
 void ml_sampler_watch(struct ml_sampler *s, uint32_t pid, uint32_t process);

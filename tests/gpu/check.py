@@ -201,6 +201,12 @@ def floor_of_sampling(lab):
     return map(float, must([program]).stdout.split())
 
 
+def share_at_rest(lab):
+    trace, _ = lab.record("resting", ["sleep", "5"])
+    samples = lab.report("summary", trace)["samples"]
+    return samples["cpu_seconds"] / 5
+
+
 @check
 def sampling(lab):
     """1 kHz sampling: rate and cost, beside nvidia-smi -lms 10"""
@@ -221,6 +227,9 @@ def sampling(lab):
     assert samples["hz_achieved"] >= 0.95 * samples["hz_asked"], "too slow"
     share = samples["cpu_seconds"] * samples["hz_achieved"] / samples["taken"]
     sleeping, reading = floor_of_sampling(lab)
+    at_rest = share_at_rest(lab)
+    print(f"  beside a recorded program, nothing changing: {at_rest:.2%} of one core")
+    assert at_rest < MOST_SAMPLING, "sampling at rest costs too much"
     figures = (f"memledger's sampler {share:.2%} of one core; a thread that only wakes as often "
                f"{sleeping:.2%}, with one reading of NVML {reading:.2%}")
     print(f"  {figures}")

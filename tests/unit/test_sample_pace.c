@@ -60,6 +60,20 @@ static void odd_rates_do_not_drift(void **state)
     assert_int_equal(p.taken, 3000);
 }
 
+/* Ticks that nobody wants are no delay. */
+static void ticks_left_out_are_no_delay(void **state)
+{
+    struct ml_pace p = {.hz = 1000};
+    uint64_t next = ml_pace_take(&p, 0);
+
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        next = ml_pace_take(&p, ml_pace_leave_out(&p, next, 9));
+    assert_int_equal(p.taken, 11);
+    assert_int_equal(next, 101 * MS);
+    assert_true(ml_pace_achieved_hz(&p) > 999 && ml_pace_achieved_hz(&p) < 1001);
+}
+
 static void a_rate_takes_two_samples(void **state)
 {
     struct ml_pace p = {.hz = 10};
@@ -110,6 +124,7 @@ int main(void)
         cmocka_unit_test(ticks_keep_their_distance),
         cmocka_unit_test(missed_ticks_are_left_out),
         cmocka_unit_test(odd_rates_do_not_drift),
+        cmocka_unit_test(ticks_left_out_are_no_delay),
         cmocka_unit_test(a_rate_takes_two_samples),
         cmocka_unit_test(due_at_once_then_at_intervals),
         cmocka_unit_test(what_repeats_is_no_news),
