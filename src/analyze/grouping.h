@@ -8,6 +8,8 @@
 #include "dictionary.h"
 #include "tag_list.h"
 
+#define ML_UNTRACKABLE "Untrackable"
+
 struct ml_group_entry {
     const char *tag;
     uint64_t bytes;
@@ -57,12 +59,5 @@ struct ml_grouping_opts {
 int ml_grouping(const struct ml_tag_list *list, const struct ml_dictionary *dictionary,
                 const struct ml_grouping_opts *opts, struct ml_grouping *ret);
 void ml_grouping_release(struct ml_grouping *grouping);
-
-/* What the samples say the recorded processes had on the GPUs (on the host, where no GPU
- * was sampled): at the time given, or the most there was.
- * @device   NULL: all GPUs together
- * @return 0, -ENODATA with the reason in `err`, or another negative errno */
-int ml_sampled_total(const struct ml_trace *trace, const char *device, bool at_peak,
-                     uint64_t time_ns, uint64_t *ret, struct ml_error *err);
 
 #endif

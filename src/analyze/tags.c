@@ -165,7 +165,7 @@ static int put_entry(struct ml_tags *tags, const struct place *place, const stru
 static int put_unlabelled(struct ml_tags *tags, const struct ml_block *block, uint32_t space,
                           uint64_t end_ns, struct ml_buf *out)
 {
-    struct place operation = operator_place(tags, block, space), place;
+    struct place operation = operator_place(tags, block, space), place = operation;
     int r = module_place(tags, block, space, &place);
 
     if (r < 0)
