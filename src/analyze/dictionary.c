@@ -182,12 +182,29 @@ void ml_dictionary_release(struct ml_dictionary *dictionary)
 
 /* ---- Matching ----------------------------------------------------------- */
 
-int64_t ml_dictionary_match(const struct ml_dictionary *dictionary, const char *tag, size_t from)
+int ml_dictionary_subject(const struct ml_dictionary *dictionary, const char *tag,
+                          struct ml_buf *ret)
+{
+    int r;
+
+    ml_buf_clear(ret);
+    if (!dictionary->bracketed)
+        return ml_buf_puts(ret, tag);
+    r = ml_buf_printf(ret, "(%s).", tag);
+    for (size_t i = 0; r == 0 && i < ret->len; i++)
+        if (ret->data[i] == ' ')
+            ret->data[i] = '_';
+    return r;
+}
+
+int64_t ml_dictionary_match(const struct ml_dictionary *dictionary, const char *subject,
+                            size_t from)
 {
     for (size_t i = from; i < dictionary->keywords.len; i++) {
         const struct ml_keyword *k = &dictionary->keywords.items[i];
 
-        if (k->is_regex ? regexec(&k->regex, tag, 0, NULL, 0) == 0 : strstr(tag, k->text) != NULL)
+        if (k->is_regex ? regexec(&k->regex, subject, 0, NULL, 0) == 0
+                        : strstr(subject, k->text) != NULL)
             return (int64_t)i;
     }
     return -1;

@@ -60,7 +60,14 @@ const char *ml_dictionary_text(const char *name);
 
 void ml_dictionary_release(struct ml_dictionary *dictionary);
 
+/* What keywords are looked for in, instead of what the buffer holds: the tag, or of a
+ * bracketed dictionary "(tag)." in one word, as TBD's analysis cuts it out of a line.
+ * @return 0 or -ENOMEM */
+int ml_dictionary_subject(const struct ml_dictionary *dictionary, const char *tag,
+                          struct ml_buf *ret);
+
 /* The next keyword that matches, from index `from` on. @return its index, or -1 */
-int64_t ml_dictionary_match(const struct ml_dictionary *dictionary, const char *tag, size_t from);
+int64_t ml_dictionary_match(const struct ml_dictionary *dictionary, const char *subject,
+                            size_t from);
 
 #endif

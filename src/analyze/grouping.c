@@ -54,28 +54,6 @@ static int add_up(struct maker *m)
 
 /* ---- Matching ----------------------------------------------------------- */
 
-/* The tag, or "(tag)." of one word, as TBD's analysis cuts it out of a line. */
-static int make_subject(struct maker *m, const char *tag)
-{
-    int r;
-
-    ml_buf_clear(&m->subject);
-    if (!m->dictionary->bracketed)
-        return ml_buf_puts(&m->subject, tag);
-    r = ml_buf_printf(&m->subject, "(%s).", tag);
-    for (size_t i = 0; r == 0 && i < m->subject.len; i++)
-        if (m->subject.data[i] == ' ')
-            m->subject.data[i] = '_';
-    return r;
-}
-
-static bool is_same(const struct maker *m, const struct ml_group *group, const char *name,
-                    const char *keyword)
-{
-    return !group->is_others && strcmp(group->name, name) == 0 &&
-           (!m->opts->by_keyword || strcmp(group->keyword, keyword) == 0);
-}
-
 static const char *copy(struct maker *m, const char *text)
 {
     return ml_arena_dup(&m->ret->arena, text, strlen(text));
@@ -92,12 +70,10 @@ static struct ml_group *group_of(struct maker *m, const struct ml_keyword *keywo
     for (size_t i = 0; i < m->ret->groups.len; i++) {
         struct ml_group *g = &m->ret->groups.items[i];
 
-        if (keyword ? is_same(m, g, name, keyword->text) : g->is_others)
+        if (g->is_others == !keyword && strcmp(g->name, name) == 0)
             return g;
     }
     group.name = copy(m, name);
-    if (m->opts->by_keyword && keyword)
-        group.keyword = copy(m, keyword->text);
     if (!group.name || ml_vec_push(&m->ret->groups, group) < 0)
         return NULL;
     return &m->ret->groups.items[m->ret->groups.len - 1];
@@ -107,11 +83,11 @@ static int put_entry(struct ml_group *group, const struct tag_sum *sum, const ch
 {
     group->bytes += (int64_t)sum->bytes;
     group->count += sum->count;
-    for (size_t i = 0; i < group->entries.len; i++)
-        if (group->entries.items[i].tag == tag) {
-            group->entries.items[i].bytes += sum->bytes;
-            return 0;
-        }
+    /* Two keywords of one category: it has the tag twice, as MXNet's scripts count. */
+    if (group->entries.len > 0 && group->entries.items[group->entries.len - 1].tag == tag) {
+        group->entries.items[group->entries.len - 1].bytes += sum->bytes;
+        return 0;
+    }
     return ml_vec_push(&group->entries, (struct ml_group_entry){tag, sum->bytes, sum->count});
 }
 
@@ -136,7 +112,7 @@ static int put_tag(struct maker *m, const struct tag_sum *sum)
     const char *tag = copy(m, ml_intern_get(&m->list->tags, sum->tag, NULL));
     const struct ml_keyword *keywords = m->dictionary->keywords.items;
     int64_t first = -1, at;
-    int r = tag ? make_subject(m, tag) : -ENOMEM;
+    int r = tag ? ml_dictionary_subject(m->dictionary, tag, &m->subject) : -ENOMEM;
 
     if (r < 0)
         return r;

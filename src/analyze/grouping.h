@@ -17,11 +17,10 @@ struct ml_group_entry {
 };
 
 struct ml_group {
-    const char *name;    /* of the category, "Others", "Untrackable" */
-    const char *keyword; /* by keyword: which; else NULL */
-    int64_t bytes;       /* what cannot be tracked may be negative */
-    double percent;      /* of expected_bytes if they are known, else of total_bytes */
-    uint64_t count;      /* allocations */
+    const char *name; /* of the category, "Others", "Untrackable" */
+    int64_t bytes;    /* what cannot be tracked may be negative */
+    double percent;   /* of expected_bytes if they are known, else of total_bytes */
+    uint64_t count;   /* allocations */
     ML_VEC(struct ml_group_entry) entries; /* most bytes first, at most `top` */
     uint64_t rest_entries, rest_bytes;     /* tags that are not listed */
     uint64_t first;                        /* when the first came; orders equals */
@@ -47,8 +46,7 @@ struct ml_grouping {
 };
 
 struct ml_grouping_opts {
-    size_t top;      /* entries of a group */
-    bool by_keyword; /* a group for each keyword, as TBD's analysis has it */
+    size_t top; /* entries of a group */
     bool has_expected;
     uint64_t expected_bytes;
 };

@@ -182,6 +182,7 @@ static int list_one(struct maker *m, const struct ml_allocation *a, struct ml_ma
                                           .time_ns = a->time_ns,
                                           .ordinal = a->ordinal,
                                           .space = a->space,
+                                          .stack = a->stack,
                                           .tag = (uint32_t)tag,
                                       });
 }
@@ -197,6 +198,12 @@ static int list_gross(struct maker *m, struct ml_error *err)
     ml_vec_release(&all);
     ml_map_release(&unnamed);
     return r;
+}
+
+static int list_run(struct maker *m, struct ml_error *err)
+{
+    ml_snapshot_begin(m->trace, &m->ret->at);
+    return list_gross(m, err);
 }
 
 /* ---- Those live at an instant ------------------------------------------- */
@@ -245,6 +252,7 @@ static int list_live(struct maker *m, const struct ml_replay *replay, const bloc
                                                           .time_ns = b->time_ns,
                                                           .ordinal = i,
                                                           .space = space,
+                                                          .stack = b->stack,
                                                           .tag = (uint32_t)tag}) < 0)
             return -ENOMEM;
     }
@@ -306,7 +314,7 @@ int ml_tag_list(const struct ml_trace *trace, const struct ml_tag_list_opts *opt
     *ret = (struct ml_tag_list){.gross = opts->gross, .level = opts->level};
     r = ml_tags_init(&m.tags, trace);
     if (r == 0)
-        r = opts->gross ? list_gross(&m, err) : list_instant(&m, err);
+        r = opts->gross ? list_run(&m, err) : list_instant(&m, err);
     ml_tags_release(&m.tags);
     ml_buf_release(&m.tag);
     return r;

@@ -22,8 +22,9 @@ struct ml_tagged {
     uint64_t addr;
     uint64_t time_ns;
     uint64_t ordinal; /* in the order of birth */
-    uint32_t space;   /* number in the trace */
-    uint32_t tag;     /* in ml_tag_list.tags */
+    uint32_t space;   /* number in the trace; likewise its stack */
+    uint32_t stack;
+    uint32_t tag; /* in ml_tag_list.tags */
 };
 
 struct ml_tag_list {
@@ -32,7 +33,7 @@ struct ml_tag_list {
     uint64_t bytes;                /* of all */
     bool gross;                    /* all that were allocated */
     unsigned level;                /* enum memledger_level, 0: what is counted */
-    struct ml_snapshot at;         /* when, unless gross */
+    struct ml_snapshot at;         /* when; if gross only what was run */
 };
 
 struct ml_tag_list_opts {

@@ -47,6 +47,10 @@ const struct ml_exporter *ml_exporter_find(const char *name);
 /* The format whose suffix, the longest that fits, `path` has; NULL: none. */
 const struct ml_exporter *ml_exporter_of_path(const char *path);
 
+extern const struct ml_exporter ml_exporter_mxnet_csv;
+extern const struct ml_exporter ml_exporter_mxnet_log;
 extern const struct ml_exporter ml_exporter_nvidia_smi;
+extern const struct ml_exporter ml_exporter_tbd_analysis;
+extern const struct ml_exporter ml_exporter_tbd_log;
 
 #endif
