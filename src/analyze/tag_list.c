@@ -15,6 +15,7 @@
 
 #define CUDA "cuda"
 #define PINNED_DEVICE "cpu_pinned"
+#define MXNET_SPACE "mxnet"
 
 /* ---- Which spaces ------------------------------------------------------- */
 
@@ -63,13 +64,19 @@ static bool is_on_device(const struct ml_trace *trace, uint32_t space, const cha
     return !gpu_only || is_gpu(device_of(trace, space)) || is_pinned(trace, space);
 }
 
-bool ml_trace_has_driver_level(const struct ml_trace *trace, const char *device)
+bool ml_trace_has_mxnet_pool(const struct ml_trace *trace, const char *device)
 {
-    for (uint32_t i = 0; i < ml_trace_spaces(trace); i++)
-        if (ml_trace_space(trace, i)->level == MEMLEDGER_DRIVER && is_gpu(device_of(trace, i)) &&
-            !is_drivers_own(trace, i) && is_on_device(trace, i, device, true))
-            return true;
-    return false;
+    bool driver = false, mxnet = false;
+
+    for (uint32_t i = 0; i < ml_trace_spaces(trace); i++) {
+        const struct ml_space *s = ml_trace_space(trace, i);
+
+        if (!is_gpu(device_of(trace, i)) || !is_on_device(trace, i, device, true))
+            continue;
+        driver = driver || (s->level == MEMLEDGER_DRIVER && !is_drivers_own(trace, i));
+        mxnet = mxnet || strcmp(ml_trace_string(trace, s->name, NULL), MXNET_SPACE) == 0;
+    }
+    return driver && mxnet;
 }
 
 /* What becomes of the blocks of a space. */

@@ -52,7 +52,8 @@ void ml_tag_list_release(struct ml_tag_list *list);
 
 const char *ml_tagged_name(const struct ml_tag_list *list, const struct ml_tagged *entry);
 
-/* Whether the trace has allocations that the program asked the GPU's driver for. */
-bool ml_trace_has_driver_level(const struct ml_trace *trace, const char *device);
+/* Whether the trace has MXNet's blocks on a GPU and what MXNet asked the driver for: its
+ * pools hand out whole allocations of the driver, so that each has a block's name. */
+bool ml_trace_has_mxnet_pool(const struct ml_trace *trace, const char *device);
 
 #endif

@@ -49,6 +49,7 @@ const struct ml_exporter *ml_exporter_of_path(const char *path);
 
 extern const struct ml_exporter ml_exporter_mxnet_csv;
 extern const struct ml_exporter ml_exporter_mxnet_log;
+extern const struct ml_exporter ml_exporter_mxnet_pool_csv;
 extern const struct ml_exporter ml_exporter_nvidia_smi;
 extern const struct ml_exporter ml_exporter_tbd_analysis;
 extern const struct ml_exporter ml_exporter_tbd_log;

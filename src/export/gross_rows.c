@@ -16,7 +16,7 @@ int ml_gross_rows(const struct ml_trace *trace, const struct ml_export_opts *opt
         .progress = opts->progress,
     };
 
-    if (list.level == 0 && ml_trace_has_driver_level(trace, opts->device))
+    if (list.level == 0 && ml_trace_has_mxnet_pool(trace, opts->device))
         list.level = MEMLEDGER_DRIVER;
     return ml_tag_list(trace, &list, ret, err);
 }

@@ -1,5 +1,6 @@
-/* gross_rows.h: the allocations that the old profilers listed: where the trace has what
- * the program asked the GPU's driver for, that; else its blocks. Frees are not theirs.
+/* gross_rows.h: the allocations that the old profilers listed: what MXNet asked the GPU's
+ * driver for, where the trace has it; else blocks, since an allocation that other pools
+ * cut up has no name. Frees are not theirs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
