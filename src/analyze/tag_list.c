@@ -307,6 +307,8 @@ static int list_instant(struct maker *m, struct ml_error *err)
     } else if (r == 0) {
         r = list_live(m, &replay, &blocks);
     }
+    m->ret->at.bytes = m->ret->bytes;
+    m->ret->at.blocks = m->ret->list.len;
     ml_vec_release(&blocks);
     ml_replay_release(&replay);
     return r;

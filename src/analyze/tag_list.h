@@ -33,7 +33,8 @@ struct ml_tag_list {
     uint64_t bytes;                /* of all */
     bool gross;                    /* all that were allocated */
     unsigned level;                /* enum memledger_level, 0: what is counted */
-    struct ml_snapshot at;         /* when; if gross only what was run */
+    struct ml_snapshot at;         /* when, its bytes and blocks those of the
+                                      list; if gross only what was run */
 };
 
 struct ml_tag_list_opts {

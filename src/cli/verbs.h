@@ -14,6 +14,7 @@ extern const struct ml_verb ml_verb_ledger;
 extern const struct ml_verb ml_verb_tree;
 extern const struct ml_verb ml_verb_layers;
 extern const struct ml_verb ml_verb_table;
+extern const struct ml_verb ml_verb_groups;
 extern const struct ml_verb ml_verb_steps;
 extern const struct ml_verb ml_verb_stats;
 extern const struct ml_verb ml_verb_events;
