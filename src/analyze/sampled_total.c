@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "instant.h"
+#include "intern.h"
 #include "map.h"
 #include "samples.h"
 
@@ -21,6 +22,7 @@ struct sum {
 struct book {
     const struct ml_trace *trace;
     const struct ml_sampled_total_opts *opts;
+    struct ml_intern devices; /* by name: a writer may define one twice */
     struct sum by_process, by_device, resident;
 };
 
@@ -38,23 +40,27 @@ static int say(struct sum *sum, uint64_t key, uint64_t bytes)
 
 static int add(struct book *b, const struct ml_event *event)
 {
-    uint32_t device = (uint32_t)event->args[0], process;
-    const char *name = ml_trace_string(b->trace, device, NULL);
-    bool is_host = strcmp(name, ML_HOST_DEVICE) == 0;
+    uint32_t process, len;
+    const char *name = ml_trace_string(b->trace, (uint32_t)event->args[0], &len);
     bool is_about = ml_sample_about(event, &process);
-    uint64_t key = is_about ? (uint64_t)device << 32 | process : 0;
+    int64_t device;
+    uint64_t key;
     int r = 0;
 
     if (b->opts->device && !ml_device_is(name, b->opts->device))
         return 0;
-    if (is_host)
+    device = ml_intern_put(&b->devices, name, len, NULL);
+    if (device < 0)
+        return (int)device;
+    key = is_about ? (uint64_t)device << 32 | process : 0;
+    if (strcmp(name, ML_HOST_DEVICE) == 0)
         return is_about && !(event->args[1] & ML_SAMPLE_SHARE)
                    ? say(&b->resident, key, event->args[5])
                    : 0;
     if (is_about)
         r = say(&b->by_process, key, event->args[5]);
     if (r == 0 && (event->args[1] & ML_SAMPLE_USED))
-        r = say(&b->by_device, device, event->args[2]);
+        r = say(&b->by_device, (uint64_t)device, event->args[2]);
     return r;
 }
 
@@ -97,6 +103,7 @@ int ml_sampled_total(const struct ml_trace *trace, const struct ml_sampled_total
                          "total as a number, or record without --sample-hz 0");
     if (r == 0)
         *ret = opts->at_peak ? sum->peak : sum->now;
+    ml_intern_release(&b.devices);
     ml_map_release(&b.by_process.last);
     ml_map_release(&b.by_device.last);
     ml_map_release(&b.resident.last);

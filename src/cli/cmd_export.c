@@ -68,7 +68,7 @@ static int list_formats(struct ml_buf *out)
     int r = ml_buf_puts(out, "Formats:\n");
 
     for (size_t i = 0; r == 0 && ml_exporters[i]; i++)
-        r = ml_buf_printf(out, "  %-15s %-18s %s\n", ml_exporters[i]->name, ml_exporters[i]->suffix,
+        r = ml_buf_printf(out, "  %-15s %-12s %s\n", ml_exporters[i]->name, ml_exporters[i]->suffix,
                           ml_exporters[i]->help);
     return r;
 }
@@ -93,10 +93,12 @@ static int wrong_format(const struct export_opts *opts)
         ml_nearest_offer(&nearest, ml_exporters[i]->name);
     if (!opts->format)
         ml_verb_usage_error(&ml_verb_export, "which format? Give --format, one of %s", names.data);
+    else if (nearest.word)
+        ml_verb_usage_error(&ml_verb_export, "there is no format '%s'; did you mean '%s'?",
+                            opts->format, nearest.word);
     else
-        ml_verb_usage_error(&ml_verb_export, "there is no format '%s'%s%s%s; there are %s",
-                            opts->format, nearest.word ? "; did you mean '" : "",
-                            nearest.word ? nearest.word : "", nearest.word ? "'?" : "", names.data);
+        ml_verb_usage_error(&ml_verb_export, "there is no format '%s'; there are %s", opts->format,
+                            names.data);
     ml_buf_release(&names);
     return ML_EXIT_USAGE;
 }

@@ -73,7 +73,7 @@ static char *csv_name(const struct ml_trace *trace)
 const struct ml_exporter ml_exporter_mxnet_csv = {
     .name = "mxnet-csv",
     .suffix = ".mxnet.csv",
-    .help = "every allocation as tag,MiB: MXNet's GPU memory profiler",
+    .help = "all allocations: tag,MiB of MXNet's profiler",
     .run = export_csv,
     .file_name = csv_name,
 };
@@ -137,7 +137,7 @@ static char *log_name(const struct ml_trace *trace)
 const struct ml_exporter ml_exporter_mxnet_log = {
     .name = "mxnet-log",
     .suffix = ".mxnet.log",
-    .help = "its log: allocations whose tag is unknown, with stacks",
+    .help = "its log: those of unknown tag, with stacks",
     .run = export_log,
     .file_name = log_name,
 };

@@ -94,7 +94,7 @@ static char *file_name(const struct ml_trace *trace)
 const struct ml_exporter ml_exporter_mxnet_pool_csv = {
     .name = "mxnet-pool-csv",
     .suffix = ".pool.csv",
-    .help = "what is held at an instant (end): the memory profile of MXNet 2",
+    .help = "what is held at the end: MXNet 2's own profile",
     .run = export,
     .file_name = file_name,
 };

@@ -61,6 +61,6 @@ static int export(const struct ml_trace *trace, const struct ml_export_opts *opt
 const struct ml_exporter ml_exporter_nvidia_smi = {
     .name = "nvidia-smi",
     .suffix = ".smi.txt",
-    .help = "sampled memory of the GPUs, as --query-gpu=memory.used prints it",
+    .help = "samples of the GPUs: --query-gpu=memory.used",
     .run = export,
 };

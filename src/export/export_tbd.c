@@ -113,7 +113,7 @@ static int export_log(const struct ml_trace *trace, const struct ml_export_opts 
 const struct ml_exporter ml_exporter_tbd_log = {
     .name = "tbd-log",
     .suffix = ".tbd.log",
-    .help = "every allocation as a [mem] line: TBD's memory profiler for MXNet",
+    .help = "all allocations: [mem] lines of TBD's profiler",
     .run = export_log,
 };
 
@@ -138,6 +138,6 @@ static int export_analysis(const struct ml_trace *trace, const struct ml_export_
 const struct ml_exporter ml_exporter_tbd_analysis = {
     .name = "tbd-analysis",
     .suffix = "_ANALYSIS",
-    .help = "its bytes by category, JSON: what TBD's memory_analysis.py writes",
+    .help = "their bytes by category, as its script writes",
     .run = export_analysis,
 };
