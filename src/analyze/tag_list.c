@@ -84,6 +84,7 @@ enum use {
     IGNORED,
     NAMING, /* they name what is listed */
     LISTED,
+    LISTED_IF_COUNTED,
 };
 
 struct maker {
@@ -91,21 +92,40 @@ struct maker {
     const struct ml_tag_list_opts *opts;
     struct ml_tag_list *ret;
     bool gpu_only;
+    ML_VEC(uint8_t) uses; /* enum use, by space: millions of blocks ask */
     struct ml_tags tags;
     struct ml_buf tag;
 };
 
-static enum use use_of(const struct maker *m, uint32_t space, bool counted)
+static enum use decide(const struct maker *m, uint32_t space)
 {
     const struct ml_space *s = ml_trace_space(m->trace, space);
 
     if (!is_on_device(m->trace, space, m->opts->device, m->gpu_only))
         return IGNORED;
     if (m->opts->level == 0 || (m->gpu_only && is_pinned(m->trace, space)))
-        return counted ? LISTED : IGNORED;
+        return LISTED_IF_COUNTED;
     if (s->level == m->opts->level)
         return is_drivers_own(m->trace, space) ? IGNORED : LISTED;
     return s->level == MEMLEDGER_BLOCK ? NAMING : IGNORED;
+}
+
+static int decide_all(struct maker *m)
+{
+    int r = 0;
+
+    for (uint32_t i = 0; r == 0 && i < ml_trace_spaces(m->trace); i++)
+        r = ml_vec_push(&m->uses, (uint8_t)decide(m, i));
+    return r;
+}
+
+static enum use use_of(const struct maker *m, uint32_t space, bool counted)
+{
+    enum use use = space < m->uses.len ? (enum use)m->uses.items[space] : IGNORED;
+
+    if (use == LISTED_IF_COUNTED)
+        return counted ? LISTED : IGNORED;
+    return use;
 }
 
 /* ---- Tags --------------------------------------------------------------- */
@@ -323,8 +343,11 @@ int ml_tag_list(const struct ml_trace *trace, const struct ml_tag_list_opts *opt
     *ret = (struct ml_tag_list){.gross = opts->gross, .level = opts->level};
     r = ml_tags_init(&m.tags, trace);
     if (r == 0)
+        r = decide_all(&m);
+    if (r == 0)
         r = opts->gross ? list_run(&m, err) : list_instant(&m, err);
     ml_tags_release(&m.tags);
+    ml_vec_release(&m.uses);
     ml_buf_release(&m.tag);
     return r;
 }
