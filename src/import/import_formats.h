@@ -1,0 +1,12 @@
+/* import_formats.h: the formats that there are, for the table in importer.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_IMPORT_FORMATS_H
+#define ML_IMPORT_FORMATS_H
+
+#include "importer.h"
+
+extern const struct ml_import_format ml_import_smi;
+
+#endif
