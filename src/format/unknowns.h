@@ -17,15 +17,16 @@
 enum ml_unknown {
     ML_UNKNOWN_ADDRESSES = 1,    /* numbers, each used once */
     ML_UNKNOWN_FREES = 2,        /* nothing is ever freed */
-    ML_UNKNOWN_TIMES = 4,        /* the order is known, durations are not */
+    ML_UNKNOWN_TIMES = 4,        /* numbers that keep the order */
     ML_UNKNOWN_SIZES = 8,        /* rounded by the source */
-    ML_UNKNOWN_ORDER = 16,       /* nor is the order */
-    ML_UNKNOWN_ALLOCATIONS = 32, /* one event stands for several, added up */
-    ML_UNKNOWN_START = 64,       /* what was there before the source began is missing */
+    ML_UNKNOWN_ORDER = 16,       /* the source has another one */
+    ML_UNKNOWN_ALLOCATIONS = 32, /* sums of several are, at the first of them */
+    ML_UNKNOWN_START = 64,       /* what was there when the source began */
+    ML_UNKNOWN_OTHERS = 128,     /* the source tells of some allocations alone */
 };
 
-#define ML_UNKNOWN_COUNT 7
-#define ML_UNKNOWN_TEXT_BYTES 128
+#define ML_UNKNOWN_COUNT 8
+#define ML_UNKNOWN_TEXT_BYTES 160
 
 /* By bit number. */
 extern const char *const ml_unknown_names[ML_UNKNOWN_COUNT];
