@@ -7,6 +7,7 @@
 
 #include "importer.h"
 
+extern const struct ml_import_format ml_import_chrome;
 extern const struct ml_import_format ml_import_smi;
 extern const struct ml_import_format ml_import_tbd_log;
 extern const struct ml_import_format ml_import_tbd_analysis;

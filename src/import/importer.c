@@ -17,6 +17,7 @@ const struct ml_import_format *const ml_import_formats[] = {
     &ml_import_mxnet_csv,
     &ml_import_mxnet_pool_csv,
     &ml_import_mxnet_log,
+    &ml_import_chrome,
     NULL,
 };
 
