@@ -29,7 +29,7 @@ static bool is_gpu(const char *device)
     return strncmp(device, CUDA, strlen(CUDA)) == 0;
 }
 
-static bool has_gpu(const struct ml_trace *trace)
+bool ml_trace_has_gpu(const struct ml_trace *trace)
 {
     for (uint32_t i = 0; i < ml_trace_spaces(trace); i++)
         if (is_gpu(device_of(trace, i)))
@@ -205,10 +205,12 @@ static int list_one(struct maker *m, const struct ml_allocation *a, struct ml_ma
     m->ret->bytes += a->size;
     return ml_vec_push(&m->ret->list, (struct ml_tagged){
                                           .bytes = a->size,
+                                          .requested = a->requested,
                                           .addr = a->addr,
                                           .time_ns = a->time_ns,
                                           .ordinal = a->ordinal,
                                           .space = a->space,
+                                          .scope = a->scope,
                                           .stack = a->stack,
                                           .tag = (uint32_t)tag,
                                       });
@@ -275,10 +277,12 @@ static int list_live(struct maker *m, const struct ml_replay *replay, const bloc
             return (int)tag;
         m->ret->bytes += b->size;
         if (ml_vec_push(&m->ret->list, (struct ml_tagged){.bytes = b->size,
+                                                          .requested = b->size,
                                                           .addr = b->addr,
                                                           .time_ns = b->time_ns,
                                                           .ordinal = i,
                                                           .space = space,
+                                                          .scope = b->scope,
                                                           .stack = b->stack,
                                                           .tag = (uint32_t)tag}) < 0)
             return -ENOMEM;
@@ -337,7 +341,8 @@ static int list_instant(struct maker *m, struct ml_error *err)
 int ml_tag_list(const struct ml_trace *trace, const struct ml_tag_list_opts *opts,
                 struct ml_tag_list *ret, struct ml_error *err)
 {
-    struct maker m = {.trace = trace, .opts = opts, .ret = ret, .gpu_only = has_gpu(trace)};
+    struct maker m = {
+        .trace = trace, .opts = opts, .ret = ret, .gpu_only = ml_trace_has_gpu(trace)};
     int r;
 
     *ret = (struct ml_tag_list){.gross = opts->gross, .level = opts->level};

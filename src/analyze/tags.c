@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
+#include "unknowns.h"
 
 #define GRADIENT_SUFFIX ".grad"
 #define EDGES_SEARCHED 256 /* numbers that are looked at before a new one is taken */
@@ -28,7 +29,11 @@ bool ml_tag_is_spelled(const char *text)
 
 int ml_tags_init(struct ml_tags *tags, const struct ml_trace *trace)
 {
+    const char *source = ml_trace_setting(trace, ML_SETTING_IMPORT_FORMAT);
+
     *tags = (struct ml_tags){.trace = trace};
+    tags->has_tags =
+        source && (strncmp(source, "mxnet-", 6) == 0 || strncmp(source, "tbd-", 4) == 0);
     return ml_modules_init(&tags->modules, trace);
 }
 
@@ -186,7 +191,7 @@ int ml_tag_of(struct ml_tags *tags, const struct ml_block *block, uint32_t space
 
     if (label[0] == '\0')
         return put_unlabelled(tags, block, space, end_ns, out);
-    if (ml_tag_is_spelled(label))
+    if (tags->has_tags || ml_tag_is_spelled(label))
         return ml_buf_puts(out, label);
     return put_labelled(block->category, label, out);
 }

@@ -72,6 +72,18 @@ def check_profile(trace, at="peak"):
     return rows
 
 
+def check_round(trace, name):
+    """What is exported, imported and exported again is the same."""
+    path = export(trace, name)
+    with open(path) as file:
+        first = file.read()
+    again = f"{name}.mled"
+    done = plain(MEMLEDGER, "import", "-qf", "--format", name, "-o", again, path)
+    equal(done.returncode, 0, f"exit code of import --format {name}", done.stderr)
+    with open(export(again, name)) as file:
+        equal(file.read(), first, f"{name}, there and back")
+
+
 def check_all(trace):
     """All of it, on a trace of blocks alone. @return the allocations"""
     in_log = check_tbd(trace)

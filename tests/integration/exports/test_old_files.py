@@ -11,6 +11,7 @@ import old_files
 from harness import MEMLEDGER, check, contains, equal, plain, run
 
 TRACES = os.environ["TEST_TRACES"]
+DATA = os.environ["TEST_DATA"]
 
 
 def trace(name):
@@ -40,6 +41,29 @@ def test_pools():
     amends = [row for row in rows if row[0] == "nvml_amend"]
     taken = sum(int(row[3]) for row in rows if row[2] == "0" and row[0] != "nvml_amend")
     equal([int(row[1]) for row in amends], [(324 << 20) - taken], "what NVML saw beyond")
+
+
+def test_there_and_back():
+    for name in ("mxnet-csv", "mxnet-pool-csv", "mxnet-log", "tbd-log", "tbd-analysis"):
+        old_files.check_round(trace("mxnet"), name)
+    for name in ("mxnet-csv", "mxnet-pool-csv", "tbd-log", "tbd-analysis"):
+        old_files.check_round(trace("gpt"), name)
+
+
+def test_log_of_tbd():
+    """A log of TBD's profiler: what its script printed and wrote."""
+    log = os.path.join(DATA, "tbd", "conv_resnet_log")
+    done = plain(MEMLEDGER, "import", "-qf", "-o", "log.mled", log)
+    equal(done.returncode, 0, "exit code of import", done.stderr)
+    with open(log + "_ANALYSIS") as file:
+        equal(open(old_files.export("log.mled", "tbd-analysis")).read(), file.read(), "_ANALYSIS")
+    printed = plain(MEMLEDGER, "groups", "--style", "tbd", "log.mled").stdout
+    with open(os.path.join(DATA, "tbd", "conv_resnet.stdout.txt")) as file:
+        wanted = file.read().replace("logs2/conv_resnet_log", "log.mled")
+    equal(printed, wanted, "what TBD's script prints")
+    with open(log) as file:
+        memory = [line for line in file if line.startswith("[mem] ") and "binding" not in line]
+    equal(open(old_files.export("log.mled", "tbd-log")).readlines(), memory, "the log's lines")
 
 
 def test_recorded():
