@@ -62,9 +62,9 @@ def check_mxnet_csv(trace):
         return sum(1 for _ in file), run["allocations"]
 
 
-def check_profile(trace, at="peak"):
-    rows = old_tools.mxnet_profile(export(trace, "mxnet-pool-csv", "--at", at))
-    run, _ = groups(trace, "--at", at)
+def check_profile(trace, *options):
+    rows = old_tools.mxnet_profile(export(trace, "mxnet-pool-csv", "--at", "peak", *options))
+    run, _ = groups(trace, "--at", "peak", *options)
     names = [row[0] for row in rows if row[0] != "nvml_amend"]
     equal(names, sorted(names), "the order of the profile")
     requested = sum(int(row[1]) for row in rows if row[0] != "nvml_amend")
@@ -84,10 +84,11 @@ def check_round(trace, name):
         equal(file.read(), first, f"{name}, there and back")
 
 
-def check_all(trace):
-    """All of it, on a trace of blocks alone. @return the allocations"""
+def check_all(trace, *options):
+    """All of it, on a trace of blocks alone. `options`: for the profile, which is of GPUs
+    only. @return the allocations"""
     in_log = check_tbd(trace)
     in_csv, allocations = check_mxnet_csv(trace)
     equal((in_log, in_csv), (allocations, allocations), "allocations in the log and in the CSV")
-    check_profile(trace)
+    check_profile(trace, *options)
     return allocations

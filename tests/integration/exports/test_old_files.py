@@ -30,7 +30,8 @@ def exported(*options, env=None, code=0):
 
 def test_blocks():
     for name in ("modules", "gpt", "gpu", "python"):
-        check(old_files.check_all(trace(name)) > 0, f"{name} has no allocations")
+        check(old_files.check_all(trace(name), "--device", "cuda:0") > 0,
+              f"{name} has no allocations")
 
 
 def test_pools():
