@@ -206,6 +206,9 @@ static int run(int argc, char **argv)
     exporter = choose_format(&opts);
     if (!exporter)
         return wrong_format(&opts);
+    if (opts.instant.at && exporter->whole_run)
+        return ml_verb_usage_error(&ml_verb_export, "--at: %s has the whole run, not an instant",
+                                   exporter->name);
     status = ml_instant_parse(&ml_verb_export, opts.instant.at, &how.at);
     if (status >= 0)
         return status;

@@ -114,6 +114,7 @@ const struct ml_exporter ml_exporter_tbd_log = {
     .name = "tbd-log",
     .suffix = ".tbd.log",
     .help = "all allocations: [mem] lines of TBD's profiler",
+    .whole_run = true,
     .run = export_log,
 };
 
@@ -139,5 +140,6 @@ const struct ml_exporter ml_exporter_tbd_analysis = {
     .name = "tbd-analysis",
     .suffix = "_ANALYSIS",
     .help = "their bytes by category, as its script writes",
+    .whole_run = true,
     .run = export_analysis,
 };

@@ -79,6 +79,7 @@ CASES = {
     "bad-format.txt": "export --format mxnet-cvs gpt.mled",
     "unknown-format.txt": "export --format parquet gpt.mled",
     "no-format.txt": "export gpt.mled",
+    "export-no-instant.txt": "export --format tbd-log --at peak gpt.mled",
     "export-exists.txt": "export -o ../expected/export-tbd-log.txt --format tbd-log gpt.mled",
     "groups.txt": "groups mxnet.mled",
     "groups-narrow.txt": "groups --gross -d torch --top 2 --unit MiB modules.mled",

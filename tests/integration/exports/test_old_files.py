@@ -5,6 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
 import stat
+import sys
 
 import harness
 import old_files
@@ -12,6 +13,15 @@ from harness import MEMLEDGER, check, contains, equal, plain, run
 
 TRACES = os.environ["TEST_TRACES"]
 DATA = os.environ["TEST_DATA"]
+TRAINING = """
+import torch
+net = torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.ReLU(), torch.nn.Linear(256, 256))
+optimizer = torch.optim.Adam(net.parameters())
+for step in range(3):
+    optimizer.zero_grad()
+    net(torch.ones(64, 256)).sum().backward()
+    optimizer.step()
+"""
 
 
 def trace(name):
@@ -72,6 +82,26 @@ def test_recorded():
     result = run(harness.program("trains"), "3", options=("-qf",))
     equal(result.code, 0, "exit code", result)
     check(old_files.check_all(result.trace) > 0, "no allocations", result)
+
+
+def test_torch():
+    """A training step of PyTorch, from a script that knows nothing."""
+    if plain(sys.executable, "-c", "import torch.nn").returncode:
+        raise harness.Skip("there is no PyTorch; scripts/setup.sh test installs it")
+    with open("train.py", "w") as file:
+        file.write(TRAINING)
+    result = run(sys.executable, "train.py", options=("-qf",))
+    equal(result.code, 0, "exit code", result)
+    check(old_files.check_all(result.trace) > 50, "few allocations", result)
+    parameters = {line.split(",")[0]: float(line.split(",")[1])
+                  for line in open(old_files.export(result.trace, "mxnet-csv"))
+                  if line.startswith("in_arg:")}
+    equal(parameters, {"in_arg:0.weight": 0.25, "in_arg:0.bias": 0.000976562,
+                       "in_arg:2.weight": 0.25, "in_arg:2.bias": 0.000976562}, "parameters")
+    tags = {line.split(",")[0] for line in open(old_files.export(result.trace, "mxnet-csv"))}
+    for tag in ("arg_grad:2.weight", "optimizer_state:exp_avg:0.weight", "data_entry:1_oedge0",
+                "input.0"):
+        check(tag in tags, f"no {tag}", sorted(tags))
 
 
 # ---- Names of files -------------------------------------------------------------------
