@@ -20,7 +20,7 @@ FOLDER = os.path.join(os.environ["PYPI_FOLDER"], f"mxnet-{VERSION}")
 
 def recorded(case):
     python = os.path.join(pypi.environment(os.environ["PYPI_REQUIREMENTS"], FOLDER), "bin/python")
-    result = run(python, os.path.join(HERE, "mxnet_cases.py"), case, options=("-qf",))
+    result = run(python, os.path.join(HERE, "..", "mxnet", "mxnet_cases.py"), case, options=("-qf",))
     equal(result.code, 0, f"exit code of {case}", result)
     return result
 
