@@ -91,6 +91,7 @@ CASES = {
     "help-export.txt": "export --help",
     "help-groups.txt": "help groups",
     "help.txt": "--help",
+    "help-import.txt": "help import",
     "help-summary.txt": "help summary",
     "help-ledger.txt": "help ledger",
     "help-table.txt": "help table",
