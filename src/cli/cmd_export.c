@@ -165,6 +165,7 @@ static int write_file(const struct ml_exporter *exporter, struct ml_export_opts 
         ml_progress_line_init(&line, "exporting");
         opts->progress = &line.progress;
         r = write_all(exporter, opts, trace, &out, &err);
+        opts->progress = NULL;
         ml_progress_line_end(&line);
     }
     if (r < 0)

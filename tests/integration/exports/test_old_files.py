@@ -77,6 +77,16 @@ def test_log_of_tbd():
     equal(open(old_files.export("log.mled", "tbd-log")).readlines(), memory, "the log's lines")
 
 
+def test_logs_of_nvidia_smi():
+    folder = os.path.join(DATA, "smi")
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        done = plain(MEMLEDGER, "import", "-qf", "-o", "smi.mled", path)
+        equal(done.returncode, 0, f"exit code of import {name}", done.stderr)
+        with open(path) as file:
+            equal(open(old_files.export("smi.mled", "nvidia-smi")).read(), file.read(), name)
+
+
 def test_recorded():
     """A program that reports its own blocks."""
     result = run(harness.program("trains"), "3", options=("-qf",))
