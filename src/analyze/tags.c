@@ -19,11 +19,21 @@ static const char *const prefixes[] = {
     "workspace:", "resource:", "dropout:",   "forward_features:", "unknown:",
 };
 
-bool ml_tag_is_spelled(const char *text)
+static bool begins_as_tag(const char *text)
 {
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
         if (strncmp(text, prefixes[i], strlen(prefixes[i])) == 0)
             return true;
+    return false;
+}
+
+bool ml_tag_is_spelled(const char *text)
+{
+    for (; text; text = strchr(text, ':')) {
+        text += *text == ':';
+        if (begins_as_tag(text))
+            return true;
+    }
     return false;
 }
 

@@ -44,7 +44,7 @@ void ml_tags_release(struct ml_tags *tags);
 int ml_tag_of(struct ml_tags *tags, const struct ml_block *block, uint32_t space, uint64_t end_ns,
               struct ml_buf *out);
 
-/* Whether the text begins as tags do: "in_arg:". */
+/* Whether the text is a tag: "in_arg:A", also behind a scope of MXNet 2, "dense0:in_arg:A". */
 bool ml_tag_is_spelled(const char *text);
 
 #endif

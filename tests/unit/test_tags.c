@@ -58,6 +58,9 @@ static void test_labels(void **state)
         {"in_arg:fc1_weight", MEMLEDGER_PARAMETER, "in_arg:fc1_weight"},
         {"optimizer_state:mean:fc1_weight", MEMLEDGER_OPTIMIZER_STATE,
          "optimizer_state:mean:fc1_weight"},
+        {"updater:optimizer_state:_zeros", MEMLEDGER_OPTIMIZER_STATE,
+         "updater:optimizer_state:_zeros"},
+        {"a:b:", MEMLEDGER_PARAMETER, "in_arg:a:b:"},
         {"head_grad:data_entry:fc1_oedge0", MEMLEDGER_INTERMEDIATE_GRADIENT,
          "head_grad:data_entry:fc1_oedge0"},
     };
