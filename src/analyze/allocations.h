@@ -18,18 +18,22 @@
 
 #include "trace.h"
 
+#define ML_NO_ORDINAL UINT64_MAX
+
 /* Numbers are those of the trace's definitions. */
 struct ml_allocation {
     uint64_t time_ns;
     uint64_t end_ns; /* if it ended */
     uint64_t addr;
-    uint64_t size; /* when it was made */
+    uint64_t size;      /* when it was made */
+    uint64_t requested; /* of it the program asked for; the same where that is not told */
     uint32_t space;
     uint32_t thread;
     uint32_t scope;
     uint32_t stack;
-    uint32_t label; /* string, 0: none */
-    uint32_t phase; /* string: the last mark of a phase in its process, 0: none */
+    uint32_t label;   /* string, 0: none */
+    uint32_t phase;   /* string: the last mark of a phase in its process, 0: none */
+    uint64_t ordinal; /* in the order of their births; ML_NO_ORDINAL of a part of a block */
     uint8_t category;
     bool ended;
     bool counted; /* part of the totals: see replay.h */

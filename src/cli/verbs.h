@@ -9,16 +9,19 @@
 
 extern const struct ml_verb ml_verb_run;
 extern const struct ml_verb ml_verb_collect; /* not in the list */
+extern const struct ml_verb ml_verb_import;
 extern const struct ml_verb ml_verb_summary;
 extern const struct ml_verb ml_verb_ledger;
 extern const struct ml_verb ml_verb_tree;
 extern const struct ml_verb ml_verb_layers;
 extern const struct ml_verb ml_verb_table;
+extern const struct ml_verb ml_verb_groups;
 extern const struct ml_verb ml_verb_steps;
 extern const struct ml_verb ml_verb_stats;
 extern const struct ml_verb ml_verb_events;
 extern const struct ml_verb ml_verb_compare;
 extern const struct ml_verb ml_verb_plot;
+extern const struct ml_verb ml_verb_export;
 extern const struct ml_verb ml_verb_help;
 extern const struct ml_verb ml_verb_completion;
 

@@ -1,0 +1,175 @@
+/* export_tbd.c: the log of TBD's memory profiler for MXNet, and the file that its
+ * analysis makes of one.
+ *
+ * The log has a line for each allocation, and behind it what was free on the GPU, where
+ * samples tell. A tag is one word there: the analysis cuts lines at spaces.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "exporter.h"
+#include "gross_rows.h"
+#include "samples.h"
+#include "tbd_report.h"
+
+#define MIB (1024 * 1024)
+
+/* ---- What was free ------------------------------------------------------ */
+
+struct reading {
+    uint64_t time_ns, free_bytes, total_bytes;
+    uint32_t device; /* string */
+};
+
+typedef ML_VEC(struct reading) reading_list;
+
+static int gather_readings(const struct ml_trace *trace, reading_list *ret, struct ml_error *err)
+{
+    const uint64_t both = ML_SAMPLE_FREE | ML_SAMPLE_TOTAL;
+    struct ml_cursor *cursor = NULL;
+    const struct ml_event *e;
+    int n, r = ml_cursor_open(trace, 0, UINT64_MAX, &cursor, err);
+
+    while (r == 0 && (n = ml_cursor_next(cursor, &e, err)) != 0) {
+        if (n < 0)
+            r = n;
+        for (int i = 0; r == 0 && i < n; i++)
+            if (e[i].kind == ML_SAMPLE && (e[i].args[1] & both) == both)
+                r = ml_vec_push(ret, (struct reading){e[i].time_ns, e[i].args[3], e[i].args[4],
+                                                      (uint32_t)e[i].args[0]});
+    }
+    ml_cursor_free(cursor);
+    return r;
+}
+
+/* The last reading of each device so far. */
+struct last_readings {
+    const struct ml_trace *trace;
+    const reading_list *all;
+    size_t next;         /* in all */
+    reading_list latest; /* one for each device */
+};
+
+static struct reading *find_latest(struct last_readings *l, uint32_t device)
+{
+    for (size_t i = 0; i < l->latest.len; i++)
+        if (ml_trace_same_string(l->trace, l->latest.items[i].device, device))
+            return &l->latest.items[i];
+    return NULL;
+}
+
+/* @return 0 or -ENOMEM */
+static int read_up_to(struct last_readings *l, uint64_t time_ns)
+{
+    for (; l->next < l->all->len && l->all->items[l->next].time_ns <= time_ns; l->next++) {
+        const struct reading *reading = &l->all->items[l->next];
+        struct reading *latest = find_latest(l, reading->device);
+
+        if (latest)
+            *latest = *reading;
+        else if (ml_vec_push(&l->latest, *reading) < 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+/* ---- The log ------------------------------------------------------------ */
+
+static int put_tag(const char *tag, struct ml_buf *out)
+{
+    size_t from = out->len;
+    int r = ml_buf_puts(out, tag);
+
+    for (size_t i = from; r == 0 && i < out->len; i++)
+        if (out->data[i] == ' ' || out->data[i] == '\n')
+            out->data[i] = '_';
+    return r;
+}
+
+static int put_row(const struct ml_tag_list *rows, const struct ml_tagged *row,
+                   const struct reading *reading, struct ml_buf *out)
+{
+    int r = ml_buf_printf(out, "[mem] Allocate %" PRIu64 " bytes GPU memory (", row->bytes);
+
+    if (r == 0)
+        r = put_tag(ml_tagged_name(rows, row), out);
+    if (r == 0)
+        r = ml_buf_puts(out, ").\n");
+    if (r == 0 && reading)
+        r = ml_buf_printf(out,
+                          "[mem] %" PRIu64 " MB GPU global memory free, total %" PRIu64 " MB.\n",
+                          reading->free_bytes / MIB, reading->total_bytes / MIB);
+    return r;
+}
+
+static int put_rows(const struct ml_trace *trace, const struct ml_tag_list *rows,
+                    const reading_list *readings, struct ml_output *out)
+{
+    struct last_readings last = {.trace = trace, .all = readings};
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < rows->list.len; i++) {
+        const struct ml_tagged *row = &rows->list.items[i];
+
+        r = read_up_to(&last, row->time_ns);
+        if (r == 0)
+            r = put_row(rows, row, find_latest(&last, ml_trace_space(trace, row->space)->device),
+                        &out->text);
+        if (r == 0)
+            r = ml_output_line(out);
+    }
+    ml_vec_release(&last.latest);
+    return r;
+}
+
+static int export_log(const struct ml_trace *trace, const struct ml_export_opts *opts,
+                      struct ml_output *out, struct ml_error *err)
+{
+    reading_list readings = {0};
+    struct ml_tag_list rows;
+    int r = ml_gross_rows(trace, opts, &rows, err);
+
+    if (r == 0)
+        r = gather_readings(trace, &readings, err);
+    if (r == 0)
+        r = put_rows(trace, &rows, &readings, out);
+    ml_vec_release(&readings);
+    ml_tag_list_release(&rows);
+    return r;
+}
+
+const struct ml_exporter ml_exporter_tbd_log = {
+    .name = "tbd-log",
+    .suffix = ".tbd.log",
+    .help = "all allocations: [mem] lines of TBD's profiler",
+    .whole_run = true,
+    .run = export_log,
+};
+
+/* ---- The analysis ------------------------------------------------------- */
+
+static int export_analysis(const struct ml_trace *trace, const struct ml_export_opts *opts,
+                           struct ml_output *out, struct ml_error *err)
+{
+    struct ml_tbd_analysis analysis = {0};
+    struct ml_tag_list rows;
+    int r = ml_gross_rows(trace, opts, &rows, err);
+
+    if (r == 0)
+        r = ml_tbd_analysis(&rows, &analysis);
+    if (r == 0)
+        r = ml_tbd_json(&analysis, &out->text);
+    ml_tbd_analysis_release(&analysis);
+    ml_tag_list_release(&rows);
+    return r;
+}
+
+const struct ml_exporter ml_exporter_tbd_analysis = {
+    .name = "tbd-analysis",
+    .suffix = "_ANALYSIS",
+    .help = "their bytes by category, as its script writes",
+    .whole_run = true,
+    .run = export_analysis,
+};
