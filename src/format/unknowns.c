@@ -7,7 +7,7 @@
 #include <string.h>
 
 const char *const ml_unknown_names[ML_UNKNOWN_COUNT] = {
-    "addresses", "frees", "times", "exact sizes", "order", "single allocations", "start",
+    "addresses", "frees", "times", "exact sizes", "order", "single allocations", "start", "some births",
 };
 
 const char *ml_unknowns_text(unsigned bits, char buf[ML_UNKNOWN_TEXT_BYTES])

@@ -22,9 +22,10 @@ enum ml_unknown {
     ML_UNKNOWN_ORDER = 16,       /* nor is the order */
     ML_UNKNOWN_ALLOCATIONS = 32, /* one event stands for several, added up */
     ML_UNKNOWN_START = 64,       /* what was there before the source began is missing */
+    ML_UNKNOWN_BIRTHS = 128,     /* ... or is there at time 0, born nobody knows when */
 };
 
-#define ML_UNKNOWN_COUNT 7
+#define ML_UNKNOWN_COUNT 8
 #define ML_UNKNOWN_TEXT_BYTES 128
 
 /* By bit number. */

@@ -8,5 +8,6 @@
 #include "importer.h"
 
 extern const struct ml_import_format ml_import_smi;
+extern const struct ml_import_format ml_import_torch;
 
 #endif

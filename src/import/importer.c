@@ -11,6 +11,7 @@
 #include "unknowns.h"
 
 const struct ml_import_format *const ml_import_formats[] = {
+    &ml_import_torch,
     &ml_import_smi,
     NULL,
 };
