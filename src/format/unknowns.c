@@ -7,7 +7,15 @@
 #include <string.h>
 
 const char *const ml_unknown_names[ML_UNKNOWN_COUNT] = {
-    "addresses", "frees", "times", "exact sizes", "order", "single allocations", "start", "some births",
+    "addresses",
+    "frees",
+    "times",
+    "exact sizes",
+    "order",
+    "sizes of single allocations",
+    "what was there before",
+    "other allocations",
+    "when some blocks were born",
 };
 
 const char *ml_unknowns_text(unsigned bits, char buf[ML_UNKNOWN_TEXT_BYTES])

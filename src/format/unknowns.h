@@ -17,16 +17,17 @@
 enum ml_unknown {
     ML_UNKNOWN_ADDRESSES = 1,    /* numbers, each used once */
     ML_UNKNOWN_FREES = 2,        /* nothing is ever freed */
-    ML_UNKNOWN_TIMES = 4,        /* the order is known, durations are not */
+    ML_UNKNOWN_TIMES = 4,        /* numbers that keep the order */
     ML_UNKNOWN_SIZES = 8,        /* rounded by the source */
-    ML_UNKNOWN_ORDER = 16,       /* nor is the order */
-    ML_UNKNOWN_ALLOCATIONS = 32, /* one event stands for several, added up */
-    ML_UNKNOWN_START = 64,       /* what was there before the source began is missing */
-    ML_UNKNOWN_BIRTHS = 128,     /* ... or is there at time 0, born nobody knows when */
+    ML_UNKNOWN_ORDER = 16,       /* the source has another one */
+    ML_UNKNOWN_ALLOCATIONS = 32, /* sums of several are, at the first of them */
+    ML_UNKNOWN_START = 64,       /* what was there when the source began */
+    ML_UNKNOWN_OTHERS = 128,     /* the source tells of some allocations alone */
+    ML_UNKNOWN_BIRTHS = 256,     /* blocks at time 0 are older than the source */
 };
 
-#define ML_UNKNOWN_COUNT 8
-#define ML_UNKNOWN_TEXT_BYTES 128
+#define ML_UNKNOWN_COUNT 9
+#define ML_UNKNOWN_TEXT_BYTES 192
 
 /* By bit number. */
 extern const char *const ml_unknown_names[ML_UNKNOWN_COUNT];

@@ -7,7 +7,13 @@
 
 #include "importer.h"
 
+extern const struct ml_import_format ml_import_chrome;
 extern const struct ml_import_format ml_import_smi;
+extern const struct ml_import_format ml_import_tbd_log;
+extern const struct ml_import_format ml_import_tbd_analysis;
+extern const struct ml_import_format ml_import_mxnet_csv;
+extern const struct ml_import_format ml_import_mxnet_pool_csv;
+extern const struct ml_import_format ml_import_mxnet_log;
 extern const struct ml_import_format ml_import_torch;
 
 #endif

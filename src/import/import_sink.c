@@ -118,19 +118,30 @@ void ml_import_event(struct ml_import_sink *k, const struct ml_event *event)
                                         "another place with TMPDIR");
 }
 
-static void put_sorted(struct ml_import_sink *k)
+static void begin_time(struct ml_import_sink *k, uint64_t first_ns)
+{
+    k->zero_ns = first_ns;
+    if (k->wall_known)
+        k->start_wall_ns = k->wall_base_ns + first_ns;
+}
+
+void ml_import_sink_sort(struct ml_import_sink *k)
 {
     struct ml_event event;
-    uint64_t zero = 0;
     bool first = true;
 
+    if (!k->unordered)
+        return;
     while (ml_import_sort_next(&k->sort, &event)) {
         if (first && k->absolute)
-            zero = event.time_ns;
+            begin_time(k, event.time_ns);
         first = false;
-        event.time_ns -= zero;
+        if (k->on_ordered && !k->on_ordered(k->ordered_ctx, &event))
+            continue;
+        event.time_ns -= k->zero_ns;
         put(k, &event);
     }
+    k->unordered = false;
     if (k->sort.error)
         fail(k, k->sort.error, "cannot sort the events: a temporary file cannot be read back");
 }
@@ -241,8 +252,7 @@ int ml_import_sink_close(struct ml_import_sink *k, uint64_t *ret_events, struct 
     int r;
 
     tell_unknown(k);
-    if (k->unordered)
-        put_sorted(k);
+    ml_import_sink_sort(k);
     if (k->path && !k->tap)
         is_writing(k); /* a file without events is a trace too */
     r = ml_import_sink_check(k, err);

@@ -31,6 +31,13 @@ struct ml_import_sink {
     uint64_t start_wall_ns; /* wall clock at time 0; 0: unknown */
     bool unordered;         /* events come in no order: sort them */
     bool absolute;          /* of an unordered sink: the first event becomes time 0 */
+    bool wall_known;        /* of such: its times, with wall_base_ns, are wall clock */
+    uint64_t wall_base_ns;
+
+    /* Of an unordered sink: sees each event when they are in order, and may set what was
+     * not known before; false drops it. */
+    bool (*on_ordered)(void *ctx, struct ml_event *event);
+    void *ordered_ctx;
 
     uint64_t events;
 
@@ -44,6 +51,7 @@ struct ml_import_sink {
     uint64_t addresses;       /* given so far by ml_import_address */
     unsigned unknown;         /* bits of enum ml_unknown */
     struct ml_import_sort sort;
+    uint64_t zero_ns; /* what is taken off sorted times */
     struct ml_trace_writer writer;
     bool writing;
     const char *path;
@@ -100,5 +108,9 @@ uint64_t ml_import_address(struct ml_import_sink *k);
 
 /* Takes one event; its kind must be known. */
 void ml_import_event(struct ml_import_sink *k, const struct ml_event *event);
+
+/* All events of an unordered sink are in: puts them in order. Closing does it too; an
+ * importer whose on_ordered needs what it is about to release does it before. */
+void ml_import_sink_sort(struct ml_import_sink *k);
 
 #endif

@@ -13,6 +13,12 @@
 const struct ml_import_format *const ml_import_formats[] = {
     &ml_import_torch,
     &ml_import_smi,
+    &ml_import_tbd_log,
+    &ml_import_tbd_analysis,
+    &ml_import_mxnet_csv,
+    &ml_import_mxnet_pool_csv,
+    &ml_import_mxnet_log,
+    &ml_import_chrome,
     NULL,
 };
 
