@@ -12,6 +12,7 @@
 
 const struct ml_import_format *const ml_import_formats[] = {
     &ml_import_torch,
+    &ml_import_pprof,
     &ml_import_smi,
     &ml_import_tbd_log,
     &ml_import_tbd_analysis,
