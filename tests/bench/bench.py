@@ -16,6 +16,7 @@ import row_disk
 import row_equal
 import row_event
 import row_heap
+import row_import
 import row_python
 import row_read
 import row_start
@@ -36,6 +37,7 @@ ROWS = {
     "start": row_start.row,
     "equal": row_equal.row,
     "torch": row_torch.row,
+    "import": row_import.row,
 }
 
 
@@ -45,6 +47,8 @@ def parse_arguments():
                         help="few events, one run each: does it work? The figures mean nothing")
     parser.add_argument("--only", metavar="NAME", action="append", choices=list(ROWS),
                         help="only this row, and what it needs: " + ", ".join(ROWS))
+    parser.add_argument("--snapshot-entries", metavar="N", type=int,
+                        help="how many entries the snapshot of the row import has")
     parser.add_argument("--json", metavar="FILE", help="where the figures go "
                         "(build/bench/results.json)")
     return parser.parse_args()
@@ -78,6 +82,8 @@ def main():
     args = parse_arguments()
     start = time.monotonic()
     ctx = Context(args.quick)
+    if args.snapshot_entries:
+        ctx.sizes["snapshot_entries"] = args.snapshot_entries
     try:
         machine = describe(ctx)
         print_head(machine)

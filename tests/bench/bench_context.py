@@ -26,6 +26,8 @@ FULL = {
     "sleep_ms": 3_000,
     "torch_steps": 40,
     "torch_repeat": 3,
+    "snapshot_entries": 1_000_000,
+    "import_repeat": 3,
 }
 QUICK = {
     "events": 1_000_000,
@@ -41,6 +43,8 @@ QUICK = {
     "sleep_ms": 200,
     "torch_steps": 2,
     "torch_repeat": 1,
+    "snapshot_entries": 20_000,
+    "import_repeat": 1,
 }
 
 
@@ -56,7 +60,7 @@ class Context:
         self.memray = shutil.which(os.environ.get("MEMRAY", "memray"))
         self.heaptrack = shutil.which("heaptrack")
         self.quick = quick
-        self.sizes = QUICK if quick else FULL
+        self.sizes = dict(QUICK if quick else FULL)
         self.cores = len(os.sched_getaffinity(0))
         (self.build / "bench").mkdir(parents=True, exist_ok=True)
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="run-", dir=self.build / "bench"))
