@@ -141,7 +141,8 @@ static int offer(struct ml_pickle_machine *m, struct ml_pickle_node *node,
 
     if (!taker || count == 0)
         return 0;
-    if (node->kind == ML_PICKLE_DICT && node->len == 0)
+    /* A single pair may be the first of several that come one by one. */
+    if (node->kind == ML_PICKLE_DICT && node->len == 0 && count > 2)
         return taker->dict(taker->ctx, node, from, count, err);
     if (node->kind == ML_PICKLE_TAKEN || (node->kind == ML_PICKLE_LIST && node->len == 0))
         return taker->list(taker->ctx, node, from, count, err);

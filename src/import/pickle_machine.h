@@ -27,8 +27,8 @@ struct ml_pickle_machine;
 
 /* Asked when items come into a container, before they are stored there. It takes them
  * by setting the node's kind to ML_PICKLE_TAKEN and filling in handle, len and sort as
- * it likes. A dict is offered once, with its first items; a list that was taken is
- * offered again with each further batch.
+ * it likes. A dict is offered once, with its first items if these are
+ * more than one pair; a list that was taken is offered again with each further batch.
  * @return 1 taken, 0 not, negative with the reason */
 struct ml_pickle_taker {
     int (*dict)(void *ctx, struct ml_pickle_node *node, const ml_pickle_value *pairs, size_t count,

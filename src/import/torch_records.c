@@ -188,8 +188,8 @@ static uint32_t stack_of(const struct ml_torch_snapshot *t, const struct fields 
 /* The node is the last of the records, which are `len` now. */
 static int taken(struct ml_pickle_node *node, enum sort sort, size_t len)
 {
-    *node = (struct ml_pickle_node){
-        .kind = ML_PICKLE_TAKEN, .sort = (uint8_t)sort, .handle = len - 1};
+    *node =
+        (struct ml_pickle_node){.kind = ML_PICKLE_TAKEN, .sort = (uint8_t)sort, .handle = len - 1};
     return 1;
 }
 
