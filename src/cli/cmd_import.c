@@ -30,7 +30,7 @@ static const struct ml_option options[] = {
      .type = ML_OPT_STRING,
      .offset = offsetof(struct import_opts, format),
      .value_name = "NAME",
-     .help = "what the file is, instead of what it looks like",
+     .help = "what the file is, instead of what it looks like; list: all there are",
      .no_env = true},
     {.name = "output",
      .letter = 'o',
@@ -234,6 +234,13 @@ static int unknown_format(const char *name)
     return ml_verb_usage_error(&ml_verb_import, "--format: no '%s'; there are %s", name, names);
 }
 
+static int list_formats(void)
+{
+    for (size_t i = 0; ml_import_formats[i]; i++)
+        printf("%-16s  %s\n", ml_import_formats[i]->name, ml_import_formats[i]->help);
+    return ML_EXIT_OK;
+}
+
 static int run(int argc, char **argv)
 {
     struct import_opts opts = {0};
@@ -242,6 +249,8 @@ static int run(int argc, char **argv)
 
     if (status >= 0)
         return status;
+    if (opts.format && strcmp(opts.format, "list") == 0)
+        return list_formats();
     if (first == argc)
         return ml_verb_usage_error(&ml_verb_import,
                                    "which files? Give one or more, or - for standard input");
@@ -266,9 +275,9 @@ const struct ml_verb ml_verb_import = {
     .name = "import",
     .summary = "turn files of other tools into traces",
     .usage = "[OPTION]... FILE...",
-    .details = "Formats: docs/formats.md says what each can tell. What a file is, is seen from\n"
-               "its content; --format says it where that does not help. \"-\" is standard input,\n"
-               "and what is compressed with gzip is unpacked.\n",
+    .details = "What a file is, is seen from its content; --format says it where that does not\n"
+               "help, and --format list tells what there is. \"-\" is standard input. What is\n"
+               "compressed with gzip is unpacked.\n",
     .group = ML_GROUP_RECORD,
     .operands = ML_OPERANDS_PROGRAM,
     .options = options,

@@ -68,6 +68,7 @@ CASES = {
     "compare-fail.txt": "compare --fail-on-increase 5 train-32.mled train-64.mled",
     "plot.svg": "plot -o /dev/stdout.svg train-32.mled train-64.mled",
     "help.txt": "--help",
+    "help-import.txt": "help import",
     "help-summary.txt": "help summary",
     "help-ledger.txt": "help ledger",
     "help-table.txt": "help table",
