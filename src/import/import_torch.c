@@ -85,12 +85,16 @@ static struct ml_torch_device *earliest(struct ml_torch_device *devices, uint32_
 static int put_devices(struct ml_torch_device *devices, uint32_t count)
 {
     struct ml_torch_device *d;
+    uint64_t now_ns = 0;
     int r = 0;
 
     for (uint32_t i = 0; i < count && r == 0; i++)
         r = ml_torch_put_past(&devices[i]);
-    while (r == 0 && (d = earliest(devices, count)))
+    while (r == 0 && (d = earliest(devices, count))) {
+        d->now_ns = now_ns; /* one clock: a device's times need not rise */
         r = ml_torch_put_next(d);
+        now_ns = d->now_ns;
+    }
     return r;
 }
 
