@@ -32,7 +32,7 @@ static int fail(struct ml_import_sort *s, int code)
 {
     if (!s->error)
         s->error = code;
-    return s->error;
+    return code;
 }
 
 /* ---- Sorting what is held ------------------------------------------------ */
@@ -227,7 +227,7 @@ bool ml_import_sort_next(struct ml_import_sort *s, struct ml_event *ret)
         return false;
     if (s->runs.len)
         return next_of_runs(s, ret);
-    if (s->next == s->held.len)
+    if (s->next >= s->held.len)
         return false;
     *ret = s->held.items[s->next++];
     return true;

@@ -19,8 +19,9 @@ static bool is_space(int c)
 
 static int keep(struct ml_json_reader *j, const void *bytes, size_t len, struct ml_error *err)
 {
-    if (j->text.len + len > ML_JSON_TEXT_MAX)
-        return 0;
+    size_t room = ML_JSON_TEXT_MAX - j->text.len;
+
+    len = len < room ? len : room;
     return ml_buf_append(&j->text, bytes, len) < 0 ? ml_error_set(err, -ENOMEM, "not enough memory")
                                                    : 0;
 }
@@ -35,12 +36,15 @@ static int keep_byte(struct ml_json_reader *j, int c, struct ml_error *err)
 /* The next byte, -1 at the end, or negative errno below that. */
 static int next_byte(struct ml_json_reader *j, struct ml_error *err)
 {
-    struct ml_error why = {0};
-    int c = ml_import_byte(j->source, &why);
+    struct ml_import_source *s = j->source;
 
-    if (c < 0 && why.code)
-        return ml_error_set(err, why.code < -1 ? why.code : -EIO, "%s", why.text);
-    return c;
+    if (s->at == s->len) {
+        int r = ml_import_next_window(s, err);
+
+        if (r <= 0)
+            return r == 0 ? -1 : r == -1 ? -EIO : r;
+    }
+    return s->data[s->at++];
 }
 
 /* ---- Strings as JSON has them ------------------------------------------- */
@@ -177,11 +181,27 @@ static int raw_ends(struct ml_json_reader *j, bool is_key, struct ml_error *err)
 
 /* ---- Tokens ------------------------------------------------------------- */
 
+/* Takes what stands before the next quote or backslash, as far as it is in the window. */
+static int keep_stretch(struct ml_json_reader *j, struct ml_error *err)
+{
+    const uint8_t *at;
+    size_t len, n = 0;
+    int r = ml_import_peek(j->source, 1, &at, &len, err);
+
+    if (r < 0)
+        return r;
+    while (n < len && at[n] != '"' && at[n] != '\\')
+        n++;
+    r = keep(j, at, n, err);
+    ml_import_take(j->source, n);
+    return r;
+}
+
 static int read_string(struct ml_json_reader *j, bool is_key, struct ml_error *err)
 {
     ml_buf_clear(&j->text);
     for (;;) {
-        int c = next_byte(j, err), r;
+        int r = keep_stretch(j, err), c = r < 0 ? r : next_byte(j, err);
 
         if (c < -1)
             return c;
@@ -221,7 +241,7 @@ static int read_plain(struct ml_json_reader *j, int first, struct ml_error *err)
     r = keep_byte(j, first, err);
     while (r == 0) {
         const uint8_t *at;
-        size_t len;
+        size_t len, n = 0;
 
         r = ml_import_peek(j->source, 1, &at, &len, err);
         if (r < 0)
@@ -232,10 +252,12 @@ static int read_plain(struct ml_json_reader *j, int first, struct ml_error *err)
                 return ML_JSON_END;
             break;
         }
-        if (!is_plain(at[0]))
+        while (n < len && is_plain(at[n]))
+            n++;
+        r = keep(j, at, n, err);
+        ml_import_take(j->source, n);
+        if (n < len)
             break;
-        r = keep_byte(j, at[0], err);
-        ml_import_take(j->source, 1);
     }
     if (r < 0)
         return r;

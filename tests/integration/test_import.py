@@ -301,6 +301,20 @@ def test_kineto():
     equal(summary["health"]["unknown"], ["what was there before"], "what is not known")
 
 
+def test_kineto_operators():
+    """Bytes by operator, as PyTorch's profiler adds them up itself."""
+    trace = import_file(DATA / "torch" / "mlp_profile.json.gz")
+    got = {}
+    for event in events(trace):
+        if event["kind"] in ("alloc", "free"):
+            operator = event["scope"].split(" > ")[-1] or "[memory]"
+            sign = 1 if event["kind"] == "alloc" else -1
+            got[operator] = got.get(operator, 0) + sign * event["bytes"]
+    truth = json.loads((DATA / "torch" / "mlp_profile.truth.json").read_text())
+    equal({name: size for name, size in got.items() if size}, truth["self_cpu_memory_usage"],
+          "bytes by operator")
+
+
 # ---- The command ----------------------------------------------------------------
 
 def test_gzip_and_standard_input():
