@@ -154,8 +154,10 @@ static uint32_t string_of(struct ml_torch_snapshot *t, ml_pickle_value value)
     if (text >= t->strings.len) {
         size_t more = (size_t)text + 1 - t->strings.len;
 
-        if (ml_vec_reserve(&t->strings, more) < 0)
+        if (ml_vec_reserve(&t->strings, more) < 0) {
+            t->sink->dict.error = -ENOMEM;
             return 0;
+        }
         memset(t->strings.items + t->strings.len, 0, more * sizeof(*t->strings.items));
         t->strings.len += more;
     }

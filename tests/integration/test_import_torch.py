@@ -67,6 +67,10 @@ def events(trace, *options):
     return report("events", trace, *options)["events"]
 
 
+def unknown(trace):
+    return report("summary", trace)["health"]["unknown"]
+
+
 def in_books(trace):
     balanced(report("summary", trace)["health"] | {"kinds": trace}, trace)
 
@@ -87,7 +91,9 @@ def compare(name, trace):
 
 def test_what_pytorch_said():
     for name in ("tinygpt", "oom_fragmented"):
-        compare(name, convert(os.path.join(DATA, name + ".pickle")))
+        trace = convert(os.path.join(DATA, name + ".pickle"))
+        compare(name, trace)
+        equal(unknown(trace), [], "what is not known")
 
 
 def test_every_protocol():
@@ -182,6 +188,7 @@ def test_before_the_trace():
               f"alive at the end, {dropped} entries dropped")
         equal(found["driver"]["live_bytes"], known["reserved_bytes.all.current"],
               f"reserved at the end, {dropped} entries dropped")
+        contains(str(unknown(trace)), "when some blocks were born", "what is not known")
         in_books(trace)
 
 
@@ -301,7 +308,9 @@ def test_no_times():
     trace = [entry("segment_alloc", BASE, 2 * MIB, 0), entry("alloc", BASE, 512, 0)]
     for e in trace:
         del e["time_us"]
-    equal(len(events(imported(snapshot_of([], trace)))), 2, "events")
+    converted = imported(snapshot_of([], trace))
+    equal(len(events(converted)), 2, "events")
+    equal(unknown(converted), ["times"], "what is not known")
 
 
 # ---- Hostile ones ---------------------------------------------------------------------
