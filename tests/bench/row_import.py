@@ -55,7 +55,7 @@ def row(ctx):
     made, runs, has_viz, trace_bytes = measure(ctx)
     r = Row("import", "Import of a PyTorch snapshot, %s entries, %s"
             % (count(made["entries"]), size(made["bytes"])),
-            ["", "wall s", "low – high", "CPU s", "MB/s", "M entries/s", "peak memory",
+            ["", "wall s", "low – high", "CPU s", "MB/s", "MB/CPU s", "M entries/s", "peak memory",
              "by file size"])
     for name, them in runs.items():
         wall = sample(them, lambda x: x.wall_s)
@@ -63,6 +63,7 @@ def row(ctx):
         peak = max(x.peak_kib for x in them) * 1024
         r.line(name, wall.text("%.2f"), wall.spread("%.2f"), cpu.text("%.2f"),
                "%.0f" % (made["bytes"] / wall.median / 1e6),
+               "%.0f" % (made["bytes"] / cpu.median / 1e6),
                "%.2f" % (made["entries"] / wall.median / 1e6), size(peak),
                "%.2f" % (peak / made["bytes"]))
         r.data[name] = {"wall_s": wall.as_json(), "cpu_s": cpu.as_json(), "peak_bytes": peak}
