@@ -13,7 +13,7 @@ import signal
 import subprocess
 
 import harness
-from harness import check, contains, equal
+from harness import check, contains, equal, report
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 MIB = 1 << 20
@@ -36,12 +36,8 @@ def import_text(text, *options, name="input.txt"):
     return import_file(name, *options)
 
 
-def report(command, trace, *options):
-    return json.loads(memledger(command, "--json", *options, trace).stdout)
-
-
 def events(trace, kind=None):
-    every = json.loads(memledger("events", "--json", trace).stdout)["events"]
+    every = report("events", trace)["events"]
     return [e for e in every if kind in (None, e["kind"])]
 
 
