@@ -131,10 +131,10 @@ static int keep_rest(struct state *s, struct ml_torch_past *ret)
 {
     uint64_t index;
 
-    for (size_t at = 0; ml_map_next(&s->block_at, &at, NULL, &index);)
+    for (size_t at = 0; s->blocks.items && ml_map_next(&s->block_at, &at, NULL, &index);)
         if (ml_vec_push(&ret->blocks, s->blocks.items[index]) < 0)
             return -ENOMEM;
-    for (size_t at = 0; ml_map_next(&s->segment_at, &at, NULL, &index);)
+    for (size_t at = 0; s->segments.items && ml_map_next(&s->segment_at, &at, NULL, &index);)
         if (ml_vec_push(&ret->segments, s->segments.items[index]) < 0)
             return -ENOMEM;
     if (ret->blocks.len)

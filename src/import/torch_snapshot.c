@@ -99,7 +99,7 @@ static int look_at_root(struct ml_torch_snapshot *t, ml_pickle_value value, stru
 int ml_torch_snapshot_read(struct ml_torch_snapshot *t, struct ml_import_source *source,
                            struct ml_import_sink *sink, struct ml_error *err)
 {
-    ml_pickle_value root;
+    ml_pickle_value root = 0;
     int r;
 
     *t = (struct ml_torch_snapshot){.source = source, .sink = sink};
