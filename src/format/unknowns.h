@@ -23,10 +23,11 @@ enum ml_unknown {
     ML_UNKNOWN_ALLOCATIONS = 32, /* sums of several are, at the first of them */
     ML_UNKNOWN_START = 64,       /* what was there when the source began */
     ML_UNKNOWN_OTHERS = 128,     /* the source tells of some allocations alone */
+    ML_UNKNOWN_BIRTHS = 256,     /* blocks at time 0 are older than the source */
 };
 
-#define ML_UNKNOWN_COUNT 8
-#define ML_UNKNOWN_TEXT_BYTES 160
+#define ML_UNKNOWN_COUNT 9
+#define ML_UNKNOWN_TEXT_BYTES 192
 
 /* By bit number. */
 extern const char *const ml_unknown_names[ML_UNKNOWN_COUNT];

@@ -14,5 +14,7 @@ extern const struct ml_import_format ml_import_tbd_analysis;
 extern const struct ml_import_format ml_import_mxnet_csv;
 extern const struct ml_import_format ml_import_mxnet_pool_csv;
 extern const struct ml_import_format ml_import_mxnet_log;
+extern const struct ml_import_format ml_import_torch;
+extern const struct ml_import_format ml_import_pprof;
 
 #endif

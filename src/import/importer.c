@@ -18,6 +18,8 @@ const struct ml_import_format *const ml_import_formats[] = {
     &ml_import_mxnet_pool_csv,
     &ml_import_mxnet_log,
     &ml_import_chrome,
+    &ml_import_torch,
+    &ml_import_pprof,
     NULL,
 };
 

@@ -17,6 +17,7 @@ import row_equal
 import row_event
 import row_heap
 import row_mxnet
+import row_import
 import row_python
 import row_read
 import row_start
@@ -38,6 +39,7 @@ ROWS = {
     "equal": row_equal.row,
     "torch": row_torch.row,
     "mxnet": row_mxnet.row,
+    "import": row_import.row,
 }
 
 
@@ -47,6 +49,8 @@ def parse_arguments():
                         help="few events, one run each: does it work? The figures mean nothing")
     parser.add_argument("--only", metavar="NAME", action="append", choices=list(ROWS),
                         help="only this row, and what it needs: " + ", ".join(ROWS))
+    parser.add_argument("--snapshot-entries", metavar="N", type=int,
+                        help="how many entries the snapshot of the row import has")
     parser.add_argument("--json", metavar="FILE", help="where the figures go "
                         "(build/bench/results.json)")
     return parser.parse_args()
@@ -80,6 +84,8 @@ def main():
     args = parse_arguments()
     start = time.monotonic()
     ctx = Context(args.quick)
+    if args.snapshot_entries:
+        ctx.sizes["snapshot_entries"] = args.snapshot_entries
     try:
         machine = describe(ctx)
         print_head(machine)

@@ -28,6 +28,8 @@ FULL = {
     "torch_repeat": 3,
     "mxnet_steps": 40,
     "mxnet_repeat": 5,
+    "snapshot_entries": 1_000_000,
+    "import_repeat": 3,
 }
 QUICK = {
     "events": 1_000_000,
@@ -45,6 +47,8 @@ QUICK = {
     "torch_repeat": 1,
     "mxnet_steps": 5,
     "mxnet_repeat": 1,
+    "snapshot_entries": 20_000,
+    "import_repeat": 1,
 }
 
 
@@ -60,7 +64,7 @@ class Context:
         self.memray = shutil.which(os.environ.get("MEMRAY", "memray"))
         self.heaptrack = shutil.which("heaptrack")
         self.quick = quick
-        self.sizes = QUICK if quick else FULL
+        self.sizes = dict(QUICK if quick else FULL)
         self.cores = len(os.sched_getaffinity(0))
         (self.build / "bench").mkdir(parents=True, exist_ok=True)
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="run-", dir=self.build / "bench"))

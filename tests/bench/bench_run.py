@@ -22,13 +22,15 @@ class Run:
     text        its standard output
     out         the line of JSON in it, if there is one
     lost        events that memledger says it lost
+    peak_kib    most resident memory that it had, or one of those it waited for
     """
 
-    def __init__(self, wall_s, tree_cpu_s, end_s, text, said):
+    def __init__(self, wall_s, tree_cpu_s, end_s, text, said, peak_kib):
         self.wall_s = wall_s
         self.tree_cpu_s = tree_cpu_s
         self.end_s = end_s
         self.text = text
+        self.peak_kib = peak_kib
         self.out = {}
         for line in text.splitlines():
             if line.startswith('{"'):
@@ -64,7 +66,8 @@ def run(argv, env=None, cwd=None):
         if process.returncode != 0:
             raise Failed("exit %d of %s: %s" % (process.returncode, " ".join(argv),
                                                 said.strip()[-400:]))
-        return Run(end - start, usage.ru_utime + usage.ru_stime, end, text, said)
+        return Run(end - start, usage.ru_utime + usage.ru_stime, end, text, said,
+                   usage.ru_maxrss)
 
 
 def in_turn(commands, times, env=None):

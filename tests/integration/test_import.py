@@ -9,10 +9,11 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 
 import harness
-from harness import check, contains, equal
+from harness import check, contains, equal, report
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 MIB = 1 << 20
@@ -35,12 +36,8 @@ def import_text(text, *options, name="input.txt"):
     return import_file(name, *options)
 
 
-def report(command, trace, *options):
-    return json.loads(memledger(command, "--json", *options, trace).stdout)
-
-
 def events(trace, kind=None):
-    every = json.loads(memledger("events", "--json", trace).stdout)["events"]
+    every = report("events", trace)["events"]
     return [e for e in every if kind in (None, e["kind"])]
 
 
@@ -328,6 +325,18 @@ def test_gzip_and_standard_input():
     done = memledger("import", "cut.gz", code=1)
     contains(done.stderr, "cut.gz: its gzip data are cut short", "the error")
     equal(set(os.listdir(".")), before, "files")
+
+
+def test_interrupted():
+    """By a signal, while the trace is being made: nothing is left."""
+    process = subprocess.Popen([harness.MEMLEDGER, "import", "--format", "nvidia-smi", "-o", "t.mled",
+                                "-"], stdin=subprocess.PIPE)
+    process.stdin.write(b"memory.used [MiB]\n1 MiB\n2 MiB\n")
+    process.stdin.flush()
+    harness.wait_until(lambda: os.path.exists("t.mled.part"), "the trace is begun")
+    process.send_signal(signal.SIGINT)
+    equal(process.wait(harness.PATIENCE_S), -signal.SIGINT, "how it ended")
+    equal(os.listdir("."), [], "files")
 
 
 def test_names_and_refusals():

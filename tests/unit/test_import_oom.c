@@ -1,6 +1,8 @@
 /* test_import_oom.c: importers when memory runs out: fail the Nth allocation, for every
  * N, and they stop with the reason, having leaked nothing.
  *
+ *     test_import_oom [FORMAT FILE]...
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <setjmp.h>
@@ -11,6 +13,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "fail_nth.h"
@@ -44,8 +47,8 @@ static void count(void *ctx, const struct ml_event *event)
     ++*(uint64_t *)ctx;
 }
 
-static int import(const struct ml_import_format *format, const char *text, uint64_t *ret_events,
-                  struct ml_error *err)
+static int import(const struct ml_import_format *format, const char *text, size_t len,
+                  uint64_t *ret_events, struct ml_error *err)
 {
     struct ml_import_source source;
     struct ml_import_sink sink;
@@ -53,7 +56,7 @@ static int import(const struct ml_import_format *format, const char *text, uint6
 
     if (r < 0)
         return r;
-    ml_import_source_memory(&source, (const uint8_t *)text, strlen(text));
+    ml_import_source_memory(&source, (const uint8_t *)text, len);
     sink.tap = count;
     sink.tap_ctx = ret_events;
     r = ml_import_run(format, &source, &sink, err);
@@ -65,37 +68,61 @@ static int import(const struct ml_import_format *format, const char *text, uint6
     return r;
 }
 
-static void any_allocation_may_fail(void **state)
+static void fail_each(const char *name, const char *text, size_t len)
 {
-    (void)state;
-    for (size_t i = 0; i < ML_ARRAY_SIZE(inputs); i++) {
-        const struct ml_import_format *format = ml_import_format_find(inputs[i].format);
-        uint64_t all = 0;
+    const struct ml_import_format *format = ml_import_format_find(name);
+    uint64_t all = 0;
 
-        assert_non_null(format);
-        assert_int_equal(import(format, inputs[i].text, &all, NULL), 0);
-        assert_true(all > 0);
-        for (long n = 0;; n++) {
-            struct ml_error err = {0};
-            uint64_t events = 0;
-            bool failed;
-            int r;
+    assert_non_null(format);
+    assert_int_equal(import(format, text, len, &all, NULL), 0);
+    assert_true(all > 0);
+    for (long n = 0;; n++) {
+        struct ml_error err = {0};
+        uint64_t events = 0;
+        bool failed;
+        int r;
 
-            fail_nth(n);
-            r = import(format, inputs[i].text, &events, &err);
-            failed = fail_end();
-            if (!failed) {
-                assert_int_equal(events, all);
-                break;
-            }
-            assert_true(r == -ENOMEM ? err.text[0] != '\0' : r == 0 && events == all);
+        fail_nth(n);
+        r = import(format, text, len, &events, &err);
+        failed = fail_end();
+        if (!failed) {
+            assert_int_equal(events, all);
+            break;
         }
+        assert_true(r == -ENOMEM ? err.text[0] != '\0' : r == 0 && events == all);
     }
 }
 
-int main(void)
+static void any_allocation_may_fail(void **state)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(any_allocation_may_fail)};
+    (void)state;
+    for (size_t i = 0; i < ML_ARRAY_SIZE(inputs); i++)
+        fail_each(inputs[i].format, inputs[i].text, strlen(inputs[i].text));
+}
 
+static char **files; /* format, path, ..., NULL */
+
+static void of_files_too(void **state)
+{
+    (void)state;
+    for (char **at = files; at[0] && at[1]; at += 2) {
+        static char bytes[65536];
+        FILE *file = fopen(at[1], "rb");
+        size_t len;
+
+        assert_non_null(file);
+        len = fread(bytes, 1, sizeof(bytes), file);
+        fclose(file);
+        fail_each(at[0], bytes, len);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(any_allocation_may_fail),
+                                       cmocka_unit_test(of_files_too)};
+
+    (void)argc;
+    files = argv + 1;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,355 @@
+#!/usr/bin/env python3
+# test_import_torch.py: snapshots of PyTorch's CUDA allocator as traces: real ones
+# against what PyTorch said itself, made ones for what those do not have.
+#
+# SPDX-License-Identifier: Apache-2.0
+import copy
+import json
+import os
+import pickle
+import pickletools
+
+import harness
+from harness import balanced, check, contains, equal, plain, report
+
+DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "torch")
+MIB = 1 << 20
+BASE = 0x7f0000000000
+
+
+def load(name):
+    with open(os.path.join(DATA, name + ".pickle"), "rb") as f:
+        return pickle.load(f)
+
+
+def truth(name):
+    with open(os.path.join(DATA, name + ".truth.json")) as f:
+        return json.load(f)
+
+
+def write(what, name="s.pickle", protocol=4):
+    with open(name, "wb") as f:
+        pickle.dump(what, f, protocol)
+    return name
+
+
+def convert(path, trace="t.mled"):
+    done = plain(harness.MEMLEDGER, "import", "-q", "-f", "-o", trace, path)
+    equal(done.returncode, 0, "exit code of import", done.stderr)
+    return trace
+
+
+def imported(what, **options):
+    return convert(write(what, **options))
+
+
+def refused(data, *parts):
+    """One line that says what and where; no trace."""
+    with open("bad.pickle", "wb") as f:
+        f.write(data)
+    done = plain(harness.MEMLEDGER, "import", "-q", "-o", "bad.mled", "--format", "torch-snapshot",
+                 "bad.pickle")
+    check(done.returncode != 0, "a bad file was imported")
+    equal(done.stderr.count("\n"), 1, "lines of the message", done.stderr)
+    for part in parts:
+        contains(done.stderr, part, "the message")
+    check(not os.path.exists("bad.mled"), "a trace was left behind")
+
+
+def levels(trace, device="cuda:0"):
+    for entry in report("summary", trace)["by_device"]:
+        if entry["device"] == device:
+            return {level["level"]: level for level in entry["levels"]}
+    raise harness.Failure(f"no {device} in {trace}")
+
+
+def events(trace, *options):
+    return report("events", trace, *options)["events"]
+
+
+def unknown(trace):
+    return report("summary", trace)["health"]["unknown"]
+
+
+def in_books(trace):
+    balanced(report("summary", trace)["health"] | {"kinds": trace}, trace)
+
+
+# ---- Real ones -------------------------------------------------------------------
+
+
+def compare(name, trace):
+    known, found = truth(name)["memory_stats"], levels(trace)
+    for level, key in (("block", "allocated_bytes"), ("driver", "reserved_bytes")):
+        for mine, theirs in (("live_bytes", "current"), ("peak_bytes", "peak"),
+                             ("allocated_bytes", "allocated")):
+            equal(found[level][mine], known[f"{key}.all.{theirs}"], f"{name}: {level} {mine}")
+    equal(found["block"]["allocations"], known["allocation.all.allocated"], "allocations")
+    equal(found["block"]["live_blocks"], known["allocation.all.current"], "blocks at the end")
+    in_books(trace)
+
+
+def test_what_pytorch_said():
+    for name in ("tinygpt", "oom_fragmented"):
+        trace = convert(os.path.join(DATA, name + ".pickle"))
+        compare(name, trace)
+        equal(unknown(trace), [], "what is not known")
+
+
+def test_every_protocol():
+    snapshot = load("tinygpt")
+    wanted = events(imported(snapshot))
+    for protocol in (2, 3, 4, 5):
+        equal(events(imported(snapshot, protocol=protocol)) == wanted, True,
+              f"events by protocol {protocol}")
+    with open("s.pickle", "wb") as f:
+        f.write(pickletools.optimize(pickle.dumps(snapshot, 4)))
+    equal(events(convert("s.pickle")) == wanted, True, "events of an optimized pickle")
+    plain("gzip", "s.pickle")
+    equal(events(convert("s.pickle.gz")) == wanted, True, "events of a gzipped pickle")
+
+
+def one_by_one(value):
+    """A pickle as another writer might make it: no memo, each item on its own."""
+    if isinstance(value, dict):
+        return b"}" + b"".join(one_by_one(k) + one_by_one(v) + b"s" for k, v in value.items())
+    if isinstance(value, list):
+        return b"]" + b"".join(one_by_one(v) + b"a" for v in value)
+    if isinstance(value, tuple):
+        return b"(" + b"".join(map(one_by_one, value)) + b"t"
+    return pickle.dumps(value, 2)[2:-1].replace(b"q\x00", b"")
+
+
+def test_another_writer():
+    snapshot = load("oom_fragmented")
+    wanted = events(imported(snapshot))
+    with open("s.pickle", "wb") as f:
+        f.write(b"\x80\x02" + one_by_one(snapshot) + b".")
+    equal(events(convert("s.pickle")) == wanted, True, "events")
+
+
+def holes(trace, until_ns):
+    """(allocated, reserved, the largest hole) when the event of that time comes."""
+    blocks, segments = {}, {}
+    for event in events(trace, "--kind", "alloc,free"):
+        if event["time_ns"] > until_ns:
+            break
+        book = segments if event["level"] == "driver" else blocks
+        if event["kind"].startswith("alloc"):
+            book[int(event["address"], 16)] = event["bytes"]
+        else:
+            del book[int(event["address"], 16)]
+    largest = 0
+    for start, size in segments.items():
+        at = start
+        for block in sorted(b for b in blocks if start <= b < start + size) + [start + size]:
+            largest = max(largest, block - at)
+            at = block + blocks.get(block, 0)
+    return sum(blocks.values()), sum(segments.values()), largest
+
+
+def test_refusals_of_memory():
+    trace = convert(os.path.join(DATA, "oom_fragmented.pickle"))
+    first, second = events(trace, "--kind", "oom")
+    equal((first["bytes"], second["bytes"]), (6 * MIB, 400 * MIB), "what was asked for")
+    equal(first["stack"][0]["file"], "train.py", "who asked")
+    allocated, reserved, hole = holes(trace, first["time_ns"])
+    equal((allocated, reserved), (1278 * MIB, 1420 * MIB), "at the first refusal")
+    check(hole < first["bytes"], "at the first refusal there is room", hole)
+    allocated, reserved, hole = holes(trace, second["time_ns"])
+    equal((allocated, reserved), (636 * MIB, 1420 * MIB), "at the second refusal")
+    check(hole < second["bytes"] <= reserved - allocated,
+          "the second refusal is for want of a hole, not of memory", hole)
+    free = [e for e in events(trace, "--kind", "sample")]
+    equal(len(free), 2, "samples of what was free")
+
+
+def test_annotations():
+    trace = convert(os.path.join(DATA, "tinygpt.pickle"))
+    summary = report("summary", trace)
+    scopes = {row["scope"] for row in summary["by_scope"]}
+    check("optimizer: AdamW" in scopes, "the optimizer's step is no scope", scopes)
+    steps = [e for e in events(trace, "--kind", "mark") if e["mark"] == "step"]
+    equal(len(steps), 3, "steps")
+
+
+# ---- The trace is the end of a longer one -----------------------------------------
+
+
+def test_before_the_trace():
+    whole = load("tinygpt")
+    known = truth("tinygpt")["memory_stats"]
+    for dropped in (1, 20, 700, 2500, 4001, 4002):
+        snapshot = copy.copy(whole)
+        snapshot["device_traces"] = [whole["device_traces"][0][dropped:]]
+        trace = imported(snapshot)
+        found = levels(trace)
+        equal(found["block"]["live_bytes"], known["allocated_bytes.all.current"],
+              f"alive at the end, {dropped} entries dropped")
+        equal(found["driver"]["live_bytes"], known["reserved_bytes.all.current"],
+              f"reserved at the end, {dropped} entries dropped")
+        contains(str(unknown(trace)), "when some blocks were born", "what is not known")
+        in_books(trace)
+
+
+def test_no_history():
+    snapshot = load("tinygpt") | {"device_traces": [], "external_annotations": []}
+    trace = imported(snapshot)
+    found, known = levels(trace), truth("tinygpt")["memory_stats"]
+    equal(found["block"]["live_bytes"], known["allocated_bytes.all.current"], "alive")
+    equal(found["driver"]["live_bytes"], known["reserved_bytes.all.current"], "reserved")
+    check(all(e["time_ns"] == 0 for e in events(trace)), "a time was invented")
+    check(any(e.get("stack") for e in events(trace)), "blocks lost their stacks")
+    # The segments alone, as torch.cuda.memory_snapshot() gives them.
+    again = imported(snapshot["segments"])
+    equal(levels(again)["block"]["live_bytes"], found["block"]["live_bytes"], "of a bare list")
+
+
+# ---- What the real ones do not have -------------------------------------------------
+
+
+def frame(name, line=1):
+    return {"name": name, "filename": "model.py", "line": line}
+
+
+def entry(action, addr, size, time_us, **more):
+    return {"action": action, "addr": addr, "size": size, "stream": 0, "time_us": time_us,
+            "compile_context": "N/A", "user_metadata": "", "frames": [frame("f")]} | more
+
+
+def segment(addr, size, blocks, **more):
+    return {"device": 0, "address": addr, "total_size": size, "stream": 0,
+            "segment_type": "large", "segment_pool_id": (0, 0), "is_expandable": False,
+            "frames": [], "blocks": blocks} | more
+
+
+def block(addr, size, state="active_allocated", requested=None):
+    return {"address": addr, "size": size, "requested_size": requested or size, "state": state,
+            "frames": []}
+
+
+def snapshot_of(segments, *traces):
+    return {"segments": segments, "device_traces": list(traces)}
+
+
+def test_several_devices():
+    trace = imported(snapshot_of(
+        [segment(BASE, 20 * MIB, [block(BASE, 8 * MIB)]),
+         segment(BASE, 2 * MIB, [block(BASE, MIB)], device=2)],
+        [entry("segment_alloc", BASE, 20 * MIB, 10), entry("alloc", BASE, 8 * MIB, 30)],
+        [],
+        [entry("segment_alloc", BASE, 2 * MIB, 20), entry("alloc", BASE, MIB, 40)]))
+    equal(levels(trace)["block"]["live_bytes"], 8 * MIB, "cuda:0")
+    equal(levels(trace, "cuda:2")["block"]["live_bytes"], MIB, "cuda:2")
+    equal([(e["device"], e["time_ns"]) for e in events(trace)],
+          [("cuda:0", 0), ("cuda:2", 10000), ("cuda:0", 20000), ("cuda:2", 30000)],
+          "events of both by time")
+
+
+def test_expandable_segments():
+    trace = imported(snapshot_of(
+        [segment(BASE, 40 * MIB, [block(BASE, 30 * MIB)], is_expandable=True)],
+        [entry("segment_map", BASE + 20 * MIB, 20 * MIB, 1),
+         entry("alloc", BASE, 30 * MIB, 2),
+         entry("segment_map", BASE + 40 * MIB, 40 * MIB, 3),
+         entry("segment_unmap", BASE + 60 * MIB, 20 * MIB, 4),
+         entry("segment_unmap", BASE + 40 * MIB, 20 * MIB, 5)]))
+    found = levels(trace)
+    equal(found["driver"]["live_bytes"], 40 * MIB, "mapped at the end")
+    equal(found["driver"]["peak_bytes"], 80 * MIB, "mapped at most")
+    first = events(trace)[0]
+    equal((first["space"], first["bytes"], first["time_ns"]), ("cuda virtual", 20 * MIB, 0),
+          "what was mapped before")
+    in_books(trace)
+
+
+def test_block_sizes():
+    """As PyTorch cuts blocks: rounded up, and with a rest that is not worth splitting off."""
+    steps = [(BASE, 5 * MIB + 1, 5 * MIB + 512), (BASE + 8 * MIB, 11 * MIB + 4, 12 * MIB),
+             (BASE + 32 * MIB, 3 * MIB, 3 * MIB)]
+    trace = [entry("segment_alloc", BASE, 20 * MIB, 1), entry("segment_alloc", BASE + 32 * MIB,
+                                                              20 * MIB, 2)]
+    for addr, asked, _ in steps:
+        trace += [entry("alloc", addr, asked, 3)]
+    for addr, asked, _ in steps:
+        trace += [entry("free_requested", addr, asked, 4), entry("free_completed", addr, asked, 5)]
+    found = events(imported(snapshot_of([], trace)), "--kind", "alloc", "--space", "block")
+    equal([(int(e["address"], 16), e["bytes"]) for e in found],
+          [(addr, size) for addr, _, size in steps], "blocks")
+
+
+def test_free_while_a_stream_uses_it():
+    """The bytes are free when the tensor is gone, the room only later."""
+    trace = imported(snapshot_of(
+        [segment(BASE, 20 * MIB, [block(BASE, 8 * MIB, "active_pending_free"),
+                                  block(BASE + 8 * MIB, 12 * MIB, "inactive")])],
+        [entry("segment_alloc", BASE, 20 * MIB, 1), entry("alloc", BASE, 8 * MIB, 2, stream=7),
+         entry("free_requested", BASE, 8 * MIB, 3)]))
+    equal(levels(trace)["block"]["live_bytes"], 0, "alive at the end")
+
+
+def test_private_pools_and_words():
+    trace = imported(snapshot_of(
+        [segment(BASE, 2 * MIB, [block(BASE, 512)]),
+         segment(BASE + 4 * MIB, 2 * MIB, [block(BASE + 4 * MIB, 1024)], segment_pool_id=(0, 3))],
+        [entry("alloc", BASE, 512, 1, user_metadata="warm-up", compile_context="0/1"),
+         entry("alloc", BASE + 4 * MIB, 1000, 2),
+         entry("user_defined", 0, 0, 3, user_metadata="the epoch ends"),
+         entry("workspace_snapshot", 0, 0, 4),
+         entry("snapshot", 0, 0, 5)]))
+    blocks = events(trace, "--kind", "alloc", "--space", "block")
+    equal([(e["space"], e["bytes"], e["scope"]) for e in blocks],
+          [("torch", 512, "0/1 > warm-up"), ("torch pool 0.3", 1024, "")], "blocks")
+    names = [e["name"] for e in events(trace, "--kind", "marker")]
+    equal(names, ["the epoch ends", "workspace_snapshot", "snapshot"], "markers")
+
+
+def test_no_times():
+    trace = [entry("segment_alloc", BASE, 2 * MIB, 0), entry("alloc", BASE, 512, 0)]
+    for e in trace:
+        del e["time_us"]
+    converted = imported(snapshot_of([], trace))
+    equal(len(events(converted)), 2, "events")
+    equal(unknown(converted), ["times"], "what is not known")
+
+
+# ---- Hostile ones ---------------------------------------------------------------------
+
+
+class Runs:
+    def __reduce__(self):
+        return os.system, ("touch ran",)
+
+
+def test_code_is_refused():
+    for protocol in (2, 4):
+        refused(pickle.dumps({"segments": [Runs()]}, protocol), "byte", "system",
+                "only plain data is read")
+    refused(b"\x80\x02cbuiltins\neval\n.", "byte 2", "builtins.eval (GLOBAL)")
+    refused(b"\x80\x04\x8c\x02os\x8c\x06system\x93.", "byte 14", "os.system (STACK_GLOBAL)")
+    refused(b"\x80\x04}}b.", "BUILD")
+    refused(b"\x80\x04K\x01Q.", "BINPERSID")
+    check(not os.path.exists("ran"), "a pickle was run")
+
+
+def test_damage_is_named():
+    good = pickle.dumps(load("oom_fragmented"), 4)
+    refused(good[:len(good) // 2], "cut short")
+    refused(b"\x80\x07.", "protocol 7")
+    refused(b"\x80\x04]\x94]\x94\x8c\x01as.", "damaged")
+    refused(b"\x80\x04Nr\xff\xff\xff\xff.", "no memo entry")
+    refused(b"\x80\x04h\x05.", "no memo entry")
+    refused(b"\x80\x04e.", "too few values")
+    refused(b"\x80\x04X\xff\xff\xff\xffabc", "more than 16 MiB")
+    refused(b"\x80\x04\xff.", "0xff")
+    refused(pickle.dumps({"a": 1}, 4), "neither segments nor device_traces")
+    refused(pickle.dumps([[]], 0), "protocol 0")
+    refused(pickle.dumps(snapshot_of([segment(BASE, 1, [], device=1 << 30)]), 4), "devices")
+
+
+def test_depth_does_no_harm():
+    refused(b"\x80\x04" + b"]" * 200000 + b"a" * 199999 + b".", "neither segments nor")
+    refused(b"\x80\x04" + b"(" * 200000, "cut short")
+
+
+harness.main(globals())
