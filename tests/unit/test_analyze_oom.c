@@ -25,7 +25,7 @@
 #include "steps_report.h"
 #include "summary.h"
 #include "summary_report.h"
-#include "svg_plot.h"
+#include "plot_overlay.h"
 #include "timeline.h"
 
 static const struct ml_style style = {.width = 80};
@@ -146,17 +146,22 @@ static int run_events(const struct ml_trace *trace)
 
 static int run_plot(const struct ml_trace *trace)
 {
-    struct ml_plot_opts opts = {.title = "t", .what = "memory", .width = 400, .height = 300};
+    struct ml_plot_opts opts = {.title = "t", .width = 400, .height = 300};
     struct ml_timeline_opts timeline_opts = {.buckets = 50};
     struct ml_timeline t;
     struct ml_plot_series series[] = {{"a", &t, false}, {"b", &t, true}};
+    struct ml_picture_opts picture = {.format = ML_PICTURE_SVG};
+    struct ml_canvas canvas = {0};
     struct ml_error err = {0};
     struct ml_buf out;
     int r = ml_timeline(trace, &timeline_opts, &t, &err);
 
     ml_buf_init(&out);
-    if (r == 0)
-        r = ml_svg_plot(series, 2, 50, &opts, &out);
+    if (r == 0) {
+        ml_plot_overlay(&canvas, series, 2, 50, "memory", &opts);
+        r = ml_canvas_write(&canvas, &picture, &out, &err);
+    }
+    ml_canvas_release(&canvas);
     ml_timeline_release(&t);
     ml_buf_release(&out);
     return r;

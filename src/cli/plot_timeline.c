@@ -1,0 +1,143 @@
+/* plot_timeline.c: live bytes over time: one run as stacked areas, several as curves.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "event_names.h"
+#include "plot_bands.h"
+#include "plot_request.h"
+#include "plot_series.h"
+
+struct timelines {
+    const struct ml_plot_request *request;
+    size_t buckets;
+    struct ml_level_caps caps;
+    struct ml_plot_run *runs;
+    ml_plot_series_list series;
+};
+
+static void release(struct timelines *t)
+{
+    for (size_t i = 0; t->runs && i < t->request->count; i++) {
+        ml_timeline_release(&t->runs[i].timeline);
+        ml_sample_curves_release(&t->runs[i].sampled);
+    }
+    free(t->runs);
+    ml_level_caps_release(&t->caps);
+    ml_vec_release(&t->series);
+}
+
+/* On standard error: a picture has no place for it. */
+static void tell_levels(const struct ml_level_caps *caps)
+{
+    uint32_t cursor = 0, level;
+    const char *device;
+
+    while ((device = ml_level_caps_next(caps, &cursor, &level)))
+        fprintf(stderr,
+                "memledger: %s is counted at the level %s, the highest that all runs have\n",
+                device, ml_level_name(level));
+}
+
+static int read_run(struct timelines *t, size_t i, const struct ml_timeline_opts *opts,
+                    struct ml_error *err)
+{
+    const struct ml_plot_request *q = t->request;
+    struct ml_plot_run *run = &t->runs[i];
+
+    run->name = q->names[i];
+    if (ml_timeline(q->traces[i], opts, &run->timeline, err) < 0 ||
+        ml_sample_curves(q->traces[i], opts, &run->sampled, err) < 0)
+        return -1;
+    ml_report_warn(&run->timeline.health, q->count > 1 ? run->name : NULL);
+    return 0;
+}
+
+/* The longest run decides what a bucket is, and together they decide at which level a
+ * device is counted. */
+static int read_runs(struct timelines *t, struct ml_error *err)
+{
+    const struct ml_plot_request *q = t->request;
+    struct ml_timeline_opts opts = {.buckets = t->buckets, .caps = &t->caps};
+
+    t->runs = calloc(q->count, sizeof(*t->runs));
+    if (!t->runs)
+        return -ENOMEM;
+    for (size_t i = 0; i < q->count; i++) {
+        if (ml_level_caps_add(&t->caps, q->traces[i]) < 0)
+            return -ENOMEM;
+        opts.span_ns = ml_max_u64(opts.span_ns, ml_trace_info(q->traces[i])->end_ns);
+    }
+    for (size_t i = 0; i < q->count; i++)
+        if (read_run(t, i, &opts, err) < 0)
+            return -1;
+    tell_levels(&t->caps);
+    return ml_plot_choose(t->runs, q->count, &t->series);
+}
+
+static int draw_curves(struct timelines *t, struct ml_canvas *canvas, struct ml_error *err)
+{
+    const struct ml_plot_request *q = t->request;
+    struct ml_plot_opts picture = q->picture;
+    bool sampled;
+    int r = read_runs(t, err);
+
+    if (r < 0)
+        return r;
+    sampled = ml_plot_run_is_sampled(&t->runs[0]);
+    if (!picture.title)
+        picture.title = sampled ? "Memory in use over time" : "Live memory over time";
+    ml_plot_overlay(canvas, t->series.items, t->series.len, t->buckets,
+                    sampled ? "memory in use" : "live memory", &picture);
+    return 0;
+}
+
+static int draw_bands(struct timelines *t, struct ml_canvas *canvas, struct ml_error *err)
+{
+    static const enum ml_bands_by by[] = {ML_BANDS_CATEGORY, ML_BANDS_MODULE, ML_BANDS_DEVICE};
+    const struct ml_plot_request *q = t->request;
+    struct ml_timeline_opts opts = {.buckets = t->buckets};
+    struct ml_bands bands;
+    int r = ml_bands(q->traces[0], by[q->opts->by], &opts, &bands, err);
+
+    if (r == 0)
+        r = read_runs(t, err);
+    if (r == 0)
+        ml_plot_bands(canvas, &bands, t->series.items + 1, t->series.len - 1, t->buckets,
+                      &q->picture);
+    ml_bands_release(&bands);
+    return r;
+}
+
+/* Samples alone have nothing to stack. */
+static int has_allocations(const struct ml_plot_request *q, bool *ret, struct ml_error *err)
+{
+    struct ml_plot_run run = {0};
+    struct ml_timeline_opts opts = {.buckets = 1};
+    int r = ml_timeline(q->traces[0], &opts, &run.timeline, err);
+
+    if (r == 0)
+        r = ml_sample_curves(q->traces[0], &opts, &run.sampled, err);
+    *ret = !ml_plot_run_is_sampled(&run);
+    ml_timeline_release(&run.timeline);
+    ml_sample_curves_release(&run.sampled);
+    return r;
+}
+
+int ml_draw_timeline(const struct ml_plot_request *request, struct ml_canvas *canvas)
+{
+    struct timelines t = {.request = request};
+    struct ml_error err = {0};
+    bool stacked = false;
+    int r = request->count == 1 ? has_allocations(request, &stacked, &err) : 0;
+
+    t.buckets =
+        stacked ? ml_plot_band_buckets(&request->picture) : ml_plot_buckets(&request->picture);
+    if (r == 0)
+        r = stacked ? draw_bands(&t, canvas, &err) : draw_curves(&t, canvas, &err);
+    release(&t);
+    return r < 0 ? ml_report_fail(&err) : ML_EXIT_OK;
+}
