@@ -11,6 +11,7 @@
 #define NO_BAND UINT8_MAX
 #define FEW 4             /* fewer than so many bands say too little … */
 #define FOLDED_PERCENT 10 /* … and more of the whole without a band as well */
+#define LARGE_PERCENT 20  /* of the whole: worth to be taken apart where there is room */
 
 /* ---- The cut ----------------------------------------------------------- */
 
@@ -79,7 +80,11 @@ static bool worth_it(const struct cut *c, size_t part)
         }
     if (children == 0)
         return false;
-    if (c->parts.len < FEW || c->parts.len + children <= MODULE_BANDS)
+    if (c->parts.len < FEW)
+        return true;
+    if (c->parts.items[part].bytes * 100 < c->sums->all.bytes * LARGE_PERCENT)
+        return false;
+    if (c->parts.len + children <= MODULE_BANDS)
         return true;
     return smallest * (c->parts.len + children - MODULE_BANDS) * 100 <=
            c->sums->all.bytes * FOLDED_PERCENT;
@@ -113,6 +118,13 @@ static int cut_tree(struct cut *c)
     return r;
 }
 
+static int first_called_first(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+
+    return x->module < y->module ? -1 : x->module > y->module;
+}
+
 /* ---- Bands of modules -------------------------------------------------- */
 
 /* The band of the module itself or else of the nearest around it. */
@@ -134,7 +146,11 @@ static int make_bands(struct ml_band_modules *m)
     struct cut cut = {.sums = &m->sums};
     int r = cut_tree(&cut);
 
-    for (size_t i = 0; r == 0 && i < cut.parts.len && i < MODULE_BANDS; i++) {
+    if (cut.parts.len > MODULE_BANDS)
+        cut.parts.len = MODULE_BANDS;
+    if (cut.parts.len > 1)
+        qsort(cut.parts.items, cut.parts.len, sizeof(*cut.parts.items), first_called_first);
+    for (size_t i = 0; r == 0 && i < cut.parts.len; i++) {
         m->count = i + 1;
         m->module[i + 1] = cut.parts.items[i].module;
         m->own_only[i + 1] = cut.parts.items[i].own_only;

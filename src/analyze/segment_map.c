@@ -11,11 +11,14 @@
 #include "cuda_spaces.h"
 #include "ledger_ranges.h"
 #include "memledger/memledger.h"
+#include "stack_owner.h"
 
 /* What one process has on one device. */
 struct place {
     uint32_t process, device; /* indices of the replay */
     bool has_blocks;
+    uint32_t level;                       /* of its segments */
+    uint32_t holder;                      /* stack that asked for its largest segment with blocks */
     struct ml_ranges segments[ML_LEVELS]; /* by level: driver, pool */
     struct ml_ranges blocks;
 };
@@ -77,6 +80,44 @@ static int take_block(struct mapper *m, const struct ml_block *block)
     return ml_ranges_add(&place->blocks, block);
 }
 
+/* ---- Who asked for a segment ------------------------------------------- */
+
+#define OWNER_ROOM 128
+
+static bool same_owner(const struct mapper *m, uint32_t a, uint32_t b)
+{
+    char of_a[OWNER_ROOM], of_b[OWNER_ROOM];
+
+    return strcmp(ml_stack_owner(m->replay->trace, a, of_a, OWNER_ROOM),
+                  ml_stack_owner(m->replay->trace, b, of_b, OWNER_ROOM)) == 0;
+}
+
+static void find_holder(struct place *place, const struct ml_ranges *segments)
+{
+    uint64_t most = 0;
+
+    for (size_t i = 0; i < segments->list.len; i++) {
+        const struct ml_range *s = &segments->list.items[i];
+
+        if (s->to - s->from > most && ml_ranges_overlap(&place->blocks, s->from, s->to) > 0) {
+            most = s->to - s->from;
+            place->holder = s->block->stack;
+        }
+    }
+}
+
+/* A driver allocation without blocks is an empty segment if whoever has segments with
+ * blocks asked for it; else it is in use, by somebody whose blocks are not recorded. */
+static bool is_one_block(const struct mapper *m, const struct place *place,
+                         const struct ml_range *range)
+{
+    if (!place->has_blocks)
+        return true;
+    return place->level == MEMLEDGER_DRIVER &&
+           ml_ranges_overlap(&place->blocks, range->from, range->to) == 0 &&
+           !same_owner(m, place->holder, range->block->stack);
+}
+
 /* ---- One segment ------------------------------------------------------- */
 
 static const char *copy_string(struct mapper *m, uint32_t string)
@@ -110,6 +151,21 @@ static int add_piece(struct mapper *m, struct ml_segment *segment, uint64_t from
     return piece.name ? ml_vec_push(&m->ret->blocks, piece) : -ENOMEM;
 }
 
+/* The whole segment, named by who asked for it. */
+static int add_whole(struct mapper *m, struct ml_segment *segment, const struct ml_block *block)
+{
+    char room[OWNER_ROOM];
+    const char *owner = ml_stack_owner(m->replay->trace, block->stack, room, OWNER_ROOM);
+    struct ml_segment_block *piece;
+    int r = add_piece(m, segment, segment->addr, segment->bytes, block);
+
+    if (r < 0 || block->label || block->stack == 0)
+        return r;
+    piece = &m->ret->blocks.items[m->ret->blocks.len - 1];
+    piece->name = ml_arena_dup(&m->ret->at.arena, owner, strlen(owner));
+    return piece->name ? 0 : -ENOMEM;
+}
+
 /* The blocks of the range, and what lies between them. */
 static int fill_segment(struct mapper *m, const struct place *place, const struct ml_range *range,
                         struct ml_segment *segment)
@@ -117,8 +173,8 @@ static int fill_segment(struct mapper *m, const struct place *place, const struc
     uint64_t at = range->from;
     int r = 0;
 
-    if (!place->has_blocks)
-        return add_piece(m, segment, range->from, range->to - range->from, range->block);
+    if (is_one_block(m, place, range))
+        return add_whole(m, segment, range->block);
     for (size_t i = ml_ranges_after(&place->blocks, range->from);
          r == 0 && i < place->blocks.list.len && place->blocks.list.items[i].from < range->to;
          i++) {
@@ -178,6 +234,8 @@ static int add_place(struct mapper *m, struct place *place)
 
     ml_ranges_settle(segments);
     ml_ranges_settle(&place->blocks);
+    place->level = pools->list.len ? MEMLEDGER_POOL : MEMLEDGER_DRIVER;
+    find_holder(place, segments);
     for (size_t i = 0; r == 0 && i < segments->list.len; i++)
         r = add_segment(m, place, &segments->list.items[i]);
     for (size_t i = 0; segments->list.len > 0 && i < place->blocks.list.len; i++) {

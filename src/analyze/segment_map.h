@@ -2,8 +2,9 @@
  * driver, gave out, the live blocks in them, and the holes between.
  *
  * Of each process and device the segments are its pool-level allocations, if it has
- * any, else its driver-level ones that can have blocks inside. Where no blocks are
- * recorded, a segment is one block itself. Every byte counts once, whatever overlaps.
+ * any, else its driver-level ones that can have blocks inside. A driver allocation of
+ * somebody whose blocks are not recorded, a library's, is one block itself. Every byte
+ * counts once, whatever overlaps.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +16,7 @@
 
 struct ml_segment_block {
     uint64_t offset, bytes; /* in the segment; the part of it that lies there */
-    const char *name;       /* its label; "" for none */
+    const char *name;       /* its label, or who asked for all of it; "" for none */
     uint8_t category;
 };
 

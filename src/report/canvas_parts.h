@@ -9,7 +9,7 @@
 
 #define ML_DASH_PARTS 6
 #define ML_HATCH_TILE_PX 8 /* hatches repeat after so much */
-#define ML_HATCH_OPACITY 0.38
+#define ML_HATCH_OPACITY 0.32
 #define ML_HALO_PX 4
 
 /* Red, green, blue. */

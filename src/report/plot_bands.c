@@ -26,10 +26,16 @@ size_t ml_plot_band_buckets(const struct ml_plot_opts *opts)
 
 /* ---- Order and names --------------------------------------------------- */
 
+/* What has no module comes last, as the category "other" does. */
 static void find_order(struct stack *s)
 {
     for (size_t i = 0; i < s->bands->count; i++) {
-        size_t band = s->bands->by == ML_BANDS_CATEGORY ? ml_category_order[i] : i;
+        size_t band = i;
+
+        if (s->bands->by == ML_BANDS_CATEGORY)
+            band = ml_category_order[i];
+        else if (s->bands->by == ML_BANDS_MODULE)
+            band = (i + 1) % s->bands->count;
 
         if (s->bands->list[band].peak_bytes > 0)
             s->order[s->count++] = band;
@@ -121,13 +127,13 @@ static double room_at(const struct stack *s, size_t level, size_t moment, double
 
 static void draw_label(const struct stack *s, size_t level)
 {
-    const struct ml_lettering lettering = {.size = ML_TEXT_PX - 1, .halo = false};
+    const struct ml_lettering lettering = {.size = ML_TEXT_PX - 1};
     const char *name = name_of(s, s->order[level]);
     double width = ml_text_width(name, ML_TEXT_PX - 1, false) + 2 * LABEL_ROOM_PX;
     double best = 0, best_x = 0, best_y = 0;
 
     for (size_t i = 0; i < s->bands->moments.len; i += 4) {
-        double y, room = room_at(s, level, i, width, &y);
+        double y = 0, room = room_at(s, level, i, width, &y);
 
         if (room > best * 1.02) {
             best = room;
@@ -170,7 +176,7 @@ static double legend(const struct stack *s, double y)
         };
         entries[count - 1].pen.dash = (unsigned)(i % ML_DASHES);
     }
-    return ml_legend(s->canvas, entries, count, s->frame.left, s->frame.right, y, true);
+    return ml_legend(s->canvas, entries, count, ML_PLOT_MARGIN_PX, s->frame.right, y, true);
 }
 
 static void draw_truth(const struct stack *s)

@@ -248,7 +248,8 @@ static double legend(const struct overlay *o, double y)
         if (ml_vec_push(&entries, entry) < 0)
             o->canvas->error = -ENOMEM;
     }
-    y = ml_legend(o->canvas, entries.items, entries.len, o->frame.left, o->frame.right, y, true);
+    y = ml_legend(o->canvas, entries.items, entries.len, ML_PLOT_MARGIN_PX, o->frame.right, y,
+                  true);
     ml_vec_release(&entries);
     return y;
 }

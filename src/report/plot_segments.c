@@ -5,13 +5,12 @@
 #include "plot_segments.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "category_columns.h"
 
-#define LOWEST_PX 16 /* row of the smallest segment … */
-#define DOUBLE_PX 3  /* … and what a segment of twice the size has more … */
-#define HIGHEST_PX 46
+#define HIGHEST_PX 46 /* row of the largest segment … */
+#define DOUBLE_PX 4   /* … what one of half the size has less … */
+#define LOWEST_PX 16  /* … but not below */
 #define GAP_PX 5
 #define LETTERS_PX 12
 #define NAMES_PX 130
@@ -23,15 +22,15 @@ struct picture {
     const struct ml_segment_map *map;
     const struct ml_plot_opts *opts;
     double left, right, top;
-    uint64_t smallest;
+    uint64_t largest;
     bool used[ML_CATEGORIES];
 };
 
 static double height_of(const struct picture *p, const struct ml_segment *s)
 {
-    double more = DOUBLE_PX * log2((double)s->bytes / (double)p->smallest);
+    double less = DOUBLE_PX * log2((double)p->largest / (double)s->bytes);
 
-    return LOWEST_PX + (more < HIGHEST_PX - LOWEST_PX ? more : HIGHEST_PX - LOWEST_PX);
+    return less < HIGHEST_PX - LOWEST_PX ? HIGHEST_PX - less : LOWEST_PX;
 }
 
 /* ---- One segment ------------------------------------------------------- */
@@ -103,11 +102,10 @@ static double draw_segment(struct picture *p, const struct ml_segment *s, double
 
 static void note_categories(struct picture *p)
 {
-    p->smallest = UINT64_MAX;
     for (size_t i = 0; i < p->map->list.len; i++) {
         const struct ml_segment *s = &p->map->list.items[i];
 
-        p->smallest = s->bytes < p->smallest ? s->bytes : p->smallest;
+        p->largest = ml_max_u64(p->largest, s->bytes);
         for (size_t k = 0; k < s->count; k++)
             p->used[p->map->blocks.items[s->first + k].category] = true;
     }
