@@ -16,7 +16,7 @@
 /* What a block's entry in the live table does not keep. */
 struct birth {
     uint64_t addr, time_ns; /* whose it is: parts of blocks have no birth */
-    uint64_t size;
+    uint64_t size, ordinal;
     uint32_t phase;
 };
 
@@ -35,6 +35,7 @@ struct ml_allocations {
     ML_VEC(struct ml_allocation) batch;
     struct ml_map phases; /* process -> string */
     bool at_end;
+    uint64_t born;    /* so far */
     size_t next_left; /* entry of the live table, at the end */
     int failed;       /* in a callback */
 };
@@ -52,6 +53,7 @@ static struct ml_allocation describe(const struct ml_allocations *a, const struc
         .scope = block->scope,
         .stack = block->stack,
         .label = block->label,
+        .ordinal = ML_NO_ORDINAL,
         .category = block->category,
         .counted = space->counted,
     };
@@ -62,6 +64,7 @@ static struct ml_allocation describe(const struct ml_allocations *a, const struc
         if (birth->addr == block->addr && birth->time_ns == block->time_ns) {
             ret.size = birth->size;
             ret.phase = birth->phase;
+            ret.ordinal = birth->ordinal;
         }
     }
     return ret;
@@ -116,7 +119,7 @@ static void on_open(void *ctx, const struct ml_block *block)
     if (ml_map_len(&a->phases) > 0)
         ml_map_get(&a->phases, process_of(a, block->thread), &phase);
     a->births.items[index] =
-        (struct birth){block->addr, block->time_ns, block->size, (uint32_t)phase};
+        (struct birth){block->addr, block->time_ns, block->size, a->born++, (uint32_t)phase};
 }
 
 static int feed(struct ml_allocations *a, const struct ml_event *event)

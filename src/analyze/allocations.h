@@ -18,6 +18,8 @@
 
 #include "trace.h"
 
+#define ML_NO_ORDINAL UINT64_MAX
+
 /* Numbers are those of the trace's definitions. */
 struct ml_allocation {
     uint64_t time_ns;
@@ -28,8 +30,9 @@ struct ml_allocation {
     uint32_t thread;
     uint32_t scope;
     uint32_t stack;
-    uint32_t label; /* string, 0: none */
-    uint32_t phase; /* string: the last mark of a phase in its process, 0: none */
+    uint32_t label;   /* string, 0: none */
+    uint32_t phase;   /* string: the last mark of a phase in its process, 0: none */
+    uint64_t ordinal; /* in the order of their births; ML_NO_ORDINAL of a part of a block */
     uint8_t category;
     bool ended;
     bool counted; /* part of the totals: see replay.h */

@@ -59,16 +59,22 @@ static int freeze(const struct ml_trace *trace, const struct ml_classes *classes
     return r;
 }
 
+void ml_snapshot_begin(const struct ml_trace *trace, struct ml_snapshot *ret)
+{
+    *ret = (struct ml_snapshot){.start_wall_ns = ml_trace_info(trace)->start_wall_ns,
+                                .device_index = -1};
+    ret->command = copy_setting(trace, "command", &ret->arena);
+    ret->host = copy_setting(trace, "host", &ret->arena);
+}
+
 int ml_snapshot(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,
                 struct ml_snapshot *ret, struct ml_replay *ret_replay, struct ml_error *err)
 {
     struct ml_classes classes;
     int r;
 
-    *ret = (struct ml_snapshot){.start_wall_ns = ml_trace_info(trace)->start_wall_ns};
+    ml_snapshot_begin(trace, ret);
     *ret_replay = (struct ml_replay){0};
-    ret->command = copy_setting(trace, "command", &ret->arena);
-    ret->host = copy_setting(trace, "host", &ret->arena);
     r = ml_instant_find(trace, &opts->at, opts->device, &ret->instant, err);
     if (r < 0)
         return r;

@@ -32,6 +32,10 @@ struct ml_snapshot {
  * @return 0 or negative errno, see ml_instant_find */
 int ml_snapshot(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,
                 struct ml_snapshot *ret, struct ml_replay *ret_replay, struct ml_error *err);
+
+/* What a report on the whole of a run needs of it: what was run, when and where.
+ * @ret    to be released */
+void ml_snapshot_begin(const struct ml_trace *trace, struct ml_snapshot *ret);
 void ml_snapshot_release(struct ml_snapshot *snapshot);
 
 /* Visits the blocks: start with *cursor 0. @return NULL at the end */

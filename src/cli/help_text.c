@@ -91,6 +91,10 @@ int ml_verb_help_text(const struct ml_verb *verb, struct ml_buf *out)
         r = option_line(out, &help);
     if (r == 0 && verb->details)
         r = ml_buf_printf(out, "\n%s\n", verb->details);
+    if (r == 0 && verb->more_details)
+        r = ml_buf_puts(out, "\n");
+    if (r == 0 && verb->more_details)
+        r = verb->more_details(out);
     if (r == 0 && with_env) {
         char name[96];
 

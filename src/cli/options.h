@@ -64,6 +64,7 @@ struct ml_verb {
     const char *summary; /* one line for `memledger --help`, no capital, no full stop */
     const char *usage;   /* what follows the name: "[OPTION]... FILE" */
     const char *details; /* paragraphs below the options in --help; NULL: none */
+    int (*more_details)(struct ml_buf *out); /* the same, of what a table has; NULL: none */
     enum ml_verb_group group;
     enum ml_operands operands;
     bool options_first; /* the first operand ends the options, as `run` needs */

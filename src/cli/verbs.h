@@ -14,11 +14,13 @@ extern const struct ml_verb ml_verb_ledger;
 extern const struct ml_verb ml_verb_tree;
 extern const struct ml_verb ml_verb_layers;
 extern const struct ml_verb ml_verb_table;
+extern const struct ml_verb ml_verb_groups;
 extern const struct ml_verb ml_verb_steps;
 extern const struct ml_verb ml_verb_stats;
 extern const struct ml_verb ml_verb_events;
 extern const struct ml_verb ml_verb_compare;
 extern const struct ml_verb ml_verb_plot;
+extern const struct ml_verb ml_verb_export;
 extern const struct ml_verb ml_verb_help;
 extern const struct ml_verb ml_verb_completion;
 

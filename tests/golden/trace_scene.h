@@ -87,7 +87,8 @@ static inline void define_places(struct scene *s, const char *command)
     s->child_heap = ml_maker_space(s->m, 1, cpu, MEMLEDGER_BLOCK, text(s, "malloc"));
 }
 
-/* Writes gpt.mled there. @return 0 or negative errno, after a message */
+/* Write gpt.mled and mxnet.mled there. @return 0 or negative errno, after a message */
 int ml_write_gpt(const char *directory);
+int ml_write_mxnet(const char *directory);
 
 #endif

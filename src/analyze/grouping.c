@@ -1,0 +1,220 @@
+/* grouping.c: see grouping.h.
+ *
+ * Tags repeat: entries are first added up by tag, and each tag is matched once.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "grouping.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All entries of one tag. */
+struct tag_sum {
+    uint64_t bytes, count;
+    uint64_t first; /* index in the list */
+    uint32_t tag;
+};
+
+struct maker {
+    const struct ml_tag_list *list;
+    const struct ml_dictionary *dictionary;
+    const struct ml_grouping_opts *opts;
+    struct ml_grouping *ret;
+    ML_VEC(struct tag_sum) sums; /* by first */
+    struct ml_buf subject;       /* what keywords are looked for in */
+};
+
+/* ---- Sums by tag -------------------------------------------------------- */
+
+static int add_up(struct maker *m)
+{
+    ML_VEC(uint32_t) index = {0}; /* tag -> index + 1 */
+    int r = ml_vec_reserve(&index, ml_intern_len(&m->list->tags) + 1);
+
+    if (r == 0)
+        memset(index.items, 0, index.cap * sizeof(*index.items));
+    for (size_t i = 0; r == 0 && i < m->list->list.len; i++) {
+        const struct ml_tagged *entry = &m->list->list.items[i];
+        uint32_t *at = &index.items[entry->tag];
+
+        if (!*at) {
+            r = ml_vec_push(&m->sums, (struct tag_sum){.first = i, .tag = entry->tag});
+            *at = (uint32_t)m->sums.len;
+        }
+        if (r == 0) {
+            m->sums.items[*at - 1].bytes += entry->bytes;
+            m->sums.items[*at - 1].count++;
+        }
+    }
+    ml_vec_release(&index);
+    return r;
+}
+
+/* ---- Matching ----------------------------------------------------------- */
+
+static const char *copy(struct maker *m, const char *text)
+{
+    return ml_arena_dup(&m->ret->arena, text, strlen(text));
+}
+
+/* @keyword  NULL: the group of what nothing matches
+ * @return NULL: out of memory */
+static struct ml_group *group_of(struct maker *m, const struct ml_keyword *keyword, uint64_t first)
+{
+    const char *name =
+        keyword ? m->dictionary->categories.items[keyword->category] : m->dictionary->others;
+    struct ml_group group = {.first = first, .is_others = !keyword};
+
+    for (size_t i = 0; i < m->ret->groups.len; i++) {
+        struct ml_group *g = &m->ret->groups.items[i];
+
+        if (g->is_others == !keyword && strcmp(g->name, name) == 0)
+            return g;
+    }
+    group.name = copy(m, name);
+    if (!group.name || ml_vec_push(&m->ret->groups, group) < 0)
+        return NULL;
+    return &m->ret->groups.items[m->ret->groups.len - 1];
+}
+
+static int put_entry(struct ml_group *group, const struct tag_sum *sum, const char *tag)
+{
+    group->bytes += (int64_t)sum->bytes;
+    group->count += sum->count;
+    /* Two keywords of one category: it has the tag twice, as MXNet's scripts count. */
+    if (group->entries.len > 0 && group->entries.items[group->entries.len - 1].tag == tag) {
+        group->entries.items[group->entries.len - 1].bytes += sum->bytes;
+        return 0;
+    }
+    return ml_vec_push(&group->entries, (struct ml_group_entry){tag, sum->bytes, sum->count});
+}
+
+static int tell_clash(struct maker *m, const char *tag, const struct ml_keyword *first,
+                      const struct ml_keyword *second)
+{
+    struct ml_group_clash clash = {tag, copy(m, first->text), copy(m, second->text)};
+
+    return clash.first && clash.second ? ml_vec_push(&m->ret->clashes, clash) : -ENOMEM;
+}
+
+static int put_in_group(struct maker *m, const struct ml_keyword *keyword,
+                        const struct tag_sum *sum, const char *tag)
+{
+    struct ml_group *group = group_of(m, keyword, sum->first);
+
+    return group ? put_entry(group, sum, tag) : -ENOMEM;
+}
+
+static int put_tag(struct maker *m, const struct tag_sum *sum)
+{
+    const char *tag = copy(m, ml_intern_get(&m->list->tags, sum->tag, NULL));
+    const struct ml_keyword *keywords = m->dictionary->keywords.items;
+    int64_t first = -1, at;
+    int r = tag ? ml_dictionary_subject(m->dictionary, tag, &m->subject) : -ENOMEM;
+
+    if (r < 0)
+        return r;
+    at = ml_dictionary_match(m->dictionary, (char *)m->subject.data, 0);
+    if (at < 0)
+        return put_in_group(m, NULL, sum, tag);
+    while (r == 0 && at >= 0) {
+        r = put_in_group(m, &keywords[at], sum, tag);
+        if (r == 0 && first >= 0)
+            r = tell_clash(m, tag, &keywords[first], &keywords[at]);
+        first = first < 0 ? at : first;
+        at = m->dictionary->match == ML_MATCH_FIRST
+                 ? -1
+                 : ml_dictionary_match(m->dictionary, (char *)m->subject.data, (size_t)at + 1);
+    }
+    return r;
+}
+
+/* ---- Order and shares --------------------------------------------------- */
+
+static int by_entry_bytes(const void *a, const void *b)
+{
+    const struct ml_group_entry *x = a, *y = b;
+
+    return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : strcmp(x->tag, y->tag);
+}
+
+static int by_group_bytes(const void *a, const void *b)
+{
+    const struct ml_group *x = a, *y = b;
+
+    if (x->is_others != y->is_others)
+        return x->is_others ? 1 : -1;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static void cut_entries(struct ml_group *group, size_t top)
+{
+    if (group->entries.len > 0)
+        qsort(group->entries.items, group->entries.len, sizeof(*group->entries.items),
+              by_entry_bytes);
+    while (group->entries.len > top) {
+        group->rest_bytes += group->entries.items[--group->entries.len].bytes;
+        group->rest_entries++;
+    }
+}
+
+static int finish(struct maker *m)
+{
+    struct ml_grouping *g = m->ret;
+    double whole = (double)(g->has_expected ? g->expected_bytes : g->total_bytes);
+
+    if (g->groups.len > 0)
+        qsort(g->groups.items, g->groups.len, sizeof(*g->groups.items), by_group_bytes);
+    if (g->has_expected &&
+        ml_vec_push(&g->groups, (struct ml_group){
+                                    .name = ML_UNTRACKABLE,
+                                    .bytes = (int64_t)(g->expected_bytes - g->total_bytes),
+                                    .is_untrackable = true,
+                                }) < 0)
+        return -ENOMEM;
+    for (size_t i = 0; i < g->groups.len; i++) {
+        struct ml_group *group = &g->groups.items[i];
+
+        cut_entries(group, m->opts->top);
+        group->percent = whole > 0 ? 100.0 * (double)group->bytes / whole : 0;
+    }
+    return 0;
+}
+
+int ml_grouping(const struct ml_tag_list *list, const struct ml_dictionary *dictionary,
+                const struct ml_grouping_opts *opts, struct ml_grouping *ret)
+{
+    struct maker m = {.list = list, .dictionary = dictionary, .opts = opts, .ret = ret};
+    int r;
+
+    *ret = (struct ml_grouping){
+        .match = dictionary->match,
+        .total_bytes = list->bytes,
+        .total_count = list->list.len,
+        .has_expected = opts->has_expected,
+        .expected_bytes = opts->expected_bytes,
+    };
+    ret->dictionary = copy(&m, dictionary->name);
+    r = ret->dictionary ? add_up(&m) : -ENOMEM;
+    for (size_t i = 0; r == 0 && i < m.sums.len; i++)
+        r = put_tag(&m, &m.sums.items[i]);
+    if (r == 0)
+        r = finish(&m);
+    ml_vec_release(&m.sums);
+    ml_buf_release(&m.subject);
+    return r;
+}
+
+void ml_grouping_release(struct ml_grouping *grouping)
+{
+    for (size_t i = 0; i < grouping->groups.len; i++)
+        ml_vec_release(&grouping->groups.items[i].entries);
+    ml_vec_release(&grouping->groups);
+    ml_vec_release(&grouping->clashes);
+    ml_arena_release(&grouping->arena);
+    *grouping = (struct ml_grouping){0};
+}

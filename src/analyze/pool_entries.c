@@ -1,0 +1,281 @@
+/* pool_entries.c: see pool_entries.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pool_entries.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda_spaces.h"
+#include "memledger/memledger.h"
+#include "sampled_total.h"
+
+#define NO_BLOCK UINT64_MAX
+
+struct maker {
+    const struct ml_trace *trace;
+    struct ml_pool_entries *ret;
+    struct ml_tag_list born;  /* every block */
+    struct ml_tag_list live;  /* blocks at the instant */
+    struct ml_tag_list taken; /* the driver's allocations at the instant; may be empty */
+    struct ml_map last;       /* address -> index in born of the last block there by then */
+    ML_VEC(uint64_t) before;  /* of each block in born: the one there before it */
+    ML_VEC(uint64_t) starts;  /* of live blocks, in order */
+};
+
+/* ---- Names -------------------------------------------------------------- */
+
+#define UUID_BYTES 37 /* "01234567_89ab_cdef_0123_456789abcdef_" */
+
+static bool is_uuid(const char *at)
+{
+    static const uint8_t groups[] = {8, 4, 4, 4, 12};
+
+    for (size_t i = 0; i < sizeof(groups); i++, at++) {
+        for (size_t digit = 0; digit < groups[i]; digit++, at++)
+            if (!isxdigit((unsigned char)*at))
+                return false;
+        if (*at != '_')
+            return false;
+    }
+    return true;
+}
+
+/* The prefix that Gluon makes up is left out; what stands behind one, up to a space, is
+ * not looked at again. */
+static const char *plain_name(struct maker *m, const char *tag)
+{
+    char *copy = ml_arena_dup(&m->ret->arena, tag, strlen(tag));
+
+    for (char *at = copy; at && *at; at++)
+        if (is_uuid(at)) {
+            memmove(at, at + UUID_BYTES, strlen(at + UUID_BYTES) + 1);
+            at += strcspn(at, " ");
+            if (!*at)
+                break;
+        }
+    return copy;
+}
+
+/* ---- Entries ------------------------------------------------------------ */
+
+static int put(struct maker *m, const char *tag, uint32_t space, uint64_t requested,
+               uint64_t actual, bool reused)
+{
+    const char *device = ml_trace_string(m->trace, ml_trace_space(m->trace, space)->device, NULL);
+    struct ml_pool_entry entry = {
+        .name = plain_name(m, tag),
+        .device = ml_arena_dup(&m->ret->arena, device, strlen(device)),
+        .requested_bytes = requested,
+        .actual_bytes = actual,
+        .reused = reused,
+    };
+
+    return entry.name && entry.device ? ml_vec_push(&m->ret->list, entry) : -ENOMEM;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The last block at each address, and where blocks are. */
+static int index_blocks(struct maker *m, uint64_t time_ns)
+{
+    for (size_t i = 0; i < m->born.list.len && m->born.list.items[i].time_ns <= time_ns; i++) {
+        uint64_t before = NO_BLOCK;
+
+        ml_map_get(&m->last, m->born.list.items[i].addr, &before);
+        if (ml_vec_push(&m->before, before) < 0 ||
+            ml_map_put(&m->last, m->born.list.items[i].addr, i) < 0)
+            return -ENOMEM;
+    }
+    for (size_t i = 0; i < m->live.list.len; i++)
+        if (ml_vec_push(&m->starts, m->live.list.items[i].addr) < 0)
+            return -ENOMEM;
+    if (m->starts.len > 0)
+        qsort(m->starts.items, m->starts.len, sizeof(*m->starts.items), by_number);
+    return 0;
+}
+
+/* Whether a live block begins inside, behind the first byte: the pool cuts it up. */
+static bool is_cut_up(const struct maker *m, const struct ml_tagged *taken)
+{
+    size_t low = 0, high = m->starts.len;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (m->starts.items[middle] <= taken->addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < m->starts.len && m->starts.items[low] < ml_end_of(taken->addr, taken->bytes);
+}
+
+/* Whether the last block there was not the first since the driver gave it. */
+static bool was_reused(const struct maker *m, const struct ml_tagged *taken, size_t last)
+{
+    uint64_t before = m->before.items[last];
+
+    return before != NO_BLOCK && m->born.list.items[before].time_ns >= taken->time_ns;
+}
+
+static int put_taken(struct maker *m, const struct ml_tagged *taken, struct ml_map *held)
+{
+    const struct ml_tagged *block;
+    uint64_t last;
+
+    if (is_cut_up(m, taken))
+        return 0;
+    if (!ml_map_get(&m->last, taken->addr, &last) ||
+        m->born.list.items[last].time_ns < taken->time_ns)
+        return put(m, ml_tagged_name(&m->taken, taken), taken->space, taken->bytes, taken->bytes,
+                   false);
+    block = &m->born.list.items[last];
+    if (ml_map_put(held, taken->addr, 1) < 0)
+        return -ENOMEM;
+    return put(m, ml_tagged_name(&m->born, block), taken->space, block->bytes, taken->bytes,
+               was_reused(m, taken, last));
+}
+
+static int put_all(struct maker *m)
+{
+    struct ml_map held = {0}; /* addresses of blocks that are listed as what holds them */
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < m->taken.list.len; i++)
+        r = put_taken(m, &m->taken.list.items[i], &held);
+    for (size_t i = 0; r == 0 && i < m->live.list.len; i++) {
+        const struct ml_tagged *block = &m->live.list.items[i];
+
+        if (!ml_map_get(&held, block->addr, NULL))
+            r = put(m, ml_tagged_name(&m->live, block), block->space, block->bytes, block->bytes,
+                    false);
+    }
+    ml_map_release(&held);
+    return r;
+}
+
+/* ---- Order and amends --------------------------------------------------- */
+
+static int by_name(const void *a, const void *b)
+{
+    const struct ml_pool_entry *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+
+    if (order == 0)
+        order = strcmp(x->device, y->device);
+    if (order == 0)
+        order =
+            (x->requested_bytes > y->requested_bytes) - (x->requested_bytes < y->requested_bytes);
+    return order ? order
+                 : (x->actual_bytes > y->actual_bytes) - (x->actual_bytes < y->actual_bytes);
+}
+
+static int amend(struct maker *m, const char *device, uint64_t time_ns, struct ml_error *err)
+{
+    struct ml_sampled_total_opts opts = {
+        .device = device, .time_ns = time_ns, .processes_only = true};
+    struct ml_error none = {0};
+    uint64_t used;
+    int r = ml_sampled_total(m->trace, &opts, &used, &none);
+
+    if (r == -ENODATA)
+        return 0;
+    if (r < 0)
+        return ml_error_set(err, r, "%s", none.text);
+    for (size_t i = 0; i < m->ret->list.len; i++)
+        if (strcmp(m->ret->list.items[i].device, device) == 0)
+            used -= m->ret->list.items[i].actual_bytes;
+    return ml_vec_push(&m->ret->amends, (struct ml_pool_amend){device, (int64_t)used});
+}
+
+static bool is_new_device(const struct ml_pool_entries *entries, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(entries->list.items[i].device, entries->list.items[index].device) == 0)
+            return false;
+    return true;
+}
+
+static int by_device(const void *a, const void *b)
+{
+    return strcmp(((const struct ml_pool_amend *)a)->device,
+                  ((const struct ml_pool_amend *)b)->device);
+}
+
+static int amend_all(struct maker *m, uint64_t time_ns, struct ml_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < m->ret->list.len; i++) {
+        const char *device = m->ret->list.items[i].device;
+
+        if (strncmp(device, ML_CUDA_DEVICE_PREFIX, strlen(ML_CUDA_DEVICE_PREFIX)) == 0 &&
+            is_new_device(m->ret, i))
+            r = amend(m, device, time_ns, err);
+    }
+    if (m->ret->amends.len > 0)
+        qsort(m->ret->amends.items, m->ret->amends.len, sizeof(*m->ret->amends.items), by_device);
+    return r;
+}
+
+/* ---- All of it ---------------------------------------------------------- */
+
+static int read_lists(struct maker *m, const struct ml_at *at, const char *device,
+                      struct ml_error *err)
+{
+    struct ml_tag_list_opts opts = {.device = device, .at = *at};
+    int r = ml_tag_list(m->trace, &opts, &m->live, err);
+
+    if (r == 0) {
+        opts.gross = true;
+        r = ml_tag_list(m->trace, &opts, &m->born, err);
+    }
+    if (r == 0 && ml_trace_has_mxnet_pool(m->trace, device)) {
+        opts.gross = false;
+        opts.level = MEMLEDGER_DRIVER;
+        r = ml_tag_list(m->trace, &opts, &m->taken, err);
+    }
+    return r;
+}
+
+int ml_pool_entries(const struct ml_trace *trace, const struct ml_at *at, const char *device,
+                    struct ml_pool_entries *ret, struct ml_error *err)
+{
+    struct maker m = {.trace = trace, .ret = ret};
+    int r;
+
+    *ret = (struct ml_pool_entries){0};
+    r = read_lists(&m, at, device, err);
+    if (r == 0)
+        r = index_blocks(&m, m.live.at.instant.time_ns);
+    if (r == 0)
+        r = put_all(&m);
+    if (r == 0 && ret->list.len > 0)
+        qsort(ret->list.items, ret->list.len, sizeof(*ret->list.items), by_name);
+    if (r == 0)
+        r = amend_all(&m, m.live.at.instant.time_ns, err);
+    ml_tag_list_release(&m.born);
+    ml_tag_list_release(&m.live);
+    ml_tag_list_release(&m.taken);
+    ml_map_release(&m.last);
+    ml_vec_release(&m.before);
+    ml_vec_release(&m.starts);
+    return r;
+}
+
+void ml_pool_entries_release(struct ml_pool_entries *entries)
+{
+    ml_vec_release(&entries->list);
+    ml_vec_release(&entries->amends);
+    ml_arena_release(&entries->arena);
+    *entries = (struct ml_pool_entries){0};
+}

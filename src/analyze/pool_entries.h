@@ -1,0 +1,40 @@
+/* pool_entries.h: what MXNet's own memory profile lists: what is held at an instant, with
+ * the bytes asked for and the bytes taken.
+ *
+ * A pool that hands out whole allocations of the driver holds them until it gives them
+ * back: each has the name and the size of the last block in it, and was used again if
+ * there was more than one. Other blocks take what they asked for.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_POOL_ENTRIES_H
+#define ML_ANALYZE_POOL_ENTRIES_H
+
+#include "tag_list.h"
+
+struct ml_pool_entry {
+    const char *name;
+    const char *device; /* "cuda:0" */
+    uint64_t requested_bytes, actual_bytes;
+    bool reused;
+};
+
+/* What the driver says the recorded processes have on a device, less all entries there. */
+struct ml_pool_amend {
+    const char *device;
+    int64_t bytes;
+};
+
+struct ml_pool_entries {
+    struct ml_arena arena;
+    ML_VEC(struct ml_pool_entry) list;   /* by name, device and size */
+    ML_VEC(struct ml_pool_amend) amends; /* of devices with such samples, by name */
+};
+
+/* @ret    to be released, after a failure too
+ * @return 0 or negative errno */
+int ml_pool_entries(const struct ml_trace *trace, const struct ml_at *at, const char *device,
+                    struct ml_pool_entries *ret, struct ml_error *err);
+void ml_pool_entries_release(struct ml_pool_entries *entries);
+
+#endif

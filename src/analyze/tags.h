@@ -1,0 +1,48 @@
+/* tags.h: the tag of a block: what MXNet's memory profilers called the memory, so that
+ * keyword dictionaries written for them work on any trace.
+ *
+ *     in_arg:fc1.weight  arg_grad:fc1.weight  aux_state:bn1.running_mean
+ *     optimizer_state:exp_avg:fc1.weight      data_entry:encoder.0_oedge1
+ *     workspace:aten::conv2d                  unknown:_zeros
+ *
+ * A label that is spelled so already, and one of a block of no category, is the tag as
+ * it stands. Otherwise it is made from category, label, module and operator.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_TAGS_H
+#define ML_ANALYZE_TAGS_H
+
+#include "map.h"
+#include "modules.h"
+#include "vec.h"
+
+/* The outputs of one module: of each number, when the last block that had it ended. */
+struct ml_tag_place {
+    ML_VEC(uint64_t) ends;
+};
+
+struct ml_tags {
+    const struct ml_trace *trace;
+    struct ml_modules modules;
+    struct ml_map place_index; /* module or operator -> index */
+    ML_VEC(struct ml_tag_place) places;
+};
+
+/* @return 0 or -ENOMEM; release in both cases */
+int ml_tags_init(struct ml_tags *tags, const struct ml_trace *trace);
+void ml_tags_release(struct ml_tags *tags);
+
+/* Appends the tag of a block; to be called in the order of their births. An output of a
+ * module gets the lowest number that none alive has, so that one step's outputs are
+ * called as those of the step before.
+ * @space   the number of its space in the trace
+ * @end_ns  when it ended, UINT64_MAX: it did not
+ * @return 0 or -ENOMEM */
+int ml_tag_of(struct ml_tags *tags, const struct ml_block *block, uint32_t space, uint64_t end_ns,
+              struct ml_buf *out);
+
+/* Whether the text begins as tags do: "in_arg:". */
+bool ml_tag_is_spelled(const char *text);
+
+#endif

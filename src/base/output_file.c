@@ -1,0 +1,154 @@
+/* output_file.c: see output_file.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io.h"
+
+#define FLUSH_BYTES 65536
+
+static int fail(struct ml_error *err, const char *path, int negative_errno)
+{
+    return ml_error_set(err, negative_errno, "%s: cannot write: %s", path,
+                        strerror(-negative_errno));
+}
+
+static void release(struct ml_output *out)
+{
+    ml_buf_release(&out->text);
+    free(out->path);
+    free(out->written);
+    *out = (struct ml_output){.fd = -1};
+}
+
+/* ---- Opening ------------------------------------------------------------ */
+
+/* What mkostemp makes is for its owner alone; this is what others may do with a file. */
+static int set_mode(int fd, const struct stat *old)
+{
+    mode_t mask = umask(0);
+
+    umask(mask);
+    return fchmod(fd, old ? old->st_mode & 0777 : 0666 & ~mask) < 0 ? -errno : 0;
+}
+
+static int open_temporary(struct ml_output *out, const struct stat *old)
+{
+    int r;
+
+    if (asprintf(&out->written, "%s.XXXXXX", out->path) < 0) {
+        out->written = NULL;
+        return -ENOMEM;
+    }
+    out->fd = mkostemp(out->written, O_CLOEXEC);
+    if (out->fd < 0) {
+        r = -errno;
+        free(out->written);
+        out->written = NULL;
+        return r;
+    }
+    return set_mode(out->fd, old);
+}
+
+static int open_named(struct ml_output *out, bool force, struct ml_error *err)
+{
+    struct stat st;
+    bool exists = stat(out->path, &st) == 0;
+
+    if (exists && S_ISDIR(st.st_mode))
+        return ml_error_set(err, -EISDIR, "%s is a folder; give the name of a file", out->path);
+    if (exists && !S_ISREG(st.st_mode)) {
+        out->fd = open(out->path, O_WRONLY | O_CLOEXEC);
+        return out->fd < 0 ? -errno : 0;
+    }
+    if (exists && !force)
+        return ml_error_set(err, -EEXIST, "%s is there already; use --force to replace it",
+                            out->path);
+    return open_temporary(out, exists ? &st : NULL);
+}
+
+int ml_output_open(struct ml_output *ret, const char *path, bool force, struct ml_error *err)
+{
+    struct ml_output out = {.fd = -1, .path = strdup(path)};
+    struct ml_error reason = {0};
+    int r = out.path ? 0 : -ENOMEM;
+
+    if (r == 0 && strcmp(path, "-") == 0)
+        out.fd = STDOUT_FILENO;
+    else if (r == 0)
+        r = open_named(&out, force, &reason);
+    if (r < 0) {
+        if (reason.text[0])
+            ml_error_set(err, r, "%s", reason.text);
+        else
+            fail(err, path, r);
+        ml_output_abort(&out);
+        return r;
+    }
+    *ret = out;
+    return 0;
+}
+
+bool ml_output_has_file(const struct ml_output *out)
+{
+    return out->written != NULL;
+}
+
+/* ---- Writing ------------------------------------------------------------ */
+
+int ml_output_flush(struct ml_output *out)
+{
+    int r = ml_write_all(out->fd, out->text.data, out->text.len);
+
+    ml_buf_clear(&out->text);
+    return r;
+}
+
+int ml_output_line(struct ml_output *out)
+{
+    return out->text.len < FLUSH_BYTES ? 0 : ml_output_flush(out);
+}
+
+/* ---- The end ------------------------------------------------------------ */
+
+static int close_file(struct ml_output *out)
+{
+    int fd = out->fd;
+
+    out->fd = -1;
+    return fd > STDERR_FILENO && close(fd) < 0 ? -errno : 0;
+}
+
+int ml_output_commit(struct ml_output *out, struct ml_error *err)
+{
+    int r = ml_output_flush(out), closed = close_file(out);
+
+    if (r == 0)
+        r = closed;
+    if (r == 0 && out->written && rename(out->written, out->path) < 0)
+        r = -errno;
+    if (r < 0) {
+        fail(err, out->path, r);
+        ml_output_abort(out);
+        return r;
+    }
+    release(out);
+    return 0;
+}
+
+void ml_output_abort(struct ml_output *out)
+{
+    close_file(out);
+    if (out->written)
+        unlink(out->written);
+    release(out);
+}

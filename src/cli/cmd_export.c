@@ -1,0 +1,229 @@
+/* cmd_export.c: `memledger export`: a trace as a file of another program.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exporter.h"
+#include "instant_command.h"
+#include "memledger/memledger.h"
+#include "nearest.h"
+#include "progress_line.h"
+#include "verbs.h"
+
+#define TRACE_SUFFIX ".mled"
+
+static const char *const level_choices[] = {"auto", "driver", "pool", "block", NULL};
+
+struct export_opts {
+    struct ml_instant_opts instant; /* first, as its option entries want it */
+    const char *format, *output;
+    int level; /* enum memledger_level, or 0 */
+    bool force;
+};
+
+static const struct ml_option options[] = {
+    {.name = "format",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct export_opts, format),
+     .value_name = "NAME",
+     .help = "which one, see below; guessed from the name of --output"},
+    {.name = "output",
+     .letter = 'o',
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct export_opts, output),
+     .value_name = "FILE",
+     .help = "where to write, - for standard output; else the trace's name with the "
+             "format's suffix",
+     .no_env = true},
+    {.name = "force",
+     .letter = 'f',
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct export_opts, force),
+     .help = "replace a file that is there",
+     .no_env = true},
+    {.name = "at",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct ml_instant_opts, at),
+     .value_name = "WHEN",
+     .help = "of formats that hold one instant: peak, end, oom, step:N, step:N:end, or a time"},
+    ML_OPTION_DEVICE,
+    {.name = "level",
+     .type = ML_OPT_CHOICE,
+     .offset = offsetof(struct export_opts, level),
+     .value_name = "LEVEL",
+     .choices = level_choices,
+     .help = "of formats that list allocations: driver, pool or block; auto is the format's own"},
+    ML_OPTION_SALVAGE,
+};
+
+/* ---- The format --------------------------------------------------------- */
+
+static int list_formats(struct ml_buf *out)
+{
+    int r = ml_buf_puts(out, "Formats:\n");
+
+    for (size_t i = 0; r == 0 && ml_exporters[i]; i++)
+        r = ml_buf_printf(out, "  %-15s %-12s %s\n", ml_exporters[i]->name, ml_exporters[i]->suffix,
+                          ml_exporters[i]->help);
+    return r;
+}
+
+static int name_formats(struct ml_buf *out)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && ml_exporters[i]; i++)
+        r = ml_buf_printf(out, "%s%s", i ? ", " : "", ml_exporters[i]->name);
+    return r;
+}
+
+static int wrong_format(const struct export_opts *opts)
+{
+    struct ml_nearest nearest = {.typed = opts->format};
+    struct ml_buf names = {0};
+
+    if (name_formats(&names) < 0)
+        return ml_report_fail(&(struct ml_error){0});
+    for (size_t i = 0; opts->format && ml_exporters[i]; i++)
+        ml_nearest_offer(&nearest, ml_exporters[i]->name);
+    if (!opts->format)
+        ml_verb_usage_error(&ml_verb_export, "which format? Give --format, one of %s", names.data);
+    else if (nearest.word)
+        ml_verb_usage_error(&ml_verb_export, "there is no format '%s'; did you mean '%s'?",
+                            opts->format, nearest.word);
+    else
+        ml_verb_usage_error(&ml_verb_export, "there is no format '%s'; there are %s", opts->format,
+                            names.data);
+    ml_buf_release(&names);
+    return ML_EXIT_USAGE;
+}
+
+static const struct ml_exporter *choose_format(const struct export_opts *opts)
+{
+    if (opts->format)
+        return ml_exporter_find(opts->format);
+    return opts->output ? ml_exporter_of_path(opts->output) : NULL;
+}
+
+/* ---- The file ----------------------------------------------------------- */
+
+/* "run.mled" -> "run.mxnet.csv", here. */
+static char *name_after(const char *trace_path, const char *suffix)
+{
+    const char *slash = strrchr(trace_path, '/'), *base = slash ? slash + 1 : trace_path;
+    size_t len = strlen(base), tail = strlen(TRACE_SUFFIX);
+    char *ret;
+
+    if (len > tail && strcmp(base + len - tail, TRACE_SUFFIX) == 0)
+        len -= tail;
+    return asprintf(&ret, "%.*s%s", (int)len, base, suffix) < 0 ? NULL : ret;
+}
+
+static char *choose_name(const struct ml_exporter *exporter, const struct export_opts *opts,
+                         const struct ml_trace *trace, const char *file)
+{
+    char *name = NULL;
+
+    if (opts->output)
+        return strdup(opts->output);
+    if (exporter->file_name)
+        name = exporter->file_name(trace);
+    return name ? name : name_after(file, exporter->suffix);
+}
+
+static int write_all(const struct ml_exporter *exporter, const struct ml_export_opts *opts,
+                     const struct ml_trace *trace, struct ml_output *out, struct ml_error *err)
+{
+    int r = 0;
+
+    if (exporter->needs_file && !ml_output_has_file(out))
+        r = ml_error_set(err, -ESPIPE, "%s: this format needs a file of its own; give -o FILE",
+                         out->path);
+    if (r == 0)
+        r = exporter->run(trace, opts, out, err);
+    if (r < 0) {
+        ml_output_abort(out);
+        return r;
+    }
+    return ml_output_commit(out, err);
+}
+
+static int write_file(const struct ml_exporter *exporter, struct ml_export_opts *opts,
+                      const struct ml_trace *trace, const char *path, bool force)
+{
+    struct ml_progress_line line;
+    struct ml_output out;
+    struct ml_error err = {0};
+    int r = ml_output_open(&out, path, force, &err);
+
+    if (r == 0) {
+        ml_progress_line_init(&line, "exporting");
+        opts->progress = &line.progress;
+        r = write_all(exporter, opts, trace, &out, &err);
+        ml_progress_line_end(&line);
+    }
+    if (r < 0)
+        return ml_report_fail(&err);
+    if (strcmp(path, "-") != 0)
+        printf("%s\n", path);
+    return ML_EXIT_OK;
+}
+
+/* ---- The command -------------------------------------------------------- */
+
+static int export_trace(const struct ml_exporter *exporter, const struct export_opts *opts,
+                        struct ml_export_opts *how, const char *file)
+{
+    struct ml_trace *trace = ml_report_open(file, &opts->instant.report);
+    char *path;
+    int status;
+
+    if (!trace)
+        return ML_EXIT_FAILURE;
+    path = choose_name(exporter, opts, trace, file);
+    status = path ? write_file(exporter, how, trace, path, opts->force)
+                  : ml_report_fail(&(struct ml_error){0});
+    free(path);
+    ml_trace_free(trace);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct export_opts opts = {0};
+    struct ml_export_opts how = {0};
+    const struct ml_exporter *exporter;
+    const char *file;
+    int first, status = ml_verb_begin(&ml_verb_export, &opts, argc, argv, &first);
+
+    if (status >= 0)
+        return status;
+    exporter = choose_format(&opts);
+    if (!exporter)
+        return wrong_format(&opts);
+    status = ml_instant_parse(&ml_verb_export, opts.instant.at, &how.at);
+    if (status >= 0)
+        return status;
+    how.at_given = opts.instant.at != NULL;
+    how.device = opts.instant.device;
+    how.level = (unsigned)opts.level;
+    file = ml_report_operand(&ml_verb_export, argc, argv, first);
+    return file ? export_trace(exporter, &opts, &how, file) : ML_EXIT_USAGE;
+}
+
+const struct ml_verb ml_verb_export = {
+    .name = "export",
+    .summary = "write the trace as a file of another program",
+    .usage = "--format NAME [OPTION]... FILE",
+    .more_details = list_formats,
+    .group = ML_GROUP_READ,
+    .operands = ML_OPERANDS_TRACES,
+    .options = options,
+    .option_count = ML_ARRAY_SIZE(options),
+    .run = run,
+};

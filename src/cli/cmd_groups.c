@@ -1,0 +1,319 @@
+/* cmd_groups.c: `memledger groups`: memory by the categories of keyword dictionaries.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dictionary_option.h"
+#include "groups_report.h"
+#include "gross_rows.h"
+#include "instant_command.h"
+#include "progress_line.h"
+#include "sampled_total.h"
+#include "tbd_report.h"
+#include "verbs.h"
+
+#define DEFAULT_DICTIONARIES "mxnet,layers"
+
+enum style { STYLE_TABLE, STYLE_TBD };
+
+static const char *const match_choices[] = {"dictionary", "first", "all", NULL};
+static const char *const style_choices[] = {"table", "tbd", NULL};
+
+struct groups_opts {
+    struct ml_instant_opts instant; /* first, as its option entries want it */
+    const char *dictionaries, *expected, *show;
+    int match, style;
+    int64_t top;
+    bool gross;
+};
+
+static const struct ml_option options[] = {
+    {.name = "dictionary",
+     .letter = 'd',
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct groups_opts, dictionaries),
+     .value_name = "NAME,...",
+     .help = "keywords: names of files, or of those below (" DEFAULT_DICTIONARIES ")"},
+    {.name = "match",
+     .type = ML_OPT_CHOICE,
+     .offset = offsetof(struct groups_opts, match),
+     .value_name = "WHICH",
+     .choices = match_choices,
+     .help = "first keyword or all that match, instead of what the dictionary says"},
+    {.name = "expected",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct groups_opts, expected),
+     .value_name = "SIZE",
+     .help = "the total that there should be, or auto for what was sampled; the rest is "
+             "untrackable"},
+    ML_OPTION_AT,
+    {.name = "gross",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct groups_opts, gross),
+     .help = "all that was allocated, freed or not, instead of an instant"},
+    ML_OPTION_DEVICE,
+    {.name = "top",
+     .letter = 'n',
+     .type = ML_OPT_INT,
+     .offset = offsetof(struct groups_opts, top),
+     .value_name = "N",
+     .help = "entries of each category to list (5)",
+     .min = 0,
+     .max = 1000000000},
+    {.name = "style",
+     .type = ML_OPT_CHOICE,
+     .offset = offsetof(struct groups_opts, style),
+     .value_name = "STYLE",
+     .choices = style_choices,
+     .help = "tbd: as TBD's memory_analysis.py prints it, over the whole run"},
+    {.name = "show",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct groups_opts, show),
+     .value_name = "NAME",
+     .help = "print a dictionary that comes with memledger, to start from",
+     .no_env = true},
+    ML_REPORT_OPTIONS,
+};
+
+/* What all traces have in common. */
+struct groups {
+    const struct groups_opts *opts;
+    struct ml_at at;
+    bool auto_expected, has_expected;
+    uint64_t expected_bytes;
+    ml_dictionary_list dictionaries;
+    struct ml_style style;
+    struct ml_buf out;
+    struct ml_json json;
+};
+
+/* ---- One trace ---------------------------------------------------------- */
+
+static int find_expected(const struct groups *g, const struct ml_trace *trace,
+                         const struct ml_tag_list *list, struct ml_grouping_opts *ret,
+                         struct ml_error *err)
+{
+    struct ml_sampled_total_opts opts = {
+        .device = g->opts->instant.device,
+        .at_peak = list->gross,
+        .time_ns = list->at.instant.time_ns,
+    };
+
+    ret->has_expected = g->has_expected || g->auto_expected;
+    ret->expected_bytes = g->expected_bytes;
+    return g->auto_expected ? ml_sampled_total(trace, &opts, &ret->expected_bytes, err) : 0;
+}
+
+static int put_dictionary(struct groups *g, const struct ml_tag_list *list,
+                          const struct ml_dictionary *dictionary,
+                          const struct ml_grouping_opts *opts)
+{
+    struct ml_grouping grouping;
+    int r = ml_grouping(list, dictionary, opts, &grouping);
+
+    if (r == 0 && g->opts->instant.report.json)
+        ml_groups_json(&grouping, &g->json);
+    else if (r == 0)
+        r = ml_groups_text(&grouping, &g->style, &g->out);
+    ml_grouping_release(&grouping);
+    return r;
+}
+
+static int put_dictionaries(struct groups *g, const struct ml_trace *trace, const char *file,
+                            const struct ml_tag_list *list, struct ml_error *err)
+{
+    struct ml_grouping_opts opts = {.top = (size_t)g->opts->top};
+    bool json = g->opts->instant.report.json;
+    int r = find_expected(g, trace, list, &opts, err);
+
+    if (r == 0 && json) {
+        ml_json_begin_object(&g->json);
+        ml_groups_head_json(list, file, &g->json);
+        ml_json_key(&g->json, "dictionaries");
+        ml_json_begin_array(&g->json);
+    } else if (r == 0) {
+        r = ml_groups_head_text(list, file, &g->style, &g->out);
+    }
+    for (size_t i = 0; r == 0 && i < g->dictionaries.len; i++)
+        r = put_dictionary(g, list, &g->dictionaries.items[i], &opts);
+    if (r == 0 && json) {
+        ml_json_end_array(&g->json);
+        ml_json_end_object(&g->json);
+    }
+    return r;
+}
+
+static int put_table(struct groups *g, const struct ml_trace *trace, const char *file,
+                     struct ml_progress *progress, struct ml_error *err)
+{
+    struct ml_tag_list_opts opts = {
+        .device = g->opts->instant.device,
+        .gross = g->opts->gross,
+        .at = g->at,
+        .progress = progress,
+    };
+    struct ml_tag_list list;
+    int r = ml_tag_list(trace, &opts, &list, err);
+
+    if (r == 0)
+        r = put_dictionaries(g, trace, file, &list, err);
+    ml_tag_list_release(&list);
+    return r;
+}
+
+static int put_tbd(struct groups *g, const struct ml_trace *trace, const char *file,
+                   struct ml_progress *progress, struct ml_error *err)
+{
+    struct ml_export_opts opts = {.device = g->opts->instant.device, .progress = progress};
+    struct ml_tbd_analysis analysis = {0};
+    struct ml_tag_list rows;
+    int r = ml_gross_rows(trace, &opts, &rows, err);
+
+    if (r == 0)
+        r = ml_tbd_analysis(&rows, &analysis);
+    if (r == 0)
+        r = ml_tbd_text(&analysis, file, &g->out);
+    ml_tbd_analysis_release(&analysis);
+    ml_tag_list_release(&rows);
+    return r;
+}
+
+static int put_trace(struct groups *g, const char *file)
+{
+    struct ml_trace *trace = ml_report_open(file, &g->opts->instant.report);
+    struct ml_progress_line line;
+    struct ml_error err = {0};
+    int r;
+
+    if (!trace)
+        return ML_EXIT_FAILURE;
+    ml_progress_line_init(&line, "reading");
+    r = g->opts->style == STYLE_TBD ? put_tbd(g, trace, file, &line.progress, &err)
+                                    : put_table(g, trace, file, &line.progress, &err);
+    ml_progress_line_end(&line);
+    ml_trace_free(trace);
+    return r < 0 ? ml_report_fail(&err) : ML_EXIT_OK;
+}
+
+static int put_traces(struct groups *g, char **files, size_t count)
+{
+    bool json = g->opts->instant.report.json;
+    int status = ML_EXIT_OK;
+
+    if (json) {
+        ml_json_init(&g->json, &g->out, true);
+        ml_json_begin_object(&g->json);
+        ml_json_key(&g->json, "runs");
+        ml_json_begin_array(&g->json);
+    }
+    for (size_t i = 0; status == ML_EXIT_OK && i < count; i++)
+        status = put_trace(g, files[i]);
+    if (status != ML_EXIT_OK)
+        return status;
+    if (json) {
+        ml_json_end_array(&g->json);
+        ml_json_end_object(&g->json);
+        if (ml_json_finish(&g->json) < 0)
+            return ml_report_fail(&(struct ml_error){0});
+    }
+    return ml_report_write(&g->out);
+}
+
+/* ---- The command -------------------------------------------------------- */
+
+static int list_dictionaries(struct ml_buf *out)
+{
+    int r = ml_buf_puts(out, "Dictionaries: ");
+
+    for (size_t i = 0; r == 0 && ml_dictionary_names[i]; i++)
+        r = ml_buf_printf(out, "%s%s", i ? ", " : "", ml_dictionary_names[i]);
+    return r < 0 ? r : ml_buf_puts(out, ".\n");
+}
+
+static int show(const char *name)
+{
+    const char *text = ml_dictionary_text(name);
+    struct ml_buf out = {0};
+    int status;
+
+    if (!text)
+        return ml_verb_usage_error(&ml_verb_groups,
+                                   "--show: there is no dictionary '%s'; --help lists them", name);
+    status =
+        ml_buf_puts(&out, text) < 0 ? ml_report_fail(&(struct ml_error){0}) : ml_report_write(&out);
+    ml_buf_release(&out);
+    return status;
+}
+
+/* @return negative to go on, else the exit code */
+static int parse_expected(struct groups *g)
+{
+    const char *text = g->opts->expected;
+
+    g->auto_expected = text && strcmp(text, "auto") == 0;
+    if (!text || g->auto_expected)
+        return -1;
+    g->has_expected = true;
+    if (ml_parse_bytes(text, &g->expected_bytes) == 0)
+        return -1;
+    return ml_verb_usage_error(&ml_verb_groups,
+                               "--expected: '%s' is neither auto nor a size (4GiB)", text);
+}
+
+static int run_groups(struct groups *g, int argc, char **argv, int first)
+{
+    const char *names = g->opts->dictionaries ? g->opts->dictionaries : DEFAULT_DICTIONARIES;
+    struct ml_error err = {0};
+
+    if (ml_dictionaries_load(names, &g->dictionaries, &err) < 0)
+        return ml_report_fail(&err);
+    for (size_t i = 0; g->opts->match && i < g->dictionaries.len; i++)
+        g->dictionaries.items[i].match = (enum ml_match)(g->opts->match - 1);
+    return put_traces(g, &argv[first], (size_t)(argc - first));
+}
+
+static int run(int argc, char **argv)
+{
+    struct groups_opts opts = {.top = 5};
+    struct groups g = {.opts = &opts};
+    int first, status = ml_verb_begin(&ml_verb_groups, &opts, argc, argv, &first);
+
+    if (status >= 0)
+        return status;
+    if (opts.show)
+        return show(opts.show);
+    if (argc == first)
+        return ml_verb_usage_error(&ml_verb_groups, "which traces? Give one .mled file or more");
+    if (opts.gross && opts.instant.at)
+        return ml_verb_usage_error(&ml_verb_groups, "--gross is the whole run: it has no --at");
+    if (opts.style == STYLE_TBD && opts.instant.report.json)
+        return ml_verb_usage_error(&ml_verb_groups,
+                                   "--style tbd is text; memledger export --format tbd-analysis "
+                                   "writes its JSON");
+    status = ml_instant_parse(&ml_verb_groups, opts.instant.at, &g.at);
+    if (status < 0)
+        status = parse_expected(&g);
+    if (status >= 0)
+        return status;
+    g.style = ml_report_style(&opts.instant.report);
+    status = run_groups(&g, argc, argv, first);
+    ml_dictionaries_release(&g.dictionaries);
+    ml_buf_release(&g.out);
+    return status;
+}
+
+const struct ml_verb ml_verb_groups = {
+    .name = "groups",
+    .summary = "add memory up by the categories of keyword dictionaries",
+    .usage = "[OPTION]... FILE...",
+    .more_details = list_dictionaries,
+    .group = ML_GROUP_READ,
+    .operands = ML_OPERANDS_TRACES,
+    .options = options,
+    .option_count = ML_ARRAY_SIZE(options),
+    .run = run,
+};

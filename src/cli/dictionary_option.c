@@ -1,0 +1,89 @@
+/* dictionary_option.c: see dictionary_option.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "dictionary_option.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FILE_BYTES_MAX (1 << 20)
+
+static int names_of_all(char *ret, size_t len)
+{
+    size_t at = 0;
+
+    ret[0] = '\0';
+    for (size_t i = 0; ml_dictionary_names[i] && at < len; i++)
+        at += (size_t)snprintf(ret + at, len - at, "%s%s", i ? ", " : "", ml_dictionary_names[i]);
+    return -ENOENT;
+}
+
+static int read_file(const char *path, struct ml_buf *ret, struct ml_error *err)
+{
+    FILE *file = fopen(path, "re");
+    char names[128];
+    size_t n = 0;
+
+    if (!file && errno == ENOENT)
+        return ml_error_set(err, names_of_all(names, sizeof(names)),
+                            "%s: there is no such file, nor a dictionary of that name; there are "
+                            "%s",
+                            path, names);
+    if (!file)
+        return ml_error_set(err, -errno, "%s: %s", path, strerror(errno));
+    if (ml_buf_reserve(ret, FILE_BYTES_MAX) == 0) {
+        n = fread(ret->data, 1, FILE_BYTES_MAX, file);
+        ret->data[n] = '\0';
+        ret->len = n;
+    }
+    fclose(file);
+    if (!ret->data)
+        return -ENOMEM;
+    if (n == FILE_BYTES_MAX || strlen((char *)ret->data) != n)
+        return ml_error_set(err, -EINVAL, "%s: not a keyword dictionary", path);
+    return 0;
+}
+
+static int load(const char *name, struct ml_dictionary *ret, struct ml_error *err)
+{
+    struct ml_buf text = {0};
+    int r = ml_dictionary_builtin(name, ret, err);
+
+    if (r != -ENOENT)
+        return r;
+    r = read_file(name, &text, err);
+    if (r == 0)
+        r = ml_dictionary_parse(name, (char *)text.data, ret, err);
+    ml_buf_release(&text);
+    return r;
+}
+
+int ml_dictionaries_load(const char *names, ml_dictionary_list *ret, struct ml_error *err)
+{
+    int r = 0;
+
+    *ret = (ml_dictionary_list){0};
+    while (r == 0 && *names) {
+        size_t len = strcspn(names, ",");
+        struct ml_dictionary dictionary;
+        char name[4096];
+
+        snprintf(name, sizeof(name), "%.*s", (int)len, names);
+        r = load(name, &dictionary, err);
+        if (ml_vec_push(ret, dictionary) < 0) {
+            ml_dictionary_release(&dictionary);
+            r = -ENOMEM;
+        }
+        names += len + (names[len] == ',');
+    }
+    return r;
+}
+
+void ml_dictionaries_release(ml_dictionary_list *list)
+{
+    for (size_t i = 0; i < list->len; i++)
+        ml_dictionary_release(&list->items[i]);
+    ml_vec_release(list);
+}

@@ -1,0 +1,45 @@
+/* exporter.c: the list of formats.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "exporter.h"
+
+#include <string.h>
+
+const struct ml_exporter *const ml_exporters[] = {
+    &ml_exporter_mxnet_csv,
+    &ml_exporter_mxnet_pool_csv,
+    &ml_exporter_mxnet_log,
+    &ml_exporter_tbd_log,
+    &ml_exporter_tbd_analysis,
+    &ml_exporter_nvidia_smi,
+    NULL,
+};
+
+const struct ml_exporter *ml_exporter_find(const char *name)
+{
+    for (size_t i = 0; ml_exporters[i]; i++)
+        if (strcmp(ml_exporters[i]->name, name) == 0)
+            return ml_exporters[i];
+    return NULL;
+}
+
+static bool ends_with(const char *path, const char *suffix)
+{
+    size_t len = strlen(path), suffix_len = strlen(suffix);
+
+    return len > suffix_len && strcmp(path + len - suffix_len, suffix) == 0;
+}
+
+const struct ml_exporter *ml_exporter_of_path(const char *path)
+{
+    const struct ml_exporter *best = NULL;
+
+    for (size_t i = 0; ml_exporters[i]; i++) {
+        const struct ml_exporter *e = ml_exporters[i];
+
+        if (ends_with(path, e->suffix) && (!best || strlen(e->suffix) > strlen(best->suffix)))
+            best = e;
+    }
+    return best;
+}

@@ -1,0 +1,57 @@
+/* exporter.h: a trace as a file of another program. One file exports one format; the
+ * table in exporter.c lists them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_EXPORT_EXPORTER_H
+#define ML_EXPORT_EXPORTER_H
+
+#include <stdbool.h>
+
+#include "instant.h"
+#include "output_file.h"
+#include "progress.h"
+#include "trace.h"
+
+struct ml_export_opts {
+    struct ml_at at;              /* of formats that hold one instant */
+    bool at_given;                /* false: the format's own default */
+    const char *device;           /* "cuda:0", "0" for it, "cpu"; NULL: all */
+    unsigned level;               /* enum memledger_level that rows are of; 0: the format's own */
+    struct ml_progress *progress; /* NULL: nobody wants to know */
+};
+
+/* Writes all of the file to `out->text`, with ml_output_line between its lines; a
+ * format with `needs_file` may open out->written instead.
+ * @return 0, or negative with the reason in `err`; no reason: no memory */
+typedef int ml_export_fn(const struct ml_trace *trace, const struct ml_export_opts *opts,
+                         struct ml_output *out, struct ml_error *err);
+
+struct ml_exporter {
+    const char *name;   /* "mxnet-csv" */
+    const char *suffix; /* of its files, ".mxnet.csv": the name without -o, the format of -o */
+    const char *help;   /* one line, no capital, no full stop */
+    bool needs_file;    /* cannot be written to a pipe */
+    ml_export_fn *run;
+    /* The name of its file where -o is not given; NULL, or a result of NULL: that of the
+     * trace with the suffix. The caller frees the result. */
+    char *(*file_name)(const struct ml_trace *trace);
+};
+
+/* All of them, NULL-terminated. */
+extern const struct ml_exporter *const ml_exporters[];
+
+/* @return NULL when there is no such format */
+const struct ml_exporter *ml_exporter_find(const char *name);
+
+/* The format whose suffix, the longest that fits, `path` has; NULL: none. */
+const struct ml_exporter *ml_exporter_of_path(const char *path);
+
+extern const struct ml_exporter ml_exporter_mxnet_csv;
+extern const struct ml_exporter ml_exporter_mxnet_log;
+extern const struct ml_exporter ml_exporter_mxnet_pool_csv;
+extern const struct ml_exporter ml_exporter_nvidia_smi;
+extern const struct ml_exporter ml_exporter_tbd_analysis;
+extern const struct ml_exporter ml_exporter_tbd_log;
+
+#endif

@@ -1,0 +1,19 @@
+/* tbd_report.h: TBD's analysis as its script prints it and as the script writes it, to
+ * the byte.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_REPORT_TBD_REPORT_H
+#define ML_REPORT_TBD_REPORT_H
+
+#include "tbd_analysis.h"
+
+/* What goes to standard output.
+ * @file   the log's name
+ * @return 0 or -ENOMEM */
+int ml_tbd_text(const struct ml_tbd_analysis *analysis, const char *file, struct ml_buf *out);
+
+/* The file LOG_ANALYSIS. @return 0 or -ENOMEM */
+int ml_tbd_json(const struct ml_tbd_analysis *analysis, struct ml_buf *out);
+
+#endif
