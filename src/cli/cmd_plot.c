@@ -22,17 +22,18 @@
 
 struct kind {
     ml_plot_draw_fn *draw;
-    unsigned height; /* if none was asked for; 0: the drawing decides */
-    bool alone;      /* of one recording */
+    unsigned height;                        /* if none was asked for; 0: the drawing decides */
+    enum { TOGETHER, ALONE, EACH } several; /* recordings in one picture, or not */
 };
 
 /* In the order of their names below. */
 static const struct kind kinds[] = {
-    {ml_draw_timeline, 520, false}, {ml_draw_flame, 0, true},    {ml_draw_icicle, 0, true},
-    {ml_draw_lifetimes, 0, true},   {ml_draw_segments, 0, true},
+    {ml_draw_timeline, 520, TOGETHER}, {ml_draw_bars, 560, ALONE}, {ml_draw_categories, 0, EACH},
+    {ml_draw_flame, 0, ALONE},         {ml_draw_icicle, 0, ALONE}, {ml_draw_lifetimes, 0, ALONE},
+    {ml_draw_segments, 0, ALONE},
 };
-static const char *const kind_names[] = {"timeline",  "flame",    "icicle",
-                                         "lifetimes", "segments", NULL};
+static const char *const kind_names[] = {"timeline", "bars",      "categories", "flame",
+                                         "icicle",   "lifetimes", "segments",   NULL};
 static const char *const by_names[] = {"category", "module", "device", NULL};
 
 static const struct ml_option options[] = {
@@ -49,7 +50,7 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct ml_plot_cmd_opts, kind),
      .value_name = "KIND",
      .choices = kind_names,
-     .help = "timeline (default), flame, icicle, lifetimes or segments",
+     .help = "timeline (default), bars, categories, flame, icicle, lifetimes or segments",
      .no_env = true},
     {.name = "by",
      .type = ML_OPT_CHOICE,
@@ -60,6 +61,35 @@ static const struct ml_option options[] = {
      .no_env = true},
     ML_OPTION_AT,
     ML_OPTION_DEVICE,
+    {.name = "dictionary",
+     .letter = 'd',
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct ml_plot_cmd_opts, dictionaries),
+     .value_name = "NAME,...",
+     .help = "keywords of bars (layers,mxnet) and categories (torch); see memledger groups"},
+    {.name = "expected",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct ml_plot_cmd_opts, expected),
+     .value_name = "SIZE",
+     .help = "bars, categories: the total that there should be, or auto for what was sampled"},
+    {.name = "gross",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct ml_plot_cmd_opts, gross),
+     .help = "bars, categories: all that was allocated, instead of an instant",
+     .no_env = true},
+    {.name = "min-share",
+     .type = ML_OPT_NUMBER,
+     .offset = offsetof(struct ml_plot_cmd_opts, min_share),
+     .value_name = "PCT",
+     .help = "categories: leave out those with this share or less",
+     .min = 0,
+     .max = 100,
+     .no_env = true},
+    {.name = "grid",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct ml_plot_cmd_opts, grid),
+     .help = "categories of several runs in one picture, instead of one file each",
+     .no_env = true},
     {.name = "top",
      .letter = 'n',
      .type = ML_OPT_INT,
@@ -112,6 +142,8 @@ struct plot {
     const struct ml_plot_cmd_opts *opts;
     const struct kind *kind;
     struct ml_picture_opts output;
+    struct ml_at at;
+    struct ml_expected expected;
     size_t count;
     const char *const *files;
     struct ml_trace **traces;
@@ -147,13 +179,13 @@ static size_t count_labels(const char *text)
 }
 
 /* What was asked for; of one run its command; else NULL, which leaves it to the kind. */
-static const char *title_of(const struct plot *p)
+static const char *title_of(const struct plot *p, size_t first, size_t count)
 {
-    const char *command = ml_trace_setting(p->traces[0], "command");
+    const char *command = ml_trace_setting(p->traces[first], "command");
 
-    if (p->opts->title || p->count > 1)
+    if (p->opts->title || count > 1)
         return p->opts->title;
-    return command && *command ? command : p->names[0];
+    return command && *command ? command : p->names[first];
 }
 
 /* ---- Recordings -------------------------------------------------------- */
@@ -217,36 +249,69 @@ static int write_canvas(const struct plot *p, const struct ml_canvas *canvas, co
 
 /* ---- The command ------------------------------------------------------- */
 
-static int draw(const struct plot *p, const struct ml_at *at)
+/* Recordings from `first` on. */
+static int draw(const struct plot *p, size_t first, size_t count, const char *path)
 {
     struct ml_plot_request request = {
         .opts = p->opts,
-        .at = *at,
-        .picture = {.title = title_of(p),
+        .at = p->at,
+        .expected = p->expected,
+        .picture = {.title = title_of(p, first, count),
                     .width = (unsigned)p->opts->width,
                     .height = p->opts->height ? (unsigned)p->opts->height : p->kind->height,
                     .unit = (enum ml_unit)p->opts->instant.report.unit},
-        .names = p->names,
-        .files = p->files,
-        .traces = p->traces,
-        .count = p->count,
+        .names = p->names + first,
+        .traces = p->traces + first,
+        .count = count,
     };
     struct ml_canvas canvas = {0};
     int status = p->kind->draw(&request, &canvas);
 
     if (status == ML_EXIT_OK)
-        status = write_canvas(p, &canvas, p->opts->output);
+        status = write_canvas(p, &canvas, path);
     ml_canvas_release(&canvas);
     return status;
 }
 
-static int check(struct plot *p, struct ml_at *ret_at)
+/* "out.svg" with the name of the run before its end: "out-fft.svg". */
+static const char *path_of(struct plot *p, size_t i)
+{
+    const char *output = p->opts->output, *end = strrchr(output, '.'), *path = NULL;
+    struct ml_buf text = {0};
+
+    if (ml_buf_printf(&text, "%.*s-", (int)(end - output), output) == 0 &&
+        ml_buf_puts(&text, p->names[i]) == 0) {
+        for (size_t k = (size_t)(end - output); k < text.len; k++)
+            text.data[k] = text.data[k] == '/' ? '-' : text.data[k];
+        if (ml_buf_puts(&text, end) == 0)
+            path = ml_arena_dup(&p->arena, text.data, text.len);
+    }
+    ml_buf_release(&text);
+    return path;
+}
+
+static int draw_all(struct plot *p)
+{
+    int status = ML_EXIT_OK;
+
+    if (p->count == 1 || p->kind->several == TOGETHER || p->opts->grid)
+        return draw(p, 0, p->count, p->opts->output);
+    for (size_t i = 0; status == ML_EXIT_OK && i < p->count; i++) {
+        const char *path = path_of(p, i);
+
+        status = path ? draw(p, i, 1, path) : ml_report_fail(&(struct ml_error){0});
+    }
+    return status;
+}
+
+static int check(struct plot *p)
 {
     const struct ml_plot_cmd_opts *opts = p->opts;
+    int status;
 
     if (p->count == 0)
         return ml_verb_usage_error(&ml_verb_plot, "which traces? Give one .mled file or more");
-    if (p->kind->alone && p->count > 1)
+    if (p->kind->several == ALONE && p->count > 1)
         return ml_verb_usage_error(&ml_verb_plot,
                                    "--kind %s: one trace at a time: '%s' is one too many",
                                    kind_names[opts->kind], p->files[1]);
@@ -257,7 +322,10 @@ static int check(struct plot *p, struct ml_at *ret_at)
         return ml_verb_usage_error(&ml_verb_plot,
                                    "%s: which format? The name must end in .svg, .png or .pdf",
                                    opts->output);
-    return ml_instant_parse(&ml_verb_plot, opts->instant.at, ret_at);
+    if (opts->gross && opts->instant.at)
+        return ml_verb_usage_error(&ml_verb_plot, "--gross is the whole run: it has no --at");
+    status = ml_expected_parse(&ml_verb_plot, opts->expected, &p->expected);
+    return status >= 0 ? status : ml_instant_parse(&ml_verb_plot, opts->instant.at, &p->at);
 }
 
 static int run(int argc, char **argv)
@@ -265,7 +333,6 @@ static int run(int argc, char **argv)
     struct ml_plot_cmd_opts opts = {
         .output = DEFAULT_OUTPUT, .width = DEFAULT_WIDTH, .top = 40, .scale = 2};
     struct plot plot = {.opts = &opts};
-    struct ml_at at;
     int first, status = ml_verb_begin(&ml_verb_plot, &opts, argc, argv, &first);
 
     if (status >= 0)
@@ -274,19 +341,19 @@ static int run(int argc, char **argv)
     plot.files = (const char *const *)&argv[first];
     plot.kind = &kinds[opts.kind];
     plot.output = (struct ml_picture_opts){.dark = opts.dark, .scale = opts.scale};
-    status = check(&plot, &at);
+    status = check(&plot);
     if (status >= 0)
         return status;
     status = open_all(&plot);
     if (status == ML_EXIT_OK)
-        status = draw(&plot, &at);
+        status = draw_all(&plot);
     release(&plot);
     return status;
 }
 
 const struct ml_verb ml_verb_plot = {
     .name = "plot",
-    .summary = "draw memory over time, by module, block or segment",
+    .summary = "draw memory over time, by category, module, block or segment",
     .usage = "[OPTION]... FILE...",
     .group = ML_GROUP_READ,
     .operands = ML_OPERANDS_TRACES,

@@ -92,7 +92,8 @@ void ml_frame_byte_axis(struct ml_canvas *canvas, const struct ml_plot_area *fra
         ml_draw_text(canvas, &at_mark, frame->left - 8, y + ML_TEXT_PX * 0.35,
                      ml_scale_number(s, i * s->step, number));
     }
-    ml_draw_text(canvas, &upright, ML_TEXT_PX + 5, (frame->top + frame->bottom) / 2,
+    ml_draw_text(canvas, &upright, frame->left - ML_PLOT_AXIS_LEFT_PX + ML_TEXT_PX + 5,
+                 (frame->top + frame->bottom) / 2,
                  ml_canvas_printf(canvas, "%s (%s)", what, s->unit_name));
 }
 
