@@ -270,6 +270,7 @@ void ml_band_modules_release(struct ml_band_modules *m)
 int ml_band_modules_name(const struct ml_band_modules *m, struct ml_bands *ret)
 {
     ret->count = ML_BANDS_MAX;
+    ret->from_scopes = m->sums.modules.nested;
     for (size_t i = 0; i < ML_BANDS_MAX; i++)
         ret->list[i].name = "";
     ret->list[ML_BANDS_MAX - 1].rest = true;

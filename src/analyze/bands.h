@@ -31,6 +31,7 @@ struct ml_bands_moment {
 struct ml_bands {
     struct ml_arena arena;
     enum ml_bands_by by;
+    bool from_scopes; /* the trace has no modules, its scopes are shown */
     struct ml_timeline total;
     size_t count;
     struct ml_band list[ML_BANDS_MAX];      /* of categories by their number */

@@ -48,9 +48,13 @@ static const char *name_of(const struct stack *s, size_t band)
 
     if (s->bands->by == ML_BANDS_CATEGORY)
         return ml_category_words(s->canvas, band);
+    if (s->bands->by == ML_BANDS_DEVICE)
+        return b->rest ? "other devices" : b->name;
     if (b->rest)
-        return s->bands->by == ML_BANDS_MODULE ? "other modules" : "other devices";
-    return *b->name ? b->name : "no module";
+        return s->bands->from_scopes ? "other scopes" : "other modules";
+    if (*b->name)
+        return b->name;
+    return s->bands->from_scopes ? "no scope" : "no module";
 }
 
 /* ---- Areas ------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "plot_categories.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CELL_PX 420 /* height of a chart, names included */
@@ -26,7 +27,8 @@ struct charts {
     double highest;   /* bytes of the largest category of all */
     double width;     /* of a chart */
     double names_px;  /* below the bars of each … */
-    bool across;      /* … which names fit across … */
+    bool across;      /* … where names fit across … */
+    unsigned lines;   /* … in so many lines … */
     bool shares_flat; /* … as shares do above */
 };
 
@@ -46,15 +48,29 @@ static size_t count_shown(const struct charts *c, const struct ml_grouping *g)
 
 /* ---- One bar ----------------------------------------------------------- */
 
-/* A category looks the same in every chart: by its first place in any of them. */
+/* Whether no group before this one, in any chart, has its name. */
+static bool is_first_of_name(const struct charts *c, size_t chart, size_t group)
+{
+    const char *name = c->list[chart].grouping->groups.items[group].name;
+
+    for (size_t i = 0; i <= chart; i++)
+        for (size_t k = 0; k < (i < chart ? c->list[i].grouping->groups.len : group); k++)
+            if (strcmp(c->list[i].grouping->groups.items[k].name, name) == 0)
+                return false;
+    return true;
+}
+
+/* A category looks the same in every chart: names are numbered as they come. */
 static size_t number_of(const struct charts *c, const char *name)
 {
     size_t number = 0;
 
     for (size_t i = 0; i < c->count; i++)
-        for (size_t k = 0; k < c->list[i].grouping->groups.len; k++, number++)
+        for (size_t k = 0; k < c->list[i].grouping->groups.len; k++) {
             if (strcmp(c->list[i].grouping->groups.items[k].name, name) == 0)
                 return number;
+            number += is_first_of_name(c, i, k);
+        }
     return number;
 }
 
@@ -71,15 +87,46 @@ static struct ml_pen pen_of(const struct charts *c, const struct ml_group *group
     return pen;
 }
 
-/* Below its bar: across if there is room for that, else upwards. */
+/* Where a name is best broken into two lines: at the blank nearest its middle. Its
+ * length if it has none. */
+static size_t break_of(const char *name)
+{
+    size_t len = strlen(name), best = len;
+
+    for (size_t i = 1; i + 1 < len; i++)
+        if (name[i] == ' ' && llabs((long long)(2 * i) - (long long)len) <
+                                  llabs((long long)(2 * best) - (long long)len))
+            best = i;
+    return best;
+}
+
+/* The widest of the two lines. */
+static double broken_px(const struct charts *c, const char *name)
+{
+    size_t at = break_of(name);
+    const char *first = ml_canvas_printf(c->canvas, "%.*s", (int)at, name);
+
+    return fmax(ml_text_width(first, LETTERS_PX, false),
+                name[at] ? ml_text_width(name + at + 1, LETTERS_PX, false) : 0);
+}
+
+/* Below its bar: across if there is room for that, in two lines if need be, else
+ * upwards. */
 static void draw_name(const struct charts *c, const struct ml_group *group, double middle,
                       double room, double bottom)
 {
     struct ml_lettering letters = {.size = LETTERS_PX, .anchor = ML_ANCHOR_MIDDLE};
 
     if (c->across) {
-        ml_draw_text_within(c->canvas, &letters, middle, bottom + 6 + LETTERS_PX, room - 4,
-                            group->name);
+        size_t at = c->lines == 1 || ml_text_width(group->name, LETTERS_PX, false) <= room - 4
+                        ? strlen(group->name)
+                        : break_of(group->name);
+
+        ml_draw_text(c->canvas, &letters, middle, bottom + 6 + LETTERS_PX,
+                     ml_canvas_printf(c->canvas, "%.*s", (int)at, group->name));
+        if (group->name[at])
+            ml_draw_text(c->canvas, &letters, middle, bottom + 9 + 2 * LETTERS_PX,
+                         group->name + at + 1);
         return;
     }
     letters.anchor = ML_ANCHOR_END;
@@ -123,6 +170,7 @@ static void measure(struct charts *c)
     double longest = 0;
 
     c->across = c->shares_flat = true;
+    c->lines = 1;
     for (size_t i = 0; i < c->count; i++) {
         const struct ml_grouping *g = c->list[i].grouping;
         double room = room_of(c, g);
@@ -134,12 +182,13 @@ static void measure(struct charts *c)
 
             if (!is_shown(c, group))
                 continue;
-            c->across &= width <= room - 4;
+            c->across &= broken_px(c, group->name) <= room - 4;
+            c->lines = width > room - 4 ? 2 : c->lines;
             c->highest = fmax(c->highest, (double)group->bytes);
             longest = fmax(longest, width);
         }
     }
-    c->names_px = c->across ? LETTERS_PX + 14 : fmin(longest, LONGEST_PX) + 14;
+    c->names_px = c->across ? (LETTERS_PX + 3) * c->lines + 11 : fmin(longest, LONGEST_PX) + 14;
 }
 
 static void draw_bars(const struct charts *c, const struct ml_plot_area *area,

@@ -13,6 +13,7 @@
 #define SWATCH_LINE_PX 34
 #define SWATCH_BOX_PX 16
 #define ENTRY_GAP_PX 26
+#define NAME_MAX_PX 330 /* of an entry of the legend */
 
 static const struct ml_lettering quiet = {.ink = ML_INK_QUIET};
 
@@ -126,7 +127,9 @@ static double swatch_px(const struct ml_legend_entry *e)
 
 static double name_px(const struct ml_legend_entry *e)
 {
-    return ml_text_width(e->name, ML_TEXT_PX, true);
+    double width = ml_text_width(e->name, ML_TEXT_PX, true);
+
+    return width < NAME_MAX_PX ? width : NAME_MAX_PX;
 }
 
 static double entry_px(const struct ml_legend_entry *e)
@@ -146,7 +149,8 @@ static void draw_entry(struct ml_canvas *canvas, const struct ml_legend_entry *e
     else
         ml_draw_box(canvas, &e->pen, x, y - ML_TEXT_PX + 1, swatch, ML_TEXT_PX);
     x += swatch + 6;
-    ml_draw_text_within(canvas, &bold, x, y, right - x, e->name);
+    ml_draw_text_within(canvas, &bold, x, y, name_px(e) < right - x ? name_px(e) : right - x,
+                        e->name);
     behind = x + name_px(e) + 6;
     ml_draw_text_within(canvas, &quiet, behind, y, right - behind, e->value);
 }
