@@ -31,7 +31,7 @@ def has_cairo():
 
 
 def record_training():
-    run(program("trains"), trace="t.mled")
+    run(program("trains"), 6, trace="t.mled")
 
 
 def texts(path):
@@ -94,7 +94,8 @@ def test_size_and_screen():
     plot("t.mled", "-o", "b.png", "--width", 500, "--height", 300, "--dark", "--scale", 1)
     width, height, dark = pixels("b.png")
     equal((width, height), (500, 300), "the size asked for")
-    check(max(set(light), key=light.count) != max(set(dark), key=dark.count), "dark is not dark")
+    # The first pixel has no neighbours, so it stands behind its row's filter as it is.
+    equal((light[1:4], dark[1:4]), (b"\xff\xff\xff", b"\x14\x18\x1d"), "paper")
 
 
 def test_without_cairo():
