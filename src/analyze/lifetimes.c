@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "allocations.h"
+#include "breakdown_keys.h"
 #include "modules.h"
 
 struct kept {
@@ -112,8 +113,9 @@ static int describe(const struct ml_trace *trace, struct ml_modules *modules,
         return -ENOMEM;
     one.label = a->label ? copy_string(trace, a->label, &ret->arena) : "";
     one.module = ml_module_title(modules, (uint32_t)module, &ret->arena);
+    one.line = ml_line_text(trace, (uint32_t)ml_own_line(trace, a->stack), &ret->arena);
     one.device = copy_string(trace, ml_trace_space(trace, a->space)->device, &ret->arena);
-    if (!one.label || !one.module || !one.device)
+    if (!one.label || !one.module || !one.line || !one.device)
         return -ENOMEM;
     return ml_vec_push(&ret->list, one);
 }

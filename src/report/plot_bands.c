@@ -87,6 +87,8 @@ static void draw_area(const struct stack *s, size_t level)
     struct ml_pen pen = ml_part_pen(s->order[level]);
     double y = s->frame.bottom, end = ml_frame_x(&s->frame, (double)s->bands->total.duration_ns);
 
+    pen.stroke = pen.fill; /* a peak of no width is seen */
+    pen.width = 1;
     ml_draw_begin(s->canvas, &pen);
     ml_draw_move(s->canvas, s->frame.left, y);
     for (size_t i = 0; i < s->bands->moments.len; i++) {

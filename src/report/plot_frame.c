@@ -149,7 +149,7 @@ static void draw_entry(struct ml_canvas *canvas, const struct ml_legend_entry *e
     else
         ml_draw_box(canvas, &e->pen, x, y - ML_TEXT_PX + 1, swatch, ML_TEXT_PX);
     x += swatch + 6;
-    ml_draw_text_within(canvas, &bold, x, y, name_px(e) < right - x ? name_px(e) : right - x,
+    ml_draw_text_within(canvas, &bold, x, y, name_px(e) < right - x ? name_px(e) + 1 : right - x,
                         e->name);
     behind = x + name_px(e) + 6;
     ml_draw_text_within(canvas, &quiet, behind, y, right - behind, e->value);

@@ -24,19 +24,22 @@ static const char *name_of(const struct chart *c, const struct ml_lifetime *l)
 {
     if (*l->label)
         return l->label;
-    return *l->module ? l->module : ml_category_words(c->canvas, l->category);
+    if (*l->module)
+        return l->module;
+    return *l->line ? l->line : ml_category_words(c->canvas, l->category);
 }
 
 static const char *hover_of(const struct chart *c, const struct ml_lifetime *l)
 {
     char bytes[32], begin[32], life[32];
 
-    return ml_canvas_printf(
-        c->canvas, "%s, %s%s%s on %s: %s from %s, %s %s", name_of(c, l),
-        ml_category_words(c->canvas, l->category), *l->module ? " of " : "", l->module, l->device,
-        ml_format_bytes(bytes, (int64_t)l->bytes, c->opts->unit),
-        ml_format_duration_ns(begin, (int64_t)l->begin_ns), l->ended ? "for" : "not freed for",
-        ml_format_duration_ns(life, (int64_t)(l->end_ns - l->begin_ns)));
+    return ml_canvas_printf(c->canvas, "%s, %s%s%s%s%s on %s: %s from %s, %s %s", name_of(c, l),
+                            ml_category_words(c->canvas, l->category), *l->module ? " of " : "",
+                            l->module, *l->line ? " at " : "", l->line, l->device,
+                            ml_format_bytes(bytes, (int64_t)l->bytes, c->opts->unit),
+                            ml_format_duration_ns(begin, (int64_t)l->begin_ns),
+                            l->ended ? "for" : "not freed for",
+                            ml_format_duration_ns(life, (int64_t)(l->end_ns - l->begin_ns)));
 }
 
 /* An arrow at the end of a block that was not freed. */

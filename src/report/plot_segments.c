@@ -176,6 +176,6 @@ void ml_plot_segments(struct ml_canvas *canvas, const struct ml_segment_map *map
         y = draw_segment(&p, &map->list.items[i], y);
     if (map->list.len < map->segments)
         ml_draw_text(canvas, &quiet, p.left, y + ML_TEXT_PX,
-                     ml_canvas_printf(canvas, "and %zu smaller ones; --top shows more",
+                     ml_canvas_printf(canvas, "and %zu more; --top shows them",
                                       map->segments - map->list.len));
 }
