@@ -14,7 +14,7 @@
 
 struct kept {
     struct ml_allocation allocation;
-    uint64_t ordinal;
+    uint64_t ordinal, life_ns;
 };
 
 /* A heap whose first entry is the one to go next. */
@@ -27,6 +27,8 @@ static bool goes_before(const struct kept *a, const struct kept *b)
 {
     if (a->allocation.size != b->allocation.size)
         return a->allocation.size < b->allocation.size;
+    if (a->life_ns != b->life_ns)
+        return a->life_ns < b->life_ns;
     return a->ordinal > b->ordinal;
 }
 
@@ -79,7 +81,9 @@ static int find_largest(const struct ml_trace *trace, struct largest *l, struct 
                 continue;
             ret->blocks++;
             ret->bytes += batch[i].size;
-            r = offer(l, (struct kept){batch[i], ordinal++});
+            r = offer(l, (struct kept){batch[i], ordinal++,
+                                       (batch[i].ended ? batch[i].end_ns : ret->duration_ns) -
+                                           batch[i].time_ns});
         }
     ml_allocations_free(all);
     return r < 0 ? r : n;

@@ -30,7 +30,7 @@ struct ml_lifetimes {
     ML_VEC(struct ml_lifetime) list; /* the earliest first */
 };
 
-/* At most `top`, of equal size those that ended first.
+/* At most `top`, of equal size those that lived longest.
  * @ret    to be released, after a failure too
  * @return 0 or negative errno */
 int ml_lifetimes(const struct ml_trace *trace, size_t top, struct ml_lifetimes *ret,

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #define LABEL_PERCENT 5 /* smaller shares have no label beside the bar */
-#define BAR_SHARE 0.10  /* of the width of the area */
-#define LEGEND_SHARE 0.22
+#define BAR_SHARE 0.09  /* of the width of the area */
+#define LEGEND_SHARE 0.225
 #define BRACKET_PX 6
 #define LETTERS_PX 12
 #define LABEL_PX (LETTERS_PX + 3)
