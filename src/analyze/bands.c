@@ -68,6 +68,8 @@ static void settle(struct reader *reader)
 {
     struct ml_bands_moment now;
 
+    if (reader->builder.before)
+        return;
     if (reader->total >= reader->lowest && reader->total <= reader->highest)
         return;
     now = compose(reader);
@@ -88,7 +90,8 @@ static void begin_bucket(struct reader *reader)
     reader->lowest = reader->highest = reader->total;
     reader->at_low = reader->at_high = compose(reader);
     reader->low_first = true;
-    note_peaks(reader, &reader->at_low);
+    if (!reader->builder.before)
+        note_peaks(reader, &reader->at_low);
 }
 
 static int end_bucket(struct reader *reader)
@@ -108,6 +111,10 @@ static int advance(struct reader *reader, uint64_t time_ns)
     size_t before = reader->ret->total.buckets.len;
     int r;
 
+    if (reader->builder.before && time_ns >= reader->ret->total.from_ns) {
+        reader->builder.before = false;
+        begin_bucket(reader);
+    }
     if (time_ns >= reader->builder.next_edge_ns)
         settle(reader);
     r = ml_timeline_advance(&reader->builder, time_ns);
@@ -142,8 +149,10 @@ static int add_event(struct reader *reader, const struct ml_event *event)
         settle(reader);
     if (r == 0)
         r = ml_replay_feed(&reader->replay, event);
-    reader->total = reader->replay.bytes.live_bytes;
-    ml_timeline_set(&reader->builder, reader->total);
+    if (!reader->builder.past) {
+        reader->total = reader->replay.bytes.live_bytes;
+        ml_timeline_set(&reader->builder, reader->total);
+    }
     return r < 0 ? r : reader->modules.error;
 }
 
@@ -227,8 +236,6 @@ int ml_bands(const struct ml_trace *trace, enum ml_bands_by by, const struct ml_
     if (r == 0)
         r = read_events(&reader, err);
     if (r == 0) {
-        ret->total.peak_bytes = reader.replay.bytes.peak_bytes;
-        ret->total.peak_time_ns = reader.replay.bytes.peak_time_ns;
         ret->total.health = ml_health_of(&reader.replay);
         r = name_bands(&reader);
     }

@@ -67,6 +67,16 @@ static int offer(struct largest *l, struct kept one)
     return 0;
 }
 
+static uint64_t end_of(const struct ml_lifetimes *of, const struct ml_allocation *a)
+{
+    return a->ended ? a->end_ns : of->duration_ns;
+}
+
+static bool is_shown(const struct ml_lifetimes *of, const struct ml_allocation *a)
+{
+    return a->counted && a->time_ns <= of->to_ns && end_of(of, a) >= of->from_ns;
+}
+
 static int find_largest(const struct ml_trace *trace, struct largest *l, struct ml_lifetimes *ret,
                         struct ml_error *err)
 {
@@ -77,13 +87,12 @@ static int find_largest(const struct ml_trace *trace, struct largest *l, struct 
 
     while (r == 0 && (n = ml_allocations_next(all, &batch, err)) > 0)
         for (int i = 0; r == 0 && i < n; i++) {
-            if (!batch[i].counted)
+            if (!is_shown(ret, &batch[i]))
                 continue;
             ret->blocks++;
             ret->bytes += batch[i].size;
-            r = offer(l, (struct kept){batch[i], ordinal++,
-                                       (batch[i].ended ? batch[i].end_ns : ret->duration_ns) -
-                                           batch[i].time_ns});
+            r = offer(
+                l, (struct kept){batch[i], ordinal++, end_of(ret, &batch[i]) - batch[i].time_ns});
         }
     ml_allocations_free(all);
     return r < 0 ? r : n;
@@ -107,7 +116,7 @@ static int describe(const struct ml_trace *trace, struct ml_modules *modules,
     struct ml_lifetime one = {
         .bytes = a->size,
         .begin_ns = a->time_ns,
-        .end_ns = a->ended ? a->end_ns : ret->duration_ns,
+        .end_ns = end_of(ret, a),
         .ordinal = kept->ordinal,
         .category = a->category,
         .ended = a->ended,
@@ -133,14 +142,19 @@ static int earliest_first(const void *a, const void *b)
     return x->ordinal < y->ordinal ? -1 : x->ordinal > y->ordinal;
 }
 
-int ml_lifetimes(const struct ml_trace *trace, size_t top, struct ml_lifetimes *ret,
-                 struct ml_error *err)
+int ml_lifetimes(const struct ml_trace *trace, const struct ml_lifetimes_opts *opts,
+                 struct ml_lifetimes *ret, struct ml_error *err)
 {
-    struct largest largest = {.top = top};
+    struct largest largest = {.top = opts->top};
+    uint64_t run_ns = ml_trace_info(trace)->end_ns;
     struct ml_modules modules = {0};
     int r;
 
-    *ret = (struct ml_lifetimes){.duration_ns = ml_trace_info(trace)->end_ns};
+    *ret = (struct ml_lifetimes){
+        .duration_ns = run_ns,
+        .from_ns = opts->from_ns,
+        .to_ns = opts->to_ns && opts->to_ns < run_ns ? opts->to_ns : run_ns,
+    };
     r = find_largest(trace, &largest, ret, err);
     if (r == 0)
         r = ml_modules_init(&modules, trace);

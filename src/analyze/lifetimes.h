@@ -24,17 +24,22 @@ struct ml_lifetime {
 
 struct ml_lifetimes {
     struct ml_arena arena;
-    uint64_t duration_ns; /* of the run */
-    uint64_t blocks;      /* of all allocations counted */
+    uint64_t from_ns, to_ns; /* the time that they are of, at most the run */
+    uint64_t duration_ns;    /* of the run */
+    uint64_t blocks;         /* of all allocations counted */
     uint64_t bytes;
     ML_VEC(struct ml_lifetime) list; /* the earliest first */
 };
 
-/* At most `top`, of equal size those that lived longest.
- * @ret    to be released, after a failure too
+struct ml_lifetimes_opts {
+    size_t top;              /* of equal size those that lived longest */
+    uint64_t from_ns, to_ns; /* only those that lived in this time; 0: to the end */
+};
+
+/* @ret    to be released, after a failure too
  * @return 0 or negative errno */
-int ml_lifetimes(const struct ml_trace *trace, size_t top, struct ml_lifetimes *ret,
-                 struct ml_error *err);
+int ml_lifetimes(const struct ml_trace *trace, const struct ml_lifetimes_opts *opts,
+                 struct ml_lifetimes *ret, struct ml_error *err);
 void ml_lifetimes_release(struct ml_lifetimes *lifetimes);
 
 #endif

@@ -90,6 +90,16 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct ml_plot_cmd_opts, grid),
      .help = "categories of several runs in one picture, instead of one file each",
      .no_env = true},
+    {.name = "from",
+     .type = ML_OPT_DURATION,
+     .offset = offsetof(struct ml_plot_cmd_opts, from_ns),
+     .value_name = "TIME",
+     .help = "timeline, lifetimes: begin at this time of the run (1.5s, 20ms)"},
+    {.name = "to",
+     .type = ML_OPT_DURATION,
+     .offset = offsetof(struct ml_plot_cmd_opts, to_ns),
+     .value_name = "TIME",
+     .help = "timeline, lifetimes: end at this time"},
     {.name = "top",
      .letter = 'n',
      .type = ML_OPT_INT,
@@ -322,16 +332,36 @@ static int check(struct plot *p)
         return ml_verb_usage_error(&ml_verb_plot,
                                    "%s: which format? The name must end in .svg, .png or .pdf",
                                    opts->output);
+    if (opts->from_ns >= opts->to_ns)
+        return ml_verb_usage_error(&ml_verb_plot, "--from is not before --to");
     if (opts->gross && opts->instant.at)
         return ml_verb_usage_error(&ml_verb_plot, "--gross is the whole run: it has no --at");
     status = ml_expected_parse(&ml_verb_plot, opts->expected, &p->expected);
     return status >= 0 ? status : ml_instant_parse(&ml_verb_plot, opts->instant.at, &p->at);
 }
 
+/* A window that no run reaches would be an empty picture. */
+static int check_window(const struct plot *p)
+{
+    uint64_t end_ns = 0;
+    char end[32];
+
+    for (size_t i = 0; i < p->count; i++)
+        end_ns = ml_max_u64(end_ns, ml_trace_info(p->traces[i])->end_ns);
+    if (p->opts->from_ns == 0 || p->opts->from_ns < end_ns)
+        return ML_EXIT_OK;
+    fprintf(stderr, "memledger: --from: the recording ended at %s\n",
+            ml_format_duration_ns(end, (int64_t)end_ns));
+    return ML_EXIT_FAILURE;
+}
+
 static int run(int argc, char **argv)
 {
-    struct ml_plot_cmd_opts opts = {
-        .output = DEFAULT_OUTPUT, .width = DEFAULT_WIDTH, .top = 40, .scale = 2};
+    struct ml_plot_cmd_opts opts = {.output = DEFAULT_OUTPUT,
+                                    .width = DEFAULT_WIDTH,
+                                    .to_ns = UINT64_MAX,
+                                    .top = 40,
+                                    .scale = 2};
     struct plot plot = {.opts = &opts};
     int first, status = ml_verb_begin(&ml_verb_plot, &opts, argc, argv, &first);
 
@@ -345,6 +375,8 @@ static int run(int argc, char **argv)
     if (status >= 0)
         return status;
     status = open_all(&plot);
+    if (status == ML_EXIT_OK)
+        status = check_window(&plot);
     if (status == ML_EXIT_OK)
         status = draw_all(&plot);
     release(&plot);

@@ -40,9 +40,12 @@ int ml_draw_icicle(const struct ml_plot_request *request, struct ml_canvas *canv
 
 int ml_draw_lifetimes(const struct ml_plot_request *request, struct ml_canvas *canvas)
 {
+    struct ml_lifetimes_opts opts = {.top = (size_t)request->opts->top,
+                                     .from_ns = request->opts->from_ns,
+                                     .to_ns = request->opts->to_ns};
     struct ml_error err = {0};
     struct ml_lifetimes lifetimes;
-    int r = ml_lifetimes(request->traces[0], (size_t)request->opts->top, &lifetimes, &err);
+    int r = ml_lifetimes(request->traces[0], &opts, &lifetimes, &err);
 
     if (r == 0)
         ml_plot_lifetimes(canvas, &lifetimes, &request->picture);

@@ -18,6 +18,7 @@ struct ml_plot_cmd_opts {
     int kind;                            /* index of the kind */
     int by;                              /* enum ml_plot_by */
     int64_t width, height, top;
+    uint64_t from_ns, to_ns; /* UINT64_MAX: to the end */
     double scale, min_share;
     bool dark, grid, gross;
 };

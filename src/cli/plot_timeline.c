@@ -56,6 +56,21 @@ static int read_run(struct timelines *t, size_t i, const struct ml_timeline_opts
     return 0;
 }
 
+/* What was asked for, at most up to the end of the longest run. */
+static struct ml_timeline_opts window_of(const struct ml_plot_request *q,
+                                         struct ml_timeline_opts opts)
+{
+    uint64_t end_ns = 0;
+
+    for (size_t i = 0; i < q->count; i++)
+        end_ns = ml_max_u64(end_ns, ml_trace_info(q->traces[i])->end_ns);
+    if (q->opts->to_ns < end_ns)
+        end_ns = q->opts->to_ns;
+    opts.from_ns = q->opts->from_ns;
+    opts.span_ns = end_ns > opts.from_ns ? end_ns - opts.from_ns : 1;
+    return opts;
+}
+
 /* The longest run decides what a bucket is, and together they decide at which level a
  * device is counted. */
 static int read_runs(struct timelines *t, struct ml_error *err)
@@ -63,13 +78,13 @@ static int read_runs(struct timelines *t, struct ml_error *err)
     const struct ml_plot_request *q = t->request;
     struct ml_timeline_opts opts = {.buckets = t->buckets, .caps = &t->caps};
 
+    opts = window_of(q, opts);
     t->runs = calloc(q->count, sizeof(*t->runs));
     if (!t->runs)
         return -ENOMEM;
     for (size_t i = 0; i < q->count; i++) {
         if (ml_level_caps_add(&t->caps, q->traces[i]) < 0)
             return -ENOMEM;
-        opts.span_ns = ml_max_u64(opts.span_ns, ml_trace_info(q->traces[i])->end_ns);
     }
     for (size_t i = 0; i < q->count; i++)
         if (read_run(t, i, &opts, err) < 0)
@@ -99,7 +114,7 @@ static int draw_bands(struct timelines *t, struct ml_canvas *canvas, struct ml_e
 {
     static const enum ml_bands_by by[] = {ML_BANDS_CATEGORY, ML_BANDS_MODULE, ML_BANDS_DEVICE};
     const struct ml_plot_request *q = t->request;
-    struct ml_timeline_opts opts = {.buckets = t->buckets};
+    struct ml_timeline_opts opts = window_of(q, (struct ml_timeline_opts){.buckets = t->buckets});
     struct ml_bands bands;
     int r = ml_bands(q->traces[0], by[q->opts->by], &opts, &bands, err);
 

@@ -73,8 +73,8 @@ static uint64_t top_of(const struct stack *s, size_t moment, size_t level)
 static double x_of(const struct stack *s, size_t moment)
 {
     const struct ml_timeline *t = &s->bands->total;
-    double from = (double)ml_timeline_edge_ns(t->span_ns, s->buckets, moment / 2);
-    double to = (double)ml_timeline_edge_ns(t->span_ns, s->buckets, moment / 2 + 1);
+    double from = (double)ml_timeline_time_ns(t, s->buckets, moment / 2);
+    double to = (double)ml_timeline_time_ns(t, s->buckets, moment / 2 + 1);
     double x = ml_frame_x(&s->frame, moment % 2 ? (from + to) / 2 : from);
     double end = ml_frame_x(&s->frame, (double)t->duration_ns);
 
@@ -225,6 +225,7 @@ static void find_scales(struct stack *s)
         peak = ml_max_u64(peak, s->truth[i].timeline->peak_bytes);
     s->frame.bytes = ml_scale_bytes(peak, 8, s->opts->unit);
     s->frame.time = ml_scale_time(s->bands->total.span_ns, 8);
+    s->frame.from_ns = (double)s->bands->total.from_ns;
 }
 
 static void describe(const struct stack *s)
@@ -261,7 +262,7 @@ void ml_plot_bands(struct ml_canvas *canvas, const struct ml_bands *bands,
     find_scales(&s);
     ml_frame_place(&s.frame, canvas, y);
     y = legend(&s, y + ML_TEXT_PX);
-    ml_frame_place(&s.frame, canvas, y - ML_TEXT_PX);
+    ml_frame_place(&s.frame, canvas, y - ML_TEXT_PX + 6);
     s.frame.bytes.end *= 1 + NAME_PX / (s.frame.bottom - s.frame.top);
     ml_frame_byte_axis(canvas, &s.frame, "live memory");
     for (size_t i = s.count; i-- > 0;)

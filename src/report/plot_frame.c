@@ -4,6 +4,7 @@
  */
 #include "plot_frame.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "event_names.h"
@@ -67,7 +68,8 @@ void ml_frame_place(struct ml_plot_area *frame, const struct ml_canvas *canvas, 
 
 double ml_frame_x(const struct ml_plot_area *frame, double time_ns)
 {
-    return frame->left + (frame->right - frame->left) * time_ns / frame->time.end;
+    return frame->left +
+           (frame->right - frame->left) * (time_ns - frame->from_ns) / frame->time.end;
 }
 
 double ml_frame_y(const struct ml_plot_area *frame, double bytes)
@@ -98,6 +100,12 @@ void ml_frame_byte_axis(struct ml_canvas *canvas, const struct ml_plot_area *fra
                  ml_canvas_printf(canvas, "%s (%s)", what, s->unit_name));
 }
 
+double ml_frame_first_mark(const struct ml_plot_area *frame)
+{
+    /* No negative zero. */
+    return fmax(ceil(frame->from_ns / frame->time.step - 1e-9), 0) * frame->time.step + 0.0;
+}
+
 void ml_frame_time_axis(struct ml_canvas *canvas, const struct ml_plot_area *frame)
 {
     const struct ml_pen axis = {.stroke = ML_INK_AXIS, .width = 1};
@@ -106,12 +114,13 @@ void ml_frame_time_axis(struct ml_canvas *canvas, const struct ml_plot_area *fra
     char number[32];
 
     ml_draw_line(canvas, &axis, frame->left, frame->bottom, frame->right, frame->bottom);
-    for (int i = 0; i * s->step <= s->end * (1 + 1e-9); i++) {
-        double x = ml_frame_x(frame, i * s->step);
+    for (double at = ml_frame_first_mark(frame); at <= frame->from_ns + s->end * (1 + 1e-9);
+         at += s->step) {
+        double x = ml_frame_x(frame, at);
 
         ml_draw_line(canvas, &axis, x, frame->bottom, x, frame->bottom + 5);
         ml_draw_text(canvas, &middle, x, frame->bottom + 8 + ML_TEXT_PX,
-                     ml_scale_number(s, i * s->step, number));
+                     ml_scale_number(s, at, number));
     }
     ml_draw_text(canvas, &middle, (frame->left + frame->right) / 2,
                  frame->bottom + 16 + 2 * ML_TEXT_PX,

@@ -26,6 +26,7 @@ struct ml_plot_opts {
 struct ml_plot_area {
     double left, right, top, bottom;
     struct ml_scale bytes, time;
+    double from_ns; /* the time at the left edge */
 };
 
 /* The canvas's size and names, its title and a quiet line below it, which may be "".
@@ -42,6 +43,9 @@ void ml_frame_place(struct ml_plot_area *frame, const struct ml_canvas *canvas, 
 
 double ml_frame_x(const struct ml_plot_area *frame, double time_ns);
 double ml_frame_y(const struct ml_plot_area *frame, double bytes);
+
+/* The first mark of the time axis; more follow at each step. */
+double ml_frame_first_mark(const struct ml_plot_area *frame);
 
 /* Marks and grid, with the name of what rises; marks of time below. */
 void ml_frame_byte_axis(struct ml_canvas *canvas, const struct ml_plot_area *frame,

@@ -4,6 +4,8 @@
  */
 #include "plot_lifetimes.h"
 
+#include <math.h>
+
 #include "category_columns.h"
 
 #define ROW_PX 19
@@ -81,8 +83,8 @@ static void draw_block(const struct chart *c, size_t i)
     const struct ml_lettering name = {.size = LETTERS_PX, .anchor = ML_ANCHOR_END};
     struct ml_pen pen = ml_part_pen(l->category);
     double y = c->frame.top + (double)i * c->row_px, height = c->row_px * 0.78;
-    double x0 = ml_frame_x(&c->frame, (double)l->begin_ns);
-    double x1 = ml_frame_x(&c->frame, (double)l->end_ns);
+    double x0 = fmax(ml_frame_x(&c->frame, (double)l->begin_ns), c->frame.left);
+    double x1 = fmin(ml_frame_x(&c->frame, (double)l->end_ns), c->frame.right);
     double base = y + c->row_px / 2 + LETTERS_PX * 0.33;
 
     x1 = x1 < x0 + SHORTEST_PX ? x0 + SHORTEST_PX : x1;
@@ -146,7 +148,8 @@ static void place(struct chart *c, double y)
     c->row_px = c->row_px < ROW_MIN_PX   ? ROW_MIN_PX
                 : c->row_px > 2 * ROW_PX ? 2 * ROW_PX
                                          : c->row_px;
-    c->frame.time = ml_scale_time(c->lifetimes->duration_ns, 8);
+    c->frame.time = ml_scale_time(c->lifetimes->to_ns - c->lifetimes->from_ns, 8);
+    c->frame.from_ns = (double)c->lifetimes->from_ns;
 }
 
 static void draw_grid(const struct chart *c)
@@ -154,8 +157,9 @@ static void draw_grid(const struct chart *c)
     const struct ml_pen grid = {.stroke = ML_INK_GRID, .width = 1};
     const struct ml_scale *s = &c->frame.time;
 
-    for (int i = 0; i * s->step <= s->end * (1 + 1e-9); i++) {
-        double x = ml_frame_x(&c->frame, i * s->step);
+    for (double at = ml_frame_first_mark(&c->frame); at <= c->frame.from_ns + s->end * (1 + 1e-9);
+         at += s->step) {
+        double x = ml_frame_x(&c->frame, at);
 
         ml_draw_line(c->canvas, &grid, x, c->frame.top, x, c->frame.bottom);
     }

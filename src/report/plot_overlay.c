@@ -78,7 +78,7 @@ static size_t first_bucket(const struct ml_timeline *t, size_t buckets)
 {
     size_t i = 0;
 
-    while (i + 1 < t->buckets.len && ml_timeline_edge_ns(t->span_ns, buckets, i + 1) <= t->begin_ns)
+    while (i + 1 < t->buckets.len && ml_timeline_time_ns(t, buckets, i + 1) <= t->begin_ns)
         i++;
     return i;
 }
@@ -92,7 +92,7 @@ void ml_plot_steps(struct ml_canvas *canvas, const struct ml_plot_area *frame,
         const struct ml_timeline_bucket *b = &t->buckets.items[i];
         uint64_t values[3] = {b->min_first ? b->min_bytes : b->max_bytes,
                               b->min_first ? b->max_bytes : b->min_bytes, b->last_bytes};
-        double x = ml_frame_x(frame, (double)ml_timeline_edge_ns(t->span_ns, buckets, i));
+        double x = ml_frame_x(frame, (double)ml_timeline_time_ns(t, buckets, i));
         bool moved = false;
 
         for (size_t k = 0; k < 3; k++) {
@@ -264,6 +264,7 @@ static void find_scales(struct overlay *o)
     }
     o->frame.bytes = ml_scale_bytes(peak, 8, o->opts->unit);
     o->frame.time = ml_scale_time(span_ns, 8);
+    o->frame.from_ns = o->count ? (double)o->series[0].timeline->from_ns : 0;
 }
 
 static void describe(const struct overlay *o, const char *what)
@@ -293,7 +294,7 @@ void ml_plot_overlay(struct ml_canvas *canvas, const struct ml_plot_series *seri
     find_scales(&o);
     ml_frame_place(&o.frame, canvas, y);
     y = legend(&o, y + ML_TEXT_PX);
-    ml_frame_place(&o.frame, canvas, y - ML_TEXT_PX);
+    ml_frame_place(&o.frame, canvas, y - ML_TEXT_PX + 6);
     /* Room for a name above the highest curve. */
     o.frame.bytes.end *= 1 + NAME_PX / (o.frame.bottom - o.frame.top);
     ml_frame_byte_axis(canvas, &o.frame, what);

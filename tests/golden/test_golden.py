@@ -69,6 +69,11 @@ CASES = {
     "plot.svg": "plot -o /dev/stdout.svg train-32.mled train-64.mled",
     "plot-bands.svg": "plot -o /dev/stdout.svg gpt.mled",
     "plot-modules.svg": "plot -o /dev/stdout.svg --by module --dark gpt.mled",
+    "plot-window.svg": "plot -o /dev/stdout.svg --from 40ms --to 62.5ms gpt.mled",
+    "plot-window-truth.svg": "plot -o /dev/stdout.svg --from 5ms --to 18ms gpu.mled",
+    "plot-window-runs.svg": "plot -o /dev/stdout.svg --from 20ms train-32.mled train-64.mled",
+    "plot-window-lifetimes.svg": "plot -o /dev/stdout.svg -k lifetimes -n 8 --from 30ms --to 50ms"
+                                 " gpt.mled",
     "plot-truth.svg": "plot -o /dev/stdout.svg --by device gpu.mled",
     "plot-bars.svg": "plot -o /dev/stdout.svg -k bars -d mxnet-lstm,mxnet --expected 24MiB"
                      " mxnet.mled",
@@ -120,6 +125,8 @@ CASES = {
     "plot-kind.txt": "plot --kind pie train-32.mled",
     "plot-alone.txt": "plot --kind flame train-32.mled train-64.mled",
     "plot-no-segments.txt": "plot --kind segments gpt.mled",
+    "plot-late.txt": "plot --from 2s gpt.mled",
+    "plot-backwards.txt": "plot --from 2s --to 1s gpt.mled",
     "plot-gross.txt": "plot --kind bars --gross --at peak gpt.mled",
     "bad-instant.txt": "ledger --at never gpu.mled",
     "bad-step.txt": "tree --at step:7 gpt.mled",

@@ -9,15 +9,21 @@
 
 #include "bands.h"
 
-static struct ml_bands bands_of(const struct ml_trace *trace, enum ml_bands_by by, size_t buckets)
+static struct ml_bands window_of(const struct ml_trace *trace, enum ml_bands_by by,
+                                 const struct ml_timeline_opts *opts)
 {
     struct ml_error err = {0};
     struct ml_bands bands;
 
-    if (ml_bands(trace, by, &(struct ml_timeline_opts){.buckets = buckets}, &bands, &err) < 0)
+    if (ml_bands(trace, by, opts, &bands, &err) < 0)
         fail_msg("%s", err.text);
     assert_int_equal(bands.moments.len, 2 * bands.total.buckets.len);
     return bands;
+}
+
+static struct ml_bands bands_of(const struct ml_trace *trace, enum ml_bands_by by, size_t buckets)
+{
+    return window_of(trace, by, &(struct ml_timeline_opts){.buckets = buckets});
 }
 
 static uint64_t sum_of(const struct ml_bands_moment *moment)
@@ -89,7 +95,41 @@ static void short_peaks_and_troughs_stay(void **state)
 
             adds_up(&bands);
             ml_bands_release(&bands);
+            bands = window_of(
+                trace, (enum ml_bands_by)by,
+                &(struct ml_timeline_opts){.buckets = buckets, .from_ns = 333, .span_ns = 1000});
+            adds_up(&bands);
+            ml_bands_release(&bands);
         }
+    ml_trace_free(trace);
+}
+
+/* What lies before and behind the window does not count, but for what is left of it. */
+static void a_window_shows_its_own_peak(void **state)
+{
+    struct ml_timeline_opts opts = {.buckets = 8, .from_ns = 25, .span_ns = 30};
+    struct fixture f = fixture_begin();
+    struct ml_trace *trace;
+    struct ml_bands bands;
+
+    (void)state;
+    fixture_alloc(&f, f.block, 0x1000, 10);   /* at 0 */
+    fixture_alloc(&f, f.block, 0x2000, 500);  /* 10 */
+    fixture_free(&f, f.block, 0x2000);        /* 20 */
+    fixture_alloc(&f, f.block, 0x3000, 30);   /* 30 */
+    fixture_alloc(&f, f.block, 0x4000, 5);    /* 40 */
+    fixture_free(&f, f.block, 0x3000);        /* 50 */
+    fixture_alloc(&f, f.block, 0x5000, 9000); /* 60 */
+    trace = fixture_open(&f);
+    bands = window_of(trace, ML_BANDS_CATEGORY, &opts);
+    adds_up(&bands);
+    assert_int_equal(bands.total.begin_bytes, 10);
+    assert_int_equal(bands.total.peak_bytes, 45);
+    assert_int_equal(bands.total.peak_time_ns, 40);
+    assert_int_equal(bands.list[MEMLEDGER_OTHER].peak_bytes, 45);
+    assert_int_equal(bands.total.buckets.items[bands.total.buckets.len - 1].last_bytes, 15);
+    assert_int_equal(sum_of(&bands.moments.items[0]), 10);
+    ml_bands_release(&bands);
     ml_trace_free(trace);
 }
 
@@ -207,6 +247,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_label_behind_the_peak_counts),
         cmocka_unit_test(short_peaks_and_troughs_stay),
+        cmocka_unit_test(a_window_shows_its_own_peak),
         cmocka_unit_test(modules_have_their_own),
         cmocka_unit_test(ended_processes_hold_nothing),
         cmocka_unit_test(many_modules_leave_a_rest),

@@ -15,7 +15,7 @@ static struct ml_lifetimes lifetimes_of(const struct ml_trace *trace, size_t top
     struct ml_error err = {0};
     struct ml_lifetimes lifetimes;
 
-    if (ml_lifetimes(trace, top, &lifetimes, &err) < 0)
+    if (ml_lifetimes(trace, &(struct ml_lifetimes_opts){.top = top}, &lifetimes, &err) < 0)
         fail_msg("%s", err.text);
     return lifetimes;
 }

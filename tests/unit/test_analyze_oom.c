@@ -191,7 +191,7 @@ static int run_pictures(const struct ml_trace *trace)
     if (r == 0)
         r = ml_bands(trace, ML_BANDS_MODULE, &timeline, &by_module, &err);
     if (r == 0)
-        r = ml_lifetimes(trace, 3, &lifetimes, &err);
+        r = ml_lifetimes(trace, &(struct ml_lifetimes_opts){.top = 3}, &lifetimes, &err);
     if (r == 0)
         r = ml_segment_map(trace, &at, 5, &map, &err);
     if (r == 0)
