@@ -93,52 +93,65 @@ static int read_runs(struct timelines *t, struct ml_error *err)
     return ml_plot_choose(t->runs, q->count, &t->series);
 }
 
-static int draw_curves(struct timelines *t, struct ml_canvas *canvas, struct ml_error *err)
+static void draw_curves(const struct timelines *t, struct ml_canvas *canvas)
 {
-    const struct ml_plot_request *q = t->request;
-    struct ml_plot_opts picture = q->picture;
-    bool sampled;
-    int r = read_runs(t, err);
+    struct ml_plot_opts picture = t->request->picture;
+    bool sampled = ml_plot_run_is_sampled(&t->runs[0]);
 
-    if (r < 0)
-        return r;
-    sampled = ml_plot_run_is_sampled(&t->runs[0]);
     if (!picture.title)
         picture.title = sampled ? "Memory in use over time" : "Live memory over time";
     ml_plot_overlay(canvas, t->series.items, t->series.len, t->buckets,
                     sampled ? "memory in use" : "live memory", &picture);
-    return 0;
 }
 
-static int draw_bands(struct timelines *t, struct ml_canvas *canvas, struct ml_error *err)
+static int draw_several(struct timelines *t, struct ml_canvas *canvas, struct ml_error *err)
+{
+    int r;
+
+    t->buckets = ml_plot_buckets(&t->request->picture);
+    r = read_runs(t, err);
+    if (r == 0)
+        draw_curves(t, canvas);
+    return r;
+}
+
+/* The bands hold the timeline as well, so that the trace is not read for it again. */
+static int read_one(struct timelines *t, struct ml_bands *ret, struct ml_error *err)
 {
     static const enum ml_bands_by by[] = {ML_BANDS_CATEGORY, ML_BANDS_MODULE, ML_BANDS_DEVICE};
     const struct ml_plot_request *q = t->request;
     struct ml_timeline_opts opts = window_of(q, (struct ml_timeline_opts){.buckets = t->buckets});
-    struct ml_bands bands;
-    int r = ml_bands(q->traces[0], by[q->opts->by], &opts, &bands, err);
+    int r = ml_bands(q->traces[0], by[q->opts->by], &opts, ret, err);
 
-    if (r == 0)
-        r = read_runs(t, err);
-    if (r == 0)
-        ml_plot_bands(canvas, &bands, t->series.items + 1, t->series.len - 1, t->buckets,
-                      &q->picture);
-    ml_bands_release(&bands);
-    return r;
+    if (r < 0)
+        return r;
+    t->runs = calloc(1, sizeof(*t->runs));
+    if (!t->runs)
+        return -ENOMEM;
+    t->runs[0].name = q->names[0];
+    t->runs[0].timeline = ret->total;
+    r = ml_sample_curves(q->traces[0], &opts, &t->runs[0].sampled, err);
+    if (r < 0)
+        return r;
+    ml_report_warn(&ret->total.health, NULL);
+    return ml_plot_choose(t->runs, 1, &t->series);
 }
 
-/* Samples alone have nothing to stack. */
-static int has_allocations(const struct ml_plot_request *q, bool *ret, struct ml_error *err)
+static int draw_one(struct timelines *t, struct ml_canvas *canvas, struct ml_error *err)
 {
-    struct ml_plot_run run = {0};
-    struct ml_timeline_opts opts = {.buckets = 1};
-    int r = ml_timeline(q->traces[0], &opts, &run.timeline, err);
+    struct ml_bands bands;
+    int r;
 
-    if (r == 0)
-        r = ml_sample_curves(q->traces[0], &opts, &run.sampled, err);
-    *ret = !ml_plot_run_is_sampled(&run);
-    ml_timeline_release(&run.timeline);
-    ml_sample_curves_release(&run.sampled);
+    t->buckets = ml_plot_band_buckets(&t->request->picture);
+    r = read_one(t, &bands, err);
+    if (r == 0 && ml_plot_run_is_sampled(&t->runs[0]))
+        draw_curves(t, canvas); /* samples alone have nothing to stack */
+    else if (r == 0)
+        ml_plot_bands(canvas, &bands, t->series.items + 1, t->series.len - 1, t->buckets,
+                      &t->request->picture);
+    if (t->runs)
+        t->runs[0].timeline = (struct ml_timeline){0}; /* it is the bands' */
+    ml_bands_release(&bands);
     return r;
 }
 
@@ -146,13 +159,8 @@ int ml_draw_timeline(const struct ml_plot_request *request, struct ml_canvas *ca
 {
     struct timelines t = {.request = request};
     struct ml_error err = {0};
-    bool stacked = false;
-    int r = request->count == 1 ? has_allocations(request, &stacked, &err) : 0;
+    int r = request->count == 1 ? draw_one(&t, canvas, &err) : draw_several(&t, canvas, &err);
 
-    t.buckets =
-        stacked ? ml_plot_band_buckets(&request->picture) : ml_plot_buckets(&request->picture);
-    if (r == 0)
-        r = stacked ? draw_bands(&t, canvas, &err) : draw_curves(&t, canvas, &err);
     release(&t);
     return r < 0 ? ml_report_fail(&err) : ML_EXIT_OK;
 }
