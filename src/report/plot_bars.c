@@ -11,6 +11,7 @@
 #define BAR_SHARE 0.09  /* of the width of the area */
 #define LEGEND_SHARE 0.225
 #define BRACKET_PX 6
+#define NARROW_PX 330 /* for a bar and its words: no room for a legend */
 #define LETTERS_PX 12
 #define LABEL_PX (LETTERS_PX + 3)
 #define BELOW_PX 40
@@ -133,6 +134,8 @@ static void draw_legend(const struct bars *b, const struct ml_grouping *g, const
     double y = b->frame.top + 6;
     char bytes[32];
 
+    if (p->legend_px < NARROW_PX / 4)
+        return;
     ml_draw_box(b->canvas, &ground, p->legend - 4, y - LABEL_PX, p->legend_px + 8,
                 (double)g->groups.len * (LABEL_PX + 3) + 4);
     for (size_t i = 0; i < g->groups.len && y < b->frame.bottom; i++, y += LABEL_PX + 3) {
@@ -167,6 +170,8 @@ static struct place place_of(const struct bars *b, size_t i)
                       .legend_px =
                           2 * LEGEND_SHARE / (double)b->count * (b->frame.right - b->frame.left)};
 
+    if (each < NARROW_PX)
+        p.legend_px = 24; /* empty */
     p.label_px = each - p.bar_px - p.legend_px - 12;
     p.labels_right = b->count != 2 || i == 0;
     if (p.labels_right) {
