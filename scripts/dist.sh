@@ -46,7 +46,7 @@ END
 }
 stage_library libzstd zstd "" zstd.h zstd_errors.h
 stage_library libxxhash xxhash "" xxhash.h xxh3.h
-stage_library zlib z ""
+stage_library zlib z "" zlib.h zconf.h
 stage_library libelf elf "$(pkg-config --print-requires-private libelf | cut -d' ' -f1 | xargs)" \
   libelf.h gelf.h
 

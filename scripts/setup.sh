@@ -36,6 +36,7 @@ need_compiler() {
   need libzstd-dev has_library libzstd
   need libxxhash-dev has_library libxxhash
   need libelf-dev has_library libelf
+  need zlib1g-dev has_library zlib
   # For the extension of the Python package, without which the names of PyTorch's
   # modules are not recorded.
   need python3-dev has_python_headers
@@ -79,7 +80,6 @@ bench)
 dist)
   need_compiler
   need binutils has readelf
-  need zlib1g-dev has_library zlib
   need_venv
   ;;
 lint)

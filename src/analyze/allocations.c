@@ -16,7 +16,7 @@
 /* What a block's entry in the live table does not keep. */
 struct birth {
     uint64_t addr, time_ns; /* whose it is: parts of blocks have no birth */
-    uint64_t size, ordinal;
+    uint64_t size, requested, ordinal;
     uint32_t phase;
 };
 
@@ -35,9 +35,10 @@ struct ml_allocations {
     ML_VEC(struct ml_allocation) batch;
     struct ml_map phases; /* process -> string */
     bool at_end;
-    uint64_t born;    /* so far */
-    size_t next_left; /* entry of the live table, at the end */
-    int failed;       /* in a callback */
+    uint64_t born;      /* so far */
+    uint64_t requested; /* by the event being fed; 0: not told */
+    size_t next_left;   /* entry of the live table, at the end */
+    int failed;         /* in a callback */
 };
 
 static struct ml_allocation describe(const struct ml_allocations *a, const struct ml_block *block)
@@ -48,6 +49,7 @@ static struct ml_allocation describe(const struct ml_allocations *a, const struc
         .time_ns = block->time_ns,
         .addr = block->addr,
         .size = block->size,
+        .requested = block->size,
         .space = space->number,
         .thread = block->thread,
         .scope = block->scope,
@@ -63,6 +65,7 @@ static struct ml_allocation describe(const struct ml_allocations *a, const struc
 
         if (birth->addr == block->addr && birth->time_ns == block->time_ns) {
             ret.size = birth->size;
+            ret.requested = birth->requested;
             ret.phase = birth->phase;
             ret.ordinal = birth->ordinal;
         }
@@ -118,8 +121,14 @@ static void on_open(void *ctx, const struct ml_block *block)
         }
     if (ml_map_len(&a->phases) > 0)
         ml_map_get(&a->phases, process_of(a, block->thread), &phase);
-    a->births.items[index] =
-        (struct birth){block->addr, block->time_ns, block->size, a->born++, (uint32_t)phase};
+    a->births.items[index] = (struct birth){
+        .addr = block->addr,
+        .time_ns = block->time_ns,
+        .size = block->size,
+        .requested = a->requested ? a->requested : block->size,
+        .ordinal = a->born++,
+        .phase = (uint32_t)phase,
+    };
 }
 
 static int feed(struct ml_allocations *a, const struct ml_event *event)
@@ -128,6 +137,7 @@ static int feed(struct ml_allocations *a, const struct ml_event *event)
 
     if (a->moving.len > 0)
         r = settle_move(a, event->thread, event->kind == ML_MOVE_FAILED);
+    a->requested = event->kind == ML_ALLOC_EX ? event->args[0] : 0;
     if (r == 0)
         r = ml_replay_feed(&a->replay, event);
     if (r == 0 && event->kind == ML_MARK && event->args[0] == MEMLEDGER_MARK_PHASE)

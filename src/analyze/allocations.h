@@ -25,7 +25,8 @@ struct ml_allocation {
     uint64_t time_ns;
     uint64_t end_ns; /* if it ended */
     uint64_t addr;
-    uint64_t size; /* when it was made */
+    uint64_t size;      /* when it was made */
+    uint64_t requested; /* of it the program asked for; the same where that is not told */
     uint32_t space;
     uint32_t thread;
     uint32_t scope;

@@ -118,13 +118,22 @@ static void find_worst(struct ml_compare *c)
         }
 }
 
+/* Samples of a GPU alone, as nvidia-smi's logs have them, know no process. */
+static bool any_has_rss(const struct ml_compare_input *inputs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (peak_rss(&inputs[i].summary->samples) > 0)
+            return true;
+    return false;
+}
+
 int ml_compare_samples(const struct ml_compare_input *inputs, struct ml_compare *ret)
 {
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < ret->runs.len; i++)
         r = add_gpus(inputs, &inputs[i].summary->samples, ret);
-    if (r == 0)
+    if (r == 0 && any_has_rss(inputs, ret->runs.len))
         r = add_sampled(inputs, NULL, ret);
     find_worst(ret);
     return r;

@@ -1,5 +1,7 @@
 /* dictionary.h: which category a tag belongs to, by keywords.
  *
+ * A text file; what stands at the right here is not part of it:
+ *
  *     # what the memory of my model is for
  *     match = first              or all
  *     others = Others            the name of what nothing matches

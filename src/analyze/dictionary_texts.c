@@ -25,16 +25,16 @@ static const char mxnet[] = "match = all\n"
 static const char mxnet_lstm[] = "match = all\n"
                                  "\n"
                                  "[Embedding]\n"
-                                 "embed\n"
+                                 "/embed/i\n"
                                  "\n"
                                  "[RNN]\n"
-                                 "/lstm|rnn/\n"
+                                 "/lstm|rnn/i\n"
                                  "\n"
                                  "[Attention]\n"
-                                 "att\n"
+                                 "/att/i\n"
                                  "\n"
                                  "[Output]\n"
-                                 "/pred|logit|softmax|decoder|output/\n";
+                                 "/pred|logit|softmax|decoder|output/i\n";
 
 /* TBD's keywords in its order, with the names that it prints. */
 static const char tbd[] = "match = first\n"

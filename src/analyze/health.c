@@ -4,6 +4,8 @@
  */
 #include "health.h"
 
+#include <stdio.h>
+
 #include "samples.h"
 
 /* Without any allocation although some could have been recorded. */
@@ -17,11 +19,32 @@ static bool is_empty(const struct ml_replay *replay)
     return true;
 }
 
+static void fill_import(const struct ml_trace *trace, struct ml_health *ret)
+{
+    const char *format = ml_trace_setting(trace, ML_SETTING_IMPORT_FORMAT);
+
+    if (!format)
+        return;
+    snprintf(ret->imported_from, sizeof(ret->imported_from), "%s", format);
+    ret->unknown = ml_unknowns_parse(ml_trace_setting(trace, ML_SETTING_IMPORT_UNKNOWN));
+    ret->empty = false; /* many formats have none */
+}
+
+bool ml_health_no_times(const struct ml_health *health)
+{
+    return health->unknown & ML_UNKNOWN_TIMES;
+}
+
+bool ml_health_no_frees(const struct ml_health *health)
+{
+    return health->unknown & ML_UNKNOWN_FREES;
+}
+
 struct ml_health ml_health_of(const struct ml_replay *replay)
 {
     const struct ml_trace_info *info = ml_trace_info(replay->trace);
 
-    return (struct ml_health){
+    struct ml_health health = {
         .lost = replay->lost,
         .lost_ring_full = replay->lost_by[ML_LOST_RING_FULL],
         .lost_not_written = replay->lost_by[ML_LOST_NOT_WRITTEN],
@@ -36,4 +59,7 @@ struct ml_health ml_health_of(const struct ml_replay *replay)
         .replaced = replay->replaced,
         .empty = is_empty(replay),
     };
+
+    fill_import(replay->trace, &health);
+    return health;
 }

@@ -7,6 +7,7 @@
 #define ML_ANALYZE_HEALTH_H
 
 #include "replay.h"
+#include "unknowns.h"
 
 struct ml_health {
     uint64_t lost;             /* events that were never written */
@@ -20,11 +21,18 @@ struct ml_health {
     uint64_t damaged_events; /* in them, as far as known */
     uint64_t unknown_frees;  /* frees of blocks whose allocation is not in the trace */
     uint64_t inherited_frees;
-    uint64_t replaced; /* blocks that ended without a free, by another in their place */
-    bool empty;        /* no allocation, in a run that was more than sampled */
+    uint64_t replaced;      /* blocks that ended without a free, by another in their place */
+    bool empty;             /* no allocation, in a run that was more than sampled */
+    char imported_from[24]; /* the format of the file it was made of; "": recorded */
+    unsigned unknown;       /* what that did not tell: bits of enum ml_unknown */
 };
 
 /* Of a replay, as far as it has read its trace. */
 struct ml_health ml_health_of(const struct ml_replay *replay);
+
+/* Whether the imported file told no times, or no frees: figures that rest on them mean
+ * nothing. */
+bool ml_health_no_times(const struct ml_health *health);
+bool ml_health_no_frees(const struct ml_health *health);
 
 #endif

@@ -12,8 +12,10 @@
 #include "cuda_spaces.h"
 #include "memledger/memledger.h"
 #include "sampled_total.h"
+#include "unknowns.h"
 
 #define NO_BLOCK UINT64_MAX
+#define REUSED "reused" /* the scope of such blocks in an imported profile */
 
 struct maker {
     const struct ml_trace *trace;
@@ -21,9 +23,10 @@ struct maker {
     struct ml_tag_list born;  /* every block */
     struct ml_tag_list live;  /* blocks at the instant */
     struct ml_tag_list taken; /* the driver's allocations at the instant; may be empty */
-    struct ml_map last;       /* address -> index in born of the last block there by then */
-    ML_VEC(uint64_t) before;  /* of each block in born: the one there before it */
-    ML_VEC(uint64_t) starts;  /* of live blocks, in order */
+    bool has_gpu, imported;
+    struct ml_map last;      /* address -> index in born of the last block there by then */
+    ML_VEC(uint64_t) before; /* of each block in born: the one there before it */
+    ML_VEC(uint64_t) starts; /* of live blocks, in order */
 };
 
 /* ---- Names -------------------------------------------------------------- */
@@ -61,6 +64,25 @@ static const char *plain_name(struct maker *m, const char *tag)
 }
 
 /* ---- Entries ------------------------------------------------------------ */
+
+/* Where the trace has GPUs, MXNet's profile is of them alone. */
+static bool is_profiled(const struct maker *m, const struct ml_tagged *entry)
+{
+    const char *device =
+        ml_trace_string(m->trace, ml_trace_space(m->trace, entry->space)->device, NULL);
+
+    return !m->has_gpu ||
+           strncmp(device, ML_CUDA_DEVICE_PREFIX, strlen(ML_CUDA_DEVICE_PREFIX)) == 0;
+}
+
+/* An imported profile says of blocks that they are used again. */
+static bool is_told_reused(const struct maker *m, const struct ml_tagged *entry)
+{
+    uint32_t name = ml_trace_scope(m->trace, entry->scope)->name;
+
+    return m->imported && entry->scope &&
+           strcmp(ml_trace_string(m->trace, name, NULL), REUSED) == 0;
+}
 
 static int put(struct maker *m, const char *tag, uint32_t space, uint64_t requested,
                uint64_t actual, bool reused)
@@ -132,7 +154,7 @@ static int put_taken(struct maker *m, const struct ml_tagged *taken, struct ml_m
     const struct ml_tagged *block;
     uint64_t last;
 
-    if (is_cut_up(m, taken))
+    if (!is_profiled(m, taken) || is_cut_up(m, taken))
         return 0;
     if (!ml_map_get(&m->last, taken->addr, &last) ||
         m->born.list.items[last].time_ns < taken->time_ns)
@@ -141,8 +163,20 @@ static int put_taken(struct maker *m, const struct ml_tagged *taken, struct ml_m
     block = &m->born.list.items[last];
     if (ml_map_put(held, taken->addr, 1) < 0)
         return -ENOMEM;
-    return put(m, ml_tagged_name(&m->born, block), taken->space, block->bytes, taken->bytes,
+    return put(m, ml_tagged_name(&m->born, block), taken->space, block->requested, taken->bytes,
                was_reused(m, taken, last));
+}
+
+static int put_live(struct maker *m, const struct ml_tagged *block)
+{
+    uint64_t last, requested = block->bytes;
+
+    /* What was asked for is told at the birth. */
+    if (ml_map_get(&m->last, block->addr, &last) &&
+        m->born.list.items[last].time_ns == block->time_ns)
+        requested = m->born.list.items[last].requested;
+    return put(m, ml_tagged_name(&m->live, block), block->space, requested, block->bytes,
+               is_told_reused(m, block));
 }
 
 static int put_all(struct maker *m)
@@ -152,23 +186,23 @@ static int put_all(struct maker *m)
 
     for (size_t i = 0; r == 0 && i < m->taken.list.len; i++)
         r = put_taken(m, &m->taken.list.items[i], &held);
-    for (size_t i = 0; r == 0 && i < m->live.list.len; i++) {
-        const struct ml_tagged *block = &m->live.list.items[i];
-
-        if (!ml_map_get(&held, block->addr, NULL))
-            r = put(m, ml_tagged_name(&m->live, block), block->space, block->bytes, block->bytes,
-                    false);
-    }
+    for (size_t i = 0; r == 0 && i < m->live.list.len; i++)
+        if (is_profiled(m, &m->live.list.items[i]) &&
+            !ml_map_get(&held, m->live.list.items[i].addr, NULL))
+            r = put_live(m, &m->live.list.items[i]);
     ml_map_release(&held);
     return r;
 }
 
 /* ---- Order and amends --------------------------------------------------- */
 
+/* An imported profile has its amends as blocks: they come last. */
 static int by_name(const void *a, const void *b)
 {
     const struct ml_pool_entry *x = a, *y = b;
-    int order = strcmp(x->name, y->name);
+    bool x_amends = strcmp(x->name, ML_POOL_AMEND) == 0,
+         y_amends = strcmp(y->name, ML_POOL_AMEND) == 0;
+    int order = x_amends != y_amends ? x_amends - y_amends : strcmp(x->name, y->name);
 
     if (order == 0)
         order = strcmp(x->device, y->device);
@@ -250,7 +284,13 @@ static int read_lists(struct maker *m, const struct ml_at *at, const char *devic
 int ml_pool_entries(const struct ml_trace *trace, const struct ml_at *at, const char *device,
                     struct ml_pool_entries *ret, struct ml_error *err)
 {
-    struct maker m = {.trace = trace, .ret = ret};
+    const char *source = ml_trace_setting(trace, ML_SETTING_IMPORT_FORMAT);
+    struct maker m = {
+        .trace = trace,
+        .ret = ret,
+        .has_gpu = ml_trace_has_gpu(trace),
+        .imported = source && strcmp(source, "mxnet-pool-csv") == 0,
+    };
     int r;
 
     *ret = (struct ml_pool_entries){0};

@@ -12,6 +12,8 @@
 
 #include "tag_list.h"
 
+#define ML_POOL_AMEND "nvml_amend"
+
 struct ml_pool_entry {
     const char *name;
     const char *device; /* "cuda:0" */

@@ -85,6 +85,8 @@ static int fill_all(struct ml_gather *g, size_t top, struct ml_stats *ret)
         r = ml_stats_scopes(g, top, ret);
     if (r == 0)
         r = ml_stats_largest(g, top, ret);
+    if (r == 0)
+        r = ml_object_book_rows(&g->objects, top, &ret->arena, &ret->objects);
     return r;
 }
 
@@ -114,5 +116,6 @@ void ml_stats_release(struct ml_stats *stats)
     ml_vec_release(&stats->by_count);
     ml_vec_release(&stats->by_bytes);
     ml_vec_release(&stats->largest);
+    ml_vec_release(&stats->objects);
     *stats = (struct ml_stats){0};
 }

@@ -13,6 +13,7 @@
 
 #include "arena.h"
 #include "health.h"
+#include "object_rows.h"
 #include "summary.h"
 #include "trace.h"
 #include "vec.h"
@@ -73,6 +74,7 @@ struct ml_stats {
     ML_VEC(struct ml_stats_scope) by_bytes;
     size_t scope_total;
     ML_VEC(struct ml_stats_block) largest; /* never freed, largest first, at most `top` */
+    ml_object_row_list objects;            /* of each category at most `top` */
 };
 
 /* @ret    to be released, after a failure too

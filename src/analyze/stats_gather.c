@@ -106,7 +106,7 @@ static int count_event(struct ml_gather *g, const struct ml_event *event)
 {
     struct ml_gather_thread *thread;
 
-    if (ml_replay_feed(&g->replay, event) < 0)
+    if (ml_replay_feed(&g->replay, event) < 0 || ml_object_book_add(&g->objects, event) < 0)
         return -ENOMEM;
     if (event->kind < 32)
         g->kinds[event->kind]++;
@@ -134,7 +134,7 @@ int ml_gather(struct ml_gather *gather, const struct ml_trace *trace, struct ml_
     struct ml_classes classes;
     int n = 0, r = ml_classify(trace, &classes, err);
 
-    *gather = (struct ml_gather){0};
+    *gather = (struct ml_gather){.objects = {.trace = trace}};
     if (r == 0 && ml_replay_init(&gather->replay, trace) < 0)
         r = ml_error_set(err, -ENOMEM, "out of memory");
     ml_replay_classify(&gather->replay, &classes);
@@ -157,6 +157,7 @@ int ml_gather(struct ml_gather *gather, const struct ml_trace *trace, struct ml_
 void ml_gather_release(struct ml_gather *gather)
 {
     ml_replay_release(&gather->replay);
+    ml_object_book_release(&gather->objects);
     ml_vec_release(&gather->threads);
     ml_vec_release(&gather->scopes);
     ml_map_release(&gather->thread_index);

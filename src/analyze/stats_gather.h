@@ -7,6 +7,7 @@
 #define ML_ANALYZE_STATS_GATHER_H
 
 #include "map.h"
+#include "object_rows.h"
 #include "replay.h"
 #include "stats.h"
 
@@ -38,6 +39,7 @@ struct ml_gather {
     struct ml_map thread_index, scope_index; /* number -> index */
     uint64_t temporary, temporary_bytes;
     uint64_t longest_life_ns, largest_bytes;
+    struct ml_object_book objects;
 };
 
 /* The class of a size: 0 for 0, n for sizes of n bits. */

@@ -29,7 +29,7 @@ static bool is_gpu(const char *device)
     return strncmp(device, CUDA, strlen(CUDA)) == 0;
 }
 
-static bool has_gpu(const struct ml_trace *trace)
+bool ml_trace_has_gpu(const struct ml_trace *trace)
 {
     for (uint32_t i = 0; i < ml_trace_spaces(trace); i++)
         if (is_gpu(device_of(trace, i)))
@@ -84,6 +84,7 @@ enum use {
     IGNORED,
     NAMING, /* they name what is listed */
     LISTED,
+    LISTED_IF_COUNTED,
 };
 
 struct maker {
@@ -91,21 +92,40 @@ struct maker {
     const struct ml_tag_list_opts *opts;
     struct ml_tag_list *ret;
     bool gpu_only;
+    ML_VEC(uint8_t) uses; /* enum use, by space: millions of blocks ask */
     struct ml_tags tags;
     struct ml_buf tag;
 };
 
-static enum use use_of(const struct maker *m, uint32_t space, bool counted)
+static enum use decide(const struct maker *m, uint32_t space)
 {
     const struct ml_space *s = ml_trace_space(m->trace, space);
 
     if (!is_on_device(m->trace, space, m->opts->device, m->gpu_only))
         return IGNORED;
     if (m->opts->level == 0 || (m->gpu_only && is_pinned(m->trace, space)))
-        return counted ? LISTED : IGNORED;
+        return LISTED_IF_COUNTED;
     if (s->level == m->opts->level)
         return is_drivers_own(m->trace, space) ? IGNORED : LISTED;
     return s->level == MEMLEDGER_BLOCK ? NAMING : IGNORED;
+}
+
+static int decide_all(struct maker *m)
+{
+    int r = 0;
+
+    for (uint32_t i = 0; r == 0 && i < ml_trace_spaces(m->trace); i++)
+        r = ml_vec_push(&m->uses, (uint8_t)decide(m, i));
+    return r;
+}
+
+static enum use use_of(const struct maker *m, uint32_t space, bool counted)
+{
+    enum use use = space < m->uses.len ? (enum use)m->uses.items[space] : IGNORED;
+
+    if (use == LISTED_IF_COUNTED)
+        return counted ? LISTED : IGNORED;
+    return use;
 }
 
 /* ---- Tags --------------------------------------------------------------- */
@@ -185,10 +205,12 @@ static int list_one(struct maker *m, const struct ml_allocation *a, struct ml_ma
     m->ret->bytes += a->size;
     return ml_vec_push(&m->ret->list, (struct ml_tagged){
                                           .bytes = a->size,
+                                          .requested = a->requested,
                                           .addr = a->addr,
                                           .time_ns = a->time_ns,
                                           .ordinal = a->ordinal,
                                           .space = a->space,
+                                          .scope = a->scope,
                                           .stack = a->stack,
                                           .tag = (uint32_t)tag,
                                       });
@@ -255,10 +277,12 @@ static int list_live(struct maker *m, const struct ml_replay *replay, const bloc
             return (int)tag;
         m->ret->bytes += b->size;
         if (ml_vec_push(&m->ret->list, (struct ml_tagged){.bytes = b->size,
+                                                          .requested = b->size,
                                                           .addr = b->addr,
                                                           .time_ns = b->time_ns,
                                                           .ordinal = i,
                                                           .space = space,
+                                                          .scope = b->scope,
                                                           .stack = b->stack,
                                                           .tag = (uint32_t)tag}) < 0)
             return -ENOMEM;
@@ -317,14 +341,18 @@ static int list_instant(struct maker *m, struct ml_error *err)
 int ml_tag_list(const struct ml_trace *trace, const struct ml_tag_list_opts *opts,
                 struct ml_tag_list *ret, struct ml_error *err)
 {
-    struct maker m = {.trace = trace, .opts = opts, .ret = ret, .gpu_only = has_gpu(trace)};
+    struct maker m = {
+        .trace = trace, .opts = opts, .ret = ret, .gpu_only = ml_trace_has_gpu(trace)};
     int r;
 
     *ret = (struct ml_tag_list){.gross = opts->gross, .level = opts->level};
     r = ml_tags_init(&m.tags, trace);
     if (r == 0)
+        r = decide_all(&m);
+    if (r == 0)
         r = opts->gross ? list_run(&m, err) : list_instant(&m, err);
     ml_tags_release(&m.tags);
+    ml_vec_release(&m.uses);
     ml_buf_release(&m.tag);
     return r;
 }

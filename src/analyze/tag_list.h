@@ -19,11 +19,12 @@
 
 struct ml_tagged {
     uint64_t bytes;
+    uint64_t requested; /* of them asked for; the same where that is not told, and if live */
     uint64_t addr;
     uint64_t time_ns;
     uint64_t ordinal; /* in the order of birth */
-    uint32_t space;   /* number in the trace; likewise its stack */
-    uint32_t stack;
+    uint32_t space;   /* number in the trace; likewise the next two */
+    uint32_t scope, stack;
     uint32_t tag; /* in ml_tag_list.tags */
 };
 
@@ -52,6 +53,9 @@ int ml_tag_list(const struct ml_trace *trace, const struct ml_tag_list_opts *opt
 void ml_tag_list_release(struct ml_tag_list *list);
 
 const char *ml_tagged_name(const struct ml_tag_list *list, const struct ml_tagged *entry);
+
+/* Whether it has memory of a GPU. */
+bool ml_trace_has_gpu(const struct ml_trace *trace);
 
 /* Whether the trace has MXNet's blocks on a GPU and what MXNet asked the driver for: its
  * pools hand out whole allocations of the driver, so that each has a block's name. */

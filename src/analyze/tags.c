@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
+#include "unknowns.h"
 
 #define GRADIENT_SUFFIX ".grad"
 #define EDGES_SEARCHED 256 /* numbers that are looked at before a new one is taken */
@@ -18,7 +19,7 @@ static const char *const prefixes[] = {
     "workspace:", "resource:", "dropout:",   "forward_features:", "unknown:",
 };
 
-bool ml_tag_is_spelled(const char *text)
+static bool begins_as_tag(const char *text)
 {
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
         if (strncmp(text, prefixes[i], strlen(prefixes[i])) == 0)
@@ -26,9 +27,23 @@ bool ml_tag_is_spelled(const char *text)
     return false;
 }
 
+bool ml_tag_is_spelled(const char *text)
+{
+    for (; text; text = strchr(text, ':')) {
+        text += *text == ':';
+        if (begins_as_tag(text))
+            return true;
+    }
+    return false;
+}
+
 int ml_tags_init(struct ml_tags *tags, const struct ml_trace *trace)
 {
+    const char *source = ml_trace_setting(trace, ML_SETTING_IMPORT_FORMAT);
+
     *tags = (struct ml_tags){.trace = trace};
+    tags->has_tags =
+        source && (strncmp(source, "mxnet-", 6) == 0 || strncmp(source, "tbd-", 4) == 0);
     return ml_modules_init(&tags->modules, trace);
 }
 
@@ -186,7 +201,7 @@ int ml_tag_of(struct ml_tags *tags, const struct ml_block *block, uint32_t space
 
     if (label[0] == '\0')
         return put_unlabelled(tags, block, space, end_ns, out);
-    if (ml_tag_is_spelled(label))
+    if (tags->has_tags || ml_tag_is_spelled(label))
         return ml_buf_puts(out, label);
     return put_labelled(block->category, label, out);
 }

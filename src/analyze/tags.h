@@ -5,8 +5,9 @@
  *     optimizer_state:exp_avg:fc1.weight      data_entry:encoder.0_oedge1
  *     workspace:aten::conv2d                  unknown:_zeros
  *
- * A label that is spelled so already, and one of a block of no category, is the tag as
- * it stands. Otherwise it is made from category, label, module and operator.
+ * A label that is spelled so already, one of a block of no category, and any of a trace
+ * that was made from such a file, is the tag as it stands. Otherwise it is made from category,
+ * label, module and operator.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,6 +25,7 @@ struct ml_tag_place {
 
 struct ml_tags {
     const struct ml_trace *trace;
+    bool has_tags; /* imported from a file of tags: labels are those */
     struct ml_modules modules;
     struct ml_map place_index; /* module or operator -> index */
     ML_VEC(struct ml_tag_place) places;
@@ -42,7 +44,7 @@ void ml_tags_release(struct ml_tags *tags);
 int ml_tag_of(struct ml_tags *tags, const struct ml_block *block, uint32_t space, uint64_t end_ns,
               struct ml_buf *out);
 
-/* Whether the text begins as tags do: "in_arg:". */
+/* Whether the text is a tag: "in_arg:A", also behind a scope of MXNet 2, "dense0:in_arg:A". */
 bool ml_tag_is_spelled(const char *text);
 
 #endif

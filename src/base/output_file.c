@@ -78,24 +78,23 @@ static int open_named(struct ml_output *out, bool force, struct ml_error *err)
 
 int ml_output_open(struct ml_output *ret, const char *path, bool force, struct ml_error *err)
 {
-    struct ml_output out = {.fd = -1, .path = strdup(path)};
     struct ml_error reason = {0};
-    int r = out.path ? 0 : -ENOMEM;
+    int r;
 
+    *ret = (struct ml_output){.fd = -1, .path = strdup(path)};
+    r = ret->path ? 0 : -ENOMEM;
     if (r == 0 && strcmp(path, "-") == 0)
-        out.fd = STDOUT_FILENO;
+        ret->fd = STDOUT_FILENO;
     else if (r == 0)
-        r = open_named(&out, force, &reason);
-    if (r < 0) {
-        if (reason.text[0])
-            ml_error_set(err, r, "%s", reason.text);
-        else
-            fail(err, path, r);
-        ml_output_abort(&out);
-        return r;
-    }
-    *ret = out;
-    return 0;
+        r = open_named(ret, force, &reason);
+    if (r == 0)
+        return 0;
+    if (reason.text[0])
+        ml_error_set(err, r, "%s", reason.text);
+    else
+        fail(err, path, r);
+    ml_output_abort(ret);
+    return r;
 }
 
 bool ml_output_has_file(const struct ml_output *out)

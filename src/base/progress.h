@@ -15,7 +15,7 @@ struct ml_progress {
 };
 
 /* @progress  NULL: nobody wants to know
- * @total     0: not known */
+ * @total     of the same sort as `done`; 0: not known, and `done` is bytes */
 static inline void ml_progress_tell(struct ml_progress *progress, uint64_t done, uint64_t total)
 {
     if (progress)

@@ -165,6 +165,7 @@ static int write_file(const struct ml_exporter *exporter, struct ml_export_opts 
         ml_progress_line_init(&line, "exporting");
         opts->progress = &line.progress;
         r = write_all(exporter, opts, trace, &out, &err);
+        opts->progress = NULL;
         ml_progress_line_end(&line);
     }
     if (r < 0)
@@ -206,6 +207,9 @@ static int run(int argc, char **argv)
     exporter = choose_format(&opts);
     if (!exporter)
         return wrong_format(&opts);
+    if (opts.instant.at && exporter->whole_run)
+        return ml_verb_usage_error(&ml_verb_export, "--at: %s has the whole run, not an instant",
+                                   exporter->name);
     status = ml_instant_parse(&ml_verb_export, opts.instant.at, &how.at);
     if (status >= 0)
         return status;

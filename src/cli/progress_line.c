@@ -4,48 +4,41 @@
  */
 #include "progress_line.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "nanoseconds.h"
+#include "text.h"
 
 #define FIRST_AFTER_NS 1000000000u
 #define EVERY_NS 100000000u
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void tell(struct ml_progress *progress, uint64_t done, uint64_t total)
 {
     struct ml_progress_line *line = (struct ml_progress_line *)progress;
-    uint64_t now = line->on_terminal ? now_ns() : 0;
+    uint64_t now = line->wanted ? ml_clock_ns(CLOCK_MONOTONIC) : 0;
+    char bytes[32];
 
-    if (!line->on_terminal || now < line->next_ns)
+    if (!line->wanted || now < line->next_ns)
         return;
     line->next_ns = now + EVERY_NS;
     line->shown = true;
     if (total)
-        fprintf(stderr, "\r%s: %.0f %%\033[K", line->what, 100.0 * (double)done / (double)total);
+        fprintf(stderr, "\r\033[Kmemledger: %s: %.0f %%\r", line->what,
+                100.0 * (double)done / (double)total);
     else
-        fprintf(stderr, "\r%s: %" PRIu64 "\033[K", line->what, done);
+        fprintf(stderr, "\r\033[Kmemledger: %s: %s\r", line->what,
+                ml_format_bytes(bytes, (int64_t)done, ML_UNIT_AUTO));
 }
 
 void ml_progress_line_init(struct ml_progress_line *line, const char *what)
 {
-    const char *term = getenv("TERM");
-
     *line = (struct ml_progress_line){
         .progress.tell = tell,
         .what = what,
-        .on_terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0,
-        .next_ns = now_ns() + FIRST_AFTER_NS,
+        /* Not in the background either: the line is somebody else's then. */
+        .wanted = isatty(STDERR_FILENO) && tcgetpgrp(STDERR_FILENO) == getpgrp(),
+        .next_ns = ml_clock_ns(CLOCK_MONOTONIC) + FIRST_AFTER_NS,
     };
 }
 

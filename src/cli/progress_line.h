@@ -1,5 +1,6 @@
 /* progress_line.h: how far long work has come, as one line on a terminal. Nothing is
- * printed where standard error is none, nor before the work has taken a second.
+ * printed where standard error is no terminal of ours, nor before the work has taken a
+ * second.
  *
  *     struct ml_progress_line line;
  *     ml_progress_line_init(&line, "exporting");
@@ -18,7 +19,7 @@
 struct ml_progress_line {
     struct ml_progress progress; /* first: what the work is given */
     const char *what;            /* "exporting" */
-    bool on_terminal, shown;
+    bool wanted, shown;
     uint64_t next_ns; /* when to print again */
 };
 

@@ -9,6 +9,7 @@
 
 extern const struct ml_verb ml_verb_run;
 extern const struct ml_verb ml_verb_collect; /* not in the list */
+extern const struct ml_verb ml_verb_import;
 extern const struct ml_verb ml_verb_summary;
 extern const struct ml_verb ml_verb_ledger;
 extern const struct ml_verb ml_verb_tree;

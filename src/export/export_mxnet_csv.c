@@ -74,6 +74,7 @@ const struct ml_exporter ml_exporter_mxnet_csv = {
     .name = "mxnet-csv",
     .suffix = ".mxnet.csv",
     .help = "all allocations: tag,MiB of MXNet's profiler",
+    .whole_run = true,
     .run = export_csv,
     .file_name = csv_name,
 };
@@ -138,6 +139,7 @@ const struct ml_exporter ml_exporter_mxnet_log = {
     .name = "mxnet-log",
     .suffix = ".mxnet.log",
     .help = "its log: those of unknown tag, with stacks",
+    .whole_run = true,
     .run = export_log,
     .file_name = log_name,
 };

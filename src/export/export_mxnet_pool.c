@@ -13,8 +13,6 @@
 #include "exporter.h"
 #include "pool_entries.h"
 
-#define AMEND "nvml_amend"
-
 static int put_quoted(struct ml_buf *out, const char *text)
 {
     int r = ml_buf_puts(out, "\"");
@@ -24,12 +22,12 @@ static int put_quoted(struct ml_buf *out, const char *text)
     return r < 0 ? r : ml_buf_puts(out, "\"");
 }
 
-/* MXNet numbers its GPUs; the host has its name. */
+/* MXNet numbers its GPUs; the host is its cpu(0). */
 static const char *device_word(const char *device)
 {
     size_t len = strlen(ML_CUDA_DEVICE_PREFIX);
 
-    return strncmp(device, ML_CUDA_DEVICE_PREFIX, len) == 0 ? device + len : device;
+    return strncmp(device, ML_CUDA_DEVICE_PREFIX, len) == 0 ? device + len : "0";
 }
 
 static int put_entry(const struct ml_pool_entry *entry, struct ml_buf *out)
@@ -47,7 +45,8 @@ static int put_entry(const struct ml_pool_entry *entry, struct ml_buf *out)
 
 static int put_amend(const struct ml_pool_amend *amend, struct ml_buf *out)
 {
-    return ml_buf_printf(out, "\"" AMEND "\",\"%" PRId64 "\",\"%s\",\"%" PRId64 "\",\"0\"\n",
+    return ml_buf_printf(out,
+                         "\"" ML_POOL_AMEND "\",\"%" PRId64 "\",\"%s\",\"%" PRId64 "\",\"0\"\n",
                          amend->bytes, device_word(amend->device), amend->bytes);
 }
 

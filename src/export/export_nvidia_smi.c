@@ -62,5 +62,6 @@ const struct ml_exporter ml_exporter_nvidia_smi = {
     .name = "nvidia-smi",
     .suffix = ".smi.txt",
     .help = "samples of the GPUs: --query-gpu=memory.used",
+    .whole_run = true,
     .run = export,
 };

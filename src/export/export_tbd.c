@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include <inttypes.h>
 
 #include "exporter.h"
@@ -43,18 +44,35 @@ static int gather_readings(const struct ml_trace *trace, reading_list *ret, stru
     return r;
 }
 
-/* The last one of the row's device up to its time; NULL: none.
- * @next  the first reading after the row's time */
-static const struct reading *find_reading(const struct ml_trace *trace,
-                                          const reading_list *readings, size_t next,
-                                          const struct ml_tagged *row)
-{
-    uint32_t device = ml_trace_space(trace, row->space)->device;
+/* The last reading of each device so far. */
+struct last_readings {
+    const struct ml_trace *trace;
+    const reading_list *all;
+    size_t next;         /* in all */
+    reading_list latest; /* one for each device */
+};
 
-    while (next-- > 0)
-        if (ml_trace_same_string(trace, readings->items[next].device, device))
-            return &readings->items[next];
+static struct reading *find_latest(struct last_readings *l, uint32_t device)
+{
+    for (size_t i = 0; i < l->latest.len; i++)
+        if (ml_trace_same_string(l->trace, l->latest.items[i].device, device))
+            return &l->latest.items[i];
     return NULL;
+}
+
+/* @return 0 or -ENOMEM */
+static int read_up_to(struct last_readings *l, uint64_t time_ns)
+{
+    for (; l->next < l->all->len && l->all->items[l->next].time_ns <= time_ns; l->next++) {
+        const struct reading *reading = &l->all->items[l->next];
+        struct reading *latest = find_latest(l, reading->device);
+
+        if (latest)
+            *latest = *reading;
+        else if (ml_vec_push(&l->latest, *reading) < 0)
+            return -ENOMEM;
+    }
+    return 0;
 }
 
 /* ---- The log ------------------------------------------------------------ */
@@ -86,25 +104,37 @@ static int put_row(const struct ml_tag_list *rows, const struct ml_tagged *row,
     return r;
 }
 
+static int put_rows(const struct ml_trace *trace, const struct ml_tag_list *rows,
+                    const reading_list *readings, struct ml_output *out)
+{
+    struct last_readings last = {.trace = trace, .all = readings};
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < rows->list.len; i++) {
+        const struct ml_tagged *row = &rows->list.items[i];
+
+        r = read_up_to(&last, row->time_ns);
+        if (r == 0)
+            r = put_row(rows, row, find_latest(&last, ml_trace_space(trace, row->space)->device),
+                        &out->text);
+        if (r == 0)
+            r = ml_output_line(out);
+    }
+    ml_vec_release(&last.latest);
+    return r;
+}
+
 static int export_log(const struct ml_trace *trace, const struct ml_export_opts *opts,
                       struct ml_output *out, struct ml_error *err)
 {
     reading_list readings = {0};
     struct ml_tag_list rows;
-    size_t next = 0;
     int r = ml_gross_rows(trace, opts, &rows, err);
 
     if (r == 0)
         r = gather_readings(trace, &readings, err);
-    for (size_t i = 0; r == 0 && i < rows.list.len; i++) {
-        const struct ml_tagged *row = &rows.list.items[i];
-
-        while (next < readings.len && readings.items[next].time_ns <= row->time_ns)
-            next++;
-        r = put_row(&rows, row, find_reading(trace, &readings, next, row), &out->text);
-        if (r == 0)
-            r = ml_output_line(out);
-    }
+    if (r == 0)
+        r = put_rows(trace, &rows, &readings, out);
     ml_vec_release(&readings);
     ml_tag_list_release(&rows);
     return r;
@@ -114,6 +144,7 @@ const struct ml_exporter ml_exporter_tbd_log = {
     .name = "tbd-log",
     .suffix = ".tbd.log",
     .help = "all allocations: [mem] lines of TBD's profiler",
+    .whole_run = true,
     .run = export_log,
 };
 
@@ -139,5 +170,6 @@ const struct ml_exporter ml_exporter_tbd_analysis = {
     .name = "tbd-analysis",
     .suffix = "_ANALYSIS",
     .help = "their bytes by category, as its script writes",
+    .whole_run = true,
     .run = export_analysis,
 };

@@ -32,6 +32,7 @@ struct ml_exporter {
     const char *suffix; /* of its files, ".mxnet.csv": the name without -o, the format of -o */
     const char *help;   /* one line, no capital, no full stop */
     bool needs_file;    /* cannot be written to a pipe */
+    bool whole_run;     /* holds no instant: --at is refused */
     ml_export_fn *run;
     /* The name of its file where -o is not given; NULL, or a result of NULL: that of the
      * trace with the suffix. The caller frees the result. */

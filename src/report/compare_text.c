@@ -40,6 +40,24 @@ static void change_cells(struct ml_table *t, const struct ml_style *style, size_
     }
 }
 
+/* What an imported file did not tell is left open. */
+static void duration_cell(struct ml_table *t, const struct ml_compare_run *run)
+{
+    if (ml_health_no_times(run->health))
+        ml_table_cell(t, "?");
+    else
+        ml_cells_time(t, run->duration.value);
+}
+
+static void left_cell(struct ml_table *t, const struct ml_style *style,
+                      const struct ml_compare_run *run)
+{
+    if (ml_health_no_frees(run->health))
+        ml_table_cell(t, "?");
+    else
+        ml_cells_bytes(t, style, run->left_bytes);
+}
+
 static int put_runs(const struct ml_compare *c, const struct ml_style *style, struct ml_buf *out)
 {
     static const char *const titles[] = {"run",          ">peak",        ">change",  "",
@@ -53,9 +71,9 @@ static int put_runs(const struct ml_compare *c, const struct ml_style *style, st
         ml_table_cell(&t, run->name);
         ml_cells_bytes(&t, style, run->peak.value);
         change_cells(&t, style, i, &run->peak);
-        ml_cells_bytes(&t, style, run->left_bytes);
+        left_cell(&t, style, run);
         ml_cells_count(&t, run->allocations.value);
-        ml_cells_time(&t, run->duration.value);
+        duration_cell(&t, run);
     }
     return ml_cells_print(&t, 0, out, style);
 }
@@ -91,7 +109,7 @@ static int put_sampled(const struct ml_compare *c, const struct ml_style *style,
             ml_table_cell(&t, c->runs.items[run].name);
             ml_cells_bytes(&t, style, change->value);
             change_cells(&t, style, run, change);
-            ml_cells_time(&t, c->runs.items[run].duration.value);
+            duration_cell(&t, &c->runs.items[run]);
         }
     return ml_cells_print(&t, r, out, style);
 }

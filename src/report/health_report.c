@@ -70,11 +70,55 @@ static void warn_salvaged(struct writer *w, const struct ml_health *h)
         h->damaged_events == 1 ? "" : "s");
 }
 
+/* Commas as the setting has them are not for reading. */
+static int put_unknown(struct ml_buf *out, unsigned bits)
+{
+    const char *before = "; not known: ";
+    int r = 0;
+
+    for (int i = 0; i < ML_UNKNOWN_COUNT && r == 0; i++) {
+        if (!(bits >> i & 1))
+            continue;
+        r = ml_buf_printf(out, "%s%s", before, ml_unknown_names[i]);
+        before = ", ";
+    }
+    return r;
+}
+
+/* Not a warning: nothing went wrong. */
+static void tell_import(struct writer *w, const struct ml_health *h)
+{
+    if (w->r < 0 || !h->imported_from[0])
+        return;
+    if (w->name)
+        w->r = ml_buf_printf(w->out, "%s: ", w->name);
+    if (w->r == 0)
+        w->r = ml_buf_puts(w->out, "imported from ");
+    if (w->r == 0)
+        w->r = ml_report_safe(w->out, h->imported_from);
+    if (w->r == 0)
+        w->r = put_unknown(w->out, h->unknown);
+    if (w->r == 0)
+        w->r = ml_buf_puts(w->out, "\n");
+}
+
+static void import_json(const struct ml_health *health, struct ml_json *json)
+{
+    ml_json_kv_cstr(json, "imported_from", health->imported_from);
+    ml_json_key(json, "unknown");
+    ml_json_begin_array(json);
+    for (int i = 0; i < ML_UNKNOWN_COUNT; i++)
+        if (health->unknown >> i & 1)
+            ml_json_cstr(json, ml_unknown_names[i]);
+    ml_json_end_array(json);
+}
+
 int ml_health_text(const struct ml_health *health, const char *name, const struct ml_style *style,
                    struct ml_buf *out)
 {
     struct writer w = {.name = name, .style = style, .out = out};
 
+    tell_import(&w, health);
     warn_lost(&w, health);
     warn_cut_short(&w, health);
     warn_empty(&w, health);
@@ -101,5 +145,7 @@ void ml_health_json(const struct ml_health *health, struct ml_json *json)
     ml_json_kv_u64(json, "unknown_frees", health->unknown_frees);
     ml_json_kv_u64(json, "inherited_frees", health->inherited_frees);
     ml_json_kv_u64(json, "replaced", health->replaced);
+    if (health->imported_from[0])
+        import_json(health, json);
     ml_json_end_object(json);
 }

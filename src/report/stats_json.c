@@ -143,6 +143,33 @@ static void largest_json(const struct ml_stats *s, struct ml_json *json)
     ml_json_end_array(json);
 }
 
+/* Nanoseconds, bytes, or what was counted. */
+static void objects_json(const struct ml_stats *s, struct ml_json *json)
+{
+    static const char *const units[] = {"ns", "bytes", "1"};
+
+    ml_json_key(json, "objects");
+    ml_json_begin_array(json);
+    for (size_t i = 0; i < s->objects.len; i++) {
+        const struct ml_object_row *row = &s->objects.items[i];
+
+        ml_json_begin_object(json);
+        ml_json_kv_cstr(json, "category", row->category);
+        ml_json_kv_cstr(json, "name", row->name);
+        ml_json_kv_cstr(json, "unit", units[row->unit]);
+        ml_json_kv_u64(json, "count", row->count);
+        if (row->unit == ML_OBJECT_TIME)
+            ml_json_kv_u64(json, "total", (uint64_t)row->sum);
+        else
+            ml_json_kv_i64(json, "last", row->last);
+        ml_json_kv_i64(json, "min", row->min);
+        ml_json_kv_i64(json, "max", row->max);
+        ml_json_kv_double(json, "average", row->average);
+        ml_json_end_object(json);
+    }
+    ml_json_end_array(json);
+}
+
 int ml_stats_json(const struct ml_stats *stats, const char *file, struct ml_buf *out)
 {
     struct ml_json json;
@@ -158,6 +185,7 @@ int ml_stats_json(const struct ml_stats *stats, const char *file, struct ml_buf 
     scopes_json(stats->by_count.items, stats->by_count.len, "scopes_by_allocations", &json);
     scopes_json(stats->by_bytes.items, stats->by_bytes.len, "scopes_by_bytes", &json);
     largest_json(stats, &json);
+    objects_json(stats, &json);
     ml_json_end_object(&json);
     return ml_json_finish(&json);
 }

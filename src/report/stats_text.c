@@ -5,6 +5,7 @@
 #include "stats_report.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "cells.h"
 #include "health_report.h"
@@ -22,7 +23,11 @@ static int put_totals(const struct page *p, const char *file)
     char a[32], b[32], c[32], d[32];
     int r = ml_report_safe(p->out, file);
 
-    if (r == 0)
+    if (r == 0 && ml_health_no_times(&s->health))
+        r = ml_buf_printf(p->out, "\n%s event%s, %.2f bytes each on disk\n\n",
+                          ml_format_count(a, (int64_t)s->events), s->events == 1 ? "" : "s",
+                          s->bytes_per_event);
+    else if (r == 0)
         r = ml_buf_printf(p->out, "\n%s event%s in %s, %s per second, %.2f bytes each on disk\n\n",
                           ml_format_count(a, (int64_t)s->events), s->events == 1 ? "" : "s",
                           ml_format_duration_ns(b, (int64_t)s->duration_ns),
@@ -33,13 +38,15 @@ static int put_totals(const struct page *p, const char *file)
                           ml_format_bytes(b, (int64_t)s->allocated_bytes, p->style->unit),
                           ml_format_bytes(c, (int64_t)s->average_bytes, p->style->unit),
                           ml_format_bytes(d, (int64_t)s->largest_bytes, p->style->unit));
+    if (ml_health_no_frees(&s->health))
+        return r;
     if (r == 0)
         r = ml_buf_printf(p->out,
                           "temporary    %12s  %.1f %% of them, %s: freed by their thread's next "
                           "memory event\n",
                           ml_format_count(a, (int64_t)s->temporary), s->temporary_percent,
                           ml_format_bytes(b, (int64_t)s->temporary_bytes, p->style->unit));
-    if (r == 0)
+    if (r == 0 && !ml_health_no_times(&s->health))
         r = ml_buf_printf(p->out, "freed        %12s  lived %s on average, %s at most\n",
                           ml_format_count(a, (int64_t)s->freed),
                           ml_format_duration_ns(b, (int64_t)s->average_life_ns),
@@ -130,7 +137,10 @@ static int put_spaces(const struct page *p)
         ml_table_cell(&t, space->name);
         ml_table_cellf(&t, "%u", space->pid);
         ml_cells_bytes(&t, p->style, space->figures.peak_bytes);
-        ml_cells_bytes(&t, p->style, space->figures.live_bytes);
+        if (ml_health_no_frees(&p->s->health))
+            ml_table_cell(&t, "?");
+        else
+            ml_cells_bytes(&t, p->style, space->figures.live_bytes);
         ml_cells_count(&t, space->figures.allocations);
         ml_cells_count(&t, space->figures.frees);
         ml_cells_bytes(&t, p->style, space->figures.allocated_bytes);
@@ -163,23 +173,72 @@ static int put_largest(const struct page *p)
 {
     static const char *const titles[] = {">address", ">bytes", ">allocated at", "device",
                                          "space",    "scope",  "label"};
+    bool no_frees = ml_health_no_frees(&p->s->health);
     struct ml_table t;
     int r;
 
     if (p->s->largest.len == 0)
         return 0;
-    r = ml_report_heading(p->out, p->style, "Largest blocks never freed");
+    r = ml_report_heading(p->out, p->style,
+                          no_frees ? "Largest blocks" : "Largest blocks never freed");
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
     for (size_t i = 0; i < p->s->largest.len; i++) {
         const struct ml_stats_block *block = &p->s->largest.items[i];
 
-        ml_table_cellf(&t, "0x%llx", (unsigned long long)block->address);
+        if (p->s->health.unknown & ML_UNKNOWN_ADDRESSES)
+            ml_table_cell(&t, "?");
+        else
+            ml_table_cellf(&t, "0x%llx", (unsigned long long)block->address);
         ml_cells_bytes(&t, p->style, block->bytes);
-        ml_cells_time(&t, block->time_ns);
+        if (ml_health_no_times(&p->s->health))
+            ml_table_cell(&t, "?");
+        else
+            ml_cells_time(&t, block->time_ns);
         ml_table_cell(&t, block->device);
         ml_table_cell(&t, block->space);
         ml_cells_scope(&t, block->scope);
         ml_table_cell(&t, block->label);
+    }
+    return ml_cells_print(&t, r, p->out, p->style);
+}
+
+static void put_value(struct ml_table *t, const struct page *p, enum ml_object_unit unit,
+                      int64_t value)
+{
+    char text[32];
+
+    switch (unit) {
+    case ML_OBJECT_TIME: ml_table_cell(t, ml_format_duration_ns(text, value)); break;
+    case ML_OBJECT_MEMORY: ml_table_cell(t, ml_format_bytes(text, value, p->style->unit)); break;
+    case ML_OBJECT_VALUE: ml_table_cell(t, ml_format_count(text, value)); break;
+    }
+}
+
+/* The rows of one unit and category, from `*at` on. */
+static int put_objects(const struct page *p, size_t *at)
+{
+    const struct ml_object_row *first = &p->s->objects.items[*at];
+    bool times = first->unit == ML_OBJECT_TIME;
+    const char *titles[] = {"name", ">count", times ? ">total" : ">last",
+                            ">min", ">max",   ">average"};
+    struct ml_table t;
+    int r = first->category[0] ? ml_report_heading(p->out, p->style, "%s of %s",
+                                                   times ? "Times" : "Counters", first->category)
+                               : ml_report_heading(p->out, p->style, "%s without a domain",
+                                                   times ? "Times" : "Counters");
+
+    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    for (; *at < p->s->objects.len; ++*at) {
+        const struct ml_object_row *row = &p->s->objects.items[*at];
+
+        if (row->unit != first->unit || strcmp(row->category, first->category) != 0)
+            break;
+        ml_table_cell(&t, row->name);
+        ml_cells_count(&t, row->count);
+        put_value(&t, p, row->unit, times ? (int64_t)row->sum : row->last);
+        put_value(&t, p, row->unit, row->min);
+        put_value(&t, p, row->unit, row->max);
+        put_value(&t, p, row->unit, (int64_t)row->average);
     }
     return ml_cells_print(&t, r, p->out, p->style);
 }
@@ -206,5 +265,7 @@ int ml_stats_text(const struct ml_stats *stats, const char *file, const struct m
         r = put_scopes(&p, stats->by_bytes.items, stats->by_bytes.len, "bytes");
     if (r == 0)
         r = put_largest(&p);
+    for (size_t at = 0; r == 0 && at < stats->objects.len;)
+        r = put_objects(&p, &at);
     return r;
 }

@@ -90,8 +90,8 @@ int ml_report_origin(struct ml_buf *out, const char *run, uint64_t wall_ns, cons
     int r = ml_report_safe(out, run);
 
     if (r == 0)
-        r = ml_buf_puts(out, "\nrecorded ");
-    if (r == 0)
+        r = ml_buf_puts(out, wall_ns ? "\nrecorded " : "\nrecorded, when is not known");
+    if (r == 0 && wall_ns)
         r = ml_report_wall_time(out, wall_ns);
     if (r == 0 && host) {
         r = ml_buf_puts(out, " on ");

@@ -36,7 +36,8 @@ int ml_report_wall_time(struct ml_buf *out, uint64_t wall_ns);
 
 /* What was run, on a line of its own, then "recorded ... on HOST", without a line
  * break behind it.
- * @host   NULL: not known */
+ * @wall_ns  0: not known
+ * @host     NULL: not known */
 int ml_report_origin(struct ml_buf *out, const char *run, uint64_t wall_ns, const char *host);
 
 #endif

@@ -33,8 +33,10 @@ static int put_origin(const struct page *p, const char *file)
 
     if (r < 0)
         return r;
-    return ml_buf_printf(p->out, ": %s, %s event%s, %s on disk\n\n",
-                         ml_format_duration_ns(duration, (int64_t)p->s->duration_ns),
+    ml_format_duration_ns(duration, (int64_t)p->s->duration_ns);
+    return ml_buf_printf(p->out, ": %s%s%s event%s, %s on disk\n\n",
+                         ml_health_no_times(&p->s->health) ? "" : duration,
+                         ml_health_no_times(&p->s->health) ? "" : ", ",
                          ml_format_count(events, (int64_t)p->s->events),
                          p->s->events == 1 ? "" : "s",
                          ml_format_bytes(bytes, (int64_t)p->s->file_bytes, ML_UNIT_AUTO));
@@ -58,10 +60,14 @@ int ml_summary_line(struct ml_buf *out, const char *name, const char *value, con
 static int put_peak(const struct page *p, const char *name, const struct ml_figures *f)
 {
     char bytes[32], time[32];
+    bool no_times = ml_health_no_times(&p->s->health);
 
     return ml_summary_line(p->out, name,
-                           ml_format_bytes(bytes, (int64_t)f->peak_bytes, p->style->unit), "at %s",
-                           ml_format_duration_ns(time, (int64_t)f->peak_time_ns));
+                           ml_format_bytes(bytes, (int64_t)f->peak_bytes, p->style->unit), "%s%s",
+                           ml_health_no_frees(&p->s->health) ? "if nothing was freed"
+                           : no_times                        ? ""
+                                                             : "at ",
+                           no_times ? "" : ml_format_duration_ns(time, (int64_t)f->peak_time_ns));
 }
 
 static size_t used_devices(const struct ml_summary *s)
@@ -103,7 +109,9 @@ static int put_totals(const struct page *p)
     char a[32], b[32], c[32], d[32];
     int r = put_peaks(p);
 
-    if (r == 0)
+    if (r == 0 && ml_health_no_frees(&p->s->health))
+        r = ml_summary_line(p->out, "never freed", "?", "frees are not known");
+    else if (r == 0)
         r = ml_summary_line(p->out, "never freed",
                             ml_format_bytes(a, (int64_t)f->left_bytes, p->style->unit),
                             "in %s block%s", ml_format_count(b, (int64_t)f->left_blocks),
@@ -114,7 +122,7 @@ static int put_totals(const struct page *p)
                             ml_format_bytes(b, (int64_t)f->allocated_bytes, p->style->unit),
                             ml_format_count(c, (int64_t)f->frees),
                             ml_format_count(d, (int64_t)p->s->health.lost));
-    if (r == 0)
+    if (r == 0 && p->s->processes.len > 0)
         r = ml_summary_line(p->out, "processes", ml_format_count(a, (int64_t)p->s->processes.len),
                             "with %s thread%s", ml_format_count(b, (int64_t)p->s->threads),
                             p->s->threads == 1 ? "" : "s");
@@ -143,14 +151,31 @@ static int put_named(const struct page *p)
 
 /* ---- Tables ------------------------------------------------------------ */
 
+/* Figures that rest on what an imported file did not tell are left open. */
+static void time_cell(struct ml_table *t, const struct page *p, uint64_t ns)
+{
+    if (ml_health_no_times(&p->s->health))
+        ml_table_cell(t, "?");
+    else
+        ml_cells_time(t, ns);
+}
+
+static void left_cell(struct ml_table *t, const struct page *p, uint64_t bytes)
+{
+    if (ml_health_no_frees(&p->s->health))
+        ml_table_cell(t, "?");
+    else
+        ml_cells_bytes(t, p->style, bytes);
+}
+
 static void device_row(struct ml_table *t, const struct page *p, const char *device,
                        const char *level, const struct ml_figures *f)
 {
     ml_table_cell(t, device);
     ml_table_cell(t, level);
     ml_cells_bytes(t, p->style, f->peak_bytes);
-    ml_cells_time(t, f->peak_time_ns);
-    ml_cells_bytes(t, p->style, f->left_bytes);
+    time_cell(t, p, f->peak_time_ns);
+    left_cell(t, p, f->left_bytes);
     ml_cells_count(t, f->allocations);
     ml_cells_count(t, f->frees);
 }
@@ -233,7 +258,7 @@ static int put_categories(const struct page *p)
         ml_cells_percent(&t, c->at_peak_percent);
         ml_cells_count(&t, c->at_peak_blocks);
         ml_cells_bytes(&t, p->style, c->peak_bytes);
-        ml_cells_bytes(&t, p->style, c->live_bytes);
+        left_cell(&t, p, c->live_bytes);
         if (bars)
             ml_cells_bar(&t, c->at_peak_percent);
     }
@@ -255,7 +280,7 @@ static void entry_figures(struct ml_table *t, const struct page *p,
     ml_cells_bytes(t, p->style, e->at_peak_bytes);
     ml_cells_percent(t, e->at_peak_percent);
     ml_cells_count(t, e->at_peak_blocks);
-    ml_cells_bytes(t, p->style, e->live_bytes);
+    left_cell(t, p, e->live_bytes);
 }
 
 static int put_scopes(const struct page *p)
@@ -333,7 +358,7 @@ static int put_processes(const struct page *p)
         process_end_cell(&t, process);
         ml_cells_count(&t, process->threads);
         ml_cells_bytes(&t, p->style, process->counted.peak_bytes);
-        ml_cells_bytes(&t, p->style, process->counted.left_bytes);
+        left_cell(&t, p, process->counted.left_bytes);
         ml_cells_count(&t, process->counted.allocations);
         ml_table_cell(&t, process->command);
     }

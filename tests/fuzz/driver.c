@@ -3,6 +3,7 @@
  *     fuzz_trace FILE|DIR…                       run each file
  *     fuzz_trace --mutate N [--seed S] FILE|DIR…  and N damaged copies of them
  *     … --keep FILE                              write each input there first
+ *     … --plain                                  no traces: checksums stay as they are
  *
  * The same numbers give the same inputs, so a crash is repeated with --keep and
  * leaves its input behind. An input that takes longer than 20 seconds ends the
@@ -30,6 +31,7 @@
 static struct {
     ML_VEC(struct ml_buf) seeds;
     const char *keep;
+    bool plain;
     uint64_t slowest_ns;
 } run;
 
@@ -119,7 +121,7 @@ static void run_damaged(uint64_t seed)
         code = fuzz_damage(&r, &bytes, other, MOST_BYTES);
     if (code)
         die("damage", code);
-    if (fuzz_below(&r, 2))
+    if (!run.plain && fuzz_below(&r, 2))
         fuzz_fix_sums(bytes.data, bytes.len, fuzz_below(&r, 2));
     run_one(&bytes);
     ml_buf_release(&bytes);
@@ -152,6 +154,8 @@ int main(int argc, char **argv)
             mutations = strtoull(argv[++i], NULL, 10);
         else if (!strcmp(argv[i], "--seed") && i + 1 < argc)
             seed = strtoull(argv[++i], NULL, 10);
+        else if (!strcmp(argv[i], "--plain"))
+            run.plain = true;
         else if (!strcmp(argv[i], "--keep") && i + 1 < argc)
             run.keep = argv[++i];
         else

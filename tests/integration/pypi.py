@@ -2,6 +2,7 @@
 # the build folder: installed once, and again when the list of packages changes.
 #
 # SPDX-License-Identifier: Apache-2.0
+import fcntl
 import filecmp
 import os
 import shutil
@@ -20,8 +21,11 @@ def environment(requirements, folder):
     Skips the test when that is not to be had, as without a network."""
     if folder in failures:
         raise failures[folder]
+    os.makedirs(os.path.dirname(folder), exist_ok=True)
     try:
-        install(requirements, folder)
+        with open(folder + ".lock", "w") as lock:  # another test may need the same
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            install(requirements, folder)
     except Skip as reason:
         failures[folder] = reason
         raise

@@ -19,6 +19,7 @@
 #include "summary.h"
 #include "summary_report.h"
 #include "sample_curves.h"
+#include "pool_entries.h"
 #include "timeline.h"
 
 #define SEEDS 60
@@ -246,6 +247,29 @@ static void report_modules(const struct ml_trace *trace, struct ml_buf *out)
     }
 }
 
+/* Lists hold what was live, whatever else they look at. */
+static void report_groups(const struct ml_trace *trace)
+{
+    struct ml_pool_entries entries;
+    struct ml_error err = {0};
+    struct ml_tag_list list;
+
+    for (unsigned level = 0; level <= MEMLEDGER_BLOCK; level++)
+        for (int gross = 0; gross < 2; gross++) {
+            struct ml_tag_list_opts opts = {.level = level, .gross = gross};
+            uint64_t bytes = 0;
+
+            assert_int_equal(ml_tag_list(trace, &opts, &list, &err), 0);
+            for (size_t i = 0; i < list.list.len; i++)
+                bytes += list.list.items[i].bytes;
+            assert_int_equal(bytes, list.bytes);
+            ml_tag_list_release(&list);
+        }
+    assert_int_equal(
+        ml_pool_entries(trace, &(struct ml_at){.kind = ML_AT_PEAK}, NULL, &entries, &err), 0);
+    ml_pool_entries_release(&entries);
+}
+
 static void report_all(const struct ml_trace *trace)
 {
     const struct ml_style style = {.width = 100};
@@ -272,6 +296,7 @@ static void report_all(const struct ml_trace *trace)
     report_ledger(trace, ML_AT_END, &out);
     report_ledger(trace, ML_AT_TIME, &out);
     report_modules(trace, &out);
+    report_groups(trace);
     ml_summary_release(&summary);
     ml_stats_release(&stats);
     ml_timeline_release(&timeline);

@@ -15,6 +15,7 @@
 #include "events.h"
 #include "events_report.h"
 #include "fail_nth.h"
+#include "groups_report.h"
 #include "ledger.h"
 #include "ledger_report.h"
 #include "module_tree.h"
@@ -24,12 +25,14 @@
 #include "plot_lifetimes.h"
 #include "plot_overlay.h"
 #include "plot_segments.h"
+#include "pool_entries.h"
 #include "sample_curves.h"
 #include "stats.h"
 #include "stats_report.h"
 #include "steps_report.h"
 #include "summary.h"
 #include "summary_report.h"
+#include "tbd_report.h"
 #include "timeline.h"
 
 static const struct ml_style style = {.width = 80};
@@ -263,6 +266,71 @@ static int run_ledger(const struct ml_trace *trace)
     return r;
 }
 
+static int group(const struct ml_tag_list *list, struct ml_buf *out)
+{
+    struct ml_grouping_opts opts = {.top = 2, .has_expected = true, .expected_bytes = 1 << 20};
+    struct ml_dictionary dictionary;
+    struct ml_grouping grouping = {0};
+    struct ml_error err = {0};
+    struct ml_json json;
+    int r = ml_dictionary_builtin("layers", &dictionary, &err);
+
+    dictionary.match = ML_MATCH_ALL;
+    ml_json_init(&json, out, true);
+    if (r == 0)
+        r = ml_grouping(list, &dictionary, &opts, &grouping);
+    if (r == 0)
+        r = ml_groups_text(&grouping, &style, out);
+    if (r == 0) {
+        ml_groups_json(&grouping, &json);
+        r = ml_json_finish(&json);
+    }
+    ml_grouping_release(&grouping);
+    ml_dictionary_release(&dictionary);
+    return r;
+}
+
+static int run_groups(const struct ml_trace *trace)
+{
+    struct ml_tag_list_opts opts = {.level = MEMLEDGER_DRIVER};
+    struct ml_tbd_analysis analysis = {0};
+    struct ml_tag_list live, gross = {0};
+    struct ml_error err = {0};
+    struct ml_buf out;
+    int r = ml_tag_list(trace, &opts, &live, &err);
+
+    ml_buf_init(&out);
+    opts.gross = true;
+    opts.level = 0;
+    if (r == 0)
+        r = ml_tag_list(trace, &opts, &gross, &err);
+    if (r == 0)
+        r = group(&live, &out);
+    if (r == 0)
+        r = group(&gross, &out);
+    if (r == 0)
+        r = ml_tbd_analysis(&gross, &analysis);
+    if (r == 0)
+        r = ml_tbd_text(&analysis, "f", &out);
+    if (r == 0)
+        r = ml_tbd_json(&analysis, &out);
+    ml_tag_list_release(&live);
+    ml_tag_list_release(&gross);
+    ml_tbd_analysis_release(&analysis);
+    ml_buf_release(&out);
+    return r;
+}
+
+static int run_pool_entries(const struct ml_trace *trace)
+{
+    struct ml_pool_entries entries;
+    struct ml_error err = {0};
+    int r = ml_pool_entries(trace, &(struct ml_at){.kind = ML_AT_END}, NULL, &entries, &err);
+
+    ml_pool_entries_release(&entries);
+    return r;
+}
+
 static void add_gpu(struct fixture *f, uint32_t scope)
 {
     uint32_t gpu = ml_maker_string(f->maker, "cuda:0");
@@ -421,6 +489,13 @@ static void modules_and_steps_survive(void **state)
     fail_each(run_steps);
 }
 
+static void groups_survive(void **state)
+{
+    (void)state;
+    fail_each(run_groups);
+    fail_each(run_pool_entries);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -431,6 +506,7 @@ int main(void)
         cmocka_unit_test(compare_survives),
         cmocka_unit_test(ledger_survives),
         cmocka_unit_test(modules_and_steps_survive),
+        cmocka_unit_test(groups_survive),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

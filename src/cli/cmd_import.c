@@ -1,0 +1,286 @@
+/* cmd_import.c: `memledger import`: traces of files that other programs wrote.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "importer.h"
+#include "nearest.h"
+#include "output_name.h"
+#include "progress_line.h"
+#include "text.h"
+#include "verbs.h"
+
+#define DEFAULT_OUTPUT "memledger-%n.mled"
+
+struct import_opts {
+    const char *output, *format, *columns;
+    uint64_t interval_ns;
+    bool force, quiet;
+};
+
+static const struct ml_option options[] = {
+    {.name = "format",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct import_opts, format),
+     .value_name = "NAME",
+     .help = "what the file is, instead of what it looks like; list: all there are",
+     .no_env = true},
+    {.name = "output",
+     .letter = 'o',
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct import_opts, output),
+     .value_name = "FILE",
+     .help = "where to write the trace (" DEFAULT_OUTPUT "; %n: the file's name)",
+     .no_env = true},
+    {.name = "force",
+     .letter = 'f',
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct import_opts, force),
+     .help = "overwrite the trace if it exists",
+     .no_env = true},
+    {.name = "interval",
+     .type = ML_OPT_DURATION,
+     .offset = offsetof(struct import_opts, interval_ns),
+     .value_name = "TIME",
+     .help = "time between two rows of a log that has no times: 10ms",
+     .no_env = true},
+    {.name = "columns",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct import_opts, columns),
+     .value_name = "A,B,...",
+     .help = "columns of an nvidia-smi log without a header, as --query-gpu has them",
+     .no_env = true},
+    {.name = "quiet",
+     .letter = 'q',
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct import_opts, quiet),
+     .help = "no progress, no closing note"},
+};
+
+static int fail(const struct ml_error *err)
+{
+    fprintf(stderr, "memledger: %s\n", err->text);
+    return ML_EXIT_FAILURE;
+}
+
+/* ---- An interrupted import leaves no file ------------------------------- */
+
+static char part_name[4096];
+
+static void on_signal(int number)
+{
+    unlink(part_name);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void guard_part(const struct ml_import_sink *sink)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = sink ? on_signal : SIG_DFL};
+
+    if (sink && sink->part)
+        snprintf(part_name, sizeof(part_name), "%s", sink->part);
+    for (size_t i = 0; i < ML_ARRAY_SIZE(numbers); i++) {
+        struct sigaction now;
+
+        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+    }
+}
+
+/* ---- Names -------------------------------------------------------------- */
+
+/* "memory_fft" of "logs/memory_fft.txt"; of "x.json.gz" it is "x". */
+static char *stem_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash && slash[1] ? slash + 1 : path;
+    const char *dot;
+    size_t len = strlen(base);
+
+    if (strcmp(path, "-") == 0)
+        return strdup("stdin");
+    if (len > 3 && strcmp(base + len - 3, ".gz") == 0)
+        len -= 3;
+    dot = memrchr(base, '.', len);
+    if (dot && dot > base)
+        len = (size_t)(dot - base);
+    return strndup(base, len);
+}
+
+static int output_of(const struct import_opts *opts, const char *path, char **ret,
+                     struct ml_error *err)
+{
+    const char *template = opts->output ? opts->output : DEFAULT_OUTPUT;
+    char *stem = stem_of(path), *in_dir = NULL;
+    struct stat st;
+    int r = stem ? 0 : -ENOMEM;
+
+    if (r == 0 && stat(template, &st) == 0 && S_ISDIR(st.st_mode)) {
+        r = asprintf(&in_dir, "%s/%s", template, DEFAULT_OUTPUT) < 0 ? -ENOMEM : 0;
+        template = in_dir;
+    }
+    if (r == 0)
+        r = ml_output_name(template, stem, getpid(), ret, err);
+    else
+        ml_error_set(err, r, "not enough memory");
+    free(stem);
+    free(in_dir);
+    return r;
+}
+
+/* Whether each of several files has a name of its own. */
+static bool names_differ(const char *output)
+{
+    struct stat st;
+
+    return !output || strstr(output, "%n") || (stat(output, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+/* ---- One file ----------------------------------------------------------- */
+
+static void on_progress(void *ctx, uint64_t done, uint64_t total)
+{
+    ml_progress_tell(ctx, done, total);
+}
+
+static int convert(const struct ml_import_format *format, struct ml_import_source *source,
+                   struct ml_import_sink *sink, uint64_t *ret_events, struct ml_error *err)
+{
+    int r = 0;
+
+    if (!format)
+        r = ml_import_recognise(source, &format, err);
+    if (r == 0)
+        r = ml_import_run(format, source, sink, err);
+    if (r < 0) {
+        ml_import_sink_abandon(sink);
+        return r;
+    }
+    return ml_import_sink_close(sink, ret_events, err);
+}
+
+static void tell(const struct import_opts *opts, const char *trace, uint64_t events)
+{
+    char count[32];
+
+    if (!opts->quiet)
+        fprintf(stderr, "memledger: %s event%s in %s; see memledger summary %s\n",
+                ml_format_count(count, (int64_t)events), events == 1 ? "" : "s", trace, trace);
+}
+
+static int import_file(const struct import_opts *opts, const struct ml_import_format *format,
+                       const char *path)
+{
+    struct ml_import_source source;
+    struct ml_import_sink sink;
+    struct ml_progress_line line;
+    struct ml_error err = {0};
+    char *trace = NULL;
+    uint64_t events = 0;
+    int r = output_of(opts, path, &trace, &err);
+
+    if (r < 0)
+        return fail(&err);
+    r = ml_import_source_open(&source, path, &err);
+    if (r == 0) {
+        source.opts = (struct ml_import_opts){opts->interval_ns, opts->columns};
+        ml_progress_line_init(&line, source.name);
+        if (!opts->quiet) {
+            source.on_progress = on_progress;
+            source.progress_ctx = &line.progress;
+        }
+        r = ml_import_sink_open(&sink, trace, opts->force, &err);
+        if (r == 0) {
+            guard_part(&sink);
+            r = convert(format, &source, &sink, &events, &err);
+            guard_part(NULL);
+        }
+        ml_progress_line_end(&line);
+        ml_import_source_release(&source);
+    }
+    if (r == 0)
+        tell(opts, trace, events);
+    free(trace);
+    return r < 0 ? fail(&err) : ML_EXIT_OK;
+}
+
+/* ---- The command -------------------------------------------------------- */
+
+static int unknown_format(const char *name)
+{
+    struct ml_nearest nearest = {.typed = name};
+    char names[256] = "";
+    size_t len = 0;
+
+    for (size_t i = 0; ml_import_formats[i]; i++) {
+        ml_nearest_offer(&nearest, ml_import_formats[i]->name);
+        len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "",
+                                ml_import_formats[i]->name);
+        if (len >= sizeof(names))
+            break;
+    }
+    if (nearest.word)
+        return ml_verb_usage_error(&ml_verb_import, "--format: no '%s'; did you mean '%s'?", name,
+                                   nearest.word);
+    return ml_verb_usage_error(&ml_verb_import, "--format: no '%s'; there are %s", name, names);
+}
+
+static int list_formats(void)
+{
+    for (size_t i = 0; ml_import_formats[i]; i++)
+        printf("%-16s  %s\n", ml_import_formats[i]->name, ml_import_formats[i]->help);
+    return ML_EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+    struct import_opts opts = {0};
+    const struct ml_import_format *format = NULL;
+    int first, status = ml_verb_begin(&ml_verb_import, &opts, argc, argv, &first);
+
+    if (status >= 0)
+        return status;
+    if (opts.format && strcmp(opts.format, "list") == 0)
+        return list_formats();
+    if (first == argc)
+        return ml_verb_usage_error(&ml_verb_import,
+                                   "which files? Give one or more, or - for standard input");
+    if (argc - first > 1 && !names_differ(opts.output))
+        return ml_verb_usage_error(&ml_verb_import,
+                                   "-o %s: one name for %d files; give a directory, or %%n for "
+                                   "the name of each",
+                                   opts.output, argc - first);
+    if (opts.format) {
+        format = ml_import_format_find(opts.format);
+        if (!format)
+            return unknown_format(opts.format);
+    }
+    status = ML_EXIT_OK;
+    for (int i = first; i < argc; i++)
+        if (import_file(&opts, format, argv[i]) != ML_EXIT_OK)
+            status = ML_EXIT_FAILURE;
+    return status;
+}
+
+const struct ml_verb ml_verb_import = {
+    .name = "import",
+    .summary = "turn files of other tools into traces",
+    .usage = "[OPTION]... FILE...",
+    .details = "What a file is, is seen from its content; --format says it where that does not\n"
+               "help, and --format list tells what there is. \"-\" is standard input. What is\n"
+               "compressed with gzip is unpacked.\n",
+    .group = ML_GROUP_RECORD,
+    .operands = ML_OPERANDS_PROGRAM,
+    .options = options,
+    .option_count = ML_ARRAY_SIZE(options),
+    .run = run,
+};

@@ -1,0 +1,103 @@
+/* chrome_memory.c: see chrome_memory.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "chrome_memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "compiler.h"
+#include "memledger/memledger.h"
+#include "varint.h"
+
+/* PyTorch's numbers of sorts of devices, as far as they have memory of their own. */
+static const char *const device_types[] = {
+    [0] = "cpu", [1] = "cuda", [6] = "hip", [9] = "xla", [12] = "xpu", [13] = "mps", [15] = "hpu",
+};
+
+static void device_name(const struct ml_chrome_event *e, char ret[32])
+{
+    int64_t type = 0, id = -1;
+    const char *name = NULL;
+
+    (void)ml_chrome_arg_i64(e, "Device Type", &type);
+    (void)ml_chrome_arg_i64(e, "Device Id", &id);
+    if (type >= 0 && type < (int64_t)ML_ARRAY_SIZE(device_types))
+        name = device_types[type];
+    if (type == 0)
+        snprintf(ret, 32, "cpu");
+    else if (name)
+        snprintf(ret, 32, "%s:%d", name, (int)(id < 0 ? 0 : id & 0xffff));
+    else
+        snprintf(ret, 32, "device%d:%d", (int)(type & 0xffff), (int)(id < 0 ? 0 : id & 0xffff));
+}
+
+static void put_counter(struct ml_chrome_world *w, const struct ml_chrome_event *e,
+                        struct ml_event event, const struct ml_chrome_thread *t, const char *key,
+                        const char *device)
+{
+    char name[64];
+    int64_t value;
+    int len;
+
+    if (!ml_chrome_arg_i64(e, key, &value))
+        return;
+    len = snprintf(name, sizeof(name), "%s: %s", key, device);
+    event.kind = ML_COUNTER;
+    event.args[0] =
+        ml_chrome_object(w, t->process, MEMLEDGER_COUNTER,
+                         ml_chrome_domain(w, t->process, (struct ml_piece){"Pool Memory", 11}),
+                         (struct ml_piece){name, (size_t)len}, 0, (struct ml_piece){"*", 1});
+    event.args[1] = ml_zigzag(value);
+    ml_import_event(w->sink, &event);
+}
+
+/* What was allocated before the profile began is freed in it without a beginning. */
+static void put_block(struct ml_chrome_world *w, const struct ml_chrome_event *e,
+                      struct ml_event event, int64_t bytes)
+{
+    int64_t address = 0;
+    bool has_address = ml_chrome_arg_i64(e, "Addr", &address) && address != 0;
+
+    if (!has_address)
+        ml_import_unknown(w->sink, ML_UNKNOWN_ADDRESSES | ML_UNKNOWN_FREES);
+    if (bytes > 0) {
+        event.kind = ML_ALLOC;
+        event.size = (uint64_t)bytes;
+        event.addr = has_address ? (uint64_t)address : ml_import_address(w->sink);
+        ml_import_event(w->sink, &event);
+    } else if (bytes < 0 && has_address) {
+        event.kind = ML_FREE;
+        event.addr = (uint64_t)address;
+        ml_import_event(w->sink, &event);
+    }
+}
+
+bool ml_chrome_memory(struct ml_chrome_world *w, const struct ml_chrome_event *e, uint64_t time_ns)
+{
+    struct ml_piece name = ml_chrome_field(e, ML_CHROME_NAME);
+    bool refused = ml_piece_is(name, "[OutOfMemory]");
+    struct ml_event event = {.time_ns = time_ns};
+    struct ml_chrome_thread t;
+    char device[32];
+    int64_t bytes;
+
+    if ((!refused && !ml_piece_is(name, "[memory]")) || !ml_chrome_arg_i64(e, "Bytes", &bytes))
+        return false;
+    device_name(e, device);
+    t = ml_chrome_thread_of(w, e);
+    event.thread = t.thread;
+    event.space = ml_import_space(w->sink, t.process, device, MEMLEDGER_BLOCK, ML_TORCH_SPACE_NAME);
+    ml_import_unknown(w->sink, ML_UNKNOWN_START);
+    if (refused) {
+        event.kind = ML_OOM;
+        event.size = bytes > 0 ? (uint64_t)bytes : (uint64_t)-bytes;
+        ml_import_event(w->sink, &event);
+    } else {
+        put_block(w, e, event, bytes);
+        put_counter(w, e, event, &t, "Total Allocated", device);
+        put_counter(w, e, event, &t, "Total Reserved", device);
+    }
+    return true;
+}

@@ -1,0 +1,14 @@
+/* chrome_memory.h: the memory events that PyTorch's profiler puts into its traces.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_CHROME_MEMORY_H
+#define ML_CHROME_MEMORY_H
+
+#include "chrome_world.h"
+
+/* Takes an instant "[memory]" or "[OutOfMemory]".
+ * @return whether it was one */
+bool ml_chrome_memory(struct ml_chrome_world *w, const struct ml_chrome_event *e, uint64_t time_ns);
+
+#endif

@@ -1,0 +1,188 @@
+/* import_tbd_log.c: the log of tbd-tools' MXNet memory profiler.
+ *
+ *     [mem] Allocate 1048608 bytes GPU memory (in_arg:fc1_weight).
+ *     [mem] 15000 MB GPU global memory free, total 16160 MB.
+ *
+ * It is what a program wrote to standard error, so anything may stand between these
+ * lines, and before them where a line has no end. A "Release" names no block and is
+ * kept as a marker.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <string.h>
+
+#include "import_formats.h"
+#include "import_tagged.h"
+#include "memledger/memledger.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define DEVICE "gpu" /* which one, the log does not say */
+
+struct tbd {
+    struct ml_import_source *source;
+    struct ml_import_sink *sink;
+    struct ml_import_tagged tagged;
+    uint32_t space, device;
+    uint64_t allocations;
+};
+
+/* Takes `text` from the front. */
+static bool skip(struct ml_piece *p, const char *text)
+{
+    size_t len = strlen(text);
+
+    if (!ml_piece_begins(*p, text))
+        return false;
+    p->text += len;
+    p->len -= len;
+    return true;
+}
+
+/* From where `text` stands in the line; false when it does not. */
+static bool seek(struct ml_piece *p, const char *text)
+{
+    const char *at = p->len ? memmem(p->text, p->len, text, strlen(text)) : NULL;
+
+    if (!at)
+        return false;
+    p->len -= (size_t)(at - p->text);
+    p->text = at;
+    return true;
+}
+
+/* "1048608 bytes GPU memory (in_arg:fc1_weight)." behind "Allocate ". */
+static bool parse_allocation(struct ml_piece p, struct ml_tagged_block *ret, bool *ret_rounded)
+{
+    uint64_t amount;
+    bool in_bytes;
+
+    if (!ml_piece_take_u64(&p, &amount))
+        return false;
+    in_bytes = skip(&p, " bytes GPU memory (");
+    if (!in_bytes && !skip(&p, " MB GPU memory ("))
+        return false;
+    if (!in_bytes && amount > UINT64_MAX / MIB)
+        return false;
+    p = ml_piece_trim(p);
+    if (p.len < 2 || memcmp(p.text + p.len - 2, ").", 2) != 0)
+        return false;
+    ret->bytes = in_bytes ? amount : amount * MIB;
+    ret->tag = (struct ml_piece){p.text, p.len - 2};
+    *ret_rounded = !in_bytes;
+    return true;
+}
+
+static int read_allocation(struct tbd *t, struct ml_piece p, struct ml_error *err)
+{
+    struct ml_tagged_block block = {.space = t->space};
+    bool rounded = false;
+
+    if (!parse_allocation(p, &block, &rounded)) {
+        if (t->source->line_cut)
+            return 0; /* the program was killed in the middle of it */
+        return ml_import_bad(t->source, err, "no size and tag behind 'Allocate'");
+    }
+    if (rounded)
+        ml_import_unknown(t->sink, ML_UNKNOWN_SIZES);
+    ml_import_tagged_put(&t->tagged, &block);
+    t->allocations++;
+    return 0;
+}
+
+static void put_sample(struct tbd *t, uint64_t bits, uint64_t free_bytes, uint64_t total_bytes)
+{
+    struct ml_event event = {
+        .kind = ML_SAMPLE,
+        .time_ns = t->tagged.time_ns,
+        .thread = t->tagged.thread,
+        .args = {t->device, bits, 0, free_bytes, total_bytes},
+    };
+
+    ml_import_event(t->sink, &event);
+}
+
+/* "15000 MB GPU global memory free, total 16160 MB." */
+static bool read_free_memory(struct tbd *t, struct ml_piece p)
+{
+    uint64_t free_mib, total_mib;
+
+    if (!ml_piece_take_u64(&p, &free_mib) || !skip(&p, " MB GPU global memory free, total ") ||
+        !ml_piece_take_u64(&p, &total_mib) || !ml_piece_begins(p, " MB") ||
+        free_mib > UINT64_MAX / MIB || total_mib > UINT64_MAX / MIB)
+        return false;
+    put_sample(t, ML_SAMPLE_FREE | ML_SAMPLE_TOTAL, free_mib * MIB, total_mib * MIB);
+    return true;
+}
+
+/* "123456 bytes GPU memory available (0 MBs)" behind "[LOG] ". */
+static void read_available(struct tbd *t, struct ml_piece p)
+{
+    uint64_t bytes;
+
+    if (ml_piece_take_u64(&p, &bytes) && ml_piece_begins(p, " bytes GPU memory available"))
+        put_sample(t, ML_SAMPLE_FREE, bytes, 0);
+}
+
+static int read_line(struct tbd *t, struct ml_piece line, struct ml_error *err)
+{
+    struct ml_piece p = line;
+
+    if (seek(&p, "[LOG] ")) {
+        struct ml_piece log = p;
+
+        (void)skip(&log, "[LOG] ");
+        read_available(t, log); /* it has no end: more may follow */
+    }
+    p = line;
+    if (seek(&p, "[mem] ")) {
+        (void)skip(&p, "[mem] ");
+        if (skip(&p, "Allocate "))
+            return read_allocation(t, p, err);
+        if (!read_free_memory(t, p))
+            ml_import_tagged_note(&t->tagged, ml_piece_trim(p));
+        return 0;
+    }
+    p = line;
+    if (seek(&p, "Allocate ") && memmem(p.text, p.len, " MB GPU memory (", 16)) {
+        (void)skip(&p, "Allocate ");
+        return read_allocation(t, p, err);
+    }
+    if (ml_piece_begins(line, "Free ") && memmem(line.text, line.len, " MB GPU memory (", 16))
+        ml_import_tagged_note(&t->tagged, ml_piece_trim(line));
+    else
+        (void)read_free_memory(t, line);
+    return 0;
+}
+
+static int run(struct ml_import_source *source, struct ml_import_sink *sink, struct ml_error *err)
+{
+    struct tbd t = {.source = source, .sink = sink};
+    const char *text;
+    size_t len;
+    int r;
+
+    ml_import_tagged_init(&t.tagged, sink);
+    t.space = ml_import_space(sink, t.tagged.process, DEVICE, MEMLEDGER_DRIVER, "cudaMalloc");
+    t.device = ml_dict_cstr(&sink->dict, DEVICE);
+    while ((r = ml_import_line(source, &text, &len, err)) > 0) {
+        r = read_line(&t, (struct ml_piece){text, len}, err);
+        if (r < 0)
+            return r;
+    }
+    if (r == 0 && t.allocations == 0)
+        return ml_error_set(err, -EINVAL, "%s: has no line '[mem] Allocate ...'", source->name);
+    return r;
+}
+
+static int recognise(const uint8_t *head, size_t len)
+{
+    return memmem(head, len, "[mem] Allocate ", 15) && memmem(head, len, " GPU memory (", 13) ? 95
+                                                                                              : 0;
+}
+
+const struct ml_import_format ml_import_tbd_log = {
+    .name = "tbd-log",
+    .help = "the log of tbd-tools' MXNet memory profiler: sizes and tags",
+    .recognise = recognise,
+    .run = run,
+};

@@ -1,0 +1,84 @@
+/* importer.c: the table of formats.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "importer.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "import_formats.h"
+#include "unknowns.h"
+
+const struct ml_import_format *const ml_import_formats[] = {
+    &ml_import_smi,
+    &ml_import_tbd_log,
+    &ml_import_tbd_analysis,
+    &ml_import_mxnet_csv,
+    &ml_import_mxnet_pool_csv,
+    &ml_import_mxnet_log,
+    &ml_import_chrome,
+    NULL,
+};
+
+const struct ml_import_format *ml_import_format_find(const char *name)
+{
+    for (size_t i = 0; ml_import_formats[i]; i++)
+        if (strcmp(ml_import_formats[i]->name, name) == 0)
+            return ml_import_formats[i];
+    return NULL;
+}
+
+static int unknown_format(const struct ml_import_source *source, struct ml_error *err)
+{
+    char names[256] = "";
+    size_t len = 0;
+
+    for (size_t i = 0; ml_import_formats[i]; i++) {
+        size_t more = strlen(ml_import_formats[i]->name) + 2;
+
+        if (len + more >= sizeof(names))
+            break;
+        if (len) {
+            memcpy(names + len, ", ", 2);
+            len += 2;
+        }
+        memcpy(names + len, ml_import_formats[i]->name, more - 1);
+        len += more - 2;
+    }
+    return ml_error_set(err, -EINVAL,
+                        "%s: looks like none of the formats that can be imported: %s; name one "
+                        "with --format if it is",
+                        source->name, names);
+}
+
+int ml_import_recognise(struct ml_import_source *source, const struct ml_import_format **ret,
+                        struct ml_error *err)
+{
+    const uint8_t *head;
+    size_t len;
+    int best = 0;
+    int r = ml_import_peek(source, ML_IMPORT_HEAD_BYTES, &head, &len, err);
+
+    if (r < 0)
+        return r;
+    for (size_t i = 0; ml_import_formats[i]; i++) {
+        int score = ml_import_formats[i]->recognise(head, len);
+
+        if (score > best) {
+            best = score;
+            *ret = ml_import_formats[i];
+        }
+    }
+    return best ? 0 : unknown_format(source, err);
+}
+
+int ml_import_run(const struct ml_import_format *format, struct ml_import_source *source,
+                  struct ml_import_sink *sink, struct ml_error *err)
+{
+    int r;
+
+    ml_dict_config(&sink->dict, ML_SETTING_IMPORT_FORMAT, format->name);
+    r = format->run(source, sink, err);
+    return r < 0 ? r : ml_import_sink_check(sink, err);
+}

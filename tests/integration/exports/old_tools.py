@@ -1,0 +1,81 @@
+# old_tools.py: how the tools that memledger writes files for read them. Written after
+# what those tools do, and knows nothing of memledger.
+#
+# SPDX-License-Identifier: Apache-2.0
+import csv
+
+# The order in which TBD's analysis looks for keywords in a tag.
+TBD_KEYWORDS = (
+    "in_arg arg_grad aux_state optimizer workspace rnn embed :_mul rsqrt :mean att :split logit "
+    "swapaxes square softmax sequencereverse dot :broadcast zeros sum transpose :dropout slice "
+    "cnn arange dot fullyconnected sequencemask conv activation reshape transformer relu pool bn "
+    ":id :fc _sc _equal_scalar (source) (target) (target_label) (data) dropout untagged "
+    "warning!,ctx_source_unclear").split()
+TBD_WEIGHTS = ("in_arg", "arg_grad")
+TBD_UNKNOWN = ("untagged", "warning!,ctx_source_unclear")
+
+
+def tbd_analysis(path):
+    """memory_analysis.py: {keyword: [bytes, [tags]]} and the tags that it does not know."""
+    categories, unknown = {}, []
+    with open(path) as log:
+        for line in log:
+            if "Allocate" not in line:
+                continue
+            words = line.split(" ")
+            size, tag = float(words[2]), words[6]
+            for keyword in TBD_KEYWORDS:
+                if keyword in tag:
+                    entry = categories.setdefault(keyword, [0.0, []])
+                    entry[0] += size
+                    entry[1].append(tag)
+                    break
+            else:
+                unknown.append(tag)
+    return categories, unknown
+
+
+def tbd_totals(categories):
+    """The figures of its summary, as it prints them."""
+    def megabytes(keys):
+        return sum((categories[k][0] / 1024 / 1024 for k in keys), 0)
+
+    return {
+        "Total Allocations": megabytes(categories),
+        "Total Weights": megabytes(k for k in categories if k in TBD_WEIGHTS),
+        "Total Forward tags": megabytes(k for k in categories if k not in TBD_WEIGHTS),
+        "Total Unknown tags": megabytes(k for k in categories if k in TBD_UNKNOWN),
+        "Total Annotations": sum(len(tags) for _, tags in categories.values()),
+    }
+
+
+# SETME.py of MXNet's scripts.
+MXNET_DATA_STRUCTURES = {
+    "Parameters": ["in_arg", "arg_grad", "optimizer_state"],
+    "Data Entries": ["data_entry"],
+    "Workspace": ["workspace"],
+}
+
+
+def mxnet_groups(path, keywords, expected_gib=None):
+    """Its grouping: every keyword that a tag contains has it; GiB."""
+    groups, total = {}, 0.0
+    with open(path) as file:
+        for line in file:
+            tag, mib = line.rstrip("\n").rsplit(",", 1)
+            gib = float(mib) / 1024
+            total += gib
+            found = [name for name, words in keywords.items() for word in words if word in tag]
+            for name in found or ["Others"]:
+                groups[name] = groups.get(name, 0.0) + gib
+    if expected_gib is not None:
+        groups["Untrackable"] = expected_gib - total
+    return groups
+
+
+def mxnet_profile(path):
+    """The five-column file as rows of text."""
+    with open(path, newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == ["Attribute Name", "Requested Size", "Device", "Actual Size", "Reuse?"]
+    return rows[1:]

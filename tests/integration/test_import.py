@@ -1,0 +1,352 @@
+#!/usr/bin/env python3
+# test_import.py: files of other programs, as `memledger import` reads them, give the
+# figures that are known of them (tests/data/README.md), say what they do not know, and
+# leave nothing behind when they are bad.
+#
+# SPDX-License-Identifier: Apache-2.0
+import gzip
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import harness
+from harness import check, contains, equal
+
+DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
+MIB = 1 << 20
+
+
+def memledger(*arguments, code=0, text=None):
+    done = subprocess.run([harness.MEMLEDGER, *map(str, arguments)], input=text, text=True,
+                          capture_output=True, timeout=harness.PATIENCE_S)
+    equal(done.returncode, code, f"exit code of memledger {arguments}", done.stdout, done.stderr)
+    return done
+
+
+def import_file(path, *options, trace="t.mled"):
+    memledger("import", "-f", "-o", trace, *options, path)
+    return trace
+
+
+def import_text(text, *options, name="input.txt"):
+    pathlib.Path(name).write_text(text)
+    return import_file(name, *options)
+
+
+def report(command, trace, *options):
+    return json.loads(memledger(command, "--json", *options, trace).stdout)
+
+
+def events(trace, kind=None):
+    every = json.loads(memledger("events", "--json", trace).stdout)["events"]
+    return [e for e in every if kind in (None, e["kind"])]
+
+
+def refuse(text, expected, *options, name="input.txt"):
+    pathlib.Path(name).write_text(text)
+    before = set(os.listdir("."))
+    done = memledger("import", "-o", "refused.mled", *options, name, code=1)
+    contains(done.stderr, expected, "the error")
+    equal(set(os.listdir(".")), before, "files")
+
+
+# ---- nvidia-smi ---------------------------------------------------------------
+
+PEAKS = {"direct": 622, "im2col": 622, "fft": 6247, "winograd": 4406, "cudnn": 622}
+
+
+def test_smi_peaks():
+    for name, peak in PEAKS.items():
+        trace = import_file(DATA / "smi" / f"memory_{name}.txt")
+        used = [e["used_bytes"] for e in events(trace, "sample")]
+        equal(max(used) - used[0], peak * MIB, f"peak of {name}")
+        devices = report("summary", trace)["samples"]["devices"]
+        equal([d["peak_used_bytes"] for d in devices], [peak * MIB], f"summary of {name}")
+
+
+def test_smi_runs_side_by_side():
+    traces = []
+    for name in PEAKS:
+        traces.append(import_file(DATA / "smi" / f"memory_{name}.txt", trace=f"memory_{name}.mled"))
+    compared = memledger("compare", *traces)
+    contains(compared.stdout, "winograd", "the comparison")
+    contains(compared.stdout, "imported from nvidia-smi; not known: times", "the comparison")
+    check("RSS" not in compared.stdout.split("\n\n")[-1], "a process that nobody sampled",
+          compared.stdout)
+    memledger("plot", "-o", "runs.svg", *traces)
+    picture = pathlib.Path("runs.svg").read_text()
+    for name in PEAKS:
+        contains(picture, name, "the picture")
+
+
+def test_smi_any_columns():
+    trace = import_text(
+        "timestamp, memory.free [MiB], index, name, memory.used [MiB], memory.total [MiB]\n"
+        "2026/11/15 23:59:59.500, 90 MiB, 0, NVIDIA H200, 10 MiB, 100 MiB\n"
+        "2026/11/15 23:59:59.500, [N/A], 1, NVIDIA H200, 20 MiB, 100 MiB\n"
+        "2026/11/16 00:00:00.750, 70 MiB, 0, NVIDIA H200, 30 MiB, 100 MiB\n"
+        "2026/11/16 00:00:00.751, 60 MiB, 1, NVIDIA H200, 40 MiB, 1")
+    samples = events(trace, "sample")
+    equal([(e["sampled_device"], e["time_ns"], e["used_bytes"] // MIB) for e in samples],
+          [("cuda:0", 0, 10), ("cuda:1", 0, 20), ("cuda:0", 1250000000, 30)],
+          "samples; the last line is cut off")
+    check("free_bytes" not in samples[1], "a value that nvidia-smi did not know", samples[1])
+    equal(report("summary", trace)["health"]["unknown"], [], "what is not known")
+
+
+def test_smi_without_names():
+    trace = import_text("5\n6\n7\n", "--format", "nvidia-smi", "--interval", "10ms")
+    equal([(e["time_ns"], e["used_bytes"] // MIB) for e in events(trace, "sample")],
+          [(0, 5), (10000000, 6), (20000000, 7)], "samples")
+    trace = import_text("0, 5, 9\n1, 6, 9\n0, 7, 9\n", "--format", "nvidia-smi",
+                        "--columns", "index,memory.used,memory.total")
+    equal([(e["sampled_device"], e["time_ns"], e["used_bytes"] // MIB) for e in events(trace, "sample")],
+          [("cuda:0", 0, 5), ("cuda:1", 0, 6), ("cuda:0", 1, 7)], "samples")
+    refuse("0, 5\n", "line 1: more fields than the 1 columns; name them with --columns",
+           "--format", "nvidia-smi")
+    refuse("memory.used [MiB]\n5 MiB\nfive MiB\n6 MiB\n", "line 3: 'five MiB' is no size in MiB")
+
+
+# ---- TBD ------------------------------------------------------------------------
+
+def test_tbd_log():
+    trace = import_file(DATA / "tbd" / "conv_resnet_log")
+    lines = (DATA / "tbd" / "conv_resnet_log").read_text().splitlines()
+    told = [re.match(r"\[mem\] Allocate (\d+) bytes GPU memory \((.*)\)\.$", l) for l in lines]
+    wanted = [(int(m[1]), m[2]) for m in told if m]
+    sizes = [e["bytes"] for e in events(trace, "alloc")]
+    labels = [e["label"] for e in events(trace, "label")]
+    equal(list(zip(sizes, labels)), wanted, "allocations and tags")
+    free = [e for e in events(trace, "sample")]
+    equal(len(free), sum("global memory free" in l for l in lines), "samples")
+    equal((free[0]["free_bytes"], free[0]["total_bytes"], free[0].get("used_bytes")),
+          (14995 * MIB, 16160 * MIB, None), "the first sample")
+    text = memledger("summary", trace).stdout
+    contains(text, "imported from tbd-log; not known: addresses, frees, times", "summary")
+    contains(text, "frees are not known", "summary")
+
+
+def test_tbd_analysis():
+    path = DATA / "tbd" / "conv_resnet_log_ANALYSIS"
+    trace = import_file(path)
+    wanted = json.loads(path.read_text())
+    sums, tags = {}, {}
+    for event in events(trace):
+        if event["kind"] == "alloc":
+            sums[event["scope"]] = sums.get(event["scope"], 0) + event["bytes"]
+        if event["kind"] == "label":
+            tags.setdefault(event["scope"], []).append("(%s).\n" % event["label"])
+    equal(sums, {name: entry[0] for name, entry in wanted.items()}, "sums")
+    equal(tags, {name: entry[1] for name, entry in wanted.items()}, "tags")
+    contains(str(report("summary", trace)["health"]["unknown"]), "sizes of single allocations",
+             "what is not known")
+
+
+# ---- MXNet's memory profilers ---------------------------------------------------
+
+def test_mxnet_csv():
+    rows = "in_arg:fc1_weight,1.00003\nworkspace,linalg_impl,7.62939e-06\ndata_entry:x,4096\n"
+    trace = import_text(rows)
+    sizes = [e["bytes"] for e in events(trace, "alloc")]
+    labels = [e["label"] for e in events(trace, "label")]
+    equal("".join("%s,%g\n" % (l, s / MIB) for l, s in zip(labels, sizes)), rows,
+          "the rows again")
+    contains(str(report("summary", trace)["health"]["unknown"]), "exact sizes", "unknown")
+    refuse(rows + "in_arg:x,many\n", "line 4: no tag and number of MiB", "--format", "mxnet-csv")
+
+
+def test_mxnet_pool_csv():
+    rows = [("tensordot:in_arg:A", 8388608, 0, 8388608, 0),
+            ("init:_random_uniform", 33554432, 1, 33554432, 1),
+            ('resource:temp_space (sample_op.h +365), "x"', 8, 0, 4096, 0)]
+    text = '"Attribute Name","Requested Size","Device","Actual Size","Reuse?"\n'
+    for name, *numbers in rows:
+        text += ",".join('"%s"' % str(f).replace('"', '""') for f in [name, *numbers]) + "\n"
+    trace = import_text(text)
+    got = []
+    for alloc, label in zip(events(trace, "alloc_ex"), events(trace, "label")):
+        got.append((label["label"], alloc["requested_bytes"], int(alloc["device"].split(":")[1]),
+                    alloc["bytes"], int(alloc["scope"] == "reused")))
+    equal(got, rows, "the rows again")
+
+
+def test_mxnet_log():
+    trace = import_text(
+        "[mxnet:profiler:gpu_memory_profiler:W] Allocating 4 with unknown memory tag unknown:a b\n"
+        "Stack trace returned 2 entries:\n"
+        "[bt] (0) /usr/lib/libmxnet.so(Alloc(int)+0x1f) [0x7f0123456789]\n"
+        "[bt] (1) python3(main+0x2) [0x55d0]\n\n")
+    alloc, = events(trace, "alloc")
+    equal((alloc["bytes"], events(trace, "label")[0]["label"]), (4 * MIB, "unknown:a b"), "block")
+    equal([f.get("function") for f in alloc["stack"]], ["Alloc(int)", "main"], "stack")
+
+
+# ---- Chrome traces --------------------------------------------------------------
+
+def table_of(path):
+    """MXNet's own statistics: {(category, name): [count, figures...]}."""
+    rows, category = {}, None
+    lines = path.read_text().splitlines()
+    for i, line in enumerate(lines):
+        if i + 1 < len(lines) and lines[i + 1].startswith("====="):
+            category = line
+        found = re.match(r"(.*?) +(\d+)((?: +[0-9.]+){3,4})$", line)
+        if found:
+            rows[category, found[1]] = [int(found[2]), *map(float, found[3].split())]
+    return rows
+
+
+def close(a, b, what):
+    """Four digits behind the point are printed, of a number that has 24 bits."""
+    check(abs(a - b) <= 0.00006 + abs(b) / 2**24, f"{what}: {a}, MXNet says {b}")
+
+
+def compare_with_mxnet(version):
+    trace = import_file(DATA / "mxnet" / f"mxnet_{version}_profile.json")
+    wanted = table_of(DATA / "mxnet" / f"mxnet_{version}_profile.table.txt")
+    got = {(r["category"], r["name"]): r for r in report("stats", trace, "--top", "1000")["objects"]}
+    equal(sorted(got), sorted(wanted), "rows")
+    for key, (count, *figures) in wanted.items():
+        row = got[key]
+        equal(row["count"], count, f"count of {key}")
+        if row["unit"] == "ns":
+            names = ("total", "min", "max", "average")
+            for name, figure in zip(names, figures):
+                close(row[name] / 1e6, figure, f"{name} of {key}")
+            continue
+        # MXNet prints a counter as if it were microseconds or bytes, in thousands, ...
+        if row["unit"] == "1":
+            close(row["last"] / 1e3, figures.pop(0), f"last value of {key}")
+        close(row["min"] / 1e3, figures[0], f"min of {key}")
+        close(row["max"] / 1e3, figures[1], f"max of {key}")
+        # ... and half of the range, a whole number, as its average; ours is one.
+        close((row["max"] - row["min"]) // 2 / 1e3, figures[2], f"half range of {key}")
+        check(row["min"] <= row["average"] <= row["max"], f"average of {key}: {row['average']}")
+    return got
+
+
+def test_mxnet_profile_1():
+    got = compare_with_mxnet("1.9.1")
+    stats = json.loads((DATA / "mxnet" / "mxnet_1.9.1_profile.stats.json").read_text())
+    for kind, scale in (("Time", 1e6), ("Memory", 1e3)):
+        for category, rows in stats[kind].items():
+            for name, row in rows.items():
+                mine = got[category, name]
+                equal(mine["count"], row["Count"], f"count of {name}")
+                if mine["unit"] == "ns":  # counters: see compare_with_mxnet
+                    equal("%.4g" % (mine["total"] / scale), "%.4g" % row["Total"], name)
+
+
+def test_mxnet_profile_2():
+    compare_with_mxnet("2.0.0b1")
+
+
+def mxnet_file(names, end=True, comma=False):
+    text = '{\n    "traceEvents": [\n'
+    if comma:
+        text += ",\n"
+    records = []
+    for i, name in enumerate(names):
+        for phase, time in (("B", 10 * i), ("E", 10 * i + 5)):
+            records.append('    {\n        "name": "%s",\n        "cat": "operator",\n        "ph": '
+                           '"%s",\n        "ts": %d,\n        "pid": 0,\n        "tid": 1\n    }\n'
+                           % (name, phase, 1794708733010865 + time))
+    text += ",\n".join(records)
+    return text + ('\n    ],\n    "displayTimeUnit": "ms"\n}\n' if end else "")
+
+
+def operators(text):
+    rows = report("stats", import_text(text))["objects"]
+    return {r["name"]: (r["count"], r["total"]) for r in rows}
+
+
+def test_mxnet_defects():
+    names = ['plain', 'a "quoted" name', 'C:\\new\\ud83d', 'x", "y": "z', "tab\there", '"']
+    wanted = {name: (1, 5000) for name in names}
+    equal(operators(mxnet_file(names)), wanted, "names that are not escaped")
+    equal(operators(mxnet_file(names, end=False)), wanted, "no footer")
+    equal(operators(mxnet_file(names, comma=True)), wanted, "a comma at the beginning")
+    cut = mxnet_file(names, end=False)
+    equal(operators(cut[:cut.rindex('"ts"')]), {n: wanted[n] for n in names[:-1]}, "cut in an event")
+
+
+KINETO = {
+    "baseTimeNanoseconds": 1790857026000000000,
+    "traceEvents": [
+        {"ph": "M", "name": "process_name", "pid": 5, "tid": 0, "args": {"name": "python"}},
+        {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 5, "tid": 6, "ts": 100.5, "dur": 9},
+    ],
+}
+
+
+def memory_event(time, address, size, device=0, index=-1):
+    return {"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 5, "tid": 6,
+            "ts": time, "args": {"Total Reserved": 0, "Total Allocated": 0, "Bytes": size,
+                                 "Addr": address, "Device Type": device, "Device Id": index}}
+
+
+def test_kineto():
+    profile = json.loads(json.dumps(KINETO))
+    profile["traceEvents"] += [memory_event(103.25, 4096, 512), memory_event(120, 4096, -512),
+                               memory_event(121, 8192, 64, 1, 3)]
+    trace = import_text(json.dumps(profile))
+    blocks = [(e["kind"], e["device"], e["address"], e.get("bytes"), e["scope"], e["time_ns"])
+              for e in events(trace) if e["kind"] in ("alloc", "free")]
+    equal(blocks, [("alloc", "cpu", "0x1000", 512, "aten::mm", 2750),
+                   ("free", "cpu", "0x1000", 512, "", 19500),
+                   ("alloc", "cuda:3", "0x2000", 64, "", 20500)], "blocks")
+    summary = report("summary", trace)
+    equal(summary["health"]["unknown"], ["what was there before"], "what is not known")
+
+
+def test_kineto_operators():
+    """Bytes by operator, as PyTorch's profiler adds them up itself."""
+    trace = import_file(DATA / "torch" / "mlp_profile.json.gz")
+    got = {}
+    for event in events(trace):
+        if event["kind"] in ("alloc", "free"):
+            operator = event["scope"].split(" > ")[-1] or "[memory]"
+            sign = 1 if event["kind"] == "alloc" else -1
+            got[operator] = got.get(operator, 0) + sign * event["bytes"]
+    truth = json.loads((DATA / "torch" / "mlp_profile.truth.json").read_text())
+    equal({name: size for name, size in got.items() if size}, truth["self_cpu_memory_usage"],
+          "bytes by operator")
+
+
+# ---- The command ----------------------------------------------------------------
+
+def test_gzip_and_standard_input():
+    log = (DATA / "smi" / "memory_cudnn.txt").read_bytes()
+    pathlib.Path("log.txt.gz").write_bytes(gzip.compress(log[:999]) + gzip.compress(log[999:]))
+    equal(len(events(import_file("log.txt.gz"), "sample")), 720, "samples of two members")
+    memledger("import", "-", text=log.decode())
+    equal(len(events("memledger-stdin.mled", "sample")), 720, "samples of standard input")
+    pathlib.Path("cut.gz").write_bytes(gzip.compress(log)[:-20])
+    before = set(os.listdir("."))
+    done = memledger("import", "cut.gz", code=1)
+    contains(done.stderr, "cut.gz: its gzip data are cut short", "the error")
+    equal(set(os.listdir(".")), before, "files")
+
+
+def test_names_and_refusals():
+    refuse("Once upon a time\n", "none of the formats that can be imported: nvidia-smi, tbd-log")
+    refuse('{"traceEvents": [{"ph": "B", "ts": 1}, {"ph": "E" "ts"}]}', "byte 55: no ':' behind")
+    done = memledger("import", "--format", "tbd-lag", "x", code=2)
+    contains(done.stderr, "did you mean 'tbd-log'?", "the error")
+    contains(memledger("import", "--format", "list").stdout, "mxnet-pool-csv", "the list")
+    log = DATA / "smi" / "memory_fft.txt"
+    memledger("import", log)
+    done = memledger("import", log, code=1)
+    contains(done.stderr, "memledger-memory_fft.mled exists", "the error")
+    done = memledger("import", "-o", "one.mled", log, log, code=2)
+    contains(done.stderr, "one name for 2 files", "the error")
+    os.mkdir("there")
+    memledger("import", "-o", "there", log, DATA / "tbd" / "conv_resnet_log")
+    equal(sorted(os.listdir("there")), ["memledger-conv_resnet_log.mled", "memledger-memory_fft.mled"],
+          "files")
+
+
+if __name__ == "__main__":
+    harness.main(globals())
