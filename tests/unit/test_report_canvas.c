@@ -15,6 +15,14 @@
 
 #include "canvas.h"
 
+/* Asked by the leak sanitizer: the fonts that Cairo found stay with fontconfig. */
+const char *__lsan_default_suppressions(void);
+
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libfontconfig\n";
+}
+
 static const char *last_text(const struct ml_canvas *canvas)
 {
     return canvas->shapes.len ? canvas->shapes.items[canvas->shapes.len - 1].text : NULL;
