@@ -29,6 +29,7 @@ static void fail(struct ml_canvas *canvas)
 static void add_shape(struct ml_canvas *canvas, struct ml_figure shape)
 {
     shape.first = canvas->points.len;
+    shape.pen.dash %= ML_DASHES;
     if (shape.pen.opacity <= 0)
         shape.pen.opacity = 1;
     if (shape.pen.hover)

@@ -56,7 +56,7 @@ enum ml_hatch {
     ML_HATCHES,
 };
 
-#define ML_DASHES 6 /* 0: none */
+#define ML_DASHES 6 /* 0: none; more of them begin again */
 
 /* How a path looks. All zero draws nothing. */
 struct ml_pen {
