@@ -16,7 +16,7 @@
 #include "canvas.h"
 
 /* Asked by the leak sanitizer: the fonts that Cairo found stay with fontconfig. */
-const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 
 const char *__lsan_default_suppressions(void)
 {
