@@ -63,6 +63,8 @@ test)
   need libjemalloc2 has_shared_object libjemalloc.so.2
   need libtcmalloc-minimal4 has_shared_object libtcmalloc_minimal.so.4
   need python3-torch has_module torch
+  # Opened at run time to draw PNG and PDF.
+  need libcairo2 has_shared_object libcairo.so.2
   ;;
 bench)
   need_compiler

@@ -93,8 +93,7 @@ static bool is_installed(const char *file)
     return false;
 }
 
-/* 1 + the innermost frame of the program's own Python code; 0: there is none. */
-static int64_t own_line(const struct ml_trace *trace, uint32_t stack)
+int64_t ml_own_line(const struct ml_trace *trace, uint32_t stack)
 {
     for (; stack != 0; stack = ml_trace_stack(trace, stack)->caller) {
         uint32_t number = ml_trace_stack(trace, stack)->frame;
@@ -121,7 +120,7 @@ int64_t ml_key_of(enum ml_key key, const struct ml_replay *replay, struct ml_mod
     case ML_KEY_PHASE: return phase_of(modules, block->scope);
     case ML_KEY_THREAD: return block->thread;
     case ML_KEY_STACK: return block->stack;
-    case ML_KEY_LINE: return own_line(replay->trace, block->stack);
+    case ML_KEY_LINE: return ml_own_line(replay->trace, block->stack);
     case ML_KEY_DEVICE: return space->device;
     case ML_KEY_SPACE: return space->number;
     case ML_KEY_PROCESS: return replay->processes.items[space->process].number;
@@ -211,7 +210,7 @@ static const char *stack_text(const struct ml_trace *trace, uint32_t number, str
 }
 
 /* The folder and the name tell a file; a whole path would not fit. */
-static const char *line_text(const struct ml_trace *trace, uint32_t number, struct ml_arena *arena)
+const char *ml_line_text(const struct ml_trace *trace, uint32_t number, struct ml_arena *arena)
 {
     const struct ml_frame *frame = ml_trace_frame(trace, number - 1);
     const char *file = ml_trace_string(trace, frame->file, NULL);
@@ -261,7 +260,7 @@ const char *ml_key_text(enum ml_key key, const struct ml_replay *replay,
     case ML_KEY_PHASE: return ml_phase_name((enum ml_phase)number);
     case ML_KEY_THREAD: return thread_text(trace, number, arena);
     case ML_KEY_STACK: return stack_text(trace, number, arena);
-    case ML_KEY_LINE: return line_text(trace, number, arena);
+    case ML_KEY_LINE: return ml_line_text(trace, number, arena);
     case ML_KEY_DEVICE: return device_text(replay, number, arena);
     case ML_KEY_SPACE: return space_text(trace, number, arena);
     case ML_KEY_PROCESS: return process_text(trace, number, arena);

@@ -18,4 +18,10 @@ int64_t ml_key_of(enum ml_key key, const struct ml_replay *replay, struct ml_mod
 const char *ml_key_text(enum ml_key key, const struct ml_replay *replay,
                         const struct ml_modules *modules, uint32_t number, struct ml_arena *arena);
 
+/* The innermost frame of the program's own Python code, from 1 on; 0: there is none. */
+int64_t ml_own_line(const struct ml_trace *trace, uint32_t stack);
+
+/* "model/gpt.py:12 forward", "" of 0. @return NULL: out of memory */
+const char *ml_line_text(const struct ml_trace *trace, uint32_t number, struct ml_arena *arena);
+
 #endif

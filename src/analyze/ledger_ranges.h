@@ -1,5 +1,5 @@
 /* ledger_ranges.h: blocks as ranges of addresses, to see which lie in which. Only
- * the ledger includes it.
+ * the ledger and the map of segments include it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -70,10 +70,6 @@ static int set_value(struct drawing *d, size_t curve, uint64_t time_ns, uint64_t
     c->varies |= bytes != b->bytes;
     r = ml_timeline_advance(b, time_ns);
     ml_timeline_set(b, bytes);
-    if (bytes > c->timeline.peak_bytes) {
-        c->timeline.peak_bytes = bytes;
-        c->timeline.peak_time_ns = time_ns;
-    }
     return r;
 }
 

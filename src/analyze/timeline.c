@@ -50,8 +50,6 @@ int ml_timeline(const struct ml_trace *trace, const struct ml_timeline_opts *opt
         r = read_events(&reader, err);
     if (r == 0) {
         r = ml_timeline_end(&reader.builder);
-        ret->peak_bytes = reader.replay.bytes.peak_bytes;
-        ret->peak_time_ns = reader.replay.bytes.peak_time_ns;
         ret->health = ml_health_of(&reader.replay);
     }
     ml_replay_release(&reader.replay);

@@ -12,7 +12,8 @@
 
 struct ml_timeline_opts {
     size_t buckets;                   /* at least 1 */
-    uint64_t span_ns;                 /* time that all buckets cover; 0: the run */
+    uint64_t from_ns;                 /* where the first bucket begins */
+    uint64_t span_ns;                 /* time that all buckets cover; 0: to the run's end */
     const struct ml_level_caps *caps; /* NULL: none */
 };
 
@@ -22,16 +23,19 @@ struct ml_timeline_bucket {
 };
 
 struct ml_timeline {
-    uint64_t span_ns;
-    uint64_t duration_ns;           /* of the run */
-    uint64_t begin_ns, begin_bytes; /* the first value known; 0 of what is counted from 0 */
-    uint64_t peak_bytes, peak_time_ns;
+    uint64_t from_ns, span_ns;
+    uint64_t duration_ns;              /* where the run, or what is shown of it, ends */
+    uint64_t begin_ns, begin_bytes;    /* the first value known; 0 of what is counted from 0 */
+    uint64_t peak_bytes, peak_time_ns; /* of what is shown */
     struct ml_health health;
     ML_VEC(struct ml_timeline_bucket) buckets; /* up to the end of the run, at most as asked */
 };
 
-/* The time at which bucket `i` of `count` over `span_ns` begins. */
+/* The time from the first bucket to bucket `i` of `count` over `span_ns`. */
 uint64_t ml_timeline_edge_ns(uint64_t span_ns, size_t count, size_t i);
+
+/* The time at which bucket `i` of a timeline with `count` of them begins. */
+uint64_t ml_timeline_time_ns(const struct ml_timeline *timeline, size_t count, size_t i);
 
 /* @ret    to be released, after a failure too
  * @return 0 or negative errno */

@@ -10,9 +10,11 @@
 
 struct ml_timeline_builder {
     struct ml_timeline *timeline;
-    size_t count;          /* buckets asked for */
-    uint64_t next_edge_ns; /* where the bucket being filled ends */
-    uint64_t bytes;        /* the value now */
+    size_t count;            /* buckets asked for */
+    uint64_t next_edge_ns;   /* where the bucket being filled ends */
+    uint64_t now_ns, end_ns; /* the time now; behind it nothing is shown */
+    bool before, past;       /* the time now is not shown */
+    uint64_t bytes;          /* the value now */
     struct ml_timeline_bucket bucket;
 };
 

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "dictionary_option.h"
+#include "expected_option.h"
 #include "groups_report.h"
 #include "gross_rows.h"
 #include "instant_command.h"
 #include "progress_line.h"
-#include "sampled_total.h"
 #include "tbd_report.h"
 #include "verbs.h"
 
@@ -83,8 +83,7 @@ static const struct ml_option options[] = {
 struct groups {
     const struct groups_opts *opts;
     struct ml_at at;
-    bool auto_expected, has_expected;
-    uint64_t expected_bytes;
+    struct ml_expected expected;
     ml_dictionary_list dictionaries;
     struct ml_style style;
     struct ml_buf out;
@@ -92,21 +91,6 @@ struct groups {
 };
 
 /* ---- One trace ---------------------------------------------------------- */
-
-static int find_expected(const struct groups *g, const struct ml_trace *trace,
-                         const struct ml_tag_list *list, struct ml_grouping_opts *ret,
-                         struct ml_error *err)
-{
-    struct ml_sampled_total_opts opts = {
-        .device = g->opts->instant.device,
-        .at_peak = list->gross,
-        .time_ns = list->at.instant.time_ns,
-    };
-
-    ret->has_expected = g->has_expected || g->auto_expected;
-    ret->expected_bytes = g->expected_bytes;
-    return g->auto_expected ? ml_sampled_total(trace, &opts, &ret->expected_bytes, err) : 0;
-}
 
 static int put_dictionary(struct groups *g, const struct ml_tag_list *list,
                           const struct ml_dictionary *dictionary,
@@ -128,7 +112,7 @@ static int put_dictionaries(struct groups *g, const struct ml_trace *trace, cons
 {
     struct ml_grouping_opts opts = {.top = (size_t)g->opts->top};
     bool json = g->opts->instant.report.json;
-    int r = find_expected(g, trace, list, &opts, err);
+    int r = ml_expected_find(&g->expected, trace, list, g->opts->instant.device, &opts, err);
 
     if (r == 0 && json) {
         ml_json_begin_object(&g->json);
@@ -249,21 +233,6 @@ static int show(const char *name)
     return status;
 }
 
-/* @return negative to go on, else the exit code */
-static int parse_expected(struct groups *g)
-{
-    const char *text = g->opts->expected;
-
-    g->auto_expected = text && strcmp(text, "auto") == 0;
-    if (!text || g->auto_expected)
-        return -1;
-    g->has_expected = true;
-    if (ml_parse_bytes(text, &g->expected_bytes) == 0)
-        return -1;
-    return ml_verb_usage_error(&ml_verb_groups,
-                               "--expected: '%s' is neither auto nor a size (4GiB)", text);
-}
-
 static int run_groups(struct groups *g, int argc, char **argv, int first)
 {
     const char *names = g->opts->dictionaries ? g->opts->dictionaries : DEFAULT_DICTIONARIES;
@@ -296,7 +265,7 @@ static int run(int argc, char **argv)
                                    "writes its JSON");
     status = ml_instant_parse(&ml_verb_groups, opts.instant.at, &g.at);
     if (status < 0)
-        status = parse_expected(&g);
+        status = ml_expected_parse(&ml_verb_groups, opts.expected, &g.expected);
     if (status >= 0)
         return status;
     g.style = ml_report_style(&opts.instant.report);

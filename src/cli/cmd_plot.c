@@ -1,4 +1,4 @@
-/* cmd_plot.c: `memledger plot`: live bytes over time, one curve per recording.
+/* cmd_plot.c: `memledger plot`: pictures of recordings, as SVG, PNG or PDF.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,74 +8,155 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
-#include "event_names.h"
 #include "io.h"
-#include "plot_series.h"
-#include "report_command.h"
+#include "plot_request.h"
 #include "run_names.h"
 #include "verbs.h"
 
 #define DEFAULT_OUTPUT "memledger-plot.svg"
+#define DEFAULT_WIDTH 1000
 
-struct plot_opts {
-    struct ml_report_opts report; /* first, as its option entries want it */
-    const char *output, *title, *labels;
-    int64_t width, height;
-    bool dark;
+/* ---- Kinds ------------------------------------------------------------- */
+
+struct kind {
+    ml_plot_draw_fn *draw;
+    unsigned height;                        /* if none was asked for; 0: the drawing decides */
+    enum { TOGETHER, ALONE, EACH } several; /* recordings in one picture, or not */
 };
+
+/* In the order of their names below. */
+static const struct kind kinds[] = {
+    {ml_draw_timeline, 520, TOGETHER}, {ml_draw_bars, 560, ALONE}, {ml_draw_categories, 0, EACH},
+    {ml_draw_flame, 0, ALONE},         {ml_draw_icicle, 0, ALONE}, {ml_draw_lifetimes, 0, ALONE},
+    {ml_draw_segments, 0, ALONE},
+};
+static const char *const kind_names[] = {"timeline", "bars",      "categories", "flame",
+                                         "icicle",   "lifetimes", "segments",   NULL};
+static const char *const by_names[] = {"category", "module", "device", NULL};
 
 static const struct ml_option options[] = {
     {.name = "output",
      .letter = 'o',
      .type = ML_OPT_STRING,
-     .offset = offsetof(struct plot_opts, output),
-     .value_name = "FILE.svg",
-     .help = "where to write the picture (" DEFAULT_OUTPUT ")",
+     .offset = offsetof(struct ml_plot_cmd_opts, output),
+     .value_name = "FILE",
+     .help = "where to write: .svg, .png or .pdf (" DEFAULT_OUTPUT ")",
+     .no_env = true},
+    {.name = "kind",
+     .letter = 'k',
+     .type = ML_OPT_CHOICE,
+     .offset = offsetof(struct ml_plot_cmd_opts, kind),
+     .value_name = "KIND",
+     .choices = kind_names,
+     .help = "timeline (default), bars, categories, flame, icicle, lifetimes or segments",
+     .no_env = true},
+    {.name = "by",
+     .type = ML_OPT_CHOICE,
+     .offset = offsetof(struct ml_plot_cmd_opts, by),
+     .value_name = "KEY",
+     .choices = by_names,
+     .help = "timeline of one run: areas by category (default), module or device",
+     .no_env = true},
+    ML_OPTION_AT,
+    ML_OPTION_DEVICE,
+    {.name = "dictionary",
+     .letter = 'd',
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct ml_plot_cmd_opts, dictionaries),
+     .value_name = "NAME,...",
+     .help = "keywords of bars (layers,mxnet) and categories (torch); see memledger groups"},
+    {.name = "expected",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct ml_plot_cmd_opts, expected),
+     .value_name = "SIZE",
+     .help = "bars, categories: the total that there should be, or auto for what was sampled"},
+    {.name = "gross",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct ml_plot_cmd_opts, gross),
+     .help = "bars, categories: all that was allocated, instead of an instant",
+     .no_env = true},
+    {.name = "min-share",
+     .type = ML_OPT_NUMBER,
+     .offset = offsetof(struct ml_plot_cmd_opts, min_share),
+     .value_name = "PCT",
+     .help = "categories: leave out those with this share or less",
+     .min = 0,
+     .max = 100,
+     .no_env = true},
+    {.name = "grid",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct ml_plot_cmd_opts, grid),
+     .help = "categories of several runs in one picture, instead of one file each",
+     .no_env = true},
+    {.name = "from",
+     .type = ML_OPT_DURATION,
+     .offset = offsetof(struct ml_plot_cmd_opts, from_ns),
+     .value_name = "TIME",
+     .help = "timeline, lifetimes: begin at this time of the run (1.5s, 20ms)"},
+    {.name = "to",
+     .type = ML_OPT_DURATION,
+     .offset = offsetof(struct ml_plot_cmd_opts, to_ns),
+     .value_name = "TIME",
+     .help = "timeline, lifetimes: end at this time"},
+    {.name = "top",
+     .letter = 'n',
+     .type = ML_OPT_INT,
+     .offset = offsetof(struct ml_plot_cmd_opts, top),
+     .value_name = "N",
+     .help = "blocks of lifetimes, segments of a map (40)",
+     .min = 1,
+     .max = 10000,
      .no_env = true},
     {.name = "title",
      .type = ML_OPT_STRING,
-     .offset = offsetof(struct plot_opts, title),
+     .offset = offsetof(struct ml_plot_cmd_opts, title),
      .value_name = "TEXT",
      .help = "what stands above the picture"},
     {.name = "labels",
      .type = ML_OPT_STRING,
-     .offset = offsetof(struct plot_opts, labels),
+     .offset = offsetof(struct ml_plot_cmd_opts, labels),
      .value_name = "A,B,...",
-     .help = "names of the curves, instead of what sets the files' names apart"},
+     .help = "names of the runs, instead of what sets the files' names apart"},
     {.name = "width",
      .type = ML_OPT_INT,
-     .offset = offsetof(struct plot_opts, width),
+     .offset = offsetof(struct ml_plot_cmd_opts, width),
      .value_name = "PIXELS",
      .help = "width of the picture (1000)",
      .min = 300,
      .max = 20000},
     {.name = "height",
      .type = ML_OPT_INT,
-     .offset = offsetof(struct plot_opts, height),
+     .offset = offsetof(struct ml_plot_cmd_opts, height),
      .value_name = "PIXELS",
-     .help = "height of the picture (520)",
+     .help = "height of the picture (520, or what it needs)",
      .min = 200,
      .max = 20000},
+    {.name = "scale",
+     .type = ML_OPT_NUMBER,
+     .offset = offsetof(struct ml_plot_cmd_opts, scale),
+     .value_name = "N",
+     .help = "PNG: dots for each pixel asked for (2)",
+     .min = 1,
+     .max = 8},
     {.name = "dark",
      .type = ML_OPT_FLAG,
-     .offset = offsetof(struct plot_opts, dark),
-     .help = "light on dark everywhere; without it the picture follows the screen"},
+     .offset = offsetof(struct ml_plot_cmd_opts, dark),
+     .help = "light on dark; without it an SVG follows the screen"},
     ML_OPTION_UNIT,
     ML_OPTION_SALVAGE,
 };
 
 struct plot {
-    const struct plot_opts *opts;
-    struct ml_plot_opts picture;
-    size_t count, buckets;
-    struct ml_level_caps caps;
+    const struct ml_plot_cmd_opts *opts;
+    const struct kind *kind;
+    struct ml_picture_opts output;
+    struct ml_at at;
+    struct ml_expected expected;
+    size_t count;
     const char *const *files;
     struct ml_trace **traces;
-    struct ml_plot_run *runs;
-    ml_plot_series_list series;
     const char **names;
     struct ml_arena arena;
 };
@@ -98,18 +179,6 @@ static int split_labels(struct plot *p)
     return 0;
 }
 
-static const char *title_of(const struct plot *p)
-{
-    const char *command = ml_trace_setting(p->traces[0], "command");
-
-    if (p->opts->title)
-        return p->opts->title;
-    if (p->count > 1)
-        return ml_plot_run_is_sampled(&p->runs[0]) ? "Memory in use over time"
-                                                   : "Live memory over time";
-    return command && *command ? command : p->names[0];
-}
-
 static size_t count_labels(const char *text)
 {
     size_t count = 1;
@@ -119,85 +188,49 @@ static size_t count_labels(const char *text)
     return count;
 }
 
-/* ---- Data -------------------------------------------------------------- */
-
-static int alloc_plot(struct plot *p)
+/* What was asked for; of one run its command; else NULL, which leaves it to the kind. */
+static const char *title_of(const struct plot *p, size_t first, size_t count)
 {
-    p->traces = calloc(p->count, sizeof(struct ml_trace *));
-    p->runs = calloc(p->count, sizeof(*p->runs));
-    p->names = calloc(p->count, sizeof(*p->names));
-    if (!p->traces || !p->runs || !p->names)
-        return -ENOMEM;
-    return p->opts->labels ? split_labels(p)
-                           : ml_run_names(p->files, p->count, &p->arena, p->names);
+    const char *command = ml_trace_setting(p->traces[first], "command");
+
+    if (p->opts->title || count > 1)
+        return p->opts->title;
+    return command && *command ? command : p->names[first];
 }
 
-static void release_plot(struct plot *p)
+/* ---- Recordings -------------------------------------------------------- */
+
+static int open_all(struct plot *p)
 {
+    p->traces = calloc(p->count, sizeof(struct ml_trace *));
+    p->names = calloc(p->count, sizeof(*p->names));
+    if (!p->traces || !p->names ||
+        (p->opts->labels ? split_labels(p)
+                         : ml_run_names(p->files, p->count, &p->arena, p->names)) < 0)
+        return ml_report_fail(&(struct ml_error){0});
     for (size_t i = 0; i < p->count; i++) {
-        if (p->traces)
-            ml_trace_free(p->traces[i]);
-        if (p->runs) {
-            ml_timeline_release(&p->runs[i].timeline);
-            ml_sample_curves_release(&p->runs[i].sampled);
-        }
+        p->traces[i] = ml_report_open(p->files[i], &p->opts->instant.report);
+        if (!p->traces[i])
+            return ML_EXIT_FAILURE;
     }
-    ml_level_caps_release(&p->caps);
+    return ML_EXIT_OK;
+}
+
+static void release(struct plot *p)
+{
+    for (size_t i = 0; p->traces && i < p->count; i++)
+        ml_trace_free(p->traces[i]);
     free(p->traces);
-    free(p->runs);
-    ml_vec_release(&p->series);
     free(p->names);
     ml_arena_release(&p->arena);
 }
 
-/* On standard error: a picture has no place for it. */
-static void tell_levels(const struct ml_level_caps *caps)
-{
-    uint32_t cursor = 0, level;
-    const char *device;
-
-    while ((device = ml_level_caps_next(caps, &cursor, &level)))
-        fprintf(stderr,
-                "memledger: %s is counted at the level %s, the highest that all runs have\n",
-                device, ml_level_name(level));
-}
-
-/* All are opened first: the longest run decides what a bucket is, and together they
- * decide at which level a device is counted. */
-static int read_runs(struct plot *p)
-{
-    struct ml_timeline_opts opts = {.buckets = p->buckets, .caps = &p->caps};
-    struct ml_error err = {0};
-
-    for (size_t i = 0; i < p->count; i++) {
-        p->traces[i] = ml_report_open(p->files[i], &p->opts->report);
-        if (!p->traces[i])
-            return ML_EXIT_FAILURE;
-        if (ml_level_caps_add(&p->caps, p->traces[i]) < 0)
-            return ml_report_fail(&err);
-        opts.span_ns = ml_max_u64(opts.span_ns, ml_trace_info(p->traces[i])->end_ns);
-    }
-    for (size_t i = 0; i < p->count; i++) {
-        struct ml_plot_run *run = &p->runs[i];
-
-        run->name = p->names[i];
-        if (ml_timeline(p->traces[i], &opts, &run->timeline, &err) < 0 ||
-            ml_sample_curves(p->traces[i], &opts, &run->sampled, &err) < 0)
-            return ml_report_fail(&err);
-        ml_report_warn(&run->timeline.health, p->count > 1 ? p->names[i] : NULL);
-    }
-    tell_levels(&p->caps);
-    if (ml_plot_choose(p->runs, p->count, &p->series) < 0)
-        return ml_report_fail(&err);
-    return ML_EXIT_OK;
-}
-
 /* ---- Output ------------------------------------------------------------ */
 
-static int write_file(const char *path, const struct ml_buf *text)
+static int write_file(const char *path, const struct ml_buf *bytes)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    int r = fd < 0 ? -errno : ml_write_all(fd, text->data, text->len);
+    int r = fd < 0 ? -errno : ml_write_all(fd, bytes->data, bytes->len);
 
     if (fd >= 0 && close(fd) < 0 && r == 0)
         r = -errno;
@@ -207,60 +240,128 @@ static int write_file(const char *path, const struct ml_buf *text)
     return ML_EXIT_FAILURE;
 }
 
-static int draw(struct plot *p)
+static int write_canvas(const struct plot *p, const struct ml_canvas *canvas, const char *path)
 {
+    struct ml_error err = {0};
     struct ml_buf out;
     int status;
 
     ml_buf_init(&out);
-    if (ml_svg_plot(p->series.items, p->series.len, p->buckets, &p->picture, &out) < 0)
-        status = ml_report_fail(&(struct ml_error){0});
+    if (ml_canvas_write(canvas, &p->output, &out, &err) < 0)
+        status = ml_report_fail(&err);
     else
-        status = write_file(p->opts->output, &out);
+        status = write_file(path, &out);
     ml_buf_release(&out);
     if (status == ML_EXIT_OK)
-        printf("%s\n", p->opts->output);
+        printf("%s\n", path);
     return status;
-}
-
-static int check_output(const char *output)
-{
-    const char *dot = strrchr(output, '.');
-
-    if (dot && strcasecmp(dot, ".svg") == 0)
-        return 0;
-    return ml_verb_usage_error(&ml_verb_plot,
-                               "%s: pictures are written as .svg only; turn one into PNG or PDF "
-                               "with rsvg-convert or a browser",
-                               output);
 }
 
 /* ---- The command ------------------------------------------------------- */
 
-static int plot_runs(struct plot *p)
+/* Recordings from `first` on. */
+static int draw(const struct plot *p, size_t first, size_t count, const char *path)
 {
+    struct ml_plot_request request = {
+        .opts = p->opts,
+        .at = p->at,
+        .expected = p->expected,
+        .picture = {.title = title_of(p, first, count),
+                    .width = (unsigned)p->opts->width,
+                    .height = p->opts->height ? (unsigned)p->opts->height : p->kind->height,
+                    .unit = (enum ml_unit)p->opts->instant.report.unit},
+        .names = p->names + first,
+        .traces = p->traces + first,
+        .count = count,
+    };
+    struct ml_canvas canvas = {0};
+    int status = p->kind->draw(&request, &canvas);
+
+    if (status == ML_EXIT_OK)
+        status = write_canvas(p, &canvas, path);
+    ml_canvas_release(&canvas);
+    return status;
+}
+
+/* "out.svg" with the name of the run before its end: "out-fft.svg". */
+static const char *path_of(struct plot *p, size_t i)
+{
+    const char *output = p->opts->output, *end = strrchr(output, '.'), *path = NULL;
+    struct ml_buf text = {0};
+
+    if (ml_buf_printf(&text, "%.*s-", (int)(end - output), output) == 0 &&
+        ml_buf_puts(&text, p->names[i]) == 0) {
+        for (size_t k = (size_t)(end - output); k < text.len; k++)
+            text.data[k] = text.data[k] == '/' ? '-' : text.data[k];
+        if (ml_buf_puts(&text, end) == 0)
+            path = ml_arena_dup(&p->arena, text.data, text.len);
+    }
+    ml_buf_release(&text);
+    return path;
+}
+
+static int draw_all(struct plot *p)
+{
+    int status = ML_EXIT_OK;
+
+    if (p->count == 1 || p->kind->several == TOGETHER || p->opts->grid)
+        return draw(p, 0, p->count, p->opts->output);
+    for (size_t i = 0; status == ML_EXIT_OK && i < p->count; i++) {
+        const char *path = path_of(p, i);
+
+        status = path ? draw(p, i, 1, path) : ml_report_fail(&(struct ml_error){0});
+    }
+    return status;
+}
+
+static int check(struct plot *p)
+{
+    const struct ml_plot_cmd_opts *opts = p->opts;
     int status;
 
-    if (alloc_plot(p) < 0)
-        return ml_report_fail(&(struct ml_error){0});
-    p->picture = (struct ml_plot_opts){
-        .width = (unsigned)p->opts->width,
-        .height = (unsigned)p->opts->height,
-        .dark = p->opts->dark,
-        .unit = (enum ml_unit)p->opts->report.unit,
-    };
-    p->buckets = ml_svg_plot_buckets(&p->picture);
-    status = read_runs(p);
-    if (status != ML_EXIT_OK)
-        return status;
-    p->picture.title = title_of(p);
-    p->picture.what = ml_plot_run_is_sampled(&p->runs[0]) ? "memory in use" : "live memory";
-    return draw(p);
+    if (p->count == 0)
+        return ml_verb_usage_error(&ml_verb_plot, "which traces? Give one .mled file or more");
+    if (p->kind->several == ALONE && p->count > 1)
+        return ml_verb_usage_error(&ml_verb_plot,
+                                   "--kind %s: one trace at a time: '%s' is one too many",
+                                   kind_names[opts->kind], p->files[1]);
+    if (opts->labels && count_labels(opts->labels) != p->count)
+        return ml_verb_usage_error(&ml_verb_plot, "--labels: %zu names for %zu files",
+                                   count_labels(opts->labels), p->count);
+    if (!ml_picture_format_of(opts->output, &p->output.format))
+        return ml_verb_usage_error(&ml_verb_plot,
+                                   "%s: which format? The name must end in .svg, .png or .pdf",
+                                   opts->output);
+    if (opts->from_ns >= opts->to_ns)
+        return ml_verb_usage_error(&ml_verb_plot, "--from is not before --to");
+    if (opts->gross && opts->instant.at)
+        return ml_verb_usage_error(&ml_verb_plot, "--gross is the whole run: it has no --at");
+    status = ml_expected_parse(&ml_verb_plot, opts->expected, &p->expected);
+    return status >= 0 ? status : ml_instant_parse(&ml_verb_plot, opts->instant.at, &p->at);
+}
+
+/* A window that no run reaches would be an empty picture. */
+static int check_window(const struct plot *p)
+{
+    uint64_t end_ns = 0;
+    char end[32];
+
+    for (size_t i = 0; i < p->count; i++)
+        end_ns = ml_max_u64(end_ns, ml_trace_info(p->traces[i])->end_ns);
+    if (p->opts->from_ns == 0 || p->opts->from_ns < end_ns)
+        return ML_EXIT_OK;
+    fprintf(stderr, "memledger: --from: the recording ended at %s\n",
+            ml_format_duration_ns(end, (int64_t)end_ns));
+    return ML_EXIT_FAILURE;
 }
 
 static int run(int argc, char **argv)
 {
-    struct plot_opts opts = {.output = DEFAULT_OUTPUT, .width = 1000, .height = 520};
+    struct ml_plot_cmd_opts opts = {.output = DEFAULT_OUTPUT,
+                                    .width = DEFAULT_WIDTH,
+                                    .to_ns = UINT64_MAX,
+                                    .top = 40,
+                                    .scale = 2};
     struct plot plot = {.opts = &opts};
     int first, status = ml_verb_begin(&ml_verb_plot, &opts, argc, argv, &first);
 
@@ -268,22 +369,23 @@ static int run(int argc, char **argv)
         return status;
     plot.count = (size_t)(argc - first);
     plot.files = (const char *const *)&argv[first];
-    if (plot.count == 0)
-        return ml_verb_usage_error(&ml_verb_plot, "which traces? Give one .mled file or more");
-    if (opts.labels && count_labels(opts.labels) != plot.count)
-        return ml_verb_usage_error(&ml_verb_plot, "--labels: %zu names for %zu files",
-                                   count_labels(opts.labels), plot.count);
-    status = check_output(opts.output);
-    if (status != 0)
+    plot.kind = &kinds[opts.kind];
+    plot.output = (struct ml_picture_opts){.dark = opts.dark, .scale = opts.scale};
+    status = check(&plot);
+    if (status >= 0)
         return status;
-    status = plot_runs(&plot);
-    release_plot(&plot);
+    status = open_all(&plot);
+    if (status == ML_EXIT_OK)
+        status = check_window(&plot);
+    if (status == ML_EXIT_OK)
+        status = draw_all(&plot);
+    release(&plot);
     return status;
 }
 
 const struct ml_verb ml_verb_plot = {
     .name = "plot",
-    .summary = "draw live memory over time, one curve per run",
+    .summary = "draw memory over time, by category, module, block or segment",
     .usage = "[OPTION]... FILE...",
     .group = ML_GROUP_READ,
     .operands = ML_OPERANDS_TRACES,

@@ -6,7 +6,7 @@
 #define ML_CLI_PLOT_SERIES_H
 
 #include "sample_curves.h"
-#include "svg_plot.h"
+#include "plot_overlay.h"
 
 /* One recording. */
 struct ml_plot_run {

@@ -20,6 +20,11 @@
 #include "ledger_report.h"
 #include "module_tree.h"
 #include "module_tree_report.h"
+#include "plot_bands.h"
+#include "plot_flame.h"
+#include "plot_lifetimes.h"
+#include "plot_overlay.h"
+#include "plot_segments.h"
 #include "pool_entries.h"
 #include "sample_curves.h"
 #include "stats.h"
@@ -27,7 +32,6 @@
 #include "steps_report.h"
 #include "summary.h"
 #include "summary_report.h"
-#include "svg_plot.h"
 #include "tbd_report.h"
 #include "timeline.h"
 
@@ -149,18 +153,66 @@ static int run_events(const struct ml_trace *trace)
 
 static int run_plot(const struct ml_trace *trace)
 {
-    struct ml_plot_opts opts = {.title = "t", .what = "memory", .width = 400, .height = 300};
+    struct ml_plot_opts opts = {.title = "t", .width = 400, .height = 300};
     struct ml_timeline_opts timeline_opts = {.buckets = 50};
     struct ml_timeline t;
     struct ml_plot_series series[] = {{"a", &t, false}, {"b", &t, true}};
+    struct ml_picture_opts picture = {.format = ML_PICTURE_SVG};
+    struct ml_canvas canvas = {0};
     struct ml_error err = {0};
     struct ml_buf out;
     int r = ml_timeline(trace, &timeline_opts, &t, &err);
 
     ml_buf_init(&out);
-    if (r == 0)
-        r = ml_svg_plot(series, 2, 50, &opts, &out);
+    if (r == 0) {
+        ml_plot_overlay(&canvas, series, 2, 50, "memory", &opts);
+        r = ml_canvas_write(&canvas, &picture, &out, &err);
+    }
+    ml_canvas_release(&canvas);
     ml_timeline_release(&t);
+    ml_buf_release(&out);
+    return r;
+}
+
+/* Everything that can be drawn of a trace, into one canvas. */
+static int run_pictures(const struct ml_trace *trace)
+{
+    struct ml_plot_opts opts = {.title = "t", .width = 400};
+    struct ml_picture_opts picture = {.format = ML_PICTURE_SVG};
+    struct ml_snapshot_opts at = {.at = {.kind = ML_AT_PEAK}};
+    struct ml_tree_opts tree_opts = {.snapshot = at};
+    struct ml_timeline_opts timeline = {.buckets = 20};
+    struct ml_bands bands = {0}, by_module = {0};
+    struct ml_lifetimes lifetimes = {0};
+    struct ml_segment_map map = {0};
+    struct ml_module_tree tree = {0};
+    struct ml_canvas canvas = {0};
+    struct ml_error err = {0};
+    struct ml_buf out = {0};
+    int r = ml_bands(trace, ML_BANDS_CATEGORY, &timeline, &bands, &err);
+
+    if (r == 0)
+        r = ml_bands(trace, ML_BANDS_MODULE, &timeline, &by_module, &err);
+    if (r == 0)
+        r = ml_lifetimes(trace, &(struct ml_lifetimes_opts){.top = 3}, &lifetimes, &err);
+    if (r == 0)
+        r = ml_segment_map(trace, &at, 5, &map, &err);
+    if (r == 0)
+        r = ml_module_tree(trace, &tree_opts, &tree, &err);
+    if (r == 0) {
+        ml_plot_bands(&canvas, &bands, NULL, 0, 20, &opts);
+        ml_plot_bands(&canvas, &by_module, NULL, 0, 20, &opts);
+        ml_plot_lifetimes(&canvas, &lifetimes, &opts);
+        ml_plot_segments(&canvas, &map, &opts);
+        ml_plot_flame(&canvas, &tree, true, &opts);
+        r = ml_canvas_write(&canvas, &picture, &out, &err);
+    }
+    ml_bands_release(&bands);
+    ml_bands_release(&by_module);
+    ml_lifetimes_release(&lifetimes);
+    ml_segment_map_release(&map);
+    ml_module_tree_release(&tree);
+    ml_canvas_release(&canvas);
     ml_buf_release(&out);
     return r;
 }
@@ -414,6 +466,7 @@ static void plot_survives(void **state)
 {
     (void)state;
     fail_each(run_plot);
+    fail_each(run_pictures);
     fail_each(run_curves);
 }
 

@@ -1,0 +1,45 @@
+/* lifetimes.h: the largest blocks of a run, from birth to free.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_LIFETIMES_H
+#define ML_ANALYZE_LIFETIMES_H
+
+#include "arena.h"
+#include "health.h"
+#include "trace.h"
+#include "vec.h"
+
+struct ml_lifetime {
+    const char *label;  /* "" for none */
+    const char *module; /* "GPT > encoder.0"; "" for none */
+    const char *line;   /* of the program's own Python code; "" for none */
+    const char *device;
+    uint64_t bytes;
+    uint64_t begin_ns, end_ns; /* the run's end if it was not freed */
+    uint64_t ordinal;          /* in the order of ml_allocations */
+    uint8_t category;
+    bool ended;
+};
+
+struct ml_lifetimes {
+    struct ml_arena arena;
+    uint64_t from_ns, to_ns; /* the time that they are of, at most the run */
+    uint64_t duration_ns;    /* of the run */
+    uint64_t blocks;         /* of all allocations counted */
+    uint64_t bytes;
+    ML_VEC(struct ml_lifetime) list; /* the earliest first */
+};
+
+struct ml_lifetimes_opts {
+    size_t top;              /* of equal size those that lived longest */
+    uint64_t from_ns, to_ns; /* only those that lived in this time; 0: to the end */
+};
+
+/* @ret    to be released, after a failure too
+ * @return 0 or negative errno */
+int ml_lifetimes(const struct ml_trace *trace, const struct ml_lifetimes_opts *opts,
+                 struct ml_lifetimes *ret, struct ml_error *err);
+void ml_lifetimes_release(struct ml_lifetimes *lifetimes);
+
+#endif

@@ -1,0 +1,26 @@
+/* expected_option.h: --expected: the total that a grouping is held against, given by
+ * hand or taken from the samples.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_CLI_EXPECTED_OPTION_H
+#define ML_CLI_EXPECTED_OPTION_H
+
+#include "grouping.h"
+#include "options.h"
+
+struct ml_expected {
+    bool known, from_samples;
+    uint64_t bytes;
+};
+
+/* "4GiB", "auto", or NULL for none. @return negative to go on, else the exit code */
+int ml_expected_parse(const struct ml_verb *verb, const char *text, struct ml_expected *ret);
+
+/* Fills in what is expected of the list, of that device or of all. @return 0 or negative
+ * errno, with the reason in `err` */
+int ml_expected_find(const struct ml_expected *expected, const struct ml_trace *trace,
+                     const struct ml_tag_list *list, const char *device,
+                     struct ml_grouping_opts *ret, struct ml_error *err);
+
+#endif

@@ -1,0 +1,164 @@
+/* plot_groups.c: pictures by the categories of keyword dictionaries.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "dictionary_option.h"
+#include "plot_bars.h"
+#include "plot_categories.h"
+#include "plot_request.h"
+
+#define BARS_DICTIONARIES "layers,mxnet"
+#define CATEGORIES_DICTIONARY "torch"
+
+struct groupings {
+    const struct ml_plot_request *request;
+    ml_dictionary_list dictionaries;
+    struct ml_tag_list list; /* of the recording read last */
+    ML_VEC(struct ml_grouping) made;
+};
+
+static void release(struct groupings *g)
+{
+    for (size_t i = 0; i < g->made.len; i++)
+        ml_grouping_release(&g->made.items[i]);
+    ml_vec_release(&g->made);
+    ml_tag_list_release(&g->list);
+    ml_dictionaries_release(&g->dictionaries);
+}
+
+/* ---- Reading ----------------------------------------------------------- */
+
+static int group(struct groupings *g, const struct ml_dictionary *dictionary,
+                 const struct ml_grouping_opts *opts)
+{
+    struct ml_grouping made = {0};
+    int r = ml_grouping(&g->list, dictionary, opts, &made);
+
+    if (r == 0)
+        r = ml_vec_push(&g->made, made);
+    if (r < 0)
+        ml_grouping_release(&made);
+    else if (made.clashes.len > 0)
+        fprintf(stderr,
+                "memledger: %s: %zu tags match several keywords and count more than once; "
+                "memledger groups lists them\n",
+                dictionary->name, made.clashes.len);
+    return r;
+}
+
+/* A recording by each dictionary, behind those that were made before. */
+static int read_trace(struct groupings *g, const struct ml_trace *trace, struct ml_error *err)
+{
+    const struct ml_plot_cmd_opts *opts = g->request->opts;
+    struct ml_tag_list_opts list = {
+        .device = opts->instant.device, .gross = opts->gross, .at = g->request->at};
+    struct ml_grouping_opts how = {0};
+    int r;
+
+    ml_tag_list_release(&g->list);
+    r = ml_tag_list(trace, &list, &g->list, err);
+    if (r == 0)
+        r = ml_expected_find(&g->request->expected, trace, &g->list, opts->instant.device, &how,
+                             err);
+    for (size_t i = 0; r == 0 && i < g->dictionaries.len; i++)
+        r = group(g, &g->dictionaries.items[i], &how);
+    return r;
+}
+
+static int load(struct groupings *g, const char *otherwise, struct ml_error *err)
+{
+    const char *names = g->request->opts->dictionaries;
+
+    return ml_dictionaries_load(names ? names : otherwise, &g->dictionaries, err);
+}
+
+/* What the picture is of, from the recording read last. */
+static const char *subtitle_of(const struct groupings *g, struct ml_canvas *canvas)
+{
+    enum ml_unit unit = g->request->picture.unit;
+    char bytes[32], count[32];
+
+    if (!g->list.gross)
+        return ml_frame_instant(canvas, &g->list.at, unit);
+    return ml_canvas_printf(canvas, "%s allocated in %s blocks over the whole run",
+                            ml_format_bytes(bytes, (int64_t)g->list.bytes, unit),
+                            ml_format_count(count, (int64_t)g->list.list.len));
+}
+
+/* ---- Bars -------------------------------------------------------------- */
+
+int ml_draw_bars(const struct ml_plot_request *request, struct ml_canvas *canvas)
+{
+    struct groupings g = {.request = request};
+    struct ml_error err = {0};
+    int r = load(&g, BARS_DICTIONARIES, &err);
+
+    if (r == 0)
+        r = read_trace(&g, request->traces[0], &err);
+    if (r == 0)
+        ml_plot_bars(canvas, g.made.items, g.made.len, subtitle_of(&g, canvas), &request->picture);
+    release(&g);
+    return r < 0 ? ml_report_fail(&err) : ML_EXIT_OK;
+}
+
+/* ---- Categories -------------------------------------------------------- */
+
+/* On standard error, as what is left out cannot be seen. */
+static void tell_omitted(const struct groupings *g)
+{
+    double least = g->request->opts->min_share;
+
+    for (size_t i = 0; least > 0 && i < g->made.len; i++)
+        for (size_t k = 0; k < g->made.items[i].groups.len; k++) {
+            const struct ml_group *omitted = &g->made.items[i].groups.items[k];
+
+            if (omitted->percent <= least)
+                fprintf(stderr, "memledger: %s: left out: %s (%.2f %%)\n",
+                        g->request->names[i / g->dictionaries.len], omitted->name,
+                        omitted->percent);
+        }
+}
+
+/* A chart for each recording and dictionary; what is alone needs no name. */
+static int draw_charts(const struct groupings *g, struct ml_canvas *canvas)
+{
+    const struct ml_plot_request *q = g->request;
+    struct ml_category_chart *charts = calloc(g->made.len, sizeof(*charts));
+    struct ml_plot_opts picture = q->picture;
+
+    if (!charts)
+        return -ENOMEM;
+    for (size_t i = 0; i < g->made.len; i++) {
+        charts[i].grouping = &g->made.items[i];
+        charts[i].name =
+            q->count > 1 ? q->names[i / g->dictionaries.len] : g->made.items[i].dictionary;
+        if (g->made.len == 1)
+            charts[i].name = "";
+    }
+    if (!picture.title)
+        picture.title = "Memory by category";
+    ml_plot_categories(canvas, charts, g->made.len, q->opts->min_share,
+                       q->count > 1 ? "" : subtitle_of(g, canvas), &picture);
+    free(charts);
+    return 0;
+}
+
+int ml_draw_categories(const struct ml_plot_request *request, struct ml_canvas *canvas)
+{
+    struct groupings g = {.request = request};
+    struct ml_error err = {0};
+    int r = load(&g, CATEGORIES_DICTIONARY, &err);
+
+    for (size_t i = 0; r == 0 && i < request->count; i++)
+        r = read_trace(&g, request->traces[i], &err);
+    if (r == 0) {
+        tell_omitted(&g);
+        r = draw_charts(&g, canvas);
+    }
+    release(&g);
+    return r < 0 ? ml_report_fail(&err) : ML_EXIT_OK;
+}

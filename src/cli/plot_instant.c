@@ -1,0 +1,69 @@
+/* plot_instant.c: pictures of one recording that are not about its whole course:
+ * modules, blocks and segments.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "plot_flame.h"
+#include "plot_lifetimes.h"
+#include "plot_request.h"
+#include "plot_segments.h"
+
+static struct ml_snapshot_opts instant_of(const struct ml_plot_request *q)
+{
+    return (struct ml_snapshot_opts){.at = q->at, .device = q->opts->instant.device};
+}
+
+static int draw_tree(const struct ml_plot_request *q, struct ml_canvas *canvas, bool icicle)
+{
+    struct ml_tree_opts opts = {.snapshot = instant_of(q), .min_percent = ML_FLAME_MIN_PERCENT};
+    struct ml_error err = {0};
+    struct ml_module_tree tree;
+    int r = ml_module_tree(q->traces[0], &opts, &tree, &err);
+
+    if (r == 0) {
+        ml_report_warn(&tree.at.instant.health, NULL);
+        ml_plot_flame(canvas, &tree, icicle, &q->picture);
+    }
+    ml_module_tree_release(&tree);
+    return r < 0 ? ml_report_fail(&err) : ML_EXIT_OK;
+}
+
+int ml_draw_flame(const struct ml_plot_request *request, struct ml_canvas *canvas)
+{
+    return draw_tree(request, canvas, false);
+}
+
+int ml_draw_icicle(const struct ml_plot_request *request, struct ml_canvas *canvas)
+{
+    return draw_tree(request, canvas, true);
+}
+
+int ml_draw_lifetimes(const struct ml_plot_request *request, struct ml_canvas *canvas)
+{
+    struct ml_lifetimes_opts opts = {.top = (size_t)request->opts->top,
+                                     .from_ns = request->opts->from_ns,
+                                     .to_ns = request->opts->to_ns};
+    struct ml_error err = {0};
+    struct ml_lifetimes lifetimes;
+    int r = ml_lifetimes(request->traces[0], &opts, &lifetimes, &err);
+
+    if (r == 0)
+        ml_plot_lifetimes(canvas, &lifetimes, &request->picture);
+    ml_lifetimes_release(&lifetimes);
+    return r < 0 ? ml_report_fail(&err) : ML_EXIT_OK;
+}
+
+int ml_draw_segments(const struct ml_plot_request *request, struct ml_canvas *canvas)
+{
+    struct ml_snapshot_opts opts = instant_of(request);
+    struct ml_error err = {0};
+    struct ml_segment_map map;
+    int r = ml_segment_map(request->traces[0], &opts, (size_t)request->opts->top, &map, &err);
+
+    if (r == 0) {
+        ml_report_warn(&map.at.instant.health, NULL);
+        ml_plot_segments(canvas, &map, &request->picture);
+    }
+    ml_segment_map_release(&map);
+    return r < 0 ? ml_report_fail(&err) : ML_EXIT_OK;
+}

@@ -1,0 +1,43 @@
+/* plot_request.h: what was asked of `memledger plot`, and who draws it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_CLI_PLOT_REQUEST_H
+#define ML_CLI_PLOT_REQUEST_H
+
+#include "expected_option.h"
+#include "instant_command.h"
+#include "plot_frame.h"
+
+enum ml_plot_by { ML_PLOT_BY_CATEGORY, ML_PLOT_BY_MODULE, ML_PLOT_BY_DEVICE };
+
+struct ml_plot_cmd_opts {
+    struct ml_instant_opts instant; /* first, as its option entries want it */
+    const char *output, *title, *labels;
+    const char *dictionaries, *expected; /* NULL: the kind's own; none */
+    int kind;                            /* index of the kind */
+    int by;                              /* enum ml_plot_by */
+    int64_t width, height, top;
+    uint64_t from_ns, to_ns; /* UINT64_MAX: to the end */
+    double scale, min_share;
+    bool dark, grid, gross;
+};
+
+/* The recordings are open; pictures are drawn of some or all of them. */
+struct ml_plot_request {
+    const struct ml_plot_cmd_opts *opts;
+    struct ml_at at;
+    struct ml_expected expected;
+    struct ml_plot_opts picture; /* its title is the default one where none was given */
+    const char *const *names;    /* of the recordings */
+    struct ml_trace *const *traces;
+    size_t count;
+};
+
+/* Draws all recordings of the request. @return an exit code; failures are printed */
+typedef int ml_plot_draw_fn(const struct ml_plot_request *request, struct ml_canvas *canvas);
+
+ml_plot_draw_fn ml_draw_timeline, ml_draw_bars, ml_draw_categories, ml_draw_flame, ml_draw_icicle,
+    ml_draw_lifetimes, ml_draw_segments;
+
+#endif

@@ -1,0 +1,166 @@
+/* plot_timeline.c: live bytes over time: one run as stacked areas, several as curves.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "event_names.h"
+#include "plot_bands.h"
+#include "plot_request.h"
+#include "plot_series.h"
+
+struct timelines {
+    const struct ml_plot_request *request;
+    size_t buckets;
+    struct ml_level_caps caps;
+    struct ml_plot_run *runs;
+    ml_plot_series_list series;
+};
+
+static void release(struct timelines *t)
+{
+    for (size_t i = 0; t->runs && i < t->request->count; i++) {
+        ml_timeline_release(&t->runs[i].timeline);
+        ml_sample_curves_release(&t->runs[i].sampled);
+    }
+    free(t->runs);
+    ml_level_caps_release(&t->caps);
+    ml_vec_release(&t->series);
+}
+
+/* On standard error: a picture has no place for it. */
+static void tell_levels(const struct ml_level_caps *caps)
+{
+    uint32_t cursor = 0, level;
+    const char *device;
+
+    while ((device = ml_level_caps_next(caps, &cursor, &level)))
+        fprintf(stderr,
+                "memledger: %s is counted at the level %s, the highest that all runs have\n",
+                device, ml_level_name(level));
+}
+
+static int read_run(struct timelines *t, size_t i, const struct ml_timeline_opts *opts,
+                    struct ml_error *err)
+{
+    const struct ml_plot_request *q = t->request;
+    struct ml_plot_run *run = &t->runs[i];
+
+    run->name = q->names[i];
+    if (ml_timeline(q->traces[i], opts, &run->timeline, err) < 0 ||
+        ml_sample_curves(q->traces[i], opts, &run->sampled, err) < 0)
+        return -1;
+    ml_report_warn(&run->timeline.health, q->count > 1 ? run->name : NULL);
+    return 0;
+}
+
+/* What was asked for, at most up to the end of the longest run. */
+static struct ml_timeline_opts window_of(const struct ml_plot_request *q,
+                                         struct ml_timeline_opts opts)
+{
+    uint64_t end_ns = 0;
+
+    for (size_t i = 0; i < q->count; i++)
+        end_ns = ml_max_u64(end_ns, ml_trace_info(q->traces[i])->end_ns);
+    if (q->opts->to_ns < end_ns)
+        end_ns = q->opts->to_ns;
+    opts.from_ns = q->opts->from_ns;
+    opts.span_ns = end_ns > opts.from_ns ? end_ns - opts.from_ns : 1;
+    return opts;
+}
+
+/* The longest run decides what a bucket is, and together they decide at which level a
+ * device is counted. */
+static int read_runs(struct timelines *t, struct ml_error *err)
+{
+    const struct ml_plot_request *q = t->request;
+    struct ml_timeline_opts opts = {.buckets = t->buckets, .caps = &t->caps};
+
+    opts = window_of(q, opts);
+    t->runs = calloc(q->count, sizeof(*t->runs));
+    if (!t->runs)
+        return -ENOMEM;
+    for (size_t i = 0; i < q->count; i++) {
+        if (ml_level_caps_add(&t->caps, q->traces[i]) < 0)
+            return -ENOMEM;
+    }
+    for (size_t i = 0; i < q->count; i++)
+        if (read_run(t, i, &opts, err) < 0)
+            return -1;
+    tell_levels(&t->caps);
+    return ml_plot_choose(t->runs, q->count, &t->series);
+}
+
+static void draw_curves(const struct timelines *t, struct ml_canvas *canvas)
+{
+    struct ml_plot_opts picture = t->request->picture;
+    bool sampled = ml_plot_run_is_sampled(&t->runs[0]);
+
+    if (!picture.title)
+        picture.title = sampled ? "Memory in use over time" : "Live memory over time";
+    ml_plot_overlay(canvas, t->series.items, t->series.len, t->buckets,
+                    sampled ? "memory in use" : "live memory", &picture);
+}
+
+static int draw_several(struct timelines *t, struct ml_canvas *canvas, struct ml_error *err)
+{
+    int r;
+
+    t->buckets = ml_plot_buckets(&t->request->picture);
+    r = read_runs(t, err);
+    if (r == 0)
+        draw_curves(t, canvas);
+    return r;
+}
+
+/* The bands hold the timeline as well, so that the trace is not read for it again. */
+static int read_one(struct timelines *t, struct ml_bands *ret, struct ml_error *err)
+{
+    static const enum ml_bands_by by[] = {ML_BANDS_CATEGORY, ML_BANDS_MODULE, ML_BANDS_DEVICE};
+    const struct ml_plot_request *q = t->request;
+    struct ml_timeline_opts opts = window_of(q, (struct ml_timeline_opts){.buckets = t->buckets});
+    int r = ml_bands(q->traces[0], by[q->opts->by], &opts, ret, err);
+
+    if (r < 0)
+        return r;
+    t->runs = calloc(1, sizeof(*t->runs));
+    if (!t->runs)
+        return -ENOMEM;
+    t->runs[0].name = q->names[0];
+    t->runs[0].timeline = ret->total;
+    r = ml_sample_curves(q->traces[0], &opts, &t->runs[0].sampled, err);
+    if (r < 0)
+        return r;
+    ml_report_warn(&ret->total.health, NULL);
+    return ml_plot_choose(t->runs, 1, &t->series);
+}
+
+static int draw_one(struct timelines *t, struct ml_canvas *canvas, struct ml_error *err)
+{
+    struct ml_bands bands;
+    int r;
+
+    t->buckets = ml_plot_band_buckets(&t->request->picture);
+    r = read_one(t, &bands, err);
+    if (r == 0 && ml_plot_run_is_sampled(&t->runs[0]))
+        draw_curves(t, canvas); /* samples alone have nothing to stack */
+    else if (r == 0)
+        ml_plot_bands(canvas, &bands, t->series.items + 1, t->series.len - 1, t->buckets,
+                      &t->request->picture);
+    if (t->runs)
+        t->runs[0].timeline = (struct ml_timeline){0}; /* it is the bands' */
+    ml_bands_release(&bands);
+    return r;
+}
+
+int ml_draw_timeline(const struct ml_plot_request *request, struct ml_canvas *canvas)
+{
+    struct timelines t = {.request = request};
+    struct ml_error err = {0};
+    int r = request->count == 1 ? draw_one(&t, canvas, &err) : draw_several(&t, canvas, &err);
+
+    release(&t);
+    return r < 0 ? ml_report_fail(&err) : ML_EXIT_OK;
+}

@@ -1,0 +1,38 @@
+/* plot_overlay.h: live bytes of several runs over time, in one picture.
+ *
+ * Lines with a light fill, each with a colour and a dash of its own; names stand at
+ * the peaks, and a legend tells their values.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_REPORT_PLOT_OVERLAY_H
+#define ML_REPORT_PLOT_OVERLAY_H
+
+#include "plot_frame.h"
+#include "timeline.h"
+
+struct ml_plot_series {
+    const char *name;
+    const struct ml_timeline *timeline; /* all over the same span, in as many buckets */
+    bool is_truth; /* what the driver says, drawn thin; behind all others in the list */
+};
+
+/* Columns of the drawing: buckets that timelines for it should have. */
+size_t ml_plot_buckets(const struct ml_plot_opts *opts);
+
+/* @what  that the curves show: "live memory" */
+void ml_plot_overlay(struct ml_canvas *canvas, const struct ml_plot_series *series, size_t count,
+                     size_t buckets, const char *what, const struct ml_plot_opts *opts);
+
+/* ---- For other pictures with curves ------------------------------------ */
+
+/* Appends the steps of a curve to the path begun: along to each bucket, then up and
+ * down as it went. */
+void ml_plot_steps(struct ml_canvas *canvas, const struct ml_plot_area *frame,
+                   const struct ml_timeline *t, size_t buckets);
+
+/* The whole curve as a line. */
+void ml_plot_curve(struct ml_canvas *canvas, const struct ml_plot_area *frame,
+                   const struct ml_timeline *t, size_t buckets, const struct ml_pen *pen);
+
+#endif

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# test_plot.py: pictures of real recordings, in every kind and format: files that are
+# what their names say, and errors that name the way out.
+#
+# SPDX-License-Identifier: Apache-2.0
+import os
+import re
+import struct
+import xml.etree.ElementTree
+import zlib
+
+import harness
+from harness import check, contains, equal, plain, program, run
+
+KINDS = ["timeline", "bars", "categories", "flame", "icicle", "lifetimes", "segments"]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def plot(*args, code=0, **settings):
+    done = plain(harness.MEMLEDGER, "plot", *args, **settings)
+    equal(done.returncode, code, f"exit code of plot {args}", done.stderr)
+    return done
+
+
+def has_cairo():
+    """Whether this machine can draw PNG; tests of the error without need nothing."""
+    run("true", trace="cairo.mled")
+    done = plain(harness.MEMLEDGER, "plot", "cairo.mled", "-o", "cairo.png")
+    if done.returncode != 0:
+        raise harness.Skip(f"no Cairo: {done.stderr.strip()}")
+
+
+def record_training():
+    run(program("trains"), 6, trace="t.mled")
+
+
+def texts(path):
+    root = xml.etree.ElementTree.parse(path).getroot()
+    return [e.text for e in root.iter(f"{SVG}text")]
+
+
+def pixels(path):
+    """Width, height and the bytes of the rows."""
+    data = open(path, "rb").read()
+    equal(data[:8], b"\x89PNG\r\n\x1a\n", "magic")
+    equal(data[12:16], b"IHDR", "first chunk")
+    width, height = struct.unpack(">II", data[16:24])
+    at, packed = 8, b""
+    while at < len(data):
+        length, kind = struct.unpack(">I4s", data[at:at + 8])
+        body = data[at + 8:at + 8 + length]
+        equal(struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0],
+              zlib.crc32(kind + body), "checksum of a chunk")
+        packed += body if kind == b"IDAT" else b""
+        at += 12 + length
+    return width, height, zlib.decompress(packed)
+
+
+def pdf_text(path):
+    """The file with its compressed parts unpacked."""
+    data = open(path, "rb").read()
+    check(data.startswith(b"%PDF-1."), "no PDF", data[:16])
+    check(data.rstrip().endswith(b"%%EOF"), "a PDF without its end")
+    for packed in re.findall(rb"stream\r?\n(.*?)endstream", data, re.S):
+        try:
+            data += zlib.decompress(packed)
+        except zlib.error:
+            pass
+    return data
+
+
+def test_every_kind_in_every_format():
+    has_cairo()
+    record_training()
+    for kind in KINDS[:-1]:
+        plot("t.mled", "--kind", kind, "-o", f"{kind}.svg")
+        check(len(texts(f"{kind}.svg")) > 3, f"{kind}: too little text")
+        plot("t.mled", "--kind", kind, "-o", f"{kind}.png", "--width", 640, "--scale", 1.5)
+        width, _, rows = pixels(f"{kind}.png")
+        equal(width, 960, f"{kind}: width")
+        check(len(set(rows)) > 8, f"{kind}: an empty picture")
+        plot("t.mled", "--kind", kind, "-o", f"{kind}.pdf")
+        page = pdf_text(f"{kind}.pdf")
+        equal(len(re.findall(rb"/Type\s*/Page\b", page)), 1, f"{kind}: pages")
+        contains(page.decode("latin-1"), "MediaBox [ 0 0 750 ", f"{kind}: page")
+
+
+def test_size_and_screen():
+    has_cairo()
+    record_training()
+    plot("t.mled", "-o", "a.png", "--width", 500, "--height", 300)
+    width, height, light = pixels("a.png")
+    equal((width, height), (1000, 600), "twice the size asked for")
+    plot("t.mled", "-o", "b.png", "--width", 500, "--height", 300, "--dark", "--scale", 1)
+    width, height, dark = pixels("b.png")
+    equal((width, height), (500, 300), "the size asked for")
+    # The first pixel has no neighbours, so it stands behind its row's filter as it is.
+    equal((light[1:4], dark[1:4]), (b"\xff\xff\xff", b"\x14\x18\x1d"), "paper")
+
+
+def test_without_cairo():
+    """Another file of its name stands before it: not a library, or a wrong one."""
+    record_training()
+    env = dict(os.environ, LD_LIBRARY_PATH=os.path.abspath("."))
+    with open("libcairo.so.2", "w") as file:
+        file.write("not a library")
+    done = plot("t.mled", "-o", "a.png", code=1, env=env)
+    contains(done.stderr, "apt install libcairo2", "error")
+    contains(done.stderr, "-o NAME.svg", "error")
+    check(not os.path.exists("a.png"), "half a picture was left")
+    plot("t.mled", "-o", "a.svg", env=env)
+    os.unlink("libcairo.so.2")
+    os.symlink(os.path.join(harness.STANDIN, "libcuda.so.1"), "libcairo.so.2")
+    done = plot("t.mled", "-o", "a.pdf", code=1, env=env)
+    contains(done.stderr, "has no cairo_image_surface_create", "error")
+    contains(done.stderr, "apt install libcairo2", "error")
+
+
+def test_nothing_recorded():
+    """No event at all, and one: pictures with axes, and no bars."""
+    run("true", trace="none.mled")
+    run(program("emit"), 1, trace="one.mled")
+    for name in ("none.mled", "one.mled"):
+        for kind in KINDS[:-1]:
+            plot(name, "--kind", kind, "-o", "a.svg")
+            xml.etree.ElementTree.parse("a.svg")
+        done = plot(name, "--kind", "segments", "-o", "s.svg", code=1)
+        contains(done.stderr, "no pool or driver segments", "error")
+
+
+def test_one_file_each_or_a_grid():
+    record_training()
+    os.link("t.mled", "run-a.mled")
+    os.link("t.mled", "run-b.mled")
+    done = plot("run-a.mled", "run-b.mled", "--kind", "categories", "-o", "c.svg")
+    equal(done.stdout.split(), ["c-a.svg", "c-b.svg"], "files")
+    equal(texts("c-a.svg"), texts("c-b.svg"), "texts of the same recording")
+    done = plot("run-a.mled", "run-b.mled", "--kind", "categories", "--grid", "-o", "g.svg",
+                "--title", "Both")
+    equal(done.stdout.split(), ["g.svg"], "files")
+    check({"Both", "a", "b"} <= set(texts("g.svg")), "names in the grid", texts("g.svg"))
+
+
+def test_small_shares_are_left_out():
+    record_training()
+    plot("t.mled", "--kind", "categories", "-o", "all.svg")
+    done = plot("t.mled", "--kind", "categories", "--min-share", 60, "-o", "few.svg")
+    contains(done.stderr, "left out: ", "note")
+    shares = [[float(t[:-1]) for t in texts(name) if t.endswith("%")]
+              for name in ("all.svg", "few.svg")]
+    equal(shares[1], [s for s in shares[0] if s > 60], "shares")
+    equal(shares[0][:-1], sorted(shares[0][:-1], reverse=True), "order")
+
+
+def test_a_keyword_file():
+    """Layers by a dictionary of the user's, and what was expected beside it."""
+    record_training()
+    with open("mine.txt", "w") as file:
+        file.write("[Everything]\n/./\n")
+    plot("t.mled", "--kind", "bars", "-d", "mine.txt,torch", "--expected", "1GiB", "-o", "b.svg")
+    words = " ".join(texts("b.svg"))
+    for word in ("Layer", "Data structure", "Everything", "Untrackable"):
+        contains(words, word, "bars")
+    done = plot("t.mled", "--kind", "bars", "--expected", "much", code=2)
+    contains(done.stderr, "neither auto nor a size", "error")
+
+
+if __name__ == "__main__":
+    harness.main(globals())
