@@ -28,6 +28,10 @@
 static _Atomic bool stopped;
 static _Atomic bool paused_now;
 
+/* What decides whether calls of a framework's API are recorded. */
+enum { CALLS_SET = 1, ALL_SET = 2, PROFILE_RUNS = 4, PROFILE_PAUSED = 8 };
+static _Atomic uint32_t call_flags = CALLS_SET;
+
 /* What was set so far, key:value as string numbers, 0: the default. A forked
  * child announces it while names may be locked, so numbers are kept here. */
 static _Atomic uint64_t settings[ML_KEYS];
@@ -39,6 +43,22 @@ bool ml_control_records(void)
 {
     return !atomic_load_explicit(&stopped, memory_order_relaxed) &&
            !atomic_load_explicit(&paused_now, memory_order_relaxed);
+}
+
+bool ml_control_wants_calls(void)
+{
+    uint32_t flags = atomic_load_explicit(&call_flags, memory_order_relaxed);
+
+    return (flags & (PROFILE_RUNS | PROFILE_PAUSED)) == PROFILE_RUNS &&
+           (flags & (CALLS_SET | ALL_SET));
+}
+
+static void change_call_flag(uint32_t flag, bool on)
+{
+    if (on)
+        atomic_fetch_or(&call_flags, flag);
+    else
+        atomic_fetch_and(&call_flags, ~flag);
 }
 
 /* ---- Settings ----------------------------------------------------------- */
@@ -116,6 +136,16 @@ static const char *process_in(int n, const char *const *keys, const char *const 
     return process;
 }
 
+/* Of this process; true and false have one spelling each by now. */
+static void keep_setting(enum ml_key key, const char *value, uint64_t setting)
+{
+    atomic_store_explicit(&settings[key], setting, memory_order_relaxed);
+    if (key == ML_KEY_PROFILE_API)
+        change_call_flag(CALLS_SET, !strcmp(value, "true"));
+    else if (key == ML_KEY_PROFILE_ALL)
+        change_call_flag(ALL_SET, !strcmp(value, "true"));
+}
+
 /* Whose settings they are goes first, whatever the order of the keys. */
 static void send_all(int n, const char *const *keys, const char *const *vals)
 {
@@ -132,7 +162,7 @@ static void send_all(int n, const char *const *keys, const char *const *vals)
             continue;
         record_setting(setting);
         if (own)
-            atomic_store_explicit(&settings[key], setting, memory_order_relaxed);
+            keep_setting(key, value, setting);
     }
 }
 
@@ -159,6 +189,7 @@ int ml_api_set_config(int n, const char *const *keys, const char *const *vals)
 
 void ml_control_announce(void)
 {
+    change_call_flag(PROFILE_RUNS | PROFILE_PAUSED, false);
     for (int i = 0; i < ML_KEYS; i++) {
         uint64_t setting = atomic_load_explicit(&settings[i], memory_order_relaxed);
         if (setting)
@@ -197,6 +228,10 @@ int ml_api_set_state(int state, int process)
         atomic_store_explicit(&paused_now, !run, memory_order_relaxed);
     }
     record_state(process, run ? ML_PROFILE_RUN : ML_PROFILE_STOP);
+    if (process == MEMLEDGER_WORKER) {
+        change_call_flag(PROFILE_PAUSED, false);
+        change_call_flag(PROFILE_RUNS, run);
+    }
     return 0;
 }
 
@@ -204,8 +239,10 @@ int ml_api_pause(int paused, int process)
 {
     if (check_process(process))
         return -1;
-    if (process == MEMLEDGER_WORKER)
+    if (process == MEMLEDGER_WORKER) {
         atomic_store_explicit(&paused_now, paused != 0, memory_order_relaxed);
+        change_call_flag(PROFILE_PAUSED, paused != 0);
+    }
     record_state(process, paused ? ML_PROFILE_PAUSE : ML_PROFILE_RESUME);
     return 0;
 }
