@@ -30,7 +30,23 @@ static struct ml_profile *profile_of(struct ml_stage *stage, struct ml_target *t
 /* This process, or all servers of the run. */
 static bool is_meant(const struct ml_target *t, bool servers, const struct ml_target *self)
 {
-    return servers ? !strcmp(t->role, "server") : t == self;
+    return servers ? t->role.is_server : t == self;
+}
+
+/* Each server has a file of its own, named as MXNet's servers name theirs. */
+static void set_config(struct ml_profile *p, const char *key, const char *value,
+                       const struct ml_role *server)
+{
+    const char *slash = strrchr(value, '/');
+    const char *name = slash ? slash + 1 : value;
+    struct ml_buf path = {0};
+
+    if (!server || strcmp(key, ml_keys[ML_KEY_FILENAME].name))
+        ml_profile_set_config(p, key, value);
+    else if (!ml_buf_printf(&path, "%.*srank%u_%s", (int)(name - value), value, server->number,
+                            name))
+        ml_profile_set_config(p, key, (char *)path.data);
+    ml_buf_release(&path);
 }
 
 /* The recorder says first whose settings follow. */
@@ -49,7 +65,7 @@ void ml_profile_take_config(struct ml_stage *stage, struct ml_source *s)
         bool meant = is_meant(t, s->target->sets_servers, s->target);
         struct ml_profile *p = meant ? profile_of(stage, t) : NULL;
         if (p)
-            ml_profile_set_config(p, key, value);
+            set_config(p, key, value, s->target->sets_servers ? &t->role : NULL);
     }
 }
 

@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 5
+#define ML_SHARED_VERSION 6
 
 /* The environment variable that names the session directory to a target, and
  * the files in it. */
@@ -263,11 +263,12 @@ struct ml_hello {
     uint32_t version;
     uint32_t pid;
     uint32_t parent_pid;
-    uint32_t how;       /* ML_STARTED or ML_FORKED; the collector tells exec */
-    uint32_t set;       /* 0 for the first ring set of a process */
-    uint64_t clock;     /* when, in the session's clock */
-    char role[16];      /* DMLC_ROLE, or "" */
-    char command[1024]; /* the command line, arguments separated by blanks */
+    uint32_t how;        /* ML_STARTED or ML_FORKED; the collector tells exec */
+    uint32_t set;        /* 0 for the first ring set of a process */
+    uint64_t clock;      /* when, in the session's clock */
+    char role[16];       /* DMLC_ROLE, or "" */
+    uint32_t role_count; /* processes that have this role, 0: not told */
+    char command[1024];  /* the command line, arguments separated by blanks */
 };
 
 #endif
