@@ -45,12 +45,21 @@ bool ml_control_records(void)
            !atomic_load_explicit(&paused_now, memory_order_relaxed);
 }
 
+/* A worker that runs the profile of this process, a server. */
+static bool another_wants_calls(void)
+{
+    const struct ml_ringset *set = ml_recorder_replies();
+
+    return set && atomic_load_explicit(&set->calls_wanted, memory_order_relaxed);
+}
+
 bool ml_control_wants_calls(void)
 {
     uint32_t flags = atomic_load_explicit(&call_flags, memory_order_relaxed);
 
-    return (flags & (PROFILE_RUNS | PROFILE_PAUSED)) == PROFILE_RUNS &&
-           (flags & (CALLS_SET | ALL_SET));
+    return ((flags & (PROFILE_RUNS | PROFILE_PAUSED)) == PROFILE_RUNS &&
+            (flags & (CALLS_SET | ALL_SET))) ||
+           another_wants_calls();
 }
 
 static void change_call_flag(uint32_t flag, bool on)

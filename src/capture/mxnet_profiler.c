@@ -10,13 +10,13 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api_control.h"
 #include "api_objects.h"
 #include "compiler.h"
 #include "config_keys.h"
+#include "env_number.h"
 #include "mxnet_call_entries.h"
 #include "mxnet_handles.h"
 #include "mxnet_real.h"
@@ -108,13 +108,11 @@ static _Atomic unsigned flags;
 /* As MXNet reads the environment before it is told otherwise. */
 static ML_NOINLINE unsigned read_environment(void)
 {
-    const char *mode = getenv("MXNET_PROFILER_MODE");
-    const char *start = getenv("MXNET_PROFILER_AUTOSTART");
-    int bits = mode && *mode ? atoi(mode) : DEFAULT_MODE;
+    uint32_t mode = ml_env_number("MXNET_PROFILER_MODE", DEFAULT_MODE);
     unsigned before = 0, read = IS_KNOWN;
 
-    read |= bits & MODE_API ? HAS_CALLS : 0;
-    read |= start && atoi(start) ? RUNS : 0;
+    read |= mode & MODE_API ? HAS_CALLS : 0;
+    read |= ml_env_number("MXNET_PROFILER_AUTOSTART", 0) ? RUNS : 0;
     return atomic_compare_exchange_strong(&flags, &before, read) ? read : before;
 }
 

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "defs.h"
+#include "env_number.h"
 #include "recorder.h"
 #include "sys.h"
 
@@ -148,12 +149,9 @@ static uint32_t known_pid;
 /* How many workers, or servers, there are to be. */
 static uint32_t count_of_role(const char *role)
 {
-    const char *count = !strcmp(role, "worker")      ? getenv("DMLC_NUM_WORKER")
-                        : !strcmp(role, "server")    ? getenv("DMLC_NUM_SERVER")
-                        : !strcmp(role, "scheduler") ? "1"
-                                                     : NULL;
-
-    return count ? (uint32_t)strtoul(count, NULL, 10) : 0;
+    if (!strcmp(role, "scheduler"))
+        return 1;
+    return ml_env_number(!strcmp(role, "server") ? "DMLC_NUM_SERVER" : "DMLC_NUM_WORKER", 0);
 }
 
 static void fill_hello(struct ml_hello *h, uint32_t how, uint32_t set)

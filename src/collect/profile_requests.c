@@ -66,6 +66,8 @@ void ml_profile_take_config(struct ml_stage *stage, struct ml_source *s)
         struct ml_profile *p = meant ? profile_of(stage, t) : NULL;
         if (p)
             set_config(p, key, value, s->target->sets_servers ? &t->role : NULL);
+        if (p && s->target->sets_servers)
+            ml_target_want_calls(t, ml_profile_wants_calls(p));
     }
 }
 
@@ -79,6 +81,8 @@ void ml_profile_take_state(struct ml_stage *stage, struct ml_source *s, uint64_t
         struct ml_profile *p = meant ? profile_of(stage, t) : NULL;
         if (p)
             ml_profile_set_state(p, ml_low(ml_word(s, 1)), time_ns);
+        if (p && servers)
+            ml_target_want_calls(t, ml_profile_wants_calls(p));
     }
 }
 

@@ -151,6 +151,12 @@ bool ml_target_running(const struct ml_target *t)
     return !kill((pid_t)t->pid, 0) || errno == EPERM;
 }
 
+void ml_target_want_calls(struct ml_target *t, bool wanted)
+{
+    if (t->sets.len)
+        atomic_store_explicit(&t->sets.items[0].shared->calls_wanted, wanted, memory_order_relaxed);
+}
+
 void ml_target_reply(struct ml_target *t, uint32_t number, int status, const void *text,
                      size_t bytes)
 {

@@ -113,6 +113,9 @@ int ml_target_add_set(struct ml_target *t, int fd);
 /* Whether the process still runs. */
 bool ml_target_running(const struct ml_target *t);
 
+/* Tells a process whose profile another one runs whether calls are to be in it. */
+void ml_target_want_calls(struct ml_target *t, bool wanted);
+
 /* Answers request `number`. */
 void ml_target_reply(struct ml_target *t, uint32_t number, int status, const void *text,
                      size_t bytes);

@@ -148,6 +148,10 @@ struct ml_ringset {
     uint32_t ring_count;
     _Atomic uint64_t lost; /* events dropped by threads that have no ring */
 
+    /* 1, set by the collector: another process runs the profile of this one, and calls
+     * of a framework's API are to be in it. */
+    _Atomic uint32_t calls_wanted;
+
     /* Answers to requests (ML_REC_REQUEST): the collector fills in status and
      * text, then release-stores the request's number and wakes the futex. */
     alignas(64) _Atomic uint32_t reply_number;

@@ -190,7 +190,7 @@ def test_names():
 
 def test_servers():
     equal(case("servers")["handle"], 12345, "the kvstore's handle")
-    equal(values(load("server.json"), "served"), [1, 3], "the server's file")
+    equal(values(load("rank0_server.json"), "served"), [1, 3], "the server's file")
     check(not os.path.exists("profile.json"), "the worker has a file too")
 
 
@@ -357,7 +357,7 @@ def test_dist_kvstore():
     equal(done.code, 0, "exit code", done)
     for rank in (0, 1):
         equal(values(load(f"worker{rank}.json"), "rounds"), [1, 2], f"worker {rank}")
-    equal([e["args"]["name"] for e in phases(load("server.json"), ph="M")][:1], ["cpu/0"],
+    equal([e["args"]["name"] for e in phases(load("rank0_server.json"), ph="M")][:1], ["cpu/0"],
           "the server's file")
 
 
