@@ -169,6 +169,8 @@ static ML_NOINLINE void begin(void)
     if (ml_lock_or_give_up(&lock)) {
         if (!settled)
             look();
+        /* Before the next one comes in, who would find the hooks in MXNet's place. */
+        atomic_store_explicit(&settled, true, memory_order_release);
         ml_unlock(&lock);
     }
     atomic_store_explicit(&settled, true, memory_order_release);
