@@ -215,13 +215,23 @@ static int check_process(int process)
     return 0;
 }
 
+/* What is set for servers holds for them when the call returns, as with MXNet's kvstore.
+ * A collector that does not answer is nothing that a worker could do about. */
+static void wait_for_servers(void)
+{
+    (void)ml_request(ML_REQUEST_NOTHING, 0, NULL);
+}
+
 static void record_state(int process, enum ml_profile_state state)
 {
     uint64_t words[] = {ml_record_word(ML_REC_STATE, 0, ml_now()),
                         ml_pair((uint64_t)process, state)};
 
-    if (ml_recorder_start())
-        ml_record(words, 2);
+    if (!ml_recorder_start())
+        return;
+    ml_record(words, 2);
+    if (process == MEMLEDGER_SERVER)
+        wait_for_servers();
 }
 
 int ml_api_set_state(int state, int process)

@@ -118,6 +118,8 @@ void ml_profile_take_request(struct ml_stage *stage, struct ml_source *s)
     else if (ml_low(ml_word(s, 1)) == ML_REQUEST_STATS)
         r = ml_profile_stats(p, argument & 1, argument >> 8 & 0xff, argument >> 16 & 0xff,
                              argument >> 24 & 1, &text, &err);
+    else if (ml_low(ml_word(s, 1)) == ML_REQUEST_NOTHING)
+        r = 0;
     if (r)
         ml_target_reply(s->target, ml_high(ml_word(s, 1)), r, err.text, strlen(err.text));
     else

@@ -241,7 +241,11 @@ enum ml_profile_state {
 
 /* Requests; the argument of stats is reset | format << 8 | sort << 16 |
  * ascending << 24, that of dump is finished | process << 8. */
-enum ml_request { ML_REQUEST_DUMP = 1, ML_REQUEST_STATS = 2 };
+enum ml_request {
+    ML_REQUEST_DUMP = 1,
+    ML_REQUEST_STATS = 2,
+    ML_REQUEST_NOTHING = 3, /* that all before it is done */
+};
 
 #define ML_TIME_BITS 48
 #define ML_STACK_MAX_FRAMES 64 /* frames beyond are left out */
