@@ -308,13 +308,27 @@ def test_the_page():
 # ---- Beside MXNet -----------------------------------------------------------------
 
 
-def mxnet_python(version):
-    if sys.version_info[1] not in MXNET_PYTHONS:
-        raise Skip(f"MXNet has no NumPy for Python 3.{sys.version_info[1]}", machine=True)
+def other_python(version):
+    """An interpreter of that version, (3, 9): from Debian, or pyenv's."""
+    name = "python{}.{}".format(*version)
+    for place in ("/usr/bin", "/usr/local/bin", "~/.pyenv/versions/{}.{}*/bin".format(*version)):
+        for path in sorted(glob.glob(os.path.expanduser(os.path.join(place, name)))):
+            if plain(path, "-c", "import ctypes").returncode == 0:
+                return path
+    raise Skip(f"no {name} is here", machine=True)
+
+
+def mxnet_python(version, python=None):
+    """The interpreter of an environment with that MXNet; `python`: not of this version."""
+    minor = sys.version_info[1] if not python else int(python.rpartition(".")[2])
+    if minor not in MXNET_PYTHONS:
+        raise Skip(f"MXNet has no NumPy for Python 3.{minor}", machine=True)
     requirements = os.path.join(os.environ["TEST_SOURCE"], "scripts",
                                 f"requirements-mxnet-{version}.txt")
     folder = os.path.join(os.environ["PYPI_FOLDER"], f"mxnet-{version}")
-    return os.path.join(pypi.environment(requirements, folder), "bin", "python")
+    if python:
+        folder += f"-3.{minor}"
+    return os.path.join(pypi.environment(requirements, folder, python), "bin", "python")
 
 
 def with_mxnet(version, program, argument, trace="t.mled", **more):
