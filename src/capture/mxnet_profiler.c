@@ -18,9 +18,9 @@
 #include "config_keys.h"
 #include "env_number.h"
 #include "mxnet_call_entries.h"
-#include "mxnet_handles.h"
 #include "mxnet_real.h"
 #include "objects.h"
+#include "pointer_table.h"
 #include "recorder.h"
 
 typedef int config_function(int n, const char *const *keys, const char *const *vals, void *kvstore);
@@ -193,13 +193,16 @@ int set_paused(int paused, int process, void *kvstore)
 
 /* ---- Objects -------------------------------------------------------------------- */
 
+/* MXNet's, and the recorder's that stands for each. */
+static struct ml_pointer_table handles;
+
 static void made(int kind, const void *domain, const char *name, const void *handle)
 {
     bool in_domain = kind != MEMLEDGER_DOMAIN && kind != MEMLEDGER_EVENT;
-    memledger_object parent = in_domain ? ml_mxnet_handle_get(domain) : 0;
+    memledger_object parent = in_domain ? ml_pointer_get(&handles, domain) : 0;
 
     if (!in_domain || parent)
-        ml_mxnet_handle_put(handle, ml_api_create(kind, parent, name));
+        ml_pointer_put(&handles, handle, ml_api_create(kind, parent, name));
 }
 
 int create_domain(const char *name, void **ret)
@@ -251,11 +254,11 @@ int create_counter(void *domain, const char *name, void **ret)
  * back, so it is forgotten before. */
 int destroy_handle(void *handle)
 {
-    memledger_object object = ml_mxnet_handle_get(handle);
+    memledger_object object = ml_pointer_get(&handles, handle);
     const struct ml_object *o = ml_objects_get(object);
 
     if (o && o->kind != MEMLEDGER_DOMAIN) {
-        ml_mxnet_handle_take(handle);
+        ml_pointer_take(&handles, handle);
         ml_api_destroy(object);
     }
     return CALL(handle_function, destroy_handle_entry, handle);
@@ -273,7 +276,7 @@ static bool is_running(memledger_object object)
 int start_duration(void *handle)
 {
     int result = CALL(handle_function, start_duration_entry, handle);
-    memledger_object object = result ? 0 : ml_mxnet_handle_get(handle);
+    memledger_object object = result ? 0 : ml_pointer_get(&handles, handle);
 
     if (object && records())
         ml_api_start(object);
@@ -283,7 +286,7 @@ int start_duration(void *handle)
 int stop_duration(void *handle)
 {
     int result = CALL(handle_function, stop_duration_entry, handle);
-    memledger_object object = result ? 0 : ml_mxnet_handle_get(handle);
+    memledger_object object = result ? 0 : ml_pointer_get(&handles, handle);
 
     if (object && is_running(object))
         ml_api_stop(object);
@@ -293,7 +296,7 @@ int stop_duration(void *handle)
 /* A counter counts on while nothing is recorded. */
 static void count(void *handle, int64_t value, bool adjust)
 {
-    memledger_object object = ml_mxnet_handle_get(handle);
+    memledger_object object = ml_pointer_get(&handles, handle);
     struct ml_object *o = ml_objects_get(object);
 
     if (!o || o->kind != MEMLEDGER_COUNTER)
@@ -332,7 +335,7 @@ int adjust_counter(void *handle, int64_t change)
 int set_marker(void *domain, const char *name, const char *scope)
 {
     int result = CALL(marker_function, set_marker_entry, domain, name, scope);
-    memledger_object object = result || !records() ? 0 : ml_mxnet_handle_get(domain);
+    memledger_object object = result || !records() ? 0 : ml_pointer_get(&handles, domain);
 
     if (object)
         ml_api_marker(object, name, scope);

@@ -61,6 +61,21 @@ def everything():
     profiler.dump()
 
 
+def late():
+    """A block that is older than the recording is given back in it."""
+    old = mxnet.nd.ones((300, 300))
+    old.wait_to_read()
+    profiler.set_config(profile_all=True, aggregate_stats=True, filename="late.json")
+    profiler.set_state("run")
+    work()
+    profiler.pause()
+    del old
+    mxnet.nd.waitall()
+    profiler.resume()
+    tell()
+    profiler.dump()
+
+
 def parts():
     """Each part switched on alone."""
     names = ("profile_symbolic", "profile_imperative", "profile_api", "profile_memory")
@@ -123,4 +138,4 @@ def unprofiled():
     print(json.dumps({}))
 
 
-{f.__name__: f for f in (everything, parts, threads, fails, forks, unprofiled)}[sys.argv[2]]()
+{f.__name__: f for f in (everything, late, parts, threads, fails, forks, unprofiled)}[sys.argv[2]]()

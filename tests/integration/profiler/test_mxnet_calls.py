@@ -15,7 +15,7 @@ import shlex
 
 import harness
 from harness import check, equal, plain, report
-from test_mxnet_profiler import HERE, load, mxnet_python, phases, values
+from test_mxnet_profiler import HERE, PACKAGE, load, mxnet_python, phases, values
 
 VERSION = os.environ["MXNET_VERSION"]
 IS_2 = VERSION.startswith("2")
@@ -120,6 +120,23 @@ def test_failing_calls():
 def test_fork():
     equal(run("memledger", "forks"), {"status": 0}, "the child's end")
     equal(len(phases(load("forks.json"), ph="b", cat=API, name=INVOKE)), 4, "calls in the file")
+
+
+def test_without_memledger_run():
+    """The first run begins a recording: all is there from then on, and nothing of what
+    was before."""
+    done = plain(mxnet_python(VERSION), PROFILED, "memledger", "late",
+                 env=ENV | {"PYTHONPATH": PACKAGE})
+    equal(done.returncode, 0, "exit code", done.stderr)
+    told = json.loads(done.stdout.splitlines()[-1])
+    ours = everything("memledger")[0]
+    equal(told["time"][API], ours["time"][API], "calls")
+    equal(steady(told["time"]["operator"]), steady(ours["time"]["operator"]), "operators")
+    equal(values(load("late.json"), "Memory: cpu/0"), [40000, 80000, 40000, 0], "memory")
+    trace, = glob.glob("*.mled")
+    found = report("summary", trace)
+    equal([found["allocations"], found["frees"], found["live_bytes"]], [2, 2, 0], "the books")
+    harness.balanced(harness.dump(trace))
 
 
 def test_nothing_without_a_profiler():
