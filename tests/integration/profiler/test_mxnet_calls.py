@@ -133,7 +133,7 @@ def test_without_memledger_run():
     equal(told["time"][API], ours["time"][API], "calls")
     equal(steady(told["time"]["operator"]), steady(ours["time"]["operator"]), "operators")
     equal(values(load("late.json"), "Memory: cpu/0"), [40000, 80000, 40000, 0], "memory")
-    trace, = glob.glob("*.mled")
+    trace, = glob.glob("memledger-*.mled")
     found = report("summary", trace)
     equal([found["allocations"], found["frees"], found["live_bytes"]], [2, 2, 0], "the books")
     harness.balanced(harness.dump(trace))
