@@ -85,9 +85,6 @@ static int fill_all(struct ml_gather *g, size_t top, struct ml_stats *ret)
         r = ml_stats_scopes(g, top, ret);
     if (r == 0)
         r = ml_stats_largest(g, top, ret);
-    ml_activities_finish(&g->activities, top);
-    ret->activities = g->activities;
-    g->activities = (struct ml_activities){0};
     return r;
 }
 
@@ -117,6 +114,5 @@ void ml_stats_release(struct ml_stats *stats)
     ml_vec_release(&stats->by_count);
     ml_vec_release(&stats->by_bytes);
     ml_vec_release(&stats->largest);
-    ml_activities_release(&stats->activities);
     *stats = (struct ml_stats){0};
 }

@@ -11,7 +11,6 @@
 #ifndef ML_ANALYZE_STATS_H
 #define ML_ANALYZE_STATS_H
 
-#include "activities.h"
 #include "arena.h"
 #include "health.h"
 #include "summary.h"
@@ -21,7 +20,7 @@
 #define ML_SIZE_CLASSES 65
 
 struct ml_stats_opts {
-    size_t top; /* scopes, threads, live blocks and activities of a category to list */
+    size_t top; /* scopes, threads and live blocks to list */
 };
 
 /* Allocations of [from_bytes, to_bytes]: powers of two. */
@@ -73,7 +72,6 @@ struct ml_stats {
     ML_VEC(struct ml_stats_scope) by_count; /* at most `top` */
     ML_VEC(struct ml_stats_scope) by_bytes;
     size_t scope_total;
-    struct ml_activities activities;       /* of each category at most `top` */
     ML_VEC(struct ml_stats_block) largest; /* never freed, largest first, at most `top` */
 };
 

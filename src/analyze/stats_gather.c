@@ -106,8 +106,7 @@ static int count_event(struct ml_gather *g, const struct ml_event *event)
 {
     struct ml_gather_thread *thread;
 
-    if (ml_replay_feed(&g->replay, event) < 0 ||
-        ml_activities_feed(&g->activities, g->replay.trace, event) < 0)
+    if (ml_replay_feed(&g->replay, event) < 0)
         return -ENOMEM;
     if (event->kind < 32)
         g->kinds[event->kind]++;
@@ -158,7 +157,6 @@ int ml_gather(struct ml_gather *gather, const struct ml_trace *trace, struct ml_
 void ml_gather_release(struct ml_gather *gather)
 {
     ml_replay_release(&gather->replay);
-    ml_activities_release(&gather->activities);
     ml_vec_release(&gather->threads);
     ml_vec_release(&gather->scopes);
     ml_map_release(&gather->thread_index);

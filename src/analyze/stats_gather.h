@@ -6,7 +6,6 @@
 #ifndef ML_ANALYZE_STATS_GATHER_H
 #define ML_ANALYZE_STATS_GATHER_H
 
-#include "activities.h"
 #include "map.h"
 #include "replay.h"
 #include "stats.h"
@@ -37,7 +36,6 @@ struct ml_gather {
     ML_VEC(struct ml_gather_thread) threads;
     ML_VEC(struct ml_gather_scope) scopes;
     struct ml_map thread_index, scope_index; /* number -> index */
-    struct ml_activities activities;
     uint64_t temporary, temporary_bytes;
     uint64_t longest_life_ns, largest_bytes;
 };

@@ -157,7 +157,6 @@ int ml_stats_json(const struct ml_stats *stats, const char *file, struct ml_buf 
     ml_json_kv_u64(&json, "scope_count", stats->scope_total);
     scopes_json(stats->by_count.items, stats->by_count.len, "scopes_by_allocations", &json);
     scopes_json(stats->by_bytes.items, stats->by_bytes.len, "scopes_by_bytes", &json);
-    ml_stats_activities_json(stats, &json);
     largest_json(stats, &json);
     ml_json_end_object(&json);
     return ml_json_finish(&json);

@@ -5,7 +5,6 @@
 #ifndef ML_REPORT_STATS_REPORT_H
 #define ML_REPORT_STATS_REPORT_H
 
-#include "json.h"
 #include "stats.h"
 #include "style.h"
 
@@ -14,10 +13,5 @@
 int ml_stats_text(const struct ml_stats *stats, const char *file, const struct ml_style *style,
                   struct ml_buf *out);
 int ml_stats_json(const struct ml_stats *stats, const char *file, struct ml_buf *out);
-
-/* Parts of the two: operators, tasks, frames, events and counters. */
-int ml_stats_activities_text(const struct ml_stats *stats, const struct ml_style *style,
-                             struct ml_buf *out);
-void ml_stats_activities_json(const struct ml_stats *stats, struct ml_json *json);
 
 #endif

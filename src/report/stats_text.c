@@ -205,8 +205,6 @@ int ml_stats_text(const struct ml_stats *stats, const char *file, const struct m
     if (r == 0)
         r = put_scopes(&p, stats->by_bytes.items, stats->by_bytes.len, "bytes");
     if (r == 0)
-        r = ml_stats_activities_text(stats, style, out);
-    if (r == 0)
         r = put_largest(&p);
     return r;
 }
