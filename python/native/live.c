@@ -223,6 +223,14 @@ static PyObject *log_end(PyObject *self, PyObject *args)
 
 /* ---- The way in --------------------------------------------------------------------- */
 
+static PyObject *patch_mxnet(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+
+    (void)self, (void)args;
+    return PyBool_FromLong(live && live->patch_mxnet());
+}
+
 static PyObject *patch_torch(PyObject *self, PyObject *args)
 {
     const struct ml_live_api *live = ml_native_live();
@@ -285,6 +293,7 @@ static PyMethodDef methods[] = {
     {"log_begin", log_begin, METH_NOARGS, "Keep the events of a backward pass."},
     {"log_end", log_end, METH_VARARGS, "(devices, others): its peak without those, or None."},
     {"patch_torch", patch_torch, METH_NOARGS, "Put the hooks into loaded libraries."},
+    {"patch_mxnet", patch_mxnet, METH_NOARGS, "Put the hooks into MXNet, if it is loaded."},
     {"recording", recording, METH_NOARGS, "0: none, 1: from the start, 2: joined."},
     {"join", join, METH_VARARGS, "(session folder): 0, or an errno."},
     {"leave", leave, METH_NOARGS, "End a recording that was joined."},

@@ -159,7 +159,9 @@ static const char *process_text(const struct ml_trace *trace, uint32_t number,
 
     ml_buf_init(&text);
     return dup_text(arena, &text,
-                    ml_buf_printf(&text, "%u %s", process->pid,
+                    ml_buf_printf(&text, "%u %s%s%s", process->pid,
+                                  process->role ? ml_trace_string(trace, process->role, NULL) : "",
+                                  process->role ? ": " : "",
                                   ml_trace_string(trace, process->command, NULL)));
 }
 

@@ -101,6 +101,7 @@ static int look_at(struct reader *r, const struct ml_event *event)
     const struct ml_trace *trace = r->replay.trace;
     const struct ml_thread *thread = ml_trace_thread(trace, event->thread);
     struct ml_event_view *v = &r->view;
+    const struct ml_process *process;
 
     r->has_freed = false;
     if (ml_replay_feed(&r->replay, event) < 0)
@@ -116,7 +117,9 @@ static int look_at(struct reader *r, const struct ml_event *event)
     if (!fits(r))
         return 0;
     v->kind = ml_kind_name(event->kind);
-    v->pid = v->has_thread ? ml_trace_process(trace, thread->process)->pid : 0;
+    process = ml_trace_process(trace, thread->process);
+    v->pid = v->has_thread ? process->pid : 0;
+    v->role = v->has_thread && process->role ? ml_trace_string(trace, process->role, NULL) : NULL;
     v->tid = v->has_thread ? thread->tid : 0;
     v->scope = (const char *)r->path.data;
     v->stack = event->stack ? &r->stack : NULL;

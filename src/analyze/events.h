@@ -48,6 +48,7 @@ struct ml_event_view {
     const char *kind;
     bool has_thread; /* it is something that a thread did */
     uint32_t pid, tid;
+    const char *role; /* of the process; NULL: none */
     bool has_space;
     const char *device, *level, *space;
     bool has_address;

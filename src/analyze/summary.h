@@ -72,6 +72,7 @@ struct ml_summary_process {
     uint32_t number; /* in the trace */
     uint32_t pid;
     const char *command;
+    const char *role; /* NULL: none */
     const char *how;
     uint32_t threads;
     struct ml_figures counted;

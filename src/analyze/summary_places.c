@@ -171,8 +171,12 @@ static int add_processes(const struct ml_replay *replay, const struct ml_map *th
         command = ml_trace_string(replay->trace, process->command, &len);
         p.command = ml_arena_dup(&ret->arena, command, len);
         p.how = ml_how_name(process->how);
+        if (process->role) {
+            const char *role = ml_trace_string(replay->trace, process->role, &len);
+            p.role = ml_arena_dup(&ret->arena, role, len);
+        }
         fill_process(replay, i, &p);
-        if (!p.command || ml_vec_push(&ret->processes, p) < 0)
+        if (!p.command || (process->role && !p.role) || ml_vec_push(&ret->processes, p) < 0)
             return -ENOMEM;
     }
     return 0;

@@ -28,6 +28,10 @@
 static _Atomic bool stopped;
 static _Atomic bool paused_now;
 
+/* What decides whether calls of a framework's API are recorded. */
+enum { CALLS_SET = 1, ALL_SET = 2, PROFILE_RUNS = 4, PROFILE_PAUSED = 8 };
+static _Atomic uint32_t call_flags = CALLS_SET;
+
 /* What was set so far, key:value as string numbers, 0: the default. A forked
  * child announces it while names may be locked, so numbers are kept here. */
 static _Atomic uint64_t settings[ML_KEYS];
@@ -39,6 +43,31 @@ bool ml_control_records(void)
 {
     return !atomic_load_explicit(&stopped, memory_order_relaxed) &&
            !atomic_load_explicit(&paused_now, memory_order_relaxed);
+}
+
+/* A worker that runs the profile of this process, a server. */
+static bool another_wants_calls(void)
+{
+    const struct ml_ringset *set = ml_recorder_replies();
+
+    return set && atomic_load_explicit(&set->calls_wanted, memory_order_relaxed);
+}
+
+bool ml_control_wants_calls(void)
+{
+    uint32_t flags = atomic_load_explicit(&call_flags, memory_order_relaxed);
+
+    return ((flags & (PROFILE_RUNS | PROFILE_PAUSED)) == PROFILE_RUNS &&
+            (flags & (CALLS_SET | ALL_SET))) ||
+           another_wants_calls();
+}
+
+static void change_call_flag(uint32_t flag, bool on)
+{
+    if (on)
+        atomic_fetch_or(&call_flags, flag);
+    else
+        atomic_fetch_and(&call_flags, ~flag);
 }
 
 /* ---- Settings ----------------------------------------------------------- */
@@ -116,6 +145,16 @@ static const char *process_in(int n, const char *const *keys, const char *const 
     return process;
 }
 
+/* Of this process; true and false have one spelling each by now. */
+static void keep_setting(enum ml_key key, const char *value, uint64_t setting)
+{
+    atomic_store_explicit(&settings[key], setting, memory_order_relaxed);
+    if (key == ML_KEY_PROFILE_API)
+        change_call_flag(CALLS_SET, !strcmp(value, "true"));
+    else if (key == ML_KEY_PROFILE_ALL)
+        change_call_flag(ALL_SET, !strcmp(value, "true"));
+}
+
 /* Whose settings they are goes first, whatever the order of the keys. */
 static void send_all(int n, const char *const *keys, const char *const *vals)
 {
@@ -132,7 +171,7 @@ static void send_all(int n, const char *const *keys, const char *const *vals)
             continue;
         record_setting(setting);
         if (own)
-            atomic_store_explicit(&settings[key], setting, memory_order_relaxed);
+            keep_setting(key, value, setting);
     }
 }
 
@@ -159,6 +198,7 @@ int ml_api_set_config(int n, const char *const *keys, const char *const *vals)
 
 void ml_control_announce(void)
 {
+    change_call_flag(PROFILE_RUNS | PROFILE_PAUSED, false);
     for (int i = 0; i < ML_KEYS; i++) {
         uint64_t setting = atomic_load_explicit(&settings[i], memory_order_relaxed);
         if (setting)
@@ -175,13 +215,23 @@ static int check_process(int process)
     return 0;
 }
 
+/* What is set for servers holds for them when the call returns, as with MXNet's kvstore.
+ * A collector that does not answer is nothing that a worker could do about. */
+static void wait_for_servers(void)
+{
+    (void)ml_request(ML_REQUEST_NOTHING, 0, NULL);
+}
+
 static void record_state(int process, enum ml_profile_state state)
 {
     uint64_t words[] = {ml_record_word(ML_REC_STATE, 0, ml_now()),
                         ml_pair((uint64_t)process, state)};
 
-    if (ml_recorder_start())
-        ml_record(words, 2);
+    if (!ml_recorder_start())
+        return;
+    ml_record(words, 2);
+    if (process == MEMLEDGER_SERVER)
+        wait_for_servers();
 }
 
 int ml_api_set_state(int state, int process)
@@ -197,6 +247,10 @@ int ml_api_set_state(int state, int process)
         atomic_store_explicit(&paused_now, !run, memory_order_relaxed);
     }
     record_state(process, run ? ML_PROFILE_RUN : ML_PROFILE_STOP);
+    if (process == MEMLEDGER_WORKER) {
+        change_call_flag(PROFILE_PAUSED, false);
+        change_call_flag(PROFILE_RUNS, run);
+    }
     return 0;
 }
 
@@ -204,8 +258,10 @@ int ml_api_pause(int paused, int process)
 {
     if (check_process(process))
         return -1;
-    if (process == MEMLEDGER_WORKER)
+    if (process == MEMLEDGER_WORKER) {
         atomic_store_explicit(&paused_now, paused != 0, memory_order_relaxed);
+        change_call_flag(PROFILE_PAUSED, paused != 0);
+    }
     record_state(process, paused ? ML_PROFILE_PAUSE : ML_PROFILE_RESUME);
     return 0;
 }

@@ -19,6 +19,9 @@ const char *ml_api_last_error(void);
  * recorded now: unless the profiler was stopped or paused. */
 bool ml_control_records(void);
 
+/* Whether the profile runs, is not paused, and has calls of a framework's API in it. */
+bool ml_control_wants_calls(void);
+
 /* In a forked child, before its first other record: its settings. A child's
  * profile does not run until the child says so. */
 void ml_control_announce(void);

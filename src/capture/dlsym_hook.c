@@ -20,6 +20,8 @@
 #include "compiler.h"
 #include "cuda_resolve.h"
 #include "mxnet_begin.h"
+#include "mxnet_calls.h"
+#include "mxnet_profiler.h"
 #include "torch_real.h"
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
@@ -51,7 +53,7 @@ HIDDEN ml_dlsym_function *ml_dlsym_real_function(void)
 }
 
 /* Names that begin neither with "cu", as the driver's do, nor with "_Z", as those
- * of C++, never leave these lines. */
+ * of C++, nor with "MX", as MXNet's, never leave these lines. */
 __asm__(".pushsection .text\n"
         ".globl dlsym\n"
         ".type dlsym, @function\n"
@@ -71,8 +73,14 @@ __asm__(".pushsection .text\n"
         "    jmp 1f\n"
         "3:\n"
         "    cmpb $0x5f, (%rsi)\n" /* _ */
-        "    jne 1f\n"
+        "    jne 5f\n"
         "    cmpb $0x5a, 1(%rsi)\n" /* Z */
+        "    je 4f\n"
+        "    jmp 1f\n"
+        "5:\n"
+        "    cmpb $0x4d, (%rsi)\n" /* M */
+        "    jne 1f\n"
+        "    cmpb $0x58, 1(%rsi)\n" /* X */
         "    jne 1f\n"
         "4:\n"
         "    subq $24, %rsp\n"
@@ -122,12 +130,18 @@ static void *framework_hook(const char *name)
 {
     void *hook = ml_torch_hook_of(name);
 
-    return hook ? hook : ml_mxnet_hook_of(name);
+    if (!hook)
+        hook = ml_mxnet_hook_of(name);
+    return hook ? hook : ml_mxnet_call_hook_of(name);
 }
 
 bool ml_dlsym_is_hooked(void *handle, const char *name)
 {
-    return name[0] == '_' ? framework_hook(name) != NULL : is_cuda(handle, name);
+    switch (name[0]) {
+    case '_': return framework_hook(name) != NULL;
+    case 'M': return handle != RTLD_NEXT && ml_mxnet_profiler_hook_of(name) != NULL;
+    default: return is_cuda(handle, name);
+    }
 }
 
 void *ml_dlsym_as_seen_from(const void *caller, const char *name)
@@ -173,6 +187,9 @@ void *ml_dlsym_hooked(void *handle, const char *name, const void *caller)
 {
     if (name[0] == '_')
         return look_up_framework(handle, name, caller);
+    if (name[0] == 'M')
+        return ml_mxnet_profiler_hand_out(
+            name, look_up(handle, name, caller, ml_mxnet_profiler_hook_of(name)));
     ml_cuda_resolve();
     return ml_cuda_hand_out(look_up(handle, name, caller, ml_cuda_hooks[ml_cuda_entry_of(name)]));
 }

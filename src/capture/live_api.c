@@ -8,6 +8,7 @@
 
 #include "live_blocks.h"
 #include "live_log.h"
+#include "mxnet_patch.h"
 #include "recorder.h"
 #include "torch_patch.h"
 #include "torch_spaces.h"
@@ -113,6 +114,11 @@ static int patch_torch(void)
     return ml_torch_patch();
 }
 
+static int patch_mxnet(void)
+{
+    return ml_recorder_is_late() && ml_mxnet_patch();
+}
+
 static int recording(void)
 {
     if (!ml_recorder_start())
@@ -156,6 +162,7 @@ __attribute__((visibility("default"))) const struct ml_live_api memledger_live_v
     .log_begin = ml_live_log_begin,
     .log_end = log_end,
     .patch_torch = patch_torch,
+    .patch_mxnet = patch_mxnet,
     .recording = recording,
     .join = join,
     .leave = leave,

@@ -48,6 +48,7 @@ struct ml_live_api {
 
     /* The way in. */
     int (*patch_torch)(void); /* 1: PyTorch is there, and its hooks in place */
+    int (*patch_mxnet)(void); /* the same of MXNet, in a process that is recorded late */
     int (*recording)(void);   /* enum ml_live_recording */
     int (*join)(const char *session_dir);
     int (*leave)(void);        /* the collector is told to finish */

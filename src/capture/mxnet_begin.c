@@ -23,6 +23,7 @@
 #include "lock.h"
 #include "mxnet_layout.h"
 #include "mxnet_operators.h"
+#include "mxnet_real.h"
 #include "mxnet_storage.h"
 #include "recorder.h"
 
@@ -168,6 +169,8 @@ static ML_NOINLINE void begin(void)
     if (ml_lock_or_give_up(&lock)) {
         if (!settled)
             look();
+        /* Before the next one comes in, who would find the hooks in MXNet's place. */
+        atomic_store_explicit(&settled, true, memory_order_release);
         ml_unlock(&lock);
     }
     atomic_store_explicit(&settled, true, memory_order_release);
@@ -179,14 +182,8 @@ static ML_NOINLINE void begin(void)
 
 static ML_NOINLINE get_function *find_real(enum entry entry, const void *caller)
 {
-    int saved_errno = errno;
-    void *library = ml_loaded_keep(ML_MXNET_LIBRARY);
-    void *found = library ? ml_dlsym_real_function()(library, symbols[entry]) : NULL;
+    void *found = ml_mxnet_real(symbols[entry], (void *)hooks[entry], caller);
 
-    if (!found || found == (void *)hooks[entry])
-        found = ml_dlsym_as_seen_from(caller, symbols[entry]);
-    dlerror();
-    errno = saved_errno;
     __atomic_store_n(&reals[entry], (get_function *)found, __ATOMIC_RELAXED);
     return (get_function *)found;
 }

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
+#include "mxnet_patch.h"
 #include "mxnet_spaces.h"
 #include "names.h"
 #include "record.h"
@@ -115,6 +116,7 @@ static void record_block(uint32_t space, const struct handle *h)
         ml_record_alloc_stack(space, (uintptr_t)h->ptr, h->bytes, stack);
     else
         ml_record_alloc(space, h->ptr, h->bytes);
+    ml_mxnet_late_birth(h->ptr);
     if (has_names)
         label(space, (const struct named_handle *)h);
 }
@@ -140,7 +142,7 @@ static void record_free(const struct handle *h)
 {
     uint32_t space = h->ptr ? ml_mxnet_space(h->device_type, h->device_id) : 0;
 
-    if (!space)
+    if (!space || !ml_mxnet_late_end(h->ptr))
         return;
     if (has_names)
         label(space, (const struct named_handle *)h);

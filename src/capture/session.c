@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "defs.h"
+#include "env_number.h"
 #include "recorder.h"
 #include "sys.h"
 
@@ -145,6 +146,14 @@ static void fill_command(char *out, size_t room)
  * because a child whose parent has ended meanwhile could not tell. */
 static uint32_t known_pid;
 
+/* How many workers, or servers, there are to be. */
+static uint32_t count_of_role(const char *role)
+{
+    if (!strcmp(role, "scheduler"))
+        return 1;
+    return ml_env_number(!strcmp(role, "server") ? "DMLC_NUM_SERVER" : "DMLC_NUM_WORKER", 0);
+}
+
 static void fill_hello(struct ml_hello *h, uint32_t how, uint32_t set)
 {
     const char *role = getenv("DMLC_ROLE");
@@ -157,8 +166,10 @@ static void fill_hello(struct ml_hello *h, uint32_t how, uint32_t set)
     h->how = how;
     h->set = set;
     h->clock = ml_now();
-    if (role)
+    if (role) {
         strncpy(h->role, role, sizeof(h->role) - 1);
+        h->role_count = count_of_role(role);
+    }
     fill_command(h->command, sizeof(h->command));
 }
 

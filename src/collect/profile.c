@@ -120,6 +120,11 @@ bool ml_profile_active(const struct ml_profile *p)
     return p->running;
 }
 
+bool ml_profile_wants_calls(const struct ml_profile *p)
+{
+    return ml_profile_recorded(p) && (p->on[ML_KEY_PROFILE_API] || p->on[ML_KEY_PROFILE_ALL]);
+}
+
 /* ---- Dumps -------------------------------------------------------------- */
 
 void ml_profile_tick(struct ml_profile *p, uint64_t time_ns)

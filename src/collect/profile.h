@@ -45,6 +45,9 @@ void ml_profile_set_state(struct ml_profile *p, uint32_t state, uint64_t time_ns
  * it is paused). */
 bool ml_profile_active(const struct ml_profile *p);
 
+/* Whether it runs, is not paused, and has calls of a framework's API in it. */
+bool ml_profile_wants_calls(const struct ml_profile *p);
+
 /* One event of this process, in file numbers; any kind. Counter events carry
  * the value after the change. */
 void ml_profile_event(struct ml_profile *p, const struct ml_event *ev);

@@ -30,7 +30,23 @@ static struct ml_profile *profile_of(struct ml_stage *stage, struct ml_target *t
 /* This process, or all servers of the run. */
 static bool is_meant(const struct ml_target *t, bool servers, const struct ml_target *self)
 {
-    return servers ? !strcmp(t->role, "server") : t == self;
+    return servers ? t->role.is_server : t == self;
+}
+
+/* Each server has a file of its own, named as MXNet's servers name theirs. */
+static void set_config(struct ml_profile *p, const char *key, const char *value,
+                       const struct ml_role *server)
+{
+    const char *slash = strrchr(value, '/');
+    const char *name = slash ? slash + 1 : value;
+    struct ml_buf path = {0};
+
+    if (!server || strcmp(key, ml_keys[ML_KEY_FILENAME].name))
+        ml_profile_set_config(p, key, value);
+    else if (!ml_buf_printf(&path, "%.*srank%u_%s", (int)(name - value), value, server->number,
+                            name))
+        ml_profile_set_config(p, key, (char *)path.data);
+    ml_buf_release(&path);
 }
 
 /* The recorder says first whose settings follow. */
@@ -49,7 +65,9 @@ void ml_profile_take_config(struct ml_stage *stage, struct ml_source *s)
         bool meant = is_meant(t, s->target->sets_servers, s->target);
         struct ml_profile *p = meant ? profile_of(stage, t) : NULL;
         if (p)
-            ml_profile_set_config(p, key, value);
+            set_config(p, key, value, s->target->sets_servers ? &t->role : NULL);
+        if (p && s->target->sets_servers)
+            ml_target_want_calls(t, ml_profile_wants_calls(p));
     }
 }
 
@@ -63,6 +81,8 @@ void ml_profile_take_state(struct ml_stage *stage, struct ml_source *s, uint64_t
         struct ml_profile *p = meant ? profile_of(stage, t) : NULL;
         if (p)
             ml_profile_set_state(p, ml_low(ml_word(s, 1)), time_ns);
+        if (p && servers)
+            ml_target_want_calls(t, ml_profile_wants_calls(p));
     }
 }
 
@@ -98,6 +118,8 @@ void ml_profile_take_request(struct ml_stage *stage, struct ml_source *s)
     else if (ml_low(ml_word(s, 1)) == ML_REQUEST_STATS)
         r = ml_profile_stats(p, argument & 1, argument >> 8 & 0xff, argument >> 16 & 0xff,
                              argument >> 24 & 1, &text, &err);
+    else if (ml_low(ml_word(s, 1)) == ML_REQUEST_NOTHING)
+        r = 0;
     if (r)
         ml_target_reply(s->target, ml_high(ml_word(s, 1)), r, err.text, strlen(err.text));
     else

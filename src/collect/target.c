@@ -20,7 +20,8 @@
 #define RING_COUNT_MAX 4096u
 
 static uint32_t define_process(const struct ml_hello *hello, uint32_t pid, int64_t parent,
-                               uint32_t how, uint64_t start_ns, struct ml_dict *dict)
+                               uint32_t how, uint64_t start_ns, const struct ml_role *role,
+                               struct ml_dict *dict)
 {
     uint64_t fields[ML_DEF_FIELDS] = {
         [ML_PROCESS_PID] = pid,
@@ -29,6 +30,8 @@ static uint32_t define_process(const struct ml_hello *hello, uint32_t pid, int64
         [ML_PROCESS_START_NS] = start_ns,
         [ML_PROCESS_COMMAND] =
             ml_dict_string(dict, hello->command, strnlen(hello->command, sizeof(hello->command))),
+        [ML_PROCESS_ROLE] =
+            role->text[0] ? ml_dict_string(dict, role->text, strlen(role->text)) : 0,
     };
     return ml_dict_add(dict, ML_DEF_PROCESS, fields);
 }
@@ -46,8 +49,8 @@ struct ml_target *ml_target_new(const struct ml_hello *hello, uint32_t pid, int6
     t->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     /* Dead already: by now the number may be somebody else's. */
     t->dead = t->pidfd < 0 && errno == ESRCH;
-    t->process = define_process(hello, pid, parent, how, start_ns, dict);
-    memcpy(t->role, hello->role, sizeof(t->role) - 1);
+    ml_role_find(hello, parent, how, dict, &t->role);
+    t->process = define_process(hello, pid, parent, how, start_ns, &t->role, dict);
     return t;
 }
 
@@ -146,6 +149,12 @@ bool ml_target_running(const struct ml_target *t)
     if (t->pidfd >= 0)
         return poll(&p, 1, 0) == 0;
     return !kill((pid_t)t->pid, 0) || errno == EPERM;
+}
+
+void ml_target_want_calls(struct ml_target *t, bool wanted)
+{
+    if (t->sets.len)
+        atomic_store_explicit(&t->sets.items[0].shared->calls_wanted, wanted, memory_order_relaxed);
 }
 
 void ml_target_reply(struct ml_target *t, uint32_t number, int status, const void *text,

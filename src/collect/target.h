@@ -13,6 +13,7 @@
 #include "dict.h"
 #include "profile.h"
 #include "ring.h"
+#include "role.h"
 #include "tape.h"
 #include "ticks.h"
 #include "vec.h"
@@ -84,7 +85,7 @@ struct ml_target {
     bool own;         /* none: the collector's own samples; they belong to no thread */
     bool foreign;     /* in another pid namespace: its thread ids mean nothing here */
     uint32_t own_pid; /* as it knows itself: there */
-    char role[16];
+    struct ml_role role;
     bool sets_servers; /* its settings are for the servers, for now */
     ML_VEC(struct ml_target_set) sets;
     ML_VEC(uint32_t) strings; /* its number -> the trace's; likewise below */
@@ -111,6 +112,9 @@ int ml_target_add_set(struct ml_target *t, int fd);
 
 /* Whether the process still runs. */
 bool ml_target_running(const struct ml_target *t);
+
+/* Tells a process whose profile another one runs whether calls are to be in it. */
+void ml_target_want_calls(struct ml_target *t, bool wanted);
 
 /* Answers request `number`. */
 void ml_target_reply(struct ml_target *t, uint32_t number, int status, const void *text,

@@ -27,7 +27,7 @@ enum ml_def_tag {
     ML_DEF_TAGS = 12,
 };
 
-#define ML_DEF_FIELDS 5
+#define ML_DEF_FIELDS 6
 
 enum ml_process_field {
     ML_PROCESS_PID,
@@ -35,6 +35,7 @@ enum ml_process_field {
     ML_PROCESS_HOW,
     ML_PROCESS_START_NS,
     ML_PROCESS_COMMAND,
+    ML_PROCESS_ROLE, /* what it is among several that work together, 0: none; minor version 3 */
 };
 enum ml_process_how { ML_STARTED = 1, ML_FORKED = 2, ML_EXECED = 3 };
 enum ml_thread_field { ML_THREAD_PROCESS, ML_THREAD_TID, ML_THREAD_START_NS, ML_THREAD_NAME };

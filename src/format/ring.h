@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 5
+#define ML_SHARED_VERSION 6
 
 /* The environment variable that names the session directory to a target, and
  * the files in it. */
@@ -148,6 +148,10 @@ struct ml_ringset {
     uint32_t ring_count;
     _Atomic uint64_t lost; /* events dropped by threads that have no ring */
 
+    /* 1, set by the collector: another process runs the profile of this one, and calls
+     * of a framework's API are to be in it. */
+    _Atomic uint32_t calls_wanted;
+
     /* Answers to requests (ML_REC_REQUEST): the collector fills in status and
      * text, then release-stores the request's number and wakes the futex. */
     alignas(64) _Atomic uint32_t reply_number;
@@ -237,7 +241,11 @@ enum ml_profile_state {
 
 /* Requests; the argument of stats is reset | format << 8 | sort << 16 |
  * ascending << 24, that of dump is finished | process << 8. */
-enum ml_request { ML_REQUEST_DUMP = 1, ML_REQUEST_STATS = 2 };
+enum ml_request {
+    ML_REQUEST_DUMP = 1,
+    ML_REQUEST_STATS = 2,
+    ML_REQUEST_NOTHING = 3, /* that all before it is done */
+};
 
 #define ML_TIME_BITS 48
 #define ML_STACK_MAX_FRAMES 64 /* frames beyond are left out */
@@ -263,11 +271,12 @@ struct ml_hello {
     uint32_t version;
     uint32_t pid;
     uint32_t parent_pid;
-    uint32_t how;       /* ML_STARTED or ML_FORKED; the collector tells exec */
-    uint32_t set;       /* 0 for the first ring set of a process */
-    uint64_t clock;     /* when, in the session's clock */
-    char role[16];      /* DMLC_ROLE, or "" */
-    char command[1024]; /* the command line, arguments separated by blanks */
+    uint32_t how;        /* ML_STARTED or ML_FORKED; the collector tells exec */
+    uint32_t set;        /* 0 for the first ring set of a process */
+    uint64_t clock;      /* when, in the session's clock */
+    char role[16];       /* DMLC_ROLE, or "" */
+    uint32_t role_count; /* processes that have this role, 0: not told */
+    char command[1024];  /* the command line, arguments separated by blanks */
 };
 
 #endif

@@ -152,6 +152,14 @@ static int asker_text(const struct ml_stack_view *stack, const char *before, str
     return r;
 }
 
+/* "role=worker 1", behind the rest: most traces have none. */
+static int role_text(const struct ml_event_view *v, struct ml_buf *out)
+{
+    int r = ml_buf_puts(out, v->field_count || v->stack ? " role=" : "  role=");
+
+    return r < 0 ? r : ml_report_safe(out, v->role);
+}
+
 int ml_event_text(const struct ml_event_view *v, const struct ml_style *style, size_t space_width,
                   struct ml_buf *out)
 {
@@ -177,6 +185,8 @@ int ml_event_text(const struct ml_event_view *v, const struct ml_style *style, s
         r = fields_text(v, style, out);
     if (r == 0 && v->stack)
         r = asker_text(v->stack, v->field_count ? " " : "  ", out);
+    if (r == 0 && v->role)
+        r = role_text(v, out);
     while (r == 0 && out->data[out->len - 1] == ' ')
         out->len--;
     return r < 0 ? r : ml_buf_puts(out, "\n");
@@ -224,6 +234,8 @@ void ml_event_json(const struct ml_event_view *v, struct ml_json *json)
     if (v->has_thread) {
         ml_json_kv_u64(json, "pid", v->pid);
         ml_json_kv_u64(json, "tid", v->tid);
+        if (v->role)
+            ml_json_kv_cstr(json, "role", v->role);
     } else {
         ml_json_kv_null(json, "pid");
         ml_json_kv_null(json, "tid");

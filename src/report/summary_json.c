@@ -85,6 +85,8 @@ static void process_json(const struct ml_summary_process *p, struct ml_json *jso
     ml_json_begin_object(json);
     ml_json_kv_u64(json, "pid", p->pid);
     ml_json_kv_cstr(json, "command", p->command);
+    if (p->role)
+        ml_json_kv_cstr(json, "role", p->role);
     ml_json_kv_cstr(json, "how", p->how);
     ml_json_kv_u64(json, "threads", p->threads);
     ml_json_kv_u64(json, "start_ns", p->start_ns);

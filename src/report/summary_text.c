@@ -335,10 +335,21 @@ static void process_end_cell(struct ml_table *t, const struct ml_summary_process
         ml_table_cellf(t, "exit %d", process->exit_code);
 }
 
+static bool have_roles(const struct ml_summary *s)
+{
+    for (size_t i = 0; i < s->processes.len; i++) {
+        if (s->processes.items[i].role)
+            return true;
+    }
+    return false;
+}
+
 static int put_processes(const struct page *p)
 {
-    static const char *const titles[] = {">pid",  "began",        "ended",        ">threads",
-                                         ">peak", ">never freed", ">allocations", "command"};
+    static const char *const titles[] = {"role",         ">pid",         "began",
+                                         "ended",        ">threads",     ">peak",
+                                         ">never freed", ">allocations", "command"};
+    size_t without_roles = have_roles(p->s) ? 0 : 1;
     size_t count = p->s->processes.len;
     struct ml_table t;
     int r;
@@ -349,10 +360,12 @@ static int put_processes(const struct page *p)
             ? ml_report_heading(p->out, p->style, "By process")
             : ml_report_heading(p->out, p->style, "By process (the largest %d of %zu)",
                                 PROCESSES_SHOWN, count);
-    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    ml_cells_columns(&t, titles + without_roles, ML_ARRAY_SIZE(titles) - without_roles);
     for (size_t i = 0; i < count && i < PROCESSES_SHOWN; i++) {
         const struct ml_summary_process *process = &p->s->processes.items[i];
 
+        if (!without_roles)
+            ml_table_cell(&t, process->role ? process->role : "");
         ml_table_cellf(&t, "%u", process->pid);
         ml_table_cell(&t, process->how);
         process_end_cell(&t, process);

@@ -45,9 +45,13 @@ static int how_text(const struct ml_trace *trace, uint64_t number, struct ml_buf
 }
 
 static const struct ml_column process_columns[] = {
-    {"process", ML_COLUMN_U32, false, NULL},  {"pid", ML_COLUMN_U32, false, NULL},
-    {"parent", ML_COLUMN_U32, true, NULL},    {"how", ML_COLUMN_TEXT, false, how_text},
-    {"start_ns", ML_COLUMN_U64, false, NULL}, {"command", ML_COLUMN_TEXT, true, ml_text_string},
+    {"process", ML_COLUMN_U32, false, NULL},
+    {"pid", ML_COLUMN_U32, false, NULL},
+    {"parent", ML_COLUMN_U32, true, NULL},
+    {"how", ML_COLUMN_TEXT, false, how_text},
+    {"start_ns", ML_COLUMN_U64, false, NULL},
+    {"command", ML_COLUMN_TEXT, true, ml_text_string},
+    {"role", ML_COLUMN_TEXT, true, ml_text_string},
 };
 
 static int fill_processes(void *state, struct ml_batch *b, struct ml_error *err)
@@ -66,6 +70,7 @@ static int fill_processes(void *state, struct ml_batch *b, struct ml_error *err)
         ml_batch_text(b, 3, process->how);
         ml_batch_u64(b, 4, process->start_ns);
         ml_batch_text(b, 5, process->command);
+        ml_batch_text(b, 6, process->role);
         ml_batch_end_row(b);
     }
     return 0;

@@ -45,6 +45,7 @@ struct ml_process {
     uint32_t how;   /* enum ml_process_how */
     uint64_t start_ns;
     uint32_t command; /* string */
+    uint32_t role;    /* string: what it is among several, 0: none */
 };
 
 struct ml_thread {

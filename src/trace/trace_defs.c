@@ -125,6 +125,7 @@ static int put_process(struct ml_trace_defs *d, const struct ml_def *def)
         .how = (uint32_t)f[ML_PROCESS_HOW],
         .start_ns = f[ML_PROCESS_START_NS],
         .command = (uint32_t)f[ML_PROCESS_COMMAND],
+        .role = (uint32_t)f[ML_PROCESS_ROLE],
     };
 
     return process.parent < def->id ? put(d, def, &process) : -EBADMSG;

@@ -16,29 +16,30 @@ INSTALL_S = 240
 failures = {}  # by folder: what failed once is not tried again for the next test
 
 
-def environment(requirements, folder):
-    """The folder of an environment that has what the file `requirements` lists.
-    Skips the test when that is not to be had, as without a network."""
+def environment(requirements, folder, python=None):
+    """The folder of an environment that has what the file `requirements` lists, for that
+    interpreter or for this one. Skips the test when that is not to be had, as without a
+    network."""
     if folder in failures:
         raise failures[folder]
     os.makedirs(os.path.dirname(folder), exist_ok=True)
     try:
         with open(folder + ".lock", "w") as lock:  # another test may need the same
             fcntl.flock(lock, fcntl.LOCK_EX)
-            install(requirements, folder)
+            install(requirements, folder, python or sys.executable)
     except Skip as reason:
         failures[folder] = reason
         raise
     return folder
 
 
-def install(requirements, folder):
+def install(requirements, folder, python):
     done = os.path.join(folder, "installed.txt")
     if os.path.exists(done) and filecmp.cmp(requirements, done, shallow=False):
         return
     print(f"installing {', '.join(packages(requirements))} into {folder}", flush=True)
     shutil.rmtree(folder, ignore_errors=True)
-    call("make an environment", sys.executable, "-m", "venv", folder)
+    call("make an environment", python, "-m", "venv", folder)
     call("install from PyPI", os.path.join(folder, "bin", "pip"), "install", "--quiet",
          "--disable-pip-version-check", "--no-deps", "--only-binary=:all:", "--timeout", "20",
          "--retries", "2", "--requirement", requirements)

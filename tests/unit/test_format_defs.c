@@ -16,7 +16,7 @@
 #include "index.h"
 #include "varint.h"
 
-static const uint8_t fields_of[ML_DEF_TAGS] = {0, 0, 5, 4, 4, 4, 4, 1, 5, 4, 2, 3};
+static const uint8_t fields_of[ML_DEF_TAGS] = {0, 0, 6, 4, 4, 4, 4, 1, 5, 4, 2, 3};
 
 static void records_come_back(void **state)
 {
@@ -90,6 +90,18 @@ static void earlier_scope_has_no_class(void **state)
     assert_null(ml_def_get(shorter, shorter + 5, &got));
 }
 
+/* What minor version 2 wrote: a process without a role. */
+static void earlier_process_has_no_role(void **state)
+{
+    const uint8_t process[] = {ML_DEF_PROCESS, 6, 5, 100, 0, 1, 2, 3};
+    struct ml_def got;
+
+    (void)state;
+    assert_ptr_equal(ml_def_get(process, process + 8, &got), process + 8);
+    assert_int_equal(got.fields[ML_PROCESS_COMMAND], 3);
+    assert_int_equal(got.fields[ML_PROCESS_ROLE], 0);
+}
+
 static void bad_records_are_refused(void **state)
 {
     const uint8_t no_tag[] = {0, 1, 1};
@@ -153,8 +165,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_come_back),          cmocka_unit_test(string_comes_back),
         cmocka_unit_test(every_cut_is_seen),          cmocka_unit_test(unknown_parts_are_skipped),
-        cmocka_unit_test(earlier_scope_has_no_class), cmocka_unit_test(bad_records_are_refused),
-        cmocka_unit_test(index_entry_comes_back),     cmocka_unit_test(index_totals_come_back),
+        cmocka_unit_test(earlier_scope_has_no_class), cmocka_unit_test(earlier_process_has_no_role),
+        cmocka_unit_test(bad_records_are_refused),    cmocka_unit_test(index_entry_comes_back),
+        cmocka_unit_test(index_totals_come_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

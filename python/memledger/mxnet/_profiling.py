@@ -58,6 +58,8 @@ def begin():
             _cannot_run = True
             _say(f"the profiler does nothing: {error}")
     _has_run = is_recorded()
+    if _has_run and "mxnet" in sys.modules:
+        _native.patch_mxnet()
     return _has_run
 
 

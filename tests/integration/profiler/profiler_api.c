@@ -414,7 +414,8 @@ static void servers(const char *self)
     CHECK(pipe && fgets(line, sizeof(line), server));
     CHECK(memledger_set_config(2, keys, vals) == 0);
     CHECK(memledger_set_process_state(MEMLEDGER_RUN, MEMLEDGER_SERVER) == 0);
-    /* The state reaches the server's profile with the answer to a dump. */
+    CHECK(memledger_pause_process(1, MEMLEDGER_SERVER) == 0);
+    CHECK(memledger_pause_process(0, MEMLEDGER_SERVER) == 0);
     CHECK(memledger_dump_process(0, MEMLEDGER_SERVER) == 0);
     fputs("xxx", pipe);
     fclose(pipe);

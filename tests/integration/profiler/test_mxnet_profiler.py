@@ -8,6 +8,7 @@ import importlib.util
 import json
 import os
 import sys
+from collections import Counter
 
 import harness
 import pypi
@@ -190,7 +191,7 @@ def test_names():
 
 def test_servers():
     equal(case("servers")["handle"], 12345, "the kvstore's handle")
-    equal(values(load("server.json"), "served"), [1, 3], "the server's file")
+    equal(values(load("rank0_server.json"), "served"), [1, 3], "the server's file")
     check(not os.path.exists("profile.json"), "the worker has a file too")
 
 
@@ -307,13 +308,27 @@ def test_the_page():
 # ---- Beside MXNet -----------------------------------------------------------------
 
 
-def mxnet_python(version):
-    if sys.version_info[1] not in MXNET_PYTHONS:
-        raise Skip(f"MXNet has no NumPy for Python 3.{sys.version_info[1]}", machine=True)
+def other_python(version):
+    """An interpreter of that version, (3, 9): from Debian, or pyenv's."""
+    name = "python{}.{}".format(*version)
+    for place in ("/usr/bin", "/usr/local/bin", "~/.pyenv/versions/{}.{}*/bin".format(*version)):
+        for path in sorted(glob.glob(os.path.expanduser(os.path.join(place, name)))):
+            if plain(path, "-c", "import ctypes").returncode == 0:
+                return path
+    raise Skip(f"no {name} is here", machine=True)
+
+
+def mxnet_python(version, python=None):
+    """The interpreter of an environment with that MXNet; `python`: not of this version."""
+    minor = sys.version_info[1] if not python else int(python.rpartition(".")[2])
+    if minor not in MXNET_PYTHONS:
+        raise Skip(f"MXNet has no NumPy for Python 3.{minor}", machine=True)
     requirements = os.path.join(os.environ["TEST_SOURCE"], "scripts",
                                 f"requirements-mxnet-{version}.txt")
     folder = os.path.join(os.environ["PYPI_FOLDER"], f"mxnet-{version}")
-    return os.path.join(pypi.environment(requirements, folder), "bin", "python")
+    if python:
+        folder += f"-3.{minor}"
+    return os.path.join(pypi.environment(requirements, folder, python), "bin", "python")
 
 
 def with_mxnet(version, program, argument, trace="t.mled", **more):
@@ -350,15 +365,45 @@ def test_beside_mxnet_2_0():
     check_beside_mxnet("2.0.0b1")
 
 
+def names_of(events, category, phase="b"):
+    """What of a category is in a file, but for what MXNet does at its own pace."""
+    return Counter(e["name"] for e in phases(events, ph=phase, cat=category)
+                   if e["name"] not in ("DeleteVariable", "WaitForVar"))
+
+
+def run_roles(whose):
+    """A scheduler, a server and two workers, and the server's file."""
+    os.mkdir(whose)
+    done = harness.run(mxnet_python("1.9.1"), os.path.join(HERE, "dist_kvstore.py"), whose,
+                       options=["-q"], cwd=whose, env=os.environ | {"OMP_NUM_THREADS": "1"})
+    equal(done.code, 0, f"exit code with the profiler of {whose}", done)
+    return load(os.path.join(whose, "rank0_server.json"))
+
+
+def check_roles(trace):
+    roles = {p["role"]: p["pid"] for p in report("summary", trace)["processes"] if "role" in p}
+    equal(sorted(roles), ["scheduler", "server", "worker 0", "worker 1"], "roles")
+    labels = [g["process"] for g in report("table", trace, "--by=process")["groups"]]
+    for role in ("server", "worker 0", "worker 1"):
+        check(any(f"{roles[role]} {role}: " in label for label in labels), f"no {role}", labels)
+    updates = [e for e in report("events", trace, "--kind=push")["events"]
+               if e["scope"].endswith("multi_sgd_update")]
+    equal([(e["pid"], e["role"]) for e in updates], [(roles["server"], "server")] * 2,
+          "where the weights are updated")
+
+
 def test_dist_kvstore():
-    """MXNet's own servers, found by their role: no kvstore passes the calls on."""
-    done = harness.run(mxnet_python("1.9.1"), os.path.join(HERE, "dist_kvstore.py"),
-                       options=["-q"], env=os.environ | {"OMP_NUM_THREADS": "1"})
-    equal(done.code, 0, "exit code", done)
+    """One trace with the four roles named. Our profile of the server is as MXNet's own,
+    without a kvstore that passes the calls on."""
+    ours, theirs = run_roles("memledger"), run_roles("mxnet")
+    for whose in ("memledger", "mxnet"):
+        check_roles(os.path.join(whose, "t.mled"))
     for rank in (0, 1):
-        equal(values(load(f"worker{rank}.json"), "rounds"), [1, 2], f"worker {rank}")
-    equal([e["args"]["name"] for e in phases(load("server.json"), ph="M")][:1], ["cpu/0"],
-          "the server's file")
+        equal(values(load(f"memledger/worker{rank}.json"), "rounds"), [1, 2], f"worker {rank}")
+    for category in ("operator", "MXNET_C_API"):
+        equal(names_of(ours, category), names_of(theirs, category), f"{category} of the server")
+    check("multi_sgd_update" in names_of(ours, "operator"), "no update of the weights")
+    check(values(ours, "Memory: cpu/0"), "no memory of the server")
 
 
 def test_autostart_with_mxnet():

@@ -150,7 +150,7 @@ def forks():
 
 def servers():
     run("servers")
-    check(values(load("server.json"), "served") == [1, 2, 3], "the server's")
+    check(values(load("rank0_server.json"), "served") == [1, 2, 3], "the server's")
     check(not os.path.exists("profile.json"), "the worker has one too")
 
 

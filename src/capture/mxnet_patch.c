@@ -1,0 +1,93 @@
+/* mxnet_patch.c: see mxnet_patch.h.
+ *
+ * MXNet's library calls the functions that it is noticed by, and those that its API
+ * begins and ends with, through slots of its own; the rest follows from the first call.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "mxnet_patch.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#include "dlsym_hook.h"
+#include "got_slots.h"
+#include "loaded.h"
+#include "lock.h"
+#include "mxnet_begin.h"
+#include "mxnet_calls.h"
+#include "mxnet_layout.h"
+#include "pointer_table.h"
+#include "recorder.h"
+
+#define PREFIX "_ZN5mxnet"
+
+static struct ml_lock lock;
+static struct ml_pointer_table born; /* block to the recording that has it */
+
+static void *hook_of(const char *symbol)
+{
+    void *hook = ml_mxnet_hook_of(symbol);
+
+    return hook ? hook : ml_mxnet_call_hook_of(symbol);
+}
+
+/* A slot is resolved, or still to be: both lead into the library, which has the
+ * function itself. */
+static void patch_slot(struct ml_object *o, const struct ml_slot *slot, void *context)
+{
+    uintptr_t to = __atomic_load_n((uintptr_t *)slot->at, __ATOMIC_RELAXED);
+    void *hook;
+
+    (void)context;
+    if (strncmp(slot->symbol, PREFIX, strlen(PREFIX)))
+        return;
+    hook = hook_of(slot->symbol);
+    while (hook && to >= o->begin && to < o->end) {
+        uintptr_t was = ml_object_put(o, slot->at, to, hook);
+        if (was == to)
+            break;
+        to = was;
+    }
+}
+
+static int patch_library(struct dl_phdr_info *info, size_t size, void *inside)
+{
+    struct ml_object o;
+
+    (void)size;
+    ml_object_survey(info, &o);
+    if ((uintptr_t)inside < o.begin || (uintptr_t)inside >= o.end)
+        return 0;
+    ml_object_slots(&o, patch_slot, NULL);
+    return 1;
+}
+
+bool ml_mxnet_patch(void)
+{
+    int saved_errno = errno;
+    void *library = ml_loaded_keep(ML_MXNET_LIBRARY);
+    void *inside = library ? ml_dlsym_real_function()(library, "MXGetVersion") : NULL;
+
+    if (inside && ml_lock_or_give_up(&lock)) {
+        dl_iterate_phdr(patch_library, inside);
+        ml_unlock(&lock);
+    }
+    dlerror(); /* the program shall not find our failures there */
+    errno = saved_errno;
+    return inside;
+}
+
+void ml_mxnet_late_birth(const void *block)
+{
+    if (ml_recorder_is_late())
+        ml_pointer_put(&born, block, ml_recorder_recording());
+}
+
+bool ml_mxnet_late_end(const void *block)
+{
+    if (!ml_recorder_is_late())
+        return true;
+    return ml_pointer_take(&born, block) == ml_recorder_recording();
+}

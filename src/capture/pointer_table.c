@@ -1,0 +1,88 @@
+/* pointer_table.c: see pointer_table.h.
+ *
+ * Linear probing; what is taken out leaves a hole that is used again. Pages that are
+ * not used cost nothing.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pointer_table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sys.h"
+
+#define SLOTS (1u << 20)
+
+static bool reserve(struct ml_pointer_table *t)
+{
+    if (!t->slots)
+        t->slots =
+            ml_sys_map(SLOTS * sizeof(*t->slots), MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    return t->slots;
+}
+
+/* The slot of that pointer, or the one to put it into. */
+static struct ml_pointer_slot *find(const struct ml_pointer_table *t, const void *pointer)
+{
+    uint32_t at = (uint32_t)(((uintptr_t)pointer >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 44);
+    struct ml_pointer_slot *hole = NULL;
+
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        struct ml_pointer_slot *s = &t->slots[(at + i) % SLOTS];
+        if (s->pointer == pointer)
+            return s;
+        if (!s->pointer)
+            return hole ? hole : s;
+        if (!s->number && !hole)
+            hole = s;
+    }
+    return hole;
+}
+
+static void put(struct ml_pointer_table *t, const void *pointer, uint64_t number)
+{
+    struct ml_pointer_slot *s = reserve(t) ? find(t, pointer) : NULL;
+
+    if (!s || (!s->pointer && t->used == ML_POINTERS_MAX))
+        return;
+    t->used += !s->pointer;
+    s->number = 0; /* whole after each store, for a child that is forked in between */
+    s->pointer = pointer;
+    s->number = number;
+}
+
+void ml_pointer_put(struct ml_pointer_table *t, const void *pointer, uint64_t number)
+{
+    if (!pointer || !number || !ml_owner_lock(&t->lock))
+        return;
+    put(t, pointer, number);
+    ml_owner_unlock(&t->lock);
+}
+
+static uint64_t look_up(struct ml_pointer_table *t, const void *pointer, bool forget)
+{
+    struct ml_pointer_slot *s;
+    uint64_t number = 0;
+
+    if (!pointer || !ml_owner_lock(&t->lock))
+        return 0;
+    s = t->slots ? find(t, pointer) : NULL;
+    if (s && s->pointer == pointer) {
+        number = s->number;
+        if (forget)
+            s->number = 0;
+    }
+    ml_owner_unlock(&t->lock);
+    return number;
+}
+
+uint64_t ml_pointer_get(struct ml_pointer_table *t, const void *pointer)
+{
+    return look_up(t, pointer, false);
+}
+
+uint64_t ml_pointer_take(struct ml_pointer_table *t, const void *pointer)
+{
+    return look_up(t, pointer, true);
+}

@@ -1,0 +1,60 @@
+/* role.c: see role.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "role.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "defs.h"
+
+/* The role of a process that is defined, if it is of that kind; else NULL. */
+static const char *role_of(const struct ml_dict *dict, int64_t process, const char *kind)
+{
+    const struct ml_def *def =
+        process >= 0 ? ml_dict_get(dict, ML_DEF_PROCESS, (uint32_t)process) : NULL;
+    const char *text = "";
+    size_t len = strlen(kind);
+
+    if (def && def->fields[ML_PROCESS_ROLE])
+        text = ml_dict_text(dict, (uint32_t)def->fields[ML_PROCESS_ROLE]);
+    return !strncmp(text, kind, len) && (!text[len] || text[len] == ' ') ? text : NULL;
+}
+
+static uint32_t number_in(const char *role, const char *kind)
+{
+    return (uint32_t)strtoul(role + strlen(kind), NULL, 10);
+}
+
+static uint32_t next_number(const struct ml_dict *dict, const char *kind)
+{
+    uint32_t next = 0;
+
+    for (size_t i = 0; i < dict->by_tag[ML_DEF_PROCESS].len; i++) {
+        const char *role = role_of(dict, (int64_t)i, kind);
+        if (role && number_in(role, kind) >= next)
+            next = number_in(role, kind) + 1;
+    }
+    return next;
+}
+
+void ml_role_find(const struct ml_hello *hello, int64_t parent, uint32_t how,
+                  const struct ml_dict *dict, struct ml_role *ret)
+{
+    char kind[sizeof(hello->role)];
+    const char *inherited;
+
+    *ret = (struct ml_role){0};
+    snprintf(kind, sizeof(kind), "%.*s", (int)sizeof(kind) - 1, hello->role);
+    if (!kind[0])
+        return;
+    inherited = role_of(dict, parent, kind);
+    ret->number = inherited ? number_in(inherited, kind) : next_number(dict, kind);
+    if (hello->role_count == 1)
+        snprintf(ret->text, sizeof(ret->text), "%s", kind);
+    else
+        snprintf(ret->text, sizeof(ret->text), "%s %u", kind, ret->number);
+    ret->is_server = !strcmp(kind, "server") && !(inherited && how == ML_FORKED);
+}

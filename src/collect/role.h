@@ -1,0 +1,27 @@
+/* role.h: what a process is among several that train one model: MXNet's scheduler, a
+ * server, a worker (DMLC_ROLE). Those of which there are several have a number, in the
+ * order in which they began.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ROLE_H
+#define ML_ROLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dict.h"
+#include "ring.h"
+
+struct ml_role {
+    char text[32];   /* "scheduler", "server", "worker 1"; "": none */
+    uint32_t number; /* among those of its kind */
+    bool is_server;  /* itself: not a process that one forked for its own use */
+};
+
+/* What a process takes over from the one it came from is the same role. `parent` is the
+ * number of that one, -1: not known; `how` is enum ml_process_how. */
+void ml_role_find(const struct ml_hello *hello, int64_t parent, uint32_t how,
+                  const struct ml_dict *dict, struct ml_role *ret);
+
+#endif

@@ -1,0 +1,141 @@
+# mxnet_profiled.py: a small program under MXNet's own profiler or under ours; it tells
+# the statistics of the profiler that it used.
+#
+#     mxnet_profiled.py mxnet|memledger CASE
+#
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import sys
+import threading
+
+import mxnet
+
+if sys.argv[1] == "mxnet":
+    from mxnet import profiler
+else:
+    from memledger.mxnet import profiler
+
+
+def work(size=100):
+    """Two operators, one wait; what they made is given back."""
+    a = mxnet.nd.ones((size, size))
+    mxnet.nd.dot(a, a).wait_to_read()
+    del a
+    mxnet.nd.waitall()
+
+
+def use_objects():
+    domain = profiler.Domain("dom")
+    counter = domain.new_counter("counter", 5)
+    for duration in (domain.new_task("task"), domain.new_frame("frame"), profiler.Event("event")):
+        for _ in range(2):
+            duration.start()
+            counter += 3
+            duration.stop()
+    domain.new_marker("marker").mark("thread")
+    profiler.pause()
+    counter += 100
+    domain.new_marker("unheard of").mark()
+    work()
+    profiler.resume()
+    counter += 1
+
+
+def tell(**more):
+    found = json.loads(profiler.dumps(format="json"))
+    print(json.dumps({"time": {c: {n: v["Count"] for n, v in rows.items()}
+                               for c, rows in found["Time"].items()},
+                      "memory": found["Memory"], **more}))
+
+
+def everything():
+    work()  # before the profiler runs
+    profiler.set_config(profile_all=True, aggregate_stats=True, filename=f"{sys.argv[1]}.json")
+    profiler.set_state("run")
+    work()
+    use_objects()
+    profiler.set_state("stop")
+    work()
+    tell()
+    profiler.dump()
+
+
+def late():
+    """A block that is older than the recording is given back in it."""
+    old = mxnet.nd.ones((300, 300))
+    old.wait_to_read()
+    profiler.set_config(profile_all=True, aggregate_stats=True, filename="late.json")
+    profiler.set_state("run")
+    work()
+    profiler.pause()
+    del old
+    mxnet.nd.waitall()
+    profiler.resume()
+    tell()
+    profiler.dump()
+
+
+def parts():
+    """Each part switched on alone."""
+    names = ("profile_symbolic", "profile_imperative", "profile_api", "profile_memory")
+    for name in names:
+        profiler.set_config(**{n: n == name for n in names}, filename=f"{name}.json")
+        profiler.set_state("run")
+        work()
+        profiler.set_state("stop")
+        profiler.dump()
+
+
+def threads():
+    """Calls that overlap have a task each."""
+    profiler.set_config(profile_all=True, aggregate_stats=True, filename="threads.json")
+    profiler.set_state("run")
+    workers = [threading.Thread(target=lambda: [work() for _ in range(20)]) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    tell()
+    profiler.set_state("stop")
+    profiler.dump()
+
+
+def fails():
+    """A call that fails ends too."""
+    profiler.set_config(profile_all=True, aggregate_stats=True, filename="fails.json")
+    profiler.set_state("run")
+    said = []
+    for _ in range(20):
+        try:
+            mxnet.nd.dot(mxnet.nd.ones((2, 3)), mxnet.nd.ones((2, 3)))
+        except mxnet.base.MXNetError as error:
+            said.append(str(error).splitlines()[0])
+    work()
+    tell(said=len(said))
+
+
+def forks():
+    """A child's profile does not run until the child says so."""
+    profiler.set_config(profile_all=True, filename="forks.json")
+    profiler.set_state("run")
+    work()
+    sys.stdout.flush()
+    child = os.fork()
+    if not child:
+        domain = profiler.Domain("child")
+        domain.new_counter("c", 1)
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    work()
+    profiler.dump()
+    print(json.dumps({"status": status}))
+
+
+def unprofiled():
+    work()
+    profiler.Domain("dom").new_counter("counter", 5)
+    print(json.dumps({}))
+
+
+{f.__name__: f for f in (everything, late, parts, threads, fails, forks, unprofiled)}[sys.argv[2]]()
