@@ -31,6 +31,11 @@ struct ml_mxnet_layout {
     uint32_t operator_name_at; /* in the operator: a std::string */
 };
 
+/* mxnet::RunContext, which comes by value. */
+struct ml_mxnet_run_context {
+    uint64_t words[4];
+};
+
 #define ML_MXNET_NAIVE_VTABLE "_ZTVN5mxnet6engine11NaiveEngineE"
 
 /* Where a C++ class's table of virtual functions begins behind its symbol, and where

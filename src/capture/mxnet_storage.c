@@ -52,7 +52,7 @@ static union {
     free_function *plain;
     free_named_function *named;
 } real_free, real_direct_free;
-static bool has_names;
+static bool has_names, is_on;
 
 /* ---- Names ---------------------------------------------------------------------- */
 
@@ -171,16 +171,21 @@ static void direct_free_named(void *storage, struct named_handle *h)
     real_direct_free.named(storage, h);
 }
 
-void ml_mxnet_storage_hooks(const struct ml_mxnet_layout *layout,
-                            void *const reals[ML_MXNET_FUNCTIONS],
-                            void *ret_hooks[ML_MXNET_FUNCTIONS])
+const struct ml_mxnet_feature *ml_mxnet_storage_feature(const struct ml_mxnet_layout *layout)
 {
+    static struct ml_mxnet_feature feature = {.is_on = &is_on};
+    const char *table = layout->storage_vtable;
+    const char *const *symbols = layout->symbols;
+
     has_names = layout->version >= 20000;
-    real_alloc = (alloc_function *)reals[ML_MXNET_ALLOC];
-    real_free.plain = (free_function *)reals[ML_MXNET_FREE];
-    real_direct_free.plain = (free_function *)reals[ML_MXNET_DIRECT_FREE];
-    ret_hooks[ML_MXNET_ALLOC] = (void *)alloc;
-    ret_hooks[ML_MXNET_FREE] = has_names ? (void *)free_named : (void *)free_plain;
-    ret_hooks[ML_MXNET_DIRECT_FREE] =
-        has_names ? (void *)direct_free_named : (void *)direct_free_plain;
+    feature.exchanges[0] = (struct ml_mxnet_exchange){table, symbols[ML_MXNET_ALLOC], (void *)alloc,
+                                                      (void **)&real_alloc};
+    feature.exchanges[1] = (struct ml_mxnet_exchange){
+        table, symbols[ML_MXNET_FREE], has_names ? (void *)free_named : (void *)free_plain,
+        (void **)&real_free};
+    feature.exchanges[2] = (struct ml_mxnet_exchange){table, symbols[ML_MXNET_DIRECT_FREE],
+                                                      has_names ? (void *)direct_free_named
+                                                                : (void *)direct_free_plain,
+                                                      (void **)&real_direct_free};
+    return &feature;
 }

@@ -7,6 +7,7 @@
 #include "block.h"
 #include "memledger/memledger.h"
 #include "record_words.h"
+#include "target_stacks.h"
 
 #define KIND_BITS 8 /* of a push's kind word; the rest is the class */
 
@@ -30,7 +31,13 @@ bool ml_source_push(struct ml_dict *dict, struct ml_source *s)
     return true;
 }
 
-bool ml_source_pop(struct ml_dict *dict, struct ml_source *s)
+static void go_back(struct ml_source *s)
+{
+    if (s->left.len)
+        s->place = s->left.items[--s->left.len];
+}
+
+bool ml_source_pop(struct ml_dict *dict, struct ml_source *s, uint32_t *ret_scope)
 {
     if (s->place.too_deep) {
         s->place.too_deep--;
@@ -39,10 +46,12 @@ bool ml_source_pop(struct ml_dict *dict, struct ml_source *s)
     if (s->place.depth > s->place.floor) {
         s->place.depth--;
         s->place.scope = ml_dict_scope_parent(dict, s->place.scope);
+        *ret_scope = s->place.scope;
+        if (s->place.in_work && s->place.depth == s->place.floor)
+            go_back(s);
         return true;
     }
-    if (s->left.len)
-        s->place = s->left.items[--s->left.len];
+    go_back(s);
     return false;
 }
 
@@ -80,6 +89,47 @@ void ml_source_push_tape(struct ml_dict *dict, struct ml_source *s)
     s->place = (struct ml_source_place){.scope = to.scope, .depth = to.depth, .floor = to.depth};
     s->node_begun = true;
     s->node = to.scope;
+}
+
+void ml_source_hand_work(struct ml_source *s)
+{
+    struct ml_target *t = s->target;
+    uint64_t pair = ml_word(s, 2);
+
+    ml_works_hand(&t->works, ml_word(s, 1),
+                  (struct ml_work){.scope = s->place.scope,
+                                   .depth = s->place.depth,
+                                   .stack = ml_high(pair) ? ml_target_stack(t, ml_high(pair))
+                                                          : s->place.stack,
+                                   .name = ml_target_string(t, ml_low(pair))});
+}
+
+void ml_source_move_work(struct ml_source *s)
+{
+    ml_works_move(&s->target->works, ml_word(s, 1), ml_word(s, 2));
+}
+
+bool ml_source_push_work(struct ml_dict *dict, struct ml_source *s)
+{
+    struct ml_target *t = s->target;
+    uint32_t name = ml_target_string(t, ml_low(ml_word(s, 2)));
+    struct ml_work work = {0};
+    struct ml_dict_scope scope;
+
+    ml_works_take(&t->works, ml_word(s, 1), &work);
+    if (work.depth == ML_SCOPE_MAX_DEPTH || s->left.len == ML_SCOPE_MAX_DEPTH ||
+        ml_vec_push(&s->left, s->place)) {
+        s->place.too_deep++;
+        return false;
+    }
+    scope = (struct ml_dict_scope){
+        .parent = work.scope, .kind = MEMLEDGER_SCOPE_OPERATOR, .name = name ? name : work.name};
+    s->place = (struct ml_source_place){.scope = ml_dict_scope(dict, &scope),
+                                        .depth = work.depth + 1,
+                                        .floor = work.depth,
+                                        .stack = work.stack,
+                                        .in_work = true};
+    return true;
 }
 
 void ml_source_leave_scopes(struct ml_source *s)

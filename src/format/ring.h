@@ -221,6 +221,11 @@ enum ml_record_kind {
     ML_REC_PYTHON_FRAME,   /* number:function, file:line (strings but for the line) */
     ML_REC_PYTHON_STACK,   /* number:frames, then Python frames, two to a word, innermost
                               first, the first in the low half; numbered with the others */
+    ML_REC_WORK,           /* key, stack:operator: this thread hands work over, from where it is;
+                              either may be 0 */
+    ML_REC_MOVE_WORK,      /* from, to: what was handed over under one key is under another */
+    ML_REC_PUSH_WORK,      /* key, 0:operator: push the scopes that the work was handed over from,
+                              and below them the operator, 0: that of ML_REC_WORK; one pop */
     ML_REC_KINDS,
 };
 

@@ -29,6 +29,7 @@ struct thread {
     struct ml_target target;
     struct ml_source source;
     uint64_t words[16];
+    uint32_t event_scope; /* of the last pop */
 };
 
 static int setup(void **state)
@@ -78,7 +79,7 @@ static bool push(struct thread *t, uint32_t kind, const char *name)
 
 static bool pop(struct thread *t)
 {
-    return ml_source_pop(&t->dict, &t->source);
+    return ml_source_pop(&t->dict, &t->source, &t->event_scope);
 }
 
 static void made(struct thread *t, uint64_t tape, uint64_t first, uint64_t end)
