@@ -20,7 +20,9 @@
 #include "loaded.h"
 #include "lock.h"
 #include "mxnet_exchange.h"
+#include "mxnet_executors.h"
 #include "mxnet_layout.h"
+#include "mxnet_nodes.h"
 #include "mxnet_operators.h"
 #include "mxnet_storage.h"
 #include "mxnet_works.h"
@@ -66,8 +68,8 @@ static void say(const char *format, int version)
 static void put_hooks(void *library, const struct ml_mxnet_layout *layout, const void *inside)
 {
     const struct ml_mxnet_feature *const features[] = {
-        ml_mxnet_works_feature(layout),
-        ml_mxnet_operators_feature(layout),
+        ml_mxnet_works_feature(layout),     ml_mxnet_nodes_feature(layout),
+        ml_mxnet_executors_feature(layout), ml_mxnet_operators_feature(layout),
         ml_mxnet_storage_feature(layout),
     };
 
@@ -80,14 +82,14 @@ static void put_hooks(void *library, const struct ml_mxnet_layout *layout, const
 static void look(void)
 {
     void *library = ml_loaded_keep(ML_MXNET_LIBRARY);
-    void *reals[ML_MXNET_FUNCTIONS];
+    void *functions[ML_MXNET_FUNCTIONS];
     const struct ml_mxnet_layout *layout;
 
     if (!library)
         return;
-    layout = ml_mxnet_recognise(library, reals);
+    layout = ml_mxnet_recognise(library, functions);
     if (layout)
-        put_hooks(library, layout, reals[ML_MXNET_ALLOC]);
+        put_hooks(library, layout, functions[ML_MXNET_ALLOC]);
     else
         say("memledger: this MXNet (%d) is not one that memledger knows (1.9.1, 2.0.0b1); its "
             "memory is not recorded\n",

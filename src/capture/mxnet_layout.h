@@ -29,6 +29,9 @@ struct ml_mxnet_layout {
     const char *storage_vtable;
     uint32_t operator_at;      /* in what the engine executes */
     uint32_t operator_name_at; /* in the operator: a std::string */
+    /* Of FCompute-, FComputeEx-, StatefulCompute- and StatefulComputeExExecutor: where it
+     * has its node; 0: it has none. */
+    uint32_t executor_node_at[4];
 };
 
 /* mxnet::RunContext, which comes by value. */

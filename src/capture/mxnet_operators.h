@@ -10,4 +10,7 @@
 /* As ml_mxnet_storage_feature, for the engines. */
 const struct ml_mxnet_feature *ml_mxnet_operators_feature(const struct ml_mxnet_layout *layout);
 
+/* The name of the operator that an engine last began to run on this thread; 0: none. */
+extern __thread uint32_t ml_mxnet_operator_name;
+
 #endif

@@ -24,8 +24,7 @@
 #define NORMAL 0  /* mxnet::FnProperty::kNormal */
 #define PARTS 1ul /* in an operator's address: the key of its parts */
 
-typedef void push_function(void *engine, void *operator, uint64_t context, int priority,
-                           bool profiling);
+typedef void push_function(void *engine, void *op, uint64_t context, int priority, bool profiling);
 typedef void push_sync_function(void *engine, void *function, uint64_t context, const void *reads,
                                 const void *writes, int property, int priority, const char *name);
 typedef int bulk_size_function(const void *engine);
@@ -82,12 +81,12 @@ static uint32_t stack_here(void)
     return ML_UNLIKELY(ml_stacks_mode == ML_STACKS_PYTHON) ? ml_python_stack_here() : 0;
 }
 
-uintptr_t ml_mxnet_begin_work(const void *operator, const char * name)
+uintptr_t ml_mxnet_begin_work(const void *op, const char *name, uint32_t scope)
 {
     uintptr_t outer = here.running;
 
-    here.running = name && !strcmp(name, BULK_NAME) ? (uintptr_t) operator| PARTS : 0;
-    take((uintptr_t) operator, name_number(name));
+    here.running = name && !strcmp(name, BULK_NAME) ? (uintptr_t)op | PARTS : 0;
+    take((uintptr_t)op, scope);
     return outer;
 }
 
@@ -119,9 +118,9 @@ static void gather(uint32_t stack, uint32_t name, uint64_t context)
 }
 
 /* What was gathered is in the operator that is pushed now. */
-static void hand_parts_over(uintptr_t operator)
+static void hand_parts_over(uintptr_t op)
 {
-    move(gathered_key(), operator| PARTS);
+    move(gathered_key(), op | PARTS);
     here.parts = 0;
     if (here.has_late) {
         here.has_late = false;
@@ -131,15 +130,15 @@ static void hand_parts_over(uintptr_t operator)
 
 /* ---- Hooks ---------------------------------------------------------------------- */
 
-static void push(void *engine, void *operator, uint64_t context, int priority, bool profiling)
+static void push(void *engine, void *op, uint64_t context, int priority, bool profiling)
 {
     const char *name;
 
-    memcpy(&name, (const char *)operator+ operator_name_at, sizeof(name));
+    memcpy(&name, (const char *)op + operator_name_at, sizeof(name));
     if (!strcmp(name, BULK_NAME))
-        hand_parts_over((uintptr_t) operator);
-    hand_over((uintptr_t) operator, stack_here(), 0);
-    real_push(engine, operator, context, priority, profiling);
+        hand_parts_over((uintptr_t)op);
+    hand_over((uintptr_t)op, stack_here(), 0);
+    real_push(engine, op, context, priority, profiling);
 }
 
 /* Functions of another context do not go with those that were gathered: these are pushed

@@ -21,9 +21,10 @@ const struct ml_mxnet_feature *ml_mxnet_works_feature(const struct ml_mxnet_layo
 
 extern bool ml_mxnet_works_on;
 
-/* This thread begins to run an operator that was pushed: a scope, to be popped.
+/* This thread begins to run an operator that was pushed: to be popped.
+ * @scope  a name for it as a scope, 0: what it does has scopes of its own
  * @return for ml_mxnet_end_work */
-uintptr_t ml_mxnet_begin_work(const void *operator, const char * name);
+uintptr_t ml_mxnet_begin_work(const void *op, const char *name, uint32_t scope);
 void ml_mxnet_end_work(uintptr_t outer);
 
 #endif

@@ -122,13 +122,15 @@ bool ml_source_push_work(struct ml_dict *dict, struct ml_source *s)
         s->place.too_deep++;
         return false;
     }
+    s->place = (struct ml_source_place){
+        .scope = work.scope, .depth = work.depth, .floor = work.depth, .stack = work.stack};
+    if (!name && !work.name)
+        return false;
     scope = (struct ml_dict_scope){
         .parent = work.scope, .kind = MEMLEDGER_SCOPE_OPERATOR, .name = name ? name : work.name};
-    s->place = (struct ml_source_place){.scope = ml_dict_scope(dict, &scope),
-                                        .depth = work.depth + 1,
-                                        .floor = work.depth,
-                                        .stack = work.stack,
-                                        .in_work = true};
+    s->place.scope = ml_dict_scope(dict, &scope);
+    s->place.depth++;
+    s->place.in_work = true;
     return true;
 }
 

@@ -3,7 +3,7 @@
  * A push leads one scope down from where the thread is, its pop back. A tape's push
  * leads to another place in the tree; its pop leads back to where the thread was,
  * whatever it pushed and popped in between. So does work's, which leads to where the
- * thread was that handed it over, and one operator further.
+ * thread was that handed it over, and one operator further where that is named.
  *
  * Each takes the record that s is at.
  *

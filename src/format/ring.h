@@ -225,7 +225,7 @@ enum ml_record_kind {
                               either may be 0 */
     ML_REC_MOVE_WORK,      /* from, to: what was handed over under one key is under another */
     ML_REC_PUSH_WORK,      /* key, 0:operator: push the scopes that the work was handed over from,
-                              and below them the operator, 0: that of ML_REC_WORK; one pop */
+                              and below them the operator, 0: that of ML_REC_WORK, if any */
     ML_REC_KINDS,
 };
 
