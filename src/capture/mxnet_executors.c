@@ -7,6 +7,7 @@
  */
 #include "mxnet_executors.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -24,16 +25,33 @@ enum class { COMPUTE, COMPUTE_EX, STATEFUL, STATEFUL_EX, CLASSES };
 
 static run_function *reals[CLASSES];
 static uint32_t node_at[CLASSES]; /* 0: it has none */
-static const void *invoker;       /* of the operators that run executors */
+/* Of the operators that run executors: that of graphs, and those of symbolic executors,
+ * which are seen being made. */
+static const void *graph_invoker;
+static _Atomic(const void *) symbolic_invokers[2];
 static bool is_on;
 
+static const void *invoker_in(const void *function)
+{
+    enum { INVOKER_AT = 24 }; /* in a std::function */
+    const void *invoker;
+
+    memcpy(&invoker, (const char *)function + INVOKER_AT, sizeof(invoker));
+    return invoker;
+}
+
+static bool is_symbolic(const void *invoker)
+{
+    return atomic_load_explicit(&symbolic_invokers[0], memory_order_relaxed) == invoker ||
+           atomic_load_explicit(&symbolic_invokers[1], memory_order_relaxed) == invoker;
+}
+
+/* An operator begins with what it runs. */
 bool ml_mxnet_runs_executors(const void *op)
 {
-    enum { INVOKER_AT = 24 }; /* in the std::function that an operator begins with */
-    const void *its;
+    const void *invoker = invoker_in(op);
 
-    memcpy(&its, (const char *)op + INVOKER_AT, sizeof(its));
-    return is_on && its == invoker;
+    return is_on && (invoker == graph_invoker || is_symbolic(invoker));
 }
 
 /* ---- Scopes --------------------------------------------------------------------- */
@@ -98,6 +116,89 @@ static void run_stateful_ex(char *executor, struct ml_mxnet_run_context context,
     run(STATEFUL_EX, executor, context, is_gpu);
 }
 
+/* ---- Symbolic executors --------------------------------------------------------- */
+
+typedef void *new_operator_function(void *engine, const void *function, const void *reads,
+                                    const void *writes, int property, const char *name, bool wait);
+typedef void init_function(void *executor);
+typedef void *segment_function(void *ret, void *executor, size_t begin, size_t end);
+
+static new_operator_function *real_new_operator, *real_new_naive;
+static init_function *real_init;
+static segment_function *real_segment;
+static __thread bool is_making; /* the operators of an executor */
+
+static void note_invoker(const void *function)
+{
+    const void *invoker = invoker_in(function);
+    const void *none = NULL;
+
+    if (!is_making || is_symbolic(invoker))
+        return;
+    if (!atomic_compare_exchange_strong(&symbolic_invokers[0], &none, invoker))
+        atomic_store_explicit(&symbolic_invokers[1], invoker, memory_order_relaxed);
+}
+
+static void *new_operator(void *engine, const void *function, const void *reads, const void *writes,
+                          int property, const char *name, bool wait)
+{
+    note_invoker(function);
+    return real_new_operator(engine, function, reads, writes, property, name, wait);
+}
+
+static void *new_naive(void *engine, const void *function, const void *reads, const void *writes,
+                       int property, const char *name, bool wait)
+{
+    note_invoker(function);
+    return real_new_naive(engine, function, reads, writes, property, name, wait);
+}
+
+static void made(void)
+{
+    is_making = false;
+}
+ML_UNWOUND(ml_mxnet_making_unwound, made)
+
+static ML_NOINLINE void init(void *executor)
+{
+    ML_TELL_UNWOUND(ml_mxnet_making_unwound);
+    is_making = true;
+    real_init(executor);
+    made();
+}
+
+static ML_NOINLINE void *segment(void *ret, void *executor, size_t begin, size_t end)
+{
+    ML_TELL_UNWOUND(ml_mxnet_making_unwound);
+    is_making = true;
+    ret = real_segment(ret, executor, begin, end);
+    made();
+    return ret;
+}
+
+#define NEW_ARGUMENTS                                                                              \
+    "11NewOperatorESt8functionIFvNS_10RunContextENS0_18CallbackOnCompleteEEERKSt6vectorIPNS0_3Var" \
+    "ESaIS9_EESD_NS_10FnPropertyEPKcb"
+#define NEW "_ZN5mxnet6engine14ThreadedEngine" NEW_ARGUMENTS
+#define NEW_NAIVE "_ZN5mxnet6engine11NaiveEngine" NEW_ARGUMENTS
+#define EXECUTOR "_ZN5mxnet4exec13GraphExecutor"
+
+const struct ml_mxnet_feature *ml_mxnet_symbolic_feature(const struct ml_mxnet_layout *layout)
+{
+    static bool is_symbolic_on;
+    static const struct ml_mxnet_feature feature = {
+        .exchanges =
+            {{ML_MXNET_PER_DEVICE_VTABLE, NEW, (void *)new_operator, (void **)&real_new_operator},
+             {ML_MXNET_POOLED_VTABLE, NEW, (void *)new_operator, (void **)&real_new_operator},
+             {ML_MXNET_NAIVE_VTABLE, NEW_NAIVE, (void *)new_naive, (void **)&real_new_naive},
+             {NULL, EXECUTOR "13InitCachedOpsEv", (void *)init, (void **)&real_init},
+             {NULL, EXECUTOR "18CreateCachedSegOprEmm", (void *)segment, (void **)&real_segment}},
+        .is_on = &is_symbolic_on,
+    };
+
+    return layout->version < 20000 ? &feature : NULL;
+}
+
 /* ---- Putting in place ------------------------------------------------------------ */
 
 #define EXCHANGE(class, hook)                                                                      \
@@ -131,6 +232,6 @@ const struct ml_mxnet_feature *ml_mxnet_executors_feature(const struct ml_mxnet_
         node_at[i] = layout->executor_node_at[i];
     }
     feature.exchanges[CLASSES] = (struct ml_mxnet_exchange){
-        NULL, layout->version < 20000 ? INVOKER_1 : INVOKER_2, NULL, (void **)&invoker};
+        NULL, layout->version < 20000 ? INVOKER_1 : INVOKER_2, NULL, (void **)&graph_invoker};
     return &feature;
 }

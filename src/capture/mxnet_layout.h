@@ -39,6 +39,8 @@ struct ml_mxnet_run_context {
     uint64_t words[4];
 };
 
+#define ML_MXNET_PER_DEVICE_VTABLE "_ZTVN5mxnet6engine23ThreadedEnginePerDeviceE"
+#define ML_MXNET_POOLED_VTABLE "_ZTVN5mxnet6engine20ThreadedEnginePooledE"
 #define ML_MXNET_NAIVE_VTABLE "_ZTVN5mxnet6engine11NaiveEngineE"
 
 /* Where a C++ class's table of virtual functions begins behind its symbol, and where

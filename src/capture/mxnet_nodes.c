@@ -2,8 +2,9 @@
  *
  * Autograd numbers what it records: "node_7". The gradient is a node "node_7_backward",
  * which runs in the scopes that node 7 was recorded in (ML_REC_TAPE). A graph of the
- * program's has names of its own, "fc1" and "fc1_backward". What a graph as a whole was
- * recorded as has no number that backward knows: its state goes from one to the other.
+ * program's has names of its own, "fc1" and "fc1_backward", or numbers as well, if MXNet made it of
+ * what was called once: then these scopes, as far as they are inner ones. What a graph as a whole
+ * was recorded as has no number that backward knows: its state goes from one to the other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,6 +22,7 @@
 
 #define NUMBERED "node_"
 #define BACKWARD "_backward"
+#define NUMBERS 0         /* the tape of those that have one; others are called by addresses */
 #define GRAPH "_CachedOp" /* the operator that a graph as a whole is */
 
 /* mxnet::Imperative, of which there is one. */
@@ -44,12 +46,17 @@ typedef void executor_backward_function(void *executor, const void *gradients, b
 typedef void graph_backward_function(void *graph, bool keep, const void *const *state,
                                      const void *inputs, const void *requests, const void *outputs);
 
+typedef void record_deferred_function(struct imperative *imperative, struct ml_mxnet_node *node,
+                                      const void *inputs, const void *outputs);
+
 static record_function *real_record;
+static record_deferred_function *real_record_deferred;
 static invoke_function *real_invoke;
 static backward_function *real_backward;
 static executor_backward_function *real_executor_backward;
 static graph_backward_function *real_static_backward, *real_dynamic_backward;
 static bool is_on;
+static __thread uint32_t graphs; /* whose backward this thread is in */
 
 /* ---- Names ---------------------------------------------------------------------- */
 
@@ -62,29 +69,20 @@ static size_t forward_bytes(const char *name)
     return bytes > end && !memcmp(name + bytes - end, BACKWARD, end) ? bytes - end : bytes;
 }
 
-/* "node_7_backward": 7. */
-static bool is_numbered_gradient(const char *name, uint64_t *ret_number)
+/* "node_7", "node_7_backward": 7. */
+static bool is_numbered(const char *name, uint64_t *ret_number)
 {
     char *end;
 
     if (strncmp(name, NUMBERED, strlen(NUMBERED)))
         return false;
     *ret_number = strtoull(name + strlen(NUMBERED), &end, 10);
-    return end > name + strlen(NUMBERED) && !strncmp(end, BACKWARD, strlen(BACKWARD));
+    return end > name + strlen(NUMBERED);
 }
 
 static bool is_named(const struct ml_mxnet_node *node)
 {
-    return node->name[0] && strncmp(node->name, NUMBERED, strlen(NUMBERED)) &&
-           (!node->op || strcmp(node->name, *node->op));
-}
-
-bool ml_mxnet_enter_node(const struct ml_mxnet_node *node)
-{
-    if (!is_named(node))
-        return false;
-    ml_record_push(MEMLEDGER_SCOPE_MODULE, ml_name_bytes(node->name, forward_bytes(node->name)));
-    return true;
+    return node->name[0] && (!node->op || strcmp(node->name, *node->op));
 }
 
 /* ---- Forward and backward -------------------------------------------------------- */
@@ -96,39 +94,68 @@ static void tell_made(uint64_t tape, uint64_t first, uint64_t end)
     ml_record(words, 4);
 }
 
-static void enter_made(uint64_t tape, uint64_t number)
+static void enter_made(uint64_t tape, uint64_t number, enum ml_tape_flags flags)
 {
-    uint64_t words[] = {ml_record_word(ML_REC_PUSH_TAPE, 0, ml_now()), tape, number, 0};
+    uint64_t words[] = {ml_record_word(ML_REC_PUSH_TAPE, 0, ml_now()), tape, number,
+                        ml_pair(flags, 0)};
 
     ml_record(words, 4);
 }
 
 /* Where another thread takes a number at the same time, this one's is not known. */
+static void tell_numbered(const struct imperative *imperative, uint64_t first)
+{
+    uint64_t end = __atomic_load_n(&imperative->nodes, __ATOMIC_RELAXED);
+
+    if (end - first == 1)
+        tell_made(NUMBERS, first, end);
+}
+
 static void record(struct imperative *imperative, struct ml_mxnet_node *node, const void *inputs,
                    const void *outputs, const void *const *state, void *save_inputs,
                    void *save_outputs)
 {
     uint64_t first = __atomic_load_n(&imperative->nodes, __ATOMIC_RELAXED);
     const void *graph = node->op && !strcmp(*node->op, GRAPH) ? *state : NULL;
-    uint64_t end;
 
     real_record(imperative, node, inputs, outputs, state, save_inputs, save_outputs);
-    end = __atomic_load_n(&imperative->nodes, __ATOMIC_RELAXED);
-    if (end - first == 1)
-        tell_made((uintptr_t)imperative, first, end);
+    tell_numbered(imperative, first);
     if (graph)
         tell_made((uintptr_t)graph, 0, 1);
 }
 
-static bool enter(const struct imperative *imperative, const struct ml_mxnet_node *node)
+static void record_deferred(struct imperative *imperative, struct ml_mxnet_node *node,
+                            const void *inputs, const void *outputs)
+{
+    uint64_t first = __atomic_load_n(&imperative->nodes, __ATOMIC_RELAXED);
+
+    real_record_deferred(imperative, node, inputs, outputs);
+    tell_numbered(imperative, first);
+}
+
+bool ml_mxnet_enter_node(const struct ml_mxnet_node *node)
 {
     uint64_t number;
 
-    if (is_numbered_gradient(node->name, &number)) {
-        enter_made((uintptr_t)imperative, number);
-        return true;
-    }
-    return ml_mxnet_enter_node(node);
+    if (!is_named(node))
+        return false;
+    if (is_numbered(node->name, &number))
+        enter_made(NUMBERS, number, ML_TAPE_INNER);
+    else
+        ml_record_push(MEMLEDGER_SCOPE_MODULE,
+                       ml_name_bytes(node->name, forward_bytes(node->name)));
+    return true;
+}
+
+/* A gradient of what was recorded one by one, or a node of a graph. */
+static bool enter(const struct ml_mxnet_node *node)
+{
+    uint64_t number;
+
+    if (graphs || !node->name[forward_bytes(node->name)] || !is_numbered(node->name, &number))
+        return ml_mxnet_enter_node(node);
+    enter_made(NUMBERS, number, 0);
+    return true;
 }
 
 static void leave(void)
@@ -152,7 +179,7 @@ static void *invoke(void *ret, struct imperative *imperative, const void *contex
                     const struct ml_mxnet_node *node, const void *inputs, const void *outputs,
                     const void *requests, int mode, const void *const *state)
 {
-    if (!enter(imperative, node))
+    if (!enter(node))
         return real_invoke(ret, imperative, context, node, inputs, outputs, requests, mode, state);
     return invoke_inside(ret, imperative, context, node, inputs, outputs, requests, mode, state);
 }
@@ -182,14 +209,22 @@ static ML_NOINLINE void executor_backward(void *executor, const void *gradients,
     leave();
 }
 
+static void leave_graph(void)
+{
+    graphs--;
+    leave();
+}
+ML_UNWOUND(ml_mxnet_graph_unwound, leave_graph)
+
 static ML_NOINLINE void graph_backward(graph_backward_function *real, void *graph, bool keep,
                                        const void *const *state, const void *inputs,
                                        const void *requests, const void *outputs)
 {
-    ML_TELL_UNWOUND(ml_mxnet_node_unwound);
-    enter_made((uintptr_t)*state, 0);
+    ML_TELL_UNWOUND(ml_mxnet_graph_unwound);
+    enter_made((uintptr_t)*state, 0, 0);
+    graphs++;
     real(graph, keep, state, inputs, requests, outputs);
-    leave();
+    leave_graph();
 }
 
 static void static_backward(void *graph, bool keep, const void *const *state, const void *inputs,
@@ -209,6 +244,10 @@ static void dynamic_backward(void *graph, bool keep, const void *const *state, c
 #define RECORD                                                                                     \
     "_ZN5mxnet10Imperative8RecordOpEON4nnvm9NodeAttrsERKSt6vectorIPNS_7NDArrayESaIS6_EESA_RKNS_10" \
     "OpStatePtrEPS4_IbSaIbEESG_"
+#define DEFERRED_RECORD                                                                            \
+    "_ZN5mxnet10Imperative21RecordDeferredComputeEON4nnvm9NodeAttrsERKSt6vectorIPNS_"              \
+    "7NDArrayESaIS6_"                                                                              \
+    "EESA_"
 #define INVOKE                                                                                     \
     "_ZN5mxnet10Imperative8InvokeOpERKNS_7ContextERKN4nnvm9NodeAttrsERKSt6vectorIPNS_7NDArrayESaI" \
     "SA_EESE_RKS8_INS_9OpReqTypeESaISF_EENS_12DispatchModeENS_10OpStatePtrE"
@@ -223,7 +262,7 @@ static void dynamic_backward(void *graph, bool keep, const void *const *state, c
 
 const struct ml_mxnet_feature *ml_mxnet_nodes_feature(const struct ml_mxnet_layout *layout)
 {
-    enum { EXECUTOR = 5 };
+    enum { EXECUTOR = 5, DEFERRED };
     static struct ml_mxnet_feature feature = {
         .exchanges = {{NULL, RECORD, (void *)record, (void **)&real_record},
                       {NULL, INVOKE, (void *)invoke, (void **)&real_invoke},
@@ -233,11 +272,12 @@ const struct ml_mxnet_feature *ml_mxnet_nodes_feature(const struct ml_mxnet_layo
                       {NULL, DYNAMIC_BACKWARD, (void *)dynamic_backward,
                        (void **)&real_dynamic_backward},
                       [EXECUTOR] = {EXECUTOR_TABLE, EXECUTOR_BACKWARD, (void *)executor_backward,
-                                    (void **)&real_executor_backward}},
+                                    (void **)&real_executor_backward},
+                      [DEFERRED] = {NULL, DEFERRED_RECORD, (void *)record_deferred,
+                                    (void **)&real_record_deferred}},
         .is_on = &is_on,
     };
 
-    if (layout->version >= 20000)
-        feature.exchanges[EXECUTOR].function = NULL; /* 2.0 has no such executor */
+    feature.exchanges[layout->version < 20000 ? DEFERRED : EXECUTOR].function = NULL;
     return &feature;
 }

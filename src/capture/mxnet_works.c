@@ -159,8 +159,6 @@ static void push_sync(void *engine, void *function, uint64_t context, const void
 
 /* ---- Putting in place ------------------------------------------------------------ */
 
-#define PER_DEVICE_TABLE "_ZTVN5mxnet6engine23ThreadedEnginePerDeviceE"
-#define POOLED_TABLE "_ZTVN5mxnet6engine20ThreadedEnginePooledE"
 #define PUSH "_ZN5mxnet6engine14ThreadedEngine4PushEPNS0_3OprENS_7ContextEib"
 #define PUSH_SYNC                                                                                  \
     "_ZN5mxnet6engine14ThreadedEngine8PushSyncESt8functionIFvNS_10RunContextEEENS_7ContextERKSt6"  \
@@ -170,10 +168,12 @@ static void push_sync(void *engine, void *function, uint64_t context, const void
 const struct ml_mxnet_feature *ml_mxnet_works_feature(const struct ml_mxnet_layout *layout)
 {
     static const struct ml_mxnet_feature feature = {
-        .exchanges = {{PER_DEVICE_TABLE, PUSH, (void *)push, (void **)&real_push},
-                      {POOLED_TABLE, PUSH, (void *)push, (void **)&real_push},
-                      {PER_DEVICE_TABLE, PUSH_SYNC, (void *)push_sync, (void **)&real_push_sync},
-                      {POOLED_TABLE, PUSH_SYNC, (void *)push_sync, (void **)&real_push_sync},
+        .exchanges = {{ML_MXNET_PER_DEVICE_VTABLE, PUSH, (void *)push, (void **)&real_push},
+                      {ML_MXNET_POOLED_VTABLE, PUSH, (void *)push, (void **)&real_push},
+                      {ML_MXNET_PER_DEVICE_VTABLE, PUSH_SYNC, (void *)push_sync,
+                       (void **)&real_push_sync},
+                      {ML_MXNET_POOLED_VTABLE, PUSH_SYNC, (void *)push_sync,
+                       (void **)&real_push_sync},
                       {NULL, BULK_SIZE, NULL, (void **)&bulk_size}},
         .is_on = &ml_mxnet_works_on,
     };

@@ -5,6 +5,7 @@
 #include "source_scopes.h"
 
 #include "block.h"
+#include "inner_path.h"
 #include "memledger/memledger.h"
 #include "record_words.h"
 #include "target_stacks.h"
@@ -72,18 +73,32 @@ static void add_operator(struct ml_dict *dict, uint32_t name, struct ml_backward
     at->depth++;
 }
 
+static void go_inside(struct ml_dict *dict, struct ml_source *s, uint32_t made)
+{
+    struct ml_inner_path to =
+        ml_inner_path(dict, (struct ml_inner_path){s->place.scope, s->place.depth}, made);
+
+    s->place = (struct ml_source_place){
+        .scope = to.scope, .depth = to.depth, .floor = to.depth, .stack = s->place.stack};
+}
+
 void ml_source_push_tape(struct ml_dict *dict, struct ml_source *s)
 {
     struct ml_target *t = s->target;
     uint64_t pair = ml_word(s, 3);
+    uint32_t made;
     struct ml_backward_scope to;
 
     if (s->left.len == ML_SCOPE_MAX_DEPTH || ml_vec_push(&s->left, s->place)) {
         s->place.too_deep++;
         return;
     }
-    to = ml_backward_scope(&t->backward, dict,
-                           ml_tapes_find(&t->tapes, ml_word(s, 1), ml_word(s, 2)));
+    made = ml_tapes_find(&t->tapes, ml_word(s, 1), ml_word(s, 2));
+    if (ml_high(pair) & ML_TAPE_INNER) {
+        go_inside(dict, s, made);
+        return;
+    }
+    to = ml_backward_scope(&t->backward, dict, made);
     if (!to.has_module || ml_high(pair) & ML_TAPE_OPERATOR)
         add_operator(dict, ml_target_string(t, ml_low(pair)), &to);
     s->place = (struct ml_source_place){.scope = to.scope, .depth = to.depth, .floor = to.depth};

@@ -230,8 +230,9 @@ enum ml_record_kind {
 };
 
 /* Of ML_REC_PUSH_TAPE. The operator (a string, 0: unknown) is a scope below the
- * others where it is asked for, and where no module is among them. */
-enum ml_tape_flags { ML_TAPE_OPERATOR = 1 };
+ * others where it is asked for, and where no module is among them. Inner: go on from where
+ * the thread is, see inner_path.h. */
+enum ml_tape_flags { ML_TAPE_OPERATOR = 1, ML_TAPE_INNER = 2 };
 
 enum ml_profile_state {
     ML_PROFILE_STOP = 0,
