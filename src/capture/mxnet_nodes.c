@@ -23,6 +23,7 @@
 #define NUMBERED "node_"
 #define BACKWARD "_backward"
 #define NUMBERS 0         /* the tape of those that have one; others are called by addresses */
+#define SUM "sum_grad"    /* of gradients that meet: no node of the program's */
 #define GRAPH "_CachedOp" /* the operator that a graph as a whole is */
 
 /* mxnet::Imperative, of which there is one. */
@@ -82,7 +83,7 @@ static bool is_numbered(const char *name, uint64_t *ret_number)
 
 static bool is_named(const struct ml_mxnet_node *node)
 {
-    return node->name[0] && (!node->op || strcmp(node->name, *node->op));
+    return node->name[0] && strcmp(node->name, SUM) && (!node->op || strcmp(node->name, *node->op));
 }
 
 /* ---- Forward and backward -------------------------------------------------------- */
