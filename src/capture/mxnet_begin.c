@@ -24,6 +24,7 @@
 #include "mxnet_layout.h"
 #include "mxnet_nodes.h"
 #include "mxnet_operators.h"
+#include "mxnet_pools.h"
 #include "mxnet_storage.h"
 #include "mxnet_works.h"
 #include "recorder.h"
@@ -70,7 +71,8 @@ static void put_hooks(void *library, const struct ml_mxnet_layout *layout, const
     const struct ml_mxnet_feature *const features[] = {
         ml_mxnet_works_feature(layout),     ml_mxnet_nodes_feature(layout),
         ml_mxnet_executors_feature(layout), ml_mxnet_symbolic_feature(layout),
-        ml_mxnet_operators_feature(layout), ml_mxnet_storage_feature(layout),
+        ml_mxnet_operators_feature(layout), ml_mxnet_pools_feature(layout),
+        ml_mxnet_storage_feature(layout),
     };
 
     if (!ml_mxnet_exchange(library, inside, features, sizeof(features) / sizeof(*features)))

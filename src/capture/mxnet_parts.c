@@ -87,8 +87,7 @@ static void invoke(unsigned i, const void *held, struct ml_mxnet_run_context *co
     X(h##1)                                                                                        \
     X(h##2)                                                                                        \
     X(h##3)                                                                                        \
-    X(h##4) X(h##5) X(h##6) X(h##7) X(h##8) X(h##9) X(h##a) X(h##b) X(h##c) X(h##d) X(h##e)        \
-        X(h##f)
+    X(h##4) X(h##5) X(h##6) X(h##7) X(h##8) X(h##9) X(h##a) X(h##b) X(h##c) X(h##d) X(h##e) X(h##f)
 #define ALL(X)                                                                                     \
     ROW(X, 0x0) ROW(X, 0x1) ROW(X, 0x2) ROW(X, 0x3) ROW(X, 0x4) ROW(X, 0x5) ROW(X, 0x6) ROW(X, 0x7)
 
