@@ -19,6 +19,7 @@
 #include "dlsym_hook.h"
 #include "loaded.h"
 #include "lock.h"
+#include "mxnet_arrays.h"
 #include "mxnet_exchange.h"
 #include "mxnet_executors.h"
 #include "mxnet_layout.h"
@@ -71,8 +72,8 @@ static void put_hooks(void *library, const struct ml_mxnet_layout *layout, const
     const struct ml_mxnet_feature *const features[] = {
         ml_mxnet_works_feature(layout),     ml_mxnet_nodes_feature(layout),
         ml_mxnet_executors_feature(layout), ml_mxnet_symbolic_feature(layout),
-        ml_mxnet_operators_feature(layout), ml_mxnet_pools_feature(layout),
-        ml_mxnet_storage_feature(layout),
+        ml_mxnet_operators_feature(layout), ml_mxnet_arrays_feature(layout),
+        ml_mxnet_pools_feature(layout),     ml_mxnet_storage_feature(layout),
     };
 
     if (!ml_mxnet_exchange(library, inside, features, sizeof(features) / sizeof(*features)))

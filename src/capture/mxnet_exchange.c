@@ -103,7 +103,7 @@ static void visit_slot(struct ml_object *o, const struct ml_slot *slot, void *co
 {
     const struct words *words = context;
 
-    if (strncmp(slot->symbol, "_ZN5mxnet", 9))
+    if (strncmp(slot->symbol, "_ZN", 3)) /* a function of C++ */
         return;
     for (unsigned i = 0; i < words->count; i++) {
         const struct word *w = &words->items[i];

@@ -13,11 +13,14 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
+#include "mxnet_arrays.h"
 #include "mxnet_nodes.h"
 #include "mxnet_operators.h"
 #include "names.h"
 #include "record.h"
 #include "unwound.h"
+
+#define OUTPUTS_AT 32 /* in an executor: a std::vector of arrays */
 
 typedef void run_function(char *executor, struct ml_mxnet_run_context context, bool is_gpu);
 
@@ -83,6 +86,7 @@ static ML_NOINLINE void run_node(run_function *real, char *executor,
 static void run(enum class class, char *executor, struct ml_mxnet_run_context context, bool is_gpu)
 {
     const struct ml_mxnet_node *node = (const void *)(executor + node_at[class]);
+    uint64_t empty;
     uint32_t name;
 
     if (!node_at[class] || !node->op) {
@@ -90,10 +94,12 @@ static void run(enum class class, char *executor, struct ml_mxnet_run_context co
         return;
     }
     name = ml_name(*node->op);
+    empty = ml_mxnet_expect_own_outputs(node->name, executor + OUTPUTS_AT);
     if (ml_mxnet_enter_node(node))
         run_node(reals[class], executor, context, is_gpu, name);
     else
         run_operator(reals[class], executor, context, is_gpu, name);
+    ml_mxnet_label_own_outputs(node->name, executor + OUTPUTS_AT, empty);
 }
 
 static void run_compute(char *executor, struct ml_mxnet_run_context context, bool is_gpu)

@@ -32,6 +32,8 @@ static const struct ml_mxnet_layout layouts[] = {
         .operator_at = 8,
         .operator_name_at = 88,
         .executor_node_at = {168, 168, 168, 168},
+        .array_bytes = 224,
+        .storage_type_at = 84,
     },
     {
         .version = 20000,
@@ -46,6 +48,8 @@ static const struct ml_mxnet_layout layouts[] = {
         .operator_at = 8,
         .operator_name_at = 88,
         .executor_node_at = {496, 192, 0, 192},
+        .array_bytes = 312,
+        .storage_type_at = 108,
     },
 };
 /* clang-format on */

@@ -32,6 +32,8 @@ struct ml_mxnet_layout {
     /* Of FCompute-, FComputeEx-, StatefulCompute- and StatefulComputeExExecutor: where it
      * has its node; 0: it has none. */
     uint32_t executor_node_at[4];
+    uint32_t array_bytes;     /* of an mxnet::NDArray */
+    uint32_t storage_type_at; /* in its chunk */
 };
 
 /* mxnet::RunContext, which comes by value. */

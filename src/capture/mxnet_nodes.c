@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
+#include "mxnet_arrays.h"
 #include "names.h"
 #include "record.h"
 #include "unwound.h"
@@ -148,15 +149,20 @@ bool ml_mxnet_enter_node(const struct ml_mxnet_node *node)
     return true;
 }
 
-/* A gradient of what was recorded one by one, or a node of a graph. */
-static bool enter(const struct ml_mxnet_node *node)
+/* A gradient of what was recorded one by one, or a node of a graph. What a gradient
+ * writes may be another's, which has not begun to write it. */
+static bool enter(const struct ml_mxnet_node *node, const void *outputs)
 {
+    bool is_gradient = node->name[forward_bytes(node->name)];
     uint64_t number;
 
-    if (graphs || !node->name[forward_bytes(node->name)] || !is_numbered(node->name, &number))
-        return ml_mxnet_enter_node(node);
-    enter_made(NUMBERS, number, 0);
-    return true;
+    if (!graphs && is_gradient && is_numbered(node->name, &number)) {
+        enter_made(NUMBERS, number, 0);
+        return true;
+    }
+    if (!is_gradient && is_named(node))
+        ml_mxnet_expect_outputs(node->name, outputs);
+    return ml_mxnet_enter_node(node);
 }
 
 static void leave(void)
@@ -180,7 +186,7 @@ static void *invoke(void *ret, struct imperative *imperative, const void *contex
                     const struct ml_mxnet_node *node, const void *inputs, const void *outputs,
                     const void *requests, int mode, const void *const *state)
 {
-    if (!enter(node))
+    if (!enter(node, outputs))
         return real_invoke(ret, imperative, context, node, inputs, outputs, requests, mode, state);
     return invoke_inside(ret, imperative, context, node, inputs, outputs, requests, mode, state);
 }

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
+#include "mxnet_arrays.h"
 #include "mxnet_spaces.h"
 #include "names.h"
 #include "record.h"
@@ -76,9 +77,11 @@ static uint32_t name_of(const struct named_handle *h)
     return ml_name_bytes(text, scope_bytes + name_bytes);
 }
 
-static void label(uint32_t space, const struct named_handle *h)
+/* A name without a scope is an operator's or a node's, and is there from the beginning. */
+static void label(uint32_t space, const struct named_handle *h, bool is_birth)
 {
-    uint32_t name = name_of(h);
+    bool has_scope = strcmp(h->scope, NO_SCOPE) != 0;
+    uint32_t name = is_birth || has_scope ? name_of(h) : 0;
     uint64_t words[] = {ml_record_word(ML_LABEL, space, ml_now()), (uintptr_t)h->handle.ptr,
                         ml_pair(MEMLEDGER_OTHER, name)};
 
@@ -116,7 +119,8 @@ static void record_block(uint32_t space, const struct handle *h)
     else
         ml_record_alloc(space, h->ptr, h->bytes);
     if (has_names)
-        label(space, (const struct named_handle *)h);
+        label(space, (const struct named_handle *)h, true);
+    ml_mxnet_name_block(space, h->ptr, h);
 }
 
 /* Asked not to throw, 2.0 gives no block instead. */
@@ -143,7 +147,7 @@ static void record_free(const struct handle *h)
     if (!space)
         return;
     if (has_names)
-        label(space, (const struct named_handle *)h);
+        label(space, (const struct named_handle *)h, false);
     ml_record_free(space, h->ptr);
 }
 

@@ -77,6 +77,7 @@ void ml_target_free(struct ml_target *t)
     ml_tapes_release(&t->tapes);
     ml_backward_release(&t->backward);
     ml_works_release(&t->works);
+    ml_expected_release(&t->expected);
     ml_vec_release(&t->libraries);
     free(t);
 }

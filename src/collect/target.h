@@ -11,6 +11,7 @@
 
 #include "backward.h"
 #include "dict.h"
+#include "expected.h"
 #include "profile.h"
 #include "ring.h"
 #include "tape.h"
@@ -101,6 +102,7 @@ struct ml_target {
     struct ml_tapes tapes;
     struct ml_backward backward;
     struct ml_works works;
+    struct ml_expected expected;
     struct ml_profile *profile; /* NULL until it asks for one */
 };
 

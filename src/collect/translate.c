@@ -9,6 +9,7 @@
 #include "memledger/memledger.h"
 #include "profile_requests.h"
 #include "record_words.h"
+#include "source_labels.h"
 #include "source_scopes.h"
 #include "target_stacks.h"
 #include "varint.h"
@@ -51,6 +52,9 @@ static const uint8_t record_words[ML_REC_KINDS] = {
     [ML_REC_WORK] = 3,
     [ML_REC_MOVE_WORK] = 3,
     [ML_REC_PUSH_WORK] = 3,
+    [ML_REC_EXPECT] = 3,
+    [ML_REC_LABEL_EXPECTED] = 4,
+    [ML_REC_LABEL_OPERATOR] = 3,
 };
 
 static inline void emit(struct ml_stage *stage, struct ml_target *t, const struct ml_event *ev)
@@ -376,6 +380,9 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
         ev->kind = ML_PUSH;
         ev->scope = s->place.scope;
         return moved;
+    case ML_REC_EXPECT: ml_source_expect(s); return false;
+    case ML_REC_LABEL_EXPECTED: return ml_source_label_expected(stage->dict, s, ev);
+    case ML_REC_LABEL_OPERATOR: return ml_source_label_operator(stage->dict, s, ev);
     case ML_REC_CONFIG: ml_profile_take_config(stage, s); return false;
     case ML_REC_STATE: ml_profile_take_state(stage, s, ev->time_ns); return false;
     case ML_REC_REQUEST: ml_profile_take_request(stage, s); return false;

@@ -226,6 +226,12 @@ enum ml_record_kind {
     ML_REC_MOVE_WORK,      /* from, to: what was handed over under one key is under another */
     ML_REC_PUSH_WORK,      /* key, 0:operator: push the scopes that the work was handed over from,
                               and below them the operator, 0: that of ML_REC_WORK, if any */
+    ML_REC_EXPECT,         /* key, category:label: a block that will be born for the key is called
+                              so; label 0: the key means nothing any more */
+    ML_REC_LABEL_EXPECTED, /* addr, key, end: an ML_LABEL as was expected for the key, if it was;
+                              the end (a string, 0: none) follows it */
+    ML_REC_LABEL_OPERATOR, /* addr, category:label: an ML_LABEL, followed by the operator that the
+                              thread is in, in parentheses */
     ML_REC_KINDS,
 };
 
