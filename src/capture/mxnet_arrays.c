@@ -15,6 +15,7 @@
 
 #include "memledger/memledger.h"
 #include "mxnet_spaces.h"
+#include "mxnet_works.h"
 #include "names.h"
 #include "record.h"
 #include "unwound.h"
@@ -29,7 +30,8 @@ static destroy_function *real_destroy;
 static alloc_function *real_alloc;
 static alloc_data_function *real_alloc_data;
 static alloc_aux_function *real_alloc_aux;
-static space_function *real_space;
+static alloc_data_function *real_set;
+static space_function *real_space, *real_host_space;
 static uint32_t array_bytes, storage_type_at;
 static bool is_on;
 static bool asks_with_copies; /* of handles, which says nothing of the chunk */
@@ -148,19 +150,41 @@ static void label_resource(uint32_t space, const void *block)
     ml_record(words, 3);
 }
 
-void ml_mxnet_name_block(uint32_t space, const void *block, const void *handle)
+/* Where nothing tells the chunk, the operator that runs may. */
+static uintptr_t key_of(const void *handle)
 {
-    const void *chunk = here.chunk ? here.chunk : handle;
+    if (here.chunk)
+        return (uintptr_t)here.chunk;
+    return asks_with_copies ? ml_mxnet_result_key() : (uintptr_t)handle;
+}
+
+void ml_mxnet_name_block(uint32_t in, const void *block, const void *handle)
+{
     uint32_t end = here.chunk && here.end[0] ? ml_name(here.end) : 0;
-    uint64_t words[] = {ml_record_word(ML_REC_LABEL_EXPECTED, space, ml_now()), (uintptr_t)block,
-                        (uintptr_t)chunk, end};
+    uint64_t words[] = {ml_record_word(ML_REC_LABEL_EXPECTED, in, ml_now()), (uintptr_t)block,
+                        key_of(handle), end};
 
     if (!is_on)
         return;
     if (here.is_for_resource)
-        label_resource(space, block);
+        label_resource(in, block);
     else
         ml_record(words, 4);
+}
+
+void ml_mxnet_expect_no_more(uintptr_t key)
+{
+    if (is_on)
+        expect((const void *)key, MEMLEDGER_OTHER, 0);
+}
+
+void ml_mxnet_expect_head_gradient(uintptr_t key, unsigned i)
+{
+    char text[40];
+    int n = snprintf(text, sizeof(text), "head_grad:_head_grad_%u", i);
+
+    if (is_on)
+        expect((const void *)key, MEMLEDGER_INTERMEDIATE_GRADIENT, ml_name_bytes(text, (size_t)n));
 }
 
 /* ---- Hooks ---------------------------------------------------------------------- */
@@ -221,22 +245,41 @@ static ML_NOINLINE void alloc_aux(void *chunk, uint64_t which, const void *shape
     done();
 }
 
-static ML_NOINLINE void *space(const void *resource, uint64_t bytes)
+static ML_NOINLINE void set(void *chunk, const void *shape, int type)
+{
+    ML_TELL_UNWOUND(ml_mxnet_array_unwound);
+    begin(chunk, "");
+    real_set(chunk, shape, type);
+    done();
+}
+
+static ML_NOINLINE void *borrow(space_function *real, const void *resource, uint64_t bytes)
 {
     void *ret;
 
     ML_TELL_UNWOUND(ml_mxnet_array_unwound);
     here.is_for_resource = true;
-    ret = real_space(resource, bytes);
+    ret = real(resource, bytes);
     done();
     return ret;
 }
 
+static void *space(const void *resource, uint64_t bytes)
+{
+    return borrow(real_space, resource, bytes);
+}
+
+static void *host_space(const void *resource, uint64_t bytes)
+{
+    return borrow(real_host_space, resource, bytes);
+}
+
 #define CHUNK "_ZN5mxnet7NDArray5Chunk"
+#define RESOURCE "_ZNK5mxnet8Resource"
 
 const struct ml_mxnet_feature *ml_mxnet_arrays_feature(const struct ml_mxnet_layout *layout)
 {
-    enum { SPACE = 4 };
+    enum { SET = 4, SPACE, HOST_SPACE };
     static struct ml_mxnet_feature feature = {
         .exchanges = {{NULL, CHUNK "D1Ev", (void *)destroy, (void **)&real_destroy},
                       {NULL, CHUNK "13CheckAndAllocEm", (void *)alloc, (void **)&real_alloc},
@@ -244,13 +287,18 @@ const struct ml_mxnet_feature *ml_mxnet_arrays_feature(const struct ml_mxnet_lay
                        (void **)&real_alloc_data},
                       {NULL, CHUNK "20CheckAndAllocAuxDataEmRKNS_6TShapeE", (void *)alloc_aux,
                        (void **)&real_alloc_aux},
-                      [SPACE] = {NULL, "_ZNK5mxnet8Resource18get_space_internalEm", (void *)space,
-                                 (void **)&real_space}},
+                      [SET] = {NULL, CHUNK "9SetMKLMemERKNS_6TShapeEi", (void *)set,
+                               (void **)&real_set},
+                      [SPACE] = {NULL, RESOURCE "18get_space_internalEm", (void *)space,
+                                 (void **)&real_space},
+                      [HOST_SPACE] = {NULL, RESOURCE "23get_host_space_internalEm",
+                                      (void *)host_space, (void **)&real_host_space}},
         .is_on = &is_on,
     };
 
-    if (layout->version >= 20000)
-        feature.exchanges[SPACE].function = NULL; /* names it itself */
+    /* 2.0 names what is borrowed itself, and its handles tell the chunk. */
+    for (unsigned i = SET; layout->version >= 20000 && i <= HOST_SPACE; i++)
+        feature.exchanges[i].function = NULL;
     asks_with_copies = layout->version < 20000;
     array_bytes = layout->array_bytes;
     storage_type_at = layout->storage_type_at;

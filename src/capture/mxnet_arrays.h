@@ -24,7 +24,11 @@ uint64_t ml_mxnet_expect_own_outputs(const char *node, const void *vector);
 /* It has. @which  what the other returned: those whose birth does not tell them */
 void ml_mxnet_label_own_outputs(const char *node, const void *vector, uint64_t which);
 
+/* What is born for the key is what backward number i of several begins with. */
+void ml_mxnet_expect_head_gradient(uintptr_t key, unsigned i);
+void ml_mxnet_expect_no_more(uintptr_t key);
+
 /* A block was born, and recorded. `handle` is what it was asked for with. */
-void ml_mxnet_name_block(uint32_t space, const void *block, const void *handle);
+void ml_mxnet_name_block(uint32_t in, const void *block, const void *handle);
 
 #endif

@@ -17,6 +17,7 @@
 
 #include "memledger/memledger.h"
 #include "mxnet_arrays.h"
+#include "mxnet_works.h"
 #include "names.h"
 #include "record.h"
 #include "unwound.h"
@@ -196,15 +197,23 @@ static void enter_backward(void)
     ml_record_push(MEMLEDGER_SCOPE_PHASE, ml_name("backward"));
 }
 
+static void leave_backward(void)
+{
+    ml_mxnet_end_head_gradients();
+    leave();
+}
+ML_UNWOUND(ml_mxnet_backward_unwound, leave_backward)
+
 static ML_NOINLINE void *backward(void *ret, struct imperative *imperative, const void *outputs,
                                   const void *gradients, const void *variables, bool is_train,
                                   bool retain_graph, bool create_graph)
 {
-    ML_TELL_UNWOUND(ml_mxnet_node_unwound);
+    ML_TELL_UNWOUND(ml_mxnet_backward_unwound);
     enter_backward();
+    ml_mxnet_begin_head_gradients();
     ret = real_backward(ret, imperative, outputs, gradients, variables, is_train, retain_graph,
                         create_graph);
-    leave();
+    leave_backward();
     return ret;
 }
 

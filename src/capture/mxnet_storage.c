@@ -59,6 +59,8 @@ static bool has_names, is_on;
 
 #define NO_SCOPE "<unk>:"
 #define NO_NAME "unknown"
+#define HEAD_GRADIENT "_head_grad" /* in a name: what backward begins with */
+#define HEAD_GRADIENT_SCOPE "head_grad:"
 
 /* "in_arg:fc1_weight": the scope, which ends in a colon, and the name. A scope that
  * nobody set says nothing, at the beginning of another too; so does such a name. */
@@ -70,8 +72,13 @@ static uint32_t name_of(const struct named_handle *h)
     size_t scope_bytes = strnlen(scope, sizeof(text));
     size_t name_bytes = strnlen(h->name, sizeof(text) - scope_bytes);
 
-    if (!scope_bytes)
-        return strcmp(h->name, NO_NAME) ? ml_name_bytes(h->name, name_bytes) : 0;
+    if (!scope_bytes && !strcmp(h->name, NO_NAME))
+        return 0;
+    if (!scope_bytes && strstr(h->name, HEAD_GRADIENT)) {
+        scope = HEAD_GRADIENT_SCOPE;
+        scope_bytes = strlen(scope);
+        name_bytes = strnlen(h->name, sizeof(text) - scope_bytes);
+    }
     memcpy(text, scope, scope_bytes);
     memcpy(text + scope_bytes, h->name, name_bytes);
     return ml_name_bytes(text, scope_bytes + name_bytes);

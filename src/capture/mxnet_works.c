@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
+#include "mxnet_arrays.h"
 #include "mxnet_parts.h"
 #include "names.h"
 #include "python_stack.h"
@@ -21,8 +22,10 @@
 #include "recorder.h"
 
 #define BULK_NAME "ImperativeBulk"
-#define NORMAL 0  /* mxnet::FnProperty::kNormal */
-#define PARTS 1ul /* in an operator's address: the key of its parts */
+#define FILL_NAME "SetValueOp"
+#define NORMAL 0   /* mxnet::FnProperty::kNormal */
+#define RESULT 2ul /* the key of what it writes */
+#define PARTS 1ul  /* in an operator's address: the key of its parts */
 
 typedef void push_function(void *engine, void *op, uint64_t context, int priority, bool profiling);
 typedef void push_sync_function(void *engine, void *function, uint64_t context, const void *reads,
@@ -45,6 +48,9 @@ static __thread struct {
     uint32_t late_name, late_stack;
     uint64_t late_context;
     uintptr_t running; /* 0: no bulk */
+    uintptr_t fill;    /* the operator that it runs, if that fills an array */
+    bool fills_head_gradients;
+    unsigned head_gradients; /* that it has filled */
 } here;
 
 /* ---- Records -------------------------------------------------------------------- */
@@ -86,6 +92,7 @@ uintptr_t ml_mxnet_begin_work(const void *op, const char *name, uint32_t scope)
     uintptr_t outer = here.running;
 
     here.running = name && !strcmp(name, BULK_NAME) ? (uintptr_t)op | PARTS : 0;
+    here.fill = name && !strcmp(name, FILL_NAME) ? (uintptr_t)op : 0;
     take((uintptr_t)op, scope);
     return outer;
 }
@@ -93,6 +100,25 @@ uintptr_t ml_mxnet_begin_work(const void *op, const char *name, uint32_t scope)
 void ml_mxnet_end_work(uintptr_t outer)
 {
     here.running = outer;
+    if (ML_UNLIKELY(here.fill))
+        ml_mxnet_expect_no_more(here.fill | RESULT);
+    here.fill = 0;
+}
+
+uintptr_t ml_mxnet_result_key(void)
+{
+    return here.fill ? here.fill | RESULT : 0;
+}
+
+void ml_mxnet_begin_head_gradients(void)
+{
+    here.fills_head_gradients = true;
+    here.head_gradients = 0;
+}
+
+void ml_mxnet_end_head_gradients(void)
+{
+    here.fills_head_gradients = false;
 }
 
 /* ---- Parts ---------------------------------------------------------------------- */
@@ -137,6 +163,8 @@ static void push(void *engine, void *op, uint64_t context, int priority, bool pr
     memcpy(&name, (const char *)op + operator_name_at, sizeof(name));
     if (!strcmp(name, BULK_NAME))
         hand_parts_over((uintptr_t)op);
+    if (here.fills_head_gradients && !strcmp(name, FILL_NAME))
+        ml_mxnet_expect_head_gradient((uintptr_t)op | RESULT, here.head_gradients++);
     hand_over((uintptr_t)op, stack_here(), 0);
     real_push(engine, op, context, priority, profiling);
 }

@@ -27,4 +27,11 @@ extern bool ml_mxnet_works_on;
 uintptr_t ml_mxnet_begin_work(const void *op, const char *name, uint32_t scope);
 void ml_mxnet_end_work(uintptr_t outer);
 
+/* A key for what the operator that this thread runs fills; 0: it fills nothing. */
+uintptr_t ml_mxnet_result_key(void);
+
+/* Between the two this thread fills arrays with what backward begins with. */
+void ml_mxnet_begin_head_gradients(void);
+void ml_mxnet_end_head_gradients(void);
+
 #endif

@@ -23,8 +23,8 @@ BATCH, HIDDEN, CLASSES = 8, 40, 5  # as in mxnet_scope_cases.py
 
 
 @functools.cache
-def born(stacks="none", **env):
-    """Of each block its size, its scopes and the frames of its stack."""
+def recorded(stacks="none", **env):
+    """The program's trace."""
     python = os.path.join(pypi.environment(os.environ["PYPI_REQUIREMENTS"], FOLDER), "bin/python")
     result = run(python, CASES, options=["-qf", "--stacks", stacks],
                  env=os.environ | env | {"PYTHONPATH": os.environ["PACKAGE_FOLDER"]})
@@ -33,9 +33,30 @@ def born(stacks="none", **env):
     trace = result.dump(events=True)
     balanced(trace)
     equal(trace["lost"], 0, "lost events")
+    return trace
+
+
+def events(trace, *kinds):
     spaces = [i for i, s in enumerate(trace["spaces"]) if s["name"] == "mxnet"]
-    return [(e["size"], e["scope"], e.get("stack", [])) for e in trace["events"]
-            if e["kind"] == "alloc" and e["space"] in spaces]
+    return [e for e in trace["events"] if e["kind"] in kinds and e.get("space") in spaces]
+
+
+def born(stacks="none", **env):
+    """Of each block its size, its scopes and the frames of its stack."""
+    return [(e["size"], e["scope"], e.get("stack", []))
+            for e in events(recorded(stacks, **env), "alloc")]
+
+
+def labels(**env):
+    """(scopes, size) and the last label of each block that has one."""
+    live, found = {}, []
+    for e in events(recorded(**env), "alloc", "label"):
+        if e["kind"] == "alloc":
+            live[e["addr"]] = [(e["scope"], e["size"]), None]
+            found.append(live[e["addr"]])
+        else:
+            live[e["addr"]][1] = e["label"]
+    return [tuple(f) for f in found if f[1]]
 
 
 def scopes(blocks, size):
@@ -107,6 +128,29 @@ def test_symbolic():
         contains(blocks, 4 * BATCH * HIDDEN, "symbolic > fc1 > FullyConnected")
         contains(blocks, 4 * BATCH * CLASSES, "symbolic > fc2 > FullyConnected",
                  "symbolic > backward > softmax > _backward_SoftmaxOutput")
+
+
+def test_labels():
+    """What the nodes of a graph write is known by them, from planned memory; what backward
+    begins with; and what 1.9.1's operators borrow."""
+    activation, hidden = 4 * BATCH * CLASSES, 4 * BATCH * HIDDEN
+    for env in ({}, NAIVE):
+        found = labels(**env)
+        for where, size, what in expected_labels(activation, hidden, env):
+            check(any(scope.startswith(where) and (bytes_, label.startswith(what)) == (size, True)
+                      for (scope, bytes_), label in found), f"{what} in {where}", found)
+
+
+def expected_labels(activation, hidden, env):
+    yield "plain0 > backward > SetValueOp", 4, "head_grad:" if IS_2 or not env else ""
+    first, second = node("first", 4), node("second", 5)
+    entry = "data_entry:node_" if IS_2 else "data_entry:dense"
+    yield f"planned0 > net > {first} > FullyConnected", hidden, entry
+    yield f"backward > planned0 > net > {second} > _backward_FullyConnected", hidden, entry
+    if not IS_2:
+        yield "symbolic > fc1 > FullyConnected", hidden, "data_entry:fc1_oedge0"
+        yield "symbolic > fc2 > FullyConnected", activation, "data_entry:fc2_oedge0"
+        yield "_random_uniform", 8, "resource:temp_space (_random_uniform)"
 
 
 def test_python_lines():
