@@ -36,6 +36,13 @@ static uint32_t array_bytes, storage_type_at;
 static bool is_on;
 static bool asks_with_copies; /* of handles, which says nothing of the chunk */
 
+/* mxnet::Storage::Handle, its beginning. */
+struct handle {
+    void *block;
+    uint64_t bytes;
+    int32_t device_type, device_id;
+};
+
 /* What this thread asks for memory for. */
 static __thread struct {
     const void *chunk;    /* NULL: not known by where it is */
@@ -88,18 +95,33 @@ static void expect_output(const char *node, unsigned i, const void *array)
         expect(first_word(array), category_of(node), label_of(node, i));
 }
 
+/* Where the chunk does not tell, the size does, of what is born in the operator. */
+static void expect_by_size(const char *node, unsigned i, const void *array)
+{
+    const struct handle *chunk = first_word(array);
+    uint64_t words[] = {ml_record_word(ML_REC_EXPECT_OUTPUT, 0, ml_now()), chunk ? chunk->bytes : 0,
+                        ml_pair(category_of(node), label_of(node, i))};
+
+    if (is_empty(array))
+        ml_record(words, 3);
+}
+
 /* What a std::vector begins with. */
 struct span {
     const char *begin, *end;
 };
 
-void ml_mxnet_expect_outputs(const char *node, const void *vector)
+void ml_mxnet_expect_outputs(const char *node, const void *vector, bool is_first)
 {
     const struct span *v = vector;
     unsigned i = 0;
 
-    for (const char *at = v->begin; is_on && at < v->end; at += sizeof(void *))
-        expect_output(node, i++, first_word(at));
+    for (const char *at = v->begin; is_on && at < v->end; at += sizeof(void *), i++) {
+        if (is_first)
+            expect_output(node, i, first_word(at));
+        if (!is_first || asks_with_copies)
+            expect_by_size(node, i, first_word(at));
+    }
 }
 
 uint64_t ml_mxnet_expect_own_outputs(const char *node, const void *vector)
@@ -115,14 +137,9 @@ uint64_t ml_mxnet_expect_own_outputs(const char *node, const void *vector)
     return asks_with_copies ? empty : 0;
 }
 
-/* The handle is mxnet::Storage::Handle. */
 static void label_output(const char *node, unsigned i, const void *array)
 {
-    const struct {
-        void *block;
-        uint64_t bytes;
-        int32_t device_type, device_id;
-    } *handle = first_word(array);
+    const struct handle *handle = first_word(array);
     uint32_t in =
         handle && handle->block ? ml_mxnet_space(handle->device_type, handle->device_id) : 0;
     uint64_t words[] = {ml_record_word(ML_LABEL, in, ml_now()), in ? (uintptr_t)handle->block : 0,
@@ -162,14 +179,14 @@ void ml_mxnet_name_block(uint32_t in, const void *block, const void *handle)
 {
     uint32_t end = here.chunk && here.end[0] ? ml_name(here.end) : 0;
     uint64_t words[] = {ml_record_word(ML_REC_LABEL_EXPECTED, in, ml_now()), (uintptr_t)block,
-                        key_of(handle), end};
+                        key_of(handle), end, ((const struct handle *)handle)->bytes};
 
     if (!is_on)
         return;
     if (here.is_for_resource)
         label_resource(in, block);
     else
-        ml_record(words, 4);
+        ml_record(words, 5);
 }
 
 void ml_mxnet_expect_no_more(uintptr_t key)

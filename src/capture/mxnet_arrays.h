@@ -10,6 +10,7 @@
 #ifndef ML_MXNET_ARRAYS_H
 #define ML_MXNET_ARRAYS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "mxnet_exchange.h"
@@ -17,8 +18,9 @@
 /* As ml_mxnet_storage_feature. */
 const struct ml_mxnet_feature *ml_mxnet_arrays_feature(const struct ml_mxnet_layout *layout);
 
-/* The node will write these: a std::vector of addresses of arrays, or of arrays. */
-void ml_mxnet_expect_outputs(const char *node, const void *vector);
+/* The node will write these: a std::vector of addresses of arrays, or of arrays.
+ * @is_first  no other writes them before */
+void ml_mxnet_expect_outputs(const char *node, const void *vector, bool is_first);
 uint64_t ml_mxnet_expect_own_outputs(const char *node, const void *vector);
 
 /* It has. @which  what the other returned: those whose birth does not tell them */

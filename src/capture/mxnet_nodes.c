@@ -151,7 +151,7 @@ bool ml_mxnet_enter_node(const struct ml_mxnet_node *node)
 }
 
 /* A gradient of what was recorded one by one, or a node of a graph. What a gradient
- * writes may be another's, which has not begun to write it. */
+ * writes may be an array that another, which has not run yet, is to write first. */
 static bool enter(const struct ml_mxnet_node *node, const void *outputs)
 {
     bool is_gradient = node->name[forward_bytes(node->name)];
@@ -161,8 +161,8 @@ static bool enter(const struct ml_mxnet_node *node, const void *outputs)
         enter_made(NUMBERS, number, 0);
         return true;
     }
-    if (!is_gradient && is_named(node))
-        ml_mxnet_expect_outputs(node->name, outputs);
+    if (is_named(node))
+        ml_mxnet_expect_outputs(node->name, outputs, !is_gradient);
     return ml_mxnet_enter_node(node);
 }
 

@@ -13,8 +13,9 @@
 #include "event.h"
 #include "target.h"
 
-/* ML_REC_EXPECT */
+/* ML_REC_EXPECT and ML_REC_EXPECT_OUTPUT */
 void ml_source_expect(struct ml_source *s);
+void ml_source_expect_output(struct ml_source *s);
 
 /* ML_REC_LABEL_EXPECTED and ML_REC_LABEL_OPERATOR, as an ML_LABEL.
  * @return whether there is one to write */

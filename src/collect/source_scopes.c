@@ -40,6 +40,7 @@ static void go_back(struct ml_source *s)
 
 bool ml_source_pop(struct ml_dict *dict, struct ml_source *s, uint32_t *ret_scope)
 {
+    s->outputs.count = 0;
     if (s->place.too_deep) {
         s->place.too_deep--;
         return false;
@@ -116,7 +117,8 @@ void ml_source_hand_work(struct ml_source *s)
                                    .depth = s->place.depth,
                                    .stack = ml_high(pair) ? ml_target_stack(t, ml_high(pair))
                                                           : s->place.stack,
-                                   .name = ml_target_string(t, ml_low(pair))});
+                                   .name = ml_target_string(t, ml_low(pair)),
+                                   .outputs = ml_outputs_wait(&t->waiting, &s->outputs)});
 }
 
 void ml_source_move_work(struct ml_source *s)
@@ -137,8 +139,11 @@ bool ml_source_push_work(struct ml_dict *dict, struct ml_source *s)
         s->place.too_deep++;
         return false;
     }
-    s->place = (struct ml_source_place){
-        .scope = work.scope, .depth = work.depth, .floor = work.depth, .stack = work.stack};
+    s->place = (struct ml_source_place){.scope = work.scope,
+                                        .depth = work.depth,
+                                        .floor = work.depth,
+                                        .stack = work.stack,
+                                        .outputs = work.outputs};
     if (!name && !work.name)
         return false;
     scope = (struct ml_dict_scope){

@@ -28,7 +28,8 @@ struct ml_source_place {
     uint32_t floor;    /* the depth that pops lead up to: 0, or where a tape's push led */
     uint32_t too_deep; /* pushes beyond ML_SCOPE_MAX_DEPTH, ignored with their pops */
     uint32_t stack;    /* of the thread that handed the work over, 0: not known */
-    bool in_work;      /* the pop that leads to the floor leads on to where the thread was */
+    struct ml_output_range outputs; /* of that work */
+    bool in_work; /* the pop that leads to the floor leads on to where the thread was */
 };
 
 /* One ring. Positions are the collector's own: what the target does to the
@@ -50,6 +51,7 @@ struct ml_source {
     bool node_begun;                     /* by a tape's push, and no event is written since */
     uint32_t node;                       /* the scope that it led to */
     uint32_t last_node;                  /* that of the last node that had an event */
+    struct ml_outputs outputs;           /* of what it will hand over next, or do itself */
     uint64_t lost_seen;                  /* of ring->lost, already in the trace */
 };
 
@@ -103,6 +105,7 @@ struct ml_target {
     struct ml_backward backward;
     struct ml_works works;
     struct ml_expected expected;
+    struct ml_waiting_outputs waiting;
     struct ml_profile *profile; /* NULL until it asks for one */
 };
 

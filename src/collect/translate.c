@@ -53,7 +53,8 @@ static const uint8_t record_words[ML_REC_KINDS] = {
     [ML_REC_MOVE_WORK] = 3,
     [ML_REC_PUSH_WORK] = 3,
     [ML_REC_EXPECT] = 3,
-    [ML_REC_LABEL_EXPECTED] = 4,
+    [ML_REC_EXPECT_OUTPUT] = 3,
+    [ML_REC_LABEL_EXPECTED] = 5,
     [ML_REC_LABEL_OPERATOR] = 3,
 };
 
@@ -381,6 +382,7 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
         ev->scope = s->place.scope;
         return moved;
     case ML_REC_EXPECT: ml_source_expect(s); return false;
+    case ML_REC_EXPECT_OUTPUT: ml_source_expect_output(s); return false;
     case ML_REC_LABEL_EXPECTED: return ml_source_label_expected(stage->dict, s, ev);
     case ML_REC_LABEL_OPERATOR: return ml_source_label_operator(stage->dict, s, ev);
     case ML_REC_CONFIG: ml_profile_take_config(stage, s); return false;

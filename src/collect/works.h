@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "map.h"
+#include "outputs.h"
 #include "vec.h"
 
 #define ML_WORKS_MAX (1u << 16)
@@ -23,6 +24,7 @@ struct ml_work {
     uint32_t depth; /* of the scope */
     uint32_t stack; /* of the thread, 0: not known */
     uint32_t name;  /* of the operator, 0: whoever takes it says */
+    struct ml_output_range outputs;
 };
 
 struct ml_work_place {

@@ -228,8 +228,11 @@ enum ml_record_kind {
                               and below them the operator, 0: that of ML_REC_WORK, if any */
     ML_REC_EXPECT,         /* key, category:label: a block that will be born for the key is called
                               so; label 0: the key means nothing any more */
-    ML_REC_LABEL_EXPECTED, /* addr, key, end: an ML_LABEL as was expected for the key, if it was;
-                              the end (a string, 0: none) follows it */
+    ML_REC_EXPECT_OUTPUT,  /* size, category:label: so is called a block of that size that is born
+                              in what this thread hands over next, or does itself before its
+                              next pop */
+    ML_REC_LABEL_EXPECTED, /* addr, key, end, size: an ML_LABEL as was expected for the key or the
+                              size, if it was; the end (a string, 0: none) follows it */
     ML_REC_LABEL_OPERATOR, /* addr, category:label: an ML_LABEL, followed by the operator that the
                               thread is in, in parentheses */
     ML_REC_KINDS,
