@@ -12,7 +12,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "memledger/memledger.h"
@@ -75,12 +74,15 @@ static size_t forward_bytes(const char *name)
 /* "node_7", "node_7_backward": 7. */
 static bool is_numbered(const char *name, uint64_t *ret_number)
 {
-    char *end;
+    const char *digit = name + strlen(NUMBERED);
+    uint64_t number = 0;
 
-    if (strncmp(name, NUMBERED, strlen(NUMBERED)))
+    if (strncmp(name, NUMBERED, strlen(NUMBERED)) || *digit < '0' || *digit > '9')
         return false;
-    *ret_number = strtoull(name + strlen(NUMBERED), &end, 10);
-    return end > name + strlen(NUMBERED);
+    for (; *digit >= '0' && *digit <= '9'; digit++)
+        number = number * 10 + (uint64_t)(*digit - '0');
+    *ret_number = number;
+    return true;
 }
 
 static bool is_named(const struct ml_mxnet_node *node)

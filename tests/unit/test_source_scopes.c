@@ -53,6 +53,7 @@ static int teardown(void **state)
     ml_tapes_release(&t->target.tapes);
     ml_backward_release(&t->target.backward);
     ml_works_release(&t->target.works);
+    ml_outputs_release(&t->target.waiting);
     ml_dict_release(&t->dict);
     free(t);
     return 0;
