@@ -84,11 +84,12 @@ static uint32_t name_of(const struct named_handle *h)
     return ml_name_bytes(text, scope_bytes + name_bytes);
 }
 
-/* A name without a scope is an operator's or a node's, and is there from the beginning. */
+/* A name without a scope is an operator's or a node's. At the end it would take the place of
+ * a better one (mxnet_arrays.h). */
 static void label(uint32_t space, const struct named_handle *h, bool is_birth)
 {
-    bool has_scope = strcmp(h->scope, NO_SCOPE) != 0;
-    uint32_t name = is_birth || has_scope ? name_of(h) : 0;
+    bool is_last_word = strcmp(h->scope, NO_SCOPE) || strstr(h->name, HEAD_GRADIENT);
+    uint32_t name = is_birth || is_last_word ? name_of(h) : 0;
     uint64_t words[] = {ml_record_word(ML_LABEL, space, ml_now()), (uintptr_t)h->handle.ptr,
                         ml_pair(MEMLEDGER_OTHER, name)};
 
