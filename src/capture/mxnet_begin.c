@@ -1,8 +1,7 @@
 /* mxnet_begin.c: see mxnet_begin.h.
  *
- * The other hooks are put in place by exchanging words of MXNet's library: those of the
- * tables of virtual functions of its storage and of its naive engine, and the slot
- * through which it calls ThreadedEngine::ExecuteOprBlock.
+ * The other hooks are put in place by exchanging words of MXNet's library: those of
+ * tables of virtual functions, and slots through which it calls functions by name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,13 +17,18 @@
 
 #include "compiler.h"
 #include "dlsym_hook.h"
-#include "got_slots.h"
 #include "loaded.h"
 #include "lock.h"
+#include "mxnet_arrays.h"
+#include "mxnet_exchange.h"
+#include "mxnet_executors.h"
 #include "mxnet_layout.h"
+#include "mxnet_nodes.h"
 #include "mxnet_operators.h"
 #include "mxnet_real.h"
+#include "mxnet_pools.h"
 #include "mxnet_storage.h"
+#include "mxnet_works.h"
 #include "recorder.h"
 
 /* Static functions of MXNet's classes that return an object of which there is one. */
@@ -52,110 +56,48 @@ static _Atomic bool settled; /* what there is to do is done */
 static struct ml_lock lock;
 static __thread bool looking; /* MXNet called itself while it was looked at */
 
-/* ---- Putting hooks in place ------------------------------------------------------ */
-
-/* What is to be put where. */
-struct patch {
-    const struct ml_mxnet_layout *layout;
-    void *reals[ML_MXNET_FUNCTIONS];
-    void *hooks[ML_MXNET_FUNCTIONS];
-    void **storage;   /* virtual functions */
-    void **naive;     /* where the naive engine has its own, NULL: it has none */
-    uintptr_t inside; /* an address in the library */
-};
-
-static void put(const struct patch *p, struct ml_object *o, void **at, enum ml_mxnet_function f)
-{
-    ml_object_put(o, (uintptr_t)at, (uintptr_t)p->reals[f], p->hooks[f]);
-}
-
-/* A slot is resolved, or still to be: then it leads back into its library, as the
- * function does. */
-static void patch_slot(struct ml_object *o, const struct ml_slot *slot, void *context)
-{
-    const struct patch *p = context;
-    uintptr_t to, was;
-
-    if (strcmp(slot->symbol, p->layout->symbols[ML_MXNET_EXECUTE]))
-        return;
-    to = __atomic_load_n((uintptr_t *)slot->at, __ATOMIC_RELAXED);
-    while (to >= o->begin && to < o->end) {
-        was = ml_object_put(o, slot->at, to, p->hooks[ML_MXNET_EXECUTE]);
-        if (was == to)
-            break;
-        to = was;
-    }
-}
-
-static int patch_library(struct dl_phdr_info *info, size_t size, void *context)
-{
-    struct patch *p = context;
-    struct ml_object o;
-
-    (void)size;
-    ml_object_survey(info, &o);
-    if (p->inside < o.begin || p->inside >= o.end)
-        return 0;
-    put(p, &o, &p->storage[ML_STORAGE_ALLOC], ML_MXNET_ALLOC);
-    put(p, &o, &p->storage[ML_STORAGE_FREE], ML_MXNET_FREE);
-    put(p, &o, &p->storage[ML_STORAGE_DIRECT_FREE], ML_MXNET_DIRECT_FREE);
-    if (p->naive)
-        put(p, &o, p->naive, ML_MXNET_NAIVE_PUSH);
-    ml_object_slots(&o, patch_slot, p);
-    return 1;
-}
-
-/* Where a class has a virtual function. Engines have more than this many. */
-static void **find_virtual(void **table, const void *function)
-{
-    enum { ENOUGH = 12 };
-
-    for (unsigned i = ML_VTABLE_HEAD; table && i < ENOUGH; i++) {
-        if (table[i] == function)
-            return &table[i];
-    }
-    return NULL;
-}
-
-static void put_hooks(void *library, struct patch *p)
-{
-    void **naive = ml_dlsym_real_function()(library, ML_MXNET_NAIVE_VTABLE);
-    void **storage = ml_dlsym_real_function()(library, p->layout->storage_vtable);
-
-    p->inside = (uintptr_t)p->reals[ML_MXNET_ALLOC];
-    p->storage = storage + ML_VTABLE_HEAD;
-    p->naive = find_virtual(naive, p->reals[ML_MXNET_NAIVE_PUSH]);
-    ml_mxnet_storage_hooks(p->layout, p->reals, p->hooks);
-    ml_mxnet_operator_hooks(p->layout, p->reals, p->hooks);
-    dl_iterate_phdr(patch_library, p);
-}
-
 /* ---- Noticing ------------------------------------------------------------------- */
 
-static void say_unknown(int version)
+static void say(const char *format, int version)
 {
-    char text[160];
-    int n = snprintf(text, sizeof(text),
-                     "memledger: this MXNet (%d) is not one that memledger knows (1.9.1, 2.0.0b1); "
-                     "its memory is not recorded\n",
-                     version);
+    char text[200];
+    int n = snprintf(text, sizeof(text), format, version);
     ssize_t ignored = write(STDERR_FILENO, text, (size_t)n);
 
     (void)ignored;
 }
 
+/* What hands work over comes before what takes it. */
+static void put_hooks(void *library, const struct ml_mxnet_layout *layout, const void *inside)
+{
+    const struct ml_mxnet_feature *const features[] = {
+        ml_mxnet_works_feature(layout),     ml_mxnet_nodes_feature(layout),
+        ml_mxnet_executors_feature(layout), ml_mxnet_symbolic_feature(layout),
+        ml_mxnet_operators_feature(layout), ml_mxnet_arrays_feature(layout),
+        ml_mxnet_pools_feature(layout),     ml_mxnet_storage_feature(layout),
+    };
+
+    if (!ml_mxnet_exchange(library, inside, features, sizeof(features) / sizeof(*features)))
+        say("memledger: this MXNet (%d) is not quite the one that memledger knows; some of its "
+            "memory stays without a name\n",
+            layout->version);
+}
+
 static void look(void)
 {
     void *library = ml_loaded_keep(ML_MXNET_LIBRARY);
-    struct patch patch = {0};
+    void *functions[ML_MXNET_FUNCTIONS];
+    const struct ml_mxnet_layout *layout;
 
     if (!library)
         return;
-    patch.layout = ml_mxnet_recognise(library, patch.reals);
-    if (patch.layout)
-        put_hooks(library, &patch);
+    layout = ml_mxnet_recognise(library, functions);
+    if (layout)
+        put_hooks(library, layout, functions[ML_MXNET_ALLOC]);
     else
-        say_unknown(ml_mxnet_version(library));
+        say("memledger: this MXNet (%d) is not one that memledger knows (1.9.1, 2.0.0b1); its "
+            "memory is not recorded\n",
+            ml_mxnet_version(library));
     dlerror(); /* the program shall not find our failures there */
 }
 

@@ -31,6 +31,9 @@ static const struct ml_mxnet_layout layouts[] = {
         .storage_vtable = "_ZTVN5mxnet11StorageImplE",
         .operator_at = 8,
         .operator_name_at = 88,
+        .executor_node_at = {168, 168, 168, 168},
+        .array_bytes = 224,
+        .storage_type_at = 84,
     },
     {
         .version = 20000,
@@ -44,6 +47,9 @@ static const struct ml_mxnet_layout layouts[] = {
         .storage_vtable = "_ZTVN5mxnet7storage11StorageImplE",
         .operator_at = 8,
         .operator_name_at = 88,
+        .executor_node_at = {496, 192, 0, 192},
+        .array_bytes = 312,
+        .storage_type_at = 108,
     },
 };
 /* clang-format on */

@@ -29,8 +29,20 @@ struct ml_mxnet_layout {
     const char *storage_vtable;
     uint32_t operator_at;      /* in what the engine executes */
     uint32_t operator_name_at; /* in the operator: a std::string */
+    /* Of FCompute-, FComputeEx-, StatefulCompute- and StatefulComputeExExecutor: where it
+     * has its node; 0: it has none. */
+    uint32_t executor_node_at[4];
+    uint32_t array_bytes;     /* of an mxnet::NDArray */
+    uint32_t storage_type_at; /* in its chunk */
 };
 
+/* mxnet::RunContext, which comes by value. */
+struct ml_mxnet_run_context {
+    uint64_t words[4];
+};
+
+#define ML_MXNET_PER_DEVICE_VTABLE "_ZTVN5mxnet6engine23ThreadedEnginePerDeviceE"
+#define ML_MXNET_POOLED_VTABLE "_ZTVN5mxnet6engine20ThreadedEnginePooledE"
 #define ML_MXNET_NAIVE_VTABLE "_ZTVN5mxnet6engine11NaiveEngineE"
 
 /* Where a C++ class's table of virtual functions begins behind its symbol, and where

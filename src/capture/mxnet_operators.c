@@ -13,37 +13,44 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
+#include "mxnet_executors.h"
+#include "mxnet_works.h"
 #include "names.h"
 #include "record.h"
 #include "unwound.h"
 
-/* mxnet::RunContext and the two callbacks of mxnet::engine, which come by value. */
-struct run_context {
-    uint64_t words[4];
-};
+/* The two callbacks of mxnet::engine, which come by value. */
 struct callback {
     uint64_t words[3];
 };
 
-typedef void execute_1_function(void *engine, struct run_context context, const char *block);
-typedef void execute_2_function(void *engine, struct run_context context, const char *block,
-                                struct callback on_start, struct callback on_complete);
+typedef void execute_1_function(void *engine, struct ml_mxnet_run_context context,
+                                const char *block);
+typedef void execute_2_function(void *engine, struct ml_mxnet_run_context context,
+                                const char *block, struct callback on_start,
+                                struct callback on_complete);
 typedef void push_function(void *engine, void *function, uint64_t context, const void *reads,
                            const void *writes, int property, int priority, const char *name,
                            bool wait);
+typedef void push_operator_function(void *engine, void *op, uint64_t context, int priority,
+                                    bool profiling);
 
 static union {
     execute_1_function *of_1;
     execute_2_function *of_2;
 } real_execute;
 static push_function *real_push;
+static push_operator_function *real_push_operator;
 static uint32_t operator_at, operator_name_at;
+static bool is_on;
 
 /* ---- Scopes --------------------------------------------------------------------- */
 
-static void enter(const char *name)
+__thread uint32_t ml_mxnet_operator_name;
+
+static uint32_t number_of(const char *name)
 {
-    ml_record_push(MEMLEDGER_SCOPE_OPERATOR, ml_name(name && name[0] ? name : "unnamed"));
+    return ml_name(name && name[0] ? name : "unnamed");
 }
 
 static void leave(void)
@@ -52,33 +59,56 @@ static void leave(void)
 }
 ML_UNWOUND(ml_mxnet_operator_unwound, leave)
 
-/* The block and its operator may be gone when it has run: the name is read before. */
-static const char *name_in(const char *block)
+static const char *name_of(const void *op)
 {
-    const char *operator, * name;
+    const char *name;
 
-    memcpy(&operator, block + operator_at, sizeof(operator));
-    memcpy(&name, operator+ operator_name_at, sizeof(name));
+    memcpy(&name, (const char *)op + operator_name_at, sizeof(name));
     return name;
+}
+
+/* The block and its operator may be gone when it has run: the name is read before.
+ * Scopes nest, and so does what is told of works. */
+static uintptr_t begin_block(const char *block)
+{
+    const void *op;
+
+    memcpy(&op, block + operator_at, sizeof(op));
+    ml_mxnet_operator_name = number_of(name_of(op));
+    if (ml_mxnet_works_on)
+        return ml_mxnet_begin_work(op, name_of(op),
+                                   ml_mxnet_runs_executors(op) ? 0 : ml_mxnet_operator_name);
+    ml_record_push(MEMLEDGER_SCOPE_OPERATOR, ml_mxnet_operator_name);
+    return 0;
+}
+
+static void end_block(uintptr_t outer)
+{
+    leave();
+    ml_mxnet_end_work(outer);
 }
 
 /* ---- Hooks ---------------------------------------------------------------------- */
 
-static ML_NOINLINE void execute_1(void *engine, struct run_context context, const char *block)
+static ML_NOINLINE void execute_1(void *engine, struct ml_mxnet_run_context context,
+                                  const char *block)
 {
+    uintptr_t outer = begin_block(block);
+
     ML_TELL_UNWOUND(ml_mxnet_operator_unwound);
-    enter(name_in(block));
     real_execute.of_1(engine, context, block);
-    leave();
+    end_block(outer);
 }
 
-static ML_NOINLINE void execute_2(void *engine, struct run_context context, const char *block,
-                                  struct callback on_start, struct callback on_complete)
+static ML_NOINLINE void execute_2(void *engine, struct ml_mxnet_run_context context,
+                                  const char *block, struct callback on_start,
+                                  struct callback on_complete)
 {
+    uintptr_t outer = begin_block(block);
+
     ML_TELL_UNWOUND(ml_mxnet_operator_unwound);
-    enter(name_in(block));
     real_execute.of_2(engine, context, block, on_start, on_complete);
-    leave();
+    end_block(outer);
 }
 
 static ML_NOINLINE void push_naive(void *engine, void *function, uint64_t context,
@@ -86,19 +116,35 @@ static ML_NOINLINE void push_naive(void *engine, void *function, uint64_t contex
                                    int priority, const char *name, bool wait)
 {
     ML_TELL_UNWOUND(ml_mxnet_operator_unwound);
-    enter(name);
+    ml_record_push(MEMLEDGER_SCOPE_OPERATOR, number_of(name));
     real_push(engine, function, context, reads, writes, property, priority, name, wait);
     leave();
 }
 
-void ml_mxnet_operator_hooks(const struct ml_mxnet_layout *layout,
-                             void *const reals[ML_MXNET_FUNCTIONS],
-                             void *ret_hooks[ML_MXNET_FUNCTIONS])
+/* The naive engine's Push runs the operator without its PushAsync being seen. */
+static void push_operator_naive(void *engine, void *op, uint64_t context, int priority,
+                                bool profiling)
 {
+    ml_mxnet_operator_name = number_of(name_of(op));
+    real_push_operator(engine, op, context, priority, profiling);
+}
+
+#define NAIVE_PUSH_OPERATOR "_ZN5mxnet6engine11NaiveEngine4PushEPNS0_3OprENS_7ContextEib"
+
+const struct ml_mxnet_feature *ml_mxnet_operators_feature(const struct ml_mxnet_layout *layout)
+{
+    static struct ml_mxnet_feature feature = {.is_on = &is_on};
+
     operator_at = layout->operator_at;
     operator_name_at = layout->operator_name_at;
-    real_execute.of_1 = (execute_1_function *)reals[ML_MXNET_EXECUTE];
-    real_push = (push_function *)reals[ML_MXNET_NAIVE_PUSH];
-    ret_hooks[ML_MXNET_EXECUTE] = layout->version < 20000 ? (void *)execute_1 : (void *)execute_2;
-    ret_hooks[ML_MXNET_NAIVE_PUSH] = (void *)push_naive;
+    feature.exchanges[0] = (struct ml_mxnet_exchange){
+        NULL, layout->symbols[ML_MXNET_EXECUTE],
+        layout->version < 20000 ? (void *)execute_1 : (void *)execute_2, (void **)&real_execute};
+    feature.exchanges[1] =
+        (struct ml_mxnet_exchange){ML_MXNET_NAIVE_VTABLE, layout->symbols[ML_MXNET_NAIVE_PUSH],
+                                   (void *)push_naive, (void **)&real_push};
+    feature.exchanges[2] =
+        (struct ml_mxnet_exchange){ML_MXNET_NAIVE_VTABLE, NAIVE_PUSH_OPERATOR,
+                                   (void *)push_operator_naive, (void **)&real_push_operator};
+    return &feature;
 }

@@ -5,11 +5,12 @@
 #ifndef ML_MXNET_OPERATORS_H
 #define ML_MXNET_OPERATORS_H
 
-#include "mxnet_layout.h"
+#include "mxnet_exchange.h"
 
-/* As ml_mxnet_storage_hooks, for the engines. */
-void ml_mxnet_operator_hooks(const struct ml_mxnet_layout *layout,
-                             void *const reals[ML_MXNET_FUNCTIONS],
-                             void *ret_hooks[ML_MXNET_FUNCTIONS]);
+/* As ml_mxnet_storage_feature, for the engines. */
+const struct ml_mxnet_feature *ml_mxnet_operators_feature(const struct ml_mxnet_layout *layout);
+
+/* The name of the operator that an engine last began to run on this thread; 0: none. */
+extern __thread uint32_t ml_mxnet_operator_name;
 
 #endif

@@ -17,6 +17,7 @@
 #include "recorder.h"
 
 #define SPACE_NAME "mxnet"
+#define POOL_NAME "mxnet pool"
 #define HOST_TYPES (ML_MXNET_CPU_SHARED + 1)
 
 static const char *const host_devices[HOST_TYPES] = {
@@ -28,6 +29,7 @@ static const char *const host_devices[HOST_TYPES] = {
 /* 0: not opened yet. Forked children keep them. */
 static _Atomic uint32_t host_spaces[HOST_TYPES];
 static _Atomic uint32_t cuda_spaces[ML_CUDA_DEVICES_MAX];
+static _Atomic uint32_t pool_space;
 
 static uint32_t cuda_space(unsigned ordinal)
 {
@@ -62,4 +64,17 @@ uint32_t ml_mxnet_space(int type, int id)
     slot = is_gpu ? &cuda_spaces[id] : &host_spaces[type];
     space = atomic_load_explicit(slot, memory_order_relaxed);
     return ML_LIKELY(space) ? space : open_space(slot, type, (unsigned)id);
+}
+
+uint32_t ml_mxnet_pool_space(void)
+{
+    uint32_t space = atomic_load_explicit(&pool_space, memory_order_relaxed);
+    int saved_errno = errno;
+
+    if (ML_LIKELY(space) || !ml_recorder_in_session())
+        return space;
+    space = ml_space_number(host_devices[ML_MXNET_CPU], MEMLEDGER_POOL, POOL_NAME);
+    atomic_store_explicit(&pool_space, space, memory_order_relaxed);
+    errno = saved_errno;
+    return space;
 }

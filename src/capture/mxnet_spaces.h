@@ -14,4 +14,7 @@ enum { ML_MXNET_CPU = 1, ML_MXNET_GPU = 2, ML_MXNET_CPU_PINNED = 3, ML_MXNET_CPU
  * device. Keeps errno. */
 uint32_t ml_mxnet_space(int device_type, int device_id);
 
+/* The same for the segments of the host's pool. */
+uint32_t ml_mxnet_pool_space(void);
+
 #endif

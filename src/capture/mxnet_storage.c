@@ -19,6 +19,7 @@
 
 #include "memledger/memledger.h"
 #include "mxnet_patch.h"
+#include "mxnet_arrays.h"
 #include "mxnet_spaces.h"
 #include "names.h"
 #include "record.h"
@@ -53,12 +54,14 @@ static union {
     free_function *plain;
     free_named_function *named;
 } real_free, real_direct_free;
-static bool has_names;
+static bool has_names, is_on;
 
 /* ---- Names ---------------------------------------------------------------------- */
 
 #define NO_SCOPE "<unk>:"
 #define NO_NAME "unknown"
+#define HEAD_GRADIENT "_head_grad" /* in a name: what backward begins with */
+#define HEAD_GRADIENT_SCOPE "head_grad:"
 
 /* "in_arg:fc1_weight": the scope, which ends in a colon, and the name. A scope that
  * nobody set says nothing, at the beginning of another too; so does such a name. */
@@ -70,16 +73,24 @@ static uint32_t name_of(const struct named_handle *h)
     size_t scope_bytes = strnlen(scope, sizeof(text));
     size_t name_bytes = strnlen(h->name, sizeof(text) - scope_bytes);
 
-    if (!scope_bytes)
-        return strcmp(h->name, NO_NAME) ? ml_name_bytes(h->name, name_bytes) : 0;
+    if (!scope_bytes && !strcmp(h->name, NO_NAME))
+        return 0;
+    if (!scope_bytes && strstr(h->name, HEAD_GRADIENT)) {
+        scope = HEAD_GRADIENT_SCOPE;
+        scope_bytes = strlen(scope);
+        name_bytes = strnlen(h->name, sizeof(text) - scope_bytes);
+    }
     memcpy(text, scope, scope_bytes);
     memcpy(text + scope_bytes, h->name, name_bytes);
     return ml_name_bytes(text, scope_bytes + name_bytes);
 }
 
-static void label(uint32_t space, const struct named_handle *h)
+/* A name without a scope is an operator's or a node's. At the end it would take the place of
+ * a better one (mxnet_arrays.h). */
+static void label(uint32_t space, const struct named_handle *h, bool is_birth)
 {
-    uint32_t name = name_of(h);
+    bool is_last_word = strcmp(h->scope, NO_SCOPE) || strstr(h->name, HEAD_GRADIENT);
+    uint32_t name = is_birth || is_last_word ? name_of(h) : 0;
     uint64_t words[] = {ml_record_word(ML_LABEL, space, ml_now()), (uintptr_t)h->handle.ptr,
                         ml_pair(MEMLEDGER_OTHER, name)};
 
@@ -118,7 +129,8 @@ static void record_block(uint32_t space, const struct handle *h)
         ml_record_alloc(space, h->ptr, h->bytes);
     ml_mxnet_late_birth(h->ptr);
     if (has_names)
-        label(space, (const struct named_handle *)h);
+        label(space, (const struct named_handle *)h, true);
+    ml_mxnet_name_block(space, h->ptr, h);
 }
 
 /* Asked not to throw, 2.0 gives no block instead. */
@@ -145,7 +157,7 @@ static void record_free(const struct handle *h)
     if (!space || !ml_mxnet_late_end(h->ptr))
         return;
     if (has_names)
-        label(space, (const struct named_handle *)h);
+        label(space, (const struct named_handle *)h, false);
     ml_record_free(space, h->ptr);
 }
 
@@ -173,16 +185,21 @@ static void direct_free_named(void *storage, struct named_handle *h)
     real_direct_free.named(storage, h);
 }
 
-void ml_mxnet_storage_hooks(const struct ml_mxnet_layout *layout,
-                            void *const reals[ML_MXNET_FUNCTIONS],
-                            void *ret_hooks[ML_MXNET_FUNCTIONS])
+const struct ml_mxnet_feature *ml_mxnet_storage_feature(const struct ml_mxnet_layout *layout)
 {
+    static struct ml_mxnet_feature feature = {.is_on = &is_on};
+    const char *table = layout->storage_vtable;
+    const char *const *symbols = layout->symbols;
+
     has_names = layout->version >= 20000;
-    real_alloc = (alloc_function *)reals[ML_MXNET_ALLOC];
-    real_free.plain = (free_function *)reals[ML_MXNET_FREE];
-    real_direct_free.plain = (free_function *)reals[ML_MXNET_DIRECT_FREE];
-    ret_hooks[ML_MXNET_ALLOC] = (void *)alloc;
-    ret_hooks[ML_MXNET_FREE] = has_names ? (void *)free_named : (void *)free_plain;
-    ret_hooks[ML_MXNET_DIRECT_FREE] =
-        has_names ? (void *)direct_free_named : (void *)direct_free_plain;
+    feature.exchanges[0] = (struct ml_mxnet_exchange){table, symbols[ML_MXNET_ALLOC], (void *)alloc,
+                                                      (void **)&real_alloc};
+    feature.exchanges[1] = (struct ml_mxnet_exchange){
+        table, symbols[ML_MXNET_FREE], has_names ? (void *)free_named : (void *)free_plain,
+        (void **)&real_free};
+    feature.exchanges[2] = (struct ml_mxnet_exchange){table, symbols[ML_MXNET_DIRECT_FREE],
+                                                      has_names ? (void *)direct_free_named
+                                                                : (void *)direct_free_plain,
+                                                      (void **)&real_direct_free};
+    return &feature;
 }

@@ -5,12 +5,9 @@
 #ifndef ML_MXNET_STORAGE_H
 #define ML_MXNET_STORAGE_H
 
-#include "mxnet_layout.h"
+#include "mxnet_exchange.h"
 
-/* The hooks for a layout that was recognised, in the order of enum ml_mxnet_function;
- * they go on to `reals`. NULL where there is none. Once per process. */
-void ml_mxnet_storage_hooks(const struct ml_mxnet_layout *layout,
-                            void *const reals[ML_MXNET_FUNCTIONS],
-                            void *ret_hooks[ML_MXNET_FUNCTIONS]);
+/* The hooks for a layout that was recognised. Once per process. */
+const struct ml_mxnet_feature *ml_mxnet_storage_feature(const struct ml_mxnet_layout *layout);
 
 #endif

@@ -214,7 +214,7 @@ static _Atomic uint64_t *lost_counter(struct ml_writer *w)
 
 static bool is_push(unsigned kind)
 {
-    return kind == ML_PUSH || kind == ML_REC_PUSH_TAPE;
+    return kind == ML_PUSH || kind == ML_REC_PUSH_TAPE || kind == ML_REC_PUSH_WORK;
 }
 
 static bool is_definition(unsigned kind)

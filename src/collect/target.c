@@ -79,6 +79,9 @@ void ml_target_free(struct ml_target *t)
     ml_vec_release(&t->python_frames);
     ml_tapes_release(&t->tapes);
     ml_backward_release(&t->backward);
+    ml_works_release(&t->works);
+    ml_expected_release(&t->expected);
+    ml_outputs_release(&t->waiting);
     ml_vec_release(&t->libraries);
     free(t);
 }

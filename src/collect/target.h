@@ -11,12 +11,14 @@
 
 #include "backward.h"
 #include "dict.h"
+#include "expected.h"
 #include "profile.h"
 #include "ring.h"
 #include "role.h"
 #include "tape.h"
 #include "ticks.h"
 #include "vec.h"
+#include "works.h"
 
 struct ml_target;
 
@@ -26,6 +28,9 @@ struct ml_source_place {
     uint32_t depth;    /* of the scope */
     uint32_t floor;    /* the depth that pops lead up to: 0, or where a tape's push led */
     uint32_t too_deep; /* pushes beyond ML_SCOPE_MAX_DEPTH, ignored with their pops */
+    uint32_t stack;    /* of the thread that handed the work over, 0: not known */
+    struct ml_output_range outputs; /* of that work */
+    bool in_work; /* the pop that leads to the floor leads on to where the thread was */
 };
 
 /* One ring. Positions are the collector's own: what the target does to the
@@ -43,10 +48,11 @@ struct ml_source {
     bool open;       /* a thread has it */
     uint32_t thread; /* its number in the trace */
     struct ml_source_place place;        /* where that thread is */
-    ML_VEC(struct ml_source_place) left; /* where it was before each tape's push */
+    ML_VEC(struct ml_source_place) left; /* where it was before each of tapes and works */
     bool node_begun;                     /* by a tape's push, and no event is written since */
     uint32_t node;                       /* the scope that it led to */
     uint32_t last_node;                  /* that of the last node that had an event */
+    struct ml_outputs outputs;           /* of what it will hand over next, or do itself */
     uint64_t lost_seen;                  /* of ring->lost, already in the trace */
 };
 
@@ -98,6 +104,9 @@ struct ml_target {
     struct ml_announced_space announced[ML_SPACE_MAX + 1];
     struct ml_tapes tapes;
     struct ml_backward backward;
+    struct ml_works works;
+    struct ml_expected expected;
+    struct ml_waiting_outputs waiting;
     struct ml_profile *profile; /* NULL until it asks for one */
 };
 

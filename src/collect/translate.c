@@ -9,6 +9,7 @@
 #include "memledger/memledger.h"
 #include "profile_requests.h"
 #include "record_words.h"
+#include "source_labels.h"
 #include "source_scopes.h"
 #include "target_stacks.h"
 #include "varint.h"
@@ -48,6 +49,13 @@ static const uint8_t record_words[ML_REC_KINDS] = {
     [ML_REC_PUSH_TAPE] = 4,
     [ML_REC_PYTHON_FRAME] = 3,
     [ML_REC_PYTHON_STACK] = 2,
+    [ML_REC_WORK] = 3,
+    [ML_REC_MOVE_WORK] = 3,
+    [ML_REC_PUSH_WORK] = 3,
+    [ML_REC_EXPECT] = 3,
+    [ML_REC_EXPECT_OUTPUT] = 3,
+    [ML_REC_LABEL_EXPECTED] = 5,
+    [ML_REC_LABEL_OPERATOR] = 3,
 };
 
 static inline void emit(struct ml_stage *stage, struct ml_target *t, const struct ml_event *ev)
@@ -85,6 +93,7 @@ void ml_source_note_lost(struct ml_stage *stage, struct ml_source *s)
     if (lost <= s->lost_seen)
         return;
     emit_lost(stage, s->thread, lost - s->lost_seen, ML_LOST_RING_FULL);
+    ml_works_forget_all(&s->target->works);
     s->lost_seen = lost;
 }
 
@@ -337,9 +346,7 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
         ev->scope = s->place.scope;
         return moved;
     case ML_POP:
-        moved = ml_source_pop(stage->dict, s);
-        ev->scope = s->place.scope;
-        return moved;
+        return ml_source_pop(stage->dict, s, &ev->scope);
     case ML_MARK:
         ev->args[0] = ml_word(s, 1);
         ev->args[1] = ml_word(s, 2);
@@ -348,6 +355,8 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
     case ML_OOM:
         ev->size = ml_word(s, 1);
         ev->stack = ml_target_stack(s->target, ml_word(s, 2));
+        if (!ev->stack)
+            ev->stack = s->place.stack;
         return true;
     case ML_SAMPLE: sample(stage, s, ev); return true;
     case ML_START:
@@ -365,6 +374,17 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
     case ML_REC_PYTHON_STACK: ml_target_take_python_stack(stage->dict, s); return false;
     case ML_REC_TAPE: ml_source_take_tape(s); return false;
     case ML_REC_PUSH_TAPE: ml_source_push_tape(stage->dict, s); return false;
+    case ML_REC_WORK: ml_source_hand_work(s); return false;
+    case ML_REC_MOVE_WORK: ml_source_move_work(s); return false;
+    case ML_REC_PUSH_WORK:
+        moved = ml_source_push_work(stage->dict, s);
+        ev->kind = ML_PUSH;
+        ev->scope = s->place.scope;
+        return moved;
+    case ML_REC_EXPECT: ml_source_expect(s); return false;
+    case ML_REC_EXPECT_OUTPUT: ml_source_expect_output(s); return false;
+    case ML_REC_LABEL_EXPECTED: return ml_source_label_expected(stage->dict, s, ev);
+    case ML_REC_LABEL_OPERATOR: return ml_source_label_operator(stage->dict, s, ev);
     case ML_REC_CONFIG: ml_profile_take_config(stage, s); return false;
     case ML_REC_STATE: ml_profile_take_state(stage, s, ev->time_ns); return false;
     case ML_REC_REQUEST: ml_profile_take_request(stage, s); return false;
@@ -410,6 +430,7 @@ void ml_source_take(struct ml_stage *stage, struct ml_source *s)
     if (ML_LIKELY(kind == ML_ALLOC)) {
         ev.addr = ml_word(s, 1);
         ev.size = ml_word(s, 2);
+        ev.stack = s->place.stack;
     } else if (ML_LIKELY(kind == ML_FREE || kind == ML_MOVE || kind == ML_MOVE_FAILED)) {
         ev.addr = ml_word(s, 1);
     } else if (!take_rare(stage, s, kind, &ev)) {
@@ -431,7 +452,7 @@ static bool begins_run(const struct ml_stage *stage, const struct ml_source *s)
     const struct ml_target *t = s->target;
     unsigned kind = s->first & 0xff;
 
-    return (kind == ML_ALLOC || kind == ML_FREE) && !s->node_begun &&
+    return (kind == ML_ALLOC || kind == ML_FREE) && !s->node_begun && !s->place.stack &&
            t->spaces[s->first >> 8 & 0xff] && e->events && e->events < ML_BLOCK_MAX_EVENTS &&
            !(t->profile && ml_profile_active(t->profile));
 }

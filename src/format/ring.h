@@ -225,12 +225,27 @@ enum ml_record_kind {
     ML_REC_PYTHON_FRAME,   /* number:function, file:line (strings but for the line) */
     ML_REC_PYTHON_STACK,   /* number:frames, then Python frames, two to a word, innermost
                               first, the first in the low half; numbered with the others */
+    ML_REC_WORK,           /* key, stack:operator: this thread hands work over, from where it is;
+                              either may be 0 */
+    ML_REC_MOVE_WORK,      /* from, to: what was handed over under one key is under another */
+    ML_REC_PUSH_WORK,      /* key, 0:operator: push the scopes that the work was handed over from,
+                              and below them the operator, 0: that of ML_REC_WORK, if any */
+    ML_REC_EXPECT,         /* key, category:label: a block that will be born for the key is called
+                              so; label 0: the key means nothing any more */
+    ML_REC_EXPECT_OUTPUT,  /* size, category:label: so is called a block of that size that is born
+                              in what this thread hands over next, or does itself before its
+                              next pop */
+    ML_REC_LABEL_EXPECTED, /* addr, key, end, size: an ML_LABEL as was expected for the key or the
+                              size, if it was; the end (a string, 0: none) follows it */
+    ML_REC_LABEL_OPERATOR, /* addr, category:label: an ML_LABEL, followed by the operator that the
+                              thread is in, in parentheses */
     ML_REC_KINDS,
 };
 
 /* Of ML_REC_PUSH_TAPE. The operator (a string, 0: unknown) is a scope below the
- * others where it is asked for, and where no module is among them. */
-enum ml_tape_flags { ML_TAPE_OPERATOR = 1 };
+ * others where it is asked for, and where no module is among them. Inner: go on from where
+ * the thread is, see inner_path.h. */
+enum ml_tape_flags { ML_TAPE_OPERATOR = 1, ML_TAPE_INNER = 2 };
 
 enum ml_profile_state {
     ML_PROFILE_STOP = 0,

@@ -29,6 +29,7 @@ struct thread {
     struct ml_target target;
     struct ml_source source;
     uint64_t words[16];
+    uint32_t event_scope; /* of the last pop */
 };
 
 static int setup(void **state)
@@ -51,6 +52,8 @@ static int teardown(void **state)
     ml_vec_release(&t->target.strings);
     ml_tapes_release(&t->target.tapes);
     ml_backward_release(&t->target.backward);
+    ml_works_release(&t->target.works);
+    ml_outputs_release(&t->target.waiting);
     ml_dict_release(&t->dict);
     free(t);
     return 0;
@@ -78,7 +81,7 @@ static bool push(struct thread *t, uint32_t kind, const char *name)
 
 static bool pop(struct thread *t)
 {
-    return ml_source_pop(&t->dict, &t->source);
+    return ml_source_pop(&t->dict, &t->source, &t->event_scope);
 }
 
 static void made(struct thread *t, uint64_t tape, uint64_t first, uint64_t end)
@@ -302,6 +305,79 @@ static void tapes_nest_so_deep_only(void **state)
     assert_at(t, "m:m");
 }
 
+static void hand(struct thread *t, uint64_t key, const char *operator_name)
+{
+    memcpy(&t->words[1], (uint64_t[]){key, ml_pair(0, string(t, operator_name))}, 16);
+    ml_source_hand_work(&t->source);
+}
+
+static bool push_work(struct thread *t, uint64_t key, const char *operator_name)
+{
+    memcpy(&t->words[1], (uint64_t[]){key, ml_pair(0, string(t, operator_name))}, 16);
+    return ml_source_push_work(&t->dict, &t->source);
+}
+
+/* The thread is back where it was with one pop, whose event says that the operator is left. */
+static void work_leads_to_where_it_was_handed_over(void **state)
+{
+    struct thread *t = *state;
+
+    push(t, MODULE, "net");
+    hand(t, 1, "");
+    leave(t);
+    push(t, USER, "worker");
+    assert_true(push_work(t, 1, "dot"));
+    assert_at(t, "m:net > o:dot");
+    push(t, MODULE, "inner");
+    assert_true(pop(t));
+    assert_at(t, "m:net > o:dot");
+    assert_true(pop(t));
+    assert_string_equal(ml_dict_text(&t->dict, ml_dict_scope_at(&t->dict, t->event_scope).name),
+                        "net");
+    assert_at(t, "u:worker");
+    assert_true(push_work(t, 1, "again"));
+    assert_at(t, "o:again");
+}
+
+/* It is named by who hands it over, by who takes it, or not at all. */
+static void work_needs_no_name(void **state)
+{
+    struct thread *t = *state;
+
+    push(t, USER, "outer");
+    hand(t, 1, "sum");
+    hand(t, 2, "");
+    leave(t);
+    assert_true(push_work(t, 1, ""));
+    assert_at(t, "u:outer > o:sum");
+    assert_false(push_work(t, 2, ""));
+    assert_at(t, "u:outer");
+    assert_false(pop(t));
+    assert_at(t, "u:outer > o:sum");
+}
+
+static void inner_path_follows_the_name(void **state)
+{
+    struct thread *t = *state;
+
+    push(t, USER, "step0");
+    push(t, MODULE, "net");
+    push(t, MODULE, "layer");
+    made(t, 1, 5, 6);
+    leave(t);
+    push(t, USER, "step1");
+    push(t, MODULE, "net");
+    push_tape_with(t, 1, 5, ML_TAPE_INNER, "");
+    assert_at(t, "u:step1 > m:net > m:layer");
+    assert_false(pop(t));
+    push_tape_with(t, 1, 9, ML_TAPE_INNER, "");
+    assert_at(t, "u:step1 > m:net");
+    assert_false(pop(t));
+    push(t, MODULE, "another");
+    push_tape_with(t, 1, 5, ML_TAPE_INNER, "");
+    assert_at(t, "u:step1 > m:net > m:another");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,6 +389,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(recomputed_nodes_lie_beside_the_first, setup, teardown),
         cmocka_unit_test_setup_teardown(too_deep_is_ignored_with_its_pop, setup, teardown),
         cmocka_unit_test_setup_teardown(tapes_nest_so_deep_only, setup, teardown),
+        cmocka_unit_test_setup_teardown(work_leads_to_where_it_was_handed_over, setup, teardown),
+        cmocka_unit_test_setup_teardown(work_needs_no_name, setup, teardown),
+        cmocka_unit_test_setup_teardown(inner_path_follows_the_name, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,6 +35,7 @@ static void release(struct thread *t)
 
 static void use(struct thread *t)
 {
+    uint32_t scope;
     uint32_t start = t->source.place.scope;
 
     for (uint64_t tape = 0; tape < TAPES; tape++) {
@@ -49,7 +50,7 @@ static void use(struct thread *t)
         ml_source_push_tape(&t->dict, &t->source);
     }
     for (uint64_t tape = 0; tape < TAPES; tape++)
-        assert_false(ml_source_pop(&t->dict, &t->source));
+        assert_false(ml_source_pop(&t->dict, &t->source, &scope));
     assert_int_equal(t->source.place.scope, start);
     assert_true(!t->source.place.too_deep && !t->source.left.len);
 }

@@ -142,6 +142,21 @@ def contexts():
     os._exit(0)
 
 
+def pooled():
+    """A block that is given back, one that takes its place, and the pool emptied."""
+    small, large = mx.nd.ones((1000,)), mx.nd.ones((100000,))
+    mx.nd.waitall()
+    del small
+    mx.nd.waitall()
+    again = mx.nd.ones((900,))
+    mx.nd.waitall()
+    del again, large
+    mx.nd.waitall()
+    mx.cpu(0).empty_cache()
+    say()
+    os._exit(0)
+
+
 def profiled():
     """MXNet's profiler, of all that the program asks MXNet for."""
     mx.profiler.set_config(profile_all=True, filename="profile.json")

@@ -169,7 +169,21 @@ def test_workers():
 def test_heap_counts_once():
     told, trace = record("operators", options=["--heap"])
     equal(told["product"], 1000.0, "the product")
-    equal({s["name"] for s in trace["spaces"]}, {"malloc", "mxnet"}, "spaces")
+    equal({s["name"] for s in trace["spaces"]} - {"mxnet pool"}, {"malloc", "mxnet"}, "spaces")
+
+
+def test_pools():
+    """What 2.0's pools round up to and keep; nothing is kept when they are emptied."""
+    rounded = {"Naive": [4096, 401408], "Round": [4096, 524288], "Unpooled": []}
+    for kind, sizes in rounded.items():
+        _, trace = record("pooled", env={"MXNET_CPU_MEM_POOL_TYPE": kind})
+        equal([e["size"] for e in events(trace, "alloc")], [4000, 400000, 3600], "blocks")
+        pool = [i for i, s in enumerate(trace["spaces"]) if s["name"] == "mxnet pool"]
+        segments = [e for e in trace["events"] if e.get("space") in pool]
+        equal([e["size"] for e in segments if e["kind"] == "alloc"], sizes if IS_2 else [],
+              f"segments of {kind}")
+        equal(sum(e["kind"] == "free" for e in segments), len(sizes) if IS_2 else 0,
+              "segments given back")
 
 
 # ---- Programs in C -----------------------------------------------------------------

@@ -1,0 +1,23 @@
+/* mxnet_executors.h: nodes that MXNet's engine runs for a graph whose memory is planned
+ * (symbolic executors, static CachedOps): one or several to an operator of the engine's.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_MXNET_EXECUTORS_H
+#define ML_MXNET_EXECUTORS_H
+
+#include <stdbool.h>
+
+#include "mxnet_exchange.h"
+
+/* As ml_mxnet_storage_feature. */
+const struct ml_mxnet_feature *ml_mxnet_executors_feature(const struct ml_mxnet_layout *layout);
+
+/* The same for the executors of symbols; NULL: this version has none. */
+const struct ml_mxnet_feature *ml_mxnet_symbolic_feature(const struct ml_mxnet_layout *layout);
+
+/* Whether that operator of the engine's runs such nodes, which have scopes of their
+ * own. */
+bool ml_mxnet_runs_executors(const void *op);
+
+#endif

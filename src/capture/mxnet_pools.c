@@ -1,0 +1,55 @@
+/* mxnet_pools.c: see mxnet_pools.h.
+ *
+ * All pools of the host, whatever they round to, ask one class for memory and give it
+ * back there, when they are emptied too. Without a pool it is not asked.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "mxnet_pools.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mxnet_spaces.h"
+#include "record.h"
+
+typedef int take_function(const void *helper, void **ret, size_t bytes);
+typedef void give_back_function(const void *helper, void *segment);
+
+static take_function *real_take;
+static give_back_function *real_give_back;
+static bool is_on;
+
+static int take(const void *helper, void **ret, size_t bytes)
+{
+    int result = real_take(helper, ret, bytes);
+    uint32_t space = result ? 0 : ml_mxnet_pool_space();
+
+    if (space)
+        ml_record_alloc(space, *ret, bytes);
+    return result;
+}
+
+static void give_back(const void *helper, void *segment)
+{
+    uint32_t space = segment ? ml_mxnet_pool_space() : 0;
+
+    if (space)
+        ml_record_free(space, segment);
+    real_give_back(helper, segment);
+}
+
+#define TABLE "_ZTVN5mxnet7storage16ContextHelperCPUE"
+#define TAKE "_ZNK5mxnet7storage16ContextHelperCPU6MallocEPPvm"
+#define GIVE_BACK "_ZNK5mxnet7storage16ContextHelperCPU4FreeEPv"
+
+const struct ml_mxnet_feature *ml_mxnet_pools_feature(const struct ml_mxnet_layout *layout)
+{
+    static const struct ml_mxnet_feature feature = {
+        .exchanges = {{TABLE, TAKE, (void *)take, (void **)&real_take},
+                      {TABLE, GIVE_BACK, (void *)give_back, (void **)&real_give_back}},
+        .is_on = &is_on,
+    };
+
+    return layout->version >= 20000 ? &feature : NULL;
+}

@@ -1,0 +1,212 @@
+/* mxnet_works.c: see mxnet_works.h.
+ *
+ * Push makes an operator ready to be run. The operator's address is the key: one that is
+ * pushed again before it has run is run as often, in that order.
+ *
+ * PushSync may leave a function to the next Push of its thread, with others. They are
+ * gathered under a key of the thread's until the operator is known that they are in.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "mxnet_works.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "memledger/memledger.h"
+#include "mxnet_arrays.h"
+#include "mxnet_parts.h"
+#include "names.h"
+#include "python_stack.h"
+#include "record.h"
+#include "recorder.h"
+
+#define BULK_NAME "ImperativeBulk"
+#define FILL_NAME "SetValueOp"
+#define NORMAL 0   /* mxnet::FnProperty::kNormal */
+#define RESULT 2ul /* the key of what it writes */
+#define PARTS 1ul  /* in an operator's address: the key of its parts */
+
+typedef void push_function(void *engine, void *op, uint64_t context, int priority, bool profiling);
+typedef void push_sync_function(void *engine, void *function, uint64_t context, const void *reads,
+                                const void *writes, int property, int priority, const char *name);
+typedef int bulk_size_function(const void *engine);
+
+bool ml_mxnet_works_on;
+
+static push_function *real_push;
+static push_sync_function *real_push_sync;
+static bulk_size_function *bulk_size;
+static uint32_t operator_name_at;
+
+/* What this thread pushed that waits for its next Push, and the key of the parts that it
+ * is running. */
+static __thread struct {
+    uint32_t parts;
+    uint64_t context; /* of the first */
+    bool has_late;    /* the one being pushed is to follow that Push */
+    uint32_t late_name, late_stack;
+    uint64_t late_context;
+    uintptr_t running; /* 0: no bulk */
+    uintptr_t fill;    /* the operator that it runs, if that fills an array */
+    bool fills_head_gradients;
+    unsigned head_gradients; /* that it has filled */
+} here;
+
+/* ---- Records -------------------------------------------------------------------- */
+
+static void hand_over(uintptr_t key, uint32_t stack, uint32_t name)
+{
+    uint64_t words[] = {ml_record_word(ML_REC_WORK, 0, ml_now()), key, ml_pair(stack, name)};
+
+    ml_record(words, 3);
+}
+
+static void move(uintptr_t from, uintptr_t to)
+{
+    uint64_t words[] = {ml_record_word(ML_REC_MOVE_WORK, 0, ml_now()), from, to};
+
+    ml_record(words, 3);
+}
+
+static void take(uintptr_t key, uint32_t name)
+{
+    uint64_t words[] = {ml_record_word(ML_REC_PUSH_WORK, 0, ml_now()), key, ml_pair(0, name)};
+
+    ml_record(words, 3);
+}
+
+static uint32_t name_number(const char *name)
+{
+    return ml_name(name && name[0] ? name : "unnamed");
+}
+
+/* The thread that runs it has no Python. */
+static uint32_t stack_here(void)
+{
+    return ML_UNLIKELY(ml_stacks_mode == ML_STACKS_PYTHON) ? ml_python_stack_here() : 0;
+}
+
+uintptr_t ml_mxnet_begin_work(const void *op, const char *name, uint32_t scope)
+{
+    uintptr_t outer = here.running;
+
+    here.running = name && !strcmp(name, BULK_NAME) ? (uintptr_t)op | PARTS : 0;
+    here.fill = name && !strcmp(name, FILL_NAME) ? (uintptr_t)op : 0;
+    take((uintptr_t)op, scope);
+    return outer;
+}
+
+void ml_mxnet_end_work(uintptr_t outer)
+{
+    here.running = outer;
+    if (ML_UNLIKELY(here.fill))
+        ml_mxnet_expect_no_more(here.fill | RESULT);
+    here.fill = 0;
+}
+
+uintptr_t ml_mxnet_result_key(void)
+{
+    return here.fill ? here.fill | RESULT : 0;
+}
+
+void ml_mxnet_begin_head_gradients(void)
+{
+    here.fills_head_gradients = true;
+    here.head_gradients = 0;
+}
+
+void ml_mxnet_end_head_gradients(void)
+{
+    here.fills_head_gradients = false;
+}
+
+/* ---- Parts ---------------------------------------------------------------------- */
+
+bool ml_mxnet_begin_part(void)
+{
+    if (!here.running)
+        return false;
+    take(here.running, 0);
+    return true;
+}
+
+static uintptr_t gathered_key(void)
+{
+    return (uintptr_t)&here;
+}
+
+static void gather(uint32_t stack, uint32_t name, uint64_t context)
+{
+    hand_over(gathered_key(), stack, name);
+    if (!here.parts++)
+        here.context = context;
+}
+
+/* What was gathered is in the operator that is pushed now. */
+static void hand_parts_over(uintptr_t op)
+{
+    move(gathered_key(), op | PARTS);
+    here.parts = 0;
+    if (here.has_late) {
+        here.has_late = false;
+        gather(here.late_stack, here.late_name, here.late_context);
+    }
+}
+
+/* ---- Hooks ---------------------------------------------------------------------- */
+
+static void push(void *engine, void *op, uint64_t context, int priority, bool profiling)
+{
+    const char *name;
+
+    memcpy(&name, (const char *)op + operator_name_at, sizeof(name));
+    if (!strcmp(name, BULK_NAME))
+        hand_parts_over((uintptr_t)op);
+    if (here.fills_head_gradients && !strcmp(name, FILL_NAME))
+        ml_mxnet_expect_head_gradient((uintptr_t)op | RESULT, here.head_gradients++);
+    hand_over((uintptr_t)op, stack_here(), 0);
+    real_push(engine, op, context, priority, profiling);
+}
+
+/* Functions of another context do not go with those that were gathered: these are pushed
+ * first. */
+static void push_sync(void *engine, void *function, uint64_t context, const void *reads,
+                      const void *writes, int property, int priority, const char *name)
+{
+    if (property == NORMAL && !priority && bulk_size(engine) && ml_mxnet_watch_part(function)) {
+        here.has_late = here.parts && here.context != context;
+        here.late_stack = stack_here();
+        here.late_name = name_number(name);
+        here.late_context = context;
+        if (!here.has_late)
+            gather(here.late_stack, here.late_name, context);
+    }
+    real_push_sync(engine, function, context, reads, writes, property, priority, name);
+}
+
+/* ---- Putting in place ------------------------------------------------------------ */
+
+#define PUSH "_ZN5mxnet6engine14ThreadedEngine4PushEPNS0_3OprENS_7ContextEib"
+#define PUSH_SYNC                                                                                  \
+    "_ZN5mxnet6engine14ThreadedEngine8PushSyncESt8functionIFvNS_10RunContextEEENS_7ContextERKSt6"  \
+    "vectorIPNS0_3VarESaIS9_EESD_NS_10FnPropertyEiPKc"
+#define BULK_SIZE "_ZNK5mxnet6engine14ThreadedEngine9bulk_sizeEv"
+
+const struct ml_mxnet_feature *ml_mxnet_works_feature(const struct ml_mxnet_layout *layout)
+{
+    static const struct ml_mxnet_feature feature = {
+        .exchanges = {{ML_MXNET_PER_DEVICE_VTABLE, PUSH, (void *)push, (void **)&real_push},
+                      {ML_MXNET_POOLED_VTABLE, PUSH, (void *)push, (void **)&real_push},
+                      {ML_MXNET_PER_DEVICE_VTABLE, PUSH_SYNC, (void *)push_sync,
+                       (void **)&real_push_sync},
+                      {ML_MXNET_POOLED_VTABLE, PUSH_SYNC, (void *)push_sync,
+                       (void **)&real_push_sync},
+                      {NULL, BULK_SIZE, NULL, (void **)&bulk_size}},
+        .is_on = &ml_mxnet_works_on,
+    };
+
+    operator_name_at = layout->operator_name_at;
+    ml_mxnet_parts_begin(layout);
+    return &feature;
+}

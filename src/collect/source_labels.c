@@ -1,0 +1,99 @@
+/* source_labels.c: see source_labels.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "source_labels.h"
+
+#include <stdio.h>
+
+#include "memledger/memledger.h"
+#include "record_words.h"
+
+/* Room for two names and what joins them. */
+#define LABEL_ROOM (2 * ML_NAME_MAX_BYTES + 8)
+
+void ml_source_expect(struct ml_source *s)
+{
+    struct ml_target *t = s->target;
+    uint64_t pair = ml_word(s, 2);
+    uint32_t label = ml_target_string(t, ml_low(pair));
+
+    if (label)
+        ml_expected_add(&t->expected, ml_word(s, 1), ml_high(pair), label);
+    else
+        ml_expected_forget(&t->expected, ml_word(s, 1));
+}
+
+void ml_source_expect_output(struct ml_source *s)
+{
+    uint64_t pair = ml_word(s, 2);
+
+    ml_outputs_add(&s->outputs,
+                   (struct ml_output){.size = ml_word(s, 1),
+                                      .category = ml_high(pair),
+                                      .label = ml_target_string(s->target, ml_low(pair))});
+}
+
+static void fill(struct ml_source *s, uint32_t category, uint32_t label, struct ml_event *ev)
+{
+    ev->kind = ML_LABEL;
+    ev->addr = ml_word(s, 1);
+    ev->args[0] = label;
+    ev->args[1] = category;
+}
+
+static uint32_t join(struct ml_dict *dict, const char *format, uint32_t a, uint32_t b)
+{
+    char text[LABEL_ROOM];
+    int n = snprintf(text, sizeof(text), format, ml_dict_text(dict, a), ml_dict_text(dict, b));
+
+    return ml_dict_string(dict, text, ml_min_u64((uint64_t)n, ML_NAME_MAX_BYTES));
+}
+
+static bool find(struct ml_source *s, uint32_t *ret_category, uint32_t *ret_label)
+{
+    struct ml_target *t = s->target;
+    uint64_t size = ml_word(s, 4);
+    struct ml_output output;
+
+    if (ml_expected_find(&t->expected, ml_word(s, 2), ret_category, ret_label))
+        return true;
+    if (!ml_outputs_take_waiting(&t->waiting, s->place.outputs, size, &output) &&
+        !ml_outputs_take(&s->outputs, size, &output))
+        return false;
+    *ret_category = output.category;
+    *ret_label = output.label;
+    return true;
+}
+
+bool ml_source_label_expected(struct ml_dict *dict, struct ml_source *s, struct ml_event *ev)
+{
+    uint32_t end = ml_target_string(s->target, (uint32_t)ml_word(s, 3));
+    uint32_t category, label;
+
+    if (!find(s, &category, &label))
+        return false;
+    fill(s, category, end ? join(dict, "%s%s", label, end) : label, ev);
+    return true;
+}
+
+/* The name of the operator that the thread is in, 0: none. */
+static uint32_t operator_here(const struct ml_dict *dict, const struct ml_source *s)
+{
+    for (uint32_t at = s->place.scope; at; at = ml_dict_scope_parent(dict, at)) {
+        struct ml_dict_scope scope = ml_dict_scope_at(dict, at);
+        if (scope.kind == MEMLEDGER_SCOPE_OPERATOR)
+            return scope.name;
+    }
+    return 0;
+}
+
+bool ml_source_label_operator(struct ml_dict *dict, struct ml_source *s, struct ml_event *ev)
+{
+    uint64_t pair = ml_word(s, 2);
+    uint32_t begin = ml_target_string(s->target, ml_low(pair));
+    uint32_t name = operator_here(dict, s);
+
+    fill(s, ml_high(pair), name ? join(dict, "%s (%s)", begin, name) : begin, ev);
+    return begin != 0;
+}
