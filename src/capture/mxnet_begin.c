@@ -21,6 +21,7 @@
 #include "got_slots.h"
 #include "loaded.h"
 #include "lock.h"
+#include "mxnet_arrays.h"
 #include "mxnet_layout.h"
 #include "mxnet_operators.h"
 #include "mxnet_storage.h"
@@ -126,6 +127,7 @@ static void put_hooks(void *library, struct patch *p)
     p->naive = find_virtual(naive, p->reals[ML_MXNET_NAIVE_PUSH]);
     ml_mxnet_storage_hooks(p->layout, p->reals, p->hooks);
     ml_mxnet_operator_hooks(p->layout, p->reals, p->hooks);
+    ml_mxnet_arrays_begin(p->layout);
     dl_iterate_phdr(patch_library, p);
 }
 

@@ -31,6 +31,7 @@ static const struct ml_mxnet_layout layouts[] = {
         .storage_vtable = "_ZTVN5mxnet11StorageImplE",
         .operator_at = 8,
         .operator_name_at = 88,
+        .handle_bytes = 32,
     },
     {
         .version = 20000,
@@ -44,6 +45,7 @@ static const struct ml_mxnet_layout layouts[] = {
         .storage_vtable = "_ZTVN5mxnet7storage11StorageImplE",
         .operator_at = 8,
         .operator_name_at = 88,
+        .handle_bytes = 56,
     },
 };
 /* clang-format on */

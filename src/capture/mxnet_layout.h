@@ -29,6 +29,7 @@ struct ml_mxnet_layout {
     const char *storage_vtable;
     uint32_t operator_at;      /* in what the engine executes */
     uint32_t operator_name_at; /* in the operator: a std::string */
+    uint32_t handle_bytes;     /* of a Storage::Handle in an array's chunk */
 };
 
 #define ML_MXNET_NAIVE_VTABLE "_ZTVN5mxnet6engine11NaiveEngineE"

@@ -1,0 +1,83 @@
+"""Labels for arrays of MXNet's, which mostly get their memory after they were made, on
+threads of the engine's.
+
+An array cannot be referred to weakly, and a reference would keep its memory. So what is
+remembered is who owns it, weakly, and a function that says which arrays the owner has,
+by what names. They are looked at when a step has come to a natural end: until each has
+been found in one place twice, since the first time its block may not have been recorded
+yet. Those of sparse arrays are looked at for ever: their blocks move.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import weakref
+
+from . import _native
+
+_ENOUGH = 2  # looks that find an array in the same place
+_OFTEN = 8   # so many looks are made; then they become rare
+
+_waiting = {}  # id of the owner -> what is known of it
+
+
+class _Waiting:
+    """An owner, and where its arrays were: name -> (place, in how many looks)."""
+
+    def __init__(self, owner, arrays_of):
+        key = id(owner)
+        self.owner = weakref.ref(owner, lambda _: _waiting.pop(key, None))
+        self.arrays_of = arrays_of
+        self.found = {}
+        self.looks = 0
+
+    def look(self):
+        """Labels what is there. Whether there is nothing more to be found."""
+        owner = self.owner()
+        self.looks += 1
+        if owner is None:
+            return True
+        if self.looks > _OFTEN and self.looks & (self.looks - 1) and not self.is_sparse(owner):
+            return False
+        found = [self._label(at, *entry) for at, entry in enumerate(self.arrays_of(owner))]
+        return all(found)
+
+    def is_sparse(self, owner):
+        return any(is_sparse(array) for array, _, _ in self.arrays_of(owner))
+
+    def _label(self, at, array, name, category):
+        place = _native.mxnet_place(array.handle.value)
+        last, times = self.found.get(at, (0, 0))
+        if place != last:
+            times = 0
+        if place and times < _ENOUGH:
+            _native.mxnet_label(array.handle.value, name, category)
+            times += 1
+        self.found[at] = place, times
+        return times == _ENOUGH and not is_sparse(array)
+
+
+def is_sparse(array):
+    """By its class: to ask MXNet would be a call that its profiler sees."""
+    return type(array).__name__ in ("RowSparseNDArray", "CSRNDArray")
+
+
+def watch(owner, arrays_of):
+    """The owner has new arrays: arrays_of(owner) gives (array, name, category) of each."""
+    _waiting[id(owner)] = _Waiting(owner, arrays_of)
+
+
+def look():
+    """Labels arrays that have got their memory."""
+    for key, waiting in list(_waiting.items()):
+        if waiting.look() and _waiting.get(key) is waiting:
+            del _waiting[key]
+
+
+def label_input(thing, name):
+    """An array, or each of a list of them, if it has memory."""
+    if hasattr(thing, "handle"):
+        handle = thing.handle.value
+        if _native.mxnet_place(handle):
+            _native.mxnet_label(handle, name, _native.INPUT)
+    elif isinstance(thing, (list, tuple)):
+        for i, part in enumerate(thing):
+            label_input(part, name if len(thing) == 1 else f"{name}.{i}")

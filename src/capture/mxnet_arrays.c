@@ -1,0 +1,61 @@
+/* mxnet_arrays.c: see mxnet_arrays.h.
+ *
+ * An mxnet::NDArray begins with a std::shared_ptr of its chunk, which begins with the
+ * handle of its data and a std::vector of those of its indices. The vector has its
+ * length from when the chunk was made; a thread of the engine's may meanwhile fill in
+ * the pointers, one word each.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "mxnet_arrays.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+/* How a Storage::Handle begins. */
+struct handle {
+    const void *ptr;
+    uint64_t bytes;
+    int32_t device_type, device_id;
+};
+
+struct vector {
+    const char *begin, *end, *room;
+};
+
+static _Atomic uint32_t handle_bytes; /* 0: not known */
+
+void ml_mxnet_arrays_begin(const struct ml_mxnet_layout *layout)
+{
+    atomic_store_explicit(&handle_bytes, layout->handle_bytes, memory_order_relaxed);
+}
+
+static struct ml_mxnet_block block_of(const char *at)
+{
+    const struct handle *h = (const struct handle *)(const void *)at;
+
+    return (struct ml_mxnet_block){
+        .ptr = __atomic_load_n(&h->ptr, __ATOMIC_RELAXED),
+        .device_type = h->device_type,
+        .device_id = h->device_id,
+    };
+}
+
+unsigned ml_mxnet_array_blocks(const void *array, struct ml_mxnet_block ret[ML_MXNET_PARTS_MAX])
+{
+    uint32_t bytes = atomic_load_explicit(&handle_bytes, memory_order_relaxed);
+    struct vector indices;
+    const char *chunk = NULL;
+    unsigned parts = 0;
+
+    if (bytes && array)
+        memcpy(&chunk, array, sizeof(chunk));
+    if (!chunk)
+        return 0;
+    ret[parts++] = block_of(chunk);
+    memcpy(&indices, chunk + bytes, sizeof(indices));
+    for (const char *at = indices.begin; at < indices.end && parts < ML_MXNET_PARTS_MAX;
+         at += bytes)
+        ret[parts++] = block_of(at);
+    return parts;
+}
