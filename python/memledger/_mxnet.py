@@ -6,6 +6,7 @@ changed but what stands in front of some functions of MXNet's; what runs often i
 
 SPDX-License-Identifier: Apache-2.0
 """
+import atexit
 import functools
 import inspect
 import itertools
@@ -25,6 +26,8 @@ def install():
     _install_trainer(mxnet.gluon.Trainer)
     _mxnet_executors.install(mxnet)
     _install_kvstore(mxnet.kvstore.KVStore)
+    _install_waits(mxnet)
+    atexit.register(_mxnet_arrays.look, waited=True)
 
 
 # ---- Blocks -------------------------------------------------------------------------
@@ -145,3 +148,26 @@ def _in_scope_of_key(method):
         finally:
             _native.user_pop()
     return method_in_scope
+
+
+# ---- Waiting ------------------------------------------------------------------------
+
+
+def _install_waits(mxnet):
+    """Who has waited for the engine finds arrays in their place."""
+    array = mxnet.nd.NDArray
+    for name in ("wait_to_read", "asnumpy"):
+        setattr(array, name, _looking(getattr(array, name)))
+    waitall = _looking(mxnet.nd.waitall)
+    for place in (mxnet.nd, mxnet.nd.ndarray, mxnet.npx):
+        if hasattr(place, "waitall"):
+            place.waitall = waitall
+
+
+def _looking(wait):
+    @functools.wraps(wait)
+    def wait_and_look(*args, **kwargs):
+        result = wait(*args, **kwargs)
+        _mxnet_arrays.look(waited=True)
+        return result
+    return wait_and_look

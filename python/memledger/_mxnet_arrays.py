@@ -14,7 +14,9 @@ import weakref
 from . import _native
 
 _ENOUGH = 2  # looks that find an array in the same place
-_OFTEN = 8   # so many looks are made; then they become rare
+# So many looks are made at an owner, by whether the program has just waited for the
+# engine; then they become rare.
+_OFTEN = {False: 8, True: 64}
 
 _waiting = {}  # id of the owner -> what is known of it
 
@@ -27,18 +29,23 @@ class _Waiting:
         self.owner = weakref.ref(owner, lambda _: _waiting.pop(key, None))
         self.arrays_of = arrays_of
         self.found = {}
-        self.looks = 0
+        self.looks = {False: 0, True: 0}
 
-    def look(self):
+    def look(self, waited):
         """Labels what is there. Whether there is nothing more to be found."""
         owner = self.owner()
-        self.looks += 1
         if owner is None:
             return True
-        if self.looks > _OFTEN and self.looks & (self.looks - 1) and not self.is_sparse(owner):
+        if self._is_rare(waited) and not self.is_sparse(owner):
             return False
         found = [self._label(at, *entry) for at, entry in enumerate(self.arrays_of(owner))]
         return all(found)
+
+    def _is_rare(self, waited):
+        """Whether this look is one of those that are not made any more."""
+        self.looks[waited] += 1
+        looks = self.looks[waited]
+        return looks > _OFTEN[waited] and looks & (looks - 1)
 
     def is_sparse(self, owner):
         return any(is_sparse(array) for array, _, _ in self.arrays_of(owner))
@@ -65,10 +72,12 @@ def watch(owner, arrays_of):
     _waiting[id(owner)] = _Waiting(owner, arrays_of)
 
 
-def look():
+def look(waited=False):
     """Labels arrays that have got their memory."""
+    if not _waiting:
+        return
     for key, waiting in list(_waiting.items()):
-        if waiting.look() and _waiting.get(key) is waiting:
+        if waiting.look(waited) and _waiting.get(key) is waiting:
             del _waiting[key]
 
 

@@ -7,56 +7,25 @@
 # SPDX-License-Identifier: Apache-2.0
 import functools
 import glob
-import json
 import os
 import re
 import shlex
 import sys
 
 import harness
-import pypi
+import mxnet_run
 from harness import balanced, check, equal, plain, run
+from mxnet_run import FOLDER, IS_2, NAIVE, events, python
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CASES = os.path.join(HERE, "mxnet_cases.py")
-VERSION = os.environ["MXNET_VERSION"]
-IS_2 = VERSION.startswith("2")
-FOLDER = os.path.join(os.environ["PYPI_FOLDER"], f"mxnet-{VERSION}")
 STEPS, PROBE_BYTES = 3, 7000001  # as in mxnet_cases.py
 OPERATOR = 2  # MEMLEDGER_SCOPE_OPERATOR
-NAIVE = {"MXNET_ENGINE_TYPE": "NaiveEngine"}
 PIB = 1 << 50
 
 
-def python():
-    return os.path.join(pypi.environment(os.environ["PYPI_REQUIREMENTS"], FOLDER), "bin/python")
-
-
-def said(text, details):
-    lines = text.strip().splitlines()
-    check(lines, "the program said nothing", details)
-    return json.loads(lines[-1])
-
-
-def record(case, code=0, env=None, options=()):
-    """What the program said, and its trace with all events."""
-    result = run(python(), CASES, case, options=("-qf", *options), env=os.environ | (env or {}))
-    equal(result.code, code, f"exit code of {case}", result)
-    check("memledger:" not in result.err, "the recorder has something to say", result)
-    trace = result.dump(events=True)
-    balanced(trace)
-    return said(result.out, result), trace
-
-
-def alone(case):
-    done = plain(python(), CASES, case)
-    return said(done.stdout, done.stderr)
-
-
-def events(trace, *kinds, device="cpu"):
-    spaces = [i for i, s in enumerate(trace["spaces"])
-              if (s["device"], s["name"]) == (device, "mxnet")]
-    return [e for e in trace["events"] if e["kind"] in kinds and e.get("space") in spaces]
+record = functools.partial(mxnet_run.record, CASES)
+alone = functools.partial(mxnet_run.alone, CASES)
 
 
 def follow(trace, device="cpu"):
