@@ -12,14 +12,15 @@ import inspect
 import itertools
 
 from . import _mxnet_arrays, _mxnet_executors, _mxnet_optimizers, _mxnet_parameters, _native
+from ._in_front import in_front, is_in_front
 
 
 def install():
     """Once mxnet has been imported."""
     import mxnet
-    if isinstance(mxnet.gluon.Block.__call__, _native.ScopedCall):
+    if is_in_front(mxnet.gluon.Block.__call__):
         return
-    _install_blocks(mxnet.gluon)
+    _install_blocks(mxnet.gluon.Block)
     _install_autograd(mxnet)
     _mxnet_parameters.install(mxnet.gluon)
     _mxnet_optimizers.install(mxnet)
@@ -33,12 +34,19 @@ def install():
 # ---- Blocks -------------------------------------------------------------------------
 
 
-def _install_blocks(gluon):
-    """Each class that has a call of its own; those call each other."""
-    for kind in (gluon.Block, gluon.HybridBlock, gluon.SymbolBlock):
-        if "__call__" in vars(kind):
-            kind.__call__ = _native.scoped_module(
-                kind.__call__, _mxnet_parameters.name_tree, _before_block, _after_block)
+def _install_blocks(block):
+    """Each class that has a call of its own; those call each other. Classes for NumPy's
+    arrays have a copy of every function of the classes that they are made from."""
+    for kind in (block, *_below(block)):
+        if "__call__" in vars(kind) and not is_in_front(vars(kind)["__call__"]):
+            kind.__call__ = in_front(_native.scoped_module, kind.__call__,
+                                     _mxnet_parameters.name_tree, _before_block, _after_block)
+
+
+def _below(kind):
+    for inner in kind.__subclasses__():
+        yield inner
+        yield from _below(inner)
 
 
 def _before_block(args, kwargs):
@@ -80,9 +88,9 @@ def _named_arguments(kind):
 def _install_autograd(mxnet):
     autograd, array = mxnet.autograd, mxnet.nd.NDArray
     for owner in (autograd, array):
-        owner.backward = _native.scoped_phase(owner.backward, after=_look,
-                                              number=_native.BACKWARD)
-    autograd.grad = _native.scoped_phase(autograd.grad, number=_native.BACKWARD)
+        owner.backward = in_front(_native.scoped_phase, owner.backward, after=_look,
+                                  number=_native.BACKWARD)
+    autograd.grad = in_front(_native.scoped_phase, autograd.grad, number=_native.BACKWARD)
     _watch_recording(autograd._RecordingStateScope)
 
 
@@ -114,8 +122,8 @@ def _watch_recording(scope):
 
 def _install_trainer(trainer):
     for name, is_step in (("step", 1), ("update", 1), ("allreduce_grads", 0)):
-        setattr(trainer, name, _native.scoped_trainer(
-            getattr(trainer, name), _name_of_optimizer, after=_look, number=is_step))
+        setattr(trainer, name, in_front(_native.scoped_trainer, getattr(trainer, name),
+                                        _name_of_optimizer, after=_look, number=is_step))
     trainer.__init__ = _telling(trainer.__init__)
 
 

@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 import functools
 
 from . import _mxnet_arrays, _native
+from ._in_front import in_front
 
 _INPUT_ENDINGS = ("data", "label")  # of what nobody said is an input
 
@@ -17,10 +18,10 @@ def install(mxnet):
             setattr(symbol, name, _naming(getattr(symbol, name)))
     if hasattr(executor, "reshape"):
         executor.reshape = _naming(executor.reshape)
-    executor.forward = _native.scoped_phase(executor.forward, name_of, after=_look,
-                                            number=_native.FORWARD)
-    executor.backward = _native.scoped_phase(executor.backward, after=_look,
-                                             number=_native.BACKWARD)
+    executor.forward = in_front(_native.scoped_phase, executor.forward, name_of, after=_look,
+                                number=_native.FORWARD)
+    executor.backward = in_front(_native.scoped_phase, executor.backward, after=_look,
+                                 number=_native.BACKWARD)
     if hasattr(mxnet, "module"):
         _install_modules(mxnet.module.Module)
 
@@ -38,7 +39,7 @@ def _look(*_):
 
 def _naming(bind):
     """What is made while a symbol is bound belongs to it, as the graph's memory does."""
-    scoped = _native.scoped_phase(bind, name_of, number=_native.FORWARD)
+    scoped = in_front(_native.scoped_phase, bind, name_of, number=_native.FORWARD)
 
     @functools.wraps(bind)
     def bind_and_name(self, *args, **kwargs):
@@ -82,12 +83,12 @@ def _present(array, name, category):
 
 def _install_modules(module):
     module.bind = _watching(module.bind)
-    module.forward = _native.scoped_phase(module.forward, name_of, _before_forward,
-                                          number=_native.FORWARD)
-    module.backward = _native.scoped_phase(module.backward, after=_look,
-                                           number=_native.BACKWARD)
-    module.update = _native.scoped_trainer(module.update, _name_of_optimizer, after=_look,
-                                           number=1)
+    module.forward = in_front(_native.scoped_phase, module.forward, name_of, _before_forward,
+                              number=_native.FORWARD)
+    module.backward = in_front(_native.scoped_phase, module.backward, after=_look,
+                               number=_native.BACKWARD)
+    module.update = in_front(_native.scoped_trainer, module.update, _name_of_optimizer,
+                             after=_look, number=1)
 
 
 def _watching(bind):

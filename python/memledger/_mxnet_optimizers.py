@@ -7,6 +7,7 @@ words of MXNet's own operators.
 SPDX-License-Identifier: Apache-2.0
 """
 from . import _mxnet_arrays, _mxnet_parameters, _native
+from ._in_front import in_front
 
 _MOMENTUM = ("momentum",)
 _MOMENTS = ("mean", "variance")
@@ -32,8 +33,8 @@ def install(mxnet):
     _version = int(mxnet.__version__.split(".")[0])
     _base = mxnet.optimizer.Optimizer
     updater = mxnet.optimizer.Updater
-    updater.__call__ = _native.scoped_trainer(updater.__call__, name_of_updater,
-                                              after=after_update)
+    updater.__call__ = in_front(_native.scoped_trainer, updater.__call__, name_of_updater,
+                                after=after_update)
     updater.set_states = _forgetting(updater.set_states)
 
 

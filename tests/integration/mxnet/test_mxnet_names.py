@@ -137,4 +137,61 @@ def test_executor():
         check_model("executor", engine)
 
 
+def by_label(trace_file):
+    """Labels at the peak, in memledger's own words."""
+    return {row["label"]: row for row in report("summary", trace_file, "--top=1000")["by_label"]}
+
+
+def test_best_name_wins():
+    """MXNet 2 tells its own names, with a number for each parameter, until a block goes."""
+    told, result = run_recorded("cnn_hybrid", env=NAIVE)
+    labels = by_label(result.trace)
+    for kind, name, _ in told["has"]:
+        row = labels.get(f"{kind}:{name}")
+        check(row, f"{kind}:{name} has another name", sorted(labels))
+        equal(row["category"], CATEGORIES[kind.split(":")[0]], f"category of {kind}:{name}")
+    inputs = {name for name, row in labels.items() if row["category"] == "input"}
+    check({"x", "label"} <= inputs, "inputs", sorted(inputs))
+
+
+def test_phases():
+    """Forward in its blocks, backward, and one step for each of the trainer's."""
+    _, trace = record("lstm", env=NAIVE)
+    pushed = {e["scope"] for e in trace["events"] if e["kind"] == "push"}
+    check({"forward > Tagger > encoder", "backward", "optimizer > SGD"} <= pushed, "scopes",
+          sorted(pushed))
+    marks = [e for e in trace["events"] if e["kind"] == "mark"]
+    equal(sum(e["name"] == "backward" for e in marks), STEPS, "passes of backward", marks)
+    equal(sum(e["mark"] == "step" for e in marks), STEPS + 1, "steps", marks)
+    scopes = {b.scope.split(" > ")[0] for b in blocks_of(trace)}
+    check({"forward", "backward", "optimizer"} <= scopes, "phases with blocks", sorted(scopes))
+
+
+def test_scopes_end_however_calls_do():
+    for engine in ENGINES.values():
+        told, trace = record("fails", env=engine)
+        pushes = sum(e["kind"] == "push" for e in trace["events"])
+        equal(trace["kinds"]["pop"], pushes, "pops")
+        kept = [b for b in blocks_of(trace) if b.size == told["kept"]]
+        equal([b.scope.split(" > ")[0] for b in kept], ["_npi_ones" if IS_2 else "_ones"],
+              "scope after all that failed")
+
+
+def test_sparse():
+    if IS_2:
+        return  # does not train them
+    _, trace = record("sparse")
+    labels = {label for label, _ in labelled(trace)}
+    check({"arg_grad:embedding0_weight", "arg_grad:embedding0_weight:row_sparse:idx"} <= labels,
+          "parts of a sparse gradient", sorted(labels))
+
+
+def test_names_off():
+    _, trace = record("lstm", options=["--names=off"])
+    labels = {label for label, _ in labelled(trace)}
+    check(not any(label.startswith("optimizer_state:momentum:") for label in labels),
+          "names though they are off", sorted(labels))
+    check("mark" not in trace["kinds"], "marks though names are off", trace["kinds"])
+
+
 harness.main(globals())
