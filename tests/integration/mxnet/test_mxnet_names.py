@@ -156,15 +156,21 @@ def test_best_name_wins():
 
 def test_phases():
     """Forward in its blocks, backward, and one step for each of the trainer's."""
-    _, trace = record("lstm", env=NAIVE)
-    pushed = {e["scope"] for e in trace["events"] if e["kind"] == "push"}
-    check({"forward > Tagger > encoder", "backward", "optimizer > SGD"} <= pushed, "scopes",
-          sorted(pushed))
-    marks = [e for e in trace["events"] if e["kind"] == "mark"]
-    equal(sum(e["name"] == "backward" for e in marks), STEPS, "passes of backward", marks)
-    equal(sum(e["mark"] == "step" for e in marks), STEPS + 1, "steps", marks)
-    scopes = {b.scope.split(" > ")[0] for b in blocks_of(trace)}
-    check({"forward", "backward", "optimizer"} <= scopes, "phases with blocks", sorted(scopes))
+    for case in ("lstm", "cnn_hybrid"):
+        _, result = run_recorded(case, env=NAIVE)
+        trace = result.dump(events=True)
+        pushed = collections.Counter(e["scope"] for e in trace["events"] if e["kind"] == "push")
+        for phase in ("forward", "backward", "optimizer"):
+            equal(pushed[phase], STEPS, f"{phase} in {case}", pushed)
+        roots = {"lstm": "Tagger", "cnn_hybrid": "HybridSequential"}
+        equal(pushed[f"forward > {roots[case]}"], STEPS, f"calls of the model of {case}", pushed)
+        summary = report("summary", result.trace)
+        # The last begins when the trainer is done, and may have nothing in it.
+        equal([s["step"] for s in summary["steps"]][:STEPS], list(range(STEPS)), "steps")
+        check(len(summary["steps"]) <= STEPS + 1, "steps", summary["steps"])
+        categories = {c["category"] for c in summary["by_category"] if c["peak_bytes"]}
+        check({"activation", "intermediate_gradient", "temporary"} <= categories,
+              f"categories of {case}", sorted(categories))
 
 
 def test_scopes_end_however_calls_do():
