@@ -77,8 +77,16 @@ def look(waited=False):
     if not _waiting:
         return
     for key, waiting in list(_waiting.items()):
-        if waiting.look(waited) and _waiting.get(key) is waiting:
-            del _waiting[key]
+        if _is_done(waiting, waited) and _waiting.get(key) is waiting:
+            _waiting.pop(key, None)
+
+
+def _is_done(waiting, waited):
+    """One that goes wrong is not looked at again: the program shall not hear of it."""
+    try:
+        return waiting.look(waited)
+    except Exception:
+        return True
 
 
 def label_input(thing, name):

@@ -95,8 +95,9 @@ def _watching(bind):
     """A Module keeps copies of its parameters beside those of its executors."""
     @functools.wraps(bind)
     def bind_and_watch(self, *args, **kwargs):
-        bind(self, *args, **kwargs)
+        result = bind(self, *args, **kwargs)
         _mxnet_arrays.watch(self, _arrays_of_module)
+        return result
     return bind_and_watch
 
 

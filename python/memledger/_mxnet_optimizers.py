@@ -6,6 +6,9 @@ words of MXNet's own operators.
 
 SPDX-License-Identifier: Apache-2.0
 """
+import functools
+import weakref
+
 from . import _mxnet_arrays, _mxnet_parameters, _native
 from ._in_front import in_front
 
@@ -26,6 +29,7 @@ _COPY = "weight32"  # of a parameter of half precision
 
 _version = 1
 _base = None  # mxnet.optimizer.Optimizer
+_known = weakref.WeakKeyDictionary()  # updater -> what its states looked like
 
 
 def install(mxnet):
@@ -48,18 +52,17 @@ def name_of_updater(updater):
 
 def after_update(updater):
     """An updater makes the state of a parameter when it first updates that."""
-    known = getattr(updater, "_memledger_known", None)
     look = id(updater.states), len(updater.states)
-    if known != look:
-        updater._memledger_known = look
+    if _known.get(updater) != look:
+        _known[updater] = look
         _mxnet_arrays.watch(updater, _arrays_of)
 
 
 def _forgetting(set_states):
-    def set_states_and_forget(self, states):
-        set_states(self, states)
-        self._memledger_known = None
-    set_states_and_forget.__wrapped__ = set_states
+    @functools.wraps(set_states)
+    def set_states_and_forget(self, *args, **kwargs):
+        set_states(self, *args, **kwargs)
+        _known.pop(self, None)
     return set_states_and_forget
 
 
