@@ -83,12 +83,26 @@ def _present(array, name, category):
 
 def _install_modules(module):
     module.bind = _watching(module.bind)
+    for name in ("init_params", "get_params", "set_params", "init_optimizer"):
+        setattr(module, name, _in_own_scope(getattr(module, name)))
     module.forward = in_front(_native.scoped_phase, module.forward, name_of, _before_forward,
                               number=_native.FORWARD)
     module.backward = in_front(_native.scoped_phase, module.backward, after=_look,
                                number=_native.BACKWARD)
     module.update = in_front(_native.scoped_trainer, module.update, _name_of_optimizer,
                              after=_look, number=1)
+
+
+def _in_own_scope(method):
+    """What moves parameters makes copies, with no operator of its own."""
+    @functools.wraps(method)
+    def method_in_scope(self, *args, **kwargs):
+        _native.user_push(method.__name__)
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            _native.user_pop()
+    return method_in_scope
 
 
 def _watching(bind):
