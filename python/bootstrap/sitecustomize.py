@@ -1,13 +1,14 @@
 # sitecustomize.py: what every Python under `memledger run` begins with: the name
-# `memledger` is the package that belongs to the command, and PyTorch is watched from
-# the moment it has been imported. Then comes the user's own sitecustomize, which
-# this one hides.
+# `memledger` is the package that belongs to the command, and PyTorch and MXNet are
+# watched from the moment they have been imported. Then comes the user's own
+# sitecustomize, which this one hides.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
 import sys
 from _frozen_importlib_external import PathFinder
 
+_WATCHED = ("torch", "mxnet")  # memledger._torch, memledger._mxnet
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -25,28 +26,32 @@ class _Finder:
     def find_spec(name, path=None, target=None):
         if name == "memledger":
             return PathFinder.find_spec(name, [_packages()])
-        if name == "torch":
-            return _watched(path, target)
+        if name in _WATCHED:
+            return _watched(name, path, target)
         return None
 
 
-def _watched(path, target):
+def _watched(name, path, target):
     """What the others find, with our own work done after it was imported."""
     try:
         from memledger import _importing
-        _importing.wait(_install)
+        _importing.wait(name, _INSTALL[name])
     except ImportError:
         return None  # a package that is not whole: the program runs, without names
-    return _importing.find_torch(path, target)
+    return _importing.find(name, path, target)
 
 
-def _install():
+def _install(name):
     try:
-        from memledger import _torch
-        _torch.install()
+        from importlib import import_module
+        import_module(f"memledger._{name}").install()
     except Exception as error:
         if os.environ.get("MEMLEDGER_DEBUG"):
-            sys.stderr.write(f"memledger: modules have no names: {error!r}\n")
+            sys.stderr.write(f"memledger: what {name} makes has no names: {error!r}\n")
+
+
+# One each: who waits twice is told once.
+_INSTALL = {name: lambda name=name: _install(name) for name in _WATCHED}
 
 
 def _pass_on():

@@ -1,35 +1,36 @@
-"""Tells when `import torch` is done, to all who wait for it.
+"""Tells when `import torch` or `import mxnet` is done, to all who wait for it.
 
-Light: every Python under `memledger run` that imports PyTorch loads it.
+Light: every Python under `memledger run` that imports one of them loads it.
 
 SPDX-License-Identifier: Apache-2.0
 """
 import sys
 
-_waiting = []  # to be called when PyTorch has been imported
+_waiting = {}  # name -> what is to be called when it has been imported
 
 
-def wait(callback):
+def wait(name, callback):
     """Has it called, once; what goes wrong in it is its own business."""
-    if callback not in _waiting:
-        _waiting.append(callback)
+    waiting = _waiting.setdefault(name, [])
+    if callback not in waiting:
+        waiting.append(callback)
 
 
-def find_torch(path, target):
+def find(name, path, target):
     """What finders find that are not ours (watches_for_memledger). Libraries may look for
     PyTorch long before they import it, so those who wait are told by the loader, when it
     has done its work."""
     for finder in sys.meta_path:
-        find = getattr(finder, "find_spec", None)
+        find_spec = getattr(finder, "find_spec", None)
         ours = getattr(finder, "watches_for_memledger", False)
-        spec = find("torch", path, target) if find and not ours else None
+        spec = find_spec(name, path, target) if find_spec and not ours else None
         if spec is not None:
-            _tell_after_import(spec.loader)
+            _tell_after_import(name, spec.loader)
             return spec
     return None
 
 
-def _tell_after_import(loader):
+def _tell_after_import(name, loader):
     original = getattr(loader, "exec_module", None)
     if original is None or getattr(original, "tells_memledger", False):
         return
@@ -37,8 +38,9 @@ def _tell_after_import(loader):
     def exec_module(module):
         vars(loader).pop("exec_module", None)
         original(module)
-        while _waiting:
-            _waiting.pop(0)()
+        waiting = _waiting.get(name, [])
+        while waiting:
+            waiting.pop(0)()
     exec_module.tells_memledger = True
     try:
         loader.exec_module = exec_module

@@ -45,7 +45,7 @@ class _TorchFinder:
 
     @staticmethod
     def find_spec(name, path=None, target=None):
-        return _importing.find_torch(path, target) if name == "torch" else None
+        return _importing.find(name, path, target) if name == "torch" else None
 
 
 def _guarded(callback):
@@ -62,7 +62,7 @@ def when_torch_is_here(callback):
         return
     if _TorchFinder not in sys.meta_path:
         sys.meta_path.insert(0, _TorchFinder)
-    _importing.wait(functools.partial(_guarded, callback))
+    _importing.wait("torch", functools.partial(_guarded, callback))
 
 
 # ---- Blocks that were there before ------------------------------------------------

@@ -2,7 +2,7 @@
 
 Installed when torch has been imported under `memledger run`. Nothing of the program
 is changed but what stands in front of three functions of PyTorch's; the work is done
-in C (python/native/scoped_call.c), and here only what is rare: names, and what an
+in C (python/native/module_calls.c), and here only what is rare: names, and what an
 optimizer keeps.
 
 SPDX-License-Identifier: Apache-2.0
@@ -12,6 +12,7 @@ import itertools
 import weakref
 
 from . import _native
+from ._naming import new_name
 
 # Classes of modules that stand around another: their part of a path is left out, as
 # the author of the model knows it without. The last has no memory of its own either.
@@ -19,7 +20,6 @@ WRAPPERS = {"DataParallel": "module", "DistributedDataParallel": "module",
             "FullyShardedDataParallel": "_fsdp_wrapped_module", "OptimizedModule": "_orig_mod"}
 WRAPPER_PARTS = ("_orig_mod.", "_fsdp_wrapped_module.", "_checkpoint_wrapped_module.")
 
-_instances = {}  # class -> how many outermost modules of it have names
 _first = None    # the first model that has parameters, weakly
 _kept = weakref.WeakKeyDictionary()  # optimizer -> its steps, and what its state looked like
 
@@ -28,12 +28,11 @@ def install():
     """Once torch has been imported."""
     import torch
     _native.set_tensor_class(torch.Tensor)
-    _native.set_namer(name_tree)
     module = torch.nn.Module
     if isinstance(module.__call__, _native.ScopedCall):
         return
     _native.torch_begin()
-    module.__call__ = _native.scoped_module(module.__call__)
+    module.__call__ = _native.scoped_module(module.__call__, name_tree)
     module._replicate_for_data_parallel = _naming_copies(module._replicate_for_data_parallel)
     torch.autograd.backward = _native.scoped_backward(torch.autograd.backward)
     _watch_optimizers(torch.optim.Optimizer)
@@ -80,7 +79,7 @@ def _name_wrappers(root):
     prefix = ""
     while True:
         kind = type(root).__name__
-        _native.name_module(root, _native.module_name(root) or _new_name(kind), kind)
+        _native.name_module(root, _native.module_name(root) or new_name(kind), kind)
         inner = getattr(root, WRAPPERS.get(kind, ""), None)
         if inner is None:
             return prefix, root
@@ -88,11 +87,6 @@ def _name_wrappers(root):
             _native.hide_module(root)
         prefix += WRAPPERS[kind] + "."
         root = inner
-
-
-def _new_name(kind):
-    count = _instances[kind] = _instances.get(kind, 0) + 1
-    return kind if count == 1 else f"{kind}#{count}"
 
 
 def _clean(path, prefix):
@@ -137,7 +131,7 @@ def _watch_optimizers(base):
 def _watch_steps(kind):
     _native.optimizer_made()
     if not isinstance(kind.step, _native.ScopedCall):
-        kind.step = _native.scoped_optimizer(kind.step, name_state)
+        kind.step = _native.scoped_optimizer(kind.step, after=name_state)
 
 
 def _below(kind):

@@ -15,6 +15,9 @@
 int ml_native_add_interned(PyObject *module);
 int ml_native_add_torch_begin(PyObject *module);
 int ml_native_add_scoped_call(PyObject *module);
+int ml_native_add_module_calls(PyObject *module);
+int ml_native_add_phase_calls(PyObject *module);
+int ml_native_add_mxnet_labels(PyObject *module);
 int ml_native_add_steps(PyObject *module);
 int ml_native_add_tensors(PyObject *module);
 int ml_native_add_tracked(PyObject *module);

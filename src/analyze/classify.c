@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "calls.h"
+#include "engine_passes.h"
+#include "label_tags.h"
 #include "memledger/memledger.h"
 #include "replay.h"
 #include "scope_facts.h"
@@ -27,23 +29,28 @@ enum rule {
 struct birth {
     uint64_t ordinal;
     uint32_t since;         /* the call, or the node */
-    uint32_t backwards;     /* how often backward had begun in its process */
+    uint32_t forwards;      /* how often forward had begun in its process, where an engine */
+    uint32_t backwards;     /* runs operators later; how often backward had */
     uint32_t label;         /* index into labels + 1 */
     uint8_t label_category; /* NO_CATEGORY: none */
+    uint8_t tag_category;   /* by the words of a label that says no other; or OTHER */
     uint8_t rule;
     bool outside; /* of modules, backward and optimizer */
     bool named;
+    bool planned; /* by no operator: memory for a graph that is run again and again */
 };
 
 struct process {
     uint8_t phase;       /* enum ml_phase, of the last mark */
     uint32_t phase_call; /* open while that phase lasts */
     uint32_t backwards;  /* how often backward has begun */
+    struct ml_engine_passes engine;
 };
 
 struct space {
     bool looked_at;  /* the next two are known */
     bool classified; /* else only labels matter */
+    bool by_engine;  /* its blocks are those of operators that run later */
     uint32_t process;
 };
 
@@ -52,6 +59,7 @@ struct space {
 struct node {
     uint32_t place;  /* a scope */
     uint32_t number; /* unique in the trace; 0: none */
+    uint32_t turn;   /* likewise; another one whenever the thread enters or leaves a scope */
 };
 
 #define THREADS_MAX (1u << 16)
@@ -66,8 +74,8 @@ struct classifier {
     ML_VEC(struct space) spaces; /* by index in the replay */
     struct ml_map process_index; /* number -> index */
     ML_VEC(struct node) nodes;   /* by thread */
-    uint32_t last_node;          /* number */
-    bool marked;                 /* a phase that is known was marked */
+    uint32_t last_node;          /* number, or turn */
+    bool marked;                 /* a phase that is known was marked, or a label has a tag */
     int failed;                  /* in a callback: -ENOMEM */
 };
 
@@ -113,6 +121,7 @@ static const struct space *space_of(struct classifier *c, uint32_t index)
         .classified = known->level == MEMLEDGER_BLOCK &&
                       !is_named(c->replay.trace, defined->name, ML_HEAP_SPACE_NAME) &&
                       !is_named(c->replay.trace, defined->name, ML_MAP_SPACE_NAME),
+        .by_engine = is_named(c->replay.trace, defined->name, ML_MXNET_SPACE_NAME),
         .process = (uint32_t)process,
     };
     return space;
@@ -129,26 +138,52 @@ static uint32_t place_of_node(const struct classifier *c, uint32_t scope)
     return operation ? operation : scope;
 }
 
+/* @return 0 or -ENOMEM; *ret is NULL for a thread too many */
+static int find_node(struct classifier *c, uint32_t thread, struct node **ret)
+{
+    *ret = NULL;
+    if (thread >= THREADS_MAX)
+        return 0;
+    while (c->nodes.len <= thread)
+        if (ml_vec_push(&c->nodes, (struct node){0}) < 0)
+            return -ENOMEM;
+    *ret = &c->nodes.items[thread];
+    return 0;
+}
+
 /* @return 0 or -ENOMEM */
 static int follow_node(struct classifier *c, const struct ml_event *event, bool marked)
 {
     uint32_t place = place_of_node(c, event->scope);
     struct node *node;
+    int r = find_node(c, event->thread, &node);
 
-    if (event->thread >= THREADS_MAX)
-        return 0;
-    while (c->nodes.len <= event->thread)
-        if (ml_vec_push(&c->nodes, (struct node){0}) < 0)
-            return -ENOMEM;
-    node = &c->nodes.items[event->thread];
-    if (marked || node->place != place)
-        *node = (struct node){place, ++c->last_node};
-    return 0;
+    if (node && (marked || node->place != place)) {
+        node->place = place;
+        node->number = ++c->last_node;
+    }
+    return r;
+}
+
+/* A push or a pop. @return 0 or -ENOMEM */
+static int follow_turn(struct classifier *c, const struct ml_event *event)
+{
+    struct node *node;
+    int r = find_node(c, event->thread, &node);
+
+    if (node)
+        node->turn = ++c->last_node;
+    return r;
 }
 
 static uint32_t node_of(const struct classifier *c, uint32_t thread)
 {
     return thread < c->nodes.len ? c->nodes.items[thread].number : 0;
+}
+
+static uint32_t turn_of(const struct classifier *c, uint32_t thread)
+{
+    return thread < c->nodes.len ? c->nodes.items[thread].turn : 0;
 }
 
 /* ---- Birth ------------------------------------------------------------- */
@@ -171,6 +206,34 @@ static uint32_t optimizer_call(struct classifier *c, const struct ml_block *bloc
     if (call == 0 && process->phase == ML_PHASE_OPTIMIZER)
         call = process->phase_call;
     return call;
+}
+
+/* What the engine's operators make: by what they were asked for in, and by how far they
+ * had come. */
+static void choose_engine_rule(struct classifier *c, const struct ml_block *block,
+                               const struct process *process, struct birth *birth)
+{
+    struct ml_scope_fact fact = ml_scope_fact_of(&c->facts, block->scope);
+    enum ml_phase phase = ml_scope_is_in_module(&fact) && fact.phase != ML_PHASE_BACKWARD
+                              ? ML_PHASE_FORWARD
+                              : (enum ml_phase)fact.phase;
+
+    birth->named = fact.module != 0;
+    birth->forwards = process->engine.forwards;
+    birth->backwards = process->engine.backwards;
+    birth->since = turn_of(c, block->thread);
+    birth->planned = !fact.operation;
+    birth->outside = phase == ML_PHASE_NONE || (phase == ML_PHASE_FORWARD && !fact.module);
+    switch (phase) {
+    case ML_PHASE_BACKWARD:
+        birth->rule = RULE_BACKWARD;
+        c->ret->backward_bytes += block->size;
+        c->ret->backward_named_bytes += birth->named ? block->size : 0;
+        break;
+    case ML_PHASE_OPTIMIZER: birth->rule = RULE_OPTIMIZER; break;
+    case ML_PHASE_FORWARD: birth->rule = RULE_AFTER_FORWARD; break;
+    default: birth->rule = RULE_NONE;
+    }
 }
 
 static void choose_rule(struct classifier *c, const struct ml_block *block,
@@ -200,17 +263,32 @@ static void choose_rule(struct classifier *c, const struct ml_block *block,
     }
 }
 
+/* One that says nothing of what the block is for gives its name to a block of which no
+ * other has said it. */
+static bool counts(const struct birth *birth, uint8_t category)
+{
+    bool weak = category == MEMLEDGER_INPUT;
+
+    if (category == MEMLEDGER_OTHER)
+        return birth->label_category == NO_CATEGORY;
+    return !weak || (birth->outside && (birth->label_category == NO_CATEGORY ||
+                                        birth->label_category == MEMLEDGER_INPUT));
+}
+
 /* A label that does not count leaves no trace. */
 static int take_label(struct classifier *c, const struct ml_block *block, struct birth *birth,
                       uint32_t label, uint8_t category)
 {
-    bool weak = category == MEMLEDGER_INPUT;
+    uint32_t len;
+    const char *text = ml_trace_string(c->replay.trace, label, &len);
 
-    if (weak && (!birth->outside || (birth->label_category != NO_CATEGORY &&
-                                     birth->label_category != MEMLEDGER_INPUT)))
+    if (!counts(birth, category))
         return 0;
     if (category != MEMLEDGER_OTHER)
         birth->label_category = category;
+    else
+        birth->tag_category = ml_label_tag(text, len);
+    c->marked |= birth->tag_category != MEMLEDGER_OTHER;
     if (birth->rule == RULE_BACKWARD && !birth->named)
         c->ret->backward_named_bytes += block->size;
     birth->named = true;
@@ -247,7 +325,9 @@ static int open_block(struct classifier *c, const struct ml_block *block)
         .label_category = NO_CATEGORY,
         .outside = !space->classified,
     };
-    if (space->classified)
+    if (space->classified && space->by_engine)
+        choose_engine_rule(c, block, &c->processes.items[space->process], birth);
+    else if (space->classified)
         choose_rule(c, block, &c->processes.items[space->process], birth);
     return block->label ? take_label(c, block, birth, block->label, block->category) : 0;
 }
@@ -295,15 +375,46 @@ static bool dies_within(const struct classifier *c, const struct birth *birth,
            !ml_call_has_returned(&c->calls, birth->since);
 }
 
+/* Of what an engine's operators made: what one took for itself and gave back is temporary,
+ * and so is what did not last until the next pass. */
+static uint8_t engine_category(const struct classifier *c, const struct process *process,
+                               const struct birth *birth, const struct ml_event *death)
+{
+    const struct ml_engine_passes *now = &process->engine;
+    bool within = death && birth->since && turn_of(c, death->thread) == birth->since;
+    bool kept = is_kept(birth, now->backwards) && !birth->planned;
+
+    if (within)
+        return MEMLEDGER_TEMPORARY;
+    switch ((enum rule)birth->rule) {
+    case RULE_BACKWARD: return kept ? MEMLEDGER_OTHER : MEMLEDGER_INTERMEDIATE_GRADIENT;
+    case RULE_OPTIMIZER:
+        return death && now->forwards == birth->forwards ? MEMLEDGER_TEMPORARY
+                                                         : MEMLEDGER_OPTIMIZER_STATE;
+    case RULE_AFTER_FORWARD:
+        if (kept)
+            return MEMLEDGER_OTHER;
+        return death && now->backwards == birth->backwards ? MEMLEDGER_TEMPORARY
+                                                           : MEMLEDGER_ACTIVATION;
+    default: return MEMLEDGER_OTHER;
+    }
+}
+
 static uint8_t category_of(const struct classifier *c, const struct ml_block *block,
                            const struct birth *birth, const struct ml_event *death)
 {
+    const struct space *space = &c->spaces.items[block->space];
+    const struct process *process = &c->processes.items[space->process];
     bool within = dies_within(c, birth, death);
-    uint32_t backwards = c->processes.items[c->spaces.items[block->space].process].backwards;
+    uint32_t backwards = process->backwards;
     bool kept = is_kept(birth, backwards);
 
     if (birth->label_category != NO_CATEGORY)
         return birth->label_category;
+    if (birth->tag_category != MEMLEDGER_OTHER)
+        return birth->tag_category;
+    if (space->by_engine)
+        return engine_category(c, process, birth, death);
     switch ((enum rule)birth->rule) {
     case RULE_BACKWARD:
         if (within)
@@ -390,13 +501,47 @@ static int on_mark(struct classifier *c, const struct ml_event *event)
     }
 }
 
+/* An operator begins, in the phase that its scope says. */
+static int on_operator(struct classifier *c, const struct ml_event *event)
+{
+    struct ml_scope_fact fact = ml_scope_fact_of(&c->facts, event->scope);
+    uint32_t number = ml_trace_thread(c->replay.trace, event->thread)->process;
+    int64_t index = find_process(c, number);
+
+    if (index < 0)
+        return -ENOMEM;
+    ml_engine_passes_run(&c->processes.items[index].engine,
+                         ml_scope_is_in_module(&fact) && fact.phase == ML_PHASE_NONE
+                             ? ML_PHASE_FORWARD
+                             : (enum ml_phase)fact.phase);
+    return 0;
+}
+
+static int on_push(struct classifier *c, const struct ml_event *event)
+{
+    bool is_operator =
+        ml_trace_scope(c->replay.trace, event->scope)->kind == MEMLEDGER_SCOPE_OPERATOR;
+    int r = follow_turn(c, event);
+
+    if (r == 0 && is_operator)
+        r = on_operator(c, event);
+    return r < 0 ? r : ml_calls_push(&c->calls, event);
+}
+
+static int on_pop(struct classifier *c, const struct ml_event *event)
+{
+    int r = follow_turn(c, event);
+
+    return r < 0 ? r : ml_calls_pop(&c->calls, event);
+}
+
 static int on_event(struct classifier *c, const struct ml_event *event)
 {
     int r;
 
     switch (event->kind) {
-    case ML_PUSH: return ml_calls_push(&c->calls, event);
-    case ML_POP: return ml_calls_pop(&c->calls, event);
+    case ML_PUSH: return on_push(c, event);
+    case ML_POP: return on_pop(c, event);
     case ML_THREAD_END: return ml_calls_end(&c->calls, event);
     case ML_MARK: return on_mark(c, event);
     case ML_LABEL: r = on_label(c, event); break;
@@ -464,8 +609,8 @@ static void finish(struct classifier *c)
     ret->known = true;
 }
 
-/* Marks are events, but their names are known before any event is read. */
-static bool names_a_phase(const struct ml_trace *trace)
+/* Marks and labels are events, but their names are known before any event is read. */
+static bool has_telling_names(const struct ml_trace *trace)
 {
     uint32_t count = ml_trace_strings(trace);
 
@@ -473,7 +618,8 @@ static bool names_a_phase(const struct ml_trace *trace)
         uint32_t len;
         const char *text = ml_trace_string(trace, i, &len);
 
-        if (ml_phase_of_name(text, len) != ML_PHASE_NONE)
+        if (ml_phase_of_name(text, len) != ML_PHASE_NONE ||
+            ml_label_tag(text, len) != MEMLEDGER_OTHER)
             return true;
     }
     return false;
@@ -483,7 +629,7 @@ static int classify(struct classifier *c, const struct ml_trace *trace, struct m
 {
     int r = ml_scope_facts_init(trace, &c->facts);
 
-    if (r == 0 && !has_scopes(c) && !names_a_phase(trace))
+    if (r == 0 && !has_scopes(c) && !has_telling_names(trace))
         return 0;
     c->calls.trace = trace;
     if (r == 0)

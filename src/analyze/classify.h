@@ -5,7 +5,9 @@
  * One pass over the trace finds all of them; a replay that is given the result has
  * each block in its category from the first moment. Rules, the first that fits:
  *
- *  1. a label's category, whenever it comes; a later one replaces an earlier one
+ *  1. a label's category, whenever it comes; a later one replaces an earlier one. One of
+ *     category other is a name alone, and none for a block that another label gave a
+ *     category. Its first words may say one (label_tags.h): that comes next
  *  2. labelled as input, and born outside modules, backward and optimizer: input
  *  3. born in backward: intermediate gradient
  *  4. born in the optimizer's step: temporary if freed before the step ends, else
@@ -14,6 +16,15 @@
  *  6. born outside modules between the marks "forward" and "backward" or "optimizer" of
  *     its process: activation if alive when backward begins, else temporary
  *  7. other
+ *
+ * Of blocks in the spaces of MXNet, whose engine runs operators later than the program
+ * asks for them, marks say nothing, and neither does the return of a call. There it is the
+ * operators that run whose scopes tell how far a step has come (engine_passes.h):
+ *
+ *  3. to 6. born and freed in one operator: temporary. Asked for in backward: intermediate
+ *     gradient. In the optimizer's step: temporary if freed before forward runs again, else
+ *     optimizer state. In forward, or in a module: temporary if freed before backward runs,
+ *     else activation
  *
  * Where a block was born is said by its scope: the innermost phase there, forward if
  * there is only a module, else the last mark of a phase. Only spaces of level block

@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "live_table.h"
+#include "memledger/memledger.h"
 #include "replay_spaces.h"
 
 #define NO_BLOCK UINT64_MAX /* in `moved`: a block that was not known */
@@ -166,6 +167,12 @@ static int on_move_failed(struct ml_replay *r, const struct ml_event *event)
     return 0;
 }
 
+/* Whether a label says more of a block than what it has: see classify.h. */
+static bool says_more(const struct ml_block *block, uint8_t category)
+{
+    return category != MEMLEDGER_OTHER || block->category == MEMLEDGER_OTHER;
+}
+
 static int on_label(struct ml_replay *r, const struct ml_event *event)
 {
     int64_t space = enter_space(r, event), block;
@@ -177,7 +184,7 @@ static int on_label(struct ml_replay *r, const struct ml_event *event)
     block = ml_live_find(r, (uint32_t)space, event->addr);
     if (block < 0)
         r->unknown_labels++;
-    else if (!r->classes)
+    else if (!r->classes && says_more(&r->blocks.items[block], category))
         ml_live_label(r, (uint32_t)block, (uint32_t)event->args[0], category, event->time_ns);
     return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "api_report.h"
 #include "memledger/memledger.h"
+#include "mxnet_spaces.h"
 #include "names.h"
 #include "record.h"
 #include "recorder.h"
@@ -22,14 +23,24 @@ static void torch_begin(void)
         ml_torch_operators_begin();
 }
 
-static void label(int cuda_device, const void *ptr, uint32_t name, int category)
+static void label_in(uint32_t space, const void *ptr, uint32_t name, int category)
 {
-    uint32_t space = cuda_device < 0 ? ml_torch_cpu_space() : ml_torch_cuda_space(cuda_device);
     uint64_t words[] = {ml_record_word(ML_LABEL, space, ml_now()), (uintptr_t)ptr,
                         ml_pair((uint32_t)category, name)};
 
     if (space && ptr)
         ml_record(words, 3);
+}
+
+static void label(int cuda_device, const void *ptr, uint32_t name, int category)
+{
+    label_in(cuda_device < 0 ? ml_torch_cpu_space() : ml_torch_cuda_space(cuda_device), ptr, name,
+             category);
+}
+
+static void mxnet_label(const struct ml_mxnet_block *block, uint32_t name, int category)
+{
+    label_in(ml_mxnet_space(block->device_type, block->device_id), block->ptr, name, category);
 }
 
 static void step(uint64_t number)
@@ -51,4 +62,8 @@ __attribute__((visibility("default"))) const struct ml_extension_api memledger_e
     .settle = ml_torch_settle,
     .label = label,
     .step = step,
+    .enter_phase = ml_mxnet_enter_phase,
+    .leave_phase = ml_mxnet_leave_phase,
+    .mxnet_blocks = ml_mxnet_array_blocks,
+    .mxnet_label = mxnet_label,
 };

@@ -13,7 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ML_EXTENSION_API_VERSION 1
+#include "mxnet_arrays.h"
+#include "mxnet_scopes.h"
+
+#define ML_EXTENSION_API_VERSION 2
 #define ML_EXTENSION_API_NAME "memledger_extension_v1"
 
 struct ml_extension_api {
@@ -32,6 +35,11 @@ struct ml_extension_api {
     /* Names a block of PyTorch's; cuda_device is -1 for one of the host. */
     void (*label)(int cuda_device, const void *ptr, uint32_t name, int category);
     void (*step)(uint64_t number);
+    /* See mxnet_scopes.h and mxnet_arrays.h. */
+    void (*enter_phase)(enum ml_mxnet_phase phase);
+    void (*leave_phase)(void);
+    unsigned (*mxnet_blocks)(const void *array, struct ml_mxnet_block *ret);
+    void (*mxnet_label)(const struct ml_mxnet_block *block, uint32_t name, int category);
 };
 
 #endif

@@ -1,36 +1,32 @@
-/* mxnet_arrays.h: names for the arrays that nodes of MXNet's graphs write, and for the
- * room that operators borrow.
+/* mxnet_arrays.h: which blocks an array of MXNet's lies in.
  *
- * An array has its memory when it is first written, often on another thread than the one
- * that knows which node writes it. What the two have in common is the array's chunk: its
- * address is told with the name, and again when the block is born.
+ * MXNet's own question, MXNDArrayGetData, allocates the array's memory if it has none
+ * yet, and may wait for the engine. Here only the array's own words are read: where a
+ * block is to be, there is nothing until a thread of the engine's got it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ML_MXNET_ARRAYS_H
 #define ML_MXNET_ARRAYS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
-#include "mxnet_exchange.h"
+#include "mxnet_layout.h"
 
-/* As ml_mxnet_storage_feature. */
-const struct ml_mxnet_feature *ml_mxnet_arrays_feature(const struct ml_mxnet_layout *layout);
+/* Its data; of a sparse one also its indices: one block more for row_sparse, two for
+ * csr, where the first has where each row begins. */
+#define ML_MXNET_PARTS_MAX 3
 
-/* The node will write these: a std::vector of addresses of arrays, or of arrays.
- * @is_first  no other writes them before */
-void ml_mxnet_expect_outputs(const char *node, const void *vector, bool is_first);
-uint64_t ml_mxnet_expect_own_outputs(const char *node, const void *vector);
+struct ml_mxnet_block {
+    const void *ptr; /* NULL: not allocated */
+    int32_t device_type, device_id;
+};
 
-/* It has. @which  what the other returned: those whose birth does not tell them */
-void ml_mxnet_label_own_outputs(const char *node, const void *vector, uint64_t which);
+/* Once MXNet is known. */
+void ml_mxnet_arrays_begin(const struct ml_mxnet_layout *layout);
 
-/* What is born for the key is what backward number i of several begins with. */
-void ml_mxnet_expect_head_gradient(uintptr_t key, unsigned i);
-void ml_mxnet_expect_no_more(uintptr_t key);
-
-/* A block was born, and recorded. `handle` is what it was asked for with. */
-void ml_mxnet_name_block(uint32_t in, const void *block, const void *handle);
+/* @array  an NDArrayHandle that is alive
+ * @return how many parts it has; 0: none, or MXNet is not known */
+unsigned ml_mxnet_array_blocks(const void *array, struct ml_mxnet_block ret[ML_MXNET_PARTS_MAX]);
 
 #endif

@@ -25,8 +25,9 @@
 #include "mxnet_layout.h"
 #include "mxnet_nodes.h"
 #include "mxnet_operators.h"
-#include "mxnet_real.h"
+#include "mxnet_outputs.h"
 #include "mxnet_pools.h"
+#include "mxnet_real.h"
 #include "mxnet_storage.h"
 #include "mxnet_works.h"
 #include "recorder.h"
@@ -73,10 +74,11 @@ static void put_hooks(void *library, const struct ml_mxnet_layout *layout, const
     const struct ml_mxnet_feature *const features[] = {
         ml_mxnet_works_feature(layout),     ml_mxnet_nodes_feature(layout),
         ml_mxnet_executors_feature(layout), ml_mxnet_symbolic_feature(layout),
-        ml_mxnet_operators_feature(layout), ml_mxnet_arrays_feature(layout),
+        ml_mxnet_operators_feature(layout), ml_mxnet_outputs_feature(layout),
         ml_mxnet_pools_feature(layout),     ml_mxnet_storage_feature(layout),
     };
 
+    ml_mxnet_arrays_begin(layout);
     if (!ml_mxnet_exchange(library, inside, features, sizeof(features) / sizeof(*features)))
         say("memledger: this MXNet (%d) is not quite the one that memledger knows; some of its "
             "memory stays without a name\n",

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
-#include "mxnet_arrays.h"
+#include "mxnet_outputs.h"
 #include "mxnet_nodes.h"
 #include "mxnet_operators.h"
 #include "names.h"

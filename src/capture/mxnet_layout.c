@@ -34,6 +34,7 @@ static const struct ml_mxnet_layout layouts[] = {
         .executor_node_at = {168, 168, 168, 168},
         .array_bytes = 224,
         .storage_type_at = 84,
+        .handle_bytes = 32,
     },
     {
         .version = 20000,
@@ -50,6 +51,7 @@ static const struct ml_mxnet_layout layouts[] = {
         .executor_node_at = {496, 192, 0, 192},
         .array_bytes = 312,
         .storage_type_at = 108,
+        .handle_bytes = 56,
     },
 };
 /* clang-format on */

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
-#include "mxnet_arrays.h"
+#include "mxnet_outputs.h"
 #include "mxnet_works.h"
 #include "names.h"
 #include "record.h"

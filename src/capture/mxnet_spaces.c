@@ -16,7 +16,6 @@
 #include "names.h"
 #include "recorder.h"
 
-#define SPACE_NAME "mxnet"
 #define POOL_NAME "mxnet pool"
 #define HOST_TYPES (ML_MXNET_CPU_SHARED + 1)
 
@@ -36,7 +35,7 @@ static uint32_t cuda_space(unsigned ordinal)
     int device = ml_cuda_device((int)ordinal);
 
     /* Without a driver to ask there are no allocations of its to lie in. */
-    return ml_cuda_block_space(device >= 0 ? (unsigned)device : ordinal, SPACE_NAME);
+    return ml_cuda_block_space(device >= 0 ? (unsigned)device : ordinal, ML_MXNET_SPACE_NAME);
 }
 
 static uint32_t open_space(_Atomic uint32_t *slot, int type, unsigned ordinal)
@@ -47,7 +46,7 @@ static uint32_t open_space(_Atomic uint32_t *slot, int type, unsigned ordinal)
     if (ml_recorder_in_session())
         space = type == ML_MXNET_GPU
                     ? cuda_space(ordinal)
-                    : ml_space_number(host_devices[type], MEMLEDGER_BLOCK, SPACE_NAME);
+                    : ml_space_number(host_devices[type], MEMLEDGER_BLOCK, ML_MXNET_SPACE_NAME);
     atomic_store_explicit(slot, space, memory_order_relaxed);
     errno = saved_errno;
     return space;

@@ -19,7 +19,7 @@
 
 #include "memledger/memledger.h"
 #include "mxnet_patch.h"
-#include "mxnet_arrays.h"
+#include "mxnet_outputs.h"
 #include "mxnet_spaces.h"
 #include "names.h"
 #include "record.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
-#include "mxnet_arrays.h"
+#include "mxnet_outputs.h"
 #include "mxnet_parts.h"
 #include "names.h"
 #include "python_stack.h"

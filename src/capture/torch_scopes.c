@@ -11,9 +11,8 @@
 #include <stdatomic.h>
 
 #include "memledger/memledger.h"
-#include "names.h"
+#include "phase_marks.h"
 #include "record.h"
-#include "recorder.h"
 #include "torch_real.h"
 
 /* at::sequence_number::peek, at::RecordFunction::currentThreadId. */
@@ -54,10 +53,6 @@ static __thread struct {
     uint64_t last_tape, last_number; /* of the last node that has a number */
 } here;
 
-/* The phase that the process is in, as marked last: a name, and in its high half the
- * recording that was told. */
-static _Atomic uint64_t marked;
-
 void ml_torch_scopes_begin(void)
 {
     number_function *peek = (number_function *)ml_torch_function(PEEK);
@@ -68,21 +63,6 @@ void ml_torch_scopes_begin(void)
     atomic_store_explicit(&thread_id, id, memory_order_relaxed);
     /* Pairs with the acquire load in tell_tape: with one comes the other. */
     atomic_store_explicit(&next_number, peek, memory_order_release);
-}
-
-static void mark_phase(const char *name)
-{
-    uint32_t number = ml_name(name);
-    uint64_t words[] = {ml_record_word(ML_MARK, 0, ml_now()), MEMLEDGER_MARK_PHASE, 0, number};
-    uint64_t mark = ml_pair(ml_recorder_recording(), number);
-
-    if (atomic_exchange_explicit(&marked, mark, memory_order_relaxed) != mark)
-        ml_record(words, 4);
-}
-
-static void push_phase(const char *name)
-{
-    ml_record_push(MEMLEDGER_SCOPE_PHASE, ml_name(name));
 }
 
 /* What this thread made since it last told belongs to the scope it is still in. */
@@ -124,7 +104,7 @@ static void settle(const void *frame)
         close_node();
     if (ML_UNLIKELY(here.backwards && here.backward_frame < frame)) {
         here.backwards = 0;
-        mark_phase("");
+        ml_mark_phase("");
     }
 }
 
@@ -163,9 +143,9 @@ void ml_torch_enter_module(uint32_t name, uint32_t class_name)
     settle(FRAME);
     tell_tape();
     if (is_outermost())
-        mark_phase("forward");
+        ml_mark_phase("forward");
     if (is_recompute()) {
-        push_phase("recompute");
+        ml_push_phase("recompute");
         here.recomputes = here.modules + 1;
     }
     ml_record_push(MEMLEDGER_SCOPE_MODULE | class_name << 8, name);
@@ -188,8 +168,8 @@ void ml_torch_enter_optimizer(uint32_t class_name)
 {
     settle(FRAME);
     tell_tape();
-    mark_phase("optimizer");
-    push_phase("optimizer");
+    ml_mark_phase("optimizer");
+    ml_push_phase("optimizer");
     ml_record_push(MEMLEDGER_SCOPE_USER, class_name);
     here.optimizers++;
 }
@@ -201,7 +181,7 @@ void ml_torch_leave_optimizer(void)
     here.optimizers--;
     ml_record_pop();
     ml_record_pop();
-    mark_phase("");
+    ml_mark_phase("");
 }
 
 /* ---- Backward ---------------------------------------------------------------------- */
@@ -213,14 +193,14 @@ void ml_torch_enter_backward(const void *frame)
     if (here.backwards++)
         return;
     here.backward_frame = frame;
-    mark_phase("backward");
+    ml_mark_phase("backward");
 }
 
 void ml_torch_leave_backward(void)
 {
     settle(FRAME);
     if (here.backwards && !--here.backwards)
-        mark_phase("");
+        ml_mark_phase("");
 }
 
 static void open_node(const void *frame)

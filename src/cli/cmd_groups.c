@@ -83,7 +83,7 @@ static const struct ml_option options[] = {
 struct groups {
     const struct groups_opts *opts;
     struct ml_at at;
-    struct ml_expected expected;
+    struct ml_expected_total expected;
     ml_dictionary_list dictionaries;
     struct ml_style style;
     struct ml_buf out;
@@ -112,7 +112,7 @@ static int put_dictionaries(struct groups *g, const struct ml_trace *trace, cons
 {
     struct ml_grouping_opts opts = {.top = (size_t)g->opts->top};
     bool json = g->opts->instant.report.json;
-    int r = ml_expected_find(&g->expected, trace, list, g->opts->instant.device, &opts, err);
+    int r = ml_expected_total_find(&g->expected, trace, list, g->opts->instant.device, &opts, err);
 
     if (r == 0 && json) {
         ml_json_begin_object(&g->json);
@@ -265,7 +265,7 @@ static int run(int argc, char **argv)
                                    "writes its JSON");
     status = ml_instant_parse(&ml_verb_groups, opts.instant.at, &g.at);
     if (status < 0)
-        status = ml_expected_parse(&ml_verb_groups, opts.expected, &g.expected);
+        status = ml_expected_total_parse(&ml_verb_groups, opts.expected, &g.expected);
     if (status >= 0)
         return status;
     g.style = ml_report_style(&opts.instant.report);

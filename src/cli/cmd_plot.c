@@ -153,7 +153,7 @@ struct plot {
     const struct kind *kind;
     struct ml_picture_opts output;
     struct ml_at at;
-    struct ml_expected expected;
+    struct ml_expected_total expected;
     size_t count;
     const char *const *files;
     struct ml_trace **traces;
@@ -336,7 +336,7 @@ static int check(struct plot *p)
         return ml_verb_usage_error(&ml_verb_plot, "--from is not before --to");
     if (opts->gross && opts->instant.at)
         return ml_verb_usage_error(&ml_verb_plot, "--gross is the whole run: it has no --at");
-    status = ml_expected_parse(&ml_verb_plot, opts->expected, &p->expected);
+    status = ml_expected_total_parse(&ml_verb_plot, opts->expected, &p->expected);
     return status >= 0 ? status : ml_instant_parse(&ml_verb_plot, opts->instant.at, &p->at);
 }
 

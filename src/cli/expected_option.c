@@ -9,17 +9,18 @@
 #include "sampled_total.h"
 #include "text.h"
 
-int ml_expected_parse(const struct ml_verb *verb, const char *text, struct ml_expected *ret)
+int ml_expected_total_parse(const struct ml_verb *verb, const char *text,
+                            struct ml_expected_total *ret)
 {
-    *ret = (struct ml_expected){.known = text, .from_samples = text && !strcmp(text, "auto")};
+    *ret = (struct ml_expected_total){.known = text, .from_samples = text && !strcmp(text, "auto")};
     if (!text || ret->from_samples || ml_parse_bytes(text, &ret->bytes) == 0)
         return -1;
     return ml_verb_usage_error(verb, "--expected: '%s' is neither auto nor a size (4GiB)", text);
 }
 
-int ml_expected_find(const struct ml_expected *expected, const struct ml_trace *trace,
-                     const struct ml_tag_list *list, const char *device,
-                     struct ml_grouping_opts *ret, struct ml_error *err)
+int ml_expected_total_find(const struct ml_expected_total *expected, const struct ml_trace *trace,
+                           const struct ml_tag_list *list, const char *device,
+                           struct ml_grouping_opts *ret, struct ml_error *err)
 {
     struct ml_sampled_total_opts opts = {
         .device = device,

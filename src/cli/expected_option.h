@@ -9,18 +9,19 @@
 #include "grouping.h"
 #include "options.h"
 
-struct ml_expected {
+struct ml_expected_total {
     bool known, from_samples;
     uint64_t bytes;
 };
 
 /* "4GiB", "auto", or NULL for none. @return negative to go on, else the exit code */
-int ml_expected_parse(const struct ml_verb *verb, const char *text, struct ml_expected *ret);
+int ml_expected_total_parse(const struct ml_verb *verb, const char *text,
+                            struct ml_expected_total *ret);
 
 /* Fills in what is expected of the list, of that device or of all. @return 0 or negative
  * errno, with the reason in `err` */
-int ml_expected_find(const struct ml_expected *expected, const struct ml_trace *trace,
-                     const struct ml_tag_list *list, const char *device,
-                     struct ml_grouping_opts *ret, struct ml_error *err);
+int ml_expected_total_find(const struct ml_expected_total *expected, const struct ml_trace *trace,
+                           const struct ml_tag_list *list, const char *device,
+                           struct ml_grouping_opts *ret, struct ml_error *err);
 
 #endif

@@ -62,8 +62,8 @@ static int read_trace(struct groupings *g, const struct ml_trace *trace, struct 
     ml_tag_list_release(&g->list);
     r = ml_tag_list(trace, &list, &g->list, err);
     if (r == 0)
-        r = ml_expected_find(&g->request->expected, trace, &g->list, opts->instant.device, &how,
-                             err);
+        r = ml_expected_total_find(&g->request->expected, trace, &g->list, opts->instant.device,
+                                   &how, err);
     for (size_t i = 0; r == 0 && i < g->dictionaries.len; i++)
         r = group(g, &g->dictionaries.items[i], &how);
     return r;

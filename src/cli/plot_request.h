@@ -27,7 +27,7 @@ struct ml_plot_cmd_opts {
 struct ml_plot_request {
     const struct ml_plot_cmd_opts *opts;
     struct ml_at at;
-    struct ml_expected expected;
+    struct ml_expected_total expected;
     struct ml_plot_opts picture; /* its title is the default one where none was given */
     const char *const *names;    /* of the recordings */
     struct ml_trace *const *traces;

@@ -42,10 +42,11 @@ enum ml_lost_reason {
 #define ML_MARK_NODE 3
 
 /* The names of the spaces that blocks of the malloc family, anonymous mappings
- * and blocks of PyTorch's allocators are in. */
+ * and blocks of PyTorch's allocators and MXNet's storage are in. */
 #define ML_HEAP_SPACE_NAME "malloc"
 #define ML_MAP_SPACE_NAME "mmap"
 #define ML_TORCH_SPACE_NAME "torch"
+#define ML_MXNET_SPACE_NAME "mxnet"
 
 /* The second argument of a sample. Above these bits, from ML_SAMPLE_PROCESS_SHIFT
  * on, 1 + the process that its last value is about; 0: processes that are not

@@ -1,28 +1,9 @@
-# mxnet_trace.py: what the tests of MXNet share: the Python that has it, and what a trace
-# says of its storage.
-#
-# MXNET_VERSION is the one to test.
+# mxnet_trace.py: what a trace says of MXNet's storage.
 #
 # SPDX-License-Identifier: Apache-2.0
-import os
+from mxnet_run import events
 
-import pypi
-
-VERSION = os.environ["MXNET_VERSION"]
-IS_2 = VERSION.startswith("2")
-FOLDER = os.path.join(os.environ["PYPI_FOLDER"], f"mxnet-{VERSION}")
 PROBE_BYTES = 7000001  # as in mxnet_cases.py and in the examples' own_counter.py
-NAIVE = {"MXNET_ENGINE_TYPE": "NaiveEngine"}
-
-
-def python():
-    return os.path.join(pypi.environment(os.environ["PYPI_REQUIREMENTS"], FOLDER), "bin/python")
-
-
-def events(trace, *kinds, device="cpu"):
-    spaces = [i for i, s in enumerate(trace["spaces"])
-              if (s["device"], s["name"]) == (device, "mxnet")]
-    return [e for e in trace["events"] if e["kind"] in kinds and e.get("space") in spaces]
 
 
 def follow(trace, device="cpu"):

@@ -5,15 +5,16 @@
 # SPDX-License-Identifier: Apache-2.0
 import functools
 import glob
-import json
 import os
 import re
 import shlex
 import sys
 
 import harness
+import mxnet_run
 from harness import balanced, check, equal, plain, run
-from mxnet_trace import FOLDER, IS_2, NAIVE, events, live_at_end, live_at_probes, python
+from mxnet_run import FOLDER, IS_2, NAIVE, events, python
+from mxnet_trace import live_at_end, live_at_probes
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CASES = os.path.join(HERE, "mxnet_cases.py")
@@ -21,26 +22,8 @@ STEPS = 3  # as in mxnet_cases.py
 OPERATOR = 2  # MEMLEDGER_SCOPE_OPERATOR
 PIB = 1 << 50
 
-
-def said(text, details):
-    lines = text.strip().splitlines()
-    check(lines, "the program said nothing", details)
-    return json.loads(lines[-1])
-
-
-def record(case, code=0, env=None, options=()):
-    """What the program said, and its trace with all events."""
-    result = run(python(), CASES, case, options=("-qf", *options), env=os.environ | (env or {}))
-    equal(result.code, code, f"exit code of {case}", result)
-    check("memledger:" not in result.err, "the recorder has something to say", result)
-    trace = result.dump(events=True)
-    balanced(trace)
-    return said(result.out, result), trace
-
-
-def alone(case):
-    done = plain(python(), CASES, case)
-    return said(done.stdout, done.stderr)
+record = functools.partial(mxnet_run.record, CASES)
+alone = functools.partial(mxnet_run.alone, CASES)
 
 
 def refused(trace):

@@ -10,7 +10,8 @@ import re
 
 import harness
 from harness import balanced, check, contains, equal, plain, report, run
-from mxnet_trace import IS_2, events, follow, live_at_end, live_at_probes, python, PROBE_BYTES
+from mxnet_run import IS_2, events, python
+from mxnet_trace import PROBE_BYTES, follow, live_at_end, live_at_probes
 
 EXAMPLES = os.environ["MXNET_EXAMPLES"]
 WALK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "walk_model.py")

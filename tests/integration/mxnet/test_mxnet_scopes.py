@@ -2,22 +2,16 @@
 # test_mxnet_scopes.py: what is born on a thread of MXNet's engine has the scopes of the
 # thread that asked for it; what backward makes, those of its forward. The real wheels.
 #
-# MXNET_VERSION is the one to test.
-#
 # SPDX-License-Identifier: Apache-2.0
 import functools
 import os
 
 import harness
-import pypi
 from harness import balanced, check, equal, run
+from mxnet_run import IS_2, NAIVE, events, python
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CASES = os.path.join(HERE, "mxnet_scope_cases.py")
-VERSION = os.environ["MXNET_VERSION"]
-IS_2 = VERSION.startswith("2")
-FOLDER = os.path.join(os.environ["PYPI_FOLDER"], f"mxnet-{VERSION}")
-NAIVE = {"MXNET_ENGINE_TYPE": "NaiveEngine"}
 POOLED = {"MXNET_ENGINE_TYPE": "ThreadedEngine"}
 BATCH, HIDDEN, CLASSES = 8, 40, 5  # as in mxnet_scope_cases.py
 
@@ -25,8 +19,7 @@ BATCH, HIDDEN, CLASSES = 8, 40, 5  # as in mxnet_scope_cases.py
 @functools.cache
 def recorded(stacks="none", **env):
     """The program's trace."""
-    python = os.path.join(pypi.environment(os.environ["PYPI_REQUIREMENTS"], FOLDER), "bin/python")
-    result = run(python, CASES, options=["-qf", "--stacks", stacks],
+    result = run(python(), CASES, options=["-qf", "--stacks", stacks],
                  env=os.environ | env | {"PYTHONPATH": os.environ["PACKAGE_FOLDER"]})
     equal(result.code, 0, "exit code", result)
     check("memledger:" not in result.err, "the recorder has something to say", result)
@@ -34,11 +27,6 @@ def recorded(stacks="none", **env):
     balanced(trace)
     equal(trace["lost"], 0, "lost events")
     return trace
-
-
-def events(trace, *kinds):
-    spaces = [i for i, s in enumerate(trace["spaces"]) if s["name"] == "mxnet"]
-    return [e for e in trace["events"] if e["kind"] in kinds and e.get("space") in spaces]
 
 
 def born(stacks="none", **env):

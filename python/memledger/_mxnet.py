@@ -1,0 +1,181 @@
+"""MXNet's blocks, trainers, executors and arrays, by name, for the recorder.
+
+Installed when mxnet has been imported under `memledger run`. Nothing of the program is
+changed but what stands in front of some functions of MXNet's; what runs often is in C
+(python/native/module_calls.c, phase_calls.c).
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import atexit
+import functools
+import inspect
+import itertools
+
+from . import _mxnet_arrays, _mxnet_executors, _mxnet_optimizers, _mxnet_parameters, _native
+from ._in_front import in_front, is_in_front
+
+
+def install():
+    """Once mxnet has been imported."""
+    import mxnet
+    if is_in_front(mxnet.gluon.Block.__call__):
+        return
+    _install_blocks(mxnet.gluon.Block)
+    _install_autograd(mxnet)
+    _mxnet_parameters.install(mxnet.gluon)
+    _mxnet_optimizers.install(mxnet)
+    _install_trainer(mxnet.gluon.Trainer)
+    _mxnet_executors.install(mxnet)
+    _install_kvstore(mxnet.kvstore.KVStore)
+    _install_waits(mxnet)
+    atexit.register(_mxnet_arrays.look, waited=True)
+
+
+# ---- Blocks -------------------------------------------------------------------------
+
+
+def _install_blocks(block):
+    """Each class that has a call of its own; those call each other. Classes for NumPy's
+    arrays have a copy of every function of the classes that they are made from."""
+    for kind in (block, *_below(block)):
+        if "__call__" in vars(kind) and not is_in_front(vars(kind)["__call__"]):
+            kind.__call__ = in_front(_native.scoped_module, kind.__call__,
+                                     _mxnet_parameters.name_tree, _before_block, _after_block)
+
+
+def _below(kind):
+    for inner in kind.__subclasses__():
+        yield inner
+        yield from _below(inner)
+
+
+def _before_block(args, kwargs):
+    names = _argument_names(type(args[0]))
+    for name, array in zip(names, args[1:]):
+        _mxnet_arrays.label_input(array, name)
+    for name, array in (kwargs or {}).items():
+        _mxnet_arrays.label_input(array, name)
+
+
+def _after_block(args, kwargs, _):
+    """What was still to be computed when the block was called may be there by now."""
+    _before_block(args, kwargs)
+    _mxnet_arrays.look()
+
+
+def _argument_names(kind):
+    return itertools.chain(_named_arguments(kind), (f"input.{i}" for i in itertools.count()))
+
+
+@functools.lru_cache(maxsize=None)
+def _named_arguments(kind):
+    """Those of the method that the author of the block wrote."""
+    hybrid = getattr(kind, "hybrid_forward", None)
+    base = next((k for k in kind.__mro__ if k.__module__ == "mxnet.gluon.block"), None)
+    own = hybrid if hybrid and hybrid is not getattr(base, "hybrid_forward", None) else None
+    try:
+        parameters = list(inspect.signature(own or kind.forward).parameters.values())
+    except (TypeError, ValueError):
+        return ()
+    plain = [p.name for p in parameters
+             if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return tuple(plain[2 if own else 1:])  # without self, and F
+
+
+# ---- Phases -------------------------------------------------------------------------
+
+
+def _install_autograd(mxnet):
+    autograd, array = mxnet.autograd, mxnet.nd.NDArray
+    for owner in (autograd, array):
+        owner.backward = in_front(_native.scoped_phase, owner.backward, after=_look,
+                                  number=_native.BACKWARD)
+    autograd.grad = in_front(_native.scoped_phase, autograd.grad, number=_native.BACKWARD)
+    _watch_recording(autograd._RecordingStateScope)
+
+
+def _look(*_):
+    _mxnet_arrays.look()
+
+
+def _watch_recording(scope):
+    """What autograd records is forward, whether a block is called or not."""
+    enter, leave = scope.__enter__, scope.__exit__
+
+    @functools.wraps(enter)
+    def __enter__(self):
+        result = enter(self)
+        if self._enter_is_record:
+            _native.enter_phase(_native.FORWARD)
+        return result
+
+    @functools.wraps(leave)
+    def __exit__(self, *exception):
+        if self._enter_is_record:
+            _native.leave_phase()
+        return leave(self, *exception)
+    scope.__enter__, scope.__exit__ = __enter__, __exit__
+
+
+# ---- Training -----------------------------------------------------------------------
+
+
+def _install_trainer(trainer):
+    for name, is_step in (("step", 1), ("update", 1), ("allreduce_grads", 0)):
+        setattr(trainer, name, in_front(_native.scoped_trainer, getattr(trainer, name),
+                                        _name_of_optimizer, after=_look, number=is_step))
+    trainer.__init__ = _telling(trainer.__init__)
+
+
+def _telling(init):
+    """A program with a trainer counts its steps."""
+    @functools.wraps(init)
+    def __init__(self, *args, **kwargs):
+        init(self, *args, **kwargs)
+        _native.optimizer_made()
+    return __init__
+
+
+def _name_of_optimizer(trainer):
+    return _mxnet_optimizers.name_of(trainer._optimizer)
+
+
+def _install_kvstore(store):
+    """What a store keeps for a key, and what it adds up in."""
+    for name in ("init", "broadcast", "push", "pushpull"):
+        setattr(store, name, _in_scope_of_key(getattr(store, name)))
+
+
+def _in_scope_of_key(method):
+    @functools.wraps(method)
+    def method_in_scope(self, key, *args, **kwargs):
+        first = key[0] if isinstance(key, (list, tuple)) and key else key
+        _native.user_push(f"kvstore:{first}")
+        try:
+            return method(self, key, *args, **kwargs)
+        finally:
+            _native.user_pop()
+    return method_in_scope
+
+
+# ---- Waiting ------------------------------------------------------------------------
+
+
+def _install_waits(mxnet):
+    """Who has waited for the engine finds arrays in their place."""
+    array = mxnet.nd.NDArray
+    for name in ("wait_to_read", "asnumpy"):
+        setattr(array, name, _looking(getattr(array, name)))
+    waitall = _looking(mxnet.nd.waitall)
+    for place in (mxnet.nd, mxnet.nd.ndarray, mxnet.npx):
+        if hasattr(place, "waitall"):
+            place.waitall = waitall
+
+
+def _looking(wait):
+    @functools.wraps(wait)
+    def wait_and_look(*args, **kwargs):
+        result = wait(*args, **kwargs)
+        _mxnet_arrays.look(waited=True)
+        return result
+    return wait_and_look

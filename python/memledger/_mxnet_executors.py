@@ -1,0 +1,135 @@
+"""Executors of symbols, and MXNet 1's Module, which has some: their arrays by name.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import functools
+
+from . import _mxnet_arrays, _native
+from ._in_front import in_front
+
+_INPUT_ENDINGS = ("data", "label")  # of what nobody said is an input
+
+
+def install(mxnet):
+    symbol = mxnet.symbol.Symbol
+    executor = mxnet.executor.Executor
+    for name in ("simple_bind", "bind", "_simple_bind", "_bind"):
+        if hasattr(symbol, name):
+            setattr(symbol, name, _naming(getattr(symbol, name)))
+    if hasattr(executor, "reshape"):
+        executor.reshape = _naming(executor.reshape)
+    executor.forward = in_front(_native.scoped_phase, executor.forward, name_of, after=_look,
+                                number=_native.FORWARD)
+    executor.backward = in_front(_native.scoped_phase, executor.backward, after=_look,
+                                 number=_native.BACKWARD)
+    if hasattr(mxnet, "module"):
+        _install_modules(mxnet.module.Module)
+
+
+def name_of(thing):
+    """Of a symbol, or of an executor: that of its symbol."""
+    symbol = getattr(thing, "_symbol", thing)
+    name = getattr(symbol, "name", None) or getattr(thing, "_output_names", ["Executor"])[0]
+    return str(name)
+
+
+def _look(*_):
+    _mxnet_arrays.look()
+
+
+def _naming(bind):
+    """What is made while a symbol is bound belongs to it, as the graph's memory does."""
+    scoped = in_front(_native.scoped_phase, bind, name_of, number=_native.FORWARD)
+
+    @functools.wraps(bind)
+    def bind_and_name(self, *args, **kwargs):
+        executor = scoped(self, *args, **kwargs)
+        try:
+            _watch(executor, {k for k, v in kwargs.items() if _is_shape(v)})
+        except Exception:  # an executor of a kind that nobody knows
+            pass
+        return executor
+    return bind_and_name
+
+
+def _is_shape(value):
+    """What simple_bind is given the shape of is an input."""
+    return isinstance(value, (tuple, list)) and all(isinstance(n, int) for n in value)
+
+
+def _watch(executor, inputs):
+    _mxnet_arrays.watch(executor, functools.partial(_arrays_of, inputs=inputs))
+
+
+def _arrays_of(executor, inputs):
+    for name, array in executor.arg_dict.items():
+        if name in inputs or not inputs and name.endswith(_INPUT_ENDINGS):
+            yield from _present(array, name, _native.INPUT)
+        else:
+            yield from _present(array, f"in_arg:{name}", _native.PARAMETER)
+    for name, array in executor.grad_dict.items():
+        yield from _present(array, f"arg_grad:{name}", _native.GRADIENT)
+    for name, array in executor.aux_dict.items():
+        yield from _present(array, f"aux_state:{name}", _native.BUFFER)
+
+
+def _present(array, name, category):
+    if array is not None:
+        yield array, name, category
+
+
+# ---- Module -------------------------------------------------------------------------
+
+
+def _install_modules(module):
+    module.bind = _watching(module.bind)
+    for name in ("init_params", "get_params", "set_params", "init_optimizer"):
+        setattr(module, name, _in_own_scope(getattr(module, name)))
+    module.forward = in_front(_native.scoped_phase, module.forward, name_of, _before_forward,
+                              number=_native.FORWARD)
+    module.backward = in_front(_native.scoped_phase, module.backward, after=_look,
+                               number=_native.BACKWARD)
+    module.update = in_front(_native.scoped_trainer, module.update, _name_of_optimizer,
+                             after=_look, number=1)
+
+
+def _in_own_scope(method):
+    """What moves parameters makes copies, with no operator of its own."""
+    @functools.wraps(method)
+    def method_in_scope(self, *args, **kwargs):
+        _native.user_push(method.__name__)
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            _native.user_pop()
+    return method_in_scope
+
+
+def _watching(bind):
+    """A Module keeps copies of its parameters beside those of its executors."""
+    @functools.wraps(bind)
+    def bind_and_watch(self, *args, **kwargs):
+        result = bind(self, *args, **kwargs)
+        _mxnet_arrays.watch(self, _arrays_of_module)
+        return result
+    return bind_and_watch
+
+
+def _arrays_of_module(module):
+    for name, array in (module._arg_params or {}).items():
+        yield array, f"in_arg:{name}", _native.PARAMETER
+    for name, array in (module._aux_params or {}).items():
+        yield array, f"aux_state:{name}", _native.BUFFER
+
+
+def _name_of_optimizer(module):
+    return type(module._optimizer).__name__
+
+
+def _before_forward(args, kwargs):
+    """forward(self, data_batch, is_train=None)"""
+    module = args[0]
+    batch = args[1] if len(args) > 1 else (kwargs or {}).get("data_batch")
+    for names, arrays in ((module.data_names, batch.data), (module.label_names, batch.label)):
+        for name, array in zip(names, arrays or ()):
+            _mxnet_arrays.label_input(array, name)

@@ -1,0 +1,103 @@
+"""Parameters of Gluon, their gradients, and the blocks that they belong to, by name.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import functools
+import weakref
+
+from . import _mxnet_arrays, _native
+from ._naming import new_name
+
+_paths = weakref.WeakKeyDictionary()  # parameter -> its path, where it has no name of its own
+_first = None  # the first model that has parameters, weakly
+
+
+def install(gluon):
+    parameter = gluon.parameter.Parameter
+    for name in ("_init_impl", "_init_grad", "cast"):  # where it gets its arrays
+        setattr(parameter, name, _watching(getattr(parameter, name)))
+
+
+def _watching(method):
+    @functools.wraps(method)
+    def method_and_watch(self, *args, **kwargs):
+        result = method(self, *args, **kwargs)
+        try:
+            _mxnet_arrays.watch(self, _arrays_of)
+        except Exception:  # a parameter of a kind that nobody knows
+            pass
+        return result
+    return method_and_watch
+
+
+def name_of(parameter):
+    """MXNet 1 names each parameter after its blocks. In 2 it is `weight`, and what tells
+    it from others is its path."""
+    return _paths.get(parameter) or parameter.name
+
+
+def _arrays_of(parameter):
+    name = name_of(parameter)
+    trained = parameter.grad_req != "null"
+    learnt = trained or getattr(parameter, "_differentiable", True)
+    kind, category = (("in_arg", _native.PARAMETER) if learnt
+                      else ("aux_state", _native.BUFFER))
+    for array in parameter._data or ():
+        yield array, f"{kind}:{name}", category
+    for array in parameter._grad or ():
+        yield array, f"arg_grad:{name}", _native.GRADIENT
+
+
+# ---- Blocks -------------------------------------------------------------------------
+
+
+def name_tree(root):
+    """Names a block that was called outside of all others, those below it, and their
+    parameters."""
+    kind = type(root).__name__
+    _native.name_module(root, _native.module_name(root) or new_name(kind), kind)
+    for path, block in _below(root, ""):
+        _native.name_module(block, path, type(block).__name__)
+    _name_parameters(root)
+
+
+def _child(child):
+    """MXNet 2 refers to children weakly."""
+    return child() if isinstance(child, weakref.ref) else child
+
+
+def _below(block, prefix):
+    for name, child in block._children.items():
+        child = _child(child)
+        if child is not None:
+            yield prefix + name, child
+            yield from _below(child, f"{prefix}{name}.")
+
+
+def _blocks(root):
+    yield root
+    for _, block in _below(root, ""):
+        yield block
+
+
+def _name_parameters(root):
+    parameters = root._collect_params_with_prefix()
+    if not any(hasattr(p, "_uuid") for p in parameters.values()):
+        return  # they have names of their own
+    owner = _owner(root, parameters)
+    for path, parameter in parameters.items():
+        name = owner + path
+        if _paths.get(parameter) != name:
+            _paths[parameter] = name
+            _mxnet_arrays.watch(parameter, _arrays_of)
+
+
+def _owner(root, parameters):
+    """What tells the parameters of a model from those of another: nothing for the first,
+    which is mostly the only one. One that contains the first takes its place."""
+    global _first
+    first = _first() if _first else None
+    if parameters and (first is None or any(block is first for block in _blocks(root))):
+        _first = weakref.ref(root)
+        return ""
+    return "" if root is first else f"{_native.module_name(root)}."

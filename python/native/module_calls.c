@@ -1,0 +1,202 @@
+/* module_calls.c: calls of PyTorch's modules and MXNet's blocks as scopes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdbool.h>
+
+#include "module_table.h"
+#include "scoped_call.h"
+#include "steps.h"
+#include "tensors.h"
+#include "tracked.h"
+
+/* What this thread is in: the innermost module, and the outermost. */
+static __thread struct ml_module_entry *innermost;
+static __thread struct ml_module_entry *outermost;
+
+/* ---- Names --------------------------------------------------------------------- */
+
+/* A module that its outermost one does not know, or not yet. To look again each
+ * time would cost programs that make modules as they go. */
+static bool look_again(struct ml_module_entry *root)
+{
+    root->misses++;
+    return !(root->misses & (root->misses - 1));
+}
+
+/* By its class, below the module that called it. What PyTorch's compiler made of a
+ * module is that module. */
+static struct ml_module_entry *name_stray(PyObject *module)
+{
+    struct ml_module_entry *entry = NULL;
+    PyObject *class = ml_class_name(module);
+    bool compiled = class && !PyUnicode_CompareWithASCIIString(class, "GraphModule");
+    PyObject *text =
+        class && innermost ? PyUnicode_FromFormat("%U.%U", innermost->text, class) : class;
+
+    if (text)
+        entry = ml_module_name(module, text, class);
+    if (entry)
+        entry->hidden = innermost && compiled;
+    if (text != class)
+        Py_XDECREF(text);
+    Py_XDECREF(class);
+    ml_native_forget_error();
+    return entry;
+}
+
+/* The namer names a module and what is below it: namer(module). */
+static struct ml_module_entry *name_now(const struct ml_scoped_call *self, PyObject *module)
+{
+    struct ml_module_entry *entry = NULL;
+
+    if (!outermost)
+        ml_scoped_call_tell(self->namer, module, NULL, NULL);
+    else if (look_again(outermost))
+        ml_scoped_call_tell(self->namer, outermost->module, NULL, NULL);
+    entry = ml_module_find(module);
+    return entry ? entry : name_stray(module);
+}
+
+/* ---- Calls ---------------------------------------------------------------------- */
+
+/* Of MXNet's blocks, before(args, kwargs) labels the inputs. */
+static void begin_outermost(const struct ml_scoped_call *self, const struct ml_module_entry *entry,
+                            PyObject *args, PyObject *kwargs)
+{
+    bool is_first;
+
+    if (entry->copy)
+        return;
+    is_first = ml_steps_note_call();
+    if (self->before) {
+        ml_scoped_call_tell(self->before, args, kwargs ? kwargs : Py_None, NULL);
+        return;
+    }
+    if (is_first)
+        ml_tracked_check();
+    ml_tensors_label_inputs(args, kwargs);
+}
+
+static PyObject *call_inside(const struct ml_scoped_call *self, struct ml_module_entry *entry,
+                             PyObject *args, PyObject *kwargs)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+    struct ml_module_entry *outer = innermost;
+    PyObject *result;
+
+    innermost = entry;
+    if (!outer)
+        outermost = entry;
+    recorder->enter_module(entry->name, entry->class_name);
+    result = PyObject_Call(self->original, args, kwargs);
+    recorder->leave_module();
+    innermost = outer;
+    if (!outer)
+        outermost = NULL;
+    return result;
+}
+
+/* A block's own call and those of the classes that it is made from are one. */
+static bool goes_on(const struct ml_scoped_call *self, const struct ml_module_entry *entry)
+{
+    return self->before && entry == innermost;
+}
+
+static PyObject *call_module(struct ml_scoped_call *self, PyObject *module, PyObject *args,
+                             PyObject *kwargs)
+{
+    struct ml_module_entry *entry = module ? ml_module_find(module) : NULL;
+    bool is_outermost;
+    PyObject *result;
+
+    if (module && !entry)
+        entry = name_now(self, module);
+    if (PyErr_Occurred())
+        return NULL;
+    if (!entry || entry->hidden || goes_on(self, entry))
+        return PyObject_Call(self->original, args, kwargs);
+    is_outermost = ml_native_recorder()->is_outermost();
+    if (is_outermost)
+        begin_outermost(self, entry, args, kwargs);
+    if (PyErr_Occurred())
+        return NULL;
+    result = call_inside(self, entry, args, kwargs);
+    if (result && is_outermost)
+        ml_scoped_call_tell(self->after, args, kwargs ? kwargs : Py_None, result);
+    if (result && PyErr_Occurred())
+        Py_CLEAR(result);
+    return result;
+}
+
+/* ---- From Python ----------------------------------------------------------------- */
+
+static PyObject *scoped_module(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    (void)self;
+    return ml_scoped_call_make(args, kwargs, call_module);
+}
+
+static PyObject *name_module(PyObject *self, PyObject *args)
+{
+    PyObject *module, *text, *class;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OUU", &module, &text, &class) ||
+        !ml_module_name(module, text, class))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *hide_module(PyObject *self, PyObject *module)
+{
+    struct ml_module_entry *entry = ml_module_find(module);
+
+    (void)self;
+    if (entry)
+        entry->hidden = true;
+    Py_RETURN_NONE;
+}
+
+static PyObject *module_name(PyObject *self, PyObject *module)
+{
+    struct ml_module_entry *entry = ml_module_find(module);
+    PyObject *text = entry ? entry->text : Py_None;
+
+    (void)self;
+    Py_INCREF(text);
+    return text;
+}
+
+static PyObject *name_copy(PyObject *self, PyObject *args)
+{
+    PyObject *copy, *module, *class;
+    struct ml_module_entry *entry;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OO", &copy, &module))
+        return NULL;
+    entry = ml_module_find(module);
+    class = entry ? ml_class_name(module) : NULL;
+    entry = class ? ml_module_name(copy, entry->text, class) : NULL;
+    Py_XDECREF(class);
+    if (entry)
+        entry->copy = true;
+    ml_native_forget_error();
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"scoped_module", (PyCFunction)(void (*)(void))scoped_module, METH_VARARGS | METH_KEYWORDS,
+     "scoped_module(original, namer, before, after): to stand for the call of a module."},
+    {"name_module", name_module, METH_VARARGS, "name_module(module, name, class)"},
+    {"hide_module", hide_module, METH_O, "Its calls are passed on without a scope."},
+    {"module_name", module_name, METH_O, "The module's name, or None."},
+    {"name_copy", name_copy, METH_VARARGS, "name_copy(copy, module): gives a copy its name."},
+    {NULL, NULL, 0, NULL},
+};
+
+int ml_native_add_module_calls(PyObject *module)
+{
+    return PyModule_AddFunctions(module, methods);
+}

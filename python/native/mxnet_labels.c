@@ -1,0 +1,87 @@
+/* mxnet_labels.c: names for the blocks that an array of MXNet's lies in.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "recorder.h"
+
+/* What tells the parts of a sparse array from its data, by how many there are. */
+static const char *suffix_of(unsigned part, unsigned parts)
+{
+    if (!part)
+        return "";
+    if (parts == 2)
+        return ":row_sparse:idx";
+    return part == 1 ? ":csr:ind_ptr" : ":csr:idx";
+}
+
+static unsigned blocks_at(PyObject *handle, struct ml_mxnet_block *ret)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+    const void *array = recorder ? PyLong_AsVoidPtr(handle) : NULL;
+
+    return array ? recorder->mxnet_blocks(array, ret) : 0;
+}
+
+/* Another number whenever one of the blocks is another; 0: one is not there yet. */
+static uintptr_t place_of(const struct ml_mxnet_block *blocks, unsigned parts)
+{
+    uintptr_t place = 0;
+
+    for (unsigned i = 0; i < parts; i++) {
+        if (!blocks[i].ptr)
+            return 0;
+        place += (uintptr_t)blocks[i].ptr * (i + 1);
+    }
+    return place;
+}
+
+static PyObject *mxnet_place(PyObject *self, PyObject *handle)
+{
+    struct ml_mxnet_block blocks[ML_MXNET_PARTS_MAX];
+    unsigned parts = blocks_at(handle, blocks);
+
+    (void)self;
+    if (PyErr_Occurred())
+        return NULL;
+    return PyLong_FromUnsignedLongLong(place_of(blocks, parts));
+}
+
+static PyObject *mxnet_label(PyObject *self, PyObject *args)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+    struct ml_mxnet_block blocks[ML_MXNET_PARTS_MAX];
+    PyObject *handle;
+    const char *name;
+    char text[1024];
+    int category;
+    unsigned parts;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "Osi", &handle, &name, &category))
+        return NULL;
+    parts = blocks_at(handle, blocks);
+    if (PyErr_Occurred())
+        return NULL;
+    for (unsigned i = 0; i < parts; i++) {
+        snprintf(text, sizeof(text), "%s%s", name, suffix_of(i, parts));
+        recorder->mxnet_label(&blocks[i], recorder->name(text, strlen(text)), category);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"mxnet_place", mxnet_place, METH_O,
+     "mxnet_place(handle): a number for where an array lies, 0 while it has no memory."},
+    {"mxnet_label", mxnet_label, METH_VARARGS,
+     "mxnet_label(handle, name, category): names the blocks that an array has."},
+    {NULL, NULL, 0, NULL},
+};
+
+int ml_native_add_mxnet_labels(PyObject *module)
+{
+    return PyModule_AddFunctions(module, methods);
+}

@@ -1,0 +1,190 @@
+/* phase_calls.c: calls that are a phase of a training step: an optimizer's, backward,
+ * forward where no module is called.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdbool.h>
+
+#include "scoped_call.h"
+#include "steps.h"
+#include "tracked.h"
+
+/* How many calls of optimizers of MXNet's this thread is in. */
+static __thread unsigned optimizing;
+
+/* The recorder's number of what the namer calls it, or of its class. */
+static uint32_t number_of(const struct ml_scoped_call *self, PyObject *object)
+{
+    PyObject *text = self->namer ? PyObject_CallFunctionObjArgs(self->namer, object, NULL)
+                                 : ml_class_name(object);
+    uint32_t number = text && PyUnicode_Check(text) ? ml_native_name(text) : 0;
+
+    Py_XDECREF(text);
+    ml_native_forget_error();
+    return number;
+}
+
+/* ---- Optimizers ------------------------------------------------------------------ */
+
+static PyObject *finish_optimizer(const struct ml_scoped_call *self, PyObject *optimizer,
+                                  PyObject *result, bool is_step)
+{
+    if (result) {
+        ml_scoped_call_tell(self->after, optimizer, NULL, NULL);
+        if (is_step)
+            ml_steps_note_optimizer(optimizer);
+    }
+    if (result && PyErr_Occurred())
+        Py_CLEAR(result);
+    return result;
+}
+
+static PyObject *call_optimizer(struct ml_scoped_call *self, PyObject *optimizer, PyObject *args,
+                                PyObject *kwargs)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+    PyObject *result;
+
+    if (!optimizer)
+        return PyObject_Call(self->original, args, kwargs);
+    recorder->enter_optimizer(number_of(self, optimizer));
+    result = PyObject_Call(self->original, args, kwargs);
+    recorder->leave_optimizer();
+    return finish_optimizer(self, optimizer, result, true);
+}
+
+/* What MXNet trains with calls each other: a trainer its updaters, which each update
+ * some parameters. The outermost is the scope, and a step where its number is not 0. */
+static PyObject *call_trainer(struct ml_scoped_call *self, PyObject *trainer, PyObject *args,
+                              PyObject *kwargs)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+    bool is_outermost;
+    PyObject *result;
+
+    if (!trainer)
+        return PyObject_Call(self->original, args, kwargs);
+    is_outermost = !optimizing++;
+    if (is_outermost)
+        recorder->enter_optimizer(number_of(self, trainer));
+    result = PyObject_Call(self->original, args, kwargs);
+    if (is_outermost)
+        recorder->leave_optimizer();
+    optimizing--;
+    return finish_optimizer(self, trainer, result, is_outermost && self->number);
+}
+
+/* ---- Forward and backward --------------------------------------------------------- */
+
+static PyObject *call_backward(struct ml_scoped_call *self, PyObject *heads, PyObject *args,
+                               PyObject *kwargs)
+{
+    PyObject *result = PyObject_Call(self->original, args, kwargs);
+
+    (void)heads;
+    if (result)
+        ml_tracked_label_gradients();
+    else
+        ml_native_recorder()->settle();
+    if (result && PyErr_Occurred())
+        Py_CLEAR(result);
+    return result;
+}
+
+/* A phase of MXNet's, the number says which: before(args, kwargs), and after(args, kwargs,
+ * result). Where there is a namer, it is a module of that name too. */
+static PyObject *call_phase(struct ml_scoped_call *self, PyObject *first, PyObject *args,
+                            PyObject *kwargs)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+    uint32_t name = self->namer && first ? number_of(self, first) : 0;
+    PyObject *result;
+
+    ml_scoped_call_tell(self->before, args, kwargs ? kwargs : Py_None, NULL);
+    if (PyErr_Occurred())
+        return NULL;
+    recorder->enter_phase((enum ml_mxnet_phase)self->number);
+    if (name)
+        recorder->enter_module(name, 0);
+    result = PyObject_Call(self->original, args, kwargs);
+    if (name)
+        recorder->leave_module();
+    recorder->leave_phase();
+    if (result)
+        ml_scoped_call_tell(self->after, args, kwargs ? kwargs : Py_None, result);
+    if (result && PyErr_Occurred())
+        Py_CLEAR(result);
+    return result;
+}
+
+/* ---- From Python ----------------------------------------------------------------- */
+
+static PyObject *scoped_optimizer(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    (void)self;
+    return ml_scoped_call_make(args, kwargs, call_optimizer);
+}
+
+static PyObject *scoped_trainer(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    (void)self;
+    return ml_scoped_call_make(args, kwargs, call_trainer);
+}
+
+static PyObject *scoped_backward(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    (void)self;
+    return ml_scoped_call_make(args, kwargs, call_backward);
+}
+
+static PyObject *scoped_phase(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    (void)self;
+    return ml_scoped_call_make(args, kwargs, call_phase);
+}
+
+static PyObject *enter_phase(PyObject *self, PyObject *number)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+    long phase = PyLong_AsLong(number);
+
+    (void)self;
+    if (PyErr_Occurred())
+        return NULL;
+    if (recorder && recorder->in_session())
+        recorder->enter_phase(phase == ML_MXNET_BACKWARD ? ML_MXNET_BACKWARD : ML_MXNET_FORWARD);
+    Py_RETURN_NONE;
+}
+
+static PyObject *leave_phase(PyObject *self, PyObject *args)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+
+    (void)self, (void)args;
+    if (recorder && recorder->in_session())
+        recorder->leave_phase();
+    Py_RETURN_NONE;
+}
+
+#define KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
+
+static PyMethodDef methods[] = {
+    {"scoped_optimizer", KEYWORDS(scoped_optimizer),
+     "To stand for the step of an optimizer of PyTorch's, which `after` is told of."},
+    {"scoped_trainer", KEYWORDS(scoped_trainer),
+     "To stand for a trainer or an updater of MXNet's; number 1: each call is a step."},
+    {"scoped_backward", KEYWORDS(scoped_backward), "To stand for torch.autograd.backward."},
+    {"scoped_phase", KEYWORDS(scoped_phase),
+     "To stand for what is a phase of its own, FORWARD or BACKWARD by its number."},
+    {"enter_phase", enter_phase, METH_O, "enter_phase(FORWARD or BACKWARD)"},
+    {"leave_phase", leave_phase, METH_NOARGS, "Leaves the phase that was entered last."},
+    {NULL, NULL, 0, NULL},
+};
+
+int ml_native_add_phase_calls(PyObject *module)
+{
+    if (PyModule_AddIntConstant(module, "FORWARD", ML_MXNET_FORWARD) ||
+        PyModule_AddIntConstant(module, "BACKWARD", ML_MXNET_BACKWARD))
+        return -1;
+    return PyModule_AddFunctions(module, methods);
+}

@@ -1,0 +1,323 @@
+/* mxnet_outputs.c: see mxnet_outputs.h.
+ *
+ * A chunk (mxnet::NDArray::Chunk) begins with the handle of its block. Where MXNet asks
+ * with a handle of its own instead, it is in one of the chunk's functions, which are
+ * hooked. A chunk of a sparse array has more blocks, for its indices.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "mxnet_outputs.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "memledger/memledger.h"
+#include "mxnet_spaces.h"
+#include "mxnet_works.h"
+#include "names.h"
+#include "record.h"
+#include "unwound.h"
+
+typedef void destroy_function(void *chunk);
+typedef void alloc_function(void *chunk, uint64_t bytes);
+typedef void alloc_data_function(void *chunk, const void *shape, int type);
+typedef void alloc_aux_function(void *chunk, uint64_t which, const void *shape);
+typedef void *space_function(const void *resource, uint64_t bytes);
+
+static destroy_function *real_destroy;
+static alloc_function *real_alloc;
+static alloc_data_function *real_alloc_data;
+static alloc_aux_function *real_alloc_aux;
+static alloc_data_function *real_set;
+static space_function *real_space, *real_host_space;
+static uint32_t array_bytes, storage_type_at;
+static bool is_on;
+static bool asks_with_copies; /* of handles, which says nothing of the chunk */
+
+/* mxnet::Storage::Handle, its beginning. */
+struct handle {
+    void *block;
+    uint64_t bytes;
+    int32_t device_type, device_id;
+};
+
+/* What this thread asks for memory for. */
+static __thread struct {
+    const void *chunk;    /* NULL: not known by where it is */
+    const char *end;      /* of the label, "" */
+    bool is_for_resource; /* room that operators borrow */
+} here;
+
+/* ---- Names ---------------------------------------------------------------------- */
+
+static void expect(const void *chunk, enum memledger_category category, uint32_t label)
+{
+    uint64_t words[] = {ml_record_word(ML_REC_EXPECT, 0, ml_now()), (uintptr_t)chunk,
+                        ml_pair(category, label)};
+
+    ml_record(words, 3);
+}
+
+static const void *first_word(const void *at)
+{
+    const void *word;
+
+    memcpy(&word, at, sizeof(word));
+    return word;
+}
+
+static enum memledger_category category_of(const char *node)
+{
+    return strstr(node, "_backward") ? MEMLEDGER_INTERMEDIATE_GRADIENT : MEMLEDGER_ACTIVATION;
+}
+
+static uint32_t label_of(const char *node, unsigned i)
+{
+    char text[ML_NAME_MAX_BYTES];
+    int n = snprintf(text, sizeof(text), "data_entry:%s_oedge%u", node, i);
+
+    return ml_name_bytes(text, n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1);
+}
+
+/* One that has its block already was named before, or is not the node's. */
+static bool is_empty(const void *array)
+{
+    const void *chunk = first_word(array);
+
+    return chunk && !first_word(chunk);
+}
+
+static void expect_output(const char *node, unsigned i, const void *array)
+{
+    if (is_empty(array))
+        expect(first_word(array), category_of(node), label_of(node, i));
+}
+
+/* Where the chunk does not tell, the size does, of what is born in the operator. */
+static void expect_by_size(const char *node, unsigned i, const void *array)
+{
+    const struct handle *chunk = first_word(array);
+    uint64_t words[] = {ml_record_word(ML_REC_EXPECT_OUTPUT, 0, ml_now()), chunk ? chunk->bytes : 0,
+                        ml_pair(category_of(node), label_of(node, i))};
+
+    if (is_empty(array))
+        ml_record(words, 3);
+}
+
+/* What a std::vector begins with. */
+struct span {
+    const char *begin, *end;
+};
+
+void ml_mxnet_expect_outputs(const char *node, const void *vector, bool is_first)
+{
+    const struct span *v = vector;
+    unsigned i = 0;
+
+    for (const char *at = v->begin; is_on && at < v->end; at += sizeof(void *), i++) {
+        if (is_first)
+            expect_output(node, i, first_word(at));
+        if (!is_first || asks_with_copies)
+            expect_by_size(node, i, first_word(at));
+    }
+}
+
+uint64_t ml_mxnet_expect_own_outputs(const char *node, const void *vector)
+{
+    const struct span *v = vector;
+    uint64_t empty = 0;
+    unsigned i = 0;
+
+    for (const char *at = v->begin; is_on && at < v->end && i < 64; at += array_bytes, i++) {
+        empty |= (uint64_t)is_empty(at) << i;
+        expect_output(node, i, at);
+    }
+    return asks_with_copies ? empty : 0;
+}
+
+static void label_output(const char *node, unsigned i, const void *array)
+{
+    const struct handle *handle = first_word(array);
+    uint32_t in =
+        handle && handle->block ? ml_mxnet_space(handle->device_type, handle->device_id) : 0;
+    uint64_t words[] = {ml_record_word(ML_LABEL, in, ml_now()), in ? (uintptr_t)handle->block : 0,
+                        ml_pair(category_of(node), in ? label_of(node, i) : 0)};
+
+    if (in)
+        ml_record(words, 3);
+}
+
+void ml_mxnet_label_own_outputs(const char *node, const void *vector, uint64_t which)
+{
+    const struct span *v = vector;
+
+    for (unsigned i = 0; which; i++, which >>= 1) {
+        if (which & 1)
+            label_output(node, i, v->begin + i * array_bytes);
+    }
+}
+
+static void label_resource(uint32_t space, const void *block)
+{
+    uint64_t words[] = {ml_record_word(ML_REC_LABEL_OPERATOR, space, ml_now()), (uintptr_t)block,
+                        ml_pair(MEMLEDGER_TEMPORARY, ml_name("resource:temp_space"))};
+
+    ml_record(words, 3);
+}
+
+/* Where nothing tells the chunk, the operator that runs may. */
+static uintptr_t key_of(const void *handle)
+{
+    if (here.chunk)
+        return (uintptr_t)here.chunk;
+    return asks_with_copies ? ml_mxnet_result_key() : (uintptr_t)handle;
+}
+
+void ml_mxnet_name_block(uint32_t in, const void *block, const void *handle)
+{
+    uint32_t end = here.chunk && here.end[0] ? ml_name(here.end) : 0;
+    uint64_t words[] = {ml_record_word(ML_REC_LABEL_EXPECTED, in, ml_now()), (uintptr_t)block,
+                        key_of(handle), end, ((const struct handle *)handle)->bytes};
+
+    if (!is_on)
+        return;
+    if (here.is_for_resource)
+        label_resource(in, block);
+    else
+        ml_record(words, 5);
+}
+
+void ml_mxnet_expect_no_more(uintptr_t key)
+{
+    if (is_on)
+        expect((const void *)key, MEMLEDGER_OTHER, 0);
+}
+
+void ml_mxnet_expect_head_gradient(uintptr_t key, unsigned i)
+{
+    char text[40];
+    int n = snprintf(text, sizeof(text), "head_grad:_head_grad_%u", i);
+
+    if (is_on)
+        expect((const void *)key, MEMLEDGER_INTERMEDIATE_GRADIENT, ml_name_bytes(text, (size_t)n));
+}
+
+/* ---- Hooks ---------------------------------------------------------------------- */
+
+static void done(void)
+{
+    here.chunk = NULL;
+    here.is_for_resource = false;
+}
+ML_UNWOUND(ml_mxnet_array_unwound, done)
+
+static void begin(const void *chunk, const char *end)
+{
+    here.chunk = chunk;
+    here.end = end;
+}
+
+/* Another may soon be where this one was. */
+static void destroy(void *chunk)
+{
+    expect(chunk, MEMLEDGER_OTHER, 0);
+    real_destroy(chunk);
+}
+
+static ML_NOINLINE void alloc(void *chunk, uint64_t bytes)
+{
+    ML_TELL_UNWOUND(ml_mxnet_array_unwound);
+    begin(chunk, "");
+    real_alloc(chunk, bytes);
+    done();
+}
+
+static ML_NOINLINE void alloc_data(void *chunk, const void *shape, int type)
+{
+    ML_TELL_UNWOUND(ml_mxnet_array_unwound);
+    begin(chunk, "");
+    real_alloc_data(chunk, shape, type);
+    done();
+}
+
+/* As mxnet::NDArrayStorageType. */
+static const char *sparse_end(const char *chunk, uint64_t which)
+{
+    enum { ROW_SPARSE = 1, CSR = 2 };
+    int32_t type;
+
+    memcpy(&type, chunk + storage_type_at, sizeof(type));
+    if (type == CSR)
+        return which ? ":csr:idx" : ":csr:ind_ptr";
+    return type == ROW_SPARSE ? ":row_sparse:idx" : "";
+}
+
+static ML_NOINLINE void alloc_aux(void *chunk, uint64_t which, const void *shape)
+{
+    ML_TELL_UNWOUND(ml_mxnet_array_unwound);
+    begin(chunk, sparse_end(chunk, which));
+    real_alloc_aux(chunk, which, shape);
+    done();
+}
+
+static ML_NOINLINE void set(void *chunk, const void *shape, int type)
+{
+    ML_TELL_UNWOUND(ml_mxnet_array_unwound);
+    begin(chunk, "");
+    real_set(chunk, shape, type);
+    done();
+}
+
+static ML_NOINLINE void *borrow(space_function *real, const void *resource, uint64_t bytes)
+{
+    void *ret;
+
+    ML_TELL_UNWOUND(ml_mxnet_array_unwound);
+    here.is_for_resource = true;
+    ret = real(resource, bytes);
+    done();
+    return ret;
+}
+
+static void *space(const void *resource, uint64_t bytes)
+{
+    return borrow(real_space, resource, bytes);
+}
+
+static void *host_space(const void *resource, uint64_t bytes)
+{
+    return borrow(real_host_space, resource, bytes);
+}
+
+#define CHUNK "_ZN5mxnet7NDArray5Chunk"
+#define RESOURCE "_ZNK5mxnet8Resource"
+
+const struct ml_mxnet_feature *ml_mxnet_outputs_feature(const struct ml_mxnet_layout *layout)
+{
+    enum { SET = 4, SPACE, HOST_SPACE };
+    static struct ml_mxnet_feature feature = {
+        .exchanges = {{NULL, CHUNK "D1Ev", (void *)destroy, (void **)&real_destroy},
+                      {NULL, CHUNK "13CheckAndAllocEm", (void *)alloc, (void **)&real_alloc},
+                      {NULL, CHUNK "17CheckAndAllocDataERKNS_6TShapeEi", (void *)alloc_data,
+                       (void **)&real_alloc_data},
+                      {NULL, CHUNK "20CheckAndAllocAuxDataEmRKNS_6TShapeE", (void *)alloc_aux,
+                       (void **)&real_alloc_aux},
+                      [SET] = {NULL, CHUNK "9SetMKLMemERKNS_6TShapeEi", (void *)set,
+                               (void **)&real_set},
+                      [SPACE] = {NULL, RESOURCE "18get_space_internalEm", (void *)space,
+                                 (void **)&real_space},
+                      [HOST_SPACE] = {NULL, RESOURCE "23get_host_space_internalEm",
+                                      (void *)host_space, (void **)&real_host_space}},
+        .is_on = &is_on,
+    };
+
+    /* 2.0 names what is borrowed itself, and its handles tell the chunk. */
+    for (unsigned i = SET; layout->version >= 20000 && i <= HOST_SPACE; i++)
+        feature.exchanges[i].function = NULL;
+    asks_with_copies = layout->version < 20000;
+    array_bytes = layout->array_bytes;
+    storage_type_at = layout->storage_type_at;
+    return &feature;
+}

@@ -1,0 +1,20 @@
+/* mxnet_scopes.h: which phase of a training step a thread of an MXNet program is in.
+ *
+ * MXNet runs operators later, on threads of its own, so the last mark of a phase says
+ * nothing of them: the phase is a scope of the thread that asks for the operator. The
+ * Python package tells; blocks and optimizers it tells as it does PyTorch's modules
+ * (torch_scopes.h).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_MXNET_SCOPES_H
+#define ML_MXNET_SCOPES_H
+
+enum ml_mxnet_phase { ML_MXNET_FORWARD, ML_MXNET_BACKWARD };
+
+/* Each enter has its leave on the same thread. One in another of the same phase is no
+ * scope of its own. */
+void ml_mxnet_enter_phase(enum ml_mxnet_phase phase);
+void ml_mxnet_leave_phase(void);
+
+#endif

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# test_mxnet_names.py: parameters, gradients, states, blocks and phases of MXNet programs
+# that know nothing of memledger, by name.
+#
+# What is expected is what the programs find when they walk their models: shapes and types.
+#
+# SPDX-License-Identifier: Apache-2.0
+import collections
+import functools
+import os
+
+import harness
+import mxnet_run
+from harness import check, equal, report
+from mxnet_run import IS_2, NAIVE, events
+
+MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "mxnet_models.py")
+STEPS = 3  # as in mxnet_models.py
+ENGINES = {"threaded": {}, "naive": NAIVE}
+CATEGORIES = {"in_arg": "parameter", "arg_grad": "gradient", "aux_state": "buffer",
+              "optimizer_state": "optimizer_state"}
+NAMED_PERCENT = {"threaded": 97, "naive": 99}
+
+record = functools.partial(mxnet_run.record, MODELS)
+alone = functools.partial(mxnet_run.alone, MODELS)
+run_recorded = functools.partial(mxnet_run.run_recorded, MODELS)
+
+
+class Block:
+    """A block's life: from and to are numbers of events."""
+
+    def __init__(self, at, event):
+        self.begin, self.end = at, None
+        self.size, self.scope, self.labels = event["size"], event["scope"], []
+
+
+def blocks_of(trace):
+    live, found = {}, []
+    for at, e in enumerate(events(trace, "alloc", "label", "free")):
+        if e["kind"] == "alloc":
+            live[e["addr"]] = Block(at, e)
+            found.append(live[e["addr"]])
+        elif e["kind"] == "free":
+            live.pop(e["addr"]).end = at
+        elif e["addr"] in live:
+            live[e["addr"]].labels.append(e["label"])
+    return found
+
+
+def labelled(trace):
+    """How many blocks had (label, bytes) at any time."""
+    return collections.Counter((label, block.size) for block in blocks_of(trace)
+                               for label in set(block.labels))
+
+
+def named_percent(trace):
+    """Of the bytes live at the peak: with a label or a scope, be it an operator's."""
+    blocks = blocks_of(trace)
+    changes = sorted([(b.begin, b.size) for b in blocks] + [(b.end, -b.size) for b in blocks
+                                                           if b.end is not None])
+    live = peak = when = 0
+    for at, change in changes:
+        live += change
+        if live > peak:
+            peak, when = live, at
+    there = [b for b in blocks if b.begin <= when and (b.end is None or b.end > when)]
+    return 100 * sum(b.size for b in there if b.labels or b.scope) / peak
+
+
+def check_model(case, engine):
+    """Each thing that the model has is a block of that name, category and size."""
+    env = ENGINES[engine]
+    told, result = run_recorded(case, env=env)
+    trace = result.dump(events=True)
+    harness.balanced(trace)
+    found = labelled(trace)
+    for kind, name, size in told["has"]:
+        if name is None:
+            check(any(label.startswith(kind + ":") and n == size for label, n in found),
+                  f"{case}, {engine}: no {kind} of {size} bytes", sorted(found))
+        else:
+            check(found[f"{kind}:{name}", size], f"{case}, {engine}: no {kind}:{name} of {size}",
+                  sorted(found))
+    check_categories(result.trace, told["has"])
+    percent = named_percent(trace)
+    check(percent >= NAMED_PERCENT[engine], f"{case}, {engine}: {percent} % of the peak named")
+    scopes = {e["scope"].split(" > ")[-1] for e in trace["events"] if e["kind"] == "push"}
+    check(set(told["scopes"]) <= scopes, f"{case}: blocks", sorted(scopes))
+    if engine == "naive":
+        equal(told, alone(case, env), f"{case}: what the program said")
+    return trace, result
+
+
+def check_categories(trace_file, has):
+    """The peak of a category is what the model has of it, at least: a Module has copies."""
+    expected = collections.Counter()
+    for kind, _, size in has:
+        expected[CATEGORIES[kind.split(":")[0]]] += size
+    peaks = {c["category"]: c["peak_bytes"] for c in report("summary", trace_file)["by_category"]}
+    for category, size in expected.items():
+        check(peaks.get(category, 0) >= size, f"{category}: {peaks} of {size}", has)
+
+
+def test_cnn():
+    for engine in ENGINES:
+        check_model("cnn", engine)
+
+
+def test_cnn_hybrid():
+    for engine in ENGINES:
+        check_model("cnn_hybrid", engine)
+
+
+def test_lstm():
+    for engine in ENGINES:
+        check_model("lstm", engine)
+
+
+def test_optimizers():
+    for engine in ENGINES:
+        check_model("optimizers", engine)
+
+
+def test_half_precision():
+    check_model("half", "naive")
+
+
+def test_module():
+    if IS_2:
+        return  # has no Module
+    for engine in ENGINES:
+        check_model("module", engine)
+
+
+def test_executor():
+    for engine in ENGINES:
+        check_model("executor", engine)
+
+
+def by_label(trace_file):
+    """Labels at the peak, in memledger's own words."""
+    return {row["label"]: row for row in report("summary", trace_file, "--top=1000")["by_label"]}
+
+
+def test_best_name_wins():
+    """MXNet 2 tells its own names, with a number for each parameter, until a block goes."""
+    told, result = run_recorded("cnn_hybrid", env=NAIVE)
+    labels = by_label(result.trace)
+    for kind, name, _ in told["has"]:
+        row = labels.get(f"{kind}:{name}")
+        check(row, f"{kind}:{name} has another name", sorted(labels))
+        equal(row["category"], CATEGORIES[kind.split(":")[0]], f"category of {kind}:{name}")
+    inputs = {name for name, row in labels.items() if row["category"] == "input"}
+    check({"x", "label"} <= inputs, "inputs", sorted(inputs))
+
+
+def test_phases():
+    """Forward in its blocks, backward, and one step for each of the trainer's."""
+    for case in ("lstm", "cnn_hybrid"):
+        _, result = run_recorded(case, env=NAIVE)
+        trace = result.dump(events=True)
+        pushed = collections.Counter(e["scope"] for e in trace["events"] if e["kind"] == "push")
+        for phase in ("forward", "backward", "optimizer"):
+            equal(pushed[phase], STEPS, f"{phase} in {case}", pushed)
+        roots = {"lstm": "Tagger", "cnn_hybrid": "HybridSequential"}
+        equal(pushed[f"forward > {roots[case]}"], STEPS, f"calls of the model of {case}", pushed)
+        summary = report("summary", result.trace)
+        # The last begins when the trainer is done, and may have nothing in it.
+        equal([s["step"] for s in summary["steps"]][:STEPS], list(range(STEPS)), "steps")
+        check(len(summary["steps"]) <= STEPS + 1, "steps", summary["steps"])
+        categories = {c["category"] for c in summary["by_category"] if c["peak_bytes"]}
+        check({"activation", "intermediate_gradient", "temporary"} <= categories,
+              f"categories of {case}", sorted(categories))
+
+
+def test_scopes_end_however_calls_do():
+    for engine in ENGINES.values():
+        told, trace = record("fails", env=engine)
+        pushes = sum(e["kind"] == "push" for e in trace["events"])
+        equal(trace["kinds"]["pop"], pushes, "pops")
+        kept = [b for b in blocks_of(trace) if b.size == told["kept"]]
+        equal([b.scope.split(" > ")[0] for b in kept], ["_npi_ones" if IS_2 else "_ones"],
+              "scope after all that failed")
+
+
+def test_sparse():
+    if IS_2:
+        return  # does not train them
+    _, trace = record("sparse")
+    labels = {label for label, _ in labelled(trace)}
+    check({"arg_grad:embedding0_weight", "arg_grad:embedding0_weight:row_sparse:idx"} <= labels,
+          "parts of a sparse gradient", sorted(labels))
+
+
+def test_names_off():
+    _, trace = record("lstm", options=["--names=off"])
+    labels = {label for label, _ in labelled(trace)}
+    check(not any(label.startswith("optimizer_state:momentum:") for label in labels),
+          "names though they are off", sorted(labels))
+    check("mark" not in trace["kinds"], "marks though names are off", trace["kinds"])
+
+
+harness.main(globals())
