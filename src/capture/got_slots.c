@@ -75,6 +75,18 @@ uintptr_t ml_object_put(struct ml_object *o, uintptr_t at, uintptr_t was, void *
     return was;
 }
 
+void ml_object_lead(struct ml_object *o, const struct ml_slot *slot, const void *real, void *hook)
+{
+    uintptr_t to = __atomic_load_n((uintptr_t *)slot->at, __ATOMIC_RELAXED);
+
+    while ((real && to == (uintptr_t)real) || (to >= o->begin && to < o->end)) {
+        uintptr_t was = ml_object_put(o, slot->at, to, hook);
+        if (was == to)
+            break;
+        to = was;
+    }
+}
+
 /* ---- Tables ------------------------------------------------------------------ */
 
 static void visit_table(struct ml_object *o, const struct symbols *symbols,

@@ -41,4 +41,9 @@ typedef void ml_slot_visitor(struct ml_object *o, const struct ml_slot *slot, vo
 /* Calls `visit` for each slot that leads to a named function or variable. */
 void ml_object_slots(struct ml_object *o, ml_slot_visitor *visit, void *context);
 
+/* Leads a slot to the hook if it leads to `real`, NULL for none, or back into its object:
+ * there it is still to be resolved, or the object has the function itself. Looked at again where
+ * the loader resolved it meanwhile. */
+void ml_object_lead(struct ml_object *o, const struct ml_slot *slot, const void *real, void *hook);
+
 #endif

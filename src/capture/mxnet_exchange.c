@@ -84,21 +84,6 @@ static bool add(void *library, const struct ml_mxnet_feature *feature, struct wo
 
 /* ---- Putting -------------------------------------------------------------------- */
 
-/* A slot is resolved, or still to be: then it leads back into its library, as the
- * function does. */
-static void put_slot(struct ml_object *o, const struct ml_slot *slot, void *hook)
-{
-    uintptr_t to = __atomic_load_n((uintptr_t *)slot->at, __ATOMIC_RELAXED);
-    uintptr_t was;
-
-    while (to >= o->begin && to < o->end) {
-        was = ml_object_put(o, slot->at, to, hook);
-        if (was == to)
-            break;
-        to = was;
-    }
-}
-
 static void visit_slot(struct ml_object *o, const struct ml_slot *slot, void *context)
 {
     const struct words *words = context;
@@ -108,7 +93,7 @@ static void visit_slot(struct ml_object *o, const struct ml_slot *slot, void *co
     for (unsigned i = 0; i < words->count; i++) {
         const struct word *w = &words->items[i];
         if (!w->at && !strcmp(slot->symbol, w->exchange->function))
-            put_slot(o, slot, w->exchange->hook);
+            ml_object_lead(o, slot, *w->exchange->real, w->exchange->hook);
     }
 }
 

@@ -33,23 +33,16 @@ static void *hook_of(const char *symbol)
     return hook ? hook : ml_mxnet_call_hook_of(symbol);
 }
 
-/* A slot is resolved, or still to be: both lead into the library, which has the
- * function itself. */
 static void patch_slot(struct ml_object *o, const struct ml_slot *slot, void *context)
 {
-    uintptr_t to = __atomic_load_n((uintptr_t *)slot->at, __ATOMIC_RELAXED);
     void *hook;
 
     (void)context;
     if (strncmp(slot->symbol, PREFIX, strlen(PREFIX)))
         return;
     hook = hook_of(slot->symbol);
-    while (hook && to >= o->begin && to < o->end) {
-        uintptr_t was = ml_object_put(o, slot->at, to, hook);
-        if (was == to)
-            break;
-        to = was;
-    }
+    if (hook)
+        ml_object_lead(o, slot, NULL, hook);
 }
 
 static int patch_library(struct dl_phdr_info *info, size_t size, void *inside)

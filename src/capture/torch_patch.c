@@ -20,31 +20,16 @@
 
 static struct ml_lock lock;
 
-/* Resolved, or still to be: then it leads back into its object. */
-static bool leads_to(const struct ml_object *o, uintptr_t to, const void *real)
-{
-    return to == (uintptr_t)real || (to >= o->begin && to < o->end);
-}
-
 static void patch_slot(struct ml_object *o, const struct ml_slot *slot, void *context)
 {
-    void *hook, *real;
-    uintptr_t to;
+    void *real;
 
     (void)context;
     if (strncmp(slot->symbol, PREFIX, strlen(PREFIX)))
         return;
-    hook = ml_torch_hook_of(slot->symbol);
     real = ml_torch_behind(slot->symbol);
-    if (!real)
-        return;
-    to = __atomic_load_n((uintptr_t *)slot->at, __ATOMIC_RELAXED);
-    while (leads_to(o, to, real)) {
-        uintptr_t was = ml_object_put(o, slot->at, to, hook);
-        if (was == to)
-            break;
-        to = was;
-    }
+    if (real)
+        ml_object_lead(o, slot, real, ml_torch_hook_of(slot->symbol));
 }
 
 static int patch_object(struct dl_phdr_info *info, size_t size, void *context)
