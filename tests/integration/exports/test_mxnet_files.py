@@ -28,7 +28,9 @@ def recorded(case):
 def check_case(case):
     result = recorded(case)
     allocations = old_files.check_all(result.trace)
-    events = [e for e in result.dump(events=True)["events"] if e["kind"] == "alloc"]
+    trace = result.dump(events=True)
+    events = [e for e in trace["events"]
+              if e["kind"] == "alloc" and trace["spaces"][e["space"]]["name"] == "mxnet"]
     check(allocations > 50, f"{case} allocates little: {allocations}")
     equal(allocations, len(events), f"allocations of {case} in the files")
 
