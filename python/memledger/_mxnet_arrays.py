@@ -9,6 +9,7 @@ yet. Those of sparse arrays are looked at for ever: their blocks move.
 
 SPDX-License-Identifier: Apache-2.0
 """
+import sys
 import weakref
 
 from . import _native
@@ -62,6 +63,11 @@ class _Waiting:
         return times == _ENOUGH and not is_sparse(array)
 
 
+def is_array(thing):
+    """Others have handles too, of other things: symbols, executors, stores."""
+    return isinstance(thing, sys.modules["mxnet"].nd.NDArray)
+
+
 def is_sparse(array):
     """By its class: to ask MXNet would be a call that its profiler sees."""
     return type(array).__name__ in ("RowSparseNDArray", "CSRNDArray")
@@ -91,7 +97,7 @@ def _is_done(waiting, waited):
 
 def label_input(thing, name):
     """An array, or each of a list of them, if it has memory."""
-    if hasattr(thing, "handle"):
+    if is_array(thing):
         handle = thing.handle.value
         if _native.mxnet_place(handle):
             _native.mxnet_label(handle, name, _native.INPUT)

@@ -4,6 +4,7 @@
 # the optimizer, by shapes and types alone.
 #
 # SPDX-License-Identifier: Apache-2.0
+import ctypes
 import json
 import sys
 
@@ -219,6 +220,19 @@ def fails():
     kept = np.ones((12345,))
     mx.nd.waitall()
     say(kept=kept.size * 4)
+
+
+def strange():
+    """A block is called with what is no array, though it has a handle."""
+    class Strange:
+        handle = ctypes.c_void_p(8)
+
+    class Takes(mx.gluon.Block):
+        def forward(self, x, what, more):
+            return x + len(more)
+
+    mx.nd.waitall()
+    say(sum=float(Takes()(arrays().ones((2, 4)), Strange(), [Strange()]).sum().asnumpy()))
 
 
 globals()[sys.argv[1]]()

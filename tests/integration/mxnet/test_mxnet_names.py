@@ -183,6 +183,12 @@ def test_scopes_end_however_calls_do():
               "scope after all that failed")
 
 
+def test_what_is_no_array():
+    """Symbols have handles too, which lead to something else."""
+    told, _ = record("strange")
+    equal(told["sum"], 16.0, "what the block gave")
+
+
 def test_sparse():
     if IS_2:
         return  # does not train them
