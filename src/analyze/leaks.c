@@ -1,0 +1,436 @@
+/* leaks.c: see leaks.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "leaks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "classify.h"
+#include "defs.h"
+#include "leak_book.h"
+#include "memledger/memledger.h"
+
+#define SLICES 20      /* of a run without steps */
+#define STEPS_WANTED 3 /* behind the warm-up */
+#define USUAL_WARM_UP 2u
+
+const char *ml_leak_sign_name(enum ml_leak_sign sign)
+{
+    static const char *const names[] = {"steady", "likely", "maybe"};
+
+    return sign < ML_LEAK_SIGNS ? names[sign] : "";
+}
+
+/* ---- A pass over the trace --------------------------------------------- */
+
+struct pass {
+    struct ml_leak_book book; /* first: what the replay's callbacks get */
+    struct ml_replay replay;
+    struct ml_map others; /* other processes that mark steps */
+};
+
+static int on_step(struct pass *p, const struct ml_event *event)
+{
+    uint32_t process = ml_trace_thread(p->replay.trace, event->thread)->process;
+
+    if (p->book.process < 0)
+        p->book.process = process;
+    if (process != p->book.process)
+        return ml_map_put(&p->others, process, 0);
+    return ml_leak_book_end(&p->book, event->args[1], event->time_ns);
+}
+
+static void on_mark(void *ctx, const struct ml_event *event)
+{
+    struct pass *p = ctx;
+
+    if (event->kind == ML_MARK && event->args[0] == MEMLEDGER_MARK_STEP && on_step(p, event) < 0)
+        p->book.failed = -ENOMEM;
+}
+
+static void on_end_of_process(void *ctx, const struct ml_event *event)
+{
+    if (event->kind == ML_PROCESS_END)
+        ml_leak_book_end_process(ctx, (uint32_t)event->args[0]);
+}
+
+static void release_pass(struct pass *p)
+{
+    ml_leak_book_release(&p->book);
+    ml_replay_release(&p->replay);
+    ml_map_release(&p->others);
+}
+
+static int begin_pass(struct pass *p, const struct ml_trace *trace,
+                      const struct ml_classes *classes, const struct ml_leaks *ret,
+                      struct ml_error *err)
+{
+    int r = ml_replay_init(&p->replay, trace);
+
+    ml_replay_classify(&p->replay, classes);
+    if (r == 0)
+        r = ml_leak_book_init(&p->book, &p->replay, ret->by, ret->by_count);
+    p->book.device = ret->at.device_index;
+    return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
+}
+
+static int end_pass(struct pass *p, int r, struct ml_error *err)
+{
+    if (r == 0 && p->book.failed < 0)
+        r = ml_error_set(err, p->book.failed, "not enough memory for the blocks that stay");
+    return r;
+}
+
+static int read_steps(struct pass *p, struct ml_error *err)
+{
+    p->replay.on_mark = on_mark;
+    return end_pass(p, ml_replay_trace(&p->replay, UINT64_MAX, err), err);
+}
+
+/* ---- Slices ------------------------------------------------------------ */
+
+struct slices {
+    enum ml_leak_unit unit;
+    uint64_t whole; /* nanoseconds or events */
+    uint32_t count, next;
+};
+
+/* The end of slice `next`, from 1. The last has none: see leaks.h. */
+static uint64_t next_end(const struct slices *s)
+{
+    if (s->next >= s->count)
+        return UINT64_MAX;
+    return (uint64_t)((double)s->whole * s->next / s->count);
+}
+
+/* How many of the events belong to the slice that goes on. */
+static size_t events_before(const struct slices *s, const struct pass *p,
+                            const struct ml_event *events, size_t count)
+{
+    uint64_t end = next_end(s);
+    size_t n = 0;
+
+    if (s->unit == ML_LEAK_BY_EVENTS)
+        return (size_t)ml_min_u64(count, end - ml_min_u64(end, p->replay.events));
+    if (count > 0 && events[count - 1].time_ns < end)
+        return count;
+    while (n < count && events[n].time_ns < end)
+        n++;
+    return n;
+}
+
+static int feed_slices(struct pass *p, struct slices *s, const struct ml_event *events,
+                       size_t count)
+{
+    for (;;) {
+        size_t n = events_before(s, p, events, count);
+        int r = ml_replay_feed_all(&p->replay, events, n);
+
+        if (r < 0 || n == count)
+            return r;
+        r = ml_leak_book_end(&p->book, s->next++, events[n].time_ns);
+        if (r < 0)
+            return r;
+        events += n;
+        count -= n;
+    }
+}
+
+static int read_slices(struct pass *p, struct slices *s, struct ml_error *err)
+{
+    const struct ml_event *events;
+    struct ml_cursor *cursor = NULL;
+    int n = 0, r = ml_cursor_open(p->replay.trace, 0, UINT64_MAX, &cursor, err);
+
+    p->replay.on_mark = on_end_of_process;
+    while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0)
+        if (feed_slices(p, s, events, (size_t)n) < 0)
+            r = ml_error_set(err, -ENOMEM, "not enough memory for the live blocks of the trace");
+    ml_cursor_free(cursor);
+    return end_pass(p, r < 0 ? r : n, err);
+}
+
+static struct slices slices_of(const struct ml_trace *trace, const struct ml_health *health,
+                               uint32_t count)
+{
+    const struct ml_trace_info *info = ml_trace_info(trace);
+    bool no_times = ml_health_no_times(health) || info->end_ns == 0;
+
+    return (struct slices){
+        .unit = no_times ? ML_LEAK_BY_EVENTS : ML_LEAK_BY_TIME,
+        .whole = no_times ? info->events : info->end_ns,
+        .count = count,
+        .next = 1,
+    };
+}
+
+/* ---- What it means ----------------------------------------------------- */
+
+/* What the steps behind the warm-up did to a group. */
+struct growth {
+    uint32_t group;
+    int64_t bytes, blocks;
+    int64_t late_bytes; /* in the second half */
+    uint64_t grew, fell;
+    enum ml_leak_sign sign;
+};
+
+typedef ML_VEC(struct growth) growths;
+
+static uint64_t warm_up_of(uint64_t steps, int64_t asked)
+{
+    if (asked >= 0)
+        return ml_min_u64((uint64_t)asked, steps);
+    if (steps <= STEPS_WANTED)
+        return steps > 1; /* the first always makes more than it leaves to be freed */
+    return ml_min_u64(USUAL_WARM_UP, steps - STEPS_WANTED);
+}
+
+/* @return whether it looks like a leak at all */
+static bool judge(struct growth *g, uint64_t measured)
+{
+    if (g->bytes <= 0)
+        return false;
+    if (measured >= STEPS_WANTED && g->grew == measured)
+        g->sign = ML_LEAK_STEADY;
+    else if (g->fell == 0 && g->grew >= STEPS_WANTED && g->late_bytes >= g->bytes / 3)
+        g->sign = ML_LEAK_LIKELY;
+    else if ((measured < STEPS_WANTED && g->grew == measured) ||
+             (g->grew > 1 && g->grew > g->fell && g->late_bytes > 0))
+        g->sign = ML_LEAK_MAYBE;
+    else
+        return false;
+    return true;
+}
+
+static int by_strength(const void *a, const void *b)
+{
+    const struct growth *x = a, *y = b;
+
+    if (x->sign != y->sign)
+        return x->sign < y->sign ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return x->group < y->group ? -1 : 1;
+}
+
+static void add_change(struct growth *g, const struct ml_leak_change *change, uint64_t middle)
+{
+    g->bytes += change->bytes;
+    g->blocks += change->blocks;
+    g->late_bytes += change->step > middle ? change->bytes : 0;
+    g->grew += change->bytes > 0;
+    g->fell += change->bytes < 0;
+}
+
+/* Adds the changes up; what does not look like a leak is left out. */
+static int find_growths(const struct ml_leak_book *book, const struct ml_leaks *leaks,
+                        growths *list)
+{
+    uint64_t middle = leaks->warm_up + leaks->measured / 2;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < book->list.len; i++)
+        if (ml_vec_push(list, (struct growth){.group = (uint32_t)i}) < 0)
+            return -ENOMEM;
+    for (size_t i = 0; i < book->changes.len; i++) {
+        const struct ml_leak_change *change = &book->changes.items[i];
+
+        if (change->step > leaks->warm_up)
+            add_change(&list->items[change->group], change, middle);
+    }
+    for (size_t i = 0; i < list->len; i++)
+        if (judge(&list->items[i], leaks->measured))
+            list->items[kept++] = list->items[i];
+    list->len = kept;
+    if (kept > 1)
+        qsort(list->items, kept, sizeof(*list->items), by_strength);
+    return 0;
+}
+
+static int list_leak(const struct ml_leak_book *book, const struct growth *g, struct ml_leaks *ret)
+{
+    const struct ml_leak_group *group = &book->list.items[g->group];
+    struct ml_leak leak = {
+        .sign = g->sign,
+        .grown_bytes = (uint64_t)g->bytes,
+        .grown_blocks = g->blocks,
+        .live_bytes = group->end_bytes,
+        .blocks = group->end_blocks,
+        .bytes_per_step = (double)g->bytes / (double)ret->measured,
+        .blocks_per_step = (double)g->blocks / (double)ret->measured,
+        .grew = g->grew,
+        .fell = g->fell,
+    };
+
+    if (ml_block_group_names(&book->groups, g->group, &ret->at.arena, leak.names) < 0)
+        return -ENOMEM;
+    if (ml_vec_push(&ret->list, leak) < 0)
+        return -ENOMEM;
+    return group->stack ? ml_stack_view(book->replay->trace, group->stack,
+                                        &ret->list.items[ret->list.len - 1].stack)
+                        : 0;
+}
+
+static int list_leaks(const struct ml_leak_book *book, size_t top, struct ml_leaks *ret)
+{
+    growths list = {0};
+    int r = find_growths(book, ret, &list);
+
+    if (r == 0) /* a view of a stack must not move */
+        r = ml_vec_reserve(&ret->list, list.len < top ? list.len : top);
+    for (size_t i = 0; r == 0 && i < list.len; i++) {
+        ret->found[list.items[i].sign]++;
+        ret->found_bytes[list.items[i].sign] += (uint64_t)list.items[i].bytes;
+        if (i < top)
+            r = list_leak(book, &list.items[i], ret);
+    }
+    ml_vec_release(&list);
+    return r;
+}
+
+static int evaluate(struct pass *p, const struct ml_leaks_opts *opts, struct ml_leaks *ret,
+                    struct ml_error *err)
+{
+    const struct ml_leak_book *book = &p->book;
+    const struct ml_leak_end *ends = book->ends.items;
+    int r;
+
+    ret->at.instant.health = ml_health_of(&p->replay);
+    ret->other_processes = (uint32_t)ml_map_len(&p->others);
+    if (book->ends.len < 2)
+        return 0;
+    ret->steps = book->ends.len - 1;
+    ret->warm_up = warm_up_of(ret->steps, opts->warm_up);
+    ret->measured = ret->steps - ret->warm_up;
+    if (ret->measured == 0)
+        return 0;
+    ret->first_number = ends[ret->warm_up].number;
+    ret->last_number = ends[ret->steps - 1].number;
+    ret->from_ns = ends[ret->warm_up].time_ns;
+    ret->to_ns = ends[ret->steps].time_ns;
+    ret->from_bytes = ends[ret->warm_up].bytes;
+    ret->to_bytes = ends[ret->steps].bytes;
+    r = list_leaks(book, opts->top, ret);
+    return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
+}
+
+/* ---- The whole --------------------------------------------------------- */
+
+static bool has_python(const struct ml_trace *trace)
+{
+    for (uint32_t i = 0; i < ml_trace_frames(trace); i++)
+        if (ml_trace_frame(trace, i)->kind == ML_FRAME_PYTHON)
+            return true;
+    return false;
+}
+
+static void choose_keys(const struct ml_trace *trace, const struct ml_leaks_opts *opts,
+                        struct ml_leaks *ret)
+{
+    memcpy(ret->by, opts->by, sizeof(ret->by));
+    ret->by_count = opts->by_count;
+    if (ret->by_count > 0)
+        return;
+    if (has_python(trace))
+        ret->by[ret->by_count++] = ML_KEY_LINE;
+    else if (ml_trace_stacks(trace) > 1)
+        ret->by[ret->by_count++] = ML_KEY_STACK;
+    if (ml_trace_scopes(trace) > 1)
+        ret->by[ret->by_count++] = ML_KEY_MODULE;
+    ret->by[ret->by_count++] = ML_KEY_CATEGORY;
+    if (ret->by_count == 1)
+        ret->by[ret->by_count++] = ML_KEY_LABEL;
+}
+
+/* What can be said before the trace is read. */
+static int check(const struct ml_trace *trace, const struct ml_leaks_opts *opts,
+                 struct ml_leaks *ret, struct ml_health *ret_health, struct ml_error *err)
+{
+    struct ml_replay replay;
+    int r = ml_replay_init(&replay, trace);
+
+    *ret_health = ml_health_of(&replay);
+    if (r < 0)
+        ml_error_set(err, r, "out of memory");
+    else
+        r = ml_instant_device(&replay, opts->device, &ret->at.device_index, err);
+    if (r == 0 && ml_health_no_frees(ret_health))
+        r = ml_error_set(err, -EINVAL,
+                         "the file that the trace was made of does not tell what was freed: "
+                         "whether anything stays cannot be known");
+    if (r == 0 && opts->device) {
+        const char *name =
+            ml_intern_get(&replay.device_names, (uint32_t)ret->at.device_index, NULL);
+
+        ret->at.device = ml_arena_dup(&ret->at.arena, name, strlen(name));
+    }
+    ml_replay_release(&replay);
+    return r;
+}
+
+static int by_slices(const struct ml_trace *trace, const struct ml_classes *classes,
+                     const struct ml_leaks_opts *opts, const struct ml_health *health,
+                     struct ml_leaks *ret, struct ml_error *err)
+{
+    struct slices slices = slices_of(trace, health, opts->slices ? opts->slices : SLICES);
+    struct pass p = {0};
+    int r = begin_pass(&p, trace, classes, ret, err);
+
+    ret->unit = slices.unit;
+    if (r == 0)
+        r = read_slices(&p, &slices, err);
+    if (r == 0)
+        r = evaluate(&p, opts, ret, err);
+    release_pass(&p);
+    return r;
+}
+
+/* @return 1: there are no steps */
+static int by_steps(const struct ml_trace *trace, const struct ml_classes *classes,
+                    const struct ml_leaks_opts *opts, struct ml_leaks *ret, struct ml_error *err)
+{
+    struct pass p = {0};
+    int r = begin_pass(&p, trace, classes, ret, err);
+
+    if (r == 0)
+        r = read_steps(&p, err);
+    if (r == 0)
+        r = p.book.ends.len == 0 ? 1 : evaluate(&p, opts, ret, err);
+    release_pass(&p);
+    return r;
+}
+
+int ml_leaks(const struct ml_trace *trace, const struct ml_leaks_opts *opts, struct ml_leaks *ret,
+             struct ml_error *err)
+{
+    struct ml_classes classes = {0};
+    struct ml_health health;
+    int r;
+
+    *ret = (struct ml_leaks){0};
+    ml_snapshot_begin(trace, &ret->at);
+    r = check(trace, opts, ret, &health, err);
+    if (r < 0)
+        return r;
+    choose_keys(trace, opts, ret);
+    r = ml_classify(trace, &classes, err);
+    if (r == 0)
+        r = opts->slices ? 1 : by_steps(trace, &classes, opts, ret, err);
+    if (r == 1)
+        r = by_slices(trace, &classes, opts, &health, ret, err);
+    ml_classes_release(&classes);
+    return r;
+}
+
+void ml_leaks_release(struct ml_leaks *leaks)
+{
+    for (size_t i = 0; i < leaks->list.len; i++)
+        ml_stack_view_release(&leaks->list.items[i].stack);
+    ml_vec_release(&leaks->list);
+    ml_snapshot_release(&leaks->at);
+    *leaks = (struct ml_leaks){0};
+}
