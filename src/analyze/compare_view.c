@@ -89,6 +89,19 @@ static int add(struct builder *b, size_t run, const char *const *names, size_t c
     return 0;
 }
 
+/* Of several peaks with one name the highest counts. @return NULL: out of memory */
+static struct ml_compare_entry *add_peak(struct builder *b, size_t run, const char *name,
+                                         uint64_t bytes)
+{
+    struct ml_compare_entry *entry = entry_of(b, &name, 1);
+
+    if (!entry)
+        return NULL;
+    entry->cells[run].change.value = ml_max_u64(entry->cells[run].change.value, bytes);
+    entry->cells[run].known = true;
+    return entry;
+}
+
 /* ---- Groups of blocks -------------------------------------------------- */
 
 static int add_breakdown(struct builder *b, size_t run, const struct ml_breakdown *breakdown)
@@ -181,20 +194,16 @@ static int share_numbers(const struct builder *b)
     return found;
 }
 
-/* Of several steps with one number the highest counts. */
 static int add_step(struct builder *b, size_t run, uint64_t number, uint64_t peak_bytes)
 {
     char text[32];
-    const char *name = text;
     struct ml_compare_entry *entry;
 
     snprintf(text, sizeof(text), "%" PRIu64, number);
-    entry = entry_of(b, &name, 1);
+    entry = add_peak(b, run, text, peak_bytes);
     if (!entry)
         return -ENOMEM;
     entry->number = number;
-    entry->cells[run].known = true;
-    entry->cells[run].change.value = ml_max_u64(entry->cells[run].change.value, peak_bytes);
     return 0;
 }
 
@@ -229,7 +238,8 @@ static int add_phases(struct builder *b, size_t run, struct ml_error *err)
     for (size_t i = 0; r == 0 && i < peaks.list.len; i++) {
         const char *name = ml_trace_string(trace, peaks.list.items[i].phase, NULL);
 
-        r = add(b, run, &name, 1, peaks.list.items[i].peak_bytes);
+        if (!add_peak(b, run, name, peaks.list.items[i].peak_bytes))
+            r = -ENOMEM;
     }
     ml_phase_peaks_release(&peaks);
     return r;

@@ -93,6 +93,37 @@ static void resize(struct ml_leak_book *book, struct ml_leak_entry *entry, uint6
     entry->bytes = bytes;
 }
 
+static int make_pliable(struct ml_leak_book *book, uint32_t index)
+{
+    struct ml_leak_entry *entry = &book->entries.items[index];
+
+    if (entry->pliable)
+        return 0;
+    entry->pliable = true;
+    return ml_vec_push(&book->pliable, index);
+}
+
+/* A space shows that it has ranges when the first is given back: blocks that are in
+ * groups by then may have changed too. */
+static int look_at_spaces(struct ml_leak_book *book)
+{
+    const struct ml_replay *replay = book->replay;
+
+    while (book->ranged.len < replay->spaces.len)
+        if (ml_vec_push(&book->ranged, false) < 0)
+            return -ENOMEM;
+    for (uint32_t space = 0; space < replay->spaces.len; space++) {
+        if (!replay->spaces.items[space].ranged || book->ranged.items[space])
+            continue;
+        book->ranged.items[space] = true;
+        for (size_t i = 0; i < book->entries.len; i++)
+            if (book->entries.items[i].group > 0 && replay->blocks.items[i].space == space &&
+                make_pliable(book, (uint32_t)i) < 0)
+                return -ENOMEM;
+    }
+    return 0;
+}
+
 static int enter_group(struct ml_leak_book *book, uint32_t index)
 {
     const struct ml_block *block = &book->replay->blocks.items[index];
@@ -108,10 +139,7 @@ static int enter_group(struct ml_leak_book *book, uint32_t index)
     book->list.items[group].blocks++;
     if (block->stack != 0)
         book->list.items[group].stack = block->stack;
-    if (entry->pliable || !book->replay->spaces.items[block->space].ranged)
-        return 0;
-    entry->pliable = true;
-    return ml_vec_push(&book->pliable, index);
+    return book->ranged.items[block->space] ? make_pliable(book, index) : 0;
 }
 
 /* Who was born since the last end, and stays. */
@@ -172,6 +200,8 @@ static int write_changes(struct ml_leak_book *book)
 
 int ml_leak_book_end(struct ml_leak_book *book, uint64_t number, uint64_t time_ns)
 {
+    if (look_at_spaces(book) < 0)
+        return book->failed = -ENOMEM;
     look_at_pliable(book);
     if (look_at_young(book) < 0 || write_changes(book) < 0 ||
         ml_vec_push(&book->ends, (struct ml_leak_end){number, time_ns, book->bytes}) < 0)
@@ -211,6 +241,7 @@ void ml_leak_book_release(struct ml_leak_book *book)
     ml_vec_release(&book->entries);
     ml_vec_release(&book->young);
     ml_vec_release(&book->pliable);
+    ml_vec_release(&book->ranged);
     ml_vec_release(&book->list);
     ml_vec_release(&book->touched);
     ml_vec_release(&book->changes);

@@ -49,6 +49,7 @@ struct ml_leak_book {
     ML_VEC(struct ml_leak_entry) entries;
     ML_VEC(uint32_t) young;
     ML_VEC(uint32_t) pliable;
+    ML_VEC(bool) ranged;               /* by space: its blocks can be pliable */
     ML_VEC(struct ml_leak_group) list; /* by group */
     ML_VEC(uint32_t) touched;
     ML_VEC(struct ml_leak_change) changes; /* in order of steps */

@@ -217,11 +217,17 @@ static int by_strength(const void *a, const void *b)
     return x->group < y->group ? -1 : 1;
 }
 
+/* Sizes that a broken trace claims may go round; that is no more wrong than they are. */
+static int64_t sum_of(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
 static void add_change(struct growth *g, const struct ml_leak_change *change, uint64_t middle)
 {
-    g->bytes += change->bytes;
-    g->blocks += change->blocks;
-    g->late_bytes += change->step > middle ? change->bytes : 0;
+    g->bytes = sum_of(g->bytes, change->bytes);
+    g->blocks = sum_of(g->blocks, change->blocks);
+    g->late_bytes = sum_of(g->late_bytes, change->step > middle ? change->bytes : 0);
     g->grew += change->bytes > 0;
     g->fell += change->bytes < 0;
 }
@@ -314,6 +320,7 @@ static int evaluate(struct pass *p, const struct ml_leaks_opts *opts, struct ml_
     ret->to_ns = ends[ret->steps].time_ns;
     ret->from_bytes = ends[ret->warm_up].bytes;
     ret->to_bytes = ends[ret->steps].bytes;
+    ret->bytes_per_step = ((double)ret->to_bytes - (double)ret->from_bytes) / (double)ret->measured;
     r = list_leaks(book, opts->top, ret);
     return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
 }

@@ -57,12 +57,13 @@ struct ml_leaks {
     enum ml_key by[ML_KEYS];
     size_t by_count;
     enum ml_leak_unit unit;
-    uint64_t steps;                      /* that have an end */
-    uint64_t warm_up;                    /* of them, not counted */
-    uint64_t measured;                   /* the others */
-    uint64_t first_number, last_number;  /* of the measured; by slices counted from 0 */
-    uint64_t from_ns, to_ns;             /* end of warm-up, end of the last */
-    uint64_t from_bytes, to_bytes;       /* live then, of what is looked at */
+    uint64_t steps;                     /* that have an end */
+    uint64_t warm_up;                   /* of them, not counted */
+    uint64_t measured;                  /* the others */
+    uint64_t first_number, last_number; /* of the measured; by slices counted from 0 */
+    uint64_t from_ns, to_ns;            /* end of warm-up, end of the last */
+    uint64_t from_bytes, to_bytes;      /* live then, of what is looked at */
+    double bytes_per_step;
     uint32_t other_processes;            /* that marked steps, and are not looked at */
     ML_VEC(struct ml_leak) list;         /* strongest first, then most bytes a step */
     uint64_t found[ML_LEAK_SIGNS];       /* of each sign, listed or not */

@@ -53,15 +53,15 @@ static int put_range(const struct ml_leaks *l, const struct ml_style *style, str
 {
     const char *word = ml_leaks_unit_word(l);
     char from[32], to[32], change[32], count[32];
-    int64_t grown = (int64_t)(l->to_bytes - l->from_bytes);
     int r;
 
     if (l->measured == 0)
         return ml_buf_printf(out,
-                             "There is nothing to compare: %s %s%s an end, and %" PRIu64
-                             " are warm-up. --slices cuts the run by time.\n",
-                             ml_format_count(count, (int64_t)l->steps), word,
-                             l->steps == 1 ? " has" : "s have", l->warm_up);
+                             "There is nothing to compare: %s %s%s behind it another mark%s. "
+                             "--slices cuts the run by time.\n",
+                             l->steps == 0 ? "no" : ml_format_count(count, (int64_t)l->steps), word,
+                             l->steps == 1 || l->steps == 0 ? " has" : "s have",
+                             l->warm_up ? ", and that is warm-up" : "");
     r = ml_buf_printf(out, "%s %s%s, %" PRIu64 " to %" PRIu64,
                       ml_format_count(count, (int64_t)l->measured), word,
                       l->measured == 1 ? "" : "s", l->first_number, l->last_number);
@@ -72,8 +72,8 @@ static int put_range(const struct ml_leaks *l, const struct ml_style *style, str
         r = ml_buf_printf(out, "\nlive %s before them, %s after: %s%s a %s\n",
                           ml_format_bytes(from, (int64_t)l->from_bytes, style->unit),
                           ml_format_bytes(to, (int64_t)l->to_bytes, style->unit),
-                          grown > 0 ? "+" : "",
-                          ml_format_bytes(change, grown / (int64_t)l->measured, style->unit), word);
+                          l->bytes_per_step > 0 ? "+" : "",
+                          ml_format_bytes(change, (int64_t)l->bytes_per_step, style->unit), word);
     return r;
 }
 
@@ -202,6 +202,7 @@ static void range_json(const struct ml_leaks *l, struct ml_json *json)
     ml_json_kv_u64(json, "to_ns", l->to_ns);
     ml_json_kv_u64(json, "from_bytes", l->from_bytes);
     ml_json_kv_u64(json, "to_bytes", l->to_bytes);
+    ml_json_kv_double(json, "bytes_per_step", l->bytes_per_step);
     ml_json_kv_u64(json, "other_processes", l->other_processes);
 }
 
