@@ -32,6 +32,9 @@ static void on_open(void *ctx, const struct ml_block *block)
         return;
     }
     book->entries.items[index].young = true;
+    if (book->last_birth == 0)
+        book->first_birth = block->time_ns;
+    book->last_birth = block->time_ns;
 }
 
 static void touch(struct ml_leak_book *book, uint32_t group)

@@ -54,7 +54,8 @@ struct ml_leak_book {
     ML_VEC(uint32_t) touched;
     ML_VEC(struct ml_leak_change) changes; /* in order of steps */
     ML_VEC(struct ml_leak_end) ends;
-    uint64_t bytes; /* in all groups */
+    uint64_t bytes;                   /* in all groups */
+    uint64_t first_birth, last_birth; /* in nanoseconds, of any block; 0: none */
     int failed;
 };
 

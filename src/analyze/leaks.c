@@ -92,9 +92,11 @@ static int read_steps(struct pass *p, struct ml_error *err)
 
 /* ---- Slices ------------------------------------------------------------ */
 
+/* From the first allocation to the last: what a program does before it allocates, or
+ * when it is done, is no part of the work. */
 struct slices {
     enum ml_leak_unit unit;
-    uint64_t whole; /* nanoseconds or events */
+    uint64_t from, to; /* nanoseconds or events */
     uint32_t count, next;
 };
 
@@ -103,7 +105,7 @@ static uint64_t next_end(const struct slices *s)
 {
     if (s->next >= s->count)
         return UINT64_MAX;
-    return (uint64_t)((double)s->whole * s->next / s->count);
+    return s->from + (uint64_t)((double)(s->to - s->from) * s->next / s->count);
 }
 
 /* How many of the events belong to the slice that goes on. */
@@ -153,15 +155,15 @@ static int read_slices(struct pass *p, struct slices *s, struct ml_error *err)
     return end_pass(p, r < 0 ? r : n, err);
 }
 
-static struct slices slices_of(const struct ml_trace *trace, const struct ml_health *health,
-                               uint32_t count)
+static struct slices slices_of(const struct pass *p, uint32_t count)
 {
-    const struct ml_trace_info *info = ml_trace_info(trace);
-    bool no_times = ml_health_no_times(health) || info->end_ns == 0;
+    struct ml_health health = ml_health_of(&p->replay);
+    bool no_times = ml_health_no_times(&health) || p->book.first_birth == p->book.last_birth;
 
     return (struct slices){
         .unit = no_times ? ML_LEAK_BY_EVENTS : ML_LEAK_BY_TIME,
-        .whole = no_times ? info->events : info->end_ns,
+        .from = no_times ? 0 : p->book.first_birth,
+        .to = no_times ? p->replay.events : p->book.last_birth,
         .count = count,
         .next = 1,
     };
@@ -355,17 +357,18 @@ static void choose_keys(const struct ml_trace *trace, const struct ml_leaks_opts
 
 /* What can be said before the trace is read. */
 static int check(const struct ml_trace *trace, const struct ml_leaks_opts *opts,
-                 struct ml_leaks *ret, struct ml_health *ret_health, struct ml_error *err)
+                 struct ml_leaks *ret, struct ml_error *err)
 {
     struct ml_replay replay;
+    struct ml_health health;
     int r = ml_replay_init(&replay, trace);
 
-    *ret_health = ml_health_of(&replay);
+    health = ml_health_of(&replay);
     if (r < 0)
         ml_error_set(err, r, "out of memory");
     else
         r = ml_instant_device(&replay, opts->device, &ret->at.device_index, err);
-    if (r == 0 && ml_health_no_frees(ret_health))
+    if (r == 0 && ml_health_no_frees(&health))
         r = ml_error_set(err, -EINVAL,
                          "the file that the trace was made of does not tell what was freed: "
                          "whether anything stays cannot be known");
@@ -380,10 +383,9 @@ static int check(const struct ml_trace *trace, const struct ml_leaks_opts *opts,
 }
 
 static int by_slices(const struct ml_trace *trace, const struct ml_classes *classes,
-                     const struct ml_leaks_opts *opts, const struct ml_health *health,
-                     struct ml_leaks *ret, struct ml_error *err)
+                     const struct ml_leaks_opts *opts, struct slices slices, struct ml_leaks *ret,
+                     struct ml_error *err)
 {
-    struct slices slices = slices_of(trace, health, opts->slices ? opts->slices : SLICES);
     struct pass p = {0};
     int r = begin_pass(&p, trace, classes, ret, err);
 
@@ -396,17 +398,22 @@ static int by_slices(const struct ml_trace *trace, const struct ml_classes *clas
     return r;
 }
 
-/* @return 1: there are no steps */
+/* @return 1: there are no steps, or slices are asked for; *ret_slices is then set */
 static int by_steps(const struct ml_trace *trace, const struct ml_classes *classes,
-                    const struct ml_leaks_opts *opts, struct ml_leaks *ret, struct ml_error *err)
+                    const struct ml_leaks_opts *opts, struct ml_leaks *ret,
+                    struct slices *ret_slices, struct ml_error *err)
 {
     struct pass p = {0};
     int r = begin_pass(&p, trace, classes, ret, err);
 
     if (r == 0)
         r = read_steps(&p, err);
-    if (r == 0)
-        r = p.book.ends.len == 0 ? 1 : evaluate(&p, opts, ret, err);
+    if (r == 0 && (opts->slices || p.book.ends.len == 0)) {
+        *ret_slices = slices_of(&p, opts->slices ? opts->slices : SLICES);
+        r = 1;
+    } else if (r == 0) {
+        r = evaluate(&p, opts, ret, err);
+    }
     release_pass(&p);
     return r;
 }
@@ -415,20 +422,20 @@ int ml_leaks(const struct ml_trace *trace, const struct ml_leaks_opts *opts, str
              struct ml_error *err)
 {
     struct ml_classes classes = {0};
-    struct ml_health health;
+    struct slices slices = {0};
     int r;
 
     *ret = (struct ml_leaks){0};
     ml_snapshot_begin(trace, &ret->at);
-    r = check(trace, opts, ret, &health, err);
+    r = check(trace, opts, ret, err);
     if (r < 0)
         return r;
     choose_keys(trace, opts, ret);
     r = ml_classify(trace, &classes, err);
     if (r == 0)
-        r = opts->slices ? 1 : by_steps(trace, &classes, opts, ret, err);
+        r = by_steps(trace, &classes, opts, ret, &slices, err);
     if (r == 1)
-        r = by_slices(trace, &classes, opts, &health, ret, err);
+        r = by_slices(trace, &classes, opts, slices, ret, err);
     ml_classes_release(&classes);
     return r;
 }
