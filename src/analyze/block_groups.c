@@ -76,7 +76,7 @@ int64_t ml_block_group_of(struct ml_block_groups *groups, const struct ml_block 
     if (groups->last > 0 && memcmp(fields, groups->last_fields, sizeof(fields)) == 0)
         return groups->last - 1;
     seen = ml_intern_put(&groups->seen, fields, sizeof(fields), NULL);
-    if (seen < 0)
+    if (seen < 0 || (size_t)seen > groups->of_seen.len) /* or there was no room before */
         return -ENOMEM;
     if ((size_t)seen == groups->of_seen.len) {
         group = find_group(groups, block);

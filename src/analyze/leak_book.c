@@ -63,7 +63,7 @@ static void on_close(void *ctx, const struct ml_block *block, const struct ml_ev
     size_t index = index_of(book, block);
 
     (void)event;
-    if (index < book->entries.len && book->entries.items[index].group > 0)
+    if (book->failed == 0 && index < book->entries.len && book->entries.items[index].group > 0)
         leave_group(book, &book->entries.items[index]);
 }
 
@@ -203,7 +203,7 @@ static int write_changes(struct ml_leak_book *book)
 
 int ml_leak_book_end(struct ml_leak_book *book, uint64_t number, uint64_t time_ns)
 {
-    if (look_at_spaces(book) < 0)
+    if (book->failed < 0 || look_at_spaces(book) < 0)
         return book->failed = -ENOMEM;
     look_at_pliable(book);
     if (look_at_young(book) < 0 || write_changes(book) < 0 ||

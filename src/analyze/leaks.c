@@ -74,6 +74,7 @@ static int begin_pass(struct pass *p, const struct ml_trace *trace,
     if (r == 0)
         r = ml_leak_book_init(&p->book, &p->replay, ret->by, ret->by_count);
     p->book.device = ret->at.device_index;
+    p->book.process = ret->process;
     return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
 }
 
@@ -355,6 +356,18 @@ static void choose_keys(const struct ml_trace *trace, const struct ml_leaks_opts
         ret->by[ret->by_count++] = ML_KEY_LABEL;
 }
 
+static int find_process(const struct ml_trace *trace, uint32_t pid, int64_t *ret,
+                        struct ml_error *err)
+{
+    *ret = -1;
+    for (uint32_t i = 0; pid && i < ml_trace_processes(trace); i++)
+        if (ml_trace_process(trace, i)->pid == pid) {
+            *ret = i;
+            return 0;
+        }
+    return pid ? ml_error_set(err, -ENOENT, "there is no process %u in this trace", pid) : 0;
+}
+
 /* What can be said before the trace is read. */
 static int check(const struct ml_trace *trace, const struct ml_leaks_opts *opts,
                  struct ml_leaks *ret, struct ml_error *err)
@@ -368,6 +381,8 @@ static int check(const struct ml_trace *trace, const struct ml_leaks_opts *opts,
         ml_error_set(err, r, "out of memory");
     else
         r = ml_instant_device(&replay, opts->device, &ret->at.device_index, err);
+    if (r == 0)
+        r = find_process(trace, opts->pid, &ret->process, err);
     if (r == 0 && ml_health_no_frees(&health))
         r = ml_error_set(err, -EINVAL,
                          "the file that the trace was made of does not tell what was freed: "

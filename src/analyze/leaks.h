@@ -23,6 +23,7 @@ struct ml_leaks_opts {
     enum ml_key by[ML_KEYS];
     size_t by_count; /* 0: where, in which module and for what, as far as the trace tells */
     const char *device;
+    uint32_t pid;    /* only this process; 0: the first that marks steps, else all */
     int64_t warm_up; /* first steps that do not count, or ML_LEAK_WARM_UP */
     uint32_t slices; /* cut the run into so many; 0: by steps, if it has any */
     size_t top;      /* groups to list */
@@ -56,6 +57,7 @@ struct ml_leaks {
     struct ml_snapshot at; /* what was run; the instant's health is that of the trace */
     enum ml_key by[ML_KEYS];
     size_t by_count;
+    int64_t process; /* number of the one asked for, -1: none */
     enum ml_leak_unit unit;
     uint64_t steps;                     /* that have an end */
     uint64_t warm_up;                   /* of them, not counted */
@@ -73,7 +75,8 @@ struct ml_leaks {
 /* Reads the trace once, once more for categories where it has modules or phases, and
  * once more where it has no steps.
  * @ret    to be released, after a failure too
- * @return 0; -EINVAL where frees are not known; or another negative errno */
+ * @return 0; -EINVAL where frees are not known; -ENODEV, -ENOENT without such a device or
+ *         process; or another negative errno */
 int ml_leaks(const struct ml_trace *trace, const struct ml_leaks_opts *opts, struct ml_leaks *ret,
              struct ml_error *err);
 void ml_leaks_release(struct ml_leaks *leaks);

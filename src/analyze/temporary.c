@@ -32,7 +32,10 @@ struct pass {
     const struct ml_temporary_opts *opts;
     struct ml_temporary *ret;
     ML_VEC(struct birth) births;
-    ML_VEC(uint64_t) counts; /* allocations by thread */
+    ML_VEC(uint64_t) counts; /* allocations, by index of thread */
+    struct ml_map threads;   /* number -> index: a file may give threads any numbers */
+    uint32_t last_thread;    /* the one that was looked for last */
+    size_t last_index;
     ML_VEC(struct sum) list; /* by group, until they are sorted */
     int64_t process;         /* that marks steps, -1: none yet */
     bool inside, found;      /* in the step that is asked for; it was there */
@@ -57,14 +60,19 @@ bool ml_temporary_parse(const char *text, struct ml_temporary_limit *ret)
 
 /* ---- Births and deaths ------------------------------------------------- */
 
+/* How many allocations the thread has made. @return NULL: out of memory */
 static uint64_t *count_of(struct pass *p, uint32_t thread)
 {
-    while (p->counts.len <= thread)
-        if (ml_vec_push(&p->counts, 0) < 0) {
-            p->failed = -ENOMEM;
-            return NULL;
-        }
-    return &p->counts.items[thread];
+    uint64_t index = p->counts.len;
+
+    if (p->counts.len > 0 && thread == p->last_thread)
+        return &p->counts.items[p->last_index];
+    if (!ml_map_get(&p->threads, thread, &index) &&
+        (ml_vec_push(&p->counts, 0) < 0 || ml_map_put(&p->threads, thread, index) < 0))
+        return NULL;
+    p->last_thread = thread;
+    p->last_index = index;
+    return &p->counts.items[index];
 }
 
 static bool is_looked_at(const struct pass *p, const struct ml_block *block)
@@ -131,15 +139,18 @@ static void on_close(void *ctx, const struct ml_block *block, const struct ml_ev
     size_t index = (size_t)(block - p->replay.blocks.items);
     uint64_t life_ns = event->time_ns - ml_min_u64(block->time_ns, event->time_ns);
     struct birth *birth;
+    uint64_t *count;
 
-    if (index >= p->births.len || !p->births.items[index].counted)
+    if (p->failed < 0 || index >= p->births.len || !p->births.items[index].counted)
         return;
     birth = &p->births.items[index];
     birth->counted = false;
-    if (limit->by_time ? life_ns > limit->ns
-                       : p->counts.items[block->thread] - birth->count > limit->allocations)
+    count = count_of(p, block->thread);
+    if (!count)
+        p->failed = -ENOMEM;
+    else if (limit->by_time ? life_ns > limit->ns : *count - birth->count > limit->allocations)
         return;
-    if (add(p, block, birth->bytes, life_ns) < 0)
+    else if (add(p, block, birth->bytes, life_ns) < 0)
         p->failed = -ENOMEM;
 }
 
@@ -300,6 +311,7 @@ int ml_temporary(const struct ml_trace *trace, const struct ml_temporary_opts *o
     ml_replay_release(&p.replay);
     ml_vec_release(&p.births);
     ml_vec_release(&p.counts);
+    ml_map_release(&p.threads);
     ml_vec_release(&p.list);
     return r;
 }

@@ -14,7 +14,7 @@
 struct leaks_opts {
     struct ml_report_opts report; /* first, as its option entries want it */
     const char *by, *device;
-    int64_t warm_up, slices, top;
+    int64_t process, warm_up, slices, top;
     bool fail;
 };
 
@@ -29,6 +29,13 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct leaks_opts, device),
      .value_name = "NAME",
      .help = "only this one: cuda:0, or 0 for short; cpu for the host"},
+    {.name = "process",
+     .type = ML_OPT_INT,
+     .offset = offsetof(struct leaks_opts, process),
+     .value_name = "PID",
+     .help = "this one, instead of the first that marks steps",
+     .min = 1,
+     .max = UINT32_MAX},
     {.name = "warm-up",
      .type = ML_OPT_INT,
      .offset = offsetof(struct leaks_opts, warm_up),
@@ -123,6 +130,7 @@ static int run(int argc, char **argv)
         leaks_opts.by[i] = keys.by[i];
     leaks_opts.by_count = keys.by_count;
     leaks_opts.device = opts.device;
+    leaks_opts.pid = (uint32_t)opts.process;
     leaks_opts.warm_up = opts.warm_up;
     leaks_opts.slices = (uint32_t)opts.slices;
     leaks_opts.top = (size_t)opts.top;

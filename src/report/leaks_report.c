@@ -43,7 +43,9 @@ static int put_method(const struct ml_leaks *l, struct ml_buf *out)
         r = ml_buf_puts(out, "The trace has neither steps nor times: it is looked at in slices of "
                              "as many events each.\n");
     if (r == 0 && l->other_processes > 0)
-        r = ml_buf_printf(out, "Of %" PRIu32 " processes that mark steps, the first is shown.\n",
+        r = ml_buf_printf(out,
+                          "Of %" PRIu32 " processes that mark steps one is shown; --process "
+                          "chooses.\n",
                           l->other_processes + 1);
     return r;
 }

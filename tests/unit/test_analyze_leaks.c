@@ -173,13 +173,15 @@ static void the_first_step_is_warm_up_in_a_short_run(void **state)
     release(&l);
 }
 
-static void another_process_does_not_matter(void **state)
+static void each_process_has_its_own(void **state)
 {
     struct story s = story_begin();
+    struct ml_leaks_opts opts = by_label;
     uint32_t own = s.space, other;
     struct leaky l;
 
     (void)state;
+    opts.top = 10;
     fixture_process(&s.f, 1, 101, 0, ML_FORKED);
     ml_maker_thread(s.f.maker, 1, 101, ml_maker_string(s.f.maker, "rank 1"));
     other = fixture_space_of(&s.f, 1);
@@ -198,6 +200,16 @@ static void another_process_does_not_matter(void **state)
     assert_int_equal(l.leaks.steps, 7);
     assert_int_equal(l.leaks.other_processes, 1);
     assert_int_equal(l.leaks.list.len, 0);
+    ml_leaks_release(&l.leaks);
+    opts.pid = 101;
+    assert_int_equal(ml_leaks(l.trace, &opts, &l.leaks, &err), 0);
+    assert_int_equal(l.leaks.steps, 7);
+    assert_int_equal(l.leaks.other_processes, 1);
+    assert_int_equal(l.leaks.list.len, 1);
+    assert_string_equal(l.leaks.list.items[0].names[0], "of another");
+    ml_leaks_release(&l.leaks);
+    opts.pid = 7;
+    assert_int_equal(ml_leaks(l.trace, &opts, &l.leaks, &err), -ENOENT);
     release(&l);
 }
 
@@ -317,7 +329,7 @@ int main(void)
         cmocka_unit_test(what_is_replaced_does_not_grow),
         cmocka_unit_test(a_list_that_is_filled_now_and_then_is_likely_a_leak),
         cmocka_unit_test(the_first_step_is_warm_up_in_a_short_run),
-        cmocka_unit_test(another_process_does_not_matter),
+        cmocka_unit_test(each_process_has_its_own),
         cmocka_unit_test(without_steps_time_is_cut_into_slices),
         cmocka_unit_test(children_that_end_leave_nothing),
         cmocka_unit_test(what_is_given_back_in_part_counts_what_is_left),
