@@ -16,4 +16,4 @@ for _ in range(12):
     optimizer.zero_grad()
     loss.backward(retain_graph=True)
     optimizer.step()
-    losses.append(loss if sys.argv[1] == "tensors" else loss.item())  # here
+    losses.append(loss if sys.argv[1] == "tensors" else loss.item())
