@@ -11,20 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "breakdown_keys.h"
-#include "intern.h"
+#include "block_groups.h"
 
 struct sum {
     uint64_t bytes, blocks;
+    uint32_t group;
     uint32_t keys[ML_KEYS];
 };
 
 struct sums {
     const struct ml_breakdown_opts *opts;
     struct ml_replay replay;
-    struct ml_modules modules;
-    struct ml_intern index; /* the keys as bytes -> number in list */
-    ML_VEC(struct sum) list;
+    struct ml_block_groups groups;
+    ML_VEC(struct sum) list; /* by group, until they are sorted */
 };
 
 static int by_bytes(const void *a, const void *b)
@@ -41,21 +40,19 @@ static int by_bytes(const void *a, const void *b)
 
 static int add(struct sums *s, const struct ml_block *block)
 {
-    struct sum sum = {0};
-    int64_t at;
+    int64_t group = ml_block_group_of(&s->groups, block);
 
-    for (size_t i = 0; i < s->opts->by_count; i++) {
-        int64_t number = ml_key_of(s->opts->by[i], &s->replay, &s->modules, block);
-
-        if (number < 0)
-            return -ENOMEM;
-        sum.keys[i] = (uint32_t)number;
-    }
-    at = ml_intern_put(&s->index, sum.keys, s->opts->by_count * sizeof(sum.keys[0]), NULL);
-    if (at < 0 || ((size_t)at == s->list.len && ml_vec_push(&s->list, sum) < 0))
+    if (group < 0)
         return -ENOMEM;
-    s->list.items[at].bytes += block->size;
-    s->list.items[at].blocks++;
+    if ((size_t)group == s->list.len) {
+        struct sum sum = {.group = (uint32_t)group};
+
+        ml_block_group_keys(&s->groups, sum.group, sum.keys);
+        if (ml_vec_push(&s->list, sum) < 0)
+            return -ENOMEM;
+    }
+    s->list.items[group].bytes += block->size;
+    s->list.items[group].blocks++;
     return 0;
 }
 
@@ -63,7 +60,7 @@ static int add_all(struct sums *s, const struct ml_snapshot *at)
 {
     const struct ml_block *block;
     size_t cursor = 0;
-    int r = ml_modules_init(&s->modules, s->replay.trace);
+    int r = ml_block_groups_init(&s->groups, &s->replay, s->opts->by, s->opts->by_count);
 
     while (r == 0 && (block = ml_snapshot_next(at, &s->replay, &cursor)))
         r = add(s, block);
@@ -80,14 +77,11 @@ static int list_group(const struct sums *s, const struct sum *sum, struct ml_bre
         .percent = ml_snapshot_percent(&ret->at, sum->bytes),
     };
 
-    for (size_t i = 0; i < ret->by_count; i++) {
-        group.names[i] =
-            ml_key_text(ret->by[i], &s->replay, &s->modules, sum->keys[i], &ret->at.arena);
-        if (!group.names[i])
-            return -ENOMEM;
+    if (ml_block_group_names(&s->groups, sum->group, &ret->at.arena, group.names) < 0)
+        return -ENOMEM;
+    for (size_t i = 0; i < ret->by_count; i++)
         if (ret->by[i] == ML_KEY_STACK)
             group.stack = sum->keys[i];
-    }
     return ml_vec_push(&ret->groups, group);
 }
 
@@ -124,8 +118,7 @@ int ml_breakdown(const struct ml_trace *trace, const struct ml_breakdown_opts *o
             ml_error_set(err, r, "out of memory");
     }
     ml_vec_release(&s.list);
-    ml_intern_release(&s.index);
-    ml_modules_release(&s.modules);
+    ml_block_groups_release(&s.groups);
     ml_replay_release(&s.replay);
     return r;
 }

@@ -57,6 +57,7 @@ struct ml_compare {
 struct ml_compare_input {
     const char *name, *file;
     const struct ml_summary *summary;
+    const struct ml_trace *trace; /* of which it is; only compare_view.h wants it */
 };
 
 /* Compares two runs or more. The inputs must outlive the result, and so must `caps`,

@@ -247,8 +247,15 @@ static void fill(const struct scan *s, struct ml_instant *ret)
 int ml_instant_find(const struct ml_trace *trace, const struct ml_at *at, const char *device,
                     struct ml_instant *ret, struct ml_error *err)
 {
+    return ml_instant_find_capped(trace, at, device, NULL, ret, err);
+}
+
+int ml_instant_find_capped(const struct ml_trace *trace, const struct ml_at *at, const char *device,
+                           const struct ml_level_caps *caps, struct ml_instant *ret,
+                           struct ml_error *err)
+{
     struct scan s = {.at = at};
-    int r = ml_replay_init(&s.replay, trace);
+    int r = ml_replay_init_capped(&s.replay, trace, caps);
 
     *ret = (struct ml_instant){.at = *at};
     if (r < 0)

@@ -58,6 +58,11 @@ struct ml_instant {
 int ml_instant_find(const struct ml_trace *trace, const struct ml_at *at, const char *device,
                     struct ml_instant *ret, struct ml_error *err);
 
+/* The same beside other traces, as ml_replay_init_capped. */
+int ml_instant_find_capped(const struct ml_trace *trace, const struct ml_at *at, const char *device,
+                           const struct ml_level_caps *caps, struct ml_instant *ret,
+                           struct ml_error *err);
+
 /* The index of the device in the replay's names; -1: all, since `device` is NULL.
  * @return 0 or -ENODEV, and `err` names those that there are */
 int ml_instant_device(const struct ml_replay *replay, const char *device, int64_t *ret,

@@ -41,14 +41,14 @@ static void count(const struct ml_replay *replay, struct ml_snapshot *ret)
 }
 
 static int freeze(const struct ml_trace *trace, const struct ml_classes *classes,
-                  const char *device, struct ml_snapshot *ret, struct ml_replay *ret_replay,
-                  struct ml_error *err)
+                  const struct ml_snapshot_opts *opts, struct ml_snapshot *ret,
+                  struct ml_replay *ret_replay, struct ml_error *err)
 {
-    int r = ml_replay_init(ret_replay, trace);
+    int r = ml_replay_init_capped(ret_replay, trace, opts->caps);
 
     ml_replay_classify(ret_replay, classes);
     if (r == 0)
-        r = ml_instant_device(ret_replay, device, &ret->device_index, err);
+        r = ml_instant_device(ret_replay, opts->device, &ret->device_index, err);
     if (r == 0)
         r = name_device(ret_replay, ret);
     if (r == 0)
@@ -75,12 +75,12 @@ int ml_snapshot(const struct ml_trace *trace, const struct ml_snapshot_opts *opt
 
     ml_snapshot_begin(trace, ret);
     *ret_replay = (struct ml_replay){0};
-    r = ml_instant_find(trace, &opts->at, opts->device, &ret->instant, err);
+    r = ml_instant_find_capped(trace, &opts->at, opts->device, opts->caps, &ret->instant, err);
     if (r < 0)
         return r;
     r = ml_classify(trace, &classes, err);
     if (r == 0)
-        r = freeze(trace, &classes, opts->device, ret, ret_replay, err);
+        r = freeze(trace, &classes, opts, ret, ret_replay, err);
     if (r < 0 && err->text[0] == '\0')
         ml_error_set(err, r, "out of memory");
     ml_classes_release(&classes);

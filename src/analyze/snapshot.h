@@ -12,7 +12,8 @@
 
 struct ml_snapshot_opts {
     struct ml_at at;
-    const char *device; /* "cuda:0", "0" for it, "cpu"; NULL: all */
+    const char *device;               /* "cuda:0", "0" for it, "cpu"; NULL: all */
+    const struct ml_level_caps *caps; /* NULL: none */
 };
 
 struct ml_snapshot {

@@ -3,28 +3,62 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "compare.h"
 #include "compare_report.h"
-#include "report_command.h"
+#include "compare_view.h"
+#include "instant_command.h"
 #include "run_names.h"
 #include "summary.h"
 #include "verbs.h"
 
 struct compare_opts {
-    struct ml_report_opts report; /* first, as its option entries want it */
-    double fail_percent;          /* negative: never */
+    struct ml_instant_opts instant; /* first, as its option entries want it */
+    const char *by;
+    int each; /* enum ml_compare_rows */
+    int64_t top;
+    uint64_t min_change;
+    double fail_percent; /* negative: never */
+    struct ml_compare_view_opts view;
 };
 
+static const char *const each_choices[] = {"entry", "step", "phase", NULL};
+
 static const struct ml_option options[] = {
+    {.name = "by",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct compare_opts, by),
+     .value_name = "KEY,...",
+     .help = "what to compare entry by entry (category); keys as in table"},
+    ML_OPTION_AT,
+    {.name = "each",
+     .type = ML_OPT_CHOICE,
+     .offset = offsetof(struct compare_opts, each),
+     .value_name = "WHAT",
+     .choices = each_choices,
+     .help = "compare each entry, or the peak of each step or phase"},
+    {.name = "top",
+     .letter = 'n',
+     .type = ML_OPT_INT,
+     .offset = offsetof(struct compare_opts, top),
+     .value_name = "N",
+     .help = "entries to list (20), those that changed most",
+     .min = 0,
+     .max = 1000000000},
+    {.name = "min-change",
+     .type = ML_OPT_BYTES,
+     .offset = offsetof(struct compare_opts, min_change),
+     .value_name = "SIZE",
+     .help = "pass over entries that changed by less than SIZE"},
     {.name = "fail-on-increase",
      .type = ML_OPT_NUMBER,
      .offset = offsetof(struct compare_opts, fail_percent),
      .value_name = "PERCENT",
-     .help = "exit with 1 when a peak is more than PERCENT above the first one's",
+     .help = "exit with 1 when a peak, or an entry asked for, rose by more than PERCENT",
      .min = 0,
      .max = 1000000},
     ML_REPORT_OPTIONS,
@@ -69,7 +103,7 @@ static void release_runs(struct runs *runs)
 /* All are opened first: together they decide at which level a device is counted. */
 static int open_run(struct runs *runs, size_t i, const struct compare_opts *opts)
 {
-    runs->traces[i] = ml_report_open(runs->files[i], &opts->report);
+    runs->traces[i] = ml_report_open(runs->files[i], &opts->instant.report);
     if (!runs->traces[i])
         return ML_EXIT_FAILURE;
     if (ml_level_caps_add(&runs->caps, runs->traces[i]) < 0)
@@ -87,6 +121,7 @@ static int summarize_run(struct runs *runs, size_t i)
         .name = runs->names[i],
         .file = runs->files[i],
         .summary = &runs->summaries[i],
+        .trace = runs->traces[i],
     };
     return r < 0 ? ml_report_fail(&err) : ML_EXIT_OK;
 }
@@ -107,7 +142,34 @@ static bool can_be_judged(const struct ml_compare_run *run)
     return !why;
 }
 
-static int judge(const struct ml_compare *compare, double percent)
+/* Whether the command line asks for entries, and so for their being judged. */
+static bool names_entries(const struct compare_opts *opts)
+{
+    return opts->by || opts->instant.at || opts->each != ML_COMPARE_KEYS;
+}
+
+static bool judge_entries(const struct ml_compare *compare, const struct ml_compare_view *view,
+                          double percent)
+{
+    const struct ml_compare_cell *cell = view->worst.cells + view->worst_run;
+    char bytes[32], share[32] = "from nothing";
+    struct ml_buf name;
+
+    if (view->worst_run == 0 || cell->change.percent <= percent)
+        return true;
+    ml_buf_init(&name);
+    if (!isinf(cell->change.percent))
+        snprintf(share, sizeof(share), "by %.1f %%", cell->change.percent);
+    ml_compare_entry_text(view, &view->worst, &name);
+    fprintf(stderr, "memledger: %s: %s rose %s, to %s; %g %% is allowed\n",
+            compare->runs.items[view->worst_run].file, name.data ? (char *)name.data : "an entry",
+            share, ml_format_bytes(bytes, (int64_t)cell->change.value, ML_UNIT_AUTO), percent);
+    ml_buf_release(&name);
+    return false;
+}
+
+static int judge(const struct ml_compare *compare, const struct ml_compare_view *view,
+                 double percent)
 {
     bool ok = true;
 
@@ -118,40 +180,83 @@ static int judge(const struct ml_compare *compare, double percent)
                 compare->worst_increase_percent, percent);
         ok = false;
     }
+    if (view)
+        ok &= judge_entries(compare, view, percent);
     return ok ? ML_EXIT_OK : ML_EXIT_FAILURE;
+}
+
+static int write_comparison(const struct ml_compare *compare, const struct ml_compare_view *view,
+                            const struct compare_opts *opts)
+{
+    struct ml_style style = ml_report_style(&opts->instant.report);
+    struct ml_buf out;
+    int status, r;
+
+    ml_buf_init(&out);
+    r = opts->instant.report.json ? ml_compare_json(compare, view, &out)
+                                  : ml_compare_text(compare, view, &style, &out);
+    status = r < 0 ? ml_report_fail(&(struct ml_error){0}) : ml_report_write(&out);
+    ml_buf_release(&out);
+    if (status == ML_EXIT_OK && opts->fail_percent >= 0)
+        status = judge(compare, names_entries(opts) ? view : NULL, opts->fail_percent);
+    return status;
 }
 
 static int print_comparison(const struct runs *runs, const struct compare_opts *opts)
 {
-    struct ml_style style = ml_report_style(&opts->report);
+    struct ml_compare_view view = {0};
     struct ml_error err = {0};
     struct ml_compare compare;
-    struct ml_buf out;
     int status, r = ml_compare(runs->inputs, runs->count, &runs->caps, &compare, &err);
+    bool viewed = !compare.by_samples || names_entries(opts);
 
-    ml_buf_init(&out);
-    if (r == 0)
-        r = opts->report.json ? ml_compare_json(&compare, &out)
-                              : ml_compare_text(&compare, &style, &out);
+    if (r == 0 && viewed)
+        r = ml_compare_view(runs->inputs, &compare, &opts->view, &view, &err);
     if (r < 0) {
         status = ml_report_fail(&err);
         status = r == -EINVAL ? ML_EXIT_USAGE : status;
     } else {
-        status = ml_report_write(&out);
+        status = write_comparison(&compare, viewed ? &view : NULL, opts);
     }
-    if (status == ML_EXIT_OK && opts->fail_percent >= 0)
-        status = judge(&compare, opts->fail_percent);
+    ml_compare_view_release(&view);
     ml_compare_release(&compare);
-    ml_buf_release(&out);
     return status;
+}
+
+/* @return negative to go on, else the exit code */
+static int prepare_view(struct compare_opts *opts, const struct ml_level_caps *caps)
+{
+    struct ml_breakdown_opts keys = {0};
+    struct ml_error err = {0};
+    int status = ml_instant_parse(&ml_verb_compare, opts->instant.at, &opts->view.at);
+
+    if (status >= 0)
+        return status;
+    if (ml_breakdown_parse(opts->by ? opts->by : "category", &keys, &err) < 0)
+        return ml_verb_usage_error(&ml_verb_compare, "--by: %s", err.text);
+    if (opts->each != ML_COMPARE_KEYS && (opts->by || opts->instant.at))
+        return ml_verb_usage_error(&ml_verb_compare,
+                                   "--each=%s compares peaks: neither --by nor --at goes with it",
+                                   each_choices[opts->each]);
+    for (size_t i = 0; i < keys.by_count; i++)
+        opts->view.by[i] = keys.by[i];
+    opts->view.by_count = keys.by_count;
+    opts->view.rows = (enum ml_compare_rows)opts->each;
+    opts->view.top = (size_t)opts->top;
+    opts->view.min_change_bytes = opts->min_change;
+    opts->view.caps = caps;
+    return -1;
 }
 
 static int run(int argc, char **argv)
 {
-    struct compare_opts opts = {.fail_percent = -1};
+    struct compare_opts opts = {.fail_percent = -1, .top = 20};
     struct runs runs = {0};
     int first, status = ml_verb_begin(&ml_verb_compare, &opts, argc, argv, &first);
 
+    if (status >= 0)
+        return status;
+    status = prepare_view(&opts, &runs.caps);
     if (status >= 0)
         return status;
     if (argc - first < 2)
@@ -176,7 +281,8 @@ const struct ml_verb ml_verb_compare = {
     .summary = "put runs side by side: peak, what it consisted of, allocations, time",
     .usage = "[OPTION]... FILE FILE...",
     .details = "Every run is compared with the first one; the others stand in the order of\n"
-               "their peaks, the largest increase first.",
+               "their peaks, the largest increase first. Entries stand in the order of their\n"
+               "change.",
     .group = ML_GROUP_READ,
     .operands = ML_OPERANDS_TRACES,
     .options = options,

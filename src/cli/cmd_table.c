@@ -1,4 +1,5 @@
-/* cmd_table.c: `memledger table`: what was live at an instant, grouped.
+/* cmd_table.c: `memledger table`: what was live at an instant, grouped; or what was
+ * born and died quickly.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,12 +8,16 @@
 #include "breakdown.h"
 #include "breakdown_report.h"
 #include "instant_command.h"
+#include "temporary.h"
+#include "temporary_report.h"
 #include "verbs.h"
 
 struct table_opts {
     struct ml_instant_opts instant; /* first, as its option entries want it */
     const char *by;
     int64_t top;
+    bool temporary;
+    const char *within;
     bool csv;
 };
 
@@ -32,6 +37,15 @@ static const struct ml_option options[] = {
      .help = "groups to list (20); the others are one line",
      .min = 0,
      .max = 1000000000},
+    {.name = "temporary",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct table_opts, temporary),
+     .help = "what is born and dies quickly, over the run, or with --at step:N in a step"},
+    {.name = "within",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct table_opts, within),
+     .value_name = "N|TIME",
+     .help = "quickly: within N other allocations of its thread (1), or a time (20us)"},
     {.name = "csv",
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct table_opts, csv),
@@ -39,8 +53,66 @@ static const struct ml_option options[] = {
     ML_REPORT_OPTIONS,
 };
 
-static int report(const struct ml_trace *trace, const char *file, const void *opts,
-                  const struct ml_snapshot_opts *snapshot, struct ml_buf *out, struct ml_error *err)
+/* ---- What is temporary ------------------------------------------------- */
+
+static int report_temporary(const struct ml_trace *trace, const char *file, const void *opts,
+                            const struct ml_snapshot_opts *snapshot, struct ml_buf *out,
+                            struct ml_error *err)
+{
+    const struct table_opts *own = opts;
+    struct ml_style style = ml_report_style(&own->instant.report);
+    struct ml_temporary_opts temporary_opts = {
+        .device = snapshot->device,
+        .one_step = own->instant.at != NULL,
+        .step = snapshot->at.number,
+        .top = own->csv ? SIZE_MAX : (size_t)own->top,
+    };
+    struct ml_breakdown_opts keys = {0};
+    struct ml_temporary temporary = {0};
+    int r = ml_breakdown_parse(own->by, &keys, err);
+
+    for (size_t i = 0; i < keys.by_count; i++)
+        temporary_opts.by[i] = keys.by[i];
+    temporary_opts.by_count = keys.by_count;
+    ml_temporary_parse(own->within, &temporary_opts.limit);
+    if (r == 0)
+        r = ml_temporary(trace, &temporary_opts, &temporary, err);
+    if (r == 0 && own->csv)
+        r = ml_temporary_csv(&temporary, out);
+    else if (r == 0)
+        r = own->instant.report.json ? ml_temporary_json(&temporary, file, out)
+                                     : ml_temporary_text(&temporary, file, &style, out);
+    ml_temporary_release(&temporary);
+    return r;
+}
+
+/* @return negative to go on, else the exit code */
+static int check_temporary(const struct table_opts *opts)
+{
+    struct ml_temporary_limit limit;
+    struct ml_at at;
+
+    if (!opts->temporary && opts->within)
+        return ml_verb_usage_error(&ml_verb_table, "--within goes with --temporary");
+    if (!ml_temporary_parse(opts->within, &limit))
+        return ml_verb_usage_error(&ml_verb_table,
+                                   "--within: '%s' is neither a number of allocations nor a time "
+                                   "such as 20us",
+                                   opts->within);
+    if (opts->temporary && opts->instant.at &&
+        (!ml_at_parse(opts->instant.at, &at) || at.kind != ML_AT_STEP))
+        return ml_verb_usage_error(&ml_verb_table,
+                                   "--temporary adds up over the run, or with --at step:N over a "
+                                   "step; '%s' is a moment",
+                                   opts->instant.at);
+    return -1;
+}
+
+/* ---- What was live ----------------------------------------------------- */
+
+static int report_live(const struct ml_trace *trace, const char *file, const void *opts,
+                       const struct ml_snapshot_opts *snapshot, struct ml_buf *out,
+                       struct ml_error *err)
 {
     const struct table_opts *own = opts;
     struct ml_style style = ml_report_style(&own->instant.report);
@@ -71,7 +143,11 @@ static int run(int argc, char **argv)
         return status;
     if (ml_breakdown_parse(opts.by, &unused, &err) < 0)
         return ml_verb_usage_error(&ml_verb_table, "--by: %s", err.text);
-    return ml_instant_run(&ml_verb_table, report, &opts, argc, argv, first);
+    status = check_temporary(&opts);
+    if (status >= 0)
+        return status;
+    return ml_instant_run(&ml_verb_table, opts.temporary ? report_temporary : report_live, &opts,
+                          argc, argv, first);
 }
 
 const struct ml_verb ml_verb_table = {

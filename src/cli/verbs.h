@@ -17,6 +17,7 @@ extern const struct ml_verb ml_verb_layers;
 extern const struct ml_verb ml_verb_table;
 extern const struct ml_verb ml_verb_groups;
 extern const struct ml_verb ml_verb_steps;
+extern const struct ml_verb ml_verb_leaks;
 extern const struct ml_verb ml_verb_stats;
 extern const struct ml_verb ml_verb_events;
 extern const struct ml_verb ml_verb_compare;

@@ -8,9 +8,7 @@
 
 #include "health_report.h"
 
-/* "peak_bytes", "peak_bytes_difference", "peak_bytes_percent"; no number stands
- * for an increase from nothing. */
-static void change_json(const struct ml_change *change, const char *key, struct ml_json *json)
+void ml_change_json(const struct ml_change *change, const char *key, struct ml_json *json)
 {
     char name[64];
 
@@ -28,7 +26,7 @@ static void sampled_json(const struct ml_compare *c, size_t run, struct ml_json 
     for (size_t i = 0; i < c->sampled.len; i++) {
         ml_json_begin_object(json);
         ml_json_kv_cstr(json, "sampled", c->sampled.items[i].name);
-        change_json(&c->sampled.items[i].peak[run], "peak_bytes", json);
+        ml_change_json(&c->sampled.items[i].peak[run], "peak_bytes", json);
         ml_json_end_object(json);
     }
     ml_json_end_array(json);
@@ -41,11 +39,11 @@ static void run_json(const struct ml_compare *c, size_t i, struct ml_json *json)
     ml_json_begin_object(json);
     ml_json_kv_cstr(json, "name", run->name);
     ml_json_kv_cstr(json, "file", run->file);
-    change_json(&run->peak, "peak_bytes", json);
+    ml_change_json(&run->peak, "peak_bytes", json);
     ml_json_kv_u64(json, "peak_time_ns", run->peak_time_ns);
-    change_json(&run->live, "live_bytes", json);
-    change_json(&run->allocations, "allocations", json);
-    change_json(&run->duration, "duration_ns", json);
+    ml_change_json(&run->live, "live_bytes", json);
+    ml_change_json(&run->allocations, "allocations", json);
+    ml_change_json(&run->duration, "duration_ns", json);
     ml_json_kv_u64(json, "lost", run->health->lost);
     ml_health_json(run->health, json);
     ml_json_key(json, "by_category");
@@ -53,7 +51,7 @@ static void run_json(const struct ml_compare *c, size_t i, struct ml_json *json)
     for (size_t k = 0; k < c->categories.len; k++) {
         ml_json_begin_object(json);
         ml_json_kv_cstr(json, "category", c->categories.items[k].name);
-        change_json(&c->categories.items[k].at_peak[i], "at_peak_bytes", json);
+        ml_change_json(&c->categories.items[k].at_peak[i], "at_peak_bytes", json);
         ml_json_end_object(json);
     }
     ml_json_end_array(json);
@@ -75,7 +73,8 @@ static void levels_json(const struct ml_compare *c, struct ml_json *json)
     ml_json_end_array(json);
 }
 
-int ml_compare_json(const struct ml_compare *compare, struct ml_buf *out)
+int ml_compare_json(const struct ml_compare *compare, const struct ml_compare_view *view,
+                    struct ml_buf *out)
 {
     struct ml_json json;
 
@@ -89,6 +88,8 @@ int ml_compare_json(const struct ml_compare *compare, struct ml_buf *out)
     for (size_t i = 0; i < compare->runs.len; i++)
         run_json(compare, i, &json);
     ml_json_end_array(&json);
+    if (view)
+        ml_compare_view_json(compare, view, &json);
     ml_json_end_object(&json);
     return ml_json_finish(&json);
 }

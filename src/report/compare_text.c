@@ -10,16 +10,22 @@
 #include "cells.h"
 #include "health_report.h"
 
-static void percent_cell(struct ml_table *t, const struct ml_change *change)
+#define MANIFOLD 1000 /* percent, from which on times are easier to read */
+
+void ml_change_percent_cell(struct ml_table *t, const struct ml_change *change)
 {
     if (isinf(change->percent))
         ml_table_cell(t, "new");
+    else if (change->value == 0 && change->difference < 0)
+        ml_table_cell(t, "gone");
+    else if (change->percent >= MANIFOLD)
+        ml_table_cellf(t, "×%.0f", change->percent / 100 + 1);
     else
         ml_table_cellf(t, "%+.1f %%", change->percent);
 }
 
-static void bytes_change_cell(struct ml_table *t, const struct ml_style *style,
-                              const struct ml_change *change)
+void ml_change_bytes_cell(struct ml_table *t, const struct ml_style *style,
+                          const struct ml_change *change)
 {
     char text[32];
 
@@ -35,8 +41,8 @@ static void change_cells(struct ml_table *t, const struct ml_style *style, size_
         ml_table_cell(t, "");
         ml_table_cell(t, "");
     } else {
-        bytes_change_cell(t, style, change);
-        percent_cell(t, change);
+        ml_change_bytes_cell(t, style, change);
+        ml_change_percent_cell(t, change);
     }
 }
 
@@ -114,29 +120,8 @@ static int put_sampled(const struct ml_compare *c, const struct ml_style *style,
     return ml_cells_print(&t, r, out, style);
 }
 
-/* One line per category and run, since runs may be many. */
-static int put_categories(const struct ml_compare *c, const struct ml_style *style,
-                          struct ml_buf *out)
-{
-    static const char *const titles[] = {"category", "run", ">at peak", ">change", ""};
-    struct ml_table t;
-    int r = ml_report_heading(out, style, "At the peak, by category");
-
-    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
-    for (size_t i = 0; i < c->categories.len; i++)
-        for (size_t run = 0; run < c->runs.len; run++) {
-            const struct ml_change *change = &c->categories.items[i].at_peak[run];
-
-            ml_table_cell(&t, run == 0 ? c->categories.items[i].name : "");
-            ml_table_cell(&t, c->runs.items[run].name);
-            ml_cells_bytes(&t, style, change->value);
-            change_cells(&t, style, run, change);
-        }
-    return ml_cells_print(&t, r, out, style);
-}
-
-int ml_compare_text(const struct ml_compare *compare, const struct ml_style *style,
-                    struct ml_buf *out)
+int ml_compare_text(const struct ml_compare *compare, const struct ml_compare_view *view,
+                    const struct ml_style *style, struct ml_buf *out)
 {
     int r = 0;
 
@@ -146,7 +131,7 @@ int ml_compare_text(const struct ml_compare *compare, const struct ml_style *sty
         r = compare->by_samples ? put_sampled(compare, style, out) : put_runs(compare, style, out);
     if (r == 0)
         r = put_levels(compare, out);
-    if (r == 0 && compare->categories.len > 0)
-        r = put_categories(compare, style, out);
+    if (r == 0 && view && view->entries.len > 0)
+        r = ml_compare_view_text(compare, view, style, out);
     return r;
 }

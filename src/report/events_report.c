@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "demangle.h"
+#include "stack_report.h"
 #include "utf8.h"
 
 /* Columns are as wide as their contents mostly are; a longer one moves the rest
@@ -104,19 +104,6 @@ static int fields_text(const struct ml_event_view *v, const struct ml_style *sty
     return r;
 }
 
-/* "+0x1234" where the function is not known. */
-static int frame_name(const struct ml_frame_view *frame, struct ml_buf *out)
-{
-    if (frame->function)
-        return ml_demangle(frame->function, out);
-    return ml_buf_printf(out, "+0x%" PRIx64, frame->offset);
-}
-
-static bool is_python(const struct ml_frame_view *frame)
-{
-    return frame->file && !frame->has_offset;
-}
-
 /* " (cuBLAS)", of a Python frame " (model.py:42)". */
 static int place_text(const struct ml_stack_view *stack, struct ml_buf *out)
 {
@@ -124,8 +111,8 @@ static int place_text(const struct ml_stack_view *stack, struct ml_buf *out)
     int r = ml_buf_puts(out, " (");
 
     if (r == 0)
-        r = ml_report_safe(out, is_python(frame) ? frame->file : stack->owner);
-    if (r == 0 && is_python(frame))
+        r = ml_report_safe(out, ml_frame_is_python(frame) ? frame->file : stack->owner);
+    if (r == 0 && ml_frame_is_python(frame))
         r = ml_buf_printf(out, ":%" PRIu32, frame->line);
     return r < 0 ? r : ml_buf_puts(out, ")");
 }
@@ -137,7 +124,7 @@ static int asker_text(const struct ml_stack_view *stack, const char *before, str
     int r;
 
     ml_buf_init(&name);
-    r = frame_name(&stack->frames.items[stack->asker], &name);
+    r = ml_frame_name(&stack->frames.items[stack->asker], &name);
     if (r == 0 && name.len > NAME_MAX_WIDTH) {
         name.len = ml_clip_utf8((const char *)name.data, name.len, NAME_MAX_WIDTH - 1);
         r = ml_buf_puts(&name, CUT);
@@ -192,39 +179,6 @@ int ml_event_text(const struct ml_event_view *v, const struct ml_style *style, s
     return r < 0 ? r : ml_buf_puts(out, "\n");
 }
 
-static void frame_json(const struct ml_frame_view *frame, struct ml_json *json)
-{
-    struct ml_buf name;
-
-    ml_buf_init(&name);
-    ml_json_begin_object(json);
-    if (frame->function && ml_demangle(frame->function, &name) == 0)
-        ml_json_kv_string(json, "function", (const char *)name.data, name.len);
-    else
-        ml_json_kv_null(json, "function");
-    if (frame->library)
-        ml_json_kv_cstr(json, "library", frame->library);
-    if (frame->file)
-        ml_json_kv_cstr(json, "file", frame->file);
-    if (frame->line)
-        ml_json_kv_u64(json, "line", frame->line);
-    if (frame->has_offset)
-        ml_json_kv_u64(json, "offset", frame->offset);
-    ml_json_end_object(json);
-    ml_buf_release(&name);
-}
-
-static void stack_json(const struct ml_stack_view *stack, struct ml_json *json)
-{
-    if (!is_python(&stack->frames.items[stack->asker]))
-        ml_json_kv_cstr(json, "owner", stack->owner);
-    ml_json_key(json, "stack");
-    ml_json_begin_array(json);
-    for (size_t i = 0; i < stack->frames.len; i++)
-        frame_json(&stack->frames.items[i], json);
-    ml_json_end_array(json);
-}
-
 void ml_event_json(const struct ml_event_view *v, struct ml_json *json)
 {
     char address[32];
@@ -264,6 +218,6 @@ void ml_event_json(const struct ml_event_view *v, struct ml_json *json)
             ml_json_kv_u64(json, field->key, field->number);
     }
     if (v->stack)
-        stack_json(v->stack, json);
+        ml_stack_json(v->stack, json);
     ml_json_end_object(json);
 }

@@ -11,6 +11,7 @@ import json
 import sys
 import time
 
+import row_analysis
 import row_collector
 import row_disk
 import row_equal
@@ -34,6 +35,7 @@ ROWS = {
     "python": row_python.row,
     "disk": row_disk.row,
     "read": row_read.row,
+    "analysis": row_analysis.row,
     "collector": row_collector.row,
     "start": row_start.row,
     "equal": row_equal.row,

@@ -19,6 +19,8 @@ FULL = {
     "heap_events": 5_000_000,
     "steps": 2_000,
     "paced_steps": 200,
+    "analysis_steps": 3_000,     # of 3,300 events each
+    "analysis_events": 10_000_000,
     "passes": 8,
     "repeat": 5,
     "heap_repeat": 7,
@@ -38,6 +40,8 @@ QUICK = {
     "heap_events": 200_000,
     "steps": 20,
     "paced_steps": 5,
+    "analysis_steps": 20,
+    "analysis_events": 100_000,
     "passes": 2,
     "repeat": 1,
     "heap_repeat": 1,

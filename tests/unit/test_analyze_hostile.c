@@ -10,6 +10,7 @@
 #include "events_report.h"
 #include "breakdown.h"
 #include "breakdown_report.h"
+#include "leaks.h"
 #include "ledger.h"
 #include "ledger_report.h"
 #include "module_tree.h"
@@ -18,6 +19,7 @@
 #include "stats_report.h"
 #include "summary.h"
 #include "summary_report.h"
+#include "temporary.h"
 #include "sample_curves.h"
 #include "pool_entries.h"
 #include "timeline.h"
@@ -187,6 +189,31 @@ static void classes_change_no_total(void **state)
     }
 }
 
+/* What grows and what is temporary can be no more than what was there. Bytes may be:
+ * sizes go round here. */
+static void lives_are_within_the_totals(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct ml_trace *trace = hostile_trace(seed);
+        struct ml_leaks_opts leaks_opts = {.slices = (uint32_t)(seed % 3) * 4, .top = 100};
+        struct ml_temporary_opts opts = {.by = {ML_KEY_MODULE}, .by_count = 1, .top = 3};
+        struct ml_temporary temporary;
+        struct ml_error err = {0};
+        struct ml_leaks leaks;
+
+        opts.limit.allocations = seed;
+        assert_int_equal(ml_leaks(trace, &leaks_opts, &leaks, &err), 0);
+        for (size_t i = 0; i < leaks.list.len; i++)
+            assert_true(leaks.list.items[i].grew + leaks.list.items[i].fell <= leaks.measured);
+        assert_int_equal(ml_temporary(trace, &opts, &temporary, &err), 0);
+        assert_true(temporary.total.allocations <= temporary.all_allocations);
+        ml_leaks_release(&leaks);
+        ml_temporary_release(&temporary);
+        ml_trace_free(trace);
+    }
+}
+
 static int print(void *ctx, const struct ml_event_view *view)
 {
     return ml_event_text(view, &(struct ml_style){0}, 18, ctx);
@@ -322,6 +349,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(books_hold_whatever_comes),
         cmocka_unit_test(classes_change_no_total),
+        cmocka_unit_test(lives_are_within_the_totals),
         cmocka_unit_test(reports_hold_whatever_comes),
     };
 

@@ -16,6 +16,7 @@
 #include "events_report.h"
 #include "fail_nth.h"
 #include "groups_report.h"
+#include "leaks_report.h"
 #include "ledger.h"
 #include "ledger_report.h"
 #include "module_tree.h"
@@ -33,6 +34,7 @@
 #include "summary.h"
 #include "summary_report.h"
 #include "tbd_report.h"
+#include "temporary_report.h"
 #include "timeline.h"
 
 static const struct ml_style style = {.width = 80};
@@ -110,6 +112,45 @@ static int run_modules(const struct ml_trace *trace)
     ml_breakdown_release(&breakdown);
     ml_module_tree_release(&tree);
     ml_layers_release(&layers);
+    ml_buf_release(&out);
+    return r;
+}
+
+static int run_leaks(const struct ml_trace *trace)
+{
+    struct ml_leaks_opts opts = {.slices = 5, .top = 10, .warm_up = 0};
+    struct ml_error err = {0};
+    struct ml_leaks leaks;
+    struct ml_buf out;
+    int r = ml_leaks(trace, &opts, &leaks, &err);
+
+    ml_buf_init(&out);
+    if (r == 0)
+        r = ml_leaks_text(&leaks, "f", &style, &out);
+    if (r == 0)
+        r = ml_leaks_json(&leaks, "f", &out);
+    ml_leaks_release(&leaks);
+    ml_buf_release(&out);
+    return r;
+}
+
+static int run_temporary(const struct ml_trace *trace)
+{
+    struct ml_temporary_opts opts = {
+        .by = {ML_KEY_MODULE, ML_KEY_CATEGORY}, .by_count = 2, .top = 1, .limit.allocations = 100};
+    struct ml_error err = {0};
+    struct ml_temporary temporary;
+    struct ml_buf out;
+    int r = ml_temporary(trace, &opts, &temporary, &err);
+
+    ml_buf_init(&out);
+    if (r == 0)
+        r = ml_temporary_text(&temporary, "f", &style, &out);
+    if (r == 0)
+        r = ml_temporary_json(&temporary, "f", &out);
+    if (r == 0)
+        r = ml_temporary_csv(&temporary, &out);
+    ml_temporary_release(&temporary);
     ml_buf_release(&out);
     return r;
 }
@@ -233,16 +274,22 @@ static int run_compare(const struct ml_trace *trace)
     struct ml_summary s;
     struct ml_compare c = {0};
     struct ml_buf out;
-    struct ml_compare_input inputs[] = {{"a", "a", &s}, {"b", "b", &s}};
+    struct ml_compare_input inputs[] = {{"a", "a", &s, trace}, {"b", "b", &s, trace}};
+    struct ml_compare_view_opts opts = {
+        .by = {ML_KEY_MODULE, ML_KEY_LABEL}, .by_count = 2, .top = 2};
+    struct ml_compare_view view = {0};
     int r = ml_summarize(trace, &(struct ml_summary_opts){.top = 0}, &s, &err);
 
     ml_buf_init(&out);
     if (r == 0)
         r = ml_compare(inputs, 2, NULL, &c, &err);
     if (r == 0)
-        r = ml_compare_text(&c, &style, &out);
+        r = ml_compare_view(inputs, &c, &opts, &view, &err);
     if (r == 0)
-        r = ml_compare_json(&c, &out);
+        r = ml_compare_text(&c, &view, &style, &out);
+    if (r == 0)
+        r = ml_compare_json(&c, &view, &out);
+    ml_compare_view_release(&view);
     ml_compare_release(&c);
     ml_summary_release(&s);
     ml_buf_release(&out);
@@ -470,6 +517,18 @@ static void plot_survives(void **state)
     fail_each(run_curves);
 }
 
+static void leaks_survive(void **state)
+{
+    (void)state;
+    fail_each(run_leaks);
+}
+
+static void temporary_survives(void **state)
+{
+    (void)state;
+    fail_each(run_temporary);
+}
+
 static void compare_survives(void **state)
 {
     (void)state;
@@ -503,6 +562,8 @@ int main(void)
         cmocka_unit_test(stats_survive),
         cmocka_unit_test(events_survive),
         cmocka_unit_test(plot_survives),
+        cmocka_unit_test(leaks_survive),
+        cmocka_unit_test(temporary_survives),
         cmocka_unit_test(compare_survives),
         cmocka_unit_test(ledger_survives),
         cmocka_unit_test(modules_and_steps_survive),

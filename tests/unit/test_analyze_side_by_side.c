@@ -90,7 +90,7 @@ static void a_device_is_counted_where_all_have_it(void **state)
 static int compare_two(struct ml_trace *a, struct ml_trace *b, struct ml_summary s[2],
                        struct ml_compare *ret)
 {
-    const struct ml_compare_input inputs[] = {{"a", "a.mled", &s[0]}, {"b", "b.mled", &s[1]}};
+    const struct ml_compare_input inputs[] = {{"a", "a.mled", &s[0], a}, {"b", "b.mled", &s[1], b}};
     const struct ml_summary_opts opts = {0};
 
     assert_int_equal(ml_summarize(a, &opts, &s[0], &err), 0);

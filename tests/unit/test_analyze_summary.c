@@ -183,10 +183,10 @@ static void runs_stand_by_their_increase(void **state)
 {
     struct ml_summary s[] = {fake_summary(200, 50), fake_summary(100, 50), fake_summary(500, 0),
                              fake_summary(200, 80)};
-    struct ml_compare_input inputs[] = {{"a", "a.mled", &s[0]},
-                                        {"b", "b.mled", &s[1]},
-                                        {"c", "c.mled", &s[2]},
-                                        {"d", "d.mled", &s[3]}};
+    struct ml_compare_input inputs[] = {{"a", "a.mled", &s[0], NULL},
+                                        {"b", "b.mled", &s[1], NULL},
+                                        {"c", "c.mled", &s[2], NULL},
+                                        {"d", "d.mled", &s[3], NULL}};
     struct ml_error err = {0};
     struct ml_compare c;
 
@@ -212,7 +212,7 @@ static void runs_stand_by_their_increase(void **state)
 static void from_nothing_has_no_percentage(void **state)
 {
     struct ml_summary s[] = {fake_summary(0, 0), fake_summary(100, 1)};
-    struct ml_compare_input inputs[] = {{"a", "a", &s[0]}, {"b", "b", &s[1]}};
+    struct ml_compare_input inputs[] = {{"a", "a", &s[0], NULL}, {"b", "b", &s[1], NULL}};
     struct ml_error err = {0};
     struct ml_compare c;
 

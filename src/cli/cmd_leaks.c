@@ -1,0 +1,154 @@
+/* cmd_leaks.c: `memledger leaks`: what grows from step to step.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "leaks.h"
+#include "leaks_report.h"
+#include "report_command.h"
+#include "verbs.h"
+
+struct leaks_opts {
+    struct ml_report_opts report; /* first, as its option entries want it */
+    const char *by, *device;
+    int64_t process, warm_up, slices, top;
+    bool fail;
+};
+
+static const struct ml_option options[] = {
+    {.name = "by",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct leaks_opts, by),
+     .value_name = "KEY,...",
+     .help = "what to group by (line or stack, module, category); keys as in table"},
+    {.name = "device",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct leaks_opts, device),
+     .value_name = "NAME",
+     .help = "only this one: cuda:0, or 0 for short; cpu for the host"},
+    {.name = "process",
+     .type = ML_OPT_INT,
+     .offset = offsetof(struct leaks_opts, process),
+     .value_name = "PID",
+     .help = "this one, instead of the first that marks steps",
+     .min = 1,
+     .max = UINT32_MAX},
+    {.name = "warm-up",
+     .type = ML_OPT_INT,
+     .offset = offsetof(struct leaks_opts, warm_up),
+     .value_name = "N",
+     .help = "first steps that do not count (2; fewer in a short run)",
+     .min = 0,
+     .max = UINT32_MAX},
+    {.name = "slices",
+     .type = ML_OPT_INT,
+     .offset = offsetof(struct leaks_opts, slices),
+     .value_name = "N",
+     .help = "cut the run into N slices of equal time, not into its steps",
+     .min = 3,
+     .max = 100000},
+    {.name = "top",
+     .letter = 'n',
+     .type = ML_OPT_INT,
+     .offset = offsetof(struct leaks_opts, top),
+     .value_name = "N",
+     .help = "groups to list (10)",
+     .min = 0,
+     .max = 1000000},
+    {.name = "fail",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct leaks_opts, fail),
+     .help = "exit with 1 when something grows steadily, or likely leaks"},
+    ML_REPORT_OPTIONS,
+};
+
+/* A trace that is not whole must not pass for one without leaks. */
+static int judge(const struct ml_leaks *leaks)
+{
+    const struct ml_health *h = &leaks->at.instant.health;
+    uint64_t found = leaks->found[ML_LEAK_STEADY] + leaks->found[ML_LEAK_LIKELY];
+
+    if (found > 0)
+        fprintf(stderr, "memledger: %" PRIu64 " %s from %s to %s\n", found,
+                found == 1 ? "entry grows" : "entries grow", ml_leaks_unit_word(leaks),
+                ml_leaks_unit_word(leaks));
+    else if (h->empty || h->lost > 0 || h->damaged_blocks > 0)
+        fprintf(stderr, "memledger: this cannot be judged: %s\n",
+                h->empty ? "no allocation was recorded" : "events are missing");
+    else if (leaks->measured == 0)
+        fprintf(stderr, "memledger: this cannot be judged: there are too few steps\n");
+    else
+        return ML_EXIT_OK;
+    return ML_EXIT_FAILURE;
+}
+
+static int print_leaks(const struct ml_trace *trace, const char *file,
+                       const struct leaks_opts *opts, struct ml_leaks_opts *leaks_opts)
+{
+    struct ml_style style = ml_report_style(&opts->report);
+    struct ml_error err = {0};
+    struct ml_leaks leaks;
+    struct ml_buf out;
+    int status, r = ml_leaks(trace, leaks_opts, &leaks, &err);
+
+    ml_buf_init(&out);
+    if (r == 0)
+        r = opts->report.json ? ml_leaks_json(&leaks, file, &out)
+                              : ml_leaks_text(&leaks, file, &style, &out);
+    status = r < 0 ? ml_report_fail(&err) : ml_report_write(&out);
+    if (status == ML_EXIT_OK && opts->fail)
+        status = judge(&leaks);
+    ml_leaks_release(&leaks);
+    ml_buf_release(&out);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct leaks_opts opts = {.warm_up = ML_LEAK_WARM_UP, .top = 10};
+    struct ml_breakdown_opts keys = {0};
+    struct ml_leaks_opts leaks_opts = {0};
+    struct ml_error err = {0};
+    struct ml_trace *trace;
+    const char *file;
+    int first, status = ml_verb_begin(&ml_verb_leaks, &opts, argc, argv, &first);
+
+    if (status >= 0)
+        return status;
+    if (opts.by && ml_breakdown_parse(opts.by, &keys, &err) < 0)
+        return ml_verb_usage_error(&ml_verb_leaks, "--by: %s", err.text);
+    file = ml_report_operand(&ml_verb_leaks, argc, argv, first);
+    if (!file)
+        return ML_EXIT_USAGE;
+    trace = ml_report_open(file, &opts.report);
+    if (!trace)
+        return ML_EXIT_FAILURE;
+    for (size_t i = 0; i < keys.by_count; i++)
+        leaks_opts.by[i] = keys.by[i];
+    leaks_opts.by_count = keys.by_count;
+    leaks_opts.device = opts.device;
+    leaks_opts.pid = (uint32_t)opts.process;
+    leaks_opts.warm_up = opts.warm_up;
+    leaks_opts.slices = (uint32_t)opts.slices;
+    leaks_opts.top = (size_t)opts.top;
+    status = print_leaks(trace, file, &opts, &leaks_opts);
+    ml_trace_free(trace);
+    return status;
+}
+
+const struct ml_verb ml_verb_leaks = {
+    .name = "leaks",
+    .summary = "find what grows from step to step, and where it was allocated",
+    .usage = "[OPTION]... FILE",
+    .details =
+        "Signs: steady, it grew in every step; likely, it never fell and goes on; maybe, it\n"
+        "fell in between, or there are too few steps to tell.",
+    .group = ML_GROUP_READ,
+    .operands = ML_OPERANDS_TRACES,
+    .options = options,
+    .option_count = ML_ARRAY_SIZE(options),
+    .run = run,
+};

@@ -1,0 +1,252 @@
+/* leaks_report.c: see leaks_report.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "leaks_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cells.h"
+#include "health_report.h"
+#include "stack_report.h"
+
+#define STACKS_SHOWN 3
+#define FRAMES_SHOWN 8
+
+const char *ml_leaks_unit_word(const struct ml_leaks *leaks)
+{
+    return leaks->unit == ML_LEAK_BY_STEP ? "step" : "slice";
+}
+
+static uint64_t found_in_all(const struct ml_leaks *leaks)
+{
+    uint64_t found = 0;
+
+    for (size_t i = 0; i < ML_LEAK_SIGNS; i++)
+        found += leaks->found[i];
+    return found;
+}
+
+/* ---- Text -------------------------------------------------------------- */
+
+/* What the trace was looked at by. */
+static int put_method(const struct ml_leaks *l, struct ml_buf *out)
+{
+    int r = 0;
+
+    if (l->unit == ML_LEAK_BY_TIME)
+        r = ml_buf_puts(out, "The trace is looked at in slices of equal time: what grows from one "
+                             "to the next may be\nmeant to. memledger_step() marks steps, and for "
+                             "PyTorch memledger run does.\n");
+    else if (l->unit == ML_LEAK_BY_EVENTS)
+        r = ml_buf_puts(out, "The trace has neither steps nor times: it is looked at in slices of "
+                             "as many events each.\n");
+    if (r == 0 && l->other_processes > 0)
+        r = ml_buf_printf(out,
+                          "Of %" PRIu32 " processes that mark steps one is shown; --process "
+                          "chooses.\n",
+                          l->other_processes + 1);
+    return r;
+}
+
+/* "10 steps, 2 to 11; 2 before them are warm-up", and what they did to what is live. */
+static int put_range(const struct ml_leaks *l, const struct ml_style *style, struct ml_buf *out)
+{
+    const char *word = ml_leaks_unit_word(l);
+    char from[32], to[32], change[32], count[32];
+    int r;
+
+    if (l->measured == 0)
+        return ml_buf_printf(out,
+                             "There is nothing to compare: %s %s%s behind it another mark%s. "
+                             "--slices cuts the run by time.\n",
+                             l->steps == 0 ? "no" : ml_format_count(count, (int64_t)l->steps), word,
+                             l->steps == 1 || l->steps == 0 ? " has" : "s have",
+                             l->warm_up ? ", and that is warm-up" : "");
+    r = ml_buf_printf(out, "%s %s%s, %" PRIu64 " to %" PRIu64,
+                      ml_format_count(count, (int64_t)l->measured), word,
+                      l->measured == 1 ? "" : "s", l->first_number, l->last_number);
+    if (r == 0 && l->warm_up > 0)
+        r = ml_buf_printf(out, "; %" PRIu64 " before %s warm-up", l->warm_up,
+                          l->warm_up == 1 ? "is" : "are");
+    if (r == 0)
+        r = ml_buf_printf(out, "\nlive %s before them, %s after: %s%s a %s\n",
+                          ml_format_bytes(from, (int64_t)l->from_bytes, style->unit),
+                          ml_format_bytes(to, (int64_t)l->to_bytes, style->unit),
+                          l->bytes_per_step > 0 ? "+" : "",
+                          ml_format_bytes(change, (int64_t)l->bytes_per_step, style->unit), word);
+    return r;
+}
+
+static void leak_row(struct ml_table *t, const struct ml_leaks *l, const struct ml_style *style,
+                     const struct ml_leak *leak)
+{
+    char bytes[32];
+
+    ml_table_cellf(t, "+%s", ml_format_bytes(bytes, (int64_t)leak->bytes_per_step, style->unit));
+    ml_table_cellf(t, "%+.*f", leak->grown_blocks % (int64_t)l->measured == 0 ? 0 : 2,
+                   leak->blocks_per_step);
+    ml_table_cellf(t, "%" PRIu64 "/%" PRIu64, leak->grew, l->measured);
+    ml_cells_bytes(t, style, leak->live_bytes);
+    ml_table_cell(t, ml_leak_sign_name(leak->sign));
+    for (size_t i = 0; i < l->by_count; i++)
+        if (leak->names[i][0])
+            ml_table_cell(t, leak->names[i]);
+        else
+            ml_table_cellf(t, "(no %s)", ml_key_name(l->by[i]));
+}
+
+static int put_leaks(const struct ml_leaks *l, const struct ml_style *style, struct ml_buf *out)
+{
+    uint64_t found = found_in_all(l);
+    char title[32];
+    struct ml_table t;
+    int r = ml_report_heading(out, style, "What grows");
+
+    snprintf(title, sizeof(title), "bytes/%s", ml_leaks_unit_word(l));
+    ml_table_init(&t);
+    ml_table_column(&t, title, ML_RIGHT);
+    ml_table_column(&t, "blocks", ML_RIGHT);
+    ml_table_column(&t, "grew in", ML_RIGHT);
+    ml_table_column(&t, "live", ML_RIGHT);
+    ml_table_column(&t, "sign", ML_LEFT);
+    for (size_t i = 0; i < l->by_count; i++)
+        ml_table_column(&t, ml_key_name(l->by[i]), ML_LEFT);
+    for (size_t i = 0; i < l->list.len; i++)
+        leak_row(&t, l, style, &l->list.items[i]);
+    r = ml_cells_print(&t, r, out, style);
+    if (r == 0 && found > l->list.len)
+        r = ml_buf_printf(out, "%" PRIu64 " more %s not listed; --top lists them.\n",
+                          found - l->list.len, found - l->list.len == 1 ? "is" : "are");
+    return r;
+}
+
+/* Where the first few were allocated. */
+static int put_stacks(const struct ml_leaks *l, const struct ml_style *style, struct ml_buf *out)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < l->list.len && i < STACKS_SHOWN; i++) {
+        const struct ml_leak *leak = &l->list.items[i];
+        char bytes[32];
+
+        if (leak->stack.frames.len == 0)
+            continue;
+        r = ml_report_heading(out, style, "Stack of +%s a %s",
+                              ml_format_bytes(bytes, (int64_t)leak->bytes_per_step, style->unit),
+                              ml_leaks_unit_word(l));
+        if (r == 0)
+            r = ml_stack_text(&leak->stack, "  ", FRAMES_SHOWN, out);
+    }
+    return r;
+}
+
+int ml_leaks_text(const struct ml_leaks *leaks, const char *file, const struct ml_style *style,
+                  struct ml_buf *out)
+{
+    const struct ml_snapshot *at = &leaks->at;
+    int r = ml_health_text(&at->instant.health, NULL, style, out);
+
+    if (r == 0)
+        r = ml_report_origin(out, at->command ? at->command : file, at->start_wall_ns, at->host);
+    if (r == 0)
+        r = ml_buf_puts(out, "\n\n");
+    if (r == 0)
+        r = put_method(leaks, out);
+    if (r == 0)
+        r = put_range(leaks, style, out);
+    if (r < 0 || leaks->measured == 0)
+        return r;
+    if (found_in_all(leaks) == 0)
+        return ml_buf_printf(out, "\nNothing grows from %s to %s.\n", ml_leaks_unit_word(leaks),
+                             ml_leaks_unit_word(leaks));
+    r = put_leaks(leaks, style, out);
+    return r < 0 ? r : put_stacks(leaks, style, out);
+}
+
+/* ---- JSON -------------------------------------------------------------- */
+
+static void leak_json(const struct ml_leaks *l, const struct ml_leak *leak, struct ml_json *json)
+{
+    ml_json_begin_object(json);
+    ml_json_kv_cstr(json, "sign", ml_leak_sign_name(leak->sign));
+    ml_json_kv_double(json, "bytes_per_step", leak->bytes_per_step);
+    ml_json_kv_double(json, "blocks_per_step", leak->blocks_per_step);
+    ml_json_kv_u64(json, "grown_bytes", leak->grown_bytes);
+    ml_json_kv_i64(json, "grown_blocks", leak->grown_blocks);
+    ml_json_kv_u64(json, "grew_in_steps", leak->grew);
+    ml_json_kv_u64(json, "fell_in_steps", leak->fell);
+    ml_json_kv_u64(json, "live_bytes", leak->live_bytes);
+    ml_json_kv_u64(json, "live_blocks", leak->blocks);
+    for (size_t i = 0; i < l->by_count; i++)
+        ml_json_kv_cstr(json, ml_key_name(l->by[i]), leak->names[i][0] ? leak->names[i] : NULL);
+    if (leak->stack.frames.len > 0) {
+        ml_json_key(json, "example");
+        ml_json_begin_object(json);
+        ml_stack_json(&leak->stack, json);
+        ml_json_end_object(json);
+    }
+    ml_json_end_object(json);
+}
+
+static void range_json(const struct ml_leaks *l, struct ml_json *json)
+{
+    static const char *const units[] = {"step", "time", "events"};
+
+    ml_json_kv_cstr(json, "by_slices_of", units[l->unit]);
+    ml_json_kv_u64(json, "steps", l->steps);
+    ml_json_kv_u64(json, "warm_up", l->warm_up);
+    ml_json_kv_u64(json, "measured", l->measured);
+    ml_json_kv_u64(json, "first_step", l->first_number);
+    ml_json_kv_u64(json, "last_step", l->last_number);
+    ml_json_kv_u64(json, "from_ns", l->from_ns);
+    ml_json_kv_u64(json, "to_ns", l->to_ns);
+    ml_json_kv_u64(json, "from_bytes", l->from_bytes);
+    ml_json_kv_u64(json, "to_bytes", l->to_bytes);
+    ml_json_kv_double(json, "bytes_per_step", l->bytes_per_step);
+    ml_json_kv_u64(json, "other_processes", l->other_processes);
+}
+
+static void found_json(const struct ml_leaks *l, struct ml_json *json)
+{
+    ml_json_key(json, "found");
+    ml_json_begin_object(json);
+    for (size_t i = 0; i < ML_LEAK_SIGNS; i++) {
+        ml_json_key(json, ml_leak_sign_name((enum ml_leak_sign)i));
+        ml_json_begin_object(json);
+        ml_json_kv_u64(json, "groups", l->found[i]);
+        ml_json_kv_u64(json, "grown_bytes", l->found_bytes[i]);
+        ml_json_end_object(json);
+    }
+    ml_json_end_object(json);
+}
+
+int ml_leaks_json(const struct ml_leaks *leaks, const char *file, struct ml_buf *out)
+{
+    struct ml_json json;
+
+    ml_json_init(&json, out, true);
+    ml_json_begin_object(&json);
+    ml_json_kv_cstr(&json, "file", file);
+    ml_json_kv_cstr(&json, "command", leaks->at.command);
+    ml_json_kv_cstr(&json, "host", leaks->at.host);
+    ml_json_kv_u64(&json, "start_wall_ns", leaks->at.start_wall_ns);
+    ml_json_kv_u64(&json, "lost", leaks->at.instant.health.lost);
+    ml_health_json(&leaks->at.instant.health, &json);
+    ml_json_kv_cstr(&json, "device", leaks->at.device);
+    range_json(leaks, &json);
+    found_json(leaks, &json);
+    ml_json_key(&json, "by");
+    ml_json_begin_array(&json);
+    for (size_t i = 0; i < leaks->by_count; i++)
+        ml_json_cstr(&json, ml_key_name(leaks->by[i]));
+    ml_json_end_array(&json);
+    ml_json_key(&json, "leaks");
+    ml_json_begin_array(&json);
+    for (size_t i = 0; i < leaks->list.len; i++)
+        leak_json(leaks, &leaks->list.items[i], &json);
+    ml_json_end_array(&json);
+    ml_json_end_object(&json);
+    return ml_json_finish(&json);
+}

@@ -1,0 +1,105 @@
+/* stack_report.c: see stack_report.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "stack_report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "demangle.h"
+#include "style.h"
+
+bool ml_frame_is_python(const struct ml_frame_view *frame)
+{
+    return frame->file && !frame->has_offset;
+}
+
+int ml_frame_name(const struct ml_frame_view *frame, struct ml_buf *out)
+{
+    if (frame->function)
+        return ml_demangle(frame->function, out);
+    return ml_buf_printf(out, "+0x%" PRIx64, frame->offset);
+}
+
+/* ---- Text -------------------------------------------------------------- */
+
+/* " (train.py:12)", " (libc.so.6)", or nothing. */
+static int put_place(const struct ml_frame_view *frame, struct ml_buf *out)
+{
+    const char *path = frame->file ? frame->file : frame->library;
+    const char *name = path ? strrchr(path, '/') : NULL;
+    int r = path ? ml_buf_puts(out, " (") : 0;
+
+    if (r == 0 && path)
+        r = ml_report_safe(out, name && !frame->file ? name + 1 : path);
+    if (r == 0 && path && frame->file && frame->line)
+        r = ml_buf_printf(out, ":%" PRIu32, frame->line);
+    return r == 0 && path ? ml_buf_puts(out, ")") : r;
+}
+
+static int put_frame(const struct ml_frame_view *frame, const char *indent, struct ml_buf *out)
+{
+    struct ml_buf name;
+    int r;
+
+    ml_buf_init(&name);
+    r = ml_frame_name(frame, &name);
+    if (r == 0)
+        r = ml_buf_puts(out, indent);
+    if (r == 0)
+        r = ml_report_safe(out, (const char *)name.data);
+    if (r == 0)
+        r = put_place(frame, out);
+    ml_buf_release(&name);
+    return r < 0 ? r : ml_buf_puts(out, "\n");
+}
+
+int ml_stack_text(const struct ml_stack_view *stack, const char *indent, size_t frames,
+                  struct ml_buf *out)
+{
+    size_t end =
+        stack->frames.len - stack->asker > frames ? stack->asker + frames : stack->frames.len;
+    int r = 0;
+
+    for (size_t i = stack->asker; r == 0 && i < end; i++)
+        r = put_frame(&stack->frames.items[i], indent, out);
+    if (r == 0 && end < stack->frames.len)
+        r = ml_buf_printf(out, "%s(%zu more)\n", indent, stack->frames.len - end);
+    return r;
+}
+
+/* ---- JSON -------------------------------------------------------------- */
+
+static void frame_json(const struct ml_frame_view *frame, struct ml_json *json)
+{
+    struct ml_buf name;
+
+    ml_buf_init(&name);
+    ml_json_begin_object(json);
+    if (frame->function && ml_demangle(frame->function, &name) == 0)
+        ml_json_kv_string(json, "function", (const char *)name.data, name.len);
+    else
+        ml_json_kv_null(json, "function");
+    if (frame->library)
+        ml_json_kv_cstr(json, "library", frame->library);
+    if (frame->file)
+        ml_json_kv_cstr(json, "file", frame->file);
+    if (frame->line)
+        ml_json_kv_u64(json, "line", frame->line);
+    if (frame->has_offset)
+        ml_json_kv_u64(json, "offset", frame->offset);
+    ml_json_end_object(json);
+    ml_buf_release(&name);
+}
+
+void ml_stack_json(const struct ml_stack_view *stack, struct ml_json *json)
+{
+    if (!ml_frame_is_python(&stack->frames.items[stack->asker]))
+        ml_json_kv_cstr(json, "owner", stack->owner);
+    ml_json_key(json, "stack");
+    ml_json_begin_array(json);
+    for (size_t i = 0; i < stack->frames.len; i++)
+        frame_json(&stack->frames.items[i], json);
+    ml_json_end_array(json);
+}

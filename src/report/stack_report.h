@@ -1,0 +1,28 @@
+/* stack_report.h: stacks in reports, frame by frame.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_REPORT_STACK_REPORT_H
+#define ML_REPORT_STACK_REPORT_H
+
+#include "json.h"
+#include "stack_view.h"
+#include "vec.h"
+
+bool ml_frame_is_python(const struct ml_frame_view *frame);
+
+/* Appends the function's name, "+0x1234" where it is not known; text of unknown origin.
+ * @return 0 or -ENOMEM */
+int ml_frame_name(const struct ml_frame_view *frame, struct ml_buf *out);
+
+/* Appends one line for each frame, from the one that asked outwards, at most `frames`;
+ * then how many more there are.
+ * @indent  before each
+ * @return  0 or -ENOMEM */
+int ml_stack_text(const struct ml_stack_view *stack, const char *indent, size_t frames,
+                  struct ml_buf *out);
+
+/* The keys "owner", of a native stack, and "stack" in an object that is open. */
+void ml_stack_json(const struct ml_stack_view *stack, struct ml_json *json);
+
+#endif

@@ -1,0 +1,18 @@
+/* temporary_report.h: what is born and dies quickly, as text, JSON and CSV.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_REPORT_TEMPORARY_REPORT_H
+#define ML_REPORT_TEMPORARY_REPORT_H
+
+#include "style.h"
+#include "temporary.h"
+
+/* @file   the trace's name as the user gave it
+ * @return 0 or -ENOMEM */
+int ml_temporary_text(const struct ml_temporary *temporary, const char *file,
+                      const struct ml_style *style, struct ml_buf *out);
+int ml_temporary_json(const struct ml_temporary *temporary, const char *file, struct ml_buf *out);
+int ml_temporary_csv(const struct ml_temporary *temporary, struct ml_buf *out);
+
+#endif

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# test_leaks.py: leaks, compare and table --temporary on recordings of a program that
+# keeps more from step to step, and of one that does not.
+#
+# SPDX-License-Identifier: Apache-2.0
+import harness
+from harness import MEMLEDGER, contains, equal, plain, program, report, run
+
+STEPS = 12
+
+
+def record(what, trace=None):
+    result = run(program("keeps"), what, trace=trace or f"{what}.mled",
+                 options=["-q", "--sample-hz", "0"])
+    equal(result.code, 0, "exit code", result)
+    return result.trace
+
+
+def verdict(*arguments):
+    return plain(MEMLEDGER, *arguments)
+
+
+def test_what_is_kept_forever():
+    trace = record("forever")
+    found = report("leaks", trace)
+    equal(found["by_slices_of"], "step", "what it is looked at by")
+    equal((found["steps"], found["warm_up"], found["measured"]), (STEPS - 1, 2, STEPS - 3), "steps")
+    equal(len(found["leaks"]), 1, "leaks", found)
+    leak = found["leaks"][0]
+    equal(leak["sign"], "steady", "sign")
+    equal((leak["bytes_per_step"], leak["blocks_per_step"]), (3000, 3), "growth of a step")
+    equal((leak["grew_in_steps"], leak["fell_in_steps"]), (STEPS - 3, 0), "steps")
+    equal(leak["module"], "history", "where")
+    by_label = report("leaks", trace, "--by", "label,scope", "--warm-up", "5")
+    equal([(x["label"], x["scope"]) for x in by_label["leaks"]], [("loss", "history")], "names")
+    equal(by_label["measured"], STEPS - 6, "steps behind the warm-up")
+
+
+def test_exit_codes():
+    failed = verdict("leaks", "--fail", record("forever"))
+    equal(failed.returncode, 1, "exit code of a leak", failed.stdout)
+    contains(failed.stderr, "1 entry grows from step to step", "the reason")
+    for what in ("while", "nothing"):
+        done = verdict("leaks", "--fail", record(what))
+        equal(done.returncode, 0, f"exit code of {what}", done.stdout, done.stderr)
+        contains(done.stdout, "Nothing grows from step to step", "the report")
+
+
+def test_compare_names_what_rose():
+    good, bad = record("nothing", "good.mled"), record("forever", "bad.mled")
+    steps = report("compare", good, bad, "--each", "step")["view"]["entries"]
+    equal([e["step"] for e in steps], list(range(STEPS)), "steps")
+    # the peak of a step is its buffer, on what the steps before have left
+    equal([e["runs"][1]["bytes_difference"] for e in steps], [3000 * i for i in range(STEPS)],
+          "what each step has more")
+    entries = report("compare", good, bad, "--at", "step:11:end", "--by", "module")["view"]
+    equal([(e["module"], e["runs"][1]["status"]) for e in entries["entries"]],
+          [("work", "same")], "all is freed at the end")
+    failed = verdict("compare", "--by", "label", "--at", "step:10:end", "--fail-on-increase", "300",
+                     good, bad)
+    equal(failed.returncode, 1, "exit code", failed.stdout)
+    contains(failed.stderr, "bad.mled: label loss rose from nothing, to 32.2 KiB", "the reason")
+    passed = verdict("compare", "--by", "label", "--at", "step:10:end", "--fail-on-increase", "300",
+                     "--min-change", "40KiB", good, bad)
+    equal(passed.returncode, 0, "exit code where that is little", passed.stderr)
+
+
+def test_temporary():
+    trace = record("forever")
+    found = report("table", trace, "--temporary", "--by", "scope")
+    equal([(g["scope"], g["bytes"], g["allocations"]) for g in found["groups"]],
+          [("work", STEPS * 50000, STEPS), ("history", 2000, 2)],
+          "what is freed at once, and the last of the list, behind which nothing is made")
+    one = report("table", trace, "--temporary", "--at", "step:3", "--by", "scope")
+    equal(one["temporary"]["bytes"], 50000, "of one step")
+    # a replaced buffer lives until four others were made
+    more = report("table", trace, "--temporary", "--within", "4", "--by", "scope")
+    equal({g["scope"]: g["allocations"] for g in more["groups"]},
+          {"work": STEPS + STEPS - 1, "history": 3}, "within four others")
+
+
+harness.main(globals())

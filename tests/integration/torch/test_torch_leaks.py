@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# test_torch_leaks.py: a PyTorch program that keeps its losses leaks, with the layer and
+# the line that made what stays; one that keeps numbers does not.
+#
+# SPDX-License-Identifier: Apache-2.0
+import os
+import sys
+
+import harness
+from harness import MEMLEDGER, check, contains, equal, plain, report, run
+
+PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "keeps_losses.py")
+
+
+def record(what):
+    result = run(sys.executable, PROGRAM, what, trace=f"{what}.mled",
+                 options=["-q", "--stacks", "python"], timeout=120)
+    equal(result.code, 0, "exit code", result)
+    return result.trace
+
+
+def line_of(text):
+    with open(PROGRAM, encoding="utf-8") as lines:
+        return next(i for i, line in enumerate(lines, 1) if text in line)
+
+
+def test_losses_that_are_kept():
+    trace = record("tensors")
+    found = report("leaks", trace)
+    equal(found["by"], ["line", "module", "category"], "keys")
+    check(found["measured"] >= 8, "too few steps are measured", found)
+    check(all(leak["sign"] == "steady" for leak in found["leaks"]), "signs", found["leaks"])
+    forward = f"torch/keeps_losses.py:{line_of('loss = model')} <module>"
+    grown = {(x["line"], x["module"]): x for x in found["leaks"]}
+    relu = grown[forward, "Sequential > 1"]
+    equal((relu["bytes_per_step"], relu["blocks_per_step"]), (32 * 64 * 4, 1), "what ReLU leaves")
+    equal(relu["category"], "activation", "what for")
+    functions = [frame["function"] for frame in relu["example"]["stack"]]
+    check("ReLU.forward" in functions, "the stack does not name the layer", functions)
+    equal(functions[-1], "<module>", "the outermost frame")
+    data = grown[f"torch/keeps_losses.py:{line_of('torch.randn')} <module>", None]
+    equal(data["bytes_per_step"], 32 * 64 * 4, "what the graph holds of the input")
+    done = plain(MEMLEDGER, "leaks", "--fail", trace)
+    equal(done.returncode, 1, "exit code", done.stdout, done.stderr)
+
+
+def test_losses_that_are_numbers():
+    trace = record("numbers")
+    done = plain(MEMLEDGER, "leaks", "--fail", trace)
+    equal(done.returncode, 0, "exit code", done.stdout, done.stderr)
+    contains(done.stdout, "Nothing grows from step to step", "the report")
+
+
+harness.main(globals())

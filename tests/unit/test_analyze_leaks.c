@@ -1,0 +1,341 @@
+/* test_analyze_leaks.c: what grows from step to step, and what only seems to.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "test_analyze_story.h"
+
+#include <errno.h>
+
+#include "leaks.h"
+
+#define KEPT UINT64_C(0x100000)
+
+static struct ml_error err;
+static const char *texts[8]; /* of the trace, see string_of */
+static uint32_t numbers[8], count;
+
+struct leaky {
+    struct ml_trace *trace;
+    struct ml_leaks leaks;
+};
+
+static struct leaky look(struct story *s, struct ml_leaks_opts opts)
+{
+    struct leaky l = {.trace = fixture_open(&s->f)};
+
+    count = 0; /* the next test has a trace of its own */
+    if (opts.top == 0)
+        opts.top = 10;
+    if (ml_leaks(l.trace, &opts, &l.leaks, &err) < 0)
+        fail_msg("%s", err.text);
+    return l;
+}
+
+static const struct ml_leaks_opts by_label = {
+    .by = {ML_KEY_LABEL}, .by_count = 1, .warm_up = ML_LEAK_WARM_UP};
+
+static void release(struct leaky *l)
+{
+    ml_leaks_release(&l->leaks);
+    ml_trace_free(l->trace);
+}
+
+/* A string has one number in a trace, as the collector sees to. */
+static uint32_t string_of(struct story *s, const char *text)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(texts[i], text) == 0)
+            return numbers[i];
+    assert_true(count < ML_ARRAY_SIZE(texts));
+    texts[count] = text;
+    numbers[count] = ml_maker_string(s->f.maker, text);
+    return numbers[count++];
+}
+
+static void labelled(struct story *s, uint64_t addr, uint64_t size, const char *label)
+{
+    born(s, addr, size);
+    story_event(s, (struct ml_event){.kind = ML_LABEL,
+                                     .addr = addr,
+                                     .args = {string_of(s, label), MEMLEDGER_OTHER}});
+}
+
+static void what_stays_in_every_step_is_steady(void **state)
+{
+    struct story s = story_begin();
+    struct leaky l;
+    const struct ml_leak *leak;
+
+    (void)state;
+    labelled(&s, 0x1000, 5000, "weights");
+    for (uint64_t i = 0; i < 9; i++) {
+        step(&s, i + 10);
+        labelled(&s, 0x2000, 700, "output");
+        labelled(&s, KEPT + i * 4096, 100, "kept");
+        labelled(&s, KEPT * 2 + i * 4096, 20, "kept");
+        dies(&s, 0x2000);
+    }
+    dies(&s, KEPT); /* when the program ends: in a step without an end */
+    dies(&s, KEPT + 4096);
+    l = look(&s, by_label);
+    assert_int_equal(l.leaks.unit, ML_LEAK_BY_STEP);
+    assert_int_equal(l.leaks.steps, 8);
+    assert_int_equal(l.leaks.warm_up, 2);
+    assert_int_equal(l.leaks.measured, 6);
+    assert_int_equal(l.leaks.first_number, 12);
+    assert_int_equal(l.leaks.last_number, 17);
+    assert_int_equal(l.leaks.from_bytes, 5000 + 2 * 120);
+    assert_int_equal(l.leaks.to_bytes, 5000 + 8 * 120);
+    assert_int_equal(l.leaks.found[ML_LEAK_STEADY], 1);
+    assert_int_equal(l.leaks.list.len, 1);
+    leak = &l.leaks.list.items[0];
+    assert_string_equal(leak->names[0], "kept");
+    assert_int_equal(leak->sign, ML_LEAK_STEADY);
+    assert_int_equal(leak->grew, 6);
+    assert_int_equal(leak->fell, 0);
+    assert_int_equal(leak->grown_bytes, 6 * 120);
+    assert_int_equal(leak->grown_blocks, 12);
+    assert_true(leak->bytes_per_step == 120 && leak->blocks_per_step == 2);
+    assert_int_equal(leak->live_bytes, 8 * 120);
+    release(&l);
+}
+
+/* A cache that holds the last three, state that the first steps make, and buffers that
+ * every step replaces. */
+static void what_is_replaced_does_not_grow(void **state)
+{
+    struct story s = story_begin();
+    struct leaky l;
+
+    (void)state;
+    for (uint64_t i = 0; i < 12; i++) {
+        step(&s, i);
+        labelled(&s, KEPT + i * 4096, 100, "cache");
+        if (i >= 3)
+            dies(&s, KEPT + (i - 3) * 4096);
+        if (i < 2)
+            labelled(&s, KEPT * 2 + i * 4096, 1000, "state");
+        if (i > 0)
+            dies(&s, 0x2000 + (i - 1) % 2 * 4096);
+        labelled(&s, 0x2000 + i % 2 * 4096, 50 + i % 3, "buffer");
+    }
+    l = look(&s, (struct ml_leaks_opts){.by = {ML_KEY_LABEL}, .by_count = 1, .warm_up = 3});
+    assert_int_equal(l.leaks.measured, 8);
+    for (size_t i = 0; i < l.leaks.list.len; i++)
+        fail_msg("%s grows", l.leaks.list.items[i].names[0]);
+    release(&l);
+}
+
+static void a_list_that_is_filled_now_and_then_is_likely_a_leak(void **state)
+{
+    struct story s = story_begin();
+    struct leaky l;
+
+    (void)state;
+    for (uint64_t i = 0; i < 30; i++) {
+        step(&s, i);
+        if (i % 5 == 0)
+            labelled(&s, KEPT + i * 4096, 100, "evaluation");
+        if (i < 6)
+            labelled(&s, KEPT * 2 + i * 4096, 100, "filled at first");
+        labelled(&s, KEPT * 3 + i * 4096, 100, "now less");
+        if (i % 4 == 3)
+            for (uint64_t k = 0; k < 2; k++)
+                dies(&s, KEPT * 3 + (i - k) * 4096);
+    }
+    l = look(&s, by_label);
+    assert_int_equal(l.leaks.list.len, 2);
+    assert_string_equal(l.leaks.list.items[0].names[0], "evaluation");
+    assert_int_equal(l.leaks.list.items[0].sign, ML_LEAK_LIKELY);
+    assert_string_equal(l.leaks.list.items[1].names[0], "now less");
+    assert_int_equal(l.leaks.list.items[1].sign, ML_LEAK_MAYBE);
+    release(&l);
+}
+
+static void the_first_step_is_warm_up_in_a_short_run(void **state)
+{
+    struct story s = story_begin();
+    struct leaky l;
+
+    (void)state;
+    for (uint64_t i = 0; i < 3; i++) {
+        step(&s, i);
+        labelled(&s, KEPT + i * 4096, 100, "kept");
+        if (i == 0)
+            labelled(&s, 0x1000, 900, "state");
+    }
+    l = look(&s, by_label);
+    assert_int_equal(l.leaks.steps, 2);
+    assert_int_equal(l.leaks.warm_up, 1);
+    assert_int_equal(l.leaks.list.len, 1);
+    assert_string_equal(l.leaks.list.items[0].names[0], "kept");
+    assert_int_equal(l.leaks.list.items[0].sign, ML_LEAK_MAYBE); /* of one step who knows */
+    release(&l);
+}
+
+static void each_process_has_its_own(void **state)
+{
+    struct story s = story_begin();
+    struct ml_leaks_opts opts = by_label;
+    uint32_t own = s.space, other;
+    struct leaky l;
+
+    (void)state;
+    opts.top = 10;
+    fixture_process(&s.f, 1, 101, 0, ML_FORKED);
+    ml_maker_thread(s.f.maker, 1, 101, ml_maker_string(s.f.maker, "rank 1"));
+    other = fixture_space_of(&s.f, 1);
+    for (uint64_t i = 0; i < 8; i++) {
+        s.thread = 0;
+        s.space = own;
+        step(&s, i);
+        labelled(&s, 0x2000, 10, "output");
+        dies(&s, 0x2000);
+        s.thread = 1;
+        s.space = other;
+        labelled(&s, KEPT + i * 4096, 100, "of another");
+        step(&s, i);
+    }
+    l = look(&s, by_label);
+    assert_int_equal(l.leaks.steps, 7);
+    assert_int_equal(l.leaks.other_processes, 1);
+    assert_int_equal(l.leaks.list.len, 0);
+    ml_leaks_release(&l.leaks);
+    opts.pid = 101;
+    assert_int_equal(ml_leaks(l.trace, &opts, &l.leaks, &err), 0);
+    assert_int_equal(l.leaks.steps, 7);
+    assert_int_equal(l.leaks.other_processes, 1);
+    assert_int_equal(l.leaks.list.len, 1);
+    assert_string_equal(l.leaks.list.items[0].names[0], "of another");
+    ml_leaks_release(&l.leaks);
+    opts.pid = 7;
+    assert_int_equal(ml_leaks(l.trace, &opts, &l.leaks, &err), -ENOENT);
+    release(&l);
+}
+
+static void without_steps_time_is_cut_into_slices(void **state)
+{
+    struct story s = story_begin();
+    struct leaky l;
+
+    (void)state;
+    for (uint64_t i = 0; i < 100; i++) {
+        labelled(&s, KEPT + i * 4096, 10, "kept");
+        labelled(&s, 0x2000, 10, "output");
+        dies(&s, 0x2000);
+    }
+    l = look(&s, by_label);
+    assert_int_equal(l.leaks.unit, ML_LEAK_BY_TIME);
+    assert_int_equal(l.leaks.steps, 18); /* of 20 the first and the last have one end */
+    assert_int_equal(l.leaks.found[ML_LEAK_STEADY], 1);
+    assert_int_equal(l.leaks.found[ML_LEAK_LIKELY], 0); /* an end of a slice may see an output */
+    assert_string_equal(l.leaks.list.items[0].names[0], "kept");
+    assert_int_equal(l.leaks.list.items[0].sign, ML_LEAK_STEADY);
+    release(&l);
+}
+
+static void children_that_end_leave_nothing(void **state)
+{
+    struct story s = story_begin();
+    uint32_t own = s.space;
+    struct leaky l;
+
+    (void)state;
+    for (uint32_t i = 1; i < 40; i++) {
+        fixture_process(&s.f, i, 100 + i, 0, ML_STARTED);
+        s.space = fixture_space_of(&s.f, i);
+        labelled(&s, KEPT, 1000, "a child's");
+        labelled(&s, KEPT + 4096, 1000, "a child's");
+        story_event(&s, (struct ml_event){.kind = ML_PROCESS_END, .args = {i, 1}});
+        s.space = own;
+        labelled(&s, 0x2000, 10, "output");
+        dies(&s, 0x2000);
+    }
+    l = look(&s, by_label);
+    assert_int_equal(l.leaks.unit, ML_LEAK_BY_TIME);
+    assert_int_equal(l.leaks.list.len, 0);
+    release(&l);
+}
+
+/* A mapping of ten pages each step, of which nine are given back a step later. */
+static void what_is_given_back_in_part_counts_what_is_left(void **state)
+{
+    struct story s = story_begin();
+    struct leaky l;
+
+    (void)state;
+    for (uint64_t i = 0; i < 10; i++) {
+        step(&s, i);
+        born(&s, KEPT * (i + 1), 40960);
+        if (i > 0)
+            fixture_free_range(&s.f, s.space, KEPT * i, 9 * 4096);
+    }
+    l = look(&s, (struct ml_leaks_opts){
+                     .by = {ML_KEY_CATEGORY}, .by_count = 1, .warm_up = ML_LEAK_WARM_UP});
+    assert_int_equal(l.leaks.list.len, 1);
+    assert_true(l.leaks.list.items[0].bytes_per_step == 4096);
+    assert_int_equal(l.leaks.to_bytes, 40960 + 8 * 4096);
+    release(&l);
+}
+
+static void keys_come_from_what_the_trace_has(void **state)
+{
+    struct story s = story_begin();
+    uint32_t frame = ml_maker_python_frame(s.f.maker, "train", "/home/u/train.py", 7);
+    uint32_t stack = ml_maker_stack(s.f.maker, 0, frame);
+    uint32_t net = story_module(&s, 0, "Net");
+    struct leaky l;
+
+    (void)state;
+    for (uint64_t i = 0; i < 6; i++) {
+        step(&s, i);
+        enter(&s, net);
+        story_event(&s, (struct ml_event){
+                            .kind = ML_ALLOC, .addr = KEPT + i * 4096, .size = 64, .stack = stack});
+        leave_to(&s, 0);
+    }
+    l = look(&s, (struct ml_leaks_opts){.warm_up = ML_LEAK_WARM_UP});
+    assert_int_equal(l.leaks.by_count, 3);
+    assert_int_equal(l.leaks.by[0], ML_KEY_LINE);
+    assert_int_equal(l.leaks.list.len, 1);
+    assert_string_equal(l.leaks.list.items[0].names[0], "u/train.py:7 train");
+    assert_string_equal(l.leaks.list.items[0].names[1], "Net");
+    assert_string_equal(l.leaks.list.items[0].names[2], "activation");
+    assert_int_equal(l.leaks.list.items[0].stack.frames.len, 1);
+    release(&l);
+}
+
+static void without_frees_nothing_can_be_said(void **state)
+{
+    struct story s = story_begin();
+    struct ml_leaks leaks;
+    struct ml_trace *trace;
+
+    (void)state;
+    ml_maker_setting(s.f.maker, ML_SETTING_IMPORT_FORMAT, "mxnet-csv");
+    ml_maker_setting(s.f.maker, ML_SETTING_IMPORT_UNKNOWN, "frees");
+    born(&s, 0x1000, 10);
+    trace = fixture_open(&s.f);
+    assert_int_equal(ml_leaks(trace, &(struct ml_leaks_opts){.top = 1}, &leaks, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "freed"));
+    ml_leaks_release(&leaks);
+    ml_trace_free(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_stays_in_every_step_is_steady),
+        cmocka_unit_test(what_is_replaced_does_not_grow),
+        cmocka_unit_test(a_list_that_is_filled_now_and_then_is_likely_a_leak),
+        cmocka_unit_test(the_first_step_is_warm_up_in_a_short_run),
+        cmocka_unit_test(each_process_has_its_own),
+        cmocka_unit_test(without_steps_time_is_cut_into_slices),
+        cmocka_unit_test(children_that_end_leave_nothing),
+        cmocka_unit_test(what_is_given_back_in_part_counts_what_is_left),
+        cmocka_unit_test(keys_come_from_what_the_trace_has),
+        cmocka_unit_test(without_frees_nothing_can_be_said),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
