@@ -7,7 +7,7 @@ import os
 
 import harness
 from harness import Skip, equal, report, run
-from mxnet_trace import IS_2, python
+from mxnet_run import IS_2, python
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rnn_steps.py")
 
