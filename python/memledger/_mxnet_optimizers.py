@@ -99,7 +99,7 @@ def _named(optimizer, state):
     parts = state if isinstance(state, (list, tuple)) else (state,)
     slots = _slots(optimizer, len(parts))
     for i, part in enumerate(parts):
-        if hasattr(part, "handle"):
+        if _mxnet_arrays.is_array(part):
             yield (slots[i] if i < len(slots) else f"state_{i}"), part
 
 

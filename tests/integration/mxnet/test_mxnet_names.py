@@ -192,6 +192,13 @@ def test_sparse():
           "parts of a sparse gradient", sorted(labels))
 
 
+def test_symbols_are_no_arrays():
+    if IS_2:
+        return  # its blocks take none
+    told, _ = record("symbols")
+    equal(told, alone("symbols"), "what the program said")
+
+
 def test_names_off():
     _, trace = record("lstm", options=["--names=off"])
     labels = {label for label, _ in labelled(trace)}
