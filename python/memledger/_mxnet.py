@@ -10,9 +10,12 @@ import atexit
 import functools
 import inspect
 import itertools
+import weakref
 
 from . import _mxnet_arrays, _mxnet_executors, _mxnet_optimizers, _mxnet_parameters, _native
 from ._in_front import in_front, is_in_front
+
+_arguments = weakref.WeakKeyDictionary()  # class of blocks -> what its inputs are called
 
 
 def install():
@@ -20,6 +23,7 @@ def install():
     import mxnet
     if is_in_front(mxnet.gluon.Block.__call__):
         return
+    _mxnet_arrays.install(mxnet.nd.NDArray)
     _install_blocks(mxnet.gluon.Block)
     _install_autograd(mxnet)
     _mxnet_parameters.install(mxnet.gluon)
@@ -64,10 +68,12 @@ def _after_block(args, kwargs, _):
 
 
 def _argument_names(kind):
-    return itertools.chain(_named_arguments(kind), (f"input.{i}" for i in itertools.count()))
+    named = _arguments.get(kind)
+    if named is None:
+        named = _arguments[kind] = _named_arguments(kind)
+    return itertools.chain(named, (f"input.{i}" for i in itertools.count()))
 
 
-@functools.lru_cache(maxsize=None)
 def _named_arguments(kind):
     """Those of the method that the author of the block wrote."""
     hybrid = getattr(kind, "hybrid_forward", None)

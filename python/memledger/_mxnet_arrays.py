@@ -20,13 +20,24 @@ _ENOUGH = 2  # looks that find an array in the same place
 _OFTEN = {False: 8, True: 64}
 
 _waiting = {}  # id of the owner -> what is known of it
+_class = ()  # mxnet.nd.NDArray
+
+
+def install(array_class):
+    global _class
+    _class = array_class
+
+
+def is_array(thing):
+    """Other things of MXNet's have handles too: symbols, for one."""
+    return isinstance(thing, _class)
 
 
 class _Waiting:
     """An owner, and where its arrays were: name -> (place, in how many looks)."""
 
     def __init__(self, owner, arrays_of):
-        key = id(owner)
+        key = self.key = id(owner)
         self.owner = weakref.ref(owner, lambda _: _waiting.pop(key, None))
         self.arrays_of = arrays_of
         self.found = {}
@@ -80,11 +91,10 @@ def watch(owner, arrays_of):
 
 def look(waited=False):
     """Labels arrays that have got their memory."""
-    if not _waiting:
-        return
-    for key, waiting in list(_waiting.items()):
-        if _is_done(waiting, waited) and _waiting.get(key) is waiting:
-            _waiting.pop(key, None)
+    # Not items(): the garbage collector may run while they are made, and owners end.
+    for waiting in list(_waiting.values()):
+        if _is_done(waiting, waited) and _waiting.get(waiting.key) is waiting:
+            _waiting.pop(waiting.key, None)
 
 
 def _is_done(waiting, waited):

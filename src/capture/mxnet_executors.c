@@ -23,11 +23,15 @@
 #define OUTPUTS_AT 32 /* in an executor: a std::vector of arrays */
 
 typedef void run_function(char *executor, struct ml_mxnet_run_context context, bool is_gpu);
+typedef int type_function(const char *executor);
+
+#define ASYNCHRONOUS 1 /* mxnet::ExecType::kAsync */
 
 enum class { COMPUTE, COMPUTE_EX, STATEFUL, STATEFUL_EX, CLASSES };
 
 static run_function *reals[CLASSES];
-static uint32_t node_at[CLASSES]; /* 0: it has none */
+static type_function *types[CLASSES]; /* NULL: nobody wants to know */
+static uint32_t node_at[CLASSES];     /* 0: it has none */
 /* Of the operators that run executors: that of graphs, and those of symbolic executors,
  * which are seen being made. */
 static const void *graph_invoker;
@@ -83,6 +87,12 @@ static ML_NOINLINE void run_node(run_function *real, char *executor,
     leave();
 }
 
+/* An asynchronous one may go on after its Run, on another thread, and be deleted there. */
+static bool outlives_its_run(enum class class, const char *executor)
+{
+    return !types[class] || types[class](executor) != ASYNCHRONOUS;
+}
+
 static void run(enum class class, char *executor, struct ml_mxnet_run_context context, bool is_gpu)
 {
     const struct ml_mxnet_node *node = (const void *)(executor + node_at[class]);
@@ -95,11 +105,14 @@ static void run(enum class class, char *executor, struct ml_mxnet_run_context co
     }
     name = ml_name(*node->op);
     empty = ml_mxnet_expect_own_outputs(node->name, executor + OUTPUTS_AT);
+    if (empty && !outlives_its_run(class, executor))
+        empty = 0;
     if (ml_mxnet_enter_node(node))
         run_node(reals[class], executor, context, is_gpu, name);
     else
         run_operator(reals[class], executor, context, is_gpu, name);
-    ml_mxnet_label_own_outputs(node->name, executor + OUTPUTS_AT, empty);
+    if (empty)
+        ml_mxnet_label_own_outputs(node->name, executor + OUTPUTS_AT, empty);
 }
 
 static void run_compute(char *executor, struct ml_mxnet_run_context context, bool is_gpu)
@@ -212,6 +225,11 @@ const struct ml_mxnet_feature *ml_mxnet_symbolic_feature(const struct ml_mxnet_l
         "_ZTVN5mxnet4exec" class "E", "_ZN5mxnet4exec" class "3RunENS_10RunContextEb",             \
             (void *)(hook)                                                                         \
     }
+#define TYPE(class)                                                                                \
+    {                                                                                              \
+        NULL, "_ZNK5mxnet4exec" class "9exec_typeEv"                                               \
+    }
+#define TYPES (CLASSES + 1) /* after those that run, and the invoker */
 #define INVOKER_1                                                                                  \
     "_ZNSt17_Function_handlerIFvN5mxnet10RunContextENS0_6engine18CallbackOnCompleteEEZNS0_10"      \
     "imperative14CreateEngineOpERKNS0_7ContextERKSt6vectorISt10shared_ptrINS0_4exec10OpExecutorEE" \
@@ -229,13 +247,20 @@ const struct ml_mxnet_feature *ml_mxnet_executors_feature(const struct ml_mxnet_
         .exchanges = {[COMPUTE] = EXCHANGE("16FComputeExecutor", run_compute),
                       [COMPUTE_EX] = EXCHANGE("18FComputeExExecutor", run_compute_ex),
                       [STATEFUL] = EXCHANGE("23StatefulComputeExecutor", run_stateful),
-                      [STATEFUL_EX] = EXCHANGE("25StatefulComputeExExecutor", run_stateful_ex)},
+                      [STATEFUL_EX] = EXCHANGE("25StatefulComputeExExecutor", run_stateful_ex),
+                      [TYPES + COMPUTE] = TYPE("16FComputeExecutor"),
+                      [TYPES + COMPUTE_EX] = TYPE("18FComputeExExecutor"),
+                      [TYPES + STATEFUL] = TYPE("23StatefulComputeExecutor"),
+                      [TYPES + STATEFUL_EX] = TYPE("25StatefulComputeExExecutor")},
         .is_on = &is_on,
     };
 
     for (unsigned i = 0; i < CLASSES; i++) {
         feature.exchanges[i].real = (void **)&reals[i];
         node_at[i] = layout->executor_node_at[i];
+        feature.exchanges[TYPES + i].real = (void **)&types[i];
+        if (layout->version >= 20000) /* what it writes is known before it runs */
+            feature.exchanges[TYPES + i].function = NULL;
     }
     feature.exchanges[CLASSES] = (struct ml_mxnet_exchange){
         NULL, layout->version < 20000 ? INVOKER_1 : INVOKER_2, NULL, (void **)&graph_invoker};

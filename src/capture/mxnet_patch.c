@@ -24,7 +24,8 @@
 #define PREFIX "_ZN5mxnet"
 
 static struct ml_lock lock;
-static struct ml_pointer_table born; /* block to the recording that has it */
+/* To the recording that has it. The first block in a segment has the segment's address. */
+static struct ml_pointer_table born[ML_MXNET_LEVELS];
 
 static void *hook_of(const char *symbol)
 {
@@ -72,15 +73,15 @@ bool ml_mxnet_patch(void)
     return inside;
 }
 
-void ml_mxnet_late_birth(const void *block)
+void ml_mxnet_late_birth(enum ml_mxnet_level level, const void *memory)
 {
     if (ml_recorder_is_late())
-        ml_pointer_put(&born, block, ml_recorder_recording());
+        ml_pointer_put(&born[level], memory, ml_recorder_recording());
 }
 
-bool ml_mxnet_late_end(const void *block)
+bool ml_mxnet_late_end(enum ml_mxnet_level level, const void *memory)
 {
     if (!ml_recorder_is_late())
         return true;
-    return ml_pointer_take(&born, block) == ml_recorder_recording();
+    return ml_pointer_take(&born[level], memory) == ml_recorder_recording();
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mxnet_patch.h"
 #include "mxnet_spaces.h"
 #include "record.h"
 #include "recorder.h"
@@ -32,8 +33,10 @@ static int take(const void *helper, void **ret, size_t bytes)
     int result = real_take(helper, ret, bytes);
     uint32_t space = result ? 0 : pool_space();
 
-    if (space)
+    if (space) {
         ml_record_alloc(space, *ret, bytes);
+        ml_mxnet_late_birth(ML_MXNET_SEGMENT, *ret);
+    }
     return result;
 }
 
@@ -41,7 +44,7 @@ static void give_back(const void *helper, void *segment)
 {
     uint32_t space = segment ? pool_space() : 0;
 
-    if (space)
+    if (space && ml_mxnet_late_end(ML_MXNET_SEGMENT, segment))
         ml_record_free(space, segment);
     real_give_back(helper, segment);
 }

@@ -127,7 +127,7 @@ static void record_block(uint32_t space, const struct handle *h)
         ml_record_alloc_stack(space, (uintptr_t)h->ptr, h->bytes, stack);
     else
         ml_record_alloc(space, h->ptr, h->bytes);
-    ml_mxnet_late_birth(h->ptr);
+    ml_mxnet_late_birth(ML_MXNET_BLOCK, h->ptr);
     if (has_names)
         label(space, (const struct named_handle *)h, true);
     ml_mxnet_name_block(space, h->ptr, h);
@@ -154,7 +154,7 @@ static void record_free(const struct handle *h)
 {
     uint32_t space = h->ptr ? ml_mxnet_space(h->device_type, h->device_id) : 0;
 
-    if (!space || !ml_mxnet_late_end(h->ptr))
+    if (!space || !ml_mxnet_late_end(ML_MXNET_BLOCK, h->ptr))
         return;
     if (has_names)
         label(space, (const struct named_handle *)h, false);

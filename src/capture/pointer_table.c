@@ -1,7 +1,7 @@
 /* pointer_table.c: see pointer_table.h.
  *
- * Linear probing; what is taken out leaves a hole that is used again. Pages that are
- * not used cost nothing.
+ * Linear probing; what is taken out leaves a hole that is used again, or, at the end of a
+ * run of slots, given back. Pages that are not used cost nothing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -60,6 +60,20 @@ void ml_pointer_put(struct ml_pointer_table *t, const void *pointer, uint64_t nu
     ml_owner_unlock(&t->lock);
 }
 
+/* Holes that no search goes on behind are as if never used: else a program that lives
+ * long would fill the table with them. Each store leaves it whole. */
+static void give_back_holes(struct ml_pointer_table *t, struct ml_pointer_slot *s)
+{
+    uint32_t at = (uint32_t)(s - t->slots);
+
+    if (t->slots[(at + 1) % SLOTS].pointer)
+        return;
+    for (; t->slots[at].pointer && !t->slots[at].number; at = (at - 1) % SLOTS) {
+        t->slots[at].pointer = NULL;
+        t->used--;
+    }
+}
+
 static uint64_t look_up(struct ml_pointer_table *t, const void *pointer, bool forget)
 {
     struct ml_pointer_slot *s;
@@ -70,8 +84,10 @@ static uint64_t look_up(struct ml_pointer_table *t, const void *pointer, bool fo
     s = t->slots ? find(t, pointer) : NULL;
     if (s && s->pointer == pointer) {
         number = s->number;
-        if (forget)
+        if (forget) {
             s->number = 0;
+            give_back_holes(t, s);
+        }
     }
     ml_owner_unlock(&t->lock);
     return number;

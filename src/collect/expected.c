@@ -14,7 +14,7 @@ void ml_expected_add(struct ml_expected *expected, uint64_t key, uint32_t catego
     if (ml_map_get(&expected->by_key, key, NULL))
         return;
     if (ml_map_len(&expected->by_key) == ML_EXPECTED_MAX)
-        ml_map_clear(&expected->by_key);
+        ml_expected_forget_all(expected);
     /* Without memory the block has no label. */
     (void)ml_map_put(&expected->by_key, key, (uint64_t)category << 32 | label);
 }
@@ -22,6 +22,11 @@ void ml_expected_add(struct ml_expected *expected, uint64_t key, uint32_t catego
 void ml_expected_forget(struct ml_expected *expected, uint64_t key)
 {
     ml_map_take(&expected->by_key, key, NULL);
+}
+
+void ml_expected_forget_all(struct ml_expected *expected)
+{
+    ml_map_clear(&expected->by_key);
 }
 
 bool ml_expected_find(const struct ml_expected *expected, uint64_t key, uint32_t *ret_category,

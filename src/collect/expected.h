@@ -24,6 +24,7 @@ void ml_expected_release(struct ml_expected *expected);
 /* The first one stays until the key is forgotten. */
 void ml_expected_add(struct ml_expected *expected, uint64_t key, uint32_t category, uint32_t label);
 void ml_expected_forget(struct ml_expected *expected, uint64_t key);
+void ml_expected_forget_all(struct ml_expected *expected);
 
 bool ml_expected_find(const struct ml_expected *expected, uint64_t key, uint32_t *ret_category,
                       uint32_t *ret_label);

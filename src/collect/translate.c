@@ -86,6 +86,14 @@ void ml_stage_note_lost(struct ml_stage *stage, uint64_t count)
         emit_lost(stage, 0, count, ML_LOST_RING_FULL);
 }
 
+/* What was lost may have been the end of any of these. */
+static void forget_what_waits(struct ml_source *s)
+{
+    ml_works_forget_all(&s->target->works);
+    ml_expected_forget_all(&s->target->expected);
+    s->outputs.count = 0;
+}
+
 void ml_source_note_lost(struct ml_stage *stage, struct ml_source *s)
 {
     uint64_t lost = atomic_load_explicit(&s->ring->lost, memory_order_relaxed);
@@ -93,7 +101,7 @@ void ml_source_note_lost(struct ml_stage *stage, struct ml_source *s)
     if (lost <= s->lost_seen)
         return;
     emit_lost(stage, s->thread, lost - s->lost_seen, ML_LOST_RING_FULL);
-    ml_works_forget_all(&s->target->works);
+    forget_what_waits(s);
     s->lost_seen = lost;
 }
 
@@ -345,8 +353,7 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
         moved = ml_source_push(stage->dict, s);
         ev->scope = s->place.scope;
         return moved;
-    case ML_POP:
-        return ml_source_pop(stage->dict, s, &ev->scope);
+    case ML_POP: return ml_source_pop(stage->dict, s, &ev->scope);
     case ML_MARK:
         ev->args[0] = ml_word(s, 1);
         ev->args[1] = ml_word(s, 2);

@@ -75,6 +75,9 @@ static void release_target(struct fixture *f)
     ml_vec_release(&f->target.libraries);
     ml_tapes_release(&f->target.tapes);
     ml_backward_release(&f->target.backward);
+    ml_works_release(&f->target.works);
+    ml_expected_release(&f->target.expected);
+    ml_outputs_release(&f->target.waiting);
 }
 
 static int teardown(void **state)
@@ -343,6 +346,29 @@ static void random_records_make_a_good_trace(void **state)
     assert_true(ml_trace_stacks(f->trace) > 10);
 }
 
+/* A block that another chunk asks for, in the place of one whose end was lost. */
+static void what_waited_is_forgotten_when_records_are_lost(void **state)
+{
+    enum { KEY = 0x1000, LABEL = 1, OPERATOR = 2, SIZE = 64 };
+    struct fixture *f = *state;
+    uint32_t category, label;
+    struct ml_work work;
+
+    put_string(f, LABEL, "fc1");
+    put_string(f, OPERATOR, "relu");
+    PUT(f, ML_REC_EXPECT, KEY, ml_pair(MEMLEDGER_ACTIVATION, LABEL));
+    PUT(f, ML_REC_WORK, KEY, ml_pair(0, OPERATOR));
+    PUT(f, ML_REC_EXPECT_OUTPUT, SIZE, ml_pair(MEMLEDGER_ACTIVATION, LABEL));
+    assert_true(ml_expected_find(&f->target.expected, KEY, &category, &label));
+    assert_int_equal(f->source.outputs.count, 1);
+    atomic_store(&f->ring.lost, 1);
+    ml_source_note_lost(&f->stage, &f->source);
+    assert_false(ml_expected_find(&f->target.expected, KEY, &category, &label));
+    assert_false(ml_works_take(&f->target.works, KEY, &work));
+    assert_int_equal(f->source.outputs.count, 0);
+    open_trace(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -350,6 +376,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(python_stacks_reach_the_file, setup, teardown),
         cmocka_unit_test_setup_teardown(python_stacks_do_without_what_is_missing, setup, teardown),
         cmocka_unit_test_setup_teardown(a_stack_that_is_too_long_is_damage, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_waited_is_forgotten_when_records_are_lost, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(random_records_make_a_good_trace, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

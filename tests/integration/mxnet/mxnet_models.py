@@ -188,6 +188,32 @@ def sparse():
     say(last=float(loss.asscalar()))
 
 
+def symbols():
+    """A block that is given symbols, which have handles as arrays do. Around them on the
+    heap is what would be no good as a part of an array."""
+    arrays()
+
+    class Rectifier(mx.gluon.HybridBlock):
+        def hybrid_forward(self, F, x):
+            return F.relu(x)
+
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype = ctypes.c_void_p
+    net = Rectifier()
+    mx.nd.ones(3).wait_to_read()
+    names = []
+    for i in range(100):
+        blocks = [ctypes.c_void_p(libc.malloc(24)) for _ in range(2000)]
+        for block in blocks:
+            (ctypes.c_uint64 * 3).from_address(block.value)[:] = [1, 1 << 63, 0]
+        for block in blocks[::2]:
+            libc.free(block)
+        names.append(net(mx.sym.Variable(f"x{i}")).list_arguments()[0])
+        for block in blocks[1::2]:
+            libc.free(block)
+    say(names=names)
+
+
 def fails():
     """Exceptions in a block and in backward; a generator that records and is left alone."""
     np = arrays()
