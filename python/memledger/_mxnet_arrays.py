@@ -9,7 +9,6 @@ yet. Those of sparse arrays are looked at for ever: their blocks move.
 
 SPDX-License-Identifier: Apache-2.0
 """
-import sys
 import weakref
 
 from . import _native
@@ -72,11 +71,6 @@ class _Waiting:
             times += 1
         self.found[at] = place, times
         return times == _ENOUGH and not is_sparse(array)
-
-
-def is_array(thing):
-    """Others have handles too, of other things: symbols, executors, stores."""
-    return isinstance(thing, sys.modules["mxnet"].nd.NDArray)
 
 
 def is_sparse(array):

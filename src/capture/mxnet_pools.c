@@ -13,7 +13,6 @@
 #include "mxnet_patch.h"
 #include "mxnet_spaces.h"
 #include "record.h"
-#include "recorder.h"
 
 typedef int take_function(const void *helper, void **ret, size_t bytes);
 typedef void give_back_function(const void *helper, void *segment);
@@ -22,16 +21,10 @@ static take_function *real_take;
 static give_back_function *real_give_back;
 static bool is_on;
 
-/* A recording that began late knows nothing of the segments that are there. */
-static uint32_t pool_space(void)
-{
-    return ml_recorder_is_late() ? 0 : ml_mxnet_pool_space();
-}
-
 static int take(const void *helper, void **ret, size_t bytes)
 {
     int result = real_take(helper, ret, bytes);
-    uint32_t space = result ? 0 : pool_space();
+    uint32_t space = result ? 0 : ml_mxnet_pool_space();
 
     if (space) {
         ml_record_alloc(space, *ret, bytes);
@@ -42,7 +35,7 @@ static int take(const void *helper, void **ret, size_t bytes)
 
 static void give_back(const void *helper, void *segment)
 {
-    uint32_t space = segment ? pool_space() : 0;
+    uint32_t space = segment ? ml_mxnet_pool_space() : 0;
 
     if (space && ml_mxnet_late_end(ML_MXNET_SEGMENT, segment))
         ml_record_free(space, segment);

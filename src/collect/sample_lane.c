@@ -16,6 +16,7 @@
 #include "nanoseconds.h"
 
 #define SECOND_NS 1000000000u
+#define REST_HZ 100
 /* Samples for a quarter of a second at the highest rate of eight GPUs; the
  * collector looks every 50 ms. */
 #define RING_WORDS (UINT64_C(1) << 17)
@@ -99,6 +100,12 @@ static void set_slack(const struct ml_sample_lane *lane)
     prctl(PR_SET_TIMERSLACK, (unsigned long)(SECOND_NS / lane->pace.hz / 20), 0, 0, 0);
 }
 
+/* A tenth of the pace at rest, though not less than REST_HZ, where the pace is not less. */
+static uint32_t ticks_at_rest(uint32_t hz)
+{
+    return hz <= REST_HZ ? 1 : hz >= 10 * REST_HZ ? 10 : hz / REST_HZ;
+}
+
 static void tick_until_stopped(struct ml_sample_lane *lane)
 {
     while (!atomic_load(&lane->stop)) {
@@ -108,7 +115,7 @@ static void tick_until_stopped(struct ml_sample_lane *lane)
         read_news(lane);
         lane->work->tick(lane, now);
         if (lane->at_rest)
-            next = ml_pace_leave_out(&lane->pace, next, ML_REST_TICKS - 1);
+            next = ml_pace_leave_out(&lane->pace, next, ticks_at_rest(lane->pace.hz) - 1);
         sleep_until(lane, next);
     }
 }

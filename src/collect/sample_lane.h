@@ -27,8 +27,6 @@ struct ml_watch {
 
 typedef ML_VEC(struct ml_watch) ml_watch_list;
 
-#define ML_REST_TICKS 10
-
 struct ml_sample_lane;
 
 /* What a lane reads. `begin` and `end` may be slow; all run in its thread. */
@@ -46,7 +44,7 @@ struct ml_sample_lane {
     void *context; /* the work's own */
     struct ml_ticks clock;
     struct ml_pace pace;
-    bool at_rest; /* set by the work: nothing changes, one tick in ML_REST_TICKS will do */
+    bool at_rest; /* set by the work: nothing changes, one tick in ten will do */
     uint32_t strings; /* numbers given so far */
 
     /* For the collector: the ring as a source to merge. */
