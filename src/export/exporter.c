@@ -7,13 +7,11 @@
 #include <string.h>
 
 const struct ml_exporter *const ml_exporters[] = {
-    &ml_exporter_mxnet_csv,
-    &ml_exporter_mxnet_pool_csv,
-    &ml_exporter_mxnet_log,
-    &ml_exporter_tbd_log,
-    &ml_exporter_tbd_analysis,
-    &ml_exporter_nvidia_smi,
-    NULL,
+    &ml_exporter_mxnet_csv,    &ml_exporter_mxnet_pool_csv,
+    &ml_exporter_mxnet_log,    &ml_exporter_tbd_log,
+    &ml_exporter_tbd_analysis, &ml_exporter_nvidia_smi,
+    &ml_exporter_csv,          &ml_exporter_json,
+    &ml_exporter_sqlite,       NULL,
 };
 
 const struct ml_exporter *ml_exporter_find(const char *name)
