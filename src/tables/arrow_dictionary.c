@@ -35,29 +35,13 @@ void ml_arrow_dictionary_release(struct ml_arrow_dictionary *d)
     *d = (struct ml_arrow_dictionary){0};
 }
 
-/* The text as valid UTF-8, in d->clean. */
-static int make_valid(struct ml_arrow_dictionary *d, const char *text, size_t len)
-{
-    ml_buf_clear(&d->clean);
-    for (size_t at = 0; at < len;) {
-        uint32_t codepoint;
-        size_t n = ml_utf8_decode(text + at, len - at, &codepoint);
-        int r = n > 0 ? ml_buf_append(&d->clean, text + at, n)
-                      : ml_buf_puts(&d->clean, ML_UTF8_REPLACEMENT);
-
-        if (r < 0)
-            return r;
-        at += n > 0 ? n : 1;
-    }
-    return 0;
-}
-
 int32_t ml_arrow_dictionary_put(struct ml_arrow_dictionary *d, const char *text, size_t len)
 {
     bool is_new;
     int64_t code;
 
-    if (make_valid(d, text, len) < 0)
+    ml_buf_clear(&d->clean);
+    if (ml_utf8_clean(text, len, &d->clean) < 0)
         return -ENOMEM;
     code = ml_intern_put(&d->texts, d->clean.data, d->clean.len, &is_new);
     if (code < 0)
