@@ -62,7 +62,9 @@ static int add_allocation(struct ml_sites *sites, const struct ml_trace *trace,
         .scope = a->scope, .stack = a->stack, .label = a->label, .category = a->category};
     struct ml_site *site;
 
-    if (!a->counted || (sites->at.device && strcmp(sites->at.device, device) != 0))
+    /* A part of a block was counted with the block. */
+    if (!a->counted || a->ordinal == ML_NO_ORDINAL ||
+        (sites->at.device && strcmp(sites->at.device, device) != 0))
         return 0;
     site = site_of(sites, &block, device);
     if (!site)

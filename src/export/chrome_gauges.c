@@ -36,6 +36,14 @@ struct ml_chrome_gauge *ml_chrome_gauge(struct ml_chrome_gauges *gauges, uint64_
     return &gauges->list.items[at];
 }
 
+static bool has_seen(const struct ml_chrome_gauge *gauge)
+{
+    for (size_t i = 0; i < gauge->count; i++)
+        if (gauge->seen[i])
+            return true;
+    return false;
+}
+
 static void write_point(struct ml_chrome *c, const struct ml_chrome_gauge *gauge,
                         const struct ml_gauge_point *point)
 {
@@ -46,7 +54,7 @@ static void write_point(struct ml_chrome *c, const struct ml_chrome_gauge *gauge
     ml_chrome_begin(c, 'C', title, NULL, point->time_ns, (struct ml_chrome_track){gauge->pid, 0});
     json = ml_chrome_args(c);
     for (size_t i = 0; i < gauge->count; i++)
-        if (gauge->seen[i])
+        if (gauge->seen[i] || (i == 0 && !has_seen(gauge)))
             ml_json_kv_u64(json, gauge->names[i], point->values[i]);
     ml_chrome_end(c);
 }

@@ -30,6 +30,7 @@ void ml_chrome_memory_release(struct ml_chrome_memory *m)
 {
     ml_chrome_gauges_release(&m->gauges);
     ml_vec_release(&m->devices);
+    ml_intern_release(&m->sampled);
 }
 
 /* ---- Devices by category ------------------------------------------------ */
@@ -160,24 +161,26 @@ static void follow_blocks(struct ml_chrome_memory *m, const struct ml_event *eve
 
 /* ---- Samples ------------------------------------------------------------ */
 
-static void show_sample(struct ml_chrome_memory *m, uint32_t device, const char *what, uint32_t pid,
-                        uint64_t key, uint64_t time_ns, uint64_t value)
+/* @about  0, or what tells values of one device apart */
+static void show_sample(struct ml_chrome_memory *m, const char *device, const char *what,
+                        uint32_t pid, uint64_t about, uint64_t time_ns, uint64_t value)
 {
     static const char *const names[] = {"bytes"};
+    int64_t number = ml_intern_put(&m->sampled, device, strlen(device), NULL);
     struct ml_chrome_gauge like = {
-        .device = ml_trace_string(m->gauges.chrome->trace, device, NULL),
-        .what = what,
-        .pid = pid,
-        .names = names,
-        .count = 1,
-    };
+        .device = device, .what = what, .pid = pid, .names = names, .count = 1};
 
-    set_gauge(m, (uint64_t)SAMPLE_KEY << KEY_SHIFT | key << 32 | device, &like, time_ns, &value);
+    if (number < 0)
+        m->error = -ENOMEM;
+    else
+        set_gauge(m, (uint64_t)SAMPLE_KEY << KEY_SHIFT | about << 32 | (uint64_t)number, &like,
+                  time_ns, &value);
 }
 
 static void follow_sample(struct ml_chrome_memory *m, const struct ml_event *event)
 {
-    uint32_t device = (uint32_t)event->args[0], process;
+    const char *device = ml_trace_string(m->gauges.chrome->trace, (uint32_t)event->args[0], NULL);
+    uint32_t process;
 
     if (event->args[1] & ML_SAMPLE_USED)
         show_sample(m, device, "used (sampled)", ML_CHROME_MACHINE_PID, 0, event->time_ns,

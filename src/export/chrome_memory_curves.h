@@ -21,6 +21,7 @@ struct ml_chrome_memory {
     uint64_t total_bytes; /* of all devices */
     uint64_t categories[ML_CATEGORIES];
     ML_VEC(struct ml_device_curve) devices; /* by their index in the replay */
+    struct ml_intern sampled;               /* names of devices; a trace may have a string twice */
     const char *category_names[ML_CATEGORIES];
     int error; /* the first failure */
 };

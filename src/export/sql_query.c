@@ -77,7 +77,7 @@ static void note_table(struct ml_sql *sql, const char *table, const char *column
         if (at >= 0)
             sql->wanted[i] |= UINT64_C(1) << at;
         if (at >= -1)
-            sql->wanted[i] |= NEEDED;
+            sql->wanted[i] |= sql->whole_tables ? ML_SQLITE_ALL_COLUMNS : NEEDED;
     }
 }
 
@@ -154,6 +154,12 @@ static int check_tail(const char *tail, struct ml_error *err)
                         tail + strspn(tail, " \t\r\n;"));
 }
 
+/* SQLite does not tell of columns that a join names by USING or not at all. */
+static bool mentions(const char *question, const char *word)
+{
+    return strcasestr(question, word) != NULL;
+}
+
 static int prepare(struct ml_sql *sql, const char *question, sqlite3_stmt **ret,
                    struct ml_error *err)
 {
@@ -161,6 +167,7 @@ static int prepare(struct ml_sql *sql, const char *question, sqlite3_stmt **ret,
     sqlite3_stmt *stmt = NULL;
     int code, r = 0;
 
+    sql->whole_tables = mentions(question, "using") || mentions(question, "natural");
     sqlite3_set_authorizer(sql->db, authorize, sql);
     code = sqlite3_prepare_v2(sql->db, question, -1, &stmt, &tail);
     sqlite3_set_authorizer(sql->db, NULL, NULL);

@@ -25,6 +25,7 @@ struct ml_sql {
     struct sqlite3 *db;
     const struct ml_trace *trace;       /* NULL: the database is a file */
     uint64_t wanted[ML_SQL_TABLES_MAX]; /* by table, its columns; see sqlite_tables.h */
+    bool whole_tables;                  /* which columns are needed is not known */
     char denied[64];                    /* what the question was not allowed to do */
 };
 

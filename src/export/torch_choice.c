@@ -55,6 +55,14 @@ static const char *lasting_name(const struct ml_trace *trace, const char *name)
     return "?";
 }
 
+/* Without a GPU: the host, or whatever comes first. */
+static const char *other_device(const struct ml_replay *all)
+{
+    int64_t host = ml_intern_find(&all->device_names, ML_HOST_DEVICE, strlen(ML_HOST_DEVICE));
+
+    return ml_intern_get(&all->device_names, host < 0 ? 0 : (uint32_t)host, NULL);
+}
+
 static int choose_devices(struct ml_torch_snapshot *s, const struct ml_replay *all,
                           const char *asked)
 {
@@ -67,8 +75,8 @@ static int choose_devices(struct ml_torch_snapshot *s, const struct ml_replay *a
         if (asked ? ml_device_is(name, asked) : gpu_number(name) >= 0)
             r = add_device(s, lasting_name(s->trace, name));
     }
-    if (r == 0 && s->devices.len == 0)
-        r = add_device(s, lasting_name(s->trace, ML_HOST_DEVICE));
+    if (r == 0 && s->devices.len == 0 && count > 0)
+        r = add_device(s, lasting_name(s->trace, other_device(all)));
     if (r == 0)
         qsort(s->devices.items, s->devices.len, sizeof(*s->devices.items), by_number);
     return r;
