@@ -75,7 +75,7 @@ static int list_formats(struct ml_buf *out)
     int r = ml_buf_puts(out, "Formats:\n");
 
     for (size_t i = 0; r == 0 && ml_exporters[i]; i++)
-        r = ml_buf_printf(out, "  %-15s %-12s %s\n", ml_exporters[i]->name, ml_exporters[i]->suffix,
+        r = ml_buf_printf(out, "  %-15s %-16s %s\n", ml_exporters[i]->name, ml_exporters[i]->suffix,
                           ml_exporters[i]->help);
     return r;
 }
@@ -236,6 +236,9 @@ static int run(int argc, char **argv)
     if (opts.instant.at && exporter->whole_run)
         return ml_verb_usage_error(&ml_verb_export, "--at: %s has the whole run, not an instant",
                                    exporter->name);
+    if ((opts.instant.device || opts.level) && exporter->all_devices)
+        return ml_verb_usage_error(&ml_verb_export, "--%s: %s has all devices and levels",
+                                   opts.instant.device ? "device" : "level", exporter->name);
     status = check_table(exporter, opts.table);
     if (status >= 0)
         return status;

@@ -164,5 +164,6 @@ const struct ml_exporter ml_exporter_chrome = {
     .suffix = ".trace.json",
     .help = "for chrome://tracing and Perfetto",
     .whole_run = true,
+    .all_devices = true,
     .run = export,
 };

@@ -67,6 +67,7 @@ const struct ml_exporter ml_exporter_csv = {
     .suffix = ".csv",
     .help = "one table, --table: allocations, events, ...",
     .whole_run = true,
+    .all_devices = true,
     .has_tables = true,
     .run = export,
 };

@@ -117,6 +117,7 @@ const struct ml_exporter ml_exporter_json = {
     .suffix = ".json",
     .help = "all tables in one object; --table: one",
     .whole_run = true,
+    .all_devices = true,
     .has_tables = true,
     .run = export,
 };

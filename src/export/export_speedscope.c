@@ -215,6 +215,6 @@ static int export(const struct ml_trace *trace, const struct ml_export_opts *opt
 const struct ml_exporter ml_exporter_speedscope = {
     .name = "speedscope",
     .suffix = ".speedscope.json",
-    .help = "flame graphs of what is live, by module and stack",
+    .help = "flame graphs of what is live at --at",
     .run = export,
 };

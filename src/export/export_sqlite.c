@@ -58,5 +58,6 @@ const struct ml_exporter ml_exporter_sqlite = {
     .help = "all tables, and views; see memledger sql",
     .needs_file = true,
     .whole_run = true,
+    .all_devices = true,
     .run = export,
 };

@@ -35,6 +35,7 @@ struct ml_exporter {
     bool needs_file;    /* cannot be written to a pipe */
     bool whole_run;     /* holds no instant: --at is refused */
     bool has_tables;    /* --table chooses one */
+    bool all_devices;   /* --device and --level are refused */
     ml_export_fn *run;
     /* The name of its file where -o is not given; NULL, or a result of NULL: that of the
      * trace with the suffix. The caller frees the result. */
