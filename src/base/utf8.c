@@ -7,7 +7,6 @@
 #include <stdbool.h>
 
 #include "compiler.h"
-#include "vec.h"
 
 struct range {
     uint32_t first, last;
@@ -72,20 +71,6 @@ size_t ml_utf8_decode(const char *s, size_t len, uint32_t *ret_codepoint)
         return 0;
     *ret_codepoint = codepoint;
     return bytes;
-}
-
-int ml_utf8_clean(const char *s, size_t len, struct ml_buf *out)
-{
-    for (size_t at = 0; at < len;) {
-        uint32_t codepoint;
-        size_t n = ml_utf8_decode(s + at, len - at, &codepoint);
-        int r = n > 0 ? ml_buf_append(out, s + at, n) : ml_buf_puts(out, ML_UTF8_REPLACEMENT);
-
-        if (r < 0)
-            return r;
-        at += n > 0 ? n : 1;
-    }
-    return 0;
 }
 
 size_t ml_utf8_encode(uint32_t codepoint, char *out)

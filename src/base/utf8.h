@@ -12,8 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ml_buf;
-
 /* U+FFFD, what an invalid byte is shown as. */
 #define ML_UTF8_REPLACEMENT "\xef\xbf\xbd"
 
@@ -21,9 +19,6 @@ struct ml_buf;
  * @ret_codepoint  set when valid
  * @return its bytes, 1 to 4; 0 when the first byte starts no valid sequence */
 size_t ml_utf8_decode(const char *s, size_t len, uint32_t *ret_codepoint);
-
-/* Appends the text, with U+FFFD for each byte that is no UTF-8. @return 0 or -ENOMEM */
-int ml_utf8_clean(const char *s, size_t len, struct ml_buf *out);
 
 #define ML_UTF8_MAX_BYTES 4
 

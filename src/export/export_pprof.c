@@ -13,7 +13,7 @@
 #include "gzip_output.h"
 #include "proto_message.h"
 #include "site_frames.h"
-#include "utf8.h"
+#include "utf8_clean.h"
 
 enum profile_field {
     SAMPLE_TYPE = 1,

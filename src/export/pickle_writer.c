@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "utf8.h"
+#include "utf8_clean.h"
 
 #define PROTOCOL 4
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utf8.h"
+#include "utf8_clean.h"
 
 /* Constant once made. The dictionary and each exported array hold it. */
 struct ml_arrow_dictionary_copy {
