@@ -2,7 +2,7 @@
 # dist.sh: one tarball that runs on any x86-64 Linux with glibc 2.28 or later.
 #
 # zig's C compiler carries the symbol lists of old glibc versions, so nothing
-# newer than the one named below can be linked. zstd, xxHash, libelf and zlib,
+# newer than the one named below can be linked. zstd, xxHash, libelf, SQLite and zlib,
 # which that needs, come from the distribution's static archives; only their headers are shown to the compiler,
 # since the rest of /usr/include belongs to another glibc.
 set -euo pipefail
@@ -47,6 +47,7 @@ END
 stage_library libzstd zstd "" zstd.h zstd_errors.h
 stage_library libxxhash xxhash "" xxhash.h xxh3.h
 stage_library zlib z "" zlib.h zconf.h
+stage_library sqlite3 sqlite3 "" sqlite3.h
 stage_library libelf elf "$(pkg-config --print-requires-private libelf | cut -d' ' -f1 | xargs)" \
   libelf.h gelf.h
 
@@ -79,7 +80,7 @@ name=memledger-$version-linux-x86_64
 stage=$work/stage/$name
 "$meson" install -C "$work/build" --quiet --destdir "$stage"
 # What is linked in brings its terms along.
-for package in libzstd-dev libxxhash-dev libelf-dev zlib1g-dev; do
+for package in libzstd-dev libxxhash-dev libelf-dev zlib1g-dev libsqlite3-dev; do
   install -D -m 644 "/usr/share/doc/$package/copyright" \
     "$stage/share/doc/memledger/third-party/${package%-dev}.txt"
 done

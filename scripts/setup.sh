@@ -37,6 +37,7 @@ need_compiler() {
   need libxxhash-dev has_library libxxhash
   need libelf-dev has_library libelf
   need zlib1g-dev has_library zlib
+  need libsqlite3-dev has_library sqlite3
   # For the extension of the Python package, without which the names of PyTorch's
   # modules are not recorded.
   need python3-dev has_python_headers

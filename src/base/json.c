@@ -257,6 +257,12 @@ void ml_json_double(struct ml_json *json, double v)
         put(json, text, strlen(text));
 }
 
+void ml_json_thousandths(struct ml_json *json, uint64_t v)
+{
+    if (start_value(json))
+        fail(json, ml_buf_printf(json->out, "%" PRIu64 ".%03u", v / 1000, (unsigned)(v % 1000)));
+}
+
 void ml_json_bool(struct ml_json *json, bool v)
 {
     if (start_value(json))

@@ -73,6 +73,9 @@ void ml_json_i64(struct ml_json *json, int64_t v);
  * does not have, are written as null. */
 void ml_json_double(struct ml_json *json, double v);
 
+/* 1234567 as 1234.567: nanoseconds where a format has microseconds. Always three decimals. */
+void ml_json_thousandths(struct ml_json *json, uint64_t v);
+
 void ml_json_bool(struct ml_json *json, bool v);
 void ml_json_null(struct ml_json *json);
 

@@ -13,6 +13,7 @@
 #include "memledger/memledger.h"
 #include "nearest.h"
 #include "progress_line.h"
+#include "read_table.h"
 #include "verbs.h"
 
 #define TRACE_SUFFIX ".mled"
@@ -22,6 +23,7 @@ static const char *const level_choices[] = {"auto", "driver", "pool", "block", N
 struct export_opts {
     struct ml_instant_opts instant; /* first, as its option entries want it */
     const char *format, *output;
+    const char *table;
     int level; /* enum memledger_level, or 0 */
     bool force;
 };
@@ -58,6 +60,11 @@ static const struct ml_option options[] = {
      .value_name = "LEVEL",
      .choices = level_choices,
      .help = "of formats that list allocations: driver, pool or block; auto is the format's own"},
+    {.name = "table",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct export_opts, table),
+     .value_name = "NAME",
+     .help = "of csv and json: allocations, events, labels, marks, samples, scopes, ..."},
     ML_OPTION_SALVAGE,
 };
 
@@ -68,7 +75,7 @@ static int list_formats(struct ml_buf *out)
     int r = ml_buf_puts(out, "Formats:\n");
 
     for (size_t i = 0; r == 0 && ml_exporters[i]; i++)
-        r = ml_buf_printf(out, "  %-15s %-12s %s\n", ml_exporters[i]->name, ml_exporters[i]->suffix,
+        r = ml_buf_printf(out, "  %-15s %-16s %s\n", ml_exporters[i]->name, ml_exporters[i]->suffix,
                           ml_exporters[i]->help);
     return r;
 }
@@ -101,6 +108,25 @@ static int wrong_format(const struct export_opts *opts)
                             names.data);
     ml_buf_release(&names);
     return ML_EXIT_USAGE;
+}
+
+/* @return -1: it is one, or none was given; else an exit code */
+static int check_table(const struct ml_exporter *exporter, const char *table)
+{
+    struct ml_nearest nearest = {.typed = table};
+
+    if (!table)
+        return -1;
+    if (!exporter->has_tables)
+        return ml_verb_usage_error(&ml_verb_export, "--table: %s is no table; csv and json are",
+                                   exporter->name);
+    if (ml_table_find(table))
+        return -1;
+    for (size_t i = 0; ml_tables[i]; i++)
+        ml_nearest_offer(&nearest, ml_tables[i]->name);
+    return ml_verb_usage_error(&ml_verb_export, "--table: there is no '%s'; %s%s%s", table,
+                               nearest.word ? "did you mean '" : "docs/python-read.md lists them",
+                               nearest.word ? nearest.word : "", nearest.word ? "'?" : "");
 }
 
 static const struct ml_exporter *choose_format(const struct export_opts *opts)
@@ -210,6 +236,13 @@ static int run(int argc, char **argv)
     if (opts.instant.at && exporter->whole_run)
         return ml_verb_usage_error(&ml_verb_export, "--at: %s has the whole run, not an instant",
                                    exporter->name);
+    if ((opts.instant.device || opts.level) && exporter->all_devices)
+        return ml_verb_usage_error(&ml_verb_export, "--%s: %s has all devices and levels",
+                                   opts.instant.device ? "device" : "level", exporter->name);
+    status = check_table(exporter, opts.table);
+    if (status >= 0)
+        return status;
+    how.table = opts.table;
     status = ml_instant_parse(&ml_verb_export, opts.instant.at, &how.at);
     if (status >= 0)
         return status;

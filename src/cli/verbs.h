@@ -22,6 +22,7 @@ extern const struct ml_verb ml_verb_stats;
 extern const struct ml_verb ml_verb_events;
 extern const struct ml_verb ml_verb_compare;
 extern const struct ml_verb ml_verb_plot;
+extern const struct ml_verb ml_verb_sql;
 extern const struct ml_verb ml_verb_export;
 extern const struct ml_verb ml_verb_help;
 extern const struct ml_verb ml_verb_completion;

@@ -18,6 +18,7 @@ struct ml_export_opts {
     bool at_given;                /* false: the format's own default */
     const char *device;           /* "cuda:0", "0" for it, "cpu"; NULL: all */
     unsigned level;               /* enum memledger_level that rows are of; 0: the format's own */
+    const char *table;            /* of formats with tables, one that exists; NULL: their own */
     struct ml_progress *progress; /* NULL: nobody wants to know */
 };
 
@@ -33,6 +34,8 @@ struct ml_exporter {
     const char *help;   /* one line, no capital, no full stop */
     bool needs_file;    /* cannot be written to a pipe */
     bool whole_run;     /* holds no instant: --at is refused */
+    bool has_tables;    /* --table chooses one */
+    bool all_devices;   /* --device and --level are refused */
     ml_export_fn *run;
     /* The name of its file where -o is not given; NULL, or a result of NULL: that of the
      * trace with the suffix. The caller frees the result. */
@@ -48,11 +51,18 @@ const struct ml_exporter *ml_exporter_find(const char *name);
 /* The format whose suffix, the longest that fits, `path` has; NULL: none. */
 const struct ml_exporter *ml_exporter_of_path(const char *path);
 
+extern const struct ml_exporter ml_exporter_chrome;
+extern const struct ml_exporter ml_exporter_csv;
+extern const struct ml_exporter ml_exporter_json;
 extern const struct ml_exporter ml_exporter_mxnet_csv;
 extern const struct ml_exporter ml_exporter_mxnet_log;
 extern const struct ml_exporter ml_exporter_mxnet_pool_csv;
 extern const struct ml_exporter ml_exporter_nvidia_smi;
+extern const struct ml_exporter ml_exporter_pprof;
+extern const struct ml_exporter ml_exporter_speedscope;
+extern const struct ml_exporter ml_exporter_sqlite;
 extern const struct ml_exporter ml_exporter_tbd_analysis;
 extern const struct ml_exporter ml_exporter_tbd_log;
+extern const struct ml_exporter ml_exporter_torch_snapshot;
 
 #endif

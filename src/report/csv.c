@@ -5,6 +5,7 @@
 #include "csv.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 static int separate(struct ml_buf *out)
@@ -37,6 +38,20 @@ int ml_csv_u64(struct ml_buf *out, uint64_t value)
     int r = separate(out);
 
     return r < 0 ? r : ml_buf_printf(out, "%" PRIu64, value);
+}
+
+int ml_csv_i64(struct ml_buf *out, int64_t value)
+{
+    int r = separate(out);
+
+    return r < 0 ? r : ml_buf_printf(out, "%" PRIi64, value);
+}
+
+int ml_csv_null(struct ml_buf *out)
+{
+    bool first = out->len == 0 || out->data[out->len - 1] == '\n';
+
+    return ml_buf_puts(out, first ? "\"\"" : ",");
 }
 
 int ml_csv_end(struct ml_buf *out)

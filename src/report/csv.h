@@ -14,6 +14,10 @@
  * @return 0 or -ENOMEM, as all of these */
 int ml_csv_text(struct ml_buf *out, const char *text);
 int ml_csv_u64(struct ml_buf *out, uint64_t value);
+int ml_csv_i64(struct ml_buf *out, int64_t value);
+
+/* No value: nothing between the commas; "" as the first cell, since a line may have no other. */
+int ml_csv_null(struct ml_buf *out);
 int ml_csv_end(struct ml_buf *out);
 
 #endif

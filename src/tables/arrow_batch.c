@@ -43,7 +43,7 @@ void ml_batch_release(struct ml_batch *b)
 {
     free_values(b);
     for (size_t i = 0; i < b->column_count; i++)
-        ml_dictionary_release(&b->data[i].dictionary);
+        ml_arrow_dictionary_release(&b->data[i].dictionary);
     ml_buf_release(&b->scratch);
 }
 
@@ -98,18 +98,18 @@ static void put_code(struct ml_batch *b, size_t column, int32_t code)
 /* @return the code of the number's text, ML_NO_TEXT, or -1 with b->error set */
 static int32_t look_up(struct ml_batch *b, size_t column, uint64_t number)
 {
-    struct ml_dictionary *dictionary = &b->data[column].dictionary;
+    struct ml_arrow_dictionary *dictionary = &b->data[column].dictionary;
     int32_t code = ML_NO_TEXT;
     int r;
 
     ml_buf_clear(&b->scratch);
     r = b->columns[column].text(b->trace, number, &b->scratch);
     if (r == 0) {
-        r = ml_dictionary_put(dictionary, (const char *)b->scratch.data, b->scratch.len);
+        r = ml_arrow_dictionary_put(dictionary, (const char *)b->scratch.data, b->scratch.len);
         code = r < 0 ? ML_NO_TEXT : r;
     }
     if (r >= 0)
-        r = ml_dictionary_keep(dictionary, number, code);
+        r = ml_arrow_dictionary_keep(dictionary, number, code);
     if (r < 0 && !b->error)
         b->error = r;
     return code;
@@ -119,7 +119,7 @@ void ml_batch_text(struct ml_batch *b, size_t column, uint64_t number)
 {
     int32_t code;
 
-    if (!ml_dictionary_find(&b->data[column].dictionary, number, &code))
+    if (!ml_arrow_dictionary_find(&b->data[column].dictionary, number, &code))
         code = look_up(b, column, number);
     if (!b->error)
         put_code(b, column, code);
@@ -130,7 +130,7 @@ void ml_batch_cstr(struct ml_batch *b, size_t column, const char *text)
     int32_t code = ML_NO_TEXT;
 
     if (text) {
-        code = ml_dictionary_put(&b->data[column].dictionary, text, strlen(text));
+        code = ml_arrow_dictionary_put(&b->data[column].dictionary, text, strlen(text));
         if (code < 0) {
             b->error = b->error ? b->error : code;
             return;

@@ -46,7 +46,7 @@ struct ml_batch_column {
     void *values;
     uint8_t *valid; /* a bit per row */
     int64_t nulls;
-    struct ml_dictionary dictionary; /* kept from batch to batch */
+    struct ml_arrow_dictionary dictionary; /* kept from batch to batch */
 };
 
 struct ml_batch {

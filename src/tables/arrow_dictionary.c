@@ -9,55 +9,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utf8.h"
+#include "utf8_clean.h"
 
 /* Constant once made. The dictionary and each exported array hold it. */
-struct ml_dictionary_copy {
+struct ml_arrow_dictionary_copy {
     atomic_uint holders;
     int64_t count;
     const void *buffers[3]; /* validity (none), offsets, bytes: behind this struct */
     int64_t offsets[];
 };
 
-static void drop(struct ml_dictionary_copy *copy)
+static void drop(struct ml_arrow_dictionary_copy *copy)
 {
     /* acq_rel: the last holder frees what the others have read. */
     if (copy && atomic_fetch_sub_explicit(&copy->holders, 1, memory_order_acq_rel) == 1)
         free(copy);
 }
 
-void ml_dictionary_release(struct ml_dictionary *d)
+void ml_arrow_dictionary_release(struct ml_arrow_dictionary *d)
 {
     ml_intern_release(&d->texts);
     ml_map_release(&d->codes);
     ml_buf_release(&d->clean);
     drop(d->copy);
-    *d = (struct ml_dictionary){0};
+    *d = (struct ml_arrow_dictionary){0};
 }
 
-/* The text as valid UTF-8, in d->clean. */
-static int make_valid(struct ml_dictionary *d, const char *text, size_t len)
-{
-    ml_buf_clear(&d->clean);
-    for (size_t at = 0; at < len;) {
-        uint32_t codepoint;
-        size_t n = ml_utf8_decode(text + at, len - at, &codepoint);
-        int r = n > 0 ? ml_buf_append(&d->clean, text + at, n)
-                      : ml_buf_puts(&d->clean, ML_UTF8_REPLACEMENT);
-
-        if (r < 0)
-            return r;
-        at += n > 0 ? n : 1;
-    }
-    return 0;
-}
-
-int32_t ml_dictionary_put(struct ml_dictionary *d, const char *text, size_t len)
+int32_t ml_arrow_dictionary_put(struct ml_arrow_dictionary *d, const char *text, size_t len)
 {
     bool is_new;
     int64_t code;
 
-    if (make_valid(d, text, len) < 0)
+    ml_buf_clear(&d->clean);
+    if (ml_utf8_clean(text, len, &d->clean) < 0)
         return -ENOMEM;
     code = ml_intern_put(&d->texts, d->clean.data, d->clean.len, &is_new);
     if (code < 0)
@@ -67,12 +51,12 @@ int32_t ml_dictionary_put(struct ml_dictionary *d, const char *text, size_t len)
         drop(d->copy);
         d->copy = NULL;
     }
-    if (d->bytes > ML_DICTIONARY_BYTES_MAX || code > INT32_MAX)
+    if (d->bytes > ML_ARROW_DICTIONARY_BYTES_MAX || code > INT32_MAX)
         return -E2BIG;
     return (int32_t)code;
 }
 
-bool ml_dictionary_find(struct ml_dictionary *d, uint64_t key, int32_t *ret)
+bool ml_arrow_dictionary_find(struct ml_arrow_dictionary *d, uint64_t key, int32_t *ret)
 {
     uint64_t code_plus_one;
 
@@ -87,16 +71,16 @@ bool ml_dictionary_find(struct ml_dictionary *d, uint64_t key, int32_t *ret)
     return true;
 }
 
-int ml_dictionary_keep(struct ml_dictionary *d, uint64_t key, int32_t code)
+int ml_arrow_dictionary_keep(struct ml_arrow_dictionary *d, uint64_t key, int32_t code)
 {
     return ml_map_put(&d->codes, key, (uint64_t)code + 1);
 }
 
-static struct ml_dictionary_copy *make_copy(const struct ml_dictionary *d)
+static struct ml_arrow_dictionary_copy *make_copy(const struct ml_arrow_dictionary *d)
 {
     uint32_t count = ml_intern_len(&d->texts);
     size_t offset_bytes = (count + (size_t)1) * sizeof(int64_t);
-    struct ml_dictionary_copy *copy = malloc(sizeof(*copy) + offset_bytes + d->bytes + 1);
+    struct ml_arrow_dictionary_copy *copy = malloc(sizeof(*copy) + offset_bytes + d->bytes + 1);
     char *bytes;
 
     if (!copy)
@@ -124,7 +108,7 @@ static void release_array(struct ArrowArray *array)
     array->release = NULL;
 }
 
-int ml_dictionary_export(struct ml_dictionary *d, struct ArrowArray *ret)
+int ml_arrow_dictionary_export(struct ml_arrow_dictionary *d, struct ArrowArray *ret)
 {
     if (!d->copy)
         d->copy = make_copy(d);

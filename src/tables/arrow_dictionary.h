@@ -24,32 +24,32 @@
 
 /* What the texts of one dictionary may take: names made from a hostile file could
  * otherwise fill the memory. */
-#define ML_DICTIONARY_BYTES_MAX (UINT64_C(256) << 20)
+#define ML_ARROW_DICTIONARY_BYTES_MAX (UINT64_C(256) << 20)
 
-struct ml_dictionary_copy;
+struct ml_arrow_dictionary_copy;
 
-struct ml_dictionary {
+struct ml_arrow_dictionary {
     struct ml_intern texts;
     uint64_t bytes;
     struct ml_map codes; /* the caller's key -> code + 1 */
     uint64_t last_key;
     int32_t last_code;
     bool has_last;
-    struct ml_buf clean;             /* the text being made valid */
-    struct ml_dictionary_copy *copy; /* of all texts; NULL: out of date */
+    struct ml_buf clean;                   /* the text being made valid */
+    struct ml_arrow_dictionary_copy *copy; /* of all texts; NULL: out of date */
 };
 
-void ml_dictionary_release(struct ml_dictionary *d);
+void ml_arrow_dictionary_release(struct ml_arrow_dictionary *d);
 
 /* The code of a text. @return at least 0, -ENOMEM, or -E2BIG */
-int32_t ml_dictionary_put(struct ml_dictionary *d, const char *text, size_t len);
+int32_t ml_arrow_dictionary_put(struct ml_arrow_dictionary *d, const char *text, size_t len);
 
-/* The code that ml_dictionary_keep put under this key.
+/* The code that ml_arrow_dictionary_keep put under this key.
  * @ret    set when true is returned; may be ML_NO_TEXT */
-bool ml_dictionary_find(struct ml_dictionary *d, uint64_t key, int32_t *ret);
-int ml_dictionary_keep(struct ml_dictionary *d, uint64_t key, int32_t code);
+bool ml_arrow_dictionary_find(struct ml_arrow_dictionary *d, uint64_t key, int32_t *ret);
+int ml_arrow_dictionary_keep(struct ml_arrow_dictionary *d, uint64_t key, int32_t code);
 
 /* All texts as an array of large strings. @return 0 or -ENOMEM */
-int ml_dictionary_export(struct ml_dictionary *d, struct ArrowArray *ret);
+int ml_arrow_dictionary_export(struct ml_arrow_dictionary *d, struct ArrowArray *ret);
 
 #endif

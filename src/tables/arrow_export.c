@@ -49,7 +49,8 @@ static int export_column(struct ml_batch *b, size_t i, struct ArrowArray *ret)
     struct exported_column *column = calloc(1, sizeof(*column));
     bool is_text = b->columns[i].type == ML_COLUMN_TEXT;
 
-    if (!column || (is_text && ml_dictionary_export(&data->dictionary, &column->dictionary) < 0)) {
+    if (!column ||
+        (is_text && ml_arrow_dictionary_export(&data->dictionary, &column->dictionary) < 0)) {
         free(column);
         return -ENOMEM;
     }

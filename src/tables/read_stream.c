@@ -108,7 +108,7 @@ static int explain(struct stream *s, int code)
         ml_error_set(&s->error, code,
                      "%s: the names in one column take more than %llu MiB; "
                      "`memledger events` can read the trace",
-                     s->kind->name, (unsigned long long)ML_DICTIONARY_BYTES_MAX >> 20);
+                     s->kind->name, (unsigned long long)ML_ARROW_DICTIONARY_BYTES_MAX >> 20);
     else if (!s->error.code)
         ml_error_set(&s->error, code, "%s: not enough memory for a batch of rows", s->kind->name);
     return code;

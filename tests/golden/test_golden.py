@@ -13,6 +13,7 @@ import difflib
 import json
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -119,6 +120,14 @@ CASES = {
     "bad-format.txt": "export --format mxnet-cvs gpt.mled",
     "unknown-format.txt": "export --format parquet gpt.mled",
     "no-format.txt": "export gpt.mled",
+    "export.csv": "export --format csv -o - --table marks gpt.mled",
+    "export-no-device.txt": "export --format chrome --device 0 gpt.mled",
+    "export-no-table.txt": "export --format csv --table event gpt.mled",
+    "sql.txt": 'sql gpt.mled "SELECT * FROM by_category"',
+    "sql.json": 'sql --json gpt.mled "SELECT module, bytes FROM by_module LIMIT 3"',
+    "sql.csv": 'sql --csv gpt.mled "SELECT * FROM step_peaks"',
+    "sql-tables.txt": "sql gpt.mled",
+    "sql-wrong.txt": 'sql gpt.mled "SELECT * FROM by_layer"',
     "export-no-instant.txt": "export --format tbd-log --at peak gpt.mled",
     "export-exists.txt": "export -o ../expected/export-tbd-log.txt --format tbd-log gpt.mled",
     "groups.txt": "groups mxnet.mled",
@@ -138,6 +147,7 @@ CASES = {
     "help-tree.txt": "help tree",
     "help-layers.txt": "help layers",
     "help-leaks.txt": "help leaks",
+    "help-sql.txt": "sql --help",
     "help-steps.txt": "help steps",
     "help-events.txt": "events --help",
     "help-compare.txt": "compare -h",
@@ -190,7 +200,7 @@ def run_plot(memledger, args, env, tmp):
 
 def run(memledger, name, command, tmp):
     env = environment(name)
-    args = command.split()
+    args = shlex.split(command)
     if name.endswith(".svg"):
         return run_plot(memledger, args, env, tmp)
     done = subprocess.run([memledger, *args], cwd=TRACES, env=env, capture_output=True)
