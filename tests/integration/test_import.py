@@ -309,6 +309,17 @@ def test_kineto():
     equal(summary["health"]["unknown"], ["what was there before"], "what is not known")
 
 
+def test_kineto_too_deep():
+    """More operators in each other than a trace can tell; those within are closed again."""
+    deep = [{"ph": "X", "cat": "cpu_op", "name": f"op{i}", "pid": 1, "tid": 1, "ts": i,
+             "dur": 20000 - 2 * i} for i in range(5000)]
+    later = dict(memory_event(30000, 4096, 512), pid=1, tid=1)
+    trace = import_text(json.dumps({"traceEvents": deep + [later]}))
+    kinds = [e["kind"] for e in events(trace)]
+    equal((kinds.count("push"), kinds.count("pop")), (4096, 4096), "scopes")
+    equal(events(trace, "alloc")[0]["scope"], "", "the scope behind them")
+
+
 def test_kineto_operators():
     """Bytes by operator, as PyTorch's profiler adds them up itself."""
     trace = import_file(DATA / "torch" / "mlp_profile.json.gz")
