@@ -105,6 +105,15 @@ static int end_bucket(struct reader *reader)
     return 0;
 }
 
+/* Whether a bucket ends before that time. The last one ends with the window: what
+ * happens at its very end, such as a label behind the last allocation, belongs to it. */
+static bool ends_bucket(const struct ml_timeline_builder *b, uint64_t time_ns)
+{
+    bool is_last = b->timeline->buckets.len + 1 >= b->count;
+
+    return is_last ? time_ns > b->end_ns : time_ns >= b->next_edge_ns;
+}
+
 /* Ends as many buckets as the timeline of the total has ended. */
 static int advance(struct reader *reader, uint64_t time_ns)
 {
@@ -115,7 +124,7 @@ static int advance(struct reader *reader, uint64_t time_ns)
         reader->builder.before = false;
         begin_bucket(reader);
     }
-    if (time_ns >= reader->builder.next_edge_ns)
+    if (ends_bucket(&reader->builder, time_ns))
         settle(reader);
     r = ml_timeline_advance(&reader->builder, time_ns);
     for (size_t i = before; r == 0 && i < reader->ret->total.buckets.len; i++) {

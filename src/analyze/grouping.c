@@ -86,6 +86,7 @@ static int put_entry(struct ml_group *group, const struct tag_sum *sum, const ch
     /* Two keywords of one category: it has the tag twice, as MXNet's scripts count. */
     if (group->entries.len > 0 && group->entries.items[group->entries.len - 1].tag == tag) {
         group->entries.items[group->entries.len - 1].bytes += sum->bytes;
+        group->entries.items[group->entries.len - 1].count += sum->count;
         return 0;
     }
     return ml_vec_push(&group->entries, (struct ml_group_entry){tag, sum->bytes, sum->count});

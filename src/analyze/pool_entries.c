@@ -24,7 +24,7 @@ struct maker {
     struct ml_tag_list live;  /* blocks at the instant */
     struct ml_tag_list taken; /* the driver's allocations at the instant; may be empty */
     bool has_gpu, imported;
-    struct ml_map last;      /* address -> index in born of the last block there by then */
+    struct ml_map last; /* address of a process -> index in born of the last block there by then */
     ML_VEC(uint64_t) before; /* of each block in born: the one there before it */
     ML_VEC(uint64_t) starts; /* of live blocks, in order */
 };
@@ -99,6 +99,11 @@ static int put(struct maker *m, const char *tag, uint32_t space, uint64_t reques
     return entry.name && entry.device ? ml_vec_push(&m->ret->list, entry) : -ENOMEM;
 }
 
+static uint64_t key_of(const struct maker *m, const struct ml_tagged *entry)
+{
+    return ml_address_key(m->trace, entry->space, entry->addr);
+}
+
 static int by_number(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -110,15 +115,14 @@ static int by_number(const void *a, const void *b)
 static int index_blocks(struct maker *m, uint64_t time_ns)
 {
     for (size_t i = 0; i < m->born.list.len && m->born.list.items[i].time_ns <= time_ns; i++) {
-        uint64_t before = NO_BLOCK;
+        uint64_t before = NO_BLOCK, key = key_of(m, &m->born.list.items[i]);
 
-        ml_map_get(&m->last, m->born.list.items[i].addr, &before);
-        if (ml_vec_push(&m->before, before) < 0 ||
-            ml_map_put(&m->last, m->born.list.items[i].addr, i) < 0)
+        ml_map_get(&m->last, key, &before);
+        if (ml_vec_push(&m->before, before) < 0 || ml_map_put(&m->last, key, i) < 0)
             return -ENOMEM;
     }
     for (size_t i = 0; i < m->live.list.len; i++)
-        if (ml_vec_push(&m->starts, m->live.list.items[i].addr) < 0)
+        if (ml_vec_push(&m->starts, key_of(m, &m->live.list.items[i])) < 0)
             return -ENOMEM;
     if (m->starts.len > 0)
         qsort(m->starts.items, m->starts.len, sizeof(*m->starts.items), by_number);
@@ -129,16 +133,17 @@ static int index_blocks(struct maker *m, uint64_t time_ns)
 static bool is_cut_up(const struct maker *m, const struct ml_tagged *taken)
 {
     size_t low = 0, high = m->starts.len;
+    uint64_t key = key_of(m, taken);
 
     while (low < high) {
         size_t middle = (low + high) / 2;
 
-        if (m->starts.items[middle] <= taken->addr)
+        if (m->starts.items[middle] <= key)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < m->starts.len && m->starts.items[low] < ml_end_of(taken->addr, taken->bytes);
+    return low < m->starts.len && m->starts.items[low] < ml_end_of(key, taken->bytes);
 }
 
 /* Whether the last block there was not the first since the driver gave it. */
@@ -156,12 +161,12 @@ static int put_taken(struct maker *m, const struct ml_tagged *taken, struct ml_m
 
     if (!is_profiled(m, taken) || is_cut_up(m, taken))
         return 0;
-    if (!ml_map_get(&m->last, taken->addr, &last) ||
+    if (!ml_map_get(&m->last, key_of(m, taken), &last) ||
         m->born.list.items[last].time_ns < taken->time_ns)
         return put(m, ml_tagged_name(&m->taken, taken), taken->space, taken->bytes, taken->bytes,
                    false);
     block = &m->born.list.items[last];
-    if (ml_map_put(held, taken->addr, 1) < 0)
+    if (ml_map_put(held, key_of(m, taken), 1) < 0)
         return -ENOMEM;
     return put(m, ml_tagged_name(&m->born, block), taken->space, block->requested, taken->bytes,
                was_reused(m, taken, last));
@@ -172,7 +177,7 @@ static int put_live(struct maker *m, const struct ml_tagged *block)
     uint64_t last, requested = block->bytes;
 
     /* What was asked for is told at the birth. */
-    if (ml_map_get(&m->last, block->addr, &last) &&
+    if (ml_map_get(&m->last, key_of(m, block), &last) &&
         m->born.list.items[last].time_ns == block->time_ns)
         requested = m->born.list.items[last].requested;
     return put(m, ml_tagged_name(&m->live, block), block->space, requested, block->bytes,
@@ -188,7 +193,7 @@ static int put_all(struct maker *m)
         r = put_taken(m, &m->taken.list.items[i], &held);
     for (size_t i = 0; r == 0 && i < m->live.list.len; i++)
         if (is_profiled(m, &m->live.list.items[i]) &&
-            !ml_map_get(&held, m->live.list.items[i].addr, NULL))
+            !ml_map_get(&held, key_of(m, &m->live.list.items[i]), NULL))
             r = put_live(m, &m->live.list.items[i]);
     ml_map_release(&held);
     return r;

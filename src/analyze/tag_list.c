@@ -173,9 +173,9 @@ static int gather(struct maker *m, allocation_list *ret, struct ml_error *err)
     return r;
 }
 
-static uint64_t address_key(const struct maker *m, const struct ml_allocation *a)
+uint64_t ml_address_key(const struct ml_trace *trace, uint32_t space, uint64_t addr)
 {
-    return a->addr ^ (uint64_t)ml_trace_space(m->trace, a->space)->process << 48;
+    return addr ^ (uint64_t)ml_trace_space(trace, space)->process << 48;
 }
 
 /* @unnamed  address -> index + 1 of what is listed there and waits for its first block */
@@ -196,11 +196,12 @@ static int list_one(struct maker *m, const struct ml_allocation *a, struct ml_ma
     if (tag < 0)
         return (int)tag;
     if (use_of(m, a->space, a->counted) == NAMING) {
-        if (ml_map_take(unnamed, address_key(m, a), &around))
+        if (ml_map_take(unnamed, ml_address_key(m->trace, a->space, a->addr), &around))
             m->ret->list.items[around].tag = (uint32_t)tag;
         return 0;
     }
-    if (m->opts->level && ml_map_put(unnamed, address_key(m, a), m->ret->list.len) < 0)
+    if (m->opts->level &&
+        ml_map_put(unnamed, ml_address_key(m->trace, a->space, a->addr), m->ret->list.len) < 0)
         return -ENOMEM;
     m->ret->bytes += a->size;
     return ml_vec_push(&m->ret->list, (struct ml_tagged){
@@ -292,20 +293,25 @@ static int list_live(struct maker *m, const struct ml_replay *replay, const bloc
 
 /* Keeps of all allocations those that are live; their names come from blocks that may
  * be long gone. */
-static int keep_live(struct maker *m, const block_list *blocks)
+static int keep_live(struct maker *m, const struct ml_replay *replay, const block_list *blocks)
 {
     struct ml_map births = {0};
     size_t kept = 0;
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < blocks->len; i++)
-        r = ml_map_put(&births, blocks->items[i]->addr, blocks->items[i]->time_ns);
+    for (size_t i = 0; r == 0 && i < blocks->len; i++) {
+        const struct ml_block *b = blocks->items[i];
+        uint32_t space = replay->spaces.items[b->space].number;
+
+        r = ml_map_put(&births, ml_address_key(m->trace, space, b->addr), b->time_ns);
+    }
     m->ret->bytes = 0;
     for (size_t i = 0; r == 0 && i < m->ret->list.len; i++) {
         const struct ml_tagged *entry = &m->ret->list.items[i];
         uint64_t time_ns;
 
-        if (!ml_map_get(&births, entry->addr, &time_ns) || time_ns != entry->time_ns)
+        if (!ml_map_get(&births, ml_address_key(m->trace, entry->space, entry->addr), &time_ns) ||
+            time_ns != entry->time_ns)
             continue;
         m->ret->bytes += entry->bytes;
         m->ret->list.items[kept++] = *entry;
@@ -327,7 +333,7 @@ static int list_instant(struct maker *m, struct ml_error *err)
     if (r == 0 && m->opts->level != 0 && m->opts->level != MEMLEDGER_BLOCK) {
         r = list_gross(m, err);
         if (r == 0)
-            r = keep_live(m, &blocks);
+            r = keep_live(m, &replay, &blocks);
     } else if (r == 0) {
         r = list_live(m, &replay, &blocks);
     }

@@ -54,6 +54,9 @@ void ml_tag_list_release(struct ml_tag_list *list);
 
 const char *ml_tagged_name(const struct ml_tag_list *list, const struct ml_tagged *entry);
 
+/* The same for an address of the same process alone, and in the order of its addresses. */
+uint64_t ml_address_key(const struct ml_trace *trace, uint32_t space, uint64_t addr);
+
 /* Whether it has memory of a GPU. */
 bool ml_trace_has_gpu(const struct ml_trace *trace);
 

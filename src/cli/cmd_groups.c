@@ -259,6 +259,10 @@ static int run(int argc, char **argv)
         return ml_verb_usage_error(&ml_verb_groups, "which traces? Give one .mled file or more");
     if (opts.gross && opts.instant.at)
         return ml_verb_usage_error(&ml_verb_groups, "--gross is the whole run: it has no --at");
+    if (opts.style == STYLE_TBD && (opts.instant.at || opts.expected))
+        return ml_verb_usage_error(
+            &ml_verb_groups, "--style tbd is the whole run, as TBD's script adds it up: it has "
+                             "no --at and no --expected");
     if (opts.style == STYLE_TBD && opts.instant.report.json)
         return ml_verb_usage_error(&ml_verb_groups,
                                    "--style tbd is text; memledger export --format tbd-analysis "

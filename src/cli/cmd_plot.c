@@ -2,15 +2,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "io.h"
+#include "output_file.h"
 #include "plot_request.h"
 #include "run_names.h"
 #include "verbs.h"
@@ -227,34 +224,24 @@ static void release(struct plot *p)
 
 /* ---- Output ------------------------------------------------------------ */
 
-static int write_file(const char *path, const struct ml_buf *bytes)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    int r = fd < 0 ? -errno : ml_write_all(fd, bytes->data, bytes->len);
-
-    if (fd >= 0 && close(fd) < 0 && r == 0)
-        r = -errno;
-    if (r == 0)
-        return ML_EXIT_OK;
-    fprintf(stderr, "memledger: %s: cannot write the picture: %s\n", path, strerror(-r));
-    return ML_EXIT_FAILURE;
-}
-
+/* A picture that is there is replaced, by a whole one or not at all. */
 static int write_canvas(const struct plot *p, const struct ml_canvas *canvas, const char *path)
 {
     struct ml_error err = {0};
-    struct ml_buf out;
-    int status;
+    struct ml_output out;
+    int r = ml_output_open(&out, path, true, &err);
 
-    ml_buf_init(&out);
-    if (ml_canvas_write(canvas, &p->output, &out, &err) < 0)
-        status = ml_report_fail(&err);
-    else
-        status = write_file(path, &out);
-    ml_buf_release(&out);
-    if (status == ML_EXIT_OK)
-        printf("%s\n", path);
-    return status;
+    if (r == 0) {
+        r = ml_canvas_write(canvas, &p->output, &out.text, &err);
+        if (r == 0)
+            r = ml_output_commit(&out, &err);
+        else
+            ml_output_abort(&out);
+    }
+    if (r < 0)
+        return ml_report_fail(&err);
+    printf("%s\n", path);
+    return ML_EXIT_OK;
 }
 
 /* ---- The command ------------------------------------------------------- */
@@ -300,12 +287,26 @@ static const char *path_of(struct plot *p, size_t i)
     return path;
 }
 
+/* Two runs of one name would have one file. */
+static int check_names(const struct plot *p)
+{
+    for (size_t i = 1; i < p->count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(p->names[i], p->names[k]) == 0)
+                return ml_verb_usage_error(&ml_verb_plot,
+                                           "two pictures would be called '%s'; tell the runs apart "
+                                           "with --labels",
+                                           p->names[i]);
+    return ML_EXIT_OK;
+}
+
 static int draw_all(struct plot *p)
 {
-    int status = ML_EXIT_OK;
+    int status;
 
     if (p->count == 1 || p->kind->several == TOGETHER || p->opts->grid)
         return draw(p, 0, p->count, p->opts->output);
+    status = check_names(p);
     for (size_t i = 0; status == ML_EXIT_OK && i < p->count; i++) {
         const char *path = path_of(p, i);
 

@@ -25,6 +25,7 @@ static int read_file(const char *path, struct ml_buf *ret, struct ml_error *err)
     FILE *file = fopen(path, "re");
     char names[128];
     size_t n = 0;
+    int error = 0;
 
     if (!file && errno == ENOENT)
         return ml_error_set(err, names_of_all(names, sizeof(names)),
@@ -35,12 +36,15 @@ static int read_file(const char *path, struct ml_buf *ret, struct ml_error *err)
         return ml_error_set(err, -errno, "%s: %s", path, strerror(errno));
     if (ml_buf_reserve(ret, FILE_BYTES_MAX) == 0) {
         n = fread(ret->data, 1, FILE_BYTES_MAX, file);
+        error = ferror(file) ? errno : 0;
         ret->data[n] = '\0';
         ret->len = n;
     }
     fclose(file);
     if (!ret->data)
         return -ENOMEM;
+    if (error)
+        return ml_error_set(err, -error, "%s: %s", path, strerror(error));
     if (n == FILE_BYTES_MAX || strlen((char *)ret->data) != n)
         return ml_error_set(err, -EINVAL, "%s: not a keyword dictionary", path);
     return 0;

@@ -11,7 +11,8 @@
 
 struct ml_chrome_thread {
     uint32_t process, thread; /* numbers in the trace */
-    uint32_t scope;           /* while events are put in order: the innermost open one */
+    uint32_t scope;           /* while events are put in order: the innermost open one … */
+    uint32_t depth;           /* … and how many are open */
 };
 
 struct ml_chrome_world {

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "block.h"
 #include "chrome_memory.h"
 #include "chrome_world.h"
 #include "import_formats.h"
@@ -269,14 +270,30 @@ static int read_file(struct chrome *c, struct ml_error *err)
 
 /* ---- In order of time --------------------------------------------------- */
 
-/* Pops up to the scope with this name and kind; false when none is open. */
-static bool close_scope(struct ml_dict *dict, uint32_t *scope, uint32_t name, uint32_t kind)
+/* False when it is deeper than a trace can tell. */
+static bool open_scope(struct ml_dict *dict, struct ml_chrome_thread *t, uint32_t name,
+                       uint32_t kind)
 {
-    for (uint32_t at = *scope; at; at = ml_dict_scope_parent(dict, at)) {
+    if (t->depth == ML_SCOPE_MAX_DEPTH)
+        return false;
+    t->scope = ml_dict_scope(dict, &(struct ml_dict_scope){t->scope, kind, name, 0});
+    t->depth++;
+    return true;
+}
+
+/* Pops up to the scope with this name and kind; false when none is open. */
+static bool close_scope(struct ml_dict *dict, struct ml_chrome_thread *t, uint32_t name,
+                        uint32_t kind)
+{
+    uint32_t depth = t->depth;
+
+    for (uint32_t at = t->scope; at; at = ml_dict_scope_parent(dict, at)) {
         struct ml_dict_scope found = ml_dict_scope_at(dict, at);
 
+        depth--;
         if (found.name == name && found.kind == kind) {
-            *scope = found.parent;
+            t->scope = found.parent;
+            t->depth = depth;
             return true;
         }
     }
@@ -287,14 +304,14 @@ static bool close_scope(struct ml_dict *dict, uint32_t *scope, uint32_t name, ui
 static bool place(void *ctx, struct ml_event *event)
 {
     struct chrome *c = ctx;
-    uint32_t *scope = &c->world.threads.items[event->thread].scope;
+    struct ml_chrome_thread *t = &c->world.threads.items[event->thread];
     uint32_t name = (uint32_t)(event->args[0] >> 8), kind = event->args[0] & 0xff;
 
-    if (event->kind == ML_PUSH)
-        *scope = ml_dict_scope(&c->sink->dict, &(struct ml_dict_scope){*scope, kind, name, 0});
-    else if (event->kind == ML_POP && !close_scope(&c->sink->dict, scope, name, kind))
+    if (event->kind == ML_PUSH && !open_scope(&c->sink->dict, t, name, kind))
         return false;
-    event->scope = *scope;
+    if (event->kind == ML_POP && !close_scope(&c->sink->dict, t, name, kind))
+        return false;
+    event->scope = t->scope;
     return true;
 }
 

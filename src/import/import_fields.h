@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A size above this (1 PiB) is no memory's: the file is damaged or something else. Sums
+ * of what is below it do not overflow. */
+#define ML_IMPORT_BYTES_MAX (UINT64_C(1) << 50)
+
 struct ml_piece {
     const char *text;
     size_t len;

@@ -90,8 +90,8 @@ static int read_row(struct pool *p, struct ml_piece line, struct ml_error *err)
         return ml_import_bad(p->source, err,
                              "no row like \"name\",\"requested\",\"device\",\"actual\",\"0\"");
     }
-    if (block.bytes > INT64_MAX || block.requested > INT64_MAX)
-        return ml_import_bad(p->source, err, "a size below 0");
+    if (block.bytes > ML_IMPORT_BYTES_MAX || block.requested > ML_IMPORT_BYTES_MAX)
+        return ml_import_bad(p->source, err, "a size that no memory has");
     if (unquote(p, &fields[NAME]) < 0)
         return ml_error_set(err, -ENOMEM, "not enough memory");
     block.tag = fields[NAME];

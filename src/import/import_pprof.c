@@ -9,6 +9,7 @@
 #include <string.h>
 #include <stdio.h>
 
+#include "block.h"
 #include "import_formats.h"
 #include "memledger/memledger.h"
 #include "pprof_stacks.h"
@@ -98,7 +99,7 @@ static int choose_columns(struct import *m, struct ml_error *err)
 struct sample {
     uint64_t bytes, count;
     struct ml_pprof_text device, kind;
-    uint32_t scope;
+    uint32_t scope, depth;
 };
 
 static uint32_t scope_of(struct import *m, uint32_t parent, uint64_t key, uint64_t value)
@@ -138,7 +139,7 @@ static int read_label(struct import *m, struct ml_wire message, struct sample *s
         sample->device = ml_pprof_text(&m->profile, text);
     else if (ml_pprof_text_is(&m->profile, key, "kind"))
         sample->kind = ml_pprof_text(&m->profile, text);
-    else
+    else if (sample->depth++ < ML_SCOPE_MAX_DEPTH)
         sample->scope = scope_of(m, sample->scope, key, text);
     return 0;
 }

@@ -64,7 +64,7 @@ static bool get_bytes(struct ml_piece p, uint64_t *ret, bool *ret_no_unit)
 {
     uint64_t value;
 
-    if (!ml_piece_take_u64(&p, &value) || value > UINT64_MAX / MIB)
+    if (!ml_piece_take_u64(&p, &value) || value > ML_IMPORT_BYTES_MAX / MIB)
         return false;
     *ret_no_unit |= p.len == 0;
     *ret = value * MIB;

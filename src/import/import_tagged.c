@@ -99,7 +99,7 @@ bool ml_mib_to_bytes(double mib, uint64_t *ret)
 {
     double bytes = rint(mib * 1048576.0);
 
-    if (!(bytes >= 0) || bytes > 0x1p62)
+    if (!(bytes >= 0) || bytes > (double)ML_IMPORT_BYTES_MAX)
         return false;
     *ret = (uint64_t)bytes;
     return true;

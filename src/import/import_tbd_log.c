@@ -61,7 +61,7 @@ static bool parse_allocation(struct ml_piece p, struct ml_tagged_block *ret, boo
     in_bytes = skip(&p, " bytes GPU memory (");
     if (!in_bytes && !skip(&p, " MB GPU memory ("))
         return false;
-    if (!in_bytes && amount > UINT64_MAX / MIB)
+    if (amount > ML_IMPORT_BYTES_MAX / (in_bytes ? 1 : MIB))
         return false;
     p = ml_piece_trim(p);
     if (p.len < 2 || memcmp(p.text + p.len - 2, ").", 2) != 0)
@@ -108,7 +108,7 @@ static bool read_free_memory(struct tbd *t, struct ml_piece p)
 
     if (!ml_piece_take_u64(&p, &free_mib) || !skip(&p, " MB GPU global memory free, total ") ||
         !ml_piece_take_u64(&p, &total_mib) || !ml_piece_begins(p, " MB") ||
-        free_mib > UINT64_MAX / MIB || total_mib > UINT64_MAX / MIB)
+        free_mib > ML_IMPORT_BYTES_MAX / MIB || total_mib > ML_IMPORT_BYTES_MAX / MIB)
         return false;
     put_sample(t, ML_SAMPLE_FREE | ML_SAMPLE_TOTAL, free_mib * MIB, total_mib * MIB);
     return true;
@@ -119,7 +119,8 @@ static void read_available(struct tbd *t, struct ml_piece p)
 {
     uint64_t bytes;
 
-    if (ml_piece_take_u64(&p, &bytes) && ml_piece_begins(p, " bytes GPU memory available"))
+    if (ml_piece_take_u64(&p, &bytes) && bytes <= ML_IMPORT_BYTES_MAX &&
+        ml_piece_begins(p, " bytes GPU memory available"))
         put_sample(t, ML_SAMPLE_FREE, bytes, 0);
 }
 

@@ -7,7 +7,7 @@
  */
 #include "pprof_stacks.h"
 
-#define DEEPEST 4096 /* frames of one stack in a trace */
+#include "block.h"
 
 static uint32_t string_of(const struct ml_pprof_stacks *s, uint64_t number)
 {
@@ -66,9 +66,9 @@ static uint32_t add_location(struct ml_pprof_stacks *s, uint32_t stack,
 {
     const struct ml_pprof_line *lines = s->profile->lines.items + location->first_line;
 
-    if (location->lines == 0 && (*depth)++ < DEEPEST)
+    if (location->lines == 0 && (*depth)++ < ML_STACK_MAX_DEPTH)
         return ml_dict_stack(&s->sink->dict, stack, frame_at_address(s, location));
-    for (uint32_t i = location->lines; i-- > 0 && (*depth)++ < DEEPEST;)
+    for (uint32_t i = location->lines; i-- > 0 && (*depth)++ < ML_STACK_MAX_DEPTH;)
         stack = ml_dict_stack(&s->sink->dict, stack, frame_of_line(s, &lines[i]));
     return stack;
 }

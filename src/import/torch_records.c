@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "block.h"
 #include "torch_snapshot.h"
 
 /* Texts that are interned first, so that their numbers are those of the enum. */
@@ -89,7 +90,7 @@ enum sort {
     SORT_BLOCK,
     SORT_SEGMENT,
     SORT_ANNOTATION,
-    SORT_LIST = 16, /* + one of the above; handle: the first record, or the stack's key */
+    SORT_LIST = 16, /* + one of the above; handle: the first record, or the outermost caller */
 };
 
 #define PAIRS_MOST 64 /* of a dict that could be a record */
@@ -173,7 +174,28 @@ static uint32_t text_of(struct ml_torch_snapshot *t, const struct fields *f, enu
     return has(f, key) ? string_of(t, f->values[key]) : 0;
 }
 
-static uint32_t stack_of(const struct ml_torch_snapshot *t, const struct fields *f)
+/* One frame of a stack. The innermost comes first, so that a list that grows makes
+ * callers, and what it was before stays what it is. */
+struct caller {
+    uint32_t frame, callee; /* number + 1 of the frame it called; 0: it is the innermost */
+};
+
+static uint32_t stack_at(struct ml_torch_snapshot *t, uint32_t outermost)
+{
+    uint32_t stack = t->stacks.items[outermost];
+    struct caller caller = {.callee = outermost + 1};
+
+    if (stack)
+        return stack;
+    while (caller.callee) {
+        memcpy(&caller, ml_intern_get(&t->callers, caller.callee - 1, NULL), sizeof(caller));
+        stack = ml_dict_stack(&t->sink->dict, stack, caller.frame);
+    }
+    t->stacks.items[outermost] = stack;
+    return stack;
+}
+
+static uint32_t stack_of(struct ml_torch_snapshot *t, const struct fields *f)
 {
     const struct ml_pickle_node *node;
 
@@ -182,7 +204,7 @@ static uint32_t stack_of(const struct ml_torch_snapshot *t, const struct fields 
     node = ml_pickle_node(&t->machine, f->values[KEY_FRAMES]);
     if (!node || node->kind != ML_PICKLE_TAKEN || node->sort != SORT_LIST + SORT_FRAME)
         return 0;
-    return t->stacks.items[node->handle];
+    return stack_at(t, (uint32_t)node->handle);
 }
 
 /* ---- Records --------------------------------------------------------------------- */
@@ -355,45 +377,29 @@ static int sort_of(struct ml_torch_snapshot *t, ml_pickle_value item, enum sort 
     return r < 0 ? r : 0;
 }
 
-static uint32_t make_stack(struct ml_torch_snapshot *t)
+static int add_frame(struct ml_torch_snapshot *t, struct ml_pickle_node *list, uint32_t frame,
+                     struct ml_error *err)
 {
-    uint32_t stack = 0;
-
-    for (size_t i = t->frames.len; i-- > 0;) /* the innermost comes first */
-        stack = ml_dict_stack(&t->sink->dict, stack, t->frames.items[i]);
-    return stack;
-}
-
-/* The number of the stack that t->frames are. */
-static int put_stack(struct ml_torch_snapshot *t, struct ml_pickle_node *node, struct ml_error *err)
-{
+    struct caller caller = {frame, list->len ? (uint32_t)list->handle + 1 : 0};
     bool is_new;
-    int64_t key = ml_intern_put(&t->stack_keys, t->frames.items,
-                                t->frames.len * sizeof(*t->frames.items), &is_new);
+    int64_t number = ml_intern_put(&t->callers, &caller, sizeof(caller), &is_new);
 
-    if (key < 0 || (is_new && ml_vec_push(&t->stacks, make_stack(t)) < 0))
+    if (number < 0 || (is_new && ml_vec_push(&t->stacks, 0) < 0))
         return ml_pickle_no_memory(&t->machine, err);
-    node->handle = (uint64_t)key;
-    node->len = (uint32_t)t->frames.len;
-    return 1;
+    list->handle = (uint64_t)number;
+    list->len++;
+    return 0;
 }
 
+/* Of a stack that is deeper than a trace can tell, the innermost frames. */
 static int add_frames(struct ml_torch_snapshot *t, struct ml_pickle_node *list,
                       const ml_pickle_value *items, size_t count, struct ml_error *err)
 {
-    ml_vec_clear(&t->frames);
-    if (list->len) { /* more of a long stack */
-        const void *key = ml_intern_get(&t->stack_keys, (uint32_t)list->handle, NULL);
+    int r = 0;
 
-        if (ml_vec_reserve(&t->frames, list->len) < 0)
-            return ml_pickle_no_memory(&t->machine, err);
-        memcpy(t->frames.items, key, list->len * sizeof(*t->frames.items));
-        t->frames.len = list->len;
-    }
-    for (size_t i = 0; i < count; i++)
-        if (ml_vec_push(&t->frames, (uint32_t)ml_pickle_node(&t->machine, items[i])->handle) < 0)
-            return ml_pickle_no_memory(&t->machine, err);
-    return put_stack(t, list, err);
+    for (size_t i = 0; r == 0 && i < count && list->len < ML_STACK_MAX_DEPTH; i++)
+        r = add_frame(t, list, (uint32_t)ml_pickle_node(&t->machine, items[i])->handle, err);
+    return r < 0 ? r : 1;
 }
 
 /* Records are made in the order of the lists that they are in. */

@@ -112,9 +112,8 @@ int ml_torch_snapshot_read(struct ml_torch_snapshot *t, struct ml_import_source 
     /* What follows needs neither the memo nor the nodes, which are most of the memory. */
     ml_pickle_release(&t->machine);
     ml_vec_release(&t->strings);
-    ml_intern_release(&t->stack_keys);
+    ml_intern_release(&t->callers);
     ml_vec_release(&t->stacks);
-    ml_vec_release(&t->frames);
     return r;
 }
 

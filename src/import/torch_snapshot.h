@@ -107,10 +107,9 @@ struct ml_torch_snapshot {
     struct ml_torch_settings settings;
 
     /* Inside torch_records.c. */
-    ML_VEC(uint32_t) strings;    /* of texts: the dictionary's number + 1 */
-    struct ml_intern stack_keys; /* frames of a stack */
-    ML_VEC(uint32_t) stacks;     /* by the number of such a key */
-    ML_VEC(uint32_t) frames;     /* while a stack is put together */
+    ML_VEC(uint32_t) strings; /* of texts: the dictionary's number + 1 */
+    struct ml_intern callers; /* a frame, behind those that it called */
+    ML_VEC(uint32_t) stacks;  /* by the number of the outermost: 0 until it is asked for */
 };
 
 /* Reads the source's pickle. @return 0; release it after a failure too */

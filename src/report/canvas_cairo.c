@@ -212,6 +212,8 @@ int ml_canvas_to_cairo(const struct ml_canvas *canvas, const struct ml_picture_o
     p.lib.surface_destroy(surface);
     if (status == 0)
         return 0;
-    return ml_error_set(err, -EIO, "Cairo cannot draw the picture: %s",
+    return ml_error_set(err, -EIO,
+                        "Cairo cannot draw the picture: %s; make it smaller with --width, --height "
+                        "or --scale, or write -o NAME.svg",
                         p.lib.status_to_string(status));
 }

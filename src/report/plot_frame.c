@@ -41,15 +41,13 @@ double ml_frame_title(struct ml_canvas *canvas, const struct ml_plot_opts *opts,
 const char *ml_frame_instant(struct ml_canvas *canvas, const struct ml_snapshot *at,
                              enum ml_unit unit)
 {
-    char bytes[32], blocks[32], time[32], words[64];
+    char bytes[32], blocks[32], when[128];
 
-    return ml_canvas_printf(canvas, "%s live in %s block%s%s%s at %s%s",
+    return ml_canvas_printf(canvas, "%s live in %s block%s%s%s%s",
                             ml_format_bytes(bytes, (int64_t)at->bytes, unit),
                             ml_format_count(blocks, (int64_t)at->blocks),
                             at->blocks == 1 ? "" : "s", at->device ? " on " : "",
-                            at->device ? at->device : "",
-                            ml_format_duration_ns(time, (int64_t)at->instant.time_ns),
-                            ml_instant_words(&at->instant.at, words));
+                            at->device ? at->device : "", ml_instant_phrase(&at->instant, when));
 }
 
 /* ---- Axes -------------------------------------------------------------- */

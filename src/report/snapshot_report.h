@@ -21,4 +21,8 @@ void ml_snapshot_json(const struct ml_snapshot *at, const char *file, struct ml_
 /* " (peak)", " (peak of step 3)", "" for a time. @return buf */
 const char *ml_instant_words(const struct ml_at *at, char buf[64]);
 
+/* " at 5.27 s (peak)"; without the time where an imported file does not tell times.
+ * @return buf */
+const char *ml_instant_phrase(const struct ml_instant *instant, char buf[128]);
+
 #endif

@@ -123,6 +123,17 @@ def test_tbd_log():
     text = memledger("summary", trace).stdout
     contains(text, "imported from tbd-log; not known: addresses, frees, times", "summary")
     contains(text, "frees are not known", "summary")
+    heading = memledger("groups", trace).stdout.split("\n\n")[1]
+    check(heading.endswith("blocks (peak)"), "a time that the log does not tell", heading)
+
+
+def test_sizes_that_cannot_be():
+    huge = 1 << 63
+    refuse(f"[mem] Allocate {huge} bytes GPU memory (in_arg:a).\n", "line 1: no size and tag")
+    refuse(f"memory.used [MiB]\n{huge >> 20} MiB\n5 MiB\n", "line 2: '8796093022208 MiB' is no size")
+    refuse(f"in_arg:a,{huge >> 20}\n", "line 1: no tag and number of MiB", "--format", "mxnet-csv")
+    refuse('"Attribute Name","Requested Size","Device","Actual Size","Reuse?"\n'
+           f'"a","{huge}","0","{huge}","0"\n', "line 2: a size that no memory has")
 
 
 def test_tbd_analysis():
@@ -296,6 +307,17 @@ def test_kineto():
                    ("alloc", "cuda:3", "0x2000", 64, "", 20500)], "blocks")
     summary = report("summary", trace)
     equal(summary["health"]["unknown"], ["what was there before"], "what is not known")
+
+
+def test_kineto_too_deep():
+    """More operators in each other than a trace can tell; those within are closed again."""
+    deep = [{"ph": "X", "cat": "cpu_op", "name": f"op{i}", "pid": 1, "tid": 1, "ts": i,
+             "dur": 20000 - 2 * i} for i in range(5000)]
+    later = dict(memory_event(30000, 4096, 512), pid=1, tid=1)
+    trace = import_text(json.dumps({"traceEvents": deep + [later]}))
+    kinds = [e["kind"] for e in events(trace)]
+    equal((kinds.count("push"), kinds.count("pop")), (4096, 4096), "scopes")
+    equal(events(trace, "alloc")[0]["scope"], "", "the scope behind them")
 
 
 def test_kineto_operators():

@@ -352,4 +352,14 @@ def test_depth_does_no_harm():
     refused(b"\x80\x04" + b"(" * 200000, "cut short")
 
 
+def test_a_stack_without_end():
+    """Frames that come one by one, more than a trace can tell: the innermost are kept."""
+    deep = [frame(f"f{i}") for i in range(6000)]
+    with open("s.pickle", "wb") as f:
+        f.write(b"\x80\x02" + one_by_one(
+            snapshot_of([], [entry("alloc", BASE, 512, 1, frames=deep)])) + b".")
+    names = [f["function"] for f in events(convert("s.pickle"))[-1]["stack"]]
+    equal(names, [f["name"] for f in deep[:4096]], "frames")
+
+
 harness.main(globals())

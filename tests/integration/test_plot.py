@@ -139,6 +139,22 @@ def test_one_file_each_or_a_grid():
                 "--title", "Both")
     equal(done.stdout.split(), ["g.svg"], "files")
     check({"Both", "a", "b"} <= set(texts("g.svg")), "names in the grid", texts("g.svg"))
+    done = plot("run-a.mled", "run-b.mled", "--kind", "categories", "-o", "d.svg",
+                "--labels", "x,x", code=2)
+    contains(done.stderr, "two pictures would be called 'x'; tell the runs apart with --labels", "error")
+    check(not os.path.exists("d-x.svg"), "one picture in the place of two")
+
+
+def test_too_large_a_picture():
+    has_cairo()
+    record_training()
+    with open("a.png", "w") as file:
+        file.write("what was there")
+    done = plot("t.mled", "-o", "a.png", "--width", 20000, "--scale", 8, code=1)
+    contains(done.stderr, "make it smaller with --width, --height or --scale", "error")
+    with open("a.png") as file:
+        equal(file.read(), "what was there", "the file that was there")
+    equal(sorted(f for f in os.listdir(".") if f.startswith("a.png")), ["a.png"], "files")
 
 
 def test_small_shares_are_left_out():

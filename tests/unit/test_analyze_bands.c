@@ -73,6 +73,28 @@ static void a_label_behind_the_peak_counts(void **state)
     ml_trace_free(trace);
 }
 
+/* The trace ends with the label: both are at its very end. */
+static void a_label_at_the_end_counts(void **state)
+{
+    struct fixture f = fixture_begin();
+    struct ml_trace *trace;
+    struct ml_bands bands;
+
+    (void)state;
+    fixture_alloc(&f, f.block, 0x2000, 1);
+    fixture_free(&f, f.block, 0x2000);
+    fixture_alloc(&f, f.block, 0x1000, 100);
+    f.time_ns -= 10; /* at the same time */
+    fixture_label(&f, f.block, 0x1000, "w", MEMLEDGER_PARAMETER);
+    trace = fixture_open(&f);
+    bands = bands_of(trace, ML_BANDS_CATEGORY, 8);
+    adds_up(&bands);
+    assert_int_equal(bands.list[MEMLEDGER_PARAMETER].share_bytes, 100);
+    assert_int_equal(bands.list[MEMLEDGER_OTHER].peak_bytes, 1);
+    ml_bands_release(&bands);
+    ml_trace_free(trace);
+}
+
 /* Many blocks in few buckets: short peaks and troughs stay. */
 static void short_peaks_and_troughs_stay(void **state)
 {
@@ -246,6 +268,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_label_behind_the_peak_counts),
+        cmocka_unit_test(a_label_at_the_end_counts),
         cmocka_unit_test(short_peaks_and_troughs_stay),
         cmocka_unit_test(a_window_shows_its_own_peak),
         cmocka_unit_test(modules_have_their_own),

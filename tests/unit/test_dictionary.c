@@ -127,6 +127,8 @@ static void test_all_matches_count_each(void **state)
     assert_int_equal(25 * MIB, g.groups.items[0].bytes);
     assert_int_equal(2, g.groups.items[0].entries.len);
     assert_int_equal(20 * MIB, g.groups.items[0].entries.items[0].bytes);
+    assert_int_equal(3, g.groups.items[0].count);
+    assert_int_equal(2, g.groups.items[0].entries.items[0].count);
     assert_int_equal(15 * MIB, g.groups.items[1].bytes);
     assert_true(g.groups.items[2].is_others);
     assert_string_equal("Others", g.groups.items[2].name);

@@ -237,12 +237,51 @@ static void test_pool_entries(void **state)
     ml_trace_free(trace);
 }
 
+/* Two processes have one address each, which is the same number. */
+static void test_processes_apart(void **state)
+{
+    static const char *const tags[] = {"in_arg:a", "in_arg:b"};
+    struct fixture f = fixture_begin();
+    struct ml_pool_entries entries;
+    struct ml_error err = {0};
+    struct ml_trace *trace;
+    struct ml_tag_list list;
+
+    (void)state;
+    fixture_process(&f, 1, 77, -1, ML_STARTED);
+    for (uint32_t process = 0; process < 2; process++) {
+        uint32_t device = ml_maker_string(f.maker, "cuda:0");
+        uint32_t driver = ml_maker_space(f.maker, process, device, MEMLEDGER_DRIVER,
+                                         ml_maker_string(f.maker, ML_CUDA_MEMORY));
+        uint32_t blocks = ml_maker_space(f.maker, process, device, MEMLEDGER_BLOCK,
+                                         ml_maker_string(f.maker, "mxnet"));
+
+        fixture_alloc(&f, driver, 0x10000, 4096);
+        fixture_alloc(&f, blocks, 0x10000, 100 + process);
+        fixture_label(&f, blocks, 0x10000, tags[process], MEMLEDGER_PARAMETER);
+    }
+    trace = fixture_open(&f);
+    list = read_list(trace, (struct ml_tag_list_opts){.level = MEMLEDGER_DRIVER});
+    check_tags(&list, tags, 2);
+    ml_tag_list_release(&list);
+    assert_int_equal(
+        0, ml_pool_entries(trace, &(struct ml_at){.kind = ML_AT_END}, NULL, &entries, &err));
+    assert_int_equal(2, entries.list.len);
+    for (size_t i = 0; i < 2; i++) {
+        assert_string_equal(tags[i], entries.list.items[i].name);
+        assert_int_equal(100 + i, entries.list.items[i].requested_bytes);
+        assert_false(entries.list.items[i].reused);
+    }
+    ml_pool_entries_release(&entries);
+    ml_trace_free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_labels),       cmocka_unit_test(test_places),
         cmocka_unit_test(test_levels),       cmocka_unit_test(test_sampled_totals),
-        cmocka_unit_test(test_pool_entries),
+        cmocka_unit_test(test_pool_entries), cmocka_unit_test(test_processes_apart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

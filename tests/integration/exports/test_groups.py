@@ -83,6 +83,11 @@ def test_mistakes():
     done = groups("--expected", "lots", trace("gpt"), code=2)
     contains(done.stderr, "'lots' is neither auto nor a size", "the error")
     groups("--style", "tbd", "--json", trace("gpt"), code=2)
+    for option in (("--at", "end"), ("--expected", "1GiB")):
+        done = groups("--style", "tbd", *option, trace("gpt"), code=2)
+        contains(done.stderr, "it has no --at and no --expected", "error")
+    done = groups("-d", ".", trace("gpt"), code=1)
+    contains(done.stderr, ".: Is a directory", "error")
     groups("-d", os.getcwd(), trace("gpt"), code=1)
     with open("binary", "wb") as file:
         file.write(b"[A]\n\0b\n")
