@@ -42,7 +42,8 @@ int ml_draw_lifetimes(const struct ml_plot_request *request, struct ml_canvas *c
 {
     struct ml_lifetimes_opts opts = {.top = (size_t)request->opts->top,
                                      .from_ns = request->opts->from_ns,
-                                     .to_ns = request->opts->to_ns};
+                                     .to_ns = request->opts->to_ns,
+                                     .device = request->opts->instant.device};
     struct ml_error err = {0};
     struct ml_lifetimes lifetimes;
     int r = ml_lifetimes(request->traces[0], &opts, &lifetimes, &err);

@@ -41,15 +41,19 @@ double ml_frame_title(struct ml_canvas *canvas, const struct ml_plot_opts *opts,
 const char *ml_frame_instant(struct ml_canvas *canvas, const struct ml_snapshot *at,
                              enum ml_unit unit)
 {
-    char bytes[32], blocks[32], time[32], words[64];
+    char bytes[32], blocks[32], time[48], words[64];
 
-    return ml_canvas_printf(canvas, "%s live in %s block%s%s%s at %s%s",
-                            ml_format_bytes(bytes, (int64_t)at->bytes, unit),
-                            ml_format_count(blocks, (int64_t)at->blocks),
-                            at->blocks == 1 ? "" : "s", at->device ? " on " : "",
-                            at->device ? at->device : "",
-                            ml_format_duration_ns(time, (int64_t)at->instant.time_ns),
-                            ml_instant_words(&at->instant.at, words));
+    return ml_canvas_printf(
+        canvas, "%s live in %s block%s%s%s%s%s", ml_format_bytes(bytes, (int64_t)at->bytes, unit),
+        ml_format_count(blocks, (int64_t)at->blocks), at->blocks == 1 ? "" : "s",
+        at->device ? " on " : "", at->device ? at->device : "", ml_instant_time(&at->instant, time),
+        ml_instant_words(&at->instant.at, words));
+}
+
+const char *ml_plot_on_device(struct ml_canvas *canvas, const char *what,
+                              const struct ml_plot_opts *opts)
+{
+    return opts->device ? ml_canvas_printf(canvas, "%s on %s", what, opts->device) : what;
 }
 
 /* ---- Axes -------------------------------------------------------------- */
@@ -64,6 +68,19 @@ void ml_frame_place(struct ml_plot_area *frame, const struct ml_canvas *canvas, 
         frame->right = frame->left + 10;
     if (frame->bottom < frame->top + 10)
         frame->bottom = frame->top + 10;
+}
+
+void ml_frame_time(struct ml_plot_area *frame, struct ml_canvas *canvas,
+                   const struct ml_plot_opts *opts, uint64_t from_ns, uint64_t span_ns,
+                   const char *things)
+{
+    frame->from_ns = (double)from_ns;
+    frame->time = opts->no_times ? ml_scale_count(span_ns, 8) : ml_scale_time(span_ns, 8);
+    frame->time_words =
+        opts->no_times
+            ? ml_canvas_printf(canvas, "%s, in their order: the recording has no times", things)
+            : ml_canvas_printf(canvas, "time since the start of the run (%s)",
+                               frame->time.unit_name);
 }
 
 double ml_frame_x(const struct ml_plot_area *frame, double time_ns)
@@ -123,8 +140,7 @@ void ml_frame_time_axis(struct ml_canvas *canvas, const struct ml_plot_area *fra
                      ml_scale_number(s, at, number));
     }
     ml_draw_text(canvas, &middle, (frame->left + frame->right) / 2,
-                 frame->bottom + 16 + 2 * ML_TEXT_PX,
-                 ml_canvas_printf(canvas, "time since the start of the run (%s)", s->unit_name));
+                 frame->bottom + 16 + 2 * ML_TEXT_PX, frame->time_words);
 }
 
 /* ---- Legend ------------------------------------------------------------ */

@@ -148,8 +148,8 @@ static void place(struct chart *c, double y)
     c->row_px = c->row_px < ROW_MIN_PX   ? ROW_MIN_PX
                 : c->row_px > 2 * ROW_PX ? 2 * ROW_PX
                                          : c->row_px;
-    c->frame.time = ml_scale_time(c->lifetimes->to_ns - c->lifetimes->from_ns, 8);
-    c->frame.from_ns = (double)c->lifetimes->from_ns;
+    ml_frame_time(&c->frame, c->canvas, c->opts, c->lifetimes->from_ns,
+                  c->lifetimes->to_ns - c->lifetimes->from_ns, "events");
 }
 
 static void draw_grid(const struct chart *c)

@@ -28,10 +28,20 @@ const char *ml_instant_words(const struct ml_at *at, char buf[64])
     return buf;
 }
 
+const char *ml_instant_time(const struct ml_instant *instant, char buf[48])
+{
+    char time[32];
+
+    buf[0] = '\0';
+    if (!ml_health_no_times(&instant->health))
+        snprintf(buf, 48, " at %s", ml_format_duration_ns(time, (int64_t)instant->time_ns));
+    return buf;
+}
+
 static int put_heading(const struct ml_snapshot *at, const struct ml_style *style,
                        struct ml_buf *out)
 {
-    char bytes[32], blocks[32], time[32], words[64];
+    char bytes[32], blocks[32], time[48], words[64];
     struct ml_buf device;
     int r;
 
@@ -40,11 +50,11 @@ static int put_heading(const struct ml_snapshot *at, const struct ml_style *styl
     if (r == 0 && at->device)
         r = ml_report_safe(&device, at->device);
     if (r == 0)
-        r = ml_report_heading(out, style, "%s live in %s block%s%s at %s%s",
+        r = ml_report_heading(out, style, "%s live in %s block%s%s%s%s",
                               ml_format_bytes(bytes, (int64_t)at->bytes, style->unit),
                               ml_format_count(blocks, (int64_t)at->blocks),
                               at->blocks == 1 ? "" : "s", (const char *)device.data,
-                              ml_format_duration_ns(time, (int64_t)at->instant.time_ns),
+                              ml_instant_time(&at->instant, time),
                               ml_instant_words(&at->instant.at, words));
     ml_buf_release(&device);
     return r;

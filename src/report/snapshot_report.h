@@ -18,6 +18,9 @@ int ml_snapshot_text(const struct ml_snapshot *at, const char *file, const struc
 /* The keys from "file" to "blocks", in an object that is open. */
 void ml_snapshot_json(const struct ml_snapshot *at, const char *file, struct ml_json *json);
 
+/* " at 17.0 ms", "" where the trace has no times. @return buf */
+const char *ml_instant_time(const struct ml_instant *instant, char buf[48]);
+
 /* " (peak)", " (peak of step 3)", "" for a time. @return buf */
 const char *ml_instant_words(const struct ml_at *at, char buf[64]);
 
