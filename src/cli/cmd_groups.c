@@ -35,6 +35,8 @@ struct groups_opts {
 
 static const struct ml_option options[] = {
     {.name = "dictionary",
+     .word = ml_dictionary_word,
+     .or_file = true,
      .letter = 'd',
      .type = ML_OPT_STRING,
      .offset = offsetof(struct groups_opts, dictionaries),
@@ -74,6 +76,7 @@ static const struct ml_option options[] = {
      .help = "mxnet: as MXNet's pprint_top_entries.py prints it; tbd: as TBD's "
              "memory_analysis.py does, over the whole run"},
     {.name = "show",
+     .word = ml_dictionary_word,
      .type = ML_OPT_STRING,
      .offset = offsetof(struct groups_opts, show),
      .value_name = "NAME",
@@ -96,14 +99,24 @@ struct groups {
 /* ---- One trace ---------------------------------------------------------- */
 
 /* Where Python's warnings go. */
-static void tell_clashes(const struct ml_grouping *grouping)
+static int tell_clashes(const struct ml_grouping *grouping)
 {
-    for (size_t i = 0; i < grouping->clashes.len; i++)
-        fprintf(stderr,
-                "memledger: Tag %s is considered match for multiple entries (%s, %s) in the "
-                "keyword dictionary.\n",
-                grouping->clashes.items[i].tag, grouping->clashes.items[i].first,
-                grouping->clashes.items[i].second);
+    struct ml_buf tag = {0};
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < grouping->clashes.len; i++) {
+        const struct ml_group_clash *c = &grouping->clashes.items[i];
+
+        tag.len = 0;
+        r = ml_report_safe(&tag, c->tag);
+        if (r == 0)
+            fprintf(stderr,
+                    "memledger: Tag %s is considered match for multiple entries (%s, %s) in the "
+                    "keyword dictionary.\n",
+                    (const char *)tag.data, c->first, c->second);
+    }
+    ml_buf_release(&tag);
+    return r;
 }
 
 static int put_dictionary(struct groups *g, const struct ml_tag_list *list,
@@ -114,8 +127,9 @@ static int put_dictionary(struct groups *g, const struct ml_tag_list *list,
     int r = ml_grouping(list, dictionary, opts, &grouping);
 
     if (r == 0 && g->opts->style == STYLE_MXNET) {
-        tell_clashes(&grouping);
-        r = ml_mxnet_text(&grouping, &g->out);
+        r = tell_clashes(&grouping);
+        if (r == 0)
+            r = ml_mxnet_text(&grouping, &g->out);
     } else if (r == 0 && g->opts->instant.report.json) {
         ml_groups_json(&grouping, &g->json);
     } else if (r == 0) {

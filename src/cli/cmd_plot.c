@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dictionary_option.h"
 #include "io.h"
 #include "plot_request.h"
 #include "run_names.h"
@@ -65,6 +66,8 @@ static const struct ml_option options[] = {
     ML_OPTION_AT,
     ML_OPTION_DEVICE,
     {.name = "dictionary",
+     .word = ml_dictionary_word,
+     .or_file = true,
      .letter = 'd',
      .type = ML_OPT_STRING,
      .offset = offsetof(struct ml_plot_cmd_opts, dictionaries),

@@ -21,24 +21,31 @@
 
 /* ---- Python's repr ------------------------------------------------------ */
 
-static int put_character(struct ml_buf *out, char c, char quote)
+/* A byte that is no character stands as a number, as what would drive a terminal does. */
+static int put_character(struct ml_buf *out, const char *at, size_t len, char quote,
+                         size_t *ret_bytes)
 {
+    uint32_t c = (unsigned char)*at;
+    size_t bytes = ml_utf8_decode(at, len, &c);
+
+    *ret_bytes = bytes ? bytes : 1;
     if (c == '\n' || c == '\r' || c == '\t')
         return ml_buf_printf(out, "\\%c", c == '\n' ? 'n' : c == '\r' ? 'r' : 't');
-    if ((unsigned char)c < 0x20 || c == 0x7f)
-        return ml_buf_printf(out, "\\x%02x", (unsigned char)c);
-    if (c == quote || c == '\\')
-        return ml_buf_printf(out, "\\%c", c);
-    return ml_buf_append(out, &c, 1);
+    if (bytes == 0 || c < 0x20 || (c >= 0x7f && c <= 0xa0))
+        return ml_buf_printf(out, "\\x%02x", c);
+    if (c == (uint32_t)quote || c == '\\')
+        return ml_buf_printf(out, "\\%c", (char)c);
+    return ml_buf_append(out, at, bytes);
 }
 
 static int put_string(struct ml_buf *out, const char *text, size_t len)
 {
     char quote = memchr(text, '\'', len) && !memchr(text, '"', len) ? '"' : '\'';
+    size_t bytes;
     int r = ml_buf_append(out, &quote, 1);
 
-    for (size_t i = 0; r == 0 && i < len; i++)
-        r = put_character(out, text[i], quote);
+    for (size_t i = 0; r == 0 && i < len; i += bytes)
+        r = put_character(out, text + i, len - i, quote, &bytes);
     return r < 0 ? r : ml_buf_append(out, &quote, 1);
 }
 
