@@ -89,15 +89,17 @@ static size_t word_len(const char *text)
     return len;
 }
 
-/* Characters that the string takes; the buffer is as it was. */
-static size_t string_width(struct ml_buf *out, const char *text, size_t len)
+/* Whether the string takes no more characters; the buffer is as it was.
+ * @return 1, 0 or -ENOMEM */
+static int string_fits(struct ml_buf *out, const char *text, size_t len, size_t room)
 {
-    size_t begin = out->len, width = 0;
+    size_t begin = out->len;
+    int r = put_string(out, text, len);
 
-    if (put_string(out, text, len) == 0)
-        width = width_from(out, begin);
+    if (r == 0)
+        r = width_from(out, begin) <= room;
     out->len = begin;
-    return width;
+    return r;
 }
 
 /* As many words as fit into a line, and as many lines as that makes. */
@@ -110,11 +112,14 @@ static int put_broken_string(struct ml_buf *out, const char *text)
         size_t next = len + word_len(text + len);
         size_t room = text[next] ? WIDTH - IN_TUPLE : WIDTH - IN_TUPLE - 1;
 
-        if (len == 0 || string_width(out, text, next) <= room) {
+        r = len == 0 ? 1 : string_fits(out, text, next, room);
+        if (r > 0) {
             len = next;
+            r = 0;
             continue;
         }
-        r = put_string(out, text, len);
+        if (r == 0)
+            r = put_string(out, text, len);
         if (r == 0)
             r = ml_buf_puts(out, "\n  ");
         text += len;
@@ -126,11 +131,12 @@ static int put_broken_string(struct ml_buf *out, const char *text)
 static int put_broken_tuple(struct ml_buf *out, const struct ml_group_entry *e)
 {
     size_t len = strlen(e->tag);
-    int r = ml_buf_puts(out, "(");
+    int r = string_fits(out, e->tag, len, WIDTH - IN_TUPLE - 1), fits = r;
 
+    if (r >= 0)
+        r = ml_buf_puts(out, "(");
     if (r == 0)
-        r = string_width(out, e->tag, len) <= WIDTH - IN_TUPLE - 1 ? put_string(out, e->tag, len)
-                                                                   : put_broken_string(out, e->tag);
+        r = fits ? put_string(out, e->tag, len) : put_broken_string(out, e->tag);
     if (r == 0)
         r = ml_buf_puts(out, ",\n  ");
     if (r == 0)
