@@ -115,7 +115,7 @@ def test_commands():
                 continue
             for option in options_of(words):
                 if option + " " not in help_text(verb).replace("=", " ").replace("[", " ") + " ":
-                    failures.add(f"{page.relative_to(ROOT)}: memledger {verb} {option}: no such option")
+                    failures.add(f"{page.relative_to(ROOT)}: memledger {verb}: no option {option}")
     check(not failures, "commands that there are not", *sorted(failures))
     check(count > 100, "few commands were looked at", count)
 
