@@ -301,18 +301,21 @@ void ml_plot_categories(struct ml_canvas *canvas, const struct ml_category_chart
 {
     struct charts c = {
         .canvas = canvas, .opts = opts, .list = charts, .count = count, .min_percent = min_percent};
-    size_t columns = (size_t)ceil(sqrt((double)count));
-    size_t rows = columns ? (count + columns - 1) / columns : 0;
+    size_t columns = count > 0 ? (size_t)ceil(sqrt((double)count)) : 1;
+    size_t rows = (count + columns - 1) / columns;
     double top = ml_frame_title(canvas, opts, subtitle) + 8, height;
 
     if (opts->height == 0)
         canvas->height = (unsigned)(top + (double)rows * CELL_PX + ML_PLOT_MARGIN_PX);
-    c.width = ((double)canvas->width - 2 * ML_PLOT_MARGIN_PX) / (double)(columns ? columns : 1);
+    c.width = ((double)canvas->width - 2 * ML_PLOT_MARGIN_PX) / (double)columns;
     height = ((double)canvas->height - top - ML_PLOT_MARGIN_PX) / (double)(rows ? rows : 1);
     c.ours = all_are_ours(&c);
     measure(&c);
     describe(&c);
-    for (size_t i = 0; i < count; i++)
-        draw_chart(&c, &charts[i], ML_PLOT_MARGIN_PX + (double)(i % columns) * c.width,
-                   top + (double)(i / columns) * height, height - 10);
+    for (size_t i = 0; i < count; i++) {
+        size_t column = i % columns, row = i / columns;
+
+        draw_chart(&c, &charts[i], ML_PLOT_MARGIN_PX + (double)column * c.width,
+                   top + (double)row * height, height - 10);
+    }
 }
