@@ -117,10 +117,13 @@ void ml_frame_byte_axis(struct ml_canvas *canvas, const struct ml_plot_area *fra
                  ml_canvas_printf(canvas, "%s (%s)", what, s->unit_name));
 }
 
-double ml_frame_first_mark(const struct ml_plot_area *frame)
+bool ml_frame_mark(const struct ml_plot_area *frame, int i, double *ret)
 {
-    /* No negative zero. */
-    return fmax(ceil(frame->from_ns / frame->time.step - 1e-9), 0) * frame->time.step + 0.0;
+    const struct ml_scale *s = &frame->time;
+    double first = fmax(ceil(frame->from_ns / s->step - 1e-9), 0); /* no negative zero */
+
+    *ret = (first + i) * s->step;
+    return *ret <= frame->from_ns + s->end * (1 + 1e-9);
 }
 
 void ml_frame_time_axis(struct ml_canvas *canvas, const struct ml_plot_area *frame)
@@ -129,10 +132,10 @@ void ml_frame_time_axis(struct ml_canvas *canvas, const struct ml_plot_area *fra
     const struct ml_lettering middle = {.ink = ML_INK_QUIET, .anchor = ML_ANCHOR_MIDDLE};
     const struct ml_scale *s = &frame->time;
     char number[32];
+    double at;
 
     ml_draw_line(canvas, &axis, frame->left, frame->bottom, frame->right, frame->bottom);
-    for (double at = ml_frame_first_mark(frame); at <= frame->from_ns + s->end * (1 + 1e-9);
-         at += s->step) {
+    for (int i = 0; ml_frame_mark(frame, i, &at); i++) {
         double x = ml_frame_x(frame, at);
 
         ml_draw_line(canvas, &axis, x, frame->bottom, x, frame->bottom + 5);

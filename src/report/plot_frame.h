@@ -57,8 +57,8 @@ void ml_frame_time(struct ml_plot_area *frame, struct ml_canvas *canvas,
 double ml_frame_x(const struct ml_plot_area *frame, double time_ns);
 double ml_frame_y(const struct ml_plot_area *frame, double bytes);
 
-/* The first mark of the time axis; more follow at each step. */
-double ml_frame_first_mark(const struct ml_plot_area *frame);
+/* The marks of the time axis, from 0 on. @return false: there is no such one any more */
+bool ml_frame_mark(const struct ml_plot_area *frame, int i, double *ret);
 
 /* Marks and grid, with the name of what rises; marks of time below. */
 void ml_frame_byte_axis(struct ml_canvas *canvas, const struct ml_plot_area *frame,
