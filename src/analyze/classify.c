@@ -405,7 +405,8 @@ static uint8_t category_of(const struct classifier *c, const struct ml_block *bl
 {
     const struct space *space = &c->spaces.items[block->space];
     const struct process *process = &c->processes.items[space->process];
-    bool within = dies_within(c, birth, death);
+    /* Of an engine's block `since` is no call but a turn. */
+    bool within = !space->by_engine && dies_within(c, birth, death);
     uint32_t backwards = process->backwards;
     bool kept = is_kept(birth, backwards);
 

@@ -19,7 +19,7 @@ static bool key_of(const struct ml_block *block, enum ml_group_by by, uint64_t *
 
 static int by_bytes(const void *a, const void *b)
 {
-    const struct ml_group *x = a, *y = b;
+    const struct ml_composed *x = a, *y = b;
 
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
@@ -33,7 +33,7 @@ static int add(struct ml_composition *c, struct ml_map *index, const struct ml_b
 
     if (!ml_map_get(index, key, &at)) {
         at = c->groups.len;
-        if (ml_vec_push(&c->groups, (struct ml_group){.key = key, .category = block->category}) <
+        if (ml_vec_push(&c->groups, (struct ml_composed){.key = key, .category = block->category}) <
                 0 ||
             ml_map_put(index, key, at) < 0)
             return -ENOMEM;

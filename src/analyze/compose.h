@@ -14,7 +14,7 @@ enum ml_group_by {
     ML_BY_LABEL,    /* key: scope << 32 | label; blocks without a label are left out */
 };
 
-struct ml_group {
+struct ml_composed {
     uint64_t key;
     uint64_t bytes;
     uint64_t blocks;
@@ -22,8 +22,8 @@ struct ml_group {
 };
 
 struct ml_composition {
-    ML_VEC(struct ml_group) groups; /* most bytes first, then by key */
-    uint64_t bytes, blocks;         /* of all groups */
+    ML_VEC(struct ml_composed) groups; /* most bytes first, then by key */
+    uint64_t bytes, blocks;            /* of all groups */
 };
 
 /* Adds up the counted blocks that are live in the replay.

@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utf8.h"
+
+#define CUT ".."
+
 /* All entries of one tag. */
 struct tag_sum {
     uint64_t bytes, count;
@@ -152,6 +156,56 @@ static int by_group_bytes(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
+static int by_tag(const void *a, const void *b)
+{
+    const struct ml_group_entry *x = a, *y = b;
+
+    return strcmp(x->tag, y->tag);
+}
+
+/* "data_entry:encoder_lstm_layer0_time12_input_to_…" with ".." behind it. */
+static const char *cut_tag(struct maker *m, const char *tag)
+{
+    size_t len = strlen(tag), kept = ml_clip_utf8(tag, len, m->opts->tag_chars);
+    char *text = kept < len ? ml_arena_dup(&m->ret->arena, tag, kept + strlen(CUT)) : NULL;
+
+    if (text)
+        memcpy(text + kept, CUT, strlen(CUT) + 1);
+    return kept < len ? text : tag;
+}
+
+static void merge_equal(struct ml_group *group)
+{
+    struct ml_group_entry *entries = group->entries.items;
+    size_t kept = 0;
+
+    if (group->entries.len == 0)
+        return;
+    qsort(entries, group->entries.len, sizeof(*entries), by_tag);
+    for (size_t i = 1; i < group->entries.len; i++) {
+        if (strcmp(entries[i].tag, entries[kept].tag) != 0) {
+            entries[++kept] = entries[i];
+            continue;
+        }
+        entries[kept].bytes += entries[i].bytes;
+        entries[kept].count += entries[i].count;
+    }
+    group->entries.len = kept + 1;
+}
+
+static int cut_tags(struct maker *m, struct ml_group *group)
+{
+    for (size_t i = 0; i < group->entries.len; i++) {
+        struct ml_group_entry *e = &group->entries.items[i];
+
+        e->tag = cut_tag(m, e->tag);
+        if (!e->tag)
+            return -ENOMEM;
+    }
+    merge_equal(group);
+    return 0;
+}
+
 static void cut_entries(struct ml_group *group, size_t top)
 {
     if (group->entries.len > 0)
@@ -180,6 +234,8 @@ static int finish(struct maker *m)
     for (size_t i = 0; i < g->groups.len; i++) {
         struct ml_group *group = &g->groups.items[i];
 
+        if (m->opts->tag_chars && !group->is_others && cut_tags(m, group) < 0)
+            return -ENOMEM;
         cut_entries(group, m->opts->top);
         group->percent = whole > 0 ? 100.0 * (double)group->bytes / whole : 0;
     }

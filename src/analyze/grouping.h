@@ -46,7 +46,9 @@ struct ml_grouping {
 };
 
 struct ml_grouping_opts {
-    size_t top; /* entries of a group */
+    size_t top;       /* entries of a group */
+    size_t tag_chars; /* longer tags are cut, and one entry if they are then equal, but for
+                         Others, as MXNet's scripts do; 0: none is */
     bool has_expected;
     uint64_t expected_bytes;
 };

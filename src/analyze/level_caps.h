@@ -1,6 +1,7 @@
 /* level_caps.h: at which level each device is counted when several traces stand
  * side by side: the highest that all of them have, so that like is compared with
- * like. A trace that does not have the device does not limit it.
+ * like. A trace that does not have the device does not limit it. One device may be
+ * counted alone.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,6 +26,7 @@ struct ml_level_cap {
 struct ml_level_caps {
     struct ml_intern devices;
     ML_VEC(struct ml_level_cap) list; /* by the device's number */
+    const char *only_device;          /* as ml_device_is takes it; NULL: all are counted */
 };
 
 /* Takes a trace in. @return 0 or -ENOMEM */

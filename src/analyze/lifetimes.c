@@ -10,6 +10,7 @@
 
 #include "allocations.h"
 #include "breakdown_keys.h"
+#include "instant.h"
 #include "modules.h"
 
 struct kept {
@@ -77,8 +78,15 @@ static bool is_shown(const struct ml_lifetimes *of, const struct ml_allocation *
     return a->counted && a->time_ns <= of->to_ns && end_of(of, a) >= of->from_ns;
 }
 
-static int find_largest(const struct ml_trace *trace, struct largest *l, struct ml_lifetimes *ret,
-                        struct ml_error *err)
+static bool is_on(const struct ml_trace *trace, const struct ml_allocation *a, const char *device)
+{
+    return !device ||
+           ml_device_is(ml_trace_string(trace, ml_trace_space(trace, a->space)->device, NULL),
+                        device);
+}
+
+static int find_largest(const struct ml_trace *trace, struct largest *l, const char *device,
+                        struct ml_lifetimes *ret, struct ml_error *err)
 {
     const struct ml_allocation *batch;
     struct ml_allocations *all = NULL;
@@ -87,7 +95,7 @@ static int find_largest(const struct ml_trace *trace, struct largest *l, struct 
 
     while (r == 0 && (n = ml_allocations_next(all, &batch, err)) > 0)
         for (int i = 0; r == 0 && i < n; i++) {
-            if (!is_shown(ret, &batch[i]))
+            if (!is_shown(ret, &batch[i]) || !is_on(trace, &batch[i], device))
                 continue;
             ret->blocks++;
             ret->bytes += batch[i].size;
@@ -155,7 +163,7 @@ int ml_lifetimes(const struct ml_trace *trace, const struct ml_lifetimes_opts *o
         .from_ns = opts->from_ns,
         .to_ns = opts->to_ns && opts->to_ns < run_ns ? opts->to_ns : run_ns,
     };
-    r = find_largest(trace, &largest, ret, err);
+    r = find_largest(trace, &largest, opts->device, ret, err);
     if (r == 0)
         r = ml_modules_init(&modules, trace);
     for (size_t i = 0; r == 0 && i < largest.heap.len; i++)

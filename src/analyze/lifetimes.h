@@ -34,6 +34,7 @@ struct ml_lifetimes {
 struct ml_lifetimes_opts {
     size_t top;              /* of equal size those that lived longest */
     uint64_t from_ns, to_ns; /* only those that lived in this time; 0: to the end */
+    const char *device;      /* only those on it; NULL: all */
 };
 
 /* @ret    to be released, after a failure too

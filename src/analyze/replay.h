@@ -162,6 +162,7 @@ struct ml_replay {
 
     struct ml_map space_index, process_index; /* number -> index */
     struct ml_map top_levels;                 /* process and device -> counted level */
+    const char *only_device;                  /* counted alone; NULL: all are */
     struct ml_map cut_from;                   /* block -> the one it is cut from */
     struct ml_map cut_bytes;                  /* block -> what is cut from it */
     struct ml_map moved;                      /* thread -> block being resized */

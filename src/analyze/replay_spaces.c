@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "defs.h"
+#include "instant.h"
 #include "live_table.h"
 #include "memledger/memledger.h"
 
@@ -52,6 +53,7 @@ int ml_replay_find_levels(struct ml_replay *r, const struct ml_level_caps *caps)
 {
     uint32_t count = ml_trace_spaces(r->trace);
 
+    r->only_device = caps ? caps->only_device : NULL;
     for (uint32_t i = 0; i < count; i++) {
         const struct ml_space *space = ml_trace_space(r->trace, i);
         int64_t device;
@@ -118,6 +120,12 @@ static int64_t find_device(struct ml_replay *r, const struct ml_space *space)
     return device;
 }
 
+static bool is_asked_for(const struct ml_replay *r, int64_t device)
+{
+    return !r->only_device ||
+           ml_device_is(ml_intern_get(&r->device_names, (uint32_t)device, NULL), r->only_device);
+}
+
 /* Blocks of one rank may be cut from those of a lower one: what the program
  * reports from its heap, the heap of some allocators from mappings. */
 static unsigned rank_of(const struct ml_replay *r, const struct ml_replay_space *s)
@@ -167,7 +175,7 @@ static int64_t add_space(struct ml_replay *r, uint32_t number, uint64_t time_ns)
     ml_map_get(&r->top_levels, top_level_key(space->process, device), &top);
     s.device = (uint32_t)device;
     s.process = (uint32_t)process;
-    s.counted = s.level == top;
+    s.counted = s.level == top && is_asked_for(r, device);
     s.forked = ml_trace_process(r->trace, space->process)->how == ML_FORKED;
     s.next_of_process = r->processes.items[process].first_space;
     if (ml_vec_push(&r->spaces, s) < 0 ||

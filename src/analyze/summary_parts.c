@@ -30,7 +30,7 @@ static int by_category_bytes(const void *a, const void *b)
     return (int)x->category - (int)y->category;
 }
 
-static const struct ml_group *find_group(const struct ml_composition *c, uint64_t key)
+static const struct ml_composed *find_group(const struct ml_composition *c, uint64_t key)
 {
     for (size_t i = 0; i < c->groups.len; i++)
         if (c->groups.items[i].key == key)
@@ -42,7 +42,7 @@ static int add_category(uint8_t category, const struct ml_replay *at_end,
                         const struct ml_composition *peak, struct ml_summary *ret)
 {
     const struct ml_replay_category *all = &at_end->categories[category];
-    const struct ml_group *group = find_group(peak, category);
+    const struct ml_composed *group = find_group(peak, category);
     struct ml_summary_category c = {
         .category = category,
         .name = ml_category_name(category),
@@ -98,7 +98,7 @@ static int copy_names(const struct ml_trace *trace, uint32_t scope, struct ml_ar
     return r < 0 ? r : copy_name(names.phase, arena, &e->phase);
 }
 
-static int fill_entry(const struct ml_trace *trace, const struct ml_group *group, bool label,
+static int fill_entry(const struct ml_trace *trace, const struct ml_composed *group, bool label,
                       struct ml_arena *arena, struct ml_summary_entry *e)
 {
     uint32_t len, scope = (uint32_t)(label ? group->key >> 32 : group->key);
@@ -126,7 +126,7 @@ static int add_entries(const struct ml_replay *at_peak, const struct ml_replay *
         r = ml_compose(at_end, by, true, &end);
     ret->total = peak.groups.len;
     for (size_t i = 0; r == 0 && i < peak.groups.len && i < top; i++) {
-        const struct ml_group *group = &peak.groups.items[i];
+        const struct ml_composed *group = &peak.groups.items[i];
         struct ml_summary_entry e = {
             .at_peak_bytes = group->bytes,
             .at_peak_blocks = group->blocks,

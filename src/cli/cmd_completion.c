@@ -24,17 +24,28 @@ static void print_options(const struct ml_verb *verb)
     puts("-h --help\" ;;");
 }
 
-static void print_choices(const struct ml_verb *verb)
+/* The i-th value that the option may have, NULL: no more. */
+static const char *value_of(const struct ml_option *o, size_t i)
+{
+    if (o->word)
+        return o->word(i);
+    return o->choices ? o->choices[i] : NULL;
+}
+
+static void print_values(const struct ml_verb *verb)
 {
     for (size_t i = 0; i < verb->option_count; i++) {
         const struct ml_option *o = &verb->options[i];
 
-        if (o->type != ML_OPT_CHOICE && o->type != ML_OPT_OPTIONAL_CHOICE)
+        if (!value_of(o, 0))
             continue;
-        printf("        %s:--%s) values=\"", verb->name, o->name);
-        for (int c = 0; o->choices[c]; c++)
-            printf("%s%s", c ? " " : "", o->choices[c]);
-        puts("\" ;;");
+        printf("        %s:--%s", verb->name, o->name);
+        if (o->letter)
+            printf("|%s:-%c", verb->name, o->letter);
+        printf(") values=\"");
+        for (size_t k = 0; value_of(o, k); k++)
+            printf("%s%s", k ? " " : "", value_of(o, k));
+        printf("\"%s ;;\n", o->or_file ? " files=1" : "");
     }
 }
 
@@ -77,10 +88,11 @@ static void print_bash(void)
          "        prev=${COMP_WORDS[COMP_CWORD-2]}\n"
          "    fi\n"
          "    case \"$verb:$prev\" in");
-    for_each_verb(print_choices);
+    for_each_verb(print_values);
     puts("    esac\n"
          "    if [ -n \"$values\" ]; then\n"
          "        COMPREPLY=($(compgen -W \"$values\" -- \"$cur\"))\n"
+         "        if [ -n \"$files\" ]; then COMPREPLY+=($(compgen -f -- \"$cur\")); fi\n"
          "        return\n"
          "    fi\n"
          "    case \"$cur\" in\n"

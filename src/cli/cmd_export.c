@@ -28,8 +28,14 @@ struct export_opts {
     bool force;
 };
 
+static const char *format_word(size_t i)
+{
+    return ml_exporters[i] ? ml_exporters[i]->name : NULL;
+}
+
 static const struct ml_option options[] = {
     {.name = "format",
+     .word = format_word,
      .type = ML_OPT_STRING,
      .offset = offsetof(struct export_opts, format),
      .value_name = "NAME",

@@ -12,16 +12,18 @@
 #include "groups_report.h"
 #include "gross_rows.h"
 #include "instant_command.h"
+#include "mxnet_report.h"
 #include "progress_line.h"
 #include "tbd_report.h"
 #include "verbs.h"
 
 #define DEFAULT_DICTIONARIES "mxnet,layers"
+#define DEFAULT_TOP 5
 
-enum style { STYLE_TABLE, STYLE_TBD };
+enum style { STYLE_TABLE, STYLE_TBD, STYLE_MXNET };
 
 static const char *const match_choices[] = {"dictionary", "first", "all", NULL};
-static const char *const style_choices[] = {"table", "tbd", NULL};
+static const char *const style_choices[] = {"table", "tbd", "mxnet", NULL};
 
 struct groups_opts {
     struct ml_instant_opts instant; /* first, as its option entries want it */
@@ -33,6 +35,8 @@ struct groups_opts {
 
 static const struct ml_option options[] = {
     {.name = "dictionary",
+     .word = ml_dictionary_word,
+     .or_file = true,
      .letter = 'd',
      .type = ML_OPT_STRING,
      .offset = offsetof(struct groups_opts, dictionaries),
@@ -61,7 +65,7 @@ static const struct ml_option options[] = {
      .type = ML_OPT_INT,
      .offset = offsetof(struct groups_opts, top),
      .value_name = "N",
-     .help = "entries of each category to list (5)",
+     .help = "entries of each category to list (5; of --style mxnet 20)",
      .min = 0,
      .max = 1000000000},
     {.name = "style",
@@ -69,8 +73,10 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct groups_opts, style),
      .value_name = "STYLE",
      .choices = style_choices,
-     .help = "tbd: as TBD's memory_analysis.py prints it, over the whole run"},
+     .help = "mxnet: as MXNet's pprint_top_entries.py prints it; tbd: as TBD's "
+             "memory_analysis.py does, over the whole run"},
     {.name = "show",
+     .word = ml_dictionary_word,
      .type = ML_OPT_STRING,
      .offset = offsetof(struct groups_opts, show),
      .value_name = "NAME",
@@ -92,6 +98,27 @@ struct groups {
 
 /* ---- One trace ---------------------------------------------------------- */
 
+/* Where Python's warnings go. */
+static int tell_clashes(const struct ml_grouping *grouping)
+{
+    struct ml_buf tag = {0};
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < grouping->clashes.len; i++) {
+        const struct ml_group_clash *c = &grouping->clashes.items[i];
+
+        tag.len = 0;
+        r = ml_report_safe(&tag, c->tag);
+        if (r == 0)
+            fprintf(stderr,
+                    "memledger: Tag %s is considered match for multiple entries (%s, %s) in the "
+                    "keyword dictionary.\n",
+                    (const char *)tag.data, c->first, c->second);
+    }
+    ml_buf_release(&tag);
+    return r;
+}
+
 static int put_dictionary(struct groups *g, const struct ml_tag_list *list,
                           const struct ml_dictionary *dictionary,
                           const struct ml_grouping_opts *opts)
@@ -99,19 +126,32 @@ static int put_dictionary(struct groups *g, const struct ml_tag_list *list,
     struct ml_grouping grouping;
     int r = ml_grouping(list, dictionary, opts, &grouping);
 
-    if (r == 0 && g->opts->instant.report.json)
+    if (r == 0 && g->opts->style == STYLE_MXNET) {
+        r = tell_clashes(&grouping);
+        if (r == 0)
+            r = ml_mxnet_text(&grouping, &g->out);
+    } else if (r == 0 && g->opts->instant.report.json) {
         ml_groups_json(&grouping, &g->json);
-    else if (r == 0)
+    } else if (r == 0) {
         r = ml_groups_text(&grouping, &g->style, &g->out);
+    }
     ml_grouping_release(&grouping);
     return r;
+}
+
+static size_t top_of(const struct groups_opts *opts)
+{
+    if (opts->top >= 0)
+        return (size_t)opts->top;
+    return opts->style == STYLE_MXNET ? ML_MXNET_TOP : DEFAULT_TOP;
 }
 
 static int put_dictionaries(struct groups *g, const struct ml_trace *trace, const char *file,
                             const struct ml_tag_list *list, struct ml_error *err)
 {
-    struct ml_grouping_opts opts = {.top = (size_t)g->opts->top};
-    bool json = g->opts->instant.report.json;
+    bool mxnet = g->opts->style == STYLE_MXNET, json = g->opts->instant.report.json;
+    struct ml_grouping_opts opts = {.top = top_of(g->opts),
+                                    .tag_chars = mxnet ? ML_MXNET_TAG_CHARS : 0};
     int r = ml_expected_total_find(&g->expected, trace, list, g->opts->instant.device, &opts, err);
 
     if (r == 0 && json) {
@@ -119,7 +159,7 @@ static int put_dictionaries(struct groups *g, const struct ml_trace *trace, cons
         ml_groups_head_json(list, file, &g->json);
         ml_json_key(&g->json, "dictionaries");
         ml_json_begin_array(&g->json);
-    } else if (r == 0) {
+    } else if (r == 0 && !mxnet) {
         r = ml_groups_head_text(list, file, &g->style, &g->out);
     }
     for (size_t i = 0; r == 0 && i < g->dictionaries.len; i++)
@@ -247,7 +287,7 @@ static int run_groups(struct groups *g, int argc, char **argv, int first)
 
 static int run(int argc, char **argv)
 {
-    struct groups_opts opts = {.top = 5};
+    struct groups_opts opts = {.top = -1};
     struct groups g = {.opts = &opts};
     int first, status = ml_verb_begin(&ml_verb_groups, &opts, argc, argv, &first);
 
@@ -267,6 +307,8 @@ static int run(int argc, char **argv)
         return ml_verb_usage_error(&ml_verb_groups,
                                    "--style tbd is text; memledger export --format tbd-analysis "
                                    "writes its JSON");
+    if (opts.style == STYLE_MXNET && opts.instant.report.json)
+        return ml_verb_usage_error(&ml_verb_groups, "--style mxnet is text; leave it out for JSON");
     status = ml_instant_parse(&ml_verb_groups, opts.instant.at, &g.at);
     if (status < 0)
         status = ml_expected_total_parse(&ml_verb_groups, opts.expected, &g.expected);

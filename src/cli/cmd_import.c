@@ -25,8 +25,14 @@ struct import_opts {
     bool force, quiet;
 };
 
+static const char *format_word(size_t i)
+{
+    return ml_import_formats[i] ? ml_import_formats[i]->name : NULL;
+}
+
 static const struct ml_option options[] = {
     {.name = "format",
+     .word = format_word,
      .type = ML_OPT_STRING,
      .offset = offsetof(struct import_opts, format),
      .value_name = "NAME",

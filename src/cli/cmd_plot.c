@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dictionary_option.h"
 #include "output_file.h"
 #include "plot_request.h"
 #include "run_names.h"
+#include "unknowns.h"
 #include "verbs.h"
 
 #define DEFAULT_OUTPUT "memledger-plot.svg"
@@ -21,13 +23,15 @@ struct kind {
     ml_plot_draw_fn *draw;
     unsigned height;                        /* if none was asked for; 0: the drawing decides */
     enum { TOGETHER, ALONE, EACH } several; /* recordings in one picture, or not */
+    bool of_a_time;                         /* --from and --to, instead of --at */
 };
 
 /* In the order of their names below. */
 static const struct kind kinds[] = {
-    {ml_draw_timeline, 520, TOGETHER}, {ml_draw_bars, 560, ALONE}, {ml_draw_categories, 0, EACH},
-    {ml_draw_flame, 0, ALONE},         {ml_draw_icicle, 0, ALONE}, {ml_draw_lifetimes, 0, ALONE},
-    {ml_draw_segments, 0, ALONE},
+    {ml_draw_timeline, 520, TOGETHER, true}, {ml_draw_bars, 560, ALONE, false},
+    {ml_draw_categories, 0, EACH, false},    {ml_draw_flame, 0, ALONE, false},
+    {ml_draw_icicle, 0, ALONE, false},       {ml_draw_lifetimes, 0, ALONE, true},
+    {ml_draw_segments, 0, ALONE, false},
 };
 static const char *const kind_names[] = {"timeline", "bars",      "categories", "flame",
                                          "icicle",   "lifetimes", "segments",   NULL};
@@ -59,6 +63,8 @@ static const struct ml_option options[] = {
     ML_OPTION_AT,
     ML_OPTION_DEVICE,
     {.name = "dictionary",
+     .word = ml_dictionary_word,
+     .or_file = true,
      .letter = 'd',
      .type = ML_OPT_STRING,
      .offset = offsetof(struct ml_plot_cmd_opts, dictionaries),
@@ -246,6 +252,18 @@ static int write_canvas(const struct plot *p, const struct ml_canvas *canvas, co
 
 /* ---- The command ------------------------------------------------------- */
 
+/* Whether all of them were imported from files that tell none. */
+static bool no_times(const struct plot *p, size_t first, size_t count)
+{
+    for (size_t i = first; i < first + count; i++) {
+        const char *unknown = ml_trace_setting(p->traces[i], ML_SETTING_IMPORT_UNKNOWN);
+
+        if (!(ml_unknowns_parse(unknown) & ML_UNKNOWN_TIMES))
+            return false;
+    }
+    return true;
+}
+
 /* Recordings from `first` on. */
 static int draw(const struct plot *p, size_t first, size_t count, const char *path)
 {
@@ -256,7 +274,9 @@ static int draw(const struct plot *p, size_t first, size_t count, const char *pa
         .picture = {.title = title_of(p, first, count),
                     .width = (unsigned)p->opts->width,
                     .height = p->opts->height ? (unsigned)p->opts->height : p->kind->height,
-                    .unit = (enum ml_unit)p->opts->instant.report.unit},
+                    .unit = (enum ml_unit)p->opts->instant.report.unit,
+                    .device = p->opts->instant.device,
+                    .no_times = no_times(p, first, count)},
         .names = p->names + first,
         .traces = p->traces + first,
         .count = count,
@@ -335,6 +355,11 @@ static int check(struct plot *p)
                                    opts->output);
     if (opts->from_ns >= opts->to_ns)
         return ml_verb_usage_error(&ml_verb_plot, "--from is not before --to");
+    if (p->kind->of_a_time && opts->instant.at)
+        return ml_verb_usage_error(&ml_verb_plot,
+                                   "--kind %s has no --at; --from and --to choose "
+                                   "the time that it shows",
+                                   kind_names[opts->kind]);
     if (opts->gross && opts->instant.at)
         return ml_verb_usage_error(&ml_verb_plot, "--gross is the whole run: it has no --at");
     status = ml_expected_total_parse(&ml_verb_plot, opts->expected, &p->expected);
@@ -349,7 +374,13 @@ static int check_window(const struct plot *p)
 
     for (size_t i = 0; i < p->count; i++)
         end_ns = ml_max_u64(end_ns, ml_trace_info(p->traces[i])->end_ns);
-    if (p->opts->from_ns == 0 || p->opts->from_ns < end_ns)
+    if (p->opts->from_ns == 0 && p->opts->to_ns == UINT64_MAX)
+        return ML_EXIT_OK;
+    if (no_times(p, 0, p->count)) {
+        fprintf(stderr, "memledger: --from and --to: this recording has no times\n");
+        return ML_EXIT_FAILURE;
+    }
+    if (p->opts->from_ns < end_ns)
         return ML_EXIT_OK;
     fprintf(stderr, "memledger: --from: the recording ended at %s\n",
             ml_format_duration_ns(end, (int64_t)end_ns));

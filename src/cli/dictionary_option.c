@@ -91,3 +91,8 @@ void ml_dictionaries_release(ml_dictionary_list *list)
         ml_dictionary_release(&list->items[i]);
     ml_vec_release(list);
 }
+
+const char *ml_dictionary_word(size_t i)
+{
+    return ml_dictionary_names[i];
+}

@@ -16,4 +16,7 @@ typedef ML_VEC(struct ml_dictionary) ml_dictionary_list;
 int ml_dictionaries_load(const char *names, ml_dictionary_list *ret, struct ml_error *err);
 void ml_dictionaries_release(ml_dictionary_list *list);
 
+/* The names of those that come with memledger, for an option's completion. */
+const char *ml_dictionary_word(size_t i);
+
 #endif

@@ -51,6 +51,10 @@ struct ml_option {
     const char *help;           /* one line, no capital, no full stop */
     int64_t min, max;           /* of ML_OPT_INT and ML_OPT_NUMBER */
     const char *const *choices; /* NULL-terminated */
+    /* For shell completion: what a string may be besides, word by word, NULL behind the last;
+     * NULL: not known. */
+    const char *(*word)(size_t i);
+    bool or_file; /* … or the name of a file */
 };
 
 enum ml_verb_group { ML_GROUP_RECORD, ML_GROUP_READ, ML_GROUP_OTHER, ML_GROUP_COUNT };

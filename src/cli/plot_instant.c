@@ -3,6 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
+
 #include "plot_flame.h"
 #include "plot_lifetimes.h"
 #include "plot_request.h"
@@ -42,11 +44,16 @@ int ml_draw_lifetimes(const struct ml_plot_request *request, struct ml_canvas *c
 {
     struct ml_lifetimes_opts opts = {.top = (size_t)request->opts->top,
                                      .from_ns = request->opts->from_ns,
-                                     .to_ns = request->opts->to_ns};
+                                     .to_ns = request->opts->to_ns,
+                                     .device = request->opts->instant.device};
     struct ml_error err = {0};
     struct ml_lifetimes lifetimes;
     int r = ml_lifetimes(request->traces[0], &opts, &lifetimes, &err);
 
+    if (r == 0 && opts.device && lifetimes.blocks == 0)
+        r = ml_error_set(&err, -ENODEV,
+                         "no block on '%s' is in this trace; memledger summary lists the devices",
+                         opts.device);
     if (r == 0)
         ml_plot_lifetimes(canvas, &lifetimes, &request->picture);
     ml_lifetimes_release(&lifetimes);

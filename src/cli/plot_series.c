@@ -4,27 +4,36 @@
  */
 #include "plot_series.h"
 
+#include "instant.h"
+#include "samples.h"
+
 static int add(ml_plot_series_list *ret, const char *name, const struct ml_timeline *timeline,
                bool is_truth)
 {
     return ml_vec_push(ret, (struct ml_plot_series){name, timeline, is_truth});
 }
 
-/* A GPU on which nothing happened is left out. */
-static bool is_shown(const struct ml_sample_curve *c)
+static bool is_asked_for(const struct ml_plot_run *run, const struct ml_sample_curve *c)
 {
-    return c->is_rss || c->varies;
+    return !run->device || ml_device_is(c->is_rss ? ML_HOST_DEVICE : c->name, run->device);
+}
+
+/* A GPU on which nothing happened is left out, unless it was asked for. */
+static bool is_shown(const struct ml_plot_run *run, const struct ml_sample_curve *c)
+{
+    return is_asked_for(run, c) && (c->is_rss || c->varies || run->device);
 }
 
 /* The GPU that had most in use, or else the host. */
-static const struct ml_sample_curve *main_curve(const struct ml_sample_curves *sampled)
+static const struct ml_sample_curve *main_curve(const struct ml_plot_run *run)
 {
+    const struct ml_sample_curves *sampled = &run->sampled;
     const struct ml_sample_curve *best = NULL;
 
     for (size_t i = 0; i < sampled->list.len; i++) {
         const struct ml_sample_curve *c = &sampled->list.items[i];
 
-        if (!is_shown(c) || (best && c->is_rss))
+        if (!is_shown(run, c) || (best && c->is_rss))
             continue;
         if (!best || c->timeline.peak_bytes > best->timeline.peak_bytes)
             best = c;
@@ -34,13 +43,12 @@ static const struct ml_sample_curve *main_curve(const struct ml_sample_curves *s
 
 bool ml_plot_run_is_sampled(const struct ml_plot_run *run)
 {
-    return (run->sampled.sample_only || run->timeline.health.empty) && main_curve(&run->sampled);
+    return (run->sampled.sample_only || run->timeline.health.empty) && main_curve(run);
 }
 
 static int add_one_of_several(const struct ml_plot_run *run, ml_plot_series_list *ret)
 {
-    const struct ml_sample_curve *c =
-        ml_plot_run_is_sampled(run) ? main_curve(&run->sampled) : NULL;
+    const struct ml_sample_curve *c = ml_plot_run_is_sampled(run) ? main_curve(run) : NULL;
 
     return add(ret, run->name, c ? &c->timeline : &run->timeline, false);
 }
@@ -53,9 +61,9 @@ static int add_alone(const struct ml_plot_run *run, ml_plot_series_list *ret)
     for (size_t i = 0; r == 0 && i < run->sampled.list.len; i++) {
         const struct ml_sample_curve *c = &run->sampled.list.items[i];
 
-        if (only && is_shown(c))
+        if (only && is_shown(run, c))
             r = add(ret, c->is_rss ? "RSS" : c->name, &c->timeline, false);
-        else if (!only && !c->is_rss && c->is_recorded)
+        else if (!only && !c->is_rss && c->is_recorded && is_asked_for(run, c))
             r = add(ret, c->name, &c->timeline, true);
     }
     return r;

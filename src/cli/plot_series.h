@@ -11,6 +11,7 @@
 /* One recording. */
 struct ml_plot_run {
     const char *name;
+    const char *device;          /* the only one to show; NULL: all */
     struct ml_timeline timeline; /* of what was allocated */
     struct ml_sample_curves sampled;
 };

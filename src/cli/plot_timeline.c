@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "event_names.h"
+#include "instant.h"
 #include "plot_bands.h"
 #include "plot_request.h"
 #include "plot_series.h"
@@ -42,6 +43,25 @@ static void tell_levels(const struct ml_level_caps *caps)
                 device, ml_level_name(level));
 }
 
+/* A device that is asked for and not there would be an empty picture. */
+static int check_device(const struct ml_trace *trace, const struct ml_plot_run *run,
+                        struct ml_error *err)
+{
+    uint32_t spaces = ml_trace_spaces(trace);
+    bool found = !run->device;
+
+    for (uint32_t i = 0; !found && i < spaces; i++)
+        found = ml_device_is(ml_trace_string(trace, ml_trace_space(trace, i)->device, NULL),
+                             run->device);
+    for (size_t i = 0; !found && i < run->sampled.list.len; i++)
+        found = ml_device_is(run->sampled.list.items[i].name, run->device);
+    return found ? 0
+                 : ml_error_set(err, -ENODEV,
+                                "%s: there is no device '%s' in this trace; memledger summary "
+                                "lists them",
+                                run->name, run->device);
+}
+
 static int read_run(struct timelines *t, size_t i, const struct ml_timeline_opts *opts,
                     struct ml_error *err)
 {
@@ -49,8 +69,10 @@ static int read_run(struct timelines *t, size_t i, const struct ml_timeline_opts
     struct ml_plot_run *run = &t->runs[i];
 
     run->name = q->names[i];
+    run->device = q->opts->instant.device;
     if (ml_timeline(q->traces[i], opts, &run->timeline, err) < 0 ||
-        ml_sample_curves(q->traces[i], opts, &run->sampled, err) < 0)
+        ml_sample_curves(q->traces[i], opts, &run->sampled, err) < 0 ||
+        check_device(q->traces[i], run, err) < 0)
         return -1;
     ml_report_warn(&run->timeline.health, q->count > 1 ? run->name : NULL);
     return 0;
@@ -78,6 +100,7 @@ static int read_runs(struct timelines *t, struct ml_error *err)
     const struct ml_plot_request *q = t->request;
     struct ml_timeline_opts opts = {.buckets = t->buckets, .caps = &t->caps};
 
+    t->caps.only_device = q->opts->instant.device;
     opts = window_of(q, opts);
     t->runs = calloc(q->count, sizeof(*t->runs));
     if (!t->runs)
@@ -97,11 +120,12 @@ static void draw_curves(const struct timelines *t, struct ml_canvas *canvas)
 {
     struct ml_plot_opts picture = t->request->picture;
     bool sampled = ml_plot_run_is_sampled(&t->runs[0]);
+    const struct ml_overlay_words words = {sampled ? "memory in use" : "live memory",
+                                           sampled ? "samples" : "events"};
 
     if (!picture.title)
         picture.title = sampled ? "Memory in use over time" : "Live memory over time";
-    ml_plot_overlay(canvas, t->series.items, t->series.len, t->buckets,
-                    sampled ? "memory in use" : "live memory", &picture);
+    ml_plot_overlay(canvas, t->series.items, t->series.len, t->buckets, &words, &picture);
 }
 
 static int draw_several(struct timelines *t, struct ml_canvas *canvas, struct ml_error *err)
@@ -120,8 +144,12 @@ static int read_one(struct timelines *t, struct ml_bands *ret, struct ml_error *
 {
     static const enum ml_bands_by by[] = {ML_BANDS_CATEGORY, ML_BANDS_MODULE, ML_BANDS_DEVICE};
     const struct ml_plot_request *q = t->request;
-    struct ml_timeline_opts opts = window_of(q, (struct ml_timeline_opts){.buckets = t->buckets});
-    int r = ml_bands(q->traces[0], by[q->opts->by], &opts, ret, err);
+    struct ml_timeline_opts opts =
+        window_of(q, (struct ml_timeline_opts){.buckets = t->buckets, .caps = &t->caps});
+    int r;
+
+    t->caps.only_device = q->opts->instant.device;
+    r = ml_bands(q->traces[0], by[q->opts->by], &opts, ret, err);
 
     if (r < 0)
         return r;
@@ -129,8 +157,11 @@ static int read_one(struct timelines *t, struct ml_bands *ret, struct ml_error *
     if (!t->runs)
         return -ENOMEM;
     t->runs[0].name = q->names[0];
+    t->runs[0].device = q->opts->instant.device;
     t->runs[0].timeline = ret->total;
     r = ml_sample_curves(q->traces[0], &opts, &t->runs[0].sampled, err);
+    if (r == 0)
+        r = check_device(q->traces[0], &t->runs[0], err);
     if (r < 0)
         return r;
     ml_report_warn(&ret->total.health, NULL);

@@ -224,18 +224,19 @@ static void find_scales(struct stack *s)
     for (size_t i = 0; i < s->truth_count; i++)
         peak = ml_max_u64(peak, s->truth[i].timeline->peak_bytes);
     s->frame.bytes = ml_scale_bytes(peak, 8, s->opts->unit);
-    s->frame.time = ml_scale_time(s->bands->total.span_ns, 8);
-    s->frame.from_ns = (double)s->bands->total.from_ns;
+    ml_frame_time(&s->frame, s->canvas, s->opts, s->bands->total.from_ns, s->bands->total.span_ns,
+                  "events");
 }
 
 static void describe(const struct stack *s)
 {
     const struct ml_timeline *t = &s->bands->total;
     char bytes[32], time[32];
-    const char *text =
-        ml_canvas_printf(s->canvas, "Live memory over time, peak %s at %s.",
-                         ml_format_bytes(bytes, (int64_t)t->peak_bytes, s->opts->unit),
-                         ml_format_duration_ns(time, (int64_t)t->peak_time_ns));
+    const char *text = ml_canvas_printf(
+        s->canvas, "Live memory over time, peak %s%s%s.",
+        ml_format_bytes(bytes, (int64_t)t->peak_bytes, s->opts->unit),
+        s->opts->no_times ? "" : " at ",
+        s->opts->no_times ? "" : ml_format_duration_ns(time, (int64_t)t->peak_time_ns));
 
     for (size_t i = 0; i < s->count; i++)
         text = ml_canvas_printf(s->canvas, "%s %s: %s then.", text, name_of(s, s->order[i]),
@@ -264,7 +265,7 @@ void ml_plot_bands(struct ml_canvas *canvas, const struct ml_bands *bands,
     y = legend(&s, y + ML_TEXT_PX);
     ml_frame_place(&s.frame, canvas, y - ML_TEXT_PX + 6);
     s.frame.bytes.end *= 1 + NAME_PX / (s.frame.bottom - s.frame.top);
-    ml_frame_byte_axis(canvas, &s.frame, "live memory");
+    ml_frame_byte_axis(canvas, &s.frame, ml_plot_on_device(canvas, "live memory", opts));
     for (size_t i = s.count; i-- > 0;)
         draw_area(&s, i);
     ml_frame_time_axis(canvas, &s.frame);

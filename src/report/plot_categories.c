@@ -7,6 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+#include "event_names.h"
 
 #define CELL_PX 420 /* height of a chart, names included */
 #define NAME_PX 26  /* above it */
@@ -30,6 +33,7 @@ struct charts {
     bool across;      /* … where names fit across … */
     unsigned lines;   /* … in so many lines … */
     bool shares_flat; /* … as shares do above */
+    bool ours;        /* all bars are memledger's own categories */
 };
 
 static bool is_shown(const struct charts *c, const struct ml_group *group)
@@ -74,9 +78,47 @@ static size_t number_of(const struct charts *c, const char *name)
     return number;
 }
 
+/* The category that is called so, or the plural: "Parameters". Its number, or
+ * ML_CATEGORIES. */
+static size_t category_called(const struct charts *c, const char *name)
+{
+    size_t len = strlen(name);
+
+    if (len > 0 && name[len - 1] == 's')
+        len--;
+    for (size_t i = 0; i < ML_CATEGORIES; i++) {
+        const char *words = ml_category_words(c->canvas, i);
+
+        if (strlen(words) == len && strncasecmp(words, name, len) == 0)
+            return i;
+    }
+    return ML_CATEGORIES;
+}
+
+static bool all_are_ours(const struct charts *c)
+{
+    bool ours = true;
+
+    for (size_t i = 0; i < c->count; i++)
+        for (size_t k = 0; k < c->list[i].grouping->groups.len; k++) {
+            const struct ml_group *g = &c->list[i].grouping->groups.items[k];
+
+            ours &=
+                g->is_others || g->is_untrackable || category_called(c, g->name) < ML_CATEGORIES;
+        }
+    return ours;
+}
+
+/* Our categories look as they do in all pictures. */
+static size_t part_of(const struct charts *c, const struct ml_group *group)
+{
+    return c->ours ? category_called(c, group->name)
+                   : 1 + number_of(c, group->name) % (ML_PARTS_MAX - 1);
+}
+
 static struct ml_pen pen_of(const struct charts *c, const struct ml_group *group)
 {
-    struct ml_pen pen = ml_part_pen(1 + number_of(c, group->name) % (ML_PARTS_MAX - 1));
+    struct ml_pen pen = ml_part_pen(part_of(c, group));
 
     pen.stroke = ML_INK_AXIS;
     pen.width = 0.8;
@@ -259,17 +301,21 @@ void ml_plot_categories(struct ml_canvas *canvas, const struct ml_category_chart
 {
     struct charts c = {
         .canvas = canvas, .opts = opts, .list = charts, .count = count, .min_percent = min_percent};
-    size_t columns = (size_t)ceil(sqrt((double)count));
-    size_t rows = columns ? (count + columns - 1) / columns : 0;
+    size_t columns = count > 0 ? (size_t)ceil(sqrt((double)count)) : 1;
+    size_t rows = (count + columns - 1) / columns;
     double top = ml_frame_title(canvas, opts, subtitle) + 8, height;
 
     if (opts->height == 0)
         canvas->height = (unsigned)(top + (double)rows * CELL_PX + ML_PLOT_MARGIN_PX);
-    c.width = ((double)canvas->width - 2 * ML_PLOT_MARGIN_PX) / (double)(columns ? columns : 1);
+    c.width = ((double)canvas->width - 2 * ML_PLOT_MARGIN_PX) / (double)columns;
     height = ((double)canvas->height - top - ML_PLOT_MARGIN_PX) / (double)(rows ? rows : 1);
+    c.ours = all_are_ours(&c);
     measure(&c);
     describe(&c);
-    for (size_t i = 0; i < count; i++)
-        draw_chart(&c, &charts[i], ML_PLOT_MARGIN_PX + (double)(i % columns) * c.width,
-                   top + (double)(i / columns) * height, height - 10);
+    for (size_t i = 0; i < count; i++) {
+        size_t column = i % columns, row = i / columns;
+
+        draw_chart(&c, &charts[i], ML_PLOT_MARGIN_PX + (double)column * c.width,
+                   top + (double)row * height, height - 10);
+    }
 }

@@ -50,6 +50,12 @@ const char *ml_frame_instant(struct ml_canvas *canvas, const struct ml_snapshot 
                             at->device ? at->device : "", ml_instant_phrase(&at->instant, when));
 }
 
+const char *ml_plot_on_device(struct ml_canvas *canvas, const char *what,
+                              const struct ml_plot_opts *opts)
+{
+    return opts->device ? ml_canvas_printf(canvas, "%s on %s", what, opts->device) : what;
+}
+
 /* ---- Axes -------------------------------------------------------------- */
 
 void ml_frame_place(struct ml_plot_area *frame, const struct ml_canvas *canvas, double top)
@@ -62,6 +68,19 @@ void ml_frame_place(struct ml_plot_area *frame, const struct ml_canvas *canvas, 
         frame->right = frame->left + 10;
     if (frame->bottom < frame->top + 10)
         frame->bottom = frame->top + 10;
+}
+
+void ml_frame_time(struct ml_plot_area *frame, struct ml_canvas *canvas,
+                   const struct ml_plot_opts *opts, uint64_t from_ns, uint64_t span_ns,
+                   const char *things)
+{
+    frame->from_ns = (double)from_ns;
+    frame->time = opts->no_times ? ml_scale_count(span_ns, 8) : ml_scale_time(span_ns, 8);
+    frame->time_words =
+        opts->no_times
+            ? ml_canvas_printf(canvas, "%s, in their order: the recording has no times", things)
+            : ml_canvas_printf(canvas, "time since the start of the run (%s)",
+                               frame->time.unit_name);
 }
 
 double ml_frame_x(const struct ml_plot_area *frame, double time_ns)
@@ -98,10 +117,13 @@ void ml_frame_byte_axis(struct ml_canvas *canvas, const struct ml_plot_area *fra
                  ml_canvas_printf(canvas, "%s (%s)", what, s->unit_name));
 }
 
-double ml_frame_first_mark(const struct ml_plot_area *frame)
+bool ml_frame_mark(const struct ml_plot_area *frame, int i, double *ret)
 {
-    /* No negative zero. */
-    return fmax(ceil(frame->from_ns / frame->time.step - 1e-9), 0) * frame->time.step + 0.0;
+    const struct ml_scale *s = &frame->time;
+    double first = fmax(ceil(frame->from_ns / s->step - 1e-9), 0); /* no negative zero */
+
+    *ret = (first + i) * s->step;
+    return *ret <= frame->from_ns + s->end * (1 + 1e-9);
 }
 
 void ml_frame_time_axis(struct ml_canvas *canvas, const struct ml_plot_area *frame)
@@ -110,10 +132,10 @@ void ml_frame_time_axis(struct ml_canvas *canvas, const struct ml_plot_area *fra
     const struct ml_lettering middle = {.ink = ML_INK_QUIET, .anchor = ML_ANCHOR_MIDDLE};
     const struct ml_scale *s = &frame->time;
     char number[32];
+    double at;
 
     ml_draw_line(canvas, &axis, frame->left, frame->bottom, frame->right, frame->bottom);
-    for (double at = ml_frame_first_mark(frame); at <= frame->from_ns + s->end * (1 + 1e-9);
-         at += s->step) {
+    for (int i = 0; ml_frame_mark(frame, i, &at); i++) {
         double x = ml_frame_x(frame, at);
 
         ml_draw_line(canvas, &axis, x, frame->bottom, x, frame->bottom + 5);
@@ -121,8 +143,7 @@ void ml_frame_time_axis(struct ml_canvas *canvas, const struct ml_plot_area *fra
                      ml_scale_number(s, at, number));
     }
     ml_draw_text(canvas, &middle, (frame->left + frame->right) / 2,
-                 frame->bottom + 16 + 2 * ML_TEXT_PX,
-                 ml_canvas_printf(canvas, "time since the start of the run (%s)", s->unit_name));
+                 frame->bottom + 16 + 2 * ML_TEXT_PX, frame->time_words);
 }
 
 /* ---- Legend ------------------------------------------------------------ */

@@ -15,6 +15,8 @@ struct ml_plot_opts {
     const char *title;
     unsigned width, height; /* pixels; a height of 0: what the drawing needs */
     enum ml_unit unit;
+    const char *device; /* whose memory alone is shown; NULL: all */
+    bool no_times;      /* the recordings have none: their events are counted instead */
 };
 
 #define ML_PLOT_MARGIN_PX 16
@@ -26,7 +28,8 @@ struct ml_plot_opts {
 struct ml_plot_area {
     double left, right, top, bottom;
     struct ml_scale bytes, time;
-    double from_ns; /* the time at the left edge */
+    double from_ns;         /* the time at the left edge */
+    const char *time_words; /* what is told below: "time since … (ms)" */
 };
 
 /* The canvas's size and names, its title and a quiet line below it, which may be "".
@@ -38,14 +41,24 @@ double ml_frame_title(struct ml_canvas *canvas, const struct ml_plot_opts *opts,
 const char *ml_frame_instant(struct ml_canvas *canvas, const struct ml_snapshot *at,
                              enum ml_unit unit);
 
+/* "live memory on cuda:0", if one device alone is shown. */
+const char *ml_plot_on_device(struct ml_canvas *canvas, const char *what,
+                              const struct ml_plot_opts *opts);
+
 /* The area between `top` and the axis below; at least 10 pixels each way. */
 void ml_frame_place(struct ml_plot_area *frame, const struct ml_canvas *canvas, double top);
+
+/* What the axis below tells: the time from `from_ns` on, or where the recordings have no
+ * times the number of `things` ("events", "samples"). */
+void ml_frame_time(struct ml_plot_area *frame, struct ml_canvas *canvas,
+                   const struct ml_plot_opts *opts, uint64_t from_ns, uint64_t span_ns,
+                   const char *things);
 
 double ml_frame_x(const struct ml_plot_area *frame, double time_ns);
 double ml_frame_y(const struct ml_plot_area *frame, double bytes);
 
-/* The first mark of the time axis; more follow at each step. */
-double ml_frame_first_mark(const struct ml_plot_area *frame);
+/* The marks of the time axis, from 0 on. @return false: there is no such one any more */
+bool ml_frame_mark(const struct ml_plot_area *frame, int i, double *ret);
 
 /* Marks and grid, with the name of what rises; marks of time below. */
 void ml_frame_byte_axis(struct ml_canvas *canvas, const struct ml_plot_area *frame,

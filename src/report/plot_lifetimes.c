@@ -148,17 +148,16 @@ static void place(struct chart *c, double y)
     c->row_px = c->row_px < ROW_MIN_PX   ? ROW_MIN_PX
                 : c->row_px > 2 * ROW_PX ? 2 * ROW_PX
                                          : c->row_px;
-    c->frame.time = ml_scale_time(c->lifetimes->to_ns - c->lifetimes->from_ns, 8);
-    c->frame.from_ns = (double)c->lifetimes->from_ns;
+    ml_frame_time(&c->frame, c->canvas, c->opts, c->lifetimes->from_ns,
+                  c->lifetimes->to_ns - c->lifetimes->from_ns, "events");
 }
 
 static void draw_grid(const struct chart *c)
 {
     const struct ml_pen grid = {.stroke = ML_INK_GRID, .width = 1};
-    const struct ml_scale *s = &c->frame.time;
+    double at;
 
-    for (double at = ml_frame_first_mark(&c->frame); at <= c->frame.from_ns + s->end * (1 + 1e-9);
-         at += s->step) {
+    for (int i = 0; ml_frame_mark(&c->frame, i, &at); i++) {
         double x = ml_frame_x(&c->frame, at);
 
         ml_draw_line(c->canvas, &grid, x, c->frame.top, x, c->frame.bottom);

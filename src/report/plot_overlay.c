@@ -254,7 +254,7 @@ static double legend(const struct overlay *o, double y)
     return y;
 }
 
-static void find_scales(struct overlay *o)
+static void find_scales(struct overlay *o, const char *things)
 {
     uint64_t peak = 0, span_ns = 0;
 
@@ -263,8 +263,8 @@ static void find_scales(struct overlay *o)
         span_ns = ml_max_u64(span_ns, o->series[i].timeline->span_ns);
     }
     o->frame.bytes = ml_scale_bytes(peak, 8, o->opts->unit);
-    o->frame.time = ml_scale_time(span_ns, 8);
-    o->frame.from_ns = o->count ? (double)o->series[0].timeline->from_ns : 0;
+    ml_frame_time(&o->frame, o->canvas, o->opts, o->count ? o->series[0].timeline->from_ns : 0,
+                  span_ns, things);
 }
 
 static void describe(const struct overlay *o, const char *what)
@@ -276,22 +276,27 @@ static void describe(const struct overlay *o, const char *what)
     for (size_t i = 0; i < o->count; i++) {
         const struct ml_timeline *t = o->series[i].timeline;
 
-        text = ml_canvas_printf(o->canvas, "%s %s: peak %s, %s long.", text, o->series[i].name,
-                                ml_format_bytes(peak, (int64_t)t->peak_bytes, o->opts->unit),
-                                ml_format_duration_ns(duration, (int64_t)t->duration_ns));
+        text = ml_canvas_printf(
+            o->canvas, "%s %s: peak %s%s%s%s.", text, o->series[i].name,
+            ml_format_bytes(peak, (int64_t)t->peak_bytes, o->opts->unit),
+            o->opts->no_times ? "" : ", ",
+            o->opts->no_times ? "" : ml_format_duration_ns(duration, (int64_t)t->duration_ns),
+            o->opts->no_times ? "" : " long");
     }
     o->canvas->description = text;
 }
 
 void ml_plot_overlay(struct ml_canvas *canvas, const struct ml_plot_series *series, size_t count,
-                     size_t buckets, const char *what, const struct ml_plot_opts *opts)
+                     size_t buckets, const struct ml_overlay_words *words,
+                     const struct ml_plot_opts *opts)
 {
     struct overlay o = {
         .canvas = canvas, .series = series, .count = count, .buckets = buckets, .opts = opts};
+    const char *what = ml_plot_on_device(canvas, words->what, opts);
     double y = ml_frame_title(canvas, opts, "");
 
     describe(&o, what);
-    find_scales(&o);
+    find_scales(&o, words->things);
     ml_frame_place(&o.frame, canvas, y);
     y = legend(&o, y + ML_TEXT_PX);
     ml_frame_place(&o.frame, canvas, y - ML_TEXT_PX + 6);

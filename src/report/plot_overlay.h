@@ -20,9 +20,14 @@ struct ml_plot_series {
 /* Columns of the drawing: buckets that timelines for it should have. */
 size_t ml_plot_buckets(const struct ml_plot_opts *opts);
 
-/* @what  that the curves show: "live memory" */
+struct ml_overlay_words {
+    const char *what;   /* the curves show: "live memory" */
+    const char *things; /* stand below where there are no times: "events" */
+};
+
 void ml_plot_overlay(struct ml_canvas *canvas, const struct ml_plot_series *series, size_t count,
-                     size_t buckets, const char *what, const struct ml_plot_opts *opts);
+                     size_t buckets, const struct ml_overlay_words *words,
+                     const struct ml_plot_opts *opts);
 
 /* ---- For other pictures with curves ------------------------------------ */
 

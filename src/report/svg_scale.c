@@ -84,6 +84,17 @@ struct ml_scale ml_scale_time(uint64_t max_ns, unsigned marks)
     return make_scale(end, marks, &units[i]);
 }
 
+struct ml_scale ml_scale_count(uint64_t max, unsigned marks)
+{
+    static const struct unit one = {1, ""};
+    struct ml_scale scale = make_scale(max > 0 ? (double)max : 1, marks, &one);
+
+    if (scale.step < 1)
+        scale.step = 1;
+    scale.decimals = 0;
+    return scale;
+}
+
 const char *ml_scale_number(const struct ml_scale *scale, double value, char buf[32])
 {
     snprintf(buf, 32, "%.*f", scale->decimals, value / scale->unit);

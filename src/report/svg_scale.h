@@ -22,6 +22,8 @@ struct ml_scale {
 /* About `marks` of them, up to `max`. */
 struct ml_scale ml_scale_bytes(uint64_t max, unsigned marks, enum ml_unit unit);
 struct ml_scale ml_scale_time(uint64_t max_ns, unsigned marks);
+/* Whole numbers of things. */
+struct ml_scale ml_scale_count(uint64_t max, unsigned marks);
 
 /* The number at a mark, without its unit. @return buf */
 const char *ml_scale_number(const struct ml_scale *scale, double value, char buf[32]);

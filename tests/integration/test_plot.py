@@ -4,6 +4,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
+import pathlib
 import re
 import struct
 import xml.etree.ElementTree
@@ -12,6 +13,7 @@ import zlib
 import harness
 from harness import check, contains, equal, plain, program, run
 
+TESTS = pathlib.Path(__file__).resolve().parent.parent
 KINDS = ["timeline", "bars", "categories", "flame", "icicle", "lifetimes", "segments"]
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -166,6 +168,41 @@ def test_small_shares_are_left_out():
               for name in ("all.svg", "few.svg")]
     equal(shares[1], [s for s in shares[0] if s > 60], "shares")
     equal(shares[0][:-1], sorted(shares[0][:-1], reverse=True), "order")
+
+
+def test_one_device():
+    """Of the device that is asked for, in every kind; one that is not there is told."""
+    trace = TESTS / "golden" / "traces" / "gpt.mled"
+    for device, peak in (("cuda:0", "35.7 MiB"), ("cpu", "68.4 KiB")):
+        plot(trace, "--device", device, "-o", "one.svg")
+        check(peak in texts("one.svg"), f"the peak of {device}", texts("one.svg"))
+        contains(" ".join(texts("one.svg")), f"live memory on {device} (", "the axis")
+        plot(trace, trace, "--labels", "a,b", "--device", device, "-o", "two.svg")
+        check(f"peak {peak}" in texts("two.svg"), f"the peaks of {device}", texts("two.svg"))
+    plot(trace, "--kind", "lifetimes", "--device", "cpu", "-o", "blocks.svg")
+    contains(" ".join(texts("blocks.svg")), "the 1 largest of 1 block,", "blocks on the host")
+    for kind in KINDS[:-1]:
+        done = plot(trace, "--kind", kind, "--device", "cuda:7", "-o", "none.svg", code=1)
+        contains(done.stderr, "cuda:7", "error")
+    check(not os.path.exists("none.svg"), "a picture of nothing")
+
+
+def test_no_times():
+    """What was imported from files without times has none in its pictures."""
+    for name, things in (("tbd/conv_resnet_log", "events"), ("smi/memory_fft.txt", "samples")):
+        done = plain(harness.MEMLEDGER, "import", "-qf", "-o", "i.mled", TESTS / "data" / name)
+        equal(done.returncode, 0, f"exit code of import {name}", done.stderr)
+        plot("i.mled", "-o", "i.svg")
+        words = " ".join(texts("i.svg"))
+        contains(words, f"{things}, in their order: the recording has no times", "the axis")
+        check(not re.search(r"\((ns|us|ms|s)\)", words), "a unit of time", words)
+        done = plot("i.mled", "--from", "1ns", "-o", "i.svg", code=1)
+        contains(done.stderr, "this recording has no times", "error")
+    plain(harness.MEMLEDGER, "import", "-qf", "-o", "i.mled", TESTS / "data/tbd/conv_resnet_log")
+    for kind in ("bars", "lifetimes"):
+        plot("i.mled", "--kind", kind, "-o", "i.svg")
+        check(not re.search(r" at [0-9.]+ (ns|us|ms|s)\b", " ".join(texts("i.svg"))),
+              f"a time in {kind}", texts("i.svg"))
 
 
 def test_a_keyword_file():

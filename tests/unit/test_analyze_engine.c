@@ -81,6 +81,21 @@ static void what_an_operator_gives_back_is_temporary(void **state)
     assert_categories(&e.s, TEMPORARY, PASSING);
 }
 
+/* The engine's turns have numbers of their own, which no call of a module has. */
+static void turns_are_no_calls(void **state)
+{
+    struct engine e = engine_begin();
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        enter(&e.s, e.forward);
+        leave_to(&e.s, 0);
+    }
+    make(&e, e.optimizer, 0x1000);
+    dies(&e.s, 0x1000);
+    assert_categories(&e.s, TEMPORARY);
+}
+
 static void a_name_alone_does_not_replace_a_category(void **state)
 {
     struct engine e = engine_begin();
@@ -138,6 +153,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_runs_counts_not_what_was_marked),
         cmocka_unit_test(what_an_operator_gives_back_is_temporary),
+        cmocka_unit_test(turns_are_no_calls),
         cmocka_unit_test(a_name_alone_does_not_replace_a_category),
         cmocka_unit_test(words_say_categories),
     };

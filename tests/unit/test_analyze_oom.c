@@ -21,6 +21,7 @@
 #include "ledger_report.h"
 #include "module_tree.h"
 #include "module_tree_report.h"
+#include "mxnet_report.h"
 #include "plot_bands.h"
 #include "plot_flame.h"
 #include "plot_lifetimes.h"
@@ -194,6 +195,7 @@ static int run_events(const struct ml_trace *trace)
 
 static int run_plot(const struct ml_trace *trace)
 {
+    const struct ml_overlay_words words = {"memory", "events"};
     struct ml_plot_opts opts = {.title = "t", .width = 400, .height = 300};
     struct ml_timeline_opts timeline_opts = {.buckets = 50};
     struct ml_timeline t;
@@ -206,7 +208,7 @@ static int run_plot(const struct ml_trace *trace)
 
     ml_buf_init(&out);
     if (r == 0) {
-        ml_plot_overlay(&canvas, series, 2, 50, "memory", &opts);
+        ml_plot_overlay(&canvas, series, 2, 50, &words, &opts);
         r = ml_canvas_write(&canvas, &picture, &out, &err);
     }
     ml_canvas_release(&canvas);
@@ -315,7 +317,8 @@ static int run_ledger(const struct ml_trace *trace)
 
 static int group(const struct ml_tag_list *list, struct ml_buf *out)
 {
-    struct ml_grouping_opts opts = {.top = 2, .has_expected = true, .expected_bytes = 1 << 20};
+    struct ml_grouping_opts opts = {
+        .top = 2, .tag_chars = 6, .has_expected = true, .expected_bytes = 1 << 20};
     struct ml_dictionary dictionary;
     struct ml_grouping grouping = {0};
     struct ml_error err = {0};
@@ -328,6 +331,8 @@ static int group(const struct ml_tag_list *list, struct ml_buf *out)
         r = ml_grouping(list, &dictionary, &opts, &grouping);
     if (r == 0)
         r = ml_groups_text(&grouping, &style, out);
+    if (r == 0)
+        r = ml_mxnet_text(&grouping, out);
     if (r == 0) {
         ml_groups_json(&grouping, &json);
         r = ml_json_finish(&json);

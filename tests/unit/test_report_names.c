@@ -82,6 +82,10 @@ static void axes_have_round_numbers(void **state)
     assert_string_equal(s.unit_name, "min");
     s = ml_scale_time(0, 8);
     assert_true(s.end > 0);
+    s = ml_scale_count(720, 8);
+    assert_string_equal(ml_scale_number(&s, s.step, text), "100");
+    s = ml_scale_count(3, 8); /* no half samples */
+    assert_string_equal(ml_scale_number(&s, s.step, text), "1");
 }
 
 static void names_cannot_drive_a_terminal(void **state)

@@ -3,6 +3,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import csv
+import pprint
 
 # The order in which TBD's analysis looks for keywords in a tag.
 TBD_KEYWORDS = (
@@ -71,6 +72,31 @@ def mxnet_groups(path, keywords, expected_gib=None):
     if expected_gib is not None:
         groups["Untrackable"] = expected_gib - total
     return groups
+
+
+def cut_tag(tag):
+    return tag if len(tag) <= 50 else tag[:50] + ".."
+
+
+def mxnet_top_entries(rows, keywords, top=20, expected_gib=None):
+    """What pprint_top_entries.py prints of rows (tag, GiB)."""
+    groups, others = {}, {}
+    for tag, gib in rows:
+        found = [name for name, words in keywords.items() for word in words if word in tag]
+        for name in found:
+            entries = groups.setdefault(name, {})
+            entries[cut_tag(tag)] = entries.get(cut_tag(tag), 0.0) + gib
+        if not found:
+            others[tag] = others.get(tag, 0.0) + gib
+    ordered = sorted(groups.items(), key=lambda group: -sum(group[1].values()))
+    text = ""
+    for name, entries in ordered + ([("Others", others)] if others else []):
+        largest = sorted(entries.items(), key=lambda entry: -entry[1])[:top]
+        text += "Keyword: %s, Total Consumption: %f\n" % (name, sum(entries.values()))
+        text += "Entries:\n" + pprint.pformat(largest) + "\n"
+    if expected_gib is not None:
+        text += "Untrackable Consumption: %f\n" % (expected_gib - sum(gib for _, gib in rows))
+    return text
 
 
 def mxnet_profile(path):

@@ -6,6 +6,7 @@ import json
 import os
 
 import harness
+import old_tools
 from harness import MEMLEDGER, check, contains, equal, plain
 
 TRACES = os.environ["TEST_TRACES"]
@@ -69,6 +70,55 @@ def test_expected():
     contains(done.stderr, "no samples", "the error")
 
 
+LONG_TAGS = {
+    "data_entry:encoder_lstm_layer0_time0_input_to_hidden_weight_oedge0": 0.5,
+    "data_entry:encoder_lstm_layer0_time0_input_to_hidden_weight_oedge1": 0.375,
+    "data_entry:decoder_lstm_layer0_time0_hidden_to_hidden_w": 0.0003814697265625,
+    "in_arg:a 'quoted' name": 0.25,
+    "in_arg:both 'of' \"them\"": 0.125,
+    "in_arg:back\\slash": 0.0625,
+    "resource:temp_space (a_file_with_a_long_name-inl.h +365) of an operator with a long name": 2,
+    "unknown:" + "a_word_that_is_longer_than_any_line_of_the_terminal_could_ever_be_and_more_" * 2: 3,
+    "unknown:of several words which do not fit into one line, so that it is broken at 77": 4,
+    "unknown:of several words which do not fit into one line, so that it is broken, and so "
+    "long that a third line is needed, which is a long tag but not unheard of": 5,
+    "unknown:x": 0.03125,
+}
+
+
+def printed_top_entries(keywords, tags, *options):
+    """What the script prints of the tags, {tag: MiB}, and what we print."""
+    with open("tags.csv", "w") as file:
+        file.writelines(f"{tag},{mib}\n" for tag, mib in tags.items())
+    text = "match = all\n" + "".join("[%s]\n%s\n" % (name, "\n".join(words))
+                                     for name, words in keywords.items())
+    done = plain(MEMLEDGER, "import", "-qf", "--format", "mxnet-csv", "-o", "tags.mled", "tags.csv")
+    equal(done.returncode, 0, "exit code of import", done.stderr)
+    theirs = old_tools.mxnet_top_entries([(tag, mib / 1024) for tag, mib in tags.items()], keywords,
+                                         expected_gib=4)
+    ours = groups("--style", "mxnet", "-d", dictionary(text), "--expected", "4GiB", *options,
+                  "tags.mled")
+    return theirs, ours
+
+
+def test_top_entries():
+    """MXNet's script leaves the layout to Python's pprint: lines, tuples, long strings."""
+    theirs, ours = printed_top_entries({"Entries": ["data_entry"], "Arguments": ["in_arg", "both"]},
+                                       LONG_TAGS)
+    equal(ours.stdout, theirs, "the top entries")
+    contains(ours.stderr, "is considered match for multiple entries (in_arg, both)", "the warning")
+    for tag in LONG_TAGS:  # each alone: what fits into one line is one line
+        theirs, ours = printed_top_entries({"Entries": ["data_entry"]}, {tag: LONG_TAGS[tag]})
+        equal(ours.stdout, theirs, f"the entry {tag}")
+
+
+def test_top_entries_are_twenty():
+    tags = {f"in_arg:weight{i:02}": 1 + i / 64 for i in range(30)}
+    theirs, ours = printed_top_entries({"Parameters": ["in_arg"]}, tags)
+    equal(ours.stdout, theirs, "the top entries")
+    equal(ours.stdout.count("in_arg:"), 20, "entries")
+
+
 def test_several_traces():
     runs = json.loads(groups("--json", "-d", "torch", trace("gpt"), trace("modules")).stdout)
     equal([os.path.basename(run["file"]) for run in runs["runs"]], ["gpt.mled", "modules.mled"],
@@ -88,6 +138,7 @@ def test_mistakes():
         contains(done.stderr, "it has no --at and no --expected", "error")
     done = groups("-d", ".", trace("gpt"), code=1)
     contains(done.stderr, ".: Is a directory", "error")
+    groups("--style", "mxnet", "--json", trace("gpt"), code=2)
     groups("-d", os.getcwd(), trace("gpt"), code=1)
     with open("binary", "wb") as file:
         file.write(b"[A]\n\0b\n")
