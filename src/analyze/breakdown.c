@@ -21,7 +21,7 @@ struct sum {
 
 struct sums {
     const struct ml_breakdown_opts *opts;
-    struct ml_replay replay;
+    const struct ml_replay *replay;
     struct ml_modules modules;
     struct ml_intern index; /* the keys as bytes -> number in list */
     ML_VEC(struct sum) list;
@@ -45,7 +45,7 @@ static int add(struct sums *s, const struct ml_block *block)
     int64_t at;
 
     for (size_t i = 0; i < s->opts->by_count; i++) {
-        int64_t number = ml_key_of(s->opts->by[i], &s->replay, &s->modules, block);
+        int64_t number = ml_key_of(s->opts->by[i], s->replay, &s->modules, block);
 
         if (number < 0)
             return -ENOMEM;
@@ -63,9 +63,9 @@ static int add_all(struct sums *s, const struct ml_snapshot *at)
 {
     const struct ml_block *block;
     size_t cursor = 0;
-    int r = ml_modules_init(&s->modules, s->replay.trace);
+    int r = ml_modules_init(&s->modules, s->replay->trace);
 
-    while (r == 0 && (block = ml_snapshot_next(at, &s->replay, &cursor)))
+    while (r == 0 && (block = ml_snapshot_next(at, s->replay, &cursor)))
         r = add(s, block);
     if (s->list.len > 1)
         qsort(s->list.items, s->list.len, sizeof(*s->list.items), by_bytes);
@@ -82,7 +82,7 @@ static int list_group(const struct sums *s, const struct sum *sum, struct ml_bre
 
     for (size_t i = 0; i < ret->by_count; i++) {
         group.names[i] =
-            ml_key_text(ret->by[i], &s->replay, &s->modules, sum->keys[i], &ret->at.arena);
+            ml_key_text(ret->by[i], s->replay, &s->modules, sum->keys[i], &ret->at.arena);
         if (!group.names[i])
             return -ENOMEM;
         if (ret->by[i] == ML_KEY_STACK)
@@ -107,26 +107,37 @@ static int list_groups(const struct sums *s, struct ml_breakdown *ret)
     return r;
 }
 
-int ml_breakdown(const struct ml_trace *trace, const struct ml_breakdown_opts *opts,
-                 struct ml_breakdown *ret, struct ml_error *err)
+int ml_breakdown_of(const struct ml_replay *replay, const struct ml_breakdown_opts *opts,
+                    struct ml_breakdown *ret)
 {
-    struct sums s = {.opts = opts};
+    struct sums s = {.opts = opts, .replay = replay};
     int r;
 
-    *ret = (struct ml_breakdown){.by_count = opts->by_count};
+    ret->by_count = opts->by_count;
     memcpy(ret->by, opts->by, sizeof(ret->by));
-    r = ml_snapshot(trace, &opts->snapshot, &ret->at, &s.replay, err);
-    if (r == 0) {
-        r = add_all(&s, &ret->at);
-        if (r == 0)
-            r = list_groups(&s, ret);
-        if (r < 0)
-            ml_error_set(err, r, "out of memory");
-    }
+    r = add_all(&s, &ret->at);
+    if (r == 0)
+        r = list_groups(&s, ret);
     ml_vec_release(&s.list);
     ml_intern_release(&s.index);
     ml_modules_release(&s.modules);
-    ml_replay_release(&s.replay);
+    return r;
+}
+
+int ml_breakdown(const struct ml_trace *trace, const struct ml_breakdown_opts *opts,
+                 struct ml_breakdown *ret, struct ml_error *err)
+{
+    struct ml_replay replay;
+    int r;
+
+    *ret = (struct ml_breakdown){0};
+    r = ml_snapshot(trace, &opts->snapshot, &ret->at, &replay, err);
+    if (r == 0) {
+        r = ml_breakdown_of(&replay, opts, ret);
+        if (r < 0)
+            ml_error_set(err, r, "out of memory");
+    }
+    ml_replay_release(&replay);
     return r;
 }
 

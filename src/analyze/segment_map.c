@@ -166,6 +166,11 @@ static int add_whole(struct mapper *m, struct ml_segment *segment, const struct 
     return piece->name ? 0 : -ENOMEM;
 }
 
+static const struct ml_space *block_space(const struct mapper *m, const struct ml_block *block)
+{
+    return ml_trace_space(m->replay->trace, m->replay->spaces.items[block->space].number);
+}
+
 /* The blocks of the range, and what lies between them. */
 static int fill_segment(struct mapper *m, const struct place *place, const struct ml_range *range,
                         struct ml_segment *segment)
@@ -173,8 +178,10 @@ static int fill_segment(struct mapper *m, const struct place *place, const struc
     uint64_t at = range->from;
     int r = 0;
 
-    if (is_one_block(m, place, range))
+    if (is_one_block(m, place, range)) {
+        segment->foreign = true;
         return add_whole(m, segment, range->block);
+    }
     for (size_t i = ml_ranges_after(&place->blocks, range->from);
          r == 0 && i < place->blocks.list.len && place->blocks.list.items[i].from < range->to;
          i++) {
@@ -185,6 +192,8 @@ static int fill_segment(struct mapper *m, const struct place *place, const struc
         if (bytes == 0)
             continue;
         count_hole(segment, from - at);
+        if (segment->count == 0)
+            segment->blocks_of = copy_string(m, block_space(m, b->block)->name);
         r = add_piece(m, segment, from, bytes, b->block);
         at = from + bytes;
     }
@@ -199,21 +208,22 @@ static double percent(uint64_t part, uint64_t whole)
 
 static int add_segment(struct mapper *m, const struct place *place, const struct ml_range *range)
 {
-    const struct ml_trace *trace = m->replay->trace;
-    const struct ml_space *space =
-        ml_trace_space(trace, m->replay->spaces.items[range->block->space].number);
+    const struct ml_space *space = block_space(m, range->block);
     struct ml_segment segment = {
         .addr = range->from,
         .bytes = range->to - range->from,
         .device = copy_string(m, space->device),
         .space = copy_string(m, space->name),
-        .pid = ml_trace_process(trace, space->process)->pid,
+        .blocks_of = "",
+        .pid = ml_trace_process(m->replay->trace, space->process)->pid,
         .first = m->ret->blocks.len,
     };
     int r = segment.device && segment.space ? 0 : -ENOMEM;
 
     if (r == 0 && segment.bytes > 0)
         r = fill_segment(m, place, range, &segment);
+    if (r == 0 && !segment.blocks_of)
+        r = -ENOMEM;
     if (r < 0 || segment.bytes == 0)
         return r;
     segment.slack_bytes = segment.bytes - segment.live_bytes;
@@ -285,28 +295,35 @@ static void release_places(struct mapper *m)
     ml_vec_release(&m->places);
 }
 
+int ml_segment_map_of(const struct ml_replay *replay, struct ml_segment_map *ret)
+{
+    struct mapper mapper = {.replay = replay, .ret = ret};
+    int r = map_all(&mapper);
+
+    ret->slack_bytes = ret->bytes - ret->live_bytes;
+    ret->slack_percent = percent(ret->slack_bytes, ret->bytes);
+    release_places(&mapper);
+    return r;
+}
+
 int ml_segment_map(const struct ml_trace *trace, const struct ml_snapshot_opts *opts, size_t top,
                    struct ml_segment_map *ret, struct ml_error *err)
 {
     struct ml_replay replay;
-    struct mapper mapper = {.replay = &replay, .ret = ret};
     int r;
 
     *ret = (struct ml_segment_map){0};
     r = ml_snapshot(trace, opts, &ret->at, &replay, err);
     if (r == 0)
-        r = map_all(&mapper);
+        r = ml_segment_map_of(&replay, ret);
     if (r == 0 && ret->segments == 0)
         r = ml_error_set(err, -ENOENT,
                          "the trace has no pool or driver segments then; those of GPUs are "
                          "recorded, and blocks of the host have none around them");
-    ret->slack_bytes = ret->bytes - ret->live_bytes;
-    ret->slack_percent = percent(ret->slack_bytes, ret->bytes);
     if (ret->list.len > top)
         ret->list.len = top;
     if (r < 0 && err->text[0] == '\0')
         ml_error_set(err, r, "out of memory");
-    release_places(&mapper);
     ml_replay_release(&replay);
     return r;
 }
