@@ -181,8 +181,11 @@ void ml_free_place_settle(struct ml_free_place *place)
 
     place->largest_by_driver = (struct ml_seen){0};
     if (place->driver.free.known) {
-        if (place->torch && left <= UINT64_MAX - place->empty_bytes)
-            left = ml_torch_largest_request(left + place->empty_bytes);
+        if (place->limit.known)
+            left = ml_min_u64(left, place->limit.at_least -
+                                        ml_min_u64(place->limit.at_least, place->bytes));
+        if (place->torch)
+            left = ml_torch_largest_request(ml_sum_u64(left, place->empty_bytes));
         place->largest_by_driver = (struct ml_seen){true, left};
     }
     place->largest_request = ml_max_u64(place->largest_inside, place->largest_by_driver.bytes);
@@ -199,6 +202,20 @@ static int most_slack_first(const void *a, const void *b)
     return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
+static int settle_place(const struct ml_trace *trace, struct ml_free_place *place,
+                        const struct ml_device_figures *figures, size_t count, struct ml_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(place->device, figures[i].device) == 0)
+            place->driver = figures[i];
+    if (place->torch && place->driver.free.known)
+        r = ml_allocator_limit(trace, place->device, place->pid, &place->limit, err);
+    ml_free_place_settle(place);
+    return r;
+}
+
 static int ask_driver(const struct ml_trace *trace, struct ml_fragmentation *f,
                       struct ml_error *err)
 {
@@ -211,11 +228,7 @@ static int ask_driver(const struct ml_trace *trace, struct ml_fragmentation *f,
     if (r == 0)
         r = ml_device_figures(trace, f->map.at.instant.event, figures.items, figures.len, err);
     for (size_t i = 0; r == 0 && i < f->free.places.len; i++)
-        for (size_t k = 0; k < figures.len; k++)
-            if (strcmp(f->free.places.items[i].device, figures.items[k].device) == 0) {
-                f->free.places.items[i].driver = figures.items[k];
-                ml_free_place_settle(&f->free.places.items[i]);
-            }
+        r = settle_place(trace, &f->free.places.items[i], figures.items, figures.len, err);
     ml_vec_release(&figures);
     return r;
 }

@@ -10,6 +10,7 @@
 #ifndef ML_ANALYZE_FREE_SPACE_H
 #define ML_ANALYZE_FREE_SPACE_H
 
+#include "allocator_limit.h"
 #include "device_figures.h"
 #include "segment_map.h"
 
@@ -36,6 +37,7 @@ struct ml_free_place {
     double slack_percent;                 /* of bytes */
     struct ml_hole_class classes[ML_HOLE_CLASSES];
     struct ml_device_figures driver;
+    struct ml_allocator_limit limit;  /* of its own */
     uint64_t largest_inside;          /* request that a hole serves */
     struct ml_seen largest_by_driver; /* that a new segment would */
     uint64_t largest_request;         /* the larger of the two, of what is known */
@@ -51,7 +53,7 @@ struct ml_free_space {
 int ml_free_space_of(const struct ml_segment_map *map, const char *asks, struct ml_free_space *ret);
 void ml_free_space_release(struct ml_free_space *space);
 
-/* Works in what the driver has left, from `driver`. */
+/* Works in what the driver has left, from `driver`, and may give, from `limit`. */
 void ml_free_place_settle(struct ml_free_place *place);
 
 /* ---- The whole of it, at an instant ------------------------------------- */

@@ -127,18 +127,6 @@ static int empty_segments(struct changes *c, const struct ml_segment_map *map)
     return r == 0 && change.fits ? add(c, change) : r;
 }
 
-static int ask_less(struct changes *c)
-{
-    const struct ml_free_place *place = &c->oom->place;
-
-    if (!c->oom->has_segments || place->largest_inside >= c->oom->refusal.bytes)
-        return 0;
-    return add(c, (struct ml_oom_change){.kind = ML_CHANGE_ASK_LESS,
-                                         .bytes = place->largest_inside,
-                                         .judged = true,
-                                         .fits = true});
-}
-
 /* ---- Limits ------------------------------------------------------------ */
 
 static int raise_limit(struct changes *c)
@@ -166,18 +154,22 @@ static bool grows_with_batch(const struct ml_oom *o)
            strcmp(o->phase, "backward") == 0;
 }
 
+/* What grows with it falls with it. */
 static int smaller_batch(struct changes *c)
 {
-    uint64_t all = c->categories[MEMLEDGER_ACTIVATION] +
-                   c->categories[MEMLEDGER_INTERMEDIATE_GRADIENT] + c->categories[MEMLEDGER_INPUT] +
-                   c->categories[MEMLEDGER_TEMPORARY];
-    struct ml_oom_change change = freeing(c, ML_CHANGE_BATCH, all);
+    static const uint8_t growing[] = {MEMLEDGER_ACTIVATION, MEMLEDGER_INTERMEDIATE_GRADIENT,
+                                      MEMLEDGER_INPUT, MEMLEDGER_TEMPORARY};
+    const struct ml_seen *short_bytes = &c->oom->short_bytes;
+    struct ml_oom_change change = {.kind = ML_CHANGE_BATCH, .judged = short_bytes->known};
 
+    for (size_t i = 0; i < ML_ARRAY_SIZE(growing); i++)
+        change.of_bytes = ml_sum_u64(change.of_bytes, c->categories[growing[i]]);
     if (grows_with_batch(c->oom))
-        change.bytes = ml_sum_u64(all, c->oom->refusal.bytes);
-    if (change.bytes == 0 || !change.judged)
-        return add(c, change);
-    change.fraction = (double)c->oom->short_bytes.bytes / (double)change.bytes;
+        change.of_bytes = ml_sum_u64(change.of_bytes, c->oom->refusal.bytes);
+    change.bytes = change.judged ? short_bytes->bytes : change.of_bytes;
+    if (!change.judged || change.of_bytes == 0)
+        return change.of_bytes ? add(c, change) : 0;
+    change.fraction = (double)change.bytes / (double)change.of_bytes;
     change.fits = change.fraction <= BATCH_MOST;
     return change.fits ? add(c, change) : 0;
 }
@@ -234,8 +226,6 @@ int ml_oom_changes(const struct ml_replay *replay, const struct ml_segment_map *
         r = change_layout(&c);
     if (r == 0 && oom->verdict == ML_OOM_FRAGMENTATION)
         r = empty_segments(&c, map);
-    if (r == 0)
-        r = ask_less(&c);
     if (r == 0)
         r = raise_limit(&c);
     if (r == 0 && oom->verdict != ML_OOM_FRAGMENTATION && oom->verdict != ML_OOM_LIMIT)

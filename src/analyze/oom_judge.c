@@ -42,17 +42,21 @@ static void find_capacity(struct ml_oom *o)
     o->most_capacity = ml_sum_u64(has, missing(o->need_bytes, 1));
     if (!o->driver.free.known)
         return;
-    if (left < o->need_bytes)
+    if (left < o->need_bytes) {
         o->least_capacity = o->most_capacity = ml_sum_u64(has, left);
-    else if (o->refusal.driver_bytes == 0)
-        o->limited = true;
+        return;
+    }
+    o->limited = o->refusal.driver_bytes == 0;
+    if (!o->limited || !o->place.limit.known)
+        return;
+    o->least_capacity = ml_max_u64(has, o->place.limit.at_least);
+    o->most_capacity = ml_min_u64(o->most_capacity, o->place.limit.below - 1);
 }
 
 static void judge_by_segments(struct ml_oom *o)
 {
     struct ml_seen short_bytes = {true, 0};
 
-    find_capacity(o);
     short_bytes.bytes = missing(o->afresh_bytes, o->least_capacity);
     if (o->afresh_bytes <= o->least_capacity)
         decide(o, ML_OOM_FRAGMENTATION, ML_RULE_FITS_AFRESH, short_bytes);
@@ -68,6 +72,8 @@ void ml_oom_judge(struct ml_oom *o)
     const struct ml_seen *total = &o->driver.total, unknown = {0};
     uint64_t room = o->driver.free.known ? o->driver.free.bytes : total->bytes;
 
+    if (o->has_segments)
+        find_capacity(o);
     if (o->host && asked > ADDRESSES)
         decide(o, ML_OOM_SHORTAGE, ML_RULE_ADDRESSES,
                total->known ? (struct ml_seen){true, missing(asked, room)} : unknown);
@@ -119,7 +125,6 @@ const char *ml_oom_change_name(enum ml_oom_change_kind kind)
         [ML_CHANGE_EXPANDABLE] = "expandable_segments",
         [ML_CHANGE_SEGMENTS] = "free_segments",
         [ML_CHANGE_RAISE_LIMIT] = "raise_limit",
-        [ML_CHANGE_ASK_LESS] = "ask_less",
         [ML_CHANGE_BATCH] = "smaller_batch",
         [ML_CHANGE_GRADIENTS] = "gradients",
         [ML_CHANGE_OPTIMIZER] = "optimizer_state",

@@ -136,7 +136,6 @@ static int find_free(struct case_file *c)
             o->has_segments = !o->host;
         }
     o->place.driver = o->driver;
-    ml_free_place_settle(&o->place);
     o->need_bytes = o->torch ? ml_torch_segment_bytes(o->refusal.bytes) : o->refusal.bytes;
     if (o->refusal.driver_bytes)
         o->need_bytes = o->refusal.driver_bytes;
@@ -188,9 +187,14 @@ static int examine(struct case_file *c, const struct ml_refusals *all, struct ml
         r = name_asker(c);
     if (r == 0)
         r = find_free(c);
+    if (r == 0 && o->torch && o->driver.free.known)
+        r = ml_allocator_limit(c->trace, o->device, o->pid, &o->place.limit, err);
     if (r < 0)
         return r;
     ml_oom_judge(o);
+    if (o->has_segments) /* what it may still have, not what the driver could give */
+        o->place.driver.free = (struct ml_seen){true, o->least_capacity - o->place.bytes};
+    ml_free_place_settle(&o->place);
     r = list_holders(c);
     return r < 0 ? r : ml_oom_changes(&c->replay, &c->map, &c->modules, o, c->arena);
 }

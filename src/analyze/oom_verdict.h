@@ -45,7 +45,6 @@ enum ml_oom_change_kind {
     ML_CHANGE_EXPANDABLE,  /* expandable segments */
     ML_CHANGE_SEGMENTS,    /* free what lies in the emptiest segments */
     ML_CHANGE_RAISE_LIMIT, /* of the allocator, or of the process */
-    ML_CHANGE_ASK_LESS,    /* a request that a hole or the driver serves */
     ML_CHANGE_BATCH,       /* what grows with the batch */
     ML_CHANGE_GRADIENTS,   /* that are not needed in forward */
     ML_CHANGE_OPTIMIZER,   /* its state: elsewhere, or less of it */
@@ -54,11 +53,12 @@ enum ml_oom_change_kind {
 
 struct ml_oom_change {
     enum ml_oom_change_kind kind;
-    uint64_t bytes;   /* that it makes usable, or less used */
-    uint64_t count;   /* of segments */
-    double fraction;  /* of the batch that has to go */
-    const char *name; /* of the module; "" for others */
-    bool judged;      /* whether it is enough can be told: */
+    uint64_t bytes;    /* that it makes usable, or less used */
+    uint64_t count;    /* of segments */
+    uint64_t of_bytes; /* of the batch: what grows with it */
+    double fraction;   /* and how much of it has to go */
+    const char *name;  /* of the module; "" for others */
+    bool judged;       /* whether it is enough can be told: */
     bool fits;
 };
 

@@ -65,7 +65,7 @@ static int take_block(struct mapper *m, const struct ml_block *block)
     const struct ml_replay_space *s = &m->replay->spaces.items[block->space];
     struct place *place;
 
-    if (!block->live || block->gone || s->ended || block->size == 0)
+    if (!block->live || s->ended || block->size == 0)
         return 0;
     if (m->ret->at.device_index >= 0 && s->device != m->ret->at.device_index)
         return 0;

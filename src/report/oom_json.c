@@ -22,6 +22,7 @@ static void request_json(struct ml_json *json, const struct ml_oom *o)
     ml_json_kv_u64(json, "asked_bytes", o->refusal.bytes);
     ml_json_kv_u64(json, "driver_asked_bytes", o->need_bytes);
     ml_json_kv_bool(json, "driver_refused", o->refusal.driver_bytes > 0);
+    ml_json_kv_bool(json, "recovered", o->refusal.state == ML_REFUSAL_RECOVERED);
     text(json, "module", o->module);
     text(json, "class", o->class_name);
     text(json, "scope", o->scope);
@@ -88,6 +89,8 @@ static void changes_json(struct ml_json *json, const struct ml_oom *o)
             ml_json_kv_null(json, "enough");
         if (c->kind == ML_CHANGE_BATCH && c->judged)
             ml_json_kv_double(json, "fraction", c->fraction);
+        if (c->kind == ML_CHANGE_BATCH)
+            ml_json_kv_u64(json, "of_bytes", c->of_bytes);
         if (c->kind == ML_CHANGE_SEGMENTS)
             ml_json_kv_u64(json, "segments", c->count);
         if (c->name[0])

@@ -79,8 +79,9 @@ static void say_segments(struct prose *p)
     if (f->empty_bytes > 0)
         say(p, "; %s in empty segments", SIZE(f->empty_bytes));
     say(p, f->holes + f->empty_bytes > 0 ? "." : ", and nothing free.");
+    say(p, " The largest request that would have succeeded was %s.", SIZE(f->largest_request));
     if (p->o->need_bytes != p->o->refusal.bytes)
-        say(p, " A new segment for the request is %s.", SIZE(p->o->need_bytes));
+        say(p, " A new segment for this one is %s.", SIZE(p->o->need_bytes));
 }
 
 static void say_free(struct prose *p)
@@ -197,8 +198,7 @@ static int put_holders(const struct ml_oom *o, const struct ml_style *style, str
 
     if (b->groups.len == 0)
         return 0;
-    r = ml_report_heading(out, style, "Who held what was live%s%s",
-                          b->rest_count ? " (the largest)" : "", b->groups.len ? "" : "");
+    r = ml_report_heading(out, style, "Who held what was live");
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
     for (size_t i = 0; i < b->by_count; i++) {
         shown[i] = has_names(b, i);
@@ -207,13 +207,22 @@ static int put_holders(const struct ml_oom *o, const struct ml_style *style, str
     }
     for (size_t i = 0; i < b->groups.len; i++)
         holder_row(&t, b, shown, &b->groups.items[i], style);
+    if (b->rest_count > 0) {
+        ml_cells_bytes(&t, style, b->rest.bytes);
+        ml_cells_percent(&t, b->rest.percent);
+        ml_cells_count(&t, b->rest.blocks);
+        ml_table_cellf(&t, "(%zu more)", b->rest_count);
+    }
     return ml_cells_print(&t, r, out, style);
 }
 
 /* ---- What would have fitted -------------------------------------------- */
 
-static void change_cell(struct ml_table *t, const struct ml_oom *o, const struct ml_oom_change *c)
+static void change_cell(struct ml_table *t, const struct ml_oom *o, const struct ml_oom_change *c,
+                        enum ml_unit unit)
 {
+    char all[32];
+
     switch (c->kind) {
     case ML_CHANGE_EXPANDABLE:
         ml_table_cell(t, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: holes become usable");
@@ -227,10 +236,10 @@ static void change_cell(struct ml_table *t, const struct ml_oom *o, const struct
         ml_table_cell(t, o->host ? "raise the limit of the process or its container"
                                  : "raise the allocator's limit");
         break;
-    case ML_CHANGE_ASK_LESS: ml_table_cell(t, "ask for no more than this: the largest hole"); break;
     case ML_CHANGE_BATCH:
         if (c->judged)
-            ml_table_cellf(t, "a batch smaller by %.1f %%: this grows with it", 100 * c->fraction);
+            ml_table_cellf(t, "a batch smaller by %.1f %%: %s grow with it", 100 * c->fraction,
+                           ml_format_bytes(all, (int64_t)ml_min_u64(c->of_bytes, INT64_MAX), unit));
         else
             ml_table_cell(t, "a smaller batch: this grows with it");
         break;
@@ -254,14 +263,17 @@ static int put_changes(const struct ml_oom *o, const struct ml_style *style, str
 
     if (o->changes.len == 0)
         return ml_buf_puts(out, "\nNo change of what is known here would have made room.\n");
-    r = ml_report_heading(out, style, "What would have made room");
+    r = ml_report_heading(out, style, "%s",
+                          o->changes.items[0].fits || !o->changes.items[0].judged
+                              ? "What would have made room"
+                              : "What would have made some room, none of it enough");
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
     for (size_t i = 0; i < o->changes.len; i++) {
         const struct ml_oom_change *c = &o->changes.items[i];
 
         ml_cells_bytes(&t, style, c->bytes);
         ml_table_cell(&t, !c->judged ? "?" : c->fits ? "yes" : "no");
-        change_cell(&t, o, c);
+        change_cell(&t, o, c, style->unit);
     }
     return ml_cells_print(&t, r, out, style);
 }
@@ -276,6 +288,8 @@ static int put_paragraph(const struct ml_oom *o, const struct ml_style *style, s
     say_request(&p);
     say_free(&p);
     say_rule(&p);
+    if (o->refusal.state == ML_REFUSAL_RECOVERED)
+        say(&p, " The same thread got as much soon after: the program saw nothing of it.");
     if (p.r == 0)
         p.r = ml_report_paragraph(out, style, (const char *)p.text.data);
     ml_buf_release(&p.text);
