@@ -47,10 +47,13 @@ static void find_capacity(struct ml_oom *o)
         return;
     }
     o->limited = o->refusal.driver_bytes == 0;
-    if (!o->limited || !o->place.limit.known)
-        return;
-    o->least_capacity = ml_max_u64(has, o->place.limit.at_least);
-    o->most_capacity = ml_min_u64(o->most_capacity, o->place.limit.below - 1);
+    /* Other refusals may have shown it more closely; where they contradict this one, it was
+     * changed on the way. */
+    if (o->limited && o->place.limit.known && o->place.limit.at_least <= o->most_capacity &&
+        o->place.limit.below > has) {
+        o->least_capacity = ml_max_u64(has, o->place.limit.at_least);
+        o->most_capacity = ml_min_u64(o->most_capacity, o->place.limit.below - 1);
+    }
 }
 
 static void judge_by_segments(struct ml_oom *o)

@@ -216,66 +216,76 @@ static int put_holders(const struct ml_oom *o, const struct ml_style *style, str
     return ml_cells_print(&t, r, out, style);
 }
 
-/* ---- What would have fitted -------------------------------------------- */
+/* ---- What would have made room ------------------------------------------ */
 
-static void change_cell(struct ml_table *t, const struct ml_oom *o, const struct ml_oom_change *c,
-                        enum ml_unit unit)
+#define CHANGE_INDENT 22 /* columns of its bytes and whether they are enough */
+
+static void say_change(struct prose *p, const struct ml_oom_change *c)
 {
-    char all[32];
-
     switch (c->kind) {
     case ML_CHANGE_EXPANDABLE:
-        ml_table_cell(t, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: holes become usable");
+        say(p, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: the holes become usable");
         break;
     case ML_CHANGE_SEGMENTS:
-        ml_table_cellf(t,
-                       "free what lies in the %" PRIu64 " emptiest segment%s, which then go back",
-                       c->count, c->count == 1 ? "" : "s");
+        say(p, "free what lies in the %" PRIu64 " emptiest segment%s, which then go%s back",
+            c->count, c->count == 1 ? "" : "s", c->count == 1 ? "es" : "");
         break;
     case ML_CHANGE_RAISE_LIMIT:
-        ml_table_cell(t, o->host ? "raise the limit of the process or its container"
-                                 : "raise the allocator's limit");
+        say(p, p->o->host ? "raise the limit of the process or its container"
+                          : "raise the allocator's limit");
         break;
     case ML_CHANGE_BATCH:
         if (c->judged)
-            ml_table_cellf(t, "a batch smaller by %.1f %%: %s grow with it", 100 * c->fraction,
-                           ml_format_bytes(all, (int64_t)ml_min_u64(c->of_bytes, INT64_MAX), unit));
+            say(p, "a batch smaller by %.1f %%: %s grow with it", 100 * c->fraction,
+                SIZE(c->of_bytes));
         else
-            ml_table_cell(t, "a smaller batch: this grows with it");
+            say(p, "a smaller batch: this grows with it");
         break;
     case ML_CHANGE_GRADIENTS:
-        ml_table_cell(t, "drop the gradients before forward: zero_grad(set_to_none=True)");
+        say(p, "drop the gradients before forward: zero_grad(set_to_none=True)");
         break;
     case ML_CHANGE_OPTIMIZER:
-        ml_table_cell(t, "keep the optimizer's state elsewhere, or in fewer bits");
+        say(p, "keep the optimizer's state elsewhere, or in fewer bits");
         break;
     case ML_CHANGE_RECOMPUTE:
-        ml_table_cellf(t, "recompute %s in backward: at most its activations", c->name);
+        say(p, "recompute %s in backward: at most its activations", c->name);
         break;
     }
 }
 
+static int put_change(const struct ml_oom *o, const struct ml_oom_change *c,
+                      const struct ml_style *style, struct ml_buf *out)
+{
+    struct prose prose = {.o = o, .style = style}, *p = &prose;
+    const char *enough = !c->judged ? "?" : c->fits ? "yes" : "no";
+
+    ml_buf_init(&p->text);
+    say_change(p, c);
+    if (p->r == 0)
+        p->r = ml_buf_printf(out, "%12s  %-6s  ", SIZE(c->bytes), enough);
+    if (p->r == 0)
+        p->r = ml_report_paragraph(out, style, CHANGE_INDENT, (const char *)p->text.data);
+    ml_buf_release(&p->text);
+    return p->r;
+}
+
 static int put_changes(const struct ml_oom *o, const struct ml_style *style, struct ml_buf *out)
 {
-    static const char *const titles[] = {">bytes", "enough", "change"};
-    struct ml_table t;
     int r;
 
+    if (o->refusal.state == ML_REFUSAL_RECOVERED)
+        return 0;
     if (o->changes.len == 0)
         return ml_buf_puts(out, "\nNo change of what is known here would have made room.\n");
     r = ml_report_heading(out, style, "%s",
                           o->changes.items[0].fits || !o->changes.items[0].judged
                               ? "What would have made room"
                               : "What would have made some room, none of it enough");
-    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
-    for (size_t i = 0; i < o->changes.len; i++) {
-        const struct ml_oom_change *c = &o->changes.items[i];
-
-        ml_cells_bytes(&t, style, c->bytes);
-        ml_table_cell(&t, !c->judged ? "?" : c->fits ? "yes" : "no");
-        change_cell(&t, o, c, style->unit);
-    }
-    return ml_cells_print(&t, r, out, style);
+    if (r == 0)
+        r = ml_buf_printf(out, "%12s  %s\n", "bytes", "enough");
+    for (size_t i = 0; r == 0 && i < o->changes.len; i++)
+        r = put_change(o, &o->changes.items[i], style, out);
+    return r;
 }
 
 /* ---- All of it --------------------------------------------------------- */
@@ -291,7 +301,7 @@ static int put_paragraph(const struct ml_oom *o, const struct ml_style *style, s
     if (o->refusal.state == ML_REFUSAL_RECOVERED)
         say(&p, " The same thread got as much soon after: the program saw nothing of it.");
     if (p.r == 0)
-        p.r = ml_report_paragraph(out, style, (const char *)p.text.data);
+        p.r = ml_report_paragraph(out, style, 0, (const char *)p.text.data);
     ml_buf_release(&p.text);
     return p.r;
 }
@@ -310,21 +320,29 @@ static int put_verdict(const struct ml_oom *o, const struct ml_style *style, str
     return r < 0 ? r : put_changes(o, style, out);
 }
 
-static int put_counts(const struct ml_oom_report *report, struct ml_buf *out)
+static int put_counts(const struct ml_oom_report *report, const struct ml_style *style,
+                      struct ml_buf *out)
 {
-    int r = 0;
+    uint64_t recovered = report->refusals.recovered;
+    struct prose prose = {.style = style}, *p = &prose;
 
+    ml_buf_init(&p->text);
     if (report->left_out > 0)
-        r = ml_buf_printf(out,
-                          "\n%zu more before: --at oom:N shows one, memledger events --kind=oom "
-                          "lists all.\n",
-                          report->left_out);
-    if (r == 0 && report->refusals.recovered > 0)
-        r = ml_buf_printf(out,
-                          "\nThe driver refused %" PRIu64 " more time%s; the allocator gave back "
-                          "what it had cached and went on.\n",
-                          report->refusals.recovered, report->refusals.recovered == 1 ? "" : "s");
-    return r;
+        say(p,
+            "There are %zu before these: --at oom:N shows one, memledger events --kind=oom "
+            "lists all. ",
+            report->left_out);
+    if (recovered > 0 && report->list.items[0].refusal.state != ML_REFUSAL_RECOVERED)
+        say(p,
+            "The driver refused %" PRIu64 " more request%s, which the allocator then got after "
+            "giving back what it had cached.",
+            recovered, recovered == 1 ? "" : "s");
+    if (p->r == 0 && p->text.len > 0)
+        p->r = ml_buf_puts(out, "\n");
+    if (p->r == 0 && p->text.len > 0)
+        p->r = ml_report_paragraph(out, style, 0, (const char *)p->text.data);
+    ml_buf_release(&p->text);
+    return p->r;
 }
 
 int ml_oom_text(const struct ml_oom_report *report, const char *file, const struct ml_style *style,
@@ -339,5 +357,5 @@ int ml_oom_text(const struct ml_oom_report *report, const char *file, const stru
         r = ml_buf_puts(out, "\n");
     for (size_t i = 0; r == 0 && i < report->list.len; i++)
         r = put_verdict(&report->list.items[i], style, out);
-    return r < 0 ? r : put_counts(report, out);
+    return r < 0 ? r : put_counts(report, style, out);
 }
