@@ -147,19 +147,6 @@ static int find_free(struct case_file *c)
 
 /* ---- One refusal ------------------------------------------------------- */
 
-/* The number that it has among those of its device, as ml_snapshot counts. */
-static uint64_t number_there(const struct case_file *c, const struct ml_refusals *all)
-{
-    const struct ml_refusal *own = &c->oom->refusal;
-    uint64_t number = 0;
-
-    for (size_t i = 0; i < own->number; i++)
-        number += ml_trace_same_string(c->trace,
-                                       ml_trace_space(c->trace, all->list.items[i].space)->device,
-                                       ml_trace_space(c->trace, own->space)->device);
-    return number;
-}
-
 static int list_holders(struct case_file *c)
 {
     struct ml_breakdown_opts opts = {
@@ -168,15 +155,16 @@ static int list_holders(struct case_file *c)
     return ml_breakdown_of(&c->replay, &opts, &c->oom->holders);
 }
 
-static int examine(struct case_file *c, const struct ml_refusals *all, struct ml_error *err)
+static int examine(struct case_file *c, struct ml_error *err)
 {
     struct ml_oom *o = c->oom;
-    struct ml_snapshot_opts at = {.at = {.kind = ML_AT_OOM, .number = number_there(c, all)},
-                                  .device = o->device};
+    struct ml_snapshot_opts at = {.at = {.kind = ML_AT_OOM, .number = o->refusal.overall}};
     int r = ml_device_figures(c->trace, o->refusal.event, &o->driver, 1, err);
 
     if (r == 0)
         r = ml_snapshot(c->trace, &at, &o->holders.at, &c->replay, err);
+    if (r == 0)
+        r = ml_snapshot_narrow(&o->holders.at, &c->replay, o->device);
     if (r < 0)
         return r;
     o->live_bytes = o->holders.at.bytes;
@@ -213,7 +201,7 @@ static int tell(const struct ml_trace *trace, const struct ml_oom_opts *opts,
     int r = name_place(&c);
 
     if (r == 0)
-        r = examine(&c, &ret->refusals, err);
+        r = examine(&c, err);
     if (r == 0)
         r = ml_vec_push(&ret->list, oom);
     if (r < 0)

@@ -17,7 +17,7 @@ struct scan {
     const char *device;
     struct ml_refusals *ret;
     struct ml_map waiting; /* thread -> its last refusal by the driver, which nothing answered */
-    uint64_t events;
+    uint64_t events, ooms;
 };
 
 static bool is_here(const struct scan *s, uint32_t space)
@@ -47,6 +47,7 @@ static int on_oom(struct scan *s, const struct ml_event *event)
     struct ml_refusal *before = waiting_of(s, event);
     struct ml_refusal refusal = {
         .number = s->ret->list.len + 1,
+        .overall = s->ooms,
         .event = s->events,
         .time_ns = event->time_ns,
         .bytes = event->size,
@@ -84,6 +85,7 @@ static void on_alloc(struct scan *s, const struct ml_event *event)
 static int on_event(struct scan *s, const struct ml_event *event)
 {
     s->events++;
+    s->ooms += event->kind == ML_OOM;
     if (event->kind == ML_OOM && is_here(s, event->space))
         return on_oom(s, event);
     if ((event->kind == ML_ALLOC || event->kind == ML_ALLOC_EX) && ml_map_len(&s->waiting) > 0)

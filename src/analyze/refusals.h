@@ -20,8 +20,9 @@ enum ml_refusal_state {
 };
 
 struct ml_refusal {
-    uint64_t number; /* as in --at oom:2 */
-    uint64_t event;  /* events up to and with it */
+    uint64_t number;  /* as in --at oom:2, on the device that was asked for */
+    uint64_t overall; /* on all devices */
+    uint64_t event;   /* events up to and with it */
     uint64_t time_ns;
     uint64_t bytes;
     uint64_t driver_bytes; /* what the driver refused for it; 0: not recorded */
