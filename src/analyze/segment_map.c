@@ -15,8 +15,8 @@
 
 /* What one process has on one device. */
 struct place {
-    uint32_t process, device; /* indices of the replay */
-    bool has_blocks;
+    uint32_t process, device;             /* indices of the replay */
+    bool has_blocks;                      /* or had: somebody hands out blocks here */
     uint32_t level;                       /* of its segments */
     uint32_t holder;                      /* stack that asked for its largest segment with blocks */
     struct ml_ranges segments[ML_LEVELS]; /* by level: driver, pool */
@@ -76,8 +76,22 @@ static int take_block(struct mapper *m, const struct ml_block *block)
         return ml_ranges_add(&place->segments[s->level], block);
     if (s->level != MEMLEDGER_BLOCK || strcmp(space_name(m, s), ML_CUDA_ASYNC) == 0)
         return 0;
-    place->has_blocks = true;
     return ml_ranges_add(&place->blocks, block);
+}
+
+/* A pool that has given all its blocks back is still one. */
+static void find_pools(struct mapper *m)
+{
+    for (size_t i = 0; i < m->replay->spaces.len; i++) {
+        const struct ml_replay_space *s = &m->replay->spaces.items[i];
+
+        if (s->ended || s->level != MEMLEDGER_BLOCK || s->allocations == 0 ||
+            strcmp(space_name(m, s), ML_CUDA_ASYNC) == 0)
+            continue;
+        for (size_t k = 0; k < m->places.len; k++)
+            if (m->places.items[k].process == s->process && m->places.items[k].device == s->device)
+                m->places.items[k].has_blocks = true;
+    }
 }
 
 /* ---- Who asked for a segment ------------------------------------------- */
@@ -90,6 +104,13 @@ static bool same_owner(const struct mapper *m, uint32_t a, uint32_t b)
 
     return strcmp(ml_stack_owner(m->replay->trace, a, of_a, OWNER_ROOM),
                   ml_stack_owner(m->replay->trace, b, of_b, OWNER_ROOM)) == 0;
+}
+
+static bool is_torch(const struct mapper *m, uint32_t stack)
+{
+    char owner[OWNER_ROOM];
+
+    return strcmp(ml_stack_owner(m->replay->trace, stack, owner, OWNER_ROOM), "PyTorch") == 0;
 }
 
 static void find_holder(struct place *place, const struct ml_ranges *segments)
@@ -107,7 +128,8 @@ static void find_holder(struct place *place, const struct ml_ranges *segments)
 }
 
 /* A driver allocation without blocks is an empty segment if whoever has segments with
- * blocks asked for it; else it is in use, by somebody whose blocks are not recorded. */
+ * blocks asked for it; else it is in use, by somebody whose blocks are not recorded. Where
+ * no segment has blocks left, those of PyTorch's are empty ones. */
 static bool is_one_block(const struct mapper *m, const struct place *place,
                          const struct ml_range *range)
 {
@@ -115,7 +137,8 @@ static bool is_one_block(const struct mapper *m, const struct place *place,
         return true;
     return place->level == MEMLEDGER_DRIVER &&
            ml_ranges_overlap(&place->blocks, range->from, range->to) == 0 &&
-           !same_owner(m, place->holder, range->block->stack);
+           !same_owner(m, place->holder, range->block->stack) &&
+           !(place->holder == 0 && is_torch(m, range->block->stack));
 }
 
 /* ---- One segment ------------------------------------------------------- */
@@ -278,6 +301,7 @@ static int map_all(struct mapper *m)
 
     for (size_t i = 0; r == 0 && i < m->replay->blocks.len; i++)
         r = take_block(m, &m->replay->blocks.items[i]);
+    find_pools(m);
     for (size_t i = 0; r == 0 && i < m->places.len; i++)
         r = add_place(m, &m->places.items[i]);
     if (m->ret->list.len > 1)

@@ -351,6 +351,30 @@ static void pages_make_one_hole(void **state)
     ml_trace_free(trace);
 }
 
+/* All blocks are freed: the segment is cached, and no block itself. */
+static void an_empty_segment_is_free(void **state)
+{
+    struct gpu g = gpu_begin(ML_CUDA_MEMORY);
+    struct ml_fragmentation found;
+    struct ml_error err = {0};
+    struct ml_trace *trace;
+
+    (void)state;
+    fixture_alloc(&g.f, g.memory, BASE, 20 * MIB);
+    fixture_alloc(&g.f, g.torch, BASE, 5 * MIB);
+    fixture_free(&g.f, g.torch, BASE);
+    trace = fixture_open(&g.f);
+    assert_int_equal(ml_fragmentation(trace, &(struct ml_snapshot_opts){.at = {.kind = ML_AT_END}},
+                                      2, &found, &err),
+                     0);
+    assert_int_equal(found.free.places.items[0].empty_bytes, 20 * MIB);
+    assert_int_equal(found.free.places.items[0].foreign_bytes, 0);
+    assert_int_equal(found.free.places.items[0].holes, 0);
+    assert_int_equal(found.free.places.items[0].largest_request, 20 * MIB);
+    ml_fragmentation_release(&found);
+    ml_trace_free(trace);
+}
+
 /* The driver has plenty: what was refused shows the limit, at any other time too. */
 static void a_refusal_shows_the_limit(void **state)
 {
@@ -401,6 +425,7 @@ int main(void)
         cmocka_unit_test(the_table_is_that_of_the_refusal),
         cmocka_unit_test(holes_serve_their_own_pool),
         cmocka_unit_test(pages_make_one_hole),
+        cmocka_unit_test(an_empty_segment_is_free),
         cmocka_unit_test(a_refusal_shows_the_limit),
     };
 
