@@ -42,7 +42,6 @@ static void end_hole(struct measure *m)
     m->hole = (struct hole){0};
     if (hole.bytes == 0)
         return;
-    p->largest_hole = ml_max_u64(p->largest_hole, hole.bytes);
     if (hole.serves)
         p->largest_inside = ml_max_u64(
             p->largest_inside,
@@ -52,6 +51,7 @@ static void end_hole(struct measure *m)
     while (class < ML_HOLE_CLASSES - 1 && hole.bytes >= ml_hole_limits[class])
         class ++;
     p->holes++;
+    p->largest_hole = ml_max_u64(p->largest_hole, hole.bytes);
     p->classes[class].holes++;
     p->classes[class].bytes += hole.bytes;
 }

@@ -33,12 +33,12 @@ struct ml_free_place {
     uint64_t foreign_bytes; /* beside them: of others, whose blocks are not recorded */
     uint64_t empty_segments, empty_bytes; /* without any block */
     uint64_t holes, hole_bytes;           /* in segments with blocks */
-    uint64_t largest_hole;                /* an empty segment is one too */
+    uint64_t largest_hole;                /* of these */
     double slack_percent;                 /* of bytes */
     struct ml_hole_class classes[ML_HOLE_CLASSES];
     struct ml_device_figures driver;
     struct ml_allocator_limit limit;  /* of its own */
-    uint64_t largest_inside;          /* request that a hole serves */
+    uint64_t largest_inside;          /* request that a hole or an empty segment serves */
     struct ml_seen largest_by_driver; /* that a new segment would */
     uint64_t largest_request;         /* the larger of the two, of what is known */
 };

@@ -9,39 +9,61 @@
 #include "cells.h"
 #include "free_space_json.h"
 #include "snapshot_report.h"
+#include "summary_samples.h"
 
 /* ---- Text -------------------------------------------------------------- */
 
-static void place_row(struct ml_table *t, const struct ml_free_place *p,
-                      const struct ml_style *style)
+#define SIZE(bytes) ml_report_size(style, (bytes)).text
+
+static int put_request(const struct ml_free_place *p, const struct ml_style *style,
+                       struct ml_buf *out)
 {
-    ml_table_cell(t, p->device);
-    ml_table_cellf(t, "%u", p->pid);
-    ml_cells_bytes(t, style, p->largest_request);
-    ml_cells_bytes(t, style, p->largest_inside);
-    if (p->largest_by_driver.known)
-        ml_cells_bytes(t, style, p->largest_by_driver.bytes);
-    else
-        ml_table_cell(t, "?");
-    ml_cells_bytes(t, style, p->bytes);
-    ml_cells_bytes(t, style, p->live_bytes);
-    ml_cells_bytes(t, style, p->hole_bytes);
-    ml_cells_bytes(t, style, p->empty_bytes);
-    ml_cells_percent(t, p->slack_percent);
+    return ml_summary_line(out, "largest request", SIZE(p->largest_request),
+                           "in a hole %s, in a new segment %s", SIZE(p->largest_inside),
+                           p->largest_by_driver.known ? SIZE(p->largest_by_driver.bytes)
+                                                      : "unknown: no samples");
 }
 
-static int put_places(const struct ml_fragmentation *f, const struct ml_style *style,
-                      struct ml_buf *out)
+static int put_segment_totals(const struct ml_free_place *p, const struct ml_style *style,
+                              struct ml_buf *out)
 {
-    static const char *const titles[] = {
-        "device",    ">pid",  ">largest request", ">in a hole", ">new",
-        ">segments", ">live", ">holes",           ">empty",     ">free"};
-    struct ml_table t;
+    int r =
+        ml_summary_line(out, "segments", SIZE(p->bytes), "in %" PRIu64 "; %s live, %.1f %% free",
+                        p->segments, SIZE(p->live_bytes), p->slack_percent);
 
-    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
-    for (size_t i = 0; i < f->free.places.len; i++)
-        place_row(&t, &f->free.places.items[i], style);
-    return ml_cells_print(&t, 0, out, style);
+    if (r == 0)
+        r = ml_summary_line(out, "holes", SIZE(p->hole_bytes), "in %" PRIu64 ", the largest %s",
+                            p->holes, SIZE(p->largest_hole));
+    if (r == 0 && p->empty_segments > 0)
+        r = ml_summary_line(out, "empty segments", SIZE(p->empty_bytes), "in %" PRIu64,
+                            p->empty_segments);
+    if (r == 0 && p->foreign_bytes > 0)
+        r = ml_summary_line(out, "others", SIZE(p->foreign_bytes), "whose blocks are not recorded");
+    return r;
+}
+
+static int put_place(const struct ml_free_place *p, const struct ml_style *style,
+                     struct ml_buf *out)
+{
+    int r = ml_report_safe(out, p->device);
+
+    if (r == 0 && p->pid)
+        r = ml_buf_printf(out, ", process %u", p->pid);
+    if (r == 0)
+        r = ml_buf_puts(out, p->torch ? ", PyTorch's allocator\n" : "\n");
+    if (r == 0)
+        r = put_request(p, style, out);
+    if (r == 0)
+        r = put_segment_totals(p, style, out);
+    if (r == 0 && p->driver.free.known)
+        r = ml_summary_line(out, "driver", SIZE(p->driver.free.bytes), "free%s%s",
+                            p->driver.total.known ? " of " : "",
+                            p->driver.total.known ? SIZE(p->driver.total.bytes) : "");
+    if (r == 0 && p->limit.known)
+        r = ml_summary_line(out, "limit", SIZE(p->limit.at_least),
+                            "of segments at least, and below %s, as refusals show",
+                            SIZE(p->limit.below));
+    return r;
 }
 
 static void class_cell(struct ml_table *t, size_t class)
@@ -60,34 +82,27 @@ static void class_cell(struct ml_table *t, size_t class)
                        ml_format_bytes(below, (int64_t)ml_hole_limits[class], ML_UNIT_AUTO));
 }
 
-static int put_holes(const struct ml_fragmentation *f, const struct ml_style *style,
+static int put_holes(const struct ml_free_place *p, const struct ml_style *style,
                      struct ml_buf *out)
 {
-    static const char *const titles[] = {"device", ">pid", "size", ">holes", ">bytes"};
+    static const char *const titles[] = {"holes of", ">holes", ">bytes"};
     struct ml_table t;
-    int r = ml_report_heading(out, style, "Holes between blocks");
+    int r = ml_buf_puts(out, "\n");
 
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
-    for (size_t i = 0; i < f->free.places.len; i++)
-        for (size_t k = 0; k < ML_HOLE_CLASSES; k++) {
-            const struct ml_free_place *p = &f->free.places.items[i];
-
-            if (p->classes[k].holes == 0)
-                continue;
-            ml_table_cell(&t, p->device);
-            ml_table_cellf(&t, "%u", p->pid);
-            class_cell(&t, k);
-            ml_cells_count(&t, p->classes[k].holes);
-            ml_cells_bytes(&t, style, p->classes[k].bytes);
-        }
+    for (size_t i = 0; i < ML_HOLE_CLASSES; i++) {
+        if (p->classes[i].holes == 0)
+            continue;
+        class_cell(&t, i);
+        ml_cells_count(&t, p->classes[i].holes);
+        ml_cells_bytes(&t, style, p->classes[i].bytes);
+    }
     return ml_cells_print(&t, r, out, style);
 }
 
-static void segment_row(struct ml_table *t, const struct ml_segment *s,
+static void segment_row(struct ml_table *t, const struct ml_segment *s, bool several,
                         const struct ml_style *style)
 {
-    ml_table_cell(t, s->device);
-    ml_table_cellf(t, "%u", s->pid);
     ml_table_cellf(t, "0x%" PRIx64, s->addr);
     ml_cells_bytes(t, style, s->bytes);
     ml_cells_bytes(t, style, s->live_bytes);
@@ -96,15 +111,22 @@ static void segment_row(struct ml_table *t, const struct ml_segment *s,
     ml_cells_count(t, s->count);
     ml_cells_count(t, s->holes);
     ml_cells_bytes(t, style, s->largest_hole);
+    if (several) {
+        ml_table_cell(t, s->device);
+        ml_table_cellf(t, "%u", s->pid);
+    }
 }
 
-static int put_segments(const struct ml_segment_map *map, const struct ml_style *style,
+/* Whose they are is told where it is not clear. */
+static int put_segments(const struct ml_fragmentation *f, const struct ml_style *style,
                         struct ml_buf *out)
 {
-    static const char *const titles[] = {"device", ">pid",  ">segment", ">bytes", ">live",
-                                         ">free",  ">free", ">blocks",  ">holes", ">largest"};
+    static const char *const titles[] = {">segment", ">bytes", ">live",    ">free",  ">share",
+                                         ">blocks",  ">holes", ">largest", "device", ">pid"};
+    const struct ml_segment_map *map = &f->map;
+    bool several = f->free.places.len > 1;
     struct ml_table t;
-    int r = 0;
+    int r;
 
     if (map->list.len == 0)
         return 0;
@@ -113,9 +135,9 @@ static int put_segments(const struct ml_segment_map *map, const struct ml_style 
                               map->segments);
     else
         r = ml_report_heading(out, style, "Segments");
-    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles) - (several ? 0 : 2));
     for (size_t i = 0; i < map->list.len; i++)
-        segment_row(&t, &map->list.items[i], style);
+        segment_row(&t, &map->list.items[i], several, style);
     return ml_cells_print(&t, r, out, style);
 }
 
@@ -124,11 +146,16 @@ int ml_fragmentation_text(const struct ml_fragmentation *f, const char *file,
 {
     int r = ml_snapshot_text(&f->map.at, file, style, out);
 
-    if (r == 0)
-        r = put_places(f, style, out);
-    if (r == 0 && f->map.holes > 0)
-        r = put_holes(f, style, out);
-    return r < 0 ? r : put_segments(&f->map, style, out);
+    for (size_t i = 0; r == 0 && i < f->free.places.len; i++) {
+        const struct ml_free_place *p = &f->free.places.items[i];
+
+        r = ml_buf_puts(out, i > 0 ? "\n" : "");
+        if (r == 0)
+            r = put_place(p, style, out);
+        if (r == 0 && p->holes > 0)
+            r = put_holes(p, style, out);
+    }
+    return r < 0 ? r : put_segments(f, style, out);
 }
 
 /* ---- JSON -------------------------------------------------------------- */
@@ -186,6 +213,9 @@ static void place_json(const struct ml_free_place *p, struct ml_json *json)
     ml_free_place_json(p, json);
     ml_json_seen(json, "driver_free_bytes", &p->driver.free);
     ml_json_seen(json, "driver_total_bytes", &p->driver.total);
+    ml_json_seen(json, "limit_at_least_bytes",
+                 &(struct ml_seen){p->limit.known, p->limit.at_least});
+    ml_json_seen(json, "limit_below_bytes", &(struct ml_seen){p->limit.known, p->limit.below});
     ml_json_end_object(json);
 }
 

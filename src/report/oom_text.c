@@ -29,19 +29,7 @@ static void say(struct prose *p, const char *fmt, ...)
     va_end(args);
 }
 
-struct size_text {
-    char text[32];
-};
-
-static struct size_text size(const struct prose *p, uint64_t bytes)
-{
-    struct size_text t;
-
-    ml_format_bytes(t.text, (int64_t)ml_min_u64(bytes, INT64_MAX), p->style->unit);
-    return t;
-}
-
-#define SIZE(bytes) size(p, (bytes)).text
+#define SIZE(bytes) ml_report_size(p->style, (bytes)).text
 
 /* ---- What was asked for ------------------------------------------------ */
 

@@ -267,7 +267,7 @@ static void report_free(const struct ml_trace *trace, struct ml_buf *out)
 
             assert_int_equal(p->hole_bytes + p->empty_bytes, p->bytes - p->live_bytes);
             assert_true(p->largest_hole <= p->bytes - p->live_bytes);
-            assert_true(p->largest_inside <= p->largest_hole);
+            assert_true(p->largest_inside <= p->bytes - p->live_bytes);
         }
         assert_int_equal(ml_fragmentation_text(&found, "f", &style, out), 0);
         assert_int_equal(ml_fragmentation_json(&found, "f", out), 0);
