@@ -54,7 +54,8 @@ static int count_block(struct changes *c, const struct ml_block *block)
     module = ml_modules_of(c->modules, block);
     if (module < 0)
         return (int)module;
-    for (uint32_t m = (uint32_t)module; m != ML_NO_MODULE; m = c->modules->list.items[m].parent)
+    for (size_t m = (size_t)module; m != ML_NO_MODULE && m < c->activations.len;
+         m = c->modules->list.items[m].parent)
         c->activations.items[m] += block->size;
     return 0;
 }
