@@ -21,7 +21,7 @@ struct sum {
 
 struct sums {
     const struct ml_breakdown_opts *opts;
-    struct ml_replay replay;
+    const struct ml_replay *replay;
     struct ml_block_groups groups;
     ML_VEC(struct sum) list; /* by group, until they are sorted */
 };
@@ -60,9 +60,9 @@ static int add_all(struct sums *s, const struct ml_snapshot *at)
 {
     const struct ml_block *block;
     size_t cursor = 0;
-    int r = ml_block_groups_init(&s->groups, &s->replay, s->opts->by, s->opts->by_count);
+    int r = ml_block_groups_init(&s->groups, s->replay, s->opts->by, s->opts->by_count);
 
-    while (r == 0 && (block = ml_snapshot_next(at, &s->replay, &cursor)))
+    while (r == 0 && (block = ml_snapshot_next(at, s->replay, &cursor)))
         r = add(s, block);
     if (s->list.len > 1)
         qsort(s->list.items, s->list.len, sizeof(*s->list.items), by_bytes);
@@ -101,25 +101,36 @@ static int list_groups(const struct sums *s, struct ml_breakdown *ret)
     return r;
 }
 
+int ml_breakdown_of(const struct ml_replay *replay, const struct ml_breakdown_opts *opts,
+                    struct ml_breakdown *ret)
+{
+    struct sums s = {.opts = opts, .replay = replay};
+    int r;
+
+    ret->by_count = opts->by_count;
+    memcpy(ret->by, opts->by, sizeof(ret->by));
+    r = add_all(&s, &ret->at);
+    if (r == 0)
+        r = list_groups(&s, ret);
+    ml_vec_release(&s.list);
+    ml_block_groups_release(&s.groups);
+    return r;
+}
+
 int ml_breakdown(const struct ml_trace *trace, const struct ml_breakdown_opts *opts,
                  struct ml_breakdown *ret, struct ml_error *err)
 {
-    struct sums s = {.opts = opts};
+    struct ml_replay replay;
     int r;
 
-    *ret = (struct ml_breakdown){.by_count = opts->by_count};
-    memcpy(ret->by, opts->by, sizeof(ret->by));
-    r = ml_snapshot(trace, &opts->snapshot, &ret->at, &s.replay, err);
+    *ret = (struct ml_breakdown){0};
+    r = ml_snapshot(trace, &opts->snapshot, &ret->at, &replay, err);
     if (r == 0) {
-        r = add_all(&s, &ret->at);
-        if (r == 0)
-            r = list_groups(&s, ret);
+        r = ml_breakdown_of(&replay, opts, ret);
         if (r < 0)
             ml_error_set(err, r, "out of memory");
     }
-    ml_vec_release(&s.list);
-    ml_block_groups_release(&s.groups);
-    ml_replay_release(&s.replay);
+    ml_replay_release(&replay);
     return r;
 }
 

@@ -63,6 +63,12 @@ struct ml_breakdown {
  * @return 0 or negative errno */
 int ml_breakdown(const struct ml_trace *trace, const struct ml_breakdown_opts *opts,
                  struct ml_breakdown *ret, struct ml_error *err);
+
+/* The same of a table that is frozen already.
+ * @ret    its `at` as ml_snapshot filled it in, all else zero
+ * @return 0 or -ENOMEM */
+int ml_breakdown_of(const struct ml_replay *replay, const struct ml_breakdown_opts *opts,
+                    struct ml_breakdown *ret);
 void ml_breakdown_release(struct ml_breakdown *breakdown);
 
 #endif

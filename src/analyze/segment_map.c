@@ -15,8 +15,8 @@
 
 /* What one process has on one device. */
 struct place {
-    uint32_t process, device; /* indices of the replay */
-    bool has_blocks;
+    uint32_t process, device;             /* indices of the replay */
+    bool has_blocks;                      /* or had: somebody hands out blocks here */
     uint32_t level;                       /* of its segments */
     uint32_t holder;                      /* stack that asked for its largest segment with blocks */
     struct ml_ranges segments[ML_LEVELS]; /* by level: driver, pool */
@@ -65,7 +65,7 @@ static int take_block(struct mapper *m, const struct ml_block *block)
     const struct ml_replay_space *s = &m->replay->spaces.items[block->space];
     struct place *place;
 
-    if (!block->live || block->gone || s->ended || block->size == 0)
+    if (!block->live || s->ended || block->size == 0)
         return 0;
     if (m->ret->at.device_index >= 0 && s->device != m->ret->at.device_index)
         return 0;
@@ -76,8 +76,22 @@ static int take_block(struct mapper *m, const struct ml_block *block)
         return ml_ranges_add(&place->segments[s->level], block);
     if (s->level != MEMLEDGER_BLOCK || strcmp(space_name(m, s), ML_CUDA_ASYNC) == 0)
         return 0;
-    place->has_blocks = true;
     return ml_ranges_add(&place->blocks, block);
+}
+
+/* A pool that has given all its blocks back is still one. */
+static void find_pools(struct mapper *m)
+{
+    for (size_t i = 0; i < m->replay->spaces.len; i++) {
+        const struct ml_replay_space *s = &m->replay->spaces.items[i];
+
+        if (s->ended || s->level != MEMLEDGER_BLOCK || s->allocations == 0 ||
+            strcmp(space_name(m, s), ML_CUDA_ASYNC) == 0)
+            continue;
+        for (size_t k = 0; k < m->places.len; k++)
+            if (m->places.items[k].process == s->process && m->places.items[k].device == s->device)
+                m->places.items[k].has_blocks = true;
+    }
 }
 
 /* ---- Who asked for a segment ------------------------------------------- */
@@ -90,6 +104,13 @@ static bool same_owner(const struct mapper *m, uint32_t a, uint32_t b)
 
     return strcmp(ml_stack_owner(m->replay->trace, a, of_a, OWNER_ROOM),
                   ml_stack_owner(m->replay->trace, b, of_b, OWNER_ROOM)) == 0;
+}
+
+static bool is_torch(const struct mapper *m, uint32_t stack)
+{
+    char owner[OWNER_ROOM];
+
+    return strcmp(ml_stack_owner(m->replay->trace, stack, owner, OWNER_ROOM), "PyTorch") == 0;
 }
 
 static void find_holder(struct place *place, const struct ml_ranges *segments)
@@ -107,7 +128,8 @@ static void find_holder(struct place *place, const struct ml_ranges *segments)
 }
 
 /* A driver allocation without blocks is an empty segment if whoever has segments with
- * blocks asked for it; else it is in use, by somebody whose blocks are not recorded. */
+ * blocks asked for it; else it is in use, by somebody whose blocks are not recorded. Where
+ * no segment has blocks left, those of PyTorch's are empty ones. */
 static bool is_one_block(const struct mapper *m, const struct place *place,
                          const struct ml_range *range)
 {
@@ -115,7 +137,8 @@ static bool is_one_block(const struct mapper *m, const struct place *place,
         return true;
     return place->level == MEMLEDGER_DRIVER &&
            ml_ranges_overlap(&place->blocks, range->from, range->to) == 0 &&
-           !same_owner(m, place->holder, range->block->stack);
+           !same_owner(m, place->holder, range->block->stack) &&
+           !(place->holder == 0 && is_torch(m, range->block->stack));
 }
 
 /* ---- One segment ------------------------------------------------------- */
@@ -166,6 +189,11 @@ static int add_whole(struct mapper *m, struct ml_segment *segment, const struct 
     return piece->name ? 0 : -ENOMEM;
 }
 
+static const struct ml_space *block_space(const struct mapper *m, const struct ml_block *block)
+{
+    return ml_trace_space(m->replay->trace, m->replay->spaces.items[block->space].number);
+}
+
 /* The blocks of the range, and what lies between them. */
 static int fill_segment(struct mapper *m, const struct place *place, const struct ml_range *range,
                         struct ml_segment *segment)
@@ -173,8 +201,10 @@ static int fill_segment(struct mapper *m, const struct place *place, const struc
     uint64_t at = range->from;
     int r = 0;
 
-    if (is_one_block(m, place, range))
+    if (is_one_block(m, place, range)) {
+        segment->foreign = true;
         return add_whole(m, segment, range->block);
+    }
     for (size_t i = ml_ranges_after(&place->blocks, range->from);
          r == 0 && i < place->blocks.list.len && place->blocks.list.items[i].from < range->to;
          i++) {
@@ -185,6 +215,8 @@ static int fill_segment(struct mapper *m, const struct place *place, const struc
         if (bytes == 0)
             continue;
         count_hole(segment, from - at);
+        if (segment->count == 0)
+            segment->blocks_of = copy_string(m, block_space(m, b->block)->name);
         r = add_piece(m, segment, from, bytes, b->block);
         at = from + bytes;
     }
@@ -199,21 +231,22 @@ static double percent(uint64_t part, uint64_t whole)
 
 static int add_segment(struct mapper *m, const struct place *place, const struct ml_range *range)
 {
-    const struct ml_trace *trace = m->replay->trace;
-    const struct ml_space *space =
-        ml_trace_space(trace, m->replay->spaces.items[range->block->space].number);
+    const struct ml_space *space = block_space(m, range->block);
     struct ml_segment segment = {
         .addr = range->from,
         .bytes = range->to - range->from,
         .device = copy_string(m, space->device),
         .space = copy_string(m, space->name),
-        .pid = ml_trace_process(trace, space->process)->pid,
+        .blocks_of = "",
+        .pid = ml_trace_process(m->replay->trace, space->process)->pid,
         .first = m->ret->blocks.len,
     };
     int r = segment.device && segment.space ? 0 : -ENOMEM;
 
     if (r == 0 && segment.bytes > 0)
         r = fill_segment(m, place, range, &segment);
+    if (r == 0 && !segment.blocks_of)
+        r = -ENOMEM;
     if (r < 0 || segment.bytes == 0)
         return r;
     segment.slack_bytes = segment.bytes - segment.live_bytes;
@@ -268,6 +301,7 @@ static int map_all(struct mapper *m)
 
     for (size_t i = 0; r == 0 && i < m->replay->blocks.len; i++)
         r = take_block(m, &m->replay->blocks.items[i]);
+    find_pools(m);
     for (size_t i = 0; r == 0 && i < m->places.len; i++)
         r = add_place(m, &m->places.items[i]);
     if (m->ret->list.len > 1)
@@ -285,28 +319,35 @@ static void release_places(struct mapper *m)
     ml_vec_release(&m->places);
 }
 
+int ml_segment_map_of(const struct ml_replay *replay, struct ml_segment_map *ret)
+{
+    struct mapper mapper = {.replay = replay, .ret = ret};
+    int r = map_all(&mapper);
+
+    ret->slack_bytes = ret->bytes - ret->live_bytes;
+    ret->slack_percent = percent(ret->slack_bytes, ret->bytes);
+    release_places(&mapper);
+    return r;
+}
+
 int ml_segment_map(const struct ml_trace *trace, const struct ml_snapshot_opts *opts, size_t top,
                    struct ml_segment_map *ret, struct ml_error *err)
 {
     struct ml_replay replay;
-    struct mapper mapper = {.replay = &replay, .ret = ret};
     int r;
 
     *ret = (struct ml_segment_map){0};
     r = ml_snapshot(trace, opts, &ret->at, &replay, err);
     if (r == 0)
-        r = map_all(&mapper);
+        r = ml_segment_map_of(&replay, ret);
     if (r == 0 && ret->segments == 0)
         r = ml_error_set(err, -ENOENT,
                          "the trace has no pool or driver segments then; those of GPUs are "
                          "recorded, and blocks of the host have none around them");
-    ret->slack_bytes = ret->bytes - ret->live_bytes;
-    ret->slack_percent = percent(ret->slack_bytes, ret->bytes);
     if (ret->list.len > top)
         ret->list.len = top;
     if (r < 0 && err->text[0] == '\0')
         ml_error_set(err, r, "out of memory");
-    release_places(&mapper);
     ml_replay_release(&replay);
     return r;
 }

@@ -23,7 +23,9 @@ struct ml_segment_block {
 struct ml_segment {
     uint64_t addr, bytes;
     const char *device;
-    const char *space; /* "cuda memory" */
+    const char *space;     /* "cuda memory" */
+    const char *blocks_of; /* the space of the blocks in it, "torch"; "" where none is */
+    bool foreign;          /* somebody's whose blocks are not recorded */
     uint32_t pid;
     uint64_t live_bytes, slack_bytes;
     double slack_percent;
@@ -47,6 +49,11 @@ struct ml_segment_map {
  * @return 0; -ENOENT without segments, and `err` says why; or another negative errno */
 int ml_segment_map(const struct ml_trace *trace, const struct ml_snapshot_opts *opts, size_t top,
                    struct ml_segment_map *ret, struct ml_error *err);
+
+/* The same of a table that is frozen already, all segments; none at all is no failure.
+ * @ret    its `at` as ml_snapshot filled it in
+ * @return 0 or -ENOMEM */
+int ml_segment_map_of(const struct ml_replay *replay, struct ml_segment_map *ret);
 void ml_segment_map_release(struct ml_segment_map *map);
 
 #endif

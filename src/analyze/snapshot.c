@@ -87,6 +87,20 @@ int ml_snapshot(const struct ml_trace *trace, const struct ml_snapshot_opts *opt
     return r;
 }
 
+int ml_snapshot_narrow(struct ml_snapshot *snapshot, const struct ml_replay *replay,
+                       const char *device)
+{
+    int64_t index = ml_intern_find(&replay->device_names, device, strlen(device));
+
+    snapshot->device = ml_arena_dup(&snapshot->arena, device, strlen(device));
+    if (!snapshot->device)
+        return -ENOMEM;
+    snapshot->device_index = index < 0 ? ML_NOWHERE : index;
+    snapshot->bytes = snapshot->blocks = 0;
+    count(replay, snapshot);
+    return 0;
+}
+
 void ml_snapshot_release(struct ml_snapshot *snapshot)
 {
     ml_arena_release(&snapshot->arena);

@@ -10,6 +10,8 @@
 #include "instant.h"
 #include "replay.h"
 
+#define ML_NOWHERE INT64_MAX /* the index of a device where nothing is */
+
 struct ml_snapshot_opts {
     struct ml_at at;
     const char *device;               /* "cuda:0", "0" for it, "cpu"; NULL: all */
@@ -22,8 +24,8 @@ struct ml_snapshot {
     const char *host;
     uint64_t start_wall_ns;
     struct ml_instant instant;
-    const char *device; /* NULL: all */
-    int64_t device_index;
+    const char *device;     /* NULL: all */
+    int64_t device_index;   /* -1: all; ML_NOWHERE: one where nothing is */
     uint64_t bytes, blocks; /* live then, in counted spaces */
 };
 
@@ -37,6 +39,12 @@ int ml_snapshot(const struct ml_trace *trace, const struct ml_snapshot_opts *opt
 /* What a report on the whole of a run needs of it: what was run, when and where.
  * @ret    to be released */
 void ml_snapshot_begin(const struct ml_trace *trace, struct ml_snapshot *ret);
+
+/* From all devices to one, by its whole name. Of one where nothing was recorded nothing is
+ * left.
+ * @return 0 or -ENOMEM */
+int ml_snapshot_narrow(struct ml_snapshot *snapshot, const struct ml_replay *replay,
+                       const char *device);
 void ml_snapshot_release(struct ml_snapshot *snapshot);
 
 /* Visits the blocks: start with *cursor 0. @return NULL at the end */

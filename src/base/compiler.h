@@ -53,4 +53,10 @@ static inline uint64_t ml_max_u64(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* a + b, at most the largest number. */
+static inline uint64_t ml_sum_u64(uint64_t a, uint64_t b)
+{
+    return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+
 #endif

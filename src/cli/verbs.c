@@ -17,6 +17,8 @@ const struct ml_verb *const ml_verbs[] = {
     &ml_verb_groups,
     &ml_verb_steps,
     &ml_verb_leaks,
+    &ml_verb_oom,
+    &ml_verb_fragmentation,
     &ml_verb_stats,
     &ml_verb_events,
     &ml_verb_compare,

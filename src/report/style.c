@@ -74,6 +74,14 @@ int ml_report_safe(struct ml_buf *out, const char *text)
     return r;
 }
 
+struct ml_size_text ml_report_size(const struct ml_style *style, uint64_t bytes)
+{
+    struct ml_size_text size;
+
+    ml_format_bytes(size.text, (int64_t)ml_min_u64(bytes, INT64_MAX), style->unit);
+    return size;
+}
+
 int ml_report_wall_time(struct ml_buf *out, uint64_t wall_ns)
 {
     time_t seconds = (time_t)(wall_ns / 1000000000);

@@ -31,6 +31,12 @@ int ml_report_warning(struct ml_buf *out, const struct ml_style *style, const ch
  * invalid UTF-8 are replaced. */
 int ml_report_safe(struct ml_buf *out, const char *text);
 
+/* "1.5 KiB" in the style's unit, for argument lists. */
+struct ml_size_text {
+    char text[32];
+};
+struct ml_size_text ml_report_size(const struct ml_style *style, uint64_t bytes);
+
 /* "2026-01-31 12:00:00 UTC". */
 int ml_report_wall_time(struct ml_buf *out, uint64_t wall_ns);
 

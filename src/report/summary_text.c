@@ -128,7 +128,8 @@ static int put_totals(const struct page *p)
                             p->s->threads == 1 ? "" : "s");
     if (r == 0 && p->s->ooms > 0)
         r = ml_summary_line(p->out, "out of memory", ml_format_count(a, (int64_t)p->s->ooms),
-                            "%s refused", p->s->ooms == 1 ? "allocation was" : "allocations were");
+                            "%s refused: memledger oom says why",
+                            p->s->ooms == 1 ? "allocation was" : "allocations were");
     return r;
 }
 

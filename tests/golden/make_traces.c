@@ -431,7 +431,7 @@ int main(int argc, char **argv)
         write_run(directory, "python.mled", "python3 train.py --device cuda", python_run) < 0 ||
         write_run(directory, "modules.mled", "python3 gpt.py", network_run) < 0 ||
         ml_write_gpt(directory) < 0 || ml_write_mxnet(directory) < 0 ||
-        ml_write_leaky(directory) < 0)
+        ml_write_leaky(directory) < 0 || ml_write_oom(directory) < 0)
         return 1;
     return 0;
 }

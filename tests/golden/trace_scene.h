@@ -87,9 +87,11 @@ static inline void define_places(struct scene *s, const char *command)
     s->child_heap = ml_maker_space(s->m, 1, cpu, MEMLEDGER_BLOCK, text(s, "malloc"));
 }
 
-/* Write gpt.mled, mxnet.mled and leaky.mled there. @return 0 or negative errno, after a message */
+/* Write gpt.mled, mxnet.mled, leaky.mled and oom.mled there. @return 0 or negative errno, after a
+ * message */
 int ml_write_gpt(const char *directory);
 int ml_write_mxnet(const char *directory);
 int ml_write_leaky(const char *directory);
+int ml_write_oom(const char *directory);
 
 #endif

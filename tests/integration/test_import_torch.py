@@ -8,6 +8,7 @@ import json
 import os
 import pickle
 import pickletools
+import re
 
 import harness
 from harness import balanced, check, contains, equal, plain, report
@@ -162,6 +163,71 @@ def test_refusals_of_memory():
           "the second refusal is for want of a hole, not of memory", hole)
     free = [e for e in events(trace, "--kind", "sample")]
     equal(len(free), 2, "samples of what was free")
+
+
+def said_bytes(message, pattern):
+    """A size in a message of PyTorch's, and how much it may be rounded."""
+    number, unit = re.search(pattern.format(r"([0-9.]+) ([MG]iB)"), message).groups()
+    unit = {"MiB": MIB, "GiB": MIB << 10}[unit]
+    return float(number) * unit, unit / 100
+
+
+def agrees(bytes_, message, pattern):
+    said, slack = said_bytes(message, pattern)
+    check(abs(bytes_ - said) <= slack, f"'{pattern}' in PyTorch's message", bytes_, message)
+
+
+def test_verdicts_on_refusals():
+    """Shortage and fragmentation, with the figures of PyTorch's own messages."""
+    known = truth("oom_fragmented")
+    found = report("oom", convert(os.path.join(DATA, "oom_fragmented.pickle")))
+    equal(found["refused"], 2, "refusals")
+    first, second = found["verdicts"]
+    equal((first["verdict"], first["rule"]), ("shortage", "too_much"), "the first")
+    equal((second["verdict"], second["rule"]), ("fragmentation", "fits_afresh"), "the second")
+    for verdict, message in ((first, known["oom_message"]),
+                             (second, known["oom_message_fragmented"])):
+        segments = verdict["segments"]
+        agrees(verdict["driver_asked_bytes"], message, "Tried to allocate {}")
+        agrees(segments["live_bytes"], message, "{} is allocated by PyTorch")
+        agrees(segments["hole_bytes"], message, "{} is reserved by PyTorch but unallocated")
+        agrees(verdict["free_bytes"], message, "of which {} is free")
+        equal(verdict["free_bytes"], known["mem_get_info"][0], "free on the device")
+        equal(segments["bytes"], known["peak_reserved"], "reserved")
+        allowed = known["mem_get_info"][1] // 100  # the cap it ran under, which nobody recorded
+        check(segments["limited"], "the limit was not seen")
+        check(segments["least_capacity_bytes"] <= allowed <= segments["most_capacity_bytes"],
+              "the limit", allowed, segments)
+        check(segments["largest_request_bytes"] < verdict["asked_bytes"], "it would have fitted")
+        contains(verdict["line"], "train.py:", "who asked")
+        equal(verdict["holders"][0]["bytes"], segments["live_bytes"], "who held it")
+        contains([c["change"] for c in verdict["changes"] if c["enough"]], "expandable_segments",
+                 "what would have made room")
+    equal(first["segments"]["live_bytes"], known["peak_allocated"], "live at the first")
+    equal(second["segments"]["hole_bytes"],
+          known["memory_stats"]["inactive_split_bytes.all.current"], "free at the second")
+    equal(second["segments"]["holes"],
+          known["memory_stats"]["inactive_split.all.current"], "holes at the second")
+    equal(first["segments"]["afresh_bytes"], 72 * 20 * MIB, "the first, laid out afresh")
+    equal(second["segments"]["afresh_bytes"], 36 * 20 * MIB + 400 * MIB, "the second")
+
+
+def test_largest_request():
+    trace = convert(os.path.join(DATA, "oom_fragmented.pickle"))
+    for when, largest in (("oom:1", 2 * MIB), ("oom:2", 8 * MIB)):
+        device, = report("fragmentation", trace, "--at", when)["devices"]
+        equal(device["largest_request_bytes"], largest, f"what would succeed at {when}")
+    stats = truth("oom_fragmented")["memory_stats"]
+    device, = report("fragmentation", trace, "--at=end")["devices"]
+    equal(device["hole_bytes"], stats["inactive_split_bytes.all.current"], "free at the end")
+    equal(device["bytes"], stats["reserved_bytes.all.current"], "reserved at the end")
+    equal(device["segments"], stats["segment.all.current"], "segments at the end")
+    trace = convert(os.path.join(DATA, "tinygpt.pickle"))
+    stats = truth("tinygpt")["memory_stats"]
+    device, = report("fragmentation", trace, "--at=end")["devices"]
+    equal(device["hole_bytes"] + device["empty_bytes"],
+          stats["reserved_bytes.all.current"] - stats["active_bytes.all.current"], "free in tinygpt")
+    equal(device["hole_bytes"], stats["inactive_split_bytes.all.current"], "in holes")
 
 
 def test_annotations():

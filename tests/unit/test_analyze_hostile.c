@@ -5,16 +5,20 @@
  */
 #include "test_analyze_fixture.h"
 
+#include <errno.h>
+
 #include "cuda_spaces.h"
 #include "events.h"
 #include "events_report.h"
 #include "breakdown.h"
 #include "breakdown_report.h"
+#include "fragmentation_report.h"
 #include "leaks.h"
 #include "ledger.h"
 #include "ledger_report.h"
 #include "module_tree.h"
 #include "module_tree_report.h"
+#include "oom_report.h"
 #include "stats.h"
 #include "stats_report.h"
 #include "summary.h"
@@ -58,6 +62,8 @@ static uint32_t add_gpu(struct fixture *f)
     ml_maker_space(f->maker, 0, gpu, MEMLEDGER_BLOCK, ml_maker_string(f->maker, ML_CUDA_ASYNC));
     ml_maker_space(f->maker, 0, gpu, MEMLEDGER_BLOCK, ml_maker_string(f->maker, "tensors"));
     ml_maker_space(f->maker, 1, gpu, MEMLEDGER_POOL, ml_maker_string(f->maker, "segments"));
+    ml_maker_space(f->maker, 0, gpu, MEMLEDGER_BLOCK, ml_maker_string(f->maker, "torch"));
+    ml_maker_space(f->maker, 0, gpu, MEMLEDGER_DRIVER, ml_maker_string(f->maker, ML_CUDA_VIRTUAL));
     return gpu;
 }
 
@@ -92,7 +98,7 @@ static struct ml_trace *hostile_trace(uint64_t seed)
         struct ml_event e = {
             .kind = (uint8_t)(1 + next_random() % (ML_KIND_COUNT - 1)),
             .thread = (uint32_t)(next_random() % 5),
-            .space = (uint32_t)(next_random() % 12),
+            .space = (uint32_t)(next_random() % 14),
             .scope = (uint32_t)(next_random() % 4),
             .addr = some_number(),
             .size = some_number(),
@@ -274,6 +280,50 @@ static void report_modules(const struct ml_trace *trace, struct ml_buf *out)
     }
 }
 
+/* What is free in segments is what no block has, and no hole is larger. */
+static void report_free(const struct ml_trace *trace, struct ml_buf *out)
+{
+    const struct ml_style style = {.width = 100};
+    struct ml_fragmentation found;
+    struct ml_error err = {0};
+    int r = ml_fragmentation(trace, &(struct ml_snapshot_opts){0}, 3, &found, &err);
+
+    if (r == 0) {
+        for (size_t i = 0; i < found.free.places.len; i++) {
+            const struct ml_free_place *p = &found.free.places.items[i];
+
+            assert_int_equal(p->hole_bytes + p->empty_bytes, p->bytes - p->live_bytes);
+            assert_true(p->largest_hole <= p->bytes - p->live_bytes);
+            assert_true(p->largest_inside <= p->bytes - p->live_bytes);
+        }
+        assert_int_equal(ml_fragmentation_text(&found, "f", &style, out), 0);
+        assert_int_equal(ml_fragmentation_json(&found, "f", out), 0);
+    } else {
+        assert_int_equal(r, -ENOENT);
+    }
+    ml_fragmentation_release(&found);
+}
+
+/* Each refusal, whether it stands or not. */
+static void report_refusals(const struct ml_trace *trace, struct ml_buf *out)
+{
+    const struct ml_style style = {.width = 60};
+    struct ml_oom_report report;
+    struct ml_error err = {0};
+
+    for (uint64_t number = 0; number < 12; number++) {
+        if (ml_oom_report(trace, &(struct ml_oom_opts){.number = number, .top = 3}, &report, &err))
+            fail_msg("refusal %d: %s", (int)number, err.text);
+        for (size_t i = 0; i < report.list.len; i++)
+            if (report.list.items[i].has_segments)
+                assert_true(report.list.items[i].least_capacity <=
+                            report.list.items[i].most_capacity);
+        assert_int_equal(ml_oom_text(&report, "f", &style, out), 0);
+        assert_int_equal(ml_oom_json(&report, "f", out), 0);
+        ml_oom_report_release(&report);
+    }
+}
+
 /* Lists hold what was live, whatever else they look at. */
 static void report_groups(const struct ml_trace *trace)
 {
@@ -324,6 +374,8 @@ static void report_all(const struct ml_trace *trace)
     report_ledger(trace, ML_AT_TIME, &out);
     report_modules(trace, &out);
     report_groups(trace);
+    report_free(trace, &out);
+    report_refusals(trace, &out);
     ml_summary_release(&summary);
     ml_stats_release(&stats);
     ml_timeline_release(&timeline);

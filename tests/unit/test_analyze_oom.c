@@ -15,6 +15,7 @@
 #include "events.h"
 #include "events_report.h"
 #include "fail_nth.h"
+#include "fragmentation_report.h"
 #include "groups_report.h"
 #include "leaks_report.h"
 #include "ledger.h"
@@ -22,6 +23,7 @@
 #include "module_tree.h"
 #include "module_tree_report.h"
 #include "mxnet_report.h"
+#include "oom_report.h"
 #include "plot_bands.h"
 #include "plot_flame.h"
 #include "plot_lifetimes.h"
@@ -315,6 +317,31 @@ static int run_ledger(const struct ml_trace *trace)
     return r;
 }
 
+static int run_refusals(const struct ml_trace *trace)
+{
+    struct ml_fragmentation found = {0};
+    struct ml_oom_report report;
+    struct ml_error err = {0};
+    struct ml_buf out;
+    int r = ml_oom_report(trace, &(struct ml_oom_opts){.top = 2}, &report, &err);
+
+    ml_buf_init(&out);
+    if (r == 0)
+        r = ml_oom_text(&report, "f", &style, &out);
+    if (r == 0)
+        r = ml_oom_json(&report, "f", &out);
+    if (r == 0)
+        r = ml_fragmentation(trace, &(struct ml_snapshot_opts){0}, 2, &found, &err);
+    if (r == 0)
+        r = ml_fragmentation_text(&found, "f", &style, &out);
+    if (r == 0)
+        r = ml_fragmentation_json(&found, "f", &out);
+    ml_oom_report_release(&report);
+    ml_fragmentation_release(&found);
+    ml_buf_release(&out);
+    return r;
+}
+
 static int group(const struct ml_tag_list *list, struct ml_buf *out)
 {
     struct ml_grouping_opts opts = {
@@ -389,7 +416,7 @@ static void add_gpu(struct fixture *f, uint32_t scope)
     uint32_t memory =
         ml_maker_space(f->maker, 0, gpu, MEMLEDGER_DRIVER, ml_maker_string(f->maker, "gpu"));
     uint32_t tensors =
-        ml_maker_space(f->maker, 0, gpu, MEMLEDGER_BLOCK, ml_maker_string(f->maker, "tensors"));
+        ml_maker_space(f->maker, 0, gpu, MEMLEDGER_BLOCK, ml_maker_string(f->maker, "torch"));
     uint32_t managed =
         ml_maker_space(f->maker, 0, ml_maker_string(f->maker, ML_CUDA_MANAGED_DEVICE),
                        MEMLEDGER_DRIVER, ml_maker_string(f->maker, ML_CUDA_MANAGED));
@@ -407,6 +434,9 @@ static void add_gpu(struct fixture *f, uint32_t scope)
         fixture_label(f, tensors, 4096 + i * 512, "y", (int)(i % 3));
     }
     fixture_event(f, (struct ml_event){.kind = ML_SAMPLE, .args = {gpu, 7, 9000, 10, 10000}});
+    fixture_event(f, (struct ml_event){.kind = ML_OOM, .space = memory, .size = 30});
+    fixture_event(
+        f, (struct ml_event){.kind = ML_OOM, .space = tensors, .scope = scope, .size = 5000});
 }
 
 /* Modules, labels that name them, and a step. */
@@ -546,6 +576,12 @@ static void ledger_survives(void **state)
     fail_each(run_ledger);
 }
 
+static void refusals_survive(void **state)
+{
+    (void)state;
+    fail_each(run_refusals);
+}
+
 static void modules_and_steps_survive(void **state)
 {
     (void)state;
@@ -563,15 +599,11 @@ static void groups_survive(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(summary_survives),
-        cmocka_unit_test(stats_survive),
-        cmocka_unit_test(events_survive),
-        cmocka_unit_test(plot_survives),
-        cmocka_unit_test(leaks_survive),
-        cmocka_unit_test(temporary_survives),
-        cmocka_unit_test(compare_survives),
-        cmocka_unit_test(ledger_survives),
-        cmocka_unit_test(modules_and_steps_survive),
+        cmocka_unit_test(summary_survives), cmocka_unit_test(stats_survive),
+        cmocka_unit_test(events_survive),   cmocka_unit_test(plot_survives),
+        cmocka_unit_test(leaks_survive),    cmocka_unit_test(temporary_survives),
+        cmocka_unit_test(compare_survives), cmocka_unit_test(ledger_survives),
+        cmocka_unit_test(refusals_survive), cmocka_unit_test(modules_and_steps_survive),
         cmocka_unit_test(groups_survive),
     };
 

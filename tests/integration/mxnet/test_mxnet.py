@@ -132,6 +132,10 @@ def test_too_large():
         equal(told, expected, "what the errors say")
         equal(refused(trace), [(PIB, ""), (PIB, "broadcast_add")], f"what was refused with {env}")
         pushed(trace)
+        verdicts = harness.report("oom", "t.mled")["verdicts"]
+        equal([(v["verdict"], v["rule"], v["scope"]) for v in verdicts],
+              [("shortage", "addresses", None), ("shortage", "addresses", "broadcast_add")],
+              f"why it was refused with {env}")
 
 
 def test_os_exit():

@@ -72,6 +72,19 @@ def test_out_of_memory():
     events = harness.dump("t.mled", events=True)["events"]
     sizes = [e["size"] for e in events if e["kind"] == "oom"]
     equal(sizes, [1 << 58, 1 << 57, 1 << 62], "sizes that were refused")
+    verdicts = report("oom", "t.mled")["verdicts"]
+    equal([(v["verdict"], v["rule"]) for v in verdicts], [("shortage", "addresses")] * 3,
+          "why they were")
+
+
+def test_limit():
+    """The system has enough, and something else forbids it."""
+    need_torch()
+    result = run(PYTHON, CASES, "limited", options=[QUIET])
+    equal(result.code, 0, "exit code", result)
+    verdict, = report("oom", result.trace)["verdicts"]
+    equal(verdict["asked_bytes"], 1 << 29, "what was asked for")
+    equal((verdict["verdict"], verdict["rule"]), ("limit", "free_enough"), "why it was refused")
 
 
 def test_reports():

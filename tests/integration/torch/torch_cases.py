@@ -7,6 +7,7 @@ import ctypes
 import gc
 import json
 import os
+import resource
 import signal
 import sys
 import threading
@@ -126,6 +127,20 @@ def case_oom():
         torch.empty(1 << 62, dtype=torch.uint8)
     finally:
         return {"said": said, "works": float(torch.ones(10).sum())}
+
+
+def case_limited():
+    """Refused although the machine has as much."""
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    with open("/proc/self/statm") as f:
+        now = int(f.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (now + (1 << 27), limits[1]))
+    try:
+        torch.empty(1 << 29, dtype=torch.uint8)
+    except RuntimeError:
+        return {"refused": True}
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
 
 
 def reporting_functions():

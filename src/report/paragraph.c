@@ -1,0 +1,43 @@
+/* paragraph.c: see paragraph.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "paragraph.h"
+
+#include <string.h>
+
+static int break_lines(struct ml_buf *out, size_t width, size_t indent, const char *text)
+{
+    size_t column = 0; /* behind the indentation */
+    int r = 0;
+
+    while (r == 0 && *(text += strspn(text, " "))) {
+        size_t len = strcspn(text, " ");
+        size_t word = ml_utf8_width(text, len);
+        bool fits = column == 0 || width == 0 || indent + column + 1 + word <= width;
+
+        if (column > 0)
+            r = ml_buf_puts(out, fits ? " " : "\n");
+        if (r == 0 && !fits)
+            r = ml_buf_fill(out, ' ', indent);
+        if (r == 0)
+            r = ml_buf_append(out, text, len);
+        column = (fits && column > 0 ? column + 1 : 0) + word;
+        text += len;
+    }
+    return r < 0 ? r : ml_buf_puts(out, "\n");
+}
+
+int ml_report_paragraph(struct ml_buf *out, const struct ml_style *style, size_t indent,
+                        const char *text)
+{
+    struct ml_buf safe;
+    int r;
+
+    ml_buf_init(&safe);
+    r = ml_report_safe(&safe, text);
+    if (r == 0)
+        r = break_lines(out, style->width, indent, (const char *)safe.data);
+    ml_buf_release(&safe);
+    return r;
+}

@@ -1,0 +1,17 @@
+/* paragraph.h: sentences, broken into lines that fit.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_REPORT_PARAGRAPH_H
+#define ML_REPORT_PARAGRAPH_H
+
+#include "style.h"
+
+/* Appends the text in lines of at most the style's width, broken at spaces, and made
+ * harmless as by ml_report_safe. A longer word has a line of its own.
+ * @indent  columns before every line but the first, which goes on where `out` ends
+ * @return 0 or -ENOMEM */
+int ml_report_paragraph(struct ml_buf *out, const struct ml_style *style, size_t indent,
+                        const char *text);
+
+#endif

@@ -1,0 +1,433 @@
+/* test_oom_verdict.c: shortage or fragmentation: the sizes that PyTorch's allocator has,
+ * the rules, and which of several refusals is told.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "test_analyze_fixture.h"
+
+#include <errno.h>
+
+#include "cuda_spaces.h"
+#include "oom_verdict.h"
+#include "torch_packing.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define GPU "cuda:0"
+#define BASE UINT64_C(0x7f0000000000)
+
+/* ---- Sizes ------------------------------------------------------------- */
+
+static uint64_t packed(size_t count, const uint64_t *sizes, uint64_t *ret_expandable)
+{
+    struct ml_torch_packing packing;
+    uint64_t bytes;
+
+    assert_int_equal(ml_torch_packing_init(&packing), 0);
+    for (size_t i = 0; i < count; i++)
+        ml_torch_packing_add(&packing, sizes[i]);
+    bytes = ml_torch_packed_bytes(&packing);
+    assert_int_equal(ml_torch_packed_bytes(&packing), bytes); /* it can be asked again */
+    *ret_expandable = ml_torch_expandable_bytes(&packing);
+    ml_torch_packing_release(&packing);
+    return bytes;
+}
+
+static void blocks_are_packed_as_pytorch_does(void **state)
+{
+    uint64_t many[214], expandable;
+
+    (void)state;
+    for (size_t i = 0; i < 214; i++)
+        many[i] = 6 * MIB;
+    assert_int_equal(packed(213, many, &expandable), 71 * 20 * MIB);
+    assert_int_equal(packed(214, many, &expandable), 72 * 20 * MIB);
+    assert_int_equal(expandable, 65 * 20 * MIB); /* 1,284 MiB in pages of 20 */
+    assert_int_equal(packed(0, many, &expandable), 0);
+    assert_int_equal(packed(2, (uint64_t[]){1, 512}, &expandable), 2 * MIB);
+    assert_int_equal(packed(3, (uint64_t[]){MIB, MIB, 1}, &expandable), 4 * MIB);
+    assert_int_equal(packed(2, (uint64_t[]){MIB, MIB + 1}, &expandable), 22 * MIB);
+    assert_int_equal(packed(1, (uint64_t[]){10 * MIB}, &expandable), 10 * MIB);
+    assert_int_equal(packed(1, (uint64_t[]){11 * MIB + 1}, &expandable), 12 * MIB);
+}
+
+/* The largest first, each where the least is left: 9+9+2, 9+8+3, and 7 in a third. */
+static void large_blocks_go_first(void **state)
+{
+    uint64_t expandable;
+
+    (void)state;
+    assert_int_equal(
+        packed(7, (uint64_t[]){2 * MIB, 9 * MIB, 3 * MIB, 9 * MIB, 8 * MIB, 9 * MIB, 7 * MIB},
+               &expandable),
+        60 * MIB);
+    assert_int_equal(
+        packed(6, (uint64_t[]){2 * MIB, 9 * MIB, 3 * MIB, 9 * MIB, 8 * MIB, 9 * MIB}, &expandable),
+        40 * MIB);
+}
+
+static void no_size_overflows(void **state)
+{
+    uint64_t expandable;
+
+    (void)state;
+    assert_true(packed(3, (uint64_t[]){UINT64_MAX, UINT64_MAX, UINT64_MAX - 1}, &expandable) >=
+                UINT64_MAX - 2 * MIB);
+    assert_true(expandable >= UINT64_MAX - 20 * MIB);
+}
+
+static void requests_are_served_by_kind(void **state)
+{
+    (void)state;
+    assert_int_equal(ml_torch_segment_bytes(1), 2 * MIB);
+    assert_int_equal(ml_torch_segment_bytes(MIB), 2 * MIB);
+    assert_int_equal(ml_torch_segment_bytes(MIB + 1), 20 * MIB);
+    assert_int_equal(ml_torch_segment_bytes(10 * MIB), 10 * MIB);
+    assert_int_equal(ml_torch_segment_bytes(21 * MIB), 22 * MIB);
+    assert_int_equal(ml_torch_largest_request(2 * MIB - 1), 0);
+    assert_int_equal(ml_torch_largest_request(9 * MIB), MIB); /* a large one takes 20 */
+    assert_int_equal(ml_torch_largest_request(11 * MIB), 10 * MIB);
+    assert_int_equal(ml_torch_hole_serves(2 * MIB, 2 * MIB), MIB);
+    assert_int_equal(ml_torch_hole_serves(2 * MIB, 20 * MIB), 2 * MIB);
+    assert_true(ml_torch_is_caching("cuda:3", "torch"));
+    assert_true(ml_torch_is_caching("cuda:0", "torch pool 1.0"));
+    assert_false(ml_torch_is_caching("cpu", "torch"));
+    assert_false(ml_torch_is_caching("cuda:0", "torchvision"));
+}
+
+/* ---- Rules ------------------------------------------------------------- */
+
+struct figures {
+    uint64_t asked;
+    bool host, segments, by_driver;
+    struct ml_seen free, total;
+    uint64_t has, afresh;
+};
+
+static void judged(struct figures f, enum ml_oom_verdict verdict, enum ml_oom_rule rule,
+                   int64_t short_bytes)
+{
+    struct ml_oom o = {
+        .refusal = {.bytes = f.asked, .driver_bytes = f.by_driver ? f.asked : 0},
+        .host = f.host,
+        .driver = {.free = f.free, .total = f.total},
+        .has_segments = f.segments,
+        .place = {.bytes = f.has},
+        .need_bytes = f.asked,
+        .afresh_bytes = f.afresh,
+        .live_bytes = 50,
+    };
+
+    ml_oom_judge(&o);
+    assert_string_equal(ml_oom_verdict_name(o.verdict), ml_oom_verdict_name(verdict));
+    assert_string_equal(ml_oom_rule_name(o.rule), ml_oom_rule_name(rule));
+    assert_int_equal(o.short_bytes.known, short_bytes >= 0);
+    if (short_bytes >= 0)
+        assert_int_equal(o.short_bytes.bytes, short_bytes);
+}
+
+#define KNOWN(n)                                                                                   \
+    {                                                                                              \
+        true, (n)                                                                                  \
+    }
+
+static void memory_of_the_host_is_judged_by_what_is_free(void **state)
+{
+    (void)state;
+    judged((struct figures){.host = true, .asked = UINT64_C(1) << 50}, ML_OOM_SHORTAGE,
+           ML_RULE_ADDRESSES, -1);
+    judged((struct figures){.host = true, .asked = 200, .free = KNOWN(30), .total = KNOWN(100)},
+           ML_OOM_SHORTAGE, ML_RULE_TOTAL, 170);
+    judged((struct figures){.host = true, .asked = 50, .free = KNOWN(30), .total = KNOWN(100)},
+           ML_OOM_SHORTAGE, ML_RULE_FREE, 20);
+    judged((struct figures){.host = true, .asked = 30, .free = KNOWN(30), .total = KNOWN(100)},
+           ML_OOM_LIMIT, ML_RULE_FREE_ENOUGH, 0);
+    judged((struct figures){.host = true, .asked = 30}, ML_OOM_UNKNOWN, ML_RULE_NO_FIGURES, -1);
+}
+
+static void segments_are_judged_by_what_they_need_afresh(void **state)
+{
+    struct figures f = {.segments = true, .asked = 20, .has = 100};
+
+    (void)state;
+    f.free = (struct ml_seen)KNOWN(10);
+    f.afresh = 110; /* exactly what it may have */
+    judged(f, ML_OOM_FRAGMENTATION, ML_RULE_FITS_AFRESH, 0);
+    f.afresh = 111;
+    judged(f, ML_OOM_SHORTAGE, ML_RULE_TOO_MUCH, 1);
+    f.free = (struct ml_seen)KNOWN(1000); /* a limit, of 100 to 119 */
+    f.afresh = 100;
+    judged(f, ML_OOM_FRAGMENTATION, ML_RULE_FITS_AFRESH, 0);
+    f.afresh = 110;
+    judged(f, ML_OOM_UNKNOWN, ML_RULE_BETWEEN, 10);
+    f.afresh = 120;
+    judged(f, ML_OOM_SHORTAGE, ML_RULE_TOO_MUCH, 20);
+    f.free = (struct ml_seen){0}; /* the refusal tells as much */
+    judged(f, ML_OOM_SHORTAGE, ML_RULE_TOO_MUCH, 20);
+    f.has = f.afresh = f.asked = UINT64_MAX;
+    judged(f, ML_OOM_FRAGMENTATION, ML_RULE_FITS_AFRESH, 0);
+}
+
+static void without_segments_little_is_known(void **state)
+{
+    struct figures f = {.asked = 40, .total = KNOWN(100), .free = KNOWN(30)};
+
+    (void)state;
+    judged(f, ML_OOM_UNKNOWN, ML_RULE_NO_SEGMENTS, -1);
+    f.asked = 60; /* with the 50 that are live */
+    judged(f, ML_OOM_SHORTAGE, ML_RULE_TOTAL, 10);
+    f = (struct figures){.asked = 40, .by_driver = true, .free = KNOWN(30)};
+    judged(f, ML_OOM_SHORTAGE, ML_RULE_FREE, 10);
+}
+
+/* ---- Traces ------------------------------------------------------------ */
+
+struct gpu {
+    struct fixture f;
+    uint32_t memory, torch, pool;
+};
+
+static struct gpu gpu_begin(const char *segments)
+{
+    struct gpu g = {.f = fixture_begin()};
+    uint32_t gpu = ml_maker_string(g.f.maker, GPU);
+
+    ml_maker_thread(g.f.maker, 0, 101, ml_maker_string(g.f.maker, "second"));
+    g.memory =
+        ml_maker_space(g.f.maker, 0, gpu, MEMLEDGER_DRIVER, ml_maker_string(g.f.maker, segments));
+    g.torch =
+        ml_maker_space(g.f.maker, 0, gpu, MEMLEDGER_BLOCK, ml_maker_string(g.f.maker, "torch"));
+    g.pool = ml_maker_space(g.f.maker, 0, gpu, MEMLEDGER_BLOCK,
+                            ml_maker_string(g.f.maker, "torch pool 1.0"));
+    return g;
+}
+
+static void gpu_free(struct gpu *g, uint64_t bytes)
+{
+    fixture_event(&g->f, (struct ml_event){
+                             .kind = ML_SAMPLE,
+                             .args = {ml_maker_string(g->f.maker, GPU), ML_SAMPLE_FREE, 0, bytes}});
+}
+
+static void refuse(struct gpu *g, uint32_t space, uint32_t thread, uint64_t bytes)
+{
+    fixture_event(
+        &g->f, (struct ml_event){.kind = ML_OOM, .space = space, .thread = thread, .size = bytes});
+}
+
+/* What is told is the last of a failure, by thread; what the thread then gets is none. */
+static void one_failure_is_told_once(void **state)
+{
+    static const enum ml_refusal_state expected[] = {
+        ML_REFUSAL_REPEATED, ML_REFUSAL_RECOVERED, ML_REFUSAL_REPEATED,
+        ML_REFUSAL_REPEATED, ML_REFUSAL_STANDS,    ML_REFUSAL_STANDS,
+    };
+    struct gpu g = gpu_begin(ML_CUDA_MEMORY);
+    struct ml_refusals refusals;
+    struct ml_error err = {0};
+    struct ml_trace *trace;
+
+    (void)state;
+    refuse(&g, g.memory, 0, 30 * MIB);
+    refuse(&g, g.memory, 0, 30 * MIB); /* asked again */
+    fixture_alloc(&g.f, g.memory, BASE, 30 * MIB);
+    refuse(&g, g.memory, 0, 20 * MIB);
+    refuse(&g, g.memory, 1, 40 * MIB); /* another thread, for itself */
+    refuse(&g, g.torch, 0, 6 * MIB);
+    refuse(&g, g.torch, 1, 1); /* but it takes 40 */
+    trace = fixture_open(&g.f);
+    assert_int_equal(ml_refusals(trace, NULL, &refusals, &err), 0);
+    assert_int_equal(refusals.list.len, 6);
+    assert_int_equal(refusals.recovered, 1);
+    assert_int_equal(refusals.standing, 2);
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(refusals.list.items[i].state, expected[i]);
+    assert_int_equal(refusals.list.items[4].driver_bytes, 20 * MIB);
+    assert_int_equal(refusals.list.items[5].driver_bytes, 40 * MIB);
+    ml_refusals_release(&refusals);
+    assert_int_equal(ml_refusals(trace, "cpu", &refusals, &err), 0);
+    assert_int_equal(refusals.list.len, 0);
+    ml_refusals_release(&refusals);
+    ml_trace_free(trace);
+}
+
+static struct ml_oom_report told(const struct ml_trace *trace, uint64_t number)
+{
+    struct ml_oom_opts opts = {.number = number, .top = 5};
+    struct ml_oom_report report;
+    struct ml_error err = {0};
+
+    if (ml_oom_report(trace, &opts, &report, &err) < 0)
+        fail_msg("%s", err.text);
+    return report;
+}
+
+/* A block in each of two segments; what was between is freed before the refusal, and one
+ * block right after it: that one was live. */
+static void the_table_is_that_of_the_refusal(void **state)
+{
+    struct gpu g = gpu_begin(ML_CUDA_MEMORY);
+    struct ml_oom_report report;
+    const struct ml_oom *o;
+    struct ml_trace *trace;
+
+    (void)state;
+    for (uint64_t i = 0; i < 2; i++) {
+        fixture_alloc(&g.f, g.memory, BASE + i * 100 * MIB, 20 * MIB);
+        for (uint64_t k = 0; k < 3; k++)
+            fixture_alloc(&g.f, g.torch, BASE + i * 100 * MIB + k * 6 * MIB, 6 * MIB);
+    }
+    fixture_free(&g.f, g.torch, BASE);
+    fixture_free(&g.f, g.torch, BASE + 6 * MIB);
+    fixture_free(&g.f, g.torch, BASE + 112 * MIB);
+    gpu_free(&g, 4 * MIB);
+    refuse(&g, g.torch, 0, 14 * MIB);
+    fixture_free(&g.f, g.torch, BASE + 12 * MIB);
+    fixture_label(&g.f, g.torch, BASE + 100 * MIB, "late", MEMLEDGER_PARAMETER);
+    trace = fixture_open(&g.f);
+    report = told(trace, 0);
+    o = &report.list.items[0];
+    assert_int_equal(o->place.live_bytes, 18 * MIB);
+    assert_int_equal(o->place.largest_hole, 12 * MIB);
+    assert_int_equal(o->place.holes, 3);         /* 12 and 2 in one segment, 8 in the other */
+    assert_int_equal(o->afresh_bytes, 34 * MIB); /* one of 20, and one of 14 */
+    assert_int_equal(o->least_capacity, 44 * MIB);
+    assert_int_equal(o->verdict, ML_OOM_FRAGMENTATION);
+    assert_int_equal(o->changes.items[0].kind, ML_CHANGE_SEGMENTS);
+    assert_int_equal(o->changes.items[0].bytes, 6 * MIB);
+    assert_int_equal(o->changes.items[0].count, 1);
+    assert_int_equal(o->changes.items[1].kind, ML_CHANGE_EXPANDABLE);
+    ml_oom_report_release(&report);
+    ml_trace_free(trace);
+}
+
+/* A hole of another pool, or of another kind of segment, does not serve. */
+static void holes_serve_their_own_pool(void **state)
+{
+    struct gpu g = gpu_begin(ML_CUDA_MEMORY);
+    struct ml_oom_report report;
+    struct ml_trace *trace;
+
+    (void)state;
+    fixture_alloc(&g.f, g.memory, BASE, 20 * MIB);
+    fixture_alloc(&g.f, g.pool, BASE, 2 * MIB);
+    fixture_alloc(&g.f, g.memory, BASE + 100 * MIB, 2 * MIB);
+    fixture_alloc(&g.f, g.torch, BASE + 100 * MIB, 512);
+    gpu_free(&g, 0);
+    refuse(&g, g.torch, 0, 6 * MIB);
+    refuse(&g, g.pool, 0, 19 * MIB);
+    trace = fixture_open(&g.f);
+    report = told(trace, 0);
+    assert_int_equal(report.list.items[0].place.largest_hole, 18 * MIB);
+    assert_int_equal(report.list.items[0].place.largest_request, MIB);
+    assert_int_equal(report.list.items[1].place.largest_request, 18 * MIB);
+    ml_oom_report_release(&report);
+    ml_trace_free(trace);
+}
+
+/* A hole goes on from page to page of an expandable segment. */
+static void pages_make_one_hole(void **state)
+{
+    struct gpu g = gpu_begin(ML_CUDA_VIRTUAL);
+    struct ml_fragmentation found;
+    struct ml_error err = {0};
+    struct ml_trace *trace;
+
+    (void)state;
+    for (uint64_t i = 0; i < 3; i++)
+        fixture_alloc(&g.f, g.memory, BASE + i * 20 * MIB, 20 * MIB);
+    fixture_alloc(&g.f, g.torch, BASE, 5 * MIB);
+    fixture_alloc(&g.f, g.torch, BASE + 50 * MIB, 10 * MIB);
+    trace = fixture_open(&g.f);
+    assert_int_equal(ml_fragmentation(trace, &(struct ml_snapshot_opts){0}, 2, &found, &err), 0);
+    assert_int_equal(found.free.places.len, 1);
+    assert_true(found.free.places.items[0].expandable);
+    assert_int_equal(found.free.places.items[0].holes, 1);
+    assert_int_equal(found.free.places.items[0].largest_inside, 45 * MIB);
+    assert_int_equal(found.free.places.items[0].empty_bytes, 20 * MIB);
+    assert_int_equal(found.free.places.items[0].classes[2].holes, 1);
+    assert_int_equal(found.map.list.len, 2);
+    assert_int_equal(found.map.list.items[0].slack_bytes, 20 * MIB);
+    ml_fragmentation_release(&found);
+    ml_trace_free(trace);
+}
+
+/* All blocks are freed: the segment is cached, and no block itself. */
+static void an_empty_segment_is_free(void **state)
+{
+    struct gpu g = gpu_begin(ML_CUDA_MEMORY);
+    struct ml_fragmentation found;
+    struct ml_error err = {0};
+    struct ml_trace *trace;
+
+    (void)state;
+    fixture_alloc(&g.f, g.memory, BASE, 20 * MIB);
+    fixture_alloc(&g.f, g.torch, BASE, 5 * MIB);
+    fixture_free(&g.f, g.torch, BASE);
+    trace = fixture_open(&g.f);
+    assert_int_equal(ml_fragmentation(trace, &(struct ml_snapshot_opts){.at = {.kind = ML_AT_END}},
+                                      2, &found, &err),
+                     0);
+    assert_int_equal(found.free.places.items[0].empty_bytes, 20 * MIB);
+    assert_int_equal(found.free.places.items[0].foreign_bytes, 0);
+    assert_int_equal(found.free.places.items[0].holes, 0);
+    assert_int_equal(found.free.places.items[0].largest_request, 20 * MIB);
+    ml_fragmentation_release(&found);
+    ml_trace_free(trace);
+}
+
+/* The driver has plenty: what was refused shows the limit, at any other time too. */
+static void a_refusal_shows_the_limit(void **state)
+{
+    struct gpu g = gpu_begin(ML_CUDA_MEMORY);
+    struct ml_fragmentation found;
+    struct ml_allocator_limit limit;
+    struct ml_oom_report report;
+    struct ml_error err = {0};
+    struct ml_trace *trace;
+
+    (void)state;
+    gpu_free(&g, 9000 * MIB);
+    fixture_alloc(&g.f, g.memory, BASE, 100 * MIB);
+    fixture_alloc(&g.f, g.torch, BASE, 100 * MIB);
+    refuse(&g, g.torch, 0, 30 * MIB);
+    fixture_free(&g.f, g.torch, BASE);
+    fixture_free(&g.f, g.memory, BASE);
+    fixture_alloc(&g.f, g.memory, BASE, 40 * MIB);
+    fixture_alloc(&g.f, g.torch, BASE, 40 * MIB);
+    trace = fixture_open(&g.f);
+    assert_int_equal(ml_allocator_limit(trace, GPU, 100, &limit, &err), 0);
+    assert_true(limit.known);
+    assert_int_equal(limit.at_least, 100 * MIB);
+    assert_int_equal(limit.below, 130 * MIB);
+    report = told(trace, 1);
+    assert_true(report.list.items[0].limited);
+    assert_int_equal(report.list.items[0].verdict, ML_OOM_SHORTAGE);
+    ml_oom_report_release(&report);
+    assert_int_equal(ml_fragmentation(trace, &(struct ml_snapshot_opts){.at = {.kind = ML_AT_END}},
+                                      2, &found, &err),
+                     0);
+    assert_int_equal(found.free.places.items[0].largest_request, 60 * MIB);
+    ml_fragmentation_release(&found);
+    ml_trace_free(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_are_packed_as_pytorch_does),
+        cmocka_unit_test(large_blocks_go_first),
+        cmocka_unit_test(no_size_overflows),
+        cmocka_unit_test(requests_are_served_by_kind),
+        cmocka_unit_test(memory_of_the_host_is_judged_by_what_is_free),
+        cmocka_unit_test(segments_are_judged_by_what_they_need_afresh),
+        cmocka_unit_test(without_segments_little_is_known),
+        cmocka_unit_test(one_failure_is_told_once),
+        cmocka_unit_test(the_table_is_that_of_the_refusal),
+        cmocka_unit_test(holes_serve_their_own_pool),
+        cmocka_unit_test(pages_make_one_hole),
+        cmocka_unit_test(an_empty_segment_is_free),
+        cmocka_unit_test(a_refusal_shows_the_limit),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
