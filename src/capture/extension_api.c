@@ -59,7 +59,6 @@ __attribute__((visibility("default"))) const struct ml_extension_api memledger_e
     .is_outermost = ml_torch_is_outermost,
     .enter_optimizer = ml_torch_enter_optimizer,
     .leave_optimizer = ml_torch_leave_optimizer,
-    .settle = ml_torch_settle,
     .label = label,
     .step = step,
     .enter_phase = ml_mxnet_enter_phase,
