@@ -15,7 +15,6 @@
 #include "stack.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -64,20 +63,7 @@ struct walk {
 static __thread bool inside;
 static struct ml_table_lock lock = {.lock = ml_recorder_stacks_lock};
 
-static void before_fork(void)
-{
-    ml_table_before_fork(&lock, &inside);
-}
-
-static void after_fork(void)
-{
-    ml_table_after_fork(&lock, &inside);
-}
-
-void ml_stack_init(void)
-{
-    pthread_atfork(before_fork, after_fork, after_fork);
-}
+ML_TABLE_ACROSS_FORK(ml_stack_init, lock, inside)
 
 /* ---- Frames --------------------------------------------------------------- */
 
@@ -122,19 +108,14 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *arg)
 
 /* ---- Numbers -------------------------------------------------------------- */
 
-static void *reserve(size_t bytes)
-{
-    return ml_sys_map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-}
-
 static bool reserve_tables(void)
 {
     if (!tables.stacks)
-        tables.stacks = reserve(STACKS_MAX * sizeof(*tables.stacks));
+        tables.stacks = ml_sys_reserve(STACKS_MAX * sizeof(*tables.stacks));
     if (!tables.frames)
-        tables.frames = reserve(FRAMES_MAX * sizeof(*tables.frames));
+        tables.frames = ml_sys_reserve(FRAMES_MAX * sizeof(*tables.frames));
     if (!tables.slots)
-        tables.slots = reserve(SLOTS * sizeof(*tables.slots));
+        tables.slots = ml_sys_reserve(SLOTS * sizeof(*tables.slots));
     return tables.stacks && tables.frames && tables.slots;
 }
 
