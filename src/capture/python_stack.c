@@ -205,6 +205,45 @@ uint32_t ml_python_stack_here(void)
     return s ? s->number : new_stack();
 }
 
+bool ml_python_is_elsewhere(void)
+{
+    return atomic_load_explicit(&python_state, memory_order_acquire) == RUNS &&
+           !python.thread_state();
+}
+
+/* Under the lock: how many of them count, and are written. */
+static unsigned number_counting(const struct ml_python_walk *w, uint32_t *ret)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < w->n; i++) {
+        uint32_t frame = ml_python_frame(&python, &w->places[i]);
+        if (frame && ml_python_frame_counts(frame))
+            ret[n++] = frame;
+    }
+    return n;
+}
+
+void ml_python_frames_here(struct ml_python_frames *ret)
+{
+    int saved_errno = errno;
+    struct ml_python_walk walk;
+    struct ml_quiet quiet;
+
+    ret->n = 0;
+    if (inside || ml_writer->busy || !ml_recorder_in_session() ||
+        atomic_load_explicit(&python_state, memory_order_relaxed) == OFF ||
+        !ml_table_enter(&lock, &inside, &quiet))
+        return;
+    if (learn() == RUNS) {
+        ml_python_walk(&python, &walk);
+        ret->n = number_counting(&walk, ret->numbers);
+        ret->interpreter = (uintptr_t)python.thread_state;
+    }
+    ml_table_leave(&lock, &inside, &quiet);
+    errno = saved_errno;
+}
+
 /* Without the lock, as ml_stack_announce: what is there once `count` says so does not
  * change. */
 void ml_python_stack_announce(void)
