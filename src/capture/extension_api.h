@@ -33,7 +33,7 @@ struct ml_extension_api {
     void (*leave_optimizer)(void);
     /* Names a block of PyTorch's; cuda_device is -1 for one of the host. */
     void (*label)(int cuda_device, const void *ptr, uint32_t name, int category);
-    void (*step)(uint64_t number);
+    void (*step)(uint64_t number, bool automatic);
     /* See mxnet_scopes.h and mxnet_arrays.h. */
     void (*enter_phase)(enum ml_mxnet_phase phase);
     void (*leave_phase)(void);
