@@ -25,6 +25,7 @@ struct scan {
     struct moment before;   /* the event before this one */
     struct moment last_end; /* before a process ended; event 0: none has */
     uint64_t ooms;
+    uint64_t refused_bytes; /* by the one that was asked for */
     /* The steps of the trace, and the one that is looked for. */
     bool has_steps, inside;
     bool told; /* the program marks steps itself */
@@ -133,8 +134,10 @@ static bool is_here(const struct scan *s, uint32_t space)
 
 static void on_oom(struct scan *s, const struct ml_event *event, struct moment now)
 {
-    if (is_here(s, event->space) && ++s->ooms == s->at->number && s->at->kind == ML_AT_OOM)
+    if (is_here(s, event->space) && ++s->ooms == s->at->number && s->at->kind == ML_AT_OOM) {
+        s->refused_bytes = event->size;
         choose(s, now);
+    }
 }
 
 static int on_event(struct scan *s, const struct ml_event *event)
@@ -254,6 +257,7 @@ static void fill(const struct scan *s, struct ml_instant *ret)
 
     ret->event = s->moment.event;
     ret->time_ns = ml_min_u64(s->moment.time_ns, end_ns);
+    ret->refused_bytes = s->refused_bytes;
     ret->last_label_event = s->replay.last_label_event;
     if (s->at->kind == ML_AT_TIME && s->at->time_ns > end_ns)
         ret->run_ended_ns = end_ns;
