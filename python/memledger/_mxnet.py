@@ -138,7 +138,7 @@ def _telling(init):
     @functools.wraps(init)
     def __init__(self, *args, **kwargs):
         init(self, *args, **kwargs)
-        _native.optimizer_made()
+        _native.optimizer_made(None)
     return __init__
 
 

@@ -144,6 +144,12 @@ def _is_recorded_elsewhere():
     return _native.recording() and _current and _current.owner != os.getpid()
 
 
+def _has_ended_for_parent():
+    """A child that was in its parent's recording cannot leave it for another."""
+    return (_current and _current.owner != os.getpid()
+            and not os.path.exists(os.path.join(_current.session, "page")))
+
+
 def _again(path):
     """start() while a recording of its own goes on, as when a notebook's cell is run twice."""
     if path is not None and os.path.abspath(path) != _current.path:
@@ -165,6 +171,10 @@ def start(path=None, *, force=False, sample_hz=None):
     is made: start() and stop() mark places in the first one's trace."""
     global _current, _ends_at_exit
     with _lock:
+        if _is_recorded_elsewhere() and _has_ended_for_parent():
+            _say_once("start(): the recording that this process was forked in has ended, and it "
+                      "can begin no other; fork after stop(), or use 'memledger run'")
+            return None
         if _is_recorded_elsewhere():
             _say_once("this process is recorded already; start() and stop() only mark places "
                       "in that trace")

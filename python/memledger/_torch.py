@@ -121,15 +121,15 @@ def _watch_optimizers(base):
     @functools.wraps(prepare)
     def prepare_and_watch(self):
         prepare(self)
-        _watch_steps(type(self))
+        _watch_steps(type(self), self)
     setattr(base, name, prepare_and_watch)
     for kind in _below(base):
         if getattr(kind.step, "hooked", False):  # one was made before
             _watch_steps(kind)
 
 
-def _watch_steps(kind):
-    _native.optimizer_made()
+def _watch_steps(kind, optimizer=None):
+    _native.optimizer_made(optimizer)
     if not isinstance(kind.step, _native.ScopedCall):
         kind.step = _native.scoped_optimizer(kind.step, after=name_state)
 

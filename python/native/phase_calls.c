@@ -84,8 +84,6 @@ static PyObject *call_backward(struct ml_scoped_call *self, PyObject *heads, PyO
     (void)heads;
     if (result)
         ml_tracked_label_gradients();
-    else
-        ml_native_recorder()->settle();
     if (result && PyErr_Occurred())
         Py_CLEAR(result);
     return result;

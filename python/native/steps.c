@@ -20,6 +20,8 @@ static struct {
     unsigned rival_steps;
     const PyObject *met[MET_MAX]; /* likewise */
     unsigned met_count;
+    PyObject *made[MET_MAX]; /* weak references */
+    unsigned made_count;
 } steps;
 
 /* So many steps of another, and the leader is taken to be gone. */
@@ -30,7 +32,7 @@ static void begin(uint64_t number)
     const struct ml_extension_api *recorder = ml_native_recorder();
 
     if (recorder)
-        recorder->step(number);
+        recorder->step(number, !steps.manual);
     steps.next = number + 1;
     steps.called = false;
 }
@@ -46,23 +48,42 @@ bool ml_steps_note_call(void)
     return first;
 }
 
+static bool is_met(const PyObject *optimizer)
+{
+    for (unsigned i = 0; i < steps.met_count; i++)
+        if (steps.met[i] == optimizer)
+            return true;
+    return false;
+}
+
 /* Whether it is met for the first time; beyond the first few none is. */
 static bool is_new(const PyObject *optimizer)
 {
-    for (unsigned i = 0; i < steps.met_count; i++) {
-        if (steps.met[i] == optimizer)
-            return false;
-    }
-    if (steps.met_count == MET_MAX)
+    if (is_met(optimizer) || steps.met_count == MET_MAX)
         return false;
     steps.met[steps.met_count++] = optimizer;
     return true;
 }
 
+/* Whether there is one that has made no step yet. */
+static bool more_to_come(void)
+{
+    for (unsigned i = 0; i < steps.made_count; i++) {
+        const PyObject *optimizer = PyWeakref_GetObject(steps.made[i]);
+        if (optimizer && optimizer != Py_None && !is_met(optimizer))
+            return true;
+    }
+    return false;
+}
+
 static bool leads(const PyObject *optimizer)
 {
-    if (is_new(optimizer) || !steps.leader)
+    bool new = is_new(optimizer);
+
+    if (new || !steps.leader)
         steps.leader = optimizer;
+    if (new &&more_to_come())
+        return false;
     if (optimizer == steps.leader) {
         steps.rival = NULL;
         return true;
@@ -91,10 +112,17 @@ static PyObject *step_again(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyObject *optimizer_made(PyObject *self, PyObject *args)
+static PyObject *optimizer_made(PyObject *self, PyObject *optimizer)
 {
-    (void)self, (void)args;
+    (void)self;
     steps.has_optimizer = true;
+    if (optimizer != Py_None && steps.made_count < MET_MAX) {
+        PyObject *reference = PyWeakref_NewRef(optimizer, NULL);
+        if (reference)
+            steps.made[steps.made_count++] = reference;
+        else
+            PyErr_Clear();
+    }
     Py_RETURN_NONE;
 }
 
@@ -106,6 +134,8 @@ static PyObject *step(PyObject *self, PyObject *number)
         if (PyErr_Occurred())
             return NULL;
         steps.next = n;
+    } else if (!steps.manual && steps.next && !steps.called) {
+        steps.next--; /* an optimizer has just begun it */
     }
     steps.manual = true;
     begin(steps.next);
@@ -113,7 +143,8 @@ static PyObject *step(PyObject *self, PyObject *number)
 }
 
 static PyMethodDef methods[] = {
-    {"optimizer_made", optimizer_made, METH_NOARGS, "There is an optimizer: its steps count."},
+    {"optimizer_made", optimizer_made, METH_O,
+     "optimizer_made(optimizer or None): there is one, and its steps count."},
     {"step_again", step_again, METH_NOARGS, "Tells of the step that the program is in."},
     {"step", step, METH_O, "step(number or None): a step of the program begins now."},
     {NULL, NULL, 0, NULL},

@@ -2,7 +2,8 @@
  *
  * Each step of the leading optimizer ends a step: of the one that made its first step
  * last, since programs with several take them in turn, or of another that has made
- * several since without it. A program without an optimizer
+ * several since without it. While an optimizer that was made has not come yet, the
+ * first step of another ends none. A program without an optimizer
  * begins a step with each call of an outermost module. Once the program tells of
  * steps itself, nobody else does.
  *

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "memledger/memledger.h"
+#include "steps.h"
 
 struct moment {
     uint64_t event, time_ns;
@@ -24,8 +25,10 @@ struct scan {
     struct moment before;   /* the event before this one */
     struct moment last_end; /* before a process ended; event 0: none has */
     uint64_t ooms;
+    uint64_t refused_bytes; /* by the one that was asked for */
     /* The steps of the trace, and the one that is looked for. */
     bool has_steps, inside;
+    bool told; /* the program marks steps itself */
     uint64_t first_step, last_step;
     uint64_t step, last_before; /* the one that goes on, and last_step before it */
     bool idle;                  /* nothing was allocated in it */
@@ -80,6 +83,18 @@ static bool had_memory(const struct scan *s, uint32_t process)
     return false;
 }
 
+/* The first step that the program tells of, as in steps.c. */
+static void take_over(struct scan *s, uint64_t number)
+{
+    s->told = true;
+    if (s->at->kind == ML_AT_STEP || s->at->kind == ML_AT_STEP_END)
+        s->found = s->found && s->at->number < number;
+    if (s->has_steps && number > s->first_step)
+        s->last_step = ml_min_u64(s->last_step, number - 1);
+    else
+        s->has_steps = false;
+}
+
 /* Those of the process that marked first count, as in steps.h. */
 static void on_step(struct scan *s, const struct ml_event *event)
 {
@@ -89,6 +104,8 @@ static void on_step(struct scan *s, const struct ml_event *event)
         s->process = process;
     if (s->process != process)
         return;
+    if (!s->told && !ml_step_is_automatic(s->replay.trace, event))
+        take_over(s, event->args[1]);
     s->last_before = s->last_step;
     count_step(s, event->args[1]);
     s->step = event->args[1];
@@ -117,8 +134,10 @@ static bool is_here(const struct scan *s, uint32_t space)
 
 static void on_oom(struct scan *s, const struct ml_event *event, struct moment now)
 {
-    if (is_here(s, event->space) && ++s->ooms == s->at->number && s->at->kind == ML_AT_OOM)
+    if (is_here(s, event->space) && ++s->ooms == s->at->number && s->at->kind == ML_AT_OOM) {
+        s->refused_bytes = event->size;
         choose(s, now);
+    }
 }
 
 static int on_event(struct scan *s, const struct ml_event *event)
@@ -238,6 +257,7 @@ static void fill(const struct scan *s, struct ml_instant *ret)
 
     ret->event = s->moment.event;
     ret->time_ns = ml_min_u64(s->moment.time_ns, end_ns);
+    ret->refused_bytes = s->refused_bytes;
     ret->last_label_event = s->replay.last_label_event;
     if (s->at->kind == ML_AT_TIME && s->at->time_ns > end_ns)
         ret->run_ended_ns = end_ns;

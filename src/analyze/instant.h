@@ -47,6 +47,7 @@ struct ml_instant {
     uint64_t time_ns;          /* of that event, or the time that was asked for */
     uint64_t last_label_event; /* for ml_replay_instant */
     uint64_t run_ended_ns;     /* the time asked for is after it; 0: it is not */
+    uint64_t refused_bytes;    /* asked for, of ML_AT_OOM */
     struct ml_health health;   /* of the whole trace */
 };
 

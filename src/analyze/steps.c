@@ -5,6 +5,7 @@
 #include "steps.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "memledger/memledger.h"
 
@@ -85,6 +86,23 @@ static int begin_step(struct ml_step_book *book, const struct ml_event *event)
     return 0;
 }
 
+bool ml_step_is_automatic(const struct ml_trace *trace, const struct ml_event *mark)
+{
+    return !strcmp(ml_trace_string(trace, (uint32_t)mark->args[2], NULL), ML_STEP_AUTOMATIC);
+}
+
+/* The first step that the program tells of. */
+static void take_over(struct ml_step_book *book, uint64_t number)
+{
+    struct ml_steps *steps = book->steps;
+
+    book->told = true;
+    while (steps->list.len > 0 && steps->list.items[steps->list.len - 1].number >= number)
+        steps->list.len--;
+    if (steps->list.len == 0)
+        steps->peak_before_bytes = book->replay->bytes.peak_bytes;
+}
+
 static int on_step(struct ml_step_book *book, const struct ml_event *event)
 {
     uint32_t process = ml_trace_thread(book->replay->trace, event->thread)->process;
@@ -98,6 +116,8 @@ static int on_step(struct ml_step_book *book, const struct ml_event *event)
         return 0;
     if (book->open)
         r = end_step(book, book->replay->events - 1, event->time_ns);
+    if (!book->told && !ml_step_is_automatic(book->replay->trace, event))
+        take_over(book, event->args[1]);
     return r < 0 ? r : begin_step(book, event);
 }
 

@@ -2,7 +2,9 @@
  *
  * A step begins at its mark and lasts until the next, the last one until its process
  * ends. Where several processes mark steps, those of the one that marked first count.
- Figures are those of all counted spaces, as in the totals of a replay.
+ * Steps that begin by themselves, with an optimizer or a call of a module, give way to those
+ * of the program: its first takes the place of all that have its number or a higher one.
+ * Figures are those of all counted spaces, as in the totals of a replay.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -42,12 +44,16 @@ struct ml_step_book {
     struct ml_replay *replay;
     struct ml_steps *steps;
     bool open; /* the last of the list has no end yet */
+    bool told; /* the program marks steps itself */
     uint32_t process;
     uint64_t allocations, frees; /* when it began */
     int failed;                  /* -ENOMEM */
 };
 
 void ml_step_book_mark(struct ml_step_book *book, const struct ml_event *event);
+
+/* Whether a step's mark is not the program's own. */
+bool ml_step_is_automatic(const struct ml_trace *trace, const struct ml_event *mark);
 
 /* Ends the last step. @return 0 or -ENOMEM */
 int ml_step_book_close(struct ml_step_book *book);

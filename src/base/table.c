@@ -155,7 +155,7 @@ static size_t *widest(struct printer *p)
     for (size_t i = 0; i < p->widths.len; i++) {
         size_t *width = &p->widths.items[i];
 
-        if (p->table->columns.items[i].align == ML_LEFT && *width > SHRINK_LEAST &&
+        if (p->table->columns.items[i].align != ML_RIGHT && *width > SHRINK_LEAST &&
             (!best || *width > *best))
             best = width;
     }
@@ -212,20 +212,87 @@ static int put_clipped(struct printer *p, const struct ml_table_text *text, size
     return r < 0 ? r : ml_buf_fill(p->out, ' ', width - shown);
 }
 
-static int put_cell(struct printer *p, const struct ml_table_text *text, size_t column)
+static int put_clipped_or_whole(struct printer *p, const struct ml_table_text *text, size_t width)
 {
-    size_t width = p->widths.items[column];
-    bool right = p->table->columns.items[column].align == ML_RIGHT;
-    size_t pad;
     int r;
 
     if (text->width > width)
         return put_clipped(p, text, width);
-    pad = width - text->width;
-    r = ml_buf_fill(p->out, ' ', right ? pad : 0);
+    r = ml_buf_append(p->out, text->bytes, text->len);
+    return r < 0 ? r : ml_buf_fill(p->out, ' ', width - text->width);
+}
+
+/* The text up to the next part, and the parts from here on. */
+static struct ml_table_text first_part(const struct ml_table_text *text, size_t *ret_parts)
+{
+    struct ml_table_text part = *text;
+    const char *at = text->bytes;
+
+    for (*ret_parts = 1; (at = strstr(at, ML_TABLE_BETWEEN)); at += strlen(ML_TABLE_BETWEEN)) {
+        if ((*ret_parts)++ == 1)
+            part.len = (size_t)(at - text->bytes);
+    }
+    part.width = ml_utf8_width(part.bytes, part.len);
+    return part;
+}
+
+/* Where there is no room for all: the others are an ellipsis. */
+static int put_first(struct printer *p, const struct ml_table_text *part, size_t width)
+{
+    static const char others[] = ML_TABLE_BETWEEN ELLIPSIS;
+    size_t rest = strlen(ML_TABLE_BETWEEN) + ELLIPSIS_WIDTH;
+    size_t room = width > rest + ELLIPSIS_WIDTH ? width - rest : 0;
+    size_t shown = part->width < room ? part->width : room;
+    int r;
+
+    if (room == 0)
+        return put_clipped_or_whole(p, part, width);
+    r = put_clipped_or_whole(p, part, shown);
     if (r == 0)
-        r = ml_buf_append(p->out, text->bytes, text->len);
-    return r < 0 ? r : ml_buf_fill(p->out, ' ', right ? 0 : pad);
+        r = ml_buf_puts(p->out, others);
+    return r < 0 ? r : ml_buf_fill(p->out, ' ', room - shown);
+}
+
+/* What short parts leave goes to those behind them. */
+static int put_parts(struct printer *p, struct ml_table_text text, size_t width)
+{
+    size_t between = strlen(ML_TABLE_BETWEEN), parts;
+
+    for (;;) {
+        struct ml_table_text part = first_part(&text, &parts);
+        size_t gaps = (parts - 1) * between;
+        size_t share = width > gaps ? (width - gaps) / parts : 0;
+        int r;
+
+        if (parts == 1)
+            return put_clipped_or_whole(p, &text, width);
+        if (share < SHRINK_LEAST)
+            return put_first(p, &part, width);
+        share = part.width < share ? part.width : share;
+        r = put_clipped_or_whole(p, &part, share);
+        if (r == 0)
+            r = ml_buf_puts(p->out, ML_TABLE_BETWEEN);
+        if (r < 0)
+            return r;
+        width -= share + between;
+        text.bytes += part.len + between;
+        text.len -= part.len + between;
+        text.width -= part.width + between;
+    }
+}
+
+static int put_cell(struct printer *p, const struct ml_table_text *text, size_t column)
+{
+    size_t width = p->widths.items[column];
+    bool right = p->table->columns.items[column].align == ML_RIGHT;
+    int r;
+
+    if (text->width > width && p->table->columns.items[column].align == ML_PARTS)
+        return put_parts(p, *text, width);
+    if (!right || text->width > width)
+        return put_clipped_or_whole(p, text, width);
+    r = ml_buf_fill(p->out, ' ', width - text->width);
+    return r < 0 ? r : ml_buf_append(p->out, text->bytes, text->len);
 }
 
 /* Ends the line that began at `start`, without the spaces at its end. */

@@ -27,7 +27,11 @@
 #include "compiler.h"
 #include "vec.h"
 
-enum ml_align { ML_LEFT, ML_RIGHT };
+/* ML_PARTS: left, and where a cell is too long each of its parts is cut for itself. */
+enum ml_align { ML_LEFT, ML_RIGHT, ML_PARTS };
+
+/* What stands between the parts of a cell. */
+#define ML_TABLE_BETWEEN " < "
 
 struct ml_table_text {
     const char *bytes; /* in the arena */

@@ -43,9 +43,9 @@ static void mxnet_label(const struct ml_mxnet_block *block, uint32_t name, int c
     label_in(ml_mxnet_space(block->device_type, block->device_id), block->ptr, name, category);
 }
 
-static void step(uint64_t number)
+static void step(uint64_t number, bool automatic)
 {
-    ml_api_mark(MEMLEDGER_MARK_STEP, number, "");
+    ml_api_mark(MEMLEDGER_MARK_STEP, number, automatic ? ML_STEP_AUTOMATIC : "");
 }
 
 __attribute__((visibility("default"))) const struct ml_extension_api memledger_extension_v1 = {
@@ -59,7 +59,6 @@ __attribute__((visibility("default"))) const struct ml_extension_api memledger_e
     .is_outermost = ml_torch_is_outermost,
     .enter_optimizer = ml_torch_enter_optimizer,
     .leave_optimizer = ml_torch_leave_optimizer,
-    .settle = ml_torch_settle,
     .label = label,
     .step = step,
     .enter_phase = ml_mxnet_enter_phase,

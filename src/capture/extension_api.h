@@ -16,7 +16,7 @@
 #include "mxnet_arrays.h"
 #include "mxnet_scopes.h"
 
-#define ML_EXTENSION_API_VERSION 2
+#define ML_EXTENSION_API_VERSION 3
 #define ML_EXTENSION_API_NAME "memledger_extension_v1"
 
 struct ml_extension_api {
@@ -31,10 +31,9 @@ struct ml_extension_api {
     bool (*is_outermost)(void);
     void (*enter_optimizer)(uint32_t class_name);
     void (*leave_optimizer)(void);
-    void (*settle)(void); /* after a backward that failed */
     /* Names a block of PyTorch's; cuda_device is -1 for one of the host. */
     void (*label)(int cuda_device, const void *ptr, uint32_t name, int category);
-    void (*step)(uint64_t number);
+    void (*step)(uint64_t number, bool automatic);
     /* See mxnet_scopes.h and mxnet_arrays.h. */
     void (*enter_phase)(enum ml_mxnet_phase phase);
     void (*leave_phase)(void);

@@ -45,8 +45,7 @@ struct look {
 static bool reserve(void)
 {
     if (!libraries)
-        libraries = ml_sys_map(LIBRARIES_MAX * sizeof(*libraries),
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+        libraries = ml_sys_reserve(LIBRARIES_MAX * sizeof(*libraries));
     return libraries;
 }
 

@@ -71,7 +71,7 @@ static int find(uint64_t address, uint64_t *ret_bytes, int *ret_device, int *ret
 
 static uint64_t bytes(int device, int phase)
 {
-    unsigned which = phase < 0 ? ML_PHASE_COUNT : (unsigned)phase;
+    unsigned which = phase < 0 ? ML_LIVE_PHASES : (unsigned)phase;
 
     return is_device(device) ? ml_live_bytes((unsigned)device, which) : 0;
 }
@@ -91,15 +91,15 @@ static void reset_peak(int device)
 
 static int set_process_phase(int phase)
 {
-    uint8_t wanted = phase > 0 && phase < ML_PHASE_COUNT ? (uint8_t)phase : ML_PHASE_OTHER;
+    uint8_t wanted = phase > 0 && phase < ML_LIVE_PHASES ? (uint8_t)phase : ML_LIVE_OTHER;
 
     return atomic_exchange_explicit(&ml_process_phase, wanted, memory_order_relaxed);
 }
 
 static void rephase(const uint64_t *addresses, size_t count, int phase)
 {
-    for (size_t i = 0; i < count && phase >= 0 && phase < ML_PHASE_COUNT; i++)
-        ml_live_rephase(addresses[i], (enum ml_phase)phase);
+    for (size_t i = 0; i < count && phase >= 0 && phase < ML_LIVE_PHASES; i++)
+        ml_live_rephase(addresses[i], (enum ml_live_phase)phase);
 }
 
 static int log_end(uint64_t devices, uint64_t *others, size_t count, uint64_t *ret)

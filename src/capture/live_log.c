@@ -42,12 +42,11 @@ void ml_live_log_begin(void)
 {
     ml_lock(&lock);
     if (!events)
-        events = ml_sys_map(EVENTS_MAX * sizeof(*events),
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+        events = ml_sys_reserve(EVENTS_MAX * sizeof(*events));
     count = 0;
     overflowed = false;
     for (unsigned i = 0; i < ML_LIVE_DEVICES; i++)
-        base[i] = ml_live_bytes(i, ML_PHASE_BACKWARD);
+        base[i] = ml_live_bytes(i, ML_LIVE_BACKWARD);
     atomic_store_explicit(&ml_live_log_on, events != NULL, memory_order_relaxed);
     ml_unlock(&lock);
 }

@@ -109,7 +109,7 @@ static __thread struct {
 static void record_refusal(uint32_t space, uint64_t bytes)
 {
     if (space && bytes)
-        ml_record_oom(space, bytes, ml_stack_wanted());
+        ml_record_oom(space, bytes, ml_stack_wanted_of_asker());
 }
 
 /* An Alloc that fails throws. */
@@ -121,7 +121,7 @@ ML_UNWOUND(ml_mxnet_alloc_unwound, alloc_thrown)
 
 static void record_block(uint32_t space, const struct handle *h)
 {
-    uint32_t stack = ML_UNLIKELY(ml_stacks_mode) ? ml_stack_wanted() : 0;
+    uint32_t stack = ML_UNLIKELY(ml_stacks_mode) ? ml_stack_wanted_of_asker() : 0;
 
     if (stack)
         ml_record_alloc_stack(space, (uintptr_t)h->ptr, h->bytes, stack);

@@ -17,9 +17,9 @@
 #include "mxnet_outputs.h"
 #include "mxnet_parts.h"
 #include "names.h"
-#include "python_stack.h"
 #include "record.h"
 #include "recorder.h"
+#include "stack_wanted.h"
 
 #define BULK_NAME "ImperativeBulk"
 #define FILL_NAME "SetValueOp"
@@ -84,7 +84,9 @@ static uint32_t name_number(const char *name)
 /* The thread that runs it has no Python. */
 static uint32_t stack_here(void)
 {
-    return ML_UNLIKELY(ml_stacks_mode == ML_STACKS_PYTHON) ? ml_python_stack_here() : 0;
+    if (ML_LIKELY(ml_stacks_mode != ML_STACKS_PYTHON && ml_stacks_mode != ML_STACKS_ALL))
+        return 0;
+    return ml_stack_wanted();
 }
 
 uintptr_t ml_mxnet_begin_work(const void *op, const char *name, uint32_t scope)

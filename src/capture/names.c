@@ -8,7 +8,6 @@
  */
 #include "names.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -51,35 +50,18 @@ static _Atomic uint32_t space_count;
 static __thread bool inside;
 static struct ml_table_lock lock = {.lock = ml_recorder_names_lock};
 
-static void before_fork(void)
-{
-    ml_table_before_fork(&lock, &inside);
-}
-
-static void after_fork(void)
-{
-    ml_table_after_fork(&lock, &inside);
-}
-
-void ml_names_init(void)
-{
-    pthread_atfork(before_fork, after_fork, after_fork);
-}
-
-static void *reserve(size_t bytes)
-{
-    return ml_sys_map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-}
+ML_TABLE_ACROSS_FORK(ml_names_init, lock, inside)
 
 static bool reserve_tables(void)
 {
     if (!tables.entries)
-        tables.entries = reserve(ML_NAMES_MAX * sizeof(struct entry));
+        tables.entries = ml_sys_reserve(ML_NAMES_MAX * sizeof(struct entry));
     if (!tables.bytes)
-        tables.bytes = reserve(BYTES_MAX);
+        tables.bytes = ml_sys_reserve(BYTES_MAX);
     if (tables.entries && tables.bytes && !tables.slots)
         /* Pairs with the acquire load in ml_name: the other two are there. */
-        __atomic_store_n(&tables.slots, reserve(SLOTS * sizeof(*tables.slots)), __ATOMIC_RELEASE);
+        __atomic_store_n(&tables.slots, ml_sys_reserve(SLOTS * sizeof(*tables.slots)),
+                         __ATOMIC_RELEASE);
     return tables.slots;
 }
 

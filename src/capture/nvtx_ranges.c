@@ -68,7 +68,7 @@ static ML_NOINLINE struct stack *make_stack(void)
     struct ml_quiet quiet;
 
     ml_quiet_begin(&quiet);
-    own_stack = ml_sys_map(sizeof(struct stack), MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    own_stack = ml_sys_reserve(sizeof(struct stack));
     ml_quiet_end(&quiet);
     /* May call calloc, which may come back here by way of a hook. */
     if (own_stack && atomic_load_explicit(&end_key_made, memory_order_acquire))

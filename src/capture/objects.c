@@ -36,8 +36,7 @@ static uint32_t *list_of(uint32_t kind, uint32_t domain, uint32_t name)
 static bool reserve(void)
 {
     if (!objects) /* published by `count` */
-        objects = ml_sys_map(OBJECTS_MAX * sizeof(*objects),
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+        objects = ml_sys_reserve(OBJECTS_MAX * sizeof(*objects));
     return objects;
 }
 

@@ -17,8 +17,7 @@
 static bool reserve(struct ml_pointer_table *t)
 {
     if (!t->slots)
-        t->slots =
-            ml_sys_map(SLOTS * sizeof(*t->slots), MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+        t->slots = ml_sys_reserve(SLOTS * sizeof(*t->slots));
     return t->slots;
 }
 

@@ -35,17 +35,12 @@ static struct tables {
     _Atomic uint32_t count;
 } tables;
 
-static void *reserve(size_t bytes)
-{
-    return ml_sys_map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-}
-
 static bool reserve_tables(void)
 {
     if (!tables.frames)
-        tables.frames = reserve(FRAMES_MAX * sizeof(*tables.frames));
+        tables.frames = ml_sys_reserve(FRAMES_MAX * sizeof(*tables.frames));
     if (tables.frames && !tables.slots)
-        tables.slots = reserve(SLOTS * sizeof(*tables.slots));
+        tables.slots = ml_sys_reserve(SLOTS * sizeof(*tables.slots));
     return tables.slots;
 }
 

@@ -8,7 +8,6 @@
 #include "python_stack.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
@@ -54,20 +53,7 @@ static _Atomic uint32_t python_state;
 static __thread bool inside;
 static struct ml_table_lock lock = {.lock = ml_recorder_python_lock};
 
-static void before_fork(void)
-{
-    ml_table_before_fork(&lock, &inside);
-}
-
-static void after_fork(void)
-{
-    ml_table_after_fork(&lock, &inside);
-}
-
-void ml_python_stack_init(void)
-{
-    pthread_atfork(before_fork, after_fork, after_fork);
-}
+ML_TABLE_ACROSS_FORK(ml_python_stack_init, lock, inside)
 
 /* Under the lock. A thread that runs no Python, as those that work for PyTorch's
  * backward pass, leaves the trial to another. */
@@ -88,20 +74,16 @@ static uint32_t learn(void)
 
 /* ---- Numbers --------------------------------------------------------------------- */
 
-static void *reserve(size_t bytes)
-{
-    return ml_sys_map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-}
-
 static bool reserve_tables(void)
 {
     if (!tables.stacks)
-        tables.stacks = reserve(STACKS_MAX * sizeof(*tables.stacks));
+        tables.stacks = ml_sys_reserve(STACKS_MAX * sizeof(*tables.stacks));
     if (!tables.frames)
-        tables.frames = reserve(FRAMES_MAX * sizeof(*tables.frames));
+        tables.frames = ml_sys_reserve(FRAMES_MAX * sizeof(*tables.frames));
     if (tables.stacks && tables.frames && !tables.slots)
         /* Pairs with the acquire load in ml_python_stack_here: the other two are there. */
-        __atomic_store_n(&tables.slots, reserve(SLOTS * sizeof(*tables.slots)), __ATOMIC_RELEASE);
+        __atomic_store_n(&tables.slots, ml_sys_reserve(SLOTS * sizeof(*tables.slots)),
+                         __ATOMIC_RELEASE);
     return tables.slots;
 }
 
@@ -221,6 +203,45 @@ uint32_t ml_python_stack_here(void)
         return 0;
     s = find(&walk, &slot);
     return s ? s->number : new_stack();
+}
+
+bool ml_python_is_elsewhere(void)
+{
+    return atomic_load_explicit(&python_state, memory_order_acquire) == RUNS &&
+           !python.thread_state();
+}
+
+/* Under the lock: how many of them count, and are written. */
+static unsigned number_counting(const struct ml_python_walk *w, uint32_t *ret)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < w->n; i++) {
+        uint32_t frame = ml_python_frame(&python, &w->places[i]);
+        if (frame && ml_python_frame_counts(frame))
+            ret[n++] = frame;
+    }
+    return n;
+}
+
+void ml_python_frames_here(struct ml_python_frames *ret)
+{
+    int saved_errno = errno;
+    struct ml_python_walk walk;
+    struct ml_quiet quiet;
+
+    ret->n = 0;
+    if (inside || ml_writer->busy || !ml_recorder_in_session() ||
+        atomic_load_explicit(&python_state, memory_order_relaxed) == OFF ||
+        !ml_table_enter(&lock, &inside, &quiet))
+        return;
+    if (learn() == RUNS) {
+        ml_python_walk(&python, &walk);
+        ret->n = number_counting(&walk, ret->numbers);
+        ret->interpreter = (uintptr_t)python.thread_state;
+    }
+    ml_table_leave(&lock, &inside, &quiet);
+    errno = saved_errno;
 }
 
 /* Without the lock, as ml_stack_announce: what is there once `count` says so does not

@@ -9,7 +9,10 @@
 #ifndef ML_PYTHON_STACK_H
 #define ML_PYTHON_STACK_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "ring.h"
 
 /* Once per program, after ml_names_init: the lock here is taken before that of the
  * names, in a fork too. */
@@ -19,6 +22,17 @@ void ml_python_stack_init(void);
  * known, or a signal came inside a record. Numbers are shared with those of stack.h.
  * Keeps errno; allocates nothing. */
 uint32_t ml_python_stack_here(void);
+
+/* Whether it is known that the calling thread runs no Python, while others do. */
+bool ml_python_is_elsewhere(void);
+
+/* The same as the numbers of its frames, innermost first, for stack.h to end one with. */
+struct ml_python_frames {
+    unsigned n;
+    uintptr_t interpreter; /* an address in its code */
+    uint32_t numbers[ML_STACK_MAX_FRAMES];
+};
+void ml_python_frames_here(struct ml_python_frames *ret);
 
 /* In a forked child, before its first other record, after the names. */
 void ml_python_stack_announce(void);

@@ -438,8 +438,8 @@ void ml_recorder_announce(void)
     if (!p->announced) {
         ml_names_announce();
         ml_objects_announce();
-        ml_stack_announce();
         ml_python_stack_announce();
+        ml_stack_announce();
         ml_control_announce();
         atomic_store_explicit(&p->announced, true, memory_order_release);
     }
@@ -466,8 +466,8 @@ void ml_recorder_announce_again(void)
     atomic_store_explicit(&p->names_dropped, false, memory_order_relaxed);
     ml_names_announce();
     ml_objects_announce();
-    ml_stack_announce();
     ml_python_stack_announce();
+    ml_stack_announce();
     announcing = false;
 }
 

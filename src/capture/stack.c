@@ -15,7 +15,6 @@
 #include "stack.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -25,6 +24,7 @@
 #include <xxhash.h>
 
 #include "libraries.h"
+#include "python_stack.h"
 #include "record.h"
 #include "recorder.h"
 #include "sys.h"
@@ -53,8 +53,9 @@ static struct tables {
 
 /* What the unwinder has found. */
 struct walk {
-    unsigned skip; /* frames to leave out yet */
-    unsigned n;
+    unsigned skip;         /* frames to leave out yet */
+    struct ml_range until; /* it ends before the first that lies here */
+    unsigned n, max;
     uint64_t frames[ML_STACK_MAX_FRAMES];
 };
 
@@ -64,20 +65,7 @@ struct walk {
 static __thread bool inside;
 static struct ml_table_lock lock = {.lock = ml_recorder_stacks_lock};
 
-static void before_fork(void)
-{
-    ml_table_before_fork(&lock, &inside);
-}
-
-static void after_fork(void)
-{
-    ml_table_after_fork(&lock, &inside);
-}
-
-void ml_stack_init(void)
-{
-    pthread_atfork(before_fork, after_fork, after_fork);
-}
+ML_TABLE_ACROSS_FORK(ml_stack_init, lock, inside)
 
 /* ---- Frames --------------------------------------------------------------- */
 
@@ -99,6 +87,11 @@ static void find_own(void)
         own = ml_libraries_range(number);
 }
 
+static bool lies_in(uintptr_t address, const struct ml_range *range)
+{
+    return address >= range->begin && address < range->end;
+}
+
 static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *arg)
 {
     struct walk *walk = arg;
@@ -107,8 +100,10 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *arg)
 
     if (!address)
         return _URC_END_OF_STACK;
-    if (address >= own.begin && address < own.end)
+    if (lies_in(address, &own))
         return _URC_NO_REASON;
+    if (lies_in(address, &walk->until))
+        return _URC_END_OF_STACK;
     if (walk->skip) {
         walk->skip--;
         return _URC_NO_REASON;
@@ -117,24 +112,19 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *arg)
     address += before_instruction ? 1 : 0;
     walk->frames[walk->n] = address;
     walk->n += 1;
-    return walk->n < ML_STACK_MAX_FRAMES ? _URC_NO_REASON : _URC_END_OF_STACK;
+    return walk->n < walk->max ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
 /* ---- Numbers -------------------------------------------------------------- */
 
-static void *reserve(size_t bytes)
-{
-    return ml_sys_map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-}
-
 static bool reserve_tables(void)
 {
     if (!tables.stacks)
-        tables.stacks = reserve(STACKS_MAX * sizeof(*tables.stacks));
+        tables.stacks = ml_sys_reserve(STACKS_MAX * sizeof(*tables.stacks));
     if (!tables.frames)
-        tables.frames = reserve(FRAMES_MAX * sizeof(*tables.frames));
+        tables.frames = ml_sys_reserve(FRAMES_MAX * sizeof(*tables.frames));
     if (!tables.slots)
-        tables.slots = reserve(SLOTS * sizeof(*tables.slots));
+        tables.slots = ml_sys_reserve(SLOTS * sizeof(*tables.slots));
     return tables.stacks && tables.frames && tables.slots;
 }
 
@@ -238,7 +228,15 @@ static uint32_t number_of(const struct walk *w, uint32_t look)
     return number ? number : add(w, hash, look, slot);
 }
 
-ML_NOINLINE uint32_t ml_stack_here(void)
+/* Python's frames get half of the room, if they need it. */
+static void add_python(struct walk *walk, const struct ml_python_frames *python)
+{
+    for (unsigned i = 0; i < python->n && walk->n < ML_STACK_MAX_FRAMES; i++)
+        walk->frames[walk->n++] = ML_STACK_PYTHON_FRAME | python->numbers[i];
+}
+
+/* Within the function that counts as one frame: skip_always. */
+static ML_ALWAYS_INLINE uint32_t stack_here(const struct ml_python_frames *python)
 {
     int saved_errno = errno;
     struct walk walk;
@@ -253,12 +251,29 @@ ML_NOINLINE uint32_t ml_stack_here(void)
         find_own();
         walk.skip = skip_always;
         walk.n = 0;
+        walk.until = python->n ? ml_libraries_range(ml_libraries_at(python->interpreter))
+                               : (struct ml_range){0};
+        walk.max = ML_STACK_MAX_FRAMES - ml_min_u64(python->n, ML_STACK_MAX_FRAMES / 2);
         _Unwind_Backtrace(on_frame, &walk);
+        add_python(&walk, python);
         number = number_of(&walk, look);
         ml_table_leave(&lock, &inside, &quiet);
     }
     errno = saved_errno;
     return number;
+}
+
+ML_NOINLINE uint32_t ml_stack_here(void)
+{
+    return stack_here(&(struct ml_python_frames){.n = 0});
+}
+
+ML_NOINLINE uint32_t ml_stack_here_in_python(void)
+{
+    struct ml_python_frames python;
+
+    ml_python_frames_here(&python);
+    return stack_here(&python);
 }
 
 /* Only what may still be meant: addresses are told apart by what is loaded now.

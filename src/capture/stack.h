@@ -20,10 +20,15 @@ void ml_stack_init(void);
  * handlers. */
 uint32_t ml_stack_here(void);
 
+/* The same up to the Python interpreter, and then the Python frames instead of the
+ * interpreter's own and all that lies outside it. Where the thread runs no Python, as
+ * ml_stack_here. */
+uint32_t ml_stack_here_in_python(void);
+
 /* For a stack of whatever sort: one numbering for all. 0: there are too many. */
 uint32_t ml_stack_new_number(void);
 
-/* In a forked child, before its first other record, after the names. */
+/* In a forked child, before its first other record, after the names and Python's frames. */
 void ml_stack_announce(void);
 
 #endif

@@ -28,6 +28,12 @@ static inline void *ml_sys_map(size_t bytes, int flags, int fd)
     return at == -1 ? NULL : (void *)at;
 }
 
+/* Address space that costs memory where it is written to. NULL: there is none. */
+static inline void *ml_sys_reserve(size_t bytes)
+{
+    return ml_sys_map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+}
+
 static inline void ml_sys_unmap(void *at, size_t bytes)
 {
     syscall(SYS_munmap, at, bytes);

@@ -9,6 +9,7 @@
 #ifndef ML_TABLE_LOCK_H
 #define ML_TABLE_LOCK_H
 
+#include <pthread.h>
 #include <stdbool.h>
 
 #include "lock.h"
@@ -40,7 +41,7 @@ static inline void ml_table_leave(struct ml_table_lock *t, bool *inside,
     ml_quiet_end(quiet);
 }
 
-/* For pthread_atfork: before, and after in parent and child. */
+/* For ML_TABLE_ACROSS_FORK: before, and after in parent and child. */
 static inline void ml_table_before_fork(struct ml_table_lock *t, bool *inside)
 {
     struct ml_quiet quiet;
@@ -60,5 +61,21 @@ static inline void ml_table_after_fork(struct ml_table_lock *t, bool *inside)
     t->locked_for_fork = false;
     ml_table_leave(t, inside, &quiet);
 }
+
+/* The definition of `init`, which sees to it that fork holds the lock; once per program. A
+ * macro, since what pthread_atfork calls is told nothing. */
+#define ML_TABLE_ACROSS_FORK(init, lock, inside)                                                   \
+    static void init##_before_fork(void)                                                           \
+    {                                                                                              \
+        ml_table_before_fork(&(lock), &(inside));                                                  \
+    }                                                                                              \
+    static void init##_after_fork(void)                                                            \
+    {                                                                                              \
+        ml_table_after_fork(&(lock), &(inside));                                                   \
+    }                                                                                              \
+    void init(void)                                                                                \
+    {                                                                                              \
+        pthread_atfork(init##_before_fork, init##_after_fork, init##_after_fork);                  \
+    }
 
 #endif

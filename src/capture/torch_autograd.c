@@ -2,9 +2,8 @@
  *
  * libtorch_cpu calls Engine::evaluate_function by name for each node of the graph,
  * on the thread of the node's device, and Python's engine calls Engine::execute for
- * a whole pass. An exception passes through both (-fexceptions). The hooks do not catch
- * it: that takes a part of the unwinder that must be the same for the whole process,
- * and ours is linked in. torch_scopes.h says how it is noticed.
+ * a whole pass. An exception passes through both (-fexceptions), and is told of on its
+ * way (unwound.h). What is not recorded is left alone, so that each leave has its enter.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,6 +15,7 @@
 #include "torch_hook.h"
 #include "torch_nodes.h"
 #include "torch_scopes.h"
+#include "unwound.h"
 
 typedef void evaluate_function(void *engine, void *task, void *node, void *inputs, void *queue);
 typedef void *execute_function(void *ret, void *engine, const void *roots, const void *inputs,
@@ -24,29 +24,48 @@ typedef void *execute_function(void *ret, void *engine, const void *roots, const
 
 ML_TORCH_CPU_ENTRIES(ML_TORCH_DECLARE_HOOK)
 
+ML_UNWOUND(ml_torch_node_unwound, ml_torch_leave_node)
+ML_UNWOUND(ml_torch_backward_unwound, ml_torch_leave_backward)
+
+static ML_NOINLINE void evaluate_recorded(evaluate_function *real, void *engine, void *task,
+                                          void *node, void *inputs, void *queue)
+{
+    struct ml_torch_node n = ml_torch_node(node);
+
+    ML_TELL_UNWOUND(ml_torch_node_unwound);
+    ml_torch_enter_node(n.tape, n.number, n.operator_name);
+    real(engine, task, node, inputs, queue);
+    ml_torch_leave_node();
+}
+
 void evaluate(void *engine, void *task, void *node, void *inputs, void *queue)
 {
-    bool recorded = ml_recorder_in_session();
+    evaluate_function *real = ML_TORCH_REAL(evaluate);
 
-    if (recorded) {
-        struct ml_torch_node n = ml_torch_node(node);
-        ml_torch_enter_node(__builtin_frame_address(0), n.tape, n.number, n.operator_name);
-    }
-    ML_TORCH_REAL(evaluate)(engine, task, node, inputs, queue);
-    if (recorded)
-        ml_torch_leave_node();
+    if (ml_recorder_in_session())
+        evaluate_recorded(real, engine, task, node, inputs, queue);
+    else
+        real(engine, task, node, inputs, queue);
+}
+
+static ML_NOINLINE void *execute_recorded(execute_function *real, void *ret, void *engine,
+                                          const void *roots, const void *inputs, bool keep_graph,
+                                          bool create_graph, bool accumulate, const void *outputs)
+{
+    ML_TELL_UNWOUND(ml_torch_backward_unwound);
+    ml_torch_enter_backward();
+    ret = real(ret, engine, roots, inputs, keep_graph, create_graph, accumulate, outputs);
+    ml_torch_leave_backward();
+    return ret;
 }
 
 void *execute(void *ret, void *engine, const void *roots, const void *inputs, bool keep_graph,
               bool create_graph, bool accumulate, const void *outputs)
 {
-    bool recorded = ml_recorder_in_session();
+    execute_function *real = ML_TORCH_REAL(execute);
 
-    if (recorded)
-        ml_torch_enter_backward(__builtin_frame_address(0));
-    ret = ML_TORCH_REAL(execute)(ret, engine, roots, inputs, keep_graph, create_graph, accumulate,
-                                 outputs);
-    if (recorded)
-        ml_torch_leave_backward();
-    return ret;
+    if (!ml_recorder_in_session())
+        return real(ret, engine, roots, inputs, keep_graph, create_graph, accumulate, outputs);
+    return execute_recorded(real, ret, engine, roots, inputs, keep_graph, create_graph, accumulate,
+                            outputs);
 }

@@ -27,8 +27,6 @@
  * the start is short in a process that loads us late. */
 #define NODES_MAX 8
 
-#define FRAME __builtin_frame_address(0)
-
 typedef uint64_t number_function(void);
 
 static _Atomic(number_function *) next_number;
@@ -43,13 +41,9 @@ static __thread struct {
     uint32_t modules;
     uint32_t optimizers;
     uint32_t backwards;
-    const void *backward_frame; /* of the outermost */
     uint32_t nodes;
-    struct {
-        const void *frame;
-        uint32_t recomputes; /* as it was outside */
-    } open_nodes[NODES_MAX]; /* the first of the nodes */
-    uint32_t recomputes;     /* the modules when a node began to run modules again, and one */
+    uint32_t recomputes;         /* the modules when a node began to run modules again, and one */
+    uint32_t outside[NODES_MAX]; /* that, as it was outside the first of the nodes */
     uint64_t last_tape, last_number; /* of the last node that has a number */
 } here;
 
@@ -86,50 +80,11 @@ static void tell_tape(void)
     }
 }
 
-/* ---- Ends without a leave -------------------------------------------------------- */
-
-static void close_node(void)
-{
-    here.nodes--;
-    if (here.nodes < NODES_MAX)
-        here.recomputes = here.open_nodes[here.nodes].recomputes;
-    ml_record_pop();
-}
-
-/* What is deeper on the stack than a function that runs has ended. */
-static void settle(const void *frame)
-{
-    while (ML_UNLIKELY(here.nodes && here.nodes <= NODES_MAX &&
-                       here.open_nodes[here.nodes - 1].frame < frame))
-        close_node();
-    if (ML_UNLIKELY(here.backwards && here.backward_frame < frame)) {
-        here.backwards = 0;
-        ml_mark_phase("");
-    }
-}
-
-/* Where a call begins, one of the same frame has ended too. */
-static void settle_before(const void *frame)
-{
-    settle((const char *)frame + 1);
-}
-
-void ml_torch_settle(void)
-{
-    settle(FRAME);
-}
-
 /* ---- Modules and optimizers ------------------------------------------------------- */
-
-static bool is_outermost(void)
-{
-    return !here.modules && !here.nodes && !here.optimizers;
-}
 
 bool ml_torch_is_outermost(void)
 {
-    settle(FRAME);
-    return is_outermost();
+    return !here.modules && !here.nodes && !here.optimizers;
 }
 
 /* Activation checkpointing runs modules again while a node runs. */
@@ -140,9 +95,8 @@ static bool is_recompute(void)
 
 void ml_torch_enter_module(uint32_t name, uint32_t class_name)
 {
-    settle(FRAME);
     tell_tape();
-    if (is_outermost())
+    if (ml_torch_is_outermost())
         ml_mark_phase("forward");
     if (is_recompute()) {
         ml_push_phase("recompute");
@@ -154,7 +108,6 @@ void ml_torch_enter_module(uint32_t name, uint32_t class_name)
 
 void ml_torch_leave_module(void)
 {
-    settle(FRAME);
     tell_tape();
     ml_record_pop();
     if (here.recomputes == here.modules) {
@@ -166,7 +119,6 @@ void ml_torch_leave_module(void)
 
 void ml_torch_enter_optimizer(uint32_t class_name)
 {
-    settle(FRAME);
     tell_tape();
     ml_mark_phase("optimizer");
     ml_push_phase("optimizer");
@@ -176,7 +128,6 @@ void ml_torch_enter_optimizer(uint32_t class_name)
 
 void ml_torch_leave_optimizer(void)
 {
-    settle(FRAME);
     tell_tape();
     here.optimizers--;
     ml_record_pop();
@@ -186,35 +137,21 @@ void ml_torch_leave_optimizer(void)
 
 /* ---- Backward ---------------------------------------------------------------------- */
 
-void ml_torch_enter_backward(const void *frame)
+void ml_torch_enter_backward(void)
 {
-    settle_before(frame);
     tell_tape();
-    if (here.backwards++)
-        return;
-    here.backward_frame = frame;
-    ml_mark_phase("backward");
+    if (!here.backwards++)
+        ml_mark_phase("backward");
 }
 
 void ml_torch_leave_backward(void)
 {
-    settle(FRAME);
-    if (here.backwards && !--here.backwards)
+    if (!--here.backwards)
         ml_mark_phase("");
 }
 
-static void open_node(const void *frame)
-{
-    if (here.nodes < NODES_MAX) {
-        here.open_nodes[here.nodes].frame = frame;
-        here.open_nodes[here.nodes].recomputes = here.recomputes;
-    }
-    here.nodes++;
-    here.recomputes = 0; /* a node inside may begin again */
-}
-
 /* Nodes that a node makes, for the second derivative, belong where it belongs. */
-void ml_torch_enter_node(const void *frame, uint64_t tape, uint64_t number, uint32_t operator_name)
+void ml_torch_enter_node(uint64_t tape, uint64_t number, uint32_t operator_name)
 {
     uint32_t flags = ml_torch_operators ? ML_TAPE_OPERATOR : 0;
 
@@ -227,16 +164,19 @@ void ml_torch_enter_node(const void *frame, uint64_t tape, uint64_t number, uint
     }
     uint64_t words[] = {ml_record_word(ML_REC_PUSH_TAPE, 0, ml_now()), tape, number,
                         ml_pair(flags, operator_name)};
-    settle_before(frame);
     tell_tape();
     ml_record(words, 4);
-    open_node(frame);
+    if (here.nodes < NODES_MAX)
+        here.outside[here.nodes] = here.recomputes;
+    here.nodes++;
+    here.recomputes = 0; /* a node inside may begin again */
 }
 
 void ml_torch_leave_node(void)
 {
-    settle(FRAME);
     tell_tape();
-    if (here.nodes)
-        close_node();
+    here.nodes--;
+    if (here.nodes < NODES_MAX)
+        here.recomputes = here.outside[here.nodes];
+    ml_record_pop();
 }

@@ -27,16 +27,11 @@ bool ml_torch_is_outermost(void);
 
 /* A whole backward pass, on the thread that asked for it, and one node of its graph,
  * on whatever thread runs it: the node's tape and number, and the name of its
- * operator. `frame` is where on the stack the call is that runs it: an exception may
- * end that without its leave, and is noticed by the next call here of a frame that
- * lies outside it. */
-void ml_torch_enter_backward(const void *frame);
+ * operator. Each has its leave too; where an exception ends it, unwound.h tells. */
+void ml_torch_enter_backward(void);
 void ml_torch_leave_backward(void);
-void ml_torch_enter_node(const void *frame, uint64_t tape, uint64_t number, uint32_t operator_name);
+void ml_torch_enter_node(uint64_t tape, uint64_t number, uint32_t operator_name);
 void ml_torch_leave_node(void);
-
-/* Notices it now. */
-void ml_torch_settle(void);
 
 /* Whether operators shall be scopes: in backward each node then is one. */
 extern bool ml_torch_operators;

@@ -70,7 +70,7 @@ static const char *const cuda_choices[] = {"auto", "injection", "off", NULL};
 enum { NAMES_AUTO, NAMES_OFF };
 static const char *const names_choices[] = {"auto", "off", NULL};
 /* In the order of enum ml_stacks_mode. */
-static const char *const stacks_choices[] = {"none", "python", "native", NULL};
+static const char *const stacks_choices[] = {"none", "python", "native", "all", NULL};
 
 static const struct ml_option options[] = {
     {.name = "output",
@@ -116,7 +116,7 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct run_opts, stacks),
      .value_name = "WHAT",
      .choices = stacks_choices,
-     .help = "say of each block of PyTorch's who asked: none, python lines, native frames"},
+     .help = "say of each block of PyTorch's who asked: none, python lines, native frames, all"},
     {.name = "sample-hz",
      .type = ML_OPT_INT,
      .offset = offsetof(struct run_opts, sample_hz),

@@ -36,6 +36,9 @@ static int unknown_option(struct parser *p, const char *shown, const char *name)
 {
     struct ml_nearest nearest = {.typed = name};
 
+    if (p->verb->elsewhere.option && !strcmp(name, p->verb->elsewhere.option))
+        return ml_error_set(p->err, -EINVAL, "unknown option '%s'; %s", shown,
+                            p->verb->elsewhere.words);
     for (size_t i = 0; i < p->verb->option_count; i++)
         ml_nearest_offer(&nearest, p->verb->options[i].name);
     ml_nearest_offer(&nearest, help_option.name);

@@ -74,6 +74,10 @@ struct ml_verb {
     bool options_first; /* the first operand ends the options, as `run` needs */
     const struct ml_option *options;
     size_t option_count;
+    /* An option that people look for here, and where it is; NULL: none. */
+    struct {
+        const char *option, *words;
+    } elsewhere;
     int (*run)(int argc, char **argv); /* argv[0] is the verb; returns the exit code */
 };
 

@@ -24,8 +24,18 @@ static bool is_program(const char *path)
     return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
 }
 
+static bool is_python(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && !strcmp(dot, ".py") && !access(name, F_OK);
+}
+
 static int not_found(const char *name, struct ml_error *err)
 {
+    if (is_python(name))
+        return ml_error_set(err, -EACCES,
+                            "%s is no program by itself; say 'memledger run -- python3 %s'", name,
+                            name);
     if (!access(name, F_OK))
         return ml_error_set(err, -EACCES, "%s is not a program that may be run", name);
     return ml_error_set(err, -ENOENT, "%s: no such program", name);
@@ -47,6 +57,8 @@ int ml_program_find(const char *name, char *ret, struct ml_error *err)
             return 0;
         dir = *end ? end + 1 : NULL;
     }
+    if (is_python(name))
+        return not_found(name, err);
     return ml_error_set(err, -ENOENT, "%s: no such program in PATH", name);
 }
 

@@ -67,6 +67,12 @@ static struct ml_dict_frame frame_at(const struct ml_target *t, uint64_t address
     return (struct ml_dict_frame){.kind = ML_FRAME_NATIVE, .what = address};
 }
 
+/* In the trace's numbers; -1: it is not known. */
+static int64_t python_frame(const struct ml_target *t, uint64_t number)
+{
+    return number < t->python_frames.len ? (int64_t)t->python_frames.items[number] - 1 : -1;
+}
+
 void ml_target_take_stack(struct ml_dict *dict, struct ml_source *s)
 {
     struct ml_target *t = s->target;
@@ -76,8 +82,12 @@ void ml_target_take_stack(struct ml_dict *dict, struct ml_source *s)
     if (!number || !ml_table_reach(&t->stacks, number, STACKS_MAX))
         return;
     for (uint32_t i = s->words; i-- > 2;) {
-        struct ml_dict_frame frame = frame_at(t, ml_word(s, i));
-        stack = ml_dict_stack(dict, stack, ml_dict_frame(dict, &frame));
+        uint64_t word = ml_word(s, i);
+        struct ml_dict_frame native = frame_at(t, word);
+        int64_t frame = word & ML_STACK_PYTHON_FRAME
+                            ? python_frame(t, word & ~ML_STACK_PYTHON_FRAME)
+                            : ml_dict_frame(dict, &native);
+        stack = ml_dict_stack(dict, stack, frame);
     }
     t->stacks.items[number] = stack;
 }
@@ -113,8 +123,7 @@ void ml_target_take_python_stack(struct ml_dict *dict, struct ml_source *s)
     for (uint32_t i = frames; i-- > 0;) {
         uint64_t two = ml_word(s, 2 + i / 2);
         uint32_t frame = i % 2 ? ml_high(two) : ml_low(two);
-        if (frame < t->python_frames.len)
-            stack = ml_dict_stack(dict, stack, (int64_t)t->python_frames.items[frame] - 1);
+        stack = ml_dict_stack(dict, stack, python_frame(t, frame));
     }
     t->stacks.items[number] = stack;
 }

@@ -3,8 +3,8 @@
  *
  * A native stack comes as return addresses. Each is taken to lie in the library that was
  * announced last at its place, which is the one that was there when the stack was
- * announced. A Python stack comes as frames that were announced before it; both
- * sorts of stacks share one row of numbers.
+ * announced. A Python stack comes as frames that were announced before it, which may
+ * also end a native one; all sorts of stacks share one row of numbers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

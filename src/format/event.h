@@ -41,6 +41,9 @@ enum ml_lost_reason {
  * backward pass, in the scope that the last one was in. Another scope tells by itself. */
 #define ML_MARK_NODE 3
 
+/* The name of a step's mark that the program did not make: see steps.h. */
+#define ML_STEP_AUTOMATIC "automatic"
+
 /* The names of the spaces that blocks of the malloc family, anonymous mappings
  * and blocks of PyTorch's allocators and MXNet's storage are in. */
 #define ML_HEAP_SPACE_NAME "malloc"

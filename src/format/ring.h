@@ -36,7 +36,12 @@ enum ml_heap_mode { ML_HEAP_OFF = 0, ML_HEAP_MALLOC = 1, ML_HEAP_ALL = 2 };
 /* How the recorder comes between a program and the CUDA driver. */
 enum ml_cuda_mode { ML_CUDA_PRELOAD = 0, ML_CUDA_INJECTION = 1, ML_CUDA_OFF = 2 };
 /* What stack each block of a framework's allocator gets. */
-enum ml_stacks_mode { ML_STACKS_NONE = 0, ML_STACKS_PYTHON = 1, ML_STACKS_NATIVE = 2 };
+enum ml_stacks_mode {
+    ML_STACKS_NONE = 0,
+    ML_STACKS_PYTHON = 1,
+    ML_STACKS_NATIVE = 2,
+    ML_STACKS_ALL = 3,
+};
 
 /* A GPU as the recorded processes see it together; see cuda_turns.h. */
 struct ml_session_device {
@@ -216,7 +221,8 @@ enum ml_record_kind {
     ML_REC_STATE,          /* process:state (enum ml_profile_state) */
     ML_REC_REQUEST,        /* number:what, argument */
     ML_REC_LIBRARY,        /* number:path, base, end, 0:build id (strings) */
-    ML_REC_STACK,          /* number:frames, then the return addresses, innermost first */
+    ML_REC_STACK,          /* number:frames, then return addresses or Python frames,
+                            * innermost first */
     ML_REC_ALLOC_STACK,    /* addr, size, stack: an ML_ALLOC that says who asked */
     ML_REC_TAPE,           /* tape, first, end: numbers from first to before end were made in
                               the scope that this thread is in */
@@ -264,6 +270,8 @@ enum ml_request {
 
 #define ML_TIME_BITS 48
 #define ML_STACK_MAX_FRAMES 64 /* frames beyond are left out */
+/* In an address of ML_REC_STACK: it is none, but the number of a Python frame. */
+#define ML_STACK_PYTHON_FRAME (UINT64_C(1) << 63)
 #define ML_SPACE_MAX 255       /* spaces of one process */
 #define ML_NAME_MAX_BYTES 1023 /* a longer name is cut */
 #define ML_RECORD_MAX_WORDS (2 + (ML_NAME_MAX_BYTES + 7) / 8)

@@ -4,10 +4,14 @@
  */
 #include "breakdown_report.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cells.h"
 #include "csv.h"
+#include "demangle.h"
 #include "snapshot_report.h"
 
 /* ---- Text -------------------------------------------------------------- */
@@ -20,9 +24,33 @@ static void figures(struct ml_table *t, const struct ml_style *style,
     ml_cells_count(t, group->blocks);
 }
 
+/* Frames with C++ names in words. */
+static void stack_cell(struct ml_table *t, const char *name)
+{
+    struct ml_buf text;
+    int r = 0;
+
+    ml_buf_init(&text);
+    while (r == 0 && name) {
+        const char *next = strstr(name, ML_TABLE_BETWEEN);
+        size_t len = next ? (size_t)(next - name) : strlen(name);
+        char *frame = strndup(name, len);
+
+        r = frame ? ml_demangle(frame, &text) : -ENOMEM;
+        free(frame);
+        if (r == 0 && next)
+            r = ml_buf_puts(&text, ML_TABLE_BETWEEN);
+        name = next ? next + strlen(ML_TABLE_BETWEEN) : NULL;
+    }
+    ml_table_cell(t, r == 0 ? (const char *)text.data : "?");
+    ml_buf_release(&text);
+}
+
 static void key_cell(struct ml_table *t, enum ml_key key, const char *name)
 {
-    if (name[0])
+    if (name[0] && key == ML_KEY_STACK)
+        stack_cell(t, name);
+    else if (name[0])
         ml_table_cell(t, name);
     else
         ml_table_cellf(t, "(no %s)", ml_key_name(key));
@@ -67,7 +95,8 @@ int ml_breakdown_text(const struct ml_breakdown *breakdown, const char *file,
         return r;
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
     for (size_t i = 0; i < breakdown->by_count; i++)
-        ml_table_column(&t, ml_key_name(breakdown->by[i]), ML_LEFT);
+        ml_table_column(&t, ml_key_name(breakdown->by[i]),
+                        breakdown->by[i] == ML_KEY_STACK ? ML_PARTS : ML_LEFT);
     for (size_t i = 0; i < breakdown->groups.len; i++)
         group_row(&t, breakdown, style, &breakdown->groups.items[i]);
     rest_row(&t, breakdown, style);

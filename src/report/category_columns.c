@@ -105,10 +105,29 @@ static unsigned smallest(const struct ml_category_columns *columns, const struct
 void ml_category_fit(struct ml_category_columns *columns, const struct ml_holding *all, size_t room)
 {
     while (columns->shown && width_of(columns) > room) {
-        columns->shown &= ~(1u << smallest(columns, all));
+        unsigned category = 1u << smallest(columns, all);
+
+        columns->shown &= ~category;
+        columns->left_out |= category;
         columns->rest = true;
     }
     columns->rest &= columns->shown != 0; /* a rest of everything says nothing */
+}
+
+int ml_category_left_out(const struct ml_category_columns *columns, struct ml_buf *out)
+{
+    const char *before = columns->rest ? REST_TITLE ": " : "no room for ";
+    int r = 0;
+
+    if (!columns->left_out)
+        return 0;
+    for (size_t i = 0; i < ML_CATEGORIES && r == 0; i++) {
+        if (!(columns->left_out >> ml_category_order[i] & 1))
+            continue;
+        r = ml_buf_printf(out, "%s%s", before, titles[ml_category_order[i]]);
+        before = ", ";
+    }
+    return r < 0 ? r : ml_buf_puts(out, "\n(COLUMNS=200 or --json shows each)\n");
 }
 
 void ml_category_titles(struct ml_table *table, const struct ml_category_columns *columns)

@@ -14,7 +14,8 @@
 struct ml_category_columns {
     enum ml_unit unit;
     unsigned shown;               /* a bit for each category */
-    bool rest;                    /* there are others */
+    unsigned left_out;            /* likewise; there was no room for them */
+    bool rest;                    /* which have a column together */
     size_t widths[ML_CATEGORIES]; /* of the widest cells so far */
     size_t rest_width;
 };
@@ -28,6 +29,10 @@ struct ml_category_columns ml_category_columns(const struct ml_holding *all,
 void ml_category_measure(struct ml_category_columns *columns, const struct ml_holding *row);
 void ml_category_fit(struct ml_category_columns *columns, const struct ml_holding *all,
                      size_t room);
+
+/* A line that says which categories have no column, and how to see them; nothing where
+ * all have one. @return 0 or -ENOMEM */
+int ml_category_left_out(const struct ml_category_columns *columns, struct ml_buf *out);
 
 /* The categories in the order in which columns stand. */
 extern const uint8_t ml_category_order[ML_CATEGORIES];

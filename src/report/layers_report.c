@@ -104,6 +104,8 @@ int ml_layers_text(const struct ml_layers *layers, const char *file, const struc
     }
     sum_row(&t, layers, style, &columns);
     r = ml_cells_print(&t, r, out, style);
+    if (r == 0)
+        r = ml_category_left_out(&columns, out);
     if (r == 0 && layers->from_scopes)
         r = ml_buf_puts(out, "No modules were recorded: this is by scope.\n");
     return r;

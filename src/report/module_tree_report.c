@@ -153,6 +153,8 @@ int ml_module_tree_text(const struct ml_module_tree *tree, const char *file,
     ml_category_titles(&t, &columns);
     r = put_rows(tree, style, &columns, &t);
     r = ml_cells_print(&t, r, out, style);
+    if (r == 0)
+        r = ml_category_left_out(&columns, out);
     if (r == 0 && tree->from_scopes)
         r = ml_buf_puts(out, "No modules were recorded: this is by scope.\n");
     return r;

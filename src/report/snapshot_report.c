@@ -74,6 +74,9 @@ int ml_snapshot_text(const struct ml_snapshot *at, const char *file, const struc
         r = ml_buf_puts(out, "\n");
     if (r == 0)
         r = put_heading(at, style, out);
+    if (r == 0 && at->instant.at.kind == ML_AT_OOM)
+        r = ml_buf_printf(out, "%s more were asked for and refused.\n",
+                          ml_format_bytes(time, (int64_t)at->instant.refused_bytes, style->unit));
     if (r == 0 && at->instant.run_ended_ns)
         r = ml_buf_printf(out, "The run ended at %s, before the time asked for.\n",
                           ml_format_duration_ns(time, (int64_t)at->instant.run_ended_ns));
@@ -89,6 +92,8 @@ void ml_snapshot_json(const struct ml_snapshot *at, const char *file, struct ml_
     ml_json_kv_u64(json, "lost", at->instant.health.lost);
     ml_health_json(&at->instant.health, json);
     ml_json_kv_cstr(json, "instant", ml_at_name(at->instant.at.kind));
+    if (at->instant.at.kind == ML_AT_OOM)
+        ml_json_kv_u64(json, "refused_bytes", at->instant.refused_bytes);
     if (at->instant.at.kind >= ML_AT_OOM)
         ml_json_kv_u64(json, "number", at->instant.at.number);
     ml_json_kv_u64(json, "at_ns", at->instant.time_ns);

@@ -76,7 +76,8 @@ static int put_table(const struct ml_steps *steps, const struct ml_style *style,
         ml_cells_count(&t, step->allocations);
         ml_category_cells(&t, &columns, &at_peak);
     }
-    return ml_cells_print(&t, r, out, style);
+    r = ml_cells_print(&t, r, out, style);
+    return r < 0 ? r : ml_category_left_out(&columns, out);
 }
 
 int ml_steps_text(const struct ml_summary *summary, const char *file, const struct ml_style *style,

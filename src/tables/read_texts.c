@@ -60,11 +60,32 @@ static uint32_t nearest(const struct ml_trace *trace, uint32_t scope, uint32_t k
     return scope;
 }
 
+/* The outermost module around a module, or itself. */
+static uint32_t root_of(const struct ml_trace *trace, uint32_t module)
+{
+    uint32_t root = module, outer = module;
+
+    while ((outer = nearest(trace, ml_trace_scope(trace, outer)->parent, MEMLEDGER_SCOPE_MODULE)))
+        root = outer;
+    return root;
+}
+
+/* As ml_module_title has it. */
 int ml_text_module(const struct ml_trace *trace, uint64_t number, struct ml_buf *out)
 {
     uint32_t module = nearest(trace, (uint32_t)number, MEMLEDGER_SCOPE_MODULE);
+    uint32_t name = ml_trace_scope(trace, module)->name;
+    uint32_t root = ml_trace_scope(trace, root_of(trace, module))->name;
+    int r = 0;
 
-    return module ? put_string(trace, ml_trace_scope(trace, module)->name, out) : 1;
+    if (!module)
+        return 1;
+    if (root != name) {
+        r = put_string(trace, root, out);
+        if (r == 0)
+            r = ml_buf_puts(out, " > ");
+    }
+    return r < 0 ? r : put_string(trace, name, out);
 }
 
 int ml_text_class(const struct ml_trace *trace, uint64_t number, struct ml_buf *out)

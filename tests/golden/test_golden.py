@@ -30,6 +30,7 @@ CASES = {
     "summary-cut.txt": "summary train-cut.mled",
     "summary-modules.txt": "summary modules.mled",
     "summary-modules.json": "summary --top 2 --json modules.mled",
+    "summary-at.txt": "summary --at end train-32.mled",
     "ledger.txt": "ledger gpu.mled",
     "ledger.json": "ledger --json gpu.mled",
     "ledger-end.txt": "ledger --at end --top 1 gpu.mled",

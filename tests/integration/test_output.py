@@ -35,6 +35,14 @@ def test_not_found():
     equal(os.listdir(), [], "files left behind")
 
 
+def test_python_script():
+    """What is a script for Python, and no program, is told with the way out."""
+    with open("train.py", "w") as f:
+        f.write("print()\n")
+    refused(126, "memledger run -- python3 ./train.py", "./train.py")
+    refused(126, "memledger run -- python3 train.py", "train.py")
+
+
 def test_not_runnable():
     with open("data", "w") as f:
         f.write("text\n")

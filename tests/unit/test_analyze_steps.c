@@ -4,6 +4,7 @@
  */
 #include "test_analyze_story.h"
 
+#include "instant.h"
 #include "steps.h"
 #include "summary.h"
 
@@ -162,6 +163,68 @@ static void the_first_process_to_mark_leads(void **state)
     release(&r);
 }
 
+/* Steps 0 to 2 by themselves, of which the program's first takes the last two's place. */
+static void tell_both_sorts(struct story *s)
+{
+    for (uint64_t i = 0; i < 3; i++) {
+        automatic_step(s, i);
+        born(s, 0x1000 * (i + 1), 100);
+    }
+    step(s, 1);
+    born(s, 0x5000, 10);
+    step(s, 0); /* of the program, whatever its number */
+    born(s, 0x6000, 10);
+}
+
+static void steps_of_the_program_take_over(void **state)
+{
+    struct story s = story_begin();
+    struct stepped r;
+
+    (void)state;
+    tell_both_sorts(&s);
+    r = read_steps(&s);
+    assert_int_equal(r.steps.list.len, 3);
+    assert_int_equal(r.steps.list.items[0].end_bytes, 100);
+    assert_int_equal(r.steps.list.items[1].number, 1);
+    assert_int_equal(r.steps.list.items[1].end_bytes, 310);
+    assert_int_equal(r.steps.list.items[2].number, 0);
+    release(&r);
+}
+
+static uint64_t live_at(struct ml_trace *trace, const char *when)
+{
+    struct ml_instant instant;
+    struct ml_error err = {0};
+    struct ml_replay replay;
+    struct ml_at at;
+    uint64_t bytes;
+
+    assert_true(ml_at_parse(when, &at));
+    if (ml_instant_find(trace, &at, NULL, &instant, &err) < 0)
+        return 0;
+    assert_int_equal(ml_replay_init(&replay, trace), 0);
+    assert_int_equal(ml_replay_trace(&replay, instant.event, &err), 0);
+    bytes = replay.bytes.live_bytes;
+    ml_replay_release(&replay);
+    return bytes;
+}
+
+static void an_instant_knows_the_same_steps(void **state)
+{
+    struct story s = story_begin();
+    struct ml_trace *trace;
+
+    (void)state;
+    tell_both_sorts(&s);
+    trace = fixture_open(&s.f);
+    assert_int_equal(live_at(trace, "step:0"), 100);
+    assert_int_equal(live_at(trace, "step:1"), 310);
+    assert_int_equal(live_at(trace, "step:1:end"), 310);
+    assert_int_equal(live_at(trace, "step:2"), 0);
+    ml_trace_free(trace);
+}
+
 static void a_summary_has_the_same(void **state)
 {
     struct story s = story_begin();
@@ -191,6 +254,8 @@ int main(void)
         cmocka_unit_test(a_step_that_only_frees_peaks_at_its_beginning),
         cmocka_unit_test(an_end_without_allocations_is_no_step),
         cmocka_unit_test(the_first_process_to_mark_leads),
+        cmocka_unit_test(steps_of_the_program_take_over),
+        cmocka_unit_test(an_instant_knows_the_same_steps),
         cmocka_unit_test(a_summary_has_the_same),
     };
 

@@ -85,6 +85,13 @@ static inline void step(struct story *s, uint64_t number)
     story_event(s, (struct ml_event){.kind = ML_MARK, .args = {MEMLEDGER_MARK_STEP, number}});
 }
 
+static inline void automatic_step(struct story *s, uint64_t number)
+{
+    story_event(s, (struct ml_event){.kind = ML_MARK,
+                                     .args = {MEMLEDGER_MARK_STEP, number,
+                                              ml_maker_string(s->f.maker, ML_STEP_AUTOMATIC)}});
+}
+
 static inline void born(struct story *s, uint64_t addr, uint64_t size)
 {
     story_event(s, (struct ml_event){.kind = ML_ALLOC, .addr = addr, .size = size});

@@ -171,6 +171,24 @@ static void cells_cannot_drive_the_terminal(void **state)
     ml_table_release(&table);
 }
 
+static void parts_are_cut_each_for_itself(void **state)
+{
+    struct ml_table table;
+
+    (void)state;
+    ml_table_init(&table);
+    ml_table_column(&table, "who", ML_PARTS);
+    ml_table_cell(&table, "main < abcdefghijklmnop < ABCDEFGHIJKLMNOP");
+    check_print(&table, 80,
+                "who\n------------------------------------------\n"
+                "main < abcdefghijklmnop < ABCDEFGHIJKLMNOP\n");
+    check_print(&table, 30,
+                "who\n------------------------------\n"
+                "main < abcde…mnop < ABCDE…MNOP\n");
+    check_print(&table, 20, "who\n--------------------\nmain < …\n");
+    ml_table_release(&table);
+}
+
 static void odd_shapes_print(void **state)
 {
     struct ml_table table;
@@ -214,6 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_line_up),
         cmocka_unit_test(left_columns_shrink),
+        cmocka_unit_test(parts_are_cut_each_for_itself),
         cmocka_unit_test(the_widest_shrinks_first),
         cmocka_unit_test(wide_characters_keep_the_columns),
         cmocka_unit_test(clipping_never_cuts_a_character),

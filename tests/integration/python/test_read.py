@@ -80,7 +80,7 @@ def test_a_training_run():
           (1000, "parameter", None, None), "the weight")
     activation = rows(counted, category="activation")[0]
     equal((activation["bytes"], activation["module"], activation["phase"], activation["scope"]),
-          (2000, "conv1", "forward", "Net > conv1"), "an activation")
+          (2000, "Net > conv1", "forward", "Net > conv1"), "an activation")
     equal(activation["life_ns"], activation["free_ns"] - activation["time_ns"], "its life")
     equal({row["phase"] for row in rows(counted, category="intermediate_gradient")}, {"backward"},
           "phases of gradients")

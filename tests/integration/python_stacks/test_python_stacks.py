@@ -9,6 +9,7 @@ import functools
 import glob
 import json
 import os
+import re
 import sys
 
 import harness
@@ -19,6 +20,8 @@ CASES = os.path.join(HERE, "python_cases.py")
 LIBRARY = harness.program("python_stacks/libpython_asks.so")
 KNOWN = [(3, minor) for minor in range(9, 15)]
 PLACES = ["/usr/bin/python3.*", "/usr/local/bin/python3.*", "~/.pyenv/versions/3.*/bin/python3"]
+INTERPRETER = re.compile(r"(lib)?python3[.0-9]*(\.so.*)?$")
+FRAMES = 64  # of one stack; those beyond are left out
 NAME_BYTES = 1023  # a longer one is cut
 
 # Nothing of an interpreter that is not CPython, or has no global lock.
@@ -108,10 +111,36 @@ def test_none():
     equal([found[key] for key in said], [[]] * len(said), "stacks")
 
 
+def split(stack):
+    """Native frames, and Python ones as Python says them."""
+    native = [f for f in stack if "offset" in f]
+    return native, [[f.get("function"), f.get("file"), f.get("line")] for f in stack[len(native):]]
+
+
+def joined(case):
+    for version, python in interpreters().items():
+        said, found = record(python, case, "--stacks", "all")
+        check(said, "Python said nothing")
+        for key, wanted in said.items():
+            native, lines = split(found[key])
+            what = f"at {key} with Python {version}"
+            check("ffi_call" in [f["function"] for f in native], f"what called {what}", native)
+            equal([f for f in native if INTERPRETER.match(os.path.basename(f["library"]))], [],
+                  f"frames of the interpreter {what}")
+            wanted = [[cut(name), cut(file), line] for name, file, line in wanted]
+            equal(lines, wanted[:FRAMES - len(native)], f"lines {what}")
+
+
+def test_joined():
+    """Native frames up to the interpreter, then Python's."""
+    joined("plain,made,deep,threads")
+    joined("processes")
+
+
 def test_choices():
-    done = plain(harness.MEMLEDGER, "run", "--stacks", "all", "--", "true")
+    done = plain(harness.MEMLEDGER, "run", "--stacks", "some", "--", "true")
     equal(done.returncode, 2, "exit code")
-    contains(done.stderr, "none, python", "what can be asked for")
+    contains(done.stderr, "none, python, native, all", "what can be asked for")
 
 
 harness.main(globals())

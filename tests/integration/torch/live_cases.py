@@ -172,6 +172,23 @@ def children():
     say(status=status, own_status=own_status, inside=inside, kept=kept.numel())
 
 
+def outlives():
+    """A child that was in its parent's recording, after that has ended."""
+    import torch
+    memledger.start("ended.mled")
+    (here, there), (go, gone) = os.pipe(), os.pipe()
+    pid = os.fork()
+    if not pid:
+        torch.zeros(100)
+        os.write(there, b"x")
+        os.read(go, 1)
+        os._exit(0 if memledger.start("late.mled") is None and memledger.stop() is None else 1)
+    os.read(here, 1)
+    memledger.stop()
+    os.write(gone, b"x")
+    say(status=os.waitpid(pid, 0)[1])
+
+
 def ends(how):
     import torch
     memledger.start("e.mled")

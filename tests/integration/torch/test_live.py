@@ -112,6 +112,13 @@ def test_children():
     equal(host("child.mled")["live_bytes"], 4000, "what the child had from its parent")
 
 
+def test_child_of_an_ended_recording():
+    """It is told that it cannot record, not that it is being recorded."""
+    done = case("outlives")
+    equal(said(done.stdout, done.stderr)["status"], 0, "the child", done.stderr)
+    contains(done.stderr, "was forked in has ended", "what it is told")
+
+
 def wait_for(trace):
     """A program that ends without stop() leaves the rest to the collector."""
     limit = time.monotonic() + harness.PATIENCE_S

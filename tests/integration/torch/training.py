@@ -273,7 +273,7 @@ def case_gan():
         optimizers[0].step()
     outside()
     KEPT.append((maker, judge, optimizers))
-    return {"losses": [found.item(), fooled.item()], "outside": 1,
+    return {"losses": [found.item(), fooled.item()], "outside": 1, "steps": STEPS,
             **told.together(told.contents(maker, optimizers[0]),
                             told.of_another("Sequential#2", told.contents(judge, optimizers[1])))}
 
