@@ -278,7 +278,7 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_compare = {
     .name = "compare",
-    .summary = "put runs side by side: peak, what it consisted of, allocations, time",
+    .summary = "put runs side by side: peak, what it was, allocations, time",
     .usage = "[OPTION]... FILE FILE...",
     .details = "Every run is compared with the first one; the others stand in the order of\n"
                "their peaks, the largest increase first. Entries stand in the order of their\n"

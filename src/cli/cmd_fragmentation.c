@@ -54,7 +54,7 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_fragmentation = {
     .name = "fragmentation",
-    .summary = "show what is free inside segments, and the largest request that would succeed",
+    .summary = "show what is free inside segments, and what would still fit",
     .usage = "[OPTION]... FILE",
     .details = "Of traces with the segments of a pool or of the driver: those of GPUs.",
     .group = ML_GROUP_READ,

@@ -20,11 +20,11 @@ static int list_commands(void)
         printf("\n%s:\n", group_titles[group]);
         for (size_t i = 0; ml_verbs[i]; i++)
             if ((int)ml_verbs[i]->group == group)
-                printf("  %-12s%s\n", ml_verbs[i]->name, ml_verbs[i]->summary);
+                printf("  %-15s%s\n", ml_verbs[i]->name, ml_verbs[i]->summary);
     }
     puts("\nStart with:\n"
          "  memledger run --heap -- ./your-program its arguments\n\n"
-         "memledger COMMAND --help explains a command; memledger --version tells the version.");
+         "memledger COMMAND --help explains one, memledger --version tells the version.");
     return ML_EXIT_OK;
 }
 

@@ -114,7 +114,7 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_ledger = {
     .name = "ledger",
-    .summary = "balance what the GPU driver says is used against what was recorded",
+    .summary = "balance what the GPU driver says is used with the recording",
     .usage = "[OPTION]... FILE",
     .details =
         "The book is opened while a sample of what the driver says holds: of the time given\n"

@@ -63,7 +63,7 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_oom = {
     .name = "oom",
-    .summary = "say why an allocation was refused, who had the memory, what would make room",
+    .summary = "say why an allocation was refused, and what would make room",
     .usage = "[OPTION]... FILE",
     .details = "A true shortage, or fragmentation: docs/commands/oom.md has the rule.",
     .group = ML_GROUP_READ,

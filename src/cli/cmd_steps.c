@@ -54,7 +54,7 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_steps = {
     .name = "steps",
-    .summary = "list the steps of a training run: peak, what it was, what was left",
+    .summary = "list a training run's steps: peak, what it was, what was left",
     .usage = "[OPTION]... FILE",
     .group = ML_GROUP_READ,
     .operands = ML_OPERANDS_TRACES,
