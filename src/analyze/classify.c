@@ -223,7 +223,8 @@ static void choose_engine_rule(struct classifier *c, const struct ml_block *bloc
     birth->backwards = process->engine.backwards;
     birth->since = turn_of(c, block->thread);
     birth->planned = !fact.operation;
-    birth->outside = phase == ML_PHASE_NONE || (phase == ML_PHASE_FORWARD && !fact.module);
+    birth->outside =
+        phase == ML_PHASE_NONE || (phase == ML_PHASE_FORWARD && (!fact.module || birth->planned));
     switch (phase) {
     case ML_PHASE_BACKWARD:
         birth->rule = RULE_BACKWARD;
@@ -384,16 +385,19 @@ static uint8_t engine_category(const struct classifier *c, const struct process 
     bool within = death && birth->since && turn_of(c, death->thread) == birth->since;
     bool kept = is_kept(birth, now->backwards) && !birth->planned;
 
+    /* What has a name is a result, which the program keeps. */
+    uint8_t kept_category = birth->label ? MEMLEDGER_OTHER : MEMLEDGER_TEMPORARY;
+
     if (within)
         return MEMLEDGER_TEMPORARY;
     switch ((enum rule)birth->rule) {
-    case RULE_BACKWARD: return kept ? MEMLEDGER_OTHER : MEMLEDGER_INTERMEDIATE_GRADIENT;
+    case RULE_BACKWARD: return kept ? kept_category : MEMLEDGER_INTERMEDIATE_GRADIENT;
     case RULE_OPTIMIZER:
         return death && now->forwards == birth->forwards ? MEMLEDGER_TEMPORARY
                                                          : MEMLEDGER_OPTIMIZER_STATE;
     case RULE_AFTER_FORWARD:
         if (kept)
-            return MEMLEDGER_OTHER;
+            return kept_category;
         return death && now->backwards == birth->backwards ? MEMLEDGER_TEMPORARY
                                                            : MEMLEDGER_ACTIVATION;
     default: return MEMLEDGER_OTHER;
