@@ -69,10 +69,15 @@ static __thread uint64_t last_gradient;
 /* Without the end that a gradient's has. */
 static size_t forward_bytes(const char *name)
 {
+    static const char *const ends[] = {BACKWARD, BACKWARD "_lhs", BACKWARD "_rhs"};
     size_t bytes = strnlen(name, ML_NAME_MAX_BYTES);
-    size_t end = strlen(BACKWARD);
 
-    return bytes > end && !memcmp(name + bytes - end, BACKWARD, end) ? bytes - end : bytes;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+        size_t end = strlen(ends[i]);
+        if (bytes > end && !memcmp(name + bytes - end, ends[i], end))
+            return bytes - end;
+    }
+    return bytes;
 }
 
 /* "node_7", "node_7_backward": 7. */
