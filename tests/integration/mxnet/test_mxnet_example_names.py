@@ -87,6 +87,15 @@ def check_scopes(trace, what):
             check(first != second or "SoftmaxOutput" in then, f"scopes twice in {what}", scope)
 
 
+def check_workspaces(file, what):
+    """What operators keep for themselves; an LSTM in MXNet's graphs does."""
+    tags = plain(harness.MEMLEDGER, "export", file, "--format=mxnet-csv", "--output=-").stdout
+    if what.startswith("lstm.py"):
+        check("\nworkspace:RNN," in tags, f"the workspace of {what}", tags)
+    check("\nunknown:ImperativeBulk," not in tags, f"unknown in {what}", tags)
+    check("node_" not in tags.replace("head_grad:node_", ""), f"numbers in {what}", tags)
+
+
 def check_example(name, *options):
     for engine in NAMED_PERCENT:
         what = " ".join((name, *options, engine))
@@ -94,6 +103,7 @@ def check_example(name, *options):
         check_model(walk(name, options), at_peak(file, "label", "category"), what)
         check_named(at_peak(file, "label", "module", "scope"), engine, what)
         check_scopes(trace, what)
+        check_workspaces(file, what)
 
 
 def test_lstm():
