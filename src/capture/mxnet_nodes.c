@@ -94,9 +94,16 @@ static bool is_numbered(const char *name, uint64_t *ret_number)
     return true;
 }
 
+/* MXNet's own nodes are called as their operators, `_zeros_without_dtype` without the line. */
+static bool is_operator(const char *name, const char *op)
+{
+    return !strcmp(name, op) || (op[0] == '_' && !strcmp(name, op + 1));
+}
+
 static bool is_named(const struct ml_mxnet_node *node)
 {
-    return node->name[0] && strcmp(node->name, SUM) && (!node->op || strcmp(node->name, *node->op));
+    return node->name[0] && strcmp(node->name, SUM) &&
+           !(node->op && is_operator(node->name, *node->op));
 }
 
 /* ---- Forward and backward -------------------------------------------------------- */
