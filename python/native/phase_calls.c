@@ -12,6 +12,10 @@
 /* How many calls of optimizers of MXNet's this thread is in. */
 static __thread unsigned optimizing;
 
+/* The module that the phase is which this thread is in: a Module's forward is that of its
+ * executor, by the same name, and is said once. 0: none. */
+static __thread uint32_t named;
+
 /* The recorder's number of what the namer calls it, or of its class. */
 static uint32_t number_of(const struct ml_scoped_call *self, PyObject *object)
 {
@@ -95,18 +99,21 @@ static PyObject *call_phase(struct ml_scoped_call *self, PyObject *first, PyObje
                             PyObject *kwargs)
 {
     const struct ml_extension_api *recorder = ml_native_recorder();
-    uint32_t name = self->namer && first ? number_of(self, first) : 0;
+    uint32_t around = named, name = self->namer && first ? number_of(self, first) : 0;
     PyObject *result;
 
+    if (name == around)
+        name = 0;
     ml_scoped_call_tell(self->before, args, kwargs ? kwargs : Py_None, NULL);
     if (PyErr_Occurred())
         return NULL;
     recorder->enter_phase((enum ml_mxnet_phase)self->number);
     if (name)
-        recorder->enter_module(name, 0);
+        recorder->enter_module(named = name, 0);
     result = PyObject_Call(self->original, args, kwargs);
     if (name)
         recorder->leave_module();
+    named = around;
     recorder->leave_phase();
     if (result)
         ml_scoped_call_tell(self->after, args, kwargs ? kwargs : Py_None, result);

@@ -85,7 +85,8 @@ static int64_t class_of(struct ml_modules *modules, const struct ml_block *block
 /* Whether a file of Python's own or of a package that was installed. */
 static bool is_installed(const char *file)
 {
-    static const char *const signs[] = {"/site-packages/", "/dist-packages/", "/lib/python", "<"};
+    static const char *const signs[] = {"/site-packages/", "/dist-packages/", "/lib/python",
+                                        "/memledger/_", "<"};
 
     for (size_t i = 0; i < ML_ARRAY_SIZE(signs); i++)
         if (strstr(file, signs[i]))

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "calls.h"
+#include "engine_names.h"
 #include "engine_passes.h"
 #include "label_tags.h"
 #include "memledger/memledger.h"
@@ -37,7 +38,8 @@ struct birth {
     uint8_t rule;
     bool outside; /* of modules, backward and optimizer */
     bool named;
-    bool planned; /* by no operator: memory for a graph that is run again and again */
+    bool is_result; /* of an operator, by a name that says no more */
+    bool planned;   /* by no operator: memory for a graph that is run again and again */
 };
 
 struct process {
@@ -223,7 +225,8 @@ static void choose_engine_rule(struct classifier *c, const struct ml_block *bloc
     birth->backwards = process->engine.backwards;
     birth->since = turn_of(c, block->thread);
     birth->planned = !fact.operation;
-    birth->outside = phase == ML_PHASE_NONE || (phase == ML_PHASE_FORWARD && !fact.module);
+    birth->outside =
+        phase == ML_PHASE_NONE || (phase == ML_PHASE_FORWARD && (!fact.module || birth->planned));
     switch (phase) {
     case ML_PHASE_BACKWARD:
         birth->rule = RULE_BACKWARD;
@@ -275,6 +278,18 @@ static bool counts(const struct birth *birth, uint8_t category)
                                         birth->label_category == MEMLEDGER_INPUT));
 }
 
+/* Whether a label of MXNet's says what the block is for, and no name. Memory that forward
+ * and backward share has the name of the first that could have taken it. */
+static bool is_weak(const struct classifier *c, const struct ml_block *block,
+                    const struct birth *birth, const char *text, uint8_t *category)
+{
+    if (*category == MEMLEDGER_ACTIVATION && birth->rule == RULE_BACKWARD) {
+        *category = MEMLEDGER_INTERMEDIATE_GRADIENT;
+        return true;
+    }
+    return ml_engine_name_is_empty(c->replay.trace, block->scope, text);
+}
+
 /* A label that does not count leaves no trace. */
 static int take_label(struct classifier *c, const struct ml_block *block, struct birth *birth,
                       uint32_t label, uint8_t category)
@@ -284,6 +299,11 @@ static int take_label(struct classifier *c, const struct ml_block *block, struct
 
     if (!counts(birth, category))
         return 0;
+    if (c->spaces.items[block->space].by_engine && is_weak(c, block, birth, text, &category)) {
+        birth->is_result = true;
+        birth->label_category = category != MEMLEDGER_OTHER ? category : birth->label_category;
+        return 0;
+    }
     if (category != MEMLEDGER_OTHER)
         birth->label_category = category;
     else
@@ -384,16 +404,20 @@ static uint8_t engine_category(const struct classifier *c, const struct process 
     bool within = death && birth->since && turn_of(c, death->thread) == birth->since;
     bool kept = is_kept(birth, now->backwards) && !birth->planned;
 
+    /* What has a name is a result, which the program keeps. */
+    uint8_t kept_category =
+        birth->label || birth->is_result ? MEMLEDGER_OTHER : MEMLEDGER_TEMPORARY;
+
     if (within)
         return MEMLEDGER_TEMPORARY;
     switch ((enum rule)birth->rule) {
-    case RULE_BACKWARD: return kept ? MEMLEDGER_OTHER : MEMLEDGER_INTERMEDIATE_GRADIENT;
+    case RULE_BACKWARD: return kept ? kept_category : MEMLEDGER_INTERMEDIATE_GRADIENT;
     case RULE_OPTIMIZER:
         return death && now->forwards == birth->forwards ? MEMLEDGER_TEMPORARY
                                                          : MEMLEDGER_OPTIMIZER_STATE;
     case RULE_AFTER_FORWARD:
         if (kept)
-            return MEMLEDGER_OTHER;
+            return kept_category;
         return death && now->backwards == birth->backwards ? MEMLEDGER_TEMPORARY
                                                            : MEMLEDGER_ACTIVATION;
     default: return MEMLEDGER_OTHER;

@@ -24,7 +24,9 @@
  *  3. to 6. born and freed in one operator: temporary. Asked for in backward: intermediate
  *     gradient. In the optimizer's step: temporary if freed before forward runs again, else
  *     optimizer state. In forward, or in a module: temporary if freed before backward runs,
- *     else activation
+ *     else activation. What an operator of the first passes keeps for later ones is its
+ *     workspace, and temporary; with a name, other. Memory of a graph's, which no operator
+ *     took, may be an input for rule 2
  *
  * Where a block was born is said by its scope: the innermost phase there, forward if
  * there is only a module, else the last mark of a phase. Only spaces of level block

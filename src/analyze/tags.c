@@ -8,15 +8,17 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "engine_names.h"
 #include "memledger/memledger.h"
 #include "unknowns.h"
 
+#define STORE "kvstore:"
 #define GRADIENT_SUFFIX ".grad"
 #define EDGES_SEARCHED 256 /* numbers that are looked at before a new one is taken */
 
 static const char *const prefixes[] = {
-    "in_arg:",    "arg_grad:", "aux_state:", "data_entry:",       "head_grad:", "optimizer_state:",
-    "workspace:", "resource:", "dropout:",   "forward_features:", "unknown:",
+    "in_arg:", "arg_grad:",  "aux_state:", "data_entry:", "head_grad:",        "optimizer_state:",
+    STORE,     "workspace:", "resource:",  "dropout:",    "forward_features:", "unknown:",
 };
 
 static bool begins_as_tag(const char *text)
@@ -73,6 +75,20 @@ static uint32_t operator_scope(const struct ml_trace *trace, uint32_t scope)
         scope = s->parent < scope ? s->parent : 0;
     }
     return other;
+}
+
+/* "kvstore:3", where a key-value store took the block for that key; or NULL. */
+static const char *store_around(const struct ml_trace *trace, uint32_t scope)
+{
+    while (scope != 0) {
+        const struct ml_scope *s = ml_trace_scope(trace, scope);
+        const char *name = ml_trace_string(trace, s->name, NULL);
+
+        if (s->kind == MEMLEDGER_SCOPE_USER && strncmp(name, STORE, strlen(STORE)) == 0)
+            return name;
+        scope = s->parent < scope ? s->parent : 0;
+    }
+    return NULL;
 }
 
 struct place {
@@ -181,10 +197,13 @@ static int put_unlabelled(struct ml_tags *tags, const struct ml_block *block, ui
                           uint64_t end_ns, struct ml_buf *out)
 {
     struct place operation = operator_place(tags, block, space), place = operation;
+    const char *store = store_around(tags->trace, block->scope);
     int r = module_place(tags, block, space, &place);
 
     if (r < 0)
         return r;
+    if (store)
+        return ml_buf_puts(out, store);
     switch (block->category) {
     case MEMLEDGER_ACTIVATION:
     case MEMLEDGER_INTERMEDIATE_GRADIENT: return put_entry(tags, &place, block, end_ns, out);
@@ -194,12 +213,22 @@ static int put_unlabelled(struct ml_tags *tags, const struct ml_block *block, ui
     }
 }
 
+/* Where a program has no phases, blocks have all the names that MXNet 2 gives them. */
+static bool is_empty(const struct ml_trace *trace, const struct ml_block *block, uint32_t space,
+                     const char *label)
+{
+    const char *name = ml_trace_string(trace, ml_trace_space(trace, space)->name, NULL);
+
+    return strcmp(name, ML_MXNET_SPACE_NAME) == 0 &&
+           ml_engine_name_is_empty(trace, block->scope, label);
+}
+
 int ml_tag_of(struct ml_tags *tags, const struct ml_block *block, uint32_t space, uint64_t end_ns,
               struct ml_buf *out)
 {
     const char *label = block->label ? ml_trace_string(tags->trace, block->label, NULL) : "";
 
-    if (label[0] == '\0')
+    if (label[0] == '\0' || is_empty(tags->trace, block, space, label))
         return put_unlabelled(tags, block, space, end_ns, out);
     if (tags->has_tags || ml_tag_is_spelled(label))
         return ml_buf_puts(out, label);

@@ -3,7 +3,7 @@
  *
  *     in_arg:fc1.weight  arg_grad:fc1.weight  aux_state:bn1.running_mean
  *     optimizer_state:exp_avg:fc1.weight      data_entry:encoder.0_oedge1
- *     workspace:aten::conv2d                  unknown:_zeros
+ *     workspace:aten::conv2d                  unknown:_zeros              kvstore:3
  *
  * A label that is spelled so already, one of a block of no category, and any of a trace
  * that was made from such a file, is the tag as it stands. Otherwise it is made from category,

@@ -16,6 +16,7 @@
 
 #include "memledger/memledger.h"
 #include "mxnet_outputs.h"
+#include "mxnet_scopes.h"
 #include "mxnet_works.h"
 #include "names.h"
 #include "record.h"
@@ -59,16 +60,24 @@ static executor_backward_function *real_executor_backward;
 static graph_backward_function *real_static_backward, *real_dynamic_backward;
 static bool is_on;
 static __thread uint32_t graphs; /* whose backward this thread is in */
+/* The node whose gradient was asked for last in this backward. A sum of gradients that
+ * meet has no number: the last of them was that node's. 0: none. */
+static __thread uint64_t last_gradient;
 
 /* ---- Names ---------------------------------------------------------------------- */
 
 /* Without the end that a gradient's has. */
 static size_t forward_bytes(const char *name)
 {
+    static const char *const ends[] = {BACKWARD, BACKWARD "_lhs", BACKWARD "_rhs"};
     size_t bytes = strnlen(name, ML_NAME_MAX_BYTES);
-    size_t end = strlen(BACKWARD);
 
-    return bytes > end && !memcmp(name + bytes - end, BACKWARD, end) ? bytes - end : bytes;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+        size_t end = strlen(ends[i]);
+        if (bytes > end && !memcmp(name + bytes - end, ends[i], end))
+            return bytes - end;
+    }
+    return bytes;
 }
 
 /* "node_7", "node_7_backward": 7. */
@@ -85,9 +94,16 @@ static bool is_numbered(const char *name, uint64_t *ret_number)
     return true;
 }
 
+/* MXNet's own nodes are called as their operators, `_zeros_without_dtype` without the line. */
+static bool is_operator(const char *name, const char *op)
+{
+    return !strcmp(name, op) || (op[0] == '_' && !strcmp(name, op + 1));
+}
+
 static bool is_named(const struct ml_mxnet_node *node)
 {
-    return node->name[0] && strcmp(node->name, SUM) && (!node->op || strcmp(node->name, *node->op));
+    return node->name[0] && strcmp(node->name, SUM) &&
+           !(node->op && is_operator(node->name, *node->op));
 }
 
 /* ---- Forward and backward -------------------------------------------------------- */
@@ -160,7 +176,11 @@ static bool enter(const struct ml_mxnet_node *node, const void *outputs)
     uint64_t number;
 
     if (!graphs && is_gradient && is_numbered(node->name, &number)) {
-        enter_made(NUMBERS, number, 0);
+        enter_made(NUMBERS, last_gradient = number, 0);
+        return true;
+    }
+    if (!graphs && last_gradient && !strcmp(node->name, SUM)) {
+        enter_made(NUMBERS, last_gradient, 0);
         return true;
     }
     if (is_named(node))
@@ -194,15 +214,11 @@ static void *invoke(void *ret, struct imperative *imperative, const void *contex
     return invoke_inside(ret, imperative, context, node, inputs, outputs, requests, mode, state);
 }
 
-static void enter_backward(void)
-{
-    ml_record_push(MEMLEDGER_SCOPE_PHASE, ml_name("backward"));
-}
-
 static void leave_backward(void)
 {
     ml_mxnet_end_head_gradients();
-    leave();
+    last_gradient = 0;
+    ml_mxnet_pop_phase();
 }
 ML_UNWOUND(ml_mxnet_backward_unwound, leave_backward)
 
@@ -211,7 +227,7 @@ static ML_NOINLINE void *backward(void *ret, struct imperative *imperative, cons
                                   bool retain_graph, bool create_graph)
 {
     ML_TELL_UNWOUND(ml_mxnet_backward_unwound);
-    enter_backward();
+    ml_mxnet_push_phase(ML_MXNET_BACKWARD);
     ml_mxnet_begin_head_gradients();
     ret = real_backward(ret, imperative, outputs, gradients, variables, is_train, retain_graph,
                         create_graph);
@@ -219,12 +235,14 @@ static ML_NOINLINE void *backward(void *ret, struct imperative *imperative, cons
     return ret;
 }
 
+ML_UNWOUND(ml_mxnet_executor_backward_unwound, ml_mxnet_pop_phase)
+
 static ML_NOINLINE void executor_backward(void *executor, const void *gradients, bool is_train)
 {
-    ML_TELL_UNWOUND(ml_mxnet_node_unwound);
-    enter_backward();
+    ML_TELL_UNWOUND(ml_mxnet_executor_backward_unwound);
+    ml_mxnet_push_phase(ML_MXNET_BACKWARD);
     real_executor_backward(executor, gradients, is_train);
-    leave();
+    ml_mxnet_pop_phase();
 }
 
 static void leave_graph(void)

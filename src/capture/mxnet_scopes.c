@@ -4,6 +4,7 @@
  */
 #include "mxnet_scopes.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "phase_marks.h"
@@ -28,13 +29,31 @@ static int goes_on(uint32_t depth, uint8_t phase)
     return depth >= DEPTH_MAX || (depth && here.phases[depth - 1] == phase);
 }
 
-void ml_mxnet_enter_phase(enum ml_mxnet_phase phase)
+/* Whether it begins now. */
+static bool enter(uint8_t phase)
 {
     uint32_t depth = here.depth++;
 
     if (depth < DEPTH_MAX)
-        here.phases[depth] = (uint8_t)phase;
-    if (goes_on(depth, (uint8_t)phase))
+        here.phases[depth] = phase;
+    return !goes_on(depth, phase);
+}
+
+/* Whether the phase that was entered last ends now; then that one. */
+static bool leave(uint8_t *ret_phase)
+{
+    uint32_t depth;
+
+    if (!here.depth)
+        return false;
+    depth = --here.depth;
+    *ret_phase = depth < DEPTH_MAX ? here.phases[depth] : 0;
+    return !goes_on(depth, *ret_phase);
+}
+
+void ml_mxnet_enter_phase(enum ml_mxnet_phase phase)
+{
+    if (!enter((uint8_t)phase))
         return;
     ml_mark_phase(names[phase]);
     ml_push_phase(names[phase]);
@@ -44,14 +63,25 @@ void ml_mxnet_enter_phase(enum ml_mxnet_phase phase)
  * a part of it. */
 void ml_mxnet_leave_phase(void)
 {
-    uint32_t depth;
+    uint8_t phase;
 
-    if (!here.depth)
-        return;
-    depth = --here.depth;
-    if (goes_on(depth, depth < DEPTH_MAX ? here.phases[depth] : 0))
+    if (!leave(&phase))
         return;
     ml_record_pop();
-    if (here.phases[depth] == ML_MXNET_BACKWARD)
+    if (phase == ML_MXNET_BACKWARD)
         ml_mark_phase("");
+}
+
+void ml_mxnet_push_phase(enum ml_mxnet_phase phase)
+{
+    if (enter((uint8_t)phase))
+        ml_push_phase(names[phase]);
+}
+
+void ml_mxnet_pop_phase(void)
+{
+    uint8_t phase;
+
+    if (leave(&phase))
+        ml_record_pop();
 }

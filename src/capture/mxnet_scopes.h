@@ -17,4 +17,9 @@ enum ml_mxnet_phase { ML_MXNET_FORWARD, ML_MXNET_BACKWARD };
 void ml_mxnet_enter_phase(enum ml_mxnet_phase phase);
 void ml_mxnet_leave_phase(void);
 
+/* The same without marks, by MXNet's own functions: a program in C has them too. Where
+ * the package has told the phase, it is not told again. */
+void ml_mxnet_push_phase(enum ml_mxnet_phase phase);
+void ml_mxnet_pop_phase(void);
+
 #endif

@@ -16,6 +16,7 @@
 
 struct engine {
     struct story s;
+    uint32_t net;                          /* in forward */
     uint32_t forward, backward, optimizer; /* an operator in each */
 };
 
@@ -26,9 +27,9 @@ static struct engine engine_begin(void)
     uint32_t forward = story_scope(s, 0, MEMLEDGER_SCOPE_PHASE, "forward");
     uint32_t backward = story_scope(s, 0, MEMLEDGER_SCOPE_PHASE, "backward");
     uint32_t optimizer = story_scope(s, 0, MEMLEDGER_SCOPE_PHASE, "optimizer");
-    uint32_t net = story_module(s, forward, "Net");
 
-    e.forward = story_scope(s, net, MEMLEDGER_SCOPE_OPERATOR, "dot");
+    e.net = story_module(s, forward, "Net");
+    e.forward = story_scope(s, e.net, MEMLEDGER_SCOPE_OPERATOR, "dot");
     e.backward = story_scope(s, backward, MEMLEDGER_SCOPE_OPERATOR, "dot_backward");
     e.optimizer = story_scope(s, optimizer, MEMLEDGER_SCOPE_OPERATOR, "sgd_update");
     s->space = fixture_space(&s->f, ML_MXNET_SPACE_NAME);
@@ -123,6 +124,62 @@ static void a_name_alone_does_not_replace_a_category(void **state)
     ml_trace_free(trace);
 }
 
+static void what_an_operator_keeps_is_its_workspace(void **state)
+{
+    struct engine e = engine_begin();
+
+    (void)state;
+    make(&e, e.forward, 0x1000); /* the operator's own */
+    make(&e, e.forward, 0x2000);
+    name(&e.s, 0x2000, "dot", OTHER); /* a result, which the program keeps */
+    make(&e, e.backward, 0x3000);
+    make(&e, e.forward, 0x4000);
+    make(&e, e.backward, 0x5000);
+    assert_categories(&e.s, TEMPORARY, OTHER, PASSING, ACTIVATION, PASSING);
+}
+
+/* What an executor is bound with is born in its scope, in no operator; what operators
+ * made there is not an input of another. */
+static void memory_of_a_graph_may_be_an_input(void **state)
+{
+    struct engine e = engine_begin();
+
+    (void)state;
+    make(&e, e.net, 0x1000);
+    name(&e.s, 0x1000, "data", MEMLEDGER_INPUT);
+    make(&e, e.forward, 0x2000);
+    name(&e.s, 0x2000, "pred", MEMLEDGER_INPUT);
+    make(&e, e.backward, 0x3000);
+    assert_categories(&e.s, MEMLEDGER_INPUT, ACTIVATION, PASSING);
+}
+
+static void names_that_repeat_scopes_are_none(void **state)
+{
+    struct engine e = engine_begin();
+    struct ml_classes classes;
+    struct ml_trace *trace;
+
+    (void)state;
+    make(&e, e.forward, 0x1000);
+    name(&e.s, 0x1000, "dot", OTHER);
+    make(&e, e.forward, 0x2000);
+    name(&e.s, 0x2000, "data_entry:node_7_oedge0", ACTIVATION);
+    make(&e, e.backward, 0x3000);
+    name(&e.s, 0x3000, "node_7_backward", OTHER);
+    make(&e, e.backward, 0x4000); /* memory that both passes share */
+    name(&e.s, 0x4000, "data_entry:fc1_oedge0", ACTIVATION);
+    make(&e, e.forward, 0x5000);
+    name(&e.s, 0x5000, "node_of_mine", OTHER);
+    trace = story_classes(&e.s, &classes);
+    assert_int_equal(classes.labels.len, 1);
+    assert_int_equal(classes.labels.items[0].ordinal, 4);
+    assert_int_equal(classes.categories.items[1], ACTIVATION);
+    assert_int_equal(classes.categories.items[2], PASSING);
+    assert_int_equal(classes.categories.items[3], PASSING);
+    ml_classes_release(&classes);
+    ml_trace_free(trace);
+}
+
 static void words_say_categories(void **state)
 {
     static const struct {
@@ -155,6 +212,9 @@ int main(void)
         cmocka_unit_test(what_an_operator_gives_back_is_temporary),
         cmocka_unit_test(turns_are_no_calls),
         cmocka_unit_test(a_name_alone_does_not_replace_a_category),
+        cmocka_unit_test(what_an_operator_keeps_is_its_workspace),
+        cmocka_unit_test(memory_of_a_graph_may_be_an_input),
+        cmocka_unit_test(names_that_repeat_scopes_are_none),
         cmocka_unit_test(words_say_categories),
     };
 

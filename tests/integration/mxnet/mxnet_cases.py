@@ -193,6 +193,22 @@ def ends_at_once():
     os._exit(3)
 
 
+def trained():
+    """Two steps, seen from autograd and from the storage."""
+    if IS_2:
+        mx.npx.set_np()
+    net = mx.gluon.nn.Dense(3, in_units=4)
+    net.initialize(mx.init.One())
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.5})
+    data = (mx.np if IS_2 else mx.nd).ones((2, 4))
+    for _ in range(2):
+        with mx.autograd.record():
+            loss = net(data).sum()
+        loss.backward()
+        trainer.step(1)
+    say(loss=float(loss.asnumpy().sum()))
+
+
 class Numbers(mx.gluon.data.Dataset):
     def __len__(self):
         return 32

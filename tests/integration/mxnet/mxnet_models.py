@@ -159,6 +159,17 @@ def module():
     say(has=has, last=float(net.get_outputs()[0].asnumpy().sum()), scopes=["softmax"])
 
 
+def nameless():
+    """Arrays that nobody names, and what a key-value store keeps and adds up in."""
+    a = mx.nd.ones((100, 50))  # line of _ones
+    b = mx.nd.dot(a, a, transpose_b=True)
+    store = mx.kv.create("local")
+    store.init("w3", mx.nd.zeros((300, 10)))
+    store.push("w3", [mx.nd.ones((300, 10)), mx.nd.ones((300, 10))])
+    mx.nd.waitall()
+    say(last=float(b.asnumpy().sum()))
+
+
 def executor():
     """A symbol that is bound by hand."""
     y = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=12, name="fc")

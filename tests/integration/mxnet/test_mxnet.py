@@ -12,7 +12,8 @@ import sys
 
 import harness
 import mxnet_run
-from harness import balanced, check, equal, plain, run
+from harness import balanced, check, contains, equal, plain, run
+from mxnet_renamed import library_without
 from mxnet_run import FOLDER, IS_2, NAIVE, events, python
 from mxnet_trace import live_at_end, live_at_probes
 
@@ -226,6 +227,43 @@ def test_unknown():
         equal((result.code, result.out), (0, "1 2\n"), "exit code and output", result)
         equal(result.err.count(f"this MXNet ({number.strip('()')}) is not one"), 1, "notes", result)
         equal(result.dump()["spaces"], [], "spaces")
+
+
+# One function of the group "nodes", which others do without; and one without which MXNet
+# is not touched.
+RECORD = ("_ZN5mxnet10Imperative8RecordOpEON4nnvm9NodeAttrsERKSt6vectorIPNS_7NDArrayESaIS6_"
+          "EESA_RKNS_10OpStatePtrEPS4_IbSaIbEESG_")
+ALLOC = {False: "_ZN5mxnet11StorageImpl5AllocEPNS_7Storage6HandleE",
+         True: "_ZN5mxnet7storage11StorageImpl5AllocEPNS_7Storage6HandleEb"}[IS_2]
+
+
+def run_without(symbol):
+    """The real library, but for one name. @return what the recorder said, and the trace"""
+    env = os.environ | NAIVE | {"MXNET_LIBRARY_PATH": library_without(symbol)}
+    command = python(), CASES, "trained"
+    alone = plain(*command, env=env)
+    equal(alone.returncode, 0, "exit code alone", alone.stderr)
+    result = run(*command, options=["-qf"], env=env)
+    equal((result.code, result.out), (0, alone.stdout), "exit code and output", result)
+    trace = result.dump(events=True)
+    balanced(trace)
+    return [line for line in result.err.splitlines() if "memledger:" in line], trace
+
+
+def test_function_missing():
+    notes, trace = run_without(RECORD)
+    equal(len(notes), 1, "notes", notes)
+    contains(notes[0], "some of its memory stays without a name", "what is said")
+    born = events(trace, "alloc")
+    check(any("FullyConnected" in e["scope"] for e in born), "no operators", born)
+    check(any(e["label"].startswith("in_arg:") for e in events(trace, "label")), "no names")
+
+
+def test_storage_missing():
+    notes, trace = run_without(ALLOC)
+    equal(len(notes), 1, "notes", notes)
+    contains(notes[0], "its memory is not recorded", "what is said")
+    equal([s for s in trace["spaces"] if s["name"] == "mxnet"], [], "spaces")
 
 
 harness.main(globals())

@@ -3,7 +3,6 @@
 # without memledger, they learn, and their books are MXNet's own to the byte.
 #
 # SPDX-License-Identifier: Apache-2.0
-import collections
 import json
 import os
 import re
@@ -14,7 +13,6 @@ from mxnet_run import IS_2, events, python
 from mxnet_trace import PROBE_BYTES, follow, live_at_end, live_at_probes
 
 EXAMPLES = os.environ["MXNET_EXAMPLES"]
-WALK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "walk_model.py")
 STEPS = 3
 SMALL = ["--steps", STEPS, "--batch", 4]
 os.environ["OMP_NUM_THREADS"] = "1"  # the models are tiny: more threads wait for each other
@@ -105,45 +103,6 @@ def test_they_learn():
         done = plain(python(), os.path.join(EXAMPLES, name), "--steps", 30)
         equal(done.returncode, 0, f"exit code of {name}", done.stderr)
         learns(done.stdout, 30, figure)
-
-
-# ---- What a model must have ----------------------------------------------------------
-
-
-def live_sizes_at_first_probe(trace):
-    """How many blocks of each size live at the end of the first step."""
-    live = {}
-    for e in events(trace, "alloc", "free"):
-        if e["kind"] == "free":
-            del live[e["addr"]]
-        elif e["size"] == PROBE_BYTES:
-            return collections.Counter(live.values())
-        else:
-            live[e["addr"]] = e["size"]
-    return None
-
-
-def check_model(name, *options):
-    """Each parameter, gradient, auxiliary state and slot of the optimizer is a block of its
-    own. How large they are says a script that knows MXNet and nothing of memledger."""
-    done = plain(python(), WALK, os.path.join(EXAMPLES, name), *SMALL, *options)
-    equal(done.returncode, 0, f"exit code of the walk of {name}", done.stderr)
-    model = json.loads(done.stdout)
-    kinds = {entry["category"] for entry in model}
-    check({"parameter", "gradient", "optimizer state"} <= kinds, "categories", kinds)
-    _, trace = record(example(name, "--check-books", *options))
-    missing = collections.Counter(entry["bytes"] for entry in model)
-    missing.subtract(live_sizes_at_first_probe(trace))
-    equal({size: n for size, n in missing.items() if n > 0}, {}, f"blocks that {name} lacks")
-
-
-def test_models():
-    check_model("seq2seq.py")
-    if IS_2:
-        check_model("resnet.py")
-    else:
-        check_model("resnet.py", "--module")
-        check_model("lstm.py")
 
 
 # ---- The program in C ----------------------------------------------------------------

@@ -11,7 +11,7 @@ import os
 
 import harness
 import mxnet_run
-from harness import check, equal, report
+from harness import check, contains, equal, plain, report
 from mxnet_run import IS_2, NAIVE, events
 
 MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "mxnet_models.py")
@@ -135,6 +135,33 @@ def test_module():
 def test_executor():
     for engine in ENGINES:
         check_model("executor", engine)
+
+
+def line_of(text):
+    """The number of the line of mxnet_models.py that has the text."""
+    with open(MODELS) as f:
+        return next(i for i, line in enumerate(f, 1) if text in line)
+
+
+def export(trace_file, form):
+    done = plain(harness.MEMLEDGER, "export", trace_file, f"--format={form}", "--output=-")
+    equal(done.returncode, 0, f"exit code of export --format {form}", done.stderr)
+    return done.stdout
+
+
+def test_what_stays_unknown():
+    """The operator, and the line that asked for it, though it ran on another thread."""
+    _, result = run_recorded("nameless", options=["--stacks=python"])
+    tags = dict(line.rsplit(",", 1) for line in export(result.trace, "mxnet-csv").splitlines())
+    equal(float(tags["unknown:dot"]), float(f"{100 * 100 * 4 / 2**20:.6g}"), "MiB of dot", tags)
+    equal(float(tags["kvstore:w3"]), float(f"{300 * 10 * 4 / 2**20:.6g}"), "MiB of w3", tags)
+    at = line_of("# line of _ones")
+    groups = report("table", result.trace, "--by=scope,line", "--top=100")["groups"]
+    check(any(g["scope"] == "_ones" and f"mxnet_models.py:{at} " in g["line"] for g in groups),
+          f"_ones of line {at}", groups)
+    check(not any("/memledger/" in (g["line"] or "") for g in groups), "our own lines", groups)
+    _, _, entry = export(result.trace, "mxnet-log").partition("tag unknown:_ones\n")
+    contains(entry.split("\n\n")[0], f"mxnet_models.py:{at}(nameless)", "the stack in the log")
 
 
 def by_label(trace_file):

@@ -2,6 +2,9 @@
 # test_mxnet_scopes.py: what is born on a thread of MXNet's engine has the scopes of the
 # thread that asked for it; what backward makes, those of its forward. The real wheels.
 #
+# The scopes are the program's own: names from Python are off. test_mxnet_names.py and
+# test_mxnet_example_names.py have the two together.
+#
 # SPDX-License-Identifier: Apache-2.0
 import functools
 import os
@@ -19,7 +22,7 @@ BATCH, HIDDEN, CLASSES = 8, 40, 5  # as in mxnet_scope_cases.py
 @functools.cache
 def recorded(stacks="none", **env):
     """The program's trace."""
-    result = run(python(), CASES, options=["-qf", "--stacks", stacks],
+    result = run(python(), CASES, options=["-qf", "--names=off", "--stacks", stacks],
                  env=os.environ | env | {"PYTHONPATH": os.environ["PACKAGE_FOLDER"]})
     equal(result.code, 0, "exit code", result)
     check("memledger:" not in result.err, "the recorder has something to say", result)
