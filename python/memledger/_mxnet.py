@@ -152,11 +152,16 @@ def _install_kvstore(store):
         setattr(store, name, _in_scope_of_key(getattr(store, name)))
 
 
+def _is_plain(key):
+    """A key that can be a name: the program shall not hear of one that cannot."""
+    return isinstance(key, int) or (isinstance(key, str) and key.isprintable())
+
+
 def _in_scope_of_key(method):
     @functools.wraps(method)
     def method_in_scope(self, key, *args, **kwargs):
         first = key[0] if isinstance(key, (list, tuple)) and key else key
-        _native.user_push(f"kvstore:{first}")
+        _native.user_push(f"kvstore:{first}" if _is_plain(first) else "kvstore")
         try:
             return method(self, key, *args, **kwargs)
         finally:

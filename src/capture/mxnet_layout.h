@@ -34,7 +34,7 @@ struct ml_mxnet_layout {
     uint32_t executor_node_at[4];
     uint32_t array_bytes;     /* of an mxnet::NDArray */
     uint32_t storage_type_at; /* in its chunk */
-    uint32_t handle_bytes;     /* of a Storage::Handle in an array's chunk */
+    uint32_t handle_bytes;    /* of a Storage::Handle in an array's chunk */
 };
 
 /* mxnet::RunContext, which comes by value. */

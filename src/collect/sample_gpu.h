@@ -12,7 +12,7 @@
 struct ml_gpu_device {
     uint32_t string; /* "cuda:0" */
     struct ml_sample_last memory;
-    uint64_t changed_ns; /* when that was last another than before */
+    uint64_t changed_ns;          /* when that was last another than before */
     struct ml_sample_last others; /* processes that are not recorded */
     uint64_t listed_used;         /* in use when its processes were listed last … */
     uint64_t listed_ns;           /* … and when that was */

@@ -44,7 +44,7 @@ struct ml_sample_lane {
     void *context; /* the work's own */
     struct ml_ticks clock;
     struct ml_pace pace;
-    bool at_rest; /* set by the work: nothing changes, one tick in ten will do */
+    bool at_rest;     /* set by the work: nothing changes, one tick in ten will do */
     uint32_t strings; /* numbers given so far */
 
     /* For the collector: the ring as a source to merge. */

@@ -53,9 +53,14 @@ static char *name_from(const char *newer, const char *older)
 static int put_csv(const struct ml_trace *trace, const struct ml_tag_list *rows,
                    const struct ml_tagged *row, struct ml_output *out)
 {
+    size_t from = out->text.len;
+    int r = ml_buf_puts(&out->text, ml_tagged_name(rows, row));
+
     (void)trace;
-    return ml_buf_printf(&out->text, "%s,%g\n", ml_tagged_name(rows, row),
-                         (double)row->bytes / MIB);
+    for (size_t i = from; r == 0 && i < out->text.len; i++)
+        if (out->text.data[i] == '\n') /* nothing is quoted there */
+            out->text.data[i] = '_';
+    return r < 0 ? r : ml_buf_printf(&out->text, ",%g\n", (double)row->bytes / MIB);
 }
 
 static int export_csv(const struct ml_trace *trace, const struct ml_export_opts *opts,

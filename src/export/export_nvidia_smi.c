@@ -5,7 +5,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "exporter.h"
@@ -26,12 +28,13 @@ static bool is_wanted(const struct ml_trace *trace, const struct ml_event *event
 }
 
 static int put(const struct ml_trace *trace, const struct ml_export_opts *opts,
-               const struct ml_event *event, struct ml_output *out)
+               const struct ml_event *event, struct ml_output *out, bool *any)
 {
     int r;
 
     if (!is_wanted(trace, event, opts->device))
         return 0;
+    *any = true;
     r = ml_buf_printf(&out->text, "%" PRIu64 " MiB\n", event->args[2] / MIB);
     return r < 0 ? r : ml_output_line(out);
 }
@@ -42,6 +45,7 @@ static int export(const struct ml_trace *trace, const struct ml_export_opts *opt
     struct ml_cursor *cursor = NULL;
     const struct ml_event *events;
     uint64_t end_ns = ml_trace_info(trace)->end_ns;
+    bool any = false;
     int n, r = ml_buf_puts(&out->text, "memory.used [MiB]\n");
 
     if (r == 0)
@@ -50,11 +54,16 @@ static int export(const struct ml_trace *trace, const struct ml_export_opts *opt
         if (n < 0)
             r = n;
         for (int i = 0; r == 0 && i < n; i++)
-            r = put(trace, opts, &events[i], out);
+            r = put(trace, opts, &events[i], out, &any);
         if (r == 0)
             ml_progress_tell(opts->progress, events[n - 1].time_ns, end_ns);
     }
     ml_cursor_free(cursor);
+    if (r == 0 && !any)
+        r = ml_error_set(err, -ENODATA,
+                         "the trace has no samples of %s; record where there is a GPU, "
+                         "without --sample-hz=0",
+                         opts->device ? opts->device : "a GPU");
     return r;
 }
 

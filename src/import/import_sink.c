@@ -22,6 +22,26 @@ static bool is_replaceable(const char *path)
     return stat(path, &st) < 0 || S_ISREG(st.st_mode);
 }
 
+/* A file beside the one asked for, with a name that nobody has. */
+static int make_part(struct ml_import_sink *k, struct ml_error *err)
+{
+    int fd, r;
+
+    if (asprintf(&k->part, "%s.XXXXXX", k->path) < 0) {
+        k->part = NULL;
+        return ml_error_set(err, -ENOMEM, "not enough memory");
+    }
+    fd = mkostemp(k->part, O_CLOEXEC);
+    if (fd >= 0) {
+        close(fd);
+        return 0;
+    }
+    r = ml_error_set(err, -errno, "cannot create %s: %s", k->path, strerror(errno));
+    free(k->part);
+    k->part = NULL;
+    return r;
+}
+
 int ml_import_sink_open(struct ml_import_sink *k, const char *path, bool force,
                         struct ml_error *err)
 {
@@ -31,11 +51,11 @@ int ml_import_sink_open(struct ml_import_sink *k, const char *path, bool force,
     if (path && !force && is_replaceable(path) && access(path, F_OK) == 0)
         return ml_error_set(err, -EEXIST, "%s exists; choose another name or overwrite it with -f",
                             path);
-    if (ml_dict_init(&k->dict) < 0 ||
-        (path && is_replaceable(path) && asprintf(&k->part, "%s.part", path) < 0)) {
-        k->part = NULL;
-        ml_dict_release(&k->dict);
+    if (ml_dict_init(&k->dict) < 0)
         return ml_error_set(err, -ENOMEM, "not enough memory");
+    if (path && is_replaceable(path) && make_part(k, err) < 0) {
+        ml_dict_release(&k->dict);
+        return err->code;
     }
     return 0;
 }
@@ -73,11 +93,10 @@ static void release(struct ml_import_sink *k)
 
 void ml_import_sink_abandon(struct ml_import_sink *k)
 {
-    if (k->writing) {
+    if (k->writing)
         ml_trace_writer_close(&k->writer);
-        if (k->part)
-            ml_trace_writer_remove(k->part);
-    }
+    if (k->part)
+        ml_trace_writer_remove(k->part);
     release(k);
 }
 
