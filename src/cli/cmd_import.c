@@ -87,18 +87,30 @@ static void on_signal(int number)
     raise(number);
 }
 
+static const int endings[] = {SIGINT, SIGTERM, SIGHUP};
+
+/* While the file is made and not yet guarded. */
+static void hold_signals(bool hold)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < ML_ARRAY_SIZE(endings); i++)
+        sigaddset(&set, endings[i]);
+    sigprocmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}
+
 static void guard_part(const struct ml_import_sink *sink)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action = {.sa_handler = sink ? on_signal : SIG_DFL};
 
     if (sink && sink->part)
         snprintf(part_name, sizeof(part_name), "%s", sink->part);
-    for (size_t i = 0; i < ML_ARRAY_SIZE(numbers); i++) {
+    for (size_t i = 0; i < ML_ARRAY_SIZE(endings); i++) {
         struct sigaction now;
 
-        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-            sigaction(numbers[i], &action, NULL);
+        if (sigaction(endings[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaction(endings[i], &action, NULL);
     }
 }
 
@@ -204,9 +216,12 @@ static int import_file(const struct import_opts *opts, const struct ml_import_fo
             source.on_progress = on_progress;
             source.progress_ctx = &line.progress;
         }
+        hold_signals(true);
         r = ml_import_sink_open(&sink, trace, opts->force, &err);
-        if (r == 0) {
+        if (r == 0)
             guard_part(&sink);
+        hold_signals(false);
+        if (r == 0) {
             r = convert(format, &source, &sink, &events, &err);
             guard_part(NULL);
         }

@@ -153,13 +153,14 @@ static void close_mark(struct ml_chrome_slices *s, struct ml_chrome_process *pro
 {
     struct ml_chrome_mark *mark = &process->marks[kind];
     struct ml_chrome_track track = {ml_chrome_pid(s->chrome, process->process), mark_tids[kind]};
+    const char *name = string_of(s, mark->name);
     char title[512];
 
     if (!mark->open)
         return;
     mark->open = false;
-    if (kind == MEMLEDGER_MARK_PHASE || (mark->name && string_of(s, mark->name)[0]))
-        snprintf(title, sizeof(title), "%s", string_of(s, mark->name));
+    if (kind == MEMLEDGER_MARK_PHASE || (name[0] && strcmp(name, ML_STEP_AUTOMATIC)))
+        snprintf(title, sizeof(title), "%s", name);
     else
         snprintf(title, sizeof(title), "%s %" PRIu64, mark_names[kind], mark->number);
     if (!title[0])

@@ -36,7 +36,8 @@ static int make_part(struct ml_import_sink *k, struct ml_error *err)
         close(fd);
         return 0;
     }
-    r = ml_error_set(err, -errno, "cannot create %s: %s", k->path, strerror(errno));
+    r = ml_error_set(err, -errno, "cannot create %s: %s; choose another place with -o", k->path,
+                     strerror(errno));
     free(k->part);
     k->part = NULL;
     return r;

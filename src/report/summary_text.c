@@ -103,7 +103,13 @@ static int put_peaks(const struct page *p)
     return r;
 }
 
-static int put_totals(const struct page *p)
+/* Some sources tell of other things: no figure is right then, nor is 0. */
+static bool knows_allocations(const struct ml_summary *s)
+{
+    return !s->health.imported_from[0] || s->counted.allocations;
+}
+
+static int put_allocations(const struct page *p)
 {
     const struct ml_figures *f = &p->s->counted;
     char a[32], b[32], c[32], d[32];
@@ -122,6 +128,16 @@ static int put_totals(const struct page *p)
                             ml_format_bytes(b, (int64_t)f->allocated_bytes, p->style->unit),
                             ml_format_count(c, (int64_t)f->frees),
                             ml_format_count(d, (int64_t)p->s->health.lost));
+    return r;
+}
+
+static int put_totals(const struct page *p)
+{
+    char a[32], b[32];
+    int r = knows_allocations(p->s)
+                ? put_allocations(p)
+                : ml_summary_line(p->out, "allocations", "?", "not told by this source");
+
     if (r == 0 && p->s->processes.len > 0)
         r = ml_summary_line(p->out, "processes", ml_format_count(a, (int64_t)p->s->processes.len),
                             "with %s thread%s", ml_format_count(b, (int64_t)p->s->threads),

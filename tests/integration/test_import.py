@@ -398,7 +398,7 @@ def test_interrupted():
                                 "-"], stdin=subprocess.PIPE)
     process.stdin.write(b"memory.used [MiB]\n1 MiB\n2 MiB\n")
     process.stdin.flush()
-    harness.wait_until(lambda: os.path.exists("t.mled.part"), "the trace is begun")
+    harness.wait_until(lambda: os.listdir("."), "the trace is begun")
     process.send_signal(signal.SIGINT)
     equal(process.wait(harness.PATIENCE_S), -signal.SIGINT, "how it ended")
     equal(os.listdir("."), [], "files")
