@@ -12,6 +12,7 @@
 #include "instant_command.h"
 #include "memledger/memledger.h"
 #include "nearest.h"
+#include "part_guard.h"
 #include "progress_line.h"
 #include "read_table.h"
 #include "verbs.h"
@@ -191,8 +192,11 @@ static int write_file(const struct ml_exporter *exporter, struct ml_export_opts 
     struct ml_progress_line line;
     struct ml_output out;
     struct ml_error err = {0};
-    int r = ml_output_open(&out, path, force, &err);
+    int r;
 
+    ml_part_hold();
+    r = ml_output_open(&out, path, force, &err);
+    ml_part_guard(r == 0 ? out.written : NULL);
     if (r == 0) {
         ml_progress_line_init(&line, "exporting");
         opts->progress = &line.progress;
@@ -200,6 +204,7 @@ static int write_file(const struct ml_exporter *exporter, struct ml_export_opts 
         opts->progress = NULL;
         ml_progress_line_end(&line);
     }
+    ml_part_guard(NULL);
     if (r < 0)
         return ml_report_fail(&err);
     if (strcmp(path, "-") != 0)

@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "importer.h"
 #include "nearest.h"
 #include "output_name.h"
+#include "part_guard.h"
 #include "progress_line.h"
 #include "text.h"
 #include "verbs.h"
@@ -74,44 +74,6 @@ static int fail(const struct ml_error *err)
 {
     fprintf(stderr, "memledger: %s\n", err->text);
     return ML_EXIT_FAILURE;
-}
-
-/* ---- An interrupted import leaves no file ------------------------------- */
-
-static char part_name[4096];
-
-static void on_signal(int number)
-{
-    unlink(part_name);
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-static const int endings[] = {SIGINT, SIGTERM, SIGHUP};
-
-/* While the file is made and not yet guarded. */
-static void hold_signals(bool hold)
-{
-    sigset_t set;
-
-    sigemptyset(&set);
-    for (size_t i = 0; i < ML_ARRAY_SIZE(endings); i++)
-        sigaddset(&set, endings[i]);
-    sigprocmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
-}
-
-static void guard_part(const struct ml_import_sink *sink)
-{
-    struct sigaction action = {.sa_handler = sink ? on_signal : SIG_DFL};
-
-    if (sink && sink->part)
-        snprintf(part_name, sizeof(part_name), "%s", sink->part);
-    for (size_t i = 0; i < ML_ARRAY_SIZE(endings); i++) {
-        struct sigaction now;
-
-        if (sigaction(endings[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-            sigaction(endings[i], &action, NULL);
-    }
 }
 
 /* ---- Names -------------------------------------------------------------- */
@@ -216,15 +178,12 @@ static int import_file(const struct import_opts *opts, const struct ml_import_fo
             source.on_progress = on_progress;
             source.progress_ctx = &line.progress;
         }
-        hold_signals(true);
+        ml_part_hold();
         r = ml_import_sink_open(&sink, trace, opts->force, &err);
+        ml_part_guard(r == 0 ? sink.part : NULL);
         if (r == 0)
-            guard_part(&sink);
-        hold_signals(false);
-        if (r == 0) {
             r = convert(format, &source, &sink, &events, &err);
-            guard_part(NULL);
-        }
+        ml_part_guard(NULL);
         ml_progress_line_end(&line);
         ml_import_source_release(&source);
     }

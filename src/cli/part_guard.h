@@ -1,0 +1,23 @@
+/* part_guard.h: a command that is interrupted leaves no part of a file behind.
+ *
+ *     ml_part_hold();                      no signal between making the file ...
+ *     r = ml_output_open(&out, ...);
+ *     ml_part_guard(r == 0 ? out.written : NULL);   ... and guarding it
+ *     ...
+ *     ml_part_guard(NULL);                 it has its name, or is gone
+ *
+ * One file at a time.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_CLI_PART_GUARD_H
+#define ML_CLI_PART_GUARD_H
+
+/* Signals that end the program wait for the next ml_part_guard. */
+void ml_part_hold(void);
+
+/* The file is removed when such a signal comes; one that is ignored stays so.
+ * @path  copied; NULL: there is none to remove */
+void ml_part_guard(const char *path);
+
+#endif
