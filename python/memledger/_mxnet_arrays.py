@@ -41,15 +41,18 @@ class _Waiting:
         self.arrays_of = arrays_of
         self.found = {}
         self.looks = {False: 0, True: 0}
+        self.has_sparse = False  # when it was looked at last
 
     def look(self, waited):
         """Labels what is there. Whether there is nothing more to be found."""
         owner = self.owner()
         if owner is None:
             return True
-        if self._is_rare(waited) and not self.is_sparse(owner):
+        if self._is_rare(waited) and not self.has_sparse:
             return False
-        found = [self._label(at, *entry) for at, entry in enumerate(self.arrays_of(owner))]
+        entries = list(self.arrays_of(owner))
+        self.has_sparse = any(is_sparse(array) for array, _, _ in entries)
+        found = [self._label(at, *entry) for at, entry in enumerate(entries)]
         return all(found)
 
     def _is_rare(self, waited):
@@ -57,9 +60,6 @@ class _Waiting:
         self.looks[waited] += 1
         looks = self.looks[waited]
         return looks > _OFTEN[waited] and looks & (looks - 1)
-
-    def is_sparse(self, owner):
-        return any(is_sparse(array) for array, _, _ in self.arrays_of(owner))
 
     def _label(self, at, array, name, category):
         place = _native.mxnet_place(array.handle.value)

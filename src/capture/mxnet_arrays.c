@@ -12,13 +12,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* How a Storage::Handle begins. */
-struct handle {
-    const void *ptr;
-    uint64_t bytes;
-    int32_t device_type, device_id;
-};
-
 struct vector {
     const char *begin, *end, *room;
 };
@@ -32,7 +25,7 @@ void ml_mxnet_arrays_begin(const struct ml_mxnet_layout *layout)
 
 static struct ml_mxnet_block block_of(const char *at)
 {
-    const struct handle *h = (const struct handle *)(const void *)at;
+    const struct ml_mxnet_handle *h = (const struct ml_mxnet_handle *)(const void *)at;
 
     return (struct ml_mxnet_block){
         .ptr = __atomic_load_n(&h->ptr, __ATOMIC_RELAXED),

@@ -78,7 +78,8 @@ static bool add(void *library, const struct ml_mxnet_feature *feature, struct wo
             *feature->exchanges[i].real = reals[i];
     }
     words->count += added;
-    *feature->is_on = true;
+    if (feature->is_on)
+        *feature->is_on = true;
     return true;
 }
 

@@ -26,7 +26,7 @@ struct ml_mxnet_exchange {
 
 struct ml_mxnet_feature {
     struct ml_mxnet_exchange exchanges[ML_MXNET_EXCHANGES_MAX]; /* up to one without real */
-    bool *is_on; /* set before the hooks are put in place */
+    bool *is_on; /* set before the hooks are put in place; NULL: nobody asks */
 };
 
 /* Puts hooks in place; once per process.

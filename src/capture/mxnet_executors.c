@@ -74,7 +74,7 @@ static ML_NOINLINE void run_operator(run_function *real, char *executor,
                                      uint32_t name)
 {
     ML_TELL_UNWOUND(ml_mxnet_executor_unwound);
-    ml_record_push(MEMLEDGER_SCOPE_OPERATOR, name ? name : ml_name("unnamed"));
+    ml_record_push(MEMLEDGER_SCOPE_OPERATOR, name ? name : ml_mxnet_operator_number(NULL));
     real(executor, context, is_gpu);
     leave();
 }
@@ -204,7 +204,6 @@ static ML_NOINLINE void *segment(void *ret, void *executor, size_t begin, size_t
 
 const struct ml_mxnet_feature *ml_mxnet_symbolic_feature(const struct ml_mxnet_layout *layout)
 {
-    static bool is_symbolic_on;
     static const struct ml_mxnet_feature feature = {
         .exchanges =
             {{ML_MXNET_PER_DEVICE_VTABLE, NEW, (void *)new_operator, (void **)&real_new_operator},
@@ -212,7 +211,6 @@ const struct ml_mxnet_feature *ml_mxnet_symbolic_feature(const struct ml_mxnet_l
              {ML_MXNET_NAIVE_VTABLE, NEW_NAIVE, (void *)new_naive, (void **)&real_new_naive},
              {NULL, EXECUTOR "13InitCachedOpsEv", (void *)init, (void **)&real_init},
              {NULL, EXECUTOR "18CreateCachedSegOprEmm", (void *)segment, (void **)&real_segment}},
-        .is_on = &is_symbolic_on,
     };
 
     return layout->version < 20000 ? &feature : NULL;

@@ -9,6 +9,8 @@
 #ifndef ML_MXNET_LAYOUT_H
 #define ML_MXNET_LAYOUT_H
 
+#include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define ML_MXNET_LIBRARY "libmxnet.so"
@@ -36,6 +38,17 @@ struct ml_mxnet_layout {
     uint32_t storage_type_at; /* in its chunk */
     uint32_t handle_bytes;    /* of a Storage::Handle in an array's chunk */
 };
+
+/* mxnet::Storage::Handle. In 2.0 two names follow. */
+struct ml_mxnet_handle {
+    void *ptr; /* NULL: no memory yet */
+    size_t bytes;
+    int32_t device_type;
+    int32_t device_id;
+    int32_t shared_pid;
+    int32_t shared_id;
+};
+static_assert(sizeof(struct ml_mxnet_handle) == 32, "MXNet's layout");
 
 /* mxnet::RunContext, which comes by value. */
 struct ml_mxnet_run_context {

@@ -58,7 +58,6 @@ static invoke_function *real_invoke;
 static backward_function *real_backward;
 static executor_backward_function *real_executor_backward;
 static graph_backward_function *real_static_backward, *real_dynamic_backward;
-static bool is_on;
 static __thread uint32_t graphs; /* whose backward this thread is in */
 /* The node whose gradient was asked for last in this backward. A sum of gradients that
  * meet has no number: the last of them was that node's. 0: none. */
@@ -311,7 +310,6 @@ const struct ml_mxnet_feature *ml_mxnet_nodes_feature(const struct ml_mxnet_layo
                                     (void **)&real_executor_backward},
                       [DEFERRED] = {NULL, DEFERRED_RECORD, (void *)record_deferred,
                                     (void **)&real_record_deferred}},
-        .is_on = &is_on,
     };
 
     feature.exchanges[layout->version < 20000 ? DEFERRED : EXECUTOR].function = NULL;

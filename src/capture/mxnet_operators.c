@@ -42,13 +42,12 @@ static union {
 static push_function *real_push;
 static push_operator_function *real_push_operator;
 static uint32_t operator_at, operator_name_at;
-static bool is_on;
 
 /* ---- Scopes --------------------------------------------------------------------- */
 
 __thread uint32_t ml_mxnet_operator_name;
 
-static uint32_t number_of(const char *name)
+uint32_t ml_mxnet_operator_number(const char *name)
 {
     return ml_name(name && name[0] ? name : "unnamed");
 }
@@ -74,7 +73,7 @@ static uintptr_t begin_block(const char *block)
     const void *op;
 
     memcpy(&op, block + operator_at, sizeof(op));
-    ml_mxnet_operator_name = number_of(name_of(op));
+    ml_mxnet_operator_name = ml_mxnet_operator_number(name_of(op));
     if (ml_mxnet_works_on)
         return ml_mxnet_begin_work(op, name_of(op),
                                    ml_mxnet_runs_executors(op) ? 0 : ml_mxnet_operator_name);
@@ -116,7 +115,7 @@ static ML_NOINLINE void push_naive(void *engine, void *function, uint64_t contex
                                    int priority, const char *name, bool wait)
 {
     ML_TELL_UNWOUND(ml_mxnet_operator_unwound);
-    ml_record_push(MEMLEDGER_SCOPE_OPERATOR, number_of(name));
+    ml_record_push(MEMLEDGER_SCOPE_OPERATOR, ml_mxnet_operator_number(name));
     real_push(engine, function, context, reads, writes, property, priority, name, wait);
     leave();
 }
@@ -125,7 +124,7 @@ static ML_NOINLINE void push_naive(void *engine, void *function, uint64_t contex
 static void push_operator_naive(void *engine, void *op, uint64_t context, int priority,
                                 bool profiling)
 {
-    ml_mxnet_operator_name = number_of(name_of(op));
+    ml_mxnet_operator_name = ml_mxnet_operator_number(name_of(op));
     real_push_operator(engine, op, context, priority, profiling);
 }
 
@@ -133,7 +132,7 @@ static void push_operator_naive(void *engine, void *op, uint64_t context, int pr
 
 const struct ml_mxnet_feature *ml_mxnet_operators_feature(const struct ml_mxnet_layout *layout)
 {
-    static struct ml_mxnet_feature feature = {.is_on = &is_on};
+    static struct ml_mxnet_feature feature;
 
     operator_at = layout->operator_at;
     operator_name_at = layout->operator_name_at;

@@ -36,13 +36,6 @@ static uint32_t array_bytes, storage_type_at;
 static bool is_on;
 static bool asks_with_copies; /* of handles, which says nothing of the chunk */
 
-/* mxnet::Storage::Handle, its beginning. */
-struct handle {
-    void *block;
-    uint64_t bytes;
-    int32_t device_type, device_id;
-};
-
 /* What this thread asks for memory for. */
 static __thread struct {
     const void *chunk;    /* NULL: not known by where it is */
@@ -98,7 +91,7 @@ static void expect_output(const char *node, unsigned i, const void *array)
 /* Where the chunk does not tell, the size does, of what is born in the operator. */
 static void expect_by_size(const char *node, unsigned i, const void *array)
 {
-    const struct handle *chunk = first_word(array);
+    const struct ml_mxnet_handle *chunk = first_word(array);
     uint64_t words[] = {ml_record_word(ML_REC_EXPECT_OUTPUT, 0, ml_now()), chunk ? chunk->bytes : 0,
                         ml_pair(category_of(node), label_of(node, i))};
 
@@ -139,10 +132,10 @@ uint64_t ml_mxnet_expect_own_outputs(const char *node, const void *vector)
 
 static void label_output(const char *node, unsigned i, const void *array)
 {
-    const struct handle *handle = first_word(array);
+    const struct ml_mxnet_handle *handle = first_word(array);
     uint32_t in =
-        handle && handle->block ? ml_mxnet_space(handle->device_type, handle->device_id) : 0;
-    uint64_t words[] = {ml_record_word(ML_LABEL, in, ml_now()), in ? (uintptr_t)handle->block : 0,
+        handle && handle->ptr ? ml_mxnet_space(handle->device_type, handle->device_id) : 0;
+    uint64_t words[] = {ml_record_word(ML_LABEL, in, ml_now()), in ? (uintptr_t)handle->ptr : 0,
                         ml_pair(category_of(node), in ? label_of(node, i) : 0)};
 
     if (in)
@@ -179,7 +172,7 @@ void ml_mxnet_name_block(uint32_t in, const void *block, const void *handle)
 {
     uint32_t end = here.chunk && here.end[0] ? ml_name(here.end) : 0;
     uint64_t words[] = {ml_record_word(ML_REC_LABEL_EXPECTED, in, ml_now()), (uintptr_t)block,
-                        key_of(handle), end, ((const struct handle *)handle)->bytes};
+                        key_of(handle), end, ((const struct ml_mxnet_handle *)handle)->bytes};
 
     if (!is_on)
         return;

@@ -19,7 +19,6 @@ typedef void give_back_function(const void *helper, void *segment);
 
 static take_function *real_take;
 static give_back_function *real_give_back;
-static bool is_on;
 
 static int take(const void *helper, void **ret, size_t bytes)
 {
@@ -51,7 +50,6 @@ const struct ml_mxnet_feature *ml_mxnet_pools_feature(const struct ml_mxnet_layo
     static const struct ml_mxnet_feature feature = {
         .exchanges = {{TABLE, TAKE, (void *)take, (void **)&real_take},
                       {TABLE, GIVE_BACK, (void *)give_back, (void **)&real_give_back}},
-        .is_on = &is_on,
     };
 
     return layout->version >= 20000 ? &feature : NULL;

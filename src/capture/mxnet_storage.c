@@ -12,7 +12,6 @@
  */
 #include "mxnet_storage.h"
 
-#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -26,27 +25,16 @@
 #include "stack_wanted.h"
 #include "unwound.h"
 
-/* mxnet::Storage::Handle */
-struct handle {
-    void *ptr;
-    size_t bytes;
-    int32_t device_type;
-    int32_t device_id;
-    int32_t shared_pid;
-    int32_t shared_id;
-};
-static_assert(sizeof(struct handle) == 32, "MXNet's layout");
-
 /* In 2.0. An old std::string is a pointer to its text. */
 struct named_handle {
-    struct handle handle;
+    struct ml_mxnet_handle handle;
     const char *scope; /* "<unk>:" where nobody gave one */
     const char *name;  /* "unknown" */
 };
 
 /* 1.9.1 has no third argument; what is in its register is passed on unread. */
-typedef void alloc_function(void *storage, struct handle *handle, uint64_t failsafe);
-typedef void free_function(void *storage, struct handle handle);
+typedef void alloc_function(void *storage, struct ml_mxnet_handle *handle, uint64_t failsafe);
+typedef void free_function(void *storage, struct ml_mxnet_handle handle);
 typedef void free_named_function(void *storage, struct named_handle *handle);
 
 static alloc_function *real_alloc;
@@ -54,7 +42,7 @@ static union {
     free_function *plain;
     free_named_function *named;
 } real_free, real_direct_free;
-static bool has_names, is_on;
+static bool has_names;
 
 /* ---- Names ---------------------------------------------------------------------- */
 
@@ -119,7 +107,7 @@ static void alloc_thrown(void)
 }
 ML_UNWOUND(ml_mxnet_alloc_unwound, alloc_thrown)
 
-static void record_block(uint32_t space, const struct handle *h)
+static void record_block(uint32_t space, const struct ml_mxnet_handle *h)
 {
     uint32_t stack = ML_UNLIKELY(ml_stacks_mode) ? ml_stack_wanted_of_asker() : 0;
 
@@ -134,7 +122,7 @@ static void record_block(uint32_t space, const struct handle *h)
 }
 
 /* Asked not to throw, 2.0 gives no block instead. */
-static ML_NOINLINE void alloc(void *storage, struct handle *h, uint64_t failsafe)
+static ML_NOINLINE void alloc(void *storage, struct ml_mxnet_handle *h, uint64_t failsafe)
 {
     uint32_t space = ml_mxnet_space(h->device_type, h->device_id);
 
@@ -150,7 +138,7 @@ static ML_NOINLINE void alloc(void *storage, struct handle *h, uint64_t failsafe
 
 /* ---- Frees ---------------------------------------------------------------------- */
 
-static void record_free(const struct handle *h)
+static void record_free(const struct ml_mxnet_handle *h)
 {
     uint32_t space = h->ptr ? ml_mxnet_space(h->device_type, h->device_id) : 0;
 
@@ -161,13 +149,13 @@ static void record_free(const struct handle *h)
     ml_record_free(space, h->ptr);
 }
 
-static void free_plain(void *storage, struct handle h)
+static void free_plain(void *storage, struct ml_mxnet_handle h)
 {
     record_free(&h);
     real_free.plain(storage, h);
 }
 
-static void direct_free_plain(void *storage, struct handle h)
+static void direct_free_plain(void *storage, struct ml_mxnet_handle h)
 {
     record_free(&h);
     real_direct_free.plain(storage, h);
@@ -187,7 +175,7 @@ static void direct_free_named(void *storage, struct named_handle *h)
 
 const struct ml_mxnet_feature *ml_mxnet_storage_feature(const struct ml_mxnet_layout *layout)
 {
-    static struct ml_mxnet_feature feature = {.is_on = &is_on};
+    static struct ml_mxnet_feature feature;
     const char *table = layout->storage_vtable;
     const char *const *symbols = layout->symbols;
 

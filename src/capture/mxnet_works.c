@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
+#include "mxnet_operators.h"
 #include "mxnet_outputs.h"
 #include "mxnet_parts.h"
 #include "names.h"
@@ -74,11 +75,6 @@ static void take(uintptr_t key, uint32_t name)
     uint64_t words[] = {ml_record_word(ML_REC_PUSH_WORK, 0, ml_now()), key, ml_pair(0, name)};
 
     ml_record(words, 3);
-}
-
-static uint32_t name_number(const char *name)
-{
-    return ml_name(name && name[0] ? name : "unnamed");
 }
 
 /* The thread that runs it has no Python. */
@@ -179,7 +175,7 @@ static void push_sync(void *engine, void *function, uint64_t context, const void
     if (property == NORMAL && !priority && bulk_size(engine) && ml_mxnet_watch_part(function)) {
         here.has_late = here.parts && here.context != context;
         here.late_stack = stack_here();
-        here.late_name = name_number(name);
+        here.late_name = ml_mxnet_operator_number(name);
         here.late_context = context;
         if (!here.has_late)
             gather(here.late_stack, here.late_name, context);
