@@ -6,22 +6,20 @@
 import os
 
 import harness
-from harness import Skip, equal, report, run
-from mxnet_run import IS_2, python
+from harness import equal, report, run
+from mxnet_run import python
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rnn_steps.py")
 
 
 def test_rnn_keeps_three_blocks_a_step():
-    if not IS_2:
-        raise Skip("1.9.1 does not have it")
     result = run(python(), PROGRAM, options=["-qf"], timeout=120,
                  env=dict(os.environ, OMP_NUM_THREADS="1"))
     equal(result.code, 0, "exit code", result)
     found = report("leaks", result.trace, "--by", "module")
     grown = [(x["module"], x["sign"], x["blocks_per_step"]) for x in found["leaks"]
              if x["sign"] == "steady"]
-    equal(grown, [("RNN", "steady", 3)], "what grows", found["leaks"])
+    equal(grown, [("LSTM", "steady", 3)], "what grows", found["leaks"])
 
 
 harness.main(globals())
