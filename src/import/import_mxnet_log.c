@@ -37,7 +37,7 @@ static struct ml_piece part(const char *from, const char *to)
 
 static const char *last_of(struct ml_piece p, char c)
 {
-    return p.len ? memrchr(p.text, c, p.len) : NULL;
+    return p.text && p.len ? memrchr(p.text, c, p.len) : NULL;
 }
 
 static bool parse_hex(struct ml_piece p, uint64_t *ret)
