@@ -64,6 +64,15 @@ def test_smi_peaks():
         equal([d["peak_used_bytes"] for d in devices], [peak * MIB], f"summary of {name}")
 
 
+def test_smi_says_nothing_of_leaks():
+    import_file(DATA / "smi" / "memory_fft.txt")
+    done = memledger("leaks", "--fail", "t.mled", code=1)
+    contains(done.stdout, "No allocation was recorded", "the report")
+    contains(done.stderr, "no allocation was recorded", "the error")
+    check("Nothing grows" not in done.stdout and "nor times" not in done.stdout, "a verdict",
+          done.stdout)
+
+
 def test_smi_runs_side_by_side():
     traces = []
     for name in PEAKS:
