@@ -423,6 +423,9 @@ def test_names_and_refusals():
     memledger("import", log)
     done = memledger("import", log, code=1)
     contains(done.stderr, "memledger-memory_fft.mled exists", "the error")
+    done = memledger("import", "-o", "again.mled", "memledger-memory_fft.mled", code=1)
+    contains(done.stderr, "is a memledger trace already; see memledger summary memledger-memory_fft",
+             "the error")
     done = memledger("import", "-o", "one.mled", log, log, code=2)
     contains(done.stderr, "one name for 2 files", "the error")
     os.mkdir("there")
