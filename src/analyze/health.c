@@ -8,11 +8,8 @@
 
 #include "samples.h"
 
-/* Without any allocation although some could have been recorded. */
-static bool is_empty(const struct ml_replay *replay)
+bool ml_health_no_allocations(const struct ml_replay *replay)
 {
-    if (ml_trace_is_sample_only(replay->trace))
-        return false;
     for (size_t i = 0; i < replay->spaces.len; i++)
         if (replay->spaces.items[i].allocations > 0)
             return false;
@@ -57,7 +54,8 @@ struct ml_health ml_health_of(const struct ml_replay *replay)
         .unknown_frees = replay->unknown_frees,
         .inherited_frees = replay->inherited_frees,
         .replaced = replay->replaced,
-        .empty = is_empty(replay),
+        /* although some could have been recorded */
+        .empty = !ml_trace_is_sample_only(replay->trace) && ml_health_no_allocations(replay),
     };
 
     fill_import(replay->trace, &health);

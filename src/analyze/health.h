@@ -30,6 +30,9 @@ struct ml_health {
 /* Of a replay, as far as it has read its trace. */
 struct ml_health ml_health_of(const struct ml_replay *replay);
 
+/* Whether it has read no allocation so far, whatever the reason. */
+bool ml_health_no_allocations(const struct ml_replay *replay);
+
 /* Whether the imported file told no times, or no frees: figures that rest on them mean
  * nothing. */
 bool ml_health_no_times(const struct ml_health *health);

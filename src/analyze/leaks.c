@@ -168,6 +168,7 @@ static int evaluate(const struct pass *p, const struct ml_leaks_opts *opts, stru
     int r = ml_leak_signs(&p->book, opts, ret);
 
     ret->at.instant.health = ml_health_of(&p->replay);
+    ret->no_allocations = ml_health_no_allocations(&p->replay);
     ret->other_processes = (uint32_t)ml_map_len(&p->others);
     return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
 }

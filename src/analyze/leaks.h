@@ -59,6 +59,7 @@ struct ml_leaks {
     size_t by_count;
     int64_t process; /* number of the one asked for, -1: none */
     enum ml_leak_unit unit;
+    bool no_allocations;                /* in all the trace: nothing can be said */
     uint64_t steps;                     /* that have an end */
     uint64_t warm_up;                   /* of them, not counted */
     uint64_t measured;                  /* the others */

@@ -71,7 +71,7 @@ static int open_named(struct ml_output *out, bool force, struct ml_error *err)
         return out->fd < 0 ? -errno : 0;
     }
     if (exists && !force)
-        return ml_error_set(err, -EEXIST, "%s is there already; use --force to replace it",
+        return ml_error_set(err, -EEXIST, "%s exists; choose another name or overwrite it with -f",
                             out->path);
     return open_temporary(out, exists ? &st : NULL);
 }

@@ -75,9 +75,9 @@ static int judge(const struct ml_leaks *leaks)
         fprintf(stderr, "memledger: %" PRIu64 " %s from %s to %s\n", found,
                 found == 1 ? "entry grows" : "entries grow", ml_leaks_unit_word(leaks),
                 ml_leaks_unit_word(leaks));
-    else if (h->empty || h->lost > 0 || h->damaged_blocks > 0)
+    else if (leaks->no_allocations || h->lost > 0 || h->damaged_blocks > 0)
         fprintf(stderr, "memledger: this cannot be judged: %s\n",
-                h->empty ? "no allocation was recorded" : "events are missing");
+                leaks->no_allocations ? "no allocation was recorded" : "events are missing");
     else if (leaks->measured == 0)
         fprintf(stderr, "memledger: this cannot be judged: there are too few steps\n");
     else

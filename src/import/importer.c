@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "block.h"
 #include "import_formats.h"
 #include "unknowns.h"
 
@@ -54,6 +55,13 @@ static int unknown_format(const struct ml_import_source *source, struct ml_error
                         source->name, names);
 }
 
+static bool is_trace(const uint8_t *head, size_t len)
+{
+    struct ml_file_header header;
+
+    return len >= ML_FILE_HEADER_BYTES && ml_file_header_get(head, &header) != ML_FRAME_NOT_OURS;
+}
+
 int ml_import_recognise(struct ml_import_source *source, const struct ml_import_format **ret,
                         struct ml_error *err)
 {
@@ -64,6 +72,10 @@ int ml_import_recognise(struct ml_import_source *source, const struct ml_import_
 
     if (r < 0)
         return r;
+    if (is_trace(head, len))
+        return ml_error_set(err, -EINVAL,
+                            "%s: is a memledger trace already; see memledger summary %s",
+                            source->name, source->name);
     for (size_t i = 0; ml_import_formats[i]; i++) {
         int score = ml_import_formats[i]->recognise(head, len);
 

@@ -40,14 +40,39 @@ static int put_method(const struct ml_leaks *l, struct ml_buf *out)
                              "to the next may be\nmeant to. memledger_step() marks steps, and for "
                              "PyTorch memledger run does.\n");
     else if (l->unit == ML_LEAK_BY_EVENTS)
-        r = ml_buf_puts(out, "The trace has neither steps nor times: it is looked at in slices of "
-                             "as many events each.\n");
+        r = ml_buf_printf(out, "%s: it is looked at in slices of as many events each.\n",
+                          ml_health_no_times(&l->at.instant.health)
+                              ? "The trace has neither steps nor times"
+                              : "The trace has no steps, and all was allocated at one time");
     if (r == 0 && l->other_processes > 0)
         r = ml_buf_printf(out,
                           "Of %" PRIu32 " processes that mark steps one is shown; --process "
                           "chooses.\n",
                           l->other_processes + 1);
     return r;
+}
+
+/* Why no step is left to look at, and what helps. */
+static int put_too_few(const struct ml_leaks *l, struct ml_buf *out)
+{
+    const char *word = ml_leaks_unit_word(l);
+    char count[32];
+
+    if (l->steps == 0)
+        return ml_buf_printf(out,
+                             "There is nothing to compare: no %s was recorded to its end. "
+                             "--slices cuts the run by time.\n",
+                             word);
+    ml_format_count(count, (int64_t)l->steps);
+    if (l->steps == 1)
+        return ml_buf_printf(out,
+                             "There is nothing to compare: 1 %s was recorded and is warm-up; "
+                             "lower --warm-up.\n",
+                             word);
+    return ml_buf_printf(out,
+                         "There is nothing to compare: %s %ss were recorded and all are warm-up; "
+                         "lower --warm-up.\n",
+                         count, word);
 }
 
 /* "10 steps, 2 to 11; 2 before them are warm-up", and what they did to what is live. */
@@ -58,12 +83,7 @@ static int put_range(const struct ml_leaks *l, const struct ml_style *style, str
     int r;
 
     if (l->measured == 0)
-        return ml_buf_printf(out,
-                             "There is nothing to compare: %s %s%s behind it another mark%s. "
-                             "--slices cuts the run by time.\n",
-                             l->steps == 0 ? "no" : ml_format_count(count, (int64_t)l->steps), word,
-                             l->steps == 1 || l->steps == 0 ? " has" : "s have",
-                             l->warm_up ? ", and that is warm-up" : "");
+        return put_too_few(l, out);
     r = ml_buf_printf(out, "%s %s%s, %" PRIu64 " to %" PRIu64,
                       ml_format_count(count, (int64_t)l->measured), word,
                       l->measured == 1 ? "" : "s", l->first_number, l->last_number);
@@ -152,6 +172,9 @@ int ml_leaks_text(const struct ml_leaks *leaks, const char *file, const struct m
         r = ml_report_origin(out, at->command ? at->command : file, at->start_wall_ns, at->host);
     if (r == 0)
         r = ml_buf_puts(out, "\n\n");
+    if (r == 0 && leaks->no_allocations)
+        return ml_buf_puts(out, "No allocation was recorded: whether anything grows cannot be "
+                                "known.\n");
     if (r == 0)
         r = put_method(leaks, out);
     if (r == 0)

@@ -60,6 +60,7 @@ CASES = {
     "leaks-narrow.txt": "leaks --by stack,label --top 1 --unit KiB --warm-up 0 leaky.mled",
     "leaks-fail.txt": "leaks --fail --by module leaky.mled",
     "leaks-few.txt": "leaks --fail train-32.mled",
+    "leaks-warm-up.txt": "leaks --warm-up 100 leaky.mled",
     "leaks-slices.txt": "leaks --slices 12 --by category leaky.mled",
     "leaks-none.txt": "leaks gpt.mled",
     "table-temporary.txt": "table --temporary leaky.mled",

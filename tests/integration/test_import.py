@@ -64,6 +64,15 @@ def test_smi_peaks():
         equal([d["peak_used_bytes"] for d in devices], [peak * MIB], f"summary of {name}")
 
 
+def test_smi_says_nothing_of_leaks():
+    import_file(DATA / "smi" / "memory_fft.txt")
+    done = memledger("leaks", "--fail", "t.mled", code=1)
+    contains(done.stdout, "No allocation was recorded", "the report")
+    contains(done.stderr, "no allocation was recorded", "the error")
+    check("Nothing grows" not in done.stdout and "nor times" not in done.stdout, "a verdict",
+          done.stdout)
+
+
 def test_smi_runs_side_by_side():
     traces = []
     for name in PEAKS:
@@ -414,6 +423,9 @@ def test_names_and_refusals():
     memledger("import", log)
     done = memledger("import", log, code=1)
     contains(done.stderr, "memledger-memory_fft.mled exists", "the error")
+    done = memledger("import", "-o", "again.mled", "memledger-memory_fft.mled", code=1)
+    contains(done.stderr, "is a memledger trace already; see memledger summary memledger-memory_fft",
+             "the error")
     done = memledger("import", "-o", "one.mled", log, log, code=2)
     contains(done.stderr, "one name for 2 files", "the error")
     os.mkdir("there")

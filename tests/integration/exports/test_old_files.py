@@ -154,7 +154,7 @@ def test_overwriting():
         file.write("precious")
     os.chmod("a.tbd.log", 0o640)
     done = exported(trace("gpt"), "-o", "a.tbd.log", code=1)
-    contains(done.stderr, "a.tbd.log is there already; use --force to replace it", "the error")
+    contains(done.stderr, "a.tbd.log exists; choose another name or overwrite it with -f", "the error")
     equal(open("a.tbd.log").read(), "precious", "the old file")
     exported(trace("gpt"), "-o", "a.tbd.log", "-f")
     contains(open("a.tbd.log").read(), "[mem] Allocate", "the new file")
