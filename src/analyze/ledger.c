@@ -223,6 +223,15 @@ static bool is_wanted(const struct ml_ledger_scan *scan, const struct ml_ledger_
     return device->use != ML_LEDGER_NONE || device->kept[ML_KEPT_LATEST].sample.event > 0;
 }
 
+/* Of other devices than the host: an nvidia-smi log does not say which GPU it is of. */
+static bool has_samples(const struct ml_ledger_scan *scan)
+{
+    for (size_t i = 0; i < scan->devices.len; i++)
+        if (strcmp(scan->devices.items[i].name, ML_LEDGER_HOST) != 0)
+            return true;
+    return false;
+}
+
 /* @asked  NULL: the GPUs that the program used */
 static int no_device(const struct ml_ledger_scan *scan, const char *asked, struct ml_error *err)
 {
@@ -243,6 +252,10 @@ static int no_device(const struct ml_ledger_scan *scan, const char *asked, struc
             "no GPU memory was recorded up to the end of this trace, and no GPU was "
             "sampled; it names %s",
             known);
+    if (!known[0] && scan->replay.spaces.len == 0 && has_samples(scan))
+        return ml_error_set(err, -ENODEV,
+                            "this trace has only samples, and no allocation to balance them "
+                            "with; 'memledger summary' and 'memledger plot' show them");
     if (!known[0])
         return ml_error_set(err, -ENODEV,
                             "no GPU memory was recorded; 'memledger summary' shows the memory of "

@@ -79,6 +79,20 @@ bool ml_trace_has_mxnet_pool(const struct ml_trace *trace, const char *device)
     return driver && mxnet;
 }
 
+bool ml_trace_has_torch_alone(const struct ml_trace *trace)
+{
+    bool torch = false;
+
+    for (uint32_t i = 0; i < ml_trace_spaces(trace); i++) {
+        const char *name = ml_trace_string(trace, ml_trace_space(trace, i)->name, NULL);
+
+        if (strcmp(name, MXNET_SPACE) == 0)
+            return false;
+        torch = torch || strcmp(name, ML_TORCH_SPACE_NAME) == 0;
+    }
+    return torch;
+}
+
 /* What becomes of the blocks of a space. */
 enum use {
     IGNORED,

@@ -64,4 +64,7 @@ bool ml_trace_has_gpu(const struct ml_trace *trace);
  * pools hand out whole allocations of the driver, so that each has a block's name. */
 bool ml_trace_has_mxnet_pool(const struct ml_trace *trace, const char *device);
 
+/* Whether it has PyTorch's blocks and none of MXNet's. */
+bool ml_trace_has_torch_alone(const struct ml_trace *trace);
+
 #endif

@@ -69,7 +69,8 @@ static const struct ml_option options[] = {
      .type = ML_OPT_STRING,
      .offset = offsetof(struct ml_plot_cmd_opts, dictionaries),
      .value_name = "NAME,...",
-     .help = "keywords of bars (layers,mxnet) and categories (torch); see memledger groups"},
+     .help = "keywords of bars (layers,torch or layers,mxnet) and categories (torch); see "
+             "memledger groups"},
     {.name = "expected",
      .type = ML_OPT_STRING,
      .offset = offsetof(struct ml_plot_cmd_opts, expected),

@@ -11,7 +11,6 @@
 #include "plot_categories.h"
 #include "plot_request.h"
 
-#define BARS_DICTIONARIES "layers,mxnet"
 #define CATEGORIES_DICTIONARY "torch"
 
 struct groupings {
@@ -50,9 +49,22 @@ static int group(struct groupings *g, const struct ml_dictionary *dictionary,
     return r;
 }
 
-/* A recording by each dictionary, behind those that were made before. */
-static int read_trace(struct groupings *g, const struct ml_trace *trace, struct ml_error *err)
+/* An empty chart would look like a program without memory. */
+static void tell_health(const struct groupings *g, const char *name)
 {
+    struct ml_health health = g->list.at.instant.health;
+    bool has_all = g->list.gross || g->request->at.kind == ML_AT_PEAK;
+
+    if (has_all && !g->request->opts->instant.device && g->list.list.len == 0)
+        health.empty = true;
+    ml_report_warn(&health, name);
+}
+
+/* A recording by each dictionary, behind those that were made before. */
+static int read_trace(struct groupings *g, size_t number, struct ml_error *err)
+{
+    const struct ml_trace *trace = g->request->traces[number];
+    const char *name = g->request->names[number];
     const struct ml_plot_cmd_opts *opts = g->request->opts;
     struct ml_tag_list_opts list = {
         .device = opts->instant.device, .gross = opts->gross, .at = g->request->at};
@@ -61,6 +73,8 @@ static int read_trace(struct groupings *g, const struct ml_trace *trace, struct 
 
     ml_tag_list_release(&g->list);
     r = ml_tag_list(trace, &list, &g->list, err);
+    if (r == 0)
+        tell_health(g, g->request->count > 1 ? name : NULL);
     if (r == 0)
         r = ml_expected_total_find(&g->request->expected, trace, &g->list, opts->instant.device,
                                    &how, err);
@@ -91,14 +105,20 @@ static const char *subtitle_of(const struct groupings *g, struct ml_canvas *canv
 
 /* ---- Bars -------------------------------------------------------------- */
 
+/* Data structures have the names that the framework gives them. */
+static const char *bars_dictionaries(const struct ml_trace *trace)
+{
+    return ml_trace_has_torch_alone(trace) ? "layers,torch" : "layers,mxnet";
+}
+
 int ml_draw_bars(const struct ml_plot_request *request, struct ml_canvas *canvas)
 {
     struct groupings g = {.request = request};
     struct ml_error err = {0};
-    int r = load(&g, BARS_DICTIONARIES, &err);
+    int r = load(&g, bars_dictionaries(request->traces[0]), &err);
 
     if (r == 0)
-        r = read_trace(&g, request->traces[0], &err);
+        r = read_trace(&g, 0, &err);
     if (r == 0)
         ml_plot_bars(canvas, g.made.items, g.made.len, subtitle_of(&g, canvas), &request->picture);
     release(&g);
@@ -154,7 +174,7 @@ int ml_draw_categories(const struct ml_plot_request *request, struct ml_canvas *
     int r = load(&g, CATEGORIES_DICTIONARY, &err);
 
     for (size_t i = 0; r == 0 && i < request->count; i++)
-        r = read_trace(&g, request->traces[i], &err);
+        r = read_trace(&g, i, &err);
     if (r == 0) {
         tell_omitted(&g);
         r = draw_charts(&g, canvas);

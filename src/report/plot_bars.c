@@ -7,10 +7,14 @@
 #include <math.h>
 #include <string.h>
 
-#define LABEL_PERCENT 5 /* smaller shares have no label beside the bar */
-#define BAR_SHARE 0.09  /* of the width of the area */
-#define LEGEND_SHARE 0.225
+#define LABEL_PERCENT 5              /* smaller shares have no label beside the bar */
+#define BAR_SHARE 0.09               /* of the width of the area */
+#define LEGEND_LEAST 0.3             /* of what a bar has with its words */
+#define LEGEND_GAPS_PX (28 + 24 + 2) /* box, columns and bar */
+#define BAR_LEAST_PX 40
+#define GAP_PX 12
 #define BRACKET_PX 6
+#define LABEL_GAPS_PX (2 * BRACKET_PX + 8 + 2)
 #define NARROW_PX 330 /* for a bar and its words: no room for a legend */
 #define LETTERS_PX 12
 #define LABEL_PX (LETTERS_PX + 3)
@@ -77,6 +81,11 @@ static const char *hover_of(const struct bars *b, const struct ml_group *group)
 
 /* ---- Labels ------------------------------------------------------------ */
 
+static const char *label_of(const struct bars *b, const struct ml_group *group)
+{
+    return ml_canvas_printf(b->canvas, "%.0f%% %s", group->percent, group->name);
+}
+
 /* A bracket along the segment, and the share beside it. `y` is where the words are. */
 static void draw_label(const struct bars *b, const struct place *p, const struct ml_group *group,
                        double top, double height, double y)
@@ -96,8 +105,7 @@ static void draw_label(const struct bars *b, const struct place *p, const struct
     ml_draw_to(b->canvas, edge + side * BRACKET_PX * 2, y - LETTERS_PX * 0.36);
     letters.anchor = p->labels_right ? ML_ANCHOR_START : ML_ANCHOR_END;
     ml_draw_text_within(b->canvas, &letters, edge + side * (2 * BRACKET_PX + 4), y,
-                        p->label_px - 2 * BRACKET_PX - 8,
-                        ml_canvas_printf(b->canvas, "%.0f%% %s", group->percent, group->name));
+                        p->label_px - 2 * BRACKET_PX - 8, label_of(b, group));
 }
 
 /* ---- One bar ----------------------------------------------------------- */
@@ -161,18 +169,73 @@ static const char *name_of(const struct bars *b, size_t i)
     return b->count == 2 ? names[i] : b->list[i].dictionary;
 }
 
+/* What the longest line of a legend needs, with the gaps beside it. */
+static double legend_needs(const struct bars *b, size_t bar)
+{
+    double widest = 0;
+    char bytes[32];
+
+    for (size_t i = 0; i < b->list[bar].groups.len; i++) {
+        const struct ml_group *group = &b->list[bar].groups.items[i];
+
+        ml_format_bytes(bytes, group->bytes, b->opts->unit);
+        widest = fmax(widest, ml_text_width(group->name, LETTERS_PX, false) +
+                                  ml_text_width(bytes, LETTERS_PX, false));
+    }
+    return widest + LEGEND_GAPS_PX;
+}
+
+/* And the longest label, with its bracket. */
+static double label_needs(const struct bars *b, size_t bar)
+{
+    double widest = 0;
+
+    for (size_t i = 0; i < b->list[bar].groups.len; i++) {
+        const struct ml_group *group = &b->list[bar].groups.items[i];
+
+        if (group->percent >= LABEL_PERCENT)
+            widest = fmax(widest, ml_text_width(label_of(b, group), LETTERS_PX, false));
+    }
+    return widest + LABEL_GAPS_PX;
+}
+
+/* Each bar has what its words need and an equal part of the rest; where there is not
+ * enough for the words of all, equal parts. */
+static double left_of(const struct bars *b, size_t bar)
+{
+    double all = b->frame.right - b->frame.left, rest = all, left = b->frame.left;
+
+    for (size_t i = 0; i < b->count; i++)
+        rest -= legend_needs(b, i) + label_needs(b, i);
+    if (rest < (BAR_LEAST_PX + GAP_PX) * (double)b->count)
+        return left + all / (double)b->count * (double)bar;
+    for (size_t i = 0; i < bar; i++)
+        left += legend_needs(b, i) + label_needs(b, i) + rest / (double)b->count;
+    return left;
+}
+
+/* A bar gives way to words, down to its least width. */
+static void share_width(const struct bars *b, size_t i, double each, struct place *p)
+{
+    double least = fmin(BAR_LEAST_PX, p->bar_px), labels = label_needs(b, i) + GAP_PX;
+
+    p->legend_px = legend_needs(b, i);
+    p->bar_px = fmax(least, fmin(p->bar_px, each - p->legend_px - labels));
+    p->legend_px = fmin(p->legend_px, fmax(each - p->bar_px - labels, each * LEGEND_LEAST));
+}
+
 /* Of two bars the legends are outside and the labels between them. */
 static struct place place_of(const struct bars *b, size_t i)
 {
-    double each = (b->frame.right - b->frame.left) / (double)b->count;
-    double left = b->frame.left + each * (double)i, right = left + each;
-    struct place p = {.bar_px = BAR_SHARE * (b->frame.right - b->frame.left) * 2 / (double)b->count,
-                      .legend_px =
-                          2 * LEGEND_SHARE / (double)b->count * (b->frame.right - b->frame.left)};
+    double left = left_of(b, i), right = left_of(b, i + 1), each = right - left;
+    struct place p = {.bar_px =
+                          BAR_SHARE * (b->frame.right - b->frame.left) * 2 / (double)b->count};
 
     if (each < NARROW_PX)
         p.legend_px = 24; /* empty */
-    p.label_px = each - p.bar_px - p.legend_px - 12;
+    else
+        share_width(b, i, each, &p);
+    p.label_px = each - p.bar_px - p.legend_px - GAP_PX;
     p.labels_right = b->count != 2 || i == 0;
     if (p.labels_right) {
         p.legend = left + 10;

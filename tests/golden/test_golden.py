@@ -113,6 +113,7 @@ CASES = {
     "plot-truth.svg": "plot -o /dev/stdout.svg --by device gpu.mled",
     "plot-bars.svg": "plot -o /dev/stdout.svg -k bars -d mxnet-lstm,mxnet --expected 24MiB"
                      " mxnet.mled",
+    "plot-bars-torch.svg": "plot -o /dev/stdout.svg -k bars modules.mled",
     "plot-categories.svg": "plot -o /dev/stdout.svg -k categories --min-share 1 gpt.mled",
     "plot-grid.svg": "plot -o /dev/stdout.svg -k categories --grid train-32.mled train-64.mled",
     "plot-flame.svg": "plot -o /dev/stdout.svg -k flame --at step:1 gpt.mled",
