@@ -56,6 +56,8 @@ static int64_t find_group(struct ml_block_groups *groups, const struct ml_block 
     for (size_t i = 0; i < groups->by_count; i++) {
         int64_t number = ml_key_of(groups->by[i], groups->replay, &groups->modules, block);
 
+        if (number > 0 && groups->merge_alike && groups->by[i] == ML_KEY_MODULE)
+            number = ml_modules_first_alike(&groups->modules, (uint32_t)number);
         if (number < 0)
             return -ENOMEM;
         keys[i] = (uint32_t)number;

@@ -19,6 +19,7 @@ struct ml_block_groups {
     const enum ml_key *by;
     size_t by_count;
     struct ml_modules modules;
+    bool merge_alike; /* see ml_modules_first_alike; to be set before the first block */
     uint32_t wanted[ML_BLOCK_FIELDS]; /* all ones where a key depends on the field, else 0 */
     struct ml_intern seen;            /* values of the fields -> number in of_seen */
     ML_VEC(uint32_t) of_seen;         /* groups */

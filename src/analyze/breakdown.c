@@ -101,6 +101,20 @@ static int list_groups(const struct sums *s, struct ml_breakdown *ret)
     return r;
 }
 
+static bool has_no_lines(const struct sums *s)
+{
+    size_t key = 0;
+
+    while (key < s->opts->by_count && s->opts->by[key] != ML_KEY_LINE)
+        key++;
+    if (key == s->opts->by_count)
+        return false;
+    for (size_t i = 0; i < s->list.len; i++)
+        if (s->list.items[i].keys[key] != 0)
+            return false;
+    return s->list.len > 0;
+}
+
 int ml_breakdown_of(const struct ml_replay *replay, const struct ml_breakdown_opts *opts,
                     struct ml_breakdown *ret)
 {
@@ -112,6 +126,7 @@ int ml_breakdown_of(const struct ml_replay *replay, const struct ml_breakdown_op
     r = add_all(&s, &ret->at);
     if (r == 0)
         r = list_groups(&s, ret);
+    ret->no_lines = has_no_lines(&s);
     ml_vec_release(&s.list);
     ml_block_groups_release(&s.groups);
     return r;

@@ -57,6 +57,7 @@ struct ml_breakdown {
     ML_VEC(struct ml_breakdown_group) groups; /* most bytes first, at most `top` */
     struct ml_breakdown_group rest;           /* the others together, without names */
     size_t rest_count;
+    bool no_lines; /* grouped by line, and no block has one */
 };
 
 /* @ret    to be released, after a failure too

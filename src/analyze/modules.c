@@ -296,6 +296,31 @@ int64_t ml_modules_of(struct ml_modules *modules, const struct ml_block *block)
     return module;
 }
 
+/* How long a name is without its number: 4 of "Loss#12", all of "Loss". */
+static size_t without_number(const char *name, size_t len)
+{
+    size_t end = len;
+
+    while (end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9')
+        end--;
+    return end < len && end > 1 && name[end - 1] == '#' ? end - 1 : len;
+}
+
+int64_t ml_modules_first_alike(const struct ml_modules *m, uint32_t module)
+{
+    const struct ml_module *own = &m->list.items[module];
+    const struct ml_module *root = &m->list.items[own->root];
+    size_t len = without_number(root->path, root->path_len);
+    int64_t found;
+
+    if (module == ML_NO_MODULE || m->nested || len == root->path_len)
+        return module;
+    found = find(m, ML_NO_MODULE, root->path, len);
+    if (found > 0 && own != root)
+        found = find(m, (uint32_t)found, own->path, own->path_len);
+    return found == ML_NO_MODULE ? module : found;
+}
+
 const char *ml_module_title(const struct ml_modules *modules, uint32_t module,
                             struct ml_arena *arena)
 {

@@ -49,6 +49,11 @@ void ml_modules_release(struct ml_modules *modules);
 /* The index of a block's module, or -ENOMEM. */
 int64_t ml_modules_of(struct ml_modules *modules, const struct ml_block *block);
 
+/* The first of the modules that differ only in the number of the outermost one:
+ * "Loss" of "Loss#2". A program that makes a module anew in each step has one of each.
+ * @return its index, `module` itself if there is none, or -ENOMEM */
+int64_t ml_modules_first_alike(const struct ml_modules *modules, uint32_t module);
+
 /* "GPT > encoder.layers.3", "GPT", "" for none, in the arena given.
  * @return NULL: out of memory */
 const char *ml_module_title(const struct ml_modules *modules, uint32_t module,

@@ -101,7 +101,10 @@ int ml_breakdown_text(const struct ml_breakdown *breakdown, const char *file,
         group_row(&t, breakdown, style, &breakdown->groups.items[i]);
     rest_row(&t, breakdown, style);
     total_row(&t, breakdown, style);
-    return ml_cells_print(&t, r, out, style);
+    r = ml_cells_print(&t, r, out, style);
+    if (r == 0 && breakdown->no_lines)
+        r = ml_buf_puts(out, "No block has a line: record with --stacks python.\n");
+    return r;
 }
 
 /* ---- JSON -------------------------------------------------------------- */

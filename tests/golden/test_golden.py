@@ -84,6 +84,7 @@ CASES = {
     "events.json": "events --json train-32.mled",
     "events-filter.txt": "events --kind alloc,free --min-size 1MiB --scope conv train-32.mled",
     "events-python.txt": "events python.mled",
+    "table-no-line.txt": "table --by line gpu.mled",
     "table-line.txt": "table --by line python.mled",
     "events-python.json": "events --json python.mled",
     "events-cut.txt": "events --limit 3 train-cut.mled",

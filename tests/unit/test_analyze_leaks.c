@@ -60,6 +60,37 @@ static void labelled(struct story *s, uint64_t addr, uint64_t size, const char *
                                      .args = {string_of(s, label), MEMLEDGER_OTHER}});
 }
 
+/* nn.CrossEntropyLoss()(...) in the loop: each has a number of its own. */
+static void modules_made_anew_are_one(void **state)
+{
+    static const char *const names[] = {"Loss",   "Loss#2", "Loss#3", "Loss#4",
+                                        "Loss#5", "Loss#6", "Loss#7", "Loss#8"};
+    struct story s = story_begin();
+    struct leaky l;
+
+    (void)state;
+    for (uint64_t i = 0; i < ML_ARRAY_SIZE(names); i++) {
+        uint32_t loss = story_module(&s, 0, names[i]);
+
+        step(&s, i);
+        enter(&s, loss);
+        born(&s, KEPT + i * 4096, 100);
+        enter(&s, story_module(&s, loss, "inner"));
+        born(&s, KEPT * 2 + i * 4096, 20);
+        leave_to(&s, loss);
+        leave_to(&s, 0);
+    }
+    step(&s, ML_ARRAY_SIZE(names));
+    l = look(&s, (struct ml_leaks_opts){
+                     .by = {ML_KEY_MODULE}, .by_count = 1, .warm_up = ML_LEAK_WARM_UP});
+    assert_int_equal(l.leaks.list.len, 2);
+    assert_int_equal(l.leaks.found[ML_LEAK_STEADY], 2);
+    assert_string_equal(l.leaks.list.items[0].names[0], "Loss");
+    assert_string_equal(l.leaks.list.items[1].names[0], "Loss > inner");
+    assert_true(l.leaks.list.items[0].bytes_per_step == 100);
+    release(&l);
+}
+
 static void what_stays_in_every_step_is_steady(void **state)
 {
     struct story s = story_begin();
@@ -326,6 +357,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_stays_in_every_step_is_steady),
+        cmocka_unit_test(modules_made_anew_are_one),
         cmocka_unit_test(what_is_replaced_does_not_grow),
         cmocka_unit_test(a_list_that_is_filled_now_and_then_is_likely_a_leak),
         cmocka_unit_test(the_first_step_is_warm_up_in_a_short_run),
