@@ -18,6 +18,7 @@
 #include "verbs.h"
 
 #define DEFAULT_DICTIONARIES "mxnet,layers"
+#define TORCH_DICTIONARIES "torch,layers"
 #define DEFAULT_TOP 5
 
 enum style { STYLE_TABLE, STYLE_TBD, STYLE_MXNET };
@@ -41,7 +42,8 @@ static const struct ml_option options[] = {
      .type = ML_OPT_STRING,
      .offset = offsetof(struct groups_opts, dictionaries),
      .value_name = "NAME,...",
-     .help = "keywords: names of files, or of those below (" DEFAULT_DICTIONARIES ")"},
+     .help = "keywords: names of files, or of those below (" TORCH_DICTIONARIES
+             " or " DEFAULT_DICTIONARIES ")"},
     {.name = "match",
      .type = ML_OPT_CHOICE,
      .offset = offsetof(struct groups_opts, match),
@@ -171,6 +173,25 @@ static int put_dictionaries(struct groups *g, const struct ml_trace *trace, cons
     return r;
 }
 
+/* In place of those of the trace before. */
+static int load_dictionaries(struct groups *g, const char *names, struct ml_error *err)
+{
+    int r;
+
+    ml_dictionaries_release(&g->dictionaries);
+    r = ml_dictionaries_load(names, &g->dictionaries, err);
+    for (size_t i = 0; r == 0 && g->opts->match && i < g->dictionaries.len; i++)
+        g->dictionaries.items[i].match = (enum ml_match)(g->opts->match - 1);
+    return r;
+}
+
+/* Data structures have the names that the framework gives them. */
+static const char *default_for(const struct groups *g, const struct ml_trace *trace)
+{
+    return g->opts->style == STYLE_TABLE && ml_trace_has_torch_alone(trace) ? TORCH_DICTIONARIES
+                                                                            : DEFAULT_DICTIONARIES;
+}
+
 static int put_table(struct groups *g, const struct ml_trace *trace, const char *file,
                      struct ml_progress *progress, struct ml_error *err)
 {
@@ -181,8 +202,11 @@ static int put_table(struct groups *g, const struct ml_trace *trace, const char 
         .progress = progress,
     };
     struct ml_tag_list list;
-    int r = ml_tag_list(trace, &opts, &list, err);
+    int r = g->opts->dictionaries ? 0 : load_dictionaries(g, default_for(g, trace), err);
 
+    if (r < 0)
+        return r;
+    r = ml_tag_list(trace, &opts, &list, err);
     if (r == 0)
         r = put_dictionaries(g, trace, file, &list, err);
     ml_tag_list_release(&list);
@@ -275,13 +299,11 @@ static int show(const char *name)
 
 static int run_groups(struct groups *g, int argc, char **argv, int first)
 {
-    const char *names = g->opts->dictionaries ? g->opts->dictionaries : DEFAULT_DICTIONARIES;
+    const char *names = g->opts->dictionaries;
     struct ml_error err = {0};
 
-    if (ml_dictionaries_load(names, &g->dictionaries, &err) < 0)
+    if (names && load_dictionaries(g, names, &err) < 0)
         return ml_report_fail(&err);
-    for (size_t i = 0; g->opts->match && i < g->dictionaries.len; i++)
-        g->dictionaries.items[i].match = (enum ml_match)(g->opts->match - 1);
     return put_traces(g, &argv[first], (size_t)(argc - first));
 }
 

@@ -10,6 +10,8 @@
 
 #define NAME_PX 24 /* above the highest curve */
 #define FILL_OPACITY 0.2
+#define FILL_OPACITY_MANY 0.1
+#define FILLS_MAX 2 /* more mix to brown and grey */
 
 struct overlay {
     struct ml_canvas *canvas;
@@ -118,10 +120,24 @@ void ml_plot_curve(struct ml_canvas *canvas, const struct ml_plot_area *frame,
     ml_plot_steps(canvas, frame, t, buckets);
 }
 
-static void draw_fill(const struct overlay *o, size_t i)
+/* Many runs are lines alone, but the convolution algorithms: theirs is a known picture. */
+static double fill_opacity(const struct overlay *o)
+{
+    size_t runs = 0, unnamed = 0;
+
+    for (size_t i = 0; i < o->count; i++) {
+        runs += !o->series[i].is_truth;
+        unnamed += !o->series[i].is_truth && named_ink(o->series[i].name) < 0;
+    }
+    if (runs <= FILLS_MAX)
+        return FILL_OPACITY;
+    return unnamed == 0 ? FILL_OPACITY_MANY : 0;
+}
+
+static void draw_fill(const struct overlay *o, size_t i, double opacity)
 {
     const struct ml_timeline *t = o->series[i].timeline;
-    const struct ml_pen fill = {.fill = ink_of(o, i), .opacity = FILL_OPACITY};
+    const struct ml_pen fill = {.fill = ink_of(o, i), .opacity = opacity};
 
     ml_draw_begin(o->canvas, &fill);
     ml_draw_move(o->canvas, ml_frame_x(&o->frame, (double)t->begin_ns), o->frame.bottom);
@@ -293,7 +309,7 @@ void ml_plot_overlay(struct ml_canvas *canvas, const struct ml_plot_series *seri
     struct overlay o = {
         .canvas = canvas, .series = series, .count = count, .buckets = buckets, .opts = opts};
     const char *what = ml_plot_on_device(canvas, words->what, opts);
-    double y = ml_frame_title(canvas, opts, "");
+    double y = ml_frame_title(canvas, opts, ""), opacity;
 
     describe(&o, what);
     find_scales(&o, words->things);
@@ -304,9 +320,10 @@ void ml_plot_overlay(struct ml_canvas *canvas, const struct ml_plot_series *seri
     o.frame.bytes.end *= 1 + NAME_PX / (o.frame.bottom - o.frame.top);
     ml_frame_byte_axis(canvas, &o.frame, what);
     ml_frame_time_axis(canvas, &o.frame);
-    for (size_t i = 0; i < count; i++)
+    opacity = fill_opacity(&o);
+    for (size_t i = 0; i < count && opacity > 0; i++)
         if (!series[i].is_truth)
-            draw_fill(&o, i);
+            draw_fill(&o, i, opacity);
     for (size_t i = 0; i < count; i++)
         draw_line(&o, i);
     draw_names(&o);

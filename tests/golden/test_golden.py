@@ -144,6 +144,7 @@ CASES = {
     "export-no-instant.txt": "export --format tbd-log --at peak gpt.mled",
     "export-exists.txt": "export -o ../expected/export-tbd-log.txt --format tbd-log gpt.mled",
     "groups.txt": "groups mxnet.mled",
+    "groups-torch.txt": "groups --top 0 modules.mled mxnet.mled",
     "groups-narrow.txt": "groups --gross -d torch --top 2 --unit MiB modules.mled",
     "groups.json": "groups --json --top 2 -d mxnet,layers --match all --expected auto mxnet.mled",
     "groups-tbd.txt": "groups --style tbd mxnet.mled",

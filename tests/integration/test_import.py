@@ -14,7 +14,7 @@ import signal
 import subprocess
 
 import harness
-from harness import check, contains, equal, report
+from harness import check, contains, equal, plain, report
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 MIB = 1 << 20
@@ -62,6 +62,8 @@ def test_smi_peaks():
         equal(max(used) - used[0], peak * MIB, f"peak of {name}")
         devices = report("summary", trace)["samples"]["devices"]
         equal([d["peak_used_bytes"] for d in devices], [peak * MIB], f"summary of {name}")
+    done = plain(harness.MEMLEDGER, "ledger", trace)
+    contains(done.stderr, "this trace has only samples", "the ledger of a log")
 
 
 def test_smi_says_nothing_of_leaks():

@@ -128,6 +128,11 @@ def test_nothing_recorded():
             xml.etree.ElementTree.parse("a.svg")
         done = plot(name, "--kind", "segments", "-o", "s.svg", code=1)
         contains(done.stderr, "no pool or driver segments", "error")
+    for kind in KINDS[:3]:
+        done = plot("none.mled", "--kind", kind, "-o", "a.svg")
+        contains(done.stderr, "no allocation was recorded", f"warning of {kind}")
+    done = plot("none.mled", "--kind", "bars", "--gross", "-o", "a.svg")
+    contains(done.stderr, "no allocation was recorded", "warning of all that was allocated")
 
 
 def test_one_file_each_or_a_grid():
