@@ -137,7 +137,7 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
 /* PROTO and a version; the names of the dict's keys, if they are near. */
 static int recognise(const uint8_t *head, size_t len)
 {
-    if (len < 3 || head[0] != 0x80 || head[1] < 2 || head[1] > 5)
+    if (!head || len < 3 || head[0] != 0x80 || head[1] < 2 || head[1] > 5)
         return 0;
     return memmem(head, len, "segments", 8) || memmem(head, len, "total_size", 10) ? 95 : 50;
 }
