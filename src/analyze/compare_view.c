@@ -222,8 +222,8 @@ static int add_all_steps(struct builder *b, struct ml_error *err)
     }
     if (r == 0 && b->view->entries.len == 0)
         r = ml_error_set(err, -ENOENT,
-                         "no run has steps; memledger_step() marks them, and for "
-                         "PyTorch memledger run does");
+                         "no run has steps; memledger_step() marks them, "
+                         "memledger run for PyTorch and MXNet");
     return r;
 }
 
@@ -253,8 +253,8 @@ static int add_all_phases(struct builder *b, struct ml_error *err)
         r = add_phases(b, run, err);
     if (r == 0 && b->view->entries.len == 0)
         r = ml_error_set(err, -ENOENT,
-                         "no run has phases; memledger_phase() marks them, and for "
-                         "PyTorch memledger run does");
+                         "no run has phases; memledger_phase() marks them, "
+                         "memledger run for PyTorch and MXNet");
     return r;
 }
 

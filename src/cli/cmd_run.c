@@ -116,7 +116,8 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct run_opts, stacks),
      .value_name = "WHAT",
      .choices = stacks_choices,
-     .help = "say of each block of PyTorch's who asked: none, python lines, native frames, all"},
+     .help = "who asked for each block of PyTorch's or MXNet's: none, python lines, native frames, "
+             "all"},
     {.name = "sample-hz",
      .type = ML_OPT_INT,
      .offset = offsetof(struct run_opts, sample_hz),

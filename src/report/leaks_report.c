@@ -37,8 +37,8 @@ static int put_method(const struct ml_leaks *l, struct ml_buf *out)
 
     if (l->unit == ML_LEAK_BY_TIME)
         r = ml_buf_puts(out, "The trace is looked at in slices of equal time: what grows from one "
-                             "to the next may be\nmeant to. memledger_step() marks steps, and for "
-                             "PyTorch memledger run does.\n");
+                             "to the next may be\nmeant to. memledger_step() marks steps, "
+                             "memledger run for PyTorch and MXNet.\n");
     else if (l->unit == ML_LEAK_BY_EVENTS)
         r = ml_buf_printf(out, "%s: it is looked at in slices of as many events each.\n",
                           ml_health_no_times(&l->at.instant.health)
