@@ -52,8 +52,10 @@ int ml_import_sink_open(struct ml_import_sink *k, const char *path, bool force,
     if (path && !force && is_replaceable(path) && access(path, F_OK) == 0)
         return ml_error_set(err, -EEXIST, "%s exists; choose another name or overwrite it with -f",
                             path);
-    if (ml_dict_init(&k->dict) < 0)
+    if (ml_dict_init(&k->dict) < 0) {
+        ml_dict_release(&k->dict);
         return ml_error_set(err, -ENOMEM, "not enough memory");
+    }
     if (path && is_replaceable(path) && make_part(k, err) < 0) {
         ml_dict_release(&k->dict);
         return err->code;
