@@ -25,8 +25,9 @@
 #include "turn.h"
 
 /* How long to sleep after a pass that found little: rings that fill wake us, so
- * this only bounds how late a trickle of events is seen. */
-#define IDLE_NS_MIN 1000000u
+ * this only bounds how late a trickle of events is seen. A training step fills none;
+ * to look after each millisecond took the collector two thirds more time than this. */
+#define IDLE_NS_MIN 10000000u
 #define IDLE_NS_MAX 50000000u
 /* A partly filled block is written after this long, so that little is lost if
  * we are killed. */

@@ -2,12 +2,14 @@
 # beside PyTorch's own recorders. Makes the table of the check `torch_cost`; the program
 # that is timed is tests/bench/training_steps.py.
 #
-# All recorders run at once, each in a program of its own, and take turns: a few steps
-# of one, a few of the next, in another order each time. What disturbs the machine then
-# disturbs all alike; whose turn it is not stands still, its collector and samplers
-# too. Each is held against the steps alone of the same turn, of which
-# there are two; how far these two differ, and the range that the medians of turns drawn
-# at random have, say how much of a figure is chance.
+# Each recorder has several programs, since one program is faster than the next for as long
+# as it lives: where its memory happens to lie counts for more than a recorder does. All
+# run at once and take turns: a few steps of one, a few of the next, in another order
+# each time. What disturbs the machine then disturbs all alike; whose turn it is not stands
+# still, its collector and samplers too. All run on the same few processors, since those of
+# a virtual machine differ. Each is held against the mean of the steps alone in the same
+# turn. How far the programs of one recorder differ, and the range that the figure has when
+# programs and turns are drawn at random, say how much of it is chance.
 #
 # SPDX-License-Identifier: Apache-2.0
 import contextlib
@@ -22,15 +24,17 @@ import sys
 from lab import HERE
 
 PROGRAM = os.path.join(HERE, "..", "bench", "training_steps.py")
-TURNS, STEPS, COLD_STEPS = 280, 4, 1  # the first step of a turn finds the caches cold
-TURNS_OF_OTHERS = 30  # they keep everything in memory until they end
+PROGRAMS, TURNS = 6, 50
+PROCESSORS = 4  # two threads take turns in a step, and the collector has its own
+PROGRAMS_OF_OTHERS, TURNS_OF_OTHERS = 1, 25  # they keep everything in memory until they end
+STEPS, COLD_STEPS = 4, 1  # the first step of a turn finds the caches cold
+STARTED_AT_ONCE = 6
 DRAWS = 1000
 
 # By name: options of memledger run, or what the program itself turns on.
 MEMLEDGER = {"memledger": [], "memledger --stacks python": ["--stacks", "python"]}
 OWN = {"history, no context": "history", "history, stacks=python": "history-python",
        "history, stacks=all": "history-all", "torch.profiler": "profiler"}
-NAMES = ["alone", "alone, again", *MEMLEDGER, *OWN]
 
 
 def members(session):
@@ -43,105 +47,152 @@ def members(session):
     return found
 
 
-class Racer:
-    """One recorder, and what was measured of it."""
+class Program:
+    """One program that a recorder watches, or nobody."""
 
-    def __init__(self, lab, name):
-        self.name, self.turns = name, TURNS_OF_OTHERS if name in OWN else TURNS
+    def __init__(self, command):
         self.times = []  # the median step of each turn
-        self.file_bytes = self.file_events = self.block_events = None
-        self.events_a_step, self.over_alone, self.note = 0, None, ""
-        self.file = lab.path(name.replace(" ", "").replace(",", "-") + ".out")
-        self.process = subprocess.Popen(self.command(lab), stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True, start_new_session=True)
-        self.lab = lab
-        self.heard()  # it has warmed up
-        self.members = members(self.process.pid)
-        self.signal(signal.SIGSTOP)
-
-    def signal(self, number):
-        for pid in self.members:
-            os.kill(pid, number)
-
-    def command(self, lab):
-        program = [sys.executable, PROGRAM, "--in-turn"]
-        if self.name in MEMLEDGER:
-            return [lab.memledger, "run", "-f", "-q", "-o", self.file, *MEMLEDGER[self.name], "--",
-                    *program]
-        if self.name in OWN:
-            program += ["--watch", OWN[self.name]]
-            if self.name != "torch.profiler":
-                program += ["--dump", self.file]
-        return program
+        self.fastest = float("inf")
+        self.members = []
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, start_new_session=True)
 
     def heard(self):
         for line in self.process.stdout:
             if line.startswith('{"'):
                 return json.loads(line)
-        raise AssertionError(f"{self.name} ended early: exit code {self.process.wait()}")
+        raise AssertionError(f"{self.process.args} ended early: exit code {self.process.wait()}")
+
+    def signal(self, number):
+        for pid in self.members:
+            os.kill(pid, number)
+
+    def settle(self):
+        self.heard()  # it has warmed up
+        self.members = members(self.process.pid)
+        for pid in self.members:
+            for thread in os.listdir(f"/proc/{pid}/task"):
+                os.sched_setaffinity(int(thread), sorted(os.sched_getaffinity(0))[-PROCESSORS:])
+        self.signal(signal.SIGSTOP)
 
     def run(self):
         self.signal(signal.SIGCONT)
         self.process.stdin.write(f"{STEPS}\n")
         self.process.stdin.flush()
-        times = self.heard()["times_ms"][COLD_STEPS:]
-        self.times.append(statistics.median(times))
+        warm = self.heard()["times_ms"][COLD_STEPS:]
+        self.times.append(statistics.median(warm))
+        self.fastest = min(self.fastest, *warm)
         self.signal(signal.SIGSTOP)
 
-    def finish(self):
+    def end(self):
+        """What it says at last; its process still runs."""
         self.signal(signal.SIGCONT)
         self.process.stdin.close()
-        last = self.heard()
-        self.events_a_step, self.block_events = last["events_a_step"], last["events"]
-        if self.name in OWN and self.name != "torch.profiler":
-            dump = self.heard()
-            self.file_bytes, self.file_events = dump["dump_bytes"], dump["dump_entries"]
-            self.note = f"dumped in {dump['dump_s']:.1f} s"
-        assert self.process.wait() == 0, f"{self.name}: exit code {self.process.returncode}"
-        if self.name in MEMLEDGER:
-            summary = self.lab.report("summary", self.file)
-            assert not summary["lost"], f"{self.name}: {summary['lost']} events were lost"
-            self.file_bytes, self.file_events = summary["file_bytes"], summary["events"]
+        return self.heard()
 
-    def over(self, alone):
-        """What it adds to the others of the same turn, in the middle of all turns, and the
-        range of that middle for 95 of 100 draws."""
-        beside = [statistics.mean(times) for times in zip(*(other.times for other in alone))]
-        ratios = [mine / other - 1 for mine, other in zip(self.times, beside)]
+    def beside(self, alone):
+        """Its time by that of the programs alone, turn by turn."""
+        return [mine / statistics.mean(others)
+                for mine, *others in zip(self.times, *(other.times for other in alone))]
+
+
+class Recorder:
+    """One recorder, its programs, and what was measured of it."""
+
+    def __init__(self, lab, name):
+        self.lab, self.name = lab, name
+        self.wanted, self.turns = ((PROGRAMS_OF_OTHERS, TURNS_OF_OTHERS) if name in OWN else
+                                   (PROGRAMS, TURNS))
+        self.file = lab.path(name.replace(" ", "").replace(",", "-") + ".out")
+        self.programs = []
+        self.file_bytes = self.file_events = self.block_events = None
+        self.events_a_step, self.over_alone, self.each_over, self.note = 0, None, [], ""
+
+    def start(self):
+        program = [sys.executable, PROGRAM, "--in-turn"]
+        if self.name in MEMLEDGER:
+            file = f"{self.file}.{len(self.programs)}"
+            program = [self.lab.memledger, "run", "-f", "-q", "-o", file, *MEMLEDGER[self.name],
+                       "--", *program]
+        elif self.name in OWN:
+            program += ["--watch", OWN[self.name]]
+            if self.name != "torch.profiler":
+                program += ["--dump", self.file]
+        self.programs.append(Program(program))
+        return self.programs[-1]
+
+    def finish(self):
+        for i, program in enumerate(self.programs):
+            last = program.end()
+            self.events_a_step, self.block_events = last["events_a_step"], last["events"]
+            if self.name in OWN and self.name != "torch.profiler":
+                dump = program.heard()
+                self.file_bytes, self.file_events = dump["dump_bytes"], dump["dump_entries"]
+                self.note = f"dumped in {dump['dump_s']:.1f} s"
+            assert program.process.wait() == 0, f"{self.name}: {program.process.returncode}"
+            if self.name in MEMLEDGER:
+                summary = self.lab.report("summary", f"{self.file}.{i}")
+                assert not summary["lost"], f"{self.name}: {summary['lost']} events were lost"
+                self.file_bytes, self.file_events = summary["file_bytes"], summary["events"]
+
+    def weigh(self, alone):
+        """What it adds to the steps alone: by program, in all, and the range of that for
+        95 of 100 draws of programs and turns."""
+        ratios = [program.beside(alone) for program in self.programs]
+        self.each_over = sorted(statistics.median(turns) - 1 for turns in ratios)
         draw = random.Random(0)
-        middles = sorted(statistics.median(draw.choices(ratios, k=len(ratios)))
-                         for _ in range(DRAWS))
-        return statistics.median(ratios), middles[DRAWS * 25 // 1000], middles[DRAWS * 975 // 1000]
+        means = sorted(
+            statistics.mean(statistics.median(draw.choices(turns, k=len(turns)))
+                            for turns in draw.choices(ratios, k=len(ratios))) - 1
+            for _ in range(DRAWS))
+        self.over_alone = (statistics.mean(self.each_over), means[DRAWS * 25 // 1000],
+                           means[DRAWS * 975 // 1000])
+
+
+def start_all(recorders):
+    """Their first steps are run by several at once; the turns begin when all stand still."""
+    waiting = [recorder for recorder in recorders for _ in range(recorder.wanted)]
+    random.Random(1).shuffle(waiting)
+    while waiting:
+        some, waiting = waiting[:STARTED_AT_ONCE], waiting[STARTED_AT_ONCE:]
+        for program in [recorder.start() for recorder in some]:
+            program.settle()
 
 
 def measure(lab):
-    """{name: Racer}"""
-    racers = {name: Racer(lab, name) for name in NAMES}
+    """{name: Recorder}"""
+    recorders = {name: Recorder(lab, name) for name in ("alone", *MEMLEDGER, *OWN)}
+    start_all(recorders.values())
     shuffle = random.Random(0).shuffle
     for turn in range(TURNS):
-        order = [racer for racer in racers.values() if turn < racer.turns]
+        order = [program for recorder in recorders.values() if turn < recorder.turns
+                 for program in recorder.programs]
         shuffle(order)
-        for racer in order:
-            racer.run()
-    alone = [racers["alone"], racers["alone, again"]]
-    for racer in racers.values():
-        racer.finish()
-        racer.over_alone = racer.over(alone if racer not in alone else alone[:1])
-    return racers
+        for program in order:
+            program.run()
+    for recorder in recorders.values():
+        recorder.finish()
+        recorder.weigh(recorders["alone"].programs)
+    return recorders
 
 
-def bytes_each(racer, events):
-    return f"{racer.file_bytes / events:8.2f}" if racer.file_bytes and events else " " * 8
+def bytes_each(recorder, events):
+    return f"{recorder.file_bytes / events:8.2f}" if recorder.file_bytes and events else " " * 8
 
 
-def show(racers):
-    print(f"  {racers['alone'].events_a_step:,.0f} allocations and frees a step; {TURNS} turns of "
-          f"{STEPS - COLD_STEPS} steps each, PyTorch's own {TURNS_OF_OTHERS}")
-    print(f"  {'':26}  ms a step    over      95 of 100         file  bytes/event  /block event")
-    for name, racer in racers.items():
-        over, low, high = racer.over_alone
-        size = f"{racer.file_bytes / 1e6:8.2f} MB" if racer.file_bytes else " " * 11
-        print(f"  {name:26} {statistics.median(racer.times):10.2f} {over:+7.1%} {low:+7.1%} to "
-              f"{high:+7.1%} {size}"
-              f"  {bytes_each(racer, racer.file_events):>11}"
-              f"      {bytes_each(racer, racer.block_events)}  {racer.note}")
+def show(recorders):
+    print(f"  {recorders['alone'].events_a_step:,.0f} allocations and frees a step; {PROGRAMS} "
+          f"programs of each, {TURNS} turns of {STEPS - COLD_STEPS} steps; of PyTorch's own "
+          f"{PROGRAMS_OF_OTHERS}, {TURNS_OF_OTHERS} turns")
+    print(f"  {'':26}  ms a step  fastest    over      95 of 100         file  bytes/event  /block event")
+    for name, recorder in recorders.items():
+        over, low, high = recorder.over_alone
+        ms = statistics.mean(statistics.median(p.times) for p in recorder.programs)
+        fastest = statistics.mean(p.fastest for p in recorder.programs)
+        size = f"{recorder.file_bytes / 1e6:8.2f} MB" if recorder.file_bytes else " " * 11
+        print(f"  {name:26} {ms:10.2f} {fastest:8.2f} {over:+7.1%} {low:+7.1%} to {high:+7.1%} {size}"
+              f"  {bytes_each(recorder, recorder.file_events):>11}"
+              f"      {bytes_each(recorder, recorder.block_events)}  {recorder.note}")
+    print("  each program by itself:")
+    for name, recorder in recorders.items():
+        print(f"  {name:26} {' '.join(f'{over:+7.1%}' for over in recorder.each_over)}")
