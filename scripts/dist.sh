@@ -2,9 +2,9 @@
 # dist.sh: one tarball that runs on any x86-64 Linux with glibc 2.28 or later.
 #
 # zig's C compiler carries the symbol lists of old glibc versions, so nothing
-# newer than the one named below can be linked. zstd, xxHash, libelf, SQLite and zlib,
-# which that needs, come from the distribution's static archives; only their headers are shown to the compiler,
-# since the rest of /usr/include belongs to another glibc.
+# newer than the one named below can be linked. zstd, xxHash, libelf, SQLite and zlib
+# come from the distribution's static archives; only their headers are shown to the
+# compiler, since the rest of /usr/include belongs to another glibc.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname "$0")/common.sh"

@@ -25,11 +25,17 @@ has_module() { "$python" -c "import importlib.util as u; exit(not u.find_spec('$
 has_python_headers() {
   "$python" -c 'import os, sysconfig as s; exit(not os.path.exists(s.get_path("include") + "/Python.h"))'
 }
-compiles() { echo "$2" | "$1" -E -x "$3" -; }
+# Compilers may be several words, such as "ccache gcc".
+compiles() {
+  local -a compiler
+  read -ra compiler <<<"$1"
+  echo "$2" | "${compiler[@]}" -E -x "$3" -
+}
 
 need_compiler() {
-  need gcc has "${CC:-cc}"
-  need libc6-dev compiles "${CC:-cc}" '#include <stdlib.h>' c
+  local cc=${CC:-cc}
+  need gcc has "${cc%% *}"
+  need libc6-dev compiles "$cc" '#include <stdlib.h>' c
   need meson has_system meson
   need ninja-build has ninja
   need pkg-config has pkg-config
