@@ -19,6 +19,7 @@ import random
 import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 
 from bench_run import Failed
@@ -169,13 +170,14 @@ def added(programs, alone, choose=list):
 
 def weigh(programs, alone):
     """(over, low, high): what programs add in the mean, and the range of that for 95 of
-    100 draws of programs and turns."""
+    100 draws of programs, of those alone too, and of turns."""
     draw = random.Random(0)
 
     def some(items):
         return draw.choices(items, k=len(items))
 
-    means = sorted(statistics.fmean(added(some(programs), alone, some)) for _ in range(DRAWS))
+    means = sorted(statistics.fmean(added(some(programs), some(alone), some))
+                   for _ in range(DRAWS))
     return (statistics.fmean(added(programs, alone)), means[DRAWS * 25 // 1000],
             means[DRAWS * 975 // 1000])
 
@@ -200,18 +202,27 @@ def run_turns(recorders, steps, cold):
             program.run(steps, cold)
 
 
+@contextlib.contextmanager
+def none_left(recorders):
+    """What stands still would do so for ever: a program that is told to end ends them."""
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit("told to end"))
+    try:
+        yield
+    finally:
+        for recorder in recorders:
+            for program in recorder.programs:
+                program.close()
+        signal.signal(signal.SIGTERM, before)
+
+
 def measure_steps(recorders, steps, cold):
     """Runs the programs of all recorders to their end and weighs them by those of the
     first, which nobody watches. A turn has so many steps, the first `cold` not counted."""
-    try:
+    with none_left(recorders):
         start_all(recorders)
         run_turns(recorders, steps, cold)
         for recorder in recorders:
             for program in recorder.programs:
                 program.end()
-    finally:
-        for recorder in recorders:
-            for program in recorder.programs:
-                program.close()
     for recorder in recorders:
         recorder.weigh(recorders[0])
