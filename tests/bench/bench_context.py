@@ -26,10 +26,15 @@ FULL = {
     "heap_repeat": 7,
     "start_repeat": 30,
     "sleep_ms": 3_000,
-    "torch_steps": 40,
-    "torch_repeat": 3,
-    "mxnet_steps": 40,
-    "mxnet_repeat": 5,
+    "turn_steps": 3,             # of a program that takes turns
+    "torch_programs": 4,         # of each recorder
+    "torch_turns": 40,
+    "torch_profiler_programs": 1, # it keeps everything in memory
+    "torch_profiler_turns": 20,
+    "mxnet_programs": 4,
+    "mxnet_turns": 40,
+    "mxnet_profiler_programs": 2,
+    "mxnet_profiler_turns": 20,
     "snapshot_entries": 1_000_000,
     "import_repeat": 3,
 }
@@ -47,10 +52,15 @@ QUICK = {
     "heap_repeat": 1,
     "start_repeat": 2,
     "sleep_ms": 200,
-    "torch_steps": 2,
-    "torch_repeat": 1,
-    "mxnet_steps": 5,
-    "mxnet_repeat": 1,
+    "turn_steps": 1,
+    "torch_programs": 1,
+    "torch_turns": 2,
+    "torch_profiler_programs": 1,
+    "torch_profiler_turns": 1,
+    "mxnet_programs": 1,
+    "mxnet_turns": 2,
+    "mxnet_profiler_programs": 1,
+    "mxnet_profiler_turns": 1,
     "snapshot_entries": 20_000,
     "import_repeat": 1,
 }
@@ -66,6 +76,8 @@ class Context:
         self.programs = pathlib.Path(os.environ.get("BENCH_PROGRAMS") or
                                      self.build / "tests/bench")
         self.memray = shutil.which(os.environ.get("MEMRAY", "memray"))
+        # The tests know the same variable.
+        self.torch_python = os.environ.get("TORCH_PYTHON") or sys.executable
         self.heaptrack = shutil.which("heaptrack")
         self.quick = quick
         self.sizes = dict(QUICK if quick else FULL)

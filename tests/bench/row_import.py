@@ -22,9 +22,9 @@ def make_snapshot(ctx):
             "reserved": reserved}
 
 
-def memory_viz():
-    """The command that prints a snapshot's trace; None where PyTorch has none."""
-    argv = [sys.executable, "-m", "torch.cuda._memory_viz", "trace"]
+def memory_viz(ctx):
+    """The command that prints a snapshot's trace; None where PyTorch has none, as 1.13."""
+    argv = [ctx.torch_python, "-m", "torch.cuda._memory_viz", "trace"]
     known = subprocess.run([*argv, str(SMALL)], capture_output=True, check=False)
     return argv if known.returncode == 0 else None
 
@@ -43,7 +43,7 @@ def measure(ctx):
     commands = {"memledger import": [ctx.memledger, "import", "-q", "-f", "-o", trace,
                                      made["path"]],
                 "pickle.load": [sys.executable, "-c", LOAD, made["path"]]}
-    viz = memory_viz()
+    viz = memory_viz(ctx)
     if viz:
         # Its text is large: held here, it would count as the memory of what runs next.
         commands["_memory_viz trace"] = ["sh", "-c", 'exec "$@" > /dev/null', "sh", *viz,
@@ -76,5 +76,6 @@ def row(ctx):
     r.data.update(entries=made["entries"], file_bytes=made["bytes"], trace_bytes=trace_bytes)
     r.note("the trace has %s" % size(trace_bytes))
     if not has_viz:
-        r.note("this PyTorch's _memory_viz reads no traces, or there is none")
+        r.note("_memory_viz trace is not measured: %s has no PyTorch 2; name an interpreter that "
+               "has: TORCH_PYTHON=PATH make bench" % ctx.torch_python)
     return r

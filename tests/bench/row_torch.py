@@ -3,11 +3,12 @@
 import glob
 import os
 import subprocess
-import sys
 
+import turn_row
 from bench_context import HERE
-from bench_run import Failed, Sample, in_turn, sample
-from bench_table import Row, count, size
+from bench_run import Failed
+from bench_table import Row
+from turn_row import Timed
 
 SHAPE = ["--device", "cpu", "--layers", "6", "--width", "32", "--batch", "4", "--length", "16"]
 RECORDERS = {"memledger": [], "memledger --stacks python": ["--stacks", "python"],
@@ -15,9 +16,8 @@ RECORDERS = {"memledger": [], "memledger --stacks python": ["--stacks", "python"
 BESIDE = ("memray", "torch.profiler")
 
 
-def has_torch(python):
-    return subprocess.run([python, "-c", "import torch"], capture_output=True,
-                          check=False).returncode == 0
+def succeeds(command):
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def packages_of(memray):
@@ -27,80 +27,49 @@ def packages_of(memray):
     return found[0] if found else None
 
 
-def commands(ctx, python):
-    """{recorder: (argv, file that it writes)}, all with the same interpreter."""
-    program = [str(HERE / "training_steps.py"), *SHAPE, "--warm-up", "3",
-               "--steps", str(ctx.sizes["torch_steps"])]
-    rows = {"alone": ([python, *program], None)}
-    for name, options in RECORDERS.items():
-        trace = ctx.file(name.replace(" ", "") + "-torch.mled")
-        rows[name] = ([ctx.memledger, "run", "-q", "-f", "-o", trace, *options, "--", python,
-                       *program], trace)
+def memray_command(ctx, python):
+    """memray in that interpreter, or None."""
     packages = packages_of(ctx.memray) if ctx.memray else None
-    if packages:
-        file = ctx.file("torch-memray.bin")
-        rows["memray"] = (["env", "PYTHONPATH=" + packages, python, "-m", "memray", "run", "-q",
-                           "-f", "-o", file, *program], file)
-    rows["torch.profiler"] = ([python, *program, "--watch", "profiler"], None)
-    return rows
+    command = ["env", "PYTHONPATH=%s" % packages, python, "-m", "memray"]
+    return command if packages and succeeds([*command, "--version"]) else None
+
+
+def recorders(ctx, python):
+    """All with the same interpreter."""
+    program = [HERE / "training_steps.py", *SHAPE, "--warm-up", "3", "--in-turn"]
+    programs, turns = ctx.sizes["torch_programs"], ctx.sizes["torch_turns"]
+
+    def files(name):
+        return [ctx.file("%s-torch-%d" % (name.replace(" ", ""), i)) for i in range(programs)]
+
+    yield Timed("alone", [[python, *program]] * programs, turns)
+    for name, options in RECORDERS.items():
+        yield Timed(name, [ctx.recorded(file, [python, *program], options=options)
+                           for file in files(name)], turns, files(name), is_trace=True)
+    memray = memray_command(ctx, python)
+    if memray:
+        yield Timed("memray", [[*memray, "run", "-q", "-f", "-o", file, *program]
+                               for file in files("memray")], turns, files("memray"))
+    yield Timed("torch.profiler", [[python, *program, "--watch", "profiler"]] *
+                ctx.sizes["torch_profiler_programs"], ctx.sizes["torch_profiler_turns"])
 
 
 def measure(ctx):
-    python = sys.executable
-    if not has_torch(python):
-        raise Failed("%s has no PyTorch; make bench installs it" % python)
-    rows = commands(ctx, python)
-    runs = in_turn({name: argv for name, (argv, _) in rows.items()}, ctx.sizes["torch_repeat"])
-    result = {}
-    for name, (_, file) in rows.items():
-        result[name] = {
-            "median": sample(runs[name], lambda r: r.out["median_ms"]),
-            "cpu": sample(runs[name], lambda r: r.out["cpu_ms"]),
-            "fastest": min(r.out["fastest_ms"] for r in runs[name]),
-            "over": Sample([r.out["median_ms"] / a.out["median_ms"]
-                            for r, a in zip(runs[name], runs["alone"])]),
-            "file_bytes": os.path.getsize(file) if file else None,
-            "events": ctx.contents(file)["events"] if name in RECORDERS else None,
-            "lost": sum(r.lost for r in runs[name]),
-        }
-    return result
-
-
-def percent(ratio):
-    return "%+.1f %%" % (100 * (ratio - 1))
+    python = ctx.torch_python
+    if not succeeds([python, "-c", "import torch"]):
+        raise Failed("%s has no PyTorch; make bench installs it, TORCH_PYTHON names an "
+                     "interpreter that has one" % python)
+    return turn_row.measure(ctx, list(recorders(ctx, python)), ctx.sizes["turn_steps"])
 
 
 def row(ctx):
     m = ctx.once(measure)
-    alone = m["alone"]
     r = Row("torch", "A training step of PyTorch on the processor, many small blocks, ms",
-            ["recorder", "median", "low – high", "over alone", "low – high", "fastest",
-             "over alone", "CPU", "over alone", "file", "events", "bytes/event"])
-    for name, t in m.items():
-        file, events = t["file_bytes"], t["events"]
-        r.line(name, t["median"].text("%.2f"), t["median"].spread("%.2f"),
-               *(["", ""] if name == "alone" else
-                 [percent(t["over"].median),
-                  "%s – %s" % (percent(t["over"].low), percent(t["over"].high))]),
-               "%.2f" % t["fastest"],
-               "" if name == "alone" else percent(t["fastest"] / alone["fastest"]),
-               t["cpu"].text("%.2f"),
-               "" if name == "alone" else percent(t["cpu"].median / alone["cpu"].median),
-               size(file) if file else "", count(events) if events else "",
-               "%.2f" % (file / events) if events else "")
-        r.data[name] = {"median_ms": t["median"].as_json(), "fastest_ms": t["fastest"],
-                        "cpu_ms": t["cpu"].as_json(),
-                        "over_alone": t["over"].as_json(), "file_bytes": file, "events": events}
-    for name in RECORDERS:
-        for other in BESIDE:
-            if other in m:
-                r.ratio("%s beside %s, fastest step" % (name, other), m[name]["fastest"],
-                        m[other]["fastest"], "ms")
-    r.note("%d steps in each run, %d runs each, in turn; lost by memledger: %d"
-           % (ctx.sizes["torch_steps"], ctx.sizes["torch_repeat"],
-              sum(m[name]["lost"] for name in RECORDERS)))
+            turn_row.COLUMNS)
+    turn_row.fill(r, m, ctx.sizes["turn_steps"])
+    turn_row.compare_fastest(r, RECORDERS, BESIDE, m)
     r.note("memray records malloc with Python stacks, torch.profiler operators too; memledger "
            "PyTorch's blocks, modules and categories, with --heap also malloc")
     if "memray" not in m:
-        r.note("memray is not installed here; make bench installs it")
+        r.note("this interpreter has no memray; make bench installs it for the distribution's")
     return r

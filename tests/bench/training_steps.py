@@ -11,7 +11,6 @@ with all; torch.profiler with memory and stacks.
 """
 import argparse
 import contextlib
-import json
 import os
 import statistics
 import sys
@@ -19,6 +18,8 @@ import time
 
 import torch
 from torch import nn
+
+from steps_on_call import on_call, say, timed
 
 HISTORY = {
     "history": {"context": None},
@@ -78,36 +79,12 @@ def watched(options):
         profile.export_chrome_trace(options.dump)
 
 
-def timed(step, count):
-    times = []
-    for _ in range(count):
-        began = time.perf_counter_ns()
-        step()
-        times.append(time.perf_counter_ns() - began)
-    return times
-
-
-def in_turn(step):
-    """Steps when somebody else says so: programs that wait for each other are timed
-    under the same conditions."""
-    times = []
-    say(ready=True)
-    for line in sys.stdin:
-        times += timed(step, int(line))
-        say(times_ms=[t / 1e6 for t in times[-int(line):]])
-    return times
-
-
 def block_events(options):
     """Allocations and frees so far, where PyTorch counts them."""
     if options.device == "cpu":
         return None
     stats = torch.cuda.memory_stats()
     return stats["allocation.all.allocated"] + stats["allocation.all.freed"]
-
-
-def say(**figures):
-    print(json.dumps(figures), flush=True)
 
 
 def dump_history(path):
@@ -129,13 +106,11 @@ def main():
     timed(step, options.warm_up)
     before = block_events(options)
     with watched(options):
-        began = time.process_time_ns()
-        times = in_turn(step) if options.in_turn else timed(step, options.steps)
-        cpu = time.process_time_ns() - began
+        turns = on_call(step) if options.in_turn else timed(step, options.steps)
         after = block_events(options)
-    steps = len(times)
-    say(median_ms=statistics.median(times) / 1e6, fastest_ms=min(times) / 1e6,
-        cpu_ms=cpu / steps / 1e6, steps=steps,
+    times, cpu, steps = [wall for wall, _ in turns], [cpu for _, cpu in turns], len(turns)
+    say(median_ms=statistics.median(times), fastest_ms=min(times),
+        cpu_ms=statistics.fmean(cpu), steps=steps,
         events_a_step=(after - before) / steps if after is not None else None,
         events=after, self_cpu_ns=time.process_time_ns(), end_ns=time.monotonic_ns())
     if options.dump and options.watch in HISTORY:
