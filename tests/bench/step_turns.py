@@ -6,7 +6,7 @@ as it lives: where its memory happens to lie counts for more than a recorder doe
 run at once and take turns: a few steps of one, a few of the next, in another order
 each time. What disturbs the machine then disturbs all alike; whose turn it is not stands
 still, its collector and samplers too. All run on the same few processors, since those of
-a virtual machine differ. Each is held against the mean of the steps alone in the same
+a virtual machine differ. Each is held against the middle of the programs alone in the same
 turn. How far the programs of one recorder differ, and the range that the figure has when
 programs and turns are drawn at random, say how much of it is chance.
 
@@ -161,9 +161,9 @@ class Recorder:
 
 
 def added(programs, alone, choose=list):
-    """What each program adds to the mean of those alone, by the median of its turns. Of
+    """What each program adds to the middle of those alone, by the median of its turns. Of
     each: its times, turn by turn."""
-    beside = [statistics.fmean(turn) for turn in zip(*alone)]
+    beside = [statistics.median(turn) for turn in zip(*alone)]
     return [statistics.median(choose([a / b for a, b in zip(times, beside)])) - 1
             for times in programs]
 
