@@ -52,7 +52,7 @@ static struct ml_table_lock lock = {.lock = ml_recorder_names_lock};
 
 ML_TABLE_ACROSS_FORK(ml_names_init, lock, inside)
 
-static bool reserve_tables(void)
+void ml_names_reserve(void)
 {
     if (!tables.entries)
         tables.entries = ml_sys_reserve(ML_NAMES_MAX * sizeof(struct entry));
@@ -62,7 +62,6 @@ static bool reserve_tables(void)
         /* Pairs with the acquire load in ml_name: the other two are there. */
         __atomic_store_n(&tables.slots, ml_sys_reserve(SLOTS * sizeof(*tables.slots)),
                          __ATOMIC_RELEASE);
-    return tables.slots;
 }
 
 /* The string's number, or 0 and in *ret_slot where it would go. */
@@ -136,7 +135,8 @@ uint32_t ml_name_bytes(const char *text, size_t bytes)
         return number;
     if (!ml_table_enter(&lock, &inside, &quiet))
         return 0;
-    if (reserve_tables())
+    ml_names_reserve();
+    if (tables.slots)
         number = add(text, len, hash);
     ml_table_leave(&lock, &inside, &quiet);
     return number;

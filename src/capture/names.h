@@ -17,6 +17,10 @@
 /* Once per program, before the first name. */
 void ml_names_init(void);
 
+/* Takes the tables' address space, of which there may be less later: a program that limits
+ * itself before its first name would have none. Not while names are looked up. */
+void ml_names_reserve(void);
+
 /* The string's number; 0 for NULL, for "" and when the table is full (a million
  * strings, 64 MiB). Cut at ML_NAME_MAX_BYTES. */
 uint32_t ml_name(const char *text);

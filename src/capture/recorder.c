@@ -177,6 +177,8 @@ static void start_locked(struct process *p)
             return;
         atomic_fetch_add_explicit(&ml_session->unrecorded, 1, memory_order_relaxed);
         state = OFF;
+    } else {
+        ml_names_reserve();
     }
     p->announced = !started_before;
     started_before = true;

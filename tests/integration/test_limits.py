@@ -34,6 +34,14 @@ def test_no_memory_for_names():
     equal((trace["kinds"]["alloc"], trace["lost"]), (500, 0), "recorded and lost")
 
 
+def test_names_after_a_limit():
+    """A program that leaves itself little room before its first name has names all the same."""
+    result = run(program("limits_itself"))
+    equal(result.code, 0, "exit code", result)
+    trace = result.dump()
+    equal([(s["device"], s["name"]) for s in trace["spaces"]], [("cpu", "late")], "spaces")
+
+
 def test_no_memory_for_more_rings():
     """The 65th thread gets none: what it does is counted."""
     result = run(*limited("ulimit -s 64; ulimit -v 200000", program("threads"), 100, 100))
