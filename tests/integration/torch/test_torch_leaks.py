@@ -38,6 +38,9 @@ def test_losses_that_are_kept():
     functions = [frame["function"] for frame in relu["example"]["stack"]]
     check("ReLU.forward" in functions, "the stack does not name the layer", functions)
     equal(functions[-1], "<module>", "the outermost frame")
+    kept = report("table", trace, "--at", "peak", "--by", "module,category")
+    equal({row["category"] for row in kept["groups"] if row["module"] == "Sequential > 1"},
+          {"activation"}, "the first steps' outputs are what the later ones' are")
     data = grown[f"torch/keeps_losses.py:{line_of('torch.randn')} <module>", None]
     equal(data["bytes_per_step"], 32 * 64 * 4, "what the graph holds of the input")
     done = plain(MEMLEDGER, "leaks", "--fail", trace)
