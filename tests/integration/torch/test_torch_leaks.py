@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # test_torch_leaks.py: a PyTorch program that keeps its losses leaks, with the layer and
-# the line that made what stays; one that keeps numbers does not.
+# the line that made what stays; one that keeps numbers does not. What comes after the
+# last step is none.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
@@ -47,8 +48,18 @@ def test_losses_that_are_kept():
     equal(done.returncode, 1, "exit code", done.stdout, done.stderr)
 
 
+def check_steps(trace):
+    found = report("steps", trace)
+    equal(len(found["steps"]), 12, "steps")
+    equal(found["after_steps"]["begin_ns"], found["steps"][-1]["end_ns"], "the evaluation")
+    at_end = plain(MEMLEDGER, "tree", "--at", "step:12", trace)
+    equal(at_end.returncode, 1, "exit code", at_end.stdout)
+    contains(at_end.stderr, "the trace has steps 0 to 11", "what there is")
+
+
 def test_losses_that_are_numbers():
     trace = record("numbers")
+    check_steps(trace)
     done = plain(MEMLEDGER, "leaks", "--fail", trace)
     equal(done.returncode, 0, "exit code", done.stdout, done.stderr)
     contains(done.stdout, "Nothing grows from step to step", "the report")
