@@ -50,7 +50,7 @@ void ml_modules_release(struct ml_modules *modules);
 int64_t ml_modules_of(struct ml_modules *modules, const struct ml_block *block);
 
 /* The first of the modules that differ only in the number of the outermost one:
- * "Loss" of "Loss#2". A program that makes a module anew in each step has one of each.
+ * "Loss" of "Loss#2". alike_modules.h says when they are one.
  * @return its index, `module` itself if there is none, or -ENOMEM */
 int64_t ml_modules_first_alike(const struct ml_modules *modules, uint32_t module);
 
