@@ -21,7 +21,7 @@ int ml_summary_steps_line(const struct ml_steps *steps, const struct ml_style *s
     if (steps->list.len < 2)
         return 0;
     return ml_summary_line(
-        out, "steps", ml_format_count(count, (int64_t)steps->list.len),
+        out, style, "steps", ml_format_count(count, (int64_t)steps->list.len),
         "peak %s in step %llu; in the first %s, in the last %s",
         ml_format_bytes(most, (int64_t)highest->peak_bytes, style->unit),
         (unsigned long long)highest->number,
