@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alike_scopes.h"
 #include "calls.h"
 #include "engine_names.h"
 #include "engine_passes.h"
@@ -78,6 +79,7 @@ struct classifier {
     struct ml_map process_index; /* number -> index */
     ML_VEC(struct node) nodes;   /* by thread */
     struct ml_kept_blocks kept;
+    struct ml_alike_scopes alike;
     uint32_t last_node; /* number, or turn */
     bool marked;        /* a phase that is known was marked, or a label has a tag */
     int failed;         /* in a callback: -ENOMEM */
@@ -438,10 +440,11 @@ static bool is_of_pass(const struct birth *birth, uint8_t category)
 }
 
 /* What tells the places apart where blocks that are kept were born. */
-static uint64_t place_of_birth(const struct ml_block *block, const struct birth *birth)
+static uint64_t place_of_birth(const struct classifier *c, const struct ml_block *block,
+                               const struct birth *birth)
 {
-    return (uint64_t)block->scope | (uint64_t)block->space << 32 | (uint64_t)birth->rule << 60 |
-           (uint64_t)is_result(birth) << 63;
+    return (uint64_t)ml_alike_scope(&c->alike, block->scope) | (uint64_t)block->space << 32 |
+           (uint64_t)birth->rule << 60 | (uint64_t)is_result(birth) << 63;
 }
 
 /* A result of a pass that outlived later ones: of the first passes it is a library's, unless
@@ -450,7 +453,7 @@ static uint8_t outlived(struct classifier *c, const struct ml_block *block,
                         const struct birth *birth, uint8_t category)
 {
     struct ml_kept_block kept = {
-        .place = place_of_birth(block, birth),
+        .place = place_of_birth(c, block, birth),
         .size_bytes = block->size,
         .ordinal = birth->ordinal,
         .pass = birth->backwards,
@@ -685,6 +688,8 @@ static int classify(struct classifier *c, const struct ml_trace *trace, struct m
         return 0;
     c->calls.trace = trace;
     if (r == 0)
+        r = ml_alike_scopes_find(trace, &c->alike);
+    if (r == 0)
         r = ml_replay_init(&c->replay, trace);
     if (r < 0)
         return ml_error_set(err, r, "out of memory");
@@ -711,6 +716,7 @@ int ml_classify(const struct ml_trace *trace, struct ml_classes *ret, struct ml_
     ml_vec_release(&c.births);
     ml_vec_release(&c.nodes);
     ml_kept_blocks_release(&c.kept);
+    ml_alike_scopes_release(&c.alike);
     ml_vec_release(&c.processes);
     ml_vec_release(&c.spaces);
     ml_map_release(&c.process_index);

@@ -335,8 +335,7 @@ int64_t ml_modules_of(struct ml_modules *modules, const struct ml_block *block)
     return module;
 }
 
-/* How long a name is without its number: 4 of "Loss#12", all of "Loss". */
-static size_t without_number(const char *name, size_t len)
+size_t ml_name_without_number(const char *name, size_t len)
 {
     size_t end = len;
 
@@ -349,7 +348,7 @@ int64_t ml_modules_first_alike(const struct ml_modules *m, uint32_t module)
 {
     const struct ml_module *own = &m->list.items[module];
     const struct ml_module *root = &m->list.items[own->root];
-    size_t len = without_number(root->path, root->path_len);
+    size_t len = ml_name_without_number(root->path, root->path_len);
     int64_t found;
 
     if (module == ML_NO_MODULE || m->nested || len == root->path_len)

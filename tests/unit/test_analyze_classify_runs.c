@@ -178,6 +178,20 @@ static void what_every_pass_leaves_is_the_same_in_each(void **state)
                       ACTIVATION, PASSING);
 }
 
+/* nn.MSELoss()(…) in the loop: its scope is another each time. */
+static void what_modules_made_anew_leave_is_the_same(void **state)
+{
+    static const char *const names[] = {"Loss", "Loss#2", "Loss#3", "Loss#4"};
+    struct trainer t = trainer_begin();
+
+    (void)state;
+    for (size_t i = 0; i < ML_ARRAY_SIZE(names); i++) {
+        t.net = story_module(&t.s, 0, names[i]);
+        step_that_leaves(&t, 100, 0);
+    }
+    assert_categories(&t.s, ACTIVATION, ACTIVATION, ACTIVATION, ACTIVATION);
+}
+
 static void three_steps_are_enough_to_tell(void **state)
 {
     struct trainer t = trainer_begin();
@@ -503,6 +517,7 @@ int main(void)
         cmocka_unit_test(pushed_scopes_are_no_nodes),
         cmocka_unit_test(what_the_first_pass_leaves_for_all_is_no_activation),
         cmocka_unit_test(what_every_pass_leaves_is_the_same_in_each),
+        cmocka_unit_test(what_modules_made_anew_leave_is_the_same),
         cmocka_unit_test(three_steps_are_enough_to_tell),
         cmocka_unit_test(lost_pushes_and_pops_are_noticed),
         cmocka_unit_test(it_does_not_matter_which_thread_frees),
