@@ -32,17 +32,24 @@ static const unsigned needs[ML_KEYS] = {
 int ml_block_groups_init(struct ml_block_groups *groups, const struct ml_replay *replay,
                          const enum ml_key *by, size_t by_count)
 {
+    bool by_module = false;
+    int r;
+
     *groups = (struct ml_block_groups){.replay = replay, .by = by, .by_count = by_count};
-    for (size_t i = 0; i < by_count; i++)
+    for (size_t i = 0; i < by_count; i++) {
+        by_module |= by[i] == ML_KEY_MODULE;
         for (int field = 0; field < ML_BLOCK_FIELDS; field++)
             if (needs[by[i]] & BIT(field))
                 groups->wanted[field] = UINT32_MAX;
-    return ml_modules_init(&groups->modules, replay->trace);
+    }
+    r = ml_modules_init(&groups->modules, replay->trace);
+    return r == 0 && by_module ? ml_alike_modules_find(&groups->modules, &groups->alike) : r;
 }
 
 void ml_block_groups_release(struct ml_block_groups *groups)
 {
     ml_modules_release(&groups->modules);
+    ml_alike_modules_release(&groups->alike);
     ml_intern_release(&groups->seen);
     ml_intern_release(&groups->keys);
     ml_vec_release(&groups->of_seen);
@@ -56,11 +63,10 @@ static int64_t find_group(struct ml_block_groups *groups, const struct ml_block 
     for (size_t i = 0; i < groups->by_count; i++) {
         int64_t number = ml_key_of(groups->by[i], groups->replay, &groups->modules, block);
 
-        if (number > 0 && groups->merge_alike && groups->by[i] == ML_KEY_MODULE)
-            number = ml_modules_first_alike(&groups->modules, (uint32_t)number);
         if (number < 0)
             return -ENOMEM;
-        keys[i] = (uint32_t)number;
+        keys[i] = groups->by[i] == ML_KEY_MODULE ? ml_alike_first(&groups->alike, (uint32_t)number)
+                                                 : (uint32_t)number;
     }
     return ml_intern_put(&groups->keys, keys, groups->by_count * sizeof(keys[0]), NULL);
 }

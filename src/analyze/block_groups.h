@@ -1,13 +1,15 @@
 /* block_groups.h: blocks that agree in chosen keys are one group, a small number.
  *
  * What a key makes of a block depends on a few of its fields, and the same values of
- * these come again and again: each combination is looked at once.
+ * these come again and again: each combination is looked at once. Modules that are made
+ * anew in each step are one (alike_modules.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ML_ANALYZE_BLOCK_GROUPS_H
 #define ML_ANALYZE_BLOCK_GROUPS_H
 
+#include "alike_modules.h"
 #include "breakdown.h"
 #include "intern.h"
 #include "modules.h"
@@ -19,7 +21,7 @@ struct ml_block_groups {
     const enum ml_key *by;
     size_t by_count;
     struct ml_modules modules;
-    bool merge_alike; /* see ml_modules_first_alike; to be set before the first block */
+    struct ml_alike_modules alike;
     uint32_t wanted[ML_BLOCK_FIELDS]; /* all ones where a key depends on the field, else 0 */
     struct ml_intern seen;            /* values of the fields -> number in of_seen */
     ML_VEC(uint32_t) of_seen;         /* groups */

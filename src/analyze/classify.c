@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alike_scopes.h"
 #include "calls.h"
 #include "engine_names.h"
 #include "engine_passes.h"
+#include "kept_blocks.h"
 #include "label_tags.h"
 #include "memledger/memledger.h"
 #include "replay.h"
@@ -76,9 +78,11 @@ struct classifier {
     ML_VEC(struct space) spaces; /* by index in the replay */
     struct ml_map process_index; /* number -> index */
     ML_VEC(struct node) nodes;   /* by thread */
-    uint32_t last_node;          /* number, or turn */
-    bool marked;                 /* a phase that is known was marked, or a label has a tag */
-    int failed;                  /* in a callback: -ENOMEM */
+    struct ml_kept_blocks kept;
+    struct ml_alike_scopes alike;
+    uint32_t last_node; /* number, or turn */
+    bool marked;        /* a phase that is known was marked, or a label has a tag */
+    int failed;         /* in a callback: -ENOMEM */
 };
 
 /* ---- Processes and spaces ---------------------------------------------- */
@@ -373,16 +377,6 @@ static void on_split(void *ctx, const struct ml_block *from, const struct ml_blo
 
 /* ---- Death ------------------------------------------------------------- */
 
-/* What the first passes of a program leave behind for all later ones is no result of
- * a pass: a library's workspace, a cache. Later ones that stay are activations that
- * somebody keeps. */
-static bool is_kept(const struct birth *birth, uint32_t backwards)
-{
-    const uint32_t first = 2, enough = 2;
-
-    return birth->backwards < first && backwards - birth->backwards >= enough;
-}
-
 /* Whether what the block was born in goes on; `death` is NULL while it lives. */
 static bool dies_within(const struct classifier *c, const struct birth *birth,
                         const struct ml_event *death)
@@ -401,62 +395,97 @@ static uint8_t engine_category(const struct classifier *c, const struct process 
                                const struct birth *birth, const struct ml_event *death)
 {
     const struct ml_engine_passes *now = &process->engine;
-    bool within = death && birth->since && turn_of(c, death->thread) == birth->since;
-    bool kept = is_kept(birth, now->backwards) && !birth->planned;
 
-    /* What has a name is a result, which the program keeps. */
-    uint8_t kept_category =
-        birth->label || birth->is_result ? MEMLEDGER_OTHER : MEMLEDGER_TEMPORARY;
-
-    if (within)
+    if (death && birth->since && turn_of(c, death->thread) == birth->since)
         return MEMLEDGER_TEMPORARY;
     switch ((enum rule)birth->rule) {
-    case RULE_BACKWARD: return kept ? kept_category : MEMLEDGER_INTERMEDIATE_GRADIENT;
+    case RULE_BACKWARD: return MEMLEDGER_INTERMEDIATE_GRADIENT;
     case RULE_OPTIMIZER:
         return death && now->forwards == birth->forwards ? MEMLEDGER_TEMPORARY
                                                          : MEMLEDGER_OPTIMIZER_STATE;
     case RULE_AFTER_FORWARD:
-        if (kept)
-            return kept_category;
         return death && now->backwards == birth->backwards ? MEMLEDGER_TEMPORARY
                                                            : MEMLEDGER_ACTIVATION;
     default: return MEMLEDGER_OTHER;
     }
 }
 
-static uint8_t category_of(const struct classifier *c, const struct ml_block *block,
+/* Of what runs when the program asks for it. */
+static uint8_t direct_category(const struct classifier *c, const struct process *process,
+                               const struct birth *birth, const struct ml_event *death)
+{
+    bool within = dies_within(c, birth, death);
+
+    switch ((enum rule)birth->rule) {
+    case RULE_BACKWARD: return within ? MEMLEDGER_TEMPORARY : MEMLEDGER_INTERMEDIATE_GRADIENT;
+    case RULE_OPTIMIZER: return within ? MEMLEDGER_TEMPORARY : MEMLEDGER_OPTIMIZER_STATE;
+    case RULE_MODULE: return within ? MEMLEDGER_TEMPORARY : MEMLEDGER_ACTIVATION;
+    case RULE_AFTER_FORWARD:
+        return process->backwards > birth->backwards ? MEMLEDGER_ACTIVATION : MEMLEDGER_TEMPORARY;
+    case RULE_NONE: break;
+    }
+    return MEMLEDGER_OTHER;
+}
+
+static bool is_result(const struct birth *birth)
+{
+    return birth->label || birth->is_result;
+}
+
+/* Whether it is a result of a pass, of forward or of backward. */
+static bool is_of_pass(const struct birth *birth, uint8_t category)
+{
+    return birth->rule != RULE_OPTIMIZER && !birth->planned &&
+           (category == MEMLEDGER_ACTIVATION || category == MEMLEDGER_INTERMEDIATE_GRADIENT);
+}
+
+/* What tells the places apart where blocks that are kept were born. */
+static uint64_t place_of_birth(const struct classifier *c, const struct ml_block *block,
+                               const struct birth *birth)
+{
+    return (uint64_t)ml_alike_scope(&c->alike, block->scope) | (uint64_t)block->space << 32 |
+           (uint64_t)birth->rule << 60 | (uint64_t)is_result(birth) << 63;
+}
+
+/* A result of a pass that outlived later ones: of the first passes it is a library's, unless
+ * others turn out to leave one too. */
+static uint8_t outlived(struct classifier *c, const struct ml_block *block,
+                        const struct birth *birth, uint8_t category)
+{
+    struct ml_kept_block kept = {
+        .place = place_of_birth(c, block, birth),
+        .size_bytes = block->size,
+        .ordinal = birth->ordinal,
+        .pass = birth->backwards,
+        .of_each_pass = category,
+    };
+
+    if (ml_kept_blocks_add(&c->kept, &kept) < 0)
+        c->failed = -ENOMEM;
+    if (birth->backwards >= ML_KEPT_FIRST)
+        return category;
+    /* What an engine's operators keep without a name is their workspace. */
+    return c->spaces.items[block->space].by_engine && !is_result(birth) ? MEMLEDGER_TEMPORARY
+                                                                        : MEMLEDGER_OTHER;
+}
+
+static uint8_t category_of(struct classifier *c, const struct ml_block *block,
                            const struct birth *birth, const struct ml_event *death)
 {
     const struct space *space = &c->spaces.items[block->space];
     const struct process *process = &c->processes.items[space->process];
-    /* Of an engine's block `since` is no call but a turn. */
-    bool within = !space->by_engine && dies_within(c, birth, death);
-    uint32_t backwards = process->backwards;
-    bool kept = is_kept(birth, backwards);
+    uint32_t backwards = space->by_engine ? process->engine.backwards : process->backwards;
+    uint8_t category;
 
     if (birth->label_category != NO_CATEGORY)
         return birth->label_category;
     if (birth->tag_category != MEMLEDGER_OTHER)
         return birth->tag_category;
-    if (space->by_engine)
-        return engine_category(c, process, birth, death);
-    switch ((enum rule)birth->rule) {
-    case RULE_BACKWARD:
-        if (within)
-            return MEMLEDGER_TEMPORARY;
-        return kept ? MEMLEDGER_OTHER : MEMLEDGER_INTERMEDIATE_GRADIENT;
-    case RULE_OPTIMIZER: return within ? MEMLEDGER_TEMPORARY : MEMLEDGER_OPTIMIZER_STATE;
-    case RULE_MODULE:
-        if (within)
-            return MEMLEDGER_TEMPORARY;
-        return kept ? MEMLEDGER_OTHER : MEMLEDGER_ACTIVATION;
-    case RULE_AFTER_FORWARD:
-        if (kept)
-            return MEMLEDGER_OTHER;
-        return backwards > birth->backwards ? MEMLEDGER_ACTIVATION : MEMLEDGER_TEMPORARY;
-    case RULE_NONE: break;
-    }
-    return MEMLEDGER_OTHER;
+    category = space->by_engine ? engine_category(c, process, birth, death)
+                                : direct_category(c, process, birth, death);
+    return is_of_pass(birth, category) && ml_is_kept(birth->backwards, backwards)
+               ? outlived(c, block, birth, category)
+               : category;
 }
 
 static void decide(struct classifier *c, const struct ml_block *block, const struct ml_event *death)
@@ -630,6 +659,7 @@ static void finish(struct classifier *c)
         return;
     }
     decide_the_living(c);
+    ml_kept_blocks_decide(&c->kept, ret->categories.items);
     sort_labels(ret);
     ret->known = true;
 }
@@ -658,6 +688,8 @@ static int classify(struct classifier *c, const struct ml_trace *trace, struct m
         return 0;
     c->calls.trace = trace;
     if (r == 0)
+        r = ml_alike_scopes_find(trace, &c->alike);
+    if (r == 0)
         r = ml_replay_init(&c->replay, trace);
     if (r < 0)
         return ml_error_set(err, r, "out of memory");
@@ -668,7 +700,7 @@ static int classify(struct classifier *c, const struct ml_trace *trace, struct m
     r = read_events(c, err);
     if (r == 0)
         finish(c);
-    return r;
+    return c->failed < 0 ? ml_error_set(err, c->failed, "out of memory") : r;
 }
 
 int ml_classify(const struct ml_trace *trace, struct ml_classes *ret, struct ml_error *err)
@@ -683,6 +715,8 @@ int ml_classify(const struct ml_trace *trace, struct ml_classes *ret, struct ml_
     ml_replay_release(&c.replay);
     ml_vec_release(&c.births);
     ml_vec_release(&c.nodes);
+    ml_kept_blocks_release(&c.kept);
+    ml_alike_scopes_release(&c.alike);
     ml_vec_release(&c.processes);
     ml_vec_release(&c.spaces);
     ml_map_release(&c.process_index);

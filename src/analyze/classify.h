@@ -17,6 +17,9 @@
  *     its process: activation if alive when backward begins, else temporary
  *  7. other
  *
+ * By rules 3, 5 and 6 what one of the first passes leaves for later ones, and no other pass
+ * does, is other: a library's workspace, a cache (kept_blocks.h).
+ *
  * Of blocks in the spaces of MXNet, whose engine runs operators later than the program
  * asks for them, marks say nothing, and neither does the return of a call. There it is the
  * operators that run whose scopes tell how far a step has come (engine_passes.h):
@@ -24,8 +27,8 @@
  *  3. to 6. born and freed in one operator: temporary. Asked for in backward: intermediate
  *     gradient. In the optimizer's step: temporary if freed before forward runs again, else
  *     optimizer state. In forward, or in a module: temporary if freed before backward runs,
- *     else activation. What an operator of the first passes keeps for later ones is its
- *     workspace, and temporary; with a name, other. Memory of a graph's, which no operator
+ *     else activation. What an operator of the first passes alone keeps for later ones is
+ *     its workspace, and temporary; with a name, other. Memory of a graph's, which no operator
  *     took, may be an input for rule 2
  *
  * Where a block was born is said by its scope: the innermost phase there, forward if

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define RSS "RSS"
+#define RSS "largest RSS" /* plot draws the sum, under another name */
 
 /* ---- What there is to compare ------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "memledger/memledger.h"
-#include "steps.h"
+#include "step_track.h"
 
 struct moment {
     uint64_t event, time_ns;
@@ -26,13 +26,9 @@ struct scan {
     struct moment last_end; /* before a process ended; event 0: none has */
     uint64_t ooms;
     uint64_t refused_bytes; /* by the one that was asked for */
-    /* The steps of the trace, and the one that is looked for. */
-    bool has_steps, inside;
-    bool told; /* the program marks steps itself */
-    uint64_t first_step, last_step;
-    uint64_t step, last_before; /* the one that goes on, and last_step before it */
-    bool idle;                  /* nothing was allocated in it */
-    uint32_t process;           /* whose steps they are */
+    struct ml_step_track track;
+    bool inside;       /* the step that is looked for */
+    uint64_t found_in; /* which it was, counted from 1 */
 };
 
 static uint64_t live_bytes(const struct scan *s)
@@ -62,13 +58,6 @@ static void look_for_peak(struct scan *s, struct moment now)
 
 /* ---- Steps ------------------------------------------------------------- */
 
-static void count_step(struct scan *s, uint64_t number)
-{
-    s->first_step = s->has_steps ? ml_min_u64(s->first_step, number) : number;
-    s->last_step = s->has_steps ? ml_max_u64(s->last_step, number) : number;
-    s->has_steps = true;
-}
-
 /* Whether the process ever had any of what counts here. */
 static bool had_memory(const struct scan *s, uint32_t process)
 {
@@ -83,42 +72,30 @@ static bool had_memory(const struct scan *s, uint32_t process)
     return false;
 }
 
-/* The first step that the program tells of, as in steps.c. */
-static void take_over(struct scan *s, uint64_t number)
+static bool is_step(const struct ml_at *at)
 {
-    s->told = true;
-    if (s->at->kind == ML_AT_STEP || s->at->kind == ML_AT_STEP_END)
-        s->found = s->found && s->at->number < number;
-    if (s->has_steps && number > s->first_step)
-        s->last_step = ml_min_u64(s->last_step, number - 1);
-    else
-        s->has_steps = false;
+    return at->kind == ML_AT_STEP || at->kind == ML_AT_STEP_END;
 }
 
-/* Those of the process that marked first count, as in steps.h. */
-static void on_step(struct scan *s, const struct ml_event *event)
+static void on_mark(struct scan *s, const struct ml_event *event)
 {
-    uint32_t process = ml_trace_thread(s->replay.trace, event->thread)->process;
-
-    if (!s->has_steps)
-        s->process = process;
-    if (s->process != process)
-        return;
-    if (!s->told && !ml_step_is_automatic(s->replay.trace, event))
-        take_over(s, event->args[1]);
-    s->last_before = s->last_step;
-    count_step(s, event->args[1]);
-    s->step = event->args[1];
-    s->idle = true;
-    s->inside = !s->found && event->args[1] == s->at->number;
+    switch (ml_step_track_mark(&s->track, event)) {
+    case ML_STEP_BEGINS:
+        if (s->track.takes_over && is_step(s->at))
+            s->found = s->found && s->at->number < event->args[1];
+        s->inside = !s->found && event->args[1] == s->at->number;
+        s->found_in = s->inside ? s->track.count : s->found_in;
+        break;
+    case ML_STEP_ENDS: s->inside = false; break;
+    case ML_STEP_GOES_ON: break;
+    }
 }
 
-static void on_process_end(struct scan *s, uint32_t process)
+static void on_process_end(struct scan *s, const struct ml_event *event)
 {
-    if (had_memory(s, process))
+    if (had_memory(s, (uint32_t)event->args[0]))
         s->last_end = s->before;
-    if (s->has_steps && s->process == process)
-        s->inside = false;
+    on_mark(s, event);
 }
 
 /* ---- The pass ---------------------------------------------------------- */
@@ -145,14 +122,12 @@ static int on_event(struct scan *s, const struct ml_event *event)
     struct moment now = {s->replay.events + 1, event->time_ns};
     int r;
 
-    if (event->kind == ML_MARK && event->args[0] == MEMLEDGER_MARK_STEP)
-        on_step(s, event);
+    if (event->kind == ML_MARK)
+        on_mark(s, event);
     else if (event->kind == ML_OOM)
         on_oom(s, event, now);
     else if (event->kind == ML_PROCESS_END)
-        on_process_end(s, (uint32_t)event->args[0]);
-    else if (event->kind == ML_ALLOC || event->kind == ML_ALLOC_EX)
-        s->idle = false;
+        on_process_end(s, event);
     r = ml_replay_feed(&s->replay, event);
     if (s->at->kind == ML_AT_PEAK || (s->at->kind == ML_AT_STEP && s->inside))
         look_for_peak(s, now);
@@ -200,27 +175,28 @@ static struct moment end_of(const struct scan *s)
 
 /* ---- What was asked for ------------------------------------------------ */
 
-/* What ends a step begins the next: behind the last there is one that does nothing, and
- * is none, as in steps.c. */
-static void drop_idle_end(struct scan *s)
+static void drop_what_follows(struct scan *s)
 {
-    if (!s->idle || s->first_step == s->last_step || s->step != s->last_step)
+    ml_step_track_close(&s->track);
+    if (!s->track.is_behind)
         return;
-    s->found = s->found && s->at->number != s->last_step;
-    s->last_step = s->last_before;
+    s->found = s->found && s->found_in != s->track.count;
+    s->track.highest = s->track.highest_before;
 }
 
 static int no_step(const struct scan *s, struct ml_error *err)
 {
-    if (!s->has_steps)
+    const struct ml_step_track *t = &s->track;
+
+    if (t->count == 0)
         return ml_error_set(err, -ENOENT, ML_NO_STEPS);
-    if (s->first_step == s->last_step)
+    if (t->first == t->highest)
         return ml_error_set(err, -ENOENT,
                             "there is no step %" PRIu64 ": the trace has step %" PRIu64,
-                            s->at->number, s->first_step);
+                            s->at->number, t->first);
     return ml_error_set(err, -ENOENT,
                         "there is no step %" PRIu64 ": the trace has steps %" PRIu64 " to %" PRIu64,
-                        s->at->number, s->first_step, s->last_step);
+                        s->at->number, t->first, t->highest);
 }
 
 static int no_oom(const struct scan *s, struct ml_error *err)
@@ -248,7 +224,7 @@ static int decide(struct scan *s, struct ml_error *err)
     case ML_AT_TIME: s->moment.time_ns = s->at->time_ns; return 0;
     case ML_AT_OOM: return s->found ? 0 : no_oom(s, err);
     case ML_AT_STEP_END:
-    case ML_AT_STEP: drop_idle_end(s); return s->found ? 0 : no_step(s, err);
+    case ML_AT_STEP: drop_what_follows(s); return s->found ? 0 : no_step(s, err);
     }
     return -EINVAL;
 }
@@ -276,7 +252,7 @@ int ml_instant_find_capped(const struct ml_trace *trace, const struct ml_at *at,
                            const struct ml_level_caps *caps, struct ml_instant *ret,
                            struct ml_error *err)
 {
-    struct scan s = {.at = at};
+    struct scan s = {.at = at, .track.replay = &s.replay};
     int r = ml_replay_init_capped(&s.replay, trace, caps);
 
     *ret = (struct ml_instant){.at = *at};

@@ -230,16 +230,12 @@ void ml_leak_book_end_process(struct ml_leak_book *book, uint32_t process)
 int ml_leak_book_init(struct ml_leak_book *book, struct ml_replay *replay, const enum ml_key *by,
                       size_t by_count)
 {
-    int r;
-
     *book = (struct ml_leak_book){.replay = replay, .device = -1, .process = -1};
     replay->on_open = on_open;
     replay->on_close = on_close;
     replay->on_split = on_split;
     replay->ctx = book;
-    r = ml_block_groups_init(&book->groups, replay, by, by_count);
-    book->groups.merge_alike = true; /* else what each step makes anew would not grow */
-    return r;
+    return ml_block_groups_init(&book->groups, replay, by, by_count);
 }
 
 void ml_leak_book_release(struct ml_leak_book *book)

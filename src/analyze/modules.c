@@ -227,13 +227,52 @@ static const char *after_root(const struct ml_modules *m, uint32_t root, const c
                : NULL;
 }
 
+/* How long a name is without its last part: 5 of "embed_weight", 0 of "embed". */
+static size_t without_part(const char *name, size_t len)
+{
+    while (len > 0 && name[len - 1] != '_')
+        len--;
+    return len > 0 ? len - 1 : 0;
+}
+
+/* A fused RNN of MXNet's has the parameters "lstm_parameters", and its node is "lstm_rnn". */
+static int64_t find_fused(const struct ml_modules *m, uint32_t root, const char *name)
+{
+    size_t len = without_part(name, strlen(name));
+    int64_t found = ML_NO_MODULE;
+    struct ml_buf node;
+
+    if (strcmp(name + len, "_parameters"))
+        return ML_NO_MODULE;
+    ml_buf_init(&node);
+    found = ml_buf_append(&node, name, len) < 0 || ml_buf_puts(&node, "_rnn") < 0
+                ? -ENOMEM
+                : find(m, root, (const char *)node.data, node.len);
+    ml_buf_release(&node);
+    return found;
+}
+
+/* MXNet's labels have words before a colon that say what a block is, and then the name of a
+ * parameter: "arg_grad:decoder_weight". A node of a graph gives its name to its parameters. */
+static int64_t search_node(const struct ml_modules *m, uint32_t root, const char *label)
+{
+    const char *colon = strrchr(label, ':'), *name = colon ? colon + 1 : "";
+    int64_t found = find_prefix(m, root, name, strlen(name));
+
+    for (size_t len = strlen(name); found == ML_NO_MODULE && len > 0; len = without_part(name, len))
+        found = find(m, root, name, len);
+    return found == ML_NO_MODULE && colon ? find_fused(m, root, name) : found;
+}
+
 static int64_t search_root(const struct ml_modules *m, uint32_t root, const char *label)
 {
     const char *rest = after_root(m, root, label);
     int64_t found;
 
-    if (!rest)
-        return find_prefix(m, root, label, strlen(label));
+    if (!rest) {
+        found = find_prefix(m, root, label, strlen(label));
+        return found == ML_NO_MODULE ? search_node(m, root, label) : found;
+    }
     found = find_prefix(m, root, rest, strlen(rest));
     return found == ML_NO_MODULE ? root : found;
 }
@@ -296,8 +335,7 @@ int64_t ml_modules_of(struct ml_modules *modules, const struct ml_block *block)
     return module;
 }
 
-/* How long a name is without its number: 4 of "Loss#12", all of "Loss". */
-static size_t without_number(const char *name, size_t len)
+size_t ml_name_without_number(const char *name, size_t len)
 {
     size_t end = len;
 
@@ -310,7 +348,7 @@ int64_t ml_modules_first_alike(const struct ml_modules *m, uint32_t module)
 {
     const struct ml_module *own = &m->list.items[module];
     const struct ml_module *root = &m->list.items[own->root];
-    size_t len = without_number(root->path, root->path_len);
+    size_t len = ml_name_without_number(root->path, root->path_len);
     int64_t found;
 
     if (module == ML_NO_MODULE || m->nested || len == root->path_len)

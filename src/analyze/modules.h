@@ -49,8 +49,11 @@ void ml_modules_release(struct ml_modules *modules);
 /* The index of a block's module, or -ENOMEM. */
 int64_t ml_modules_of(struct ml_modules *modules, const struct ml_block *block);
 
+/* How long a name is without its number: 4 of "Loss#12", all of "Loss". */
+size_t ml_name_without_number(const char *name, size_t len);
+
 /* The first of the modules that differ only in the number of the outermost one:
- * "Loss" of "Loss#2". A program that makes a module anew in each step has one of each.
+ * "Loss" of "Loss#2". alike_modules.h says when they are one.
  * @return its index, `module` itself if there is none, or -ENOMEM */
 int64_t ml_modules_first_alike(const struct ml_modules *modules, uint32_t module);
 

@@ -5,20 +5,14 @@
 #include "steps.h"
 
 #include <errno.h>
-#include <string.h>
 
-#include "memledger/memledger.h"
-
-static void count_calls(const struct ml_replay *replay, uint64_t *ret_allocations,
-                        uint64_t *ret_frees)
+static uint64_t count_frees(const struct ml_replay *replay)
 {
-    *ret_allocations = *ret_frees = 0;
-    for (size_t i = 0; i < replay->spaces.len; i++) {
-        const struct ml_replay_space *s = &replay->spaces.items[i];
+    uint64_t frees = 0;
 
-        *ret_allocations += s->counted ? s->allocations : 0;
-        *ret_frees += s->counted ? s->frees : 0;
-    }
+    for (size_t i = 0; i < replay->spaces.len; i++)
+        frees += replay->spaces.items[i].counted ? replay->spaces.items[i].frees : 0;
+    return frees;
 }
 
 /* Devices without memory in the step are left out. */
@@ -57,17 +51,15 @@ static int end_step(struct ml_step_book *book, uint64_t event, uint64_t time_ns)
 {
     const struct ml_replay *replay = book->replay;
     struct ml_step *step = &book->steps->list.items[book->steps->list.len - 1];
-    uint64_t allocations, frees;
 
-    count_calls(replay, &allocations, &frees);
     step->end_ns = time_ns;
     step->end_event = event;
     step->end_bytes = replay->bytes.live_bytes;
     step->peak_bytes = replay->crest.bytes;
     step->peak_time_ns = replay->crest.time_ns;
     step->peak_event = replay->crest.event;
-    step->allocations = allocations - book->allocations;
-    step->frees = frees - book->frees;
+    step->allocations = ml_step_allocations(replay) - book->allocations;
+    step->frees = count_frees(replay) - book->frees;
     for (size_t i = 0; i < ML_CATEGORIES; i++)
         step->category_bytes[i] = replay->crest.categories[i];
     book->open = false;
@@ -80,44 +72,28 @@ static int begin_step(struct ml_step_book *book, const struct ml_event *event)
 
     if (ml_vec_push(&book->steps->list, step) < 0)
         return -ENOMEM;
-    count_calls(book->replay, &book->allocations, &book->frees);
+    book->allocations = ml_step_allocations(book->replay);
+    book->frees = count_frees(book->replay);
     ml_replay_reset_crest(book->replay, event->time_ns);
     book->open = true;
     return 0;
 }
 
-bool ml_step_is_automatic(const struct ml_trace *trace, const struct ml_event *mark)
-{
-    return !strcmp(ml_trace_string(trace, (uint32_t)mark->args[2], NULL), ML_STEP_AUTOMATIC);
-}
-
 /* The first step that the program tells of. */
-static void take_over(struct ml_step_book *book, uint64_t number)
+static void take_over(struct ml_steps *steps, uint64_t number)
 {
-    struct ml_steps *steps = book->steps;
-
-    book->told = true;
     while (steps->list.len > 0 && steps->list.items[steps->list.len - 1].number >= number)
         steps->list.len--;
-    if (steps->list.len == 0)
-        steps->peak_before_bytes = book->replay->bytes.peak_bytes;
 }
 
-static int on_step(struct ml_step_book *book, const struct ml_event *event)
+static int on_begin(struct ml_step_book *book, const struct ml_event *event)
 {
-    uint32_t process = ml_trace_thread(book->replay->trace, event->thread)->process;
-    int r = 0;
+    int r = book->open ? end_step(book, book->replay->events - 1, event->time_ns) : 0;
 
-    if (book->steps->list.len == 0) {
-        book->process = process;
+    if (book->track.takes_over)
+        take_over(book->steps, event->args[1]);
+    if (book->steps->list.len == 0)
         book->steps->peak_before_bytes = book->replay->bytes.peak_bytes;
-    }
-    if (process != book->process)
-        return 0;
-    if (book->open)
-        r = end_step(book, book->replay->events - 1, event->time_ns);
-    if (!book->told && !ml_step_is_automatic(book->replay->trace, event))
-        take_over(book, event->args[1]);
     return r < 0 ? r : begin_step(book, event);
 }
 
@@ -125,19 +101,22 @@ void ml_step_book_mark(struct ml_step_book *book, const struct ml_event *event)
 {
     if (book->failed < 0)
         return;
-    if (event->kind == ML_MARK && event->args[0] == MEMLEDGER_MARK_STEP)
-        book->failed = on_step(book, event);
-    else if (event->kind == ML_PROCESS_END && book->open && event->args[0] == book->process)
+    book->track.replay = book->replay;
+    switch (ml_step_track_mark(&book->track, event)) {
+    case ML_STEP_BEGINS: book->failed = on_begin(book, event); break;
+    case ML_STEP_ENDS:
         book->failed = end_step(book, book->replay->events - 1, event->time_ns);
+        break;
+    case ML_STEP_GOES_ON: break;
+    }
 }
 
-/* What ends a step begins the next: behind the last there is one that does nothing. */
-static void drop_idle_end(struct ml_steps *steps)
+static void set_apart_what_follows(struct ml_steps *steps)
 {
-    size_t n = steps->list.len;
+    struct ml_step last = steps->list.items[--steps->list.len];
 
-    if (n > 1 && steps->list.items[n - 1].allocations == 0)
-        steps->list.len--;
+    steps->has_after = last.allocations > 0;
+    steps->after = last;
 }
 
 int ml_step_book_close(struct ml_step_book *book)
@@ -146,7 +125,9 @@ int ml_step_book_close(struct ml_step_book *book)
 
     if (book->open && book->failed == 0)
         book->failed = end_step(book, replay->events, ml_trace_info(replay->trace)->end_ns);
-    drop_idle_end(book->steps);
+    ml_step_track_close(&book->track);
+    if (book->track.is_behind && book->failed == 0)
+        set_apart_what_follows(book->steps);
     if (book->steps->list.len > 0 && book->failed == 0)
         book->failed = name_devices(replay, book->steps);
     return book->failed;

@@ -1,10 +1,8 @@
 /* steps.h: a run by its steps: what each had at its peak, and what it left.
  *
  * A step begins at its mark and lasts until the next, the last one until its process
- * ends. Where several processes mark steps, those of the one that marked first count.
- * Steps that begin by themselves, with an optimizer or a call of a module, give way to those
- * of the program: its first takes the place of all that have its number or a higher one.
- * Figures are those of all counted spaces, as in the totals of a replay.
+ * ends. step_track.h says which marks count, and what behind the last step is none. Figures are
+ * those of all counted spaces, as in the totals of a replay.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,6 +11,7 @@
 
 #include "arena.h"
 #include "replay.h"
+#include "step_track.h"
 
 struct ml_step_device {
     uint32_t device;     /* in ml_steps.device_names */
@@ -36,6 +35,8 @@ struct ml_steps {
     ML_VEC(struct ml_step_device) devices;
     ML_VEC(const char *) device_names;
     uint64_t peak_before_bytes; /* the most before the first step */
+    bool has_after;             /* something was allocated after the last */
+    struct ml_step after;       /* that; its number is nobody's */
 };
 
 /* While a replay is fed: hand over what its on_mark gets, and close before the replay
@@ -43,17 +44,13 @@ struct ml_steps {
 struct ml_step_book {
     struct ml_replay *replay;
     struct ml_steps *steps;
-    bool open; /* the last of the list has no end yet */
-    bool told; /* the program marks steps itself */
-    uint32_t process;
+    struct ml_step_track track;
+    bool open;                   /* the last of the list has no end yet */
     uint64_t allocations, frees; /* when it began */
     int failed;                  /* -ENOMEM */
 };
 
 void ml_step_book_mark(struct ml_step_book *book, const struct ml_event *event);
-
-/* Whether a step's mark is not the program's own. */
-bool ml_step_is_automatic(const struct ml_trace *trace, const struct ml_event *mark);
 
 /* Ends the last step. @return 0 or -ENOMEM */
 int ml_step_book_close(struct ml_step_book *book);

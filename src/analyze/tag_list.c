@@ -11,6 +11,7 @@
 #include "allocations.h"
 #include "cuda_spaces.h"
 #include "memledger/memledger.h"
+#include "tag_devices.h"
 #include "tags.h"
 
 #define CUDA "cuda"
@@ -371,6 +372,8 @@ int ml_tag_list(const struct ml_trace *trace, const struct ml_tag_list_opts *opt
         r = decide_all(&m);
     if (r == 0)
         r = opts->gross ? list_run(&m, err) : list_instant(&m, err);
+    if (r == 0)
+        r = ml_tag_list_name_devices(trace, ret);
     ml_tags_release(&m.tags);
     ml_vec_release(&m.uses);
     ml_buf_release(&m.tag);

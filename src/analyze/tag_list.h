@@ -34,6 +34,7 @@ struct ml_tag_list {
     uint64_t bytes;                /* of all */
     bool gross;                    /* all that were allocated */
     unsigned level;                /* enum memledger_level, 0: what is counted */
+    const char *devices;           /* "cuda:0 alone"; NULL: the trace has one device */
     struct ml_snapshot at;         /* when, its bytes and blocks those of the
                                       list; if gross only what was run */
 };

@@ -11,7 +11,7 @@
 
 #include "block_groups.h"
 #include "classify.h"
-#include "memledger/memledger.h"
+#include "step_track.h"
 #include "text.h"
 
 /* Beside each entry of the live table. */
@@ -37,8 +37,9 @@ struct pass {
     uint32_t last_thread;    /* the one that was looked for last */
     size_t last_index;
     ML_VEC(struct sum) list; /* by group, until they are sorted */
-    int64_t process;         /* that marks steps, -1: none yet */
-    bool inside, found;      /* in the step that is asked for; it was there */
+    struct ml_step_track track;
+    bool inside;    /* in the step that is asked for */
+    uint64_t found; /* how many steps of that number were there */
     int failed;
 };
 
@@ -154,21 +155,14 @@ static void on_close(void *ctx, const struct ml_block *block, const struct ml_ev
         p->failed = -ENOMEM;
 }
 
-/* Steps are those of the process that marks first, as in steps.h. */
 static void on_mark(void *ctx, const struct ml_event *event)
 {
     struct pass *p = ctx;
-    uint32_t process;
 
-    if (event->kind != ML_MARK || event->args[0] != MEMLEDGER_MARK_STEP)
-        return;
-    process = ml_trace_thread(p->replay.trace, event->thread)->process;
-    if (p->process < 0)
-        p->process = process;
-    if (process != p->process)
+    if (ml_step_track_mark(&p->track, event) != ML_STEP_BEGINS)
         return;
     p->inside = event->args[1] == p->opts->step;
-    p->found |= p->inside;
+    p->found += p->inside;
 }
 
 /* ---- Groups ------------------------------------------------------------ */
@@ -264,7 +258,10 @@ static int read_all(struct pass *p, struct ml_error *err)
         return r;
     if (p->failed < 0)
         return ml_error_set(err, p->failed, "not enough memory for the live blocks of the trace");
-    if (p->opts->one_step && p->process < 0)
+    ml_step_track_close(&p->track);
+    if (p->track.is_behind && p->inside)
+        p->found--;
+    if (p->opts->one_step && p->track.count == 0)
         return ml_error_set(err, -ENOENT, ML_NO_STEPS);
     if (p->opts->one_step && !p->found)
         return ml_error_set(err, -ENOENT, "there is no step %" PRIu64, p->opts->step);
@@ -292,7 +289,7 @@ static int read_and_list(struct pass *p, const struct ml_trace *trace, struct ml
 int ml_temporary(const struct ml_trace *trace, const struct ml_temporary_opts *opts,
                  struct ml_temporary *ret, struct ml_error *err)
 {
-    struct pass p = {.opts = opts, .ret = ret, .process = -1};
+    struct pass p = {.opts = opts, .ret = ret, .track.replay = &p.replay};
     int r = ml_replay_init(&p.replay, trace);
 
     *ret = (struct ml_temporary){.by_count = opts->by_count,

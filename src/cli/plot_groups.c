@@ -95,12 +95,14 @@ static const char *subtitle_of(const struct groupings *g, struct ml_canvas *canv
 {
     enum ml_unit unit = g->request->picture.unit;
     char bytes[32], count[32];
+    const char *what =
+        !g->list.gross ? ml_frame_instant(canvas, &g->list.at, unit)
+                       : ml_canvas_printf(canvas, "%s allocated in %s blocks over the whole run",
+                                          ml_format_bytes(bytes, (int64_t)g->list.bytes, unit),
+                                          ml_format_count(count, (int64_t)g->list.list.len));
+    bool told = !g->list.devices || (!g->list.gross && g->list.at.device);
 
-    if (!g->list.gross)
-        return ml_frame_instant(canvas, &g->list.at, unit);
-    return ml_canvas_printf(canvas, "%s allocated in %s blocks over the whole run",
-                            ml_format_bytes(bytes, (int64_t)g->list.bytes, unit),
-                            ml_format_count(count, (int64_t)g->list.list.len));
+    return told ? what : ml_canvas_printf(canvas, "%s; %s", what, g->list.devices);
 }
 
 /* ---- Bars -------------------------------------------------------------- */

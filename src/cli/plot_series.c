@@ -62,7 +62,7 @@ static int add_alone(const struct ml_plot_run *run, ml_plot_series_list *ret)
         const struct ml_sample_curve *c = &run->sampled.list.items[i];
 
         if (only && is_shown(run, c))
-            r = add(ret, c->is_rss ? "RSS" : c->name, &c->timeline, false);
+            r = add(ret, c->is_rss ? "RSS, summed" : c->name, &c->timeline, false);
         else if (!only && !c->is_rss && c->is_recorded && is_asked_for(run, c))
             r = add(ret, c->name, &c->timeline, true);
     }

@@ -18,7 +18,7 @@
 static int put_request(const struct ml_free_place *p, const struct ml_style *style,
                        struct ml_buf *out)
 {
-    return ml_summary_line(out, "largest request", SIZE(p->largest_request),
+    return ml_summary_line(out, style, "largest request", SIZE(p->largest_request),
                            "in a hole %s, in a new segment %s", SIZE(p->largest_inside),
                            p->largest_by_driver.known ? SIZE(p->largest_by_driver.bytes)
                                                       : "unknown: no samples");
@@ -27,18 +27,19 @@ static int put_request(const struct ml_free_place *p, const struct ml_style *sty
 static int put_segment_totals(const struct ml_free_place *p, const struct ml_style *style,
                               struct ml_buf *out)
 {
-    int r =
-        ml_summary_line(out, "segments", SIZE(p->bytes), "in %" PRIu64 "; %s live, %.1f %% free",
-                        p->segments, SIZE(p->live_bytes), p->slack_percent);
+    int r = ml_summary_line(out, style, "segments", SIZE(p->bytes),
+                            "in %" PRIu64 "; %s live, %.1f %% free", p->segments,
+                            SIZE(p->live_bytes), p->slack_percent);
 
     if (r == 0)
-        r = ml_summary_line(out, "holes", SIZE(p->hole_bytes), "in %" PRIu64 ", the largest %s",
-                            p->holes, SIZE(p->largest_hole));
+        r = ml_summary_line(out, style, "holes", SIZE(p->hole_bytes),
+                            "in %" PRIu64 ", the largest %s", p->holes, SIZE(p->largest_hole));
     if (r == 0 && p->empty_segments > 0)
-        r = ml_summary_line(out, "empty segments", SIZE(p->empty_bytes), "in %" PRIu64,
+        r = ml_summary_line(out, style, "empty segments", SIZE(p->empty_bytes), "in %" PRIu64,
                             p->empty_segments);
     if (r == 0 && p->foreign_bytes > 0)
-        r = ml_summary_line(out, "others", SIZE(p->foreign_bytes), "whose blocks are not recorded");
+        r = ml_summary_line(out, style, "others", SIZE(p->foreign_bytes),
+                            "whose blocks are not recorded");
     return r;
 }
 
@@ -56,11 +57,11 @@ static int put_place(const struct ml_free_place *p, const struct ml_style *style
     if (r == 0)
         r = put_segment_totals(p, style, out);
     if (r == 0 && p->driver.free.known)
-        r = ml_summary_line(out, "driver", SIZE(p->driver.free.bytes), "free%s%s",
+        r = ml_summary_line(out, style, "driver", SIZE(p->driver.free.bytes), "free%s%s",
                             p->driver.total.known ? " of " : "",
                             p->driver.total.known ? SIZE(p->driver.total.bytes) : "");
     if (r == 0 && p->limit.known)
-        r = ml_summary_line(out, "limit", SIZE(p->limit.at_least),
+        r = ml_summary_line(out, style, "limit", SIZE(p->limit.at_least),
                             "of segments at least, and below %s, as refusals show",
                             SIZE(p->limit.below));
     return r;

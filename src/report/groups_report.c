@@ -13,16 +13,13 @@
 
 /* ---- Text -------------------------------------------------------------- */
 
-int ml_groups_head_text(const struct ml_tag_list *list, const char *file,
-                        const struct ml_style *style, struct ml_buf *out)
+static int gross_text(const struct ml_tag_list *list, const char *file,
+                      const struct ml_style *style, struct ml_buf *out)
 {
     char bytes[32], count[32];
-    int r;
+    int r = ml_report_origin(out, list->at.command ? list->at.command : file,
+                             list->at.start_wall_ns, list->at.host);
 
-    if (!list->gross)
-        return ml_snapshot_text(&list->at, file, style, out);
-    r = ml_report_origin(out, list->at.command ? list->at.command : file, list->at.start_wall_ns,
-                         list->at.host);
     if (r == 0)
         r = ml_buf_puts(out, "\n");
     return r < 0 ? r
@@ -30,6 +27,16 @@ int ml_groups_head_text(const struct ml_tag_list *list, const char *file,
                                      ml_format_bytes(bytes, (int64_t)list->bytes, style->unit),
                                      ml_format_count(count, (int64_t)list->list.len),
                                      list->list.len == 1 ? "" : "s");
+}
+
+int ml_groups_head_text(const struct ml_tag_list *list, const char *file,
+                        const struct ml_style *style, struct ml_buf *out)
+{
+    bool is_told = !list->devices || (!list->gross && list->at.device);
+    int r = list->gross ? gross_text(list, file, style, out)
+                        : ml_snapshot_text(&list->at, file, style, out);
+
+    return r < 0 || is_told ? r : ml_buf_printf(out, "Of %s.\n", list->devices);
 }
 
 static int clashes_text(const struct ml_grouping *g, const struct ml_style *style,

@@ -6,13 +6,33 @@
 
 #include <string.h>
 
+/* How long the next word is; a number and its unit are one. */
+static size_t word_len(const char *text)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB",
+                                        "%", "ns",  "us",  "ms",  "s"};
+    size_t len = strcspn(text, " ");
+
+    if (len == 0 || text[len] != ' ' || text[len - 1] < '0' || text[len - 1] > '9')
+        return len;
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        const char *unit = text + len + 1;
+        size_t unit_len = strlen(units[i]);
+
+        if (strncmp(unit, units[i], unit_len) == 0 &&
+            (unit[unit_len] == '\0' || strchr(" ,;:.)", unit[unit_len])))
+            return len + 1 + strcspn(unit, " ");
+    }
+    return len;
+}
+
 static int break_lines(struct ml_buf *out, size_t width, size_t indent, const char *text)
 {
     size_t column = 0; /* behind the indentation */
     int r = 0;
 
     while (r == 0 && *(text += strspn(text, " "))) {
-        size_t len = strcspn(text, " ");
+        size_t len = word_len(text);
         size_t word = ml_utf8_width(text, len);
         bool fits = column == 0 || width == 0 || indent + column + 1 + word <= width;
 

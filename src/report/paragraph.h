@@ -7,8 +7,9 @@
 
 #include "style.h"
 
-/* Appends the text in lines of at most the style's width, broken at spaces, and made
- * harmless as by ml_report_safe. A longer word has a line of its own.
+/* Appends the text in lines of at most the style's width, broken at spaces, but not
+ * between a number and its unit, and made harmless as by ml_report_safe. A longer word
+ * has a line of its own.
  * @indent  columns before every line but the first, which goes on where `out` ends
  * @return 0 or -ENOMEM */
 int ml_report_paragraph(struct ml_buf *out, const struct ml_style *style, size_t indent,

@@ -10,12 +10,28 @@
 #include "cells.h"
 #include "health_report.h"
 #include "event_names.h"
+#include "paragraph.h"
+
+#define TEXT_COLUMN 27 /* where the words of a total begin */
+#define WIDE_ENOUGH 96 /* for a table with all its columns */
 
 struct page {
     const struct ml_stats *s;
     const struct ml_style *style;
     struct ml_buf *out;
 };
+
+static int put_temporary(const struct page *p)
+{
+    char count[32], bytes[32], text[128];
+    int r = ml_buf_printf(p->out, "temporary    %12s  ",
+                          ml_format_count(count, (int64_t)p->s->temporary));
+
+    snprintf(text, sizeof(text), "%.1f %% of them, %s: freed by their thread's next memory event",
+             p->s->temporary_percent,
+             ml_format_bytes(bytes, (int64_t)p->s->temporary_bytes, p->style->unit));
+    return r < 0 ? r : ml_report_paragraph(p->out, p->style, TEXT_COLUMN, text);
+}
 
 static int put_totals(const struct page *p, const char *file)
 {
@@ -41,11 +57,7 @@ static int put_totals(const struct page *p, const char *file)
     if (ml_health_no_frees(&s->health))
         return r;
     if (r == 0)
-        r = ml_buf_printf(p->out,
-                          "temporary    %12s  %.1f %% of them, %s: freed by their thread's next "
-                          "memory event\n",
-                          ml_format_count(a, (int64_t)s->temporary), s->temporary_percent,
-                          ml_format_bytes(b, (int64_t)s->temporary_bytes, p->style->unit));
+        r = put_temporary(p);
     if (r == 0 && !ml_health_no_times(&s->health))
         r = ml_buf_printf(p->out, "freed        %12s  lived %s on average, %s at most\n",
                           ml_format_count(a, (int64_t)s->freed),
@@ -95,17 +107,26 @@ static int put_kinds(const struct page *p)
     return ml_cells_print(&t, r, p->out, p->style);
 }
 
+/* Whether columns have to go; --json has them all. */
+static bool is_narrow(const struct page *p)
+{
+    return p->style->width > 0 && p->style->width < WIDE_ENOUGH;
+}
+
 static int put_threads(const struct page *p)
 {
-    static const char *const titles[] = {">pid",         ">tid",   "name",   ">events",
-                                         ">allocations", ">bytes", ">frees", ">temporary"};
+    static const char *const wide[] = {">pid",         ">tid",   "name",   ">events",
+                                       ">allocations", ">bytes", ">frees", ">temporary"};
+    static const char *const few[] = {">pid",    ">tid",   "name",      ">events",
+                                      ">allocs", ">bytes", ">temporary"};
+    bool narrow = is_narrow(p);
     struct ml_table t;
     int r = p->s->threads.len == p->s->thread_total
                 ? ml_report_heading(p->out, p->style, "By thread")
                 : ml_report_heading(p->out, p->style, "By thread (the busiest %zu of %zu)",
                                     p->s->threads.len, p->s->thread_total);
 
-    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    ml_cells_columns(&t, narrow ? few : wide, narrow ? ML_ARRAY_SIZE(few) : ML_ARRAY_SIZE(wide));
     for (size_t i = 0; i < p->s->threads.len; i++) {
         const struct ml_stats_thread *thread = &p->s->threads.items[i];
 
@@ -115,36 +136,60 @@ static int put_threads(const struct page *p)
         ml_cells_count(&t, thread->events);
         ml_cells_count(&t, thread->allocations);
         ml_cells_bytes(&t, p->style, thread->allocated_bytes);
-        ml_cells_count(&t, thread->frees);
+        if (!narrow)
+            ml_cells_count(&t, thread->frees);
         ml_cells_count(&t, thread->temporary);
     }
     return ml_cells_print(&t, r, p->out, p->style);
 }
 
+static bool has_one_process(const struct ml_stats *s)
+{
+    for (size_t i = 1; i < s->spaces.len; i++)
+        if (s->spaces.items[i].pid != s->spaces.items[0].pid)
+            return false;
+    return true;
+}
+
+static void put_space(const struct page *p, struct ml_table *t, const struct ml_stats_space *space,
+                      bool with_pid, bool with_frees)
+{
+    ml_table_cell(t, space->device);
+    ml_table_cell(t, space->level);
+    ml_table_cell(t, space->name);
+    if (with_pid)
+        ml_table_cellf(t, "%u", space->pid);
+    ml_cells_bytes(t, p->style, space->figures.peak_bytes);
+    if (ml_health_no_frees(&p->s->health))
+        ml_table_cell(t, "?");
+    else
+        ml_cells_bytes(t, p->style, space->figures.live_bytes);
+    ml_cells_count(t, space->figures.allocations);
+    if (with_frees)
+        ml_cells_count(t, space->figures.frees);
+    ml_cells_bytes(t, p->style, space->figures.allocated_bytes);
+}
+
+/* Where there is little room, what is the same in each line goes first. */
 static int put_spaces(const struct page *p)
 {
-    static const char *const titles[] = {"device",       "level",        "space",  ">pid",  ">peak",
-                                         ">never freed", ">allocations", ">frees", ">bytes"};
+    bool narrow = is_narrow(p), with_pid = !narrow || !has_one_process(p->s);
+    const char *titles[9] = {"device", "level", "space"};
+    size_t count = 3;
     struct ml_table t;
     int r = ml_report_heading(p->out, p->style, "By space");
 
-    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
-    for (size_t i = 0; i < p->s->spaces.len; i++) {
-        const struct ml_stats_space *space = &p->s->spaces.items[i];
-
-        ml_table_cell(&t, space->device);
-        ml_table_cell(&t, space->level);
-        ml_table_cell(&t, space->name);
-        ml_table_cellf(&t, "%u", space->pid);
-        ml_cells_bytes(&t, p->style, space->figures.peak_bytes);
-        if (ml_health_no_frees(&p->s->health))
-            ml_table_cell(&t, "?");
-        else
-            ml_cells_bytes(&t, p->style, space->figures.live_bytes);
-        ml_cells_count(&t, space->figures.allocations);
-        ml_cells_count(&t, space->figures.frees);
-        ml_cells_bytes(&t, p->style, space->figures.allocated_bytes);
-    }
+    if (with_pid)
+        titles[count++] = ">pid";
+    titles[count++] = ">peak";
+    titles[count++] = ">never freed";
+    titles[count++] = narrow ? ">allocs" : ">allocations";
+    if (!narrow)
+        titles[count++] = ">frees";
+    titles[count++] = ">bytes";
+    ml_cells_columns(&t, titles, count);
+    for (size_t i = 0; i < p->s->spaces.len; i++)
+        put_space(p, &t, &p->s->spaces.items[i], with_pid, !narrow);
     return ml_cells_print(&t, r, p->out, p->style);
 }
 

@@ -34,6 +34,9 @@ static struct ml_holding all_of(const struct ml_steps *steps)
         for (size_t c = 0; c < ML_CATEGORIES; c++)
             if (all.by_category[c] == 0 && steps->list.items[i].category_bytes[c] > 0)
                 all.by_category[c] = 1;
+    for (size_t c = 0; steps->has_after && c < ML_CATEGORIES; c++)
+        if (all.by_category[c] == 0 && steps->after.category_bytes[c] > 0)
+            all.by_category[c] = 1;
     return all;
 }
 
@@ -42,15 +45,36 @@ static struct ml_category_columns choose_columns(const struct ml_steps *steps,
 {
     struct ml_holding all = all_of(steps);
     struct ml_category_columns columns = ml_category_columns(&all, style);
+    size_t fixed; /* "after" is wider than "step" */
 
     for (size_t i = 0; i < steps->list.len; i++) {
         struct ml_holding row = at_peak_of(&steps->list.items[i]);
 
         ml_category_measure(&columns, &row);
     }
+    if (steps->has_after) {
+        struct ml_holding row = at_peak_of(&steps->after);
+
+        ml_category_measure(&columns, &row);
+    }
+    fixed = FIXED_ROOM + (steps->has_after ? 1 : 0);
     if (style->width > 0)
-        ml_category_fit(&columns, &all, style->width > FIXED_ROOM ? style->width - FIXED_ROOM : 0);
+        ml_category_fit(&columns, &all, style->width > fixed ? style->width - fixed : 0);
     return columns;
+}
+
+static void put_row(struct ml_table *t, const struct ml_step *step, bool is_after,
+                    const struct ml_category_columns *columns, const struct ml_style *style)
+{
+    struct ml_holding at_peak = at_peak_of(step);
+
+    ml_summary_steps_name(t, step, is_after);
+    ml_cells_time(t, step->begin_ns);
+    ml_cells_time(t, step->end_ns - step->begin_ns);
+    ml_cells_bytes(t, style, step->peak_bytes);
+    ml_cells_bytes(t, style, step->end_bytes);
+    ml_cells_count(t, step->allocations);
+    ml_category_cells(t, columns, &at_peak);
 }
 
 static int put_table(const struct ml_steps *steps, const struct ml_style *style, struct ml_buf *out)
@@ -64,18 +88,10 @@ static int put_table(const struct ml_steps *steps, const struct ml_style *style,
 
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
     ml_category_titles(&t, &columns);
-    for (size_t i = 0; i < steps->list.len; i++) {
-        const struct ml_step *step = &steps->list.items[i];
-        struct ml_holding at_peak = at_peak_of(step);
-
-        ml_table_cellf(&t, "%llu", (unsigned long long)step->number);
-        ml_cells_time(&t, step->begin_ns);
-        ml_cells_time(&t, step->end_ns - step->begin_ns);
-        ml_cells_bytes(&t, style, step->peak_bytes);
-        ml_cells_bytes(&t, style, step->end_bytes);
-        ml_cells_count(&t, step->allocations);
-        ml_category_cells(&t, &columns, &at_peak);
-    }
+    for (size_t i = 0; i < steps->list.len; i++)
+        put_row(&t, &steps->list.items[i], false, &columns, style);
+    if (steps->has_after)
+        put_row(&t, &steps->after, true, &columns, style);
     r = ml_cells_print(&t, r, out, style);
     return r < 0 ? r : ml_category_left_out(&columns, out);
 }

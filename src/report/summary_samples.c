@@ -10,14 +10,15 @@
 
 /* ---- Text --------------------------------------------------------------- */
 
-static int rate_line(const struct ml_sample_rate *rate, struct ml_buf *out)
+static int rate_line(const struct ml_sample_rate *rate, const struct ml_style *style,
+                     struct ml_buf *out)
 {
     char taken[32], achieved[32], pace[32];
 
     ml_format_count(taken, (int64_t)rate->taken);
     if (rate->achieved_hz <= 0)
-        return ml_summary_line(out, "sampled", taken, "time%s", rate->taken == 1 ? "" : "s");
-    return ml_summary_line(out, "sampled", taken, "times, %s of %s a second",
+        return ml_summary_line(out, style, "sampled", taken, "time%s", rate->taken == 1 ? "" : "s");
+    return ml_summary_line(out, style, "sampled", taken, "times, %s of %s a second",
                            ml_format_count(achieved, lround(rate->achieved_hz)),
                            ml_format_count(pace, lround(rate->pace_hz)));
 }
@@ -37,7 +38,7 @@ static int device_line(const struct ml_sampled_device *d, const struct ml_style 
         r = ml_report_safe(&name, d->is_host ? "host" : d->device);
     if (r == 0)
         r = ml_summary_line(
-            out, (const char *)name.data,
+            out, style, (const char *)name.data,
             ml_format_bytes(used, (int64_t)d->peak_used.bytes, style->unit), "in use at most%s%s%s",
             d->total.known ? ", of " : "",
             d->total.known ? ml_format_bytes(total, (int64_t)d->total.bytes, style->unit) : "",
@@ -62,7 +63,7 @@ static int process_line(const struct ml_samples *s, const struct ml_style *style
     if (!most)
         return 0;
     return ml_summary_line(
-        out, "RSS", ml_format_bytes(rss, (int64_t)most->peak_rss.bytes, style->unit),
+        out, style, "RSS", ml_format_bytes(rss, (int64_t)most->peak_rss.bytes, style->unit),
         "of process %u at most%s%s", most->pid, most->peak_pss.known ? "; PSS " : "",
         most->peak_pss.known ? ml_format_bytes(pss, (int64_t)most->peak_pss.bytes, style->unit)
                              : "");
@@ -76,7 +77,7 @@ int ml_summary_samples_text(const struct ml_samples *s, const struct ml_style *s
     if (s->events == 0)
         return 0;
     if (s->rate.known)
-        r = rate_line(&s->rate, out);
+        r = rate_line(&s->rate, style, out);
     for (size_t i = 0; r == 0 && i < s->devices.len; i++)
         r = device_line(&s->devices.items[i], style, out);
     return r < 0 ? r : process_line(s, style, out);

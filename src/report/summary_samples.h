@@ -10,9 +10,10 @@
 #include "samples.h"
 #include "style.h"
 
-/* One line of the head: "name   value  text". @return 0 or negative errno */
-int ml_summary_line(struct ml_buf *out, const char *name, const char *value, const char *fmt, ...)
-    ML_PRINTF(4, 5);
+/* One line of the head: "name   value  text"; the text goes on below where it is too wide.
+ * @return 0 or negative errno */
+int ml_summary_line(struct ml_buf *out, const struct ml_style *style, const char *name,
+                    const char *value, const char *fmt, ...) ML_PRINTF(5, 6);
 
 /* Lines for what was sampled; none when nothing was. */
 int ml_summary_samples_text(const struct ml_samples *samples, const struct ml_style *style,

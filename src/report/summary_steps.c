@@ -21,13 +21,34 @@ int ml_summary_steps_line(const struct ml_steps *steps, const struct ml_style *s
     if (steps->list.len < 2)
         return 0;
     return ml_summary_line(
-        out, "steps", ml_format_count(count, (int64_t)steps->list.len),
+        out, style, "steps", ml_format_count(count, (int64_t)steps->list.len),
         "peak %s in step %llu; in the first %s, in the last %s",
         ml_format_bytes(most, (int64_t)highest->peak_bytes, style->unit),
         (unsigned long long)highest->number,
         ml_format_bytes(first, (int64_t)steps->list.items[0].peak_bytes, style->unit),
         ml_format_bytes(last, (int64_t)steps->list.items[steps->list.len - 1].peak_bytes,
                         style->unit));
+}
+
+void ml_summary_steps_name(struct ml_table *t, const struct ml_step *step, bool is_after)
+{
+    if (is_after)
+        ml_table_cell(t, "after");
+    else
+        ml_table_cellf(t, "%llu", (unsigned long long)step->number);
+}
+
+static void put_row(struct ml_table *t, const struct ml_step *step, bool is_after,
+                    const struct ml_style *style)
+{
+    ml_summary_steps_name(t, step, is_after);
+    ml_cells_time(t, step->begin_ns);
+    ml_cells_time(t, step->end_ns);
+    ml_cells_bytes(t, style, step->peak_bytes);
+    ml_cells_time(t, step->peak_time_ns);
+    ml_cells_bytes(t, style, step->end_bytes);
+    ml_cells_count(t, step->allocations);
+    ml_cells_count(t, step->frees);
 }
 
 int ml_summary_steps_table(const struct ml_steps *steps, const struct ml_style *style,
@@ -42,18 +63,10 @@ int ml_summary_steps_table(const struct ml_steps *steps, const struct ml_style *
         return 0;
     r = ml_report_heading(out, style, "By step");
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
-    for (size_t i = 0; i < steps->list.len; i++) {
-        const struct ml_step *step = &steps->list.items[i];
-
-        ml_table_cellf(&t, "%llu", (unsigned long long)step->number);
-        ml_cells_time(&t, step->begin_ns);
-        ml_cells_time(&t, step->end_ns);
-        ml_cells_bytes(&t, style, step->peak_bytes);
-        ml_cells_time(&t, step->peak_time_ns);
-        ml_cells_bytes(&t, style, step->end_bytes);
-        ml_cells_count(&t, step->allocations);
-        ml_cells_count(&t, step->frees);
-    }
+    for (size_t i = 0; i < steps->list.len; i++)
+        put_row(&t, &steps->list.items[i], false, style);
+    if (steps->has_after)
+        put_row(&t, &steps->after, true, style);
     return ml_cells_print(&t, r, out, style);
 }
 
@@ -90,11 +103,12 @@ static void categories_json(const struct ml_step *step, struct ml_json *json)
     ml_json_end_array(json);
 }
 
-static void step_json(const struct ml_steps *steps, const struct ml_step *step,
+static void step_json(const struct ml_steps *steps, const struct ml_step *step, bool is_after,
                       struct ml_json *json)
 {
     ml_json_begin_object(json);
-    ml_json_kv_u64(json, "step", step->number);
+    if (!is_after)
+        ml_json_kv_u64(json, "step", step->number);
     ml_json_kv_u64(json, "begin_ns", step->begin_ns);
     ml_json_kv_u64(json, "end_ns", step->end_ns);
     ml_json_kv_u64(json, "peak_bytes", step->peak_bytes);
@@ -112,6 +126,11 @@ void ml_summary_steps_json(const struct ml_steps *steps, struct ml_json *json)
     ml_json_key(json, "steps");
     ml_json_begin_array(json);
     for (size_t i = 0; i < steps->list.len; i++)
-        step_json(steps, &steps->list.items[i], json);
+        step_json(steps, &steps->list.items[i], false, json);
     ml_json_end_array(json);
+    ml_json_key(json, "after_steps");
+    if (steps->has_after)
+        step_json(steps, &steps->after, true, json);
+    else
+        ml_json_null(json);
 }

@@ -10,6 +10,7 @@
 #include "cells.h"
 #include "health_report.h"
 #include "event_names.h"
+#include "paragraph.h"
 #include "summary_samples.h"
 #include "summary_steps.h"
 #include "utf8.h"
@@ -25,36 +26,61 @@ struct page {
 
 /* ---- The head ---------------------------------------------------------- */
 
+/* A command is a line however long it is, so that it can be copied. */
+static int put_command_and_facts(const struct page *p, const char *text)
+{
+    const char *facts = strrchr(text, '\n') + 1;
+    int r = ml_buf_append(p->out, text, (size_t)(facts - text));
+
+    if (r == 0)
+        r = ml_report_paragraph(p->out, p->style, 0, facts);
+    return r < 0 ? r : ml_buf_puts(p->out, "\n");
+}
+
 static int put_origin(const struct page *p, const char *file)
 {
     char duration[32], events[32], bytes[32];
-    int r = ml_report_origin(p->out, p->s->command ? p->s->command : file, p->s->start_wall_ns,
-                             p->s->host);
+    struct ml_buf text;
+    int r;
 
-    if (r < 0)
-        return r;
+    ml_buf_init(&text);
+    r = ml_report_origin(&text, p->s->command ? p->s->command : file, p->s->start_wall_ns,
+                         p->s->host);
     ml_format_duration_ns(duration, (int64_t)p->s->duration_ns);
-    return ml_buf_printf(p->out, ": %s%s%s event%s, %s on disk\n\n",
-                         ml_health_no_times(&p->s->health) ? "" : duration,
-                         ml_health_no_times(&p->s->health) ? "" : ", ",
-                         ml_format_count(events, (int64_t)p->s->events),
-                         p->s->events == 1 ? "" : "s",
-                         ml_format_bytes(bytes, (int64_t)p->s->file_bytes, ML_UNIT_AUTO));
+    if (r == 0)
+        r = ml_buf_printf(&text, ": %s%s%s event%s, %s on disk",
+                          ml_health_no_times(&p->s->health) ? "" : duration,
+                          ml_health_no_times(&p->s->health) ? "" : ", ",
+                          ml_format_count(events, (int64_t)p->s->events),
+                          p->s->events == 1 ? "" : "s",
+                          ml_format_bytes(bytes, (int64_t)p->s->file_bytes, ML_UNIT_AUTO));
+    if (r == 0)
+        r = put_command_and_facts(p, (char *)text.data);
+    ml_buf_release(&text);
+    return r;
 }
 
-int ml_summary_line(struct ml_buf *out, const char *name, const char *value, const char *fmt, ...)
+int ml_summary_line(struct ml_buf *out, const struct ml_style *style, const char *name,
+                    const char *value, const char *fmt, ...)
 {
-    va_list args;
     size_t width = ml_utf8_width(name, strlen(name));
     /* A long name takes from the room before the value. */
     int room = width < VALUE_END ? (int)(VALUE_END - width) : 0;
     int r = ml_buf_printf(out, "%s %*s  ", name, room, value);
+    struct ml_buf text;
+    va_list args;
 
+    ml_buf_init(&text);
+    if (r == 0)
+        r = ml_buf_puts(&text, ""); /* it may be nothing */
     va_start(args, fmt);
     if (r == 0)
-        r = ml_buf_vprintf(out, fmt, args);
+        r = ml_buf_vprintf(&text, fmt, args);
     va_end(args);
-    return r < 0 ? r : ml_buf_puts(out, "\n");
+    if (r == 0)
+        r = ml_report_paragraph(out, style, VALUE_END + 3, (const char *)text.data);
+    ml_buf_release(&text);
+    return r;
 }
 
 static int put_peak(const struct page *p, const char *name, const struct ml_figures *f)
@@ -62,7 +88,7 @@ static int put_peak(const struct page *p, const char *name, const struct ml_figu
     char bytes[32], time[32];
     bool no_times = ml_health_no_times(&p->s->health);
 
-    return ml_summary_line(p->out, name,
+    return ml_summary_line(p->out, p->style, name,
                            ml_format_bytes(bytes, (int64_t)f->peak_bytes, p->style->unit), "%s%s",
                            ml_health_no_frees(&p->s->health) ? "if nothing was freed"
                            : no_times                        ? ""
@@ -116,18 +142,18 @@ static int put_allocations(const struct page *p)
     int r = put_peaks(p);
 
     if (r == 0 && ml_health_no_frees(&p->s->health))
-        r = ml_summary_line(p->out, "never freed", "?", "frees are not known");
+        r = ml_summary_line(p->out, p->style, "never freed", "?", "frees are not known");
     else if (r == 0)
-        r = ml_summary_line(p->out, "never freed",
+        r = ml_summary_line(p->out, p->style, "never freed",
                             ml_format_bytes(a, (int64_t)f->left_bytes, p->style->unit),
                             "in %s block%s", ml_format_count(b, (int64_t)f->left_blocks),
                             f->left_blocks == 1 ? "" : "s");
     if (r == 0)
-        r = ml_summary_line(p->out, "allocations", ml_format_count(a, (int64_t)f->allocations),
-                            "%s in all; frees %s; events lost %s",
-                            ml_format_bytes(b, (int64_t)f->allocated_bytes, p->style->unit),
-                            ml_format_count(c, (int64_t)f->frees),
-                            ml_format_count(d, (int64_t)p->s->health.lost));
+        r = ml_summary_line(
+            p->out, p->style, "allocations", ml_format_count(a, (int64_t)f->allocations),
+            "%s in all; frees %s; events lost %s",
+            ml_format_bytes(b, (int64_t)f->allocated_bytes, p->style->unit),
+            ml_format_count(c, (int64_t)f->frees), ml_format_count(d, (int64_t)p->s->health.lost));
     return r;
 }
 
@@ -136,14 +162,16 @@ static int put_totals(const struct page *p)
     char a[32], b[32];
     int r = knows_allocations(p->s)
                 ? put_allocations(p)
-                : ml_summary_line(p->out, "allocations", "?", "not told by this source");
+                : ml_summary_line(p->out, p->style, "allocations", "?", "not told by this source");
 
     if (r == 0 && p->s->processes.len > 0)
-        r = ml_summary_line(p->out, "processes", ml_format_count(a, (int64_t)p->s->processes.len),
-                            "with %s thread%s", ml_format_count(b, (int64_t)p->s->threads),
+        r = ml_summary_line(p->out, p->style, "processes",
+                            ml_format_count(a, (int64_t)p->s->processes.len), "with %s thread%s",
+                            ml_format_count(b, (int64_t)p->s->threads),
                             p->s->threads == 1 ? "" : "s");
     if (r == 0 && p->s->ooms > 0)
-        r = ml_summary_line(p->out, "out of memory", ml_format_count(a, (int64_t)p->s->ooms),
+        r = ml_summary_line(p->out, p->style, "out of memory",
+                            ml_format_count(a, (int64_t)p->s->ooms),
                             "%s refused: memledger oom says why",
                             p->s->ooms == 1 ? "allocation was" : "allocations were");
     return r;
@@ -158,10 +186,10 @@ static int put_named(const struct page *p)
         return 0;
     snprintf(percent, sizeof(percent), "%.1f %%", p->s->named_percent_at_peak);
     if (p->s->backward_allocated_bytes == 0)
-        return ml_summary_line(p->out, "named", percent,
+        return ml_summary_line(p->out, p->style, "named", percent,
                                "of the peak: by module, optimizer or label");
     return ml_summary_line(
-        p->out, "named", percent,
+        p->out, p->style, "named", percent,
         "of the peak: by module, optimizer or label; %.1f %% of backward's allocations",
         p->s->backward_named_percent);
 }
@@ -246,8 +274,9 @@ static int put_devices(const struct page *p)
     }
     r = ml_cells_print(&t, r, p->out, p->style);
     if (r == 0 && nested)
-        r = ml_buf_puts(p->out, "The driver's memory contains the pools, and they the blocks; "
-                                "only one is counted.\n");
+        r = ml_report_paragraph(p->out, p->style, 0,
+                                "The driver's memory contains the pools, and they the blocks; "
+                                "only one is counted.");
     return r;
 }
 

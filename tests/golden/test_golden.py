@@ -25,6 +25,10 @@ EXPECTED = HERE / "expected"
 
 CASES = {
     "summary.txt": "summary train-32.mled",
+    "summary-80.txt": "summary gpt.mled",
+    "summary-levels-80.txt": "summary train-64.mled",
+    "stats-80.txt": "stats gpu.mled",
+    "stats-processes-80.txt": "stats train-32.mled",
     "summary-narrow.txt": "summary --unit KiB --top 2 train-32.mled",
     "summary.json": "summary --json train-32.mled",
     "summary-cut.txt": "summary train-cut.mled",
@@ -210,6 +214,8 @@ def environment(name):
     env.pop("COLUMNS", None)
     if name.endswith("-narrow.txt"):
         env["COLUMNS"] = "72"
+    if name.endswith("-80.txt"):
+        env["COLUMNS"] = "80"
     return env
 
 
@@ -241,6 +247,9 @@ def check_syntax(name, text):
         json.loads(text)
     elif name.endswith(".svg"):
         xml.etree.ElementTree.fromstring(text)
+    elif name.endswith("-80.txt"):
+        wide = [line for line in text.splitlines() if len(line) > 80]
+        assert not wide, f"{name}: wider than the terminal: {wide}"
 
 
 def main():

@@ -120,29 +120,86 @@ static void pushed_scopes_are_no_nodes(void **state)
     assert_categories(&s, PASSING);
 }
 
+struct trainer {
+    struct story s;
+    uint32_t net, backward;
+    uint64_t addr; /* the last that was given */
+};
+
+static struct trainer trainer_begin(void)
+{
+    struct trainer t = {.s = story_begin()};
+
+    t.net = story_module(&t.s, 0, "Net");
+    t.backward = story_scope(&t.s, 0, MEMLEDGER_SCOPE_PHASE, "backward");
+    return t;
+}
+
+/* One training step that leaves blocks behind: `output` bytes in a module, `gradient` bytes
+ * in backward, each at an address of its own; 0: none. */
+static void step_that_leaves(struct trainer *t, uint64_t output, uint64_t gradient)
+{
+    struct story *s = &t->s;
+
+    mark(s, "forward");
+    enter(s, t->net);
+    if (output)
+        born(s, t->addr += 0x10000, output);
+    leave_to(s, 0);
+    mark(s, "backward");
+    be_in(s, t->backward);
+    if (gradient)
+        born(s, t->addr += 0x10000, gradient);
+    be_in(s, 0);
+    mark(s, "");
+}
+
 /* A workspace of the first pass serves all later ones; an output of a later pass that
  * stays is one that somebody keeps. */
 static void what_the_first_pass_leaves_for_all_is_no_activation(void **state)
 {
-    struct story s = story_begin();
-    uint32_t net = story_module(&s, 0, "Net");
-    uint32_t backward = story_scope(&s, 0, MEMLEDGER_SCOPE_PHASE, "backward");
+    struct trainer t = trainer_begin();
 
     (void)state;
-    for (uint64_t i = 0; i < 6; i++) {
-        mark(&s, "forward");
-        enter(&s, net);
-        if (i == 0 || i == 3)
-            born(&s, 0x1000 + (i << 16), 100);
-        leave_to(&s, 0);
-        mark(&s, "backward");
-        be_in(&s, backward);
-        if (i == 0)
-            born(&s, 0x2000, 100);
-        be_in(&s, 0);
-        mark(&s, "");
+    for (uint64_t i = 0; i < 6; i++)
+        step_that_leaves(&t, i == 0 ? 1000 : i == 3 ? 100 : 0, i == 0 ? 100 : 0);
+    assert_categories(&t.s, OTHER, OTHER, ACTIVATION);
+}
+
+/* Batches may differ in size. */
+static void what_every_pass_leaves_is_the_same_in_each(void **state)
+{
+    struct trainer t = trainer_begin();
+
+    (void)state;
+    for (uint64_t i = 0; i < 4; i++)
+        step_that_leaves(&t, 100 + i * 10, 50);
+    assert_categories(&t.s, ACTIVATION, PASSING, ACTIVATION, PASSING, ACTIVATION, PASSING,
+                      ACTIVATION, PASSING);
+}
+
+/* nn.MSELoss()(…) in the loop: its scope is another each time. */
+static void what_modules_made_anew_leave_is_the_same(void **state)
+{
+    static const char *const names[] = {"Loss", "Loss#2", "Loss#3", "Loss#4"};
+    struct trainer t = trainer_begin();
+
+    (void)state;
+    for (size_t i = 0; i < ML_ARRAY_SIZE(names); i++) {
+        t.net = story_module(&t.s, 0, names[i]);
+        step_that_leaves(&t, 100, 0);
     }
-    assert_categories(&s, OTHER, OTHER, ACTIVATION);
+    assert_categories(&t.s, ACTIVATION, ACTIVATION, ACTIVATION, ACTIVATION);
+}
+
+static void three_steps_are_enough_to_tell(void **state)
+{
+    struct trainer t = trainer_begin();
+
+    (void)state;
+    for (uint64_t i = 0; i < 3; i++)
+        step_that_leaves(&t, 100, 0);
+    assert_categories(&t.s, ACTIVATION, ACTIVATION, ACTIVATION);
 }
 
 static void lost_pushes_and_pops_are_noticed(void **state)
@@ -459,6 +516,9 @@ int main(void)
         cmocka_unit_test(a_node_may_have_a_workspace),
         cmocka_unit_test(pushed_scopes_are_no_nodes),
         cmocka_unit_test(what_the_first_pass_leaves_for_all_is_no_activation),
+        cmocka_unit_test(what_every_pass_leaves_is_the_same_in_each),
+        cmocka_unit_test(what_modules_made_anew_leave_is_the_same),
+        cmocka_unit_test(three_steps_are_enough_to_tell),
         cmocka_unit_test(lost_pushes_and_pops_are_noticed),
         cmocka_unit_test(it_does_not_matter_which_thread_frees),
         cmocka_unit_test(marks_are_those_of_the_process),

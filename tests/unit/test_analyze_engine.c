@@ -138,6 +138,21 @@ static void what_an_operator_keeps_is_its_workspace(void **state)
     assert_categories(&e.s, TEMPORARY, OTHER, PASSING, ACTIVATION, PASSING);
 }
 
+/* The same from pass to pass: results that the program keeps of each. */
+static void what_every_pass_leaves_is_an_activation(void **state)
+{
+    struct engine e = engine_begin();
+
+    (void)state;
+    for (uint64_t i = 1; i <= 3; i++) {
+        make(&e, e.forward, i << 16);
+        name(&e.s, i << 16, "dot", OTHER);
+        enter(&e.s, e.backward);
+        leave_to(&e.s, 0);
+    }
+    assert_categories(&e.s, ACTIVATION, ACTIVATION, ACTIVATION);
+}
+
 /* What an executor is bound with is born in its scope, in no operator; what operators
  * made there is not an input of another. */
 static void memory_of_a_graph_may_be_an_input(void **state)
@@ -213,6 +228,7 @@ int main(void)
         cmocka_unit_test(turns_are_no_calls),
         cmocka_unit_test(a_name_alone_does_not_replace_a_category),
         cmocka_unit_test(what_an_operator_keeps_is_its_workspace),
+        cmocka_unit_test(what_every_pass_leaves_is_an_activation),
         cmocka_unit_test(memory_of_a_graph_may_be_an_input),
         cmocka_unit_test(names_that_repeat_scopes_are_none),
         cmocka_unit_test(words_say_categories),

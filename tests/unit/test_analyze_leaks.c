@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "breakdown.h"
 #include "leaks.h"
 
 #define KEPT UINT64_C(0x100000)
@@ -60,6 +61,19 @@ static void labelled(struct story *s, uint64_t addr, uint64_t size, const char *
                                      .args = {string_of(s, label), MEMLEDGER_OTHER}});
 }
 
+/* The table of what is live at the peak has these two modules alone. */
+static void assert_one_row_each(const struct ml_trace *trace, const char *first, const char *second)
+{
+    struct ml_breakdown_opts opts = {.by = {ML_KEY_MODULE}, .by_count = 1, .top = 10};
+    struct ml_breakdown table;
+
+    assert_int_equal(ml_breakdown(trace, &opts, &table, &err), 0);
+    assert_int_equal(table.groups.len, 2);
+    assert_string_equal(table.groups.items[0].names[0], first);
+    assert_string_equal(table.groups.items[1].names[0], second);
+    ml_breakdown_release(&table);
+}
+
 /* nn.CrossEntropyLoss()(...) in the loop: each has a number of its own. */
 static void modules_made_anew_are_one(void **state)
 {
@@ -88,6 +102,33 @@ static void modules_made_anew_are_one(void **state)
     assert_string_equal(l.leaks.list.items[0].names[0], "Loss");
     assert_string_equal(l.leaks.list.items[1].names[0], "Loss > inner");
     assert_true(l.leaks.list.items[0].bytes_per_step == 100);
+    assert_one_row_each(l.trace, "Loss", "Loss > inner");
+    release(&l);
+}
+
+/* Three models that are called in turn, in each step. */
+static void modules_side_by_side_are_not_one(void **state)
+{
+    static const char *const names[] = {"Net", "Net#2", "Net#3"};
+    struct story s = story_begin();
+    uint32_t nets[ML_ARRAY_SIZE(names)];
+    struct leaky l;
+
+    (void)state;
+    for (size_t i = 0; i < ML_ARRAY_SIZE(names); i++)
+        nets[i] = story_module(&s, 0, names[i]);
+    for (uint64_t i = 0; i < 24; i++) {
+        if (i % 3 == 0)
+            step(&s, i / 3);
+        enter(&s, nets[i % 3]);
+        born(&s, KEPT + i * 4096, 100);
+        leave_to(&s, 0);
+    }
+    step(&s, 8);
+    l = look(&s, (struct ml_leaks_opts){
+                     .by = {ML_KEY_MODULE}, .by_count = 1, .warm_up = ML_LEAK_WARM_UP});
+    assert_int_equal(l.leaks.list.len, 3);
+    assert_string_equal(l.leaks.list.items[2].names[0], "Net#3");
     release(&l);
 }
 
@@ -358,6 +399,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_stays_in_every_step_is_steady),
         cmocka_unit_test(modules_made_anew_are_one),
+        cmocka_unit_test(modules_side_by_side_are_not_one),
         cmocka_unit_test(what_is_replaced_does_not_grow),
         cmocka_unit_test(a_list_that_is_filled_now_and_then_is_likely_a_leak),
         cmocka_unit_test(the_first_step_is_warm_up_in_a_short_run),

@@ -545,6 +545,40 @@ static void models_of_one_shape_are_kept_apart(void **state)
     ml_trace_free(trace);
 }
 
+static void labelled(struct fixture *f, uint32_t scope, uint64_t addr, uint64_t size,
+                     const char *label, uint64_t category)
+{
+    in(f, scope, addr, size);
+    fixture_label(f, f->block, addr, label, category);
+}
+
+/* What a Module of MXNet's is bound with is born in the whole graph. */
+static void parameters_of_a_graph_belong_to_its_nodes(void **state)
+{
+    struct fixture f = begin();
+    uint32_t net = module(&f, 0, "softmax", "Module");
+    struct ml_module_tree tree;
+    struct ml_trace *trace;
+
+    (void)state;
+    module(&f, net, "stage1_unit1_conv1", "Convolution");
+    module(&f, net, "stage1_unit1", "Convolution");
+    module(&f, net, "lstm_begin_state_0", "_zeros");
+    module(&f, net, "lstm_rnn", "RNN");
+    labelled(&f, net, 0x1000, 1, "in_arg:stage1_unit1_conv1_weight", MEMLEDGER_PARAMETER);
+    labelled(&f, net, 0x2000, 2, "arg_grad:stage1_unit1_conv1_weight", MEMLEDGER_GRADIENT);
+    labelled(&f, net, 0x3000, 4, "optimizer_state:mean:lstm_parameters", MEMLEDGER_OPTIMIZER_STATE);
+    labelled(&f, net, 0x4000, 8, "in_arg:elsewhere_weight", MEMLEDGER_PARAMETER);
+    labelled(&f, net, 0x5000, 16, "stage1_unit1_conv1_weight", MEMLEDGER_PARAMETER); /* not its */
+    trace = fixture_open(&f);
+    tree = tree_of(trace, "end", 0, 0);
+    assert_int_equal(row_of(&tree, "softmax > stage1_unit1_conv1")->own.bytes, 1 + 2);
+    assert_int_equal(row_of(&tree, "softmax > lstm_rnn")->own.bytes, 4);
+    assert_int_equal(row_of(&tree, "softmax")->own.bytes, 8 + 16);
+    ml_module_tree_release(&tree);
+    ml_trace_free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -560,6 +594,7 @@ int main(void)
         cmocka_unit_test(the_words_of_at),
         cmocka_unit_test(a_trace_without_modules_is_shown_by_scope),
         cmocka_unit_test(models_of_one_shape_are_kept_apart),
+        cmocka_unit_test(parameters_of_a_graph_belong_to_its_nodes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,7 +111,7 @@ static void runs_without_allocations_are_compared_by_samples(void **state)
     assert_int_equal(c.sampled.len, 2);
     assert_string_equal(c.sampled.items[0].name, "cuda:0");
     assert_int_equal(c.sampled.items[0].peak[1].difference, 100);
-    assert_string_equal(c.sampled.items[1].name, "RSS");
+    assert_string_equal(c.sampled.items[1].name, "largest RSS");
     assert_int_equal(c.sampled.items[1].peak[0].value, 50);
     assert_true(c.worst_increase_percent > 19.9 && c.worst_increase_percent < 20.1);
     ml_compare_release(&c);

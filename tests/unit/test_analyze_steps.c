@@ -141,6 +141,113 @@ static void an_end_without_allocations_is_no_step(void **state)
     release(&r);
 }
 
+static uint64_t live_at(struct ml_trace *trace, const char *when)
+{
+    struct ml_instant instant;
+    struct ml_error err = {0};
+    struct ml_replay replay;
+    struct ml_at at;
+    uint64_t bytes;
+
+    assert_true(ml_at_parse(when, &at));
+    if (ml_instant_find(trace, &at, NULL, &instant, &err) < 0)
+        return 0;
+    assert_int_equal(ml_replay_init(&replay, trace), 0);
+    assert_int_equal(ml_replay_trace(&replay, instant.event, &err), 0);
+    bytes = replay.bytes.live_bytes;
+    ml_replay_release(&replay);
+    return bytes;
+}
+
+/* `count` steps of an optimizer, each followed by the mark of the next, and 50 bytes. */
+static void tell_training(struct story *s, uint64_t count,
+                          void (*mark_step)(struct story *, uint64_t))
+{
+    mark_step(s, 0);
+    for (uint64_t i = 0; i < count; i++) {
+        mark(s, "forward");
+        born(s, 0x2000, 100 + i);
+        dies(s, 0x2000);
+        mark(s, "optimizer");
+        mark(s, "");
+        mark_step(s, i + 1);
+    }
+    born(s, 0x3000, 50);
+}
+
+static void what_follows_the_last_optimizer_step_is_none(void **state)
+{
+    void (*const sorts[])(struct story *, uint64_t) = {automatic_step, step};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct story s = story_begin();
+        struct stepped r;
+
+        tell_training(&s, 3, sorts[i]);
+        r = read_steps(&s);
+        assert_int_equal(r.steps.list.len, 3);
+        assert_true(r.steps.has_after);
+        assert_int_equal(r.steps.after.peak_bytes, 50);
+        assert_int_equal(r.steps.after.allocations, 1);
+        assert_int_equal(r.steps.after.begin_ns, r.steps.list.items[2].end_ns);
+        assert_int_equal(live_at(r.trace, "step:2"), 102);
+        assert_int_equal(live_at(r.trace, "step:3"), 0); /* there is none */
+        release(&r);
+    }
+}
+
+static void a_step_without_memory_for_it_is_one(void **state)
+{
+    struct story s = story_begin();
+    struct stepped r;
+
+    (void)state;
+    tell_training(&s, 2, automatic_step);
+    story_event(&s, (struct ml_event){.kind = ML_OOM, .size = 1 << 20});
+    r = read_steps(&s);
+    assert_int_equal(r.steps.list.len, 3);
+    assert_false(r.steps.has_after);
+    assert_int_equal(live_at(r.trace, "step:2"), 50);
+    release(&r);
+}
+
+/* Its steps need not have an optimizer's each: gradients may add up. */
+static void a_program_that_marks_steps_is_believed(void **state)
+{
+    struct story s = story_begin();
+    struct stepped r;
+
+    (void)state;
+    for (uint64_t i = 0; i < 5; i++) {
+        step(&s, i);
+        born(&s, 0x1000 * (i + 1), 10);
+        mark(&s, i % 2 ? "optimizer" : "forward");
+    }
+    r = read_steps(&s);
+    assert_int_equal(r.steps.list.len, 5);
+    assert_false(r.steps.has_after);
+    release(&r);
+}
+
+/* A call of a module begins each: the last is as good as the others. */
+static void inference_has_all_its_steps(void **state)
+{
+    struct story s = story_begin();
+    struct stepped r;
+
+    (void)state;
+    for (uint64_t i = 0; i < 3; i++) {
+        automatic_step(&s, i);
+        mark(&s, "forward");
+        born(&s, 0x1000 * (i + 1), 10);
+    }
+    r = read_steps(&s);
+    assert_int_equal(r.steps.list.len, 3);
+    assert_int_equal(live_at(r.trace, "step:2"), 30);
+    release(&r);
+}
+
 static void the_first_process_to_mark_leads(void **state)
 {
     struct story s = story_begin();
@@ -192,24 +299,6 @@ static void steps_of_the_program_take_over(void **state)
     release(&r);
 }
 
-static uint64_t live_at(struct ml_trace *trace, const char *when)
-{
-    struct ml_instant instant;
-    struct ml_error err = {0};
-    struct ml_replay replay;
-    struct ml_at at;
-    uint64_t bytes;
-
-    assert_true(ml_at_parse(when, &at));
-    if (ml_instant_find(trace, &at, NULL, &instant, &err) < 0)
-        return 0;
-    assert_int_equal(ml_replay_init(&replay, trace), 0);
-    assert_int_equal(ml_replay_trace(&replay, instant.event, &err), 0);
-    bytes = replay.bytes.live_bytes;
-    ml_replay_release(&replay);
-    return bytes;
-}
-
 static void an_instant_knows_the_same_steps(void **state)
 {
     struct story s = story_begin();
@@ -253,6 +342,10 @@ int main(void)
         cmocka_unit_test(a_step_can_be_gone_back_to),
         cmocka_unit_test(a_step_that_only_frees_peaks_at_its_beginning),
         cmocka_unit_test(an_end_without_allocations_is_no_step),
+        cmocka_unit_test(what_follows_the_last_optimizer_step_is_none),
+        cmocka_unit_test(a_step_without_memory_for_it_is_one),
+        cmocka_unit_test(a_program_that_marks_steps_is_believed),
+        cmocka_unit_test(inference_has_all_its_steps),
         cmocka_unit_test(the_first_process_to_mark_leads),
         cmocka_unit_test(steps_of_the_program_take_over),
         cmocka_unit_test(an_instant_knows_the_same_steps),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # test_torch_leaks.py: a PyTorch program that keeps its losses leaks, with the layer and
-# the line that made what stays; one that keeps numbers does not.
+# the line that made what stays; one that keeps numbers does not. What comes after the
+# last step is none.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
@@ -38,14 +39,27 @@ def test_losses_that_are_kept():
     functions = [frame["function"] for frame in relu["example"]["stack"]]
     check("ReLU.forward" in functions, "the stack does not name the layer", functions)
     equal(functions[-1], "<module>", "the outermost frame")
+    kept = report("table", trace, "--at", "peak", "--by", "module,category")
+    equal({row["category"] for row in kept["groups"] if row["module"] == "Sequential > 1"},
+          {"activation"}, "the first steps' outputs are what the later ones' are")
     data = grown[f"torch/keeps_losses.py:{line_of('torch.randn')} <module>", None]
     equal(data["bytes_per_step"], 32 * 64 * 4, "what the graph holds of the input")
     done = plain(MEMLEDGER, "leaks", "--fail", trace)
     equal(done.returncode, 1, "exit code", done.stdout, done.stderr)
 
 
+def check_steps(trace):
+    found = report("steps", trace)
+    equal(len(found["steps"]), 12, "steps")
+    equal(found["after_steps"]["begin_ns"], found["steps"][-1]["end_ns"], "the evaluation")
+    at_end = plain(MEMLEDGER, "tree", "--at", "step:12", trace)
+    equal(at_end.returncode, 1, "exit code", at_end.stdout)
+    contains(at_end.stderr, "the trace has steps 0 to 11", "what there is")
+
+
 def test_losses_that_are_numbers():
     trace = record("numbers")
+    check_steps(trace)
     done = plain(MEMLEDGER, "leaks", "--fail", trace)
     equal(done.returncode, 0, "exit code", done.stdout, done.stderr)
     contains(done.stdout, "Nothing grows from step to step", "the report")

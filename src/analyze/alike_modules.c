@@ -1,0 +1,102 @@
+/* alike_modules.c: see alike_modules.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "alike_modules.h"
+
+#include <errno.h>
+
+#include "map.h"
+
+#define ALIKE_ENOUGH 3 /* two may be any two models */
+
+struct finder {
+    const struct ml_modules *modules;
+    struct ml_alike_modules *ret;
+    ML_VEC(uint32_t) members; /* by module: how many are alike, where it is the first of them */
+    struct ml_map latest;     /* first one and process -> the latest that was called */
+    bool any;                 /* enough are alike, somewhere */
+};
+
+static int count_members(struct finder *f)
+{
+    const struct ml_modules *m = f->modules;
+
+    for (uint32_t i = 0; i < m->list.len; i++) {
+        int64_t first = ml_modules_first_alike(m, i);
+
+        if (first < 0 || ml_vec_push(&f->ret->first, (uint32_t)first) < 0 ||
+            ml_vec_push(&f->members, 0) < 0)
+            return -ENOMEM;
+    }
+    for (size_t i = 0; i < m->roots.len; i++)
+        f->any |= ++f->members.items[f->ret->first.items[m->roots.items[i]]] >= ALIKE_ENOUGH;
+    return 0;
+}
+
+/* Modules have numbers in order of their first call. */
+static int on_call(struct finder *f, const struct ml_event *event)
+{
+    const struct ml_modules *m = f->modules;
+    uint32_t module = event->scope < m->of_scope.len ? m->of_scope.items[event->scope] : 0;
+    uint32_t root = m->list.items[module].root, first = f->ret->first.items[root];
+    uint64_t latest = 0, key;
+
+    if (module == ML_NO_MODULE || f->members.items[first] < ALIKE_ENOUGH)
+        return 0;
+    key = (uint64_t)first << 32 | ml_trace_thread(m->trace, event->thread)->process;
+    ml_map_get(&f->latest, key, &latest);
+    if (root < latest)
+        f->members.items[first] = 0; /* they work side by side */
+    return root > latest ? ml_map_put(&f->latest, key, root) : 0;
+}
+
+static int read_calls(struct finder *f)
+{
+    const struct ml_event *events;
+    struct ml_cursor *cursor = NULL;
+    struct ml_error err = {0};
+    int n, r = ml_cursor_open(f->modules->trace, 0, UINT64_MAX, &cursor, &err);
+
+    if (r < 0)
+        return r == -ENOMEM ? r : 0;
+    while (r == 0 && (n = ml_cursor_next(cursor, &events, &err)) > 0)
+        for (int i = 0; i < n && r == 0; i++)
+            if (events[i].kind == ML_PUSH)
+                r = on_call(f, &events[i]);
+    ml_cursor_free(cursor);
+    return r;
+}
+
+/* An outermost module comes before those in it. */
+static void part_others(struct finder *f)
+{
+    uint32_t *first = f->ret->first.items;
+
+    for (uint32_t i = 0; i < f->ret->first.len; i++)
+        if (f->members.items[first[f->modules->list.items[i].root]] < ALIKE_ENOUGH)
+            first[i] = i;
+}
+
+int ml_alike_modules_find(const struct ml_modules *modules, struct ml_alike_modules *ret)
+{
+    struct finder f = {.modules = modules, .ret = ret};
+    int r;
+
+    *ret = (struct ml_alike_modules){0};
+    r = count_members(&f);
+    if (r == 0 && f.any)
+        r = read_calls(&f);
+    if (r == 0 && f.any)
+        part_others(&f);
+    if (r < 0 || !f.any)
+        ml_alike_modules_release(ret);
+    ml_vec_release(&f.members);
+    ml_map_release(&f.latest);
+    return r;
+}
+
+void ml_alike_modules_release(struct ml_alike_modules *alike)
+{
+    ml_vec_release(&alike->first);
+}
