@@ -91,7 +91,7 @@ static int read_row(struct pool *p, struct ml_piece line, struct ml_error *err)
                              "no row like \"name\",\"requested\",\"device\",\"actual\",\"0\"");
     }
     if (block.bytes > ML_IMPORT_BYTES_MAX || block.requested > ML_IMPORT_BYTES_MAX)
-        return ml_import_bad(p->source, err, "a size that no memory has");
+        return ml_import_bad(p->source, err, ML_IMPORT_TOO_LARGE);
     if (unquote(p, &fields[NAME]) < 0)
         return ml_error_set(err, -ENOMEM, "not enough memory");
     block.tag = fields[NAME];

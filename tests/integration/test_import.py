@@ -146,6 +146,14 @@ def test_sizes_that_cannot_be():
     refuse(f"in_arg:a,{huge >> 20}\n", "line 1: no tag and number of MiB", "--format", "mxnet-csv")
     refuse('"Attribute Name","Requested Size","Device","Actual Size","Reuse?"\n'
            f'"a","{huge}","0","{huge}","0"\n', "line 2: a size that no memory has")
+    for size in (-huge, (1 << 50) + 1, 1 << 80, 1e30):
+        refuse(json.dumps({"traceEvents": [memory_event(1, 4096, size)]}),
+               "a size that no memory has, more than 1 PiB")
+    trace = import_text(json.dumps({"traceEvents": [memory_event(1, 4096, 1 << 50)]}))
+    equal(report("summary", trace)["live_bytes"], 1 << 50, "the largest size that there is")
+    refusal = dict(memory_event(1, 0, 1 << 60), name="[OutOfMemory]")
+    trace = import_text(json.dumps({"traceEvents": [refusal]}))
+    equal([e["bytes"] for e in events(trace, "oom")], [1 << 60], "what was refused may be anything")
 
 
 def test_tbd_analysis():
