@@ -423,6 +423,20 @@ def test_interrupted():
     equal(os.listdir("."), [], "files")
 
 
+def test_name_taken_meanwhile():
+    process = subprocess.Popen([harness.MEMLEDGER, "import", "--format", "nvidia-smi", "-o", "t.mled",
+                                "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdin.write("memory.used [MiB]\n1 MiB\n2 MiB\n")
+    process.stdin.flush()
+    harness.wait_until(lambda: os.listdir("."), "the trace is begun")
+    pathlib.Path("t.mled").write_text("another's")
+    _, error = process.communicate(timeout=harness.PATIENCE_S)
+    equal(process.returncode, 1, "exit code", error)
+    contains(error, "t.mled exists; choose another name or overwrite it with -f", "the error")
+    equal(os.listdir("."), ["t.mled"], "files")
+    equal(pathlib.Path("t.mled").read_text(), "another's", "the file that came meanwhile")
+
+
 def test_names_and_refusals():
     refuse("Once upon a time\n", "none of the formats that can be imported: nvidia-smi, tbd-log")
     refuse('{"traceEvents": [{"ph": "B", "ts": 1}, {"ph": "E" "ts"}]}', "byte 55: no ':' behind")

@@ -3,10 +3,13 @@
 # what their names say, and errors that name the way out.
 #
 # SPDX-License-Identifier: Apache-2.0
+import glob
 import os
 import pathlib
 import re
+import signal
 import struct
+import subprocess
 import xml.etree.ElementTree
 import zlib
 
@@ -162,6 +165,22 @@ def test_too_large_a_picture():
     with open("a.png") as file:
         equal(file.read(), "what was there", "the file that was there")
     equal(sorted(f for f in os.listdir(".") if f.startswith("a.png")), ["a.png"], "files")
+
+
+def test_interrupted():
+    """While the picture is being made: no part of it is left, nor is the older one gone."""
+    has_cairo()
+    record_training()
+    with open("a.png", "w") as file:
+        file.write("what was there")
+    process = subprocess.Popen([harness.MEMLEDGER, "plot", "t.mled", "-o", "a.png", "--width", "8000",
+                                "--height", "5000", "--scale", "1"])
+    harness.wait_until(lambda: glob.glob("a.png.*"), "the picture is begun")
+    process.send_signal(signal.SIGTERM)
+    equal(process.wait(harness.PATIENCE_S), -signal.SIGTERM, "how it ended")
+    equal(glob.glob("a.png*"), ["a.png"], "files")
+    with open("a.png") as file:
+        equal(file.read(), "what was there", "the file that was there")
 
 
 def test_small_shares_are_left_out():
