@@ -148,10 +148,20 @@ static int convert(const struct ml_import_format *format, struct ml_import_sourc
     return ml_import_sink_close(sink, ret_events, err);
 }
 
-static void tell(const struct import_opts *opts, const char *trace, uint64_t events)
+/* An empty trace is hardly what was wanted, even where the file is whole. */
+static void warn_of_nothing(const char *path)
+{
+    fprintf(stderr, "memledger: warning: %s says that nothing was allocated; its trace is empty\n",
+            path);
+}
+
+static void tell(const struct import_opts *opts, const char *path, const char *trace,
+                 uint64_t events)
 {
     char count[32];
 
+    if (events == 0)
+        warn_of_nothing(path);
     if (!opts->quiet)
         fprintf(stderr, "memledger: %s event%s in %s; see memledger summary %s\n",
                 ml_format_count(count, (int64_t)events), events == 1 ? "" : "s", trace, trace);
@@ -188,7 +198,7 @@ static int import_file(const struct import_opts *opts, const struct ml_import_fo
         ml_import_source_release(&source);
     }
     if (r == 0)
-        tell(opts, trace, events);
+        tell(opts, path, trace, events);
     free(trace);
     return r < 0 ? fail(&err) : ML_EXIT_OK;
 }

@@ -72,6 +72,8 @@ int ml_import_recognise(struct ml_import_source *source, const struct ml_import_
 
     if (r < 0)
         return r;
+    if (len == 0)
+        return ml_error_set(err, -EINVAL, "%s: is empty: there is nothing to import", source->name);
     if (is_trace(head, len))
         return ml_error_set(err, -EINVAL,
                             "%s: is a memledger trace already; see memledger summary %s",

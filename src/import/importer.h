@@ -42,7 +42,8 @@ const struct ml_import_format *ml_import_format_find(const char *name);
 int ml_import_recognise(struct ml_import_source *source, const struct ml_import_format **ret,
                         struct ml_error *err);
 
-/* Runs the importer, and marks the trace with the format's name. */
+/* Runs the importer, and marks the trace with the format's name. A file in which a format
+ * has nothing to tell, but which is whole, makes a trace without events. */
 int ml_import_run(const struct ml_import_format *format, struct ml_import_source *source,
                   struct ml_import_sink *sink, struct ml_error *err);
 

@@ -118,6 +118,35 @@ def test_smi_without_names():
     refuse("memory.used [MiB]\n5 MiB\nfive MiB\n6 MiB\n", "line 3: 'five MiB' is no size in MiB")
 
 
+POOL_HEADER = '"Attribute Name","Requested Size","Device","Actual Size","Reuse?"\n'
+
+
+def test_nothing_in_a_file():
+    refuse("", "input.txt: is empty: there is nothing to import")
+    told = {"nvidia-smi": "has no samples of memory", "tbd-log": "has no line '[mem] Allocate ...'",
+            "tbd-analysis": "the '{' at the beginning is missing", "mxnet-csv": "has no whole row like",
+            "mxnet-pool-csv": 'has neither the header "Attribute Name",... nor a row',
+            "chrome": "neither '{' nor '[' at the beginning", "torch-snapshot": "cut short",
+            "pprof": "a profile without a value in bytes"}
+    for name, words in told.items():
+        refuse("", words, "--format", name)
+    refuse("\n \n", "has no whole row like", "--format", "mxnet-csv")
+    refuse("in_arg:a,1", "has no whole row like", "--format", "mxnet-csv")
+    refuse("{}", "has no tags with sizes", "--format", "tbd-analysis")
+    refuse("Epoch 1\n", "has no line '[mxnet:profiler:gpu_memory_profiler:W] Allocating ...'", "--format", "mxnet-log")
+    refuse('{"traceEvents": []}', "has no events of a Chrome trace")
+
+
+def test_nothing_was_allocated():
+    """The file is whole and says so: a trace, and a word."""
+    for name, text in (("mxnet-pool-csv", POOL_HEADER), ("mxnet-log", "")):
+        pathlib.Path("input.txt").write_text(text)
+        done = memledger("import", "-q", "-f", "-o", "t.mled", "--format", name, "input.txt")
+        equal(done.stderr, "memledger: warning: input.txt says that nothing was allocated; its trace is "
+              "empty\n", f"the warning of {name}")
+        equal(events("t.mled"), [], "events")
+
+
 # ---- TBD ------------------------------------------------------------------------
 
 def test_tbd_log():
@@ -144,7 +173,7 @@ def test_sizes_that_cannot_be():
     refuse(f"[mem] Allocate {huge} bytes GPU memory (in_arg:a).\n", "line 1: no size and tag")
     refuse(f"memory.used [MiB]\n{huge >> 20} MiB\n5 MiB\n", "line 2: '8796093022208 MiB' is no size")
     refuse(f"in_arg:a,{huge >> 20}\n", "line 1: no tag and number of MiB", "--format", "mxnet-csv")
-    refuse('"Attribute Name","Requested Size","Device","Actual Size","Reuse?"\n'
+    refuse(POOL_HEADER +
            f'"a","{huge}","0","{huge}","0"\n', "line 2: a size that no memory has")
     for size in (-huge, (1 << 50) + 1, 1 << 80, 1e30):
         refuse(json.dumps({"traceEvents": [memory_event(1, 4096, size)]}),
