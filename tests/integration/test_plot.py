@@ -4,6 +4,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import glob
+import json
 import os
 import pathlib
 import re
@@ -227,6 +228,16 @@ def test_no_times():
         plot("i.mled", "--kind", kind, "-o", "i.svg")
         check(not re.search(r" at [0-9.]+ (ns|us|ms|s)\b", " ".join(texts("i.svg"))),
               f"a time in {kind}", texts("i.svg"))
+
+
+def test_a_block_of_which_nothing_is_known():
+    with open("profile.json", "w") as file:
+        json.dump({"traceEvents": [
+            {"ph": "i", "name": "[memory]", "pid": 5, "tid": 6, "ts": 1, "s": "t",
+             "args": {"Bytes": 4096, "Addr": 4096, "Device Type": 0, "Device Id": -1}}]}, file)
+    plain(harness.MEMLEDGER, "import", "-qf", "-o", "i.mled", "profile.json")
+    plot("i.mled", "--kind", "lifetimes", "-o", "i.svg")
+    check("unknown" in texts("i.svg"), "the name of the block", texts("i.svg"))
 
 
 def test_a_keyword_file():
