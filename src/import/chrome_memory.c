@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "compiler.h"
+#include "import_limits.h"
 #include "memledger/memledger.h"
 #include "varint.h"
 

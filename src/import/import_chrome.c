@@ -18,6 +18,7 @@
 #include "chrome_memory.h"
 #include "chrome_world.h"
 #include "import_formats.h"
+#include "import_limits.h"
 #include "memledger/memledger.h"
 #include "varint.h"
 

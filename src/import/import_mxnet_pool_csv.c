@@ -13,6 +13,7 @@
 
 #include "cuda_spaces.h"
 #include "import_formats.h"
+#include "import_limits.h"
 #include "import_tagged.h"
 #include "memledger/memledger.h"
 

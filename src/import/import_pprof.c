@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 #include "block.h"
-#include "import_fields.h"
 #include "import_formats.h"
+#include "import_limits.h"
 #include "memledger/memledger.h"
 #include "pprof_stacks.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "block.h"
-#include "import_fields.h"
+#include "import_limits.h"
 #include "torch_snapshot.h"
 
 /* Texts that are interned first, so that their numbers are those of the enum. */
