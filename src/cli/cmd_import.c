@@ -208,20 +208,15 @@ static int import_file(const struct import_opts *opts, const struct ml_import_fo
 static int unknown_format(const char *name)
 {
     struct ml_nearest nearest = {.typed = name};
-    char names[256] = "";
-    size_t len = 0;
+    char names[ML_IMPORT_LIST_BYTES];
 
-    for (size_t i = 0; ml_import_formats[i]; i++) {
+    for (size_t i = 0; ml_import_formats[i]; i++)
         ml_nearest_offer(&nearest, ml_import_formats[i]->name);
-        len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "",
-                                ml_import_formats[i]->name);
-        if (len >= sizeof(names))
-            break;
-    }
     if (nearest.word)
         return ml_verb_usage_error(&ml_verb_import, "--format: no '%s'; did you mean '%s'?", name,
                                    nearest.word);
-    return ml_verb_usage_error(&ml_verb_import, "--format: no '%s'; there are %s", name, names);
+    return ml_verb_usage_error(&ml_verb_import, "--format: no '%s'; there are %s", name,
+                               ml_import_format_list(names));
 }
 
 static int list_formats(void)

@@ -34,6 +34,10 @@ struct ml_import_format {
 /* All of them, NULL-terminated; where two recognise a file equally well, the first. */
 extern const struct ml_import_format *const ml_import_formats[];
 
+/* Their names, "nvidia-smi, tbd-log, ..."; as many as fit. @return buf */
+#define ML_IMPORT_LIST_BYTES 256
+const char *ml_import_format_list(char buf[ML_IMPORT_LIST_BYTES]);
+
 /* @return NULL when there is none of this name */
 const struct ml_import_format *ml_import_format_find(const char *name);
 
