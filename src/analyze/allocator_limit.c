@@ -8,6 +8,7 @@
 
 #include "cuda_spaces.h"
 #include "device_figures.h"
+#include "each_event.h"
 #include "memledger/memledger.h"
 #include "replay.h"
 #include "torch_packing.h"
@@ -70,8 +71,9 @@ static void on_oom(struct scan *s, const struct ml_event *event)
     s->ret->known = true;
 }
 
-static int on_event(struct scan *s, const struct ml_event *event)
+static int on_event(void *ctx, const struct ml_event *event)
 {
+    struct scan *s = ctx;
     const struct ml_trace *trace = s->replay.trace;
 
     if (event->kind == ML_OOM)
@@ -87,22 +89,14 @@ int ml_allocator_limit(const struct ml_trace *trace, const char *device, uint32_
                        struct ml_allocator_limit *ret, struct ml_error *err)
 {
     struct scan s = {.device = device, .pid = pid, .ret = ret};
-    const struct ml_event *events;
-    struct ml_cursor *cursor = NULL;
-    int n = 0, r = ml_replay_init(&s.replay, trace);
+    int r = ml_replay_init(&s.replay, trace);
 
     *ret = (struct ml_allocator_limit){0};
     if (r == 0)
-        r = ml_cursor_open(trace, 0, UINT64_MAX, &cursor, err);
-    while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0)
-        for (int i = 0; i < n && r == 0; i++)
-            r = on_event(&s, &events[i]);
-    if (r == 0)
-        r = n;
+        r = ml_each_event(trace, on_event, &s, err);
     /* Refusals that contradict each other: the limit was changed on the way. */
     if (ret->at_least >= ret->below)
         *ret = (struct ml_allocator_limit){0};
-    ml_cursor_free(cursor);
     ml_replay_release(&s.replay);
     return r;
 }

@@ -9,6 +9,7 @@
 
 #include "band_modules.h"
 #include "classify.h"
+#include "each_event.h"
 #include "event_names.h"
 #include "timeline_build.h"
 
@@ -136,25 +137,12 @@ static int advance(struct reader *reader, uint64_t time_ns)
 
 /* ---- Reading ----------------------------------------------------------- */
 
-static bool changes_total(const struct ml_event *event)
+static int add_event(void *ctx, const struct ml_event *event)
 {
-    switch (event->kind) {
-    case ML_ALLOC:
-    case ML_ALLOC_EX:
-    case ML_FREE:
-    case ML_FREE_RANGE:
-    case ML_MOVE:
-    case ML_MOVE_FAILED:
-    case ML_PROCESS_END: return true;
-    default: return false;
-    }
-}
-
-static int add_event(struct reader *reader, const struct ml_event *event)
-{
+    struct reader *reader = ctx;
     int r = advance(reader, event->time_ns);
 
-    if (changes_total(event))
+    if (ml_changes_total(event))
         settle(reader);
     if (r == 0)
         r = ml_replay_feed(&reader->replay, event);
@@ -167,20 +155,12 @@ static int add_event(struct reader *reader, const struct ml_event *event)
 
 static int read_events(struct reader *reader, struct ml_error *err)
 {
-    const struct ml_event *events;
-    struct ml_cursor *cursor = NULL;
-    int n = 0, r = ml_cursor_open(reader->replay.trace, 0, UINT64_MAX, &cursor, err);
+    int r = ml_each_event(reader->replay.trace, add_event, reader, err);
 
-    while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0)
-        for (int i = 0; i < n && r == 0; i++)
-            r = add_event(reader, &events[i]);
-    ml_cursor_free(cursor);
     settle(reader);
-    if (r == 0 && n == 0)
+    if (r == 0)
         r = end_bucket(reader);
-    if (r == 0 && n == 0)
-        r = ml_timeline_end(&reader->builder);
-    return r < 0 ? r : n;
+    return r < 0 ? r : ml_timeline_end(&reader->builder);
 }
 
 /* ---- Names ------------------------------------------------------------- */

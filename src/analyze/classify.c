@@ -10,6 +10,7 @@
 
 #include "alike_scopes.h"
 #include "calls.h"
+#include "each_event.h"
 #include "engine_names.h"
 #include "engine_passes.h"
 #include "kept_blocks.h"
@@ -589,8 +590,9 @@ static int on_pop(struct classifier *c, const struct ml_event *event)
     return r < 0 ? r : ml_calls_pop(&c->calls, event);
 }
 
-static int on_event(struct classifier *c, const struct ml_event *event)
+static int on_event(void *ctx, const struct ml_event *event)
 {
+    struct classifier *c = ctx;
     int r;
 
     switch (event->kind) {
@@ -604,22 +606,6 @@ static int on_event(struct classifier *c, const struct ml_event *event)
     if (r == 0)
         r = ml_replay_feed(&c->replay, event);
     return r < 0 ? r : c->failed;
-}
-
-static int read_events(struct classifier *c, struct ml_error *err)
-{
-    const struct ml_event *events;
-    struct ml_cursor *cursor = NULL;
-    int n = 0, r = ml_cursor_open(c->replay.trace, 0, UINT64_MAX, &cursor, err);
-
-    while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0)
-        for (int i = 0; i < n && r == 0; i++) {
-            r = on_event(c, &events[i]);
-            if (r < 0)
-                ml_error_set(err, r, "out of memory");
-        }
-    ml_cursor_free(cursor);
-    return r < 0 ? r : n;
 }
 
 static int by_ordinal(const void *a, const void *b)
@@ -697,7 +683,7 @@ static int classify(struct classifier *c, const struct ml_trace *trace, struct m
     c->replay.on_split = on_split;
     c->replay.on_close = on_close;
     c->replay.ctx = c;
-    r = read_events(c, err);
+    r = ml_each_event(trace, on_event, c, err);
     if (r == 0)
         finish(c);
     return c->failed < 0 ? ml_error_set(err, c->failed, "out of memory") : r;

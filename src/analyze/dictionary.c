@@ -4,10 +4,11 @@
  */
 #include "dictionary.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "piece.h"
 
 #define OTHERS "Others"
 
@@ -19,31 +20,9 @@ struct parser {
     uint32_t category;
 };
 
-/* A part of a line. */
-struct piece {
-    const char *at;
-    size_t len;
-};
-
-static struct piece trim(const char *at, size_t len)
+static const char *keep(struct parser *p, struct ml_piece piece)
 {
-    while (len > 0 && isspace((unsigned char)*at)) {
-        at++;
-        len--;
-    }
-    while (len > 0 && isspace((unsigned char)at[len - 1]))
-        len--;
-    return (struct piece){at, len};
-}
-
-static bool is_word(struct piece piece, const char *word)
-{
-    return piece.len == strlen(word) && memcmp(piece.at, word, piece.len) == 0;
-}
-
-static const char *keep(struct parser *p, struct piece piece)
-{
-    return ml_arena_dup(&p->ret->arena, piece.at, piece.len);
+    return ml_arena_dup(&p->ret->arena, piece.text, piece.len);
 }
 
 static int wrong(const struct parser *p, const char *what)
@@ -53,15 +32,15 @@ static int wrong(const struct parser *p, const char *what)
 
 /* ---- Lines -------------------------------------------------------------- */
 
-static int parse_category(struct parser *p, struct piece line)
+static int parse_category(struct parser *p, struct ml_piece line)
 {
-    struct piece name = trim(line.at + 1, line.len - 2);
+    struct ml_piece name = ml_piece_trim((struct ml_piece){line.text + 1, line.len - 2});
 
     if (name.len == 0)
         return wrong(p, "a category needs a name: [Parameters]");
     p->in_category = true;
     for (p->category = 0; p->category < p->ret->categories.len; p->category++)
-        if (is_word(name, p->ret->categories.items[p->category]))
+        if (ml_piece_is(name, p->ret->categories.items[p->category]))
             return 0;
     return ml_vec_push(&p->ret->categories, keep(p, name)) < 0 ||
                    !p->ret->categories.items[p->category]
@@ -69,24 +48,23 @@ static int parse_category(struct parser *p, struct piece line)
                : 0;
 }
 
-static int parse_setting(struct parser *p, struct piece line)
+static int parse_setting(struct parser *p, struct ml_piece line)
 {
-    const char *sign = memchr(line.at, '=', line.len);
-    struct piece key, value;
+    struct ml_piece rest = line, key, value;
 
-    if (!sign)
+    if (!memchr(line.text, '=', line.len))
         return wrong(p, "a keyword before the first [category]");
-    key = trim(line.at, (size_t)(sign - line.at));
-    value = trim(sign + 1, line.len - (size_t)(sign + 1 - line.at));
-    if (is_word(key, "others") && value.len > 0) {
+    ml_piece_next(&rest, '=', &key);
+    value = ml_piece_trim(rest);
+    if (ml_piece_is(key, "others") && value.len > 0) {
         p->ret->others = keep(p, value);
         return p->ret->others ? 0 : -ENOMEM;
     }
-    if (is_word(key, "match") && (is_word(value, "first") || is_word(value, "all"))) {
-        p->ret->match = is_word(value, "all") ? ML_MATCH_ALL : ML_MATCH_FIRST;
+    if (ml_piece_is(key, "match") && (ml_piece_is(value, "first") || ml_piece_is(value, "all"))) {
+        p->ret->match = ml_piece_is(value, "all") ? ML_MATCH_ALL : ML_MATCH_FIRST;
         return 0;
     }
-    if (is_word(key, "tags") && is_word(value, "bracketed")) {
+    if (ml_piece_is(key, "tags") && ml_piece_is(value, "bracketed")) {
         p->ret->bracketed = true;
         return 0;
     }
@@ -105,17 +83,17 @@ static int compile(struct parser *p, struct ml_keyword *keyword, bool any_case)
     return r == REG_ESPACE ? -ENOMEM : wrong(p, reason);
 }
 
-static int parse_keyword(struct parser *p, struct piece line)
+static int parse_keyword(struct parser *p, struct ml_piece line)
 {
-    bool any_case = line.len > 3 && line.at[0] == '/' && line.at[line.len - 2] == '/' &&
-                    line.at[line.len - 1] == 'i';
+    bool any_case = line.len > 3 && line.text[0] == '/' && line.text[line.len - 2] == '/' &&
+                    line.text[line.len - 1] == 'i';
     struct ml_keyword keyword = {.category = p->category};
     int r = 0;
 
     line.len -= any_case;
-    keyword.is_regex = line.len > 2 && line.at[0] == '/' && line.at[line.len - 1] == '/';
-    if (keyword.is_regex || (line.len > 2 && line.at[0] == '"' && line.at[line.len - 1] == '"'))
-        line = (struct piece){line.at + 1, line.len - 2};
+    keyword.is_regex = line.len > 2 && line.text[0] == '/' && line.text[line.len - 1] == '/';
+    if (keyword.is_regex || (line.len > 2 && line.text[0] == '"' && line.text[line.len - 1] == '"'))
+        line = (struct ml_piece){line.text + 1, line.len - 2};
     keyword.text = keep(p, line);
     if (!keyword.text)
         return -ENOMEM;
@@ -130,11 +108,11 @@ static int parse_keyword(struct parser *p, struct piece line)
     return r;
 }
 
-static int parse_line(struct parser *p, struct piece line)
+static int parse_line(struct parser *p, struct ml_piece line)
 {
-    if (line.len == 0 || line.at[0] == '#')
+    if (line.len == 0 || line.text[0] == '#')
         return 0;
-    if (line.at[0] == '[' && line.at[line.len - 1] == ']')
+    if (line.text[0] == '[' && line.text[line.len - 1] == ']')
         return parse_category(p, line);
     return p->in_category ? parse_keyword(p, line) : parse_setting(p, line);
 }
@@ -143,18 +121,18 @@ int ml_dictionary_parse(const char *name, const char *text, struct ml_dictionary
                         struct ml_error *err)
 {
     struct parser p = {.ret = ret, .err = err};
+    struct ml_piece rest = {text, strlen(text)}, line;
     int r = 0;
 
     *ret = (struct ml_dictionary){.others = OTHERS};
     ret->name = ml_arena_dup(&ret->arena, name, strlen(name));
     if (!ret->name)
         return -ENOMEM;
-    while (r == 0 && *text) {
-        size_t len = strcspn(text, "\n");
-
+    while (r == 0 && ml_piece_next(&rest, '\n', &line)) {
         p.line++;
-        r = parse_line(&p, trim(text, len));
-        text += len + (text[len] == '\n');
+        if (line.len > 0 && line.text[line.len - 1] == '\r')
+            line.len--;
+        r = parse_line(&p, ml_piece_trim(line));
     }
     if (r == 0 && ret->keywords.len == 0)
         r = ml_error_set(err, -EINVAL, "%s: no keywords; write them below a [category]", name);

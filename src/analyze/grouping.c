@@ -26,8 +26,9 @@ struct maker {
     const struct ml_dictionary *dictionary;
     const struct ml_grouping_opts *opts;
     struct ml_grouping *ret;
-    ML_VEC(struct tag_sum) sums; /* by first */
-    struct ml_buf subject;       /* what keywords are looked for in */
+    ML_VEC(struct tag_sum) sums;           /* by first */
+    struct ml_buf subject;                 /* what keywords are looked for in */
+    ML_VEC(struct ml_group_match) matches; /* of the tag that is looked at */
 };
 
 /* ---- Sums by tag -------------------------------------------------------- */
@@ -96,12 +97,23 @@ static int put_entry(struct ml_group *group, const struct tag_sum *sum, const ch
     return ml_vec_push(&group->entries, (struct ml_group_entry){tag, sum->bytes, sum->count});
 }
 
-static int tell_clash(struct maker *m, const char *tag, const struct ml_keyword *first,
-                      const struct ml_keyword *second)
+static int keep_match(struct maker *m, const struct ml_keyword *keyword)
 {
-    struct ml_group_clash clash = {tag, copy(m, first->text), copy(m, second->text)};
+    struct ml_group_match match = {copy(m, keyword->text),
+                                   copy(m, m->dictionary->categories.items[keyword->category])};
 
-    return clash.first && clash.second ? ml_vec_push(&m->ret->clashes, clash) : -ENOMEM;
+    return match.keyword && match.category ? ml_vec_push(&m->matches, match) : -ENOMEM;
+}
+
+static int tell_clash(struct maker *m, const char *tag)
+{
+    size_t bytes = m->matches.len * sizeof(*m->matches.items);
+    struct ml_group_match *matches = ml_arena_alloc(&m->ret->arena, bytes);
+
+    if (!matches)
+        return -ENOMEM;
+    memcpy(matches, m->matches.items, bytes);
+    return ml_vec_push(&m->ret->clashes, (struct ml_group_clash){tag, matches, m->matches.len});
 }
 
 static int put_in_group(struct maker *m, const struct ml_keyword *keyword,
@@ -116,7 +128,8 @@ static int put_tag(struct maker *m, const struct tag_sum *sum)
 {
     const char *tag = copy(m, ml_intern_get(&m->list->tags, sum->tag, NULL));
     const struct ml_keyword *keywords = m->dictionary->keywords.items;
-    int64_t first = -1, at;
+    bool all = m->dictionary->match == ML_MATCH_ALL;
+    int64_t at;
     int r = tag ? ml_dictionary_subject(m->dictionary, tag, &m->subject) : -ENOMEM;
 
     if (r < 0)
@@ -124,16 +137,14 @@ static int put_tag(struct maker *m, const struct tag_sum *sum)
     at = ml_dictionary_match(m->dictionary, (char *)m->subject.data, 0);
     if (at < 0)
         return put_in_group(m, NULL, sum, tag);
+    ml_vec_clear(&m->matches);
     while (r == 0 && at >= 0) {
         r = put_in_group(m, &keywords[at], sum, tag);
-        if (r == 0 && first >= 0)
-            r = tell_clash(m, tag, &keywords[first], &keywords[at]);
-        first = first < 0 ? at : first;
-        at = m->dictionary->match == ML_MATCH_FIRST
-                 ? -1
-                 : ml_dictionary_match(m->dictionary, (char *)m->subject.data, (size_t)at + 1);
+        if (r == 0 && all)
+            r = keep_match(m, &keywords[at]);
+        at = all ? ml_dictionary_match(m->dictionary, (char *)m->subject.data, (size_t)at + 1) : -1;
     }
-    return r;
+    return r == 0 && m->matches.len > 1 ? tell_clash(m, tag) : r;
 }
 
 /* ---- Order and shares --------------------------------------------------- */
@@ -262,6 +273,7 @@ int ml_grouping(const struct ml_tag_list *list, const struct ml_dictionary *dict
     if (r == 0)
         r = finish(&m);
     ml_vec_release(&m.sums);
+    ml_vec_release(&m.matches);
     ml_buf_release(&m.subject);
     return r;
 }

@@ -27,9 +27,15 @@ struct ml_group {
     bool is_others, is_untrackable;
 };
 
-/* With all-matches: a tag that two keywords have. Told once for each tag. */
+struct ml_group_match {
+    const char *keyword, *category;
+};
+
+/* With all-matches: a tag that several keywords have, and that counts once for each. */
 struct ml_group_clash {
-    const char *tag, *first, *second;
+    const char *tag;
+    const struct ml_group_match *matches; /* in the order of the dictionary */
+    size_t match_count;                   /* 2 or more */
 };
 
 struct ml_grouping {
@@ -42,7 +48,7 @@ struct ml_grouping {
     uint64_t total_bytes, total_count; /* each entry once */
     bool has_expected;
     uint64_t expected_bytes;
-    ML_VEC(struct ml_group_clash) clashes;
+    ML_VEC(struct ml_group_clash) clashes; /* one for each tag */
 };
 
 struct ml_grouping_opts {

@@ -9,6 +9,7 @@
 
 #include "cuda_spaces.h"
 #include "defs.h"
+#include "each_event.h"
 #include "memledger/memledger.h"
 
 /* ---- Devices ----------------------------------------------------------- */
@@ -415,21 +416,18 @@ static void pass_time(struct ml_ledger_scan *scan)
 
 static int look_at(struct ml_ledger_scan *scan, const struct ml_event *event)
 {
-    switch (event->kind) {
-    case ML_ALLOC:
-    case ML_ALLOC_EX:
-    case ML_FREE:
-    case ML_FREE_RANGE:
-    case ML_MOVE:
-    case ML_MOVE_FAILED: return on_memory(scan, event);
-    case ML_SAMPLE: return on_sample(scan, event);
-    case ML_PROCESS_END: on_process_end(scan, event); return 0;
-    default: return 0;
-    }
+    if (event->kind == ML_SAMPLE)
+        return on_sample(scan, event);
+    if (event->kind == ML_PROCESS_END)
+        on_process_end(scan, event);
+    else if (ml_changes_total(event))
+        return on_memory(scan, event);
+    return 0;
 }
 
-static int on_event(struct ml_ledger_scan *scan, const struct ml_event *event)
+static int on_event(void *ctx, const struct ml_event *event)
 {
+    struct ml_ledger_scan *scan = ctx;
     int r = ml_replay_feed(&scan->replay, event);
 
     if (r < 0)
@@ -461,9 +459,7 @@ static void finish(struct ml_ledger_scan *scan)
 int ml_ledger_scan(const struct ml_trace *trace, const struct ml_ledger_opts *opts,
                    struct ml_ledger_scan *ret, struct ml_error *err)
 {
-    const struct ml_event *events;
-    struct ml_cursor *cursor = NULL;
-    int n = 0, r;
+    int r;
 
     *ret = (struct ml_ledger_scan){.time_ns =
                                        opts->at.kind == ML_AT_TIME ? opts->at.time_ns : UINT64_MAX};
@@ -471,15 +467,9 @@ int ml_ledger_scan(const struct ml_trace *trace, const struct ml_ledger_opts *op
     if (r == 0)
         r = find_base_levels(ret);
     if (r == 0)
-        r = ml_cursor_open(trace, 0, UINT64_MAX, &cursor, err);
-    while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0)
-        for (int i = 0; i < n && r == 0; i++)
-            r = on_event(ret, &events[i]);
-    if (r == 0 && n < 0)
-        r = n;
+        r = ml_each_event(trace, on_event, ret, err);
     if (r == 0)
         finish(ret);
-    ml_cursor_free(cursor);
     return r;
 }
 

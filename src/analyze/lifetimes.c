@@ -12,6 +12,9 @@
 #include "breakdown_keys.h"
 #include "instant.h"
 #include "modules.h"
+#include "stack_owner.h"
+
+#define OWNER_ROOM 128
 
 struct kept {
     struct ml_allocation allocation;
@@ -121,6 +124,8 @@ static int describe(const struct ml_trace *trace, struct ml_modules *modules,
     const struct ml_allocation *a = &kept->allocation;
     const struct ml_block block = {.scope = a->scope, .label = a->label, .category = a->category};
     int64_t module = ml_modules_of(modules, &block);
+    char room[OWNER_ROOM];
+    const char *owner = ml_stack_owner(trace, a->stack, room, sizeof(room));
     struct ml_lifetime one = {
         .bytes = a->size,
         .begin_ns = a->time_ns,
@@ -135,8 +140,9 @@ static int describe(const struct ml_trace *trace, struct ml_modules *modules,
     one.label = a->label ? copy_string(trace, a->label, &ret->arena) : "";
     one.module = ml_module_title(modules, (uint32_t)module, &ret->arena);
     one.line = ml_line_text(trace, (uint32_t)ml_own_line(trace, a->stack), &ret->arena);
+    one.owner = ml_arena_dup(&ret->arena, owner, strlen(owner));
     one.device = copy_string(trace, ml_trace_space(trace, a->space)->device, &ret->arena);
-    if (!one.label || !one.module || !one.line || !one.device)
+    if (!one.label || !one.module || !one.line || !one.owner || !one.device)
         return -ENOMEM;
     return ml_vec_push(&ret->list, one);
 }

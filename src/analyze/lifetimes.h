@@ -14,6 +14,7 @@ struct ml_lifetime {
     const char *label;  /* "" for none */
     const char *module; /* "GPT > encoder.0"; "" for none */
     const char *line;   /* of the program's own Python code; "" for none */
+    const char *owner;  /* the library or program that asked, "unknown" (stack_owner.h) */
     const char *device;
     uint64_t bytes;
     uint64_t begin_ns, end_ns; /* the run's end if it was not freed */

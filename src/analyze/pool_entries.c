@@ -19,6 +19,7 @@
 
 struct maker {
     const struct ml_trace *trace;
+    const struct ml_pool_opts *opts;
     struct ml_pool_entries *ret;
     struct ml_tag_list born;  /* every block */
     struct ml_tag_list live;  /* blocks at the instant */
@@ -65,12 +66,19 @@ static const char *plain_name(struct maker *m, const char *tag)
 
 /* ---- Entries ------------------------------------------------------------ */
 
+static uint32_t pid_of(const struct maker *m, uint32_t space)
+{
+    return ml_trace_process(m->trace, ml_trace_space(m->trace, space)->process)->pid;
+}
+
 /* Where the trace has GPUs, MXNet's profile is of them alone. */
 static bool is_profiled(const struct maker *m, const struct ml_tagged *entry)
 {
     const char *device =
         ml_trace_string(m->trace, ml_trace_space(m->trace, entry->space)->device, NULL);
 
+    if (m->opts->pid && pid_of(m, entry->space) != m->opts->pid)
+        return false;
     return !m->has_gpu ||
            strncmp(device, ML_CUDA_DEVICE_PREFIX, strlen(ML_CUDA_DEVICE_PREFIX)) == 0;
 }
@@ -93,6 +101,7 @@ static int put(struct maker *m, const char *tag, uint32_t space, uint64_t reques
         .device = ml_arena_dup(&m->ret->arena, device, strlen(device)),
         .requested_bytes = requested,
         .actual_bytes = actual,
+        .pid = pid_of(m, space),
         .reused = reused,
     };
 
@@ -221,7 +230,7 @@ static int by_name(const void *a, const void *b)
 static int amend(struct maker *m, const char *device, uint64_t time_ns, struct ml_error *err)
 {
     struct ml_sampled_total_opts opts = {
-        .device = device, .time_ns = time_ns, .processes_only = true};
+        .device = device, .pid = m->opts->pid, .time_ns = time_ns, .processes_only = true};
     struct ml_error none = {0};
     uint64_t used;
     int r = ml_sampled_total(m->trace, &opts, &used, &none);
@@ -268,17 +277,16 @@ static int amend_all(struct maker *m, uint64_t time_ns, struct ml_error *err)
 
 /* ---- All of it ---------------------------------------------------------- */
 
-static int read_lists(struct maker *m, const struct ml_at *at, const char *device,
-                      struct ml_error *err)
+static int read_lists(struct maker *m, struct ml_error *err)
 {
-    struct ml_tag_list_opts opts = {.device = device, .at = *at};
+    struct ml_tag_list_opts opts = {.device = m->opts->device, .at = m->opts->at};
     int r = ml_tag_list(m->trace, &opts, &m->live, err);
 
     if (r == 0) {
         opts.gross = true;
         r = ml_tag_list(m->trace, &opts, &m->born, err);
     }
-    if (r == 0 && ml_trace_has_mxnet_pool(m->trace, device)) {
+    if (r == 0 && ml_trace_has_mxnet_pool(m->trace, m->opts->device)) {
         opts.gross = false;
         opts.level = MEMLEDGER_DRIVER;
         r = ml_tag_list(m->trace, &opts, &m->taken, err);
@@ -286,12 +294,13 @@ static int read_lists(struct maker *m, const struct ml_at *at, const char *devic
     return r;
 }
 
-int ml_pool_entries(const struct ml_trace *trace, const struct ml_at *at, const char *device,
+int ml_pool_entries(const struct ml_trace *trace, const struct ml_pool_opts *opts,
                     struct ml_pool_entries *ret, struct ml_error *err)
 {
     const char *source = ml_trace_setting(trace, ML_SETTING_IMPORT_FORMAT);
     struct maker m = {
         .trace = trace,
+        .opts = opts,
         .ret = ret,
         .has_gpu = ml_trace_has_gpu(trace),
         .imported = source && strcmp(source, "mxnet-pool-csv") == 0,
@@ -299,7 +308,7 @@ int ml_pool_entries(const struct ml_trace *trace, const struct ml_at *at, const 
     int r;
 
     *ret = (struct ml_pool_entries){0};
-    r = read_lists(&m, at, device, err);
+    r = read_lists(&m, err);
     if (r == 0)
         r = index_blocks(&m, m.live.at.instant.time_ns);
     if (r == 0)

@@ -18,6 +18,7 @@ struct ml_pool_entry {
     const char *name;
     const char *device; /* "cuda:0" */
     uint64_t requested_bytes, actual_bytes;
+    uint32_t pid; /* of the process that holds it */
     bool reused;
 };
 
@@ -33,9 +34,15 @@ struct ml_pool_entries {
     ML_VEC(struct ml_pool_amend) amends; /* of devices with such samples, by name */
 };
 
+struct ml_pool_opts {
+    struct ml_at at;
+    const char *device; /* NULL: all */
+    uint32_t pid;       /* what this process holds alone; 0: all of them */
+};
+
 /* @ret    to be released, after a failure too
  * @return 0 or negative errno */
-int ml_pool_entries(const struct ml_trace *trace, const struct ml_at *at, const char *device,
+int ml_pool_entries(const struct ml_trace *trace, const struct ml_pool_opts *opts,
                     struct ml_pool_entries *ret, struct ml_error *err);
 void ml_pool_entries_release(struct ml_pool_entries *entries);
 

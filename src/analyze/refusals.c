@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "each_event.h"
 #include "event.h"
 #include "instant.h"
 #include "map.h"
@@ -82,8 +83,10 @@ static void on_alloc(struct scan *s, const struct ml_event *event)
     ml_map_take(&s->waiting, event->thread, NULL);
 }
 
-static int on_event(struct scan *s, const struct ml_event *event)
+static int on_event(void *ctx, const struct ml_event *event)
 {
+    struct scan *s = ctx;
+
     s->events++;
     s->ooms += event->kind == ML_OOM;
     if (event->kind == ML_OOM && is_here(s, event->space))
@@ -105,21 +108,11 @@ int ml_refusals(const struct ml_trace *trace, const char *device, struct ml_refu
                 struct ml_error *err)
 {
     struct scan s = {.trace = trace, .device = device, .ret = ret};
-    const struct ml_event *events;
-    struct ml_cursor *cursor = NULL;
-    int n = 0, r;
+    int r;
 
     *ret = (struct ml_refusals){0};
-    r = ml_cursor_open(trace, 0, UINT64_MAX, &cursor, err);
-    while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0)
-        for (int i = 0; i < n && r == 0; i++)
-            r = on_event(&s, &events[i]);
-    if (r == 0)
-        r = n;
-    else if (n > 0)
-        ml_error_set(err, r, "out of memory");
+    r = ml_each_event(trace, on_event, &s, err);
     count_states(ret);
-    ml_cursor_free(cursor);
     ml_map_release(&s.waiting);
     return r;
 }

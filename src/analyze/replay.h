@@ -56,10 +56,19 @@ struct ml_block {
     bool gone; /* in a frozen table: it was freed since */
 };
 
-/* The byte behind the last one, at most the largest number. */
-static inline uint64_t ml_end_of(uint64_t addr, uint64_t size)
+/* Whether what is live may be more or less after it. */
+static inline bool ml_changes_total(const struct ml_event *event)
 {
-    return size > UINT64_MAX - addr ? UINT64_MAX : addr + size;
+    switch (event->kind) {
+    case ML_ALLOC:
+    case ML_ALLOC_EX:
+    case ML_FREE:
+    case ML_FREE_RANGE:
+    case ML_MOVE:
+    case ML_MOVE_FAILED:
+    case ML_PROCESS_END: return true;
+    default: return false;
+    }
 }
 
 /* Bytes live now, and the most there were. */

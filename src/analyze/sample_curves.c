@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "each_event.h"
 #include "samples.h"
 #include "timeline_build.h"
 
@@ -115,23 +116,11 @@ static int end_process(struct drawing *d, const struct ml_event *event)
     return 0;
 }
 
-static int read_events(struct drawing *d, struct ml_error *err)
+static int on_event(void *ctx, const struct ml_event *event)
 {
-    const struct ml_event *events;
-    struct ml_cursor *cursor = NULL;
-    int n = 0, r = ml_cursor_open(d->trace, 0, UINT64_MAX, &cursor, err);
-
-    while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0)
-        for (int i = 0; i < n && r == 0; i++) {
-            if (events[i].kind == ML_SAMPLE)
-                r = add_sample(d, &events[i]);
-            else if (events[i].kind == ML_PROCESS_END)
-                r = end_process(d, &events[i]);
-            if (r < 0)
-                ml_error_set(err, r, "out of memory");
-        }
-    ml_cursor_free(cursor);
-    return r < 0 ? r : n;
+    if (event->kind == ML_SAMPLE)
+        return add_sample(ctx, event);
+    return event->kind == ML_PROCESS_END ? end_process(ctx, event) : 0;
 }
 
 /* Without those that have no value, and each up to the end of the run. */
@@ -175,7 +164,7 @@ int ml_sample_curves(const struct ml_trace *trace, const struct ml_timeline_opts
     d->trace = trace;
     d->opts = opts;
     d->curves = ret;
-    r = read_events(d, err);
+    r = ml_each_event(d->trace, on_event, d, err);
     if (r == 0) {
         r = end_curves(d);
         if (r < 0)

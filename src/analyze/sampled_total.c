@@ -49,6 +49,8 @@ static int add(struct book *b, const struct ml_event *event)
 
     if (b->opts->device && !ml_device_is(name, b->opts->device))
         return 0;
+    if (is_about && b->opts->pid && ml_trace_process(b->trace, process)->pid != b->opts->pid)
+        return 0;
     device = ml_intern_put(&b->devices, name, len, NULL);
     if (device < 0)
         return (int)device;

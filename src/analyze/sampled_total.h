@@ -16,6 +16,7 @@
 
 struct ml_sampled_total_opts {
     const char *device;  /* NULL: all GPUs together */
+    uint32_t pid;        /* what is said of this process alone; 0: of all */
     bool at_peak;        /* the most there was, else at: */
     uint64_t time_ns;    /* the last sample up to here */
     bool processes_only; /* not what is in use on the device */

@@ -4,6 +4,7 @@
  */
 #include "timeline.h"
 
+#include "each_event.h"
 #include "timeline_build.h"
 
 struct reader {
@@ -11,30 +12,15 @@ struct reader {
     struct ml_timeline_builder builder;
 };
 
-static int add_event(struct reader *reader, const struct ml_event *event)
+static int add_event(void *ctx, const struct ml_event *event)
 {
+    struct reader *reader = ctx;
     int r = ml_timeline_advance(&reader->builder, event->time_ns);
 
     if (r == 0)
         r = ml_replay_feed(&reader->replay, event);
     ml_timeline_set(&reader->builder, reader->replay.bytes.live_bytes);
     return r;
-}
-
-static int read_events(struct reader *reader, struct ml_error *err)
-{
-    const struct ml_event *events;
-    struct ml_cursor *cursor = NULL;
-    int n = 0, r = ml_cursor_open(reader->replay.trace, 0, UINT64_MAX, &cursor, err);
-
-    while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0)
-        for (int i = 0; i < n && r == 0; i++) {
-            r = add_event(reader, &events[i]);
-            if (r < 0)
-                ml_error_set(err, r, "out of memory");
-        }
-    ml_cursor_free(cursor);
-    return r < 0 ? r : n;
 }
 
 int ml_timeline(const struct ml_trace *trace, const struct ml_timeline_opts *opts,
@@ -47,7 +33,7 @@ int ml_timeline(const struct ml_trace *trace, const struct ml_timeline_opts *opt
     if (r < 0)
         ml_error_set(err, r, "out of memory");
     if (r == 0)
-        r = read_events(&reader, err);
+        r = ml_each_event(trace, add_event, &reader, err);
     if (r == 0) {
         r = ml_timeline_end(&reader.builder);
         ret->health = ml_health_of(&reader.replay);

@@ -59,4 +59,10 @@ static inline uint64_t ml_sum_u64(uint64_t a, uint64_t b)
     return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
 
+/* The byte behind the last one. */
+static inline uint64_t ml_end_of(uint64_t addr, uint64_t size)
+{
+    return ml_sum_u64(addr, size);
+}
+
 #endif

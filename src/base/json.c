@@ -218,13 +218,13 @@ void ml_json_cstr(struct ml_json *json, const char *s)
 void ml_json_u64(struct ml_json *json, uint64_t v)
 {
     if (start_value(json))
-        fail(json, ml_buf_printf(json->out, "%" PRIu64, v));
+        fail(json, ml_buf_u64(json->out, v));
 }
 
 void ml_json_i64(struct ml_json *json, int64_t v)
 {
     if (start_value(json))
-        fail(json, ml_buf_printf(json->out, "%" PRIi64, v));
+        fail(json, ml_buf_i64(json->out, v));
 }
 
 /* The locale's decimal sign, of however many bytes, becomes a point. */

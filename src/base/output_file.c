@@ -6,13 +6,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "io.h"
+#include "part_file.h"
 
 #define FLUSH_BYTES 65536
 
@@ -32,7 +32,7 @@ static void release(struct ml_output *out)
 
 /* ---- Opening ------------------------------------------------------------ */
 
-/* What mkostemp makes is for its owner alone; this is what others may do with a file. */
+/* A part is for its owner alone; this is what others may do with a file. */
 static int set_mode(int fd, const struct stat *old)
 {
     mode_t mask = umask(0);
@@ -41,25 +41,7 @@ static int set_mode(int fd, const struct stat *old)
     return fchmod(fd, old ? old->st_mode & 0777 : 0666 & ~mask) < 0 ? -errno : 0;
 }
 
-static int open_temporary(struct ml_output *out, const struct stat *old)
-{
-    int r;
-
-    if (asprintf(&out->written, "%s.XXXXXX", out->path) < 0) {
-        out->written = NULL;
-        return -ENOMEM;
-    }
-    out->fd = mkostemp(out->written, O_CLOEXEC);
-    if (out->fd < 0) {
-        r = -errno;
-        free(out->written);
-        out->written = NULL;
-        return r;
-    }
-    return set_mode(out->fd, old);
-}
-
-static int open_named(struct ml_output *out, bool force, struct ml_error *err)
+static int open_named(struct ml_output *out, struct ml_error *err)
 {
     struct stat st;
     bool exists = stat(out->path, &st) == 0;
@@ -70,10 +52,10 @@ static int open_named(struct ml_output *out, bool force, struct ml_error *err)
         out->fd = open(out->path, O_WRONLY | O_CLOEXEC);
         return out->fd < 0 ? -errno : 0;
     }
-    if (exists && !force)
-        return ml_error_set(err, -EEXIST, "%s exists; choose another name or overwrite it with -f",
-                            out->path);
-    return open_temporary(out, exists ? &st : NULL);
+    if (exists && !out->force)
+        return ml_part_exists(out->path, err);
+    out->fd = ml_part_make(out->path, &out->written);
+    return out->fd < 0 ? out->fd : set_mode(out->fd, exists ? &st : NULL);
 }
 
 int ml_output_open(struct ml_output *ret, const char *path, bool force, struct ml_error *err)
@@ -81,12 +63,12 @@ int ml_output_open(struct ml_output *ret, const char *path, bool force, struct m
     struct ml_error reason = {0};
     int r;
 
-    *ret = (struct ml_output){.fd = -1, .path = strdup(path)};
+    *ret = (struct ml_output){.fd = -1, .path = strdup(path), .force = force};
     r = ret->path ? 0 : -ENOMEM;
     if (r == 0 && strcmp(path, "-") == 0)
         ret->fd = STDOUT_FILENO;
     else if (r == 0)
-        r = open_named(ret, force, &reason);
+        r = open_named(ret, &reason);
     if (r == 0)
         return 0;
     if (reason.text[0])
@@ -133,10 +115,13 @@ int ml_output_commit(struct ml_output *out, struct ml_error *err)
 
     if (r == 0)
         r = closed;
-    if (r == 0 && out->written && rename(out->written, out->path) < 0)
-        r = -errno;
+    if (r == 0 && out->written)
+        r = ml_part_place(out->written, out->path, out->force);
     if (r < 0) {
-        fail(err, out->path, r);
+        if (r == -EEXIST)
+            ml_part_exists(out->path, err);
+        else
+            fail(err, out->path, r);
         ml_output_abort(out);
         return r;
     }

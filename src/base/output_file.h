@@ -24,6 +24,7 @@ struct ml_output {
     int fd;
     char *path;    /* as asked for */
     char *written; /* where the bytes go: the temporary file; NULL: directly */
+    bool force;    /* it may replace a file */
 };
 
 /* @force   replace a file that is there
@@ -41,8 +42,9 @@ int ml_output_line(struct ml_output *out);
 /* Writes what has gathered. @return 0 or negative errno */
 int ml_output_flush(struct ml_output *out);
 
-/* The file gets its name. Releases `out`, after a failure too, which leaves no file.
- * @return 0 or negative errno */
+/* The file gets its name, unless something took it meanwhile and `force` was not given.
+ * Releases `out`, after a failure too, which leaves no file.
+ * @return 0, -EEXIST, or another negative errno */
 int ml_output_commit(struct ml_output *out, struct ml_error *err);
 
 /* As if nothing had been written. */

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MOST_DIGITS 20 /* of 64 bits */
+
 /* Capacity for `len + extra` items: half more than there was, to keep the cost
  * of an append constant. False when that many bytes cannot exist. */
 static bool next_cap(size_t cap, size_t len, size_t extra, size_t item_bytes, size_t *ret)
@@ -102,6 +104,30 @@ int ml_buf_fill(struct ml_buf *buf, uint8_t byte, size_t count)
     buf->len += count;
     buf->data[buf->len] = '\0';
     return 0;
+}
+
+/* Of a number, with a sign if it has one. */
+static int put_digits(struct ml_buf *buf, uint64_t value, bool negative)
+{
+    char digits[MOST_DIGITS + 1], *end = digits + sizeof(digits), *at = end;
+
+    do {
+        *--at = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    if (negative)
+        *--at = '-';
+    return ml_buf_append(buf, at, (size_t)(end - at));
+}
+
+int ml_buf_u64(struct ml_buf *buf, uint64_t value)
+{
+    return put_digits(buf, value, false);
+}
+
+int ml_buf_i64(struct ml_buf *buf, int64_t value)
+{
+    return put_digits(buf, value < 0 ? -(uint64_t)value : (uint64_t)value, value < 0);
 }
 
 /* Format into the free space. Returns the length that the text needs, which is

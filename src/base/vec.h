@@ -58,6 +58,11 @@ int ml_buf_puts(struct ml_buf *buf, const char *text);
 /* Append `count` times the same byte. @return 0 or -ENOMEM */
 int ml_buf_fill(struct ml_buf *buf, uint8_t byte, size_t count);
 
+/* Append a number in decimal digits: what printf does, several times as fast.
+ * @return 0 or -ENOMEM */
+int ml_buf_u64(struct ml_buf *buf, uint64_t value);
+int ml_buf_i64(struct ml_buf *buf, int64_t value);
+
 /* Append formatted text. @return 0, -ENOMEM, or -EINVAL for a format that the
  * C library refuses */
 int ml_buf_printf(struct ml_buf *buf, const char *fmt, ...) ML_PRINTF(2, 3);

@@ -158,14 +158,14 @@ static char *name_after(const char *trace_path, const char *suffix)
 }
 
 static char *choose_name(const struct ml_exporter *exporter, const struct export_opts *opts,
-                         const struct ml_trace *trace, const char *file)
+                         const struct ml_trace *trace, const char *file, uint32_t pid)
 {
     char *name = NULL;
 
     if (opts->output)
         return strdup(opts->output);
     if (exporter->file_name)
-        name = exporter->file_name(trace);
+        name = exporter->file_name(trace, pid);
     return name ? name : name_after(file, exporter->suffix);
 }
 
@@ -214,19 +214,47 @@ static int write_file(const struct ml_exporter *exporter, struct ml_export_opts 
 
 /* ---- The command -------------------------------------------------------- */
 
+static int export_one(const struct ml_exporter *exporter, const struct export_opts *opts,
+                      struct ml_export_opts *how, const struct ml_trace *trace, const char *file)
+{
+    char *path = choose_name(exporter, opts, trace, file, how->pid);
+    int status = path ? write_file(exporter, how, trace, path, opts->force)
+                      : ml_report_fail(&(struct ml_error){0});
+
+    free(path);
+    return status;
+}
+
+/* A file for each process, where the format has that and no name was given. */
+static int export_each(const struct ml_exporter *exporter, const struct export_opts *opts,
+                       struct ml_export_opts *how, const struct ml_trace *trace, const char *file)
+{
+    struct ml_error err = {0};
+    ml_pid_list pids = {0};
+    int status = ML_EXIT_OK;
+
+    if (exporter->processes(trace, how, &pids, &err) < 0)
+        status = ml_report_fail(&err);
+    else if (pids.len <= 1)
+        status = export_one(exporter, opts, how, trace, file);
+    for (size_t i = 0; status == ML_EXIT_OK && pids.len > 1 && i < pids.len; i++) {
+        how->pid = pids.items[i];
+        status = export_one(exporter, opts, how, trace, file);
+    }
+    ml_vec_release(&pids);
+    return status;
+}
+
 static int export_trace(const struct ml_exporter *exporter, const struct export_opts *opts,
                         struct ml_export_opts *how, const char *file)
 {
     struct ml_trace *trace = ml_report_open(file, &opts->instant.report);
-    char *path;
     int status;
 
     if (!trace)
         return ML_EXIT_FAILURE;
-    path = choose_name(exporter, opts, trace, file);
-    status = path ? write_file(exporter, how, trace, path, opts->force)
-                  : ml_report_fail(&(struct ml_error){0});
-    free(path);
+    status = exporter->processes && !opts->output ? export_each(exporter, opts, how, trace, file)
+                                                  : export_one(exporter, opts, how, trace, file);
     ml_trace_free(trace);
     return status;
 }

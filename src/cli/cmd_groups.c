@@ -100,6 +100,16 @@ struct groups {
 
 /* ---- One trace ---------------------------------------------------------- */
 
+/* As MXNet's script warns: of each keyword behind the first. */
+static void tell_clash(const struct ml_group_clash *clash, const char *tag)
+{
+    for (size_t i = 1; i < clash->match_count; i++)
+        fprintf(stderr,
+                "memledger: Tag %s is considered match for multiple entries (%s, %s) in the "
+                "keyword dictionary.\n",
+                tag, clash->matches[0].keyword, clash->matches[i].keyword);
+}
+
 /* Where Python's warnings go. */
 static int tell_clashes(const struct ml_grouping *grouping)
 {
@@ -112,10 +122,7 @@ static int tell_clashes(const struct ml_grouping *grouping)
         tag.len = 0;
         r = ml_report_safe(&tag, c->tag);
         if (r == 0)
-            fprintf(stderr,
-                    "memledger: Tag %s is considered match for multiple entries (%s, %s) in the "
-                    "keyword dictionary.\n",
-                    (const char *)tag.data, c->first, c->second);
+            tell_clash(c, (const char *)tag.data);
     }
     ml_buf_release(&tag);
     return r;

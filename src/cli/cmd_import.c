@@ -148,10 +148,20 @@ static int convert(const struct ml_import_format *format, struct ml_import_sourc
     return ml_import_sink_close(sink, ret_events, err);
 }
 
-static void tell(const struct import_opts *opts, const char *trace, uint64_t events)
+/* An empty trace is hardly what was wanted, even where the file is whole. */
+static void warn_of_nothing(const char *path)
+{
+    fprintf(stderr, "memledger: warning: %s says that nothing was allocated; its trace is empty\n",
+            path);
+}
+
+static void tell(const struct import_opts *opts, const char *path, const char *trace,
+                 uint64_t events)
 {
     char count[32];
 
+    if (events == 0)
+        warn_of_nothing(path);
     if (!opts->quiet)
         fprintf(stderr, "memledger: %s event%s in %s; see memledger summary %s\n",
                 ml_format_count(count, (int64_t)events), events == 1 ? "" : "s", trace, trace);
@@ -188,7 +198,7 @@ static int import_file(const struct import_opts *opts, const struct ml_import_fo
         ml_import_source_release(&source);
     }
     if (r == 0)
-        tell(opts, trace, events);
+        tell(opts, path, trace, events);
     free(trace);
     return r < 0 ? fail(&err) : ML_EXIT_OK;
 }
@@ -198,20 +208,15 @@ static int import_file(const struct import_opts *opts, const struct ml_import_fo
 static int unknown_format(const char *name)
 {
     struct ml_nearest nearest = {.typed = name};
-    char names[256] = "";
-    size_t len = 0;
+    char names[ML_IMPORT_LIST_BYTES];
 
-    for (size_t i = 0; ml_import_formats[i]; i++) {
+    for (size_t i = 0; ml_import_formats[i]; i++)
         ml_nearest_offer(&nearest, ml_import_formats[i]->name);
-        len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "",
-                                ml_import_formats[i]->name);
-        if (len >= sizeof(names))
-            break;
-    }
     if (nearest.word)
         return ml_verb_usage_error(&ml_verb_import, "--format: no '%s'; did you mean '%s'?", name,
                                    nearest.word);
-    return ml_verb_usage_error(&ml_verb_import, "--format: no '%s'; there are %s", name, names);
+    return ml_verb_usage_error(&ml_verb_import, "--format: no '%s'; there are %s", name,
+                               ml_import_format_list(names));
 }
 
 static int list_formats(void)

@@ -9,6 +9,7 @@
 
 #include "dictionary_option.h"
 #include "output_file.h"
+#include "part_guard.h"
 #include "plot_request.h"
 #include "run_names.h"
 #include "unknowns.h"
@@ -236,8 +237,11 @@ static int write_canvas(const struct plot *p, const struct ml_canvas *canvas, co
 {
     struct ml_error err = {0};
     struct ml_output out;
-    int r = ml_output_open(&out, path, true, &err);
+    int r;
 
+    ml_part_hold();
+    r = ml_output_open(&out, path, true, &err);
+    ml_part_guard(r == 0 ? out.written : NULL);
     if (r == 0) {
         r = ml_canvas_write(canvas, &p->output, &out.text, &err);
         if (r == 0)
@@ -245,6 +249,7 @@ static int write_canvas(const struct plot *p, const struct ml_canvas *canvas, co
         else
             ml_output_abort(&out);
     }
+    ml_part_guard(NULL);
     if (r < 0)
         return ml_report_fail(&err);
     printf("%s\n", path);

@@ -64,24 +64,37 @@ static int load(const char *name, struct ml_dictionary *ret, struct ml_error *er
     return r;
 }
 
+static int no_name(struct ml_error *err)
+{
+    char names[128];
+
+    names_of_all(names, sizeof(names));
+    return ml_error_set(err, -EINVAL,
+                        "--dictionary: a name is empty; give files, or some of %s, with a comma "
+                        "between two",
+                        names);
+}
+
 int ml_dictionaries_load(const char *names, ml_dictionary_list *ret, struct ml_error *err)
 {
     int r = 0;
 
     *ret = (ml_dictionary_list){0};
-    while (r == 0 && *names) {
+    do {
         size_t len = strcspn(names, ",");
         struct ml_dictionary dictionary;
         char name[4096];
 
+        if (len == 0)
+            return no_name(err);
         snprintf(name, sizeof(name), "%.*s", (int)len, names);
         r = load(name, &dictionary, err);
         if (ml_vec_push(ret, dictionary) < 0) {
             ml_dictionary_release(&dictionary);
             r = -ENOMEM;
         }
-        names += len + (names[len] == ',');
-    }
+        names += len;
+    } while (r == 0 && *names++ == ',');
     return r;
 }
 

@@ -12,6 +12,7 @@
 #include "plot_request.h"
 
 #define CATEGORIES_DICTIONARY "torch"
+#define CLASHES_SHOWN 3
 
 struct groupings {
     const struct ml_plot_request *request;
@@ -31,6 +32,29 @@ static void release(struct groupings *g)
 
 /* ---- Reading ----------------------------------------------------------- */
 
+/* The first few by name. @return 0 or -ENOMEM */
+static int tell_clashes(const struct ml_grouping *made)
+{
+    size_t shown = ml_min_u64(made->clashes.len, CLASHES_SHOWN);
+    struct ml_buf tags = {0};
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < shown; i++) {
+        r = ml_buf_puts(&tags, i ? ", " : "");
+        if (r == 0)
+            r = ml_report_safe(&tags, made->clashes.items[i].tag);
+    }
+    if (r == 0 && shown)
+        fprintf(stderr,
+                "memledger: %s: %zu tag%s several keywords and count%s more than once (%s%s); "
+                "memledger groups lists them\n",
+                made->dictionary, made->clashes.len,
+                made->clashes.len == 1 ? " matches" : "s match", made->clashes.len == 1 ? "s" : "",
+                (const char *)tags.data, made->clashes.len > shown ? ", ..." : "");
+    ml_buf_release(&tags);
+    return r;
+}
+
 static int group(struct groupings *g, const struct ml_dictionary *dictionary,
                  const struct ml_grouping_opts *opts)
 {
@@ -41,12 +65,7 @@ static int group(struct groupings *g, const struct ml_dictionary *dictionary,
         r = ml_vec_push(&g->made, made);
     if (r < 0)
         ml_grouping_release(&made);
-    else if (made.clashes.len > 0)
-        fprintf(stderr,
-                "memledger: %s: %zu tags match several keywords and count more than once; "
-                "memledger groups lists them\n",
-                dictionary->name, made.clashes.len);
-    return r;
+    return r < 0 ? r : tell_clashes(&made);
 }
 
 /* An empty chart would look like a program without memory. */

@@ -14,6 +14,7 @@
 #include <zstd.h>
 
 #include "io.h"
+#include "part_file.h"
 
 /* On random malloc traffic level 1 takes 15 ns an event and level 3 30 ns for
  * 1 % fewer bytes. */
@@ -59,8 +60,7 @@ static int open_file(const char *path, bool force, struct ml_error *err)
     if (fd >= 0)
         return fd;
     if (errno == EEXIST)
-        return ml_error_set(err, -errno, "%s exists; choose another name or overwrite it with -f",
-                            path);
+        return ml_part_exists(path, err);
     return ml_error_set(err, -errno, "cannot create %s: %s; choose another place with -o", path,
                         strerror(errno));
 }

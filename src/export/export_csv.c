@@ -52,6 +52,7 @@ static int export(const struct ml_trace *trace, const struct ml_export_opts *opt
     struct ml_table_rows rows;
     int n, r = ml_table_rows_open(&rows, trace, kind, err);
 
+    ml_table_rows_hide_unknown(&rows);
     if (r == 0)
         r = put_head(kind, &out->text);
     while (r == 0 && (n = ml_table_rows_next(&rows, err)) != 0) {

@@ -62,6 +62,7 @@ static int put_table(struct ml_json *json, const struct ml_trace *trace,
     struct ml_table_rows rows;
     int n, r = ml_table_rows_open(&rows, trace, kind, err);
 
+    ml_table_rows_hide_unknown(&rows);
     ml_json_key(json, kind->name);
     ml_json_begin_array(json);
     while (r == 0 && (n = ml_table_rows_next(&rows, err)) != 0) {
@@ -83,6 +84,8 @@ static void put_run(struct ml_json *json, const struct ml_trace *trace)
         ml_json_key(json, fact.key);
         if (fact.text)
             ml_json_cstr(json, fact.text);
+        else if (fact.unknown)
+            ml_json_null(json);
         else
             ml_json_u64(json, fact.number);
     }

@@ -69,9 +69,10 @@ static int export_csv(const struct ml_trace *trace, const struct ml_export_opts 
     return put_rows(trace, opts, put_csv, out, err);
 }
 
-static char *csv_name(const struct ml_trace *trace)
+static char *csv_name(const struct ml_trace *trace, uint32_t pid)
 {
     (void)trace;
+    (void)pid;
     return name_from("MXNET_GPU_MEMORY_PROFILER_CSV_FNAME", "MXNET_MEMORY_PROFILER_FOUT_FNAME");
 }
 
@@ -134,9 +135,10 @@ static int export_log(const struct ml_trace *trace, const struct ml_export_opts 
     return put_rows(trace, opts, put_warning, out, err);
 }
 
-static char *log_name(const struct ml_trace *trace)
+static char *log_name(const struct ml_trace *trace, uint32_t pid)
 {
     (void)trace;
+    (void)pid;
     return name_from("MXNET_GPU_MEMORY_PROFILER_LOG_FNAME", "MXNET_MEMORY_PROFILER_FERR_FNAME");
 }
 

@@ -1,7 +1,8 @@
 /* export_mxnet_pool.c: the memory profile of MXNet 2's own profiler: what is held at an
  * instant, five quoted columns, by name; then for each GPU what the driver says beyond.
  *
- * MXNet writes what is there when it is asked to; without --at this is the end.
+ * MXNet writes what is there when it is asked to; without --at this is the end. Each of its
+ * processes writes a file of its own.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -66,12 +67,21 @@ static int put_all(const struct ml_pool_entries *entries, struct ml_output *out)
     return r;
 }
 
+static int read_entries(const struct ml_trace *trace, const struct ml_export_opts *opts,
+                        struct ml_pool_entries *ret, struct ml_error *err)
+{
+    struct ml_pool_opts how = {.at = opts->at, .device = opts->device, .pid = opts->pid};
+
+    if (!opts->at_given)
+        how.at = (struct ml_at){.kind = ML_AT_END};
+    return ml_pool_entries(trace, &how, ret, err);
+}
+
 static int export(const struct ml_trace *trace, const struct ml_export_opts *opts,
                   struct ml_output *out, struct ml_error *err)
 {
-    struct ml_at end = {.kind = ML_AT_END};
     struct ml_pool_entries entries;
-    int r = ml_pool_entries(trace, opts->at_given ? &opts->at : &end, opts->device, &entries, err);
+    int r = read_entries(trace, opts, &entries, err);
 
     if (r == 0)
         r = put_all(&entries, out);
@@ -79,15 +89,36 @@ static int export(const struct ml_trace *trace, const struct ml_export_opts *opt
     return r;
 }
 
-/* As MXNet calls it, after the first process. */
-static char *file_name(const struct ml_trace *trace)
+/* ---- A file for each process -------------------------------------------- */
+
+static int add_pid(ml_pid_list *list, uint32_t pid)
+{
+    for (size_t i = 0; i < list->len; i++)
+        if (list->items[i] == pid)
+            return 0;
+    return ml_vec_push(list, pid);
+}
+
+static int processes(const struct ml_trace *trace, const struct ml_export_opts *opts,
+                     ml_pid_list *ret, struct ml_error *err)
+{
+    struct ml_pool_entries entries;
+    int r = read_entries(trace, opts, &entries, err);
+
+    for (size_t i = 0; r == 0 && i < entries.list.len; i++)
+        r = add_pid(ret, entries.list.items[i].pid);
+    ml_pool_entries_release(&entries);
+    return r;
+}
+
+/* As MXNet calls it; after the first process where it is of all. */
+static char *file_name(const struct ml_trace *trace, uint32_t pid)
 {
     char *ret;
 
-    return asprintf(&ret, "gpu_memory_profile-pid_%" PRIu32 ".csv",
-                    ml_trace_process(trace, 0)->pid) < 0
-               ? NULL
-               : ret;
+    if (pid == 0)
+        pid = ml_trace_process(trace, 0)->pid;
+    return asprintf(&ret, "gpu_memory_profile-pid_%" PRIu32 ".csv", pid) < 0 ? NULL : ret;
 }
 
 const struct ml_exporter ml_exporter_mxnet_pool_csv = {
@@ -96,4 +127,5 @@ const struct ml_exporter ml_exporter_mxnet_pool_csv = {
     .help = "what is held at the end: MXNet 2's own profile",
     .run = export,
     .file_name = file_name,
+    .processes = processes,
 };

@@ -19,8 +19,12 @@ struct ml_export_opts {
     const char *device;           /* "cuda:0", "0" for it, "cpu"; NULL: all */
     unsigned level;               /* enum memledger_level that rows are of; 0: the format's own */
     const char *table;            /* of formats with tables, one that exists; NULL: their own */
+    uint32_t pid;                 /* of formats with a file for each process; 0: all in one */
     struct ml_progress *progress; /* NULL: nobody wants to know */
 };
+
+/* Each once. */
+typedef ML_VEC(uint32_t) ml_pid_list;
 
 /* Writes all of the file to `out->text`, with ml_output_line between its lines; a
  * format with `needs_file` may open out->written instead.
@@ -38,8 +42,14 @@ struct ml_exporter {
     bool all_devices;   /* --device and --level are refused */
     ml_export_fn *run;
     /* The name of its file where -o is not given; NULL, or a result of NULL: that of the
-     * trace with the suffix. The caller frees the result. */
-    char *(*file_name)(const struct ml_trace *trace);
+     * trace with the suffix. The caller frees the result.
+     * @pid  of the process that it is of; 0: of all */
+    char *(*file_name)(const struct ml_trace *trace, uint32_t pid);
+    /* The processes that have a file each where -o is not given; NULL: there is one for all.
+     * @ret  to be released, after a failure too; empty: no process has any rows
+     * @return 0 or negative, as of `run` */
+    int (*processes)(const struct ml_trace *trace, const struct ml_export_opts *opts,
+                     ml_pid_list *ret, struct ml_error *err);
 };
 
 /* All of them, NULL-terminated. */

@@ -5,16 +5,22 @@
 #include "run_facts.h"
 
 #include "compiler.h"
+#include "unknowns.h"
+
+static bool lacks_times(const struct ml_trace *trace)
+{
+    return ml_unknowns_parse(ml_trace_setting(trace, ML_SETTING_IMPORT_UNKNOWN)) & ML_UNKNOWN_TIMES;
+}
 
 bool ml_run_fact(const struct ml_trace *trace, size_t i, struct ml_run_fact *ret)
 {
     const struct ml_trace_info *info = ml_trace_info(trace);
     const struct ml_run_fact numbers[] = {
-        {"start_wall_ns", NULL, info->start_wall_ns},
-        {"end_ns", NULL, info->end_ns},
-        {"events", NULL, info->events},
-        {"cut_short", NULL, !info->has_index},
-        {"damaged_blocks", NULL, info->damaged_blocks},
+        {"start_wall_ns", NULL, info->start_wall_ns, info->start_wall_ns == 0},
+        {"end_ns", NULL, info->end_ns, lacks_times(trace)},
+        {"events", NULL, info->events, false},
+        {"cut_short", NULL, !info->has_index, false},
+        {"damaged_blocks", NULL, info->damaged_blocks, false},
     };
     const struct ml_config *config;
 
@@ -27,6 +33,6 @@ bool ml_run_fact(const struct ml_trace *trace, size_t i, struct ml_run_fact *ret
         return false;
     config = ml_trace_config(trace, (uint32_t)i);
     *ret = (struct ml_run_fact){ml_trace_string(trace, config->key, NULL),
-                                ml_trace_string(trace, config->value, NULL), 0};
+                                ml_trace_string(trace, config->value, NULL), 0, false};
     return true;
 }

@@ -17,6 +17,7 @@ struct ml_run_fact {
     const char *key;
     const char *text; /* NULL: it is a number */
     uint64_t number;
+    bool unknown; /* the number stands in for one that an imported file did not tell */
 };
 
 /* @i      from 0 on

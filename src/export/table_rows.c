@@ -5,6 +5,9 @@
 #include "table_rows.h"
 
 #include <errno.h>
+#include <string.h>
+
+#include "unknowns.h"
 
 int ml_table_rows_open(struct ml_table_rows *rows, const struct ml_trace *trace,
                        const struct ml_table_kind *kind, struct ml_error *err)
@@ -20,6 +23,27 @@ void ml_table_rows_close(struct ml_table_rows *rows)
         rows->kind->close(rows->state);
     ml_batch_release(&rows->batch);
     rows->state = NULL;
+}
+
+static bool is_time(const char *column)
+{
+    size_t len = strlen(column);
+
+    return len > 3 && strcmp(column + len - 3, "_ns") == 0;
+}
+
+void ml_table_rows_hide_unknown(struct ml_table_rows *rows)
+{
+    unsigned unknown =
+        ml_unknowns_parse(ml_trace_setting(rows->batch.trace, ML_SETTING_IMPORT_UNKNOWN));
+
+    for (size_t i = 0; i < rows->kind->column_count; i++) {
+        const char *name = rows->kind->columns[i].name;
+
+        if ((unknown & ML_UNKNOWN_TIMES && is_time(name)) ||
+            (unknown & ML_UNKNOWN_ADDRESSES && strcmp(name, "address") == 0))
+            rows->unknowns |= UINT32_C(1) << i;
+    }
 }
 
 static int explain(const struct ml_table_rows *rows, int code, struct ml_error *err)

@@ -11,6 +11,8 @@
 #ifndef ML_EXPORT_TABLE_ROWS_H
 #define ML_EXPORT_TABLE_ROWS_H
 
+#include <assert.h>
+
 #include "progress.h"
 #include "read_table.h"
 
@@ -18,14 +20,20 @@ struct ml_table_rows {
     const struct ml_table_kind *kind;
     void *state; /* of the table; NULL: nothing is open */
     struct ml_batch batch;
-    uint64_t done; /* rows of earlier batches */
+    uint64_t done;     /* rows of earlier batches */
+    uint32_t unknowns; /* columns, a bit each, that are null whatever the trace has there */
 };
+static_assert(ML_COLUMNS_MAX <= 32, "bits of unknowns");
 
 /* @rows   to be closed, after a failure too
  * @return 0 or negative errno */
 int ml_table_rows_open(struct ml_table_rows *rows, const struct ml_trace *trace,
                        const struct ml_table_kind *kind, struct ml_error *err);
 void ml_table_rows_close(struct ml_table_rows *rows);
+
+/* From now on times and addresses that an imported file did not tell are null, instead of
+ * the numbers of the importer's own that stand in for them. */
+void ml_table_rows_hide_unknown(struct ml_table_rows *rows);
 
 /* The next batch, valid until the next call. @return its rows, 0 at the end, or
  * negative errno */
@@ -38,7 +46,7 @@ static inline bool ml_cell_is_null(const struct ml_table_rows *rows, size_t row,
 {
     const uint8_t *valid = rows->batch.data[column].valid;
 
-    return valid && !(valid[row / 8] >> row % 8 & 1);
+    return rows->unknowns >> column & 1 || (valid && !(valid[row / 8] >> row % 8 & 1));
 }
 
 /* Of a column of numbers or truth values; one of ML_COLUMN_I64 is to be cast. */

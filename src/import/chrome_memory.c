@@ -4,10 +4,12 @@
  */
 #include "chrome_memory.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "compiler.h"
+#include "import_limits.h"
 #include "memledger/memledger.h"
 #include "varint.h"
 
@@ -74,7 +76,19 @@ static void put_block(struct ml_chrome_world *w, const struct ml_chrome_event *e
     }
 }
 
-bool ml_chrome_memory(struct ml_chrome_world *w, const struct ml_chrome_event *e, uint64_t time_ns)
+/* What was refused may have been any number, and is in no sum. */
+static bool is_too_large(const struct ml_chrome_event *e, bool refused)
+{
+    const struct ml_chrome_arg *arg = ml_chrome_arg(e, "Bytes");
+    int64_t bytes;
+
+    if (refused || !arg || arg->value.token != ML_JSON_NUMBER)
+        return false;
+    return !ml_chrome_i64(ml_chrome_text(e, arg->value), &bytes) ||
+           bytes > (int64_t)ML_IMPORT_BYTES_MAX || bytes < -(int64_t)ML_IMPORT_BYTES_MAX;
+}
+
+int ml_chrome_memory(struct ml_chrome_world *w, const struct ml_chrome_event *e, uint64_t time_ns)
 {
     struct ml_piece name = ml_chrome_field(e, ML_CHROME_NAME);
     bool refused = ml_piece_is(name, "[OutOfMemory]");
@@ -83,8 +97,12 @@ bool ml_chrome_memory(struct ml_chrome_world *w, const struct ml_chrome_event *e
     char device[32];
     int64_t bytes;
 
-    if ((!refused && !ml_piece_is(name, "[memory]")) || !ml_chrome_arg_i64(e, "Bytes", &bytes))
-        return false;
+    if (!refused && !ml_piece_is(name, "[memory]"))
+        return 0;
+    if (is_too_large(e, refused))
+        return -ERANGE;
+    if (!ml_chrome_arg_i64(e, "Bytes", &bytes))
+        return 0;
     device_name(e, device);
     t = ml_chrome_thread_of(w, e);
     event.thread = t.thread;
@@ -99,5 +117,5 @@ bool ml_chrome_memory(struct ml_chrome_world *w, const struct ml_chrome_event *e
         put_counter(w, e, event, &t, "Total Allocated", device);
         put_counter(w, e, event, &t, "Total Reserved", device);
     }
-    return true;
+    return 1;
 }

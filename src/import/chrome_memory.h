@@ -8,7 +8,7 @@
 #include "chrome_world.h"
 
 /* Takes an instant "[memory]" or "[OutOfMemory]".
- * @return whether it was one */
-bool ml_chrome_memory(struct ml_chrome_world *w, const struct ml_chrome_event *e, uint64_t time_ns);
+ * @return 1; 0: it is something else; -ERANGE: a block of more bytes than memory can have */
+int ml_chrome_memory(struct ml_chrome_world *w, const struct ml_chrome_event *e, uint64_t time_ns);
 
 #endif

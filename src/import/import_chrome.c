@@ -18,6 +18,7 @@
 #include "chrome_memory.h"
 #include "chrome_world.h"
 #include "import_formats.h"
+#include "import_limits.h"
 #include "memledger/memledger.h"
 #include "varint.h"
 
@@ -175,6 +176,17 @@ static void put_marker(struct chrome *c, uint64_t time_ns)
 
 /* ---- Events ------------------------------------------------------------- */
 
+static int put_instant(struct chrome *c, uint64_t time_ns, struct ml_error *err)
+{
+    int r = ml_chrome_memory(&c->world, &c->event, time_ns);
+
+    if (r < 0)
+        return ml_import_bad(c->json.source, err, "%s", ML_IMPORT_TOO_LARGE);
+    if (r == 0)
+        put_marker(c, time_ns);
+    return 0;
+}
+
 static int put_event(struct chrome *c, struct ml_error *err)
 {
     struct ml_piece ph = ml_chrome_field(&c->event, ML_CHROME_PH);
@@ -199,10 +211,7 @@ static int put_event(struct chrome *c, struct ml_error *err)
         return 0;
     case 'i':
     case 'I':
-    case 'n':
-        if (!ml_chrome_memory(&c->world, &c->event, time_ns))
-            put_marker(c, time_ns);
-        return 0;
+    case 'n': return put_instant(c, time_ns, err);
     default: put_pair(c, ph.text[0], time_ns); return 0;
     }
 }

@@ -48,6 +48,8 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
             return ml_import_bad(source, err, "no tag and number of MiB, like in_arg:fc1,1.5");
         ml_import_tagged_put(&tagged, &block);
     }
+    if (r >= 0 && sink->events == 0)
+        return ml_error_set(err, -EINVAL, "%s: has no whole row like in_arg:fc1,1.5", source->name);
     return r < 0 ? r : 0;
 }
 

@@ -154,12 +154,14 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
 {
     struct mxlog m = {.source = source, .sink = sink};
     struct ml_piece line;
+    bool has_text = false;
     int r;
 
     ml_import_tagged_init(&m.tagged, sink);
     ml_import_unknown(sink, ML_UNKNOWN_SIZES | ML_UNKNOWN_OTHERS);
     m.block.space = ml_import_space(sink, m.tagged.process, "gpu", MEMLEDGER_DRIVER, "cudaMalloc");
     while ((r = ml_import_line(source, &line.text, &line.len, err)) > 0) {
+        has_text |= ml_piece_trim(line).len > 0;
         r = read_line(&m, line, err);
         if (r < 0)
             break;
@@ -167,6 +169,9 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
     if (r == 0)
         put_block(&m);
     ml_buf_release(&m.tag);
+    /* Empty is the log of a run in which every tag was known. */
+    if (r == 0 && has_text && sink->events == 0)
+        return ml_error_set(err, -EINVAL, "%s: has no line '" START "...'", source->name);
     return r;
 }
 

@@ -13,6 +13,7 @@
 
 #include "cuda_spaces.h"
 #include "import_formats.h"
+#include "import_limits.h"
 #include "import_tagged.h"
 #include "memledger/memledger.h"
 
@@ -26,6 +27,7 @@ struct pool {
     struct ml_import_tagged tagged;
     uint32_t reused; /* scope */
     struct ml_buf name;
+    bool has_header;
 };
 
 /* Upstream's own test has the rows unquoted; names there may have commas, so that the
@@ -91,7 +93,7 @@ static int read_row(struct pool *p, struct ml_piece line, struct ml_error *err)
                              "no row like \"name\",\"requested\",\"device\",\"actual\",\"0\"");
     }
     if (block.bytes > ML_IMPORT_BYTES_MAX || block.requested > ML_IMPORT_BYTES_MAX)
-        return ml_import_bad(p->source, err, "a size that no memory has");
+        return ml_import_bad(p->source, err, ML_IMPORT_TOO_LARGE);
     if (unquote(p, &fields[NAME]) < 0)
         return ml_error_set(err, -ENOMEM, "not enough memory");
     block.tag = fields[NAME];
@@ -109,9 +111,12 @@ static int read_rows(struct pool *p, struct ml_error *err)
     while ((r = ml_import_line(p->source, &line.text, &line.len, err)) > 0) {
         struct ml_piece rest = line;
 
-        if (ml_piece_trim(line).len == 0 ||
-            (ml_piece_next_quoted(&rest, ',', &first) && ml_piece_is(first, header)))
+        if (ml_piece_trim(line).len == 0)
             continue;
+        if (ml_piece_next_quoted(&rest, ',', &first) && ml_piece_is(first, header)) {
+            p->has_header = true;
+            continue;
+        }
         r = read_row(p, line, err);
         if (r < 0)
             break;
@@ -131,6 +136,10 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
                                                      .name = ml_dict_cstr(&sink->dict, "reused")});
     r = read_rows(&p, err);
     ml_buf_release(&p.name);
+    /* A header alone says that nothing was alive. */
+    if (r == 0 && !p.has_header && sink->events == 0)
+        return ml_error_set(err, -EINVAL, "%s: has neither the header \"%s\",... nor a row",
+                            source->name, header);
     return r;
 }
 

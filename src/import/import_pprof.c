@@ -11,6 +11,7 @@
 
 #include "block.h"
 #include "import_formats.h"
+#include "import_limits.h"
 #include "memledger/memledger.h"
 #include "pprof_stacks.h"
 
@@ -209,6 +210,13 @@ static void put_sample(struct import *m, const struct sample *sample)
     ml_import_event(m->sink, &event);
 }
 
+static const char *bad_sample(int reason)
+{
+    if (reason == -ERANGE)
+        return ML_IMPORT_TOO_LARGE;
+    return reason == -EINVAL ? "a sample is damaged" : "not enough memory";
+}
+
 static int put_samples(struct import *m, struct ml_error *err)
 {
     struct ml_wire whole = m->profile.whole;
@@ -221,10 +229,11 @@ static int put_samples(struct import *m, struct ml_error *err)
         if (field.number != ML_PPROF_SAMPLE || field.type != ML_WIRE_BYTES)
             continue;
         r = read_sample(m, field.bytes, &sample);
+        if (r == 0 && sample.bytes > ML_IMPORT_BYTES_MAX)
+            r = -ERANGE;
         if (r < 0)
             return ml_error_set(err, r, "%s: byte %zu: %s", m->source->name,
-                                (size_t)(field.bytes.at - m->profile.whole.at),
-                                r == -EINVAL ? "a sample is damaged" : "not enough memory");
+                                (size_t)(field.bytes.at - m->profile.whole.at), bad_sample(r));
         put_sample(m, &sample);
     }
     return 0;

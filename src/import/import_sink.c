@@ -5,12 +5,12 @@
 #include "import_sink.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "part_file.h"
 
 /* ---- The file ----------------------------------------------------------- */
 
@@ -22,25 +22,21 @@ static bool is_replaceable(const char *path)
     return stat(path, &st) < 0 || S_ISREG(st.st_mode);
 }
 
-/* A file beside the one asked for, with a name that nobody has. */
+static int cannot_create(const struct ml_import_sink *k, int r, struct ml_error *err)
+{
+    return ml_error_set(err, r, "cannot create %s: %s; choose another place with -o", k->path,
+                        strerror(-r));
+}
+
+/* A file beside the one asked for; the trace is written by its name. */
 static int make_part(struct ml_import_sink *k, struct ml_error *err)
 {
-    int fd, r;
+    int fd = ml_part_make(k->path, &k->part);
 
-    if (asprintf(&k->part, "%s.XXXXXX", k->path) < 0) {
-        k->part = NULL;
-        return ml_error_set(err, -ENOMEM, "not enough memory");
-    }
-    fd = mkostemp(k->part, O_CLOEXEC);
-    if (fd >= 0) {
-        close(fd);
-        return 0;
-    }
-    r = ml_error_set(err, -errno, "cannot create %s: %s; choose another place with -o", k->path,
-                     strerror(errno));
-    free(k->part);
-    k->part = NULL;
-    return r;
+    if (fd < 0)
+        return cannot_create(k, fd, err);
+    close(fd);
+    return 0;
 }
 
 int ml_import_sink_open(struct ml_import_sink *k, const char *path, bool force,
@@ -50,8 +46,7 @@ int ml_import_sink_open(struct ml_import_sink *k, const char *path, bool force,
     k->path = path;
     k->force = force;
     if (path && !force && is_replaceable(path) && access(path, F_OK) == 0)
-        return ml_error_set(err, -EEXIST, "%s exists; choose another name or overwrite it with -f",
-                            path);
+        return ml_part_exists(path, err);
     if (ml_dict_init(&k->dict) < 0) {
         ml_dict_release(&k->dict);
         return ml_error_set(err, -ENOMEM, "not enough memory");
@@ -251,22 +246,12 @@ static void tell_unknown(struct ml_import_sink *k)
 /* Something may have taken the name since the sink was opened. */
 static int put_in_place(const struct ml_import_sink *k, struct ml_error *err)
 {
-    int r = 0;
+    int r = k->part ? ml_part_place(k->part, k->path, k->force) : 0;
 
-    if (!k->part)
+    if (r == 0)
         return 0;
-    if (!k->force && renameat2(AT_FDCWD, k->part, AT_FDCWD, k->path, RENAME_NOREPLACE) == 0)
-        return 0;
-    if (!k->force && errno == EEXIST)
-        r = -EEXIST;
-    else if (rename(k->part, k->path) < 0)
-        r = -errno;
-    if (r < 0) {
-        ml_trace_writer_remove(k->part);
-        return ml_error_set(err, r, "cannot create %s: %s; choose another place with -o", k->path,
-                            strerror(-r));
-    }
-    return 0;
+    ml_trace_writer_remove(k->part);
+    return r == -EEXIST ? ml_part_exists(k->path, err) : cannot_create(k, r, err);
 }
 
 int ml_import_sink_close(struct ml_import_sink *k, uint64_t *ret_events, struct ml_error *err)

@@ -13,8 +13,9 @@
 #include <string.h>
 
 #include "cuda_spaces.h"
-#include "import_fields.h"
 #include "import_formats.h"
+#include "import_limits.h"
+#include "piece.h"
 #include "smi_columns.h"
 
 #define MIB (UINT64_C(1) << 20)

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "import_limits.h"
 #include "memledger/memledger.h"
 
 void ml_import_tagged_init(struct ml_import_tagged *t, struct ml_import_sink *sink)

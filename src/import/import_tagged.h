@@ -9,7 +9,7 @@
 #ifndef ML_IMPORT_TAGGED_H
 #define ML_IMPORT_TAGGED_H
 
-#include "import_fields.h"
+#include "piece.h"
 #include "import_sink.h"
 
 struct ml_import_tagged {

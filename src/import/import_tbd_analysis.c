@@ -115,6 +115,8 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
     a.block.space = ml_import_space(sink, a.tagged.process, "gpu", MEMLEDGER_DRIVER, "cudaMalloc");
     r = read_all(&a, err);
     ml_json_reader_release(&a.json);
+    if (r == 0 && sink->events == 0)
+        return ml_error_set(err, -EINVAL, "%s: has no tags with sizes", source->name);
     return r;
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "import_formats.h"
+#include "import_limits.h"
 #include "import_tagged.h"
 #include "memledger/memledger.h"
 

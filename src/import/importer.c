@@ -5,6 +5,7 @@
 #include "importer.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "block.h"
@@ -32,27 +33,25 @@ const struct ml_import_format *ml_import_format_find(const char *name)
     return NULL;
 }
 
-static int unknown_format(const struct ml_import_source *source, struct ml_error *err)
+const char *ml_import_format_list(char buf[ML_IMPORT_LIST_BYTES])
 {
-    char names[256] = "";
     size_t len = 0;
 
-    for (size_t i = 0; ml_import_formats[i]; i++) {
-        size_t more = strlen(ml_import_formats[i]->name) + 2;
+    buf[0] = '\0';
+    for (size_t i = 0; ml_import_formats[i] && len < ML_IMPORT_LIST_BYTES; i++)
+        len += (size_t)snprintf(buf + len, ML_IMPORT_LIST_BYTES - len, "%s%s", i ? ", " : "",
+                                ml_import_formats[i]->name);
+    return buf;
+}
 
-        if (len + more >= sizeof(names))
-            break;
-        if (len) {
-            memcpy(names + len, ", ", 2);
-            len += 2;
-        }
-        memcpy(names + len, ml_import_formats[i]->name, more - 1);
-        len += more - 2;
-    }
+static int unknown_format(const struct ml_import_source *source, struct ml_error *err)
+{
+    char names[ML_IMPORT_LIST_BYTES];
+
     return ml_error_set(err, -EINVAL,
                         "%s: looks like none of the formats that can be imported: %s; name one "
                         "with --format if it is",
-                        source->name, names);
+                        source->name, ml_import_format_list(names));
 }
 
 static bool is_trace(const uint8_t *head, size_t len)
@@ -72,6 +71,8 @@ int ml_import_recognise(struct ml_import_source *source, const struct ml_import_
 
     if (r < 0)
         return r;
+    if (len == 0)
+        return ml_error_set(err, -EINVAL, "%s: is empty: there is nothing to import", source->name);
     if (is_trace(head, len))
         return ml_error_set(err, -EINVAL,
                             "%s: is a memledger trace already; see memledger summary %s",

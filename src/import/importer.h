@@ -34,6 +34,10 @@ struct ml_import_format {
 /* All of them, NULL-terminated; where two recognise a file equally well, the first. */
 extern const struct ml_import_format *const ml_import_formats[];
 
+/* Their names, "nvidia-smi, tbd-log, ..."; as many as fit. @return buf */
+#define ML_IMPORT_LIST_BYTES 256
+const char *ml_import_format_list(char buf[ML_IMPORT_LIST_BYTES]);
+
 /* @return NULL when there is none of this name */
 const struct ml_import_format *ml_import_format_find(const char *name);
 
@@ -42,7 +46,8 @@ const struct ml_import_format *ml_import_format_find(const char *name);
 int ml_import_recognise(struct ml_import_source *source, const struct ml_import_format **ret,
                         struct ml_error *err);
 
-/* Runs the importer, and marks the trace with the format's name. */
+/* Runs the importer, and marks the trace with the format's name. A file in which a format
+ * has nothing to tell, but which is whole, makes a trace without events. */
 int ml_import_run(const struct ml_import_format *format, struct ml_import_source *source,
                   struct ml_import_sink *sink, struct ml_error *err);
 

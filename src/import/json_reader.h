@@ -10,7 +10,7 @@
 #ifndef ML_JSON_READER_H
 #define ML_JSON_READER_H
 
-#include "import_fields.h"
+#include "piece.h"
 #include "import_source.h"
 #include "vec.h"
 

@@ -5,7 +5,7 @@
 #ifndef ML_SMI_COLUMNS_H
 #define ML_SMI_COLUMNS_H
 
-#include "import_fields.h"
+#include "piece.h"
 
 #define ML_SMI_COLUMNS_MAX 64
 

@@ -71,7 +71,7 @@ static int put_span(struct ml_torch_layout *l, struct ml_torch_spans *s, uint64_
                     uint64_t size)
 {
     size_t at = first_from(s, addr);
-    struct ml_torch_span span = {addr, size > UINT64_MAX - addr ? UINT64_MAX : addr + size};
+    struct ml_torch_span span = {addr, ml_end_of(addr, size)};
 
     if (at < s->list.len && s->list.items[at].start == addr) {
         s->list.items[at] = span;

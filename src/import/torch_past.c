@@ -16,11 +16,6 @@ struct state {
     struct ml_torch_ranges mapped;
 };
 
-static uint64_t end_of(uint64_t addr, uint64_t size)
-{
-    return size > UINT64_MAX - addr ? UINT64_MAX : addr + size;
-}
-
 /* ---- The end ----------------------------------------------------------------- */
 
 static int put_block(struct state *s, const struct ml_torch_block *block)
@@ -63,7 +58,7 @@ static int put_end(struct ml_torch_snapshot *t, uint32_t device, struct state *s
         if (segment->device != device)
             continue;
         r = segment->expandable ? ml_torch_ranges_add(&s->mapped, segment->addr,
-                                                      end_of(segment->addr, segment->size))
+                                                      ml_end_of(segment->addr, segment->size))
                                 : put_segment(s, segment);
         if (r < 0 || put_blocks_of(t, s, segment) < 0)
             return -ENOMEM;
@@ -94,7 +89,7 @@ static int undo_free(struct state *s, const struct ml_torch_entry *entry)
 
 static int undo(struct state *s, uint32_t device, struct ml_torch_entry *entry)
 {
-    uint64_t end = end_of(entry->addr, entry->size);
+    uint64_t end = ml_end_of(entry->addr, entry->size);
 
     switch ((enum ml_torch_action)entry->action) {
     case ML_TORCH_ALLOC: undo_alloc(s, entry); return 0;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "block.h"
+#include "import_limits.h"
 #include "torch_snapshot.h"
 
 /* Texts that are interned first, so that their numbers are those of the enum. */
@@ -138,6 +139,18 @@ static uint64_t amount_of(const struct ml_torch_snapshot *t, const struct fields
     return value > INT64_MAX ? 0 : value;
 }
 
+/* Whether one of its sizes is more than memory can have. */
+static bool is_too_large(const struct ml_torch_snapshot *t, const struct fields *f)
+{
+    static const enum key sizes[] = {KEY_SIZE, KEY_REQUESTED_SIZE, KEY_TOTAL_SIZE};
+
+    for (size_t i = 0; i < ML_ARRAY_SIZE(sizes); i++)
+        if (has(f, sizes[i]) && (ml_pickle_tag(f->values[sizes[i]]) == ML_PICKLE_HUGE ||
+                                 amount_of(t, f, sizes[i]) > ML_IMPORT_BYTES_MAX))
+            return true;
+    return false;
+}
+
 static bool is_text(const struct fields *f, enum key key, int text)
 {
     return has(f, key) && f->values[key] == ml_pickle_make(ML_PICKLE_TEXT, (uint64_t)text);
@@ -243,6 +256,9 @@ static int take_entry(struct ml_torch_snapshot *t, struct ml_pickle_node *node,
         .slack = ML_TORCH_SLACK_UNKNOWN,
     };
 
+    /* What was refused may have been any number, and is in no sum. */
+    if (entry.action != ML_TORCH_OOM && is_too_large(t, f))
+        return ml_pickle_bad(&t->machine, err, ML_IMPORT_TOO_LARGE);
     if (entry.action == ML_TORCH_OTHER && entry.metadata == 0)
         entry.metadata = text_of(t, f, KEY_ACTION);
     if (t->entries.len == UINT32_MAX || ml_vec_push(&t->entries, entry) < 0)
@@ -278,6 +294,8 @@ static int take_block(struct ml_torch_snapshot *t, struct ml_pickle_node *node,
         .exact = true,
     };
 
+    if (is_too_large(t, f))
+        return ml_pickle_bad(&t->machine, err, ML_IMPORT_TOO_LARGE);
     if (t->blocks.len == UINT32_MAX || ml_vec_push(&t->blocks, block) < 0)
         return ml_pickle_no_memory(&t->machine, err);
     return taken(node, SORT_BLOCK, t->blocks.len);
@@ -311,6 +329,8 @@ static int take_segment(struct ml_torch_snapshot *t, struct ml_pickle_node *node
         .expandable = number_of(t, f, KEY_IS_EXPANDABLE) != 0,
     };
 
+    if (is_too_large(t, f))
+        return ml_pickle_bad(&t->machine, err, ML_IMPORT_TOO_LARGE);
     pool_of(t, f, segment.pool);
     if (blocks && blocks->kind == ML_PICKLE_TAKEN && blocks->sort == SORT_LIST + SORT_BLOCK) {
         segment.first_block = (uint32_t)blocks->handle;

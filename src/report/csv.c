@@ -4,7 +4,6 @@
  */
 #include "csv.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -37,14 +36,14 @@ int ml_csv_u64(struct ml_buf *out, uint64_t value)
 {
     int r = separate(out);
 
-    return r < 0 ? r : ml_buf_printf(out, "%" PRIu64, value);
+    return r < 0 ? r : ml_buf_u64(out, value);
 }
 
 int ml_csv_i64(struct ml_buf *out, int64_t value)
 {
     int r = separate(out);
 
-    return r < 0 ? r : ml_buf_printf(out, "%" PRIi64, value);
+    return r < 0 ? r : ml_buf_i64(out, value);
 }
 
 int ml_csv_null(struct ml_buf *out)

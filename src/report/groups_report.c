@@ -39,20 +39,41 @@ int ml_groups_head_text(const struct ml_tag_list *list, const char *file,
     return r < 0 || is_told ? r : ml_buf_printf(out, "Of %s.\n", list->devices);
 }
 
-static int clashes_text(const struct ml_grouping *g, const struct ml_style *style,
-                        struct ml_buf *out)
+static int keywords_text(const struct ml_group_clash *clash, struct ml_buf *out)
 {
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < g->clashes.len && i < CLASHES_SHOWN; i++)
+    for (size_t i = 0; r == 0 && i < clash->match_count; i++)
+        r = ml_buf_printf(out, "%s%s", i ? ", " : "", clash->matches[i].keyword);
+    return r;
+}
+
+static int clash_text(const struct ml_group_clash *clash, const struct ml_style *style,
+                      struct ml_buf *out)
+{
+    struct ml_buf keywords = {0};
+    int r = keywords_text(clash, &keywords);
+
+    if (r == 0)
         r = ml_report_warning(out, style,
-                              "Tag %s is considered match for multiple entries (%s, %s) in the "
+                              "Tag %s is considered match for multiple entries (%s) in the "
                               "keyword dictionary.",
-                              g->clashes.items[i].tag, g->clashes.items[i].first,
-                              g->clashes.items[i].second);
-    if (r == 0 && g->clashes.len > CLASHES_SHOWN)
-        r = ml_report_warning(out, style, "%zu more tags match several; --json lists them all.",
-                              g->clashes.len - CLASHES_SHOWN);
+                              clash->tag, (const char *)keywords.data);
+    ml_buf_release(&keywords);
+    return r;
+}
+
+static int clashes_text(const struct ml_grouping *g, const struct ml_style *style,
+                        struct ml_buf *out)
+{
+    size_t more = g->clashes.len > CLASHES_SHOWN ? g->clashes.len - CLASHES_SHOWN : 0;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < g->clashes.len && i < CLASHES_SHOWN; i++)
+        r = clash_text(&g->clashes.items[i], style, out);
+    if (r == 0 && more)
+        r = ml_report_warning(out, style, "%zu more tag%s several; --json lists them all.", more,
+                              more == 1 ? " matches" : "s match");
     return r;
 }
 
@@ -67,11 +88,11 @@ static int groups_table(const struct ml_grouping *g, const struct ml_style *styl
                         struct ml_buf *out)
 {
     static const char *const titles[] = {">bytes", ">share", ">count", "category"};
+    uint64_t whole = g->has_expected ? g->expected_bytes : g->total_bytes;
     char bytes[32], count[32];
-    const char *const total[] = {
-        ml_format_bytes(bytes, (int64_t)(g->has_expected ? g->expected_bytes : g->total_bytes),
-                        style->unit),
-        "100.0 %", ml_format_count(count, (int64_t)g->total_count)};
+    const char *const total[] = {ml_format_bytes(bytes, (int64_t)whole, style->unit),
+                                 whole ? "100.0 %" : "", /* nothing has no shares */
+                                 ml_format_count(count, (int64_t)g->total_count)};
     struct ml_table t;
 
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
@@ -120,6 +141,8 @@ int ml_groups_text(const struct ml_grouping *grouping, const struct ml_style *st
                               grouping->match == ML_MATCH_ALL ? "every keyword that matches"
                                                               : "the first keyword that matches");
 
+    if (r == 0 && grouping->groups.len == 0)
+        return ml_buf_puts(out, "No allocations: nothing to put into categories.\n");
     if (r == 0)
         r = clashes_text(grouping, style, out);
     if (r == 0)
@@ -181,6 +204,19 @@ static void group_json(const struct ml_group *group, struct ml_json *json)
     ml_json_end_object(json);
 }
 
+static void matches_json(const struct ml_group_clash *clash, struct ml_json *json)
+{
+    ml_json_key(json, "matches");
+    ml_json_begin_array(json);
+    for (size_t i = 0; i < clash->match_count; i++) {
+        ml_json_begin_object(json);
+        ml_json_kv_cstr(json, "keyword", clash->matches[i].keyword);
+        ml_json_kv_cstr(json, "category", clash->matches[i].category);
+        ml_json_end_object(json);
+    }
+    ml_json_end_array(json);
+}
+
 static void clashes_json(const struct ml_grouping *g, struct ml_json *json)
 {
     ml_json_key(json, "clashes");
@@ -188,8 +224,7 @@ static void clashes_json(const struct ml_grouping *g, struct ml_json *json)
     for (size_t i = 0; i < g->clashes.len; i++) {
         ml_json_begin_object(json);
         ml_json_kv_cstr(json, "tag", g->clashes.items[i].tag);
-        ml_json_kv_cstr(json, "first", g->clashes.items[i].first);
-        ml_json_kv_cstr(json, "second", g->clashes.items[i].second);
+        matches_json(&g->clashes.items[i], json);
         ml_json_end_object(json);
     }
     ml_json_end_array(json);

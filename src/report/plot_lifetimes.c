@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "category_columns.h"
+#include "memledger/memledger.h"
 
 #define ROW_PX 19
 #define ROW_MIN_PX 5
@@ -28,7 +29,9 @@ static const char *name_of(const struct chart *c, const struct ml_lifetime *l)
         return l->label;
     if (*l->module)
         return l->module;
-    return *l->line ? l->line : ml_category_words(c->canvas, l->category);
+    if (*l->line)
+        return l->line;
+    return l->category == MEMLEDGER_OTHER ? l->owner : ml_category_words(c->canvas, l->category);
 }
 
 static const char *hover_of(const struct chart *c, const struct ml_lifetime *l)

@@ -28,6 +28,17 @@ static int open_table(const struct ml_trace *trace, void **ret, struct ml_error 
     return 0;
 }
 
+/* A row for a definition, or none if the file leaves its number out. */
+typedef void definition_fn(struct ml_batch *b, uint32_t number);
+
+/* The fill of a table with a row for each definition. */
+static int fill_table(struct state *s, struct ml_batch *b, uint32_t count, definition_fn *put)
+{
+    for (; s->next < count && ml_batch_room(b) > 0; s->next++)
+        put(b, s->next);
+    return 0;
+}
+
 static void put_optional(struct ml_batch *b, size_t column, int64_t number)
 {
     if (number < 0)
@@ -54,26 +65,26 @@ static const struct ml_column process_columns[] = {
     {"role", ML_COLUMN_TEXT, true, ml_text_string},
 };
 
+static void put_process(struct ml_batch *b, uint32_t number)
+{
+    const struct ml_process *process = ml_trace_process(b->trace, number);
+
+    if (process->how == 0) /* a number that was left out */
+        return;
+    ml_batch_u32(b, 0, number);
+    ml_batch_u32(b, 1, process->pid);
+    put_optional(b, 2, process->parent);
+    ml_batch_text(b, 3, process->how);
+    ml_batch_u64(b, 4, process->start_ns);
+    ml_batch_text(b, 5, process->command);
+    ml_batch_text(b, 6, process->role);
+    ml_batch_end_row(b);
+}
+
 static int fill_processes(void *state, struct ml_batch *b, struct ml_error *err)
 {
-    struct state *s = state;
-
     (void)err;
-    for (; s->next < ml_trace_processes(b->trace) && ml_batch_room(b) > 0; s->next++) {
-        const struct ml_process *process = ml_trace_process(b->trace, s->next);
-
-        if (process->how == 0) /* a number that was left out */
-            continue;
-        ml_batch_u32(b, 0, s->next);
-        ml_batch_u32(b, 1, process->pid);
-        put_optional(b, 2, process->parent);
-        ml_batch_text(b, 3, process->how);
-        ml_batch_u64(b, 4, process->start_ns);
-        ml_batch_text(b, 5, process->command);
-        ml_batch_text(b, 6, process->role);
-        ml_batch_end_row(b);
-    }
-    return 0;
+    return fill_table(state, b, ml_trace_processes(b->trace), put_process);
 }
 
 const struct ml_table_kind ml_table_processes = {
@@ -87,23 +98,23 @@ static const struct ml_column thread_columns[] = {
     {"start_ns", ML_COLUMN_U64, false, NULL}, {"name", ML_COLUMN_TEXT, true, ml_text_string},
 };
 
+static void put_thread(struct ml_batch *b, uint32_t number)
+{
+    const struct ml_thread *thread = ml_trace_thread(b->trace, number);
+
+    ml_batch_u32(b, 0, number);
+    ml_batch_u32(b, 1, thread->process);
+    ml_batch_u32(b, 2, ml_trace_process(b->trace, thread->process)->pid);
+    ml_batch_u32(b, 3, thread->tid);
+    ml_batch_u64(b, 4, thread->start_ns);
+    ml_batch_text(b, 5, thread->name);
+    ml_batch_end_row(b);
+}
+
 static int fill_threads(void *state, struct ml_batch *b, struct ml_error *err)
 {
-    struct state *s = state;
-
     (void)err;
-    for (; s->next < ml_trace_threads(b->trace) && ml_batch_room(b) > 0; s->next++) {
-        const struct ml_thread *thread = ml_trace_thread(b->trace, s->next);
-
-        ml_batch_u32(b, 0, s->next);
-        ml_batch_u32(b, 1, thread->process);
-        ml_batch_u32(b, 2, ml_trace_process(b->trace, thread->process)->pid);
-        ml_batch_u32(b, 3, thread->tid);
-        ml_batch_u64(b, 4, thread->start_ns);
-        ml_batch_text(b, 5, thread->name);
-        ml_batch_end_row(b);
-    }
-    return 0;
+    return fill_table(state, b, ml_trace_threads(b->trace), put_thread);
 }
 
 const struct ml_table_kind ml_table_threads = {
@@ -119,24 +130,24 @@ static const struct ml_column space_columns[] = {
     {"space", ML_COLUMN_TEXT, false, ml_text_space_name},
 };
 
+static void put_space(struct ml_batch *b, uint32_t number)
+{
+    const struct ml_space *space = ml_trace_space(b->trace, number);
+
+    if (space->level == 0)
+        return;
+    ml_batch_u32(b, 0, number);
+    ml_batch_u32(b, 1, space->process);
+    ml_batch_text(b, 2, number);
+    ml_batch_text(b, 3, number);
+    ml_batch_text(b, 4, number);
+    ml_batch_end_row(b);
+}
+
 static int fill_spaces(void *state, struct ml_batch *b, struct ml_error *err)
 {
-    struct state *s = state;
-
     (void)err;
-    for (; s->next < ml_trace_spaces(b->trace) && ml_batch_room(b) > 0; s->next++) {
-        const struct ml_space *space = ml_trace_space(b->trace, s->next);
-
-        if (space->level == 0)
-            continue;
-        ml_batch_u32(b, 0, s->next);
-        ml_batch_u32(b, 1, space->process);
-        ml_batch_text(b, 2, s->next);
-        ml_batch_text(b, 3, s->next);
-        ml_batch_text(b, 4, s->next);
-        ml_batch_end_row(b);
-    }
-    return 0;
+    return fill_table(state, b, ml_trace_spaces(b->trace), put_space);
 }
 
 const struct ml_table_kind ml_table_spaces = {
@@ -154,25 +165,26 @@ static const struct ml_column scope_columns[] = {
     {"class", ML_COLUMN_TEXT, true, ml_text_string},
 };
 
+static void put_scope(struct ml_batch *b, uint32_t number)
+{
+    const struct ml_scope *scope = ml_trace_scope(b->trace, number);
+
+    if (number == 0) /* outside of all */
+        return;
+    ml_batch_u32(b, 0, number);
+    put_optional(b, 1, scope->parent ? (int64_t)scope->parent : -1);
+    ml_batch_u32(b, 2, scope->depth);
+    ml_batch_text(b, 3, scope->kind);
+    ml_batch_text(b, 4, scope->name);
+    ml_batch_text(b, 5, number);
+    ml_batch_text(b, 6, scope->class_name);
+    ml_batch_end_row(b);
+}
+
 static int fill_scopes(void *state, struct ml_batch *b, struct ml_error *err)
 {
-    struct state *s = state;
-
     (void)err;
-    for (s->next += s->next == 0; s->next < ml_trace_scopes(b->trace) && ml_batch_room(b) > 0;
-         s->next++) {
-        const struct ml_scope *scope = ml_trace_scope(b->trace, s->next);
-
-        ml_batch_u32(b, 0, s->next);
-        put_optional(b, 1, scope->parent ? (int64_t)scope->parent : -1);
-        ml_batch_u32(b, 2, scope->depth);
-        ml_batch_text(b, 3, scope->kind);
-        ml_batch_text(b, 4, scope->name);
-        ml_batch_text(b, 5, s->next);
-        ml_batch_text(b, 6, scope->class_name);
-        ml_batch_end_row(b);
-    }
-    return 0;
+    return fill_table(state, b, ml_trace_scopes(b->trace), put_scope);
 }
 
 const struct ml_table_kind ml_table_scopes = {

@@ -5,6 +5,9 @@
  */
 #include "fuzz.h"
 
+#include <string.h>
+
+#include "import_limits.h"
 #include "importer.h"
 
 struct seen {
@@ -20,6 +23,19 @@ static bool is_defined(const struct seen *s, enum ml_def_tag tag, uint64_t numbe
 static bool is_string(const struct seen *s, uint64_t number)
 {
     return number < ml_intern_len(&s->dict->strings);
+}
+
+/* PyTorch's blocks are rounded up, and what lies side by side is joined. */
+static bool may_be_larger(void)
+{
+    return strcmp(FUZZ_FORMAT, "torch-snapshot") == 0;
+}
+
+static void look_at_size(const struct ml_event *event)
+{
+    bool is_alloc = event->kind == ML_ALLOC || event->kind == ML_ALLOC_EX;
+
+    FUZZ_REQUIRE(!is_alloc || event->size <= ML_IMPORT_BYTES_MAX || may_be_larger());
 }
 
 static void look_at_args(const struct seen *s, const struct ml_event *event)
@@ -49,6 +65,7 @@ static void look_at(void *ctx, const struct ml_event *event)
     FUZZ_REQUIRE(!(shape->bits & ML_HAS_ADDR) || is_defined(s, ML_DEF_SPACE, event->space));
     FUZZ_REQUIRE(event->scope <= ml_intern_len(&s->dict->scopes));
     FUZZ_REQUIRE(event->stack <= ml_intern_len(&s->dict->stacks));
+    look_at_size(event);
     look_at_args(s, event);
     s->last_ns = event->time_ns;
 }

@@ -118,6 +118,35 @@ def test_smi_without_names():
     refuse("memory.used [MiB]\n5 MiB\nfive MiB\n6 MiB\n", "line 3: 'five MiB' is no size in MiB")
 
 
+POOL_HEADER = '"Attribute Name","Requested Size","Device","Actual Size","Reuse?"\n'
+
+
+def test_nothing_in_a_file():
+    refuse("", "input.txt: is empty: there is nothing to import")
+    told = {"nvidia-smi": "has no samples of memory", "tbd-log": "has no line '[mem] Allocate ...'",
+            "tbd-analysis": "the '{' at the beginning is missing", "mxnet-csv": "has no whole row like",
+            "mxnet-pool-csv": 'has neither the header "Attribute Name",... nor a row',
+            "chrome": "neither '{' nor '[' at the beginning", "torch-snapshot": "cut short",
+            "pprof": "a profile without a value in bytes"}
+    for name, words in told.items():
+        refuse("", words, "--format", name)
+    refuse("\n \n", "has no whole row like", "--format", "mxnet-csv")
+    refuse("in_arg:a,1", "has no whole row like", "--format", "mxnet-csv")
+    refuse("{}", "has no tags with sizes", "--format", "tbd-analysis")
+    refuse("Epoch 1\n", "has no line '[mxnet:profiler:gpu_memory_profiler:W] Allocating ...'", "--format", "mxnet-log")
+    refuse('{"traceEvents": []}', "has no events of a Chrome trace")
+
+
+def test_nothing_was_allocated():
+    """The file is whole and says so: a trace, and a word."""
+    for name, text in (("mxnet-pool-csv", POOL_HEADER), ("mxnet-log", "")):
+        pathlib.Path("input.txt").write_text(text)
+        done = memledger("import", "-q", "-f", "-o", "t.mled", "--format", name, "input.txt")
+        equal(done.stderr, "memledger: warning: input.txt says that nothing was allocated; its trace is "
+              "empty\n", f"the warning of {name}")
+        equal(events("t.mled"), [], "events")
+
+
 # ---- TBD ------------------------------------------------------------------------
 
 def test_tbd_log():
@@ -144,8 +173,16 @@ def test_sizes_that_cannot_be():
     refuse(f"[mem] Allocate {huge} bytes GPU memory (in_arg:a).\n", "line 1: no size and tag")
     refuse(f"memory.used [MiB]\n{huge >> 20} MiB\n5 MiB\n", "line 2: '8796093022208 MiB' is no size")
     refuse(f"in_arg:a,{huge >> 20}\n", "line 1: no tag and number of MiB", "--format", "mxnet-csv")
-    refuse('"Attribute Name","Requested Size","Device","Actual Size","Reuse?"\n'
+    refuse(POOL_HEADER +
            f'"a","{huge}","0","{huge}","0"\n', "line 2: a size that no memory has")
+    for size in (-huge, (1 << 50) + 1, 1 << 80, 1e30):
+        refuse(json.dumps({"traceEvents": [memory_event(1, 4096, size)]}),
+               "a size that no memory has, more than 1 PiB")
+    trace = import_text(json.dumps({"traceEvents": [memory_event(1, 4096, 1 << 50)]}))
+    equal(report("summary", trace)["live_bytes"], 1 << 50, "the largest size that there is")
+    refusal = dict(memory_event(1, 0, 1 << 60), name="[OutOfMemory]")
+    trace = import_text(json.dumps({"traceEvents": [refusal]}))
+    equal([e["bytes"] for e in events(trace, "oom")], [1 << 60], "what was refused may be anything")
 
 
 def test_tbd_analysis():
@@ -413,6 +450,20 @@ def test_interrupted():
     process.send_signal(signal.SIGINT)
     equal(process.wait(harness.PATIENCE_S), -signal.SIGINT, "how it ended")
     equal(os.listdir("."), [], "files")
+
+
+def test_name_taken_meanwhile():
+    process = subprocess.Popen([harness.MEMLEDGER, "import", "--format", "nvidia-smi", "-o", "t.mled",
+                                "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdin.write("memory.used [MiB]\n1 MiB\n2 MiB\n")
+    process.stdin.flush()
+    harness.wait_until(lambda: os.listdir("."), "the trace is begun")
+    pathlib.Path("t.mled").write_text("another's")
+    _, error = process.communicate(timeout=harness.PATIENCE_S)
+    equal(process.returncode, 1, "exit code", error)
+    contains(error, "t.mled exists; choose another name or overwrite it with -f", "the error")
+    equal(os.listdir("."), ["t.mled"], "files")
+    equal(pathlib.Path("t.mled").read_text(), "another's", "the file that came meanwhile")
 
 
 def test_names_and_refusals():

@@ -207,4 +207,16 @@ def test_refused():
     refused(p.data(), "a sample is damaged")
 
 
+def test_sizes_that_cannot_be():
+    for size, unit in (((1 << 50) + 1, "bytes"), ((1 << 30) + 1, "megabytes"), ((1 << 63) - 1, "kilobytes")):
+        p = Profile()
+        p.types(("space", unit))
+        p.body += field(2, message((2, packed(size))))
+        refused(p.data(), f"p.pprof: byte {len(p.body) - len(packed(size)) - 2}: a size that no memory has")
+    p = Profile()
+    p.types(("space", "megabytes"))
+    p.body += field(2, message((2, packed(1 << 30))))
+    equal(report("summary", imported(p.data()))["live_bytes"], 1 << 50, "the largest size that there is")
+
+
 harness.main(globals())

@@ -413,6 +413,19 @@ def test_damage_is_named():
     refused(pickle.dumps(snapshot_of([segment(BASE, 1, [], device=1 << 30)]), 4), "devices")
 
 
+def test_sizes_that_cannot_be():
+    most = 1 << 50
+    for size in (most + 1, (1 << 63) - 1, 1 << 80):
+        for bad in (snapshot_of([segment(BASE, size, [])]),
+                    snapshot_of([segment(BASE, 512, [block(BASE, size)])]),
+                    snapshot_of([segment(BASE, 512, [block(BASE, 512, requested=size)])]),
+                    snapshot_of([], [entry("alloc", BASE, size, 1)])):
+            refused(pickle.dumps(bad, 4), "bad.pickle: byte", "a size that no memory has")
+    trace = imported(snapshot_of([], [entry("alloc", BASE, most, 1), entry("oom", 0, most << 9, 2)]))
+    equal([e["bytes"] for e in events(trace) if e["kind"] in ("alloc", "oom")][-2:], [most, most << 9],
+          "the largest size that there is; what was refused may be anything")
+
+
 def test_depth_does_no_harm():
     refused(b"\x80\x04" + b"]" * 200000 + b"a" * 199999 + b".", "neither segments nor")
     refused(b"\x80\x04" + b"(" * 200000, "cut short")

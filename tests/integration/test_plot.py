@@ -3,10 +3,14 @@
 # what their names say, and errors that name the way out.
 #
 # SPDX-License-Identifier: Apache-2.0
+import glob
+import json
 import os
 import pathlib
 import re
+import signal
 import struct
+import subprocess
 import xml.etree.ElementTree
 import zlib
 
@@ -164,6 +168,22 @@ def test_too_large_a_picture():
     equal(sorted(f for f in os.listdir(".") if f.startswith("a.png")), ["a.png"], "files")
 
 
+def test_interrupted():
+    """While the picture is being made: no part of it is left, nor is the older one gone."""
+    has_cairo()
+    record_training()
+    with open("a.png", "w") as file:
+        file.write("what was there")
+    process = subprocess.Popen([harness.MEMLEDGER, "plot", "t.mled", "-o", "a.png", "--width", "8000",
+                                "--height", "5000", "--scale", "1"])
+    harness.wait_until(lambda: glob.glob("a.png.*"), "the picture is begun")
+    process.send_signal(signal.SIGTERM)
+    equal(process.wait(harness.PATIENCE_S), -signal.SIGTERM, "how it ended")
+    equal(glob.glob("a.png*"), ["a.png"], "files")
+    with open("a.png") as file:
+        equal(file.read(), "what was there", "the file that was there")
+
+
 def test_small_shares_are_left_out():
     record_training()
     plot("t.mled", "--kind", "categories", "-o", "all.svg")
@@ -208,6 +228,16 @@ def test_no_times():
         plot("i.mled", "--kind", kind, "-o", "i.svg")
         check(not re.search(r" at [0-9.]+ (ns|us|ms|s)\b", " ".join(texts("i.svg"))),
               f"a time in {kind}", texts("i.svg"))
+
+
+def test_a_block_of_which_nothing_is_known():
+    with open("profile.json", "w") as file:
+        json.dump({"traceEvents": [
+            {"ph": "i", "name": "[memory]", "pid": 5, "tid": 6, "ts": 1, "s": "t",
+             "args": {"Bytes": 4096, "Addr": 4096, "Device Type": 0, "Device Id": -1}}]}, file)
+    plain(harness.MEMLEDGER, "import", "-qf", "-o", "i.mled", "profile.json")
+    plot("i.mled", "--kind", "lifetimes", "-o", "i.svg")
+    check("unknown" in texts("i.svg"), "the name of the block", texts("i.svg"))
 
 
 def test_a_keyword_file():

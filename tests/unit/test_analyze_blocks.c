@@ -63,6 +63,7 @@ static void blocks_have_labels_and_categories(void **state)
     l = lifetimes_of(trace, 5);
     assert_int_equal(l.list.len, 1);
     assert_string_equal(l.list.items[0].label, "fc.weight");
+    assert_string_equal(l.list.items[0].owner, "unknown");
     assert_string_equal(l.list.items[0].device, "cpu");
     assert_int_equal(l.list.items[0].category, MEMLEDGER_PARAMETER);
     assert_false(l.list.items[0].ended);

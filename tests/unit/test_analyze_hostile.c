@@ -343,7 +343,7 @@ static void report_groups(const struct ml_trace *trace)
             ml_tag_list_release(&list);
         }
     assert_int_equal(
-        ml_pool_entries(trace, &(struct ml_at){.kind = ML_AT_PEAK}, NULL, &entries, &err), 0);
+        ml_pool_entries(trace, &(struct ml_pool_opts){.at.kind = ML_AT_PEAK}, &entries, &err), 0);
     ml_pool_entries_release(&entries);
 }
 

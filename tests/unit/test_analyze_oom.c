@@ -404,7 +404,7 @@ static int run_pool_entries(const struct ml_trace *trace)
 {
     struct ml_pool_entries entries;
     struct ml_error err = {0};
-    int r = ml_pool_entries(trace, &(struct ml_at){.kind = ML_AT_END}, NULL, &entries, &err);
+    int r = ml_pool_entries(trace, &(struct ml_pool_opts){.at.kind = ML_AT_END}, &entries, &err);
 
     ml_pool_entries_release(&entries);
     return r;

@@ -9,7 +9,9 @@
 
 #include <cmocka.h>
 
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "vec.h"
@@ -147,9 +149,30 @@ static void vec_reserve_does_not_overflow(void **state)
     ml_vec_release(&v);
 }
 
+static void numbers_are_as_printf_writes_them(void **state)
+{
+    const uint64_t numbers[] = {
+        0, 1, 9, 10, 99, 100, 1234567890, INT64_MAX, (uint64_t)INT64_MIN, UINT64_MAX};
+    struct ml_buf buf;
+    char wanted[64];
+
+    (void)state;
+    ml_buf_init(&buf);
+    for (size_t i = 0; i < ML_ARRAY_SIZE(numbers); i++) {
+        ml_buf_clear(&buf);
+        assert_int_equal(ml_buf_u64(&buf, numbers[i]), 0);
+        assert_int_equal(ml_buf_puts(&buf, " "), 0);
+        assert_int_equal(ml_buf_i64(&buf, (int64_t)numbers[i]), 0);
+        snprintf(wanted, sizeof(wanted), "%" PRIu64 " %" PRIi64, numbers[i], (int64_t)numbers[i]);
+        assert_string_equal((const char *)buf.data, wanted);
+    }
+    ml_buf_release(&buf);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_as_printf_writes_them),
         cmocka_unit_test(buf_starts_without_memory),
         cmocka_unit_test(buf_appends_and_terminates),
         cmocka_unit_test(buf_reserved_room_can_be_filled),

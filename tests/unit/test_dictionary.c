@@ -136,9 +136,14 @@ static void test_all_matches_count_each(void **state)
     assert_true(g.groups.items[3].is_untrackable);
     assert_int_equal(83 * MIB, g.groups.items[3].bytes);
     assert_int_equal(17 * MIB, g.total_bytes);
-    assert_int_equal(3, g.clashes.len);
-    assert_string_equal("in_arg", g.clashes.items[0].first);
-    assert_string_equal("fc", g.clashes.items[0].second);
+    assert_int_equal(2, g.clashes.len); /* tags, not pairs of keywords */
+    assert_string_equal("in_arg:fc1_weight", g.clashes.items[0].tag);
+    assert_int_equal(3, g.clashes.items[0].match_count);
+    assert_string_equal("in_arg", g.clashes.items[0].matches[0].keyword);
+    assert_string_equal("fc", g.clashes.items[0].matches[2].keyword);
+    assert_string_equal("A", g.clashes.items[0].matches[1].category);
+    assert_string_equal("B", g.clashes.items[0].matches[2].category);
+    assert_int_equal(2, g.clashes.items[1].match_count);
     ml_grouping_release(&g);
     ml_dictionary_release(&d);
     ml_tag_list_release(&list);

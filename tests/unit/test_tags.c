@@ -225,7 +225,7 @@ static void test_pool_entries(void **state)
 
     (void)state;
     assert_int_equal(
-        0, ml_pool_entries(trace, &(struct ml_at){.kind = ML_AT_END}, NULL, &entries, &err));
+        0, ml_pool_entries(trace, &(struct ml_pool_opts){.at.kind = ML_AT_END}, &entries, &err));
     assert_int_equal(2, entries.list.len);
     assert_string_equal("in_arg:b", entries.list.items[0].name);
     assert_int_equal(300, entries.list.items[0].requested_bytes);
@@ -265,7 +265,7 @@ static void test_processes_apart(void **state)
     check_tags(&list, tags, 2);
     ml_tag_list_release(&list);
     assert_int_equal(
-        0, ml_pool_entries(trace, &(struct ml_at){.kind = ML_AT_END}, NULL, &entries, &err));
+        0, ml_pool_entries(trace, &(struct ml_pool_opts){.at.kind = ML_AT_END}, &entries, &err));
     assert_int_equal(2, entries.list.len);
     for (size_t i = 0; i < 2; i++) {
         assert_string_equal(tags[i], entries.list.items[i].name);

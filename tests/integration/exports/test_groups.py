@@ -4,6 +4,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
+import pathlib
 
 import harness
 import old_tools
@@ -56,6 +57,34 @@ def test_all_matches():
     text = groups("-d", mine, trace("gpt")).stdout
     contains(text, "Tag in_arg:embed.weight is considered match for multiple entries "
              "(weight, in_arg:) in the keyword dictionary.", "the warning")
+
+
+def test_a_tag_that_clashes_counts_once():
+    mine = dictionary("match = all\n[Weights]\nweight\nembed\n[Arguments]\nin_arg:embed\n")
+    _, whole = sums("-d", mine, trace("gpt"))
+    three = [c["matches"] for c in whole["clashes"] if c["tag"] == "in_arg:embed.weight"]
+    equal(three, [[{"keyword": "weight", "category": "Weights"}, {"keyword": "embed", "category": "Weights"},
+                   {"keyword": "in_arg:embed", "category": "Arguments"}]], "what matches the tag")
+    done = plain(harness.MEMLEDGER, "plot", "-k", "categories", "-d", mine, "-o", "c.svg", trace("gpt"))
+    contains(done.stderr, f"{mine}: 1 tag matches several keywords and counts more than once "
+             "(in_arg:embed.weight); memledger groups lists them", "the warning")
+
+
+def test_nothing_to_group():
+    pathlib.Path("empty.log").write_text("")
+    plain(harness.MEMLEDGER, "import", "-q", "--format", "mxnet-log", "-o", "empty.mled", "empty.log")
+    for option in ("--at=peak", "--gross"):
+        text = groups(option, "empty.mled").stdout
+        contains(text, "No allocations: nothing to put into categories.", "the report")
+        check("%" not in text, "a share of nothing", text)
+    run = json.loads(groups("--json", "empty.mled").stdout)["runs"][0]
+    equal([d["groups"] for d in run["dictionaries"]], [[], []], "groups")
+
+
+def test_empty_names():
+    for names in ("", ",", "mxnet,", ",mxnet", "mxnet,,layers"):
+        done = groups("-d", names, trace("gpt"), code=1)
+        contains(done.stderr, "--dictionary: a name is empty; give files, or some of mxnet,", "the error")
 
 
 def test_expected():

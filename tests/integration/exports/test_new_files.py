@@ -90,6 +90,27 @@ def test_tables_agree():
                   f"{table} of {name} as CSV")
 
 
+def test_what_a_source_did_not_tell():
+    """Null in tables that are read as they are; numbers where rows are put in order and joined."""
+    with open("tags.csv", "w", encoding="utf-8") as file:
+        file.write("in_arg:a,1\ndata_entry:b,2\n")
+    plain(MEMLEDGER, "import", "-q", "--format", "mxnet-csv", "-o", "tags.mled", "tags.csv")
+    whole = load(export("json", "tags.mled"))
+    equal((whole["run"]["start_wall_ns"], whole["run"]["end_ns"]), (None, None), "times of the run")
+    for table, rows in whole["tables"].items():
+        for row in rows:
+            told = {k: v for k, v in row.items() if k.endswith("_ns") or k == "address"}
+            equal(set(told.values()) - {None}, set(), f"times and addresses of {table}", told)
+    equal([row["label"] for row in whole["tables"]["allocations"]], ["in_arg:a", "data_entry:b"],
+          "allocations, in order")
+    with open(export("csv", "tags.mled"), newline="", encoding="utf-8") as file:
+        equal([(r["time_ns"], r["address"]) for r in csv.DictReader(file)], [("", "")] * 2, "as CSV")
+    equal(answer("tags.mled", "SELECT sum(bytes) FROM live_at_peak"), [[3 << 20]], "the peak")
+    known = load(export("json", trace("gpt")))
+    check(known["run"]["end_ns"] > 0 and known["tables"]["allocations"][0]["address"],
+          "what a recording knows")
+
+
 def test_one_table():
     only = load(export("json", trace("gpt"), "--table", "marks"))["tables"]
     equal(list(only), ["marks"], "the table asked for")

@@ -128,6 +128,38 @@ def test_names():
     check(os.path.exists("gpu_memory_profile-pid_4000.csv"), "no profile", os.listdir("."))
 
 
+TWO_PROCESSES = """
+import os
+mine = bytearray(8 << 20)
+told, tell = os.pipe()
+wait, go = os.pipe()
+if os.fork() == 0:
+    theirs = bytearray(5 << 20)
+    os.write(tell, b"x")
+    os.read(wait, 1)
+    os._exit(0)
+os.read(told, 1)
+more = bytearray(3 << 20)
+os.write(go, b"x")
+os.wait()
+"""
+
+
+def test_a_profile_of_each_process():
+    """As MXNet's processes write them; with -o there is one name, and one file."""
+    run(sys.executable, "-c", TWO_PROCESSES, options=["--heap"], trace="two.mled")
+    done = exported("two.mled", "--format", "mxnet-pool-csv", "--at", "peak")
+    files = done.stdout.split()
+    pids = [process["pid"] for process in harness.dump("two.mled")["processes"]]
+    equal(sorted(files), sorted(f"gpu_memory_profile-pid_{pid}.csv" for pid in pids), "files")
+    exported("two.mled", "-o", "all.pool.csv", "--at", "peak")
+    rows = [open(name).read().splitlines() for name in [*files, "all.pool.csv"]]
+    equal({r[0] for r in rows}, {rows[0][0]}, "headers")
+    equal(sorted(rows[0][1:] + rows[1][1:]), sorted(rows[2][1:]), "rows of both and of all")
+    sizes = {name: sum(int(r.split('","')[3]) for r in lines[1:]) for name, lines in zip(files, rows)}
+    check(sizes[f"gpu_memory_profile-pid_{pids[1]}.csv"] > 5 << 20, "what the child holds", sizes)
+
+
 def test_names_from_environment():
     for name, variables in {
             "mxnet-csv": ("MXNET_GPU_MEMORY_PROFILER_CSV_FNAME",

@@ -1,8 +1,8 @@
-/* import_fields.c: see import_fields.h.
+/* piece.c: see piece.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "import_fields.h"
+#include "piece.h"
 
 #include <math.h>
 #include <stdlib.h>

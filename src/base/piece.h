@@ -1,19 +1,15 @@
-/* import_fields.h: pieces of a line of text, and the numbers in them.
+/* piece.h: pieces of a line of text, and the numbers in them.
  *
  * Nothing here is NUL-terminated, and nothing is allocated. Independent of the locale.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef ML_IMPORT_FIELDS_H
-#define ML_IMPORT_FIELDS_H
+#ifndef ML_BASE_PIECE_H
+#define ML_BASE_PIECE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* A size above this (1 PiB) is no memory's: the file is damaged or something else. Sums
- * of what is below it do not overflow. */
-#define ML_IMPORT_BYTES_MAX (UINT64_C(1) << 50)
 
 struct ml_piece {
     const char *text;

@@ -1,0 +1,78 @@
+/* part_file.c: see part_file.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "part_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int ml_part_make(const char *path, char **ret_part)
+{
+    char *part;
+    int fd, r;
+
+    if (asprintf(&part, "%s.XXXXXX", path) < 0)
+        return -ENOMEM;
+    fd = mkostemp(part, O_CLOEXEC);
+    if (fd >= 0) {
+        *ret_part = part;
+        return fd;
+    }
+    r = -errno;
+    free(part);
+    return r;
+}
+
+/* Where a name cannot be taken without replacing what has it: NFS, some of FUSE. */
+static int link_in_place(const char *part, const char *path)
+{
+    if (link(part, path) < 0)
+        return -errno;
+    unlink(part);
+    return 0;
+}
+
+/* Where there are no links either: whoever makes an empty file of the name has it. */
+static int claim_place(const char *part, const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int r;
+
+    if (fd < 0)
+        return -errno;
+    close(fd);
+    if (rename(part, path) == 0)
+        return 0;
+    r = -errno;
+    unlink(path);
+    return r;
+}
+
+static bool is_lacking(int r)
+{
+    return r == -EINVAL || r == -ENOSYS || r == -EOPNOTSUPP || r == -EPERM;
+}
+
+int ml_part_place(const char *part, const char *path, bool replace)
+{
+    int r;
+
+    if (replace)
+        return rename(part, path) < 0 ? -errno : 0;
+    r = renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_NOREPLACE) < 0 ? -errno : 0;
+    if (is_lacking(r))
+        r = link_in_place(part, path);
+    if (is_lacking(r))
+        r = claim_place(part, path);
+    return r;
+}
+
+int ml_part_exists(const char *path, struct ml_error *err)
+{
+    return ml_error_set(err, -EEXIST, "%s exists; choose another name or overwrite it with -f",
+                        path);
+}

@@ -1,0 +1,30 @@
+/* part_file.h: a file beside the one that it is to become, so that there is a whole file
+ * of that name or none.
+ *
+ *     fd = ml_part_make(path, &part);
+ *     ... write it, close it ...
+ *     r = ml_part_place(part, path, force);    after a failure `part` is still there
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_BASE_PART_FILE_H
+#define ML_BASE_PART_FILE_H
+
+#include <stdbool.h>
+
+#include "error.h"
+
+/* Makes "PATH.XXXXXX" with a name that nobody has, for its owner alone.
+ * @ret_part  the caller frees it
+ * @return a descriptor to write to, or negative errno */
+int ml_part_make(const char *path, char **ret_part);
+
+/* Gives it its name.
+ * @replace  a file that has the name already
+ * @return 0, -EEXIST, or another negative errno */
+int ml_part_place(const char *part, const char *path, bool replace);
+
+/* "PATH exists; ...". @return -EEXIST */
+int ml_part_exists(const char *path, struct ml_error *err);
+
+#endif
