@@ -255,7 +255,7 @@ void ml_live_add(uint32_t space, unsigned device, const void *p, uint64_t bytes)
                        .bytes = ml_min_u64(bytes, BYTES_MAX),
                        .phase = ml_phase_now() & 7,
                        .device = device & 63,
-                       .recording = (space ? ml_recorder_recording() : 0) & RECORDING_MASK},
+                       .recording = (space ? ml_record_place() : 0) & RECORDING_MASK},
         false);
 }
 

@@ -38,7 +38,8 @@ extern _Atomic uint32_t ml_live_on;
 /* Never off again. @return whether it is on: else there is no memory */
 bool ml_live_switch_on(void);
 
-/* A block was allocated. `space`: what its allocation was recorded in, 0: nowhere. */
+/* A block was allocated. `space`: what its allocation was recorded in, by this thread and
+ * just now; 0: nowhere. */
 void ml_live_add(uint32_t space, unsigned device, const void *p, uint64_t bytes);
 
 /* A block that was there before the table is. Nothing if it is known.
