@@ -15,8 +15,10 @@ static struct ml_pointer_table born[ML_MXNET_LEVELS];
 
 void ml_mxnet_late_birth(enum ml_mxnet_level level, const void *memory)
 {
-    if (ml_recorder_is_late())
-        ml_pointer_put(&born[level], memory, ml_record_place());
+    uint32_t recording = ml_recorder_is_late() ? ml_record_place() : 0;
+
+    if (recording && !ml_pointer_put(&born[level], memory, recording))
+        ml_recorder_cannot_follow();
 }
 
 uint32_t ml_mxnet_late_end(enum ml_mxnet_level level, const void *memory)

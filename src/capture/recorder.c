@@ -483,6 +483,14 @@ _Atomic uint64_t *ml_recorder_lost(void)
     return ml_session ? &ml_session->unrecorded_lost : NULL;
 }
 
+void ml_recorder_cannot_follow(void)
+{
+    struct ml_ringset *set = ml_recorder_recording() ? ml_recorder_replies() : NULL;
+
+    if (set)
+        atomic_fetch_add_explicit(&set->not_followed, 1, memory_order_relaxed);
+}
+
 struct ml_ringset *ml_recorder_replies(void)
 {
     struct process *p = process;

@@ -84,6 +84,10 @@ void ml_recorder_announce_again(void);
 /* Where to count records that no ring could take; NULL outside a session. */
 _Atomic uint64_t *ml_recorder_lost(void);
 
+/* Something has begun whose end will not be recorded, since a table has no room for it:
+ * counted for the trace to tell. Keeps errno. */
+void ml_recorder_cannot_follow(void);
+
 /* The ring set that replies come back in, NULL while not recording. */
 struct ml_ringset *ml_recorder_replies(void);
 

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "mxnet_late.h"
+#include "pointer_table.h"
 #include "record.h"
 #include "recorder.h"
 
@@ -220,6 +221,22 @@ static void another_begins_before_the_free(void **state)
     end(&second);
 }
 
+/* Their ends are not recorded: the trace says of how many. */
+static void more_than_can_be_followed(void **state)
+{
+    struct session only;
+
+    (void)state;
+    begin(&only);
+    record_alloc(block);
+    for (uintptr_t i = 0; i < ML_POINTERS_MAX + 3; i++)
+        ml_mxnet_late_birth(ML_MXNET_SEGMENT, (const void *)(0x10000 + i * 16));
+    assert_int_equal(ml_recorder_replies()->not_followed, 3);
+    for (uintptr_t i = 0; i < ML_POINTERS_MAX; i++)
+        assert_true(ml_mxnet_late_end(ML_MXNET_SEGMENT, (const void *)(0x10000 + i * 16)));
+    end(&only);
+}
+
 /* ---- Threads ----------------------------------------------------------------------- */
 
 #define THREADS 2
@@ -270,6 +287,7 @@ int main(void)
         cmocka_unit_test(one_begins_before_the_note),
         cmocka_unit_test(another_begins_before_the_allocation),
         cmocka_unit_test(another_begins_before_the_free),
+        cmocka_unit_test(more_than_can_be_followed),
         cmocka_unit_test(threads_go_on_meanwhile),
     };
 
