@@ -189,7 +189,7 @@ def start(path=None, *, force=False, sample_hz=None):
         _late.switch_on()
         recording = _start_collector(file, force, sample_hz)
         _join(recording)
-        _late.when_torch_is_here(_name_torch)
+        _late.when_torch_is_here(_name_torch, "what PyTorch makes has no names")
         if not _ends_at_exit:
             atexit.register(stop)
             _ends_at_exit = True

@@ -172,6 +172,20 @@ def children():
     say(status=status, own_status=own_status, inside=inside, kept=kept.numel())
 
 
+def nameless():
+    """The work that gives names fails: the recording goes on, and ends."""
+    import torch
+    from memledger import _torch
+
+    def fail(_):
+        raise RuntimeError("made to fail")
+    _torch._watch_optimizers = fail
+    path = memledger.start("nameless.mled")
+    torch.nn.Linear(4, 4)(torch.zeros(4)).sum().backward()
+    say(path=path, stopped=memledger.stop(),
+        is_in_front=isinstance(torch.nn.Module.__call__, memledger._native.ScopedCall))
+
+
 def outlives():
     """A child that was in its parent's recording, after that has ended."""
     import torch

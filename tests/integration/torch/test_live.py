@@ -119,6 +119,15 @@ def test_child_of_an_ended_recording():
     contains(done.stderr, "was forked in has ended", "what it is told")
 
 
+def test_names_fail():
+    done = case("nameless")
+    told = said(done.stdout, done.stderr)
+    check(told["path"] and told["path"] == told["stopped"], "the trace", told)
+    check(not told["is_in_front"], "half of the names are there")
+    equal(done.stderr.count("what PyTorch makes has no names"), 1, "how often it is said")
+    balanced(harness.dump("nameless.mled"))
+
+
 def wait_for(trace):
     """A program that ends without stop() leaves the rest to the collector."""
     limit = time.monotonic() + harness.PATIENCE_S
