@@ -318,6 +318,13 @@ static void stop_writers(struct process *p)
     }
 }
 
+static void finish_session(struct ml_session *s)
+{
+    atomic_store(&s->finish, 1);
+    atomic_fetch_add(&s->doorbell, 1);
+    syscall(SYS_futex, &s->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
 int ml_recorder_leave(void)
 {
     struct process *p = this_process();
@@ -328,12 +335,11 @@ int ml_recorder_leave(void)
         return r;
     ml_quiet_begin(&quiet);
     ml_lock(&p->lock);
-    if (p->joined && atomic_load_explicit(&p->state, memory_order_relaxed) == STARTED) {
+    if (late && atomic_load_explicit(&p->state, memory_order_relaxed) == STARTED) {
         atomic_store_explicit(&p->state, OFF, memory_order_release);
         stop_writers(p);
-        atomic_store(&ml_session->finish, 1);
-        atomic_fetch_add(&ml_session->doorbell, 1);
-        syscall(SYS_futex, &ml_session->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+        if (p->joined)
+            finish_session(ml_session);
         r = 0;
     }
     ml_unlock(&p->lock);

@@ -59,7 +59,8 @@ struct ml_ring *ml_recorder_claim(uint64_t **ret_data, struct ml_writer **ret_wr
 int ml_recorder_join(const char *session_dir);
 
 /* Ends a recording that was joined, and tells its collector to finish. What threads
- * record from here on is dropped, unlike what they recorded before.
+ * record from here on is dropped, unlike what they recorded before. A child that was forked
+ * in one leaves it: the end is its parent's business.
  * @return 0; -ESRCH: there is none */
 int ml_recorder_leave(void);
 
