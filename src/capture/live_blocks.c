@@ -54,7 +54,7 @@ struct padded_lock {
     alignas(64) struct ml_lock lock;
 };
 
-_Atomic uint32_t ml_live_on;
+alignas(64) ML_READ_ALWAYS _Atomic uint32_t ml_live_on; /* the first of them */
 
 static struct shard shards[SHARDS];
 static struct padded_lock *locks; /* of the shards; cleared in a forked child */

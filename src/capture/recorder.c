@@ -61,8 +61,8 @@ struct process {
 struct ml_session *ml_session;
 uint32_t ml_ring_bytes;
 uint32_t ml_ring_count;
-uint32_t ml_clock_mode;
-uint32_t ml_stacks_mode;
+ML_READ_ALWAYS uint32_t ml_clock_mode;
+ML_READ_ALWAYS uint32_t ml_stacks_mode;
 
 _Atomic uint32_t ml_recording;
 
