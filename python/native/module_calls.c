@@ -45,7 +45,8 @@ static struct ml_module_entry *name_stray(PyObject *module)
     return entry;
 }
 
-/* The namer names a module and what is below it: namer(module). */
+/* The namer names a module and what is below it: namer(module). NULL: it cannot be named, or
+ * an interrupt has come meanwhile. */
 static struct ml_module_entry *name_now(const struct ml_scoped_call *self, PyObject *module)
 {
     struct ml_module_entry *entry = NULL;
@@ -54,6 +55,8 @@ static struct ml_module_entry *name_now(const struct ml_scoped_call *self, PyObj
         ml_scoped_call_tell(self->namer, module, NULL, NULL);
     else if (look_again(outermost))
         ml_scoped_call_tell(self->namer, outermost->module, NULL, NULL);
+    if (PyErr_Occurred())
+        return NULL;
     entry = ml_module_find(module);
     return entry ? entry : name_stray(module);
 }
