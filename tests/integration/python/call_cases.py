@@ -99,4 +99,22 @@ def threads():
     say(rounds=THREADS * ROUNDS)
 
 
+class Block(Module):
+    """With the work around a call that MXNet's blocks have."""
+    __call__ = _native.scoped_module(Module.call, name_tree, lambda *_: None, lambda *_: None)
+
+
+def greenlets():
+    """Calls of one thread that end in another order than they began, then one of the first."""
+    import greenlet
+    main = greenlet.getcurrent()
+    first, second = (Block(name, forward=main.switch) for name in ("first", "second"))
+    turns = [greenlet.greenlet(lambda block=block: block()) for block in (first, second)]
+    for turn in turns * 2:
+        turn.switch()
+    first.forward = None
+    first()
+    say(ended=[turn.dead for turn in turns])
+
+
 globals()[sys.argv[1]]()

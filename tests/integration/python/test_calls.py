@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # test_calls.py: the callables that stand in front of a module's call and of a trainer's step, with
-# exceptions, interrupts, recursion, generators and threads: call_cases.py.
+# exceptions, interrupts, recursion, generators, threads and greenlets: call_cases.py.
 #
 # SPDX-License-Identifier: Apache-2.0
 import collections
@@ -9,14 +9,16 @@ import os
 import sys
 
 import harness
+import pypi
 from harness import equal, report, run
 
+REQUIREMENTS = os.path.join(os.environ["TEST_SOURCE"], "scripts", "requirements-greenlet.txt")
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "call_cases.py")
 
 
-def record(case):
+def record(case, python=sys.executable):
     """What the program said, and how often each scope was entered."""
-    result = run(sys.executable, CASES, case, options=("-qf", "--sample-hz", "0"))
+    result = run(python, CASES, case, options=("-qf", "--sample-hz", "0"))
     equal(result.code, 0, "exit code", result)
     kinds = result.dump()["kinds"]
     equal(kinds.get("push"), kinds.get("pop"), "scopes entered and left")
@@ -48,6 +50,13 @@ def test_threads():
     told, scopes = record("threads")
     paths = ["model", "model.a", "model.b", "model.b.c"]
     equal(scopes, dict.fromkeys(paths, told["rounds"]), "scopes")
+
+
+def test_greenlets():
+    folder = pypi.environment(REQUIREMENTS, os.path.join(os.environ["PYPI_FOLDER"], "greenlet"))
+    told, scopes = record("greenlets", os.path.join(folder, "bin", "python"))
+    equal(told["ended"], [True, True], "greenlets that ended")
+    equal(scopes, {"first": 2, "first.Block": 1}, "scopes")
 
 
 harness.main(globals())
