@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "live_blocks.h"
 #include "mxnet_late.h"
 #include "pointer_table.h"
 #include "record.h"
@@ -221,6 +222,29 @@ static void another_begins_before_the_free(void **state)
     end(&second);
 }
 
+/* The same of PyTorch's blocks, which are in the table of live ones. */
+static void a_live_block_outlives_its_recording(void **state)
+{
+    struct session first, second;
+    uint32_t belongs_to;
+
+    (void)state;
+    assert_true(ml_live_switch_on());
+    begin(&first);
+    record_alloc(block);
+    end(&first);
+    begin(&second);
+    ml_live_add(SPACE, ML_LIVE_HOST, block, 64);
+    belongs_to = ml_live_remove(block);
+    ml_record_free_in(belongs_to, SPACE, block);
+    assert_int_equal(words_in(ml_recorder_replies()), 0);
+    record_alloc(block);
+    ml_live_add(SPACE, ML_LIVE_HOST, block, 64);
+    ml_record_free_in(ml_live_remove(block), SPACE, block);
+    assert_int_equal(words_in(ml_recorder_replies()), ALLOC_WORDS + FREE_WORDS);
+    end(&second);
+}
+
 /* Their ends are not recorded: the trace says of how many. */
 static void more_than_can_be_followed(void **state)
 {
@@ -287,6 +311,7 @@ int main(void)
         cmocka_unit_test(one_begins_before_the_note),
         cmocka_unit_test(another_begins_before_the_allocation),
         cmocka_unit_test(another_begins_before_the_free),
+        cmocka_unit_test(a_live_block_outlives_its_recording),
         cmocka_unit_test(more_than_can_be_followed),
         cmocka_unit_test(threads_go_on_meanwhile),
     };
