@@ -75,8 +75,8 @@ void ml_writer_init(void)
         exit_key_made = !pthread_key_create(&exit_key, thread_exit);
 }
 
-/* A ring of the recording that goes on: one that was joined meanwhile may have come before
- * its ring, or after it. NULL: there is none. */
+/* A ring, and the recording that it is of: where another began meanwhile, that cannot be
+ * told, and the ring is given back. NULL: there is none. */
 static struct ml_ring *claim_ring(uint32_t *ret_recording, uint64_t **ret_data,
                                   struct ml_writer **ret_writer)
 {
