@@ -42,11 +42,13 @@ def _watched(name, path, target):
 
 
 def _install(name):
+    """All of it, or nothing: the program goes on either way."""
     try:
         from importlib import import_module
         import_module(f"memledger._{name}").install()
     except Exception as error:
-        if os.environ.get("MEMLEDGER_DEBUG"):
+        # An extension that this Python cannot load, or no package, says nothing by itself.
+        if not isinstance(error, ImportError) or os.environ.get("MEMLEDGER_DEBUG"):
             sys.stderr.write(f"memledger: what {name} makes has no names: {error!r}\n")
 
 

@@ -2,7 +2,12 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import contextlib
 import functools
+import threading
+
+_ABSENT = object()
+_here = threading.local()  # .undo: inside all_or_nothing(), (owner, name, what was there)
 
 
 def in_front(make, original, *args, **kwargs):
@@ -19,3 +24,33 @@ def in_front(make, original, *args, **kwargs):
 
 def is_in_front(function):
     return getattr(function, "is_memledgers", False)
+
+
+def put(owner, name, function):
+    """Sets what a class or a module of the program's has under a name."""
+    undo = getattr(_here, "undo", None)
+    if undo is not None:
+        undo.append((owner, name, vars(owner).get(name, _ABSENT)))
+    setattr(owner, name, function)
+
+
+@contextlib.contextmanager
+def all_or_nothing():
+    """What put() does inside is undone where an exception ends it: half of the names would
+    be wrong ones."""
+    undo = _here.undo = []
+    try:
+        yield
+    except BaseException:
+        for owner, name, before in reversed(undo):
+            _put_back(owner, name, before)
+        raise
+    finally:
+        _here.undo = None
+
+
+def _put_back(owner, name, before):
+    if before is _ABSENT:
+        delattr(owner, name)  # it was inherited
+    else:
+        setattr(owner, name, before)

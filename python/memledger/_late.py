@@ -27,7 +27,7 @@ def switch_on():
     _native.load(find_library())
     if not _native.live_on():
         raise MemoryError("no memory for memledger's table of live blocks")
-    when_torch_is_here(_meet_torch)
+    when_torch_is_here(_meet_torch, "PyTorch is not recorded")
 
 
 def torch_or_none():
@@ -48,21 +48,23 @@ class _TorchFinder:
         return _importing.find(name, path, target) if name == "torch" else None
 
 
-def _guarded(callback):
+def _guarded(callback, trouble):
     """What goes wrong here is not the program's business."""
     try:
         callback()
     except Exception as error:
-        print(f"memledger: PyTorch is not recorded: {error!r}", file=sys.stderr)
+        print(f"memledger: {trouble}: {error!r}", file=sys.stderr)
 
 
-def when_torch_is_here(callback):
+def when_torch_is_here(callback, trouble):
+    """Calls it now, or when the program has imported PyTorch; `trouble` is what is said where
+    it fails."""
     if torch_or_none():
-        callback()
+        _guarded(callback, trouble)
         return
     if _TorchFinder not in sys.meta_path:
         sys.meta_path.insert(0, _TorchFinder)
-    _importing.wait("torch", functools.partial(_guarded, callback))
+    _importing.wait("torch", functools.partial(_guarded, callback, trouble))
 
 
 # ---- Blocks that were there before ------------------------------------------------

@@ -13,7 +13,7 @@ import itertools
 import weakref
 
 from . import _mxnet_arrays, _mxnet_executors, _mxnet_optimizers, _mxnet_parameters, _native
-from ._in_front import in_front, is_in_front
+from ._in_front import all_or_nothing, in_front, is_in_front, put
 
 _arguments = weakref.WeakKeyDictionary()  # class of blocks -> what its inputs are called
 
@@ -23,6 +23,12 @@ def install():
     import mxnet
     if is_in_front(mxnet.gluon.Block.__call__):
         return
+    with all_or_nothing():
+        _install_all(mxnet)
+    atexit.register(_mxnet_arrays.look, waited=True)
+
+
+def _install_all(mxnet):
     _mxnet_arrays.install(mxnet.nd.NDArray)
     _install_blocks(mxnet.gluon.Block)
     _install_autograd(mxnet)
@@ -32,7 +38,6 @@ def install():
     _mxnet_executors.install(mxnet)
     _install_kvstore(mxnet.kvstore.KVStore)
     _install_waits(mxnet)
-    atexit.register(_mxnet_arrays.look, waited=True)
 
 
 # ---- Blocks -------------------------------------------------------------------------
@@ -43,8 +48,9 @@ def _install_blocks(block):
     arrays have a copy of every function of the classes that they are made from."""
     for kind in (block, *_below(block)):
         if "__call__" in vars(kind) and not is_in_front(vars(kind)["__call__"]):
-            kind.__call__ = in_front(_native.scoped_module, kind.__call__,
-                                     _mxnet_parameters.name_tree, _before_block, _after_block)
+            put(kind, "__call__", in_front(_native.scoped_module, kind.__call__,
+                                           _mxnet_parameters.name_tree, _before_block,
+                                           _after_block))
 
 
 def _below(kind):
@@ -94,9 +100,9 @@ def _named_arguments(kind):
 def _install_autograd(mxnet):
     autograd, array = mxnet.autograd, mxnet.nd.NDArray
     for owner in (autograd, array):
-        owner.backward = in_front(_native.scoped_phase, owner.backward, after=_look,
-                                  number=_native.BACKWARD)
-    autograd.grad = in_front(_native.scoped_phase, autograd.grad, number=_native.BACKWARD)
+        put(owner, "backward", in_front(_native.scoped_phase, owner.backward, after=_look,
+                                        number=_native.BACKWARD))
+    put(autograd, "grad", in_front(_native.scoped_phase, autograd.grad, number=_native.BACKWARD))
     _watch_recording(autograd._RecordingStateScope)
 
 
@@ -120,7 +126,8 @@ def _watch_recording(scope):
         if self._enter_is_record:
             _native.leave_phase()
         return leave(self, *exception)
-    scope.__enter__, scope.__exit__ = __enter__, __exit__
+    put(scope, "__enter__", __enter__)
+    put(scope, "__exit__", __exit__)
 
 
 # ---- Training -----------------------------------------------------------------------
@@ -128,9 +135,9 @@ def _watch_recording(scope):
 
 def _install_trainer(trainer):
     for name, is_step in (("step", 1), ("update", 1), ("allreduce_grads", 0)):
-        setattr(trainer, name, in_front(_native.scoped_trainer, getattr(trainer, name),
-                                        _name_of_optimizer, after=_look, number=is_step))
-    trainer.__init__ = _telling(trainer.__init__)
+        put(trainer, name, in_front(_native.scoped_trainer, getattr(trainer, name),
+                                    _name_of_optimizer, after=_look, number=is_step))
+    put(trainer, "__init__", _telling(trainer.__init__))
 
 
 def _telling(init):
@@ -149,7 +156,7 @@ def _name_of_optimizer(trainer):
 def _install_kvstore(store):
     """What a store keeps for a key, and what it adds up in."""
     for name in ("init", "broadcast", "push", "pushpull"):
-        setattr(store, name, _in_scope_of_key(getattr(store, name)))
+        put(store, name, _in_scope_of_key(getattr(store, name)))
 
 
 def _is_plain(key):
@@ -176,11 +183,11 @@ def _install_waits(mxnet):
     """Who has waited for the engine finds arrays in their place."""
     array = mxnet.nd.NDArray
     for name in ("wait_to_read", "asnumpy"):
-        setattr(array, name, _looking(getattr(array, name)))
+        put(array, name, _looking(getattr(array, name)))
     waitall = _looking(mxnet.nd.waitall)
     for place in (mxnet.nd, mxnet.nd.ndarray, mxnet.npx):
         if hasattr(place, "waitall"):
-            place.waitall = waitall
+            put(place, "waitall", waitall)
 
 
 def _looking(wait):

@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 import functools
 
 from . import _mxnet_arrays, _native
-from ._in_front import in_front
+from ._in_front import in_front, put
 
 _INPUT_ENDINGS = ("data", "label")  # of what nobody said is an input
 
@@ -15,13 +15,13 @@ def install(mxnet):
     executor = mxnet.executor.Executor
     for name in ("simple_bind", "bind", "_simple_bind", "_bind"):
         if hasattr(symbol, name):
-            setattr(symbol, name, _naming(getattr(symbol, name)))
+            put(symbol, name, _naming(getattr(symbol, name)))
     if hasattr(executor, "reshape"):
-        executor.reshape = _naming(executor.reshape)
-    executor.forward = in_front(_native.scoped_phase, executor.forward, name_of, after=_look,
-                                number=_native.FORWARD)
-    executor.backward = in_front(_native.scoped_phase, executor.backward, after=_look,
-                                 number=_native.BACKWARD)
+        put(executor, "reshape", _naming(executor.reshape))
+    put(executor, "forward", in_front(_native.scoped_phase, executor.forward, name_of,
+                                      after=_look, number=_native.FORWARD))
+    put(executor, "backward", in_front(_native.scoped_phase, executor.backward, after=_look,
+                                       number=_native.BACKWARD))
     if hasattr(mxnet, "module"):
         _install_modules(mxnet.module.Module)
 
@@ -82,15 +82,15 @@ def _present(array, name, category):
 
 
 def _install_modules(module):
-    module.bind = _watching(module.bind)
+    put(module, "bind", _watching(module.bind))
     for name in ("init_params", "get_params", "set_params", "init_optimizer"):
-        setattr(module, name, _in_own_scope(getattr(module, name)))
-    module.forward = in_front(_native.scoped_phase, module.forward, name_of, _before_forward,
-                              number=_native.FORWARD)
-    module.backward = in_front(_native.scoped_phase, module.backward, after=_look,
-                               number=_native.BACKWARD)
-    module.update = in_front(_native.scoped_trainer, module.update, _name_of_optimizer,
-                             after=_look, number=1)
+        put(module, name, _in_own_scope(getattr(module, name)))
+    put(module, "forward", in_front(_native.scoped_phase, module.forward, name_of,
+                                    _before_forward, number=_native.FORWARD))
+    put(module, "backward", in_front(_native.scoped_phase, module.backward, after=_look,
+                                     number=_native.BACKWARD))
+    put(module, "update", in_front(_native.scoped_trainer, module.update, _name_of_optimizer,
+                                   after=_look, number=1))
 
 
 def _in_own_scope(method):

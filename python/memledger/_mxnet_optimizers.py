@@ -10,7 +10,7 @@ import functools
 import weakref
 
 from . import _mxnet_arrays, _mxnet_parameters, _native
-from ._in_front import in_front
+from ._in_front import in_front, put
 
 _MOMENTUM = ("momentum",)
 _MOMENTS = ("mean", "variance")
@@ -37,9 +37,9 @@ def install(mxnet):
     _version = int(mxnet.__version__.split(".")[0])
     _base = mxnet.optimizer.Optimizer
     updater = mxnet.optimizer.Updater
-    updater.__call__ = in_front(_native.scoped_trainer, updater.__call__, name_of_updater,
-                                after=after_update)
-    updater.set_states = _forgetting(updater.set_states)
+    put(updater, "__call__", in_front(_native.scoped_trainer, updater.__call__, name_of_updater,
+                                      after=after_update))
+    put(updater, "set_states", _forgetting(updater.set_states))
 
 
 def name_of(optimizer):

@@ -6,6 +6,7 @@ import functools
 import weakref
 
 from . import _mxnet_arrays, _native
+from ._in_front import put
 from ._naming import new_name
 
 _paths = weakref.WeakKeyDictionary()  # parameter -> its path, where it has no name of its own
@@ -15,7 +16,7 @@ _first = None  # the first model that has parameters, weakly
 def install(gluon):
     parameter = gluon.parameter.Parameter
     for name in ("_init_impl", "_init_grad", "cast"):  # where it gets its arrays
-        setattr(parameter, name, _watching(getattr(parameter, name)))
+        put(parameter, name, _watching(getattr(parameter, name)))
 
 
 def _watching(method):

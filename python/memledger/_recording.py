@@ -145,7 +145,7 @@ def _is_recorded_elsewhere():
 
 
 def _has_ended_for_parent():
-    """A child that was in its parent's recording cannot leave it for another."""
+    """Of a child that was in its parent's recording."""
     return (_current and _current.owner != os.getpid()
             and not os.path.exists(os.path.join(_current.session, "page")))
 
@@ -172,9 +172,7 @@ def start(path=None, *, force=False, sample_hz=None):
     global _current, _ends_at_exit
     with _lock:
         if _is_recorded_elsewhere() and _has_ended_for_parent():
-            _say_once("start(): the recording that this process was forked in has ended, and it "
-                      "can begin no other; fork after stop(), or use 'memledger run'")
-            return None
+            _native.leave()
         if _is_recorded_elsewhere():
             _say_once("this process is recorded already; start() and stop() only mark places "
                       "in that trace")
@@ -189,7 +187,7 @@ def start(path=None, *, force=False, sample_hz=None):
         _late.switch_on()
         recording = _start_collector(file, force, sample_hz)
         _join(recording)
-        _late.when_torch_is_here(_name_torch)
+        _late.when_torch_is_here(_name_torch, "what PyTorch makes has no names")
         if not _ends_at_exit:
             atexit.register(stop)
             _ends_at_exit = True

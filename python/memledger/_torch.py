@@ -12,6 +12,7 @@ import itertools
 import weakref
 
 from . import _native
+from ._in_front import all_or_nothing, put
 from ._naming import new_name
 
 # Classes of modules that stand around another: their part of a path is left out, as
@@ -31,11 +32,13 @@ def install():
     module = torch.nn.Module
     if isinstance(module.__call__, _native.ScopedCall):
         return
+    with all_or_nothing():
+        put(module, "__call__", _native.scoped_module(module.__call__, name_tree))
+        put(module, "_replicate_for_data_parallel",
+            _naming_copies(module._replicate_for_data_parallel))
+        put(torch.autograd, "backward", _native.scoped_backward(torch.autograd.backward))
+        _watch_optimizers(torch.optim.Optimizer)
     _native.torch_begin()
-    module.__call__ = _native.scoped_module(module.__call__, name_tree)
-    module._replicate_for_data_parallel = _naming_copies(module._replicate_for_data_parallel)
-    torch.autograd.backward = _native.scoped_backward(torch.autograd.backward)
-    _watch_optimizers(torch.optim.Optimizer)
 
 
 def begin_recording():
@@ -122,7 +125,7 @@ def _watch_optimizers(base):
     def prepare_and_watch(self):
         prepare(self)
         _watch_steps(type(self), self)
-    setattr(base, name, prepare_and_watch)
+    put(base, name, prepare_and_watch)
     for kind in _below(base):
         if getattr(kind.step, "hooked", False):  # one was made before
             _watch_steps(kind)
@@ -131,7 +134,7 @@ def _watch_optimizers(base):
 def _watch_steps(kind, optimizer=None):
     _native.optimizer_made(optimizer)
     if not isinstance(kind.step, _native.ScopedCall):
-        kind.step = _native.scoped_optimizer(kind.step, after=name_state)
+        put(kind, "step", _native.scoped_optimizer(kind.step, after=name_state))
 
 
 def _below(kind):

@@ -45,7 +45,8 @@ static struct ml_module_entry *name_stray(PyObject *module)
     return entry;
 }
 
-/* The namer names a module and what is below it: namer(module). */
+/* The namer names a module and what is below it: namer(module). NULL: it cannot be named, or
+ * an interrupt has come meanwhile. */
 static struct ml_module_entry *name_now(const struct ml_scoped_call *self, PyObject *module)
 {
     struct ml_module_entry *entry = NULL;
@@ -54,6 +55,8 @@ static struct ml_module_entry *name_now(const struct ml_scoped_call *self, PyObj
         ml_scoped_call_tell(self->namer, module, NULL, NULL);
     else if (look_again(outermost))
         ml_scoped_call_tell(self->namer, outermost->module, NULL, NULL);
+    if (PyErr_Occurred())
+        return NULL;
     entry = ml_module_find(module);
     return entry ? entry : name_stray(module);
 }
@@ -97,6 +100,13 @@ static PyObject *call_inside(const struct ml_scoped_call *self, struct ml_module
     return result;
 }
 
+/* Greenlets take turns on one thread: calls may end in another order than they began, and
+ * leave behind what was around the last. */
+static void forget_calls(void)
+{
+    innermost = outermost = NULL;
+}
+
 /* A block's own call and those of the classes that it is made from are one. */
 static bool goes_on(const struct ml_scoped_call *self, const struct ml_module_entry *entry)
 {
@@ -106,17 +116,18 @@ static bool goes_on(const struct ml_scoped_call *self, const struct ml_module_en
 static PyObject *call_module(struct ml_scoped_call *self, PyObject *module, PyObject *args,
                              PyObject *kwargs)
 {
+    bool is_outermost = ml_native_recorder()->is_outermost();
     struct ml_module_entry *entry = module ? ml_module_find(module) : NULL;
-    bool is_outermost;
     PyObject *result;
 
+    if (is_outermost)
+        forget_calls();
     if (module && !entry)
         entry = name_now(self, module);
     if (PyErr_Occurred())
         return NULL;
     if (!entry || entry->hidden || goes_on(self, entry))
         return PyObject_Call(self->original, args, kwargs);
-    is_outermost = ml_native_recorder()->is_outermost();
     if (is_outermost)
         begin_outermost(self, entry, args, kwargs);
     if (PyErr_Occurred())

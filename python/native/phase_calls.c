@@ -16,7 +16,8 @@ static __thread unsigned optimizing;
  * executor, by the same name, and is said once. 0: none. */
 static __thread uint32_t named;
 
-/* The recorder's number of what the namer calls it, or of its class. */
+/* The recorder's number of what the namer calls it, or of its class. An interrupt that came
+ * meanwhile is left behind: who asked for the number must not go on with it. */
 static uint32_t number_of(const struct ml_scoped_call *self, PyObject *object)
 {
     PyObject *text = self->namer ? PyObject_CallFunctionObjArgs(self->namer, object, NULL)
@@ -48,10 +49,14 @@ static PyObject *call_optimizer(struct ml_scoped_call *self, PyObject *optimizer
 {
     const struct ml_extension_api *recorder = ml_native_recorder();
     PyObject *result;
+    uint32_t name;
 
     if (!optimizer)
         return PyObject_Call(self->original, args, kwargs);
-    recorder->enter_optimizer(number_of(self, optimizer));
+    name = number_of(self, optimizer);
+    if (PyErr_Occurred())
+        return NULL;
+    recorder->enter_optimizer(name);
     result = PyObject_Call(self->original, args, kwargs);
     recorder->leave_optimizer();
     return finish_optimizer(self, optimizer, result, true);
@@ -63,14 +68,17 @@ static PyObject *call_trainer(struct ml_scoped_call *self, PyObject *trainer, Py
                               PyObject *kwargs)
 {
     const struct ml_extension_api *recorder = ml_native_recorder();
-    bool is_outermost;
+    bool is_outermost = !optimizing;
+    uint32_t name = trainer && is_outermost ? number_of(self, trainer) : 0;
     PyObject *result;
 
+    if (PyErr_Occurred())
+        return NULL;
     if (!trainer)
         return PyObject_Call(self->original, args, kwargs);
-    is_outermost = !optimizing++;
+    optimizing++;
     if (is_outermost)
-        recorder->enter_optimizer(number_of(self, trainer));
+        recorder->enter_optimizer(name);
     result = PyObject_Call(self->original, args, kwargs);
     if (is_outermost)
         recorder->leave_optimizer();
@@ -102,6 +110,8 @@ static PyObject *call_phase(struct ml_scoped_call *self, PyObject *first, PyObje
     uint32_t around = named, name = self->namer && first ? number_of(self, first) : 0;
     PyObject *result;
 
+    if (PyErr_Occurred())
+        return NULL;
     if (name == around)
         name = 0;
     ml_scoped_call_tell(self->before, args, kwargs ? kwargs : Py_None, NULL);

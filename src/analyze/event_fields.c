@@ -117,7 +117,8 @@ static void marker_fields(const struct ml_trace *trace, struct ml_event_view *v)
 
 static void lost_fields(struct ml_event_view *v)
 {
-    static const char *const reasons[] = {"unknown", "ring_full", "not_written", "damaged"};
+    static const char *const reasons[ML_LOST_REASONS] = {"unknown", "ring_full", "not_written",
+                                                         "damaged", "not_followed"};
     const uint64_t *args = v->event->args;
 
     add_number(v, "lost", ML_FIELD_COUNT, args[0]);

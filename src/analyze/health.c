@@ -46,6 +46,7 @@ struct ml_health ml_health_of(const struct ml_replay *replay)
         .lost_ring_full = replay->lost_by[ML_LOST_RING_FULL],
         .lost_not_written = replay->lost_by[ML_LOST_NOT_WRITTEN],
         .lost_damaged = replay->lost_by[ML_LOST_DAMAGED],
+        .lost_not_followed = replay->lost_by[ML_LOST_NOT_FOLLOWED],
         .lost_other = replay->lost_by[0],
         .cut_short = !info->has_index,
         .ignored_bytes = info->ignored_bytes,

@@ -10,10 +10,11 @@
 #include "unknowns.h"
 
 struct ml_health {
-    uint64_t lost;             /* events that were never written */
-    uint64_t lost_ring_full;   /* of them: the recorder had no room */
-    uint64_t lost_not_written; /* the file could not be written */
-    uint64_t lost_damaged;     /* the recorder's buffers were damaged */
+    uint64_t lost;              /* events that were never written */
+    uint64_t lost_ring_full;    /* of them: the recorder had no room */
+    uint64_t lost_not_written;  /* the file could not be written */
+    uint64_t lost_damaged;      /* the recorder's buffers were damaged */
+    uint64_t lost_not_followed; /* what became of so many blocks and objects */
     uint64_t lost_other;
     bool cut_short;          /* the recording has no proper end */
     uint64_t ignored_bytes;  /* of the incomplete block at its end */

@@ -151,7 +151,7 @@ struct ml_replay {
     uint64_t events; /* fed so far */
     uint64_t replaced, splits;
     uint64_t unknown_frees, inherited_frees, unknown_labels;
-    uint64_t lost, lost_by[4]; /* [enum ml_lost_reason], [0]: another reason */
+    uint64_t lost, lost_by[ML_LOST_REASONS]; /* [enum ml_lost_reason], [0]: another reason */
     uint64_t ooms;
 
     /* What blocks are from their birth on, instead of from their labels. */

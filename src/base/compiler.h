@@ -19,6 +19,10 @@
 #define ML_ALWAYS_INLINE inline __attribute__((always_inline))
 #define ML_NOINLINE __attribute__((noinline))
 
+/* A variable that is read for every event. They lie together: where a program works in
+ * between, each cache line that they are on is fetched anew. */
+#define ML_READ_ALWAYS __attribute__((section("ml_read_always")))
+
 /* For code that runs when ThreadSanitizer has already taken leave of the thread. */
 #define ML_NO_THREAD_SANITIZER __attribute__((no_sanitize_thread))
 

@@ -54,7 +54,7 @@ struct padded_lock {
     alignas(64) struct ml_lock lock;
 };
 
-_Atomic uint32_t ml_live_on;
+alignas(64) ML_READ_ALWAYS _Atomic uint32_t ml_live_on; /* the first of them */
 
 static struct shard shards[SHARDS];
 static struct padded_lock *locks; /* of the shards; cleared in a forked child */
@@ -255,14 +255,15 @@ void ml_live_add(uint32_t space, unsigned device, const void *p, uint64_t bytes)
                        .bytes = ml_min_u64(bytes, BYTES_MAX),
                        .phase = ml_phase_now() & 7,
                        .device = device & 63,
-                       .recording = (space ? ml_recorder_recording() : 0) & RECORDING_MASK},
+                       .recording = (space ? ml_record_place() : 0) & RECORDING_MASK},
         false);
 }
 
-/* A recording that began with the process has its allocation. */
-static unsigned recording_of_seed(void)
+/* Of a block that is older than the table: a recording that began with the process has its
+ * allocation. */
+static uint32_t recording_of_older(void)
 {
-    return ml_recorder_is_late() ? 0 : ml_recorder_recording() & RECORDING_MASK;
+    return ml_recorder_is_late() ? 0 : ml_recorder_recording();
 }
 
 bool ml_live_seed(unsigned device, uint64_t address, uint64_t bytes)
@@ -273,35 +274,27 @@ bool ml_live_seed(unsigned device, uint64_t address, uint64_t bytes)
     return add((struct entry){.address = address,
                               .bytes = ml_min_u64(bytes, BYTES_MAX),
                               .device = device & 63,
-                              .recording = recording_of_seed()},
+                              .recording = recording_of_older() & RECORDING_MASK},
                true);
 }
 
-/* In a recording that began with the process, blocks that the table does not know
- * are older than the table and in the trace. */
-static bool is_in_trace(bool known, unsigned recording)
-{
-    return known ? recording && recording == ml_recorder_recording() : !ml_recorder_is_late();
-}
-
-bool ml_live_remove(const void *p)
+uint32_t ml_live_remove(const void *p)
 {
     uint64_t hash = hash_of((uintptr_t)p);
     struct shard *s = enter(hash);
     struct entry *at;
-    bool known, told;
+    uint32_t recording;
 
     if (!s)
-        return true;
+        return ml_recorder_recording();
     at = look_up(s, (uintptr_t)p, hash);
-    known = at->address;
-    told = is_in_trace(known, at->recording);
-    if (known) {
+    recording = at->address ? at->recording : recording_of_older();
+    if (at->address) {
         count_out(at);
         erase(s, at);
     }
     leave(s);
-    return told;
+    return recording;
 }
 
 static struct ml_live_block block_of(const struct entry *e)

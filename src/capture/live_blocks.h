@@ -38,16 +38,17 @@ extern _Atomic uint32_t ml_live_on;
 /* Never off again. @return whether it is on: else there is no memory */
 bool ml_live_switch_on(void);
 
-/* A block was allocated. `space`: what its allocation was recorded in, 0: nowhere. */
+/* A block was allocated. `space`: what its allocation was recorded in, by this thread and
+ * just now; 0: nowhere. */
 void ml_live_add(uint32_t space, unsigned device, const void *p, uint64_t bytes);
 
 /* A block that was there before the table is. Nothing if it is known.
  * @return whether it was new */
 bool ml_live_seed(unsigned device, uint64_t address, uint64_t bytes);
 
-/* A block is given back. @return whether its free belongs into the trace: not where
- * its allocation is missing there */
-bool ml_live_remove(const void *p);
+/* A block is given back. @return the recording that its free belongs into (ml_record_in),
+ * the one that has its allocation; 0: none */
+uint32_t ml_live_remove(const void *p);
 
 bool ml_live_find(uint64_t address, struct ml_live_block *ret);
 

@@ -3,7 +3,7 @@
  * The threaded engines call ExecuteOprBlock for each operator, on the thread that runs
  * it; one that ends may start another in the same place, so scopes can nest. The naive
  * engine runs what is pushed at once, on the thread that pushes. An exception of the
- * operator passes through there.
+ * operator passes through there; the threaded engines mostly catch it before.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -66,48 +66,62 @@ static const char *name_of(const void *op)
     return name;
 }
 
+/* A block that a thread runs, in the frame of its hook: there an exception finds it that
+ * ends the hook. */
+struct running {
+    uintptr_t outer_work;
+    struct running *outer;
+};
+static __thread struct running *innermost;
+
 /* The block and its operator may be gone when it has run: the name is read before.
  * Scopes nest, and so does what is told of works. */
-static uintptr_t begin_block(const char *block)
+static void begin_block(const char *block, struct running *running)
 {
     const void *op;
 
+    *running = (struct running){.outer = innermost};
+    innermost = running;
     memcpy(&op, block + operator_at, sizeof(op));
     ml_mxnet_operator_name = ml_mxnet_operator_number(name_of(op));
     if (ml_mxnet_works_on)
-        return ml_mxnet_begin_work(op, name_of(op),
-                                   ml_mxnet_runs_executors(op) ? 0 : ml_mxnet_operator_name);
-    ml_record_push(MEMLEDGER_SCOPE_OPERATOR, ml_mxnet_operator_name);
-    return 0;
+        running->outer_work = ml_mxnet_begin_work(
+            op, name_of(op), ml_mxnet_runs_executors(op) ? 0 : ml_mxnet_operator_name);
+    else
+        ml_record_push(MEMLEDGER_SCOPE_OPERATOR, ml_mxnet_operator_name);
 }
 
-static void end_block(uintptr_t outer)
+static void end_block(void)
 {
     leave();
-    ml_mxnet_end_work(outer);
+    ml_mxnet_end_work(innermost->outer_work);
+    innermost = innermost->outer;
 }
+ML_UNWOUND(ml_mxnet_block_unwound, end_block)
 
 /* ---- Hooks ---------------------------------------------------------------------- */
 
 static ML_NOINLINE void execute_1(void *engine, struct ml_mxnet_run_context context,
                                   const char *block)
 {
-    uintptr_t outer = begin_block(block);
+    struct running running;
 
-    ML_TELL_UNWOUND(ml_mxnet_operator_unwound);
+    ML_TELL_UNWOUND(ml_mxnet_block_unwound);
+    begin_block(block, &running);
     real_execute.of_1(engine, context, block);
-    end_block(outer);
+    end_block();
 }
 
 static ML_NOINLINE void execute_2(void *engine, struct ml_mxnet_run_context context,
                                   const char *block, struct callback on_start,
                                   struct callback on_complete)
 {
-    uintptr_t outer = begin_block(block);
+    struct running running;
 
-    ML_TELL_UNWOUND(ml_mxnet_operator_unwound);
+    ML_TELL_UNWOUND(ml_mxnet_block_unwound);
+    begin_block(block, &running);
     real_execute.of_2(engine, context, block, on_start, on_complete);
-    end_block(outer);
+    end_block();
 }
 
 static ML_NOINLINE void push_naive(void *engine, void *function, uint64_t context,

@@ -18,14 +18,10 @@
 #include "mxnet_begin.h"
 #include "mxnet_calls.h"
 #include "mxnet_layout.h"
-#include "pointer_table.h"
-#include "recorder.h"
 
 #define PREFIX "_ZN5mxnet"
 
 static struct ml_lock lock;
-/* To the recording that has it. The first block in a segment has the segment's address. */
-static struct ml_pointer_table born[ML_MXNET_LEVELS];
 
 static void *hook_of(const char *symbol)
 {
@@ -71,17 +67,4 @@ bool ml_mxnet_patch(void)
     dlerror(); /* the program shall not find our failures there */
     errno = saved_errno;
     return inside;
-}
-
-void ml_mxnet_late_birth(enum ml_mxnet_level level, const void *memory)
-{
-    if (ml_recorder_is_late())
-        ml_pointer_put(&born[level], memory, ml_recorder_recording());
-}
-
-bool ml_mxnet_late_end(enum ml_mxnet_level level, const void *memory)
-{
-    if (!ml_recorder_is_late())
-        return true;
-    return ml_pointer_take(&born[level], memory) == ml_recorder_recording();
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mxnet_patch.h"
+#include "mxnet_late.h"
 #include "mxnet_spaces.h"
 #include "record.h"
 
@@ -36,8 +36,8 @@ static void give_back(const void *helper, void *segment)
 {
     uint32_t space = segment ? ml_mxnet_pool_space() : 0;
 
-    if (space && ml_mxnet_late_end(ML_MXNET_SEGMENT, segment))
-        ml_record_free(space, segment);
+    if (space)
+        ml_record_free_in(ml_mxnet_late_end(ML_MXNET_SEGMENT, segment), space, segment);
     real_give_back(helper, segment);
 }
 

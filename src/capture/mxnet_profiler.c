@@ -200,9 +200,10 @@ static void made(int kind, const void *domain, const char *name, const void *han
 {
     bool in_domain = kind != MEMLEDGER_DOMAIN && kind != MEMLEDGER_EVENT;
     memledger_object parent = in_domain ? ml_pointer_get(&handles, domain) : 0;
+    memledger_object object = !in_domain || parent ? ml_api_create(kind, parent, name) : 0;
 
-    if (!in_domain || parent)
-        ml_pointer_put(&handles, handle, ml_api_create(kind, parent, name));
+    if (object && !ml_pointer_put(&handles, handle, object))
+        ml_recorder_cannot_follow();
 }
 
 int create_domain(const char *name, void **ret)

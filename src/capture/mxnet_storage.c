@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
-#include "mxnet_patch.h"
+#include "mxnet_late.h"
 #include "mxnet_outputs.h"
 #include "mxnet_spaces.h"
 #include "names.h"
@@ -75,7 +75,7 @@ static uint32_t name_of(const struct named_handle *h)
 
 /* A name without a scope is an operator's or a node's. At the end it would take the place of
  * a better one (mxnet_arrays.h). */
-static void label(uint32_t space, const struct named_handle *h, bool is_birth)
+static void label(uint32_t recording, uint32_t space, const struct named_handle *h, bool is_birth)
 {
     bool is_last_word = strcmp(h->scope, NO_SCOPE) || strstr(h->name, HEAD_GRADIENT);
     uint32_t name = is_birth || is_last_word ? name_of(h) : 0;
@@ -83,7 +83,7 @@ static void label(uint32_t space, const struct named_handle *h, bool is_birth)
                         ml_pair(MEMLEDGER_OTHER, name)};
 
     if (name)
-        ml_record(words, 3);
+        ml_record_in(recording, words, 3);
 }
 
 /* ---- Allocations ---------------------------------------------------------------- */
@@ -117,7 +117,7 @@ static void record_block(uint32_t space, const struct ml_mxnet_handle *h)
         ml_record_alloc(space, h->ptr, h->bytes);
     ml_mxnet_late_birth(ML_MXNET_BLOCK, h->ptr);
     if (has_names)
-        label(space, (const struct named_handle *)h, true);
+        label(ml_record_place(), space, (const struct named_handle *)h, true);
     ml_mxnet_name_block(space, h->ptr, h);
 }
 
@@ -141,12 +141,13 @@ static ML_NOINLINE void alloc(void *storage, struct ml_mxnet_handle *h, uint64_t
 static void record_free(const struct ml_mxnet_handle *h)
 {
     uint32_t space = h->ptr ? ml_mxnet_space(h->device_type, h->device_id) : 0;
+    uint32_t recording = space ? ml_mxnet_late_end(ML_MXNET_BLOCK, h->ptr) : 0;
 
-    if (!space || !ml_mxnet_late_end(ML_MXNET_BLOCK, h->ptr))
+    if (!recording)
         return;
     if (has_names)
-        label(space, (const struct named_handle *)h, false);
-    ml_record_free(space, h->ptr);
+        label(recording, space, (const struct named_handle *)h, false);
+    ml_record_free_in(recording, space, h->ptr);
 }
 
 static void free_plain(void *storage, struct ml_mxnet_handle h)

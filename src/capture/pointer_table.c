@@ -7,7 +7,6 @@
  */
 #include "pointer_table.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "sys.h"
@@ -39,24 +38,28 @@ static struct ml_pointer_slot *find(const struct ml_pointer_table *t, const void
     return hole;
 }
 
-static void put(struct ml_pointer_table *t, const void *pointer, uint64_t number)
+static bool put(struct ml_pointer_table *t, const void *pointer, uint64_t number)
 {
     struct ml_pointer_slot *s = reserve(t) ? find(t, pointer) : NULL;
 
     if (!s || (!s->pointer && t->used == ML_POINTERS_MAX))
-        return;
+        return false;
     t->used += !s->pointer;
     s->number = 0; /* whole after each store, for a child that is forked in between */
     s->pointer = pointer;
     s->number = number;
+    return true;
 }
 
-void ml_pointer_put(struct ml_pointer_table *t, const void *pointer, uint64_t number)
+bool ml_pointer_put(struct ml_pointer_table *t, const void *pointer, uint64_t number)
 {
+    bool ok;
+
     if (!pointer || !number || !ml_owner_lock(&t->lock))
-        return;
-    put(t, pointer, number);
+        return false;
+    ok = put(t, pointer, number);
     ml_owner_unlock(&t->lock);
+    return ok;
 }
 
 /* Holes that no search goes on behind are as if never used: else a program that lives

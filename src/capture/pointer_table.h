@@ -5,6 +5,7 @@
 #ifndef ML_POINTER_TABLE_H
 #define ML_POINTER_TABLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "owner_lock.h"
@@ -23,9 +24,10 @@ struct ml_pointer_table {
     struct ml_owner_lock lock;
 };
 
-/* The number is not 0; one that the pointer had before is forgotten. More than
- * ML_POINTERS_MAX are not kept. */
-void ml_pointer_put(struct ml_pointer_table *t, const void *pointer, uint64_t number);
+/* The number is not 0; one that the pointer had before is forgotten.
+ * @return whether it is kept: not one more than ML_POINTERS_MAX, and none from a signal
+ *         handler that finds its thread in the table */
+bool ml_pointer_put(struct ml_pointer_table *t, const void *pointer, uint64_t number);
 
 /* 0: it has none. */
 uint64_t ml_pointer_get(struct ml_pointer_table *t, const void *pointer);

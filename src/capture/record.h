@@ -121,6 +121,16 @@ static ML_ALWAYS_INLINE void ml_record(const uint64_t *words, unsigned n)
         ml_record_pending(w);
 }
 
+/* The recording that this thread's last record went into; 0: into none. */
+static inline uint32_t ml_record_place(void)
+{
+    return ml_writer->recording;
+}
+
+/* The same as ml_record where it goes into that recording, else nothing: a process that is
+ * under way may leave one and join another at any time. Not for hot paths. */
+void ml_record_in(uint32_t recording, const uint64_t *words, unsigned n);
+
 static ML_ALWAYS_INLINE void ml_record_alloc(unsigned space, const void *ptr, uint64_t bytes)
 {
     uint64_t words[] = {ml_record_word(ML_ALLOC, space, ml_now()), (uintptr_t)ptr, bytes};
@@ -139,6 +149,12 @@ static ML_ALWAYS_INLINE void ml_record_free(unsigned space, const void *ptr)
 {
     uint64_t words[] = {ml_record_word(ML_FREE, space, ml_now()), (uintptr_t)ptr};
     ml_record(words, 2);
+}
+
+static inline void ml_record_free_in(uint32_t recording, unsigned space, const void *ptr)
+{
+    uint64_t words[] = {ml_record_word(ML_FREE, space, ml_now()), (uintptr_t)ptr};
+    ml_record_in(recording, words, 2);
 }
 
 /* Memory that was asked for and refused; stack 0: unknown. */

@@ -61,8 +61,8 @@ struct process {
 struct ml_session *ml_session;
 uint32_t ml_ring_bytes;
 uint32_t ml_ring_count;
-uint32_t ml_clock_mode;
-uint32_t ml_stacks_mode;
+ML_READ_ALWAYS uint32_t ml_clock_mode;
+ML_READ_ALWAYS uint32_t ml_stacks_mode;
 
 _Atomic uint32_t ml_recording;
 
@@ -320,6 +320,13 @@ static void stop_writers(struct process *p)
     }
 }
 
+static void finish_session(struct ml_session *s)
+{
+    atomic_store(&s->finish, 1);
+    atomic_fetch_add(&s->doorbell, 1);
+    syscall(SYS_futex, &s->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
 int ml_recorder_leave(void)
 {
     struct process *p = this_process();
@@ -330,12 +337,11 @@ int ml_recorder_leave(void)
         return r;
     ml_quiet_begin(&quiet);
     ml_lock(&p->lock);
-    if (p->joined && atomic_load_explicit(&p->state, memory_order_relaxed) == STARTED) {
+    if (late && atomic_load_explicit(&p->state, memory_order_relaxed) == STARTED) {
         atomic_store_explicit(&p->state, OFF, memory_order_release);
         stop_writers(p);
-        atomic_store(&ml_session->finish, 1);
-        atomic_fetch_add(&ml_session->doorbell, 1);
-        syscall(SYS_futex, &ml_session->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+        if (p->joined)
+            finish_session(ml_session);
         r = 0;
     }
     ml_unlock(&p->lock);
@@ -483,6 +489,14 @@ _Atomic uint64_t *ml_recorder_lost(void)
     if (set)
         return &set->lost;
     return ml_session ? &ml_session->unrecorded_lost : NULL;
+}
+
+void ml_recorder_cannot_follow(void)
+{
+    struct ml_ringset *set = ml_recorder_recording() ? ml_recorder_replies() : NULL;
+
+    if (set)
+        atomic_fetch_add_explicit(&set->not_followed, 1, memory_order_relaxed);
 }
 
 struct ml_ringset *ml_recorder_replies(void)

@@ -59,7 +59,8 @@ struct ml_ring *ml_recorder_claim(uint64_t **ret_data, struct ml_writer **ret_wr
 int ml_recorder_join(const char *session_dir);
 
 /* Ends a recording that was joined, and tells its collector to finish. What threads
- * record from here on is dropped, unlike what they recorded before.
+ * record from here on is dropped, unlike what they recorded before. A child that was forked
+ * in one leaves it: the end is its parent's business.
  * @return 0; -ESRCH: there is none */
 int ml_recorder_leave(void);
 
@@ -83,6 +84,10 @@ void ml_recorder_announce_again(void);
 
 /* Where to count records that no ring could take; NULL outside a session. */
 _Atomic uint64_t *ml_recorder_lost(void);
+
+/* Something has begun whose end will not be recorded, since a table has no room for it:
+ * counted for the trace to tell. Keeps errno. */
+void ml_recorder_cannot_follow(void);
 
 /* The ring set that replies come back in, NULL while not recording. */
 struct ml_ringset *ml_recorder_replies(void);

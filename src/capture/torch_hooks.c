@@ -89,10 +89,24 @@ static ML_ALWAYS_INLINE void book_alloc(uint32_t space, unsigned device, const v
         ml_live_add(space, device, p, bytes);
 }
 
-/* @return whether the free is to be recorded too */
-static ML_ALWAYS_INLINE bool book_free(const void *p)
+#define WHICHEVER UINT32_MAX /* recording goes on */
+
+/* @return the recording that the free belongs into */
+static ML_ALWAYS_INLINE uint32_t book_free(const void *p)
 {
-    return ML_LIKELY(!atomic_load_explicit(&ml_live_on, memory_order_acquire)) || ml_live_remove(p);
+    if (ML_LIKELY(!atomic_load_explicit(&ml_live_on, memory_order_acquire)))
+        return WHICHEVER;
+    return ml_live_remove(p);
+}
+
+static ML_ALWAYS_INLINE void record_free(uint32_t recording, uint32_t space, const void *p)
+{
+    if (ML_UNLIKELY(!space))
+        return;
+    if (ML_LIKELY(recording == WHICHEVER))
+        ml_record_free(space, p);
+    else
+        ml_record_free_in(recording, space, p);
 }
 
 /* ---- Host ---------------------------------------------------------------------- */
@@ -131,10 +145,9 @@ void *alloc_cpu(size_t bytes)
 void free_cpu(void *p)
 {
     /* The space comes last: a recording may begin while the table is asked. */
-    if (ML_LIKELY(p) && book_free(p)) {
-        uint32_t space = ml_torch_cpu_space();
-        if (ML_LIKELY(space))
-            ml_record_free(space, p);
+    if (ML_LIKELY(p)) {
+        uint32_t recording = book_free(p);
+        record_free(recording, ml_torch_cpu_space(), p);
     }
     ML_TORCH_REAL(free_cpu)(p);
 }
@@ -155,18 +168,19 @@ static ML_ALWAYS_INLINE void see(const void *p, int64_t bytes, struct device dev
     bool is_cuda =
         device.type == DEVICE_CUDA && device.index >= 0 && device.index < ML_CUDA_DEVICES_MAX;
     bool is_free = bytes <= 0;
-    uint32_t space;
+    uint32_t recording, space;
 
-    if (!is_cuda || !p || (is_free && !book_free(p)))
+    if (!is_cuda || !p)
         return;
+    recording = is_free ? book_free(p) : WHICHEVER;
     space = ml_torch_cuda_space(device.index);
-    if (!is_free) {
-        if (ML_LIKELY(space))
-            record_block(space, p, (uint64_t)bytes);
-        book_alloc(space, ML_LIVE_CUDA(device.index), p, (uint64_t)bytes);
-    } else if (ML_LIKELY(space)) {
-        ml_record_free(space, p);
+    if (is_free) {
+        record_free(recording, space, p);
+        return;
     }
+    if (ML_LIKELY(space))
+        record_block(space, p, (uint64_t)bytes);
+    book_alloc(space, ML_LIVE_CUDA(device.index), p, (uint64_t)bytes);
 }
 
 void report(void *p, int64_t bytes, uint64_t allocated, uint64_t reserved, struct device device)

@@ -32,7 +32,7 @@ ML_TORCH_ENTRIES(DECLARE)
 static const void *const hooks[] = {ML_TORCH_ENTRIES(ADDRESS)};
 #undef ADDRESS
 
-void *ml_torch_reals[ML_TORCH_ENTRY_COUNT];
+ML_READ_ALWAYS void *ml_torch_reals[ML_TORCH_ENTRY_COUNT];
 
 static void *nothing(void)
 {

@@ -75,12 +75,28 @@ void ml_writer_init(void)
         exit_key_made = !pthread_key_create(&exit_key, thread_exit);
 }
 
+/* A ring, and the recording that it is of: where another began meanwhile, that cannot be
+ * told, and the ring is given back. NULL: there is none. */
+static struct ml_ring *claim_ring(uint32_t *ret_recording, uint64_t **ret_data,
+                                  struct ml_writer **ret_writer)
+{
+    struct ml_ring *ring;
+
+    for (;;) {
+        *ret_recording = ml_recorder_recording();
+        ring = ml_recorder_claim(ret_data, ret_writer);
+        if (!ring || (*ret_recording && *ret_recording == ml_recorder_recording()))
+            return ring;
+        atomic_store_explicit(&ring->state, ML_RING_FREE, memory_order_release);
+    }
+}
+
 static struct ml_writer *claim(void)
 {
-    uint32_t recording = ml_recorder_recording(); /* before: the ring may be of a later one */
+    uint32_t recording;
     uint64_t *data;
     struct ml_writer *w;
-    struct ml_ring *ring = ml_recorder_claim(&data, &w);
+    struct ml_ring *ring = claim_ring(&recording, &data, &w);
 
     if (!ring)
         return NULL;
@@ -290,7 +306,7 @@ static void release(struct ml_writer *w)
 /* No handler runs meanwhile: what it recorded would have no ring, or be there
  * before the names it needs. Setting the key comes last because it may call
  * calloc, and by then that can be recorded. */
-static bool claim_and_append(const uint64_t *words, unsigned n)
+static bool claim_and_append(uint32_t only_in, const uint64_t *words, unsigned n)
 {
     struct ml_writer *w = claim();
 
@@ -299,13 +315,15 @@ static bool claim_and_append(const uint64_t *words, unsigned n)
     ml_writer = w;
     ml_recorder_announce();
     ml_recorder_announce_again();
-    append(w, words, n);
+    if (!only_in || only_in == w->recording)
+        append(w, words, n);
     if (exit_key_made)
         pthread_setspecific(exit_key, (void *)(uintptr_t)PTHREAD_DESTRUCTOR_ITERATIONS);
     return true;
 }
 
-void ml_record_first(const uint64_t *words, unsigned n)
+/* only_in: the recording that it is for; 0: whichever goes on. */
+static void record_first(uint32_t only_in, const uint64_t *words, unsigned n)
 {
     static __thread uint32_t skip; /* records to drop before asking for a ring again */
     int saved_errno = errno;
@@ -316,7 +334,7 @@ void ml_record_first(const uint64_t *words, unsigned n)
     if (started && !claiming && !skip) {
         ml_quiet_begin(&quiet);
         claiming = true;
-        ok = claim_and_append(words, n);
+        ok = claim_and_append(only_in, words, n);
         claiming = false;
         ml_quiet_end(&quiet);
         skip = ok ? 0 : RINGLESS_RECORDS;
@@ -328,22 +346,49 @@ void ml_record_first(const uint64_t *words, unsigned n)
     errno = saved_errno;
 }
 
+void ml_record_first(const uint64_t *words, unsigned n)
+{
+    record_first(0, words, n);
+}
+
 /* Precondition: w->busy was set by the caller. */
-void ml_record_slow(struct ml_writer *w, const uint64_t *words, unsigned n)
+static void record_slow(struct ml_writer *w, uint32_t only_in, const uint64_t *words, unsigned n)
 {
     int saved_errno = errno;
     bool ok;
 
     if (ML_UNLIKELY(is_over(w))) {
         leave_ring(w);
-        ml_record_first(words, n);
+        record_first(only_in, words, n);
         return;
     }
-    ok = append(w, words, n);
+    ok = (!only_in || only_in == w->recording) && append(w, words, n);
     release(w);
     if (ok)
         ml_recorder_announce_again();
     errno = saved_errno;
+}
+
+void ml_record_slow(struct ml_writer *w, const uint64_t *words, unsigned n)
+{
+    record_slow(w, 0, words, n);
+}
+
+void ml_record_in(uint32_t recording, const uint64_t *words, unsigned n)
+{
+    struct ml_writer *w = ml_writer;
+
+    if (!recording)
+        return;
+    if (!w->ring) {
+        record_first(recording, words, n);
+    } else if (!w->busy) {
+        w->busy = 1;
+        atomic_signal_fence(memory_order_seq_cst);
+        record_slow(w, recording, words, n);
+    } else if (w->recording == recording) {
+        ml_record_nested(w, words, n);
+    }
 }
 
 /* A record inside a record: from a signal handler, or from a library call of

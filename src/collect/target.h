@@ -61,7 +61,7 @@ struct ml_target_set {
     size_t bytes;
     struct ml_source *sources; /* one for each ring */
     uint32_t count;
-    uint64_t lost_seen;
+    uint64_t lost_seen, not_followed_seen;
 };
 
 /* What a target said of a space, in the trace's strings. The trace defines it

@@ -105,15 +105,25 @@ void ml_source_note_lost(struct ml_stage *stage, struct ml_source *s)
     s->lost_seen = lost;
 }
 
+/* What a counter of the target's has grown by. */
+static void note_counter(struct ml_stage *stage, _Atomic uint64_t *counter, uint64_t *seen,
+                         enum ml_lost_reason reason)
+{
+    uint64_t lost = atomic_load_explicit(counter, memory_order_relaxed);
+
+    if (lost <= *seen)
+        return;
+    emit_lost(stage, 0, lost - *seen, reason);
+    *seen = lost;
+}
+
 void ml_target_note_lost(struct ml_stage *stage, struct ml_target *t)
 {
     for (size_t i = 0; i < t->sets.len; i++) {
         struct ml_target_set *set = &t->sets.items[i];
-        uint64_t lost = atomic_load_explicit(&set->shared->lost, memory_order_relaxed);
-        if (lost <= set->lost_seen)
-            continue;
-        emit_lost(stage, 0, lost - set->lost_seen, ML_LOST_RING_FULL);
-        set->lost_seen = lost;
+        note_counter(stage, &set->shared->lost, &set->lost_seen, ML_LOST_RING_FULL);
+        note_counter(stage, &set->shared->not_followed, &set->not_followed_seen,
+                     ML_LOST_NOT_FOLLOWED);
     }
 }
 

@@ -35,6 +35,8 @@ enum ml_lost_reason {
     ML_LOST_RING_FULL = 1,
     ML_LOST_NOT_WRITTEN = 2,
     ML_LOST_DAMAGED = 3,
+    ML_LOST_NOT_FOLLOWED = 4, /* each: what becomes of one block or object */
+    ML_LOST_REASONS = 5,
 };
 
 /* A mark's kind besides those of memledger.h: the thread runs the next node of a

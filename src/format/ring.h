@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 6
+#define ML_SHARED_VERSION 7
 
 /* The environment variable that names the session directory to a target, and
  * the files in it. */
@@ -151,7 +151,8 @@ struct ml_ringset {
     uint32_t version;
     uint32_t ring_bytes;
     uint32_t ring_count;
-    _Atomic uint64_t lost; /* events dropped by threads that have no ring */
+    _Atomic uint64_t lost;         /* events dropped by threads that have no ring */
+    _Atomic uint64_t not_followed; /* blocks and objects that a table had no room for */
 
     /* 1, set by the collector: another process runs the profile of this one, and calls
      * of a framework's API are to be in it. */

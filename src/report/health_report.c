@@ -33,6 +33,9 @@ static void warn_lost(struct writer *w, const struct ml_health *h)
          "events were lost: the file could not be written");
     warn(w, h->lost_damaged, "event was lost: the recorder's buffer was damaged",
          "events were lost: the recorder's buffer was damaged");
+    warn(w, h->lost_not_followed,
+         "block or object was not followed to its end: the recorder's table was full",
+         "blocks and objects were not followed to their end: the recorder's table was full");
     warn(w, h->lost_other, "event was lost", "events were lost");
 }
 
@@ -138,6 +141,7 @@ void ml_health_json(const struct ml_health *health, struct ml_json *json)
     ml_json_kv_u64(json, "lost_ring_full", health->lost_ring_full);
     ml_json_kv_u64(json, "lost_not_written", health->lost_not_written);
     ml_json_kv_u64(json, "lost_damaged", health->lost_damaged);
+    ml_json_kv_u64(json, "lost_not_followed", health->lost_not_followed);
     ml_json_kv_bool(json, "cut_short", health->cut_short);
     ml_json_kv_u64(json, "ignored_bytes", health->ignored_bytes);
     ml_json_kv_u64(json, "damaged_blocks", health->damaged_blocks);

@@ -51,6 +51,23 @@ def test_exports():
         equal(sorted(wanted - exported), [], f"exports missing from {library}.so")
 
 
+def test_what_every_event_reads_lies_together():
+    """ML_READ_ALWAYS: the switches and PyTorch's own functions on one cache line, the spaces
+    right behind."""
+    for library in LIBRARIES:
+        path = os.path.join(harness.LIBRARIES, f"{library}.so")
+        lines = [line.split() for line in plain("nm", path).stdout.splitlines()]
+        at = {line[-1]: int(line[0], 16) for line in lines if len(line) == 3}
+        if "ml_live_on" not in at:
+            raise harness.Skip(f"{path} is stripped")
+        first = at["ml_live_on"]
+        equal(first % 64, 0, f"where what is read begins on its cache line in {library}.so")
+        for name in ("ml_clock_mode", "ml_stacks_mode", "ml_torch_reals"):
+            check(first < at[name] <= first + 32, f"{name} is far off in {library}.so", at[name])
+        for name in ("ml_torch_cpu_number", "ml_torch_cuda_numbers"):
+            check(first < at[name] <= first + 256, f"{name} is far off in {library}.so", at[name])
+
+
 def test_imports():
     for library in LIBRARIES:
         allowed = listed(library, "imports")

@@ -332,11 +332,13 @@ static void losses_are_added_up_by_reason(void **state)
     (void)state;
     fixture_event(&f, (struct ml_event){.kind = ML_LOST, .args = {5, 0, ML_LOST_RING_FULL}});
     fixture_event(&f, (struct ml_event){.kind = ML_LOST, .args = {2, 0, ML_LOST_NOT_WRITTEN}});
+    fixture_event(&f, (struct ml_event){.kind = ML_LOST, .args = {3, 0, ML_LOST_NOT_FOLLOWED}});
     fixture_event(&f, (struct ml_event){.kind = ML_LOST, .args = {1, 0, 99}});
     fixture_event(&f, (struct ml_event){.kind = ML_OOM, .space = f.block, .size = 1});
     r = replay_fixture(&f);
-    assert_int_equal(r.replay.lost, 8);
+    assert_int_equal(r.replay.lost, 11);
     assert_int_equal(r.replay.lost_by[ML_LOST_RING_FULL], 5);
+    assert_int_equal(r.replay.lost_by[ML_LOST_NOT_FOLLOWED], 3);
     assert_int_equal(r.replay.lost_by[ML_LOST_NOT_WRITTEN], 2);
     assert_int_equal(r.replay.lost_by[0], 1);
     assert_int_equal(r.replay.ooms, 1);

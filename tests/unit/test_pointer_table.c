@@ -34,7 +34,7 @@ static void agrees_with_a_model(void **state)
         unsigned p = (unsigned)rand() % POINTERS;
         assert_int_equal(ml_pointer_get(&table, at(p)), numbers[p]);
         if (rand() % 2) {
-            ml_pointer_put(&table, at(p), i);
+            assert_true(ml_pointer_put(&table, at(p), i));
             numbers[p] = i;
         } else {
             assert_int_equal(ml_pointer_take(&table, at(p)), numbers[p]);
@@ -53,7 +53,7 @@ static void what_is_gone_leaves_room(void **state)
 
     (void)state;
     for (uint64_t i = 0; i < ML_POINTERS_MAX + 100000; i++) {
-        ml_pointer_put(&table, at(i), i + 1);
+        assert_true(ml_pointer_put(&table, at(i), i + 1));
         if (i >= LIVE)
             assert_int_equal(ml_pointer_take(&table, at(i - LIVE)), i - LIVE + 1);
     }
@@ -66,7 +66,8 @@ static void more_than_there_is_room_for(void **state)
 
     (void)state;
     for (uint64_t i = 0; i <= ML_POINTERS_MAX; i++)
-        ml_pointer_put(&full, at(i), i + 1);
+        assert_int_equal(ml_pointer_put(&full, at(i), i + 1), i < ML_POINTERS_MAX);
+    assert_true(ml_pointer_put(&full, at(0), 7)); /* has its place */
     assert_int_equal(ml_pointer_get(&full, at(ML_POINTERS_MAX - 1)), ML_POINTERS_MAX);
     assert_int_equal(ml_pointer_get(&full, at(ML_POINTERS_MAX)), 0);
 }

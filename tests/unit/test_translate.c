@@ -369,6 +369,25 @@ static void what_waited_is_forgotten_when_records_are_lost(void **state)
     open_trace(f);
 }
 
+static void what_was_not_followed_is_told_once(void **state)
+{
+    static struct ml_ringset shared;
+    struct ml_target_set set = {.shared = &shared};
+    struct fixture *f = *state;
+    struct ml_event events[2];
+
+    assert_int_equal(ml_vec_push(&f->target.sets, set), 0);
+    shared.not_followed = 3;
+    ml_target_note_lost(&f->stage, &f->target);
+    ml_target_note_lost(&f->stage, &f->target);
+    ml_vec_release(&f->target.sets);
+    open_trace(f);
+    assert_int_equal(read_events(f, events, 2), 1);
+    assert_int_equal(events[0].kind, ML_LOST);
+    assert_int_equal(events[0].args[0], 3);
+    assert_int_equal(events[0].args[2], ML_LOST_NOT_FOLLOWED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -378,6 +397,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_stack_that_is_too_long_is_damage, setup, teardown),
         cmocka_unit_test_setup_teardown(what_waited_is_forgotten_when_records_are_lost, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(what_was_not_followed_is_told_once, setup, teardown),
         cmocka_unit_test_setup_teardown(random_records_make_a_good_trace, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

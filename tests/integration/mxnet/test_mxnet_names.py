@@ -232,6 +232,17 @@ def test_symbols_are_no_arrays():
     equal(told, alone("symbols"), "what the program said")
 
 
+def test_names_are_all_there_or_none():
+    """What fails half-way is said once and undone; the program goes on."""
+    program = os.path.join(os.path.dirname(harness.__file__), "half_installed.py")
+    whole = harness.run(mxnet_run.python(), program, "mxnet", options=("-qf",))
+    contains(whole.out, "mxnet.autograd.backward", "what stands in front")
+    half = harness.run(mxnet_run.python(), program, "mxnet", "_install_waits", options=("-qf",))
+    equal((half.code, half.out.strip()), (0, "[]"), "what is left of it", half)
+    equal(half.err.count("what mxnet makes has no names"), 1, "how often it is said", half)
+    harness.balanced(half.dump())
+
+
 def test_names_off():
     _, result = run_recorded("lstm", options=["--names=off"])
     labels = {label for label, _ in labelled(result.dump(events=True))}

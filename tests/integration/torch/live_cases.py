@@ -172,17 +172,35 @@ def children():
     say(status=status, own_status=own_status, inside=inside, kept=kept.numel())
 
 
+def nameless():
+    """The work that gives names fails: the recording goes on, and ends."""
+    import torch
+    from memledger import _torch
+
+    def fail(_):
+        raise RuntimeError("made to fail")
+    _torch._watch_optimizers = fail
+    path = memledger.start("nameless.mled")
+    torch.nn.Linear(4, 4)(torch.zeros(4)).sum().backward()
+    say(path=path, stopped=memledger.stop(),
+        is_in_front=isinstance(torch.nn.Module.__call__, memledger._native.ScopedCall))
+
+
 def outlives():
-    """A child that was in its parent's recording, after that has ended."""
+    """A child that was in its parent's recording records itself after that has ended."""
     import torch
     memledger.start("ended.mled")
     (here, there), (go, gone) = os.pipe(), os.pipe()
     pid = os.fork()
     if not pid:
-        torch.zeros(100)
+        kept = torch.zeros(100)
         os.write(there, b"x")
         os.read(go, 1)
-        os._exit(0 if memledger.start("late.mled") is None and memledger.stop() is None else 1)
+        path = memledger.start("late.mled")
+        own = torch.zeros(1000)
+        ok = path and memledger.stop() == path and memledger.stop() is None
+        del kept, own
+        os._exit(0 if ok else 1)
     os.read(here, 1)
     memledger.stop()
     os.write(gone, b"x")

@@ -3,12 +3,14 @@
 # leave a good trace: training.py.
 #
 # SPDX-License-Identifier: Apache-2.0
+import os
 import signal
 
 import harness
-from harness import balanced, check, equal, report, run
+from harness import balanced, check, contains, equal, report, run
 from torch_record import PROGRAM, PYTHON, alone, each, recorded
 
+HALF_INSTALLED = os.path.join(os.path.dirname(harness.__file__), "half_installed.py")
 WAYS = ((), ("--stacks=python",), ("--ops",))
 EVERY_WAY = ("errors", "error_in_backward", "exception", "interrupt")
 REFUSED = 1 << 50
@@ -43,6 +45,16 @@ def test_refused():
     record = recorded("errors")
     sizes = [e["bytes"] for e in report("events", record.trace, "--kind=oom")["events"]]
     equal(sizes, [REFUSED], "allocations that were refused")
+
+
+def test_names_are_all_there_or_none():
+    """What fails half-way is said once and undone; the program goes on."""
+    whole = run(PYTHON, HALF_INSTALLED, "torch", options=("-qf",))
+    contains(whole.out, "torch.nn.Module.__call__", "what stands in front")
+    half = run(PYTHON, HALF_INSTALLED, "torch", "_watch_optimizers", options=("-qf",))
+    equal((half.code, half.out.strip()), (0, "[]"), "what is left of it", half)
+    equal(half.err.count("what torch makes has no names"), 1, "how often it is said", half)
+    balanced(half.dump())
 
 
 def ends(how):

@@ -113,10 +113,22 @@ def test_children():
 
 
 def test_child_of_an_ended_recording():
-    """It is told that it cannot record, not that it is being recorded."""
-    done = case("outlives")
-    equal(said(done.stdout, done.stderr)["status"], 0, "the child", done.stderr)
-    contains(done.stderr, "was forked in has ended", "what it is told")
+    """It leaves that for one of its own, whose trace begins with what is alive."""
+    equal(found("outlives")["status"], 0, "the child")
+    parents, own = harness.dump("ended.mled"), harness.dump("late.mled")
+    for trace, processes in (parents, 2), (own, 1):
+        balanced(trace)
+        equal(len(trace["processes"]), processes, "processes", trace["processes"])
+    equal(host("late.mled")["live_bytes"], 400 + 4000, "what is alive at its end")
+
+
+def test_names_fail():
+    done = case("nameless")
+    told = said(done.stdout, done.stderr)
+    check(told["path"] and told["path"] == told["stopped"], "the trace", told)
+    check(not told["is_in_front"], "half of the names are there")
+    equal(done.stderr.count("what PyTorch makes has no names"), 1, "how often it is said")
+    balanced(harness.dump("nameless.mled"))
 
 
 def wait_for(trace):
