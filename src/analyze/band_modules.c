@@ -58,8 +58,7 @@ static int add_children(struct cut *c, uint32_t parent)
         if (modules->list.items[i].parent == parent && c->all.items[i] > 0 &&
             ml_vec_push(&c->parts, (struct part){i, false, c->all.items[i]}) < 0)
             return -ENOMEM;
-    if (c->parts.len > 1)
-        qsort(c->parts.items, c->parts.len, sizeof(*c->parts.items), most_first);
+    ml_vec_sort(&c->parts, most_first);
     return 0;
 }
 
@@ -148,8 +147,7 @@ static int make_bands(struct ml_band_modules *m)
 
     if (cut.parts.len > MODULE_BANDS)
         cut.parts.len = MODULE_BANDS;
-    if (cut.parts.len > 1)
-        qsort(cut.parts.items, cut.parts.len, sizeof(*cut.parts.items), first_called_first);
+    ml_vec_sort(&cut.parts, first_called_first);
     for (size_t i = 0; r == 0 && i < cut.parts.len; i++) {
         m->count = i + 1;
         m->module[i + 1] = cut.parts.items[i].module;

@@ -64,8 +64,7 @@ static int add_all(struct sums *s, const struct ml_snapshot *at)
 
     while (r == 0 && (block = ml_snapshot_next(at, s->replay, &cursor)))
         r = add(s, block);
-    if (s->list.len > 1)
-        qsort(s->list.items, s->list.len, sizeof(*s->list.items), by_bytes);
+    ml_vec_sort(&s->list, by_bytes);
     return r;
 }
 

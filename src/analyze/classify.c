@@ -623,8 +623,7 @@ static void sort_labels(struct ml_classes *classes)
     struct ml_class_label *labels = classes->labels.items;
     size_t kept = 0;
 
-    if (classes->labels.len > 1)
-        qsort(labels, classes->labels.len, sizeof(*labels), by_ordinal);
+    ml_vec_sort(&classes->labels, by_ordinal);
     for (size_t i = 0; i < classes->labels.len; i++)
         if (i == 0 || labels[i].ordinal != labels[kept - 1].ordinal)
             labels[kept++] = labels[i];

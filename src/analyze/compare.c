@@ -136,9 +136,7 @@ int ml_compare(const struct ml_compare_input *inputs, size_t count,
         r = add_levels(caps, ret);
     if (r == 0 && ret->by_samples)
         r = ml_compare_samples(inputs, ret);
-    if (ret->categories.len > 1)
-        qsort(ret->categories.items, ret->categories.len, sizeof(*ret->categories.items),
-              by_change);
+    ml_vec_sort(&ret->categories, by_change);
     return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
 }
 

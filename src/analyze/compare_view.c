@@ -366,12 +366,12 @@ static int finish(struct builder *b)
     for (size_t i = 0; i < view->entries.len; i++)
         set_changes(&entries[i], b->compare->runs.len);
     find_worst(b);
-    if (view->entries.len > 1 && view->rows != ML_COMPARE_PHASES)
-        qsort(entries, view->entries.len, sizeof(*entries), by_change);
+    if (view->rows != ML_COMPARE_PHASES)
+        ml_vec_sort(&view->entries, by_change);
     if (view->rows != ML_COMPARE_PHASES && fold_rest(b) < 0)
         return -ENOMEM;
-    if (view->entries.len > 1 && view->rows == ML_COMPARE_STEPS)
-        qsort(entries, view->entries.len, sizeof(*entries), by_number);
+    if (view->rows == ML_COMPARE_STEPS)
+        ml_vec_sort(&view->entries, by_number);
     return 0;
 }
 

@@ -59,8 +59,7 @@ int ml_compose(const struct ml_replay *replay, enum ml_group_by by, bool left,
         if (key_of(block, by, &key))
             r = add(ret, &index, block, key);
     ml_map_release(&index);
-    if (ret->groups.len > 1)
-        qsort(ret->groups.items, ret->groups.len, sizeof(*ret->groups.items), by_bytes);
+    ml_vec_sort(&ret->groups, by_bytes);
     return r;
 }
 

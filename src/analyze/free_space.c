@@ -247,9 +247,7 @@ int ml_fragmentation(const struct ml_trace *trace, const struct ml_snapshot_opts
         r = ask_driver(trace, ret, err);
     if (r < 0 && err->text[0] == '\0')
         ml_error_set(err, r, "out of memory");
-    if (ret->map.list.len > 1)
-        qsort(ret->map.list.items, ret->map.list.len, sizeof(*ret->map.list.items),
-              most_slack_first);
+    ml_vec_sort(&ret->map.list, most_slack_first);
     if (ret->map.list.len > top)
         ret->map.list.len = top;
     return r;

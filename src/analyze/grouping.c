@@ -192,7 +192,7 @@ static void merge_equal(struct ml_group *group)
 
     if (group->entries.len == 0)
         return;
-    qsort(entries, group->entries.len, sizeof(*entries), by_tag);
+    ml_vec_sort(&group->entries, by_tag);
     for (size_t i = 1; i < group->entries.len; i++) {
         if (strcmp(entries[i].tag, entries[kept].tag) != 0) {
             entries[++kept] = entries[i];
@@ -219,9 +219,7 @@ static int cut_tags(struct maker *m, struct ml_group *group)
 
 static void cut_entries(struct ml_group *group, size_t top)
 {
-    if (group->entries.len > 0)
-        qsort(group->entries.items, group->entries.len, sizeof(*group->entries.items),
-              by_entry_bytes);
+    ml_vec_sort(&group->entries, by_entry_bytes);
     while (group->entries.len > top) {
         group->rest_bytes += group->entries.items[--group->entries.len].bytes;
         group->rest_entries++;
@@ -233,8 +231,7 @@ static int finish(struct maker *m)
     struct ml_grouping *g = m->ret;
     double whole = (double)(g->has_expected ? g->expected_bytes : g->total_bytes);
 
-    if (g->groups.len > 0)
-        qsort(g->groups.items, g->groups.len, sizeof(*g->groups.items), by_group_bytes);
+    ml_vec_sort(&g->groups, by_group_bytes);
     if (g->has_expected &&
         ml_vec_push(&g->groups, (struct ml_group){
                                     .name = ML_UNTRACKABLE,

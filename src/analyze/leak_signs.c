@@ -87,6 +87,8 @@ static int find_growths(const struct ml_leak_book *book, const struct ml_leaks *
     uint64_t middle = leaks->warm_up + leaks->measured / 2;
     size_t kept = 0;
 
+    if (book->list.len == 0)
+        return 0; /* then nothing changed either */
     for (size_t i = 0; i < book->list.len; i++)
         if (ml_vec_push(list, (struct growth){.group = (uint32_t)i}) < 0)
             return -ENOMEM;
@@ -100,8 +102,7 @@ static int find_growths(const struct ml_leak_book *book, const struct ml_leaks *
         if (judge(&list->items[i], leaks->measured))
             list->items[kept++] = list->items[i];
     list->len = kept;
-    if (kept > 1)
-        qsort(list->items, kept, sizeof(*list->items), by_strength);
+    ml_vec_sort(list, by_strength);
     return 0;
 }
 

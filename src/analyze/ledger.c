@@ -287,8 +287,7 @@ static int add_devices(const struct ml_ledger_scan *scan, const struct ml_ledger
     ml_classes_release(&classes);
     if (r == 0 && ret->devices.len == 0)
         return no_device(scan, opts->device, err);
-    if (ret->devices.len > 1)
-        qsort(ret->devices.items, ret->devices.len, sizeof(*ret->devices.items), by_name);
+    ml_vec_sort(&ret->devices, by_name);
     return r;
 }
 

@@ -33,8 +33,7 @@ void ml_ranges_settle(struct ml_ranges *ranges)
 {
     uint64_t taken = 0;
 
-    if (ranges->list.len > 1)
-        qsort(ranges->list.items, ranges->list.len, sizeof(*ranges->list.items), by_address);
+    ml_vec_sort(&ranges->list, by_address);
     for (size_t i = 0; i < ranges->list.len; i++) {
         struct ml_range *r = &ranges->list.items[i];
 

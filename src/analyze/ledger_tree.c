@@ -49,7 +49,7 @@ void ml_ledger_settle(struct ml_ledger_entry *entry)
         ml_ledger_settle(&entry->entries.items[i]);
         entry->bytes = ml_ledger_sum(entry->bytes, entry->entries.items[i].bytes);
     }
-    qsort(entry->entries.items, entry->entries.len, sizeof(*entry->entries.items), by_bytes);
+    ml_vec_sort(&entry->entries, by_bytes);
 }
 
 int ml_ledger_cut(struct ml_ledger_entry *entry, size_t top, struct ml_arena *arena)

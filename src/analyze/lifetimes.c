@@ -174,8 +174,7 @@ int ml_lifetimes(const struct ml_trace *trace, const struct ml_lifetimes_opts *o
         r = ml_modules_init(&modules, trace);
     for (size_t i = 0; r == 0 && i < largest.heap.len; i++)
         r = describe(trace, &modules, &largest.heap.items[i], ret);
-    if (ret->list.len > 1)
-        qsort(ret->list.items, ret->list.len, sizeof(*ret->list.items), earliest_first);
+    ml_vec_sort(&ret->list, earliest_first);
     if (r < 0 && err->text[0] == '\0')
         ml_error_set(err, r, "out of memory");
     ml_modules_release(&modules);

@@ -88,7 +88,7 @@ static int sum_up(struct builder *b)
             r = ml_vec_push(&placed, (struct placed){rank_of(modules, i), i});
     }
     if (r == 0) {
-        qsort(placed.items, placed.len, sizeof(*placed.items), highest_first);
+        ml_vec_sort(&placed, highest_first);
         add_to_parents(b, placed.items, placed.len);
     }
     ml_vec_release(&placed);
@@ -121,7 +121,7 @@ static int put_in_order(struct builder *b)
             r = ml_vec_push(&b->order, &b->nodes.items[i]);
     if (r < 0 || b->order.len == 0)
         return r;
-    qsort(b->order.items, b->order.len, sizeof(*b->order.items), siblings_by_bytes);
+    ml_vec_sort(&b->order, siblings_by_bytes);
     for (size_t i = 1; i <= b->order.len; i++) {
         uint32_t parent = b->order.items[first]->parent;
 
@@ -198,8 +198,11 @@ static int list_one(struct builder *b, struct siblings *s)
 static int list_rows(struct builder *b)
 {
     const struct node *top = &b->nodes.items[ML_NO_MODULE];
-    int r = ml_vec_push(&b->open, (struct siblings){top->children, top->children_end, 1});
+    int r;
 
+    if (b->order.len == 0)
+        return 0;
+    r = ml_vec_push(&b->open, (struct siblings){top->children, top->children_end, 1});
     while (r == 0 && b->open.len > 0) {
         struct siblings *s = &b->open.items[b->open.len - 1];
         size_t small = count_small(b, s);

@@ -264,8 +264,7 @@ int ml_object_book_rows(struct ml_object_book *b, size_t top, struct ml_arena *a
     const struct ml_object_row *before = NULL;
     size_t taken = 0;
 
-    if (b->rows.len > 1)
-        qsort(b->rows.items, b->rows.len, sizeof(*b->rows.items), in_order);
+    ml_vec_sort(&b->rows, in_order);
     for (size_t i = 0; i < b->rows.len; i++) {
         const struct ml_object_row *row = &b->rows.items[i];
 

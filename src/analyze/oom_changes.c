@@ -116,8 +116,7 @@ static int empty_segments(struct changes *c, const struct ml_segment_map *map)
         if (!s->foreign && s->pid == o->pid && s->count > 0)
             r = ml_vec_push(&order, s);
     }
-    if (order.len > 1)
-        qsort(order.items, order.len, sizeof(*order.items), least_live_first);
+    ml_vec_sort(&order, least_live_first);
     for (size_t i = 0; r == 0 && i < order.len && given < wanted; i++) {
         given = ml_sum_u64(given, order.items[i]->bytes);
         change.bytes += order.items[i]->live_bytes;
@@ -231,8 +230,7 @@ int ml_oom_changes(const struct ml_replay *replay, const struct ml_segment_map *
         r = raise_limit(&c);
     if (r == 0 && oom->verdict != ML_OOM_FRAGMENTATION && oom->verdict != ML_OOM_LIMIT)
         r = keep_less(&c);
-    if (oom->changes.len > 1)
-        qsort(oom->changes.items, oom->changes.len, sizeof(*oom->changes.items), smallest_first);
+    ml_vec_sort(&oom->changes, smallest_first);
     ml_vec_release(&c.activations);
     return r;
 }

@@ -133,8 +133,7 @@ static int index_blocks(struct maker *m, uint64_t time_ns)
     for (size_t i = 0; i < m->live.list.len; i++)
         if (ml_vec_push(&m->starts, key_of(m, &m->live.list.items[i])) < 0)
             return -ENOMEM;
-    if (m->starts.len > 0)
-        qsort(m->starts.items, m->starts.len, sizeof(*m->starts.items), by_number);
+    ml_vec_sort(&m->starts, by_number);
     return 0;
 }
 
@@ -270,8 +269,7 @@ static int amend_all(struct maker *m, uint64_t time_ns, struct ml_error *err)
             is_new_device(m->ret, i))
             r = amend(m, device, time_ns, err);
     }
-    if (m->ret->amends.len > 0)
-        qsort(m->ret->amends.items, m->ret->amends.len, sizeof(*m->ret->amends.items), by_device);
+    ml_vec_sort(&m->ret->amends, by_device);
     return r;
 }
 
@@ -313,8 +311,8 @@ int ml_pool_entries(const struct ml_trace *trace, const struct ml_pool_opts *opt
         r = index_blocks(&m, m.live.at.instant.time_ns);
     if (r == 0)
         r = put_all(&m);
-    if (r == 0 && ret->list.len > 0)
-        qsort(ret->list.items, ret->list.len, sizeof(*ret->list.items), by_name);
+    if (r == 0)
+        ml_vec_sort(&ret->list, by_name);
     if (r == 0)
         r = amend_all(&m, m.live.at.instant.time_ns, err);
     ml_tag_list_release(&m.born);

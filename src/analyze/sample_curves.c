@@ -172,8 +172,8 @@ int ml_sample_curves(const struct ml_trace *trace, const struct ml_timeline_opts
     }
     ml_map_release(&d->rss);
     free(d);
-    if (r == 0 && ret->list.len > 1)
-        qsort(ret->list.items, ret->list.len, sizeof(*ret->list.items), by_name);
+    if (r == 0)
+        ml_vec_sort(&ret->list, by_name);
     return r;
 }
 

@@ -215,10 +215,9 @@ int ml_sample_book_close(struct ml_sample_book *book, struct ml_arena *arena,
     for (size_t i = 0; i < ret->processes.len; i++)
         ret->processes.items[i].pid =
             ml_trace_process(book->trace, ret->processes.items[i].number)->pid;
-    if (r == 0 && ret->devices.len > 1)
-        qsort(ret->devices.items, ret->devices.len, sizeof(*ret->devices.items), by_device);
-    if (ret->processes.len > 1)
-        qsort(ret->processes.items, ret->processes.len, sizeof(*ret->processes.items), by_number);
+    if (r == 0)
+        ml_vec_sort(&ret->devices, by_device);
+    ml_vec_sort(&ret->processes, by_number);
     *book = (struct ml_sample_book){0};
     return r;
 }

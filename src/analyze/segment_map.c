@@ -304,8 +304,7 @@ static int map_all(struct mapper *m)
     find_pools(m);
     for (size_t i = 0; r == 0 && i < m->places.len; i++)
         r = add_place(m, &m->places.items[i]);
-    if (m->ret->list.len > 1)
-        qsort(m->ret->list.items, m->ret->list.len, sizeof(*m->ret->list.items), largest_first);
+    ml_vec_sort(&m->ret->list, largest_first);
     return r;
 }
 

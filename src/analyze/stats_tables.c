@@ -41,8 +41,7 @@ int ml_stats_threads(struct ml_gather *g, size_t top, struct ml_stats *ret)
 {
     const struct ml_trace *trace = g->replay.trace;
 
-    if (g->threads.len > 1)
-        qsort(g->threads.items, g->threads.len, sizeof(*g->threads.items), by_events);
+    ml_vec_sort(&g->threads, by_events);
     ret->thread_total = g->threads.len;
     for (size_t i = 0; i < g->threads.len && i < top; i++) {
         const struct ml_gather_thread *from = &g->threads.items[i];
@@ -94,8 +93,7 @@ int ml_stats_spaces(const struct ml_gather *g, struct ml_stats *ret)
         if (!s.device || !s.name || ml_vec_push(&ret->spaces, s) < 0)
             return -ENOMEM;
     }
-    if (ret->spaces.len > 1)
-        qsort(ret->spaces.items, ret->spaces.len, sizeof(*ret->spaces.items), by_allocated);
+    ml_vec_sort(&ret->spaces, by_allocated);
     return 0;
 }
 
@@ -137,11 +135,11 @@ int ml_stats_scopes(struct ml_gather *g, size_t top, struct ml_stats *ret)
     ret->scope_total = g->scopes.len;
     if (g->scopes.len == 0)
         return 0;
-    qsort(g->scopes.items, g->scopes.len, sizeof(*g->scopes.items), by_count);
+    ml_vec_sort(&g->scopes, by_count);
     for (size_t i = 0; i < count; i++)
         if (name_scope(g, i, &ret->arena, &scope) < 0 || ml_vec_push(&ret->by_count, scope) < 0)
             return -ENOMEM;
-    qsort(g->scopes.items, g->scopes.len, sizeof(*g->scopes.items), by_bytes);
+    ml_vec_sort(&g->scopes, by_bytes);
     for (size_t i = 0; i < count; i++)
         if (name_scope(g, i, &ret->arena, &scope) < 0 || ml_vec_push(&ret->by_bytes, scope) < 0)
             return -ENOMEM;
@@ -192,8 +190,7 @@ int ml_stats_largest(const struct ml_gather *g, size_t top, struct ml_stats *ret
 
     while (r == 0 && (block = ml_replay_next(&g->replay, true, &cursor)))
         r = ml_vec_push(&live, (struct live_block){block});
-    if (live.len > 1)
-        qsort(live.items, live.len, sizeof(*live.items), by_size);
+    ml_vec_sort(&live, by_size);
     for (size_t i = 0; r == 0 && i < live.len && i < top; i++)
         r = name_block(&g->replay, live.items[i].block, ret);
     ml_vec_release(&live);

@@ -72,9 +72,7 @@ int ml_summary_categories(const struct ml_replay *at_peak, const struct ml_repla
     for (uint8_t category = 0; r == 0 && category < ML_CATEGORIES; category++)
         r = add_category(category, at_end, &peak, ret);
     ml_composition_release(&peak);
-    if (ret->categories.len > 1)
-        qsort(ret->categories.items, ret->categories.len, sizeof(*ret->categories.items),
-              by_category_bytes);
+    ml_vec_sort(&ret->categories, by_category_bytes);
     return r;
 }
 

@@ -96,8 +96,7 @@ int ml_summary_devices(const struct ml_replay *replay, struct ml_summary *ret)
         if (!d.name || ml_vec_push(&ret->devices, d) < 0)
             return -ENOMEM;
     }
-    if (ret->devices.len > 1)
-        qsort(ret->devices.items, ret->devices.len, sizeof(*ret->devices.items), by_device_peak);
+    ml_vec_sort(&ret->devices, by_device_peak);
     return 0;
 }
 
@@ -199,8 +198,6 @@ int ml_summary_processes(const struct ml_replay *replay, struct ml_summary *ret)
     if (r == 0)
         r = add_processes(replay, &threads, ret);
     ml_map_release(&threads);
-    if (ret->processes.len > 1)
-        qsort(ret->processes.items, ret->processes.len, sizeof(*ret->processes.items),
-              by_process_peak);
+    ml_vec_sort(&ret->processes, by_process_peak);
     return r;
 }

@@ -183,8 +183,8 @@ static int gather(struct maker *m, allocation_list *ret, struct ml_error *err)
     ml_allocations_free(reader);
     if (r == 0 && n < 0)
         r = n;
-    if (r == 0 && ret->len > 0)
-        qsort(ret->items, ret->len, sizeof(*ret->items), by_ordinal);
+    if (r == 0)
+        ml_vec_sort(ret, by_ordinal);
     return r;
 }
 
@@ -277,8 +277,7 @@ static int gather_live(const struct maker *m, const struct ml_replay *replay, bl
         if (b->live && !s->ended && use_of(m, s->number, s->counted) == LISTED)
             r = ml_vec_push(ret, b);
     }
-    if (ret->len > 0)
-        qsort(ret->items, ret->len, sizeof(*ret->items), by_birth);
+    ml_vec_sort(ret, by_birth);
     return r;
 }
 

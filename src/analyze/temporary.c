@@ -194,8 +194,7 @@ static void finish_group(struct ml_temporary_group *group, uint64_t all_bytes)
 
 static int list_groups(struct pass *p, struct ml_temporary *ret)
 {
-    if (p->list.len > 1)
-        qsort(p->list.items, p->list.len, sizeof(*p->list.items), by_bytes);
+    ml_vec_sort(&p->list, by_bytes);
     for (size_t i = 0; i < p->list.len; i++)
         add_sum(&ret->total, &p->list.items[i]);
     for (size_t i = 0; i < p->list.len; i++) {

@@ -88,6 +88,10 @@ int ml_buf_vprintf(struct ml_buf *buf, const char *fmt, va_list args) ML_PRINTF(
          ? ((v)->items[(v)->len] = (__VA_ARGS__), (v)->len++, 0)                                   \
          : -ENOMEM)
 
+/* Sorts as qsort() does, which must not be given the NULL of an empty vector. */
+#define ml_vec_sort(v, compare)                                                                    \
+    ((v)->len > 1 ? qsort((v)->items, (v)->len, sizeof(*(v)->items), (compare)) : (void)0)
+
 /* Forgets the items and keeps the memory. */
 #define ml_vec_clear(v) ((void)((v)->len = 0))
 

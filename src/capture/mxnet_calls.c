@@ -39,7 +39,7 @@ enum { ML_MXNET_CALL_ENTRIES(ENUM) ENTRY_COUNT };
 static const char *const symbols[ENTRY_COUNT] = {ML_MXNET_CALL_ENTRIES(SYMBOL)};
 #undef SYMBOL
 
-#define HOOK(entry, symbol) (void *)entry,
+#define HOOK(entry, symbol) (void *)(entry),
 static void *const hooks[ENTRY_COUNT] = {ML_MXNET_CALL_ENTRIES(HOOK)};
 #undef HOOK
 

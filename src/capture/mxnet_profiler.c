@@ -45,7 +45,7 @@ enum entry { ML_MXNET_PROFILER_ENTRIES(ENUM) ENTRY_COUNT };
 static const char *const symbols[ENTRY_COUNT] = {ML_MXNET_PROFILER_ENTRIES(SYMBOL)};
 #undef SYMBOL
 
-#define HOOK(symbol, entry, type) (void *)entry,
+#define HOOK(symbol, entry, type) (void *)(entry),
 static void *const hooks[ENTRY_COUNT] = {ML_MXNET_PROFILER_ENTRIES(HOOK)};
 #undef HOOK
 

@@ -16,9 +16,9 @@
 #define C10_LIBRARY "libc10.so"
 #define CPU_LIBRARY "libtorch_cpu.so"
 
-#define COUNT(entry, symbol) +1
-enum { C10_ENTRY_COUNT = ML_TORCH_C10_ENTRIES(COUNT) };
-#undef COUNT
+#define ENUM(entry, symbol) entry##_of_c10,
+enum { ML_TORCH_C10_ENTRIES(ENUM) C10_ENTRY_COUNT };
+#undef ENUM
 
 #define SYMBOL(entry, symbol) #symbol,
 static const char *const symbols[] = {ML_TORCH_ENTRIES(SYMBOL)};

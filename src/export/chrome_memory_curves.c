@@ -16,6 +16,8 @@
 #include "samples.h"
 
 enum { LIVE_KEY = 1, LEVEL_KEY = 2, SAMPLE_KEY = 3, KEY_SHIFT = 60 };
+/* Above the process that a sample is about. */
+#define SHARE_BIT (UINT64_C(1) << 27)
 
 void ml_chrome_memory_init(struct ml_chrome_memory *m, struct ml_chrome *chrome,
                            const struct ml_replay *replay)
@@ -190,7 +192,7 @@ static void follow_sample(struct ml_chrome_memory *m, const struct ml_event *eve
 
         show_sample(m, device, by_share ? "by share (sampled)" : "of the process (sampled)",
                     ml_chrome_pid(m->gauges.chrome, process),
-                    (uint64_t)by_share << 27 | ((uint64_t)process + 1), event->time_ns,
+                    (by_share ? SHARE_BIT : 0) | ((uint64_t)process + 1), event->time_ns,
                     event->args[5]);
     }
 }

@@ -78,7 +78,7 @@ static int choose_devices(struct ml_torch_snapshot *s, const struct ml_replay *a
     if (r == 0 && s->devices.len == 0 && count > 0)
         r = add_device(s, lasting_name(s->trace, other_device(all)));
     if (r == 0)
-        qsort(s->devices.items, s->devices.len, sizeof(*s->devices.items), by_number);
+        ml_vec_sort(&s->devices, by_number);
     return r;
 }
 

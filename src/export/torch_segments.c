@@ -33,8 +33,7 @@ static int gather(const struct ml_torch_snapshot *s, enum ml_torch_role role, bl
             ml_torch_role(s, block) == role)
             r = ml_vec_push(ret, block);
     }
-    if (ret->len > 0)
-        qsort(ret->items, ret->len, sizeof(*ret->items), by_address);
+    ml_vec_sort(ret, by_address);
     return r;
 }
 

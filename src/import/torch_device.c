@@ -53,8 +53,7 @@ static int find_pools(struct ml_torch_device *d, uint32_t process, const char *d
             0)
             return -ENOMEM;
     }
-    if (d->pools.len)
-        qsort(d->pools.items, d->pools.len, sizeof(*d->pools.items), pools_by_start);
+    ml_vec_sort(&d->pools, pools_by_start);
     return 0;
 }
 

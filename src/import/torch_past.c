@@ -132,11 +132,8 @@ static int keep_rest(struct state *s, struct ml_torch_past *ret)
     for (size_t at = 0; s->segments.items && ml_map_next(&s->segment_at, &at, NULL, &index);)
         if (ml_vec_push(&ret->segments, s->segments.items[index]) < 0)
             return -ENOMEM;
-    if (ret->blocks.len)
-        qsort(ret->blocks.items, ret->blocks.len, sizeof(*ret->blocks.items), blocks_by_address);
-    if (ret->segments.len)
-        qsort(ret->segments.items, ret->segments.len, sizeof(*ret->segments.items),
-              segments_by_address);
+    ml_vec_sort(&ret->blocks, blocks_by_address);
+    ml_vec_sort(&ret->segments, segments_by_address);
     ret->mapped = s->mapped;
     s->mapped = (struct ml_torch_ranges){0};
     return 0;

@@ -74,6 +74,7 @@ enum {
     F(void, show_text, (struct cairo * cr, const char *text))
 
 struct ml_cairo {
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration has no place for them */
 #define ML_CAIRO_FIELD(result, name, args) result(*name) args;
     ML_CAIRO_FUNCTIONS(ML_CAIRO_FIELD)
 #undef ML_CAIRO_FIELD

@@ -66,9 +66,9 @@ static void paint_hatch(struct painter *p, const struct ml_figure *s)
     p->lib.path_extents(p->cr, &x0, &y0, &x1, &y1);
     p->lib.clip_preserve(p->cr);
     p->lib.new_path(p->cr);
-    for (double y = floor(y0 / tile) * tile; y < y1; y += tile)
-        for (double x = floor(x0 / tile) * tile; x < x1; x += tile)
-            trace_tile(p, lines, count, x, y);
+    for (long row = lround(floor(y0 / tile)); (double)row * tile < y1; row++)
+        for (long column = lround(floor(x0 / tile)); (double)column * tile < x1; column++)
+            trace_tile(p, lines, count, (double)column * tile, (double)row * tile);
     set_ink(p, s->pen.fill == ML_INK_WHITE ? ML_INK_BLACK : ML_INK_TEXT,
             ML_HATCH_OPACITY * s->pen.opacity);
     p->lib.set_line_width(p->cr, 1);

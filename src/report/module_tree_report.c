@@ -138,7 +138,7 @@ int ml_module_tree_text(const struct ml_module_tree *tree, const char *file,
                         const struct ml_style *style, struct ml_buf *out)
 {
     static const char *const titles[] = {"module", ">total", ">share", ">own"};
-    struct ml_category_columns columns;
+    struct ml_category_columns columns = {0};
     struct ml_table t;
     int r = ml_snapshot_text(&tree->at, file, style, out);
 

@@ -142,7 +142,7 @@ static void draw_legend(const struct bars *b, const struct ml_grouping *g, const
     double y = b->frame.top + 6;
     char bytes[32];
 
-    if (p->legend_px < NARROW_PX / 4)
+    if (p->legend_px < NARROW_PX / 4.0)
         return;
     ml_draw_box(b->canvas, &ground, p->legend - 4, y - LABEL_PX, p->legend_px + 8,
                 (double)g->groups.len * (LABEL_PX + 3) + 4);

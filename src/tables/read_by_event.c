@@ -47,7 +47,7 @@ int ml_by_event_open_replay(const struct ml_trace *trace, void **ret_state, stru
     struct state *s;
     int r = ml_by_event_open(trace, &state, err);
 
-    if (r < 0)
+    if (!state)
         return r;
     s = state;
     s->replays = true;
