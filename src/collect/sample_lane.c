@@ -16,7 +16,8 @@
 #include "nanoseconds.h"
 
 #define SECOND_NS 1000000000u
-#define REST_HZ 100
+#define REST_HZ 50
+#define REST_TICKS 20
 /* Samples for a quarter of a second at the highest rate of eight GPUs; the
  * collector looks every 50 ms. */
 #define RING_WORDS (UINT64_C(1) << 17)
@@ -100,10 +101,10 @@ static void set_slack(const struct ml_sample_lane *lane)
     prctl(PR_SET_TIMERSLACK, (unsigned long)(SECOND_NS / lane->pace.hz / 20), 0, 0, 0);
 }
 
-/* A tenth of the pace at rest, though not less than REST_HZ, where the pace is not less. */
+/* A twentieth of the pace at rest, though not less than REST_HZ, where the pace is not less. */
 static uint32_t ticks_at_rest(uint32_t hz)
 {
-    return hz <= REST_HZ ? 1 : hz >= 10 * REST_HZ ? 10 : hz / REST_HZ;
+    return hz <= REST_HZ ? 1 : hz >= REST_TICKS * REST_HZ ? REST_TICKS : hz / REST_HZ;
 }
 
 static void tick_until_stopped(struct ml_sample_lane *lane)
