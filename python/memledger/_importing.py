@@ -9,11 +9,11 @@ import sys
 _waiting = {}  # name -> what is to be called when it has been imported
 
 
-def wait(name, callback):
+def wait(name, callback, *args):
     """Has it called, once; what goes wrong in it is its own business."""
     waiting = _waiting.setdefault(name, [])
-    if callback not in waiting:
-        waiting.append(callback)
+    if (callback, args) not in waiting:
+        waiting.append((callback, args))
 
 
 def find(name, path, target):
@@ -40,7 +40,8 @@ def _tell_after_import(name, loader):
         original(module)
         waiting = _waiting.get(name, [])
         while waiting:
-            waiting.pop(0)()
+            callback, args = waiting.pop(0)
+            callback(*args)
     exec_module.tells_memledger = True
     try:
         loader.exec_module = exec_module

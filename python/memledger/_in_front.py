@@ -29,9 +29,10 @@ def is_in_front(function):
 def put(owner, name, function):
     """Sets what a class or a module of the program's has under a name."""
     undo = getattr(_here, "undo", None)
-    if undo is not None:
-        undo.append((owner, name, vars(owner).get(name, _ABSENT)))
+    before = vars(owner).get(name, _ABSENT)
     setattr(owner, name, function)
+    if undo is not None:
+        undo.append((owner, name, before))
 
 
 @contextlib.contextmanager
@@ -43,7 +44,8 @@ def all_or_nothing():
         yield
     except BaseException:
         for owner, name, before in reversed(undo):
-            _put_back(owner, name, before)
+            with contextlib.suppress(Exception):  # the others are put back all the same
+                _put_back(owner, name, before)
         raise
     finally:
         _here.undo = None

@@ -3,7 +3,6 @@ put in front of PyTorch's allocators, and told of the blocks that are there.
 
 SPDX-License-Identifier: Apache-2.0
 """
-import functools
 import gc
 import sys
 
@@ -64,7 +63,7 @@ def when_torch_is_here(callback, trouble):
         return
     if _TorchFinder not in sys.meta_path:
         sys.meta_path.insert(0, _TorchFinder)
-    _importing.wait("torch", functools.partial(_guarded, callback, trouble))
+    _importing.wait("torch", _guarded, callback, trouble)
 
 
 # ---- Blocks that were there before ------------------------------------------------

@@ -159,8 +159,9 @@ def _again(path):
 
 
 def _name_torch():
-    from . import _torch
-    _torch.begin_recording()
+    if _current:  # the recording that waited for PyTorch may have ended
+        from . import _torch
+        _torch.begin_recording()
 
 
 def start(path=None, *, force=False, sample_hz=None):
@@ -187,11 +188,11 @@ def start(path=None, *, force=False, sample_hz=None):
         _late.switch_on()
         recording = _start_collector(file, force, sample_hz)
         _join(recording)
-        _late.when_torch_is_here(_name_torch, "what PyTorch makes has no names")
+        _current = recording  # at once: whoever interrupts what follows can stop it
         if not _ends_at_exit:
             atexit.register(stop)
             _ends_at_exit = True
-        _current = recording
+        _late.when_torch_is_here(_name_torch, "what PyTorch makes has no names")
         return recording.path
 
 

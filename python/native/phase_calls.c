@@ -107,11 +107,14 @@ static PyObject *call_phase(struct ml_scoped_call *self, PyObject *first, PyObje
                             PyObject *kwargs)
 {
     const struct ml_extension_api *recorder = ml_native_recorder();
-    uint32_t around = named, name = self->namer && first ? number_of(self, first) : 0;
+    uint32_t around, name = self->namer && first ? number_of(self, first) : 0;
     PyObject *result;
 
     if (PyErr_Occurred())
         return NULL;
+    if (recorder->is_outermost())
+        named = 0; /* calls of greenlets end in any order */
+    around = named;
     if (name == around)
         name = 0;
     ml_scoped_call_tell(self->before, args, kwargs ? kwargs : Py_None, NULL);

@@ -212,6 +212,17 @@ int ml_leak_book_end(struct ml_leak_book *book, uint64_t number, uint64_t time_n
     return book->failed;
 }
 
+void ml_leak_book_take_over(struct ml_leak_book *book, uint64_t number)
+{
+    size_t kept = book->ends.len;
+
+    while (kept > 0 && book->ends.items[kept - 1].number >= number)
+        kept--;
+    for (size_t i = book->changes.len; i > 0 && book->changes.items[i - 1].step > kept; i--)
+        book->changes.items[i - 1].step = (uint32_t)kept;
+    book->ends.len = kept;
+}
+
 void ml_leak_book_end_process(struct ml_leak_book *book, uint32_t process)
 {
     const struct ml_replay *replay = book->replay;

@@ -68,6 +68,10 @@ void ml_leak_book_release(struct ml_leak_book *book);
 /* A step ends here, and the next, of that number, begins. @return 0 or -ENOMEM */
 int ml_leak_book_end(struct ml_leak_book *book, uint64_t number, uint64_t time_ns);
 
+/* The next end is of a step that takes the place of all of its number or a higher one: what
+ * they changed is its own. Before ml_leak_book_end(). */
+void ml_leak_book_take_over(struct ml_leak_book *book, uint64_t number);
+
 /* What the process had is gone with it. */
 void ml_leak_book_end_process(struct ml_leak_book *book, uint32_t process);
 

@@ -12,6 +12,7 @@
 #include "leak_book.h"
 #include "leak_signs.h"
 #include "memledger/memledger.h"
+#include "step_track.h"
 
 #define SLICES 20 /* of a run without steps */
 
@@ -20,7 +21,8 @@
 struct pass {
     struct ml_leak_book book; /* first: what the replay's callbacks get */
     struct ml_replay replay;
-    struct ml_map others; /* other processes that mark steps */
+    struct ml_step_track track; /* of the process whose steps count */
+    struct ml_map others;       /* other processes that mark steps */
 };
 
 static int on_step(struct pass *p, const struct ml_event *event)
@@ -31,6 +33,9 @@ static int on_step(struct pass *p, const struct ml_event *event)
         p->book.process = process;
     if (process != p->book.process)
         return ml_map_put(&p->others, process, 0);
+    (void)ml_step_track_mark(&p->track, event);
+    if (p->track.takes_over)
+        ml_leak_book_take_over(&p->book, event->args[1]);
     return ml_leak_book_end(&p->book, event->args[1], event->time_ns);
 }
 
@@ -66,6 +71,7 @@ static int begin_pass(struct pass *p, const struct ml_trace *trace,
         r = ml_leak_book_init(&p->book, &p->replay, ret->by, ret->by_count);
     p->book.device = ret->at.device_index;
     p->book.process = ret->process;
+    p->track.replay = &p->replay;
     return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
 }
 

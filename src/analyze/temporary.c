@@ -155,13 +155,27 @@ static void on_close(void *ctx, const struct ml_block *block, const struct ml_ev
         p->failed = -ENOMEM;
 }
 
+/* What was seen of the step asked for; its groups stay, with nothing in them. */
+static void forget(struct pass *p)
+{
+    for (size_t i = 0; i < p->list.len; i++)
+        p->list.items[i] = (struct sum){.group = p->list.items[i].group};
+    for (size_t i = 0; i < p->births.len; i++)
+        p->births.items[i].counted = false;
+    p->ret->all_allocations = p->ret->all_bytes = 0;
+    p->found = 0;
+}
+
 static void on_mark(void *ctx, const struct ml_event *event)
 {
     struct pass *p = ctx;
+    enum ml_step_turn turn = ml_step_track_mark(&p->track, event);
 
-    if (ml_step_track_mark(&p->track, event) != ML_STEP_BEGINS)
+    if (turn == ML_STEP_GOES_ON)
         return;
-    p->inside = event->args[1] == p->opts->step;
+    if (p->track.takes_over && p->opts->step >= p->track.number)
+        forget(p);
+    p->inside = turn == ML_STEP_BEGINS && event->args[1] == p->opts->step;
     p->found += p->inside;
 }
 
@@ -192,8 +206,19 @@ static void finish_group(struct ml_temporary_group *group, uint64_t all_bytes)
     group->percent = all_bytes ? 100.0 * (double)group->bytes / (double)all_bytes : 0;
 }
 
+static void drop_empty(struct pass *p)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < p->list.len; i++)
+        if (p->list.items[i].allocations > 0)
+            p->list.items[kept++] = p->list.items[i];
+    p->list.len = kept;
+}
+
 static int list_groups(struct pass *p, struct ml_temporary *ret)
 {
+    drop_empty(p);
     ml_vec_sort(&p->list, by_bytes);
     for (size_t i = 0; i < p->list.len; i++)
         add_sum(&ret->total, &p->list.items[i]);

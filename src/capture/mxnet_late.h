@@ -1,8 +1,8 @@
 /* mxnet_late.h: which recording has the allocation of what MXNet holds.
  *
  * A process that the recorder came late to may be recorded several times, and its threads
- * go on meanwhile. No trace has a free without its allocation: what was recorded into one
- * recording ends there or nowhere.
+ * go on meanwhile. What was recorded into one recording ends there or nowhere; a trace that
+ * lost no event has no free without its allocation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -52,16 +53,43 @@ static struct ml_table_lock lock = {.lock = ml_recorder_names_lock};
 
 ML_TABLE_ACROSS_FORK(ml_names_init, lock, inside)
 
+#define ENTRIES_BYTES (ML_NAMES_MAX * sizeof(struct entry))
+#define SLOTS_BYTES (SLOTS * sizeof(_Atomic uint32_t))
+
+/* All three, or nothing is taken from a program that has little room. */
+static bool reserve_tables(void)
+{
+    void *entries, *bytes, *slots;
+
+    if (tables.slots)
+        return true;
+    entries = ml_sys_reserve(ENTRIES_BYTES);
+    bytes = ml_sys_reserve(BYTES_MAX);
+    slots = ml_sys_reserve(SLOTS_BYTES);
+    if (!entries || !bytes || !slots) {
+        ml_sys_unmap(entries, entries ? ENTRIES_BYTES : 0);
+        ml_sys_unmap(bytes, bytes ? BYTES_MAX : 0);
+        ml_sys_unmap(slots, slots ? SLOTS_BYTES : 0);
+        return false;
+    }
+    tables.entries = entries;
+    tables.bytes = bytes;
+    /* Pairs with the acquire load in ml_name: the other two are there. */
+    __atomic_store_n(&tables.slots, slots, __ATOMIC_RELEASE);
+    return true;
+}
+
 void ml_names_reserve(void)
 {
-    if (!tables.entries)
-        tables.entries = ml_sys_reserve(ML_NAMES_MAX * sizeof(struct entry));
-    if (!tables.bytes)
-        tables.bytes = ml_sys_reserve(BYTES_MAX);
-    if (tables.entries && tables.bytes && !tables.slots)
-        /* Pairs with the acquire load in ml_name: the other two are there. */
-        __atomic_store_n(&tables.slots, ml_sys_reserve(SLOTS * sizeof(*tables.slots)),
-                         __ATOMIC_RELEASE);
+    struct rlimit limit;
+    struct ml_quiet quiet;
+
+    if (inside || getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur != RLIM_INFINITY)
+        return;
+    if (!ml_table_enter(&lock, &inside, &quiet))
+        return;
+    (void)reserve_tables();
+    ml_table_leave(&lock, &inside, &quiet);
 }
 
 /* The string's number, or 0 and in *ret_slot where it would go. */
@@ -135,8 +163,7 @@ uint32_t ml_name_bytes(const char *text, size_t bytes)
         return number;
     if (!ml_table_enter(&lock, &inside, &quiet))
         return 0;
-    ml_names_reserve();
-    if (tables.slots)
+    if (reserve_tables())
         number = add(text, len, hash);
     ml_table_leave(&lock, &inside, &quiet);
     return number;

@@ -17,8 +17,8 @@
 /* Once per program, before the first name. */
 void ml_names_init(void);
 
-/* Takes the tables' address space, of which there may be less later: a program that limits
- * itself before its first name would have none. Not while names are looked up. */
+/* Takes the tables' address space where there is no limit yet: a program that sets itself one
+ * before its first name would have none. Changes errno. */
 void ml_names_reserve(void);
 
 /* The string's number; 0 for NULL, for "" and when the table is full (a million

@@ -121,7 +121,7 @@ static ML_ALWAYS_INLINE void ml_record(const uint64_t *words, unsigned n)
         ml_record_pending(w);
 }
 
-/* The recording that this thread's last record went into; 0: into none. */
+/* The recording that this thread's last record went into, if it was not lost; 0: none. */
 static inline uint32_t ml_record_place(void)
 {
     return ml_writer->recording;

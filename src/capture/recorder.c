@@ -177,8 +177,6 @@ static void start_locked(struct process *p)
             return;
         atomic_fetch_add_explicit(&ml_session->unrecorded, 1, memory_order_relaxed);
         state = OFF;
-    } else {
-        ml_names_reserve();
     }
     p->announced = !started_before;
     started_before = true;
@@ -237,6 +235,8 @@ bool ml_recorder_start(void)
     ok = start_quietly();
     starting = false;
     ml_quiet_end(&quiet);
+    if (ok)
+        ml_names_reserve();
     errno = saved_errno;
     return ok;
 }

@@ -235,9 +235,9 @@ static int export_each(const struct ml_exporter *exporter, const struct export_o
 
     if (exporter->processes(trace, how, &pids, &err) < 0)
         status = ml_report_fail(&err);
-    else if (pids.len <= 1)
+    else if (pids.len == 0)
         status = export_one(exporter, opts, how, trace, file);
-    for (size_t i = 0; status == ML_EXIT_OK && pids.len > 1 && i < pids.len; i++) {
+    for (size_t i = 0; status == ML_EXIT_OK && i < pids.len; i++) {
         how->pid = pids.items[i];
         status = export_one(exporter, opts, how, trace, file);
     }

@@ -82,10 +82,11 @@ static bool is_too_large(const struct ml_chrome_event *e, bool refused)
     const struct ml_chrome_arg *arg = ml_chrome_arg(e, "Bytes");
     int64_t bytes;
 
-    if (refused || !arg || arg->value.token != ML_JSON_NUMBER)
+    if (refused || !arg)
         return false;
-    return !ml_chrome_i64(ml_chrome_text(e, arg->value), &bytes) ||
-           bytes > (int64_t)ML_IMPORT_BYTES_MAX || bytes < -(int64_t)ML_IMPORT_BYTES_MAX;
+    if (!ml_chrome_i64(ml_chrome_text(e, arg->value), &bytes))
+        return arg->value.token == ML_JSON_NUMBER;
+    return bytes > (int64_t)ML_IMPORT_BYTES_MAX || bytes < -(int64_t)ML_IMPORT_BYTES_MAX;
 }
 
 int ml_chrome_memory(struct ml_chrome_world *w, const struct ml_chrome_event *e, uint64_t time_ns)

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-/* A size above this (1 PiB) is no memory's: the file is damaged or something else. Sums
- * of what is below it do not overflow. */
+/* A size above this (1 PiB) is no memory's: the file is damaged or something else. It takes
+ * thousands of sizes below it for a sum to overflow. */
 #define ML_IMPORT_BYTES_MAX (UINT64_C(1) << 50)
 #define ML_IMPORT_TOO_LARGE                                                                        \
     "a size that no memory has, more than 1 PiB: the file is damaged or of another format; write " \

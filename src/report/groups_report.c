@@ -36,7 +36,12 @@ int ml_groups_head_text(const struct ml_tag_list *list, const char *file,
     int r = list->gross ? gross_text(list, file, style, out)
                         : ml_snapshot_text(&list->at, file, style, out);
 
-    return r < 0 || is_told ? r : ml_buf_printf(out, "Of %s.\n", list->devices);
+    if (r < 0 || is_told)
+        return r;
+    r = ml_buf_puts(out, "Of ");
+    if (r == 0)
+        r = ml_report_safe(out, list->devices);
+    return r < 0 ? r : ml_buf_puts(out, ".\n");
 }
 
 static int keywords_text(const struct ml_group_clash *clash, struct ml_buf *out)

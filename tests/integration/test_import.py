@@ -175,7 +175,7 @@ def test_sizes_that_cannot_be():
     refuse(f"in_arg:a,{huge >> 20}\n", "line 1: no tag and number of MiB", "--format", "mxnet-csv")
     refuse(POOL_HEADER +
            f'"a","{huge}","0","{huge}","0"\n', "line 2: a size that no memory has")
-    for size in (-huge, (1 << 50) + 1, 1 << 80, 1e30):
+    for size in (-huge, (1 << 50) + 1, 1 << 80, 1e30, str(1 << 62)):
         refuse(json.dumps({"traceEvents": [memory_event(1, 4096, size)]}),
                "a size that no memory has, more than 1 PiB")
     trace = import_text(json.dumps({"traceEvents": [memory_event(1, 4096, 1 << 50)]}))

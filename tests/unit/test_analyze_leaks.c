@@ -174,6 +174,30 @@ static void what_stays_in_every_step_is_steady(void **state)
 
 /* A cache that holds the last three, state that the first steps make, and buffers that
  * every step replaces. */
+/* Four that began by themselves, of which the program's first takes the place of three. */
+static void steps_are_those_of_the_program(void **state)
+{
+    struct story s = story_begin();
+    struct leaky l;
+
+    (void)state;
+    for (uint64_t i = 0; i < 10; i++) {
+        if (i < 4)
+            automatic_step(&s, i);
+        else
+            step(&s, i - 3);
+        labelled(&s, KEPT + i * 4096, 100, "kept");
+    }
+    step(&s, 7);
+    l = look(&s, by_label);
+    assert_int_equal(l.leaks.steps, 7);
+    assert_int_equal(l.leaks.first_number, 2);
+    assert_int_equal(l.leaks.last_number, 6);
+    assert_int_equal(l.leaks.list.len, 1);
+    assert_true(l.leaks.list.items[0].bytes_per_step == 100);
+    release(&l);
+}
+
 static void what_is_replaced_does_not_grow(void **state)
 {
     struct story s = story_begin();
@@ -400,6 +424,7 @@ int main(void)
         cmocka_unit_test(what_stays_in_every_step_is_steady),
         cmocka_unit_test(modules_made_anew_are_one),
         cmocka_unit_test(modules_side_by_side_are_not_one),
+        cmocka_unit_test(steps_are_those_of_the_program),
         cmocka_unit_test(what_is_replaced_does_not_grow),
         cmocka_unit_test(a_list_that_is_filled_now_and_then_is_likely_a_leak),
         cmocka_unit_test(the_first_step_is_warm_up_in_a_short_run),

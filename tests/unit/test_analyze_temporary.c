@@ -106,6 +106,39 @@ static void one_step_alone(void **state)
     ml_trace_free(trace);
 }
 
+static void lives_shortly(struct story *s, uint64_t bytes)
+{
+    born(s, 0x1000, bytes);
+    dies(s, 0x1000);
+}
+
+static void a_step_of_the_program_takes_over(void **state)
+{
+    struct story s = story_begin();
+    uint32_t a = story_module(&s, 0, "A");
+    struct ml_temporary t;
+    struct ml_trace *trace;
+
+    (void)state;
+    automatic_step(&s, 0);
+    lives_shortly(&s, 10);
+    automatic_step(&s, 1);
+    lives_shortly(&s, 200);
+    step(&s, 1);
+    be_in(&s, a);
+    lives_shortly(&s, 3000);
+    step(&s, 2);
+    lives_shortly(&s, 40000);
+    trace = fixture_open(&s.f);
+    t = measure(trace, "0", 1);
+    assert_int_equal(t.all_allocations, 1);
+    assert_int_equal(t.total.bytes, 3000);
+    assert_int_equal(t.groups.len, 1);
+    assert_string_equal(t.groups.items[0].names[0], "A");
+    ml_temporary_release(&t);
+    ml_trace_free(trace);
+}
+
 /* What other threads do meanwhile does not make a life longer. */
 static void each_thread_counts_its_own(void **state)
 {
@@ -150,6 +183,7 @@ int main(void)
         cmocka_unit_test(one_other_allocation_is_quick),
         cmocka_unit_test(the_limit_can_be_another),
         cmocka_unit_test(one_step_alone),
+        cmocka_unit_test(a_step_of_the_program_takes_over),
         cmocka_unit_test(each_thread_counts_its_own),
         cmocka_unit_test(limits_in_words),
     };

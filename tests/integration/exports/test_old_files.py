@@ -9,7 +9,7 @@ import sys
 
 import harness
 import old_files
-from harness import MEMLEDGER, check, contains, equal, plain, run
+from harness import MEMLEDGER, check, contains, equal, plain, program, run
 
 TRACES = os.environ["TEST_TRACES"]
 DATA = os.environ["TEST_DATA"]
@@ -158,6 +158,14 @@ def test_a_profile_of_each_process():
     equal(sorted(rows[0][1:] + rows[1][1:]), sorted(rows[2][1:]), "rows of both and of all")
     sizes = {name: sum(int(r.split('","')[3]) for r in lines[1:]) for name, lines in zip(files, rows)}
     check(sizes[f"gpu_memory_profile-pid_{pids[1]}.csv"] > 5 << 20, "what the child holds", sizes)
+
+
+def test_the_process_that_holds_memory():
+    """Not the one that started it, which holds none."""
+    run("sh", "-c", f'{program("keeps")} forever; true', trace="child.mled")
+    child = harness.dump("child.mled")["processes"][1]["pid"]
+    done = exported("child.mled", "--format", "mxnet-pool-csv", "--at", "peak")
+    equal(done.stdout, f"gpu_memory_profile-pid_{child}.csv\n", "the file")
 
 
 def test_names_from_environment():

@@ -117,4 +117,48 @@ def greenlets():
     say(ended=[turn.dead for turn in turns])
 
 
+def refused():
+    """Of two functions that are put in front the second is refused: neither stays."""
+    from memledger._in_front import all_or_nothing, put
+
+    class Willing:
+        def work(self):
+            return 1
+
+    before, raised = Willing.work, None
+    try:
+        with all_or_nothing():
+            put(Willing, "work", lambda self: 2)
+            put(int, "bit_length", lambda self: 3)
+    except TypeError as error:
+        raised = type(error).__name__
+    say(raised=raised, put_back=Willing.work is before)
+
+
+def phases():
+    """The same of executors, each a module by its name, then one more call of the first."""
+    import greenlet
+    main = greenlet.getcurrent()
+
+    class Executor:
+        def __init__(self, name):
+            self.name, self.forward = name, main.switch
+
+        def run(self):
+            if self.forward:
+                self.forward()
+
+        __call__ = _native.scoped_phase(run, lambda executor: executor.name,
+                                        number=_native.FORWARD)
+
+    first, second = Executor("first"), Executor("second")
+    turns = [greenlet.greenlet(lambda executor=executor: executor())
+             for executor in (first, second)]
+    for turn in turns * 2:
+        turn.switch()
+    first.forward = None
+    first()
+    say(ended=[turn.dead for turn in turns])
+
+
 globals()[sys.argv[1]]()

@@ -59,4 +59,16 @@ def test_greenlets():
     equal(scopes, {"first": 2, "first.Block": 1}, "scopes")
 
 
+def test_refused():
+    told, _ = record("refused")
+    equal(told, {"raised": "TypeError", "put_back": True}, "what is left")
+
+
+def test_phases_in_greenlets():
+    folder = pypi.environment(REQUIREMENTS, os.path.join(os.environ["PYPI_FOLDER"], "greenlet"))
+    told, scopes = record("phases", os.path.join(folder, "bin", "python"))
+    equal(told["ended"], [True, True], "greenlets that ended")
+    equal(sum(n for scope, n in scopes.items() if scope.endswith("first")), 2, "calls of the first")
+
+
 harness.main(globals())

@@ -52,6 +52,37 @@ def bytes_by_hand():
         kept=foreign.numel() + kept.numel() + second.numel() + third.numel(), unknown=memledger.live("cuda:3"))
 
 
+def interrupted():
+    """Ctrl-C while start() gives names: the recording goes on, and can be stopped."""
+    import memledger._torch
+    import torch  # noqa: F401
+
+    def interrupt():
+        raise KeyboardInterrupt
+    begin, memledger._torch.begin_recording = memledger._torch.begin_recording, interrupt
+    try:
+        memledger.start("interrupted.mled")
+    except KeyboardInterrupt:
+        memledger._torch.begin_recording = begin
+    stopped = memledger.stop()
+    say(stopped=stopped, again=memledger.start("again.mled"), ended=memledger.stop())
+
+
+def early_trouble():
+    """What cannot be named is said once, however often recordings began before PyTorch."""
+    import memledger._torch
+
+    def fail():
+        raise RuntimeError("made to fail")
+    memledger._torch.begin_recording = fail
+    for i in range(3):
+        memledger.start(f"{i}.mled")
+        memledger.stop()
+    memledger.start("last.mled")
+    import torch  # noqa: F401
+    say(stopped=memledger.stop())
+
+
 def start_stop(torch_first):
     """One trace, then another, with blocks that live across both."""
     if torch_first == "torch-first":

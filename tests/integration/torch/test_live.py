@@ -190,6 +190,19 @@ def test_early():
     equal(said(done.stdout, done.stderr)["live"], 4000, "live bytes alone")
 
 
+def test_interrupted():
+    told = found("interrupted")
+    paths = [os.path.abspath(name) for name in ("interrupted.mled", "again.mled", "again.mled")]
+    equal([told[key] for key in ("stopped", "again", "ended")], paths, "what start and stop say")
+    harness.dump("interrupted.mled")
+
+
+def test_early_trouble():
+    done = case("early_trouble")
+    equal(done.stderr.count("what PyTorch makes has no names"), 1, "how often that is said",
+          done.stderr)
+
+
 def test_under_run():
     """No second recording, and it is said once."""
     need_torch()
