@@ -19,7 +19,7 @@ def install(mxnet):
     if hasattr(executor, "reshape"):
         put(executor, "reshape", _naming(executor.reshape))
     put(executor, "forward", in_front(_native.scoped_phase, executor.forward, name_of,
-                                      after=_look, number=_native.FORWARD))
+                                      after=_look, number=_native.RUN))
     put(executor, "backward", in_front(_native.scoped_phase, executor.backward, after=_look,
                                        number=_native.BACKWARD))
     if hasattr(mxnet, "module"):
@@ -85,8 +85,9 @@ def _install_modules(module):
     put(module, "bind", _watching(module.bind))
     for name in ("init_params", "get_params", "set_params", "init_optimizer"):
         put(module, name, _in_own_scope(getattr(module, name)))
+    put(module, "init_optimizer", _telling(module.init_optimizer))
     put(module, "forward", in_front(_native.scoped_phase, module.forward, name_of,
-                                    _before_forward, number=_native.FORWARD))
+                                    _before_forward, number=_native.RUN))
     put(module, "backward", in_front(_native.scoped_phase, module.backward, after=_look,
                                      number=_native.BACKWARD))
     put(module, "update", in_front(_native.scoped_trainer, module.update, _name_of_optimizer,
@@ -103,6 +104,16 @@ def _in_own_scope(method):
         finally:
             _native.user_pop()
     return method_in_scope
+
+
+def _telling(init_optimizer):
+    """From now on it is the optimizer that makes steps, not calls."""
+    @functools.wraps(init_optimizer)
+    def init_and_tell(self, *args, **kwargs):
+        result = init_optimizer(self, *args, **kwargs)
+        _native.optimizer_made(None)
+        return result
+    return init_and_tell
 
 
 def _watching(bind):

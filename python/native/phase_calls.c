@@ -101,6 +101,14 @@ static PyObject *call_backward(struct ml_scoped_call *self, PyObject *heads, PyO
     return result;
 }
 
+/* A forward pass, not what prepares one: where nothing optimizes, each is a step. */
+#define RUN (ML_MXNET_BACKWARD + 1)
+
+static enum ml_mxnet_phase phase_of(long number)
+{
+    return number == ML_MXNET_BACKWARD ? ML_MXNET_BACKWARD : ML_MXNET_FORWARD;
+}
+
 /* A phase of MXNet's, the number says which: before(args, kwargs), and after(args, kwargs,
  * result). Where there is a namer, it is a module of that name too. */
 static PyObject *call_phase(struct ml_scoped_call *self, PyObject *first, PyObject *args,
@@ -108,11 +116,13 @@ static PyObject *call_phase(struct ml_scoped_call *self, PyObject *first, PyObje
 {
     const struct ml_extension_api *recorder = ml_native_recorder();
     uint32_t around, name = self->namer && first ? number_of(self, first) : 0;
+    bool is_outermost;
     PyObject *result;
 
     if (PyErr_Occurred())
         return NULL;
-    if (recorder->is_outermost())
+    is_outermost = recorder->is_outermost();
+    if (is_outermost)
         named = 0; /* calls of greenlets end in any order */
     around = named;
     if (name == around)
@@ -120,7 +130,9 @@ static PyObject *call_phase(struct ml_scoped_call *self, PyObject *first, PyObje
     ml_scoped_call_tell(self->before, args, kwargs ? kwargs : Py_None, NULL);
     if (PyErr_Occurred())
         return NULL;
-    recorder->enter_phase((enum ml_mxnet_phase)self->number);
+    if (is_outermost && self->number == RUN)
+        ml_steps_note_call();
+    recorder->enter_phase(phase_of(self->number));
     if (name)
         recorder->enter_module(named = name, 0);
     result = PyObject_Call(self->original, args, kwargs);
@@ -170,7 +182,7 @@ static PyObject *enter_phase(PyObject *self, PyObject *number)
     if (PyErr_Occurred())
         return NULL;
     if (recorder && recorder->in_session())
-        recorder->enter_phase(phase == ML_MXNET_BACKWARD ? ML_MXNET_BACKWARD : ML_MXNET_FORWARD);
+        recorder->enter_phase(phase_of(phase));
     Py_RETURN_NONE;
 }
 
@@ -193,7 +205,7 @@ static PyMethodDef methods[] = {
      "To stand for a trainer or an updater of MXNet's; number 1: each call is a step."},
     {"scoped_backward", KEYWORDS(scoped_backward), "To stand for torch.autograd.backward."},
     {"scoped_phase", KEYWORDS(scoped_phase),
-     "To stand for what is a phase of its own, FORWARD or BACKWARD by its number."},
+     "To stand for what is a phase of its own, FORWARD, BACKWARD or RUN by its number."},
     {"enter_phase", enter_phase, METH_O, "enter_phase(FORWARD or BACKWARD)"},
     {"leave_phase", leave_phase, METH_NOARGS, "Leaves the phase that was entered last."},
     {NULL, NULL, 0, NULL},
@@ -201,7 +213,8 @@ static PyMethodDef methods[] = {
 
 int ml_native_add_phase_calls(PyObject *module)
 {
-    if (PyModule_AddIntConstant(module, "FORWARD", ML_MXNET_FORWARD) ||
+    if (PyModule_AddIntConstant(module, "RUN", RUN) ||
+        PyModule_AddIntConstant(module, "FORWARD", ML_MXNET_FORWARD) ||
         PyModule_AddIntConstant(module, "BACKWARD", ML_MXNET_BACKWARD))
         return -1;
     return PyModule_AddFunctions(module, methods);

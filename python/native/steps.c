@@ -99,6 +99,7 @@ static bool leads(const PyObject *optimizer)
 
 void ml_steps_note_optimizer(PyObject *optimizer)
 {
+    steps.has_optimizer = true;
     if (!steps.manual && leads(optimizer))
         begin(steps.next);
 }

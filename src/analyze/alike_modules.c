@@ -29,7 +29,7 @@ static int count_members(struct finder *f)
             ml_vec_push(&f->members, 0) < 0)
             return -ENOMEM;
     }
-    for (size_t i = 0; i < m->roots.len; i++)
+    for (size_t i = 0; i < m->roots.len && f->members.items; i++)
         f->any |= ++f->members.items[f->ret->first.items[m->roots.items[i]]] >= ALIKE_ENOUGH;
     return 0;
 }

@@ -40,7 +40,7 @@ int ml_alike_scopes_find(const struct ml_trace *trace, struct ml_alike_scopes *r
         r = make_key(trace, ret, i, &key);
         number = r < 0 ? r : ml_intern_put(&keys, key.data, key.len, NULL);
         if (number < 0 || ((size_t)number == firsts.len && ml_vec_push(&firsts, i) < 0) ||
-            ml_vec_push(&ret->first, firsts.items[number]) < 0)
+            (size_t)number >= firsts.len || ml_vec_push(&ret->first, firsts.items[number]) < 0)
             r = -ENOMEM;
     }
     ml_buf_release(&key);

@@ -281,6 +281,49 @@ static int put_parts(struct printer *p, struct ml_table_text text, size_t width)
     }
 }
 
+/* How much of "folder/file.py:12 function" stands before the function; 0: it is no place. */
+static size_t place_len(const struct ml_table_text *text)
+{
+    const char *end = text->bytes + text->len;
+
+    for (const char *at = text->bytes; (at = memchr(at, ':', (size_t)(end - at))); at++) {
+        const char *digit = at + 1;
+
+        while (digit < end && *digit >= '0' && *digit <= '9')
+            digit++;
+        if (digit > at + 1 && digit < end && *digit == ' ')
+            return (size_t)(digit - text->bytes);
+    }
+    return 0;
+}
+
+static int put_place(struct printer *p, const struct ml_table_text *text, size_t width)
+{
+    struct ml_table_text place = {.bytes = text->bytes, .len = place_len(text)};
+    size_t head, tail;
+    int r;
+
+    place.width = ml_utf8_width(place.bytes, place.len);
+    if (place.len == 0)
+        return put_clipped(p, text, width);
+    if (place.width <= width) {
+        head = ml_clip_utf8(text->bytes, text->len, width - ELLIPSIS_WIDTH);
+        if (head < place.len)
+            return put_clipped_or_whole(p, &place, width);
+        r = ml_buf_append(p->out, text->bytes, head);
+        if (r == 0)
+            r = ml_buf_puts(p->out, ELLIPSIS);
+        head = ml_utf8_width(text->bytes, head) + ELLIPSIS_WIDTH;
+        return r < 0 ? r : ml_buf_fill(p->out, ' ', width - head);
+    }
+    tail = tail_start(&place, width - ELLIPSIS_WIDTH);
+    r = ml_buf_puts(p->out, ELLIPSIS);
+    if (r == 0)
+        r = ml_buf_append(p->out, place.bytes + tail, place.len - tail);
+    head = ELLIPSIS_WIDTH + ml_utf8_width(place.bytes + tail, place.len - tail);
+    return r < 0 ? r : ml_buf_fill(p->out, ' ', width - head);
+}
+
 static int put_cell(struct printer *p, const struct ml_table_text *text, size_t column)
 {
     size_t width = p->widths.items[column];
@@ -289,6 +332,8 @@ static int put_cell(struct printer *p, const struct ml_table_text *text, size_t 
 
     if (text->width > width && p->table->columns.items[column].align == ML_PARTS)
         return put_parts(p, *text, width);
+    if (text->width > width && p->table->columns.items[column].align == ML_PLACE)
+        return put_place(p, text, width);
     if (!right || text->width > width)
         return put_clipped_or_whole(p, text, width);
     r = ml_buf_fill(p->out, ' ', width - text->width);

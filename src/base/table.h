@@ -27,8 +27,10 @@
 #include "compiler.h"
 #include "vec.h"
 
-/* ML_PARTS: left, and where a cell is too long each of its parts is cut for itself. */
-enum ml_align { ML_LEFT, ML_RIGHT, ML_PARTS };
+/* ML_PARTS: left, and where a cell is too long each of its parts is cut for itself.
+ * ML_PLACE: left, "folder/file.py:12 function"; where that is too long the function is cut
+ * first, then the folder, and the line's number last. */
+enum ml_align { ML_LEFT, ML_RIGHT, ML_PARTS, ML_PLACE };
 
 /* What stands between the parts of a cell. */
 #define ML_TABLE_BETWEEN " < "

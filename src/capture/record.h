@@ -47,7 +47,7 @@ struct ml_writer {
 extern __thread struct ml_writer *ml_writer;
 
 /* 0 until the recorder has started. */
-extern uint32_t ml_clock_mode;
+extern _Atomic uint32_t ml_clock_mode;
 
 uint64_t ml_now_slow(void);
 void ml_record_first(const uint64_t *words, unsigned n);
@@ -70,7 +70,7 @@ static ML_ALWAYS_INLINE uint64_t ml_tsc(void)
 /* Ticks of the session's clock. */
 static ML_ALWAYS_INLINE uint64_t ml_now(void)
 {
-    if (ML_LIKELY(ml_clock_mode == ML_CLOCK_TSC))
+    if (ML_LIKELY(atomic_load_explicit(&ml_clock_mode, memory_order_relaxed) == ML_CLOCK_TSC))
         return ml_tsc();
     return ml_now_slow();
 }

@@ -48,20 +48,20 @@ struct process {
     struct ml_lock announce_lock;
     _Atomic bool announced; /* or nothing to announce */
     _Atomic bool names_dropped;
-    bool no_more_sets;     /* one could not be made; asking again would cost each record */
-    _Atomic uint32_t sets; /* made so far, by all recordings */
-    uint32_t first_set;    /* of this recording */
-    uint32_t kept_set;     /* the first whose rings have not been dropped */
-    bool joined;           /* this recording found the process under way */
+    bool no_more_sets;          /* one could not be made; asking again would cost each record */
+    _Atomic uint32_t sets;      /* made so far, by all recordings */
+    _Atomic uint32_t first_set; /* of this recording */
+    uint32_t kept_set;          /* the first whose rings have not been dropped */
+    bool joined;                /* this recording found the process under way */
     struct ml_ringset *set[SETS_MAX];
     size_t set_bytes[SETS_MAX];
     struct ml_writer *writers[SETS_MAX];
 };
 
-struct ml_session *ml_session;
-uint32_t ml_ring_bytes;
-uint32_t ml_ring_count;
-ML_READ_ALWAYS uint32_t ml_clock_mode;
+_Atomic(struct ml_session *) ml_session;
+_Atomic uint32_t ml_ring_bytes;
+_Atomic uint32_t ml_ring_count;
+ML_READ_ALWAYS _Atomic uint32_t ml_clock_mode;
 ML_READ_ALWAYS uint32_t ml_stacks_mode;
 
 _Atomic uint32_t ml_recording;
@@ -69,7 +69,7 @@ _Atomic uint32_t ml_recording;
 static struct process *process;
 /* Recordings so far, here and in those that forked this process. */
 static uint32_t recordings;
-static bool late;
+static _Atomic bool late;
 /* In this process or in one that forked it. */
 static bool session_sought;
 static bool started_before;
@@ -125,7 +125,11 @@ static void begin_recording(bool is_late)
 
 static void open_session(void)
 {
-    ml_session = ml_session_open(&ml_ring_bytes, &ml_ring_count);
+    uint32_t ring_bytes = 0, ring_count = 0;
+
+    ml_session = ml_session_open(&ring_bytes, &ring_count);
+    ml_ring_bytes = ring_bytes;
+    ml_ring_count = ring_count;
     if (ml_session)
         begin_recording(false);
     /* Without one any clock will do: nothing is kept. */
@@ -502,10 +506,10 @@ void ml_recorder_cannot_follow(void)
 struct ml_ringset *ml_recorder_replies(void)
 {
     struct process *p = process;
+    /* Once: another recording may begin meanwhile, and its set is not there yet. */
+    uint32_t first = p ? atomic_load_explicit(&p->first_set, memory_order_relaxed) : 0;
 
-    return p && atomic_load_explicit(&p->sets, memory_order_acquire) > p->first_set
-               ? p->set[p->first_set]
-               : NULL;
+    return p && atomic_load_explicit(&p->sets, memory_order_acquire) > first ? p->set[first] : NULL;
 }
 
 /* ---- The collector ------------------------------------------------------ */

@@ -17,12 +17,12 @@
 #include "ring.h"
 
 /* The session page, NULL while not recording. Outlives forks. */
-extern struct ml_session *ml_session;
+extern _Atomic(struct ml_session *) ml_session;
 
 /* The session's, copied and checked when it was opened: other processes can write
  * to the page. */
-extern uint32_t ml_ring_bytes;
-extern uint32_t ml_ring_count;
+extern _Atomic uint32_t ml_ring_bytes;
+extern _Atomic uint32_t ml_ring_count;
 
 /* What stacks a framework's blocks shall have: enum ml_stacks_mode; copied too. */
 extern uint32_t ml_stacks_mode;

@@ -112,7 +112,7 @@ static struct ml_writer *claim(void)
     prctl(PR_GET_NAME, ring->name, 0, 0, 0);
     /* Pairs with the collector's acquire load: tid and name are there. */
     atomic_store_explicit(&ring->state, ML_RING_ACTIVE, memory_order_release);
-    w->ring = ring;
+    __atomic_store_n(&w->ring, ring, __ATOMIC_RELAXED); /* see stop_writers of recorder.c */
     return w;
 }
 
@@ -127,7 +127,7 @@ static bool is_over(const struct ml_writer *w)
 static void leave_ring(struct ml_writer *w)
 {
     ml_writer = &no_writer;
-    w->ring = NULL;
+    __atomic_store_n(&w->ring, NULL, __ATOMIC_RELAXED);
     w->pending_words = 0;
     w->busy = 0;
 }

@@ -84,6 +84,13 @@ static void total_row(struct ml_table *t, const struct ml_breakdown *b,
     ml_cells_sum(t, cells, ML_ARRAY_SIZE(cells));
 }
 
+void ml_key_column(struct ml_table *table, enum ml_key key)
+{
+    enum ml_align align = key == ML_KEY_STACK ? ML_PARTS : key == ML_KEY_LINE ? ML_PLACE : ML_LEFT;
+
+    ml_table_column(table, ml_key_name(key), align);
+}
+
 int ml_breakdown_text(const struct ml_breakdown *breakdown, const char *file,
                       const struct ml_style *style, struct ml_buf *out)
 {
@@ -95,8 +102,7 @@ int ml_breakdown_text(const struct ml_breakdown *breakdown, const char *file,
         return r;
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
     for (size_t i = 0; i < breakdown->by_count; i++)
-        ml_table_column(&t, ml_key_name(breakdown->by[i]),
-                        breakdown->by[i] == ML_KEY_STACK ? ML_PARTS : ML_LEFT);
+        ml_key_column(&t, breakdown->by[i]);
     for (size_t i = 0; i < breakdown->groups.len; i++)
         group_row(&t, breakdown, style, &breakdown->groups.items[i]);
     rest_row(&t, breakdown, style);

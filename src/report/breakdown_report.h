@@ -7,6 +7,10 @@
 
 #include "breakdown.h"
 #include "style.h"
+#include "table.h"
+
+/* The column of a key by which blocks are grouped, cut as its names can be. */
+void ml_key_column(struct ml_table *table, enum ml_key key);
 
 /* @file   the trace's name as the user gave it
  * @return 0 or negative errno */

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "breakdown_report.h"
 #include "cells.h"
 #include "health_report.h"
 #include "stack_report.h"
@@ -132,7 +133,7 @@ static int put_leaks(const struct ml_leaks *l, const struct ml_style *style, str
     ml_table_column(&t, "live", ML_RIGHT);
     ml_table_column(&t, "sign", ML_LEFT);
     for (size_t i = 0; i < l->by_count; i++)
-        ml_table_column(&t, ml_key_name(l->by[i]), ML_LEFT);
+        ml_key_column(&t, l->by[i]);
     for (size_t i = 0; i < l->list.len; i++)
         leak_row(&t, l, style, &l->list.items[i]);
     r = ml_cells_print(&t, r, out, style);

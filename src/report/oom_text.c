@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "breakdown_report.h"
 #include "cells.h"
 #include "health_report.h"
 #include "oom_report.h"
@@ -191,7 +192,7 @@ static int put_holders(const struct ml_oom *o, const struct ml_style *style, str
     for (size_t i = 0; i < b->by_count; i++) {
         shown[i] = has_names(b, i);
         if (shown[i])
-            ml_table_column(&t, ml_key_name(b->by[i]), ML_LEFT);
+            ml_key_column(&t, b->by[i]);
     }
     for (size_t i = 0; i < b->groups.len; i++)
         holder_row(&t, b, shown, &b->groups.items[i], style);

@@ -189,6 +189,25 @@ static void parts_are_cut_each_for_itself(void **state)
     ml_table_release(&table);
 }
 
+static void a_place_keeps_its_line(void **state)
+{
+    struct ml_table table;
+
+    (void)state;
+    ml_table_init(&table);
+    ml_table_column(&table, "line", ML_PLACE);
+    ml_table_cell(&table, "home/train it.py:123 forward");
+    ml_table_cell(&table, "(no line, and no place at all)");
+    check_print(&table, 24,
+                "line\n------------------------\n"
+                "home/train it.py:123 fo…\n(no line, an…ace at all)\n");
+    check_print(&table, 20,
+                "line\n--------------------\n"
+                "home/train it.py:123\n(no line, …e at all)\n");
+    check_print(&table, 12, "line\n------------\n…n it.py:123\n(no li… all)\n");
+    ml_table_release(&table);
+}
+
 static void odd_shapes_print(void **state)
 {
     struct ml_table table;
@@ -237,6 +256,7 @@ int main(void)
         cmocka_unit_test(wide_characters_keep_the_columns),
         cmocka_unit_test(clipping_never_cuts_a_character),
         cmocka_unit_test(cells_cannot_drive_the_terminal),
+        cmocka_unit_test(a_place_keeps_its_line),
         cmocka_unit_test(odd_shapes_print),
         cmocka_unit_test(misuse_is_kept),
     };
