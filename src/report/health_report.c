@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+#include "paragraph.h"
+
 struct writer {
     const char *name;
     const struct ml_style *style;
@@ -91,18 +93,18 @@ static int put_unknown(struct ml_buf *out, unsigned bits)
 /* Not a warning: nothing went wrong. */
 static void tell_import(struct writer *w, const struct ml_health *h)
 {
+    struct ml_buf text;
+
     if (w->r < 0 || !h->imported_from[0])
         return;
-    if (w->name)
-        w->r = ml_buf_printf(w->out, "%s: ", w->name);
+    ml_buf_init(&text);
+    w->r = ml_buf_printf(&text, "%s%simported from %s", w->name ? w->name : "", w->name ? ": " : "",
+                         h->imported_from);
     if (w->r == 0)
-        w->r = ml_buf_puts(w->out, "imported from ");
+        w->r = put_unknown(&text, h->unknown);
     if (w->r == 0)
-        w->r = ml_report_safe(w->out, h->imported_from);
-    if (w->r == 0)
-        w->r = put_unknown(w->out, h->unknown);
-    if (w->r == 0)
-        w->r = ml_buf_puts(w->out, "\n");
+        w->r = ml_report_paragraph(w->out, w->style, 0, (const char *)text.data);
+    ml_buf_release(&text);
 }
 
 static void import_json(const struct ml_health *health, struct ml_json *json)

@@ -10,6 +10,7 @@
 #include "breakdown_report.h"
 #include "cells.h"
 #include "health_report.h"
+#include "paragraph.h"
 #include "stack_report.h"
 
 #define STACKS_SHOWN 3
@@ -32,19 +33,23 @@ static uint64_t found_in_all(const struct ml_leaks *leaks)
 /* ---- Text -------------------------------------------------------------- */
 
 /* What the trace was looked at by. */
-static int put_method(const struct ml_leaks *l, struct ml_buf *out)
+static int put_method(const struct ml_leaks *l, const struct ml_style *style, struct ml_buf *out)
 {
     int r = 0;
 
     if (l->unit == ML_LEAK_BY_TIME)
-        r = ml_buf_puts(out, "The trace is looked at in slices of equal time: what grows from one "
-                             "to the next may be\nmeant to. memledger_step() marks steps, "
-                             "memledger run for PyTorch and MXNet.\n");
+        r = ml_report_paragraph(out, style, 0,
+                                "The trace is looked at in slices of equal time: what grows from "
+                                "one to the next may be meant to. memledger_step() marks steps, "
+                                "memledger run for PyTorch and MXNet.");
+    else if (l->unit == ML_LEAK_BY_EVENTS && ml_health_no_times(&l->at.instant.health))
+        r = ml_report_paragraph(out, style, 0,
+                                "The trace has neither steps nor times: it is looked at in slices "
+                                "of as many events each.");
     else if (l->unit == ML_LEAK_BY_EVENTS)
-        r = ml_buf_printf(out, "%s: it is looked at in slices of as many events each.\n",
-                          ml_health_no_times(&l->at.instant.health)
-                              ? "The trace has neither steps nor times"
-                              : "The trace has no steps, and all was allocated at one time");
+        r = ml_report_paragraph(out, style, 0,
+                                "The trace has no steps, and all was allocated at one time: it is "
+                                "looked at in slices of as many events each.");
     if (r == 0 && l->other_processes > 0)
         r = ml_buf_printf(out,
                           "Of %" PRIu32 " processes that mark steps one is shown; --process "
@@ -177,7 +182,7 @@ int ml_leaks_text(const struct ml_leaks *leaks, const char *file, const struct m
         return ml_buf_puts(out, "No allocation was recorded: whether anything grows cannot be "
                                 "known.\n");
     if (r == 0)
-        r = put_method(leaks, out);
+        r = put_method(leaks, style, out);
     if (r == 0)
         r = put_range(leaks, style, out);
     if (r < 0 || leaks->measured == 0)

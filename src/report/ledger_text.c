@@ -11,6 +11,7 @@
 
 #include "cells.h"
 #include "health_report.h"
+#include "paragraph.h"
 #include "snapshot_report.h"
 
 #define INDENT 2
@@ -151,6 +152,8 @@ static int put_time_remarks(struct page *p)
     return r;
 }
 
+#define NOT_SAMPLED " figure is not known: no sample was taken by then, so no remainder is claimed."
+
 static int put_remarks(struct page *p)
 {
     const struct ml_ledger_device *d = p->device;
@@ -159,11 +162,13 @@ static int put_remarks(struct page *p)
 
     if (r < 0)
         return r;
-    if (!d->sampled)
-        return ml_buf_printf(p->out,
-                             "  The %s figure is not known: no sample was taken by then, so no "
-                             "remainder is claimed.\n",
-                             d->host ? "system's" : "driver's");
+    if (!d->sampled) {
+        r = ml_buf_puts(p->out, "  ");
+        return r < 0 ? r
+                     : ml_report_paragraph(p->out, p->style, 2,
+                                           d->host ? "The system's" NOT_SAMPLED
+                                                   : "The driver's" NOT_SAMPLED);
+    }
     if (!d->others_known && !d->host)
         r = ml_buf_puts(p->out, "  What other processes use is not known.\n");
     if (r == 0 && d->stray_bytes > 0)
