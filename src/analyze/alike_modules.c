@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "each_event.h"
 #include "map.h"
 
 #define ALIKE_ENOUGH 3 /* two may be any two models */
@@ -51,21 +52,18 @@ static int on_call(struct finder *f, const struct ml_event *event)
     return root > latest ? ml_map_put(&f->latest, key, root) : 0;
 }
 
+static int on_event(void *ctx, const struct ml_event *event)
+{
+    return event->kind == ML_PUSH ? on_call(ctx, event) : 0;
+}
+
+/* What cannot be read is told by those who read it for its own sake. */
 static int read_calls(struct finder *f)
 {
-    const struct ml_event *events;
-    struct ml_cursor *cursor = NULL;
     struct ml_error err = {0};
-    int n, r = ml_cursor_open(f->modules->trace, 0, UINT64_MAX, &cursor, &err);
+    int r = ml_each_event(f->modules->trace, on_event, f, &err);
 
-    if (r < 0)
-        return r == -ENOMEM ? r : 0;
-    while (r == 0 && (n = ml_cursor_next(cursor, &events, &err)) > 0)
-        for (int i = 0; i < n && r == 0; i++)
-            if (events[i].kind == ML_PUSH)
-                r = on_call(f, &events[i]);
-    ml_cursor_free(cursor);
-    return r;
+    return r == -ENOMEM ? r : 0;
 }
 
 /* An outermost module comes before those in it. */

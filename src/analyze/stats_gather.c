@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "each_event.h"
 #include "samples.h"
 
 unsigned ml_size_class(uint64_t bytes)
@@ -102,8 +103,9 @@ static int count_free(struct ml_gather *g, struct ml_gather_thread *thread,
     return 0;
 }
 
-static int count_event(struct ml_gather *g, const struct ml_event *event)
+static int count_event(void *ctx, const struct ml_event *event)
 {
+    struct ml_gather *g = ctx;
     struct ml_gather_thread *thread;
 
     if (ml_replay_feed(&g->replay, event) < 0 || ml_object_book_add(&g->objects, event) < 0)
@@ -129,10 +131,8 @@ static int count_event(struct ml_gather *g, const struct ml_event *event)
 
 int ml_gather(struct ml_gather *gather, const struct ml_trace *trace, struct ml_error *err)
 {
-    const struct ml_event *events;
-    struct ml_cursor *cursor = NULL;
     struct ml_classes classes;
-    int n = 0, r = ml_classify(trace, &classes, err);
+    int r = ml_classify(trace, &classes, err);
 
     *gather = (struct ml_gather){.objects = {.trace = trace}};
     if (r == 0 && ml_replay_init(&gather->replay, trace) < 0)
@@ -141,17 +141,10 @@ int ml_gather(struct ml_gather *gather, const struct ml_trace *trace, struct ml_
     gather->replay.on_close = on_close;
     gather->replay.ctx = gather;
     if (r == 0)
-        r = ml_cursor_open(trace, 0, UINT64_MAX, &cursor, err);
-    while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0)
-        for (int i = 0; i < n && r == 0; i++) {
-            r = count_event(gather, &events[i]);
-            if (r < 0)
-                ml_error_set(err, r, "out of memory");
-        }
-    ml_cursor_free(cursor);
+        r = ml_each_event(trace, count_event, gather, err);
     gather->replay.classes = NULL;
     ml_classes_release(&classes);
-    return r < 0 ? r : n;
+    return r;
 }
 
 void ml_gather_release(struct ml_gather *gather)
