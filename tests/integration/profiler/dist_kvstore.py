@@ -40,6 +40,7 @@ def work():
     if first:
         profiler.set_config(filename="server.json", profile_all=True, profile_process="server")
         profiler.set_state("run", profile_process="server")
+    kvstore._barrier()  # the server's profile has all of what follows, of both workers
     kvstore.set_optimizer(mxnet.optimizer.create("sgd", learning_rate=0.5))
     profiler.set_config(filename=f"worker{kvstore.rank}.json", profile_all=True)
     profiler.set_state("run")
