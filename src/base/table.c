@@ -194,13 +194,10 @@ static size_t tail_start(const struct ml_table_text *text, size_t columns)
     return at;
 }
 
-/* The start and the end of a text that is wider than its column: both matter in
- * symbols and paths. */
-static int put_clipped(struct printer *p, const struct ml_table_text *text, size_t width)
+/* The text without its bytes from `head` to `tail`. */
+static int put_without(struct printer *p, const struct ml_table_text *text, size_t head,
+                       size_t tail, size_t width)
 {
-    size_t room = width - ELLIPSIS_WIDTH;
-    size_t head = ml_clip_utf8(text->bytes, text->len, room - room / 2);
-    size_t tail = tail_start(text, room / 2);
     size_t shown = ml_utf8_width(text->bytes, head) + ELLIPSIS_WIDTH +
                    ml_utf8_width(text->bytes + tail, text->len - tail);
     int r = ml_buf_append(p->out, text->bytes, head);
@@ -210,6 +207,16 @@ static int put_clipped(struct printer *p, const struct ml_table_text *text, size
     if (r == 0)
         r = ml_buf_append(p->out, text->bytes + tail, text->len - tail);
     return r < 0 ? r : ml_buf_fill(p->out, ' ', width - shown);
+}
+
+/* The start and the end of a text that is wider than its column: both matter in
+ * symbols and paths. */
+static int put_clipped(struct printer *p, const struct ml_table_text *text, size_t width)
+{
+    size_t room = width - ELLIPSIS_WIDTH;
+
+    return put_without(p, text, ml_clip_utf8(text->bytes, text->len, room - room / 2),
+                       tail_start(text, room / 2), width);
 }
 
 static int put_clipped_or_whole(struct printer *p, const struct ml_table_text *text, size_t width)
@@ -300,28 +307,17 @@ static size_t place_len(const struct ml_table_text *text)
 static int put_place(struct printer *p, const struct ml_table_text *text, size_t width)
 {
     struct ml_table_text place = {.bytes = text->bytes, .len = place_len(text)};
-    size_t head, tail;
-    int r;
+    size_t room = width - ELLIPSIS_WIDTH;
+    size_t head = ml_clip_utf8(text->bytes, text->len, room);
 
     place.width = ml_utf8_width(place.bytes, place.len);
     if (place.len == 0)
         return put_clipped(p, text, width);
-    if (place.width <= width) {
-        head = ml_clip_utf8(text->bytes, text->len, width - ELLIPSIS_WIDTH);
-        if (head < place.len)
-            return put_clipped_or_whole(p, &place, width);
-        r = ml_buf_append(p->out, text->bytes, head);
-        if (r == 0)
-            r = ml_buf_puts(p->out, ELLIPSIS);
-        head = ml_utf8_width(text->bytes, head) + ELLIPSIS_WIDTH;
-        return r < 0 ? r : ml_buf_fill(p->out, ' ', width - head);
-    }
-    tail = tail_start(&place, width - ELLIPSIS_WIDTH);
-    r = ml_buf_puts(p->out, ELLIPSIS);
-    if (r == 0)
-        r = ml_buf_append(p->out, place.bytes + tail, place.len - tail);
-    head = ELLIPSIS_WIDTH + ml_utf8_width(place.bytes + tail, place.len - tail);
-    return r < 0 ? r : ml_buf_fill(p->out, ' ', width - head);
+    if (place.width > width)
+        return put_without(p, &place, 0, tail_start(&place, room), width);
+    if (head < place.len)
+        return put_clipped_or_whole(p, &place, width);
+    return put_without(p, text, head, text->len, width);
 }
 
 static int put_cell(struct printer *p, const struct ml_table_text *text, size_t column)

@@ -66,15 +66,23 @@ static void the_end_is_the_last_word_of_the_program(void **state)
     assert_instant(&f, ML_AT_END, 0, 70, 57); /* not 90: the process has ended */
 }
 
-static void a_process_that_never_ended_has_the_last_sample(void **state)
+/* The first has 100 bytes of the device, the second 30. */
+static struct fixture two_processes(void)
 {
     struct fixture f = fixture_begin();
     uint32_t second = fixture_process(&f, 1, 200, 0, ML_STARTED);
 
-    (void)state;
     fixture_alloc(&f, driver_space(&f, ML_CUDA_MEMORY), 0x10000, 100);
     fixture_alloc(&f, space_on(&f, second, "cuda:0", MEMLEDGER_DRIVER, ML_CUDA_MEMORY), 0x10000,
                   30);
+    return f;
+}
+
+static void a_process_that_never_ended_has_the_last_sample(void **state)
+{
+    struct fixture f = two_processes();
+
+    (void)state;
     sample(&f, 0, 130);
     end_process(&f, 0);
     sample(&f, 0, 30); /* at 40 */
@@ -396,13 +404,9 @@ static void without_driver_calls_the_book_is_opened_at_the_sample(void **state)
 /* The first one's last word is not the end while the second goes on. */
 static void the_end_of_several_is_the_last_ones(void **state)
 {
-    struct fixture f = fixture_begin();
-    uint32_t second = fixture_process(&f, 1, 200, 0, ML_STARTED);
+    struct fixture f = two_processes();
 
     (void)state;
-    fixture_alloc(&f, driver_space(&f, ML_CUDA_MEMORY), 0x10000, 100);
-    fixture_alloc(&f, space_on(&f, second, "cuda:0", MEMLEDGER_DRIVER, ML_CUDA_MEMORY), 0x10000,
-                  30);
     sample(&f, ML_SAMPLE_INSIDE | ML_SAMPLE_LAST, 130); /* at 20 */
     end_process(&f, 0);
     sample(&f, ML_SAMPLE_INSIDE, 30); /* at 40 */
