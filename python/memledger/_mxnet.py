@@ -137,16 +137,7 @@ def _install_trainer(trainer):
     for name, is_step in (("step", 1), ("update", 1), ("allreduce_grads", 0)):
         put(trainer, name, in_front(_native.scoped_trainer, getattr(trainer, name),
                                     _name_of_optimizer, after=_look, number=is_step))
-    put(trainer, "__init__", _telling(trainer.__init__))
-
-
-def _telling(init):
-    """A program with a trainer counts its steps."""
-    @functools.wraps(init)
-    def __init__(self, *args, **kwargs):
-        init(self, *args, **kwargs)
-        _native.optimizer_made(None)
-    return __init__
+    put(trainer, "__init__", _mxnet_optimizers.making(trainer.__init__))
 
 
 def _name_of_optimizer(trainer):

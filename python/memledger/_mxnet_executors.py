@@ -4,7 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import functools
 
-from . import _mxnet_arrays, _native
+from . import _mxnet_arrays, _mxnet_optimizers, _native
 from ._in_front import in_front, put
 
 _INPUT_ENDINGS = ("data", "label")  # of what nobody said is an input
@@ -85,7 +85,7 @@ def _install_modules(module):
     put(module, "bind", _watching(module.bind))
     for name in ("init_params", "get_params", "set_params", "init_optimizer"):
         put(module, name, _in_own_scope(getattr(module, name)))
-    put(module, "init_optimizer", _telling(module.init_optimizer))
+    put(module, "init_optimizer", _mxnet_optimizers.making(module.init_optimizer))
     put(module, "forward", in_front(_native.scoped_phase, module.forward, name_of,
                                     _before_forward, number=_native.RUN))
     put(module, "backward", in_front(_native.scoped_phase, module.backward, after=_look,
@@ -104,16 +104,6 @@ def _in_own_scope(method):
         finally:
             _native.user_pop()
     return method_in_scope
-
-
-def _telling(init_optimizer):
-    """From now on it is the optimizer that makes steps, not calls."""
-    @functools.wraps(init_optimizer)
-    def init_and_tell(self, *args, **kwargs):
-        result = init_optimizer(self, *args, **kwargs)
-        _native.optimizer_made(None)
-        return result
-    return init_and_tell
 
 
 def _watching(bind):

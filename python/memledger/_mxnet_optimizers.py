@@ -42,6 +42,16 @@ def install(mxnet):
     put(updater, "set_states", _forgetting(updater.set_states))
 
 
+def making(method):
+    """Of what makes an optimizer: from then on that makes steps, not calls."""
+    @functools.wraps(method)
+    def make_and_tell(self, *args, **kwargs):
+        result = method(self, *args, **kwargs)
+        _native.optimizer_made(None)
+        return result
+    return make_and_tell
+
+
 def name_of(optimizer):
     return type(optimizer).__name__
 
