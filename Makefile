@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 export CC DESTDIR
 
-.PHONY: build demo test test-gpu test-python bench install dist lint format clean help
+.PHONY: build demo test test-gpu test-programs test-python bench install dist lint format clean help
 
 build:
 	@scripts/setup.sh build
@@ -24,6 +24,11 @@ test-gpu:
 	@scripts/setup.sh build
 	@scripts/build.sh
 	@scripts/test-gpu.sh $(CHECKS)
+
+test-programs:
+	@scripts/setup.sh test-programs
+	@scripts/build.sh
+	@scripts/test-programs.sh $(PROGRAMS)
 
 test-python:
 	@scripts/setup.sh build
@@ -59,6 +64,7 @@ help:
 	@echo 'make demo             record VGG-19 by each algorithm and compare them, on a GPU if there is one'
 	@echo 'make test             run every test'
 	@echo 'make test-gpu         check the books on a real GPU (CHECKS=: some of them)'
+	@echo 'make test-programs    compare real programs under memledger with themselves alone (PROGRAMS=: some)'
 	@echo 'make test-python      run Python'"'"'s own tests under memledger (MODULES=: some of them)'
 	@echo 'make bench            measure memledger beside memray and heaptrack'
 	@echo 'make install PREFIX=  install (default /usr/local; DESTDIR is honoured)'

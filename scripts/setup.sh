@@ -8,7 +8,7 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname "$0")/common.sh"
 
-target=${1:?usage: setup.sh build|demo|test|bench|install|dist|lint}
+target=${1:?usage: setup.sh build|demo|test|test-programs|bench|install|dist|lint}
 missing=()
 
 # need PACKAGE CHECK...: the package is missing when the check fails.
@@ -19,6 +19,8 @@ need() {
 }
 has() { command -v "$1"; }
 has_system() { [ -x "/usr/bin/$1" ] || has "$1"; }
+has_in_sbin() { [ -x "/usr/sbin/$1" ] || has "$1"; }
+has_postgresql() { compgen -G '/usr/lib/postgresql/*/bin/initdb'; }
 has_library() { pkg-config --exists "$1"; }
 has_shared_object() { PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -F "$1"; }
 has_module() { "$python" -c "import importlib.util as u; exit(not u.find_spec('$1'))"; }
@@ -73,6 +75,24 @@ test)
   # Opened at run time to draw PNG and PDF.
   need libcairo2 has_shared_object libcairo.so.2
   ;;
+test-programs)
+  need_compiler
+  need python3 has_system python3
+  need postgresql has_postgresql
+  need redis-server has redis-server
+  need redis-tools has redis-benchmark
+  need nginx-light has_in_sbin nginx
+  need nodejs has node
+  need default-jdk-headless has javac
+  need chromium has chromium
+  need chromium-sandbox [ -x /usr/lib/chromium/chrome-sandbox ]
+  need util-linux has setpriv
+  # Those of /usr/bin that once did not end.
+  need curl has curl
+  need wget has wget
+  need gnupg has gpg
+  need procps has ps
+  ;;
 bench)
   need_compiler
   need heaptrack has heaptrack
@@ -96,7 +116,7 @@ lint)
   need shellcheck has shellcheck
   ;;
 *)
-  die "unknown target '$target'; known: build demo test bench install dist lint"
+  die "unknown target '$target'; known: build demo test test-programs bench install dist lint"
   ;;
 esac
 

@@ -1,0 +1,76 @@
+# usr_bin.py: every program of /usr/bin, asked for its version.
+#
+# A program that prints something else each time is compared without its numbers. One that
+# does not end by itself in a few seconds cannot be compared, and is named.
+#
+# SPDX-License-Identifier: Apache-2.0
+import os
+import shutil
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+from outcome import RECORDED, observe
+
+FOLDER = "/usr/bin"
+ALONE_S = 10
+RECORDED_S = 120 # long: this only ends what hangs
+# These stop or restart the machine, or the session that asks.
+DANGEROUS = {"reboot", "shutdown", "halt", "poweroff", "telinit", "init", "loginctl", "unminimize"}
+
+
+def programs():
+    for name in sorted(os.listdir(FOLDER)):
+        path = os.path.join(FOLDER, name)
+        if os.path.isfile(path) and os.access(path, os.X_OK) and name not in DANGEROUS:
+            yield path
+
+
+class Sweep:
+    def __init__(self, recorder):
+        self.recorder = recorder
+        self.equal, self.different, self.endless, self.lost = [], [], [], 0
+
+    def run_once(self, path, mode, folder, timeout_s):
+        """Each run finds the same empty folder, since programs print where they are."""
+        work = os.path.join(folder, "work")
+        shutil.rmtree(work, ignore_errors=True)
+        os.mkdir(work)
+        trace = os.path.join(folder, "t.mled")
+        environment = dict(os.environ, HOME=work, TERM="dumb", LC_ALL="C")
+        return observe(self.recorder.command(mode, trace, [path, "--version"]), timeout_s,
+                       cwd=work, env=environment)
+
+    def compare(self, path, mode, folder, alone, varies):
+        got = self.run_once(path, mode, folder, RECORDED_S)
+        if varies:
+            got, alone = got.without_numbers(), alone.without_numbers()
+        if not got.same_as(alone):
+            self.different.append(f"{path} under {mode}:\n{got}\n=== alone\n{alone}")
+            return False
+        self.lost += self.recorder.losses(os.path.join(folder, "t.mled"))
+        return True
+
+    def one(self, path):
+        with tempfile.TemporaryDirectory(prefix="programs-") as folder:
+            alone = self.run_once(path, "bare", folder, ALONE_S)
+            if alone.code is None:
+                self.endless.append(path)
+                return
+            varies = not self.run_once(path, "bare", folder, ALONE_S).same_as(alone)
+            if all([self.compare(path, mode, folder, alone, varies) for mode in RECORDED]):
+                self.equal.append(path)
+
+
+def play(recorder):
+    sweep = Sweep(recorder)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for _ in pool.map(sweep.one, programs()):
+            pass
+    for text in sweep.different:
+        print(text)
+    if sweep.endless:
+        print("do not end by themselves: " + " ".join(map(os.path.basename, sweep.endless)))
+    compared = len(sweep.equal) + len({d.split()[0] for d in sweep.different})
+    print(f"{FOLDER}: {len(sweep.equal)} of {compared} programs equal under "
+          f"{', '.join(RECORDED)}; {sweep.lost} events lost")
+    return not sweep.different and sweep.lost == 0
