@@ -16,6 +16,9 @@
 #define ML_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define ML_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
+/* The first that is not NULL; `value` is evaluated once. */
+#define ML_OR(value, otherwise) ((value) ?: (otherwise))
+
 #define ML_ALWAYS_INLINE inline __attribute__((always_inline))
 #define ML_NOINLINE __attribute__((noinline))
 

@@ -17,6 +17,14 @@ struct head {
 
 alignas(ALIGN) char ml_boot_memory[ML_BOOT_BYTES];
 
+/* The address is the loader's to fill in. */
+bool ml_boot_is_relocated(void)
+{
+    static char *const volatile own_address = ml_boot_memory;
+
+    return own_address;
+}
+
 void *ml_boot_alloc(size_t align, size_t bytes)
 {
     static _Atomic size_t used;
@@ -39,11 +47,17 @@ void *ml_boot_alloc(size_t align, size_t bytes)
     head->bytes = bytes;
     return (void *)at;
 full:
-    errno = ENOMEM;
+    if (ml_boot_is_relocated())
+        errno = ENOMEM;
     return NULL;
 }
 
-size_t ml_boot_bytes(const void *p)
+/* Volatile: a loop that compilers do not make a call of memcpy. */
+void ml_boot_copy(void *to, const void *p, size_t bytes)
 {
-    return ((const struct head *)p - 1)->bytes;
+    const struct head *head = (const struct head *)p - 1;
+    volatile char *out = to;
+
+    for (size_t i = 0; i < bytes && i < head->bytes; i++)
+        out[i] = ((const char *)p)[i];
 }

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "heap_notice.h"
 #include "heap_real.h"
@@ -39,7 +38,7 @@ static ML_NOINLINE void *leave_boot(void *p, size_t bytes)
     void *q = bytes ? ml_heap_seen(ML_REAL(malloc)(bytes), bytes) : NULL;
 
     if (q)
-        memcpy(q, p, ml_min_u64(bytes, ml_boot_bytes(p)));
+        ml_boot_copy(q, p, bytes);
     return q;
 }
 

@@ -18,11 +18,11 @@
 #include "heap_new.h"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <stdlib.h>
 
 #include "heap_real.h"
 #include "heap_seen.h"
+#include "loaded_symbols.h"
 
 /* There are twenty of them, with one to three arguments. These come in registers,
  * so hooks and calls here always have all three; an operator reads its own. */
@@ -30,8 +30,9 @@ typedef void *new_function(size_t bytes, uintptr_t second, uintptr_t third);
 typedef void delete_function(void *p, uintptr_t second, uintptr_t third);
 
 struct target {
-    void *real; /* NULL: none */
-    bool own;   /* the allocator's, and does not come back through malloc or free */
+    void *real;                    /* NULL: none */
+    const struct link_map *object; /* that defines it */
+    bool own; /* the allocator's, and does not come back through malloc or free */
 };
 
 static bool settled;
@@ -168,33 +169,6 @@ static const struct entry deletes[] = {
 
 /* ---- Whose they are ---------------------------------------------------------------- */
 
-struct object {
-    uintptr_t inside; /* an address */
-    uintptr_t begin, end;
-};
-
-static int find_object(struct dl_phdr_info *info, size_t size, void *context)
-{
-    struct object *o = context;
-
-    (void)size;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-        uintptr_t begin = info->dlpi_addr + part->p_vaddr;
-        if (part->p_type != PT_LOAD || o->inside - begin >= part->p_memsz)
-            continue;
-        o->begin = begin;
-        o->end = begin + part->p_memsz;
-        return 1;
-    }
-    return 0;
-}
-
-static bool is_in(const struct object *o, const void *p)
-{
-    return (uintptr_t)p - o->begin < o->end - o->begin;
-}
-
 /* 64 will do for a size and for an alignment, and std::nothrow is never read. */
 static void *call_new(const struct entry *o)
 {
@@ -227,29 +201,30 @@ static void try_pair(const struct entry *new, const struct entry *delete, struct
         to->own = ml_heap_came_in() == before;
 }
 
-void ml_new_look_up(void)
+static void look_up(const struct link_map *own, const struct entry *entry)
 {
-    if (!dlsym(RTLD_NEXT, news[0].name))
-        goto out;
-    for (size_t i = 0; i < ML_ARRAY_SIZE(news); i++)
-        news[i].to->real = dlsym(RTLD_NEXT, news[i].name);
-    for (size_t i = 0; i < ML_ARRAY_SIZE(deletes); i++)
-        deletes[i].to->real = dlsym(RTLD_NEXT, deletes[i].name);
-out:
-    dlerror(); /* the program shall not find our failures there */
+    entry->to->real = ml_symbol_after(own, entry->name, &entry->to->object);
 }
 
-void ml_new_settle(const void *real_malloc)
+void ml_new_look_up(const struct link_map *own)
 {
-    struct object allocator = {.inside = (uintptr_t)real_malloc};
+    look_up(own, &news[0]);
+    if (!news[0].to->real)
+        return; /* no C++ library */
+    for (size_t i = 1; i < ML_ARRAY_SIZE(news); i++)
+        look_up(own, &news[i]);
+    for (size_t i = 0; i < ML_ARRAY_SIZE(deletes); i++)
+        look_up(own, &deletes[i]);
+}
 
-    dl_iterate_phdr(find_object, &allocator);
+void ml_new_settle(const struct link_map *allocator)
+{
     for (size_t i = 0; i < ML_ARRAY_SIZE(news); i++) {
-        if (is_in(&allocator, news[i].to->real))
+        if (news[i].to->real && news[i].to->object == allocator)
             try_pair(&news[i], &deletes[news[i].pair], news[i].to);
     }
     for (size_t i = 0; i < ML_ARRAY_SIZE(deletes); i++) {
-        if (is_in(&allocator, deletes[i].to->real))
+        if (deletes[i].to->real && deletes[i].to->object == allocator)
             try_pair(&news[deletes[i].pair], &deletes[i], deletes[i].to);
     }
     __atomic_store_n(&settled, true, __ATOMIC_RELEASE);

@@ -6,11 +6,13 @@
 #ifndef ML_HEAP_NEW_H
 #define ML_HEAP_NEW_H
 
-/* Finds the program's operators. */
-void ml_new_look_up(void);
+struct link_map;
 
-/* Finds out which of them malloc's hooks will see, by calling them. By now those
- * hooks lead to the real functions and count. */
-void ml_new_settle(const void *real_malloc);
+/* Finds the program's operators, in the objects after our own. */
+void ml_new_look_up(const struct link_map *own);
+
+/* Finds out which of those in the allocator's object malloc's hooks will see, by calling them.
+ * By now those hooks lead to the real functions and count. */
+void ml_new_settle(const struct link_map *allocator);
 
 #endif

@@ -8,12 +8,12 @@
  */
 #include "heap_notice.h"
 
-#include <dlfcn.h>
-#include <elf.h>
-#include <link.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "loaded_symbols.h"
 
 static void say(const char *file)
 {
@@ -29,18 +29,13 @@ static void say(const char *file)
     (void)ignored;
 }
 
-/* A symbol without a section is only a way station: the executable took the
- * address of malloc, and calls still come to us. */
+/* An executable that only took the address of malloc does not define it, and calls
+ * still come to us. */
 void ml_heap_notice(void)
 {
-    void *malloc_of_all = dlsym(RTLD_DEFAULT, "malloc");
-    const ElfW(Sym) *symbol = NULL;
-    Dl_info theirs, ours;
+    const struct link_map *object = NULL;
 
-    if (!dladdr1(malloc_of_all, &theirs, (void **)(void *)&symbol, RTLD_DL_SYMENT) ||
-        !dladdr((void *)ml_heap_notice, &ours))
+    if (!ml_symbol_after(NULL, "malloc", &object) || object == ml_symbols_own_object())
         return;
-    if (theirs.dli_fbase == ours.dli_fbase || !symbol || symbol->st_shndx == SHN_UNDEF)
-        return;
-    say(theirs.dli_fname);
+    say(*object->l_name ? object->l_name : program_invocation_name);
 }

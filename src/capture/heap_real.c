@@ -1,17 +1,18 @@
-/* heap_real.c: looks up the real functions with dlsym(RTLD_NEXT), which finds
- * those of jemalloc or tcmalloc where the program has them, else libc's.
+/* heap_real.c: looks up the real functions in the objects after ours, where those
+ * of jemalloc or tcmalloc come first if the program has them, else libc's.
  *
  * Any thread may come first, at any time: from ld.so before a constructor ran,
- * from dlsym itself, from a signal handler. Looking up twice gives the same, so
- * there is no lock; whoever comes back here from his own dlsym gets memory of
- * heap_boot.h. In practice there is one thread still: making a second takes
- * memory.
+ * from a library's constructor that holds a lock of libc's, from a signal handler.
+ * So neither the look-up nor the recorder's start may take such a lock: not
+ * dlsym, pthread_atfork, stdio, nor anything that formats an error. Looking up
+ * twice gives the same, so there is no lock of ours either; whoever comes back
+ * here from his own look-up gets memory of heap_boot.h. In practice there is one
+ * thread still: making a second takes memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "heap_real.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -24,6 +25,7 @@
 #include "heap_boot.h"
 #include "heap_new.h"
 #include "heap_start.h"
+#include "loaded_symbols.h"
 
 /* In the order of the struct's members, which are all pointers. */
 static const char *const names[] = {
@@ -36,6 +38,8 @@ union table {
     void *slot[ML_ARRAY_SIZE(names)];
 };
 _Static_assert(sizeof(union table) == sizeof(struct ml_heap_real), "a name for each member");
+
+struct ml_heap_real ml_real;
 
 static union table found;
 static bool found_all;
@@ -51,14 +55,17 @@ unsigned ml_heap_came_in(void)
 
 static void find_all(void)
 {
+    const struct link_map *own = ml_symbols_own_object();
+    const struct link_map *allocator = NULL;
     int saved_errno = errno;
 
     stage = LOOKING;
-    for (size_t i = 0; i < ML_ARRAY_SIZE(names); i++)
-        __atomic_store_n(&found.slot[i], dlsym(RTLD_NEXT, names[i]), __ATOMIC_RELAXED);
-    ml_new_look_up();
+    for (size_t i = ML_ARRAY_SIZE(names); i--;)
+        __atomic_store_n(&found.slot[i], ml_symbol_after(own, names[i], &allocator),
+                         __ATOMIC_RELAXED);
+    ml_new_look_up(own);
     stage = TRYING;
-    ml_new_settle(found.slot[0]);
+    ml_new_settle(allocator); /* malloc's object, which comes last */
     /* Pairs with the acquire load in look_up. */
     __atomic_store_n(&found_all, true, __ATOMIC_RELEASE);
     stage = NOT_LOOKING;
@@ -84,8 +91,11 @@ static void install(void)
 /* NULL: the caller must do without. */
 static const struct ml_heap_real *ready(void)
 {
-    const struct ml_heap_real *real = look_up();
+    const struct ml_heap_real *real;
 
+    if (!ml_boot_is_relocated())
+        return NULL;
+    real = look_up();
     if (stage != NOT_LOOKING)
         came_in++;
     else if (ml_heap_start())
@@ -98,9 +108,9 @@ void ml_heap_ready(void)
     ready();
 }
 
-/* ---- Where ml_real leads until the hooks are ready ------------------------ */
+/* ---- What ML_REAL gives until the hooks are ready -------------------------- */
 
-static void *first_malloc(size_t bytes)
+void *ml_first_malloc(size_t bytes)
 {
     const struct ml_heap_real *real = ready();
 
@@ -108,7 +118,7 @@ static void *first_malloc(size_t bytes)
 }
 
 /* Without the real one there is nothing but boot memory, which stays. */
-static void first_free(void *p)
+void ml_first_free(void *p)
 {
     const struct ml_heap_real *real = ready();
 
@@ -116,7 +126,7 @@ static void first_free(void *p)
         real->free(p);
 }
 
-static void *first_calloc(size_t count, size_t bytes)
+void *ml_first_calloc(size_t count, size_t bytes)
 {
     const struct ml_heap_real *real = ready();
 
@@ -126,14 +136,14 @@ static void *first_calloc(size_t count, size_t bytes)
 }
 
 /* The hook keeps boot memory away from here: p is NULL while there is no real. */
-static void *first_realloc(void *p, size_t bytes)
+void *ml_first_realloc(void *p, size_t bytes)
 {
     const struct ml_heap_real *real = ready();
 
     return real ? real->realloc(p, bytes) : ml_boot_alloc(1, bytes);
 }
 
-static int first_posix_memalign(void **ret, size_t align, size_t bytes)
+int ml_first_posix_memalign(void **ret, size_t align, size_t bytes)
 {
     const struct ml_heap_real *real = ready();
     void *p;
@@ -147,28 +157,28 @@ static int first_posix_memalign(void **ret, size_t align, size_t bytes)
     return 0;
 }
 
-static void *first_aligned_alloc(size_t align, size_t bytes)
+void *ml_first_aligned_alloc(size_t align, size_t bytes)
 {
     const struct ml_heap_real *real = ready();
 
     return real ? real->aligned_alloc(align, bytes) : ml_boot_alloc(align, bytes);
 }
 
-static void *first_memalign(size_t align, size_t bytes)
+void *ml_first_memalign(size_t align, size_t bytes)
 {
     const struct ml_heap_real *real = ready();
 
     return real ? real->memalign(align, bytes) : ml_boot_alloc(align, bytes);
 }
 
-static void *first_valloc(size_t bytes)
+void *ml_first_valloc(size_t bytes)
 {
     const struct ml_heap_real *real = ready();
 
     return real ? real->valloc(bytes) : ml_boot_alloc(4096, bytes);
 }
 
-static void *first_pvalloc(size_t bytes)
+void *ml_first_pvalloc(size_t bytes)
 {
     const struct ml_heap_real *real = ready();
 
@@ -178,12 +188,12 @@ static void *first_pvalloc(size_t bytes)
 /* An allocator that holds its own locks may be asking, and looking up would go
  * back to it: these three wait until somebody else has made the hooks ready. */
 
-static void *first_mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t offset)
+void *ml_first_mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
     return (void *)syscall(SYS_mmap, addr, bytes, (long)prot, (long)flags, (long)fd, offset);
 }
 
-static void *first_mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...)
+void *ml_first_mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...)
 {
     va_list args;
     void *to;
@@ -194,22 +204,7 @@ static void *first_mremap(void *old, size_t old_bytes, size_t bytes, int flags, 
     return (void *)syscall(SYS_mremap, old, old_bytes, bytes, (long)flags, to);
 }
 
-static int first_munmap(void *addr, size_t bytes)
+int ml_first_munmap(void *addr, size_t bytes)
 {
     return (int)syscall(SYS_munmap, addr, bytes);
 }
-
-struct ml_heap_real ml_real = {
-    .malloc = first_malloc,
-    .free = first_free,
-    .calloc = first_calloc,
-    .realloc = first_realloc,
-    .posix_memalign = first_posix_memalign,
-    .aligned_alloc = first_aligned_alloc,
-    .memalign = first_memalign,
-    .valloc = first_valloc,
-    .pvalloc = first_pvalloc,
-    .mmap = first_mmap,
-    .mremap = first_mremap,
-    .munmap = first_munmap,
-};

@@ -1,8 +1,7 @@
 /* heap_real.h: the functions that the heap hooks stand in front of.
  *
- * A hook calls through ml_real, always. Until the hooks are ready, the pointers
- * there lead to functions that make them ready first, so that the hooks need
- * not ask.
+ * A hook calls ML_REAL, always. Until the hooks are ready, that is a function which
+ * makes them ready first, so that the hooks need not ask.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,6 +10,8 @@
 
 #include <stddef.h>
 #include <sys/types.h>
+
+#include "compiler.h"
 
 struct ml_heap_real {
     void *(*malloc)(size_t bytes);
@@ -27,11 +28,27 @@ struct ml_heap_real {
     int (*munmap)(void *addr, size_t bytes);
 };
 
+/* All NULL until the hooks are ready: an initializer would not be there when the
+ * loader, which relocates this library late, calls functions of libraries that it
+ * has relocated before, and these call malloc. */
 extern struct ml_heap_real ml_real;
+
+void *ml_first_malloc(size_t bytes);
+void ml_first_free(void *p);
+void *ml_first_calloc(size_t count, size_t bytes);
+void *ml_first_realloc(void *p, size_t bytes);
+int ml_first_posix_memalign(void **ret, size_t align, size_t bytes);
+void *ml_first_aligned_alloc(size_t align, size_t bytes);
+void *ml_first_memalign(size_t align, size_t bytes);
+void *ml_first_valloc(size_t bytes);
+void *ml_first_pvalloc(size_t bytes);
+void *ml_first_mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t offset);
+void *ml_first_mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...);
+int ml_first_munmap(void *addr, size_t bytes);
 
 /* Pairs with the release stores in heap_real.c: whoever gets the real function
  * also finds the space to record in. */
-#define ML_REAL(name) __atomic_load_n(&ml_real.name, __ATOMIC_ACQUIRE)
+#define ML_REAL(name) ML_OR(__atomic_load_n(&ml_real.name, __ATOMIC_ACQUIRE), ml_first_##name)
 
 /* Looks up the real functions and starts recording, if neither is done yet.
  * Called when the library is loaded. Keeps errno. */

@@ -4,17 +4,18 @@
  */
 #include "python_find.h"
 
-#include <dlfcn.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "loaded_symbols.h"
 
 /* A version's low byte, for a release; candidates before it have the same layout. */
 #define RELEASE_CANDIDATE 0xc0
 
 static uintptr_t symbol(const char *name)
 {
-    return (uintptr_t)dlsym(RTLD_DEFAULT, name);
+    return (uintptr_t)ml_symbol_anywhere(name);
 }
 
 /* "3.10.13 (main, …": before 3.11 there is only text. */

@@ -168,9 +168,6 @@ static void start_locked(struct process *p)
 
     if (!session_sought) {
         ml_writer_init();
-        ml_names_init();
-        ml_stack_init();
-        ml_python_stack_init();
         open_session();
         session_sought = true;
     }
@@ -255,9 +252,16 @@ bool ml_recorder_is_late(void)
     return late;
 }
 
+/* The tables' fork handlers are registered here and not by the first record, which a malloc
+ * may make under any of libc's locks: pthread_atfork takes one. */
 __attribute__((constructor)) static void start_at_load(void)
 {
     ml_recorder_start();
+    if (!process)
+        return; /* there are no locks to hold */
+    ml_names_init();
+    ml_stack_init();
+    ml_python_stack_init();
 }
 
 /* ---- Recordings of a process that is under way --------------------------- */
