@@ -15,6 +15,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "recorder.h"
+
 static void say(const char *file)
 {
     static const char before[] = "memledger: the program's own malloc, in ";
@@ -42,5 +44,6 @@ void ml_heap_notice(void)
         return;
     if (theirs.dli_fbase == ours.dli_fbase || !symbol || symbol->st_shndx == SHN_UNDEF)
         return;
-    say(theirs.dli_fname);
+    if (!ml_session || ml_session_tells(ml_session, ML_NOTICE_MALLOC))
+        say(theirs.dli_fname);
 }

@@ -16,10 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "command_line.h"
 #include "cuda_spaces.h"
 #include "descendants.h"
+#include "file_lock.h"
 #include "merge.h"
 #include "nanoseconds.h"
+#include "outside.h"
 #include "sampler.h"
 #include "symbols.h"
 #include "turn.h"
@@ -36,6 +39,9 @@
  * process's end is told as when it was found. */
 #define CHECK_NS 100000000u
 #define LOOK_NS 2000000u
+
+/* Messages from outside that one round takes. */
+#define OUTSIDE_MAX 64
 
 /* A hello as it came. */
 struct greeting {
@@ -118,9 +124,14 @@ void ml_collector_free(struct ml_collector *c)
     free(c);
 }
 
-void ml_collector_forget(struct ml_collector *c)
+void ml_collector_sign(struct ml_collector *c)
 {
-    ml_trace_writer_abandon(&c->writer);
+    ml_file_lock_sign(c->writer.fd);
+}
+
+void ml_collector_discard(struct ml_collector *c)
+{
+    ml_trace_writer_discard(&c->writer);
     ml_collector_free(c);
 }
 
@@ -454,6 +465,34 @@ static bool receive_one(struct ml_collector *c)
     return true;
 }
 
+/* @return whether there was a message */
+static bool hear_one(struct ml_collector *c)
+{
+    struct ml_unreached message;
+    struct iovec body = {&message, sizeof(message)};
+    alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
+    struct msghdr msg = {.msg_iov = &body,
+                         .msg_iovlen = 1,
+                         .msg_control = control,
+                         .msg_controllen = sizeof(control)};
+    ssize_t n = c->session->outside < 0 ? -1 : recvmsg(c->session->outside, &msg, MSG_CMSG_CLOEXEC);
+    struct cmsghdr *from = n == sizeof(message) ? CMSG_FIRSTHDR(&msg) : NULL;
+    struct ucred who;
+
+    if (!from || from->cmsg_type != SCM_CREDENTIALS || message.magic != ML_SHARED_MAGIC)
+        return n >= 0;
+    memcpy(&who, CMSG_DATA(from), sizeof(who));
+    ml_session_add_unreached(c->session->page, message.error, who.uid);
+    return true;
+}
+
+/* Bounded: strangers can send here. */
+static void hear_outside(struct ml_collector *c)
+{
+    for (int i = 0; i < OUTSIDE_MAX && hear_one(c); i++)
+        continue;
+}
+
 /* Who is dead is found out before the last hello is read, so that all that the
  * dead have said is among them. */
 static void accept_hellos(struct ml_collector *c)
@@ -521,6 +560,7 @@ static uint64_t round_once(struct ml_collector *c)
     ml_stage_beat(&c->stage);
     ml_ticks_read(&c->ticks); /* before the hellos: see merge.h */
     accept_hellos(c);
+    hear_outside(c);
     words = ml_merge_pass(&c->merge, &c->stage, c->ticks.ticks);
     settle(c);
     if (c->sampler)
@@ -589,6 +629,24 @@ static bool is_alone(const struct ml_collector *c)
     return c->launcher && getppid() != c->launcher && !program_runs(c);
 }
 
+/* False: it will not run. A hello says that it does before the launcher has. */
+static bool wait_until_started(struct ml_collector *c)
+{
+    struct ml_session *page = c->session->page;
+    struct pollfd hello = {.fd = c->session->socket, .events = POLLIN};
+
+    for (;;) {
+        bool over = atomic_load(&page->finish) || is_alone(c);
+        if (!atomic_load(&page->held)) /* after the load of finish, which comes later */
+            return true;
+        if (over)
+            return false;
+        if (poll(&hello, 1, IDLE_NS_MIN / 1000000) > 0)
+            return true;
+        ml_stage_beat(&c->stage);
+    }
+}
+
 int ml_collector_run(struct ml_collector *c)
 {
     struct ml_session *page = c->session->page;
@@ -597,6 +655,13 @@ int ml_collector_run(struct ml_collector *c)
     uint64_t much = page->ring_bytes / sizeof(uint64_t) / 8;
     int r;
 
+    if (!wait_until_started(c)) {
+        ml_trace_writer_discard(&c->writer);
+        return 0;
+    }
+    /* Nobody shall take an older trace for this one. */
+    if (c->writer.keeps_old)
+        ml_trace_writer_save(&c->writer);
     /* Samples that are all there is must not miss anything. */
     if (c->sample_hz)
         c->sampler = ml_sampler_start(c->sample_hz, !c->sample_only, &c->stage);

@@ -12,11 +12,14 @@
 
 #include "error.h"
 #include "ring.h"
+#include "session_place.h"
 
 struct ml_session_dir {
-    char path[80];
-    struct ml_session *page; /* mapped */
-    int socket;              /* bound, datagrams with descriptors and credentials */
+    char path[ML_SESSION_PATH_ROOM]; /* absolute */
+    int lock;                        /* says that the folder is in use */
+    struct ml_session *page;         /* mapped */
+    int socket;                      /* bound, datagrams with descriptors and credentials */
+    int outside;                     /* the same for those who cannot reach the folder; -1: none */
 };
 
 struct ml_session_opts {
@@ -28,6 +31,7 @@ struct ml_session_opts {
     uint32_t ring_bytes; /* a power of two */
 };
 
+/* Also removes what runs that were killed have left behind. */
 int ml_session_dir_init(struct ml_session_dir *s, const struct ml_session_opts *opts,
                         struct ml_error *err);
 
