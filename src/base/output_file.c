@@ -132,6 +132,11 @@ int ml_output_commit(struct ml_output *out, struct ml_error *err)
     return 0;
 }
 
+int ml_output_failed(const struct ml_output *out, int r, struct ml_error *err)
+{
+    return err->text[0] ? r : fail(err, out->path, r);
+}
+
 void ml_output_abort(struct ml_output *out)
 {
     close_file(out);

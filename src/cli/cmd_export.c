@@ -180,6 +180,7 @@ static int write_all(const struct ml_exporter *exporter, const struct ml_export_
     if (r == 0)
         r = exporter->run(trace, opts, out, err);
     if (r < 0) {
+        ml_output_failed(out, r, err);
         ml_output_abort(out);
         return r;
     }
