@@ -157,9 +157,13 @@ static void drop_pending(const struct ml_launch *l)
         continue;
 }
 
+/* Not those that we were started to ignore, as by nohup. */
 static bool asks_to_end(int number)
 {
-    return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+    struct sigaction now;
+
+    return (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT) &&
+           !sigaction(number, NULL, &now) && now.sa_handler != SIG_IGN;
 }
 
 bool ml_launch_asked(const struct ml_launch *l)

@@ -22,7 +22,6 @@
 #include "file_lock.h"
 #include "merge.h"
 #include "nanoseconds.h"
-#include "outside.h"
 #include "sampler.h"
 #include "symbols.h"
 #include "turn.h"
@@ -39,9 +38,6 @@
  * process's end is told as when it was found. */
 #define CHECK_NS 100000000u
 #define LOOK_NS 2000000u
-
-/* Messages from outside that one round takes. */
-#define OUTSIDE_MAX 64
 
 /* A hello as it came. */
 struct greeting {
@@ -465,34 +461,6 @@ static bool receive_one(struct ml_collector *c)
     return true;
 }
 
-/* @return whether there was a message */
-static bool hear_one(struct ml_collector *c)
-{
-    struct ml_unreached message;
-    struct iovec body = {&message, sizeof(message)};
-    alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
-    struct msghdr msg = {.msg_iov = &body,
-                         .msg_iovlen = 1,
-                         .msg_control = control,
-                         .msg_controllen = sizeof(control)};
-    ssize_t n = c->session->outside < 0 ? -1 : recvmsg(c->session->outside, &msg, MSG_CMSG_CLOEXEC);
-    struct cmsghdr *from = n == sizeof(message) ? CMSG_FIRSTHDR(&msg) : NULL;
-    struct ucred who;
-
-    if (!from || from->cmsg_type != SCM_CREDENTIALS || message.magic != ML_SHARED_MAGIC)
-        return n >= 0;
-    memcpy(&who, CMSG_DATA(from), sizeof(who));
-    ml_session_add_unreached(c->session->page, message.error, who.uid);
-    return true;
-}
-
-/* Bounded: strangers can send here. */
-static void hear_outside(struct ml_collector *c)
-{
-    for (int i = 0; i < OUTSIDE_MAX && hear_one(c); i++)
-        continue;
-}
-
 /* Who is dead is found out before the last hello is read, so that all that the
  * dead have said is among them. */
 static void accept_hellos(struct ml_collector *c)
@@ -560,7 +528,7 @@ static uint64_t round_once(struct ml_collector *c)
     ml_stage_beat(&c->stage);
     ml_ticks_read(&c->ticks); /* before the hellos: see merge.h */
     accept_hellos(c);
-    hear_outside(c);
+    ml_session_dir_hear(c->session);
     words = ml_merge_pass(&c->merge, &c->stage, c->ticks.ticks);
     settle(c);
     if (c->sampler)

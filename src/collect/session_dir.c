@@ -18,6 +18,8 @@
 #include "outside.h"
 
 #define RINGS_IN_A_SET 64
+/* Messages from outside that are taken at a time. */
+#define OUTSIDE_MAX 64
 
 static void file_in(const struct ml_session_dir *s, const char *name, char *out, size_t room)
 {
@@ -130,6 +132,34 @@ int ml_session_dir_reach(struct ml_session_dir *s, char library[PATH_MAX], struc
         return ml_error_set(err, -errno, "cannot make %s: %s", path, strerror(errno));
     strcpy(library, path);
     return 0;
+}
+
+/* @return whether there was a message */
+static bool hear_one(struct ml_session_dir *s)
+{
+    struct ml_unreached message;
+    struct iovec body = {&message, sizeof(message)};
+    alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
+    struct msghdr msg = {.msg_iov = &body,
+                         .msg_iovlen = 1,
+                         .msg_control = control,
+                         .msg_controllen = sizeof(control)};
+    ssize_t n = s->outside < 0 ? -1 : recvmsg(s->outside, &msg, MSG_CMSG_CLOEXEC);
+    struct cmsghdr *from = n == sizeof(message) ? CMSG_FIRSTHDR(&msg) : NULL;
+    struct ucred who;
+
+    if (!from || from->cmsg_type != SCM_CREDENTIALS || message.magic != ML_SHARED_MAGIC)
+        return n >= 0;
+    memcpy(&who, CMSG_DATA(from), sizeof(who));
+    ml_session_add_unreached(s->page, message.error, who.uid);
+    return true;
+}
+
+/* Bounded: strangers can send here. */
+void ml_session_dir_hear(struct ml_session_dir *s)
+{
+    for (int i = 0; i < OUTSIDE_MAX && hear_one(s); i++)
+        continue;
 }
 
 static void close_one(int *fd)

@@ -39,6 +39,9 @@ int ml_session_dir_init(struct ml_session_dir *s, const struct ml_session_opts *
  * it takes blanks and colons for the end of a name. */
 int ml_session_dir_reach(struct ml_session_dir *s, char library[PATH_MAX], struct ml_error *err);
 
+/* Counts in the page who could not reach the directory and has said so; see outside.h. */
+void ml_session_dir_hear(struct ml_session_dir *s);
+
 /* Unmaps, closes and removes the directory. */
 void ml_session_dir_release(struct ml_session_dir *s);
 

@@ -127,6 +127,19 @@ def test_says_what_for():
         check(harness.dump("t.mled")["has_index"], "no footer")
 
 
+def test_ignored_signal():
+    """Under nohup the end of the terminal is no reason to leave."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        process, collector = ended_with_stopped_collector()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    os.kill(process.pid, signal.SIGHUP)
+    wait_for_text(process.stderr, "is stopped")
+    os.kill(collector, signal.SIGCONT)
+    contains(finish(process).err, "next: memledger summary", "closing note")
+
+
 def test_pipe_that_nobody_empties():
     """The collector hangs in a write."""
     with sessions_here():
