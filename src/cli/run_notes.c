@@ -70,8 +70,8 @@ static void note_unreached(const struct ml_run_result *result, const struct ml_s
                 result->session_dir);
     else
         fprintf(stderr,
-                "memledger: processes of user %s were not recorded: a recording is open to the "
-                "user who started it alone; start memledger as that user\n",
+                "memledger: processes of user %s were not recorded: only the user who starts a "
+                "recording can reach it; start memledger as that user\n",
                 user ? user->pw_name : number);
 }
 
