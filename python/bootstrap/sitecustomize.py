@@ -48,8 +48,22 @@ def _install(name):
         import_module(f"memledger._{name}").install()
     except Exception as error:
         # An extension that this Python cannot load, or no package, says nothing by itself.
-        if not isinstance(error, ImportError) or os.environ.get("MEMLEDGER_DEBUG"):
+        unusual = not isinstance(error, ImportError) or os.environ.get("MEMLEDGER_DEBUG")
+        if unusual and _is_first_to_say(name):
             sys.stderr.write(f"memledger: what {name} makes has no names: {error!r}\n")
+
+
+def _is_first_to_say(name):
+    """Once a run, not once in each of its processes: whoever makes the file says it. The
+    command removes it with the session (session_place.c)."""
+    path = os.path.join(os.environ["MEMLEDGER_SESSION"], f"told-{name}")
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        return False
+    except OSError:
+        pass  # said too often rather than never
+    return True
 
 
 # One each: who waits twice is told once.

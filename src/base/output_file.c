@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file_lock.h"
 #include "io.h"
 #include "part_file.h"
 
@@ -54,6 +55,8 @@ static int open_named(struct ml_output *out, struct ml_error *err)
     }
     if (exists && !out->force)
         return ml_part_exists(out->path, err);
+    if (exists && ml_file_lock_check(out->path, err))
+        return -EBUSY;
     out->fd = ml_part_make(out->path, &out->written);
     return out->fd < 0 ? out->fd : set_mode(out->fd, exists ? &st : NULL);
 }
@@ -127,6 +130,11 @@ int ml_output_commit(struct ml_output *out, struct ml_error *err)
     }
     release(out);
     return 0;
+}
+
+int ml_output_failed(const struct ml_output *out, int r, struct ml_error *err)
+{
+    return err->text[0] ? r : fail(err, out->path, r);
 }
 
 void ml_output_abort(struct ml_output *out)

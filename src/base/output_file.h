@@ -47,6 +47,10 @@ int ml_output_flush(struct ml_output *out);
  * @return 0, -EEXIST, or another negative errno */
 int ml_output_commit(struct ml_output *out, struct ml_error *err);
 
+/* Puts "PATH: cannot write: ..." into `err` where who wrote has left no words there.
+ * @return r */
+int ml_output_failed(const struct ml_output *out, int r, struct ml_error *err);
+
 /* As if nothing had been written. */
 void ml_output_abort(struct ml_output *out);
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "loaded_symbols.h"
+#include "recorder.h"
 
 static void say(const char *file)
 {
@@ -37,5 +38,6 @@ void ml_heap_notice(void)
 
     if (!ml_symbol_after(NULL, "malloc", &object) || object == ml_symbols_own_object())
         return;
-    say(*object->l_name ? object->l_name : program_invocation_name);
+    if (!ml_session || ml_session_tells(ml_session, ML_NOTICE_MALLOC))
+        say(*object->l_name ? object->l_name : program_invocation_name);
 }

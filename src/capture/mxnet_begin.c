@@ -59,12 +59,15 @@ static __thread bool looking; /* MXNet called itself while it was looked at */
 
 /* ---- Noticing ------------------------------------------------------------------- */
 
-static void say(const char *format, int version)
+/* Once a run. */
+static void say(enum ml_notice notice, const char *format, int version)
 {
     char text[200];
     int n = snprintf(text, sizeof(text), format, version);
-    ssize_t ignored = write(STDERR_FILENO, text, (size_t)n);
+    ssize_t ignored = 0;
 
+    if (!ml_session || ml_session_tells(ml_session, notice))
+        ignored = write(STDERR_FILENO, text, (size_t)n);
     (void)ignored;
 }
 
@@ -80,7 +83,8 @@ static void put_hooks(void *library, const struct ml_mxnet_layout *layout, const
 
     ml_mxnet_arrays_begin(layout);
     if (!ml_mxnet_exchange(library, inside, features, sizeof(features) / sizeof(*features)))
-        say("memledger: this MXNet (%d) is not quite the one that memledger knows; some of its "
+        say(ML_NOTICE_MXNET_PARTLY,
+            "memledger: this MXNet (%d) is not quite the one that memledger knows; some of its "
             "memory stays without a name\n",
             layout->version);
 }
@@ -97,7 +101,8 @@ static void look(void)
     if (layout)
         put_hooks(library, layout, functions[ML_MXNET_ALLOC]);
     else
-        say("memledger: this MXNet (%d) is not one that memledger knows (1.9.1, 2.0.0b1); its "
+        say(ML_NOTICE_MXNET,
+            "memledger: this MXNet (%d) is not one that memledger knows (1.9.1, 2.0.0b1); its "
             "memory is not recorded\n",
             ml_mxnet_version(library));
     dlerror(); /* the program shall not find our failures there */

@@ -52,6 +52,7 @@ struct process {
     _Atomic uint32_t sets;      /* made so far, by all recordings */
     _Atomic uint32_t first_set; /* of this recording */
     uint32_t kept_set;          /* the first whose rings have not been dropped */
+    int unreached;              /* errno where the collector could not be reached */
     bool joined;                /* this recording found the process under way */
     struct ml_ringset *set[SETS_MAX];
     size_t set_bytes[SETS_MAX];
@@ -149,7 +150,7 @@ static bool add_set(struct process *p)
         p->writers[n] = ml_recorder_map_wiped(ml_ring_count * sizeof(struct ml_writer));
     if (!p->writers[n])
         return false;
-    p->set[n] = ml_session_new_set(how, n - p->first_set);
+    p->set[n] = ml_session_new_set(how, n - p->first_set, &p->unreached);
     p->set_bytes[n] = ml_ringset_bytes(ml_ring_bytes, ml_ring_count);
     /* With a collector that does not move there will be another try. */
     p->no_more_sets = !p->set[n] && !ml_collector_stuck();
@@ -176,7 +177,10 @@ static void start_locked(struct process *p)
     } else if (!add_set(p)) {
         if (!p->no_more_sets)
             return;
-        atomic_fetch_add_explicit(&ml_session->unrecorded, 1, memory_order_relaxed);
+        if (p->unreached)
+            ml_session_add_unreached(ml_session, (uint32_t)p->unreached, (uint32_t)geteuid());
+        else
+            atomic_fetch_add_explicit(&ml_session->unrecorded, 1, memory_order_relaxed);
         state = OFF;
     }
     p->announced = !started_before;

@@ -22,15 +22,27 @@
 
 #include "defs.h"
 #include "env_number.h"
+#include "outside.h"
 #include "recorder.h"
 #include "sys.h"
 
 #define SEND_AGAIN_NS 1000000
+#define FIRST_VERSION_WITH_TOLD 8
 
 static void say(const char *text)
 {
     ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
     (void)ignored;
+}
+
+/* A page of a version that had no `told` gets nothing written to it. */
+static void say_version(struct ml_session *s)
+{
+    bool has_told = s->magic == ML_SHARED_MAGIC && s->version >= FIRST_VERSION_WITH_TOLD;
+
+    if (!has_told || ml_session_tells(s, ML_NOTICE_VERSION))
+        say("memledger: the recorder and the memledger command are of different versions; "
+            "processes that load this recorder are not recorded\n");
 }
 
 /* Kept from the start: a program may clear its environment, then fork. */
@@ -56,6 +68,26 @@ static bool session_path(char *out, size_t room, const char *file)
     return true;
 }
 
+/* Says that the folder cannot be reached to those who made it, if they are still there. */
+static void tell_unreached(int error)
+{
+    struct ml_unreached message = {ML_SHARED_MAGIC, (uint32_t)error};
+    struct sockaddr_un to;
+    socklen_t len = ml_session_outside(&to, session_dir);
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return;
+    (void)sendto(fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT,
+                 (const struct sockaddr *)&to, len);
+    close(fd);
+}
+
+static bool is_unreached(int error)
+{
+    return error == EACCES || error == EPERM || error == ENOENT;
+}
+
 static struct ml_session *open_page(uint32_t *ret_ring_bytes, uint32_t *ret_ring_count)
 {
     char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
@@ -65,8 +97,11 @@ static struct ml_session *open_page(uint32_t *ret_ring_bytes, uint32_t *ret_ring
     if (!session_path(path, sizeof(path), ML_SESSION_PAGE))
         return NULL;
     fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd < 0)
+    if (fd < 0) {
+        if (is_unreached(errno))
+            tell_unreached(errno);
         return NULL;
+    }
     /* To read past the end of a file that is too short would be a SIGBUS. */
     if (lseek(fd, 0, SEEK_END) >= (off_t)sizeof(*s))
         s = ml_sys_map(sizeof(*s), MAP_SHARED, fd);
@@ -74,9 +109,8 @@ static struct ml_session *open_page(uint32_t *ret_ring_bytes, uint32_t *ret_ring
     if (!s)
         return NULL;
     if (s->magic != ML_SHARED_MAGIC || s->version != ML_SHARED_VERSION) {
+        say_version(s);
         ml_sys_unmap(s, sizeof(*s));
-        say("memledger: the recorder and the memledger command are of different versions; "
-            "this process is not recorded\n");
         return NULL;
     }
     *ret_ring_bytes = *(volatile uint32_t *)&s->ring_bytes;
@@ -195,7 +229,7 @@ static bool send_set(const struct ml_hello *hello, int set_fd)
     struct msghdr msg = {&to, sizeof(to), &body, 1, control, sizeof(control), 0};
     struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
     bool sent;
-    int fd;
+    int fd, error;
 
     if (!session_path(to.sun_path, sizeof(to.sun_path), ML_SESSION_SOCKET))
         return false;
@@ -207,16 +241,19 @@ static bool send_set(const struct ml_hello *hello, int set_fd)
     c->cmsg_len = CMSG_LEN(sizeof(int));
     memcpy(CMSG_DATA(c), &set_fd, sizeof(int));
     sent = send_waiting(fd, &msg);
+    error = errno;
     close(fd);
+    errno = error;
     return sent;
 }
 
-struct ml_ringset *ml_session_new_set(uint32_t how, uint32_t number)
+struct ml_ringset *ml_session_new_set(uint32_t how, uint32_t number, int *ret_unreached)
 {
     struct ml_hello hello;
     struct ml_ringset *set = NULL;
     int fd = (int)syscall(SYS_memfd_create, "memledger", 3u /* CLOEXEC | ALLOW_SEALING */);
 
+    *ret_unreached = 0;
     if (fd < 0)
         return NULL;
     set = map_set(fd);
@@ -225,6 +262,7 @@ struct ml_ringset *ml_session_new_set(uint32_t how, uint32_t number)
         if (send_set(&hello, fd)) {
             known_pid = hello.pid;
         } else {
+            *ret_unreached = is_unreached(errno) ? errno : 0;
             ml_sys_unmap(set, ml_ringset_bytes(ml_ring_bytes, ml_ring_count));
             set = NULL;
         }

@@ -18,7 +18,9 @@ struct ml_session *ml_session_open(uint32_t *ret_ring_bytes, uint32_t *ret_ring_
 struct ml_session *ml_session_join(const char *dir, uint32_t *ret_ring_bytes,
                                    uint32_t *ret_ring_count);
 
-/* Makes a ring set and hands it to the collector; NULL when either fails. */
-struct ml_ringset *ml_session_new_set(uint32_t how, uint32_t set);
+/* Makes a ring set and hands it to the collector; NULL when either fails.
+ * @ret_unreached  errno where the session's folder cannot be reached any more, as after
+ *                 a change of user or root; 0: that is not why */
+struct ml_ringset *ml_session_new_set(uint32_t how, uint32_t set, int *ret_unreached);
 
 #endif

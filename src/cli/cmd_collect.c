@@ -16,9 +16,8 @@
 #include <unistd.h>
 
 #include "collector_process.h"
-#include "descendants.h"
+#include "command_line.h"
 #include "sampler.h"
-#include "trace_writer.h"
 #include "verbs.h"
 
 struct collect_opts {
@@ -106,12 +105,13 @@ static int start(const struct collect_opts *opts, struct ml_session_dir *session
     r = new_collector(opts, &ticks, command, session, &collector, err);
     if (!r)
         pid = fork();
-    if (pid == 0)
+    if (pid == 0) {
+        ml_collector_sign(collector);
         ml_be_collector(collector, session, 0);
+    }
     if (!r && pid < 0) {
         r = ml_error_set(err, -errno, "cannot start the collector: %s", strerror(errno));
-        ml_collector_forget(collector);
-        ml_trace_writer_remove(opts->output);
+        ml_collector_discard(collector);
     }
     if (r) {
         ml_session_dir_release(session);

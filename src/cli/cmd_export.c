@@ -180,6 +180,7 @@ static int write_all(const struct ml_exporter *exporter, const struct ml_export_
     if (r == 0)
         r = exporter->run(trace, opts, out, err);
     if (r < 0) {
+        ml_output_failed(out, r, err);
         ml_output_abort(out);
         return r;
     }
@@ -194,7 +195,7 @@ static int write_file(const struct ml_exporter *exporter, struct ml_export_opts 
     struct ml_error err = {0};
     int r;
 
-    ml_part_hold();
+    ml_part_hold(path);
     r = ml_output_open(&out, path, force, &err);
     ml_part_guard(r == 0 ? out.written : NULL);
     if (r == 0) {

@@ -188,7 +188,7 @@ static int import_file(const struct import_opts *opts, const struct ml_import_fo
             source.on_progress = on_progress;
             source.progress_ctx = &line.progress;
         }
-        ml_part_hold();
+        ml_part_hold(trace);
         r = ml_import_sink_open(&sink, trace, opts->force, &err);
         ml_part_guard(r == 0 ? sink.part : NULL);
         if (r == 0)

@@ -239,7 +239,7 @@ static int write_canvas(const struct plot *p, const struct ml_canvas *canvas, co
     struct ml_output out;
     int r;
 
-    ml_part_hold();
+    ml_part_hold(path);
     r = ml_output_open(&out, path, true, &err);
     ml_part_guard(r == 0 ? out.written : NULL);
     if (r == 0) {

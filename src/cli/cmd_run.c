@@ -19,13 +19,13 @@
 
 #include "collector.h"
 #include "collector_process.h"
+#include "collector_wait.h"
 #include "launch.h"
 #include "output_name.h"
 #include "program_check.h"
 #include "recorder_path.h"
 #include "run_notes.h"
 #include "sampler.h"
-#include "trace_writer.h"
 #include "verbs.h"
 
 /* As env(1) and nohup(1): found but not runnable, not found. */
@@ -61,7 +61,8 @@ struct run {
     pid_t collector;
     int collector_status;
     bool collector_ended;
-    bool obstacle; /* the program cannot be recorded, and that was said */
+    bool collector_left; /* it goes on alone, and has the session */
+    bool obstacle;       /* the program cannot be recorded, and that was said */
 };
 
 static const char *const heap_choices[] = {"off", "malloc", "all", NULL};
@@ -147,14 +148,6 @@ static int fail(int code, const char *text)
 
 /* ---- The collector's process -------------------------------------------- */
 
-/* Does not return. */
-static void be_collector(struct run *run, struct ml_collector *collector, pid_t launcher)
-{
-    close(run->launch.go);
-    close(run->launch.failure);
-    ml_be_collector(collector, &run->session, launcher);
-}
-
 static int start_collector(struct run *run, char **argv, struct ml_error *err)
 {
     char *command = ml_joined_words(argv);
@@ -179,18 +172,10 @@ static int start_collector(struct run *run, char **argv, struct ml_error *err)
         .sample_hz = (uint32_t)run->opts.sample_hz,
         .sample_only = run->opts.sample_only,
     };
-    struct ml_collector *collector = NULL;
     int r;
 
     gethostname(host, sizeof(host) - 1);
-    r = ml_collector_new(&opts, &run->session, &run->ticks, &collector, err);
-    run->collector = r ? 0 : fork();
-    if (!r && run->collector == 0)
-        be_collector(run, collector, opts.launcher);
-    if (run->collector < 0)
-        r = ml_error_set(err, -errno, "cannot start the collector: %s", strerror(errno));
-    else if (!r)
-        ml_collector_forget(collector);
+    r = ml_collector_start(&opts, &run->session, &run->ticks, &run->launch, &run->collector, err);
     free(command);
     return r;
 }
@@ -209,8 +194,19 @@ static void stop_collector(struct run *run)
     atomic_store(&page->finish, 1);
     wake_collector(page);
     if (!run->collector_ended)
-        waitpid(run->collector, &run->collector_status, 0);
-    run->collector_ended = true;
+        run->collector_ended = ml_collector_wait(&run->launch, run->collector, run->trace, page,
+                                                 &run->collector_status);
+    run->collector_left = !run->collector_ended;
+}
+
+/* The session is for the collector to remove where that goes on. */
+static void release(struct run *run)
+{
+    if (run->collector_left)
+        ml_session_dir_detach(&run->session);
+    else
+        ml_session_dir_release(&run->session);
+    free(run->trace);
 }
 
 /* ---- Waiting ------------------------------------------------------------ */
@@ -237,7 +233,8 @@ static int wait_for_program(struct run *run)
     int program_status = 0;
 
     ml_progress_init(&progress);
-    while (!program_ended || (run->opts.wait && !run->collector_ended && others_run(run))) {
+    while (!program_ended ||
+           (run->opts.wait && !run->launch.stops && !run->collector_ended && others_run(run))) {
         int status;
         pid_t pid = ml_launch_next(&run->launch, PROGRESS_MS, &status);
         if (pid == run->launch.pid) {
@@ -308,19 +305,23 @@ static int start(struct run *run, char **argv, struct ml_error *err)
 
     if (r)
         return r;
+    atomic_store(&run->session.page->held, 1);
     r = ml_output_name(run->opts.output, argv[0], run->launch.pid, &run->trace, err);
     if (!r)
         r = start_collector(run, argv, err);
     if (r) {
+        /* First: a signal that waits may end us then. */
+        ml_session_dir_release(&run->session);
         ml_launch_cancel(&run->launch);
         return r;
     }
     if (run->opts.wait)
         ml_launch_adopt();
-    if (ml_launch_go(&run->launch, &exec_errno))
+    if (ml_launch_go(&run->launch, &exec_errno)) {
+        atomic_store(&run->session.page->held, 0);
         return 0;
+    }
     stop_collector(run);
-    ml_trace_writer_remove(run->trace);
     return ml_error_set(err, -ENOEXEC, "cannot run %s: %s", run->program, strerror(exec_errno));
 }
 
@@ -344,24 +345,25 @@ static int run_program(struct run *run, char **argv)
         return fail(preparation_code(r), err.text);
     r = start(run, argv, &err);
     if (r) {
-        ml_session_dir_release(&run->session);
-        free(run->trace);
+        release(run);
         return fail(r == -ENOEXEC ? EXIT_NOT_RUNNABLE : ML_EXIT_FAILURE, err.text);
     }
     status = wait_for_program(run);
     stop_collector(run);
     result = (struct ml_run_result){
         .trace = run->trace,
+        .program = basename(run->program),
+        .session_dir = run->session.path,
         .quiet = run->opts.quiet,
         .heap = run->opts.heap,
         .sample_only = run->opts.sample_only,
         .cuda_injection = run->opts.cuda == ML_CUDA_INJECTION,
         .obstacle = run->obstacle,
-        .collector_killed = WIFSIGNALED(run->collector_status),
+        .collector_killed = run->collector_ended && WIFSIGNALED(run->collector_status),
+        .collector_left = run->collector_left ? run->collector : 0,
     };
     ml_run_note(&result, run->session.page);
-    ml_session_dir_release(&run->session);
-    free(run->trace);
+    release(run);
     return ml_launch_exit_code(&run->launch, status);
 }
 

@@ -4,11 +4,16 @@
  */
 #include "collector_process.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "io.h"
 #include "vec.h"
 
 char *ml_joined_words(char **argv)
@@ -56,4 +61,78 @@ noreturn void ml_be_collector(struct ml_collector *collector, struct ml_session_
     if (getppid() != launcher)
         ml_session_dir_release(session);
     _exit(r ? 1 : 0);
+}
+
+/* ---- Beside a program ----------------------------------------------------- */
+
+#define LOOK_MS 50
+
+/* Does not return. */
+static void open_and_collect(const struct ml_collector_opts *opts, struct ml_session_dir *session,
+                             const struct ml_ticks *ticks, int answer)
+{
+    struct ml_error failure = {0}; /* code 0: it is open */
+    struct ml_collector *collector = NULL;
+    int r = ml_collector_new(opts, session, ticks, &collector, &failure);
+
+    if (!r)
+        ml_collector_sign(collector);
+    if (ml_write_all(answer, &failure, sizeof(failure))) { /* the launcher has gone */
+        if (!r)
+            ml_collector_discard(collector);
+        ml_session_dir_release(session);
+        r = -EPIPE;
+    }
+    if (r)
+        _exit(1);
+    close(answer);
+    ml_be_collector(collector, session, opts->launcher);
+}
+
+/* @return 0, -EINTR, or what the child has met */
+static int wait_until_open(const struct ml_launch *l, int answer, struct ml_error *err)
+{
+    struct pollfd readable = {.fd = answer, .events = POLLIN};
+    struct ml_error failure;
+
+    while (poll(&readable, 1, LOOK_MS) == 0) {
+        if (ml_launch_asked(l))
+            return ml_error_set(err, -EINTR, "interrupted before the trace was open");
+    }
+    if (read(answer, &failure, sizeof(failure)) != sizeof(failure))
+        return ml_error_set(err, -ECHILD, "the collector ended before the trace was open");
+    if (failure.code)
+        *err = failure;
+    return failure.code;
+}
+
+int ml_collector_start(const struct ml_collector_opts *opts, struct ml_session_dir *session,
+                       const struct ml_ticks *ticks, struct ml_launch *l, pid_t *ret_pid,
+                       struct ml_error *err)
+{
+    int answer[2];
+    pid_t pid;
+    int r;
+
+    if (pipe2(answer, O_CLOEXEC))
+        return ml_error_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
+    pid = fork();
+    if (pid == 0) {
+        close(l->go);
+        close(l->failure);
+        close(answer[0]);
+        open_and_collect(opts, session, ticks, answer[1]);
+    }
+    r = pid < 0 ? ml_error_set(err, -errno, "cannot start the collector: %s", strerror(errno)) : 0;
+    close(answer[1]);
+    if (!r)
+        r = wait_until_open(l, answer[0], err);
+    close(answer[0]);
+    if (r == -EINTR)
+        kill(pid, SIGKILL); /* which a file system that hangs may keep from its effect */
+    else if (r && pid > 0)
+        waitpid(pid, NULL, 0);
+    if (!r)
+        *ret_pid = pid;
+    return r;
 }

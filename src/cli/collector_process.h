@@ -10,12 +10,21 @@
 #include <sys/types.h>
 
 #include "collector.h"
+#include "launch.h"
 
 #define ML_RING_BYTES_DEFAULT (1u << 20)
 #define ML_SAMPLE_HZ_DEFAULT 1000
 
 /* A command line in one string, which the caller frees; NULL: no memory. */
 char *ml_joined_words(char **argv);
+
+/* Starts a child that opens the trace and collects once `l` has started the program.
+ * Opening can take for ever where a file system hangs; a signal that asks us to end then
+ * ends the child.
+ * @return 0, -EINTR, or what the child has met */
+int ml_collector_start(const struct ml_collector_opts *opts, struct ml_session_dir *session,
+                       const struct ml_ticks *ticks, struct ml_launch *l, pid_t *ret_pid,
+                       struct ml_error *err);
 
 /* This process collects, apart from terminal and standard streams, and ends. If
  * `launcher` is not its parent by then, the session is nobody else's to remove. */

@@ -136,6 +136,8 @@ bool ml_launch_go(struct ml_launch *l, int *ret_errno)
     if (n == 1)
         n = read(l->failure, ret_errno, sizeof(*ret_errno));
     close(l->failure);
+    /* As for ml_launch_next: the child ends at once, and nobody asked for it. */
+    l->ended = n != 0;
     return n == 0;
 }
 
@@ -147,28 +149,72 @@ void ml_launch_cancel(struct ml_launch *l)
     sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
 }
 
+static void drop_pending(const struct ml_launch *l)
+{
+    struct timespec now = {0, 0};
+
+    while (sigtimedwait(&l->waited, NULL, &now) > 0)
+        continue;
+}
+
+/* Not those that we were started to ignore, as by nohup. */
+static bool asks_to_end(int number)
+{
+    struct sigaction now;
+
+    return (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT) &&
+           !sigaction(number, NULL, &now) && now.sa_handler != SIG_IGN;
+}
+
+bool ml_launch_asked(const struct ml_launch *l)
+{
+    sigset_t pending;
+
+    sigpending(&pending);
+    for (int number = 1; number < NSIG; number++) {
+        if (asks_to_end(number) && sigismember(&pending, number) == 1 &&
+            !sigismember(&l->old_mask, number))
+            return true;
+    }
+    return false;
+}
+
 /* A key pressed on the terminal reaches the program without our help; a timer
  * that was set before we were started does not. */
-static void pass_on(const struct ml_launch *l, const siginfo_t *info)
+static void pass_on(struct ml_launch *l, const siginfo_t *info)
 {
-    if (info->si_code <= 0 || info->si_signo == SIGALRM)
+    if (l->ended)
+        l->stops += asks_to_end(info->si_signo);
+    else if (info->si_code <= 0 || info->si_signo == SIGALRM)
         kill(l->pid, info->si_signo);
+}
+
+/* What came before the program's end, such as the key that ended it, was for the
+ * program. */
+static pid_t reap(struct ml_launch *l, int *ret_status)
+{
+    pid_t pid = waitpid(-1, ret_status, WNOHANG);
+
+    if (pid > 0 && pid == l->pid) {
+        l->ended = true;
+        drop_pending(l);
+    }
+    return pid > 0 ? pid : 0;
 }
 
 pid_t ml_launch_next(struct ml_launch *l, int timeout_ms, int *ret_status)
 {
     struct timespec limit = {timeout_ms / 1000, timeout_ms % 1000 * 1000000L};
     siginfo_t info;
-    pid_t pid = waitpid(-1, ret_status, WNOHANG);
+    pid_t pid = reap(l, ret_status);
 
-    if (pid > 0)
+    if (pid)
         return pid;
     if (sigtimedwait(&l->waited, &info, &limit) < 0)
         return 0;
     if (info.si_signo != SIGCHLD)
         pass_on(l, &info);
-    pid = waitpid(-1, ret_status, WNOHANG);
-    return pid > 0 ? pid : 0;
+    return reap(l, ret_status);
 }
 
 void ml_launch_adopt(void)
@@ -195,12 +241,10 @@ int ml_launch_has_others(pid_t known)
 int ml_launch_exit_code(struct ml_launch *l, int status)
 {
     struct rlimit no_core = {0, 0};
-    struct timespec now = {0, 0};
     sigset_t only;
 
     /* What came while the trace was being finished: the program is over. */
-    while (sigtimedwait(&l->waited, NULL, &now) > 0)
-        continue;
+    drop_pending(l);
     sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
     if (WIFEXITED(status))
         return WEXITSTATUS(status);

@@ -14,6 +14,8 @@
 
 struct ml_launch {
     pid_t pid;
+    bool ended;        /* the program has; nothing is sent on to it any more */
+    unsigned stops;    /* signals since then that ask us to end */
     int go;            /* write end of the pipe that holds the program back */
     int failure;       /* read end of the pipe that tells of a failed exec */
     sigset_t old_mask; /* the caller's */
@@ -37,16 +39,20 @@ void ml_launch_init(struct ml_launch *l);
  * are held back for ml_launch_next. */
 int ml_launch_begin(struct ml_launch *l, const struct ml_launch_opts *opts, struct ml_error *err);
 
+/* Whether a signal waits that asks us to end; it stays there, for the program or for
+ * ml_launch_cancel. */
+bool ml_launch_asked(const struct ml_launch *l);
+
 /* Lets the child run the program. False with *ret_errno when it could not be
  * executed. */
 bool ml_launch_go(struct ml_launch *l, int *ret_errno);
 
-/* Ends the child before it has run anything. */
+/* Ends the child before it has run anything. A signal that was held back takes effect. */
 void ml_launch_cancel(struct ml_launch *l);
 
 /* Waits at most timeout_ms for a child of ours to end; signals sent to us are
- * sent on to the program meanwhile. Returns the child's pid and its status,
- * 0 on time-out. */
+ * sent on to the program meanwhile, and counted once it has ended. Returns the
+ * child's pid and its status, 0 on time-out or after a signal. */
 pid_t ml_launch_next(struct ml_launch *l, int timeout_ms, int *ret_status);
 
 /* Makes processes whose parents end children of ours, so that the next function

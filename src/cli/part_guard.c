@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "compiler.h"
@@ -33,9 +34,14 @@ static void on_signal(int number)
     raise(number);
 }
 
-void ml_part_hold(void)
+void ml_part_hold(const char *path)
 {
-    set_mask(SIG_BLOCK);
+    struct stat st;
+
+    /* A limit on the size of files is an error of a write, as a full disk is. */
+    signal(SIGXFSZ, SIG_IGN);
+    if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
+        set_mask(SIG_BLOCK);
 }
 
 void ml_part_guard(const char *path)

@@ -1,6 +1,6 @@
 /* part_guard.h: a command that is interrupted leaves no part of a file behind.
  *
- *     ml_part_hold();                      no signal between making the file ...
+ *     ml_part_hold(path);                  no signal between making the file ...
  *     r = ml_output_open(&out, ...);
  *     ml_part_guard(r == 0 ? out.written : NULL);   ... and guarding it
  *     ...
@@ -13,8 +13,9 @@
 #ifndef ML_CLI_PART_GUARD_H
 #define ML_CLI_PART_GUARD_H
 
-/* Signals that end the program wait for the next ml_part_guard. */
-void ml_part_hold(void);
+/* Signals that end the program wait for the next ml_part_guard, unless the file is a
+ * pipe or a device: opening one can take for ever, and leaves nothing behind. */
+void ml_part_hold(const char *path);
 
 /* The file is removed when such a signal comes; one that is ignored stays so.
  * @path  copied; NULL: there is none to remove */

@@ -8,11 +8,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "io.h"
@@ -74,10 +78,38 @@ static bool has_interpreter(int fd, const Elf64_Ehdr *elf)
     return false;
 }
 
+/* Whether the file's capabilities are more than a mask for those of the caller. */
+static bool grants_capabilities(const char *path)
+{
+    struct vfs_ns_cap_data caps = {0};
+    ssize_t n = getxattr(path, "security.capability", &caps, sizeof(caps));
+
+    return n > 0 && (caps.data[0].permitted || caps.data[1].permitted);
+}
+
+/* Whether the system starts the program with rights that the user does not have: the
+ * loader then takes no libraries from the environment. */
+static const char *rights_obstacle(const char *path)
+{
+    struct statvfs mount;
+    struct stat st;
+
+    if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 || stat(path, &st) || statvfs(path, &mount) ||
+        mount.f_flag & ST_NOSUID)
+        return NULL;
+    if ((st.st_mode & S_ISUID && st.st_uid != getuid()) ||
+        (st.st_mode & S_ISGID && st.st_mode & S_IXGRP && st.st_gid != getgid()))
+        return "runs with the rights of another user (setuid), so the system does not load the "
+               "recorder into it; start memledger with those rights, as in 'sudo memledger run'";
+    if (getuid() && grants_capabilities(path))
+        return "has file capabilities, so the system does not load the recorder into it; record "
+               "a copy without them, or start memledger as root";
+    return NULL;
+}
+
 static const char *elf_obstacle(int fd)
 {
     Elf64_Ehdr elf;
-    struct stat st;
 
     if (ml_pread_all(fd, &elf, sizeof(elf), 0) || memcmp(elf.e_ident, ELFMAG, SELFMAG))
         return NULL;
@@ -86,8 +118,6 @@ static const char *elf_obstacle(int fd)
     if (elf.e_phentsize == sizeof(Elf64_Phdr) && !has_interpreter(fd, &elf))
         return "is statically linked, so the recorder cannot be loaded into it; link it "
                "dynamically";
-    if (!fstat(fd, &st) && st.st_mode & (S_ISUID | S_ISGID) && geteuid())
-        return "runs with other rights (setuid), so the system does not load the recorder into it";
     return NULL;
 }
 
@@ -109,18 +139,18 @@ static bool script_interpreter(int fd, char *ret, size_t room)
 const char *ml_program_obstacle(const char *path)
 {
     char interpreter[256];
-    const char *obstacle;
+    const char *obstacle = NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-    if (fd < 0)
-        return NULL;
-    if (script_interpreter(fd, interpreter, sizeof(interpreter))) {
+    if (fd >= 0 && script_interpreter(fd, interpreter, sizeof(interpreter))) {
+        path = interpreter;
         close(fd);
-        fd = open(interpreter, O_RDONLY | O_CLOEXEC);
-        if (fd < 0)
-            return NULL;
+        fd = open(path, O_RDONLY | O_CLOEXEC);
     }
-    obstacle = elf_obstacle(fd);
-    close(fd);
-    return obstacle;
+    if (fd >= 0) {
+        obstacle = elf_obstacle(fd);
+        close(fd);
+    }
+    /* Also of one that may be run but not read. */
+    return obstacle ? obstacle : rights_obstacle(path);
 }

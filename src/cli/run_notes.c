@@ -4,10 +4,13 @@
  */
 #include "run_notes.h"
 
+#include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "compiler.h"
 #include "nanoseconds.h"
 #include "text.h"
 
@@ -47,16 +50,44 @@ void ml_progress_clear(struct ml_progress *p)
     p->shown = false;
 }
 
+/* Processes that had the recorder and could not reach us. */
+static void note_unreached(const struct ml_run_result *result, const struct ml_session *page)
+{
+    uint32_t uid = atomic_load(&page->unreached_uid);
+    const struct passwd *user = uid == geteuid() ? NULL : getpwuid(uid);
+    char number[16];
+
+    snprintf(number, sizeof(number), "%u", uid);
+    if (atomic_load(&page->unreached_errno) == ENOENT)
+        fprintf(stderr,
+                "memledger: processes that cannot see %s, as in a chroot or container, were not "
+                "recorded; start memledger inside it\n",
+                result->session_dir);
+    else if (uid == geteuid())
+        fprintf(stderr,
+                "memledger: processes that may not use %s were not recorded; see whether AppArmor "
+                "or SELinux forbids it\n",
+                result->session_dir);
+    else
+        fprintf(stderr,
+                "memledger: processes of user %s were not recorded: only the user who starts a "
+                "recording can reach it; start memledger as that user\n",
+                user ? user->pw_name : number);
+}
+
 static void note_unrecorded(const struct ml_run_result *result, const struct ml_session *page)
 {
     uint32_t unrecorded = atomic_load(&page->unrecorded);
 
+    if (atomic_load(&page->unreached))
+        note_unreached(result, page);
     if (unrecorded)
         fprintf(stderr,
                 "memledger: %u process%s not recorded: no room for the recorder's buffers; see "
                 "ulimit -v, -f and -n\n",
                 unrecorded, unrecorded == 1 ? " was" : "es were");
-    else if (!atomic_load(&page->processes) && !result->obstacle && !result->collector_killed)
+    else if (!atomic_load(&page->processes) && !atomic_load(&page->unreached) &&
+             !result->obstacle && !result->collector_killed)
         fprintf(stderr, "memledger: nothing was recorded: %s\n",
                 result->cuda_injection
                     ? "the program never started CUDA, which --cuda=injection waits for"
@@ -129,19 +160,55 @@ static void note_contents(const struct ml_run_result *result, const struct ml_se
             ml_format_bytes(bytes, (int64_t)atomic_load(&page->file_bytes), ML_UNIT_AUTO));
 }
 
-void ml_run_note(const struct ml_run_result *result, const struct ml_session *page)
+/* Programs that start another one where the recorder does not follow: as another user,
+ * in a container, on another machine, or without the variables that load it. */
+static bool starts_elsewhere(const char *program)
+{
+    static const char *const names[] = {"sudo",   "su",     "doas",        "runuser",    "pkexec",
+                                        "docker", "podman", "singularity", "apptainer",  "bwrap",
+                                        "chroot", "ssh",    "firejail",    "systemd-run"};
+
+    for (size_t i = 0; i < ML_ARRAY_SIZE(names); i++) {
+        if (!strcmp(program, names[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Whose memory is missing. */
+static void note_silence(const struct ml_run_result *result, const struct ml_session *page)
 {
     bool silent = atomic_load(&page->events) <= atomic_load(&page->own_events);
+    uint32_t processes = atomic_load(&page->processes);
 
+    if (!processes || atomic_load(&page->unreached))
+        return;
+    if (starts_elsewhere(result->program) && (silent || processes == 1))
+        fprintf(stderr,
+                "memledger: only %s was recorded, not what it starts; put memledger behind it: "
+                "%s ... memledger run PROGRAM\n",
+                result->program, result->program);
+    else if (silent && !result->heap)
+        fprintf(stderr,
+                "memledger: the program reported nothing by itself; --heap records malloc\n");
+}
+
+void ml_run_note(const struct ml_run_result *result, const struct ml_session *page)
+{
+    if (result->collector_left) {
+        fprintf(stderr,
+                "memledger: process %d goes on writing %s, which can be read as far as it is\n",
+                (int)result->collector_left, result->trace);
+        return;
+    }
     note_trouble(result, page);
     note_running(result, page);
     if (result->quiet)
         return;
     if (!result->collector_killed)
         note_contents(result, page);
-    if (atomic_load(&page->processes) && silent && !result->heap && !result->sample_only)
-        fprintf(stderr,
-                "memledger: the program reported nothing by itself; --heap records malloc\n");
+    if (!result->sample_only)
+        note_silence(result, page);
     note_samples(page);
     fprintf(stderr, "memledger: next: memledger summary %s\n", result->trace);
     if (atomic_load(&page->gpu_memory))

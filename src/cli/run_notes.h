@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "ring.h"
 
@@ -24,12 +25,15 @@ void ml_progress_clear(struct ml_progress *p);
 
 struct ml_run_result {
     const char *trace;
+    const char *program; /* its name, without folders */
+    const char *session_dir;
     bool quiet;
     bool heap;
     bool sample_only;
     bool cuda_injection; /* the CUDA driver was to load the recorder */
     bool obstacle;       /* it was said before that the program cannot be recorded */
     bool collector_killed;
+    pid_t collector_left; /* it goes on after us; 0: it has ended */
 };
 
 /* The closing note and what went wrong, on stderr. */

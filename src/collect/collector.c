@@ -16,8 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "command_line.h"
 #include "cuda_spaces.h"
 #include "descendants.h"
+#include "file_lock.h"
 #include "merge.h"
 #include "nanoseconds.h"
 #include "sampler.h"
@@ -118,9 +120,14 @@ void ml_collector_free(struct ml_collector *c)
     free(c);
 }
 
-void ml_collector_forget(struct ml_collector *c)
+void ml_collector_sign(struct ml_collector *c)
 {
-    ml_trace_writer_abandon(&c->writer);
+    ml_file_lock_sign(c->writer.fd);
+}
+
+void ml_collector_discard(struct ml_collector *c)
+{
+    ml_trace_writer_discard(&c->writer);
     ml_collector_free(c);
 }
 
@@ -521,6 +528,7 @@ static uint64_t round_once(struct ml_collector *c)
     ml_stage_beat(&c->stage);
     ml_ticks_read(&c->ticks); /* before the hellos: see merge.h */
     accept_hellos(c);
+    ml_session_dir_hear(c->session);
     words = ml_merge_pass(&c->merge, &c->stage, c->ticks.ticks);
     settle(c);
     if (c->sampler)
@@ -589,6 +597,24 @@ static bool is_alone(const struct ml_collector *c)
     return c->launcher && getppid() != c->launcher && !program_runs(c);
 }
 
+/* False: it will not run. A hello says that it does before the launcher has. */
+static bool wait_until_started(struct ml_collector *c)
+{
+    struct ml_session *page = c->session->page;
+    struct pollfd hello = {.fd = c->session->socket, .events = POLLIN};
+
+    for (;;) {
+        bool over = atomic_load(&page->finish) || is_alone(c);
+        if (!atomic_load(&page->held)) /* after the load of finish, which comes later */
+            return true;
+        if (over)
+            return false;
+        if (poll(&hello, 1, IDLE_NS_MIN / 1000000) > 0)
+            return true;
+        ml_stage_beat(&c->stage);
+    }
+}
+
 int ml_collector_run(struct ml_collector *c)
 {
     struct ml_session *page = c->session->page;
@@ -597,6 +623,13 @@ int ml_collector_run(struct ml_collector *c)
     uint64_t much = page->ring_bytes / sizeof(uint64_t) / 8;
     int r;
 
+    if (!wait_until_started(c)) {
+        ml_trace_writer_discard(&c->writer);
+        return 0;
+    }
+    /* Nobody shall take an older trace for this one. */
+    if (c->writer.keeps_old)
+        ml_trace_writer_save(&c->writer);
     /* Samples that are all there is must not miss anything. */
     if (c->sample_hz)
         c->sampler = ml_sampler_start(c->sample_hz, !c->sample_only, &c->stage);

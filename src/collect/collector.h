@@ -36,14 +36,18 @@ struct ml_collector;
 int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir *session,
                      const struct ml_ticks *ticks, struct ml_collector **ret, struct ml_error *err);
 
-/* Collects until the session says finish, or until the launcher, the program and
+/* In the process that is to run it: others who want the file learn that it has it. */
+void ml_collector_sign(struct ml_collector *c);
+
+/* Waits for the program to be started where the page says that it is held, then
+ * collects until the session says finish, or until the launcher, the program and
  * all targets are gone; then closes the trace. Returns 0 or the error of the
  * first write that failed. */
 int ml_collector_run(struct ml_collector *c);
 
-/* After a fork, in the process that does not run it: closes the file without
- * touching it. */
-void ml_collector_forget(struct ml_collector *c);
+/* Instead of running it: a file that ml_collector_new created is deleted, an older
+ * trace stays as it was. */
+void ml_collector_discard(struct ml_collector *c);
 void ml_collector_free(struct ml_collector *c);
 
 #endif

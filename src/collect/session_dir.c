@@ -15,26 +15,11 @@
 #include <unistd.h>
 
 #include "io.h"
+#include "outside.h"
 
 #define RINGS_IN_A_SET 64
-#define LIBRARY_LINK "recorder.so"
-
-/* In memory rather than on a disk, where a store to the page can wait for the
- * disk, or fail with SIGBUS when it is full. */
-static int make_directory(struct ml_session_dir *s)
-{
-    const char *parents[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/dev/shm", "/tmp"};
-
-    for (size_t i = 0; i < ML_ARRAY_SIZE(parents); i++) {
-        const char *parent = parents[i];
-        size_t room = sizeof(s->path);
-        if (!parent || snprintf(s->path, room, "%s/memledger-XXXXXX", parent) >= (int)room)
-            continue;
-        if (mkdtemp(s->path))
-            return 0;
-    }
-    return -errno;
-}
+/* Messages from outside that are taken at a time. */
+#define OUTSIDE_MAX 64
 
 static void file_in(const struct ml_session_dir *s, const char *name, char *out, size_t room)
 {
@@ -73,39 +58,67 @@ static int make_page(struct ml_session_dir *s, const struct ml_session_opts *opt
     return 0;
 }
 
-static int make_socket(struct ml_session_dir *s)
+static int listen_at(const struct sockaddr_un *at, socklen_t len)
 {
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
-    int on = 1;
+    int on = 1, r;
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-    file_in(s, ML_SESSION_SOCKET, at.sun_path, sizeof(at.sun_path));
-    s->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (s->socket < 0 || bind(s->socket, (struct sockaddr *)&at, sizeof(at)) ||
-        setsockopt(s->socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)))
+    if (fd < 0)
         return -errno;
-    return 0;
+    if (!bind(fd, (const struct sockaddr *)at, len) &&
+        !setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)))
+        return fd;
+    r = -errno;
+    close(fd);
+    return r;
 }
 
+static int make_sockets(struct ml_session_dir *s)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+
+    file_in(s, ML_SESSION_SOCKET, at.sun_path, sizeof(at.sun_path));
+    s->socket = listen_at(&at, sizeof(at));
+    s->outside = listen_at(&at, ml_session_outside(&at, s->path));
+    return s->socket < 0 ? s->socket : 0;
+}
+
+/* With a descriptor that is -1 where there is none yet. */
+static int make_in(struct ml_session_dir *s, const char *parent, const struct ml_session_opts *opts)
+{
+    int r = ml_session_place_make(parent, s->path);
+
+    if (r < 0)
+        return r;
+    s->lock = r;
+    r = make_page(s, opts);
+    if (!r)
+        r = make_sockets(s);
+    if (r)
+        ml_session_dir_release(s);
+    else
+        ml_session_place_sweep(parent);
+    return r;
+}
+
+/* In memory rather than on a disk, where a store to the page can wait for the
+ * disk, or fail with SIGBUS when it is full. A place that does not serve, such as one
+ * that is full or whose name is too long, is passed over. */
 int ml_session_dir_init(struct ml_session_dir *s, const struct ml_session_opts *opts,
                         struct ml_error *err)
 {
-    int r;
+    const char *parents[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/dev/shm", "/tmp"};
+    int r = -ENOENT;
 
-    memset(s, 0, sizeof(*s));
-    s->socket = -1;
-    r = make_directory(s);
-    if (r)
-        return ml_error_set(err, r, "cannot make a directory in TMPDIR or /tmp: %s; set TMPDIR",
-                            strerror(-r));
-    r = make_page(s, opts);
-    if (!r)
-        r = make_socket(s);
-    if (r) {
-        ml_error_set(err, r, "cannot set up %s: %s; set TMPDIR to another place", s->path,
-                     strerror(-r));
-        ml_session_dir_release(s);
+    for (size_t i = 0; i < ML_ARRAY_SIZE(parents); i++) {
+        *s = (struct ml_session_dir){.lock = -1, .socket = -1, .outside = -1};
+        if (parents[i] && *parents[i])
+            r = make_in(s, parents[i], opts);
+        if (!r)
+            return 0;
     }
-    return r;
+    return ml_error_set(err, r, "cannot make a directory in TMPDIR or /tmp: %s; set TMPDIR",
+                        strerror(-r));
 }
 
 int ml_session_dir_reach(struct ml_session_dir *s, char library[PATH_MAX], struct ml_error *err)
@@ -114,33 +127,60 @@ int ml_session_dir_reach(struct ml_session_dir *s, char library[PATH_MAX], struc
 
     if (!strpbrk(library, " :"))
         return 0;
-    file_in(s, LIBRARY_LINK, path, sizeof(path));
+    file_in(s, ML_SESSION_LIBRARY, path, sizeof(path));
     if (symlink(library, path))
         return ml_error_set(err, -errno, "cannot make %s: %s", path, strerror(errno));
     strcpy(library, path);
     return 0;
 }
 
+/* @return whether there was a message */
+static bool hear_one(struct ml_session_dir *s)
+{
+    struct ml_unreached message;
+    struct iovec body = {&message, sizeof(message)};
+    alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
+    struct msghdr msg = {.msg_iov = &body,
+                         .msg_iovlen = 1,
+                         .msg_control = control,
+                         .msg_controllen = sizeof(control)};
+    ssize_t n = s->outside < 0 ? -1 : recvmsg(s->outside, &msg, MSG_CMSG_CLOEXEC);
+    struct cmsghdr *from = n == sizeof(message) ? CMSG_FIRSTHDR(&msg) : NULL;
+    struct ucred who;
+
+    if (!from || from->cmsg_type != SCM_CREDENTIALS || message.magic != ML_SHARED_MAGIC)
+        return n >= 0;
+    memcpy(&who, CMSG_DATA(from), sizeof(who));
+    ml_session_add_unreached(s->page, message.error, who.uid);
+    return true;
+}
+
+/* Bounded: strangers can send here. */
+void ml_session_dir_hear(struct ml_session_dir *s)
+{
+    for (int i = 0; i < OUTSIDE_MAX && hear_one(s); i++)
+        continue;
+}
+
+static void close_one(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
 void ml_session_dir_detach(struct ml_session_dir *s)
 {
-    if (s->socket >= 0)
-        close(s->socket);
-    s->socket = -1;
+    close_one(&s->socket);
+    close_one(&s->outside);
     if (s->page)
         munmap(s->page, sizeof(*s->page));
     s->page = NULL;
+    close_one(&s->lock);
 }
 
 void ml_session_dir_release(struct ml_session_dir *s)
 {
-    char path[108];
-
+    ml_session_place_remove(s->path);
     ml_session_dir_detach(s);
-    file_in(s, ML_SESSION_SOCKET, path, sizeof(path));
-    unlink(path);
-    file_in(s, ML_SESSION_PAGE, path, sizeof(path));
-    unlink(path);
-    file_in(s, LIBRARY_LINK, path, sizeof(path));
-    unlink(path);
-    rmdir(s->path);
 }

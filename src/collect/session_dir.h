@@ -12,11 +12,14 @@
 
 #include "error.h"
 #include "ring.h"
+#include "session_place.h"
 
 struct ml_session_dir {
-    char path[80];
-    struct ml_session *page; /* mapped */
-    int socket;              /* bound, datagrams with descriptors and credentials */
+    char path[ML_SESSION_PATH_ROOM]; /* absolute */
+    int lock;                        /* says that the folder is in use */
+    struct ml_session *page;         /* mapped */
+    int socket;                      /* bound, datagrams with descriptors and credentials */
+    int outside;                     /* the same for those who cannot reach the folder; -1: none */
 };
 
 struct ml_session_opts {
@@ -28,12 +31,16 @@ struct ml_session_opts {
     uint32_t ring_bytes; /* a power of two */
 };
 
+/* Also removes what runs that were killed have left behind. */
 int ml_session_dir_init(struct ml_session_dir *s, const struct ml_session_opts *opts,
                         struct ml_error *err);
 
 /* Replaces the path of the library to preload by one that the loader can read:
  * it takes blanks and colons for the end of a name. */
 int ml_session_dir_reach(struct ml_session_dir *s, char library[PATH_MAX], struct ml_error *err);
+
+/* Counts in the page who could not reach the directory and has said so; see outside.h. */
+void ml_session_dir_hear(struct ml_session_dir *s);
 
 /* Unmaps, closes and removes the directory. */
 void ml_session_dir_release(struct ml_session_dir *s);

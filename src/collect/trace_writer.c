@@ -5,16 +5,14 @@
 #include "trace_writer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <zstd.h>
 
 #include "io.h"
-#include "part_file.h"
+#include "trace_file.h"
 
 /* On random malloc traffic level 1 takes 15 ns an event and level 3 30 ns for
  * 1 % fewer bytes. */
@@ -43,63 +41,64 @@ void ml_trace_writer_abandon(struct ml_trace_writer *w)
     ml_vec_release(&w->index_counts);
 }
 
-/* Not what was there before us, such as /dev/null. */
-void ml_trace_writer_remove(const char *path)
+void ml_trace_writer_discard(struct ml_trace_writer *w)
 {
-    struct stat st;
-
-    if (!stat(path, &st) && S_ISREG(st.st_mode))
-        unlink(path);
+    if (w->is_new)
+        unlink(w->path);
+    ml_trace_writer_abandon(w);
 }
 
-static int open_file(const char *path, bool force, struct ml_error *err)
+/* Over what an old trace has there, which goes only when that has worked. */
+static int write_header(struct ml_trace_writer *w)
 {
-    int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL);
-    int fd = open(path, flags, 0600);
+    int r = ml_write_all(w->fd, w->header, sizeof(w->header));
 
-    if (fd >= 0)
-        return fd;
-    if (errno == EEXIST)
-        return ml_part_exists(path, err);
-    return ml_error_set(err, -errno, "cannot create %s: %s; choose another place with -o", path,
-                        strerror(errno));
+    if (!r && w->keeps_old && ftruncate(w->fd, sizeof(w->header)))
+        r = -errno;
+    if (r && w->keeps_old && lseek(w->fd, 0, SEEK_SET) < 0)
+        r = -errno;
+    w->keeps_old = w->keeps_old && r;
+    return r;
 }
 
 int ml_trace_writer_open(struct ml_trace_writer *w, const char *path, bool force,
                          uint64_t start_wall_ns, struct ml_dict *dict, struct ml_error *err)
 {
     struct ml_file_header h = {ML_FORMAT_MAJOR, ML_FORMAT_MINOR, 0, start_wall_ns};
-    uint8_t bytes[ML_FILE_HEADER_BYTES];
-    struct stat st;
+    struct ml_trace_file file;
     int r;
 
     memset(w, 0, sizeof(*w));
+    w->fd = -1;
+    r = ml_trace_file_open(&file, path, force, err);
+    if (r)
+        return r;
     w->dict = dict;
-    w->fd = open_file(path, force, err);
-    if (w->fd < 0)
-        return w->fd;
+    w->path = path;
+    w->fd = file.fd;
+    w->is_new = file.is_new;
+    w->can_rewrite = file.is_regular;
+    w->keeps_old = file.is_regular && !file.is_empty;
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->changed, NULL);
-    w->can_rewrite = !fstat(w->fd, &st) && S_ISREG(st.st_mode);
     w->encoder = malloc(sizeof(*w->encoder));
     w->job.encoder = malloc(sizeof(*w->encoder));
     w->zstd = ZSTD_createCCtx();
     if (!w->encoder || !w->job.encoder || !w->zstd || ml_buf_reserve(&w->raw, ML_EVENTS_RAW_MAX) ||
         ml_buf_reserve(&w->packed, ML_BLOCK_HEADER_BYTES + ZSTD_compressBound(ML_EVENTS_RAW_MAX))) {
-        ml_trace_writer_abandon(w);
+        ml_trace_writer_discard(w);
         return ml_error_set(err, -ENOMEM, "not enough memory to write %s", path);
     }
     ml_encoder_init(w->encoder);
     ml_encoder_init(w->job.encoder);
-    ml_file_header_put(bytes, &h);
-    r = ml_write_all(w->fd, bytes, sizeof(bytes));
+    ml_file_header_put(w->header, &h);
+    w->offset = sizeof(w->header);
+    r = w->keeps_old ? 0 : write_header(w);
     if (r) {
-        ml_trace_writer_abandon(w);
-        ml_trace_writer_remove(path);
+        ml_trace_writer_discard(w);
         return ml_error_set(err, r, "cannot write %s: %s; choose another place with -o", path,
                             strerror(-r));
     }
-    w->offset = sizeof(bytes);
     return 0;
 }
 
@@ -145,8 +144,11 @@ static void count_lost(struct ml_trace_writer *w, const struct ml_index_totals *
  * the file still ends with a whole block. */
 static int append(struct ml_trace_writer *w, const void *bytes, size_t len)
 {
-    int r = ml_write_all(w->fd, bytes, len);
+    int r = w->keeps_old ? write_header(w) : 0;
 
+    if (r)
+        return r;
+    r = ml_write_all(w->fd, bytes, len);
     if (!r)
         w->offset += len;
     /* What is left of a longer block that was here goes too. */

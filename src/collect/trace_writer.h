@@ -46,8 +46,13 @@ struct ml_trace_writer {
     pthread_mutex_t lock;
     pthread_cond_t changed;
 
+    const char *path;
+    bool is_new; /* the file was not there before */
+    uint8_t header[ML_FILE_HEADER_BYTES];
+
     /* The writing thread's; read by others through the atomics. */
     int fd;
+    bool keeps_old;          /* an older trace is still in it; the first block replaces it */
     _Atomic uint64_t offset; /* end of the last whole block */
     uint64_t file_end;       /* of everything, a block that is only lent among it */
     bool can_rewrite;        /* it is a regular file */
@@ -68,8 +73,9 @@ struct ml_trace_writer {
     _Atomic int error;      /* of the first failed write, negative; 0: none */
 };
 
-/* Creates the file, mode 0600. An existing one is refused unless `force`. The
- * dictionary must outlive the writer. */
+/* Creates the file, mode 0600, or with `force` takes an existing one, whose contents
+ * stay until the first block is written; see trace_file.h. The path and the dictionary
+ * must outlive the writer. */
 int ml_trace_writer_open(struct ml_trace_writer *w, const char *path, bool force,
                          uint64_t start_wall_ns, struct ml_dict *dict, struct ml_error *err);
 
@@ -97,8 +103,9 @@ int ml_trace_writer_close(struct ml_trace_writer *w);
 /* Releases everything and leaves the file as it is. */
 void ml_trace_writer_abandon(struct ml_trace_writer *w);
 
-/* Deletes a trace that is of no use. */
-void ml_trace_writer_remove(const char *path);
+/* Releases everything of a trace that is of no use, before its first block: a new file
+ * is deleted, an older trace stays as it was. */
+void ml_trace_writer_discard(struct ml_trace_writer *w);
 
 /* Takes one event; ev->kind must be known. */
 static inline void ml_trace_writer_event(struct ml_trace_writer *w, const struct ml_event *ev)

@@ -36,6 +36,17 @@ static int write_database(sqlite3 *db, const struct ml_trace *trace,
     return r < 0 ? r : execute(db, "COMMIT", path, err);
 }
 
+/* SQLite's own words for a disk that is full, or a file that is too large, name neither. */
+static int name_reason(sqlite3 *db, const struct ml_output *out, int r, struct ml_error *err)
+{
+    int reason = sqlite3_errcode(db) == SQLITE_FULL ? ENOSPC : sqlite3_system_errno(db);
+
+    if (!reason)
+        return r;
+    err->text[0] = '\0';
+    return ml_output_failed(out, -reason, err);
+}
+
 static int export(const struct ml_trace *trace, const struct ml_export_opts *opts,
                   struct ml_output *out, struct ml_error *err)
 {
@@ -47,6 +58,8 @@ static int export(const struct ml_trace *trace, const struct ml_export_opts *opt
         r = db ? ml_sqlite_fail(db, out->path, err) : -ENOMEM;
     if (r == 0)
         r = write_database(db, trace, opts, out->path, err);
+    if (r < 0 && db)
+        r = name_reason(db, out, r, err);
     if (sqlite3_close(db) != SQLITE_OK && r == 0)
         r = ml_error_set(err, -EIO, "%s: cannot close the database", out->path);
     return r;

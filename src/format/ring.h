@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 7
+#define ML_SHARED_VERSION 8
 
 /* The environment variable that names the session directory to a target, and
  * the files in it. */
@@ -52,9 +52,20 @@ struct ml_session_device {
 
 #define ML_SESSION_DEVICES 32
 
+/* What processes say on stderr, in `told`. */
+enum ml_notice {
+    ML_NOTICE_VERSION = 1,      /* the recorder is of another version */
+    ML_NOTICE_MALLOC = 2,       /* the program has a malloc of its own */
+    ML_NOTICE_MXNET = 4,        /* an MXNet that is not known */
+    ML_NOTICE_MXNET_PARTLY = 8, /* or not quite */
+};
+
 struct ml_session {
     uint32_t magic;
     uint32_t version;
+    /* enum ml_notice: what one process of the run has said, and others need not repeat.
+     * It is here in every version since 8. */
+    _Atomic uint32_t told;
     uint32_t clock;      /* enum ml_clock: what record times count */
     uint32_t heap;       /* enum ml_heap_mode */
     uint32_t cuda;       /* enum ml_cuda_mode */
@@ -63,7 +74,11 @@ struct ml_session {
     uint32_t ring_bytes; /* a power of two */
     uint32_t ring_count; /* rings in a set */
 
-    /* Set by the launcher: drain what is there and close the file. */
+    /* Set by the launcher until the program runs: nothing is written, so that a program
+     * that cannot be started costs nobody an older trace. */
+    _Atomic uint32_t held;
+    /* Set by the launcher: drain what is there and close the file; before the program
+     * runs: nothing came of it. */
     _Atomic uint32_t finish;
     /* Of the program itself, set by the launcher; the status is waitpid()'s and
      * there once program_ended is. */
@@ -90,6 +105,11 @@ struct ml_session {
     /* Targets that could not make a ring set, and what they dropped. */
     _Atomic uint32_t unrecorded;
     _Atomic uint64_t unrecorded_lost;
+    /* Those that could not reach the session's folder, and of the first of them why
+     * (errno) and as which user. */
+    _Atomic uint32_t unreached;
+    _Atomic uint32_t unreached_errno;
+    _Atomic uint32_t unreached_uid;
 
     /* For the launcher's progress line and closing note. */
     _Atomic uint64_t events;
@@ -112,6 +132,22 @@ struct ml_session {
     alignas(64) struct ml_session_device devices[ML_SESSION_DEVICES]; /* as NVML counts */
 };
 static_assert(sizeof(struct ml_session) <= 4096, "the session page is one page");
+static_assert(offsetof(struct ml_session, told) == 8, "its place in every version");
+
+/* Whether nobody in this run has said it yet; the caller then does. */
+static inline int ml_session_tells(struct ml_session *s, enum ml_notice notice)
+{
+    return !(atomic_fetch_or_explicit(&s->told, notice, memory_order_relaxed) & notice);
+}
+
+/* A process that cannot reach the folder. */
+static inline void ml_session_add_unreached(struct ml_session *s, uint32_t error, uint32_t uid)
+{
+    if (atomic_fetch_add(&s->unreached, 1))
+        return;
+    atomic_store(&s->unreached_errno, error);
+    atomic_store(&s->unreached_uid, uid);
+}
 
 /* ---- Ring sets --------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file_lock.h"
 #include "part_file.h"
 
 /* ---- The file ----------------------------------------------------------- */
@@ -47,6 +48,8 @@ int ml_import_sink_open(struct ml_import_sink *k, const char *path, bool force,
     k->force = force;
     if (path && !force && is_replaceable(path) && access(path, F_OK) == 0)
         return ml_part_exists(path, err);
+    if (path && force && ml_file_lock_check(path, err))
+        return err->code;
     if (ml_dict_init(&k->dict) < 0) {
         ml_dict_release(&k->dict);
         return ml_error_set(err, -ENOMEM, "not enough memory");
@@ -94,7 +97,7 @@ void ml_import_sink_abandon(struct ml_import_sink *k)
     if (k->writing)
         ml_trace_writer_close(&k->writer);
     if (k->part)
-        ml_trace_writer_remove(k->part);
+        unlink(k->part);
     release(k);
 }
 
@@ -250,7 +253,7 @@ static int put_in_place(const struct ml_import_sink *k, struct ml_error *err)
 
     if (r == 0)
         return 0;
-    ml_trace_writer_remove(k->part);
+    unlink(k->part);
     return r == -EEXIST ? ml_part_exists(k->path, err) : cannot_create(k, r, err);
 }
 
@@ -272,7 +275,7 @@ int ml_import_sink_close(struct ml_import_sink *k, uint64_t *ret_events, struct 
         k->writing = false;
         if (r < 0) {
             if (k->part)
-                ml_trace_writer_remove(k->part);
+                unlink(k->part);
             ml_error_set(err, r, "cannot write %s: %s", k->path, strerror(-r));
         } else {
             r = put_in_place(k, err);

@@ -78,6 +78,40 @@ def test_disk_full_before():
         check(not os.path.exists("ran"), "the program was started")
 
 
+# Those that are long enough of a long trace.
+FORMATS = ("mxnet-csv", "mxnet-log", "tbd-log", "chrome", "csv", "json", "sqlite",
+           "torch-snapshot")
+
+
+def export_fails(format_name, output, reason, **settings):
+    done = plain(harness.MEMLEDGER, "export", "-f", "--format", format_name, "-o", output, "t.mled",
+                 **settings)
+    equal(done.returncode, 1, f"exit code of {format_name}", done)
+    equal(done.stderr, f"memledger: {output}: cannot write: {reason}\n", format_name)
+
+
+def test_exports():
+    """A full disk is called that, and the file that was there stays."""
+    run(program("emit"), 100000)
+    with small_disk(64):
+        with open("disk/x", "w") as f:
+            f.write("precious")
+        for name in FORMATS:
+            export_fails(name, "disk/x", "No space left on device")
+            equal(os.listdir("disk"), ["x"], f"what {name} leaves")
+        with open("disk/x") as f:
+            equal(f.read(), "precious", "the file that was there")
+    for name in ("pprof", "speedscope"):
+        export_fails(name, "/dev/full", "No space left on device")
+    with open("x", "w") as f:
+        f.write("precious")
+    for name in FORMATS:
+        export_fails(name, "x", "File too large", preexec_fn=limit_files(16))
+    with open("x") as f:
+        equal(f.read(), "precious", "the file that was there")
+    equal(sorted(os.listdir()), ["disk", "t.mled", "x"], "what is left")
+
+
 def limit_files(kib):
     def set_limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (kib * 1024, resource.RLIM_INFINITY))

@@ -1,0 +1,15 @@
+/* command_line.h: how a process was started.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_BASE_COMMAND_LINE_H
+#define ML_BASE_COMMAND_LINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The command line, arguments separated by blanks, cut to the room; "" when the
+ * process is gone. */
+void ml_command_line_of(uint32_t pid, char *text, size_t room);
+
+#endif

@@ -1,0 +1,68 @@
+/* file_lock.c: see file_lock.h.
+ *
+ * The lock is flock's, which a forked process keeps. It does not tell who holds
+ * it; a record lock does, which a forked process does not keep. So the process that
+ * writes has both.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "file_lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "command_line.h"
+
+int ml_file_lock(int fd)
+{
+    return flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK ? -EBUSY : 0;
+}
+
+void ml_file_lock_sign(int fd)
+{
+    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    (void)fcntl(fd, F_SETLK, &all);
+}
+
+/* 0: nobody, or one whose number means nothing here. */
+static pid_t signer(int fd)
+{
+    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    if (fcntl(fd, F_GETLK, &all) < 0 || all.l_type == F_UNLCK || all.l_pid < 0)
+        return 0;
+    return all.l_pid;
+}
+
+static int busy(const char *path, pid_t pid, struct ml_error *err)
+{
+    char command[200] = "";
+
+    if (!pid)
+        return ml_error_set(err, -EBUSY,
+                            "%s is being written by another process; choose another name with -o",
+                            path);
+    ml_command_line_of((uint32_t)pid, command, sizeof(command));
+    return ml_error_set(err, -EBUSY,
+                        "%s is being written by process %d%s%s%s; choose another name with -o",
+                        path, (int)pid, *command ? " (" : "", command, *command ? ")" : "");
+}
+
+int ml_file_lock_busy(const char *path, int fd, struct ml_error *err)
+{
+    return busy(path, signer(fd), err);
+}
+
+int ml_file_lock_check(const char *path, struct ml_error *err)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    pid_t pid = fd < 0 ? 0 : signer(fd);
+
+    if (fd >= 0)
+        close(fd);
+    return pid ? busy(path, pid, err) : 0;
+}

@@ -1,0 +1,63 @@
+/* collector_wait.c: see collector_wait.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "collector_wait.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "nanoseconds.h"
+#include "text.h"
+
+#define LOOK_MS 100
+#define TELL_AFTER_NS 3000000000u
+#define GRACE_NS 1000000000u
+
+static bool is_stopped(pid_t pid)
+{
+    siginfo_t info = {0};
+
+    return !waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | WNOWAIT) && info.si_pid == pid;
+}
+
+static void tell(pid_t collector, const char *trace, const struct ml_session *page)
+{
+    char bytes[32];
+
+    if (is_stopped(collector))
+        fprintf(stderr,
+                "memledger: the collector (process %d) is stopped before the end of %s; 'kill "
+                "-CONT %d' lets it go on, Ctrl-C leaves the trace as it is\n",
+                (int)collector, trace, (int)collector);
+    else
+        fprintf(
+            stderr, "memledger: still writing %s (%s so far); Ctrl-C leaves that to process %d\n",
+            trace, ml_format_bytes(bytes, (int64_t)atomic_load(&page->file_bytes), ML_UNIT_AUTO),
+            (int)collector);
+}
+
+bool ml_collector_wait(struct ml_launch *l, pid_t collector, const char *trace,
+                       const struct ml_session *page, int *ret_status)
+{
+    uint64_t tell_ns = ml_clock_ns(CLOCK_MONOTONIC) + TELL_AFTER_NS;
+    uint64_t leave_ns = UINT64_MAX;
+    bool told = false;
+    int status;
+
+    l->stops = 0;
+    while (ml_launch_next(l, LOOK_MS, &status) != collector) {
+        uint64_t now_ns = ml_clock_ns(CLOCK_MONOTONIC);
+        if (l->stops && leave_ns == UINT64_MAX)
+            leave_ns = told ? now_ns : now_ns + GRACE_NS;
+        if (l->stops > 1 || now_ns >= leave_ns)
+            return false;
+        if (!told && now_ns >= tell_ns) {
+            tell(collector, trace, page);
+            told = true;
+        }
+    }
+    *ret_status = status;
+    return true;
+}

@@ -1,0 +1,26 @@
+/* session_place.h: a folder for a session, locked for as long as one of its processes
+ * lives, so that what a killed run has left behind is told from what is in use.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_SESSION_PLACE_H
+#define ML_SESSION_PLACE_H
+
+/* With a file's name behind it, a path still fits into a socket's address. */
+#define ML_SESSION_PATH_ROOM 96
+
+/* The recorder under a name that the loader can read; see ml_session_dir_reach. */
+#define ML_SESSION_LIBRARY "recorder.so"
+
+/* Makes a folder in `parent`, for its owner alone.
+ * @ret_path  absolute, also where `parent` is not
+ * @return a descriptor that holds the lock, in forked processes too, or negative errno */
+int ml_session_place_make(const char *parent, char ret_path[ML_SESSION_PATH_ROOM]);
+
+/* Removes the folder with the files of a session that are in it. */
+void ml_session_place_remove(const char *path);
+
+/* Removes from `parent` the folders of this user's sessions that no process has. */
+void ml_session_place_sweep(const char *parent);
+
+#endif

@@ -1,0 +1,31 @@
+/* hanging_disk.c: a test double of a file system that does not answer: preloaded into
+ * memledger, it never comes back from opening "hanging.mled". The file "opening" says
+ * that it has got there.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef int open_function(const char *path, int flags, ...);
+
+/* With files of any size, as everything here is built, this is open64. */
+__attribute__((visibility("default"))) int open(const char *path, int flags, ...)
+{
+    open_function *real = (open_function *)dlsym(RTLD_NEXT, "open64");
+    va_list rest;
+    int mode;
+
+    va_start(rest, flags);
+    mode = flags & O_CREAT ? va_arg(rest, int) : 0;
+    va_end(rest);
+    if (strcmp(path, "hanging.mled") == 0) {
+        close(real("opening", O_WRONLY | O_CREAT, 0600));
+        for (;;)
+            pause();
+    }
+    return real(path, flags, mode);
+}

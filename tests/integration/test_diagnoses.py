@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# test_diagnoses.py: a process that cannot be recorded: the note says why, and what to do.
+# Each is said once in a run, however many processes there are.
+#
+# SPDX-License-Identifier: Apache-2.0
+import os
+import shutil
+import struct
+import subprocess
+
+import harness
+from harness import Skip, check, contains, equal, plain, program, run
+
+NOBODY = 65534
+AS_NOBODY = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"]
+
+
+def needs_root():
+    if os.geteuid() or not shutil.which("setpriv"):
+        raise Skip("only root can become another user, with setpriv", machine=True)
+    # The recorder must be readable for others.
+    if plain(*AS_NOBODY, "test", "-r", harness.LIBRARIES + "/libmemledger.so").returncode:
+        raise Skip("the build folder is closed to other users", machine=True)
+
+
+def said_once(result, text):
+    equal(result.err.count(text), 1, f"how often it is said: {text}", result)
+    check("no room" not in result.err and "ulimit" not in result.err, "another reason is given too",
+          result)
+
+
+def test_other_user():
+    """A program that is started as another user, by one that is recorded."""
+    needs_root()
+    line = " ".join(AS_NOBODY) + f" {program('ends')} exit 3; "
+    result = run("sh", "-c", 3 * line)
+    equal(result.code, 3, "exit code", result)
+    said_once(result, "processes of user nobody were not recorded")
+    contains(result.err, "start memledger as that user", "note")
+
+
+def test_other_user_later():
+    """A process that becomes another user, then forks."""
+    needs_root()
+    code = (f"import os; os.setuid({NOBODY})\n"
+            "for _ in range(3):\n"
+            "    pid = os.fork()\n"
+            "    if pid == 0: os._exit(0)\n"
+            "    os.waitpid(pid, 0)\n")
+    result = run("/usr/bin/python3", "-c", code, options=["--heap"])
+    equal(result.code, 0, "exit code", result)
+    said_once(result, "processes of user nobody were not recorded")
+    equal(len(result.dump()["processes"]), 1, "processes")
+
+
+def test_chroot():
+    """A process that changes its root, then forks."""
+    needs_root()
+    code = ("import os; os.chroot('.')\n"
+            "pid = os.fork()\n"
+            "if pid == 0: os._exit(0)\n"
+            "os.waitpid(pid, 0)\n")
+    result = run("/usr/bin/python3", "-c", code, options=["--heap"])
+    equal(result.code, 0, "exit code", result)
+    said_once(result, "as in a chroot or container, were not recorded")
+    contains(result.err, "start memledger inside it", "note")
+
+
+def test_sandbox():
+    """A program that does not see the session's folder."""
+    needs_root()
+    os.mkdir("sessions")
+    folder = os.path.abspath("sessions")
+    result = run("unshare", "--mount", "sh", "-c", f"mount -t tmpfs tmpfs {folder} && "
+                 f"{program('ends')} exit 0 && {program('ends')} exit 4",
+                 env=dict(os.environ, XDG_RUNTIME_DIR=folder))
+    if result.code == 1:
+        raise Skip(f"no mounts of our own here: {result.err}", machine=True)
+    equal(result.code, 4, "exit code", result)
+    said_once(result, "as in a chroot or container, were not recorded")
+
+
+def test_launcher_of_others():
+    """Programs that start another one without our variables."""
+    with open("sudo", "w") as f:
+        f.write('#!/bin/sh\nexec env -i "$@"\n')
+    os.chmod("sudo", 0o755)
+    result = run("./sudo", program("ends"), "exit", 5)
+    equal(result.code, 5, "exit code", result)
+    contains(result.err, "only sudo was recorded, not what it starts; put memledger behind it",
+             "note")
+    check("--heap" not in result.err, "a way out that is none", result)
+
+
+def recorded_by_nobody(copy):
+    """A program run by a user who has not the rights that it gets."""
+    os.chmod(".", 0o755)
+    os.mkdir("out")
+    os.chmod("out", 0o777)
+    return plain(*AS_NOBODY, harness.MEMLEDGER, "run", "-o", "out/t.mled", f"./{copy}", "exit", "6",
+                 env=dict(os.environ, XDG_RUNTIME_DIR=os.path.abspath("out")))
+
+
+def bits_count():
+    with open("/proc/self/status") as f:
+        nosuid = os.statvfs(".").f_flag & os.ST_NOSUID
+        if nosuid or "NoNewPrivs:\t1" in f.read():
+            raise Skip("programs get no rights of their own here", machine=True)
+
+
+def test_setuid():
+    needs_root()
+    bits_count()
+    shutil.copy(program("ends"), "copy")
+    # One that may be run and not be read, as sudo is in some distributions.
+    for mode in (0o4755, 0o4711):
+        os.chmod("copy", mode)
+        done = recorded_by_nobody("copy")
+        shutil.rmtree("out")
+        equal(done.returncode, 6, "exit code", done)
+        equal(done.stderr.count("runs with the rights of another user (setuid)"), 1, "message",
+              done.stderr)
+        contains(done.stderr, "sudo memledger run", "way out")
+        check("ulimit" not in done.stderr, "another reason is given too", done.stderr)
+    # For its owner it is a program like others.
+    check("setuid" not in run("./copy", "exit", 0).err, "said where it is not so")
+
+
+def test_file_capabilities():
+    needs_root()
+    bits_count()
+    shutil.copy(program("ends"), "copy")
+    net_raw = 1 << 13
+    try:
+        os.setxattr("copy", "security.capability",
+                    struct.pack("<5I", 0x02000001, net_raw, 0, 0, 0))
+    except OSError as error:
+        raise Skip(f"no file capabilities here: {error}", machine=True) from None
+    done = recorded_by_nobody("copy")
+    equal(done.returncode, 6, "exit code", done)
+    contains(done.stderr, "has file capabilities", "message")
+    contains(done.stderr, "record a copy without them", "way out")
+    check("ulimit" not in done.stderr, "another reason is given too", done.stderr)
+
+
+def test_version_said_once():
+    """A recorder of another version than the command's, in many processes."""
+    os.mkdir("session")
+    with open("session/page", "wb") as f:
+        f.write(struct.pack("<II", 0x474e524d, 9999) + bytes(8192 - 8))
+    library = os.path.join(harness.LIBRARIES, "libmemledger.so")
+    done = subprocess.run(["sh", "-c", 3 * f"{program('ends')} exit 0; "], check=True,
+                          capture_output=True, text=True, timeout=harness.PATIENCE_S,
+                          env=dict(os.environ, LD_PRELOAD=library,
+                                   MEMLEDGER_SESSION=os.path.abspath("session")))
+    equal(done.stderr.count("different versions"), 1, "how often it is said", done.stderr)
+
+
+def test_names_said_once():
+    """Names that cannot be had in several Python processes."""
+    os.mkdir("torch")
+    with open("torch/__init__.py", "w") as f:
+        f.write("class Tensor: pass\n")
+    code = "import subprocess, sys, torch\n" \
+           "subprocess.run([sys.executable, '-c', 'import torch'])\n"
+    result = run("/usr/bin/python3", "-c", code, env=dict(os.environ, PYTHONPATH=os.getcwd()))
+    if "has no names" not in result.err:
+        raise Skip("no Python package in this build", machine=True)
+    equal(result.err.count("what torch makes has no names"), 1, "how often it is said", result)
+
+
+harness.main(globals())

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# test_sessions.py: the folder of a session: where it is made, and that none is left behind.
+#
+# SPDX-License-Identifier: Apache-2.0
+import contextlib
+import os
+import signal
+import subprocess
+
+import harness
+from harness import check, equal, finish, plain, program, read_line, run, start
+
+
+def environment(runtime, temporary):
+    env = {k: v for k, v in os.environ.items() if k not in ("XDG_RUNTIME_DIR", "TMPDIR")}
+    return env | ({"XDG_RUNTIME_DIR": runtime} if runtime is not None else {}) | (
+        {"TMPDIR": temporary} if temporary is not None else {})
+
+
+def check_recorded(env, what, *command):
+    result = run(*(command or (program("ends"), "exit", 4)), options=["-f"], env=env)
+    equal(result.code, 4, f"exit code with {what}", result)
+    equal(result.dump()["kinds"]["alloc"], 2, f"allocations with {what}", result)
+    return result
+
+
+def test_relative():
+    """The program may go elsewhere."""
+    os.mkdir("here")
+    for runtime, temporary in ((None, "."), ("here", None), (None, "./here/../here")):
+        check_recorded(environment(runtime, temporary), f"{runtime} and {temporary}", "sh", "-c",
+                       f"cd / && exec {program('ends')} exit 4")
+    equal(os.listdir("here"), [], "what is left")
+
+
+def test_unusable():
+    """Missing, not a folder, not writable, without a name, or too long: another is taken."""
+    open("file", "w").close()
+    long = os.path.abspath("x" * 100)
+    os.mkdir(long)
+    for place in ("/no/such/folder", os.path.abspath("file"), "/proc", "", long):
+        result = check_recorded(environment(place, place), repr(place))
+        check("TMPDIR" not in result.err, "a word about what does not matter", result)
+    equal(sorted(os.listdir()), ["file", "t.mled", "x" * 100], "what is left")
+
+
+@contextlib.contextmanager
+def full_disk():
+    if os.geteuid():
+        raise harness.Skip("only root may mount a tmpfs", machine=True)
+    os.mkdir("disk")
+    mounted = plain("mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", "disk")
+    if mounted.returncode:
+        raise harness.Skip(f"no tmpfs can be mounted here: {mounted.stderr}", machine=True)
+    try:
+        with contextlib.suppress(OSError), open("disk/filler", "wb") as f:
+            f.write(bytes(8192))
+        yield os.path.abspath("disk")
+    finally:
+        plain("umount", "-l", "disk")
+
+
+def test_full():
+    """No room for the page: another place is taken, and nothing is left."""
+    with full_disk() as disk:
+        check_recorded(environment(disk, disk), "a full disk")
+        equal(os.listdir(disk), ["filler"], "what is left")
+
+
+def waiting_run(trace):
+    process = start(program("emit"), 10, 10, trace=trace, stdin=subprocess.PIPE,
+                    env=environment(os.path.abspath("sessions"), None))
+    read_line(process)
+    return process, harness.collector_of(process)
+
+
+def end(process):
+    process.stdin.write("\n")
+    return finish(process)
+
+
+def abandoned(trace):
+    """The name of a folder whose processes were all killed."""
+    before = set(os.listdir("sessions"))
+    process, collector = waiting_run(trace)
+    left, = set(os.listdir("sessions")) - before
+    # First the one that would clean up.
+    for pid in (collector, process.pid):
+        os.kill(pid, signal.SIGKILL)
+    process.communicate(timeout=harness.PATIENCE_S)
+    harness.wait_until(lambda: not harness.runs(collector), "the collector's end")
+    return left
+
+
+def test_swept():
+    """A run removes what killed ones have left, and nothing else."""
+    os.mkdir("sessions")
+    live, _ = waiting_run("live.mled")
+    kept = set(os.listdir("sessions"))
+    left = abandoned("dead.mled")
+    check(os.path.isdir(f"sessions/{left}"), "nothing was left, so nothing was tested")
+    boot = left[:-len("XXXXXX")]
+    # A folder with a file of the user's, those of an older version, a file, a link.
+    os.makedirs(f"sessions/{boot}filled")
+    open(f"sessions/{boot}filled/notes", "w").close()
+    os.mkdir("sessions/memledger-abcdef")
+    open(f"sessions/{boot}afile1", "w").close()
+    os.mkdir("elsewhere")
+    open("elsewhere/page", "w").close()
+    os.symlink("../elsewhere", f"sessions/{boot}alink1")
+    others = {f"{boot}filled", "memledger-abcdef", f"{boot}afile1", f"{boot}alink1"}
+    if os.geteuid() == 0:
+        os.mkdir(f"sessions/{boot}theirs")
+        os.chown(f"sessions/{boot}theirs", 65534, 65534)
+        others.add(f"{boot}theirs")
+    equal(run(program("ends"), "exit", 4, env=environment(os.path.abspath("sessions"), None)).code,
+          4, "exit code")
+    equal(set(os.listdir("sessions")), kept | others, "what is left")
+    equal(os.listdir("elsewhere"), ["page"], "what a link leads to")
+    result = end(live)
+    equal(result.code, 7, "exit code of the run that went on", result)
+    equal(harness.dump("live.mled")["kinds"]["alloc"], 10, "its allocations")
+    equal(set(os.listdir("sessions")), others, "what is left at last")
+
+
+def test_killed_while_starting():
+    """Killed at any instant: the next run leaves no folder of theirs."""
+    os.mkdir("sessions")
+    env = environment(os.path.abspath("sessions"), None)
+    for i in range(40):
+        process = start(program("ends"), "exit", 0, trace=f"{i}.mled", env=env)
+        # Later and later, by work that is done rather than by the clock.
+        for _ in range(i * 5):
+            os.listdir("sessions")
+        process.kill()
+        process.communicate(timeout=harness.PATIENCE_S)
+    def nothing_left():
+        run(program("ends"), "exit", 0, options=["-f"], env=env)
+        return not os.listdir("sessions")
+    # A collector that lives on removes its folder a moment later.
+    harness.wait_until(nothing_left, "the folders to go")
+
+
+harness.main(globals())
