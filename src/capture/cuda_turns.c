@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector_watch.h"
 #include "nanoseconds.h"
 #include "recorder.h"
 #include "turn.h"

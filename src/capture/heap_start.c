@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "collector_watch.h"
 #include "memledger/memledger.h"
 #include "names.h"
 #include "recorder.h"

@@ -20,6 +20,7 @@
 #include <linux/futex.h>
 
 #include "api_control.h"
+#include "collector_watch.h"
 #include "defs.h"
 #include "names.h"
 #include "nanoseconds.h"
@@ -31,7 +32,6 @@
 #include "writer.h"
 
 #define SETS_MAX 1024
-#define STUCK_NS 1000000000u
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -385,6 +385,17 @@ static struct ml_ring *rings_of(struct ml_ringset *set)
     return (struct ml_ring *)(void *)((char *)set + ml_ringset_rings_offset());
 }
 
+/* Before the ring has any records; pairs with the collector's acquire load. */
+static void count_ring(struct ml_ringset *set, uint32_t number)
+{
+    uint32_t used = atomic_load_explicit(&set->rings_used, memory_order_relaxed);
+
+    while (used <= number &&
+           !atomic_compare_exchange_weak_explicit(&set->rings_used, &used, number + 1,
+                                                  memory_order_release, memory_order_relaxed))
+        continue;
+}
+
 static struct ml_ring *claim_in(struct process *p, uint32_t n, uint64_t **ret_data,
                                 struct ml_writer **ret_writer)
 {
@@ -398,6 +409,7 @@ static struct ml_ring *claim_in(struct process *p, uint32_t n, uint64_t **ret_da
             !atomic_compare_exchange_strong_explicit(&rings[i].state, &free_ring, ML_RING_CLAIMED,
                                                      memory_order_acquire, memory_order_relaxed))
             continue;
+        count_ring(p->set[n], i);
         *ret_data = (uint64_t *)(void *)(data + (size_t)i * ml_ring_bytes);
         *ret_writer = w;
         return &rings[i];
@@ -518,42 +530,4 @@ struct ml_ringset *ml_recorder_replies(void)
     uint32_t first = p ? atomic_load_explicit(&p->first_set, memory_order_relaxed) : 0;
 
     return p && atomic_load_explicit(&p->sets, memory_order_acquire) > first ? p->set[first] : NULL;
-}
-
-/* ---- The collector ------------------------------------------------------ */
-
-bool ml_collector_stuck(void)
-{
-    uint64_t beat = atomic_load_explicit(&ml_session->heartbeat, memory_order_relaxed);
-
-    return atomic_load_explicit(&ml_session->closed, memory_order_relaxed) ||
-           atomic_load_explicit(&ml_session->stuck_at, memory_order_relaxed) == beat + 1;
-}
-
-bool ml_collector_alive(struct ml_watch *watch)
-{
-    uint64_t beat = atomic_load_explicit(&ml_session->heartbeat, memory_order_relaxed);
-    uint64_t now;
-
-    if (ml_collector_stuck())
-        return false;
-    now = ml_clock_ns(CLOCK_MONOTONIC);
-    if (!watch->since_ns || beat != watch->heartbeat) {
-        watch->heartbeat = beat;
-        watch->since_ns = now;
-    }
-    if (now - watch->since_ns < STUCK_NS)
-        return true;
-    atomic_store_explicit(&ml_session->stuck_at, beat + 1, memory_order_relaxed);
-    return false;
-}
-
-void ml_ring_doorbell(void)
-{
-    struct ml_session *s = ml_session;
-
-    if (!atomic_load_explicit(&s->sleeping, memory_order_relaxed))
-        return;
-    atomic_fetch_add_explicit(&s->doorbell, 1, memory_order_release);
-    syscall(SYS_futex, &s->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
 }

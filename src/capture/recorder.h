@@ -96,19 +96,4 @@ struct ml_ringset *ml_recorder_replies(void);
  * be had. For a few large tables, never given back. */
 void *ml_recorder_map_wiped(size_t bytes);
 
-/* Whether the collector showed a sign of life within the last second, judged
- * by calls with the same `watch`, which starts zeroed. */
-struct ml_watch {
-    uint64_t heartbeat;
-    uint64_t since_ns;
-};
-bool ml_collector_alive(struct ml_watch *watch);
-
-/* Whether somebody found out that it is gone or stuck, and it has not moved
- * since. */
-bool ml_collector_stuck(void);
-
-/* Wakes the collector if it sleeps. */
-void ml_ring_doorbell(void);
-
 #endif

@@ -14,6 +14,7 @@
 #include <linux/futex.h>
 
 #include "api_error.h"
+#include "collector_watch.h"
 #include "owner_lock.h"
 #include "recorder.h"
 

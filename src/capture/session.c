@@ -17,16 +17,16 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
-#include <time.h>
+#include <sys/time.h>
 #include <unistd.h>
 
+#include "collector_watch.h"
 #include "defs.h"
 #include "env_number.h"
 #include "outside.h"
 #include "recorder.h"
 #include "sys.h"
 
-#define SEND_AGAIN_NS 1000000
 #define FIRST_VERSION_WITH_TOLD 8
 
 static void say(const char *text)
@@ -207,16 +207,21 @@ static void fill_hello(struct ml_hello *h, uint32_t how, uint32_t set)
     fill_command(h->command, sizeof(h->command));
 }
 
-/* Waits for a place in the collector's queue as long as the collector moves. */
+/* Waits for a place in the collector's queue as long as the collector is worth waiting for. The
+ * kernel wakes those who wait one after the other. */
 static bool send_waiting(int fd, const struct msghdr *msg)
 {
+    struct timeval limit = {.tv_usec = ML_LOOK_NS / 1000};
     struct ml_watch watch = {0};
+    int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
 
-    while (sendmsg(fd, msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+    while (sendmsg(fd, msg, flags) < 0) {
         if ((errno != EAGAIN && errno != EINTR) || !ml_collector_alive(&watch))
             return false;
         ml_ring_doorbell();
-        syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = SEND_AGAIN_NS}, NULL);
+        if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)))
+            return false;
+        flags = MSG_NOSIGNAL;
     }
     return true;
 }

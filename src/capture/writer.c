@@ -16,12 +16,10 @@
 #include "nanoseconds.h"
 #include "record.h"
 #include "recorder.h"
+#include "ring_wait.h"
 #include "sys.h"
 #include "writer.h"
 
-#define WAIT_NS 50000
-#define WAITS_FOR_OWNER 10000 /* a second or more */
-#define WAITS_FOR_TAIL 100000 /* ten */
 #define RINGLESS_RECORDS 1000
 
 static struct ml_writer no_writer;
@@ -108,6 +106,7 @@ static struct ml_writer *claim(void)
     w->busy = 0;
     w->lost_pushes = w->owed_pops = 0;
     w->pending_words = 0;
+    atomic_store_explicit(&ring->waiting, 0, memory_order_relaxed);
     ring->tid = (uint32_t)syscall(SYS_gettid);
     prctl(PR_GET_NAME, ring->name, 0, 0, 0);
     /* Pairs with the collector's acquire load: tid and name are there. */
@@ -170,40 +169,16 @@ static bool room_now(struct ml_writer *w, unsigned n)
     return true;
 }
 
-/* Whether nobody will empty this ring: nobody has taken it in all that time and the
- * collector refused some, or it has not moved although everybody is well. Among a
- * hundred busy threads a second may pass before the collector hears of a new set. */
-static bool orphaned(struct ml_writer *w, unsigned waits)
-{
-    uint32_t sent = ML_RING_SENT;
-
-    if (waits > WAITS_FOR_OWNER && atomic_load_explicit(&ml_session->refused, memory_order_relaxed))
-        atomic_compare_exchange_strong_explicit(&w->ring->owner, &sent, ML_RING_ORPHANED,
-                                                memory_order_relaxed, memory_order_relaxed);
-    if (waits > WAITS_FOR_TAIL)
-        atomic_store_explicit(&w->ring->owner, ML_RING_ORPHANED, memory_order_relaxed);
-    return atomic_load_explicit(&w->ring->owner, memory_order_relaxed) == ML_RING_ORPHANED;
-}
-
-/* Waits while the collector drains, unless it is gone or has not moved for a
- * second. Signals wait too: what a handler recorded now would have to fit into
- * `pending`, which is small. nanosleep() would be a cancellation point. */
+/* Waits while the collector drains, unless it is gone or stuck. Signals wait too:
+ * what a handler recorded now would have to fit into `pending`, which is small. */
 static bool wait_for_room(struct ml_writer *w, unsigned n)
 {
     uint64_t signals = ml_sys_block_signals();
-    struct ml_watch watch = {0};
-    uint64_t seen = atomic_load_explicit(&w->ring->tail, memory_order_relaxed);
-    unsigned waits = 0;
+    struct ml_ring_wait wait = {0};
     bool ok;
 
-    while (!(ok = room_now(w, n)) && ml_collector_alive(&watch) && !orphaned(w, waits++)) {
-        uint64_t tail = atomic_load_explicit(&w->ring->tail, memory_order_relaxed);
-        if (tail != seen)
-            waits = 0;
-        seen = tail;
-        ml_ring_doorbell();
-        syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = WAIT_NS}, NULL);
-    }
+    while (!(ok = room_now(w, n)) && ml_ring_wait(&wait, w))
+        continue;
     ml_sys_restore_signals(signals);
     return ok;
 }
@@ -212,7 +187,8 @@ static bool wait_for_room(struct ml_writer *w, unsigned n)
  * the collector moves. */
 static bool room(struct ml_writer *w, unsigned n)
 {
-    bool ok = room_now(w, n) || (!ml_collector_stuck() && !orphaned(w, 0) && wait_for_room(w, n));
+    bool ok = room_now(w, n) ||
+              (!ml_collector_stuck() && !ml_ring_is_orphaned(w->ring) && wait_for_room(w, n));
 
     if (!ok)
         w->limit = w->head;
@@ -225,7 +201,7 @@ static _Atomic uint64_t *lost_counter(struct ml_writer *w)
 {
     if (!w->ring)
         return ml_recorder_lost();
-    return orphaned(w, 0) ? &ml_session->unrecorded_lost : &w->ring->lost;
+    return ml_ring_is_orphaned(w->ring) ? &ml_session->unrecorded_lost : &w->ring->lost;
 }
 
 static bool is_push(unsigned kind)

@@ -22,6 +22,7 @@
 #include "file_lock.h"
 #include "merge.h"
 #include "nanoseconds.h"
+#include "proc_stat.h"
 #include "sampler.h"
 #include "symbols.h"
 #include "turn.h"
@@ -58,6 +59,7 @@ struct ml_collector {
     uint64_t saved_ns;
     uint64_t checked_ns, looked_ns;
     uint64_t idle_ns;
+    uint32_t bell; /* the doorbell when the last round began */
     pid_t launcher;
     int program_fd; /* -1: it is gone, or the kernel has no such descriptors */
     const char *command;
@@ -307,7 +309,7 @@ static bool settle_target(struct ml_collector *c, struct ml_target *t, bool chec
     bool drained = true;
 
     for (size_t k = 0; k < t->sets.len; k++) {
-        for (uint32_t r = 0; r < t->sets.items[k].count; r++) {
+        for (uint32_t r = 0; r < t->sets.items[k].used; r++) {
             struct ml_source *s = &t->sets.items[k].sources[r];
             settle_source(c, s, check_threads);
             drained &= !s->open;
@@ -482,6 +484,21 @@ static void accept_hellos(struct ml_collector *c)
 
 /* ---- The loop ----------------------------------------------------------- */
 
+/* Where targets look when we show no sign of life. */
+static void introduce(struct ml_collector_id *id)
+{
+    uint32_t pid = (uint32_t)getpid();
+    uint32_t tid = (uint32_t)syscall(SYS_gettid);
+    struct ml_proc_stat stat;
+
+    if (!ml_proc_stat_read(pid, tid, &stat))
+        return;
+    atomic_store(&id->start_ticks, stat.start_ticks);
+    atomic_store(&id->pid_namespace, ml_proc_pid_namespace());
+    atomic_store(&id->threads[0], tid);
+    atomic_store(&id->pid, pid);
+}
+
 static uint32_t running(const struct ml_collector *c)
 {
     uint32_t n = 0;
@@ -506,6 +523,7 @@ static void publish_progress(struct ml_collector *c)
     atomic_store_explicit(&page->lost, c->stage.lost + c->writer.lost, memory_order_relaxed);
     atomic_store_explicit(&page->write_error, -c->writer.error, memory_order_relaxed);
     atomic_store_explicit(&page->running, running(c), memory_order_relaxed);
+    atomic_store_explicit(&page->collector.threads[1], c->writer.thread_id, memory_order_relaxed);
 }
 
 static bool has_gpu_memory(const struct ml_dict *dict)
@@ -526,10 +544,13 @@ static uint64_t round_once(struct ml_collector *c)
     uint64_t words;
 
     ml_stage_beat(&c->stage);
+    c->bell = atomic_load(&c->session->page->doorbell);
     ml_ticks_read(&c->ticks); /* before the hellos: see merge.h */
     accept_hellos(c);
     ml_session_dir_hear(c->session);
     words = ml_merge_pass(&c->merge, &c->stage, c->ticks.ticks);
+    atomic_fetch_add(&c->session->page->rounds, 1);
+    ml_merge_wake(&c->stage);
     settle(c);
     if (c->sampler)
         ml_sampler_deliver(c->sampler);
@@ -550,11 +571,12 @@ static void sleep_until_rung(struct ml_collector *c)
 {
     struct ml_session *page = c->session->page;
     struct timespec limit = {.tv_nsec = (long)c->idle_ns};
-    uint32_t bell = atomic_load(&page->doorbell);
 
+    /* Who rang since the round began may have a ring that it did not empty. Pairs with
+     * ml_ring_doorbell: either it sees that we sleep, or we see that it rang. */
     atomic_store(&page->sleeping, 1);
     if (!atomic_load(&page->finish))
-        syscall(SYS_futex, &page->doorbell, FUTEX_WAIT, bell, &limit, NULL, 0);
+        syscall(SYS_futex, &page->doorbell, FUTEX_WAIT, c->bell, &limit, NULL, 0);
     atomic_store(&page->sleeping, 0);
 }
 
@@ -630,6 +652,7 @@ int ml_collector_run(struct ml_collector *c)
     /* Nobody shall take an older trace for this one. */
     if (c->writer.keeps_old)
         ml_trace_writer_save(&c->writer);
+    introduce(&page->collector);
     /* Samples that are all there is must not miss anything. */
     if (c->sample_hz)
         c->sampler = ml_sampler_start(c->sample_hz, !c->sample_only, &c->stage);

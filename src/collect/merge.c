@@ -4,6 +4,10 @@
  */
 #include "merge.h"
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 void ml_merge_release(struct ml_merge *m)
 {
     ml_vec_release(&m->heap);
@@ -56,8 +60,10 @@ static void gather(struct ml_merge *m, struct ml_stage *stage)
     for (size_t i = 0; i < stage->targets.len; i++) {
         const struct ml_target *t = stage->targets.items[i];
         for (size_t k = 0; k < t->sets.len; k++) {
-            for (uint32_t r = 0; r < t->sets.items[k].count; r++)
-                add_source(m, stage, &t->sets.items[k].sources[r]);
+            struct ml_target_set *set = &t->sets.items[k];
+            ml_target_set_look(set);
+            for (uint32_t r = 0; r < set->used; r++)
+                add_source(m, stage, &set->sources[r]);
         }
     }
     for (size_t i = 0; i < stage->own.len; i++)
@@ -66,12 +72,27 @@ static void gather(struct ml_merge *m, struct ml_stage *stage)
         sift_down(m->heap.items, m->heap.len, i);
 }
 
+/* Wakes the thread that waits for room in the ring once half of it is free, so that it
+ * sleeps and wakes once for that many records and not for each few. */
+static void wake_writer(struct ml_source *s)
+{
+    /* Pairs with the target's store before it sleeps. */
+    if (ML_LIKELY(!atomic_load_explicit(&s->ring->waiting, memory_order_seq_cst)))
+        return;
+    if (atomic_load_explicit(&s->ring->head, memory_order_relaxed) - s->tail > (s->mask + 1) / 2)
+        return;
+    /* One that is about to sleep finds another value there, and does not. */
+    atomic_store_explicit(&s->ring->waiting, 0, memory_order_relaxed);
+    syscall(SYS_futex, &s->ring->waiting, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
 /* Gives what was read back to the target, now and then within a long pass. */
 static void publish_tail(const struct ml_stage *stage, struct ml_source *s)
 {
     /* Pairs with the target's acquire load: we are done with these words. */
     atomic_store_explicit(&s->ring->tail, s->tail, memory_order_release);
     ml_stage_beat(stage);
+    wake_writer(s); /* who is missed here is seen by ml_merge_wake */
 }
 
 /* Takes records from s while they come before `next`. False when s has no more
@@ -122,4 +143,15 @@ uint64_t ml_merge_pass(struct ml_merge *m, struct ml_stage *stage, uint64_t unti
             sift_down(heap, m->heap.len, 0);
     }
     return words;
+}
+
+void ml_merge_wake(const struct ml_stage *stage)
+{
+    for (size_t i = 0; i < stage->targets.len; i++) {
+        const struct ml_target *t = stage->targets.items[i];
+        for (size_t k = 0; k < t->sets.len; k++) {
+            for (uint32_t r = 0; r < t->sets.items[k].used; r++)
+                wake_writer(&t->sets.items[k].sources[r]);
+        }
+    }
 }

@@ -31,4 +31,10 @@ void ml_merge_release(struct ml_merge *m);
  * wrote. */
 uint64_t ml_merge_pass(struct ml_merge *m, struct ml_stage *stage, uint64_t until);
 
+/* Wakes all threads that wait for room in a ring that has some. A pass wakes most of them on
+ * its way, but may miss one that is about to sleep. Precondition: since the pass the caller has
+ * made a sequentially consistent change to session->rounds, which those threads load after they
+ * have said that they wait. */
+void ml_merge_wake(const struct ml_stage *stage);
+
 #endif

@@ -145,6 +145,14 @@ int ml_target_add_set(struct ml_target *t, int fd)
     return 0;
 }
 
+void ml_target_set_look(struct ml_target_set *set)
+{
+    /* Pairs with the target's release: whoever has seen a record of the ring has seen this. */
+    uint32_t used = atomic_load_explicit(&set->shared->rings_used, memory_order_acquire);
+
+    set->used = (uint32_t)ml_max_u64(set->used, ml_min_u64(used, set->count));
+}
+
 bool ml_target_running(const struct ml_target *t)
 {
     struct pollfd p = {.fd = t->pidfd, .events = POLLIN};

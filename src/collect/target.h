@@ -61,6 +61,7 @@ struct ml_target_set {
     size_t bytes;
     struct ml_source *sources; /* one for each ring */
     uint32_t count;
+    uint32_t used; /* of them; see ml_target_set_look */
     uint64_t lost_seen, not_followed_seen;
 };
 
@@ -118,6 +119,10 @@ void ml_target_free(struct ml_target *t);
 
 /* Maps the ring set behind `fd` after checking it; 0, or negative errno. */
 int ml_target_add_set(struct ml_target *t, int fd);
+
+/* Finds out how many rings the target has used so far: of the others there is nothing to
+ * read, and most processes use one. */
+void ml_target_set_look(struct ml_target_set *set);
 
 /* Whether the process still runs. */
 bool ml_target_running(const struct ml_target *t);

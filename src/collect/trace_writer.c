@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <zstd.h>
@@ -264,6 +265,7 @@ static void *write_jobs(void *arg)
 {
     struct ml_trace_writer *w = arg;
 
+    atomic_store_explicit(&w->thread_id, (uint32_t)syscall(SYS_gettid), memory_order_relaxed);
     pthread_mutex_lock(&w->lock);
     while (!w->thread_ends) {
         if (!w->job.waiting) {

@@ -41,6 +41,7 @@ struct ml_trace_writer {
      * written, which takes longer than filling it. */
     struct ml_write_job job;
     pthread_t thread;
+    _Atomic uint32_t thread_id; /* as the kernel knows it; 0: it has not run yet */
     bool thread_started;
     bool thread_ends; /* guarded by lock, like job.waiting */
     pthread_mutex_t lock;

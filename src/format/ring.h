@@ -60,6 +60,14 @@ enum ml_notice {
     ML_NOTICE_MXNET_PARTLY = 8, /* or not quite */
 };
 
+/* The collector as the kernel knows it in the collector's pid namespace. */
+struct ml_collector_id {
+    _Atomic uint32_t pid;           /* 0: not there yet */
+    _Atomic uint32_t threads[2];    /* thread ids: who reads the rings and who writes the file */
+    _Atomic uint64_t pid_namespace; /* its inode, 0: unknown */
+    _Atomic uint64_t start_ticks;   /* of the process, as in /proc/PID/stat */
+};
+
 struct ml_session {
     uint32_t magic;
     uint32_t version;
@@ -88,18 +96,27 @@ struct ml_session {
     /* Set by the collector when nobody will drain any more. */
     _Atomic uint32_t closed;
 
-    /* The collector sleeps on `doorbell` (a futex) while `sleeping` is set; a
-     * target whose ring fills adds one and wakes it. */
+    /* The collector sleeps on `doorbell` (a futex) while `sleeping` is set. A
+     * target whose ring fills adds one, and wakes it if it sleeps. The collector
+     * does not sleep when the doorbell was rung since it began its last round. */
     alignas(64) _Atomic uint32_t doorbell;
     _Atomic uint32_t sleeping;
 
-    /* Raised by the collector in every pass: a target that waits can tell a
-     * busy collector from a dead one. */
+    /* Raised by the collector whenever it gets something done: a target that
+     * waits can tell a busy collector from a dead one. */
     alignas(64) _Atomic uint64_t heartbeat;
+    /* Rounds that the collector has completed. Each empties all rings. */
+    _Atomic uint64_t rounds;
     /* 1 + the heartbeat at which a target found the collector stuck. While it
      * stands there no target waits for it: a second is lost once in a run, not
      * once in each thread and process. */
     _Atomic uint64_t stuck_at;
+    /* When a target last saw that the collector had work and no processor, in
+     * nanoseconds of CLOCK_MONOTONIC: the others need not look as well. */
+    _Atomic uint64_t vouched_ns;
+    /* Where targets look; see collector_state.h. */
+    struct ml_collector_id collector;
+
     /* Ring sets that the collector could not take in. */
     _Atomic uint32_t refused;
     /* Targets that could not make a ring set, and what they dropped. */
@@ -172,6 +189,9 @@ enum ml_ring_owner {
 struct ml_ring {
     alignas(64) _Atomic uint64_t head; /* release-stored by the target's thread */
     alignas(64) _Atomic uint64_t tail; /* release-stored by the collector */
+    /* A futex. The target's thread sets it to 1 and sleeps on it; the collector sets it
+     * to 0 and wakes the thread once half of the ring is free. */
+    _Atomic uint32_t waiting;
     alignas(64) _Atomic uint32_t state;
     uint32_t tid;           /* written before ACTIVE */
     char name[16];          /* the thread's, NUL-terminated */
@@ -187,6 +207,9 @@ struct ml_ringset {
     uint32_t version;
     uint32_t ring_bytes;
     uint32_t ring_count;
+    /* The rings at and after this one have never been claimed. Raised by the target
+     * before the ring becomes ACTIVE. */
+    _Atomic uint32_t rings_used;
     _Atomic uint64_t lost;         /* events dropped by threads that have no ring */
     _Atomic uint64_t not_followed; /* blocks and objects that a table had no room for */
 

@@ -1,0 +1,27 @@
+/* proc_stat.h: what /proc says of a thread. System calls only, no malloc and no stdio: usable in
+ * a signal handler and inside the target.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_PROC_STAT_H
+#define ML_PROC_STAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ml_proc_stat {
+    char state;           /* R, S, D, T, t, Z, X, I; see proc(5) */
+    uint64_t cpu_ticks;   /* user and system time, in hundredths of a second */
+    uint64_t start_ticks; /* when the thread started, since the machine did */
+};
+
+/* @return whether the text, which ends with '\0', is a line of /proc/PID/task/TID/stat */
+bool ml_proc_stat_parse(const char *line, struct ml_proc_stat *ret);
+
+/* @return whether the thread is there and can be read; changes errno */
+bool ml_proc_stat_read(uint32_t pid, uint32_t tid, struct ml_proc_stat *ret);
+
+/* The number of the caller's pid namespace; 0: unknown. Changes errno. */
+uint64_t ml_proc_pid_namespace(void);
+
+#endif

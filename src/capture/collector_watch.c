@@ -1,0 +1,103 @@
+/* collector_watch.c: see collector_watch.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "collector_watch.h"
+
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/futex.h>
+
+#include "collector_state.h"
+#include "nanoseconds.h"
+#include "recorder.h"
+
+#define SECOND_NS ((uint64_t)1000000000)
+/* How long a collector may show no sign of life: whatever it does, when the kernel
+ * does not say what it does, and when it has work but gets no processor. The last is
+ * there so that nobody waits for good. */
+#define STUCK_NS SECOND_NS
+#define UNKNOWN_NS (3 * SECOND_NS)
+#define STARVED_NS (60 * SECOND_NS)
+/* The processor time in which it must get something done, in hundredths of a second. */
+#define CPU_TICKS_MAX 200
+/* What a look may count for: more has passed if we were stopped or had no processor
+ * ourselves, or if the machine slept, and the collector could not show anything. */
+#define LOOK_MAX_NS (2 * (uint64_t)ML_LOOK_NS)
+/* For how long one target's look at the kernel's tables is good for all. */
+#define VOUCHED_NS (2 * (uint64_t)ML_LOOK_NS)
+
+static uint64_t heartbeat(void)
+{
+    return atomic_load_explicit(&ml_session->heartbeat, memory_order_relaxed);
+}
+
+bool ml_collector_stuck(void)
+{
+    return atomic_load_explicit(&ml_session->closed, memory_order_relaxed) ||
+           atomic_load_explicit(&ml_session->stuck_at, memory_order_relaxed) == heartbeat() + 1;
+}
+
+/* It has a processor or waits for one. */
+static bool may_work(struct ml_watch *watch, uint64_t cpu_ticks, uint64_t now_ns)
+{
+    if (!watch->asked) {
+        watch->asked = true;
+        watch->cpu_ticks = cpu_ticks;
+    }
+    if (cpu_ticks - watch->cpu_ticks > CPU_TICKS_MAX || watch->waited_ns > STARVED_NS)
+        return false;
+    atomic_store_explicit(&ml_session->vouched_ns, now_ns, memory_order_relaxed);
+    return true;
+}
+
+static bool may_come_back(struct ml_watch *watch, uint64_t now_ns)
+{
+    uint64_t vouched_ns = atomic_load_explicit(&ml_session->vouched_ns, memory_order_relaxed);
+    uint64_t cpu_ticks;
+
+    if (now_ns - vouched_ns < VOUCHED_NS)
+        return true;
+    switch (ml_collector_state(&ml_session->collector, &cpu_ticks)) {
+    case ML_COLLECTOR_READY: return may_work(watch, cpu_ticks, now_ns);
+    case ML_COLLECTOR_UNKNOWN: return watch->waited_ns < UNKNOWN_NS;
+    default: return false;
+    }
+}
+
+bool ml_collector_alive(struct ml_watch *watch)
+{
+    uint64_t beat = heartbeat();
+    uint64_t now_ns;
+
+    if (ml_collector_stuck())
+        return false;
+    now_ns = ml_clock_ns(CLOCK_MONOTONIC);
+    if (!watch->last_ns || beat != watch->heartbeat)
+        *watch = (struct ml_watch){.heartbeat = beat};
+    else
+        watch->waited_ns += ml_min_u64(now_ns - watch->last_ns, LOOK_MAX_NS);
+    watch->last_ns = now_ns;
+    if (watch->waited_ns < STUCK_NS || may_come_back(watch, now_ns))
+        return true;
+    /* It may have moved and gone to sleep while we looked. */
+    if (heartbeat() != beat)
+        return true;
+    atomic_store_explicit(&ml_session->stuck_at, beat + 1, memory_order_relaxed);
+    return false;
+}
+
+/* Either we see that the collector sleeps, or it sees the doorbell before it does: both
+ * store first and load then, in one order for all. Pairs with sleep_until_rung of
+ * collector.c. */
+void ml_ring_doorbell(void)
+{
+    struct ml_session *s = ml_session;
+
+    atomic_fetch_add_explicit(&s->doorbell, 1, memory_order_seq_cst);
+    if (atomic_load_explicit(&s->sleeping, memory_order_seq_cst))
+        syscall(SYS_futex, &s->doorbell, FUTEX_WAKE, 1L, NULL, NULL, 0L);
+}

@@ -1,0 +1,38 @@
+/* collector_watch.h: whether to go on waiting for the collector.
+ *
+ * Nobody waits for a collector that is gone, stopped or hangs: that costs a program a second or
+ * two, once. One that works is waited for, however little of the processor it gets.
+ *
+ * All of this is for slow paths: a thread that has to wait, or is about to. System calls only.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_COLLECTOR_WATCH_H
+#define ML_COLLECTOR_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How often somebody who waits should call ml_collector_alive. */
+#define ML_LOOK_NS 100000000
+
+/* One wait. Starts zeroed. */
+struct ml_watch {
+    uint64_t heartbeat;
+    uint64_t last_ns;   /* when it was last looked at; 0: never */
+    uint64_t waited_ns; /* without a heartbeat; see ml_collector_alive */
+    uint64_t cpu_ticks; /* that the collector had used when the kernel was first asked … */
+    bool asked;         /* … if it was */
+};
+
+/* Whether to wait on, judged by calls with the same `watch`. Changes errno. */
+bool ml_collector_alive(struct ml_watch *watch);
+
+/* Whether somebody found out that it is gone or stuck, and it has not moved
+ * since. */
+bool ml_collector_stuck(void);
+
+/* Has the collector begin another round, and wakes it if it sleeps. */
+void ml_ring_doorbell(void);
+
+#endif

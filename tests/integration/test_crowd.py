@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# test_crowd.py: more threads and processes than there are processors, all of which wait for the
+# collector, and a collector that gets no processor: nothing is lost, nobody polls. A collector
+# that is stopped costs the crowd a moment and what it lost is counted.
+#
+# SPDX-License-Identifier: Apache-2.0
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import harness
+from harness import check, collector_of, equal, finish, program, read_line, start
+
+RING_BYTES = 65536
+WORDS_OF_PAIR = 5
+HALF_RING_PAIRS = RING_BYTES // 8 // 2 // WORDS_OF_PAIR
+# Looks at the collector that a waiting thread makes in a second, and as many again.
+LOOKS_PER_S = 20
+
+
+def begin(how, count, pairs):
+    # In our session: the kernel may share processors out by session first.
+    process = start(program("crowd"), how, count, pairs, stdin=subprocess.PIPE,
+                    options=["-f", f"--ring-size={RING_BYTES}"], start_new_session=False)
+    equal(read_line(process), "ready", "first line")
+    return process, collector_of(process)
+
+
+def go_on(process):
+    process.stdin.write("\n")
+    process.stdin.flush()
+
+
+def threads_of(pid):
+    return map(int, os.listdir(f"/proc/{pid}/task"))
+
+
+def pin(pid, processor):
+    for thread in threads_of(pid):
+        os.sched_setaffinity(thread, {processor})
+
+
+@contextlib.contextmanager
+def hogs(count, processor):
+    """Processes that do nothing but use a processor."""
+    code = f"import os; os.sched_setaffinity(0, {{{processor}}})\nprint(flush=True)\nwhile True: pass"
+    processes = []
+    try:
+        for _ in range(count):
+            processes.append(subprocess.Popen([sys.executable, "-Sc", code], text=True,
+                                              stdout=subprocess.PIPE))
+        for process in processes:
+            process.stdout.readline()
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.communicate()
+
+
+def check_all_there(result, count, pairs):
+    equal(result.code, 0, "exit code", result)
+    trace = result.dump()
+    harness.balanced(trace)
+    equal((trace["kinds"]["alloc"], trace["kinds"]["free"]), (count * pairs, count * pairs),
+          "allocations and frees")
+    return trace
+
+
+def test_threads_on_one_processor():
+    """Each sleeps until half of its ring is free, and is woken then."""
+    count, pairs = 100, 20 * HALF_RING_PAIRS
+    process, collector = begin("threads", count, pairs)
+    processor = min(os.sched_getaffinity(0))
+    for pid in harness.children(process.pid):
+        pin(pid, processor)
+    go_on(process)
+    result = finish(process, 200)
+    check_all_there(result, count, pairs)
+    switches, seconds = map(int, result.out.split()[-2:])
+    wakes = count * pairs // HALF_RING_PAIRS
+    limit = 4 * wakes + count * (4 + LOOKS_PER_S * (seconds + 1))
+    check(switches < limit, f"{switches} sleeps where {limit} are plenty: threads poll", result)
+
+
+def test_forks_beside_hogs():
+    """Processes that all say hello at once and fill their rings."""
+    count, pairs = 60, 4 * HALF_RING_PAIRS
+    process, _ = begin("forks", count, pairs)
+    with hogs(3, min(os.sched_getaffinity(0))):
+        go_on(process)
+        result = finish(process, 200)
+    trace = check_all_there(result, count, pairs)
+    equal(len(trace["processes"]), 1 + count, "processes")
+
+
+def test_collector_without_processor():
+    """One that wants to run and may not is not stuck, however long that takes."""
+    count, pairs = 4, 10 * HALF_RING_PAIRS
+    processor = min(os.sched_getaffinity(0))
+    process, collector = begin("threads", count, pairs)
+    pin(collector, processor)
+    for thread in threads_of(collector):
+        os.sched_setscheduler(thread, os.SCHED_IDLE, os.sched_param(0))
+    with hogs(8, processor):
+        go_on(process)
+        # Longer than a collector may show no sign of life.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(4)
+    result = finish(process)
+    check_all_there(result, count, pairs)
+
+
+def test_stopped():
+    """A crowd waits when the collector is stopped. It goes on, and what was lost is counted."""
+    count, pairs = 64, 10 * HALF_RING_PAIRS
+    process, collector = begin("threads", count, pairs)
+    os.kill(collector, signal.SIGSTOP)
+    began = time.monotonic()
+    go_on(process)
+    check(read_line(process).startswith("done "), "the crowd did not end")
+    took = time.monotonic() - began
+    os.kill(collector, signal.SIGCONT)
+    result = finish(process)
+    equal(result.code, 0, "exit code", result)
+    trace = result.dump()
+    check(trace["lost"] > 0, "nothing was lost, so nothing was tested")
+    equal(trace["kinds"]["alloc"] + trace["kinds"]["free"] + trace["lost"], 2 * count * pairs,
+          "recorded and lost together")
+    check(took < count / 2, f"{count} threads took {took:.1f} s: each waited by itself")
+
+
+def test_stopped_and_continued_at_once():
+    """A stop that is shorter than the limit costs nothing."""
+    count, pairs = 8, 10 * HALF_RING_PAIRS
+    process, collector = begin("threads", count, pairs)
+    os.kill(collector, signal.SIGSTOP)
+    go_on(process)
+    os.kill(collector, signal.SIGCONT)
+    check_all_there(finish(process), count, pairs)
+
+
+harness.main(globals())
