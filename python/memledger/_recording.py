@@ -116,6 +116,7 @@ def _wait_for_collector(recording):
 
 _REASONS = {
     errno.EBUSY: "this process is being recorded already",
+    errno.EPERM: "this process is in a seccomp sandbox, where it cannot be recorded",
     errno.ENOSPC: "this process has been recorded too often; start it anew",
     errno.ENOMEM: "there is no memory for the recorder",
     errno.EIO: "the collector is not to be reached; see ulimit -v, -f and -n",

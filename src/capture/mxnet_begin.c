@@ -63,7 +63,7 @@ static void say(const char *format, int version)
 {
     char text[200];
     int n = snprintf(text, sizeof(text), format, version);
-    ssize_t ignored = write(STDERR_FILENO, text, (size_t)n);
+    ssize_t ignored = ml_calls_allowed() ? write(STDERR_FILENO, text, (size_t)n) : 0;
 
     (void)ignored;
 }

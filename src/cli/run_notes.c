@@ -56,11 +56,27 @@ static void note_unrecorded(const struct ml_run_result *result, const struct ml_
                 "memledger: %u process%s not recorded: no room for the recorder's buffers; see "
                 "ulimit -v, -f and -n\n",
                 unrecorded, unrecorded == 1 ? " was" : "es were");
-    else if (!atomic_load(&page->processes) && !result->obstacle && !result->collector_killed)
+    else if (!atomic_load(&page->processes) && !atomic_load(&page->began_in_sandbox) &&
+             !result->obstacle && !result->collector_killed)
         fprintf(stderr, "memledger: nothing was recorded: %s\n",
                 result->cuda_injection
                     ? "the program never started CUDA, which --cuda=injection waits for"
                     : "the recorder could not start in the program; see ulimit -v and -n");
+}
+
+static void note_sandboxes(const struct ml_session *page)
+{
+    uint32_t entered = atomic_load(&page->entered_sandbox);
+    uint32_t began = atomic_load(&page->began_in_sandbox);
+
+    if (entered)
+        fprintf(stderr,
+                "memledger: %u process%s entered a seccomp sandbox, where the recorder makes no "
+                "system calls and may lose events\n",
+                entered, entered == 1 ? "" : "es");
+    if (began)
+        fprintf(stderr, "memledger: %u process%s not recorded: started in a seccomp sandbox\n",
+                began, began == 1 ? " was" : "es were");
 }
 
 static void note_trouble(const struct ml_run_result *result, const struct ml_session *page)
@@ -80,6 +96,7 @@ static void note_trouble(const struct ml_run_result *result, const struct ml_ses
         fprintf(stderr, "memledger: %s event%s lost\n", ml_format_count(count, (int64_t)lost),
                 lost == 1 ? " was" : "s were");
     note_unrecorded(result, page);
+    note_sandboxes(page);
 }
 
 /* Whose children were not waited for. */

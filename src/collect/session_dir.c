@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "io.h"
+#include "seccomp_state.h"
 
 #define RINGS_IN_A_SET 64
 #define LIBRARY_LINK "recorder.so"
@@ -45,6 +46,7 @@ static int make_page(struct ml_session_dir *s, const struct ml_session_opts *opt
 {
     char path[108];
     char zeros[sizeof(struct ml_session)] = {0};
+    struct ml_seccomp_state seccomp = {0};
     struct ml_session *page;
     int fd, r;
 
@@ -68,6 +70,9 @@ static int make_page(struct ml_session_dir *s, const struct ml_session_opts *opt
     page->stacks = opts->stacks;
     page->ring_bytes = opts->ring_bytes;
     page->ring_count = RINGS_IN_A_SET;
+    page->seccomp_known = ml_seccomp_read("/proc/self/status", &seccomp);
+    page->seccomp_mode = seccomp.mode;
+    page->seccomp_filters = seccomp.filters;
     page->magic = ML_SHARED_MAGIC;
     s->page = page;
     return 0;

@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 7
+#define ML_SHARED_VERSION 8
 
 /* The environment variable that names the session directory to a target, and
  * the files in it. */
@@ -63,6 +63,12 @@ struct ml_session {
     uint32_t ring_bytes; /* a power of two */
     uint32_t ring_count; /* rings in a set */
 
+    /* The launcher's own, see seccomp_state.h: what restricts a target beyond that was
+     * added by the program. */
+    uint32_t seccomp_known;
+    uint32_t seccomp_mode;
+    uint32_t seccomp_filters;
+
     /* Set by the launcher: drain what is there and close the file. */
     _Atomic uint32_t finish;
     /* Of the program itself, set by the launcher; the status is waitpid()'s and
@@ -90,6 +96,10 @@ struct ml_session {
     /* Targets that could not make a ring set, and what they dropped. */
     _Atomic uint32_t unrecorded;
     _Atomic uint64_t unrecorded_lost;
+    /* Targets that put themselves into a sandbox, and those that began inside one, which
+     * are not recorded. */
+    _Atomic uint32_t entered_sandbox;
+    _Atomic uint32_t began_in_sandbox;
 
     /* For the launcher's progress line and closing note. */
     _Atomic uint64_t events;
@@ -157,6 +167,11 @@ struct ml_ringset {
     /* 1, set by the collector: another process runs the profile of this one, and calls
      * of a framework's API are to be in it. */
     _Atomic uint32_t calls_wanted;
+
+    /* 1, set by either side: the process is in a sandbox, and the recorder makes no system
+     * calls. Of a process's first set. `sandboxed`: it is counted in the session. */
+    _Atomic uint32_t filtered;
+    _Atomic uint32_t sandboxed;
 
     /* Answers to requests (ML_REC_REQUEST): the collector fills in status and
      * text, then release-stores the request's number and wakes the futex. */
