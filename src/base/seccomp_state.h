@@ -27,6 +27,14 @@ static inline bool ml_seccomp_is_more(const struct ml_seccomp_state *now,
     return now->filters > before->filters || (now->mode != before->mode && now->mode);
 }
 
+/* That many filters more. */
+static inline void ml_seccomp_add(struct ml_seccomp_state *state, uint32_t filters)
+{
+    state->filters += filters;
+    if (filters)
+        state->mode = 2;
+}
+
 /* The number that follows `key` in the line; false: it is another line. */
 static inline bool ml_seccomp_field(const char *line, const char *key, uint32_t *ret)
 {

@@ -205,6 +205,8 @@ static void start_locked(struct process *p)
     p->announced = !started_before;
     p->pid = state == STARTED ? getpid() : 0;
     started_before = true;
+    if (state == STARTED)
+        ml_sandbox_tell_spared();
     /* Pairs with the acquire load in ml_recorder_start. */
     atomic_store_explicit(&p->state, state, memory_order_release);
 }

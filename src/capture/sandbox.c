@@ -7,10 +7,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "filter_verdict.h"
 #include "filtered.h"
 #include "recorder.h"
 #include "seccomp_state.h"
-#include "session.h"
+#include "session_peek.h"
 #include "writer.h"
 
 #define STATUS "/proc/self/status"
@@ -18,11 +19,13 @@
 /* The counter raises SIGSEGV in some thread; which others inherited that is not known. */
 static _Atomic bool counter_off;
 
-/* How the process was restricted before anything could be added: as `memledger run` was, or
- * as this process was when the recorder was loaded into it later. */
+/* What restricts the process and does not matter: what `memledger run` runs under, or what was
+ * there when the recorder was loaded into this process later; and filters that leave the
+ * recorder alone. */
 static struct ml_seccomp_state before;
 static bool before_known;
 static _Atomic bool looked;
+static _Atomic uint32_t spared; /* filters added that leave the recorder alone */
 
 /* ---- Looking ------------------------------------------------------------- */
 
@@ -31,21 +34,21 @@ void ml_sandbox_look(void)
 {
     int saved_errno = errno;
     struct ml_seccomp_state now;
+    const char *dir = getenv(ML_SESSION_ENV);
     bool known, first;
 
     if (!ml_calls_allowed())
         return;
     first = !atomic_exchange_explicit(&looked, true, memory_order_relaxed);
-    if (first) {
-        const char *dir = getenv(ML_SESSION_ENV);
-        before_known = dir ? ml_session_seccomp(dir, &before) : ml_seccomp_read(STATUS, &before);
-    }
+    if (first)
+        before_known =
+            dir ? ml_session_harmless_filters(dir, &before) : ml_seccomp_read(STATUS, &before);
     if (before_known) {
         known = ml_seccomp_read(STATUS, &now);
         if (!known || ml_seccomp_is_more(&now, &before))
             atomic_store_explicit(&ml_filtered, 1, memory_order_relaxed);
-        if (first && !ml_calls_allowed())
-            ml_session_count_sandboxed();
+        if (first && dir && !ml_calls_allowed())
+            ml_session_count_sandboxed(dir);
     }
     errno = saved_errno;
 }
@@ -91,6 +94,7 @@ static bool restrict_calls(void)
     if (ml_recorder_is_anothers() || !ml_calls_allowed())
         return false;
     ml_writer_prepare();
+    ml_session_tell_spared(spared);
     mark_filtered(true);
     return true;
 }
@@ -112,11 +116,32 @@ static bool restrict_clock(void)
     return !atomic_exchange_explicit(&counter_off, true, memory_order_relaxed);
 }
 
-void ml_restrict_begin(struct ml_restricting *r, enum ml_restriction what)
+/* A filter that leaves the recorder alone is none for it. */
+static void spare(void)
+{
+    mark_filtered(false);
+    ml_seccomp_add(&before, 1);
+    spared++;
+    ml_sandbox_tell_spared();
+}
+
+void ml_sandbox_tell_spared(void)
+{
+    struct ml_ringset *set = ml_recorder_replies();
+
+    if (!spared)
+        return;
+    if (set)
+        atomic_store_explicit(&set->filters_spared, spared, memory_order_relaxed);
+    ml_session_tell_spared(spared);
+}
+
+void ml_restrict_begin(struct ml_restricting *r, enum ml_restriction what, const void *filter)
 {
     int saved_errno = errno;
 
     r->what = what;
+    r->filter = filter;
     switch (what) {
     case ML_RESTRICT_CALLS: r->marked = restrict_calls(); break;
     case ML_RESTRICT_THREAD: r->marked = restrict_thread(); break;
@@ -127,8 +152,13 @@ void ml_restrict_begin(struct ml_restricting *r, enum ml_restriction what)
 
 void ml_restrict_end(const struct ml_restricting *r, bool done)
 {
-    if (done && r->what != ML_RESTRICT_CLOCK)
+    int saved_errno = errno;
+
+    if (done && r->what == ML_RESTRICT_CALLS && r->marked && ml_filter_spares_recorder(r->filter))
+        spare();
+    else if (done && r->what != ML_RESTRICT_CLOCK)
         count_sandbox();
+    errno = saved_errno;
     if (done || !r->marked)
         return;
     switch (r->what) {

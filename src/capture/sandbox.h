@@ -1,9 +1,10 @@
 /* sandbox.h: detects that a program restricts its own system calls, so that the recorder
  * makes none (filtered.h), and that a thread can no longer read the clock.
  *
- * Which calls a filter kills for is not known, so every filter counts that was added since
- * `memledger run` began, and it counts for the whole process. A filter that memledger itself
- * runs under, such as a container's, does not count. Filters are detected
+ * Every filter counts that was added since `memledger run` began, and it counts for the whole
+ * process. A filter that memledger itself runs under, such as a container's, does not count,
+ * nor does one that is known to leave the recorder's calls alone (filter_verdict.h). Filters
+ * are detected
  * - by hooks on prctl() and syscall() (seccomp_hooks.c), before the filter is installed;
  * - from /proc/self/status when a process starts and after a fork;
  * - by the collector, which reads /proc/PID/status and sets a flag in the ring set. That
@@ -26,6 +27,10 @@ void ml_sandbox_look(void);
 /* The same where nobody has looked since the program was started. */
 void ml_sandbox_look_first(void);
 
+/* For the collector and for programs that this process becomes: a forked child has the
+ * filters of its parent. */
+void ml_sandbox_tell_spared(void);
+
 enum ml_restriction {
     ML_RESTRICT_CALLS,  /* a filter for this thread or all, and all that come from it */
     ML_RESTRICT_THREAD, /* strict mode: no calls and no clock in this thread */
@@ -34,12 +39,13 @@ enum ml_restriction {
 
 struct ml_restricting {
     enum ml_restriction what;
-    bool marked; /* this is what marked it: to be undone if the call fails */
+    const void *filter; /* struct sock_fprog, of ML_RESTRICT_CALLS */
+    bool marked;        /* this is what marked it: to be undone if the call fails */
 };
 
 /* Around the system call that restricts: takes what is needed later, while that is still
- * possible. Both keep errno. */
-void ml_restrict_begin(struct ml_restricting *r, enum ml_restriction what);
+ * possible. A filter is not read before the kernel has accepted it. Both keep errno. */
+void ml_restrict_begin(struct ml_restricting *r, enum ml_restriction what, const void *filter);
 void ml_restrict_end(const struct ml_restricting *r, bool done);
 
 /* Whether the session's clock can be read: in strict mode the counter raises SIGSEGV, and a

@@ -132,7 +132,7 @@ long ml_syscall_restricts(long number, long a, long b, long c, long d, long e, l
     if (!(number == SYS_seccomp ? seccomp_restricts(a, b, c, &what)
                                 : prctl_restricts((int)a, (unsigned long)b, &what)))
         return pass_on(number, a, b, c, d, e, f);
-    ml_restrict_begin(&restricting, what);
+    ml_restrict_begin(&restricting, what, (const void *)c);
     result = pass_on(number, a, b, c, d, e, f);
     ml_restrict_end(&restricting, is_done(number, b, result));
     return result;
@@ -160,7 +160,7 @@ __attribute__((visibility("default"))) int prctl(int option, ...)
     va_end(arguments);
     if (ML_LIKELY(!prctl_restricts(option, more[0], &what)))
         return prctl_on(option, more);
-    ml_restrict_begin(&restricting, what);
+    ml_restrict_begin(&restricting, what, (const void *)more[1]);
     result = prctl_on(option, more);
     ml_restrict_end(&restricting, !result);
     return result;

@@ -58,7 +58,7 @@ static bool session_path(char *out, size_t room, const char *file)
 
 /* To read past the end of a file that is too short would be a SIGBUS. Read, not measured:
  * the loader reads files too, so a sandbox that this process was started in allows it. */
-static bool is_whole_page(int fd)
+bool ml_session_is_whole(int fd)
 {
     size_t have = 0;
     char bytes[256];
@@ -80,7 +80,7 @@ static struct ml_session *open_page(uint32_t *ret_ring_bytes, uint32_t *ret_ring
     fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0)
         return NULL;
-    if (is_whole_page(fd))
+    if (ml_session_is_whole(fd))
         s = ml_sys_map(sizeof(*s), MAP_SHARED, fd);
     close(fd);
     if (!s)
@@ -111,48 +111,6 @@ struct ml_session *ml_session_join(const char *dir, uint32_t *ret_ring_bytes,
                                    uint32_t *ret_ring_count)
 {
     return use_session_dir(dir) ? open_page(ret_ring_bytes, ret_ring_count) : NULL;
-}
-
-bool ml_session_seccomp(const char *dir, struct ml_seccomp_state *ret)
-{
-    char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
-    struct ml_session page;
-    const long wanted = offsetof(struct ml_session, finish);
-    long fd = -1, n = 0;
-
-    if (use_session_dir(dir) && session_path(path, sizeof(path), ML_SESSION_PAGE))
-        fd = syscall(SYS_openat, (long)AT_FDCWD, path, (long)(O_RDONLY | O_CLOEXEC));
-    if (fd >= 0) {
-        n = syscall(SYS_read, fd, &page, wanted);
-        syscall(SYS_close, fd);
-    }
-    *ret = (struct ml_seccomp_state){0};
-    if (n < wanted || page.magic != ML_SHARED_MAGIC || page.version != ML_SHARED_VERSION)
-        return true;
-    *ret = (struct ml_seccomp_state){page.seccomp_mode, page.seccomp_filters};
-    return page.seccomp_known;
-}
-
-void ml_session_count_sandboxed(void)
-{
-    char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
-    const size_t bytes = sizeof(struct ml_session);
-    long fd, at = -1;
-
-    if (!session_path(path, sizeof(path), ML_SESSION_PAGE))
-        return;
-    fd = syscall(SYS_openat, (long)AT_FDCWD, path, (long)(O_RDWR | O_CLOEXEC));
-    if (fd < 0)
-        return;
-    if (is_whole_page((int)fd))
-        at = syscall(SYS_mmap, NULL, bytes, (long)(PROT_READ | PROT_WRITE), (long)MAP_SHARED, fd,
-                     0L);
-    syscall(SYS_close, fd);
-    if (at == -1)
-        return;
-    atomic_fetch_add_explicit(&((struct ml_session *)at)->began_in_sandbox, 1,
-                              memory_order_relaxed);
-    syscall(SYS_munmap, at, bytes);
 }
 
 /* Asking for more than RLIMIT_FSIZE would raise SIGXFSZ, which kills. */

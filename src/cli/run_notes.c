@@ -75,7 +75,9 @@ static void note_sandboxes(const struct ml_session *page)
                 "system calls and may lose events\n",
                 entered, entered == 1 ? "" : "es");
     if (began)
-        fprintf(stderr, "memledger: %u process%s not recorded: started in a seccomp sandbox\n",
+        fprintf(stderr,
+                "memledger: %u process%s not recorded: started in a sandbox (a seccomp filter, or "
+                "no /proc)\n",
                 began, began == 1 ? " was" : "es were");
 }
 

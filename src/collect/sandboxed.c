@@ -20,6 +20,8 @@ static bool is_filtered(const struct ml_target *t, const struct ml_session *page
     struct ml_seccomp_state before = {page->seccomp_mode, page->seccomp_filters}, now;
     char path[64];
 
+    ml_seccomp_add(&before, atomic_load_explicit(&t->sets.items[0].shared->filters_spared,
+                                                 memory_order_relaxed));
     snprintf(path, sizeof(path), "/proc/%u/status", t->pid);
     return page->seccomp_known && ml_seccomp_read(path, &now) && now.mode != 1 &&
            ml_seccomp_is_more(&now, &before);

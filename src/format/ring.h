@@ -52,6 +52,14 @@ struct ml_session_device {
 
 #define ML_SESSION_DEVICES 32
 
+/* A process that added seccomp filters which leave the recorder alone. */
+struct ml_session_spared {
+    _Atomic uint64_t process; /* see process_key.h */
+    _Atomic uint32_t filters; /* so many */
+};
+
+#define ML_SESSION_SPARED 64 /* entries, by process; a later one may take an earlier one's */
+
 struct ml_session {
     uint32_t magic;
     uint32_t version;
@@ -120,6 +128,7 @@ struct ml_session {
     char gpus_unseen[192];     /* why no GPU was sampled; "": some were, or none was to be */
 
     alignas(64) struct ml_session_device devices[ML_SESSION_DEVICES]; /* as NVML counts */
+    struct ml_session_spared spared[ML_SESSION_SPARED];
 };
 static_assert(sizeof(struct ml_session) <= 4096, "the session page is one page");
 
@@ -172,6 +181,7 @@ struct ml_ringset {
      * calls. Of a process's first set. `sandboxed`: it is counted in the session. */
     _Atomic uint32_t filtered;
     _Atomic uint32_t sandboxed;
+    _Atomic uint32_t filters_spared; /* filters that were added and leave the recorder alone */
 
     /* Answers to requests (ML_REC_REQUEST): the collector fills in status and
      * text, then release-stores the request's number and wakes the futex. */

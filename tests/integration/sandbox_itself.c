@@ -4,11 +4,11 @@
  *
  * WAY is how the filter is installed: prctl, syscall (libc's syscall(), as libseccomp does),
  * raw (the instruction, which no hook sees), none.
- * FILTER is "deny:NAME,NAME..." (killed for these system calls), "only" (killed for all but those
- * that the program itself makes), "strict", "counter" (the time stamp counter raises SIGSEGV), or
- * "bad" (the kernel refuses it).
- * ACTION is loop, thread, fork or exec; each has COUNT blocks allocated and freed, by malloc and
- * as reported to memledger. After "--" it becomes that command.
+ * FILTER is "deny:NAME,NAME..." (killed for these system calls), "refuse:NAME,NAME..." (they
+ * fail), "only" (killed for all but those that the program itself makes), "strict", "counter" (the
+ * time stamp counter raises SIGSEGV), or "bad" (the kernel refuses it). ACTION is loop, thread,
+ * fork, spawn or exec; each has COUNT blocks allocated and freed, by malloc and as reported to
+ * memledger. After "--" it becomes that command.
  *
  * Ends with status 3 and "done", unless it is killed.
  *
@@ -19,7 +19,10 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <spawn.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +61,7 @@ static const struct {
     {"rt_sigprocmask", SYS_rt_sigprocmask},
     {"clock_gettime", SYS_clock_gettime},
     {"process_vm_readv", SYS_process_vm_readv},
+    {"ptrace", SYS_ptrace},
 };
 
 /* What libc needs to allocate, to make threads and children, and to end. */
@@ -103,6 +107,7 @@ static struct sock_fprog make_filter(const unsigned *calls, unsigned n, unsigned
 
 static struct sock_fprog filter_of(char *text)
 {
+    bool is_refusal = text[0] == 'r';
     unsigned calls[CALLS_MAX], n = 0;
 
     if (!strcmp(text, "only"))
@@ -112,7 +117,8 @@ static struct sock_fprog filter_of(char *text)
         return (struct sock_fprog){0, NULL};
     for (char *name = strtok(strchr(text, ':') + 1, ","); name; name = strtok(NULL, ","))
         calls[n++] = number_of(name);
-    return make_filter(calls, n, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW);
+    return make_filter(calls, n, is_refusal ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_KILL_PROCESS,
+                       SECCOMP_RET_ALLOW);
 }
 
 static long raw_prctl(long option, long a, const void *b)
@@ -193,6 +199,19 @@ static void in_program(const char *self, unsigned long count)
     exit(6);
 }
 
+static void in_spawned(const char *self, unsigned long count)
+{
+    char action[32];
+    char *arguments[] = {(char *)(uintptr_t)self, "none", "none", action, NULL};
+    pid_t child;
+    int status;
+
+    snprintf(action, sizeof(action), "loop:%lu", count);
+    if (posix_spawn(&child, self, NULL, NULL, arguments, environ) ||
+        waitpid(child, &status, 0) != child || status != 3 << 8)
+        exit(8);
+}
+
 static void act(const char *self, const char *action)
 {
     unsigned long count = strtoul(strchr(action, ':') + 1, NULL, 10);
@@ -201,6 +220,7 @@ static void act(const char *self, const char *action)
     case 'l': work(count); break;
     case 't': in_thread(count); break;
     case 'f': in_child(count); break;
+    case 's': in_spawned(self, count); break;
     case 'e': in_program(self, count); break;
     default: exit(2);
     }

@@ -44,7 +44,7 @@ def test_each_call():
         result = same("prctl", f"deny:{calls}", "thread:100", "fork:100", f"loop:{OVERFLOW}",
                       options=("--heap",))
         contains(result.err, "1 process entered a seccomp sandbox", f"note for {calls}")
-        contains(result.err, "1 process was not recorded: started in a seccomp sandbox",
+        contains(result.err, "1 process was not recorded: started in a sandbox",
                  f"note for {calls}")
         # By malloc and by report, an allocation and a free, by parent, thread and child.
         all_counted(result, 4 * (100 + 100 + OVERFLOW), calls)
@@ -83,7 +83,7 @@ def test_exec():
              "madvise,ftruncate,fcntl,lseek,readlink,rt_sigprocmask,process_vm_readv,futex")
     for options in MODES:
         result = same("prctl", f"deny:{calls}", "exec:1000", options=options)
-        contains(result.err, "1 process was not recorded: started in a seccomp sandbox", "note")
+        contains(result.err, "1 process was not recorded: started in a sandbox", "note")
 
 
 def test_strict():
@@ -119,9 +119,31 @@ def test_unseen_filter():
     calls = "memfd_create,socket,sendmsg,nanosleep,clock_nanosleep,prctl,gettid,getpid,madvise"
     for options in MODES:
         result = same("raw", f"deny:{calls}", "loop:100", "fork:100", options=options)
-        contains(result.err, "1 process was not recorded: started in a seccomp sandbox", "note")
+        contains(result.err, "1 process was not recorded: started in a sandbox", "note")
 
 
+
+
+def test_filter_that_does_no_harm():
+    """One that refuses with an error, or kills for calls that the recorder does not make: threads,
+    children and the programs that they become are recorded as usual."""
+    for way in WAYS:
+        for calls in ("refuse:process_vm_readv,readlink,ptrace", "deny:ptrace"):
+            result = same(way, calls, "fork:100", "thread:100", "spawn:100", "exec:100",
+                          out="done\ndone\n")
+            trace = result.dump()
+            equal((trace["kinds"]["alloc"], trace["lost"]), (403, 0), "recorded and lost", result)
+            equal(len(trace["processes"]), 4, "processes")
+            check("sandbox" not in result.err, "a sandbox is told of", result)
+
+
+def test_filters_in_turn():
+    """After one that does no harm, one that does."""
+    inner = [program("sandbox_itself"), "prctl", "only", "fork:100", "thread:100"]
+    for first in ("refuse:ptrace", "deny:ptrace"):
+        result = same("syscall", first, "loop:1", "--", *inner, options=("--heap",))
+        contains(result.err, "1 process entered a seccomp sandbox", "note")
+        contains(result.err, "1 process was not recorded: started in a sandbox", "note")
 
 
 def test_filter_of_the_machine():
