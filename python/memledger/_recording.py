@@ -7,6 +7,7 @@ import contextlib
 import errno
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -87,6 +88,8 @@ def _start_collector(path, force, sample_hz):
         line.append(f"--sample-hz={int(sample_hz)}")
     done = subprocess.run(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, errors="replace", check=False)
+    if done.returncode == -signal.SIGSYS:  # it tries what the recorder will do here
+        raise RuntimeError(_REASONS[errno.EPERM])
     answer = done.stdout.split("\n")
     if len(answer) < 2 or not answer[1].isdigit():
         raise RuntimeError(done.stderr.strip() or "memledger collect did not start")

@@ -43,7 +43,7 @@ enum { NOT_STARTED, STARTED, OFF };
 struct process {
     struct ml_lock lock;
     _Atomic uint32_t state;
-    pid_t pid; /* set before state is STARTED */
+    pid_t pid; /* set with the first set */
     struct ml_lock names_lock;
     struct ml_lock stacks_lock;
     struct ml_lock python_lock;
@@ -165,8 +165,10 @@ static bool add_set(struct process *p)
     if (!p->writers[n])
         return false;
     p->set[n] = ml_session_new_set(how, n - p->first_set);
-    if (p->set[n] && n == p->first_set)
+    if (p->set[n] && n == p->first_set) {
         atomic_store_explicit(&ml_filtered_there, &p->set[n]->filtered, memory_order_relaxed);
+        p->pid = getpid();
+    }
     p->set_bytes[n] = ml_ringset_bytes(ml_ring_bytes, ml_ring_count);
     /* With a collector that does not move there will be another try. */
     p->no_more_sets = !p->set[n] && !ml_collector_stuck();
@@ -203,7 +205,6 @@ static void start_locked(struct process *p)
         state = OFF;
     }
     p->announced = !started_before;
-    p->pid = state == STARTED ? getpid() : 0;
     started_before = true;
     if (state == STARTED)
         ml_sandbox_tell_spared();

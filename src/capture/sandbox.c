@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "filter_verdict.h"
 #include "filtered.h"
@@ -15,6 +16,7 @@
 #include "writer.h"
 
 #define STATUS "/proc/self/status"
+#define OTHERS_NS 1000000
 
 /* The counter raises SIGSEGV in some thread; which others inherited that is not known. */
 static _Atomic bool counter_off;
@@ -99,6 +101,12 @@ static bool restrict_calls(void)
     return true;
 }
 
+/* Threads that were about to make a call when the mark was set have made it by then. */
+static void let_others_finish(void)
+{
+    syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = OTHERS_NS}, NULL);
+}
+
 static bool restrict_thread(void)
 {
     if (ml_thread_strict)
@@ -116,13 +124,14 @@ static bool restrict_clock(void)
     return !atomic_exchange_explicit(&counter_off, true, memory_order_relaxed);
 }
 
-/* A filter that leaves the recorder alone is none for it. */
+/* A filter that leaves the recorder alone is none for it. The mark goes last: the collector
+ * would otherwise find one more filter than it was told of. */
 static void spare(void)
 {
-    mark_filtered(false);
     ml_seccomp_add(&before, 1);
     spared++;
     ml_sandbox_tell_spared();
+    mark_filtered(false);
 }
 
 void ml_sandbox_tell_spared(void)
@@ -144,6 +153,11 @@ void ml_restrict_begin(struct ml_restricting *r, enum ml_restriction what, const
     r->filter = filter;
     switch (what) {
     case ML_RESTRICT_CALLS: r->marked = restrict_calls(); break;
+    case ML_RESTRICT_ALL:
+        r->marked = restrict_calls();
+        if (r->marked)
+            let_others_finish();
+        break;
     case ML_RESTRICT_THREAD: r->marked = restrict_thread(); break;
     case ML_RESTRICT_CLOCK: r->marked = restrict_clock(); break;
     }
@@ -154,7 +168,9 @@ void ml_restrict_end(const struct ml_restricting *r, bool done)
 {
     int saved_errno = errno;
 
-    if (done && r->what == ML_RESTRICT_CALLS && r->marked && ml_filter_spares_recorder(r->filter))
+    bool filter = r->what == ML_RESTRICT_CALLS || r->what == ML_RESTRICT_ALL;
+
+    if (done && filter && r->marked && ml_filter_spares_recorder(r->filter))
         spare();
     else if (done && r->what != ML_RESTRICT_CLOCK)
         count_sandbox();
@@ -162,7 +178,8 @@ void ml_restrict_end(const struct ml_restricting *r, bool done)
     if (done || !r->marked)
         return;
     switch (r->what) {
-    case ML_RESTRICT_CALLS: mark_filtered(false); break;
+    case ML_RESTRICT_CALLS:
+    case ML_RESTRICT_ALL: mark_filtered(false); break;
     case ML_RESTRICT_THREAD: ml_thread_strict = false; break;
     case ML_RESTRICT_CLOCK: atomic_store_explicit(&counter_off, false, memory_order_relaxed); break;
     }

@@ -32,14 +32,15 @@ void ml_sandbox_look_first(void);
 void ml_sandbox_tell_spared(void);
 
 enum ml_restriction {
-    ML_RESTRICT_CALLS,  /* a filter for this thread or all, and all that come from it */
+    ML_RESTRICT_CALLS,  /* a filter for this thread and all that come from it */
+    ML_RESTRICT_ALL,    /* a filter for all threads at once */
     ML_RESTRICT_THREAD, /* strict mode: no calls and no clock in this thread */
     ML_RESTRICT_CLOCK,  /* the time stamp counter, which a thread's children inherit */
 };
 
 struct ml_restricting {
     enum ml_restriction what;
-    const void *filter; /* struct sock_fprog, of ML_RESTRICT_CALLS */
+    const void *filter; /* struct sock_fprog, where it is one */
     bool marked;        /* this is what marked it: to be undone if the call fails */
 };
 

@@ -110,7 +110,8 @@ static bool seccomp_restricts(long operation, long flags, long program, enum ml_
     if (operation == SECCOMP_SET_MODE_STRICT && !flags && !program)
         *ret = ML_RESTRICT_THREAD;
     else if (operation == SECCOMP_SET_MODE_FILTER && program)
-        *ret = ML_RESTRICT_CALLS;
+        *ret =
+            (unsigned long)flags & SECCOMP_FILTER_FLAG_TSYNC ? ML_RESTRICT_ALL : ML_RESTRICT_CALLS;
     else
         return false;
     return true;

@@ -209,7 +209,8 @@ static bool wait_for_room(struct ml_writer *w, unsigned n)
     unsigned waits = 0;
     bool ok;
 
-    while (!(ok = room_now(w, n)) && ml_collector_alive(&watch) && !orphaned(w, waits++)) {
+    while (!(ok = room_now(w, n)) && ml_calls_allowed() && ml_collector_alive(&watch) &&
+           !orphaned(w, waits++)) {
         uint64_t tail = atomic_load_explicit(&w->ring->tail, memory_order_relaxed);
         if (tail != seen)
             waits = 0;
