@@ -7,6 +7,7 @@ import contextlib
 import errno
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -87,6 +88,8 @@ def _start_collector(path, force, sample_hz):
         line.append(f"--sample-hz={int(sample_hz)}")
     done = subprocess.run(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, errors="replace", check=False)
+    if done.returncode == -signal.SIGSYS:  # it tries what the recorder will do here
+        raise RuntimeError(_REASONS[errno.EPERM])
     answer = done.stdout.split("\n")
     if len(answer) < 2 or not answer[1].isdigit():
         raise RuntimeError(done.stderr.strip() or "memledger collect did not start")
@@ -116,6 +119,7 @@ def _wait_for_collector(recording):
 
 _REASONS = {
     errno.EBUSY: "this process is being recorded already",
+    errno.EPERM: "this process is in a seccomp sandbox, where it cannot be recorded",
     errno.ENOSPC: "this process has been recorded too often; start it anew",
     errno.ENOMEM: "there is no memory for the recorder",
     errno.EIO: "the collector is not to be reached; see ulimit -v, -f and -n",

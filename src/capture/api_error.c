@@ -47,7 +47,7 @@ static struct thread *find(uint32_t tid)
 
 static bool is_gone(uint32_t tid)
 {
-    return syscall(SYS_tgkill, getpid(), tid, 0) && errno == ESRCH;
+    return ml_calls_allowed() && syscall(SYS_tgkill, getpid(), tid, 0) && errno == ESRCH;
 }
 
 /* The first entry that was never used or whose thread has ended. */
@@ -70,7 +70,7 @@ static struct thread *claim(uint32_t tid)
 
 static struct thread *this_thread(void)
 {
-    uint32_t tid = (uint32_t)syscall(SYS_gettid);
+    uint32_t tid = ml_thread_id();
     struct thread *t = find(tid);
 
     return t ? t : claim(tid);
@@ -111,7 +111,7 @@ int ml_fail_parts(const char *first, ...)
 
 const char *ml_last_error(void)
 {
-    struct thread *t = find((uint32_t)syscall(SYS_gettid));
+    struct thread *t = find(ml_thread_id());
 
     if (t)
         return t->error ? t->error : "";

@@ -12,6 +12,7 @@
 #include <linux/futex.h>
 
 #include "collector_state.h"
+#include "filtered.h"
 #include "nanoseconds.h"
 #include "recorder.h"
 
@@ -98,6 +99,6 @@ void ml_ring_doorbell(void)
     struct ml_session *s = ml_session;
 
     atomic_fetch_add_explicit(&s->doorbell, 1, memory_order_seq_cst);
-    if (atomic_load_explicit(&s->sleeping, memory_order_seq_cst))
+    if (atomic_load_explicit(&s->sleeping, memory_order_seq_cst) && ml_calls_allowed())
         syscall(SYS_futex, &s->doorbell, FUTEX_WAKE, 1L, NULL, NULL, 0L);
 }

@@ -72,10 +72,11 @@ static bool await(struct ml_cuda_state *book, struct ml_session_device *d, uint3
 bool ml_cuda_turn_begin(struct ml_cuda_state *book, unsigned device)
 {
     struct ml_cuda_charges *charges = &book->charges[device];
-    uint32_t pid = (uint32_t)getpid();
+    uint32_t pid;
 
-    if (charges->calls++ > 0)
+    if (charges->calls++ > 0 || !ml_calls_allowed())
         return false;
+    pid = (uint32_t)getpid();
     charges->has_turn = await(book, shared(device), pid);
     return charges->has_turn && atomic_exchange(&shared(device)->last, pid) != pid;
 }
@@ -87,14 +88,17 @@ void ml_cuda_turn_end(struct ml_cuda_state *book, unsigned device)
     if (charges->calls == 0 || --charges->calls > 0 || !charges->has_turn)
         return;
     charges->has_turn = false;
-    ml_turn_give_back(shared(device), (uint32_t)getpid());
+    if (ml_calls_allowed())
+        ml_turn_give_back(shared(device), (uint32_t)getpid());
+    else
+        atomic_store(&shared(device)->holder, 0); /* who waits looks again after a nap */
 }
 
 bool ml_cuda_turn_is_anothers(unsigned device)
 {
     uint32_t holder = atomic_load(&shared(device)->holder) & ~ML_TURN_WAITED_FOR;
 
-    return holder && holder != (uint32_t)getpid();
+    return holder && ml_calls_allowed() && holder != (uint32_t)getpid();
 }
 
 void ml_cuda_enter(struct ml_cuda_state *book, unsigned device, int64_t bytes)

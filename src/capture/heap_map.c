@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "filtered.h"
 #include "heap_real.h"
 #include "heap_seen.h"
 
@@ -97,7 +98,7 @@ static void put_back(uint32_t space, void *addr, size_t bytes)
 {
     int saved_errno = errno;
 
-    if (is_mapped(addr) && !is_file(addr, bytes))
+    if (ml_calls_allowed() && is_mapped(addr) && !is_file(addr, bytes))
         ml_record_alloc(space, addr, bytes);
     errno = saved_errno;
 }

@@ -11,6 +11,7 @@
 #include "memledger/memledger.h"
 #include "names.h"
 #include "recorder.h"
+#include "sandbox.h"
 #include "sys.h"
 
 uint32_t ml_heap_space;
@@ -46,6 +47,7 @@ bool ml_heap_start(void)
      * cannot be read. */
     if (inside || !environ || undecided())
         return false;
+    ml_sandbox_look_first();
     ml_quiet_begin(&quiet);
     inside = true;
     started = ml_recorder_start();

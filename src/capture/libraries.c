@@ -67,7 +67,7 @@ static uint32_t path_of_program(void)
 
     if (program_path)
         return program_path;
-    n = syscall(SYS_readlink, "/proc/self/exe", path, sizeof(path) - 1);
+    n = ml_calls_allowed() ? syscall(SYS_readlink, "/proc/self/exe", path, sizeof(path) - 1) : 0;
     path[n > 0 ? n : 0] = '\0';
     program_path = ml_name(path);
     return program_path;
@@ -80,7 +80,7 @@ static uint32_t path_of(const struct dl_phdr_info *info)
     const char *name = info->dlpi_name;
     long n = 0;
 
-    if (name[0] != '/' && strchr(name, '/'))
+    if (name[0] != '/' && strchr(name, '/') && ml_calls_allowed())
         n = syscall(SYS_getcwd, path, sizeof(path)); /* with its NUL */
     if (n <= 1)
         return ml_name(name);

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "filtered.h"
 #include "nanoseconds.h"
 
 struct ml_lock {
@@ -26,6 +27,7 @@ struct ml_lock {
 enum { ML_LOCK_FREE, ML_LOCK_TAKEN, ML_LOCK_WAITED_FOR };
 
 #define ML_LOCK_NAP_NS 10000000
+#define ML_LOCK_PAUSES_MAX 50000 /* about a second, without looking at a clock */
 
 static inline bool ml_lock_at_once(struct ml_lock *l)
 {
@@ -38,7 +40,7 @@ static inline bool ml_lock_at_once(struct ml_lock *l)
 /* Sleeps in the kernel, so that a thousand threads do not keep the holder from
  * its CPU, nor a real-time thread that only yields. Looks again after a while
  * even if nobody wakes it. Not nanosleep() nor pthreads, where a thread can be
- * cancelled. */
+ * cancelled. In a sandbox without any call. */
 static inline bool ml_lock_after_nap(struct ml_lock *l)
 {
     struct timespec nap = {.tv_nsec = ML_LOCK_NAP_NS};
@@ -47,6 +49,10 @@ static inline bool ml_lock_after_nap(struct ml_lock *l)
     if (atomic_exchange_explicit(&l->taken, ML_LOCK_WAITED_FOR, memory_order_acquire) ==
         ML_LOCK_FREE)
         return true;
+    if (!ml_calls_allowed()) {
+        ml_pause();
+        return false;
+    }
     syscall(SYS_futex, &l->taken, FUTEX_WAIT_PRIVATE, ML_LOCK_WAITED_FOR, &nap, NULL, 0);
     errno = saved_errno;
     return false;
@@ -68,10 +74,14 @@ static inline bool ml_lock_within(struct ml_lock *l, unsigned seconds)
 
     if (ml_lock_at_once(l))
         return true;
-    begin = ml_clock_ns(CLOCK_MONOTONIC);
-    while (!ml_lock_after_nap(l)) {
-        if (ml_clock_ns(CLOCK_MONOTONIC) - begin > seconds * (uint64_t)1000000000)
+    begin = ml_calls_allowed() ? ml_clock_ns(CLOCK_MONOTONIC) : 0;
+    for (unsigned naps = 1; !ml_lock_after_nap(l); naps++) {
+        if (!ml_calls_allowed()) {
+            if (naps > ML_LOCK_PAUSES_MAX)
+                return false;
+        } else if (ml_clock_ns(CLOCK_MONOTONIC) - begin > seconds * (uint64_t)1000000000) {
             return false;
+        }
     }
     return true;
 }
@@ -85,7 +95,8 @@ static inline bool ml_lock_or_give_up(struct ml_lock *l)
 static inline void ml_unlock(struct ml_lock *l)
 {
     if (atomic_exchange_explicit(&l->taken, ML_LOCK_FREE, memory_order_release) ==
-        ML_LOCK_WAITED_FOR)
+            ML_LOCK_WAITED_FOR &&
+        ml_calls_allowed()) /* else who sleeps looks again by itself */
         syscall(SYS_futex, &l->taken, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 

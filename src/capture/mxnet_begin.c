@@ -66,7 +66,7 @@ static void say(enum ml_notice notice, const char *format, int version)
     int n = snprintf(text, sizeof(text), format, version);
     ssize_t ignored = 0;
 
-    if (!ml_session || ml_session_tells(ml_session, notice))
+    if (ml_calls_allowed() && (!ml_session || ml_session_tells(ml_session, notice)))
         ignored = write(STDERR_FILENO, text, (size_t)n);
     (void)ignored;
 }

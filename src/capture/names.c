@@ -84,7 +84,8 @@ void ml_names_reserve(void)
     struct rlimit limit;
     struct ml_quiet quiet;
 
-    if (inside || getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur != RLIM_INFINITY)
+    if (inside || !ml_calls_allowed() || getrlimit(RLIMIT_AS, &limit) ||
+        limit.rlim_cur != RLIM_INFINITY)
         return;
     if (!ml_table_enter(&lock, &inside, &quiet))
         return;

@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "filtered.h"
+
 /* How far a line was read. */
 enum part { BEGIN, END, PROTECTION, REST };
 
@@ -72,9 +74,11 @@ static long find(int fd, uintptr_t address)
 
 long ml_page_protection(uintptr_t address)
 {
-    long fd = syscall(SYS_openat, (long)AT_FDCWD, "/proc/self/maps", (long)(O_RDONLY | O_CLOEXEC));
+    long fd = -1;
     long protection;
 
+    if (ml_calls_allowed())
+        fd = syscall(SYS_openat, (long)AT_FDCWD, "/proc/self/maps", (long)(O_RDONLY | O_CLOEXEC));
     if (fd < 0)
         return ML_PAGE_UNKNOWN;
     protection = find((int)fd, address);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "compiler.h"
+#include "filtered.h"
 #include "python_memory.h"
 
 /* Frames to look at, the interpreter's own among them. */
@@ -22,7 +23,8 @@
 static bool readable(uintptr_t at)
 {
     int saved_errno = errno;
-    bool ok = syscall(SYS_rt_sigprocmask, ~0L, at, NULL, sizeof(uint64_t)) == -1 && errno != EFAULT;
+    bool ok = ml_calls_allowed() &&
+              syscall(SYS_rt_sigprocmask, ~0L, at, NULL, sizeof(uint64_t)) == -1 && errno != EFAULT;
 
     errno = saved_errno;
     return ok;

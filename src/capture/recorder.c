@@ -26,6 +26,7 @@
 #include "nanoseconds.h"
 #include "objects.h"
 #include "python_stack.h"
+#include "sandbox.h"
 #include "session.h"
 #include "stack.h"
 #include "sys.h"
@@ -42,6 +43,7 @@ enum { NOT_STARTED, STARTED, OFF };
 struct process {
     struct ml_lock lock;
     _Atomic uint32_t state;
+    pid_t pid; /* set with the first set */
     struct ml_lock names_lock;
     struct ml_lock stacks_lock;
     struct ml_lock python_lock;
@@ -68,6 +70,7 @@ ML_READ_ALWAYS uint32_t ml_stacks_mode;
 _Atomic uint32_t ml_recording;
 
 static struct process *process;
+static uint32_t clock_of_session;
 /* Recordings so far, here and in those that forked this process. */
 static uint32_t recordings;
 static _Atomic bool late;
@@ -124,6 +127,18 @@ static void begin_recording(bool is_late)
     atomic_store_explicit(&ml_recording, ++recordings, memory_order_release);
 }
 
+static void use_clock(uint32_t clock)
+{
+    clock_of_session = clock;
+    if (ml_clock_mode != ML_CLOCK_ASK)
+        ml_clock_mode = clock;
+}
+
+uint32_t ml_recorder_clock(void)
+{
+    return clock_of_session;
+}
+
 static void open_session(void)
 {
     uint32_t ring_bytes = 0, ring_count = 0;
@@ -134,7 +149,7 @@ static void open_session(void)
     if (ml_session)
         begin_recording(false);
     /* Without one any clock will do: nothing is kept. */
-    ml_clock_mode = ml_session ? ml_session->clock : ML_CLOCK_TSC;
+    use_clock(ml_session ? ml_session->clock : ML_CLOCK_TSC);
     ml_stacks_mode = ml_session ? ml_session->stacks : ML_STACKS_NONE;
 }
 
@@ -143,7 +158,7 @@ static bool add_set(struct process *p)
     uint32_t n = p->sets;
     uint32_t how = started_before && !p->joined ? ML_FORKED : ML_STARTED;
 
-    if (n == SETS_MAX || p->no_more_sets)
+    if (n == SETS_MAX || p->no_more_sets || !ml_calls_allowed())
         return false;
     p->no_more_sets = true; /* unless all goes well */
     if (!p->writers[n])
@@ -151,6 +166,10 @@ static bool add_set(struct process *p)
     if (!p->writers[n])
         return false;
     p->set[n] = ml_session_new_set(how, n - p->first_set, &p->unreached);
+    if (p->set[n] && n == p->first_set) {
+        atomic_store_explicit(&ml_filtered_there, &p->set[n]->filtered, memory_order_relaxed);
+        p->pid = getpid();
+    }
     p->set_bytes[n] = ml_ringset_bytes(ml_ring_bytes, ml_ring_count);
     /* With a collector that does not move there will be another try. */
     p->no_more_sets = !p->set[n] && !ml_collector_stuck();
@@ -174,6 +193,9 @@ static void start_locked(struct process *p)
     }
     if (!ml_session || !ml_recording) {
         state = OFF;
+    } else if (!ml_calls_allowed()) {
+        atomic_fetch_add_explicit(&ml_session->began_in_sandbox, 1, memory_order_relaxed);
+        state = OFF;
     } else if (!add_set(p)) {
         if (!p->no_more_sets)
             return;
@@ -185,6 +207,8 @@ static void start_locked(struct process *p)
     }
     p->announced = !started_before;
     started_before = true;
+    if (state == STARTED)
+        ml_sandbox_tell_spared();
     /* Pairs with the acquire load in ml_recorder_start. */
     atomic_store_explicit(&p->state, state, memory_order_release);
 }
@@ -212,7 +236,7 @@ static bool start_quietly(void)
     bool ok;
 
     if (!p) {
-        ml_clock_mode = ML_CLOCK_TSC;
+        use_clock(ML_CLOCK_TSC);
         return false;
     }
     ml_lock(&p->lock);
@@ -235,6 +259,7 @@ bool ml_recorder_start(void)
         return state == STARTED;
     if (starting || (ml_session && ml_recording && ml_collector_stuck()))
         return false;
+    ml_sandbox_look();
     ml_quiet_begin(&quiet);
     starting = true;
     ok = start_quietly();
@@ -249,6 +274,13 @@ bool ml_recorder_start(void)
 bool ml_recorder_in_session(void)
 {
     return ml_recorder_start() || (ml_recorder_recording() && process);
+}
+
+bool ml_recorder_is_anothers(void)
+{
+    struct process *p = process;
+
+    return p && p->state == STARTED && p->pid != getpid();
 }
 
 bool ml_recorder_is_late(void)
@@ -284,7 +316,7 @@ static int join_locked(struct process *p, const char *dir)
         return -EIO;
     ml_ring_bytes = ring_bytes;
     ml_ring_count = ring_count;
-    ml_clock_mode = session->clock;
+    use_clock(session->clock);
     ml_session = session;
     p->first_set = p->sets;
     p->no_more_sets = false;
@@ -305,6 +337,10 @@ int ml_recorder_join(const char *dir)
     int r;
 
     ml_recorder_start(); /* whatever can be started only once */
+    ml_sandbox_look();
+    errno = saved_errno;
+    if (!ml_calls_allowed())
+        return -EPERM;
     p = this_process();
     if (!p)
         return -ENOMEM;
@@ -336,7 +372,8 @@ static void finish_session(struct ml_session *s)
 {
     atomic_store(&s->finish, 1);
     atomic_fetch_add(&s->doorbell, 1);
-    syscall(SYS_futex, &s->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+    if (ml_calls_allowed())
+        syscall(SYS_futex, &s->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 int ml_recorder_leave(void)
@@ -367,7 +404,7 @@ void ml_recorder_drop_rings(void)
     struct process *p = this_process();
     int saved_errno = errno;
 
-    if (!p)
+    if (!p || !ml_calls_allowed())
         return;
     ml_lock(&p->lock);
     if (atomic_load_explicit(&p->state, memory_order_relaxed) != STARTED) {

@@ -49,13 +49,20 @@ bool ml_recorder_start(void);
  * counted then, and names are kept for when it can. */
 bool ml_recorder_in_session(void);
 
+/* The session's clock (enum ml_clock), which a thread may be unable to read: see
+ * ml_clock_usable. */
+uint32_t ml_recorder_clock(void);
+
+/* Whether this is a child of vfork, which uses its parent's memory. */
+bool ml_recorder_is_anothers(void);
+
 /* A ring that nobody uses, now this thread's; NULL when there is none to be
  * had. *ret_data are its words. */
 struct ml_ring *ml_recorder_claim(uint64_t **ret_data, struct ml_writer **ret_writer);
 
 /* Joins the session in that directory, in a process that is not recorded.
- * @return 0; -EBUSY: it is recorded; -ENOSPC: it was too often; -EIO: the session
- *         is not to be had */
+ * @return 0; -EBUSY: it is recorded; -ENOSPC: it was too often; -EPERM: it is in a sandbox;
+ *         -EIO: the session is not to be had */
 int ml_recorder_join(const char *session_dir);
 
 /* Ends a recording that was joined, and tells its collector to finish. What threads

@@ -11,6 +11,7 @@
 
 #include <linux/futex.h>
 
+#include "filtered.h"
 #include "recorder.h"
 
 /* The round that goes on when a wait begins may have passed the ring already. The next one
@@ -48,7 +49,7 @@ bool ml_ring_wait(struct ml_ring_wait *wait, struct ml_writer *w)
 {
     struct timespec limit = {.tv_nsec = ML_LOOK_NS};
 
-    if (!ml_collector_alive(&wait->watch) || is_left_out(wait, w->ring))
+    if (!ml_calls_allowed() || !ml_collector_alive(&wait->watch) || is_left_out(wait, w->ring))
         return false;
     atomic_store_explicit(&w->ring->waiting, 1, memory_order_seq_cst);
     ml_ring_doorbell();

@@ -6,6 +6,7 @@
 #ifndef ML_SESSION_H
 #define ML_SESSION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ring.h"
@@ -17,6 +18,9 @@ struct ml_session *ml_session_open(uint32_t *ret_ring_bytes, uint32_t *ret_ring_
 /* The same for the session in that directory. */
 struct ml_session *ml_session_join(const char *dir, uint32_t *ret_ring_bytes,
                                    uint32_t *ret_ring_count);
+
+/* Whether the file, a session page, is long enough to be mapped. */
+bool ml_session_is_whole(int fd);
 
 /* Makes a ring set and hands it to the collector; NULL when either fails.
  * @ret_unreached  errno where the session's folder cannot be reached any more, as after

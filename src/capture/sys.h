@@ -5,11 +5,15 @@
  *   thread, and no call may act on a pthread_cancel: malloc, which we may be
  *   inside, is no cancellation point.
  *
+ * In a sandbox (filtered.h) no call is made: there is no memory to be had, none is given
+ * back, and signals come as they come.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ML_SYS_H
 #define ML_SYS_H
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
@@ -18,13 +22,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "filtered.h"
+
 /* Readable and writable memory; NULL and errno on failure. syscall() takes its
  * arguments as longs, and an int would leave their upper halves to chance. */
 static inline void *ml_sys_map(size_t bytes, int flags, int fd)
 {
     long prot = PROT_READ | PROT_WRITE;
-    long at = syscall(SYS_mmap, NULL, bytes, prot, (long)flags, (long)fd, 0L);
+    long at;
 
+    if (!ml_calls_allowed()) {
+        errno = EPERM;
+        return NULL;
+    }
+    at = syscall(SYS_mmap, NULL, bytes, prot, (long)flags, (long)fd, 0L);
     return at == -1 ? NULL : (void *)at;
 }
 
@@ -36,8 +47,12 @@ static inline void *ml_sys_reserve(size_t bytes)
 
 static inline void ml_sys_unmap(void *at, size_t bytes)
 {
-    syscall(SYS_munmap, at, bytes);
+    if (ml_calls_allowed())
+        syscall(SYS_munmap, at, bytes);
 }
+
+/* In place of the signals that were blocked: none was now. SIGKILL never is. */
+#define ML_SIGNALS_AS_THEY_ARE ((uint64_t)1 << (SIGKILL - 1))
 
 /* Everything is blocked, libc's own signals too, which sigprocmask() spares. */
 static inline uint64_t ml_sys_block_signals(void)
@@ -45,13 +60,16 @@ static inline uint64_t ml_sys_block_signals(void)
     uint64_t all = ~(uint64_t)0;
     uint64_t old = 0;
 
+    if (!ml_calls_allowed())
+        return ML_SIGNALS_AS_THEY_ARE;
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof(old));
     return old;
 }
 
 static inline void ml_sys_restore_signals(uint64_t old)
 {
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
+    if (old != ML_SIGNALS_AS_THEY_ARE)
+        syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
 }
 
 /* Nobody interrupts this thread between begin and end. May be nested. */

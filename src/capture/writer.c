@@ -13,14 +13,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "filtered.h"
 #include "nanoseconds.h"
 #include "record.h"
 #include "recorder.h"
 #include "ring_wait.h"
+#include "sandbox.h"
 #include "sys.h"
 #include "writer.h"
 
 #define RINGLESS_RECORDS 1000
+#define PAUSES_FOR_ROOM 1000 /* some tens of milliseconds */
 
 static struct ml_writer no_writer;
 __thread struct ml_writer *ml_writer = &no_writer;
@@ -32,11 +35,18 @@ static __thread bool claiming;
 static pthread_key_t exit_key;
 static bool exit_key_made;
 
+/* A thread that cannot read the clock any more lets go of its ring, so that all it records
+ * is counted as lost. The collector takes the ring back when the thread has ended: a record
+ * that this one interrupts may still be under way. */
 uint64_t ml_now_slow(void)
 {
     if (!ml_clock_mode)
         ml_recorder_start();
-    if (ml_clock_mode == ML_CLOCK_TSC)
+    if (ML_UNLIKELY(!ml_clock_usable())) {
+        ml_writer = &no_writer;
+        return 0;
+    }
+    if (ml_recorder_clock() == ML_CLOCK_TSC)
         return ml_tsc();
     return ml_clock_ns(CLOCK_MONOTONIC);
 }
@@ -107,8 +117,11 @@ static struct ml_writer *claim(void)
     w->lost_pushes = w->owed_pops = 0;
     w->pending_words = 0;
     atomic_store_explicit(&ring->waiting, 0, memory_order_relaxed);
-    ring->tid = (uint32_t)syscall(SYS_gettid);
-    prctl(PR_GET_NAME, ring->name, 0, 0, 0);
+    ring->tid = ml_thread_id();
+    if (ml_calls_allowed())
+        prctl(PR_GET_NAME, ring->name, 0, 0, 0);
+    else
+        memset(ring->name, 0, sizeof(ring->name));
     /* Pairs with the collector's acquire load: tid and name are there. */
     atomic_store_explicit(&ring->state, ML_RING_ACTIVE, memory_order_release);
     __atomic_store_n(&w->ring, ring, __ATOMIC_RELAXED); /* see stop_writers of recorder.c */
@@ -183,12 +196,30 @@ static bool wait_for_room(struct ml_writer *w, unsigned n)
     return ok;
 }
 
+/* The same where no calls are allowed: the collector cannot be woken, but comes by often
+ * then. In vain once for each of its rounds at most. */
+static bool spin_for_room(struct ml_writer *w, unsigned n)
+{
+    static __thread uint64_t in_vain; /* 1 + its heartbeat */
+    uint64_t beat = atomic_load_explicit(&ml_session->heartbeat, memory_order_relaxed);
+
+    if (in_vain == beat + 1)
+        return false;
+    for (unsigned i = 0; i < PAUSES_FOR_ROOM; i++) {
+        if (room_now(w, n))
+            return true;
+        ml_pause();
+    }
+    in_vain = atomic_load_explicit(&ml_session->heartbeat, memory_order_relaxed) + 1;
+    return false;
+}
+
 /* Once a wait was in vain, records are dropped at once until there is room or
  * the collector moves. */
 static bool room(struct ml_writer *w, unsigned n)
 {
-    bool ok = room_now(w, n) ||
-              (!ml_collector_stuck() && !ml_ring_is_orphaned(w->ring) && wait_for_room(w, n));
+    bool ok = room_now(w, n) || (!ml_collector_stuck() && !ml_ring_is_orphaned(w->ring) &&
+                                 (ml_calls_allowed() ? wait_for_room : spin_for_room)(w, n));
 
     if (!ok)
         w->limit = w->head;
@@ -291,11 +322,38 @@ static bool claim_and_append(uint32_t only_in, const uint64_t *words, unsigned n
     ml_writer = w;
     ml_recorder_announce();
     ml_recorder_announce_again();
-    if (!only_in || only_in == w->recording)
+    if (n && (!only_in || only_in == w->recording))
         append(w, words, n);
     if (exit_key_made)
         pthread_setspecific(exit_key, (void *)(uintptr_t)PTHREAD_DESTRUCTOR_ITERATIONS);
     return true;
+}
+
+static bool claim_quietly(uint32_t only_in, const uint64_t *words, unsigned n)
+{
+    struct ml_quiet quiet;
+    bool ok;
+
+    ml_quiet_begin(&quiet);
+    claiming = true;
+    ok = claim_and_append(only_in, words, n);
+    claiming = false;
+    ml_quiet_end(&quiet);
+    return ok;
+}
+
+static bool may_claim(void)
+{
+    return ml_recorder_start() && !claiming && ml_clock_usable();
+}
+
+void ml_writer_prepare(void)
+{
+    int saved_errno = errno;
+
+    if (!ml_writer->ring && may_claim())
+        claim_quietly(0, NULL, 0);
+    errno = saved_errno;
 }
 
 /* only_in: the recording that it is for; 0: whichever goes on. */
@@ -303,16 +361,11 @@ static void record_first(uint32_t only_in, const uint64_t *words, unsigned n)
 {
     static __thread uint32_t skip; /* records to drop before asking for a ring again */
     int saved_errno = errno;
-    struct ml_quiet quiet;
-    bool started = ml_recorder_start();
+    bool may = may_claim();
     bool ok = false;
 
-    if (started && !claiming && !skip) {
-        ml_quiet_begin(&quiet);
-        claiming = true;
-        ok = claim_and_append(only_in, words, n);
-        claiming = false;
-        ml_quiet_end(&quiet);
+    if (may && !skip) {
+        ok = claim_quietly(only_in, words, n);
         skip = ok ? 0 : RINGLESS_RECORDS;
     } else if (skip) {
         skip--;
@@ -385,24 +438,38 @@ void ml_record_nested(struct ml_writer *w, const uint64_t *words, unsigned n)
     w->limit = 0; /* have the next record look whether a pop is owed */
 }
 
-/* Moves what handlers left into the ring, with signals held off so that none
- * adds more. A handler that slips in before finds `busy` clear and writes to
- * the ring itself. */
-void ml_record_pending(struct ml_writer *w)
+static void move_pending(struct ml_writer *w, uint32_t at, uint32_t end)
 {
-    uint64_t signals = ml_sys_block_signals();
-    uint32_t owed_pops = w->owed_pops; /* to pushes in the list */
-
-    w->owed_pops = 0;
-    for (uint32_t at = 0; at < ml_min_u64(w->pending_words, ML_PENDING_WORDS);) {
+    while (at < ml_min_u64(end, ML_PENDING_WORDS)) {
         unsigned n = (unsigned)w->pending[at];
         if (!n)
             break;
         append(w, &w->pending[at + 1], n);
         at += 1 + n;
     }
-    w->pending_words = 0;
+}
+
+/* Moves what handlers left into the ring, with signals held off so that none
+ * adds more; in a sandbox that cannot be, and what is added meanwhile is moved too. A handler
+ * that slips in before finds `busy` clear and writes to the ring itself. */
+void ml_record_pending(struct ml_writer *w)
+{
+    uint64_t signals = ml_sys_block_signals();
+    uint32_t owed_pops = w->owed_pops; /* to pushes in the list */
+    uint32_t at = 0, end;
+
+    w->busy = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    w->owed_pops = 0;
+    end = w->pending_words;
+    do {
+        move_pending(w, at, end);
+        at = end;
+    } while (!atomic_compare_exchange_strong_explicit(&w->pending_words, &end, 0,
+                                                      memory_order_relaxed, memory_order_relaxed));
     w->owed_pops += owed_pops;
     pay_pops(w);
+    atomic_signal_fence(memory_order_seq_cst);
+    w->busy = 0;
     ml_sys_restore_signals(signals);
 }

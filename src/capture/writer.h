@@ -8,4 +8,7 @@
 /* Once per process, before the first record. */
 void ml_writer_init(void);
 
+/* Sees to it that this thread has a ring, if there is one to be had. Keeps errno. */
+void ml_writer_prepare(void);
+
 #endif

@@ -18,6 +18,7 @@
 #include "collector_process.h"
 #include "command_line.h"
 #include "sampler.h"
+#include "try_calls.h"
 #include "verbs.h"
 
 struct collect_opts {
@@ -133,6 +134,7 @@ static int cmd_collect(int argc, char **argv)
         return r;
     if (!opts.output || !opts.pid || first < argc)
         return ml_verb_usage_error(&ml_verb_collect, "--output and --pid are needed, nothing else");
+    ml_try_recorder_calls();
     r = start(&opts, &session, &err);
     if (r)
         fprintf(stderr, "memledger: %s\n", err.text);

@@ -87,11 +87,34 @@ static void note_unrecorded(const struct ml_run_result *result, const struct ml_
                 "ulimit -v, -f and -n\n",
                 unrecorded, unrecorded == 1 ? " was" : "es were");
     else if (!atomic_load(&page->processes) && !atomic_load(&page->unreached) &&
-             !result->obstacle && !result->collector_killed)
+             !atomic_load(&page->began_in_sandbox) && !result->obstacle &&
+             !result->collector_killed)
         fprintf(stderr, "memledger: nothing was recorded: %s\n",
                 result->cuda_injection
                     ? "the program never started CUDA, which --cuda=injection waits for"
                     : "the recorder could not start in the program; see ulimit -v and -n");
+}
+
+static void note_entered_sandbox(const struct ml_session *page)
+{
+    uint32_t entered = atomic_load(&page->entered_sandbox);
+
+    if (entered)
+        fprintf(stderr,
+                "memledger: %u process%s entered a seccomp sandbox, where the recorder makes no "
+                "system calls and may lose events\n",
+                entered, entered == 1 ? "" : "es");
+}
+
+static void note_began_in_sandbox(const struct ml_session *page)
+{
+    uint32_t began = atomic_load(&page->began_in_sandbox);
+
+    if (began)
+        fprintf(stderr,
+                "memledger: %u process%s not recorded: started in a sandbox (a seccomp filter, or "
+                "no /proc)\n",
+                began, began == 1 ? " was" : "es were");
 }
 
 static void note_trouble(const struct ml_run_result *result, const struct ml_session *page)
@@ -111,6 +134,7 @@ static void note_trouble(const struct ml_run_result *result, const struct ml_ses
         fprintf(stderr, "memledger: %s event%s lost\n", ml_format_count(count, (int64_t)lost),
                 lost == 1 ? " was" : "s were");
     note_unrecorded(result, page);
+    note_began_in_sandbox(page);
 }
 
 /* Whose children were not waited for. */
@@ -210,6 +234,7 @@ void ml_run_note(const struct ml_run_result *result, const struct ml_session *pa
     if (!result->sample_only)
         note_silence(result, page);
     note_samples(page);
+    note_entered_sandbox(page);
     fprintf(stderr, "memledger: next: memledger summary %s\n", result->trace);
     if (atomic_load(&page->gpu_memory))
         fprintf(stderr, "memledger:   or: memledger ledger %s\n", result->trace);

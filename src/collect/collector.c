@@ -24,6 +24,7 @@
 #include "nanoseconds.h"
 #include "proc_stat.h"
 #include "sampler.h"
+#include "sandboxed.h"
 #include "symbols.h"
 #include "turn.h"
 
@@ -39,6 +40,10 @@
  * process's end is told as when it was found. */
 #define CHECK_NS 100000000u
 #define LOOK_NS 2000000u
+/* How long to sleep at most while a process is in a sandbox, where full rings cannot wake us. */
+#define SANDBOX_IDLE_NS 1000000u
+/* Processes whose sandbox is looked for at a time. */
+#define SANDBOXES_AT_ONCE 64
 
 /* A hello as it came. */
 struct greeting {
@@ -58,6 +63,7 @@ struct ml_collector {
     struct ml_merge merge;
     uint64_t saved_ns;
     uint64_t checked_ns, looked_ns;
+    size_t sandbox_next; /* the target to look at next for a sandbox */
     uint64_t idle_ns;
     uint32_t bell; /* the doorbell when the last round began */
     pid_t launcher;
@@ -381,6 +387,17 @@ static uint64_t wait_status(const struct ml_collector *c, const struct ml_target
     return known ? 1 + (uint64_t)atomic_load(&page->program_status) : 0;
 }
 
+static void look_for_sandboxes(struct ml_collector *c)
+{
+    size_t count = c->stage.targets.len;
+
+    for (size_t i = 0; i < count && i < SANDBOXES_AT_ONCE; i++) {
+        struct ml_target *t = c->stage.targets.items[c->sandbox_next++ % count];
+        if (!t->dead && !t->gone)
+            ml_target_check_sandbox(t, c->session->page);
+    }
+}
+
 static void settle(struct ml_collector *c)
 {
     bool check =
@@ -396,6 +413,8 @@ static void settle(struct ml_collector *c)
         ml_source_note_lost(&c->stage, c->stage.own.items[i]);
     if (check && c->sample_only)
         look_for_children(c);
+    if (check)
+        look_for_sandboxes(c);
     for (size_t i = 0; i < c->stage.targets.len; i++) {
         struct ml_target *t = c->stage.targets.items[i];
         bool was_gone = t->gone;            /* and a pass was made since */
@@ -567,10 +586,20 @@ static uint64_t round_once(struct ml_collector *c)
     return words;
 }
 
+static uint64_t idle_ns(const struct ml_collector *c)
+{
+    for (size_t i = 0; i < c->stage.targets.len; i++) {
+        const struct ml_target *t = c->stage.targets.items[i];
+        if (!t->dead && !t->gone && ml_target_in_sandbox(t))
+            return SANDBOX_IDLE_NS;
+    }
+    return c->idle_ns;
+}
+
 static void sleep_until_rung(struct ml_collector *c)
 {
     struct ml_session *page = c->session->page;
-    struct timespec limit = {.tv_nsec = (long)c->idle_ns};
+    struct timespec limit = {.tv_nsec = (long)idle_ns(c)};
 
     /* Who rang since the round began may have a ring that it did not empty. Pairs with
      * ml_ring_doorbell: either it sees that we sleep, or we see that it rang. */

@@ -16,6 +16,7 @@
 
 #include "io.h"
 #include "outside.h"
+#include "seccomp_state.h"
 
 #define RINGS_IN_A_SET 64
 /* Messages from outside that are taken at a time. */
@@ -30,6 +31,7 @@ static int make_page(struct ml_session_dir *s, const struct ml_session_opts *opt
 {
     char path[108];
     char zeros[sizeof(struct ml_session)] = {0};
+    struct ml_seccomp_state seccomp = {0};
     struct ml_session *page;
     int fd, r;
 
@@ -53,6 +55,9 @@ static int make_page(struct ml_session_dir *s, const struct ml_session_opts *opt
     page->stacks = opts->stacks;
     page->ring_bytes = opts->ring_bytes;
     page->ring_count = RINGS_IN_A_SET;
+    page->seccomp_known = ml_seccomp_read("/proc/self/status", &seccomp);
+    page->seccomp_mode = seccomp.mode;
+    page->seccomp_filters = seccomp.filters;
     page->magic = ML_SHARED_MAGIC;
     s->page = page;
     return 0;

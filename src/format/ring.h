@@ -68,6 +68,14 @@ struct ml_collector_id {
     _Atomic uint64_t start_ticks;   /* of the process, as in /proc/PID/stat */
 };
 
+/* A process that added seccomp filters which leave the recorder alone. */
+struct ml_session_spared {
+    _Atomic uint64_t process; /* see process_key.h */
+    _Atomic uint32_t filters; /* so many */
+};
+
+#define ML_SESSION_SPARED 64 /* entries, by process; a later one may take an earlier one's */
+
 struct ml_session {
     uint32_t magic;
     uint32_t version;
@@ -81,6 +89,12 @@ struct ml_session {
     uint32_t stacks;     /* enum ml_stacks_mode */
     uint32_t ring_bytes; /* a power of two */
     uint32_t ring_count; /* rings in a set */
+
+    /* The launcher's own, see seccomp_state.h: what restricts a target beyond that was
+     * added by the program. */
+    uint32_t seccomp_known;
+    uint32_t seccomp_mode;
+    uint32_t seccomp_filters;
 
     /* Set by the launcher until the program runs: nothing is written, so that a program
      * that cannot be started costs nobody an older trace. */
@@ -127,6 +141,10 @@ struct ml_session {
     _Atomic uint32_t unreached;
     _Atomic uint32_t unreached_errno;
     _Atomic uint32_t unreached_uid;
+    /* Targets that put themselves into a sandbox, and those that began inside one, which
+     * are not recorded. */
+    _Atomic uint32_t entered_sandbox;
+    _Atomic uint32_t began_in_sandbox;
 
     /* For the launcher's progress line and closing note. */
     _Atomic uint64_t events;
@@ -147,6 +165,7 @@ struct ml_session {
     char gpus_unseen[192];     /* why no GPU was sampled; "": some were, or none was to be */
 
     alignas(64) struct ml_session_device devices[ML_SESSION_DEVICES]; /* as NVML counts */
+    struct ml_session_spared spared[ML_SESSION_SPARED];
 };
 static_assert(sizeof(struct ml_session) <= 4096, "the session page is one page");
 static_assert(offsetof(struct ml_session, told) == 8, "its place in every version");
@@ -216,6 +235,12 @@ struct ml_ringset {
     /* 1, set by the collector: another process runs the profile of this one, and calls
      * of a framework's API are to be in it. */
     _Atomic uint32_t calls_wanted;
+
+    /* 1, set by either side: the process is in a sandbox, and the recorder makes no system
+     * calls. Of a process's first set. `sandboxed`: it is counted in the session. */
+    _Atomic uint32_t filtered;
+    _Atomic uint32_t sandboxed;
+    _Atomic uint32_t filters_spared; /* filters that were added and leave the recorder alone */
 
     /* Answers to requests (ML_REC_REQUEST): the collector fills in status and
      * text, then release-stores the request's number and wakes the futex. */

@@ -1,0 +1,56 @@
+/* sandbox.h: detects that a program restricts its own system calls, so that the recorder
+ * makes none (filtered.h), and that a thread can no longer read the clock.
+ *
+ * Every filter counts that was added since `memledger run` began, and it counts for the whole
+ * process. A filter that memledger itself runs under, such as a container's, does not count,
+ * nor does one that is known to leave the recorder's calls alone (filter_verdict.h). Filters
+ * are detected
+ * - by hooks on prctl() and syscall() (seccomp_hooks.c), before the filter is installed;
+ * - from /proc/self/status when a process starts and after a fork;
+ * - by the collector, which reads /proc/PID/status and sets a flag in the ring set. That
+ *   covers programs that make the system call without libc, but it comes late.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_SANDBOX_H
+#define ML_SANDBOX_H
+
+#include <stdbool.h>
+
+/* A value of ml_clock_mode beside those of enum ml_clock: not every thread can read it. */
+#define ML_CLOCK_ASK 3u
+
+/* Reads /proc/self/status, unless no calls are allowed as it is. Makes only calls that the
+ * dynamic loader makes too. Keeps errno. */
+void ml_sandbox_look(void);
+
+/* The same where nobody has looked since the program was started. */
+void ml_sandbox_look_first(void);
+
+/* For the collector and for programs that this process becomes: a forked child has the
+ * filters of its parent. */
+void ml_sandbox_tell_spared(void);
+
+enum ml_restriction {
+    ML_RESTRICT_CALLS,  /* a filter for this thread and all that come from it */
+    ML_RESTRICT_ALL,    /* a filter for all threads at once */
+    ML_RESTRICT_THREAD, /* strict mode: no calls and no clock in this thread */
+    ML_RESTRICT_CLOCK,  /* the time stamp counter, which a thread's children inherit */
+};
+
+struct ml_restricting {
+    enum ml_restriction what;
+    const void *filter; /* struct sock_fprog, where it is one */
+    bool marked;        /* this is what marked it: to be undone if the call fails */
+};
+
+/* Around the system call that restricts: takes what is needed later, while that is still
+ * possible. A filter is not read before the kernel has accepted it. Both keep errno. */
+void ml_restrict_begin(struct ml_restricting *r, enum ml_restriction what, const void *filter);
+void ml_restrict_end(const struct ml_restricting *r, bool done);
+
+/* Whether the session's clock can be read: in strict mode the counter raises SIGSEGV, and a
+ * clock other than the counter may be a system call. */
+bool ml_clock_usable(void);
+
+#endif

@@ -1,0 +1,40 @@
+/* sandboxed.c: see sandboxed.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sandboxed.h"
+
+#include <stdio.h>
+
+#include "seccomp_state.h"
+
+bool ml_target_in_sandbox(const struct ml_target *t)
+{
+    return t->sets.len &&
+           atomic_load_explicit(&t->sets.items[0].shared->filtered, memory_order_relaxed);
+}
+
+/* Strict mode restricts one thread, which is past help: it can no longer read the clock. */
+static bool is_filtered(const struct ml_target *t, const struct ml_session *page)
+{
+    struct ml_seccomp_state before = {page->seccomp_mode, page->seccomp_filters}, now;
+    char path[64];
+
+    ml_seccomp_add(&before, atomic_load_explicit(&t->sets.items[0].shared->filters_spared,
+                                                 memory_order_relaxed));
+    snprintf(path, sizeof(path), "/proc/%u/status", t->pid);
+    return page->seccomp_known && ml_seccomp_read(path, &now) && now.mode != 1 &&
+           ml_seccomp_is_more(&now, &before);
+}
+
+void ml_target_check_sandbox(struct ml_target *t, struct ml_session *page)
+{
+    struct ml_ringset *set;
+
+    if (!t->sets.len || ml_target_in_sandbox(t) || !is_filtered(t, page))
+        return;
+    set = t->sets.items[0].shared;
+    atomic_store_explicit(&set->filtered, 1, memory_order_relaxed);
+    if (!atomic_exchange_explicit(&set->sandboxed, 1, memory_order_relaxed))
+        atomic_fetch_add_explicit(&page->entered_sandbox, 1, memory_order_relaxed);
+}

@@ -1,0 +1,24 @@
+/* sandboxed.h: processes in a seccomp sandbox, as the collector sees them.
+ *
+ * The recorder notices most of them by itself. A program that installs its filter without
+ * libc's functions is noticed here, from its /proc/PID/status, and its recorder is told
+ * through the ring set: it makes no system calls from then on.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_SANDBOXED_H
+#define ML_SANDBOXED_H
+
+#include <stdbool.h>
+
+#include "ring.h"
+#include "target.h"
+
+/* Looks whether the process's first thread has more filters than the launcher had. */
+void ml_target_check_sandbox(struct ml_target *t, struct ml_session *page);
+
+/* Whether the recorder makes no system calls in it, so that nobody wakes the collector when
+ * a ring fills. */
+bool ml_target_in_sandbox(const struct ml_target *t);
+
+#endif

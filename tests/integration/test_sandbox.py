@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# test_sandbox.py: programs whose seccomp filter kills them for system calls that only the
+# recorder would make. They end as without memledger, and what could not be recorded is counted.
+#
+# SPDX-License-Identifier: Apache-2.0
+import harness
+from harness import check, contains, equal, plain, program, run
+
+WAYS = ("prctl", "syscall")
+MODES = ((), ("--heap",), ("--heap=all",))
+
+# Calls that neither the program nor libc makes here, and the recorder makes somewhere.
+RECORDERS_OWN = ("memfd_create", "socket", "sendmsg", "nanosleep,clock_nanosleep", "prctl", "openat",
+                 "gettid", "getpid,getppid", "ftruncate,fcntl", "readlink,process_vm_readv")
+
+# More than a ring has room for.
+OVERFLOW = 100000
+
+
+def same(*arguments, options=(), code=3, out="done\n"):
+    """Runs it with and without memledger."""
+    command = [program("sandbox_itself"), *arguments]
+    done = plain(*command)
+    equal((done.returncode, done.stdout), (code, out), f"without memledger: {arguments}",
+          done.stderr)
+    result = run(*command, options=("-f", *options))
+    equal((result.code, result.out), (done.returncode, done.stdout),
+          f"{arguments} with {options or 'no options'}", result)
+    return result
+
+
+def all_counted(result, events, what):
+    """Each event is in the trace or among the lost."""
+    trace = result.dump()
+    recorded = trace["kinds"].get("alloc", 0) + trace["kinds"].get("free", 0)
+    check(recorded + trace["lost"] >= events,
+          f"{what}: {recorded} recorded and {trace['lost']} lost of {events}", result)
+    return trace
+
+
+def test_each_call():
+    """One call killed at a time: in a thread, a child, and a loop that fills the ring."""
+    for calls in RECORDERS_OWN:
+        result = same("prctl", f"deny:{calls}", "thread:100", "fork:100", f"loop:{OVERFLOW}",
+                      options=("--heap",))
+        contains(result.err, "1 process entered a seccomp sandbox", f"note for {calls}")
+        contains(result.err, "1 process was not recorded: started in a sandbox",
+                 f"note for {calls}")
+        # By malloc and by report, an allocation and a free, by parent, thread and child.
+        all_counted(result, 4 * (100 + 100 + OVERFLOW), calls)
+
+
+def test_wake_up():
+    """Nor is the collector woken by a futex, or a wait for it made."""
+    for way in WAYS:
+        result = same(way, "deny:futex,nanosleep,clock_nanosleep", f"loop:{OVERFLOW}",
+                      options=("--heap",))
+        all_counted(result, 4 * OVERFLOW, way)
+
+
+def test_list_of_allowed_calls():
+    """Only what libc needs is allowed."""
+    for way in WAYS:
+        for options in MODES:
+            result = same(way, "only", "thread:1000", "fork:1000", f"loop:{OVERFLOW}",
+                          "thread:1000", options=options)
+            times = 4 if options else 2
+            all_counted(result, times * (3000 + OVERFLOW), f"{way} {options}")
+
+
+def test_threads_are_recorded():
+    """A thread that begins in the sandbox has a ring, and its number."""
+    result = same("prctl", "only", "thread:500", "thread:500")
+    trace = result.dump()
+    equal(trace["lost"], 0, "lost")
+    equal(trace["kinds"]["alloc"], 1001, "allocations")
+    check(all(t["tid"] for t in trace["threads"]), "a thread has no number", trace["threads"])
+
+
+def test_exec():
+    """The program that is started in the sandbox runs; that it is not recorded is told."""
+    calls = ("memfd_create,socket,sendmsg,nanosleep,clock_nanosleep,prctl,gettid,getpid,getppid,"
+             "madvise,ftruncate,fcntl,lseek,readlink,rt_sigprocmask,process_vm_readv,futex")
+    for options in MODES:
+        result = same("prctl", f"deny:{calls}", "exec:1000", options=options)
+        contains(result.err, "1 process was not recorded: started in a sandbox", "note")
+
+
+def test_strict():
+    """Strict mode takes the clock away as well."""
+    for options in MODES:
+        result = same("prctl", "strict", "loop:1000", options=options)
+        trace = all_counted(result, 1001 * (4 if options else 2), f"strict {options}")
+        check(trace["lost"] >= 2000, "the clock was read in strict mode", trace)
+        contains(result.err, "1 process entered a seccomp sandbox", "note")
+
+
+def test_no_counter():
+    """The counter alone is taken away, from new threads and children too."""
+    for options in MODES:
+        result = same("prctl", "counter", "loop:100", "thread:100", "fork:100", options=options)
+        all_counted(result, 301 * (4 if options else 2), f"no counter {options}")
+
+
+def test_refused_filter():
+    """A filter that the kernel refuses changes nothing, nor does errno."""
+    for way in WAYS:
+        result = same(way, "bad", "fork:100", f"loop:{OVERFLOW}", "thread:100",
+                      out="invalid\ndone\n")
+        trace = result.dump()
+        equal((trace["kinds"]["alloc"], trace["lost"]), (201 + OVERFLOW, 0), "recorded and lost")
+        equal(len(trace["processes"]), 2, "processes")
+        check("sandbox" not in result.err, "a sandbox is told of", result)
+
+
+def test_unseen_filter():
+    """Without libc's functions: noticed by a child that can read its state, before it makes any
+    other call, and recorded no further."""
+    calls = "memfd_create,socket,sendmsg,nanosleep,clock_nanosleep,prctl,gettid,getpid,madvise"
+    for options in MODES:
+        result = same("raw", f"deny:{calls}", "loop:100", "fork:100", options=options)
+        contains(result.err, "1 process was not recorded: started in a sandbox", "note")
+
+
+
+
+def test_filter_that_does_no_harm():
+    """One that refuses with an error, or kills for calls that the recorder does not make: threads,
+    children and the programs that they become are recorded as usual."""
+    for way in WAYS:
+        for calls in ("refuse:process_vm_readv,readlink,ptrace", "deny:ptrace"):
+            result = same(way, calls, "fork:100", "thread:100", "spawn:100", "exec:100",
+                          out="done\ndone\n")
+            trace = result.dump()
+            equal((trace["kinds"]["alloc"], trace["lost"]), (403, 0), "recorded and lost", result)
+            equal(len(trace["processes"]), 4, "processes")
+            check("sandbox" not in result.err, "a sandbox is told of", result)
+
+
+def test_filters_in_turn():
+    """After one that does no harm, one that does."""
+    inner = [program("sandbox_itself"), "prctl", "only", "fork:100", "thread:100"]
+    for first in ("refuse:ptrace", "deny:ptrace"):
+        result = same("syscall", first, "loop:1", "--", *inner, options=("--heap",))
+        contains(result.err, "1 process entered a seccomp sandbox", "note")
+        contains(result.err, "1 process was not recorded: started in a sandbox", "note")
+
+
+def test_filter_of_the_machine():
+    """What memledger itself runs under, as in a container, is no reason to record less."""
+    outside = [program("sandbox_itself"), "prctl", "deny:process_vm_readv", "--"]
+    recorded = [harness.MEMLEDGER, "run", "-o", "t.mled", "--", program("sandbox_itself")]
+    done = plain(*outside, *recorded, "none", "none", "fork:100", "thread:100")
+    equal((done.returncode, done.stdout), (3, "done\n"), "how it ended", done.stderr)
+    check("sandbox" not in done.stderr, "a sandbox is told of", done.stderr)
+    trace = harness.dump("t.mled")
+    equal((trace["kinds"]["alloc"], trace["lost"]), (201, 0), "recorded and lost")
+    done = plain(*outside, *recorded[:2], "-f", *recorded[2:], "prctl", "only", "fork:100")
+    equal((done.returncode, done.stdout), (3, "done\n"), "with one more filter", done.stderr)
+    contains(done.stderr, "1 process entered a seccomp sandbox", "note")
+
+
+harness.main(globals())

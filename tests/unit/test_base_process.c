@@ -1,0 +1,120 @@
+/* test_base_process.c: what is read of a process from /proc: process_key.h, seccomp_state.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process_key.h"
+#include "seccomp_state.h"
+
+#define FIELDS "S 77 1 1 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 "
+
+static void test_key(void **state)
+{
+    uint32_t parent;
+
+    (void)state;
+    assert_int_equal(ml_process_key_of("12 (cat) " FIELDS "34567 8 9\n", &parent),
+                     (uint64_t)34567 << 32 | 12);
+    assert_int_equal(parent, 77);
+    /* A name may look like the rest of the line. */
+    assert_int_equal(ml_process_key_of("12 (a) S 1 (b) " FIELDS "34567 8\n", &parent),
+                     (uint64_t)34567 << 32 | 12);
+    assert_int_equal(parent, 77);
+    assert_int_equal(ml_process_key_of("", &parent), 0);
+    assert_int_equal(ml_process_key_of("12 (cat) S 77 1", &parent), 0);
+    assert_int_equal(ml_process_key_of("no parenthesis", &parent), 0);
+}
+
+static void test_own_key(void **state)
+{
+    uint32_t parent, unused;
+    uint64_t own = ml_process_key_read("/proc/self/stat", &parent);
+    char path[32];
+    pid_t child;
+
+    (void)state;
+    assert_int_equal((uint32_t)own, getpid());
+    assert_int_equal(parent, getppid());
+    assert_int_equal(ml_process_key_read("/proc/self/stat", &unused), own);
+    assert_int_equal(ml_process_key_read("/nowhere/stat", &unused), 0);
+    child = fork();
+    if (!child)
+        _exit(0);
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)child);
+    assert_int_not_equal(ml_process_key_read(path, &unused), own);
+    assert_int_equal(unused, getpid());
+    waitpid(child, NULL, 0);
+}
+
+/* What is read from a status file with that text. */
+static bool read_text(const char *text, struct ml_seccomp_state *ret)
+{
+    char path[] = "/tmp/test_base_process.XXXXXX";
+    int fd = mkstemp(path);
+    bool known;
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    close(fd);
+    known = ml_seccomp_read(path, ret);
+    unlink(path);
+    return known;
+}
+
+static void test_seccomp(void **state)
+{
+    struct ml_seccomp_state s = {9, 9};
+
+    (void)state;
+    assert_true(read_text("Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t13\nThreads:\t1\n", &s));
+    assert_int_equal(s.mode, 2);
+    assert_int_equal(s.filters, 13);
+    /* Kernels before 5.9 do not count. */
+    assert_true(read_text("Seccomp:\t2\n", &s));
+    assert_int_equal(s.filters, 1);
+    assert_true(read_text("Seccomp:\t1\n", &s));
+    assert_int_equal(s.filters, 0);
+    s = (struct ml_seccomp_state){9, 9};
+    assert_false(read_text("Name:\tSeccomp:\t2\n", &s));
+    assert_int_equal(s.mode, 9);
+    assert_false(ml_seccomp_read("/nowhere/status", &s));
+}
+
+static void test_more(void **state)
+{
+    const struct ml_seccomp_state none = {0, 0}, strict = {1, 0}, one = {2, 1}, two = {2, 2};
+    struct ml_seccomp_state sum = none;
+
+    (void)state;
+    assert_false(ml_seccomp_is_more(&none, &none));
+    assert_true(ml_seccomp_is_more(&one, &none));
+    assert_true(ml_seccomp_is_more(&strict, &none));
+    assert_false(ml_seccomp_is_more(&one, &one));
+    assert_true(ml_seccomp_is_more(&two, &one));
+    assert_false(ml_seccomp_is_more(&none, &one));
+    ml_seccomp_add(&sum, 2);
+    assert_false(ml_seccomp_is_more(&two, &sum));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_key),
+        cmocka_unit_test(test_own_key),
+        cmocka_unit_test(test_seccomp),
+        cmocka_unit_test(test_more),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+/* test_filter_verdict.c: filters as programs write them, and what they mean for the recorder.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include "compiler.h"
+#include "filter_verdict.h"
+
+#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define JUMP(how, value, yes, no) BPF_JUMP(BPF_JMP | (how) | BPF_K, value, yes, no)
+#define ANSWER(action) BPF_STMT(BPF_RET | BPF_K, action)
+#define ALLOW ANSWER(SECCOMP_RET_ALLOW)
+#define KILL ANSWER(SECCOMP_RET_KILL_PROCESS)
+
+#define SPARES(...)                                                                                \
+    spares((struct sock_filter[]){__VA_ARGS__},                                                    \
+           ML_ARRAY_SIZE(((struct sock_filter[]){__VA_ARGS__})))
+
+static bool spares(struct sock_filter *code, size_t n)
+{
+    return ml_filter_spares_recorder(&(struct sock_fprog){(unsigned short)n, code});
+}
+
+static void test_one_answer(void **state)
+{
+    (void)state;
+    assert_true(SPARES(ALLOW));
+    assert_true(SPARES(ANSWER(SECCOMP_RET_LOG)));
+    assert_false(SPARES(KILL));
+    assert_false(SPARES(ANSWER(SECCOMP_RET_KILL_THREAD)));
+    assert_false(SPARES(ANSWER(SECCOMP_RET_TRAP)));
+    assert_false(SPARES(ANSWER(SECCOMP_RET_TRACE)));
+    assert_false(SPARES(ANSWER(SECCOMP_RET_USER_NOTIF)));
+    /* A lock cannot be waited for. */
+    assert_false(SPARES(ANSWER(SECCOMP_RET_ERRNO | EPERM)));
+}
+
+/* Answers so for one call, and allows the rest. */
+static bool spares_with(unsigned call, unsigned answer)
+{
+    return SPARES(LOAD(nr), JUMP(BPF_JEQ, call, 0, 1), ANSWER(answer), ALLOW);
+}
+
+static void test_one_call(void **state)
+{
+    (void)state;
+    assert_true(spares_with(SYS_ptrace, SECCOMP_RET_KILL_PROCESS));
+    assert_false(spares_with(SYS_memfd_create, SECCOMP_RET_KILL_PROCESS));
+    assert_false(spares_with(SYS_nanosleep, SECCOMP_RET_TRAP));
+    assert_true(spares_with(SYS_memfd_create, SECCOMP_RET_ERRNO | ENOSYS));
+    assert_false(spares_with(SYS_futex, SECCOMP_RET_ERRNO | ENOSYS));
+    /* Without having made a file, that is 0: standard input. */
+    assert_false(spares_with(SYS_memfd_create, SECCOMP_RET_ERRNO));
+}
+
+static void test_architecture(void **state)
+{
+    (void)state;
+    assert_true(SPARES(LOAD(arch), JUMP(BPF_JEQ, AUDIT_ARCH_X86_64, 1, 0), KILL, ALLOW));
+    assert_false(SPARES(LOAD(arch), JUMP(BPF_JEQ, AUDIT_ARCH_I386, 1, 0), KILL, ALLOW));
+    /* As many filters keep x32 out. */
+    assert_true(SPARES(LOAD(nr), JUMP(BPF_JGE, 0x40000000, 0, 1), KILL, ALLOW));
+}
+
+/* Sockets of this family only. */
+static bool spares_family(unsigned family)
+{
+    return SPARES(LOAD(nr), JUMP(BPF_JEQ, SYS_socket, 0, 3), LOAD(args[0]),
+                  JUMP(BPF_JEQ, family, 1, 0), KILL, ALLOW);
+}
+
+static void test_arguments(void **state)
+{
+    (void)state;
+    assert_true(spares_family(AF_UNIX));
+    assert_false(spares_family(AF_INET));
+    /* Where in memory something lies is not known. */
+    assert_false(SPARES(LOAD(nr), JUMP(BPF_JEQ, SYS_read, 0, 3), LOAD(args[1]),
+                        JUMP(BPF_JEQ, 0, 0, 1), KILL, ALLOW));
+    assert_false(SPARES(LOAD(instruction_pointer), JUMP(BPF_JEQ, 0, 0, 1), KILL, ALLOW));
+    /* Loaded, but nothing depends on it. */
+    assert_true(SPARES(LOAD(args[1]), LOAD(nr), JUMP(BPF_JEQ, SYS_ptrace, 0, 1), KILL, ALLOW));
+}
+
+static void test_arithmetic(void **state)
+{
+    (void)state;
+    /* (number ^ 5 ^ 5) kept in memory, compared through x. */
+    assert_false(SPARES(LOAD(nr), BPF_STMT(BPF_ALU | BPF_XOR | BPF_K, 5), BPF_STMT(BPF_ST, 3),
+                        BPF_STMT(BPF_LDX | BPF_W | BPF_IMM, 5),
+                        BPF_STMT(BPF_LD | BPF_W | BPF_MEM, 3),
+                        BPF_STMT(BPF_ALU | BPF_XOR | BPF_X, 0), BPF_STMT(BPF_MISC | BPF_TAX, 0),
+                        BPF_STMT(BPF_LD | BPF_W | BPF_IMM, SYS_gettid),
+                        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_X, 0, 0, 1), KILL, ALLOW));
+    /* An answer that is computed. */
+    assert_true(SPARES(BPF_STMT(BPF_LD | BPF_W | BPF_IMM, SECCOMP_RET_ALLOW >> 16),
+                       BPF_STMT(BPF_ALU | BPF_LSH | BPF_K, 16), BPF_STMT(BPF_RET | BPF_A, 0)));
+    assert_false(SPARES(LOAD(args[4]), BPF_STMT(BPF_RET | BPF_A, 0)));
+    /* A jump over what kills. */
+    assert_true(SPARES(BPF_STMT(BPF_JMP | BPF_JA, 1), KILL, ALLOW));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_answer),   cmocka_unit_test(test_one_call),
+        cmocka_unit_test(test_architecture), cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_arithmetic),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
