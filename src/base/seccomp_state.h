@@ -51,37 +51,46 @@ static inline bool ml_seccomp_field(const char *line, const char *key, uint32_t 
     return true;
 }
 
+struct ml_seccomp_reader {
+    char line[32]; /* as much of it as matters */
+    size_t len;
+    bool known, counted; /* the two fields were met */
+    struct ml_seccomp_state state;
+};
+
+static inline void ml_seccomp_letter(struct ml_seccomp_reader *r, char letter)
+{
+    if (letter != '\n') {
+        if (r->len < sizeof(r->line) - 1)
+            r->line[r->len++] = letter;
+        return;
+    }
+    r->line[r->len] = '\0';
+    r->len = 0;
+    r->known |= ml_seccomp_field(r->line, "Seccomp:", &r->state.mode);
+    r->counted |= ml_seccomp_field(r->line, "Seccomp_filters:", &r->state.filters);
+}
+
 /* @return whether the file was there and says so. Changes errno. */
 static inline bool ml_seccomp_read(const char *path, struct ml_seccomp_state *ret)
 {
     long fd = syscall(SYS_openat, (long)AT_FDCWD, path, (long)(O_RDONLY | O_CLOEXEC));
-    struct ml_seccomp_state state = {0};
-    bool known = false, counted = false;
-    char text[512], line[32];
-    size_t len = 0;
+    struct ml_seccomp_reader r = {0};
+    char text[512];
     long n;
 
     if (fd < 0)
         return false;
     while ((n = syscall(SYS_read, fd, text, sizeof(text))) > 0) {
-        for (long i = 0; i < n; i++) {
-            if (text[i] != '\n') {
-                if (len < sizeof(line) - 1)
-                    line[len++] = text[i];
-                continue;
-            }
-            line[len] = '\0';
-            len = 0;
-            known |= ml_seccomp_field(line, "Seccomp:", &state.mode);
-            counted |= ml_seccomp_field(line, "Seccomp_filters:", &state.filters);
-        }
+        for (long i = 0; i < n; i++)
+            ml_seccomp_letter(&r, text[i]);
     }
     syscall(SYS_close, fd);
-    if (known && !counted)
-        state.filters = state.mode == 2;
-    if (known)
-        *ret = state;
-    return known;
+    if (!r.counted)
+        r.state.filters = r.state.mode == 2;
+    if (r.known)
+        *ret = r.state;
+    return r.known;
 }
 
 #endif

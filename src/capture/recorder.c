@@ -70,7 +70,7 @@ ML_READ_ALWAYS uint32_t ml_stacks_mode;
 _Atomic uint32_t ml_recording;
 
 static struct process *process;
-static uint32_t clock_of_session;
+static _Atomic uint32_t clock_of_session;
 /* Recordings so far, here and in those that forked this process. */
 static uint32_t recordings;
 static _Atomic bool late;

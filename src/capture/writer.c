@@ -310,8 +310,8 @@ static void release(struct ml_writer *w)
         ml_record_pending(w);
 }
 
-/* No handler runs meanwhile: what it recorded would have no ring, or be there
- * before the names it needs. Setting the key comes last because it may call
+/* No handler runs meanwhile, but in a sandbox: what it recorded would have no ring, or be
+ * there before the names it needs. Setting the key comes last because it may call
  * calloc, and by then that can be recorded. */
 static bool claim_and_append(uint32_t only_in, const uint64_t *words, unsigned n)
 {
@@ -322,8 +322,12 @@ static bool claim_and_append(uint32_t only_in, const uint64_t *words, unsigned n
     ml_writer = w;
     ml_recorder_announce();
     ml_recorder_announce_again();
-    if (n && (!only_in || only_in == w->recording))
+    if (n && (!only_in || only_in == w->recording)) {
+        w->busy = 1;
+        atomic_signal_fence(memory_order_seq_cst);
         append(w, words, n);
+        release(w);
+    }
     if (exit_key_made)
         pthread_setspecific(exit_key, (void *)(uintptr_t)PTHREAD_DESTRUCTOR_ITERATIONS);
     return true;

@@ -1,22 +1,27 @@
 /* in_handlers.c: signal handlers that record, at a high rate, while the program
  * does the same; handlers interrupt handlers.
  *
- *     in_handlers MILLISECONDS THREADS [altstack]
+ *     in_handlers MILLISECONDS THREADS [altstack|sandbox]
  *
  * Each thread has a timer of its own with one of two signals; their handlers
  * raise the next signal of three, so handlers run in handlers. A handler pushes,
  * allocates, labels and frees, under new names now and then. Prints the number
- * of events made, and of handlers run.
+ * of events made, and of handlers run. With "sandbox" it would be killed for system calls that
+ * only the recorder makes, so that the recorder cannot hold signals off.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -113,6 +118,20 @@ static void *work(void *arg)
     return NULL;
 }
 
+static int enter_sandbox(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+}
+
 int main(int argc, char **argv)
 {
     struct sigaction action;
@@ -120,7 +139,7 @@ int main(int argc, char **argv)
     pthread_t ids[64];
 
     milliseconds = argc > 1 ? atol(argv[1]) : 100;
-    with_altstack = argc > 3;
+    with_altstack = argc > 3 && !strcmp(argv[3], "altstack");
     memset(&action, 0, sizeof(action));
     action.sa_handler = handle;
     action.sa_flags = SA_RESTART | (with_altstack ? SA_ONSTACK : 0);
@@ -128,6 +147,8 @@ int main(int argc, char **argv)
     sigaction(SIGUSR2, &action, NULL);
     sigaction(SIGRTMIN, &action, NULL);
     space = memledger_space_open("cpu", MEMLEDGER_BLOCK, "handlers");
+    if (argc > 3 && !strcmp(argv[3], "sandbox") && enter_sandbox())
+        return 5;
     for (intptr_t i = 1; i < threads; i++)
         pthread_create(&ids[i], NULL, work, (void *)i);
     work(NULL);
