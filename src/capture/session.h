@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "ring.h"
+#include "set_shape.h"
 
 /* Maps the session page named by the environment. NULL where there is none or
  * where it belongs to another build; the latter is said on stderr. */
@@ -18,7 +19,7 @@ struct ml_session *ml_session_open(uint32_t *ret_ring_bytes, uint32_t *ret_ring_
 struct ml_session *ml_session_join(const char *dir, uint32_t *ret_ring_bytes,
                                    uint32_t *ret_ring_count);
 
-/* Makes a ring set and hands it to the collector; NULL when either fails. */
-struct ml_ringset *ml_session_new_set(uint32_t how, uint32_t set);
+/* Makes a ring set of that shape and hands it to the collector; NULL when either fails. */
+struct ml_ringset *ml_session_new_set(uint32_t how, uint32_t set, const struct ml_set_shape *shape);
 
 #endif

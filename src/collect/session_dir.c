@@ -68,6 +68,7 @@ static int make_page(struct ml_session_dir *s, const struct ml_session_opts *opt
     page->stacks = opts->stacks;
     page->ring_bytes = opts->ring_bytes;
     page->ring_count = RINGS_IN_A_SET;
+    page->ring_asked = opts->ring_asked;
     page->magic = ML_SHARED_MAGIC;
     s->page = page;
     return 0;

@@ -59,6 +59,7 @@ struct ml_source {
 struct ml_target_set {
     struct ml_ringset *shared;
     size_t bytes;
+    char *reply;               /* ML_REPLY_BYTES of it */
     struct ml_source *sources; /* one for each ring */
     uint32_t count;
     uint64_t lost_seen, not_followed_seen;
