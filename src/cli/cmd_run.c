@@ -65,6 +65,7 @@ struct run {
     int collector_status;
     bool collector_ended;
     bool obstacle; /* the program cannot be recorded, and that was said */
+    bool foreign;  /* because it is for another machine: it gets no LD_PRELOAD */
 };
 
 static const char *const heap_choices[] = {"off", "malloc", "all", NULL};
@@ -283,7 +284,7 @@ static int prepare(struct run *run, const char *name, struct ml_error *err)
         return r;
     if (run->opts.names == NAMES_AUTO)
         ml_bootstrap_path(run->bootstrap);
-    obstacle = run->opts.sample_only ? NULL : ml_program_obstacle(run->program);
+    obstacle = run->opts.sample_only ? NULL : ml_program_obstacle(run->program, &run->foreign);
     run->obstacle = obstacle;
     if (obstacle)
         fprintf(stderr, "memledger: %s %s; it runs unrecorded\n", name, obstacle);
@@ -304,7 +305,7 @@ static int start(struct run *run, char **argv, struct ml_error *err)
     struct ml_launch_opts opts = {
         .path = run->program,
         .argv = argv,
-        .library = run->opts.sample_only ? NULL : run->library,
+        .library = run->opts.sample_only || run->foreign ? NULL : run->library,
         .session_dir = run->session.path,
         .cuda_injection = run->opts.cuda == ML_CUDA_INJECTION,
         .bootstrap = run->bootstrap,
