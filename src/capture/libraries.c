@@ -15,11 +15,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "address_room.h"
 #include "names.h"
 #include "record.h"
 #include "sys.h"
 
+/* At most: in little address space the table has fewer. */
 #define LIBRARIES_MAX (1u << 16)
+#define LIBRARIES_LEAST (1u << 8)
 #define BUILD_ID_MAX_BYTES 64
 
 struct library {
@@ -31,6 +34,7 @@ struct library {
 };
 
 static struct library *libraries; /* by number; number 0 is not used */
+static uint32_t libraries_max;
 static _Atomic uint32_t count;
 static _Atomic uint32_t looks;          /* that found a change */
 static uint64_t known_adds, known_subs; /* the loader's counters at the last of them */
@@ -45,7 +49,9 @@ struct look {
 static bool reserve(void)
 {
     if (!libraries)
-        libraries = ml_sys_reserve(LIBRARIES_MAX * sizeof(*libraries));
+        libraries_max = ml_address_entries(LIBRARIES_MAX, LIBRARIES_LEAST, sizeof(*libraries));
+    if (!libraries && libraries_max)
+        libraries = ml_sys_reserve(libraries_max * sizeof(*libraries));
     return libraries;
 }
 
@@ -186,7 +192,7 @@ static void enter_object(const struct library *object)
         return;
     }
     number = count + 1;
-    if (number == LIBRARIES_MAX)
+    if (number == libraries_max)
         return;
     libraries[number] = *object;
     /* Pairs with the acquire load in ml_libraries_announce. */

@@ -6,11 +6,14 @@
 
 #include <assert.h>
 
+#include "address_room.h"
 #include "live_blocks.h"
 #include "lock.h"
 #include "sys.h"
 
-#define EVENTS_MAX (1u << 20) /* reserved; touched as it fills */
+/* Reserved, touched as it fills; fewer in little address space. */
+#define EVENTS_MAX (1u << 20)
+#define EVENTS_LEAST (1u << 8)
 
 struct event {
     uint64_t address;
@@ -22,6 +25,7 @@ static_assert(sizeof(struct event) == 16, "two words");
 _Atomic uint32_t ml_live_log_on;
 
 static struct event *events;
+static uint32_t events_max;
 static uint32_t count;
 static bool overflowed;
 static uint64_t base[ML_LIVE_DEVICES]; /* bytes of the phase when the log began */
@@ -30,7 +34,7 @@ static struct ml_lock lock;
 void ml_live_log_slow(unsigned device, uint64_t address, int64_t bytes)
 {
     ml_lock(&lock);
-    if (ml_live_log_on && count < EVENTS_MAX)
+    if (ml_live_log_on && count < events_max)
         events[count++] =
             (struct event){.address = address, .bytes = bytes, .device = device & 255};
     else
@@ -42,7 +46,9 @@ void ml_live_log_begin(void)
 {
     ml_lock(&lock);
     if (!events)
-        events = ml_sys_reserve(EVENTS_MAX * sizeof(*events));
+        events_max = ml_address_entries(EVENTS_MAX, EVENTS_LEAST, sizeof(*events));
+    if (!events && events_max)
+        events = ml_sys_reserve(events_max * sizeof(*events));
     count = 0;
     overflowed = false;
     for (unsigned i = 0; i < ML_LIVE_DEVICES; i++)

@@ -17,12 +17,12 @@
 /* Once per program, before the first name. */
 void ml_names_init(void);
 
-/* Takes the tables' address space where there is no limit yet: a program that sets itself one
- * before its first name would have none. Changes errno. */
+/* Makes the first table where address space is not limited yet: a program may set itself a
+ * narrow limit before its first name. Changes errno. */
 void ml_names_reserve(void);
 
-/* The string's number; 0 for NULL, for "" and when the table is full (a million
- * strings, 64 MiB). Cut at ML_NAME_MAX_BYTES. */
+/* The string's number; 0 for NULL, for "" and when there is no more room (a million
+ * strings, or little address space). Cut at ML_NAME_MAX_BYTES. */
 uint32_t ml_name(const char *text);
 
 /* The same for text that does not end in a NUL. */

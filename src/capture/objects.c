@@ -9,15 +9,19 @@
  */
 #include "objects.h"
 
+#include "address_room.h"
 #include "memledger/memledger.h"
 #include "owner_lock.h"
 #include "record.h"
 #include "sys.h"
 
+/* At most: in little address space the table has fewer. */
 #define OBJECTS_MAX (1u << 20)
+#define OBJECTS_LEAST (1u << 6)
 #define LISTS (1u << 12)
 
 static struct ml_object *objects; /* by number; number 0 is not used */
+static uint32_t objects_max;
 static _Atomic uint32_t count;
 static uint32_t lists[LISTS]; /* first free object of each list, 0: none */
 static struct ml_owner_lock lock;
@@ -35,8 +39,10 @@ static uint32_t *list_of(uint32_t kind, uint32_t domain, uint32_t name)
 
 static bool reserve(void)
 {
-    if (!objects) /* published by `count` */
-        objects = ml_sys_reserve(OBJECTS_MAX * sizeof(*objects));
+    if (!objects)
+        objects_max = ml_address_entries(OBJECTS_MAX, OBJECTS_LEAST, sizeof(*objects));
+    if (!objects && objects_max) /* published by `count` */
+        objects = ml_sys_reserve(objects_max * sizeof(*objects));
     return objects;
 }
 
@@ -74,7 +80,7 @@ static uint32_t add(uint32_t kind, uint32_t domain, uint32_t name)
     uint32_t number = atomic_load_explicit(&count, memory_order_relaxed) + 1;
     struct ml_object *o;
 
-    if (number == OBJECTS_MAX || !reserve())
+    if (!reserve() || number == objects_max)
         return 0;
     o = &objects[number];
     o->kind = kind;

@@ -9,14 +9,18 @@
 
 #include <stddef.h>
 
+#include "address_room.h"
 #include "sys.h"
 
-#define SLOTS (1u << 20)
+#define SLOTS_MAX (1u << 20)
+#define SLOTS_LEAST (1u << 6)
 
 static bool reserve(struct ml_pointer_table *t)
 {
     if (!t->slots)
-        t->slots = ml_sys_reserve(SLOTS * sizeof(*t->slots));
+        t->count = ml_address_entries(SLOTS_MAX, SLOTS_LEAST, sizeof(*t->slots));
+    if (!t->slots && t->count)
+        t->slots = ml_sys_reserve(t->count * sizeof(*t->slots));
     return t->slots;
 }
 
@@ -26,8 +30,8 @@ static struct ml_pointer_slot *find(const struct ml_pointer_table *t, const void
     uint32_t at = (uint32_t)(((uintptr_t)pointer >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 44);
     struct ml_pointer_slot *hole = NULL;
 
-    for (uint32_t i = 0; i < SLOTS; i++) {
-        struct ml_pointer_slot *s = &t->slots[(at + i) % SLOTS];
+    for (uint32_t i = 0; i < t->count; i++) {
+        struct ml_pointer_slot *s = &t->slots[(at + i) % t->count];
         if (s->pointer == pointer)
             return s;
         if (!s->pointer)
@@ -42,7 +46,7 @@ static bool put(struct ml_pointer_table *t, const void *pointer, uint64_t number
 {
     struct ml_pointer_slot *s = reserve(t) ? find(t, pointer) : NULL;
 
-    if (!s || (!s->pointer && t->used == ML_POINTERS_MAX))
+    if (!s || (!s->pointer && t->used >= t->count / 4 * 3))
         return false;
     t->used += !s->pointer;
     s->number = 0; /* whole after each store, for a child that is forked in between */
@@ -68,9 +72,9 @@ static void give_back_holes(struct ml_pointer_table *t, struct ml_pointer_slot *
 {
     uint32_t at = (uint32_t)(s - t->slots);
 
-    if (t->slots[(at + 1) % SLOTS].pointer)
+    if (t->slots[(at + 1) % t->count].pointer)
         return;
-    for (; t->slots[at].pointer && !t->slots[at].number; at = (at - 1) % SLOTS) {
+    for (; t->slots[at].pointer && !t->slots[at].number; at = (at - 1) % t->count) {
         t->slots[at].pointer = NULL;
         t->used--;
     }

@@ -10,7 +10,7 @@
 
 #include "owner_lock.h"
 
-#define ML_POINTERS_MAX ((1u << 20) / 4 * 3)
+#define ML_POINTERS_MAX ((1u << 20) / 4 * 3) /* fewer where there is little address space */
 
 struct ml_pointer_slot {
     const void *pointer; /* NULL: never used, a search ends here */
@@ -20,7 +20,8 @@ struct ml_pointer_slot {
 /* Starts zeroed. Any thread may call anything here. */
 struct ml_pointer_table {
     struct ml_pointer_slot *slots;
-    uint32_t used; /* slots that have a pointer, also of what is gone */
+    uint32_t count; /* of slots, a power of two */
+    uint32_t used;  /* slots that have a pointer, also of what is gone */
     struct ml_owner_lock lock;
 };
 

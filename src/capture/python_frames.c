@@ -11,6 +11,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "address_room.h"
 #include "names.h"
 #include "python_lines.h"
 #include "python_memory.h"
@@ -18,8 +19,9 @@
 #include "record.h"
 #include "sys.h"
 
-#define SLOTS (1u << 19)
+/* At most: in little address space the table has fewer. */
 #define FRAMES_MAX (1u << 18)
+#define FRAMES_LEAST (1u << 6)
 
 /* In a cache line of its own: a stack that was seen before touches one for each frame. */
 struct frame {
@@ -30,18 +32,28 @@ struct frame {
 };
 
 static struct tables {
-    uint32_t *slots;      /* frame number, 0: empty */
+    uint32_t frames_max;  /* a power of two */
+    uint32_t *slots;      /* twice as many: frame number, 0: empty */
     struct frame *frames; /* by number; number 0 is not used */
     _Atomic uint32_t count;
 } tables;
 
 static bool reserve_tables(void)
 {
-    if (!tables.frames)
-        tables.frames = ml_sys_reserve(FRAMES_MAX * sizeof(*tables.frames));
-    if (tables.frames && !tables.slots)
-        tables.slots = ml_sys_reserve(SLOTS * sizeof(*tables.slots));
-    return tables.slots;
+    size_t each = sizeof(*tables.frames) + 2 * sizeof(*tables.slots);
+    uint32_t max;
+    char *at;
+
+    if (tables.frames)
+        return true;
+    max = ml_address_entries(FRAMES_MAX, FRAMES_LEAST, each);
+    at = max ? ml_sys_reserve(max * each) : NULL;
+    if (!at)
+        return false;
+    tables.frames_max = max;
+    tables.slots = (uint32_t *)(void *)(at + max * sizeof(*tables.frames));
+    tables.frames = (struct frame *)(void *)at;
+    return true;
 }
 
 static ML_ALWAYS_INLINE bool same(const struct ml_python_place *a, const struct ml_python_place *b)
@@ -114,7 +126,7 @@ static uint32_t add(const struct ml_python *py, const struct ml_python_place *pl
     uint32_t number = tables.count + 1;
     struct frame frame = {.place = *place};
 
-    if (number == FRAMES_MAX || !describe(py, &frame))
+    if (number == tables.frames_max || !describe(py, &frame))
         return 0;
     tables.frames[number] = frame;
     /* Pairs with the acquire load in ml_python_frames_announce: the frame is there. */
@@ -126,11 +138,13 @@ static uint32_t add(const struct ml_python *py, const struct ml_python_place *pl
 
 uint32_t ml_python_frame(const struct ml_python *py, const struct ml_python_place *place)
 {
-    uint32_t i = (uint32_t)XXH3_64bits(place, sizeof(*place)) % SLOTS;
+    uint32_t i = (uint32_t)XXH3_64bits(place, sizeof(*place));
+    uint32_t mask;
 
     if (!reserve_tables())
         return 0;
-    for (; tables.slots[i]; i = (i + 1) % SLOTS) {
+    mask = 2 * tables.frames_max - 1;
+    for (i &= mask; tables.slots[i]; i = (i + 1) & mask) {
         if (same(&tables.frames[tables.slots[i]].place, place))
             return tables.slots[i];
     }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "address_room.h"
 #include "python_find.h"
 #include "python_frames.h"
 #include "python_walk.h"
@@ -21,9 +22,10 @@
 #include "sys.h"
 #include "table_lock.h"
 
-#define SLOTS (1u << 21)
+/* At most: in little address space the tables have fewer. */
 #define STACKS_MAX (1u << 20)
-#define FRAMES_MAX (16u << 20) /* of all stacks together */
+#define STACKS_LEAST (1u << 6)
+#define FRAMES_PER_STACK 16u /* on average */
 
 struct stack {
     uint32_t hash;
@@ -33,7 +35,8 @@ struct stack {
 };
 
 static struct tables {
-    _Atomic uint32_t *slots; /* which entry, 0: empty */
+    uint32_t stacks_max;     /* a power of two */
+    _Atomic uint32_t *slots; /* twice as many: which entry, 0: empty */
     struct stack *stacks;    /* entry 0 is not used */
     uint32_t *frames;        /* numbers of python_frames.h */
     uint32_t used_frames;
@@ -76,15 +79,24 @@ static uint32_t learn(void)
 
 static bool reserve_tables(void)
 {
-    if (!tables.stacks)
-        tables.stacks = ml_sys_reserve(STACKS_MAX * sizeof(*tables.stacks));
-    if (!tables.frames)
-        tables.frames = ml_sys_reserve(FRAMES_MAX * sizeof(*tables.frames));
-    if (tables.stacks && tables.frames && !tables.slots)
-        /* Pairs with the acquire load in ml_python_stack_here: the other two are there. */
-        __atomic_store_n(&tables.slots, ml_sys_reserve(SLOTS * sizeof(*tables.slots)),
-                         __ATOMIC_RELEASE);
-    return tables.slots;
+    size_t frames_bytes = FRAMES_PER_STACK * sizeof(*tables.frames);
+    size_t slots_bytes = 2 * sizeof(*tables.slots);
+    size_t each = sizeof(*tables.stacks) + frames_bytes + slots_bytes;
+    uint32_t max;
+    char *at;
+
+    if (tables.slots)
+        return true;
+    max = ml_address_entries(STACKS_MAX, STACKS_LEAST, each);
+    at = max ? ml_sys_reserve(max * each) : NULL;
+    if (!at)
+        return false;
+    tables.stacks_max = max;
+    tables.stacks = (struct stack *)(void *)(at + max * slots_bytes);
+    tables.frames = (uint32_t *)(void *)(at + max * (slots_bytes + sizeof(*tables.stacks)));
+    /* Pairs with the acquire load in ml_python_stack_here: the rest is there. */
+    __atomic_store_n(&tables.slots, (_Atomic uint32_t *)(void *)at, __ATOMIC_RELEASE);
+    return true;
 }
 
 static void announce(const struct stack *s)
@@ -107,7 +119,9 @@ static void announce(const struct stack *s)
 /* The entry, or NULL and in *ret_slot where it would go. */
 static ML_ALWAYS_INLINE const struct stack *find(const struct ml_python_walk *w, uint32_t *ret_slot)
 {
-    for (uint32_t i = w->hash % SLOTS;; i = (i + 1) % SLOTS) {
+    uint32_t mask = 2 * tables.stacks_max - 1;
+
+    for (uint32_t i = w->hash & mask;; i = (i + 1) & mask) {
         /* Pairs with the release store in add: all of the entry is there. */
         uint32_t entry = atomic_load_explicit(&tables.slots[i], memory_order_acquire);
         const struct stack *s = &tables.stacks[entry];
@@ -142,7 +156,9 @@ static uint32_t add(const struct ml_python_walk *w, uint32_t slot)
     struct stack *s = &tables.stacks[entry];
     bool counts;
 
-    if (entry == STACKS_MAX || tables.used_frames + w->n > FRAMES_MAX || !number_frames(w, &counts))
+    if (entry == tables.stacks_max ||
+        tables.used_frames + w->n > tables.stacks_max * FRAMES_PER_STACK ||
+        !number_frames(w, &counts))
         return 0;
     *s = (struct stack){.hash = w->hash, .frames = w->n, .first = tables.used_frames};
     if (counts && !(s->number = ml_stack_new_number()))

@@ -57,7 +57,8 @@ struct process {
     int unreached;              /* errno where the collector could not be reached */
     bool joined;                /* this recording found the process under way */
     struct ml_ringset *set[SETS_MAX];
-    size_t set_bytes[SETS_MAX];
+    struct ml_set_shape shape[SETS_MAX];
+    size_t taken_bytes; /* by all of them */
     struct ml_writer *writers[SETS_MAX];
 };
 
@@ -161,20 +162,21 @@ static bool add_set(struct process *p)
     if (n == SETS_MAX || p->no_more_sets || !ml_calls_allowed())
         return false;
     p->no_more_sets = true; /* unless all goes well */
-    if (!p->writers[n])
-        p->writers[n] = ml_recorder_map_wiped(ml_ring_count * sizeof(struct ml_writer));
+    /* An earlier try may have got this far. */
+    if (!p->writers[n] && ml_set_shape_choose(n - p->first_set, p->taken_bytes, &p->shape[n]))
+        p->writers[n] = ml_recorder_map_wiped(p->shape[n].ring_count * sizeof(struct ml_writer));
     if (!p->writers[n])
         return false;
-    p->set[n] = ml_session_new_set(how, n - p->first_set, &p->unreached);
+    p->set[n] = ml_session_new_set(how, n - p->first_set, &p->shape[n], &p->unreached);
     if (p->set[n] && n == p->first_set) {
         atomic_store_explicit(&ml_filtered_there, &p->set[n]->filtered, memory_order_relaxed);
         p->pid = getpid();
     }
-    p->set_bytes[n] = ml_ringset_bytes(ml_ring_bytes, ml_ring_count);
     /* With a collector that does not move there will be another try. */
     p->no_more_sets = !p->set[n] && !ml_collector_stuck();
     if (!p->set[n])
         return false;
+    p->taken_bytes += p->shape[n].taken_bytes;
     /* Pairs with the acquire loads of `sets`: the pointers are there. */
     atomic_store_explicit(&p->sets, n + 1, memory_order_release);
     return true;
@@ -359,7 +361,7 @@ static void stop_writers(struct process *p)
 {
     atomic_store_explicit(&ml_recording, 0, memory_order_seq_cst);
     for (uint32_t n = p->first_set; n < p->sets; n++) {
-        for (uint32_t i = 0; i < ml_ring_count; i++) {
+        for (uint32_t i = 0; i < p->shape[n].ring_count; i++) {
             struct ml_writer *w = &p->writers[n][i];
             /* Not to touch the memory of those that nobody uses. */
             if (__atomic_load_n(&w->ring, __ATOMIC_RELAXED))
@@ -409,7 +411,7 @@ void ml_recorder_drop_rings(void)
     ml_lock(&p->lock);
     if (atomic_load_explicit(&p->state, memory_order_relaxed) != STARTED) {
         for (; p->kept_set < p->sets; p->kept_set++)
-            madvise(p->set[p->kept_set], p->set_bytes[p->kept_set], MADV_REMOVE);
+            madvise(p->set[p->kept_set], p->shape[p->kept_set].mapped_bytes, MADV_REMOVE);
     }
     ml_unlock(&p->lock);
     errno = saved_errno;
@@ -436,10 +438,11 @@ static void count_ring(struct ml_ringset *set, uint32_t number)
 static struct ml_ring *claim_in(struct process *p, uint32_t n, uint64_t **ret_data,
                                 struct ml_writer **ret_writer)
 {
+    const struct ml_set_shape *shape = &p->shape[n];
     struct ml_ring *rings = rings_of(p->set[n]);
-    char *data = (char *)p->set[n] + ml_ringset_data_offset(ml_ring_count);
+    char *data = (char *)p->set[n] + ml_ringset_data_offset(shape->ring_count);
 
-    for (uint32_t i = 0; i < ml_ring_count; i++) {
+    for (uint32_t i = 0; i < shape->ring_count; i++) {
         struct ml_writer *w = &p->writers[n][i];
         uint32_t free_ring = ML_RING_FREE;
         if (atomic_load_explicit(&rings[i].state, memory_order_relaxed) != ML_RING_FREE ||
@@ -447,7 +450,8 @@ static struct ml_ring *claim_in(struct process *p, uint32_t n, uint64_t **ret_da
                                                      memory_order_acquire, memory_order_relaxed))
             continue;
         count_ring(p->set[n], i);
-        *ret_data = (uint64_t *)(void *)(data + (size_t)i * ml_ring_bytes);
+        w->mask = shape->ring_bytes / sizeof(uint64_t) - 1;
+        *ret_data = (uint64_t *)(void *)(data + (size_t)i * shape->ring_bytes);
         *ret_writer = w;
         return &rings[i];
     }
@@ -567,4 +571,11 @@ struct ml_ringset *ml_recorder_replies(void)
     uint32_t first = p ? atomic_load_explicit(&p->first_set, memory_order_relaxed) : 0;
 
     return p && atomic_load_explicit(&p->sets, memory_order_acquire) > first ? p->set[first] : NULL;
+}
+
+bool ml_recorder_read_reply(char *to, size_t bytes)
+{
+    uint32_t first = atomic_load_explicit(&process->first_set, memory_order_relaxed);
+
+    return ml_set_read_reply(process->set[first], &process->shape[first], to, bytes);
 }

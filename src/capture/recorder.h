@@ -20,7 +20,7 @@
 extern _Atomic(struct ml_session *) ml_session;
 
 /* The session's, copied and checked when it was opened: other processes can write
- * to the page. */
+ * to the page. Ring sets have this much, or less; see set_shape.h. */
 extern _Atomic uint32_t ml_ring_bytes;
 extern _Atomic uint32_t ml_ring_count;
 
@@ -57,7 +57,7 @@ uint32_t ml_recorder_clock(void);
 bool ml_recorder_is_anothers(void);
 
 /* A ring that nobody uses, now this thread's; NULL when there is none to be
- * had. *ret_data are its words. */
+ * had. *ret_data are its words, whose number is in the writer's mask. */
 struct ml_ring *ml_recorder_claim(uint64_t **ret_data, struct ml_writer **ret_writer);
 
 /* Joins the session in that directory, in a process that is not recorded.
@@ -98,6 +98,10 @@ void ml_recorder_cannot_follow(void);
 
 /* The ring set that replies come back in, NULL while not recording. */
 struct ml_ringset *ml_recorder_replies(void);
+
+/* Copies what the reply there begins with. False: there is no room to see it.
+ * Precondition: ml_recorder_replies() gave a set. Changes errno. */
+bool ml_recorder_read_reply(char *to, size_t bytes);
 
 /* Zeroed memory that a forked child sees zeroed again; NULL when there is none to
  * be had. For a few large tables, never given back. */

@@ -59,9 +59,8 @@ static int take_reply(const struct ml_ringset *set, const char **ret_text)
     size_t bytes = ml_min_u64(set->reply_bytes, ML_REPLY_BYTES - 1);
     char *text = ml_thread_text(bytes + 1);
 
-    if (!text)
+    if (!text || !ml_recorder_read_reply(text, bytes))
         return ml_fail("not enough memory for the collector's answer");
-    memcpy(text, set->reply, bytes);
     text[bytes] = '\0';
     if (set->reply_status)
         return ml_fail(text);

@@ -155,22 +155,22 @@ static bool file_may_have(size_t bytes)
     return !getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur >= bytes;
 }
 
-static struct ml_ringset *map_set(int fd)
+static struct ml_ringset *map_set(int fd, const struct ml_set_shape *shape)
 {
-    size_t bytes = ml_ringset_bytes(ml_ring_bytes, ml_ring_count);
+    size_t bytes = ml_ringset_bytes(shape->ring_bytes, shape->ring_count);
     struct ml_ringset *set;
 
     if (!file_may_have(bytes) || ftruncate(fd, (off_t)bytes) ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
         return NULL;
-    set = ml_sys_map(bytes, MAP_SHARED | MAP_NORESERVE, fd);
+    set = ml_sys_map(shape->mapped_bytes, MAP_SHARED | MAP_NORESERVE, fd);
     if (!set)
         return NULL;
-    madvise(set, bytes, MADV_DONTDUMP);
+    madvise(set, shape->mapped_bytes, MADV_DONTDUMP);
     set->magic = ML_SHARED_MAGIC;
     set->version = ML_SHARED_VERSION;
-    set->ring_bytes = ml_ring_bytes;
-    set->ring_count = ml_ring_count;
+    set->ring_bytes = shape->ring_bytes;
+    set->ring_count = shape->ring_count;
     return set;
 }
 
@@ -264,7 +264,8 @@ static bool send_set(const struct ml_hello *hello, int set_fd)
     return sent;
 }
 
-struct ml_ringset *ml_session_new_set(uint32_t how, uint32_t number, int *ret_unreached)
+struct ml_ringset *ml_session_new_set(uint32_t how, uint32_t number,
+                                      const struct ml_set_shape *shape, int *ret_unreached)
 {
     struct ml_hello hello;
     struct ml_ringset *set = NULL;
@@ -273,14 +274,14 @@ struct ml_ringset *ml_session_new_set(uint32_t how, uint32_t number, int *ret_un
     *ret_unreached = 0;
     if (fd < 0)
         return NULL;
-    set = map_set(fd);
+    set = map_set(fd, shape);
     if (set) {
         fill_hello(&hello, how, number);
         if (send_set(&hello, fd)) {
             known_pid = hello.pid;
         } else {
             *ret_unreached = is_unreached(errno) ? errno : 0;
-            ml_sys_unmap(set, ml_ringset_bytes(ml_ring_bytes, ml_ring_count));
+            ml_sys_unmap(set, shape->mapped_bytes);
             set = NULL;
         }
     }

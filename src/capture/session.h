@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "ring.h"
+#include "set_shape.h"
 
 /* Maps the session page named by the environment. NULL where there is none or
  * where it belongs to another build; the latter is said on stderr. */
@@ -22,9 +23,10 @@ struct ml_session *ml_session_join(const char *dir, uint32_t *ret_ring_bytes,
 /* Whether the file, a session page, is long enough to be mapped. */
 bool ml_session_is_whole(int fd);
 
-/* Makes a ring set and hands it to the collector; NULL when either fails.
+/* Makes a ring set of that shape and hands it to the collector; NULL when either fails.
  * @ret_unreached  errno where the session's folder cannot be reached any more, as after
  *                 a change of user or root; 0: that is not why */
-struct ml_ringset *ml_session_new_set(uint32_t how, uint32_t set, int *ret_unreached);
+struct ml_ringset *ml_session_new_set(uint32_t how, uint32_t set, const struct ml_set_shape *shape,
+                                      int *ret_unreached);
 
 #endif

@@ -23,6 +23,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "address_room.h"
 #include "libraries.h"
 #include "python_stack.h"
 #include "record.h"
@@ -30,9 +31,10 @@
 #include "sys.h"
 #include "table_lock.h"
 
-#define SLOTS (1u << 21)
+/* At most: in little address space the tables have fewer. */
 #define STACKS_MAX (1u << 20)
-#define FRAMES_MAX (16u << 20) /* of all stacks together */
+#define STACKS_LEAST (1u << 6)
+#define FRAMES_PER_STACK 16u /* on average */
 
 struct stack {
     uint32_t hash;   /* of its addresses */
@@ -44,7 +46,8 @@ struct stack {
 };
 
 static struct tables {
-    uint32_t *slots;      /* which stack, 0: empty */
+    uint32_t stacks_max;  /* a power of two */
+    uint32_t *slots;      /* twice as many: which stack, 0: empty */
     struct stack *stacks; /* number 0 is not used */
     uint64_t *frames;
     uint32_t used_frames;
@@ -119,13 +122,23 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *arg)
 
 static bool reserve_tables(void)
 {
-    if (!tables.stacks)
-        tables.stacks = ml_sys_reserve(STACKS_MAX * sizeof(*tables.stacks));
-    if (!tables.frames)
-        tables.frames = ml_sys_reserve(FRAMES_MAX * sizeof(*tables.frames));
-    if (!tables.slots)
-        tables.slots = ml_sys_reserve(SLOTS * sizeof(*tables.slots));
-    return tables.stacks && tables.frames && tables.slots;
+    size_t frames_bytes = FRAMES_PER_STACK * sizeof(*tables.frames);
+    size_t slots_bytes = 2 * sizeof(*tables.slots);
+    size_t each = sizeof(*tables.stacks) + frames_bytes + slots_bytes;
+    uint32_t max;
+    char *at;
+
+    if (tables.stacks)
+        return true;
+    max = ml_address_entries(STACKS_MAX, STACKS_LEAST, each);
+    at = max ? ml_sys_reserve(max * each) : NULL;
+    if (!at)
+        return false;
+    tables.stacks_max = max;
+    tables.frames = (uint64_t *)(void *)at;
+    tables.slots = (uint32_t *)(void *)(at + max * frames_bytes);
+    tables.stacks = (struct stack *)(void *)(at + max * (frames_bytes + slots_bytes));
+    return true;
 }
 
 uint32_t ml_stack_new_number(void)
@@ -174,7 +187,9 @@ static bool still_holds(struct stack *s, uint32_t look)
 /* The stack's number, or 0 and in *ret_slot where it would go. */
 static uint32_t find(const struct walk *w, uint32_t hash, uint32_t look, uint32_t *ret_slot)
 {
-    for (uint32_t i = hash % SLOTS;; i = (i + 1) % SLOTS) {
+    uint32_t mask = 2 * tables.stacks_max - 1;
+
+    for (uint32_t i = hash & mask;; i = (i + 1) & mask) {
         uint32_t entry = tables.slots[i];
         struct stack *s = &tables.stacks[entry];
 
@@ -194,7 +209,8 @@ static uint32_t add(const struct walk *w, uint32_t hash, uint32_t look, uint32_t
     uint32_t entry = tables.count + 1;
     uint32_t number;
 
-    if (entry == STACKS_MAX || tables.used_frames + w->n > FRAMES_MAX)
+    if (entry == tables.stacks_max ||
+        tables.used_frames + w->n > tables.stacks_max * FRAMES_PER_STACK)
         return 0;
     number = ml_stack_new_number();
     if (!number)

@@ -109,7 +109,6 @@ static struct ml_writer *claim(void)
     if (!ring)
         return NULL;
     w->data = data;
-    w->mask = ml_ring_bytes / sizeof(uint64_t) - 1;
     w->head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     w->limit = w->head;
     w->recording = recording;

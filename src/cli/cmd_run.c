@@ -34,6 +34,9 @@
 
 #define PROGRESS_MS 500
 
+/* As the default of --ring-size: see ring_asked of ring.h. */
+#define RING_BYTES_UNSAID UINT64_MAX
+
 struct run_opts {
     const char *output;
     bool force;
@@ -63,6 +66,7 @@ struct run {
     bool collector_ended;
     bool collector_left; /* it goes on alone, and has the session */
     bool obstacle;       /* the program cannot be recorded, and that was said */
+    bool foreign;        /* because it is for another machine: it gets no LD_PRELOAD */
 };
 
 static const char *const heap_choices[] = {"off", "malloc", "all", NULL};
@@ -263,18 +267,21 @@ static int prepare(struct run *run, const char *name, struct ml_error *err)
                                       .cuda = (uint32_t)run->opts.cuda,
                                       .operators = run->opts.operators,
                                       .stacks = (uint32_t)run->opts.stacks,
-                                      .ring_bytes = (uint32_t)run->opts.ring_bytes};
+                                      .ring_bytes = ML_RING_BYTES_DEFAULT,
+                                      .ring_asked = run->opts.ring_bytes != RING_BYTES_UNSAID};
     const char *library = run->opts.heap ? "libmemledger-heap.so" : "libmemledger.so";
     const char *obstacle;
     int r = ml_program_find(name, run->program, err);
 
+    if (session.ring_asked)
+        session.ring_bytes = (uint32_t)run->opts.ring_bytes;
     if (!r)
         r = ml_recorder_path(library, run->library, err);
     if (r)
         return r;
     if (run->opts.names == NAMES_AUTO)
         ml_bootstrap_path(run->bootstrap);
-    obstacle = run->opts.sample_only ? NULL : ml_program_obstacle(run->program);
+    obstacle = run->opts.sample_only ? NULL : ml_program_obstacle(run->program, &run->foreign);
     run->obstacle = obstacle;
     if (obstacle)
         fprintf(stderr, "memledger: %s %s; it runs unrecorded\n", name, obstacle);
@@ -295,7 +302,7 @@ static int start(struct run *run, char **argv, struct ml_error *err)
     struct ml_launch_opts opts = {
         .path = run->program,
         .argv = argv,
-        .library = run->opts.sample_only ? NULL : run->library,
+        .library = run->opts.sample_only || run->foreign ? NULL : run->library,
         .session_dir = run->session.path,
         .cuda_injection = run->opts.cuda == ML_CUDA_INJECTION,
         .bootstrap = run->bootstrap,
@@ -370,7 +377,9 @@ static int run_program(struct run *run, char **argv)
 /* What is wrong with options that are right one by one; NULL: nothing. */
 static const char *contradiction(const struct run_opts *o)
 {
-    if (o->ring_bytes < 65536 || o->ring_bytes > 256u << 20 || o->ring_bytes & (o->ring_bytes - 1))
+    if (o->ring_bytes != RING_BYTES_UNSAID &&
+        (o->ring_bytes < 65536 || o->ring_bytes > 256u << 20 ||
+         o->ring_bytes & (o->ring_bytes - 1)))
         return "--ring-size is a power of two from 64KiB to 256MiB";
     if (o->sample_only && !o->sample_hz)
         return "--sample-only with --sample-hz 0 would record nothing";
@@ -388,7 +397,7 @@ static const char *contradiction(const struct run_opts *o)
 static int cmd_run(int argc, char **argv)
 {
     struct run run = {.opts = {.output = ML_OUTPUT_DEFAULT,
-                               .ring_bytes = ML_RING_BYTES_DEFAULT,
+                               .ring_bytes = RING_BYTES_UNSAID,
                                .sample_hz = ML_SAMPLE_HZ_DEFAULT}};
     const char *wrong;
     int first;

@@ -107,13 +107,14 @@ static const char *rights_obstacle(const char *path)
     return NULL;
 }
 
-static const char *elf_obstacle(int fd)
+static const char *elf_obstacle(int fd, bool *ret_foreign)
 {
     Elf64_Ehdr elf;
 
     if (ml_pread_all(fd, &elf, sizeof(elf), 0) || memcmp(elf.e_ident, ELFMAG, SELFMAG))
         return NULL;
-    if (elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_machine != EM_X86_64)
+    *ret_foreign = elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_machine != EM_X86_64;
+    if (*ret_foreign)
         return "is not an x86-64 program, so the recorder cannot be loaded into it";
     if (elf.e_phentsize == sizeof(Elf64_Phdr) && !has_interpreter(fd, &elf))
         return "is statically linked, so the recorder cannot be loaded into it; link it "
@@ -136,19 +137,20 @@ static bool script_interpreter(int fd, char *ret, size_t room)
     return ret[0];
 }
 
-const char *ml_program_obstacle(const char *path)
+const char *ml_program_obstacle(const char *path, bool *ret_foreign)
 {
     char interpreter[256];
     const char *obstacle = NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
 
+    *ret_foreign = false;
     if (fd >= 0 && script_interpreter(fd, interpreter, sizeof(interpreter))) {
         path = interpreter;
         close(fd);
         fd = open(path, O_RDONLY | O_CLOEXEC);
     }
     if (fd >= 0) {
-        obstacle = elf_obstacle(fd);
+        obstacle = elf_obstacle(fd, ret_foreign);
         close(fd);
     }
     /* Also of one that may be run but not read. */

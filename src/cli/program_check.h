@@ -5,6 +5,8 @@
 #ifndef ML_PROGRAM_CHECK_H
 #define ML_PROGRAM_CHECK_H
 
+#include <stdbool.h>
+
 #include "error.h"
 
 /* Finds `name` the way execvp does; the path, at most PATH_MAX bytes, goes to
@@ -12,7 +14,9 @@
 int ml_program_find(const char *name, char *ret, struct ml_error *err);
 
 /* NULL if the program at `path` (or the interpreter its first line names) can
- * be recorded or nothing is known against it; else why not, as a sentence. */
-const char *ml_program_obstacle(const char *path);
+ * be recorded or nothing is known against it; else why not, as a sentence.
+ * *ret_foreign: it is for another machine, or has 32 bits, and its loader would
+ * complain about the recorder. */
+const char *ml_program_obstacle(const char *path, bool *ret_foreign);
 
 #endif

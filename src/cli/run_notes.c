@@ -84,7 +84,7 @@ static void note_unrecorded(const struct ml_run_result *result, const struct ml_
     if (unrecorded)
         fprintf(stderr,
                 "memledger: %u process%s not recorded: no room for the recorder's buffers; see "
-                "ulimit -v, -f and -n\n",
+                "ulimit -v, -f and -n, or try --ring-size 64KiB\n",
                 unrecorded, unrecorded == 1 ? " was" : "es were");
     else if (!atomic_load(&page->processes) && !atomic_load(&page->unreached) &&
              !atomic_load(&page->began_in_sandbox) && !result->obstacle &&

@@ -29,6 +29,7 @@ struct ml_session_opts {
     uint32_t stacks; /* enum ml_stacks_mode */
     uint32_t clock;
     uint32_t ring_bytes; /* a power of two */
+    bool ring_asked;     /* the user chose it */
 };
 
 /* Also removes what runs that were killed have left behind. */

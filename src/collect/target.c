@@ -134,8 +134,10 @@ int ml_target_add_set(struct ml_target *t, int fd)
     set.count = *(volatile uint32_t *)&set.shared->ring_count;
     ring_bytes = *(volatile uint32_t *)&set.shared->ring_bytes;
     if (set.shared->magic == ML_SHARED_MAGIC && set.shared->version == ML_SHARED_VERSION &&
-        plausible(ring_bytes, set.count, set.bytes))
+        plausible(ring_bytes, set.count, set.bytes)) {
+        set.reply = (char *)set.shared + ml_ringset_reply_offset(ring_bytes, set.count);
         set.sources = calloc(set.count, sizeof(*set.sources));
+    }
     if (!set.sources || ml_vec_push(&t->sets, set)) {
         free(set.sources);
         munmap(set.shared, set.bytes);
@@ -172,11 +174,12 @@ void ml_target_reply(struct ml_target *t, uint32_t number, int status, const voi
                      size_t bytes)
 {
     struct ml_ringset *set = t->sets.items[0].shared;
+    char *reply = t->sets.items[0].reply;
 
     if (bytes > ML_REPLY_BYTES - 1)
         bytes = ML_REPLY_BYTES - 1;
-    memcpy(set->reply, text, bytes);
-    set->reply[bytes] = '\0';
+    memcpy(reply, text, bytes);
+    reply[bytes] = '\0';
     set->reply_bytes = (uint32_t)bytes;
     set->reply_status = status;
     /* Pairs with the acquire load of the waiting thread. */

@@ -59,6 +59,7 @@ struct ml_source {
 struct ml_target_set {
     struct ml_ringset *shared;
     size_t bytes;
+    char *reply;               /* ML_REPLY_BYTES of it */
     struct ml_source *sources; /* one for each ring */
     uint32_t count;
     uint32_t used; /* of them; see ml_target_set_look */

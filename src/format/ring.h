@@ -4,8 +4,9 @@
  *   collector and by every target: settings, doorbell, signs of life.
  * - One or more *ring sets* per target process: a sealed memfd with up to
  *   ring_count single-producer single-consumer rings, one for each thread. The
- *   target makes it and passes the descriptor to the collector, so the contents
- *   outlive the target, and neither side keeps a descriptor open.
+ *   target makes it, with smaller and fewer rings where it has little room, and passes the
+ * descriptor to the collector, so the contents outlive the target, and neither side keeps a
+ * descriptor open.
  *
  * Targets are not trusted: the collector checks every position and length it
  * finds here. Both sides are built from the same source; `version` refuses a
@@ -88,7 +89,8 @@ struct ml_session {
     uint32_t operators;  /* 1: PyTorch's operators are scopes */
     uint32_t stacks;     /* enum ml_stacks_mode */
     uint32_t ring_bytes; /* a power of two */
-    uint32_t ring_count; /* rings in a set */
+    uint32_t ring_count; /* rings in a set, at most */
+    uint32_t ring_asked; /* 1: the user chose ring_bytes */
 
     /* The launcher's own, see seccomp_state.h: what restricts a target beyond that was
      * added by the program. */
@@ -243,11 +245,12 @@ struct ml_ringset {
     _Atomic uint32_t filters_spared; /* filters that were added and leave the recorder alone */
 
     /* Answers to requests (ML_REC_REQUEST): the collector fills in status and
-     * text, then release-stores the request's number and wakes the futex. */
+     * text, then release-stores the request's number and wakes the futex. The text
+     * has ML_REPLY_BYTES at the end of the set, behind the rings: a process that has
+     * little room maps only what is before. */
     alignas(64) _Atomic uint32_t reply_number;
     int32_t reply_status;
     uint32_t reply_bytes;
-    char reply[ML_REPLY_BYTES];
 };
 
 static inline size_t ml_ringset_rings_offset(void)
@@ -261,9 +264,14 @@ static inline size_t ml_ringset_data_offset(uint32_t ring_count)
     return (end + 4095) / 4096 * 4096;
 }
 
-static inline size_t ml_ringset_bytes(uint32_t ring_bytes, uint32_t ring_count)
+static inline size_t ml_ringset_reply_offset(uint32_t ring_bytes, uint32_t ring_count)
 {
     return ml_ringset_data_offset(ring_count) + (size_t)ring_bytes * ring_count;
+}
+
+static inline size_t ml_ringset_bytes(uint32_t ring_bytes, uint32_t ring_count)
+{
+    return ml_ringset_reply_offset(ring_bytes, ring_count) + ML_REPLY_BYTES;
 }
 
 /* ---- Records ----------------------------------------------------------- */

@@ -1,0 +1,62 @@
+/* address_room.c: see address_room.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "address_room.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "page_protection.h"
+
+/* A ring set and the table of names then take less than two percent together. */
+#define SHARES 128
+
+/* The first number in /proc/self/statm: all that is mapped, in pages. */
+static bool read_pages(uint64_t *ret)
+{
+    char text[32];
+    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof(text)) : -1;
+    uint64_t pages = 0;
+
+    if (fd >= 0)
+        close(fd);
+    for (ssize_t i = 0; i < n && text[i] >= '0' && text[i] <= '9'; i++)
+        pages = 10 * pages + (uint64_t)(text[i] - '0');
+    *ret = pages;
+    return pages;
+}
+
+/* Where there is no /proc, half of what is allowed is taken to be in use. */
+uint64_t ml_address_room(void)
+{
+    int saved_errno = errno;
+    struct rlimit limit;
+    uint64_t pages, used;
+
+    if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
+        return UINT64_MAX;
+    used = read_pages(&pages) ? pages * ML_PAGE_BYTES : limit.rlim_cur / 2;
+    errno = saved_errno;
+    return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
+uint64_t ml_address_share(void)
+{
+    uint64_t room = ml_address_room();
+
+    return room == UINT64_MAX ? room : room / SHARES;
+}
+
+uint32_t ml_address_entries(uint32_t wanted, uint32_t least, size_t entry_bytes)
+{
+    uint64_t share = ml_address_share();
+
+    while (wanted >= least && wanted * (uint64_t)entry_bytes > share)
+        wanted /= 2;
+    return wanted >= least ? wanted : 0;
+}

@@ -1,0 +1,26 @@
+/* address_room.h: how much address space the recorder may take where that is limited
+ * (RLIMIT_AS, ulimit -v).
+ *
+ * A program that runs in a limit by itself shall run in it when it is recorded. What it will
+ * need is not known, so each part of the recorder takes a small share of what is left, or does
+ * without. Whatever is mapped counts, touched or not. System calls only; keeps errno.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ADDRESS_ROOM_H
+#define ML_ADDRESS_ROOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the limit still allows this process; UINT64_MAX: there is no limit. */
+uint64_t ml_address_room(void);
+
+/* What one part of the recorder, a ring set or a table, may take of it. */
+uint64_t ml_address_share(void);
+
+/* How many entries of `entry_bytes` a table shall have: `wanted`, a power of two, or so often
+ * half of it that the table is within the share; 0 if that is less than `least`. */
+uint32_t ml_address_entries(uint32_t wanted, uint32_t least, size_t entry_bytes);
+
+#endif
