@@ -6,7 +6,10 @@
 #ifndef ML_SESSION_H
 #define ML_SESSION_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include "ring.h"
 
@@ -20,5 +23,15 @@ struct ml_session *ml_session_join(const char *dir, uint32_t *ret_ring_bytes,
 
 /* Makes a ring set and hands it to the collector; NULL when either fails. */
 struct ml_ringset *ml_session_new_set(uint32_t how, uint32_t set);
+
+/* The path of a file in the session's directory. False where there is no session. */
+bool ml_session_path(char *out, size_t room, const char *file);
+
+/* The user who made the session, as seen when it was opened. */
+uid_t ml_session_user(void);
+
+/* Sends bytes and a descriptor, waiting for a place in the collector's queue as long as the
+ * collector moves. `to` may be NULL: the socket is connected. */
+bool ml_session_send(int socket, struct sockaddr_un *to, const void *body, size_t bytes, int fd);
 
 #endif

@@ -18,6 +18,7 @@
 
 #include "cuda_spaces.h"
 #include "descendants.h"
+#include "handed_files.h"
 #include "merge.h"
 #include "nanoseconds.h"
 #include "sampler.h"
@@ -52,6 +53,7 @@ struct ml_collector {
     struct ml_trace_writer writer;
     struct ml_ticks ticks;
     struct ml_stage stage;
+    struct ml_handed_files handed;
     struct ml_merge merge;
     uint64_t saved_ns;
     uint64_t checked_ns, looked_ns;
@@ -97,6 +99,8 @@ int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir
     c->stage.dict = &c->dict;
     c->stage.writer = &c->writer;
     c->stage.ticks = &c->ticks;
+    ml_handed_init(&c->handed, session->files);
+    c->stage.handed = &c->handed;
     *ret = c;
     return 0;
 }
@@ -111,6 +115,7 @@ void ml_collector_free(struct ml_collector *c)
     ml_vec_release(&c->stage.own);
     ml_sampler_free(c->sampler);
     ml_merge_release(&c->merge);
+    ml_handed_release(&c->handed);
     ml_vec_release(&c->greetings);
     if (c->program_fd >= 0)
         close(c->program_fd);
@@ -513,14 +518,22 @@ static bool has_gpu_memory(const struct ml_dict *dict)
     return false;
 }
 
-/* One round: hellos, records, ends. Returns the number of words read. */
+static bool is_target(void *ctx, uint32_t pid)
+{
+    return find_target(ctx, pid) != NULL;
+}
+
+/* One round: hellos, records, ends. Returns the number of words read. A file is handed over
+ * before the record that names it, and after its process's hello. */
 static uint64_t round_once(struct ml_collector *c)
 {
     uint64_t words;
 
     ml_stage_beat(&c->stage);
     ml_ticks_read(&c->ticks); /* before the hellos: see merge.h */
+    ml_handed_receive(&c->handed);
     accept_hellos(c);
+    ml_handed_keep(&c->handed, is_target, c);
     words = ml_merge_pass(&c->merge, &c->stage, c->ticks.ticks);
     settle(c);
     if (c->sampler)

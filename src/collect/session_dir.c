@@ -18,6 +18,7 @@
 
 #define RINGS_IN_A_SET 64
 #define LIBRARY_LINK "recorder.so"
+#define FILES_WAITING 64 /* files that targets hand over before the collector looks */
 
 /* In memory rather than on a disk, where a store to the page can wait for the
  * disk, or fail with SIGBUS when it is full. */
@@ -86,13 +87,36 @@ static int make_socket(struct ml_session_dir *s)
     return 0;
 }
 
+/* In the directory, and under the same path in the abstract namespace, for targets that have
+ * dropped their rights or changed their root since they were started. */
+static int make_file_sockets(struct ml_session_dir *s)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    size_t len;
+
+    file_in(s, ML_SESSION_FILES, at.sun_path, sizeof(at.sun_path) - 1);
+    len = strlen(at.sun_path);
+    for (int i = 0; i < 2; i++) {
+        size_t bytes = i ? offsetof(struct sockaddr_un, sun_path) + 1 + len : sizeof(at);
+        if (i) {
+            memmove(at.sun_path + 1, at.sun_path, len);
+            at.sun_path[0] = '\0';
+        }
+        s->files[i] = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (s->files[i] < 0 || bind(s->files[i], (struct sockaddr *)&at, (socklen_t)bytes) ||
+            listen(s->files[i], FILES_WAITING))
+            return -errno;
+    }
+    return 0;
+}
+
 int ml_session_dir_init(struct ml_session_dir *s, const struct ml_session_opts *opts,
                         struct ml_error *err)
 {
     int r;
 
     memset(s, 0, sizeof(*s));
-    s->socket = -1;
+    s->socket = s->files[0] = s->files[1] = -1;
     r = make_directory(s);
     if (r)
         return ml_error_set(err, r, "cannot make a directory in TMPDIR or /tmp: %s; set TMPDIR",
@@ -100,6 +124,8 @@ int ml_session_dir_init(struct ml_session_dir *s, const struct ml_session_opts *
     r = make_page(s, opts);
     if (!r)
         r = make_socket(s);
+    if (!r)
+        r = make_file_sockets(s);
     if (r) {
         ml_error_set(err, r, "cannot set up %s: %s; set TMPDIR to another place", s->path,
                      strerror(-r));
@@ -121,11 +147,18 @@ int ml_session_dir_reach(struct ml_session_dir *s, char library[PATH_MAX], struc
     return 0;
 }
 
+static void close_socket(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
 void ml_session_dir_detach(struct ml_session_dir *s)
 {
-    if (s->socket >= 0)
-        close(s->socket);
-    s->socket = -1;
+    close_socket(&s->socket);
+    close_socket(&s->files[0]);
+    close_socket(&s->files[1]);
     if (s->page)
         munmap(s->page, sizeof(*s->page));
     s->page = NULL;
@@ -137,6 +170,8 @@ void ml_session_dir_release(struct ml_session_dir *s)
 
     ml_session_dir_detach(s);
     file_in(s, ML_SESSION_SOCKET, path, sizeof(path));
+    unlink(path);
+    file_in(s, ML_SESSION_FILES, path, sizeof(path));
     unlink(path);
     file_in(s, ML_SESSION_PAGE, path, sizeof(path));
     unlink(path);

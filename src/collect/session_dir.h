@@ -17,6 +17,7 @@ struct ml_session_dir {
     char path[80];
     struct ml_session *page; /* mapped */
     int socket;              /* bound, datagrams with descriptors and credentials */
+    int files[2];            /* listening, see struct ml_handed_file; -1: there is none */
 };
 
 struct ml_session_opts {
