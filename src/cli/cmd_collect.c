@@ -18,6 +18,7 @@
 #include "collector_process.h"
 #include "descendants.h"
 #include "sampler.h"
+#include "say.h"
 #include "trace_writer.h"
 #include "verbs.h"
 
@@ -135,7 +136,7 @@ static int cmd_collect(int argc, char **argv)
         return ml_verb_usage_error(&ml_verb_collect, "--output and --pid are needed, nothing else");
     r = start(&opts, &session, &err);
     if (r)
-        fprintf(stderr, "memledger: %s\n", err.text);
+        ml_say("%s", err.text);
     return r ? ML_EXIT_FAILURE : ML_EXIT_OK;
 }
 

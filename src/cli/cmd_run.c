@@ -25,6 +25,7 @@
 #include "recorder_path.h"
 #include "run_notes.h"
 #include "sampler.h"
+#include "say.h"
 #include "trace_writer.h"
 #include "verbs.h"
 
@@ -141,7 +142,7 @@ static const struct ml_option options[] = {
 
 static int fail(int code, const char *text)
 {
-    fprintf(stderr, "memledger: %s\n", text);
+    ml_say("%s", text);
     return code;
 }
 
@@ -280,7 +281,7 @@ static int prepare(struct run *run, const char *name, struct ml_error *err)
     obstacle = run->opts.sample_only ? NULL : ml_program_obstacle(run->program);
     run->obstacle = obstacle;
     if (obstacle)
-        fprintf(stderr, "memledger: %s %s; it runs unrecorded\n", name, obstacle);
+        ml_say("%s %s; it runs unrecorded", name, obstacle);
     ml_ticks_init(&run->ticks);
     session.clock = run->ticks.mode;
     r = ml_session_dir_init(&run->session, &session, err);

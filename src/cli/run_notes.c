@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "nanoseconds.h"
+#include "say.h"
 #include "text.h"
 
 #define QUIET_NS 2000000000u
@@ -52,15 +53,14 @@ static void note_unrecorded(const struct ml_run_result *result, const struct ml_
     uint32_t unrecorded = atomic_load(&page->unrecorded);
 
     if (unrecorded)
-        fprintf(stderr,
-                "memledger: %u process%s not recorded: no room for the recorder's buffers; see "
-                "ulimit -v, -f and -n\n",
-                unrecorded, unrecorded == 1 ? " was" : "es were");
+        ml_say("%u process%s not recorded: no room for the recorder's buffers; see "
+               "ulimit -v, -f and -n",
+               unrecorded, unrecorded == 1 ? " was" : "es were");
     else if (!atomic_load(&page->processes) && !result->obstacle && !result->collector_killed)
-        fprintf(stderr, "memledger: nothing was recorded: %s\n",
-                result->cuda_injection
-                    ? "the program never started CUDA, which --cuda=injection waits for"
-                    : "the recorder could not start in the program; see ulimit -v and -n");
+        ml_say("nothing was recorded: %s",
+               result->cuda_injection
+                   ? "the program never started CUDA, which --cuda=injection waits for"
+                   : "the recorder could not start in the program; see ulimit -v and -n");
 }
 
 static void note_trouble(const struct ml_run_result *result, const struct ml_session *page)
@@ -70,15 +70,12 @@ static void note_trouble(const struct ml_run_result *result, const struct ml_ses
     char count[32];
 
     if (result->collector_killed)
-        fprintf(stderr,
-                "memledger: the collector was killed; %s holds what it had written until then\n",
-                result->trace);
+        ml_say("the collector was killed; %s holds what it had written until then", result->trace);
     if (write_error)
-        fprintf(stderr, "memledger: %s could not be written to its end: %s\n", result->trace,
-                strerror(write_error));
+        ml_say("%s could not be written to its end: %s", result->trace, strerror(write_error));
     if (lost)
-        fprintf(stderr, "memledger: %s event%s lost\n", ml_format_count(count, (int64_t)lost),
-                lost == 1 ? " was" : "s were");
+        ml_say("%s event%s lost", ml_format_count(count, (int64_t)lost),
+               lost == 1 ? " was" : "s were");
     note_unrecorded(result, page);
 }
 
@@ -88,9 +85,8 @@ static void note_running(const struct ml_run_result *result, const struct ml_ses
     uint32_t running = atomic_load(&page->running);
 
     if (running && !result->collector_killed)
-        fprintf(stderr,
-                "memledger: %u process%s still running, not recorded from here on; --wait waits\n",
-                running, running == 1 ? " is" : "es are");
+        ml_say("%u process%s still running, not recorded from here on; --wait waits", running,
+               running == 1 ? " is" : "es are");
 }
 
 /* How many samples a rate needs to mean something. */
@@ -103,13 +99,12 @@ static void note_samples(const struct ml_session *page)
     char asked[32], achieved[32];
 
     if (page->gpus_unseen[0])
-        fprintf(stderr, "memledger: no GPU was sampled: %s\n", page->gpus_unseen);
+        ml_say("no GPU was sampled: %.*s", (int)sizeof(page->gpus_unseen) - 1, page->gpus_unseen);
     if (page->sample_taken >= RATE_TAKEN_MIN &&
         page->sample_achieved_hz < RATE_SHARE_MIN * page->sample_pace_hz)
-        fprintf(stderr,
-                "memledger: sampled %s times a second instead of %s; the machine was busy\n",
-                ml_format_count(achieved, (int64_t)page->sample_achieved_hz),
-                ml_format_count(asked, page->sample_pace_hz));
+        ml_say("sampled %s times a second instead of %s; the machine was busy",
+               ml_format_count(achieved, (int64_t)page->sample_achieved_hz),
+               ml_format_count(asked, page->sample_pace_hz));
 }
 
 /* "446 events of 1 process and 12 samples in x.mled (1.8 KiB)" */
@@ -117,16 +112,14 @@ static void note_contents(const struct ml_run_result *result, const struct ml_se
 {
     uint64_t events = atomic_load(&page->events), samples = atomic_load(&page->samples);
     uint32_t processes = atomic_load(&page->processes);
-    char count[32], sample_count[32], bytes[32];
+    char count[32], sample_count[32], bytes[32], sampled[64] = "";
 
-    fprintf(stderr, "memledger: %s event%s of %u process%s",
-            ml_format_count(count, (int64_t)events), events == 1 ? "" : "s", processes,
-            processes == 1 ? "" : "es");
     if (samples)
-        fprintf(stderr, " and %s sample%s", ml_format_count(sample_count, (int64_t)samples),
-                samples == 1 ? "" : "s");
-    fprintf(stderr, " in %s (%s)\n", result->trace,
-            ml_format_bytes(bytes, (int64_t)atomic_load(&page->file_bytes), ML_UNIT_AUTO));
+        snprintf(sampled, sizeof(sampled), " and %s sample%s",
+                 ml_format_count(sample_count, (int64_t)samples), samples == 1 ? "" : "s");
+    ml_say("%s event%s of %u process%s%s in %s (%s)", ml_format_count(count, (int64_t)events),
+           events == 1 ? "" : "s", processes, processes == 1 ? "" : "es", sampled, result->trace,
+           ml_format_bytes(bytes, (int64_t)atomic_load(&page->file_bytes), ML_UNIT_AUTO));
 }
 
 void ml_run_note(const struct ml_run_result *result, const struct ml_session *page)
@@ -140,10 +133,9 @@ void ml_run_note(const struct ml_run_result *result, const struct ml_session *pa
     if (!result->collector_killed)
         note_contents(result, page);
     if (atomic_load(&page->processes) && silent && !result->heap && !result->sample_only)
-        fprintf(stderr,
-                "memledger: the program reported nothing by itself; --heap records malloc\n");
+        ml_say("the program reported nothing by itself; --heap records malloc");
     note_samples(page);
-    fprintf(stderr, "memledger: next: memledger summary %s\n", result->trace);
+    ml_say("next: memledger summary %s", result->trace);
     if (atomic_load(&page->gpu_memory))
-        fprintf(stderr, "memledger:   or: memledger ledger %s\n", result->trace);
+        ml_say("  or: memledger ledger %s", result->trace);
 }
