@@ -56,7 +56,11 @@ static int open_file(const char *path, bool force, struct ml_error *err)
 {
     int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL);
     int fd = open(path, flags, 0600);
+    struct stat st;
 
+    /* One that was there too: what is recorded is for its owner alone. */
+    if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_mode & 077)
+        fchmod(fd, 0600);
     if (fd >= 0)
         return fd;
     if (errno == EEXIST)
