@@ -277,7 +277,9 @@ int ml_api_dump(int finished, int process)
         return 0;
     ml_output_retry(process == MEMLEDGER_SERVER);
     r = ml_request(ML_REQUEST_DUMP, argument, NULL);
-    if (!r && process == MEMLEDGER_WORKER && (finished || each_dump_ends))
+    if (r && process == MEMLEDGER_WORKER)
+        ml_output_failed();
+    else if (process == MEMLEDGER_WORKER && (finished || each_dump_ends))
         ml_output_ended();
     return r;
 }

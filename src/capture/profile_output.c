@@ -208,3 +208,9 @@ void ml_output_ended(void)
 {
     set_own_flags(0);
 }
+
+void ml_output_failed(void)
+{
+    if (own_flags() & OUTPUT)
+        set_own_flags(OUTPUT | FAILED);
+}

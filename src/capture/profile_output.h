@@ -25,7 +25,9 @@ void ml_output_run(bool servers);
 /* Before a dump is asked for: what could not be opened is tried again. */
 void ml_output_retry(bool servers);
 
-/* After a dump of this process's profile that ended the file. */
+/* After a dump of this process's profile: it ended the file; or it failed, and the next one is to
+ * hand the file over again, in case that the collector has none. */
 void ml_output_ended(void);
+void ml_output_failed(void);
 
 #endif

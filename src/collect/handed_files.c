@@ -17,7 +17,7 @@
 
 #define TAKEN_IN_A_ROUND 64 /* connections: strangers can make as many as they like */
 #define KEPT_OF_ALL 512
-#define KEPT_OF_ONE 16
+#define KEPT_OF_ONE 64
 
 void ml_handed_init(struct ml_handed_files *h, const int listeners[2])
 {
