@@ -6,6 +6,7 @@ import functools
 import sys
 
 from . import _late, _live, _native, _recording
+from ._printable import printable
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
@@ -46,7 +47,7 @@ class _Call:
         if path:
             lines.append(f"next: memledger summary {path}")
         for line in lines:
-            print(f"memledger: {line}", file=sys.stderr)
+            print(f"memledger: {printable(line)}", file=sys.stderr)
 
 
 def profile(function=None, *, path=None, force=False):

@@ -15,6 +15,7 @@ import time
 
 from . import _late, _native
 from ._library import find_command
+from ._printable import printable
 
 _lock = threading.RLock()
 _current = None  # the recording that goes on
@@ -42,7 +43,7 @@ class _Recording:
 def _say_once(text):
     if text not in _said:
         _said.add(text)
-        print(f"memledger: {text}", file=sys.stderr)
+        print(f"memledger: {printable(text)}", file=sys.stderr)
 
 
 # ---- Names ------------------------------------------------------------------------

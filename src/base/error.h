@@ -13,11 +13,12 @@
 
 struct ml_error {
     int code;       /* negative errno, 0 when nothing was reported */
-    char text[512]; /* NUL-terminated, cut at a whole UTF-8 character */
+    char text[512]; /* NUL-terminated, printable, cut at a whole UTF-8 character */
 };
 
 /* Report a failure: `return ml_error_set(err, -EINVAL, "%s: not a trace", path)`.
  *
+ * Control characters and the like in what the arguments hold are spelled \x1b: see printable.h.
  * The arguments may point into err->text, so that a caller can put its own
  * words in front of the ones it got.
  *

@@ -14,6 +14,7 @@
 #include "file_lock.h"
 #include "io.h"
 #include "part_file.h"
+#include "printable.h"
 
 #define FLUSH_BYTES 65536
 
@@ -72,6 +73,7 @@ int ml_output_open(struct ml_output *ret, const char *path, bool force, struct m
         ret->fd = STDOUT_FILENO;
     else if (r == 0)
         r = open_named(ret, &reason);
+    ret->terminal = r == 0 && isatty(ret->fd);
     if (r == 0)
         return 0;
     if (reason.text[0])
@@ -89,9 +91,20 @@ bool ml_output_has_file(const struct ml_output *out)
 
 /* ---- Writing ------------------------------------------------------------ */
 
+static int show(struct ml_output *out)
+{
+    struct ml_buf shown = {0};
+    int r = ml_escape_to(&shown, (const char *)out->text.data, out->text.len, "\n\t");
+
+    if (r == 0)
+        r = ml_write_all(out->fd, shown.data, shown.len);
+    ml_buf_release(&shown);
+    return r;
+}
+
 int ml_output_flush(struct ml_output *out)
 {
-    int r = ml_write_all(out->fd, out->text.data, out->text.len);
+    int r = out->terminal ? show(out) : ml_write_all(out->fd, out->text.data, out->text.len);
 
     ml_buf_clear(&out->text);
     return r;

@@ -25,6 +25,7 @@ struct ml_output {
     char *path;    /* as asked for */
     char *written; /* where the bytes go: the temporary file; NULL: directly */
     bool force;    /* it may replace a file */
+    bool terminal; /* what a terminal would obey is made printable */
 };
 
 /* @force   replace a file that is there

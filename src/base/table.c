@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "printable.h"
 #include "utf8.h"
 
 #define GAP 2          /* columns between two cells */
@@ -36,13 +37,6 @@ static int keep_error(struct ml_table *table, int r)
     return table->error;
 }
 
-/* Control characters, line separators, and marks that reorder what follows. */
-static bool is_unsafe(uint32_t c)
-{
-    return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
-           (c >= 0x2066 && c <= 0x2069);
-}
-
 /* In place, since nothing gets longer. Returns the new length. */
 static size_t make_safe(char *text, size_t len)
 {
@@ -52,7 +46,7 @@ static size_t make_safe(char *text, size_t len)
         uint32_t codepoint;
         size_t bytes = ml_utf8_decode(text + at, len - at, &codepoint);
 
-        if (bytes == 0 || is_unsafe(codepoint)) {
+        if (bytes == 0 || ml_is_unsafe(codepoint)) {
             text[to++] = bytes == 1 && (codepoint == '\n' || codepoint == '\t') ? ' ' : '?';
             at += bytes > 0 ? bytes : 1;
             continue;

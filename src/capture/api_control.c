@@ -9,17 +9,16 @@
 #include "api_control.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "api_error.h"
 #include "config_keys.h"
 #include "memledger/memledger.h"
 #include "names.h"
 #include "owner_lock.h"
+#include "profile_output.h"
 #include "recorder.h"
 #include "request.h"
 #include "sys.h"
@@ -31,6 +30,9 @@ static _Atomic bool paused_now;
 /* What decides whether calls of a framework's API are recorded. */
 enum { CALLS_SET = 1, ALL_SET = 2, PROFILE_RUNS = 4, PROFILE_PAUSED = 8 };
 static _Atomic uint32_t call_flags = CALLS_SET;
+
+/* Whether "continuous_dump" is off. */
+static _Atomic bool each_dump_ends;
 
 /* What was set so far, key:value as string numbers, 0: the default. A forked
  * child announces it while names may be locked, so numbers are kept here. */
@@ -117,23 +119,6 @@ static void record_setting(uint64_t setting)
     ml_record(words, 2);
 }
 
-/* A relative file name means this process's folder of now. */
-static uint32_t file_name(const char *value)
-{
-    char path[ML_NAME_MAX_BYTES + 1];
-    size_t value_len = strlen(value);
-    size_t dir_len;
-
-    if (value[0] == '/' || !getcwd(path, sizeof(path)) || path[0] != '/')
-        return ml_name(value);
-    dir_len = strlen(path);
-    if (dir_len + 1 + value_len >= sizeof(path))
-        return ml_name(value);
-    path[dir_len] = '/';
-    memcpy(path + dir_len + 1, value, value_len + 1);
-    return ml_name(path);
-}
-
 static const char *process_in(int n, const char *const *keys, const char *const *vals)
 {
     const char *process = ml_keys[ML_KEY_PROFILE_PROCESS].default_value;
@@ -153,10 +138,14 @@ static void keep_setting(enum ml_key key, const char *value, uint64_t setting)
         change_call_flag(CALLS_SET, !strcmp(value, "true"));
     else if (key == ML_KEY_PROFILE_ALL)
         change_call_flag(ALL_SET, !strcmp(value, "true"));
+    else if (key == ML_KEY_CONTINUOUS_DUMP)
+        atomic_store_explicit(&each_dump_ends, !strcmp(value, "false"), memory_order_relaxed);
 }
 
-/* Whose settings they are goes first, whatever the order of the keys. */
-static void send_all(int n, const char *const *keys, const char *const *vals)
+/* Whose settings they are goes first, whatever the order of the keys.
+ * @ret_file  the string that "filename" was set to, if it was
+ * @return whether they are this process's own */
+static bool send_all(int n, const char *const *keys, const char *const *vals, uint32_t *ret_file)
 {
     const char *process = process_in(n, keys, vals);
     bool own = !strcmp(process, "worker");
@@ -165,21 +154,25 @@ static void send_all(int n, const char *const *keys, const char *const *vals)
     for (int i = 0; i < n; i++) {
         enum ml_key key = (enum ml_key)ml_key_find(keys[i]);
         const char *value = ml_key_check(key, vals[i]);
-        uint64_t setting = ml_pair(ml_name(ml_keys[key].name),
-                                   key == ML_KEY_FILENAME ? file_name(value) : ml_name(value));
+        uint32_t name = key == ML_KEY_FILENAME ? ml_output_name(value) : ml_name(value);
+        uint64_t setting = ml_pair(ml_name(ml_keys[key].name), name);
         if (key == ML_KEY_PROFILE_PROCESS)
             continue;
         record_setting(setting);
         if (own)
             keep_setting(key, value, setting);
+        if (key == ML_KEY_FILENAME)
+            *ret_file = name;
     }
+    return own;
 }
 
 int ml_api_set_config(int n, const char *const *keys, const char *const *vals)
 {
     int saved_errno = errno;
     struct ml_quiet quiet;
-    bool locked;
+    uint32_t file = 0;
+    bool locked, own = true;
 
     if (check_all(n, keys, vals))
         return -1;
@@ -188,10 +181,12 @@ int ml_api_set_config(int n, const char *const *keys, const char *const *vals)
     ml_quiet_begin(&quiet);
     locked = ml_owner_lock(&config_lock);
     if (locked) {
-        send_all(n, keys, vals);
+        own = send_all(n, keys, vals, &file);
         ml_owner_unlock(&config_lock);
     }
     ml_quiet_end(&quiet);
+    if (file)
+        ml_output_named(file, !own);
     errno = saved_errno;
     return locked ? 0 : ml_fail("another thread's set_config does not end");
 }
@@ -224,13 +219,16 @@ static void wait_for_servers(void)
 
 static void record_state(int process, enum ml_profile_state state)
 {
-    uint64_t words[] = {ml_record_word(ML_REC_STATE, 0, ml_now()),
-                        ml_pair((uint64_t)process, state)};
+    bool servers = process == MEMLEDGER_SERVER;
 
     if (!ml_recorder_start())
         return;
-    ml_record(words, 2);
-    if (process == MEMLEDGER_SERVER)
+    if (state == ML_PROFILE_RUN)
+        ml_output_run(servers);
+    ml_record(
+        (uint64_t[]){ml_record_word(ML_REC_STATE, 0, ml_now()), ml_pair((uint64_t)process, state)},
+        2);
+    if (servers)
         wait_for_servers();
 }
 
@@ -271,12 +269,19 @@ int ml_api_pause(int paused, int process)
 int ml_api_dump(int finished, int process)
 {
     uint64_t argument = (finished ? 1u : 0u) | (uint64_t)(unsigned)process << 8;
+    int r;
 
     if (check_process(process))
         return -1;
     if (!ml_recorder_start())
         return 0;
-    return ml_request(ML_REQUEST_DUMP, argument, NULL);
+    ml_output_retry(process == MEMLEDGER_SERVER);
+    r = ml_request(ML_REQUEST_DUMP, argument, NULL);
+    if (r && process == MEMLEDGER_WORKER)
+        ml_output_failed();
+    else if (process == MEMLEDGER_WORKER && (finished || each_dump_ends))
+        ml_output_ended();
+    return r;
 }
 
 static int check_stats(const char **ret_text, int format, int sort_by)

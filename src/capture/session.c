@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/time.h>
@@ -56,7 +57,7 @@ static bool use_session_dir(const char *dir)
     return true;
 }
 
-static bool session_path(char *out, size_t room, const char *file)
+bool ml_session_path(char *out, size_t room, const char *file)
 {
     size_t dir_len = strlen(session_dir);
 
@@ -73,7 +74,7 @@ static void tell_unreached(int error)
 {
     struct ml_unreached message = {ML_SHARED_MAGIC, (uint32_t)error};
     struct sockaddr_un to;
-    socklen_t len = ml_session_outside(&to, session_dir);
+    socklen_t len = ml_abstract_address(&to, session_dir);
     int fd = ml_calls_allowed() ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
 
     if (fd < 0)
@@ -101,13 +102,21 @@ bool ml_session_is_whole(int fd)
     return have >= sizeof(struct ml_session);
 }
 
+static uid_t session_user;
+
+uid_t ml_session_user(void)
+{
+    return session_user;
+}
+
 static struct ml_session *open_page(uint32_t *ret_ring_bytes, uint32_t *ret_ring_count)
 {
     char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
     struct ml_session *s = NULL;
+    struct stat st;
     int fd;
 
-    if (!session_path(path, sizeof(path), ML_SESSION_PAGE))
+    if (!ml_session_path(path, sizeof(path), ML_SESSION_PAGE))
         return NULL;
     fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0) {
@@ -115,11 +124,12 @@ static struct ml_session *open_page(uint32_t *ret_ring_bytes, uint32_t *ret_ring
             tell_unreached(errno);
         return NULL;
     }
-    if (ml_session_is_whole(fd))
+    if (ml_session_is_whole(fd) && !fstat(fd, &st))
         s = ml_sys_map(sizeof(*s), MAP_SHARED, fd);
     close(fd);
     if (!s)
         return NULL;
+    session_user = st.st_uid;
     if (s->magic != ML_SHARED_MAGIC || s->version != ML_SHARED_VERSION) {
         say_version(s);
         ml_sys_unmap(s, sizeof(*s));
@@ -238,26 +248,32 @@ static bool send_waiting(int fd, const struct msghdr *msg)
     return true;
 }
 
+bool ml_session_send(int socket, struct sockaddr_un *to, const void *body, size_t bytes, int fd)
+{
+    struct iovec part = {(void *)(uintptr_t)body, bytes};
+    alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
+    struct msghdr msg = {to, to ? sizeof(*to) : 0, &part, 1, control, sizeof(control), 0};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(c), &fd, sizeof(int));
+    return send_waiting(socket, &msg);
+}
+
 static bool send_set(const struct ml_hello *hello, int set_fd)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
-    struct iovec body = {(void *)(uintptr_t)hello, sizeof(*hello)};
-    alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
-    struct msghdr msg = {&to, sizeof(to), &body, 1, control, sizeof(control), 0};
-    struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
     bool sent;
     int fd, error;
 
-    if (!session_path(to.sun_path, sizeof(to.sun_path), ML_SESSION_SOCKET))
+    if (!ml_session_path(to.sun_path, sizeof(to.sun_path), ML_SESSION_SOCKET))
         return false;
     fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return false;
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(c), &set_fd, sizeof(int));
-    sent = send_waiting(fd, &msg);
+    sent = ml_session_send(fd, &to, hello, sizeof(*hello), set_fd);
     error = errno;
     close(fd);
     errno = error;

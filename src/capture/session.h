@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include "ring.h"
 #include "set_shape.h"
@@ -28,5 +30,15 @@ bool ml_session_is_whole(int fd);
  *                 a change of user or root; 0: that is not why */
 struct ml_ringset *ml_session_new_set(uint32_t how, uint32_t set, const struct ml_set_shape *shape,
                                       int *ret_unreached);
+
+/* The path of a file in the session's directory. False where there is no session. */
+bool ml_session_path(char *out, size_t room, const char *file);
+
+/* The user who made the session, as seen when it was opened. */
+uid_t ml_session_user(void);
+
+/* Sends bytes and a descriptor, waiting for a place in the collector's queue as long as the
+ * collector moves. `to` may be NULL: the socket is connected. */
+bool ml_session_send(int socket, struct sockaddr_un *to, const void *body, size_t bytes, int fd);
 
 #endif

@@ -18,6 +18,7 @@
 #include "collector_process.h"
 #include "command_line.h"
 #include "sampler.h"
+#include "say.h"
 #include "try_calls.h"
 #include "verbs.h"
 
@@ -137,7 +138,7 @@ static int cmd_collect(int argc, char **argv)
     ml_try_recorder_calls();
     r = start(&opts, &session, &err);
     if (r)
-        fprintf(stderr, "memledger: %s\n", err.text);
+        ml_say("%s", err.text);
     return r ? ML_EXIT_FAILURE : ML_EXIT_OK;
 }
 

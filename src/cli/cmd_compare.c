@@ -13,6 +13,7 @@
 #include "compare_view.h"
 #include "instant_command.h"
 #include "run_names.h"
+#include "say.h"
 #include "summary.h"
 #include "verbs.h"
 
@@ -138,7 +139,7 @@ static bool can_be_judged(const struct ml_compare_run *run)
                                           : NULL;
 
     if (why)
-        fprintf(stderr, "memledger: %s cannot be judged: %s\n", run->file, why);
+        ml_say("%s cannot be judged: %s", run->file, why);
     return !why;
 }
 
@@ -161,9 +162,9 @@ static bool judge_entries(const struct ml_compare *compare, const struct ml_comp
     if (!isinf(cell->change.percent))
         snprintf(share, sizeof(share), "by %.1f %%", cell->change.percent);
     ml_compare_entry_text(view, &view->worst, &name);
-    fprintf(stderr, "memledger: %s: %s rose %s, to %s; %g %% is allowed\n",
-            compare->runs.items[view->worst_run].file, name.data ? (char *)name.data : "an entry",
-            share, ml_format_bytes(bytes, (int64_t)cell->change.value, ML_UNIT_AUTO), percent);
+    ml_say("%s: %s rose %s, to %s; %g %% is allowed", compare->runs.items[view->worst_run].file,
+           name.data ? (char *)name.data : "an entry", share,
+           ml_format_bytes(bytes, (int64_t)cell->change.value, ML_UNIT_AUTO), percent);
     ml_buf_release(&name);
     return false;
 }
@@ -176,8 +177,8 @@ static int judge(const struct ml_compare *compare, const struct ml_compare_view 
     for (size_t i = 0; i < compare->runs.len; i++)
         ok &= can_be_judged(&compare->runs.items[i]);
     if (ok && compare->worst_increase_percent > percent) {
-        fprintf(stderr, "memledger: the peak rose by %.1f %%; %g %% is allowed\n",
-                compare->worst_increase_percent, percent);
+        ml_say("the peak rose by %.1f %%; %g %% is allowed", compare->worst_increase_percent,
+               percent);
         ok = false;
     }
     if (view)

@@ -15,6 +15,7 @@
 #include "part_guard.h"
 #include "progress_line.h"
 #include "read_table.h"
+#include "say.h"
 #include "verbs.h"
 
 #define TRACE_SUFFIX ".mled"
@@ -26,7 +27,7 @@ struct export_opts {
     const char *format, *output;
     const char *table;
     int level; /* enum memledger_level, or 0 */
-    bool force;
+    bool force, safe_csv;
 };
 
 static const char *format_word(size_t i)
@@ -72,6 +73,10 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct export_opts, table),
      .value_name = "NAME",
      .help = "of csv and json: allocations, events, labels, marks, samples, scopes, ..."},
+    {.name = "safe-csv",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct export_opts, safe_csv),
+     .help = "of csv: keep cells from being run as formulas"},
     ML_OPTION_SALVAGE,
 };
 
@@ -209,7 +214,7 @@ static int write_file(const struct ml_exporter *exporter, struct ml_export_opts 
     if (r < 0)
         return ml_report_fail(&err);
     if (strcmp(path, "-") != 0)
-        printf("%s\n", path);
+        ml_say_path(path);
     return ML_EXIT_OK;
 }
 
@@ -283,6 +288,7 @@ static int run(int argc, char **argv)
     if (status >= 0)
         return status;
     how.table = opts.table;
+    how.safe_csv = opts.safe_csv;
     status = ml_instant_parse(&ml_verb_export, opts.instant.at, &how.at);
     if (status >= 0)
         return status;

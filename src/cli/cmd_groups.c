@@ -14,6 +14,7 @@
 #include "instant_command.h"
 #include "mxnet_report.h"
 #include "progress_line.h"
+#include "say.h"
 #include "tbd_report.h"
 #include "verbs.h"
 
@@ -104,10 +105,9 @@ struct groups {
 static void tell_clash(const struct ml_group_clash *clash, const char *tag)
 {
     for (size_t i = 1; i < clash->match_count; i++)
-        fprintf(stderr,
-                "memledger: Tag %s is considered match for multiple entries (%s, %s) in the "
-                "keyword dictionary.\n",
-                tag, clash->matches[0].keyword, clash->matches[i].keyword);
+        ml_say("Tag %s is considered match for multiple entries (%s, %s) in the "
+               "keyword dictionary.",
+               tag, clash->matches[0].keyword, clash->matches[i].keyword);
 }
 
 /* Where Python's warnings go. */

@@ -14,6 +14,7 @@
 #include "output_name.h"
 #include "part_guard.h"
 #include "progress_line.h"
+#include "say.h"
 #include "text.h"
 #include "verbs.h"
 
@@ -72,7 +73,7 @@ static const struct ml_option options[] = {
 
 static int fail(const struct ml_error *err)
 {
-    fprintf(stderr, "memledger: %s\n", err->text);
+    ml_say("%s", err->text);
     return ML_EXIT_FAILURE;
 }
 
@@ -151,8 +152,7 @@ static int convert(const struct ml_import_format *format, struct ml_import_sourc
 /* An empty trace is hardly what was wanted, even where the file is whole. */
 static void warn_of_nothing(const char *path)
 {
-    fprintf(stderr, "memledger: warning: %s says that nothing was allocated; its trace is empty\n",
-            path);
+    ml_say("warning: %s says that nothing was allocated; its trace is empty", path);
 }
 
 static void tell(const struct import_opts *opts, const char *path, const char *trace,
@@ -163,8 +163,8 @@ static void tell(const struct import_opts *opts, const char *path, const char *t
     if (events == 0)
         warn_of_nothing(path);
     if (!opts->quiet)
-        fprintf(stderr, "memledger: %s event%s in %s; see memledger summary %s\n",
-                ml_format_count(count, (int64_t)events), events == 1 ? "" : "s", trace, trace);
+        ml_say("%s event%s in %s; see memledger summary %s",
+               ml_format_count(count, (int64_t)events), events == 1 ? "" : "s", trace, trace);
 }
 
 static int import_file(const struct import_opts *opts, const struct ml_import_format *format,

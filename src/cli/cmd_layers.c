@@ -8,11 +8,12 @@
 #include "instant_command.h"
 #include "module_tree.h"
 #include "module_tree_report.h"
+#include "say.h"
 #include "verbs.h"
 
 struct layers_opts {
     struct ml_instant_opts instant; /* first, as its option entries want it */
-    bool csv;
+    bool csv, safe_csv;
 };
 
 static const struct ml_option options[] = {
@@ -22,6 +23,7 @@ static const struct ml_option options[] = {
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct layers_opts, csv),
      .help = "print comma-separated values: bytes"},
+    ML_OPTION_SAFE_CSV(struct layers_opts, safe_csv),
     ML_REPORT_OPTIONS,
 };
 
@@ -34,7 +36,7 @@ static int report(const struct ml_trace *trace, const char *file, const void *op
     int r = ml_layers(trace, snapshot, &layers, err);
 
     if (r == 0 && own->csv)
-        r = ml_layers_csv(&layers, out);
+        r = ml_say_csv(ml_layers_csv(&layers, own->safe_csv, out), out);
     else if (r == 0)
         r = own->instant.report.json ? ml_layers_json(&layers, file, out)
                                      : ml_layers_text(&layers, file, &style, out);

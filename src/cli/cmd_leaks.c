@@ -9,6 +9,7 @@
 #include "leaks.h"
 #include "leaks_report.h"
 #include "report_command.h"
+#include "say.h"
 #include "verbs.h"
 
 struct leaks_opts {
@@ -72,14 +73,13 @@ static int judge(const struct ml_leaks *leaks)
     uint64_t found = leaks->found[ML_LEAK_STEADY] + leaks->found[ML_LEAK_LIKELY];
 
     if (found > 0)
-        fprintf(stderr, "memledger: %" PRIu64 " %s from %s to %s\n", found,
-                found == 1 ? "entry grows" : "entries grow", ml_leaks_unit_word(leaks),
-                ml_leaks_unit_word(leaks));
+        ml_say("%" PRIu64 " %s from %s to %s", found, found == 1 ? "entry grows" : "entries grow",
+               ml_leaks_unit_word(leaks), ml_leaks_unit_word(leaks));
     else if (leaks->no_allocations || h->lost > 0 || h->damaged_blocks > 0)
-        fprintf(stderr, "memledger: this cannot be judged: %s\n",
-                leaks->no_allocations ? "no allocation was recorded" : "events are missing");
+        ml_say("this cannot be judged: %s",
+               leaks->no_allocations ? "no allocation was recorded" : "events are missing");
     else if (leaks->measured == 0)
-        fprintf(stderr, "memledger: this cannot be judged: there are too few steps\n");
+        ml_say("this cannot be judged: there are too few steps");
     else
         return ML_EXIT_OK;
     return ML_EXIT_FAILURE;

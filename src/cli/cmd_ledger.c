@@ -9,6 +9,7 @@
 #include "instant_command.h"
 #include "ledger.h"
 #include "ledger_report.h"
+#include "say.h"
 #include "verbs.h"
 
 struct ledger_opts {
@@ -42,11 +43,10 @@ static const struct ml_option options[] = {
 static bool device_passes(const struct ml_ledger_device *device, double percent)
 {
     if (!device->sampled)
-        fprintf(stderr, "memledger: %s cannot be judged: there is no sample of what is used\n",
-                device->name);
+        ml_say("%s cannot be judged: there is no sample of what is used", device->name);
     else if (fabs(device->unexplained_percent) > percent)
-        fprintf(stderr, "memledger: %s: %.2f %% is unexplained; %g %% is allowed\n", device->name,
-                device->unexplained_percent, percent);
+        ml_say("%s: %.2f %% is unexplained; %g %% is allowed", device->name,
+               device->unexplained_percent, percent);
     else
         return true;
     return false;

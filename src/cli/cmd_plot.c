@@ -12,6 +12,7 @@
 #include "part_guard.h"
 #include "plot_request.h"
 #include "run_names.h"
+#include "say.h"
 #include "unknowns.h"
 #include "verbs.h"
 
@@ -252,7 +253,7 @@ static int write_canvas(const struct plot *p, const struct ml_canvas *canvas, co
     ml_part_guard(NULL);
     if (r < 0)
         return ml_report_fail(&err);
-    printf("%s\n", path);
+    ml_say_path(path);
     return ML_EXIT_OK;
 }
 
@@ -383,13 +384,12 @@ static int check_window(const struct plot *p)
     if (p->opts->from_ns == 0 && p->opts->to_ns == UINT64_MAX)
         return ML_EXIT_OK;
     if (no_times(p, 0, p->count)) {
-        fprintf(stderr, "memledger: --from and --to: this recording has no times\n");
+        ml_say("--from and --to: this recording has no times");
         return ML_EXIT_FAILURE;
     }
     if (p->opts->from_ns < end_ns)
         return ML_EXIT_OK;
-    fprintf(stderr, "memledger: --from: the recording ended at %s\n",
-            ml_format_duration_ns(end, (int64_t)end_ns));
+    ml_say("--from: the recording ended at %s", ml_format_duration_ns(end, (int64_t)end_ns));
     return ML_EXIT_FAILURE;
 }
 

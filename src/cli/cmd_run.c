@@ -26,6 +26,7 @@
 #include "recorder_path.h"
 #include "run_notes.h"
 #include "sampler.h"
+#include "say.h"
 #include "verbs.h"
 
 /* As env(1) and nohup(1): found but not runnable, not found. */
@@ -146,7 +147,7 @@ static const struct ml_option options[] = {
 
 static int fail(int code, const char *text)
 {
-    fprintf(stderr, "memledger: %s\n", text);
+    ml_say("%s", text);
     return code;
 }
 
@@ -284,7 +285,7 @@ static int prepare(struct run *run, const char *name, struct ml_error *err)
     obstacle = run->opts.sample_only ? NULL : ml_program_obstacle(run->program, &run->foreign);
     run->obstacle = obstacle;
     if (obstacle)
-        fprintf(stderr, "memledger: %s %s; it runs unrecorded\n", name, obstacle);
+        ml_say("%s %s; it runs unrecorded", name, obstacle);
     ml_ticks_init(&run->ticks);
     session.clock = run->ticks.mode;
     r = ml_session_dir_init(&run->session, &session, err);

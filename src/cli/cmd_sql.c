@@ -16,7 +16,7 @@
 
 struct sql_opts {
     struct ml_report_opts report; /* first, as its option entries want it */
-    bool csv;
+    bool csv, safe_csv;
 };
 
 static const struct ml_option options[] = {
@@ -24,6 +24,7 @@ static const struct ml_option options[] = {
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct sql_opts, csv),
      .help = "print comma-separated values, with a line of names"},
+    ML_OPTION_SAFE_CSV(struct sql_opts, safe_csv),
     {.name = "json",
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct sql_opts, report.json),
@@ -35,7 +36,8 @@ static int print(struct ml_sql *sql, const char *question, const struct sql_opts
                  struct ml_error *err)
 {
     struct ml_style style = ml_report_style(&opts->report);
-    enum ml_sql_form form = opts->report.json ? ML_SQL_JSON : opts->csv ? ML_SQL_CSV : ML_SQL_TEXT;
+    enum ml_sql_form csv = opts->safe_csv ? ML_SQL_SAFE_CSV : ML_SQL_CSV;
+    enum ml_sql_form form = opts->report.json ? ML_SQL_JSON : opts->csv ? csv : ML_SQL_TEXT;
     struct ml_progress_line line;
     sqlite3_stmt *stmt = NULL;
     int r;

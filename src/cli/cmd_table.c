@@ -8,6 +8,7 @@
 #include "breakdown.h"
 #include "breakdown_report.h"
 #include "instant_command.h"
+#include "say.h"
 #include "temporary.h"
 #include "temporary_report.h"
 #include "verbs.h"
@@ -18,7 +19,7 @@ struct table_opts {
     int64_t top;
     bool temporary;
     const char *within;
-    bool csv;
+    bool csv, safe_csv;
 };
 
 static const struct ml_option options[] = {
@@ -50,6 +51,7 @@ static const struct ml_option options[] = {
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct table_opts, csv),
      .help = "print comma-separated values: all groups, bytes"},
+    ML_OPTION_SAFE_CSV(struct table_opts, safe_csv),
     ML_REPORT_OPTIONS,
 };
 
@@ -78,7 +80,7 @@ static int report_temporary(const struct ml_trace *trace, const char *file, cons
     if (r == 0)
         r = ml_temporary(trace, &temporary_opts, &temporary, err);
     if (r == 0 && own->csv)
-        r = ml_temporary_csv(&temporary, out);
+        r = ml_say_csv(ml_temporary_csv(&temporary, own->safe_csv, out), out);
     else if (r == 0)
         r = own->instant.report.json ? ml_temporary_json(&temporary, file, out)
                                      : ml_temporary_text(&temporary, file, &style, out);
@@ -124,7 +126,7 @@ static int report_live(const struct ml_trace *trace, const char *file, const voi
     if (r == 0)
         r = ml_breakdown(trace, &breakdown_opts, &breakdown, err);
     if (r == 0 && own->csv)
-        r = ml_breakdown_csv(&breakdown, out);
+        r = ml_say_csv(ml_breakdown_csv(&breakdown, own->safe_csv, out), out);
     else if (r == 0)
         r = own->instant.report.json ? ml_breakdown_json(&breakdown, file, out)
                                      : ml_breakdown_text(&breakdown, file, &style, out);

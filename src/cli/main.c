@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "nearest.h"
+#include "say.h"
 #include "verbs.h"
 
 #ifndef MEMLEDGER_VERSION
@@ -18,10 +19,10 @@ static int unknown_command(const char *name)
 
     for (size_t i = 0; ml_verbs[i]; i++)
         ml_nearest_offer(&nearest, ml_verbs[i]->name);
-    fprintf(stderr, "memledger: unknown %s '%s'", name[0] == '-' ? "option" : "command", name);
-    if (nearest.word)
-        fprintf(stderr, "; did you mean '%s'?", nearest.word);
-    fputs("\nsee memledger --help\n", stderr);
+    ml_say("unknown %s '%s'%s%s%s", name[0] == '-' ? "option" : "command", name,
+           nearest.word ? "; did you mean '" : "", nearest.word ? nearest.word : "",
+           nearest.word ? "'?" : "");
+    fputs("see memledger --help\n", stderr);
     return ML_EXIT_USAGE;
 }
 

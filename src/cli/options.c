@@ -13,6 +13,7 @@
 
 #include "nearest.h"
 #include "option_value.h"
+#include "say.h"
 
 /* -h and --help, which every command has; recognised by its address. */
 static const struct ml_option help_option = {.name = "help", .letter = 'h', .type = ML_OPT_FLAG};
@@ -217,11 +218,10 @@ int ml_verb_usage_error(const struct ml_verb *verb, const char *fmt, ...)
 {
     va_list args;
 
-    fputs("memledger: ", stderr);
     va_start(args, fmt);
-    vfprintf(stderr, fmt, args);
+    ml_vsay(fmt, args);
     va_end(args);
-    fprintf(stderr, "\nsee memledger %s --help\n", verb->name);
+    fprintf(stderr, "see memledger %s --help\n", verb->name);
     return ML_EXIT_USAGE;
 }
 

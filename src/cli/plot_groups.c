@@ -10,6 +10,7 @@
 #include "plot_bars.h"
 #include "plot_categories.h"
 #include "plot_request.h"
+#include "say.h"
 
 #define CATEGORIES_DICTIONARY "torch"
 #define CLASHES_SHOWN 3
@@ -45,12 +46,11 @@ static int tell_clashes(const struct ml_grouping *made)
             r = ml_report_safe(&tags, made->clashes.items[i].tag);
     }
     if (r == 0 && shown)
-        fprintf(stderr,
-                "memledger: %s: %zu tag%s several keywords and count%s more than once (%s%s); "
-                "memledger groups lists them\n",
-                made->dictionary, made->clashes.len,
-                made->clashes.len == 1 ? " matches" : "s match", made->clashes.len == 1 ? "s" : "",
-                (const char *)tags.data, made->clashes.len > shown ? ", ..." : "");
+        ml_say("%s: %zu tag%s several keywords and count%s more than once (%s%s); "
+               "memledger groups lists them",
+               made->dictionary, made->clashes.len, made->clashes.len == 1 ? " matches" : "s match",
+               made->clashes.len == 1 ? "s" : "", (const char *)tags.data,
+               made->clashes.len > shown ? ", ..." : "");
     ml_buf_release(&tags);
     return r;
 }
@@ -158,9 +158,8 @@ static void tell_omitted(const struct groupings *g)
             const struct ml_group *omitted = &g->made.items[i].groups.items[k];
 
             if (omitted->percent <= least)
-                fprintf(stderr, "memledger: %s: left out: %s (%.2f %%)\n",
-                        g->request->names[i / g->dictionaries.len], omitted->name,
-                        omitted->percent);
+                ml_say("%s: left out: %s (%.2f %%)", g->request->names[i / g->dictionaries.len],
+                       omitted->name, omitted->percent);
         }
 }
 

@@ -11,6 +11,7 @@
 #include "plot_bands.h"
 #include "plot_request.h"
 #include "plot_series.h"
+#include "say.h"
 
 struct timelines {
     const struct ml_plot_request *request;
@@ -38,9 +39,8 @@ static void tell_levels(const struct ml_level_caps *caps)
     const char *device;
 
     while ((device = ml_level_caps_next(caps, &cursor, &level)))
-        fprintf(stderr,
-                "memledger: %s is counted at the level %s, the highest that all runs have\n",
-                device, ml_level_name(level));
+        ml_say("%s is counted at the level %s, the highest that all runs have", device,
+               ml_level_name(level));
 }
 
 /* A device that is asked for and not there would be an empty picture. */

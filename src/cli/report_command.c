@@ -13,6 +13,7 @@
 
 #include "health_report.h"
 #include "io.h"
+#include "say.h"
 
 #define PIPE_WIDTH 100
 #define WIDTH_MIN 40
@@ -66,7 +67,7 @@ int ml_report_write(const struct ml_buf *text)
 
     if (r == 0)
         return ML_EXIT_OK;
-    fprintf(stderr, "memledger: cannot write the report: %s\n", strerror(-r));
+    ml_say("cannot write the report: %s", strerror(-r));
     return ML_EXIT_FAILURE;
 }
 
@@ -83,7 +84,7 @@ void ml_report_warn(const struct ml_health *health, const char *name)
 
 int ml_report_fail(const struct ml_error *err)
 {
-    fprintf(stderr, "memledger: %s\n", err->text[0] ? err->text : "out of memory");
+    ml_say("%s", err->text[0] ? err->text : "out of memory");
     return ML_EXIT_FAILURE;
 }
 

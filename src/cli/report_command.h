@@ -40,6 +40,11 @@ extern const char *const ml_unit_choices[];
         .offset = offsetof(struct ml_report_opts, salvage),                                        \
         .help = "pass over damaged blocks and count them, instead of stopping"                     \
     }
+#define ML_OPTION_SAFE_CSV(owner, member)                                                          \
+    {                                                                                              \
+        .name = "safe-csv", .type = ML_OPT_FLAG, .offset = offsetof(owner, member),                \
+        .help = "with --csv: keep cells from being run as formulas"                                \
+    }
 #define ML_REPORT_OPTIONS ML_OPTION_JSON, ML_OPTION_UNIT, ML_OPTION_SALVAGE
 
 /* Opens a trace, or prints why not. @return NULL on failure; the caller owns it */

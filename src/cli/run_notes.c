@@ -12,6 +12,7 @@
 
 #include "compiler.h"
 #include "nanoseconds.h"
+#include "say.h"
 #include "text.h"
 
 #define QUIET_NS 2000000000u
@@ -59,20 +60,17 @@ static void note_unreached(const struct ml_run_result *result, const struct ml_s
 
     snprintf(number, sizeof(number), "%u", uid);
     if (atomic_load(&page->unreached_errno) == ENOENT)
-        fprintf(stderr,
-                "memledger: processes that cannot see %s, as in a chroot or container, were not "
-                "recorded; start memledger inside it\n",
-                result->session_dir);
+        ml_say("processes that cannot see %s, as in a chroot or container, were not "
+               "recorded; start memledger inside it",
+               result->session_dir);
     else if (uid == geteuid())
-        fprintf(stderr,
-                "memledger: processes that may not use %s were not recorded; see whether AppArmor "
-                "or SELinux forbids it\n",
-                result->session_dir);
+        ml_say("processes that may not use %s were not recorded; see whether AppArmor "
+               "or SELinux forbids it",
+               result->session_dir);
     else
-        fprintf(stderr,
-                "memledger: processes of user %s were not recorded: only the user who starts a "
-                "recording can reach it; start memledger as that user\n",
-                user ? user->pw_name : number);
+        ml_say("processes of user %s were not recorded: only the user who starts a "
+               "recording can reach it; start memledger as that user",
+               user ? user->pw_name : number);
 }
 
 static void note_unrecorded(const struct ml_run_result *result, const struct ml_session *page)
@@ -82,17 +80,16 @@ static void note_unrecorded(const struct ml_run_result *result, const struct ml_
     if (atomic_load(&page->unreached))
         note_unreached(result, page);
     if (unrecorded)
-        fprintf(stderr,
-                "memledger: %u process%s not recorded: no room for the recorder's buffers; see "
-                "ulimit -v, -f and -n, or try --ring-size 64KiB\n",
-                unrecorded, unrecorded == 1 ? " was" : "es were");
+        ml_say("%u process%s not recorded: no room for the recorder's buffers; see "
+               "ulimit -v, -f and -n, or try --ring-size 64KiB",
+               unrecorded, unrecorded == 1 ? " was" : "es were");
     else if (!atomic_load(&page->processes) && !atomic_load(&page->unreached) &&
              !atomic_load(&page->began_in_sandbox) && !result->obstacle &&
              !result->collector_killed)
-        fprintf(stderr, "memledger: nothing was recorded: %s\n",
-                result->cuda_injection
-                    ? "the program never started CUDA, which --cuda=injection waits for"
-                    : "the recorder could not start in the program; see ulimit -v and -n");
+        ml_say("nothing was recorded: %s",
+               result->cuda_injection
+                   ? "the program never started CUDA, which --cuda=injection waits for"
+                   : "the recorder could not start in the program; see ulimit -v and -n");
 }
 
 static void note_entered_sandbox(const struct ml_session *page)
@@ -100,10 +97,9 @@ static void note_entered_sandbox(const struct ml_session *page)
     uint32_t entered = atomic_load(&page->entered_sandbox);
 
     if (entered)
-        fprintf(stderr,
-                "memledger: %u process%s entered a seccomp sandbox, where the recorder makes no "
-                "system calls and may lose events\n",
-                entered, entered == 1 ? "" : "es");
+        ml_say("%u process%s entered a seccomp sandbox, where the recorder makes no "
+               "system calls and may lose events",
+               entered, entered == 1 ? "" : "es");
 }
 
 static void note_began_in_sandbox(const struct ml_session *page)
@@ -111,10 +107,9 @@ static void note_began_in_sandbox(const struct ml_session *page)
     uint32_t began = atomic_load(&page->began_in_sandbox);
 
     if (began)
-        fprintf(stderr,
-                "memledger: %u process%s not recorded: started in a sandbox (a seccomp filter, or "
-                "no /proc)\n",
-                began, began == 1 ? " was" : "es were");
+        ml_say("%u process%s not recorded: started in a sandbox (a seccomp filter, or "
+               "no /proc)",
+               began, began == 1 ? " was" : "es were");
 }
 
 static void note_trouble(const struct ml_run_result *result, const struct ml_session *page)
@@ -124,15 +119,12 @@ static void note_trouble(const struct ml_run_result *result, const struct ml_ses
     char count[32];
 
     if (result->collector_killed)
-        fprintf(stderr,
-                "memledger: the collector was killed; %s holds what it had written until then\n",
-                result->trace);
+        ml_say("the collector was killed; %s holds what it had written until then", result->trace);
     if (write_error)
-        fprintf(stderr, "memledger: %s could not be written to its end: %s\n", result->trace,
-                strerror(write_error));
+        ml_say("%s could not be written to its end: %s", result->trace, strerror(write_error));
     if (lost)
-        fprintf(stderr, "memledger: %s event%s lost\n", ml_format_count(count, (int64_t)lost),
-                lost == 1 ? " was" : "s were");
+        ml_say("%s event%s lost", ml_format_count(count, (int64_t)lost),
+               lost == 1 ? " was" : "s were");
     note_unrecorded(result, page);
     note_began_in_sandbox(page);
 }
@@ -143,9 +135,8 @@ static void note_running(const struct ml_run_result *result, const struct ml_ses
     uint32_t running = atomic_load(&page->running);
 
     if (running && !result->collector_killed)
-        fprintf(stderr,
-                "memledger: %u process%s still running, not recorded from here on; --wait waits\n",
-                running, running == 1 ? " is" : "es are");
+        ml_say("%u process%s still running, not recorded from here on; --wait waits", running,
+               running == 1 ? " is" : "es are");
 }
 
 /* How many samples a rate needs to mean something. */
@@ -158,13 +149,12 @@ static void note_samples(const struct ml_session *page)
     char asked[32], achieved[32];
 
     if (page->gpus_unseen[0])
-        fprintf(stderr, "memledger: no GPU was sampled: %s\n", page->gpus_unseen);
+        ml_say("no GPU was sampled: %.*s", (int)sizeof(page->gpus_unseen) - 1, page->gpus_unseen);
     if (page->sample_taken >= RATE_TAKEN_MIN &&
         page->sample_achieved_hz < RATE_SHARE_MIN * page->sample_pace_hz)
-        fprintf(stderr,
-                "memledger: sampled %s times a second instead of %s; the machine was busy\n",
-                ml_format_count(achieved, (int64_t)page->sample_achieved_hz),
-                ml_format_count(asked, page->sample_pace_hz));
+        ml_say("sampled %s times a second instead of %s; the machine was busy",
+               ml_format_count(achieved, (int64_t)page->sample_achieved_hz),
+               ml_format_count(asked, page->sample_pace_hz));
 }
 
 /* "446 events of 1 process and 12 samples in x.mled (1.8 KiB)" */
@@ -172,16 +162,14 @@ static void note_contents(const struct ml_run_result *result, const struct ml_se
 {
     uint64_t events = atomic_load(&page->events), samples = atomic_load(&page->samples);
     uint32_t processes = atomic_load(&page->processes);
-    char count[32], sample_count[32], bytes[32];
+    char count[32], sample_count[32], bytes[32], sampled[64] = "";
 
-    fprintf(stderr, "memledger: %s event%s of %u process%s",
-            ml_format_count(count, (int64_t)events), events == 1 ? "" : "s", processes,
-            processes == 1 ? "" : "es");
     if (samples)
-        fprintf(stderr, " and %s sample%s", ml_format_count(sample_count, (int64_t)samples),
-                samples == 1 ? "" : "s");
-    fprintf(stderr, " in %s (%s)\n", result->trace,
-            ml_format_bytes(bytes, (int64_t)atomic_load(&page->file_bytes), ML_UNIT_AUTO));
+        snprintf(sampled, sizeof(sampled), " and %s sample%s",
+                 ml_format_count(sample_count, (int64_t)samples), samples == 1 ? "" : "s");
+    ml_say("%s event%s of %u process%s%s in %s (%s)", ml_format_count(count, (int64_t)events),
+           events == 1 ? "" : "s", processes, processes == 1 ? "" : "es", sampled, result->trace,
+           ml_format_bytes(bytes, (int64_t)atomic_load(&page->file_bytes), ML_UNIT_AUTO));
 }
 
 /* Programs that start another one where the recorder does not follow: as another user,
@@ -208,21 +196,18 @@ static void note_silence(const struct ml_run_result *result, const struct ml_ses
     if (!processes || atomic_load(&page->unreached))
         return;
     if (starts_elsewhere(result->program) && (silent || processes == 1))
-        fprintf(stderr,
-                "memledger: only %s was recorded, not what it starts; put memledger behind it: "
-                "%s ... memledger run PROGRAM\n",
-                result->program, result->program);
+        ml_say("only %s was recorded, not what it starts; put memledger behind it: "
+               "%s ... memledger run PROGRAM",
+               result->program, result->program);
     else if (silent && !result->heap)
-        fprintf(stderr,
-                "memledger: the program reported nothing by itself; --heap records malloc\n");
+        ml_say("the program reported nothing by itself; --heap records malloc");
 }
 
 void ml_run_note(const struct ml_run_result *result, const struct ml_session *page)
 {
     if (result->collector_left) {
-        fprintf(stderr,
-                "memledger: process %d goes on writing %s, which can be read as far as it is\n",
-                (int)result->collector_left, result->trace);
+        ml_say("process %d goes on writing %s, which can be read as far as it is",
+               (int)result->collector_left, result->trace);
         return;
     }
     note_trouble(result, page);
@@ -235,7 +220,7 @@ void ml_run_note(const struct ml_run_result *result, const struct ml_session *pa
         note_silence(result, page);
     note_samples(page);
     note_entered_sandbox(page);
-    fprintf(stderr, "memledger: next: memledger summary %s\n", result->trace);
+    ml_say("next: memledger summary %s", result->trace);
     if (atomic_load(&page->gpu_memory))
-        fprintf(stderr, "memledger:   or: memledger ledger %s\n", result->trace);
+        ml_say("  or: memledger ledger %s", result->trace);
 }

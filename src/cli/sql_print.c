@@ -12,6 +12,7 @@
 #include "csv.h"
 #include "json.h"
 #include "report_command.h"
+#include "say.h"
 #include "table.h"
 
 #define FLUSH_BYTES 65536
@@ -114,7 +115,7 @@ static int print_text(sqlite3_stmt *stmt, const struct ml_style *style, struct m
 
 /* ---- CSV ---------------------------------------------------------------- */
 
-static int put_csv(sqlite3_stmt *stmt, int i, struct ml_buf *out)
+static int put_csv(sqlite3_stmt *stmt, int i, bool safe, struct ml_buf *out)
 {
     struct ml_buf cell = {0};
     int r;
@@ -126,24 +127,25 @@ static int put_csv(sqlite3_stmt *stmt, int i, struct ml_buf *out)
     }
     r = put_text(stmt, i, &cell);
     if (r == 0)
-        r = ml_csv_text(out, cell.len ? (const char *)cell.data : "");
+        r = ml_csv_name(out, cell.len ? (const char *)cell.data : "",
+                        safe && sqlite3_column_type(stmt, i) == SQLITE_TEXT);
     ml_buf_release(&cell);
     return r;
 }
 
-static int print_csv(sqlite3_stmt *stmt, struct ml_buf *out, struct ml_error *err)
+static int print_csv(sqlite3_stmt *stmt, bool safe, struct ml_buf *out, struct ml_error *err)
 {
     int columns = sqlite3_column_count(stmt), more = 1, r = 0;
 
     for (int i = 0; r == 0 && i < columns; i++)
-        r = ml_csv_text(out, column_name(stmt, i));
+        r = ml_csv_name(out, column_name(stmt, i), safe);
     while (r == 0 && more > 0) {
         r = ml_csv_end(out);
-        if (r == 0 && out->len >= FLUSH_BYTES)
+        if (r == 0 && out->len >= FLUSH_BYTES && (r = ml_say_csv(0, out)) == 0)
             r = flush(out);
         more = r == 0 ? step(stmt, err) : 0;
         for (int i = 0; r == 0 && more > 0 && i < columns; i++)
-            r = put_csv(stmt, i, out);
+            r = put_csv(stmt, i, safe, out);
     }
     return r < 0 ? r : more;
 }
@@ -214,7 +216,10 @@ int ml_sql_print(struct sqlite3_stmt *stmt, enum ml_sql_form form, const struct 
 
     switch (form) {
     case ML_SQL_TEXT: r = print_text(stmt, style, &out, err); break;
-    case ML_SQL_CSV: r = print_csv(stmt, &out, err); break;
+    case ML_SQL_CSV:
+    case ML_SQL_SAFE_CSV:
+        r = ml_say_csv(print_csv(stmt, form == ML_SQL_SAFE_CSV, &out, err), &out);
+        break;
     case ML_SQL_JSON: r = print_json(stmt, &out, err); break;
     }
     if (r == 0 && out.len > 0)

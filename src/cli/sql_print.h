@@ -10,7 +10,8 @@
 
 struct sqlite3_stmt;
 
-enum ml_sql_form { ML_SQL_TEXT, ML_SQL_CSV, ML_SQL_JSON };
+/* ML_SQL_SAFE_CSV: see ml_csv_name. */
+enum ml_sql_form { ML_SQL_TEXT, ML_SQL_CSV, ML_SQL_SAFE_CSV, ML_SQL_JSON };
 
 /* Steps through the statement and writes to standard output; CSV and JSON while rows come.
  * @return 0, or negative with the reason in `err`; -EPIPE: told already */

@@ -20,6 +20,7 @@
 #include "cuda_spaces.h"
 #include "descendants.h"
 #include "file_lock.h"
+#include "handed_files.h"
 #include "merge.h"
 #include "nanoseconds.h"
 #include "proc_stat.h"
@@ -60,6 +61,7 @@ struct ml_collector {
     struct ml_trace_writer writer;
     struct ml_ticks ticks;
     struct ml_stage stage;
+    struct ml_handed_files handed;
     struct ml_merge merge;
     uint64_t saved_ns;
     uint64_t checked_ns, looked_ns;
@@ -107,6 +109,8 @@ int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir
     c->stage.dict = &c->dict;
     c->stage.writer = &c->writer;
     c->stage.ticks = &c->ticks;
+    ml_handed_init(&c->handed, session->files);
+    c->stage.handed = &c->handed;
     *ret = c;
     return 0;
 }
@@ -121,6 +125,7 @@ void ml_collector_free(struct ml_collector *c)
     ml_vec_release(&c->stage.own);
     ml_sampler_free(c->sampler);
     ml_merge_release(&c->merge);
+    ml_handed_release(&c->handed);
     ml_vec_release(&c->greetings);
     if (c->program_fd >= 0)
         close(c->program_fd);
@@ -557,7 +562,13 @@ static bool has_gpu_memory(const struct ml_dict *dict)
     return false;
 }
 
-/* One round: hellos, records, ends. Returns the number of words read. */
+static bool is_target(void *ctx, uint32_t pid)
+{
+    return find_target(ctx, pid) != NULL;
+}
+
+/* One round: hellos, records, ends. Returns the number of words read. A file is handed over
+ * before the record that names it, and after its process's hello. */
 static uint64_t round_once(struct ml_collector *c)
 {
     uint64_t words;
@@ -565,8 +576,10 @@ static uint64_t round_once(struct ml_collector *c)
     ml_stage_beat(&c->stage);
     c->bell = atomic_load(&c->session->page->doorbell);
     ml_ticks_read(&c->ticks); /* before the hellos: see merge.h */
+    ml_handed_receive(&c->handed);
     accept_hellos(c);
     ml_session_dir_hear(c->session);
+    ml_handed_keep(&c->handed, is_target, c);
     words = ml_merge_pass(&c->merge, &c->stage, c->ticks.ticks);
     atomic_fetch_add(&c->session->page->rounds, 1);
     ml_merge_wake(&c->stage);

@@ -104,13 +104,29 @@ static bool is_elf(Elf *elf)
            !elf_getshdrnum(elf, &sections) && sections <= SECTIONS_MAX;
 }
 
-/* A regular file only: opening another sort may hang or do something. */
-static bool open_file(const char *path, const char *build_id, struct elf_file *ret)
+/* Only a regular file is opened: opening another sort may hang or do something, and the path is
+ * the target's. By its name it would be another file if the name changed meanwhile.
+ * @return a descriptor, or -1 */
+static int open_regular(const char *path)
 {
-    struct elf_file f = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+    int fd = -1, found = open(path, O_PATH | O_CLOEXEC);
+    char link[32];
     struct stat st;
 
-    if (f.fd >= 0 && !fstat(f.fd, &st) && S_ISREG(st.st_mode))
+    if (found < 0)
+        return -1;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
+    if (!fstat(found, &st) && S_ISREG(st.st_mode))
+        fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    close(found);
+    return fd;
+}
+
+static bool open_file(const char *path, const char *build_id, struct elf_file *ret)
+{
+    struct elf_file f = {.fd = open_regular(path)};
+
+    if (f.fd >= 0)
         f.elf = elf_begin(f.fd, ELF_C_READ, NULL);
     if (f.elf && is_elf(f.elf) && has_build_id(f.elf, build_id)) {
         *ret = f;
@@ -124,7 +140,8 @@ static bool open_debug_file(const char *build_id, struct elf_file *ret)
 {
     char path[sizeof(DEBUG_FILES) + BUILD_ID_TEXT_MAX + 16];
 
-    if (strlen(build_id) < 3 || strlen(build_id) > BUILD_ID_TEXT_MAX)
+    if (strlen(build_id) < 3 || strlen(build_id) > BUILD_ID_TEXT_MAX ||
+        build_id[strspn(build_id, "0123456789abcdef")])
         return false;
     snprintf(path, sizeof(path), DEBUG_FILES "/%.2s/%s.debug", build_id, build_id + 2);
     return open_file(path, build_id, ret);

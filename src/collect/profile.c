@@ -15,8 +15,7 @@
 #define PERIOD_NS_MIN 1000000.0
 #define PERIOD_NS_MAX 1e18
 
-int ml_profile_new(const struct ml_dict *dict, const char *directory, uint64_t start_wall_ns,
-                   struct ml_profile **ret)
+int ml_profile_new(const struct ml_dict *dict, uint64_t start_wall_ns, struct ml_profile **ret)
 {
     struct ml_profile *p = calloc(1, sizeof(*p));
 
@@ -24,12 +23,11 @@ int ml_profile_new(const struct ml_dict *dict, const char *directory, uint64_t s
         return -ENOMEM;
     p->dict = dict;
     p->start_wall_ns = start_wall_ns;
-    p->directory = strdup(directory ? directory : "");
     ml_profile_file_init(&p->file);
     ml_profile_memory_init(&p->memory, dict);
     for (int i = 0; i < ML_KEYS; i++)
         ml_profile_set_config(p, ml_keys[i].name, ml_keys[i].default_value);
-    if (!p->directory || !p->file.path) {
+    if (!p->filename) {
         ml_profile_free(p);
         return -ENOMEM;
     }
@@ -51,7 +49,7 @@ void ml_profile_free(struct ml_profile *p)
     ml_map_release(&p->scope_tracks);
     ml_map_release(&p->started);
     ml_vec_release(&p->operators);
-    free(p->directory);
+    free(p->filename);
     free(p);
 }
 
@@ -66,6 +64,35 @@ static uint64_t period_ns(const char *seconds)
     return (uint64_t)(ns < PERIOD_NS_MAX ? ns : PERIOD_NS_MAX);
 }
 
+static void set_filename(struct ml_profile *p, const char *name)
+{
+    bool is_same = (p->filename && !strcmp(p->filename, name)) ||
+                   (p->file.fd >= 0 && !strcmp(p->file.path, name));
+    char *copy = strdup(name);
+
+    if (!copy)
+        return;
+    free(p->filename);
+    p->filename = copy;
+    if (is_same)
+        return;
+    if (p->output) /* what was recorded belongs to the old file */
+        ml_profile_settle(p);
+    if (p->file.text.len)
+        ml_profile_file_update(&p->file);
+    ml_profile_file_finish(&p->file);
+}
+
+void ml_profile_give_file(struct ml_profile *p, int fd, int error, const char *path)
+{
+    ml_profile_file_take(&p->file, fd, error, path);
+}
+
+bool ml_profile_lacks_file(const struct ml_profile *p, bool running)
+{
+    return p->file.fd < 0 && (p->output || !running);
+}
+
 void ml_profile_set_config(struct ml_profile *p, const char *name, const char *value)
 {
     int key = ml_key_find(name);
@@ -77,13 +104,8 @@ void ml_profile_set_config(struct ml_profile *p, const char *name, const char *v
         p->on[key] = !strcmp(spelled, "true");
     if (key == ML_KEY_DUMP_PERIOD)
         p->period_ns = period_ns(spelled);
-    if (key == ML_KEY_FILENAME) {
-        if (p->output) /* what was recorded belongs to the old file */
-            ml_profile_settle(p);
-        if (p->file.text.len)
-            ml_profile_file_update(&p->file);
-        ml_profile_file_set_path(&p->file, p->directory, spelled);
-    }
+    if (key == ML_KEY_FILENAME)
+        set_filename(p, spelled);
 }
 
 /* ---- States ------------------------------------------------------------- */

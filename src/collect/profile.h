@@ -24,19 +24,24 @@
 
 struct ml_profile;
 
-/* The profile of one process, stopped, with default settings. The dictionary
- * must outlive it. `directory` is the process's working directory, for relative
- * file names; `start_wall_ns` is the wall-clock time of time 0. The caller owns
- * *ret. @return 0 or -ENOMEM */
-int ml_profile_new(const struct ml_dict *dict, const char *directory, uint64_t start_wall_ns,
-                   struct ml_profile **ret);
+/* The profile of one process, stopped, with default settings and without a file. The
+ * dictionary must outlive it. `start_wall_ns` is the wall-clock time of time 0. The caller
+ * owns *ret. @return 0 or -ENOMEM */
+int ml_profile_new(const struct ml_dict *dict, uint64_t start_wall_ns, struct ml_profile **ret);
 
 /* Ends the file properly if it is open. NULL is fine. */
 void ml_profile_free(struct ml_profile *p);
 
 /* A key that the recorder has checked. What is not in config_keys.h is ignored:
- * targets are not trusted. */
+ * targets are not trusted. Another "filename" ends the file; the one of that name has to be
+ * handed over. */
 void ml_profile_set_config(struct ml_profile *p, const char *key, const char *value);
+
+/* The file that the process opened for the profile; see ml_profile_file_take. */
+void ml_profile_give_file(struct ml_profile *p, int fd, int error, const char *path);
+
+/* Whether it has none. With `running` only if it runs, or what it had waits to be dumped. */
+bool ml_profile_lacks_file(const struct ml_profile *p, bool running);
 
 /* enum ml_profile_state of ring.h. */
 void ml_profile_set_state(struct ml_profile *p, uint32_t state, uint64_t time_ns);

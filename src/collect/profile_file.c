@@ -5,7 +5,6 @@
 #include "profile_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,6 +12,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "handed_files.h"
 
 #define FLUSH_BYTES (1u << 20)
 
@@ -38,11 +39,16 @@ void ml_profile_file_init(struct ml_profile_file *f)
     *f = (struct ml_profile_file){.fd = -1, .generation = 1};
 }
 
+/* Unlocked first: the program, or a child of it, may have the same open file. */
 static void close_fd(struct ml_profile_file *f)
 {
-    if (f->fd >= 0)
+    if (f->fd >= 0) {
+        flock(f->fd, LOCK_UN);
         close(f->fd);
+    }
     f->fd = -1;
+    f->begun = false;
+    f->refusal = (struct ml_error){0};
 }
 
 void ml_profile_file_release(struct ml_profile_file *f)
@@ -51,27 +57,6 @@ void ml_profile_file_release(struct ml_profile_file *f)
     ml_buf_release(&f->text);
     free(f->path);
     f->path = NULL;
-}
-
-int ml_profile_file_set_path(struct ml_profile_file *f, const char *directory, const char *name)
-{
-    bool relative = name[0] != '/' && directory && directory[0];
-    size_t bytes = strlen(name) + (relative ? strlen(directory) + 1 : 0) + 1;
-    char *path = malloc(bytes);
-
-    if (!path)
-        return -ENOMEM;
-    path[0] = '\0';
-    if (relative) {
-        strcpy(path, directory);
-        strcat(path, "/");
-    }
-    strcat(path, name);
-    if (f->path && strcmp(f->path, path) != 0)
-        ml_profile_file_finish(f);
-    free(f->path);
-    f->path = path;
-    return 0;
 }
 
 /* ---- Writing ------------------------------------------------------------ */
@@ -93,51 +78,71 @@ static int write_at(int fd, const void *bytes, size_t len, uint64_t offset)
     return 0;
 }
 
-/* Not truncated before it is ours alone: two processes of a run that write to
- * one name would leave a heap of pieces. */
-static int open_alone(const char *path, struct ml_error *err)
+/* Two processes of a run that write to one file would leave a heap of pieces. */
+static int lock_alone(struct ml_profile_file *f, struct ml_error *err)
 {
-    /* A pipe without a reader would hold up the collector. */
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
+    if (flock(f->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+        return ml_error_set(err, -EBUSY,
+                            "%s: another process writes its profile there; set \"filename\" to a "
+                            "name of its own in each process",
+                            f->path);
+    return 0;
+}
+
+/* What was there is kept until all of the new lines have room. */
+static int begin(struct ml_profile_file *f, struct ml_error *err)
+{
+    size_t header_len = strlen(header), footer_len = strlen(footer);
+    int r = lock_alone(f, err);
+
+    if (r)
+        return r;
+    r = write_at(f->fd, header, header_len, 0);
+    if (!r)
+        r = write_at(f->fd, footer, footer_len, header_len);
+    if (!r && ftruncate(f->fd, (off_t)(header_len + footer_len)))
+        r = -errno;
+    if (r) {
+        /* What is there is no JSON; an empty file says so. */
+        int ignored = ftruncate(f->fd, 0);
+        (void)ignored;
+        return ml_error_set(err, r, "%s: cannot be written: %s", f->path, strerror(-r));
+    }
+    f->begun = true;
+    f->end = header_len;
+    return 0;
+}
+
+static int refuse(struct ml_profile_file *f, int error)
+{
+    if (error == ENOTCONN)
+        return ml_error_set(&f->refusal, -error,
+                            "%s: cannot be handed to memledger: the program does not reach it from "
+                            "its sandbox",
+                            f->path);
+    return ml_error_set(&f->refusal, -error, "%s: cannot be created: %s", f->path, strerror(error));
+}
+
+int ml_profile_file_take(struct ml_profile_file *f, int fd, int error, const char *path)
+{
+    char *copy = f->fd < 0 ? strdup(path) : NULL;
     struct stat st;
     int r = 0;
 
-    if (fd < 0)
-        return ml_error_set(err, -errno, "%s: cannot be created: %s", path, strerror(errno));
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-        r = ml_error_set(err, -EINVAL, "%s: is not a regular file; set \"filename\" to another",
-                         path);
-    else if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-        r = ml_error_set(err, -EBUSY,
-                         "%s: another process writes its profile there; set \"filename\" to a "
-                         "name of its own in each process",
-                         path);
-    else if (ftruncate(fd, 0))
-        r = ml_error_set(err, -errno, "%s: cannot be emptied: %s", path, strerror(errno));
-    if (!r)
-        return fd;
-    close(fd);
-    return r;
-}
-
-static int make_file(struct ml_profile_file *f, struct ml_error *err)
-{
-    int fd = open_alone(f->path, err);
-    int r;
-
-    if (fd < 0)
-        return fd;
-    r = write_at(fd, header, strlen(header), 0);
-    if (!r)
-        r = write_at(fd, footer, strlen(footer), strlen(header));
-    if (r) {
-        /* What is there is no JSON. */
-        unlink(f->path);
-        close(fd);
-        return ml_error_set(err, r, "%s: cannot be written: %s", f->path, strerror(-r));
+    if (copy) {
+        free(f->path);
+        f->path = copy;
+        r = fd >= 0 ? ml_handed_check(fd, path, &f->refusal) : refuse(f, error ? error : EBADF);
     }
+    if (!copy || r) {
+        if (fd >= 0)
+            close(fd);
+        return f->fd < 0 && !copy ? -ENOMEM : r;
+    }
+    f->refusal = (struct ml_error){0};
     f->fd = fd;
-    f->end = strlen(header);
+    if (!lock_alone(f, NULL) && !fstat(fd, &st) && !st.st_size)
+        begin(f, NULL); /* a flush tries again, and tells */
     return 0;
 }
 
@@ -179,8 +184,14 @@ static int update(struct ml_profile_file *f, struct ml_error *err)
 {
     int r = 0;
 
+    if (f->fd < 0 && f->refusal.code)
+        return ml_error_set(err, f->refusal.code, "%s", f->refusal.text);
     if (f->fd < 0)
-        r = make_file(f, err);
+        return ml_error_set(err, -EBADF,
+                            "the profile has no file: the program that set its state to run could "
+                            "not open one; set the state again");
+    if (!f->begun)
+        r = begin(f, err);
     return r || !f->text.len ? r : append(f, err);
 }
 

@@ -3,26 +3,32 @@
  * Records are collected in memory and appended in large pieces, each with the
  * closing lines behind it, which the next piece overwrites: the file is valid
  * JSON after every write, also when the disk is full or the writer is killed.
- * It is made by the first flush. Not thread-safe.
+ *
+ * The file is opened by the program that is profiled, which hands over a descriptor: see
+ * handed_files.h. One that was empty is begun at once; what another holds is replaced by the
+ * first flush. Not thread-safe.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ML_PROFILE_FILE_H
 #define ML_PROFILE_FILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "error.h"
 #include "vec.h"
 
 struct ml_profile_file {
-    char *path;
-    int fd;             /* -1: not made yet, or finished */
-    uint64_t end;       /* where the closing lines begin */
-    struct ml_buf text; /* records to be written */
-    uint64_t records;   /* in text */
-    uint64_t lost;      /* records given up since this was last told */
-    int error;          /* why, negative errno */
+    char *path;              /* for messages; NULL: none was handed over yet */
+    int fd;                  /* -1: not handed over, or finished */
+    bool begun;              /* it has the first lines, and is ours alone */
+    struct ml_error refusal; /* why there is none */
+    uint64_t end;            /* where the closing lines begin */
+    struct ml_buf text;      /* records to be written */
+    uint64_t records;        /* in text */
+    uint64_t lost;           /* records given up since this was last told */
+    int error;               /* why, negative errno */
     /* Raised when records made so far are not in the file that comes: names
      * given in them have to be given again. Starts at 1. */
     uint32_t generation;
@@ -33,9 +39,12 @@ void ml_profile_file_init(struct ml_profile_file *f);
 /* Closes without writing what is left. */
 void ml_profile_file_release(struct ml_profile_file *f);
 
-/* What comes goes to another file. `name` is taken in `directory` unless it is
- * absolute. @return 0 or -ENOMEM */
-int ml_profile_file_set_path(struct ml_profile_file *f, const char *directory, const char *name);
+/* What comes goes to this file, unless there is one already. Takes the descriptor; one that must
+ * not be written to is refused, which later flushes tell.
+ * @fd     -1: the program could not open it
+ * @error  why, an errno
+ * @return 0 or negative errno */
+int ml_profile_file_take(struct ml_profile_file *f, int fd, int error, const char *path);
 
 enum ml_extra { ML_EXTRA_NONE, ML_EXTRA_ID, ML_EXTRA_SCOPE, ML_EXTRA_VALUE };
 
@@ -63,7 +72,7 @@ int ml_profile_file_flush(struct ml_profile_file *f, struct ml_error *err);
 /* The same for nobody who listens: losses are told by a later flush. */
 int ml_profile_file_update(struct ml_profile_file *f);
 
-/* What comes starts a new file of the same name. */
+/* What comes needs a file to be handed over. */
 void ml_profile_file_finish(struct ml_profile_file *f);
 
 #endif

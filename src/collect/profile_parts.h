@@ -42,7 +42,7 @@ struct ml_memory_counter {
 
 struct ml_profile {
     const struct ml_dict *dict;
-    char *directory;
+    char *filename; /* as it was set */
     uint64_t start_wall_ns;
 
     bool on[ML_KEYS]; /* the settings that are true or false */

@@ -5,25 +5,17 @@
 #include "profile_requests.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "config_keys.h"
+#include "handed_files.h"
 #include "record_words.h"
 
 static struct ml_profile *profile_of(struct ml_stage *stage, struct ml_target *t)
 {
-    char link[40], directory[PATH_MAX];
-    ssize_t n;
-
-    if (t->profile)
-        return t->profile;
-    snprintf(link, sizeof(link), "/proc/%u/cwd", t->pid);
-    n = readlink(link, directory, sizeof(directory) - 1);
-    directory[n > 0 ? n : 0] = '\0';
-    ml_profile_new(stage->dict, directory, stage->start_wall_ns, &t->profile);
+    if (!t->profile)
+        ml_profile_new(stage->dict, stage->start_wall_ns, &t->profile);
     return t->profile;
 }
 
@@ -33,7 +25,8 @@ static bool is_meant(const struct ml_target *t, bool servers, const struct ml_ta
     return servers ? t->role.is_server : t == self;
 }
 
-/* Each server has a file of its own, named as MXNet's servers name theirs. */
+/* Each server has a file of its own, named as MXNet's servers name theirs: the process that sets
+ * the name opens the file of this one. */
 static void set_config(struct ml_profile *p, const char *key, const char *value,
                        const struct ml_role *server)
 {
@@ -86,6 +79,46 @@ void ml_profile_take_state(struct ml_stage *stage, struct ml_source *s, uint64_t
     }
 }
 
+/* The process itself, or the server that it opened the file for. */
+static struct ml_target *file_owner(struct ml_stage *stage, struct ml_target *self, uint32_t server)
+{
+    for (size_t i = 0; server && i < stage->targets.len; i++) {
+        struct ml_target *t = stage->targets.items[i];
+        if (t->role.is_server && t->role.number == server - 1 && !t->gone)
+            return t;
+    }
+    return server ? NULL : self;
+}
+
+void ml_profile_take_file(struct ml_stage *stage, struct ml_source *s)
+{
+    struct ml_target *owner = file_owner(stage, s->target, ml_high(ml_word(s, 1)));
+    struct ml_profile *p = owner ? profile_of(stage, owner) : NULL;
+    uint32_t path = ml_high(ml_word(s, 2));
+    int fd =
+        stage->handed ? ml_handed_take(stage->handed, s->target->pid, ml_low(ml_word(s, 1))) : -1;
+
+    if (p)
+        ml_profile_give_file(p, fd, (int)ml_low(ml_word(s, 2)),
+                             ml_dict_text(stage->dict, ml_target_string(s->target, path)));
+    else if (fd >= 0)
+        close(fd);
+}
+
+/* Which servers need a file. */
+static int list_servers(struct ml_stage *stage, bool all, struct ml_buf *out)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < stage->targets.len; i++) {
+        struct ml_target *t = stage->targets.items[i];
+        struct ml_profile *p = t->role.is_server ? profile_of(stage, t) : NULL;
+        if (p && !t->gone && ml_profile_lacks_file(p, !all))
+            r = ml_buf_printf(out, "%u ", t->role.number);
+    }
+    return r;
+}
+
 static int dump(struct ml_stage *stage, struct ml_source *s, uint64_t argument,
                 struct ml_error *err)
 {
@@ -120,6 +153,8 @@ void ml_profile_take_request(struct ml_stage *stage, struct ml_source *s)
                              argument >> 24 & 1, &text, &err);
     else if (ml_low(ml_word(s, 1)) == ML_REQUEST_NOTHING)
         r = 0;
+    else if (ml_low(ml_word(s, 1)) == ML_REQUEST_FILES)
+        r = list_servers(stage, argument & 1, &text);
     if (r)
         ml_target_reply(s->target, ml_high(ml_word(s, 1)), r, err.text, strlen(err.text));
     else

@@ -14,4 +14,7 @@ void ml_profile_take_config(struct ml_stage *stage, struct ml_source *s);
 void ml_profile_take_state(struct ml_stage *stage, struct ml_source *s, uint64_t time_ns);
 void ml_profile_take_request(struct ml_stage *stage, struct ml_source *s);
 
+/* ML_REC_FILE: the file of a profile, which the target has opened. */
+void ml_profile_take_file(struct ml_stage *stage, struct ml_source *s);
+
 #endif

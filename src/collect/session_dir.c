@@ -21,6 +21,7 @@
 #define RINGS_IN_A_SET 64
 /* Messages from outside that are taken at a time. */
 #define OUTSIDE_MAX 64
+#define FILES_WAITING 64 /* files that targets hand over before the collector looks */
 
 static void file_in(const struct ml_session_dir *s, const char *name, char *out, size_t room)
 {
@@ -79,13 +80,33 @@ static int listen_at(const struct sockaddr_un *at, socklen_t len)
     return r;
 }
 
+/* In the directory, and under the same path in the abstract namespace, for targets that have
+ * dropped their rights or changed their root since they were started. */
+static int make_file_sockets(struct ml_session_dir *s)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    socklen_t len = sizeof(at);
+    char path[sizeof(at.sun_path)];
+
+    file_in(s, ML_SESSION_FILES, path, sizeof(path));
+    strcpy(at.sun_path, path);
+    for (int i = 0; i < 2; i++) {
+        s->files[i] = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (s->files[i] < 0 || bind(s->files[i], (struct sockaddr *)&at, len) ||
+            listen(s->files[i], FILES_WAITING))
+            return -errno;
+        len = ml_abstract_address(&at, path);
+    }
+    return 0;
+}
+
 static int make_sockets(struct ml_session_dir *s)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
 
     file_in(s, ML_SESSION_SOCKET, at.sun_path, sizeof(at.sun_path));
     s->socket = listen_at(&at, sizeof(at));
-    s->outside = listen_at(&at, ml_session_outside(&at, s->path));
+    s->outside = listen_at(&at, ml_abstract_address(&at, s->path));
     return s->socket < 0 ? s->socket : 0;
 }
 
@@ -100,6 +121,8 @@ static int make_in(struct ml_session_dir *s, const char *parent, const struct ml
     r = make_page(s, opts);
     if (!r)
         r = make_sockets(s);
+    if (!r)
+        r = make_file_sockets(s);
     if (r)
         ml_session_dir_release(s);
     else
@@ -117,7 +140,7 @@ int ml_session_dir_init(struct ml_session_dir *s, const struct ml_session_opts *
     int r = -ENOENT;
 
     for (size_t i = 0; i < ML_ARRAY_SIZE(parents); i++) {
-        *s = (struct ml_session_dir){.lock = -1, .socket = -1, .outside = -1};
+        *s = (struct ml_session_dir){.lock = -1, .socket = -1, .outside = -1, .files = {-1, -1}};
         if (parents[i] && *parents[i])
             r = make_in(s, parents[i], opts);
         if (!r)
@@ -179,6 +202,8 @@ void ml_session_dir_detach(struct ml_session_dir *s)
 {
     close_one(&s->socket);
     close_one(&s->outside);
+    close_one(&s->files[0]);
+    close_one(&s->files[1]);
     if (s->page)
         munmap(s->page, sizeof(*s->page));
     s->page = NULL;

@@ -20,6 +20,7 @@ struct ml_session_dir {
     struct ml_session *page;         /* mapped */
     int socket;                      /* bound, datagrams with descriptors and credentials */
     int outside;                     /* the same for those who cannot reach the folder; -1: none */
+    int files[2];                    /* listening, see struct ml_handed_file; -1: there is none */
 };
 
 struct ml_session_opts {

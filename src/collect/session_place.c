@@ -32,8 +32,8 @@
 #define SWEEP_ENTRIES_MAX 10000
 
 /* The last ones are made by python/bootstrap/sitecustomize.py. */
-static const char *const files[] = {ML_SESSION_SOCKET, ML_SESSION_PAGE, ML_SESSION_LIBRARY,
-                                    "told-torch", "told-mxnet"};
+static const char *const files[] = {ML_SESSION_SOCKET,  ML_SESSION_FILES, ML_SESSION_PAGE,
+                                    ML_SESSION_LIBRARY, "told-torch",     "told-mxnet"};
 
 /* "memledger-1a2b3c4d-" */
 static int prefix(char out[PREFIX_ROOM])

@@ -56,6 +56,7 @@ static const uint8_t record_words[ML_REC_KINDS] = {
     [ML_REC_EXPECT_OUTPUT] = 3,
     [ML_REC_LABEL_EXPECTED] = 5,
     [ML_REC_LABEL_OPERATOR] = 3,
+    [ML_REC_FILE] = 3,
 };
 
 static inline void emit(struct ml_stage *stage, struct ml_target *t, const struct ml_event *ev)
@@ -405,6 +406,7 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
     case ML_REC_CONFIG: ml_profile_take_config(stage, s); return false;
     case ML_REC_STATE: ml_profile_take_state(stage, s, ev->time_ns); return false;
     case ML_REC_REQUEST: ml_profile_take_request(stage, s); return false;
+    case ML_REC_FILE: ml_profile_take_file(stage, s); return false;
     default: return false;
     }
 }

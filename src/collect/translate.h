@@ -23,6 +23,7 @@ struct ml_stage {
     uint64_t samples;                   /* that the collector took itself */
     ML_VEC(struct ml_target *) targets; /* all that are being recorded */
     ML_VEC(struct ml_source *) own;     /* rings of the collector's own threads */
+    struct ml_handed_files *handed;     /* files that targets opened; NULL: none come */
 };
 
 /* A sign of life. Nobody else writes it, so it need not be one instruction. */

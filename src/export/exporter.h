@@ -19,6 +19,7 @@ struct ml_export_opts {
     const char *device;           /* "cuda:0", "0" for it, "cpu"; NULL: all */
     unsigned level;               /* enum memledger_level that rows are of; 0: the format's own */
     const char *table;            /* of formats with tables, one that exists; NULL: their own */
+    bool safe_csv;                /* of csv: see ml_csv_name */
     uint32_t pid;                 /* of formats with a file for each process; 0: all in one */
     struct ml_progress *progress; /* NULL: nobody wants to know */
 };

@@ -4,17 +4,23 @@
  */
 #include "sql_query.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "compiler.h"
+#include "sql_rights.h"
 #include "sqlite_tables.h"
+#include "vec.h"
 
 #define NEEDED (UINT64_C(1) << 63) /* the table itself, even if none of its columns */
+
+#define HEADER_BYTES 20
+#define READ_VERSION 19 /* in the header */
 
 static const char magic[16] = "SQLite format 3";
 
@@ -22,16 +28,21 @@ static const char temporary_sql[] = "PRAGMA journal_mode = OFF;"
                                     "PRAGMA synchronous = OFF;"
                                     "PRAGMA cache_size = -65536;"; /* KiB, with the minus */
 
-bool ml_sql_is_database(const char *path)
+static bool read_begin(const char *path, char *ret, size_t bytes)
 {
-    char begin[sizeof(magic)];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool is = fd >= 0 && read(fd, begin, sizeof(begin)) == (ssize_t)sizeof(begin) &&
-              memcmp(begin, magic, sizeof(magic)) == 0;
+    bool whole = fd >= 0 && read(fd, ret, bytes) == (ssize_t)bytes;
 
     if (fd >= 0)
         close(fd);
-    return is;
+    return whole;
+}
+
+bool ml_sql_is_database(const char *path)
+{
+    char begin[sizeof(magic)];
+
+    return read_begin(path, begin, sizeof(begin)) && memcmp(begin, magic, sizeof(magic)) == 0;
 }
 
 /* ---- Opening ------------------------------------------------------------ */
@@ -39,14 +50,56 @@ bool ml_sql_is_database(const char *path)
 static int open_database(struct ml_sql *sql, const char *path, int flags, struct ml_error *err)
 {
     *sql = (struct ml_sql){0};
-    if (sqlite3_open_v2(path, &sql->db, flags | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK)
-        return 0;
-    return sql->db ? ml_sqlite_fail(sql->db, path, err) : -ENOMEM;
+    if (sqlite3_open_v2(path, &sql->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        return sql->db ? ml_sqlite_fail(sql->db, path, err) : -ENOMEM;
+    ml_sql_limit(sql->db);
+    return 0;
+}
+
+/* A database of which SQLite makes two more files even to read it. */
+static bool has_log(const char *path)
+{
+    char begin[HEADER_BYTES];
+
+    return read_begin(path, begin, sizeof(begin)) && begin[READ_VERSION] == 2;
+}
+
+/* "file:" with every byte but letters and digits spelled out, so that none has a meaning. */
+static int put_uri(struct ml_buf *out, const char *path)
+{
+    int r = ml_buf_puts(out, "file:");
+
+    for (; r == 0 && *path; path++)
+        r = ml_buf_printf(out, isalnum((unsigned char)*path) ? "%c" : "%%%02X",
+                          (unsigned char)*path);
+    return r < 0 ? r : ml_buf_puts(out, "?immutable=1");
+}
+
+static int open_with_log(struct ml_sql *sql, const char *path, struct ml_error *err)
+{
+    struct ml_buf text = {0};
+    struct stat st;
+    int r = ml_buf_printf(&text, "%s-wal", path);
+
+    if (r == 0 && stat((char *)text.data, &st) == 0 && st.st_size > 0)
+        r = ml_error_set(err, -EBUSY,
+                         "%s has changes in %s, and to read them would change files; "
+                         "close the program that writes it, or copy it with sqlite3's .backup",
+                         path, (char *)text.data);
+    ml_buf_clear(&text);
+    if (r == 0)
+        r = put_uri(&text, path);
+    if (r == 0)
+        r = open_database(sql, (char *)text.data, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+    ml_buf_release(&text);
+    return r;
 }
 
 int ml_sql_open_file(struct ml_sql *sql, const char *path, struct ml_error *err)
 {
-    return open_database(sql, path, SQLITE_OPEN_READONLY, err);
+    *sql = (struct ml_sql){0};
+    return has_log(path) ? open_with_log(sql, path, err)
+                         : open_database(sql, path, SQLITE_OPEN_READONLY, err);
 }
 
 int ml_sql_open_trace(struct ml_sql *sql, const struct ml_trace *trace, struct ml_error *err)
@@ -81,35 +134,6 @@ static void note_table(struct ml_sql *sql, const char *table, const char *column
     }
 }
 
-/* Those that only tell. */
-static bool may_ask(const char *pragma, const char *argument)
-{
-    static const char *const with_table[] = {"table_info", "table_xinfo", "index_list"};
-    static const char *const plain[] = {"integrity_check", "quick_check",    "table_list",
-                                        "user_version",    "application_id", "page_count"};
-
-    for (size_t i = 0; i < ML_ARRAY_SIZE(with_table); i++)
-        if (sqlite3_stricmp(pragma, with_table[i]) == 0)
-            return true;
-    for (size_t i = 0; !argument && i < ML_ARRAY_SIZE(plain); i++)
-        if (sqlite3_stricmp(pragma, plain[i]) == 0)
-            return true;
-    return false;
-}
-
-static const char *action_name(int action)
-{
-    switch (action) {
-    case SQLITE_ATTACH: return "ATTACH";
-    case SQLITE_DELETE: return "DELETE";
-    case SQLITE_INSERT: return "INSERT";
-    case SQLITE_PRAGMA: return "this PRAGMA";
-    case SQLITE_UPDATE: return "UPDATE";
-    case SQLITE_TRANSACTION: return "a transaction";
-    default: return "what this statement does";
-    }
-}
-
 static int authorize(void *ctx, int action, const char *first, const char *second,
                      const char *database, const char *inside)
 {
@@ -117,24 +141,15 @@ static int authorize(void *ctx, int action, const char *first, const char *secon
 
     (void)database;
     (void)inside;
-    switch (action) {
-    case SQLITE_READ: note_table(sql, first, second); return SQLITE_OK;
-    case SQLITE_SELECT:
-    case SQLITE_FUNCTION:
-    case SQLITE_RECURSIVE: return SQLITE_OK;
-    case SQLITE_PRAGMA:
-        if (may_ask(first, second))
-            return SQLITE_OK;
-        break;
-    default: break;
-    }
-    if (!sql->denied[0])
-        snprintf(sql->denied, sizeof(sql->denied), "%s", action_name(action));
-    return SQLITE_DENY;
+    if (action == SQLITE_READ)
+        note_table(sql, first, second);
+    return ml_sql_may(action, first, second, sql->denied, sizeof(sql->denied));
 }
 
 static int explain(struct ml_sql *sql, struct ml_error *err)
 {
+    if (!sql->denied[0] && strstr(sqlite3_errmsg(sql->db), "may not be modified"))
+        snprintf(sql->denied, sizeof(sql->denied), "UPDATE");
     if (sql->denied[0])
         return ml_error_set(err, -EPERM,
                             "memledger sql only reads, and %s is more; `memledger export "
@@ -146,12 +161,27 @@ static int explain(struct ml_sql *sql, struct ml_error *err)
     return ml_error_set(err, -EINVAL, "%s", sqlite3_errmsg(sql->db));
 }
 
-static int check_tail(const char *tail, struct ml_error *err)
+/* Blanks and comments may follow. */
+static int check_tail(struct ml_sql *sql, const char *tail, struct ml_error *err)
 {
-    if (tail[strspn(tail, " \t\r\n;")] == '\0')
+    sqlite3_stmt *more = NULL;
+    int code;
+
+    tail += strspn(tail, " \t\r\n;");
+    code = sqlite3_prepare_v2(sql->db, tail, -1, &more, NULL);
+    if (code == SQLITE_OK && !more)
         return 0;
-    return ml_error_set(err, -EINVAL, "one statement at a time: '%.40s' is one too many",
-                        tail + strspn(tail, " \t\r\n;"));
+    sqlite3_finalize(more);
+    return ml_error_set(err, -EINVAL, "one statement at a time: '%.40s' is one too many", tail);
+}
+
+/* What the authorizer is not asked about: VACUUM writes a file, or the database anew. */
+static int check_reads(struct ml_sql *sql, sqlite3_stmt *stmt, struct ml_error *err)
+{
+    if (sqlite3_stmt_readonly(stmt))
+        return 0;
+    snprintf(sql->denied, sizeof(sql->denied), "what this statement does");
+    return explain(sql, err);
 }
 
 /* SQLite does not tell of columns that a join names by USING or not at all. */
@@ -168,15 +198,17 @@ static int prepare(struct ml_sql *sql, const char *question, sqlite3_stmt **ret,
     int code, r = 0;
 
     sql->whole_tables = mentions(question, "using") || mentions(question, "natural");
+    /* Until the answer is there: some statements prepare others while they run. */
     sqlite3_set_authorizer(sql->db, authorize, sql);
     code = sqlite3_prepare_v2(sql->db, question, -1, &stmt, &tail);
-    sqlite3_set_authorizer(sql->db, NULL, NULL);
     if (code != SQLITE_OK)
         r = explain(sql, err);
     else if (!stmt)
         r = ml_error_set(err, -EINVAL, "there is no statement in '%s'", question);
     else
-        r = check_tail(tail, err);
+        r = check_reads(sql, stmt, err);
+    if (r == 0)
+        r = check_tail(sql, tail, err);
     if (r < 0) {
         sqlite3_finalize(stmt);
         return r;
@@ -191,6 +223,7 @@ static int load(struct ml_sql *sql, struct ml_progress *progress, struct ml_erro
 {
     int r = 0;
 
+    sqlite3_set_authorizer(sql->db, NULL, NULL);
     if (sqlite3_exec(sql->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
         return ml_sqlite_fail(sql->db, "a temporary database", err);
     for (size_t i = 0; r == 0 && i < ML_SQL_TABLES_MAX && ml_sqlite_table(i); i++)

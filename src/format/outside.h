@@ -19,14 +19,14 @@ struct ml_unreached {
     uint32_t error; /* errno of opening the page */
 };
 
-/* The socket of the session in `dir`, which is shorter than sun_path; returns the
- * address's length. */
-static inline socklen_t ml_session_outside(struct sockaddr_un *ret, const char *dir)
+/* That name there, which is shorter than sun_path; returns the address's length. The socket
+ * for messages has the session's folder as its name. */
+static inline socklen_t ml_abstract_address(struct sockaddr_un *ret, const char *name)
 {
-    size_t len = strlen(dir);
+    size_t len = strlen(name);
 
     *ret = (struct sockaddr_un){.sun_family = AF_UNIX};
-    memcpy(ret->sun_path + 1, dir, len);
+    memcpy(ret->sun_path + 1, name, len);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len);
 }
 

@@ -31,6 +31,7 @@
 #define ML_SESSION_ENV "MEMLEDGER_SESSION"
 #define ML_SESSION_PAGE "page"
 #define ML_SESSION_SOCKET "socket"
+#define ML_SESSION_FILES "files"
 
 enum ml_clock { ML_CLOCK_TSC = 1, ML_CLOCK_MONOTONIC = 2 };
 enum ml_heap_mode { ML_HEAP_OFF = 0, ML_HEAP_MALLOC = 1, ML_HEAP_ALL = 2 };
@@ -338,6 +339,10 @@ enum ml_record_kind {
                               size, if it was; the end (a string, 0: none) follows it */
     ML_REC_LABEL_OPERATOR, /* addr, category:label: an ML_LABEL, followed by the operator that the
                               thread is in, in parentheses */
+    ML_REC_FILE, /* server:number, path:errno: the profile file, opened by this process and
+                    handed over under that number (see struct ml_handed_file), or why
+                    it could not be; server: 0 for this process's own, else the number
+                    of the server and 1 */
     ML_REC_KINDS,
 };
 
@@ -354,11 +359,14 @@ enum ml_profile_state {
 };
 
 /* Requests; the argument of stats is reset | format << 8 | sort << 16 |
- * ascending << 24, that of dump is finished | process << 8. */
+ * ascending << 24, that of dump is finished | process << 8. The answer to files is the numbers
+ * of the servers that need a file, each followed by a blank: of those whose profile runs, or
+ * with argument 1 of all. */
 enum ml_request {
     ML_REQUEST_DUMP = 1,
     ML_REQUEST_STATS = 2,
     ML_REQUEST_NOTHING = 3, /* that all before it is done */
+    ML_REQUEST_FILES = 4,
 };
 
 #define ML_TIME_BITS 48
@@ -393,6 +401,18 @@ struct ml_hello {
     char role[16];       /* DMLC_ROLE, or "" */
     uint32_t role_count; /* processes that have this role, 0: not told */
     char command[1024];  /* the command line, arguments separated by blanks */
+};
+
+/* ---- Files ------------------------------------------------------------- */
+
+/* Sent over a connection to ML_SESSION_FILES with the descriptor of a file that the target has
+ * opened, by its own rights, for the collector to write to. Before the ML_REC_FILE with the same
+ * number is written. The socket is in the session directory; a target that cannot go there any
+ * more finds it under the same path in the abstract namespace. */
+struct ml_handed_file {
+    uint32_t magic;
+    uint32_t version;
+    uint32_t number;
 };
 
 #endif

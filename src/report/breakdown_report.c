@@ -161,18 +161,18 @@ int ml_breakdown_json(const struct ml_breakdown *breakdown, const char *file, st
 /* ---- CSV --------------------------------------------------------------- */
 
 static int group_csv(const struct ml_breakdown *b, const struct ml_breakdown_group *group,
-                     struct ml_buf *out)
+                     bool safe, struct ml_buf *out)
 {
     int r = ml_csv_u64(out, group->bytes);
 
     if (r == 0)
         r = ml_csv_u64(out, group->blocks);
     for (size_t i = 0; i < b->by_count && r == 0; i++)
-        r = ml_csv_text(out, group->names[i]);
+        r = ml_csv_name(out, group->names[i], safe);
     return r < 0 ? r : ml_csv_end(out);
 }
 
-int ml_breakdown_csv(const struct ml_breakdown *breakdown, struct ml_buf *out)
+int ml_breakdown_csv(const struct ml_breakdown *breakdown, bool safe, struct ml_buf *out)
 {
     int r = ml_csv_text(out, "bytes");
 
@@ -183,6 +183,6 @@ int ml_breakdown_csv(const struct ml_breakdown *breakdown, struct ml_buf *out)
     if (r == 0)
         r = ml_csv_end(out);
     for (size_t i = 0; i < breakdown->groups.len && r == 0; i++)
-        r = group_csv(breakdown, &breakdown->groups.items[i], out);
+        r = group_csv(breakdown, &breakdown->groups.items[i], safe, out);
     return r;
 }

@@ -17,6 +17,6 @@ void ml_key_column(struct ml_table *table, enum ml_key key);
 int ml_breakdown_text(const struct ml_breakdown *breakdown, const char *file,
                       const struct ml_style *style, struct ml_buf *out);
 int ml_breakdown_json(const struct ml_breakdown *breakdown, const char *file, struct ml_buf *out);
-int ml_breakdown_csv(const struct ml_breakdown *breakdown, struct ml_buf *out);
+int ml_breakdown_csv(const struct ml_breakdown *breakdown, bool safe, struct ml_buf *out);
 
 #endif

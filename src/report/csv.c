@@ -4,7 +4,6 @@
  */
 #include "csv.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 static int separate(struct ml_buf *out)
@@ -12,9 +11,9 @@ static int separate(struct ml_buf *out)
     return out->len > 0 && out->data[out->len - 1] != '\n' ? ml_buf_puts(out, ",") : 0;
 }
 
-static int put_quoted(struct ml_buf *out, const char *text)
+static int put_quoted(struct ml_buf *out, const char *before, const char *text)
 {
-    int r = ml_buf_puts(out, "\"");
+    int r = ml_buf_printf(out, "\"%s", before);
 
     for (; *text && r == 0; text++)
         r = *text == '"' ? ml_buf_puts(out, "\"\"") : ml_buf_append(out, text, 1);
@@ -28,8 +27,18 @@ int ml_csv_text(struct ml_buf *out, const char *text)
     if (r < 0)
         return r;
     /* An empty first cell must not look like no cell. */
-    return text[0] == '\0' || strpbrk(text, ",\"\r\n") ? put_quoted(out, text)
+    return text[0] == '\0' || strpbrk(text, ",\"\r\n") ? put_quoted(out, "", text)
                                                        : ml_buf_puts(out, text);
+}
+
+int ml_csv_name(struct ml_buf *out, const char *text, bool safe)
+{
+    int r;
+
+    if (!safe || !text[0] || !strchr("=+-@\t\r", text[0]))
+        return ml_csv_text(out, text);
+    r = separate(out);
+    return r < 0 ? r : put_quoted(out, "'", text);
 }
 
 int ml_csv_u64(struct ml_buf *out, uint64_t value)

@@ -6,6 +6,7 @@
 #ifndef ML_REPORT_CSV_H
 #define ML_REPORT_CSV_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "vec.h"
@@ -15,6 +16,10 @@
 int ml_csv_text(struct ml_buf *out, const char *text);
 int ml_csv_u64(struct ml_buf *out, uint64_t value);
 int ml_csv_i64(struct ml_buf *out, int64_t value);
+
+/* A text of unknown origin. With `safe` one that a spreadsheet would take for a formula (it begins
+ * with = + - @, a tab or a carriage return) gets an apostrophe before it. */
+int ml_csv_name(struct ml_buf *out, const char *text, bool safe);
 
 /* No value: nothing between the commas; "" as the first cell, since a line may have no other. */
 int ml_csv_null(struct ml_buf *out);

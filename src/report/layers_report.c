@@ -143,13 +143,13 @@ int ml_layers_json(const struct ml_layers *layers, const char *file, struct ml_b
 
 /* ---- CSV --------------------------------------------------------------- */
 
-static int row_csv(const char *module, const char *class_name, const struct ml_holding *holding,
-                   struct ml_buf *out)
+static int row_csv(const struct ml_layer *layer, bool safe, struct ml_buf *out)
 {
-    int r = ml_csv_text(out, module);
+    const struct ml_holding *holding = &layer->own;
+    int r = ml_csv_name(out, name_of(layer), safe);
 
     if (r == 0)
-        r = ml_csv_text(out, class_name);
+        r = ml_csv_name(out, layer->class_name, safe);
     for (size_t i = 0; i < ML_CATEGORIES && r == 0; i++)
         r = ml_csv_u64(out, holding->by_category[ml_category_order[i]]);
     if (r == 0)
@@ -157,7 +157,7 @@ static int row_csv(const char *module, const char *class_name, const struct ml_h
     return r < 0 ? r : ml_csv_end(out);
 }
 
-int ml_layers_csv(const struct ml_layers *layers, struct ml_buf *out)
+int ml_layers_csv(const struct ml_layers *layers, bool safe, struct ml_buf *out)
 {
     int r = ml_csv_text(out, "module");
 
@@ -170,7 +170,6 @@ int ml_layers_csv(const struct ml_layers *layers, struct ml_buf *out)
     if (r == 0)
         r = ml_csv_end(out);
     for (size_t i = 0; i < layers->list.len && r == 0; i++)
-        r = row_csv(name_of(&layers->list.items[i]), layers->list.items[i].class_name,
-                    &layers->list.items[i].own, out);
+        r = row_csv(&layers->list.items[i], safe, out);
     return r;
 }

@@ -17,6 +17,6 @@ int ml_module_tree_json(const struct ml_module_tree *tree, const char *file, str
 int ml_layers_text(const struct ml_layers *layers, const char *file, const struct ml_style *style,
                    struct ml_buf *out);
 int ml_layers_json(const struct ml_layers *layers, const char *file, struct ml_buf *out);
-int ml_layers_csv(const struct ml_layers *layers, struct ml_buf *out);
+int ml_layers_csv(const struct ml_layers *layers, bool safe, struct ml_buf *out);
 
 #endif

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "printable.h"
 #include "style.h"
 
 #include <stdarg.h>
@@ -15,10 +16,14 @@
 static int put_line(struct ml_buf *out, const char *before, const char *after, const char *fmt,
                     va_list args)
 {
+    struct ml_buf text = {0};
     int r = ml_buf_puts(out, before);
 
     if (r == 0)
-        r = ml_buf_vprintf(out, fmt, args);
+        r = ml_buf_vprintf(&text, fmt, args);
+    if (r == 0 && text.len)
+        r = ml_report_safe(out, (const char *)text.data);
+    ml_buf_release(&text);
     return r < 0 ? r : ml_buf_puts(out, after);
 }
 
@@ -46,13 +51,6 @@ int ml_report_warning(struct ml_buf *out, const struct ml_style *style, const ch
     return r;
 }
 
-/* Control characters, line separators, and marks that reorder what follows. */
-static bool is_unsafe(uint32_t c)
-{
-    return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
-           (c >= 0x2066 && c <= 0x2069);
-}
-
 int ml_report_safe(struct ml_buf *out, const char *text)
 {
     size_t len = strlen(text);
@@ -62,7 +60,7 @@ int ml_report_safe(struct ml_buf *out, const char *text)
         uint32_t c = 0;
         size_t bytes = ml_utf8_decode(text, len, &c);
 
-        if (bytes == 0 || is_unsafe(c)) {
+        if (bytes == 0 || ml_is_unsafe(c)) {
             r = ml_buf_puts(out, bytes == 1 && (c == '\n' || c == '\t') ? " " : "?");
             bytes = bytes ? bytes : 1;
         } else {

@@ -168,7 +168,7 @@ int ml_temporary_json(const struct ml_temporary *temporary, const char *file, st
 /* ---- CSV --------------------------------------------------------------- */
 
 static int group_csv(const struct ml_temporary *t, const struct ml_temporary_group *group,
-                     struct ml_buf *out)
+                     bool safe, struct ml_buf *out)
 {
     int r = ml_csv_u64(out, group->bytes);
 
@@ -177,11 +177,11 @@ static int group_csv(const struct ml_temporary *t, const struct ml_temporary_gro
     if (r == 0)
         r = ml_csv_u64(out, group->mean_life_ns);
     for (size_t i = 0; i < t->by_count && r == 0; i++)
-        r = ml_csv_text(out, group->names[i]);
+        r = ml_csv_name(out, group->names[i], safe);
     return r < 0 ? r : ml_csv_end(out);
 }
 
-int ml_temporary_csv(const struct ml_temporary *temporary, struct ml_buf *out)
+int ml_temporary_csv(const struct ml_temporary *temporary, bool safe, struct ml_buf *out)
 {
     static const char *const titles[] = {"bytes", "allocations", "mean_life_ns"};
     int r = 0;
@@ -193,6 +193,6 @@ int ml_temporary_csv(const struct ml_temporary *temporary, struct ml_buf *out)
     if (r == 0)
         r = ml_csv_end(out);
     for (size_t i = 0; i < temporary->groups.len && r == 0; i++)
-        r = group_csv(temporary, &temporary->groups.items[i], out);
+        r = group_csv(temporary, &temporary->groups.items[i], safe, out);
     return r;
 }

@@ -13,6 +13,6 @@
 int ml_temporary_text(const struct ml_temporary *temporary, const char *file,
                       const struct ml_style *style, struct ml_buf *out);
 int ml_temporary_json(const struct ml_temporary *temporary, const char *file, struct ml_buf *out);
-int ml_temporary_csv(const struct ml_temporary *temporary, struct ml_buf *out);
+int ml_temporary_csv(const struct ml_temporary *temporary, bool safe, struct ml_buf *out);
 
 #endif

@@ -105,6 +105,29 @@ def test_private():
     equal(stat.S_IMODE(os.stat("t.mled").st_mode), 0o600, "mode of the trace")
 
 
+def test_modes():
+    """What is recorded is its owner's; what is exported follows the umask."""
+    for mask, shared in ((0o022, 0o644), (0o077, 0o600), (0o002, 0o664)):
+        before = os.umask(mask)
+        try:
+            open("t.mled", "w").close()  # with a mode of its own
+            run(program("emit"), "10", options=["-f"])
+            for name in ("csv", "json", "sqlite", "chrome", "pprof", "speedscope"):
+                harness.plain(harness.MEMLEDGER, "export", "-f", "--format", name, "-o", f"x.{name}", "t.mled")
+            harness.plain(harness.MEMLEDGER, "plot", "-o", "x.svg", "t.mled")
+            harness.plain(harness.MEMLEDGER, "import", "-f", "-q", "-o", "i.mled", "x.chrome")
+        finally:
+            os.umask(before)
+        for name in os.listdir("."):
+            wanted = 0o600 if name.endswith(".mled") else shared
+            equal(stat.S_IMODE(os.stat(name).st_mode), wanted, f"mode of {name} with {mask:o}")
+        equal(sorted(os.listdir(".")), sorted(["t.mled", "i.mled", "x.svg"] + [
+            f"x.{name}" for name in ("csv", "json", "sqlite", "chrome", "pprof", "speedscope")]),
+            "the files")
+        for name in os.listdir("."):
+            os.unlink(name)
+
+
 def test_unwritable_folder():
     os.mkdir("locked")
     os.chmod("locked", 0o555)

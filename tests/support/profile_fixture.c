@@ -11,6 +11,7 @@
 
 #include "profile_fixture.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +37,7 @@ int fixture_setup(void **state)
     assert_int_equal(ml_dict_init(&f->dict), 0);
     f->thread = ml_dict_add(&f->dict, ML_DEF_THREAD, thread);
     f->domain = fixture_domain(f, "dom");
-    assert_int_equal(ml_profile_new(&f->dict, f->folder, WALL_NS, &f->profile), 0);
+    assert_int_equal(ml_profile_new(&f->dict, WALL_NS, &f->profile), 0);
     *state = f;
     return 0;
 }
@@ -131,8 +132,16 @@ void fixture_duration(struct fixture *f, uint32_t object, uint64_t ns)
     fixture_stop(f, object);
 }
 
+void fixture_give_to(struct ml_profile *p, const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
+
+    ml_profile_give_file(p, fd, fd < 0 ? errno : 0, path);
+}
+
 void fixture_run(struct fixture *f)
 {
+    fixture_give_to(f->profile, f->path);
     ml_profile_set_state(f->profile, ML_PROFILE_RUN, f->now_ns);
 }
 

@@ -40,6 +40,9 @@ void fixture_count(struct fixture *f, uint32_t object, int64_t value);
 void fixture_mark(struct fixture *f, const char *name, const char *scope);
 /* From start to stop in `ns`. */
 void fixture_duration(struct fixture *f, uint32_t object, uint64_t ns);
+/* Opens the file and hands it to the profile, as a program does. */
+void fixture_give_to(struct ml_profile *p, const char *path);
+/* The profile of the fixture runs, with its own file. */
 void fixture_run(struct fixture *f);
 
 /* Dump, which must work. Returns the file's text, which must be valid JSON. */

@@ -97,7 +97,7 @@ static int run_modules(const struct ml_trace *trace)
     if (r == 0)
         r = ml_breakdown_json(&breakdown, "f", &out);
     if (r == 0)
-        r = ml_breakdown_csv(&breakdown, &out);
+        r = ml_breakdown_csv(&breakdown, false, &out);
     if (r == 0)
         r = ml_module_tree(trace, &(struct ml_tree_opts){.min_percent = 10}, &tree, &err);
     if (r == 0)
@@ -111,7 +111,7 @@ static int run_modules(const struct ml_trace *trace)
     if (r == 0)
         r = ml_layers_json(&layers, "f", &out);
     if (r == 0)
-        r = ml_layers_csv(&layers, &out);
+        r = ml_layers_csv(&layers, false, &out);
     ml_breakdown_release(&breakdown);
     ml_module_tree_release(&tree);
     ml_layers_release(&layers);
@@ -152,7 +152,7 @@ static int run_temporary(const struct ml_trace *trace)
     if (r == 0)
         r = ml_temporary_json(&temporary, "f", &out);
     if (r == 0)
-        r = ml_temporary_csv(&temporary, &out);
+        r = ml_temporary_csv(&temporary, false, &out);
     ml_temporary_release(&temporary);
     ml_buf_release(&out);
     return r;

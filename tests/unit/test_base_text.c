@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "error.h"
 #include "compiler.h"
 #include "text.h"
 
@@ -302,14 +303,39 @@ static void text_is_clipped_at_characters(void **state)
                      4);
 }
 
+/* What a terminal would obey is spelled out, whole or not at all. */
+static void errors_are_printable(void **state)
+{
+    struct ml_error err = {0};
+    char path[sizeof(err.text) * 2];
+
+    (void)state;
+    assert_int_equal(ml_error_set(&err, -5, "%s: no", "a\x1b[1m\n\x9b\xff\xc2\x9b\u202e\u00e9\\x"),
+                     -5);
+    assert_string_equal(err.text, "a\\x1b[1m\\x0a\\x9b\\xff\\xc2\\x9b\\xe2\\x80\\xae\u00e9\\x: no");
+    ml_error_set(&err, -5, "%s", err.text); /* once is enough */
+    assert_non_null(strstr(err.text, "a\\x1b[1m\\x0a"));
+    memset(path, '\x1b', sizeof(path) - 1);
+    path[sizeof(path) - 1] = '\0';
+    ml_error_set(&err, -5, "%s", path);
+    assert_int_equal(strlen(err.text), (sizeof(err.text) - 1) / 4 * 4);
+    assert_string_equal(err.text + strlen(err.text) - 4, "\\x1b");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_are_formatted),     cmocka_unit_test(counts_are_formatted),
-        cmocka_unit_test(durations_are_formatted), cmocka_unit_test(units_are_parsed),
-        cmocka_unit_test(bytes_are_parsed),        cmocka_unit_test(durations_are_parsed),
-        cmocka_unit_test(utf8_is_decoded),         cmocka_unit_test(utf8_is_encoded),
-        cmocka_unit_test(broken_utf8_is_refused),  cmocka_unit_test(text_is_clipped_at_characters),
+        cmocka_unit_test(errors_are_printable),
+        cmocka_unit_test(bytes_are_formatted),
+        cmocka_unit_test(counts_are_formatted),
+        cmocka_unit_test(durations_are_formatted),
+        cmocka_unit_test(units_are_parsed),
+        cmocka_unit_test(bytes_are_parsed),
+        cmocka_unit_test(durations_are_parsed),
+        cmocka_unit_test(utf8_is_decoded),
+        cmocka_unit_test(utf8_is_encoded),
+        cmocka_unit_test(broken_utf8_is_refused),
+        cmocka_unit_test(text_is_clipped_at_characters),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -117,13 +118,18 @@ static void another_file_gives_no_names(void **state)
 static void a_pipe_is_not_opened(void **state)
 {
     char folder[] = "/tmp/test_elf_symbols-XXXXXX", path[64];
+    int opened = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    struct inotify_event event;
 
     (void)state;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof(path), "%s/pipe", folder);
     assert_int_equal(mkfifo(path, 0600), 0);
+    assert_true(inotify_add_watch(opened, path, IN_OPEN) >= 0);
     LOOK_UP(path, "", 3);
     assert_string_equal(names[0], "");
+    assert_int_equal(read(opened, &event, sizeof(event)), -1); /* not even for a moment */
+    close(opened);
     unlink(path);
     rmdir(folder);
 }

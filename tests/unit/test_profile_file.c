@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,8 @@ static void the_layout(void **state)
     struct ml_profile_file file;
 
     ml_profile_file_init(&file);
-    assert_int_equal(ml_profile_file_set_path(&file, f->folder, "profile.json"), 0);
+    assert_int_equal(
+        ml_profile_file_take(&file, open(f->path, O_WRONLY | O_CREAT, 0600), 0, f->path), 0);
     ml_profile_file_put_process(&file, "\"dom\"", 123);
     ml_profile_file_put(&file, &(struct ml_profile_record){.name = "\"ctr\"",
                                                            .category = "\"dom\"",
@@ -145,7 +147,7 @@ static void the_period_writes_by_itself(void **state)
     fixture_run(f);
     fixture_count(f, counter, 1);
     ml_profile_tick(f->profile, 499999999);
-    assert_int_equal(access(f->path, F_OK), -1);
+    assert_int_equal(count_of(fixture_read(f), "\"ph\": \"C\""), 0);
     ml_profile_tick(f->profile, 500000000);
     assert_int_equal(count_of(fixture_read(f), "\"ph\": \"C\""), 1);
     fixture_count(f, counter, 2);
@@ -163,7 +165,7 @@ static void without_continuation_nothing_writes_by_itself(void **state)
     fixture_run(f);
     fixture_count(f, fixture_object(f, MEMLEDGER_COUNTER, "ctr"), 1);
     ml_profile_tick(f->profile, 5000000000);
-    assert_int_equal(access(f->path, F_OK), -1);
+    assert_int_equal(count_of(fixture_read(f), "\"ph\": \"C\""), 0);
 }
 
 static void the_end_of_the_process_ends_the_file(void **state)
@@ -200,6 +202,7 @@ static void another_name_starts_another_file(void **state)
     fixture_count(f, counter, 1);
     snprintf(other, sizeof(other), "%s/other.json", f->folder);
     ml_profile_set_config(f->profile, "filename", other);
+    fixture_give_to(f->profile, other);
     assert_has(fixture_read(f), "{ \"ctr\": 1 }");
     fixture_count(f, counter, 2);
     unlink(f->path);
@@ -216,11 +219,62 @@ static void an_unwritable_place_is_named(void **state)
     struct ml_error err = {0};
 
     ml_profile_set_config(f->profile, "filename", "no-such-folder/p.json");
-    fixture_run(f);
+    fixture_give_to(f->profile, "no-such-folder/p.json");
+    ml_profile_set_state(f->profile, ML_PROFILE_RUN, f->now_ns);
     assert_int_equal(ml_profile_dump(f->profile, true, &err), -ENOENT);
     assert_has(err.text, "no-such-folder/p.json: cannot be created: No such file");
     ml_profile_set_config(f->profile, "filename", "profile.json");
+    assert_int_equal(ml_profile_dump(f->profile, true, &err), -EBADF);
+    assert_has(err.text, "the profile has no file");
+    fixture_give_to(f->profile, f->path);
     fixture_dump(f, true);
+}
+
+static void what_was_there_stays_until_the_first_dump(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_run(f);
+    fixture_count(f, fixture_object(f, MEMLEDGER_COUNTER, "ctr"), 7);
+    fixture_dump(f, true);
+    fixture_run(f);
+    assert_has(fixture_read(f), "{ \"ctr\": 7 }");
+    assert_int_equal(count_of(fixture_dump(f, true), "\"ph\": \"C\""), 0);
+}
+
+/* What a program hands over need not be what the recorder opens. */
+static void assert_refused(struct fixture *f, int fd, int code)
+{
+    struct ml_error err = {0};
+
+    assert_true(fd >= 0);
+    ml_profile_set_config(f->profile, "filename", "before");
+    ml_profile_set_config(f->profile, "filename", f->path);
+    ml_profile_give_file(f->profile, fd, 0, f->path);
+    assert_int_equal(ml_profile_dump(f->profile, false, &err), code);
+    assert_has(err.text, f->path);
+    assert_int_equal(fcntl(fd, F_GETFD), -1); /* closed */
+}
+
+static void what_must_not_be_written_to_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct stat st;
+    int made = open(f->path, O_WRONLY | O_CREAT, 0600);
+
+    assert_true(made >= 0);
+    ml_profile_set_state(f->profile, ML_PROFILE_RUN, f->now_ns);
+    assert_refused(f, open(f->path, O_RDONLY), -EBADF);
+    assert_refused(f, open(f->path, O_WRONLY | O_APPEND), -EBADF);
+    assert_refused(f, open(f->path, O_PATH), -EBADF);
+    assert_refused(f, open(f->folder, O_RDONLY | O_DIRECTORY), -EINVAL);
+    assert_refused(f, open("/dev/null", O_WRONLY), -EINVAL);
+    assert_refused(f, open("/proc/self/comm", O_WRONLY), -EINVAL);
+    assert_int_equal(fchmod(made, 04600), 0);
+    assert_refused(f, open(f->path, O_WRONLY), -EPERM);
+    assert_int_equal(fstat(made, &st), 0);
+    assert_int_equal(st.st_size, 0);
+    close(made);
 }
 
 static void a_pipe_is_refused(void **state)
@@ -232,6 +286,7 @@ static void a_pipe_is_refused(void **state)
     fixture_run(f);
     assert_true(ml_profile_dump(f->profile, true, &err) < 0);
     ml_profile_set_config(f->profile, "filename", "/dev/null");
+    fixture_give_to(f->profile, "/dev/null");
     assert_int_equal(ml_profile_dump(f->profile, true, &err), -EINVAL);
     assert_has(err.text, "/dev/null: is not a regular file");
 }
@@ -242,10 +297,11 @@ static void two_profiles_do_not_share_a_file(void **state)
     struct ml_profile *other;
     struct ml_error err = {0};
 
-    assert_int_equal(ml_profile_new(&f->dict, f->folder, WALL_NS, &other), 0);
+    assert_int_equal(ml_profile_new(&f->dict, WALL_NS, &other), 0);
     fixture_run(f);
     fixture_count(f, fixture_object(f, MEMLEDGER_COUNTER, "ctr"), 7);
     fixture_dump(f, false);
+    fixture_give_to(other, f->path);
     ml_profile_set_state(other, ML_PROFILE_RUN, 0);
     assert_int_equal(ml_profile_dump(other, true, &err), -EBUSY);
     assert_has(err.text, "another process writes its profile there");
@@ -321,6 +377,8 @@ int main(void)
         test(a_large_profile_is_written_in_pieces),
         test(another_name_starts_another_file),
         test(an_unwritable_place_is_named),
+        test(what_was_there_stays_until_the_first_dump),
+        test(what_must_not_be_written_to_is_refused),
         test(a_pipe_is_refused),
         test(two_profiles_do_not_share_a_file),
         test(a_full_disk_leaves_valid_json),

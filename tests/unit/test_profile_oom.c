@@ -42,6 +42,7 @@ static void use(struct fixture *f, struct ml_profile *p, const struct names *n)
     };
 
     ml_profile_set_config(p, "aggregate_stats", "1");
+    fixture_give_to(p, f->path);
     ml_profile_set_state(p, ML_PROFILE_RUN, 0);
     for (size_t i = 0; i < ML_ARRAY_SIZE(events); i++) {
         events[i].time_ns = 1000 * i;
@@ -74,7 +75,7 @@ static void any_allocation_may_fail(void **state)
     do {
         struct ml_profile *p = NULL;
         fail_nth(tries++);
-        if (ml_profile_new(d, f->folder, WALL_NS, &p) == 0)
+        if (ml_profile_new(d, WALL_NS, &p) == 0)
             use(f, p, &n);
         ml_profile_free(p);
         refused = fail_end();

@@ -317,7 +317,10 @@ static unsigned random_kind(void)
 
     if (random_number() % 2)
         return often[random_number() % sizeof(often)];
-    return kind == ML_REC_CONFIG || kind == ML_REC_STATE || kind == ML_REC_REQUEST ? ML_PUSH : kind;
+    return kind == ML_REC_CONFIG || kind == ML_REC_STATE || kind == ML_REC_REQUEST ||
+                   kind == ML_REC_FILE
+               ? ML_PUSH
+               : kind;
 }
 
 /* As many words as it says that it has, or a ring that is given up. */

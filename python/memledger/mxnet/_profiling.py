@@ -12,6 +12,7 @@ import warnings
 
 from .. import _native, _recording
 from .._library import find_library
+from .._printable import printable
 
 _waiting = []  # settings, call by call, that no recording has been told of
 _has_run = False
@@ -21,7 +22,7 @@ _NOT_RUN = "the profiler has not run; call set_config() and set_state('run') fir
 
 
 def _say(text):
-    print(f"memledger: {text}", file=sys.stderr)
+    print(f"memledger: {printable(text)}", file=sys.stderr)
 
 
 def is_recorded():

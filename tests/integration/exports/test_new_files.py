@@ -169,6 +169,79 @@ def test_questions():
     check(max(map(len, narrow.splitlines())) <= 50, "the width", narrow)
 
 
+# Statements that do more than read, and functions that do.
+MORE_THAN_READING = (
+    "VACUUM", "VACUUM INTO 'x.db'", "vacuum main into 'x.db'", "/* a */ VACUUM INTO 'x.db'",
+    "ATTACH 'x.db' AS x", "ATTACH ':memory:' AS x", "DETACH main",
+    "INSERT INTO run VALUES ('a', 'b')", "REPLACE INTO run VALUES ('a', 'b')",
+    "UPDATE run SET value = 1", "DELETE FROM run", "UPDATE sqlite_master SET sql = ''",
+    "DELETE FROM sqlite_master", "UPDATE sqlite_schema SET name = 'x'",
+    "WITH a AS (SELECT 1) INSERT INTO run SELECT 1, 2 FROM a",
+    "CREATE TABLE x(y)", "CREATE TEMP TABLE x(y)", "CREATE TEMP VIEW x AS SELECT 1",
+    "CREATE VIRTUAL TABLE temp.x USING fts3(tokenize=simple)", "CREATE INDEX x ON run(key)",
+    "CREATE TEMP TRIGGER x AFTER INSERT ON run BEGIN SELECT 1; END",
+    "ALTER TABLE run RENAME TO x", "DROP TABLE run", "DROP VIEW by_category",
+    "REINDEX", "ANALYZE", "BEGIN", "SAVEPOINT x",
+    "PRAGMA writable_schema = 1", "PRAGMA journal_mode = DELETE", "PRAGMA user_version = 7",
+    "PRAGMA temp_store_directory = '.'", "PRAGMA wal_checkpoint", "PRAGMA incremental_vacuum",
+    "PRAGMA mmap_size = 1", "PRAGMA optimize", "PRAGMA database_list",
+    "SELECT load_extension('x.so')", "SELECT fts3_tokenizer('simple')",
+    "SELECT sqlite_log(1, 'x')",
+)
+
+
+def test_only_reads():
+    base = export("sqlite", trace("gpt"))
+    for source in (trace("gpt"), base):
+        with open(source, "rb") as f:
+            before = f.read()
+        files = sorted(os.listdir("."))
+        for question in MORE_THAN_READING:
+            contains(sql(source, question, code=1), "only reads", question)
+        for question in ("SELECT readfile('/etc/hostname')", "SELECT writefile('x.db', 'x')",
+                         "SELECT edit('x', 'touch x.db')"):
+            contains(sql(source, question, code=1), "no such function", question)
+        contains(sql(source, "SELECT length(zeroblob(1000000000))", code=1), "too big", "a blob")
+        equal(sorted(os.listdir(".")), files, "files that were made")
+        with open(source, "rb") as f:
+            check(f.read() == before, f"{source} has changed")
+
+
+def test_what_may_be_asked():
+    for source in (trace("gpt"), export("sqlite", trace("gpt"))):
+        for question, rows in (
+                ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 3)"
+                 " SELECT sum(i) FROM n", [[6]]),
+                ("SELECT number, rank() OVER (ORDER BY number),"
+                 " sum(number) OVER (ROWS UNBOUNDED PRECEDING) FROM step_peaks LIMIT 1", None),
+                ("SELECT json_extract('{\"a\": 7}', '$.a'), '{\"a\": 8}' -> 'a',"
+                 " strftime('%Y', 0, 'unixepoch'), printf('%d', 3)", [[7, "8", "1970", "3"]]),
+                ("SELECT value FROM json_each('[1, 2]')", [[1], [2]]),
+                ("SELECT name FROM pragma_table_info('run') LIMIT 1", [["key"]]),
+                ("SELECT group_concat(DISTINCT category) IS NOT NULL FROM by_category", [[1]]),
+                ("EXPLAIN QUERY PLAN SELECT * FROM run", None),
+                ("PRAGMA integrity_check", [["ok"]]),
+                ("SELECT 1; -- and nothing else", [[1]]),
+                ("SELECT 1 /* ; */ ;", [[1]])):
+            got = answer(source, question)
+            check(got == rows if rows else got, question, got)
+
+
+def test_a_database_with_a_log():
+    """To read one SQLite would make two files beside it."""
+    name = "odd name?#%41.sqlite"
+    base = sqlite3.connect(name)
+    base.execute("PRAGMA journal_mode = WAL")
+    base.execute("CREATE TABLE t(x)")
+    base.execute("INSERT INTO t VALUES (7)")
+    base.commit()
+    contains(sql(name, "SELECT x FROM t", code=1), "-wal", "changes that wait")
+    base.close()
+    before = sorted(os.listdir("."))
+    equal(answer(name, "SELECT x FROM t"), [[7]], "the answer")
+    equal(sorted(os.listdir(".")), before, "files beside it")
+
+
 def test_wrong_questions():
     for question, told in (("DELETE FROM run", "only reads"),
                            ("CREATE TABLE x(y)", "only reads"),

@@ -1,0 +1,10 @@
+"""Text of unknown origin on its way to a terminal: paths and names may hold escape sequences.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+
+def printable(text):
+    """Control characters, and marks that turn text around, spelled as in a string of Python's."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode()
+                   for c in text)

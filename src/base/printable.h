@@ -1,0 +1,36 @@
+/* printable.h: text of unknown origin on its way to a terminal.
+ *
+ * File names, names of programs and names in a trace can hold escape sequences, line breaks and
+ * marks that reorder what follows them: a terminal would obey. Cells of tables and reports show
+ * '?' in their place (see table.h, style.h); sentences spell them out as \x1b, since there they
+ * matter: they are part of a path.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_BASE_PRINTABLE_H
+#define ML_BASE_PRINTABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vec.h"
+
+/* Control characters, line separators, and marks that reorder what follows. */
+static inline bool ml_is_unsafe(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x061c || c == 0x200e || c == 0x200f ||
+           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+}
+
+/* The text with each unsafe character and each byte that is no UTF-8 spelled \xNN, byte by byte.
+ * Cut at a whole character, or escape, where there is no room for more; `out` ends in a NUL.
+ * @room   of `out`, at least 1
+ * @return the bytes written, without the NUL */
+size_t ml_escape(char *out, size_t room, const char *text, size_t len);
+
+/* The same, appended to a buffer, but for the bytes in `keep`, such as "\n".
+ * @return 0 or -ENOMEM */
+int ml_escape_to(struct ml_buf *out, const char *text, size_t len, const char *keep);
+
+#endif

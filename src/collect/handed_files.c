@@ -1,0 +1,194 @@
+/* handed_files.c: see handed_files.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "handed_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "ring.h"
+
+#define TAKEN_IN_A_ROUND 64 /* connections: strangers can make as many as they like */
+#define KEPT_OF_ALL 512
+#define KEPT_OF_ONE 64
+
+void ml_handed_init(struct ml_handed_files *h, const int listeners[2])
+{
+    *h = (struct ml_handed_files){.listeners = listeners};
+}
+
+static void drop(struct ml_handed *one)
+{
+    if (one->socket >= 0)
+        close(one->socket);
+    if (one->fd >= 0)
+        close(one->fd);
+}
+
+void ml_handed_release(struct ml_handed_files *h)
+{
+    for (size_t i = 0; i < h->all.len; i++)
+        drop(&h->all.items[i]);
+    ml_vec_release(&h->all);
+}
+
+/* ---- Receiving ---------------------------------------------------------- */
+
+static size_t kept_of(const struct ml_handed_files *h, uint32_t pid)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < h->all.len; i++)
+        n += h->all.items[i].pid == pid;
+    return n;
+}
+
+static bool accept_one(struct ml_handed_files *h, int listener)
+{
+    struct ml_handed one = {.fd = -1};
+    struct ucred peer = {0};
+    socklen_t bytes = sizeof(peer);
+
+    one.socket = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (one.socket < 0)
+        return false;
+    if (!getsockopt(one.socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
+        one.pid = (uint32_t)peer.pid;
+    if (h->all.len >= KEPT_OF_ALL || kept_of(h, one.pid) >= KEPT_OF_ONE ||
+        ml_vec_push(&h->all, one))
+        drop(&one);
+    return true;
+}
+
+/* Keeps the last: there should be one, and the others would stay open. */
+static void take_descriptors(struct ml_handed *one, struct msghdr *msg)
+{
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+        size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        for (size_t i = 0; i < count; i++) {
+            if (one->fd >= 0)
+                close(one->fd);
+            memcpy(&one->fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+        }
+    }
+}
+
+/* False: nothing will come of it any more. */
+static bool receive(struct ml_handed *one)
+{
+    struct ml_handed_file body;
+    struct iovec part = {&body, sizeof(body)};
+    alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+    struct msghdr msg = {.msg_iov = &part,
+                         .msg_iovlen = 1,
+                         .msg_control = control,
+                         .msg_controllen = sizeof(control)};
+    ssize_t n;
+
+    if (one->socket < 0)
+        return true;
+    n = recvmsg(one->socket, &msg, MSG_CMSG_CLOEXEC);
+    if (n < 0)
+        return errno == EAGAIN || errno == EINTR;
+    take_descriptors(one, &msg);
+    close(one->socket);
+    one->socket = -1;
+    one->number = body.number;
+    return n == (ssize_t)sizeof(body) && body.magic == ML_SHARED_MAGIC &&
+           body.version == ML_SHARED_VERSION && one->fd >= 0;
+}
+
+static void remove_at(struct ml_handed_files *h, size_t i)
+{
+    memmove(&h->all.items[i], &h->all.items[i + 1], (h->all.len - i - 1) * sizeof(*h->all.items));
+    h->all.len--;
+}
+
+void ml_handed_receive(struct ml_handed_files *h)
+{
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < TAKEN_IN_A_ROUND && accept_one(h, h->listeners[k]); i++)
+            continue;
+    }
+    for (size_t i = 0; i < h->all.len;) {
+        if (receive(&h->all.items[i])) {
+            i++;
+            continue;
+        }
+        drop(&h->all.items[i]);
+        remove_at(h, i);
+    }
+}
+
+void ml_handed_keep(struct ml_handed_files *h, bool (*is_target)(void *ctx, uint32_t pid),
+                    void *ctx)
+{
+    for (size_t i = 0; i < h->all.len;) {
+        if (is_target(ctx, h->all.items[i].pid)) {
+            i++;
+            continue;
+        }
+        drop(&h->all.items[i]);
+        remove_at(h, i);
+    }
+}
+
+int ml_handed_take(struct ml_handed_files *h, uint32_t pid, uint32_t number)
+{
+    for (size_t i = h->all.len; i-- > 0;) {
+        struct ml_handed *one = &h->all.items[i];
+        int fd = one->fd;
+        if (one->pid != pid || one->socket >= 0 || one->number != number)
+            continue;
+        remove_at(h, i);
+        return fd;
+    }
+    return -1;
+}
+
+/* ---- Checking ----------------------------------------------------------- */
+
+/* Files of these are no files: the kernel does something with what is written, and for some
+ * of them asks who writes, not who opened. */
+static bool is_interface(int fd)
+{
+    static const uint32_t magics[] = {
+        PROC_SUPER_MAGIC, SYSFS_MAGIC,   CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
+        SECURITYFS_MAGIC, SELINUX_MAGIC, SMACK_MAGIC,        DEBUGFS_MAGIC,
+        TRACEFS_MAGIC,    BPF_FS_MAGIC,  EFIVARFS_MAGIC,     BINFMTFS_MAGIC,
+    };
+    struct statfs fs;
+
+    if (fstatfs(fd, &fs))
+        return true;
+    for (size_t i = 0; i < ML_ARRAY_SIZE(magics); i++) {
+        if ((uint32_t)fs.f_type == magics[i])
+            return true;
+    }
+    return false;
+}
+
+int ml_handed_check(int fd, const char *path, struct ml_error *err)
+{
+    int flags = fcntl(fd, F_GETFL);
+    struct stat st;
+
+    if (flags < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || is_interface(fd))
+        return ml_error_set(err, -EINVAL, "%s: is not a regular file; set \"filename\" to another",
+                            path);
+    if ((flags & O_ACCMODE) == O_RDONLY || flags & (O_APPEND | O_PATH | O_DIRECT))
+        return ml_error_set(err, -EBADF, "%s: was not opened for writing", path);
+    /* Written to by another user they lose these bits, but not when that is root. */
+    if (st.st_mode & (S_ISUID | S_ISGID))
+        return ml_error_set(err, -EPERM, "%s: has a set-user-ID or set-group-ID bit", path);
+    return 0;
+}

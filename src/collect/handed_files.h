@@ -1,0 +1,52 @@
+/* handed_files.h: files that targets have opened and handed to the collector.
+ *
+ * Anybody may connect: the socket has a name in the abstract namespace too. The kernel says who
+ * it is, and what does not come from a target is dropped. Until a record says what a file is for
+ * nothing is done with it. Not thread-safe.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_HANDED_FILES_H
+#define ML_HANDED_FILES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "vec.h"
+
+/* One connection, and what came over it. */
+struct ml_handed {
+    uint32_t pid; /* who connected */
+    int socket;   /* -1: all has come */
+    uint32_t number;
+    int fd;
+};
+
+struct ml_handed_files {
+    const int *listeners;         /* two */
+    ML_VEC(struct ml_handed) all; /* oldest first */
+};
+
+/* `listeners` must outlive it. */
+void ml_handed_init(struct ml_handed_files *h, const int listeners[2]);
+void ml_handed_release(struct ml_handed_files *h);
+
+/* Takes in what has come. */
+void ml_handed_receive(struct ml_handed_files *h);
+
+/* Drops what came from others than targets. */
+void ml_handed_keep(struct ml_handed_files *h, bool (*is_target)(void *ctx, uint32_t pid),
+                    void *ctx);
+
+/* The file that the process handed over under that number, which is the caller's from here on.
+ * @return a descriptor, or -1 */
+int ml_handed_take(struct ml_handed_files *h, uint32_t pid, uint32_t number);
+
+/* Whether the collector may write there for the target that opened it: it is a regular file,
+ * opened for writing, and nothing happens by writing but that its contents change.
+ * @path  for the message
+ * @return 0 or negative errno */
+int ml_handed_check(int fd, const char *path, struct ml_error *err);
+
+#endif
