@@ -118,6 +118,15 @@ def test_many_names():
     check(1000 < named < 2 * NAMES, f"{named} blocks have a name in 20 MB")
 
 
+def test_replies():
+    """What the collector answers is not mapped in a limit, but can be read."""
+    for kib in 20000, 200000:
+        result = run(*limited(kib, program("profiler/profiler_api"), "table"), options=["-f"])
+        equal(result.code, 0, f"exit code in {kib} KiB", result)
+        contains(result.out, "Profile Statistics:", f"the answer in {kib} KiB")
+        contains(result.out, "\ncounter ", f"the answer in {kib} KiB")
+
+
 def test_own_limit():
     """A program that limits itself, in absolute terms, when the recorder is already there."""
     for options in ((), ("--heap",)):
