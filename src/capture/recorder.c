@@ -210,7 +210,7 @@ static void start_locked(struct process *p)
     p->announced = !started_before;
     started_before = true;
     if (state == STARTED)
-        ml_sandbox_tell_spared();
+        ml_sandbox_tell_collector();
     /* Pairs with the acquire load in ml_recorder_start. */
     atomic_store_explicit(&p->state, state, memory_order_release);
 }

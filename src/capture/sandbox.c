@@ -37,14 +37,17 @@ void ml_sandbox_look(void)
     int saved_errno = errno;
     struct ml_seccomp_state now;
     const char *dir = getenv(ML_SESSION_ENV);
+    uint32_t inherited = 0;
     bool known, first;
 
     if (!ml_calls_allowed())
         return;
     first = !atomic_exchange_explicit(&looked, true, memory_order_relaxed);
-    if (first)
-        before_known =
-            dir ? ml_session_harmless_filters(dir, &before) : ml_seccomp_read(STATUS, &before);
+    if (first) {
+        before_known = dir ? ml_session_harmless_filters(dir, &before, &inherited)
+                           : ml_seccomp_read(STATUS, &before);
+        spared = inherited;
+    }
     if (before_known) {
         known = ml_seccomp_read(STATUS, &now);
         if (!known || ml_seccomp_is_more(&now, &before))
@@ -130,19 +133,17 @@ static void spare(void)
 {
     ml_seccomp_add(&before, 1);
     spared++;
-    ml_sandbox_tell_spared();
+    ml_sandbox_tell_collector();
+    ml_session_tell_spared(spared);
     mark_filtered(false);
 }
 
-void ml_sandbox_tell_spared(void)
+void ml_sandbox_tell_collector(void)
 {
     struct ml_ringset *set = ml_recorder_replies();
 
-    if (!spared)
-        return;
     if (set)
         atomic_store_explicit(&set->filters_spared, spared, memory_order_relaxed);
-    ml_session_tell_spared(spared);
 }
 
 void ml_restrict_begin(struct ml_restricting *r, enum ml_restriction what, const void *filter)

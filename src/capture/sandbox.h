@@ -27,9 +27,9 @@ void ml_sandbox_look(void);
 /* The same where nobody has looked since the program was started. */
 void ml_sandbox_look_first(void);
 
-/* For the collector and for programs that this process becomes: a forked child has the
- * filters of its parent. */
-void ml_sandbox_tell_spared(void);
+/* Tells the collector how many filters of this process leave the recorder alone. For a new
+ * ring set. */
+void ml_sandbox_tell_collector(void);
 
 enum ml_restriction {
     ML_RESTRICT_CALLS,  /* a filter for this thread and all that come from it */

@@ -15,6 +15,7 @@
 #include "session.h"
 
 #define PAGE_BYTES sizeof(struct ml_session)
+#define ANCESTORS_MAX 32
 
 /* ---- The page ------------------------------------------------------------ */
 
@@ -57,63 +58,77 @@ void ml_session_count_sandboxed(const char *dir)
 
 /* ---- Filters that leave the recorder alone -------------------------------- */
 
-static struct ml_session_spared *entry_of(struct ml_session *page, uint64_t process)
+/* The entry of that process, else NULL and in *ret_free one that it can have. */
+static struct ml_session_spared *find_entry(struct ml_session *page, uint64_t process,
+                                            struct ml_session_spared **ret_free)
 {
-    return &page->spared[(process ^ process >> 32) % ML_SESSION_SPARED];
+    size_t home = (process ^ process >> 32) % ML_SESSION_SPARED;
+
+    *ret_free = &page->spared[home]; /* another's, unless one is free */
+    for (size_t i = ML_SESSION_SPARED; i-- > 0;) {
+        struct ml_session_spared *entry = &page->spared[(home + i) % ML_SESSION_SPARED];
+        uint64_t owner = atomic_load_explicit(&entry->process, memory_order_acquire);
+        if (owner == process)
+            return entry;
+        if (!owner)
+            *ret_free = entry;
+    }
+    return NULL;
 }
 
-static bool find_spared(struct ml_session *page, uint64_t process, uint32_t *ret)
-{
-    const struct ml_session_spared *entry = entry_of(page, process);
-    uint32_t filters = atomic_load_explicit(&entry->filters, memory_order_acquire);
-
-    if (!process || atomic_load_explicit(&entry->process, memory_order_acquire) != process)
-        return false;
-    *ret = filters;
-    return true;
-}
-
-/* One that was started by vfork has left no word; it has its parent's filters. */
+/* The nearest of its ancestors that has added filters, or it itself: a process has the
+ * filters of the one that started it. */
 static uint32_t spared_filters(struct ml_session *page)
 {
-    uint32_t filters = 0, parent, grandparent;
-    uint64_t process = ml_process_key_read("/proc/self/stat", &parent);
-    char path[32];
+    char path[32] = "/proc/self/stat";
 
-    if (find_spared(page, process, &filters) || !process || !parent)
-        return filters;
-    snprintf(path, sizeof(path), "/proc/%u/stat", parent);
-    find_spared(page, ml_process_key_read(path, &grandparent), &filters);
-    return filters;
+    for (int i = 0; i < ANCESTORS_MAX; i++) {
+        struct ml_session_spared *entry, *unused;
+        uint32_t parent;
+        uint64_t process = ml_process_key_read(path, &parent);
+
+        if (!process)
+            return 0;
+        entry = find_entry(page, process, &unused);
+        if (entry)
+            return atomic_load_explicit(&entry->filters, memory_order_acquire);
+        snprintf(path, sizeof(path), "/proc/%u/stat", parent);
+    }
+    return 0;
 }
 
-bool ml_session_harmless_filters(const char *dir, struct ml_seccomp_state *ret)
+bool ml_session_harmless_filters(const char *dir, struct ml_seccomp_state *ret,
+                                 uint32_t *ret_spared)
 {
     struct ml_session *page = map_page(dir);
     bool known = true;
 
     *ret = (struct ml_seccomp_state){0};
+    *ret_spared = 0;
     if (is_ours(page)) {
         known = page->seccomp_known;
         *ret = (struct ml_seccomp_state){page->seccomp_mode, page->seccomp_filters};
-        ml_seccomp_add(ret, spared_filters(page));
+        *ret_spared = spared_filters(page);
+        ml_seccomp_add(ret, *ret_spared);
     }
     if (page)
         unmap_page(page);
     return known;
 }
 
-/* Others may read the entry meanwhile: a process without filters is the safe answer. */
+/* Others may read the entry meanwhile: no filters is the safe answer. */
 void ml_session_tell_spared(uint32_t filters)
 {
     struct ml_session *page = ml_session;
+    struct ml_session_spared *entry, *another;
     uint32_t parent;
     uint64_t process = page ? ml_process_key_read("/proc/self/stat", &parent) : 0;
-    struct ml_session_spared *entry;
 
     if (!process)
         return;
-    entry = entry_of(page, process);
+    entry = find_entry(page, process, &another);
+    if (!entry)
+        entry = another;
     atomic_store_explicit(&entry->filters, 0, memory_order_release);
     atomic_store_explicit(&entry->process, process, memory_order_release);
     atomic_store_explicit(&entry->filters, filters, memory_order_release);

@@ -12,10 +12,12 @@
 
 #include "seccomp_state.h"
 
-/* The filters that do not matter: those that `memledger run` itself runs under, and those of
- * this process, or its parent, that leave the recorder alone. None where the page cannot be read.
+/* The filters that do not matter: those that `memledger run` itself runs under, and those
+ * that this process or its ancestors added and that leave the recorder alone, which are also
+ * counted in *ret_spared. None where the page cannot be read.
  * @return whether that is known */
-bool ml_session_harmless_filters(const char *dir, struct ml_seccomp_state *ret);
+bool ml_session_harmless_filters(const char *dir, struct ml_seccomp_state *ret,
+                                 uint32_t *ret_spared);
 
 /* Counts this process among those that began in a sandbox. */
 void ml_session_count_sandboxed(const char *dir);

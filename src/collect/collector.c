@@ -430,6 +430,8 @@ static void settle(struct ml_collector *c)
         if (settle_target(c, t, check && !t->gone) && was_gone && status_known(c, t)) {
             ml_target_note_end(&c->stage, t, wait_status(c, t));
             end_turns(c->session->page, t->own_pid);
+            if (!t->replaced)
+                ml_session_forget_spared(c->session->page, t->own_pid);
             forget_samples(c, t);
             ml_target_free(t);
         } else {

@@ -27,6 +27,15 @@ static bool is_filtered(const struct ml_target *t, const struct ml_session *page
            ml_seccomp_is_more(&now, &before);
 }
 
+void ml_session_forget_spared(struct ml_session *page, uint32_t pid)
+{
+    for (size_t i = 0; i < ML_SESSION_SPARED; i++) {
+        uint64_t process = atomic_load_explicit(&page->spared[i].process, memory_order_relaxed);
+        if (process && (uint32_t)process == pid)
+            atomic_compare_exchange_strong(&page->spared[i].process, &process, 0);
+    }
+}
+
 void ml_target_check_sandbox(struct ml_target *t, struct ml_session *page)
 {
     struct ml_ringset *set;

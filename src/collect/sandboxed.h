@@ -17,6 +17,9 @@
 /* Looks whether the process's first thread has more filters than the launcher had. */
 void ml_target_check_sandbox(struct ml_target *t, struct ml_session *page);
 
+/* Frees the entries of a process that has ended, by its number as it knew it. */
+void ml_session_forget_spared(struct ml_session *page, uint32_t pid);
+
 /* Whether the recorder makes no system calls in it, so that nobody wakes the collector when
  * a ring fills. */
 bool ml_target_in_sandbox(const struct ml_target *t);

@@ -72,11 +72,11 @@ struct ml_collector_id {
 
 /* A process that added seccomp filters which leave the recorder alone. */
 struct ml_session_spared {
-    _Atomic uint64_t process; /* see process_key.h */
+    _Atomic uint64_t process; /* see process_key.h; 0: the entry is free */
     _Atomic uint32_t filters; /* so many */
 };
 
-#define ML_SESSION_SPARED 64 /* entries, by process; a later one may take an earlier one's */
+#define ML_SESSION_SPARED 64 /* entries; where all are taken, a new one replaces another */
 
 struct ml_session {
     uint32_t magic;

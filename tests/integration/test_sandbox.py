@@ -137,6 +137,22 @@ def test_filter_that_does_no_harm():
             check("sandbox" not in result.err, "a sandbox is told of", result)
 
 
+def test_no_harm_in_many_processes():
+    """A process and its programs are told from more others than the session has room for."""
+    children = ["fork:10"] * 100
+    result = same("prctl", "deny:ptrace", *children, "spawn:10", "exec:10", out="done\ndone\n")
+    equal(result.dump()["kinds"]["alloc"], 1 + 1000 + 11 + 11, "allocations", result)
+
+
+def test_no_harm_while_the_collector_looks():
+    """It comes by ten times a second, and knows of what a program was told when it started."""
+    command = [program("sandbox_itself"), "prctl", "deny:ptrace", "--", "sh", "-c",
+               "sleep 0.5; sh -c 'sleep 0.1; exit 3'"]
+    result = run(*command, options=("--heap",))
+    equal(result.code, 3, "exit code", result)
+    check("sandbox" not in result.err, "a sandbox is told of", result)
+
+
 def test_filters_in_turn():
     """After one that does no harm, one that does."""
     inner = [program("sandbox_itself"), "prctl", "only", "fork:100", "thread:100"]
