@@ -54,10 +54,10 @@ struct ml_session_device {
 
 /* The collector as the kernel knows it in the collector's pid namespace. */
 struct ml_collector_id {
-    _Atomic uint32_t pid;          /* 0: not there yet */
-    _Atomic uint32_t threads[2];   /* thread ids: who reads the rings and who writes the file */
+    _Atomic uint32_t pid;           /* 0: not there yet */
+    _Atomic uint32_t threads[2];    /* thread ids: who reads the rings and who writes the file */
     _Atomic uint64_t pid_namespace; /* its inode, 0: unknown */
-    _Atomic uint64_t start_ticks;  /* of the process, as in /proc/PID/stat */
+    _Atomic uint64_t start_ticks;   /* of the process, as in /proc/PID/stat */
 };
 
 struct ml_session {
