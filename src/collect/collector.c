@@ -500,6 +500,7 @@ static void accept_hellos(struct ml_collector *c)
     while (receive_one(c))
         continue;
     for (; c->greeted < c->greetings.len; c->greeted++) {
+        ml_stage_beat(&c->stage); /* a hundred at once take their time */
         answer(c, &c->greetings.items[c->greeted]);
         if (c->greetings.items[c->greeted].fd >= 0)
             close(c->greetings.items[c->greeted].fd);

@@ -1,0 +1,251 @@
+/* test_collector_state.c: what the recorder takes a silent collector for: one that wants to run is
+ * waited for, one that is stopped, asleep or gone is not.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collector_state.h"
+#include "collector_watch.h"
+#include "proc_stat.h"
+#include "recorder.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+/* ---- The kernel's line --------------------------------------------------- */
+
+static void test_line(void **state)
+{
+    struct ml_proc_stat stat;
+
+    (void)state;
+    assert_true(ml_proc_stat_parse("7 (a) R (b) ) S 1 7 7 0 -1 4194304 1 2 3 4 31 11 0 0 20 0 1 0 "
+                                   "320834 16949248\n",
+                                   &stat));
+    assert_int_equal(stat.state, 'S');
+    assert_int_equal(stat.cpu_ticks, 42);
+    assert_int_equal(stat.start_ticks, 320834);
+}
+
+static void test_line_cut_short(void **state)
+{
+    struct ml_proc_stat stat;
+
+    (void)state;
+    assert_false(ml_proc_stat_parse("", &stat));
+    assert_false(ml_proc_stat_parse("7 (a", &stat));
+    assert_false(ml_proc_stat_parse("7 (a)", &stat));
+    assert_false(ml_proc_stat_parse("7 (a) R", &stat));
+    assert_false(
+        ml_proc_stat_parse("7 (a) R 1 7 7 0 -1 4194304 1 2 3 4 31 11 0 0 20 0 1 0", &stat));
+    assert_false(
+        ml_proc_stat_parse("7 (a) R 1 7 7 0 -1 4194304 1 2 3 4 31 11 0 0 20 0 1 0 ", &stat));
+}
+
+static void test_own_line(void **state)
+{
+    uint32_t pid = (uint32_t)getpid();
+    struct ml_proc_stat stat;
+
+    (void)state;
+    assert_true(ml_proc_stat_read(pid, pid, &stat));
+    assert_int_equal(stat.state, 'R');
+    assert_false(ml_proc_stat_read(pid, UINT32_MAX, &stat));
+}
+
+/* ---- A collector --------------------------------------------------------- */
+
+/* A process that takes the collector's place: it runs for ever, or sleeps. */
+static pid_t start_process(bool runs)
+{
+    pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    while (pid == 0) {
+        if (!runs)
+            pause();
+    }
+    return pid;
+}
+
+static void end_process(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static void introduce(struct ml_collector_id *id, pid_t pid)
+{
+    struct ml_proc_stat stat;
+
+    assert_true(ml_proc_stat_read((uint32_t)pid, (uint32_t)pid, &stat));
+    *id = (struct ml_collector_id){.pid = (uint32_t)pid,
+                                   .threads = {(uint32_t)pid},
+                                   .pid_namespace = ml_proc_pid_namespace(),
+                                   .start_ticks = stat.start_ticks};
+}
+
+/* Until the kernel shows it in that state, whatever else the machine does. */
+static void await_state(pid_t pid, char wanted)
+{
+    struct ml_proc_stat stat = {0};
+
+    while (stat.state != wanted) {
+        assert_true(ml_proc_stat_read((uint32_t)pid, (uint32_t)pid, &stat));
+        usleep(1000);
+    }
+}
+
+static enum ml_collector_state state_of(const struct ml_collector_id *id)
+{
+    uint64_t cpu_ticks;
+
+    return ml_collector_state(id, &cpu_ticks);
+}
+
+static void test_states(void **state)
+{
+    pid_t pid = start_process(true);
+    struct ml_collector_id id;
+
+    (void)state;
+    introduce(&id, pid);
+    await_state(pid, 'R');
+    assert_int_equal(state_of(&id), ML_COLLECTOR_READY);
+    kill(pid, SIGSTOP);
+    await_state(pid, 'T');
+    assert_int_equal(state_of(&id), ML_COLLECTOR_BLOCKED);
+    end_process(pid);
+    assert_int_equal(state_of(&id), ML_COLLECTOR_BLOCKED);
+}
+
+static void test_asleep(void **state)
+{
+    pid_t sleeper = start_process(false);
+    struct ml_collector_id id;
+
+    (void)state;
+    introduce(&id, sleeper);
+    await_state(sleeper, 'S');
+    assert_int_equal(state_of(&id), ML_COLLECTOR_BLOCKED);
+    end_process(sleeper);
+}
+
+static void test_not_to_be_seen(void **state)
+{
+    pid_t pid = start_process(true);
+    struct ml_collector_id id = {0};
+
+    (void)state;
+    assert_int_equal(state_of(&id), ML_COLLECTOR_UNKNOWN);
+    introduce(&id, pid);
+    id.start_ticks++; /* the number is another's by now */
+    assert_int_equal(state_of(&id), ML_COLLECTOR_BLOCKED);
+    id.pid_namespace++;
+    assert_int_equal(state_of(&id), ML_COLLECTOR_UNKNOWN);
+    end_process(pid);
+}
+
+/* ---- Waiting for it ------------------------------------------------------ */
+
+/* A watch that has gone on for that long without a sign of life. */
+static bool alive_after(uint64_t waited_ns)
+{
+    struct ml_watch watch = {
+        .heartbeat = ml_session->heartbeat, .last_ns = 1, .waited_ns = waited_ns};
+
+    return ml_collector_alive(&watch);
+}
+
+static void test_patience(void **state)
+{
+    static struct ml_session page;
+    pid_t pid = start_process(true);
+
+    (void)state;
+    introduce(&page.collector, pid);
+    await_state(pid, 'R');
+    ml_session = &page;
+    assert_true(alive_after(50 * SECOND_NS));
+    assert_true(page.vouched_ns);
+    assert_false(ml_collector_stuck());
+
+    page.vouched_ns = 0;
+    kill(pid, SIGSTOP);
+    await_state(pid, 'T');
+    assert_true(alive_after(0));
+    assert_false(alive_after(SECOND_NS));
+    assert_true(ml_collector_stuck());
+
+    /* A sign of life, and all wait again. */
+    page.heartbeat++;
+    assert_false(ml_collector_stuck());
+    assert_true(alive_after(0));
+    ml_session = NULL;
+    end_process(pid);
+}
+
+static void test_patience_ends(void **state)
+{
+    static struct ml_session page;
+    pid_t pid = start_process(true);
+
+    (void)state;
+    ml_session = &page;
+    assert_true(alive_after(2 * SECOND_NS));
+    assert_false(alive_after(3 * SECOND_NS));
+
+    introduce(&page.collector, pid);
+    page.heartbeat++;
+    assert_true(alive_after(50 * SECOND_NS));
+    page.vouched_ns = 0;
+    assert_false(alive_after(61 * SECOND_NS));
+    ml_session = NULL;
+    end_process(pid);
+}
+
+/* It has used three seconds of processor time and got nothing done. */
+static void test_runs_in_circles(void **state)
+{
+    static struct ml_session page;
+    pid_t pid = start_process(true);
+    struct ml_watch watch = {
+        .last_ns = 1, .waited_ns = 2 * SECOND_NS, .asked = true, .cpu_ticks = (uint64_t)0 - 300};
+
+    (void)state;
+    introduce(&page.collector, pid);
+    await_state(pid, 'R');
+    ml_session = &page;
+    assert_false(ml_collector_alive(&watch));
+    assert_true(ml_collector_stuck());
+    ml_session = NULL;
+    end_process(pid);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_line),
+        cmocka_unit_test(test_line_cut_short),
+        cmocka_unit_test(test_own_line),
+        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_asleep),
+        cmocka_unit_test(test_not_to_be_seen),
+        cmocka_unit_test(test_patience),
+        cmocka_unit_test(test_patience_ends),
+        cmocka_unit_test(test_runs_in_circles),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
