@@ -125,13 +125,13 @@ static uint32_t file_name(const char *value)
     size_t dir_len;
 
     if (value[0] == '/' || !getcwd(path, sizeof(path)) || path[0] != '/')
-        return ml_name(value);
+        return ml_name_kept(value);
     dir_len = strlen(path);
     if (dir_len + 1 + value_len >= sizeof(path))
-        return ml_name(value);
+        return ml_name_kept(value);
     path[dir_len] = '/';
     memcpy(path + dir_len + 1, value, value_len + 1);
-    return ml_name(path);
+    return ml_name_kept(path);
 }
 
 static const char *process_in(int n, const char *const *keys, const char *const *vals)
@@ -161,12 +161,13 @@ static void send_all(int n, const char *const *keys, const char *const *vals)
     const char *process = process_in(n, keys, vals);
     bool own = !strcmp(process, "worker");
 
-    record_setting(ml_pair(ml_name(ml_keys[ML_KEY_PROFILE_PROCESS].name), ml_name(process)));
+    record_setting(
+        ml_pair(ml_name_kept(ml_keys[ML_KEY_PROFILE_PROCESS].name), ml_name_kept(process)));
     for (int i = 0; i < n; i++) {
         enum ml_key key = (enum ml_key)ml_key_find(keys[i]);
         const char *value = ml_key_check(key, vals[i]);
-        uint64_t setting = ml_pair(ml_name(ml_keys[key].name),
-                                   key == ML_KEY_FILENAME ? file_name(value) : ml_name(value));
+        uint64_t setting = ml_pair(ml_name_kept(ml_keys[key].name),
+                                   key == ML_KEY_FILENAME ? file_name(value) : ml_name_kept(value));
         if (key == ML_KEY_PROFILE_PROCESS)
             continue;
         record_setting(setting);

@@ -63,6 +63,23 @@ static void note_unrecorded(const struct ml_run_result *result, const struct ml_
                     : "the recorder could not start in the program; see ulimit -v and -n");
 }
 
+static void note_limits(const struct ml_session *page)
+{
+    uint64_t names = atomic_load(&page->names_folded), spaces = atomic_load(&page->spaces_refused);
+    char count[32];
+
+    if (spaces)
+        fprintf(stderr,
+                "memledger: %s space%s refused, and allocations in %s are missing: a process may "
+                "open %u\n",
+                ml_format_count(count, (int64_t)spaces), spaces == 1 ? " was" : "s were",
+                spaces == 1 ? "it" : "them", ML_SPACE_MAX);
+    if (names)
+        fprintf(
+            stderr, "memledger: %s name%s recorded as \"%s\": there was no room for more names\n",
+            ml_format_count(count, (int64_t)names), names == 1 ? " was" : "s were", ML_OTHER_NAMES);
+}
+
 static void note_trouble(const struct ml_run_result *result, const struct ml_session *page)
 {
     int write_error = atomic_load(&page->write_error);
@@ -79,6 +96,7 @@ static void note_trouble(const struct ml_run_result *result, const struct ml_ses
     if (lost)
         fprintf(stderr, "memledger: %s event%s lost\n", ml_format_count(count, (int64_t)lost),
                 lost == 1 ? " was" : "s were");
+    note_limits(page);
     note_unrecorded(result, page);
 }
 
