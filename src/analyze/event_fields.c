@@ -117,8 +117,9 @@ static void marker_fields(const struct ml_trace *trace, struct ml_event_view *v)
 
 static void lost_fields(struct ml_event_view *v)
 {
-    static const char *const reasons[ML_LOST_REASONS] = {"unknown", "ring_full", "not_written",
-                                                         "damaged", "not_followed"};
+    static const char *const reasons[ML_LOST_REASONS] = {
+        "unknown",      "ring_full",    "not_written",   "damaged",
+        "not_followed", "names_folded", "spaces_refused"};
     const uint64_t *args = v->event->args;
 
     add_number(v, "lost", ML_FIELD_COUNT, args[0]);

@@ -16,6 +16,8 @@ struct ml_health {
     uint64_t lost_damaged;      /* the recorder's buffers were damaged */
     uint64_t lost_not_followed; /* what became of so many blocks and objects */
     uint64_t lost_other;
+    uint64_t names_folded;   /* uses of names that are called ML_OTHER_NAMES instead */
+    uint64_t spaces_refused; /* whose allocations are not in the trace */
     bool cut_short;          /* the recording has no proper end */
     uint64_t ignored_bytes;  /* of the incomplete block at its end */
     uint32_t damaged_blocks; /* passed over */

@@ -124,14 +124,16 @@ static const char *model_of(const struct ml_trace *trace, const char *device,
     return model ? ml_arena_dup(arena, model, strlen(model)) : NULL;
 }
 
-static int fill_device(const struct ml_replay *replay, const struct ml_ledger_scan_device *scanned,
+static int fill_device(const struct ml_replay *replay, const struct ml_ledger_lives *lives,
+                       const struct ml_ledger_scan_device *scanned,
                        const struct ml_ledger_sample *sample, size_t top,
                        struct ml_ledger_device *device, struct ml_arena *arena)
 {
+    const uint32_t *left = sample->left_count > 0 ? lives->left.items + sample->left_first : NULL;
     struct others others = find_others(replay->trace, scanned, sample);
     uint64_t managed;
-    int r = ml_ledger_book(replay, scanned->name, sample->left, top, &device->book, arena,
-                           &device->stray_bytes, &managed);
+    int r = ml_ledger_book(replay, scanned->name, left, sample->left_count, top, &device->book,
+                           arena, &device->stray_bytes, &managed);
 
     take_sample(sample, device);
     if (r == 0)
@@ -177,7 +179,8 @@ static int add_device(const struct ml_ledger_scan *scan, const struct ml_classes
     if (r == 0)
         r = ml_replay_instant(&replay, instant.moment.event, scan->replay.last_label_event, err);
     if (r == 0)
-        r = fill_device(&replay, scanned, &instant.sample, opts->top, &device, &ret->arena);
+        r = fill_device(&replay, &scan->lives, scanned, &instant.sample, opts->top, &device,
+                        &ret->arena);
     ml_replay_release(&replay);
     if (opts->at.kind == ML_AT_TIME) {
         device.ended_ns = scanned->ended_ns;

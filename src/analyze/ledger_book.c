@@ -307,12 +307,13 @@ static int fill(struct page *p)
 /* ---- Processes --------------------------------------------------------- */
 
 static bool has_entries(const struct ml_replay *replay, uint32_t process, int64_t device,
-                        uint32_t left)
+                        const uint32_t *left, size_t left_count)
 {
     uint32_t s = replay->processes.items[process].first_space;
 
-    if (left > 0 && replay->processes.items[process].number == left - 1)
-        return false;
+    for (size_t i = 0; i < left_count; i++)
+        if (replay->processes.items[process].number == left[i])
+            return false;
     for (; s > 0; s = replay->spaces.items[s - 1].next_of_process) {
         const struct ml_replay_space *space = &replay->spaces.items[s - 1];
 
@@ -365,9 +366,9 @@ static int add_process(const struct ml_replay *replay, uint32_t process, int64_t
     return r;
 }
 
-int ml_ledger_book(const struct ml_replay *replay, const char *device, uint32_t left, size_t top,
-                   struct ml_ledger_entry *book, struct ml_arena *arena, uint64_t *ret_stray,
-                   uint64_t *ret_managed)
+int ml_ledger_book(const struct ml_replay *replay, const char *device, const uint32_t *left,
+                   size_t left_count, size_t top, struct ml_ledger_entry *book,
+                   struct ml_arena *arena, uint64_t *ret_stray, uint64_t *ret_managed)
 {
     int64_t index = ml_intern_find(&replay->device_names, device, strlen(device));
     size_t processes = 0;
@@ -375,11 +376,11 @@ int ml_ledger_book(const struct ml_replay *replay, const char *device, uint32_t 
 
     *ret_stray = *ret_managed = 0;
     for (uint32_t i = 0; i < replay->processes.len; i++)
-        processes += has_entries(replay, i, index, left);
+        processes += has_entries(replay, i, index, left, left_count);
     for (uint32_t i = 0; i < replay->processes.len && r == 0; i++) {
         struct ml_ledger_entry *into = book;
 
-        if (!has_entries(replay, i, index, left))
+        if (!has_entries(replay, i, index, left, left_count))
             continue;
         if (processes > 1)
             into = process_entry(replay, i, book, arena);

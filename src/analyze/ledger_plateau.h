@@ -22,7 +22,7 @@ struct ml_ledger_sample {
     uint64_t used, free, total;
     bool has_others;
     uint64_t others;
-    uint32_t left; /* process + 1 that has nothing left, though its end comes later */
+    uint32_t left_first, left_count; /* who has nothing left: see ledger_leaving.h */
 };
 
 struct ml_ledger_moment {

@@ -12,6 +12,9 @@
 #include "each_event.h"
 #include "memledger/memledger.h"
 
+/* How long after an end a sample of before it may come. */
+#define STALE_NS 100000000u
+
 /* ---- Devices ----------------------------------------------------------- */
 
 /* The number of the device of that name, a new one if need be; or -ENOMEM. */
@@ -82,7 +85,9 @@ static int enter(struct ml_ledger_scan *scan, uint32_t space)
         scan->devices.items[device].use = use;
     if (ml_map_get(&scan->entered, key, NULL))
         return 0;
-    scan->devices.items[device].running++;
+    if (ml_vec_push(&scan->devices.items[device].users.running,
+                    scan->replay.spaces.items[space].process) < 0)
+        return -ENOMEM;
     if (scan->previous_ns <= scan->time_ns)
         scan->devices.items[device].ended_ns = 0;
     return ml_map_put(&scan->entered, key, 1);
@@ -106,15 +111,22 @@ static struct ml_ledger_moment just_before(const struct ml_ledger_scan *scan)
     return (struct ml_ledger_moment){scan->replay.events - 1, scan->previous_ns};
 }
 
+/* The device's number in the replay, -1: nothing was allocated there yet. */
+static int64_t replayed_device(const struct ml_ledger_scan *scan,
+                               const struct ml_ledger_scan_device *device)
+{
+    int64_t on = ml_intern_find(&scan->replay.device_names, device->name, strlen(device->name));
+
+    return on >= 0 && (size_t)on < scan->replay.devices.len ? on : -1;
+}
+
 /* What blocks have on the device. */
 static uint64_t block_bytes(const struct ml_ledger_scan *scan,
                             const struct ml_ledger_scan_device *device)
 {
-    int64_t index = ml_intern_find(&scan->replay.device_names, device->name, strlen(device->name));
+    int64_t on = replayed_device(scan, device);
 
-    if (index < 0 || (size_t)index >= scan->replay.devices.len)
-        return 0; /* nothing was allocated there yet */
-    return scan->replay.devices.items[index].levels[MEMLEDGER_BLOCK].live_bytes;
+    return on >= 0 ? scan->replay.devices.items[on].levels[MEMLEDGER_BLOCK].live_bytes : 0;
 }
 
 static void end_plateaus(struct ml_ledger_scan_device *device, struct ml_ledger_moment last)
@@ -220,6 +232,7 @@ static bool is_kept(const struct ml_ledger_scan *scan, const struct ml_ledger_sc
         return sample->time_ns <= scan->time_ns && is_later(sample, &device->kept[as].sample);
     case ML_KEPT_LAST: return sample->bits & ML_SAMPLE_LAST;
     case ML_KEPT_INSIDE: return sample->bits & ML_SAMPLE_INSIDE;
+    case ML_KEPT_WHOLE: return sample->left_count == 0;
     default: return false;
     }
 }
@@ -286,35 +299,28 @@ static int on_host_sample(struct ml_ledger_scan *scan, struct ml_ledger_scan_dev
 
 /* ---- All samples ------------------------------------------------------- */
 
-/* What the driver gave to a process on the device. */
-static uint64_t given_to(const struct ml_ledger_scan *scan,
-                         const struct ml_ledger_scan_device *device, uint32_t process)
+/* A reading may still be under way when a process's end is entered. */
+static bool is_stale(struct ml_ledger_scan_device *device, const struct ml_ledger_sample *sample)
 {
-    int64_t on = ml_intern_find(&scan->replay.device_names, device->name, strlen(device->name));
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < scan->replay.spaces.len; i++) {
-        const struct ml_replay_space *s = &scan->replay.spaces.items[i];
-
-        if (s->device == on && s->level == device->base_level &&
-            scan->replay.processes.items[s->process].number == process)
-            sum += s->bytes.live_bytes;
-    }
-    return sum;
+    if (sample->time_ns > device->stale_ns || sample->used != device->stale_used)
+        device->stale_ns = 0;
+    return device->stale_ns > 0;
 }
 
-/* The driver takes everything back after a process's last word, and before its end
- * is seen. */
-static void note_leaving(const struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
-                         uint32_t thread, struct ml_ledger_sample *sample)
+/* Whether the sample goes with what is booked, but for who has left; or -ENOMEM. */
+static int is_settled(struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
+                      struct ml_ledger_sample *sample)
 {
-    if (sample->bits & ML_SAMPLE_LAST) {
-        device->leaving = ml_trace_thread(scan->replay.trace, thread)->process + 1;
-        device->leaving_used = sample->used;
-    } else if (device->leaving > 0 && sample->used < device->leaving_used &&
-               device->leaving_used - sample->used >= given_to(scan, device, device->leaving - 1)) {
-        sample->left = device->leaving;
-    }
+    int64_t on = replayed_device(scan, device);
+    bool settled = true;
+    int r = 0;
+
+    if (is_stale(device, sample))
+        return false;
+    if (on >= 0 && device->base_level > 0)
+        r = ml_ledger_find_left(&scan->lives, &scan->replay, (uint32_t)on, device->base_level,
+                                &device->users, sample, &settled);
+    return r < 0 ? r : settled;
 }
 
 static void note_inside(const struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
@@ -332,6 +338,7 @@ static int on_sample(struct ml_ledger_scan *scan, const struct ml_event *event)
 {
     int64_t index = find_device(scan, (uint32_t)event->args[0]);
     struct ml_ledger_scan_device *device;
+    int settled;
     struct ml_ledger_sample *latest, sample = {
                                          .event = scan->replay.events,
                                          .time_ns = event->time_ns,
@@ -353,15 +360,15 @@ static int on_sample(struct ml_ledger_scan *scan, const struct ml_event *event)
         sample.has_others = true;
         sample.others = event->args[5];
     }
-    if (sample.bits & ML_SAMPLE_USED) {
-        note_leaving(scan, device, event->thread, &sample);
+    settled = sample.bits & ML_SAMPLE_USED ? is_settled(scan, device, &sample) : false;
+    if (settled > 0) {
         note_inside(scan, device, &sample);
         keep(scan, device, &sample);
     } else {
         latest->has_others = sample.has_others;
         latest->others = sample.others;
     }
-    return 0;
+    return settled < 0 ? settled : 0;
 }
 
 /* A process of the device is about to be gone, or the recording. */
@@ -369,21 +376,55 @@ static void note_end(struct ml_ledger_scan_device *device, struct ml_ledger_mome
                      uint64_t time_ns)
 {
     end_plateaus(device, last);
-    device->kept[ML_KEPT_BEFORE_END] = device->kept[ML_KEPT_LATEST];
+    device->kept[ML_KEPT_BEFORE_END] = device->kept[ML_KEPT_WHOLE];
     device->end = (struct ml_ledger_moment){last.event, time_ns};
 }
 
 /* What was sampled before an end says nothing of the time after it, unless the
  * driver had taken everything back by then. */
-static void pass_end(struct ml_ledger_scan_device *device, uint32_t process, uint64_t time_ns,
-                     const struct ml_ledger_plateau *sampled)
+static void pass_end(const struct ml_ledger_lives *lives, struct ml_ledger_scan_device *device,
+                     uint32_t process, uint64_t time_ns, const struct ml_ledger_plateau *sampled)
 {
-    bool holds = sampled->sample.left == process + 1;
+    bool holds = ml_ledger_has_left(lives, &sampled->sample, process);
 
     device->kept[ML_KEPT_TIME] = holds ? *sampled : (struct ml_ledger_plateau){0};
     device->kept[ML_KEPT_TIME].open = holds;
-    if (device->running == 0)
+    if (device->users.running.len == 0)
         device->ended_ns = time_ns;
+}
+
+/* A sample that says the same as before the end, right after it, is of before. */
+static void note_stale(const struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
+                       uint32_t index, uint64_t time_ns)
+{
+    const struct ml_ledger_sample *latest = &device->kept[ML_KEPT_LATEST].sample;
+    uint32_t process = scan->replay.processes.items[index].number;
+    int64_t on = replayed_device(scan, device);
+
+    if (latest->event == 0 || ml_ledger_has_left(&scan->lives, latest, process) || on < 0 ||
+        ml_ledger_given(&scan->replay, index, (uint32_t)on, device->base_level) == 0)
+        return;
+    device->stale_ns = time_ns + STALE_NS;
+    device->stale_used = latest->used;
+}
+
+/* The process that ends is no user any more. Returns its index in the replay. */
+static uint32_t take_user(const struct ml_ledger_scan *scan, struct ml_ledger_users *users,
+                          uint32_t process)
+{
+    uint32_t found = 0;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < users->running.len; i++) {
+        uint32_t index = users->running.items[i];
+
+        if (scan->replay.processes.items[index].number == process)
+            found = index;
+        else
+            users->running.items[kept++] = index;
+    }
+    users->running.len = kept;
+    return found;
 }
 
 static void on_process_end(struct ml_ledger_scan *scan, const struct ml_event *event)
@@ -395,13 +436,12 @@ static void on_process_end(struct ml_ledger_scan *scan, const struct ml_event *e
 
         if (!ml_map_take(&scan->entered, entered_key((uint32_t)event->args[0], i), NULL))
             continue;
-        device->running--;
+        note_stale(scan, device, take_user(scan, &device->users, (uint32_t)event->args[0]),
+                   event->time_ns);
         note_end(device, just_before(scan), event->time_ns);
         if (event->time_ns <= scan->time_ns)
-            pass_end(device, (uint32_t)event->args[0], event->time_ns, &sampled);
-        if (device->leaving == (uint32_t)event->args[0] + 1)
-            device->leaving = 0;
-        if (device->running > 0) /* the last word is another's */
+            pass_end(&scan->lives, device, (uint32_t)event->args[0], event->time_ns, &sampled);
+        if (device->users.running.len > 0) /* the last word is another's */
             device->kept[ML_KEPT_LAST] = (struct ml_ledger_plateau){0};
     }
 }
@@ -449,7 +489,7 @@ static void finish(struct ml_ledger_scan *scan)
     for (size_t i = 0; i < scan->devices.len; i++) {
         struct ml_ledger_scan_device *device = &scan->devices.items[i];
 
-        if (device->running > 0 || device->use == ML_LEDGER_NONE)
+        if (device->users.running.len > 0 || device->use == ML_LEDGER_NONE)
             note_end(device, now(scan, end_ns), end_ns);
         end_plateaus(device, now(scan, end_ns));
         choose_peak(device);
@@ -467,6 +507,8 @@ int ml_ledger_scan(const struct ml_trace *trace, const struct ml_ledger_opts *op
     if (r == 0)
         r = find_base_levels(ret);
     if (r == 0)
+        r = ml_ledger_lives(trace, &ret->lives, err);
+    if (r == 0)
         r = ml_each_event(trace, on_event, ret, err);
     if (r == 0)
         finish(ret);
@@ -476,7 +518,10 @@ int ml_ledger_scan(const struct ml_trace *trace, const struct ml_ledger_opts *op
 void ml_ledger_scan_release(struct ml_ledger_scan *scan)
 {
     ml_replay_release(&scan->replay);
+    ml_ledger_lives_release(&scan->lives);
     ml_intern_release(&scan->names);
+    for (size_t i = 0; i < scan->devices.len; i++)
+        ml_vec_release(&scan->devices.items[i].users.running);
     ml_vec_release(&scan->devices);
     ml_vec_release(&scan->device_of_space);
     ml_map_release(&scan->entered);

@@ -7,6 +7,7 @@
 #define ML_ANALYZE_LEDGER_SCAN_H
 
 #include "ledger.h"
+#include "ledger_leaving.h"
 #include "ledger_plateau.h"
 
 /* What a program has on a device, most last. */
@@ -24,6 +25,7 @@ enum ml_ledger_kept {
     ML_KEPT_TIME,       /* the last one up to a time */
     ML_KEPT_LAST,       /* a program's last word */
     ML_KEPT_INSIDE,     /* the last one that was read inside a program */
+    ML_KEPT_WHOLE,      /* the last one that lacks nobody */
     ML_KEPT_BEFORE_END, /* the last one before all processes on the device ended */
     ML_KEPT_BOOKED,     /* no sample: where most was booked, for want of one */
     ML_LEDGER_KEPT,
@@ -33,24 +35,25 @@ struct ml_ledger_scan_device {
     const char *name;
     enum ml_ledger_use use; /* by recorded processes */
     uint32_t base_level;    /* the lowest level that is recorded here, 0: none */
-    uint32_t running;       /* processes with entries that have not ended */
     bool has_before;        /* a sample came before all entries: */
     uint64_t before;        /* what was used then */
     struct ml_ledger_plateau kept[ML_LEDGER_KEPT];
     uint64_t booked_bytes;       /* the most there was of the base level */
     struct ml_ledger_moment end; /* before all its processes ended */
-    uint32_t leaving;            /* process + 1 that has said its last word, */
-    uint64_t leaving_used;       /* and what was used then */
-    uint64_t ended_ns;           /* all had ended by the time asked for; 0: not so */
-    uint64_t inside_ns[2];       /* last reading inside up to that time, first after; 0: none */
+    struct ml_ledger_users users;
+    uint64_t stale_ns;     /* up to here a sample may still have what a process had */
+    uint64_t stale_used;   /* that has ended: if it says this; stale_ns 0: none may */
+    uint64_t ended_ns;     /* all had ended by the time asked for; 0: not so */
+    uint64_t inside_ns[2]; /* last reading inside up to that time, first after; 0: none */
 };
 
 struct ml_ledger_scan {
     struct ml_replay replay; /* fed with the whole trace */
-    uint64_t time_ns;        /* for ML_KEPT_TIME */
-    uint64_t time_event;     /* the last event up to it */
-    uint64_t previous_ns;    /* the event before this one */
-    struct ml_intern names;  /* number: index into devices */
+    struct ml_ledger_lives lives;
+    uint64_t time_ns;       /* for ML_KEPT_TIME */
+    uint64_t time_event;    /* the last event up to it */
+    uint64_t previous_ns;   /* the event before this one */
+    struct ml_intern names; /* number: index into devices */
     ML_VEC(struct ml_ledger_scan_device) devices;
     ML_VEC(uint32_t) device_of_space; /* by index in the replay; + 1 */
     struct ml_map resident;           /* process -> bytes, on the host */

@@ -204,7 +204,8 @@ static int on_process_end(struct ml_replay *r, const struct ml_event *event)
 
 static int on_lost(struct ml_replay *r, const struct ml_event *event)
 {
-    r->lost += event->args[0];
+    if (ml_lost_is_events(event->args[2]))
+        r->lost += event->args[0];
     r->lost_by[event->args[2] < ML_LOST_REASONS ? event->args[2] : 0] += event->args[0];
     return 0;
 }

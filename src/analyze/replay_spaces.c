@@ -128,13 +128,15 @@ static bool is_asked_for(const struct ml_replay *r, int64_t device)
 
 /* Blocks of one rank may be cut from those of a lower one: what the program
  * reports from its heap, the heap of some allocators from mappings. */
-static unsigned rank_of(const struct ml_replay *r, const struct ml_replay_space *s)
+enum { RANK_MAPPED, RANK_HEAP, RANK_INNERMOST };
+
+static uint32_t rank_of(const struct ml_trace *trace, const struct ml_space *space)
 {
-    const char *name = ml_trace_string(r->trace, ml_trace_space(r->trace, s->number)->name, NULL);
+    const char *name = ml_trace_string(trace, space->name, NULL);
 
     if (!strcmp(name, ML_MAP_SPACE_NAME))
-        return 0;
-    return strcmp(name, ML_HEAP_SPACE_NAME) ? 2 : 1;
+        return RANK_MAPPED;
+    return strcmp(name, ML_HEAP_SPACE_NAME) ? RANK_INNERMOST : RANK_HEAP;
 }
 
 /* Makes `around` the space that blocks of `s` are cut from, if it is nearer than
@@ -142,24 +144,27 @@ static unsigned rank_of(const struct ml_replay *r, const struct ml_replay_space 
 static void offer_around(struct ml_replay *r, uint32_t s_index, uint32_t around)
 {
     struct ml_replay_space *s = &r->spaces.items[s_index];
-    unsigned rank = rank_of(r, &r->spaces.items[around]);
+    const struct ml_replay_space *a = &r->spaces.items[around];
 
-    if (rank < rank_of(r, s) &&
-        (s->around == 0 || rank > rank_of(r, &r->spaces.items[s->around - 1])))
+    if (s->device == a->device && s->level == MEMLEDGER_BLOCK && a->level == MEMLEDGER_BLOCK &&
+        a->rank < s->rank && (s->around == 0 || a->rank > r->spaces.items[s->around - 1].rank))
         s->around = around + 1;
 }
 
+/* Most spaces have nothing cut from them: only the others are looked through for each. */
 static void connect(struct ml_replay *r, uint32_t new_space)
 {
-    const struct ml_replay_space *n = &r->spaces.items[new_space];
+    struct ml_replay_space *n = &r->spaces.items[new_space];
+    struct ml_replay_process *process = &r->processes.items[n->process];
 
-    for (uint32_t i = n->next_of_process; i > 0; i = r->spaces.items[i - 1].next_of_process) {
-        const struct ml_replay_space *s = &r->spaces.items[i - 1];
-        if (s->device != n->device || s->level != MEMLEDGER_BLOCK || n->level != MEMLEDGER_BLOCK)
-            continue;
-        offer_around(r, i - 1, new_space);
+    for (uint32_t i = process->first_outer; i > 0; i = r->spaces.items[i - 1].next_outer)
         offer_around(r, new_space, i - 1);
-    }
+    if (n->rank == RANK_INNERMOST)
+        return;
+    for (uint32_t i = n->next_of_process; i > 0; i = r->spaces.items[i - 1].next_of_process)
+        offer_around(r, i - 1, new_space);
+    n->next_outer = process->first_outer;
+    process->first_outer = new_space + 1;
 }
 
 static int64_t add_space(struct ml_replay *r, uint32_t number, uint64_t time_ns)
@@ -175,6 +180,7 @@ static int64_t add_space(struct ml_replay *r, uint32_t number, uint64_t time_ns)
     ml_map_get(&r->top_levels, top_level_key(space->process, device), &top);
     s.device = (uint32_t)device;
     s.process = (uint32_t)process;
+    s.rank = rank_of(r->trace, space);
     s.counted = s.level == top && is_asked_for(r, device);
     s.forked = ml_trace_process(r->trace, space->process)->how == ML_FORKED;
     s.next_of_process = r->processes.items[process].first_space;

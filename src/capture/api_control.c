@@ -150,12 +150,13 @@ static bool send_all(int n, const char *const *keys, const char *const *vals, ui
     const char *process = process_in(n, keys, vals);
     bool own = !strcmp(process, "worker");
 
-    record_setting(ml_pair(ml_name(ml_keys[ML_KEY_PROFILE_PROCESS].name), ml_name(process)));
+    record_setting(
+        ml_pair(ml_name_kept(ml_keys[ML_KEY_PROFILE_PROCESS].name), ml_name_kept(process)));
     for (int i = 0; i < n; i++) {
         enum ml_key key = (enum ml_key)ml_key_find(keys[i]);
         const char *value = ml_key_check(key, vals[i]);
-        uint32_t name = key == ML_KEY_FILENAME ? ml_output_name(value) : ml_name(value);
-        uint64_t setting = ml_pair(ml_name(ml_keys[key].name), name);
+        uint32_t name = key == ML_KEY_FILENAME ? ml_output_name(value) : ml_name_kept(value);
+        uint64_t setting = ml_pair(ml_name_kept(ml_keys[key].name), name);
         if (key == ML_KEY_PROFILE_PROCESS)
             continue;
         record_setting(setting);

@@ -38,7 +38,7 @@ void ml_api_alloc_ex(memledger_space space, const struct memledger_alloc_info *i
         return;
     uint64_t words[] = {ml_record_word(ML_ALLOC_EX, space, ml_now()), (uintptr_t)i.ptr, i.bytes,
                         i.requested_bytes ? i.requested_bytes : i.bytes, i.stream};
-    ml_record(words, 5);
+    ml_record_spaced(space, words, 5);
 }
 
 void ml_api_free(memledger_space space, const void *ptr)
@@ -70,7 +70,7 @@ void ml_api_label(memledger_space space, const void *ptr, const char *name, int 
     uint32_t number = ml_name(name);
     uint64_t words[] = {ml_record_word(ML_LABEL, space, ml_now()), (uintptr_t)ptr,
                         ml_pair((uint32_t)category, number)};
-    ml_record(words, 3);
+    ml_record_spaced(space, words, 3);
 }
 
 void ml_api_push(int kind, const char *name)

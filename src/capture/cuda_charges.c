@@ -164,11 +164,12 @@ uint64_t ml_cuda_let_pass(struct ml_cuda_state *book, unsigned device, uint64_t 
     return most;
 }
 
+/* A fall by more than a call can take is the end of another process. */
 static int64_t within(int64_t bytes, const struct ml_cuda_cause *cause)
 {
     if (bytes > 0)
         return (int64_t)ml_min_u64((uint64_t)bytes, cause->most_up);
-    return -(int64_t)ml_min_u64((uint64_t)-bytes, cause->most_down);
+    return (uint64_t)-bytes <= cause->most_down ? bytes : 0;
 }
 
 void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_cause *cause)

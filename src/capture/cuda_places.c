@@ -101,7 +101,7 @@ uint32_t ml_cuda_device_name(unsigned device)
     if (number)
         return number;
     device_text(device, text);
-    number = ml_name(text);
+    number = ml_name_kept(text);
     atomic_store_explicit(&names[device], number, memory_order_relaxed);
     return number;
 }

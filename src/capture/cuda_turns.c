@@ -69,6 +69,12 @@ static bool await(struct ml_cuda_state *book, struct ml_session_device *d, uint3
     return true;
 }
 
+/* One that is killed takes no turn, and gives back all it has. */
+static bool others_have_any(const struct ml_cuda_charges *charges, unsigned device)
+{
+    return atomic_load(&shared(device)->booked) != charges->booked;
+}
+
 bool ml_cuda_turn_begin(struct ml_cuda_state *book, unsigned device)
 {
     struct ml_cuda_charges *charges = &book->charges[device];
@@ -78,7 +84,9 @@ bool ml_cuda_turn_begin(struct ml_cuda_state *book, unsigned device)
         return false;
     pid = (uint32_t)getpid();
     charges->has_turn = await(book, shared(device), pid);
-    return charges->has_turn && atomic_exchange(&shared(device)->last, pid) != pid;
+    if (!charges->has_turn)
+        return false;
+    return atomic_exchange(&shared(device)->last, pid) != pid || others_have_any(charges, device);
 }
 
 void ml_cuda_turn_end(struct ml_cuda_state *book, unsigned device)

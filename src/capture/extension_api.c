@@ -29,7 +29,7 @@ static void label_in(uint32_t space, const void *ptr, uint32_t name, int categor
                         ml_pair((uint32_t)category, name)};
 
     if (space && ptr)
-        ml_record(words, 3);
+        ml_record_spaced(space, words, 3);
 }
 
 static void label(int cuda_device, const void *ptr, uint32_t name, int category)

@@ -75,7 +75,7 @@ static uint32_t path_of_program(void)
         return program_path;
     n = ml_calls_allowed() ? syscall(SYS_readlink, "/proc/self/exe", path, sizeof(path) - 1) : 0;
     path[n > 0 ? n : 0] = '\0';
-    program_path = ml_name(path);
+    program_path = ml_name_kept(path);
     return program_path;
 }
 
@@ -89,12 +89,12 @@ static uint32_t path_of(const struct dl_phdr_info *info)
     if (name[0] != '/' && strchr(name, '/') && ml_calls_allowed())
         n = syscall(SYS_getcwd, path, sizeof(path)); /* with its NUL */
     if (n <= 1)
-        return ml_name(name);
+        return ml_name_kept(name);
     path[n - 1] = '/';
     path[n] = '\0'; /* in place of what does not fit */
     if ((size_t)n + strlen(name) < sizeof(path))
         memcpy(path + n, name, strlen(name) + 1);
-    return ml_name(path);
+    return ml_name_kept(path);
 }
 
 static uint64_t end_of(const struct dl_phdr_info *info)
@@ -130,7 +130,7 @@ static uint32_t name_bytes(const uint8_t *bytes, size_t n)
         text[2 * i + 1] = digits[bytes[i] & 15];
     }
     text[2 * n] = '\0';
-    return ml_name(text);
+    return ml_name_kept(text);
 }
 
 /* The build-id among the notes from `at` to `end`, 0: none. */

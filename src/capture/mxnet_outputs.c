@@ -139,7 +139,7 @@ static void label_output(const char *node, unsigned i, const void *array)
                         ml_pair(category_of(node), in ? label_of(node, i) : 0)};
 
     if (in)
-        ml_record(words, 3);
+        ml_record_spaced(in, words, 3);
 }
 
 void ml_mxnet_label_own_outputs(const char *node, const void *vector, uint64_t which)
@@ -157,7 +157,7 @@ static void label_resource(uint32_t space, const void *block)
     uint64_t words[] = {ml_record_word(ML_REC_LABEL_OPERATOR, space, ml_now()), (uintptr_t)block,
                         ml_pair(MEMLEDGER_TEMPORARY, ml_name("resource:temp_space"))};
 
-    ml_record(words, 3);
+    ml_record_spaced(space, words, 3);
 }
 
 /* Where nothing tells the chunk, the operator that runs may. */
@@ -179,7 +179,7 @@ void ml_mxnet_name_block(uint32_t in, const void *block, const void *handle)
     if (here.is_for_resource)
         label_resource(in, block);
     else
-        ml_record(words, 5);
+        ml_record_spaced(in, words, 5);
 }
 
 void ml_mxnet_expect_no_more(uintptr_t key)

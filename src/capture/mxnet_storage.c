@@ -83,7 +83,7 @@ static void label(uint32_t recording, uint32_t space, const struct named_handle 
                         ml_pair(MEMLEDGER_OTHER, name)};
 
     if (name)
-        ml_record_in(recording, words, 3);
+        ml_record_spaced_in(recording, space, words, 3);
 }
 
 /* ---- Allocations ---------------------------------------------------------------- */

@@ -2,7 +2,8 @@
  *
  * Looking a string up takes no lock: slots go from 0 to a number once and stay, and a table
  * never moves. One that is full is followed by another, so that a program which has few names,
- * or limits its address space, gives little for them. Most programs need only the first.
+ * or limits its address space, gives little for them. Most programs need only the first. A name
+ * takes 24 bytes and its text.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,8 +27,12 @@
 #define LEAST_NAMES (1u << 6)
 #define DOUBLINGS_MAX 5u
 #define TABLES_MAX 32u
-#define BYTES_MAX (64u << 20) /* of all texts together */
-#define BYTES_PER_NAME 64u    /* for its text; the longest name must fit into the smallest table */
+#define BYTES_MAX (256u << 20) /* of all texts together */
+#define BYTES_PER_NAME 64u     /* for its text; the longest name must fit into the smallest table */
+/* What names that may be folded leave for ml_name_kept, of a table and of all of them. */
+#define ALL_BUT_KEPT(room) ((room) / 8 * 7)
+
+#define NAME_OTHER 1 /* the number of ML_OTHER_NAMES, in no table */
 _Static_assert(LEAST_NAMES *BYTES_PER_NAME > ML_NAME_MAX_BYTES, "a table takes any name");
 
 struct entry {
@@ -46,8 +51,10 @@ static struct table {
 } tables[TABLES_MAX];
 
 static _Atomic uint32_t table_count;
-static uint32_t strings; /* numbers are from 1 */
+static _Atomic uint32_t last_string = NAME_OTHER;
 static uint64_t all_bytes;
+static _Atomic bool full;       /* a name that may be folded finds no room */
+static _Atomic bool other_told; /* NAME_OTHER is announced */
 
 #define TABLE_BYTES_PER_NAME (sizeof(struct entry) + BYTES_PER_NAME + 2 * sizeof(uint32_t))
 
@@ -57,7 +64,10 @@ struct space {
     uint32_t name;
 };
 
+#define SPACE_SLOTS (2 * (ML_SPACE_MAX + 1))
+
 static struct space spaces[ML_SPACE_MAX + 1];
+static _Atomic uint32_t space_slots[SPACE_SLOTS]; /* number, 0: empty */
 static _Atomic uint32_t space_count;
 
 /* Set while this thread is in the tables, for a library call of ours that comes
@@ -81,7 +91,7 @@ static bool add_table(void)
     if (!at)
         return false;
     tables[n] = (struct table){
-        .first = strings + 1,
+        .first = last_string + 1,
         .names_max = wanted,
         .entries = (struct entry *)(void *)at,
         .slots = (_Atomic uint32_t *)(void *)(at + wanted * sizeof(struct entry)),
@@ -155,24 +165,32 @@ static uint32_t find(const char *text, uint32_t len, uint32_t hash, uint32_t *re
 
 static void announce_string(uint32_t number)
 {
-    const struct table *t = table_of(number);
-    const struct entry *e = entry_of(t, number);
-    uint64_t words[ML_RECORD_MAX_WORDS] = {ml_record_word(ML_REC_STRING, 0, ml_now()),
-                                           ml_pair(number, e->len)};
+    uint64_t words[ML_RECORD_MAX_WORDS] = {ml_record_word(ML_REC_STRING, 0, ml_now())};
+    uint32_t len;
+    const char *text = ml_name_text(number, &len);
 
-    memcpy(&words[2], t->bytes + e->offset, e->len);
-    ml_record(words, 2 + (e->len + 7) / 8);
+    words[1] = ml_pair(number, len);
+    memcpy(&words[2], text, len);
+    ml_record(words, 2 + (len + 7) / 8);
+}
+
+static bool has_room(const struct table *t, uint32_t len, bool kept)
+{
+    uint32_t names = last_string + 1 - t->first;
+    uint32_t names_max = kept ? t->names_max : ALL_BUT_KEPT(t->names_max);
+
+    return names < names_max && t->used_bytes + len <= names_max * (uint64_t)BYTES_PER_NAME;
 }
 
 /* A table with room for it, and in *ret_slot its place there; NULL: there is none. */
-static struct table *room_for(uint32_t len, uint32_t hash, uint32_t *ret_slot)
+static struct table *room_for(uint32_t len, uint32_t hash, bool kept, uint32_t *ret_slot)
 {
     struct table *t = table_count ? &tables[table_count - 1] : NULL;
 
-    if (strings + 1 == ML_NAMES_MAX || all_bytes + len > BYTES_MAX)
+    if (last_string + 1 >= (kept ? ML_NAMES_MAX : ALL_BUT_KEPT(ML_NAMES_MAX)) ||
+        all_bytes + len > (kept ? BYTES_MAX : ALL_BUT_KEPT(BYTES_MAX)))
         return NULL;
-    if (t && strings + 1 - t->first < t->names_max &&
-        t->used_bytes + len <= t->names_max * (uint64_t)BYTES_PER_NAME)
+    if (t && has_room(t, len, kept))
         return t;
     if (!add_table())
         return NULL;
@@ -181,25 +199,17 @@ static struct table *room_for(uint32_t len, uint32_t hash, uint32_t *ret_slot)
     return t;
 }
 
-static uint32_t add(const char *text, uint32_t len, uint32_t hash)
+static uint32_t add(struct table *t, uint32_t slot, const char *text, uint32_t len, uint32_t hash)
 {
-    uint32_t slot = 0;
-    uint32_t number = find(text, len, hash, &slot);
+    uint32_t number = last_string + 1;
     bool nested = ml_writer->busy;
-    struct table *t;
 
-    if (number)
-        return number;
-    t = room_for(len, hash, &slot);
-    if (!t)
-        return 0;
-    number = strings + 1;
     memcpy(t->bytes + t->used_bytes, text, len);
     t->entries[number - t->first] = (struct entry){hash, len, t->used_bytes};
     t->used_bytes += len;
     all_bytes += len;
-    /* Pairs with the acquire load in ml_names_announce: the entry is there. */
-    __atomic_store_n(&strings, number, __ATOMIC_RELEASE);
+    /* Pairs with the acquire load in ml_name_text: the entry is there. */
+    atomic_store_explicit(&last_string, number, memory_order_release);
     announce_string(number);
     /* In a handler inside a record the announcement waits for that record, and
      * nobody else may learn the number before. */
@@ -208,12 +218,39 @@ static uint32_t add(const char *text, uint32_t len, uint32_t hash)
     return number;
 }
 
-uint32_t ml_name(const char *text)
+/* A name that the tables have no room for; called inside. */
+static uint32_t fold(void)
 {
-    return text ? ml_name_bytes(text, strnlen(text, ML_NAME_MAX_BYTES)) : 0;
+    bool nested = ml_writer->busy;
+
+    if (!atomic_load_explicit(&other_told, memory_order_relaxed)) {
+        announce_string(NAME_OTHER);
+        /* Pairs with the acquire load in number_of. */
+        if (!nested)
+            atomic_store_explicit(&other_told, true, memory_order_release);
+    }
+    return NAME_OTHER;
 }
 
-uint32_t ml_name_bytes(const char *text, size_t bytes)
+static uint32_t add_or_fold(const char *text, uint32_t len, uint32_t hash, bool kept)
+{
+    uint32_t slot = 0;
+    uint32_t number = find(text, len, hash, &slot);
+    struct table *t;
+
+    if (number)
+        return number;
+    t = room_for(len, hash, kept, &slot);
+    if (t)
+        return add(t, slot, text, len, hash);
+    /* Without any table a later name may find address space. */
+    if (!kept && table_count)
+        atomic_store_explicit(&full, true, memory_order_relaxed);
+    ml_recorder_name_folded();
+    return kept ? 0 : fold();
+}
+
+static uint32_t number_of(const char *text, size_t bytes, bool kept)
 {
     uint32_t len = (uint32_t)ml_min_u64(bytes, ML_NAME_MAX_BYTES);
     uint32_t number, hash, slot;
@@ -225,74 +262,123 @@ uint32_t ml_name_bytes(const char *text, size_t bytes)
     number = find(text, len, hash, &slot);
     if (number)
         return number;
-    if (!ml_table_enter(&lock, &inside, &quiet))
+    if (!kept && atomic_load_explicit(&full, memory_order_relaxed) &&
+        atomic_load_explicit(&other_told, memory_order_acquire)) {
+        ml_recorder_name_folded();
+        return NAME_OTHER;
+    }
+    if (!ml_table_enter(&lock, &inside, &quiet)) {
+        ml_recorder_name_folded();
         return 0;
-    number = add(text, len, hash);
+    }
+    number = add_or_fold(text, len, hash, kept);
     ml_table_leave(&lock, &inside, &quiet);
     return number;
+}
+
+uint32_t ml_name(const char *text)
+{
+    return text ? ml_name_bytes(text, strnlen(text, ML_NAME_MAX_BYTES)) : 0;
+}
+
+uint32_t ml_name_bytes(const char *text, size_t bytes)
+{
+    return number_of(text, bytes, false);
+}
+
+uint32_t ml_name_kept(const char *text)
+{
+    return text ? number_of(text, strnlen(text, ML_NAME_MAX_BYTES), true) : 0;
 }
 
 const char *ml_name_text(uint32_t number, uint32_t *ret_len)
 {
     const struct table *t;
 
-    /* Pairs with the release store in add: entry and bytes are there. */
-    if (!number || number > __atomic_load_n(&strings, __ATOMIC_ACQUIRE)) {
-        *ret_len = 0;
-        return "";
+    *ret_len = 0;
+    if (number == NAME_OTHER) {
+        *ret_len = sizeof(ML_OTHER_NAMES) - 1;
+        return ML_OTHER_NAMES;
     }
+    /* Pairs with the release store in add: entry and bytes are there. */
+    if (!number || number > atomic_load_explicit(&last_string, memory_order_acquire))
+        return "";
     t = table_of(number);
     *ret_len = entry_of(t, number)->len;
     return t->bytes + entry_of(t, number)->offset;
 }
 
-/* ---- Spaces ---------------------------------------------------------------- */
+/* ---- Spaces -------------------------------------------------------------- */
 
 static void announce_space(uint32_t number)
 {
     const struct space *s = &spaces[number];
-    uint64_t words[] = {ml_record_word(ML_REC_SPACE, number, ml_now()), ml_pair(number, s->level),
+    uint64_t words[] = {ml_record_word(ML_REC_SPACE, 0, ml_now()), ml_pair(number, s->level),
                         ml_pair(s->device, s->name)};
     ml_record(words, 3);
 }
 
-static uint32_t find_space(const struct space *wanted)
+/* The space's number, or 0 and in *ret_slot where it would go. */
+static uint32_t find_space(const struct space *wanted, uint32_t *ret_slot)
 {
-    /* Pairs with the release store below. */
-    uint32_t n = atomic_load_explicit(&space_count, memory_order_acquire);
+    uint32_t i = (uint32_t)XXH3_64bits(wanted, sizeof(*wanted)) % SPACE_SLOTS;
 
-    for (uint32_t i = 1; i <= n; i++) {
-        if (!memcmp(&spaces[i], wanted, sizeof(*wanted)))
-            return i;
+    for (;; i = (i + 1) % SPACE_SLOTS) {
+        /* Pairs with the release store in add_space. */
+        uint32_t number = atomic_load_explicit(&space_slots[i], memory_order_acquire);
+
+        *ret_slot = i;
+        if (!number || !memcmp(&spaces[number], wanted, sizeof(*wanted)))
+            return number;
     }
-    return 0;
+}
+
+static uint32_t add_space(const struct space *s)
+{
+    uint32_t slot;
+    uint32_t number = find_space(s, &slot);
+
+    if (number)
+        return number;
+    if (space_count == ML_SPACE_MAX) {
+        ml_recorder_space_refused();
+        return 0;
+    }
+    number = space_count + 1;
+    spaces[number] = *s;
+    announce_space(number);
+    /* Pairs with the acquire load in ml_names_announce: the space is there. */
+    atomic_store_explicit(&space_count, number, memory_order_release);
+    atomic_store_explicit(&space_slots[slot], number, memory_order_release);
+    return number;
 }
 
 uint32_t ml_space_number(const char *device, uint32_t level, const char *name)
 {
-    struct space s = {level, ml_name(device), ml_name(name)};
-    uint32_t number = find_space(&s);
+    struct space s = {level, ml_name_kept(device), ml_name_kept(name)};
+    uint32_t slot;
+    uint32_t number = find_space(&s, &slot);
     struct ml_quiet quiet;
 
     if (number || inside || !ml_recorder_in_session())
         return number;
     if (!ml_table_enter(&lock, &inside, &quiet))
         return 0;
-    number = find_space(&s);
-    if (!number && space_count < ML_SPACE_MAX) {
-        number = space_count + 1;
-        spaces[number] = s;
-        announce_space(number);
-        atomic_store_explicit(&space_count, number, memory_order_release);
-    }
+    number = add_space(&s);
     ml_table_leave(&lock, &inside, &quiet);
     return number;
 }
 
+/* ---- Forks --------------------------------------------------------------- */
+
 void ml_names_announce(void)
 {
-    for (uint32_t i = 1; i <= __atomic_load_n(&strings, __ATOMIC_ACQUIRE); i++)
+    uint32_t last = atomic_load_explicit(&last_string, memory_order_acquire);
+
+    if (atomic_load_explicit(&other_told, memory_order_relaxed))
+        announce_string(NAME_OTHER);
+    for (uint32_t i = NAME_OTHER + 1; i <= last; i++)
         announce_string(i);
-    for (uint32_t i = 1; i <= space_count; i++)
+    for (uint32_t i = 1; i <= atomic_load_explicit(&space_count, memory_order_acquire); i++)
         announce_space(i);
 }

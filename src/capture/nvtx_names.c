@@ -150,17 +150,9 @@ static struct message message_of(const struct ml_nvtx_attributes *a, struct name
 
 /* ---- Names -------------------------------------------------------------- */
 
-/* When the table of names is full, what comes later is at least no blank. */
-static uint32_t number_of(const char *bytes, size_t len)
-{
-    uint32_t number = ml_name_bytes(bytes, len);
-
-    return ML_LIKELY(number) ? number : ml_name(NAMELESS);
-}
-
 static uint32_t message_number(const struct message *m)
 {
-    return m->number ? m->number : number_of(m->bytes, m->len);
+    return m->number ? m->number : ml_name_bytes(m->bytes, m->len);
 }
 
 static uint32_t compose(uint32_t domain_name, const struct message *m, uint32_t category)
@@ -178,7 +170,7 @@ static uint32_t compose(uint32_t domain_name, const struct message *m, uint32_t 
         append_number(&n, category);
         append(&n, "]", 1);
     }
-    return number_of(n.bytes, n.len);
+    return ml_name_bytes(n.bytes, n.len);
 }
 
 static uint32_t category_of(uint32_t domain, const struct ml_nvtx_attributes *a)

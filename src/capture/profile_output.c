@@ -63,13 +63,13 @@ uint32_t ml_output_name(const char *value)
     size_t dir_len;
 
     if (value[0] == '/' || !getcwd(path, sizeof(path)) || path[0] != '/')
-        return ml_name(value);
+        return ml_name_kept(value);
     dir_len = strlen(path);
     if (dir_len + 1 + value_len >= sizeof(path))
-        return ml_name(value);
+        return ml_name_kept(value);
     path[dir_len] = '/';
     memcpy(path + dir_len + 1, value, value_len + 1);
-    return ml_name(path);
+    return ml_name_kept(path);
 }
 
 static uint32_t name_of(_Atomic uint32_t *name)
@@ -105,7 +105,7 @@ static bool give(const char *path, uint32_t server)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     error = ml_session_hand_file(path, &number);
     pthread_setcancelstate(cancel_state, NULL);
-    record_file(server, number, ml_name(path), error);
+    record_file(server, number, ml_name_kept(path), error);
     errno = saved_errno;
     return !error;
 }

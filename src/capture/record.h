@@ -121,6 +121,19 @@ static ML_ALWAYS_INLINE void ml_record(const uint64_t *words, unsigned n)
         ml_record_pending(w);
 }
 
+/* For a space whose number does not fit into the first word: the record with the number as one
+ * more word. only_in as for ml_record_in; 0: whichever recording goes on. */
+void ml_record_wide(uint32_t only_in, unsigned space, const uint64_t *words, unsigned n);
+
+/* A record that belongs to a space: that of its first word. */
+static ML_ALWAYS_INLINE void ml_record_spaced(unsigned space, const uint64_t *words, unsigned n)
+{
+    if (ML_UNLIKELY(space >= ML_SPACE_WIDE))
+        ml_record_wide(0, space, words, n);
+    else
+        ml_record(words, n);
+}
+
 /* The recording that this thread's last record went into, if it was not lost; 0: none. */
 static inline uint32_t ml_record_place(void)
 {
@@ -131,10 +144,21 @@ static inline uint32_t ml_record_place(void)
  * under way may leave one and join another at any time. Not for hot paths. */
 void ml_record_in(uint32_t recording, const uint64_t *words, unsigned n);
 
+static inline void ml_record_spaced_in(uint32_t recording, unsigned space, const uint64_t *words,
+                                       unsigned n)
+{
+    if (!recording)
+        return;
+    if (ML_UNLIKELY(space >= ML_SPACE_WIDE))
+        ml_record_wide(recording, space, words, n);
+    else
+        ml_record_in(recording, words, n);
+}
+
 static ML_ALWAYS_INLINE void ml_record_alloc(unsigned space, const void *ptr, uint64_t bytes)
 {
     uint64_t words[] = {ml_record_word(ML_ALLOC, space, ml_now()), (uintptr_t)ptr, bytes};
-    ml_record(words, 3);
+    ml_record_spaced(space, words, 3);
 }
 
 /* The same for an allocation whose stack is known; not for hot paths. */
@@ -142,26 +166,26 @@ static inline void ml_record_alloc_stack(unsigned space, uint64_t addr, uint64_t
                                          uint32_t stack)
 {
     uint64_t words[] = {ml_record_word(ML_REC_ALLOC_STACK, space, ml_now()), addr, bytes, stack};
-    ml_record(words, 4);
+    ml_record_spaced(space, words, 4);
 }
 
 static ML_ALWAYS_INLINE void ml_record_free(unsigned space, const void *ptr)
 {
     uint64_t words[] = {ml_record_word(ML_FREE, space, ml_now()), (uintptr_t)ptr};
-    ml_record(words, 2);
+    ml_record_spaced(space, words, 2);
 }
 
 static inline void ml_record_free_in(uint32_t recording, unsigned space, const void *ptr)
 {
     uint64_t words[] = {ml_record_word(ML_FREE, space, ml_now()), (uintptr_t)ptr};
-    ml_record_in(recording, words, 2);
+    ml_record_spaced_in(recording, space, words, 2);
 }
 
 /* Memory that was asked for and refused; stack 0: unknown. */
 static inline void ml_record_oom(unsigned space, uint64_t bytes, uint32_t stack)
 {
     uint64_t words[] = {ml_record_word(ML_OOM, space, ml_now()), bytes, stack};
-    ml_record(words, 3);
+    ml_record_spaced(space, words, 3);
 }
 
 /* The kind may have a class above its low 8 bits; see ring.h. */
@@ -185,19 +209,19 @@ static ML_ALWAYS_INLINE void ml_record_pop(void)
 static inline void ml_record_move(unsigned space, const void *ptr)
 {
     uint64_t words[] = {ml_record_word(ML_MOVE, space, ml_now()), (uintptr_t)ptr};
-    ml_record(words, 2);
+    ml_record_spaced(space, words, 2);
 }
 
 static inline void ml_record_move_failed(unsigned space, const void *ptr)
 {
     uint64_t words[] = {ml_record_word(ML_MOVE_FAILED, space, ml_now()), (uintptr_t)ptr};
-    ml_record(words, 2);
+    ml_record_spaced(space, words, 2);
 }
 
 static inline void ml_record_free_range(unsigned space, const void *ptr, uint64_t bytes)
 {
     uint64_t words[] = {ml_record_word(ML_FREE_RANGE, space, ml_now()), (uintptr_t)ptr, bytes};
-    ml_record(words, 3);
+    ml_record_spaced(space, words, 3);
 }
 
 #endif

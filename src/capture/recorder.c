@@ -556,12 +556,34 @@ _Atomic uint64_t *ml_recorder_lost(void)
     return ml_session ? &ml_session->unrecorded_lost : NULL;
 }
 
+/* Where this process counts what it could not tell; NULL: nowhere. */
+static struct ml_ringset *counting_set(void)
+{
+    return ml_recorder_recording() ? ml_recorder_replies() : NULL;
+}
+
 void ml_recorder_cannot_follow(void)
 {
-    struct ml_ringset *set = ml_recorder_recording() ? ml_recorder_replies() : NULL;
+    struct ml_ringset *set = counting_set();
 
     if (set)
         atomic_fetch_add_explicit(&set->not_followed, 1, memory_order_relaxed);
+}
+
+void ml_recorder_name_folded(void)
+{
+    struct ml_ringset *set = counting_set();
+
+    if (set)
+        atomic_fetch_add_explicit(&set->names_folded, 1, memory_order_relaxed);
+}
+
+void ml_recorder_space_refused(void)
+{
+    struct ml_ringset *set = counting_set();
+
+    if (set)
+        atomic_fetch_add_explicit(&set->spaces_refused, 1, memory_order_relaxed);
 }
 
 struct ml_ringset *ml_recorder_replies(void)

@@ -96,6 +96,11 @@ _Atomic uint64_t *ml_recorder_lost(void);
  * counted for the trace to tell. Keeps errno. */
 void ml_recorder_cannot_follow(void);
 
+/* The same for a use of a name that the table has no room for, and for a space that is one
+ * too many. */
+void ml_recorder_name_folded(void);
+void ml_recorder_space_refused(void);
+
 /* The ring set that replies come back in, NULL while not recording. */
 struct ml_ringset *ml_recorder_replies(void);
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "names.h"
+#include "ring.h"
 
 /* What the C++ compiler puts in front of a class's virtual functions. */
 struct type_info {

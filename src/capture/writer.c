@@ -24,6 +24,7 @@
 
 #define RINGLESS_RECORDS 1000
 #define PAUSES_FOR_ROOM 1000 /* some tens of milliseconds */
+#define SPACED_WORDS_MAX 6   /* of a record that has a space */
 
 static struct ml_writer no_writer;
 __thread struct ml_writer *ml_writer = &no_writer;
@@ -421,6 +422,18 @@ void ml_record_in(uint32_t recording, const uint64_t *words, unsigned n)
     } else if (w->recording == recording) {
         ml_record_nested(w, words, n);
     }
+}
+
+void ml_record_wide(uint32_t only_in, unsigned space, const uint64_t *words, unsigned n)
+{
+    uint64_t wide[SPACED_WORDS_MAX + 1];
+
+    memcpy(wide, words, n * sizeof(*words));
+    wide[n] = space;
+    if (only_in)
+        ml_record_in(only_in, wide, n + 1);
+    else
+        ml_record(wide, n + 1);
 }
 
 /* A record inside a record: from a signal handler, or from a library call of

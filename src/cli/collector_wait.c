@@ -5,10 +5,10 @@
 #include "collector_wait.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/wait.h>
 
 #include "nanoseconds.h"
+#include "say.h"
 #include "text.h"
 
 #define LOOK_MS 100
@@ -27,15 +27,13 @@ static void tell(pid_t collector, const char *trace, const struct ml_session *pa
     char bytes[32];
 
     if (is_stopped(collector))
-        fprintf(stderr,
-                "memledger: the collector (process %d) is stopped before the end of %s; 'kill "
-                "-CONT %d' lets it go on, Ctrl-C leaves the trace as it is\n",
-                (int)collector, trace, (int)collector);
+        ml_say("the collector (process %d) is stopped before the end of %s; 'kill "
+               "-CONT %d' lets it go on, Ctrl-C leaves the trace as it is",
+               (int)collector, trace, (int)collector);
     else
-        fprintf(
-            stderr, "memledger: still writing %s (%s so far); Ctrl-C leaves that to process %d\n",
-            trace, ml_format_bytes(bytes, (int64_t)atomic_load(&page->file_bytes), ML_UNIT_AUTO),
-            (int)collector);
+        ml_say("still writing %s (%s so far); Ctrl-C leaves that to process %d", trace,
+               ml_format_bytes(bytes, (int64_t)atomic_load(&page->file_bytes), ML_UNIT_AUTO),
+               (int)collector);
 }
 
 bool ml_collector_wait(struct ml_launch *l, pid_t collector, const char *trace,

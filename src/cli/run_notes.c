@@ -112,6 +112,22 @@ static void note_began_in_sandbox(const struct ml_session *page)
                began, began == 1 ? " was" : "es were");
 }
 
+static void note_limits(const struct ml_session *page)
+{
+    uint64_t names = atomic_load(&page->names_folded), spaces = atomic_load(&page->spaces_refused);
+    char count[32];
+
+    if (spaces)
+        ml_say("%s space%s refused, and allocations in %s are missing: a process may "
+               "open %u",
+               ml_format_count(count, (int64_t)spaces), spaces == 1 ? " was" : "s were",
+               spaces == 1 ? "it" : "them", ML_SPACE_MAX);
+    if (names)
+        ml_say("%s name%s recorded as \"%s\": there was no room for more names",
+               ml_format_count(count, (int64_t)names), names == 1 ? " was" : "s were",
+               ML_OTHER_NAMES);
+}
+
 static void note_trouble(const struct ml_run_result *result, const struct ml_session *page)
 {
     int write_error = atomic_load(&page->write_error);
@@ -125,6 +141,7 @@ static void note_trouble(const struct ml_run_result *result, const struct ml_ses
     if (lost)
         ml_say("%s event%s lost", ml_format_count(count, (int64_t)lost),
                lost == 1 ? " was" : "s were");
+    note_limits(page);
     note_unrecorded(result, page);
     note_began_in_sandbox(page);
 }

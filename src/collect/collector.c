@@ -548,6 +548,8 @@ static void publish_progress(struct ml_collector *c)
     atomic_store_explicit(&page->own_events, c->stage.own_events, memory_order_relaxed);
     atomic_store_explicit(&page->file_bytes, c->writer.offset, memory_order_relaxed);
     atomic_store_explicit(&page->lost, c->stage.lost + c->writer.lost, memory_order_relaxed);
+    atomic_store_explicit(&page->names_folded, c->stage.names_folded, memory_order_relaxed);
+    atomic_store_explicit(&page->spaces_refused, c->stage.spaces_refused, memory_order_relaxed);
     atomic_store_explicit(&page->write_error, -c->writer.error, memory_order_relaxed);
     atomic_store_explicit(&page->running, running(c), memory_order_relaxed);
     atomic_store_explicit(&page->collector.threads[1], c->writer.thread_id, memory_order_relaxed);
@@ -590,6 +592,7 @@ static uint64_t round_once(struct ml_collector *c)
     if (c->sampler)
         ml_sampler_deliver(c->sampler);
     ml_stage_note_lost(&c->stage, atomic_exchange(&c->session->page->unrecorded_lost, 0));
+    ml_stage_note_unkept(&c->stage);
     for (size_t i = 0; i < c->stage.targets.len; i++) {
         if (c->stage.targets.items[i]->profile)
             ml_profile_tick(c->stage.targets.items[i]->profile, c->ticks.ns);

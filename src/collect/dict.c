@@ -8,20 +8,54 @@
 #include <string.h>
 
 #include "block.h"
+#include "ring.h"
 
+/* Of the numbers for scopes, so many are for ML_OTHER_NAMES below different parents. */
+#define OTHER_SCOPES_SHARE 256
+
+static void fail(struct ml_dict *d, int error)
+{
+    d->error = error;
+    d->unkept++;
+}
+
+/* Precondition: has_room. What has a number must also have its record: numbers in the
+ * file rise one by one. */
 static void emit(struct ml_dict *d, const struct ml_def *def)
 {
-    if (ml_buf_reserve(&d->records, ml_def_room(def))) {
-        d->error = -ENOMEM;
-        return;
-    }
     d->records.len = (size_t)(ml_def_put(d->records.data + d->records.len, def) - d->records.data);
     d->record_count++;
+}
+
+static bool has_room(struct ml_dict *d, size_t len)
+{
+    return !ml_buf_reserve(&d->records, ml_def_room(&(struct ml_def){.len = (uint32_t)len}));
+}
+
+/* The number of these bytes in a table that ends at `limit`, -1 when it is full or
+ * memory is; d->error says which. */
+static int64_t intern(struct ml_dict *d, struct ml_intern *table, const void *key, size_t bytes,
+                      uint32_t limit, bool *ret_new)
+{
+    int64_t number = ml_intern_find(table, key, bytes);
+
+    *ret_new = number < 0;
+    if (number >= 0)
+        return number;
+    if (ml_intern_len(table) >= limit)
+        number = -EOVERFLOW;
+    else
+        number = has_room(d, bytes) ? ml_intern_put(table, key, bytes, NULL) : -ENOMEM;
+    if (number >= 0)
+        return number;
+    fail(d, (int)number);
+    return -1;
 }
 
 int ml_dict_init(struct ml_dict *d)
 {
     memset(d, 0, sizeof(*d));
+    d->id_max = ML_ID_MAX;
     ml_intern_init(&d->strings);
     ml_intern_init(&d->scopes);
     ml_intern_init(&d->frames);
@@ -42,23 +76,37 @@ void ml_dict_release(struct ml_dict *d)
     ml_buf_release(&d->records);
 }
 
+/* -1: there is no room. */
+static int64_t string_before(struct ml_dict *d, const char *bytes, size_t len, uint32_t limit)
+{
+    bool is_new;
+    int64_t id = intern(d, &d->strings, bytes, len, limit, &is_new);
+
+    if (id >= 0 && is_new)
+        emit(d,
+             &(struct ml_def){
+                 .tag = ML_DEF_STRING, .id = (uint32_t)id, .bytes = bytes, .len = (uint32_t)len});
+    return id;
+}
+
+/* The last number is kept for it. */
+static uint32_t other_names(struct ml_dict *d)
+{
+    uint64_t unkept = d->unkept;
+    int64_t id = string_before(d, ML_OTHER_NAMES, strlen(ML_OTHER_NAMES), d->id_max);
+
+    d->unkept = unkept; /* one use is one */
+    return id >= 0 ? (uint32_t)id : 0;
+}
+
 uint32_t ml_dict_string(struct ml_dict *d, const char *bytes, size_t len)
 {
-    bool is_new = false;
     int64_t id;
 
     if (len > ML_STRING_MAX_BYTES)
         len = ML_STRING_MAX_BYTES;
-    id = ml_intern_put(&d->strings, bytes, len, &is_new);
-    if (id < 0 || id >= ML_ID_MAX) {
-        d->error = id < 0 ? (int)id : -EOVERFLOW;
-        return 0;
-    }
-    if (is_new)
-        emit(d,
-             &(struct ml_def){
-                 .tag = ML_DEF_STRING, .id = (uint32_t)id, .bytes = bytes, .len = (uint32_t)len});
-    return (uint32_t)id;
+    id = string_before(d, bytes, len, d->id_max - 1);
+    return id >= 0 ? (uint32_t)id : other_names(d);
 }
 
 uint32_t ml_dict_cstr(struct ml_dict *d, const char *text)
@@ -77,8 +125,8 @@ uint32_t ml_dict_add(struct ml_dict *d, enum ml_def_tag tag, const uint64_t fiel
     struct ml_def def = {.tag = (uint8_t)tag, .id = (uint32_t)d->by_tag[tag].len};
 
     memcpy(def.fields, fields, sizeof(def.fields));
-    if (def.id == ML_ID_MAX || ml_vec_push(&d->by_tag[tag], def)) {
-        d->error = -ENOMEM;
+    if (def.id >= d->id_max || !has_room(d, 0) || ml_vec_push(&d->by_tag[tag], def)) {
+        fail(d, def.id >= d->id_max ? -EOVERFLOW : -ENOMEM);
         return 0;
     }
     emit(d, &def);
@@ -90,34 +138,35 @@ const struct ml_def *ml_dict_get(const struct ml_dict *d, enum ml_def_tag tag, u
     return id < d->by_tag[tag].len ? &d->by_tag[tag].items[id] : NULL;
 }
 
-/* The number of these bytes in a table that ends at `limit`, -1 when it is full;
- * d->error says why. */
-static int64_t intern(struct ml_dict *d, struct ml_intern *table, const void *key, size_t bytes,
-                      uint32_t limit, bool *ret_new)
+/* 0: there is no room. */
+static uint32_t scope_before(struct ml_dict *d, const struct ml_dict_scope *scope, uint32_t limit)
 {
-    int64_t number = ml_intern_put(table, key, bytes, ret_new);
+    bool is_new;
+    int64_t number = intern(d, &d->scopes, scope, sizeof(*scope), limit, &is_new);
 
-    if (number >= 0 && number < limit)
-        return number;
-    d->error = number < 0 ? (int)number : -EOVERFLOW;
-    return -1;
-}
-
-uint32_t ml_dict_scope(struct ml_dict *d, const struct ml_dict_scope *scope)
-{
-    bool is_new = false;
-    int64_t number = intern(d, &d->scopes, scope, sizeof(*scope), ML_ID_MAX - 1, &is_new);
-
-    if (number < 0)
-        return scope->parent;
-    if (is_new)
+    if (number >= 0 && is_new)
         emit(d, &(struct ml_def){.tag = ML_DEF_SCOPE,
                                  .id = (uint32_t)number + 1,
                                  .fields = {[ML_SCOPE_PARENT] = scope->parent,
                                             [ML_SCOPE_KIND] = scope->kind,
                                             [ML_SCOPE_NAME] = scope->name,
                                             [ML_SCOPE_CLASS] = scope->class_name}});
-    return (uint32_t)number + 1;
+    return (uint32_t)(number + 1);
+}
+
+uint32_t ml_dict_scope(struct ml_dict *d, const struct ml_dict_scope *scope)
+{
+    uint32_t max = d->id_max - 1; /* scope 0 is none */
+    uint32_t number = scope_before(d, scope, max - max / OTHER_SCOPES_SHARE);
+    struct ml_dict_scope other = {.parent = scope->parent, .kind = scope->kind};
+    uint64_t unkept = d->unkept;
+
+    if (number)
+        return number;
+    other.name = other_names(d);
+    number = scope_before(d, &other, max);
+    d->unkept = unkept;
+    return number ? number : scope->parent;
 }
 
 struct ml_dict_scope ml_dict_scope_at(const struct ml_dict *d, uint32_t scope)
@@ -137,8 +186,8 @@ uint32_t ml_dict_scope_parent(const struct ml_dict *d, uint32_t scope)
 
 int64_t ml_dict_frame(struct ml_dict *d, const struct ml_dict_frame *frame)
 {
-    bool is_new = false;
-    int64_t number = intern(d, &d->frames, frame, sizeof(*frame), ML_ID_MAX, &is_new);
+    bool is_new;
+    int64_t number = intern(d, &d->frames, frame, sizeof(*frame), d->id_max, &is_new);
 
     if (number >= 0 && is_new)
         emit(d, &(struct ml_def){.tag = ML_DEF_FRAME,
@@ -157,7 +206,7 @@ uint32_t ml_dict_stack(struct ml_dict *d, uint32_t caller, int64_t frame)
     int64_t number = -1;
 
     if (frame >= 0)
-        number = intern(d, &d->stacks, key, sizeof(key), ML_ID_MAX - 1, &is_new);
+        number = intern(d, &d->stacks, key, sizeof(key), d->id_max - 1, &is_new);
     if (number < 0)
         return caller;
     if (is_new)
@@ -185,6 +234,10 @@ struct ml_dict_frame ml_dict_frame_at(const struct ml_dict *d, uint32_t frame)
 
 void ml_dict_symbol(struct ml_dict *d, uint32_t frame, uint32_t function)
 {
+    if (!has_room(d, 0)) {
+        fail(d, -ENOMEM);
+        return;
+    }
     emit(d, &(struct ml_def){
                 .tag = ML_DEF_SYMBOL, .id = frame, .fields = {[ML_SYMBOL_FUNCTION] = function}});
 }
@@ -194,6 +247,10 @@ void ml_dict_config(struct ml_dict *d, const char *key, const char *value)
     uint32_t key_string = ml_dict_cstr(d, key);
     uint32_t value_string = ml_dict_cstr(d, value);
 
+    if (!has_room(d, 0)) {
+        fail(d, -ENOMEM);
+        return;
+    }
     emit(d, &(struct ml_def){.tag = ML_DEF_CONFIG,
                              .id = key_string,
                              .fields = {[ML_CONFIG_VALUE] = value_string}});

@@ -42,12 +42,16 @@ struct ml_dict {
     ML_VEC(struct ml_def) by_tag[ML_DEF_TAGS];
     struct ml_buf records; /* definitions not yet written */
     uint32_t record_count;
-    int error; /* the first failure (-ENOMEM), kept */
+    uint32_t id_max; /* numbers of each sort: ML_ID_MAX */
+    uint64_t unkept; /* definitions that there was no room for, each use counted */
+    int error;       /* the last failure: -ENOMEM, -EOVERFLOW */
 };
 
 int ml_dict_init(struct ml_dict *d);
 void ml_dict_release(struct ml_dict *d);
 
+/* The number of a string, a new one on first sight; that of ML_OTHER_NAMES where it
+ * cannot be kept. */
 uint32_t ml_dict_string(struct ml_dict *d, const char *bytes, size_t len);
 uint32_t ml_dict_cstr(struct ml_dict *d, const char *text);
 
@@ -55,14 +59,14 @@ uint32_t ml_dict_cstr(struct ml_dict *d, const char *text);
 const char *ml_dict_text(const struct ml_dict *d, uint32_t string);
 
 /* Adds a process, thread, space, object or library; fields as in defs.h. Returns its
- * number, or 0 when memory or numbers run out (see d->error). */
+ * number, or 0 when memory or numbers run out (see d->unkept). */
 uint32_t ml_dict_add(struct ml_dict *d, enum ml_def_tag tag, const uint64_t fields[ML_DEF_FIELDS]);
 
 /* NULL for a number that was never given. Valid until the next ml_dict_add. */
 const struct ml_def *ml_dict_get(const struct ml_dict *d, enum ml_def_tag tag, uint32_t id);
 
-/* The number of a scope, a new one on first sight; its parent's where it cannot
- * be kept. */
+/* The number of a scope, a new one on first sight. One that cannot be kept is
+ * ML_OTHER_NAMES below the same parent; its parent where not even that can. */
 uint32_t ml_dict_scope(struct ml_dict *d, const struct ml_dict_scope *scope);
 
 /* All 0 for a number that was never given. */

@@ -50,8 +50,9 @@ static void add_source(struct ml_merge *m, struct ml_stage *stage, struct ml_sou
     if (!s->open)
         ml_source_open(stage, s);
     set_end(stage, s);
+    /* Without memory for it the ring waits for the next pass. */
     if (ml_source_peek(stage, s) && s->ticks < m->until)
-        stage->dict->error |= ml_vec_push(&m->heap, s);
+        (void)ml_vec_push(&m->heap, s);
 }
 
 static void gather(struct ml_merge *m, struct ml_stage *stage)

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "compiler.h"
 #include "target.h"
 
 static inline uint64_t ml_word(const struct ml_source *s, unsigned i)
@@ -29,6 +30,14 @@ static inline uint32_t ml_low(uint64_t pair)
     return (uint32_t)pair;
 }
 
+/* The target's number of the record's space; 0: it has none. */
+static inline uint32_t ml_space_in(const struct ml_source *s)
+{
+    uint32_t number = s->first >> 8 & 0xff;
+
+    return ML_LIKELY(number < ML_SPACE_WIDE) ? number : (uint32_t)ml_word(s, s->words - 1);
+}
+
 /* The trace's number of a target's string. */
 static inline uint32_t ml_target_string(const struct ml_target *t, uint32_t number)
 {
@@ -40,7 +49,7 @@ static inline uint32_t ml_target_string(const struct ml_target *t, uint32_t numb
     ({                                                                                             \
         bool fits = (number) < (limit);                                                            \
         while (fits && (table)->len <= (number))                                                   \
-            fits = !ml_vec_push((table), 0);                                                       \
+            fits = !ml_vec_push((table), (__typeof__(*(table)->items)){0});                        \
         fits;                                                                                      \
     })
 

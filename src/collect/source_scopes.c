@@ -16,6 +16,7 @@
 bool ml_source_push(struct ml_dict *dict, struct ml_source *s)
 {
     uint64_t pair = ml_word(s, 1);
+    uint32_t number;
     struct ml_dict_scope scope = {
         .parent = s->place.scope,
         .kind = ml_high(pair) & ((1u << KIND_BITS) - 1),
@@ -27,7 +28,12 @@ bool ml_source_push(struct ml_dict *dict, struct ml_source *s)
         s->place.too_deep++;
         return false;
     }
-    s->place.scope = ml_dict_scope(dict, &scope);
+    number = ml_dict_scope(dict, &scope);
+    if (number == scope.parent) { /* it could not be kept: its pop must not leave the parent */
+        s->place.too_deep++;
+        return false;
+    }
+    s->place.scope = number;
     s->place.depth++;
     return true;
 }
@@ -149,6 +155,8 @@ bool ml_source_push_work(struct ml_dict *dict, struct ml_source *s)
     scope = (struct ml_dict_scope){
         .parent = work.scope, .kind = MEMLEDGER_SCOPE_OPERATOR, .name = name ? name : work.name};
     s->place.scope = ml_dict_scope(dict, &scope);
+    if (s->place.scope == work.scope)
+        return false;
     s->place.depth++;
     s->place.in_work = true;
     return true;

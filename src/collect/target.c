@@ -73,6 +73,7 @@ void ml_target_free(struct ml_target *t)
     ml_profile_free(t->profile);
     ml_vec_release(&t->sets);
     ml_vec_release(&t->strings);
+    ml_vec_release(&t->spaces);
     ml_vec_release(&t->objects);
     ml_vec_release(&t->counters);
     ml_vec_release(&t->stacks);

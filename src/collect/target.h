@@ -63,12 +63,13 @@ struct ml_target_set {
     struct ml_source *sources; /* one for each ring */
     uint32_t count;
     uint32_t used; /* of them; see ml_target_set_look */
-    uint64_t lost_seen, not_followed_seen;
+    uint64_t lost_seen, not_followed_seen, names_folded_seen, spaces_refused_seen;
 };
 
 /* What a target said of a space, in the trace's strings. The trace defines it
  * when it is first used: one that never is would only be in a report's way. */
-struct ml_announced_space {
+struct ml_target_space {
+    uint32_t id;    /* the trace's + 1; 0: not used yet */
     uint32_t level; /* 0: never announced */
     uint32_t device;
     uint32_t name;
@@ -102,8 +103,7 @@ struct ml_target {
     ML_VEC(uint32_t) stacks;                    /* 0: not defined */
     ML_VEC(uint32_t) python_frames;             /* + 1; 0: not defined */
     ML_VEC(struct ml_target_library) libraries; /* in the order of their announcement */
-    uint32_t spaces[ML_SPACE_MAX + 1];          /* + 1; 0: not used yet */
-    struct ml_announced_space announced[ML_SPACE_MAX + 1];
+    ML_VEC(struct ml_target_space) spaces;      /* by its number */
     struct ml_tapes tapes;
     struct ml_backward backward;
     struct ml_works works;

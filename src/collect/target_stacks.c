@@ -52,7 +52,8 @@ void ml_target_take_library(struct ml_dict *dict, struct ml_source *s)
         library.id = ml_dict_add(dict, ML_DEF_LIBRARY, fields);
     library.base = fields[ML_LIBRARY_BASE];
     library.end = fields[ML_LIBRARY_END];
-    dict->error |= ml_vec_push(&t->libraries, library);
+    if (ml_vec_push(&t->libraries, library))
+        dict->unkept++;
 }
 
 /* A return address may be the first byte behind the last function. */

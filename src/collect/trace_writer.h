@@ -115,7 +115,7 @@ static inline void ml_trace_writer_event(struct ml_trace_writer *w, const struct
         ml_trace_writer_flush(w);
     ml_encoder_add(w->encoder, ev);
     w->counts.events[ev->kind]++;
-    if (ML_UNLIKELY(ev->kind == ML_LOST))
+    if (ML_UNLIKELY(ev->kind == ML_LOST && ml_lost_is_events(ev->args[2])))
         w->counts.lost += ev->args[0];
 }
 

@@ -76,7 +76,9 @@ static void emit_lost(struct ml_stage *stage, uint32_t thread, uint64_t count,
                           .thread = thread,
                           .args = {count, stage->ticks->old_ns, reason}};
 
-    stage->lost += count;
+    stage->lost += ml_lost_is_events(reason) ? count : 0;
+    stage->names_folded += reason == ML_LOST_NAMES_FOLDED ? count : 0;
+    stage->spaces_refused += reason == ML_LOST_SPACES ? count : 0;
     stage->own_events++;
     ml_trace_writer_event(stage->writer, &ev);
 }
@@ -85,6 +87,15 @@ void ml_stage_note_lost(struct ml_stage *stage, uint64_t count)
 {
     if (count)
         emit_lost(stage, 0, count, ML_LOST_RING_FULL);
+}
+
+void ml_stage_note_unkept(struct ml_stage *stage)
+{
+    uint64_t unkept = stage->dict->unkept - stage->unkept_seen;
+
+    if (unkept)
+        emit_lost(stage, 0, unkept, ML_LOST_NAMES_FOLDED);
+    stage->unkept_seen += unkept;
 }
 
 /* What was lost may have been the end of any of these. */
@@ -125,6 +136,10 @@ void ml_target_note_lost(struct ml_stage *stage, struct ml_target *t)
         note_counter(stage, &set->shared->lost, &set->lost_seen, ML_LOST_RING_FULL);
         note_counter(stage, &set->shared->not_followed, &set->not_followed_seen,
                      ML_LOST_NOT_FOLLOWED);
+        note_counter(stage, &set->shared->names_folded, &set->names_folded_seen,
+                     ML_LOST_NAMES_FOLDED);
+        note_counter(stage, &set->shared->spaces_refused, &set->spaces_refused_seen,
+                     ML_LOST_SPACES);
     }
 }
 
@@ -171,6 +186,8 @@ static uint32_t length_of(const struct ml_source *s, unsigned kind)
 {
     uint32_t words = kind < ML_REC_KINDS ? record_words[kind] : 0;
 
+    if (ML_UNLIKELY((s->first >> 8 & 0xff) == ML_SPACE_WIDE && words))
+        words++;
     if (ML_UNLIKELY(kind == ML_REC_STRING)) {
         uint32_t bytes = ml_low(ml_word(s, 1));
         return bytes > ML_NAME_MAX_BYTES ? 0 : words + (bytes + 7) / 8;
@@ -219,7 +236,7 @@ static void take_string(struct ml_stage *stage, struct ml_source *s)
 
     for (uint32_t i = 2; i < s->words; i++)
         words[i - 2] = ml_word(s, i);
-    if (ml_table_reach(&t->strings, number, OBJECTS_MAX))
+    if (ml_table_reach(&t->strings, number, ML_NAMES_MAX))
         t->strings.items[number] = ml_dict_string(stage->dict, (const char *)words, len);
 }
 
@@ -229,27 +246,42 @@ static void take_space(struct ml_source *s)
     uint32_t number = ml_high(ml_word(s, 1));
     uint64_t names = ml_word(s, 2);
 
-    if (number && number <= ML_SPACE_MAX)
-        t->announced[number] =
-            (struct ml_announced_space){ml_low(ml_word(s, 1)), ml_target_string(t, ml_high(names)),
-                                        ml_target_string(t, ml_low(names))};
+    if (!number || !ml_table_reach(&t->spaces, number, ML_SPACE_MAX + 1))
+        return;
+    t->spaces.items[number].level = ml_low(ml_word(s, 1));
+    t->spaces.items[number].device = ml_target_string(t, ml_high(names));
+    t->spaces.items[number].name = ml_target_string(t, ml_low(names));
 }
 
 /* A space's first event. One that was never announced, since its announcement
- * was lost, is called unknown. */
-static ML_NOINLINE uint32_t define_space(struct ml_stage *stage, struct ml_target *t,
-                                         unsigned number)
+ * was lost, is called unknown. False: it cannot be defined. */
+static ML_NOINLINE bool define_space(struct ml_stage *stage, struct ml_target *t, uint32_t number)
 {
-    struct ml_announced_space said = t->announced[number];
     uint64_t fields[ML_DEF_FIELDS] = {[ML_SPACE_PROCESS] = t->process};
+    uint64_t unkept = stage->dict->unkept;
+    struct ml_target_space *s;
+    uint32_t id;
 
-    if (!said.level)
-        said.device = said.name = ml_dict_cstr(stage->dict, "unknown");
-    fields[ML_SPACE_DEVICE] = said.device;
-    fields[ML_SPACE_LEVEL] = said.level ? said.level : MEMLEDGER_BLOCK;
-    fields[ML_SPACE_NAME] = said.name;
-    t->spaces[number] = 1 + ml_dict_add(stage->dict, ML_DEF_SPACE, fields);
-    return t->spaces[number] - 1;
+    if (!ml_table_reach(&t->spaces, number, ML_SPACE_MAX + 1))
+        return false;
+    s = &t->spaces.items[number];
+    if (!s->level)
+        s->device = s->name = ml_dict_cstr(stage->dict, "unknown");
+    fields[ML_SPACE_DEVICE] = s->device;
+    fields[ML_SPACE_LEVEL] = s->level ? s->level : MEMLEDGER_BLOCK;
+    fields[ML_SPACE_NAME] = s->name;
+    id = ml_dict_add(stage->dict, ML_DEF_SPACE, fields);
+    if (stage->dict->unkept != unkept)
+        return false;
+    s->id = 1 + id;
+    return true;
+}
+
+/* Whether the space has a number in the trace by now. */
+static inline bool know_space(struct ml_stage *stage, struct ml_target *t, uint32_t number)
+{
+    return ML_LIKELY(number < t->spaces.len && t->spaces.items[number].id) ||
+           define_space(stage, t, number);
 }
 
 static void take_object(struct ml_stage *stage, struct ml_source *s)
@@ -433,7 +465,7 @@ static ML_NOINLINE void tell_node(struct ml_stage *stage, struct ml_source *s,
 void ml_source_take(struct ml_stage *stage, struct ml_source *s)
 {
     unsigned kind = s->first & 0xff;
-    unsigned space = s->first >> 8 & 0xff;
+    uint32_t space = ml_space_in(s);
     struct ml_target *t = s->target;
     struct ml_event ev = {
         .kind = (uint8_t)kind,
@@ -443,9 +475,15 @@ void ml_source_take(struct ml_stage *stage, struct ml_source *s)
         .space = stage->writer->encoder->space,
     };
 
-    if (ML_LIKELY(space && kind != ML_REC_SPACE))
-        ev.space =
-            ML_LIKELY(t->spaces[space]) ? t->spaces[space] - 1 : define_space(stage, t, space);
+    if (ML_LIKELY(space)) {
+        if (ML_UNLIKELY(!know_space(stage, t, space))) {
+            emit_lost(stage, s->thread, 1,
+                      space > ML_SPACE_MAX ? ML_LOST_DAMAGED : ML_LOST_NOT_WRITTEN);
+            s->tail += s->words;
+            return;
+        }
+        ev.space = t->spaces.items[space].id - 1;
+    }
     if (ML_LIKELY(kind == ML_ALLOC)) {
         ev.addr = ml_word(s, 1);
         ev.size = ml_word(s, 2);
@@ -470,9 +508,11 @@ static bool begins_run(const struct ml_stage *stage, const struct ml_source *s)
     const struct ml_encoder *e = stage->writer->encoder;
     const struct ml_target *t = s->target;
     unsigned kind = s->first & 0xff;
+    uint32_t space = s->first >> 8 & 0xff;
 
     return (kind == ML_ALLOC || kind == ML_FREE) && !s->node_begun && !s->place.stack &&
-           t->spaces[s->first >> 8 & 0xff] && e->events && e->events < ML_BLOCK_MAX_EVENTS &&
+           space < ML_SPACE_WIDE && space < t->spaces.len && t->spaces.items[space].id &&
+           e->events && e->events < ML_BLOCK_MAX_EVENTS &&
            !(t->profile && ml_profile_active(t->profile));
 }
 
@@ -494,7 +534,7 @@ uint32_t ml_source_take_plain(struct ml_stage *stage, struct ml_source *source, 
     /* Not all at once: the target waits for what is read to be given back. */
     uint64_t end = ml_min_u64(s.end, s.tail + s.mask / 8);
 
-    ml_encoder_run_begin(&run, e, s.thread, s.target->spaces[space] - 1, s.place.scope);
+    ml_encoder_run_begin(&run, e, s.thread, s.target->spaces.items[space].id - 1, s.place.scope);
     while (run.events < ML_BLOCK_MAX_EVENTS && s.tail + 3 <= end) {
         uint64_t first = ml_word(&s, 0);
         uint64_t stamp = ml_ticks_unwrap(&ticks, first >> 16);

@@ -19,6 +19,9 @@ struct ml_stage {
     _Atomic uint64_t *heartbeat;        /* raised now and then in a long pass */
     uint64_t start_wall_ns;             /* wall-clock time of time 0 */
     uint64_t lost;                      /* records that targets dropped, entered in the trace */
+    uint64_t names_folded;              /* uses of names, likewise */
+    uint64_t spaces_refused;            /* likewise */
+    uint64_t unkept_seen;               /* of dict->unkept, already in the trace */
     uint64_t own_events;                /* that are no target's: ends and losses */
     uint64_t samples;                   /* that the collector took itself */
     ML_VEC(struct ml_target *) targets; /* all that are being recorded */
@@ -59,6 +62,9 @@ void ml_target_note_lost(struct ml_stage *stage, struct ml_target *t);
 
 /* The same for records of processes that have no rings. */
 void ml_stage_note_lost(struct ml_stage *stage, uint64_t count);
+
+/* Enters names that the dictionary had no room for since the last call. */
+void ml_stage_note_unkept(struct ml_stage *stage);
 
 /* The process has ended, after its last event and after it was last seen. The
  * status is 1 + that of waitpid(), 0: unknown. */

@@ -6,6 +6,7 @@
 #ifndef ML_EVENT_H
 #define ML_EVENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum ml_kind {
@@ -36,8 +37,16 @@ enum ml_lost_reason {
     ML_LOST_NOT_WRITTEN = 2,
     ML_LOST_DAMAGED = 3,
     ML_LOST_NOT_FOLLOWED = 4, /* each: what becomes of one block or object */
-    ML_LOST_REASONS = 5,
+    ML_LOST_NAMES_FOLDED = 5, /* each: a use of a name that there was no room for */
+    ML_LOST_SPACES = 6,       /* each: a space that was one too many */
+    ML_LOST_REASONS = 7,
 };
+
+/* Whether what is lost for this reason are events, or their ends, that the trace should have. */
+static inline bool ml_lost_is_events(uint64_t reason)
+{
+    return reason != ML_LOST_NAMES_FOLDED && reason != ML_LOST_SPACES;
+}
 
 /* A mark's kind besides those of memledger.h: the thread runs the next node of a
  * backward pass, in the scope that the last one was in. Another scope tells by itself. */

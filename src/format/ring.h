@@ -154,9 +154,11 @@ struct ml_session {
     _Atomic uint64_t own_events; /* of them the collector's: ends and losses */
     _Atomic uint64_t file_bytes;
     _Atomic uint64_t lost;
-    _Atomic uint32_t processes;  /* seen so far */
-    _Atomic uint32_t running;    /* of them */
-    _Atomic int32_t write_error; /* errno of the first failed write */
+    _Atomic uint64_t names_folded;   /* uses of names that there was no room for */
+    _Atomic uint64_t spaces_refused; /* that programs asked for beyond ML_SPACE_MAX */
+    _Atomic uint32_t processes;      /* seen so far */
+    _Atomic uint32_t running;        /* of them */
+    _Atomic int32_t write_error;     /* errno of the first failed write */
     _Atomic uint32_t gpu_memory; /* 1: there is memory of a GPU; set before the collector ends */
 
     /* Samples, which are not among the events. The rest is written before the
@@ -232,8 +234,10 @@ struct ml_ringset {
     /* The rings at and after this one have never been claimed. Raised by the target
      * before the ring becomes ACTIVE. */
     _Atomic uint32_t rings_used;
-    _Atomic uint64_t lost;         /* events dropped by threads that have no ring */
-    _Atomic uint64_t not_followed; /* blocks and objects that a table had no room for */
+    _Atomic uint64_t lost;           /* events dropped by threads that have no ring */
+    _Atomic uint64_t not_followed;   /* blocks and objects that a table had no room for */
+    _Atomic uint64_t names_folded;   /* uses of names that the table had no room for */
+    _Atomic uint64_t spaces_refused; /* calls that asked for a space beyond ML_SPACE_MAX */
 
     /* 1, set by the collector: another process runs the profile of this one, and calls
      * of a framework's API are to be in it. */
@@ -283,6 +287,9 @@ static inline size_t ml_ringset_bytes(uint32_t ring_bytes, uint32_t ring_count)
  *   +----------------+-------+-------+
  *   |  clock, low 48 | space | kind  |
  *   +----------------+-------+-------+
+ *
+ * A space whose number is ML_SPACE_WIDE or more does not fit there: the first word says
+ * ML_SPACE_WIDE, and one more word at the record's end has the number.
  *
  * The collector restores the clock's high bits: a record is drained within
  * hours of being made, and 48 bits of a 5 GHz counter last 15 hours. Kinds
@@ -373,13 +380,16 @@ enum ml_request {
 #define ML_STACK_MAX_FRAMES 64 /* frames beyond are left out */
 /* In an address of ML_REC_STACK: it is none, but the number of a Python frame. */
 #define ML_STACK_PYTHON_FRAME (UINT64_C(1) << 63)
-#define ML_SPACE_MAX 255       /* spaces of one process */
-#define ML_NAME_MAX_BYTES 1023 /* a longer name is cut */
+#define ML_SPACE_WIDE 255              /* in a first word: the last word has the space's number */
+#define ML_SPACE_MAX 65535             /* spaces of one process */
+#define ML_NAMES_MAX (1u << 22)        /* strings of one process, and one */
+#define ML_OTHER_NAMES "(other names)" /* what names beyond that are called */
+#define ML_NAME_MAX_BYTES 1023         /* a longer name is cut */
 #define ML_RECORD_MAX_WORDS (2 + (ML_NAME_MAX_BYTES + 7) / 8)
 
 static inline uint64_t ml_record_word(unsigned kind, unsigned space, uint64_t clock)
 {
-    return kind | (uint64_t)space << 8 | clock << 16;
+    return kind | (uint64_t)(space < ML_SPACE_WIDE ? space : ML_SPACE_WIDE) << 8 | clock << 16;
 }
 
 static inline uint64_t ml_pair(uint64_t high, uint64_t low)

@@ -39,6 +39,12 @@ static void warn_lost(struct writer *w, const struct ml_health *h)
          "block or object was not followed to its end: the recorder's table was full",
          "blocks and objects were not followed to their end: the recorder's table was full");
     warn(w, h->lost_other, "event was lost", "events were lost");
+    warn(w, h->spaces_refused,
+         "space was refused, and its allocations are missing: the process had opened 65,535",
+         "spaces were refused, and their allocations are missing: the process had opened 65,535");
+    warn(w, h->names_folded,
+         "name was recorded as \"(other names)\": there was no room for another",
+         "names were recorded as \"(other names)\": there was no room for more");
 }
 
 static void warn_cut_short(struct writer *w, const struct ml_health *h)
@@ -144,6 +150,8 @@ void ml_health_json(const struct ml_health *health, struct ml_json *json)
     ml_json_kv_u64(json, "lost_not_written", health->lost_not_written);
     ml_json_kv_u64(json, "lost_damaged", health->lost_damaged);
     ml_json_kv_u64(json, "lost_not_followed", health->lost_not_followed);
+    ml_json_kv_u64(json, "names_folded", health->names_folded);
+    ml_json_kv_u64(json, "spaces_refused", health->spaces_refused);
     ml_json_kv_bool(json, "cut_short", health->cut_short);
     ml_json_kv_u64(json, "ignored_bytes", health->ignored_bytes);
     ml_json_kv_u64(json, "damaged_blocks", health->damaged_blocks);

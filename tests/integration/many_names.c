@@ -1,39 +1,48 @@
-/* many_names.c: allocates a block of N bytes in a scope called "name N", for N from 1 to the
- * number given, and once more for the same names. Every 100th name is 1,000 bytes long.
+/* many_names.c: more names and spaces than most programs have.
+ *
+ *     many_names NAMES SPACES
+ *
+ * Opens SPACES spaces and allocates block 0x1000 in each, 1 byte in the first, 2 in the second
+ * and so on; frees those of odd size. Then enters NAMES scopes of different names, one after the
+ * other, inside scope "outer", and allocates 1000 bytes in each hundredth, beginning with the
+ * first.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "memledger/memledger.h"
 
-#define LONG_BYTES 1000
-
-static void name_of(unsigned n, char name[LONG_BYTES + 1])
+static memledger_space open_numbered(unsigned long i)
 {
-    int len = sprintf(name, "name %u ", n);
+    char name[32];
 
-    if (n % 100 == 0) {
-        memset(name + len, '.', LONG_BYTES - (size_t)len);
-        name[LONG_BYTES] = '\0';
-    }
+    snprintf(name, sizeof(name), "space %lu", i);
+    return memledger_space_open("cpu", MEMLEDGER_BLOCK, name);
 }
 
 int main(int argc, char **argv)
 {
-    unsigned names = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
-    memledger_space space = memledger_space_open("cpu", MEMLEDGER_BLOCK, "blocks");
-    char name[LONG_BYTES + 1];
+    unsigned long names = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
+    unsigned long spaces = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+    memledger_space blocks = memledger_space_open("cpu", MEMLEDGER_BLOCK, "blocks");
 
-    for (unsigned i = 0; i < 2 * names; i++) {
-        unsigned n = i % names + 1;
-        name_of(n, name);
+    for (unsigned long i = 1; i <= spaces; i++)
+        memledger_alloc(open_numbered(i), (void *)0x1000, i);
+    for (unsigned long i = 1; i <= spaces; i += 2)
+        memledger_free(open_numbered(i), (void *)0x1000);
+    memledger_push("outer");
+    for (unsigned long i = 0; i < names; i++) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "scope %lu", i);
         memledger_push(name);
-        memledger_alloc(space, (void *)((uintptr_t)(i + 1) << 20), n);
+        if (i % 100 == 0)
+            memledger_alloc(blocks, (void *)(uintptr_t)(0x100000 + 4096 * i), 1000);
         memledger_pop();
     }
+    memledger_pop();
     return 0;
 }

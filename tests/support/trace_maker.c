@@ -225,7 +225,7 @@ void ml_maker_event(struct ml_maker *m, const struct ml_event *ev)
         ml_maker_flush(m);
     ml_encoder_add(&m->encoder, ev);
     m->totals.events[ev->kind]++;
-    if (ev->kind == ML_LOST)
+    if (ev->kind == ML_LOST && ml_lost_is_events(ev->args[2]))
         m->totals.lost += ev->args[0];
 }
 

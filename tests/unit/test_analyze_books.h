@@ -46,6 +46,18 @@ static inline void end_process(struct fixture *f, uint32_t process)
     fixture_event(f, (struct ml_event){.kind = ML_PROCESS_END, .args = {process, 1}});
 }
 
+/* The first has 100 bytes of the device, the second 30. */
+static inline struct fixture two_processes(void)
+{
+    struct fixture f = fixture_begin();
+    uint32_t second = fixture_process(&f, 1, 200, 0, ML_STARTED);
+
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_MEMORY), 0x10000, 100);
+    fixture_alloc(&f, space_on(&f, second, "cuda:0", MEMLEDGER_DRIVER, ML_CUDA_MEMORY), 0x10000,
+                  30);
+    return f;
+}
+
 /* ---- Reading books ----------------------------------------------------- */
 
 static inline struct ml_ledger book_with(struct fixture *f, struct ml_ledger_opts opts)

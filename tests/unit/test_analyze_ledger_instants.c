@@ -66,18 +66,6 @@ static void the_end_is_the_last_word_of_the_program(void **state)
     assert_instant(&f, ML_AT_END, 0, 70, 57); /* not 90: the process has ended */
 }
 
-/* The first has 100 bytes of the device, the second 30. */
-static struct fixture two_processes(void)
-{
-    struct fixture f = fixture_begin();
-    uint32_t second = fixture_process(&f, 1, 200, 0, ML_STARTED);
-
-    fixture_alloc(&f, driver_space(&f, ML_CUDA_MEMORY), 0x10000, 100);
-    fixture_alloc(&f, space_on(&f, second, "cuda:0", MEMLEDGER_DRIVER, ML_CUDA_MEMORY), 0x10000,
-                  30);
-    return f;
-}
-
 static void a_process_that_never_ended_has_the_last_sample(void **state)
 {
     struct fixture f = two_processes();

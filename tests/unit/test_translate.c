@@ -68,6 +68,7 @@ static void release_target(struct fixture *f)
 {
     ml_vec_release(&f->source.left);
     ml_vec_release(&f->target.strings);
+    ml_vec_release(&f->target.spaces);
     ml_vec_release(&f->target.objects);
     ml_vec_release(&f->target.counters);
     ml_vec_release(&f->target.stacks);
@@ -391,6 +392,98 @@ static void what_was_not_followed_is_told_once(void **state)
     assert_int_equal(events[0].args[2], ML_LOST_NOT_FOLLOWED);
 }
 
+static void put_in_space(struct fixture *f, uint32_t space, uint64_t address)
+{
+    put_word(f, ml_record_word(ML_ALLOC, space, ++f->now));
+    put_word(f, address);
+    put_word(f, 64);
+    if (space >= ML_SPACE_WIDE)
+        put_word(f, space);
+}
+
+/* Beyond 254 a space's number is the record's last word, and runs of others go on after it. */
+static void spaces_may_have_large_numbers(void **state)
+{
+    static const uint32_t numbers[] = {1, 254, 255, 256, 1, 254, ML_SPACE_MAX, 255};
+    struct fixture *f = *state;
+    struct ml_event events[8];
+
+    put_string(f, 1, "cpu");
+    put_string(f, 2, "large");
+    PUT(f, ML_REC_SPACE, ml_pair(ML_SPACE_MAX, MEMLEDGER_POOL), ml_pair(1, 2));
+    for (size_t i = 0; i < 8; i++)
+        put_in_space(f, numbers[i], 0x1000 + 64 * i);
+    drain(f);
+    open_trace(f);
+    assert_int_equal(read_events(f, events, 8), 8);
+    for (size_t i = 0; i < 8; i++) {
+        assert_int_equal(events[i].kind, ML_ALLOC);
+        assert_int_equal(events[i].addr, 0x1000 + 64 * i);
+        assert_int_equal(events[i].size, 64);
+        for (size_t k = 0; k < 8; k++)
+            assert_int_equal(events[i].space == events[k].space, numbers[i] == numbers[k]);
+    }
+    assert_int_equal(ml_trace_spaces(f->trace), 5);
+    assert_int_equal(ml_trace_space(f->trace, events[6].space)->level, MEMLEDGER_POOL);
+}
+
+static void a_space_with_an_impossible_number_is_damage(void **state)
+{
+    struct fixture *f = *state;
+    struct ml_event events[2];
+
+    put_in_space(f, ML_SPACE_MAX + 1, 0x1000);
+    put_in_space(f, 3, 0x2000);
+    drain(f);
+    open_trace(f);
+    assert_int_equal(read_events(f, events, 2), 2);
+    assert_int_equal(events[0].kind, ML_LOST);
+    assert_int_equal(events[0].args[2], ML_LOST_DAMAGED);
+    assert_int_equal(events[1].addr, 0x2000);
+}
+
+/* Room for 20 names: the scopes of the others are one below the same parent, and each is left
+ * by its own pop. */
+static void names_without_room_are_one_and_counted(void **state)
+{
+    struct fixture *f = *state;
+    struct ml_event events[256];
+    uint64_t folded = 0;
+    size_t n;
+
+    f->dict.id_max = 20;
+    put_string(f, 1, "outer");
+    PUT(f, ML_PUSH, ml_pair(MEMLEDGER_SCOPE_PHASE, 1));
+    for (uint32_t i = 2; i < 40; i++) {
+        char text[16];
+
+        snprintf(text, sizeof(text), "scope %u", i);
+        put_string(f, i, text);
+        PUT(f, ML_PUSH, ml_pair(MEMLEDGER_SCOPE_PHASE, i));
+        PUT(f, ML_ALLOC, 64 * i, 1);
+        PUT(f, ML_POP);
+        ml_stage_note_unkept(&f->stage);
+    }
+    f->dict.error = 0; /* is looked at by who imports */
+    open_trace(f);
+    n = read_events(f, events, 256);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t scope = events[i].scope, parent = ml_trace_scope(f->trace, scope)->parent;
+        if (events[i].kind == ML_LOST)
+            folded += events[i].args[2] == ML_LOST_NAMES_FOLDED ? events[i].args[0] : 0;
+        if (events[i].kind == ML_ALLOC)
+            assert_int_equal(parent, 1);
+        if (events[i].kind == ML_ALLOC && events[i].addr == 64 * 39)
+            assert_string_equal(
+                ml_trace_string(f->trace, ml_trace_scope(f->trace, scope)->name, NULL),
+                ML_OTHER_NAMES);
+        if (events[i].kind == ML_POP)
+            assert_int_equal(scope, 1);
+    }
+    assert_int_equal(folded, 22);
+    assert_int_equal(f->stage.lost, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -401,6 +494,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_waited_is_forgotten_when_records_are_lost, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(what_was_not_followed_is_told_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(spaces_may_have_large_numbers, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_space_with_an_impossible_number_is_damage, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(names_without_room_are_one_and_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(random_records_make_a_good_trace, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

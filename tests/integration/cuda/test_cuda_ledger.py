@@ -427,6 +427,35 @@ def test_killed_beside_another():
         check_book(book(done, at), f"at {at} beside a killed process")
 
 
+def has_one_left():
+    """Whether of two programs beside each other one has ended, waited for or not."""
+    pids = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if harness.runs(pid)]
+    return sum(is_here(pid) for pid in pids) == 1
+
+
+def is_here(pid):
+    """Whether it is a program of this test's."""
+    try:
+        return (os.path.samefile(f"/proc/{pid}/exe", program("cuda_steps_linked"))
+                and os.path.samefile(f"/proc/{pid}/cwd", "."))
+    except OSError:
+        return False
+
+
+def test_killed_and_its_end_not_yet_found():
+    """The other goes on at once, and ends: what it reads lacks the memory of the killed one,
+    whose end is not in the trace yet."""
+    for go_on in ("alloc:5M alloc:512 free:2", "alloc:1M", ""):
+        for then in (lambda: None, lambda: harness.wait_until(has_one_left, "its death")):
+            done = at_once("wait init retain alloc:1500M alloc:512 wait kill",
+                           f"wait init retain alloc:3M alloc:512 wait wait {go_on}",
+                           first=lambda: harness.wait_until(both_have_read, "readings of both"),
+                           then=then)
+            equal(done.code, 0, "exit code", done)
+            for at in ["peak", "end", *(f"{ns}ns" for ns in readings(done))]:
+                check_book(book(done, at), f"at {at}, going on with '{go_on}'")
+
+
 def test_one_of_several_processes():
     """A shell and its other children have nothing on the GPU: they are not named."""
     steps_line = " ".join([program("cuda_steps_linked"), *BEGIN, "alloc:100M"])
