@@ -64,10 +64,21 @@ struct space {
     uint32_t name;
 };
 
-#define SPACE_SLOTS (2 * (ML_SPACE_MAX + 1))
+/* A hash table of spaces: slots go from 0 to a number once and stay. */
+#define FEW_SPACES 255
+#define SLOTS_FOR(spaces) (2 * ((spaces) + 1))
 
-static struct space spaces[ML_SPACE_MAX + 1];
-static _Atomic uint32_t space_slots[SPACE_SLOTS]; /* number, 0: empty */
+static struct {
+    struct space spaces[FEW_SPACES + 1]; /* by number */
+    _Atomic uint32_t slots[SLOTS_FOR(FEW_SPACES)];
+} few;
+
+/* Those beyond, which hardly any program has: reserved when they are needed. */
+static _Atomic(struct wide {
+    struct space spaces[ML_SPACE_MAX + 1];
+    _Atomic uint32_t slots[SLOTS_FOR(ML_SPACE_MAX)];
+} *) wide;
+
 static _Atomic uint32_t space_count;
 
 /* Set while this thread is in the tables, for a library call of ours that comes
@@ -310,53 +321,78 @@ const char *ml_name_text(uint32_t number, uint32_t *ret_len)
 
 /* ---- Spaces -------------------------------------------------------------- */
 
+static struct space *space_at(uint32_t number)
+{
+    return number <= FEW_SPACES ? &few.spaces[number] : &wide->spaces[number];
+}
+
 static void announce_space(uint32_t number)
 {
-    const struct space *s = &spaces[number];
+    const struct space *s = space_at(number);
     uint64_t words[] = {ml_record_word(ML_REC_SPACE, 0, ml_now()), ml_pair(number, s->level),
                         ml_pair(s->device, s->name)};
     ml_record(words, 3);
 }
 
-/* The space's number, or 0 and in *ret_slot where it would go. */
-static uint32_t find_space(const struct space *wanted, uint32_t *ret_slot)
+/* The slot that has the space, or the empty one where it would go. */
+static _Atomic uint32_t *slot_of(_Atomic uint32_t *slots, uint32_t count,
+                                 const struct space *wanted)
 {
-    uint32_t i = (uint32_t)XXH3_64bits(wanted, sizeof(*wanted)) % SPACE_SLOTS;
+    uint32_t i = (uint32_t)XXH3_64bits(wanted, sizeof(*wanted)) % count;
 
-    for (;; i = (i + 1) % SPACE_SLOTS) {
+    for (;; i = (i + 1) % count) {
         /* Pairs with the release store in add_space. */
-        uint32_t number = atomic_load_explicit(&space_slots[i], memory_order_acquire);
+        uint32_t number = atomic_load_explicit(&slots[i], memory_order_acquire);
 
-        *ret_slot = i;
-        if (!number || !memcmp(&spaces[number], wanted, sizeof(*wanted)))
-            return number;
+        if (!number || !memcmp(space_at(number), wanted, sizeof(*wanted)))
+            return &slots[i];
     }
+}
+
+/* The space's number, or 0 and in *ret_slot where it would go. */
+static uint32_t find_space(const struct space *wanted, _Atomic uint32_t **ret_slot)
+{
+    struct wide *more = atomic_load_explicit(&wide, memory_order_acquire);
+
+    *ret_slot = slot_of(few.slots, SLOTS_FOR(FEW_SPACES), wanted);
+    if (!**ret_slot && more)
+        *ret_slot = slot_of(more->slots, SLOTS_FOR(ML_SPACE_MAX), wanted);
+    return **ret_slot;
+}
+
+static bool has_room_for_space(void)
+{
+    if (space_count == FEW_SPACES && !wide && ml_address_share() >= sizeof(*wide))
+        /* Pairs with the acquire load in find_space. */
+        atomic_store_explicit(&wide, ml_sys_reserve(sizeof(*wide)), memory_order_release);
+    return space_count < (wide ? ML_SPACE_MAX : FEW_SPACES);
 }
 
 static uint32_t add_space(const struct space *s)
 {
-    uint32_t slot;
+    _Atomic uint32_t *slot;
     uint32_t number = find_space(s, &slot);
 
     if (number)
         return number;
-    if (space_count == ML_SPACE_MAX) {
+    if (!has_room_for_space()) {
         ml_recorder_space_refused();
         return 0;
     }
+    find_space(s, &slot); /* there may be another table now */
     number = space_count + 1;
-    spaces[number] = *s;
+    *space_at(number) = *s;
     announce_space(number);
     /* Pairs with the acquire load in ml_names_announce: the space is there. */
     atomic_store_explicit(&space_count, number, memory_order_release);
-    atomic_store_explicit(&space_slots[slot], number, memory_order_release);
+    atomic_store_explicit(slot, number, memory_order_release);
     return number;
 }
 
 uint32_t ml_space_number(const char *device, uint32_t level, const char *name)
 {
     struct space s = {level, ml_name_kept(device), ml_name_kept(name)};
-    uint32_t slot;
+    _Atomic uint32_t *slot;
     uint32_t number = find_space(&s, &slot);
     struct ml_quiet quiet;
 

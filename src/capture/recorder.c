@@ -196,7 +196,10 @@ static void start_locked(struct process *p)
     if (!ml_session || !ml_recording) {
         state = OFF;
     } else if (!ml_calls_allowed()) {
-        atomic_fetch_add_explicit(&ml_session->began_in_sandbox, 1, memory_order_relaxed);
+        if (ml_sandbox_lacks_proc())
+            ml_session_add_unreached(ml_session, ENOENT, 0);
+        else
+            atomic_fetch_add_explicit(&ml_session->began_in_sandbox, 1, memory_order_relaxed);
         state = OFF;
     } else if (!add_set(p)) {
         if (!p->no_more_sets)

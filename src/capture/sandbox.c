@@ -28,6 +28,7 @@ static struct ml_seccomp_state before;
 static bool before_known;
 static _Atomic bool looked;
 static _Atomic uint32_t spared; /* filters added that leave the recorder alone */
+static _Atomic bool no_proc;    /* there is nothing that could tell */
 
 /* ---- Looking ------------------------------------------------------------- */
 
@@ -50,12 +51,18 @@ void ml_sandbox_look(void)
     }
     if (before_known) {
         known = ml_seccomp_read(STATUS, &now);
+        no_proc = !known && errno == ENOENT;
         if (!known || ml_seccomp_is_more(&now, &before))
             atomic_store_explicit(&ml_filtered, 1, memory_order_relaxed);
         if (first && dir && !ml_calls_allowed())
             ml_session_count_sandboxed(dir);
     }
     errno = saved_errno;
+}
+
+bool ml_sandbox_lacks_proc(void)
+{
+    return no_proc;
 }
 
 void ml_sandbox_look_first(void)

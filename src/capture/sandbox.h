@@ -24,7 +24,10 @@
  * dynamic loader makes too. Keeps errno. */
 void ml_sandbox_look(void);
 
-/* The same where nobody has looked since the program was started. */
+/* Whether that file is not there, as in a chroot. */
+bool ml_sandbox_lacks_proc(void);
+
+/* The same as ml_sandbox_look where nobody has looked since the program was started. */
 void ml_sandbox_look_first(void);
 
 /* Tells the collector how many filters of this process leave the recorder alone. For a new

@@ -12,10 +12,8 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include <dlfcn.h>
-
 #include "compiler.h"
-#include "dlsym_hook.h"
+#include "loaded_symbols.h"
 #include "sandbox.h"
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
@@ -167,10 +165,11 @@ __attribute__((visibility("default"))) int prctl(int option, ...)
     return result;
 }
 
+/* Loaded late, this library has none after it, and goes on making the calls directly. */
 __attribute__((constructor)) static void find_real(void)
 {
-    ml_dlsym_function *find = ml_dlsym_real_function();
+    const struct link_map *own = ml_symbols_own_object();
 
-    prctl_real = (prctl_function *)find(RTLD_NEXT, "prctl");
-    ml_syscall_real = (syscall_function *)find(RTLD_NEXT, "syscall");
+    prctl_real = (prctl_function *)ml_symbol_after(own, "prctl", NULL);
+    ml_syscall_real = (syscall_function *)ml_symbol_after(own, "syscall", NULL);
 }

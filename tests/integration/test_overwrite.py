@@ -105,7 +105,7 @@ def test_not_started():
 
 def test_replaced_at_once():
     """While the program runs the file is the new trace, under its name, also when the
-    collector is killed; its old mode and links stay."""
+    collector is killed; its links stay, and it is for its owner alone."""
     old_trace()
     os.chmod("t.mled", 0o640)
     os.link("t.mled", "link.mled")
@@ -116,7 +116,7 @@ def test_replaced_at_once():
     go_on(process)
     equal(finish(process).code, 7, "exit code")
     contains(command_of("link.mled"), "emit 1000 1000", "command of the new trace")
-    equal(os.stat("t.mled").st_mode & 0o777, 0o640, "mode")
+    equal(os.stat("t.mled").st_mode & 0o777, 0o600, "mode")
 
 
 harness.main(globals())
