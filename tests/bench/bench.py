@@ -13,6 +13,7 @@ import time
 
 import row_analysis
 import row_collector
+import row_crowd
 import row_disk
 import row_equal
 import row_event
@@ -31,6 +32,7 @@ from bench_table import ratio_table
 ROWS = {
     "event": row_event.row,
     "threads": row_threads.row,
+    "crowd": row_crowd.row,
     "heap": row_heap.row,
     "python": row_python.row,
     "disk": row_disk.row,

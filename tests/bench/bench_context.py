@@ -37,6 +37,12 @@ FULL = {
     "mxnet_profiler_turns": 20,
     "snapshot_entries": 1_000_000,
     "import_repeat": 3,
+    "crowd_threads": (2, 64, 200, 500),
+    "crowd_ms": 3_000,
+    "crowd_repeat": 3,
+    "fork_children": 500,        # all at once
+    "fork_mallocs": 40_000,      # of each: more than a ring holds
+    "fork_runs": 10,
 }
 QUICK = {
     "events": 1_000_000,
@@ -63,6 +69,12 @@ QUICK = {
     "mxnet_profiler_turns": 1,
     "snapshot_entries": 20_000,
     "import_repeat": 1,
+    "crowd_threads": (2, 16),
+    "crowd_ms": 100,
+    "crowd_repeat": 1,
+    "fork_children": 10,
+    "fork_mallocs": 1_000,
+    "fork_runs": 1,
 }
 
 
