@@ -72,7 +72,7 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct export_opts, table),
      .value_name = "NAME",
      .help = "of csv and json: allocations, events, labels, marks, samples, scopes, ..."},
-    ML_OPTION_SALVAGE,
+    ML_READ_OPTIONS,
 };
 
 /* ---- The format --------------------------------------------------------- */
