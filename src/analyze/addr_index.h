@@ -10,8 +10,10 @@
  *     |  hash, high  | block + 1    |   0: empty
  *     +--------------+--------------+
  *
- * Linear probing, at most half full; removal moves later entries back. Like
- * ml_map it does not resist an adversary who chooses the addresses.
+ * Linear probing; removal moves later entries back. A small index is at most half
+ * full, which is fastest; a large one at most three quarters: beyond the cache one more
+ * slot of the same line costs little, and memory counts. Like ml_map it does not resist
+ * an adversary who chooses the addresses.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,6 +29,7 @@
 
 #define ML_ADDR_BITS_MIN 6
 #define ML_ADDR_BITS_MAX 32
+#define ML_ADDR_BITS_SMALL 20 /* 8 MiB */
 
 struct ml_addr_slot {
     uint32_t tag;
@@ -38,6 +41,7 @@ struct ml_addr_index {
     struct ml_addr_slot *slots;
     size_t mask;
     size_t used;
+    size_t limit;   /* grow when used reaches it */
     unsigned shift; /* 32 - log2(slots) */
 };
 
@@ -75,6 +79,7 @@ static ML_NOINLINE int ml_addr_grow(struct ml_addr_index *index)
     if (bits > ML_ADDR_BITS_MAX)
         return -ENOMEM;
     next.mask = ((size_t)1 << bits) - 1;
+    next.limit = bits <= ML_ADDR_BITS_SMALL ? next.mask / 2 : next.mask / 4 * 3;
     next.slots = calloc(next.mask + 1, sizeof(*next.slots));
     if (!next.slots)
         return -ENOMEM;
@@ -95,7 +100,7 @@ static ML_NOINLINE int ml_addr_grow(struct ml_addr_index *index)
 /* Room for one more entry. @return 0 or -ENOMEM */
 static ML_ALWAYS_INLINE int ml_addr_reserve(struct ml_addr_index *index)
 {
-    if (ML_LIKELY(index->slots && index->used * 2 <= index->mask))
+    if (ML_LIKELY(index->used < index->limit))
         return 0;
     return ml_addr_grow(index);
 }

@@ -12,7 +12,7 @@ void ml_live_label(struct ml_replay *r, uint32_t block, uint32_t label, uint8_t 
     struct ml_block *b = &r->blocks.items[block];
     struct ml_replay_category *from = &r->categories[b->category], *to = &r->categories[category];
 
-    b->label = label;
+    b->label = ml_block_number(label);
     if (category == b->category)
         return;
     b->category = category;

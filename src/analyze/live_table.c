@@ -127,10 +127,10 @@ int ml_live_open(struct ml_replay *r, uint32_t space, const struct ml_event *eve
         .size = event->size,
         .time_ns = event->time_ns,
         .space = space,
-        .thread = event->thread,
-        .scope = event->scope,
-        .stack = event->stack,
-        .label = label,
+        .thread = ml_block_number(event->thread),
+        .scope = ml_block_number(event->scope),
+        .stack = ml_block_number(event->stack),
+        .label = ml_block_number(label),
         .category = category,
     };
     s->allocations++;

@@ -261,23 +261,29 @@ void ml_replay_classify(struct ml_replay *replay, const struct ml_classes *class
     replay->classes = classes && classes->known ? classes : NULL;
 }
 
-void ml_replay_release(struct ml_replay *replay)
+void ml_replay_release_blocks(struct ml_replay *replay)
 {
     for (size_t i = 0; i < replay->spaces.len; i++) {
         ml_addr_release(&replay->spaces.items[i].by_addr);
         ml_order_release(&replay->spaces.items[i].by_order);
     }
+    ml_vec_release(&replay->blocks);
+    replay->free_block = 0;
+    ml_map_release(&replay->cut_from);
+    ml_map_release(&replay->cut_bytes);
+    ml_map_release(&replay->moved);
+}
+
+void ml_replay_release(struct ml_replay *replay)
+{
+    ml_replay_release_blocks(replay);
     ml_vec_release(&replay->spaces);
     ml_vec_release(&replay->devices);
     ml_vec_release(&replay->processes);
-    ml_vec_release(&replay->blocks);
     ml_intern_release(&replay->device_names);
     ml_map_release(&replay->space_index);
     ml_map_release(&replay->process_index);
     ml_map_release(&replay->top_levels);
-    ml_map_release(&replay->cut_from);
-    ml_map_release(&replay->cut_bytes);
-    ml_map_release(&replay->moved);
     *replay = (struct ml_replay){0};
 }
 

@@ -29,7 +29,9 @@
 #include <stdint.h>
 
 #include "addr_index.h"
+#include "block.h"
 #include "classify.h"
+#include "compiler.h"
 #include "event.h"
 #include "intern.h"
 #include "level_caps.h"
@@ -41,20 +43,32 @@
 #define ML_LEVELS 4     /* index 1 driver, 2 pool, 3 block; 0 is unused */
 #define ML_CATEGORIES 9 /* enum memledger_category */
 
-/* One live allocation, or part of one that was given back in ranges. */
+/* One live allocation, or part of one that was given back in ranges. There may be tens of
+ * millions: the numbers of definitions, which are below ML_ID_MAX, have 24 bits each. */
 struct ml_block {
     uint64_t addr;
     uint64_t size;
     uint64_t time_ns;
-    uint32_t space; /* index into ml_replay.spaces */
-    uint32_t thread;
-    uint32_t scope;
-    uint32_t stack;
-    uint32_t label; /* string, 0: none */
-    uint8_t category;
-    bool live; /* false: the entry is free */
-    bool gone; /* in a frozen table: it was freed since */
+    struct {
+        uint32_t space : 24; /* index into ml_replay.spaces */
+        uint32_t thread : 24;
+        uint32_t scope : 24;
+        uint32_t stack : 24;
+        uint32_t label : 24; /* string, 0: none */
+        uint8_t category : 6;
+        bool live : 1; /* false: the entry is free */
+        bool gone : 1; /* in a frozen table: it was freed since */
+    } ML_PACKED;
 };
+_Static_assert(sizeof(struct ml_block) == 40, "a replay holds one for each live block");
+_Static_assert(ML_ID_MAX == 1u << 24, "the number of a definition has 24 bits");
+
+/* A number of a definition as blocks have it. One that no definition can have, in a damaged
+ * trace, becomes the highest, which names nothing either. */
+static inline uint32_t ml_block_number(uint32_t number)
+{
+    return number < ML_ID_MAX ? number : ML_ID_MAX - 1;
+}
 
 /* Whether what is live may be more or less after it. */
 static inline bool ml_changes_total(const struct ml_event *event)
@@ -190,6 +204,10 @@ int ml_replay_init(struct ml_replay *replay, const struct ml_trace *trace);
 int ml_replay_init_capped(struct ml_replay *replay, const struct ml_trace *trace,
                           const struct ml_level_caps *caps);
 void ml_replay_release(struct ml_replay *replay);
+
+/* Frees the blocks, which are nearly all of a table's memory, and keeps its totals and
+ * peaks; after the last event. */
+void ml_replay_release_blocks(struct ml_replay *replay);
 
 /* Blocks get their category and label from `classes`, which must outlive the table
  * and be of the same trace; before the first event. Nothing changes if it is empty. */

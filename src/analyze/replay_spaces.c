@@ -175,7 +175,7 @@ static int64_t add_space(struct ml_replay *r, uint32_t number, uint64_t time_ns)
     struct ml_replay_space s = {.number = number, .level = ml_replay_level_of(space)};
     uint64_t top = s.level;
 
-    if (device < 0 || process < 0)
+    if (device < 0 || process < 0 || r->spaces.len >= ML_ID_MAX)
         return -ENOMEM;
     ml_map_get(&r->top_levels, top_level_key(space->process, device), &top);
     s.device = (uint32_t)device;

@@ -48,23 +48,26 @@ static void fill_totals(const struct ml_replay *at_end, struct ml_summary *ret)
     ret->counted.peak_time_ns = at_end->bytes.peak_time_ns;
 }
 
-static int fill_all(const struct ml_replay *at_peak, const struct ml_replay *at_end,
-                    const struct ml_classes *classes, size_t top, struct ml_summary *ret)
+/* What does not depend on the peak's blocks. */
+static int fill_places(const struct ml_replay *at_end, struct ml_summary *ret)
 {
     int r = ml_summary_devices(at_end, ret);
 
     fill_totals(at_end, ret);
+    return r < 0 ? r : ml_summary_processes(at_end, ret);
+}
+
+static int fill_peak(const struct ml_replay *at_peak, const struct ml_replay *at_end,
+                     const struct ml_summary_end *end, const struct ml_classes *classes, size_t top,
+                     struct ml_summary *ret)
+{
+    int r = ml_summary_categories(at_peak, at_end, ret);
+
     if (r == 0)
-        r = ml_summary_processes(at_end, ret);
+        r = ml_summary_scopes(at_peak, end, top, ret);
     if (r == 0)
-        r = ml_summary_categories(at_peak, at_end, ret);
-    if (r == 0)
-        r = ml_summary_scopes(at_peak, at_end, top, ret);
-    if (r == 0)
-        r = ml_summary_labels(at_peak, at_end, top, ret);
-    if (r == 0)
-        r = ml_summary_named(at_peak, classes, ret);
-    return r;
+        r = ml_summary_labels(at_peak, end, top, ret);
+    return r < 0 ? r : ml_summary_named(at_peak, classes, ret);
 }
 
 static int init_replay(struct ml_replay *replay, const struct ml_trace *trace,
@@ -101,10 +104,45 @@ static int close_books(struct books *books, struct ml_summary *ret)
     return samples < 0 ? samples : steps;
 }
 
+/* The whole trace: totals, and what is live at its end, without the blocks themselves. */
+static int read_all(struct ml_replay *at_end, struct ml_summary_end *end, struct ml_summary *ret,
+                    struct ml_error *err)
+{
+    int r = ml_replay_trace(at_end, UINT64_MAX, err);
+
+    if (r < 0)
+        return r;
+    r = ml_summary_end(at_end, end);
+    ml_replay_release_blocks(at_end);
+    if (r == 0)
+        r = fill_places(at_end, ret);
+    return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
+}
+
+/* The trace up to its peak. */
+static int read_peak(const struct ml_replay *at_end, const struct ml_summary_end *end,
+                     const struct ml_classes *classes, const struct ml_summary_opts *opts,
+                     struct ml_summary *ret, struct ml_error *err)
+{
+    struct ml_replay at_peak = {0};
+    int r = init_replay(&at_peak, at_end->trace, opts->caps, classes, err);
+
+    if (r == 0)
+        r = ml_replay_instant(&at_peak, at_end->peak_event, at_end->last_label_event, err);
+    if (r == 0) {
+        r = fill_peak(&at_peak, at_end, end, classes, opts->top, ret);
+        if (r < 0)
+            ml_error_set(err, r, "out of memory");
+    }
+    ml_replay_release(&at_peak);
+    return r;
+}
+
 int ml_summarize(const struct ml_trace *trace, const struct ml_summary_opts *opts,
                  struct ml_summary *ret, struct ml_error *err)
 {
-    struct ml_replay at_end = {0}, at_peak = {0};
+    struct ml_replay at_end = {0};
+    struct ml_summary_end end = {0};
     struct books books = {.samples = {.trace = trace},
                           .steps = {.replay = &at_end, .steps = &ret->steps}};
     struct ml_classes classes;
@@ -117,20 +155,13 @@ int ml_summarize(const struct ml_trace *trace, const struct ml_summary_opts *opt
     at_end.on_mark = on_mark;
     at_end.ctx = &books;
     if (r == 0)
-        r = ml_replay_trace(&at_end, UINT64_MAX, err);
+        r = read_all(&at_end, &end, ret, err);
     if (r == 0)
-        r = init_replay(&at_peak, trace, opts->caps, &classes, err);
-    if (r == 0)
-        r = ml_replay_instant(&at_peak, at_end.peak_event, at_end.last_label_event, err);
-    if (r == 0) {
-        r = fill_all(&at_peak, &at_end, &classes, opts->top, ret);
-        if (r < 0)
-            ml_error_set(err, r, "out of memory");
-    }
+        r = read_peak(&at_end, &end, &classes, opts, ret, err);
     closed = close_books(&books, ret);
     if (r == 0 && closed < 0)
         r = ml_error_set(err, closed, "out of memory");
-    ml_replay_release(&at_peak);
+    ml_summary_end_release(&end);
     ml_replay_release(&at_end);
     ml_classes_release(&classes);
     return r;

@@ -113,15 +113,26 @@ static int fill_entry(const struct ml_trace *trace, const struct ml_composed *gr
     return e->label ? 0 : -ENOMEM;
 }
 
-static int add_entries(const struct ml_replay *at_peak, const struct ml_replay *at_end,
+int ml_summary_end(const struct ml_replay *at_end, struct ml_summary_end *ret)
+{
+    int r = ml_compose(at_end, ML_BY_SCOPE, true, &ret->scopes);
+
+    return r < 0 ? r : ml_compose(at_end, ML_BY_LABEL, true, &ret->labels);
+}
+
+void ml_summary_end_release(struct ml_summary_end *end)
+{
+    ml_composition_release(&end->scopes);
+    ml_composition_release(&end->labels);
+}
+
+static int add_entries(const struct ml_replay *at_peak, const struct ml_composition *end,
                        enum ml_group_by by, size_t top, struct ml_arena *arena,
                        struct ml_summary_entries *ret)
 {
-    struct ml_composition peak = {0}, end = {0};
+    struct ml_composition peak = {0};
     int r = ml_compose(at_peak, by, false, &peak);
 
-    if (r == 0)
-        r = ml_compose(at_end, by, true, &end);
     ret->total = peak.groups.len;
     for (size_t i = 0; r == 0 && i < peak.groups.len && i < top; i++) {
         const struct ml_composed *group = &peak.groups.items[i];
@@ -129,7 +140,7 @@ static int add_entries(const struct ml_replay *at_peak, const struct ml_replay *
             .at_peak_bytes = group->bytes,
             .at_peak_blocks = group->blocks,
             .at_peak_percent = percent(group->bytes, at_peak->bytes.live_bytes),
-            .live_bytes = ml_composition_bytes(&end, group->key),
+            .live_bytes = ml_composition_bytes(end, group->key),
         };
 
         r = fill_entry(at_peak->trace, group, by == ML_BY_LABEL, arena, &e);
@@ -137,20 +148,19 @@ static int add_entries(const struct ml_replay *at_peak, const struct ml_replay *
             r = ml_vec_push(&ret->list, e);
     }
     ml_composition_release(&peak);
-    ml_composition_release(&end);
     return r;
 }
 
-int ml_summary_scopes(const struct ml_replay *at_peak, const struct ml_replay *at_end, size_t top,
+int ml_summary_scopes(const struct ml_replay *at_peak, const struct ml_summary_end *end, size_t top,
                       struct ml_summary *ret)
 {
-    return add_entries(at_peak, at_end, ML_BY_SCOPE, top, &ret->arena, &ret->scopes);
+    return add_entries(at_peak, &end->scopes, ML_BY_SCOPE, top, &ret->arena, &ret->scopes);
 }
 
-int ml_summary_labels(const struct ml_replay *at_peak, const struct ml_replay *at_end, size_t top,
+int ml_summary_labels(const struct ml_replay *at_peak, const struct ml_summary_end *end, size_t top,
                       struct ml_summary *ret)
 {
-    return add_entries(at_peak, at_end, ML_BY_LABEL, top, &ret->arena, &ret->labels);
+    return add_entries(at_peak, &end->labels, ML_BY_LABEL, top, &ret->arena, &ret->labels);
 }
 
 /* ---- Names ------------------------------------------------------------- */

@@ -16,15 +16,26 @@ void ml_figures_add(struct ml_figures *sum, const struct ml_trace *trace,
 int ml_summary_devices(const struct ml_replay *replay, struct ml_summary *ret);
 int ml_summary_processes(const struct ml_replay *replay, struct ml_summary *ret);
 
-/* What the replay, fed up to the peak, holds. `at_end` is a replay of all. */
+/* What was live at the end, added up before the blocks of that replay are freed: those
+ * of two replays at once would take twice the memory. */
+struct ml_summary_end {
+    struct ml_composition scopes, labels;
+};
+
+/* @ret  to be released, after a failure too */
+int ml_summary_end(const struct ml_replay *at_end, struct ml_summary_end *ret);
+void ml_summary_end_release(struct ml_summary_end *end);
+
+/* What the replay, fed up to the peak, holds. Of `at_end`, a replay of all, the totals
+ * are enough. */
 int ml_summary_categories(const struct ml_replay *at_peak, const struct ml_replay *at_end,
                           struct ml_summary *ret);
-int ml_summary_scopes(const struct ml_replay *at_peak, const struct ml_replay *at_end, size_t top,
+int ml_summary_scopes(const struct ml_replay *at_peak, const struct ml_summary_end *end, size_t top,
+                      struct ml_summary *ret);
+int ml_summary_labels(const struct ml_replay *at_peak, const struct ml_summary_end *end, size_t top,
                       struct ml_summary *ret);
 /* How much of the peak has a name. */
 int ml_summary_named(const struct ml_replay *at_peak, const struct ml_classes *classes,
                      struct ml_summary *ret);
-int ml_summary_labels(const struct ml_replay *at_peak, const struct ml_replay *at_end, size_t top,
-                      struct ml_summary *ret);
 
 #endif

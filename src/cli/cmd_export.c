@@ -77,7 +77,7 @@ static const struct ml_option options[] = {
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct export_opts, safe_csv),
      .help = "of csv: keep cells from being run as formulas"},
-    ML_OPTION_SALVAGE,
+    ML_READ_OPTIONS,
 };
 
 /* ---- The format --------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "importer.h"
+#include "memory_limit.h"
 #include "nearest.h"
 #include "output_name.h"
 #include "part_guard.h"
@@ -22,7 +23,7 @@
 
 struct import_opts {
     const char *output, *format, *columns;
-    uint64_t interval_ns;
+    uint64_t interval_ns, max_memory_bytes;
     bool force, quiet;
 };
 
@@ -69,10 +70,12 @@ static const struct ml_option options[] = {
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct import_opts, quiet),
      .help = "no progress, no closing note"},
+    ML_OPTION_MAX_MEMORY(struct import_opts, max_memory_bytes),
 };
 
-static int fail(const struct ml_error *err)
+static int fail(struct ml_error *err)
 {
+    ml_memory_explain(err);
     ml_say("%s", err->text);
     return ML_EXIT_FAILURE;
 }
@@ -180,6 +183,7 @@ static int import_file(const struct import_opts *opts, const struct ml_import_fo
 
     if (r < 0)
         return fail(&err);
+    ml_memory_limit(path, opts->max_memory_bytes);
     r = ml_import_source_open(&source, path, &err);
     if (r == 0) {
         source.opts = (struct ml_import_opts){opts->interval_ns, opts->columns};

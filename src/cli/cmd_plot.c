@@ -151,7 +151,7 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct ml_plot_cmd_opts, dark),
      .help = "light on dark; without it an SVG follows the screen"},
     ML_OPTION_UNIT,
-    ML_OPTION_SALVAGE,
+    ML_READ_OPTIONS,
 };
 
 struct plot {

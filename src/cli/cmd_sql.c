@@ -29,7 +29,7 @@ static const struct ml_option options[] = {
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct sql_opts, report.json),
      .help = "print one JSON object: columns and rows"},
-    ML_OPTION_SALVAGE,
+    ML_READ_OPTIONS,
 };
 
 static int print(struct ml_sql *sql, const char *question, const struct sql_opts *opts,
@@ -94,6 +94,8 @@ static int run(int argc, char **argv)
         trace = ml_report_open(file, &opts.report);
         if (!trace)
             return ML_EXIT_FAILURE;
+    } else {
+        ml_memory_limit(file, opts.report.max_memory_bytes);
     }
     status = answer(trace, file, question, &opts);
     ml_trace_free(trace);

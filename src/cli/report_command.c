@@ -26,6 +26,7 @@ struct ml_trace *ml_report_open(const char *path, const struct ml_report_opts *o
     struct ml_trace *trace = NULL;
     struct ml_error err = {0};
 
+    ml_memory_limit(path, opts->max_memory_bytes);
     if (ml_trace_open(path, &trace_opts, &trace, &err) == 0)
         return trace;
     ml_report_fail(&err);
@@ -84,7 +85,10 @@ void ml_report_warn(const struct ml_health *health, const char *name)
 
 int ml_report_fail(const struct ml_error *err)
 {
-    ml_say("%s", err->text[0] ? err->text : "out of memory");
+    struct ml_error said = *err;
+
+    ml_memory_explain(&said);
+    ml_say("%s", said.text[0] ? said.text : "out of memory");
     return ML_EXIT_FAILURE;
 }
 

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "health.h"
+#include "memory_limit.h"
 #include "options.h"
 #include "style.h"
 #include "trace.h"
@@ -17,6 +18,7 @@ struct ml_report_opts {
     bool json;
     int unit; /* enum ml_unit */
     bool salvage;
+    uint64_t max_memory_bytes; /* 0: by the size of the traces */
 };
 
 extern const char *const ml_unit_choices[];
@@ -45,7 +47,9 @@ extern const char *const ml_unit_choices[];
         .name = "safe-csv", .type = ML_OPT_FLAG, .offset = offsetof(owner, member),                \
         .help = "with --csv: keep cells from being run as formulas"                                \
     }
-#define ML_REPORT_OPTIONS ML_OPTION_JSON, ML_OPTION_UNIT, ML_OPTION_SALVAGE
+#define ML_READ_OPTIONS                                                                            \
+    ML_OPTION_SALVAGE, ML_OPTION_MAX_MEMORY(struct ml_report_opts, max_memory_bytes)
+#define ML_REPORT_OPTIONS ML_OPTION_JSON, ML_OPTION_UNIT, ML_READ_OPTIONS
 
 /* Opens a trace, or prints why not. @return NULL on failure; the caller owns it */
 struct ml_trace *ml_report_open(const char *path, const struct ml_report_opts *opts);
