@@ -205,6 +205,7 @@ int ml_ledger_find_left(struct ml_ledger_lives *lives, const struct ml_replay *r
     same = (sample->left_count > 0 ? s.given : s.smallest) / SAME_PART;
     *ret_settled = s.missing <= same || s.smallest == 0;
     if (!*ret_settled) {
+        lives->left.len = sample->left_first;
         sample->left_count = 0;
     } else if (!users->has_remainder || !users->inside || (sample->bits & ML_SAMPLE_INSIDE)) {
         users->has_remainder = true;
