@@ -274,6 +274,7 @@ void ml_replay_release(struct ml_replay *replay)
     ml_map_release(&replay->space_index);
     ml_map_release(&replay->process_index);
     ml_map_release(&replay->top_levels);
+    ml_map_release(&replay->places);
     ml_map_release(&replay->cut_from);
     ml_map_release(&replay->cut_bytes);
     ml_map_release(&replay->moved);
