@@ -80,7 +80,8 @@ static void on_close(void *ctx, const struct ml_block *block, const struct ml_ev
     int r;
 
     ended.ended = true;
-    ended.end_ns = event->time_ns;
+    ended.end_ns =
+        ml_max_u64(event->time_ns, ended.time_ns); /* blocks of a damaged file are in no order */
     if (event->kind == ML_MOVE)
         r = ml_vec_push(&a->moving, (struct moving){event->thread, ended});
     else

@@ -84,9 +84,15 @@ static struct ml_group *group_of(struct maker *m, const struct ml_keyword *keywo
     return &m->ret->groups.items[m->ret->groups.len - 1];
 }
 
+/* A dictionary may count a tag several times: such sums end at the largest number. */
+static int64_t add_bytes(int64_t sum, uint64_t bytes)
+{
+    return __builtin_add_overflow(sum, bytes, &sum) ? INT64_MAX : sum;
+}
+
 static int put_entry(struct ml_group *group, const struct tag_sum *sum, const char *tag)
 {
-    group->bytes += (int64_t)sum->bytes;
+    group->bytes = add_bytes(group->bytes, sum->bytes);
     group->count += sum->count;
     /* Two keywords of one category: it has the tag twice, as MXNet's scripts count. */
     if (group->entries.len > 0 && group->entries.items[group->entries.len - 1].tag == tag) {
@@ -230,14 +236,16 @@ static int finish(struct maker *m)
 {
     struct ml_grouping *g = m->ret;
     double whole = (double)(g->has_expected ? g->expected_bytes : g->total_bytes);
+    int64_t rest;
 
+    if (__builtin_sub_overflow(g->expected_bytes, g->total_bytes, &rest))
+        rest = g->expected_bytes > g->total_bytes ? INT64_MAX : INT64_MIN;
     ml_vec_sort(&g->groups, by_group_bytes);
-    if (g->has_expected &&
-        ml_vec_push(&g->groups, (struct ml_group){
-                                    .name = ML_UNTRACKABLE,
-                                    .bytes = (int64_t)(g->expected_bytes - g->total_bytes),
-                                    .is_untrackable = true,
-                                }) < 0)
+    if (g->has_expected && ml_vec_push(&g->groups, (struct ml_group){
+                                                       .name = ML_UNTRACKABLE,
+                                                       .bytes = rest,
+                                                       .is_untrackable = true,
+                                                   }) < 0)
         return -ENOMEM;
     for (size_t i = 0; i < g->groups.len; i++) {
         struct ml_group *group = &g->groups.items[i];

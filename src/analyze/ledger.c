@@ -215,15 +215,53 @@ static enum ml_ledger_use most_use(const struct ml_ledger_scan *scan)
     return most;
 }
 
-/* Those that the program used most of; where it used none, those that were watched. */
-static bool is_wanted(const struct ml_ledger_scan *scan, const struct ml_ledger_scan_device *device,
+/* Those that the program used most of; where it used none, those that were watched.
+ * @most  as most_use says */
+static bool is_wanted(const struct ml_ledger_scan_device *device, enum ml_ledger_use most,
                       const char *asked)
 {
     if (asked)
         return is_asked(device->name, asked);
-    if (!is_gpu(device->name) || device->use < most_use(scan))
+    if (!is_gpu(device->name) || device->use < most)
         return false;
     return device->use != ML_LEDGER_NONE || device->kept[ML_KEPT_LATEST].sample.event > 0;
+}
+
+static uint64_t most_bytes(const struct ml_ledger_scan_device *device)
+{
+    return ml_max_u64(device->kept[ML_KEPT_PEAK].sample.used, device->booked_bytes);
+}
+
+static int by_most_bytes(const void *a, const void *b)
+{
+    const struct ml_ledger_scan_device *const *x = a, *const *y = b;
+    uint64_t n = most_bytes(*x), m = most_bytes(*y);
+
+    return n != m ? (n < m ? 1 : -1) : (*x > *y) - (*x < *y);
+}
+
+typedef ML_VEC(const struct ml_ledger_scan_device *) device_list;
+
+/* The devices whose books are opened. */
+static int choose_devices(const struct ml_ledger_scan *scan, const char *asked, device_list *chosen,
+                          struct ml_ledger *ret)
+{
+    enum ml_ledger_use most = most_use(scan);
+
+    for (size_t i = 0; i < scan->devices.len; i++) {
+        const struct ml_ledger_scan_device *device = &scan->devices.items[i];
+
+        if (!is_wanted(device, most, asked))
+            ret->bare_devices += !asked && device->use == ML_LEDGER_CONTEXT;
+        else if (ml_vec_push(chosen, device) < 0)
+            return -ENOMEM;
+    }
+    if (chosen->len > ML_LEDGER_DEVICES_MAX) {
+        ml_vec_sort(chosen, by_most_bytes);
+        ret->unlisted_devices = chosen->len - ML_LEDGER_DEVICES_MAX;
+        chosen->len = ML_LEDGER_DEVICES_MAX;
+    }
+    return 0;
 }
 
 /* Of other devices than the host: an nvidia-smi log does not say which GPU it is of. */
@@ -279,14 +317,15 @@ static int by_name(const void *a, const void *b)
 static int add_devices(const struct ml_ledger_scan *scan, const struct ml_ledger_opts *opts,
                        struct ml_ledger *ret, struct ml_error *err)
 {
+    device_list chosen = {0};
     struct ml_classes classes;
     int r = ml_classify(scan->replay.trace, &classes, err);
 
-    for (size_t i = 0; i < scan->devices.len && r == 0; i++)
-        if (is_wanted(scan, &scan->devices.items[i], opts->device))
-            r = add_device(scan, &classes, &scan->devices.items[i], opts, ret, err);
-        else if (!opts->device && scan->devices.items[i].use == ML_LEDGER_CONTEXT)
-            ret->bare_devices++;
+    if (r == 0)
+        r = choose_devices(scan, opts->device, &chosen, ret);
+    for (size_t i = 0; i < chosen.len && r == 0; i++)
+        r = add_device(scan, &classes, chosen.items[i], opts, ret, err);
+    ml_vec_release(&chosen);
     ml_classes_release(&classes);
     if (r == 0 && ret->devices.len == 0)
         return no_device(scan, opts->device, err);

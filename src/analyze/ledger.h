@@ -23,6 +23,10 @@
 
 #define ML_LEDGER_HOST "cpu"
 
+/* Books that are opened at once. Each takes a reading of the trace, and only a damaged file,
+ * or one of many machines, has more devices. */
+#define ML_LEDGER_DEVICES_MAX 64
+
 struct ml_ledger_opts {
     struct ml_at at;    /* of a refusal or a step: its time */
     const char *device; /* "cuda:0", "0" for it, "cpu"; NULL: all GPUs that the program used */
@@ -68,7 +72,8 @@ struct ml_ledger {
     uint64_t run_ended_ns; /* the time asked for is after it; 0: it is not */
     struct ml_health health;
     ML_VEC(struct ml_ledger_device) devices; /* by name */
-    size_t bare_devices; /* left out: nothing but the driver's context is there */
+    size_t bare_devices;     /* left out: nothing but the driver's context is there */
+    size_t unlisted_devices; /* left out: ML_LEDGER_DEVICES_MAX have used more */
 };
 
 /* Reads the trace once to find the instants, and once more for each device.

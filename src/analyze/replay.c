@@ -284,6 +284,7 @@ void ml_replay_release(struct ml_replay *replay)
     ml_map_release(&replay->space_index);
     ml_map_release(&replay->process_index);
     ml_map_release(&replay->top_levels);
+    ml_map_release(&replay->places);
     *replay = (struct ml_replay){0};
 }
 

@@ -101,9 +101,8 @@ struct ml_replay_space {
     bool ranged;  /* blocks are in by_order, else in by_addr */
     bool ended;   /* its process is gone */
     bool forked;
-    uint32_t rank;       /* blocks may be cut from those of a space of lower rank */
-    uint32_t next_outer; /* index + 1 of the process's next space of such a rank */
-    uint32_t around;     /* index + 1 of the space that its blocks may be cut from */
+    uint32_t around;        /* index + 1 of the space that its blocks may be cut from */
+    uint32_t next_of_place; /* likewise, another one of blocks of this process and device */
     struct ml_addr_index by_addr;
     struct ml_order by_order;
     struct ml_gauge bytes; /* live: never freed, also after the end */
@@ -120,7 +119,6 @@ struct ml_replay_device {
 
 struct ml_replay_process {
     uint32_t number;      /* in the trace */
-    uint32_t first_outer; /* the last of those that blocks are cut from */
     uint32_t first_space; /* index + 1 */
     struct ml_gauge bytes;
     bool ended;
@@ -188,6 +186,7 @@ struct ml_replay {
 
     struct ml_map space_index, process_index; /* number -> index */
     struct ml_map top_levels;                 /* process and device -> counted level */
+    struct ml_map places;                     /* likewise -> latest spaces of blocks */
     const char *only_device;                  /* counted alone; NULL: all are */
     struct ml_map cut_from;                   /* block -> the one it is cut from */
     struct ml_map cut_bytes;                  /* block -> what is cut from it */

@@ -128,43 +128,65 @@ static bool is_asked_for(const struct ml_replay *r, int64_t device)
 
 /* Blocks of one rank may be cut from those of a lower one: what the program
  * reports from its heap, the heap of some allocators from mappings. */
-enum { RANK_MAPPED, RANK_HEAP, RANK_INNERMOST };
+enum rank { MAPPINGS, HEAP, REPORTED };
 
-static uint32_t rank_of(const struct ml_trace *trace, const struct ml_space *space)
+static enum rank rank_of(const struct ml_replay *r, const struct ml_replay_space *s)
 {
-    const char *name = ml_trace_string(trace, space->name, NULL);
+    const char *name = ml_trace_string(r->trace, ml_trace_space(r->trace, s->number)->name, NULL);
 
     if (!strcmp(name, ML_MAP_SPACE_NAME))
-        return RANK_MAPPED;
-    return strcmp(name, ML_HEAP_SPACE_NAME) ? RANK_INNERMOST : RANK_HEAP;
+        return MAPPINGS;
+    return strcmp(name, ML_HEAP_SPACE_NAME) ? REPORTED : HEAP;
 }
 
-/* Makes `around` the space that blocks of `s` are cut from, if it is nearer than
- * the one known. */
-static void offer_around(struct ml_replay *r, uint32_t s_index, uint32_t around)
+static uint64_t place_key(const struct ml_replay_space *s, enum rank rank)
 {
-    struct ml_replay_space *s = &r->spaces.items[s_index];
-    const struct ml_replay_space *a = &r->spaces.items[around];
-
-    if (s->device == a->device && s->level == MEMLEDGER_BLOCK && a->level == MEMLEDGER_BLOCK &&
-        a->rank < s->rank && (s->around == 0 || a->rank > r->spaces.items[s->around - 1].rank))
-        s->around = around + 1;
+    return (uint64_t)rank << 62 | (uint64_t)s->process << 32 | s->device;
 }
 
-/* Most spaces have nothing cut from them: only the others are looked through for each. */
-static void connect(struct ml_replay *r, uint32_t new_space)
+/* The latest space of that rank, or, for REPORTED, of any, on the device of `s`.
+ * @return its index + 1, 0: there is none */
+static uint32_t latest_of(const struct ml_replay *r, const struct ml_replay_space *s,
+                          enum rank rank)
+{
+    uint64_t latest = 0;
+
+    ml_map_get(&r->places, place_key(s, rank), &latest);
+    return (uint32_t)latest;
+}
+
+/* The first space of its rank: blocks of higher ranks that have none nearer are cut from
+ * it. Those that come later find it themselves. */
+static void offer_around(struct ml_replay *r, uint32_t new_space, enum rank rank)
+{
+    uint32_t i = r->spaces.items[new_space].next_of_place;
+
+    for (; i > 0; i = r->spaces.items[i - 1].next_of_place) {
+        struct ml_replay_space *s = &r->spaces.items[i - 1];
+
+        if (rank < rank_of(r, s) &&
+            (s->around == 0 || rank > rank_of(r, &r->spaces.items[s->around - 1])))
+            s->around = new_space + 1;
+    }
+}
+
+/* Finds the nearest space that its blocks may be cut from, and offers itself to others.
+ * @return 0 or -ENOMEM */
+static int connect(struct ml_replay *r, uint32_t new_space)
 {
     struct ml_replay_space *n = &r->spaces.items[new_space];
-    struct ml_replay_process *process = &r->processes.items[n->process];
+    enum rank rank = rank_of(r, n);
 
-    for (uint32_t i = process->first_outer; i > 0; i = r->spaces.items[i - 1].next_outer)
-        offer_around(r, new_space, i - 1);
-    if (n->rank == RANK_INNERMOST)
-        return;
-    for (uint32_t i = n->next_of_process; i > 0; i = r->spaces.items[i - 1].next_of_process)
-        offer_around(r, i - 1, new_space);
-    n->next_outer = process->first_outer;
-    process->first_outer = new_space + 1;
+    if (n->level != MEMLEDGER_BLOCK)
+        return 0;
+    for (int lower = (int)rank - 1; lower >= 0 && n->around == 0; lower--)
+        n->around = latest_of(r, n, (enum rank)lower);
+    n->next_of_place = latest_of(r, n, REPORTED);
+    if (rank < REPORTED && latest_of(r, n, rank) == 0)
+        offer_around(r, new_space, rank);
+    if (rank < REPORTED && ml_map_put(&r->places, place_key(n, rank), new_space + 1) < 0)
+        return -ENOMEM;
+    return ml_map_put(&r->places, place_key(n, REPORTED), new_space + 1);
 }
 
 static int64_t add_space(struct ml_replay *r, uint32_t number, uint64_t time_ns)
@@ -180,7 +202,6 @@ static int64_t add_space(struct ml_replay *r, uint32_t number, uint64_t time_ns)
     ml_map_get(&r->top_levels, top_level_key(space->process, device), &top);
     s.device = (uint32_t)device;
     s.process = (uint32_t)process;
-    s.rank = rank_of(r->trace, space);
     s.counted = s.level == top && is_asked_for(r, device);
     s.forked = ml_trace_process(r->trace, space->process)->how == ML_FORKED;
     s.next_of_process = r->processes.items[process].first_space;
@@ -188,7 +209,8 @@ static int64_t add_space(struct ml_replay *r, uint32_t number, uint64_t time_ns)
         ml_map_put(&r->space_index, number, r->spaces.len - 1) < 0)
         return -ENOMEM;
     r->processes.items[process].first_space = (uint32_t)r->spaces.len;
-    connect(r, (uint32_t)r->spaces.len - 1);
+    if (connect(r, (uint32_t)r->spaces.len - 1) < 0)
+        return -ENOMEM;
     return (int64_t)r->spaces.len - 1;
 }
 

@@ -48,21 +48,20 @@ static void set_peak(struct ml_figures *figures, const struct ml_gauge *gauge)
 
 /* ---- Devices ----------------------------------------------------------- */
 
-static void fill_device(const struct ml_replay *replay, size_t device, struct ml_summary_device *d)
+static void add_space(const struct ml_replay *replay, const struct ml_replay_space *s,
+                      struct ml_summary_device *d)
 {
-    for (size_t i = 0; i < replay->spaces.len; i++) {
-        const struct ml_replay_space *s = &replay->spaces.items[i];
+    d->has_level[s->level] = true;
+    ml_figures_add(&d->levels[s->level], replay->trace, s);
+    if (s->counted)
+        ml_figures_add(&d->counted, replay->trace, s);
+}
 
-        if (s->device != device)
-            continue;
-        d->has_level[s->level] = true;
-        ml_figures_add(&d->levels[s->level], replay->trace, s);
-        if (s->counted)
-            ml_figures_add(&d->counted, replay->trace, s);
-    }
-    set_peak(&d->counted, &replay->devices.items[device].bytes);
+static void set_peaks(const struct ml_replay_device *from, struct ml_summary_device *d)
+{
+    set_peak(&d->counted, &from->bytes);
     for (size_t level = 0; level < ML_LEVELS; level++)
-        set_peak(&d->levels[level], &replay->devices.items[device].levels[level]);
+        set_peak(&d->levels[level], &from->levels[level]);
 }
 
 static int by_device_peak(const void *a, const void *b)
@@ -84,18 +83,30 @@ static bool device_is_used(const struct ml_summary_device *d)
 
 int ml_summary_devices(const struct ml_replay *replay, struct ml_summary *ret)
 {
+    size_t kept = 0;
+
+    for (size_t i = 0; i < replay->devices.len; i++)
+        if (ml_vec_push(&ret->devices, (struct ml_summary_device){0}) < 0)
+            return -ENOMEM;
+    for (size_t i = 0; i < replay->spaces.len; i++) {
+        const struct ml_replay_space *s = &replay->spaces.items[i];
+
+        add_space(replay, s, &ret->devices.items[s->device]);
+    }
     for (size_t i = 0; i < replay->devices.len; i++) {
-        struct ml_summary_device d = {0};
+        struct ml_summary_device *d = &ret->devices.items[i];
         size_t len;
         const char *name = ml_intern_get(&replay->device_names, (uint32_t)i, &len);
 
-        fill_device(replay, i, &d);
-        if (!device_is_used(&d))
+        if (!device_is_used(d))
             continue;
-        d.name = ml_arena_dup(&ret->arena, name, len);
-        if (!d.name || ml_vec_push(&ret->devices, d) < 0)
+        set_peaks(&replay->devices.items[i], d);
+        d->name = ml_arena_dup(&ret->arena, name, len);
+        if (!d->name)
             return -ENOMEM;
+        ret->devices.items[kept++] = *d;
     }
+    ret->devices.len = kept;
     ml_vec_sort(&ret->devices, by_device_peak);
     return 0;
 }

@@ -58,6 +58,11 @@ static int judge(const struct ml_ledger *ledger, double percent)
 
     for (size_t i = 0; i < ledger->devices.len; i++)
         ok &= device_passes(&ledger->devices.items[i], percent);
+    if (ledger->unlisted_devices > 0) {
+        fprintf(stderr, "memledger: %zu devices cannot be judged: %d others used more\n",
+                ledger->unlisted_devices, ML_LEDGER_DEVICES_MAX);
+        ok = false;
+    }
     return ok ? ML_EXIT_OK : ML_EXIT_FAILURE;
 }
 

@@ -84,7 +84,7 @@ enum ml_frame_result ml_block_header_get(const uint8_t in[ML_BLOCK_HEADER_BYTES]
         .sequence = ml_load_u32(in + 36),
     };
     if (ret->stored_bytes > ML_BLOCK_MAX_BYTES || ret->raw_bytes > ML_BLOCK_MAX_BYTES ||
-        ret->first_ns > ret->last_ns || ret->codec > ML_CODEC_ZSTD)
+        ret->first_ns > ret->last_ns || ret->last_ns > INT64_MAX || ret->codec > ML_CODEC_ZSTD)
         return ML_FRAME_DAMAGED;
     if (ret->type == ML_BLOCK_EVENTS && ret->events > ML_BLOCK_MAX_EVENTS)
         return ML_FRAME_DAMAGED;

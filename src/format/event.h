@@ -78,6 +78,10 @@ enum ml_sample_bits {
 
 #define ML_EVENT_ARGS 6
 
+/* More bytes than one block, or a device, can have. Readers take a larger number for this,
+ * so that sums of a damaged file's sizes do not overflow. */
+#define ML_BYTES_MAX (UINT64_C(1) << 50)
+
 /* One event, decoded. Numbers (thread, space, scope, stack, strings in args)
  * are those of the file's definitions. Fields that a kind does not use are 0,
  * except thread, space and scope, which keep what they were. */

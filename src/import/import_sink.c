@@ -116,15 +116,18 @@ int ml_import_sink_check(const struct ml_import_sink *k, struct ml_error *err)
 
 static void put(struct ml_import_sink *k, const struct ml_event *event)
 {
+    struct ml_event own = *event;
+
     k->events++;
+    own.time_ns = ml_min_u64(own.time_ns, INT64_MAX); /* a trace has no later one */
     if (k->tap) {
-        k->tap(k->tap_ctx, event);
+        k->tap(k->tap_ctx, &own);
         return;
     }
     if (!k->path || !is_writing(k))
         return;
     ml_trace_writer_relieve(&k->writer);
-    ml_trace_writer_event(&k->writer, event);
+    ml_trace_writer_event(&k->writer, &own);
 }
 
 void ml_import_event(struct ml_import_sink *k, const struct ml_event *event)

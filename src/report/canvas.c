@@ -5,6 +5,7 @@
 #include "canvas.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -38,8 +39,19 @@ static void add_shape(struct ml_canvas *canvas, struct ml_figure shape)
         fail(canvas);
 }
 
+/* What is far off the picture, or nowhere since a damaged trace has no scale, stays within
+ * what every format can write. */
+static double on_paper(double at)
+{
+    const double most = 1e6;
+
+    return isnan(at) ? 0 : at > most ? most : at < -most ? -most : at;
+}
+
 static void add_point(struct ml_canvas *canvas, struct ml_point point)
 {
+    point.x = on_paper(point.x);
+    point.y = on_paper(point.y);
     if (canvas->error < 0 || canvas->shapes.len == 0)
         return;
     if (ml_vec_push(&canvas->points, point) < 0)

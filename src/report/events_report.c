@@ -62,11 +62,17 @@ static int space_text(const struct ml_event_view *v, size_t space_width, struct 
     return r;
 }
 
+/* A program may ask for any number of bytes, and a damaged file may say anything. */
+static int64_t largest(uint64_t number)
+{
+    return (int64_t)ml_min_u64(number, INT64_MAX);
+}
+
 static void field_value(const struct ml_field *field, const struct ml_style *style, char text[32])
 {
     switch (field->type) {
-    case ML_FIELD_BYTES: ml_format_bytes(text, (int64_t)field->number, style->unit); break;
-    case ML_FIELD_TIME: ml_format_duration_ns(text, (int64_t)field->number); break;
+    case ML_FIELD_BYTES: ml_format_bytes(text, largest(field->number), style->unit); break;
+    case ML_FIELD_TIME: ml_format_duration_ns(text, largest(field->number)); break;
     case ML_FIELD_SIGNED: snprintf(text, 32, "%" PRId64, (int64_t)field->number); break;
     default: snprintf(text, 32, "%" PRIu64, field->number); break;
     }
@@ -160,7 +166,7 @@ int ml_event_text(const struct ml_event_view *v, const struct ml_style *style, s
     if (v->has_address)
         snprintf(address, sizeof(address), "0x%" PRIx64, v->event->addr);
     if (v->has_bytes)
-        ml_format_bytes(size, (int64_t)v->bytes, style->unit);
+        ml_format_bytes(size, largest(v->bytes), style->unit);
     r = ml_buf_printf(out, BEFORE_SPACE, time, thread, v->kind);
     if (r == 0)
         r = space_text(v, space_width, out);

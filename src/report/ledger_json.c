@@ -81,6 +81,7 @@ int ml_ledger_json(const struct ml_ledger *ledger, const char *file, struct ml_b
         device_json(ledger, &ledger->devices.items[i], &json);
     ml_json_end_array(&json);
     ml_json_kv_u64(&json, "bare_devices", ledger->bare_devices);
+    ml_json_kv_u64(&json, "unlisted_devices", ledger->unlisted_devices);
     known_json(&json, "run_ended_ns", ledger->run_ended_ns, ledger->run_ended_ns);
     ml_json_end_object(&json);
     return ml_json_finish(&json);

@@ -207,6 +207,10 @@ int ml_ledger_text(const struct ml_ledger *ledger, const char *file, const struc
         p.device = &ledger->devices.items[i];
         r = put_device(&p);
     }
+    if (r == 0 && ledger->unlisted_devices > 0)
+        r = ml_buf_printf(out, "\n%zu more device%s less; --device shows one.\n",
+                          ledger->unlisted_devices,
+                          ledger->unlisted_devices == 1 ? " used" : "s used");
     if (r == 0 && ledger->bare_devices > 0)
         r = ml_buf_printf(out,
                           "\n%zu more device%s only what the driver puts on each; --device shows "

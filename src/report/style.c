@@ -54,7 +54,7 @@ int ml_report_warning(struct ml_buf *out, const struct ml_style *style, const ch
 int ml_report_safe(struct ml_buf *out, const char *text)
 {
     size_t len = strlen(text);
-    int r = 0;
+    int r = ml_buf_reserve(out, len); /* also of no text: callers read on from out->data */
 
     while (len > 0 && r == 0) {
         uint32_t c = 0;

@@ -28,7 +28,7 @@ int ml_report_warning(struct ml_buf *out, const struct ml_style *style, const ch
     ML_PRINTF(3, 4);
 
 /* Text of unknown origin, made harmless for a terminal: control characters and
- * invalid UTF-8 are replaced. */
+ * invalid UTF-8 are replaced. Then out->data is text, even if nothing was appended. */
 int ml_report_safe(struct ml_buf *out, const char *text);
 
 /* "1.5 KiB" in the style's unit, for argument lists. */

@@ -72,6 +72,27 @@ static int open_next_block(struct ml_cursor *c)
     return 0;
 }
 
+static void bound_bytes(struct ml_event *e)
+{
+    if (e->kind != ML_OOM) /* what was asked for may be anything */
+        e->size = ml_min_u64(e->size, ML_BYTES_MAX);
+    if (e->kind == ML_ALLOC_EX)
+        e->args[0] = ml_min_u64(e->args[0], ML_BYTES_MAX);
+    for (int i = 2; e->kind == ML_SAMPLE && i < ML_EVENT_ARGS; i++)
+        e->args[i] = ml_min_u64(e->args[i], ML_BYTES_MAX);
+}
+
+/* Sizes that cannot be become the largest that can. */
+static void bound_batch(struct ml_cursor *c, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const struct ml_event *e = &c->events[i];
+
+        if (ML_UNLIKELY(e->size > ML_BYTES_MAX || e->kind == ML_SAMPLE || e->kind == ML_ALLOC_EX))
+            bound_bytes(&c->events[i]);
+    }
+}
+
 /* The part of the batch that lies in the range; times in a block rise. */
 static int clip(struct ml_cursor *c, int n, const struct ml_event **ret)
 {
@@ -97,6 +118,7 @@ static int next_batch(struct ml_cursor *c, const struct ml_event **ret)
         return ml_trace_block_error(c->t, c->offset, -EBADMSG, "columns", &c->error);
     if (!n)
         c->in_block = false;
+    bound_batch(c, n);
     return clip(c, n, ret);
 }
 

@@ -34,7 +34,8 @@ static int load_trailer(const struct ml_trace *t, struct ml_trailer *ret)
 
 static bool entry_is_sane(const struct ml_index_entry *e)
 {
-    return e->type != ML_BLOCK_EVENTS || e->events <= ML_BLOCK_MAX_EVENTS;
+    return e->last_ns <= INT64_MAX &&
+           (e->type != ML_BLOCK_EVENTS || e->events <= ML_BLOCK_MAX_EVENTS);
 }
 
 static int add_entries(struct ml_trace *t, uint64_t count, const uint8_t *in, const uint8_t *end,

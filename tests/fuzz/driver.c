@@ -4,6 +4,7 @@
  *     fuzz_trace --mutate N [--seed S] FILE|DIR…  and N damaged copies of them
  *     … --keep FILE                              write each input there first
  *     … --plain                                  no traces: checksums stay as they are
+ *     … --structured                             most copies keep the structure of the file
  *
  * The same numbers give the same inputs, so a crash is repeated with --keep and
  * leaves its input behind. An input that takes longer than 20 seconds ends the
@@ -31,7 +32,7 @@
 static struct {
     ML_VEC(struct ml_buf) seeds;
     const char *keep;
-    bool plain;
+    bool plain, structured;
     uint64_t slowest_ns;
 } run;
 
@@ -108,6 +109,14 @@ static void add_path(const char *path)
     close(fd);
 }
 
+static int damage(struct fuzz_random *r, struct ml_buf *bytes, const struct ml_buf *other)
+{
+    if (!run.structured || fuzz_below(r, 4) == 0)
+        return fuzz_damage(r, bytes, other, MOST_BYTES);
+    return fuzz_is_trace(bytes->data, bytes->len) ? fuzz_damage_trace(r, bytes, other)
+                                                  : fuzz_damage_source(r, bytes, other, MOST_BYTES);
+}
+
 /* Half of the inputs get right checksums, half of those right lengths too. */
 static void run_damaged(uint64_t seed)
 {
@@ -118,7 +127,7 @@ static void run_damaged(uint64_t seed)
     int code = ml_buf_append(&bytes, from->data, from->len);
 
     if (!code)
-        code = fuzz_damage(&r, &bytes, other, MOST_BYTES);
+        code = damage(&r, &bytes, other);
     if (code)
         die("damage", code);
     if (!run.plain && fuzz_below(&r, 2))
@@ -156,6 +165,8 @@ int main(int argc, char **argv)
             seed = strtoull(argv[++i], NULL, 10);
         else if (!strcmp(argv[i], "--plain"))
             run.plain = true;
+        else if (!strcmp(argv[i], "--structured"))
+            run.structured = true;
         else if (!strcmp(argv[i], "--keep") && i + 1 < argc)
             run.keep = argv[++i];
         else

@@ -1,4 +1,4 @@
-/* fix_sums.c: right checksums for a damaged trace.
+/* fix_sums.c: what is a trace, and right checksums for a damaged one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,6 +8,13 @@
 
 #include "block.h"
 #include "varint.h"
+
+bool fuzz_is_trace(const uint8_t *bytes, size_t len)
+{
+    struct ml_file_header header;
+
+    return len >= ML_FILE_HEADER_BYTES && ml_file_header_get(bytes, &header) != ML_FRAME_NOT_OURS;
+}
 
 static void fix_file_header(uint8_t *bytes)
 {

@@ -42,6 +42,19 @@ size_t fuzz_below(struct fuzz_random *r, size_t limit);
 int fuzz_damage(struct fuzz_random *r, struct ml_buf *bytes, const struct ml_buf *other,
                 size_t most);
 
+/* A number at which lengths, counts and sums tend to break. */
+uint64_t fuzz_edge_number(struct fuzz_random *r);
+
+/* Damage that keeps the structure: of a trace its definitions and events, of the files that
+ * can be imported their numbers, words, lines, opcodes and fields.
+ * @return 0 or negative errno */
+int fuzz_damage_trace(struct fuzz_random *r, struct ml_buf *bytes, const struct ml_buf *other);
+int fuzz_damage_source(struct fuzz_random *r, struct ml_buf *bytes, const struct ml_buf *other,
+                       size_t most);
+
+/* Whether the bytes begin as a trace does, damaged or not. */
+bool fuzz_is_trace(const uint8_t *bytes, size_t len);
+
 /* Make the checksums of a trace right again, so that damage gets past them.
  * @heal   also make the lengths in the block headers fit what follows */
 void fuzz_fix_sums(uint8_t *bytes, size_t len, bool heal);

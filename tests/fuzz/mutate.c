@@ -31,8 +31,7 @@ static void set_byte(struct fuzz_random *r, struct ml_buf *b)
     b->data[fuzz_below(r, b->len)] = (uint8_t)fuzz_next(r);
 }
 
-/* Numbers at which lengths and counts tend to break. */
-static void set_number(struct fuzz_random *r, struct ml_buf *b)
+uint64_t fuzz_edge_number(struct fuzz_random *r)
 {
     static const uint64_t numbers[] = {
         0,          1,          0x7f,       0x80,
@@ -40,7 +39,13 @@ static void set_number(struct fuzz_random *r, struct ml_buf *b)
         0x80000000, 0xffffffff, 32u << 20,  (32u << 20) + 1,
         16777215,   16777216,   UINT64_MAX, UINT64_MAX >> 1,
     };
-    uint64_t v = numbers[fuzz_below(r, sizeof(numbers) / sizeof(numbers[0]))];
+
+    return numbers[fuzz_below(r, sizeof(numbers) / sizeof(numbers[0]))];
+}
+
+static void set_number(struct fuzz_random *r, struct ml_buf *b)
+{
+    uint64_t v = fuzz_edge_number(r);
     size_t bytes = (size_t)1 << fuzz_below(r, 4), at = fuzz_below(r, b->len);
 
     for (size_t i = 0; i < bytes && at + i < b->len; i++)

@@ -12,12 +12,13 @@
 #include "io.h"
 #include "trace_impl.h"
 
-/* Values near each other and far apart, so that narrow and wide columns fill. */
+/* Values near each other and far apart, so that narrow and wide columns fill; all of them
+ * are sizes that a block may have. */
 static uint64_t value_of(uint32_t i, uint32_t field)
 {
     uint64_t v = (uint64_t)i * 2654435761u + field * 40503u;
 
-    return i % 7 == 3 ? v << 30 : v % 5000;
+    return i % 7 == 3 ? v << 12 : v % 5000;
 }
 
 struct ml_event ml_sample_event(uint32_t i)

@@ -5,6 +5,7 @@
 #include "test_analyze_books.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 /* ---- What is in the book ----------------------------------------------- */
 
@@ -550,6 +551,26 @@ static void devices_with_a_context_alone_are_left_out(void **state)
     ml_ledger_release(&ledger);
 }
 
+/* Each book takes a reading of the trace: as many as there are devices would take hours. */
+static void of_many_devices_those_that_used_most_are_listed(void **state)
+{
+    enum { DEVICES = 30000 };
+    struct fixture f = fixture_begin();
+    struct ml_ledger ledger;
+    char name[32];
+
+    (void)state;
+    for (uint32_t i = 0; i < DEVICES; i++) {
+        snprintf(name, sizeof(name), "cuda:%u", i);
+        fixture_alloc(&f, space_on(&f, 0, name, MEMLEDGER_DRIVER, ML_CUDA_MEMORY), i + 1, i + 1);
+    }
+    ledger = book_at(&f, ML_AT_PEAK, 0);
+    assert_int_equal(ledger.devices.len, ML_LEDGER_DEVICES_MAX);
+    assert_int_equal(ledger.unlisted_devices, DEVICES - ML_LEDGER_DEVICES_MAX);
+    assert_string_equal(ledger.devices.items[ML_LEDGER_DEVICES_MAX - 1].name, "cuda:29999");
+    ml_ledger_release(&ledger);
+}
+
 static void watched_devices_are_listed_when_none_is_used(void **state)
 {
     struct fixture f = fixture_begin();
@@ -618,6 +639,7 @@ int main(void)
         cmocka_unit_test(used_devices_are_listed_in_order),
         cmocka_unit_test(a_device_is_found_by_name_or_number),
         cmocka_unit_test(devices_with_a_context_alone_are_left_out),
+        cmocka_unit_test(of_many_devices_those_that_used_most_are_listed),
         cmocka_unit_test(watched_devices_are_listed_when_none_is_used),
         cmocka_unit_test(a_missing_device_is_told_with_a_way_out),
     };

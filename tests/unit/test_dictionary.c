@@ -179,6 +179,25 @@ static void test_first_match_has_it(void **state)
     ml_tag_list_release(&list);
 }
 
+/* A damaged file may say anything, and a tag that two keywords match counts twice. */
+static void test_sums_end_at_the_largest_number(void **state)
+{
+    struct ml_grouping_opts opts = {.top = 1, .has_expected = true, .expected_bytes = UINT64_MAX};
+    struct ml_tag_list list = {0};
+    struct ml_dictionary d;
+    struct ml_grouping g;
+
+    (void)state;
+    parse("match = all\n[A]\na\nb\n", &d);
+    add(&list, "ab", INT64_MAX);
+    assert_int_equal(0, ml_grouping(&list, &d, &opts, &g));
+    assert_true(g.groups.items[0].bytes == INT64_MAX);
+    assert_true(g.groups.items[1].bytes == INT64_MAX); /* what cannot be tracked */
+    ml_grouping_release(&g);
+    ml_dictionary_release(&d);
+    ml_tag_list_release(&list);
+}
+
 static void test_nothing(void **state)
 {
     struct ml_grouping_opts opts = {.top = 1};
@@ -221,6 +240,7 @@ int main(void)
         cmocka_unit_test(test_builtins),
         cmocka_unit_test(test_all_matches_count_each),
         cmocka_unit_test(test_first_match_has_it),
+        cmocka_unit_test(test_sums_end_at_the_largest_number),
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_bracketed),
     };

@@ -128,6 +128,8 @@ static void block_limits_hold(void **state)
     expect_refused(h);
     h = some_header, h.first_ns = h.last_ns + 1;
     expect_refused(h);
+    h = some_header, h.last_ns = UINT64_C(1) << 63;
+    expect_refused(h);
     h = some_header, h.codec = 2;
     expect_refused(h);
     h = some_header, h.events = ML_BLOCK_MAX_EVENTS + 1;

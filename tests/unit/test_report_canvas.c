@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "canvas.h"
@@ -132,9 +133,32 @@ static void png_and_pdf_are_what_they_say(void **state)
     }
 }
 
+/* Of a damaged trace a place may be anywhere, or none. */
+static void every_place_can_be_written(void **state)
+{
+    static const double places[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300};
+    struct ml_picture_opts opts = {.format = ML_PICTURE_SVG};
+    struct ml_canvas canvas = {.width = 10, .height = 10};
+    struct ml_error err = {0};
+    struct ml_buf out = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        ml_draw_line(&canvas, &(struct ml_pen){.stroke = ML_INK_AXIS}, 1, places[i], places[i], 2);
+        ml_draw_text(&canvas, &(struct ml_lettering){0}, places[i], places[i], "a");
+    }
+    assert_int_equal(ml_canvas_write(&canvas, &opts, &out, &err), 0);
+    assert_null(strstr((const char *)out.data, "nan"));
+    assert_null(strstr((const char *)out.data, "inf"));
+    assert_null(strstr((const char *)out.data, "92233720"));
+    ml_buf_release(&out);
+    ml_canvas_release(&canvas);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_place_can_be_written),
         cmocka_unit_test(formats_follow_the_name),
         cmocka_unit_test(text_is_cut_to_its_place),
         cmocka_unit_test(names_cannot_break_an_svg),

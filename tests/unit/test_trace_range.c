@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "trace_impl.h"
 #include "trace_sample.h"
 
 static struct ml_trace *open_sample(const struct ml_maker_opts *opts)
@@ -156,9 +157,43 @@ static void cursors_do_not_disturb_each_other(void **state)
     ml_trace_free(t);
 }
 
+/* Sums of sizes must not overflow; what a program asked for in vain may be anything. */
+static void sizes_that_no_memory_has_are_bounded(void **state)
+{
+    static const struct ml_event written[] = {
+        {.kind = ML_ALLOC, .addr = 1, .size = UINT64_MAX},
+        {.kind = ML_ALLOC_EX, .addr = 2, .size = ML_BYTES_MAX, .args = {ML_BYTES_MAX + 1}},
+        {.kind = ML_SAMPLE, .args = {0, UINT64_MAX, UINT64_MAX, 1, UINT64_MAX, UINT64_MAX}},
+        {.kind = ML_OOM, .size = UINT64_MAX},
+    };
+    int fd = memfd_create("sizes", MFD_CLOEXEC);
+    struct ml_maker *m = ml_maker_on_fd(fd, NULL);
+    const struct ml_event *e;
+    struct ml_cursor *c;
+    struct ml_trace *t;
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        ml_maker_event(m, &written[i]);
+    assert_int_equal(ml_maker_close(m), 0);
+    assert_int_equal(ml_trace_open_fd(fd, "sizes", &(struct ml_trace_opts){0}, &t, NULL), 0);
+    assert_int_equal(ml_cursor_open(t, 0, UINT64_MAX, &c, NULL), 0);
+    assert_int_equal(ml_cursor_next(c, &e, NULL), 4);
+    assert_int_equal(e[0].size, ML_BYTES_MAX);
+    assert_int_equal(e[1].args[0], ML_BYTES_MAX);
+    assert_true(e[2].args[1] == UINT64_MAX); /* bits */
+    assert_int_equal(e[2].args[2], ML_BYTES_MAX);
+    assert_int_equal(e[2].args[3], 1);
+    assert_int_equal(e[2].args[5], ML_BYTES_MAX);
+    assert_true(e[3].size == UINT64_MAX);
+    ml_cursor_free(c);
+    ml_trace_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_that_no_memory_has_are_bounded),
         cmocka_unit_test(all_events_come),
         cmocka_unit_test(stored_and_unindexed_traces_read_the_same),
         cmocka_unit_test(any_range_comes),
