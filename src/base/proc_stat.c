@@ -11,6 +11,7 @@
 
 #define LINE_ROOM 1024
 /* Fields after the state, counted from 1. */
+#define FIELD_PARENT 1
 #define FIELD_USER_TIME 11
 #define FIELD_SYSTEM_TIME 12
 #define FIELD_START_TIME 19
@@ -49,6 +50,8 @@ bool ml_proc_stat_parse(const char *line, struct ml_proc_stat *ret)
     if (!start || !is_digit(*start))
         return false;
     *ret = (struct ml_proc_stat){
+        .pid = (uint32_t)number_at(line),
+        .parent = (uint32_t)number_at(field_after(state, FIELD_PARENT)),
         .state = *state,
         .cpu_ticks = number_at(field_after(state, FIELD_USER_TIME)) +
                      number_at(field_after(state, FIELD_SYSTEM_TIME)),
@@ -89,14 +92,20 @@ static bool read_line(const char *path, char line[LINE_ROOM])
     return n > 0;
 }
 
+bool ml_proc_stat_read_file(const char *path, struct ml_proc_stat *ret)
+{
+    char line[LINE_ROOM];
+
+    return read_line(path, line) && ml_proc_stat_parse(line, ret);
+}
+
 bool ml_proc_stat_read(uint32_t pid, uint32_t tid, struct ml_proc_stat *ret)
 {
     char path[sizeof("/proc//task//stat") + 20];
-    char line[LINE_ROOM];
     char *p = put_number(put_text(path, "/proc/"), pid);
 
     put_text(put_number(put_text(p, "/task/"), tid), "/stat");
-    return read_line(path, line) && ml_proc_stat_parse(line, ret);
+    return ml_proc_stat_read_file(path, ret);
 }
 
 uint64_t ml_proc_pid_namespace(void)

@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 struct ml_proc_stat {
+    uint32_t pid;         /* the thread's number, which is the process's for its first thread */
+    uint32_t parent;      /* the process that started it, or has taken it over */
     char state;           /* R, S, D, T, t, Z, X, I; see proc(5) */
     uint64_t cpu_ticks;   /* user and system time, in hundredths of a second */
     uint64_t start_ticks; /* when the thread started, since the machine did */
@@ -17,6 +19,17 @@ struct ml_proc_stat {
 
 /* @return whether the text, which ends with '\0', is a line of /proc/PID/task/TID/stat */
 bool ml_proc_stat_parse(const char *line, struct ml_proc_stat *ret);
+
+/* What tells a process from every other one on the machine, also across exec and in another pid
+ * namespace. Never 0. */
+static inline uint64_t ml_proc_key(const struct ml_proc_stat *stat)
+{
+    return stat->start_ticks << 32 | stat->pid;
+}
+
+/* A stat file. Makes only the calls that the dynamic loader makes too: openat, read, close.
+ * @return whether it is there and makes sense; changes errno */
+bool ml_proc_stat_read_file(const char *path, struct ml_proc_stat *ret);
 
 /* @return whether the thread is there and can be read; changes errno */
 bool ml_proc_stat_read(uint32_t pid, uint32_t tid, struct ml_proc_stat *ret);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "process_key.h"
+#include "proc_stat.h"
 #include "recorder.h"
 #include "ring.h"
 #include "session.h"
@@ -84,15 +84,14 @@ static uint32_t spared_filters(struct ml_session *page)
 
     for (int i = 0; i < ANCESTORS_MAX; i++) {
         struct ml_session_spared *entry, *unused;
-        uint32_t parent;
-        uint64_t process = ml_process_key_read(path, &parent);
+        struct ml_proc_stat stat;
 
-        if (!process)
+        if (!ml_proc_stat_read_file(path, &stat))
             return 0;
-        entry = find_entry(page, process, &unused);
+        entry = find_entry(page, ml_proc_key(&stat), &unused);
         if (entry)
             return atomic_load_explicit(&entry->filters, memory_order_acquire);
-        snprintf(path, sizeof(path), "/proc/%u/stat", parent);
+        snprintf(path, sizeof(path), "/proc/%u/stat", stat.parent);
     }
     return 0;
 }
@@ -121,15 +120,14 @@ void ml_session_tell_spared(uint32_t filters)
 {
     struct ml_session *page = ml_session;
     struct ml_session_spared *entry, *another;
-    uint32_t parent;
-    uint64_t process = page ? ml_process_key_read("/proc/self/stat", &parent) : 0;
+    struct ml_proc_stat stat;
 
-    if (!process)
+    if (!page || !ml_proc_stat_read_file("/proc/self/stat", &stat))
         return;
-    entry = find_entry(page, process, &another);
+    entry = find_entry(page, ml_proc_key(&stat), &another);
     if (!entry)
         entry = another;
     atomic_store_explicit(&entry->filters, 0, memory_order_release);
-    atomic_store_explicit(&entry->process, process, memory_order_release);
+    atomic_store_explicit(&entry->process, ml_proc_key(&stat), memory_order_release);
     atomic_store_explicit(&entry->filters, filters, memory_order_release);
 }

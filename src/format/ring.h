@@ -72,7 +72,7 @@ struct ml_collector_id {
 
 /* A process that added seccomp filters which leave the recorder alone. */
 struct ml_session_spared {
-    _Atomic uint64_t process; /* see process_key.h; 0: the entry is free */
+    _Atomic uint64_t process; /* ml_proc_key; 0: the entry is free */
     _Atomic uint32_t filters; /* so many */
 };
 

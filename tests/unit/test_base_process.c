@@ -1,4 +1,4 @@
-/* test_base_process.c: what is read of a process from /proc: process_key.h, seccomp_state.h.
+/* test_base_process.c: what is read of a process from /proc: proc_stat.h, seccomp_state.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,46 +14,45 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "process_key.h"
+#include "proc_stat.h"
 #include "seccomp_state.h"
 
 #define FIELDS "S 77 1 1 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 "
 
 static void test_key(void **state)
 {
-    uint32_t parent;
+    struct ml_proc_stat stat;
 
     (void)state;
-    assert_int_equal(ml_process_key_of("12 (cat) " FIELDS "34567 8 9\n", &parent),
-                     (uint64_t)34567 << 32 | 12);
-    assert_int_equal(parent, 77);
+    assert_true(ml_proc_stat_parse("12 (cat) " FIELDS "34567 8 9\n", &stat));
+    assert_int_equal(ml_proc_key(&stat), (uint64_t)34567 << 32 | 12);
+    assert_int_equal(stat.parent, 77);
     /* A name may look like the rest of the line. */
-    assert_int_equal(ml_process_key_of("12 (a) S 1 (b) " FIELDS "34567 8\n", &parent),
-                     (uint64_t)34567 << 32 | 12);
-    assert_int_equal(parent, 77);
-    assert_int_equal(ml_process_key_of("", &parent), 0);
-    assert_int_equal(ml_process_key_of("12 (cat) S 77 1", &parent), 0);
-    assert_int_equal(ml_process_key_of("no parenthesis", &parent), 0);
+    assert_true(ml_proc_stat_parse("12 (a) S 1 (b) " FIELDS "34567 8\n", &stat));
+    assert_int_equal(ml_proc_key(&stat), (uint64_t)34567 << 32 | 12);
+    assert_int_equal(stat.parent, 77);
 }
 
 static void test_own_key(void **state)
 {
-    uint32_t parent, unused;
-    uint64_t own = ml_process_key_read("/proc/self/stat", &parent);
+    struct ml_proc_stat own, again, other;
     char path[32];
     pid_t child;
 
     (void)state;
-    assert_int_equal((uint32_t)own, getpid());
-    assert_int_equal(parent, getppid());
-    assert_int_equal(ml_process_key_read("/proc/self/stat", &unused), own);
-    assert_int_equal(ml_process_key_read("/nowhere/stat", &unused), 0);
+    assert_true(ml_proc_stat_read_file("/proc/self/stat", &own));
+    assert_int_equal(own.pid, getpid());
+    assert_int_equal(own.parent, getppid());
+    assert_true(ml_proc_stat_read_file("/proc/self/stat", &again));
+    assert_int_equal(ml_proc_key(&again), ml_proc_key(&own));
+    assert_false(ml_proc_stat_read_file("/nowhere/stat", &other));
     child = fork();
     if (!child)
         _exit(0);
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)child);
-    assert_int_not_equal(ml_process_key_read(path, &unused), own);
-    assert_int_equal(unused, getpid());
+    assert_true(ml_proc_stat_read_file(path, &other));
+    assert_int_not_equal(ml_proc_key(&other), ml_proc_key(&own));
+    assert_int_equal(other.parent, getpid());
     waitpid(child, NULL, 0);
 }
 

@@ -13,6 +13,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,6 +73,8 @@ static pid_t start_process(bool runs)
     pid_t pid = fork();
 
     assert_true(pid >= 0);
+    if (pid == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* an assertion may end the test before us */
     while (pid == 0) {
         if (!runs)
             pause();
