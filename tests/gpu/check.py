@@ -42,6 +42,22 @@ def show_book(lab, name, trace, known_gap=0):
 
 
 @check
+def killed_process(lab):
+    """Two processes share the GPU and one is killed: the books balance whenever the run ends"""
+    need_module("torch")
+    worst = 0
+    ends_s = [0.0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.3] * 3
+    for i, after_s in enumerate(ends_s):
+        trace, _ = lab.record("killed", [*script("killed_process.py"), str(after_s)])
+        for instant in ("peak", "end"):
+            book = lab.ledger(trace, instant)
+            worst = max(worst, abs(book["unexplained_bytes"]))
+            assert abs(book["unexplained_bytes"]) <= MOST_UNEXPLAINED * max(1, book["used_bytes"]), \
+                f"run {i}, {after_s} s, at {instant}: {book}"
+    print(f"  {len(ends_s)} runs: at most {mib(worst)} unexplained at the peak and at the end")
+
+
+@check
 def torch_books(lab):
     """PyTorch: a training step with the three allocator backends"""
     need_module("torch")
