@@ -490,7 +490,8 @@ static void introduce(struct ml_collector_id *id)
     atomic_store(&id->start_ticks, stat.start_ticks);
     atomic_store(&id->pid_namespace, ml_proc_pid_namespace());
     atomic_store(&id->threads[0], tid);
-    atomic_store(&id->pid, pid);
+    /* Pairs with ml_collector_state of the recorder. */
+    atomic_store_explicit(&id->pid, pid, memory_order_release);
 }
 
 static uint32_t running(const struct ml_collector *c)
