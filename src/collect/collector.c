@@ -439,8 +439,7 @@ static void answer(struct ml_collector *c, const struct greeting *g)
         t = g->hello.set ? find_target(c, g->pid) : new_target(c, g);
     if (t && !ml_target_add_set(t, g->fd))
         return;
-    /* No memory or descriptors left: whose set it was must not wait for us. */
-    atomic_fetch_add(&c->session->page->refused, 1);
+    /* No memory or descriptors left. Whose set it was sees that we go on without it. */
     if (!g->hello.set)
         atomic_fetch_add(&c->session->page->unrecorded, 1);
 }
