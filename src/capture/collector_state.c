@@ -11,12 +11,7 @@
 #include "compiler.h"
 #include "proc_stat.h"
 
-static uint64_t now_in(const _Atomic uint64_t *value)
-{
-    return atomic_load_explicit(value, memory_order_relaxed);
-}
-
-static uint32_t number_in(const _Atomic uint32_t *value)
+static uint64_t value_of(const _Atomic uint64_t *value)
 {
     return atomic_load_explicit(value, memory_order_relaxed);
 }
@@ -36,14 +31,14 @@ static enum ml_collector_state state_of_threads(const struct ml_collector_id *id
     enum ml_collector_state state = ML_COLLECTOR_BLOCKED;
 
     for (unsigned i = 0; i < ML_ARRAY_SIZE(id->threads); i++) {
-        uint32_t tid = number_in(&id->threads[i]);
+        uint32_t tid = atomic_load_explicit(&id->threads[i], memory_order_relaxed);
         struct ml_proc_stat stat;
 
         if (!tid)
             continue;
         if (!ml_proc_stat_read(pid, tid, &stat))
             return state_of_unseen(pid);
-        if (i == 0 && stat.start_ticks != now_in(&id->start_ticks))
+        if (i == 0 && stat.start_ticks != value_of(&id->start_ticks))
             return ML_COLLECTOR_BLOCKED; /* gone, and its number is another's */
         *cpu_ticks += stat.cpu_ticks;
         if (stat.state == 'R')
@@ -57,8 +52,9 @@ static enum ml_collector_state state_of_threads(const struct ml_collector_id *id
 enum ml_collector_state ml_collector_state(const struct ml_collector_id *id,
                                            uint64_t *ret_cpu_ticks)
 {
-    uint64_t space = now_in(&id->pid_namespace);
-    uint32_t pid = number_in(&id->pid);
+    /* Pairs with the collector's store, its last: the rest is there. */
+    uint32_t pid = atomic_load_explicit(&id->pid, memory_order_acquire);
+    uint64_t space = value_of(&id->pid_namespace);
 
     *ret_cpu_ticks = 0;
     if (!pid || !space || space != ml_proc_pid_namespace())

@@ -5,8 +5,8 @@
  * record made by a signal handler inside another record) is in writer.c.
  *
  * Nothing here fails, allocates or changes errno. A full ring makes its thread
- * wait while the collector drains, and for a second at most while it does not. A record that cannot
- * be kept is counted as lost.
+ * wait while the collector works, and for a second at most while it does not (collector_watch.h).
+ * A record that cannot be kept is counted as lost.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <linux/futex.h>
@@ -23,7 +22,6 @@
 #include "collector_watch.h"
 #include "defs.h"
 #include "names.h"
-#include "nanoseconds.h"
 #include "objects.h"
 #include "python_stack.h"
 #include "sandbox.h"

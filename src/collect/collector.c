@@ -472,8 +472,7 @@ static void answer(struct ml_collector *c, const struct greeting *g)
         t = g->hello.set ? find_target(c, g->pid) : new_target(c, g);
     if (t && !ml_target_add_set(t, g->fd))
         return;
-    /* No memory or descriptors left: whose set it was must not wait for us. */
-    atomic_fetch_add(&c->session->page->refused, 1);
+    /* No memory or descriptors left. Whose set it was sees that we go on without it. */
     if (!g->hello.set)
         atomic_fetch_add(&c->session->page->unrecorded, 1);
 }
@@ -523,7 +522,8 @@ static void introduce(struct ml_collector_id *id)
     atomic_store(&id->start_ticks, stat.start_ticks);
     atomic_store(&id->pid_namespace, ml_proc_pid_namespace());
     atomic_store(&id->threads[0], tid);
-    atomic_store(&id->pid, pid);
+    /* Pairs with ml_collector_state of the recorder. */
+    atomic_store_explicit(&id->pid, pid, memory_order_release);
 }
 
 static uint32_t running(const struct ml_collector *c)

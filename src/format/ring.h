@@ -134,8 +134,6 @@ struct ml_session {
     /* Where targets look; see collector_state.h. */
     struct ml_collector_id collector;
 
-    /* Ring sets that the collector could not take in. */
-    _Atomic uint32_t refused;
     /* Targets that could not make a ring set, and what they dropped. */
     _Atomic uint32_t unrecorded;
     _Atomic uint64_t unrecorded_lost;

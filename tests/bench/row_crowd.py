@@ -41,11 +41,11 @@ def measure_threads(ctx):
     """{(threads, "alone" or "recorded"): [Run, ...]}, of which the traces are complete."""
     commands = {}
     for threads in ctx.sizes["crowd_threads"]:
-        argv = on_few_cores([ctx.program("bench_crowd"), "--threads", str(threads),
-                             "--ms", str(ctx.sizes["crowd_ms"])])
-        commands[threads, "alone"] = argv
-        commands[threads, "recorded"] = ctx.recorded(ctx.file("crowd-%d.mled" % threads), argv,
-                                                     heap=True)
+        argv = [ctx.program("bench_crowd"), "--threads", str(threads),
+                "--ms", str(ctx.sizes["crowd_ms"])]
+        trace = ctx.file("crowd-%d.mled" % threads)
+        commands[threads, "alone"] = on_few_cores(argv)
+        commands[threads, "recorded"] = on_few_cores(ctx.recorded(trace, argv, heap=True))
     runs = in_turn(commands, ctx.sizes["crowd_repeat"])
     for threads in ctx.sizes["crowd_threads"]:
         trace = ctx.file("crowd-%d.mled" % threads)
@@ -58,12 +58,12 @@ def measure_forks(ctx):
     """@return events that each run reported, and how many each lost"""
     trace = ctx.file("forks.mled")
     children = str(ctx.sizes["fork_children"])
-    argv = on_few_cores([ctx.program("bench_forks"), "--children", children, "--at-once", children,
-                         "--mallocs", str(ctx.sizes["fork_mallocs"])])
+    argv = [ctx.program("bench_forks"), "--children", children, "--at-once", children,
+            "--mallocs", str(ctx.sizes["fork_mallocs"])]
     lost = []
     with hogs(HOGS):
         for _ in range(ctx.sizes["fork_runs"]):
-            last = run(ctx.recorded(trace, argv, heap=True))
+            last = run(on_few_cores(ctx.recorded(trace, argv, heap=True)))
             check_count(ctx.contents(trace), last.out["events"], trace)
             lost.append(last.lost)
     return last.out["events"], lost

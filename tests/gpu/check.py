@@ -141,7 +141,9 @@ def nvtx_scopes(lab):
     trace, _ = lab.record("torch-nvtx", script("torch_nvtx.py"))
     scopes = {e["scope"] for e in lab.report("events", trace, "--kind=push")["events"]}
     print(f"  {len(scopes)} scopes, such as {', '.join(sorted(scopes)[:3])}")
-    assert any(s.startswith("encoder > aten::conv2d") for s in scopes), "no operator in a range"
+    # The modules are between the two.
+    inside = [s for s in scopes if s.startswith("encoder > ") and " > aten::conv2d" in s]
+    assert inside, f"no operator in a range: {sorted(scopes)}"
     assert any("Backward0" in s for s in scopes), "no operator of the backward pass"
     assert not any(", seq = " in s or "op_id" in s for s in scopes), "operators by their number"
     marks = {e["name"] for e in lab.report("events", trace, "--kind=marker")["events"]}
