@@ -46,7 +46,7 @@ struct ml_ledger_scan_device {
 };
 
 struct ml_ledger_scan {
-    struct ml_replay replay; /* fed with the whole trace */
+    struct ml_replay replay; /* fed with the whole trace; its totals, without blocks */
     uint64_t time_ns;        /* for ML_KEPT_TIME */
     uint64_t time_event;     /* the last event up to it */
     uint64_t previous_ns;    /* the event before this one */
