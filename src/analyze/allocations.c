@@ -51,7 +51,7 @@ static struct ml_allocation describe(const struct ml_allocations *a, const struc
         .size = block->size,
         .requested = block->size,
         .space = space->number,
-        .thread = block->thread,
+        .thread = ml_block_thread(block),
         .scope = block->scope,
         .stack = block->stack,
         .label = block->label,
@@ -121,7 +121,7 @@ static void on_open(void *ctx, const struct ml_block *block)
             return;
         }
     if (ml_map_len(&a->phases) > 0)
-        ml_map_get(&a->phases, process_of(a, block->thread), &phase);
+        ml_map_get(&a->phases, process_of(a, ml_block_thread(block)), &phase);
     a->births.items[index] = (struct birth){
         .addr = block->addr,
         .time_ns = block->time_ns,

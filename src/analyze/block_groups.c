@@ -75,9 +75,12 @@ int64_t ml_block_group_of(struct ml_block_groups *groups, const struct ml_block 
 {
     const uint32_t *wanted = groups->wanted;
     const uint32_t fields[ML_BLOCK_FIELDS] = {
-        [SCOPE] = block->scope & wanted[SCOPE],          [STACK] = block->stack & wanted[STACK],
-        [LABEL] = block->label & wanted[LABEL],          [SPACE] = block->space & wanted[SPACE],
-        [CATEGORY] = block->category & wanted[CATEGORY], [THREAD] = block->thread & wanted[THREAD],
+        [SCOPE] = block->scope & wanted[SCOPE],
+        [STACK] = block->stack & wanted[STACK],
+        [LABEL] = block->label & wanted[LABEL],
+        [SPACE] = block->space & wanted[SPACE],
+        [CATEGORY] = block->category & wanted[CATEGORY],
+        [THREAD] = ml_block_thread(block) & wanted[THREAD],
     };
     int64_t seen, group;
 

@@ -119,7 +119,7 @@ int64_t ml_key_of(enum ml_key key, const struct ml_replay *replay, struct ml_mod
     case ML_KEY_LABEL: return block->label;
     case ML_KEY_SCOPE: return block->scope;
     case ML_KEY_PHASE: return phase_of(modules, block->scope);
-    case ML_KEY_THREAD: return block->thread;
+    case ML_KEY_THREAD: return ml_block_thread(block);
     case ML_KEY_STACK: return block->stack;
     case ML_KEY_LINE: return ml_own_line(replay->trace, block->stack);
     case ML_KEY_DEVICE: return space->device;

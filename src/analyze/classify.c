@@ -31,19 +31,20 @@ enum rule {
 
 /* What is remembered of a live block, by its entry in the live table. */
 struct birth {
-    uint64_t ordinal;
+    uint64_t ordinal : 40;
+    uint64_t label_category : 8; /* NO_CATEGORY: none */
+    uint64_t tag_category : 8;   /* by the words of a label that says no other; or OTHER */
+    uint64_t rule : 4;
+    uint64_t outside : 1; /* of modules, backward and optimizer */
+    uint64_t named : 1;
+    uint64_t is_result : 1; /* of an operator, by a name that says no more */
+    uint64_t planned : 1;   /* by no operator: memory for a graph that is run again and again */
     uint32_t since;         /* the call, or the node */
     uint32_t forwards;      /* how often forward had begun in its process, where an engine */
     uint32_t backwards;     /* runs operators later; how often backward had */
     uint32_t label;         /* index into labels + 1 */
-    uint8_t label_category; /* NO_CATEGORY: none */
-    uint8_t tag_category;   /* by the words of a label that says no other; or OTHER */
-    uint8_t rule;
-    bool outside; /* of modules, backward and optimizer */
-    bool named;
-    bool is_result; /* of an operator, by a name that says no more */
-    bool planned;   /* by no operator: memory for a graph that is run again and again */
 };
+_Static_assert(sizeof(struct birth) == 24, "one for each live block");
 
 struct process {
     uint8_t phase;       /* enum ml_phase, of the last mark */
@@ -209,7 +210,7 @@ static uint32_t optimizer_call(struct classifier *c, const struct ml_block *bloc
     uint32_t call = 0;
 
     if (fact->phase == ML_PHASE_OPTIMIZER)
-        call = ml_calls_find(&c->calls, block->thread, block->scope, fact->phase_scope);
+        call = ml_calls_find(&c->calls, ml_block_thread(block), block->scope, fact->phase_scope);
     if (call == 0 && process->phase == ML_PHASE_OPTIMIZER)
         call = process->phase_call;
     return call;
@@ -228,7 +229,7 @@ static void choose_engine_rule(struct classifier *c, const struct ml_block *bloc
     birth->named = fact.module != 0;
     birth->forwards = process->engine.forwards;
     birth->backwards = process->engine.backwards;
-    birth->since = turn_of(c, block->thread);
+    birth->since = turn_of(c, ml_block_thread(block));
     birth->planned = !fact.operation;
     birth->outside =
         phase == ML_PHASE_NONE || (phase == ML_PHASE_FORWARD && (!fact.module || birth->planned));
@@ -255,8 +256,8 @@ static void choose_rule(struct classifier *c, const struct ml_block *block,
     if (phase == ML_PHASE_BACKWARD) {
         birth->rule = RULE_BACKWARD;
         /* Scopes that were pushed are no nodes of a tape. */
-        if (!ml_calls_find(&c->calls, block->thread, block->scope, fact.phase_scope))
-            birth->since = node_of(c, block->thread);
+        if (!ml_calls_find(&c->calls, ml_block_thread(block), block->scope, fact.phase_scope))
+            birth->since = node_of(c, ml_block_thread(block));
         c->ret->backward_bytes += block->size;
         c->ret->backward_named_bytes += birth->named ? block->size : 0;
     } else if (phase == ML_PHASE_OPTIMIZER) {
@@ -264,7 +265,7 @@ static void choose_rule(struct classifier *c, const struct ml_block *block,
         birth->since = optimizer_call(c, block, &fact, process);
     } else if (fact.module != 0) {
         birth->rule = RULE_MODULE;
-        birth->since = ml_calls_find(&c->calls, block->thread, block->scope, fact.module);
+        birth->since = ml_calls_find(&c->calls, ml_block_thread(block), block->scope, fact.module);
     } else {
         birth->rule = phase == ML_PHASE_FORWARD ? RULE_AFTER_FORWARD : RULE_NONE;
         birth->outside = phase != ML_PHASE_RECOMPUTE;

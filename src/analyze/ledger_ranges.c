@@ -29,11 +29,21 @@ static int by_address(const void *a, const void *b)
     return x->block < y->block ? -1 : x->block > y->block;
 }
 
+/* As most are, since addresses rise. Sorting would take as much memory again. */
+static bool in_order(const struct ml_ranges *ranges)
+{
+    for (size_t i = 1; i < ranges->list.len; i++)
+        if (by_address(&ranges->list.items[i - 1], &ranges->list.items[i]) > 0)
+            return false;
+    return true;
+}
+
 void ml_ranges_settle(struct ml_ranges *ranges)
 {
     uint64_t taken = 0;
 
-    ml_vec_sort(&ranges->list, by_address);
+    if (!in_order(ranges))
+        ml_vec_sort(&ranges->list, by_address);
     for (size_t i = 0; i < ranges->list.len; i++) {
         struct ml_range *r = &ranges->list.items[i];
 

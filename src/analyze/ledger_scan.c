@@ -512,6 +512,7 @@ int ml_ledger_scan(const struct ml_trace *trace, const struct ml_ledger_opts *op
         r = ml_each_event(trace, on_event, ret, err);
     if (r == 0)
         finish(ret);
+    ml_replay_release_blocks(&ret->replay); /* the book is made from a replay of its own */
     return r;
 }
 

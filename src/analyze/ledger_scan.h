@@ -48,7 +48,7 @@ struct ml_ledger_scan_device {
 };
 
 struct ml_ledger_scan {
-    struct ml_replay replay; /* fed with the whole trace */
+    struct ml_replay replay; /* fed with the whole trace; its totals, without blocks */
     struct ml_ledger_lives lives;
     uint64_t time_ns;       /* for ML_KEPT_TIME */
     uint64_t time_event;    /* the last event up to it */

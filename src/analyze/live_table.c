@@ -115,6 +115,7 @@ int ml_live_open(struct ml_replay *r, uint32_t space, const struct ml_event *eve
 {
     struct ml_replay_space *s = &r->spaces.items[space];
     int64_t index = ml_live_entry(r);
+    uint32_t thread = ml_block_number(event->thread);
     struct ml_block *b;
 
     if (index < 0 || index_put(r, s, (uint32_t)index, event) < 0)
@@ -127,11 +128,13 @@ int ml_live_open(struct ml_replay *r, uint32_t space, const struct ml_event *eve
         .size = event->size,
         .time_ns = event->time_ns,
         .space = space,
-        .thread = ml_block_number(event->thread),
-        .scope = ml_block_number(event->scope),
-        .stack = ml_block_number(event->stack),
-        .label = ml_block_number(label),
         .category = category,
+        .scope = ml_block_number(event->scope),
+        .thread_low = thread & 0xff,
+        .stack = ml_block_number(event->stack),
+        .thread_middle = thread >> 8 & 0xff,
+        .label = ml_block_number(label),
+        .thread_high = thread >> 16,
     };
     s->allocations++;
     s->allocated_bytes += event->size;

@@ -31,7 +31,6 @@
 #include "addr_index.h"
 #include "block.h"
 #include "classify.h"
-#include "compiler.h"
 #include "event.h"
 #include "intern.h"
 #include "level_caps.h"
@@ -44,24 +43,28 @@
 #define ML_CATEGORIES 9 /* enum memledger_category */
 
 /* One live allocation, or part of one that was given back in ranges. There may be tens of
- * millions: the numbers of definitions, which are below ML_ID_MAX, have 24 bits each. */
+ * millions: the numbers of definitions, which are below ML_ID_MAX, have 24 bits each. That
+ * of the thread is in what three others leave, see ml_block_thread(). */
 struct ml_block {
     uint64_t addr;
     uint64_t size;
     uint64_t time_ns;
-    struct {
-        uint32_t space : 24; /* index into ml_replay.spaces */
-        uint32_t thread : 24;
-        uint32_t scope : 24;
-        uint32_t stack : 24;
-        uint32_t label : 24; /* string, 0: none */
-        uint8_t category : 6;
-        bool live : 1; /* false: the entry is free */
-        bool gone : 1; /* in a frozen table: it was freed since */
-    } ML_PACKED;
+    uint32_t space : 24; /* index into ml_replay.spaces */
+    uint32_t category : 6;
+    bool live : 1; /* false: the entry is free */
+    bool gone : 1; /* in a frozen table: it was freed since */
+    uint32_t scope : 24, thread_low : 8;
+    uint32_t stack : 24, thread_middle : 8;
+    uint32_t label : 24, thread_high : 8; /* the label is a string, 0: none */
 };
 _Static_assert(sizeof(struct ml_block) == 40, "a replay holds one for each live block");
 _Static_assert(ML_ID_MAX == 1u << 24, "the number of a definition has 24 bits");
+
+static inline uint32_t ml_block_thread(const struct ml_block *block)
+{
+    return block->thread_low | (uint32_t)block->thread_middle << 8 |
+           (uint32_t)block->thread_high << 16;
+}
 
 /* A number of a definition as blocks have it. One that no definition can have, in a damaged
  * trace, becomes the highest, which names nothing either. */

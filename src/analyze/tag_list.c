@@ -200,7 +200,6 @@ static int list_one(struct maker *m, const struct ml_allocation *a, struct ml_ma
         .addr = a->addr,
         .size = a->size,
         .time_ns = a->time_ns,
-        .thread = a->thread,
         .scope = a->scope,
         .label = a->label,
         .category = a->category,

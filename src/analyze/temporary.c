@@ -88,7 +88,7 @@ static void on_open(void *ctx, const struct ml_block *block)
 {
     struct pass *p = ctx;
     size_t index = (size_t)(block - p->replay.blocks.items);
-    uint64_t *count = count_of(p, block->thread);
+    uint64_t *count = count_of(p, ml_block_thread(block));
 
     while (count && p->births.len <= index)
         if (ml_vec_push(&p->births, (struct birth){0}) < 0)
@@ -146,7 +146,7 @@ static void on_close(void *ctx, const struct ml_block *block, const struct ml_ev
         return;
     birth = &p->births.items[index];
     birth->counted = false;
-    count = count_of(p, block->thread);
+    count = count_of(p, ml_block_thread(block));
     if (!count)
         p->failed = -ENOMEM;
     else if (limit->by_time ? life_ns > limit->ns : *count - birth->count > limit->allocations)

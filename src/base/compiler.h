@@ -22,9 +22,6 @@
 #define ML_ALWAYS_INLINE inline __attribute__((always_inline))
 #define ML_NOINLINE __attribute__((noinline))
 
-/* A struct without gaps, whose bit fields may cross words. */
-#define ML_PACKED __attribute__((packed))
-
 /* A variable that is read for every event. They lie together: where a program works in
  * between, each cache line that they are on is fetched anew. */
 #define ML_READ_ALWAYS __attribute__((section("ml_read_always")))

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #include "text.h"
 
 #define GIB (UINT64_C(1) << 30)
+#define LARGE_BYTES (1 << 20)
 
 /* What the limit comes from. */
 enum reason { BY_SIZE, BY_MACHINE, BY_OPTION };
@@ -95,12 +97,20 @@ static bool set_limit(uint64_t bytes)
     return setrlimit(RLIMIT_DATA, &data) == 0;
 }
 
+/* Large tables go back to the kernel when they are freed, so that the next pass over a
+ * trace does not come on top of the last. Left alone, glibc keeps up to 32 MiB each. */
+static void begin(void)
+{
+    mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+    memory.before_bytes = data_bytes();
+}
+
 void ml_memory_limit(const char *path, uint64_t asked)
 {
     bool sized = add_file(path);
 
-    if (!memory.set)
-        memory.before_bytes = data_bytes();
+    if (memory.files == 1)
+        begin();
     if (asked) {
         memory.reason = BY_OPTION;
         memory.limit_bytes = asked;

@@ -61,7 +61,7 @@ void ml_chrome_flows_open(struct ml_chrome_flows *f, const struct ml_block *bloc
     if (ml_map_put(&f->open, key_of(f, block), ++f->count) < 0)
         f->error = -ENOMEM;
     else
-        put_end(f, "allocate", 's', f->count, block, block->time_ns, block->thread);
+        put_end(f, "allocate", 's', f->count, block, block->time_ns, ml_block_thread(block));
 }
 
 void ml_chrome_flows_close(struct ml_chrome_flows *f, const struct ml_block *block,

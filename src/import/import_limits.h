@@ -14,4 +14,9 @@
     "a size that no memory has, more than 1 PiB: the file is damaged or of another format; write " \
     "it again, or name the format with --format"
 
+/* What gzip data may unpack to: so much, and so much for each byte that was read. Logs and
+ * profiles shrink to a tenth or a fiftieth, gzip can reach a thousandth. */
+#define ML_UNPACKED_LEAST_BYTES (UINT64_C(256) << 20)
+#define ML_UNPACKED_PER_BYTE 256
+
 #endif

@@ -16,6 +16,9 @@
 
 #include <zlib.h>
 
+#include "import_limits.h"
+#include "text.h"
+
 #define CHUNK_BYTES (256u << 10)
 #define GZIP_OR_ZLIB_WINDOW (15 + 16)
 
@@ -152,6 +155,8 @@ static int64_t read_gzip(struct ml_import_source *s, uint8_t *to, size_t room, s
             z->avail_in = (uInt)n;
         }
         code = inflate(z, Z_NO_FLUSH);
+        if (code == Z_MEM_ERROR)
+            return ml_error_set(err, -ENOMEM, "%s: not enough memory", s->name);
         if (code != Z_OK && code != Z_STREAM_END)
             return ml_error_set(err, -EINVAL, "%s: its gzip data are damaged near byte %" PRIu64,
                                 s->name, s->read_bytes - z->avail_in);
@@ -186,6 +191,21 @@ static int make_room(struct ml_import_source *s, size_t want, struct ml_error *e
     return 0;
 }
 
+/* A small file that unpacks to terabytes would fill the disk with its trace. */
+static int check_unpacked(const struct ml_import_source *s, struct ml_error *err)
+{
+    uint64_t most = ML_UNPACKED_LEAST_BYTES + s->read_bytes * ML_UNPACKED_PER_BYTE;
+    char size[32];
+
+    if (s->position + s->len <= most)
+        return 0;
+    ml_format_bytes(size, (int64_t)most, ML_UNIT_AUTO);
+    return ml_error_set(err, -EFBIG,
+                        "%s: the first %" PRIu64 " bytes of it unpack to more than %s: it may be "
+                        "made to fill the disk; if not, unpack it with gunzip and import that",
+                        s->name, s->read_bytes, size);
+}
+
 static int read_more(struct ml_import_source *s, size_t want, struct ml_error *err)
 {
     int64_t n = make_room(s, want, err);
@@ -197,7 +217,7 @@ static int read_more(struct ml_import_source *s, size_t want, struct ml_error *e
         return (int)n;
     s->len += (size_t)n;
     s->ended = n == 0;
-    return 0;
+    return s->gzip ? check_unpacked(s, err) : 0;
 }
 
 int ml_import_peek(struct ml_import_source *s, size_t want, const uint8_t **ret, size_t *ret_len,
