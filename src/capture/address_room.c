@@ -10,7 +10,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "filtered.h"
 #include "page_protection.h"
+#include "sys.h"
 
 /* A ring set and the table of names then take less than two percent together. */
 #define SHARES 128
@@ -38,6 +40,8 @@ uint64_t ml_address_room(void)
     struct rlimit limit;
     uint64_t pages, used;
 
+    if (!ml_calls_allowed())
+        return 0;
     if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
         return UINT64_MAX;
     used = read_pages(&pages) ? pages * ML_PAGE_BYTES : limit.rlim_cur / 2;
@@ -52,11 +56,21 @@ uint64_t ml_address_share(void)
     return room == UINT64_MAX ? room : room / SHARES;
 }
 
-uint32_t ml_address_entries(uint32_t wanted, uint32_t least, size_t entry_bytes)
+static uint32_t entries_in_share(uint32_t wanted, uint32_t least, size_t entry_bytes)
 {
     uint64_t share = ml_address_share();
 
     while (wanted >= least && wanted * (uint64_t)entry_bytes > share)
         wanted /= 2;
     return wanted >= least ? wanted : 0;
+}
+
+void *ml_address_table(uint32_t wanted, uint32_t least, size_t entry_bytes, uint32_t *ret_entries)
+{
+    uint32_t entries = entries_in_share(wanted, least, entry_bytes);
+    void *at = entries ? ml_sys_reserve(entries * entry_bytes) : NULL;
+
+    if (at)
+        *ret_entries = entries;
+    return at;
 }

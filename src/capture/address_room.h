@@ -13,14 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the limit still allows this process; UINT64_MAX: there is no limit. */
+/* What the limit still allows this process; UINT64_MAX: there is no limit. 0 where no system
+ * calls are allowed: see filtered.h. */
 uint64_t ml_address_room(void);
 
 /* What one part of the recorder, a ring set or a table, may take of it. */
 uint64_t ml_address_share(void);
 
-/* How many entries of `entry_bytes` a table shall have: `wanted`, a power of two, or so often
- * half of it that the table is within the share; 0 if that is less than `least`. */
-uint32_t ml_address_entries(uint32_t wanted, uint32_t least, size_t entry_bytes);
+/* Zeroed address space for a table of entries with `entry_bytes`: `wanted` of them, a power of
+ * two, or a half, a quarter and so on, so that the table is within the share. It costs memory
+ * where it is written to. NULL: there would be fewer than `least`, or there is no room. */
+void *ml_address_table(uint32_t wanted, uint32_t least, size_t entry_bytes, uint32_t *ret_entries);
 
 #endif

@@ -49,9 +49,8 @@ struct look {
 static bool reserve(void)
 {
     if (!libraries)
-        libraries_max = ml_address_entries(LIBRARIES_MAX, LIBRARIES_LEAST, sizeof(*libraries));
-    if (!libraries && libraries_max)
-        libraries = ml_sys_reserve(libraries_max * sizeof(*libraries));
+        libraries =
+            ml_address_table(LIBRARIES_MAX, LIBRARIES_LEAST, sizeof(*libraries), &libraries_max);
     return libraries;
 }
 

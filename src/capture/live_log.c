@@ -46,9 +46,7 @@ void ml_live_log_begin(void)
 {
     ml_lock(&lock);
     if (!events)
-        events_max = ml_address_entries(EVENTS_MAX, EVENTS_LEAST, sizeof(*events));
-    if (!events && events_max)
-        events = ml_sys_reserve(events_max * sizeof(*events));
+        events = ml_address_table(EVENTS_MAX, EVENTS_LEAST, sizeof(*events), &events_max);
     count = 0;
     overflowed = false;
     for (unsigned i = 0; i < ML_LIVE_DEVICES; i++)

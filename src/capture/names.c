@@ -96,9 +96,8 @@ static bool add_table(void)
     uint32_t wanted = FIRST_NAMES << ml_min_u64(n ? n - 1 : 0, DOUBLINGS_MAX);
     char *at = NULL;
 
-    wanted = n < TABLES_MAX ? ml_address_entries(wanted, LEAST_NAMES, TABLE_BYTES_PER_NAME) : 0;
-    if (wanted)
-        at = ml_sys_reserve(wanted * TABLE_BYTES_PER_NAME);
+    if (n < TABLES_MAX)
+        at = ml_address_table(wanted, LEAST_NAMES, TABLE_BYTES_PER_NAME, &wanted);
     if (!at)
         return false;
     tables[n] = (struct table){

@@ -39,10 +39,8 @@ static uint32_t *list_of(uint32_t kind, uint32_t domain, uint32_t name)
 
 static bool reserve(void)
 {
-    if (!objects)
-        objects_max = ml_address_entries(OBJECTS_MAX, OBJECTS_LEAST, sizeof(*objects));
-    if (!objects && objects_max) /* published by `count` */
-        objects = ml_sys_reserve(objects_max * sizeof(*objects));
+    if (!objects) /* published by `count` */
+        objects = ml_address_table(OBJECTS_MAX, OBJECTS_LEAST, sizeof(*objects), &objects_max);
     return objects;
 }
 

@@ -18,9 +18,7 @@
 static bool reserve(struct ml_pointer_table *t)
 {
     if (!t->slots)
-        t->count = ml_address_entries(SLOTS_MAX, SLOTS_LEAST, sizeof(*t->slots));
-    if (!t->slots && t->count)
-        t->slots = ml_sys_reserve(t->count * sizeof(*t->slots));
+        t->slots = ml_address_table(SLOTS_MAX, SLOTS_LEAST, sizeof(*t->slots), &t->count);
     return t->slots;
 }
 

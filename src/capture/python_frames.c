@@ -46,8 +46,7 @@ static bool reserve_tables(void)
 
     if (tables.frames)
         return true;
-    max = ml_address_entries(FRAMES_MAX, FRAMES_LEAST, each);
-    at = max ? ml_sys_reserve(max * each) : NULL;
+    at = ml_address_table(FRAMES_MAX, FRAMES_LEAST, each, &max);
     if (!at)
         return false;
     tables.frames_max = max;

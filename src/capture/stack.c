@@ -130,8 +130,7 @@ static bool reserve_tables(void)
 
     if (tables.stacks)
         return true;
-    max = ml_address_entries(STACKS_MAX, STACKS_LEAST, each);
-    at = max ? ml_sys_reserve(max * each) : NULL;
+    at = ml_address_table(STACKS_MAX, STACKS_LEAST, each, &max);
     if (!at)
         return false;
     tables.stacks_max = max;

@@ -8,7 +8,8 @@
  * fail), "only" (killed for all but those that the program itself makes), "strict", "counter" (the
  * time stamp counter raises SIGSEGV), or "bad" (the kernel refuses it). ACTION is loop, thread,
  * fork, spawn or exec; each has COUNT blocks allocated and freed, by malloc and as reported to
- * memledger. After "--" it becomes that command.
+ * memledger. Or it is names, which enters COUNT scopes of different names. After "--" it becomes
+ * that command.
  *
  * Ends with status 3 and "done", unless it is killed.
  *
@@ -163,6 +164,17 @@ static void work(unsigned long count)
     }
 }
 
+static void enter_names(unsigned long count)
+{
+    char name[32];
+
+    while (count--) {
+        snprintf(name, sizeof(name), "scope %lu", count);
+        memledger_push(name);
+        memledger_pop();
+    }
+}
+
 static void *work_in_thread(void *count)
 {
     work(*(const unsigned long *)count);
@@ -218,6 +230,7 @@ static void act(const char *self, const char *action)
 
     switch (action[0]) {
     case 'l': work(count); break;
+    case 'n': enter_names(count); break;
     case 't': in_thread(count); break;
     case 'f': in_child(count); break;
     case 's': in_spawned(self, count); break;

@@ -68,6 +68,14 @@ def test_list_of_allowed_calls():
             all_counted(result, times * (3000 + OVERFLOW), f"{way} {options}")
 
 
+def test_names():
+    """More names than the first table has room for; a second one would need system calls."""
+    for calls in "openat", "mmap":
+        result = same("prctl", f"deny:{calls}", "names:40000")
+        check(harness.report("summary", result.trace)["health"]["names_folded"] > 0,
+              f"names that were folded without {calls}", result)
+
+
 def test_threads_are_recorded():
     """A thread that begins in the sandbox has a ring, and its number."""
     result = same("prctl", "only", "thread:500", "thread:500")
