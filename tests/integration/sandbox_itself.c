@@ -58,6 +58,7 @@ static const struct {
     {"fcntl", SYS_fcntl},
     {"lseek", SYS_lseek},
     {"mmap", SYS_mmap},
+    {"prlimit64", SYS_prlimit64},
     {"readlink", SYS_readlink},
     {"rt_sigprocmask", SYS_rt_sigprocmask},
     {"clock_gettime", SYS_clock_gettime},
