@@ -30,12 +30,13 @@
 
 struct call {
     uint32_t number;
-    bool may_fail; /* whoever makes it can live with an error */
+    bool may_fail; /* the caller copes with an error */
     uint8_t known; /* a bit for each argument that is always this one */
     uint64_t args[4];
 };
 
 #define READ_FLAGS (O_RDONLY | O_CLOEXEC)
+#define FILE_FLAGS (O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 #define PRIVATE (MAP_PRIVATE | MAP_ANONYMOUS)
 #define PROTECTION (PROT_READ | PROT_WRITE)
 
@@ -64,6 +65,7 @@ static const struct call calls[] = {
     {SYS_gettid, false, 0, {0}},
     {SYS_getpid, false, 0, {0}},
     {SYS_getppid, true, 0, {0}},
+    {SYS_geteuid, true, 0, {0}},
     {SYS_tgkill, true, 4, {0, 0, 0}},
     {SYS_memfd_create, true, 2, {0, 3}},
     {SYS_ftruncate, true, 0, {0}},
@@ -74,10 +76,16 @@ static const struct call calls[] = {
     {SYS_prlimit64, true, 7, {0, RLIMIT_AS, 0}},
     {SYS_openat, true, 4, {0, 0, READ_FLAGS}},
     {SYS_openat, true, 4, {0, 0, O_RDWR | O_CLOEXEC}},
+    {SYS_openat, true, 4, {0, 0, FILE_FLAGS}},
+    {SYS_fstat, true, 0, {0}},
+    {SYS_newfstatat, true, 0, {0}},
     {SYS_read, true, 0, {0}},
     {SYS_write, true, 0, {0}},
     {SYS_close, false, 0, {0}},
     {SYS_socket, true, 7, {AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0}},
+    {SYS_socket, true, 7, {AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0}},
+    {SYS_connect, true, 0, {0}},
+    {SYS_getsockopt, true, 6, {0, SOL_SOCKET, SO_PEERCRED}},
     {SYS_sendmsg, true, 4, {0, 0, MSG_NOSIGNAL | MSG_DONTWAIT}},
     {SYS_sendmsg, true, 4, {0, 0, MSG_NOSIGNAL}},
     {SYS_sendto, true, 8, {0, 0, 0, MSG_NOSIGNAL | MSG_DONTWAIT}},

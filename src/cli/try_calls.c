@@ -12,7 +12,10 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -50,27 +53,50 @@ static void try_threads(void)
     syscall(SYS_futex, &nobody_waits, FUTEX_WAKE, 1L, NULL, NULL, 0L);
     syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 1}, NULL);
     syscall(SYS_tgkill, (long)getpid(), tid, 0L);
+    syscall(SYS_kill, (long)getpid(), 0L);
     syscall(SYS_prctl, (long)PR_GET_NAME, name, 0L, 0L, 0L);
+}
+
+/* The sockets lead nowhere, so that each call ends with an error. */
+static void try_sockets(void)
+{
+    struct msghdr nothing = {0};
+    struct timeval limit = {.tv_usec = 1};
+    struct ucred peer;
+    socklen_t bytes = sizeof(peer);
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    if (fd >= 0) {
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+        sendmsg(fd, &nothing, MSG_NOSIGNAL | MSG_DONTWAIT);
+        sendto(fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT, (const struct sockaddr *)&to, sizeof(to));
+        close(fd);
+    }
+    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0) {
+        connect(fd, (const struct sockaddr *)&to, sizeof(to));
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes);
+        close(fd);
+    }
 }
 
 static void try_files(void)
 {
-    struct msghdr nothing = {0};
     struct rlimit limit;
+    struct stat st;
     char path[64];
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
+    int fd =
+        (int)syscall(SYS_openat, (long)AT_FDCWD, "/proc/self/status", (long)(O_RDONLY | O_CLOEXEC));
     if (fd >= 0) {
-        sendmsg(fd, &nothing, MSG_NOSIGNAL | MSG_DONTWAIT); /* to nobody: an error */
+        fstat(fd, &st);
         close(fd);
     }
-    fd =
-        (int)syscall(SYS_openat, (long)AT_FDCWD, "/proc/self/status", (long)(O_RDONLY | O_CLOEXEC));
-    if (fd >= 0)
-        close(fd);
     syscall(SYS_readlink, "/proc/self/exe", path, sizeof(path));
+    syscall(SYS_readlinkat, (long)AT_FDCWD, "/proc/self/ns/pid", path, sizeof(path));
     syscall(SYS_getcwd, path, sizeof(path));
     syscall(SYS_getppid);
+    syscall(SYS_geteuid);
     getrlimit(RLIMIT_FSIZE, &limit);
 }
 
@@ -78,5 +104,6 @@ void ml_try_recorder_calls(void)
 {
     try_memory();
     try_threads();
+    try_sockets();
     try_files();
 }
