@@ -54,8 +54,8 @@ def _install(name):
 
 
 def _is_first_to_say(name):
-    """Once a run, not once in each of its processes: whoever makes the file says it. The
-    command removes it with the session (session_place.c)."""
+    """Once a run, not once in each of its processes: the process that makes the file says it.
+    The command removes it with the session (session_place.c)."""
     path = os.path.join(os.environ["MEMLEDGER_SESSION"], f"told-{name}")
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

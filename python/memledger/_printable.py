@@ -5,6 +5,6 @@ SPDX-License-Identifier: Apache-2.0
 
 
 def printable(text):
-    """Control characters, and marks that turn text around, spelled as in a string of Python's."""
+    """Spells control characters and direction marks as a Python string literal does."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode()
                    for c in text)

@@ -25,7 +25,7 @@ enum ml_ledger_kept {
     ML_KEPT_TIME,       /* the last one up to a time */
     ML_KEPT_LAST,       /* a program's last word */
     ML_KEPT_INSIDE,     /* the last one that was read inside a program */
-    ML_KEPT_WHOLE,      /* the last one that lacks nobody */
+    ML_KEPT_WHOLE,      /* the last one that lacks no process */
     ML_KEPT_BEFORE_END, /* the last one before all processes on the device ended */
     ML_KEPT_BOOKED,     /* no sample: where most was booked, for want of one */
     ML_LEDGER_KEPT,

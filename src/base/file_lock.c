@@ -28,7 +28,7 @@ void ml_file_lock_sign(int fd)
     (void)fcntl(fd, F_SETLK, &all);
 }
 
-/* 0: nobody, or one whose number means nothing here. */
+/* 0: the file is not signed, or by a process of another pid namespace. */
 static pid_t signer(int fd)
 {
     struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};

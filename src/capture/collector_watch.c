@@ -19,7 +19,7 @@
 #define SECOND_NS ((uint64_t)1000000000)
 /* How long a collector may show no sign of life: whatever it does, when the kernel
  * does not say what it does, and when it has work but gets no processor. The last is
- * there so that nobody waits for good. */
+ * there so that no wait is endless. */
 #define STUCK_NS SECOND_NS
 #define UNKNOWN_NS (3 * SECOND_NS)
 #define STARVED_NS (60 * SECOND_NS)

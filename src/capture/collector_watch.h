@@ -1,6 +1,6 @@
 /* collector_watch.h: whether to go on waiting for the collector.
  *
- * Nobody waits for a collector that is gone, stopped or hangs: that costs a program a second or
+ * A collector that is gone, stopped or hangs is not waited for: that costs a program a second or
  * two, once. One that works is waited for, however little of the processor it gets.
  *
  * All of this is for slow paths: a thread that has to wait, or is about to. System calls only.

@@ -12,7 +12,7 @@ _Atomic uint32_t ml_filtered;
 _Atomic(_Atomic uint32_t *) ml_filtered_there = &ml_filtered;
 __thread bool ml_thread_strict;
 
-/* A mutex remembers who locked it. Nobody else knows this one, so nobody waits. */
+/* A mutex remembers the thread that locked it. No other thread sees this one, so none waits. */
 uint32_t ml_thread_id(void)
 {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -5,8 +5,8 @@
  * from a library's constructor that holds a lock of libc's, from a signal handler.
  * So neither the look-up nor the recorder's start may take such a lock: not
  * dlsym, pthread_atfork, stdio, nor anything that formats an error. Looking up
- * twice gives the same, so there is no lock of ours either; whoever comes back
- * here from his own look-up gets memory of heap_boot.h. In practice there is one
+ * twice gives the same, so there is no lock of ours either; a call that comes
+ * back here from its own look-up gets memory of heap_boot.h. In practice there is one
  * thread still: making a second takes memory.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -80,18 +80,16 @@ static struct ml_session_spared *find_entry(struct ml_session *page, uint64_t pr
  * filters of the one that started it. */
 static uint32_t spared_filters(struct ml_session *page)
 {
-    char path[32] = "/proc/self/stat";
+    struct ml_proc_stat stat;
+    bool known = ml_proc_stat_read_file("/proc/self/stat", &stat);
 
-    for (int i = 0; i < ANCESTORS_MAX; i++) {
-        struct ml_session_spared *entry, *unused;
-        struct ml_proc_stat stat;
+    for (int i = 0; known && i < ANCESTORS_MAX; i++) {
+        struct ml_session_spared *unused;
+        struct ml_session_spared *entry = find_entry(page, ml_proc_key(&stat), &unused);
 
-        if (!ml_proc_stat_read_file(path, &stat))
-            return 0;
-        entry = find_entry(page, ml_proc_key(&stat), &unused);
         if (entry)
             return atomic_load_explicit(&entry->filters, memory_order_acquire);
-        snprintf(path, sizeof(path), "/proc/%u/stat", stat.parent);
+        known = ml_proc_stat_read(stat.parent, stat.parent, &stat);
     }
     return 0;
 }

@@ -30,6 +30,12 @@ os.environ["LD_LIBRARY_PATH"] = ":".join(
 PATIENCE_S = 60
 
 
+# Python that forks, and waits for the child.
+FORK_AND_WAIT = ("pid = os.fork()\n"
+                 "if pid == 0: os._exit(0)\n"
+                 "os.waitpid(pid, 0)\n")
+
+
 class Failure(Exception):
     pass
 

@@ -42,11 +42,7 @@ def test_other_user():
 def test_other_user_later():
     """A process that becomes another user, then forks."""
     needs_root()
-    code = (f"import os; os.setuid({NOBODY})\n"
-            "for _ in range(3):\n"
-            "    pid = os.fork()\n"
-            "    if pid == 0: os._exit(0)\n"
-            "    os.waitpid(pid, 0)\n")
+    code = f"import os; os.setuid({NOBODY})\n" + 3 * harness.FORK_AND_WAIT
     result = run("/usr/bin/python3", "-c", code, options=["--heap"])
     equal(result.code, 0, "exit code", result)
     said_once(result, "processes of user nobody were not recorded")
@@ -56,10 +52,7 @@ def test_other_user_later():
 def test_chroot():
     """A process that changes its root, then forks."""
     needs_root()
-    code = ("import os; os.chroot('.')\n"
-            "pid = os.fork()\n"
-            "if pid == 0: os._exit(0)\n"
-            "os.waitpid(pid, 0)\n")
+    code = "import os; os.chroot('.')\n" + harness.FORK_AND_WAIT
     result = run("/usr/bin/python3", "-c", code, options=["--heap"])
     equal(result.code, 0, "exit code", result)
     said_once(result, "as in a chroot or container, were not recorded")

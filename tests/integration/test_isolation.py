@@ -102,11 +102,7 @@ def test_session_of_nobody():
 
 def test_session_cleared():
     """A program may clear its environment, then fork."""
-    code = ("import os\n"
-            "os.environ.clear()\n"
-            "pid = os.fork()\n"
-            "if pid == 0: os._exit(0)\n"
-            "os.waitpid(pid, 0)\n")
+    code = "import os\nos.environ.clear()\n" + harness.FORK_AND_WAIT
     result = run("/usr/bin/python3", "-c", code, options=["--heap"])
     equal(result.code, 0, "exit code", result)
     hows = [p["how"] for p in result.dump()["processes"]]
