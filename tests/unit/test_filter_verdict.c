@@ -66,6 +66,16 @@ static void test_one_call(void **state)
     assert_false(spares_with(SYS_memfd_create, SECCOMP_RET_ERRNO));
 }
 
+/* By which a program hands a file over, and reports that it cannot reach the session's folder. */
+static void test_calls_for_files(void **state)
+{
+    const unsigned calls[] = {SYS_connect, SYS_getsockopt, SYS_newfstatat, SYS_geteuid, SYS_sendto};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+        assert_false(spares_with(calls[i], SECCOMP_RET_KILL_PROCESS));
+}
+
 static void test_architecture(void **state)
 {
     (void)state;
@@ -116,9 +126,9 @@ static void test_arithmetic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_answer),   cmocka_unit_test(test_one_call),
-        cmocka_unit_test(test_architecture), cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_arithmetic),
+        cmocka_unit_test(test_one_answer),      cmocka_unit_test(test_one_call),
+        cmocka_unit_test(test_calls_for_files), cmocka_unit_test(test_architecture),
+        cmocka_unit_test(test_arguments),       cmocka_unit_test(test_arithmetic),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
