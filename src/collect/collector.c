@@ -23,6 +23,7 @@
 #include "handed_files.h"
 #include "merge.h"
 #include "nanoseconds.h"
+#include "passed_descriptor.h"
 #include "proc_stat.h"
 #include "sampler.h"
 #include "sandboxed.h"
@@ -146,18 +147,6 @@ void ml_collector_discard(struct ml_collector *c)
 
 /* ---- Hello -------------------------------------------------------------- */
 
-/* Keeps the last: there should be one, and the others would stay open. */
-static void take_descriptors(struct cmsghdr *c, struct greeting *g)
-{
-    size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-
-    for (size_t i = 0; i < count; i++) {
-        if (g->fd >= 0)
-            close(g->fd);
-        memcpy(&g->fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-    }
-}
-
 static bool receive(int socket, struct greeting *g)
 {
     struct iovec body = {&g->hello, sizeof(g->hello)};
@@ -174,8 +163,7 @@ static bool receive(int socket, struct greeting *g)
     g->fd = -1;
     g->pid = g->hello.pid;
     for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
-        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-            take_descriptors(c, g);
+        ml_passed_descriptor(c, &g->fd);
         if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS)
             memcpy(&g->pid, CMSG_DATA(c), sizeof(pid_t));
     }
@@ -697,7 +685,7 @@ int ml_collector_run(struct ml_collector *c)
         ml_trace_writer_discard(&c->writer);
         return 0;
     }
-    /* Nobody shall take an older trace for this one. */
+    /* A reader must not take an older trace for this one. */
     if (c->writer.keeps_old)
         ml_trace_writer_save(&c->writer);
     introduce(&page->collector);

@@ -13,6 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "passed_descriptor.h"
 #include "ring.h"
 
 #define TAKEN_IN_A_ROUND 64 /* connections: strangers can make as many as they like */
@@ -67,21 +68,6 @@ static bool accept_one(struct ml_handed_files *h, int listener)
     return true;
 }
 
-/* Keeps the last: there should be one, and the others would stay open. */
-static void take_descriptors(struct ml_handed *one, struct msghdr *msg)
-{
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
-        size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-            continue;
-        for (size_t i = 0; i < count; i++) {
-            if (one->fd >= 0)
-                close(one->fd);
-            memcpy(&one->fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-        }
-    }
-}
-
 /* False: nothing will come of it any more. */
 static bool receive(struct ml_handed *one)
 {
@@ -99,7 +85,8 @@ static bool receive(struct ml_handed *one)
     n = recvmsg(one->socket, &msg, MSG_CMSG_CLOEXEC);
     if (n < 0)
         return errno == EAGAIN || errno == EINTR;
-    take_descriptors(one, &msg);
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c))
+        ml_passed_descriptor(c, &one->fd);
     close(one->socket);
     one->socket = -1;
     one->number = body.number;
