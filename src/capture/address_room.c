@@ -14,7 +14,7 @@
 #include "page_protection.h"
 #include "sys.h"
 
-/* A ring set and the table of names then take less than two percent together. */
+/* The ring sets and the table of names then take less than three percent together. */
 #define SHARES 128
 
 /* The first number in /proc/self/statm: all that is mapped, in pages. */

@@ -21,7 +21,7 @@
 #include "event.h"
 #include "ring.h"
 
-#define ML_PENDING_WORDS 960
+#define ML_PENDING_WORDS 2048
 #define ML_AHEAD_WORDS 64
 
 /* A thread's end of its ring. Lives in memory that the kernel clears in a

@@ -24,7 +24,7 @@
 
 /* What all ring sets may take of what was left before the first, which takes half of it at
  * most; and what one may take whose rings have the size that the user asked for. */
-#define ALL_SHARES 64
+#define ALL_SHARES 48
 #define ASKED_SHARES 8
 
 /* One step down; false: there is none. A size that was asked for stays. */
