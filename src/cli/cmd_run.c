@@ -256,6 +256,8 @@ static int wait_for_program(struct run *run)
             show_progress(run, &progress);
         }
     }
+    if (run->opts.wait)
+        run->launch.stops = 0; /* they ended the wait for other processes, nothing else yet */
     ml_progress_clear(&progress);
     return program_status;
 }

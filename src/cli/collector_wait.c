@@ -44,7 +44,6 @@ bool ml_collector_wait(struct ml_launch *l, pid_t collector, const char *trace,
     bool told = false;
     int status;
 
-    l->stops = 0;
     while (ml_launch_next(l, LOOK_MS, &status) != collector) {
         uint64_t now_ns = ml_clock_ns(CLOCK_MONOTONIC);
         if (l->stops && leave_ns == UINT64_MAX)

@@ -189,17 +189,19 @@ static void pass_on(struct ml_launch *l, const siginfo_t *info)
         kill(l->pid, info->si_signo);
 }
 
-/* What came before the program's end, such as the key that ended it, was for the
- * program. */
+/* Signals from before the program's end, such as the key that ended it, were for the
+ * program. It is reaped last: whoever sees that it is gone and then asks us to end is heard. */
 static pid_t reap(struct ml_launch *l, int *ret_status)
 {
-    pid_t pid = waitpid(-1, ret_status, WNOHANG);
+    siginfo_t info = {0};
 
-    if (pid > 0 && pid == l->pid) {
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
+        return 0;
+    if (info.si_pid == l->pid) {
         l->ended = true;
         drop_pending(l);
     }
-    return pid > 0 ? pid : 0;
+    return waitpid(info.si_pid, ret_status, 0);
 }
 
 pid_t ml_launch_next(struct ml_launch *l, int timeout_ms, int *ret_status)
