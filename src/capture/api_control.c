@@ -50,7 +50,7 @@ bool ml_control_records(void)
 /* A worker that runs the profile of this process, a server. */
 static bool another_wants_calls(void)
 {
-    const struct ml_ringset *set = ml_recorder_replies();
+    const struct ml_ringset *set = ml_recorder_first_set();
 
     return set && atomic_load_explicit(&set->calls_wanted, memory_order_relaxed);
 }

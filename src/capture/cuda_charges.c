@@ -103,14 +103,24 @@ void ml_cuda_charges_end(struct ml_cuda_state *book, unsigned device, uint64_t o
     }
 }
 
+/* What stands for an owner on an account; for 0, for all of them. */
+static uint64_t charged_bytes(const struct ml_cuda_state *book, unsigned device,
+                              enum ml_cuda_space account, uint64_t owner)
+{
+    uint32_t entry = book->charges[device].accounts[account].top;
+    uint64_t bytes = 0;
+
+    for (; entry; entry = book->items[entry - 1].below) {
+        if (!owner || book->items[entry - 1].owner == owner)
+            bytes += book->items[entry - 1].size;
+    }
+    return bytes;
+}
+
 bool ml_cuda_is_charged(const struct ml_cuda_state *book, unsigned device,
                         enum ml_cuda_space account, uint64_t owner)
 {
-    uint32_t entry = book->charges[device].accounts[account].top;
-
-    while (entry && book->items[entry - 1].owner != owner)
-        entry = book->items[entry - 1].below;
-    return entry;
+    return charged_bytes(book, device, account, owner) > 0;
 }
 
 static void record_sample(struct ml_cuda_state *book, unsigned device,
@@ -134,13 +144,34 @@ static bool is_alone(const struct ml_cuda_state *book, unsigned device)
            !ml_cuda_turn_is_anothers(device);
 }
 
+static int64_t change_since_look(const struct ml_cuda_state *book, unsigned device,
+                                 const struct ml_cuda_reading *r)
+{
+    return ml_cuda_difference(device, r) - book->charges[device].residual;
+}
+
+/* NVML's figure. While it lacks more than `fall` because another process is ending, a call's
+ * part in it is unknown: then as soon as that process is out of all books. */
+static bool read_device(struct ml_cuda_state *book, unsigned device, uint64_t fall,
+                        struct ml_cuda_reading *ret)
+{
+    do {
+        if (!ml_cuda_nvml_read(device, ret))
+            return false;
+    } while (change_since_look(book, device, ret) < -(int64_t)fall &&
+             ml_cuda_await_end(book, device, ret->used));
+    return true;
+}
+
 void ml_cuda_look(struct ml_cuda_state *book, unsigned device)
 {
     struct ml_cuda_charges *charges = &book->charges[device];
     struct ml_cuda_reading r;
     bool alone = is_alone(book, device);
 
-    if ((charges->looked && !alone) || !ml_cuda_nvml_read(device, &r))
+    if (charges->looked && !alone)
+        return;
+    if (!read_device(book, device, charges->looked ? ML_CUDA_PAGE_BYTES : ML_CUDA_ANY_BYTES, &r))
         return;
     if (!charges->looked)
         record_sample(book, device, &r, 0); /* what was there before this process */
@@ -156,7 +187,7 @@ uint64_t ml_cuda_let_pass(struct ml_cuda_state *book, unsigned device, uint64_t 
 
     if (!charges->looked || !ml_cuda_nvml_read(device, &r))
         return 0;
-    grown = ml_cuda_difference(device, &r) - charges->residual;
+    grown = change_since_look(book, device, &r);
     if (grown <= 0)
         return 0;
     most = ml_min_u64((uint64_t)grown, most);
@@ -164,12 +195,21 @@ uint64_t ml_cuda_let_pass(struct ml_cuda_state *book, unsigned device, uint64_t 
     return most;
 }
 
+/* The most that the figure can fall by a call. */
+static uint64_t most_fall(const struct ml_cuda_state *book, unsigned device,
+                          const struct ml_cuda_cause *cause)
+{
+    if (!cause->most_down || !ml_cuda_others_have_any(book, device))
+        return ML_CUDA_ANY_BYTES;
+    return ml_min_u64(cause->most_down, charged_bytes(book, device, cause->account, cause->owner));
+}
+
 /* A fall by more than a call can take is the end of another process. */
-static int64_t within(int64_t bytes, const struct ml_cuda_cause *cause)
+static int64_t within(int64_t bytes, uint64_t fall, const struct ml_cuda_cause *cause)
 {
     if (bytes > 0)
         return (int64_t)ml_min_u64((uint64_t)bytes, cause->most_up);
-    return (uint64_t)-bytes <= cause->most_down ? bytes : 0;
+    return (uint64_t)-bytes <= ml_min_u64(fall, cause->most_down) ? bytes : 0;
 }
 
 void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_cause *cause)
@@ -177,12 +217,13 @@ void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml
     struct ml_cuda_charges *charges = &book->charges[device];
     struct ml_cuda_reading r;
     bool alone = is_alone(book, device);
+    uint64_t fall = alone ? most_fall(book, device, cause) : ML_CUDA_ANY_BYTES;
 
-    if (!charges->looked || !ml_cuda_nvml_read(device, &r))
+    if (!charges->looked || !read_device(book, device, fall, &r))
         return;
     if (alone) {
         ml_cuda_charge(book, device, cause,
-                       within(ml_cuda_difference(device, &r) - charges->residual, cause));
+                       within(change_since_look(book, device, &r), fall, cause));
         charges->residual = ml_cuda_difference(device, &r);
     }
     record_sample(book, device, &r, 0);

@@ -18,6 +18,8 @@
 #define NAP_NS 1000000u
 /* What a process may lose by waiting, once in its life. */
 #define PATIENCE_NS ((uint64_t)3000000000)
+/* A process that ends shows in NVML's figure, or is gone. */
+#define QUIET_NS ((uint64_t)250000000)
 
 static struct ml_session_device *shared(unsigned device)
 {
@@ -69,10 +71,32 @@ static bool await(struct ml_cuda_state *book, struct ml_session_device *d, uint3
     return true;
 }
 
-/* One that is killed takes no turn, and gives back all it has. */
-static bool others_have_any(const struct ml_cuda_charges *charges, unsigned device)
+bool ml_cuda_others_have_any(const struct ml_cuda_state *book, unsigned device)
 {
-    return atomic_load(&shared(device)->booked) != charges->booked;
+    return atomic_load(&shared(device)->booked) != book->charges[device].booked;
+}
+
+bool ml_cuda_await_end(struct ml_cuda_state *book, unsigned device, uint64_t used)
+{
+    struct ml_session_device *d = shared(device);
+    uint64_t booked = atomic_load(&d->booked);
+    uint64_t begin = ml_clock_ns(CLOCK_MONOTONIC), now = begin, changed = begin;
+    struct ml_cuda_reading r;
+
+    if (!book->charges[device].has_turn || !ml_cuda_others_have_any(book, device))
+        return false;
+    while (atomic_load(&d->booked) == booked && now - changed < QUIET_NS &&
+           book->waited_ns + (now - begin) < PATIENCE_NS && ml_calls_allowed()) {
+        nap(d, atomic_load(&d->holder));
+        now = ml_clock_ns(CLOCK_MONOTONIC);
+        if (!ml_cuda_nvml_read(device, &r))
+            break;
+        if (r.used != used)
+            changed = now;
+        used = r.used;
+    }
+    book->waited_ns += now - begin;
+    return atomic_load(&d->booked) != booked;
 }
 
 bool ml_cuda_turn_begin(struct ml_cuda_state *book, unsigned device)
@@ -86,7 +110,9 @@ bool ml_cuda_turn_begin(struct ml_cuda_state *book, unsigned device)
     charges->has_turn = await(book, shared(device), pid);
     if (!charges->has_turn)
         return false;
-    return atomic_exchange(&shared(device)->last, pid) != pid || others_have_any(charges, device);
+    /* One that is killed takes no turn, and gives back all it has. */
+    return atomic_exchange(&shared(device)->last, pid) != pid ||
+           ml_cuda_others_have_any(book, device);
 }
 
 void ml_cuda_turn_end(struct ml_cuda_state *book, unsigned device)
@@ -111,8 +137,13 @@ bool ml_cuda_turn_is_anothers(unsigned device)
 
 void ml_cuda_enter(struct ml_cuda_state *book, unsigned device, int64_t bytes)
 {
-    book->charges[device].booked += (uint64_t)bytes;
+    struct ml_cuda_charges *charges = &book->charges[device];
+    struct ml_ringset *set = ml_recorder_first_set();
+
+    charges->booked += (uint64_t)bytes;
     atomic_fetch_add(&shared(device)->booked, (uint64_t)bytes);
+    if (set)
+        atomic_store_explicit(&set->booked[device], charges->booked, memory_order_relaxed);
 }
 
 int64_t ml_cuda_difference(unsigned device, const struct ml_cuda_reading *r)

@@ -22,6 +22,15 @@ void ml_cuda_turn_end(struct ml_cuda_state *book, unsigned device);
 /* Whether another process is in a call on the device. */
 bool ml_cuda_turn_is_anothers(unsigned device);
 
+/* Whether other recorded processes have memory of the device. */
+bool ml_cuda_others_have_any(const struct ml_cuda_state *book, unsigned device);
+
+/* Waits for the end of another process of which the driver takes memory back.
+ * Precondition: this process has a turn; else it does not wait.
+ * @used   NVML's figure
+ * @return whether one has ended and is out of all books */
+bool ml_cuda_await_end(struct ml_cuda_state *book, unsigned device, uint64_t used);
+
 /* Bytes are entered into the book, or taken out. */
 void ml_cuda_enter(struct ml_cuda_state *book, unsigned device, int64_t bytes);
 

@@ -547,7 +547,7 @@ void ml_recorder_announce_again(void)
 
 _Atomic uint64_t *ml_recorder_lost(void)
 {
-    struct ml_ringset *set = ml_recorder_replies();
+    struct ml_ringset *set = ml_recorder_first_set();
 
     /* What comes after the end of a recording is not lost to it. */
     if (!ml_recorder_recording())
@@ -560,7 +560,7 @@ _Atomic uint64_t *ml_recorder_lost(void)
 /* Where this process counts what it could not tell; NULL: nowhere. */
 static struct ml_ringset *counting_set(void)
 {
-    return ml_recorder_recording() ? ml_recorder_replies() : NULL;
+    return ml_recorder_recording() ? ml_recorder_first_set() : NULL;
 }
 
 void ml_recorder_cannot_follow(void)
@@ -587,7 +587,7 @@ void ml_recorder_space_refused(void)
         atomic_fetch_add_explicit(&set->spaces_refused, 1, memory_order_relaxed);
 }
 
-struct ml_ringset *ml_recorder_replies(void)
+struct ml_ringset *ml_recorder_first_set(void)
 {
     struct process *p = process;
     /* Once: another recording may begin meanwhile, and its set is not there yet. */

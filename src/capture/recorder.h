@@ -101,11 +101,12 @@ void ml_recorder_cannot_follow(void);
 void ml_recorder_name_folded(void);
 void ml_recorder_space_refused(void);
 
-/* The ring set that replies come back in, NULL while not recording. */
-struct ml_ringset *ml_recorder_replies(void);
+/* The ring set that replies come back in, and that has what the process says of itself; NULL
+ * while not recording. */
+struct ml_ringset *ml_recorder_first_set(void);
 
 /* Copies what the reply there begins with. False: there is no room to see it.
- * Precondition: ml_recorder_replies() gave a set. Changes errno. */
+ * Precondition: ml_recorder_first_set() gave a set. Changes errno. */
 bool ml_recorder_read_reply(char *to, size_t bytes);
 
 /* Zeroed memory that a forked child sees zeroed again; NULL when there is none to

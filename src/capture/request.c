@@ -86,7 +86,7 @@ static int ask(struct ml_ringset *set, enum ml_request what, uint64_t argument,
 
 int ml_request(enum ml_request what, uint64_t argument, const char **ret_text)
 {
-    struct ml_ringset *set = ml_recorder_replies();
+    struct ml_ringset *set = ml_recorder_first_set();
     int saved_errno = errno;
     int cancel_state, r;
 

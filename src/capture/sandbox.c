@@ -76,7 +76,7 @@ void ml_sandbox_look_first(void)
 /* The collector hears of it too, and then comes by more often: nobody can wake it. */
 static void mark_filtered(bool filtered)
 {
-    struct ml_ringset *set = ml_recorder_replies();
+    struct ml_ringset *set = ml_recorder_first_set();
 
     atomic_store_explicit(&ml_filtered, filtered, memory_order_relaxed);
     if (set)
@@ -86,7 +86,7 @@ static void mark_filtered(bool filtered)
 /* Each process once; the collector may have counted it already. */
 static void count_sandbox(void)
 {
-    struct ml_ringset *set = ml_recorder_replies();
+    struct ml_ringset *set = ml_recorder_first_set();
 
     if (set && !atomic_exchange_explicit(&set->sandboxed, 1, memory_order_relaxed))
         atomic_fetch_add_explicit(&ml_session->entered_sandbox, 1, memory_order_relaxed);
@@ -147,7 +147,7 @@ static void spare(void)
 
 void ml_sandbox_tell_collector(void)
 {
-    struct ml_ringset *set = ml_recorder_replies();
+    struct ml_ringset *set = ml_recorder_first_set();
 
     if (set)
         atomic_store_explicit(&set->filters_spared, spared, memory_order_relaxed);

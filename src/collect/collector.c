@@ -328,13 +328,18 @@ static bool is_waited_for(struct ml_session *page)
     return false;
 }
 
-/* Those that wait for a turn on a GPU need not wait for the dead. Not before its
- * end is in the trace: what they read then goes with a book without it. */
-static void end_turns(struct ml_session *page, uint32_t pid)
+/* Those that wait for a turn on a GPU, or for the end of a process that had memory there,
+ * need not wait for the dead. Not before its end is in the trace: what they read then goes
+ * with a book without it. */
+static void end_turns(struct ml_session *page, const struct ml_target *t)
 {
     for (int i = 0; i < ML_SESSION_DEVICES; i++) {
-        atomic_store_explicit(&page->devices[i].last, 0, memory_order_relaxed);
-        ml_turn_give_back(&page->devices[i], pid);
+        struct ml_session_device *d = &page->devices[i];
+
+        if (t->sets.len > 0)
+            atomic_fetch_sub(&d->booked, atomic_load(&t->sets.items[0].shared->booked[i]));
+        atomic_store_explicit(&d->last, 0, memory_order_relaxed);
+        ml_turn_give_back(d, t->own_pid);
     }
 }
 
@@ -417,7 +422,7 @@ static void settle(struct ml_collector *c)
             look_after(c, t);
         if (settle_target(c, t, check && !t->gone) && was_gone && status_known(c, t)) {
             ml_target_note_end(&c->stage, t, wait_status(c, t));
-            end_turns(c->session->page, t->own_pid);
+            end_turns(c->session->page, t);
             if (!t->replaced)
                 ml_session_forget_spared(c->session->page, t->own_pid);
             forget_samples(c, t);

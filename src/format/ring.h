@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 8
+#define ML_SHARED_VERSION 9
 
 /* The environment variable that names the session directory to a target, and
  * the files in it. */
@@ -49,10 +49,10 @@ enum ml_stacks_mode {
 struct ml_session_device {
     _Atomic uint32_t holder; /* pid of who is in a call that may change it; 0: nobody */
     _Atomic uint32_t last;   /* pid of who was in one last; 0: one that has died */
-    _Atomic uint64_t booked; /* bytes by all books; what the dead had stays in it */
+    _Atomic uint64_t booked; /* bytes by all books; the collector takes off what the dead had */
 };
 
-#define ML_SESSION_DEVICES 32
+#define ML_SESSION_DEVICES 32 /* as NVML counts */
 
 /* What processes say on stderr, in `told`. */
 enum ml_notice {
@@ -167,7 +167,7 @@ struct ml_session {
     double sample_achieved_hz; /* 0: too few to tell */
     char gpus_unseen[192];     /* why no GPU was sampled; "": some were, or none was to be */
 
-    alignas(64) struct ml_session_device devices[ML_SESSION_DEVICES]; /* as NVML counts */
+    alignas(64) struct ml_session_device devices[ML_SESSION_DEVICES];
     struct ml_session_spared spared[ML_SESSION_SPARED];
 };
 static_assert(sizeof(struct ml_session) <= 4096, "the session page is one page");
@@ -246,6 +246,9 @@ struct ml_ringset {
     _Atomic uint32_t filtered;
     _Atomic uint32_t sandboxed;
     _Atomic uint32_t filters_spared; /* filters that were added and leave the recorder alone */
+
+    /* Bytes by this process's book. Of a process's first set. */
+    _Atomic uint64_t booked[ML_SESSION_DEVICES];
 
     /* Answers to requests (ML_REC_REQUEST): the collector fills in status and
      * text, then release-stores the request's number and wakes the futex. The text

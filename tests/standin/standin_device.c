@@ -72,6 +72,12 @@ void standin_give(int ordinal, uint64_t bytes)
     standin_state_charge(standin_nvml_number(ordinal), -(int64_t)bytes, 0);
 }
 
+STANDIN_ENTRY(standin_fade, int ordinal, unsigned ms)
+{
+    standin_state_fade(standin_nvml_number(ordinal), ms);
+    return CUDA_SUCCESS;
+}
+
 /* One word of CUDA_VISIBLE_DEVICES: a number, or the beginning of a UUID. */
 static int number_of(const char *word)
 {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SLOTS 256
@@ -166,6 +167,16 @@ void standin_state_charge(int device, int64_t bytes, int64_t hidden)
     pthread_mutex_unlock(&map_lock);
     atomic_fetch_add(&own->bytes[device], bytes);
     atomic_fetch_add(&own->hidden[device], hidden);
+}
+
+void standin_state_fade(int device, unsigned ms)
+{
+    standin_state_charge(device, 0, 0); /* it has a slot */
+    for (; ms > 0; ms--) {
+        atomic_fetch_sub(&own->bytes[device], atomic_load(&own->bytes[device]) / ms);
+        atomic_fetch_sub(&own->hidden[device], atomic_load(&own->hidden[device]) / ms);
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
 }
 
 uint64_t standin_state_used(int device)

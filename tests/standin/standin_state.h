@@ -41,6 +41,10 @@ int standin_pci_bus(int device);
  * device's sum but not of the process's own number; the real driver has such. */
 void standin_state_charge(int device, int64_t bytes, int64_t hidden);
 
+/* Give back all that this process has, a little at a time, as the driver does for one that
+ * is killed. Exported by libcuda.so.1 as standin_fade. */
+void standin_state_fade(int device, unsigned ms);
+
 /* What all living processes hold, without what is reserved. */
 uint64_t standin_state_used(int device);
 

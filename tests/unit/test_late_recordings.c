@@ -155,7 +155,7 @@ static void a_whole_life_in_one_recording(void **state)
     record_alloc(block);
     note(block);
     record_free(block);
-    assert_int_equal(words_in(ml_recorder_replies()), ALLOC_WORDS + FREE_WORDS);
+    assert_int_equal(words_in(ml_recorder_first_set()), ALLOC_WORDS + FREE_WORDS);
     end(&only);
 }
 
@@ -166,12 +166,12 @@ static void another_begins_before_the_note(void **state)
     (void)state;
     begin(&first);
     record_alloc(block);
-    assert_int_equal(words_in(ml_recorder_replies()), ALLOC_WORDS);
+    assert_int_equal(words_in(ml_recorder_first_set()), ALLOC_WORDS);
     end(&first);
     begin(&second);
     note(block);
     record_free(block);
-    assert_int_equal(words_in(ml_recorder_replies()), 0);
+    assert_int_equal(words_in(ml_recorder_first_set()), 0);
     end(&second);
 }
 
@@ -184,7 +184,7 @@ static void one_begins_before_the_note(void **state)
     begin(&only);
     note(block);
     record_free(block);
-    assert_int_equal(words_in(ml_recorder_replies()), 0);
+    assert_int_equal(words_in(ml_recorder_first_set()), 0);
     end(&only);
 }
 
@@ -201,7 +201,7 @@ static void another_begins_before_the_allocation(void **state)
     record_alloc(block);
     note(block);
     record_free(block);
-    assert_int_equal(words_in(ml_recorder_replies()), ALLOC_WORDS + FREE_WORDS);
+    assert_int_equal(words_in(ml_recorder_first_set()), ALLOC_WORDS + FREE_WORDS);
     end(&second);
 }
 
@@ -218,7 +218,7 @@ static void another_begins_before_the_free(void **state)
     end(&first);
     begin(&second);
     ml_record_free_in(belongs_to, SPACE, block);
-    assert_int_equal(words_in(ml_recorder_replies()), 0);
+    assert_int_equal(words_in(ml_recorder_first_set()), 0);
     end(&second);
 }
 
@@ -237,11 +237,11 @@ static void a_live_block_outlives_its_recording(void **state)
     ml_live_add(SPACE, ML_LIVE_HOST, block, 64);
     belongs_to = ml_live_remove(block);
     ml_record_free_in(belongs_to, SPACE, block);
-    assert_int_equal(words_in(ml_recorder_replies()), 0);
+    assert_int_equal(words_in(ml_recorder_first_set()), 0);
     record_alloc(block);
     ml_live_add(SPACE, ML_LIVE_HOST, block, 64);
     ml_record_free_in(ml_live_remove(block), SPACE, block);
-    assert_int_equal(words_in(ml_recorder_replies()), ALLOC_WORDS + FREE_WORDS);
+    assert_int_equal(words_in(ml_recorder_first_set()), ALLOC_WORDS + FREE_WORDS);
     end(&second);
 }
 
@@ -255,7 +255,7 @@ static void more_than_can_be_followed(void **state)
     record_alloc(block);
     for (uintptr_t i = 0; i < ML_POINTERS_MAX + 3; i++)
         ml_mxnet_late_birth(ML_MXNET_SEGMENT, (const void *)(0x10000 + i * 16));
-    assert_int_equal(ml_recorder_replies()->not_followed, 3);
+    assert_int_equal(ml_recorder_first_set()->not_followed, 3);
     for (uintptr_t i = 0; i < ML_POINTERS_MAX; i++)
         assert_true(ml_mxnet_late_end(ML_MXNET_SEGMENT, (const void *)(0x10000 + i * 16)));
     end(&only);
@@ -291,7 +291,7 @@ static void threads_go_on_meanwhile(void **state)
             pthread_create(&threads[i], NULL, allocate_and_free, (void *)(0x20000 + i * 64)), 0);
     for (unsigned i = 0; i < RECORDINGS; i++) {
         begin(&s);
-        sets[i] = ml_recorder_replies();
+        sets[i] = ml_recorder_first_set();
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
         end(&s);
     }

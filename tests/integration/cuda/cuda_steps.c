@@ -12,13 +12,17 @@
  *     per-thread  as the first step: variants with one default stream per thread
  *     wait        until a line comes on standard input
  *     exit:N      at once, without atexit
+ *     pause:MS    so many milliseconds
  *     kill        by SIGKILL
+ *     fade:MS     give back the memory of device 0 within so many milliseconds, as the driver
+ *                 does for a process that is killed; with the stand-in only
  *     again:N     the steps before this one, N times more
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cuda_steps.h"
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +101,16 @@ static void run_verb(const struct step_verb *verb, struct step *step)
     fflush(stdout);
 }
 
+static void fade(unsigned ms)
+{
+    int (*standin_fade)(int ordinal, unsigned ms);
+
+    *(void **)&standin_fade = dlsym(RTLD_DEFAULT, "standin_fade");
+    if (!standin_fade)
+        die("no such symbol, this is not the stand-in", "standin_fade");
+    standin_fade(0, ms);
+}
+
 /* Steps of the program itself.
  * @return whether it was one */
 static bool run_own(const char *verb, const struct step *step)
@@ -105,8 +119,12 @@ static bool run_own(const char *verb, const struct step *step)
     if (strcmp(verb, "wait") == 0) {
         if (!fgets(line, sizeof line, stdin))
             exit(65); /* whoever should have written is gone */
+    } else if (strcmp(verb, "pause") == 0) {
+        usleep((useconds_t)step->args[0] * 1000);
     } else if (strcmp(verb, "exit") == 0) {
         _exit((int)step->args[0]);
+    } else if (strcmp(verb, "fade") == 0) {
+        fade((unsigned)step->args[0]);
     } else if (strcmp(verb, "kill") == 0) {
         raise(SIGKILL);
     } else {

@@ -456,6 +456,19 @@ def test_killed_and_its_end_not_yet_found():
                 check_book(book(done, at), f"at {at}, going on with '{go_on}'")
 
 
+def test_working_while_another_ends():
+    """The driver takes back what a killed process had while the other loads code: what that
+    takes is entered all the same, and what it had stays."""
+    for pause_ms in (5, 60, 120):
+        done = at_once("wait init retain alloc:1500M alloc:512 wait fade:180 kill",
+                       f"wait init retain alloc:3M module:5M launch:2 alloc:512 wait pause:{pause_ms} "
+                       "module:60M launch:4 alloc:512 alloc:1M free:1",
+                       first=lambda: harness.wait_until(both_have_read, "readings of both"))
+        equal(done.code, 0, "exit code", done)
+        for at in ("peak", "end"):
+            check_book(book(done, at), f"at {at}, going on after {pause_ms} ms")
+
+
 def test_one_of_several_processes():
     """A shell and its other children have nothing on the GPU: they are not named."""
     steps_line = " ".join([program("cuda_steps_linked"), *BEGIN, "alloc:100M"])
