@@ -189,7 +189,10 @@ int ml_api_set_config(int n, const char *const *keys, const char *const *vals)
     if (file)
         ml_output_named(file, !own);
     errno = saved_errno;
-    return locked ? 0 : ml_fail("another thread's set_config does not end");
+    if (locked)
+        return 0;
+    return ml_calls_allowed() ? ml_fail("another thread's set_config does not end")
+                              : ml_fail_in_sandbox();
 }
 
 void ml_control_announce(void)

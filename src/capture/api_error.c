@@ -19,6 +19,7 @@
 
 struct thread {
     _Atomic uint32_t tid; /* 0: never used */
+    const char *last;     /* error, or a constant; NULL: no call failed */
     char *error;          /* ML_ERROR_BYTES */
     char *text;
     size_t text_bytes;
@@ -27,6 +28,8 @@ struct thread {
 static struct thread threads[THREADS_MAX];
 
 static const char out_of_room[] = "the recorder has no room left for error messages";
+static const char in_sandbox[] =
+    "this process is in a seccomp sandbox, where the recorder cannot wait for an answer";
 
 static void *map(size_t bytes)
 {
@@ -60,8 +63,7 @@ static struct thread *claim(uint32_t tid)
         /* Acquire and release: what the entry's last owner mapped is seen. */
         if (atomic_compare_exchange_strong_explicit(&t->tid, &owner, tid, memory_order_acq_rel,
                                                     memory_order_relaxed)) {
-            if (t->error)
-                t->error[0] = '\0';
+            t->last = NULL;
             return t;
         }
     }
@@ -105,7 +107,19 @@ int ml_fail_parts(const char *first, ...)
         va_end(parts);
         t->error[len] = '\0';
     }
+    if (t)
+        t->last = t->error ? t->error : out_of_room;
     errno = saved_errno;
+    return -1;
+}
+
+/* There is no memory for a text to be had, so this is a constant. */
+int ml_fail_in_sandbox(void)
+{
+    struct thread *t = this_thread();
+
+    if (t)
+        t->last = in_sandbox;
     return -1;
 }
 
@@ -114,7 +128,7 @@ const char *ml_last_error(void)
     struct thread *t = find(ml_thread_id());
 
     if (t)
-        return t->error ? t->error : "";
+        return t->last ? t->last : "";
     /* A thread that has no entry: there was nothing to say, or no room. */
     return atomic_load_explicit(&threads[THREADS_MAX - 1].tid, memory_order_relaxed) ? out_of_room
                                                                                      : "";

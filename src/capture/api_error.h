@@ -19,6 +19,9 @@
 #define ml_fail(...) ml_fail_parts(__VA_ARGS__, (const char *)NULL)
 int ml_fail_parts(const char *first, ...);
 
+/* The same for a call that a sandbox (filtered.h) keeps from being done. @return -1 */
+int ml_fail_in_sandbox(void);
+
 /* "" when no call of this thread failed. */
 const char *ml_last_error(void);
 

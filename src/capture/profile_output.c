@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "config_keys.h"
+#include "filtered.h"
 #include "names.h"
 #include "recorder.h"
 #include "request.h"
@@ -166,9 +167,12 @@ static void give_servers(bool all)
 void ml_output_named(uint32_t name, bool servers)
 {
     _Atomic uint32_t *kept = servers ? &servers_name : &own_name;
-    uint32_t flags = own_flags();
-    uint32_t before = name_of(kept);
+    uint32_t flags, before;
 
+    if (!ml_calls_allowed())
+        return;
+    flags = own_flags();
+    before = name_of(kept);
     atomic_store_explicit(kept, name, memory_order_relaxed);
     if (servers)
         give_servers(false);
@@ -186,31 +190,32 @@ static bool is_server(void)
 
 void ml_output_run(bool servers)
 {
-    uint32_t flags = own_flags();
-
+    if (!ml_calls_allowed())
+        return;
     if (servers)
         give_servers(true);
-    else if (!(flags & GIVEN) || is_server())
+    else if (!(own_flags() & GIVEN) || is_server())
         give_own();
 }
 
 void ml_output_retry(bool servers)
 {
-    uint32_t flags = own_flags();
-
+    if (!ml_calls_allowed())
+        return;
     if (servers)
         give_servers(false);
-    else if (flags & FAILED)
+    else if (own_flags() & FAILED)
         give_own();
 }
 
 void ml_output_ended(void)
 {
-    set_own_flags(0);
+    if (ml_calls_allowed())
+        set_own_flags(0);
 }
 
 void ml_output_failed(void)
 {
-    if (own_flags() & OUTPUT)
+    if (ml_calls_allowed() && own_flags() & OUTPUT)
         set_own_flags(OUTPUT | FAILED);
 }

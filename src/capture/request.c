@@ -93,8 +93,7 @@ int ml_request(enum ml_request what, uint64_t argument, const char **ret_text)
     if (!set)
         return ml_fail("this process is not being recorded");
     if (!ml_calls_allowed())
-        return ml_fail("this process is in a seccomp sandbox, where the recorder cannot wait for "
-                       "an answer");
+        return ml_fail_in_sandbox();
     /* A signal handler inside a record: ours would wait behind that one. */
     if (ml_writer->busy || !ml_owner_lock(&lock))
         return ml_fail("a signal handler interrupted the recorder, or another thread's call hangs");

@@ -8,8 +8,9 @@
  * fail), "only" (killed for all but those that the program itself makes), "strict", "counter" (the
  * time stamp counter raises SIGSEGV), or "bad" (the kernel refuses it). ACTION is loop, thread,
  * fork, spawn or exec; each has COUNT blocks allocated and freed, by malloc and as reported to
- * memledger. Or it is names, which enters COUNT scopes of different names. After "--" it becomes
- * that command.
+ * memledger. Or it is names, which enters COUNT scopes of different names; or config, run or dump,
+ * which sets the profile's file, starts the profile or asks for a dump COUNT times. After "--" it
+ * becomes that command.
  *
  * Ends with status 3 and "done", unless it is killed.
  *
@@ -53,6 +54,7 @@ static const struct {
     {"gettid", SYS_gettid},
     {"getpid", SYS_getpid},
     {"getppid", SYS_getppid},
+    {"getcwd", SYS_getcwd},
     {"madvise", SYS_madvise},
     {"ftruncate", SYS_ftruncate},
     {"fcntl", SYS_fcntl},
@@ -176,6 +178,35 @@ static void enter_names(unsigned long count)
     }
 }
 
+/* In a sandbox these may fail, with a reason that names it. */
+static void expect_done_or_refused(int result)
+{
+    if (result && !strstr(memledger_last_error(), "sandbox")) {
+        fprintf(stderr, "%s\n", memledger_last_error());
+        exit(9);
+    }
+}
+
+static void set_config(unsigned long count)
+{
+    const char *key = "filename", *value = "profile.json";
+
+    while (count--)
+        expect_done_or_refused(memledger_set_config(1, &key, &value));
+}
+
+static void run_profile(unsigned long count)
+{
+    while (count--)
+        expect_done_or_refused(memledger_set_state(MEMLEDGER_RUN));
+}
+
+static void dump_profile(unsigned long count)
+{
+    while (count--)
+        expect_done_or_refused(memledger_dump(1));
+}
+
 static void *work_in_thread(void *count)
 {
     work(*(const unsigned long *)count);
@@ -232,6 +263,9 @@ static void act(const char *self, const char *action)
     switch (action[0]) {
     case 'l': work(count); break;
     case 'n': enter_names(count); break;
+    case 'c': set_config(count); break;
+    case 'r': run_profile(count); break;
+    case 'd': dump_profile(count); break;
     case 't': in_thread(count); break;
     case 'f': in_child(count); break;
     case 's': in_spawned(self, count); break;

@@ -170,6 +170,14 @@ def test_filters_in_turn():
         contains(result.err, "1 process was not recorded: started in a sandbox", "note")
 
 
+def test_profile():
+    """The functions that control the profile fail or do nothing; they open no file and ask for no
+    process id."""
+    for calls in "getpid,getppid", "getcwd", "openat", "socket", "gettid":
+        result = same("prctl", f"deny:{calls}", "config:1", "run:1", "dump:2", "run:1", "loop:1")
+        contains(result.err, "1 process entered a seccomp sandbox", f"note for {calls}")
+
+
 def test_filter_of_the_machine():
     """What memledger itself runs under, as in a container, is no reason to record less."""
     outside = [program("sandbox_itself"), "prctl", "deny:process_vm_readv", "--"]
