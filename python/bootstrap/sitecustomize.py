@@ -10,6 +10,7 @@ from _frozen_importlib_external import PathFinder
 
 _WATCHED = ("torch", "mxnet")  # memledger._torch, memledger._mxnet
 _HERE = os.path.dirname(os.path.abspath(__file__))
+_SESSION = os.environ.get("MEMLEDGER_SESSION")  # a program may clear its environment
 
 
 def _packages():
@@ -36,7 +37,7 @@ def _watched(name, path, target):
     try:
         from memledger import _importing
         _importing.wait(name, _INSTALL[name])
-    except ImportError:
+    except Exception:
         return None  # a package that is not whole: the program runs, without names
     return _importing.find(name, path, target)
 
@@ -50,13 +51,14 @@ def _install(name):
         # An extension that this Python cannot load, or no package, says nothing by itself.
         unusual = not isinstance(error, ImportError) or os.environ.get("MEMLEDGER_DEBUG")
         if unusual and _is_first_to_say(name):
-            sys.stderr.write(f"memledger: what {name} makes has no names: {error!r}\n")
+            from memledger import _importing
+            _importing.say(f"cannot hook {name}: module names are off: {error!r}")
 
 
 def _is_first_to_say(name):
     """Once a run, not once in each of its processes: the process that makes the file says it.
     The command removes it with the session (session_place.c)."""
-    path = os.path.join(os.environ["MEMLEDGER_SESSION"], f"told-{name}")
+    path = os.path.join(_SESSION, f"told-{name}")
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
@@ -72,7 +74,7 @@ _INSTALL = {name: lambda name=name: _install(name) for name in _WATCHED}
 
 def _pass_on():
     """The user's own sitecustomize, as if this one were not there."""
-    sys.path[:] = [p for p in sys.path if os.path.abspath(p) != _HERE]
+    sys.path[:] = [p for p in sys.path if os.path.normpath(p) != _HERE]
     spec = PathFinder.find_spec("sitecustomize", sys.path)
     if spec is None:
         return
@@ -82,6 +84,6 @@ def _pass_on():
     spec.loader.exec_module(module)
 
 
-if os.environ.get("MEMLEDGER_SESSION"):
+if _SESSION:
     sys.meta_path.insert(0, _Finder)
 _pass_on()

@@ -9,8 +9,16 @@ import sys
 _waiting = {}  # name -> what is to be called when it has been imported
 
 
+def say(text):
+    """On stderr, where the program has one that works."""
+    try:
+        sys.stderr.write(f"memledger: {text}\n")
+    except Exception:
+        pass
+
+
 def wait(name, callback, *args):
-    """Has it called, once; what goes wrong in it is its own business."""
+    """Has it called, once. Its errors are dropped: the import is the program's."""
     waiting = _waiting.setdefault(name, [])
     if (callback, args) not in waiting:
         waiting.append((callback, args))
@@ -32,8 +40,8 @@ def find(name, path, target):
 
 def _tell_after_import(name, loader):
     original = getattr(loader, "exec_module", None)
-    if original is None or getattr(original, "tells_memledger", False):
-        return
+    if original is None or isinstance(loader, type) or getattr(original, "tells_memledger", False):
+        return  # a class may load other modules too
 
     def exec_module(module):
         vars(loader).pop("exec_module", None)
@@ -41,9 +49,12 @@ def _tell_after_import(name, loader):
         waiting = _waiting.get(name, [])
         while waiting:
             callback, args = waiting.pop(0)
-            callback(*args)
+            try:
+                callback(*args)
+            except Exception:
+                pass
     exec_module.tells_memledger = True
     try:
         loader.exec_module = exec_module
-    except AttributeError:
+    except Exception:
         pass  # a loader that cannot be told: the program runs, without names

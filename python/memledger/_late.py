@@ -52,7 +52,7 @@ def _guarded(callback, trouble):
     try:
         callback()
     except Exception as error:
-        print(f"memledger: {trouble}: {error!r}", file=sys.stderr)
+        _importing.say(f"{trouble}: {error!r}")
 
 
 def when_torch_is_here(callback, trouble):

@@ -197,7 +197,7 @@ def start(path=None, *, force=False, sample_hz=None):
         if not _ends_at_exit:
             atexit.register(stop)
             _ends_at_exit = True
-        _late.when_torch_is_here(_name_torch, "what PyTorch makes has no names")
+        _late.when_torch_is_here(_name_torch, "cannot hook PyTorch: module names are off")
         return recording.path
 
 

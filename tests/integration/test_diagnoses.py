@@ -3,6 +3,7 @@
 # Each is said once in a run, however many processes there are.
 #
 # SPDX-License-Identifier: Apache-2.0
+import glob
 import os
 import shutil
 import struct
@@ -149,17 +150,39 @@ def test_version_said_once():
     equal(done.stderr.count("different versions"), 1, "how often it is said", done.stderr)
 
 
-def test_names_said_once():
-    """Names that cannot be had in several Python processes."""
+def run_with_strange_torch(code):
+    """Runs it where `torch` is a package that cannot be hooked."""
+    build = os.path.dirname(os.path.dirname(os.path.dirname(harness.MEMLEDGER)))
+    if not glob.glob(f"{build}/python/memledger/_native*.so"):
+        raise Skip("no Python package in this build", machine=True)
     os.mkdir("torch")
     with open("torch/__init__.py", "w") as f:
         f.write("class Tensor: pass\n")
-    code = "import subprocess, sys, torch\n" \
-           "subprocess.run([sys.executable, '-c', 'import torch'])\n"
-    result = run("/usr/bin/python3", "-c", code, env=dict(os.environ, PYTHONPATH=os.getcwd()))
-    if "has no names" not in result.err:
-        raise Skip("no Python package in this build", machine=True)
-    equal(result.err.count("what torch makes has no names"), 1, "how often it is said", result)
+    result = run("/usr/bin/python3", "-c", code, options=("-f",),
+                 env=dict(os.environ, PYTHONPATH=os.getcwd()))
+    equal(result.code, 0, "exit code", result)
+    return result
+
+
+def test_names_said_once():
+    """Names that cannot be had in several Python processes."""
+    result = run_with_strange_torch("import subprocess, sys, torch\n"
+                                    "subprocess.run([sys.executable, '-c', 'import torch'])\n")
+    equal(result.err.count("cannot hook torch: module names are off"), 1, "how often it is said",
+          result)
+
+
+def test_names_without_environment():
+    """A program that clears its environment before it imports PyTorch."""
+    result = run_with_strange_torch("import os\nos.environ.clear()\nimport torch\n")
+    contains(result.err, "cannot hook torch: module names are off", "message")
+
+
+def test_names_without_stderr():
+    """A program without a stderr that could be written to."""
+    for statement in "sys.stderr = None", "sys.stderr.close()":
+        run_with_strange_torch(f"import sys\n{statement}\nimport torch\n")
+        shutil.rmtree("torch")
 
 
 harness.main(globals())

@@ -127,7 +127,7 @@ def test_names_fail():
     told = said(done.stdout, done.stderr)
     check(told["path"] and told["path"] == told["stopped"], "the trace", told)
     check(not told["is_in_front"], "half of the names are there")
-    equal(done.stderr.count("what PyTorch makes has no names"), 1, "how often it is said")
+    equal(done.stderr.count("cannot hook PyTorch: module names are off"), 1, "how often it is said")
     balanced(harness.dump("nameless.mled"))
 
 
@@ -199,7 +199,7 @@ def test_interrupted():
 
 def test_early_trouble():
     done = case("early_trouble")
-    equal(done.stderr.count("what PyTorch makes has no names"), 1, "how often that is said",
+    equal(done.stderr.count("cannot hook PyTorch: module names are off"), 1, "how often that is said",
           done.stderr)
 
 
