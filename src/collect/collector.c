@@ -103,6 +103,7 @@ int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir
         ml_collector_free(c);
         return r;
     }
+    c->writer.thread_id = &session->page->collector.threads[1];
     for (const struct ml_setting *s = opts->settings; s && s->key; s++)
         ml_dict_config(&c->dict, s->key, s->value);
     c->stage.heartbeat = &session->page->heartbeat;
@@ -545,7 +546,6 @@ static void publish_progress(struct ml_collector *c)
     atomic_store_explicit(&page->spaces_refused, c->stage.spaces_refused, memory_order_relaxed);
     atomic_store_explicit(&page->write_error, -c->writer.error, memory_order_relaxed);
     atomic_store_explicit(&page->running, running(c), memory_order_relaxed);
-    atomic_store_explicit(&page->collector.threads[1], c->writer.thread_id, memory_order_relaxed);
 }
 
 static bool has_gpu_memory(const struct ml_dict *dict)

@@ -5,6 +5,7 @@
 #include "trace_writer.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -265,7 +266,8 @@ static void *write_jobs(void *arg)
 {
     struct ml_trace_writer *w = arg;
 
-    atomic_store_explicit(&w->thread_id, (uint32_t)syscall(SYS_gettid), memory_order_relaxed);
+    if (w->thread_id)
+        atomic_store_explicit(w->thread_id, (uint32_t)syscall(SYS_gettid), memory_order_relaxed);
     pthread_mutex_lock(&w->lock);
     while (!w->thread_ends) {
         if (!w->job.waiting) {
@@ -306,11 +308,22 @@ static void hand_over(struct ml_trace_writer *w)
     w->encoder->floor_ns = filled->last_ns;
 }
 
+/* On a busy machine the thread may not get a processor for seconds. To targets a collector that
+ * sleeps meanwhile, and whose other thread they do not know, looks stuck. */
+static void await_number(struct ml_trace_writer *w)
+{
+    while (!atomic_load_explicit(w->thread_id, memory_order_relaxed))
+        sched_yield();
+}
+
 /* Not at open: the collector forks after that. */
 static void start_thread(struct ml_trace_writer *w)
 {
-    if (!w->thread_started)
-        w->thread_started = !pthread_create(&w->thread, NULL, write_jobs, w);
+    if (w->thread_started)
+        return;
+    w->thread_started = !pthread_create(&w->thread, NULL, write_jobs, w);
+    if (w->thread_started && w->thread_id)
+        await_number(w);
 }
 
 /* With the lock held. */

@@ -41,7 +41,9 @@ struct ml_trace_writer {
      * written, which takes longer than filling it. */
     struct ml_write_job job;
     pthread_t thread;
-    _Atomic uint32_t thread_id; /* as the kernel knows it; 0: it has not run yet */
+    /* Where the thread leaves its number, as the kernel knows it, before anybody waits for it; 0
+     * until then. NULL: nobody asks. */
+    _Atomic uint32_t *thread_id;
     bool thread_started;
     bool thread_ends; /* guarded by lock, like job.waiting */
     pthread_mutex_t lock;
