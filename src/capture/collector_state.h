@@ -20,8 +20,8 @@ enum ml_collector_state {
     ML_COLLECTOR_BLOCKED, /* it is stopped, asleep or gone */
 };
 
-/* *ret_cpu_ticks: the processor time that it has used so far, in hundredths of a second; 0 unless
- * the state is READY. Changes errno. */
+/* *ret_cpu_ticks: the processor time that the threads we could see have used so far, in hundredths
+ * of a second. Changes errno. */
 enum ml_collector_state ml_collector_state(const struct ml_collector_id *id,
                                            uint64_t *ret_cpu_ticks);
 

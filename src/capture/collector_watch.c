@@ -15,6 +15,7 @@
 #include "filtered.h"
 #include "nanoseconds.h"
 #include "recorder.h"
+#include "sys.h"
 
 #define SECOND_NS ((uint64_t)1000000000)
 /* How long a collector may show no sign of life: whatever it does, when the kernel
@@ -23,6 +24,8 @@
 #define STUCK_NS SECOND_NS
 #define UNKNOWN_NS (3 * SECOND_NS)
 #define STARVED_NS (60 * SECOND_NS)
+/* How long a signal may wait with us: a program that is to end or to be woken should react. */
+#define SIGNALS_NS SECOND_NS
 /* The processor time in which it must get something done, in hundredths of a second. */
 #define CPU_TICKS_MAX 200
 /* What a look may count for: more has passed if we were stopped or had no processor
@@ -36,10 +39,18 @@ static uint64_t heartbeat(void)
     return atomic_load_explicit(&ml_session->heartbeat, memory_order_relaxed);
 }
 
-bool ml_collector_stuck(void)
+/* 1 + the heartbeat at which this thread gave up waiting, for a signal. */
+static __thread uint64_t signal_at;
+
+static bool is_stuck_for_all(void)
 {
     return atomic_load_explicit(&ml_session->closed, memory_order_relaxed) ||
            atomic_load_explicit(&ml_session->stuck_at, memory_order_relaxed) == heartbeat() + 1;
+}
+
+bool ml_collector_stuck(void)
+{
+    return is_stuck_for_all() || signal_at == heartbeat() + 1;
 }
 
 /* It has a processor or waits for one. */
@@ -49,7 +60,7 @@ static bool may_work(struct ml_watch *watch, uint64_t cpu_ticks, uint64_t now_ns
         watch->asked = true;
         watch->cpu_ticks = cpu_ticks;
     }
-    if (cpu_ticks - watch->cpu_ticks > CPU_TICKS_MAX || watch->waited_ns > STARVED_NS)
+    if (cpu_ticks - watch->cpu_ticks > CPU_TICKS_MAX)
         return false;
     atomic_store_explicit(&ml_session->vouched_ns, now_ns, memory_order_relaxed);
     return true;
@@ -60,6 +71,8 @@ static bool may_come_back(struct ml_watch *watch, uint64_t now_ns)
     uint64_t vouched_ns = atomic_load_explicit(&ml_session->vouched_ns, memory_order_relaxed);
     uint64_t cpu_ticks;
 
+    if (watch->waited_ns > STARVED_NS)
+        return false; /* others, who came later, may vouch for it still */
     if (now_ns - vouched_ns < VOUCHED_NS)
         return true;
     switch (ml_collector_state(&ml_session->collector, &cpu_ticks)) {
@@ -69,19 +82,30 @@ static bool may_come_back(struct ml_watch *watch, uint64_t now_ns)
     }
 }
 
+static void look(struct ml_watch *watch, uint64_t beat, uint64_t now_ns)
+{
+    if (!watch->begun_ns)
+        watch->begun_ns = now_ns;
+    if (!watch->last_ns || beat != watch->heartbeat)
+        *watch = (struct ml_watch){.heartbeat = beat, .begun_ns = watch->begun_ns};
+    else
+        watch->waited_ns += ml_min_u64(now_ns - watch->last_ns, LOOK_MAX_NS);
+    watch->last_ns = now_ns;
+}
+
 bool ml_collector_alive(struct ml_watch *watch)
 {
     uint64_t beat = heartbeat();
     uint64_t now_ns;
 
-    if (ml_collector_stuck())
+    if (is_stuck_for_all())
         return false;
     now_ns = ml_clock_ns(CLOCK_MONOTONIC);
-    if (!watch->last_ns || beat != watch->heartbeat)
-        *watch = (struct ml_watch){.heartbeat = beat};
-    else
-        watch->waited_ns += ml_min_u64(now_ns - watch->last_ns, LOOK_MAX_NS);
-    watch->last_ns = now_ns;
+    look(watch, beat, now_ns);
+    if (now_ns - watch->begun_ns >= SIGNALS_NS && ml_sys_signal_waits()) {
+        signal_at = beat + 1;
+        return false;
+    }
     if (watch->waited_ns < STUCK_NS || may_come_back(watch, now_ns))
         return true;
     /* It may have moved and gone to sleep while we looked. */

@@ -1,7 +1,8 @@
 /* collector_watch.h: whether to go on waiting for the collector.
  *
  * A collector that is gone, stopped or hangs is not waited for: that costs a program a second or
- * two, once. One that works is waited for, however little of the processor it gets.
+ * three, once. One that works is waited for, however little of the processor it gets, for a minute
+ * without a sign of life; but after a second not by a thread that keeps a signal from the program.
  *
  * All of this is for slow paths: a thread that has to wait, or is about to. System calls only.
  *
@@ -19,7 +20,8 @@
 /* One wait. Starts zeroed. */
 struct ml_watch {
     uint64_t heartbeat;
-    uint64_t last_ns;   /* when it was last looked at; 0: never */
+    uint64_t begun_ns;  /* when it was first looked at; 0: never */
+    uint64_t last_ns;   /* when it was last looked at */
     uint64_t waited_ns; /* without a heartbeat; see ml_collector_alive */
     uint64_t cpu_ticks; /* that the collector had used when the kernel was first asked … */
     bool asked;         /* … if it was */
@@ -28,8 +30,8 @@ struct ml_watch {
 /* Whether to wait on, judged by calls with the same `watch`. Changes errno. */
 bool ml_collector_alive(struct ml_watch *watch);
 
-/* Whether somebody found out that it is gone or stuck, and it has not moved
- * since. */
+/* Whether somebody found out that it is gone or stuck, or this thread gave up for a signal, and it
+ * has not moved since. */
 bool ml_collector_stuck(void);
 
 /* Has the collector begin another round, and wakes it if it sleeps. */

@@ -4,9 +4,10 @@
  * words, publish. Everything else (the thread's first record, a full ring, a
  * record made by a signal handler inside another record) is in writer.c.
  *
- * Nothing here fails, allocates or changes errno. A full ring makes its thread
- * wait while the collector works, and for a second at most while it does not (collector_watch.h).
- * A record that cannot be kept is counted as lost.
+ * Nothing here fails, allocates or changes errno. A full ring makes its thread wait while the
+ * collector works. A collector that shows no sign of life is waited for one second if it is stopped
+ * or gone, three if its state is unknown, and a minute if it gets no processor
+ * (collector_watch.h). A record that cannot be kept is counted as lost.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -54,6 +55,10 @@ static inline void ml_sys_unmap(void *at, size_t bytes)
 /* In place of the signals that were blocked: none was now. SIGKILL never is. */
 #define ML_SIGNALS_AS_THEY_ARE ((uint64_t)1 << (SIGKILL - 1))
 
+/* The signals that the program itself blocks in this thread, while we block all. */
+extern __thread uint64_t ml_signals_of_program;
+#define ML_NO_SIGNALS_HELD (~(uint64_t)0) /* we block none now */
+
 /* Everything is blocked, libc's own signals too, which sigprocmask() spares. */
 static inline uint64_t ml_sys_block_signals(void)
 {
@@ -63,14 +68,22 @@ static inline uint64_t ml_sys_block_signals(void)
     if (!ml_calls_allowed())
         return ML_SIGNALS_AS_THEY_ARE;
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof(old));
+    if (ml_signals_of_program == ML_NO_SIGNALS_HELD)
+        ml_signals_of_program = old;
     return old;
 }
 
 static inline void ml_sys_restore_signals(uint64_t old)
 {
-    if (old != ML_SIGNALS_AS_THEY_ARE)
-        syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
+    if (old == ML_SIGNALS_AS_THEY_ARE)
+        return;
+    if (old == ml_signals_of_program) /* else an outer section goes on */
+        ml_signals_of_program = ML_NO_SIGNALS_HELD;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
 }
+
+/* Whether a signal came that the program would react to if we did not block it. Changes errno. */
+bool ml_sys_signal_waits(void);
 
 /* Nobody interrupts this thread between begin and end. May be nested. */
 struct ml_quiet {

@@ -6,6 +6,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -61,6 +62,22 @@ def hogs(count, processor):
             process.communicate()
 
 
+@contextlib.contextmanager
+def starved(collector):
+    """That process wants to run, but hardly ever may."""
+    processor = min(os.sched_getaffinity(0))
+    pin(collector, processor)
+    for thread in threads_of(collector):
+        os.sched_setscheduler(thread, os.SCHED_IDLE, os.sched_param(0))
+    with hogs(8, processor):
+        yield
+
+
+def is_readable(file, seconds):
+    """Whether there is something to read within that time."""
+    return bool(select.select([file], [], [], seconds)[0])
+
+
 def check_all_there(result, count, pairs):
     equal(result.code, 0, "exit code", result)
     trace = result.dump()
@@ -99,19 +116,30 @@ def test_forks_beside_hogs():
 
 def test_collector_without_processor():
     """One that wants to run and may not is not stuck, however long that takes."""
-    count, pairs = 4, 10 * HALF_RING_PAIRS
-    processor = min(os.sched_getaffinity(0))
+    count, pairs = 4, 40 * HALF_RING_PAIRS
     process, collector = begin("threads", count, pairs)
-    pin(collector, processor)
-    for thread in threads_of(collector):
-        os.sched_setscheduler(thread, os.SCHED_IDLE, os.sched_param(0))
-    with hogs(8, processor):
+    with starved(collector):
         go_on(process)
+        check(not is_readable(process.stdout, 1),
+              "the crowd ended within a second: it did not wait for the collector")
         # Longer than a collector may show no sign of life.
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(4)
+        is_readable(process.stdout, 3)
     result = finish(process)
     check_all_there(result, count, pairs)
+
+
+def test_signal_beside_collector_without_processor():
+    """A thread that waits for the collector keeps a signal from the program for a second."""
+    process, collector = begin("forks", 1, 1000 * HALF_RING_PAIRS)
+    target = next(pid for pid in harness.children(process.pid) if pid != collector)
+    with starved(collector):
+        go_on(process)
+        child = harness.wait_until(lambda: next(iter(harness.children(target)), None), "the child")
+        time.sleep(2)
+        check(not is_readable(process.stdout, 0), "the child has ended: it did not wait")
+        os.kill(child, signal.SIGTERM)
+        check(is_readable(process.stdout, 6), "the child kept SIGTERM waiting")
+    equal(finish(process).code, 4, "how the program ended")
 
 
 def test_stopped():

@@ -15,12 +15,15 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collector_state.h"
 #include "collector_watch.h"
+#include "nanoseconds.h"
 #include "proc_stat.h"
 #include "recorder.h"
+#include "sys.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 
@@ -210,9 +213,10 @@ static void test_patience_ends(void **state)
     assert_false(alive_after(3 * SECOND_NS));
 
     introduce(&page.collector, pid);
+    await_state(pid, 'R');
     page.heartbeat++;
     assert_true(alive_after(50 * SECOND_NS));
-    page.vouched_ns = 0;
+    assert_true(page.vouched_ns); /* which does not make an old wait longer */
     assert_false(alive_after(61 * SECOND_NS));
     ml_session = NULL;
     end_process(pid);
@@ -236,6 +240,71 @@ static void test_runs_in_circles(void **state)
     end_process(pid);
 }
 
+/* ---- Signals ------------------------------------------------------------- */
+
+/* Between block and restore, as a thread that waits for room: a wait that began so long ago. */
+static bool waits_on_after(uint64_t ns)
+{
+    struct ml_watch watch = {.begun_ns = ml_clock_ns(CLOCK_MONOTONIC) - ns};
+
+    return ml_collector_alive(&watch);
+}
+
+static volatile sig_atomic_t handled;
+
+static void handle(int signal)
+{
+    handled = signal;
+}
+
+static void test_signal_ends_wait(void **state)
+{
+    static struct ml_session page;
+    uint64_t outer, inner;
+
+    (void)state;
+    ml_session = &page;
+    signal(SIGTERM, handle);
+    outer = ml_sys_block_signals();
+    inner = ml_sys_block_signals();
+    assert_true(waits_on_after(2 * SECOND_NS));
+    raise(SIGCHLD);
+    assert_true(waits_on_after(2 * SECOND_NS));
+    raise(SIGTERM);
+    assert_true(waits_on_after(SECOND_NS / 2));
+    assert_false(waits_on_after(2 * SECOND_NS));
+    assert_true(ml_collector_stuck()); /* for this thread, until it moves */
+    assert_int_equal(page.stuck_at, 0);
+    ml_sys_restore_signals(inner);
+    assert_false(waits_on_after(2 * SECOND_NS));
+    assert_false(handled);
+    ml_sys_restore_signals(outer);
+    assert_int_equal(handled, SIGTERM);
+    page.heartbeat++;
+    assert_false(ml_collector_stuck());
+    ml_session = NULL;
+}
+
+static void test_signal_that_the_program_blocks(void **state)
+{
+    static struct ml_session page;
+    sigset_t terminate;
+    uint64_t signals;
+
+    (void)state;
+    ml_session = &page;
+    signal(SIGTERM, SIG_IGN);
+    sigemptyset(&terminate);
+    sigaddset(&terminate, SIGTERM);
+    sigprocmask(SIG_BLOCK, &terminate, NULL);
+    signals = ml_sys_block_signals();
+    raise(SIGTERM);
+    assert_true(waits_on_after(2 * SECOND_NS));
+    ml_sys_restore_signals(signals);
+    sigprocmask(SIG_UNBLOCK, &terminate, NULL);
+    ml_session = NULL;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +317,8 @@ int main(void)
         cmocka_unit_test(test_patience),
         cmocka_unit_test(test_patience_ends),
         cmocka_unit_test(test_runs_in_circles),
+        cmocka_unit_test(test_signal_ends_wait),
+        cmocka_unit_test(test_signal_that_the_program_blocks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
