@@ -17,17 +17,18 @@
 /* The ring sets and the table of names then take less than three percent together. */
 #define SHARES 128
 
-/* The first number in /proc/self/statm: all that is mapped, in pages. */
+/* The first number in /proc/self/statm: all that is mapped, in pages. Past libc's wrappers, which
+ * are cancellation points: see sys.h. */
 static bool read_pages(uint64_t *ret)
 {
     char text[32];
-    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, text, sizeof(text)) : -1;
+    long fd = syscall(SYS_openat, (long)AT_FDCWD, "/proc/self/statm", (long)(O_RDONLY | O_CLOEXEC));
+    long n = fd >= 0 ? syscall(SYS_read, fd, text, sizeof(text)) : -1;
     uint64_t pages = 0;
 
     if (fd >= 0)
-        close(fd);
-    for (ssize_t i = 0; i < n && text[i] >= '0' && text[i] <= '9'; i++)
+        syscall(SYS_close, fd);
+    for (long i = 0; i < n && text[i] >= '0' && text[i] <= '9'; i++)
         pages = 10 * pages + (uint64_t)(text[i] - '0');
     *ret = pages;
     return pages;

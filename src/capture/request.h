@@ -2,8 +2,8 @@
  *
  * The question is a record in this thread's ring, so the collector comes to it
  * after everything this thread recorded before. One question at a time per
- * process. A collector without a sign of life costs the caller one second, three or a minute
- * (collector_watch.h); one that is alive but never answers, half a minute.
+ * process. A collector that is stopped or gone costs the caller a second, one whose state is
+ * unknown three (collector_watch.h); one that does not answer for another reason, half a minute.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

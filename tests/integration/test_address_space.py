@@ -135,4 +135,11 @@ def test_own_limit():
         equal(result.dump()["lost"], 0, f"lost with {options}", result)
 
 
+def test_cancelled():
+    """To look how much room is left is no cancellation point."""
+    for options in ((), ("--heap",)):
+        result = run(*limited(200000, program("cancelled"), "forked"), options=["-q", "-f", *options])
+        equal(result.code, 0, f"exit code with {options}", result)
+
+
 harness.main(globals())
