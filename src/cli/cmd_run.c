@@ -264,6 +264,7 @@ static int wait_for_program(struct run *run)
 
 /* ---- The command --------------------------------------------------------- */
 
+/* Precondition: the program was found. */
 static int prepare(struct run *run, const char *name, struct ml_error *err)
 {
     struct ml_session_opts session = {.heap = (uint32_t)run->opts.heap,
@@ -274,12 +275,10 @@ static int prepare(struct run *run, const char *name, struct ml_error *err)
                                       .ring_asked = run->opts.ring_bytes != RING_BYTES_UNSAID};
     const char *library = run->opts.heap ? "libmemledger-heap.so" : "libmemledger.so";
     const char *obstacle;
-    int r = ml_program_find(name, run->program, err);
+    int r = ml_recorder_path(library, run->library, err);
 
     if (session.ring_asked)
         session.ring_bytes = (uint32_t)run->opts.ring_bytes;
-    if (!r)
-        r = ml_recorder_path(library, run->library, err);
     if (r)
         return r;
     if (run->opts.names == NAMES_AUTO)
@@ -299,7 +298,8 @@ static int prepare(struct run *run, const char *name, struct ml_error *err)
     return r;
 }
 
-/* The program is held back until the trace is there to take its first event. */
+/* The program is held back until the trace is there to take its first event. Releases `run` where
+ * it fails. */
 static int start(struct run *run, char **argv, struct ml_error *err)
 {
     struct ml_launch_opts opts = {
@@ -313,15 +313,17 @@ static int start(struct run *run, char **argv, struct ml_error *err)
     int exec_errno;
     int r = ml_launch_begin(&run->launch, &opts, err);
 
-    if (r)
+    if (r) {
+        release(run);
         return r;
+    }
     atomic_store(&run->session.page->held, 1);
     r = ml_output_name(run->opts.output, argv[0], run->launch.pid, &run->trace, err);
     if (!r)
         r = start_collector(run, argv, err);
     if (r) {
         /* First: a signal that waits may end us then. */
-        ml_session_dir_release(&run->session);
+        release(run);
         ml_launch_cancel(&run->launch);
         return r;
     }
@@ -332,11 +334,12 @@ static int start(struct run *run, char **argv, struct ml_error *err)
         return 0;
     }
     stop_collector(run);
+    release(run);
     return ml_error_set(err, -ENOEXEC, "cannot run %s: %s", run->program, strerror(exec_errno));
 }
 
 /* As a shell: what was not found, what may not be run, everything else. */
-static int preparation_code(int r)
+static int search_code(int r)
 {
     if (r == -ENOENT)
         return EXIT_NOT_FOUND;
@@ -350,14 +353,15 @@ static int run_program(struct run *run, char **argv)
     int status, r;
 
     ml_launch_init(&run->launch);
+    r = ml_program_find(argv[0], run->program, &err);
+    if (r)
+        return fail(search_code(r), err.text);
     r = prepare(run, argv[0], &err);
     if (r)
-        return fail(preparation_code(r), err.text);
+        return fail(ML_EXIT_FAILURE, err.text);
     r = start(run, argv, &err);
-    if (r) {
-        release(run);
+    if (r)
         return fail(r == -ENOEXEC ? EXIT_NOT_RUNNABLE : ML_EXIT_FAILURE, err.text);
-    }
     status = wait_for_program(run);
     stop_collector(run);
     result = (struct ml_run_result){

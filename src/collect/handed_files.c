@@ -103,7 +103,8 @@ static void remove_at(struct ml_handed_files *h, size_t i)
 void ml_handed_receive(struct ml_handed_files *h)
 {
     for (int k = 0; k < 2; k++) {
-        for (int i = 0; i < TAKEN_IN_A_ROUND && accept_one(h, h->listeners[k]); i++)
+        for (int i = 0;
+             h->listeners[k] >= 0 && i < TAKEN_IN_A_ROUND && accept_one(h, h->listeners[k]); i++)
             continue;
     }
     for (size_t i = 0; i < h->all.len;) {

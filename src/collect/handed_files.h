@@ -24,7 +24,7 @@ struct ml_handed {
 };
 
 struct ml_handed_files {
-    const int *listeners;         /* two */
+    const int *listeners;         /* two; negative: there is none */
     ML_VEC(struct ml_handed) all; /* oldest first */
 };
 

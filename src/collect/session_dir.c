@@ -80,24 +80,33 @@ static int listen_at(const struct sockaddr_un *at, socklen_t len)
     return r;
 }
 
+static int listen_for_files(const struct sockaddr_un *at, socklen_t len)
+{
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int r;
+
+    if (fd < 0)
+        return -errno;
+    if (!bind(fd, (const struct sockaddr *)at, len) && !listen(fd, FILES_WAITING))
+        return fd;
+    r = -errno;
+    close(fd);
+    return r;
+}
+
 /* In the directory, and under the same path in the abstract namespace, for targets that have
- * dropped their rights or changed their root since they were started. */
+ * dropped their rights or changed their root since they were started. There a policy may forbid
+ * all names, or a stranger have ours: only those targets miss it. */
 static int make_file_sockets(struct ml_session_dir *s)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
-    socklen_t len = sizeof(at);
     char path[sizeof(at.sun_path)];
 
     file_in(s, ML_SESSION_FILES, path, sizeof(path));
     strcpy(at.sun_path, path);
-    for (int i = 0; i < 2; i++) {
-        s->files[i] = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        if (s->files[i] < 0 || bind(s->files[i], (struct sockaddr *)&at, len) ||
-            listen(s->files[i], FILES_WAITING))
-            return -errno;
-        len = ml_abstract_address(&at, path);
-    }
-    return 0;
+    s->files[0] = listen_for_files(&at, sizeof(at));
+    s->files[1] = listen_for_files(&at, ml_abstract_address(&at, path));
+    return s->files[0] < 0 ? s->files[0] : 0;
 }
 
 static int make_sockets(struct ml_session_dir *s)
@@ -107,22 +116,26 @@ static int make_sockets(struct ml_session_dir *s)
     file_in(s, ML_SESSION_SOCKET, at.sun_path, sizeof(at.sun_path));
     s->socket = listen_at(&at, sizeof(at));
     s->outside = listen_at(&at, ml_abstract_address(&at, s->path));
-    return s->socket < 0 ? s->socket : 0;
+    return s->socket < 0 ? s->socket : make_file_sockets(s);
 }
 
-/* With a descriptor that is -1 where there is none yet. */
-static int make_in(struct ml_session_dir *s, const char *parent, const struct ml_session_opts *opts)
+/* With a descriptor that is negative where there is none yet.
+ * @ret_what  what could not be made, if anything */
+static int make_in(struct ml_session_dir *s, const char *parent, const struct ml_session_opts *opts,
+                   const char **ret_what)
 {
     int r = ml_session_place_make(parent, s->path);
 
+    *ret_what = "directory";
     if (r < 0)
         return r;
     s->lock = r;
+    *ret_what = "file";
     r = make_page(s, opts);
-    if (!r)
+    if (!r) {
+        *ret_what = "socket";
         r = make_sockets(s);
-    if (!r)
-        r = make_file_sockets(s);
+    }
     if (r)
         ml_session_dir_release(s);
     else
@@ -137,16 +150,17 @@ int ml_session_dir_init(struct ml_session_dir *s, const struct ml_session_opts *
                         struct ml_error *err)
 {
     const char *parents[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/dev/shm", "/tmp"};
+    const char *what = "directory";
     int r = -ENOENT;
 
     for (size_t i = 0; i < ML_ARRAY_SIZE(parents); i++) {
         *s = (struct ml_session_dir){.lock = -1, .socket = -1, .outside = -1, .files = {-1, -1}};
         if (parents[i] && *parents[i])
-            r = make_in(s, parents[i], opts);
+            r = make_in(s, parents[i], opts, &what);
         if (!r)
             return 0;
     }
-    return ml_error_set(err, r, "cannot make a directory in TMPDIR or /tmp: %s; set TMPDIR",
+    return ml_error_set(err, r, "cannot make a %s in TMPDIR or /tmp: %s; set TMPDIR", what,
                         strerror(-r));
 }
 

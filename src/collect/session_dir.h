@@ -19,8 +19,8 @@ struct ml_session_dir {
     int lock;                        /* says that the folder is in use */
     struct ml_session *page;         /* mapped */
     int socket;                      /* bound, datagrams with descriptors and credentials */
-    int outside;                     /* the same for those who cannot reach the folder; -1: none */
-    int files[2];                    /* listening, see struct ml_handed_file; -1: there is none */
+    int outside;  /* the same for those who cannot reach the folder; negative: there is none */
+    int files[2]; /* listening, see struct ml_handed_file; the second may be missing too */
 };
 
 struct ml_session_opts {

@@ -8,7 +8,7 @@ import signal
 import subprocess
 
 import harness
-from harness import check, equal, finish, plain, program, read_line, run, start
+from harness import check, contains, equal, finish, plain, program, read_line, run, start
 
 
 def environment(runtime, temporary):
@@ -40,7 +40,7 @@ def test_unusable():
     os.mkdir(long)
     for place in ("/no/such/folder", os.path.abspath("file"), "/proc", "", long):
         result = check_recorded(environment(place, place), repr(place))
-        check("TMPDIR" not in result.err, "a word about what does not matter", result)
+        check("TMPDIR" not in result.err, "the note names TMPDIR, which does not matter here", result)
     equal(sorted(os.listdir()), ["file", "t.mled", "x" * 100], "what is left")
 
 
@@ -65,6 +65,23 @@ def test_full():
     with full_disk() as disk:
         check_recorded(environment(disk, disk), "a full disk")
         equal(os.listdir(disk), ["filler"], "what is left")
+
+
+def test_no_abstract_names():
+    """A policy, or a stranger who has the names, costs nothing but the notes of those outside."""
+    env = dict(os.environ, LD_PRELOAD=program("libno_abstract_names.so"))
+    check_recorded(env, "no abstract names")
+    result = run(program("profiler/profiler_api"), "table", options=["-f"], env=env)
+    equal(result.code, 0, "exit code of a program with a profile file", result)
+
+
+def test_no_sockets():
+    """The message names what failed."""
+    env = dict(os.environ, LD_PRELOAD=program("libno_abstract_names.so"), NO_SOCKET_NAMES="1")
+    result = run(program("ends"), "exit", 4, env=env)
+    equal(result.code, 1, "exit code", result)
+    contains(result.err, "cannot make a socket in TMPDIR or /tmp: Permission denied", "message")
+    check("directory" not in result.err, "the folder is blamed", result)
 
 
 def waiting_run(trace):
@@ -127,6 +144,7 @@ def test_killed_while_starting():
     """Killed at any instant: the next run leaves no folder of theirs."""
     os.mkdir("sessions")
     env = environment(os.path.abspath("sessions"), None)
+    left = 0
     for i in range(40):
         process = start(program("ends"), "exit", 0, trace=f"{i}.mled", env=env)
         # Later and later, by work that is done rather than by the clock.
@@ -134,6 +152,9 @@ def test_killed_while_starting():
             os.listdir("sessions")
         process.kill()
         process.communicate(timeout=harness.PATIENCE_S)
+        left += bool(os.listdir("sessions"))
+    check(left, "no killed run left a folder, so nothing was tested")
+
     def nothing_left():
         run(program("ends"), "exit", 0, options=["-f"], env=env)
         return not os.listdir("sessions")
