@@ -78,6 +78,7 @@ noreturn void ml_be_collector(struct ml_collector *collector, struct ml_session_
 /* ---- Beside a program ----------------------------------------------------- */
 
 #define LOOK_MS 50
+#define GRACE_MS 1000 /* after an interruption */
 
 /* Does not return. */
 static void open_and_collect(const struct ml_collector_opts *opts, struct ml_session_dir *session,
@@ -118,6 +119,19 @@ static int wait_until_open(const struct ml_launch *l, int answer, struct ml_erro
     return failure.code;
 }
 
+/* It removes a file that it has made. A file system that hangs may keep it from that, and even
+ * SIGKILL from its effect. */
+static void end_before_start(pid_t pid, struct ml_session_dir *session)
+{
+    atomic_store(&session->page->finish, 1);
+    for (int waited_ms = 0; waited_ms < GRACE_MS; waited_ms += LOOK_MS) {
+        if (waitpid(pid, NULL, WNOHANG))
+            return;
+        poll(NULL, 0, LOOK_MS);
+    }
+    kill(pid, SIGKILL);
+}
+
 int ml_collector_start(const struct ml_collector_opts *opts, struct ml_session_dir *session,
                        const struct ml_ticks *ticks, struct ml_launch *l, pid_t *ret_pid,
                        struct ml_error *err)
@@ -141,7 +155,7 @@ int ml_collector_start(const struct ml_collector_opts *opts, struct ml_session_d
         r = wait_until_open(l, answer[0], err);
     close(answer[0]);
     if (r == -EINTR)
-        kill(pid, SIGKILL); /* which a file system that hangs may keep from its effect */
+        end_before_start(pid, session);
     else if (r && pid > 0)
         waitpid(pid, NULL, 0);
     if (!r)

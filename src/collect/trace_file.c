@@ -67,11 +67,15 @@ static int take(struct ml_trace_file *f, const char *path, struct ml_error *err)
     fcntl(f->fd, F_SETFL, fcntl(f->fd, F_GETFL) & ~O_NONBLOCK);
     if (f->is_regular && ml_file_lock(f->fd))
         return ml_file_lock_busy(path, f->fd, err);
-    /* One that was there too: what is recorded is for its owner alone. */
-    if (f->is_regular && st.st_mode & 077)
-        fchmod(f->fd, 0600);
-    f->is_empty = !fstat(f->fd, &st) && st.st_size == 0;
     return !f->is_regular || has_the_name(path, &st) ? 0 : -EAGAIN;
+}
+
+void ml_trace_file_make_private(int fd)
+{
+    struct stat st;
+
+    if (!fstat(fd, &st) && st.st_mode & 077)
+        fchmod(fd, 0600);
 }
 
 int ml_trace_file_open(struct ml_trace_file *ret, const char *path, bool force,

@@ -53,8 +53,11 @@ void ml_trace_writer_discard(struct ml_trace_writer *w)
 /* Over what an old trace has there, which goes only when that has worked. */
 static int write_header(struct ml_trace_writer *w)
 {
-    int r = ml_write_all(w->fd, w->header, sizeof(w->header));
+    int r;
 
+    if (w->keeps_old)
+        ml_trace_file_make_private(w->fd);
+    r = ml_write_all(w->fd, w->header, sizeof(w->header));
     if (!r && w->keeps_old && ftruncate(w->fd, sizeof(w->header)))
         r = -errno;
     if (r && w->keeps_old && lseek(w->fd, 0, SEEK_SET) < 0)
@@ -80,7 +83,7 @@ int ml_trace_writer_open(struct ml_trace_writer *w, const char *path, bool force
     w->fd = file.fd;
     w->is_new = file.is_new;
     w->can_rewrite = file.is_regular;
-    w->keeps_old = file.is_regular && !file.is_empty;
+    w->keeps_old = file.is_regular && !file.is_new;
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->changed, NULL);
     w->encoder = malloc(sizeof(*w->encoder));

@@ -55,7 +55,7 @@ struct ml_trace_writer {
 
     /* The writing thread's; read by others through the atomics. */
     int fd;
-    bool keeps_old;          /* an older trace is still in it; the first block replaces it */
+    bool keeps_old;          /* it is as it was before; the first block replaces what is in it */
     _Atomic uint64_t offset; /* end of the last whole block */
     uint64_t file_end;       /* of everything, a block that is only lent among it */
     bool can_rewrite;        /* it is a regular file */

@@ -1,6 +1,6 @@
 /* hanging_disk.c: a test double of a file system that does not answer: preloaded into
- * memledger, it never comes back from opening "hanging.mled". The file "opening" says
- * that it has got there.
+ * memledger, it never comes back from opening "hanging.mled", and from making "slow.mled" only
+ * after a while. The file "opening" says that it has got there.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,6 +9,8 @@
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
+
+#define SLOW_US 300000
 
 typedef int open_function(const char *path, int flags, ...);
 
@@ -26,6 +28,12 @@ __attribute__((visibility("default"))) int open(const char *path, int flags, ...
         close(real("opening", O_WRONLY | O_CREAT, 0600));
         for (;;)
             pause();
+    }
+    if (strcmp(path, "slow.mled") == 0) {
+        int fd = real(path, flags, mode);
+        close(real("opening", O_WRONLY | O_CREAT, 0600));
+        usleep(SLOW_US);
+        return fd;
     }
     return real(path, flags, mode);
 }

@@ -88,8 +88,9 @@ def test_others_leave_it_alone():
 
 
 def test_not_started():
-    """A program that cannot be started costs nobody an older trace."""
+    """A program that cannot be started leaves an older trace as it is, and its mode."""
     old = old_trace()
+    os.chmod("t.mled", 0o644)
     with open("broken", "w") as f:
         f.write("#!/no/such/interpreter\n")
     os.chmod("broken", 0o755)
@@ -97,6 +98,12 @@ def test_not_started():
         result = run("./broken", options=["-f"])
         equal(result.code, 126, "exit code", result)
         check(bytes_now() == old, "the old trace has changed")
+        equal(os.stat("t.mled").st_mode & 0o777, 0o644, "mode of the old trace")
+    open("empty.mled", "w").close()
+    os.chmod("empty.mled", 0o644)
+    equal(run("./broken", options=["-f"], trace="empty.mled").code, 126, "exit code")
+    equal((os.stat("empty.mled").st_size, os.stat("empty.mled").st_mode & 0o777), (0, 0o644),
+          "size and mode of an empty file")
     equal(run("./no-such-program", options=["-f"]).code, 127, "exit code")
     check(bytes_now() == old, "the old trace has changed")
     equal(run("./broken", trace="new.mled").code, 126, "exit code")

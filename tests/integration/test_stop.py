@@ -213,6 +213,17 @@ def test_disk_that_hangs():
         equal(os.listdir("sessions"), [], "what is left of the session")
 
 
+def test_interrupted_before_open():
+    """No part of a trace is left when the run ends before its program starts."""
+    process = start("touch", "ran", trace="slow.mled",
+                    env=dict(os.environ, LD_PRELOAD=program("libhanging_disk.so")))
+    harness.wait_until(lambda: os.path.exists("opening"), "the trace to be made")
+    started.extend([process.pid, *children(process.pid)])
+    until_ended(process, signal.SIGINT)
+    equal(process.returncode, -signal.SIGINT, "how it ended", finish(process))
+    equal(os.listdir(), ["opening"], "what is left")
+
+
 def test_export_to_pipe():
     """Waiting for the reader of a pipe can be interrupted."""
     run(program("emit"), 10)
