@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cgroup_limit.h"
 #include "compiler.h"
 #include "text.h"
 
@@ -71,10 +72,12 @@ static bool add_file(const char *path)
     return true;
 }
 
-/* By the sizes of the files, but never more than the machine has; a pipe may have that. */
+/* By the sizes of the files, but never more than the machine has, or the container or job that
+ * this process is in; a pipe may have that. */
 static void choose_default(bool sized)
 {
-    uint64_t machine = ml_max_u64(machine_bytes(), ML_MEMORY_LEAST_BYTES);
+    uint64_t machine = ml_min_u64(ml_max_u64(machine_bytes(), ML_MEMORY_LEAST_BYTES),
+                                  ml_cgroup_limit_bytes("/proc/self/cgroup", "/sys/fs/cgroup"));
     uint64_t by_size = machine;
 
     if (sized && memory.file_bytes < machine / ML_MEMORY_PER_FILE_BYTE)
@@ -145,8 +148,9 @@ void ml_memory_explain(struct ml_error *err)
     case BY_SIZE: explain_size(limit, more_gib, err); break;
     case BY_MACHINE:
         ml_error_set(err, -ENOMEM,
-                     "%s: needs more than %s of memory, which is all that this machine has; read "
-                     "it on a larger one, or use --max-memory %" PRIu64 "GiB to try anyway",
+                     "%s: needs more than %s of memory, which is all that this machine or "
+                     "container has; read it on a larger one, or use --max-memory %" PRIu64
+                     "GiB to try anyway",
                      memory.path, limit, more_gib);
         break;
     case BY_OPTION:

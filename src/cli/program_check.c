@@ -97,10 +97,13 @@ static const char *rights_obstacle(const char *path)
     if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 || stat(path, &st) || statvfs(path, &mount) ||
         mount.f_flag & ST_NOSUID)
         return NULL;
-    if ((st.st_mode & S_ISUID && st.st_uid != getuid()) ||
-        (st.st_mode & S_ISGID && st.st_mode & S_IXGRP && st.st_gid != getgid()))
+    if (st.st_mode & S_ISUID && st.st_uid != getuid())
         return "runs with the rights of another user (setuid), so the system does not load the "
                "recorder into it; start memledger with those rights, as in 'sudo memledger run'";
+    if (st.st_mode & S_ISGID && st.st_mode & S_IXGRP && st.st_gid != getgid())
+        return "runs with the rights of another group (setgid), so the system does not load the "
+               "recorder into it; record a copy without that bit, or start memledger in that "
+               "group, as in 'newgrp GROUP'";
     if (getuid() && grants_capabilities(path))
         return "has file capabilities, so the system does not load the recorder into it; record "
                "a copy without them, or start memledger as root";

@@ -13,6 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "mount_type.h"
 #include "passed_descriptor.h"
 #include "ring.h"
 
@@ -145,6 +146,25 @@ int ml_handed_take(struct ml_handed_files *h, uint32_t pid, uint32_t number)
 
 /* ---- Checking ----------------------------------------------------------- */
 
+/* In no header that is always there. */
+#define FUSE_MAGIC 0x65735546
+#define RESCTRL_MAGIC 0x7655821
+#define CONFIGFS_MAGIC 0x62656570
+#define FUSE_CONTROL_MAGIC 0x65735543
+#define NFSD_MAGIC 0x6e667364
+
+/* A process serves such a file system. It may be the target, which could hold us up for ever, and
+ * with us every process of the run. virtiofs, which is FUSE too, is served by the host. */
+static bool is_served_by_process(int fd)
+{
+    char type[ML_MOUNT_TYPE_ROOM];
+    struct statfs fs;
+
+    if (ml_mount_type(fd, type))
+        return !strncmp(type, "fuse", strlen("fuse")) && strcmp(type, "fusectl") != 0;
+    return !fstatfs(fd, &fs) && (uint32_t)fs.f_type == FUSE_MAGIC;
+}
+
 /* Files of these are no files: the kernel does something with what is written, and for some
  * of them asks who writes, not who opened. */
 static bool is_interface(int fd)
@@ -153,6 +173,8 @@ static bool is_interface(int fd)
         PROC_SUPER_MAGIC, SYSFS_MAGIC,   CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
         SECURITYFS_MAGIC, SELINUX_MAGIC, SMACK_MAGIC,        DEBUGFS_MAGIC,
         TRACEFS_MAGIC,    BPF_FS_MAGIC,  EFIVARFS_MAGIC,     BINFMTFS_MAGIC,
+        PSTOREFS_MAGIC,   RESCTRL_MAGIC, CONFIGFS_MAGIC,     FUSE_CONTROL_MAGIC,
+        NFSD_MAGIC,
     };
     struct statfs fs;
 
@@ -170,6 +192,12 @@ int ml_handed_check(int fd, const char *path, struct ml_error *err)
     int flags = fcntl(fd, F_GETFL);
     struct stat st;
 
+    /* First: all other calls ask the file system. */
+    if (is_served_by_process(fd))
+        return ml_error_set(err, -EOPNOTSUPP,
+                            "%s: is on a FUSE file system, which could hold memledger up; set "
+                            "\"filename\" to a file on another",
+                            path);
     if (flags < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || is_interface(fd))
         return ml_error_set(err, -EINVAL, "%s: is not a regular file; set \"filename\" to another",
                             path);

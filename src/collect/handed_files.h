@@ -44,7 +44,8 @@ void ml_handed_keep(struct ml_handed_files *h, bool (*is_target)(void *ctx, uint
 int ml_handed_take(struct ml_handed_files *h, uint32_t pid, uint32_t number);
 
 /* Whether the collector may write there for the target that opened it: it is a regular file,
- * opened for writing, and nothing happens by writing but that its contents change.
+ * opened for writing, nothing happens by writing but that its contents change, and no process can
+ * hold up the writing.
  * @path  for the message
  * @return 0 or negative errno */
 int ml_handed_check(int fd, const char *path, struct ml_error *err);

@@ -15,6 +15,7 @@
 
 #include "handed_files.h"
 
+#define ERRNO_MAX 4095 /* of the kernel */
 #define FLUSH_BYTES (1u << 20)
 
 /* The first record is part of the header, so that every other one starts with
@@ -113,8 +114,11 @@ static int begin(struct ml_profile_file *f, struct ml_error *err)
     return 0;
 }
 
+/* The number comes from the target. */
 static int refuse(struct ml_profile_file *f, int error)
 {
+    if (error < 1 || error > ERRNO_MAX)
+        error = EBADF;
     if (error == ENOTCONN)
         return ml_error_set(&f->refusal, -error,
                             "%s: cannot be handed to memledger: the program does not reach it from "
@@ -132,7 +136,7 @@ int ml_profile_file_take(struct ml_profile_file *f, int fd, int error, const cha
     if (copy) {
         free(f->path);
         f->path = copy;
-        r = fd >= 0 ? ml_handed_check(fd, path, &f->refusal) : refuse(f, error ? error : EBADF);
+        r = fd >= 0 ? ml_handed_check(fd, path, &f->refusal) : refuse(f, error);
     }
     if (!copy || r) {
         if (fd >= 0)

@@ -120,6 +120,21 @@ def test_setuid():
     check("setuid" not in run("./copy", "exit", 0).err, "said where it is not so")
 
 
+def test_setgid():
+    """Root's rights would not help: the real group decides."""
+    needs_root()
+    bits_count()
+    shutil.copy(program("ends"), "copy")
+    os.chown("copy", 0, 1)
+    os.chmod("copy", 0o2755)
+    for result in recorded_by_nobody("copy"), plain(harness.MEMLEDGER, "run", "-o", "t.mled",
+                                                    "./copy", "exit", "6"):
+        equal(result.returncode, 6, "exit code", result)
+        contains(result.stderr, "runs with the rights of another group (setgid)", "message")
+        contains(result.stderr, "record a copy without that bit", "way out")
+        check("sudo" not in result.stderr, "what does not help is advised", result.stderr)
+
+
 def test_file_capabilities():
     needs_root()
     bits_count()

@@ -11,15 +11,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "handed_files.h"
 #include "memledger/memledger.h"
+#include "mount_type.h"
 #include "profile_file.h"
 #include "profile_fixture.h"
 #include "ring.h"
@@ -277,6 +283,63 @@ static void what_must_not_be_written_to_is_refused(void **state)
     close(made);
 }
 
+/* In a mount namespace of its own. Nobody serves the file system: whoever asks it waits for ever.
+ * @return what the check said, 0: it cannot be tried here */
+static int check_on_fuse(const char *folder)
+{
+    int device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+    char options[64];
+
+    snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", device);
+    if (device < 0 || unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+        mount("nobody", folder, "fuse", MS_NOSUID | MS_NODEV, options))
+        return 0;
+    alarm(20); /* in case that it asks */
+    return -ml_handed_check(open(folder, O_PATH | O_CLOEXEC), folder, NULL);
+}
+
+static void a_fuse_file_system_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    pid_t child = fork();
+    int status;
+
+    if (child == 0)
+        _exit(check_on_fuse(f->folder));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (!status)
+        skip(); /* it takes privileges */
+    assert_int_equal(status, EOPNOTSUPP << 8);
+}
+
+static void mount_types_are_known(void **state)
+{
+    int fd = open("/proc/self/comm", O_RDONLY);
+    char type[ML_MOUNT_TYPE_ROOM];
+
+    (void)state;
+    assert_true(ml_mount_type(fd, type));
+    assert_string_equal(type, "proc");
+    close(fd);
+    assert_false(ml_mount_type(fd, type));
+}
+
+/* The number of an error comes from the target's memory. */
+static void any_error_number_is_a_refusal(void **state)
+{
+    static const int numbers[] = {INT_MIN, -1, 0, ENOENT, 4096, INT_MAX};
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < ML_ARRAY_SIZE(numbers); i++) {
+        struct ml_profile_file file;
+
+        ml_profile_file_init(&file);
+        assert_int_equal(ml_profile_file_take(&file, -1, numbers[i], f->path),
+                         numbers[i] == ENOENT ? -ENOENT : -EBADF);
+        ml_profile_file_release(&file);
+    }
+}
+
 static void a_pipe_is_refused(void **state)
 {
     struct fixture *f = *state;
@@ -379,6 +442,9 @@ int main(void)
         test(an_unwritable_place_is_named),
         test(what_was_there_stays_until_the_first_dump),
         test(what_must_not_be_written_to_is_refused),
+        test(a_fuse_file_system_is_refused),
+        test(mount_types_are_known),
+        test(any_error_number_is_a_refusal),
         test(a_pipe_is_refused),
         test(two_profiles_do_not_share_a_file),
         test(a_full_disk_leaves_valid_json),
