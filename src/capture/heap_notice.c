@@ -9,26 +9,10 @@
 #include "heap_notice.h"
 
 #include <errno.h>
-#include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "loaded_symbols.h"
 #include "recorder.h"
-
-static void say(const char *file)
-{
-    static const char before[] = "memledger: the program's own malloc, in ";
-    static const char after[] = ", stands before the recorder's; the heap is not seen\n";
-    struct iovec text[] = {
-        {(void *)(uintptr_t)before, sizeof(before) - 1},
-        {(void *)(uintptr_t)file, strlen(file)},
-        {(void *)(uintptr_t)after, sizeof(after) - 1},
-    };
-    ssize_t ignored = writev(STDERR_FILENO, text, 3);
-
-    (void)ignored;
-}
+#include "sys.h"
 
 /* An executable that only took the address of malloc does not define it, and calls
  * still come to us. */
@@ -39,5 +23,7 @@ void ml_heap_notice(void)
     if (!ml_symbol_after(NULL, "malloc", &object) || object == ml_symbols_own_object())
         return;
     if (!ml_session || ml_session_tells(ml_session, ML_NOTICE_MALLOC))
-        say(*object->l_name ? object->l_name : program_invocation_name);
+        ml_sys_say("memledger: the program's own malloc, in ",
+                   *object->l_name ? object->l_name : program_invocation_name,
+                   ", stands before the recorder's; the heap is not seen\n");
 }

@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "compiler.h"
 #include "dlsym_hook.h"
@@ -31,6 +30,7 @@
 #include "mxnet_storage.h"
 #include "mxnet_works.h"
 #include "recorder.h"
+#include "sys.h"
 
 /* Static functions of MXNet's classes that return an object of which there is one. */
 typedef void *get_function(void);
@@ -60,15 +60,13 @@ static __thread bool looking; /* MXNet called itself while it was looked at */
 /* ---- Noticing ------------------------------------------------------------------- */
 
 /* Once a run. */
-static void say(enum ml_notice notice, const char *format, int version)
+static void tell_once(enum ml_notice notice, const char *format, int version)
 {
     char text[200];
-    int n = snprintf(text, sizeof(text), format, version);
-    ssize_t ignored = 0;
 
-    if (ml_calls_allowed() && (!ml_session || ml_session_tells(ml_session, notice)))
-        ignored = write(STDERR_FILENO, text, (size_t)n);
-    (void)ignored;
+    snprintf(text, sizeof(text), format, version);
+    if (!ml_session || ml_session_tells(ml_session, notice))
+        ml_sys_say(text);
 }
 
 /* What hands work over comes before what takes it. */
@@ -83,10 +81,10 @@ static void put_hooks(void *library, const struct ml_mxnet_layout *layout, const
 
     ml_mxnet_arrays_begin(layout);
     if (!ml_mxnet_exchange(library, inside, features, sizeof(features) / sizeof(*features)))
-        say(ML_NOTICE_MXNET_PARTLY,
-            "memledger: this MXNet (%d) is not quite the one that memledger knows; some of its "
-            "memory stays without a name\n",
-            layout->version);
+        tell_once(ML_NOTICE_MXNET_PARTLY,
+                  "memledger: this MXNet (%d) is not quite the one that memledger knows; some of "
+                  "its memory stays without a name\n",
+                  layout->version);
 }
 
 static void look(void)
@@ -101,10 +99,10 @@ static void look(void)
     if (layout)
         put_hooks(library, layout, functions[ML_MXNET_ALLOC]);
     else
-        say(ML_NOTICE_MXNET,
-            "memledger: this MXNet (%d) is not one that memledger knows (1.9.1, 2.0.0b1); its "
-            "memory is not recorded\n",
-            ml_mxnet_version(library));
+        tell_once(ML_NOTICE_MXNET,
+                  "memledger: this MXNet (%d) is not one that memledger knows (1.9.1, 2.0.0b1); "
+                  "its memory is not recorded\n",
+                  ml_mxnet_version(library));
     dlerror(); /* the program shall not find our failures there */
 }
 

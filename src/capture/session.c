@@ -30,20 +30,14 @@
 
 #define FIRST_VERSION_WITH_TOLD 8
 
-static void say(const char *text)
-{
-    ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
-    (void)ignored;
-}
-
 /* A page of a version that had no `told` gets nothing written to it. */
 static void say_version(struct ml_session *s)
 {
     bool has_told = s->magic == ML_SHARED_MAGIC && s->version >= FIRST_VERSION_WITH_TOLD;
 
     if (!has_told || ml_session_tells(s, ML_NOTICE_VERSION))
-        say("memledger: the recorder and the memledger command are of different versions; "
-            "processes that load this recorder are not recorded\n");
+        ml_sys_say("memledger: the recorder and the memledger command are of different versions; "
+                   "processes that load this recorder are not recorded\n");
 }
 
 /* Kept from the start: a program may clear its environment, then fork. */

@@ -4,6 +4,13 @@
  */
 #include "sys.h"
 
+#include <stdarg.h>
+#include <string.h>
+
+#include "compiler.h"
+
+#define SAID_BYTES 1024
+
 #define BIT_OF(signal) ((uint64_t)1 << ((signal)-1))
 /* Programs ignore these by default, or only count with them: nobody waits for an answer. */
 #define UNHURRIED                                                                                  \
@@ -18,4 +25,24 @@ bool ml_sys_signal_waits(void)
 
     return held && ml_calls_allowed() && !syscall(SYS_rt_sigpending, &pending, sizeof(pending)) &&
            pending & held;
+}
+
+/* In one piece, so that nothing comes between the parts. */
+void ml_sys_say_parts(const char *first, ...)
+{
+    int saved_errno = errno;
+    char text[SAID_BYTES];
+    size_t len = 0;
+    va_list parts;
+
+    va_start(parts, first);
+    for (const char *part = first; part; part = va_arg(parts, const char *)) {
+        size_t n = ml_min_u64(strlen(part), sizeof(text) - len);
+        memcpy(text + len, part, n);
+        len += n;
+    }
+    va_end(parts);
+    if (ml_calls_allowed())
+        syscall(SYS_write, (long)STDERR_FILENO, text, len);
+    errno = saved_errno;
 }

@@ -85,6 +85,11 @@ static inline void ml_sys_restore_signals(uint64_t old)
 /* Whether a signal came that the program would react to if we did not block it. Changes errno. */
 bool ml_sys_signal_waits(void);
 
+/* Says the parts, put together, on stderr, as far as they fit into a kilobyte; nothing in a
+ * sandbox. Keeps errno. */
+#define ml_sys_say(...) ml_sys_say_parts(__VA_ARGS__, (const char *)NULL)
+void ml_sys_say_parts(const char *first, ...);
+
 /* Nobody interrupts this thread between begin and end. May be nested. */
 struct ml_quiet {
     uint64_t signals;

@@ -1,5 +1,5 @@
 /* session_place.h: a folder for a session, locked for as long as one of its processes
- * lives, so that what a killed run has left behind is told from what is in use.
+ * lives. The lock distinguishes folders in use from those that killed runs have left behind.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -175,7 +175,7 @@ static int check_tail(struct ml_sql *sql, const char *tail, struct ml_error *err
     return ml_error_set(err, -EINVAL, "one statement at a time: '%.40s' is one too many", tail);
 }
 
-/* What the authorizer is not asked about: VACUUM writes a file, or the database anew. */
+/* SQLite does not ask the authorizer about VACUUM, which writes a file or rewrites the database. */
 static int check_reads(struct ml_sql *sql, sqlite3_stmt *stmt, struct ml_error *err)
 {
     if (sqlite3_stmt_readonly(stmt))

@@ -4,9 +4,9 @@
  *   collector and by every target: settings, doorbell, signs of life.
  * - One or more *ring sets* per target process: a sealed memfd with up to
  *   ring_count single-producer single-consumer rings, one for each thread. The
- *   target makes it, with smaller and fewer rings where it has little room, and passes the
- * descriptor to the collector, so the contents outlive the target, and neither side keeps a
- * descriptor open.
+ *   target makes it, with smaller and fewer rings where it has little room, and
+ *   passes the descriptor to the collector, so the contents outlive the target,
+ *   and neither side keeps a descriptor open.
  *
  * Targets are not trusted: the collector checks every position and length it
  * finds here. Both sides are built from the same source; `version` refuses a
@@ -99,8 +99,8 @@ struct ml_session {
     uint32_t seccomp_mode;
     uint32_t seccomp_filters;
 
-    /* Set by the launcher until the program runs: nothing is written, so that a program
-     * that cannot be started costs nobody an older trace. */
+    /* Set by the launcher until the program runs. Nothing is written before that, so a program
+     * that cannot be started leaves an older trace as it is. */
     _Atomic uint32_t held;
     /* Set by the launcher: drain what is there and close the file; before the program
      * runs: nothing came of it. */

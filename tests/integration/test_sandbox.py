@@ -118,7 +118,7 @@ def test_refused_filter():
         trace = result.dump()
         equal((trace["kinds"]["alloc"], trace["lost"]), (201 + OVERFLOW, 0), "recorded and lost")
         equal(len(trace["processes"]), 2, "processes")
-        check("sandbox" not in result.err, "a sandbox is told of", result)
+        check("sandbox" not in result.err, "the note mentions a sandbox", result)
 
 
 def test_unseen_filter():
@@ -142,11 +142,11 @@ def test_filter_that_does_no_harm():
             trace = result.dump()
             equal((trace["kinds"]["alloc"], trace["lost"]), (403, 0), "recorded and lost", result)
             equal(len(trace["processes"]), 4, "processes")
-            check("sandbox" not in result.err, "a sandbox is told of", result)
+            check("sandbox" not in result.err, "the note mentions a sandbox", result)
 
 
 def test_no_harm_in_many_processes():
-    """A process and its programs are told from more others than the session has room for."""
+    """A process and its programs are recognised among more others than the session has room for."""
     children = ["fork:10"] * 100
     result = same("prctl", "deny:ptrace", *children, "spawn:10", "exec:10", out="done\ndone\n")
     equal(result.dump()["kinds"]["alloc"], 1 + 1000 + 11 + 11, "allocations", result)
@@ -158,7 +158,7 @@ def test_no_harm_while_the_collector_looks():
                "sleep 0.5; sh -c 'sleep 0.1; exit 3'"]
     result = run(*command, options=("--heap",))
     equal(result.code, 3, "exit code", result)
-    check("sandbox" not in result.err, "a sandbox is told of", result)
+    check("sandbox" not in result.err, "the note mentions a sandbox", result)
 
 
 def test_filters_in_turn():
@@ -184,7 +184,7 @@ def test_filter_of_the_machine():
     recorded = [harness.MEMLEDGER, "run", "-o", "t.mled", "--", program("sandbox_itself")]
     done = plain(*outside, *recorded, "none", "none", "fork:100", "thread:100")
     equal((done.returncode, done.stdout), (3, "done\n"), "how it ended", done.stderr)
-    check("sandbox" not in done.stderr, "a sandbox is told of", done.stderr)
+    check("sandbox" not in done.stderr, "the note mentions a sandbox", done.stderr)
     trace = harness.dump("t.mled")
     equal((trace["kinds"]["alloc"], trace["lost"]), (201, 0), "recorded and lost")
     done = plain(*outside, *recorded[:2], "-f", *recorded[2:], "prctl", "only", "fork:100")

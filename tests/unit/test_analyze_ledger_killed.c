@@ -118,7 +118,8 @@ static void of_those_that_are_killed_together_each_is_missed(void **state)
     }
 }
 
-/* One that has more for a while, within a call of the driver, is nobody's end. */
+/* A figure that rises for a while, within a call of the driver, does not mean that a process ended.
+ */
 static void what_a_call_takes_for_a_while_is_no_end(void **state)
 {
     struct fixture f = two_processes();
