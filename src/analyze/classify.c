@@ -152,9 +152,14 @@ static int find_node(struct classifier *c, uint32_t thread, struct node **ret)
     *ret = NULL;
     if (thread >= THREADS_MAX)
         return 0;
-    while (c->nodes.len <= thread)
-        if (ml_vec_push(&c->nodes, (struct node){0}) < 0)
+    if (c->nodes.len <= thread) {
+        size_t missing = thread + 1 - c->nodes.len;
+
+        if (ml_vec_reserve(&c->nodes, missing))
             return -ENOMEM;
+        memset(c->nodes.items + c->nodes.len, 0, missing * sizeof(*c->nodes.items));
+        c->nodes.len += missing;
+    }
     *ret = &c->nodes.items[thread];
     return 0;
 }
