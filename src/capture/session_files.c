@@ -50,7 +50,7 @@ static bool is_of_session(int fd)
 
 /* By its path where this process can go there: that works in other network namespaces too.
  * Else by the abstract name, which needs no rights and no root. */
-static int reach_collector(void)
+int ml_session_reach_collector(void)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     struct sockaddr_un abstract;
@@ -83,7 +83,7 @@ int ml_session_hand_file(const char *path, uint32_t *ret_number)
 
     if (!ml_calls_allowed())
         return EPERM;
-    collector = reach_collector();
+    collector = ml_session_reach_collector();
     if (collector < 0)
         return ENOTCONN;
     fd = open_file(path);

@@ -110,12 +110,12 @@ def test_session_cleared():
 
 
 def test_environment():
-    """What a program can see: the preload, the session, who gets NVTX ranges, and where
-    Python looks first."""
+    """What a program can see: the preload and AddressSanitizer's leave for it, the session, who
+    gets NVTX ranges, and where Python looks first."""
     without = set(plain("env").stdout.splitlines())
     result = run("env", options=["-q"])
     added = {line.split("=")[0] for line in set(result.out.splitlines()) - without}
-    always = {"LD_PRELOAD", "MEMLEDGER_SESSION", "NVTX_INJECTION64_PATH"}
+    always = {"ASAN_OPTIONS", "LD_PRELOAD", "MEMLEDGER_SESSION", "NVTX_INJECTION64_PATH"}
     check(added in (always, always | {"PYTHONPATH"}), "variables added", added)
     lost = {line.split("=")[0] for line in without - set(result.out.splitlines())}
     check(lost <= {"PYTHONPATH"}, "variables lost", lost)  # it may have had a value
