@@ -5,9 +5,6 @@
 #include "sys.h"
 
 #include <stdarg.h>
-#include <string.h>
-
-#include "compiler.h"
 
 #define SAID_BYTES 1024
 
@@ -37,9 +34,8 @@ void ml_sys_say_parts(const char *first, ...)
 
     va_start(parts, first);
     for (const char *part = first; part; part = va_arg(parts, const char *)) {
-        size_t n = ml_min_u64(strlen(part), sizeof(text) - len);
-        memcpy(text + len, part, n);
-        len += n;
+        for (; *part && len < sizeof(text); part++)
+            text[len++] = *part;
     }
     va_end(parts);
     if (ml_calls_allowed())
