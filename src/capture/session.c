@@ -57,16 +57,21 @@ static bool use_session_dir(const char *dir)
     return true;
 }
 
-bool ml_session_path(char *out, size_t room, const char *file)
+bool ml_session_path_in(const char *dir, char *out, size_t room, const char *file)
 {
-    size_t dir_len = strlen(session_dir);
+    size_t dir_len = strlen(dir);
 
     if (!dir_len || dir_len + 1 + strlen(file) + 1 > room)
         return false;
-    strcpy(out, session_dir);
+    strcpy(out, dir);
     out[dir_len] = '/';
     strcpy(out + dir_len + 1, file);
     return true;
+}
+
+bool ml_session_path(char *out, size_t room, const char *file)
+{
+    return ml_session_path_in(session_dir, out, room, file);
 }
 
 /* Says that the folder cannot be reached to those who made it, if they are still there. */

@@ -31,11 +31,12 @@ static inline void *ml_sys_map(size_t bytes, int flags, int fd)
     long prot = PROT_READ | PROT_WRITE;
     long at;
 
-    if (!ml_calls_allowed()) {
+    if (!ml_calls_begin()) {
         errno = EPERM;
         return NULL;
     }
     at = syscall(SYS_mmap, NULL, bytes, prot, (long)flags, (long)fd, 0L);
+    ml_calls_end();
     return at == -1 ? NULL : (void *)at;
 }
 
@@ -47,20 +48,23 @@ static inline void *ml_sys_reserve(size_t bytes)
 
 static inline void ml_sys_unmap(void *at, size_t bytes)
 {
-    if (ml_calls_allowed())
+    if (ml_calls_begin()) {
         syscall(SYS_munmap, at, bytes);
+        ml_calls_end();
+    }
 }
 
 /* In place of the signals that were blocked: none was now. SIGKILL never is. */
 #define ML_SIGNALS_AS_THEY_ARE ((uint64_t)1 << (SIGKILL - 1))
 
-/* Everything is blocked, libc's own signals too, which sigprocmask() spares. */
+/* Everything is blocked, libc's own signals too, which sigprocmask() spares. Calls may be made
+ * until the signals are restored: see ml_calls_begin. */
 static inline uint64_t ml_sys_block_signals(void)
 {
     uint64_t all = ~(uint64_t)0;
     uint64_t old = 0;
 
-    if (!ml_calls_allowed())
+    if (!ml_calls_begin())
         return ML_SIGNALS_AS_THEY_ARE;
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof(old));
     return old;
@@ -68,8 +72,10 @@ static inline uint64_t ml_sys_block_signals(void)
 
 static inline void ml_sys_restore_signals(uint64_t old)
 {
-    if (old != ML_SIGNALS_AS_THEY_ARE)
-        syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
+    if (old == ML_SIGNALS_AS_THEY_ARE)
+        return;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
+    ml_calls_end();
 }
 
 /* Nobody interrupts this thread between begin and end. May be nested. */

@@ -94,6 +94,12 @@ def test_exec():
         contains(result.err, "1 process was not recorded: started in a sandbox", "note")
 
 
+def test_exec_read_only():
+    """A file that is opened for writing kills the program that is started, too."""
+    result = same("prctl", "readonly", "exec:1000")
+    contains(result.err, "1 process entered a seccomp sandbox", "note")
+
+
 def test_strict():
     """Strict mode takes the clock away as well."""
     for options in MODES:
@@ -128,8 +134,6 @@ def test_unseen_filter():
     for options in MODES:
         result = same("raw", f"deny:{calls}", "loop:100", "fork:100", options=options)
         contains(result.err, "1 process was not recorded: started in a sandbox", "note")
-
-
 
 
 def test_filter_that_does_no_harm():
@@ -182,6 +186,74 @@ def test_filter_of_the_machine():
     done = plain(*outside, *recorded[:2], "-f", *recorded[2:], "prctl", "only", "fork:100")
     equal((done.returncode, done.stdout), (3, "done\n"), "with one more filter", done.stderr)
     contains(done.stderr, "1 process entered a seccomp sandbox", "note")
+
+
+# ---- Several threads and processes -------------------------------------------
+
+# All that the recorder alone needs, in threads that are there and do not end.
+IN_THREADS = "deny:" + ",".join(["memfd_create", "socket", "sendmsg", "setsockopt", "nanosleep",
+                                 "clock_nanosleep", "openat", "gettid", "ftruncate", "fcntl",
+                                 "rt_sigprocmask"])
+
+
+def family(scene, *filters, options=(), out="done\n"):
+    """A scene of sandbox_family, with and without memledger."""
+    command = [program("sandbox_family"), scene, *filters]
+    done = plain(*command)
+    equal((done.returncode, done.stdout), (3, out), f"without memledger: {scene}", done.stderr)
+    result = run(*command, options=("-f", *options))
+    equal((result.code, result.out), (3, out), f"{scene} {filters}", result)
+    return result
+
+
+def test_filters_are_of_threads():
+    """A thread's harmless filter does not excuse one that the main thread's child adds."""
+    result = family("thread-then-child", "deny:memfd_create", out="done\ndone\n")
+    contains(result.err, "1 process was not recorded: started in a sandbox", "note")
+
+
+def test_filters_at_once():
+    """One that is refused, or does no harm, while another thread adds one that does."""
+    for _ in range(10):
+        result = family("at-once", "deny:memfd_create")
+        contains(result.err, "1 process entered a seccomp sandbox", "note")
+        trace = result.dump()
+        recorded = trace["kinds"]["alloc"] + trace["kinds"]["free"]
+        equal(recorded + trace["lost"], 2 * (2 + 12 * 100), "recorded and lost together", result)
+
+
+def test_filter_for_all_threads():
+    """Threads that wait for room, or are getting their rings, have left the kernel by then."""
+    for options in ((), ("--ring-size", "64KiB")):
+        for _ in range(5):
+            family("all-threads", IN_THREADS, options=options)
+
+
+def test_vfork():
+    """What a child does to itself is not its parent's, though they share their memory."""
+    blocks = {"deny:memfd_create": 101, "deny:ptrace": 202, "counter": 202}
+    for restriction, count in blocks.items():
+        result = family("vfork", restriction, out="done\ndone\n")
+        trace = result.dump()
+        equal((trace["kinds"]["alloc"], trace["lost"]), (count, 0), f"{restriction}: recorded",
+              result)
+        check("entered a seccomp sandbox" not in result.err, "a sandbox is told of", result)
+
+
+def test_no_harm_after_the_parent():
+    """A program whose parent added a harmless filter, and has ended."""
+    result = family("daemon", "deny:ptrace", out="done\ndone\n")
+    equal(result.dump()["kinds"]["alloc"], 1 + 100 + 101, "allocations", result)
+    check("sandbox" not in result.err, "a sandbox is told of", result)
+
+
+def test_no_descriptors():
+    """A process that cannot read its state for want of a descriptor is in no sandbox. Its child,
+    which can, is recorded."""
+    result = family("no-descriptors")
+    contains(result.err, "1 process was not recorded: no room for the recorder's buffers", "note")
+    check("sandbox" not in result.err, "a sandbox is told of", result)
+    equal(result.dump()["kinds"]["alloc"], 1 + 100, "allocations", result)
 
 
 harness.main(globals())
