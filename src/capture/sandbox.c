@@ -22,6 +22,8 @@
 
 /* The counter raises SIGSEGV in some thread; which others inherited that is not known. */
 static _Atomic bool counter_off;
+/* It does so in this child of vfork, or did: 0 for none. */
+static __thread pid_t child_without_clock;
 
 /* What restricts the process and does not matter: what `memledger run` runs under, or what was
  * there when the recorder was loaded into this process later. Written once. */
@@ -356,6 +358,13 @@ static bool restrict_thread(void)
     return true;
 }
 
+/* A child of vfork has its parent's thread-local storage too, until it becomes a program. */
+static void restrict_clock_in_vfork(void)
+{
+    child_without_clock = getpid();
+    ask_for_clock();
+}
+
 static bool restrict_clock(void)
 {
     ml_recorder_start();
@@ -386,7 +395,9 @@ void ml_restrict_begin(struct ml_restricting *r, enum ml_restriction what, const
         begin_filter_in_vfork(r);
     else if (is_filter(r))
         begin_filter(r);
-    else if (!r->in_vfork)
+    else if (r->in_vfork)
+        restrict_clock_in_vfork();
+    else
         r->marked = what == ML_RESTRICT_THREAD ? restrict_thread() : restrict_clock();
     errno = saved_errno;
 }
@@ -418,8 +429,20 @@ void ml_restrict_end(const struct ml_restricting *r, bool done)
 
 /* ---- Without system calls ------------------------------------------------ */
 
+/* Asked by the child itself, or by the thread that made it. */
+static bool is_child_without_clock(void)
+{
+    bool is = !ml_calls_allowed() || child_without_clock == getpid();
+
+    if (!is)
+        child_without_clock = 0;
+    return is;
+}
+
 bool ml_clock_usable(void)
 {
+    if (child_without_clock && is_child_without_clock())
+        return false;
     if (ml_thread_strict || atomic_load_explicit(&counter_off, memory_order_relaxed))
         return false;
     return ml_recorder_clock() == ML_CLOCK_TSC || ml_calls_allowed();

@@ -198,6 +198,8 @@ static void in_vfork(const char *filter)
         if (!strcmp(filter, "counter") ? prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0)
                                        : (int)install(filter, 0))
             _exit(8);
+        if (!strcmp(filter, "counter"))
+            work(1);
         _exit(0);
     }
     await(child, 0);

@@ -2,7 +2,8 @@
  *
  * "deny:NAME,NAME..." kills for these system calls, "refuse:NAME,NAME..." makes them fail,
  * "readonly" kills for files that are opened for writing, "only" for all calls but those that
- * libc needs; the kernel does not accept "bad".
+ * libc needs, "recorder" for all but these, the loader's and the recorder's; the kernel does not
+ * accept "bad".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +22,9 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#define CALLS_MAX 64
+#include "../../src/base/recorder_calls.h"
+
+#define CALLS_MAX 128
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct {
@@ -65,6 +68,12 @@ static const unsigned own_calls[] = {
     SYS_rt_sigaction,
 };
 
+/* More for the dynamic loader, and for those who start a program. */
+static const unsigned loaders_calls[] = {
+    SYS_execve,     SYS_access,          SYS_openat, SYS_pread64, SYS_close,
+    SYS_arch_prctl, SYS_set_tid_address, SYS_fstat,  SYS_vfork,   SYS_newfstatat,
+};
+
 static unsigned number_of(const char *name)
 {
     for (size_t i = 0; i < COUNT(known_calls); i++) {
@@ -90,6 +99,19 @@ static struct sock_fprog make_filter(const unsigned *calls, unsigned n, unsigned
     return (struct sock_fprog){(unsigned short)at, code};
 }
 
+static struct sock_fprog make_recorders_filter(void)
+{
+    unsigned calls[CALLS_MAX], n = 0;
+
+    for (size_t i = 0; i < COUNT(own_calls); i++)
+        calls[n++] = own_calls[i];
+    for (size_t i = 0; i < COUNT(loaders_calls); i++)
+        calls[n++] = loaders_calls[i];
+    for (size_t i = 0; i < COUNT(ml_recorder_calls); i++)
+        calls[n++] = ml_recorder_calls[i].number;
+    return make_filter(calls, n, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS);
+}
+
 static struct sock_fprog make_readonly_filter(void)
 {
     static struct sock_filter code[] = {
@@ -113,6 +135,8 @@ static struct sock_fprog filter_of(char *text)
     if (!strcmp(text, "only"))
         return make_filter(own_calls, COUNT(own_calls), SECCOMP_RET_ALLOW,
                            SECCOMP_RET_KILL_PROCESS);
+    if (!strcmp(text, "recorder"))
+        return make_recorders_filter();
     if (!strcmp(text, "readonly"))
         return make_readonly_filter();
     if (!strcmp(text, "bad"))
