@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "config_keys.h"
+#include "filtered.h"
 #include "names.h"
 #include "recorder.h"
 #include "request.h"
@@ -33,9 +34,12 @@ static _Atomic uint64_t own_state; /* whose: see below; and flags */
 /* Strings; 0: the default, which is worked out when it is first needed. */
 static _Atomic uint32_t own_name, servers_name, default_name;
 
-/* A forked child, and a recording that is joined later, begin without a file. */
+/* A forked child, and a recording that is joined later, begin without a file. In a sandbox a
+ * process cannot ask who it is, and its children have no profile. */
 static uint64_t whose(void)
 {
+    if (!ml_calls_allowed())
+        return atomic_load_explicit(&own_state, memory_order_relaxed) & ~(uint64_t)FLAGS;
     return (uint64_t)getpid() << 32 | (uint64_t)ml_recorder_recording() << 8;
 }
 
@@ -62,7 +66,7 @@ uint32_t ml_output_name(const char *value)
     size_t value_len = strlen(value);
     size_t dir_len;
 
-    if (value[0] == '/' || !getcwd(path, sizeof(path)) || path[0] != '/')
+    if (value[0] == '/' || !ml_calls_allowed() || !getcwd(path, sizeof(path)) || path[0] != '/')
         return ml_name_kept(value);
     dir_len = strlen(path);
     if (dir_len + 1 + value_len >= sizeof(path))

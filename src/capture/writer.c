@@ -23,7 +23,7 @@
 #include "writer.h"
 
 #define RINGLESS_RECORDS 1000
-#define PAUSES_FOR_ROOM 1000 /* some tens of milliseconds */
+#define PAUSES_FOR_ROOM 3000 /* tens of milliseconds: more than the collector sleeps */
 #define SPACED_WORDS_MAX 6   /* of a record that has a space */
 
 static struct ml_writer no_writer;

@@ -14,6 +14,17 @@ bool ml_target_in_sandbox(const struct ml_target *t)
            atomic_load_explicit(&t->sets.items[0].shared->filtered, memory_order_relaxed);
 }
 
+uint64_t ml_target_words_read(const struct ml_target *t)
+{
+    uint64_t words = 0;
+
+    for (size_t k = 0; k < t->sets.len; k++) {
+        for (uint32_t r = 0; r < t->sets.items[k].used; r++)
+            words += t->sets.items[k].sources[r].tail;
+    }
+    return words;
+}
+
 /* Strict mode restricts one thread, which is past help: it can no longer read the clock. */
 static bool is_filtered(const struct ml_target *t, const struct ml_session *page)
 {

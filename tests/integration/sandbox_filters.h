@@ -43,6 +43,7 @@ static const struct {
     {"gettid", SYS_gettid},
     {"getpid", SYS_getpid},
     {"getppid", SYS_getppid},
+    {"getcwd", SYS_getcwd},
     {"madvise", SYS_madvise},
     {"ftruncate", SYS_ftruncate},
     {"fcntl", SYS_fcntl},

@@ -7,7 +7,7 @@
  * FILTER is a word of sandbox_filters.h, "strict", or "counter" (the time stamp counter raises
  * SIGSEGV). ACTION is loop, thread, fork, spawn or exec; each has COUNT blocks allocated and freed,
  * by malloc and as reported to memledger. Or it is names, which enters COUNT scopes of different
- * names. After "--" it becomes that command.
+ * names, or profile, which runs the built-in profiler COUNT times. After "--" it becomes that command.
  *
  * Ends with status 3 and "done", unless it is killed.
  *
@@ -87,6 +87,19 @@ static void enter_names(unsigned long count)
     }
 }
 
+/* Whether that works is another question. */
+static void profile(unsigned long count)
+{
+    const char *key = "filename", *value = "profile.json";
+
+    while (count--) {
+        memledger_set_config(1, &key, &value);
+        memledger_set_state(MEMLEDGER_RUN);
+        memledger_set_state(MEMLEDGER_STOP);
+        memledger_dump(1);
+    }
+}
+
 static void *work_in_thread(void *count)
 {
     work(*(const unsigned long *)count);
@@ -143,6 +156,7 @@ static void act(const char *self, const char *action)
     switch (action[0]) {
     case 'l': work(count); break;
     case 'n': enter_names(count); break;
+    case 'p': profile(count); break;
     case 't': in_thread(count); break;
     case 'f': in_child(count); break;
     case 's': in_spawned(self, count); break;

@@ -88,6 +88,12 @@ def test_names():
               f"names that were folded without {calls}", result)
 
 
+def test_profile():
+    """The built-in profiler opens no file, and asks neither who it is nor where."""
+    for calls in "getpid", "getcwd", "openat,socket":
+        same("prctl", f"deny:{calls}", "profile:2")
+
+
 def test_threads_are_recorded():
     """A thread that begins in the sandbox has a ring, and its number."""
     result = same("prctl", "only", "thread:500", "thread:500")
