@@ -28,7 +28,7 @@
 #include "recorder.h"
 #include "sys.h"
 
-#define FIRST_VERSION_WITH_TOLD 8
+#define FIRST_VERSION_WITH_NOTICES 8
 
 static void say(const char *text)
 {
@@ -36,12 +36,12 @@ static void say(const char *text)
     (void)ignored;
 }
 
-/* A page of a version that had no `told` gets nothing written to it. */
+/* A page of a version that had no `notices_said` gets nothing written to it. */
 static void say_version(struct ml_session *s)
 {
-    bool has_told = s->magic == ML_SHARED_MAGIC && s->version >= FIRST_VERSION_WITH_TOLD;
+    bool has_notices = s->magic == ML_SHARED_MAGIC && s->version >= FIRST_VERSION_WITH_NOTICES;
 
-    if (!has_told || ml_session_tells(s, ML_NOTICE_VERSION))
+    if (!has_notices || ml_session_tells(s, ML_NOTICE_VERSION))
         say("memledger: the recorder and the memledger command are of different versions; "
             "processes that load this recorder are not recorded\n");
 }

@@ -58,7 +58,7 @@ struct ml_session_device {
 
 #define ML_SESSION_DEVICES 32 /* as NVML counts */
 
-/* What processes say on stderr, in `told`. */
+/* What processes say on stderr, in `notices_said`. */
 enum ml_notice {
     ML_NOTICE_VERSION = 1,      /* the recorder is of another version */
     ML_NOTICE_MALLOC = 2,       /* the program has a malloc of its own */
@@ -97,7 +97,7 @@ struct ml_session {
     uint32_t version;
     /* enum ml_notice: what one process of the run has said, and others need not repeat.
      * It is here in every version since 8. */
-    _Atomic uint32_t told;
+    _Atomic uint32_t notices_said;
     uint32_t clock;      /* enum ml_clock: what record times count */
     uint32_t heap;       /* enum ml_heap_mode */
     uint32_t cuda;       /* enum ml_cuda_mode */
@@ -189,12 +189,12 @@ struct ml_session {
     struct ml_session_spared spared[ML_SESSION_SPARED];
 };
 static_assert(sizeof(struct ml_session) <= 4096, "the session page is one page");
-static_assert(offsetof(struct ml_session, told) == 8, "its place in every version");
+static_assert(offsetof(struct ml_session, notices_said) == 8, "its place in every version");
 
 /* Whether nobody in this run has said it yet; the caller then does. */
 static inline int ml_session_tells(struct ml_session *s, enum ml_notice notice)
 {
-    return !(atomic_fetch_or_explicit(&s->told, notice, memory_order_relaxed) & notice);
+    return !(atomic_fetch_or_explicit(&s->notices_said, notice, memory_order_relaxed) & notice);
 }
 
 /* A process that cannot reach the folder. */
