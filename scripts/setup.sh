@@ -82,8 +82,17 @@ test-programs)
   need redis-server has redis-server
   need redis-tools has redis-benchmark
   need nginx-light has_in_sbin nginx
+  need memcached has memcached
   need nodejs has node
   need default-jdk-headless has javac
+  need ruby has ruby
+  need php-cli has php
+  need guile-3.0 has guile
+  need lua5.4 has lua5.4
+  need erlang-base has erl
+  need sbcl has sbcl
+  need ghostscript has gs
+  need g++ has g++
   need chromium has chromium
   need chromium-sandbox [ -x /usr/lib/chromium/chrome-sandbox ]
   need util-linux has setpriv

@@ -1,5 +1,6 @@
 #!/bin/bash
-# test.sh: build, run every test, the sanitizer builds too, and end in one line:
+# test.sh: build, run every test, the sanitizer builds too, and end in one line, before it
+# those of the tests that failed:
 #
 #     N passed, N failed[, N skipped]
 #
@@ -42,6 +43,9 @@ if [ "$passed" -eq 0 ] && [ "$failed" -eq 0 ]; then
   status=1
 fi
 
+# Each test that failed, and the cases in it that did; Meson says it twice.
+grep -E '^ *[0-9]+/[0-9]+ .* (FAIL|TIMEOUT|ERROR|UNEXPECTEDPASS) |: FAILED: |^\[  FAILED  \]' $log |
+  awk '!seen[$0]++' || true
 line="$passed passed, $failed failed"
 [ "$skipped" -eq 0 ] || line="$line, $skipped skipped"
 echo "$line"

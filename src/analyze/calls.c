@@ -13,7 +13,6 @@ void ml_calls_release(struct ml_calls *calls)
     for (size_t i = 0; i < calls->threads.len; i++)
         ml_vec_release(&calls->threads.items[i].open);
     ml_vec_release(&calls->threads);
-    ml_vec_release(&calls->returned);
     ml_map_release(&calls->thread_index);
     *calls = (struct ml_calls){0};
 }
@@ -35,35 +34,16 @@ static struct ml_call_stack *stack_of(struct ml_calls *c, uint32_t thread)
     return &c->threads.items[c->last_index - 1];
 }
 
-int64_t ml_calls_begin(struct ml_calls *c)
-{
-    if (c->returned.len >= UINT32_MAX)
-        return 0;
-    return ml_vec_push(&c->returned, 0) < 0 ? -ENOMEM : (int64_t)c->returned.len;
-}
-
-void ml_calls_return(struct ml_calls *c, uint32_t call)
-{
-    if (call > 0)
-        c->returned.items[call - 1] = 1;
-}
-
-static void truncate(struct ml_calls *c, struct ml_call_stack *stack, size_t len)
-{
-    while (stack->open.len > len)
-        ml_calls_return(c, stack->open.items[--stack->open.len].call);
-}
-
 /* The thread is in `scope`: what lies above it was left. A scope that was never
  * pushed is one of a backward pass and says nothing. */
-static void settle(struct ml_calls *c, struct ml_call_stack *stack, uint32_t scope)
+static void settle(struct ml_call_stack *stack, uint32_t scope)
 {
     size_t len = stack->open.len;
 
     while (scope != 0 && len > 0 && stack->open.items[len - 1].scope != scope)
         len--;
     if (scope == 0 || len > 0)
-        truncate(c, stack, scope == 0 ? 0 : len);
+        stack->open.len = scope == 0 ? 0 : len;
 }
 
 static bool is_at(const struct ml_call_stack *stack, uint32_t scope)
@@ -71,22 +51,22 @@ static bool is_at(const struct ml_call_stack *stack, uint32_t scope)
     return stack->open.len > 0 && stack->open.items[stack->open.len - 1].scope == scope;
 }
 
-int ml_calls_push(struct ml_calls *c, const struct ml_event *event)
+int ml_calls_push(struct ml_calls *c, const struct ml_event *event, uint64_t next_ordinal)
 {
     const struct ml_scope *scope = ml_trace_scope(c->trace, event->scope);
     struct ml_call_stack *stack = stack_of(c, event->thread);
-    int64_t call = 0;
 
     if (!stack)
         return -ENOMEM;
-    settle(c, stack, scope->parent);
+    settle(stack, scope->parent);
     if (stack->open.len >= DEPTH_MAX)
         return 0; /* not a program's: its pops come to nothing */
-    if (scope->kind == MEMLEDGER_SCOPE_MODULE || scope->kind == MEMLEDGER_SCOPE_PHASE)
-        call = ml_calls_begin(c);
-    if (call < 0)
-        return -ENOMEM;
-    return ml_vec_push(&stack->open, (struct ml_call_entry){event->scope, (uint32_t)call});
+    return ml_vec_push(&stack->open, (struct ml_call_entry){
+                                         .next_ordinal = next_ordinal,
+                                         .scope = event->scope,
+                                         .is_call = scope->kind == MEMLEDGER_SCOPE_MODULE ||
+                                                    scope->kind == MEMLEDGER_SCOPE_PHASE,
+                                     });
 }
 
 int ml_calls_pop(struct ml_calls *c, const struct ml_event *event)
@@ -96,8 +76,8 @@ int ml_calls_pop(struct ml_calls *c, const struct ml_event *event)
     if (!stack)
         return -ENOMEM;
     if (stack->open.len > 0 && !is_at(stack, event->scope)) /* else its push was lost */
-        truncate(c, stack, stack->open.len - 1);
-    settle(c, stack, event->scope);
+        stack->open.len--;
+    settle(stack, event->scope);
     return 0;
 }
 
@@ -107,11 +87,11 @@ int ml_calls_end(struct ml_calls *c, const struct ml_event *event)
 
     if (!stack)
         return -ENOMEM;
-    truncate(c, stack, 0);
+    stack->open.len = 0;
     return 0;
 }
 
-uint32_t ml_calls_find(struct ml_calls *c, uint32_t thread, uint32_t inner, uint32_t outer)
+bool ml_calls_within(struct ml_calls *c, uint32_t thread, uint32_t inner, uint32_t outer)
 {
     const struct ml_call_stack *stack = stack_of(c, thread);
     uint32_t between =
@@ -119,9 +99,22 @@ uint32_t ml_calls_find(struct ml_calls *c, uint32_t thread, uint32_t inner, uint
 
     for (size_t i = stack ? stack->open.len : 0; i > 0; i--) {
         if (stack->open.items[i - 1].scope == outer)
-            return stack->open.items[i - 1].call;
+            return stack->open.items[i - 1].is_call;
         if (between-- == 0)
             break;
     }
-    return 0;
+    return false;
+}
+
+bool ml_calls_goes_on(struct ml_calls *c, uint32_t thread, uint32_t scope, uint64_t ordinal)
+{
+    const struct ml_call_stack *stack = stack_of(c, thread);
+
+    for (size_t i = stack ? stack->open.len : 0; i > 0; i--) {
+        const struct ml_call_entry *entry = &stack->open.items[i - 1];
+
+        if (entry->scope == scope && entry->next_ordinal <= ordinal)
+            return entry->is_call;
+    }
+    return false;
 }

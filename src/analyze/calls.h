@@ -1,6 +1,7 @@
-/* calls.h: which calls of modules and phases are open. Each push of such a scope is
- * a call with a number of its own; the number outlives the call, so that whoever was
- * born in it can ask later whether it has returned, from any thread.
+/* calls.h: which calls of modules and phases are open. Each push of such a scope is a call.
+ * It takes down the number of the next allocation (classify.h), so that of a block, which
+ * knows its number, scope and thread, can be told later whether the call has returned that
+ * it was born in.
  *
  * Scopes of a backward pass come without a push and lie beside what the thread has
  * pushed. Pushes and pops that were lost are noticed by the next one, whose scope
@@ -19,8 +20,9 @@
 #include "vec.h"
 
 struct ml_call_entry {
+    uint64_t next_ordinal; /* when it began */
     uint32_t scope;
-    uint32_t call; /* 0: of no interest */
+    bool is_call; /* else of no interest */
 };
 
 struct ml_call_stack {
@@ -31,30 +33,24 @@ struct ml_call_stack {
 struct ml_calls {
     const struct ml_trace *trace;
     ML_VEC(struct ml_call_stack) threads;
-    ML_VEC(uint8_t) returned;         /* by call - 1 */
     struct ml_map thread_index;       /* number -> index */
     uint32_t last_number, last_index; /* found last; index + 1 */
 };
 
 void ml_calls_release(struct ml_calls *calls);
 
-/* A push, a pop or a thread's end. @return 0 or -ENOMEM */
-int ml_calls_push(struct ml_calls *calls, const struct ml_event *event);
+/* A push, a pop or a thread's end; the next allocation has that ordinal.
+ * @return 0 or -ENOMEM */
+int ml_calls_push(struct ml_calls *calls, const struct ml_event *event, uint64_t next_ordinal);
 int ml_calls_pop(struct ml_calls *calls, const struct ml_event *event);
 int ml_calls_end(struct ml_calls *calls, const struct ml_event *event);
 
-/* A call without a scope. @return its number, 0: there are too many, or -ENOMEM */
-int64_t ml_calls_begin(struct ml_calls *calls);
-void ml_calls_return(struct ml_calls *calls, uint32_t call);
+/* Whether the thread, which is in `inner`, is in a call of `outer`, which is `inner` or
+ * around it. False where nobody saw the call begin. */
+bool ml_calls_within(struct ml_calls *calls, uint32_t thread, uint32_t inner, uint32_t outer);
 
-/* The open call of `outer`, which is `inner` or around it, by the thread that is in
- * `inner`; 0: not known. */
-uint32_t ml_calls_find(struct ml_calls *calls, uint32_t thread, uint32_t inner, uint32_t outer);
-
-/* Of call 0 nobody saw the beginning; it counts as returned. */
-static inline bool ml_call_has_returned(const struct ml_calls *calls, uint32_t call)
-{
-    return call == 0 || calls->returned.items[call - 1];
-}
+/* Whether the thread's call of `scope` in which the block of that ordinal was allocated, so
+ * that ml_calls_within() was true then, is still open. */
+bool ml_calls_goes_on(struct ml_calls *calls, uint32_t thread, uint32_t scope, uint64_t ordinal);
 
 #endif

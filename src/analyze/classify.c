@@ -1,5 +1,10 @@
 /* classify.c: see classify.h.
  *
+ * There may be tens of millions of live blocks, and this is where most is known of each. The
+ * classifier's live table therefore has no times and no stacks, for which it has no use: in
+ * these fields its blocks have their ordinal and the label that counts. What a block was
+ * born in, and whether that goes on, follows from its ordinal, its thread and its scope.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "classify.h"
@@ -16,40 +21,36 @@
 #include "kept_blocks.h"
 #include "label_tags.h"
 #include "memledger/memledger.h"
+#include "nodes.h"
 #include "replay.h"
 #include "scope_facts.h"
-
-#define NO_CATEGORY 0xff
 
 enum rule {
     RULE_NONE,
     RULE_BACKWARD,
-    RULE_OPTIMIZER,
+    RULE_OPTIMIZER,        /* in a scope of its, or of an engine */
+    RULE_OPTIMIZER_MARKED, /* by a mark alone */
     RULE_MODULE,
     RULE_AFTER_FORWARD,
 };
 
 /* What is remembered of a live block, by its entry in the live table. */
 struct birth {
-    uint64_t ordinal : 40;
-    uint64_t label_category : 8; /* NO_CATEGORY: none */
-    uint64_t tag_category : 8;   /* by the words of a label that says no other; or OTHER */
-    uint64_t rule : 4;
-    uint64_t outside : 1; /* of modules, backward and optimizer */
-    uint64_t named : 1;
-    uint64_t is_result : 1; /* of an operator, by a name that says no more */
-    uint64_t planned : 1;   /* by no operator: memory for a graph that is run again and again */
-    uint32_t since;         /* the call, or the node */
-    uint32_t forwards;      /* how often forward had begun in its process, where an engine */
-    uint32_t backwards;     /* runs operators later; how often backward had */
-    uint32_t label;         /* index into labels + 1 */
+    uint16_t label_category : 4; /* OTHER: none */
+    uint16_t tag_category : 4;   /* by the words of a label that says no other; or OTHER */
+    uint16_t rule : 3;
+    uint16_t in_call : 1; /* of the module or the phase that the rule is about */
+    uint16_t outside : 1; /* of modules, backward and optimizer */
+    uint16_t named : 1;
+    uint16_t is_result : 1; /* of an operator, by any name */
+    uint16_t planned : 1;   /* by no operator: memory for a graph that is run again and again */
 };
-_Static_assert(sizeof(struct birth) == 24, "one for each live block");
+_Static_assert(sizeof(struct birth) == 2, "one for each live block");
 
 struct process {
-    uint8_t phase;       /* enum ml_phase, of the last mark */
-    uint32_t phase_call; /* open while that phase lasts */
-    uint32_t backwards;  /* how often backward has begun */
+    uint8_t phase;           /* enum ml_phase, of the last mark */
+    uint64_t phase_ordinal;  /* of the next allocation at that mark */
+    struct ml_passes passes; /* of backward */
     struct ml_engine_passes engine;
 };
 
@@ -60,16 +61,6 @@ struct space {
     uint32_t process;
 };
 
-/* Which node of a backward pass a thread runs, as far as events tell: another one
- * whenever its scope changes or a mark says so. */
-struct node {
-    uint32_t place;  /* a scope */
-    uint32_t number; /* unique in the trace; 0: none */
-    uint32_t turn;   /* likewise; another one whenever the thread enters or leaves a scope */
-};
-
-#define THREADS_MAX (1u << 16)
-
 struct classifier {
     struct ml_classes *ret;
     struct ml_scope_facts facts;
@@ -79,13 +70,45 @@ struct classifier {
     ML_VEC(struct process) processes;
     ML_VEC(struct space) spaces; /* by index in the replay */
     struct ml_map process_index; /* number -> index */
-    ML_VEC(struct node) nodes;   /* by thread */
+    struct ml_nodes nodes;
     struct ml_kept_blocks kept;
     struct ml_alike_scopes alike;
-    uint32_t last_node; /* number, or turn */
-    bool marked;        /* a phase that is known was marked, or a label has a tag */
-    int failed;         /* in a callback: -ENOMEM */
+    bool marked; /* a phase that is known was marked, or a label has a tag */
+    int failed;  /* in a callback: -ENOMEM */
 };
+
+/* ---- Ordinals and labels of blocks --------------------------------------- */
+
+static uint64_t next_ordinal(const struct classifier *c)
+{
+    return c->ret->categories.len;
+}
+
+static uint64_t ordinal_of(const struct ml_block *block)
+{
+    return block->time_ns;
+}
+
+/* The string, 0: none. The block's own field has the last label, which need not count. */
+static uint32_t label_of(const struct ml_block *block)
+{
+    return block->stack;
+}
+
+static void set_label(struct classifier *c, const struct ml_block *block, uint32_t label)
+{
+    c->replay.blocks.items[block - c->replay.blocks.items].stack = ml_block_number(label);
+}
+
+/* @return 0 or -ENOMEM */
+static int feed_alloc(struct classifier *c, const struct ml_event *event)
+{
+    struct ml_event numbered = *event;
+
+    numbered.time_ns = next_ordinal(c);
+    numbered.stack = 0;
+    return ml_replay_feed(&c->replay, &numbered);
+}
 
 /* ---- Processes and spaces ---------------------------------------------- */
 
@@ -146,52 +169,11 @@ static uint32_t place_of_node(const struct classifier *c, uint32_t scope)
     return operation ? operation : scope;
 }
 
-/* @return 0 or -ENOMEM; *ret is NULL for a thread too many */
-static int find_node(struct classifier *c, uint32_t thread, struct node **ret)
-{
-    *ret = NULL;
-    if (thread >= THREADS_MAX)
-        return 0;
-    while (c->nodes.len <= thread)
-        if (ml_vec_push(&c->nodes, (struct node){0}) < 0)
-            return -ENOMEM;
-    *ret = &c->nodes.items[thread];
-    return 0;
-}
-
 /* @return 0 or -ENOMEM */
 static int follow_node(struct classifier *c, const struct ml_event *event, bool marked)
 {
-    uint32_t place = place_of_node(c, event->scope);
-    struct node *node;
-    int r = find_node(c, event->thread, &node);
-
-    if (node && (marked || node->place != place)) {
-        node->place = place;
-        node->number = ++c->last_node;
-    }
-    return r;
-}
-
-/* A push or a pop. @return 0 or -ENOMEM */
-static int follow_turn(struct classifier *c, const struct ml_event *event)
-{
-    struct node *node;
-    int r = find_node(c, event->thread, &node);
-
-    if (node)
-        node->turn = ++c->last_node;
-    return r;
-}
-
-static uint32_t node_of(const struct classifier *c, uint32_t thread)
-{
-    return thread < c->nodes.len ? c->nodes.items[thread].number : 0;
-}
-
-static uint32_t turn_of(const struct classifier *c, uint32_t thread)
-{
-    return thread < c->nodes.len ? c->nodes.items[thread].turn : 0;
+    return ml_nodes_follow(&c->nodes, event->thread, place_of_node(c, event->scope), marked,
+                           next_ordinal(c));
 }
 
 /* ---- Birth ------------------------------------------------------------- */
@@ -204,22 +186,25 @@ static enum ml_phase phase_at(const struct ml_scope_fact *fact, const struct pro
     return fact->phase == ML_PHASE_NONE ? process->phase : fact->phase;
 }
 
-static uint32_t optimizer_call(struct classifier *c, const struct ml_block *block,
-                               const struct ml_scope_fact *fact, const struct process *process)
+static bool is_in_call(struct classifier *c, const struct ml_block *block, uint32_t scope)
 {
-    uint32_t call = 0;
+    return ml_calls_within(&c->calls, ml_block_thread(block), block->scope, scope);
+}
 
-    if (fact->phase == ML_PHASE_OPTIMIZER)
-        call = ml_calls_find(&c->calls, ml_block_thread(block), block->scope, fact->phase_scope);
-    if (call == 0 && process->phase == ML_PHASE_OPTIMIZER)
-        call = process->phase_call;
-    return call;
+static void choose_optimizer_rule(struct classifier *c, const struct ml_block *block,
+                                  const struct ml_scope_fact *fact, const struct process *process,
+                                  struct birth *birth)
+{
+    birth->rule = RULE_OPTIMIZER;
+    birth->in_call = fact->phase == ML_PHASE_OPTIMIZER && is_in_call(c, block, fact->phase_scope);
+    if (!birth->in_call && process->phase == ML_PHASE_OPTIMIZER)
+        birth->rule = RULE_OPTIMIZER_MARKED;
 }
 
 /* What the engine's operators make: by what they were asked for in, and by how far they
  * had come. */
 static void choose_engine_rule(struct classifier *c, const struct ml_block *block,
-                               const struct process *process, struct birth *birth)
+                               struct birth *birth)
 {
     struct ml_scope_fact fact = ml_scope_fact_of(&c->facts, block->scope);
     enum ml_phase phase = ml_scope_is_in_module(&fact) && fact.phase != ML_PHASE_BACKWARD
@@ -227,9 +212,6 @@ static void choose_engine_rule(struct classifier *c, const struct ml_block *bloc
                               : (enum ml_phase)fact.phase;
 
     birth->named = fact.module != 0;
-    birth->forwards = process->engine.forwards;
-    birth->backwards = process->engine.backwards;
-    birth->since = turn_of(c, ml_block_thread(block));
     birth->planned = !fact.operation;
     birth->outside =
         phase == ML_PHASE_NONE || (phase == ML_PHASE_FORWARD && (!fact.module || birth->planned));
@@ -252,20 +234,16 @@ static void choose_rule(struct classifier *c, const struct ml_block *block,
     enum ml_phase phase = phase_at(&fact, process);
 
     birth->named = fact.module != 0;
-    birth->backwards = process->backwards;
     if (phase == ML_PHASE_BACKWARD) {
         birth->rule = RULE_BACKWARD;
-        /* Scopes that were pushed are no nodes of a tape. */
-        if (!ml_calls_find(&c->calls, ml_block_thread(block), block->scope, fact.phase_scope))
-            birth->since = node_of(c, ml_block_thread(block));
+        birth->in_call = is_in_call(c, block, fact.phase_scope);
         c->ret->backward_bytes += block->size;
         c->ret->backward_named_bytes += birth->named ? block->size : 0;
     } else if (phase == ML_PHASE_OPTIMIZER) {
-        birth->rule = RULE_OPTIMIZER;
-        birth->since = optimizer_call(c, block, &fact, process);
+        choose_optimizer_rule(c, block, &fact, process, birth);
     } else if (fact.module != 0) {
         birth->rule = RULE_MODULE;
-        birth->since = ml_calls_find(&c->calls, ml_block_thread(block), block->scope, fact.module);
+        birth->in_call = is_in_call(c, block, fact.module);
     } else {
         birth->rule = phase == ML_PHASE_FORWARD ? RULE_AFTER_FORWARD : RULE_NONE;
         birth->outside = phase != ML_PHASE_RECOMPUTE;
@@ -279,8 +257,8 @@ static bool counts(const struct birth *birth, uint8_t category)
     bool weak = category == MEMLEDGER_INPUT;
 
     if (category == MEMLEDGER_OTHER)
-        return birth->label_category == NO_CATEGORY;
-    return !weak || (birth->outside && (birth->label_category == NO_CATEGORY ||
+        return birth->label_category == MEMLEDGER_OTHER;
+    return !weak || (birth->outside && (birth->label_category == MEMLEDGER_OTHER ||
                                         birth->label_category == MEMLEDGER_INPUT));
 }
 
@@ -297,36 +275,28 @@ static bool is_weak(const struct classifier *c, const struct ml_block *block,
 }
 
 /* A label that does not count leaves no trace. */
-static int take_label(struct classifier *c, const struct ml_block *block, struct birth *birth,
-                      uint32_t label, uint8_t category)
+static void take_label(struct classifier *c, const struct ml_block *block, struct birth *birth,
+                       uint32_t label, uint8_t category)
 {
     uint32_t len;
     const char *text = ml_trace_string(c->replay.trace, label, &len);
+    bool weak;
 
     if (!counts(birth, category))
-        return 0;
-    if (c->spaces.items[block->space].by_engine && is_weak(c, block, birth, text, &category)) {
-        birth->is_result = true;
-        birth->label_category = category != MEMLEDGER_OTHER ? category : birth->label_category;
-        return 0;
-    }
+        return;
+    weak = c->spaces.items[block->space].by_engine && is_weak(c, block, birth, text, &category);
+    birth->is_result = true;
     if (category != MEMLEDGER_OTHER)
-        birth->label_category = category;
-    else
-        birth->tag_category = ml_label_tag(text, len);
+        birth->label_category = category & 0xf;
+    if (weak)
+        return;
+    if (category == MEMLEDGER_OTHER)
+        birth->tag_category = ml_label_tag(text, len) & 0xf;
     c->marked |= birth->tag_category != MEMLEDGER_OTHER;
     if (birth->rule == RULE_BACKWARD && !birth->named)
         c->ret->backward_named_bytes += block->size;
     birth->named = true;
-    if (birth->label > 0) {
-        c->ret->labels.items[birth->label - 1].label = label;
-        return 0;
-    }
-    if (c->ret->labels.len >= UINT32_MAX ||
-        ml_vec_push(&c->ret->labels, (struct ml_class_label){birth->ordinal, label}) < 0)
-        return -ENOMEM;
-    birth->label = (uint32_t)c->ret->labels.len;
-    return 0;
+    set_label(c, block, label);
 }
 
 static struct birth *birth_of(struct classifier *c, const struct ml_block *block)
@@ -346,16 +316,14 @@ static int open_block(struct classifier *c, const struct ml_block *block)
 
     if (!space || !birth || ml_vec_push(&c->ret->categories, MEMLEDGER_OTHER) < 0)
         return -ENOMEM;
-    *birth = (struct birth){
-        .ordinal = c->ret->categories.len - 1,
-        .label_category = NO_CATEGORY,
-        .outside = !space->classified,
-    };
+    *birth = (struct birth){.outside = !space->classified};
     if (space->classified && space->by_engine)
-        choose_engine_rule(c, block, &c->processes.items[space->process], birth);
+        choose_engine_rule(c, block, birth);
     else if (space->classified)
         choose_rule(c, block, &c->processes.items[space->process], birth);
-    return block->label ? take_label(c, block, birth, block->label, block->category) : 0;
+    if (block->label)
+        take_label(c, block, birth, block->label, block->category);
+    return 0;
 }
 
 static void on_open(void *ctx, const struct ml_block *block)
@@ -379,65 +347,86 @@ static void on_split(void *ctx, const struct ml_block *from, const struct ml_blo
 
 /* ---- Death ------------------------------------------------------------- */
 
-/* Whether what the block was born in goes on; `death` is NULL while it lives. */
-static bool dies_within(const struct classifier *c, const struct birth *birth,
+static bool call_goes_on(struct classifier *c, const struct ml_block *block, uint32_t scope)
+{
+    return ml_calls_goes_on(&c->calls, ml_block_thread(block), scope, ordinal_of(block));
+}
+
+/* Whether the thread that frees the block allocated it. */
+static bool is_same_thread(const struct ml_block *block, const struct ml_event *death)
+{
+    return death->thread == ml_block_thread(block);
+}
+
+/* Whether what the block was born in, by its rule, goes on when it is freed. */
+static bool dies_within(struct classifier *c, const struct process *process,
+                        const struct ml_block *block, const struct birth *birth,
                         const struct ml_event *death)
 {
-    if (!death || !birth->since)
-        return false;
-    if (birth->rule == RULE_BACKWARD)
-        return node_of(c, death->thread) == birth->since;
-    return (birth->rule == RULE_OPTIMIZER || birth->rule == RULE_MODULE) &&
-           !ml_call_has_returned(&c->calls, birth->since);
+    struct ml_scope_fact fact = ml_scope_fact_of(&c->facts, block->scope);
+
+    switch ((enum rule)birth->rule) {
+    case RULE_BACKWARD: /* scopes that were pushed are no nodes of a tape */
+        return !birth->in_call && is_same_thread(block, death) &&
+               ml_node_goes_on(&c->nodes, death->thread, ordinal_of(block));
+    case RULE_OPTIMIZER: return birth->in_call && call_goes_on(c, block, fact.phase_scope);
+    case RULE_OPTIMIZER_MARKED:
+        return process->phase == ML_PHASE_OPTIMIZER && process->phase_ordinal <= ordinal_of(block);
+    case RULE_MODULE: return birth->in_call && call_goes_on(c, block, fact.module);
+    default: return false;
+    }
 }
 
 /* Of what an engine's operators made: what one took for itself and gave back is temporary,
  * and so is what did not last until the next pass. */
 static uint8_t engine_category(const struct classifier *c, const struct process *process,
-                               const struct birth *birth, const struct ml_event *death)
+                               const struct ml_block *block, const struct birth *birth,
+                               const struct ml_event *death)
 {
-    const struct ml_engine_passes *now = &process->engine;
+    const struct ml_engine_passes *passes = &process->engine;
 
-    if (death && birth->since && turn_of(c, death->thread) == birth->since)
+    if (death && is_same_thread(block, death) &&
+        ml_turn_goes_on(&c->nodes, death->thread, ordinal_of(block)))
         return MEMLEDGER_TEMPORARY;
     switch ((enum rule)birth->rule) {
     case RULE_BACKWARD: return MEMLEDGER_INTERMEDIATE_GRADIENT;
     case RULE_OPTIMIZER:
-        return death && now->forwards == birth->forwards ? MEMLEDGER_TEMPORARY
-                                                         : MEMLEDGER_OPTIMIZER_STATE;
+        return death && ml_passes_since(&passes->forwards, ordinal_of(block)) == 0
+                   ? MEMLEDGER_TEMPORARY
+                   : MEMLEDGER_OPTIMIZER_STATE;
     case RULE_AFTER_FORWARD:
-        return death && now->backwards == birth->backwards ? MEMLEDGER_TEMPORARY
-                                                           : MEMLEDGER_ACTIVATION;
+        return death && ml_passes_since(&passes->backwards, ordinal_of(block)) == 0
+                   ? MEMLEDGER_TEMPORARY
+                   : MEMLEDGER_ACTIVATION;
     default: return MEMLEDGER_OTHER;
     }
 }
 
 /* Of what runs when the program asks for it. */
-static uint8_t direct_category(const struct classifier *c, const struct process *process,
-                               const struct birth *birth, const struct ml_event *death)
+static uint8_t direct_category(struct classifier *c, const struct process *process,
+                               const struct ml_block *block, const struct birth *birth,
+                               const struct ml_event *death)
 {
-    bool within = dies_within(c, birth, death);
+    bool within = death && dies_within(c, process, block, birth, death);
 
     switch ((enum rule)birth->rule) {
     case RULE_BACKWARD: return within ? MEMLEDGER_TEMPORARY : MEMLEDGER_INTERMEDIATE_GRADIENT;
-    case RULE_OPTIMIZER: return within ? MEMLEDGER_TEMPORARY : MEMLEDGER_OPTIMIZER_STATE;
+    case RULE_OPTIMIZER:
+    case RULE_OPTIMIZER_MARKED: return within ? MEMLEDGER_TEMPORARY : MEMLEDGER_OPTIMIZER_STATE;
     case RULE_MODULE: return within ? MEMLEDGER_TEMPORARY : MEMLEDGER_ACTIVATION;
     case RULE_AFTER_FORWARD:
-        return process->backwards > birth->backwards ? MEMLEDGER_ACTIVATION : MEMLEDGER_TEMPORARY;
+        return ml_passes_since(&process->passes, ordinal_of(block)) > 0 ? MEMLEDGER_ACTIVATION
+                                                                        : MEMLEDGER_TEMPORARY;
     case RULE_NONE: break;
     }
     return MEMLEDGER_OTHER;
 }
 
-static bool is_result(const struct birth *birth)
-{
-    return birth->label || birth->is_result;
-}
-
 /* Whether it is a result of a pass, of forward or of backward. */
 static bool is_of_pass(const struct birth *birth, uint8_t category)
 {
-    return birth->rule != RULE_OPTIMIZER && !birth->planned &&
+    return birth->rule != RULE_OPTIMIZER && birth->rule != RULE_OPTIMIZER_MARKED &&
+           !birth->planned &&
            (category == MEMLEDGER_ACTIVATION || category == MEMLEDGER_INTERMEDIATE_GRADIENT);
 }
 
@@ -446,28 +435,28 @@ static uint64_t place_of_birth(const struct classifier *c, const struct ml_block
                                const struct birth *birth)
 {
     return (uint64_t)ml_alike_scope(&c->alike, block->scope) | (uint64_t)block->space << 32 |
-           (uint64_t)birth->rule << 60 | (uint64_t)is_result(birth) << 63;
+           (uint64_t)birth->rule << 60 | (uint64_t)birth->is_result << 63;
 }
 
 /* A result of a pass that outlived later ones: of the first passes it is a library's, unless
  * others turn out to leave one too. */
 static uint8_t outlived(struct classifier *c, const struct ml_block *block,
-                        const struct birth *birth, uint8_t category)
+                        const struct birth *birth, uint32_t pass, uint8_t category)
 {
     struct ml_kept_block kept = {
         .place = place_of_birth(c, block, birth),
         .size_bytes = block->size,
-        .ordinal = birth->ordinal,
-        .pass = birth->backwards,
+        .ordinal = ordinal_of(block),
+        .pass = pass,
         .of_each_pass = category,
     };
 
     if (ml_kept_blocks_add(&c->kept, &kept) < 0)
         c->failed = -ENOMEM;
-    if (birth->backwards >= ML_KEPT_FIRST)
+    if (pass >= ML_KEPT_FIRST)
         return category;
     /* What an engine's operators keep without a name is their workspace. */
-    return c->spaces.items[block->space].by_engine && !is_result(birth) ? MEMLEDGER_TEMPORARY
+    return c->spaces.items[block->space].by_engine && !birth->is_result ? MEMLEDGER_TEMPORARY
                                                                         : MEMLEDGER_OTHER;
 }
 
@@ -476,25 +465,30 @@ static uint8_t category_of(struct classifier *c, const struct ml_block *block,
 {
     const struct space *space = &c->spaces.items[block->space];
     const struct process *process = &c->processes.items[space->process];
-    uint32_t backwards = space->by_engine ? process->engine.backwards : process->backwards;
+    const struct ml_passes *passes =
+        space->by_engine ? &process->engine.backwards : &process->passes;
     uint8_t category;
 
-    if (birth->label_category != NO_CATEGORY)
+    if (birth->label_category != MEMLEDGER_OTHER)
         return birth->label_category;
     if (birth->tag_category != MEMLEDGER_OTHER)
         return birth->tag_category;
-    category = space->by_engine ? engine_category(c, process, birth, death)
-                                : direct_category(c, process, birth, death);
-    return is_of_pass(birth, category) && ml_is_kept(birth->backwards, backwards)
-               ? outlived(c, block, birth, category)
+    category = space->by_engine ? engine_category(c, process, block, birth, death)
+                                : direct_category(c, process, block, birth, death);
+    return is_of_pass(birth, category) &&
+                   ml_passes_since(passes, ordinal_of(block)) >= ML_KEPT_ENOUGH
+               ? outlived(c, block, birth, ml_passes_before(passes, ordinal_of(block)), category)
                : category;
 }
 
 static void decide(struct classifier *c, const struct ml_block *block, const struct ml_event *death)
 {
     const struct birth *birth = &c->births.items[block - c->replay.blocks.items];
+    struct ml_class_label label = {.ordinal = ordinal_of(block), .label = label_of(block)};
 
-    c->ret->categories.items[birth->ordinal] = category_of(c, block, birth, death);
+    c->ret->categories.items[ordinal_of(block)] = category_of(c, block, birth, death);
+    if (label.label && ml_vec_push(&c->ret->labels, label) < 0)
+        c->failed = -ENOMEM;
 }
 
 static void on_close(void *ctx, const struct ml_block *block, const struct ml_event *event)
@@ -517,7 +511,7 @@ static void decide_the_living(struct classifier *c)
 static int on_phase(struct classifier *c, const struct ml_event *event)
 {
     uint32_t number = ml_trace_thread(c->replay.trace, event->thread)->process, len;
-    int64_t index = find_process(c, number), call = 0;
+    int64_t index = find_process(c, number);
     struct process *process;
     const char *name;
 
@@ -526,26 +520,21 @@ static int on_phase(struct classifier *c, const struct ml_event *event)
     process = &c->processes.items[index];
     name = ml_trace_string(c->replay.trace, (uint32_t)event->args[2], &len);
     process->phase = (uint8_t)ml_phase_of_name(name, len);
-    ml_calls_return(&c->calls, process->phase_call);
-    if (process->phase == ML_PHASE_OPTIMIZER)
-        call = ml_calls_begin(&c->calls);
-    if (call < 0)
-        return -ENOMEM;
-    process->phase_call = (uint32_t)call;
-    process->backwards += process->phase == ML_PHASE_BACKWARD;
+    process->phase_ordinal = next_ordinal(c);
+    if (process->phase == ML_PHASE_BACKWARD)
+        ml_passes_begin(&process->passes, next_ordinal(c));
     c->marked |= process->phase != ML_PHASE_NONE;
     return 0;
 }
 
-static int on_label(struct classifier *c, const struct ml_event *event)
+static void on_label(struct classifier *c, const struct ml_event *event)
 {
     const struct ml_block *block = ml_replay_find(&c->replay, event->space, event->addr);
     uint8_t category = event->args[1] < ML_CATEGORIES ? (uint8_t)event->args[1] : 0;
 
-    if (!block)
-        return 0;
-    return take_label(c, block, &c->births.items[block - c->replay.blocks.items],
-                      (uint32_t)event->args[0], category);
+    if (block)
+        take_label(c, block, &c->births.items[block - c->replay.blocks.items],
+                   (uint32_t)event->args[0], category);
 }
 
 static int on_mark(struct classifier *c, const struct ml_event *event)
@@ -569,7 +558,8 @@ static int on_operator(struct classifier *c, const struct ml_event *event)
     ml_engine_passes_run(&c->processes.items[index].engine,
                          ml_scope_is_in_module(&fact) && fact.phase == ML_PHASE_NONE
                              ? ML_PHASE_FORWARD
-                             : (enum ml_phase)fact.phase);
+                             : (enum ml_phase)fact.phase,
+                         next_ordinal(c));
     return 0;
 }
 
@@ -577,16 +567,16 @@ static int on_push(struct classifier *c, const struct ml_event *event)
 {
     bool is_operator =
         ml_trace_scope(c->replay.trace, event->scope)->kind == MEMLEDGER_SCOPE_OPERATOR;
-    int r = follow_turn(c, event);
+    int r = ml_nodes_turn(&c->nodes, event->thread, next_ordinal(c));
 
     if (r == 0 && is_operator)
         r = on_operator(c, event);
-    return r < 0 ? r : ml_calls_push(&c->calls, event);
+    return r < 0 ? r : ml_calls_push(&c->calls, event, next_ordinal(c));
 }
 
 static int on_pop(struct classifier *c, const struct ml_event *event)
 {
-    int r = follow_turn(c, event);
+    int r = ml_nodes_turn(&c->nodes, event->thread, next_ordinal(c));
 
     return r < 0 ? r : ml_calls_pop(&c->calls, event);
 }
@@ -594,18 +584,19 @@ static int on_pop(struct classifier *c, const struct ml_event *event)
 static int on_event(void *ctx, const struct ml_event *event)
 {
     struct classifier *c = ctx;
-    int r;
+    bool is_alloc = event->kind == ML_ALLOC || event->kind == ML_ALLOC_EX;
+    int r = 0;
 
     switch (event->kind) {
     case ML_PUSH: return on_push(c, event);
     case ML_POP: return on_pop(c, event);
     case ML_THREAD_END: return ml_calls_end(&c->calls, event);
     case ML_MARK: return on_mark(c, event);
-    case ML_LABEL: r = on_label(c, event); break;
+    case ML_LABEL: on_label(c, event); break;
     default: r = follow_node(c, event, false);
     }
     if (r == 0)
-        r = ml_replay_feed(&c->replay, event);
+        r = is_alloc ? feed_alloc(c, event) : ml_replay_feed(&c->replay, event);
     return r < 0 ? r : c->failed;
 }
 
@@ -646,6 +637,7 @@ static void finish(struct classifier *c)
     }
     decide_the_living(c);
     ml_kept_blocks_decide(&c->kept, ret->categories.items);
+    ml_replay_release_blocks(&c->replay); /* sorting may take memory too */
     sort_labels(ret);
     ret->known = true;
 }
@@ -700,7 +692,7 @@ int ml_classify(const struct ml_trace *trace, struct ml_classes *ret, struct ml_
     ml_calls_release(&c.calls);
     ml_replay_release(&c.replay);
     ml_vec_release(&c.births);
-    ml_vec_release(&c.nodes);
+    ml_nodes_release(&c.nodes);
     ml_kept_blocks_release(&c.kept);
     ml_alike_scopes_release(&c.alike);
     ml_vec_release(&c.processes);

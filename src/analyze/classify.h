@@ -49,11 +49,12 @@
 #include "trace.h"
 #include "vec.h"
 
-/* The label of one allocation. */
+/* The label of one allocation. There may be as many as live blocks. */
 struct ml_class_label {
-    uint64_t ordinal;
-    uint32_t label; /* string */
+    uint64_t ordinal : 40;
+    uint64_t label : 24; /* string, as blocks have it: see ml_block_number() */
 };
+_Static_assert(sizeof(struct ml_class_label) == 8, "one for each block that has a label");
 
 /* Allocations are numbered by their events, ML_ALLOC and ML_ALLOC_EX, from 0. */
 struct ml_classes {

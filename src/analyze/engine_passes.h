@@ -11,23 +11,23 @@
 
 #include <stdint.h>
 
+#include "passes.h"
 #include "scope_facts.h"
 
 /* Of a process. All zero bytes is one that has not begun. */
 struct ml_engine_passes {
-    uint8_t phase;      /* enum ml_phase: forward or backward, whichever came last */
-    uint32_t forwards;  /* how often forward has begun */
-    uint32_t backwards; /* how often backward has */
+    uint8_t phase; /* enum ml_phase: forward or backward, whichever came last */
+    struct ml_passes forwards, backwards;
 };
 
-/* An operator begins to run in that phase. */
-static inline void ml_engine_passes_run(struct ml_engine_passes *p, enum ml_phase phase)
+/* An operator begins to run in that phase; the next allocation has that ordinal. */
+static inline void ml_engine_passes_run(struct ml_engine_passes *p, enum ml_phase phase,
+                                        uint64_t next_ordinal)
 {
     if (phase == p->phase || (phase != ML_PHASE_FORWARD && phase != ML_PHASE_BACKWARD))
         return;
     p->phase = (uint8_t)phase;
-    p->forwards += phase == ML_PHASE_FORWARD;
-    p->backwards += phase == ML_PHASE_BACKWARD;
+    ml_passes_begin(phase == ML_PHASE_FORWARD ? &p->forwards : &p->backwards, next_ordinal);
 }
 
 #endif

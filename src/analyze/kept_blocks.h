@@ -11,10 +11,10 @@
 #ifndef ML_ANALYZE_KEPT_BLOCKS_H
 #define ML_ANALYZE_KEPT_BLOCKS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "map.h"
+#include "passes.h"
 #include "vec.h"
 
 /* What the first passes leave behind may be a library's; later passes leave nothing of the
@@ -24,11 +24,14 @@
 /* Outlived, so many passes make a block one that is kept. */
 #define ML_KEPT_ENOUGH 2
 
+_Static_assert(ML_KEPT_FIRST <= ML_PASSES_MAX && ML_KEPT_ENOUGH <= ML_PASSES_MAX,
+               "passes are counted that far");
+
 struct ml_kept_block {
     uint64_t place; /* where it was born, as the caller tells places apart */
     uint64_t size_bytes;
     uint64_t ordinal;
-    uint32_t pass;
+    uint32_t pass; /* how many had begun before it; ML_KEPT_FIRST: so many or more */
     uint8_t of_each_pass; /* the category if other passes leave one too */
 };
 
@@ -47,12 +50,6 @@ struct ml_kept_blocks {
     ML_VEC(struct ml_kept_place) places;
     ML_VEC(struct ml_kept_block) first; /* of the first passes, to be decided */
 };
-
-/* How many passes it takes until a block of `pass` counts. */
-static inline bool ml_is_kept(uint32_t pass, uint32_t passes)
-{
-    return passes - pass >= ML_KEPT_ENOUGH;
-}
 
 /* @return 0 or -ENOMEM */
 int ml_kept_blocks_add(struct ml_kept_blocks *kept, const struct ml_kept_block *block);

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 
+#define NUMBER_MAX INT32_MAX /* that an entry has room for */
+
 /* ---- Blocks come and go ------------------------------------------------ */
 
 static size_t index_of(const struct ml_leak_book *book, const struct ml_block *block)
@@ -21,17 +23,27 @@ static int add_entries(struct ml_leak_book *book, size_t index)
     return 0;
 }
 
+static void add_young(struct ml_leak_book *book, uint32_t index)
+{
+    book->entries.items[index] = (struct ml_leak_entry){.young = true};
+    if (book->last_young > 0)
+        book->entries.items[book->last_young - 1].number = (index + 1) & NUMBER_MAX;
+    else
+        book->first_young = index + 1;
+    book->last_young = index + 1;
+}
+
 static void on_open(void *ctx, const struct ml_block *block)
 {
     struct ml_leak_book *book = ctx;
     size_t index = index_of(book, block);
 
-    if ((index >= book->entries.len && add_entries(book, index) < 0) ||
-        (!book->entries.items[index].young && ml_vec_push(&book->young, (uint32_t)index) < 0)) {
+    if (index >= NUMBER_MAX || add_entries(book, index) < 0) {
         book->failed = -ENOMEM;
         return;
     }
-    book->entries.items[index].young = true;
+    if (!book->entries.items[index].young)
+        add_young(book, (uint32_t)index);
     if (book->last_birth == 0)
         book->first_birth = block->time_ns;
     book->last_birth = block->time_ns;
@@ -46,15 +58,40 @@ static void touch(struct ml_leak_book *book, uint32_t group)
     g->touched = true;
 }
 
-static void leave_group(struct ml_leak_book *book, struct ml_leak_entry *entry)
+static bool is_in_group(const struct ml_leak_book *book, size_t index)
 {
-    struct ml_leak_group *g = &book->list.items[entry->group - 1];
+    return !book->entries.items[index].young && book->entries.items[index].number > 0;
+}
 
-    touch(book, entry->group - 1);
-    g->bytes -= entry->bytes;
-    g->blocks--;
-    book->bytes -= entry->bytes;
-    entry->group = 0;
+static bool is_pliable(const struct ml_leak_book *book, size_t index)
+{
+    uint32_t space = book->replay->blocks.items[index].space;
+
+    return space < book->ranged.len && book->ranged.items[space];
+}
+
+/* What an entry that is in a group is in it with: its size, as long as that cannot change. */
+static uint64_t counted_bytes(const struct ml_leak_book *book, size_t index)
+{
+    return is_pliable(book, index) ? book->counted_bytes.items[index]
+                                   : book->replay->blocks.items[index].size;
+}
+
+/* @bytes  that it has more; modulo 2^64 */
+static void resize_group(struct ml_leak_book *book, uint32_t group, uint64_t bytes)
+{
+    touch(book, group);
+    book->list.items[group].bytes += bytes;
+    book->bytes += bytes;
+}
+
+static void leave_group(struct ml_leak_book *book, size_t index)
+{
+    uint32_t group = book->entries.items[index].number - 1;
+
+    resize_group(book, group, 0 - counted_bytes(book, index));
+    book->list.items[group].blocks--;
+    book->entries.items[index].number = 0;
 }
 
 static void on_close(void *ctx, const struct ml_block *block, const struct ml_event *event)
@@ -63,8 +100,8 @@ static void on_close(void *ctx, const struct ml_block *block, const struct ml_ev
     size_t index = index_of(book, block);
 
     (void)event;
-    if (book->failed == 0 && index < book->entries.len && book->entries.items[index].group > 0)
-        leave_group(book, &book->entries.items[index]);
+    if (book->failed == 0 && index < book->entries.len && is_in_group(book, index))
+        leave_group(book, index);
 }
 
 /* The rest of a block is a block that nobody has seen yet. */
@@ -86,31 +123,42 @@ static bool is_looked_at(const struct ml_leak_book *book, const struct ml_block 
            (book->process < 0 || replay->processes.items[space->process].number == book->process);
 }
 
-static void resize(struct ml_leak_book *book, struct ml_leak_entry *entry, uint64_t bytes)
-{
-    struct ml_leak_group *g = &book->list.items[entry->group - 1];
-
-    touch(book, entry->group - 1);
-    g->bytes += bytes - entry->bytes;
-    book->bytes += bytes - entry->bytes;
-    entry->bytes = bytes;
-}
-
 static int make_pliable(struct ml_leak_book *book, uint32_t index)
 {
-    struct ml_leak_entry *entry = &book->entries.items[index];
-
-    if (entry->pliable)
-        return 0;
-    entry->pliable = true;
+    while (book->counted_bytes.len <= index)
+        if (ml_vec_push(&book->counted_bytes, 0) < 0)
+            return -ENOMEM;
+    book->counted_bytes.items[index] = book->replay->blocks.items[index].size;
     return ml_vec_push(&book->pliable, index);
 }
 
-/* A space shows that it has ranges when the first is given back: blocks that are in
- * groups by then may have changed too. */
+static int make_space_pliable(struct ml_leak_book *book, uint32_t space)
+{
+    book->ranged.items[space] = true;
+    for (size_t i = 0; i < book->entries.len; i++)
+        if (is_in_group(book, i) && book->replay->blocks.items[i].space == space &&
+            make_pliable(book, (uint32_t)i) < 0)
+            return -ENOMEM;
+    return 0;
+}
+
+/* Adds up all groups anew. */
+static void recount(struct ml_leak_book *book)
+{
+    book->bytes = 0;
+    for (size_t i = 0; i < book->list.len; i++)
+        book->list.items[i].bytes = 0;
+    for (size_t i = 0; i < book->entries.len; i++)
+        if (is_in_group(book, i))
+            resize_group(book, book->entries.items[i].number - 1, counted_bytes(book, i));
+}
+
+/* A space shows that it has ranges when the first is given back: blocks that are in groups by
+ * then may have changed too, and nobody knows what they were counted with. */
 static int look_at_spaces(struct ml_leak_book *book)
 {
     const struct ml_replay *replay = book->replay;
+    bool found = false;
 
     while (book->ranged.len < replay->spaces.len)
         if (ml_vec_push(&book->ranged, false) < 0)
@@ -118,45 +166,44 @@ static int look_at_spaces(struct ml_leak_book *book)
     for (uint32_t space = 0; space < replay->spaces.len; space++) {
         if (!replay->spaces.items[space].ranged || book->ranged.items[space])
             continue;
-        book->ranged.items[space] = true;
-        for (size_t i = 0; i < book->entries.len; i++)
-            if (book->entries.items[i].group > 0 && replay->blocks.items[i].space == space &&
-                make_pliable(book, (uint32_t)i) < 0)
-                return -ENOMEM;
+        found = true;
+        if (make_space_pliable(book, space) < 0)
+            return -ENOMEM;
     }
+    if (found)
+        recount(book);
     return 0;
 }
 
 static int enter_group(struct ml_leak_book *book, uint32_t index)
 {
     const struct ml_block *block = &book->replay->blocks.items[index];
-    struct ml_leak_entry *entry = &book->entries.items[index];
     int64_t group = ml_block_group_of(&book->groups, block);
 
-    if (group < 0 || ((size_t)group == book->list.len &&
-                      ml_vec_push(&book->list, (struct ml_leak_group){0}) < 0))
+    if (group < 0 || group >= NUMBER_MAX ||
+        ((size_t)group == book->list.len &&
+         ml_vec_push(&book->list, (struct ml_leak_group){0}) < 0))
         return -ENOMEM;
-    entry->group = (uint32_t)group + 1;
-    entry->bytes = 0;
-    resize(book, entry, block->size);
+    book->entries.items[index].number = (uint32_t)(group + 1) & NUMBER_MAX;
+    resize_group(book, (uint32_t)group, block->size);
     book->list.items[group].blocks++;
     if (block->stack != 0)
         book->list.items[group].stack = block->stack;
-    return book->ranged.items[block->space] ? make_pliable(book, index) : 0;
+    return is_pliable(book, index) ? make_pliable(book, index) : 0;
 }
 
 /* Who was born since the last end, and stays. */
 static int look_at_young(struct ml_leak_book *book)
 {
-    for (size_t i = 0; i < book->young.len; i++) {
-        uint32_t index = book->young.items[i];
+    while (book->first_young > 0) {
+        uint32_t index = book->first_young - 1;
 
-        book->entries.items[index].young = false;
-        if (book->entries.items[index].group == 0 &&
-            is_looked_at(book, &book->replay->blocks.items[index]) && enter_group(book, index) < 0)
+        book->first_young = book->entries.items[index].number;
+        book->entries.items[index] = (struct ml_leak_entry){0};
+        if (is_looked_at(book, &book->replay->blocks.items[index]) && enter_group(book, index) < 0)
             return -ENOMEM;
     }
-    ml_vec_clear(&book->young);
+    book->last_young = 0;
     return 0;
 }
 
@@ -167,14 +214,14 @@ static void look_at_pliable(struct ml_leak_book *book)
 
     for (size_t i = 0; i < book->pliable.len; i++) {
         uint32_t index = book->pliable.items[i];
-        struct ml_leak_entry *entry = &book->entries.items[index];
         uint64_t bytes = book->replay->blocks.items[index].size;
+        uint64_t *counted = &book->counted_bytes.items[index];
 
-        entry->pliable = entry->group > 0;
-        if (!entry->pliable)
+        if (!is_in_group(book, index))
             continue;
-        if (bytes != entry->bytes)
-            resize(book, entry, bytes);
+        if (bytes != *counted)
+            resize_group(book, book->entries.items[index].number - 1, bytes - *counted);
+        *counted = bytes;
         book->pliable.items[kept++] = index;
     }
     book->pliable.len = kept;
@@ -230,9 +277,8 @@ void ml_leak_book_end_process(struct ml_leak_book *book, uint32_t process)
     for (size_t i = 0; i < book->entries.len; i++) {
         const struct ml_replay_space *space = &replay->spaces.items[replay->blocks.items[i].space];
 
-        if (book->entries.items[i].group > 0 &&
-            replay->processes.items[space->process].number == process)
-            leave_group(book, &book->entries.items[i]);
+        if (is_in_group(book, i) && replay->processes.items[space->process].number == process)
+            leave_group(book, i);
     }
 }
 
@@ -253,9 +299,9 @@ void ml_leak_book_release(struct ml_leak_book *book)
 {
     ml_block_groups_release(&book->groups);
     ml_vec_release(&book->entries);
-    ml_vec_release(&book->young);
     ml_vec_release(&book->pliable);
     ml_vec_release(&book->ranged);
+    ml_vec_release(&book->counted_bytes);
     ml_vec_release(&book->list);
     ml_vec_release(&book->touched);
     ml_vec_release(&book->changes);

@@ -33,13 +33,13 @@ struct ml_leak_end {
     uint64_t bytes; /* live, of what is looked at */
 };
 
-/* Beside each entry of the live table. */
+/* Beside each entry of the live table. The young are those that are not looked at yet: they
+ * have no group, and are a list instead, the oldest first. */
 struct ml_leak_entry {
-    uint64_t bytes; /* as counted in the group */
-    uint32_t group; /* + 1; 0: in none */
-    bool young;     /* in the list of those that are not looked at yet */
-    bool pliable;   /* its size may change while it lives */
+    uint32_t young : 1;
+    uint32_t number : 31; /* + 1, of the group or of the next young entry; 0: none */
 };
+_Static_assert(sizeof(struct ml_leak_entry) == 4, "one for each live block");
 
 struct ml_leak_book {
     struct ml_replay *replay;
@@ -47,9 +47,10 @@ struct ml_leak_book {
     int64_t device;  /* index, -1: all */
     int64_t process; /* number, -1: all */
     ML_VEC(struct ml_leak_entry) entries;
-    ML_VEC(uint32_t) young;
-    ML_VEC(uint32_t) pliable;
-    ML_VEC(bool) ranged;               /* by space: its blocks can be pliable */
+    uint32_t first_young, last_young;  /* + 1; 0: none */
+    ML_VEC(uint32_t) pliable;          /* entries in groups whose size may change */
+    ML_VEC(bool) ranged;               /* by space: its blocks are pliable */
+    ML_VEC(uint64_t) counted_bytes;    /* by entry: what a pliable one is in its group with */
     ML_VEC(struct ml_leak_group) list; /* by group */
     ML_VEC(uint32_t) touched;
     ML_VEC(struct ml_leak_change) changes; /* in order of steps */

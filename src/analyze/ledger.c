@@ -178,6 +178,7 @@ static int add_device(const struct ml_ledger_scan *scan, const struct ml_classes
     ml_replay_classify(&replay, classes);
     if (r == 0)
         r = ml_replay_instant(&replay, instant.moment.event, scan->replay.last_label_event, err);
+    ml_replay_release_index(&replay); /* the book finds blocks in its own way */
     if (r == 0)
         r = fill_device(&replay, &scan->lives, scanned, &instant.sample, opts->top, &device,
                         &ret->arena);

@@ -200,14 +200,15 @@ struct contents {
 static int enter_blocks(struct page *p, enum ml_ledger_group group, const struct ml_range *range,
                         struct contents *ret)
 {
+    uint64_t end = ml_range_end(range);
     int r = 0;
 
-    *ret = (struct contents){.segments = ml_ranges_overlap(&p->segments, range->from, range->to)};
+    *ret = (struct contents){.segments = ml_ranges_overlap(&p->segments, range->from, end)};
     for (size_t i = ml_ranges_after(&p->blocks, range->from);
-         r == 0 && i < p->blocks.list.len && p->blocks.list.items[i].from < range->to; i++) {
+         r == 0 && i < p->blocks.list.len && p->blocks.list.items[i].from < end; i++) {
         const struct ml_range *b = &p->blocks.list.items[i];
         uint64_t from = b->from > range->from ? b->from : range->from;
-        uint64_t bytes = ml_range_inside(b, range->from, range->to);
+        uint64_t bytes = ml_range_inside(b, range->from, end);
 
         ret->blocks += bytes;
         ret->blocks_in_segments += ml_ranges_overlap(&p->segments, from, from + bytes);
@@ -279,7 +280,8 @@ static int enter_reported(struct page *p)
     }
     for (size_t i = 0; i < p->blocks.list.len && r == 0; i++) {
         const struct ml_range *b = &p->blocks.list.items[i];
-        uint64_t bytes = b->to - b->from - ml_ranges_overlap(&p->segments, b->from, b->to);
+        uint64_t end = ml_range_end(b);
+        uint64_t bytes = end - b->from - ml_ranges_overlap(&p->segments, b->from, end);
 
         p->placed_bytes += bytes;
         if (bytes > 0)

@@ -8,9 +8,7 @@
 
 int ml_ranges_add(struct ml_ranges *ranges, const struct ml_block *block)
 {
-    return ml_vec_push(&ranges->list, (struct ml_range){.from = block->addr,
-                                                        .to = ml_end_of(block->addr, block->size),
-                                                        .block = block});
+    return ml_vec_push(&ranges->list, (struct ml_range){.from = block->addr, .block = block});
 }
 
 void ml_ranges_release(struct ml_ranges *ranges)
@@ -24,8 +22,8 @@ static int by_address(const void *a, const void *b)
 
     if (x->from != y->from)
         return x->from < y->from ? -1 : 1;
-    if (x->to != y->to)
-        return x->to > y->to ? -1 : 1;
+    if (ml_range_end(x) != ml_range_end(y))
+        return ml_range_end(x) > ml_range_end(y) ? -1 : 1;
     return x->block < y->block ? -1 : x->block > y->block;
 }
 
@@ -49,9 +47,7 @@ void ml_ranges_settle(struct ml_ranges *ranges)
 
         if (r->from < taken)
             r->from = taken;
-        if (r->to < r->from)
-            r->to = r->from;
-        taken = r->to;
+        taken = ml_range_end(r);
     }
 }
 
@@ -62,7 +58,7 @@ size_t ml_ranges_after(const struct ml_ranges *ranges, uint64_t addr)
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (ranges->list.items[middle].to > addr)
+        if (ml_range_end(&ranges->list.items[middle]) > addr)
             high = middle;
         else
             low = middle + 1;
@@ -72,8 +68,7 @@ size_t ml_ranges_after(const struct ml_ranges *ranges, uint64_t addr)
 
 uint64_t ml_range_inside(const struct ml_range *range, uint64_t from, uint64_t to)
 {
-    uint64_t first = range->from > from ? range->from : from;
-    uint64_t end = range->to < to ? range->to : to;
+    uint64_t first = ml_max_u64(range->from, from), end = ml_min_u64(ml_range_end(range), to);
 
     return end > first ? end - first : 0;
 }

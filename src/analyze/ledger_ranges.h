@@ -8,10 +8,17 @@
 
 #include "replay.h"
 
+/* There may be one for each live block. */
 struct ml_range {
-    uint64_t from, to;
+    uint64_t from;
     const struct ml_block *block;
 };
+
+/* Where it ends: with its block, though what lies over it may have left it no bytes. */
+static inline uint64_t ml_range_end(const struct ml_range *range)
+{
+    return ml_max_u64(ml_end_of(range->block->addr, range->block->size), range->from);
+}
 
 struct ml_ranges {
     ML_VEC(struct ml_range) list;

@@ -261,12 +261,17 @@ void ml_replay_classify(struct ml_replay *replay, const struct ml_classes *class
     replay->classes = classes && classes->known ? classes : NULL;
 }
 
-void ml_replay_release_blocks(struct ml_replay *replay)
+void ml_replay_release_index(struct ml_replay *replay)
 {
     for (size_t i = 0; i < replay->spaces.len; i++) {
         ml_addr_release(&replay->spaces.items[i].by_addr);
         ml_order_release(&replay->spaces.items[i].by_order);
     }
+}
+
+void ml_replay_release_blocks(struct ml_replay *replay)
+{
+    ml_replay_release_index(replay);
     ml_vec_release(&replay->blocks);
     replay->free_block = 0;
     ml_map_release(&replay->cut_from);

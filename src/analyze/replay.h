@@ -207,6 +207,10 @@ int ml_replay_init_capped(struct ml_replay *replay, const struct ml_trace *trace
                           const struct ml_level_caps *caps);
 void ml_replay_release(struct ml_replay *replay);
 
+/* Frees what blocks are found by, a quarter of a table's memory; after the last event. They
+ * can still be visited. */
+void ml_replay_release_index(struct ml_replay *replay);
+
 /* Frees the blocks, which are nearly all of a table's memory, and keeps its totals and
  * peaks; after the last event. */
 void ml_replay_release_blocks(struct ml_replay *replay);

@@ -120,8 +120,9 @@ static void find_holder(struct place *place, const struct ml_ranges *segments)
     for (size_t i = 0; i < segments->list.len; i++) {
         const struct ml_range *s = &segments->list.items[i];
 
-        if (s->to - s->from > most && ml_ranges_overlap(&place->blocks, s->from, s->to) > 0) {
-            most = s->to - s->from;
+        if (ml_range_end(s) - s->from > most &&
+            ml_ranges_overlap(&place->blocks, s->from, ml_range_end(s)) > 0) {
+            most = ml_range_end(s) - s->from;
             place->holder = s->block->stack;
         }
     }
@@ -136,7 +137,7 @@ static bool is_one_block(const struct mapper *m, const struct place *place,
     if (!place->has_blocks)
         return true;
     return place->level == MEMLEDGER_DRIVER &&
-           ml_ranges_overlap(&place->blocks, range->from, range->to) == 0 &&
+           ml_ranges_overlap(&place->blocks, range->from, ml_range_end(range)) == 0 &&
            !same_owner(m, place->holder, range->block->stack) &&
            !(place->holder == 0 && is_torch(m, range->block->stack));
 }
@@ -198,7 +199,7 @@ static const struct ml_space *block_space(const struct mapper *m, const struct m
 static int fill_segment(struct mapper *m, const struct place *place, const struct ml_range *range,
                         struct ml_segment *segment)
 {
-    uint64_t at = range->from;
+    uint64_t at = range->from, end = ml_range_end(range);
     int r = 0;
 
     if (is_one_block(m, place, range)) {
@@ -206,11 +207,10 @@ static int fill_segment(struct mapper *m, const struct place *place, const struc
         return add_whole(m, segment, range->block);
     }
     for (size_t i = ml_ranges_after(&place->blocks, range->from);
-         r == 0 && i < place->blocks.list.len && place->blocks.list.items[i].from < range->to;
-         i++) {
+         r == 0 && i < place->blocks.list.len && place->blocks.list.items[i].from < end; i++) {
         const struct ml_range *b = &place->blocks.list.items[i];
         uint64_t from = ml_max_u64(b->from, range->from);
-        uint64_t bytes = ml_range_inside(b, range->from, range->to);
+        uint64_t bytes = ml_range_inside(b, range->from, end);
 
         if (bytes == 0)
             continue;
@@ -220,7 +220,7 @@ static int fill_segment(struct mapper *m, const struct place *place, const struc
         r = add_piece(m, segment, from, bytes, b->block);
         at = from + bytes;
     }
-    count_hole(segment, range->to - at);
+    count_hole(segment, end - at);
     return r;
 }
 
@@ -234,7 +234,7 @@ static int add_segment(struct mapper *m, const struct place *place, const struct
     const struct ml_space *space = block_space(m, range->block);
     struct ml_segment segment = {
         .addr = range->from,
-        .bytes = range->to - range->from,
+        .bytes = ml_range_end(range) - range->from,
         .device = copy_string(m, space->device),
         .space = copy_string(m, space->name),
         .blocks_of = "",
@@ -274,7 +274,8 @@ static int add_place(struct mapper *m, struct place *place)
     for (size_t i = 0; segments->list.len > 0 && i < place->blocks.list.len; i++) {
         const struct ml_range *b = &place->blocks.list.items[i];
 
-        m->ret->stray_bytes += b->to - b->from - ml_ranges_overlap(segments, b->from, b->to);
+        m->ret->stray_bytes +=
+            ml_range_end(b) - b->from - ml_ranges_overlap(segments, b->from, ml_range_end(b));
     }
     return r;
 }

@@ -217,7 +217,20 @@ void ml_new_look_up(const struct link_map *own)
         look_up(own, &deletes[i]);
 }
 
-void ml_new_settle(const struct link_map *allocator)
+/* A sanitizer's operators do not call malloc, and end the program when they are called before
+ * it is ready. */
+static bool is_sanitizer(const struct link_map *object)
+{
+    return object && ml_symbol_in(object->l_addr, object->l_ld, "__sanitizer_get_allocated_size");
+}
+
+static void take_untried(const struct entry *entries, size_t count, const struct link_map *object)
+{
+    for (size_t i = 0; i < count; i++)
+        entries[i].to->own = entries[i].to->real && entries[i].to->object == object;
+}
+
+static void try_all(const struct link_map *allocator)
 {
     for (size_t i = 0; i < ML_ARRAY_SIZE(news); i++) {
         if (news[i].to->real && news[i].to->object == allocator)
@@ -226,6 +239,16 @@ void ml_new_settle(const struct link_map *allocator)
     for (size_t i = 0; i < ML_ARRAY_SIZE(deletes); i++) {
         if (deletes[i].to->real && deletes[i].to->object == allocator)
             try_pair(&news[deletes[i].pair], &deletes[i], deletes[i].to);
+    }
+}
+
+void ml_new_settle(const struct link_map *allocator)
+{
+    if (is_sanitizer(allocator)) {
+        take_untried(news, ML_ARRAY_SIZE(news), allocator);
+        take_untried(deletes, ML_ARRAY_SIZE(deletes), allocator);
+    } else {
+        try_all(allocator);
     }
     __atomic_store_n(&settled, true, __ATOMIC_RELEASE);
 }

@@ -26,6 +26,7 @@
 #include "env_number.h"
 #include "outside.h"
 #include "recorder.h"
+#include "session_files.h"
 #include "sys.h"
 
 #define FIRST_VERSION_WITH_NOTICES 8
@@ -227,6 +228,7 @@ static void fill_hello(struct ml_hello *h, uint32_t how, uint32_t set)
     h->how = how;
     h->set = set;
     h->clock = ml_now();
+    h->key = ml_session->key;
     if (role) {
         strncpy(h->role, role, sizeof(h->role) - 1);
         h->role_count = count_of_role(role);
@@ -267,22 +269,32 @@ bool ml_session_send(int socket, struct sockaddr_un *to, const void *body, size_
     return send_waiting(socket, &msg);
 }
 
+static bool send_and_close(int socket, struct sockaddr_un *to, const struct ml_hello *hello,
+                           int set_fd)
+{
+    bool sent = socket >= 0 && ml_session_send(socket, to, hello, sizeof(*hello), set_fd);
+    int error = errno;
+
+    if (socket >= 0)
+        close(socket);
+    errno = error;
+    return sent;
+}
+
 static bool send_set(const struct ml_hello *hello, int set_fd)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
-    bool sent;
-    int fd, error;
+    int error;
 
     if (!ml_session_path(to.sun_path, sizeof(to.sun_path), ML_SESSION_SOCKET))
         return false;
-    fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return false;
-    sent = ml_session_send(fd, &to, hello, sizeof(*hello), set_fd);
+    if (send_and_close(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), &to, hello, set_fd))
+        return true;
     error = errno;
-    close(fd);
+    if (is_unreached(error) && send_and_close(ml_session_reach_collector(), NULL, hello, set_fd))
+        return true;
     errno = error;
-    return sent;
+    return false;
 }
 
 struct ml_ringset *ml_session_new_set(uint32_t how, uint32_t number,

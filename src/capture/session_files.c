@@ -50,7 +50,7 @@ static bool is_of_session(int fd)
 
 /* By its path where this process can go there: that works in other network namespaces too.
  * Else by the abstract name, which needs no rights and no root. */
-static int reach_collector(void)
+int ml_session_reach_collector(void)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     struct sockaddr_un abstract;
@@ -79,7 +79,7 @@ static int open_file(const char *path)
 static int hand_file(const char *path, uint32_t *ret_number)
 {
     struct ml_handed_file handed = {ML_SHARED_MAGIC, ML_SHARED_VERSION, 0};
-    int collector = reach_collector();
+    int collector = ml_session_reach_collector();
     int fd, error = 0;
 
     if (collector < 0)

@@ -11,6 +11,11 @@
 
 #include <stdint.h>
 
+/* A connection to the collector, also for a process that has dropped its rights or changed its
+ * root. System calls only; changes errno.
+ * @return a descriptor, -1: it cannot be reached */
+int ml_session_reach_collector(void);
+
 /* Opens the file for writing, makes it if there is none, and hands it over under a new number.
  * A file that is there keeps its contents. System calls only; changes errno.
  * @ret_number  to be told in an ML_REC_FILE

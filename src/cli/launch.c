@@ -56,6 +56,8 @@ static void set_environment(const struct ml_launch_opts *opts)
         setenv("CUDA_INJECTION64_PATH", opts->library, 1);
     } else {
         put_first("LD_PRELOAD", opts->library);
+        /* It refuses to start where another library comes first, and need not. */
+        put_first("ASAN_OPTIONS", "verify_asan_link_order=0");
         if (*opts->bootstrap)
             put_first("PYTHONPATH", opts->bootstrap);
     }

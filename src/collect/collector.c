@@ -479,7 +479,8 @@ static bool receive_one(struct ml_collector *c)
 {
     struct greeting g;
 
-    if (!receive(c->session->socket, &g))
+    if (!receive(c->session->socket, &g) &&
+        !ml_handed_take_hello(&c->handed, c->session->page->key, &g.hello, &g.pid, &g.fd))
         return false;
     if ((!g.hello.magic || ml_vec_push(&c->greetings, g)) && g.fd >= 0)
         close(g.fd);

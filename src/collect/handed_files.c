@@ -7,18 +7,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "nanoseconds.h"
 #include "passed_descriptor.h"
 #include "ring.h"
 
 #define TAKEN_IN_A_ROUND 64 /* connections: strangers can make as many as they like */
 #define KEPT_OF_ALL 512
 #define KEPT_OF_ONE 64
+#define SILENT_NS UINT64_C(1000000000) /* for a stranger who has said nothing yet */
 
 void ml_handed_init(struct ml_handed_files *h, const int listeners[2])
 {
@@ -31,6 +34,7 @@ static void drop(struct ml_handed *one)
         close(one->socket);
     if (one->fd >= 0)
         close(one->fd);
+    free(one->hello);
 }
 
 void ml_handed_release(struct ml_handed_files *h)
@@ -57,6 +61,7 @@ static bool accept_one(struct ml_handed_files *h, int listener)
     struct ucred peer = {0};
     socklen_t bytes = sizeof(peer);
 
+    one.since_ns = ml_clock_ns(CLOCK_MONOTONIC);
     one.socket = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (one.socket < 0)
         return false;
@@ -68,10 +73,33 @@ static bool accept_one(struct ml_handed_files *h, int listener)
     return true;
 }
 
+union message {
+    struct ml_handed_file file;
+    struct ml_hello hello;
+};
+
+/* @return whether it is one, from a recorder of this version */
+static bool note_message(struct ml_handed *one, const union message *body, size_t bytes)
+{
+    static_assert(offsetof(struct ml_hello, version) == offsetof(struct ml_handed_file, version),
+                  "both begin alike");
+
+    if (bytes < sizeof(body->file) || body->file.magic != ML_SHARED_MAGIC ||
+        body->file.version != ML_SHARED_VERSION || one->fd < 0)
+        return false;
+    one->number = body->file.number;
+    if (bytes == sizeof(body->file))
+        return true;
+    one->hello = bytes == sizeof(body->hello) ? malloc(sizeof(*one->hello)) : NULL;
+    if (one->hello)
+        *one->hello = body->hello;
+    return one->hello;
+}
+
 /* False: nothing will come of it any more. */
 static bool receive(struct ml_handed *one)
 {
-    struct ml_handed_file body;
+    union message body;
     struct iovec part = {&body, sizeof(body)};
     alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
     struct msghdr msg = {.msg_iov = &part,
@@ -89,9 +117,7 @@ static bool receive(struct ml_handed *one)
         ml_passed_descriptor(c, &one->fd);
     close(one->socket);
     one->socket = -1;
-    one->number = body.number;
-    return n == (ssize_t)sizeof(body) && body.magic == ML_SHARED_MAGIC &&
-           body.version == ML_SHARED_VERSION && one->fd >= 0;
+    return note_message(one, &body, (size_t)n);
 }
 
 static void remove_at(struct ml_handed_files *h, size_t i)
@@ -116,11 +142,34 @@ void ml_handed_receive(struct ml_handed_files *h)
     }
 }
 
+bool ml_handed_take_hello(struct ml_handed_files *h, uint64_t key, struct ml_hello *ret,
+                          uint32_t *ret_pid, int *ret_fd)
+{
+    for (size_t i = 0; i < h->all.len; i++) {
+        struct ml_handed *one = &h->all.items[i];
+        if (!one->hello || one->hello->key != key)
+            continue;
+        *ret = *one->hello;
+        *ret_pid = one->pid;
+        *ret_fd = one->fd;
+        free(one->hello);
+        remove_at(h, i);
+        return true;
+    }
+    return false;
+}
+
+static bool is_new(const struct ml_handed *one)
+{
+    return one->socket >= 0 && ml_clock_ns(CLOCK_MONOTONIC) - one->since_ns < SILENT_NS;
+}
+
 void ml_handed_keep(struct ml_handed_files *h, bool (*is_target)(void *ctx, uint32_t pid),
                     void *ctx)
 {
     for (size_t i = 0; i < h->all.len;) {
-        if (is_target(ctx, h->all.items[i].pid)) {
+        if (!h->all.items[i].hello &&
+            (is_new(&h->all.items[i]) || is_target(ctx, h->all.items[i].pid))) {
             i++;
             continue;
         }
@@ -134,7 +183,7 @@ int ml_handed_take(struct ml_handed_files *h, uint32_t pid, uint32_t number)
     for (size_t i = h->all.len; i-- > 0;) {
         struct ml_handed *one = &h->all.items[i];
         int fd = one->fd;
-        if (one->pid != pid || one->socket >= 0 || one->number != number)
+        if (one->pid != pid || one->socket >= 0 || one->hello || one->number != number)
             continue;
         remove_at(h, i);
         return fd;

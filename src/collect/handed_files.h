@@ -1,4 +1,5 @@
-/* handed_files.h: files that targets have opened and handed to the collector.
+/* handed_files.h: files that targets have opened and handed to the collector, and ring sets
+ * of those that can no longer reach the session's socket.
  *
  * Anybody may connect: the socket has a name in the abstract namespace too. The kernel says who
  * it is, and what does not come from a target is dropped. Until a record says what a file is for
@@ -13,14 +14,17 @@
 #include <stdint.h>
 
 #include "error.h"
+#include "ring.h"
 #include "vec.h"
 
 /* One connection, and what came over it. */
 struct ml_handed {
     uint32_t pid; /* who connected */
     int socket;   /* -1: all has come */
+    uint64_t since_ns;
+    struct ml_hello *hello; /* NULL: it is a file */
     uint32_t number;
-    int fd;
+    int fd; /* of the file, or of the ring set */
 };
 
 struct ml_handed_files {
@@ -35,7 +39,12 @@ void ml_handed_release(struct ml_handed_files *h);
 /* Takes in what has come. */
 void ml_handed_receive(struct ml_handed_files *h);
 
-/* Drops what came from others than targets. */
+/* The oldest hello that came with the session's key; the descriptor is the caller's from here on.
+ * @return whether there was one */
+bool ml_handed_take_hello(struct ml_handed_files *h, uint64_t key, struct ml_hello *ret,
+                          uint32_t *ret_pid, int *ret_fd);
+
+/* Drops what came from others than targets; who has only just connected may become one. */
 void ml_handed_keep(struct ml_handed_files *h, bool (*is_target)(void *ctx, uint32_t pid),
                     void *ctx);
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -34,8 +35,11 @@ static int make_page(struct ml_session_dir *s, const struct ml_session_opts *opt
     char zeros[sizeof(struct ml_session)] = {0};
     struct ml_seccomp_state seccomp = {0};
     struct ml_session *page;
+    uint64_t key;
     int fd, r;
 
+    if (getrandom(&key, sizeof(key), 0) != sizeof(key))
+        return -errno;
     file_in(s, ML_SESSION_PAGE, path, sizeof(path));
     fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
@@ -61,6 +65,7 @@ static int make_page(struct ml_session_dir *s, const struct ml_session_opts *opt
     page->seccomp_filters = seccomp.filters;
     page->seccomp_counted = seccomp.counted;
     page->ring_asked = opts->ring_asked;
+    page->key = key;
     page->magic = ML_SHARED_MAGIC;
     s->page = page;
     return 0;

@@ -106,6 +106,7 @@ struct ml_session {
     uint32_t ring_bytes; /* a power of two */
     uint32_t ring_count; /* rings in a set, at most */
     uint32_t ring_asked; /* 1: the user chose ring_bytes */
+    uint64_t key;        /* random; only a process of the run can know it */
 
     /* The launcher's own, see seccomp_state.h: what restricts a target beyond that was
      * added by the program. */
@@ -421,7 +422,8 @@ static inline uint64_t ml_pair(uint64_t high, uint64_t low)
 
 /* ---- Hello ------------------------------------------------------------- */
 
-/* Sent over the session's socket with the ring set's descriptor. */
+/* Sent with the ring set's descriptor over the session's socket, or over a connection as files
+ * are (below) by a process that could go there once, or whose parent could. */
 struct ml_hello {
     uint32_t magic;
     uint32_t version;
@@ -430,6 +432,7 @@ struct ml_hello {
     uint32_t how;        /* ML_STARTED or ML_FORKED; the collector tells exec */
     uint32_t set;        /* 0 for the first ring set of a process */
     uint64_t clock;      /* when, in the session's clock */
+    uint64_t key;        /* the session's */
     char role[16];       /* DMLC_ROLE, or "" */
     uint32_t role_count; /* processes that have this role, 0: not told */
     char command[1024];  /* the command line, arguments separated by blanks */

@@ -57,12 +57,18 @@ static void blocks(struct made *t, uint64_t i)
     alloc(t, i, (struct ml_event){.scope = 1});
 }
 
+static void label(struct made *t, uint64_t i, uint32_t scope)
+{
+    event(t, (struct ml_event){.kind = ML_LABEL,
+                               .addr = FIRST_ADDR + i * 64,
+                               .scope = scope,
+                               .args = {t->name, MEMLEDGER_PARAMETER}});
+}
+
 static void named(struct made *t, uint64_t i)
 {
     alloc(t, i, (struct ml_event){0});
-    event(t, (struct ml_event){.kind = ML_LABEL,
-                               .addr = FIRST_ADDR + i * 64,
-                               .args = {t->name, MEMLEDGER_PARAMETER}});
+    label(t, i, 0);
 }
 
 static void threads(struct made *t, uint64_t i)
@@ -126,6 +132,67 @@ static void refusals(struct made *t, uint64_t i)
     event(t, (struct ml_event){.kind = ML_OOM, .size = i});
 }
 
+/* ---- Training ---------------------------------------------------------- */
+
+#define MODULES 32
+#define BLOCKS_OF_CALL 4
+#define BLOCKS_OF_PHASE 1024
+
+enum phase { FORWARD, BACKWARD, OPTIMIZER, PHASES };
+
+/* The modules, below scope 1, and once more below the phase of backward. */
+static void training_scopes(struct made *t)
+{
+    uint32_t backward =
+        ml_maker_scope(t->maker, 0, MEMLEDGER_SCOPE_PHASE, ml_maker_string(t->maker, "backward"));
+
+    for (unsigned i = 0; i < MODULES; i++)
+        ml_maker_scope(t->maker, 1, MEMLEDGER_SCOPE_MODULE, t->name);
+    for (unsigned i = 0; i < MODULES; i++)
+        ml_maker_scope(t->maker, backward, MEMLEDGER_SCOPE_MODULE, t->name);
+}
+
+static uint32_t training_scope(enum phase phase, uint64_t call)
+{
+    uint32_t module = (uint32_t)(call % MODULES);
+
+    switch (phase) {
+    case FORWARD: return 3 + module;
+    case BACKWARD: return 3 + MODULES + module;
+    default: return 0;
+    }
+}
+
+static void training_begins(struct made *t, enum phase phase)
+{
+    static const char *const names[PHASES] = {"forward", "backward", "optimizer"};
+
+    event(t, (struct ml_event){
+                 .kind = ML_MARK,
+                 .args = {MEMLEDGER_MARK_PHASE, 0, ml_maker_string(t->maker, names[phase])},
+             });
+}
+
+/* Steps of three phases that leave blocks behind: activations of calls of modules, gradients
+ * of nodes, which push no scope, the optimizer's state. One block of sixteen has a label. */
+static void training(struct made *t, uint64_t i)
+{
+    enum phase phase = i / BLOCKS_OF_PHASE % PHASES;
+    uint32_t scope = training_scope(phase, i / BLOCKS_OF_CALL);
+
+    if (i == 0)
+        training_scopes(t);
+    if (i % BLOCKS_OF_PHASE == 0)
+        training_begins(t, phase);
+    if (phase == FORWARD && i % BLOCKS_OF_CALL == 0)
+        event(t, (struct ml_event){.kind = ML_PUSH, .scope = scope});
+    alloc(t, i, (struct ml_event){.scope = scope});
+    if (i % 16 == 15)
+        label(t, i, scope);
+    if (phase == FORWARD && i % BLOCKS_OF_CALL == BLOCKS_OF_CALL - 1)
+        event(t, (struct ml_event){.kind = ML_POP, .scope = 1});
+}
+
 static const struct {
     const char *name;
     void (*make)(struct made *t, uint64_t i);
@@ -135,7 +202,7 @@ static const struct {
     {"named", named, true},      {"processes", processes, false}, {"refusals", refusals, false},
     {"repeats", repeats, false}, {"samples", samples, false},     {"scopes", scopes, true},
     {"spaces", spaces, false},   {"stacks", stacks, false},       {"steps", steps, true},
-    {"strings", strings, false}, {"threads", threads, true},
+    {"strings", strings, false}, {"threads", threads, true},      {"training", training, true},
 };
 
 /* What all have: a process, a space on a GPU, a stack. */

@@ -52,10 +52,35 @@ def test_other_user_under_a_filter():
     equal(done.returncode, 3, "exit code with a filter more", done)
 
 
+# Many threads, which need more rings than a process has at first.
+START_THREADS = """
+import threading
+many = threading.Barrier(40)
+threads = [threading.Thread(target=lambda: (bytearray(5000000), many.wait())) for _ in range(40)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+"""
+
+
 def test_other_user_later():
-    """A process that becomes another user, then forks."""
+    """A process that becomes another user, starts threads and forks: all is recorded."""
     needs_root()
-    code = f"import os; os.setuid({NOBODY})\n" + 3 * harness.FORK_AND_WAIT
+    code = f"import os; os.setuid({NOBODY})\n" + START_THREADS + 3 * harness.FORK_AND_WAIT
+    result = run("/usr/bin/python3", "-c", code, options=["--heap"])
+    equal(result.code, 0, "exit code", result)
+    check("not recorded" not in result.err, "a note", result)
+    trace = result.dump()
+    equal(len(trace["processes"]), 4, "processes")
+    equal(trace["lost"], 0, "lost")
+    large = [e for e in result.dump(events=True)["events"] if e["kind"] == "alloc" and e["size"] > 5000000]
+    equal(len(large), 40, "blocks of the threads")
+
+
+def test_other_user_out_of_reach():
+    """The same in a network of its own, where the collector has no name."""
+    needs_root()
+    code = (f"import ctypes, os; ctypes.CDLL(None).unshare(0x40000000); os.setuid({NOBODY})\n"
+            + 3 * harness.FORK_AND_WAIT)
     result = run("/usr/bin/python3", "-c", code, options=["--heap"])
     equal(result.code, 0, "exit code", result)
     said_once(result, "processes of user nobody were not recorded")
@@ -157,6 +182,7 @@ def test_version_said_once():
     library = os.path.join(harness.LIBRARIES, "libmemledger.so")
     env = dict(os.environ, LD_PRELOAD=library, MEMLEDGER_SESSION=os.path.abspath("session"))
     done = plain("sh", "-c", 3 * f"{program('ends')} exit 0; ", env=env)
+    equal(done.returncode, 0, "exit code", done.stderr)
     equal(done.stderr.count("different versions"), 1, "how often it is said", done.stderr)
     # Under a filter that the launcher had too.
     with open("session/page", "r+b") as f:

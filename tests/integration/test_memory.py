@@ -51,10 +51,13 @@ def check_refused(ended, *said):
     equal(ended.err.count("\n"), 1, "lines on standard error", ended)
 
 
-# Bytes for each live block; "blocks" are of a module, so that categories are looked for.
+# Bytes for each live block. "blocks" are of a module, so that categories are looked for;
+# "training" has what decides them: calls, phases, nodes and labels.
+CATEGORIES = {"summary": 57, "tree": 57, "table": 57, "ledger": 57, "leaks": 58}
 BYTES_EACH = {
-    "live": {"summary": 60, "tree": 60, "table": 60, "ledger": 85, "leaks": 85},
-    "blocks": {"summary": 85, "tree": 85, "table": 85, "ledger": 85, "leaks": 85},
+    "live": {"summary": 55, "tree": 55, "table": 55, "ledger": 55, "leaks": 57},
+    "blocks": CATEGORIES,
+    "training": CATEGORIES,
 }
 
 

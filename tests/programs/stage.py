@@ -58,12 +58,15 @@ def free_port():
 
 
 class Server:
-    """A server in a session of its own, its output in a file."""
+    """A server in a session of its own, its output in a file. `as_started`: with all the rights
+    that we have."""
 
-    def __init__(self, command, path, log="server.log"):
+    def __init__(self, command, path, log="server.log", as_started=False):
         self.log = os.path.join(path, log)
+        if not as_started:
+            command = as_user(command)
         with open(self.log, "wb") as out:
-            self.process = subprocess.Popen(as_user(command), cwd=path, env=environment(path),
+            self.process = subprocess.Popen(command, cwd=path, env=environment(path),
                                             stdin=subprocess.DEVNULL, stdout=out, stderr=out,
                                             start_new_session=True)
 

@@ -17,7 +17,7 @@ import usr_bin
 from outcome import MODES, RECORDED, Recorder, Failure, check
 from stage import folder
 
-WORKLOADS = ("postgresql", "redis", "nginx", "node", "java", "chromium")
+WORKLOADS = ("postgresql", "redis", "memcached", "nginx", "node", "java", "languages", "chromium")
 # A renderer in its sandbox may ask the system for nothing, so it is recorded only up to there.
 MAY_LOSE = {"chromium"}
 

@@ -278,6 +278,30 @@ def case_own_malloc():
     check_expected(run)
 
 
+def case_sanitizer(name, mistake, status, words):
+    """A program that is built with a sanitizer runs, is recorded, and has its mistakes reported."""
+    for heap in (None, "--heap", "--heap=all"):
+        run = Run(program("sanitized_" + name), heap=heap)
+        check(run.out == "1\n" and not run.err, run.out + run.err)
+        sizes = collections.Counter(e["bytes"] for e in run.events if e["kind"] == "alloc")
+        for size in (71001, 71002, 71003):
+            check(sizes[size] == (1 if heap else 0), "%d of %d bytes" % (sizes[size], size))
+        run = Run(program("sanitized_" + name), mistake, heap=heap, status=status)
+        check(words in run.err, "no report: " + run.err)
+
+
+def case_sanitizer_address():
+    case_sanitizer("address", "after-end", 1, "AddressSanitizer: heap-use-after-free")
+
+
+def case_sanitizer_leak():
+    case_sanitizer("leak", "leak", 23, "LeakSanitizer: detected memory leaks")
+
+
+def case_sanitizer_thread():
+    case_sanitizer("thread", "after-end", 66, "ThreadSanitizer: heap-use-after-free")
+
+
 def case_limited():
     """With little address space left the program goes on, recorded or not."""
     for megabytes in 40, 100, 400:
