@@ -138,19 +138,15 @@ static bool look(void)
     return false;
 }
 
-/* A parent that had no descriptor left to look with stopped making calls for that. */
+/* A parent that had no descriptor left to look with stopped making calls for that alone. */
 void ml_sandbox_look(void)
 {
-    bool was_blind = sight == ML_SIGHT_NO_DESCRIPTORS && ml_filtered == 1;
+    enum ml_sight blind = ML_SIGHT_NO_DESCRIPTORS;
     int saved_errno = errno;
-    bool allowed;
 
-    if (!was_blind && !ml_calls_allowed())
-        return;
-    allowed = look();
-    if (allowed && was_blind)
+    if (atomic_compare_exchange_strong(&sight, &blind, ML_SIGHT_CLEAR))
         atomic_fetch_sub_explicit(&ml_filtered, 1, memory_order_seq_cst);
-    else if (!allowed && !was_blind)
+    if (ml_calls_allowed() && !look())
         atomic_fetch_add_explicit(&ml_filtered, 1, memory_order_seq_cst);
     errno = saved_errno;
 }

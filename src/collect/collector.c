@@ -72,7 +72,7 @@ struct ml_collector {
     uint64_t idle_ns;
     uint64_t sandbox_ns;    /* the same for processes in a sandbox */
     uint64_t sandbox_words; /* read from their rings when the last round began */
-    uint32_t bell; /* the doorbell when the last round began */
+    uint32_t bell;          /* the doorbell when the last round began */
     pid_t launcher;
     int program_fd; /* -1: it is gone, or the kernel has no such descriptors */
     const char *command;
@@ -627,8 +627,8 @@ static uint64_t idle_ns(struct ml_collector *c)
 
     if (!sandbox_words(c, &words))
         return c->idle_ns;
-    c->sandbox_ns = words != c->sandbox_words ? SANDBOX_NS_MIN
-                                              : ml_min_u64(2 * c->sandbox_ns, SANDBOX_NS_MAX);
+    c->sandbox_ns =
+        words != c->sandbox_words ? SANDBOX_NS_MIN : ml_min_u64(2 * c->sandbox_ns, SANDBOX_NS_MAX);
     c->sandbox_words = words;
     return ml_min_u64(c->sandbox_ns, c->idle_ns);
 }

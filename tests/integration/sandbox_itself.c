@@ -7,7 +7,8 @@
  * FILTER is a word of sandbox_filters.h, "strict", or "counter" (the time stamp counter raises
  * SIGSEGV). ACTION is loop, thread, fork, spawn or exec; each has COUNT blocks allocated and freed,
  * by malloc and as reported to memledger. Or it is names, which enters COUNT scopes of different
- * names, or profile, which runs the built-in profiler COUNT times. After "--" it becomes that command.
+ * names, or profile, which runs the built-in profiler COUNT times. After "--" it becomes that
+ * command.
  *
  * Ends with status 3 and "done", unless it is killed.
  *
