@@ -26,6 +26,7 @@
 #include "objects.h"
 #include "python_stack.h"
 #include "sandbox.h"
+#include "sandbox_look.h"
 #include "session.h"
 #include "stack.h"
 #include "sys.h"

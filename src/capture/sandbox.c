@@ -6,16 +6,16 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "filter_verdict.h"
 #include "filtered.h"
 #include "recorder.h"
-#include "seccomp_state.h"
+#include "sandbox_look.h"
 #include "writer.h"
 
-#define STATUS "/proc/self/status"
 #define NAP_NS 1000000
 #define PAUSES_IN_NAP 30
 #define NAPS_MAX 200 /* longer than a thread sleeps that waits for the collector */
@@ -25,18 +25,8 @@ static _Atomic bool counter_off;
 /* It does so in this child of vfork, or did: 0 for none. */
 static __thread pid_t child_without_clock;
 
-/* What restricts the process and does not matter: what `memledger run` runs under, or what was
- * there when the recorder was loaded into this process later. Written once. */
-static struct ml_seccomp_state base;
-static bool base_known;
-static _Atomic uint32_t looked; /* enum progress */
-enum progress { NOT_LOOKED, LOOKING, LOOKED };
-
-static _Atomic enum ml_sight sight;
-
-/* Filters that were added: those that leave the recorder alone, those that the kernel is being
- * asked for, whether there are others, and whether some of these kill for ML_SPARED_MAY_COUNT. */
-static _Atomic uint32_t spared;
+/* Filters that were added, beside ml_filters_spared: those that the kernel is being asked for,
+ * whether some do harm, and whether some of these kill for what ML_SPARED_MAY_COUNT allows. */
 static _Atomic uint32_t pending;
 static _Atomic bool harmful;
 static _Atomic bool may_not_count;
@@ -45,123 +35,6 @@ static _Atomic bool may_not_count;
 static _Atomic(struct ml_session_spared *) own_entry;
 static _Atomic uint64_t own_process;
 
-/* ---- Looking ------------------------------------------------------------- */
-
-/* What the launcher said where its page cannot be read: whether a filter was added since is
- * not known unless they are counted. */
-static void view_from_outside(struct ml_session_view *ret)
-{
-    const char *text = getenv(ML_SECCOMP_ENV);
-
-    *ret = (struct ml_session_view){.known = true, .has_gaps = true};
-    if (text)
-        ml_seccomp_parse(text, &ret->base);
-}
-
-static void first_view(const char *dir, struct ml_session_view *ret)
-{
-    if (!dir) {
-        *ret = (struct ml_session_view){0};
-        ret->known = ml_seccomp_read(STATUS, &ret->base);
-    } else if (!ml_session_peek(dir, ret)) {
-        view_from_outside(ret);
-    }
-}
-
-/* What is known of the filters that this process was started with. Two threads may come here
- * at once, and find the same. */
-static bool view_filters(const char *dir, struct ml_session_view *ret)
-{
-    uint32_t progress = NOT_LOOKED;
-
-    if (atomic_load_explicit(&looked, memory_order_acquire) == LOOKED) {
-        *ret = (struct ml_session_view){base_known, base, spared, false};
-        return false;
-    }
-    first_view(dir, ret);
-    if (!atomic_compare_exchange_strong(&looked, &progress, LOOKING))
-        return false;
-    base = ret->base;
-    base_known = ret->known;
-    if (!ml_spared_is_restricted(ret->spared))
-        spared = ret->spared;
-    /* Pairs with the acquire load above. */
-    atomic_store_explicit(&looked, LOOKED, memory_order_release);
-    return true;
-}
-
-static enum ml_sight sight_after(int error)
-{
-    if (error == ENOENT)
-        return ML_SIGHT_NO_PROC;
-    return error == EMFILE || error == ENFILE ? ML_SIGHT_NO_DESCRIPTORS : ML_SIGHT_CLEAR;
-}
-
-static bool may_kill(const struct ml_session_view *view, const struct ml_seccomp_state *now)
-{
-    bool restricted = ml_spared_is_restricted(view->spared) || (view->has_gaps && !now->counted);
-
-    return ml_seccomp_may_kill(now, view->base, restricted ? 0 : view->spared, restricted);
-}
-
-/* Filters belong to threads, and this process comes from one that may have had fewer than
- * others: what it lacks now would excuse what it adds. */
-static void forget_what_is_not_there(const struct ml_seccomp_state *now)
-{
-    uint32_t most = now->filters > base.filters ? now->filters - base.filters : 0;
-
-    if (now->counted && spared > most)
-        spared = most;
-}
-
-/* Where status cannot be read now but could be then, caution wins. */
-static bool look(void)
-{
-    const char *dir = getenv(ML_SESSION_ENV);
-    struct ml_session_view view;
-    struct ml_seccomp_state now;
-    bool first = view_filters(dir, &view);
-
-    if (!view.known)
-        return !ml_spared_is_restricted(view.spared);
-    if (!ml_seccomp_read(STATUS, &now)) {
-        sight = sight_after(errno);
-        return false;
-    }
-    sight = ML_SIGHT_CLEAR;
-    if (!may_kill(&view, &now)) {
-        forget_what_is_not_there(&now);
-        return true;
-    }
-    if (first && dir && view.spared == ML_SPARED_MAY_COUNT)
-        ml_session_count_sandboxed(dir);
-    return false;
-}
-
-/* A parent that had no descriptor left to look with stopped making calls for that alone. */
-void ml_sandbox_look(void)
-{
-    enum ml_sight blind = ML_SIGHT_NO_DESCRIPTORS;
-    int saved_errno = errno;
-
-    if (atomic_compare_exchange_strong(&sight, &blind, ML_SIGHT_CLEAR))
-        atomic_fetch_sub_explicit(&ml_filtered, 1, memory_order_seq_cst);
-    if (ml_calls_allowed() && !look())
-        atomic_fetch_add_explicit(&ml_filtered, 1, memory_order_seq_cst);
-    errno = saved_errno;
-}
-
-enum ml_sight ml_sandbox_sight(void)
-{
-    return sight;
-}
-
-void ml_sandbox_look_first(void)
-{
-    if (atomic_load_explicit(&looked, memory_order_relaxed) == NOT_LOOKED)
-        ml_sandbox_look();
-}
-
 /* ---- Telling others ------------------------------------------------------- */
 
 static void tell_collector(void)
@@ -169,14 +42,16 @@ static void tell_collector(void)
     struct ml_ringset *set = ml_recorder_first_set();
 
     if (set)
-        atomic_store_explicit(&set->filters_spared, spared, memory_order_relaxed);
+        atomic_store_explicit(&set->filters_spared, ml_filters_spared, memory_order_relaxed);
 }
 
 /* What programs that this process starts shall know. Pairs with begin_filter: either it comes
  * after this and says restricted, or this sees that it began. */
 static void update_entry(const struct ml_spared_entry *entry)
 {
-    uint32_t state = !harmful ? spared : may_not_count ? ML_SPARED_RESTRICTED : ML_SPARED_MAY_COUNT;
+    uint32_t state = !harmful        ? ml_filters_spared
+                     : may_not_count ? ML_SPARED_RESTRICTED
+                                     : ML_SPARED_MAY_COUNT;
 
     ml_session_set_spared(entry, state);
     if (pending)
@@ -188,7 +63,7 @@ static void make_entry_if_spared(void)
 {
     struct ml_spared_entry entry;
 
-    if (!spared || !ml_calls_begin())
+    if (!ml_filters_spared || !ml_calls_begin())
         return;
     entry = ml_session_own_entry();
     ml_calls_end();
@@ -305,7 +180,7 @@ static void end_filter(const struct ml_restricting *r, bool done)
     bool harmless = !done || ml_filter_spares_recorder(r->filter);
 
     if (done && harmless) {
-        spared++;
+        ml_filters_spared++;
         tell_collector();
     }
     if (!harmless) {
@@ -330,9 +205,9 @@ static void begin_filter_in_vfork(struct ml_restricting *r)
 static void end_filter_in_vfork(const struct ml_restricting *r, bool done)
 {
     if (!done)
-        ml_session_set_spared(&r->entry, spared);
+        ml_session_set_spared(&r->entry, ml_filters_spared);
     else if (ml_filter_spares_recorder(r->filter))
-        ml_session_set_spared(&r->entry, spared + 1);
+        ml_session_set_spared(&r->entry, ml_filters_spared + 1);
     else if (ml_filter_lets_count(r->filter))
         ml_session_set_spared(&r->entry, ML_SPARED_MAY_COUNT);
 }

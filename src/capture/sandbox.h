@@ -23,22 +23,6 @@
 /* A value of ml_clock_mode beside those of enum ml_clock: not every thread can read it. */
 #define ML_CLOCK_ASK 3u
 
-/* Reads /proc/self/status, unless no calls are allowed as it is. Makes only calls that the
- * dynamic loader makes too. Keeps errno. */
-void ml_sandbox_look(void);
-
-/* The same where nobody has looked since the program was started. */
-void ml_sandbox_look_first(void);
-
-/* Why that file could not be read, which forbids calls too. */
-enum ml_sight {
-    ML_SIGHT_CLEAR,
-    ML_SIGHT_NO_PROC,        /* it is not there, as in a chroot */
-    ML_SIGHT_NO_DESCRIPTORS, /* a forked child looks again */
-};
-
-enum ml_sight ml_sandbox_sight(void);
-
 /* Once, when the library is loaded. */
 void ml_sandbox_init(void);
 
