@@ -5,6 +5,7 @@
 #include "nodes.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define THREADS_MAX (1u << 16)
 
@@ -19,9 +20,15 @@ static int find(struct ml_nodes *nodes, uint32_t thread, struct ml_node **ret)
     *ret = NULL;
     if (thread >= THREADS_MAX)
         return 0;
-    while (nodes->threads.len <= thread)
-        if (ml_vec_push(&nodes->threads, (struct ml_node){0}) < 0)
+    if (nodes->threads.len <= thread) {
+        size_t missing = thread + 1 - nodes->threads.len;
+
+        if (ml_vec_reserve(&nodes->threads, missing))
             return -ENOMEM;
+        memset(nodes->threads.items + nodes->threads.len, 0,
+               missing * sizeof(*nodes->threads.items));
+        nodes->threads.len += missing;
+    }
     *ret = &nodes->threads.items[thread];
     return 0;
 }

@@ -320,9 +320,9 @@ static void wait_until_written(struct ml_trace_writer *w)
         pthread_cond_wait(&w->changed, &w->lock);
 }
 
-void ml_trace_writer_flush(struct ml_trace_writer *w)
+/* By the writing thread, if it was started. */
+static void write_collected(struct ml_trace_writer *w)
 {
-    start_thread(w);
     pthread_mutex_lock(&w->lock);
     wait_until_written(w);
     hand_over(w);
@@ -332,6 +332,12 @@ void ml_trace_writer_flush(struct ml_trace_writer *w)
         write_job(w);
     pthread_cond_broadcast(&w->changed);
     pthread_mutex_unlock(&w->lock);
+}
+
+void ml_trace_writer_flush(struct ml_trace_writer *w)
+{
+    start_thread(w);
+    write_collected(w);
 }
 
 /* With the writing thread at rest. The events stay in the encoder, so there is
@@ -470,7 +476,7 @@ int ml_trace_writer_close(struct ml_trace_writer *w)
 {
     int r;
 
-    ml_trace_writer_flush(w);
+    write_collected(w);
     stop_thread(w);
     r = append_end(w);
     while (r && w->index.len) {

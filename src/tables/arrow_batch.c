@@ -8,17 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIGNMENT 64 /* what Arrow asks for */
-#define BITMAP_BYTES (ML_BATCH_ROWS / 8)
+#define ALIGNMENT 64   /* what Arrow asks for */
+#define FIRST_ROWS 512 /* a bitmap of them is as long as the alignment */
+#define GROWTH 8
 
-static size_t value_bytes(enum ml_column_type type)
+/* Multiples of the alignment, as aligned_alloc wants them. */
+static size_t bitmap_bytes(size_t rows)
+{
+    return rows / 8;
+}
+
+static size_t value_bytes(enum ml_column_type type, size_t rows)
 {
     switch (type) {
     case ML_COLUMN_U64:
-    case ML_COLUMN_I64: return ML_BATCH_ROWS * sizeof(uint64_t);
+    case ML_COLUMN_I64: return rows * sizeof(uint64_t);
     case ML_COLUMN_U32:
-    case ML_COLUMN_TEXT: return ML_BATCH_ROWS * sizeof(uint32_t);
-    case ML_COLUMN_BOOL: return BITMAP_BYTES;
+    case ML_COLUMN_TEXT: return rows * sizeof(uint32_t);
+    case ML_COLUMN_BOOL: return bitmap_bytes(rows);
     }
     return 0;
 }
@@ -47,25 +54,70 @@ void ml_batch_release(struct ml_batch *b)
     ml_buf_release(&b->scratch);
 }
 
+/* @return a copy in place of `buffer`, or NULL and `buffer` is as it was */
+static void *lengthen(void *buffer, size_t bytes, size_t new_bytes)
+{
+    void *longer = aligned_alloc(ALIGNMENT, new_bytes);
+
+    if (longer && bytes)
+        memcpy(longer, buffer, bytes);
+    if (longer)
+        free(buffer);
+    return longer;
+}
+
+static void *lengthen_bitmap(void *bitmap, size_t bytes, size_t new_bytes, int fill)
+{
+    uint8_t *longer = lengthen(bitmap, bytes, new_bytes);
+
+    if (longer)
+        memset(longer + bytes, fill, new_bytes - bytes);
+    return longer;
+}
+
+static int make_room_in(struct ml_batch_column *data, const struct ml_column *column, size_t had,
+                        size_t rows)
+{
+    size_t bytes = value_bytes(column->type, had), new_bytes = value_bytes(column->type, rows);
+    void *values = column->type == ML_COLUMN_BOOL
+                       ? lengthen_bitmap(data->values, bytes, new_bytes, 0)
+                       : lengthen(data->values, bytes, new_bytes);
+    uint8_t *valid;
+
+    if (!values)
+        return -ENOMEM;
+    data->values = values;
+    if (!column->nullable)
+        return 0;
+    valid = lengthen_bitmap(data->valid, bitmap_bytes(had), bitmap_bytes(rows), 0xff);
+    if (!valid)
+        return -ENOMEM;
+    data->valid = valid;
+    return 0;
+}
+
+static int make_room(struct ml_batch *b, size_t rows)
+{
+    for (size_t i = 0; i < b->column_count; i++)
+        if (make_room_in(&b->data[i], &b->columns[i], b->capacity, rows))
+            return b->error = b->error ? b->error : -ENOMEM;
+    b->capacity = rows;
+    return 0;
+}
+
 int ml_batch_begin(struct ml_batch *b)
 {
     free_values(b);
-    b->rows = 0;
-    for (size_t i = 0; i < b->column_count; i++) {
-        struct ml_batch_column *data = &b->data[i];
+    b->rows = b->capacity = 0;
+    for (size_t i = 0; i < b->column_count; i++)
+        b->data[i].nulls = 0;
+    return make_room(b, FIRST_ROWS);
+}
 
-        data->nulls = 0;
-        data->values = aligned_alloc(ALIGNMENT, value_bytes(b->columns[i].type));
-        if (b->columns[i].nullable)
-            data->valid = aligned_alloc(ALIGNMENT, BITMAP_BYTES);
-        if (!data->values || (b->columns[i].nullable && !data->valid))
-            return b->error = -ENOMEM;
-        if (data->valid)
-            memset(data->valid, 0xff, BITMAP_BYTES);
-        if (b->columns[i].type == ML_COLUMN_BOOL)
-            memset(data->values, 0, BITMAP_BYTES);
-    }
-    return 0;
+void ml_batch_grow(struct ml_batch *b)
+{
+    if (make_room(b, ml_min_u64(b->capacity * GROWTH, ML_BATCH_ROWS)))
+        b->rows--;
 }
 
 void ml_batch_bool(struct ml_batch *b, size_t column, bool value)

@@ -54,7 +54,8 @@ struct ml_batch {
     const struct ml_column *columns;
     size_t column_count;
     size_t rows;
-    int error; /* the first failure, negative errno */
+    size_t capacity; /* rows that there is memory for */
+    int error;       /* the first failure, negative errno */
     struct ml_buf scratch;
     struct ml_batch_column data[ML_COLUMNS_MAX];
 };
@@ -63,7 +64,7 @@ void ml_batch_init(struct ml_batch *b, const struct ml_trace *trace,
                    const struct ml_column *columns, size_t column_count);
 void ml_batch_release(struct ml_batch *b);
 
-/* An empty batch with room for ML_BATCH_ROWS. @return 0 or -ENOMEM */
+/* An empty batch; its memory grows with the rows, up to ML_BATCH_ROWS. @return 0 or -ENOMEM */
 int ml_batch_begin(struct ml_batch *b);
 
 static inline size_t ml_batch_room(const struct ml_batch *b)
@@ -97,9 +98,13 @@ void ml_batch_text(struct ml_batch *b, size_t column, uint64_t number);
 /* A text as it is; NULL: none. */
 void ml_batch_cstr(struct ml_batch *b, size_t column, const char *text);
 
+/* Get memory for more rows; without it the last row is dropped and `error` is set. */
+void ml_batch_grow(struct ml_batch *b);
+
 static inline void ml_batch_end_row(struct ml_batch *b)
 {
-    b->rows++;
+    if (++b->rows == b->capacity && b->rows < ML_BATCH_ROWS)
+        ml_batch_grow(b);
 }
 
 /* Hands the rows over and leaves no batch. @return 0 or -ENOMEM */

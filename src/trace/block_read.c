@@ -12,11 +12,9 @@
 
 #include "io.h"
 
-int ml_block_reader_init(struct ml_block_reader *r, int fd, uint64_t file_bytes)
+void ml_block_reader_init(struct ml_block_reader *r, int fd, uint64_t file_bytes)
 {
     *r = (struct ml_block_reader){.fd = fd, .file_bytes = file_bytes};
-    r->zstd = ZSTD_createDCtx();
-    return r->zstd ? 0 : -ENOMEM;
 }
 
 void ml_block_reader_release(struct ml_block_reader *r)
@@ -112,7 +110,9 @@ int ml_block_unpack(struct ml_block_reader *r, const uint8_t **ret)
         *ret = r->stored.data;
         return 0;
     }
-    if (make_room(&r->unpacked, h->raw_bytes))
+    if (!r->zstd)
+        r->zstd = ZSTD_createDCtx();
+    if (!r->zstd || make_room(&r->unpacked, h->raw_bytes))
         return -ENOMEM;
     got = ZSTD_decompressDCtx(r->zstd, r->unpacked.data, h->raw_bytes, r->stored.data,
                               h->stored_bytes);

@@ -25,7 +25,7 @@ struct ml_block_room {
 struct ml_block_reader {
     int fd; /* not owned */
     uint64_t file_bytes;
-    struct ZSTD_DCtx_s *zstd;
+    struct ZSTD_DCtx_s *zstd; /* NULL before the first compressed block */
     struct ml_block_room stored;
     struct ml_block_room unpacked;
     uint8_t head[ML_BLOCK_HEADER_BYTES];
@@ -35,8 +35,7 @@ struct ml_block_reader {
     const char *reason;            /* after -EBADMSG: what is wrong with the block */
 };
 
-/* @return 0 or -ENOMEM; release in either case */
-int ml_block_reader_init(struct ml_block_reader *r, int fd, uint64_t file_bytes);
+void ml_block_reader_init(struct ml_block_reader *r, int fd, uint64_t file_bytes);
 void ml_block_reader_release(struct ml_block_reader *r);
 
 /* Read the block at `offset` and check its sum.

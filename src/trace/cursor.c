@@ -29,10 +29,9 @@ int ml_cursor_open(const struct ml_trace *t, uint64_t from_ns, uint64_t to_ns,
 {
     struct ml_cursor *c = calloc(1, sizeof(*c));
 
-    if (!c || ml_block_reader_init(&c->reader, t->fd, t->info.file_bytes)) {
-        ml_cursor_free(c);
+    if (!c)
         return ml_error_set(err, -ENOMEM, "%s: not enough memory to read events", t->path);
-    }
+    ml_block_reader_init(&c->reader, t->fd, t->info.file_bytes);
     c->t = t;
     c->from_ns = from_ns;
     c->to_ns = to_ns;

@@ -156,8 +156,8 @@ static int open_checked(struct ml_trace *t, struct ml_error *err)
         code = load_header(t, err);
     if (code)
         return code;
-    if (ml_block_reader_init(&r, t->fd, t->info.file_bytes) ||
-        ml_trace_defs_init(&t->defs, t->info.file_bytes, t->salvage))
+    ml_block_reader_init(&r, t->fd, t->info.file_bytes);
+    if (ml_trace_defs_init(&t->defs, t->info.file_bytes, t->salvage))
         code = ml_error_set(err, -ENOMEM, "%s: not enough memory to open it", t->path);
     else
         code = load(t, &r, err);

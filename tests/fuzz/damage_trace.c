@@ -93,9 +93,8 @@ static int decode(const struct ml_buf *bytes, struct records *ret)
     int code = fd < 0 ? -errno : ml_write_all(fd, bytes->data, bytes->len);
 
     if (code == 0) {
-        code = ml_block_reader_init(&reader, fd, bytes->len);
-        if (code == 0)
-            code = add_blocks(ret, &reader);
+        ml_block_reader_init(&reader, fd, bytes->len);
+        code = add_blocks(ret, &reader);
         ml_block_reader_release(&reader);
     }
     if (fd >= 0)

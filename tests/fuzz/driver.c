@@ -5,6 +5,7 @@
  *     … --keep FILE                              write each input there first
  *     … --plain                                  no traces: checksums stay as they are
  *     … --structured                             most copies keep the structure of the file
+ *     … --progress SECONDS                       print a line every so often
  *
  * The same numbers give the same inputs, so a crash is repeated with --keep and
  * leaves its input behind. An input that takes longer than 20 seconds ends the
@@ -34,6 +35,7 @@ static struct {
     const char *keep;
     bool plain, structured;
     uint64_t slowest_ns;
+    uint64_t progress_ns, told_ns; /* how often, and when last */
 } run;
 
 static void die(const char *what, int code)
@@ -136,14 +138,6 @@ static void run_damaged(uint64_t seed)
     ml_buf_release(&bytes);
 }
 
-static void run_all(uint64_t mutations, uint64_t seed)
-{
-    for (size_t i = 0; i < run.seeds.len; i++)
-        run_one(&run.seeds.items[i]);
-    for (uint64_t i = 0; run.seeds.len && i < mutations; i++)
-        run_damaged(seed + i);
-}
-
 static void report(uint64_t mutations)
 {
     struct rusage usage;
@@ -152,6 +146,29 @@ static void report(uint64_t mutations)
     printf("%zu files and %" PRIu64
            " damaged copies: no crash; slowest %.1f ms, peak memory %ld MiB\n",
            run.seeds.len, mutations, (double)run.slowest_ns / 1e6, usage.ru_maxrss / 1024);
+}
+
+static void tell_progress(uint64_t mutations)
+{
+    if (!run.progress_ns || now_ns() - run.told_ns < run.progress_ns)
+        return;
+    run.told_ns = now_ns();
+    printf("so far ");
+    report(mutations);
+    if (fuzz_tell)
+        fuzz_tell(false);
+    fflush(stdout);
+}
+
+static void run_all(uint64_t mutations, uint64_t seed)
+{
+    run.told_ns = now_ns();
+    for (size_t i = 0; i < run.seeds.len; i++)
+        run_one(&run.seeds.items[i]);
+    for (uint64_t i = 0; run.seeds.len && i < mutations; i++) {
+        run_damaged(seed + i);
+        tell_progress(i + 1);
+    }
 }
 
 int main(int argc, char **argv)
@@ -169,11 +186,17 @@ int main(int argc, char **argv)
             run.structured = true;
         else if (!strcmp(argv[i], "--keep") && i + 1 < argc)
             run.keep = argv[++i];
+        else if (!strcmp(argv[i], "--progress") && i + 1 < argc)
+            run.progress_ns = strtoull(argv[++i], NULL, 10) * 1000000000u;
+        else if (fuzz_take_option && i + 1 < argc && fuzz_take_option(argv[i], argv[i + 1]))
+            i++;
         else
             add_path(argv[i]);
     }
     run_all(mutations, seed);
     report(mutations);
+    if (fuzz_tell)
+        fuzz_tell(true);
     for (size_t i = 0; i < run.seeds.len; i++)
         ml_buf_release(&run.seeds.items[i]);
     ml_vec_release(&run.seeds);

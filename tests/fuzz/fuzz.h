@@ -20,6 +20,11 @@
 /* Run one input; must return 0, whatever the bytes are. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
+/* What a target may have for the driver: an option of its own with a value, @return whether it
+ * is one; and what it counted, printed with the driver's own progress and at its end. */
+__attribute__((weak)) bool fuzz_take_option(const char *option, const char *value);
+__attribute__((weak)) void fuzz_tell(bool at_end);
+
 /* A promise that the code under test did not keep. */
 #define FUZZ_REQUIRE(condition)                                                                    \
     ((condition)                                                                                   \

@@ -6,100 +6,19 @@
  */
 #include "fuzz.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include <xxhash.h>
 
 #include "importer.h"
 #include "look_at_output.h"
+#include "report_lines.h"
 #include "run_command.h"
 #include "trace_sample.h"
 #include "verbs.h"
 
 #define MOST_LINE 128
 #define MOST_WORDS 16
-#define FIRST 100
-#define SOME 16
-
-/* In the lines below, @ is the trace, @other another trace, @at one of `instants`,
- * @by one of `keys`, @table one of `tables`, @question one of `questions`, and @svg and
- * @sqlite are where a picture and a database go. */
-static const char *const reports[] = {
-    "summary @",
-    "summary --json @",
-    "stats @",
-    "stats --json @",
-    "events @",
-    "events --json @",
-    "ledger --at @at @",
-    "ledger --at @at --json @",
-    "tree --at @at @",
-    "tree --at @at --json @",
-    "layers --at @at @",
-    "layers --at @at --json @",
-    "table --at @at --by @by @",
-    "table --at @at --by @by --json @",
-    "table --by @by --temporary @",
-    "table --by @by --temporary --json @",
-    "steps @",
-    "steps --json @",
-    "leaks --by @by @",
-    "leaks --by @by --json @",
-    "oom @",
-    "oom --at oom:1 @",
-    "oom --json @",
-    "fragmentation --at @at @",
-    "fragmentation --at @at --json @",
-    "groups --at @at @",
-    "groups --at @at --json --expected auto @",
-    "groups --gross --json @",
-    "groups --style mxnet @",
-    "groups --style tbd @",
-    "compare --at @at --by @by @other @",
-    "compare --at @at --by @by --json @ @other",
-    "plot --width 300 --kind timeline -o @svg @",
-    "plot --width 300 --kind bars --at @at -o @svg @",
-    "plot --width 300 --kind categories --at @at --expected auto -o @svg @",
-    "plot --width 300 --kind flame --at @at -o @svg @",
-    "plot --width 300 --kind icicle --at @at -o @svg @",
-    "plot --width 300 --kind lifetimes -o @svg @",
-    "plot --width 300 --kind segments --at @at -o @svg @",
-    "export --format chrome -o - @",
-    "export --format csv --table @table -o - @",
-    "export --format json --table @table -o - @",
-    "export --format mxnet-csv -o - @",
-    "export --format mxnet-log -o - @",
-    "export --format mxnet-pool-csv -o - @",
-    "export --format nvidia-smi -o - @",
-    "export --format pprof -o - @",
-    "export --format speedscope --at @at -o - @",
-    "export --format tbd-log -o - @",
-    "export --format tbd-analysis -o - @",
-    "export --format torch-snapshot -o - @",
-};
-
-/* Slower, or nearly the same: the first inputs, which are the files themselves, go through
- * them too, then one in SOME. */
-static const char *const more_reports[] = {
-    "ledger --at @at --device host --json @",
-    "layers --csv @",
-    "table --by @by --csv @",
-    "steps --csv @",
-    "groups --gross @",
-    "compare --each step @ @other",
-    "compare --each step --json @other @",
-    "compare --each phase @other @",
-    "compare --each phase --json @ @other",
-    "sql @",
-    "sql --json @ @question",
-    "sql @ @question",
-    "plot --width 300 --kind timeline --by module -o @svg @",
-    "plot --width 300 --kind timeline --by device -o @svg @",
-    "plot --width 300 --kind timeline -o @svg @ @other",
-    "plot --width 300 --kind categories --grid --gross -o @svg @ @other",
-    "export --format sqlite --force -o @sqlite @",
-};
 
 static const char *const instants[] = {"peak",   "end",        "oom",  "step:1",
                                        "step:2", "step:2:end", "20ns", "1ms"};
@@ -120,13 +39,10 @@ static const char *const questions[] = {
 static struct {
     char trace[128], other[128], svg[128], sqlite[128];
     struct ml_buf text;
-    uint64_t reached; /* inputs that the reports were run on */
 } paths;
 
-static void tell_reached(void)
+static void release_text(void)
 {
-    printf("%" PRIu64 " of them were reported on, each %zu to %zu times\n", paths.reached,
-           ML_ARRAY_SIZE(reports), ML_ARRAY_SIZE(reports) + ML_ARRAY_SIZE(more_reports));
     ml_buf_release(&paths.text);
 }
 
@@ -143,7 +59,7 @@ static void begin_once(void)
     FUZZ_REQUIRE(ml_sample_make(NULL, &sample) == 0);
     fuzz_write_file(paths.other, sample.data, sample.len);
     ml_buf_release(&sample);
-    atexit(tell_reached);
+    atexit(release_text);
 }
 
 /* ---- The trace ----------------------------------------------------------- */
@@ -243,11 +159,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     begin_once();
     if (!(fuzz_is_trace(data, len) ? opens(data, len) : import(data, len)))
         return 0;
-    for (size_t i = 0; i < ML_ARRAY_SIZE(reports); i++)
-        run_report(reports[i], choice + i);
-    if (paths.reached < FIRST || choice % SOME == 0)
-        for (size_t i = 0; i < ML_ARRAY_SIZE(more_reports); i++)
-            run_report(more_reports[i], choice + i);
-    paths.reached++;
+    report_lines_run(run_report, choice);
     return 0;
+}
+
+/* ---- For the driver ------------------------------------------------------ */
+
+bool fuzz_take_option(const char *option, const char *value)
+{
+    if (strcmp(option, "--rotate") != 0)
+        return false;
+    report_lines_rotate(strtoull(value, NULL, 10));
+    return true;
+}
+
+void fuzz_tell(bool at_end)
+{
+    report_lines_tell();
+    if (at_end)
+        report_lines_tell_each();
 }

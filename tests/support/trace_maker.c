@@ -19,6 +19,15 @@
 
 #define DEFS_FLUSH_BYTES (1u << 20)
 
+/* Some megabytes. One that is no longer used is kept for the next maker, since fuzzers make
+ * millions of small traces. */
+struct workspace {
+    struct ml_encoder encoder;
+    uint8_t raw[ML_EVENTS_RAW_MAX];
+};
+
+static struct workspace *spare;
+
 struct ml_maker {
     struct ml_maker_opts opts;
     int fd;
@@ -32,9 +41,24 @@ struct ml_maker {
     struct ml_buf packed;
     ML_VEC(struct ml_index_entry) blocks;
     struct ml_index_totals totals;
-    struct ml_encoder encoder;
-    uint8_t raw[ML_EVENTS_RAW_MAX];
+    struct workspace *work;
 };
+
+static struct workspace *take_workspace(void)
+{
+    struct workspace *work = spare ? spare : malloc(sizeof(*work));
+
+    spare = NULL;
+    if (work)
+        ml_encoder_init(&work->encoder);
+    return work;
+}
+
+static void give_workspace_back(struct workspace *work)
+{
+    free(spare);
+    spare = work;
+}
 
 static void fail(struct ml_maker *m, int code)
 {
@@ -57,6 +81,11 @@ struct ml_maker *ml_maker_on_fd(int fd, const struct ml_maker_opts *opts)
 
     if (!m)
         return NULL;
+    m->work = take_workspace();
+    if (!m->work) {
+        free(m);
+        return NULL;
+    }
     if (opts)
         m->opts = *opts;
     if (!m->opts.block_events)
@@ -65,7 +94,6 @@ struct ml_maker *ml_maker_on_fd(int fd, const struct ml_maker_opts *opts)
         m->opts.zstd_level = 1;
     m->fd = fd;
     m->next_id[ML_DEF_STRING] = m->next_id[ML_DEF_SCOPE] = m->next_id[ML_DEF_STACK] = 1;
-    ml_encoder_init(&m->encoder);
     ml_file_header_put(head, &(struct ml_file_header){
                                  .major = ML_FORMAT_MAJOR,
                                  .minor = ML_FORMAT_MINOR,
@@ -148,10 +176,10 @@ static void flush_defs(struct ml_maker *m)
 static void flush_events(struct ml_maker *m)
 {
     struct ml_block_header h = {.type = ML_BLOCK_EVENTS};
-    size_t raw_bytes = ml_encoder_finish(&m->encoder, m->raw, &h);
+    size_t raw_bytes = ml_encoder_finish(&m->work->encoder, m->work->raw, &h);
 
     if (raw_bytes)
-        write_block(m, &h, m->raw, raw_bytes);
+        write_block(m, &h, m->work->raw, raw_bytes);
 }
 
 void ml_maker_flush(struct ml_maker *m)
@@ -213,6 +241,7 @@ int ml_maker_close(struct ml_maker *m)
     ml_buf_release(&m->defs);
     ml_buf_release(&m->packed);
     ml_vec_release(&m->blocks);
+    give_workspace_back(m->work);
     free(m);
     return code;
 }
@@ -221,9 +250,9 @@ void ml_maker_event(struct ml_maker *m, const struct ml_event *ev)
 {
     if (!m || m->error)
         return;
-    if (m->encoder.events >= m->opts.block_events || ml_encoder_full(&m->encoder))
+    if (m->work->encoder.events >= m->opts.block_events || ml_encoder_full(&m->work->encoder))
         ml_maker_flush(m);
-    ml_encoder_add(&m->encoder, ev);
+    ml_encoder_add(&m->work->encoder, ev);
     m->totals.events[ev->kind]++;
     if (ev->kind == ML_LOST && ml_lost_is_events(ev->args[2]))
         m->totals.lost += ev->args[0];

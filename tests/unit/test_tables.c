@@ -143,6 +143,48 @@ static void dictionaries_grow(void **state)
     ml_held_drop(held);
 }
 
+static bool bit(const struct ArrowArray *column, int buffer, size_t row)
+{
+    return ((const uint8_t *)column->buffers[buffer])[row / 8] >> row % 8 & 1;
+}
+
+/* Rows survive, whenever the batch gets more memory. */
+static void batches_grow(void **state)
+{
+    static const struct ml_column columns[] = {
+        {"number", ML_COLUMN_U64, true, NULL},
+        {"small", ML_COLUMN_U32, false, NULL},
+        {"flag", ML_COLUMN_BOOL, false, NULL},
+    };
+    struct ml_batch b;
+    struct ArrowArray got;
+
+    (void)state;
+    ml_batch_init(&b, NULL, columns, 3);
+    assert_int_equal(ml_batch_begin(&b), 0);
+    for (uint32_t i = 0; ml_batch_room(&b); i++) {
+        if (i % 3)
+            ml_batch_u64(&b, 0, (uint64_t)i << 32);
+        else
+            ml_batch_null(&b, 0);
+        ml_batch_u32(&b, 1, i);
+        ml_batch_bool(&b, 2, i % 5 == 0);
+        ml_batch_end_row(&b);
+    }
+    assert_int_equal(ml_batch_export(&b, &got), 0);
+    assert_int_equal(got.length, ML_BATCH_ROWS);
+    assert_int_equal(got.children[0]->null_count, (ML_BATCH_ROWS + 2) / 3);
+    for (uint32_t i = 0; i < ML_BATCH_ROWS; i++) {
+        assert_int_equal(bit(got.children[0], 0, i), i % 3 != 0);
+        assert_int_equal(((const uint64_t *)got.children[0]->buffers[1])[i],
+                         i % 3 ? (uint64_t)i << 32 : 0);
+        assert_int_equal(((const uint32_t *)got.children[1]->buffers[1])[i], i);
+        assert_int_equal(bit(got.children[2], 1, i), i % 5 == 0);
+    }
+    got.release(&got);
+    ml_batch_release(&b);
+}
+
 static void *release_batch(void *arg)
 {
     struct ArrowArray *batch = arg;
@@ -250,6 +292,7 @@ int main(void)
         cmocka_unit_test(batches_outlive_stream_and_trace),
         cmocka_unit_test(names_that_are_not_utf8),
         cmocka_unit_test(dictionaries_grow),
+        cmocka_unit_test(batches_grow),
         cmocka_unit_test(released_by_other_threads),
         cmocka_unit_test(every_table_has_a_schema),
         cmocka_unit_test(memory_runs_out),
