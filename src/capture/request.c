@@ -21,6 +21,9 @@
 #define LOOK_NS 20000000 /* how long to sleep before looking for signs of life again */
 #define LOOKS_MAX 1500
 
+#define IN_SANDBOX                                                                                 \
+    "this process is in a seccomp sandbox, where the recorder cannot wait for an answer"
+
 static struct ml_owner_lock lock;
 
 /* Guarded by the lock. A child goes on from its parent's number, which the
@@ -81,7 +84,9 @@ static int ask(struct ml_ringset *set, enum ml_request what, uint64_t argument,
     if (!ml_writer->ring)
         return ml_fail("this thread is not being recorded: there are too many, or no memory");
     if (!wait_for_reply(set, number))
-        return ml_fail("the collector does not answer; was `memledger run` killed?");
+        return ml_fail(ml_calls_allowed()
+                           ? "the collector does not answer; was `memledger run` killed?"
+                           : IN_SANDBOX);
     return take_reply(set, ret_text);
 }
 
@@ -110,8 +115,7 @@ int ml_request(enum ml_request what, uint64_t argument, const char **ret_text)
     if (!set)
         return ml_fail("this process is not being recorded");
     if (!ml_calls_begin())
-        return ml_fail("this process is in a seccomp sandbox, where the recorder cannot wait for "
-                       "an answer");
+        return ml_fail(IN_SANDBOX);
     r = ask_alone(set, what, argument, ret_text);
     ml_calls_end();
     errno = saved_errno;
