@@ -363,16 +363,18 @@ static bool dies_within(struct classifier *c, const struct process *process,
                         const struct ml_block *block, const struct birth *birth,
                         const struct ml_event *death)
 {
-    struct ml_scope_fact fact = ml_scope_fact_of(&c->facts, block->scope);
-
     switch ((enum rule)birth->rule) {
     case RULE_BACKWARD: /* scopes that were pushed are no nodes of a tape */
         return !birth->in_call && is_same_thread(block, death) &&
                ml_node_goes_on(&c->nodes, death->thread, ordinal_of(block));
-    case RULE_OPTIMIZER: return birth->in_call && call_goes_on(c, block, fact.phase_scope);
+    case RULE_OPTIMIZER:
+        return birth->in_call &&
+               call_goes_on(c, block, ml_scope_fact_of(&c->facts, block->scope).phase_scope);
     case RULE_OPTIMIZER_MARKED:
         return process->phase == ML_PHASE_OPTIMIZER && process->phase_ordinal <= ordinal_of(block);
-    case RULE_MODULE: return birth->in_call && call_goes_on(c, block, fact.module);
+    case RULE_MODULE:
+        return birth->in_call &&
+               call_goes_on(c, block, ml_scope_fact_of(&c->facts, block->scope).module);
     default: return false;
     }
 }

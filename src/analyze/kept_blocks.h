@@ -31,7 +31,7 @@ struct ml_kept_block {
     uint64_t place; /* where it was born, as the caller tells places apart */
     uint64_t size_bytes;
     uint64_t ordinal;
-    uint32_t pass; /* how many had begun before it; ML_KEPT_FIRST: so many or more */
+    uint32_t pass;        /* how many had begun before it; ML_KEPT_FIRST: so many or more */
     uint8_t of_each_pass; /* the category if other passes leave one too */
 };
 

@@ -14,23 +14,26 @@ void ml_nodes_release(struct ml_nodes *nodes)
     ml_vec_release(&nodes->threads);
 }
 
-/* @return 0 or -ENOMEM; *ret is NULL for a thread too many */
-static int find(struct ml_nodes *nodes, uint32_t thread, struct ml_node **ret)
+static ML_NOINLINE int add_threads(struct ml_nodes *nodes, uint32_t last)
 {
-    *ret = NULL;
-    if (thread >= THREADS_MAX)
-        return 0;
-    if (nodes->threads.len <= thread) {
-        size_t missing = thread + 1 - nodes->threads.len;
+    size_t missing = last + 1 - nodes->threads.len;
 
-        if (ml_vec_reserve(&nodes->threads, missing))
-            return -ENOMEM;
-        memset(nodes->threads.items + nodes->threads.len, 0,
-               missing * sizeof(*nodes->threads.items));
-        nodes->threads.len += missing;
-    }
-    *ret = &nodes->threads.items[thread];
+    if (ml_vec_reserve(&nodes->threads, missing) < 0)
+        return -ENOMEM;
+    memset(nodes->threads.items + nodes->threads.len, 0, missing * sizeof(*nodes->threads.items));
+    nodes->threads.len += missing;
     return 0;
+}
+
+/* Each event asks.
+ * @return 0 or -ENOMEM; *ret is NULL then, and for a thread too many */
+static ML_ALWAYS_INLINE int find(struct ml_nodes *nodes, uint32_t thread, struct ml_node **ret)
+{
+    bool known = thread < nodes->threads.len;
+    int r = ML_LIKELY(known) || thread >= THREADS_MAX ? 0 : add_threads(nodes, thread);
+
+    *ret = thread < nodes->threads.len ? &nodes->threads.items[thread] : NULL;
+    return r;
 }
 
 int ml_nodes_follow(struct ml_nodes *nodes, uint32_t thread, uint32_t place, bool marked,
