@@ -7,6 +7,7 @@
 #ifndef ML_BASE_SECCOMP_STATE_H
 #define ML_BASE_SECCOMP_STATE_H
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +18,8 @@
 
 struct ml_seccomp_state {
     uint32_t mode;    /* 0: none, 1: strict, 2: filters */
-    uint32_t filters; /* how many; 0 or 1 where the kernel does not say (before 5.9) */
+    uint32_t filters; /* how many; 0 or 1 where the kernel does not count them */
+    bool counted;     /* whether it does: since 5.9 */
 };
 
 /* Whether `now` restricts more than `before` did: filters are never taken away. */
@@ -35,26 +37,58 @@ static inline void ml_seccomp_add(struct ml_seccomp_state *state, uint32_t filte
         state->mode = 2;
 }
 
+/* Whether a process may be killed for the recorder's calls, if it descends from one in the
+ * state `base`.
+ * @spared      filters added since that leave the recorder alone
+ * @restricted  a filter that does not was added, by this process or an ancestor; its other
+ *              threads and children may be without it */
+static inline bool ml_seccomp_may_kill(const struct ml_seccomp_state *now,
+                                       struct ml_seccomp_state base, uint32_t spared,
+                                       bool restricted)
+{
+    bool as_before = now->counted && !ml_seccomp_is_more(now, &base);
+
+    if (!now->mode || as_before)
+        return false;
+    ml_seccomp_add(&base, spared);
+    return restricted || ml_seccomp_is_more(now, &base);
+}
+
+/* The number there. *text goes on to what follows it. */
+static inline uint32_t ml_seccomp_number(const char **text)
+{
+    uint32_t value = 0;
+
+    for (; **text >= '0' && **text <= '9'; (*text)++)
+        value = 10 * value + (uint32_t)(**text - '0');
+    return value;
+}
+
 /* The number that follows `key` in the line; false: it is another line. */
 static inline bool ml_seccomp_field(const char *line, const char *key, uint32_t *ret)
 {
     size_t n = strlen(key);
-    uint32_t value = 0;
 
     if (strncmp(line, key, n) != 0)
         return false;
     for (line += n; *line == '\t' || *line == ' '; line++)
         continue;
-    for (; *line >= '0' && *line <= '9'; line++)
-        value = 10 * value + (uint32_t)(*line - '0');
-    *ret = value;
+    *ret = ml_seccomp_number(&line);
     return true;
+}
+
+/* A state as text, "MODE:FILTERS". */
+static inline void ml_seccomp_parse(const char *text, struct ml_seccomp_state *ret)
+{
+    ret->mode = ml_seccomp_number(&text);
+    text += *text == ':';
+    ret->filters = ml_seccomp_number(&text);
 }
 
 struct ml_seccomp_reader {
     char line[32]; /* as much of it as matters */
     size_t len;
-    bool known, counted; /* the two fields were met */
+    bool known; /* the field was met */
     struct ml_seccomp_state state;
 };
 
@@ -68,10 +102,10 @@ static inline void ml_seccomp_letter(struct ml_seccomp_reader *r, char letter)
     r->line[r->len] = '\0';
     r->len = 0;
     r->known |= ml_seccomp_field(r->line, "Seccomp:", &r->state.mode);
-    r->counted |= ml_seccomp_field(r->line, "Seccomp_filters:", &r->state.filters);
+    r->state.counted |= ml_seccomp_field(r->line, "Seccomp_filters:", &r->state.filters);
 }
 
-/* @return whether the file was there and says so. Changes errno. */
+/* @return whether the file was there and says so; else errno says why not. Changes errno. */
 static inline bool ml_seccomp_read(const char *path, struct ml_seccomp_state *ret)
 {
     long fd = syscall(SYS_openat, (long)AT_FDCWD, path, (long)(O_RDONLY | O_CLOEXEC));
@@ -86,7 +120,8 @@ static inline bool ml_seccomp_read(const char *path, struct ml_seccomp_state *re
             ml_seccomp_letter(&r, text[i]);
     }
     syscall(SYS_close, fd);
-    if (!r.counted)
+    errno = 0;
+    if (!r.state.counted)
         r.state.filters = r.state.mode == 2;
     if (r.known)
         *ret = r.state;

@@ -35,19 +35,28 @@ static bool read_pages(uint64_t *ret)
 }
 
 /* Where there is no /proc, half of what is allowed is taken to be in use. */
-uint64_t ml_address_room(void)
+static uint64_t measure_room(void)
 {
-    int saved_errno = errno;
     struct rlimit limit;
     uint64_t pages, used;
 
-    if (!ml_calls_allowed())
-        return 0;
     if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
         return UINT64_MAX;
     used = read_pages(&pages) ? pages * ML_PAGE_BYTES : limit.rlim_cur / 2;
-    errno = saved_errno;
     return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
+uint64_t ml_address_room(void)
+{
+    int saved_errno = errno;
+    uint64_t room;
+
+    if (!ml_calls_begin())
+        return 0;
+    room = measure_room();
+    ml_calls_end();
+    errno = saved_errno;
+    return room;
 }
 
 uint64_t ml_address_share(void)

@@ -50,7 +50,13 @@ static struct thread *find(uint32_t tid)
 
 static bool is_gone(uint32_t tid)
 {
-    return ml_calls_allowed() && syscall(SYS_tgkill, getpid(), tid, 0) && errno == ESRCH;
+    bool gone;
+
+    if (!ml_calls_begin())
+        return false;
+    gone = syscall(SYS_tgkill, getpid(), tid, 0) && errno == ESRCH;
+    ml_calls_end();
+    return gone;
 }
 
 /* The first entry that was never used or whose thread has ended. */

@@ -98,7 +98,7 @@ bool ml_collector_alive(struct ml_watch *watch)
     uint64_t beat = heartbeat();
     uint64_t now_ns;
 
-    if (is_stuck_for_all())
+    if (is_stuck_for_all() || !ml_calls_allowed())
         return false;
     now_ns = ml_clock_ns(CLOCK_MONOTONIC);
     look(watch, beat, now_ns);
@@ -123,6 +123,8 @@ void ml_ring_doorbell(void)
     struct ml_session *s = ml_session;
 
     atomic_fetch_add_explicit(&s->doorbell, 1, memory_order_seq_cst);
-    if (atomic_load_explicit(&s->sleeping, memory_order_seq_cst) && ml_calls_allowed())
+    if (atomic_load_explicit(&s->sleeping, memory_order_seq_cst) && ml_calls_begin()) {
         syscall(SYS_futex, &s->doorbell, FUTEX_WAKE, 1L, NULL, NULL, 0L);
+        ml_calls_end();
+    }
 }

@@ -27,7 +27,7 @@ struct ml_watch {
     bool asked;         /* … if it was */
 };
 
-/* Whether to wait on, judged by calls with the same `watch`. Changes errno. */
+/* Whether to wait on, judged by calls with the same `watch`; never in a sandbox. Changes errno. */
 bool ml_collector_alive(struct ml_watch *watch);
 
 /* Whether somebody found out that it is gone or stuck, or this thread gave up for a signal, and it

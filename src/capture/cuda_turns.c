@@ -33,9 +33,12 @@ static void nap(struct ml_session_device *d, uint32_t holder)
     struct timespec ts = {.tv_nsec = NAP_NS};
     int saved_errno = errno;
 
-    if ((holder & ML_TURN_WAITED_FOR) ||
-        atomic_compare_exchange_strong(&d->holder, &holder, holder | ML_TURN_WAITED_FOR))
+    if (((holder & ML_TURN_WAITED_FOR) ||
+         atomic_compare_exchange_strong(&d->holder, &holder, holder | ML_TURN_WAITED_FOR)) &&
+        ml_calls_begin()) {
         syscall(SYS_futex, &d->holder, FUTEX_WAIT, holder | ML_TURN_WAITED_FOR, &ts, NULL, 0);
+        ml_calls_end();
+    }
     errno = saved_errno;
 }
 
@@ -60,6 +63,8 @@ static bool await(struct ml_cuda_state *book, struct ml_session_device *d, uint3
         uint64_t waited = ml_clock_ns(CLOCK_MONOTONIC) - begin;
         uint32_t holder = atomic_load(&d->holder);
 
+        if (!ml_calls_allowed())
+            return false;
         if (book->waited_ns + waited > PATIENCE_NS) {
             book->waited_ns = PATIENCE_NS + 1;
             return false;

@@ -4,99 +4,14 @@
  */
 #include "filter_verdict.h"
 
-#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
-#include <linux/futex.h>
 #include <linux/seccomp.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <time.h>
 
 #include "compiler.h"
-
-#ifndef F_ADD_SEALS
-#define F_ADD_SEALS 1033
-#endif
-
-/* ---- The recorder's calls ------------------------------------------------- */
-
-struct call {
-    uint32_t number;
-    bool may_fail; /* the caller copes with an error */
-    uint8_t known; /* a bit for each argument that is always this one */
-    uint64_t args[4];
-};
-
-#define READ_FLAGS (O_RDONLY | O_CLOEXEC)
-#define FILE_FLAGS (O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-#define PRIVATE (MAP_PRIVATE | MAP_ANONYMOUS)
-#define PROTECTION (PROT_READ | PROT_WRITE)
-
-static const struct call calls[] = {
-    {SYS_mmap, true, 0xc, {0, 0, PROTECTION, PRIVATE}},
-    {SYS_mmap, true, 0xc, {0, 0, PROTECTION, PRIVATE | MAP_NORESERVE}},
-    {SYS_mmap, true, 0xc, {0, 0, PROTECTION, MAP_SHARED}},
-    {SYS_mmap, true, 0xc, {0, 0, PROTECTION, MAP_SHARED | MAP_NORESERVE}},
-    {SYS_munmap, true, 0, {0}},
-    {SYS_mprotect, true, 4, {0, 0, PROT_READ}},
-    {SYS_mprotect, true, 4, {0, 0, PROTECTION}},
-    {SYS_madvise, true, 4, {0, 0, MADV_DONTDUMP}},
-    {SYS_madvise, true, 4, {0, 0, MADV_REMOVE}},
-    {SYS_madvise, true, 4, {0, 0, 18 /* MADV_WIPEONFORK */}},
-    {SYS_mincore, true, 0, {0}},
-    {SYS_rt_sigprocmask, false, 9, {SIG_BLOCK, 0, 0, sizeof(uint64_t)}},
-    {SYS_rt_sigprocmask, false, 9, {SIG_SETMASK, 0, 0, sizeof(uint64_t)}},
-    {SYS_rt_sigprocmask, true, 9, {UINT64_MAX, 0, 0, sizeof(uint64_t)}},
-    {SYS_futex, false, 2, {0, FUTEX_WAIT}},
-    {SYS_futex, false, 2, {0, FUTEX_WAKE}},
-    {SYS_futex, false, 2, {0, FUTEX_WAIT_PRIVATE}},
-    {SYS_futex, false, 2, {0, FUTEX_WAKE_PRIVATE}},
-    {SYS_nanosleep, false, 0, {0}},
-    {SYS_clock_gettime, false, 1, {CLOCK_MONOTONIC}},
-    {SYS_clock_gettime, false, 1, {CLOCK_MONOTONIC_COARSE}},
-    {SYS_gettid, false, 0, {0}},
-    {SYS_getpid, false, 0, {0}},
-    {SYS_getppid, true, 0, {0}},
-    {SYS_geteuid, true, 0, {0}},
-    {SYS_tgkill, true, 4, {0, 0, 0}},
-    {SYS_memfd_create, true, 2, {0, 3}},
-    {SYS_ftruncate, true, 0, {0}},
-    {SYS_fcntl, true, 2, {0, F_ADD_SEALS}},
-    {SYS_getrlimit, true, 1, {RLIMIT_FSIZE}},
-    {SYS_getrlimit, true, 1, {RLIMIT_AS}},
-    {SYS_prlimit64, true, 7, {0, RLIMIT_FSIZE, 0}},
-    {SYS_prlimit64, true, 7, {0, RLIMIT_AS, 0}},
-    {SYS_openat, true, 4, {0, 0, READ_FLAGS}},
-    {SYS_openat, true, 4, {0, 0, O_RDWR | O_CLOEXEC}},
-    {SYS_openat, true, 4, {0, 0, FILE_FLAGS}},
-    {SYS_fstat, true, 0, {0}},
-    {SYS_newfstatat, true, 0, {0}},
-    {SYS_read, true, 0, {0}},
-    {SYS_write, true, 0, {0}},
-    {SYS_close, false, 0, {0}},
-    {SYS_socket, true, 7, {AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0}},
-    {SYS_socket, true, 7, {AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0}},
-    {SYS_connect, true, 0, {0}},
-    {SYS_getsockopt, true, 6, {0, SOL_SOCKET, SO_PEERCRED}},
-    {SYS_sendmsg, true, 4, {0, 0, MSG_NOSIGNAL | MSG_DONTWAIT}},
-    {SYS_sendmsg, true, 4, {0, 0, MSG_NOSIGNAL}},
-    {SYS_sendto, true, 8, {0, 0, 0, MSG_NOSIGNAL | MSG_DONTWAIT}},
-    {SYS_setsockopt, true, 6, {0, SOL_SOCKET, SO_SNDTIMEO}},
-    {SYS_prctl, true, 1, {PR_GET_NAME}},
-    {SYS_readlink, true, 0, {0}},
-    {SYS_readlinkat, true, 0, {0}},
-    {SYS_kill, true, 2, {0, 0}},
-    {SYS_getcwd, true, 0, {0}},
-    {SYS_process_vm_readv, true, 0, {0}},
-};
+#include "recorder_calls.h"
 
 /* ---- The kernel's machine ------------------------------------------------- */
 
@@ -111,7 +26,7 @@ struct machine {
 };
 
 /* What a filter finds at that place of struct seccomp_data. */
-static struct word load(const struct call *call, uint32_t offset)
+static struct word load(const struct ml_recorder_call *call, uint32_t offset)
 {
     uint32_t in_args = offset - (uint32_t)offsetof(struct seccomp_data, args);
     uint32_t i = in_args / 8;
@@ -158,7 +73,7 @@ static struct word operand(const struct machine *m, const struct sock_filter *f)
 }
 
 static struct word loaded(const struct machine *m, const struct sock_filter *f,
-                          const struct call *call)
+                          const struct ml_recorder_call *call)
 {
     switch (BPF_MODE(f->code)) {
     case BPF_ABS: return load(call, f->k);
@@ -169,7 +84,8 @@ static struct word loaded(const struct machine *m, const struct sock_filter *f,
 }
 
 /* All but jumps and the end. */
-static void step(struct machine *m, const struct sock_filter *f, const struct call *call)
+static void step(struct machine *m, const struct sock_filter *f,
+                 const struct ml_recorder_call *call)
 {
     struct word b = operand(m, f);
 
@@ -192,7 +108,7 @@ static void step(struct machine *m, const struct sock_filter *f, const struct ca
 
 /* What the filter answers; not known: it depends on what is not. Jumps lead forward only,
  * so that every filter ends. */
-static struct word run(const struct sock_fprog *filter, const struct call *call)
+static struct word run(const struct sock_fprog *filter, const struct ml_recorder_call *call)
 {
     struct machine m = {0};
 
@@ -221,16 +137,30 @@ static bool is_error(uint32_t answer)
     return answer & SECCOMP_RET_DATA;
 }
 
+static bool spares(const struct sock_fprog *filter, const struct ml_recorder_call *call)
+{
+    struct word answer = run(filter, call);
+    uint32_t action = answer.value & SECCOMP_RET_ACTION_FULL;
+
+    if (!answer.known)
+        return false;
+    return action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG ||
+           (action == SECCOMP_RET_ERRNO && is_error(answer.value) && call->may_fail);
+}
+
 bool ml_filter_spares_recorder(const struct sock_fprog *filter)
 {
-    for (size_t i = 0; i < ML_ARRAY_SIZE(calls); i++) {
-        struct word answer = run(filter, &calls[i]);
-        uint32_t action = answer.value & SECCOMP_RET_ACTION_FULL;
-
-        if (!answer.known)
+    for (size_t i = 0; i < ML_ARRAY_SIZE(ml_recorder_calls); i++) {
+        if (!spares(filter, &ml_recorder_calls[i]))
             return false;
-        if (action != SECCOMP_RET_ALLOW && action != SECCOMP_RET_LOG &&
-            !(action == SECCOMP_RET_ERRNO && is_error(answer.value) && calls[i].may_fail))
+    }
+    return true;
+}
+
+bool ml_filter_lets_count(const struct sock_fprog *filter)
+{
+    for (size_t i = 0; i < ML_ARRAY_SIZE(ml_counting_calls); i++) {
+        if (!spares(filter, &ml_counting_calls[i]))
             return false;
     }
     return true;

@@ -5,8 +5,7 @@
  * each. Most sandboxes refuse what they do not want with an error; a process in such a one
  * can be recorded as usual.
  *
- * A system call that the recorder makes inside the target must be in the table of
- * filter_verdict.c.
+ * The calls are in recorder_calls.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,5 +20,8 @@ struct sock_fprog;
  * kills, traps or waits, and when that depends on more than is known here.
  * Precondition: the kernel has accepted the filter. Pure; no call, no lock. */
 bool ml_filter_spares_recorder(const struct sock_fprog *filter);
+
+/* The same for the few calls of ml_session_count_sandboxed. */
+bool ml_filter_lets_count(const struct sock_fprog *filter);
 
 #endif

@@ -3,7 +3,7 @@
  * A program can put itself into a seccomp sandbox, whose filter may kill it for a system
  * call that it does not make itself. From then on the recorder makes none: it writes to the
  * rings that it has, and counts what it cannot record. Every slow path that makes a call asks
- * ml_calls_allowed() first; sys.h and lock.h do so for those who use them.
+ * ml_calls_allowed() or ml_calls_begin() first; sys.h and lock.h do so for those who use them.
  *
  * sandbox.h detects the sandbox.
  *
@@ -16,17 +16,43 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What ml_calls_allowed reads. `there` is in the process's ring set, or in that of the one
- * that forked it. */
+/* What ml_calls_allowed reads: how many filters forbid them, as this process counts; the same
+ * word in its ring set, or in that of the process that forked it; strict mode. */
 extern _Atomic uint32_t ml_filtered;
-extern _Atomic(_Atomic uint32_t *) ml_filtered_there;
+extern _Atomic(_Atomic uint32_t *) ml_filtered_in_set;
 extern __thread bool ml_thread_strict;
 
 static inline bool ml_calls_allowed(void)
 {
-    return !atomic_load_explicit(&ml_filtered, memory_order_relaxed) && !ml_thread_strict &&
-           !atomic_load_explicit(atomic_load_explicit(&ml_filtered_there, memory_order_relaxed),
+    return !atomic_load_explicit(&ml_filtered, memory_order_seq_cst) && !ml_thread_strict &&
+           !atomic_load_explicit(atomic_load_explicit(&ml_filtered_in_set, memory_order_relaxed),
                                  memory_order_relaxed);
+}
+
+/* Around calls that follow each other, or that wait: a filter for all threads is installed
+ * when no thread is in between (sandbox.c). May be nested; loops in between ask
+ * ml_calls_allowed() again. */
+extern _Atomic int32_t ml_threads_calling;
+extern __thread int32_t ml_calling_depth;
+
+static inline void ml_calls_end(void)
+{
+    if (!--ml_calling_depth)
+        atomic_fetch_sub_explicit(&ml_threads_calling, 1, memory_order_seq_cst);
+}
+
+/* @return whether calls are allowed; only then is there an end to it. Either the filter's
+ * thread sees this one, or this one sees the filter: both store first and load then, in one
+ * order for all. Pairs with let_others_finish of sandbox.c. */
+static inline bool ml_calls_begin(void)
+{
+    if (!ml_calling_depth)
+        atomic_fetch_add_explicit(&ml_threads_calling, 1, memory_order_seq_cst);
+    ml_calling_depth++;
+    if (ml_calls_allowed())
+        return true;
+    ml_calls_end();
+    return false;
 }
 
 /* A pause instead of a sleep: without a call, some tens of microseconds. */

@@ -102,17 +102,19 @@ static void patch_if_hooked(struct ml_object *o, const struct ml_slot *slot, voi
 /* ---- Data -------------------------------------------------------------------- */
 
 /* A program may have closed a part of its own data; the kernel can tell without a
- * fault. Where the call is not allowed, data is taken to be readable.
- * @return how many bytes are in `copy` */
+ * fault. Where the kernel refuses the call, data is taken to be readable; in a
+ * sandbox, where the call is not made, it is not read.
+ * @return how many bytes are in `copy`. Changes errno. */
 static size_t read_data(uintptr_t from, uintptr_t *copy, size_t bytes)
 {
     struct iovec to = {copy, bytes};
     struct iovec there = {(void *)from, bytes};
     long n;
 
-    if (!ml_calls_allowed())
+    if (!ml_calls_begin())
         return 0;
     n = syscall(SYS_process_vm_readv, (long)getpid(), &to, 1L, &there, 1L, 0L);
+    ml_calls_end();
     if (n >= 0)
         return (size_t)n;
     if (errno == EFAULT)

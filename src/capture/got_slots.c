@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "compiler.h"
+#include "filtered.h"
 #include "page_protection.h"
 
 struct symbols {
@@ -59,7 +60,7 @@ static bool is_sealed(const struct ml_object *o, uintptr_t at)
     return at >= o->relro_begin && at < o->relro_end;
 }
 
-uintptr_t ml_object_put(struct ml_object *o, uintptr_t at, uintptr_t was, void *value)
+static uintptr_t put(struct ml_object *o, uintptr_t at, uintptr_t was, void *value)
 {
     uintptr_t page = at & ~(ML_PAGE_BYTES - 1);
     long protection = protection_of(o, page);
@@ -72,6 +73,15 @@ uintptr_t ml_object_put(struct ml_object *o, uintptr_t at, uintptr_t was, void *
                                 __ATOMIC_RELAXED);
     if (closed)
         protect(page, protection);
+    return was;
+}
+
+uintptr_t ml_object_put(struct ml_object *o, uintptr_t at, uintptr_t was, void *value)
+{
+    if (!ml_calls_begin())
+        return was;
+    was = put(o, at, was, value);
+    ml_calls_end();
     return was;
 }
 

@@ -97,8 +97,13 @@ static bool is_mapped(void *addr)
 static void put_back(uint32_t space, void *addr, size_t bytes)
 {
     int saved_errno = errno;
+    bool there = ml_calls_begin();
 
-    if (ml_calls_allowed() && is_mapped(addr) && !is_file(addr, bytes))
+    if (there) {
+        there = is_mapped(addr) && !is_file(addr, bytes);
+        ml_calls_end();
+    }
+    if (there)
         ml_record_alloc(space, addr, bytes);
     errno = saved_errno;
 }

@@ -11,7 +11,7 @@
 #include "memledger/memledger.h"
 #include "names.h"
 #include "recorder.h"
-#include "sandbox.h"
+#include "sandbox_look.h"
 #include "sys.h"
 
 uint32_t ml_heap_space;

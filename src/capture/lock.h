@@ -49,11 +49,12 @@ static inline bool ml_lock_after_nap(struct ml_lock *l)
     if (atomic_exchange_explicit(&l->taken, ML_LOCK_WAITED_FOR, memory_order_acquire) ==
         ML_LOCK_FREE)
         return true;
-    if (!ml_calls_allowed()) {
+    if (!ml_calls_begin()) {
         ml_pause();
         return false;
     }
     syscall(SYS_futex, &l->taken, FUTEX_WAIT_PRIVATE, ML_LOCK_WAITED_FOR, &nap, NULL, 0);
+    ml_calls_end();
     errno = saved_errno;
     return false;
 }
@@ -96,8 +97,10 @@ static inline void ml_unlock(struct ml_lock *l)
 {
     if (atomic_exchange_explicit(&l->taken, ML_LOCK_FREE, memory_order_release) ==
             ML_LOCK_WAITED_FOR &&
-        ml_calls_allowed()) /* else who sleeps looks again by itself */
+        ml_calls_begin()) { /* else who sleeps looks again by itself */
         syscall(SYS_futex, &l->taken, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+        ml_calls_end();
+    }
 }
 
 #endif

@@ -26,17 +26,13 @@ struct ml_owner_lock {
 
 #define ML_OWNER_LOCK_TRIES (1u << 20) /* a minute or more */
 
-/* False when this thread holds it already or another does not let go, and in a sandbox,
- * where a process cannot ask for its number. */
-static inline bool ml_owner_lock(struct ml_owner_lock *l)
+/* Precondition: within ml_calls_begin. */
+static inline bool ml_owner_lock_calling(struct ml_owner_lock *l)
 {
-    uint64_t pid, me;
+    uint64_t pid = (uint64_t)getpid();
+    uint64_t me = pid << 32 | (uint32_t)syscall(SYS_gettid);
 
-    if (!ml_calls_allowed())
-        return false;
-    pid = (uint64_t)getpid();
-    me = pid << 32 | (uint32_t)syscall(SYS_gettid);
-    for (unsigned i = 0; i < ML_OWNER_LOCK_TRIES; i++) {
+    for (unsigned i = 0; i < ML_OWNER_LOCK_TRIES && ml_calls_allowed(); i++) {
         uint64_t owner = atomic_load_explicit(&l->owner, memory_order_relaxed);
         bool takeable = !owner || owner >> 32 != pid;
         if (owner == me)
@@ -49,6 +45,19 @@ static inline bool ml_owner_lock(struct ml_owner_lock *l)
             syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 20000}, NULL);
     }
     return false;
+}
+
+/* False when this thread holds it already or another does not let go, and in a sandbox,
+ * where a process cannot ask for its number. */
+static inline bool ml_owner_lock(struct ml_owner_lock *l)
+{
+    bool locked;
+
+    if (!ml_calls_begin())
+        return false;
+    locked = ml_owner_lock_calling(l);
+    ml_calls_end();
+    return locked;
 }
 
 /* Pairs with the acquire exchange in ml_owner_lock. */

@@ -74,14 +74,16 @@ static long find(int fd, uintptr_t address)
 
 long ml_page_protection(uintptr_t address)
 {
-    long fd = -1;
-    long protection;
+    long protection = ML_PAGE_UNKNOWN;
+    long fd;
 
-    if (ml_calls_allowed())
-        fd = syscall(SYS_openat, (long)AT_FDCWD, "/proc/self/maps", (long)(O_RDONLY | O_CLOEXEC));
-    if (fd < 0)
-        return ML_PAGE_UNKNOWN;
-    protection = find((int)fd, address);
-    syscall(SYS_close, fd);
+    if (!ml_calls_begin())
+        return protection;
+    fd = syscall(SYS_openat, (long)AT_FDCWD, "/proc/self/maps", (long)(O_RDONLY | O_CLOEXEC));
+    if (fd >= 0) {
+        protection = find((int)fd, address);
+        syscall(SYS_close, fd);
+    }
+    ml_calls_end();
     return protection;
 }

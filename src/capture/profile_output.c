@@ -34,9 +34,12 @@ static _Atomic uint64_t own_state; /* whose: see below; and flags */
 /* Strings; 0: the default, which is worked out when it is first needed. */
 static _Atomic uint32_t own_name, servers_name, default_name;
 
-/* A forked child, and a recording that is joined later, begin without a file. */
+/* A forked child, and a recording that is joined later, begin without a file. In a sandbox a
+ * process cannot ask who it is, and its children have no profile. */
 static uint64_t whose(void)
 {
+    if (!ml_calls_allowed())
+        return atomic_load_explicit(&own_state, memory_order_relaxed) & ~(uint64_t)FLAGS;
     return (uint64_t)getpid() << 32 | (uint64_t)ml_recorder_recording() << 8;
 }
 
@@ -63,7 +66,7 @@ uint32_t ml_output_name(const char *value)
     size_t value_len = strlen(value);
     size_t dir_len;
 
-    if (value[0] == '/' || !getcwd(path, sizeof(path)) || path[0] != '/')
+    if (value[0] == '/' || !ml_calls_allowed() || !getcwd(path, sizeof(path)) || path[0] != '/')
         return ml_name_kept(value);
     dir_len = strlen(path);
     if (dir_len + 1 + value_len >= sizeof(path))
@@ -167,12 +170,9 @@ static void give_servers(bool all)
 void ml_output_named(uint32_t name, bool servers)
 {
     _Atomic uint32_t *kept = servers ? &servers_name : &own_name;
-    uint32_t flags, before;
+    uint32_t flags = own_flags();
+    uint32_t before = name_of(kept);
 
-    if (!ml_calls_allowed())
-        return;
-    flags = own_flags();
-    before = name_of(kept);
     atomic_store_explicit(kept, name, memory_order_relaxed);
     if (servers)
         give_servers(false);
@@ -190,32 +190,31 @@ static bool is_server(void)
 
 void ml_output_run(bool servers)
 {
-    if (!ml_calls_allowed())
-        return;
+    uint32_t flags = own_flags();
+
     if (servers)
         give_servers(true);
-    else if (!(own_flags() & GIVEN) || is_server())
+    else if (!(flags & GIVEN) || is_server())
         give_own();
 }
 
 void ml_output_retry(bool servers)
 {
-    if (!ml_calls_allowed())
-        return;
+    uint32_t flags = own_flags();
+
     if (servers)
         give_servers(false);
-    else if (own_flags() & FAILED)
+    else if (flags & FAILED)
         give_own();
 }
 
 void ml_output_ended(void)
 {
-    if (ml_calls_allowed())
-        set_own_flags(0);
+    set_own_flags(0);
 }
 
 void ml_output_failed(void)
 {
-    if (ml_calls_allowed() && own_flags() & OUTPUT)
+    if (own_flags() & OUTPUT)
         set_own_flags(OUTPUT | FAILED);
 }

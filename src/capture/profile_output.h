@@ -3,8 +3,7 @@
  *
  * A file is opened when the profile starts to run, so that it is written also when the program
  * is killed. No locks: what two threads hand over at once is one file, and the collector keeps
- * the first. Async-signal-safe, errno is kept. In a sandbox (filtered.h) nothing is opened or
- * handed over.
+ * the first. Async-signal-safe, errno is kept.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,8 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The string number of that file name, taken in the folder that this process is in now.
- * Precondition: system calls are allowed. */
+/* The string number of that file name, taken in the folder that this process is in now. */
 uint32_t ml_output_name(const char *value);
 
 /* "filename" was set to that string, which is not 0; the collector knows. */

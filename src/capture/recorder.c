@@ -10,6 +10,7 @@
 #include "recorder.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,6 +26,7 @@
 #include "objects.h"
 #include "python_stack.h"
 #include "sandbox.h"
+#include "sandbox_look.h"
 #include "session.h"
 #include "stack.h"
 #include "sys.h"
@@ -41,7 +43,7 @@ enum { NOT_STARTED, STARTED, OFF };
 struct process {
     struct ml_lock lock;
     _Atomic uint32_t state;
-    pid_t pid; /* set with the first set */
+    pid_t pid; /* 0: no calls were allowed when it started */
     struct ml_lock names_lock;
     struct ml_lock stacks_lock;
     struct ml_lock python_lock;
@@ -167,8 +169,7 @@ static bool add_set(struct process *p)
         return false;
     p->set[n] = ml_session_new_set(how, n - p->first_set, &p->shape[n], &p->unreached);
     if (p->set[n] && n == p->first_set) {
-        atomic_store_explicit(&ml_filtered_there, &p->set[n]->filtered, memory_order_relaxed);
-        p->pid = getpid();
+        atomic_store_explicit(&ml_filtered_in_set, &p->set[n]->filtered, memory_order_relaxed);
     }
     /* With a collector that does not move there will be another try. */
     p->no_more_sets = !p->set[n] && !ml_collector_stuck();
@@ -178,6 +179,20 @@ static bool add_set(struct process *p)
     /* Pairs with the acquire loads of `sets`: the pointers are there. */
     atomic_store_explicit(&p->sets, n + 1, memory_order_release);
     return true;
+}
+
+/* Why this process makes no calls. */
+static void count_unstarted(void)
+{
+    switch (ml_sandbox_sight()) {
+    case ML_SIGHT_NO_PROC: ml_session_add_unreached(ml_session, ENOENT, 0); break;
+    case ML_SIGHT_NO_DESCRIPTORS:
+        atomic_fetch_add_explicit(&ml_session->unrecorded, 1, memory_order_relaxed);
+        break;
+    case ML_SIGHT_CLEAR:
+        atomic_fetch_add_explicit(&ml_session->began_in_sandbox, 1, memory_order_relaxed);
+        break;
+    }
 }
 
 /* What cannot be started stays off, unless it is for a collector that does not
@@ -191,13 +206,12 @@ static void start_locked(struct process *p)
         open_session();
         session_sought = true;
     }
+    if (ml_calls_allowed())
+        p->pid = getpid();
     if (!ml_session || !ml_recording) {
         state = OFF;
     } else if (!ml_calls_allowed()) {
-        if (ml_sandbox_lacks_proc())
-            ml_session_add_unreached(ml_session, ENOENT, 0);
-        else
-            atomic_fetch_add_explicit(&ml_session->began_in_sandbox, 1, memory_order_relaxed);
+        count_unstarted();
         state = OFF;
     } else if (!add_set(p)) {
         if (!p->no_more_sets)
@@ -211,7 +225,7 @@ static void start_locked(struct process *p)
     p->announced = !started_before;
     started_before = true;
     if (state == STARTED)
-        ml_sandbox_tell_collector();
+        ml_sandbox_announce();
     /* Pairs with the acquire load in ml_recorder_start. */
     atomic_store_explicit(&p->state, state, memory_order_release);
 }
@@ -283,7 +297,7 @@ bool ml_recorder_is_anothers(void)
 {
     struct process *p = process;
 
-    return p && p->state == STARTED && p->pid != getpid();
+    return p && p->pid && p->pid != getpid();
 }
 
 bool ml_recorder_is_late(void)
@@ -301,6 +315,7 @@ __attribute__((constructor)) static void start_at_load(void)
     ml_names_init();
     ml_stack_init();
     ml_python_stack_init();
+    ml_sandbox_init();
 }
 
 /* ---- Recordings of a process that is under way --------------------------- */
@@ -375,8 +390,10 @@ static void finish_session(struct ml_session *s)
 {
     atomic_store(&s->finish, 1);
     atomic_fetch_add(&s->doorbell, 1);
-    if (ml_calls_allowed())
+    if (ml_calls_begin()) {
         syscall(SYS_futex, &s->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+        ml_calls_end();
+    }
 }
 
 int ml_recorder_leave(void)
@@ -407,7 +424,7 @@ void ml_recorder_drop_rings(void)
     struct process *p = this_process();
     int saved_errno = errno;
 
-    if (!p || !ml_calls_allowed())
+    if (!p || !ml_calls_begin())
         return;
     ml_lock(&p->lock);
     if (atomic_load_explicit(&p->state, memory_order_relaxed) != STARTED) {
@@ -415,6 +432,7 @@ void ml_recorder_drop_rings(void)
             madvise(p->set[p->kept_set], p->shape[p->kept_set].mapped_bytes, MADV_REMOVE);
     }
     ml_unlock(&p->lock);
+    ml_calls_end();
     errno = saved_errno;
 }
 
@@ -585,6 +603,27 @@ void ml_recorder_space_refused(void)
 
     if (set)
         atomic_fetch_add_explicit(&set->spaces_refused, 1, memory_order_relaxed);
+}
+
+static void wake_in(struct ml_ringset *set, uint32_t ring_count)
+{
+    struct ml_ring *rings = rings_of(set);
+    uint32_t used = atomic_load_explicit(&set->rings_used, memory_order_acquire);
+
+    for (uint32_t i = 0; i < used && i < ring_count; i++) {
+        if (atomic_exchange_explicit(&rings[i].waiting, 0, memory_order_seq_cst))
+            syscall(SYS_futex, &rings[i].waiting, FUTEX_WAKE, 1L, NULL, NULL, 0L);
+    }
+    syscall(SYS_futex, &set->reply_number, FUTEX_WAKE, (long)INT_MAX, NULL, NULL, 0L);
+}
+
+void ml_recorder_wake_threads(void)
+{
+    struct process *p = process;
+    uint32_t sets = p ? atomic_load_explicit(&p->sets, memory_order_acquire) : 0;
+
+    for (uint32_t n = p ? p->first_set : 0; n < sets; n++)
+        wake_in(p->set[n], p->shape[n].ring_count);
 }
 
 struct ml_ringset *ml_recorder_first_set(void)

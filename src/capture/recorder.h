@@ -101,6 +101,9 @@ void ml_recorder_cannot_follow(void);
 void ml_recorder_name_folded(void);
 void ml_recorder_space_refused(void);
 
+/* Wakes this process's threads that wait for the collector: for room, or for a reply. */
+void ml_recorder_wake_threads(void);
+
 /* The ring set that replies come back in, and that has what the process says of itself; NULL
  * while not recording. */
 struct ml_ringset *ml_recorder_first_set(void);

@@ -48,7 +48,8 @@ static bool wait_for_reply(struct ml_ringset *set, uint32_t number)
         if (!alive)
             return false;
         ml_ring_doorbell();
-        syscall(SYS_futex, &set->reply_number, FUTEX_WAIT, seen, &limit, NULL, 0);
+        if (ml_calls_allowed())
+            syscall(SYS_futex, &set->reply_number, FUTEX_WAIT, seen, &limit, NULL, 0);
     }
     return false;
 }
@@ -80,20 +81,17 @@ static int ask(struct ml_ringset *set, enum ml_request what, uint64_t argument,
     if (!ml_writer->ring)
         return ml_fail("this thread is not being recorded: there are too many, or no memory");
     if (!wait_for_reply(set, number))
-        return ml_fail("the collector does not answer; was `memledger run` killed?");
+        return ml_calls_allowed()
+                   ? ml_fail("the collector does not answer; was `memledger run` killed?")
+                   : ml_fail_in_sandbox();
     return take_reply(set, ret_text);
 }
 
-int ml_request(enum ml_request what, uint64_t argument, const char **ret_text)
+static int ask_alone(struct ml_ringset *set, enum ml_request what, uint64_t argument,
+                     const char **ret_text)
 {
-    struct ml_ringset *set = ml_recorder_first_set();
-    int saved_errno = errno;
     int cancel_state, r;
 
-    if (!set)
-        return ml_fail("this process is not being recorded");
-    if (!ml_calls_allowed())
-        return ml_fail_in_sandbox();
     /* A signal handler inside a record: ours would wait behind that one. */
     if (ml_writer->busy || !ml_owner_lock(&lock))
         return ml_fail("a signal handler interrupted the recorder, or another thread's call hangs");
@@ -102,6 +100,21 @@ int ml_request(enum ml_request what, uint64_t argument, const char **ret_text)
     r = ask(set, what, argument, ret_text);
     ml_owner_unlock(&lock);
     pthread_setcancelstate(cancel_state, NULL);
+    return r;
+}
+
+int ml_request(enum ml_request what, uint64_t argument, const char **ret_text)
+{
+    struct ml_ringset *set = ml_recorder_first_set();
+    int saved_errno = errno;
+    int r;
+
+    if (!set)
+        return ml_fail("this process is not being recorded");
+    if (!ml_calls_begin())
+        return ml_fail_in_sandbox();
+    r = ask_alone(set, what, argument, ret_text);
+    ml_calls_end();
     errno = saved_errno;
     return r;
 }

@@ -3,8 +3,9 @@
  *
  * Every filter counts that was added since `memledger run` began, and it counts for the whole
  * process. A filter that memledger itself runs under, such as a container's, does not count,
- * nor does one that is known to leave the recorder's calls alone (filter_verdict.h). Filters
- * are detected
+ * nor does one that is known to leave the recorder's calls alone (filter_verdict.h). A program
+ * that is started by `exec` learns of the verdicts on the filters that it inherits from a table
+ * in the session page (session_peek.h). Filters are detected
  * - by hooks on prctl() and syscall() (seccomp_hooks.c), before the filter is installed;
  * - from /proc/self/status when a process starts and after a fork;
  * - by the collector, which reads /proc/PID/status and sets a flag in the ring set. That
@@ -17,22 +18,17 @@
 
 #include <stdbool.h>
 
+#include "session_peek.h"
+
 /* A value of ml_clock_mode beside those of enum ml_clock: not every thread can read it. */
 #define ML_CLOCK_ASK 3u
 
-/* Reads /proc/self/status, unless no calls are allowed as it is. Makes only calls that the
- * dynamic loader makes too. Keeps errno. */
-void ml_sandbox_look(void);
+/* Once, when the library is loaded. */
+void ml_sandbox_init(void);
 
-/* Whether that file is not there, as in a chroot. */
-bool ml_sandbox_lacks_proc(void);
-
-/* The same as ml_sandbox_look where nobody has looked since the program was started. */
-void ml_sandbox_look_first(void);
-
-/* Tells the collector how many filters of this process leave the recorder alone. For a new
- * ring set. */
-void ml_sandbox_tell_collector(void);
+/* Tells the collector, and programs that this process will start, how many of its filters
+ * leave the recorder alone. For a process that has its first ring set. */
+void ml_sandbox_announce(void);
 
 enum ml_restriction {
     ML_RESTRICT_CALLS,  /* a filter for this thread and all that come from it */
@@ -43,12 +39,17 @@ enum ml_restriction {
 
 struct ml_restricting {
     enum ml_restriction what;
-    const void *filter; /* struct sock_fprog, where it is one */
-    bool marked;        /* this is what marked it: to be undone if the call fails */
+    const void *filter;     /* struct sock_fprog, where it is one */
+    bool in_vfork;          /* this process uses its parent's memory, which must not be marked */
+    bool marked;            /* strict mode and clock: by this, to be undone if the call fails */
+    struct ml_ringset *set; /* that was marked; NULL: none */
+    struct ml_spared_entry entry;
 };
 
 /* Around the system call that restricts: takes what is needed later, while that is still
- * possible. A filter is not read before the kernel has accepted it. Both keep errno. */
+ * possible. A filter for all threads waits, a fifth of a second at most, until none of them is
+ * in the middle of the recorder's calls. A filter is not read before the kernel has accepted
+ * it. Several threads may be in between. Both keep errno. */
 void ml_restrict_begin(struct ml_restricting *r, enum ml_restriction what, const void *filter);
 void ml_restrict_end(const struct ml_restricting *r, bool done);
 

@@ -29,14 +29,14 @@
 #include "session_files.h"
 #include "sys.h"
 
-#define FIRST_VERSION_WITH_TOLD 8
+#define FIRST_VERSION_WITH_NOTICES 8
 
-/* A page of a version that had no `told` gets nothing written to it. */
+/* A page of a version that had no `notices_said` gets nothing written to it. */
 static void say_version(struct ml_session *s)
 {
-    bool has_told = s->magic == ML_SHARED_MAGIC && s->version >= FIRST_VERSION_WITH_TOLD;
+    bool has_notices = s->magic == ML_SHARED_MAGIC && s->version >= FIRST_VERSION_WITH_NOTICES;
 
-    if (!has_told || ml_session_tells(s, ML_NOTICE_VERSION))
+    if (!has_notices || ml_session_tells(s, ML_NOTICE_VERSION))
         ml_sys_say("memledger: the recorder and the memledger command are of different versions; "
                    "processes that load this recorder are not recorded\n");
 }
@@ -52,16 +52,21 @@ static bool use_session_dir(const char *dir)
     return true;
 }
 
-bool ml_session_path(char *out, size_t room, const char *file)
+bool ml_session_path_in(const char *dir, char *out, size_t room, const char *file)
 {
-    size_t dir_len = strlen(session_dir);
+    size_t dir_len = strlen(dir);
 
     if (!dir_len || dir_len + 1 + strlen(file) + 1 > room)
         return false;
-    strcpy(out, session_dir);
+    strcpy(out, dir);
     out[dir_len] = '/';
     strcpy(out + dir_len + 1, file);
     return true;
+}
+
+bool ml_session_path(char *out, size_t room, const char *file)
+{
+    return ml_session_path_in(session_dir, out, room, file);
 }
 
 /* Says that the folder cannot be reached to those who made it, if they are still there. */

@@ -34,6 +34,9 @@ struct ml_ringset *ml_session_new_set(uint32_t how, uint32_t set, const struct m
 /* The path of a file in the session's directory. False where there is no session. */
 bool ml_session_path(char *out, size_t room, const char *file);
 
+/* The same for that directory. False where there is no room, or no directory. */
+bool ml_session_path_in(const char *dir, char *out, size_t room, const char *file);
+
 /* The user who made the session, as seen when it was opened. */
 uid_t ml_session_user(void);
 

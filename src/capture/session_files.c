@@ -76,14 +76,12 @@ static int open_file(const char *path)
     return open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
 }
 
-int ml_session_hand_file(const char *path, uint32_t *ret_number)
+static int hand_file(const char *path, uint32_t *ret_number)
 {
     struct ml_handed_file handed = {ML_SHARED_MAGIC, ML_SHARED_VERSION, 0};
-    int collector, fd, error = 0;
+    int collector = ml_session_reach_collector();
+    int fd, error = 0;
 
-    if (!ml_calls_allowed())
-        return EPERM;
-    collector = ml_session_reach_collector();
     if (collector < 0)
         return ENOTCONN;
     fd = open_file(path);
@@ -97,5 +95,16 @@ int ml_session_hand_file(const char *path, uint32_t *ret_number)
     close(collector);
     if (!error)
         *ret_number = handed.number;
+    return error;
+}
+
+int ml_session_hand_file(const char *path, uint32_t *ret_number)
+{
+    int error;
+
+    if (!ml_calls_begin())
+        return EPERM;
+    error = hand_file(path, ret_number);
+    ml_calls_end();
     return error;
 }

@@ -4,14 +4,15 @@
  */
 #include "session_peek.h"
 
+#include <fcntl.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "proc_stat.h"
 #include "recorder.h"
-#include "ring.h"
 #include "session.h"
 
 #define PAGE_BYTES sizeof(struct ml_session)
@@ -19,44 +20,57 @@
 
 /* ---- The page ------------------------------------------------------------ */
 
-static struct ml_session *map_page(const char *dir)
+static long open_page(const char *dir, long how)
 {
-    char path[128];
-    long fd, at = -1;
+    char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 
-    if ((size_t)snprintf(path, sizeof(path), "%s/%s", dir, ML_SESSION_PAGE) >= sizeof(path))
-        return NULL;
-    fd = syscall(SYS_openat, (long)AT_FDCWD, path, (long)(O_RDWR | O_CLOEXEC));
-    if (fd < 0)
-        return NULL;
-    if (ml_session_is_whole((int)fd))
-        at = syscall(SYS_mmap, NULL, PAGE_BYTES, (long)(PROT_READ | PROT_WRITE), (long)MAP_SHARED,
-                     fd, 0L);
-    syscall(SYS_close, fd);
-    return at == -1 ? NULL : (struct ml_session *)at;
-}
-
-static void unmap_page(struct ml_session *page)
-{
-    syscall(SYS_munmap, page, PAGE_BYTES);
+    if (!ml_session_path_in(dir, path, sizeof(path), ML_SESSION_PAGE))
+        return -1;
+    return syscall(SYS_openat, (long)AT_FDCWD, path, how | O_CLOEXEC);
 }
 
 static bool is_ours(const struct ml_session *page)
 {
-    return page && page->magic == ML_SHARED_MAGIC && page->version == ML_SHARED_VERSION;
+    return page->magic == ML_SHARED_MAGIC && page->version == ML_SHARED_VERSION;
+}
+
+/* A copy: others write to the page meanwhile, each number by itself. */
+static bool read_page(const char *dir, struct ml_session *ret)
+{
+    long fd = open_page(dir, O_RDONLY);
+    size_t have = 0;
+    long n;
+
+    if (fd < 0)
+        return false;
+    while (have < PAGE_BYTES &&
+           (n = syscall(SYS_read, fd, (char *)ret + have, PAGE_BYTES - have)) > 0)
+        have += (size_t)n;
+    syscall(SYS_close, fd);
+    return have == PAGE_BYTES && is_ours(ret);
 }
 
 void ml_session_count_sandboxed(const char *dir)
 {
-    struct ml_session *page = map_page(dir);
+    long fd = open_page(dir, O_RDWR);
+    long at = -1;
+    struct ml_session *page;
 
+    if (fd < 0)
+        return;
+    if (ml_session_is_whole((int)fd))
+        at = syscall(SYS_mmap, NULL, PAGE_BYTES, (long)(PROT_READ | PROT_WRITE), (long)MAP_SHARED,
+                     fd, 0L);
+    syscall(SYS_close, fd);
+    if (at == -1)
+        return;
+    page = (struct ml_session *)at;
     if (is_ours(page))
         atomic_fetch_add_explicit(&page->began_in_sandbox, 1, memory_order_relaxed);
-    if (page)
-        unmap_page(page);
+    syscall(SYS_munmap, page, PAGE_BYTES);
 }
 
-/* ---- Filters that leave the recorder alone -------------------------------- */
+/* ---- Processes that added filters ------------------------------------------ */
 
 /* The entry of that process, else NULL and in *ret_free one that it can have. */
 static struct ml_session_spared *find_entry(struct ml_session *page, uint64_t process,
@@ -77,8 +91,9 @@ static struct ml_session_spared *find_entry(struct ml_session *page, uint64_t pr
 }
 
 /* The nearest of its ancestors that has added filters, or it itself: a process has the
- * filters of the one that started it. */
-static uint32_t spared_filters(struct ml_session *page)
+ * filters of the one that started it.
+ * @return whether there is one */
+static bool inherited(struct ml_session *page, uint32_t *ret_filters)
 {
     struct ml_proc_stat stat;
     bool known = ml_proc_stat_read_file("/proc/self/stat", &stat);
@@ -87,45 +102,63 @@ static uint32_t spared_filters(struct ml_session *page)
         struct ml_session_spared *unused;
         struct ml_session_spared *entry = find_entry(page, ml_proc_key(&stat), &unused);
 
-        if (entry)
-            return atomic_load_explicit(&entry->filters, memory_order_acquire);
+        if (entry) {
+            *ret_filters = atomic_load_explicit(&entry->filters, memory_order_acquire);
+            return true;
+        }
         known = ml_proc_stat_read(stat.parent, stat.parent, &stat);
     }
-    return 0;
+    return false;
 }
 
-bool ml_session_harmless_filters(const char *dir, struct ml_seccomp_state *ret,
-                                 uint32_t *ret_spared)
+bool ml_session_peek(const char *dir, struct ml_session_view *ret)
 {
-    struct ml_session *page = map_page(dir);
-    bool known = true;
+    struct ml_session page;
 
-    *ret = (struct ml_seccomp_state){0};
-    *ret_spared = 0;
-    if (is_ours(page)) {
-        known = page->seccomp_known;
-        *ret = (struct ml_seccomp_state){page->seccomp_mode, page->seccomp_filters};
-        *ret_spared = spared_filters(page);
-        ml_seccomp_add(ret, *ret_spared);
-    }
-    if (page)
-        unmap_page(page);
-    return known;
+    if (!read_page(dir, &page))
+        return false;
+    *ret = (struct ml_session_view){
+        .known = page.seccomp_known,
+        .base = {page.seccomp_mode, page.seccomp_filters, page.seccomp_counted},
+    };
+    if (!inherited(&page, &ret->spared))
+        ret->has_gaps = page.restricted_forgotten;
+    return true;
 }
 
-/* Others may read the entry meanwhile: no filters is the safe answer. */
-void ml_session_tell_spared(uint32_t filters)
+/* What replaces another's entry, which said restricted, leaves that process's programs without
+ * a warning. */
+static void take_entry(struct ml_session_spared *entry, uint64_t process)
+{
+    uint32_t before =
+        atomic_exchange_explicit(&entry->filters, ML_SPARED_RESTRICTED, memory_order_acq_rel);
+
+    if (atomic_load_explicit(&entry->process, memory_order_relaxed) &&
+        ml_spared_is_restricted(before))
+        atomic_store_explicit(&ml_session->restricted_forgotten, 1, memory_order_relaxed);
+    atomic_store_explicit(&entry->process, process, memory_order_release);
+}
+
+struct ml_spared_entry ml_session_own_entry(void)
 {
     struct ml_session *page = ml_session;
     struct ml_session_spared *entry, *another;
     struct ml_proc_stat stat;
 
     if (!page || !ml_proc_stat_read_file("/proc/self/stat", &stat))
-        return;
+        return (struct ml_spared_entry){0};
     entry = find_entry(page, ml_proc_key(&stat), &another);
-    if (!entry)
+    if (!entry) {
         entry = another;
-    atomic_store_explicit(&entry->filters, 0, memory_order_release);
-    atomic_store_explicit(&entry->process, ml_proc_key(&stat), memory_order_release);
-    atomic_store_explicit(&entry->filters, filters, memory_order_release);
+        take_entry(entry, ml_proc_key(&stat));
+    }
+    return (struct ml_spared_entry){entry, ml_proc_key(&stat)};
+}
+
+/* Another process may have taken the entry since. */
+void ml_session_set_spared(const struct ml_spared_entry *entry, uint32_t filters)
+{
+    if (entry->at &&
+        atomic_load_explicit(&entry->at->process, memory_order_relaxed) == entry->process)
+        atomic_store_explicit(&entry->at->filters, filters, memory_order_seq_cst);
 }

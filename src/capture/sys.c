@@ -38,7 +38,9 @@ void ml_sys_say_parts(const char *first, ...)
             text[len++] = *part;
     }
     va_end(parts);
-    if (ml_calls_allowed())
+    if (ml_calls_begin()) {
         syscall(SYS_write, (long)STDERR_FILENO, text, len);
+        ml_calls_end();
+    }
     errno = saved_errno;
 }

@@ -32,11 +32,12 @@ static inline void *ml_sys_map(size_t bytes, int flags, int fd)
     long prot = PROT_READ | PROT_WRITE;
     long at;
 
-    if (!ml_calls_allowed()) {
+    if (!ml_calls_begin()) {
         errno = EPERM;
         return NULL;
     }
     at = syscall(SYS_mmap, NULL, bytes, prot, (long)flags, (long)fd, 0L);
+    ml_calls_end();
     return at == -1 ? NULL : (void *)at;
 }
 
@@ -48,8 +49,10 @@ static inline void *ml_sys_reserve(size_t bytes)
 
 static inline void ml_sys_unmap(void *at, size_t bytes)
 {
-    if (ml_calls_allowed())
+    if (ml_calls_begin()) {
         syscall(SYS_munmap, at, bytes);
+        ml_calls_end();
+    }
 }
 
 /* In place of the signals that were blocked: none was now. SIGKILL never is. */
@@ -59,13 +62,14 @@ static inline void ml_sys_unmap(void *at, size_t bytes)
 extern __thread uint64_t ml_signals_of_program;
 #define ML_NO_SIGNALS_HELD (~(uint64_t)0) /* we block none now */
 
-/* Everything is blocked, libc's own signals too, which sigprocmask() spares. */
+/* Everything is blocked, libc's own signals too, which sigprocmask() spares. Calls may be made
+ * until the signals are restored: see ml_calls_begin. */
 static inline uint64_t ml_sys_block_signals(void)
 {
     uint64_t all = ~(uint64_t)0;
     uint64_t old = 0;
 
-    if (!ml_calls_allowed())
+    if (!ml_calls_begin())
         return ML_SIGNALS_AS_THEY_ARE;
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof(old));
     if (ml_signals_of_program == ML_NO_SIGNALS_HELD)
@@ -80,6 +84,7 @@ static inline void ml_sys_restore_signals(uint64_t old)
     if (old == ml_signals_of_program) /* else an outer section goes on */
         ml_signals_of_program = ML_NO_SIGNALS_HELD;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
+    ml_calls_end();
 }
 
 /* Whether a signal came that the program would react to if we did not block it. Changes errno. */

@@ -23,7 +23,7 @@
 #include "writer.h"
 
 #define RINGLESS_RECORDS 1000
-#define PAUSES_FOR_ROOM 1000 /* some tens of milliseconds */
+#define PAUSES_FOR_ROOM 3000 /* tens of milliseconds: more than the collector sleeps */
 #define SPACED_WORDS_MAX 6   /* of a record that has a space */
 
 static struct ml_writer no_writer;
@@ -182,8 +182,9 @@ static bool room_now(struct ml_writer *w, unsigned n)
     return true;
 }
 
-/* Waits while the collector drains, unless it is gone or stuck. Signals wait too:
- * what a handler recorded now would have to fit into `pending`, which is small. */
+/* Waits while the collector drains, unless it is gone or stuck, or no calls are allowed.
+ * Signals wait too: what a handler recorded now would have to fit into `pending`, which is
+ * small. */
 static bool wait_for_room(struct ml_writer *w, unsigned n)
 {
     uint64_t signals = ml_sys_block_signals();
@@ -218,8 +219,9 @@ static bool spin_for_room(struct ml_writer *w, unsigned n)
  * the collector moves. */
 static bool room(struct ml_writer *w, unsigned n)
 {
-    bool ok = room_now(w, n) || (!ml_collector_stuck() && !ml_ring_is_orphaned(w->ring) &&
-                                 (ml_calls_allowed() ? wait_for_room : spin_for_room)(w, n));
+    bool ok =
+        room_now(w, n) || (!ml_collector_stuck() && !ml_ring_is_orphaned(w->ring) &&
+                           (wait_for_room(w, n) || (!ml_calls_allowed() && spin_for_room(w, n))));
 
     if (!ok)
         w->limit = w->head;

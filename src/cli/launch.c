@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "ring.h"
+#include "seccomp_state.h"
 
 static const int passed_on[] = {SIGINT,  SIGQUIT, SIGTERM,  SIGHUP,
                                 SIGUSR1, SIGUSR2, SIGWINCH, SIGALRM};
@@ -30,6 +31,19 @@ static void put_first(const char *variable, const char *first)
         both = NULL;
     setenv(variable, both ? both : first, 1);
     free(both);
+}
+
+/* For targets that cannot read the session page. */
+static void tell_own_filters(void)
+{
+    struct ml_seccomp_state own;
+    char text[32];
+
+    unsetenv(ML_SECCOMP_ENV);
+    if (!ml_seccomp_read("/proc/self/status", &own) || !own.mode)
+        return;
+    snprintf(text, sizeof(text), "%u:%u", own.mode, own.filters);
+    setenv(ML_SECCOMP_ENV, text, 1);
 }
 
 /* All that a program can tell from a recording: the environment. NVTX has room for
@@ -49,6 +63,7 @@ static void set_environment(const struct ml_launch_opts *opts)
     }
     setenv("NVTX_INJECTION64_PATH", opts->library, 0);
     setenv(ML_SESSION_ENV, opts->session_dir, 1);
+    tell_own_filters();
 }
 
 /* Does not return. */

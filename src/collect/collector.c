@@ -42,8 +42,10 @@
  * process's end is told as when it was found. */
 #define CHECK_NS 100000000u
 #define LOOK_NS 2000000u
-/* How long to sleep at most while a process is in a sandbox, where full rings cannot wake us. */
-#define SANDBOX_IDLE_NS 1000000u
+/* How long to sleep at most while a process is in a sandbox, where full rings cannot wake us;
+ * the latter once its rings have been quiet for a while. Its threads wait longer than that. */
+#define SANDBOX_NS_MIN 1000000u
+#define SANDBOX_NS_MAX 10000000u
 /* Processes whose sandbox is looked for at a time. */
 #define SANDBOXES_AT_ONCE 64
 
@@ -68,7 +70,9 @@ struct ml_collector {
     uint64_t checked_ns, looked_ns;
     size_t sandbox_next; /* the target to look at next for a sandbox */
     uint64_t idle_ns;
-    uint32_t bell; /* the doorbell when the last round began */
+    uint64_t sandbox_ns;    /* the same for processes in a sandbox */
+    uint64_t sandbox_words; /* read from their rings when the last round began */
+    uint32_t bell;          /* the doorbell when the last round began */
     pid_t launcher;
     int program_fd; /* -1: it is gone, or the kernel has no such descriptors */
     const char *command;
@@ -108,6 +112,7 @@ int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir
         ml_dict_config(&c->dict, s->key, s->value);
     c->stage.heartbeat = &session->page->heartbeat;
     c->idle_ns = IDLE_NS_MIN;
+    c->sandbox_ns = SANDBOX_NS_MIN;
     c->stage.dict = &c->dict;
     c->stage.writer = &c->writer;
     c->stage.ticks = &c->ticks;
@@ -599,14 +604,33 @@ static uint64_t round_once(struct ml_collector *c)
     return words;
 }
 
-static uint64_t idle_ns(const struct ml_collector *c)
+/* Where the rings of processes in a sandbox have been read up to, all in one number.
+ * @return whether there is such a process */
+static bool sandbox_words(const struct ml_collector *c, uint64_t *ret)
 {
+    bool any = false;
+
+    *ret = 0;
     for (size_t i = 0; i < c->stage.targets.len; i++) {
         const struct ml_target *t = c->stage.targets.items[i];
-        if (!t->dead && !t->gone && ml_target_in_sandbox(t))
-            return SANDBOX_IDLE_NS;
+        if (t->dead || t->gone || !ml_target_in_sandbox(t))
+            continue;
+        any = true;
+        *ret += ml_target_words_read(t);
     }
-    return c->idle_ns;
+    return any;
+}
+
+static uint64_t idle_ns(struct ml_collector *c)
+{
+    uint64_t words;
+
+    if (!sandbox_words(c, &words))
+        return c->idle_ns;
+    c->sandbox_ns =
+        words != c->sandbox_words ? SANDBOX_NS_MIN : ml_min_u64(2 * c->sandbox_ns, SANDBOX_NS_MAX);
+    c->sandbox_words = words;
+    return ml_min_u64(c->sandbox_ns, c->idle_ns);
 }
 
 static void sleep_until_rung(struct ml_collector *c)

@@ -20,6 +20,9 @@ void ml_target_check_sandbox(struct ml_target *t, struct ml_session *page);
 /* Frees the entries of a process that has ended, by its number as it knew it. */
 void ml_session_forget_spared(struct ml_session *page, uint32_t pid);
 
+/* How many words have been read from its rings, of all that are open. */
+uint64_t ml_target_words_read(const struct ml_target *t);
+
 /* Whether the recorder makes no system calls in it, so that nobody wakes the collector when
  * a ring fills. */
 bool ml_target_in_sandbox(const struct ml_target *t);

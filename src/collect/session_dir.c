@@ -63,6 +63,7 @@ static int make_page(struct ml_session_dir *s, const struct ml_session_opts *opt
     page->seccomp_known = ml_seccomp_read("/proc/self/status", &seccomp);
     page->seccomp_mode = seccomp.mode;
     page->seccomp_filters = seccomp.filters;
+    page->seccomp_counted = seccomp.counted;
     page->ring_asked = opts->ring_asked;
     page->key = key;
     page->magic = ML_SHARED_MAGIC;

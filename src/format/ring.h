@@ -20,15 +20,19 @@
 #include <assert.h>
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 9
+#define ML_SHARED_VERSION 10
 
-/* The environment variable that names the session directory to a target, and
- * the files in it. */
+/* The environment variable that names the session directory to a target. */
 #define ML_SESSION_ENV "MEMLEDGER_SESSION"
+/* Set where the launcher itself is under a filter: "MODE:FILTERS" as in seccomp_state.h, for
+ * targets that cannot read the page. */
+#define ML_SECCOMP_ENV "MEMLEDGER_SECCOMP"
+/* The files in the session directory. */
 #define ML_SESSION_PAGE "page"
 #define ML_SESSION_SOCKET "socket"
 #define ML_SESSION_FILES "files"
@@ -54,7 +58,7 @@ struct ml_session_device {
 
 #define ML_SESSION_DEVICES 32 /* as NVML counts */
 
-/* What processes say on stderr, in `told`. */
+/* What processes say on stderr, in `notices_said`. */
 enum ml_notice {
     ML_NOTICE_VERSION = 1,      /* the recorder is of another version */
     ML_NOTICE_MALLOC = 2,       /* the program has a malloc of its own */
@@ -70,11 +74,21 @@ struct ml_collector_id {
     _Atomic uint64_t start_ticks;   /* of the process, as in /proc/PID/stat */
 };
 
-/* A process that added seccomp filters which leave the recorder alone. */
+/* A process that added seccomp filters. */
 struct ml_session_spared {
     _Atomic uint64_t process; /* ml_proc_key; 0: the entry is free */
-    _Atomic uint32_t filters; /* so many */
+    _Atomic uint32_t filters; /* so many that leave the recorder alone; or one of those below */
 };
+
+/* A filter that may kill for the recorder's calls is there, or about to be. The second: a
+ * program that is started under it can count itself in the session page. */
+#define ML_SPARED_RESTRICTED UINT32_MAX
+#define ML_SPARED_MAY_COUNT (UINT32_MAX - 1)
+
+static inline bool ml_spared_is_restricted(uint32_t filters)
+{
+    return filters >= ML_SPARED_MAY_COUNT;
+}
 
 #define ML_SESSION_SPARED 64 /* entries; where all are taken, a new one replaces another */
 
@@ -83,7 +97,7 @@ struct ml_session {
     uint32_t version;
     /* enum ml_notice: what one process of the run has said, and others need not repeat.
      * It is here in every version since 8. */
-    _Atomic uint32_t told;
+    _Atomic uint32_t notices_said;
     uint32_t clock;      /* enum ml_clock: what record times count */
     uint32_t heap;       /* enum ml_heap_mode */
     uint32_t cuda;       /* enum ml_cuda_mode */
@@ -99,6 +113,10 @@ struct ml_session {
     uint32_t seccomp_known;
     uint32_t seccomp_mode;
     uint32_t seccomp_filters;
+    uint32_t seccomp_counted;
+    /* 1: an entry of `spared` that said restricted is gone, though programs that were started
+     * by its process may live. */
+    _Atomic uint32_t restricted_forgotten;
 
     /* Set by the launcher until the program runs. Nothing is written before that, so a program
      * that cannot be started leaves an older trace as it is. */
@@ -172,12 +190,12 @@ struct ml_session {
     struct ml_session_spared spared[ML_SESSION_SPARED];
 };
 static_assert(sizeof(struct ml_session) <= 4096, "the session page is one page");
-static_assert(offsetof(struct ml_session, told) == 8, "its place in every version");
+static_assert(offsetof(struct ml_session, notices_said) == 8, "its place in every version");
 
 /* Whether nobody in this run has said it yet; the caller then does. */
 static inline int ml_session_tells(struct ml_session *s, enum ml_notice notice)
 {
-    return !(atomic_fetch_or_explicit(&s->told, notice, memory_order_relaxed) & notice);
+    return !(atomic_fetch_or_explicit(&s->notices_said, notice, memory_order_relaxed) & notice);
 }
 
 /* A process that cannot reach the folder. */
@@ -225,6 +243,8 @@ static_assert(sizeof(struct ml_ring) == 192, "shared layout");
 
 #define ML_REPLY_BYTES (1u << 20)
 
+#define ML_FILTERED_SEEN (1u << 31) /* by the collector, in `filtered` */
+
 struct ml_ringset {
     uint32_t magic;
     uint32_t version;
@@ -242,8 +262,9 @@ struct ml_ringset {
      * of a framework's API are to be in it. */
     _Atomic uint32_t calls_wanted;
 
-    /* 1, set by either side: the process is in a sandbox, and the recorder makes no system
-     * calls. Of a process's first set. `sandboxed`: it is counted in the session. */
+    /* Not 0: the process is in a sandbox, and the recorder makes no system calls. The target
+     * counts its filters here, the collector sets a bit. Of a process's first set.
+     * `sandboxed`: it is counted in the session. */
     _Atomic uint32_t filtered;
     _Atomic uint32_t sandboxed;
     _Atomic uint32_t filters_spared; /* filters that were added and leave the recorder alone */

@@ -92,13 +92,28 @@ static void look_for_no_number(const char *line, const char *text)
     }
 }
 
+static bool begins_with(const char *line, const char *word)
+{
+    return strncmp(line, word, strlen(word)) == 0;
+}
+
+/* Of stats the counters come last. Their values are the program's own: PyTorch's total of a
+ * device is below 0 after frees of what was allocated before its profiler started. */
+static const char *end_of_counts(const char *line, const char *text)
+{
+    const char *counters = begins_with(line, "stats") ? strstr(text, "\nCounters ") : NULL;
+
+    return counters ? counters : text + strlen(text);
+}
+
 /* "-1.5 KiB": a size, share or time below 0 where only differences may be. */
 static void look_for_negatives(const char *line, const char *text)
 {
     static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB",
                                         " %", " ns",  " us",  " ms",  " s "};
+    const char *end = end_of_counts(line, text);
 
-    for (const char *at = text; (at = strstr(at, " -")); at++) {
+    for (const char *at = text; (at = strstr(at, " -")) && at < end; at++) {
         size_t len = strspn(at + 2, "0123456789.,");
 
         for (size_t i = 0; len && i < ML_ARRAY_SIZE(units); i++)
@@ -119,11 +134,6 @@ static void look_at_places(const char *line, const char *text)
         if (digits > 8)
             fail(line, "a place off the picture", at - 8);
     }
-}
-
-static bool begins_with(const char *line, const char *word)
-{
-    return strncmp(line, word, strlen(word)) == 0;
 }
 
 void look_at_output(const char *line, const struct ml_buf *output)

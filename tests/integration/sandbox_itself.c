@@ -4,26 +4,20 @@
  *
  * WAY is how the filter is installed: prctl, syscall (libc's syscall(), as libseccomp does),
  * raw (the instruction, which no hook sees), none.
- * FILTER is "deny:NAME,NAME..." (killed for these system calls), "refuse:NAME,NAME..." (they
- * fail), "only" (killed for all but those that the program itself makes), "strict", "counter" (the
- * time stamp counter raises SIGSEGV), or "bad" (the kernel refuses it). ACTION is loop, thread,
- * fork, spawn or exec; each has COUNT blocks allocated and freed, by malloc and as reported to
- * memledger. Or it is names, which enters COUNT scopes of different names; or config, run or dump,
- * which sets the profile's file, starts the profile or asks for a dump COUNT times. After "--" it
- * becomes that command.
+ * FILTER is a word of sandbox_filters.h, "strict", or "counter" (the time stamp counter raises
+ * SIGSEGV). ACTION is loop, thread, fork, spawn or exec; each has COUNT blocks allocated and freed,
+ * by malloc and as reported to memledger. Or it is names, which enters COUNT scopes of different
+ * names, or profile, which runs the built-in profiler COUNT times, or config, run or dump, which
+ * are parts of that and may fail only with a reason that names the sandbox. After "--" it becomes
+ * that command.
  *
  * Ends with status 3 and "done", unless it is killed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <spawn.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,96 +28,13 @@
 #include <unistd.h>
 
 #include "memledger/memledger.h"
+#include "sandbox_filters.h"
 
 #define BLOCK_BYTES 1000
-#define CALLS_MAX 64
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static const struct {
-    const char *name;
-    unsigned number;
-} known_calls[] = {
-    {"memfd_create", SYS_memfd_create},
-    {"socket", SYS_socket},
-    {"sendmsg", SYS_sendmsg},
-    {"nanosleep", SYS_nanosleep},
-    {"clock_nanosleep", SYS_clock_nanosleep},
-    {"prctl", SYS_prctl},
-    {"openat", SYS_openat},
-    {"futex", SYS_futex},
-    {"gettid", SYS_gettid},
-    {"getpid", SYS_getpid},
-    {"getppid", SYS_getppid},
-    {"getcwd", SYS_getcwd},
-    {"madvise", SYS_madvise},
-    {"ftruncate", SYS_ftruncate},
-    {"fcntl", SYS_fcntl},
-    {"lseek", SYS_lseek},
-    {"mmap", SYS_mmap},
-    {"prlimit64", SYS_prlimit64},
-    {"readlink", SYS_readlink},
-    {"rt_sigprocmask", SYS_rt_sigprocmask},
-    {"clock_gettime", SYS_clock_gettime},
-    {"process_vm_readv", SYS_process_vm_readv},
-    {"ptrace", SYS_ptrace},
-};
-
-/* What libc needs to allocate, to make threads and children, and to end. */
-static const unsigned own_calls[] = {
-    SYS_read,         SYS_write,          SYS_exit,
-    SYS_exit_group,   SYS_rt_sigreturn,   SYS_brk,
-    SYS_mmap,         SYS_munmap,         SYS_mremap,
-    SYS_mprotect,     SYS_futex,          SYS_clone,
-    SYS_clone3,       SYS_rseq,           SYS_set_robust_list,
-    SYS_wait4,        SYS_rt_sigprocmask, SYS_getrandom,
-    SYS_madvise,      SYS_prlimit64,      SYS_sched_getaffinity,
-    SYS_rt_sigaction,
-};
 
 static memledger_space space;
 
 /* ---- Filters --------------------------------------------------------------- */
-
-static unsigned number_of(const char *name)
-{
-    for (size_t i = 0; i < COUNT(known_calls); i++) {
-        if (!strcmp(known_calls[i].name, name))
-            return known_calls[i].number;
-    }
-    fprintf(stderr, "unknown system call %s\n", name);
-    exit(2);
-}
-
-/* A program that answers `hit` for the calls in the list, else `miss`. */
-static struct sock_fprog make_filter(const unsigned *calls, unsigned n, unsigned hit, unsigned miss)
-{
-    static struct sock_filter code[CALLS_MAX + 3];
-    unsigned at = 0;
-
-    code[at++] =
-        (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
-    for (unsigned i = 0; i < n; i++)
-        code[at++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, calls[i], n - i, 0);
-    code[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, miss);
-    code[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, hit);
-    return (struct sock_fprog){(unsigned short)at, code};
-}
-
-static struct sock_fprog filter_of(char *text)
-{
-    bool is_refusal = text[0] == 'r';
-    unsigned calls[CALLS_MAX], n = 0;
-
-    if (!strcmp(text, "only"))
-        return make_filter(own_calls, COUNT(own_calls), SECCOMP_RET_ALLOW,
-                           SECCOMP_RET_KILL_PROCESS);
-    if (!strcmp(text, "bad"))
-        return (struct sock_fprog){0, NULL};
-    for (char *name = strtok(strchr(text, ':') + 1, ","); name; name = strtok(NULL, ","))
-        calls[n++] = number_of(name);
-    return make_filter(calls, n, is_refusal ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_KILL_PROCESS,
-                       SECCOMP_RET_ALLOW);
-}
 
 static long raw_prctl(long option, long a, const void *b)
 {
@@ -175,6 +86,19 @@ static void enter_names(unsigned long count)
         snprintf(name, sizeof(name), "scope %lu", count);
         memledger_push(name);
         memledger_pop();
+    }
+}
+
+/* Whether that works is another question. */
+static void profile(unsigned long count)
+{
+    const char *key = "filename", *value = "profile.json";
+
+    while (count--) {
+        memledger_set_config(1, &key, &value);
+        memledger_set_state(MEMLEDGER_RUN);
+        memledger_set_state(MEMLEDGER_STOP);
+        memledger_dump(1);
     }
 }
 
@@ -263,6 +187,7 @@ static void act(const char *self, const char *action)
     switch (action[0]) {
     case 'l': work(count); break;
     case 'n': enter_names(count); break;
+    case 'p': profile(count); break;
     case 'c': set_config(count); break;
     case 'r': run_profile(count); break;
     case 'd': dump_profile(count); break;

@@ -7,7 +7,6 @@ import glob
 import os
 import shutil
 import struct
-import subprocess
 
 import harness
 from harness import Skip, check, contains, equal, plain, program, run
@@ -38,6 +37,20 @@ def test_other_user():
     equal(result.code, 3, "exit code", result)
     said_once(result, "processes of user nobody were not recorded")
     contains(result.err, "start memledger as that user", "note")
+
+
+def test_other_user_under_a_filter():
+    """The same where memledger itself runs under a seccomp filter, as in a container. A process
+    that adds one, and may be killed for telling, says nothing."""
+    needs_root()
+    container = [program("sandbox_itself"), "prctl", "deny:ptrace", "--"]
+    recorded = [harness.MEMLEDGER, "run", "-f", "-o", "t.mled", *AS_NOBODY]
+    done = plain(*container, *recorded, program("ends"), "exit", "3")
+    equal(done.returncode, 3, "exit code", done)
+    contains(done.stderr, "processes of user nobody were not recorded", "note")
+    filtered = [program("sandbox_itself"), "prctl", "deny:socket", "exec:10"]
+    done = plain(*container, *recorded, *filtered)
+    equal(done.returncode, 3, "exit code with a filter more", done)
 
 
 # Many threads, which need more rings than a process has at first.
@@ -183,10 +196,16 @@ def test_version_said_once():
     with open("session/page", "wb") as f:
         f.write(struct.pack("<II", 0x474e524d, 9999) + bytes(8192 - 8))
     library = os.path.join(harness.LIBRARIES, "libmemledger.so")
-    done = subprocess.run(["sh", "-c", 3 * f"{program('ends')} exit 0; "], check=True,
-                          capture_output=True, text=True, timeout=harness.PATIENCE_S,
-                          env=dict(os.environ, LD_PRELOAD=library,
-                                   MEMLEDGER_SESSION=os.path.abspath("session")))
+    env = dict(os.environ, LD_PRELOAD=library, MEMLEDGER_SESSION=os.path.abspath("session"))
+    done = plain("sh", "-c", 3 * f"{program('ends')} exit 0; ", env=env)
+    equal(done.returncode, 0, "exit code", done.stderr)
+    equal(done.stderr.count("different versions"), 1, "how often it is said", done.stderr)
+    # Under a filter that the launcher had too.
+    with open("session/page", "r+b") as f:
+        f.write(struct.pack("<III", 0x474e524d, 9999, 0))
+    done = plain(program("sandbox_itself"), "prctl", "deny:ptrace", "--", "env",
+                 *[f"{name}={env[name]}" for name in ("LD_PRELOAD", "MEMLEDGER_SESSION")],
+                 "MEMLEDGER_SECCOMP=2:1", program("ends"), "exit", "0")
     equal(done.stderr.count("different versions"), 1, "how often it is said", done.stderr)
 
 

@@ -73,18 +73,20 @@ static bool read_text(const char *text, struct ml_seccomp_state *ret)
 
 static void test_seccomp(void **state)
 {
-    struct ml_seccomp_state s = {9, 9};
+    struct ml_seccomp_state s = {9, 9, false};
 
     (void)state;
     assert_true(read_text("Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t13\nThreads:\t1\n", &s));
     assert_int_equal(s.mode, 2);
     assert_int_equal(s.filters, 13);
+    assert_true(s.counted);
     /* Kernels before 5.9 do not count. */
     assert_true(read_text("Seccomp:\t2\n", &s));
     assert_int_equal(s.filters, 1);
+    assert_false(s.counted);
     assert_true(read_text("Seccomp:\t1\n", &s));
     assert_int_equal(s.filters, 0);
-    s = (struct ml_seccomp_state){9, 9};
+    s = (struct ml_seccomp_state){9, 9, true};
     assert_false(read_text("Name:\tSeccomp:\t2\n", &s));
     assert_int_equal(s.mode, 9);
     assert_false(ml_seccomp_read("/nowhere/status", &s));
@@ -92,7 +94,8 @@ static void test_seccomp(void **state)
 
 static void test_more(void **state)
 {
-    const struct ml_seccomp_state none = {0, 0}, strict = {1, 0}, one = {2, 1}, two = {2, 2};
+    const struct ml_seccomp_state none = {0}, strict = {1, 0, true};
+    const struct ml_seccomp_state one = {2, 1, true}, two = {2, 2, true};
     struct ml_seccomp_state sum = none;
 
     (void)state;
@@ -106,13 +109,60 @@ static void test_more(void **state)
     assert_false(ml_seccomp_is_more(&two, &sum));
 }
 
+/* A program that was started somewhere below `memledger run`. */
+static void test_may_kill(void **state)
+{
+    const struct ml_seccomp_state none = {0, 0, true};
+    const struct ml_seccomp_state one = {2, 1, true}, two = {2, 2, true};
+
+    (void)state;
+    assert_false(ml_seccomp_may_kill(&none, none, 0, false));
+    assert_true(ml_seccomp_may_kill(&one, none, 0, false));
+    assert_false(ml_seccomp_may_kill(&one, none, 1, false));
+    assert_true(ml_seccomp_may_kill(&two, none, 1, false));
+    assert_true(ml_seccomp_may_kill(&one, none, 1, true));
+    assert_false(ml_seccomp_may_kill(&two, one, 1, false));
+    assert_true(ml_seccomp_may_kill(&two, one, 1, true));
+    /* It has not inherited the filter that restricts another thread. */
+    assert_false(ml_seccomp_may_kill(&none, none, 0, true));
+    assert_false(ml_seccomp_may_kill(&one, one, 0, true));
+}
+
+/* Where the kernel does not count, one filter looks like two. */
+static void test_may_kill_uncounted(void **state)
+{
+    const struct ml_seccomp_state none = {0}, some = {2, 1, false};
+
+    (void)state;
+    assert_false(ml_seccomp_may_kill(&none, none, 0, true));
+    assert_true(ml_seccomp_may_kill(&some, none, 0, false));
+    assert_false(ml_seccomp_may_kill(&some, none, 1, false));
+    assert_false(ml_seccomp_may_kill(&some, some, 0, false));
+    assert_true(ml_seccomp_may_kill(&some, some, 0, true));
+}
+
+static void test_state_as_text(void **state)
+{
+    struct ml_seccomp_state s = {0};
+
+    (void)state;
+    ml_seccomp_parse("2:13", &s);
+    assert_int_equal(s.mode, 2);
+    assert_int_equal(s.filters, 13);
+    ml_seccomp_parse("", &s);
+    assert_int_equal(s.mode, 0);
+    assert_int_equal(s.filters, 0);
+    ml_seccomp_parse("2", &s);
+    assert_int_equal(s.filters, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_key),
-        cmocka_unit_test(test_own_key),
-        cmocka_unit_test(test_seccomp),
-        cmocka_unit_test(test_more),
+        cmocka_unit_test(test_key),           cmocka_unit_test(test_own_key),
+        cmocka_unit_test(test_seccomp),       cmocka_unit_test(test_more),
+        cmocka_unit_test(test_may_kill),      cmocka_unit_test(test_may_kill_uncounted),
+        cmocka_unit_test(test_state_as_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -76,6 +77,37 @@ static void test_calls_for_files(void **state)
         assert_false(spares_with(calls[i], SECCOMP_RET_KILL_PROCESS));
 }
 
+/* A reply that is read in little address space, and a look for signals in a long wait. */
+static void test_rare_calls(void **state)
+{
+    (void)state;
+    assert_false(spares_with(SYS_mremap, SECCOMP_RET_KILL_PROCESS));
+    assert_false(spares_with(SYS_rt_sigpending, SECCOMP_RET_KILL_PROCESS));
+    assert_true(spares_with(SYS_mremap, SECCOMP_RET_ERRNO | EPERM));
+}
+
+static bool lets_count(struct sock_filter *code, size_t n)
+{
+    return ml_filter_lets_count(&(struct sock_fprog){(unsigned short)n, code});
+}
+
+/* A program that is started under the filter opens a file for writing to count itself. */
+static void test_lets_count(void **state)
+{
+    struct sock_filter no_memfd[] = {LOAD(nr), JUMP(BPF_JEQ, SYS_memfd_create, 0, 1), KILL, ALLOW};
+    struct sock_filter no_openat[] = {LOAD(nr), JUMP(BPF_JEQ, SYS_openat, 0, 1), KILL, ALLOW};
+    struct sock_filter read_only[] = {
+        LOAD(nr),      JUMP(BPF_JEQ, SYS_openat, 0, 3),
+        LOAD(args[2]), JUMP(BPF_JSET, O_ACCMODE, 0, 1),
+        KILL,          ALLOW,
+    };
+
+    (void)state;
+    assert_true(lets_count(no_memfd, ML_ARRAY_SIZE(no_memfd)));
+    assert_false(lets_count(no_openat, ML_ARRAY_SIZE(no_openat)));
+    assert_false(lets_count(read_only, ML_ARRAY_SIZE(read_only)));
+}
+
 static void test_architecture(void **state)
 {
     (void)state;
@@ -129,6 +161,7 @@ int main(void)
         cmocka_unit_test(test_one_answer),      cmocka_unit_test(test_one_call),
         cmocka_unit_test(test_calls_for_files), cmocka_unit_test(test_architecture),
         cmocka_unit_test(test_arguments),       cmocka_unit_test(test_arithmetic),
+        cmocka_unit_test(test_rare_calls),      cmocka_unit_test(test_lets_count),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

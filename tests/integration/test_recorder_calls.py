@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# test_recorder_calls.py: the table of the recorder's system calls (src/base/recorder_calls.h) has
+# all of them: those that its sources name, and those behind the functions that its libraries may
+# import (symbols/*.imports.txt).
+#
+# SPDX-License-Identifier: Apache-2.0
+import os
+import re
+
+import harness
+from harness import check
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCES = os.path.join(HERE, "..", "..", "src")
+SHARED = ("base/proc_stat.c", "base/seccomp_state.h")  # of other folders, inside the target too
+# Makes the program's own calls for it.
+PASSES_ON = "seccomp_hooks.c"
+
+# What libc's functions ask of the kernel.
+CALLS_OF = {
+    "clock_gettime": ["clock_gettime"], "close": ["close"], "connect": ["connect"],
+    "fcntl": ["fcntl"], "fstat": ["fstat", "newfstatat"], "ftruncate": ["ftruncate"],
+    "getcwd": ["getcwd"], "geteuid": ["geteuid"], "getpid": ["getpid"], "getppid": ["getppid"],
+    "getrlimit": ["getrlimit", "prlimit64"], "getsockopt": ["getsockopt"], "madvise": ["madvise"],
+    "mincore": ["mincore"], "open": ["openat"], "pthread_mutex_lock": ["futex"],
+    "pthread_mutex_unlock": ["futex"], "pthread_once": ["futex"], "read": ["read"],
+    "readlink": ["readlink"], "sendmsg": ["sendmsg"], "sendto": ["sendto"],
+    "setsockopt": ["setsockopt"], "socket": ["socket"], "write": ["write"],
+}
+# Functions that make none, or only those that malloc and the loader make for the program anyway.
+NO_CALLS = set("""
+    __cxa_atexit __environ __errno_location __progname_full __pthread_key_create __register_atfork
+    _dl_find_object _r_debug abort dl_iterate_phdr dladdr dladdr1 dlclose dlerror dlopen dlvsym
+    environ free getenv malloc memcmp memcpy memmove memset program_invocation_name
+    pthread_key_create pthread_setcancelstate pthread_setspecific snprintf strchr strcmp strcpy
+    strcspn strlen strncmp strncpy strnlen strrchr strstr
+    """.split())
+
+
+def text_of(*path):
+    with open(os.path.join(SOURCES, *path)) as f:
+        return f.read()
+
+
+def table():
+    return set(re.findall(r"SYS_([a-z]\w*)", text_of("base", "recorder_calls.h")))
+
+
+def test_sources():
+    names = [f"capture/{name}" for name in os.listdir(os.path.join(SOURCES, "capture"))
+             if name.endswith((".c", ".h")) and name != PASSES_ON]
+    for name in [*names, *SHARED]:
+        lacking = set(re.findall(r"SYS_([a-z]\w*)", text_of(name))) - table()
+        check(not lacking, f"{name} makes calls that base/recorder_calls.h lacks: {lacking}")
+
+
+def test_imports():
+    for library in "libmemledger", "libmemledger-heap":
+        with open(os.path.join(HERE, "symbols", f"{library}.imports.txt")) as f:
+            imports = {line.strip() for line in f if not line.startswith("#")} - {""}
+        for name in imports - NO_CALLS:
+            check(name in CALLS_OF, f"{library}.so imports {name}: which system calls does it make?")
+            lacking = set(CALLS_OF[name]) - table()
+            check(not lacking, f"{name} makes calls that base/recorder_calls.h lacks: {lacking}")
+
+
+harness.main(globals())
