@@ -146,13 +146,18 @@ def test_killed_while_starting():
     env = environment(os.path.abspath("sessions"), None)
     left = 0
     for i in range(40):
+        before = set(os.listdir("sessions"))
         process = start(program("ends"), "exit", 0, trace=f"{i}.mled", env=env)
+        # Every other one when it has its folder, or has ended.
+        if i % 2:
+            harness.wait_until(lambda: set(os.listdir("sessions")) - before
+                               or process.poll() is not None, "the folder")
         # Later and later, by work that is done rather than by the clock.
         for _ in range(i * 5):
             os.listdir("sessions")
         process.kill()
         process.communicate(timeout=harness.PATIENCE_S)
-        left += bool(os.listdir("sessions"))
+        left += bool(set(os.listdir("sessions")) - before)
     check(left, "no killed run left a folder, so nothing was tested")
 
     def nothing_left():
