@@ -8,6 +8,7 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "compiler.h"
@@ -73,6 +74,22 @@ static void note_unreached(const struct ml_run_result *result, const struct ml_s
                user ? user->pw_name : number);
 }
 
+/* Why there is nothing, where no process said so. */
+static void note_nothing(const struct ml_run_result *result, const struct ml_session *page)
+{
+    int status = (int)atomic_load(&page->program_status);
+
+    if (WIFSIGNALED(status))
+        ml_say("nothing was recorded: signal %d (%s) ended the program before the recorder started",
+               WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else if (result->cuda_injection)
+        ml_say("nothing was recorded: the program never started CUDA, which --cuda=injection "
+               "waits for");
+    else
+        ml_say("nothing was recorded: the recorder could not start in the program; see ulimit -v "
+               "and -n");
+}
+
 static void note_unrecorded(const struct ml_run_result *result, const struct ml_session *page)
 {
     uint32_t unrecorded = atomic_load(&page->unrecorded);
@@ -86,10 +103,7 @@ static void note_unrecorded(const struct ml_run_result *result, const struct ml_
     else if (!atomic_load(&page->processes) && !atomic_load(&page->unreached) &&
              !atomic_load(&page->began_in_sandbox) && !result->obstacle &&
              !result->collector_killed)
-        ml_say("nothing was recorded: %s",
-               result->cuda_injection
-                   ? "the program never started CUDA, which --cuda=injection waits for"
-                   : "the recorder could not start in the program; see ulimit -v and -n");
+        note_nothing(result, page);
 }
 
 static void note_entered_sandbox(const struct ml_session *page)

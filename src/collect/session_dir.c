@@ -149,6 +149,16 @@ static int make_in(struct ml_session_dir *s, const char *parent, const struct ml
     return r;
 }
 
+static const char *way_out(int error)
+{
+    switch (-error) {
+    case EFBIG: return "see ulimit -f";
+    case EMFILE: return "see ulimit -n";
+    case ENOMEM: return "see ulimit -v";
+    default: return "set TMPDIR";
+    }
+}
+
 /* In memory rather than on a disk, where a store to the page can wait for the
  * disk, or fail with SIGBUS when it is full. A place that does not serve, such as one
  * that is full or whose name is too long, is passed over. */
@@ -166,8 +176,8 @@ int ml_session_dir_init(struct ml_session_dir *s, const struct ml_session_opts *
         if (!r)
             return 0;
     }
-    return ml_error_set(err, r, "cannot make a %s in TMPDIR or /tmp: %s; set TMPDIR", what,
-                        strerror(-r));
+    return ml_error_set(err, r, "cannot make a %s in TMPDIR or /tmp: %s; %s", what, strerror(-r),
+                        way_out(r));
 }
 
 int ml_session_dir_reach(struct ml_session_dir *s, char library[PATH_MAX], struct ml_error *err)

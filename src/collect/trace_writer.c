@@ -92,7 +92,7 @@ int ml_trace_writer_open(struct ml_trace_writer *w, const char *path, bool force
     if (!w->encoder || !w->job.encoder || !w->zstd || ml_buf_reserve(&w->raw, ML_EVENTS_RAW_MAX) ||
         ml_buf_reserve(&w->packed, ML_BLOCK_HEADER_BYTES + ZSTD_compressBound(ML_EVENTS_RAW_MAX))) {
         ml_trace_writer_discard(w);
-        return ml_error_set(err, -ENOMEM, "not enough memory to write %s", path);
+        return ml_error_set(err, -ENOMEM, "not enough memory to write %s; see ulimit -v", path);
     }
     ml_encoder_init(w->encoder);
     ml_encoder_init(w->job.encoder);

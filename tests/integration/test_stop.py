@@ -13,6 +13,9 @@ import subprocess
 import harness
 from harness import check, children, collector_of, contains, equal, finish, program, run, start
 
+# Whoever starts the tests may ignore it, as nohup does; then `run` would have to, too.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
 # More than a pipe and a ring hold.
 MANY = 2000000
 

@@ -288,6 +288,9 @@ def case_sanitizer(name, mistake, status, words):
             check(sizes[size] == (1 if heap else 0), "%d of %d bytes" % (sizes[size], size))
         run = Run(program("sanitized_" + name), mistake, heap=heap, status=status)
         check(words in run.err, "no report: " + run.err)
+        # Whoever allocated it is found through the recorder's hook.
+        allocated = run.err.lower().split("allocated by")[-1] if mistake == "after-end" else run.err
+        check("main" in allocated.split("#3")[0], "no caller in the report: " + run.err)
 
 
 def case_sanitizer_address():
