@@ -3,7 +3,7 @@
 # Each runs twice alone, since some say something the first time only. One that prints other
 # numbers each time is compared without them. What a program says under memledger it may also say
 # alone, another time: groff's two children print in any order. One that does not end by itself in
-# a few seconds cannot be compared, and is named.
+# a few seconds, or cannot be started, cannot be compared, and is named.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
@@ -33,7 +33,8 @@ def programs():
 class Sweep:
     def __init__(self, recorder):
         self.recorder = recorder
-        self.equal, self.different, self.endless, self.lost = [], [], [], 0
+        self.equal, self.different, self.lost = [], [], 0
+        self.endless, self.not_started = [], []
 
     def run_once(self, path, mode, folder, timeout_s):
         """Each run finds the same empty folder, since programs print where they are."""
@@ -65,7 +66,11 @@ class Sweep:
 
     def one(self, path):
         with tempfile.TemporaryDirectory(prefix="programs-") as folder:
-            alone = [self.run_once(path, "bare", folder, ALONE_S) for _ in range(2)]
+            try:
+                alone = [self.run_once(path, "bare", folder, ALONE_S) for _ in range(2)]
+            except OSError: # a part of a script, say, which is marked as a program
+                self.not_started.append(path)
+                return
             if None in [a.code for a in alone]:
                 self.endless.append(path)
                 return
@@ -80,8 +85,10 @@ def play(recorder):
             pass
     for text in sweep.different:
         print(text)
-    if sweep.endless:
-        print("do not end by themselves: " + " ".join(map(os.path.basename, sweep.endless)))
+    for what, paths in (("do not end by themselves", sweep.endless),
+                        ("cannot be started", sweep.not_started)):
+        if paths:
+            print(f"{what}: {' '.join(map(os.path.basename, paths))}")
     compared = len(sweep.equal) + len({d.split()[0] for d in sweep.different})
     print(f"{FOLDER}: {len(sweep.equal)} of {compared} programs equal under "
           f"{', '.join(RECORDED)}; {sweep.lost} events lost")
