@@ -35,13 +35,15 @@ def go_on(process):
     process.stdin.flush()
 
 
-def threads_of(pid):
-    return map(int, os.listdir(f"/proc/{pid}/task"))
+def each_thread(pid, change):
+    """Changes the process's threads; one may end meanwhile, such as the sampler's without a GPU."""
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with contextlib.suppress(ProcessLookupError):
+            change(int(thread))
 
 
 def pin(pid, processor):
-    for thread in threads_of(pid):
-        os.sched_setaffinity(thread, {processor})
+    each_thread(pid, lambda thread: os.sched_setaffinity(thread, {processor}))
 
 
 @contextlib.contextmanager
@@ -67,8 +69,8 @@ def starved(collector):
     """That process wants to run, but hardly ever may."""
     processor = min(os.sched_getaffinity(0))
     pin(collector, processor)
-    for thread in threads_of(collector):
-        os.sched_setscheduler(thread, os.SCHED_IDLE, os.sched_param(0))
+    each_thread(collector, lambda thread: os.sched_setscheduler(thread, os.SCHED_IDLE,
+                                                                os.sched_param(0)))
     with hogs(8, processor):
         yield
 
