@@ -46,7 +46,7 @@ int ml_calls_pop(struct ml_calls *calls, const struct ml_event *event);
 int ml_calls_end(struct ml_calls *calls, const struct ml_event *event);
 
 /* Whether the thread, which is in `inner`, is in a call of `outer`, which is `inner` or
- * around it. False where nobody saw the call begin. */
+ * around it. False where the beginning of the call is not in the trace. */
 bool ml_calls_within(struct ml_calls *calls, uint32_t thread, uint32_t inner, uint32_t outer);
 
 /* Whether the thread's call of `scope` in which the block of that ordinal was allocated, so

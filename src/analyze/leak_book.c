@@ -154,7 +154,7 @@ static void recount(struct ml_leak_book *book)
 }
 
 /* A space shows that it has ranges when the first is given back: blocks that are in groups by
- * then may have changed too, and nobody knows what they were counted with. */
+ * then may have changed too, and what they were counted with is unknown. */
 static int look_at_spaces(struct ml_leak_book *book)
 {
     const struct ml_replay *replay = book->replay;

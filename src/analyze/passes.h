@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#define ML_PASSES_MAX 2 /* nobody asks whether there were more */
+#define ML_PASSES_MAX 2 /* more are not told apart */
 
 /* All zero bytes is one without passes. */
 struct ml_passes {

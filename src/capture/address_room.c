@@ -84,3 +84,22 @@ void *ml_address_table(uint32_t wanted, uint32_t least, size_t entry_bytes, uint
         *ret_entries = entries;
     return at;
 }
+
+uint32_t ml_address_arrays(uint32_t wanted, uint32_t least, struct ml_table_array *arrays,
+                           size_t count)
+{
+    size_t entry_bytes = 0;
+    uint32_t entries;
+    char *at;
+
+    for (size_t i = 0; i < count; i++)
+        entry_bytes += arrays[i].each * arrays[i].item_bytes;
+    at = ml_address_table(wanted, least, entry_bytes, &entries);
+    if (!at)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        arrays[i].ret_items = at;
+        at += entries * arrays[i].each * arrays[i].item_bytes;
+    }
+    return entries;
+}

@@ -25,4 +25,17 @@ uint64_t ml_address_share(void);
  * where it is written to. NULL: there would be fewer than `least`, or there is no room. */
 void *ml_address_table(uint32_t wanted, uint32_t least, size_t entry_bytes, uint32_t *ret_entries);
 
+/* An array that has `each` items for an entry of a table. */
+struct ml_table_array {
+    size_t item_bytes;
+    size_t each;
+    void *ret_items;
+};
+
+/* The same for a table of several arrays that lie one behind the other: those with the strictest
+ * alignment come first. Sets ret_items of all.
+ * @return the number of entries; 0: as NULL above */
+uint32_t ml_address_arrays(uint32_t wanted, uint32_t least, struct ml_table_array *arrays,
+                           size_t count);
+
 #endif

@@ -40,18 +40,18 @@ static struct tables {
 
 static bool reserve_tables(void)
 {
-    size_t each = sizeof(*tables.frames) + 2 * sizeof(*tables.slots);
+    struct ml_table_array arrays[] = {{sizeof(*tables.frames), 1, NULL},
+                                      {sizeof(*tables.slots), 2, NULL}};
     uint32_t max;
-    char *at;
 
     if (tables.frames)
         return true;
-    at = ml_address_table(FRAMES_MAX, FRAMES_LEAST, each, &max);
-    if (!at)
+    max = ml_address_arrays(FRAMES_MAX, FRAMES_LEAST, arrays, ML_ARRAY_SIZE(arrays));
+    if (!max)
         return false;
     tables.frames_max = max;
-    tables.slots = (uint32_t *)(void *)(at + max * sizeof(*tables.frames));
-    tables.frames = (struct frame *)(void *)at;
+    tables.slots = arrays[1].ret_items;
+    tables.frames = arrays[0].ret_items;
     return true;
 }
 

@@ -79,22 +79,21 @@ static uint32_t learn(void)
 
 static bool reserve_tables(void)
 {
-    size_t frames_bytes = FRAMES_PER_STACK * sizeof(*tables.frames);
-    size_t slots_bytes = 2 * sizeof(*tables.slots);
-    size_t each = sizeof(*tables.stacks) + frames_bytes + slots_bytes;
+    struct ml_table_array arrays[] = {{sizeof(*tables.slots), 2, NULL},
+                                      {sizeof(*tables.stacks), 1, NULL},
+                                      {sizeof(*tables.frames), FRAMES_PER_STACK, NULL}};
     uint32_t max;
-    char *at;
 
     if (tables.slots)
         return true;
-    at = ml_address_table(STACKS_MAX, STACKS_LEAST, each, &max);
-    if (!at)
+    max = ml_address_arrays(STACKS_MAX, STACKS_LEAST, arrays, ML_ARRAY_SIZE(arrays));
+    if (!max)
         return false;
     tables.stacks_max = max;
-    tables.stacks = (struct stack *)(void *)(at + max * slots_bytes);
-    tables.frames = (uint32_t *)(void *)(at + max * (slots_bytes + sizeof(*tables.stacks)));
+    tables.stacks = arrays[1].ret_items;
+    tables.frames = arrays[2].ret_items;
     /* Pairs with the acquire load in ml_python_stack_here: the rest is there. */
-    __atomic_store_n(&tables.slots, (_Atomic uint32_t *)(void *)at, __ATOMIC_RELEASE);
+    __atomic_store_n(&tables.slots, (_Atomic uint32_t *)arrays[0].ret_items, __ATOMIC_RELEASE);
     return true;
 }
 

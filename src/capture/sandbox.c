@@ -102,7 +102,7 @@ static void count_sandbox(void)
 
 /* ---- Filters -------------------------------------------------------------- */
 
-/* The collector hears of it too, and then comes by more often: nobody can wake it. */
+/* The collector hears of it too, and then comes by more often: this process cannot wake it. */
 static void mark(struct ml_restricting *r)
 {
     r->set = ml_recorder_first_set();

@@ -13,7 +13,7 @@
  * dynamic loader makes too. Keeps errno. */
 void ml_sandbox_look(void);
 
-/* The same where nobody has looked since the program was started. */
+/* The same, unless it was done since the program was started. */
 void ml_sandbox_look_first(void);
 
 /* Why that file could not be read, which forbids calls too. */

@@ -38,8 +38,8 @@ static bool connect_waiting(int fd, const struct sockaddr_un *to, socklen_t byte
     return true;
 }
 
-/* An abstract name belongs to whoever binds it first, so somebody else may have it when the
- * collector is gone. */
+/* An abstract name belongs to the first process that binds it: once the collector is gone, a
+ * stranger may have it. */
 static bool is_of_session(int fd)
 {
     struct ucred peer;

@@ -122,21 +122,20 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *arg)
 
 static bool reserve_tables(void)
 {
-    size_t frames_bytes = FRAMES_PER_STACK * sizeof(*tables.frames);
-    size_t slots_bytes = 2 * sizeof(*tables.slots);
-    size_t each = sizeof(*tables.stacks) + frames_bytes + slots_bytes;
+    struct ml_table_array arrays[] = {{sizeof(*tables.frames), FRAMES_PER_STACK, NULL},
+                                      {sizeof(*tables.slots), 2, NULL},
+                                      {sizeof(*tables.stacks), 1, NULL}};
     uint32_t max;
-    char *at;
 
     if (tables.stacks)
         return true;
-    at = ml_address_table(STACKS_MAX, STACKS_LEAST, each, &max);
-    if (!at)
+    max = ml_address_arrays(STACKS_MAX, STACKS_LEAST, arrays, ML_ARRAY_SIZE(arrays));
+    if (!max)
         return false;
     tables.stacks_max = max;
-    tables.frames = (uint64_t *)(void *)at;
-    tables.slots = (uint32_t *)(void *)(at + max * frames_bytes);
-    tables.stacks = (struct stack *)(void *)(at + max * (frames_bytes + slots_bytes));
+    tables.frames = arrays[0].ret_items;
+    tables.slots = arrays[1].ret_items;
+    tables.stacks = arrays[2].ret_items;
     return true;
 }
 

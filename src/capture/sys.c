@@ -9,7 +9,7 @@
 #define SAID_BYTES 1024
 
 #define BIT_OF(signal) ((uint64_t)1 << ((signal)-1))
-/* Programs ignore these by default, or only count with them: nobody waits for an answer. */
+/* Programs ignore these by default, or only count with them: a late answer does no harm. */
 #define UNHURRIED                                                                                  \
     (BIT_OF(SIGCHLD) | BIT_OF(SIGCONT) | BIT_OF(SIGURG) | BIT_OF(SIGWINCH) | BIT_OF(SIGPROF))
 

@@ -153,7 +153,7 @@ bool ml_launch_go(struct ml_launch *l, int *ret_errno)
     if (n == 1)
         n = read(l->failure, ret_errno, sizeof(*ret_errno));
     close(l->failure);
-    /* As for ml_launch_next: the child ends at once, and nobody asked for it. */
+    /* As for ml_launch_next: the child ends at once, without a signal. */
     l->ended = n != 0;
     return n == 0;
 }
@@ -207,7 +207,7 @@ static void pass_on(struct ml_launch *l, const siginfo_t *info)
 }
 
 /* Signals from before the program's end, such as the key that ended it, were for the
- * program. It is reaped last: whoever sees that it is gone and then asks us to end is heard. */
+ * program. It is reaped last, so that a signal sent by a process that saw it gone counts. */
 static pid_t reap(struct ml_launch *l, int *ret_status)
 {
     siginfo_t info = {0};

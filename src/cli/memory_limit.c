@@ -1,6 +1,6 @@
 /* memory_limit.c: see memory_limit.h.
  *
- * RLIMIT_DATA counts what is private and writable, whoever allocates it: our own tables,
+ * RLIMIT_DATA counts what is private and writable, of any library: our own tables,
  * SQLite's, zstd's. It does not count mapped files, as RLIMIT_AS would.
  *
  * SPDX-License-Identifier: Apache-2.0

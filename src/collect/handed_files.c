@@ -127,6 +127,12 @@ static void remove_at(struct ml_handed_files *h, size_t i)
     h->all.len--;
 }
 
+static void drop_at(struct ml_handed_files *h, size_t i)
+{
+    drop(&h->all.items[i]);
+    remove_at(h, i);
+}
+
 void ml_handed_receive(struct ml_handed_files *h)
 {
     for (int k = 0; k < 2; k++) {
@@ -135,12 +141,10 @@ void ml_handed_receive(struct ml_handed_files *h)
             continue;
     }
     for (size_t i = 0; i < h->all.len;) {
-        if (receive(&h->all.items[i])) {
+        if (receive(&h->all.items[i]))
             i++;
-            continue;
-        }
-        drop(&h->all.items[i]);
-        remove_at(h, i);
+        else
+            drop_at(h, i);
     }
 }
 
@@ -170,13 +174,11 @@ void ml_handed_keep(struct ml_handed_files *h, bool (*is_target)(void *ctx, uint
                     void *ctx)
 {
     for (size_t i = 0; i < h->all.len;) {
-        if (!h->all.items[i].hello &&
-            (is_new(&h->all.items[i]) || is_target(ctx, h->all.items[i].pid))) {
+        const struct ml_handed *one = &h->all.items[i];
+        if (!one->hello && (is_new(one) || is_target(ctx, one->pid)))
             i++;
-            continue;
-        }
-        drop(&h->all.items[i]);
-        remove_at(h, i);
+        else
+            drop_at(h, i);
     }
 }
 
