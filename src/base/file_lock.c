@@ -12,13 +12,21 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command_line.h"
 
-int ml_file_lock(int fd)
+/* Who had the lock before may have removed the file. */
+int ml_file_lock(int fd, const char *path)
 {
-    return flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK ? -EBUSY : 0;
+    struct stat opened, named;
+    int r = flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK ? -EBUSY : 0;
+
+    if (!r && (fstat(fd, &opened) || stat(path, &named) || opened.st_dev != named.st_dev ||
+               opened.st_ino != named.st_ino))
+        r = -EAGAIN;
+    return r;
 }
 
 void ml_file_lock_sign(int fd)

@@ -13,10 +13,11 @@
 
 #include "error.h"
 
-/* Locks the file until the last descriptor of this opening is closed, in this
- * process or in one forked from it.
- * @return 0, also where the file system has no locks; -EBUSY: another has it */
-int ml_file_lock(int fd);
+/* Locks a file or folder that was opened by that path, until the last descriptor of this
+ * opening is closed, in this process or in one forked from it.
+ * @return 0, also where the file system has no locks; -EBUSY: another has it; -EAGAIN: the path
+ *         leads to another by now, or nowhere, so open it again */
+int ml_file_lock(int fd, const char *path);
 
 /* Tells others who ask that this process writes the file. Holds until the process
  * closes any descriptor of it. */

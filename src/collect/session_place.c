@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "compiler.h"
+#include "file_lock.h"
 #include "io.h"
 #include "ring.h"
 
@@ -65,13 +66,11 @@ static int name_place(const char *parent, char out[ML_SESSION_PATH_ROOM])
 /* @return the descriptor, -EAGAIN: a sweeper was faster, or another negative errno */
 static int lock_place(const char *path)
 {
-    struct stat opened, named;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd < 0)
         return errno == ENOENT ? -EAGAIN : -errno;
-    if ((!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK) && !fstat(fd, &opened) &&
-        !stat(path, &named) && opened.st_ino == named.st_ino)
+    if (!ml_file_lock(fd, path))
         return fd;
     close(fd);
     return -EAGAIN;

@@ -46,15 +46,6 @@ static int open_any(struct ml_trace_file *f, const char *path, bool force, struc
     return f->fd < 0 ? open_fails(path, errno, err) : 0;
 }
 
-/* Whether the file that was locked is still the one with the name: who had it before
- * may have removed it. */
-static bool has_the_name(const char *path, const struct stat *opened)
-{
-    struct stat named;
-
-    return !stat(path, &named) && named.st_dev == opened->st_dev && named.st_ino == opened->st_ino;
-}
-
 /* @return 0, -EAGAIN: look again, or what failed */
 static int take(struct ml_trace_file *f, const char *path, struct ml_error *err)
 {
@@ -65,9 +56,8 @@ static int take(struct ml_trace_file *f, const char *path, struct ml_error *err)
         return r;
     f->is_regular = S_ISREG(st.st_mode);
     fcntl(f->fd, F_SETFL, fcntl(f->fd, F_GETFL) & ~O_NONBLOCK);
-    if (f->is_regular && ml_file_lock(f->fd))
-        return ml_file_lock_busy(path, f->fd, err);
-    return !f->is_regular || has_the_name(path, &st) ? 0 : -EAGAIN;
+    r = f->is_regular ? ml_file_lock(f->fd, path) : 0;
+    return r == -EBUSY ? ml_file_lock_busy(path, f->fd, err) : r;
 }
 
 void ml_trace_file_make_private(int fd)
