@@ -56,8 +56,6 @@ static uint64_t all_bytes;
 static _Atomic bool full;       /* a name that may be folded finds no room */
 static _Atomic bool other_told; /* NAME_OTHER is announced */
 
-#define TABLE_BYTES_PER_NAME (sizeof(struct entry) + BYTES_PER_NAME + 2 * sizeof(uint32_t))
-
 struct space {
     uint32_t level;
     uint32_t device;
@@ -94,18 +92,21 @@ static bool add_table(void)
 {
     uint32_t n = table_count;
     uint32_t wanted = FIRST_NAMES << ml_min_u64(n ? n - 1 : 0, DOUBLINGS_MAX);
-    char *at = NULL;
+    struct ml_table_array arrays[] = {{sizeof(struct entry), 1, NULL},
+                                      {sizeof(_Atomic uint32_t), 2, NULL},
+                                      {1, BYTES_PER_NAME, NULL}};
+    uint32_t names_max = 0;
 
     if (n < TABLES_MAX)
-        at = ml_address_table(wanted, LEAST_NAMES, TABLE_BYTES_PER_NAME, &wanted);
-    if (!at)
+        names_max = ml_address_arrays(wanted, LEAST_NAMES, arrays, ML_ARRAY_SIZE(arrays));
+    if (!names_max)
         return false;
     tables[n] = (struct table){
         .first = last_string + 1,
-        .names_max = wanted,
-        .entries = (struct entry *)(void *)at,
-        .slots = (_Atomic uint32_t *)(void *)(at + wanted * sizeof(struct entry)),
-        .bytes = at + wanted * (sizeof(struct entry) + 2 * sizeof(uint32_t)),
+        .names_max = names_max,
+        .entries = arrays[0].ret_items,
+        .slots = arrays[1].ret_items,
+        .bytes = arrays[2].ret_items,
     };
     /* Pairs with the acquire load in find: the table is there. */
     atomic_store_explicit(&table_count, n + 1, memory_order_release);
