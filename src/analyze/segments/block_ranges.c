@@ -1,8 +1,8 @@
-/* ledger_ranges.c: see ledger_ranges.h.
+/* block_ranges.c: see block_ranges.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "ledger_ranges.h"
+#include "block_ranges.h"
 
 #include <stdlib.h>
 

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda_spaces.h"
+
 #define DEVICES_MAX 256
 
 bool ml_trace_is_sample_only(const struct ml_trace *trace)
@@ -22,6 +24,16 @@ bool ml_trace_is_sample_only(const struct ml_trace *trace)
 bool ml_trace_same_string(const struct ml_trace *trace, uint32_t a, uint32_t b)
 {
     return a == b || strcmp(ml_trace_string(trace, a, NULL), ml_trace_string(trace, b, NULL)) == 0;
+}
+
+bool ml_device_is(const char *name, const char *asked)
+{
+    size_t prefix = strlen(ML_CUDA_DEVICE_PREFIX);
+
+    if (strcmp(name, asked) == 0)
+        return true;
+    return asked[0] && asked[strspn(asked, "0123456789")] == '\0' &&
+           strncmp(name, ML_CUDA_DEVICE_PREFIX, prefix) == 0 && strcmp(name + prefix, asked) == 0;
 }
 
 bool ml_sample_is_inside(const struct ml_event *event)

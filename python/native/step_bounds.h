@@ -1,4 +1,4 @@
-/* steps.h: where one step of a program ends and the next begins.
+/* step_bounds.h: where one step of a program ends and the next begins.
  *
  * Each step of the leading optimizer ends a step: of the one that made its first step
  * last, since programs with several take them in turn, or of another that has made
@@ -9,8 +9,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef ML_STEPS_H
-#define ML_STEPS_H
+#ifndef ML_STEP_BOUNDS_H
+#define ML_STEP_BOUNDS_H
 
 #include "native.h"
 

@@ -8,7 +8,6 @@
 
 #include "each_event.h"
 #include "event.h"
-#include "instant.h"
 #include "map.h"
 #include "memledger/memledger.h"
 #include "samples.h"

@@ -69,7 +69,4 @@ int ml_instant_find_capped(const struct ml_trace *trace, const struct ml_at *at,
 int ml_instant_device(const struct ml_replay *replay, const char *device, int64_t *ret,
                       struct ml_error *err);
 
-/* Whether a device is the one asked for: "cuda:0", or "0" for short. */
-bool ml_device_is(const char *name, const char *asked);
-
 #endif

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "classify.h"
 #include "each_event.h"
 #include "samples.h"
 

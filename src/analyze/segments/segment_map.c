@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cuda_spaces.h"
-#include "ledger_ranges.h"
+#include "block_ranges.h"
 #include "memledger/memledger.h"
 #include "stack_owner.h"
 

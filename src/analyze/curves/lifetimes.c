@@ -10,7 +10,7 @@
 
 #include "allocations.h"
 #include "breakdown_keys.h"
-#include "instant.h"
+#include "samples.h"
 #include "modules.h"
 #include "stack_owner.h"
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "cuda_spaces.h"
-#include "ledger_ranges.h"
+#include "block_ranges.h"
 #include "ledger_tally.h"
 #include "memledger/memledger.h"
 

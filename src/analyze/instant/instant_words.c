@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda_spaces.h"
 #include "instant.h"
 #include "text.h"
 
@@ -65,14 +64,4 @@ const char *ml_at_name(enum ml_at_kind kind)
     };
 
     return names[kind];
-}
-
-bool ml_device_is(const char *name, const char *asked)
-{
-    size_t prefix = strlen(ML_CUDA_DEVICE_PREFIX);
-
-    if (strcmp(name, asked) == 0)
-        return true;
-    return asked[0] && asked[strspn(asked, "0123456789")] == '\0' &&
-           strncmp(name, ML_CUDA_DEVICE_PREFIX, prefix) == 0 && strcmp(name + prefix, asked) == 0;
 }

@@ -1,10 +1,10 @@
-/* ledger_ranges.h: blocks as ranges of addresses, to see which lie in which. Only
+/* block_ranges.h: blocks as ranges of addresses, to see which lie in which. Only
  * the ledger and the map of segments include it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef ML_ANALYZE_LEDGER_RANGES_H
-#define ML_ANALYZE_LEDGER_RANGES_H
+#ifndef ML_ANALYZE_BLOCK_RANGES_H
+#define ML_ANALYZE_BLOCK_RANGES_H
 
 #include "replay.h"
 

@@ -1,8 +1,8 @@
-/* steps.c: see steps.h.
+/* step_bounds.c: see step_bounds.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "steps.h"
+#include "step_bounds.h"
 
 #include <stdint.h>
 

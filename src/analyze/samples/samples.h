@@ -66,6 +66,9 @@ bool ml_trace_is_sample_only(const struct ml_trace *trace);
 /* Whether two strings of a trace read the same; a writer may define one twice. */
 bool ml_trace_same_string(const struct ml_trace *trace, uint32_t a, uint32_t b);
 
+/* Whether a device is the one asked for: "cuda:0", or "0" for short. */
+bool ml_device_is(const char *name, const char *asked);
+
 /* Whether a sample was taken by the thread whose event it is; and which process
  * its last value is about, if it is about one. */
 bool ml_sample_is_inside(const struct ml_event *event);

@@ -10,6 +10,7 @@
 
 #include "memledger/memledger.h"
 #include "step_track.h"
+#include "samples.h"
 
 struct moment {
     uint64_t event, time_ns;

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "instant.h"
 #include "intern.h"
 #include "map.h"
 #include "samples.h"

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "classify.h"
 #include "summary_tables.h"
 
 static const char *copy_setting(const struct ml_trace *trace, const char *key,

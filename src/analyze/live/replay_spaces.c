@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "defs.h"
-#include "instant.h"
+#include "samples.h"
 #include "live_table.h"
 #include "memledger/memledger.h"
 

@@ -13,6 +13,7 @@
 #include "memledger/memledger.h"
 #include "tag_devices.h"
 #include "tags.h"
+#include "samples.h"
 
 #define CUDA "cuda"
 #define PINNED_DEVICE "cpu_pinned"

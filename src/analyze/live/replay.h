@@ -30,7 +30,7 @@
 
 #include "addr_index.h"
 #include "block.h"
-#include "classify.h"
+#include "classes.h"
 #include "event.h"
 #include "intern.h"
 #include "level_caps.h"

@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "classify.h"
 #include "cuda_spaces.h"
 #include "ledger_book.h"
 #include "ledger_scan.h"
 #include "ledger_tree.h"
+#include "samples.h"
 
 /* ---- One device -------------------------------------------------------- */
 
