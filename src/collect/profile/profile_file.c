@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "handed_files.h"
+#include "handed_check.h"
 
 #define ERRNO_MAX 4095 /* of the kernel */
 #define FLUSH_BYTES (1u << 20)
