@@ -16,7 +16,6 @@
 #include "alike_scopes.h"
 #include "calls.h"
 #include "each_event.h"
-#include "engine_names.h"
 #include "engine_passes.h"
 #include "kept_blocks.h"
 #include "label_tags.h"

@@ -1,13 +1,13 @@
-/* event_fields.c: see event_fields.h.
+/* event_fields.c: what each kind of event tells, as keys and values.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "event_fields.h"
+#include "events.h"
 
 #include <sys/wait.h>
 
-#include "memledger/memledger.h"
 #include "event_names.h"
+#include "memledger/memledger.h"
 #include "samples.h"
 #include "varint.h"
 

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "event_fields.h"
 #include "event_names.h"
 #include "samples.h"
 #include "scope_path.h"

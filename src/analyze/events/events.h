@@ -74,4 +74,9 @@ int ml_events(const struct ml_trace *trace, const struct ml_events_opts *opts,
  * @return 0 or -EINVAL */
 int ml_events_parse_kinds(const char *text, uint32_t *ret, const char **ret_unknown);
 
+/* Fills in the fields of the view's event: what its kind tells, as keys and values.
+ * @freed  the block that the event frees, NULL if it frees none */
+void ml_event_fields(const struct ml_trace *trace, const struct ml_block *freed,
+                     struct ml_event_view *view);
+
 #endif

@@ -11,8 +11,8 @@
 
 #include "classify.h"
 #include "cuda_spaces.h"
-#include "ledger_book.h"
 #include "ledger_scan.h"
+#include "ledger_tally.h"
 #include "ledger_tree.h"
 #include "samples.h"
 

@@ -1,4 +1,4 @@
-/* ledger_book.c: see ledger_book.h.
+/* ledger_book.c: the entries of one device in a replay that stands at an instant.
  *
  * Blocks are found in the driver's allocations by address. A block may lie across
  * several of them (segments that grow are mapped piece by piece), and every byte
@@ -8,15 +8,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "ledger_book.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda_spaces.h"
 #include "block_ranges.h"
+#include "cuda_spaces.h"
 #include "ledger_tally.h"
 #include "memledger/memledger.h"
 

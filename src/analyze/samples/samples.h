@@ -91,4 +91,17 @@ int ml_sample_book_close(struct ml_sample_book *book, struct ml_arena *arena,
                          struct ml_samples *ret);
 void ml_samples_release(struct ml_samples *samples);
 
+/* What was last said of a device's memory up to an event. */
+struct ml_device_figures {
+    const char *device; /* whose: given by the caller */
+    struct ml_seen used, free, total;
+    uint64_t time_ns; /* of the sample that told what is free; 0: none did */
+};
+
+/* Fills in `count` of them by one pass over the first `events` events. A total that is
+ * told later holds as well: a device does not grow.
+ * @return 0 or negative errno */
+int ml_device_figures(const struct ml_trace *trace, uint64_t events, struct ml_device_figures *list,
+                      size_t count, struct ml_error *err);
+
 #endif

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "cuda_spaces.h"
-#include "device_figures.h"
 #include "each_event.h"
 #include "memledger/memledger.h"
 #include "replay.h"
+#include "samples.h"
 #include "torch_packing.h"
 
 struct scan {

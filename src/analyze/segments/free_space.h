@@ -11,7 +11,7 @@
 #define ML_ANALYZE_FREE_SPACE_H
 
 #include "allocator_limit.h"
-#include "device_figures.h"
+#include "samples.h"
 #include "segment_map.h"
 
 #define ML_HOLE_CLASSES 5

@@ -10,6 +10,7 @@
 #define ML_ANALYZE_LEAK_BOOK_H
 
 #include "block_groups.h"
+#include "leaks.h"
 
 /* What a step did to a group. */
 struct ml_leak_change {
@@ -75,5 +76,10 @@ void ml_leak_book_take_over(struct ml_leak_book *book, uint64_t number);
 
 /* What the process had is gone with it. */
 void ml_leak_book_end_process(struct ml_leak_book *book, uint32_t process);
+
+/* Finds the groups that look like leaks: fills in which steps count, what they did, and the list.
+ * @return 0 or -ENOMEM */
+int ml_leak_signs(const struct ml_leak_book *book, const struct ml_leaks_opts *opts,
+                  struct ml_leaks *ret);
 
 #endif

@@ -1,8 +1,8 @@
-/* leak_signs.c: see leak_signs.h.
+/* leak_signs.c: which of the groups in a book look like leaks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "leak_signs.h"
+#include "leak_book.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 #include "classify.h"
 #include "defs.h"
 #include "leak_book.h"
-#include "leak_signs.h"
 #include "memledger/memledger.h"
 #include "step_track.h"
 

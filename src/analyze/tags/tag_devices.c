@@ -1,8 +1,8 @@
-/* tag_devices.c: see tag_devices.h.
+/* tag_devices.c: of which devices a list of tags is, where the trace has several.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tag_devices.h"
+#include "tag_list.h"
 
 #include <errno.h>
 

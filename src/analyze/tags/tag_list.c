@@ -11,9 +11,8 @@
 #include "allocations.h"
 #include "cuda_spaces.h"
 #include "memledger/memledger.h"
-#include "tag_devices.h"
-#include "tags.h"
 #include "samples.h"
+#include "tags.h"
 
 #define CUDA "cuda"
 #define PINNED_DEVICE "cpu_pinned"

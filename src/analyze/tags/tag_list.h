@@ -68,4 +68,7 @@ bool ml_trace_has_mxnet_pool(const struct ml_trace *trace, const char *device);
 /* Whether it has PyTorch's blocks and none of MXNet's. */
 bool ml_trace_has_torch_alone(const struct ml_trace *trace);
 
+/* Sets list->devices, where the trace has several; ml_tag_list does. @return 0 or -ENOMEM */
+int ml_tag_list_name_devices(const struct ml_trace *trace, struct ml_tag_list *list);
+
 #endif

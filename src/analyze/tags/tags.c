@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "engine_names.h"
+#include "label_tags.h"
 #include "memledger/memledger.h"
 #include "unknowns.h"
 

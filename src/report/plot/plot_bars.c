@@ -1,8 +1,8 @@
-/* plot_bars.c: see plot_bars.h.
+/* plot_bars.c: see plots.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "plot_bars.h"
+#include "plots.h"
 
 #include <math.h>
 #include <string.h>

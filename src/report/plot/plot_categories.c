@@ -1,8 +1,8 @@
-/* plot_categories.c: see plot_categories.h.
+/* plot_categories.c: see plots.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "plot_categories.h"
+#include "plots.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* plot_flame.c: see plot_flame.h.
+/* plot_flame.c: see plots.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "plot_flame.h"
+#include "plots.h"
 
 #include "category_columns.h"
 

@@ -1,8 +1,8 @@
-/* plot_lifetimes.c: see plot_lifetimes.h.
+/* plot_lifetimes.c: see plots.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "plot_lifetimes.h"
+#include "plots.h"
 
 #include <math.h>
 

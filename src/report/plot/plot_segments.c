@@ -1,8 +1,8 @@
-/* plot_segments.c: see plot_segments.h.
+/* plot_segments.c: see plots.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "plot_segments.h"
+#include "plots.h"
 
 #include <math.h>
 
