@@ -47,7 +47,8 @@ def table():
 
 
 def test_sources():
-    names = [f"capture/{name}" for name in os.listdir(os.path.join(SOURCES, "capture"))
+    names = [os.path.relpath(os.path.join(folder, name), SOURCES)
+             for folder, _, files in os.walk(os.path.join(SOURCES, "capture")) for name in files
              if name.endswith((".c", ".h")) and name != PASSES_ON]
     for name in [*names, *SHARED]:
         lacking = set(re.findall(r"SYS_([a-z]\w*)", text_of(name))) - table()

@@ -1,0 +1,28 @@
+/* api_control.h: the controlling part of the public API, for the table in
+ * api.c. memledger.h has the contracts.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_API_CONTROL_H
+#define ML_API_CONTROL_H
+
+#include <stdbool.h>
+
+int ml_api_set_config(int n, const char *const *keys, const char *const *vals);
+int ml_api_set_state(int state, int process);
+int ml_api_pause(int paused, int process);
+int ml_api_dump(int finished, int process);
+int ml_api_stats(const char **ret_text, int reset, int format, int sort_by, int ascending);
+const char *ml_api_last_error(void);
+
+/* Whether the program's tasks, frames, events, counters and markers are
+ * recorded now: unless the profiler was stopped or paused. */
+bool ml_control_records(void);
+
+/* Whether the profile runs, is not paused, and has calls of a framework's API in it. */
+bool ml_control_wants_calls(void);
+
+/* The settings of a forked child. Its profile does not run until the child says so. */
+extern const struct ml_recorder_part ml_control_part;
+
+#endif

@@ -1,0 +1,44 @@
+/* dlsym_hook.h: the hook on dlsym, and libc's dlsym behind it.
+ *
+ * Rooms that hook functions which programs look up by name have a provider each; the library
+ * lists them in dlsym_providers.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_DLSYM_HOOK_H
+#define ML_DLSYM_HOOK_H
+
+typedef void *ml_dlsym_function(void *handle, const char *name);
+
+/* Looks it up once; usable before any constructor ran. */
+ml_dlsym_function *ml_dlsym_real_function(void);
+
+/* What a library finds by itself, in what it is linked with; NULL for code of the
+ * program's own, which has nothing by itself. May change what dlerror() says.
+ * @caller  an address in its code */
+void *ml_dlsym_as_seen_from(const void *caller, const char *name);
+
+struct ml_dlsym_provider {
+    /* The first two letters of every name it hooks. */
+    char prefix[2];
+
+    /* The hook of that name for a caller that asks with this handle; NULL: none. Libraries that
+     * wrap others themselves ask with RTLD_NEXT. Called before the look-up. */
+    void *(*hook_of)(void *handle, const char *name);
+
+    /* What the caller gets. `found` is the function without the hook, NULL if there is none;
+     * `hook` is not NULL if the look-up found the hook. Must not change what dlerror() says. */
+    void *(*hand_out)(const char *name, void *found, void *hook);
+};
+
+/* Ends with NULL. */
+extern const struct ml_dlsym_provider *const ml_dlsym_providers[];
+
+/* A hand_out for functions whose callers find the hooks without dlsym: all there is to do is to
+ * hide a hook that wraps nothing, because the program does not use that framework. */
+void *ml_dlsym_hide(const char *name, void *found, void *hook);
+
+/* The hook, by an address that no other library can take the place of. */
+extern const char ml_dlsym_hook[];
+
+#endif

@@ -1,0 +1,167 @@
+/* mxnet_begin.c: see mxnet_begin.h.
+ *
+ * The other hooks are put in place by exchanging words of MXNet's library: those of
+ * tables of virtual functions, and slots through which it calls functions by name.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "mxnet_begin.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "compiler.h"
+#include "dlsym_hook.h"
+#include "loaded.h"
+#include "lock.h"
+#include "mxnet_arrays.h"
+#include "mxnet_exchange.h"
+#include "mxnet_executors.h"
+#include "mxnet_layout.h"
+#include "mxnet_nodes.h"
+#include "mxnet_operators.h"
+#include "mxnet_outputs.h"
+#include "mxnet_pools.h"
+#include "mxnet_real.h"
+#include "mxnet_storage.h"
+#include "mxnet_works.h"
+#include "recorder.h"
+#include "sys.h"
+
+/* Static functions of MXNet's classes that return an object of which there is one. */
+typedef void *get_function(void);
+
+#define DECLARE(entry, symbol)                                                                     \
+    __attribute__((visibility("default"))) get_function entry __asm__(#symbol);
+ML_MXNET_ENTRIES(DECLARE)
+#undef DECLARE
+
+#define ENUM(entry, symbol) entry##_entry,
+enum entry { ML_MXNET_ENTRIES(ENUM) ENTRY_COUNT };
+#undef ENUM
+
+#define SYMBOL(entry, symbol) #symbol,
+static const char *const symbols[ENTRY_COUNT] = {ML_MXNET_ENTRIES(SYMBOL)};
+#undef SYMBOL
+
+#define HOOK(entry, symbol) entry,
+static get_function *const hooks[ENTRY_COUNT] = {ML_MXNET_ENTRIES(HOOK)};
+#undef HOOK
+
+static get_function *reals[ENTRY_COUNT];
+static _Atomic bool settled; /* what there is to do is done */
+static struct ml_lock lock;
+static __thread bool looking; /* MXNet called itself while it was looked at */
+
+/* ---- Noticing ------------------------------------------------------------------- */
+
+/* Once a run. */
+static void tell_once(enum ml_notice notice, const char *format, int version)
+{
+    char text[200];
+
+    snprintf(text, sizeof(text), format, version);
+    if (!ml_session || ml_session_tells(ml_session, notice))
+        ml_sys_say(text);
+}
+
+/* What hands work over comes before what takes it. */
+static void put_hooks(void *library, const struct ml_mxnet_layout *layout, const void *inside)
+{
+    const struct ml_mxnet_feature *const features[] = {
+        ml_mxnet_works_feature(layout),     ml_mxnet_nodes_feature(layout),
+        ml_mxnet_executors_feature(layout), ml_mxnet_symbolic_feature(layout),
+        ml_mxnet_operators_feature(layout), ml_mxnet_outputs_feature(layout),
+        ml_mxnet_pools_feature(layout),     ml_mxnet_storage_feature(layout),
+    };
+
+    ml_mxnet_arrays_begin(layout);
+    if (!ml_mxnet_exchange(library, inside, features, sizeof(features) / sizeof(*features)))
+        tell_once(ML_NOTICE_MXNET_PARTLY,
+                  "memledger: this MXNet (%d) is not quite the one that memledger knows; some of "
+                  "its memory stays without a name\n",
+                  layout->version);
+}
+
+static void look(void)
+{
+    void *library = ml_loaded_keep(ML_MXNET_LIBRARY);
+    void *functions[ML_MXNET_FUNCTIONS];
+    const struct ml_mxnet_layout *layout;
+
+    if (!library)
+        return;
+    layout = ml_mxnet_recognise(library, functions);
+    if (layout)
+        put_hooks(library, layout, functions[ML_MXNET_ALLOC]);
+    else
+        tell_once(ML_NOTICE_MXNET,
+                  "memledger: this MXNet (%d) is not one that memledger knows (1.9.1, 2.0.0b1); "
+                  "its memory is not recorded\n",
+                  ml_mxnet_version(library));
+    dlerror(); /* the program shall not find our failures there */
+}
+
+/* Others wait until the hooks are in place: what they allocated before would be freed
+ * unheard of. Who waits in vain goes on without. */
+static ML_NOINLINE void begin(void)
+{
+    int saved_errno = errno;
+
+    looking = true;
+    if (ml_lock_or_give_up(&lock)) {
+        if (!settled)
+            look();
+        /* Before the next one comes in, who would find the hooks in MXNet's place. */
+        atomic_store_explicit(&settled, true, memory_order_release);
+        ml_unlock(&lock);
+    }
+    atomic_store_explicit(&settled, true, memory_order_release);
+    looking = false;
+    errno = saved_errno;
+}
+
+/* ---- The hooks ------------------------------------------------------------------ */
+
+static ML_NOINLINE get_function *find_real(enum entry entry, const void *caller)
+{
+    void *found = ml_mxnet_real(symbols[entry], (void *)hooks[entry], caller);
+
+    __atomic_store_n(&reals[entry], (get_function *)found, __ATOMIC_RELAXED);
+    return (get_function *)found;
+}
+
+static ML_ALWAYS_INLINE void *get(enum entry entry, const void *caller)
+{
+    get_function *real = __atomic_load_n(&reals[entry], __ATOMIC_RELAXED);
+
+    if (ML_UNLIKELY(!real))
+        real = find_real(entry, caller);
+    if (ML_UNLIKELY(!atomic_load_explicit(&settled, memory_order_acquire)) && !looking &&
+        ml_recorder_in_session())
+        begin();
+    return ML_LIKELY(real != NULL) ? real() : NULL;
+}
+
+void *get_engine(void)
+{
+    return get(get_engine_entry, __builtin_return_address(0));
+}
+
+void *get_storage(void)
+{
+    return get(get_storage_entry, __builtin_return_address(0));
+}
+
+void *ml_mxnet_begin_hook_of(const char *symbol)
+{
+    for (unsigned i = 0; i < ENTRY_COUNT; i++) {
+        if (!strcmp(symbol, symbols[i]))
+            return (void *)hooks[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,49 @@
+/* mxnet_dlsym.c: see mxnet_dlsym.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "mxnet_dlsym.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+#include "mxnet_begin.h"
+#include "mxnet_calls.h"
+#include "mxnet_profiler.h"
+
+void *ml_mxnet_hook_of(const char *symbol)
+{
+    void *hook = ml_mxnet_begin_hook_of(symbol);
+
+    return hook ? hook : ml_mxnet_call_hook_of(symbol);
+}
+
+static void *hook_for_dlsym(void *handle, const char *name)
+{
+    (void)handle;
+    return ml_mxnet_hook_of(name);
+}
+
+/* A caller that wraps the profiler itself gets what comes after it. */
+static void *profiler_hook_for_dlsym(void *handle, const char *name)
+{
+    return handle == RTLD_NEXT ? NULL : ml_mxnet_profiler_hook_of(name);
+}
+
+static void *hand_out_profiler(const char *name, void *found, void *hook)
+{
+    (void)hook;
+    return ml_mxnet_profiler_hand_out(name, found);
+}
+
+const struct ml_dlsym_provider ml_mxnet_dlsym = {
+    .prefix = {'_', 'Z'},
+    .hook_of = hook_for_dlsym,
+    .hand_out = ml_dlsym_hide,
+};
+
+const struct ml_dlsym_provider ml_mxnet_profiler_dlsym = {
+    .prefix = {'M', 'X'},
+    .hook_of = profiler_hook_for_dlsym,
+    .hand_out = hand_out_profiler,
+};

@@ -1,0 +1,61 @@
+/* mxnet_patch.c: see mxnet_patch.h.
+ *
+ * MXNet's library calls the functions that it is noticed by, and those that its API
+ * begins and ends with, through slots of its own; the rest follows from the first call.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "mxnet_patch.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#include "got_slots.h"
+#include "loaded.h"
+#include "lock.h"
+#include "mxnet_dlsym.h"
+#include "mxnet_layout.h"
+
+#define PREFIX "_ZN5mxnet"
+
+static struct ml_lock lock;
+
+static void patch_slot(struct ml_object *o, const struct ml_slot *slot, void *context)
+{
+    void *hook;
+
+    (void)context;
+    if (strncmp(slot->symbol, PREFIX, strlen(PREFIX)))
+        return;
+    hook = ml_mxnet_hook_of(slot->symbol);
+    if (hook)
+        ml_object_lead(o, slot, NULL, hook);
+}
+
+static int patch_library(struct dl_phdr_info *info, size_t size, void *inside)
+{
+    struct ml_object o;
+
+    (void)size;
+    ml_object_survey(info, &o);
+    if ((uintptr_t)inside < o.begin || (uintptr_t)inside >= o.end)
+        return 0;
+    ml_object_slots(&o, patch_slot, NULL);
+    return 1;
+}
+
+bool ml_mxnet_patch(void)
+{
+    int saved_errno = errno;
+    void *library = ml_loaded_keep(ML_MXNET_LIBRARY);
+    void *inside = library ? ml_dlsym_real_function()(library, "MXGetVersion") : NULL;
+
+    if (inside && ml_lock_or_give_up(&lock)) {
+        dl_iterate_phdr(patch_library, inside);
+        ml_unlock(&lock);
+    }
+    dlerror(); /* the program shall not find our failures there */
+    errno = saved_errno;
+    return inside;
+}

@@ -1,0 +1,74 @@
+/* extension_api.c: the table that the Python package's extension finds by name.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "extension_api.h"
+
+#include "api_report.h"
+#include "memledger/memledger.h"
+#include "names.h"
+#include "record.h"
+#include "recorder.h"
+#include "torch_operators.h"
+#include "torch_scopes.h"
+#include "torch_spaces.h"
+#if ML_WITH_MXNET
+#include "mxnet_spaces.h"
+#endif
+
+extern const struct ml_extension_api memledger_extension_v1;
+
+static void torch_begin(void)
+{
+    ml_torch_scopes_begin();
+    if (ml_recorder_in_session() && ml_session->operators)
+        ml_torch_operators_begin();
+}
+
+static void label_in(uint32_t space, const void *ptr, uint32_t name, int category)
+{
+    uint64_t words[] = {ml_record_word(ML_LABEL, space, ml_now()), (uintptr_t)ptr,
+                        ml_pair((uint32_t)category, name)};
+
+    if (space && ptr)
+        ml_record_spaced(space, words, 3);
+}
+
+static void label(int cuda_device, const void *ptr, uint32_t name, int category)
+{
+    label_in(cuda_device < 0 ? ml_torch_cpu_space() : ml_torch_cuda_space(cuda_device), ptr, name,
+             category);
+}
+
+#if ML_WITH_MXNET
+static void mxnet_label(const struct ml_mxnet_block *block, uint32_t name, int category)
+{
+    label_in(ml_mxnet_space(block->device_type, block->device_id), block->ptr, name, category);
+}
+#endif
+
+static void step(uint64_t number, bool automatic)
+{
+    ml_api_mark(MEMLEDGER_MARK_STEP, number, automatic ? ML_STEP_AUTOMATIC : "");
+}
+
+__attribute__((visibility("default"))) const struct ml_extension_api memledger_extension_v1 = {
+    .version = ML_EXTENSION_API_VERSION,
+    .struct_bytes = sizeof(struct ml_extension_api),
+    .in_session = ml_recorder_in_session,
+    .name = ml_name_bytes,
+    .torch_begin = torch_begin,
+    .enter_module = ml_torch_enter_module,
+    .leave_module = ml_torch_leave_module,
+    .is_outermost = ml_torch_is_outermost,
+    .enter_optimizer = ml_torch_enter_optimizer,
+    .leave_optimizer = ml_torch_leave_optimizer,
+    .label = label,
+    .step = step,
+#if ML_WITH_MXNET
+    .enter_phase = ml_mxnet_enter_phase,
+    .leave_phase = ml_mxnet_leave_phase,
+    .mxnet_blocks = ml_mxnet_array_blocks,
+    .mxnet_label = mxnet_label,
+#endif
+};

@@ -1,0 +1,45 @@
+/* extension_api.h: what the Python package's extension asks of the recorder. Not
+ * public: both are built from the same source, and the version says so.
+ *
+ * Everything here is for a thread that holds Python's lock, fails silently and
+ * keeps no pointer that it is given.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_EXTENSION_API_H
+#define ML_EXTENSION_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mxnet_arrays.h"
+#include "mxnet_scopes.h"
+
+#define ML_EXTENSION_API_VERSION 3
+#define ML_EXTENSION_API_NAME "memledger_extension_v1"
+
+struct ml_extension_api {
+    uint32_t version;
+    uint32_t struct_bytes;
+    bool (*in_session)(void);
+    uint32_t (*name)(const char *text, size_t bytes);
+    /* See torch_scopes.h. */
+    void (*torch_begin)(void);
+    void (*enter_module)(uint32_t name, uint32_t class_name);
+    void (*leave_module)(void);
+    bool (*is_outermost)(void);
+    void (*enter_optimizer)(uint32_t class_name);
+    void (*leave_optimizer)(void);
+    /* Names a block of PyTorch's; cuda_device is -1 for one of the host. */
+    void (*label)(int cuda_device, const void *ptr, uint32_t name, int category);
+    void (*step)(uint64_t number, bool automatic);
+    /* See mxnet_scopes.h and mxnet_arrays.h. NULL in a build without MXNet, whose package has no
+     * module that calls them. */
+    void (*enter_phase)(enum ml_mxnet_phase phase);
+    void (*leave_phase)(void);
+    unsigned (*mxnet_blocks)(const void *array, struct ml_mxnet_block *ret);
+    void (*mxnet_label)(const struct ml_mxnet_block *block, uint32_t name, int category);
+};
+
+#endif

@@ -1,0 +1,176 @@
+/* live_api.c: the table of functions in live_api.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "live_api.h"
+
+#include <errno.h>
+
+#include "live_blocks.h"
+#include "live_log.h"
+#include "recorder.h"
+#include "torch_patch.h"
+#include "torch_spaces.h"
+#if ML_WITH_MXNET
+#include "mxnet_patch.h"
+#endif
+
+static bool is_device(int device)
+{
+    return device >= 0 && device < (int)ML_LIVE_DEVICES;
+}
+
+/* ---- The table ------------------------------------------------------------------ */
+
+static int switch_on(void)
+{
+    return ml_live_switch_on();
+}
+
+static int is_on(void)
+{
+    return (int)ml_live_on;
+}
+
+static uint32_t space_of(unsigned device)
+{
+    return device == ML_LIVE_HOST ? ml_torch_cpu_space() : ml_torch_cuda_space((int)device - 1);
+}
+
+static void record(const struct ml_live_block *b)
+{
+    uint32_t space = space_of(b->device);
+
+    if (space)
+        ml_record_alloc(space, (const void *)(uintptr_t)b->address, b->bytes);
+}
+
+/* A late recording's trace begins with what is alive. */
+static void tell_trace(void)
+{
+    uint32_t recording = ml_recorder_recording();
+
+    if (recording && ml_recorder_is_late())
+        ml_live_tell(recording, record);
+}
+
+static int seed(int device, uint64_t address, uint64_t bytes)
+{
+    return is_device(device) && ml_live_seed((unsigned)device, address, bytes);
+}
+
+static int find(uint64_t address, uint64_t *ret_bytes, int *ret_device, int *ret_phase)
+{
+    struct ml_live_block b;
+
+    if (!ml_live_find(address, &b))
+        return 0;
+    *ret_bytes = b.bytes;
+    *ret_device = (int)b.device;
+    *ret_phase = (int)b.phase;
+    return 1;
+}
+
+static uint64_t bytes(int device, int phase)
+{
+    unsigned which = phase < 0 ? ML_LIVE_PHASES : (unsigned)phase;
+
+    return is_device(device) ? ml_live_bytes((unsigned)device, which) : 0;
+}
+
+static uint64_t peak(int device)
+{
+    return is_device(device) ? ml_live_peak((unsigned)device) : 0;
+}
+
+static void reset_peak(int device)
+{
+    if (is_device(device))
+        ml_live_reset_peak((unsigned)device);
+}
+
+/* ---- Phases --------------------------------------------------------------------- */
+
+static int set_process_phase(int phase)
+{
+    uint8_t wanted = phase > 0 && phase < ML_LIVE_PHASES ? (uint8_t)phase : ML_LIVE_OTHER;
+
+    return atomic_exchange_explicit(&ml_process_phase, wanted, memory_order_relaxed);
+}
+
+static void rephase(const uint64_t *addresses, size_t count, int phase)
+{
+    for (size_t i = 0; i < count && phase >= 0 && phase < ML_LIVE_PHASES; i++)
+        ml_live_rephase(addresses[i], (enum ml_live_phase)phase);
+}
+
+static int log_end(uint64_t devices, uint64_t *others, size_t count, uint64_t *ret)
+{
+    return ml_live_log_end(devices, others, count, ret);
+}
+
+/* ---- The way in ------------------------------------------------------------------ */
+
+static int patch_torch(void)
+{
+    return ml_torch_patch();
+}
+
+static int patch_mxnet(void)
+{
+#if ML_WITH_MXNET
+    return ml_recorder_is_late() && ml_mxnet_patch();
+#else
+    return 0;
+#endif
+}
+
+static int recording(void)
+{
+    if (!ml_recorder_start())
+        return ML_LIVE_NOT_RECORDED;
+    return ml_recorder_is_late() ? ML_LIVE_RECORDED_LATE : ML_LIVE_RECORDED_FROM_START;
+}
+
+static int join(const char *session_dir)
+{
+    int r = ml_live_switch_on() ? ml_recorder_join(session_dir) : -ENOMEM;
+
+    if (!r)
+        tell_trace();
+    return r;
+}
+
+static int leave(void)
+{
+    int r = ml_recorder_leave();
+
+    ml_torch_close_spaces();
+    return r;
+}
+
+extern const struct ml_live_api memledger_live_v1;
+
+__attribute__((visibility("default"))) const struct ml_live_api memledger_live_v1 = {
+    .version = ML_LIVE_API_VERSION,
+    .struct_bytes = sizeof(struct ml_live_api),
+    .switch_on = switch_on,
+    .is_on = is_on,
+    .seed = seed,
+    .find = find,
+    .bytes = bytes,
+    .peak = peak,
+    .reset_peak = reset_peak,
+    .missed = ml_live_missed,
+    .tell = tell_trace,
+    .set_process_phase = set_process_phase,
+    .rephase = rephase,
+    .log_begin = ml_live_log_begin,
+    .log_end = log_end,
+    .patch_torch = patch_torch,
+    .patch_mxnet = patch_mxnet,
+    .recording = recording,
+    .join = join,
+    .leave = leave,
+    .after_leave = ml_recorder_drop_rings,
+};

@@ -1,0 +1,655 @@
+/* recorder.c: starts the recorder in a process and hands out rings.
+ *
+ * All state that belongs to one process lies in pages that the kernel clears
+ * in a forked child (MADV_WIPEONFORK), so that a child finds itself not
+ * started, whichever way it was forked and whatever its parent's other threads
+ * were doing. What stays true in a child (the session) is in plain variables.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "recorder.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/futex.h>
+
+#include "collector_watch.h"
+#include "defs.h"
+#include "names.h"
+#include "objects.h"
+#include "recorder_parts.h"
+#include "sandbox.h"
+#include "sandbox_look.h"
+#include "session.h"
+#include "sys.h"
+#include "writer.h"
+
+#define SETS_MAX 1024
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+enum { NOT_STARTED, STARTED, OFF };
+
+struct process {
+    struct ml_lock lock;
+    _Atomic uint32_t state;
+    pid_t pid; /* 0: no calls were allowed when it started */
+    struct ml_lock names_lock;
+    struct ml_lock stacks_lock;
+    struct ml_lock python_lock;
+    struct ml_lock announce_lock;
+    _Atomic bool announced; /* or nothing to announce */
+    _Atomic bool names_dropped;
+    bool no_more_sets;          /* one could not be made; asking again would cost each record */
+    _Atomic uint32_t sets;      /* made so far, by all recordings */
+    _Atomic uint32_t first_set; /* of this recording */
+    uint32_t kept_set;          /* the first whose rings have not been dropped */
+    int unreached;              /* errno where the collector could not be reached */
+    bool joined;                /* this recording found the process under way */
+    struct ml_ringset *set[SETS_MAX];
+    struct ml_set_shape shape[SETS_MAX];
+    size_t taken_bytes; /* by all of them */
+    struct ml_writer *writers[SETS_MAX];
+};
+
+_Atomic(struct ml_session *) ml_session;
+_Atomic uint32_t ml_ring_bytes;
+_Atomic uint32_t ml_ring_count;
+ML_READ_ALWAYS _Atomic uint32_t ml_clock_mode;
+ML_READ_ALWAYS uint32_t ml_stacks_mode;
+
+_Atomic uint32_t ml_recording;
+
+static struct process *process;
+static _Atomic uint32_t clock_of_session;
+/* Recordings so far, here and in those that forked this process. */
+static uint32_t recordings;
+static _Atomic bool late;
+/* In this process or in one that forked it. */
+static bool session_sought;
+static bool started_before;
+
+/* Set while this thread starts the recorder, for a library call of ours that
+ * comes back through a hook. */
+static __thread bool starting;
+
+/* ---- Memory that a forked child sees cleared ---------------------------- */
+
+#define WIPED_MAX (4 + SETS_MAX)
+
+static struct {
+    void *at;
+    size_t bytes;
+} wiped[WIPED_MAX];
+static unsigned wiped_count;
+
+/* For kernels before 4.14; covers fork() but no raw clone. */
+static void wipe_in_child(void)
+{
+    for (unsigned i = 0; i < wiped_count; i++)
+        memset(wiped[i].at, 0, wiped[i].bytes);
+}
+
+void *ml_recorder_map_wiped(size_t bytes)
+{
+    void *p = ml_sys_map(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+    if (!p)
+        return NULL;
+    if (!madvise(p, bytes, MADV_WIPEONFORK))
+        return p;
+    if (!wiped_count && pthread_atfork(NULL, NULL, wipe_in_child))
+        goto fail;
+    if (wiped_count == WIPED_MAX)
+        goto fail;
+    wiped[wiped_count].at = p;
+    wiped[wiped_count++].bytes = bytes;
+    return p;
+fail:
+    ml_sys_unmap(p, bytes);
+    return NULL;
+}
+
+/* ---- Start -------------------------------------------------------------- */
+
+static void begin_recording(bool is_late)
+{
+    late = is_late;
+    atomic_store_explicit(&ml_recording, ++recordings, memory_order_release);
+}
+
+static void use_clock(uint32_t clock)
+{
+    clock_of_session = clock;
+    if (ml_clock_mode != ML_CLOCK_ASK)
+        ml_clock_mode = clock;
+}
+
+uint32_t ml_recorder_clock(void)
+{
+    return clock_of_session;
+}
+
+static void open_session(void)
+{
+    uint32_t ring_bytes = 0, ring_count = 0;
+
+    ml_session = ml_session_open(&ring_bytes, &ring_count);
+    ml_ring_bytes = ring_bytes;
+    ml_ring_count = ring_count;
+    if (ml_session)
+        begin_recording(false);
+    /* Without one any clock will do: nothing is kept. */
+    use_clock(ml_session ? ml_session->clock : ML_CLOCK_TSC);
+    ml_stacks_mode = ml_session ? ml_session->stacks : ML_STACKS_NONE;
+}
+
+static bool add_set(struct process *p)
+{
+    uint32_t n = p->sets;
+    uint32_t how = started_before && !p->joined ? ML_FORKED : ML_STARTED;
+
+    if (n == SETS_MAX || p->no_more_sets || !ml_calls_allowed())
+        return false;
+    p->no_more_sets = true; /* unless all goes well */
+    /* An earlier try may have got this far. */
+    if (!p->writers[n] && ml_set_shape_choose(n - p->first_set, p->taken_bytes, &p->shape[n]))
+        p->writers[n] = ml_recorder_map_wiped(p->shape[n].ring_count * sizeof(struct ml_writer));
+    if (!p->writers[n])
+        return false;
+    p->set[n] = ml_session_new_set(how, n - p->first_set, &p->shape[n], &p->unreached);
+    if (p->set[n] && n == p->first_set) {
+        atomic_store_explicit(&ml_filtered_in_set, &p->set[n]->filtered, memory_order_relaxed);
+    }
+    /* With a collector that does not move there will be another try. */
+    p->no_more_sets = !p->set[n] && !ml_collector_stuck();
+    if (!p->set[n])
+        return false;
+    p->taken_bytes += p->shape[n].taken_bytes;
+    /* Pairs with the acquire loads of `sets`: the pointers are there. */
+    atomic_store_explicit(&p->sets, n + 1, memory_order_release);
+    return true;
+}
+
+/* Why this process makes no calls. */
+static void count_unstarted(void)
+{
+    switch (ml_sandbox_sight()) {
+    case ML_SIGHT_NO_PROC: ml_session_add_unreached(ml_session, ENOENT, 0); break;
+    case ML_SIGHT_NO_DESCRIPTORS:
+        atomic_fetch_add_explicit(&ml_session->unrecorded, 1, memory_order_relaxed);
+        break;
+    case ML_SIGHT_CLEAR:
+        atomic_fetch_add_explicit(&ml_session->began_in_sandbox, 1, memory_order_relaxed);
+        break;
+    }
+}
+
+/* What cannot be started stays off, unless it is for a collector that does not
+ * move: that may come back. */
+static void start_locked(struct process *p)
+{
+    uint32_t state = STARTED;
+
+    if (!session_sought) {
+        ml_writer_init();
+        open_session();
+        session_sought = true;
+    }
+    if (ml_calls_allowed())
+        p->pid = getpid();
+    if (!ml_session || !ml_recording) {
+        state = OFF;
+    } else if (!ml_calls_allowed()) {
+        count_unstarted();
+        state = OFF;
+    } else if (!add_set(p)) {
+        if (!p->no_more_sets)
+            return;
+        if (p->unreached)
+            ml_session_add_unreached(ml_session, (uint32_t)p->unreached, (uint32_t)geteuid());
+        else
+            atomic_fetch_add_explicit(&ml_session->unrecorded, 1, memory_order_relaxed);
+        state = OFF;
+    }
+    p->announced = !started_before;
+    started_before = true;
+    if (state == STARTED)
+        ml_sandbox_announce();
+    /* Pairs with the acquire load in ml_recorder_start. */
+    atomic_store_explicit(&p->state, state, memory_order_release);
+}
+
+/* Two threads may come here at once: the second one's page is left unused,
+ * since on old kernels it is on the list of what a child clears. No lock: a
+ * child forked meanwhile would find it taken for ever. */
+static struct process *this_process(void)
+{
+    struct process *p = __atomic_load_n(&process, __ATOMIC_ACQUIRE);
+    struct process *none = NULL;
+
+    if (p)
+        return p;
+    p = ml_recorder_map_wiped(sizeof(*p));
+    if (p &&
+        !__atomic_compare_exchange_n(&process, &none, p, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return none;
+    return p;
+}
+
+static bool start_quietly(void)
+{
+    struct process *p = this_process();
+    bool ok;
+
+    if (!p) {
+        use_clock(ML_CLOCK_TSC);
+        return false;
+    }
+    ml_lock(&p->lock);
+    if (atomic_load_explicit(&p->state, memory_order_relaxed) == NOT_STARTED)
+        start_locked(p);
+    ok = atomic_load_explicit(&p->state, memory_order_relaxed) == STARTED;
+    ml_unlock(&p->lock);
+    return ok;
+}
+
+bool ml_recorder_start(void)
+{
+    struct process *p = __atomic_load_n(&process, __ATOMIC_ACQUIRE);
+    uint32_t state = p ? atomic_load_explicit(&p->state, memory_order_acquire) : NOT_STARTED;
+    int saved_errno = errno;
+    struct ml_quiet quiet;
+    bool ok;
+
+    if (ML_LIKELY(state != NOT_STARTED))
+        return state == STARTED;
+    if (starting || (ml_session && ml_recording && ml_collector_stuck()))
+        return false;
+    ml_sandbox_look();
+    ml_quiet_begin(&quiet);
+    starting = true;
+    ok = start_quietly();
+    starting = false;
+    ml_quiet_end(&quiet);
+    if (ok)
+        ml_names_reserve();
+    errno = saved_errno;
+    return ok;
+}
+
+bool ml_recorder_in_session(void)
+{
+    return ml_recorder_start() || (ml_recorder_recording() && process);
+}
+
+bool ml_recorder_is_anothers(void)
+{
+    struct process *p = process;
+
+    return p && p->pid && p->pid != getpid();
+}
+
+bool ml_recorder_is_late(void)
+{
+    return late;
+}
+
+/* The tables' fork handlers are registered here and not by the first record, which a malloc
+ * may make under any of libc's locks: pthread_atfork takes one. */
+__attribute__((constructor)) static void start_at_load(void)
+{
+    ml_recorder_start();
+    if (!process)
+        return; /* there are no locks to hold */
+    ml_names_init();
+    for (const struct ml_recorder_part *const *part = ml_recorder_parts; *part; part++) {
+        if ((*part)->init)
+            (*part)->init();
+    }
+    ml_sandbox_init();
+}
+
+/* ---- Recordings of a process that is under way --------------------------- */
+
+static int join_locked(struct process *p, const char *dir)
+{
+    uint32_t ring_bytes, ring_count;
+    struct ml_session *session;
+
+    if (atomic_load_explicit(&p->state, memory_order_relaxed) == STARTED)
+        return -EBUSY;
+    if (p->sets == SETS_MAX || recordings == ML_RECORDINGS_MAX)
+        return -ENOSPC;
+    session = ml_session_join(dir, &ring_bytes, &ring_count);
+    if (!session)
+        return -EIO;
+    ml_ring_bytes = ring_bytes;
+    ml_ring_count = ring_count;
+    use_clock(session->clock);
+    ml_session = session;
+    p->first_set = p->sets;
+    p->no_more_sets = false;
+    p->joined = true;
+    if (!add_set(p))
+        return -EIO;
+    p->announced = false; /* names that earlier recordings were told */
+    begin_recording(true);
+    atomic_store_explicit(&p->state, STARTED, memory_order_release);
+    return 0;
+}
+
+int ml_recorder_join(const char *dir)
+{
+    struct process *p;
+    struct ml_quiet quiet;
+    int saved_errno = errno;
+    int r;
+
+    ml_recorder_start(); /* whatever can be started only once */
+    ml_sandbox_look();
+    errno = saved_errno;
+    if (!ml_calls_allowed())
+        return -EPERM;
+    p = this_process();
+    if (!p)
+        return -ENOMEM;
+    ml_quiet_begin(&quiet);
+    ml_lock(&p->lock);
+    r = join_locked(p, dir);
+    ml_unlock(&p->lock);
+    ml_quiet_end(&quiet);
+    errno = saved_errno;
+    return r;
+}
+
+/* Threads find out with their next record. Pairs with set_limit of writer.c, which also
+ * sees to a thread that is about to get its ring. */
+static void stop_writers(struct process *p)
+{
+    atomic_store_explicit(&ml_recording, 0, memory_order_seq_cst);
+    for (uint32_t n = p->first_set; n < p->sets; n++) {
+        for (uint32_t i = 0; i < p->shape[n].ring_count; i++) {
+            struct ml_writer *w = &p->writers[n][i];
+            /* Not to touch the memory of those that nobody uses. */
+            if (__atomic_load_n(&w->ring, __ATOMIC_RELAXED))
+                atomic_store_explicit(&w->limit, 0, memory_order_seq_cst);
+        }
+    }
+}
+
+static void finish_session(struct ml_session *s)
+{
+    atomic_store(&s->finish, 1);
+    atomic_fetch_add(&s->doorbell, 1);
+    if (ml_calls_begin()) {
+        syscall(SYS_futex, &s->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+        ml_calls_end();
+    }
+}
+
+int ml_recorder_leave(void)
+{
+    struct process *p = this_process();
+    struct ml_quiet quiet;
+    int r = -ESRCH;
+
+    if (!p)
+        return r;
+    ml_quiet_begin(&quiet);
+    ml_lock(&p->lock);
+    if (late && atomic_load_explicit(&p->state, memory_order_relaxed) == STARTED) {
+        atomic_store_explicit(&p->state, OFF, memory_order_release);
+        stop_writers(p);
+        if (p->joined)
+            finish_session(ml_session);
+        r = 0;
+    }
+    ml_unlock(&p->lock);
+    ml_quiet_end(&quiet);
+    return r;
+}
+
+/* They stay mapped: a thread may be about to write there. */
+void ml_recorder_drop_rings(void)
+{
+    struct process *p = this_process();
+    int saved_errno = errno;
+
+    if (!p || !ml_calls_begin())
+        return;
+    ml_lock(&p->lock);
+    if (atomic_load_explicit(&p->state, memory_order_relaxed) != STARTED) {
+        for (; p->kept_set < p->sets; p->kept_set++)
+            madvise(p->set[p->kept_set], p->shape[p->kept_set].mapped_bytes, MADV_REMOVE);
+    }
+    ml_unlock(&p->lock);
+    ml_calls_end();
+    errno = saved_errno;
+}
+
+/* ---- Rings -------------------------------------------------------------- */
+
+static struct ml_ring *rings_of(struct ml_ringset *set)
+{
+    return (struct ml_ring *)(void *)((char *)set + ml_ringset_rings_offset());
+}
+
+/* Before the ring has any records; pairs with the collector's acquire load. */
+static void count_ring(struct ml_ringset *set, uint32_t number)
+{
+    uint32_t used = atomic_load_explicit(&set->rings_used, memory_order_relaxed);
+
+    while (used <= number &&
+           !atomic_compare_exchange_weak_explicit(&set->rings_used, &used, number + 1,
+                                                  memory_order_release, memory_order_relaxed))
+        continue;
+}
+
+static struct ml_ring *claim_in(struct process *p, uint32_t n, uint64_t **ret_data,
+                                struct ml_writer **ret_writer)
+{
+    const struct ml_set_shape *shape = &p->shape[n];
+    struct ml_ring *rings = rings_of(p->set[n]);
+    char *data = (char *)p->set[n] + ml_ringset_data_offset(shape->ring_count);
+
+    for (uint32_t i = 0; i < shape->ring_count; i++) {
+        struct ml_writer *w = &p->writers[n][i];
+        uint32_t free_ring = ML_RING_FREE;
+        if (atomic_load_explicit(&rings[i].state, memory_order_relaxed) != ML_RING_FREE ||
+            !atomic_compare_exchange_strong_explicit(&rings[i].state, &free_ring, ML_RING_CLAIMED,
+                                                     memory_order_acquire, memory_order_relaxed))
+            continue;
+        count_ring(p->set[n], i);
+        w->mask = shape->ring_bytes / sizeof(uint64_t) - 1;
+        *ret_data = (uint64_t *)(void *)(data + (size_t)i * shape->ring_bytes);
+        *ret_writer = w;
+        return &rings[i];
+    }
+    return NULL;
+}
+
+struct ml_ring *ml_recorder_claim(uint64_t **ret_data, struct ml_writer **ret_writer)
+{
+    struct process *p;
+    struct ml_ring *ring = NULL;
+    uint32_t tried;
+
+    if (!ml_recorder_start())
+        return NULL;
+    p = process;
+    tried = p->first_set;
+    while (!ring) {
+        uint32_t sets = atomic_load_explicit(&p->sets, memory_order_acquire);
+        while (!ring && tried < sets)
+            ring = claim_in(p, tried++, ret_data, ret_writer);
+        if (ring)
+            break;
+        ml_lock(&p->lock);
+        if (p->sets == sets && !add_set(p)) {
+            ml_unlock(&p->lock);
+            return NULL;
+        }
+        ml_unlock(&p->lock);
+    }
+    return ring;
+}
+
+struct ml_lock *ml_recorder_names_lock(void)
+{
+    return &process->names_lock;
+}
+
+struct ml_lock *ml_recorder_stacks_lock(void)
+{
+    return &process->stacks_lock;
+}
+
+struct ml_lock *ml_recorder_python_lock(void)
+{
+    return &process->python_lock;
+}
+
+static void announce_names(void)
+{
+    ml_names_announce();
+    ml_objects_announce();
+    for (const struct ml_recorder_part *const *part = ml_recorder_parts; *part; part++) {
+        if ((*part)->announce_names)
+            (*part)->announce_names();
+    }
+}
+
+static void announce_settings(void)
+{
+    for (const struct ml_recorder_part *const *part = ml_recorder_parts; *part; part++) {
+        if ((*part)->announce_settings)
+            (*part)->announce_settings();
+    }
+}
+
+/* A child's other threads wait here until the first has announced everything. */
+void ml_recorder_announce(void)
+{
+    struct process *p = process;
+
+    /* Pairs with the release store below. */
+    if (ML_LIKELY(atomic_load_explicit(&p->announced, memory_order_acquire)))
+        return;
+    ml_lock(&p->announce_lock);
+    if (!p->announced) {
+        announce_names();
+        announce_settings();
+        atomic_store_explicit(&p->announced, true, memory_order_release);
+    }
+    ml_unlock(&p->announce_lock);
+}
+
+void ml_recorder_names_dropped(void)
+{
+    struct process *p = process;
+
+    if (p)
+        atomic_store_explicit(&p->names_dropped, true, memory_order_relaxed);
+}
+
+/* The guard is for the announcement's own records, which come here too. */
+void ml_recorder_announce_again(void)
+{
+    static __thread bool announcing;
+    struct process *p = process;
+
+    if (ML_LIKELY(!atomic_load_explicit(&p->names_dropped, memory_order_relaxed)) || announcing)
+        return;
+    announcing = true;
+    atomic_store_explicit(&p->names_dropped, false, memory_order_relaxed);
+    announce_names();
+    announcing = false;
+}
+
+_Atomic uint64_t *ml_recorder_lost(void)
+{
+    struct ml_ringset *set = ml_recorder_first_set();
+
+    /* What comes after the end of a recording is not lost to it. */
+    if (!ml_recorder_recording())
+        return NULL;
+    if (set)
+        return &set->lost;
+    return ml_session ? &ml_session->unrecorded_lost : NULL;
+}
+
+/* Where this process counts what it could not tell; NULL: nowhere. */
+static struct ml_ringset *counting_set(void)
+{
+    return ml_recorder_recording() ? ml_recorder_first_set() : NULL;
+}
+
+void ml_recorder_cannot_follow(void)
+{
+    struct ml_ringset *set = counting_set();
+
+    if (set)
+        atomic_fetch_add_explicit(&set->not_followed, 1, memory_order_relaxed);
+}
+
+void ml_recorder_name_folded(void)
+{
+    struct ml_ringset *set = counting_set();
+
+    if (set)
+        atomic_fetch_add_explicit(&set->names_folded, 1, memory_order_relaxed);
+}
+
+void ml_recorder_space_refused(void)
+{
+    struct ml_ringset *set = counting_set();
+
+    if (set)
+        atomic_fetch_add_explicit(&set->spaces_refused, 1, memory_order_relaxed);
+}
+
+static void wake_in(struct ml_ringset *set, uint32_t ring_count)
+{
+    struct ml_ring *rings = rings_of(set);
+    uint32_t used = atomic_load_explicit(&set->rings_used, memory_order_acquire);
+
+    for (uint32_t i = 0; i < used && i < ring_count; i++) {
+        if (atomic_exchange_explicit(&rings[i].waiting, 0, memory_order_seq_cst))
+            syscall(SYS_futex, &rings[i].waiting, FUTEX_WAKE, 1L, NULL, NULL, 0L);
+    }
+    syscall(SYS_futex, &set->reply_number, FUTEX_WAKE, (long)INT_MAX, NULL, NULL, 0L);
+}
+
+void ml_recorder_wake_threads(void)
+{
+    struct process *p = process;
+    uint32_t sets = p ? atomic_load_explicit(&p->sets, memory_order_acquire) : 0;
+
+    for (uint32_t n = p ? p->first_set : 0; n < sets; n++)
+        wake_in(p->set[n], p->shape[n].ring_count);
+}
+
+struct ml_ringset *ml_recorder_first_set(void)
+{
+    struct process *p = process;
+    /* Once: another recording may begin meanwhile, and its set is not there yet. */
+    uint32_t first = p ? atomic_load_explicit(&p->first_set, memory_order_relaxed) : 0;
+
+    return p && atomic_load_explicit(&p->sets, memory_order_acquire) > first ? p->set[first] : NULL;
+}
+
+bool ml_recorder_read_reply(char *to, size_t bytes)
+{
+    uint32_t first = atomic_load_explicit(&process->first_set, memory_order_relaxed);
+
+    return ml_set_read_reply(process->set[first], &process->shape[first], to, bytes);
+}

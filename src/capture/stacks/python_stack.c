@@ -1,0 +1,272 @@
+/* python_stack.c: see python_stack.h.
+ *
+ * Looking a stack up takes no lock: slots go from 0 to an entry once and stay. What is
+ * compared are the places of all frames, not their hash.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "python_stack.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "address_room.h"
+#include "python_find.h"
+#include "python_frames.h"
+#include "python_walk.h"
+#include "record.h"
+#include "recorder.h"
+#include "stack.h"
+#include "sys.h"
+#include "table_lock.h"
+
+/* At most: in little address space the tables have fewer. */
+#define STACKS_MAX (1u << 20)
+#define STACKS_LEAST (1u << 6)
+#define FRAMES_PER_STACK 16u /* on average */
+
+struct stack {
+    uint32_t hash;
+    uint32_t frames; /* how many */
+    uint32_t first;  /* where they begin */
+    uint32_t number; /* 0: none of them counts */
+};
+
+static struct tables {
+    uint32_t stacks_max;     /* a power of two */
+    _Atomic uint32_t *slots; /* twice as many: which entry, 0: empty */
+    struct stack *stacks;    /* entry 0 is not used */
+    uint32_t *frames;        /* numbers of python_frames.h */
+    uint32_t used_frames;
+    _Atomic uint32_t count;
+} tables;
+
+/* ---- The interpreter ------------------------------------------------------------ */
+
+enum { UNKNOWN, TO_BE_TRIED, RUNS, OFF };
+
+static struct ml_python python;
+static _Atomic uint32_t python_state;
+
+/* ---- The lock -------------------------------------------------------------------- */
+
+/* Set while this thread is in the tables. */
+static __thread bool inside;
+static struct ml_table_lock lock = {.lock = ml_recorder_python_lock};
+
+ML_TABLE_ACROSS_FORK(ml_python_stack_init, lock, inside)
+
+/* Under the lock. A thread that runs no Python, as those that work for PyTorch's
+ * backward pass, leaves the trial to another. */
+static uint32_t learn(void)
+{
+    static const uint32_t after[] = {
+        [ML_PYTHON_NO_FRAMES] = TO_BE_TRIED, [ML_PYTHON_SOUND] = RUNS, [ML_PYTHON_UNSOUND] = OFF};
+    uint32_t state = atomic_load_explicit(&python_state, memory_order_relaxed);
+
+    if (state == UNKNOWN)
+        state = ml_python_find(&python) ? TO_BE_TRIED : OFF;
+    if (state == TO_BE_TRIED)
+        state = after[ml_python_try(&python)];
+    /* Pairs with the acquire load in ml_python_stack_here: the layout is there. */
+    atomic_store_explicit(&python_state, state, memory_order_release);
+    return state;
+}
+
+/* ---- Numbers --------------------------------------------------------------------- */
+
+static bool reserve_tables(void)
+{
+    struct ml_table_array arrays[] = {{sizeof(*tables.slots), 2, NULL},
+                                      {sizeof(*tables.stacks), 1, NULL},
+                                      {sizeof(*tables.frames), FRAMES_PER_STACK, NULL}};
+    uint32_t max;
+
+    if (tables.slots)
+        return true;
+    max = ml_address_arrays(STACKS_MAX, STACKS_LEAST, arrays, ML_ARRAY_SIZE(arrays));
+    if (!max)
+        return false;
+    tables.stacks_max = max;
+    tables.stacks = arrays[1].ret_items;
+    tables.frames = arrays[2].ret_items;
+    /* Pairs with the acquire load in ml_python_stack_here: the rest is there. */
+    __atomic_store_n(&tables.slots, (_Atomic uint32_t *)arrays[0].ret_items, __ATOMIC_RELEASE);
+    return true;
+}
+
+static void announce(const struct stack *s)
+{
+    uint64_t words[2 + ML_STACK_MAX_FRAMES / 2] = {
+        ml_record_word(ML_REC_PYTHON_STACK, 0, ml_now())};
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < s->frames; i++) {
+        uint64_t frame = tables.frames[s->first + i];
+        if (ml_python_frame_counts((uint32_t)frame)) {
+            words[2 + n / 2] |= frame << 32 * (n % 2);
+            n++;
+        }
+    }
+    words[1] = ml_pair(s->number, n);
+    ml_record(words, 2 + (n + 1) / 2);
+}
+
+/* The entry, or NULL and in *ret_slot where it would go. */
+static ML_ALWAYS_INLINE const struct stack *find(const struct ml_python_walk *w, uint32_t *ret_slot)
+{
+    uint32_t mask = 2 * tables.stacks_max - 1;
+
+    for (uint32_t i = w->hash & mask;; i = (i + 1) & mask) {
+        /* Pairs with the release store in add: all of the entry is there. */
+        uint32_t entry = atomic_load_explicit(&tables.slots[i], memory_order_acquire);
+        const struct stack *s = &tables.stacks[entry];
+
+        if (!entry) {
+            *ret_slot = i;
+            return NULL;
+        }
+        if (s->hash == w->hash && s->frames == w->n &&
+            ml_python_frames_are(tables.frames + s->first, w->places, w->n))
+            return s;
+    }
+}
+
+/* Writes the frames' numbers behind those in use. @return whether all have one */
+static bool number_frames(const struct ml_python_walk *w, bool *ret_counts)
+{
+    *ret_counts = false;
+    for (uint32_t i = 0; i < w->n; i++) {
+        uint32_t frame = ml_python_frame(&python, &w->places[i]);
+        if (!frame)
+            return false;
+        tables.frames[tables.used_frames + i] = frame;
+        *ret_counts |= ml_python_frame_counts(frame);
+    }
+    return true;
+}
+
+static uint32_t add(const struct ml_python_walk *w, uint32_t slot)
+{
+    uint32_t entry = tables.count + 1;
+    struct stack *s = &tables.stacks[entry];
+    bool counts;
+
+    if (entry == tables.stacks_max ||
+        tables.used_frames + w->n > tables.stacks_max * FRAMES_PER_STACK ||
+        !number_frames(w, &counts))
+        return 0;
+    *s = (struct stack){.hash = w->hash, .frames = w->n, .first = tables.used_frames};
+    if (counts && !(s->number = ml_stack_new_number()))
+        return 0;
+    tables.used_frames += w->n;
+    /* Pairs with the acquire load in ml_python_stack_announce: the entry is there. */
+    atomic_store_explicit(&tables.count, entry, memory_order_release);
+    if (counts)
+        announce(s);
+    atomic_store_explicit(&tables.slots[slot], entry, memory_order_release);
+    return s->number;
+}
+
+static uint32_t find_or_add(const struct ml_python_walk *w)
+{
+    const struct stack *s;
+    uint32_t slot;
+
+    if (!reserve_tables())
+        return 0;
+    s = find(w, &slot);
+    return s ? s->number : add(w, slot);
+}
+
+/* A stack that is new, or an interpreter. */
+static ML_NOINLINE uint32_t new_stack(void)
+{
+    int saved_errno = errno;
+    struct ml_python_walk walk;
+    struct ml_quiet quiet;
+    uint32_t number = 0;
+
+    if (!ml_recorder_in_session() || !ml_table_enter(&lock, &inside, &quiet))
+        return 0;
+    if (learn() == RUNS) {
+        ml_python_walk(&python, &walk);
+        number = walk.n ? find_or_add(&walk) : 0;
+    }
+    ml_table_leave(&lock, &inside, &quiet);
+    errno = saved_errno;
+    return number;
+}
+
+uint32_t ml_python_stack_here(void)
+{
+    uint32_t state = atomic_load_explicit(&python_state, memory_order_acquire);
+    const struct stack *s;
+    struct ml_python_walk walk;
+    uint32_t slot;
+
+    /* Inside a record what is announced has to wait, but the number would not. */
+    if (state == OFF || inside || ml_writer->busy)
+        return 0;
+    if (state != RUNS || !__atomic_load_n(&tables.slots, __ATOMIC_ACQUIRE))
+        return new_stack();
+    ml_python_walk(&python, &walk);
+    if (!walk.n)
+        return 0;
+    s = find(&walk, &slot);
+    return s ? s->number : new_stack();
+}
+
+bool ml_python_is_elsewhere(void)
+{
+    return atomic_load_explicit(&python_state, memory_order_acquire) == RUNS &&
+           !python.thread_state();
+}
+
+/* Under the lock: how many of them count, and are written. */
+static unsigned number_counting(const struct ml_python_walk *w, uint32_t *ret)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < w->n; i++) {
+        uint32_t frame = ml_python_frame(&python, &w->places[i]);
+        if (frame && ml_python_frame_counts(frame))
+            ret[n++] = frame;
+    }
+    return n;
+}
+
+void ml_python_frames_here(struct ml_python_frames *ret)
+{
+    int saved_errno = errno;
+    struct ml_python_walk walk;
+    struct ml_quiet quiet;
+
+    ret->n = 0;
+    if (inside || ml_writer->busy || !ml_recorder_in_session() ||
+        atomic_load_explicit(&python_state, memory_order_relaxed) == OFF ||
+        !ml_table_enter(&lock, &inside, &quiet))
+        return;
+    if (learn() == RUNS) {
+        ml_python_walk(&python, &walk);
+        ret->n = number_counting(&walk, ret->numbers);
+        ret->interpreter = (uintptr_t)python.thread_state;
+    }
+    ml_table_leave(&lock, &inside, &quiet);
+    errno = saved_errno;
+}
+
+/* Without the lock, as announce_native of stack.c: what is there once `count` says so does not
+ * change. */
+void ml_python_stack_announce(void)
+{
+    uint32_t n = atomic_load_explicit(&tables.count, memory_order_acquire);
+
+    ml_python_frames_announce();
+    for (uint32_t i = 1; i <= n; i++) {
+        if (tables.stacks[i].number)
+            announce(&tables.stacks[i]);
+    }
+}

@@ -1,0 +1,329 @@
+/* stack.c: see stack.h.
+ *
+ * Frames are found by the compiler's unwinder, which is linked in, since the
+ * program may have none. All is done under one lock, which is also held while a
+ * thread forks: unwinder and loader have locks that a child must not find taken
+ * by a thread that it does not have.
+ *
+ * The same return addresses can come to mean something else when a library is
+ * unloaded. A stack therefore remembers which libraries it lay in, and when that
+ * was last seen to be true; after a change of the loader's list it is looked at
+ * again, and told again if it still holds.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "stack.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unwind.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "address_room.h"
+#include "libraries.h"
+#include "python_stack.h"
+#include "record.h"
+#include "recorder.h"
+#include "recorder_parts.h"
+#include "sys.h"
+#include "table_lock.h"
+
+/* At most: in little address space the tables have fewer. */
+#define STACKS_MAX (1u << 20)
+#define STACKS_LEAST (1u << 6)
+#define FRAMES_PER_STACK 16u /* on average */
+
+struct stack {
+    uint32_t hash;   /* of its addresses */
+    uint32_t frames; /* number of them */
+    uint32_t first;  /* where they begin */
+    uint32_t number;
+    uint32_t checked;   /* the look at which it last lay in these libraries */
+    uint64_t libraries; /* hash of their numbers */
+};
+
+static struct tables {
+    uint32_t stacks_max;  /* a power of two */
+    uint32_t *slots;      /* twice as many: which stack, 0: empty */
+    struct stack *stacks; /* number 0 is not used */
+    uint64_t *frames;
+    uint32_t used_frames;
+    _Atomic uint32_t count;
+} tables;
+
+/* What the unwinder has found. */
+struct walk {
+    unsigned skip;         /* frames to leave out yet */
+    struct ml_range until; /* it ends before the first that lies here */
+    unsigned n, max;
+    uint64_t frames[ML_STACK_MAX_FRAMES];
+};
+
+/* ---- The lock ------------------------------------------------------------ */
+
+/* Set while this thread is in the tables. */
+static __thread bool inside;
+static struct ml_table_lock lock = {.lock = ml_recorder_stacks_lock};
+
+ML_TABLE_ACROSS_FORK(ml_stack_init, lock, inside)
+
+/* ---- Frames --------------------------------------------------------------- */
+
+/* Where the recorder lies. In a test it is linked into the program, and cannot be
+ * told from it by address: then nowhere, and exactly ml_stack_here and its caller
+ * are left out. */
+static struct ml_range own;
+static unsigned skip_always;
+
+static void find_own(void)
+{
+    uint32_t number = own.end ? 0 : ml_libraries_at((uintptr_t)&ml_stack_here);
+
+    if (own.end || skip_always || !number)
+        return;
+    if (number == ML_LIBRARY_PROGRAM)
+        skip_always = 2;
+    else
+        own = ml_libraries_range(number);
+}
+
+static bool lies_in(uintptr_t address, const struct ml_range *range)
+{
+    return address >= range->begin && address < range->end;
+}
+
+static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *arg)
+{
+    struct walk *walk = arg;
+    int before_instruction = 0;
+    uintptr_t address = _Unwind_GetIPInfo(context, &before_instruction);
+
+    if (!address)
+        return _URC_END_OF_STACK;
+    if (lies_in(address, &own))
+        return _URC_NO_REASON;
+    if (lies_in(address, &walk->until))
+        return _URC_END_OF_STACK;
+    if (walk->skip) {
+        walk->skip--;
+        return _URC_NO_REASON;
+    }
+    /* A signal came before this instruction: say what a call here would return to. */
+    address += before_instruction ? 1 : 0;
+    walk->frames[walk->n] = address;
+    walk->n += 1;
+    return walk->n < walk->max ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+/* ---- Numbers -------------------------------------------------------------- */
+
+static bool reserve_tables(void)
+{
+    struct ml_table_array arrays[] = {{sizeof(*tables.frames), FRAMES_PER_STACK, NULL},
+                                      {sizeof(*tables.slots), 2, NULL},
+                                      {sizeof(*tables.stacks), 1, NULL}};
+    uint32_t max;
+
+    if (tables.stacks)
+        return true;
+    max = ml_address_arrays(STACKS_MAX, STACKS_LEAST, arrays, ML_ARRAY_SIZE(arrays));
+    if (!max)
+        return false;
+    tables.stacks_max = max;
+    tables.frames = arrays[0].ret_items;
+    tables.slots = arrays[1].ret_items;
+    tables.stacks = arrays[2].ret_items;
+    return true;
+}
+
+uint32_t ml_stack_new_number(void)
+{
+    static _Atomic uint32_t last;
+    uint32_t number = atomic_load_explicit(&last, memory_order_relaxed);
+
+    do {
+        if (number + 1 == STACKS_MAX)
+            return 0;
+    } while (!atomic_compare_exchange_weak_explicit(&last, &number, number + 1,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    return number + 1;
+}
+
+static void announce(const struct stack *s)
+{
+    uint64_t words[2 + ML_STACK_MAX_FRAMES] = {ml_record_word(ML_REC_STACK, 0, ml_now()),
+                                               ml_pair(s->number, s->frames)};
+
+    memcpy(&words[2], tables.frames + s->first, s->frames * sizeof(uint64_t));
+    ml_record(words, 2 + s->frames);
+}
+
+static uint64_t libraries_of(const uint64_t *frames, uint32_t n)
+{
+    uint32_t numbers[ML_STACK_MAX_FRAMES];
+
+    for (uint32_t i = 0; i < n; i++)
+        numbers[i] = ml_libraries_at(frames[i] - 1);
+    return XXH3_64bits(numbers, n * sizeof(*numbers));
+}
+
+/* Whether the stack lies where it lay when it was first announced. */
+static bool still_holds(struct stack *s, uint32_t look)
+{
+    if (s->checked == look)
+        return true;
+    if (s->libraries != libraries_of(tables.frames + s->first, s->frames))
+        return false;
+    announce(s);
+    s->checked = look;
+    return true;
+}
+
+/* The stack's number, or 0 and in *ret_slot where it would go. */
+static uint32_t find(const struct walk *w, uint32_t hash, uint32_t look, uint32_t *ret_slot)
+{
+    uint32_t mask = 2 * tables.stacks_max - 1;
+
+    for (uint32_t i = hash & mask;; i = (i + 1) & mask) {
+        uint32_t entry = tables.slots[i];
+        struct stack *s = &tables.stacks[entry];
+
+        if (!entry) {
+            *ret_slot = i;
+            return 0;
+        }
+        if (s->hash == hash && s->frames == w->n &&
+            !memcmp(tables.frames + s->first, w->frames, w->n * sizeof(uint64_t)) &&
+            still_holds(s, look))
+            return s->number;
+    }
+}
+
+static uint32_t add(const struct walk *w, uint32_t hash, uint32_t look, uint32_t slot)
+{
+    uint32_t entry = tables.count + 1;
+    uint32_t number;
+
+    if (entry == tables.stacks_max ||
+        tables.used_frames + w->n > tables.stacks_max * FRAMES_PER_STACK)
+        return 0;
+    number = ml_stack_new_number();
+    if (!number)
+        return 0;
+    memcpy(tables.frames + tables.used_frames, w->frames, w->n * sizeof(uint64_t));
+    tables.stacks[entry] = (struct stack){
+        .hash = hash,
+        .frames = w->n,
+        .first = tables.used_frames,
+        .number = number,
+        .checked = look,
+        .libraries = libraries_of(w->frames, w->n),
+    };
+    tables.used_frames += w->n;
+    /* Pairs with the acquire load in announce_native: the stack is there. */
+    atomic_store_explicit(&tables.count, entry, memory_order_release);
+    announce(&tables.stacks[entry]);
+    tables.slots[slot] = entry;
+    return number;
+}
+
+static uint32_t number_of(const struct walk *w, uint32_t look)
+{
+    uint32_t hash = (uint32_t)XXH3_64bits(w->frames, w->n * sizeof(uint64_t));
+    uint32_t slot = 0;
+    uint32_t number;
+
+    if (!w->n || !look || !reserve_tables())
+        return 0;
+    number = find(w, hash, look, &slot);
+    return number ? number : add(w, hash, look, slot);
+}
+
+/* Python's frames get half of the room, if they need it. */
+static void add_python(struct walk *walk, const struct ml_python_frames *python)
+{
+    for (unsigned i = 0; i < python->n && walk->n < ML_STACK_MAX_FRAMES; i++)
+        walk->frames[walk->n++] = ML_STACK_PYTHON_FRAME | python->numbers[i];
+}
+
+/* Within the function that counts as one frame: skip_always. */
+static ML_ALWAYS_INLINE uint32_t stack_here(const struct ml_python_frames *python)
+{
+    int saved_errno = errno;
+    struct walk walk;
+    struct ml_quiet quiet;
+    uint32_t look = 0, number = 0;
+
+    /* Inside a record what is announced has to wait, but the number would not. */
+    if (inside || ml_writer->busy || !ml_recorder_in_session())
+        return 0;
+    if (ml_table_enter(&lock, &inside, &quiet)) {
+        look = ml_libraries_look();
+        find_own();
+        walk.skip = skip_always;
+        walk.n = 0;
+        walk.until = python->n ? ml_libraries_range(ml_libraries_at(python->interpreter))
+                               : (struct ml_range){0};
+        walk.max = ML_STACK_MAX_FRAMES - ml_min_u64(python->n, ML_STACK_MAX_FRAMES / 2);
+        _Unwind_Backtrace(on_frame, &walk);
+        add_python(&walk, python);
+        number = number_of(&walk, look);
+        ml_table_leave(&lock, &inside, &quiet);
+    }
+    errno = saved_errno;
+    return number;
+}
+
+ML_NOINLINE uint32_t ml_stack_here(void)
+{
+    return stack_here(&(struct ml_python_frames){.n = 0});
+}
+
+ML_NOINLINE uint32_t ml_stack_here_in_python(void)
+{
+    struct ml_python_frames python;
+
+    ml_python_frames_here(&python);
+    return stack_here(&python);
+}
+
+/* Only what may still be meant: addresses are told apart by what is loaded now.
+ *
+ * Without the lock: whoever comes here may hold any of the recorder's. The first
+ * record of a thread holds announce_lock, and is made under the names' lock, which
+ * comes after ours, or under ours; a thread that holds ours waits for announce_lock
+ * in its own first record. So this reads only what does not change once `count`
+ * says that it is there (addresses, place, libraries' hash), and what is atomic
+ * (which libraries are there). A look that another thread takes meanwhile can make
+ * this pass over a stack that holds, or tell one too many; since the look's number
+ * has changed, still_holds tells every stack again before its number is used. */
+static void announce_native(void)
+{
+    uint32_t n = atomic_load_explicit(&tables.count, memory_order_acquire);
+
+    ml_libraries_announce();
+    for (uint32_t i = 1; i <= n; i++) {
+        const struct stack *s = &tables.stacks[i];
+        if (s->libraries == libraries_of(tables.frames + s->first, s->frames))
+            announce(s);
+    }
+}
+
+static void init(void)
+{
+    ml_stack_init();
+    ml_python_stack_init();
+}
+
+/* A native stack may end with frames of Python. */
+static void announce_names(void)
+{
+    ml_python_stack_announce();
+    announce_native();
+}
+
+const struct ml_recorder_part ml_stack_part = {.init = init, .announce_names = announce_names};
