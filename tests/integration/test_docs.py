@@ -69,7 +69,8 @@ def test_index_lists_every_page():
     index = ROOT / "docs/README.md"
     linked = {(index.parent / link.partition("#")[0]).resolve()
               for link in LINK.findall(index.read_text())}
-    missing = [p for p in PAGES if p.is_relative_to(index.parent) and p != index and p not in linked]
+    missing = [page for page in PAGES
+               if page.is_relative_to(index.parent) and page != index and page not in linked]
     check(not missing, "pages that docs/README.md does not list", *missing)
 
 

@@ -32,7 +32,8 @@ def defines(text, suffix, function):
     """Whether the source text has a definition of the function, not only a declaration."""
     if suffix == ".py":
         return re.search(rf"^ *def {function}\(", text, re.MULTILINE) is not None
-    return re.search(rf"^\w[^;{{}}()\n]*\b{function}\([^;{{}}]*\)\n{{", text, re.MULTILINE) is not None
+    definition = rf"^\w[^;{{}}()\n]*\b{function}\([^;{{}}]*\)\n{{"
+    return re.search(definition, text, re.MULTILINE) is not None
 
 
 def named_functions(page):
