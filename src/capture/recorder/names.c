@@ -82,9 +82,9 @@ static _Atomic uint32_t space_count;
 /* Set while this thread is in the tables, for a library call of ours that comes
  * back through a hook. */
 static __thread bool inside;
-static struct ml_table_lock lock = {.lock = ml_recorder_names_lock};
+static struct ml_table_lock names_lock = {.lock = ml_recorder_names_lock};
 
-ML_TABLE_ACROSS_FORK(ml_names_init, lock, inside)
+ML_TABLE_ACROSS_FORK(ml_names_init, names_lock, inside)
 
 /* ---- Tables -------------------------------------------------------------- */
 
@@ -118,11 +118,11 @@ void ml_names_reserve(void)
     struct ml_quiet quiet;
 
     if (inside || !ml_calls_allowed() || ml_address_room() != UINT64_MAX ||
-        !ml_table_enter(&lock, &inside, &quiet))
+        !ml_table_enter(&names_lock, &inside, &quiet))
         return;
     if (!table_count)
         (void)add_table();
-    ml_table_leave(&lock, &inside, &quiet);
+    ml_table_leave(&names_lock, &inside, &quiet);
 }
 
 /* The one that has this string. Precondition: the number was given. */
@@ -278,12 +278,12 @@ static uint32_t number_of(const char *text, size_t bytes, bool kept)
         ml_recorder_name_folded();
         return NAME_OTHER;
     }
-    if (!ml_table_enter(&lock, &inside, &quiet)) {
+    if (!ml_table_enter(&names_lock, &inside, &quiet)) {
         ml_recorder_name_folded();
         return 0;
     }
     number = add_or_fold(text, len, hash, kept);
-    ml_table_leave(&lock, &inside, &quiet);
+    ml_table_leave(&names_lock, &inside, &quiet);
     return number;
 }
 
@@ -398,10 +398,10 @@ uint32_t ml_space_number(const char *device, uint32_t level, const char *name)
 
     if (number || inside || !ml_recorder_in_session())
         return number;
-    if (!ml_table_enter(&lock, &inside, &quiet))
+    if (!ml_table_enter(&names_lock, &inside, &quiet))
         return 0;
     number = add_space(&s);
-    ml_table_leave(&lock, &inside, &quiet);
+    ml_table_leave(&names_lock, &inside, &quiet);
     return number;
 }
 

@@ -1,40 +1,40 @@
-/* piece.h: pieces of a line of text, and the numbers in them.
+/* slice.h: pieces of a line of text, and the numbers in them.
  *
  * Nothing here is NUL-terminated, and nothing is allocated. Independent of the locale.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef ML_BASE_PIECE_H
-#define ML_BASE_PIECE_H
+#ifndef ML_BASE_SLICE_H
+#define ML_BASE_SLICE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct ml_piece {
+struct ml_slice {
     const char *text;
     size_t len;
 };
 
 /* Without the blanks around it. */
-struct ml_piece ml_piece_trim(struct ml_piece piece);
-bool ml_piece_is(struct ml_piece piece, const char *text);
-bool ml_piece_begins(struct ml_piece piece, const char *text);
+struct ml_slice ml_slice_trim(struct ml_slice piece);
+bool ml_slice_is(struct ml_slice piece, const char *text);
+bool ml_slice_begins(struct ml_slice piece, const char *text);
 
 /* Takes what stands before the next `separator` from `rest`, trimmed.
  * @return false when nothing is left; a line that ends with a separator has one more
  *         piece, an empty one */
-bool ml_piece_next(struct ml_piece *rest, char separator, struct ml_piece *ret);
+bool ml_slice_next(struct ml_slice *rest, char separator, struct ml_slice *ret);
 
 /* The same for a field in double quotes, in which "" stands for one: the quotes are
  * taken off, doubled ones stay. An unquoted field is taken as it is. */
-bool ml_piece_next_quoted(struct ml_piece *rest, char separator, struct ml_piece *ret);
+bool ml_slice_next_quoted(struct ml_slice *rest, char separator, struct ml_slice *ret);
 
 /* The whole piece as a number. @return false when it is none, or too large */
-bool ml_piece_u64(struct ml_piece piece, uint64_t *ret);
-bool ml_piece_double(struct ml_piece piece, double *ret);
+bool ml_slice_u64(struct ml_slice piece, uint64_t *ret);
+bool ml_slice_double(struct ml_slice piece, double *ret);
 
 /* The longest number that the piece begins with; the piece becomes the rest. */
-bool ml_piece_take_u64(struct ml_piece *piece, uint64_t *ret);
+bool ml_slice_take_u64(struct ml_slice *piece, uint64_t *ret);
 
 #endif
