@@ -72,6 +72,16 @@ def test_paths():
     check(not failures, "files and folders that are not there", *failures)
 
 
+def test_index_lists_every_page():
+    """A reader finds each page of docs/ from docs/README.md."""
+    index = ROOT / "docs/README.md"
+    linked = {(index.parent / link.partition("#")[0]).resolve()
+              for link in LINK.findall(index.read_text())}
+    missing = [page for page in PAGES
+               if page.is_relative_to(index.parent) and page != index and page not in linked]
+    check(not missing, "pages that docs/README.md does not list", *missing)
+
+
 def test_pictures_are_shown():
     """No picture lies there that no page shows."""
     text = "".join(page.read_text() for page in PAGES)
