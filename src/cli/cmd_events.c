@@ -77,7 +77,7 @@ static const struct ml_option options[] = {
 struct printer {
     bool as_json;
     struct ml_style style;
-    size_t space_width;
+    struct ml_event_columns columns;
     struct ml_buf out;
     struct ml_json json;
     uint64_t shown;
@@ -103,7 +103,7 @@ static int print_event(void *ctx, const struct ml_event_view *view)
         r = ml_buf_puts(&p->out, "\n"); /* a line for each */
         ml_event_json(view, &p->json);
     } else {
-        r = ml_event_text(view, &p->style, p->space_width, &p->out);
+        r = ml_event_text(view, &p->style, &p->columns, &p->out);
     }
     if (r == 0 && p->out.len >= FLUSH_BYTES)
         r = flush(p);
@@ -113,7 +113,7 @@ static int print_event(void *ctx, const struct ml_event_view *view)
 static int begin(struct printer *p, const char *file)
 {
     if (!p->as_json)
-        return ml_events_text_head(p->space_width, &p->out);
+        return ml_events_text_head(&p->columns, &p->out);
     ml_json_init(&p->json, &p->out, false);
     ml_json_begin_object(&p->json);
     ml_json_kv_cstr(&p->json, "file", file);
@@ -161,14 +161,13 @@ static int unknown_kind(const char *name)
 static int list_events(const struct ml_trace *trace, const char *file,
                        const struct events_opts *opts, const struct ml_events_opts *filter)
 {
-    struct printer p = {.as_json = opts->report.json,
-                        .style = ml_report_style(&opts->report),
-                        .space_width = ml_events_space_width(trace)};
+    struct printer p = {.as_json = opts->report.json, .style = ml_report_style(&opts->report)};
     struct ml_health health = {0};
     struct ml_error err = {0};
     int r;
 
     ml_buf_init(&p.out);
+    p.columns = ml_event_columns(trace, &p.style);
     r = begin(&p, file);
     if (r == 0)
         r = ml_events(trace, filter, print_event, &p, &health, &err);

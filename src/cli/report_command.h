@@ -54,8 +54,9 @@ extern const char *const ml_unit_choices[];
 /* Opens a trace, or prints why not. @return NULL on failure; the caller owns it */
 struct ml_trace *ml_report_open(const char *path, const struct ml_report_opts *opts);
 
-/* How text looks on standard output: its width and colour if it is a terminal,
- * else 100 columns and none. NO_COLOR and COLUMNS are honoured. */
+/* How text looks on standard output: with the width and colours of a terminal; in a pipe or file
+ * without colour and with nothing cut, sentences in lines of 100 columns. NO_COLOR and COLUMNS
+ * are honoured. */
 struct ml_style ml_report_style(const struct ml_report_opts *opts);
 
 /* Writes to standard output, or prints why not. @return an exit code */

@@ -85,6 +85,8 @@ CASES = {
     "stats.txt": "stats train-32.mled",
     "stats.json": "stats --json train-32.mled",
     "events.txt": "events train-32.mled",
+    "events-80.txt": "events train-32.mled",
+    "events-python-80.txt": "events python.mled",
     "events.json": "events --json train-32.mled",
     "events-filter.txt": "events --kind alloc,free --min-size 1MiB --scope conv train-32.mled",
     "events-python.txt": "events python.mled",
