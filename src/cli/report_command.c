@@ -99,9 +99,9 @@ const char *ml_report_operand(const struct ml_verb *verb, int argc, char **argv,
     if (argc - first == 1)
         return argv[first];
     if (argc == first)
-        ml_verb_usage_error(verb, "which trace? Give a .mled file");
+        ml_verb_usage_error(verb, "no trace given; name a .mled file");
     else
-        ml_verb_usage_error(verb, "one trace at a time: '%s' is one too many", argv[first + 1]);
+        ml_verb_usage_error(verb, "only one trace at a time; remove '%s'", argv[first + 1]);
     return NULL;
 }
 

@@ -34,18 +34,18 @@ extern const char *const ml_unit_choices[];
     {                                                                                              \
         .name = "unit", .type = ML_OPT_CHOICE, .offset = offsetof(struct ml_report_opts, unit),    \
         .value_name = "UNIT", .choices = ml_unit_choices,                                          \
-        .help = "show sizes in B, KiB, MiB or GiB instead of what fits each (auto)"                \
+        .help = "show sizes in B, KiB, MiB or GiB (auto: as each fits)"                            \
     }
 #define ML_OPTION_SALVAGE                                                                          \
     {                                                                                              \
         .name = "salvage", .type = ML_OPT_FLAG,                                                    \
         .offset = offsetof(struct ml_report_opts, salvage),                                        \
-        .help = "pass over damaged blocks and count them, instead of stopping"                     \
+        .help = "skip and count damaged blocks instead of stopping"                                \
     }
 #define ML_OPTION_SAFE_CSV(owner, member)                                                          \
     {                                                                                              \
         .name = "safe-csv", .type = ML_OPT_FLAG, .offset = offsetof(owner, member),                \
-        .help = "with --csv: keep cells from being run as formulas"                                \
+        .help = "with --csv: keep spreadsheets from running cells"                                 \
     }
 #define ML_READ_OPTIONS                                                                            \
     ML_OPTION_SALVAGE, ML_OPTION_MAX_MEMORY(struct ml_report_opts, max_memory_bytes)
@@ -88,7 +88,7 @@ struct ml_top_opts {
      .type = ML_OPT_INT,                                                                           \
      .offset = offsetof(struct ml_top_opts, top),                                                  \
      .value_name = "N",                                                                            \
-     .help = what " to list (10)",                                                                 \
+     .help = "list N " what " (10)",                                                               \
      .min = 0,                                                                                     \
      .max = 1000000},                                                                              \
         ML_REPORT_OPTIONS
