@@ -6,7 +6,7 @@
 
 #include "module_table.h"
 #include "scoped_call.h"
-#include "steps.h"
+#include "step_bounds.h"
 #include "tensors.h"
 #include "tracked.h"
 

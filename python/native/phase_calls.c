@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "scoped_call.h"
-#include "steps.h"
+#include "step_bounds.h"
 #include "tracked.h"
 
 /* How many calls of optimizers of MXNet's this thread is in. */

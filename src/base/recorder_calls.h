@@ -1,7 +1,7 @@
 /* recorder_calls.h: the system calls that the recorder makes inside the target.
  *
  * One table for two readers: filter_verdict.c asks a program's seccomp filter what becomes of
- * each, and try_calls.c makes each of them under the filters that memledger itself inherits.
+ * each, and cmd_collect.c makes each of them under the filters that memledger itself inherits.
  * A system call that is added to the recorder must be added here; test_recorder_calls.py
  * compares the table with the sources and with what the libraries import.
  *

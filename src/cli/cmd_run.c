@@ -19,7 +19,6 @@
 
 #include "collector.h"
 #include "collector_process.h"
-#include "collector_wait.h"
 #include "launch.h"
 #include "output_name.h"
 #include "program_check.h"

@@ -1,8 +1,8 @@
-/* collector_wait.c: see collector_wait.h.
+/* collector_wait.c: the end of a run: the program is over, the collector still writes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "collector_wait.h"
+#include "collector_process.h"
 
 #include <stdint.h>
 #include <sys/wait.h>

@@ -6,6 +6,7 @@
 
 #include <sqlite3.h>
 
+#include "classify.h"
 #include "compiler.h"
 #include "event_names.h"
 #include "run_facts.h"

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "classify.h"
 #include "test_analyze_fixture.h"
 
 #include <errno.h>

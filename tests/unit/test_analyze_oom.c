@@ -7,11 +7,11 @@
 
 #include <errno.h>
 
-#include "cuda_spaces.h"
 #include "breakdown.h"
 #include "breakdown_report.h"
 #include "compare.h"
 #include "compare_report.h"
+#include "cuda_spaces.h"
 #include "events.h"
 #include "events_report.h"
 #include "fail_nth.h"
@@ -25,10 +25,8 @@
 #include "mxnet_report.h"
 #include "oom_report.h"
 #include "plot_bands.h"
-#include "plot_flame.h"
-#include "plot_lifetimes.h"
 #include "plot_overlay.h"
-#include "plot_segments.h"
+#include "plots.h"
 #include "pool_entries.h"
 #include "sample_curves.h"
 #include "stats.h"

@@ -1,0 +1,157 @@
+/* step_bounds.c: see step_bounds.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "step_bounds.h"
+
+#include <stdint.h>
+
+#include "recorder.h"
+
+#define MET_MAX 16
+
+static struct {
+    uint64_t next;
+    bool called;            /* an outermost module was called in this step */
+    bool has_optimizer;     /* there is one, or was */
+    bool manual;            /* the program tells */
+    const PyObject *leader; /* only to be compared */
+    const PyObject *rival;  /* made the last step that the leader did not */
+    unsigned rival_steps;
+    const PyObject *met[MET_MAX]; /* likewise */
+    unsigned met_count;
+    PyObject *made[MET_MAX]; /* weak references */
+    unsigned made_count;
+} steps;
+
+/* So many steps of another, and the leader is taken to be gone. */
+#define RIVAL_STEPS 3
+
+static void begin(uint64_t number)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+
+    if (recorder)
+        recorder->step(number, !steps.manual);
+    steps.next = number + 1;
+    steps.called = false;
+}
+
+bool ml_steps_note_call(void)
+{
+    bool first;
+
+    if (!steps.manual && (!steps.next || !steps.has_optimizer))
+        begin(steps.next);
+    first = !steps.called;
+    steps.called = true;
+    return first;
+}
+
+static bool is_met(const PyObject *optimizer)
+{
+    for (unsigned i = 0; i < steps.met_count; i++)
+        if (steps.met[i] == optimizer)
+            return true;
+    return false;
+}
+
+/* Whether it is met for the first time; beyond the first few none is. */
+static bool is_new(const PyObject *optimizer)
+{
+    if (is_met(optimizer) || steps.met_count == MET_MAX)
+        return false;
+    steps.met[steps.met_count++] = optimizer;
+    return true;
+}
+
+/* Whether there is one that has made no step yet. */
+static bool more_to_come(void)
+{
+    for (unsigned i = 0; i < steps.made_count; i++) {
+        const PyObject *optimizer = PyWeakref_GetObject(steps.made[i]);
+        if (optimizer && optimizer != Py_None && !is_met(optimizer))
+            return true;
+    }
+    return false;
+}
+
+static bool leads(const PyObject *optimizer)
+{
+    bool is_first = is_new(optimizer);
+
+    if (is_first || !steps.leader)
+        steps.leader = optimizer;
+    if (is_first && more_to_come())
+        return false;
+    if (optimizer == steps.leader) {
+        steps.rival = NULL;
+        return true;
+    }
+    steps.rival_steps = optimizer == steps.rival ? steps.rival_steps + 1 : 1;
+    steps.rival = optimizer;
+    if (steps.rival_steps < RIVAL_STEPS)
+        return false;
+    steps.leader = optimizer;
+    steps.rival = NULL;
+    return true;
+}
+
+void ml_steps_note_optimizer(PyObject *optimizer)
+{
+    steps.has_optimizer = true;
+    if (!steps.manual && leads(optimizer))
+        begin(steps.next);
+}
+
+/* A recording that begins has not heard of the step that the program is in. */
+static PyObject *step_again(PyObject *self, PyObject *args)
+{
+    (void)self, (void)args;
+    if (steps.next)
+        begin(steps.next - 1);
+    Py_RETURN_NONE;
+}
+
+static PyObject *optimizer_made(PyObject *self, PyObject *optimizer)
+{
+    (void)self;
+    steps.has_optimizer = true;
+    if (optimizer != Py_None && steps.made_count < MET_MAX) {
+        PyObject *reference = PyWeakref_NewRef(optimizer, NULL);
+        if (reference)
+            steps.made[steps.made_count++] = reference;
+        else
+            PyErr_Clear();
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *step(PyObject *self, PyObject *number)
+{
+    (void)self;
+    if (number != Py_None) {
+        uint64_t n = PyLong_AsUnsignedLongLong(number);
+        if (PyErr_Occurred())
+            return NULL;
+        steps.next = n;
+    } else if (!steps.manual && steps.next && !steps.called) {
+        steps.next--; /* an optimizer has just begun it */
+    }
+    steps.manual = true;
+    begin(steps.next);
+    return PyLong_FromUnsignedLongLong(steps.next - 1);
+}
+
+static PyMethodDef methods[] = {
+    {"optimizer_made", optimizer_made, METH_O,
+     "optimizer_made(optimizer or None): there is one, and its steps count."},
+    {"step_again", step_again, METH_NOARGS, "Tells of the step that the program is in."},
+    {"step", step, METH_O, "step(number or None): a step of the program begins now."},
+    {NULL, NULL, 0, NULL},
+};
+
+int ml_native_add_steps(PyObject *module)
+{
+    return PyModule_AddFunctions(module, methods);
+}
