@@ -102,11 +102,11 @@ static PyObject *call_backward(struct ml_scoped_call *self, PyObject *heads, PyO
 }
 
 /* A forward pass, not what prepares one: where nothing optimizes, each is a step. */
-#define RUN (ML_MXNET_BACKWARD + 1)
+#define RUN (ML_PHASE_BACKWARD + 1)
 
-static enum ml_mxnet_phase phase_of(long number)
+static enum ml_phase phase_of(long number)
 {
-    return number == ML_MXNET_BACKWARD ? ML_MXNET_BACKWARD : ML_MXNET_FORWARD;
+    return number == ML_PHASE_BACKWARD ? ML_PHASE_BACKWARD : ML_PHASE_FORWARD;
 }
 
 /* A phase of MXNet's, the number says which: before(args, kwargs), and after(args, kwargs,
@@ -214,8 +214,8 @@ static PyMethodDef methods[] = {
 int ml_native_add_phase_calls(PyObject *module)
 {
     if (PyModule_AddIntConstant(module, "RUN", RUN) ||
-        PyModule_AddIntConstant(module, "FORWARD", ML_MXNET_FORWARD) ||
-        PyModule_AddIntConstant(module, "BACKWARD", ML_MXNET_BACKWARD))
+        PyModule_AddIntConstant(module, "FORWARD", ML_PHASE_FORWARD) ||
+        PyModule_AddIntConstant(module, "BACKWARD", ML_PHASE_BACKWARD))
         return -1;
     return PyModule_AddFunctions(module, methods);
 }

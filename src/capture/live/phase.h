@@ -15,15 +15,15 @@
 
 #include "compiler.h"
 
-enum ml_live_phase {
-    ML_LIVE_OTHER,
-    ML_LIVE_FORWARD,
-    ML_LIVE_BACKWARD,
-    ML_LIVE_OPTIMIZER,
-    ML_LIVE_PHASES,
+enum ml_phase {
+    ML_PHASE_NONE,
+    ML_PHASE_FORWARD,
+    ML_PHASE_BACKWARD,
+    ML_PHASE_OPTIMIZER,
+    ML_PHASES,
 };
 
-/* enum ml_live_phase; set by whoever knows, read when a block is booked. */
+/* enum ml_phase; set by whoever knows, read when a block is booked. */
 extern __thread uint8_t ml_thread_phase;
 extern _Atomic uint8_t ml_process_phase;
 

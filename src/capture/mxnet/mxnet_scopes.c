@@ -14,8 +14,8 @@
 #define DEPTH_MAX 16
 
 static const char *const names[] = {
-    [ML_MXNET_FORWARD] = "forward",
-    [ML_MXNET_BACKWARD] = "backward",
+    [ML_PHASE_FORWARD] = "forward",
+    [ML_PHASE_BACKWARD] = "backward",
 };
 
 static __thread struct {
@@ -51,7 +51,7 @@ static bool leave(uint8_t *ret_phase)
     return !goes_on(depth, *ret_phase);
 }
 
-void ml_mxnet_enter_phase(enum ml_mxnet_phase phase)
+void ml_mxnet_enter_phase(enum ml_phase phase)
 {
     if (!enter((uint8_t)phase))
         return;
@@ -68,11 +68,11 @@ void ml_mxnet_leave_phase(void)
     if (!leave(&phase))
         return;
     ml_record_pop();
-    if (phase == ML_MXNET_BACKWARD)
+    if (phase == ML_PHASE_BACKWARD)
         ml_mark_phase("");
 }
 
-void ml_mxnet_push_phase(enum ml_mxnet_phase phase)
+void ml_mxnet_push_phase(enum ml_phase phase)
 {
     if (enter((uint8_t)phase))
         ml_push_phase(names[phase]);
