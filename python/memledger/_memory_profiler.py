@@ -1,7 +1,7 @@
 """MemoryProfiler: a report after each iteration of a training loop, as tbd-tools'
 pytorch_mem_profiler prints it, from blocks that are alive.
 
-What each row counts is in docs/python.md. Phases come from public hooks: the model's
+`memledger help python` explains what each row counts. Phases come from public hooks: the model's
 forward, and torch.autograd.backward.
 
 SPDX-License-Identifier: Apache-2.0

@@ -18,6 +18,17 @@ int64_t ml_key_of(enum ml_key key, const struct ml_replay *replay, struct ml_mod
 const char *ml_key_text(enum ml_key key, const struct ml_replay *replay,
                         const struct ml_modules *modules, uint32_t number, struct ml_arena *arena);
 
+/* The stack's frame that asked and two around it, "" of 0.
+ * @also   one more frame to name, from the innermost on; one that is named already counts as
+ *         none
+ * @return NULL: out of memory */
+const char *ml_stack_key_text(const struct ml_trace *trace, uint32_t number, size_t also,
+                              struct ml_arena *arena);
+
+/* Where groups by stack have the same name, names the frame in which they differ too.
+ * @return 0 or -ENOMEM */
+int ml_breakdown_tell_stacks_apart(const struct ml_trace *trace, struct ml_breakdown *breakdown);
+
 /* The innermost frame of the program's own Python code, from 1 on; 0: there is none. */
 int64_t ml_own_line(const struct ml_trace *trace, uint32_t stack);
 
