@@ -6,6 +6,7 @@
 #ifndef ML_ANALYZE_HEALTH_H
 #define ML_ANALYZE_HEALTH_H
 
+#include "left_alone.h"
 #include "replay.h"
 #include "unknowns.h"
 
@@ -28,6 +29,7 @@ struct ml_health {
     bool empty;             /* no allocation, in a run that was more than sampled */
     char imported_from[24]; /* the format of the file it was made of; "": recorded */
     unsigned unknown;       /* what that did not tell: bits of enum ml_unknown */
+    unsigned left_alone;    /* by the recorder: bits of enum ml_left_alone */
 };
 
 /* Of a replay, as far as it has read its trace. */
