@@ -58,6 +58,7 @@ struct ml_health ml_health_of(const struct ml_replay *replay)
         .lost_not_followed = replay->lost_by[ML_LOST_NOT_FOLLOWED],
         .names_folded = replay->lost_by[ML_LOST_NAMES_FOLDED],
         .spaces_refused = replay->lost_by[ML_LOST_SPACES],
+        .details_lost = replay->lost_by[ML_LOST_DETAILS],
         .lost_other = replay->lost_by[0],
         .cut_short = !info->has_index,
         .ignored_bytes = info->ignored_bytes,

@@ -19,6 +19,7 @@ struct ml_health {
     uint64_t lost_other;
     uint64_t names_folded;   /* uses of names that are called ML_OTHER_NAMES instead */
     uint64_t spaces_refused; /* whose allocations are not in the trace */
+    uint64_t details_lost;   /* stacks, scopes and labels that allocations lack */
     bool cut_short;          /* the recording has no proper end */
     uint64_t ignored_bytes;  /* of the incomplete block at its end */
     uint32_t damaged_blocks; /* passed over */

@@ -18,6 +18,7 @@
 #include "build_id.h"
 #include "names.h"
 #include "record.h"
+#include "recorder.h"
 #include "sys.h"
 
 /* At most: in little address space the table has fewer. */
@@ -140,8 +141,10 @@ static void enter_object(const struct library *object)
         return;
     }
     number = count + 1;
-    if (number == libraries_max)
+    if (number == libraries_max) {
+        ml_recorder_detail_lost(); /* stacks in it have addresses alone */
         return;
+    }
     libraries[number] = *object;
     /* Pairs with the acquire load in ml_libraries_announce. */
     atomic_store_explicit(&count, number, memory_order_release);

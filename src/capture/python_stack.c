@@ -155,12 +155,17 @@ static uint32_t add(const struct ml_python_walk *w, uint32_t slot)
     bool counts;
 
     if (entry == tables.stacks_max ||
-        tables.used_frames + w->n > tables.stacks_max * FRAMES_PER_STACK ||
-        !number_frames(w, &counts))
+        tables.used_frames + w->n > tables.stacks_max * FRAMES_PER_STACK) {
+        ml_recorder_detail_lost();
+        return 0;
+    }
+    if (!number_frames(w, &counts))
         return 0;
     *s = (struct stack){.hash = w->hash, .frames = w->n, .first = tables.used_frames};
-    if (counts && !(s->number = ml_stack_new_number()))
+    if (counts && !(s->number = ml_stack_new_number())) {
+        ml_recorder_detail_lost();
         return 0;
+    }
     tables.used_frames += w->n;
     /* Pairs with the acquire load in ml_python_stack_announce: the entry is there. */
     atomic_store_explicit(&tables.count, entry, memory_order_release);

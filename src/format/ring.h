@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 10
+#define ML_SHARED_VERSION 11
 
 /* The environment variable that names the session directory to a target. */
 #define ML_SESSION_ENV "MEMLEDGER_SESSION"
@@ -258,6 +258,7 @@ struct ml_ringset {
     _Atomic uint64_t not_followed;   /* blocks and objects that a table had no room for */
     _Atomic uint64_t names_folded;   /* uses of names that the table had no room for */
     _Atomic uint64_t spaces_refused; /* calls that asked for a space beyond ML_SPACE_MAX */
+    _Atomic uint64_t details_lost;   /* stacks and scopes that a table had no room for */
 
     /* 1, set by the collector: another process runs the profile of this one, and calls
      * of a framework's API are to be in it. */

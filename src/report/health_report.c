@@ -47,6 +47,13 @@ static void warn_lost(struct writer *w, const struct ml_health *h)
          "names were recorded as \"(other names)\": there was no room for more");
 }
 
+static void warn_details(struct writer *w, const struct ml_health *h)
+{
+    warn(w, h->details_lost,
+         "stack, scope or label was not recorded: there was no room for another",
+         "stacks, scopes or labels were not recorded: there was no room for more");
+}
+
 static void warn_cut_short(struct writer *w, const struct ml_health *h)
 {
     char number[32];
@@ -158,6 +165,7 @@ int ml_health_text(const struct ml_health *health, const char *name, const struc
 
     tell_import(&w, health);
     warn_lost(&w, health);
+    warn_details(&w, health);
     warn_cut_short(&w, health);
     warn_empty(&w, health);
     warn_left_alone(&w, health);
@@ -187,6 +195,8 @@ void ml_health_json(const struct ml_health *health, struct ml_json *json)
     ml_json_kv_u64(json, "unknown_frees", health->unknown_frees);
     ml_json_kv_u64(json, "inherited_frees", health->inherited_frees);
     ml_json_kv_u64(json, "replaced", health->replaced);
+    if (health->details_lost)
+        ml_json_kv_u64(json, "details_lost", health->details_lost);
     if (health->left_alone)
         left_alone_json(health, json);
     if (health->imported_from[0])
