@@ -1,5 +1,5 @@
-# optimizer_again.py: an optimizer is dropped, and one of the two that follow is where it was,
-# if Python wants; it says whether. They take turns, three times.
+# optimizer_again.py: an optimizer is dropped, and one of the two that follow is where it was.
+# They take turns, three times.
 #
 # SPDX-License-Identifier: Apache-2.0
 import gc
@@ -9,8 +9,13 @@ import torch
 model = torch.nn.Linear(4, 4)
 
 
+class Wide(torch.optim.SGD):
+    """Of a size that no other object has, so that none takes its place."""
+    __slots__ = tuple(f"slot{i}" for i in range(40))
+
+
 def optimizer():
-    return torch.optim.SGD(model.parameters(), lr=0.1)
+    return Wide(model.parameters(), lr=0.1)
 
 
 def train(*optimizers):
@@ -24,9 +29,8 @@ train(first)
 address = id(first)
 del first
 gc.collect()
-# Nothing but optimizers is made until one of them is there.
-others = [torch.optim.SGD.__new__(torch.optim.SGD) for _ in range(10000)]
-generator = next((each for each in others if id(each) == address), others[0])
+others = [Wide.__new__(Wide) for _ in range(1000)]
+generator = next(each for each in others if id(each) == address)
 generator.__init__(model.parameters(), lr=0.1)
 del others
 discriminator = optimizer()
