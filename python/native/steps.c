@@ -122,11 +122,11 @@ static bool more_to_come(void)
 
 static bool leads(PyObject *optimizer)
 {
-    bool new = is_new(optimizer);
+    bool is_first = is_new(optimizer);
 
-    if (new || !steps.leader)
+    if (is_first || !steps.leader)
         refer(&steps.leader, optimizer);
-    if (new &&more_to_come())
+    if (is_first && more_to_come())
         return false;
     if (is(steps.leader, optimizer)) {
         refer(&steps.rival, NULL);

@@ -74,10 +74,10 @@ struct search {
 static int take_build_id(struct dl_phdr_info *info, size_t size, void *context)
 {
     const struct search *search = context;
-    struct ml_object o;
+    struct ml_elf_object o;
 
     (void)size;
-    ml_object_survey(info, &o);
+    ml_elf_object_survey(info, &o);
     if (search->inside < o.begin || search->inside >= o.end)
         return 0;
     if (!ml_build_id(info, search->build_id))
