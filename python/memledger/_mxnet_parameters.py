@@ -56,7 +56,7 @@ def name_tree(root):
     """Names a block that was called outside of all others, those below it, and their
     parameters."""
     kind = type(root).__name__
-    _native.name_module(root, _native.module_name(root) or new_name(kind), kind)
+    _native.name_module(root, _native.module_name(root) or new_name(kind, root), kind)
     for path, block in _below(root, ""):
         _native.name_module(block, path, type(block).__name__)
     _name_parameters(root)

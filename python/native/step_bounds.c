@@ -12,16 +12,17 @@
 
 static struct {
     uint64_t next;
-    bool called;            /* an outermost module was called in this step */
-    bool has_optimizer;     /* there is one, or was */
-    bool manual;            /* the program tells */
-    const PyObject *leader; /* only to be compared */
-    const PyObject *rival;  /* made the last step that the leader did not */
+    bool called;        /* an outermost module was called in this step */
+    bool has_optimizer; /* there is one, or was */
+    bool manual;        /* the program tells */
+    /* Weak references to optimizers: another may be where one was that is gone. */
+    PyObject *leader; /* NULL: none, likewise the next */
+    PyObject *rival;  /* made the last step that the leader did not */
     unsigned rival_steps;
-    const PyObject *met[MET_MAX]; /* likewise */
-    unsigned met_count;
-    PyObject *made[MET_MAX]; /* weak references */
-    unsigned made_count;
+    struct references {
+        PyObject *items[MET_MAX];
+        unsigned count;
+    } met, made;
 } steps;
 
 /* So many steps of another, and the leader is taken to be gone. */
@@ -48,52 +49,95 @@ bool ml_steps_note_call(void)
     return first;
 }
 
+/* ---- References ------------------------------------------------------------------ */
+
+static bool is(PyObject *reference, const PyObject *optimizer)
+{
+    return reference && PyWeakref_GetObject(reference) == optimizer;
+}
+
+/* NULL for NULL, and where there is no memory. */
+static void refer(PyObject **at, PyObject *optimizer)
+{
+    PyObject *old = *at;
+
+    *at = optimizer ? PyWeakref_NewRef(optimizer, NULL) : NULL;
+    if (optimizer && !*at)
+        PyErr_Clear();
+    Py_XDECREF(old);
+}
+
+static void forget_the_dead(struct references *r)
+{
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < r->count; i++) {
+        if (is(r->items[i], Py_None))
+            Py_DECREF(r->items[i]);
+        else
+            r->items[kept++] = r->items[i];
+    }
+    r->count = kept;
+}
+
+/* @return whether there is room among those that live */
+static bool add(struct references *r, PyObject *optimizer)
+{
+    PyObject *reference = NULL;
+
+    forget_the_dead(r);
+    if (r->count < MET_MAX)
+        refer(&reference, optimizer);
+    if (reference)
+        r->items[r->count++] = reference;
+    return reference;
+}
+
+/* ---- Optimizers ------------------------------------------------------------------- */
+
 static bool is_met(const PyObject *optimizer)
 {
-    for (unsigned i = 0; i < steps.met_count; i++)
-        if (steps.met[i] == optimizer)
+    for (unsigned i = 0; i < steps.met.count; i++)
+        if (is(steps.met.items[i], optimizer))
             return true;
     return false;
 }
 
 /* Whether it is met for the first time; beyond the first few none is. */
-static bool is_new(const PyObject *optimizer)
+static bool is_new(PyObject *optimizer)
 {
-    if (is_met(optimizer) || steps.met_count == MET_MAX)
-        return false;
-    steps.met[steps.met_count++] = optimizer;
-    return true;
+    return !is_met(optimizer) && add(&steps.met, optimizer);
 }
 
 /* Whether there is one that has made no step yet. */
 static bool more_to_come(void)
 {
-    for (unsigned i = 0; i < steps.made_count; i++) {
-        const PyObject *optimizer = PyWeakref_GetObject(steps.made[i]);
+    for (unsigned i = 0; i < steps.made.count; i++) {
+        const PyObject *optimizer = PyWeakref_GetObject(steps.made.items[i]);
         if (optimizer && optimizer != Py_None && !is_met(optimizer))
             return true;
     }
     return false;
 }
 
-static bool leads(const PyObject *optimizer)
+static bool leads(PyObject *optimizer)
 {
     bool is_first = is_new(optimizer);
 
     if (is_first || !steps.leader)
-        steps.leader = optimizer;
+        refer(&steps.leader, optimizer);
     if (is_first && more_to_come())
         return false;
-    if (optimizer == steps.leader) {
-        steps.rival = NULL;
+    if (is(steps.leader, optimizer)) {
+        refer(&steps.rival, NULL);
         return true;
     }
-    steps.rival_steps = optimizer == steps.rival ? steps.rival_steps + 1 : 1;
-    steps.rival = optimizer;
+    steps.rival_steps = is(steps.rival, optimizer) ? steps.rival_steps + 1 : 1;
+    refer(&steps.rival, optimizer);
     if (steps.rival_steps < RIVAL_STEPS)
         return false;
-    steps.leader = optimizer;
-    steps.rival = NULL;
+    refer(&steps.leader, optimizer);
+    refer(&steps.rival, NULL);
     return true;
 }
 
@@ -117,13 +161,8 @@ static PyObject *optimizer_made(PyObject *self, PyObject *optimizer)
 {
     (void)self;
     steps.has_optimizer = true;
-    if (optimizer != Py_None && steps.made_count < MET_MAX) {
-        PyObject *reference = PyWeakref_NewRef(optimizer, NULL);
-        if (reference)
-            steps.made[steps.made_count++] = reference;
-        else
-            PyErr_Clear();
-    }
+    if (optimizer != Py_None)
+        (void)add(&steps.made, optimizer);
     Py_RETURN_NONE;
 }
 

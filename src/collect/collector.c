@@ -21,6 +21,7 @@
 #include "descendants.h"
 #include "file_lock.h"
 #include "handed_files.h"
+#include "left_alone.h"
 #include "merge.h"
 #include "nanoseconds.h"
 #include "passed_descriptor.h"
@@ -73,6 +74,7 @@ struct ml_collector {
     uint64_t sandbox_ns;    /* the same for processes in a sandbox */
     uint64_t sandbox_words; /* read from their rings when the last round began */
     uint32_t bell;          /* the doorbell when the last round began */
+    uint32_t notices_kept;  /* of what processes said on stderr, already in the trace */
     pid_t launcher;
     int program_fd; /* -1: it is gone, or the kernel has no such descriptors */
     const char *command;
@@ -571,6 +573,18 @@ static bool is_target(void *ctx, uint32_t pid)
     return find_target(ctx, pid) != NULL;
 }
 
+/* Each as soon as a process says it, so that a collector that is killed has it too. */
+static void note_left_alone(struct ml_collector *c)
+{
+    uint32_t said = atomic_load_explicit(&c->session->page->notices_said, memory_order_relaxed);
+
+    for (int i = 0; i < ML_LEFT_COUNT; i++) {
+        if (said & ~c->notices_kept & ml_left_alone[i].notice)
+            ml_dict_config(&c->dict, ml_left_alone[i].setting, ML_LEFT_ALONE_VALUE);
+    }
+    c->notices_kept = said;
+}
+
 /* One round: hellos, records, ends. Returns the number of words read. A file is handed over
  * before the record that names it, and after its process's hello. */
 static uint64_t round_once(struct ml_collector *c)
@@ -592,6 +606,7 @@ static uint64_t round_once(struct ml_collector *c)
         ml_sampler_deliver(c->sampler);
     ml_stage_note_lost(&c->stage, atomic_exchange(&c->session->page->unrecorded_lost, 0));
     ml_stage_note_unkept(&c->stage);
+    note_left_alone(c);
     for (size_t i = 0; i < c->stage.targets.len; i++) {
         if (c->stage.targets.items[i]->profile)
             ml_profile_tick(c->stage.targets.items[i]->profile, c->ticks.ns);

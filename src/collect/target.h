@@ -64,6 +64,7 @@ struct ml_target_set {
     uint32_t count;
     uint32_t used; /* of them; see ml_target_set_look */
     uint64_t lost_seen, not_followed_seen, names_folded_seen, spaces_refused_seen;
+    uint64_t details_lost_seen;
 };
 
 /* What a target said of a space, in the trace's strings. The trace defines it

@@ -140,7 +140,11 @@ void ml_target_note_lost(struct ml_stage *stage, struct ml_target *t)
                      ML_LOST_NAMES_FOLDED);
         note_counter(stage, &set->shared->spaces_refused, &set->spaces_refused_seen,
                      ML_LOST_SPACES);
+        note_counter(stage, &set->shared->details_lost, &set->details_lost_seen, ML_LOST_DETAILS);
     }
+    if (t->works.dropped + t->expected.dropped)
+        emit_lost(stage, 0, t->works.dropped + t->expected.dropped, ML_LOST_DETAILS);
+    t->works.dropped = t->expected.dropped = 0;
 }
 
 void ml_target_note_end(struct ml_stage *stage, struct ml_target *t, uint64_t status)

@@ -39,13 +39,14 @@ enum ml_lost_reason {
     ML_LOST_NOT_FOLLOWED = 4, /* each: what becomes of one block or object */
     ML_LOST_NAMES_FOLDED = 5, /* each: a use of a name that there was no room for */
     ML_LOST_SPACES = 6,       /* each: a space that was one too many */
-    ML_LOST_REASONS = 7,
+    ML_LOST_DETAILS = 7,      /* each: a stack, scope or label that a table had no room for */
+    ML_LOST_REASONS = 8,
 };
 
 /* Whether what is lost for this reason are events, or their ends, that the trace should have. */
 static inline bool ml_lost_is_events(uint64_t reason)
 {
-    return reason != ML_LOST_NAMES_FOLDED && reason != ML_LOST_SPACES;
+    return reason != ML_LOST_NAMES_FOLDED && reason != ML_LOST_SPACES && reason != ML_LOST_DETAILS;
 }
 
 /* A mark's kind besides those of memledger.h: the thread runs the next node of a

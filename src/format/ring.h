@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 10
+#define ML_SHARED_VERSION 11
 
 /* The environment variable that names the session directory to a target. */
 #define ML_SESSION_ENV "MEMLEDGER_SESSION"
@@ -64,6 +64,7 @@ enum ml_notice {
     ML_NOTICE_MALLOC = 2,       /* the program has a malloc of its own */
     ML_NOTICE_MXNET = 4,        /* an MXNet that is not known */
     ML_NOTICE_MXNET_PARTLY = 8, /* or not quite */
+    ML_NOTICE_AUTOGRAD = 16,    /* a PyTorch whose autograd is not known */
 };
 
 /* The collector as the kernel knows it in the collector's pid namespace. */
@@ -257,6 +258,7 @@ struct ml_ringset {
     _Atomic uint64_t not_followed;   /* blocks and objects that a table had no room for */
     _Atomic uint64_t names_folded;   /* uses of names that the table had no room for */
     _Atomic uint64_t spaces_refused; /* calls that asked for a space beyond ML_SPACE_MAX */
+    _Atomic uint64_t details_lost;   /* stacks and scopes that a table had no room for */
 
     /* 1, set by the collector: another process runs the profile of this one, and calls
      * of a framework's API are to be in it. */

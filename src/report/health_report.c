@@ -47,6 +47,13 @@ static void warn_lost(struct writer *w, const struct ml_health *h)
          "names were recorded as \"(other names)\": there was no room for more");
 }
 
+static void warn_details(struct writer *w, const struct ml_health *h)
+{
+    warn(w, h->details_lost,
+         "stack, scope or label was not recorded: there was no room for another",
+         "stacks, scopes or labels were not recorded: there was no room for more");
+}
+
 static void warn_cut_short(struct writer *w, const struct ml_health *h)
 {
     char number[32];
@@ -79,6 +86,23 @@ static void warn_salvaged(struct writer *w, const struct ml_health *h)
         w->name ? w->name : "", w->name ? ": " : "", ml_format_count(blocks, h->damaged_blocks),
         h->damaged_blocks == 1 ? "" : "s", ml_format_count(events, (int64_t)h->damaged_events),
         h->damaged_events == 1 ? "" : "s");
+}
+
+static void warn_left_alone(struct writer *w, const struct ml_health *h)
+{
+    static const char *const texts[ML_LEFT_COUNT] = {
+        [ML_LEFT_MXNET] = "MXNet's memory was not recorded: memledger does not know this build",
+        [ML_LEFT_MXNET_NAMES] =
+            "some of MXNet's memory has no name: memledger does not know all of this build",
+        [ML_LEFT_AUTOGRAD] = "memory of backward passes has no modules: memledger does not know "
+                             "this PyTorch's autograd",
+    };
+
+    for (int i = 0; i < ML_LEFT_COUNT && w->r >= 0; i++) {
+        if (h->left_alone >> i & 1)
+            w->r = ml_report_warning(w->out, w->style, "%s%s%s", w->name ? w->name : "",
+                                     w->name ? ": " : "", texts[i]);
+    }
 }
 
 /* Commas as the setting has them are not for reading. */
@@ -124,6 +148,16 @@ static void import_json(const struct ml_health *health, struct ml_json *json)
     ml_json_end_array(json);
 }
 
+static void left_alone_json(const struct ml_health *health, struct ml_json *json)
+{
+    ml_json_key(json, "left_alone");
+    ml_json_begin_array(json);
+    for (int i = 0; i < ML_LEFT_COUNT; i++)
+        if (health->left_alone >> i & 1)
+            ml_json_cstr(json, ml_left_alone[i].name);
+    ml_json_end_array(json);
+}
+
 int ml_health_text(const struct ml_health *health, const char *name, const struct ml_style *style,
                    struct ml_buf *out)
 {
@@ -131,8 +165,10 @@ int ml_health_text(const struct ml_health *health, const char *name, const struc
 
     tell_import(&w, health);
     warn_lost(&w, health);
+    warn_details(&w, health);
     warn_cut_short(&w, health);
     warn_empty(&w, health);
+    warn_left_alone(&w, health);
     warn_salvaged(&w, health);
     warn(&w, health->unknown_frees, "free of a block whose allocation was not recorded",
          "frees of blocks whose allocation was not recorded");
@@ -159,6 +195,10 @@ void ml_health_json(const struct ml_health *health, struct ml_json *json)
     ml_json_kv_u64(json, "unknown_frees", health->unknown_frees);
     ml_json_kv_u64(json, "inherited_frees", health->inherited_frees);
     ml_json_kv_u64(json, "replaced", health->replaced);
+    if (health->details_lost)
+        ml_json_kv_u64(json, "details_lost", health->details_lost);
+    if (health->left_alone)
+        left_alone_json(health, json);
     if (health->imported_from[0])
         import_json(health, json);
     ml_json_end_object(json);

@@ -392,6 +392,30 @@ static void what_was_not_followed_is_told_once(void **state)
     assert_int_equal(events[0].args[2], ML_LOST_NOT_FOLLOWED);
 }
 
+/* They are no events: the trace is complete without them. */
+static void details_that_tables_had_no_room_for_are_told_once(void **state)
+{
+    static struct ml_ringset shared;
+    struct ml_target_set set = {.shared = &shared};
+    struct fixture *f = *state;
+    struct ml_event events[4];
+
+    assert_int_equal(ml_vec_push(&f->target.sets, set), 0);
+    shared.details_lost = 3;
+    f->target.works.dropped = 4;
+    f->target.expected.dropped = 5;
+    ml_target_note_lost(&f->stage, &f->target);
+    ml_target_note_lost(&f->stage, &f->target);
+    ml_vec_release(&f->target.sets);
+    open_trace(f);
+    assert_int_equal(read_events(f, events, 4), 2);
+    assert_int_equal(events[0].args[0], 3);
+    assert_int_equal(events[0].args[2], ML_LOST_DETAILS);
+    assert_int_equal(events[1].args[0], 4 + 5);
+    assert_int_equal(events[1].args[2], ML_LOST_DETAILS);
+    assert_int_equal(f->stage.lost, 0);
+}
+
 static void put_in_space(struct fixture *f, uint32_t space, uint64_t address)
 {
     put_word(f, ml_record_word(ML_ALLOC, space, ++f->now));
@@ -494,6 +518,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_waited_is_forgotten_when_records_are_lost, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(what_was_not_followed_is_told_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(details_that_tables_had_no_room_for_are_told_once, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(spaces_may_have_large_numbers, setup, teardown),
         cmocka_unit_test_setup_teardown(a_space_with_an_impossible_number_is_damage, setup,
                                         teardown),

@@ -118,8 +118,8 @@ static void marker_fields(const struct ml_trace *trace, struct ml_event_view *v)
 static void lost_fields(struct ml_event_view *v)
 {
     static const char *const reasons[ML_LOST_REASONS] = {
-        "unknown",      "ring_full",    "not_written",   "damaged",
-        "not_followed", "names_folded", "spaces_refused"};
+        "unknown",      "ring_full",    "not_written",    "damaged",
+        "not_followed", "names_folded", "spaces_refused", "details_lost"};
     const uint64_t *args = v->event->args;
 
     add_number(v, "lost", ML_FIELD_COUNT, args[0]);

@@ -27,6 +27,15 @@ static void fill_import(const struct ml_trace *trace, struct ml_health *ret)
     ret->empty = false; /* many formats have none */
 }
 
+static unsigned left_alone(const struct ml_trace *trace)
+{
+    unsigned bits = 0;
+
+    for (int i = 0; i < ML_LEFT_COUNT; i++)
+        bits |= ml_trace_setting(trace, ml_left_alone[i].setting) ? 1u << i : 0;
+    return bits;
+}
+
 bool ml_health_no_times(const struct ml_health *health)
 {
     return health->unknown & ML_UNKNOWN_TIMES;
@@ -49,6 +58,7 @@ struct ml_health ml_health_of(const struct ml_replay *replay)
         .lost_not_followed = replay->lost_by[ML_LOST_NOT_FOLLOWED],
         .names_folded = replay->lost_by[ML_LOST_NAMES_FOLDED],
         .spaces_refused = replay->lost_by[ML_LOST_SPACES],
+        .details_lost = replay->lost_by[ML_LOST_DETAILS],
         .lost_other = replay->lost_by[0],
         .cut_short = !info->has_index,
         .ignored_bytes = info->ignored_bytes,
@@ -57,6 +67,7 @@ struct ml_health ml_health_of(const struct ml_replay *replay)
         .unknown_frees = replay->unknown_frees,
         .inherited_frees = replay->inherited_frees,
         .replaced = replay->replaced,
+        .left_alone = left_alone(replay->trace),
         /* although some could have been recorded */
         .empty = !ml_trace_is_sample_only(replay->trace) && ml_health_no_allocations(replay),
     };

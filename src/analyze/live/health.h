@@ -6,6 +6,7 @@
 #ifndef ML_ANALYZE_HEALTH_H
 #define ML_ANALYZE_HEALTH_H
 
+#include "left_alone.h"
 #include "replay.h"
 #include "unknowns.h"
 
@@ -18,6 +19,7 @@ struct ml_health {
     uint64_t lost_other;
     uint64_t names_folded;   /* uses of names that are called ML_OTHER_NAMES instead */
     uint64_t spaces_refused; /* whose allocations are not in the trace */
+    uint64_t details_lost;   /* stacks, scopes and labels that allocations lack */
     bool cut_short;          /* the recording has no proper end */
     uint64_t ignored_bytes;  /* of the incomplete block at its end */
     uint32_t damaged_blocks; /* passed over */
@@ -28,6 +30,7 @@ struct ml_health {
     bool empty;             /* no allocation, in a run that was more than sampled */
     char imported_from[24]; /* the format of the file it was made of; "": recorded */
     unsigned unknown;       /* what that did not tell: bits of enum ml_unknown */
+    unsigned left_alone;    /* by the recorder: bits of enum ml_left_alone */
 };
 
 /* Of a replay, as far as it has read its trace. */

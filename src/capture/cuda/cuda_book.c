@@ -129,8 +129,10 @@ void ml_cuda_open_block(struct ml_cuda_state *book, const struct ml_cuda_block *
 
     if (there)
         ml_cuda_close_block(book, there, &old);
-    if (!ml_cuda_blocks_put(book, block))
-        return; /* no room: its free will be unknown, so it is better not told */
+    if (!ml_cuda_blocks_put(book, block)) {
+        ml_recorder_cannot_follow(); /* its free will be unknown, so it is better not told */
+        return;
+    }
     if (ml_cuda_sorts[block->sort].charged)
         ml_cuda_enter(book, block->device, (int64_t)block->size);
     book->managed_blocks += block->sort == ML_SORT_MANAGED;

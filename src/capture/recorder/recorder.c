@@ -617,6 +617,14 @@ void ml_recorder_space_refused(void)
         atomic_fetch_add_explicit(&set->spaces_refused, 1, memory_order_relaxed);
 }
 
+void ml_recorder_detail_lost(void)
+{
+    struct ml_ringset *set = counting_set();
+
+    if (set)
+        atomic_fetch_add_explicit(&set->details_lost, 1, memory_order_relaxed);
+}
+
 static void wake_in(struct ml_ringset *set, uint32_t ring_count)
 {
     struct ml_ring *rings = rings_of(set);
