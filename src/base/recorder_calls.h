@@ -56,6 +56,7 @@ static const struct ml_recorder_call ml_recorder_calls[] = {
     {SYS_rt_sigprocmask, false, 9, {SIG_SETMASK, 0, 0, sizeof(uint64_t)}},
     {SYS_rt_sigprocmask, true, 9, {UINT64_MAX, 0, 0, sizeof(uint64_t)}},
     {SYS_rt_sigpending, true, 2, {0, sizeof(uint64_t)}},
+    {SYS_sigaltstack, true, 1, {0}},
     {SYS_futex, false, 2, {0, FUTEX_WAIT}},
     {SYS_futex, false, 2, {0, FUTEX_WAKE}},
     {SYS_futex, false, 2, {0, FUTEX_WAIT_PRIVATE}},
