@@ -45,6 +45,9 @@ struct ml_writer {
     uint32_t lost_pushes; /* scopes open whose push was dropped: drop their pops */
     uint32_t owed_pops;   /* pops dropped whose push was not: to be made up for */
     uint32_t recording;   /* the one that the ring belongs to */
+    /* Of the ring's words, so many have memory behind them: see ring_pages.h. */
+    uint64_t backed;
+    uint32_t skip_backing; /* records to drop before asking for more */
     _Atomic uint32_t pending_words;
     uint64_t pending[ML_PENDING_WORDS]; /* what signal handlers recorded meanwhile */
 };

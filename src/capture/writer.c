@@ -18,6 +18,7 @@
 #include "nanoseconds.h"
 #include "record.h"
 #include "recorder.h"
+#include "ring_pages.h"
 #include "ring_wait.h"
 #include "sandbox.h"
 #include "sys.h"
@@ -150,6 +151,8 @@ static void leave_ring(struct ml_writer *w)
  * recorder.c. */
 static void set_limit(struct ml_writer *w, uint64_t limit)
 {
+    if (ml_calls_allowed()) /* else nothing more can be asked for */
+        limit = ml_min_u64(limit, ml_ring_backed(w));
     atomic_store_explicit(&w->limit, limit, memory_order_seq_cst);
     if (ML_UNLIKELY(w->recording != atomic_load_explicit(&ml_recording, memory_order_seq_cst)))
         atomic_store_explicit(&w->limit, 0, memory_order_relaxed);
@@ -221,8 +224,9 @@ static bool spin_for_room(struct ml_writer *w, unsigned n)
 static bool room(struct ml_writer *w, unsigned n)
 {
     bool ok =
-        room_now(w, n) || (!ml_collector_stuck() && !ml_ring_is_orphaned(w->ring) &&
-                           (wait_for_room(w, n) || (!ml_calls_allowed() && spin_for_room(w, n))));
+        ml_ring_back(w, n) &&
+        (room_now(w, n) || (!ml_collector_stuck() && !ml_ring_is_orphaned(w->ring) &&
+                            (wait_for_room(w, n) || (!ml_calls_allowed() && spin_for_room(w, n)))));
 
     if (!ok)
         w->limit = w->head;
