@@ -54,7 +54,9 @@ static bool has_mark_by_call(const volatile uint64_t *at, uintptr_t here)
     return there == ml_frame_mark(at);
 }
 
-static bool has_mark(const volatile uint64_t *at, uintptr_t here)
+/* The frame may be gone, and its memory poisoned. */
+__attribute__((no_sanitize_address)) static bool has_mark(const volatile uint64_t *at,
+                                                          uintptr_t here)
 {
     bool known_to_be_there = (uintptr_t)at <= known.read_to && (uintptr_t)at >= known.read_from;
 
