@@ -34,9 +34,9 @@ static uint64_t base[ML_LIVE_DEVICES]; /* bytes of the phase when the log began 
 static struct ml_fork_lock *log_lock;
 static __thread bool locked_for_fork;
 
-void ml_live_log_init(struct ml_fork_lock *lock)
+void ml_live_log_init(struct ml_fork_lock *log_lock)
 {
-    log_lock = lock;
+    log_lock = log_lock;
 }
 
 /* After half a change the log lacks an event. */

@@ -71,7 +71,7 @@ static void agrees_with_a_model(void **state)
     }
     assert_int_equal(ml_live_peak(CUDA_1), peak);
     for (unsigned i = 0; i < BLOCKS; i++) {
-        assert_int_equal(ml_live_find(address_of(i), &found), sizes[i] != 0);
+        assert_int_equal(ml_live_block_find(address_of(i), &found), sizes[i] != 0);
         if (sizes[i])
             assert_int_equal(found.bytes, sizes[i]);
         ml_live_remove(at(address_of(i)));
@@ -99,7 +99,7 @@ static void counts_by_phase(void **state)
     assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_LIVE_FORWARD), 0);
     assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_LIVE_OTHER), 10);
     assert_int_equal(ml_live_peak(ML_LIVE_HOST), 30);
-    assert_true(ml_live_find(0x200, &found));
+    assert_true(ml_live_block_find(0x200, &found));
     assert_int_equal(found.phase, ML_LIVE_BACKWARD);
     ml_live_remove(at(0x100));
     ml_live_remove(at(0x200));
@@ -167,7 +167,7 @@ static int look_in_child(void)
 {
     struct ml_live_block found;
 
-    if (!ml_live_find(0x100, &found) || found.bytes != 16)
+    if (!ml_live_block_find(0x100, &found) || found.bytes != 16)
         return 1;
     for (unsigned i = 0; i < 1000; i++)
         ml_live_add(0, CUDA_1, at(address_of(i)), 1);
@@ -280,10 +280,10 @@ static int find_held(void)
     struct ml_live_block found;
 
     alarm(HANGS_S);
-    if (!ml_live_find(HELD, &found) || found.bytes != 16)
+    if (!ml_live_block_find(HELD, &found) || found.bytes != 16)
         return 1;
     ml_live_remove(at(HELD));
-    return ml_live_find(HELD, &found) ? 2 : 0;
+    return ml_live_block_find(HELD, &found) ? 2 : 0;
 }
 
 static void forks_while_a_table_is_held(void **state)
@@ -376,7 +376,7 @@ static void jumps_out_of_a_table(void **state)
     if (!sigsetjmp(back, 1))
         ml_live_tell(2, interrupt);
     for (int i = 0; i < 100; i++) {
-        assert_true(ml_live_find(HELD, &found));
+        assert_true(ml_live_block_find(HELD, &found));
         assert_int_equal(found.bytes, 16);
     }
     assert_int_equal(ml_live_missed(), missed + 1);
