@@ -37,6 +37,7 @@ struct ml_recorder_call {
 #define ML_CALL_PROTECTION (PROT_READ | PROT_WRITE)
 #define ML_CALL_ADD_SEALS 1033  /* F_ADD_SEALS, which takes _GNU_SOURCE */
 #define ML_CALL_WIPE_ON_FORK 18 /* MADV_WIPEONFORK, which old headers lack */
+#define ML_CALL_POPULATE 23     /* MADV_POPULATE_WRITE, the same */
 #define ML_CALL_MEMFD_FLAGS 3   /* CLOEXEC | ALLOW_SEALING */
 
 static const struct ml_recorder_call ml_recorder_calls[] = {
@@ -51,11 +52,13 @@ static const struct ml_recorder_call ml_recorder_calls[] = {
     {SYS_madvise, true, 4, {0, 0, MADV_DONTDUMP}},
     {SYS_madvise, true, 4, {0, 0, MADV_REMOVE}},
     {SYS_madvise, true, 4, {0, 0, ML_CALL_WIPE_ON_FORK}},
+    {SYS_madvise, true, 4, {0, 0, ML_CALL_POPULATE}},
     {SYS_mincore, true, 0, {0}},
     {SYS_rt_sigprocmask, false, 9, {SIG_BLOCK, 0, 0, sizeof(uint64_t)}},
     {SYS_rt_sigprocmask, false, 9, {SIG_SETMASK, 0, 0, sizeof(uint64_t)}},
     {SYS_rt_sigprocmask, true, 9, {UINT64_MAX, 0, 0, sizeof(uint64_t)}},
     {SYS_rt_sigpending, true, 2, {0, sizeof(uint64_t)}},
+    {SYS_sigaltstack, true, 1, {0}},
     {SYS_futex, false, 2, {0, FUTEX_WAIT}},
     {SYS_futex, false, 2, {0, FUTEX_WAKE}},
     {SYS_futex, false, 2, {0, FUTEX_WAIT_PRIVATE}},

@@ -29,7 +29,8 @@ int ml_collector_start(const struct ml_collector_opts *opts, struct ml_session_d
 
 /* Waits for the collector, which has been told to finish. When that takes seconds, says
  * on stderr what is waited for. A signal that asks us to end gives the collector one
- * second more, a second signal none.
+ * second more, a second signal none. A collector that shows no sign of life, as when its disk
+ * hangs, is waited for half a minute.
  * @ret_status  as waitpid() gave it
  * @return whether it has ended; if not, it goes on without us */
 bool ml_collector_wait(struct ml_launch *l, pid_t collector, const char *trace,

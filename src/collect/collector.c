@@ -285,7 +285,9 @@ static void look_for_children(struct ml_collector *c)
 
 static bool thread_exists(const struct ml_source *s)
 {
-    return s->target->foreign || !syscall(SYS_tgkill, s->target->pid, s->ring->tid, 0) ||
+    return s->target->foreign ||
+           !syscall(SYS_tgkill, s->target->pid, __atomic_load_n(&s->ring->tid, __ATOMIC_RELAXED),
+                    0) ||
            errno != ESRCH;
 }
 

@@ -39,14 +39,16 @@ struct ml_source {
     struct ml_target *target;
     struct ml_ring *ring;
     const uint64_t *data;
-    uint64_t mask;   /* words in the ring, less one */
-    uint64_t tail;   /* next word to read */
-    uint64_t end;    /* of what may be read in this pass */
-    uint64_t ticks;  /* stamp of the record at tail, set by ml_source_peek */
-    uint32_t words;  /* its length, likewise */
-    uint64_t first;  /* its first word, likewise; the target may change the shared one */
-    bool open;       /* a thread has it */
-    uint32_t thread; /* its number in the trace */
+    uint64_t mask;          /* words in the ring, less one */
+    uint64_t tail;          /* next word to read */
+    uint64_t end;           /* of what may be read in this pass */
+    uint64_t ticks;         /* stamp of the record at tail, set by ml_source_peek */
+    uint32_t words;         /* its length, likewise */
+    uint64_t first;         /* its first word, likewise; the target may change the shared one */
+    uint64_t second;        /* the same, if the length depends on it */
+    const uint64_t *record; /* all of it, while it is taken: see record_words.h */
+    bool open;              /* a thread has it */
+    uint32_t thread;        /* its number in the trace */
     struct ml_source_place place;        /* where that thread is */
     ML_VEC(struct ml_source_place) left; /* where it was before each of tapes and works */
     bool node_begun;                     /* by a tape's push, and no event is written since */

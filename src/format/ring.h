@@ -65,6 +65,7 @@ enum ml_notice {
     ML_NOTICE_MXNET = 4,        /* an MXNet that is not known */
     ML_NOTICE_MXNET_PARTLY = 8, /* or not quite */
     ML_NOTICE_AUTOGRAD = 16,    /* a PyTorch whose autograd is not known */
+    ML_NOTICE_NVML = 32,        /* an NVML that hangs */
 };
 
 /* The collector as the kernel knows it in the collector's pid namespace. */

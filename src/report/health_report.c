@@ -35,9 +35,10 @@ static void warn_lost(struct writer *w, const struct ml_health *h)
          "events were lost: the file could not be written");
     warn(w, h->lost_damaged, "event was lost: the recorder's buffer was damaged",
          "events were lost: the recorder's buffer was damaged");
-    warn(w, h->lost_not_followed,
-         "block or object was not followed to its end: the recorder's table was full",
-         "blocks and objects were not followed to their end: the recorder's table was full");
+    warn(
+        w, h->lost_not_followed,
+        "block or object was not followed to its end: the recorder's table was full or held",
+        "blocks and objects were not followed to their end: the recorder's table was full or held");
     warn(w, h->lost_other, "event was lost", "events were lost");
     warn(w, h->spaces_refused,
          "space was refused, and its allocations are missing: the process had opened 65,535",

@@ -27,12 +27,14 @@ CALLS_OF = {
     "readlink": ["readlink"], "sendmsg": ["sendmsg"], "sendto": ["sendto"],
     "setsockopt": ["setsockopt"], "socket": ["socket"], "write": ["write"],
 }
-# Functions that make none, or only those that malloc and the loader make for the program anyway.
+# Functions that make none, or only those that malloc, the loader, and the CUDA driver when it
+# starts make for the program anyway.
 NO_CALLS = set("""
     __cxa_atexit __environ __errno_location __progname_full __pthread_key_create __register_atfork
     _dl_find_object _r_debug abort dl_iterate_phdr dladdr dladdr1 dlclose dlerror dlopen dlvsym
     environ free getenv malloc memcmp memcpy memmove memset program_invocation_name
-    pthread_key_create pthread_setcancelstate pthread_setspecific snprintf strchr strcmp strcpy
+    pthread_attr_destroy pthread_attr_init pthread_attr_setdetachstate pthread_attr_setstacksize
+    pthread_create pthread_key_create pthread_setcancelstate pthread_setspecific snprintf strchr strcmp strcpy
     strcspn strlen strncmp strncpy strnlen strrchr strstr
     """.split())
 

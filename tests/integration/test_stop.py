@@ -97,6 +97,16 @@ def check_finished_alone(collector):
     equal(os.listdir("sessions"), [], "what is left of the session")
 
 
+def test_lifeless_collector():
+    """Where no signal comes either, the launcher does not wait for ever."""
+    with sessions_here():
+        process, collector = ended_with_stopped_collector("-f")
+        result = finish(process)
+        equal(result.code, 40 + signal.SIGTERM, "exit code", result)
+        contains(result.err, f"process {collector} goes on writing t.mled", "note")
+        check_finished_alone(collector)
+
+
 def test_stopped_collector():
     """SIGTERM, or Ctrl-C, ends the waiting."""
     with sessions_here():

@@ -4,7 +4,7 @@
  * Off until somebody asks; then each block is in a table by address, with its size,
  * device and phase, and sums are kept by device and phase. An event costs two or
  * three locked instructions. Any thread may call anything here; a forked child goes
- * on with a copy that is whole.
+ * on with a copy. Nobody waits for longer than a second, once for each lock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -66,7 +66,8 @@ void ml_live_reset_peak(unsigned device);
  * No other thread comes between. */
 void ml_live_tell(unsigned recording, void (*tell)(const struct ml_live_block *));
 
-/* Events that were not booked: no memory, or a signal handler inside the table. */
+/* Events that were not booked: no memory, a signal handler inside the table, or a thread that
+ * held it for too long, as while it forks. The trace's health counts them too. */
 uint64_t ml_live_missed(void);
 
 #endif

@@ -26,6 +26,7 @@
 #include "env_number.h"
 #include "outside.h"
 #include "recorder.h"
+#include "ring_pages.h"
 #include "session_files.h"
 #include "sys.h"
 
@@ -135,8 +136,8 @@ static struct ml_session *open_page(uint32_t *ret_ring_bytes, uint32_t *ret_ring
         ml_sys_unmap(s, sizeof(*s));
         return NULL;
     }
-    *ret_ring_bytes = *(volatile uint32_t *)&s->ring_bytes;
-    *ret_ring_count = *(volatile uint32_t *)&s->ring_count;
+    *ret_ring_bytes = __atomic_load_n(&s->ring_bytes, __ATOMIC_RELAXED);
+    *ret_ring_count = __atomic_load_n(&s->ring_count, __ATOMIC_RELAXED);
     if (*ret_ring_bytes < 4096 || *ret_ring_bytes & (*ret_ring_bytes - 1) || !*ret_ring_count) {
         ml_sys_unmap(s, sizeof(*s));
         return NULL;
@@ -176,6 +177,10 @@ static struct ml_ringset *map_set(int fd, const struct ml_set_shape *shape)
     set = ml_sys_map(shape->mapped_bytes, MAP_SHARED | MAP_NORESERVE, fd);
     if (!set)
         return NULL;
+    if (!ml_pages_back(set, ml_ringset_data_offset(shape->ring_count))) {
+        ml_sys_unmap(set, shape->mapped_bytes);
+        return NULL;
+    }
     madvise(set, shape->mapped_bytes, MADV_DONTDUMP);
     set->magic = ML_SHARED_MAGIC;
     set->version = ML_SHARED_VERSION;
