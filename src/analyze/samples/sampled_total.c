@@ -11,7 +11,7 @@
 #include "map.h"
 #include "samples.h"
 
-/* One kind of figure: what each had as last said, and the sum of all. */
+/* One kind of figure: the latest value of each, and their sum. */
 struct sum {
     struct ml_map last; /* device and process -> bytes */
     bool known;
