@@ -10,8 +10,8 @@
 #include "compiler.h"
 #include "vec.h"
 
-/* A line "memledger: ...". Paths, names and all else that the arguments hold is made printable,
- * line breaks too: see printable.h. */
+/* A line "memledger: ...", or several that fit where a terminal shows it. Paths, names and all
+ * else that the arguments hold is made printable, line breaks too: see printable.h. */
 void ml_say(const char *fmt, ...) ML_PRINTF(1, 2);
 void ml_vsay(const char *fmt, va_list args);
 

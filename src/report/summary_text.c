@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cells.h"
+#include "empty_processes.h"
 #include "health_report.h"
 #include "event_names.h"
 #include "paragraph.h"
@@ -17,6 +18,7 @@
 
 #define VALUE_END 25       /* column where the values of the head end, less the space before */
 #define PROCESSES_SHOWN 20 /* --json lists all */
+#define WIDE_ENOUGH 100    /* for a table of processes with all its columns */
 
 struct page {
     const struct ml_summary *s;
@@ -390,38 +392,64 @@ static bool have_roles(const struct ml_summary *s)
     return false;
 }
 
+/* Where there is little room, the command gets that of the columns that tell least. */
+static void process_row(struct ml_table *t, const struct page *p, bool roles, bool narrow,
+                        const struct ml_summary_process *process)
+{
+    if (roles)
+        ml_table_cell(t, process->role ? process->role : "");
+    ml_table_cellf(t, "%u", process->pid);
+    if (!narrow)
+        ml_table_cell(t, process->how);
+    process_end_cell(t, process);
+    if (!narrow)
+        ml_cells_count(t, process->threads);
+    ml_cells_bytes(t, p->style, process->counted.peak_bytes);
+    left_cell(t, p, process->counted.left_bytes);
+    ml_cells_count(t, process->counted.allocations);
+    ml_table_cell(t, process->command);
+}
+
+static int put_process_table(const struct page *p)
+{
+    static const char *const wide[] = {"role",         ">pid",         "began",
+                                       "ended",        ">threads",     ">peak",
+                                       ">never freed", ">allocations", "command"};
+    static const char *const few[] = {"role",         ">pid",    "ended",  ">peak",
+                                      ">never freed", ">allocs", "command"};
+    bool narrow = p->style->width > 0 && p->style->width < WIDE_ENOUGH, roles = have_roles(p->s);
+    size_t shown = 0;
+    struct ml_table t;
+
+    if (narrow)
+        ml_cells_columns(&t, few + !roles, ML_ARRAY_SIZE(few) - !roles);
+    else
+        ml_cells_columns(&t, wide + !roles, ML_ARRAY_SIZE(wide) - !roles);
+    for (size_t i = 0; i < p->s->processes.len && shown < PROCESSES_SHOWN; i++) {
+        const struct ml_summary_process *process = &p->s->processes.items[i];
+
+        if (ml_process_is_empty(process))
+            continue;
+        process_row(&t, p, roles, narrow, process);
+        shown++;
+    }
+    return ml_cells_print(&t, 0, p->out, p->style);
+}
+
 static int put_processes(const struct page *p)
 {
-    static const char *const titles[] = {"role",         ">pid",         "began",
-                                         "ended",        ">threads",     ">peak",
-                                         ">never freed", ">allocations", "command"};
-    size_t without_roles = have_roles(p->s) ? 0 : 1;
-    size_t count = p->s->processes.len;
-    struct ml_table t;
+    size_t count = p->s->processes.len - ml_empty_processes(p->s);
     int r;
 
-    if (count < 2)
+    if (p->s->processes.len < 2)
         return 0;
     r = count <= PROCESSES_SHOWN
             ? ml_report_heading(p->out, p->style, "By process")
             : ml_report_heading(p->out, p->style, "By process (the largest %d of %zu)",
                                 PROCESSES_SHOWN, count);
-    ml_cells_columns(&t, titles + without_roles, ML_ARRAY_SIZE(titles) - without_roles);
-    for (size_t i = 0; i < count && i < PROCESSES_SHOWN; i++) {
-        const struct ml_summary_process *process = &p->s->processes.items[i];
-
-        if (!without_roles)
-            ml_table_cell(&t, process->role ? process->role : "");
-        ml_table_cellf(&t, "%u", process->pid);
-        ml_table_cell(&t, process->how);
-        process_end_cell(&t, process);
-        ml_cells_count(&t, process->threads);
-        ml_cells_bytes(&t, p->style, process->counted.peak_bytes);
-        left_cell(&t, p, process->counted.left_bytes);
-        ml_cells_count(&t, process->counted.allocations);
-        ml_table_cell(&t, process->command);
-    }
-    return ml_cells_print(&t, r, p->out, p->style);
+    if (r == 0 && count > 0)
+        r = put_process_table(p);
+    return r < 0 ? r : ml_empty_processes_text(p->s, p->style, p->out);
 }
 
 int ml_summary_text(const struct ml_summary *summary, const char *file,

@@ -180,4 +180,16 @@ def test_pid_namespace():
     harness.balanced(trace)
 
 
+def test_empty_processes_are_one_line():
+    """Shells and the programs that they start record nothing without --heap."""
+    result = run("sh", "-c", f"true; ls >/dev/null; cat </dev/null; {program('emit')} 10 10; ls >/dev/null",
+                 stdin=subprocess.DEVNULL)
+    text = harness.plain(harness.MEMLEDGER, "summary", result.trace).stdout
+    contains(text, "more processes recorded nothing: ", "summary")
+    line = next(line for line in text.splitlines() if "recorded nothing" in line)
+    equal(sorted(line.split(": ")[1].split(", ")), ["cat", "ls", "sh"], "names, each once", text)
+    rows = text.split("\nBy process\n")[1].splitlines()
+    equal(len(rows), 4, "lines about processes", text)  # titles, rule, emit, the others
+
+
 harness.main(globals())

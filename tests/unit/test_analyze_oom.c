@@ -39,6 +39,8 @@
 #include "timeline.h"
 
 static const struct ml_style style = {.width = 80};
+static const struct ml_event_columns event_columns = {
+    .time = 10, .thread = 7, .space = 18, .narrow = true};
 
 static int run_summary(const struct ml_trace *trace)
 {
@@ -177,7 +179,7 @@ static int run_steps(const struct ml_trace *trace)
 
 static int print(void *ctx, const struct ml_event_view *view)
 {
-    return ml_event_text(view, &style, 18, ctx);
+    return ml_event_text(view, &style, &event_columns, ctx);
 }
 
 static int run_events(const struct ml_trace *trace)

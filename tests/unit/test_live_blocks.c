@@ -64,7 +64,7 @@ static void agrees_with_a_model(void **state)
             live += sizes[block] = bytes;
         }
         peak = live > peak ? live : peak;
-        assert_int_equal(ml_live_bytes(CUDA_1, ML_LIVE_PHASES), live);
+        assert_int_equal(ml_live_bytes(CUDA_1, ML_PHASES), live);
     }
     assert_int_equal(ml_live_peak(CUDA_1), peak);
     for (unsigned i = 0; i < BLOCKS; i++) {
@@ -73,7 +73,7 @@ static void agrees_with_a_model(void **state)
             assert_int_equal(found.bytes, sizes[i]);
         ml_live_remove(at(address_of(i)));
     }
-    assert_int_equal(ml_live_bytes(CUDA_1, ML_LIVE_PHASES), 0);
+    assert_int_equal(ml_live_bytes(CUDA_1, ML_PHASES), 0);
     ml_live_reset_peak(CUDA_1);
     assert_int_equal(ml_live_peak(CUDA_1), 0);
 }
@@ -83,21 +83,21 @@ static void counts_by_phase(void **state)
     struct ml_live_block found;
 
     (void)state;
-    ml_thread_phase = ML_LIVE_FORWARD;
+    ml_thread_phase = ML_PHASE_FORWARD;
     ml_live_add(0, ML_LIVE_HOST, at(0x100), 10);
-    ml_thread_phase = ML_LIVE_OTHER;
-    ml_process_phase = ML_LIVE_BACKWARD;
+    ml_thread_phase = ML_PHASE_NONE;
+    ml_process_phase = ML_PHASE_BACKWARD;
     ml_live_add(0, ML_LIVE_HOST, at(0x200), 20);
-    ml_process_phase = ML_LIVE_OTHER;
-    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_LIVE_FORWARD), 10);
-    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_LIVE_BACKWARD), 20);
-    ml_live_rephase(0x100, ML_LIVE_OTHER);
-    ml_live_rephase(0x300, ML_LIVE_OTHER);
-    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_LIVE_FORWARD), 0);
-    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_LIVE_OTHER), 10);
+    ml_process_phase = ML_PHASE_NONE;
+    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_PHASE_FORWARD), 10);
+    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_PHASE_BACKWARD), 20);
+    ml_live_rephase(0x100, ML_PHASE_NONE);
+    ml_live_rephase(0x300, ML_PHASE_NONE);
+    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_PHASE_FORWARD), 0);
+    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_PHASE_NONE), 10);
     assert_int_equal(ml_live_peak(ML_LIVE_HOST), 30);
     assert_true(ml_live_block_find(0x200, &found));
-    assert_int_equal(found.phase, ML_LIVE_BACKWARD);
+    assert_int_equal(found.phase, ML_PHASE_BACKWARD);
     ml_live_remove(at(0x100));
     ml_live_remove(at(0x200));
 }
@@ -109,12 +109,12 @@ static void seeds_and_replaces(void **state)
     assert_true(ml_live_seed(ML_LIVE_HOST, 0x100, 8));
     assert_false(ml_live_seed(ML_LIVE_HOST, 0x100, 16));
     assert_false(ml_live_seed(ML_LIVE_DEVICES, 0x200, 16));
-    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_LIVE_PHASES), 8);
+    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_PHASES), 8);
     ml_live_add(0, ML_LIVE_HOST, at(0x100), 32);
-    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_LIVE_PHASES), 32);
+    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_PHASES), 32);
     ml_live_remove(at(0x100));
     ml_live_remove(at(0x100));
-    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_LIVE_PHASES), 0);
+    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_PHASES), 0);
 }
 
 /* A gradient grows while intermediates come and go: 100 + 50 + 60 - 50 + 70, of which
@@ -125,7 +125,7 @@ static void tells_the_peak_of_intermediates(void **state)
     uint64_t peak = 0;
 
     (void)state;
-    ml_thread_phase = ML_LIVE_BACKWARD;
+    ml_thread_phase = ML_PHASE_BACKWARD;
     ml_live_add(0, ML_LIVE_HOST, at(0x500), 5); /* from before */
     ml_live_log_begin();
     ml_live_add(0, ML_LIVE_HOST, at(0x100), 100);
@@ -140,8 +140,8 @@ static void tells_the_peak_of_intermediates(void **state)
     assert_false(ml_live_log_end(1 << ML_LIVE_HOST, gradients, 2, &peak));
     for (uint64_t address = 0x100; address <= 0x500; address += 0x100)
         ml_live_remove(at(address));
-    ml_thread_phase = ML_LIVE_OTHER;
-    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_LIVE_PHASES), 0);
+    ml_thread_phase = ML_PHASE_NONE;
+    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_PHASES), 0);
 }
 
 static _Atomic bool over;
@@ -168,7 +168,7 @@ static int look_in_child(void)
         return 1;
     for (unsigned i = 0; i < 1000; i++)
         ml_live_add(0, CUDA_1, at(address_of(i)), 1);
-    return ml_live_bytes(CUDA_1, ML_LIVE_PHASES) == 1000 ? 0 : 2;
+    return ml_live_bytes(CUDA_1, ML_PHASES) == 1000 ? 0 : 2;
 }
 
 static void forks_among_threads(void **state)
@@ -191,7 +191,7 @@ static void forks_among_threads(void **state)
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     ml_live_remove(at(0x100));
-    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_LIVE_PHASES), 0);
+    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_PHASES), 0);
     assert_int_equal(ml_live_missed(), 0);
 }
 

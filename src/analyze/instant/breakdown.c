@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "block_groups.h"
+#include "breakdown_keys.h"
 
 struct sum {
     uint64_t bytes, blocks;
@@ -125,6 +126,8 @@ int ml_breakdown_of(const struct ml_replay *replay, const struct ml_breakdown_op
     r = add_all(&s, &ret->at);
     if (r == 0)
         r = list_groups(&s, ret);
+    if (r == 0)
+        r = ml_breakdown_tell_stacks_apart(replay->trace, ret);
     ret->no_lines = has_no_lines(&s);
     ml_vec_release(&s.list);
     ml_block_groups_release(&s.groups);

@@ -13,6 +13,7 @@
 #include "stack_view.h"
 
 #define STACK_FRAMES 3 /* in a stack's name, from the frame that made the request outwards */
+#define BETWEEN_FRAMES " < "
 
 static const char *const names[] = {
     [ML_KEY_MODULE] = "module", [ML_KEY_CATEGORY] = "category", [ML_KEY_LABEL] = "label",
@@ -192,21 +193,29 @@ static int put_frame(struct ml_buf *text, const struct ml_frame_view *frame)
     return ml_buf_printf(text, "%s (%s:%u)", frame->function, frame->file, frame->line);
 }
 
-static const char *stack_text(const struct ml_trace *trace, uint32_t number, struct ml_arena *arena)
+const char *ml_stack_key_text(const struct ml_trace *trace, uint32_t number, size_t also,
+                              struct ml_arena *arena)
 {
     struct ml_stack_view view = {0};
     struct ml_buf text;
+    size_t named;
     int r;
 
     if (number == 0)
         return "";
     ml_buf_init(&text);
     r = ml_stack_view(trace, number, &view);
-    for (size_t i = view.asker; r == 0 && i < view.frames.len && i < view.asker + STACK_FRAMES;
-         i++) {
-        r = ml_buf_puts(&text, i > view.asker ? " < " : "");
+    named = view.asker + STACK_FRAMES;
+    for (size_t i = view.asker; r == 0 && i < view.frames.len && i < named; i++) {
+        r = ml_buf_puts(&text, i > view.asker ? BETWEEN_FRAMES : "");
         if (r == 0)
             r = put_frame(&text, &view.frames.items[i]);
+    }
+    if (r == 0 && also >= named && also < view.frames.len) {
+        r = ml_buf_puts(&text, also > named ? BETWEEN_FRAMES "\xe2\x80\xa6" BETWEEN_FRAMES
+                                            : BETWEEN_FRAMES);
+        if (r == 0)
+            r = put_frame(&text, &view.frames.items[also]);
     }
     ml_stack_view_release(&view);
     return dup_text(arena, &text, r);
@@ -262,7 +271,7 @@ const char *ml_key_text(enum ml_key key, const struct ml_replay *replay,
     case ML_KEY_SCOPE: return ml_scope_path_dup(trace, number, arena);
     case ML_KEY_PHASE: return ml_phase_name((enum ml_phase)number);
     case ML_KEY_THREAD: return thread_text(trace, number, arena);
-    case ML_KEY_STACK: return stack_text(trace, number, arena);
+    case ML_KEY_STACK: return ml_stack_key_text(trace, number, 0, arena);
     case ML_KEY_LINE: return ml_line_text(trace, number, arena);
     case ML_KEY_DEVICE: return device_text(replay, number, arena);
     case ML_KEY_SPACE: return space_text(trace, number, arena);

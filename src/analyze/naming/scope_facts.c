@@ -11,27 +11,6 @@
 #include "compiler.h"
 #include "memledger/memledger.h"
 
-static const char *const phase_names[] = {
-    [ML_PHASE_NONE] = "",
-    [ML_PHASE_FORWARD] = "forward",
-    [ML_PHASE_BACKWARD] = "backward",
-    [ML_PHASE_OPTIMIZER] = "optimizer",
-    [ML_PHASE_RECOMPUTE] = "recompute",
-};
-
-enum ml_phase ml_phase_of_name(const char *name, size_t len)
-{
-    for (size_t i = 1; i < ML_ARRAY_SIZE(phase_names); i++)
-        if (strlen(phase_names[i]) == len && memcmp(phase_names[i], name, len) == 0)
-            return (enum ml_phase)i;
-    return ML_PHASE_NONE;
-}
-
-const char *ml_phase_name(enum ml_phase phase)
-{
-    return (size_t)phase < ML_ARRAY_SIZE(phase_names) ? phase_names[phase] : "";
-}
-
 static void add_own(const struct ml_trace *trace, uint32_t number, struct ml_scope_fact *fact)
 {
     const struct ml_scope *scope = ml_trace_scope(trace, number);

@@ -10,21 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "phase.h"
 #include "trace.h"
-
-enum ml_phase {
-    ML_PHASE_NONE,
-    ML_PHASE_FORWARD,
-    ML_PHASE_BACKWARD,
-    ML_PHASE_OPTIMIZER,
-    ML_PHASE_RECOMPUTE, /* forward again, within backward */
-};
-
-/* The phase of that name; ML_PHASE_NONE for "" and for one that is not known. */
-enum ml_phase ml_phase_of_name(const char *name, size_t len);
-
-/* "forward", "backward", …; "" for none. */
-const char *ml_phase_name(enum ml_phase phase);
 
 struct ml_scope_fact {
     uint32_t module;      /* the innermost scope that is a module's, 0: none */

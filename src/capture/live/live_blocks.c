@@ -47,7 +47,7 @@ struct shard {
 struct sums {
     alignas(64) _Atomic uint64_t live;
     _Atomic uint64_t peak;
-    _Atomic uint64_t by_phase[ML_LIVE_PHASES];
+    _Atomic uint64_t by_phase[ML_PHASES];
 };
 
 struct padded_lock {
@@ -201,7 +201,7 @@ static void count_in(const struct entry *e)
 
     atomic_fetch_add_explicit(&of->by_phase[e->phase], e->bytes, memory_order_relaxed);
     raise_peak(of, live);
-    if (e->phase == ML_LIVE_BACKWARD)
+    if (e->phase == ML_PHASE_BACKWARD)
         ml_live_log(e->device, e->address, (int64_t)e->bytes);
 }
 
@@ -211,7 +211,7 @@ static void count_out(const struct entry *e)
 
     atomic_fetch_sub_explicit(&of->live, e->bytes, memory_order_relaxed);
     atomic_fetch_sub_explicit(&of->by_phase[e->phase], e->bytes, memory_order_relaxed);
-    if (e->phase == ML_LIVE_BACKWARD)
+    if (e->phase == ML_PHASE_BACKWARD)
         ml_live_log(e->device, e->address, -(int64_t)e->bytes);
 }
 
@@ -319,7 +319,7 @@ bool ml_live_block_find(uint64_t address, struct ml_live_block *ret)
     return found;
 }
 
-void ml_live_rephase(uint64_t address, enum ml_live_phase phase)
+void ml_live_rephase(uint64_t address, enum ml_phase phase)
 {
     uint64_t hash = hash_of(address);
     struct shard *s;
@@ -360,7 +360,7 @@ void ml_live_tell(unsigned recording, void (*tell)(const struct ml_live_block *)
 uint64_t ml_live_bytes(unsigned device, unsigned phase)
 {
     struct sums *of = &sums[device % ML_LIVE_DEVICES];
-    _Atomic uint64_t *sum = phase < ML_LIVE_PHASES ? &of->by_phase[phase] : &of->live;
+    _Atomic uint64_t *sum = phase < ML_PHASES ? &of->by_phase[phase] : &of->live;
 
     return atomic_load_explicit(sum, memory_order_relaxed);
 }

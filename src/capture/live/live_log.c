@@ -50,7 +50,7 @@ void ml_live_log_begin(void)
     count = 0;
     overflowed = false;
     for (unsigned i = 0; i < ML_LIVE_DEVICES; i++)
-        base[i] = ml_live_bytes(i, ML_LIVE_BACKWARD);
+        base[i] = ml_live_bytes(i, ML_PHASE_BACKWARD);
     atomic_store_explicit(&ml_live_log_on, events != NULL, memory_order_relaxed);
     ml_unlock(&log_lock);
 }

@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 
 #include "memledger/memledger.h"
-#include "phase_marks.h"
+#include "current_phase.h"
 #include "record.h"
 #include "torch_real.h"
 
@@ -98,9 +98,9 @@ void ml_torch_enter_module(uint32_t name, uint32_t class_name)
 {
     tell_tape();
     if (ml_torch_is_outermost())
-        ml_mark_phase("forward");
+        ml_mark_phase(ML_PHASE_FORWARD);
     if (is_recompute()) {
-        ml_push_phase("recompute");
+        ml_push_phase(ML_PHASE_RECOMPUTE);
         thread_scopes.recomputes = thread_scopes.modules + 1;
     }
     ml_record_push(MEMLEDGER_SCOPE_MODULE | class_name << 8, name);
@@ -121,8 +121,8 @@ void ml_torch_leave_module(void)
 void ml_torch_enter_optimizer(uint32_t class_name)
 {
     tell_tape();
-    ml_mark_phase("optimizer");
-    ml_push_phase("optimizer");
+    ml_mark_phase(ML_PHASE_OPTIMIZER);
+    ml_push_phase(ML_PHASE_OPTIMIZER);
     ml_record_push(MEMLEDGER_SCOPE_USER, class_name);
     thread_scopes.optimizers++;
 }
@@ -133,7 +133,7 @@ void ml_torch_leave_optimizer(void)
     thread_scopes.optimizers--;
     ml_record_pop();
     ml_record_pop();
-    ml_mark_phase("");
+    ml_mark_phase(ML_PHASE_NONE);
 }
 
 /* ---- Backward ---------------------------------------------------------------------- */
@@ -142,13 +142,13 @@ void ml_torch_enter_backward(void)
 {
     tell_tape();
     if (!thread_scopes.backwards++)
-        ml_mark_phase("backward");
+        ml_mark_phase(ML_PHASE_BACKWARD);
 }
 
 void ml_torch_leave_backward(void)
 {
     if (!--thread_scopes.backwards)
-        ml_mark_phase("");
+        ml_mark_phase(ML_PHASE_NONE);
 }
 
 /* Nodes that a node makes, for the second derivative, belong where it belongs. */
