@@ -34,11 +34,10 @@ int ml_compare_check(const struct ml_compare_input *inputs, size_t count, bool *
     *ret_by_samples = sampled && !recorded;
     if (!sampled || !recorded)
         return 0;
-    return ml_error_set(
-        err, -EINVAL,
-        "%s has allocations and %s has samples alone: these are different things; "
-        "record both alike, with allocations (--heap, --cuda) or with --sample-only",
-        recorded->file, sampled->file);
+    return ml_error_set(err, -EINVAL,
+                        "%s has allocations and %s has only samples, which cannot be compared; "
+                        "record both with allocations (--heap, --cuda) or both with --sample-only",
+                        recorded->file, sampled->file);
 }
 
 /* ---- Samples ------------------------------------------------------------- */

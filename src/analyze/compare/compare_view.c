@@ -222,8 +222,8 @@ static int add_all_steps(struct builder *b, struct ml_error *err)
     }
     if (r == 0 && b->view->entries.len == 0)
         r = ml_error_set(err, -ENOENT,
-                         "no run has steps; memledger_step() marks them, "
-                         "memledger run for PyTorch and MXNet");
+                         "no run has steps; memledger run marks them for PyTorch and MXNet, "
+                         "memledger_step() in other programs");
     return r;
 }
 
@@ -253,8 +253,8 @@ static int add_all_phases(struct builder *b, struct ml_error *err)
         r = add_phases(b, run, err);
     if (r == 0 && b->view->entries.len == 0)
         r = ml_error_set(err, -ENOENT,
-                         "no run has phases; memledger_phase() marks them, "
-                         "memledger run for PyTorch and MXNet");
+                         "no run has phases; memledger run marks them for PyTorch and MXNet, "
+                         "memledger_phase() in other programs");
     return r;
 }
 
@@ -388,8 +388,7 @@ int ml_compare_view(const struct ml_compare_input *inputs, const struct ml_compa
     memcpy(ret->by, opts->by, sizeof(ret->by));
     if (compare->by_samples)
         return ml_error_set(err, -EINVAL,
-                            "no run has allocations: there is nothing to compare "
-                            "but what was sampled");
+                            "no run has allocations: only the samples can be compared");
     switch (opts->rows) {
     case ML_COMPARE_KEYS: r = add_all_groups(&b, err); break;
     case ML_COMPARE_STEPS: r = add_all_steps(&b, err); break;

@@ -203,11 +203,10 @@ static int no_step(const struct scan *s, struct ml_error *err)
 static int no_oom(const struct scan *s, struct ml_error *err)
 {
     if (s->ooms == 0)
-        return ml_error_set(
-            err, -ENOENT,
-            "no allocation was refused%s; memledger table shows what was live at the "
-            "peak",
-            s->device < 0 ? "" : " on this device");
+        return ml_error_set(err, -ENOENT,
+                            "no allocation was refused%s; memledger table shows live memory at the "
+                            "peak",
+                            s->device < 0 ? "" : " on this device");
     return ml_error_set(err, -ENOENT,
                         "there is no refusal %" PRIu64 ": the trace has %" PRIu64 ", 'oom:%" PRIu64
                         "' is the last",

@@ -31,7 +31,8 @@ struct ml_at {
 #define ML_AT_WORDS "peak, end, oom, step:N, nor a time such as 1.5s"
 
 #define ML_NO_STEPS                                                                                \
-    "the trace has no steps; memledger_step() marks them, memledger run for PyTorch and MXNet"
+    "the trace has no steps; memledger run marks them for PyTorch and MXNet, "                     \
+    "memledger_step() in other programs"
 
 /* "peak", "end", "oom", "oom:2", "step:3", "step 3", "step:3:end", "1.5s", "20ms".
  * @text   NULL: peak

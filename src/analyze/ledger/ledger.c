@@ -289,14 +289,12 @@ static int no_device(const struct ml_ledger_scan *scan, const char *asked, struc
                                      scan->devices.items[i].name);
     if (asked && strcmp(asked, ML_LEDGER_HOST) == 0)
         return ml_error_set(err, -ENODEV,
-                            "nothing of the host was recorded; 'memledger run --heap' records "
-                            "malloc, and --sample-hz what is resident");
+                            "no host memory was recorded; 'memledger run --heap' records malloc, "
+                            "and --sample-hz resident memory");
     if (known[0] && !asked)
-        return ml_error_set(
-            err, -ENODEV,
-            "no GPU memory was recorded up to the end of this trace, and no GPU was "
-            "sampled; it names %s",
-            known);
+        return ml_error_set(err, -ENODEV,
+                            "the trace names %s, but has no GPU memory and no samples of a GPU",
+                            known);
     if (!known[0] && scan->replay.spaces.len == 0 && has_samples(scan))
         return ml_error_set(err, -ENODEV,
                             "this trace has only samples, and no allocation to balance them "

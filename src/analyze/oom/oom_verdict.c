@@ -224,8 +224,9 @@ static int none(const struct ml_trace *trace, const struct ml_oom_opts *opts,
     if (refusals->list.len < wanted.number) /* its error lists the existing devices and refusals */
         return ml_instant_find(trace, &wanted, opts->device, &unused, err);
     return ml_error_set(err, -ENOENT,
-                        "the driver refused %" PRIu64 " times, and the program got its memory in "
-                        "the end; --at oom:1 shows the first",
+                        "the driver refused %" PRIu64
+                        " times, but the program then got its memory; "
+                        "--at oom:1 shows the first",
                         refusals->recovered);
 }
 

@@ -99,9 +99,10 @@ int ml_sampled_total(const struct ml_trace *trace, const struct ml_sampled_total
 
     sum = choose(&b);
     if (r == 0 && !sum->known)
-        r = ml_error_set(err, -ENODATA,
-                         "the trace has no samples of that memory up to then; give the expected "
-                         "total as a number, or record without --sample-hz 0");
+        r = ml_error_set(
+            err, -ENODATA,
+            "the trace has no samples of that memory up to that time; give the expected "
+            "total as a number, or record without --sample-hz 0");
     if (r == 0)
         *ret = opts->at_peak ? sum->peak : sum->now;
     ml_intern_release(&b.devices);

@@ -341,8 +341,8 @@ int ml_segment_map(const struct ml_trace *trace, const struct ml_snapshot_opts *
         r = ml_segment_map_of(&replay, ret);
     if (r == 0 && ret->segments == 0)
         r = ml_error_set(err, -ENOENT,
-                         "the trace has no pool or driver segments then; those of GPUs are "
-                         "recorded, and blocks of the host have none around them");
+                         "the trace has no pool or driver segments at this instant; only GPU "
+                         "memory has segments");
     if (ret->list.len > top)
         ret->list.len = top;
     if (r < 0 && err->text[0] == '\0')

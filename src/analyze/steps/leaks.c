@@ -77,7 +77,8 @@ static int begin_pass(struct pass *p, const struct ml_trace *trace,
 static int end_pass(struct pass *p, int r, struct ml_error *err)
 {
     if (r == 0 && p->book.failed < 0)
-        r = ml_error_set(err, p->book.failed, "not enough memory for the blocks that stay");
+        r = ml_error_set(err, p->book.failed,
+                         "not enough memory for the blocks that outlive a step");
     return r;
 }
 
@@ -234,8 +235,7 @@ static int check(const struct ml_trace *trace, const struct ml_leaks_opts *opts,
         r = find_process(trace, opts->pid, &ret->process, err);
     if (r == 0 && ml_health_no_frees(&health))
         r = ml_error_set(err, -EINVAL,
-                         "the file that the trace was made of does not tell what was freed: "
-                         "whether anything stays cannot be known");
+                         "the imported file contains no frees, so leaks cannot be found");
     if (r == 0 && opts->device) {
         const char *name =
             ml_intern_get(&replay.device_names, (uint32_t)ret->at.device_index, NULL);

@@ -254,11 +254,11 @@ static int check(const struct ml_replay *replay, const struct ml_temporary_opts 
         return r;
     if (ml_health_no_frees(&health))
         return ml_error_set(err, -EINVAL,
-                            "the file that the trace was made of does not tell what was freed");
+                            "the imported file contains no frees, so lifetimes are unknown");
     if (opts->limit.by_time && ml_health_no_times(&health))
         return ml_error_set(err, -EINVAL,
-                            "the file that the trace was made of has no times: give "
-                            "a number of allocations instead");
+                            "the imported file contains no times: give a number of allocations "
+                            "instead");
     if (ret->at.device_index >= 0) {
         const char *name =
             ml_intern_get(&replay->device_names, (uint32_t)ret->at.device_index, NULL);

@@ -1,8 +1,9 @@
 /* temporary.h: short-lived blocks, added up over a run or a step: bytes that are allocated again
  * and again and could be kept instead.
  *
- * A block is short-lived if its thread makes few other allocations before the free, or by time.
- * Its purpose does not matter: this is not the category of that name.
+ * A block is short-lived if it is freed before its thread makes more than a given number of other
+ * allocations, or within a given time. Its purpose does not matter: this is not the category of
+ * that name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -20,7 +20,7 @@ struct ml_summary_opts {
     const struct ml_level_caps *caps; /* NULL: none */
 };
 
-/* The figures of a process, a device or the whole run. */
+/* The figures of a space, a level, a device, a process or the whole run. */
 struct ml_figures {
     uint64_t allocations;
     uint64_t allocated_bytes; /* the sum over all allocations */
