@@ -34,8 +34,8 @@ static struct ml_call_stack *stack_of(struct ml_calls *c, uint32_t thread)
     return &c->threads.items[c->last_index - 1];
 }
 
-/* The thread is in `scope`: what lies above it was left. A scope that was never
- * pushed is one of a backward pass and says nothing. */
+/* The thread is in `scope`, so it has left the scopes above it on the stack. A scope that was
+ * never pushed belongs to a backward pass and changes nothing. */
 static void settle(struct ml_call_stack *stack, uint32_t scope)
 {
     size_t len = stack->open.len;
@@ -60,7 +60,7 @@ int ml_calls_push(struct ml_calls *c, const struct ml_event *event, uint64_t nex
         return -ENOMEM;
     settle(stack, scope->parent);
     if (stack->open.len >= DEPTH_MAX)
-        return 0; /* not a program's: its pops come to nothing */
+        return 0; /* no real program is that deep; the matching pop does nothing */
     return ml_vec_push(&stack->open, (struct ml_call_entry){
                                          .next_ordinal = next_ordinal,
                                          .scope = event->scope,

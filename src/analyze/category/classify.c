@@ -1,9 +1,9 @@
 /* classify.c: see classify.h.
  *
- * There may be tens of millions of live blocks, and this is where most is known of each. The
- * classifier's live table therefore has no times and no stacks, for which it has no use: in
- * these fields its blocks have their ordinal and the label that counts. What a block was
- * born in, and whether that goes on, follows from its ordinal, its thread and its scope.
+ * There may be tens of millions of live blocks, and the classifier knows the most about each. It
+ * does not need times and stacks, so in its live table these fields of a block contain the
+ * ordinal and the label that counts. The ordinal, the thread and the scope of a block are enough
+ * to find the call, node or step that allocated it, and whether that is still running.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,28 +27,28 @@
 enum rule {
     RULE_NONE,
     RULE_BACKWARD,
-    RULE_OPTIMIZER,        /* in a scope of its, or of an engine */
+    RULE_OPTIMIZER,        /* in a scope of the optimizer, or of an engine */
     RULE_OPTIMIZER_MARKED, /* by a mark alone */
     RULE_MODULE,
     RULE_AFTER_FORWARD,
 };
 
-/* What is remembered of a live block, by its entry in the live table. */
+/* The facts about a live block, by its entry in the live table. */
 struct birth {
     uint16_t label_category : 4; /* OTHER: none */
-    uint16_t tag_category : 4;   /* by the words of a label that says no other; or OTHER */
+    uint16_t tag_category : 4;   /* from the tag of a label of category OTHER; or OTHER */
     uint16_t rule : 3;
-    uint16_t in_call : 1; /* of the module or the phase that the rule is about */
-    uint16_t outside : 1; /* of modules, backward and optimizer */
+    uint16_t in_call : 1; /* in a call of the module or phase that the rule is about */
+    uint16_t outside : 1; /* outside modules, backward and optimizer */
     uint16_t named : 1;
-    uint16_t is_result : 1; /* of an operator, by any name */
-    uint16_t planned : 1;   /* by no operator: memory for a graph that is run again and again */
+    uint16_t is_result : 1; /* of an operator: it has a label, even one without a name */
+    uint16_t planned : 1;   /* allocated by no operator, for a graph that runs repeatedly */
 };
 _Static_assert(sizeof(struct birth) == 2, "one for each live block");
 
 struct process {
     uint8_t phase;           /* enum ml_phase, of the last mark */
-    uint64_t phase_ordinal;  /* of the next allocation at that mark */
+    uint64_t phase_ordinal;  /* of the first allocation after that mark */
     struct ml_passes passes; /* of backward */
     struct ml_engine_passes engine;
 };
@@ -56,7 +56,7 @@ struct process {
 struct space {
     bool looked_at;  /* the next two are known */
     bool classified; /* else only labels matter */
-    bool by_engine;  /* its blocks are those of operators that run later */
+    bool by_engine;  /* operators that run later allocate its blocks */
     uint32_t process;
 };
 
@@ -72,7 +72,7 @@ struct classifier {
     struct ml_nodes nodes;
     struct ml_kept_blocks kept;
     struct ml_recreated_scopes alike;
-    bool marked; /* a phase that is known was marked, or a label has a tag */
+    bool marked; /* a known phase was marked, or a label has a tag */
     int failed;  /* in a callback: -ENOMEM */
 };
 
@@ -88,7 +88,8 @@ static uint64_t ordinal_of(const struct ml_block *block)
     return block->time_ns;
 }
 
-/* The string, 0: none. The block's own field has the last label, which need not count. */
+/* The string, 0: none. The block's own label field has the last label, which need not be the one
+ * that counts. */
 static uint32_t label_of(const struct ml_block *block)
 {
     return block->stack;
@@ -159,8 +160,8 @@ static const struct space *space_of(struct classifier *c, uint32_t index)
 
 /* ---- Nodes --------------------------------------------------------------- */
 
-/* What tells two nodes apart: where operators are recorded, those that a node runs
- * lie below its own. */
+/* The scope that identifies a node. If operators are recorded, those that a node runs are below
+ * its own scope. */
 static uint32_t place_of_node(const struct classifier *c, uint32_t scope)
 {
     uint32_t operation = ml_scope_fact_of(&c->facts, scope).operation;
@@ -175,7 +176,7 @@ static int follow_node(struct classifier *c, const struct ml_event *event, bool 
                            next_ordinal(c));
 }
 
-/* ---- Birth ------------------------------------------------------------- */
+/* ---- Allocations ------------------------------------------------------- */
 
 static enum ml_phase phase_at(const struct ml_scope_fact *fact, const struct process *process)
 {
@@ -200,8 +201,8 @@ static void choose_optimizer_rule(struct classifier *c, const struct ml_block *b
         birth->rule = RULE_OPTIMIZER_MARKED;
 }
 
-/* What the engine's operators make: by what they were asked for in, and by how far they
- * had come. */
+/* For blocks of the engine's operators: by the phase in which the program requested the operator,
+ * and by the progress of the engine. */
 static void choose_engine_rule(struct classifier *c, const struct ml_block *block,
                                struct birth *birth)
 {
@@ -249,8 +250,8 @@ static void choose_rule(struct classifier *c, const struct ml_block *block,
     }
 }
 
-/* One that says nothing of what the block is for gives its name to a block of which no
- * other has said it. */
+/* A label of category OTHER is only a name. It counts if no other label gave the block a
+ * category. */
 static bool counts(const struct birth *birth, uint8_t category)
 {
     bool weak = category == MEMLEDGER_INPUT;
@@ -261,8 +262,8 @@ static bool counts(const struct birth *birth, uint8_t category)
                                         birth->label_category == MEMLEDGER_INPUT));
 }
 
-/* Whether a label of MXNet's says what the block is for, and no name. Memory that forward
- * and backward share has the name of the first that could have taken it. */
+/* Whether a label from MXNet gives only the purpose of the block and no name. Memory that forward
+ * and backward share has the name of the first operator that could have used it. */
 static bool is_weak(const struct classifier *c, const struct ml_block *block,
                     const struct birth *birth, const char *text, uint8_t *category)
 {
@@ -273,7 +274,7 @@ static bool is_weak(const struct classifier *c, const struct ml_block *block,
     return ml_engine_name_is_empty(c->replay.trace, block->scope, text);
 }
 
-/* A label that does not count leaves no trace. */
+/* A label that does not count changes nothing. */
 static void take_label(struct classifier *c, const struct ml_block *block, struct birth *birth,
                        uint32_t label, uint8_t category)
 {
@@ -336,7 +337,7 @@ static void on_open(void *ctx, const struct ml_block *block)
 static void on_split(void *ctx, const struct ml_block *from, const struct ml_block *rest)
 {
     struct classifier *c = ctx;
-    struct birth *birth = birth_of(c, rest); /* first: it may move the others */
+    struct birth *birth = birth_of(c, rest); /* first: this call may move the others */
 
     if (birth)
         *birth = *birth_of(c, from);
@@ -344,7 +345,7 @@ static void on_split(void *ctx, const struct ml_block *from, const struct ml_blo
         c->failed = -ENOMEM;
 }
 
-/* ---- Death ------------------------------------------------------------- */
+/* ---- Frees ------------------------------------------------------------- */
 
 static bool call_goes_on(struct classifier *c, const struct ml_block *block, uint32_t scope)
 {
@@ -357,13 +358,13 @@ static bool is_same_thread(const struct ml_block *block, const struct ml_event *
     return death->thread == ml_block_thread(block);
 }
 
-/* Whether what the block was born in, by its rule, goes on when it is freed. */
+/* Whether the scope of the block's rule is still running when the block is freed. */
 static bool dies_within(struct classifier *c, const struct process *process,
                         const struct ml_block *block, const struct birth *birth,
                         const struct ml_event *death)
 {
     switch ((enum rule)birth->rule) {
-    case RULE_BACKWARD: /* scopes that were pushed are no nodes of a tape */
+    case RULE_BACKWARD: /* a pushed scope is not a node of the tape */
         return !birth->in_call && is_same_thread(block, death) &&
                ml_node_goes_on(&c->nodes, death->thread, ordinal_of(block));
     case RULE_OPTIMIZER:
@@ -378,8 +379,8 @@ static bool dies_within(struct classifier *c, const struct process *process,
     }
 }
 
-/* Of what an engine's operators made: what one took for itself and gave back is temporary,
- * and so is what did not last until the next pass. */
+/* For blocks of an engine's operators: temporary if the operator that allocated the block also
+ * freed it, or if it was freed before the next pass. */
 static uint8_t engine_category(const struct classifier *c, const struct process *process,
                                const struct ml_block *block, const struct birth *birth,
                                const struct ml_event *death)
@@ -403,7 +404,7 @@ static uint8_t engine_category(const struct classifier *c, const struct process 
     }
 }
 
-/* Of what runs when the program asks for it. */
+/* For blocks of operators that run immediately. */
 static uint8_t direct_category(struct classifier *c, const struct process *process,
                                const struct ml_block *block, const struct birth *birth,
                                const struct ml_event *death)
@@ -423,7 +424,7 @@ static uint8_t direct_category(struct classifier *c, const struct process *proce
     return MEMLEDGER_OTHER;
 }
 
-/* Whether it is a result of a pass, of forward or of backward. */
+/* Whether the block is a result of a forward or backward pass. */
 static bool is_of_pass(const struct birth *birth, uint8_t category)
 {
     return birth->rule != RULE_OPTIMIZER && birth->rule != RULE_OPTIMIZER_MARKED &&
@@ -431,7 +432,7 @@ static bool is_of_pass(const struct birth *birth, uint8_t category)
            (category == MEMLEDGER_ACTIVATION || category == MEMLEDGER_INTERMEDIATE_GRADIENT);
 }
 
-/* What tells the places apart where blocks that are kept were born. */
+/* The key of the place where a kept block was allocated. */
 static uint64_t place_of_birth(const struct classifier *c, const struct ml_block *block,
                                const struct birth *birth)
 {
@@ -439,8 +440,8 @@ static uint64_t place_of_birth(const struct classifier *c, const struct ml_block
            (uint64_t)birth->rule << 60 | (uint64_t)birth->is_result << 63;
 }
 
-/* A result of a pass that outlived later ones: of the first passes it is a library's, unless
- * others turn out to leave one too. */
+/* For a result of a pass that outlived later passes. A block from the first passes belongs to a
+ * library, unless other passes turn out to leave one too. */
 static uint8_t outlived(struct classifier *c, const struct ml_block *block,
                         const struct birth *birth, uint32_t pass, uint8_t category)
 {
@@ -456,7 +457,7 @@ static uint8_t outlived(struct classifier *c, const struct ml_block *block,
         c->failed = -ENOMEM;
     if (pass >= ML_KEPT_FIRST)
         return category;
-    /* What an engine's operators keep without a name is their workspace. */
+    /* Unnamed memory that an engine's operators keep is their workspace. */
     return c->spaces.items[block->space].by_engine && !birth->is_result ? MEMLEDGER_TEMPORARY
                                                                         : MEMLEDGER_OTHER;
 }
@@ -547,7 +548,7 @@ static int on_mark(struct classifier *c, const struct ml_event *event)
     }
 }
 
-/* An operator begins, in the phase that its scope says. */
+/* An operator starts, in the phase of its scope. */
 static int on_operator(struct classifier *c, const struct ml_event *event)
 {
     struct ml_scope_fact fact = ml_scope_fact_of(&c->facts, event->scope);
@@ -610,7 +611,7 @@ static int by_ordinal(const void *a, const void *b)
     return x->label < y->label ? -1 : x->label > y->label;
 }
 
-/* Parts of one block may have been labelled each; its allocation has one label. */
+/* Parts of one block may have separate labels; its allocation has one. */
 static void sort_labels(struct ml_classes *classes)
 {
     struct ml_class_label *labels = classes->labels.items;
@@ -638,7 +639,7 @@ static void finish(struct classifier *c)
     }
     decide_the_living(c);
     ml_kept_blocks_decide(&c->kept, ret->categories.items);
-    ml_replay_release_blocks(&c->replay); /* sorting may take memory too */
+    ml_replay_release_blocks(&c->replay); /* sorting may need memory too */
     sort_labels(ret);
     ret->known = true;
 }

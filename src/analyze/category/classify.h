@@ -1,42 +1,43 @@
-/* classify.h: what each block was for: its category and its label, from its birth.
+/* classify.h: the purpose of each block: its category and its label, from its allocation on.
  *
- * While events are read, a block's category is known only later: its label comes
- * after it, and whether it is an activation or temporary shows when it is freed.
- * One pass over the trace finds all of them; a replay that is given the result has
- * each block in its category from the first moment. Rules, the first that fits:
+ * While events are read, a block's category is known only later: its label comes after it, and
+ * its free shows whether it is an activation or temporary. One pass over the trace finds all
+ * categories. A replay that gets the result has each block in its category from the start. The
+ * first rule that matches decides:
  *
- *  1. a label's category, whenever it comes; a later one replaces an earlier one. One of
- *     category other is a name alone, and none for a block that another label gave a
- *     category. Its first words may say one (label_tags.h): that comes next
- *  2. labelled as input, and born outside modules, backward and optimizer: input
- *  3. born in backward: intermediate gradient
- *  4. born in the optimizer's step: temporary if freed before the step ends, else
+ *  1. a label's category, whenever it comes; a later one replaces an earlier one. A label of
+ *     category other is only a name, and is ignored if another label gave the block a
+ *     category. Its first words may give one (label_tags.h), which comes next
+ *  2. labelled as input, and allocated outside modules, backward and optimizer: input
+ *  3. allocated in backward: intermediate gradient
+ *  4. allocated in the optimizer's step: temporary if freed before the step ends, else
  *     optimizer state
- *  5. born in a module: temporary if freed before that call returns, else activation
- *  6. born outside modules between the marks "forward" and "backward" or "optimizer" of
- *     its process: activation if alive when backward begins, else temporary
+ *  5. allocated in a module: temporary if freed before that call returns, else activation
+ *  6. allocated outside modules between the marks "forward" and "backward" or "optimizer" of
+ *     its process: activation if live when backward begins, else temporary
  *  7. other
  *
- * By rules 3, 5 and 6 what one of the first passes leaves for later ones, and no other pass
- * does, is other: a library's workspace, a cache (kept_blocks.h).
+ * An exception to rules 3, 5 and 6: a block that one of the first passes leaves for later ones,
+ * while no other pass leaves a similar one, is other: a library's workspace, a cache
+ * (kept_blocks.h).
  *
- * Of blocks in the spaces of MXNet, whose engine runs operators later than the program
- * asks for them, marks say nothing, and neither does the return of a call. There it is the
- * operators that run whose scopes tell how far a step has come (engine_passes.h):
+ * MXNet's engine runs operators later than the program requests them. In its spaces the marks
+ * and the return of a call mean nothing; the scopes of the operators that run show the progress
+ * of a step (engine_passes.h):
  *
- *  3. to 6. born and freed in one operator: temporary. Asked for in backward: intermediate
+ *  3. to 6. allocated and freed in one operator: temporary. Requested in backward: intermediate
  *     gradient. In the optimizer's step: temporary if freed before forward runs again, else
  *     optimizer state. In forward, or in a module: temporary if freed before backward runs,
- *     else activation. What an operator of the first passes alone keeps for later ones is
- *     its workspace, and temporary; with a name, other. Memory of a graph's, which no operator
- *     took, may be an input for rule 2
+ *     else activation. Memory that only operators of the first passes keep for later ones is
+ *     their workspace, and temporary; with a name, other. Memory of a graph, which no operator
+ *     allocated, may be an input for rule 2
  *
- * Where a block was born is said by its scope: the innermost phase there, forward if
- * there is only a module, else the last mark of a phase. Only spaces of level block
- * are looked at, and of malloc and mmap only labels.
+ * The scope of a block shows where it was allocated: the innermost phase there, forward if there
+ * is only a module, else the last mark of a phase. Only spaces of level block are classified; for
+ * malloc and mmap, only labels count.
  *
- * A program without modules and phases has no use for this: the result is empty, and
- * costs no pass. Blocks then change their category when their label comes.
+ * A program without modules and phases does not need this: the result is empty, without a pass
+ * over the trace. Blocks then change their category when their label comes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,8 @@
-/* engine_passes.h: how far the operators of an engine have come that runs them later than
- * the program asks for them, on threads of its own.
+/* engine_passes.h: the progress of an engine that runs operators later than the program requests
+ * them, on its own threads.
  *
- * Marks of phases are the program's, and come too early: when backward begins there, the
- * engine may be in the middle of forward. Here the phase is that of the operators that run.
+ * The program marks phases too early for this: when it marks backward, the engine may still be in
+ * the middle of forward. Here the phase is that of the operators that run.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,13 +14,13 @@
 #include "passes.h"
 #include "scope_facts.h"
 
-/* Of a process. All zero bytes is one that has not begun. */
+/* For one process. All zero bytes: nothing has run yet. */
 struct ml_engine_passes {
-    uint8_t phase; /* enum ml_phase: forward or backward, whichever came last */
+    uint8_t phase; /* enum ml_phase: forward or backward, the latest of the two */
     struct ml_passes forwards, backwards;
 };
 
-/* An operator begins to run in that phase; the next allocation has that ordinal. */
+/* An operator starts to run in that phase; `next_ordinal` is that of the next allocation. */
 static inline void ml_engine_passes_run(struct ml_engine_passes *p, enum ml_phase phase,
                                         uint64_t next_ordinal)
 {

@@ -25,8 +25,8 @@ static ML_NOINLINE int add_threads(struct ml_nodes *nodes, uint32_t last)
     return 0;
 }
 
-/* Each event asks.
- * @return 0 or -ENOMEM; *ret is NULL then, and for a thread too many */
+/* Runs for every event.
+ * @return 0 or -ENOMEM; *ret is NULL then, and for a thread beyond the limit */
 static ML_ALWAYS_INLINE int find(struct ml_nodes *nodes, uint32_t thread, struct ml_node **ret)
 {
     bool known = thread < nodes->threads.len;

@@ -1,9 +1,9 @@
-/* nodes.h: what each thread runs: a node of a backward pass, and a turn.
+/* nodes.h: what each thread is running: a node of a backward pass, and a turn.
  *
- * It is another node whenever the thread's scope changes or a mark says so, as far as events
- * tell; another turn whenever the thread enters or leaves a scope. Each takes down the number
- * of the next allocation (classify.h), so that a block needs no more than its own number and
- * thread to say later whether that goes on which it was born in.
+ * A new node starts whenever the thread's scope changes or a mark says so, as far as events show.
+ * A new turn starts whenever the thread enters or leaves a scope. Each stores the number of the
+ * next allocation (classify.h). The number and the thread of a block are then enough to decide
+ * whether the node or turn that allocated it is still running.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 
 #include "vec.h"
 
-/* Something that a thread does until it begins the next. */
+/* An activity that a thread continues until it starts the next. */
 struct ml_stretch {
     bool begun;
     uint64_t next_ordinal; /* when it began */
@@ -26,16 +26,16 @@ struct ml_node {
     struct ml_stretch node, turn;
 };
 
-/* All zero bytes is one without threads. Of threads beyond 65,536 nothing is known. */
+/* All zero bytes is a valid one without threads. Threads beyond 65,536 are not tracked. */
 struct ml_nodes {
     ML_VEC(struct ml_node) threads; /* by number */
 };
 
 void ml_nodes_release(struct ml_nodes *nodes);
 
-/* The thread is at that place, a scope that tells its nodes apart; the next allocation has
- * that ordinal.
- * @marked  it begins another node, though the place may be the same
+/* The thread is at that place, the scope that identifies its node; `next_ordinal` is that of the
+ * next allocation.
+ * @marked  it starts a new node, though the place may be the same
  * @return 0 or -ENOMEM */
 int ml_nodes_follow(struct ml_nodes *nodes, uint32_t thread, uint32_t place, bool marked,
                     uint64_t next_ordinal);
@@ -43,8 +43,8 @@ int ml_nodes_follow(struct ml_nodes *nodes, uint32_t thread, uint32_t place, boo
 /* The thread enters or leaves a scope. @return 0 or -ENOMEM */
 int ml_nodes_turn(struct ml_nodes *nodes, uint32_t thread, uint64_t next_ordinal);
 
-/* Whether the thread, which allocated the block of that ordinal, is still in the node, or in
- * the turn, that it was in then. */
+/* Whether the thread that allocated the block of that ordinal is still in the same node, or in
+ * the same turn. */
 bool ml_node_goes_on(const struct ml_nodes *nodes, uint32_t thread, uint64_t ordinal);
 bool ml_turn_goes_on(const struct ml_nodes *nodes, uint32_t thread, uint64_t ordinal);
 

@@ -118,7 +118,7 @@ static int add_levels(const struct ml_level_caps *caps, struct ml_compare *ret)
     return 0;
 }
 
-/* ---- The whole --------------------------------------------------------- */
+/* ---- The comparison ---------------------------------------------------- */
 
 int ml_compare(const struct ml_compare_input *inputs, size_t count,
                const struct ml_level_caps *caps, struct ml_compare *ret, struct ml_error *err)

@@ -9,7 +9,7 @@
 
 #define RSS "largest RSS" /* plot draws the sum, under another name */
 
-/* ---- What there is to compare ------------------------------------------- */
+/* ---- The kinds of runs -------------------------------------------------- */
 
 static bool has_allocations(const struct ml_summary *s)
 {
@@ -34,11 +34,10 @@ int ml_compare_check(const struct ml_compare_input *inputs, size_t count, bool *
     *ret_by_samples = sampled && !recorded;
     if (!sampled || !recorded)
         return 0;
-    return ml_error_set(
-        err, -EINVAL,
-        "%s has allocations and %s has samples alone: these are different things; "
-        "record both alike, with allocations (--heap, --cuda) or with --sample-only",
-        recorded->file, sampled->file);
+    return ml_error_set(err, -EINVAL,
+                        "%s has allocations and %s has only samples, which cannot be compared; "
+                        "record both with allocations (--heap, --cuda) or both with --sample-only",
+                        recorded->file, sampled->file);
 }
 
 /* ---- Samples ------------------------------------------------------------- */
@@ -61,7 +60,7 @@ static uint64_t peak_used(const struct ml_samples *s, const char *device)
     return 0;
 }
 
-/* @device  NULL: the processes' resident memory */
+/* @device  NULL: the resident memory of processes */
 static int add_sampled(const struct ml_compare_input *inputs, const char *device,
                        struct ml_compare *ret)
 {
@@ -97,7 +96,7 @@ static int add_gpus(const struct ml_compare_input *inputs, const struct ml_sampl
     for (size_t i = 0; r == 0 && i < s->devices.len; i++) {
         const struct ml_sampled_device *d = &s->devices.items[i];
 
-        /* The host's figure is of all programs there. */
+        /* The host's figure covers all programs there. */
         if (!d->is_host && d->peak_used.known && !is_listed(ret, d->device))
             r = add_sampled(inputs, d->device, ret);
     }
@@ -118,7 +117,7 @@ static void find_worst(struct ml_compare *c)
         }
 }
 
-/* Samples of a GPU alone, as nvidia-smi's logs have them, know no process. */
+/* Samples of a GPU alone, such as nvidia-smi's logs, contain no processes. */
 static bool any_has_rss(const struct ml_compare_input *inputs, size_t count)
 {
     for (size_t i = 0; i < count; i++)

@@ -19,7 +19,7 @@ struct builder {
     const struct ml_compare *compare;
     const struct ml_compare_view_opts *opts;
     struct ml_compare_view *view;
-    struct ml_intern index; /* the names -> entry */
+    struct ml_intern index; /* names -> entry */
     struct ml_buf key;
 };
 
@@ -30,7 +30,7 @@ static const struct ml_compare_input *input_of(const struct builder *b, size_t r
 
 /* ---- Entries ----------------------------------------------------------- */
 
-/* Numbers of processes and threads are new in every run. */
+/* The numbers of processes and threads differ in every run. */
 static const char *lasting_name(enum ml_key key, const char *name)
 {
     if (key != ML_KEY_THREAD && key != ML_KEY_PROCESS)
@@ -62,7 +62,7 @@ static int new_entry(struct builder *b, const char *const *names, size_t count)
     return entry.cells ? ml_vec_push(&b->view->entries, entry) : -ENOMEM;
 }
 
-/* The entry of these names, a new one if there is none. @return NULL: out of memory */
+/* The entry of these names, added if it is new. @return NULL: out of memory */
 static struct ml_compare_entry *entry_of(struct builder *b, const char *const *names, size_t count)
 {
     int64_t at;
@@ -89,7 +89,7 @@ static int add(struct builder *b, size_t run, const char *const *names, size_t c
     return 0;
 }
 
-/* Of several peaks with one name the highest counts. @return NULL: out of memory */
+/* If several peaks have one name, the highest counts. @return NULL: out of memory */
 static struct ml_compare_entry *add_peak(struct builder *b, size_t run, const char *name,
                                          uint64_t bytes)
 {
@@ -140,7 +140,7 @@ static int add_groups(struct builder *b, size_t run, struct ml_error *err)
     return r;
 }
 
-/* The summaries have these already. */
+/* The summaries contain these already. */
 static int add_categories(struct builder *b)
 {
     for (size_t i = 0; i < b->compare->categories.len; i++) {
@@ -158,7 +158,7 @@ static bool is_default(const struct ml_compare_view_opts *opts)
     return opts->at.kind == ML_AT_PEAK && opts->by_count == 1 && opts->by[0] == ML_KEY_CATEGORY;
 }
 
-/* A group that a run does not have has no bytes there. */
+/* A group that is missing in a run has no bytes there. */
 static int add_all_groups(struct builder *b, struct ml_error *err)
 {
     int r = is_default(b->opts) ? add_categories(b) : 0;
@@ -178,7 +178,7 @@ static const struct ml_steps *steps_of(const struct builder *b, size_t run)
     return &input_of(b, run)->summary->steps;
 }
 
-/* Whether some run has a number in common with the first one. @return 0, 1 or -ENOMEM */
+/* Whether some run shares a step number with the first one. @return 0, 1 or -ENOMEM */
 static int share_numbers(const struct builder *b)
 {
     const struct ml_steps *first = steps_of(b, 0);
@@ -222,8 +222,8 @@ static int add_all_steps(struct builder *b, struct ml_error *err)
     }
     if (r == 0 && b->view->entries.len == 0)
         r = ml_error_set(err, -ENOENT,
-                         "no run has steps; memledger_step() marks them, "
-                         "memledger run for PyTorch and MXNet");
+                         "no run has steps; memledger run marks them for PyTorch and MXNet, "
+                         "memledger_step() in other programs");
     return r;
 }
 
@@ -253,8 +253,8 @@ static int add_all_phases(struct builder *b, struct ml_error *err)
         r = add_phases(b, run, err);
     if (r == 0 && b->view->entries.len == 0)
         r = ml_error_set(err, -ENOENT,
-                         "no run has phases; memledger_phase() marks them, "
-                         "memledger run for PyTorch and MXNet");
+                         "no run has phases; memledger run marks them for PyTorch and MXNet, "
+                         "memledger_phase() in other programs");
     return r;
 }
 
@@ -265,7 +265,7 @@ static uint64_t magnitude(int64_t difference)
     return difference < 0 ? 0 - (uint64_t)difference : (uint64_t)difference;
 }
 
-/* What the first run does not have, in time, cannot be compared. */
+/* A step or phase that the first run lacks cannot be compared. */
 static void set_changes(struct ml_compare_entry *entry, size_t runs)
 {
     const struct ml_compare_cell first = entry->cells[0];
@@ -306,7 +306,7 @@ static int by_number(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Entries behind the first `top` become one. */
+/* Merges the entries after the first `top` into one. */
 static int fold_rest(struct builder *b)
 {
     struct ml_compare_view *view = b->view;
@@ -338,7 +338,7 @@ static bool rose_more(const struct ml_compare_cell *a, const struct ml_compare_c
     return a->change.difference > b->change.difference;
 }
 
-/* A new entry rose by more than any percentage. */
+/* The increase of a new entry exceeds any percentage. */
 static void find_worst(struct builder *b)
 {
     struct ml_compare_view *view = b->view;
@@ -375,7 +375,7 @@ static int finish(struct builder *b)
     return 0;
 }
 
-/* ---- The whole --------------------------------------------------------- */
+/* ---- The view ---------------------------------------------------------- */
 
 int ml_compare_view(const struct ml_compare_input *inputs, const struct ml_compare *compare,
                     const struct ml_compare_view_opts *opts, struct ml_compare_view *ret,
@@ -388,8 +388,7 @@ int ml_compare_view(const struct ml_compare_input *inputs, const struct ml_compa
     memcpy(ret->by, opts->by, sizeof(ret->by));
     if (compare->by_samples)
         return ml_error_set(err, -EINVAL,
-                            "no run has allocations: there is nothing to compare "
-                            "but what was sampled");
+                            "no run has allocations: only the samples can be compared");
     switch (opts->rows) {
     case ML_COMPARE_KEYS: r = add_all_groups(&b, err); break;
     case ML_COMPARE_STEPS: r = add_all_steps(&b, err); break;

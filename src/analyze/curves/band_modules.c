@@ -7,15 +7,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MODULE_BANDS (ML_BANDS_MAX - 2) /* beside "no module" and the rest */
+#define MODULE_BANDS (ML_BANDS_MAX - 2) /* besides "no module" and the rest */
 #define NO_BAND UINT8_MAX
-#define FEW 4             /* fewer than so many bands say too little … */
-#define FOLDED_PERCENT 10 /* … and more of the whole without a band as well */
-#define LARGE_PERCENT 20  /* of the whole: worth to be taken apart where there is room */
+#define FEW 4             /* fewer bands than this show too little … */
+#define FOLDED_PERCENT 10 /* … and so does a larger share without a band */
+#define LARGE_PERCENT 20  /* of the whole: large enough to split if there is room */
 
 /* ---- The cut ----------------------------------------------------------- */
 
-/* A module with all below it, or its own bytes alone. */
+/* A module with all modules below it, or its own bytes alone. */
 struct part {
     uint32_t module;
     bool own_only;
@@ -24,7 +24,7 @@ struct part {
 
 struct cut {
     const struct ml_module_sums *sums;
-    ML_VEC(uint64_t) all; /* by module, with those below it */
+    ML_VEC(uint64_t) all; /* by module, including those below it */
     ML_VEC(struct part) parts;
 };
 
@@ -62,7 +62,7 @@ static int add_children(struct cut *c, uint32_t parent)
     return 0;
 }
 
-/* Whether taking the part's module apart leaves enough of the whole with a band. */
+/* Whether splitting the part's module leaves enough of the whole with a band. */
 static bool worth_it(const struct cut *c, size_t part)
 {
     const struct ml_modules *modules = &c->sums->modules;
@@ -126,7 +126,7 @@ static int first_called_first(const void *a, const void *b)
 
 /* ---- Bands of modules -------------------------------------------------- */
 
-/* The band of the module itself or else of the nearest around it. */
+/* The band of the module itself, or else of the nearest module around it. */
 static uint8_t find_band(const struct ml_band_modules *m, uint32_t module)
 {
     const struct ml_module *list = m->sums.modules.list.items;
@@ -163,8 +163,8 @@ static int make_bands(struct ml_band_modules *m)
 
 /* ---- Books ------------------------------------------------------------- */
 
-/* Blocks that others are cut from, or that are given back in ranges, change without a
- * word; they stay with what has no module. */
+/* The size of a block changes without a callback if others are cut from it or ranges of it are
+ * freed. Such blocks count as without a module. */
 static bool is_booked(const struct ml_replay *replay, uint32_t space)
 {
     const struct ml_replay_space *s = &replay->spaces.items[space];
@@ -239,7 +239,7 @@ void ml_band_modules_bytes(const struct ml_band_modules *m, uint64_t total,
     ret[0] = total;
 }
 
-/* ---- From outside ------------------------------------------------------ */
+/* ---- Interface --------------------------------------------------------- */
 
 int ml_band_modules_init(struct ml_band_modules *m, struct ml_replay *replay, struct ml_error *err)
 {

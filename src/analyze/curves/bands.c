@@ -19,9 +19,9 @@ struct reader {
     struct ml_timeline_builder builder;
     struct ml_band_modules modules;
     struct ml_bands *ret;
-    uint64_t total;                         /* now */
+    uint64_t total;                         /* at present */
     uint64_t lowest, highest;               /* of the bucket so far … */
-    struct ml_bands_moment at_low, at_high; /* … and what they were made of */
+    struct ml_bands_moment at_low, at_high; /* … and their composition */
     bool low_first;
     uint64_t peak_bytes; /* of the run so far */
 };
@@ -63,8 +63,8 @@ static void note_peaks(struct reader *reader, const struct ml_bands_moment *now)
         reader->peak_bytes = reader->total;
 }
 
-/* The total is about to change, or the bucket to end. Only now are the bands looked
- * at: a label that came behind its allocation has then been read. */
+/* The total is about to change, or the bucket to end. The bands are read only now, because labels
+ * that follow an allocation have then arrived. */
 static void settle(struct reader *reader)
 {
     struct ml_bands_moment now;
@@ -106,8 +106,8 @@ static int end_bucket(struct reader *reader)
     return 0;
 }
 
-/* Whether a bucket ends before that time. The last one ends with the window: what
- * happens at its very end, such as a label behind the last allocation, belongs to it. */
+/* Whether a bucket ends before that time. The last one ends with the window and includes events
+ * at its very end, such as a label after the last allocation. */
 static bool ends_bucket(const struct ml_timeline_builder *b, uint64_t time_ns)
 {
     bool is_last = b->timeline->buckets.len + 1 >= b->count;
@@ -196,7 +196,7 @@ static int name_bands(struct reader *reader)
     return 0;
 }
 
-/* ---- The whole --------------------------------------------------------- */
+/* ---- The analysis ------------------------------------------------------ */
 
 static int prepare(struct reader *reader, const struct ml_trace *trace,
                    const struct ml_timeline_opts *opts, struct ml_error *err)

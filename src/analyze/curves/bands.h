@@ -1,9 +1,9 @@
 /* bands.h: live bytes over time, split into a few bands that add up to the total: by
  * category, by device, or by module.
  *
- * Of each bucket two moments are kept, the one with the lowest total and the one with
- * the highest, in the order in which they came. The bands of a moment add up to its
- * total exactly, so that no peak is drawn away and none is made up.
+ * For each bucket two moments are kept, the one with the lowest total and the one with the
+ * highest, in order of time. The bands of a moment add up to its total exactly, so that the
+ * picture neither hides a peak nor invents one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,10 +18,10 @@
 enum ml_bands_by { ML_BANDS_CATEGORY, ML_BANDS_MODULE, ML_BANDS_DEVICE };
 
 struct ml_band {
-    const char *name;     /* of a category as in reports; "" of what has no module */
+    const char *name;     /* of a category as in reports; "" for memory without a module */
     bool rest;            /* all others together */
     uint64_t peak_bytes;  /* its own */
-    uint64_t share_bytes; /* when the total was highest */
+    uint64_t share_bytes; /* at the highest total */
 };
 
 struct ml_bands_moment {
@@ -31,10 +31,10 @@ struct ml_bands_moment {
 struct ml_bands {
     struct ml_arena arena;
     enum ml_bands_by by;
-    bool from_scopes; /* the trace has no modules, its scopes are shown */
+    bool from_scopes; /* the trace has no modules, the bands show its scopes */
     struct ml_timeline total;
     size_t count;
-    struct ml_band list[ML_BANDS_MAX];      /* of categories by their number */
+    struct ml_band list[ML_BANDS_MAX];      /* categories in the order of their numbers */
     ML_VEC(struct ml_bands_moment) moments; /* two for each bucket of `total` */
 };
 

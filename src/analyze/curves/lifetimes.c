@@ -21,7 +21,7 @@ struct kept {
     uint64_t ordinal, life_ns;
 };
 
-/* A heap whose first entry is the one to go next. */
+/* A heap whose first entry is the next to drop. */
 struct largest {
     size_t top;
     ML_VEC(struct kept) heap;

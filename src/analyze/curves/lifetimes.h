@@ -1,4 +1,4 @@
-/* lifetimes.h: the largest blocks of a run, from birth to free.
+/* lifetimes.h: the largest blocks of a run, from allocation to free.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,10 +14,10 @@ struct ml_lifetime {
     const char *label;  /* "" for none */
     const char *module; /* "GPT > encoder.0"; "" for none */
     const char *line;   /* of the program's own Python code; "" for none */
-    const char *owner;  /* the library or program that asked, "unknown" (stack_owner.h) */
+    const char *owner; /* the library or program that made the request, "unknown" (stack_owner.h) */
     const char *device;
     uint64_t bytes;
-    uint64_t begin_ns, end_ns; /* the run's end if it was not freed */
+    uint64_t begin_ns, end_ns; /* the end of the run if it was not freed */
     uint64_t ordinal;          /* in the order of ml_allocations */
     uint8_t category;
     bool ended;
@@ -25,17 +25,17 @@ struct ml_lifetime {
 
 struct ml_lifetimes {
     struct ml_arena arena;
-    uint64_t from_ns, to_ns; /* the time that they are of, at most the run */
+    uint64_t from_ns, to_ns; /* the time window, at most the run */
     uint64_t duration_ns;    /* of the run */
-    uint64_t blocks;         /* of all allocations counted */
+    uint64_t blocks;         /* all counted allocations */
     uint64_t bytes;
-    ML_VEC(struct ml_lifetime) list; /* the earliest first */
+    ML_VEC(struct ml_lifetime) list; /* by start */
 };
 
 struct ml_lifetimes_opts {
-    size_t top;              /* of equal size those that lived longest */
-    uint64_t from_ns, to_ns; /* only those that lived in this time; 0: to the end */
-    const char *device;      /* only those on it; NULL: all */
+    size_t top;              /* among blocks of equal size the longest-lived */
+    uint64_t from_ns, to_ns; /* only blocks that were live in this window; 0: to the end */
+    const char *device;      /* only blocks on it; NULL: all */
 };
 
 /* @ret    to be released, after a failure too

@@ -19,7 +19,7 @@ struct drawing {
     const struct ml_timeline_opts *opts;
     struct ml_sample_curves *curves;
     struct ml_timeline_builder builders[CURVES_MAX]; /* one for each curve */
-    struct ml_map rss;                               /* process -> what it had last */
+    struct ml_map rss;                               /* process -> its latest value */
     uint64_t rss_bytes;
 };
 
@@ -31,7 +31,7 @@ static bool is_recorded(const struct ml_trace *trace, const char *device)
     return false;
 }
 
-/* The device's curve, -ENOENT when there are too many. */
+/* The device's curve, -ENOENT if there are too many. */
 static int64_t find_curve(struct drawing *d, uint32_t device)
 {
     struct ml_sample_curves *all = d->curves;
@@ -51,7 +51,7 @@ static int64_t find_curve(struct drawing *d, uint32_t device)
     return (int64_t)all->list.len - 1;
 }
 
-/* Builders know their timeline by its address, which the list may change. */
+/* Builders point to their timeline, whose address changes when the list grows. */
 static struct ml_timeline_builder *builder_of(struct drawing *d, size_t curve)
 {
     d->builders[curve].timeline = &d->curves->list.items[curve].timeline;
@@ -102,7 +102,7 @@ static int add_sample(struct drawing *d, const struct ml_event *event)
     return set_rss(d, (size_t)curve, event->time_ns, process, event->args[5]);
 }
 
-/* What a process that ended had is no longer there. */
+/* Removes the memory of a process that has ended. */
 static int end_process(struct drawing *d, const struct ml_event *event)
 {
     uint32_t process = (uint32_t)event->args[0];
@@ -123,7 +123,7 @@ static int on_event(void *ctx, const struct ml_event *event)
     return event->kind == ML_PROCESS_END ? end_process(ctx, event) : 0;
 }
 
-/* Without those that have no value, and each up to the end of the run. */
+/* Drops curves without values, and extends the others to the end of the run. */
 static int end_curves(struct drawing *d)
 {
     uint64_t end_ns = ml_trace_info(d->trace)->end_ns;

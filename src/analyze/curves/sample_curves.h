@@ -1,5 +1,5 @@
-/* sample_curves.h: what was sampled over time: the memory in use on each GPU, and
- * what the recorded processes had of the host's (RSS, all together).
+/* sample_curves.h: samples over time: the memory in use on each GPU, and the host memory of the
+ * recorded processes (RSS, all together).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,16 +12,16 @@
 struct ml_sample_curve {
     uint32_t device;  /* string of the trace */
     const char *name; /* the device's */
-    bool is_rss;      /* of the host: what processes have, not what is in use */
+    bool is_rss;      /* for the host: the memory of processes, not all memory in use */
     bool varies;
-    bool is_recorded; /* the trace has allocations' spaces on that device */
+    bool is_recorded; /* the trace has spaces on that device */
     struct ml_timeline timeline;
 };
 
 struct ml_sample_curves {
     struct ml_arena arena;
     bool sample_only;                    /* the run recorded nothing else */
-    ML_VEC(struct ml_sample_curve) list; /* GPUs in the order of their names, RSS last */
+    ML_VEC(struct ml_sample_curve) list; /* GPUs by name, RSS last */
 };
 
 /* @ret    to be released, after a failure too

@@ -1,6 +1,5 @@
-/* timeline.h: a run's live bytes over time, in as many buckets as a picture has
- * columns. Each bucket keeps the lowest, highest and last value, so that no peak
- * is drawn away.
+/* timeline.h: live bytes over time, in as many buckets as a picture has columns. Each bucket
+ * keeps the lowest, highest and last value, so that the picture hides no peak.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,8 +11,8 @@
 
 struct ml_timeline_opts {
     size_t buckets;                   /* at least 1 */
-    uint64_t from_ns;                 /* where the first bucket begins */
-    uint64_t span_ns;                 /* time that all buckets cover; 0: to the run's end */
+    uint64_t from_ns;                 /* start of the first bucket */
+    uint64_t span_ns;                 /* total time of the buckets; 0: to the end of the run */
     const struct ml_level_caps *caps; /* NULL: none */
 };
 
@@ -24,17 +23,18 @@ struct ml_timeline_bucket {
 
 struct ml_timeline {
     uint64_t from_ns, span_ns;
-    uint64_t duration_ns;              /* where the run, or what is shown of it, ends */
-    uint64_t begin_ns, begin_bytes;    /* the first value known; 0 of what is counted from 0 */
-    uint64_t peak_bytes, peak_time_ns; /* of what is shown */
+    uint64_t duration_ns;              /* end of the run, or of the part shown */
+    uint64_t begin_ns, begin_bytes;    /* the first known value; 0 for values that start at 0 */
+    uint64_t peak_bytes, peak_time_ns; /* of the part shown */
     struct ml_health health;
-    ML_VEC(struct ml_timeline_bucket) buckets; /* up to the end of the run, at most as asked */
+    ML_VEC(struct ml_timeline_bucket)
+    buckets; /* up to the end of the run, at most the requested number */
 };
 
 /* The time from the first bucket to bucket `i` of `count` over `span_ns`. */
 uint64_t ml_timeline_edge_ns(uint64_t span_ns, size_t count, size_t i);
 
-/* The time at which bucket `i` of a timeline with `count` of them begins. */
+/* The start time of bucket `i` of a timeline with `count` buckets. */
 uint64_t ml_timeline_time_ns(const struct ml_timeline *timeline, size_t count, size_t i);
 
 /* @ret    to be released, after a failure too

@@ -57,7 +57,7 @@ int ml_timeline_advance(struct ml_timeline_builder *b, uint64_t time_ns)
     return 0;
 }
 
-/* The first value that is shown, and all that is known so far. */
+/* The first value shown, which is the only one so far. */
 static void start(struct ml_timeline_builder *b, uint64_t time_ns, uint64_t bytes)
 {
     b->bytes = bytes;

@@ -11,16 +11,16 @@
 #include "memledger/memledger.h"
 #include "replay.h"
 
-#define LEFT_AT_ONCE 4096 /* blocks that never ended, in one batch */
+#define LEFT_AT_ONCE 4096 /* never-freed blocks in one batch */
 
-/* What a block's entry in the live table does not keep. */
+/* Facts that a block's entry in the live table lacks. */
 struct birth {
-    uint64_t addr, time_ns; /* whose it is: parts of blocks have no birth */
+    uint64_t addr, time_ns; /* identify the block; parts of blocks have no such entry */
     uint64_t size, requested, ordinal;
     uint32_t phase;
 };
 
-/* A block that a thread is resizing has ended only if the resize works. */
+/* A block that a thread is resizing ends only if the resize succeeds. */
 struct moving {
     uint32_t thread;
     struct ml_allocation allocation;
@@ -36,7 +36,7 @@ struct ml_allocations {
     struct ml_map phases; /* process -> string */
     bool at_end;
     uint64_t born;      /* so far */
-    uint64_t requested; /* by the event being fed; 0: not told */
+    uint64_t requested; /* by the event being fed; 0: unknown */
     size_t next_left;   /* entry of the live table, at the end */
     int failed;         /* in a callback */
 };
@@ -81,7 +81,7 @@ static void on_close(void *ctx, const struct ml_block *block, const struct ml_ev
 
     ended.ended = true;
     ended.end_ns =
-        ml_max_u64(event->time_ns, ended.time_ns); /* blocks of a damaged file are in no order */
+        ml_max_u64(event->time_ns, ended.time_ns); /* a damaged file may be out of order */
     if (event->kind == ML_MOVE)
         r = ml_vec_push(&a->moving, (struct moving){event->thread, ended});
     else
@@ -90,7 +90,7 @@ static void on_close(void *ctx, const struct ml_block *block, const struct ml_ev
         a->failed = r;
 }
 
-/* The thread's resize is over: its block ended, or it did not. */
+/* The thread's resize has ended: if it succeeded, the old block ended. */
 static int settle_move(struct ml_allocations *a, uint32_t thread, bool failed)
 {
     for (size_t i = 0; i < a->moving.len; i++) {
@@ -146,7 +146,7 @@ static int feed(struct ml_allocations *a, const struct ml_event *event)
     return r < 0 ? r : a->failed;
 }
 
-/* At the end of the trace: what is still live, and what was being resized. */
+/* At the end of the trace: adds blocks that are still live or being resized. */
 static int take_left(struct ml_allocations *a)
 {
     for (size_t i = 0; a->next_left == 0 && i < a->moving.len; i++)

@@ -1,12 +1,10 @@
-/* allocations.h: every allocation of a trace with the whole of its life, one after
- * the other.
+/* allocations.h: every allocation of a trace with its whole lifetime, one by one.
  *
- * They come in the order in which they ended, those that never ended last: nothing
- * but the live table is held in memory. Categories are the final ones.
+ * They come in the order of their ends, never-freed ones last, so only the live table is in
+ * memory. Categories are the final ones.
  *
- * A resize is an end and a beginning, as in all reports; one that failed is
- * neither. A block that is given back in parts, as mappings are, shows up once for
- * each part that had an end of its own.
+ * A resize is an end and a new allocation, as in all reports; a failed one is neither. A block
+ * that is freed in parts, such as a mapping, appears once for each part.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,15 +23,15 @@ struct ml_allocation {
     uint64_t time_ns;
     uint64_t end_ns; /* if it ended */
     uint64_t addr;
-    uint64_t size;      /* when it was made */
-    uint64_t requested; /* of it the program asked for; the same where that is not told */
+    uint64_t size;      /* at its allocation */
+    uint64_t requested; /* by the program; the same if unknown */
     uint32_t space;
     uint32_t thread;
     uint32_t scope;
     uint32_t stack;
     uint32_t label;   /* string, 0: none */
     uint32_t phase;   /* string: the last mark of a phase in its process, 0: none */
-    uint64_t ordinal; /* in the order of their births; ML_NO_ORDINAL of a part of a block */
+    uint64_t ordinal; /* in the order of allocation; ML_NO_ORDINAL for a part of a block */
     uint8_t category;
     bool ended;
     bool counted; /* part of the totals: see replay.h */
@@ -46,8 +44,8 @@ int ml_allocations_open(const struct ml_trace *trace, struct ml_allocations **re
                         struct ml_error *err);
 void ml_allocations_free(struct ml_allocations *a);
 
-/* The next batch, valid until the next call. @return their number, 0 at the end,
- * or negative errno */
+/* The next batch, valid until the next call.
+ * @return their number, 0 at the end, or negative errno */
 int ml_allocations_next(struct ml_allocations *a, const struct ml_allocation **ret,
                         struct ml_error *err);
 

@@ -1,4 +1,4 @@
-/* event_fields.c: what each kind of event tells, as keys and values.
+/* event_fields.c: the facts in each kind of event, as keys and values.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -63,7 +63,7 @@ static void mark_fields(const struct ml_trace *trace, struct ml_event_view *v)
         add_number(v, "number", ML_FIELD_COUNT, args[1]);
 }
 
-/* Whose memory a sample's last value is. */
+/* The process or device whose memory a sample's last value is. */
 static void whose_fields(const struct ml_trace *trace, struct ml_event_view *v)
 {
     uint32_t process;

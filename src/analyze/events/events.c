@@ -18,9 +18,9 @@ struct reader {
     bool has_freed;
     struct ml_block freed; /* by the event being read */
     uint64_t shown;
-    struct ml_stack_view stack; /* the last that was shown */
+    struct ml_stack_view stack; /* the latest one shown */
 
-    /* The last scope and space, since events mostly repeat them. */
+    /* The latest scope and space, since events mostly repeat them. */
     struct ml_buf path, place;
     uint32_t scope, space;
     bool has_scope, has_space;
@@ -68,7 +68,7 @@ static int look_up_space(struct reader *r, uint32_t number)
     return 0;
 }
 
-/* Whether an event has the size of its own, or of the block that it frees. */
+/* Finds the size: the event's own, or that of the block that it frees. */
 static void find_bytes(struct reader *r)
 {
     const struct ml_event *event = r->view.event;
@@ -170,7 +170,7 @@ int ml_events(const struct ml_trace *trace, const struct ml_events_opts *opts,
         result = read_all(&r, cursor, visit, ctx, err);
     if (ret_health) {
         *ret_health = ml_health_of(&r.replay);
-        /* Who asks for a part does not learn that the whole has nothing. */
+        /* A filter on part of the trace does not show whether the whole is empty. */
         ret_health->empty &= !opts->limit && !opts->kinds && opts->to_ns == UINT64_MAX;
     }
     ml_cursor_free(cursor);

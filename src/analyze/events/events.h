@@ -1,8 +1,8 @@
-/* events.h: the events of a trace one by one, chosen by a filter, with their
- * numbers turned into names.
+/* events.h: the events of a trace one by one, selected by a filter, with names instead of
+ * numbers.
  *
- * The trace is replayed from its beginning, so that a free knows the block it
- * frees; nothing but the live table is held in memory.
+ * The trace is replayed from its start, so that the block of each free is known; only the live
+ * table is in memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,21 +32,21 @@ enum ml_field_type {
     ML_FIELD_SIGNED
 };
 
-/* What an event tells beyond the columns that all have. */
+/* A fact in an event beyond the common columns. */
 struct ml_field {
     const char *key;
     enum ml_field_type type;
     const char *text;
-    uint64_t number; /* ML_FIELD_SIGNED: of an int64_t */
+    uint64_t number; /* ML_FIELD_SIGNED: an int64_t */
 };
 
 #define ML_FIELDS_MAX 8
 
-/* One event. Strings belong to the trace or last until the next event. */
+/* One event. Strings belong to the trace or are valid until the next event. */
 struct ml_event_view {
     const struct ml_event *event;
     const char *kind;
-    bool has_thread; /* it is something that a thread did */
+    bool has_thread; /* a thread did it */
     uint32_t pid, tid;
     const char *role; /* of the process; NULL: none */
     bool has_space;
@@ -55,26 +55,26 @@ struct ml_event_view {
     bool has_bytes;
     uint64_t bytes;                    /* of the event, or of the block that it frees */
     const char *scope;                 /* path, "" for none */
-    const struct ml_stack_view *stack; /* NULL: it has none */
+    const struct ml_stack_view *stack; /* NULL: none */
     struct ml_field fields[ML_FIELDS_MAX];
     size_t field_count;
 };
 
-/* Calls `visit` for each event that the filter lets through, in order; what it
- * returns other than 0 ends the reading.
- * @ret_health  of what was read, set in any case; may be NULL
- * @return 0, what visit returned, or negative errno */
+/* Calls `visit` for each event that passes the filter, in order; a return value other than 0
+ * stops the reading.
+ * @ret_health  of the part that was read, always set; may be NULL
+ * @return 0, the value from visit, or negative errno */
 int ml_events(const struct ml_trace *trace, const struct ml_events_opts *opts,
               int (*visit)(void *ctx, const struct ml_event_view *view), void *ctx,
               struct ml_health *ret_health, struct ml_error *err);
 
-/* "alloc,free": the bits of kinds, by the names of event.h; alloc stands for
- * alloc_ex too, free for free_range.
- * @ret_unknown  where the first unknown name begins, on -EINVAL
+/* "alloc,free": the bits of kinds, by the names of event.h; alloc includes alloc_ex, free
+ * includes free_range.
+ * @ret_unknown  where the first unknown name starts, on -EINVAL
  * @return 0 or -EINVAL */
 int ml_events_parse_kinds(const char *text, uint32_t *ret, const char **ret_unknown);
 
-/* Fills in the fields of the view's event: what its kind tells, as keys and values.
+/* Fills in the fields of the view's event, as keys and values.
  * @freed  the block that the event frees, NULL if it frees none */
 void ml_event_fields(const struct ml_trace *trace, const struct ml_block *freed,
                      struct ml_event_view *view);

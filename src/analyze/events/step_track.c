@@ -24,7 +24,7 @@ static const char *name_of(const struct ml_step_track *t, const struct ml_event 
     return ml_trace_string(t->replay->trace, (uint32_t)mark->args[2], NULL);
 }
 
-/* Those that began by themselves have numbers without gaps. */
+/* Automatic steps are numbered without gaps. */
 static void take_over(struct ml_step_track *t, uint64_t number)
 {
     t->told = t->takes_over = true;

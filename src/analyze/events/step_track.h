@@ -1,15 +1,15 @@
-/* step_track.h: which marks of a trace begin a step that counts.
+/* step_track.h: finds the marks of a trace that start a step that counts.
  *
- * Where several processes mark steps, those of the one that marked first count. Steps that
- * begin by themselves, with an optimizer or a call of a module, give way to those of the
- * program: its first takes the place of all that have its number or a higher one.
+ * If several processes mark steps, those of the first one count. Automatic steps, which start
+ * with an optimizer or a call of a module, give way to those of the program: its first step
+ * replaces all that have its number or a higher one.
  *
- * What ends a step begins the next, so that behind the last there may be one that is none:
+ * The end of a step starts the next, so the last one may not be a step:
  *  - nothing was allocated in it, or
- *  - no optimizer made a step in it, but one did in the step before it; where the program
- *    marks steps itself, in each of its steps before. An evaluation, a batch too many, a file
- *    that is saved: that comes after the steps. Not if memory was refused in it, which makes
- *    it the step that failed.
+ *  - no optimizer made a step in it, but one did in the step before it; if the program marks
+ *    steps itself, in each of its steps before. Examples are an evaluation, one batch too
+ *    many, a file that is saved after the steps. This does not apply if an allocation was
+ *    refused in it: then it is the step that failed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,33 +19,34 @@
 #include "replay.h"
 
 enum ml_step_turn {
-    ML_STEP_GOES_ON, /* or there is none */
-    ML_STEP_BEGINS,  /* the one before it ends */
+    ML_STEP_GOES_ON, /* or there is no step */
+    ML_STEP_BEGINS,  /* the previous one ends */
     ML_STEP_ENDS,
 };
 
-/* Initialise with the first alone. */
+/* Initialise only the first member. */
 struct ml_step_track {
     const struct ml_replay *replay;
-    uint32_t process; /* whose steps count, where count is not 0 */
-    bool open;        /* a step goes on */
+    uint32_t process; /* the process whose steps count, if count is not 0 */
+    bool open;        /* a step is running */
     bool told;        /* the program marks steps itself */
-    bool takes_over;  /* the last that began is the program's first */
-    bool is_behind;   /* the last, which has ended, is none: see above */
-    uint64_t count;   /* of steps, with the last */
-    uint64_t number;  /* of the last; those of all lie between first and highest */
+    bool takes_over;  /* the latest step is the program's first */
+    bool is_behind;   /* the last one has ended and is not a step: see above */
+    uint64_t count;   /* of steps, including the last */
+    uint64_t number;  /* of the last; all are between first and highest */
     uint64_t first, highest;
-    uint64_t highest_before; /* the last */
-    /* Since the program marks steps, or the first. */
-    uint64_t earlier, earlier_optimized; /* without the last; of them with an optimizer's step */
-    bool previous_optimized, optimized;  /* the one before the last, the last */
-    uint64_t allocations, refusals;      /* when it began */
+    uint64_t highest_before; /* the last step */
+    /* Steps before the last since the program's first mark, or else since the first step; those
+     * of them with a step of an optimizer. */
+    uint64_t earlier, earlier_optimized;
+    bool previous_optimized, optimized; /* the step before the last, the last */
+    uint64_t allocations, refusals;     /* when it began */
 };
 
-/* What the replay's on_mark is given, or any event, before the replay has read it. */
+/* Takes any event, or only those of the replay's on_mark, before the replay reads it. */
 enum ml_step_turn ml_step_track_mark(struct ml_step_track *track, const struct ml_event *event);
 
-/* When all events have been read. */
+/* Call it after the last event. */
 void ml_step_track_close(struct ml_step_track *track);
 
 /* Allocations in counted spaces so far. */

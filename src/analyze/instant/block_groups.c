@@ -13,7 +13,7 @@ enum field { SCOPE, STACK, LABEL, CATEGORY, SPACE, THREAD };
 
 #define BIT(field) (1u << (field))
 
-/* A module is found by the scope, or by a label of certain categories. */
+/* A module is found by the scope, or by a label for some categories. */
 static const unsigned needs[ML_KEYS] = {
     [ML_KEY_MODULE] = BIT(SCOPE) | BIT(LABEL) | BIT(CATEGORY),
     [ML_KEY_CLASS] = BIT(SCOPE) | BIT(LABEL) | BIT(CATEGORY),
@@ -88,7 +88,8 @@ int64_t ml_block_group_of(struct ml_block_groups *groups, const struct ml_block 
     if (groups->last > 0 && memcmp(fields, groups->last_fields, sizeof(fields)) == 0)
         return groups->last - 1;
     seen = ml_intern_put(&groups->seen, fields, sizeof(fields), NULL);
-    if (seen < 0 || (size_t)seen > groups->of_seen.len) /* or there was no room before */
+    if (seen < 0 ||
+        (size_t)seen > groups->of_seen.len) /* the second: an earlier call ran out of memory */
         return -ENOMEM;
     if ((size_t)seen == groups->of_seen.len) {
         group = find_group(groups, block);

@@ -1,7 +1,7 @@
 /* breakdown.c: see breakdown.h.
  *
- * Blocks are added up by numbers; only groups that are listed get names, so that a
- * million tensors make as many as there are rows.
+ * Blocks are added up by numbers. Only listed groups get names, so that a million tensors need
+ * only as many names as there are rows.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,7 @@ struct sums {
     const struct ml_breakdown_opts *opts;
     const struct ml_replay *replay;
     struct ml_block_groups groups;
-    ML_VEC(struct sum) list; /* by group, until they are sorted */
+    ML_VEC(struct sum) list; /* by group, until sorted */
 };
 
 static int by_bytes(const void *a, const void *b)

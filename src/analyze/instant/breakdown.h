@@ -1,5 +1,5 @@
-/* breakdown.h: what was live at an instant, grouped by what the blocks have in
- * common: their module, category, label, scope, thread, …
+/* breakdown.h: live memory at an instant, grouped by what the blocks have in common: their
+ * module, category, label, scope, thread, …
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,19 +35,19 @@ struct ml_breakdown_opts {
     struct ml_snapshot_opts snapshot;
     enum ml_key by[ML_KEYS];
     size_t by_count;
-    size_t top; /* groups to list; the others are one */
+    size_t top; /* groups to list; the others are one row */
 };
 
-/* "module,category" into by and by_count, each key at most once.
+/* Parses "module,category" into by and by_count, each key at most once.
  * @text   NULL: these two
  * @return 0, or -EINVAL and `err` lists the keys */
 int ml_breakdown_parse(const char *text, struct ml_breakdown_opts *ret, struct ml_error *err);
 
 struct ml_breakdown_group {
     uint64_t bytes, blocks;
-    double percent;             /* of all that is live */
+    double percent;             /* of all live bytes */
     const char *names[ML_KEYS]; /* by position in `by`; "" for none */
-    uint32_t stack;             /* of ML_KEY_STACK */
+    uint32_t stack;             /* for ML_KEY_STACK */
 };
 
 struct ml_breakdown {
@@ -65,8 +65,8 @@ struct ml_breakdown {
 int ml_breakdown(const struct ml_trace *trace, const struct ml_breakdown_opts *opts,
                  struct ml_breakdown *ret, struct ml_error *err);
 
-/* The same of a table that is frozen already.
- * @ret    its `at` as ml_snapshot filled it in, all else zero
+/* The same for a table that is already frozen.
+ * @ret    its `at` filled in by ml_snapshot, the rest zero
  * @return 0 or -ENOMEM */
 int ml_breakdown_of(const struct ml_replay *replay, const struct ml_breakdown_opts *opts,
                     struct ml_breakdown *ret);

@@ -12,7 +12,7 @@
 #include "scope_path.h"
 #include "stack_view.h"
 
-#define STACK_FRAMES 3 /* of a stack's name, from the one that asked outwards */
+#define STACK_FRAMES 3 /* in a stack's name, from the frame that made the request outwards */
 #define BETWEEN_FRAMES " < "
 
 static const char *const names[] = {
@@ -67,7 +67,7 @@ int ml_breakdown_parse(const char *text, struct ml_breakdown_opts *ret, struct m
 
 /* ---- Numbers ----------------------------------------------------------- */
 
-/* A module that is called in no other phase is in forward. */
+/* A module that no other phase calls is in forward. */
 static enum ml_phase phase_of(const struct ml_modules *modules, uint32_t scope)
 {
     struct ml_scope_fact fact = ml_scope_fact_of(&modules->facts, scope);
@@ -83,7 +83,7 @@ static int64_t class_of(struct ml_modules *modules, const struct ml_block *block
     return module < 0 ? module : modules->list.items[module].class_name;
 }
 
-/* Whether a file of Python's own or of a package that was installed. */
+/* Whether the file belongs to Python itself or to an installed package. */
 static bool is_installed(const char *file)
 {
     static const char *const signs[] = {"/site-packages/", "/dist-packages/", "/lib/python",
@@ -221,7 +221,7 @@ const char *ml_stack_key_text(const struct ml_trace *trace, uint32_t number, siz
     return dup_text(arena, &text, r);
 }
 
-/* The folder and the name tell a file; a whole path would not fit. */
+/* The folder and the name identify a file; a whole path would not fit. */
 const char *ml_line_text(const struct ml_trace *trace, uint32_t number, struct ml_arena *arena)
 {
     const struct ml_frame *frame = ml_trace_frame(trace, number - 1);

@@ -1,5 +1,5 @@
-/* breakdown_stacks.c: groups by stack that would look alike. The name of a stack has its innermost
- * frames only; callers further out may differ.
+/* breakdown_stacks.c: distinguishes groups by stack that have the same name. The name of a stack
+ * contains only its innermost frames; callers further out may differ.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,11 +9,11 @@
 
 #include "breakdown_keys.h"
 
-/* A group that is listed. */
+/* A listed group. */
 struct named {
     struct ml_breakdown_group *group;
     size_t key;  /* the position of the stack among the group's names */
-    size_t also; /* the frame by which it differs from its neighbours; 0: none is needed */
+    size_t also; /* the frame by which it differs from its neighbours; 0: not needed */
 };
 
 static const char *name_of(const struct named *n)
@@ -30,7 +30,7 @@ static int by_name(const void *a, const void *b)
                  : (x->group->stack > y->group->stack) - (x->group->stack < y->group->stack);
 }
 
-/* The innermost frame that is not the same; 0 when they are one stack. */
+/* The innermost frame that differs; 0 if the stacks are equal. */
 static size_t first_difference(const struct ml_trace *trace, uint32_t a, uint32_t b)
 {
     size_t frame = 0;

@@ -22,14 +22,14 @@ struct scan {
     int64_t device; /* -1: all */
     bool found;
     struct moment moment;   /* the best so far */
-    uint64_t best_bytes;    /* live there, of a peak */
+    uint64_t best_bytes;    /* live bytes there, for a peak */
     struct moment before;   /* the event before this one */
-    struct moment last_end; /* before a process ended; event 0: none has */
+    struct moment last_end; /* before the latest end of a process; event 0: none has ended */
     uint64_t ooms;
-    uint64_t refused_bytes; /* by the one that was asked for */
+    uint64_t refused_bytes; /* by the requested refusal */
     struct ml_step_track track;
-    bool inside;       /* the step that is looked for */
-    uint64_t found_in; /* which it was, counted from 1 */
+    bool inside;       /* in the requested step */
+    uint64_t found_in; /* the index of that step, from 1 */
 };
 
 static uint64_t live_bytes(const struct scan *s)
@@ -59,7 +59,7 @@ static void look_for_peak(struct scan *s, struct moment now)
 
 /* ---- Steps ------------------------------------------------------------- */
 
-/* Whether the process ever had any of what counts here. */
+/* Whether the process ever had memory that counts here. */
 static bool had_memory(const struct scan *s, uint32_t process)
 {
     for (size_t i = 0; i < s->replay.spaces.len; i++) {
@@ -140,7 +140,7 @@ static int on_event(struct scan *s, const struct ml_event *event)
     return r;
 }
 
-/* The replay itself knows where most was live in all: the fast way, and the most usual. */
+/* The replay itself finds the overall peak: the fast and most common case. */
 static int on_events(struct scan *s, const struct ml_event *events, size_t count)
 {
     int r = 0;
@@ -168,13 +168,13 @@ static int read_all(struct scan *s, struct ml_error *err)
     return r;
 }
 
-/* While there is something live nobody has ended; else before the last one did. */
+/* If memory is still live, the last event; else the event before the last process ended. */
 static struct moment end_of(const struct scan *s)
 {
     return live_bytes(s) > 0 || s->last_end.event == 0 ? s->before : s->last_end;
 }
 
-/* ---- What was asked for ------------------------------------------------ */
+/* ---- The requested instant --------------------------------------------- */
 
 static void drop_what_follows(struct scan *s)
 {
@@ -203,11 +203,10 @@ static int no_step(const struct scan *s, struct ml_error *err)
 static int no_oom(const struct scan *s, struct ml_error *err)
 {
     if (s->ooms == 0)
-        return ml_error_set(
-            err, -ENOENT,
-            "no allocation was refused%s; memledger table shows what was live at the "
-            "peak",
-            s->device < 0 ? "" : " on this device");
+        return ml_error_set(err, -ENOENT,
+                            "no allocation was refused%s; memledger table shows live memory at the "
+                            "peak",
+                            s->device < 0 ? "" : " on this device");
     return ml_error_set(err, -ENOENT,
                         "there is no refusal %" PRIu64 ": the trace has %" PRIu64 ", 'oom:%" PRIu64
                         "' is the last",

@@ -1,5 +1,5 @@
-/* instant.h: which moment of a run a report is about: the words of --at, and the
- * event that they mean in a trace.
+/* instant.h: the instant of a run that a report is about: the words of --at, and the event in a
+ * trace that they select.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +13,8 @@
 #include "trace.h"
 
 enum ml_at_kind {
-    ML_AT_PEAK,     /* where most was live */
-    ML_AT_END,      /* before the last process that had any of it ended */
+    ML_AT_PEAK,     /* the peak of live memory */
+    ML_AT_END,      /* before the end of the last process that had memory */
     ML_AT_TIME,     /* after the last event up to a time */
     ML_AT_OOM,      /* when an allocation was refused */
     ML_AT_STEP,     /* the peak within a step */
@@ -24,14 +24,15 @@ enum ml_at_kind {
 struct ml_at {
     enum ml_at_kind kind;
     uint64_t time_ns; /* of ML_AT_TIME */
-    uint64_t number;  /* of the step; of the refusal, from 1 */
+    uint64_t number;  /* of the step, or of the refusal, from 1 */
 };
 
-/* What ml_at_parse takes, for sentences: "--at: 'x' is neither " ML_AT_WORDS. */
+/* The values that ml_at_parse accepts, for messages: "--at: 'x' is neither " ML_AT_WORDS. */
 #define ML_AT_WORDS "peak, end, oom, step:N, nor a time such as 1.5s"
 
 #define ML_NO_STEPS                                                                                \
-    "the trace has no steps; memledger_step() marks them, memledger run for PyTorch and MXNet"
+    "the trace has no steps; memledger run marks them for PyTorch and MXNet, "                     \
+    "memledger_step() in other programs"
 
 /* "peak", "end", "oom", "oom:2", "step:3", "step 3", "step:3:end", "1.5s", "20ms".
  * @text   NULL: peak
@@ -43,29 +44,29 @@ const char *ml_at_name(enum ml_at_kind kind);
 
 struct ml_instant {
     struct ml_at at;
-    uint64_t event;            /* events up to and with it */
-    uint64_t time_ns;          /* of that event, or the time that was asked for */
+    uint64_t event;            /* number of events up to and including it */
+    uint64_t time_ns;          /* of that event, or the requested time */
     uint64_t last_label_event; /* for ml_replay_instant */
-    uint64_t run_ended_ns;     /* the time asked for is after it; 0: it is not */
-    uint64_t refused_bytes;    /* asked for, of ML_AT_OOM */
+    uint64_t run_ended_ns;     /* if the requested time is later; else 0 */
+    uint64_t refused_bytes;    /* requested, for ML_AT_OOM */
     struct ml_health health;   /* of the whole trace */
 };
 
 /* Reads the trace once.
- * @device  NULL: peaks are those of all counted spaces together; else of that device
- *          alone ("cuda:0", "0" for it, "cpu"), and so are refusals
- * @return 0; -ENODEV without such a device, -ENOENT without such a moment, where
- *         `err` says what there is; or another negative errno */
+ * @device  NULL: peaks are those of all counted spaces together; else peaks and refusals are
+ *          those of that device ("cuda:0", "0" for short, "cpu")
+ * @return 0; -ENODEV without such a device, -ENOENT without such an instant, and `err` lists the
+ *         existing ones; or another negative errno */
 int ml_instant_find(const struct ml_trace *trace, const struct ml_at *at, const char *device,
                     struct ml_instant *ret, struct ml_error *err);
 
-/* The same beside other traces, as ml_replay_init_capped. */
+/* The same for a trace that is compared with others, see ml_replay_init_capped. */
 int ml_instant_find_capped(const struct ml_trace *trace, const struct ml_at *at, const char *device,
                            const struct ml_level_caps *caps, struct ml_instant *ret,
                            struct ml_error *err);
 
 /* The index of the device in the replay's names; -1: all, since `device` is NULL.
- * @return 0 or -ENODEV, and `err` names those that there are */
+ * @return 0 or -ENODEV, and `err` lists the existing ones */
 int ml_instant_device(const struct ml_replay *replay, const char *device, int64_t *ret,
                       struct ml_error *err);
 

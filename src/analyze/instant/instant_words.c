@@ -9,7 +9,7 @@
 #include "instant.h"
 #include "text.h"
 
-/* A whole number. @return what follows it, NULL: there is none */
+/* A whole number. @return the text after it, NULL: there is none */
 static const char *number(const char *text, uint64_t *ret)
 {
     char *end;

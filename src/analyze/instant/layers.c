@@ -19,7 +19,7 @@ static int add_layer(const struct ml_module_sums *sums, uint32_t module, struct 
     return layer.title && layer.class_name ? ml_vec_push(&ret->list, layer) : -ENOMEM;
 }
 
-/* What belongs to no module comes last. */
+/* Memory without a module comes last. */
 static int add_layers(const struct ml_module_sums *sums, struct ml_layers *ret)
 {
     int r = 0;

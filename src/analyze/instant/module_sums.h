@@ -1,5 +1,5 @@
-/* module_sums.h: the live blocks of an instant, added up by module. What the tree and
- * the list of layers have in common; only they include it.
+/* module_sums.h: the live blocks of an instant, added up by module. The common part of the tree
+ * and the list of layers; only they include it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@ struct ml_module_sums {
     struct ml_holding all;
 };
 
-/* Fills the snapshot and the sums, both to be released, after a failure too.
+/* Fills in the snapshot and the sums; release both, after a failure too.
  * @return 0 or negative errno */
 int ml_module_sums(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,
                    struct ml_snapshot *ret_at, struct ml_module_sums *ret, struct ml_error *err);

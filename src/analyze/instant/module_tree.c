@@ -12,13 +12,13 @@
 
 /* A module with those below it. The children of a module are a range of `order`. */
 struct node {
-    uint32_t module, parent; /* the node of what belongs to no module has itself */
+    uint32_t module, parent; /* the node of blocks without a module is its own parent */
     struct ml_holding all;
-    size_t below;                  /* modules that hold anything */
+    size_t below;                  /* modules with memory */
     size_t children, children_end; /* in order */
 };
 
-/* A part of `order` that is still to be listed. */
+/* A part of `order` that remains to be listed. */
 struct siblings {
     size_t next, end;
     size_t depth;
@@ -30,7 +30,7 @@ struct builder {
     struct ml_module_tree *ret;
     ML_VEC(struct node) nodes;    /* by module */
     ML_VEC(struct node *) order;  /* siblings together, most bytes first */
-    ML_VEC(struct siblings) open; /* that are being listed, innermost last */
+    ML_VEC(struct siblings) open; /* being listed, innermost last */
 };
 
 /* ---- Sums -------------------------------------------------------------- */
@@ -40,8 +40,8 @@ struct placed {
     uint32_t module;
 };
 
-/* A parent may have a higher number than its child, when it was called later, but it
- * has a shorter path. Scopes have higher numbers than those around them. */
+/* A parent that was called later than its child has a higher number, but its path is shorter.
+ * Scopes have higher numbers than those around them. */
 static size_t rank_of(const struct ml_modules *modules, uint32_t module)
 {
     const struct ml_module *m = &modules->list.items[module];
@@ -97,7 +97,7 @@ static int sum_up(struct builder *b)
 
 /* ---- Order ------------------------------------------------------------- */
 
-/* Those without a module are siblings of the outermost ones, and stand last. */
+/* Blocks without a module are a sibling of the outermost modules, and come last. */
 static int siblings_by_bytes(const void *a, const void *b)
 {
     const struct node *x = *(struct node *const *)a, *y = *(struct node *const *)b;
@@ -161,7 +161,7 @@ static int add_row(struct builder *b, const struct node *node, size_t depth, boo
     return row.name && row.title && row.class_name ? ml_vec_push(&b->ret->rows, row) : -ENOMEM;
 }
 
-/* The small ones from `next` on, which stand together. */
+/* The number of small ones from `next` on, which are adjacent. */
 static size_t count_small(const struct builder *b, const struct siblings *s)
 {
     size_t n = 0;

@@ -1,5 +1,5 @@
-/* module_tree.h: what each module held at an instant, by category: as a tree, and as
- * a list in the order in which the modules were first called.
+/* module_tree.h: the memory of each module at an instant, by category: as a tree, and as a list
+ * in the order of the modules' first calls.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include "snapshot.h"
 #include "vec.h"
 
-/* Bytes by category and together. */
+/* Bytes by category and in total. */
 struct ml_holding {
     uint64_t by_category[ML_CATEGORIES]; /* enum memledger_category */
     uint64_t bytes, blocks;
@@ -22,28 +22,29 @@ uint64_t ml_holding_rest(const struct ml_holding *holding, unsigned shown);
 
 struct ml_tree_opts {
     struct ml_snapshot_opts snapshot;
-    size_t depth;       /* levels below the whole; 0: all */
-    double min_percent; /* smaller ones are one row together */
+    size_t depth;       /* levels of the tree to show; 0: all */
+    double min_percent; /* smaller modules share one row */
 };
 
 struct ml_tree_row {
-    const char *name;       /* what it adds to its parent's: "layers.3"; "" of several together */
-    const char *title;      /* "GPT > encoder.layers.3"; "" of blocks without a module */
-    const char *class_name; /* "" if not known */
-    size_t depth;           /* of the outermost modules 1 */
-    size_t folded;          /* so many small ones together; 0: a module */
-    size_t hidden;          /* modules below it that the depth cut off */
+    const char
+        *name; /* the part of the path below its parent: "layers.3"; "" for several together */
+    const char *title;      /* "GPT > encoder.layers.3"; "" for blocks without a module */
+    const char *class_name; /* "" if unknown */
+    size_t depth;           /* 1 for the outermost modules */
+    size_t folded;          /* the number of small ones in this row; 0: a module */
+    size_t hidden;          /* modules below it that the depth limit omits */
     bool no_module;
     struct ml_holding own; /* without the modules below it */
     struct ml_holding all; /* with them */
-    double percent;        /* of all that is live */
+    double percent;        /* of all live bytes */
 };
 
 struct ml_module_tree {
     struct ml_snapshot at;
-    bool from_scopes;                /* the trace has no modules, its scopes are shown */
+    bool from_scopes;                /* the trace has no modules, the tree shows its scopes */
     struct ml_holding all;           /* the sum of the rows of depth 1 */
-    ML_VEC(struct ml_tree_row) rows; /* each before those below it, most bytes first */
+    ML_VEC(struct ml_tree_row) rows; /* parents first, then most bytes first */
 };
 
 /* @ret    to be released, after a failure too
@@ -56,7 +57,7 @@ void ml_module_tree_release(struct ml_module_tree *tree);
 
 struct ml_layer {
     const char *title;
-    const char *class_name; /* "" if not known */
+    const char *class_name; /* "" if unknown */
     bool no_module;
     struct ml_holding own;
     double percent;
@@ -66,7 +67,7 @@ struct ml_layers {
     struct ml_snapshot at;
     bool from_scopes;
     struct ml_holding all;
-    ML_VEC(struct ml_layer) list; /* that hold anything, in order of the first call */
+    ML_VEC(struct ml_layer) list; /* those with memory, in the order of their first call */
 };
 
 int ml_layers(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,

@@ -9,7 +9,7 @@
 
 #include "allocations.h"
 
-/* The site of a block, a new one if there was none like it; NULL: out of memory. */
+/* The site of a block, added if it is new; NULL: out of memory. */
 static struct ml_site *site_of(struct ml_sites *sites, const struct ml_block *block,
                                const char *device)
 {
@@ -62,7 +62,7 @@ static int add_allocation(struct ml_sites *sites, const struct ml_trace *trace,
         .scope = a->scope, .stack = a->stack, .label = a->label, .category = a->category};
     struct ml_site *site;
 
-    /* A part of a block was counted with the block. */
+    /* A part of a block is already counted with the block. */
     if (!a->counted || a->ordinal == ML_NO_ORDINAL ||
         (sites->at.device && strcmp(sites->at.device, device) != 0))
         return 0;

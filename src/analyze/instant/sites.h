@@ -1,6 +1,6 @@
-/* sites.h: where memory was asked for: blocks that have stack, module, category and device
- * in common, with what of them is live at an instant and what was allocated in the whole
- * run. For formats of flame graphs and profiles.
+/* sites.h: allocation sites: blocks with the same stack, module, category and device, with their
+ * live bytes at an instant and their allocated bytes in the whole run. For formats of flame
+ * graphs and profiles.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,13 +16,13 @@ struct ml_site {
     uint32_t device; /* in ml_sites.devices */
     uint8_t category;
     uint64_t live_bytes, live_blocks;   /* at the instant */
-    uint64_t total_bytes, total_blocks; /* in the run, if that was asked for */
+    uint64_t total_bytes, total_blocks; /* in the run, if requested */
 };
 
 struct ml_sites {
     struct ml_snapshot at;
     struct ml_modules modules;
-    struct ml_intern devices; /* their names */
+    struct ml_intern devices; /* names */
     struct ml_intern keys;    /* of the sites, by number */
     ML_VEC(struct ml_site) list;
 };
@@ -32,7 +32,7 @@ struct ml_sites_opts {
     bool totals; /* read the whole run as well */
 };
 
-/* Counted spaces alone, as in all totals.
+/* Only counted spaces, as in all totals.
  * @ret    to be released, after a failure too
  * @return 0 or negative errno, see ml_snapshot */
 int ml_sites(const struct ml_trace *trace, const struct ml_sites_opts *opts, struct ml_sites *ret,

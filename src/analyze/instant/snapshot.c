@@ -53,7 +53,7 @@ static int freeze(const struct ml_trace *trace, const struct ml_classes *classes
         r = name_device(ret_replay, ret);
     if (r == 0)
         r = ml_replay_instant(ret_replay, ret->instant.event, ret->instant.last_label_event, err);
-    ml_replay_classify(ret_replay, NULL); /* they do not outlive this */
+    ml_replay_classify(ret_replay, NULL); /* the replay outlives them */
     if (r == 0)
         count(ret_replay, ret);
     return r;

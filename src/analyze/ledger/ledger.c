@@ -45,8 +45,8 @@ static int add_entry(struct ml_ledger_device *device, const char *name, uint64_t
     return 0;
 }
 
-/* Managed memory is charged where and when it is touched, which nobody tells: it
- * may be what nothing else accounts for. */
+/* Managed memory is charged where and when it is touched, which is not reported. It may explain
+ * memory that nothing else accounts for. */
 static int add_managed(uint64_t managed, uint64_t others, struct ml_ledger_device *device,
                        struct ml_arena *arena)
 {
@@ -62,14 +62,14 @@ static int add_managed(uint64_t managed, uint64_t others, struct ml_ledger_devic
         return r;
     entry->inferred = true;
     entry->of_bytes = managed;
-    ml_ledger_settle(&device->book); /* to its place by size */
+    ml_ledger_settle(&device->book); /* sorts it in by size */
     return 0;
 }
 
-/* What others have, as the driver says, or else what was there before. An old
- * driver's figure contains what it reserves, which only the latter covers. */
+/* The memory of other processes according to the driver, or else the memory in use before the
+ * run. An old driver's figure includes its reserved memory, which only the second covers. */
 struct others {
-    const char *name; /* NULL: not known */
+    const char *name; /* NULL: unknown */
     uint64_t bytes;
 };
 
@@ -146,7 +146,7 @@ static int fill_device(const struct ml_replay *replay, const struct ml_ledger_li
     return r;
 }
 
-/* What the driver took within a call is entered after it. */
+/* Memory that the driver took during a call is booked after the call. */
 static uint64_t nearest_between(const struct ml_ledger_scan_device *scanned,
                                 const struct ml_ledger_sample *sample,
                                 const struct ml_ledger_device *device)
@@ -180,7 +180,7 @@ static int add_device(const struct ml_ledger_scan *scan, const struct ml_classes
     ml_replay_classify(&replay, classes);
     if (r == 0)
         r = ml_replay_instant(&replay, instant.moment.event, scan->replay.last_label_event, err);
-    ml_replay_release_index(&replay); /* the book finds blocks in its own way */
+    ml_replay_release_index(&replay); /* the book finds blocks in another way */
     if (r == 0)
         r = fill_device(&replay, &scan->lives, scanned, &instant.sample, opts->top, &device,
                         &ret->arena);
@@ -196,7 +196,7 @@ static int add_device(const struct ml_ledger_scan *scan, const struct ml_classes
     return r;
 }
 
-/* ---- Which devices ----------------------------------------------------- */
+/* ---- The selected devices ---------------------------------------------- */
 
 static bool is_gpu(const char *name)
 {
@@ -218,8 +218,9 @@ static enum ml_ledger_use most_use(const struct ml_ledger_scan *scan)
     return most;
 }
 
-/* Those that the program used most of; where it used none, those that were watched.
- * @most  as most_use says */
+/* Whether the book includes the device: those with the most use by the program, or, if it used
+ * none, those with samples.
+ * @most  the result of most_use */
 static bool is_wanted(const struct ml_ledger_scan_device *device, enum ml_ledger_use most,
                       const char *asked)
 {
@@ -245,7 +246,7 @@ static int by_most_bytes(const void *a, const void *b)
 
 typedef ML_VEC(const struct ml_ledger_scan_device *) device_list;
 
-/* The devices whose books are opened. */
+/* Chooses the devices of the ledger. */
 static int choose_devices(const struct ml_ledger_scan *scan, const char *asked, device_list *chosen,
                           struct ml_ledger *ret)
 {
@@ -267,7 +268,7 @@ static int choose_devices(const struct ml_ledger_scan *scan, const char *asked, 
     return 0;
 }
 
-/* Of other devices than the host: an nvidia-smi log does not say which GPU it is of. */
+/* Whether a device other than the host has samples: an nvidia-smi log does not name its GPU. */
 static bool has_samples(const struct ml_ledger_scan *scan)
 {
     for (size_t i = 0; i < scan->devices.len; i++)
@@ -288,14 +289,12 @@ static int no_device(const struct ml_ledger_scan *scan, const char *asked, struc
                                      scan->devices.items[i].name);
     if (asked && strcmp(asked, ML_LEDGER_HOST) == 0)
         return ml_error_set(err, -ENODEV,
-                            "nothing of the host was recorded; 'memledger run --heap' records "
-                            "malloc, and --sample-hz what is resident");
+                            "no host memory was recorded; 'memledger run --heap' records malloc, "
+                            "and --sample-hz resident memory");
     if (known[0] && !asked)
-        return ml_error_set(
-            err, -ENODEV,
-            "no GPU memory was recorded up to the end of this trace, and no GPU was "
-            "sampled; it names %s",
-            known);
+        return ml_error_set(err, -ENODEV,
+                            "the trace names %s, but has no GPU memory and no samples of a GPU",
+                            known);
     if (!known[0] && scan->replay.spaces.len == 0 && has_samples(scan))
         return ml_error_set(err, -ENODEV,
                             "this trace has only samples, and no allocation to balance them "
@@ -336,7 +335,7 @@ static int add_devices(const struct ml_ledger_scan *scan, const struct ml_ledger
     return r;
 }
 
-/* ---- The whole --------------------------------------------------------- */
+/* ---- The ledger -------------------------------------------------------- */
 
 static const char *copy_setting(const struct ml_trace *trace, const char *key,
                                 struct ml_arena *arena)
@@ -346,8 +345,7 @@ static const char *copy_setting(const struct ml_trace *trace, const char *key,
     return value ? ml_arena_dup(arena, value, strlen(value)) : NULL;
 }
 
-/* Refusals and steps are found in what was allocated; the book is then opened at
- * their time. */
+/* Refusals and steps are found among the allocations; the book is then opened at their time. */
 static int find_time(const struct ml_trace *trace, struct ml_ledger_opts *opts,
                      struct ml_error *err)
 {

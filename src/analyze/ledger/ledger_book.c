@@ -1,10 +1,9 @@
-/* ledger_book.c: the entries of one device in a replay that stands at an instant.
+/* ledger_book.c: the entries of one device in a replay at an instant.
  *
- * Blocks are found in the driver's allocations by address. A block may lie across
- * several of them (segments that grow are mapped piece by piece), and every byte
- * counts once, whatever overlaps. Stream-ordered blocks are the exception: which
- * allocation of their pool they lie in is not known, so the pools are taken as a
- * whole.
+ * Blocks are matched to the driver's allocations by address. A block may span several of them
+ * (expandable segments are mapped page by page), and every byte counts once, even if blocks
+ * overlap. Stream-ordered blocks are the exception: the allocation of their pool that contains
+ * them is unknown, so the pools are treated as a whole.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,11 +19,11 @@
 
 #define COMMAND_SHOWN 60
 
-/* What the blocks of a space are for the book. */
+/* The role of a space's blocks in the book. */
 enum role {
     NOTHING,
-    CONTAINER, /* may have blocks inside */
-    OWNED,     /* driver allocation that has none, told apart by owner */
+    CONTAINER, /* may contain blocks */
+    OWNED,     /* driver allocation without blocks, listed by owner */
     TAKEN,     /* the driver's own */
     POOL,      /* memory of the driver's pools */
     POOL_BLOCK,
@@ -35,7 +34,7 @@ enum role {
 
 struct space_role {
     enum role role;
-    enum ml_ledger_group group; /* of OWNED, TAKEN and HOST_BLOCK */
+    enum ml_ledger_group group; /* for OWNED, TAKEN and HOST_BLOCK */
 };
 
 struct named_space {
@@ -58,7 +57,7 @@ static const struct named_space driver_spaces[] = {
     {ML_CUDA_ROUNDING, {TAKEN, ML_GROUP_ROUNDING}}, {ML_CUDA_OTHER, {TAKEN, ML_GROUP_OTHER}},
 };
 
-/* The pages of one process. */
+/* The part of the book for one process. */
 struct page {
     const struct ml_replay *replay;
     int64_t device; /* in the replay */
@@ -67,13 +66,13 @@ struct page {
     bool has_driver, has_segments;
     struct ml_ranges containers, segments, blocks, pool_blocks;
     uint64_t pool_bytes, pool_block_bytes;
-    uint64_t pool_growth; /* the largest step of a pool, and whose it was */
+    uint64_t pool_growth; /* the largest growth of a pool, and its stack */
     uint32_t pool_asker;
     uint64_t block_bytes, placed_bytes;
     struct ml_ledger_tally tally;
 };
 
-/* ---- Which blocks matter, and as what ---------------------------------- */
+/* ---- Roles of blocks --------------------------------------------------- */
 
 static struct space_role find_name(const struct named_space *spaces, size_t count, const char *name,
                                    struct space_role otherwise)
@@ -95,8 +94,8 @@ static struct space_role role_on_gpu(uint32_t level, const char *name)
                      (struct space_role){CONTAINER, ML_GROUP_BLOCKS});
 }
 
-/* What is around a block on the host has lost its bytes to it already, where it is
- * a block as well (replay.h); larger levels are not charged. */
+/* On the host, bytes of inner blocks are already cut from the blocks around them (replay.h).
+ * Higher levels are not charged. */
 static struct space_role role_on_host(uint32_t level, const char *name)
 {
     if (level != MEMLEDGER_BLOCK)
@@ -138,7 +137,7 @@ static int take_block(struct page *p, const struct ml_block *block, struct space
     return 0;
 }
 
-/* Roles by index of the space; what is not of the process and device stays NOTHING. */
+/* Roles by index of the space; NOTHING for spaces of other processes and devices. */
 static void find_roles(struct page *p, struct space_role *ret)
 {
     for (size_t i = 0; i < p->replay->spaces.len; i++) {
@@ -187,14 +186,14 @@ static void release_page(struct page *p)
 
 /* ---- Blocks inside allocations ----------------------------------------- */
 
-/* What lies in a range of addresses. */
+/* The contents of a range of addresses. */
 struct contents {
     uint64_t blocks;             /* bytes of blocks */
     uint64_t segments;           /* bytes of segments */
     uint64_t blocks_in_segments; /* bytes of blocks in segments */
 };
 
-/* Enters the blocks that lie in the range. */
+/* Enters the blocks in the range. */
 static int enter_blocks(struct page *p, enum ml_ledger_group group, const struct ml_range *range,
                         struct contents *ret)
 {
@@ -243,8 +242,8 @@ static int enter_container(struct page *p, const struct ml_range *range)
     return enter_slack(p, &in, range->block->size);
 }
 
-/* A stream-ordered block that has others inside is a pool of somebody's own. Most
- * say nothing of who asked: they go to the one who made the pool grow most. */
+/* A stream-ordered block that contains others is a pool itself. Most have no stack: they go to
+ * the stack that made the pool grow most. */
 static int enter_pool_block(struct page *p, const struct ml_range *range)
 {
     struct ml_block block = *range->block;
@@ -261,8 +260,8 @@ static int enter_pool_block(struct page *p, const struct ml_range *range)
                           (int64_t)(range->block->size - in.blocks));
 }
 
-/* Of a process whose driver calls are not recorded: its segments, or its blocks,
- * are all that is known. */
+/* For a process whose driver calls are not recorded: only its segments, or its blocks, are
+ * known. */
 static int enter_reported(struct page *p)
 {
     struct contents in;

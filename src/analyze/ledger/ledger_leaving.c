@@ -8,13 +8,13 @@
 
 #include "each_event.h"
 
-/* An end is found this long after it at most: the driver may take seconds to take back what a
- * large process had, and the collector may wait for a processor. */
+/* The longest delay between an end and its event: the driver may take seconds to reclaim the
+ * memory of a large process, and the collector may wait for a processor. */
 #define LEAVING_NS UINT64_C(5000000000)
-/* A remainder is the same within this part of what a process has. */
+/* Remainders are equal if they differ by less than this fraction of a process's memory. */
 #define SAME_PART 8
 
-/* ---- Lives --------------------------------------------------------------- */
+/* ---- Lifetimes of processes ---------------------------------------------- */
 
 struct reading {
     const struct ml_trace *trace;
@@ -30,7 +30,7 @@ static struct ml_ledger_life *life_of(struct ml_ledger_lives *lives, uint64_t pr
     return &lives->of.items[process];
 }
 
-/* Whether a thread of the program made it, and not the collector. */
+/* Whether a thread of the program caused it, not the collector. */
 static bool is_own(const struct ml_event *event)
 {
     if (event->kind == ML_SAMPLE)
@@ -77,7 +77,7 @@ void ml_ledger_lives_release(struct ml_ledger_lives *lives)
     ml_vec_release(&lives->left);
 }
 
-/* ---- Who has left -------------------------------------------------------- */
+/* ---- Processes that have left -------------------------------------------- */
 
 uint64_t ml_ledger_given(const struct ml_replay *replay, uint32_t process, uint32_t device,
                          uint32_t level)
@@ -103,7 +103,7 @@ bool ml_ledger_has_left(const struct ml_ledger_lives *lives, const struct ml_led
     return false;
 }
 
-/* After its last event, shortly before its end. */
+/* Whether the sample is after the process's last event and shortly before its end. */
 static bool may_have_left(const struct ml_ledger_lives *lives, uint32_t process,
                           const struct ml_ledger_sample *sample)
 {
@@ -120,9 +120,9 @@ struct search {
     const struct ml_ledger_users *users;
     uint32_t device, level;
     struct ml_ledger_sample *sample;
-    uint64_t missing;  /* of the remainder, by no one known yet */
-    uint64_t given;    /* to those who have left */
-    uint64_t smallest; /* that any had who may have; 0: there is none */
+    uint64_t missing;  /* from the remainder, not explained yet */
+    uint64_t given;    /* to processes that have left */
+    uint64_t smallest; /* the least memory of a process that may have left; 0: none */
 };
 
 static uint64_t apart(uint64_t a, uint64_t b)
@@ -130,7 +130,7 @@ static uint64_t apart(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
-/* The process that accounts best for what is missing, by its index; -1: none does. */
+/* The index of the process whose memory is closest to the missing bytes; -1: none. */
 static int64_t find_next(struct search *s, uint64_t *ret_given)
 {
     uint64_t nearest = s->missing;

@@ -12,12 +12,12 @@
 #include "each_event.h"
 #include "memledger/memledger.h"
 
-/* How long after an end a sample of before it may come. */
+/* How long after an end an older sample may arrive. */
 #define STALE_NS 100000000u
 
 /* ---- Devices ----------------------------------------------------------- */
 
-/* The number of the device of that name, a new one if need be; or -ENOMEM. */
+/* The index of the device of that name, added if it is new; or -ENOMEM. */
 static int64_t find_device(struct ml_ledger_scan *scan, uint32_t name)
 {
     uint32_t len;
@@ -46,7 +46,7 @@ static int find_base_levels(struct ml_ledger_scan *scan)
         if (index < 0)
             return -ENOMEM;
         if (space->level == 0 || space->level >= ML_LEVELS)
-            continue; /* not defined, or of a kind that is not known here */
+            continue; /* undefined, or of an unknown kind */
         device = &scan->devices.items[index];
         if (device->base_level == 0 || space->level < device->base_level)
             device->base_level = space->level;
@@ -66,7 +66,7 @@ static enum ml_ledger_use use_of(const struct ml_trace *trace, const struct ml_s
     return strcmp(name, ML_CUDA_CONTEXT) ? ML_LEDGER_ENTRIES : ML_LEDGER_CONTEXT;
 }
 
-/* A space's first allocation: its process now has entries on the device. */
+/* The first allocation in a space: its process now has entries on the device. */
 static int enter(struct ml_ledger_scan *scan, uint32_t space)
 {
     const struct ml_space *def =
@@ -105,13 +105,13 @@ static struct ml_ledger_moment now(const struct ml_ledger_scan *scan, uint64_t t
     return (struct ml_ledger_moment){scan->replay.events, time_ns};
 }
 
-/* Before the event that is being looked at. */
+/* The moment before the current event. */
 static struct ml_ledger_moment just_before(const struct ml_ledger_scan *scan)
 {
     return (struct ml_ledger_moment){scan->replay.events - 1, scan->previous_ns};
 }
 
-/* The device's number in the replay, -1: nothing was allocated there yet. */
+/* The index of the device in the replay, -1: it has no allocations yet. */
 static int64_t replayed_device(const struct ml_ledger_scan *scan,
                                const struct ml_ledger_scan_device *device)
 {
@@ -120,7 +120,7 @@ static int64_t replayed_device(const struct ml_ledger_scan *scan,
     return on >= 0 && (size_t)on < scan->replay.devices.len ? on : -1;
 }
 
-/* What blocks have on the device. */
+/* The bytes of blocks on the device. */
 static uint64_t block_bytes(const struct ml_ledger_scan *scan,
                             const struct ml_ledger_scan_device *device)
 {
@@ -137,7 +137,7 @@ static void end_plateaus(struct ml_ledger_scan_device *device, struct ml_ledger_
 
 /* ---- Allocations and frees --------------------------------------------- */
 
-/* The replay has just been fed this allocation. */
+/* The replay has just read this allocation. */
 static void note_booked(struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
                         const struct ml_replay_device *replayed)
 {
@@ -156,8 +156,8 @@ static bool is_entered(const struct ml_ledger_scan *scan, uint32_t space)
     return space < scan->device_of_space.len && scan->device_of_space.items[space] > 0;
 }
 
-/* What the driver gives or takes ends the plateaus of its device; where its calls
- * are not recorded, the lowest level that is. Blocks move within them. */
+/* A driver allocation or free ends the plateaus of its device; if driver calls are not recorded,
+ * one of the lowest recorded level does. Blocks change within a plateau. */
 static int on_memory(struct ml_ledger_scan *scan, const struct ml_event *event)
 {
     bool is_alloc = event->kind == ML_ALLOC || event->kind == ML_ALLOC_EX;
@@ -183,8 +183,8 @@ static int on_memory(struct ml_ledger_scan *scan, const struct ml_event *event)
 
 /* ---- Samples ----------------------------------------------------------- */
 
-/* Of two equal ones that which was read between two calls of the driver fits the
- * books better; but where the figure held all the time, so does the first. */
+/* Of two equal samples the one read between two driver calls fits the book better. If the figure
+ * was valid all the time, the first is as good. */
 static bool is_higher(const struct ml_ledger_sample *a, const struct ml_ledger_plateau *than)
 {
     const struct ml_ledger_sample *b = &than->sample;
@@ -201,7 +201,7 @@ static bool is_as_high(const struct ml_ledger_scan_device *device,
            device->kept[ML_KEPT_PEAK].sample.used == sample->used;
 }
 
-/* Of equal peaks the one whose blocks say most. */
+/* Of equal peaks, chooses the one whose blocks explain the most. */
 static void choose_peak(struct ml_ledger_scan_device *device)
 {
     struct ml_ledger_plateau *peak = &device->kept[ML_KEPT_PEAK];
@@ -214,7 +214,7 @@ static void choose_peak(struct ml_ledger_scan_device *device)
     device->kept[ML_KEPT_PEAK_AGAIN] = (struct ml_ledger_plateau){0};
 }
 
-/* Of samples of one moment the same. */
+/* The same for samples of one moment. */
 static bool is_later(const struct ml_ledger_sample *a, const struct ml_ledger_sample *b)
 {
     return b->event == 0 || a->time_ns != b->time_ns || (a->bits & ML_SAMPLE_INSIDE) ||
@@ -268,7 +268,7 @@ static void leave_host(struct ml_ledger_scan *scan, uint32_t process)
         scan->resident_bytes -= bytes;
 }
 
-/* One process's resident memory: the figure of the host is the sum of theirs. */
+/* The resident memory of one process; the figure of the host is the sum. */
 static int on_resident(struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
                        struct ml_ledger_sample *sample, uint64_t bytes)
 {
@@ -278,7 +278,7 @@ static int on_resident(struct ml_ledger_scan *scan, struct ml_ledger_scan_device
     leave_host(scan, number);
     if (process->how == ML_EXECED && process->parent >= 0 &&
         ml_trace_process(scan->replay.trace, (uint32_t)process->parent)->pid == process->pid)
-        leave_host(scan, (uint32_t)process->parent); /* its former self */
+        leave_host(scan, (uint32_t)process->parent); /* the process before its exec */
     if (ml_map_put(&scan->resident, number, bytes) < 0)
         return -ENOMEM;
     scan->resident_bytes += bytes;
@@ -293,13 +293,13 @@ static int on_host_sample(struct ml_ledger_scan *scan, struct ml_ledger_scan_dev
 {
     if (!(sample->bits & ML_SAMPLE_BY_PROCESS) || (sample->bits & ML_SAMPLE_SHARE) ||
         sample->bits >> ML_SAMPLE_PROCESS_SHIFT == 0)
-        return 0; /* of the whole system, or counted in another way */
+        return 0; /* of the whole system, or measured in another way */
     return on_resident(scan, device, sample, bytes);
 }
 
 /* ---- All samples ------------------------------------------------------- */
 
-/* A reading may still be under way when a process's end is entered. */
+/* A sample may still be running when the end of a process is recorded. */
 static bool is_stale(struct ml_ledger_scan_device *device, const struct ml_ledger_sample *sample)
 {
     if (sample->time_ns > device->stale_ns || sample->used != device->stale_used)
@@ -307,7 +307,7 @@ static bool is_stale(struct ml_ledger_scan_device *device, const struct ml_ledge
     return device->stale_ns > 0;
 }
 
-/* Whether the sample goes with what is booked, but for who has left; or -ENOMEM. */
+/* Whether the sample matches the booked memory, without processes that have left; or -ENOMEM. */
 static int is_settled(struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
                       struct ml_ledger_sample *sample)
 {
@@ -371,7 +371,7 @@ static int on_sample(struct ml_ledger_scan *scan, const struct ml_event *event)
     return settled < 0 ? settled : 0;
 }
 
-/* A process of the device is about to be gone, or the recording. */
+/* A process of the device, or the recording, is about to end. */
 static void note_end(struct ml_ledger_scan_device *device, struct ml_ledger_moment last,
                      uint64_t time_ns)
 {
@@ -380,8 +380,8 @@ static void note_end(struct ml_ledger_scan_device *device, struct ml_ledger_mome
     device->end = (struct ml_ledger_moment){last.event, time_ns};
 }
 
-/* What was sampled before an end says nothing of the time after it, unless the
- * driver had taken everything back by then. */
+/* Samples before an end say nothing about the time after it, unless the driver had reclaimed all
+ * memory by then. */
 static void pass_end(const struct ml_ledger_lives *lives, struct ml_ledger_scan_device *device,
                      uint32_t process, uint64_t time_ns, const struct ml_ledger_plateau *sampled)
 {
@@ -393,7 +393,7 @@ static void pass_end(const struct ml_ledger_lives *lives, struct ml_ledger_scan_
         device->ended_ns = time_ns;
 }
 
-/* A sample that says the same as before the end, right after it, is of before. */
+/* A sample right after the end with the same value as before it was taken before it. */
 static void note_stale(const struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
                        uint32_t index, uint64_t time_ns)
 {
@@ -408,7 +408,7 @@ static void note_stale(const struct ml_ledger_scan *scan, struct ml_ledger_scan_
     device->stale_used = latest->used;
 }
 
-/* The process that ends is no user any more. Returns its index in the replay. */
+/* Removes the process that ends from the users. Returns its index in the replay. */
 static uint32_t take_user(const struct ml_ledger_scan *scan, struct ml_ledger_users *users,
                           uint32_t process)
 {
@@ -441,12 +441,12 @@ static void on_process_end(struct ml_ledger_scan *scan, const struct ml_event *e
         note_end(device, just_before(scan), event->time_ns);
         if (event->time_ns <= scan->time_ns)
             pass_end(&scan->lives, device, (uint32_t)event->args[0], event->time_ns, &sampled);
-        if (device->users.running.len > 0) /* the last word is another's */
+        if (device->users.running.len > 0) /* another process will have the last sample */
             device->kept[ML_KEPT_LAST] = (struct ml_ledger_plateau){0};
     }
 }
 
-/* The time that was asked for is over. */
+/* The requested time has passed. */
 static void pass_time(struct ml_ledger_scan *scan)
 {
     for (size_t i = 0; i < scan->devices.len; i++)
@@ -481,7 +481,7 @@ static int on_event(void *ctx, const struct ml_event *event)
     return r;
 }
 
-/* Processes that were still there when the recording ended. */
+/* Ends the processes that were still running when the recording ended. */
 static void finish(struct ml_ledger_scan *scan)
 {
     uint64_t end_ns = ml_trace_info(scan->replay.trace)->end_ns;
@@ -512,7 +512,7 @@ int ml_ledger_scan(const struct ml_trace *trace, const struct ml_ledger_opts *op
         r = ml_each_event(trace, on_event, ret, err);
     if (r == 0)
         finish(ret);
-    ml_replay_release_blocks(&ret->replay); /* the book is made from a replay of its own */
+    ml_replay_release_blocks(&ret->replay); /* the book uses a separate replay */
     return r;
 }
 

@@ -19,7 +19,7 @@
 #define SLACK_NAME "slack"
 #define POOL_SLACK "pool slack"
 
-/* How a line is told apart within its group, and what its number is. */
+/* How lines of a group are divided, which decides the meaning of their number. */
 enum how { WHOLE, BY_OWNER, BY_SCOPE, BY_LABEL, BY_STACK, SLACK };
 
 static const char *const groups[] = {
@@ -98,8 +98,8 @@ int ml_tally_whole(struct ml_ledger_tally *tally, enum ml_ledger_group group, ui
     return add(tally, key_of(group, WHOLE, 0, 0), (int64_t)bytes);
 }
 
-/* The innermost scope that says where in the program this is: operators and
- * phases are the same everywhere. */
+/* The innermost scope that identifies a place in the program; operators and phases are the same
+ * everywhere. */
 static uint32_t telling_scope(const struct ml_trace *trace, uint32_t scope)
 {
     uint32_t at = scope;
@@ -196,7 +196,7 @@ static int scope_name(const struct ml_trace *trace, uint32_t scope, struct ml_bu
     return r < 0 || ret->len ? r : ml_buf_puts(ret, NO_SCOPE);
 }
 
-/* What the program itself asked for is told apart by where it was. */
+/* Memory that the program itself requested is listed by scope. */
 static int add_asker(struct writer *w, struct ml_ledger_entry *group, uint32_t number,
                      int64_t bytes)
 {
@@ -217,7 +217,7 @@ static int add_asker(struct writer *w, struct ml_ledger_entry *group, uint32_t n
     return r;
 }
 
-/* Each scope has a number of its own, so there is nothing to look for. */
+/* Each scope has a different number, so no lookup is needed. */
 static int add_scope(struct writer *w, struct ml_ledger_entry *parent, uint32_t scope,
                      int64_t bytes)
 {
@@ -283,7 +283,7 @@ static bool is_slack(const struct ml_ledger_entry *entry)
     return is_named(entry, SLACK_NAME) || is_named(entry, POOL_SLACK);
 }
 
-/* Who did not say anything needs no line to say so. */
+/* An entry whose only line is "no caller" or "no scope" needs no line. */
 static void drop_silent(struct ml_ledger_entry *entry)
 {
     if (entry->entries.len == 1 && (is_named(&entry->entries.items[0], NO_CALLER) ||
@@ -303,7 +303,7 @@ static bool has_categories(const struct ml_ledger_entry *group)
     return false;
 }
 
-/* Where nothing has a category, what would be below it stands in its place. */
+/* If all blocks lack a category, their lines replace the category's line. */
 static int lift_only_category(struct ml_ledger_entry *group)
 {
     size_t categories = 0, bare = 0;
@@ -318,7 +318,7 @@ static int lift_only_category(struct ml_ledger_entry *group)
     if (categories != 1 || !is_named(&group->entries.items[bare], NO_CATEGORY))
         return 0;
     if (group->entries.items[bare].entries.len == 0 && group->entries.len > 1)
-        return 0; /* beside slack it needs a line */
+        return 0; /* next to slack it needs a line */
     return ml_ledger_lift(group, bare);
 }
 

@@ -1,5 +1,5 @@
-/* ledger_tally.h: the lines of a book as they are found, added up, and the tree of
- * entries that they make. Only the ledger includes it.
+/* ledger_tally.h: adds up the lines of a book, and builds the tree of entries from them. Only the
+ * ledger includes it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,12 +8,12 @@
 
 #include "ledger_tree.h"
 
-/* What the driver charges for. */
+/* The kinds of memory that the driver charges. */
 enum ml_ledger_group {
-    ML_GROUP_BLOCKS,   /* allocations with blocks inside */
+    ML_GROUP_BLOCKS,   /* allocations that contain blocks */
     ML_GROUP_ASYNC,    /* the driver's own pools */
     ML_GROUP_REPORTED, /* blocks of a program whose driver calls are not recorded */
-    ML_GROUP_DIRECT,   /* allocations without */
+    ML_GROUP_DIRECT,   /* allocations without blocks */
     ML_GROUP_ARRAYS,
     ML_GROUP_GRAPHS,
     ML_GROUP_CONTEXT,
@@ -29,7 +29,7 @@ enum ml_ledger_group {
 };
 
 enum ml_ledger_slack {
-    ML_SLACK,          /* pool memory that no block uses; segments are not recorded */
+    ML_SLACK,          /* unused pool memory; segments are not recorded */
     ML_SLACK_SEGMENTS, /* inside segments */
     ML_SLACK_OUTSIDE,  /* in the driver's allocation, outside segments */
 };
@@ -48,10 +48,10 @@ struct ml_ledger_tally {
 
 void ml_ledger_tally_release(struct ml_ledger_tally *tally);
 
-/* Bytes of a group, in which way they are told apart. All return 0 or -ENOMEM.
- * whole:  not at all
- * owner:  by the library that asked for the block, and by scope if that is none of
- *         those that are known by name: the program's own
+/* Adds bytes to a group, divided in one of these ways. All return 0 or -ENOMEM.
+ * whole:  not divided
+ * owner:  by the library that requested the block, and by scope if the library is unknown:
+ *         the program itself
  * block:  by the block's category, and its scope, label or owner
  * slack:  as unused */
 int ml_tally_whole(struct ml_ledger_tally *tally, enum ml_ledger_group group, uint64_t bytes);
@@ -67,13 +67,13 @@ int ml_tally_slack(struct ml_ledger_tally *tally, enum ml_ledger_group group,
 int ml_tally_write(const struct ml_ledger_tally *tally, const struct ml_trace *trace, size_t top,
                    struct ml_ledger_entry *book, struct ml_arena *arena);
 
-/* The book of a device in a replay that stands at an instant: what recorded processes have there,
- * by process if there are several.
- * @left         processes that are left out, since they have nothing any more
+/* The book of a device in a replay at an instant: the memory of the recorded processes, by
+ * process if there are several.
+ * @left         processes to omit, since they have no memory left
  * @top          entries in a list of scopes or owners
  * @book         empty; gets the entries, settled
- * @ret_stray    bytes of blocks that lie in nothing that the driver gave
- * @ret_managed  managed memory of these processes, wherever it lies
+ * @ret_stray    bytes of blocks outside all driver allocations
+ * @ret_managed  managed memory of these processes, on any device
  * @return 0 or -ENOMEM */
 int ml_ledger_book(const struct ml_replay *replay, const char *device, const uint32_t *left,
                    size_t left_count, size_t top, struct ml_ledger_entry *book,

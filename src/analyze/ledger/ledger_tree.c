@@ -60,14 +60,14 @@ int ml_ledger_cut(struct ml_ledger_entry *entry, size_t top, struct ml_arena *ar
     int64_t bytes = 0;
 
     if (rest == 0 || (rest == 1 && top > 0))
-        return 0; /* one more line, whatever it says */
+        return 0; /* "1 more" would take as many lines */
     for (size_t i = top; i < entry->entries.len; i++) {
         bytes = ml_ledger_sum(bytes, entry->entries.items[i].bytes);
         ml_ledger_entry_release(&entry->entries.items[i]);
     }
     entry->entries.len = top;
     if (top == 0)
-        return 0; /* no details at all */
+        return 0; /* no details */
     snprintf(name, sizeof(name), "%zu more", rest);
     more = ml_ledger_add(entry, name, bytes, arena);
     if (!more)

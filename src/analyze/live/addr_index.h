@@ -1,19 +1,19 @@
-/* addr_index.h: from an address to the live block there.
+/* addr_index.h: maps an address to the live block there.
  *
- * A replay does one lookup here per event, so this is ml_map cut to measure:
- * 8 bytes a slot instead of 16, one probe to insert or meet what is there, all
- * of it inline. The address itself stays in the block; a slot has 32 bits of its
- * hash, which give the slot's home and tell nearly all strangers apart.
+ * A replay does one lookup per event, so this is a specialized ml_map: 8 bytes a slot instead of
+ * 16, one probe to find an entry or insert it, all of it inline. The address itself stays in the
+ * block. A slot has 32 bits of its hash, which give the slot's home and rule out nearly all other
+ * addresses.
  *
  *     31            0 31            0
  *     +--------------+--------------+
  *     |  hash, high  | block + 1    |   0: empty
  *     +--------------+--------------+
  *
- * Linear probing; removal moves later entries back. A small index is at most half
- * full, which is fastest; a large one at most three quarters: beyond the cache one more
- * slot of the same line costs little, and memory counts. Like ml_map it does not resist
- * an adversary who chooses the addresses.
+ * Linear probing; removal moves later entries back. A small index is at most half full, which is
+ * fastest. A large one is at most three quarters full: it is larger than the cache, so another
+ * slot of the same line costs little and memory matters more. Like ml_map it does not resist an
+ * adversary who chooses the addresses.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,7 @@ struct ml_addr_slot {
     uint32_t block; /* + 1 */
 };
 
-/* All zero bytes is a valid empty one. */
+/* All zero bytes is a valid empty index. */
 struct ml_addr_index {
     struct ml_addr_slot *slots;
     size_t mask;
@@ -45,7 +45,7 @@ struct ml_addr_index {
     unsigned shift; /* 32 - log2(slots) */
 };
 
-/* Where a lookup ended: at the block's slot, or at the empty one it would get. */
+/* Where a lookup ended: at the block's slot, or at the empty slot to insert it in. */
 struct ml_addr_place {
     size_t slot;
     uint32_t tag;
@@ -64,7 +64,7 @@ static inline void ml_addr_release(struct ml_addr_index *index)
     *index = (struct ml_addr_index){0};
 }
 
-/* Bring the slot of an address into the cache before it is asked for. */
+/* Prefetches the slot of an address. */
 static ML_ALWAYS_INLINE void ml_addr_prefetch(const struct ml_addr_index *index, uint64_t addr)
 {
     if (index->slots)
@@ -97,7 +97,7 @@ static ML_NOINLINE int ml_addr_grow(struct ml_addr_index *index)
     return 0;
 }
 
-/* Room for one more entry. @return 0 or -ENOMEM */
+/* Makes room for one more entry. @return 0 or -ENOMEM */
 static ML_ALWAYS_INLINE int ml_addr_reserve(struct ml_addr_index *index)
 {
     if (ML_LIKELY(index->used < index->limit))
@@ -105,8 +105,8 @@ static ML_ALWAYS_INLINE int ml_addr_reserve(struct ml_addr_index *index)
     return ml_addr_grow(index);
 }
 
-/* Look an address up in an index that has slots. `addrs` is the address field of
- * block 0, and those of the others follow every `stride` bytes. */
+/* Looks an address up in an index that has slots. `addrs` is the address field of block 0; those
+ * of the other blocks follow every `stride` bytes. */
 static ML_ALWAYS_INLINE struct ml_addr_place ml_addr_probe(const struct ml_addr_index *index,
                                                            const uint64_t *addrs, size_t stride,
                                                            uint64_t addr)
@@ -135,8 +135,8 @@ static ML_ALWAYS_INLINE void ml_addr_fill(struct ml_addr_index *index,
     index->used += !place->found;
 }
 
-/* Empty a slot; entries further on in the same run move back into the hole
- * unless their home lies behind it. */
+/* Empties a slot. Later entries of the same run move back into the hole unless their home is
+ * after it. */
 static ML_ALWAYS_INLINE void ml_addr_clear(struct ml_addr_index *index, size_t hole)
 {
     struct ml_addr_slot *slots = index->slots;

@@ -24,7 +24,7 @@ static void fill_import(const struct ml_trace *trace, struct ml_health *ret)
         return;
     snprintf(ret->imported_from, sizeof(ret->imported_from), "%s", format);
     ret->unknown = ml_unknowns_parse(ml_trace_setting(trace, ML_SETTING_IMPORT_UNKNOWN));
-    ret->empty = false; /* many formats have none */
+    ret->empty = false; /* many formats contain no allocations */
 }
 
 static unsigned left_alone(const struct ml_trace *trace)
@@ -68,7 +68,7 @@ struct ml_health ml_health_of(const struct ml_replay *replay)
         .inherited_frees = replay->inherited_frees,
         .replaced = replay->replaced,
         .left_alone = left_alone(replay->trace),
-        /* although some could have been recorded */
+        /* although the run was set to record some */
         .empty = !ml_trace_is_sample_only(replay->trace) && ml_health_no_allocations(replay),
     };
 

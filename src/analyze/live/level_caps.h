@@ -1,7 +1,6 @@
-/* level_caps.h: at which level each device is counted when several traces stand
- * side by side: the highest that all of them have, so that like is compared with
- * like. A trace that does not have the device does not limit it. One device may be
- * counted alone.
+/* level_caps.h: the level at which each device is counted when several traces are compared: the
+ * highest level that all of them have, so that like is compared with like. A trace without the
+ * device does not limit it. Counting can be restricted to one device.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +17,7 @@
 /* Bits are 1 << level. */
 struct ml_level_cap {
     uint32_t common;  /* in every trace that has the device */
-    uint32_t any;     /* in one at least */
+    uint32_t any;     /* in at least one */
     uint32_t reading; /* in the trace being read */
 };
 
@@ -26,18 +25,18 @@ struct ml_level_cap {
 struct ml_level_caps {
     struct ml_intern devices;
     ML_VEC(struct ml_level_cap) list; /* by the device's number */
-    const char *only_device;          /* as ml_device_is takes it; NULL: all are counted */
+    const char *only_device;          /* in the form of ml_device_is; NULL: all are counted */
 };
 
-/* Takes a trace in. @return 0 or -ENOMEM */
+/* Adds a trace. @return 0 or -ENOMEM */
 int ml_level_caps_add(struct ml_level_caps *caps, const struct ml_trace *trace);
 void ml_level_caps_release(struct ml_level_caps *caps);
 
-/* The level at which to count that device; 0: no trace limits it. `caps` may be NULL. */
+/* The level at which to count the device; 0: no trace limits it. `caps` may be NULL. */
 uint32_t ml_level_cap(const struct ml_level_caps *caps, const char *device, size_t len);
 
-/* Visits the devices that some trace would count at a higher level alone: start
- * with *cursor 0.
+/* Visits the devices that some trace would count at a higher level if it were alone. Start with
+ * *cursor 0.
  * @return the device, with its level in *ret_level; NULL at the end */
 const char *ml_level_caps_next(const struct ml_level_caps *caps, uint32_t *cursor,
                                uint32_t *ret_level);

@@ -1,14 +1,14 @@
-/* live_cuts.c: blocks inside blocks of another space: what a program reports of
- * an arena that it got from malloc, malloc's own blocks in a mapping. Bytes are
- * counted once, for the innermost.
+/* live_cuts.c: blocks inside blocks of another space: an arena from malloc in which the program
+ * reports blocks, a mapping that contains malloc's blocks. Bytes are counted once, for the
+ * innermost block.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "live_table.h"
 #include "live_totals.h"
 
-/* The block of the space around the allocation, what was cut from it counted in;
- * -1 if there is none or too little of it is left. */
+/* The block of the space that contains the allocation, including the bytes already cut from it.
+ * -1 if there is none or too few of its bytes are left. */
 static int64_t block_around(const struct ml_replay *r, const struct ml_replay_space *s,
                             const struct ml_event *event)
 {
@@ -56,7 +56,7 @@ int ml_live_cut(struct ml_replay *r, const struct ml_replay_space *s, const stru
     return 0;
 }
 
-/* The larger block may be gone, and its entry another's by now. */
+/* The larger block may have been freed and its entry reused. */
 static bool is_around(const struct ml_block *larger, const struct ml_block *b)
 {
     return larger->live && larger->space != b->space && larger->addr <= b->addr &&

@@ -1,5 +1,5 @@
-/* live_marks.c: what changes blocks without moving bytes in or out: labels, the
- * end of their process, and what a frozen table still learns.
+/* live_marks.c: events that change blocks but not the number of live bytes: labels, the end of a
+ * process, and labels that arrive after the table was frozen.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -92,7 +92,7 @@ void ml_live_learn(struct ml_replay *r, const struct ml_event *event)
     uint64_t space;
 
     if (!ml_map_get(&r->space_index, event->space, &space))
-        return; /* nothing of it was live at the instant */
+        return; /* none of its blocks was live at the instant */
     switch (event->kind) {
     case ML_ALLOC:
     case ML_ALLOC_EX:

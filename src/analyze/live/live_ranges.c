@@ -1,5 +1,5 @@
-/* live_ranges.c: spaces whose memory is given back in ranges: parts of blocks,
- * several at once.
+/* live_ranges.c: spaces whose memory is freed in ranges: parts of blocks, or several blocks at
+ * once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,8 +20,8 @@ int ml_live_make_ranged(struct ml_replay *r, struct ml_replay_space *s)
     return 0;
 }
 
-/* The block shall span no more than `span` bytes. What is cut from it stays cut,
- * wherever it lies: its own bytes are the rest. */
+/* Limits the block's span to `span` bytes. Bytes cut from it stay cut, wherever they are; the
+ * rest are its own. */
 static void shrink(struct ml_replay *r, struct ml_replay_space *s, uint32_t block, uint64_t span)
 {
     struct ml_block *b = &r->blocks.items[block];
@@ -33,8 +33,8 @@ static void shrink(struct ml_replay *r, struct ml_replay_space *s, uint32_t bloc
     b->size = size;
 }
 
-/* Blocks that lay over each other before the space had ranges may come to begin
- * at the same address: one is left. */
+/* Blocks that overlapped before the space had ranges may now start at the same address. Only one
+ * is kept. */
 static int put_at(struct ml_replay *r, struct ml_replay_space *s, uint64_t addr, uint32_t block,
                   const struct ml_event *event)
 {
@@ -45,7 +45,7 @@ static int put_at(struct ml_replay *r, struct ml_replay_space *s, uint64_t addr,
     return ml_order_put(&s->by_order, addr, block);
 }
 
-/* The part behind a hole becomes a block of its own, its bytes already booked. */
+/* The part after a hole becomes a separate block. Its bytes are already in the totals. */
 static int add_rest(struct ml_replay *r, struct ml_replay_space *s, uint32_t from,
                     struct ml_block rest, const struct ml_event *event)
 {
@@ -61,7 +61,7 @@ static int add_rest(struct ml_replay *r, struct ml_replay_space *s, uint32_t fro
     return 0;
 }
 
-/* The block begins before the range and reaches into it, or through it. */
+/* The block starts before the range and ends inside or after it. */
 static int cut_tail(struct ml_replay *r, struct ml_replay_space *s, uint32_t block,
                     const struct ml_event *event, uint64_t to)
 {
@@ -79,7 +79,7 @@ static int cut_tail(struct ml_replay *r, struct ml_replay_space *s, uint32_t blo
     return add_rest(r, s, block, rest, event);
 }
 
-/* The block begins in the range and goes on behind it. */
+/* The block starts in the range and ends after it. */
 static int cut_head(struct ml_replay *r, struct ml_replay_space *s, uint32_t block,
                     const struct ml_event *event, uint64_t to)
 {
@@ -154,7 +154,7 @@ int ml_live_replace_range(struct ml_replay *r, struct ml_replay_space *s,
 
     if (close_range(r, s, event, true) < 0)
         return -ENOMEM;
-    if (ml_order_take(&s->by_order, event->addr, &block)) /* of no bytes */
+    if (ml_order_take(&s->by_order, event->addr, &block)) /* a block of zero bytes */
         ml_live_close_replaced(r, s, block, event);
     return 0;
 }

@@ -29,7 +29,7 @@ void ml_live_drop(struct ml_replay *r, uint32_t block)
 
 /* ---- Finding ----------------------------------------------------------- */
 
-/* Where the address is in a space without ranges. The index must have slots. */
+/* The place of the address in a space without ranges. The index must have slots. */
 static ML_ALWAYS_INLINE struct ml_addr_place
 place_of(const struct ml_replay *r, const struct ml_replay_space *s, uint64_t addr)
 {
@@ -88,8 +88,8 @@ void ml_live_close_replaced(struct ml_replay *r, struct ml_replay_space *s, uint
     ml_live_drop(r, block);
 }
 
-/* Puts a block of the pool, whose address is set, where it can be found; what
- * is live there is replaced.
+/* Adds a block of the pool, whose address is set, to the index. A block that is live at that
+ * address is replaced.
  * @return 0 or -ENOMEM */
 static ML_ALWAYS_INLINE int index_put(struct ml_replay *r, struct ml_replay_space *s,
                                       uint32_t block, const struct ml_event *event)
@@ -168,7 +168,7 @@ int ml_live_restore(struct ml_replay *r, uint32_t block, const struct ml_event *
     struct ml_replay_space *s = &r->spaces.items[b->space];
 
     if (ml_live_find(r, b->space, b->addr) >= 0) {
-        ml_live_drop(r, block); /* something else lives there: it stays freed */
+        ml_live_drop(r, block); /* another block is live there: this one stays freed */
         return 0;
     }
     if (index_put(r, s, block, event) < 0)

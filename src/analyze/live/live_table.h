@@ -1,5 +1,5 @@
-/* live_table.h: how a block enters, leaves and changes in the live table. The
- * inner half of replay.h; only the replay itself includes it.
+/* live_table.h: adds blocks to the live table, removes and changes them. The internal half of
+ * replay.h; only the replay includes it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include "replay.h"
 
-/* A new block of that event, with the label and category given.
+/* Adds the block of an allocation event, with the label and category given.
  * @return 0 or -ENOMEM */
 int ml_live_open(struct ml_replay *r, uint32_t space, const struct ml_event *event, uint32_t label,
                  uint8_t category);
@@ -16,37 +16,38 @@ int ml_live_open(struct ml_replay *r, uint32_t space, const struct ml_event *eve
 /* The index of the block at the address, -1 if none is live there. */
 int64_t ml_live_find(const struct ml_replay *r, uint32_t space, uint64_t addr);
 
-/* Takes the block at the address out of the books, as freed.
+/* Removes the block at the address from the totals, as freed.
  * @keep   its entry stays in the pool, not live, for ml_live_restore or ml_live_drop
  * @return its index, which is still readable; -1: none is live there */
 int64_t ml_live_close(struct ml_replay *r, uint32_t space, const struct ml_event *event, bool keep);
 
-/* Puts a kept block back, as if it had not been freed. @return 0 or -ENOMEM */
+/* Restores a kept block as if it had not been freed. @return 0 or -ENOMEM */
 int ml_live_restore(struct ml_replay *r, uint32_t block, const struct ml_event *event);
 
-/* An entry of the pool, and its return. @return the index or -ENOMEM */
+/* Takes an entry from the pool; the second returns it. @return the index or -ENOMEM */
 int64_t ml_live_entry(struct ml_replay *r);
 void ml_live_drop(struct ml_replay *r, uint32_t block);
 
-/* Closes a block, already out of its index, in whose place another was
- * allocated: not a free. */
+/* Closes a block, already removed from its index, that a new allocation replaces. It does not
+ * count as freed. */
 void ml_live_close_replaced(struct ml_replay *r, struct ml_replay_space *s, uint32_t block,
                             const struct ml_event *event);
 
-/* Gives back [addr, addr + size): whole blocks and parts.
- * @return blocks touched, or -ENOMEM */
+/* Frees [addr, addr + size): whole blocks and parts.
+ * @return the number of blocks touched, or -ENOMEM */
 int64_t ml_live_close_range(struct ml_replay *r, uint32_t space, const struct ml_event *event);
 
-/* The same for an allocation in a ranged space: what is live there is replaced.
+/* The same for an allocation in a ranged space: it replaces the live blocks in its range.
  * @return 0 or -ENOMEM */
 int ml_live_replace_range(struct ml_replay *r, struct ml_replay_space *s,
                           const struct ml_event *event);
 
-/* From now on blocks of the space are found by ranges. @return 0 or -ENOMEM */
+/* Switches the space to lookups by range. @return 0 or -ENOMEM */
 int ml_live_make_ranged(struct ml_replay *r, struct ml_replay_space *s);
 
-/* Takes the bytes of `block`, a new one, out of the block around it, if there is
- * one; and gives them back when it is freed. @return 0 or -ENOMEM */
+/* Cuts the bytes of `block`, a new one, out of the block around it, if there is one. The second
+ * returns them when it is freed.
+ * @return 0 or -ENOMEM */
 int ml_live_cut(struct ml_replay *r, const struct ml_replay_space *s, const struct ml_event *event,
                 uint32_t block);
 void ml_live_paste(struct ml_replay *r, uint32_t block, uint64_t time_ns);
@@ -55,10 +56,10 @@ void ml_live_paste(struct ml_replay *r, uint32_t block, uint64_t time_ns);
 void ml_live_label(struct ml_replay *r, uint32_t block, uint32_t label, uint8_t category,
                    uint64_t time_ns);
 
-/* The process of the space is gone, or it was not after all. */
+/* Marks the process of the space as ended, or as running after all. */
 void ml_live_set_ended(struct ml_replay *r, uint32_t space, bool ended, uint64_t time_ns);
 
-/* An event after the instant of a frozen table: only its names matter. */
+/* Handles an event after the instant of a frozen table: only its labels matter. */
 void ml_live_learn(struct ml_replay *r, const struct ml_event *event);
 
 #endif

@@ -1,5 +1,5 @@
-/* live_totals.h: the books: gauges that rise and fall with each block. Inline,
- * since this runs for every event; only the live table includes it.
+/* live_totals.h: the totals: gauges that rise and fall with each block. Inline, since this runs
+ * for every event; only the live table includes it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,13 +17,13 @@ static ML_ALWAYS_INLINE void ml_gauge_add(struct ml_gauge *g, uint64_t bytes, ui
     }
 }
 
-/* Look at the peak of the category that changed last. */
+/* Updates the peak of the category that changed last. */
 static ML_ALWAYS_INLINE void ml_settle(struct ml_replay *r)
 {
     ml_gauge_add(&r->categories[r->unsettled].bytes, 0, r->unsettled_ns);
 }
 
-/* The crest is here and now. */
+/* Sets the recent peak to the current total. */
 static ML_ALWAYS_INLINE void ml_crest_take(struct ml_replay *r, uint64_t time_ns)
 {
     r->recent_peak.bytes = r->bytes.live_bytes;
@@ -34,7 +34,7 @@ static ML_ALWAYS_INLINE void ml_crest_take(struct ml_replay *r, uint64_t time_ns
             r->recent_peak.categories[i] = r->categories[i].bytes.live_bytes;
 }
 
-/* Bytes enter the device's counted spaces. */
+/* Adds bytes to the device's counted spaces. */
 static ML_ALWAYS_INLINE void ml_device_add(struct ml_replay_device *device, uint64_t bytes,
                                            uint64_t time_ns)
 {
@@ -45,7 +45,7 @@ static ML_ALWAYS_INLINE void ml_device_add(struct ml_replay_device *device, uint
     ml_gauge_add(&device->bytes, 0, time_ns);
 }
 
-/* Bytes enter the totals that the space is part of. */
+/* Adds bytes to the totals that include the space. */
 static ML_ALWAYS_INLINE void ml_totals_add(struct ml_replay *r, const struct ml_replay_space *s,
                                            uint8_t category, uint64_t bytes, uint64_t time_ns)
 {
@@ -71,7 +71,7 @@ static ML_ALWAYS_INLINE void ml_totals_add(struct ml_replay *r, const struct ml_
     }
 }
 
-/* Bytes leave them. */
+/* Removes bytes from them. */
 static ML_ALWAYS_INLINE void ml_totals_remove(struct ml_replay *r, const struct ml_replay_space *s,
                                               uint8_t category, uint64_t bytes)
 {
@@ -87,7 +87,7 @@ static ML_ALWAYS_INLINE void ml_totals_remove(struct ml_replay *r, const struct 
     r->bytes.live_bytes -= bytes;
 }
 
-/* A block is freed. */
+/* Books a free. */
 static ML_ALWAYS_INLINE void ml_book_out(struct ml_replay *r, struct ml_replay_space *s,
                                          struct ml_block *b)
 {
@@ -100,7 +100,7 @@ static ML_ALWAYS_INLINE void ml_book_out(struct ml_replay *r, struct ml_replay_s
         r->categories[b->category].frees++;
 }
 
-/* A block is live. Counting the allocation is up to the caller. */
+/* Books a live block. The caller counts the allocation. */
 static ML_ALWAYS_INLINE void ml_book_in(struct ml_replay *r, struct ml_replay_space *s,
                                         struct ml_block *b, uint64_t time_ns)
 {
@@ -110,7 +110,7 @@ static ML_ALWAYS_INLINE void ml_book_in(struct ml_replay *r, struct ml_replay_sp
     ml_totals_add(r, s, b->category, b->size, time_ns);
 }
 
-/* Bytes that the block spans, those of blocks cut from it too. */
+/* The bytes that the block spans, including those of blocks cut from it. */
 static inline uint64_t ml_span_of(const struct ml_replay *r, uint32_t block)
 {
     uint64_t cut = 0;

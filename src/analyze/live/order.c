@@ -28,7 +28,7 @@ void ml_order_release(struct ml_order *order)
     ml_order_init(order);
 }
 
-/* The last chunk whose first key is not above `key`; 0 when there is none. */
+/* The last chunk whose first key is at most `key`; 0 when there is none. */
 static size_t chunk_of(const struct ml_order *order, uint64_t key)
 {
     size_t low = 0, high = order->chunks.len;
@@ -44,7 +44,7 @@ static size_t chunk_of(const struct ml_order *order, uint64_t key)
     return low;
 }
 
-/* Entries of the chunk whose keys are below `key`. */
+/* The number of entries of the chunk with keys below `key`. */
 static size_t place_in(const struct ml_order_chunk *chunk, uint64_t key)
 {
     size_t low = 0, high = chunk->len;
@@ -78,7 +78,7 @@ static int insert_chunk(struct ml_order *order, size_t at)
     return 0;
 }
 
-/* Moves the upper half of a full chunk into a new one behind it. */
+/* Moves the upper half of a full chunk into a new chunk after it. */
 static int split_chunk(struct ml_order *order, size_t at)
 {
     struct ml_order_chunk *full = order->chunks.items[at].chunk, *upper;

@@ -10,10 +10,10 @@
 #include "memledger/memledger.h"
 #include "replay_spaces.h"
 
-#define NO_BLOCK UINT64_MAX /* in `moved`: a block that was not known */
-#define PREFETCH 8          /* events between asking for a slot and using it */
+#define NO_BLOCK UINT64_MAX /* in `moved`: an unknown block */
+#define PREFETCH 8          /* events between prefetching a slot and using it */
 
-/* The index of the event's space, which is then alive. */
+/* The index of the event's space. Its process is then running. */
 static ML_ALWAYS_INLINE int64_t enter_space(struct ml_replay *r, const struct ml_event *event)
 {
     int64_t index = r->last_space;
@@ -31,7 +31,7 @@ static ML_ALWAYS_INLINE int64_t enter_space(struct ml_replay *r, const struct ml
 static void count_unknown(struct ml_replay *r, uint32_t space, const struct ml_event *event)
 {
     if (event->addr == 0)
-        return; /* freeing nothing is allowed */
+        return; /* free(NULL) is allowed */
     if (r->spaces.items[space].forked)
         r->inherited_frees++;
     else
@@ -59,7 +59,7 @@ struct name {
     uint8_t category;
 };
 
-/* An allocation after a move is the block in its new place: it keeps its label. */
+/* An allocation after a move is the same block at its new address: it keeps its label. */
 static ML_NOINLINE struct name take_moved(struct ml_replay *r, uint32_t space,
                                           const struct ml_event *event)
 {
@@ -122,8 +122,8 @@ static int on_free_range(struct ml_replay *r, const struct ml_event *event)
 
     if (space < 0)
         return -ENOMEM;
-    /* One that finds nothing is no mistake: who unmaps does not say whether it
-     * was memory or a file. */
+    /* A range without blocks is not an error: munmap does not say whether it unmaps memory or a
+     * file. */
     touched = ml_live_close_range(r, (uint32_t)space, event);
     return touched < 0 ? (int)touched : 0;
 }
@@ -167,7 +167,7 @@ static int on_move_failed(struct ml_replay *r, const struct ml_event *event)
     return 0;
 }
 
-/* Whether a label says more of a block than what it has: see classify.h. */
+/* Whether a label says more about a block than its present one: see classify.h. */
 static bool says_more(const struct ml_block *block, uint8_t category)
 {
     return category != MEMLEDGER_OTHER || block->category == MEMLEDGER_OTHER;

@@ -1,4 +1,4 @@
-/* replay_read.c: a replay of a trace, up to any event, and what it then holds.
+/* replay_read.c: replays a trace up to any event, and visits its live blocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -40,8 +40,8 @@ static uint32_t cap_of(const struct ml_replay *r, const struct ml_level_caps *ca
     return cap ? cap : ML_LEVELS - 1;
 }
 
-/* Whether to count `level` rather than `now` (0: none yet): the highest up to the
- * cap, or else the one that is nearest above it. */
+/* Whether to count `level` rather than `now` (0: none yet): the highest level up to the cap, or
+ * else the lowest above it. */
 static bool counts_rather(uint64_t level, uint64_t now, uint64_t cap)
 {
     if (now == 0 || (level <= cap) != (now <= cap))
@@ -60,7 +60,7 @@ int ml_replay_find_levels(struct ml_replay *r, const struct ml_level_caps *caps)
         uint64_t key, top = 0;
 
         if (space->level == 0)
-            continue; /* a number that is not defined */
+            continue; /* an undefined number */
         device = device_of(r, space);
         if (device < 0)
             return -ENOMEM;
@@ -83,7 +83,7 @@ void ml_replay_end_process(struct ml_replay *r, uint32_t process, uint64_t time_
     p->end_ns = time_ns;
 }
 
-/* A process that replaced itself by exec has none of its memory any more. */
+/* A process that replaced itself by exec has lost all its memory. */
 static void end_former_self(struct ml_replay *r, const struct ml_process *process, uint64_t time_ns)
 {
     uint64_t former;
@@ -126,8 +126,8 @@ static bool is_asked_for(const struct ml_replay *r, int64_t device)
            ml_device_is(ml_intern_get(&r->device_names, (uint32_t)device, NULL), r->only_device);
 }
 
-/* Blocks of one rank may be cut from those of a lower one: what the program
- * reports from its heap, the heap of some allocators from mappings. */
+/* Blocks of one rank may be cut from blocks of a lower rank: reported blocks from heap blocks,
+ * the heap blocks of some allocators from mappings. */
 enum rank { MAPPINGS, HEAP, REPORTED };
 
 static enum rank rank_of(const struct ml_replay *r, const struct ml_replay_space *s)
@@ -144,7 +144,7 @@ static uint64_t place_key(const struct ml_replay_space *s, enum rank rank)
     return (uint64_t)rank << 62 | (uint64_t)s->process << 32 | s->device;
 }
 
-/* The latest space of that rank, or, for REPORTED, of any, on the device of `s`.
+/* The latest space of that rank, or, for REPORTED, of any rank, on the device of `s`.
  * @return its index + 1, 0: there is none */
 static uint32_t latest_of(const struct ml_replay *r, const struct ml_replay_space *s,
                           enum rank rank)
@@ -155,8 +155,8 @@ static uint32_t latest_of(const struct ml_replay *r, const struct ml_replay_spac
     return (uint32_t)latest;
 }
 
-/* The first space of its rank: blocks of higher ranks that have none nearer are cut from
- * it. Those that come later find it themselves. */
+/* For the first space of its rank: existing spaces of higher ranks without a nearer one now cut
+ * their blocks from it. Later spaces find it themselves. */
 static void offer_around(struct ml_replay *r, uint32_t new_space, enum rank rank)
 {
     uint32_t i = r->spaces.items[new_space].next_of_place;
@@ -170,7 +170,8 @@ static void offer_around(struct ml_replay *r, uint32_t new_space, enum rank rank
     }
 }
 
-/* Finds the nearest space that its blocks may be cut from, and offers itself to others.
+/* Finds the nearest space that the new one's blocks may be cut from, and offers the new one to
+ * others.
  * @return 0 or -ENOMEM */
 static int connect(struct ml_replay *r, uint32_t new_space)
 {

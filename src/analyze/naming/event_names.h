@@ -1,5 +1,4 @@
-/* event_names.h: the words for numbers of the event model, as reports and JSON use
- * them.
+/* event_names.h: the names of the numbers in events, for reports and JSON.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +7,7 @@
 
 #include <stdint.h>
 
-/* "parameter", "optimizer_state"; "other" for a number that is not known. */
+/* "parameter", "optimizer_state"; "other" for an unknown number. */
 const char *ml_category_name(uint64_t category);
 
 /* "driver", "pool", "block"; "unknown". */

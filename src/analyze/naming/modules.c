@@ -10,11 +10,11 @@
 #include "memledger/memledger.h"
 #include "scope_path.h"
 
-#define ROOTS_SEARCHED 64 /* a name is looked for below so many; nobody has more models */
+#define ROOTS_SEARCHED 64 /* the most models to search for a name; no program has more */
 
 /* ---- The table of modules ---------------------------------------------- */
 
-/* What a name is looked up by: `below`, a module's index, then the name. */
+/* The key of a module's name: `below`, the index of the module around it, then the name. */
 static int make_key(uint32_t below, const char *name, size_t len, struct ml_buf *ret)
 {
     int r;
@@ -58,7 +58,7 @@ static int64_t add(struct ml_modules *m, uint32_t below, const char *name, size_
     return index;
 }
 
-/* The module of that name below another; made if it is new. */
+/* The module of that name below another; added if it is new. */
 static int64_t put(struct ml_modules *m, uint32_t below, const char *name, size_t len,
                    uint32_t scope)
 {
@@ -82,8 +82,7 @@ static bool is_in_phase(const struct ml_modules *m, uint32_t scope)
     return ml_scope_fact_of(&m->facts, scope).phase_scope != 0;
 }
 
-/* A module that is called in backward without its model around it is one that
- * forward knows. */
+/* A module that is called in backward outside its model is a module of forward. */
 static int64_t put_outermost(struct ml_modules *m, uint32_t scope, const char *name, size_t len)
 {
     int64_t found = find(m, ML_NO_MODULE, name, len);
@@ -128,8 +127,8 @@ static int fill_scopes(struct ml_modules *m, bool in_phase)
     return 0;
 }
 
-/* Parents come before their children, and forward before all phases, in which
- * nothing is called for the first time. */
+/* Parents come before their children, and forward before all phases, because a phase calls no new
+ * modules. */
 static int read_scopes(struct ml_modules *m)
 {
     uint32_t count = ml_trace_scopes(m->trace);
@@ -145,7 +144,7 @@ static int read_scopes(struct ml_modules *m)
 
 /* ---- The tree ---------------------------------------------------------- */
 
-/* How long the path is without its last part, 0 if it has only one. */
+/* The length of the path without its last part, 0 if it has only one. */
 static size_t shorter(const char *path, size_t len)
 {
     while (len > 0 && path[len - 1] != '.')
@@ -153,8 +152,8 @@ static size_t shorter(const char *path, size_t len)
     return len > 0 ? len - 1 : 0;
 }
 
-/* The longest path that is a module below `root` and that this one begins with,
- * `len` bytes of it at most. */
+/* The module below `root` with the longest path that is a prefix of the first `len` bytes of this
+ * path. */
 static int64_t find_prefix(const struct ml_modules *m, uint32_t root, const char *path, size_t len)
 {
     int64_t found = ML_NO_MODULE;
@@ -217,7 +216,8 @@ static uint32_t module_around(const struct ml_modules *m, uint32_t scope)
     return scope < m->of_scope.len ? m->of_scope.items[scope] : ML_NO_MODULE;
 }
 
-/* "GPT#2.encoder.weight" names its model. @return the rest of the label, else NULL */
+/* "GPT#2.encoder.weight" contains the name of its model.
+ * @return the rest of the label, else NULL */
 static const char *after_root(const struct ml_modules *m, uint32_t root, const char *label)
 {
     const struct ml_module *module = &m->list.items[root];
@@ -227,7 +227,7 @@ static const char *after_root(const struct ml_modules *m, uint32_t root, const c
                : NULL;
 }
 
-/* How long a name is without its last part: 5 of "embed_weight", 0 of "embed". */
+/* The length of a name without its last part: 5 for "embed_weight", 0 for "embed". */
 static size_t without_part(const char *name, size_t len)
 {
     while (len > 0 && name[len - 1] != '_')
@@ -235,7 +235,7 @@ static size_t without_part(const char *name, size_t len)
     return len > 0 ? len - 1 : 0;
 }
 
-/* A fused RNN of MXNet's has the parameters "lstm_parameters", and its node is "lstm_rnn". */
+/* A fused RNN in MXNet has the parameters "lstm_parameters" and the node "lstm_rnn". */
 static int64_t find_fused(const struct ml_modules *m, uint32_t root, const char *name)
 {
     size_t len = without_part(name, strlen(name));
@@ -252,8 +252,9 @@ static int64_t find_fused(const struct ml_modules *m, uint32_t root, const char 
     return found;
 }
 
-/* MXNet's labels have words before a colon that say what a block is, and then the name of a
- * parameter: "arg_grad:decoder_weight". A node of a graph gives its name to its parameters. */
+/* MXNet's labels have a prefix before a colon that gives the kind of block, then the name of a
+ * parameter: "arg_grad:decoder_weight". The name of a parameter starts with that of its graph
+ * node. */
 static int64_t search_node(const struct ml_modules *m, uint32_t root, const char *label)
 {
     const char *colon = strrchr(label, ':'), *name = colon ? colon + 1 : "";
@@ -277,7 +278,7 @@ static int64_t search_root(const struct ml_modules *m, uint32_t root, const char
     return found == ML_NO_MODULE ? root : found;
 }
 
-/* Of several models that fit, the one around the block, else the longest match. */
+/* If several models match, the one around the block wins, else the longest match. */
 static int64_t search_roots(const struct ml_modules *m, uint32_t own_root, const char *label)
 {
     int64_t best = own_root == ML_NO_MODULE ? ML_NO_MODULE : search_root(m, own_root, label);
@@ -295,8 +296,8 @@ static int64_t search_roots(const struct ml_modules *m, uint32_t own_root, const
     return best;
 }
 
-/* A label that begins with no module's path: a parameter of the model itself, or one
- * of a program that names its blocks otherwise. */
+/* For a label that starts with no module's path: a parameter of the model itself, or of a program
+ * that names its blocks in another way. */
 static uint32_t without_match(const struct ml_modules *m, uint32_t scope, uint32_t own)
 {
     if (own != ML_NO_MODULE)

@@ -9,14 +9,14 @@
 #include "each_event.h"
 #include "map.h"
 
-#define ALIKE_ENOUGH 3 /* two may be any two models */
+#define ALIKE_ENOUGH 3 /* two could be any two models */
 
 struct finder {
     const struct ml_modules *modules;
     struct ml_recreated_modules *ret;
-    ML_VEC(uint32_t) members; /* by module: how many are alike, where it is the first of them */
+    ML_VEC(uint32_t) members; /* at the first of similar modules: their number, else 0 */
     struct ml_map latest;     /* first one and process -> the latest that was called */
-    bool any;                 /* enough are alike, somewhere */
+    bool any;                 /* some module has enough similar ones */
 };
 
 static int count_members(struct finder *f)
@@ -35,7 +35,7 @@ static int count_members(struct finder *f)
     return 0;
 }
 
-/* Modules have numbers in order of their first call. */
+/* Modules are numbered in the order of their first calls. */
 static int on_call(struct finder *f, const struct ml_event *event)
 {
     const struct ml_modules *m = f->modules;
@@ -48,7 +48,7 @@ static int on_call(struct finder *f, const struct ml_event *event)
     key = (uint64_t)first << 32 | ml_trace_thread(m->trace, event->thread)->process;
     ml_map_get(&f->latest, key, &latest);
     if (root < latest)
-        f->members.items[first] = 0; /* they work side by side */
+        f->members.items[first] = 0; /* they are in use at the same time */
     return root > latest ? ml_map_put(&f->latest, key, root) : 0;
 }
 
@@ -57,7 +57,7 @@ static int on_event(void *ctx, const struct ml_event *event)
     return event->kind == ML_PUSH ? on_call(ctx, event) : 0;
 }
 
-/* What cannot be read is told by those who read it for its own sake. */
+/* Read errors are reported when the trace is read for the report itself. */
 static int read_calls(struct finder *f)
 {
     struct ml_error err = {0};
@@ -66,7 +66,7 @@ static int read_calls(struct finder *f)
     return r == -ENOMEM ? r : 0;
 }
 
-/* An outermost module comes before those in it. */
+/* An outermost module comes before those it contains. */
 static void part_others(struct finder *f)
 {
     uint32_t *first = f->ret->first.items;

@@ -1,10 +1,10 @@
-/* recreated_modules.h: modules that a program makes anew in each step are one.
+/* recreated_modules.h: treats modules that a program recreates in each step as one.
  *
- * nn.CrossEntropyLoss()(…) in a loop makes a module for each step, and each has a name of
- * its own: Loss, Loss#2, Loss#3. They are one, under the first name, where there are three or
- * more and each takes the place of the one before: when a later one has been called, an
- * earlier one of the same process is not called again. Models that work side by side stay
- * apart: a teacher and its student, an ensemble.
+ * nn.CrossEntropyLoss()(…) in a loop creates a module in each step, and each gets a different
+ * name: Loss, Loss#2, Loss#3. They count as one, under the first name, if there are three or more
+ * and each replaces the one before: once a later one has been called, the same process does not
+ * call an earlier one again. Models that are in use at the same time stay separate: a teacher and
+ * its student, an ensemble.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,9 +17,9 @@ struct ml_recreated_modules {
     ML_VEC(uint32_t) first; /* by module: the one that it counts as; empty: each is itself */
 };
 
-/* Reads the trace once, where there are names that are alike.
- * @return 0 or -ENOMEM; release in both cases. From a trace that cannot be read to its end,
- *         what was read counts. */
+/* Reads the trace once, if there are such names.
+ * @return 0 or -ENOMEM; release in both cases. If the trace cannot be read to its end, the part
+ *         that was read counts. */
 int ml_recreated_modules_find(const struct ml_modules *modules, struct ml_recreated_modules *ret);
 void ml_recreated_modules_release(struct ml_recreated_modules *alike);
 

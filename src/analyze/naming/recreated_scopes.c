@@ -10,7 +10,7 @@
 #include "modules.h"
 #include "text.h"
 
-/* What scopes that are alike have in common: where they are, their kind and name. */
+/* The key that similar scopes share: their place, kind and name. */
 static int make_key(const struct ml_trace *trace, const struct ml_recreated_scopes *alike,
                     uint32_t scope, struct ml_buf *ret)
 {

@@ -1,6 +1,6 @@
-/* recreated_scopes.h: scopes that differ only in the number of a module count as one place:
- * "Loss#2 > inner" is where "Loss > inner" is. A program that makes a module anew in each
- * step has one of each.
+/* recreated_scopes.h: scopes that differ only in the number of a module count as one: "Loss#2 >
+ * inner" is the same as "Loss > inner". A program that recreates a module in each step has one
+ * such scope for each.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 #include "vec.h"
 
 struct ml_recreated_scopes {
-    ML_VEC(uint32_t) first; /* by scope: the first of those that are alike */
+    ML_VEC(uint32_t) first; /* by scope: the first of the similar ones */
 };
 
 /* @return 0 or -ENOMEM; release in both cases */

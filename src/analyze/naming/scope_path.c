@@ -21,7 +21,7 @@ static uint32_t parent_of(const struct ml_trace *trace, uint32_t scope)
     return parent < scope ? parent : 0;
 }
 
-/* "encoder" around "encoder.0": the inner name says it all. */
+/* "encoder" around "encoder.0": the inner name contains the outer one. */
 static bool is_contained(const struct ml_trace *trace, const struct ml_scope *outer,
                          const struct ml_scope *inner)
 {
@@ -36,7 +36,7 @@ static bool is_contained(const struct ml_trace *trace, const struct ml_scope *ou
            memcmp(inner_name, outer_name, outer_len) == 0;
 }
 
-/* The scopes to tell from the innermost out, as many as fit. Returns their number. */
+/* The scopes to name, from the innermost outwards, as many as fit. Returns their number. */
 static size_t collect(const struct ml_trace *trace, uint32_t scope, uint32_t *ret, bool *ret_cut)
 {
     size_t count = 0, bytes = 0;

@@ -1,8 +1,8 @@
-/* scope_path.h: the names of a scope and all around it, "encoder > layer0".
+/* scope_path.h: the names of a scope and of all scopes around it, "encoder > layer0".
  *
- * Modules have dotted names that contain those of the modules around them; only the
- * innermost is told: "GPT > encoder.layers.3.out_proj". A phase stands before what
- * it contains: "backward: GPT > encoder.0".
+ * Modules have dotted names that contain those of the modules around them, so only the innermost
+ * appears: "GPT > encoder.layers.3.out_proj". A phase precedes the scopes it contains: "backward:
+ * GPT > encoder.0".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,10 +22,10 @@ int ml_scope_path(const struct ml_trace *trace, uint32_t scope, struct ml_buf *o
 /* The same as a string of the arena, "" for scope 0. @return NULL: out of memory */
 const char *ml_scope_path_dup(const struct ml_trace *trace, uint32_t scope, struct ml_arena *arena);
 
-/* What stands beside a path: strings of the trace, which last as long. */
+/* Other names of a scope: strings of the trace, valid as long as the trace. */
 struct ml_scope_names {
     const char *module;     /* dotted name of the innermost module; NULL: none */
-    const char *class_name; /* the module's class; NULL: not known */
+    const char *class_name; /* the module's class; NULL: unknown */
     const char *phase;      /* name of the innermost phase; NULL: none */
 };
 

@@ -11,19 +11,22 @@
 #include "defs.h"
 
 #define DRIVER "CUDA driver"
-#define DELETED " (deleted)" /* what the kernel adds to the path of a program */
+#define DELETED " (deleted)" /* suffix that the kernel adds to the path of a program */
 
-enum part { BASE_NAME, PATH }; /* that begins so; that contains this */
+enum part {
+    BASE_NAME,
+    PATH
+}; /* whether the text starts the base name or is anywhere in the path */
 
 struct owner {
     enum part part;
     const char *text;
     const char *name;
-    bool passes_on; /* what calls it is who asked */
+    bool passes_on; /* its caller made the request */
 };
 
-/* The first that fits. Base names come before paths: what a framework brings along,
- * in its own folder, is still called by its own name. */
+/* The first match wins. Base names come before paths: a library in a framework's folder still has
+ * its own name. */
 static const struct owner owners[] = {
     {BASE_NAME, "libcuda.so", DRIVER, true},
     {BASE_NAME, "libnvidia-", DRIVER, true},
@@ -94,7 +97,7 @@ static const char *path_of(const struct ml_trace *trace, uint32_t library)
     return ml_trace_string(trace, ml_trace_library(trace, library)->path, NULL);
 }
 
-/* The library of a stack's innermost frame, -1 where none is known. */
+/* The library of a stack's innermost frame, -1 if unknown. */
 static int64_t library_of(const struct ml_trace *trace, uint32_t stack)
 {
     const struct ml_frame *frame = ml_trace_frame(trace, ml_trace_stack(trace, stack)->frame);

@@ -1,4 +1,4 @@
-/* oom_changes.c: what would have made room for a request; see oom_verdict.h.
+/* oom_changes.c: the changes that would have made room for a request; see oom_verdict.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include "memledger/memledger.h"
 #include "oom_verdict.h"
 
-#define BATCH_MOST 0.95 /* a batch of less than a twentieth is no change but another run */
+#define BATCH_MOST 0.95 /* a batch of less than a twentieth is not a practical change */
 
 struct changes {
     const struct ml_replay *replay;
@@ -17,7 +17,7 @@ struct changes {
     struct ml_oom *oom;
     struct ml_arena *arena;
     uint64_t categories[ML_CATEGORIES];
-    ML_VEC(uint64_t) activations; /* by module, with those inside */
+    ML_VEC(uint64_t) activations; /* by module, including modules inside */
 };
 
 static int add(struct changes *c, struct ml_oom_change change)
@@ -27,7 +27,7 @@ static int add(struct changes *c, struct ml_oom_change change)
     return change.bytes ? ml_vec_push(&c->oom->changes, change) : 0;
 }
 
-/* One that frees so many bytes. */
+/* A change that frees this many bytes. */
 static struct ml_oom_change freeing(const struct changes *c, enum ml_oom_change_kind kind,
                                     uint64_t bytes)
 {
@@ -41,7 +41,7 @@ static struct ml_oom_change freeing(const struct changes *c, enum ml_oom_change_
     };
 }
 
-/* ---- What is live ------------------------------------------------------ */
+/* ---- Live memory ------------------------------------------------------- */
 
 static int count_block(struct changes *c, const struct ml_block *block)
 {
@@ -100,7 +100,7 @@ static int least_live_first(const void *a, const void *b)
     return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-/* Segments that go back to the driver once the little in them is freed. */
+/* Segments that go back to the driver if the few blocks in them are freed. */
 static int empty_segments(struct changes *c, const struct ml_segment_map *map)
 {
     const struct ml_oom *o = c->oom;
@@ -146,7 +146,7 @@ static int raise_limit(struct changes *c)
                                          .fits = o->driver.free.bytes >= o->need_bytes});
 }
 
-/* ---- What is kept ------------------------------------------------------ */
+/* ---- Memory to reduce -------------------------------------------------- */
 
 static bool grows_with_batch(const struct ml_oom *o)
 {
@@ -154,7 +154,7 @@ static bool grows_with_batch(const struct ml_oom *o)
            strcmp(o->phase, "backward") == 0;
 }
 
-/* What grows with it falls with it. */
+/* Memory that grows with the batch shrinks with it. */
 static int smaller_batch(struct changes *c)
 {
     static const uint8_t growing[] = {MEMLEDGER_ACTIVATION, MEMLEDGER_INTERMEDIATE_GRADIENT,
@@ -174,7 +174,7 @@ static int smaller_batch(struct changes *c)
     return change.fits ? add(c, change) : 0;
 }
 
-/* The module inside the model that keeps most for backward. */
+/* The module inside the model that keeps the most for backward. */
 static int recompute(struct changes *c)
 {
     struct ml_oom_change change;

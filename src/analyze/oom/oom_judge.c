@@ -4,7 +4,7 @@
  */
 #include "oom_verdict.h"
 
-#define ADDRESSES (UINT64_C(1) << 47) /* of a process on x86-64 */
+#define ADDRESSES (UINT64_C(1) << 47) /* address space of a process on x86-64 */
 
 static uint64_t missing(uint64_t wanted, uint64_t there)
 {
@@ -19,7 +19,7 @@ static void decide(struct ml_oom *o, enum ml_oom_verdict verdict, enum ml_oom_ru
     o->short_bytes = short_bytes;
 }
 
-/* What the driver, or the system, is asked for directly. */
+/* For requests that go directly to the driver or the system. */
 static void judge_by_free(struct ml_oom *o)
 {
     uint64_t asked = o->refusal.bytes;
@@ -47,8 +47,8 @@ static void find_capacity(struct ml_oom *o)
         return;
     }
     o->limited = o->refusal.driver_bytes == 0;
-    /* Other refusals may have shown it more closely; where they contradict this one, it was
-     * changed on the way. */
+    /* Other refusals may give a narrower range. If they contradict this one, the limit changed
+     * during the run. */
     if (o->limited && o->place.limit.known && o->place.limit.at_least <= o->most_capacity &&
         o->place.limit.below > has) {
         o->least_capacity = ml_max_u64(has, o->place.limit.at_least);

@@ -13,7 +13,7 @@
 #include "scope_path.h"
 #include "torch_packing.h"
 
-/* One refusal while it is looked into. */
+/* The state of the analysis of one refusal. */
 struct case_file {
     const struct ml_trace *trace;
     const struct ml_oom_opts *opts;
@@ -25,7 +25,7 @@ struct case_file {
     struct ml_free_space free;
 };
 
-/* ---- Who asked --------------------------------------------------------- */
+/* ---- The requester ----------------------------------------------------- */
 
 static const char *copy_string(const struct case_file *c, uint32_t string)
 {
@@ -91,9 +91,9 @@ static int name_place(struct case_file *c)
     return 0;
 }
 
-/* ---- What was free ----------------------------------------------------- */
+/* ---- Free memory ------------------------------------------------------- */
 
-/* Blocks that lie in the segments of the process that asked. */
+/* Whether the block is in the segments of the process that made the request. */
 static bool is_own(const struct case_file *c, const struct ml_block *block)
 {
     const struct ml_replay_space *s = &c->replay.spaces.items[block->space];
@@ -180,7 +180,7 @@ static int examine(struct case_file *c, struct ml_error *err)
     if (r < 0)
         return r;
     ml_oom_judge(o);
-    if (o->has_segments) /* what it may still have, not what the driver could give */
+    if (o->has_segments) /* what the allocator may still take, not what the driver has */
         o->place.driver.free = (struct ml_seen){true, o->least_capacity - o->place.bytes};
     ml_free_place_settle(&o->place);
     r = list_holders(c);
@@ -213,7 +213,7 @@ static int tell(const struct ml_trace *trace, const struct ml_oom_opts *opts,
     return r;
 }
 
-/* ---- Those that were asked for ----------------------------------------- */
+/* ---- The requested refusals -------------------------------------------- */
 
 static int none(const struct ml_trace *trace, const struct ml_oom_opts *opts,
                 const struct ml_refusals *refusals, struct ml_error *err)
@@ -221,11 +221,12 @@ static int none(const struct ml_trace *trace, const struct ml_oom_opts *opts,
     struct ml_at wanted = {.kind = ML_AT_OOM, .number = ml_max_u64(opts->number, 1)};
     struct ml_instant unused;
 
-    if (refusals->list.len < wanted.number) /* it knows which devices and refusals there are */
+    if (refusals->list.len < wanted.number) /* its error lists the existing devices and refusals */
         return ml_instant_find(trace, &wanted, opts->device, &unused, err);
     return ml_error_set(err, -ENOENT,
-                        "the driver refused %" PRIu64 " times, and the program got its memory in "
-                        "the end; --at oom:1 shows the first",
+                        "the driver refused %" PRIu64
+                        " times, but the program then got its memory; "
+                        "--at oom:1 shows the first",
                         refusals->recovered);
 }
 

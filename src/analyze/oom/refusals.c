@@ -16,7 +16,7 @@ struct scan {
     const struct ml_trace *trace;
     const char *device;
     struct ml_refusals *ret;
-    struct ml_map waiting; /* thread -> its last refusal by the driver, which nothing answered */
+    struct ml_map waiting; /* thread -> its last refusal by the driver, still without an outcome */
     uint64_t events, ooms;
 };
 

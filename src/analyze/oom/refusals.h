@@ -1,9 +1,9 @@
-/* refusals.h: the allocations of a run that were refused for want of memory.
+/* refusals.h: the allocations of a run that failed because memory ran out.
  *
- * One failure may be told several times: the driver refuses, the allocator gives back
- * what it has cached, is refused again, and then refuses itself. Only the last of these
- * stands. A refusal by the driver after which the same thread gets as much from it was
- * recovered from: the program saw nothing of it.
+ * One failure may be reported several times: the driver refuses, the allocator frees its cache,
+ * is refused again, and then fails itself. Only the last report stands. If the driver refuses and
+ * the same thread then gets as much from it, the allocator recovered: the program noticed
+ * nothing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,23 +15,23 @@
 
 enum ml_refusal_state {
     ML_REFUSAL_STANDS,
-    ML_REFUSAL_REPEATED,  /* a later one tells the same failure */
+    ML_REFUSAL_REPEATED,  /* a later one reports the same failure */
     ML_REFUSAL_RECOVERED, /* the thread got it in the end */
 };
 
 struct ml_refusal {
-    uint64_t number;  /* as in --at oom:2, on the device that was asked for */
+    uint64_t number;  /* as in --at oom:2, on the requested device */
     uint64_t overall; /* on all devices */
-    uint64_t event;   /* events up to and with it */
+    uint64_t event;   /* number of events up to and including it */
     uint64_t time_ns;
     uint64_t bytes;
-    uint64_t driver_bytes; /* what the driver refused for it; 0: not recorded */
+    uint64_t driver_bytes; /* refused by the driver for it; 0: not recorded */
     uint32_t thread, space, scope, stack;
     enum ml_refusal_state state;
 };
 
 struct ml_refusals {
-    ML_VEC(struct ml_refusal) list; /* in order, of every state */
+    ML_VEC(struct ml_refusal) list; /* in order, in any state */
     uint64_t standing, recovered;
 };
 

@@ -11,7 +11,7 @@
 #include "map.h"
 #include "samples.h"
 
-/* One kind of figure: what each had as last said, and the sum of all. */
+/* One kind of figure: the latest value of each, and their sum. */
 struct sum {
     struct ml_map last; /* device and process -> bytes */
     bool known;
@@ -99,9 +99,10 @@ int ml_sampled_total(const struct ml_trace *trace, const struct ml_sampled_total
 
     sum = choose(&b);
     if (r == 0 && !sum->known)
-        r = ml_error_set(err, -ENODATA,
-                         "the trace has no samples of that memory up to then; give the expected "
-                         "total as a number, or record without --sample-hz 0");
+        r = ml_error_set(
+            err, -ENODATA,
+            "the trace has no samples of that memory up to that time; give the expected "
+            "total as a number, or record without --sample-hz 0");
     if (r == 0)
         *ret = opts->at_peak ? sum->peak : sum->now;
     ml_intern_release(&b.devices);

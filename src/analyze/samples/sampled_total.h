@@ -1,8 +1,8 @@
-/* sampled_total.h: what the samples say the recorded processes had: the total that a
- * list of blocks can be held against.
+/* sampled_total.h: the memory of the recorded processes according to the samples: a total to
+ * compare a list of blocks with.
  *
- * On the GPUs what the driver says each process has, else what is in use on the device;
- * on the host, where no GPU was sampled or the host is asked for, resident memory.
+ * On GPUs it is the driver's figure for each process, or else the memory in use on the device. On
+ * the host, when no GPU was sampled or the caller asks for the host, it is resident memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,10 +16,10 @@
 
 struct ml_sampled_total_opts {
     const char *device;  /* NULL: all GPUs together */
-    uint32_t pid;        /* what is said of this process alone; 0: of all */
-    bool at_peak;        /* the most there was, else at: */
+    uint32_t pid;        /* figures of this process alone; 0: all */
+    bool at_peak;        /* the peak, else at: */
     uint64_t time_ns;    /* the last sample up to here */
-    bool processes_only; /* not what is in use on the device */
+    bool processes_only; /* ignore the memory in use on the device */
 };
 
 /* @return 0, -ENODATA without such samples and the reason in `err`, or another negative

@@ -53,7 +53,7 @@ bool ml_sample_about(const struct ml_event *event, uint32_t *ret_process)
 
 /* ---- While reading ------------------------------------------------------ */
 
-/* NULL when there is no memory, or when a damaged trace names too many. */
+/* NULL when out of memory, or when a damaged trace names too many. */
 static struct ml_sampled_device *find_device(struct ml_sample_book *b, uint32_t string)
 {
     struct ml_sampled_device d = {.string = string};

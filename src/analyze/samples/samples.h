@@ -1,8 +1,7 @@
-/* samples.h: the ground truth in a trace: the most that each device and each
- * process was seen to have, and how it was sampled.
+/* samples.h: the ground truth in a trace: the highest samples of each device and each process,
+ * and how they were taken.
  *
- * Peaks are those of the samples: what rose and fell between two of them was not
- * seen.
+ * Peaks are those of the samples: a rise and fall between two samples is missed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,16 +17,16 @@
 #include "trace.h"
 #include "vec.h"
 
-#define ML_HOST_DEVICE "cpu" /* what the host is called in samples */
+#define ML_HOST_DEVICE "cpu" /* the host's name in samples */
 
-/* A value that may not be known. */
+/* A value that may be unknown. */
 struct ml_seen {
     bool known;
     uint64_t bytes;
 };
 
 struct ml_sampled_device {
-    uint32_t string; /* its name's number in the trace */
+    uint32_t string; /* number of its name in the trace */
     const char *device;
     const char *name; /* "NVIDIA H200"; NULL: unknown */
     bool is_host;
@@ -39,14 +38,14 @@ struct ml_sampled_process {
     uint32_t number; /* in the trace */
     uint32_t pid;
     struct ml_seen peak_rss, peak_pss;
-    uint64_t gpu_bytes;      /* as last said, on all GPUs together … */
-    struct ml_seen peak_gpu; /* … and the most that was */
+    uint64_t gpu_bytes;      /* the latest sample, all GPUs together … */
+    struct ml_seen peak_gpu; /* … and its peak */
 };
 
-/* Kept by the recorder; not `known` in a trace without them. */
+/* As the recorder kept it; not `known` in a trace without it. */
 struct ml_sample_rate {
     bool known;
-    double asked_hz, pace_hz; /* the pace is less where only the host is read */
+    double asked_hz, pace_hz; /* the pace is lower when only the host is read */
     double achieved_hz;
     uint64_t taken;
     double cpu_seconds;
@@ -63,43 +62,43 @@ struct ml_samples {
 /* Whether the run recorded samples alone. */
 bool ml_trace_is_sample_only(const struct ml_trace *trace);
 
-/* Whether two strings of a trace read the same; a writer may define one twice. */
+/* Whether two strings of a trace are equal; a writer may define one twice. */
 bool ml_trace_same_string(const struct ml_trace *trace, uint32_t a, uint32_t b);
 
-/* Whether a device is the one asked for: "cuda:0", or "0" for short. */
+/* Whether a device is the requested one: "cuda:0", or "0" for short. */
 bool ml_device_is(const char *name, const char *asked);
 
-/* Whether a sample was taken by the thread whose event it is; and which process
- * its last value is about, if it is about one. */
+/* Whether the thread of the event took the sample itself. The second returns the process that the
+ * sample's last value is about, if any. */
 bool ml_sample_is_inside(const struct ml_event *event);
 bool ml_sample_about(const struct ml_event *event, uint32_t *ret_process);
 
-/* While reading a trace: takes each event of kind ML_SAMPLE. Zeroed at first. */
+/* Collects the events of kind ML_SAMPLE while a trace is read. Starts zeroed. */
 struct ml_sample_book {
     const struct ml_trace *trace;
     int error; /* the first failure */
     struct ml_samples samples;
     struct ml_map process_index; /* number -> index */
-    struct ml_map uses;          /* process and GPU -> bytes, as last said */
+    struct ml_map uses;          /* process and GPU -> bytes in the latest sample */
 };
 void ml_sample_book_add(struct ml_sample_book *book, const struct ml_event *event);
 
-/* Hands over what was found, with names and settings; strings go to `arena`.
+/* Returns the result, with names and settings; strings go to `arena`.
  * @ret    to be released, after a failure too
  * @return 0 or -ENOMEM */
 int ml_sample_book_close(struct ml_sample_book *book, struct ml_arena *arena,
                          struct ml_samples *ret);
 void ml_samples_release(struct ml_samples *samples);
 
-/* What was last said of a device's memory up to an event. */
+/* The latest figures of a device's memory up to an event. */
 struct ml_device_figures {
-    const char *device; /* whose: given by the caller */
+    const char *device; /* given by the caller */
     struct ml_seen used, free, total;
-    uint64_t time_ns; /* of the sample that told what is free; 0: none did */
+    uint64_t time_ns; /* of the sample with the free memory; 0: none */
 };
 
-/* Fills in `count` of them by one pass over the first `events` events. A total that is
- * told later holds as well: a device does not grow.
+/* Fills in `count` of them by one pass over the first `events` events. A total from a later
+ * sample is used too: the size of a device does not change.
  * @return 0 or negative errno */
 int ml_device_figures(const struct ml_trace *trace, uint64_t events, struct ml_device_figures *list,
                       size_t count, struct ml_error *err);

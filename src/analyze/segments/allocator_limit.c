@@ -17,8 +17,8 @@ struct scan {
     const char *device;
     uint32_t pid;
     struct ml_replay replay;
-    struct ml_seen free;      /* as last said */
-    uint32_t refusing_thread; /* + 1: the driver has just refused it something */
+    struct ml_seen free;      /* the latest sample */
+    uint32_t refusing_thread; /* + 1: the driver has just refused a request of it */
     struct ml_allocator_limit *ret;
 };
 
@@ -30,7 +30,7 @@ static bool is_here(const struct scan *s, const struct ml_space *space)
            strcmp(ml_trace_string(trace, space->device, NULL), s->device) == 0;
 }
 
-/* What the process has in allocations that can be segments. */
+/* The bytes of the process in allocations that can be segments. */
 static uint64_t segment_bytes(const struct scan *s)
 {
     const struct ml_trace *trace = s->replay.trace;
@@ -94,7 +94,7 @@ int ml_allocator_limit(const struct ml_trace *trace, const char *device, uint32_
     *ret = (struct ml_allocator_limit){0};
     if (r == 0)
         r = ml_each_event(trace, on_event, &s, err);
-    /* Refusals that contradict each other: the limit was changed on the way. */
+    /* Contradictory refusals: the limit changed during the run. */
     if (ret->at_least >= ret->below)
         *ret = (struct ml_allocator_limit){0};
     ml_replay_release(&s.replay);

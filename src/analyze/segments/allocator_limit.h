@@ -1,9 +1,9 @@
-/* allocator_limit.h: a limit below what the device has, which an allocator was given and
- * nobody recorded: PyTorch's set_per_process_memory_fraction.
+/* allocator_limit.h: finds an allocator limit below the size of the device that was not recorded:
+ * PyTorch's set_per_process_memory_fraction.
  *
- * It shows when the allocator refuses a request although the driver has more free than a
- * segment for it takes, and was not even asked. The allocator may then have no more
- * than its segments and that one; and it may have as much as it ever had.
+ * It shows when the allocator refuses a request without asking the driver, which has more free
+ * memory than a segment for the request takes. The limit is then below the allocator's segments
+ * plus that one, and not below the most it ever had.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ struct ml_allocator_limit {
     uint64_t at_least, below; /* bytes of segments */
 };
 
-/* Of PyTorch's CUDA allocator in one process on one device, from the whole run.
+/* For PyTorch's CUDA allocator in one process on one device, from the whole run.
  * @return 0 or negative errno */
 int ml_allocator_limit(const struct ml_trace *trace, const char *device, uint32_t pid,
                        struct ml_allocator_limit *ret, struct ml_error *err);

@@ -27,7 +27,7 @@ static int by_address(const void *a, const void *b)
     return x->block < y->block ? -1 : x->block > y->block;
 }
 
-/* As most are, since addresses rise. Sorting would take as much memory again. */
+/* The usual case, since addresses rise. Sorting would double the memory. */
 static bool in_order(const struct ml_ranges *ranges)
 {
     for (size_t i = 1; i < ranges->list.len; i++)

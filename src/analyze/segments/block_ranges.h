@@ -1,5 +1,5 @@
-/* block_ranges.h: blocks as ranges of addresses, to see which lie in which. Only
- * the ledger and the map of segments include it.
+/* block_ranges.h: blocks as ranges of addresses, to find which contains which. Only the ledger
+ * and the map of segments include it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@ struct ml_range {
     const struct ml_block *block;
 };
 
-/* Where it ends: with its block, though what lies over it may have left it no bytes. */
+/* The end of the block, even if overlapping blocks took all of its bytes. */
 static inline uint64_t ml_range_end(const struct ml_range *range)
 {
     return ml_max_u64(ml_end_of(range->block->addr, range->block->size), range->from);
@@ -28,18 +28,18 @@ struct ml_ranges {
 int ml_ranges_add(struct ml_ranges *ranges, const struct ml_block *block);
 void ml_ranges_release(struct ml_ranges *ranges);
 
-/* Puts them in order and makes them disjoint: where several lie over each other
- * the first has the bytes, so that none counts twice. */
+/* Sorts the ranges and makes them disjoint: where several overlap, the first gets the bytes, so
+ * that none counts twice. */
 void ml_ranges_settle(struct ml_ranges *ranges);
 
-/* The first that ends behind the address; its index, or how many there are. Of
- * settled ranges, as the next. */
+/* The index of the first range that ends after the address, or the number of ranges. The ranges
+ * must be settled, also for the next function. */
 size_t ml_ranges_after(const struct ml_ranges *ranges, uint64_t addr);
 
-/* How many bytes of [from, to) lie in them. */
+/* The number of bytes of [from, to) in the ranges. */
 uint64_t ml_ranges_overlap(const struct ml_ranges *ranges, uint64_t from, uint64_t to);
 
-/* How many bytes of the range lie in [from, to). */
+/* The number of bytes of the range in [from, to). */
 uint64_t ml_range_inside(const struct ml_range *range, uint64_t from, uint64_t to);
 
 #endif

@@ -15,13 +15,13 @@
 
 const uint64_t ml_hole_limits[ML_HOLE_CLASSES - 1] = {MIB, 10 * MIB, 100 * MIB, 1024 * MIB};
 
-/* A hole while it is measured: it goes on from one page of an expandable segment to the
+/* A hole while it is measured. It may continue from one page of an expandable segment to the
  * next. */
 struct hole {
     uint64_t bytes;
-    uint64_t segment_bytes; /* of the largest it lies in */
-    bool beside_blocks;     /* else empty segments alone */
-    bool serves;            /* its pool is the one that asks */
+    uint64_t segment_bytes; /* of the largest segment that contains a part of it */
+    bool beside_blocks;     /* else only empty segments */
+    bool serves;            /* it is in the pool of the request */
 };
 
 struct measure {
@@ -132,7 +132,8 @@ static int by_address(const void *a, const void *b)
     return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-/* Those from `first` on that are of one device and process. @return the next, or -ENOMEM */
+/* Adds the segments from `first` on that have one device and process.
+ * @return the next, or -ENOMEM */
 static int64_t add_place(const struct ml_segment_map *map, const char *asks, size_t first,
                          struct ml_free_space *ret)
 {
@@ -191,7 +192,7 @@ void ml_free_place_settle(struct ml_free_place *place)
     place->largest_request = ml_max_u64(place->largest_inside, place->largest_by_driver.bytes);
 }
 
-/* ---- The whole of it --------------------------------------------------- */
+/* ---- The analysis ------------------------------------------------------ */
 
 static int most_slack_first(const void *a, const void *b)
 {

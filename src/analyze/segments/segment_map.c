@@ -13,12 +13,12 @@
 #include "memledger/memledger.h"
 #include "stack_owner.h"
 
-/* What one process has on one device. */
+/* The memory of one process on one device. */
 struct place {
-    uint32_t process, device;             /* indices of the replay */
-    bool has_blocks;                      /* or had: somebody hands out blocks here */
-    uint32_t level;                       /* of its segments */
-    uint32_t holder;                      /* stack that asked for its largest segment with blocks */
+    uint32_t process, device; /* indices of the replay */
+    bool has_blocks;          /* at present or earlier: something allocates blocks here */
+    uint32_t level;           /* of its segments */
+    uint32_t holder;          /* stack that requested its largest segment with blocks */
     struct ml_ranges segments[ML_LEVELS]; /* by level: driver, pool */
     struct ml_ranges blocks;
 };
@@ -29,7 +29,7 @@ struct mapper {
     ML_VEC(struct place) places;
 };
 
-/* ---- Who lies where ---------------------------------------------------- */
+/* ---- Blocks and segments by place -------------------------------------- */
 
 static struct place *find_place(struct mapper *m, const struct ml_replay_space *s)
 {
@@ -47,8 +47,7 @@ static const char *space_name(const struct mapper *m, const struct ml_replay_spa
                            NULL);
 }
 
-/* What the driver has for itself, or hands out without a place that is known, has no
- * blocks inside. */
+/* Memory that the driver keeps for itself, or gives out at an unknown place, contains no blocks. */
 static bool can_hold(const struct mapper *m, const struct ml_replay_space *s)
 {
     const char *name = space_name(m, s);
@@ -79,7 +78,7 @@ static int take_block(struct mapper *m, const struct ml_block *block)
     return ml_ranges_add(&place->blocks, block);
 }
 
-/* A pool that has given all its blocks back is still one. */
+/* A pool whose blocks are all freed is still a pool. */
 static void find_pools(struct mapper *m)
 {
     for (size_t i = 0; i < m->replay->spaces.len; i++) {
@@ -94,7 +93,7 @@ static void find_pools(struct mapper *m)
     }
 }
 
-/* ---- Who asked for a segment ------------------------------------------- */
+/* ---- Owners of segments ------------------------------------------------ */
 
 #define OWNER_ROOM 128
 
@@ -128,9 +127,9 @@ static void find_holder(struct place *place, const struct ml_ranges *segments)
     }
 }
 
-/* A driver allocation without blocks is an empty segment if whoever has segments with
- * blocks asked for it; else it is in use, by somebody whose blocks are not recorded. Where
- * no segment has blocks left, those of PyTorch's are empty ones. */
+/* A driver allocation without blocks is an empty segment if the owner of segments with blocks
+ * requested it. Otherwise a library whose blocks are not recorded uses it. If no segment has
+ * blocks left, PyTorch's segments are empty ones. */
 static bool is_one_block(const struct mapper *m, const struct place *place,
                          const struct ml_range *range)
 {
@@ -175,7 +174,7 @@ static int add_piece(struct mapper *m, struct ml_segment *segment, uint64_t from
     return piece.name ? ml_vec_push(&m->ret->blocks, piece) : -ENOMEM;
 }
 
-/* The whole segment, named by who asked for it. */
+/* The whole segment as one block, with the name of its owner. */
 static int add_whole(struct mapper *m, struct ml_segment *segment, const struct ml_block *block)
 {
     char room[OWNER_ROOM];
@@ -195,7 +194,7 @@ static const struct ml_space *block_space(const struct mapper *m, const struct m
     return ml_trace_space(m->replay->trace, m->replay->spaces.items[block->space].number);
 }
 
-/* The blocks of the range, and what lies between them. */
+/* The blocks of the range, and the holes between them. */
 static int fill_segment(struct mapper *m, const struct place *place, const struct ml_range *range,
                         struct ml_segment *segment)
 {
@@ -280,7 +279,7 @@ static int add_place(struct mapper *m, struct place *place)
     return r;
 }
 
-/* ---- All of them ------------------------------------------------------- */
+/* ---- All segments ------------------------------------------------------ */
 
 static int largest_first(const void *a, const void *b)
 {
@@ -342,8 +341,8 @@ int ml_segment_map(const struct ml_trace *trace, const struct ml_snapshot_opts *
         r = ml_segment_map_of(&replay, ret);
     if (r == 0 && ret->segments == 0)
         r = ml_error_set(err, -ENOENT,
-                         "the trace has no pool or driver segments then; those of GPUs are "
-                         "recorded, and blocks of the host have none around them");
+                         "the trace has no pool or driver segments at this instant; only GPU "
+                         "memory has segments");
     if (ret->list.len > top)
         ret->list.len = top;
     if (r < 0 && err->text[0] == '\0')

@@ -12,7 +12,7 @@
 #include "cuda_spaces.h"
 #include "event.h"
 
-#define UNIT UINT64_C(512) /* what every block is rounded up to */
+#define UNIT UINT64_C(512) /* every block is rounded up to this */
 #define UNITS(bytes) ((bytes) / UNIT)
 #define COUNTS UNITS(ML_TORCH_LARGE_BLOCK)
 #define ROOMS (UNITS(ML_TORCH_LARGE_SEGMENT) + 1)
@@ -84,8 +84,8 @@ void ml_torch_packing_add(struct ml_torch_packing *packing, uint64_t bytes)
         packing->own_segments = ml_sum_u64(packing->own_segments, ml_torch_segment_bytes(rounded));
 }
 
-/* Lays `left` blocks of one size into segments that have room, the fullest first: what
- * is left of one after a block is less than before, so that it takes the next one too. */
+/* Puts `left` blocks of one size into segments with room, the fullest first. A segment that takes
+ * a block has less room than before, so it takes the next one too. */
 static uint64_t fill_rooms(uint64_t *rooms, uint64_t top, uint64_t units, uint64_t left)
 {
     for (uint64_t room = units; room <= top && left > 0; room++) {

@@ -6,9 +6,9 @@
 
 #include <errno.h>
 
-#define NUMBER_MAX INT32_MAX /* that an entry has room for */
+#define NUMBER_MAX INT32_MAX /* limit of the bits in an entry */
 
-/* ---- Blocks come and go ------------------------------------------------ */
+/* ---- Allocations and frees --------------------------------------------- */
 
 static size_t index_of(const struct ml_leak_book *book, const struct ml_block *block)
 {
@@ -70,14 +70,14 @@ static bool is_pliable(const struct ml_leak_book *book, size_t index)
     return space < book->ranged.len && book->ranged.items[space];
 }
 
-/* What an entry that is in a group is in it with: its size, as long as that cannot change. */
+/* The bytes that an entry contributes to its group: its size, unless that can change. */
 static uint64_t counted_bytes(const struct ml_leak_book *book, size_t index)
 {
     return is_pliable(book, index) ? book->counted_bytes.items[index]
                                    : book->replay->blocks.items[index].size;
 }
 
-/* @bytes  that it has more; modulo 2^64 */
+/* @bytes  to add, modulo 2^64 */
 static void resize_group(struct ml_leak_book *book, uint32_t group, uint64_t bytes)
 {
     touch(book, group);
@@ -104,7 +104,7 @@ static void on_close(void *ctx, const struct ml_block *block, const struct ml_ev
         leave_group(book, index);
 }
 
-/* The rest of a block is a block that nobody has seen yet. */
+/* The rest of a split block is a new, young block. */
 static void on_split(void *ctx, const struct ml_block *from, const struct ml_block *rest)
 {
     (void)from;
@@ -142,7 +142,7 @@ static int make_space_pliable(struct ml_leak_book *book, uint32_t space)
     return 0;
 }
 
-/* Adds up all groups anew. */
+/* Recomputes the bytes of all groups. */
 static void recount(struct ml_leak_book *book)
 {
     book->bytes = 0;
@@ -153,8 +153,8 @@ static void recount(struct ml_leak_book *book)
             resize_group(book, book->entries.items[i].number - 1, counted_bytes(book, i));
 }
 
-/* A space shows that it has ranges when the first is given back: blocks that are in groups by
- * then may have changed too, and what they were counted with is unknown. */
+/* A space turns out to have ranges at its first free by range. Blocks already in groups may have
+ * changed by then, and the bytes they were counted with are unknown. */
 static int look_at_spaces(struct ml_leak_book *book)
 {
     const struct ml_replay *replay = book->replay;
@@ -192,7 +192,7 @@ static int enter_group(struct ml_leak_book *book, uint32_t index)
     return is_pliable(book, index) ? make_pliable(book, index) : 0;
 }
 
-/* Who was born since the last end, and stays. */
+/* Adds the blocks that were allocated since the last end and are still live to their groups. */
 static int look_at_young(struct ml_leak_book *book)
 {
     while (book->first_young > 0) {
@@ -207,7 +207,7 @@ static int look_at_young(struct ml_leak_book *book)
     return 0;
 }
 
-/* Mappings that were given back in part. They are few. */
+/* Updates mappings that were freed in part. They are few. */
 static void look_at_pliable(struct ml_leak_book *book)
 {
     size_t kept = 0;

@@ -1,4 +1,4 @@
-/* leak_signs.c: which of the groups in a book look like leaks.
+/* leak_signs.c: finds the groups in a book that look like leaks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define STEPS_WANTED 3 /* behind the warm-up */
+#define STEPS_WANTED 3 /* after the warm-up */
 #define USUAL_WARM_UP 2u
 
 const char *ml_leak_sign_name(enum ml_leak_sign sign)
@@ -17,7 +17,7 @@ const char *ml_leak_sign_name(enum ml_leak_sign sign)
     return sign < ML_LEAK_SIGNS ? names[sign] : "";
 }
 
-/* What the steps behind the warm-up did to a group. */
+/* The changes of a group in the steps after the warm-up. */
 struct growth {
     uint32_t group;
     int64_t bytes, blocks;
@@ -33,7 +33,7 @@ static uint64_t warm_up_of(uint64_t steps, int64_t asked)
     if (asked >= 0)
         return ml_min_u64((uint64_t)asked, steps);
     if (steps <= STEPS_WANTED)
-        return steps > 1; /* the first always makes more than it leaves to be freed */
+        return steps > 1; /* the first always allocates more than it leaves to be freed */
     return ml_min_u64(USUAL_WARM_UP, steps - STEPS_WANTED);
 }
 
@@ -65,7 +65,7 @@ static int by_strength(const void *a, const void *b)
     return x->group < y->group ? -1 : 1;
 }
 
-/* Sizes that a broken trace claims may go round; that is no more wrong than they are. */
+/* Sizes in a damaged trace may overflow; the wrapped sum is no more wrong than the sizes. */
 static int64_t sum_of(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -80,7 +80,7 @@ static void add_change(struct growth *g, const struct ml_leak_change *change, ui
     g->fell += change->bytes < 0;
 }
 
-/* Adds the changes up; what does not look like a leak is left out. */
+/* Adds the changes up and drops groups that do not look like leaks. */
 static int find_growths(const struct ml_leak_book *book, const struct ml_leaks *leaks,
                         growths *list)
 {
@@ -88,7 +88,7 @@ static int find_growths(const struct ml_leak_book *book, const struct ml_leaks *
     size_t kept = 0;
 
     if (book->list.len == 0)
-        return 0; /* then nothing changed either */
+        return 0; /* nothing changed either */
     for (size_t i = 0; i < book->list.len; i++)
         if (ml_vec_push(list, (struct growth){.group = (uint32_t)i}) < 0)
             return -ENOMEM;
@@ -135,7 +135,7 @@ static int list_leaks(const struct ml_leak_book *book, size_t top, struct ml_lea
     growths list = {0};
     int r = find_growths(book, ret, &list);
 
-    if (r == 0) /* a view of a stack must not move */
+    if (r == 0) /* views of stacks must not move */
         r = ml_vec_reserve(&ret->list, list.len < top ? list.len : top);
     for (size_t i = 0; r == 0 && i < list.len; i++) {
         ret->found[list.items[i].sign]++;

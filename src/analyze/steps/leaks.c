@@ -13,12 +13,12 @@
 #include "memledger/memledger.h"
 #include "step_track.h"
 
-#define SLICES 20 /* of a run without steps */
+#define SLICES 20 /* for a run without steps */
 
 /* ---- A pass over the trace --------------------------------------------- */
 
 struct pass {
-    struct ml_leak_book book; /* first: what the replay's callbacks get */
+    struct ml_leak_book book; /* first: the ctx of the replay's callbacks */
     struct ml_replay replay;
     struct ml_step_track track; /* of the process whose steps count */
     struct ml_map others;       /* other processes that mark steps */
@@ -77,7 +77,8 @@ static int begin_pass(struct pass *p, const struct ml_trace *trace,
 static int end_pass(struct pass *p, int r, struct ml_error *err)
 {
     if (r == 0 && p->book.failed < 0)
-        r = ml_error_set(err, p->book.failed, "not enough memory for the blocks that stay");
+        r = ml_error_set(err, p->book.failed,
+                         "not enough memory for the blocks that outlive a step");
     return r;
 }
 
@@ -89,15 +90,14 @@ static int read_steps(struct pass *p, struct ml_error *err)
 
 /* ---- Slices ------------------------------------------------------------ */
 
-/* From the first allocation to the last: what a program does before it allocates, or
- * when it is done, is no part of the work. */
+/* From the first allocation to the last: time before and after is not part of the work. */
 struct slices {
     enum ml_leak_unit unit;
     uint64_t from, to; /* nanoseconds or events */
     uint32_t count, next;
 };
 
-/* The end of slice `next`, from 1. The last has none: see leaks.h. */
+/* The end of slice `next`, from 1. The last one has none: see leaks.h. */
 static uint64_t next_end(const struct slices *s)
 {
     if (s->next >= s->count)
@@ -105,7 +105,7 @@ static uint64_t next_end(const struct slices *s)
     return s->from + (uint64_t)((double)(s->to - s->from) * s->next / s->count);
 }
 
-/* How many of the events belong to the slice that goes on. */
+/* The number of events in the current slice. */
 static size_t events_before(const struct slices *s, const struct pass *p,
                             const struct ml_event *events, size_t count)
 {
@@ -166,7 +166,7 @@ static struct slices slices_of(const struct pass *p, uint32_t count)
     };
 }
 
-/* What the book says, once the trace has been read. */
+/* Evaluates the book after the trace has been read. */
 static int evaluate(const struct pass *p, const struct ml_leaks_opts *opts, struct ml_leaks *ret,
                     struct ml_error *err)
 {
@@ -178,7 +178,7 @@ static int evaluate(const struct pass *p, const struct ml_leaks_opts *opts, stru
     return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
 }
 
-/* ---- The whole --------------------------------------------------------- */
+/* ---- The analysis ------------------------------------------------------ */
 
 static bool has_python(const struct ml_trace *trace)
 {
@@ -218,7 +218,7 @@ static int find_process(const struct ml_trace *trace, uint32_t pid, int64_t *ret
     return pid ? ml_error_set(err, -ENOENT, "there is no process %u in this trace", pid) : 0;
 }
 
-/* What can be said before the trace is read. */
+/* Checks that need no events. */
 static int check(const struct ml_trace *trace, const struct ml_leaks_opts *opts,
                  struct ml_leaks *ret, struct ml_error *err)
 {
@@ -235,8 +235,7 @@ static int check(const struct ml_trace *trace, const struct ml_leaks_opts *opts,
         r = find_process(trace, opts->pid, &ret->process, err);
     if (r == 0 && ml_health_no_frees(&health))
         r = ml_error_set(err, -EINVAL,
-                         "the file that the trace was made of does not tell what was freed: "
-                         "whether anything stays cannot be known");
+                         "the imported file contains no frees, so leaks cannot be found");
     if (r == 0 && opts->device) {
         const char *name =
             ml_intern_get(&replay.device_names, (uint32_t)ret->at.device_index, NULL);
@@ -263,7 +262,7 @@ static int by_slices(const struct ml_trace *trace, const struct ml_classes *clas
     return r;
 }
 
-/* @return 1: there are no steps, or slices are asked for; *ret_slices is then set */
+/* @return 1: there are no steps, or the caller wants slices; *ret_slices is then set */
 static int by_steps(const struct ml_trace *trace, const struct ml_classes *classes,
                     const struct ml_leaks_opts *opts, struct ml_leaks *ret,
                     struct slices *ret_slices, struct ml_error *err)

@@ -12,13 +12,13 @@
 struct reading {
     struct ml_replay replay;
     struct ml_phase_peaks *peaks;
-    int64_t process; /* whose phases they are, -1: none yet */
-    uint32_t phase;  /* that goes on */
+    int64_t process; /* the process whose phases count, -1: none yet */
+    uint32_t phase;  /* the current one */
     bool ended;
     int failed;
 };
 
-/* The phase that goes on is over, or another begins. */
+/* Ends the current phase. */
 static int close_phase(struct reading *r)
 {
     uint64_t bytes = r->replay.recent_peak.bytes;

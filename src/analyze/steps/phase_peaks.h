@@ -1,7 +1,7 @@
-/* phase_peaks.h: the most that was live in each phase of a run, in all its steps.
+/* phase_peaks.h: the peak of live memory in each phase of a run, over all its steps.
  *
- * A phase lasts from its mark to the next; what lies between phases is one too, without
- * a name. Where several processes mark phases, those of the one that marked first count.
+ * A phase lasts from its mark to the next. The time between phases is a phase too, without a
+ * name. If several processes mark phases, those of the first one count.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@ struct ml_phase_peak {
 };
 
 struct ml_phase_peaks {
-    ML_VEC(struct ml_phase_peak) list; /* in order of their first mark; empty: no marks */
+    ML_VEC(struct ml_phase_peak) list; /* in the order of their first mark; empty: no marks */
 };
 
 /* Reads the trace once.

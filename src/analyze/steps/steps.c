@@ -79,7 +79,7 @@ static int begin_step(struct ml_step_book *book, const struct ml_event *event)
     return 0;
 }
 
-/* The first step that the program tells of. */
+/* The program's first step replaces automatic ones. */
 static void take_over(struct ml_steps *steps, uint64_t number)
 {
     while (steps->list.len > 0 && steps->list.items[steps->list.len - 1].number >= number)

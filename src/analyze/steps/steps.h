@@ -1,8 +1,8 @@
-/* steps.h: a run by its steps: what each had at its peak, and what it left.
+/* steps.h: a run step by step: the peak of each step, and the memory it left.
  *
- * A step begins at its mark and lasts until the next, the last one until its process
- * ends. step_track.h says which marks count, and what behind the last step is none. Figures are
- * those of all counted spaces, as in the totals of a replay.
+ * A step starts at its mark and lasts until the next, the last one until its process ends.
+ * step_track.h explains which marks count, and what after the last step is not a step. Figures
+ * cover all counted spaces, as in the totals of a replay.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,15 +15,15 @@
 
 struct ml_step_device {
     uint32_t device;     /* in ml_steps.device_names */
-    uint64_t peak_bytes; /* its own, not at the step's peak */
+    uint64_t peak_bytes; /* the device's own peak, not its bytes at the step's peak */
 };
 
 struct ml_step {
-    uint64_t number; /* as the program gave it */
+    uint64_t number; /* from the program */
     uint64_t begin_ns, end_ns;
     uint64_t peak_bytes, peak_time_ns;
     uint64_t peak_event, end_event; /* for ml_replay_instant */
-    uint64_t end_bytes;             /* live when it ended */
+    uint64_t end_bytes;             /* live at its end */
     uint64_t allocations, frees;
     uint64_t category_bytes[ML_CATEGORIES]; /* at its peak */
     size_t first_device, device_count;      /* in ml_steps.devices */
@@ -31,21 +31,21 @@ struct ml_step {
 
 struct ml_steps {
     struct ml_arena arena;       /* names */
-    ML_VEC(struct ml_step) list; /* in order of time */
+    ML_VEC(struct ml_step) list; /* by time */
     ML_VEC(struct ml_step_device) devices;
     ML_VEC(const char *) device_names;
-    uint64_t peak_before_bytes; /* the most before the first step */
-    bool has_after;             /* something was allocated after the last */
-    struct ml_step after;       /* that; its number is nobody's */
+    uint64_t peak_before_bytes; /* the peak before the first step */
+    bool has_after;             /* there were allocations after the last step */
+    struct ml_step after;       /* these; its number means nothing */
 };
 
-/* While a replay is fed: hand over what its on_mark gets, and close before the replay
- * is released. Initialise with the first two alone. */
+/* Use it during a replay: pass it the events of on_mark, and close it before the replay is
+ * released. Initialise only the first two members. */
 struct ml_step_book {
     struct ml_replay *replay;
     struct ml_steps *steps;
     struct ml_step_track track;
-    bool open;                   /* the last of the list has no end yet */
+    bool open;                   /* the last of the list has not ended */
     uint64_t allocations, frees; /* when it began */
     int failed;                  /* -ENOMEM */
 };
@@ -63,7 +63,7 @@ int ml_steps_read(const struct ml_trace *trace, const struct ml_classes *classes
                   struct ml_steps *ret, struct ml_error *err);
 void ml_steps_release(struct ml_steps *steps);
 
-/* The first step of that number, NULL: there is none. */
+/* The first step with that number, NULL: there is none. */
 const struct ml_step *ml_steps_find(const struct ml_steps *steps, uint64_t number);
 
 /* The step with the highest peak, the first of several; NULL: there are no steps. */

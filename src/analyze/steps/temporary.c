@@ -14,11 +14,11 @@
 #include "step_track.h"
 #include "text.h"
 
-/* Beside each entry of the live table. */
+/* Parallel to the entries of the live table. */
 struct birth {
-    uint64_t count; /* allocations of its thread by then */
+    uint64_t count; /* allocations of its thread up to this one */
     uint64_t bytes;
-    bool counted; /* is looked at */
+    bool counted; /* selected */
 };
 
 struct sum {
@@ -34,12 +34,12 @@ struct pass {
     ML_VEC(struct birth) births;
     ML_VEC(uint64_t) counts; /* allocations, by index of thread */
     struct ml_map threads;   /* number -> index: a file may give threads any numbers */
-    uint32_t last_thread;    /* the one that was looked for last */
+    uint32_t last_thread;    /* the latest lookup */
     size_t last_index;
-    ML_VEC(struct sum) list; /* by group, until they are sorted */
+    ML_VEC(struct sum) list; /* by group, until sorted */
     struct ml_step_track track;
-    bool inside;    /* in the step that is asked for */
-    uint64_t found; /* how many steps of that number were there */
+    bool inside;    /* in the requested step */
+    uint64_t found; /* the number of steps with that number */
     int failed;
 };
 
@@ -59,9 +59,9 @@ bool ml_temporary_parse(const char *text, struct ml_temporary_limit *ret)
     return ml_parse_duration_ns(text, &ret->ns) == 0;
 }
 
-/* ---- Births and deaths ------------------------------------------------- */
+/* ---- Allocations and frees --------------------------------------------- */
 
-/* How many allocations the thread has made. @return NULL: out of memory */
+/* The number of allocations of the thread. @return NULL: out of memory */
 static uint64_t *count_of(struct pass *p, uint32_t thread)
 {
     uint64_t index = p->counts.len;
@@ -105,7 +105,7 @@ static void on_open(void *ctx, const struct ml_block *block)
     }
 }
 
-/* The rest of a block that was given back in part: it was not born here. */
+/* The rest of a block that was freed in part is not a new allocation. */
 static void on_split(void *ctx, const struct ml_block *from, const struct ml_block *rest)
 {
     struct pass *p = ctx;
@@ -155,7 +155,7 @@ static void on_close(void *ctx, const struct ml_block *block, const struct ml_ev
         p->failed = -ENOMEM;
 }
 
-/* What was seen of the step asked for; its groups stay, with nothing in them. */
+/* Drops the results for the requested step; its groups stay, empty. */
 static void forget(struct pass *p)
 {
     for (size_t i = 0; i < p->list.len; i++)
@@ -242,7 +242,7 @@ static int list_groups(struct pass *p, struct ml_temporary *ret)
     return 0;
 }
 
-/* ---- The whole --------------------------------------------------------- */
+/* ---- The analysis ------------------------------------------------------ */
 
 static int check(const struct ml_replay *replay, const struct ml_temporary_opts *opts,
                  struct ml_temporary *ret, struct ml_error *err)
@@ -254,11 +254,11 @@ static int check(const struct ml_replay *replay, const struct ml_temporary_opts 
         return r;
     if (ml_health_no_frees(&health))
         return ml_error_set(err, -EINVAL,
-                            "the file that the trace was made of does not tell what was freed");
+                            "the imported file contains no frees, so lifetimes are unknown");
     if (opts->limit.by_time && ml_health_no_times(&health))
         return ml_error_set(err, -EINVAL,
-                            "the file that the trace was made of has no times: give "
-                            "a number of allocations instead");
+                            "the imported file contains no times: give a number of allocations "
+                            "instead");
     if (ret->at.device_index >= 0) {
         const char *name =
             ml_intern_get(&replay->device_names, (uint32_t)ret->at.device_index, NULL);

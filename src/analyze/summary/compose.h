@@ -1,5 +1,5 @@
-/* compose.h: what the live blocks of an instant consist of: the blocks of a
- * replay, added up by category, scope or label.
+/* compose.h: the composition of live memory at an instant: the blocks of a replay, added up by
+ * category, scope or label.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,14 +11,14 @@
 enum ml_group_by {
     ML_BY_CATEGORY, /* key: the category */
     ML_BY_SCOPE,    /* key: the scope */
-    ML_BY_LABEL,    /* key: scope << 32 | label; blocks without a label are left out */
+    ML_BY_LABEL,    /* key: scope << 32 | label; skips blocks without a label */
 };
 
 struct ml_composed {
     uint64_t key;
     uint64_t bytes;
     uint64_t blocks;
-    uint8_t category; /* of the first block met */
+    uint8_t category; /* of the first block */
 };
 
 struct ml_composition {
@@ -34,7 +34,7 @@ int ml_compose(const struct ml_replay *replay, enum ml_group_by by, bool left,
                struct ml_composition *ret);
 void ml_composition_release(struct ml_composition *composition);
 
-/* The bytes of one group, 0 if it has none. Time grows with the groups. */
+/* The bytes of one group, 0 if it has none. Linear in the number of groups. */
 uint64_t ml_composition_bytes(const struct ml_composition *composition, uint64_t key);
 
 #endif

@@ -34,7 +34,7 @@ static bool counts_bytes(const char *category)
            strcmp(category, "Driver Memory") == 0;
 }
 
-/* The row's index, a new one at first sight. @return -ENOMEM on failure */
+/* The index of the row, added if it is new. @return -ENOMEM on failure */
 static int64_t row_of(struct ml_object_book *b, enum ml_object_unit unit, const char *category,
                       const char *suffix, const char *name)
 {
@@ -91,7 +91,7 @@ static int64_t new_scope_row(struct ml_object_book *b, uint32_t number)
     return row_of(b, ML_OBJECT_TIME, "operator", "", name);
 }
 
-/* What a number's row is, found once. -ENOENT: it has none */
+/* The row of a number, looked up once. -ENOENT: it has none */
 static int64_t known_row(struct ml_object_book *b, struct ml_map *known, uint32_t number,
                          bool is_scope)
 {
@@ -125,7 +125,7 @@ static int finish(struct ml_object_book *b, int64_t row, uint64_t start_ns, uint
     return row == -ENOMEM ? -ENOMEM : 0;
 }
 
-/* ---- What is open ------------------------------------------------------- */
+/* ---- Open objects ------------------------------------------------------- */
 
 static int open_key(struct ml_object_book *b, uint64_t key, uint64_t start_ns)
 {
@@ -146,7 +146,7 @@ static int open_key(struct ml_object_book *b, uint64_t key, uint64_t start_ns)
     return ml_map_put(&b->opened, key, at);
 }
 
-/* The innermost of the key. @return false when none is open */
+/* Closes the innermost one with the key. @return false when none is open */
 static bool close_key(struct ml_object_book *b, uint64_t key, uint64_t *ret_start_ns)
 {
     struct ml_object_open *open;
@@ -161,7 +161,7 @@ static bool close_key(struct ml_object_book *b, uint64_t key, uint64_t *ret_star
     open->outer = b->free_open;
     b->free_open = (uint32_t)at;
     if (outer)
-        (void)ml_map_put(&b->opened, key, outer); /* there is room: one was just taken */
+        (void)ml_map_put(&b->opened, key, outer); /* cannot fail: an entry was just removed */
     return true;
 }
 
@@ -181,7 +181,7 @@ static int push(struct ml_object_book *b, const struct ml_event *event)
     return open_key(b, scope_key(event->thread, event->scope), event->time_ns);
 }
 
-/* A pop that leads elsewhere than out of the last scope says nothing about it. */
+/* A pop of another scope than the last one says nothing about the last one. */
 static int pop(struct ml_object_book *b, const struct ml_event *event)
 {
     uint64_t left = 0, start_ns;

@@ -1,4 +1,4 @@
-/* stats.c: see stats.h. What was gathered becomes figures, names and orders.
+/* stats.c: see stats.h. Turns the gathered counts into figures, names and sorted lists.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,10 +1,10 @@
-/* stats.h: how a program allocates: sizes, rates, lifetimes, and who does it.
+/* stats.h: the allocation behaviour of a program: sizes, rates, lifetimes, by thread and scope.
  *
  * Sizes, scopes, temporaries and lifetimes are those of the counted spaces (see
  * replay.h); kinds, threads and spaces cover everything.
  *
- * A temporary allocation is freed by its thread's very next memory event, as
- * heaptrack defines it; being resized counts as being freed.
+ * A temporary allocation is freed by the next memory event of its thread, as heaptrack defines
+ * it; a resize counts as a free.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +29,7 @@ struct ml_stats_size {
     uint64_t from_bytes, to_bytes;
     uint64_t allocations, allocated_bytes;
     double percent; /* of all allocations */
-    uint64_t freed; /* blocks whose life is known */
+    uint64_t freed; /* blocks whose lifetime is known */
     uint64_t average_life_ns;
 };
 
@@ -57,7 +57,7 @@ struct ml_stats_block {
 };
 
 struct ml_stats {
-    struct ml_arena arena; /* all strings here */
+    struct ml_arena arena; /* all strings */
     struct ml_health health;
     uint64_t events, duration_ns, file_bytes, event_bytes;
     double events_per_second, bytes_per_event; /* on disk */
@@ -74,7 +74,7 @@ struct ml_stats {
     ML_VEC(struct ml_stats_scope) by_bytes;
     size_t scope_total;
     ML_VEC(struct ml_stats_block) largest; /* never freed, largest first, at most `top` */
-    ml_object_row_list objects;            /* of each category at most `top` */
+    ml_object_row_list objects;            /* at most `top` of each category */
 };
 
 /* @ret    to be released, after a failure too

@@ -41,7 +41,7 @@ static struct ml_gather_scope *scope_of(struct ml_gather *g, uint32_t number)
     return &g->scopes.items[at];
 }
 
-/* The life of a block that was freed; one that was overwritten has none. */
+/* The lifetime of a freed block; a replaced one has none. */
 static void on_close(void *ctx, const struct ml_block *block, const struct ml_event *event)
 {
     struct ml_gather *g = ctx;
@@ -114,7 +114,7 @@ static int count_event(void *ctx, const struct ml_event *event)
     if (event->kind < 32)
         g->kinds[event->kind]++;
     if (event->kind == ML_SAMPLE && !ml_sample_is_inside(event))
-        return 0; /* belongs to no thread */
+        return 0; /* has no thread */
     thread = thread_of(g, event->thread);
     if (!thread)
         return -ENOMEM;

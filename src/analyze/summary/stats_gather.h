@@ -1,5 +1,5 @@
-/* stats_gather.h: what stats.c counts while it reads events. Only the stats
- * include it.
+/* stats_gather.h: the counts that stats.c collects while it reads events. Only the stats include
+ * it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 struct ml_gather_size {
     uint64_t allocations, allocated_bytes;
     uint64_t freed;
-    double life_ns; /* sum; a double, since a trace may hold centuries of it */
+    double life_ns; /* sum; a double, because a trace may contain centuries in total */
 };
 
 struct ml_gather_thread {

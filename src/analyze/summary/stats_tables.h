@@ -1,5 +1,5 @@
-/* stats_tables.h: the lists of the stats, each from what was gathered. Only
- * stats.c includes it. Functions return 0 or -ENOMEM.
+/* stats_tables.h: builds the lists of the stats from the gathered counts. Only stats.c includes
+ * it. Functions return 0 or -ENOMEM.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include "stats_gather.h"
 
-/* These put what was gathered in order. */
+/* These sort the gathered counts. */
 int ml_stats_threads(struct ml_gather *g, size_t top, struct ml_stats *ret);
 int ml_stats_scopes(struct ml_gather *g, size_t top, struct ml_stats *ret);
 

@@ -27,7 +27,7 @@ static uint32_t count_threads(const struct ml_trace *trace)
     return count;
 }
 
-/* What needs the whole trace. */
+/* The part that needs the whole trace. */
 static void fill_totals(const struct ml_replay *at_end, struct ml_summary *ret)
 {
     const struct ml_trace *trace = at_end->trace;
@@ -49,7 +49,7 @@ static void fill_totals(const struct ml_replay *at_end, struct ml_summary *ret)
     ret->counted.peak_time_ns = at_end->bytes.peak_time_ns;
 }
 
-/* What does not depend on the peak's blocks. */
+/* The part that does not depend on the blocks of the peak. */
 static int fill_places(const struct ml_replay *at_end, struct ml_summary *ret)
 {
     int r = ml_summary_devices(at_end, ret);
@@ -81,7 +81,7 @@ static int init_replay(struct ml_replay *replay, const struct ml_trace *trace,
     return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
 }
 
-/* What the reading of the whole trace fills on its way. */
+/* Filled while the whole trace is read. */
 struct books {
     struct ml_sample_book samples;
     struct ml_step_book steps;
@@ -105,7 +105,7 @@ static int close_books(struct books *books, struct ml_summary *ret)
     return samples < 0 ? samples : steps;
 }
 
-/* The whole trace: totals, and what is live at its end, without the blocks themselves. */
+/* Reads the whole trace: totals, and the live memory at its end, without the blocks themselves. */
 static int read_all(struct ml_replay *at_end, struct ml_summary_end *end, struct ml_summary *ret,
                     struct ml_error *err)
 {
@@ -120,7 +120,7 @@ static int read_all(struct ml_replay *at_end, struct ml_summary_end *end, struct
     return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
 }
 
-/* The trace up to its peak. */
+/* Reads the trace up to its peak. */
 static int read_peak(const struct ml_replay *at_end, const struct ml_summary_end *end,
                      const struct ml_classes *classes, const struct ml_summary_opts *opts,
                      struct ml_summary *ret, struct ml_error *err)

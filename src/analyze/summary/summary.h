@@ -1,9 +1,7 @@
-/* summary.h: a trace on one page: how much, when most, what it was then, and
- * what was never freed.
+/* summary.h: a trace on one page: totals, the peak, its composition, and the leaks.
  *
- * "Counted" spaces are those that replay.h adds up; allocations, frees, peak and
- * live bytes here are theirs, so that they describe the same blocks. Figures by
- * level stand beside them.
+ * "Counted" spaces are those that replay.h adds up. Allocations, frees, peak and live bytes here
+ * are theirs, so that they describe the same blocks. Figures by level are separate.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,14 +20,14 @@ struct ml_summary_opts {
     const struct ml_level_caps *caps; /* NULL: none */
 };
 
-/* One set of figures, of whatever it belongs to. */
+/* The figures of a space, a level, a device, a process or the whole run. */
 struct ml_figures {
     uint64_t allocations;
-    uint64_t allocated_bytes; /* by all allocations together */
+    uint64_t allocated_bytes; /* the sum over all allocations */
     uint64_t frees;
     uint64_t live_bytes; /* never freed: at the end, or when their process ended */
     uint64_t live_blocks;
-    uint64_t left_bytes; /* of them what the program asked for, without the driver's own */
+    uint64_t left_bytes; /* requested by the program, without the driver's own */
     uint64_t left_blocks;
     uint64_t peak_bytes;
     uint64_t peak_time_ns;
@@ -45,7 +43,7 @@ struct ml_summary_device {
 struct ml_summary_category {
     uint8_t category;
     const char *name;
-    uint64_t at_peak_bytes, at_peak_blocks; /* when the whole was at its peak */
+    uint64_t at_peak_bytes, at_peak_blocks; /* at the peak of the whole run */
     double at_peak_percent;                 /* of the peak */
     uint64_t peak_bytes, peak_time_ns;      /* its own */
     uint64_t live_bytes;
@@ -65,7 +63,7 @@ struct ml_summary_entry {
 
 struct ml_summary_entries {
     ML_VEC(struct ml_summary_entry) list; /* most at the peak first, at most `top` */
-    size_t total;                         /* how many there are at the peak */
+    size_t total;                         /* their number at the peak */
 };
 
 struct ml_summary_process {
@@ -83,7 +81,7 @@ struct ml_summary_process {
 };
 
 struct ml_summary {
-    struct ml_arena arena; /* all strings here */
+    struct ml_arena arena; /* all strings */
     const char *command;   /* of the run */
     const char *host;      /* NULL: not recorded */
     uint64_t start_wall_ns, duration_ns;
@@ -93,23 +91,22 @@ struct ml_summary {
     struct ml_health health;
     struct ml_figures counted;
     ML_VEC(struct ml_summary_device) devices;      /* largest peak first */
-    ML_VEC(struct ml_summary_category) categories; /* that have any; most at the peak first */
+    ML_VEC(struct ml_summary_category) categories; /* those with memory; most at the peak first */
     struct ml_summary_entries scopes, labels;
-    bool has_modules;                  /* else what follows, up to steps, is 0 */
-    uint64_t named_bytes_at_peak;      /* labelled, or in a module's or an optimizer's scope */
-    double named_percent_at_peak;      /* of all counted bytes then */
+    bool has_modules;                  /* else the fields up to steps are 0 */
+    uint64_t named_bytes_at_peak;      /* labelled, or in a scope of a module or an optimizer */
+    double named_percent_at_peak;      /* of all counted bytes at the peak */
     uint64_t backward_allocated_bytes; /* over the whole run */
     uint64_t backward_named_bytes;
     double backward_named_percent;
     struct ml_steps steps;
     ML_VEC(struct ml_summary_process) processes; /* largest peak first */
-    struct ml_samples samples;                   /* no events: nothing was sampled */
+    struct ml_samples samples;                   /* no events: there were no samples */
 };
 
-/* Reads the trace twice: to find the peak, and to see what it consists of. Where there
- * are modules or phases it is read once before that, for the categories; else the
- * second time goes on to the last label, since blocks are named after they are
- * allocated.
+/* Reads the trace twice: to find the peak, and to find its composition. If there are modules or
+ * phases, an earlier pass finds the categories; else the second pass goes on to the last label,
+ * because blocks are labelled after their allocation.
  * @ret    to be released, after a failure too
  * @return 0 or negative errno */
 int ml_summarize(const struct ml_trace *trace, const struct ml_summary_opts *opts,

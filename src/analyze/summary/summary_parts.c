@@ -1,5 +1,4 @@
-/* summary_parts.c: what the peak of a summary consists of: categories, scopes
- * and labels.
+/* summary_parts.c: the composition of a summary's peak: categories, scopes and labels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -165,7 +164,7 @@ int ml_summary_labels(const struct ml_replay *at_peak, const struct ml_summary_e
 
 /* ---- Names ------------------------------------------------------------- */
 
-/* By a label, the module it was made in, or the optimizer. */
+/* Whether the block has a label, or was allocated in a module or an optimizer. */
 static bool has_name(const struct ml_scope_facts *facts, const struct ml_block *block)
 {
     struct ml_scope_fact fact = ml_scope_fact_of(facts, block->scope);

@@ -12,7 +12,7 @@
 #include "memledger/memledger.h"
 #include "summary_tables.h"
 
-/* What the driver took on its own account is not the program's to free. */
+/* The program cannot free memory that the driver took for itself. */
 static bool is_drivers_own(const struct ml_trace *trace, const struct ml_replay_space *space)
 {
     static const char *const own[] = {ML_CUDA_DRIVERS_OWN};
@@ -143,7 +143,7 @@ static void fill_process(const struct ml_replay *replay, uint32_t number,
     fill_status(p, seen->status);
 }
 
-/* Threads by process number; one pass, since there may be many of both. */
+/* The number of threads by process number; one pass, since there may be many of both. */
 static int count_threads(const struct ml_trace *trace, struct ml_map *ret)
 {
     uint32_t numbers = ml_trace_threads(trace);
@@ -153,7 +153,7 @@ static int count_threads(const struct ml_trace *trace, struct ml_map *ret)
         uint64_t count = 0;
 
         if (thread->tid == 0)
-            continue; /* a number that is not defined */
+            continue; /* an undefined number */
         ml_map_get(ret, thread->process, &count);
         if (ml_map_put(ret, thread->process, count + 1) < 0)
             return -ENOMEM;

@@ -1,19 +1,19 @@
-/* dictionary.h: which category a tag belongs to, by keywords.
+/* dictionary.h: assigns tags to categories by keywords.
  *
- * A text file; what stands at the right here is not part of it:
+ * A text file; the remarks on the right are not part of it:
  *
  *     # what the memory of my model is for
  *     match = first              or all
- *     others = Others            the name of what nothing matches
+ *     others = Others            the name for tags without a match
  *
  *     [Parameters]
- *     in_arg:                    part of the tag, capitals count
- *     /^optimizer_state:/        a regular expression (POSIX, extended); /…/i: any capitals
- *     "# odd one"                quotes: as it stands
+ *     in_arg:                    part of the tag, case-sensitive
+ *     /^optimizer_state:/        a regular expression (POSIX, extended); /…/i: ignores case
+ *     "# odd one"                quotes: taken literally
  *
- * Keywords are tried in the order of the file. With `first` the first one that matches
- * has the tag; with `all` every keyword that matches has it, a category twice if two of
- * its own match, as MXNet's scripts count.
+ * Keywords are tried in the order of the file. With `first`, a tag goes to the first keyword that
+ * matches. With `all`, it goes to every keyword that matches, so a category counts it twice if
+ * two of its keywords match, as in MXNet's scripts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,32 +38,32 @@ struct ml_keyword {
 
 struct ml_dictionary {
     struct ml_arena arena;
-    const char *name; /* "mxnet", or that of the file */
+    const char *name; /* "mxnet", or the name of the file */
     enum ml_match match;
     const char *others;
-    bool bracketed; /* keywords are looked for in "(tag)." with '_' for ' ', as TBD's are */
+    bool bracketed; /* keywords are searched in "(tag)." with '_' for ' ', as in TBD */
     ML_VEC(const char *) categories; /* in the order of the file, each once */
     ML_VEC(struct ml_keyword) keywords;
 };
 
-/* Reads the text of a dictionary.
+/* Parses the text of a dictionary.
  * @ret    to be released, after a failure too
  * @return 0, -EINVAL with the line in `err`, or -ENOMEM */
 int ml_dictionary_parse(const char *name, const char *text, struct ml_dictionary *ret,
                         struct ml_error *err);
 
-/* One that comes with memledger: "mxnet", "mxnet-lstm", "tbd", "torch", "layers".
+/* A dictionary that comes with memledger: "mxnet", "mxnet-lstm", "tbd", "torch", "layers".
  * @return 0, -ENOENT, or -ENOMEM */
 int ml_dictionary_builtin(const char *name, struct ml_dictionary *ret, struct ml_error *err);
 
-/* Their names, NULL-terminated, and the text of one, NULL: there is none of that name. */
+/* Their names, NULL-terminated, and the text of one; NULL: there is none of that name. */
 extern const char *const ml_dictionary_names[];
 const char *ml_dictionary_text(const char *name);
 
 void ml_dictionary_release(struct ml_dictionary *dictionary);
 
-/* What keywords are looked for in, instead of what the buffer holds: the tag, or of a
- * bracketed dictionary "(tag)." in one word, as TBD's analysis cuts it out of a line.
+/* Sets the buffer to the text in which keywords are searched: the tag, or "(tag)." as one word
+ * for a bracketed dictionary, as TBD's analysis cuts it out of a line.
  * @return 0 or -ENOMEM */
 int ml_dictionary_subject(const struct ml_dictionary *dictionary, const char *tag,
                           struct ml_buf *ret);

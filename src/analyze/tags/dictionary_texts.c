@@ -1,5 +1,5 @@
-/* dictionary_texts.c: the dictionaries that come with memledger, in the form that
- * people write theirs in: `memledger groups --show NAME` prints one to start from.
+/* dictionary_texts.c: the dictionaries that come with memledger, as users write them: `memledger
+ * groups --show NAME` prints one to start from.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,7 +7,7 @@
 
 #include "dictionary.h"
 
-/* What MXNet's two-bar picture calls "Data Structure". */
+/* The "Data Structure" bar of MXNet's two-bar picture. */
 static const char mxnet[] = "match = all\n"
                             "\n"
                             "[Parameters]\n"
@@ -36,7 +36,7 @@ static const char mxnet_lstm[] = "match = all\n"
                                  "[Output]\n"
                                  "/pred|logit|softmax|decoder|output/i\n";
 
-/* TBD's keywords in its order, with the names that it prints. */
+/* TBD's keywords in TBD's order, with the names that it prints. */
 static const char tbd[] = "match = first\n"
                           "tags = bracketed\n"
                           "\n"
@@ -99,7 +99,7 @@ static const char torch[] = "match = first\n"
                             "[Temporary]\n/^(workspace|resource|dropout):/\n"
                             "[Inputs]\n/^[^:]+$/\n";
 
-/* By the names that modules and layers mostly have. */
+/* By the usual names of modules and layers. */
 static const char layers[] = "match = first\n"
                              "\n"
                              "[Attention]\n/att|qkv|q_proj|k_proj|v_proj|out_proj/i\n"

@@ -27,8 +27,8 @@ struct maker {
     const struct ml_grouping_opts *opts;
     struct ml_grouping *ret;
     ML_VEC(struct tag_sum) sums;           /* by first */
-    struct ml_buf subject;                 /* what keywords are looked for in */
-    ML_VEC(struct ml_group_match) matches; /* of the tag that is looked at */
+    struct ml_buf subject;                 /* the text in which keywords are searched */
+    ML_VEC(struct ml_group_match) matches; /* of the current tag */
 };
 
 /* ---- Sums by tag -------------------------------------------------------- */
@@ -64,8 +64,7 @@ static const char *copy(struct maker *m, const char *text)
     return ml_arena_dup(&m->ret->arena, text, strlen(text));
 }
 
-/* @keyword  NULL: the group of what nothing matches
- * @return NULL: out of memory */
+/* @keyword  NULL: the group of tags without a match @return NULL: out of memory */
 static struct ml_group *group_of(struct maker *m, const struct ml_keyword *keyword, uint64_t first)
 {
     const char *name =
@@ -84,7 +83,7 @@ static struct ml_group *group_of(struct maker *m, const struct ml_keyword *keywo
     return &m->ret->groups.items[m->ret->groups.len - 1];
 }
 
-/* A dictionary may count a tag several times: such sums end at the largest number. */
+/* A dictionary may count a tag several times: such sums saturate. */
 static int64_t add_bytes(int64_t sum, uint64_t bytes)
 {
     return __builtin_add_overflow(sum, bytes, &sum) ? INT64_MAX : sum;
@@ -94,7 +93,7 @@ static int put_entry(struct ml_group *group, const struct tag_sum *sum, const ch
 {
     group->bytes = add_bytes(group->bytes, sum->bytes);
     group->count += sum->count;
-    /* Two keywords of one category: it has the tag twice, as MXNet's scripts count. */
+    /* Two keywords of one category match: it counts the tag twice, as MXNet's scripts do. */
     if (group->entries.len > 0 && group->entries.items[group->entries.len - 1].tag == tag) {
         group->entries.items[group->entries.len - 1].bytes += sum->bytes;
         group->entries.items[group->entries.len - 1].count += sum->count;
@@ -180,7 +179,7 @@ static int by_tag(const void *a, const void *b)
     return strcmp(x->tag, y->tag);
 }
 
-/* "data_entry:encoder_lstm_layer0_time12_input_to_…" with ".." behind it. */
+/* "data_entry:encoder_lstm_layer0_time12_input_to_…" with ".." appended. */
 static const char *cut_tag(struct maker *m, const char *tag)
 {
     size_t len = strlen(tag), kept = ml_clip_utf8(tag, len, m->opts->tag_chars);

@@ -1,4 +1,4 @@
-/* grouping.h: tags and their bytes in the categories of a keyword dictionary.
+/* grouping.h: groups tags and their bytes into the categories of a keyword dictionary.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,13 +17,13 @@ struct ml_group_entry {
 };
 
 struct ml_group {
-    const char *name; /* of the category, "Others", "Untrackable" */
-    int64_t bytes;    /* what cannot be tracked may be negative */
-    double percent;   /* of expected_bytes if they are known, else of total_bytes */
-    uint64_t count;   /* allocations */
+    const char *name;                      /* of the category, "Others", "Untrackable" */
+    int64_t bytes;                         /* Untrackable may be negative */
+    double percent;                        /* of expected_bytes if known, else of total_bytes */
+    uint64_t count;                        /* allocations */
     ML_VEC(struct ml_group_entry) entries; /* most bytes first, at most `top` */
-    uint64_t rest_entries, rest_bytes;     /* tags that are not listed */
-    uint64_t first;                        /* when the first came; orders equals */
+    uint64_t rest_entries, rest_bytes;     /* of tags that are not listed */
+    uint64_t first;                        /* position of the first entry; orders equal groups */
     bool is_others, is_untrackable;
 };
 
@@ -31,7 +31,7 @@ struct ml_group_match {
     const char *keyword, *category;
 };
 
-/* With all-matches: a tag that several keywords have, and that counts once for each. */
+/* With `all`: a tag that several keywords match, which counts once for each. */
 struct ml_group_clash {
     const char *tag;
     const struct ml_group_match *matches; /* in the order of the dictionary */
@@ -42,8 +42,8 @@ struct ml_grouping {
     struct ml_arena arena;
     const char *dictionary; /* its name */
     enum ml_match match;
-    /* Most bytes first, then Others if any, then Untrackable if expected_bytes are known.
-     * Categories without bytes are left out. */
+    /* Most bytes first, then Others if any, then Untrackable if expected_bytes is known.
+     * Categories without bytes are omitted. */
     ML_VEC(struct ml_group) groups;
     uint64_t total_bytes, total_count; /* each entry once */
     bool has_expected;
@@ -52,9 +52,9 @@ struct ml_grouping {
 };
 
 struct ml_grouping_opts {
-    size_t top;       /* entries of a group */
-    size_t tag_chars; /* longer tags are cut, and one entry if they are then equal, but for
-                         Others, as MXNet's scripts do; 0: none is */
+    size_t top;       /* entries to list in a group */
+    size_t tag_chars; /* longer tags are cut, and merged if they are then equal, except in
+                         Others, as MXNet's scripts do; 0: no cut */
     bool has_expected;
     uint64_t expected_bytes;
 };

@@ -15,7 +15,7 @@
 #include "unknowns.h"
 
 #define NO_BLOCK UINT64_MAX
-#define REUSED "reused" /* the scope of such blocks in an imported profile */
+#define REUSED "reused" /* the scope of reused blocks in an imported profile */
 
 struct maker {
     const struct ml_trace *trace;
@@ -23,11 +23,11 @@ struct maker {
     struct ml_pool_entries *ret;
     struct ml_tag_list born;  /* every block */
     struct ml_tag_list live;  /* blocks at the instant */
-    struct ml_tag_list taken; /* the driver's allocations at the instant; may be empty */
+    struct ml_tag_list taken; /* driver allocations at the instant; may be empty */
     bool has_gpu, imported;
-    struct ml_map last; /* address of a process -> index in born of the last block there by then */
-    ML_VEC(uint64_t) before; /* of each block in born: the one there before it */
-    ML_VEC(uint64_t) starts; /* of live blocks, in order */
+    struct ml_map last;      /* process and address -> index in born of the last block there */
+    ML_VEC(uint64_t) before; /* by block in born: the previous one at its address */
+    ML_VEC(uint64_t) starts; /* of live blocks, sorted */
 };
 
 /* ---- Names -------------------------------------------------------------- */
@@ -48,8 +48,7 @@ static bool is_uuid(const char *at)
     return true;
 }
 
-/* The prefix that Gluon makes up is left out; what stands behind one, up to a space, is
- * not looked at again. */
+/* Removes the UUID prefix that Gluon generates; the rest of the word after one is not searched. */
 static const char *plain_name(struct maker *m, const char *tag)
 {
     char *copy = ml_arena_dup(&m->ret->arena, tag, strlen(tag));
@@ -71,7 +70,7 @@ static uint32_t pid_of(const struct maker *m, uint32_t space)
     return ml_trace_process(m->trace, ml_trace_space(m->trace, space)->process)->pid;
 }
 
-/* Where the trace has GPUs, MXNet's profile is of them alone. */
+/* If the trace has GPUs, MXNet's profile covers only them. */
 static bool is_profiled(const struct maker *m, const struct ml_tagged *entry)
 {
     const char *device =
@@ -83,7 +82,7 @@ static bool is_profiled(const struct maker *m, const struct ml_tagged *entry)
            strncmp(device, ML_CUDA_DEVICE_PREFIX, strlen(ML_CUDA_DEVICE_PREFIX)) == 0;
 }
 
-/* An imported profile says of blocks that they are used again. */
+/* Whether an imported profile marks the block as reused. */
 static bool is_told_reused(const struct maker *m, const struct ml_tagged *entry)
 {
     uint32_t name = ml_trace_scope(m->trace, entry->scope)->name;
@@ -120,7 +119,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The last block at each address, and where blocks are. */
+/* Finds the last block at each address, and the addresses of live blocks. */
 static int index_blocks(struct maker *m, uint64_t time_ns)
 {
     for (size_t i = 0; i < m->born.list.len && m->born.list.items[i].time_ns <= time_ns; i++) {
@@ -137,7 +136,7 @@ static int index_blocks(struct maker *m, uint64_t time_ns)
     return 0;
 }
 
-/* Whether a live block begins inside, behind the first byte: the pool cuts it up. */
+/* Whether a live block starts inside it, after the first byte: the pool splits it. */
 static bool is_cut_up(const struct maker *m, const struct ml_tagged *taken)
 {
     size_t low = 0, high = m->starts.len;
@@ -154,7 +153,7 @@ static bool is_cut_up(const struct maker *m, const struct ml_tagged *taken)
     return low < m->starts.len && m->starts.items[low] < ml_end_of(key, taken->bytes);
 }
 
-/* Whether the last block there was not the first since the driver gave it. */
+/* Whether the driver allocation had an earlier block at that address. */
 static bool was_reused(const struct maker *m, const struct ml_tagged *taken, size_t last)
 {
     uint64_t before = m->before.items[last];
@@ -184,7 +183,7 @@ static int put_live(struct maker *m, const struct ml_tagged *block)
 {
     uint64_t last, requested = block->bytes;
 
-    /* What was asked for is told at the birth. */
+    /* The requested size is known from the allocation. */
     if (ml_map_get(&m->last, key_of(m, block), &last) &&
         m->born.list.items[last].time_ns == block->time_ns)
         requested = m->born.list.items[last].requested;
@@ -194,7 +193,7 @@ static int put_live(struct maker *m, const struct ml_tagged *block)
 
 static int put_all(struct maker *m)
 {
-    struct ml_map held = {0}; /* addresses of blocks that are listed as what holds them */
+    struct ml_map held = {0}; /* addresses of blocks that are listed as their driver allocation */
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < m->taken.list.len; i++)
@@ -209,7 +208,7 @@ static int put_all(struct maker *m)
 
 /* ---- Order and amends --------------------------------------------------- */
 
-/* An imported profile has its amends as blocks: they come last. */
+/* An imported profile contains its amends as blocks: they come last. */
 static int by_name(const void *a, const void *b)
 {
     const struct ml_pool_entry *x = a, *y = b;
@@ -273,7 +272,7 @@ static int amend_all(struct maker *m, uint64_t time_ns, struct ml_error *err)
     return r;
 }
 
-/* ---- All of it ---------------------------------------------------------- */
+/* ---- The profile -------------------------------------------------------- */
 
 static int read_lists(struct maker *m, struct ml_error *err)
 {

@@ -1,9 +1,9 @@
-/* pool_entries.h: what MXNet's own memory profile lists: what is held at an instant, with
- * the bytes asked for and the bytes taken.
+/* pool_entries.h: the entries of MXNet's own memory profile: the memory held at an instant, with
+ * the bytes requested and the bytes taken.
  *
- * A pool that hands out whole allocations of the driver holds them until it gives them
- * back: each has the name and the size of the last block in it, and was used again if
- * there was more than one. Other blocks take what they asked for.
+ * A pool that hands out whole driver allocations holds them until it frees them. Each has the
+ * name and the size of the last block in it, and is reused if it had more than one. Other blocks
+ * take the bytes they requested.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@ struct ml_pool_entry {
     bool reused;
 };
 
-/* What the driver says the recorded processes have on a device, less all entries there. */
+/* The driver's figure for the recorded processes on a device, less all entries there. */
 struct ml_pool_amend {
     const char *device;
     int64_t bytes;
@@ -37,7 +37,7 @@ struct ml_pool_entries {
 struct ml_pool_opts {
     struct ml_at at;
     const char *device; /* NULL: all */
-    uint32_t pid;       /* what this process holds alone; 0: all of them */
+    uint32_t pid;       /* only memory of this process; 0: all */
 };
 
 /* @ret    to be released, after a failure too

@@ -1,4 +1,4 @@
-/* tag_devices.c: of which devices a list of tags is, where the trace has several.
+/* tag_devices.c: names the devices of a list of tags, if the trace has several.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include "intern.h"
 #include "text.h"
 
-/* Puts the devices that entries of the list are on, in the order of their blocks. */
+/* Finds the devices of the entries in the list, in the order of their blocks. */
 static int find_listed(const struct ml_trace *trace, const struct ml_tag_list *list,
                        struct ml_intern *ret)
 {

@@ -18,7 +18,7 @@
 #define PINNED_DEVICE "cpu_pinned"
 #define MXNET_SPACE "mxnet"
 
-/* ---- Which spaces ------------------------------------------------------- */
+/* ---- Selected spaces ---------------------------------------------------- */
 
 static const char *device_of(const struct ml_trace *trace, uint32_t space)
 {
@@ -45,7 +45,7 @@ static bool is_pinned(const struct ml_trace *trace, uint32_t space)
     return strcmp(name, ML_CUDA_PINNED) == 0 || strcmp(device_of(trace, space), PINNED_DEVICE) == 0;
 }
 
-/* What the driver took, unasked. */
+/* Whether the driver took the memory for itself. */
 static bool is_drivers_own(const struct ml_trace *trace, uint32_t space)
 {
     static const char *const own[] = {ML_CUDA_DRIVERS_OWN};
@@ -94,10 +94,10 @@ bool ml_trace_has_torch_alone(const struct ml_trace *trace)
     return torch;
 }
 
-/* What becomes of the blocks of a space. */
+/* The use of a space's blocks. */
 enum use {
     IGNORED,
-    NAMING, /* they name what is listed */
+    NAMING, /* they give listed allocations their names */
     LISTED,
     LISTED_IF_COUNTED,
 };
@@ -107,7 +107,7 @@ struct maker {
     const struct ml_tag_list_opts *opts;
     struct ml_tag_list *ret;
     bool gpu_only;
-    ML_VEC(uint8_t) uses; /* enum use, by space: millions of blocks ask */
+    ML_VEC(uint8_t) uses; /* enum use, by space: looked up for millions of blocks */
     struct ml_tags tags;
     struct ml_buf tag;
 };
@@ -162,7 +162,7 @@ static int by_ordinal(const void *a, const void *b)
     return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
 }
 
-/* ---- All that were allocated -------------------------------------------- */
+/* ---- All allocations ---------------------------------------------------- */
 
 typedef ML_VEC(struct ml_allocation) allocation_list;
 
@@ -193,7 +193,7 @@ uint64_t ml_address_key(const struct ml_trace *trace, uint32_t space, uint64_t a
     return addr ^ (uint64_t)ml_trace_space(trace, space)->process << 48;
 }
 
-/* @unnamed  address -> index + 1 of what is listed there and waits for its first block */
+/* @unnamed  address -> index + 1 of the listed allocation there, until its first block comes */
 static int list_one(struct maker *m, const struct ml_allocation *a, struct ml_map *unnamed)
 {
     struct ml_block block = {
@@ -250,9 +250,9 @@ static int list_run(struct maker *m, struct ml_error *err)
     return list_gross(m, err);
 }
 
-/* ---- Those live at an instant ------------------------------------------- */
+/* ---- Live at an instant ------------------------------------------------- */
 
-/* Of the frozen table: the blocks that are listed, by their births. */
+/* The listed blocks of the frozen table, in the order of allocation. */
 typedef ML_VEC(const struct ml_block *) block_list;
 
 static int by_birth(const void *a, const void *b)
@@ -304,8 +304,8 @@ static int list_live(struct maker *m, const struct ml_replay *replay, const bloc
     return 0;
 }
 
-/* Keeps of all allocations those that are live; their names come from blocks that may
- * be long gone. */
+/* Keeps only the live ones of all allocations; the blocks that name them may have been freed long
+ * ago. */
 static int keep_live(struct maker *m, const struct ml_replay *replay, const block_list *blocks)
 {
     struct ml_map births = {0};

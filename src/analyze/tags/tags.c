@@ -14,7 +14,7 @@
 
 #define STORE "kvstore:"
 #define GRADIENT_SUFFIX ".grad"
-#define EDGES_SEARCHED 256 /* numbers that are looked at before a new one is taken */
+#define EDGES_SEARCHED 256 /* numbers to try before a new one is added */
 
 static const char *const prefixes[] = {
     "in_arg:", "arg_grad:",  "aux_state:", "data_entry:", "head_grad:",        "optimizer_state:",
@@ -58,9 +58,9 @@ void ml_tags_release(struct ml_tags *tags)
     ml_vec_release(&tags->places);
 }
 
-/* ---- Where a block was born --------------------------------------------- */
+/* ---- Places of allocation ----------------------------------------------- */
 
-/* The innermost operator around it, else the innermost scope that is no phase; 0: none. */
+/* The innermost operator around it, else the innermost scope that is not a phase; 0: none. */
 static uint32_t operator_scope(const struct ml_trace *trace, uint32_t scope)
 {
     uint32_t other = 0;
@@ -77,7 +77,7 @@ static uint32_t operator_scope(const struct ml_trace *trace, uint32_t scope)
     return other;
 }
 
-/* "kvstore:3", where a key-value store took the block for that key; or NULL. */
+/* "kvstore:3", if a key-value store allocated the block for that key; or NULL. */
 static const char *store_around(const struct ml_trace *trace, uint32_t scope)
 {
     while (scope != 0) {
@@ -92,8 +92,8 @@ static const char *store_around(const struct ml_trace *trace, uint32_t scope)
 }
 
 struct place {
-    const char *name; /* of a module, an operator, or else of the space */
-    uint64_t key;     /* the same for blocks of the same place */
+    const char *name; /* of a module or an operator, else of the space */
+    uint64_t key;     /* the same for blocks of one place */
 };
 
 static struct place operator_place(const struct ml_tags *tags, const struct ml_block *block,
@@ -151,7 +151,7 @@ static int put_labelled(unsigned category, const char *label, struct ml_buf *out
     case MEMLEDGER_ACTIVATION:
     case MEMLEDGER_INTERMEDIATE_GRADIENT: return ml_buf_printf(out, "data_entry:%s", label);
     case MEMLEDGER_TEMPORARY: return ml_buf_printf(out, "workspace:%s", label);
-    default: return ml_buf_puts(out, label); /* inputs have their names alone */
+    default: return ml_buf_puts(out, label); /* inputs have only their names */
     }
 }
 
@@ -168,7 +168,7 @@ static struct ml_tag_place *find_place(struct ml_tags *tags, uint64_t key)
     return &tags->places.items[index];
 }
 
-/* The lowest number that is free at the block's birth. @return -ENOMEM */
+/* The lowest number that is free when the block is allocated. @return -ENOMEM */
 static int64_t take_edge(struct ml_tag_place *place, uint64_t time_ns, uint64_t end_ns)
 {
     for (size_t i = 0; i < place->ends.len && i < EDGES_SEARCHED; i++)
@@ -213,7 +213,7 @@ static int put_unlabelled(struct ml_tags *tags, const struct ml_block *block, ui
     }
 }
 
-/* Where a program has no phases, blocks have all the names that MXNet 2 gives them. */
+/* In a program without phases, blocks keep all the names that MXNet 2 gives them. */
 static bool is_empty(const struct ml_trace *trace, const struct ml_block *block, uint32_t space,
                      const char *label)
 {

@@ -9,7 +9,7 @@
 
 #define DICTIONARY "tbd"
 
-/* Which of the printed totals a keyword is part of, besides that of all. */
+/* Decide which of the printed totals include a keyword, besides the total of all. */
 static bool is_weights(const char *keyword)
 {
     return strcmp(keyword, "in_arg") == 0 || strcmp(keyword, "arg_grad") == 0;
@@ -77,7 +77,7 @@ static int add_entry(struct ml_tbd_analysis *a, const char *tag, uint64_t bytes,
     return ml_vec_push(&category->tags, text);
 }
 
-/* Equals stay as they came. */
+/* Stable: equal ones keep their order. */
 static int sort_descending(struct ml_tbd_analysis *a)
 {
     for (uint32_t i = 0; i < a->categories.len; i++) {

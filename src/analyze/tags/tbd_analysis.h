@@ -1,6 +1,6 @@
-/* tbd_analysis.h: what TBD's memory_analysis.py makes of a log: the bytes of every
- * allocation by the first of its keywords that the tag contains. Tags that have none
- * are named, and are part of no total. Nothing is net of frees.
+/* tbd_analysis.h: the result of TBD's memory_analysis.py for a log: the bytes of every allocation
+ * by the first of its keywords that the tag contains. Tags without a keyword are listed, but are
+ * not in any total. Frees are not subtracted.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@ struct ml_tbd_category {
     ML_VEC(const char *) tags; /* of each allocation, "(in_arg:fc1_weight)." */
 };
 
-/* A sum that is not known to be of anything is Python's integer 0. */
+/* An empty sum is printed as Python's integer 0. */
 struct ml_tbd_total {
     bool any;
     uint64_t bytes;
@@ -26,14 +26,14 @@ struct ml_tbd_total {
 struct ml_tbd_analysis {
     struct ml_dictionary dictionary;
     struct ml_intern subjects;
-    ML_VEC(struct ml_tbd_category) categories; /* as they first came */
+    ML_VEC(struct ml_tbd_category) categories; /* in the order of appearance */
     ML_VEC(uint32_t) descending;               /* their indices, most bytes first */
-    ML_VEC(const char *) unknown;              /* of each allocation without one */
+    ML_VEC(const char *) unknown;              /* the tag of each allocation without a keyword */
     struct ml_tbd_total all, weights, forward, unknown_tags;
     uint64_t annotations;
 };
 
-/* @list   all that were allocated, in their order
+/* @list   all allocations, in order
  * @ret    to be released, after a failure too
  * @return 0 or -ENOMEM */
 int ml_tbd_analysis(const struct ml_tag_list *list, struct ml_tbd_analysis *ret);
