@@ -68,6 +68,20 @@ struct ml_summary_entries {
     size_t total;                         /* how many there are at the peak */
 };
 
+/* How a program's image in a process came to its end. */
+enum ml_ending {
+    ML_ENDING_NOT_TOLD, /* by an imported file */
+    ML_ENDING_RUNNING,  /* not, while it was recorded */
+    ML_ENDING_EXIT,
+    ML_ENDING_SIGNAL,
+    ML_ENDING_EXEC, /* another image took its place in the process */
+    ML_ENDING_UNKNOWN,
+};
+
+/* The word for it in reports and JSON; "": ML_ENDING_NOT_TOLD. */
+const char *ml_ending_name(enum ml_ending ending);
+
+/* A program in a process: one that calls exec() is two of them. */
 struct ml_summary_process {
     uint32_t number; /* in the trace */
     uint32_t pid;
@@ -77,9 +91,9 @@ struct ml_summary_process {
     uint32_t threads;
     struct ml_figures counted;
     uint64_t start_ns, end_ns;
-    bool has_status;
-    int exit_code; /* -1: ended by a signal */
-    int signal;    /* 0: none */
+    enum ml_ending ending;
+    int exit_code; /* with ML_ENDING_EXIT */
+    int signal;    /* with ML_ENDING_SIGNAL */
 };
 
 struct ml_summary {
@@ -103,6 +117,7 @@ struct ml_summary {
     double backward_named_percent;
     struct ml_steps steps;
     ML_VEC(struct ml_summary_process) processes; /* largest peak first */
+    uint32_t process_count;                      /* each once, however often it called exec() */
     struct ml_samples samples;                   /* no events: nothing was sampled */
 };
 

@@ -40,6 +40,9 @@ static inline void ml_stage_beat(const struct ml_stage *stage)
  * that makes no sense is emptied, and the loss entered in the trace. */
 bool ml_source_peek(struct ml_stage *stage, struct ml_source *s);
 
+/* The stamp of the last record in the ring of a process that writes no more; 0: there is none. */
+uint64_t ml_source_last_ticks(const struct ml_stage *stage, const struct ml_source *s);
+
 /* Gives up what lies before s->end, as damaged. */
 void ml_source_skip(struct ml_stage *stage, struct ml_source *s);
 

@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 10
+#define ML_SHARED_VERSION 11
 
 /* The environment variable that names the session directory to a target. */
 #define ML_SESSION_ENV "MEMLEDGER_SESSION"
@@ -271,6 +271,11 @@ struct ml_ringset {
 
     /* Bytes by this process's book. Of a process's first set. */
     _Atomic uint64_t booked[ML_SESSION_DEVICES];
+
+    /* When the process called exit() or _exit(), in ticks, and 1 + the code that it passed; 0: it
+     * has not. Records of exit handlers may still follow. Of a process's first set. */
+    _Atomic uint64_t exit_clock;
+    _Atomic uint32_t exit_code;
 
     /* Answers to requests (ML_REC_REQUEST): the collector fills in status and
      * text, then release-stores the request's number and wakes the futex. The text

@@ -91,11 +91,13 @@ static void process_json(const struct ml_summary_process *p, struct ml_json *jso
     ml_json_kv_u64(json, "threads", p->threads);
     ml_json_kv_u64(json, "start_ns", p->start_ns);
     ml_json_kv_u64(json, "end_ns", p->end_ns);
-    if (p->has_status && p->exit_code >= 0)
+    ml_json_kv_cstr(json, "ended",
+                    p->ending == ML_ENDING_NOT_TOLD ? NULL : ml_ending_name(p->ending));
+    if (p->ending == ML_ENDING_EXIT)
         ml_json_kv_i64(json, "exit_code", p->exit_code);
     else
         ml_json_kv_null(json, "exit_code");
-    if (p->signal > 0)
+    if (p->ending == ML_ENDING_SIGNAL)
         ml_json_kv_i64(json, "signal", p->signal);
     else
         ml_json_kv_null(json, "signal");
@@ -131,6 +133,7 @@ static void head_json(const struct ml_summary *s, const char *file, struct ml_js
     ml_json_kv_u64(json, "lost", s->health.lost);
     ml_json_kv_u64(json, "out_of_memory", s->ooms);
     ml_json_kv_u64(json, "threads", s->threads);
+    ml_json_kv_u64(json, "process_count", s->process_count);
     named_json(s, json);
     ml_health_json(&s->health, json);
 }

@@ -165,9 +165,8 @@ static int put_totals(const struct page *p)
                 : ml_summary_line(p->out, p->style, "allocations", "?", "not told by this source");
 
     if (r == 0 && p->s->processes.len > 0)
-        r = ml_summary_line(p->out, p->style, "processes",
-                            ml_format_count(a, (int64_t)p->s->processes.len), "with %s thread%s",
-                            ml_format_count(b, (int64_t)p->s->threads),
+        r = ml_summary_line(p->out, p->style, "processes", ml_format_count(a, p->s->process_count),
+                            "with %s thread%s", ml_format_count(b, (int64_t)p->s->threads),
                             p->s->threads == 1 ? "" : "s");
     if (r == 0 && p->s->ooms > 0)
         r = ml_summary_line(p->out, p->style, "out of memory",
@@ -373,12 +372,11 @@ static int put_labels(const struct page *p)
 
 static void process_end_cell(struct ml_table *t, const struct ml_summary_process *process)
 {
-    if (!process->has_status)
-        ml_table_cell(t, "");
-    else if (process->signal > 0)
-        ml_table_cellf(t, "signal %d", process->signal);
-    else
-        ml_table_cellf(t, "exit %d", process->exit_code);
+    switch (process->ending) {
+    case ML_ENDING_EXIT: ml_table_cellf(t, "exit %d", process->exit_code); break;
+    case ML_ENDING_SIGNAL: ml_table_cellf(t, "signal %d", process->signal); break;
+    default: ml_table_cell(t, ml_ending_name(process->ending));
+    }
 }
 
 static bool have_roles(const struct ml_summary *s)

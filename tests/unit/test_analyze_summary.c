@@ -118,11 +118,12 @@ static void processes_tell_how_they_ended(void **state)
     trace = fixture_open(&f);
     s = summarize(trace, 10);
     assert_int_equal(s.processes.len, 3);
-    assert_false(s.processes.items[0].has_status);
+    assert_int_equal(s.process_count, 2); /* 102 is 100's next image */
+    assert_int_equal(s.processes.items[0].ending, ML_ENDING_EXEC);
+    assert_int_equal(s.processes.items[1].ending, ML_ENDING_EXIT);
     assert_int_equal(s.processes.items[1].exit_code, 3);
-    assert_int_equal(s.processes.items[1].signal, 0);
     assert_string_equal(s.processes.items[1].how, "forked");
-    assert_int_equal(s.processes.items[2].exit_code, -1);
+    assert_int_equal(s.processes.items[2].ending, ML_ENDING_SIGNAL);
     assert_int_equal(s.processes.items[2].signal, 9);
     ml_summary_release(&s);
     ml_trace_free(trace);
