@@ -18,14 +18,16 @@ struct ml_health {
     uint64_t lost_other;
     uint64_t names_folded;   /* uses of names that are called ML_OTHER_NAMES instead */
     uint64_t spaces_refused; /* whose allocations are not in the trace */
-    bool cut_short;          /* the recording has no proper end */
+    bool cut_short;          /* the recording has no proper end … */
+    bool being_written;      /* … yet: it goes on */
     uint64_t ignored_bytes;  /* of the incomplete block at its end */
     uint32_t damaged_blocks; /* passed over */
     uint64_t damaged_events; /* in them, as far as known */
     uint64_t unknown_frees;  /* frees of blocks whose allocation is not in the trace */
     uint64_t inherited_frees;
     uint64_t replaced;      /* blocks that ended without a free, by another in their place */
-    bool empty;             /* no allocation, in a run that was more than sampled */
+    bool empty;             /* no allocation, in a run that was more than sampled … */
+    bool heap_recorded;     /* … though with malloc: run --heap */
     char imported_from[24]; /* the format of the file it was made of; "": recorded */
     unsigned unknown;       /* what that did not tell: bits of enum ml_unknown */
 };

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -434,6 +435,8 @@ static bool let_go(struct ml_collector *c, struct ml_target *t)
     if (!status_final(c, t, status))
         return false;
     ml_target_note_end(&c->stage, t, status);
+    if (status && WIFSIGNALED((int)(status - 1)) && WTERMSIG((int)(status - 1)) == SIGKILL)
+        atomic_fetch_add(&c->session->page->killed, 1);
     end_turns(c->session->page, t);
     if (!t->replaced)
         ml_session_forget_spared(c->session->page, t->own_pid);
@@ -664,6 +667,7 @@ static void publish_progress(struct ml_collector *c)
         events += c->writer.counts.events[i];
     atomic_store_explicit(&page->events, events - ml_min_u64(events, c->stage.samples),
                           memory_order_relaxed);
+    atomic_store_explicit(&page->refusals, c->stage.refusals, memory_order_relaxed);
     atomic_store_explicit(&page->samples, c->stage.samples, memory_order_relaxed);
     atomic_store_explicit(&page->own_events, c->stage.own_events, memory_order_relaxed);
     atomic_store_explicit(&page->file_bytes, c->writer.offset, memory_order_relaxed);

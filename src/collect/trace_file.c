@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "file_lock.h"
+#include "folders.h"
 #include "part_file.h"
 
 /* How often a file may vanish between being opened and being locked. */
@@ -38,6 +39,8 @@ static int in_the_way(const char *path, struct ml_error *err)
 static int open_any(struct ml_trace_file *f, const char *path, bool force, struct ml_error *err)
 {
     f->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (f->fd < 0 && errno == ENOENT && ml_folders_make(path) == 0)
+        f->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     f->is_new = f->fd >= 0;
     if (f->fd < 0 && errno == EEXIST && !force)
         return in_the_way(path, err);

@@ -426,6 +426,7 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
         ev->stack = ml_target_stack(s->target, ml_word(s, 2));
         if (!ev->stack)
             ev->stack = s->place.stack;
+        stage->refusals++;
         return true;
     case ML_SAMPLE: sample(stage, s, ev); return true;
     case ML_START:

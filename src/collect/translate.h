@@ -23,6 +23,7 @@ struct ml_stage {
     uint64_t spaces_refused;            /* likewise */
     uint64_t unkept_seen;               /* of dict->unkept, already in the trace */
     uint64_t own_events;                /* that are no target's: ends and losses */
+    uint64_t refusals;                  /* events of targets: out of memory */
     uint64_t samples;                   /* that the collector took itself */
     ML_VEC(struct ml_target *) targets; /* all that are being recorded */
     ML_VEC(struct ml_source *) own;     /* rings of the collector's own threads */

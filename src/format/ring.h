@@ -173,6 +173,8 @@ struct ml_session {
     _Atomic uint64_t lost;
     _Atomic uint64_t names_folded;   /* uses of names that there was no room for */
     _Atomic uint64_t spaces_refused; /* that programs asked for beyond ML_SPACE_MAX */
+    _Atomic uint64_t refusals;       /* events among them: out of memory */
+    _Atomic uint32_t killed;         /* processes that ended by SIGKILL */
     _Atomic uint32_t processes;      /* seen so far */
     _Atomic uint32_t running;        /* of them */
     _Atomic int32_t write_error;     /* errno of the first failed write */
