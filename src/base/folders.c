@@ -11,8 +11,10 @@
 
 int ml_folders_make(const char *file)
 {
+    int saved_errno = errno, r;
     char *path = strdup(file), *end = path;
-    int r = path ? -ENOENT : -ENOMEM;
+
+    r = path ? -ENOENT : -ENOMEM;
 
     while (path && (end = strchr(end + 1, '/'))) {
         *end = '\0';
@@ -25,5 +27,6 @@ int ml_folders_make(const char *file)
         *end = '/';
     }
     free(path);
+    errno = saved_errno;
     return r;
 }
