@@ -38,6 +38,13 @@ struct ml_compare_sampled {
     struct ml_change *peak; /* one per run, in the order of `runs` */
 };
 
+/* A device that a run used, and its own peak in each run. */
+struct ml_compare_device {
+    const char *name;
+    struct ml_change *peak;     /* one per run, in the order of `runs` */
+    const uint64_t *left_bytes; /* likewise: never freed, without the driver's own */
+};
+
 /* A device that is counted at a lower level than a run alone would be. */
 struct ml_compare_level {
     const char *device;
@@ -48,10 +55,12 @@ struct ml_compare {
     struct ml_arena arena;
     ML_VEC(struct ml_compare_run) runs; /* the first, then the largest increase of the peak first */
     ML_VEC(struct ml_compare_category) categories; /* largest change first */
+    ML_VEC(struct ml_compare_device) devices;      /* where there are several */
     ML_VEC(struct ml_compare_level) levels;
     bool by_samples; /* no run has allocations: what was sampled is compared */
     ML_VEC(struct ml_compare_sampled) sampled; /* then; GPUs first */
-    double worst_increase_percent;             /* of a peak; negative when all are smaller */
+    /* Of a peak, also of each device where there are several; negative when all are smaller. */
+    double worst_increase_percent;
 };
 
 struct ml_compare_input {

@@ -40,6 +40,9 @@ struct ml_summary_device {
     struct ml_figures counted;
     struct ml_figures levels[ML_LEVELS];
     bool has_level[ML_LEVELS];
+    uint64_t at_peak_bytes;       /* counted, when the sum of all devices was at its peak */
+    uint64_t named_bytes_at_peak; /* of them; see ml_summary. 0 without modules */
+    double named_percent_at_peak;
 };
 
 struct ml_summary_category {
@@ -105,8 +108,8 @@ struct ml_summary {
     uint32_t threads;
     uint64_t ooms;
     struct ml_health health;
-    struct ml_figures counted;
-    ML_VEC(struct ml_summary_device) devices;      /* largest peak first */
+    struct ml_figures counted;                /* of all devices; the peak is that of their sum */
+    ML_VEC(struct ml_summary_device) devices; /* largest peak first */
     ML_VEC(struct ml_summary_category) categories; /* that have any; most at the peak first */
     struct ml_summary_entries scopes, labels;
     bool has_modules;                  /* else what follows, up to steps, is 0 */
@@ -130,5 +133,9 @@ struct ml_summary {
 int ml_summarize(const struct ml_trace *trace, const struct ml_summary_opts *opts,
                  struct ml_summary *ret, struct ml_error *err);
 void ml_summary_release(struct ml_summary *summary);
+
+/* How many devices had any memory. Where there are several, sums over devices mean little: no one
+ * has a memory of the size of host and GPU together. */
+size_t ml_summary_used_devices(const struct ml_summary *summary);
 
 #endif

@@ -112,6 +112,15 @@ int ml_summary_devices(const struct ml_replay *replay, struct ml_summary *ret)
     return 0;
 }
 
+size_t ml_summary_used_devices(const struct ml_summary *summary)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < summary->devices.len; i++)
+        n += summary->devices.items[i].counted.peak_bytes > 0;
+    return n;
+}
+
 /* ---- Processes --------------------------------------------------------- */
 
 static void fill_status(struct ml_summary_process *p, uint64_t status_plus_one)

@@ -271,6 +271,28 @@ static bool no_times(const struct plot *p, size_t first, size_t count)
     return true;
 }
 
+/* Whether memory of several devices is added up in the picture. */
+static bool adds_devices(const struct plot *p, size_t first, size_t count)
+{
+    const char *one = NULL;
+
+    if (p->opts->instant.device)
+        return false;
+    for (size_t i = first; i < first + count; i++) {
+        uint32_t spaces = ml_trace_spaces(p->traces[i]);
+
+        for (uint32_t k = 0; k < spaces; k++) {
+            const struct ml_space *space = ml_trace_space(p->traces[i], k);
+            const char *name = ml_trace_string(p->traces[i], space->device, NULL);
+
+            if (one && strcmp(one, name))
+                return true;
+            one = name;
+        }
+    }
+    return false;
+}
+
 /* Recordings from `first` on. */
 static int draw(const struct plot *p, size_t first, size_t count, const char *path)
 {
@@ -283,6 +305,7 @@ static int draw(const struct plot *p, size_t first, size_t count, const char *pa
                     .height = p->opts->height ? (unsigned)p->opts->height : p->kind->height,
                     .unit = (enum ml_unit)p->opts->instant.report.unit,
                     .device = p->opts->instant.device,
+                    .adds_devices = adds_devices(p, first, count),
                     .no_times = no_times(p, first, count)},
         .names = p->names + first,
         .traces = p->traces + first,

@@ -20,11 +20,17 @@ void ml_figures_json(const struct ml_figures *figures, struct ml_json *json)
     ml_json_kv_u64(json, "live_blocks", figures->live_blocks);
 }
 
-static void device_json(const struct ml_summary_device *device, struct ml_json *json)
+static void device_json(const struct ml_summary_device *device, bool has_modules,
+                        struct ml_json *json)
 {
     ml_json_begin_object(json);
     ml_json_kv_cstr(json, "device", device->name);
     ml_figures_json(&device->counted, json);
+    ml_json_kv_u64(json, "at_peak_bytes", device->at_peak_bytes);
+    if (has_modules)
+        ml_json_kv_u64(json, "named_bytes_at_peak", device->named_bytes_at_peak);
+    else
+        ml_json_kv_null(json, "named_bytes_at_peak");
     ml_json_key(json, "levels");
     ml_json_begin_array(json);
     for (uint32_t level = ML_LEVELS; level-- > 1;) {
@@ -148,7 +154,7 @@ int ml_summary_json(const struct ml_summary *s, const char *file, struct ml_buf 
     ml_json_key(&json, "by_device");
     ml_json_begin_array(&json);
     for (size_t i = 0; i < s->devices.len; i++)
-        device_json(&s->devices.items[i], &json);
+        device_json(&s->devices.items[i], s->has_modules, &json);
     ml_json_end_array(&json);
     ml_json_key(&json, "by_category");
     ml_json_begin_array(&json);

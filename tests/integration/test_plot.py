@@ -253,5 +253,26 @@ def test_a_keyword_file():
     contains(done.stderr, "neither auto nor a size", "error")
 
 
+def test_legend_at_the_highest_total():
+    """The numbers behind the names add up to the one at the ring."""
+    trace = str(TESTS / "golden" / "traces" / "gpt.mled")
+    plot(trace, "-o", "t.svg", "--unit", "B")
+    root = xml.etree.ElementTree.parse("t.svg").getroot()
+    description = next(root.iter(f"{SVG}desc")).text
+    peak, *parts = [int(n) for n in re.findall(r"([0-9]+) B\b", description)]
+    equal(sum(parts), peak, "what there was at the highest total", description)
+    shown = [text for text in texts("t.svg") if text]
+    for part in parts:
+        check(f"{part} B" in shown, f"{part} B is not in the legend", shown)
+
+
+def test_sum_of_devices_is_called_one():
+    trace = str(TESTS / "golden" / "traces" / "gpu.mled")
+    plot(trace, "-o", "all.svg")
+    contains(" ".join(texts("all.svg")), "live memory, sum of all devices (", "the axis")
+    plot(trace, "-o", "one.svg", "--device", "cuda:0")
+    contains(" ".join(texts("one.svg")), "live memory on cuda:0 (", "the axis of one device")
+
+
 if __name__ == "__main__":
     harness.main(globals())
