@@ -90,6 +90,7 @@ struct ml_summary_process {
     uint32_t pid;
     const char *command;
     const char *role; /* NULL: none */
+    uint32_t rank;    /* 1 + its number in a job; 0: none */
     const char *how;
     uint32_t threads;
     struct ml_figures counted;

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -185,6 +186,14 @@ static int count_threads(const struct ml_trace *trace, struct ml_map *ret)
     return 0;
 }
 
+/* 1 + the number in "rank 3" and the like; 0: it is another role. */
+static uint32_t rank_in(const char *role)
+{
+    unsigned rank;
+
+    return sscanf(role, "rank %9u", &rank) == 1 ? rank + 1 : 0;
+}
+
 static int add_processes(const struct ml_replay *replay, const struct ml_map *threads,
                          struct ml_summary *ret)
 {
@@ -208,6 +217,7 @@ static int add_processes(const struct ml_replay *replay, const struct ml_map *th
         if (process->role) {
             const char *role = ml_trace_string(replay->trace, process->role, &len);
             p.role = ml_arena_dup(&ret->arena, role, len);
+            p.rank = p.role ? rank_in(p.role) : 0;
         }
         fill_process(replay, i, &p);
         if (!p.command || (process->role && !p.role) || ml_vec_push(&ret->processes, p) < 0)

@@ -442,6 +442,7 @@ struct ml_hello {
     uint64_t key;        /* the session's */
     char role[16];       /* DMLC_ROLE, or "" */
     uint32_t role_count; /* processes that have this role, 0: not told */
+    uint32_t rank;       /* 1 + its number in a job, as torchrun, MPI or Slurm gave it; 0: none */
     char command[1024];  /* the command line, arguments separated by blanks */
 };
 

@@ -93,6 +93,8 @@ static void process_json(const struct ml_summary_process *p, struct ml_json *jso
     ml_json_kv_cstr(json, "command", p->command);
     if (p->role)
         ml_json_kv_cstr(json, "role", p->role);
+    if (p->rank)
+        ml_json_kv_u64(json, "rank", p->rank - 1);
     ml_json_kv_cstr(json, "how", p->how);
     ml_json_kv_u64(json, "threads", p->threads);
     ml_json_kv_u64(json, "start_ns", p->start_ns);

@@ -216,6 +216,17 @@ def test_how_each_ended():
         contains(text, words, "the table of processes")
 
 
+def test_rank():
+    for name in ("RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"):
+        env = {key: value for key, value in os.environ.items() if "RANK" not in key}
+        run(program("ends"), options=["-f"], env=env | {name: "12"})
+        process, = harness.report("summary", "t.mled")["processes"]
+        equal((process["role"], process["rank"]), ("rank 12", 12), name)
+    run(program("ends"), options=["-f"], env=env | {"RANK": "high"})
+    process, = harness.report("summary", "t.mled")["processes"]
+    check("rank" not in process, "a rank that is no number", process)
+
+
 def test_pid_namespace():
     """Threads of another pid namespace have numbers that mean nothing here."""
     unshare = ["unshare", "--pid", "--fork"]
