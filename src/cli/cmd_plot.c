@@ -47,6 +47,12 @@ static const struct ml_option options[] = {
      .value_name = "FILE",
      .help = "where to write: .svg, .png or .pdf (" DEFAULT_OUTPUT ")",
      .no_env = true},
+    {.name = "force",
+     .letter = 'f',
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct ml_plot_cmd_opts, force),
+     .help = "replace a file that is there",
+     .no_env = true},
     {.name = "kind",
      .letter = 'k',
      .type = ML_OPT_CHOICE,
@@ -233,7 +239,7 @@ static void release(struct plot *p)
 
 /* ---- Output ------------------------------------------------------------ */
 
-/* A picture that is there is replaced, by a whole one or not at all. */
+/* With --force a picture that is there is replaced, by a whole one or not at all. */
 static int write_canvas(const struct plot *p, const struct ml_canvas *canvas, const char *path)
 {
     struct ml_error err = {0};
@@ -241,7 +247,7 @@ static int write_canvas(const struct plot *p, const struct ml_canvas *canvas, co
     int r;
 
     ml_part_hold(path);
-    r = ml_output_open(&out, path, true, &err);
+    r = ml_output_open(&out, path, p->opts->force, &err);
     ml_part_guard(r == 0 ? out.written : NULL);
     if (r == 0) {
         r = ml_canvas_write(canvas, &p->output, &out.text, &err);

@@ -35,6 +35,14 @@ static int in_the_way(const char *path, struct ml_error *err)
     return r ? r : ml_part_exists(path, err);
 }
 
+/* A pipe or a device has nothing that could be lost. */
+static bool holds_data(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode);
+}
+
 /* @return 0 with the descriptor, or what failed */
 static int open_any(struct ml_trace_file *f, const char *path, bool force, struct ml_error *err)
 {
@@ -42,7 +50,7 @@ static int open_any(struct ml_trace_file *f, const char *path, bool force, struc
     if (f->fd < 0 && errno == ENOENT && ml_folders_make(path) == 0)
         f->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     f->is_new = f->fd >= 0;
-    if (f->fd < 0 && errno == EEXIST && !force)
+    if (f->fd < 0 && errno == EEXIST && !force && holds_data(path))
         return in_the_way(path, err);
     if (f->fd < 0 && errno == EEXIST)
         f->fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);

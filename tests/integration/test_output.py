@@ -115,7 +115,7 @@ def test_modes():
             run(program("emit"), "10", options=["-f"])
             for name in ("csv", "json", "sqlite", "chrome", "pprof", "speedscope"):
                 harness.plain(harness.MEMLEDGER, "export", "-f", "--format", name, "-o", f"x.{name}", "t.mled")
-            harness.plain(harness.MEMLEDGER, "plot", "-o", "x.svg", "t.mled")
+            harness.plain(harness.MEMLEDGER, "plot", "-f", "-o", "x.svg", "t.mled")
             harness.plain(harness.MEMLEDGER, "import", "-f", "-q", "-o", "i.mled", "x.chrome")
         finally:
             os.umask(before)

@@ -23,7 +23,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def plot(*args, code=0, **settings):
-    done = plain(harness.MEMLEDGER, "plot", *args, **settings)
+    done = plain(harness.MEMLEDGER, "plot", "-f", *args, **settings)
     equal(done.returncode, code, f"exit code of plot {args}", done.stderr)
     return done
 
@@ -174,7 +174,7 @@ def test_interrupted():
     record_training()
     with open("a.png", "w") as file:
         file.write("what was there")
-    process = subprocess.Popen([harness.MEMLEDGER, "plot", "t.mled", "-o", "a.png", "--width", "8000",
+    process = subprocess.Popen([harness.MEMLEDGER, "plot", "-f", "t.mled", "-o", "a.png", "--width", "8000",
                                 "--height", "5000", "--scale", "1"])
     harness.wait_until(lambda: glob.glob("a.png.*"), "the picture is begun")
     process.send_signal(signal.SIGTERM)
@@ -251,6 +251,19 @@ def test_a_keyword_file():
         contains(words, word, "bars")
     done = plot("t.mled", "--kind", "bars", "--expected", "much", code=2)
     contains(done.stderr, "neither auto nor a size", "error")
+
+
+def test_existing_picture():
+    """As other commands do, it asks for -f before it replaces a file."""
+    record_training()
+    with open("p.svg", "w") as file:
+        file.write("precious")
+    done = plain(harness.MEMLEDGER, "plot", "t.mled", "-o", "p.svg")
+    equal(done.returncode, 1, "exit code", done.stderr)
+    contains(done.stderr, "p.svg exists; choose another name or overwrite it with -f", "error")
+    equal(open("p.svg").read(), "precious", "the file that was there")
+    plot("t.mled", "-o", "p.svg")
+    check(texts("p.svg"), "no picture with -f")
 
 
 def test_legend_at_the_highest_total():
