@@ -35,12 +35,12 @@ static int in_the_way(const char *path, struct ml_error *err)
     return r ? r : ml_part_exists(path, err);
 }
 
-/* A pipe or a device has nothing that could be lost. */
-static bool holds_data(const char *path)
+/* A pipe has nothing that could be lost; a device may be a disk. */
+static bool is_pipe(const char *path)
 {
     struct stat st;
 
-    return stat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode);
+    return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
 /* @return 0 with the descriptor, or what failed */
@@ -50,7 +50,7 @@ static int open_any(struct ml_trace_file *f, const char *path, bool force, struc
     if (f->fd < 0 && errno == ENOENT && ml_folders_make(path) == 0)
         f->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     f->is_new = f->fd >= 0;
-    if (f->fd < 0 && errno == EEXIST && !force && holds_data(path))
+    if (f->fd < 0 && errno == EEXIST && !force && !is_pipe(path))
         return in_the_way(path, err);
     if (f->fd < 0 && errno == EEXIST)
         f->fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
