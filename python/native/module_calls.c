@@ -29,18 +29,19 @@ static bool look_again(struct ml_module_entry *root)
 static struct ml_module_entry *name_stray(PyObject *module)
 {
     struct ml_module_entry *entry = NULL;
-    PyObject *class = ml_class_name(module);
-    bool compiled = class && !PyUnicode_CompareWithASCIIString(class, "GraphModule");
-    PyObject *text =
-        class && innermost ? PyUnicode_FromFormat("%U.%U", innermost->text, class) : class;
+    PyObject *class_name = ml_class_name(module);
+    bool compiled = class_name && !PyUnicode_CompareWithASCIIString(class_name, "GraphModule");
+    PyObject *text = class_name && innermost
+                         ? PyUnicode_FromFormat("%U.%U", innermost->text, class_name)
+                         : class_name;
 
     if (text)
-        entry = ml_module_name(module, text, class);
+        entry = ml_module_name(module, text, class_name);
     if (entry)
         entry->hidden = innermost && compiled;
-    if (text != class)
+    if (text != class_name)
         Py_XDECREF(text);
-    Py_XDECREF(class);
+    Py_XDECREF(class_name);
     ml_native_forget_error();
     return entry;
 }
@@ -150,11 +151,11 @@ static PyObject *scoped_module(PyObject *self, PyObject *args, PyObject *kwargs)
 
 static PyObject *name_module(PyObject *self, PyObject *args)
 {
-    PyObject *module, *text, *class;
+    PyObject *module, *text, *class_name;
 
     (void)self;
-    if (!PyArg_ParseTuple(args, "OUU", &module, &text, &class) ||
-        !ml_module_name(module, text, class))
+    if (!PyArg_ParseTuple(args, "OUU", &module, &text, &class_name) ||
+        !ml_module_name(module, text, class_name))
         return NULL;
     Py_RETURN_NONE;
 }
@@ -181,16 +182,16 @@ static PyObject *module_name(PyObject *self, PyObject *module)
 
 static PyObject *name_copy(PyObject *self, PyObject *args)
 {
-    PyObject *copy, *module, *class;
+    PyObject *copy, *module, *class_name;
     struct ml_module_entry *entry;
 
     (void)self;
     if (!PyArg_ParseTuple(args, "OO", &copy, &module))
         return NULL;
     entry = ml_module_find(module);
-    class = entry ? ml_class_name(module) : NULL;
-    entry = class ? ml_module_name(copy, entry->text, class) : NULL;
-    Py_XDECREF(class);
+    class_name = entry ? ml_class_name(module) : NULL;
+    entry = class_name ? ml_module_name(copy, entry->text, class_name) : NULL;
+    Py_XDECREF(class_name);
     if (entry)
         entry->copy = true;
     ml_native_forget_error();

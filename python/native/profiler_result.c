@@ -8,24 +8,24 @@ PyObject *ml_profiler_error_class(void)
 {
     PyObject *name = PyUnicode_FromString("mxnet.base");
     PyObject *base = name ? PyImport_GetModule(name) : NULL;
-    PyObject *class = base ? PyObject_GetAttrString(base, "MXNetError") : NULL;
+    PyObject *error_class = base ? PyObject_GetAttrString(base, "MXNetError") : NULL;
 
     Py_XDECREF(name);
     Py_XDECREF(base);
     PyErr_Clear();
-    if (!class) {
-        class = PyExc_RuntimeError;
-        Py_INCREF(class);
+    if (!error_class) {
+        error_class = PyExc_RuntimeError;
+        Py_INCREF(error_class);
     }
-    return class;
+    return error_class;
 }
 
 PyObject *ml_profiler_refuse(const struct memledger_api *api)
 {
-    PyObject *class = ml_profiler_error_class();
+    PyObject *error_class = ml_profiler_error_class();
 
-    PyErr_SetString(class, api->last_error());
-    Py_DECREF(class);
+    PyErr_SetString(error_class, api->last_error());
+    Py_DECREF(error_class);
     return NULL;
 }
 

@@ -78,11 +78,11 @@ static bool more_to_come(void)
 
 static bool leads(const PyObject *optimizer)
 {
-    bool new = is_new(optimizer);
+    bool is_first = is_new(optimizer);
 
-    if (new || !steps.leader)
+    if (is_first || !steps.leader)
         steps.leader = optimizer;
-    if (new &&more_to_come())
+    if (is_first && more_to_come())
         return false;
     if (optimizer == steps.leader) {
         steps.rival = NULL;

@@ -175,12 +175,12 @@ static PyObject *label(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyObject *set_tensor_class(PyObject *self, PyObject *class)
+static PyObject *set_tensor_class(PyObject *self, PyObject *found)
 {
     (void)self;
-    Py_INCREF(class);
+    Py_INCREF(found);
     Py_XDECREF(tensor_class);
-    tensor_class = class;
+    tensor_class = found;
     Py_RETURN_NONE;
 }
 

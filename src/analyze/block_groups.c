@@ -43,13 +43,13 @@ int ml_block_groups_init(struct ml_block_groups *groups, const struct ml_replay 
                 groups->wanted[field] = UINT32_MAX;
     }
     r = ml_modules_init(&groups->modules, replay->trace);
-    return r == 0 && by_module ? ml_alike_modules_find(&groups->modules, &groups->alike) : r;
+    return r == 0 && by_module ? ml_recreated_modules_find(&groups->modules, &groups->alike) : r;
 }
 
 void ml_block_groups_release(struct ml_block_groups *groups)
 {
     ml_modules_release(&groups->modules);
-    ml_alike_modules_release(&groups->alike);
+    ml_recreated_modules_release(&groups->alike);
     ml_intern_release(&groups->seen);
     ml_intern_release(&groups->keys);
     ml_vec_release(&groups->of_seen);
@@ -65,8 +65,9 @@ static int64_t find_group(struct ml_block_groups *groups, const struct ml_block 
 
         if (number < 0)
             return -ENOMEM;
-        keys[i] = groups->by[i] == ML_KEY_MODULE ? ml_alike_first(&groups->alike, (uint32_t)number)
-                                                 : (uint32_t)number;
+        keys[i] = groups->by[i] == ML_KEY_MODULE
+                      ? ml_recreated_first(&groups->alike, (uint32_t)number)
+                      : (uint32_t)number;
     }
     return ml_intern_put(&groups->keys, keys, groups->by_count * sizeof(keys[0]), NULL);
 }

@@ -2,14 +2,14 @@
  *
  * What a key makes of a block depends on a few of its fields, and the same values of
  * these come again and again: each combination is looked at once. Modules that are made
- * anew in each step are one (alike_modules.h).
+ * anew in each step are one (recreated_modules.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ML_ANALYZE_BLOCK_GROUPS_H
 #define ML_ANALYZE_BLOCK_GROUPS_H
 
-#include "alike_modules.h"
+#include "recreated_modules.h"
 #include "breakdown.h"
 #include "intern.h"
 #include "modules.h"
@@ -21,7 +21,7 @@ struct ml_block_groups {
     const enum ml_key *by;
     size_t by_count;
     struct ml_modules modules;
-    struct ml_alike_modules alike;
+    struct ml_recreated_modules alike;
     uint32_t wanted[ML_BLOCK_FIELDS]; /* all ones where a key depends on the field, else 0 */
     struct ml_intern seen;            /* values of the fields -> number in of_seen */
     ML_VEC(uint32_t) of_seen;         /* groups */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "alike_scopes.h"
+#include "recreated_scopes.h"
 #include "calls.h"
 #include "each_event.h"
 #include "engine_names.h"
@@ -72,7 +72,7 @@ struct classifier {
     struct ml_map process_index; /* number -> index */
     struct ml_nodes nodes;
     struct ml_kept_blocks kept;
-    struct ml_alike_scopes alike;
+    struct ml_recreated_scopes alike;
     bool marked; /* a phase that is known was marked, or a label has a tag */
     int failed;  /* in a callback: -ENOMEM */
 };
@@ -436,7 +436,7 @@ static bool is_of_pass(const struct birth *birth, uint8_t category)
 static uint64_t place_of_birth(const struct classifier *c, const struct ml_block *block,
                                const struct birth *birth)
 {
-    return (uint64_t)ml_alike_scope(&c->alike, block->scope) | (uint64_t)block->space << 32 |
+    return (uint64_t)ml_recreated_scope(&c->alike, block->scope) | (uint64_t)block->space << 32 |
            (uint64_t)birth->rule << 60 | (uint64_t)birth->is_result << 63;
 }
 
@@ -668,7 +668,7 @@ static int classify(struct classifier *c, const struct ml_trace *trace, struct m
         return 0;
     c->calls.trace = trace;
     if (r == 0)
-        r = ml_alike_scopes_find(trace, &c->alike);
+        r = ml_recreated_scopes_find(trace, &c->alike);
     if (r == 0)
         r = ml_replay_init(&c->replay, trace);
     if (r < 0)
@@ -696,7 +696,7 @@ int ml_classify(const struct ml_trace *trace, struct ml_classes *ret, struct ml_
     ml_vec_release(&c.births);
     ml_nodes_release(&c.nodes);
     ml_kept_blocks_release(&c.kept);
-    ml_alike_scopes_release(&c.alike);
+    ml_recreated_scopes_release(&c.alike);
     ml_vec_release(&c.processes);
     ml_vec_release(&c.spaces);
     ml_map_release(&c.process_index);

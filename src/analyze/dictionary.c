@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "piece.h"
+#include "slice.h"
 
 #define OTHERS "Others"
 
@@ -20,7 +20,7 @@ struct parser {
     uint32_t category;
 };
 
-static const char *keep(struct parser *p, struct ml_piece piece)
+static const char *keep(struct parser *p, struct ml_slice piece)
 {
     return ml_arena_dup(&p->ret->arena, piece.text, piece.len);
 }
@@ -32,15 +32,15 @@ static int wrong(const struct parser *p, const char *what)
 
 /* ---- Lines -------------------------------------------------------------- */
 
-static int parse_category(struct parser *p, struct ml_piece line)
+static int parse_category(struct parser *p, struct ml_slice line)
 {
-    struct ml_piece name = ml_piece_trim((struct ml_piece){line.text + 1, line.len - 2});
+    struct ml_slice name = ml_slice_trim((struct ml_slice){line.text + 1, line.len - 2});
 
     if (name.len == 0)
         return wrong(p, "a category needs a name: [Parameters]");
     p->in_category = true;
     for (p->category = 0; p->category < p->ret->categories.len; p->category++)
-        if (ml_piece_is(name, p->ret->categories.items[p->category]))
+        if (ml_slice_is(name, p->ret->categories.items[p->category]))
             return 0;
     return ml_vec_push(&p->ret->categories, keep(p, name)) < 0 ||
                    !p->ret->categories.items[p->category]
@@ -48,23 +48,23 @@ static int parse_category(struct parser *p, struct ml_piece line)
                : 0;
 }
 
-static int parse_setting(struct parser *p, struct ml_piece line)
+static int parse_setting(struct parser *p, struct ml_slice line)
 {
-    struct ml_piece rest = line, key, value;
+    struct ml_slice rest = line, key, value;
 
     if (!memchr(line.text, '=', line.len))
         return wrong(p, "a keyword before the first [category]");
-    ml_piece_next(&rest, '=', &key);
-    value = ml_piece_trim(rest);
-    if (ml_piece_is(key, "others") && value.len > 0) {
+    ml_slice_next(&rest, '=', &key);
+    value = ml_slice_trim(rest);
+    if (ml_slice_is(key, "others") && value.len > 0) {
         p->ret->others = keep(p, value);
         return p->ret->others ? 0 : -ENOMEM;
     }
-    if (ml_piece_is(key, "match") && (ml_piece_is(value, "first") || ml_piece_is(value, "all"))) {
-        p->ret->match = ml_piece_is(value, "all") ? ML_MATCH_ALL : ML_MATCH_FIRST;
+    if (ml_slice_is(key, "match") && (ml_slice_is(value, "first") || ml_slice_is(value, "all"))) {
+        p->ret->match = ml_slice_is(value, "all") ? ML_MATCH_ALL : ML_MATCH_FIRST;
         return 0;
     }
-    if (ml_piece_is(key, "tags") && ml_piece_is(value, "bracketed")) {
+    if (ml_slice_is(key, "tags") && ml_slice_is(value, "bracketed")) {
         p->ret->bracketed = true;
         return 0;
     }
@@ -83,7 +83,7 @@ static int compile(struct parser *p, struct ml_keyword *keyword, bool any_case)
     return r == REG_ESPACE ? -ENOMEM : wrong(p, reason);
 }
 
-static int parse_keyword(struct parser *p, struct ml_piece line)
+static int parse_keyword(struct parser *p, struct ml_slice line)
 {
     bool any_case = line.len > 3 && line.text[0] == '/' && line.text[line.len - 2] == '/' &&
                     line.text[line.len - 1] == 'i';
@@ -93,7 +93,7 @@ static int parse_keyword(struct parser *p, struct ml_piece line)
     line.len -= any_case;
     keyword.is_regex = line.len > 2 && line.text[0] == '/' && line.text[line.len - 1] == '/';
     if (keyword.is_regex || (line.len > 2 && line.text[0] == '"' && line.text[line.len - 1] == '"'))
-        line = (struct ml_piece){line.text + 1, line.len - 2};
+        line = (struct ml_slice){line.text + 1, line.len - 2};
     keyword.text = keep(p, line);
     if (!keyword.text)
         return -ENOMEM;
@@ -108,7 +108,7 @@ static int parse_keyword(struct parser *p, struct ml_piece line)
     return r;
 }
 
-static int parse_line(struct parser *p, struct ml_piece line)
+static int parse_line(struct parser *p, struct ml_slice line)
 {
     if (line.len == 0 || line.text[0] == '#')
         return 0;
@@ -121,18 +121,18 @@ int ml_dictionary_parse(const char *name, const char *text, struct ml_dictionary
                         struct ml_error *err)
 {
     struct parser p = {.ret = ret, .err = err};
-    struct ml_piece rest = {text, strlen(text)}, line;
+    struct ml_slice rest = {text, strlen(text)}, line;
     int r = 0;
 
     *ret = (struct ml_dictionary){.others = OTHERS};
     ret->name = ml_arena_dup(&ret->arena, name, strlen(name));
     if (!ret->name)
         return -ENOMEM;
-    while (r == 0 && ml_piece_next(&rest, '\n', &line)) {
+    while (r == 0 && ml_slice_next(&rest, '\n', &line)) {
         p.line++;
         if (line.len > 0 && line.text[line.len - 1] == '\r')
             line.len--;
-        r = parse_line(&p, ml_piece_trim(line));
+        r = parse_line(&p, ml_slice_trim(line));
     }
     if (r == 0 && ret->keywords.len == 0)
         r = ml_error_set(err, -EINVAL, "%s: no keywords; write them below a [category]", name);

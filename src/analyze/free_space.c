@@ -37,7 +37,7 @@ static void end_hole(struct measure *m)
 {
     struct ml_free_place *p = m->place;
     struct hole hole = m->hole;
-    size_t class = 0;
+    size_t size_class = 0;
 
     m->hole = (struct hole){0};
     if (hole.bytes == 0)
@@ -48,12 +48,12 @@ static void end_hole(struct measure *m)
             p->torch ? ml_torch_hole_serves(hole.bytes, hole.segment_bytes) : hole.bytes);
     if (!hole.beside_blocks)
         return;
-    while (class < ML_HOLE_CLASSES - 1 && hole.bytes >= ml_hole_limits[class])
-        class ++;
+    while (size_class < ML_HOLE_CLASSES - 1 && hole.bytes >= ml_hole_limits[size_class])
+        size_class++;
     p->holes++;
     p->largest_hole = ml_max_u64(p->largest_hole, hole.bytes);
-    p->classes[class].holes++;
-    p->classes[class].bytes += hole.bytes;
+    p->classes[size_class].holes++;
+    p->classes[size_class].bytes += hole.bytes;
 }
 
 static void extend_hole(struct measure *m, const struct ml_segment *s, uint64_t bytes)

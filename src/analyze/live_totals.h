@@ -26,12 +26,12 @@ static ML_ALWAYS_INLINE void ml_settle(struct ml_replay *r)
 /* The crest is here and now. */
 static ML_ALWAYS_INLINE void ml_crest_take(struct ml_replay *r, uint64_t time_ns)
 {
-    r->crest.bytes = r->bytes.live_bytes;
-    r->crest.time_ns = time_ns;
-    r->crest.event = r->events;
-    if (ML_UNLIKELY(r->crest.by_category))
+    r->recent_peak.bytes = r->bytes.live_bytes;
+    r->recent_peak.time_ns = time_ns;
+    r->recent_peak.event = r->events;
+    if (ML_UNLIKELY(r->recent_peak.by_category))
         for (size_t i = 0; i < ML_CATEGORIES; i++)
-            r->crest.categories[i] = r->categories[i].bytes.live_bytes;
+            r->recent_peak.categories[i] = r->categories[i].bytes.live_bytes;
 }
 
 /* Bytes enter the device's counted spaces. */
@@ -61,7 +61,7 @@ static ML_ALWAYS_INLINE void ml_totals_add(struct ml_replay *r, const struct ml_
     r->unsettled = category;
     r->unsettled_ns = time_ns;
     r->bytes.live_bytes += bytes;
-    if (r->bytes.live_bytes <= r->crest.bytes)
+    if (r->bytes.live_bytes <= r->recent_peak.bytes)
         return;
     ml_crest_take(r, time_ns);
     if (r->bytes.live_bytes > r->bytes.peak_bytes) {

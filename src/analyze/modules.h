@@ -53,7 +53,7 @@ int64_t ml_modules_of(struct ml_modules *modules, const struct ml_block *block);
 size_t ml_name_without_number(const char *name, size_t len);
 
 /* The first of the modules that differ only in the number of the outermost one:
- * "Loss" of "Loss#2". alike_modules.h says when they are one.
+ * "Loss" of "Loss#2". recreated_modules.h says when they are one.
  * @return its index, `module` itself if there is none, or -ENOMEM */
 int64_t ml_modules_first_alike(const struct ml_modules *modules, uint32_t module);
 

@@ -21,7 +21,7 @@ struct reading {
 /* The phase that goes on is over, or another begins. */
 static int close_phase(struct reading *r)
 {
-    uint64_t bytes = r->replay.crest.bytes;
+    uint64_t bytes = r->replay.recent_peak.bytes;
 
     for (size_t i = 0; i < r->peaks->list.len; i++)
         if (r->peaks->list.items[i].phase == r->phase) {

@@ -116,7 +116,7 @@ struct ml_replay_space {
 
 struct ml_replay_device {
     struct ml_gauge bytes; /* counted spaces */
-    uint64_t crest_bytes;  /* see ml_crest */
+    uint64_t crest_bytes;  /* see ml_recent_peak */
     struct ml_gauge levels[ML_LEVELS];
 };
 
@@ -141,7 +141,7 @@ struct ml_replay_category {
 /* The most since an event that the reader chose, a step's beginning; since the first
  * event, if it chose none. The peak of the whole is then looked at only when this
  * rises. */
-struct ml_crest {
+struct ml_recent_peak {
     uint64_t bytes; /* all counted spaces */
     uint64_t time_ns;
     uint64_t event;   /* events fed by then */
@@ -157,7 +157,7 @@ struct ml_replay {
     struct ml_replay_category categories[ML_CATEGORIES];
     struct ml_intern device_names;
     struct ml_gauge bytes; /* all counted spaces */
-    struct ml_crest crest;
+    struct ml_recent_peak recent_peak;
     uint64_t peak_event; /* events fed when the peak was reached */
     uint64_t last_label_event;
     uint8_t unsettled; /* category whose peak is still to be looked at */

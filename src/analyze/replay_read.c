@@ -51,7 +51,7 @@ int ml_replay_trace(struct ml_replay *replay, uint64_t limit, struct ml_error *e
 
 void ml_replay_reset_crest(struct ml_replay *replay, uint64_t time_ns)
 {
-    replay->crest.by_category = true;
+    replay->recent_peak.by_category = true;
     ml_crest_take(replay, time_ns);
     for (size_t i = 0; i < replay->devices.len; i++)
         replay->devices.items[i].crest_bytes = replay->devices.items[i].bytes.live_bytes;

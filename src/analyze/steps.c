@@ -55,13 +55,13 @@ static int end_step(struct ml_step_book *book, uint64_t event, uint64_t time_ns)
     step->end_ns = time_ns;
     step->end_event = event;
     step->end_bytes = replay->bytes.live_bytes;
-    step->peak_bytes = replay->crest.bytes;
-    step->peak_time_ns = replay->crest.time_ns;
-    step->peak_event = replay->crest.event;
+    step->peak_bytes = replay->recent_peak.bytes;
+    step->peak_time_ns = replay->recent_peak.time_ns;
+    step->peak_event = replay->recent_peak.event;
     step->allocations = ml_step_allocations(replay) - book->allocations;
     step->frees = count_frees(replay) - book->frees;
     for (size_t i = 0; i < ML_CATEGORIES; i++)
-        step->category_bytes[i] = replay->crest.categories[i];
+        step->category_bytes[i] = replay->recent_peak.categories[i];
     book->open = false;
     return add_devices(book, step);
 }

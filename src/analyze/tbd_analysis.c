@@ -43,7 +43,7 @@ static void add_totals(struct ml_tbd_analysis *a)
 static struct ml_tbd_category *category_of(struct ml_tbd_analysis *a,
                                            const struct ml_keyword *keyword)
 {
-    struct ml_tbd_category new = {
+    struct ml_tbd_category added = {
         .keyword = keyword->text,
         .name = a->dictionary.categories.items[keyword->category],
     };
@@ -51,8 +51,8 @@ static struct ml_tbd_category *category_of(struct ml_tbd_analysis *a,
     for (size_t i = 0; i < a->categories.len; i++)
         if (strcmp(a->categories.items[i].keyword, keyword->text) == 0)
             return &a->categories.items[i];
-    return ml_vec_push(&a->categories, new) < 0 ? NULL
-                                                : &a->categories.items[a->categories.len - 1];
+    return ml_vec_push(&a->categories, added) < 0 ? NULL
+                                                  : &a->categories.items[a->categories.len - 1];
 }
 
 static int add_entry(struct ml_tbd_analysis *a, const char *tag, uint64_t bytes,

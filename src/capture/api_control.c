@@ -36,7 +36,7 @@ static _Atomic bool each_dump_ends;
 
 /* What was set so far, key:value as string numbers, 0: the default. A forked
  * child announces it while names may be locked, so numbers are kept here. */
-static _Atomic uint64_t settings[ML_KEYS];
+static _Atomic uint64_t settings[ML_CONFIG_KEYS];
 
 /* The keys of one call stay together. */
 static struct ml_owner_lock config_lock;
@@ -76,12 +76,12 @@ static void change_call_flag(uint32_t flag, bool on)
 
 static int unknown_key(const char *key)
 {
-    int nearest = ml_key_nearest(key);
+    int nearest = ml_config_nearest(key);
 
     if (nearest >= 0)
-        return ml_fail("unknown key \"", key, "\"; did you mean \"", ml_keys[nearest].name,
-                       "\"? The keys are ", ml_key_names);
-    return ml_fail("unknown key \"", key, "\"; the keys are ", ml_key_names);
+        return ml_fail("unknown key \"", key, "\"; did you mean \"", ml_config_keys[nearest].name,
+                       "\"? The keys are ", ml_config_names);
+    return ml_fail("unknown key \"", key, "\"; the keys are ", ml_config_names);
 }
 
 static int check_pair(const char *key, const char *value)
@@ -90,12 +90,12 @@ static int check_pair(const char *key, const char *value)
 
     if (!key || !value)
         return ml_fail("a key or a value is NULL");
-    id = ml_key_find(key);
+    id = ml_config_find(key);
     if (id < 0)
         return unknown_key(key);
-    if (!ml_key_check((enum ml_key)id, value))
+    if (!ml_config_check((enum ml_config_key)id, value))
         return ml_fail("bad value \"", value, "\" for key \"", key, "\": allowed is ",
-                       ml_key_allowed[ml_keys[id].type]);
+                       ml_config_allowed[ml_config_keys[id].type]);
     return 0;
 }
 
@@ -121,24 +121,24 @@ static void record_setting(uint64_t setting)
 
 static const char *process_in(int n, const char *const *keys, const char *const *vals)
 {
-    const char *process = ml_keys[ML_KEY_PROFILE_PROCESS].default_value;
+    const char *process = ml_config_keys[ML_CONFIG_PROFILE_PROCESS].default_value;
 
     for (int i = 0; i < n; i++) {
-        if (ml_key_find(keys[i]) == ML_KEY_PROFILE_PROCESS)
+        if (ml_config_find(keys[i]) == ML_CONFIG_PROFILE_PROCESS)
             process = vals[i];
     }
     return process;
 }
 
 /* Of this process; true and false have one spelling each by now. */
-static void keep_setting(enum ml_key key, const char *value, uint64_t setting)
+static void keep_setting(enum ml_config_key key, const char *value, uint64_t setting)
 {
     atomic_store_explicit(&settings[key], setting, memory_order_relaxed);
-    if (key == ML_KEY_PROFILE_API)
+    if (key == ML_CONFIG_PROFILE_API)
         change_call_flag(CALLS_SET, !strcmp(value, "true"));
-    else if (key == ML_KEY_PROFILE_ALL)
+    else if (key == ML_CONFIG_PROFILE_ALL)
         change_call_flag(ALL_SET, !strcmp(value, "true"));
-    else if (key == ML_KEY_CONTINUOUS_DUMP)
+    else if (key == ML_CONFIG_CONTINUOUS_DUMP)
         atomic_store_explicit(&each_dump_ends, !strcmp(value, "false"), memory_order_relaxed);
 }
 
@@ -150,19 +150,20 @@ static bool send_all(int n, const char *const *keys, const char *const *vals, ui
     const char *process = process_in(n, keys, vals);
     bool own = !strcmp(process, "worker");
 
-    record_setting(
-        ml_pair(ml_name_kept(ml_keys[ML_KEY_PROFILE_PROCESS].name), ml_name_kept(process)));
+    record_setting(ml_pair(ml_name_kept(ml_config_keys[ML_CONFIG_PROFILE_PROCESS].name),
+                           ml_name_kept(process)));
     for (int i = 0; i < n; i++) {
-        enum ml_key key = (enum ml_key)ml_key_find(keys[i]);
-        const char *value = ml_key_check(key, vals[i]);
-        uint32_t name = key == ML_KEY_FILENAME ? ml_output_name(value) : ml_name_kept(value);
-        uint64_t setting = ml_pair(ml_name_kept(ml_keys[key].name), name);
-        if (key == ML_KEY_PROFILE_PROCESS)
+        enum ml_config_key key = (enum ml_config_key)ml_config_find(keys[i]);
+        const char *value = ml_config_check(key, vals[i]);
+        uint32_t name =
+            key == ML_CONFIG_FILENAME ? ml_profile_output_name(value) : ml_name_kept(value);
+        uint64_t setting = ml_pair(ml_name_kept(ml_config_keys[key].name), name);
+        if (key == ML_CONFIG_PROFILE_PROCESS)
             continue;
         record_setting(setting);
         if (own)
             keep_setting(key, value, setting);
-        if (key == ML_KEY_FILENAME)
+        if (key == ML_CONFIG_FILENAME)
             *ret_file = name;
     }
     return own;
@@ -187,7 +188,7 @@ int ml_api_set_config(int n, const char *const *keys, const char *const *vals)
     }
     ml_quiet_end(&quiet);
     if (file)
-        ml_output_named(file, !own);
+        ml_profile_output_named(file, !own);
     errno = saved_errno;
     if (locked)
         return 0;
@@ -198,7 +199,7 @@ int ml_api_set_config(int n, const char *const *keys, const char *const *vals)
 void ml_control_announce(void)
 {
     change_call_flag(PROFILE_RUNS | PROFILE_PAUSED, false);
-    for (int i = 0; i < ML_KEYS; i++) {
+    for (int i = 0; i < ML_CONFIG_KEYS; i++) {
         uint64_t setting = atomic_load_explicit(&settings[i], memory_order_relaxed);
         if (setting)
             record_setting(setting);
@@ -228,7 +229,7 @@ static void record_state(int process, enum ml_profile_state state)
     if (!ml_recorder_start())
         return;
     if (state == ML_PROFILE_RUN)
-        ml_output_run(servers);
+        ml_profile_output_run(servers);
     ml_record(
         (uint64_t[]){ml_record_word(ML_REC_STATE, 0, ml_now()), ml_pair((uint64_t)process, state)},
         2);
@@ -279,12 +280,12 @@ int ml_api_dump(int finished, int process)
         return -1;
     if (!ml_recorder_start())
         return 0;
-    ml_output_retry(process == MEMLEDGER_SERVER);
+    ml_profile_output_retry(process == MEMLEDGER_SERVER);
     r = ml_request(ML_REQUEST_DUMP, argument, NULL);
     if (r && process == MEMLEDGER_WORKER)
-        ml_output_failed();
+        ml_profile_output_failed();
     else if (process == MEMLEDGER_WORKER && (finished || each_dump_ends))
-        ml_output_ended();
+        ml_profile_output_ended();
     return r;
 }
 

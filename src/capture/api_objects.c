@@ -27,7 +27,7 @@ static int bad_handle(void)
     return ml_fail("the handle is not an object, or the object is destroyed");
 }
 
-static int wrong_kind(const struct ml_object *o, const char *wanted)
+static int wrong_kind(const struct ml_user_object *o, const char *wanted)
 {
     return ml_fail("the handle is ", kind_names[o->kind], "; this call needs ", wanted);
 }
@@ -46,7 +46,7 @@ static void record(unsigned kind, memledger_object object, const uint64_t *value
 /* The domain's number; 0 with an error when it is none. */
 static uint32_t domain_number(memledger_object domain)
 {
-    const struct ml_object *o = ml_objects_get(domain);
+    const struct ml_user_object *o = ml_objects_get(domain);
 
     if (!o)
         bad_handle();
@@ -91,7 +91,7 @@ memledger_object ml_api_create(int kind, memledger_object domain, const char *na
 
 int ml_api_destroy(memledger_object object)
 {
-    struct ml_object *o = ml_objects_get(object);
+    struct ml_user_object *o = ml_objects_get(object);
     int saved_errno = errno;
     bool destroyed;
 
@@ -108,7 +108,7 @@ int ml_api_destroy(memledger_object object)
 
 /* ---- Durations ---------------------------------------------------------- */
 
-static int check_duration(const struct ml_object *o)
+static int check_duration(const struct ml_user_object *o)
 {
     if (!o)
         return bad_handle();
@@ -119,7 +119,7 @@ static int check_duration(const struct ml_object *o)
 
 int ml_api_start(memledger_object object)
 {
-    struct ml_object *o = ml_objects_get(object);
+    struct ml_user_object *o = ml_objects_get(object);
     bool records = ml_control_records();
 
     if (!ml_recorder_start())
@@ -137,7 +137,7 @@ int ml_api_start(memledger_object object)
  * trace has no open ends, and the collector keeps it out of the profile. */
 int ml_api_stop(memledger_object object)
 {
-    struct ml_object *o = ml_objects_get(object);
+    struct ml_user_object *o = ml_objects_get(object);
     uint32_t was;
 
     if (!ml_recorder_start())
@@ -154,7 +154,7 @@ int ml_api_stop(memledger_object object)
 
 /* ---- Counters ----------------------------------------------------------- */
 
-static int check_counter(const struct ml_object *o)
+static int check_counter(const struct ml_user_object *o)
 {
     if (!o)
         return bad_handle();
@@ -165,7 +165,7 @@ static int check_counter(const struct ml_object *o)
 
 int ml_api_counter_set(memledger_object object, uint64_t value)
 {
-    struct ml_object *o = ml_objects_get(object);
+    struct ml_user_object *o = ml_objects_get(object);
     bool records = ml_control_records();
 
     if (!ml_recorder_start())
@@ -186,7 +186,7 @@ int ml_api_counter_set(memledger_object object, uint64_t value)
  * the next one sends the whole value. */
 int ml_api_counter_adjust(memledger_object object, int64_t delta)
 {
-    struct ml_object *o = ml_objects_get(object);
+    struct ml_user_object *o = ml_objects_get(object);
     uint64_t difference = (uint64_t)delta;
     uint64_t value;
 

@@ -54,7 +54,7 @@ bool ml_collector_stuck(void)
 }
 
 /* It has a processor or waits for one. */
-static bool may_work(struct ml_watch *watch, uint64_t cpu_ticks, uint64_t now_ns)
+static bool may_work(struct ml_collector_watch *watch, uint64_t cpu_ticks, uint64_t now_ns)
 {
     if (!watch->asked) {
         watch->asked = true;
@@ -66,7 +66,7 @@ static bool may_work(struct ml_watch *watch, uint64_t cpu_ticks, uint64_t now_ns
     return true;
 }
 
-static bool may_come_back(struct ml_watch *watch, uint64_t now_ns)
+static bool may_come_back(struct ml_collector_watch *watch, uint64_t now_ns)
 {
     uint64_t vouched_ns = atomic_load_explicit(&ml_session->vouched_ns, memory_order_relaxed);
     uint64_t cpu_ticks;
@@ -82,18 +82,18 @@ static bool may_come_back(struct ml_watch *watch, uint64_t now_ns)
     }
 }
 
-static void look(struct ml_watch *watch, uint64_t beat, uint64_t now_ns)
+static void look(struct ml_collector_watch *watch, uint64_t beat, uint64_t now_ns)
 {
     if (!watch->begun_ns)
         watch->begun_ns = now_ns;
     if (!watch->last_ns || beat != watch->heartbeat)
-        *watch = (struct ml_watch){.heartbeat = beat, .begun_ns = watch->begun_ns};
+        *watch = (struct ml_collector_watch){.heartbeat = beat, .begun_ns = watch->begun_ns};
     else
         watch->waited_ns += ml_min_u64(now_ns - watch->last_ns, LOOK_MAX_NS);
     watch->last_ns = now_ns;
 }
 
-bool ml_collector_alive(struct ml_watch *watch)
+bool ml_collector_alive(struct ml_collector_watch *watch)
 {
     uint64_t beat = heartbeat();
     uint64_t now_ns;

@@ -18,7 +18,7 @@
 #define ML_LOOK_NS 100000000
 
 /* One wait. Starts zeroed. */
-struct ml_watch {
+struct ml_collector_watch {
     uint64_t heartbeat;
     uint64_t begun_ns;  /* when it was first looked at; 0: never */
     uint64_t last_ns;   /* when it was last looked at */
@@ -28,7 +28,7 @@ struct ml_watch {
 };
 
 /* Whether to wait on, judged by calls with the same `watch`; never in a sandbox. Changes errno. */
-bool ml_collector_alive(struct ml_watch *watch);
+bool ml_collector_alive(struct ml_collector_watch *watch);
 
 /* Whether somebody found out that it is gone or stuck, or this thread gave up for a signal, and it
  * has not moved since. */

@@ -174,7 +174,7 @@ static void *real_of(enum ml_cuda_entry entry)
 
     if (ML_UNLIKELY(!real) && ml_cuda_resolve())
         real = real_if_known(entry);
-    return real ? real : ml_cuda_instead(entry, called_from);
+    return real ? real : ml_cuda_fallback(entry, called_from);
 }
 
 static bool is_told(void)

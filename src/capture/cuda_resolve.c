@@ -223,7 +223,7 @@ static void *failing(void)
 }
 
 /* A library may be linked with this one, and find nothing but the hook again. */
-void *ml_cuda_instead(enum ml_cuda_entry entry, const void *caller)
+void *ml_cuda_fallback(enum ml_cuda_entry entry, const void *caller)
 {
     int saved_errno = errno;
     void *found = ml_dlsym_as_seen_from(caller, names[entry]);

@@ -32,7 +32,7 @@ bool ml_cuda_resolve(void);
  * library has by that name, else one that fails. Libraries that load the driver at
  * the first call have a function of their own for each of its names.
  * @caller  an address in its code */
-void *ml_cuda_instead(enum ml_cuda_entry entry, const void *caller);
+void *ml_cuda_fallback(enum ml_cuda_entry entry, const void *caller);
 
 /* The entry of that name, ML_CUDA_ENTRY_COUNT when it has no hook. */
 enum ml_cuda_entry ml_cuda_entry_of(const char *name);

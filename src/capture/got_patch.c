@@ -39,7 +39,7 @@ struct range {
 };
 
 static bool active;
-static struct ml_lock lock;
+static struct ml_lock patch_lock;
 static struct ml_cuda_span driver;
 
 /* How far the last walk came. */
@@ -66,7 +66,7 @@ static void *hook_for(const char *name)
 
 /* What the slot leads to, or would once resolved, is the real function, and not
  * that of another tool. A slot to be resolved leads back into its object. */
-static bool leads_to_real(const struct ml_object *o, uintptr_t to, const void *hook)
+static bool leads_to_real(const struct ml_elf_object *o, uintptr_t to, const void *hook)
 {
     if (!to)
         return false;
@@ -78,19 +78,19 @@ static bool leads_to_real(const struct ml_object *o, uintptr_t to, const void *h
 }
 
 /* Looked at again where the loader resolved it meanwhile. */
-static void patch_slot(struct ml_object *o, uintptr_t at, void *hook)
+static void patch_slot(struct ml_elf_object *o, uintptr_t at, void *hook)
 {
     uintptr_t to = __atomic_load_n((uintptr_t *)at, __ATOMIC_RELAXED);
 
     while (leads_to_real(o, to, hook)) {
-        uintptr_t was = ml_object_put(o, at, to, hook);
+        uintptr_t was = ml_elf_object_put(o, at, to, hook);
         if (was == to)
             return;
         to = was;
     }
 }
 
-static void patch_if_hooked(struct ml_object *o, const struct ml_slot *slot, void *context)
+static void patch_if_hooked(struct ml_elf_object *o, const struct ml_slot *slot, void *context)
 {
     void *hook = slot->is_own ? NULL : hook_for(slot->symbol);
 
@@ -124,15 +124,15 @@ static size_t read_data(uintptr_t from, uintptr_t *copy, size_t bytes)
 }
 
 /* Of each word that may be a function of the driver. */
-static void patch_word(struct ml_object *o, uintptr_t at, uintptr_t word)
+static void patch_word(struct ml_elf_object *o, uintptr_t at, uintptr_t word)
 {
     void *hook = ml_cuda_hand_out((void *)word);
 
     if (hook != (void *)word)
-        ml_object_put(o, at, word, hook);
+        ml_elf_object_put(o, at, word, hook);
 }
 
-static void patch_data(struct ml_object *o, struct range data)
+static void patch_data(struct ml_elf_object *o, struct range data)
 {
     static uintptr_t copy[8192];
 
@@ -160,7 +160,7 @@ static bool begins(const char *text, const char *with)
 }
 
 /* The driver's own pointers must go on leading to itself, and ours to it. */
-static bool is_left_alone(const struct ml_object *o, const char *path)
+static bool is_left_alone(const struct ml_elf_object *o, const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
@@ -171,7 +171,7 @@ static bool is_left_alone(const struct ml_object *o, const char *path)
            (own >= o->begin && own < o->end);
 }
 
-static bool is_done(const struct ml_object *o)
+static bool is_done(const struct ml_elf_object *o)
 {
     for (unsigned i = 0; i < done_count; i++) {
         if (done[i] == o->begin)
@@ -184,12 +184,12 @@ static bool is_done(const struct ml_object *o)
 
 static void patch_object(const struct dl_phdr_info *info)
 {
-    struct ml_object o;
+    struct ml_elf_object o;
 
-    ml_object_survey(info, &o);
+    ml_elf_object_survey(info, &o);
     if (is_left_alone(&o, info->dlpi_name ? info->dlpi_name : "") || is_done(&o))
         return;
-    ml_object_slots(&o, patch_if_hooked, NULL);
+    ml_elf_object_each_slot(&o, patch_if_hooked, NULL);
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
         uintptr_t begin = o.base + part->p_vaddr;
@@ -222,10 +222,10 @@ void ml_got_patch_again(void)
     int saved_errno = errno;
     bool first = true;
 
-    if (!__atomic_load_n(&active, __ATOMIC_ACQUIRE) || !ml_lock_or_give_up(&lock))
+    if (!__atomic_load_n(&active, __ATOMIC_ACQUIRE) || !ml_lock_or_give_up(&patch_lock))
         return;
     dl_iterate_phdr(visit, &first);
-    ml_unlock(&lock);
+    ml_unlock(&patch_lock);
     errno = saved_errno;
 }
 

@@ -18,9 +18,9 @@ struct symbols {
     const char *names;
 };
 
-void ml_object_survey(const struct dl_phdr_info *info, struct ml_object *o)
+void ml_elf_object_survey(const struct dl_phdr_info *info, struct ml_elf_object *o)
 {
-    *o = (struct ml_object){.base = info->dlpi_addr, .begin = UINTPTR_MAX};
+    *o = (struct ml_elf_object){.base = info->dlpi_addr, .begin = UINTPTR_MAX};
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
         uintptr_t begin = o->base + part->p_vaddr;
@@ -41,7 +41,7 @@ void ml_object_survey(const struct dl_phdr_info *info, struct ml_object *o)
 
 /* ---- One word -------------------------------------------------------------- */
 
-static long protection_of(struct ml_object *o, uintptr_t page)
+static long protection_of(struct ml_elf_object *o, uintptr_t page)
 {
     if (page != o->page) {
         o->page = page;
@@ -55,12 +55,12 @@ static int protect(uintptr_t page, long how)
     return (int)syscall(SYS_mprotect, page, ML_PAGE_BYTES, how);
 }
 
-static bool is_sealed(const struct ml_object *o, uintptr_t at)
+static bool is_sealed(const struct ml_elf_object *o, uintptr_t at)
 {
     return at >= o->relro_begin && at < o->relro_end;
 }
 
-static uintptr_t put(struct ml_object *o, uintptr_t at, uintptr_t was, void *value)
+static uintptr_t put(struct ml_elf_object *o, uintptr_t at, uintptr_t was, void *value)
 {
     uintptr_t page = at & ~(ML_PAGE_BYTES - 1);
     long protection = protection_of(o, page);
@@ -76,7 +76,7 @@ static uintptr_t put(struct ml_object *o, uintptr_t at, uintptr_t was, void *val
     return was;
 }
 
-uintptr_t ml_object_put(struct ml_object *o, uintptr_t at, uintptr_t was, void *value)
+uintptr_t ml_elf_object_put(struct ml_elf_object *o, uintptr_t at, uintptr_t was, void *value)
 {
     if (!ml_calls_begin())
         return was;
@@ -85,12 +85,13 @@ uintptr_t ml_object_put(struct ml_object *o, uintptr_t at, uintptr_t was, void *
     return was;
 }
 
-void ml_object_lead(struct ml_object *o, const struct ml_slot *slot, const void *real, void *hook)
+void ml_elf_object_redirect(struct ml_elf_object *o, const struct ml_slot *slot, const void *real,
+                            void *hook)
 {
     uintptr_t to = __atomic_load_n((uintptr_t *)slot->at, __ATOMIC_RELAXED);
 
     while ((real && to == (uintptr_t)real) || (to >= o->begin && to < o->end)) {
-        uintptr_t was = ml_object_put(o, slot->at, to, hook);
+        uintptr_t was = ml_elf_object_put(o, slot->at, to, hook);
         if (was == to)
             break;
         to = was;
@@ -99,7 +100,7 @@ void ml_object_lead(struct ml_object *o, const struct ml_slot *slot, const void 
 
 /* ---- Tables ------------------------------------------------------------------ */
 
-static void visit_table(struct ml_object *o, const struct symbols *symbols,
+static void visit_table(struct ml_elf_object *o, const struct symbols *symbols,
                         const ElfW(Rela) * slots, size_t bytes, ml_slot_visitor *visit,
                         void *context)
 {
@@ -116,12 +117,12 @@ static void visit_table(struct ml_object *o, const struct symbols *symbols,
 }
 
 /* Libc has added the base to addresses in most objects' dynamic sections. */
-static uintptr_t address_in(const struct ml_object *o, ElfW(Addr) value)
+static uintptr_t address_in(const struct ml_elf_object *o, ElfW(Addr) value)
 {
     return value < o->base ? o->base + value : value;
 }
 
-void ml_object_slots(struct ml_object *o, ml_slot_visitor *visit, void *context)
+void ml_elf_object_each_slot(struct ml_elf_object *o, ml_slot_visitor *visit, void *context)
 {
     struct symbols symbols = {0};
     uintptr_t plt = 0, rela = 0;

@@ -183,21 +183,22 @@ static void call_delete(const struct entry *o, void *p)
 /* An allocator's operator may still call malloc or free by name, as some of
  * jemalloc's do, and is then seen there. To know, each is called; once before it
  * counts, for an allocator that uses malloc to make itself ready. */
-static void try_pair(const struct entry *new, const struct entry *delete, struct target *to)
+static void try_pair(const struct entry *new_entry, const struct entry *delete_entry,
+                     struct target *to)
 {
     unsigned before;
     void *p;
 
-    if (!new->to->real || !delete->to->real)
+    if (!new_entry->to->real || !delete_entry->to->real)
         return;
-    call_delete(delete, call_new(new));
+    call_delete(delete_entry, call_new(new_entry));
     before = ml_heap_came_in();
-    p = call_new(new);
-    if (to == new->to)
+    p = call_new(new_entry);
+    if (to == new_entry->to)
         to->own = ml_heap_came_in() == before;
     before = ml_heap_came_in();
-    call_delete(delete, p);
-    if (to == delete->to)
+    call_delete(delete_entry, p);
+    if (to == delete_entry->to)
         to->own = ml_heap_came_in() == before;
 }
 

@@ -244,9 +244,9 @@ uint32_t ml_libraries_at(uintptr_t address)
     return 0;
 }
 
-struct ml_range ml_libraries_range(uint32_t number)
+struct ml_address_range ml_libraries_range(uint32_t number)
 {
-    return (struct ml_range){libraries[number].base, libraries[number].end};
+    return (struct ml_address_range){libraries[number].base, libraries[number].end};
 }
 
 void ml_libraries_announce(void)

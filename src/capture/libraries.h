@@ -23,11 +23,11 @@ uint32_t ml_libraries_look(void);
 uint32_t ml_libraries_at(uintptr_t address);
 
 /* Where it lies. */
-struct ml_range {
+struct ml_address_range {
     uintptr_t begin;
     uintptr_t end;
 };
-struct ml_range ml_libraries_range(uint32_t number);
+struct ml_address_range ml_libraries_range(uint32_t number);
 
 /* Announces all that are loaded, once more. */
 void ml_libraries_announce(void);

@@ -61,7 +61,7 @@ static int find(uint64_t address, uint64_t *ret_bytes, int *ret_device, int *ret
 {
     struct ml_live_block b;
 
-    if (!ml_live_find(address, &b))
+    if (!ml_live_block_find(address, &b))
         return 0;
     *ret_bytes = b.bytes;
     *ret_device = (int)b.device;

@@ -302,7 +302,7 @@ static struct ml_live_block block_of(const struct entry *e)
     return (struct ml_live_block){e->address, e->bytes, e->device, e->phase, e->recording};
 }
 
-bool ml_live_find(uint64_t address, struct ml_live_block *ret)
+bool ml_live_block_find(uint64_t address, struct ml_live_block *ret)
 {
     uint64_t hash = hash_of(address);
     struct shard *s;

@@ -50,7 +50,7 @@ bool ml_live_seed(unsigned device, uint64_t address, uint64_t bytes);
  * the one that has its allocation; 0: none */
 uint32_t ml_live_remove(const void *p);
 
-bool ml_live_find(uint64_t address, struct ml_live_block *ret);
+bool ml_live_block_find(uint64_t address, struct ml_live_block *ret);
 
 /* The block counts as of that phase from now on; nothing if there is none. */
 void ml_live_rephase(uint64_t address, enum ml_live_phase phase);

@@ -29,22 +29,22 @@ static uint32_t events_max;
 static uint32_t count;
 static bool overflowed;
 static uint64_t base[ML_LIVE_DEVICES]; /* bytes of the phase when the log began */
-static struct ml_lock lock;
+static struct ml_lock log_lock;
 
 void ml_live_log_slow(unsigned device, uint64_t address, int64_t bytes)
 {
-    ml_lock(&lock);
+    ml_lock(&log_lock);
     if (ml_live_log_on && count < events_max)
         events[count++] =
             (struct event){.address = address, .bytes = bytes, .device = device & 255};
     else
         overflowed = true;
-    ml_unlock(&lock);
+    ml_unlock(&log_lock);
 }
 
 void ml_live_log_begin(void)
 {
-    ml_lock(&lock);
+    ml_lock(&log_lock);
     if (!events)
         events = ml_address_table(EVENTS_MAX, EVENTS_LEAST, sizeof(*events), &events_max);
     count = 0;
@@ -52,7 +52,7 @@ void ml_live_log_begin(void)
     for (unsigned i = 0; i < ML_LIVE_DEVICES; i++)
         base[i] = ml_live_bytes(i, ML_LIVE_BACKWARD);
     atomic_store_explicit(&ml_live_log_on, events != NULL, memory_order_relaxed);
-    ml_unlock(&lock);
+    ml_unlock(&log_lock);
 }
 
 /* Where it is in the list, whatever its lowest bit; NULL: nowhere. */
@@ -103,23 +103,23 @@ bool ml_live_log_end(uint64_t devices, uint64_t *others, size_t n, uint64_t *ret
 {
     bool ok;
 
-    ml_lock(&lock);
+    ml_lock(&log_lock);
     ok = ml_live_log_on && !overflowed;
     ml_live_log_on = 0;
     if (ok) {
         leave_out(others, n);
         *ret = peak_of(devices);
     }
-    ml_unlock(&lock);
+    ml_unlock(&log_lock);
     return ok;
 }
 
 void ml_live_log_before_fork(void)
 {
-    ml_lock(&lock);
+    ml_lock(&log_lock);
 }
 
 void ml_live_log_after_fork(void)
 {
-    ml_unlock(&lock);
+    ml_unlock(&log_lock);
 }

@@ -54,7 +54,7 @@ static get_function *const hooks[ENTRY_COUNT] = {ML_MXNET_ENTRIES(HOOK)};
 
 static get_function *reals[ENTRY_COUNT];
 static _Atomic bool settled; /* what there is to do is done */
-static struct ml_lock lock;
+static struct ml_lock begin_lock;
 static __thread bool looking; /* MXNet called itself while it was looked at */
 
 /* ---- Noticing ------------------------------------------------------------------- */
@@ -113,12 +113,12 @@ static ML_NOINLINE void begin(void)
     int saved_errno = errno;
 
     looking = true;
-    if (ml_lock_or_give_up(&lock)) {
+    if (ml_lock_or_give_up(&begin_lock)) {
         if (!settled)
             look();
         /* Before the next one comes in, who would find the hooks in MXNet's place. */
         atomic_store_explicit(&settled, true, memory_order_release);
-        ml_unlock(&lock);
+        ml_unlock(&begin_lock);
     }
     atomic_store_explicit(&settled, true, memory_order_release);
     looking = false;

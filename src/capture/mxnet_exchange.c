@@ -85,7 +85,7 @@ static bool add(void *library, const struct ml_mxnet_feature *feature, struct wo
 
 /* ---- Putting -------------------------------------------------------------------- */
 
-static void visit_slot(struct ml_object *o, const struct ml_slot *slot, void *context)
+static void visit_slot(struct ml_elf_object *o, const struct ml_slot *slot, void *context)
 {
     const struct words *words = context;
 
@@ -94,25 +94,26 @@ static void visit_slot(struct ml_object *o, const struct ml_slot *slot, void *co
     for (unsigned i = 0; i < words->count; i++) {
         const struct word *w = &words->items[i];
         if (!w->at && !strcmp(slot->symbol, w->exchange->function))
-            ml_object_lead(o, slot, *w->exchange->real, w->exchange->hook);
+            ml_elf_object_redirect(o, slot, *w->exchange->real, w->exchange->hook);
     }
 }
 
 static int put_all(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct words *words = context;
-    struct ml_object o;
+    struct ml_elf_object o;
 
     (void)size;
-    ml_object_survey(info, &o);
+    ml_elf_object_survey(info, &o);
     if ((uintptr_t)words->inside < o.begin || (uintptr_t)words->inside >= o.end)
         return 0;
     for (unsigned i = 0; i < words->count; i++) {
         const struct word *w = &words->items[i];
         if (w->at)
-            ml_object_put(&o, (uintptr_t)w->at, (uintptr_t)*w->exchange->real, w->exchange->hook);
+            ml_elf_object_put(&o, (uintptr_t)w->at, (uintptr_t)*w->exchange->real,
+                              w->exchange->hook);
     }
-    ml_object_slots(&o, visit_slot, words);
+    ml_elf_object_each_slot(&o, visit_slot, words);
     return 1;
 }
 

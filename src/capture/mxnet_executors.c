@@ -27,7 +27,7 @@ typedef int type_function(const char *executor);
 
 #define ASYNCHRONOUS 1 /* mxnet::ExecType::kAsync */
 
-enum class { COMPUTE, COMPUTE_EX, STATEFUL, STATEFUL_EX, CLASSES };
+enum executor_kind { COMPUTE, COMPUTE_EX, STATEFUL, STATEFUL_EX, CLASSES };
 
 static run_function *reals[CLASSES];
 static type_function *types[CLASSES]; /* NULL: nobody wants to know */
@@ -88,29 +88,30 @@ static ML_NOINLINE void run_node(run_function *real, char *executor,
 }
 
 /* An asynchronous one may go on after its Run, on another thread, and be deleted there. */
-static bool outlives_its_run(enum class class, const char *executor)
+static bool outlives_its_run(enum executor_kind kind, const char *executor)
 {
-    return !types[class] || types[class](executor) != ASYNCHRONOUS;
+    return !types[kind] || types[kind](executor) != ASYNCHRONOUS;
 }
 
-static void run(enum class class, char *executor, struct ml_mxnet_run_context context, bool is_gpu)
+static void run(enum executor_kind kind, char *executor, struct ml_mxnet_run_context context,
+                bool is_gpu)
 {
-    const struct ml_mxnet_node *node = (const void *)(executor + node_at[class]);
+    const struct ml_mxnet_node *node = (const void *)(executor + node_at[kind]);
     uint64_t empty;
     uint32_t name;
 
-    if (!node_at[class] || !node->op) {
-        run_operator(reals[class], executor, context, is_gpu, ml_mxnet_operator_name);
+    if (!node_at[kind] || !node->op) {
+        run_operator(reals[kind], executor, context, is_gpu, ml_mxnet_operator_name);
         return;
     }
     name = ml_name(*node->op);
     empty = ml_mxnet_expect_own_outputs(node->name, executor + OUTPUTS_AT);
-    if (empty && !outlives_its_run(class, executor))
+    if (empty && !outlives_its_run(kind, executor))
         empty = 0;
     if (ml_mxnet_enter_node(node))
-        run_node(reals[class], executor, context, is_gpu, name);
+        run_node(reals[kind], executor, context, is_gpu, name);
     else
-        run_operator(reals[class], executor, context, is_gpu, name);
+        run_operator(reals[kind], executor, context, is_gpu, name);
     if (empty)
         ml_mxnet_label_own_outputs(node->name, executor + OUTPUTS_AT, empty);
 }
@@ -218,14 +219,14 @@ const struct ml_mxnet_feature *ml_mxnet_symbolic_feature(const struct ml_mxnet_l
 
 /* ---- Putting in place ------------------------------------------------------------ */
 
-#define EXCHANGE(class, hook)                                                                      \
+#define EXCHANGE(mangled, hook)                                                                    \
     {                                                                                              \
-        "_ZTVN5mxnet4exec" class "E", "_ZN5mxnet4exec" class "3RunENS_10RunContextEb",             \
+        "_ZTVN5mxnet4exec" mangled "E", "_ZN5mxnet4exec" mangled "3RunENS_10RunContextEb",         \
             (void *)(hook)                                                                         \
     }
-#define TYPE(class)                                                                                \
+#define TYPE(mangled)                                                                              \
     {                                                                                              \
-        NULL, "_ZNK5mxnet4exec" class "9exec_typeEv"                                               \
+        NULL, "_ZNK5mxnet4exec" mangled "9exec_typeEv"                                             \
     }
 #define TYPES (CLASSES + 1) /* after those that run, and the invoker */
 #define INVOKER_1                                                                                  \

@@ -41,7 +41,7 @@ static __thread struct {
     const void *chunk;    /* NULL: not known by where it is */
     const char *end;      /* of the label, "" */
     bool is_for_resource; /* room that operators borrow */
-} here;
+} thread_outputs;
 
 /* ---- Names ---------------------------------------------------------------------- */
 
@@ -163,20 +163,20 @@ static void label_resource(uint32_t space, const void *block)
 /* Where nothing tells the chunk, the operator that runs may. */
 static uintptr_t key_of(const void *handle)
 {
-    if (here.chunk)
-        return (uintptr_t)here.chunk;
+    if (thread_outputs.chunk)
+        return (uintptr_t)thread_outputs.chunk;
     return asks_with_copies ? ml_mxnet_result_key() : (uintptr_t)handle;
 }
 
 void ml_mxnet_name_block(uint32_t in, const void *block, const void *handle)
 {
-    uint32_t end = here.chunk && here.end[0] ? ml_name(here.end) : 0;
+    uint32_t end = thread_outputs.chunk && thread_outputs.end[0] ? ml_name(thread_outputs.end) : 0;
     uint64_t words[] = {ml_record_word(ML_REC_LABEL_EXPECTED, in, ml_now()), (uintptr_t)block,
                         key_of(handle), end, ((const struct ml_mxnet_handle *)handle)->bytes};
 
     if (!is_on)
         return;
-    if (here.is_for_resource)
+    if (thread_outputs.is_for_resource)
         label_resource(in, block);
     else
         ml_record_spaced(in, words, 5);
@@ -201,15 +201,15 @@ void ml_mxnet_expect_head_gradient(uintptr_t key, unsigned i)
 
 static void done(void)
 {
-    here.chunk = NULL;
-    here.is_for_resource = false;
+    thread_outputs.chunk = NULL;
+    thread_outputs.is_for_resource = false;
 }
 ML_UNWOUND(ml_mxnet_array_unwound, done)
 
 static void begin(const void *chunk, const char *end)
 {
-    here.chunk = chunk;
-    here.end = end;
+    thread_outputs.chunk = chunk;
+    thread_outputs.end = end;
 }
 
 /* Another may soon be where this one was. */
@@ -268,7 +268,7 @@ static ML_NOINLINE void *borrow(space_function *real, const void *resource, uint
     void *ret;
 
     ML_TELL_UNWOUND(ml_mxnet_array_unwound);
-    here.is_for_resource = true;
+    thread_outputs.is_for_resource = true;
     ret = real(resource, bytes);
     done();
     return ret;

@@ -21,7 +21,7 @@
 
 #define PREFIX "_ZN5mxnet"
 
-static struct ml_lock lock;
+static struct ml_lock patch_lock;
 
 static void *hook_of(const char *symbol)
 {
@@ -30,7 +30,7 @@ static void *hook_of(const char *symbol)
     return hook ? hook : ml_mxnet_call_hook_of(symbol);
 }
 
-static void patch_slot(struct ml_object *o, const struct ml_slot *slot, void *context)
+static void patch_slot(struct ml_elf_object *o, const struct ml_slot *slot, void *context)
 {
     void *hook;
 
@@ -39,18 +39,18 @@ static void patch_slot(struct ml_object *o, const struct ml_slot *slot, void *co
         return;
     hook = hook_of(slot->symbol);
     if (hook)
-        ml_object_lead(o, slot, NULL, hook);
+        ml_elf_object_redirect(o, slot, NULL, hook);
 }
 
 static int patch_library(struct dl_phdr_info *info, size_t size, void *inside)
 {
-    struct ml_object o;
+    struct ml_elf_object o;
 
     (void)size;
-    ml_object_survey(info, &o);
+    ml_elf_object_survey(info, &o);
     if ((uintptr_t)inside < o.begin || (uintptr_t)inside >= o.end)
         return 0;
-    ml_object_slots(&o, patch_slot, NULL);
+    ml_elf_object_each_slot(&o, patch_slot, NULL);
     return 1;
 }
 
@@ -60,9 +60,9 @@ bool ml_mxnet_patch(void)
     void *library = ml_loaded_keep(ML_MXNET_LIBRARY);
     void *inside = library ? ml_dlsym_real_function()(library, "MXGetVersion") : NULL;
 
-    if (inside && ml_lock_or_give_up(&lock)) {
+    if (inside && ml_lock_or_give_up(&patch_lock)) {
         dl_iterate_phdr(patch_library, inside);
-        ml_unlock(&lock);
+        ml_unlock(&patch_lock);
     }
     dlerror(); /* the program shall not find our failures there */
     errno = saved_errno;

@@ -140,13 +140,13 @@ bool ml_mxnet_profiler_wants_calls(void)
     return (get_flags() & (RUNS | PAUSED | HAS_CALLS)) == (RUNS | HAS_CALLS);
 }
 
-static bool is_on(enum ml_key key, int n, const char *const *keys, const char *const *vals)
+static bool is_on(enum ml_config_key key, int n, const char *const *keys, const char *const *vals)
 {
-    const char *value = ml_keys[key].default_value;
+    const char *value = ml_config_keys[key].default_value;
 
     for (int i = 0; i < n; i++) {
-        if (!strcmp(keys[i], ml_keys[key].name))
-            value = ml_key_check(key, vals[i]);
+        if (!strcmp(keys[i], ml_config_keys[key].name))
+            value = ml_config_check(key, vals[i]);
     }
     return value && !strcmp(value, "true");
 }
@@ -154,7 +154,7 @@ static bool is_on(enum ml_key key, int n, const char *const *keys, const char *c
 static bool is_for_servers(int n, const char *const *keys, const char *const *vals)
 {
     for (int i = 0; i < n; i++) {
-        if (!strcmp(keys[i], ml_keys[ML_KEY_PROFILE_PROCESS].name))
+        if (!strcmp(keys[i], ml_config_keys[ML_CONFIG_PROFILE_PROCESS].name))
             return !strcmp(vals[i], "server");
     }
     return false;
@@ -166,7 +166,7 @@ int set_config(int n, const char *const *keys, const char *const *vals, void *kv
 
     if (result || is_for_servers(n, keys, vals))
         return result;
-    if (is_on(ML_KEY_PROFILE_API, n, keys, vals) || is_on(ML_KEY_PROFILE_ALL, n, keys, vals))
+    if (is_on(ML_CONFIG_PROFILE_API, n, keys, vals) || is_on(ML_CONFIG_PROFILE_ALL, n, keys, vals))
         change_flags(HAS_CALLS, 0);
     else
         change_flags(0, HAS_CALLS);
@@ -256,7 +256,7 @@ int create_counter(void *domain, const char *name, void **ret)
 int destroy_handle(void *handle)
 {
     memledger_object object = ml_pointer_get(&handles, handle);
-    const struct ml_object *o = ml_objects_get(object);
+    const struct ml_user_object *o = ml_objects_get(object);
 
     if (o && o->kind != MEMLEDGER_DOMAIN) {
         ml_pointer_take(&handles, handle);
@@ -269,7 +269,7 @@ int destroy_handle(void *handle)
 
 static bool is_running(memledger_object object)
 {
-    struct ml_object *o = ml_objects_get(object);
+    struct ml_user_object *o = ml_objects_get(object);
 
     return o && atomic_load_explicit(&o->run_state, memory_order_relaxed) != ML_IDLE;
 }
@@ -298,7 +298,7 @@ int stop_duration(void *handle)
 static void count(void *handle, int64_t value, bool adjust)
 {
     memledger_object object = ml_pointer_get(&handles, handle);
-    struct ml_object *o = ml_objects_get(object);
+    struct ml_user_object *o = ml_objects_get(object);
 
     if (!o || o->kind != MEMLEDGER_COUNTER)
         return;

@@ -21,21 +21,21 @@ static const char *const names[] = {
 static __thread struct {
     uint32_t depth;
     uint8_t phases[DEPTH_MAX];
-} here;
+} thread_phases;
 
 /* Whether the phase at that depth goes on with the one around it. */
 static int goes_on(uint32_t depth, uint8_t phase)
 {
-    return depth >= DEPTH_MAX || (depth && here.phases[depth - 1] == phase);
+    return depth >= DEPTH_MAX || (depth && thread_phases.phases[depth - 1] == phase);
 }
 
 /* Whether it begins now. */
 static bool enter(uint8_t phase)
 {
-    uint32_t depth = here.depth++;
+    uint32_t depth = thread_phases.depth++;
 
     if (depth < DEPTH_MAX)
-        here.phases[depth] = phase;
+        thread_phases.phases[depth] = phase;
     return !goes_on(depth, phase);
 }
 
@@ -44,10 +44,10 @@ static bool leave(uint8_t *ret_phase)
 {
     uint32_t depth;
 
-    if (!here.depth)
+    if (!thread_phases.depth)
         return false;
-    depth = --here.depth;
-    *ret_phase = depth < DEPTH_MAX ? here.phases[depth] : 0;
+    depth = --thread_phases.depth;
+    *ret_phase = depth < DEPTH_MAX ? thread_phases.phases[depth] : 0;
     return !goes_on(depth, *ret_phase);
 }
 

@@ -52,7 +52,7 @@ static __thread struct {
     uintptr_t fill;    /* the operator that it runs, if that fills an array */
     bool fills_head_gradients;
     unsigned head_gradients; /* that it has filled */
-} here;
+} thread_work;
 
 /* ---- Records -------------------------------------------------------------------- */
 
@@ -87,68 +87,68 @@ static uint32_t stack_here(void)
 
 uintptr_t ml_mxnet_begin_work(const void *op, const char *name, uint32_t scope)
 {
-    uintptr_t outer = here.running;
+    uintptr_t outer = thread_work.running;
 
-    here.running = name && !strcmp(name, BULK_NAME) ? (uintptr_t)op | PARTS : 0;
-    here.fill = name && !strcmp(name, FILL_NAME) ? (uintptr_t)op : 0;
+    thread_work.running = name && !strcmp(name, BULK_NAME) ? (uintptr_t)op | PARTS : 0;
+    thread_work.fill = name && !strcmp(name, FILL_NAME) ? (uintptr_t)op : 0;
     take((uintptr_t)op, scope);
     return outer;
 }
 
 void ml_mxnet_end_work(uintptr_t outer)
 {
-    here.running = outer;
-    if (ML_UNLIKELY(here.fill))
-        ml_mxnet_expect_no_more(here.fill | RESULT);
-    here.fill = 0;
+    thread_work.running = outer;
+    if (ML_UNLIKELY(thread_work.fill))
+        ml_mxnet_expect_no_more(thread_work.fill | RESULT);
+    thread_work.fill = 0;
 }
 
 uintptr_t ml_mxnet_result_key(void)
 {
-    return here.fill ? here.fill | RESULT : 0;
+    return thread_work.fill ? thread_work.fill | RESULT : 0;
 }
 
 void ml_mxnet_begin_head_gradients(void)
 {
-    here.fills_head_gradients = true;
-    here.head_gradients = 0;
+    thread_work.fills_head_gradients = true;
+    thread_work.head_gradients = 0;
 }
 
 void ml_mxnet_end_head_gradients(void)
 {
-    here.fills_head_gradients = false;
+    thread_work.fills_head_gradients = false;
 }
 
 /* ---- Parts ---------------------------------------------------------------------- */
 
 bool ml_mxnet_begin_part(void)
 {
-    if (!here.running)
+    if (!thread_work.running)
         return false;
-    take(here.running, 0);
+    take(thread_work.running, 0);
     return true;
 }
 
 static uintptr_t gathered_key(void)
 {
-    return (uintptr_t)&here;
+    return (uintptr_t)&thread_work;
 }
 
 static void gather(uint32_t stack, uint32_t name, uint64_t context)
 {
     hand_over(gathered_key(), stack, name);
-    if (!here.parts++)
-        here.context = context;
+    if (!thread_work.parts++)
+        thread_work.context = context;
 }
 
 /* What was gathered is in the operator that is pushed now. */
 static void hand_parts_over(uintptr_t op)
 {
     move(gathered_key(), op | PARTS);
-    here.parts = 0;
-    if (here.has_late) {
-        here.has_late = false;
-        gather(here.late_stack, here.late_name, here.late_context);
+    thread_work.parts = 0;
+    if (thread_work.has_late) {
+        thread_work.has_late = false;
+        gather(thread_work.late_stack, thread_work.late_name, thread_work.late_context);
     }
 }
 
@@ -161,8 +161,8 @@ static void push(void *engine, void *op, uint64_t context, int priority, bool pr
     memcpy(&name, (const char *)op + operator_name_at, sizeof(name));
     if (!strcmp(name, BULK_NAME))
         hand_parts_over((uintptr_t)op);
-    if (here.fills_head_gradients && !strcmp(name, FILL_NAME))
-        ml_mxnet_expect_head_gradient((uintptr_t)op | RESULT, here.head_gradients++);
+    if (thread_work.fills_head_gradients && !strcmp(name, FILL_NAME))
+        ml_mxnet_expect_head_gradient((uintptr_t)op | RESULT, thread_work.head_gradients++);
     hand_over((uintptr_t)op, stack_here(), 0);
     real_push(engine, op, context, priority, profiling);
 }
@@ -173,12 +173,12 @@ static void push_sync(void *engine, void *function, uint64_t context, const void
                       const void *writes, int property, int priority, const char *name)
 {
     if (property == NORMAL && !priority && bulk_size(engine) && ml_mxnet_watch_part(function)) {
-        here.has_late = here.parts && here.context != context;
-        here.late_stack = stack_here();
-        here.late_name = ml_mxnet_operator_number(name);
-        here.late_context = context;
-        if (!here.has_late)
-            gather(here.late_stack, here.late_name, context);
+        thread_work.has_late = thread_work.parts && thread_work.context != context;
+        thread_work.late_stack = stack_here();
+        thread_work.late_name = ml_mxnet_operator_number(name);
+        thread_work.late_context = context;
+        if (!thread_work.has_late)
+            gather(thread_work.late_stack, thread_work.late_name, context);
     }
     real_push_sync(engine, function, context, reads, writes, property, priority, name);
 }

@@ -20,7 +20,7 @@ static struct domain {
 } domains[ML_NVTX_DOMAINS];
 
 static _Atomic uint32_t count = 1; /* the default domain is there */
-static struct ml_owner_lock lock;
+static struct ml_owner_lock domains_lock;
 
 /* A pointer that no program can mistake for memory. */
 static ml_nvtx_domain handle_of(uint32_t domain)
@@ -61,9 +61,9 @@ ml_nvtx_domain ml_nvtx_domain_create(uint32_t name)
     if (domain || !name)
         return handle_of(domain);
     ml_quiet_begin(&quiet);
-    if (ml_owner_lock(&lock)) {
+    if (ml_owner_lock(&domains_lock)) {
         domain = add(name);
-        ml_owner_unlock(&lock);
+        ml_owner_unlock(&domains_lock);
     }
     ml_quiet_end(&quiet);
     errno = saved_errno;

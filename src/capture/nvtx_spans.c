@@ -31,7 +31,7 @@ uint64_t ml_nvtx_start(uint32_t domain, uint32_t name)
 
 void ml_nvtx_end(uint64_t range)
 {
-    const struct ml_object *o = ml_objects_get(range);
+    const struct ml_user_object *o = ml_objects_get(range);
     int saved_errno = errno;
 
     if (!o || o->kind != MEMLEDGER_TASK)

@@ -20,11 +20,11 @@
 #define OBJECTS_LEAST (1u << 6)
 #define LISTS (1u << 12)
 
-static struct ml_object *objects; /* by number; number 0 is not used */
+static struct ml_user_object *objects; /* by number; number 0 is not used */
 static uint32_t objects_max;
 static _Atomic uint32_t count;
 static uint32_t lists[LISTS]; /* first free object of each list, 0: none */
-static struct ml_owner_lock lock;
+static struct ml_owner_lock objects_lock;
 
 /* Handles count from generation 0: even ones are alive. */
 static uint64_t handle_of(uint32_t number, uint32_t generation)
@@ -46,7 +46,7 @@ static bool reserve(void)
 
 static void announce(uint32_t number)
 {
-    const struct ml_object *o = &objects[number];
+    const struct ml_user_object *o = &objects[number];
     uint64_t words[] = {ml_record_word(ML_REC_OBJECT, 0, ml_now()), ml_pair(number, o->kind),
                         ml_pair(o->domain, o->name)};
 
@@ -58,7 +58,7 @@ static void announce(uint32_t number)
 static uint32_t reuse(uint32_t kind, uint32_t domain, uint32_t name)
 {
     for (uint32_t *at = list_of(kind, domain, name); *at; at = &objects[*at].next_free) {
-        struct ml_object *o = &objects[*at];
+        struct ml_user_object *o = &objects[*at];
         uint32_t number = *at;
         if (o->kind != kind || o->domain != domain || o->name != name)
             continue;
@@ -76,7 +76,7 @@ static uint32_t reuse(uint32_t kind, uint32_t domain, uint32_t name)
 static uint32_t add(uint32_t kind, uint32_t domain, uint32_t name)
 {
     uint32_t number = atomic_load_explicit(&count, memory_order_relaxed) + 1;
-    struct ml_object *o;
+    struct ml_user_object *o;
 
     if (!reserve() || number == objects_max)
         return 0;
@@ -96,22 +96,22 @@ bool ml_objects_create(uint32_t kind, uint32_t domain, uint32_t name, uint64_t *
     struct ml_quiet quiet;
 
     ml_quiet_begin(&quiet);
-    if (ml_owner_lock(&lock)) {
+    if (ml_owner_lock(&objects_lock)) {
         number = reuse(kind, domain, name);
         if (!number)
             number = add(kind, domain, name);
         if (number)
             *ret = handle_of(number, objects[number].generation);
-        ml_owner_unlock(&lock);
+        ml_owner_unlock(&objects_lock);
     }
     ml_quiet_end(&quiet);
     return number;
 }
 
-struct ml_object *ml_objects_get(uint64_t handle)
+struct ml_user_object *ml_objects_get(uint64_t handle)
 {
     uint32_t number = ml_object_number(handle);
-    struct ml_object *o;
+    struct ml_user_object *o;
 
     if (!number || number > atomic_load_explicit(&count, memory_order_acquire))
         return NULL;
@@ -121,7 +121,7 @@ struct ml_object *ml_objects_get(uint64_t handle)
     return o;
 }
 
-static void put_on_list(struct ml_object *o, uint32_t number)
+static void put_on_list(struct ml_user_object *o, uint32_t number)
 {
     uint32_t *list = list_of(o->kind, o->domain, o->name);
 
@@ -132,15 +132,15 @@ static void put_on_list(struct ml_object *o, uint32_t number)
 
 bool ml_objects_destroy(uint64_t handle)
 {
-    struct ml_object *o = NULL;
+    struct ml_user_object *o = NULL;
     struct ml_quiet quiet;
 
     ml_quiet_begin(&quiet);
-    if (ml_owner_lock(&lock)) {
+    if (ml_owner_lock(&objects_lock)) {
         o = ml_objects_get(handle);
         if (o)
             put_on_list(o, ml_object_number(handle));
-        ml_owner_unlock(&lock);
+        ml_owner_unlock(&objects_lock);
     }
     ml_quiet_end(&quiet);
     return o;

@@ -23,7 +23,7 @@ enum ml_run_state {
     ML_RUNNING_UNKNOWN, /* started while nothing was recorded */
 };
 
-struct ml_object {
+struct ml_user_object {
     uint32_t kind;               /* enum memledger_object_kind */
     uint32_t domain;             /* the domain's number, 0: none */
     uint32_t name;               /* string number */
@@ -44,7 +44,7 @@ bool ml_objects_create(uint32_t kind, uint32_t domain, uint32_t name, uint64_t *
 bool ml_objects_destroy(uint64_t handle);
 
 /* NULL for a handle that was never given or is destroyed. */
-struct ml_object *ml_objects_get(uint64_t handle);
+struct ml_user_object *ml_objects_get(uint64_t handle);
 
 static inline uint32_t ml_object_number(uint64_t handle)
 {

@@ -60,7 +60,7 @@ static void set_own_flags(uint32_t flags)
     atomic_store_explicit(&own_state, whose() | flags, memory_order_relaxed);
 }
 
-uint32_t ml_output_name(const char *value)
+uint32_t ml_profile_output_name(const char *value)
 {
     char path[ML_NAME_MAX_BYTES + 1];
     size_t value_len = strlen(value);
@@ -83,7 +83,7 @@ static uint32_t name_of(_Atomic uint32_t *name)
     if (!number)
         number = atomic_load_explicit(&default_name, memory_order_relaxed);
     if (!number) {
-        number = ml_output_name(ml_keys[ML_KEY_FILENAME].default_value);
+        number = ml_profile_output_name(ml_config_keys[ML_CONFIG_FILENAME].default_value);
         atomic_store_explicit(&default_name, number, memory_order_relaxed);
     }
     return number;
@@ -167,7 +167,7 @@ static void give_servers(bool all)
 
 /* ---- When --------------------------------------------------------------- */
 
-void ml_output_named(uint32_t name, bool servers)
+void ml_profile_output_named(uint32_t name, bool servers)
 {
     _Atomic uint32_t *kept = servers ? &servers_name : &own_name;
     uint32_t flags = own_flags();
@@ -188,7 +188,7 @@ static bool is_server(void)
     return role && !strcmp(role, "server");
 }
 
-void ml_output_run(bool servers)
+void ml_profile_output_run(bool servers)
 {
     uint32_t flags = own_flags();
 
@@ -198,7 +198,7 @@ void ml_output_run(bool servers)
         give_own();
 }
 
-void ml_output_retry(bool servers)
+void ml_profile_output_retry(bool servers)
 {
     uint32_t flags = own_flags();
 
@@ -208,12 +208,12 @@ void ml_output_retry(bool servers)
         give_own();
 }
 
-void ml_output_ended(void)
+void ml_profile_output_ended(void)
 {
     set_own_flags(0);
 }
 
-void ml_output_failed(void)
+void ml_profile_output_failed(void)
 {
     if (own_flags() & OUTPUT)
         set_own_flags(OUTPUT | FAILED);

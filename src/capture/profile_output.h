@@ -14,20 +14,20 @@
 #include <stdint.h>
 
 /* The string number of that file name, taken in the folder that this process is in now. */
-uint32_t ml_output_name(const char *value);
+uint32_t ml_profile_output_name(const char *value);
 
 /* "filename" was set to that string, which is not 0; the collector knows. */
-void ml_output_named(uint32_t name, bool servers);
+void ml_profile_output_named(uint32_t name, bool servers);
 
 /* Before the state is told to be running. */
-void ml_output_run(bool servers);
+void ml_profile_output_run(bool servers);
 
 /* Before a dump is asked for: what could not be opened is tried again. */
-void ml_output_retry(bool servers);
+void ml_profile_output_retry(bool servers);
 
 /* After a dump of this process's profile: it ended the file; or it failed, and the next one is to
  * hand the file over again, in case that the collector has none. */
-void ml_output_ended(void);
-void ml_output_failed(void);
+void ml_profile_output_ended(void);
+void ml_profile_output_failed(void);
 
 #endif

@@ -31,27 +31,27 @@ struct frame {
     uint32_t line;
 };
 
-static struct tables {
+static struct frame_tables {
     uint32_t frames_max;  /* a power of two */
     uint32_t *slots;      /* twice as many: frame number, 0: empty */
     struct frame *frames; /* by number; number 0 is not used */
     _Atomic uint32_t count;
-} tables;
+} frame_tables;
 
 static bool reserve_tables(void)
 {
-    struct ml_table_array arrays[] = {{sizeof(*tables.frames), 1, NULL},
-                                      {sizeof(*tables.slots), 2, NULL}};
+    struct ml_table_array arrays[] = {{sizeof(*frame_tables.frames), 1, NULL},
+                                      {sizeof(*frame_tables.slots), 2, NULL}};
     uint32_t max;
 
-    if (tables.frames)
+    if (frame_tables.frames)
         return true;
     max = ml_address_arrays(FRAMES_MAX, FRAMES_LEAST, arrays, ML_ARRAY_SIZE(arrays));
     if (!max)
         return false;
-    tables.frames_max = max;
-    tables.slots = arrays[1].ret_items;
-    tables.frames = arrays[0].ret_items;
+    frame_tables.frames_max = max;
+    frame_tables.slots = arrays[1].ret_items;
+    frame_tables.frames = arrays[0].ret_items;
     return true;
 }
 
@@ -63,7 +63,7 @@ static ML_ALWAYS_INLINE bool same(const struct ml_python_place *a, const struct 
 
 bool ml_python_frames_are(const uint32_t *numbers, const struct ml_python_place *places, uint32_t n)
 {
-    const struct frame *frames = tables.frames;
+    const struct frame *frames = frame_tables.frames;
 
     for (uint32_t i = 0; i < n; i++) {
         if (!same(&frames[numbers[i]].place, &places[i]))
@@ -74,12 +74,12 @@ bool ml_python_frames_are(const uint32_t *numbers, const struct ml_python_place 
 
 bool ml_python_frame_counts(uint32_t number)
 {
-    return tables.frames[number].line;
+    return frame_tables.frames[number].line;
 }
 
 static void announce(uint32_t number)
 {
-    const struct frame *f = &tables.frames[number];
+    const struct frame *f = &frame_tables.frames[number];
     uint64_t words[] = {ml_record_word(ML_REC_PYTHON_FRAME, 0, ml_now()),
                         ml_pair(number, f->function), ml_pair(f->file, f->line)};
 
@@ -122,16 +122,16 @@ static bool describe(const struct ml_python *py, struct frame *f)
 
 static uint32_t add(const struct ml_python *py, const struct ml_python_place *place, uint32_t slot)
 {
-    uint32_t number = tables.count + 1;
+    uint32_t number = frame_tables.count + 1;
     struct frame frame = {.place = *place};
 
-    if (number == tables.frames_max || !describe(py, &frame))
+    if (number == frame_tables.frames_max || !describe(py, &frame))
         return 0;
-    tables.frames[number] = frame;
+    frame_tables.frames[number] = frame;
     /* Pairs with the acquire load in ml_python_frames_announce: the frame is there. */
-    atomic_store_explicit(&tables.count, number, memory_order_release);
+    atomic_store_explicit(&frame_tables.count, number, memory_order_release);
     announce(number);
-    tables.slots[slot] = number;
+    frame_tables.slots[slot] = number;
     return number;
 }
 
@@ -142,17 +142,17 @@ uint32_t ml_python_frame(const struct ml_python *py, const struct ml_python_plac
 
     if (!reserve_tables())
         return 0;
-    mask = 2 * tables.frames_max - 1;
-    for (i &= mask; tables.slots[i]; i = (i + 1) & mask) {
-        if (same(&tables.frames[tables.slots[i]].place, place))
-            return tables.slots[i];
+    mask = 2 * frame_tables.frames_max - 1;
+    for (i &= mask; frame_tables.slots[i]; i = (i + 1) & mask) {
+        if (same(&frame_tables.frames[frame_tables.slots[i]].place, place))
+            return frame_tables.slots[i];
     }
     return add(py, place, i);
 }
 
 void ml_python_frames_announce(void)
 {
-    uint32_t n = atomic_load_explicit(&tables.count, memory_order_acquire);
+    uint32_t n = atomic_load_explicit(&frame_tables.count, memory_order_acquire);
 
     for (uint32_t i = 1; i <= n; i++)
         announce(i);

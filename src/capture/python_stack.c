@@ -34,14 +34,14 @@ struct stack {
     uint32_t number; /* 0: none of them counts */
 };
 
-static struct tables {
+static struct python_stacks {
     uint32_t stacks_max;     /* a power of two */
     _Atomic uint32_t *slots; /* twice as many: which entry, 0: empty */
     struct stack *stacks;    /* entry 0 is not used */
     uint32_t *frames;        /* numbers of python_frames.h */
     uint32_t used_frames;
     _Atomic uint32_t count;
-} tables;
+} python_stacks;
 
 /* ---- The interpreter ------------------------------------------------------------ */
 
@@ -54,9 +54,9 @@ static _Atomic uint32_t python_state;
 
 /* Set while this thread is in the tables. */
 static __thread bool inside;
-static struct ml_table_lock lock = {.lock = ml_recorder_python_lock};
+static struct ml_table_lock python_lock = {.lock = ml_recorder_python_lock};
 
-ML_TABLE_ACROSS_FORK(ml_python_stack_init, lock, inside)
+ML_TABLE_ACROSS_FORK(ml_python_stack_init, python_lock, inside)
 
 /* Under the lock. A thread that runs no Python, as those that work for PyTorch's
  * backward pass, leaves the trial to another. */
@@ -79,21 +79,22 @@ static uint32_t learn(void)
 
 static bool reserve_tables(void)
 {
-    struct ml_table_array arrays[] = {{sizeof(*tables.slots), 2, NULL},
-                                      {sizeof(*tables.stacks), 1, NULL},
-                                      {sizeof(*tables.frames), FRAMES_PER_STACK, NULL}};
+    struct ml_table_array arrays[] = {{sizeof(*python_stacks.slots), 2, NULL},
+                                      {sizeof(*python_stacks.stacks), 1, NULL},
+                                      {sizeof(*python_stacks.frames), FRAMES_PER_STACK, NULL}};
     uint32_t max;
 
-    if (tables.slots)
+    if (python_stacks.slots)
         return true;
     max = ml_address_arrays(STACKS_MAX, STACKS_LEAST, arrays, ML_ARRAY_SIZE(arrays));
     if (!max)
         return false;
-    tables.stacks_max = max;
-    tables.stacks = arrays[1].ret_items;
-    tables.frames = arrays[2].ret_items;
+    python_stacks.stacks_max = max;
+    python_stacks.stacks = arrays[1].ret_items;
+    python_stacks.frames = arrays[2].ret_items;
     /* Pairs with the acquire load in ml_python_stack_here: the rest is there. */
-    __atomic_store_n(&tables.slots, (_Atomic uint32_t *)arrays[0].ret_items, __ATOMIC_RELEASE);
+    __atomic_store_n(&python_stacks.slots, (_Atomic uint32_t *)arrays[0].ret_items,
+                     __ATOMIC_RELEASE);
     return true;
 }
 
@@ -104,7 +105,7 @@ static void announce(const struct stack *s)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < s->frames; i++) {
-        uint64_t frame = tables.frames[s->first + i];
+        uint64_t frame = python_stacks.frames[s->first + i];
         if (ml_python_frame_counts((uint32_t)frame)) {
             words[2 + n / 2] |= frame << 32 * (n % 2);
             n++;
@@ -117,19 +118,19 @@ static void announce(const struct stack *s)
 /* The entry, or NULL and in *ret_slot where it would go. */
 static ML_ALWAYS_INLINE const struct stack *find(const struct ml_python_walk *w, uint32_t *ret_slot)
 {
-    uint32_t mask = 2 * tables.stacks_max - 1;
+    uint32_t mask = 2 * python_stacks.stacks_max - 1;
 
     for (uint32_t i = w->hash & mask;; i = (i + 1) & mask) {
         /* Pairs with the release store in add: all of the entry is there. */
-        uint32_t entry = atomic_load_explicit(&tables.slots[i], memory_order_acquire);
-        const struct stack *s = &tables.stacks[entry];
+        uint32_t entry = atomic_load_explicit(&python_stacks.slots[i], memory_order_acquire);
+        const struct stack *s = &python_stacks.stacks[entry];
 
         if (!entry) {
             *ret_slot = i;
             return NULL;
         }
         if (s->hash == w->hash && s->frames == w->n &&
-            ml_python_frames_are(tables.frames + s->first, w->places, w->n))
+            ml_python_frames_are(python_stacks.frames + s->first, w->places, w->n))
             return s;
     }
 }
@@ -142,7 +143,7 @@ static bool number_frames(const struct ml_python_walk *w, bool *ret_counts)
         uint32_t frame = ml_python_frame(&python, &w->places[i]);
         if (!frame)
             return false;
-        tables.frames[tables.used_frames + i] = frame;
+        python_stacks.frames[python_stacks.used_frames + i] = frame;
         *ret_counts |= ml_python_frame_counts(frame);
     }
     return true;
@@ -150,23 +151,23 @@ static bool number_frames(const struct ml_python_walk *w, bool *ret_counts)
 
 static uint32_t add(const struct ml_python_walk *w, uint32_t slot)
 {
-    uint32_t entry = tables.count + 1;
-    struct stack *s = &tables.stacks[entry];
+    uint32_t entry = python_stacks.count + 1;
+    struct stack *s = &python_stacks.stacks[entry];
     bool counts;
 
-    if (entry == tables.stacks_max ||
-        tables.used_frames + w->n > tables.stacks_max * FRAMES_PER_STACK ||
+    if (entry == python_stacks.stacks_max ||
+        python_stacks.used_frames + w->n > python_stacks.stacks_max * FRAMES_PER_STACK ||
         !number_frames(w, &counts))
         return 0;
-    *s = (struct stack){.hash = w->hash, .frames = w->n, .first = tables.used_frames};
+    *s = (struct stack){.hash = w->hash, .frames = w->n, .first = python_stacks.used_frames};
     if (counts && !(s->number = ml_stack_new_number()))
         return 0;
-    tables.used_frames += w->n;
+    python_stacks.used_frames += w->n;
     /* Pairs with the acquire load in ml_python_stack_announce: the entry is there. */
-    atomic_store_explicit(&tables.count, entry, memory_order_release);
+    atomic_store_explicit(&python_stacks.count, entry, memory_order_release);
     if (counts)
         announce(s);
-    atomic_store_explicit(&tables.slots[slot], entry, memory_order_release);
+    atomic_store_explicit(&python_stacks.slots[slot], entry, memory_order_release);
     return s->number;
 }
 
@@ -189,13 +190,13 @@ static ML_NOINLINE uint32_t new_stack(void)
     struct ml_quiet quiet;
     uint32_t number = 0;
 
-    if (!ml_recorder_in_session() || !ml_table_enter(&lock, &inside, &quiet))
+    if (!ml_recorder_in_session() || !ml_table_enter(&python_lock, &inside, &quiet))
         return 0;
     if (learn() == RUNS) {
         ml_python_walk(&python, &walk);
         number = walk.n ? find_or_add(&walk) : 0;
     }
-    ml_table_leave(&lock, &inside, &quiet);
+    ml_table_leave(&python_lock, &inside, &quiet);
     errno = saved_errno;
     return number;
 }
@@ -210,7 +211,7 @@ uint32_t ml_python_stack_here(void)
     /* Inside a record what is announced has to wait, but the number would not. */
     if (state == OFF || inside || ml_writer->busy)
         return 0;
-    if (state != RUNS || !__atomic_load_n(&tables.slots, __ATOMIC_ACQUIRE))
+    if (state != RUNS || !__atomic_load_n(&python_stacks.slots, __ATOMIC_ACQUIRE))
         return new_stack();
     ml_python_walk(&python, &walk);
     if (!walk.n)
@@ -247,14 +248,14 @@ void ml_python_frames_here(struct ml_python_frames *ret)
     ret->n = 0;
     if (inside || ml_writer->busy || !ml_recorder_in_session() ||
         atomic_load_explicit(&python_state, memory_order_relaxed) == OFF ||
-        !ml_table_enter(&lock, &inside, &quiet))
+        !ml_table_enter(&python_lock, &inside, &quiet))
         return;
     if (learn() == RUNS) {
         ml_python_walk(&python, &walk);
         ret->n = number_counting(&walk, ret->numbers);
         ret->interpreter = (uintptr_t)python.thread_state;
     }
-    ml_table_leave(&lock, &inside, &quiet);
+    ml_table_leave(&python_lock, &inside, &quiet);
     errno = saved_errno;
 }
 
@@ -262,11 +263,11 @@ void ml_python_frames_here(struct ml_python_frames *ret)
  * change. */
 void ml_python_stack_announce(void)
 {
-    uint32_t n = atomic_load_explicit(&tables.count, memory_order_acquire);
+    uint32_t n = atomic_load_explicit(&python_stacks.count, memory_order_acquire);
 
     ml_python_frames_announce();
     for (uint32_t i = 1; i <= n; i++) {
-        if (tables.stacks[i].number)
-            announce(&tables.stacks[i]);
+        if (python_stacks.stacks[i].number)
+            announce(&python_stacks.stacks[i]);
     }
 }

@@ -21,7 +21,7 @@
 #define LOOK_NS 20000000 /* how long to sleep before looking for signs of life again */
 #define LOOKS_MAX 1500
 
-static struct ml_owner_lock lock;
+static struct ml_owner_lock request_lock;
 
 /* Guarded by the lock. A child goes on from its parent's number, which the
  * child's own ring set has not seen yet. */
@@ -37,7 +37,7 @@ static uint32_t next_number(void)
 static bool wait_for_reply(struct ml_ringset *set, uint32_t number)
 {
     struct timespec limit = {.tv_nsec = LOOK_NS};
-    struct ml_watch watch = {0};
+    struct ml_collector_watch watch = {0};
 
     for (int looks = 0; looks < LOOKS_MAX; looks++) {
         bool alive = ml_collector_alive(&watch);
@@ -93,12 +93,12 @@ static int ask_alone(struct ml_ringset *set, enum ml_request what, uint64_t argu
     int cancel_state, r;
 
     /* A signal handler inside a record: ours would wait behind that one. */
-    if (ml_writer->busy || !ml_owner_lock(&lock))
+    if (ml_writer->busy || !ml_owner_lock(&request_lock))
         return ml_fail("a signal handler interrupted the recorder, or another thread's call hangs");
     /* Signals go on: the wait can be long. */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     r = ask(set, what, argument, ret_text);
-    ml_owner_unlock(&lock);
+    ml_owner_unlock(&request_lock);
     pthread_setcancelstate(cancel_state, NULL);
     return r;
 }

@@ -13,7 +13,7 @@
 
 /* One wait. Starts zeroed. */
 struct ml_ring_wait {
-    struct ml_watch watch;
+    struct ml_collector_watch watch;
     bool begun;
     uint64_t tail;   /* of the ring when it last moved … */
     uint64_t rounds; /* … and the collector's rounds then */

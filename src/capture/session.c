@@ -252,7 +252,7 @@ static void fill_hello(struct ml_hello *h, uint32_t how, uint32_t set)
 static bool send_waiting(int fd, const struct msghdr *msg)
 {
     struct timeval limit = {.tv_usec = ML_LOOK_NS / 1000};
-    struct ml_watch watch = {0};
+    struct ml_collector_watch watch = {0};
     int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
 
     while (sendmsg(fd, msg, flags) < 0) {

@@ -26,7 +26,7 @@ static _Atomic uint32_t last_number;
 
 static bool connect_waiting(int fd, const struct sockaddr_un *to, socklen_t bytes)
 {
-    struct ml_watch watch = {0};
+    struct ml_collector_watch watch = {0};
 
     for (int i = 0; connect(fd, (const struct sockaddr *)to, bytes); i++) {
         if ((errno != EAGAIN && errno != EINTR) || i == CONNECT_TRIES ||

@@ -45,19 +45,19 @@ struct stack {
     uint64_t libraries; /* hash of their numbers */
 };
 
-static struct tables {
+static struct native_stacks {
     uint32_t stacks_max;  /* a power of two */
     uint32_t *slots;      /* twice as many: which stack, 0: empty */
     struct stack *stacks; /* number 0 is not used */
     uint64_t *frames;
     uint32_t used_frames;
     _Atomic uint32_t count;
-} tables;
+} native_stacks;
 
 /* What the unwinder has found. */
 struct walk {
-    unsigned skip;         /* frames to leave out yet */
-    struct ml_range until; /* it ends before the first that lies here */
+    unsigned skip;                 /* frames to leave out yet */
+    struct ml_address_range until; /* it ends before the first that lies here */
     unsigned n, max;
     uint64_t frames[ML_STACK_MAX_FRAMES];
 };
@@ -66,16 +66,16 @@ struct walk {
 
 /* Set while this thread is in the tables. */
 static __thread bool inside;
-static struct ml_table_lock lock = {.lock = ml_recorder_stacks_lock};
+static struct ml_table_lock stacks_lock = {.lock = ml_recorder_stacks_lock};
 
-ML_TABLE_ACROSS_FORK(ml_stack_init, lock, inside)
+ML_TABLE_ACROSS_FORK(ml_stack_init, stacks_lock, inside)
 
 /* ---- Frames --------------------------------------------------------------- */
 
 /* Where the recorder lies. In a test it is linked into the program, and cannot be
  * told from it by address: then nowhere, and exactly ml_stack_here and its caller
  * are left out. */
-static struct ml_range own;
+static struct ml_address_range own;
 static unsigned skip_always;
 
 static void find_own(void)
@@ -90,7 +90,7 @@ static void find_own(void)
         own = ml_libraries_range(number);
 }
 
-static bool lies_in(uintptr_t address, const struct ml_range *range)
+static bool lies_in(uintptr_t address, const struct ml_address_range *range)
 {
     return address >= range->begin && address < range->end;
 }
@@ -122,20 +122,20 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *arg)
 
 static bool reserve_tables(void)
 {
-    struct ml_table_array arrays[] = {{sizeof(*tables.frames), FRAMES_PER_STACK, NULL},
-                                      {sizeof(*tables.slots), 2, NULL},
-                                      {sizeof(*tables.stacks), 1, NULL}};
+    struct ml_table_array arrays[] = {{sizeof(*native_stacks.frames), FRAMES_PER_STACK, NULL},
+                                      {sizeof(*native_stacks.slots), 2, NULL},
+                                      {sizeof(*native_stacks.stacks), 1, NULL}};
     uint32_t max;
 
-    if (tables.stacks)
+    if (native_stacks.stacks)
         return true;
     max = ml_address_arrays(STACKS_MAX, STACKS_LEAST, arrays, ML_ARRAY_SIZE(arrays));
     if (!max)
         return false;
-    tables.stacks_max = max;
-    tables.frames = arrays[0].ret_items;
-    tables.slots = arrays[1].ret_items;
-    tables.stacks = arrays[2].ret_items;
+    native_stacks.stacks_max = max;
+    native_stacks.frames = arrays[0].ret_items;
+    native_stacks.slots = arrays[1].ret_items;
+    native_stacks.stacks = arrays[2].ret_items;
     return true;
 }
 
@@ -157,7 +157,7 @@ static void announce(const struct stack *s)
     uint64_t words[2 + ML_STACK_MAX_FRAMES] = {ml_record_word(ML_REC_STACK, 0, ml_now()),
                                                ml_pair(s->number, s->frames)};
 
-    memcpy(&words[2], tables.frames + s->first, s->frames * sizeof(uint64_t));
+    memcpy(&words[2], native_stacks.frames + s->first, s->frames * sizeof(uint64_t));
     ml_record(words, 2 + s->frames);
 }
 
@@ -175,7 +175,7 @@ static bool still_holds(struct stack *s, uint32_t look)
 {
     if (s->checked == look)
         return true;
-    if (s->libraries != libraries_of(tables.frames + s->first, s->frames))
+    if (s->libraries != libraries_of(native_stacks.frames + s->first, s->frames))
         return false;
     announce(s);
     s->checked = look;
@@ -185,18 +185,18 @@ static bool still_holds(struct stack *s, uint32_t look)
 /* The stack's number, or 0 and in *ret_slot where it would go. */
 static uint32_t find(const struct walk *w, uint32_t hash, uint32_t look, uint32_t *ret_slot)
 {
-    uint32_t mask = 2 * tables.stacks_max - 1;
+    uint32_t mask = 2 * native_stacks.stacks_max - 1;
 
     for (uint32_t i = hash & mask;; i = (i + 1) & mask) {
-        uint32_t entry = tables.slots[i];
-        struct stack *s = &tables.stacks[entry];
+        uint32_t entry = native_stacks.slots[i];
+        struct stack *s = &native_stacks.stacks[entry];
 
         if (!entry) {
             *ret_slot = i;
             return 0;
         }
         if (s->hash == hash && s->frames == w->n &&
-            !memcmp(tables.frames + s->first, w->frames, w->n * sizeof(uint64_t)) &&
+            !memcmp(native_stacks.frames + s->first, w->frames, w->n * sizeof(uint64_t)) &&
             still_holds(s, look))
             return s->number;
     }
@@ -204,29 +204,29 @@ static uint32_t find(const struct walk *w, uint32_t hash, uint32_t look, uint32_
 
 static uint32_t add(const struct walk *w, uint32_t hash, uint32_t look, uint32_t slot)
 {
-    uint32_t entry = tables.count + 1;
+    uint32_t entry = native_stacks.count + 1;
     uint32_t number;
 
-    if (entry == tables.stacks_max ||
-        tables.used_frames + w->n > tables.stacks_max * FRAMES_PER_STACK)
+    if (entry == native_stacks.stacks_max ||
+        native_stacks.used_frames + w->n > native_stacks.stacks_max * FRAMES_PER_STACK)
         return 0;
     number = ml_stack_new_number();
     if (!number)
         return 0;
-    memcpy(tables.frames + tables.used_frames, w->frames, w->n * sizeof(uint64_t));
-    tables.stacks[entry] = (struct stack){
+    memcpy(native_stacks.frames + native_stacks.used_frames, w->frames, w->n * sizeof(uint64_t));
+    native_stacks.stacks[entry] = (struct stack){
         .hash = hash,
         .frames = w->n,
-        .first = tables.used_frames,
+        .first = native_stacks.used_frames,
         .number = number,
         .checked = look,
         .libraries = libraries_of(w->frames, w->n),
     };
-    tables.used_frames += w->n;
+    native_stacks.used_frames += w->n;
     /* Pairs with the acquire load in ml_stack_announce: the stack is there. */
-    atomic_store_explicit(&tables.count, entry, memory_order_release);
-    announce(&tables.stacks[entry]);
-    tables.slots[slot] = entry;
+    atomic_store_explicit(&native_stacks.count, entry, memory_order_release);
+    announce(&native_stacks.stacks[entry]);
+    native_stacks.slots[slot] = entry;
     return number;
 }
 
@@ -260,18 +260,18 @@ static ML_ALWAYS_INLINE uint32_t stack_here(const struct ml_python_frames *pytho
     /* Inside a record what is announced has to wait, but the number would not. */
     if (inside || ml_writer->busy || !ml_recorder_in_session())
         return 0;
-    if (ml_table_enter(&lock, &inside, &quiet)) {
+    if (ml_table_enter(&stacks_lock, &inside, &quiet)) {
         look = ml_libraries_look();
         find_own();
         walk.skip = skip_always;
         walk.n = 0;
         walk.until = python->n ? ml_libraries_range(ml_libraries_at(python->interpreter))
-                               : (struct ml_range){0};
+                               : (struct ml_address_range){0};
         walk.max = ML_STACK_MAX_FRAMES - ml_min_u64(python->n, ML_STACK_MAX_FRAMES / 2);
         _Unwind_Backtrace(on_frame, &walk);
         add_python(&walk, python);
         number = number_of(&walk, look);
-        ml_table_leave(&lock, &inside, &quiet);
+        ml_table_leave(&stacks_lock, &inside, &quiet);
     }
     errno = saved_errno;
     return number;
@@ -302,12 +302,12 @@ ML_NOINLINE uint32_t ml_stack_here_in_python(void)
  * has changed, still_holds tells every stack again before its number is used. */
 void ml_stack_announce(void)
 {
-    uint32_t n = atomic_load_explicit(&tables.count, memory_order_acquire);
+    uint32_t n = atomic_load_explicit(&native_stacks.count, memory_order_acquire);
 
     ml_libraries_announce();
     for (uint32_t i = 1; i <= n; i++) {
-        const struct stack *s = &tables.stacks[i];
-        if (s->libraries == libraries_of(tables.frames + s->first, s->frames))
+        const struct stack *s = &native_stacks.stacks[i];
+        if (s->libraries == libraries_of(native_stacks.frames + s->first, s->frames))
             announce(s);
     }
 }

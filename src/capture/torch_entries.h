@@ -16,10 +16,10 @@
     ENTRY(alloc_cpu, _ZN3c109alloc_cpuEm)                                         \
     ENTRY(free_cpu, _ZN3c108free_cpuEPv)                                          \
     ENTRY(report, _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE)          \
-    ENTRY(report_1, _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE)        \
+    ENTRY(report_torch_1, _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE)        \
     ENTRY(profiling, _ZN3c1022memoryProfilingEnabledEv)                           \
     ENTRY(report_oom, _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE)        \
-    ENTRY(report_oom_1, _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE)
+    ENTRY(report_oom_torch_1, _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE)
 
 #define ML_TORCH_CPU_ENTRIES(ENTRY)                                               \
     ENTRY(evaluate, _ZN5torch8autograd6Engine17evaluate_functionERSt10shared_ptrINS0_9GraphTaskEEPNS0_4NodeERNS0_11InputBufferERKS2_INS0_10ReadyQueueEE) \

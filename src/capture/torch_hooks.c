@@ -47,8 +47,8 @@ typedef void report_oom_function(int64_t bytes, uint64_t allocated, uint64_t res
                                  struct device device);
 
 /* One type for each role, whatever PyTorch's version. */
-typedef report_function report_1_function;
-typedef report_oom_function report_oom_1_function;
+typedef report_function report_torch_1_function;
+typedef report_oom_function report_oom_torch_1_function;
 typedef alloc_function alloc_cpu_function;
 typedef free_function free_cpu_function;
 
@@ -89,13 +89,13 @@ static ML_ALWAYS_INLINE void book_alloc(uint32_t space, unsigned device, const v
         ml_live_add(space, device, p, bytes);
 }
 
-#define WHICHEVER UINT32_MAX /* recording goes on */
+#define CURRENT_RECORDING UINT32_MAX /* recording goes on */
 
 /* @return the recording that the free belongs into */
 static ML_ALWAYS_INLINE uint32_t book_free(const void *p)
 {
     if (ML_LIKELY(!atomic_load_explicit(&ml_live_on, memory_order_acquire)))
-        return WHICHEVER;
+        return CURRENT_RECORDING;
     return ml_live_remove(p);
 }
 
@@ -103,7 +103,7 @@ static ML_ALWAYS_INLINE void record_free(uint32_t recording, uint32_t space, con
 {
     if (ML_UNLIKELY(!space))
         return;
-    if (ML_LIKELY(recording == WHICHEVER))
+    if (ML_LIKELY(recording == CURRENT_RECORDING))
         ml_record_free(space, p);
     else
         ml_record_free_in(recording, space, p);
@@ -114,14 +114,14 @@ static ML_ALWAYS_INLINE void record_free(uint32_t recording, uint32_t space, con
 /* What this thread asked alloc_cpu for and has not been given. Out of memory, it
  * throws, and an exception passes through here unseen; the allocator then asks
  * whether to tell the profiler of it. */
-static __thread size_t unanswered;
+static __thread size_t requested_bytes;
 
 /* A negative number of bytes is refused in the same way, and no lack of memory. */
 static ML_NOINLINE void note_oom(uint32_t stack)
 {
-    if (unanswered <= PTRDIFF_MAX)
-        record_oom(ml_torch_cpu_space(), unanswered, stack);
-    unanswered = 0;
+    if (requested_bytes <= PTRDIFF_MAX)
+        record_oom(ml_torch_cpu_space(), requested_bytes, stack);
+    requested_bytes = 0;
 }
 
 void *alloc_cpu(size_t bytes)
@@ -129,11 +129,11 @@ void *alloc_cpu(size_t bytes)
     void *p;
     uint32_t space;
 
-    if (ML_UNLIKELY(unanswered))
+    if (ML_UNLIKELY(requested_bytes))
         note_oom(0); /* who asked for it has long gone on */
-    unanswered = bytes;
+    requested_bytes = bytes;
     p = ML_TORCH_REAL(alloc_cpu)(bytes);
-    unanswered = 0;
+    requested_bytes = 0;
     space = ml_torch_cpu_space();
     if (ML_LIKELY(space && p))
         record_block(space, p, bytes);
@@ -154,7 +154,7 @@ void free_cpu(void *p)
 
 bool profiling(void)
 {
-    if (ML_UNLIKELY(unanswered))
+    if (ML_UNLIKELY(requested_bytes))
         note_oom(ml_stack_wanted());
     return ML_TORCH_REAL(profiling)();
 }
@@ -163,7 +163,7 @@ bool profiling(void)
 
 /* Reports for the host are of blocks that alloc_cpu has told already, or of
  * mapped files and shared memory, whose end is never reported. */
-static ML_ALWAYS_INLINE void see(const void *p, int64_t bytes, struct device device)
+static ML_ALWAYS_INLINE void record_report(const void *p, int64_t bytes, struct device device)
 {
     bool is_cuda =
         device.type == DEVICE_CUDA && device.index >= 0 && device.index < ML_CUDA_DEVICES_MAX;
@@ -172,7 +172,7 @@ static ML_ALWAYS_INLINE void see(const void *p, int64_t bytes, struct device dev
 
     if (!is_cuda || !p)
         return;
-    recording = is_free ? book_free(p) : WHICHEVER;
+    recording = is_free ? book_free(p) : CURRENT_RECORDING;
     space = ml_torch_cuda_space(device.index);
     if (is_free) {
         record_free(recording, space, p);
@@ -185,17 +185,18 @@ static ML_ALWAYS_INLINE void see(const void *p, int64_t bytes, struct device dev
 
 void report(void *p, int64_t bytes, uint64_t allocated, uint64_t reserved, struct device device)
 {
-    see(p, bytes, device);
+    record_report(p, bytes, device);
     ML_TORCH_REAL(report)(p, bytes, allocated, reserved, device);
 }
 
-void report_1(void *p, int64_t bytes, uint64_t allocated, uint64_t reserved, struct device device)
+void report_torch_1(void *p, int64_t bytes, uint64_t allocated, uint64_t reserved,
+                    struct device device)
 {
-    see(p, bytes, device);
-    ML_TORCH_REAL(report_1)(p, bytes, allocated, reserved, device);
+    record_report(p, bytes, device);
+    ML_TORCH_REAL(report_torch_1)(p, bytes, allocated, reserved, device);
 }
 
-static void see_oom(int64_t bytes, struct device device)
+static void record_reported_oom(int64_t bytes, struct device device)
 {
     if (device.type == DEVICE_CUDA)
         record_oom(ml_torch_cuda_space(device.index), (uint64_t)bytes, ml_stack_wanted());
@@ -203,12 +204,12 @@ static void see_oom(int64_t bytes, struct device device)
 
 void report_oom(int64_t bytes, uint64_t allocated, uint64_t reserved, struct device device)
 {
-    see_oom(bytes, device);
+    record_reported_oom(bytes, device);
     ML_TORCH_REAL(report_oom)(bytes, allocated, reserved, device);
 }
 
-void report_oom_1(int64_t bytes, uint64_t allocated, uint64_t reserved, struct device device)
+void report_oom_torch_1(int64_t bytes, uint64_t allocated, uint64_t reserved, struct device device)
 {
-    see_oom(bytes, device);
-    ML_TORCH_REAL(report_oom_1)(bytes, allocated, reserved, device);
+    record_reported_oom(bytes, device);
+    ML_TORCH_REAL(report_oom_torch_1)(bytes, allocated, reserved, device);
 }

@@ -18,9 +18,9 @@
 /* All that is C++; most symbols are told apart here. */
 #define PREFIX "_ZN"
 
-static struct ml_lock lock;
+static struct ml_lock patch_lock;
 
-static void patch_slot(struct ml_object *o, const struct ml_slot *slot, void *context)
+static void patch_slot(struct ml_elf_object *o, const struct ml_slot *slot, void *context)
 {
     void *real;
 
@@ -29,18 +29,18 @@ static void patch_slot(struct ml_object *o, const struct ml_slot *slot, void *co
         return;
     real = ml_torch_behind(slot->symbol);
     if (real)
-        ml_object_lead(o, slot, real, ml_torch_hook_of(slot->symbol));
+        ml_elf_object_redirect(o, slot, real, ml_torch_hook_of(slot->symbol));
 }
 
 static int patch_object(struct dl_phdr_info *info, size_t size, void *context)
 {
     uintptr_t own = (uintptr_t)ml_dlsym_hook;
-    struct ml_object o;
+    struct ml_elf_object o;
 
     (void)size;
-    ml_object_survey(info, &o);
+    ml_elf_object_survey(info, &o);
     if (own < o.begin || own >= o.end)
-        ml_object_slots(&o, patch_slot, context);
+        ml_elf_object_each_slot(&o, patch_slot, context);
     return 0;
 }
 
@@ -51,9 +51,9 @@ bool ml_torch_patch(void)
 
     ml_torch_learn();
     found = __atomic_load_n(&ml_torch_reals[ML_TORCH_alloc_cpu], __ATOMIC_RELAXED);
-    if (found && ml_lock_or_give_up(&lock)) {
+    if (found && ml_lock_or_give_up(&patch_lock)) {
         dl_iterate_phdr(patch_object, NULL);
-        ml_unlock(&lock);
+        ml_unlock(&patch_lock);
     }
     errno = saved_errno;
     return found;

@@ -45,7 +45,7 @@ static __thread struct {
     uint32_t recomputes;         /* the modules when a node began to run modules again, and one */
     uint32_t outside[NODES_MAX]; /* that, as it was outside the first of the nodes */
     uint64_t last_tape, last_number; /* of the last node that has a number */
-} here;
+} thread_scopes;
 
 void ml_torch_scopes_begin(void)
 {
@@ -68,15 +68,16 @@ static void tell_tape(void)
     if (!peek)
         return;
     number = peek();
-    if (ML_UNLIKELY(!here.on_tape)) {
-        here.tape = atomic_load_explicit(&thread_id, memory_order_relaxed)();
-        here.told = number;
-        here.on_tape = true;
+    if (ML_UNLIKELY(!thread_scopes.on_tape)) {
+        thread_scopes.tape = atomic_load_explicit(&thread_id, memory_order_relaxed)();
+        thread_scopes.told = number;
+        thread_scopes.on_tape = true;
     }
-    if (number != here.told) {
-        uint64_t words[] = {ml_record_word(ML_REC_TAPE, 0, ml_now()), here.tape, here.told, number};
+    if (number != thread_scopes.told) {
+        uint64_t words[] = {ml_record_word(ML_REC_TAPE, 0, ml_now()), thread_scopes.tape,
+                            thread_scopes.told, number};
         ml_record(words, 4);
-        here.told = number;
+        thread_scopes.told = number;
     }
 }
 
@@ -84,13 +85,13 @@ static void tell_tape(void)
 
 bool ml_torch_is_outermost(void)
 {
-    return !here.modules && !here.nodes && !here.optimizers;
+    return !thread_scopes.modules && !thread_scopes.nodes && !thread_scopes.optimizers;
 }
 
 /* Activation checkpointing runs modules again while a node runs. */
 static bool is_recompute(void)
 {
-    return here.nodes && !here.recomputes;
+    return thread_scopes.nodes && !thread_scopes.recomputes;
 }
 
 void ml_torch_enter_module(uint32_t name, uint32_t class_name)
@@ -100,21 +101,21 @@ void ml_torch_enter_module(uint32_t name, uint32_t class_name)
         ml_mark_phase("forward");
     if (is_recompute()) {
         ml_push_phase("recompute");
-        here.recomputes = here.modules + 1;
+        thread_scopes.recomputes = thread_scopes.modules + 1;
     }
     ml_record_push(MEMLEDGER_SCOPE_MODULE | class_name << 8, name);
-    here.modules++;
+    thread_scopes.modules++;
 }
 
 void ml_torch_leave_module(void)
 {
     tell_tape();
     ml_record_pop();
-    if (here.recomputes == here.modules) {
-        here.recomputes = 0;
+    if (thread_scopes.recomputes == thread_scopes.modules) {
+        thread_scopes.recomputes = 0;
         ml_record_pop();
     }
-    here.modules--;
+    thread_scopes.modules--;
 }
 
 void ml_torch_enter_optimizer(uint32_t class_name)
@@ -123,13 +124,13 @@ void ml_torch_enter_optimizer(uint32_t class_name)
     ml_mark_phase("optimizer");
     ml_push_phase("optimizer");
     ml_record_push(MEMLEDGER_SCOPE_USER, class_name);
-    here.optimizers++;
+    thread_scopes.optimizers++;
 }
 
 void ml_torch_leave_optimizer(void)
 {
     tell_tape();
-    here.optimizers--;
+    thread_scopes.optimizers--;
     ml_record_pop();
     ml_record_pop();
     ml_mark_phase("");
@@ -140,13 +141,13 @@ void ml_torch_leave_optimizer(void)
 void ml_torch_enter_backward(void)
 {
     tell_tape();
-    if (!here.backwards++)
+    if (!thread_scopes.backwards++)
         ml_mark_phase("backward");
 }
 
 void ml_torch_leave_backward(void)
 {
-    if (!--here.backwards)
+    if (!--thread_scopes.backwards)
         ml_mark_phase("");
 }
 
@@ -156,27 +157,27 @@ void ml_torch_enter_node(uint64_t tape, uint64_t number, uint32_t operator_name)
     uint32_t flags = ml_torch_operators ? ML_TAPE_OPERATOR : 0;
 
     if (number == NO_NUMBER) {
-        tape = here.last_tape;
-        number = here.last_number;
+        tape = thread_scopes.last_tape;
+        number = thread_scopes.last_number;
     } else {
-        here.last_tape = tape;
-        here.last_number = number;
+        thread_scopes.last_tape = tape;
+        thread_scopes.last_number = number;
     }
     uint64_t words[] = {ml_record_word(ML_REC_PUSH_TAPE, 0, ml_now()), tape, number,
                         ml_pair(flags, operator_name)};
     tell_tape();
     ml_record(words, 4);
-    if (here.nodes < NODES_MAX)
-        here.outside[here.nodes] = here.recomputes;
-    here.nodes++;
-    here.recomputes = 0; /* a node inside may begin again */
+    if (thread_scopes.nodes < NODES_MAX)
+        thread_scopes.outside[thread_scopes.nodes] = thread_scopes.recomputes;
+    thread_scopes.nodes++;
+    thread_scopes.recomputes = 0; /* a node inside may begin again */
 }
 
 void ml_torch_leave_node(void)
 {
     tell_tape();
-    here.nodes--;
-    if (here.nodes < NODES_MAX)
-        here.recomputes = here.outside[here.nodes];
+    thread_scopes.nodes--;
+    if (thread_scopes.nodes < NODES_MAX)
+        thread_scopes.recomputes = thread_scopes.outside[thread_scopes.nodes];
     ml_record_pop();
 }

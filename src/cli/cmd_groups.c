@@ -10,7 +10,7 @@
 #include "dictionary_option.h"
 #include "expected_option.h"
 #include "groups_report.h"
-#include "gross_rows.h"
+#include "legacy_rows.h"
 #include "instant_command.h"
 #include "mxnet_report.h"
 #include "progress_line.h"
@@ -226,7 +226,7 @@ static int put_tbd(struct groups *g, const struct ml_trace *trace, const char *f
     struct ml_export_opts opts = {.device = g->opts->instant.device, .progress = progress};
     struct ml_tbd_analysis analysis = {0};
     struct ml_tag_list rows;
-    int r = ml_gross_rows(trace, &opts, &rows, err);
+    int r = ml_legacy_rows(trace, &opts, &rows, err);
 
     if (r == 0)
         r = ml_tbd_analysis(&rows, &analysis);

@@ -103,17 +103,17 @@ static char *stem_of(const char *path)
 static int output_of(const struct import_opts *opts, const char *path, char **ret,
                      struct ml_error *err)
 {
-    const char *template = opts->output ? opts->output : DEFAULT_OUTPUT;
+    const char *pattern = opts->output ? opts->output : DEFAULT_OUTPUT;
     char *stem = stem_of(path), *in_dir = NULL;
     struct stat st;
     int r = stem ? 0 : -ENOMEM;
 
-    if (r == 0 && stat(template, &st) == 0 && S_ISDIR(st.st_mode)) {
-        r = asprintf(&in_dir, "%s/%s", template, DEFAULT_OUTPUT) < 0 ? -ENOMEM : 0;
-        template = in_dir;
+    if (r == 0 && stat(pattern, &st) == 0 && S_ISDIR(st.st_mode)) {
+        r = asprintf(&in_dir, "%s/%s", pattern, DEFAULT_OUTPUT) < 0 ? -ENOMEM : 0;
+        pattern = in_dir;
     }
     if (r == 0)
-        r = ml_output_name(template, stem, getpid(), ret, err);
+        r = ml_output_name(pattern, stem, getpid(), ret, err);
     else
         ml_error_set(err, r, "not enough memory");
     free(stem);

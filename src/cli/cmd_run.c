@@ -216,10 +216,10 @@ static void release(struct run *run)
 
 /* ---- Waiting ------------------------------------------------------------ */
 
-static void show_progress(const struct run *run, struct ml_progress *progress)
+static void show_progress(const struct run *run, struct ml_run_progress *progress)
 {
     if (!run->opts.quiet)
-        ml_progress_show(progress, run->session.page);
+        ml_run_progress_show(progress, run->session.page);
 }
 
 /* The kernel knows better than the collector: a process that has just been
@@ -233,11 +233,11 @@ static bool others_run(const struct run *run)
 
 static int wait_for_program(struct run *run)
 {
-    struct ml_progress progress;
+    struct ml_run_progress progress;
     bool program_ended = false;
     int program_status = 0;
 
-    ml_progress_init(&progress);
+    ml_run_progress_init(&progress);
     while (!program_ended ||
            (run->opts.wait && !run->launch.stops && !run->collector_ended && others_run(run))) {
         int status;
@@ -258,7 +258,7 @@ static int wait_for_program(struct run *run)
     }
     if (run->opts.wait)
         run->launch.stops = 0; /* they ended the wait for other processes, nothing else yet */
-    ml_progress_clear(&progress);
+    ml_run_progress_clear(&progress);
     return program_status;
 }
 

@@ -38,12 +38,12 @@ static int expand(struct ml_buf *out, char letter, const char *program, pid_t pi
     }
 }
 
-static int expand_all(struct ml_buf *out, const char *template, const char *program, pid_t pid,
+static int expand_all(struct ml_buf *out, const char *pattern, const char *program, pid_t pid,
                       struct ml_error *err)
 {
     int r = 0;
 
-    for (const char *p = template; *p && !r; p++) {
+    for (const char *p = pattern; *p && !r; p++) {
         if (*p == '%')
             r = expand(out, *++p, program, pid, err);
         else
@@ -54,7 +54,7 @@ static int expand_all(struct ml_buf *out, const char *template, const char *prog
     return r ? r : ml_buf_append(out, "", 1);
 }
 
-int ml_output_name(const char *template, const char *program, pid_t pid, char **ret,
+int ml_output_name(const char *pattern, const char *program, pid_t pid, char **ret,
                    struct ml_error *err)
 {
     struct ml_buf out;
@@ -62,7 +62,7 @@ int ml_output_name(const char *template, const char *program, pid_t pid, char **
     int r;
 
     ml_buf_init(&out);
-    r = expand_all(&out, template, program, pid, err);
+    r = expand_all(&out, pattern, program, pid, err);
     if (!r && !stat((char *)out.data, &st) && S_ISDIR(st.st_mode)) {
         out.data[out.len - 1] = '/';
         r = expand_all(&out, ML_OUTPUT_DEFAULT, program, pid, err);

@@ -14,7 +14,7 @@
 /* Replaces %p (process id), %h (host), %n (program) and %% in `template`; a
  * template that names a directory gets the default name in it. The result is
  * allocated, the caller frees it. */
-int ml_output_name(const char *template, const char *program, pid_t pid, char **ret,
+int ml_output_name(const char *pattern, const char *program, pid_t pid, char **ret,
                    struct ml_error *err);
 
 #endif

@@ -20,9 +20,9 @@
 
 #define QUIET_NS 2000000000u
 
-void ml_progress_init(struct ml_progress *p)
+void ml_run_progress_init(struct ml_run_progress *p)
 {
-    *p = (struct ml_progress){
+    *p = (struct ml_run_progress){
         .start_ns = ml_clock_ns(CLOCK_MONOTONIC),
         .wanted = isatty(STDERR_FILENO) && tcgetpgrp(STDERR_FILENO) == getpgrp(),
     };
@@ -30,7 +30,7 @@ void ml_progress_init(struct ml_progress *p)
 
 /* Ends with a carriage return: what the program prints next starts at the left
  * margin and covers the line. */
-void ml_progress_show(struct ml_progress *p, const struct ml_session *page)
+void ml_run_progress_show(struct ml_run_progress *p, const struct ml_session *page)
 {
     char time[32], events[32], bytes[32];
     uint64_t elapsed = ml_clock_ns(CLOCK_MONOTONIC) - p->start_ns;
@@ -47,7 +47,7 @@ void ml_progress_show(struct ml_progress *p, const struct ml_session *page)
     p->shown = true;
 }
 
-void ml_progress_clear(struct ml_progress *p)
+void ml_run_progress_clear(struct ml_run_progress *p)
 {
     if (p->shown)
         fputs("\r\033[K", stderr);

@@ -11,17 +11,17 @@
 
 #include "ring.h"
 
-struct ml_progress {
+struct ml_run_progress {
     uint64_t start_ns;
     bool shown;
     bool wanted; /* stderr is a terminal, and we are in its foreground */
 };
 
-void ml_progress_init(struct ml_progress *p);
+void ml_run_progress_init(struct ml_run_progress *p);
 
 /* Rewrites the progress line; nothing in the first two seconds. */
-void ml_progress_show(struct ml_progress *p, const struct ml_session *page);
-void ml_progress_clear(struct ml_progress *p);
+void ml_run_progress_show(struct ml_run_progress *p, const struct ml_session *page);
+void ml_run_progress_clear(struct ml_run_progress *p);
 
 struct ml_run_result {
     const char *trace;

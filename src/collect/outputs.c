@@ -4,13 +4,13 @@
  */
 #include "outputs.h"
 
-void ml_outputs_add(struct ml_outputs *outputs, struct ml_output output)
+void ml_outputs_add(struct ml_outputs *outputs, struct ml_work_output output)
 {
     if (outputs->count < ML_OUTPUTS_OF_WORK && output.size)
         outputs->items[outputs->count++] = output;
 }
 
-static bool take(struct ml_output *o, uint64_t size, struct ml_output *ret)
+static bool take(struct ml_work_output *o, uint64_t size, struct ml_work_output *ret)
 {
     if (!size || o->size != size)
         return false;
@@ -19,7 +19,7 @@ static bool take(struct ml_output *o, uint64_t size, struct ml_output *ret)
     return true;
 }
 
-bool ml_outputs_take(struct ml_outputs *outputs, uint64_t size, struct ml_output *ret)
+bool ml_outputs_take(struct ml_outputs *outputs, uint64_t size, struct ml_work_output *ret)
 {
     for (uint32_t i = 0; i < outputs->count; i++) {
         if (take(&outputs->items[i], size, ret))
@@ -28,7 +28,7 @@ bool ml_outputs_take(struct ml_outputs *outputs, uint64_t size, struct ml_output
     return false;
 }
 
-static int wait_for(struct ml_waiting_outputs *waiting, struct ml_output output)
+static int wait_for(struct ml_waiting_outputs *waiting, struct ml_work_output output)
 {
     if (waiting->ring.len < ML_OUTPUTS_MAX)
         return ml_vec_push(&waiting->ring, output);
@@ -52,7 +52,7 @@ struct ml_output_range ml_outputs_wait(struct ml_waiting_outputs *waiting,
 }
 
 bool ml_outputs_take_waiting(struct ml_waiting_outputs *waiting, struct ml_output_range range,
-                             uint64_t size, struct ml_output *ret)
+                             uint64_t size, struct ml_work_output *ret)
 {
     if (waiting->told - range.first > ML_OUTPUTS_MAX)
         return false;

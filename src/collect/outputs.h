@@ -10,7 +10,7 @@
 
 #include "vec.h"
 
-struct ml_output {
+struct ml_work_output {
     uint64_t size; /* 0: it was born */
     uint32_t category, label;
 };
@@ -18,14 +18,14 @@ struct ml_output {
 /* Of one piece of work; what is more has no label. */
 #define ML_OUTPUTS_OF_WORK 8
 struct ml_outputs {
-    struct ml_output items[ML_OUTPUTS_OF_WORK];
+    struct ml_work_output items[ML_OUTPUTS_OF_WORK];
     uint32_t count;
 };
 
 /* Those of all work that waits. The oldest give way: a ring. */
 #define ML_OUTPUTS_MAX (1u << 14)
 struct ml_waiting_outputs {
-    ML_VEC(struct ml_output) ring;
+    ML_VEC(struct ml_work_output) ring;
     uint64_t told; /* ever */
 };
 
@@ -35,16 +35,16 @@ struct ml_output_range {
     uint32_t count;
 };
 
-void ml_outputs_add(struct ml_outputs *outputs, struct ml_output output);
+void ml_outputs_add(struct ml_outputs *outputs, struct ml_work_output output);
 
 /* The first of that size, which is taken. */
-bool ml_outputs_take(struct ml_outputs *outputs, uint64_t size, struct ml_output *ret);
+bool ml_outputs_take(struct ml_outputs *outputs, uint64_t size, struct ml_work_output *ret);
 
 /* They wait from now on; `outputs` has none any more. */
 struct ml_output_range ml_outputs_wait(struct ml_waiting_outputs *waiting,
                                        struct ml_outputs *outputs);
 bool ml_outputs_take_waiting(struct ml_waiting_outputs *waiting, struct ml_output_range range,
-                             uint64_t size, struct ml_output *ret);
+                             uint64_t size, struct ml_work_output *ret);
 
 void ml_outputs_release(struct ml_waiting_outputs *waiting);
 

@@ -25,8 +25,8 @@ int ml_profile_new(const struct ml_dict *dict, uint64_t start_wall_ns, struct ml
     p->start_wall_ns = start_wall_ns;
     ml_profile_file_init(&p->file);
     ml_profile_memory_init(&p->memory, dict);
-    for (int i = 0; i < ML_KEYS; i++)
-        ml_profile_set_config(p, ml_keys[i].name, ml_keys[i].default_value);
+    for (int i = 0; i < ML_CONFIG_KEYS; i++)
+        ml_profile_set_config(p, ml_config_keys[i].name, ml_config_keys[i].default_value);
     if (!p->filename) {
         ml_profile_free(p);
         return -ENOMEM;
@@ -95,16 +95,16 @@ bool ml_profile_lacks_file(const struct ml_profile *p, bool running)
 
 void ml_profile_set_config(struct ml_profile *p, const char *name, const char *value)
 {
-    int key = ml_key_find(name);
-    const char *spelled = key >= 0 ? ml_key_check((enum ml_key)key, value) : NULL;
+    int key = ml_config_find(name);
+    const char *spelled = key >= 0 ? ml_config_check((enum ml_config_key)key, value) : NULL;
 
     if (!spelled)
         return;
-    if (ml_keys[key].type == ML_KEY_BOOL)
+    if (ml_config_keys[key].type == ML_CONFIG_BOOL)
         p->on[key] = !strcmp(spelled, "true");
-    if (key == ML_KEY_DUMP_PERIOD)
+    if (key == ML_CONFIG_DUMP_PERIOD)
         p->period_ns = period_ns(spelled);
-    if (key == ML_KEY_FILENAME)
+    if (key == ML_CONFIG_FILENAME)
         set_filename(p, spelled);
 }
 
@@ -144,14 +144,14 @@ bool ml_profile_active(const struct ml_profile *p)
 
 bool ml_profile_wants_calls(const struct ml_profile *p)
 {
-    return ml_profile_recorded(p) && (p->on[ML_KEY_PROFILE_API] || p->on[ML_KEY_PROFILE_ALL]);
+    return ml_profile_recorded(p) && (p->on[ML_CONFIG_PROFILE_API] || p->on[ML_CONFIG_PROFILE_ALL]);
 }
 
 /* ---- Dumps -------------------------------------------------------------- */
 
 void ml_profile_tick(struct ml_profile *p, uint64_t time_ns)
 {
-    if (!p->output || !p->on[ML_KEY_CONTINUOUS_DUMP] || time_ns - p->dumped_ns < p->period_ns)
+    if (!p->output || !p->on[ML_CONFIG_CONTINUOUS_DUMP] || time_ns - p->dumped_ns < p->period_ns)
         return;
     p->dumped_ns = time_ns;
     ml_profile_settle(p);
@@ -170,7 +170,7 @@ int ml_profile_dump(struct ml_profile *p, bool finished, struct ml_error *err)
         return 0;
     ml_profile_settle(p);
     r = ml_profile_file_flush(&p->file, err);
-    if (!r && (finished || !p->on[ML_KEY_CONTINUOUS_DUMP])) {
+    if (!r && (finished || !p->on[ML_CONFIG_CONTINUOUS_DUMP])) {
         ml_profile_file_finish(&p->file);
         p->output = false;
     }

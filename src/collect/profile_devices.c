@@ -103,7 +103,7 @@ void ml_profile_memory_changed(struct ml_profile *p, const struct ml_event *ev)
     struct ml_memory_counter *c;
     struct ml_memory_point now = {.time_ns = ev->time_ns};
 
-    if (!p->on[ML_KEY_PROFILE_ALL] && !p->on[ML_KEY_PROFILE_MEMORY])
+    if (!p->on[ML_CONFIG_PROFILE_ALL] && !p->on[ML_CONFIG_PROFILE_MEMORY])
         return;
     book = ml_profile_memory_event(&p->memory, ev);
     c = book >= 0 && ml_profile_recorded(p) ? counter_of(p, (size_t)book) : NULL;

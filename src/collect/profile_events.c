@@ -170,8 +170,8 @@ static int64_t operator_track(struct ml_profile *p, uint32_t scope)
 
 static void push(struct ml_profile *p, const struct ml_event *ev)
 {
-    bool wanted = p->on[ML_KEY_PROFILE_ALL] || p->on[ML_KEY_PROFILE_SYMBOLIC] ||
-                  p->on[ML_KEY_PROFILE_IMPERATIVE];
+    bool wanted = p->on[ML_CONFIG_PROFILE_ALL] || p->on[ML_CONFIG_PROFILE_SYMBOLIC] ||
+                  p->on[ML_CONFIG_PROFILE_IMPERATIVE];
 
     if (!wanted || !ml_profile_recorded(p) || p->operators.len == OPERATORS_MAX ||
         !operator_name(p, ev->scope))

@@ -104,7 +104,7 @@ static bool alloc(struct ml_profile_memory *m, struct ml_memory_space *s, const 
     return add(m, s, ev->addr, ev->size);
 }
 
-struct piece {
+struct address_span {
     uint64_t addr, end;
 };
 
@@ -113,7 +113,7 @@ struct piece {
 static bool free_range(struct ml_profile_memory *m, struct ml_memory_space *s,
                        const struct ml_event *ev)
 {
-    ML_VEC(struct piece) hit = {0};
+    ML_VEC(struct address_span) hit = {0};
     uint64_t from = ev->addr, to = ev->addr + ev->size;
     uint64_t addr, bytes;
     size_t cursor = 0;
@@ -121,11 +121,11 @@ static bool free_range(struct ml_profile_memory *m, struct ml_memory_space *s,
 
     while (ml_map_next(&s->live, &cursor, &addr, &bytes)) {
         if (addr < to && addr + bytes > from &&
-            ml_vec_push(&hit, (struct piece){addr, addr + bytes}))
+            ml_vec_push(&hit, (struct address_span){addr, addr + bytes}))
             break;
     }
     for (size_t i = 0; i < hit.len; i++) {
-        struct piece p = hit.items[i];
+        struct address_span p = hit.items[i];
         take(m, s, p.addr, &bytes);
         if (p.addr < from)
             add(m, s, p.addr, from - p.addr);

@@ -45,7 +45,7 @@ struct ml_profile {
     char *filename; /* as it was set */
     uint64_t start_wall_ns;
 
-    bool on[ML_KEYS]; /* the settings that are true or false */
+    bool on[ML_CONFIG_KEYS]; /* the settings that are true or false */
     uint64_t period_ns;
 
     bool ran; /* was ever set to run */

@@ -13,7 +13,7 @@ uint32_t ml_profile_tid(const struct ml_profile *p, uint32_t thread)
 
 void ml_profile_count(struct ml_profile *p, int64_t track, int64_t value)
 {
-    if (p->on[ML_KEY_AGGREGATE_STATS])
+    if (p->on[ML_CONFIG_AGGREGATE_STATS])
         ml_profile_track_add(&p->tracks.tracks.items[track], value);
 }
 

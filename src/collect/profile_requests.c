@@ -34,7 +34,7 @@ static void set_config(struct ml_profile *p, const char *key, const char *value,
     const char *name = slash ? slash + 1 : value;
     struct ml_buf path = {0};
 
-    if (!server || strcmp(key, ml_keys[ML_KEY_FILENAME].name))
+    if (!server || strcmp(key, ml_config_keys[ML_CONFIG_FILENAME].name))
         ml_profile_set_config(p, key, value);
     else if (!ml_buf_printf(&path, "%.*srank%u_%s", (int)(name - value), value, server->number,
                             name))
@@ -49,7 +49,7 @@ void ml_profile_take_config(struct ml_stage *stage, struct ml_source *s)
     const char *key = ml_dict_text(stage->dict, ml_target_string(s->target, ml_high(pair)));
     const char *value = ml_dict_text(stage->dict, ml_target_string(s->target, ml_low(pair)));
 
-    if (!strcmp(key, ml_keys[ML_KEY_PROFILE_PROCESS].name)) {
+    if (!strcmp(key, ml_config_keys[ML_CONFIG_PROFILE_PROCESS].name)) {
         s->target->sets_servers = !strcmp(value, "server");
         return;
     }

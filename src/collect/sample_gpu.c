@@ -51,7 +51,7 @@ static void end(struct ml_sample_lane *lane)
         snprintf(g->why, sizeof(g->why), "the NVIDIA driver does not say what is in use");
 }
 
-static void watch(struct ml_sample_lane *lane, const struct ml_watch *w)
+static void watch(struct ml_sample_lane *lane, const struct ml_process_watch *w)
 {
     struct ml_gpu_lane *g = lane->context;
     size_t kept = 0;
@@ -107,7 +107,7 @@ static bool is_at_rest(const struct ml_gpu_lane *g, uint64_t now_ns)
 
 /* ---- By process --------------------------------------------------------- */
 
-static const struct ml_watch *find_watched(const struct ml_gpu_lane *g, uint32_t pid)
+static const struct ml_process_watch *find_watched(const struct ml_gpu_lane *g, uint32_t pid)
 {
     for (size_t i = g->watched.len; i-- > 0;)
         if (g->watched.items[i].pid == pid)
@@ -223,7 +223,7 @@ static void read_processes(struct ml_sample_lane *lane, size_t device, uint64_t 
     g->round++;
     for (size_t i = 0; i < g->nvml.processes.len; i++) {
         const struct ml_gpu_process *p = &g->nvml.processes.items[i];
-        const struct ml_watch *watched = find_watched(g, p->pid);
+        const struct ml_process_watch *watched = find_watched(g, p->pid);
         struct ml_gpu_user *user = watched ? find_user(g, device, watched->process) : NULL;
 
         any_listed |= watched != NULL;

@@ -39,7 +39,7 @@ struct ml_gpu_lane {
     bool told;                   /* the memory of any device */
     bool may_rest;               /* where nothing changes */
     ML_VEC(struct ml_gpu_device) devices;
-    ML_VEC(struct ml_watch) watched;
+    ML_VEC(struct ml_process_watch) watched;
     ML_VEC(struct ml_gpu_user) users;
     ML_VEC(struct ml_gpu_stranger) strangers;
     struct ml_due open_due;

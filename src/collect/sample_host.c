@@ -61,7 +61,7 @@ static void forget_ended(struct ml_host_lane *h)
     h->processes.len = kept;
 }
 
-static void watch(struct ml_sample_lane *lane, const struct ml_watch *w)
+static void watch(struct ml_sample_lane *lane, const struct ml_process_watch *w)
 {
     struct ml_host_lane *h = lane->context;
     struct ml_host_process p = {.pid = w->pid, .process = w->process};

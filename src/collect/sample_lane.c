@@ -84,7 +84,7 @@ static void sleep_until(struct ml_sample_lane *lane, uint64_t until_ns)
 
 static void read_news(struct ml_sample_lane *lane)
 {
-    ml_watch_list taken;
+    ml_process_watch_list taken;
 
     pthread_mutex_lock(&lane->lock);
     taken = lane->news;
@@ -192,7 +192,7 @@ void ml_lane_release(struct ml_sample_lane *lane)
         pthread_mutex_destroy(&lane->lock);
 }
 
-void ml_lane_watch(struct ml_sample_lane *lane, const struct ml_watch *watch)
+void ml_lane_watch(struct ml_sample_lane *lane, const struct ml_process_watch *watch)
 {
     /* One that finds no room is not sampled by process. */
     (void)ml_vec_push(&lane->waiting, *watch);

@@ -19,13 +19,13 @@
 #include "target.h"
 
 /* A recorded process comes, or goes. */
-struct ml_watch {
+struct ml_process_watch {
     uint32_t pid;
     uint32_t process; /* number in the trace */
     bool gone;
 };
 
-typedef ML_VEC(struct ml_watch) ml_watch_list;
+typedef ML_VEC(struct ml_process_watch) ml_process_watch_list;
 
 struct ml_sample_lane;
 
@@ -34,7 +34,7 @@ struct ml_lane_work {
     const char *name; /* of the thread */
     /* @return false when there is nothing to read: the thread ends */
     bool (*begin)(struct ml_sample_lane *lane);
-    void (*watch)(struct ml_sample_lane *lane, const struct ml_watch *watch);
+    void (*watch)(struct ml_sample_lane *lane, const struct ml_process_watch *watch);
     void (*tick)(struct ml_sample_lane *lane, uint64_t now_ns);
     void (*end)(struct ml_sample_lane *lane);
 };
@@ -61,8 +61,8 @@ struct ml_sample_lane {
     uint64_t cpu_ns;
 
     pthread_mutex_t lock; /* for `news`; the collector only tries to take it */
-    ml_watch_list news;
-    ml_watch_list waiting; /* the collector's: not yet among the news */
+    ml_process_watch_list news;
+    ml_process_watch_list waiting; /* the collector's: not yet among the news */
 };
 
 /* Starts the thread. `lane` is zeroed memory that is aligned as its type is.
@@ -81,7 +81,7 @@ void ml_lane_release(struct ml_sample_lane *lane);
 
 /* Tells of a process; in the collector's thread. Never waits: what cannot be
  * handed over at once is with the next ml_lane_deliver. */
-void ml_lane_watch(struct ml_sample_lane *lane, const struct ml_watch *watch);
+void ml_lane_watch(struct ml_sample_lane *lane, const struct ml_process_watch *watch);
 void ml_lane_deliver(struct ml_sample_lane *lane);
 
 /* ---- For the work, in the lane's thread --------------------------------- */

@@ -46,7 +46,7 @@ struct ml_sampler *ml_sampler_start(uint32_t hz, bool may_rest, struct ml_stage 
 static void tell(struct ml_sampler *s, uint32_t pid, uint32_t process, bool gone)
 {
     for (int i = 0; i < ML_SAMPLER_LANES; i++)
-        ml_lane_watch(&s->lanes[i], &(struct ml_watch){pid, process, gone});
+        ml_lane_watch(&s->lanes[i], &(struct ml_process_watch){pid, process, gone});
 }
 
 void ml_sampler_watch(struct ml_sampler *s, uint32_t pid, uint32_t process)

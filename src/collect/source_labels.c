@@ -29,9 +29,9 @@ void ml_source_expect_output(struct ml_source *s)
     uint64_t pair = ml_word(s, 2);
 
     ml_outputs_add(&s->outputs,
-                   (struct ml_output){.size = ml_word(s, 1),
-                                      .category = ml_high(pair),
-                                      .label = ml_target_string(s->target, ml_low(pair))});
+                   (struct ml_work_output){.size = ml_word(s, 1),
+                                           .category = ml_high(pair),
+                                           .label = ml_target_string(s->target, ml_low(pair))});
 }
 
 static void fill(struct ml_source *s, uint32_t category, uint32_t label, struct ml_event *ev)
@@ -54,7 +54,7 @@ static bool find(struct ml_source *s, uint32_t *ret_category, uint32_t *ret_labe
 {
     struct ml_target *t = s->target;
     uint64_t size = ml_word(s, 4);
-    struct ml_output output;
+    struct ml_work_output output;
 
     if (ml_expected_find(&t->expected, ml_word(s, 2), ret_category, ret_label))
         return true;

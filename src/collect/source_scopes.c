@@ -118,13 +118,13 @@ void ml_source_hand_work(struct ml_source *s)
     struct ml_target *t = s->target;
     uint64_t pair = ml_word(s, 2);
 
-    ml_works_hand(&t->works, ml_word(s, 1),
-                  (struct ml_work){.scope = s->place.scope,
-                                   .depth = s->place.depth,
-                                   .stack = ml_high(pair) ? ml_target_stack(t, ml_high(pair))
-                                                          : s->place.stack,
-                                   .name = ml_target_string(t, ml_low(pair)),
-                                   .outputs = ml_outputs_wait(&t->waiting, &s->outputs)});
+    ml_works_put(&t->works, ml_word(s, 1),
+                 (struct ml_work){.scope = s->place.scope,
+                                  .depth = s->place.depth,
+                                  .stack = ml_high(pair) ? ml_target_stack(t, ml_high(pair))
+                                                         : s->place.stack,
+                                  .name = ml_target_string(t, ml_low(pair)),
+                                  .outputs = ml_outputs_wait(&t->waiting, &s->outputs)});
 }
 
 void ml_source_move_work(struct ml_source *s)

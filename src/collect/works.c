@@ -46,7 +46,7 @@ static void free_place(struct ml_works *works, uint32_t place)
     works->free = place;
 }
 
-void ml_works_hand(struct ml_works *works, uint64_t key, struct ml_work work)
+void ml_works_put(struct ml_works *works, uint64_t key, struct ml_work work)
 {
     uint64_t places;
     uint32_t first, place;

@@ -42,7 +42,7 @@ struct ml_works {
 void ml_works_release(struct ml_works *works);
 
 /* Without memory the work is not known when it is taken. */
-void ml_works_hand(struct ml_works *works, uint64_t key, struct ml_work work);
+void ml_works_put(struct ml_works *works, uint64_t key, struct ml_work work);
 
 /* @return whether there was some under the key */
 bool ml_works_take(struct ml_works *works, uint64_t key, struct ml_work *ret);

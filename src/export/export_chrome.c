@@ -125,8 +125,8 @@ static int find_peak(const struct ml_trace *trace, uint64_t *ret_bytes, struct m
     return r;
 }
 
-static int export(const struct ml_trace *trace, const struct ml_export_opts *opts,
-                  struct ml_output *out, struct ml_error *err)
+static int export_trace(const struct ml_trace *trace, const struct ml_export_opts *opts,
+                        struct ml_output *out, struct ml_error *err)
 {
     struct ml_classes classes;
     uint64_t peak_bytes;
@@ -165,5 +165,5 @@ const struct ml_exporter ml_exporter_chrome = {
     .help = "for chrome://tracing and Perfetto",
     .whole_run = true,
     .all_devices = true,
-    .run = export,
+    .run = export_trace,
 };

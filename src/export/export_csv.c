@@ -47,8 +47,8 @@ static int put_batch(const struct ml_table_rows *rows, size_t count, bool safe,
     return r;
 }
 
-static int export(const struct ml_trace *trace, const struct ml_export_opts *opts,
-                  struct ml_output *out, struct ml_error *err)
+static int export_trace(const struct ml_trace *trace, const struct ml_export_opts *opts,
+                        struct ml_output *out, struct ml_error *err)
 {
     const struct ml_table_kind *kind = ml_table_find(opts->table ? opts->table : "allocations");
     struct ml_table_rows rows;
@@ -72,5 +72,5 @@ const struct ml_exporter ml_exporter_csv = {
     .whole_run = true,
     .all_devices = true,
     .has_tables = true,
-    .run = export,
+    .run = export_trace,
 };

@@ -92,8 +92,8 @@ static void put_run(struct ml_json *json, const struct ml_trace *trace)
     ml_json_end_object(json);
 }
 
-static int export(const struct ml_trace *trace, const struct ml_export_opts *opts,
-                  struct ml_output *out, struct ml_error *err)
+static int export_trace(const struct ml_trace *trace, const struct ml_export_opts *opts,
+                        struct ml_output *out, struct ml_error *err)
 {
     const struct ml_table_kind *only = opts->table ? ml_table_find(opts->table) : NULL;
     struct ml_json json;
@@ -122,5 +122,5 @@ const struct ml_exporter ml_exporter_json = {
     .whole_run = true,
     .all_devices = true,
     .has_tables = true,
-    .run = export,
+    .run = export_trace,
 };

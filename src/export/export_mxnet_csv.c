@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "exporter.h"
-#include "gross_rows.h"
+#include "legacy_rows.h"
 #include "stack_view.h"
 
 #define MIB (1024.0 * 1024.0)
@@ -22,7 +22,7 @@ static int put_rows(const struct ml_trace *trace, const struct ml_export_opts *o
                     struct ml_output *out, struct ml_error *err)
 {
     struct ml_tag_list rows;
-    int r = ml_gross_rows(trace, opts, &rows, err);
+    int r = ml_legacy_rows(trace, opts, &rows, err);
 
     for (size_t i = 0; r == 0 && i < rows.list.len; i++) {
         const struct ml_tagged *row = &rows.list.items[i];

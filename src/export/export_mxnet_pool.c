@@ -77,8 +77,8 @@ static int read_entries(const struct ml_trace *trace, const struct ml_export_opt
     return ml_pool_entries(trace, &how, ret, err);
 }
 
-static int export(const struct ml_trace *trace, const struct ml_export_opts *opts,
-                  struct ml_output *out, struct ml_error *err)
+static int export_trace(const struct ml_trace *trace, const struct ml_export_opts *opts,
+                        struct ml_output *out, struct ml_error *err)
 {
     struct ml_pool_entries entries;
     int r = read_entries(trace, opts, &entries, err);
@@ -125,7 +125,7 @@ const struct ml_exporter ml_exporter_mxnet_pool_csv = {
     .name = "mxnet-pool-csv",
     .suffix = ".pool.csv",
     .help = "what is held at the end: MXNet 2's own profile",
-    .run = export,
+    .run = export_trace,
     .file_name = file_name,
     .processes = processes,
 };

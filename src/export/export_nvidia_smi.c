@@ -39,8 +39,8 @@ static int put(const struct ml_trace *trace, const struct ml_export_opts *opts,
     return r < 0 ? r : ml_output_line(out);
 }
 
-static int export(const struct ml_trace *trace, const struct ml_export_opts *opts,
-                  struct ml_output *out, struct ml_error *err)
+static int export_trace(const struct ml_trace *trace, const struct ml_export_opts *opts,
+                        struct ml_output *out, struct ml_error *err)
 {
     struct ml_cursor *cursor = NULL;
     const struct ml_event *events;
@@ -72,5 +72,5 @@ const struct ml_exporter ml_exporter_nvidia_smi = {
     .suffix = ".smi.txt",
     .help = "samples of the GPUs: --query-gpu=memory.used",
     .whole_run = true,
-    .run = export,
+    .run = export_trace,
 };

@@ -210,8 +210,8 @@ static void release(struct work *w)
     ml_buf_release(&w->list);
 }
 
-static int export(const struct ml_trace *trace, const struct ml_export_opts *opts,
-                  struct ml_output *out, struct ml_error *err)
+static int export_trace(const struct ml_trace *trace, const struct ml_export_opts *opts,
+                        struct ml_output *out, struct ml_error *err)
 {
     struct ml_sites_opts how = {.snapshot = {.at = opts->at, .device = opts->device},
                                 .totals = true};
@@ -232,5 +232,5 @@ const struct ml_exporter ml_exporter_pprof = {
     .name = "pprof",
     .suffix = ".pprof.gz",
     .help = "heap profile: in use at --at, and all allocated",
-    .run = export,
+    .run = export_trace,
 };

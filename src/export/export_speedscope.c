@@ -196,8 +196,8 @@ static int write_file(struct work *w)
     return r < 0 ? r : ml_buf_puts(&w->out->text, "\n");
 }
 
-static int export(const struct ml_trace *trace, const struct ml_export_opts *opts,
-                  struct ml_output *out, struct ml_error *err)
+static int export_trace(const struct ml_trace *trace, const struct ml_export_opts *opts,
+                        struct ml_output *out, struct ml_error *err)
 {
     struct ml_sites_opts how = {.snapshot = {.at = opts->at, .device = opts->device}};
     struct work w = {.trace = trace, .out = out};
@@ -216,5 +216,5 @@ const struct ml_exporter ml_exporter_speedscope = {
     .name = "speedscope",
     .suffix = ".speedscope.json",
     .help = "flame graphs of what is live at --at",
-    .run = export,
+    .run = export_trace,
 };

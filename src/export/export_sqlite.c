@@ -47,8 +47,8 @@ static int name_reason(sqlite3 *db, const struct ml_output *out, int r, struct m
     return ml_output_failed(out, -reason, err);
 }
 
-static int export(const struct ml_trace *trace, const struct ml_export_opts *opts,
-                  struct ml_output *out, struct ml_error *err)
+static int export_trace(const struct ml_trace *trace, const struct ml_export_opts *opts,
+                        struct ml_output *out, struct ml_error *err)
 {
     sqlite3 *db = NULL;
     int r = 0;
@@ -72,5 +72,5 @@ const struct ml_exporter ml_exporter_sqlite = {
     .needs_file = true,
     .whole_run = true,
     .all_devices = true,
-    .run = export,
+    .run = export_trace,
 };

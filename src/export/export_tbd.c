@@ -10,7 +10,7 @@
 #include <inttypes.h>
 
 #include "exporter.h"
-#include "gross_rows.h"
+#include "legacy_rows.h"
 #include "samples.h"
 #include "tbd_report.h"
 
@@ -129,7 +129,7 @@ static int export_log(const struct ml_trace *trace, const struct ml_export_opts 
 {
     reading_list readings = {0};
     struct ml_tag_list rows;
-    int r = ml_gross_rows(trace, opts, &rows, err);
+    int r = ml_legacy_rows(trace, opts, &rows, err);
 
     if (r == 0)
         r = gather_readings(trace, &readings, err);
@@ -155,7 +155,7 @@ static int export_analysis(const struct ml_trace *trace, const struct ml_export_
 {
     struct ml_tbd_analysis analysis = {0};
     struct ml_tag_list rows;
-    int r = ml_gross_rows(trace, opts, &rows, err);
+    int r = ml_legacy_rows(trace, opts, &rows, err);
 
     if (r == 0)
         r = ml_tbd_analysis(&rows, &analysis);

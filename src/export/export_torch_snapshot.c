@@ -10,7 +10,7 @@
 #include "snapshot_parts.h"
 
 /* One list for each device up to the highest, empty for those that are not there. */
-static int put_traces(struct ml_torch_snapshot *s, struct ml_progress *progress,
+static int put_traces(struct ml_snapshot_export *s, struct ml_progress *progress,
                       struct ml_error *err)
 {
     uint32_t number = 0;
@@ -29,7 +29,7 @@ static int put_traces(struct ml_torch_snapshot *s, struct ml_progress *progress,
     return r;
 }
 
-static int put_segments(struct ml_torch_snapshot *s)
+static int put_segments(struct ml_snapshot_export *s)
 {
     int r = 0;
 
@@ -41,7 +41,7 @@ static int put_segments(struct ml_torch_snapshot *s)
     return r;
 }
 
-static int write_file(struct ml_torch_snapshot *s, struct ml_output *out,
+static int write_file(struct ml_snapshot_export *s, struct ml_output *out,
                       struct ml_progress *progress, struct ml_error *err)
 {
     int r;
@@ -60,7 +60,7 @@ static int write_file(struct ml_torch_snapshot *s, struct ml_output *out,
     return r < 0 ? r : ml_pickle_writer_close(&s->pickle);
 }
 
-static void release(struct ml_torch_snapshot *s)
+static void release(struct ml_snapshot_export *s)
 {
     ml_vec_release(&s->devices);
     ml_replay_release(&s->replay);
@@ -75,11 +75,11 @@ static void release(struct ml_torch_snapshot *s)
 }
 
 /* A snapshot is taken at the end, if nothing else is asked for. */
-static int export(const struct ml_trace *trace, const struct ml_export_opts *opts,
-                  struct ml_output *out, struct ml_error *err)
+static int export_trace(const struct ml_trace *trace, const struct ml_export_opts *opts,
+                        struct ml_output *out, struct ml_error *err)
 {
     struct ml_at end = {.kind = ML_AT_END};
-    struct ml_torch_snapshot *s = calloc(1, sizeof(*s));
+    struct ml_snapshot_export *s = calloc(1, sizeof(*s));
     struct ml_instant instant;
     int r =
         s ? ml_instant_find(trace, opts->at_given ? &opts->at : &end, opts->device, &instant, err)
@@ -104,5 +104,5 @@ const struct ml_exporter ml_exporter_torch_snapshot = {
     .name = "torch-snapshot",
     .suffix = ".pickle",
     .help = "PyTorch's memory snapshot, for its memory_viz",
-    .run = export,
+    .run = export_trace,
 };

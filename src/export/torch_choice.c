@@ -26,11 +26,11 @@ static int64_t gpu_number(const char *name)
     return *end == '\0' && end > name + len && number < ML_TORCH_DEVICES_MAX ? (int64_t)number : -1;
 }
 
-static int add_device(struct ml_torch_snapshot *s, const char *name)
+static int add_device(struct ml_snapshot_export *s, const char *name)
 {
     int64_t number = gpu_number(name);
 
-    return ml_vec_push(&s->devices, (struct ml_torch_device){
+    return ml_vec_push(&s->devices, (struct ml_snapshot_device){
                                         .name = name,
                                         .number = number < 0 ? 0 : (uint32_t)number,
                                     });
@@ -38,7 +38,7 @@ static int add_device(struct ml_torch_snapshot *s, const char *name)
 
 static int by_number(const void *a, const void *b)
 {
-    const struct ml_torch_device *x = a, *y = b;
+    const struct ml_snapshot_device *x = a, *y = b;
 
     return (x->number > y->number) - (x->number < y->number);
 }
@@ -63,7 +63,7 @@ static const char *other_device(const struct ml_replay *all)
     return ml_intern_get(&all->device_names, host < 0 ? 0 : (uint32_t)host, NULL);
 }
 
-static int choose_devices(struct ml_torch_snapshot *s, const struct ml_replay *all,
+static int choose_devices(struct ml_snapshot_export *s, const struct ml_replay *all,
                           const char *asked)
 {
     uint32_t count = ml_intern_len(&all->device_names);
@@ -82,9 +82,9 @@ static int choose_devices(struct ml_torch_snapshot *s, const struct ml_replay *a
     return r;
 }
 
-static const struct ml_torch_device *device_of(const struct ml_torch_snapshot *s,
-                                               const struct ml_replay *all,
-                                               const struct ml_replay_space *space)
+static const struct ml_snapshot_device *device_of(const struct ml_snapshot_export *s,
+                                                  const struct ml_replay *all,
+                                                  const struct ml_replay_space *space)
 {
     const char *name = ml_intern_get(&all->device_names, space->device, NULL);
 
@@ -94,7 +94,7 @@ static const struct ml_torch_device *device_of(const struct ml_torch_snapshot *s
     return NULL;
 }
 
-static void choose_process(struct ml_torch_snapshot *s, const struct ml_replay *all)
+static void choose_process(struct ml_snapshot_export *s, const struct ml_replay *all)
 {
     uint64_t most = 0;
 
@@ -129,12 +129,13 @@ static bool holds_segments(const struct ml_trace *trace, const struct ml_replay_
 }
 
 /* Segments are those of the pool where it was recorded, else what the driver gave. */
-static void choose_segments(struct ml_torch_snapshot *s, const struct ml_replay *all)
+static void choose_segments(struct ml_snapshot_export *s, const struct ml_replay *all)
 {
     for (size_t i = 0; i < all->spaces.len; i++) {
         const struct ml_replay_space *space = &all->spaces.items[i];
-        const struct ml_torch_device *found = device_of(s, all, space);
-        struct ml_torch_device *device = found ? &s->devices.items[found - s->devices.items] : NULL;
+        const struct ml_snapshot_device *found = device_of(s, all, space);
+        struct ml_snapshot_device *device =
+            found ? &s->devices.items[found - s->devices.items] : NULL;
 
         if (device && all->processes.items[space->process].number == s->process &&
             space->allocations > 0 && holds_segments(s->trace, space) &&
@@ -143,7 +144,7 @@ static void choose_segments(struct ml_torch_snapshot *s, const struct ml_replay 
     }
 }
 
-int ml_torch_choose(struct ml_torch_snapshot *s, const char *asked, struct ml_error *err)
+int ml_torch_choose(struct ml_snapshot_export *s, const char *asked, struct ml_error *err)
 {
     struct ml_replay all;
     int64_t device;
@@ -163,7 +164,7 @@ int ml_torch_choose(struct ml_torch_snapshot *s, const char *asked, struct ml_er
     return r;
 }
 
-enum ml_torch_role ml_torch_role(const struct ml_torch_snapshot *s, const struct ml_block *block)
+enum ml_torch_role ml_torch_role(const struct ml_snapshot_export *s, const struct ml_block *block)
 {
     const struct ml_replay_space *space = &s->replay.spaces.items[block->space];
 

@@ -22,7 +22,7 @@ static int by_address(const void *a, const void *b)
 }
 
 /* What is live of this role, by address. */
-static int gather(const struct ml_torch_snapshot *s, enum ml_torch_role role, block_list *ret)
+static int gather(const struct ml_snapshot_export *s, enum ml_torch_role role, block_list *ret)
 {
     int r = 0;
 
@@ -37,20 +37,20 @@ static int gather(const struct ml_torch_snapshot *s, enum ml_torch_role role, bl
     return r;
 }
 
-static void put_number(struct ml_torch_snapshot *s, const char *key, uint64_t value)
+static void put_number(struct ml_snapshot_export *s, const char *key, uint64_t value)
 {
     ml_pickle_put_word(&s->pickle, key);
     ml_pickle_put_u64(&s->pickle, value);
 }
 
-static void put_word(struct ml_torch_snapshot *s, const char *key, const char *word)
+static void put_word(struct ml_snapshot_export *s, const char *key, const char *word)
 {
     ml_pickle_put_word(&s->pickle, key);
     ml_pickle_put_word(&s->pickle, word);
 }
 
 /* @block  NULL: a gap */
-static void put_block(struct ml_torch_snapshot *s, uint64_t addr, uint64_t size,
+static void put_block(struct ml_snapshot_export *s, uint64_t addr, uint64_t size,
                       const struct ml_block *block)
 {
     ml_pickle_put_dict(&s->pickle);
@@ -66,7 +66,7 @@ static void put_block(struct ml_torch_snapshot *s, uint64_t addr, uint64_t size,
 }
 
 /* Blocks that do not overlap, with what lies between them. */
-static void put_blocks(struct ml_torch_snapshot *s, const struct ml_block *segment,
+static void put_blocks(struct ml_snapshot_export *s, const struct ml_block *segment,
                        const struct ml_block *const *blocks, size_t count)
 {
     uint64_t at = segment->addr, end = ml_end_of(segment->addr, segment->size);
@@ -97,7 +97,7 @@ static uint64_t bytes_of(const struct ml_block *const *blocks, size_t count)
     return bytes;
 }
 
-static void put_segment(struct ml_torch_snapshot *s, const struct ml_block *segment,
+static void put_segment(struct ml_snapshot_export *s, const struct ml_block *segment,
                         const struct ml_block *const *blocks, size_t count)
 {
     uint64_t used = bytes_of(blocks, count);
@@ -126,7 +126,7 @@ static void put_segment(struct ml_torch_snapshot *s, const struct ml_block *segm
 }
 
 /* Both lists are in the order of addresses; segments do not overlap. */
-static void put_all(struct ml_torch_snapshot *s, const block_list *segments,
+static void put_all(struct ml_snapshot_export *s, const block_list *segments,
                     const block_list *blocks)
 {
     size_t next = 0;
@@ -148,7 +148,7 @@ static void put_all(struct ml_torch_snapshot *s, const block_list *segments,
     }
 }
 
-int ml_torch_put_segments(struct ml_torch_snapshot *s, const struct ml_torch_device *device)
+int ml_torch_put_segments(struct ml_snapshot_export *s, const struct ml_snapshot_device *device)
 {
     int64_t index = ml_intern_find(&s->replay.device_names, device->name, strlen(device->name));
     block_list segments = {0}, blocks = {0};

@@ -18,14 +18,14 @@
 
 /* ---- Lists -------------------------------------------------------------- */
 
-void ml_torch_begin_list(struct ml_torch_snapshot *s)
+void ml_torch_begin_list(struct ml_snapshot_export *s)
 {
     ml_pickle_put_list(&s->pickle);
     ml_pickle_put_mark(&s->pickle);
     s->items = 0;
 }
 
-void ml_torch_next_item(struct ml_torch_snapshot *s)
+void ml_torch_next_item(struct ml_snapshot_export *s)
 {
     if (++s->items % LIST_PART)
         return;
@@ -33,33 +33,34 @@ void ml_torch_next_item(struct ml_torch_snapshot *s)
     ml_pickle_put_mark(&s->pickle);
 }
 
-void ml_torch_end_list(struct ml_torch_snapshot *s)
+void ml_torch_end_list(struct ml_snapshot_export *s)
 {
     ml_pickle_put_append(&s->pickle);
 }
 
 /* ---- Frames ------------------------------------------------------------- */
 
-static void put_key_text(struct ml_torch_snapshot *s, const char *key, const char *text, size_t len)
+static void put_key_text(struct ml_snapshot_export *s, const char *key, const char *text,
+                         size_t len)
 {
     ml_pickle_put_word(&s->pickle, key);
     ml_pickle_put_text(&s->pickle, text, len);
 }
 
-static void put_key_number(struct ml_torch_snapshot *s, const char *key, uint64_t value)
+static void put_key_number(struct ml_snapshot_export *s, const char *key, uint64_t value)
 {
     ml_pickle_put_word(&s->pickle, key);
     ml_pickle_put_u64(&s->pickle, value);
 }
 
-static void keep(struct ml_torch_snapshot *s, int r)
+static void keep(struct ml_snapshot_export *s, int r)
 {
     if (r < 0 && s->error == 0)
         s->error = r;
 }
 
 /* Says a value again that was told before. @return whether it was */
-static bool put_again(struct ml_torch_snapshot *s, const struct ml_map *memos, uint64_t key)
+static bool put_again(struct ml_snapshot_export *s, const struct ml_map *memos, uint64_t key)
 {
     uint64_t number;
 
@@ -69,7 +70,7 @@ static bool put_again(struct ml_torch_snapshot *s, const struct ml_map *memos, u
     return true;
 }
 
-static void put_frame(struct ml_torch_snapshot *s, const char *name, size_t len, const char *file,
+static void put_frame(struct ml_snapshot_export *s, const char *name, size_t len, const char *file,
                       uint32_t line)
 {
     ml_pickle_put_dict(&s->pickle);
@@ -80,7 +81,7 @@ static void put_frame(struct ml_torch_snapshot *s, const char *name, size_t len,
     ml_pickle_put_set(&s->pickle);
 }
 
-static void put_stack_frame(struct ml_torch_snapshot *s, uint32_t number)
+static void put_stack_frame(struct ml_snapshot_export *s, uint32_t number)
 {
     const struct ml_site_frame *frame = &s->frames.list.items[number];
     size_t len;
@@ -92,14 +93,14 @@ static void put_stack_frame(struct ml_torch_snapshot *s, uint32_t number)
     keep(s, ml_map_put(&s->frame_memos, number, ml_pickle_put_remember(&s->pickle)));
 }
 
-static void put_scope_frame(struct ml_torch_snapshot *s, uint32_t scope)
+static void put_scope_frame(struct ml_snapshot_export *s, uint32_t scope)
 {
     ml_buf_clear(&s->scratch);
     keep(s, ml_scope_path(s->trace, scope, &s->scratch));
     put_frame(s, s->scratch.len ? (const char *)s->scratch.data : "", s->scratch.len, "scope", 0);
 }
 
-void ml_torch_put_frames(struct ml_torch_snapshot *s, uint32_t stack, uint32_t scope)
+void ml_torch_put_frames(struct ml_snapshot_export *s, uint32_t stack, uint32_t scope)
 {
     uint64_t key = stack ? stack : (uint64_t)scope << 32;
 
@@ -120,13 +121,13 @@ void ml_torch_put_frames(struct ml_torch_snapshot *s, uint32_t stack, uint32_t s
 
 /* ---- Entries ------------------------------------------------------------ */
 
-static uint64_t wall_us(const struct ml_torch_snapshot *s, uint64_t time_ns)
+static uint64_t wall_us(const struct ml_snapshot_export *s, uint64_t time_ns)
 {
     return (ml_trace_info(s->trace)->start_wall_ns + time_ns) / 1000;
 }
 
 /* What PyTorch's users may attach: here the label, else the category. */
-static void put_metadata(struct ml_torch_snapshot *s, const struct ml_block *block)
+static void put_metadata(struct ml_snapshot_export *s, const struct ml_block *block)
 {
     uint32_t len = 0;
     const char *label = block ? ml_trace_string(s->trace, block->label, &len) : "";
@@ -139,7 +140,7 @@ static void put_metadata(struct ml_torch_snapshot *s, const struct ml_block *blo
                            block && block->category ? ml_category_name(block->category) : "");
 }
 
-static void begin_entry(struct ml_torch_snapshot *s, const char *action, uint64_t size,
+static void begin_entry(struct ml_snapshot_export *s, const char *action, uint64_t size,
                         uint64_t time_ns)
 {
     ml_pickle_put_dict(&s->pickle);
@@ -151,7 +152,7 @@ static void begin_entry(struct ml_torch_snapshot *s, const char *action, uint64_
     put_key_number(s, "time_us", wall_us(s, time_ns));
 }
 
-static void end_entry(struct ml_torch_snapshot *s, uint32_t stack, uint32_t scope)
+static void end_entry(struct ml_snapshot_export *s, uint32_t stack, uint32_t scope)
 {
     ml_pickle_put_word(&s->pickle, "frames");
     ml_torch_put_frames(s, stack, scope);
@@ -159,8 +160,8 @@ static void end_entry(struct ml_torch_snapshot *s, uint32_t stack, uint32_t scop
     ml_torch_next_item(s);
 }
 
-static void put_entry(struct ml_torch_snapshot *s, const char *action, const struct ml_block *block,
-                      uint64_t time_ns)
+static void put_entry(struct ml_snapshot_export *s, const char *action,
+                      const struct ml_block *block, uint64_t time_ns)
 {
     begin_entry(s, action, block->size, time_ns);
     put_key_number(s, "addr", block->addr);
@@ -168,7 +169,7 @@ static void put_entry(struct ml_torch_snapshot *s, const char *action, const str
     end_entry(s, block->stack, block->scope);
 }
 
-static void put_oom(struct ml_torch_snapshot *s, const struct ml_event *event)
+static void put_oom(struct ml_snapshot_export *s, const struct ml_event *event)
 {
     begin_entry(s, "oom", event->size, event->time_ns);
     put_key_number(s, "device_free", s->free_bytes);
@@ -178,12 +179,12 @@ static void put_oom(struct ml_torch_snapshot *s, const struct ml_event *event)
 
 /* ---- Events ------------------------------------------------------------- */
 
-static uint64_t index_of(const struct ml_torch_snapshot *s, const struct ml_block *block)
+static uint64_t index_of(const struct ml_snapshot_export *s, const struct ml_block *block)
 {
     return (uint64_t)(block - s->replay.blocks.items);
 }
 
-static bool is_in_segment(const struct ml_torch_snapshot *s, const struct ml_block *block)
+static bool is_in_segment(const struct ml_snapshot_export *s, const struct ml_block *block)
 {
     struct ml_order_entry entry;
 
@@ -194,7 +195,7 @@ static bool is_in_segment(const struct ml_torch_snapshot *s, const struct ml_blo
 
 static void on_open(void *ctx, const struct ml_block *block)
 {
-    struct ml_torch_snapshot *s = ctx;
+    struct ml_snapshot_export *s = ctx;
     enum ml_torch_role role = ml_torch_role(s, block);
 
     if (role == ML_TORCH_SEGMENT) {
@@ -211,7 +212,7 @@ static void on_open(void *ctx, const struct ml_block *block)
 
 static void on_close(void *ctx, const struct ml_block *block, const struct ml_event *event)
 {
-    struct ml_torch_snapshot *s = ctx;
+    struct ml_snapshot_export *s = ctx;
     enum ml_torch_role role = ml_torch_role(s, block);
     uint64_t alone;
     uint32_t segment;
@@ -227,12 +228,12 @@ static void on_close(void *ctx, const struct ml_block *block, const struct ml_ev
     }
 }
 
-static bool is_of_device(const struct ml_torch_snapshot *s, uint64_t string)
+static bool is_of_device(const struct ml_snapshot_export *s, uint64_t string)
 {
     return strcmp(ml_trace_string(s->trace, (uint32_t)string, NULL), s->device->name) == 0;
 }
 
-static int put_event(struct ml_torch_snapshot *s, const struct ml_event *event)
+static int put_event(struct ml_snapshot_export *s, const struct ml_event *event)
 {
     int r = ml_replay_feed(&s->replay, event);
 
@@ -245,7 +246,7 @@ static int put_event(struct ml_torch_snapshot *s, const struct ml_event *event)
     return r < 0 ? r : s->error ? s->error : s->pickle.error;
 }
 
-static int put_events(struct ml_torch_snapshot *s, struct ml_progress *progress,
+static int put_events(struct ml_snapshot_export *s, struct ml_progress *progress,
                       struct ml_error *err)
 {
     struct ml_cursor *cursor = NULL;
@@ -264,7 +265,7 @@ static int put_events(struct ml_torch_snapshot *s, struct ml_progress *progress,
     return r;
 }
 
-static void forget(struct ml_torch_snapshot *s)
+static void forget(struct ml_snapshot_export *s)
 {
     ml_replay_release(&s->replay);
     ml_order_release(&s->segments);
@@ -273,7 +274,7 @@ static void forget(struct ml_torch_snapshot *s)
     s->free_bytes = 0;
 }
 
-int ml_torch_put_trace(struct ml_torch_snapshot *s, const struct ml_torch_device *device,
+int ml_torch_put_trace(struct ml_snapshot_export *s, const struct ml_snapshot_device *device,
                        struct ml_progress *progress, struct ml_error *err)
 {
     struct ml_classes classes;

@@ -10,54 +10,54 @@
 #include "nearest.h"
 #include "ring.h"
 
-const struct ml_key_info ml_keys[ML_KEYS] = {
-    [ML_KEY_PROFILE_ALL] = {"profile_all", ML_KEY_BOOL, "false"},
-    [ML_KEY_PROFILE_SYMBOLIC] = {"profile_symbolic", ML_KEY_BOOL, "true"},
-    [ML_KEY_PROFILE_IMPERATIVE] = {"profile_imperative", ML_KEY_BOOL, "true"},
-    [ML_KEY_PROFILE_MEMORY] = {"profile_memory", ML_KEY_BOOL, "true"},
-    [ML_KEY_PROFILE_API] = {"profile_api", ML_KEY_BOOL, "true"},
-    [ML_KEY_FILENAME] = {"filename", ML_KEY_TEXT, "profile.json"},
-    [ML_KEY_GPU_MEMORY_PREFIX] = {"gpu_memory_profile_filename_prefix", ML_KEY_TEXT,
-                                  "gpu_memory_profile"},
-    [ML_KEY_CONTINUOUS_DUMP] = {"continuous_dump", ML_KEY_BOOL, "true"},
-    [ML_KEY_DUMP_PERIOD] = {"dump_period", ML_KEY_SECONDS, "1.0"},
-    [ML_KEY_AGGREGATE_STATS] = {"aggregate_stats", ML_KEY_BOOL, "false"},
-    [ML_KEY_PROFILE_PROCESS] = {"profile_process", ML_KEY_PROCESS, "worker"},
+const struct ml_config_info ml_config_keys[ML_CONFIG_KEYS] = {
+    [ML_CONFIG_PROFILE_ALL] = {"profile_all", ML_CONFIG_BOOL, "false"},
+    [ML_CONFIG_PROFILE_SYMBOLIC] = {"profile_symbolic", ML_CONFIG_BOOL, "true"},
+    [ML_CONFIG_PROFILE_IMPERATIVE] = {"profile_imperative", ML_CONFIG_BOOL, "true"},
+    [ML_CONFIG_PROFILE_MEMORY] = {"profile_memory", ML_CONFIG_BOOL, "true"},
+    [ML_CONFIG_PROFILE_API] = {"profile_api", ML_CONFIG_BOOL, "true"},
+    [ML_CONFIG_FILENAME] = {"filename", ML_CONFIG_TEXT, "profile.json"},
+    [ML_CONFIG_GPU_MEMORY_PREFIX] = {"gpu_memory_profile_filename_prefix", ML_CONFIG_TEXT,
+                                     "gpu_memory_profile"},
+    [ML_CONFIG_CONTINUOUS_DUMP] = {"continuous_dump", ML_CONFIG_BOOL, "true"},
+    [ML_CONFIG_DUMP_PERIOD] = {"dump_period", ML_CONFIG_SECONDS, "1.0"},
+    [ML_CONFIG_AGGREGATE_STATS] = {"aggregate_stats", ML_CONFIG_BOOL, "false"},
+    [ML_CONFIG_PROFILE_PROCESS] = {"profile_process", ML_CONFIG_PROCESS, "worker"},
 };
 
 /* Once more, because the recorder has no memory to join them in; a test
  * compares. */
-const char ml_key_names[] =
+const char ml_config_names[] =
     "profile_all, profile_symbolic, profile_imperative, profile_memory, profile_api, filename, "
     "gpu_memory_profile_filename_prefix, continuous_dump, dump_period, aggregate_stats, "
     "profile_process";
 
-const char *const ml_key_allowed[ML_KEY_TYPES] = {
-    [ML_KEY_BOOL] = "true, false, 1 or 0",
-    [ML_KEY_TEXT] = "1 to 1023 bytes of text",
-    [ML_KEY_SECONDS] = "a number of seconds above 0, like 0.5",
-    [ML_KEY_PROCESS] = "worker or server",
+const char *const ml_config_allowed[ML_CONFIG_TYPES] = {
+    [ML_CONFIG_BOOL] = "true, false, 1 or 0",
+    [ML_CONFIG_TEXT] = "1 to 1023 bytes of text",
+    [ML_CONFIG_SECONDS] = "a number of seconds above 0, like 0.5",
+    [ML_CONFIG_PROCESS] = "worker or server",
 };
-static_assert(ML_NAME_MAX_BYTES == 1023, "said in ml_key_allowed");
+static_assert(ML_NAME_MAX_BYTES == 1023, "said in ml_config_allowed");
 
-int ml_key_find(const char *name)
+int ml_config_find(const char *name)
 {
-    for (int i = 0; i < ML_KEYS; i++) {
-        if (!strcmp(ml_keys[i].name, name))
+    for (int i = 0; i < ML_CONFIG_KEYS; i++) {
+        if (!strcmp(ml_config_keys[i].name, name))
             return i;
     }
     return -1;
 }
 
-int ml_key_nearest(const char *name)
+int ml_config_nearest(const char *name)
 {
     struct ml_nearest nearest = {.typed = name};
     int best = -1;
 
     if (strnlen(name, 3) < 3) /* begins too many of them */
         return -1;
-    for (int i = 0; i < ML_KEYS; i++) {
-        if (ml_nearest_offer(&nearest, ml_keys[i].name))
+    for (int i = 0; i < ML_CONFIG_KEYS; i++) {
+        if (ml_nearest_offer(&nearest, ml_config_keys[i].name))
             best = i;
     }
     return best;
@@ -124,12 +124,13 @@ static const char *check_text(const char *value)
     return len && len <= ML_NAME_MAX_BYTES ? value : NULL;
 }
 
-const char *ml_key_check(enum ml_key key, const char *value)
+const char *ml_config_check(enum ml_config_key key, const char *value)
 {
-    switch (ml_keys[key].type) {
-    case ML_KEY_BOOL: return check_bool(value);
-    case ML_KEY_SECONDS: return check_seconds(value);
-    case ML_KEY_PROCESS: return !strcmp(value, "worker") || !strcmp(value, "server") ? value : NULL;
+    switch (ml_config_keys[key].type) {
+    case ML_CONFIG_BOOL: return check_bool(value);
+    case ML_CONFIG_SECONDS: return check_seconds(value);
+    case ML_CONFIG_PROCESS:
+        return !strcmp(value, "worker") || !strcmp(value, "server") ? value : NULL;
     default: return check_text(value);
     }
 }

@@ -12,54 +12,54 @@
 
 #include <stdbool.h>
 
-enum ml_key {
-    ML_KEY_PROFILE_ALL,
-    ML_KEY_PROFILE_SYMBOLIC,
-    ML_KEY_PROFILE_IMPERATIVE,
-    ML_KEY_PROFILE_MEMORY,
-    ML_KEY_PROFILE_API,
-    ML_KEY_FILENAME,
-    ML_KEY_GPU_MEMORY_PREFIX,
-    ML_KEY_CONTINUOUS_DUMP,
-    ML_KEY_DUMP_PERIOD,
-    ML_KEY_AGGREGATE_STATS,
-    ML_KEY_PROFILE_PROCESS,
-    ML_KEYS,
+enum ml_config_key {
+    ML_CONFIG_PROFILE_ALL,
+    ML_CONFIG_PROFILE_SYMBOLIC,
+    ML_CONFIG_PROFILE_IMPERATIVE,
+    ML_CONFIG_PROFILE_MEMORY,
+    ML_CONFIG_PROFILE_API,
+    ML_CONFIG_FILENAME,
+    ML_CONFIG_GPU_MEMORY_PREFIX,
+    ML_CONFIG_CONTINUOUS_DUMP,
+    ML_CONFIG_DUMP_PERIOD,
+    ML_CONFIG_AGGREGATE_STATS,
+    ML_CONFIG_PROFILE_PROCESS,
+    ML_CONFIG_KEYS,
 };
 
-enum ml_key_type {
-    ML_KEY_BOOL,
-    ML_KEY_TEXT,
-    ML_KEY_SECONDS,
-    ML_KEY_PROCESS,
-    ML_KEY_TYPES,
+enum ml_config_type {
+    ML_CONFIG_BOOL,
+    ML_CONFIG_TEXT,
+    ML_CONFIG_SECONDS,
+    ML_CONFIG_PROCESS,
+    ML_CONFIG_TYPES,
 };
 
-struct ml_key_info {
+struct ml_config_info {
     const char *name;
-    enum ml_key_type type;
+    enum ml_config_type type;
     const char *default_value;
 };
 
-/* Indexed by enum ml_key. */
-extern const struct ml_key_info ml_keys[ML_KEYS];
+/* Indexed by enum ml_config_key. */
+extern const struct ml_config_info ml_config_keys[ML_CONFIG_KEYS];
 
 /* What values of a type look like, for an error message. Indexed by enum
- * ml_key_type. */
-extern const char *const ml_key_allowed[ML_KEY_TYPES];
+ * ml_config_type. */
+extern const char *const ml_config_allowed[ML_CONFIG_TYPES];
 
 /* All names, separated by ", ". */
-extern const char ml_key_names[];
+extern const char ml_config_names[];
 
-/* @return enum ml_key, or -1 when there is no such key */
-int ml_key_find(const char *name);
+/* @return enum ml_config_key, or -1 when there is no such key */
+int ml_config_find(const char *name);
 
 /* The key that somebody who mistyped `name` may have meant.
- * @return enum ml_key, or -1 when none comes close */
-int ml_key_nearest(const char *name);
+ * @return enum ml_config_key, or -1 when none comes close */
+int ml_config_nearest(const char *name);
 
 /* The value in its one spelling ("true" for "TRUE" and "1"), else the value
  * itself. @return NULL when the key cannot have this value */
-const char *ml_key_check(enum ml_key key, const char *value);
+const char *ml_config_check(enum ml_config_key key, const char *value);
 
 #endif

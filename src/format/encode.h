@@ -18,7 +18,7 @@
 #include "event.h"
 #include "varint.h"
 
-enum ml_column {
+enum ml_event_column {
     ML_COL_KINDS,
     ML_COL_TIMES,
     ML_COL_ADDRS,

@@ -13,11 +13,11 @@ void ml_chrome_event_release(struct ml_chrome_event *e)
     ml_buf_release(&e->texts);
 }
 
-struct ml_piece ml_chrome_text(const struct ml_chrome_event *e, struct ml_chrome_text text)
+struct ml_slice ml_chrome_text(const struct ml_chrome_event *e, struct ml_chrome_text text)
 {
     if (!text.token)
-        return (struct ml_piece){"", 0};
-    return (struct ml_piece){(const char *)e->texts.data + text.at, text.len};
+        return (struct ml_slice){"", 0};
+    return (struct ml_slice){(const char *)e->texts.data + text.at, text.len};
 }
 
 /* ---- Reading ------------------------------------------------------------ */
@@ -31,13 +31,13 @@ static int keep(struct ml_chrome_event *e, const struct ml_json_reader *j, int t
     return 0;
 }
 
-static int field_of(struct ml_piece key)
+static int field_of(struct ml_slice key)
 {
     static const char *const names[ML_CHROME_FIELDS] = {"name", "cat", "ph", "ts", "dur",
                                                         "pid",  "tid", "id", "s"};
 
     for (int i = 0; i < ML_CHROME_FIELDS; i++)
-        if (ml_piece_is(key, names[i]))
+        if (ml_slice_is(key, names[i]))
             return i;
     return -1;
 }
@@ -80,7 +80,7 @@ static int read_args(struct ml_chrome_event *e, struct ml_json_reader *j, struct
 static int read_field(struct ml_chrome_event *e, struct ml_json_reader *j, struct ml_error *err)
 {
     int field = field_of(ml_json_text(j));
-    bool is_args = ml_piece_is(ml_json_text(j), "args");
+    bool is_args = ml_slice_is(ml_json_text(j), "args");
     int token = ml_json_next(j, err);
     int r;
 
@@ -119,25 +119,25 @@ int ml_chrome_event_read(struct ml_chrome_event *e, struct ml_json_reader *j, st
 const struct ml_chrome_arg *ml_chrome_arg(const struct ml_chrome_event *e, const char *key)
 {
     for (unsigned i = 0; i < e->arg_count; i++)
-        if (ml_piece_is(ml_chrome_text(e, e->args[i].key), key))
+        if (ml_slice_is(ml_chrome_text(e, e->args[i].key), key))
             return &e->args[i];
     return NULL;
 }
 
-bool ml_chrome_i64(struct ml_piece text, int64_t *ret)
+bool ml_chrome_i64(struct ml_slice text, int64_t *ret)
 {
     bool negative = text.len && text.text[0] == '-';
-    struct ml_piece digits = {text.text + negative, text.len - negative};
+    struct ml_slice digits = {text.text + negative, text.len - negative};
     uint64_t value;
     double number;
 
-    if (ml_piece_u64(digits, &value)) {
+    if (ml_slice_u64(digits, &value)) {
         if (value > INT64_MAX)
             return false;
         *ret = negative ? -(int64_t)value : (int64_t)value;
         return true;
     }
-    if (!ml_piece_double(text, &number) || fabs(number) > 0x1p62)
+    if (!ml_slice_double(text, &number) || fabs(number) > 0x1p62)
         return false;
     *ret = (int64_t)rint(number);
     return true;
@@ -151,7 +151,7 @@ bool ml_chrome_arg_i64(const struct ml_chrome_event *e, const char *key, int64_t
 }
 
 /* Up to three digits behind the point, as a count of thousandths. */
-static bool thousandths(struct ml_piece digits, uint64_t *ret)
+static bool thousandths(struct ml_slice digits, uint64_t *ret)
 {
     uint64_t value = 0;
 
@@ -165,22 +165,22 @@ static bool thousandths(struct ml_piece digits, uint64_t *ret)
 }
 
 /* A double has too few digits for microseconds since 1970 with a fraction. */
-bool ml_chrome_ns(struct ml_piece text, uint64_t *ret)
+bool ml_chrome_ns(struct ml_slice text, uint64_t *ret)
 {
-    struct ml_piece rest = text;
+    struct ml_slice rest = text;
     uint64_t us, ns = 0;
     double number;
 
-    if (ml_piece_take_u64(&rest, &us) && us < UINT64_MAX / 4000) {
+    if (ml_slice_take_u64(&rest, &us) && us < UINT64_MAX / 4000) {
         if (rest.len && rest.text[0] == '.' &&
-            thousandths((struct ml_piece){rest.text + 1, rest.len - 1}, &ns))
+            thousandths((struct ml_slice){rest.text + 1, rest.len - 1}, &ns))
             rest.len = 0;
         if (rest.len == 0) {
             *ret = us * 1000 + ns;
             return true;
         }
     }
-    if (!ml_piece_double(text, &number) || number < 0 || number > 4e15)
+    if (!ml_slice_double(text, &number) || number < 0 || number > 4e15)
         return false;
     *ret = (uint64_t)rint(number * 1000);
     return true;

@@ -48,8 +48,8 @@ int ml_chrome_event_read(struct ml_chrome_event *e, struct ml_json_reader *j, st
 void ml_chrome_event_release(struct ml_chrome_event *e);
 
 /* "" for what is not there. Valid until the next event is read. */
-struct ml_piece ml_chrome_text(const struct ml_chrome_event *e, struct ml_chrome_text text);
-static inline struct ml_piece ml_chrome_field(const struct ml_chrome_event *e,
+struct ml_slice ml_chrome_text(const struct ml_chrome_event *e, struct ml_chrome_text text);
+static inline struct ml_slice ml_chrome_field(const struct ml_chrome_event *e,
                                               enum ml_chrome_field field)
 {
     return ml_chrome_text(e, e->fields[field]);
@@ -62,9 +62,9 @@ const struct ml_chrome_arg *ml_chrome_arg(const struct ml_chrome_event *e, const
 bool ml_chrome_arg_i64(const struct ml_chrome_event *e, const char *key, int64_t *ret);
 
 /* Microseconds, with a fraction perhaps, as nanoseconds. */
-bool ml_chrome_ns(struct ml_piece text, uint64_t *ret);
+bool ml_chrome_ns(struct ml_slice text, uint64_t *ret);
 
 /* A number as a whole one, to the nearest; false when it is none or too large. */
-bool ml_chrome_i64(struct ml_piece text, int64_t *ret);
+bool ml_chrome_i64(struct ml_slice text, int64_t *ret);
 
 #endif

@@ -35,7 +35,7 @@ static void device_name(const struct ml_chrome_event *e, char ret[32])
         snprintf(ret, 32, "device%d:%d", (int)(type & 0xffff), (int)(id < 0 ? 0 : id & 0xffff));
 }
 
-static void put_counter(struct ml_chrome_world *w, const struct ml_chrome_event *e,
+static void put_counter(struct ml_chrome_entities *w, const struct ml_chrome_event *e,
                         struct ml_event event, const struct ml_chrome_thread *t, const char *key,
                         const char *device)
 {
@@ -49,14 +49,14 @@ static void put_counter(struct ml_chrome_world *w, const struct ml_chrome_event 
     event.kind = ML_COUNTER;
     event.args[0] =
         ml_chrome_object(w, t->process, MEMLEDGER_COUNTER,
-                         ml_chrome_domain(w, t->process, (struct ml_piece){"Pool Memory", 11}),
-                         (struct ml_piece){name, (size_t)len}, 0, (struct ml_piece){"*", 1});
+                         ml_chrome_domain(w, t->process, (struct ml_slice){"Pool Memory", 11}),
+                         (struct ml_slice){name, (size_t)len}, 0, (struct ml_slice){"*", 1});
     event.args[1] = ml_zigzag(value);
     ml_import_event(w->sink, &event);
 }
 
 /* What was allocated before the profile began is freed in it without a beginning. */
-static void put_block(struct ml_chrome_world *w, const struct ml_chrome_event *e,
+static void put_block(struct ml_chrome_entities *w, const struct ml_chrome_event *e,
                       struct ml_event event, int64_t bytes)
 {
     int64_t address = 0;
@@ -89,16 +89,17 @@ static bool is_too_large(const struct ml_chrome_event *e, bool refused)
     return bytes > (int64_t)ML_IMPORT_BYTES_MAX || bytes < -(int64_t)ML_IMPORT_BYTES_MAX;
 }
 
-int ml_chrome_memory(struct ml_chrome_world *w, const struct ml_chrome_event *e, uint64_t time_ns)
+int ml_chrome_memory(struct ml_chrome_entities *w, const struct ml_chrome_event *e,
+                     uint64_t time_ns)
 {
-    struct ml_piece name = ml_chrome_field(e, ML_CHROME_NAME);
-    bool refused = ml_piece_is(name, "[OutOfMemory]");
+    struct ml_slice name = ml_chrome_field(e, ML_CHROME_NAME);
+    bool refused = ml_slice_is(name, "[OutOfMemory]");
     struct ml_event event = {.time_ns = time_ns};
     struct ml_chrome_thread t;
     char device[32];
     int64_t bytes;
 
-    if (!refused && !ml_piece_is(name, "[memory]"))
+    if (!refused && !ml_slice_is(name, "[memory]"))
         return 0;
     if (is_too_large(e, refused))
         return -ERANGE;

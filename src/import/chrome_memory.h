@@ -5,10 +5,11 @@
 #ifndef ML_CHROME_MEMORY_H
 #define ML_CHROME_MEMORY_H
 
-#include "chrome_world.h"
+#include "chrome_entities.h"
 
 /* Takes an instant "[memory]" or "[OutOfMemory]".
  * @return 1; 0: it is something else; -ERANGE: a block of more bytes than memory can have */
-int ml_chrome_memory(struct ml_chrome_world *w, const struct ml_chrome_event *e, uint64_t time_ns);
+int ml_chrome_memory(struct ml_chrome_entities *w, const struct ml_chrome_event *e,
+                     uint64_t time_ns);
 
 #endif

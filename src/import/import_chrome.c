@@ -16,7 +16,7 @@
 
 #include "block.h"
 #include "chrome_memory.h"
-#include "chrome_world.h"
+#include "chrome_entities.h"
 #include "import_formats.h"
 #include "import_limits.h"
 #include "memledger/memledger.h"
@@ -25,7 +25,7 @@
 struct chrome {
     struct ml_json_reader json;
     struct ml_chrome_event event;
-    struct ml_chrome_world world;
+    struct ml_chrome_entities world;
     struct ml_import_sink *sink;
     uint64_t base_ns; /* what times are counted from, where the file says so */
     bool has_base;
@@ -36,7 +36,7 @@ struct chrome {
 /* ---- Categories --------------------------------------------------------- */
 
 /* "example,frame" of the domain "example". */
-static struct ml_piece without_suffix(struct ml_piece cat, const char *suffix)
+static struct ml_slice without_suffix(struct ml_slice cat, const char *suffix)
 {
     size_t len = strlen(suffix);
 
@@ -45,15 +45,15 @@ static struct ml_piece without_suffix(struct ml_piece cat, const char *suffix)
     return cat;
 }
 
-static bool is_operator(struct ml_piece cat)
+static bool is_operator(struct ml_slice cat)
 {
-    return ml_piece_is(cat, "operator") || ml_piece_is(cat, "Custom Operator");
+    return ml_slice_is(cat, "operator") || ml_slice_is(cat, "Custom Operator");
 }
 
 /* Those of PyTorch's profiler that allocations can lie in. */
-static bool is_scope(struct ml_piece cat)
+static bool is_scope(struct ml_slice cat)
 {
-    return ml_piece_is(cat, "cpu_op") || ml_piece_is(cat, "user_annotation");
+    return ml_slice_is(cat, "cpu_op") || ml_slice_is(cat, "user_annotation");
 }
 
 /* ---- Durations ---------------------------------------------------------- */
@@ -69,8 +69,8 @@ static void put(struct chrome *c, uint32_t kind, uint64_t time_ns, uint32_t thre
 static uint32_t duration_object(struct chrome *c, const struct ml_chrome_thread *t, uint32_t kind,
                                 bool by_id)
 {
-    struct ml_piece cat = ml_chrome_field(&c->event, ML_CHROME_CAT);
-    struct ml_piece id = {"", 0};
+    struct ml_slice cat = ml_chrome_field(&c->event, ML_CHROME_CAT);
+    struct ml_slice id = {"", 0};
     uint32_t domain;
 
     if (by_id)
@@ -88,7 +88,7 @@ static uint32_t kind_of_pair(const struct chrome *c, char phase)
     if (phase == '(' || phase == ')')
         return MEMLEDGER_FRAME;
     if ((phase == 'B' || phase == 'E') && c->is_mxnet &&
-        ml_piece_is(ml_chrome_field(&c->event, ML_CHROME_CAT), "event"))
+        ml_slice_is(ml_chrome_field(&c->event, ML_CHROME_CAT), "event"))
         return MEMLEDGER_EVENT;
     return MEMLEDGER_TASK;
 }
@@ -110,16 +110,16 @@ static void put_pair(struct chrome *c, char phase, uint64_t time_ns)
 /* An event with its duration. */
 static void put_complete(struct chrome *c, uint64_t time_ns)
 {
-    struct ml_piece name = ml_chrome_field(&c->event, ML_CHROME_NAME);
+    struct ml_slice name = ml_chrome_field(&c->event, ML_CHROME_NAME);
     struct ml_chrome_thread t = ml_chrome_thread_of(&c->world, &c->event);
-    struct ml_piece cat = ml_chrome_field(&c->event, ML_CHROME_CAT);
+    struct ml_slice cat = ml_chrome_field(&c->event, ML_CHROME_CAT);
     uint64_t dur_ns, object;
 
     if (!ml_chrome_ns(ml_chrome_field(&c->event, ML_CHROME_DUR), &dur_ns))
         return;
     if (is_scope(cat)) {
         uint64_t kind =
-            ml_piece_is(cat, "cpu_op") ? MEMLEDGER_SCOPE_OPERATOR : MEMLEDGER_SCOPE_USER;
+            ml_slice_is(cat, "cpu_op") ? MEMLEDGER_SCOPE_OPERATOR : MEMLEDGER_SCOPE_USER;
         uint64_t key = (uint64_t)ml_dict_string(&c->sink->dict, name.text, name.len) << 8 | kind;
 
         put(c, ML_PUSH, time_ns, t.thread, key);
@@ -135,8 +135,8 @@ static void put_complete(struct chrome *c, uint64_t time_ns)
 
 static void put_counter(struct chrome *c, uint64_t time_ns, const struct ml_chrome_arg *arg)
 {
-    struct ml_piece name = ml_chrome_field(&c->event, ML_CHROME_NAME);
-    struct ml_piece key = ml_chrome_text(&c->event, arg->key);
+    struct ml_slice name = ml_chrome_field(&c->event, ML_CHROME_NAME);
+    struct ml_slice key = ml_chrome_text(&c->event, arg->key);
     struct ml_chrome_thread t = ml_chrome_thread_of(&c->world, &c->event);
     struct ml_event event = {.kind = ML_COUNTER, .time_ns = time_ns, .thread = t.thread};
     char both[300];
@@ -149,24 +149,24 @@ static void put_counter(struct chrome *c, uint64_t time_ns, const struct ml_chro
         int len = snprintf(both, sizeof(both), "%.*s: %.*s", (int)(name.len < 128 ? name.len : 128),
                            name.text, (int)(key.len < 128 ? key.len : 128), key.text);
 
-        name = (struct ml_piece){both, (size_t)len};
+        name = (struct ml_slice){both, (size_t)len};
     }
     event.args[0] = ml_chrome_object(
         &c->world, t.process, MEMLEDGER_COUNTER,
         ml_chrome_domain(&c->world, t.process, ml_chrome_field(&c->event, ML_CHROME_CAT)), name, 0,
-        (struct ml_piece){"*", 1});
+        (struct ml_slice){"*", 1});
     event.args[1] = ml_zigzag(value);
     ml_import_event(c->sink, &event);
 }
 
 static void put_marker(struct chrome *c, uint64_t time_ns)
 {
-    struct ml_piece cat = ml_chrome_field(&c->event, ML_CHROME_CAT);
-    struct ml_piece name = ml_chrome_field(&c->event, ML_CHROME_NAME);
-    struct ml_piece s = ml_chrome_field(&c->event, ML_CHROME_S);
+    struct ml_slice cat = ml_chrome_field(&c->event, ML_CHROME_CAT);
+    struct ml_slice name = ml_chrome_field(&c->event, ML_CHROME_NAME);
+    struct ml_slice s = ml_chrome_field(&c->event, ML_CHROME_S);
     struct ml_chrome_thread t = ml_chrome_thread_of(&c->world, &c->event);
     struct ml_event event = {.kind = ML_MARKER, .time_ns = time_ns, .thread = t.thread};
-    const char *scope = ml_piece_is(s, "g") ? "global" : ml_piece_is(s, "t") ? "thread" : "process";
+    const char *scope = ml_slice_is(s, "g") ? "global" : ml_slice_is(s, "t") ? "thread" : "process";
 
     event.args[0] = ml_chrome_domain(&c->world, t.process, without_suffix(cat, ",instant_marker"));
     event.args[1] = ml_dict_string(&c->sink->dict, name.text, name.len);
@@ -189,7 +189,7 @@ static int put_instant(struct chrome *c, uint64_t time_ns, struct ml_error *err)
 
 static int put_event(struct chrome *c, struct ml_error *err)
 {
-    struct ml_piece ph = ml_chrome_field(&c->event, ML_CHROME_PH);
+    struct ml_slice ph = ml_chrome_field(&c->event, ML_CHROME_PH);
     uint64_t time_ns;
 
     if (ph.len != 1)
@@ -242,8 +242,8 @@ static int read_events(struct chrome *c, struct ml_error *err)
 /* A value beside the events. */
 static int read_other(struct chrome *c, struct ml_error *err)
 {
-    bool is_events = ml_piece_is(ml_json_text(&c->json), "traceEvents");
-    bool is_base = ml_piece_is(ml_json_text(&c->json), "baseTimeNanoseconds");
+    bool is_events = ml_slice_is(ml_json_text(&c->json), "traceEvents");
+    bool is_base = ml_slice_is(ml_json_text(&c->json), "baseTimeNanoseconds");
     int token = ml_json_next(&c->json, err);
 
     if (token <= ML_JSON_END)
@@ -251,7 +251,7 @@ static int read_other(struct chrome *c, struct ml_error *err)
     if (is_events && token == ML_JSON_ARRAY)
         return read_events(c, err);
     if (is_base && token == ML_JSON_NUMBER)
-        c->has_base = ml_piece_u64(ml_json_text(&c->json), &c->base_ns);
+        c->has_base = ml_slice_u64(ml_json_text(&c->json), &c->base_ns);
     return ml_json_skip(&c->json, token, err);
 }
 
@@ -363,7 +363,7 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
     if (r < 0)
         return r;
     c.is_mxnet = c.json.raw = looks_like_mxnet(head, len);
-    ml_chrome_world_init(&c.world, sink);
+    ml_chrome_entities_init(&c.world, sink);
     c.world.one_process = c.is_mxnet;
     sink->unordered = sink->absolute = true;
     r = read_file(&c, err);
@@ -378,7 +378,7 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
         sink->on_ordered = NULL;
     }
     ml_chrome_event_release(&c.event);
-    ml_chrome_world_release(&c.world);
+    ml_chrome_entities_release(&c.world);
     ml_json_reader_release(&c.json);
     return r < 0 ? r : 0;
 }

@@ -14,18 +14,18 @@
 #include "memledger/memledger.h"
 
 /* The size stands behind the last comma. */
-static bool parse_row(struct ml_piece line, struct ml_piece *ret_tag, uint64_t *ret_bytes)
+static bool parse_row(struct ml_slice line, struct ml_slice *ret_tag, uint64_t *ret_bytes)
 {
     const char *comma = line.len ? memrchr(line.text, ',', line.len) : NULL;
-    struct ml_piece size;
+    struct ml_slice size;
     double mib;
 
     if (!comma)
         return false;
-    size = (struct ml_piece){comma + 1, (size_t)(line.text + line.len - comma - 1)};
-    if (!ml_piece_double(size, &mib) || !ml_mib_to_bytes(mib, ret_bytes))
+    size = (struct ml_slice){comma + 1, (size_t)(line.text + line.len - comma - 1)};
+    if (!ml_slice_double(size, &mib) || !ml_mib_to_bytes(mib, ret_bytes))
         return false;
-    *ret_tag = (struct ml_piece){line.text, (size_t)(comma - line.text)};
+    *ret_tag = (struct ml_slice){line.text, (size_t)(comma - line.text)};
     return true;
 }
 
@@ -33,14 +33,14 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
 {
     struct ml_import_tagged tagged;
     struct ml_tagged_block block = {0};
-    struct ml_piece line;
+    struct ml_slice line;
     int r;
 
     ml_import_tagged_init(&tagged, sink);
     ml_import_unknown(sink, ML_UNKNOWN_SIZES);
     block.space = ml_import_space(sink, tagged.process, "gpu", MEMLEDGER_DRIVER, "cudaMalloc");
     while ((r = ml_import_line(source, &line.text, &line.len, err)) > 0) {
-        if (ml_piece_trim(line).len == 0)
+        if (ml_slice_trim(line).len == 0)
             continue;
         if (source->line_cut)
             break; /* a number without its last digits looks like another */
@@ -56,11 +56,11 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
 /* All rows must be such; that the tags are MXNet's tells it from other tables. */
 static int recognise(const uint8_t *head, size_t len)
 {
-    struct ml_piece rest = {(const char *)head, len}, line, tag;
+    struct ml_slice rest = {(const char *)head, len}, line, tag;
     unsigned rows = 0, known = 0;
     uint64_t bytes;
 
-    while (rows < 100 && ml_piece_next(&rest, '\n', &line) && rest.text) {
+    while (rows < 100 && ml_slice_next(&rest, '\n', &line) && rest.text) {
         if (line.len && line.text[line.len - 1] == '\r')
             line.len--;
         if (line.len == 0)

@@ -30,21 +30,21 @@ struct mxlog {
 
 /* ---- Frames ------------------------------------------------------------- */
 
-static struct ml_piece part(const char *from, const char *to)
+static struct ml_slice part(const char *from, const char *to)
 {
-    return (struct ml_piece){from, (size_t)(to - from)};
+    return (struct ml_slice){from, (size_t)(to - from)};
 }
 
-static const char *last_of(struct ml_piece p, char c)
+static const char *last_of(struct ml_slice p, char c)
 {
     return p.text && p.len ? memrchr(p.text, c, p.len) : NULL;
 }
 
-static bool parse_hex(struct ml_piece p, uint64_t *ret)
+static bool parse_hex(struct ml_slice p, uint64_t *ret)
 {
     uint64_t value = 0;
 
-    if (!ml_piece_begins(p, "0x") || p.len < 3 || p.len > 18)
+    if (!ml_slice_begins(p, "0x") || p.len < 3 || p.len > 18)
         return false;
     for (size_t i = 2; i < p.len; i++) {
         char c = p.text[i];
@@ -59,25 +59,25 @@ static bool parse_hex(struct ml_piece p, uint64_t *ret)
 }
 
 /* "path(function+0x1f) [0x7f01]": the function, empty where there is none. */
-static struct ml_piece function_of(struct ml_piece p)
+static struct ml_slice function_of(struct ml_slice p)
 {
     const char *open = p.len ? memchr(p.text, '(', p.len) : NULL;
     const char *close = last_of(p, ')');
     const char *plus;
 
     if (!open || !close || close < open)
-        return (struct ml_piece){p.text, 0};
+        return (struct ml_slice){p.text, 0};
     plus = last_of(part(open + 1, close), '+');
     return part(open + 1, plus ? plus : close);
 }
 
 /* "[bt] (0) ...". The address is what tells frames apart. */
-static bool read_frame(struct mxlog *m, struct ml_piece p)
+static bool read_frame(struct mxlog *m, struct ml_slice p)
 {
     const char *start = p.len ? memchr(p.text, ')', p.len) : NULL;
     const char *open = last_of(p, '['), *close = last_of(p, ']');
     struct ml_dict_frame frame = {.kind = ML_FRAME_NATIVE};
-    struct ml_piece function;
+    struct ml_slice function;
     uint32_t known = ml_dict_frames(&m->sink->dict);
     int64_t number;
 
@@ -110,12 +110,12 @@ static void put_block(struct mxlog *m)
     if (!m->has_block)
         return;
     m->block.stack = stack_of(m);
-    m->block.tag = (struct ml_piece){(const char *)m->tag.data, m->tag.len};
+    m->block.tag = (struct ml_slice){(const char *)m->tag.data, m->tag.len};
     ml_import_tagged_put(&m->tagged, &m->block);
     m->has_block = false;
 }
 
-static int begin_block(struct mxlog *m, struct ml_piece p, struct ml_error *err)
+static int begin_block(struct mxlog *m, struct ml_slice p, struct ml_error *err)
 {
     const char *middle = memmem(p.text, p.len, MIDDLE, strlen(MIDDLE));
     const char *tag = middle ? middle + strlen(MIDDLE) : NULL;
@@ -123,7 +123,7 @@ static int begin_block(struct mxlog *m, struct ml_piece p, struct ml_error *err)
 
     put_block(m);
     m->frame_count = 0;
-    if (!middle || !ml_piece_double(part(p.text, middle), &mib) ||
+    if (!middle || !ml_slice_double(part(p.text, middle), &mib) ||
         !ml_mib_to_bytes(mib, &m->block.bytes)) {
         if (m->source->line_cut)
             return 0;
@@ -136,16 +136,16 @@ static int begin_block(struct mxlog *m, struct ml_piece p, struct ml_error *err)
     return 0;
 }
 
-static int read_line(struct mxlog *m, struct ml_piece line, struct ml_error *err)
+static int read_line(struct mxlog *m, struct ml_slice line, struct ml_error *err)
 {
     const char *at = line.len ? memmem(line.text, line.len, START, strlen(START)) : NULL;
-    struct ml_piece p = ml_piece_trim(line);
+    struct ml_slice p = ml_slice_trim(line);
 
     if (at) {
         at += strlen(START);
         return begin_block(m, part(at, line.text + line.len), err);
     }
-    if (m->has_block && ml_piece_begins(p, "[bt]"))
+    if (m->has_block && ml_slice_begins(p, "[bt]"))
         (void)read_frame(m, p);
     return 0;
 }
@@ -153,7 +153,7 @@ static int read_line(struct mxlog *m, struct ml_piece line, struct ml_error *err
 static int run(struct ml_import_source *source, struct ml_import_sink *sink, struct ml_error *err)
 {
     struct mxlog m = {.source = source, .sink = sink};
-    struct ml_piece line;
+    struct ml_slice line;
     bool has_text = false;
     int r;
 
@@ -161,7 +161,7 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
     ml_import_unknown(sink, ML_UNKNOWN_SIZES | ML_UNKNOWN_OTHERS);
     m.block.space = ml_import_space(sink, m.tagged.process, "gpu", MEMLEDGER_DRIVER, "cudaMalloc");
     while ((r = ml_import_line(source, &line.text, &line.len, err)) > 0) {
-        has_text |= ml_piece_trim(line).len > 0;
+        has_text |= ml_slice_trim(line).len > 0;
         r = read_line(&m, line, err);
         if (r < 0)
             break;

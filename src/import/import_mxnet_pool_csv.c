@@ -32,12 +32,12 @@ struct pool {
 
 /* Upstream's own test has the rows unquoted; names there may have commas, so that the
  * last four fields are found from the end. */
-static bool split(struct ml_piece line, struct ml_piece fields[COLUMNS])
+static bool split(struct ml_slice line, struct ml_slice fields[COLUMNS])
 {
-    struct ml_piece rest = line;
+    struct ml_slice rest = line;
 
     for (int i = 0; i < COLUMNS; i++)
-        if (!ml_piece_next_quoted(&rest, ',', &fields[i]))
+        if (!ml_slice_next_quoted(&rest, ',', &fields[i]))
             return false;
     if (!rest.text)
         return true;
@@ -48,7 +48,7 @@ static bool split(struct ml_piece line, struct ml_piece fields[COLUMNS])
 
         if (!comma)
             return false;
-        fields[i] = (struct ml_piece){comma + 1, (size_t)(line.text + line.len - comma - 1)};
+        fields[i] = (struct ml_slice){comma + 1, (size_t)(line.text + line.len - comma - 1)};
         line.len = (size_t)(comma - line.text);
     }
     fields[NAME] = line;
@@ -56,7 +56,7 @@ static bool split(struct ml_piece line, struct ml_piece fields[COLUMNS])
 }
 
 /* "" in a quoted name is one quote. */
-static int unquote(struct pool *p, struct ml_piece *name)
+static int unquote(struct pool *p, struct ml_slice *name)
 {
     ml_buf_clear(&p->name);
     if (name->len == 0 || !memchr(name->text, '"', name->len))
@@ -66,7 +66,7 @@ static int unquote(struct pool *p, struct ml_piece *name)
             return -ENOMEM;
         i += name->text[i] == '"' && i + 1 < name->len && name->text[i + 1] == '"';
     }
-    *name = (struct ml_piece){(const char *)p->name.data, p->name.len};
+    *name = (struct ml_slice){(const char *)p->name.data, p->name.len};
     return 0;
 }
 
@@ -78,15 +78,15 @@ static uint32_t space_of(struct pool *p, uint64_t device)
     return ml_import_space(p->sink, p->tagged.process, name, MEMLEDGER_BLOCK, "mxnet");
 }
 
-static int read_row(struct pool *p, struct ml_piece line, struct ml_error *err)
+static int read_row(struct pool *p, struct ml_slice line, struct ml_error *err)
 {
-    struct ml_piece fields[COLUMNS];
+    struct ml_slice fields[COLUMNS];
     struct ml_tagged_block block = {.has_requested = true};
     uint64_t device, reuse;
 
-    if (!split(line, fields) || !ml_piece_u64(fields[REQUESTED], &block.requested) ||
-        !ml_piece_u64(fields[ACTUAL], &block.bytes) || !ml_piece_u64(fields[DEVICE], &device) ||
-        !ml_piece_u64(fields[REUSE], &reuse) || reuse > 1 || device > 1023) {
+    if (!split(line, fields) || !ml_slice_u64(fields[REQUESTED], &block.requested) ||
+        !ml_slice_u64(fields[ACTUAL], &block.bytes) || !ml_slice_u64(fields[DEVICE], &device) ||
+        !ml_slice_u64(fields[REUSE], &reuse) || reuse > 1 || device > 1023) {
         if (p->source->line_cut)
             return 0;
         return ml_import_bad(p->source, err,
@@ -105,15 +105,15 @@ static int read_row(struct pool *p, struct ml_piece line, struct ml_error *err)
 
 static int read_rows(struct pool *p, struct ml_error *err)
 {
-    struct ml_piece line, first;
+    struct ml_slice line, first;
     int r;
 
     while ((r = ml_import_line(p->source, &line.text, &line.len, err)) > 0) {
-        struct ml_piece rest = line;
+        struct ml_slice rest = line;
 
-        if (ml_piece_trim(line).len == 0)
+        if (ml_slice_trim(line).len == 0)
             continue;
-        if (ml_piece_next_quoted(&rest, ',', &first) && ml_piece_is(first, header)) {
+        if (ml_slice_next_quoted(&rest, ',', &first) && ml_slice_is(first, header)) {
             p->has_header = true;
             continue;
         }
@@ -145,10 +145,10 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
 
 static int recognise(const uint8_t *head, size_t len)
 {
-    struct ml_piece start = {(const char *)head, len};
+    struct ml_slice start = {(const char *)head, len};
 
-    return ml_piece_begins(start, "\"Attribute Name\",\"Requested Size\"") ||
-                   ml_piece_begins(start, "Attribute Name,Requested Size")
+    return ml_slice_begins(start, "\"Attribute Name\",\"Requested Size\"") ||
+                   ml_slice_begins(start, "Attribute Name,Requested Size")
                ? 100
                : 0;
 }

@@ -15,7 +15,7 @@
 #include "cuda_spaces.h"
 #include "import_formats.h"
 #include "import_limits.h"
-#include "piece.h"
+#include "slice.h"
 #include "smi_columns.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -36,7 +36,7 @@ struct smi {
     unsigned device_count;
 };
 
-static bool is_header_again(const struct smi *s, struct ml_piece line)
+static bool is_header_again(const struct smi *s, struct ml_slice line)
 {
     return s->header_len && line.len == s->header_len &&
            memcmp(line.text, s->header, line.len) == 0;
@@ -46,33 +46,33 @@ static bool is_header_again(const struct smi *s, struct ml_piece line)
 
 struct row {
     struct ml_event event;
-    struct ml_piece device; /* what tells GPUs apart; NULL: nothing does */
+    struct ml_slice device; /* what tells GPUs apart; NULL: nothing does */
     bool device_is_index;
-    struct ml_piece name;
+    struct ml_slice name;
     uint64_t time_ns;
     bool has_time;
     bool no_unit; /* of one value at least */
 };
 
 /* "[N/A]", "[Not Supported]", "[Unknown Error]", "N/A". */
-static bool is_not_known(struct ml_piece p)
+static bool is_not_known(struct ml_slice p)
 {
-    return ml_piece_begins(p, "[") || ml_piece_is(p, "N/A");
+    return ml_slice_begins(p, "[") || ml_slice_is(p, "N/A");
 }
 
 /* "622 MiB", or "622" where nounits was given. */
-static bool get_bytes(struct ml_piece p, uint64_t *ret, bool *ret_no_unit)
+static bool get_bytes(struct ml_slice p, uint64_t *ret, bool *ret_no_unit)
 {
     uint64_t value;
 
-    if (!ml_piece_take_u64(&p, &value) || value > ML_IMPORT_BYTES_MAX / MIB)
+    if (!ml_slice_take_u64(&p, &value) || value > ML_IMPORT_BYTES_MAX / MIB)
         return false;
     *ret_no_unit |= p.len == 0;
     *ret = value * MIB;
-    return p.len == 0 || ml_piece_is(p, " MiB");
+    return p.len == 0 || ml_slice_is(p, " MiB");
 }
 
-static int take_memory(const struct smi *s, struct ml_piece p, unsigned bit, uint64_t *value,
+static int take_memory(const struct smi *s, struct ml_slice p, unsigned bit, uint64_t *value,
                        struct row *row, struct ml_error *err)
 {
     if (is_not_known(p))
@@ -84,7 +84,7 @@ static int take_memory(const struct smi *s, struct ml_piece p, unsigned bit, uin
     return 0;
 }
 
-static int take_field(const struct smi *s, enum ml_smi_column column, struct ml_piece p,
+static int take_field(const struct smi *s, enum ml_smi_column column, struct ml_slice p,
                       struct row *row, struct ml_error *err)
 {
     uint64_t *args = row->event.args;
@@ -121,15 +121,15 @@ static bool may_be_cut(const struct smi *s, const struct row *row, unsigned fiel
 }
 
 /* @return 1; 0 when the line is to be passed over; negative */
-static int parse_row(const struct smi *s, struct ml_piece line, struct row *row,
+static int parse_row(const struct smi *s, struct ml_slice line, struct row *row,
                      struct ml_error *err)
 {
-    struct ml_piece rest = line, piece;
+    struct ml_slice rest = line, piece;
     unsigned fields = 0;
     int r = 0;
 
     *row = (struct row){.event = {.kind = ML_SAMPLE, .thread = s->thread}};
-    while (r == 0 && ml_piece_next(&rest, ',', &piece)) {
+    while (r == 0 && ml_slice_next(&rest, ',', &piece)) {
         if (fields == s->columns.count)
             return ml_import_bad(s->source, err, "more fields than the %u columns%s",
                                  s->columns.count,
@@ -219,11 +219,11 @@ static void put_row(struct smi *s, struct row *row)
 
 /* ---- The file ----------------------------------------------------------- */
 
-static int read_header(struct smi *s, struct ml_piece line, struct ml_error *err)
+static int read_header(struct smi *s, struct ml_slice line, struct ml_error *err)
 {
     if (!ml_smi_columns_named(line, &s->columns)) {
         const char *said = s->source->opts.columns;
-        struct ml_piece names = {said ? said : "memory.used", strlen(said ? said : "memory.used")};
+        struct ml_slice names = {said ? said : "memory.used", strlen(said ? said : "memory.used")};
 
         if (!ml_smi_columns_named(names, &s->columns))
             return ml_error_set(err, -EINVAL,
@@ -239,12 +239,12 @@ static int read_header(struct smi *s, struct ml_piece line, struct ml_error *err
     return 1;
 }
 
-static int read_line(struct smi *s, struct ml_piece line, struct ml_error *err)
+static int read_line(struct smi *s, struct ml_slice line, struct ml_error *err)
 {
     struct row row;
     int r;
 
-    if (ml_piece_trim(line).len == 0 || is_header_again(s, line))
+    if (ml_slice_trim(line).len == 0 || is_header_again(s, line))
         return 0;
     if (s->columns.count == 0) {
         r = read_header(s, line, err);
@@ -267,7 +267,7 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
     s.thread = ml_import_thread(sink, ml_import_process(sink, 0, ""), 0, "");
     ml_dict_config(&sink->dict, "sample_only", "yes");
     while ((r = ml_import_line(source, &text, &len, err)) > 0) {
-        r = read_line(&s, (struct ml_piece){text, len}, err);
+        r = read_line(&s, (struct ml_slice){text, len}, err);
         if (r < 0)
             return r;
     }
@@ -279,22 +279,22 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
 }
 
 /* Sizes alone, as noheader leaves them. */
-static int score_row(struct ml_piece line)
+static int score_row(struct ml_slice line)
 {
     uint64_t bytes;
     bool no_unit = false;
 
-    if (!get_bytes(ml_piece_trim(line), &bytes, &no_unit))
+    if (!get_bytes(ml_slice_trim(line), &bytes, &no_unit))
         return 0;
     return no_unit ? 5 : 60;
 }
 
 static int recognise(const uint8_t *head, size_t len)
 {
-    struct ml_piece rest = {(const char *)head, len}, line;
+    struct ml_slice rest = {(const char *)head, len}, line;
     struct ml_smi_columns columns;
 
-    while (ml_piece_next(&rest, '\n', &line)) {
+    while (ml_slice_next(&rest, '\n', &line)) {
         if (line.len && line.text[line.len - 1] == '\r')
             line.len--;
         if (line.len == 0)

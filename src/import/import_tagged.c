@@ -43,7 +43,7 @@ void ml_import_tagged_put(struct ml_import_tagged *t, const struct ml_tagged_blo
     ml_import_event(t->sink, &event);
 }
 
-void ml_import_tagged_note(struct ml_import_tagged *t, struct ml_piece text)
+void ml_import_tagged_note(struct ml_import_tagged *t, struct ml_slice text)
 {
     struct ml_event event = {
         .kind = ML_MARKER,
@@ -76,22 +76,22 @@ static const struct {
     {"warning!", MEMLEDGER_OTHER},
 };
 
-static int find(struct ml_piece tag)
+static int find(struct ml_slice tag)
 {
     for (int i = 0; i < (int)ML_ARRAY_SIZE(known); i++)
-        if (ml_piece_begins(tag, known[i].prefix))
+        if (ml_slice_begins(tag, known[i].prefix))
             return i;
     return -1;
 }
 
-uint32_t ml_tag_category(struct ml_piece tag)
+uint32_t ml_tag_category(struct ml_slice tag)
 {
     int i = find(tag);
 
     return i < 0 ? MEMLEDGER_OTHER : known[i].category;
 }
 
-bool ml_tag_is_known(struct ml_piece tag)
+bool ml_tag_is_known(struct ml_slice tag)
 {
     return find(tag) >= 0;
 }

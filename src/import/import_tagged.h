@@ -9,7 +9,7 @@
 #ifndef ML_IMPORT_TAGGED_H
 #define ML_IMPORT_TAGGED_H
 
-#include "piece.h"
+#include "slice.h"
 #include "import_sink.h"
 
 struct ml_import_tagged {
@@ -24,7 +24,7 @@ struct ml_tagged_block {
     uint64_t bytes;
     uint64_t requested; /* bytes; used if has_requested */
     bool has_requested;
-    struct ml_piece tag; /* empty: no label */
+    struct ml_slice tag; /* empty: no label */
 };
 
 /* Marks addresses, frees and times unknown, and makes the one process. */
@@ -33,13 +33,13 @@ void ml_import_tagged_init(struct ml_import_tagged *t, struct ml_import_sink *si
 void ml_import_tagged_put(struct ml_import_tagged *t, const struct ml_tagged_block *block);
 
 /* A line of the source that is no allocation, as a marker. */
-void ml_import_tagged_note(struct ml_import_tagged *t, struct ml_piece text);
+void ml_import_tagged_note(struct ml_import_tagged *t, struct ml_slice text);
 
 /* What a tag says the memory is for: enum memledger_category. */
-uint32_t ml_tag_category(struct ml_piece tag);
+uint32_t ml_tag_category(struct ml_slice tag);
 
 /* How much a tag looks like one of MXNet's: 0 or 1. */
-bool ml_tag_is_known(struct ml_piece tag);
+bool ml_tag_is_known(struct ml_slice tag);
 
 /* Mebibytes as bytes, to the nearest. @return false for what cannot be a size */
 bool ml_mib_to_bytes(double mib, uint64_t *ret);

@@ -23,12 +23,12 @@ struct analysis {
 };
 
 /* "(in_arg:fc1_weight).\n" without what the script left at its ends. */
-static struct ml_piece bare_tag(struct ml_piece tag)
+static struct ml_slice bare_tag(struct ml_slice tag)
 {
     while (tag.len && (tag.text[tag.len - 1] == '\n' || tag.text[tag.len - 1] == '\r'))
         tag.len--;
     if (tag.len >= 3 && tag.text[0] == '(' && memcmp(tag.text + tag.len - 2, ").", 2) == 0)
-        return (struct ml_piece){tag.text + 1, tag.len - 3};
+        return (struct ml_slice){tag.text + 1, tag.len - 3};
     return tag;
 }
 
@@ -48,7 +48,7 @@ static int read_sum(struct analysis *a, struct ml_error *err)
 
     if (r < 0)
         return r;
-    if (!ml_piece_double(ml_json_text(&a->json), &bytes) ||
+    if (!ml_slice_double(ml_json_text(&a->json), &bytes) ||
         !ml_mib_to_bytes(bytes / 1048576, &a->block.bytes))
         return ml_import_bad(a->json.source, err, "the sum of a category is no number of bytes");
     return 0;
@@ -70,7 +70,7 @@ static int read_tags(struct analysis *a, struct ml_error *err)
 
 static int read_category(struct analysis *a, struct ml_error *err)
 {
-    struct ml_piece name = ml_json_text(&a->json);
+    struct ml_slice name = ml_json_text(&a->json);
     struct ml_dict_scope scope = {
         .kind = MEMLEDGER_SCOPE_USER,
         .name = ml_dict_string(&a->sink->dict, name.text, name.len),

@@ -28,11 +28,11 @@ struct tbd {
 };
 
 /* Takes `text` from the front. */
-static bool skip(struct ml_piece *p, const char *text)
+static bool skip(struct ml_slice *p, const char *text)
 {
     size_t len = strlen(text);
 
-    if (!ml_piece_begins(*p, text))
+    if (!ml_slice_begins(*p, text))
         return false;
     p->text += len;
     p->len -= len;
@@ -40,7 +40,7 @@ static bool skip(struct ml_piece *p, const char *text)
 }
 
 /* From where `text` stands in the line; false when it does not. */
-static bool seek(struct ml_piece *p, const char *text)
+static bool seek(struct ml_slice *p, const char *text)
 {
     const char *at = p->len ? memmem(p->text, p->len, text, strlen(text)) : NULL;
 
@@ -52,28 +52,28 @@ static bool seek(struct ml_piece *p, const char *text)
 }
 
 /* "1048608 bytes GPU memory (in_arg:fc1_weight)." behind "Allocate ". */
-static bool parse_allocation(struct ml_piece p, struct ml_tagged_block *ret, bool *ret_rounded)
+static bool parse_allocation(struct ml_slice p, struct ml_tagged_block *ret, bool *ret_rounded)
 {
     uint64_t amount;
     bool in_bytes;
 
-    if (!ml_piece_take_u64(&p, &amount))
+    if (!ml_slice_take_u64(&p, &amount))
         return false;
     in_bytes = skip(&p, " bytes GPU memory (");
     if (!in_bytes && !skip(&p, " MB GPU memory ("))
         return false;
     if (amount > ML_IMPORT_BYTES_MAX / (in_bytes ? 1 : MIB))
         return false;
-    p = ml_piece_trim(p);
+    p = ml_slice_trim(p);
     if (p.len < 2 || memcmp(p.text + p.len - 2, ").", 2) != 0)
         return false;
     ret->bytes = in_bytes ? amount : amount * MIB;
-    ret->tag = (struct ml_piece){p.text, p.len - 2};
+    ret->tag = (struct ml_slice){p.text, p.len - 2};
     *ret_rounded = !in_bytes;
     return true;
 }
 
-static int read_allocation(struct tbd *t, struct ml_piece p, struct ml_error *err)
+static int read_allocation(struct tbd *t, struct ml_slice p, struct ml_error *err)
 {
     struct ml_tagged_block block = {.space = t->space};
     bool rounded = false;
@@ -103,12 +103,12 @@ static void put_sample(struct tbd *t, uint64_t bits, uint64_t free_bytes, uint64
 }
 
 /* "15000 MB GPU global memory free, total 16160 MB." */
-static bool read_free_memory(struct tbd *t, struct ml_piece p)
+static bool read_free_memory(struct tbd *t, struct ml_slice p)
 {
     uint64_t free_mib, total_mib;
 
-    if (!ml_piece_take_u64(&p, &free_mib) || !skip(&p, " MB GPU global memory free, total ") ||
-        !ml_piece_take_u64(&p, &total_mib) || !ml_piece_begins(p, " MB") ||
+    if (!ml_slice_take_u64(&p, &free_mib) || !skip(&p, " MB GPU global memory free, total ") ||
+        !ml_slice_take_u64(&p, &total_mib) || !ml_slice_begins(p, " MB") ||
         free_mib > ML_IMPORT_BYTES_MAX / MIB || total_mib > ML_IMPORT_BYTES_MAX / MIB)
         return false;
     put_sample(t, ML_SAMPLE_FREE | ML_SAMPLE_TOTAL, free_mib * MIB, total_mib * MIB);
@@ -116,21 +116,21 @@ static bool read_free_memory(struct tbd *t, struct ml_piece p)
 }
 
 /* "123456 bytes GPU memory available (0 MBs)" behind "[LOG] ". */
-static void read_available(struct tbd *t, struct ml_piece p)
+static void read_available(struct tbd *t, struct ml_slice p)
 {
     uint64_t bytes;
 
-    if (ml_piece_take_u64(&p, &bytes) && bytes <= ML_IMPORT_BYTES_MAX &&
-        ml_piece_begins(p, " bytes GPU memory available"))
+    if (ml_slice_take_u64(&p, &bytes) && bytes <= ML_IMPORT_BYTES_MAX &&
+        ml_slice_begins(p, " bytes GPU memory available"))
         put_sample(t, ML_SAMPLE_FREE, bytes, 0);
 }
 
-static int read_line(struct tbd *t, struct ml_piece line, struct ml_error *err)
+static int read_line(struct tbd *t, struct ml_slice line, struct ml_error *err)
 {
-    struct ml_piece p = line;
+    struct ml_slice p = line;
 
     if (seek(&p, "[LOG] ")) {
-        struct ml_piece log = p;
+        struct ml_slice log = p;
 
         (void)skip(&log, "[LOG] ");
         read_available(t, log); /* it has no end: more may follow */
@@ -141,7 +141,7 @@ static int read_line(struct tbd *t, struct ml_piece line, struct ml_error *err)
         if (skip(&p, "Allocate "))
             return read_allocation(t, p, err);
         if (!read_free_memory(t, p))
-            ml_import_tagged_note(&t->tagged, ml_piece_trim(p));
+            ml_import_tagged_note(&t->tagged, ml_slice_trim(p));
         return 0;
     }
     p = line;
@@ -149,8 +149,8 @@ static int read_line(struct tbd *t, struct ml_piece line, struct ml_error *err)
         (void)skip(&p, "Allocate ");
         return read_allocation(t, p, err);
     }
-    if (ml_piece_begins(line, "Free ") && memmem(line.text, line.len, " MB GPU memory (", 16))
-        ml_import_tagged_note(&t->tagged, ml_piece_trim(line));
+    if (ml_slice_begins(line, "Free ") && memmem(line.text, line.len, " MB GPU memory (", 16))
+        ml_import_tagged_note(&t->tagged, ml_slice_trim(line));
     else
         (void)read_free_memory(t, line);
     return 0;
@@ -167,7 +167,7 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
     t.space = ml_import_space(sink, t.tagged.process, DEVICE, MEMLEDGER_DRIVER, "cudaMalloc");
     t.device = ml_dict_cstr(&sink->dict, DEVICE);
     while ((r = ml_import_line(source, &text, &len, err)) > 0) {
-        r = read_line(&t, (struct ml_piece){text, len}, err);
+        r = read_line(&t, (struct ml_slice){text, len}, err);
         if (r < 0)
             return r;
     }

@@ -10,7 +10,7 @@
 #ifndef ML_JSON_READER_H
 #define ML_JSON_READER_H
 
-#include "piece.h"
+#include "slice.h"
 #include "import_source.h"
 #include "vec.h"
 
@@ -49,9 +49,9 @@ int ml_json_next(struct ml_json_reader *j, struct ml_error *err);
 int ml_json_skip(struct ml_json_reader *j, int token, struct ml_error *err);
 
 /* The text of the token. */
-static inline struct ml_piece ml_json_text(const struct ml_json_reader *j)
+static inline struct ml_slice ml_json_text(const struct ml_json_reader *j)
 {
-    return (struct ml_piece){j->text.data ? (const char *)j->text.data : "", j->text.len};
+    return (struct ml_slice){j->text.data ? (const char *)j->text.data : "", j->text.len};
 }
 
 #endif

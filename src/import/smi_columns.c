@@ -22,30 +22,30 @@ static const struct {
 };
 
 /* "memory.used [MiB]" without its unit. */
-static struct ml_piece without_unit(struct ml_piece p)
+static struct ml_slice without_unit(struct ml_slice p)
 {
     const char *bracket = p.len ? memchr(p.text, '[', p.len) : NULL;
 
     if (bracket)
         p.len = (size_t)(bracket - p.text);
-    return ml_piece_trim(p);
+    return ml_slice_trim(p);
 }
 
-static enum ml_smi_column column_of(struct ml_piece name)
+static enum ml_smi_column column_of(struct ml_slice name)
 {
     for (size_t i = 0; i < ML_ARRAY_SIZE(known); i++)
-        if (ml_piece_is(name, known[i].name))
+        if (ml_slice_is(name, known[i].name))
             return known[i].column;
     return ML_SMI_OTHER;
 }
 
-bool ml_smi_columns_named(struct ml_piece line, struct ml_smi_columns *ret)
+bool ml_smi_columns_named(struct ml_slice line, struct ml_smi_columns *ret)
 {
     struct ml_smi_columns found = {.count = 0};
-    struct ml_piece name;
+    struct ml_slice name;
     bool memory = false;
 
-    while (ml_piece_next(&line, ',', &name)) {
+    while (ml_slice_next(&line, ',', &name)) {
         enum ml_smi_column column = column_of(without_unit(name));
 
         if (found.count == ML_SMI_COLUMNS_MAX)
@@ -69,7 +69,7 @@ static int64_t days_of(int64_t year, int64_t month, int64_t day)
     return 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468;
 }
 
-static bool take_sign(struct ml_piece *p, char sign)
+static bool take_sign(struct ml_slice *p, char sign)
 {
     if (p->len == 0 || p->text[0] != sign)
         return false;
@@ -79,12 +79,12 @@ static bool take_sign(struct ml_piece *p, char sign)
 }
 
 /* Digits behind the point, as nanoseconds. */
-static bool take_fraction(struct ml_piece *p, uint64_t *ret)
+static bool take_fraction(struct ml_slice *p, uint64_t *ret)
 {
     uint64_t digits;
     size_t before = p->len, count;
 
-    if (!ml_piece_take_u64(p, &digits))
+    if (!ml_slice_take_u64(p, &digits))
         return false;
     count = before - p->len;
     if (count > 9)
@@ -95,13 +95,13 @@ static bool take_fraction(struct ml_piece *p, uint64_t *ret)
     return true;
 }
 
-bool ml_smi_time(struct ml_piece p, uint64_t *ret_ns)
+bool ml_smi_time(struct ml_slice p, uint64_t *ret_ns)
 {
     uint64_t v[6], fraction = 0;
     static const char signs[6] = {'/', '/', ' ', ':', ':', '.'};
 
     for (int i = 0; i < 6; i++) {
-        if (!ml_piece_take_u64(&p, &v[i]))
+        if (!ml_slice_take_u64(&p, &v[i]))
             return false;
         if (i < 5 && !take_sign(&p, signs[i]))
             return false;

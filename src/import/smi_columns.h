@@ -5,7 +5,7 @@
 #ifndef ML_SMI_COLUMNS_H
 #define ML_SMI_COLUMNS_H
 
-#include "piece.h"
+#include "slice.h"
 
 #define ML_SMI_COLUMNS_MAX 64
 
@@ -26,9 +26,9 @@ struct ml_smi_columns {
 };
 
 /* "timestamp, memory.used [MiB]". @return whether it names a column of memory */
-bool ml_smi_columns_named(struct ml_piece line, struct ml_smi_columns *ret);
+bool ml_smi_columns_named(struct ml_slice line, struct ml_smi_columns *ret);
 
 /* "2024/01/31 23:59:59.999" as nanoseconds; of which zone is not known. */
-bool ml_smi_time(struct ml_piece piece, uint64_t *ret_ns);
+bool ml_smi_time(struct ml_slice piece, uint64_t *ret_ns);
 
 #endif

@@ -217,7 +217,7 @@ int ml_torch_put_past(struct ml_torch_device *d)
 /* ---- Entries ------------------------------------------------------------------------ */
 
 /* What the user and torch.compile say of an entry, below the annotations around it. */
-static uint32_t scope_of(struct ml_torch_device *d, const struct ml_torch_entry *e)
+static uint32_t scope_of(struct ml_torch_device *d, const struct ml_torch_history_entry *e)
 {
     const uint32_t names[] = {e->context, e->metadata};
     uint32_t scope = d->scope;
@@ -232,7 +232,7 @@ static uint32_t scope_of(struct ml_torch_device *d, const struct ml_torch_entry 
     return scope;
 }
 
-static int put_alloc(struct ml_torch_device *d, const struct ml_torch_entry *e)
+static int put_alloc(struct ml_torch_device *d, const struct ml_torch_history_entry *e)
 {
     uint64_t bytes = e->slack != ML_TORCH_SLACK_UNKNOWN
                          ? e->size + e->slack
@@ -242,7 +242,7 @@ static int put_alloc(struct ml_torch_device *d, const struct ml_torch_entry *e)
                      &(struct birth){e->addr, bytes, e->size, e->stream, e->stack, scope_of(d, e)});
 }
 
-static void put_unmap(struct ml_torch_device *d, const struct ml_torch_entry *e)
+static void put_unmap(struct ml_torch_device *d, const struct ml_torch_history_entry *e)
 {
     struct ml_event event = ml_torch_event(d, ML_FREE_RANGE);
 
@@ -253,7 +253,7 @@ static void put_unmap(struct ml_torch_device *d, const struct ml_torch_entry *e)
 }
 
 /* A refusal, and what the driver said was free then. */
-static void put_oom(struct ml_torch_device *d, const struct ml_torch_entry *e)
+static void put_oom(struct ml_torch_device *d, const struct ml_torch_history_entry *e)
 {
     struct ml_event event = ml_torch_event(d, ML_OOM), sample = ml_torch_event(d, ML_SAMPLE);
 
@@ -278,7 +278,7 @@ static void put_marker(struct ml_torch_device *d, uint32_t name)
     ml_import_event(d->t->sink, &event);
 }
 
-static int put_entry(struct ml_torch_device *d, const struct ml_torch_entry *e)
+static int put_entry(struct ml_torch_device *d, const struct ml_torch_history_entry *e)
 {
     switch ((enum ml_torch_action)e->action) {
     case ML_TORCH_ALLOC: return put_alloc(d, e);
@@ -302,7 +302,7 @@ static int put_entry(struct ml_torch_device *d, const struct ml_torch_entry *e)
 
 /* ---- In turn -------------------------------------------------------------------------- */
 
-static const struct ml_torch_entry *peek_entry(const struct ml_torch_device *d)
+static const struct ml_torch_history_entry *peek_entry(const struct ml_torch_device *d)
 {
     return d->next_entry < d->end_entry ? &d->t->entries.items[d->next_entry] : NULL;
 }
@@ -316,7 +316,8 @@ static const struct ml_torch_annotation *peek_annotation(const struct ml_torch_d
 }
 
 /* At the same time a range that begins comes before an allocation, one that ends behind. */
-static bool annotation_is_first(const struct ml_torch_entry *e, const struct ml_torch_annotation *a)
+static bool annotation_is_first(const struct ml_torch_history_entry *e,
+                                const struct ml_torch_annotation *a)
 {
     if (!a || !e || a->time_us == e->time_us)
         return a && (!e || !a->ends);
@@ -325,7 +326,7 @@ static bool annotation_is_first(const struct ml_torch_entry *e, const struct ml_
 
 bool ml_torch_next_us(const struct ml_torch_device *d, uint64_t *ret)
 {
-    const struct ml_torch_entry *e = peek_entry(d);
+    const struct ml_torch_history_entry *e = peek_entry(d);
     const struct ml_torch_annotation *a = peek_annotation(d);
 
     if (!e && !a)
@@ -346,7 +347,7 @@ static void set_clock(struct ml_torch_device *d, uint64_t time_us)
 
 int ml_torch_put_next(struct ml_torch_device *d)
 {
-    const struct ml_torch_entry *e = peek_entry(d);
+    const struct ml_torch_history_entry *e = peek_entry(d);
     const struct ml_torch_annotation *a = peek_annotation(d);
 
     if (annotation_is_first(e, a)) {

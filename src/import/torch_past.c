@@ -68,7 +68,7 @@ static int put_end(struct ml_torch_snapshot *t, uint32_t device, struct state *s
 
 /* ---- Backwards ------------------------------------------------------------------ */
 
-static void undo_alloc(struct state *s, struct ml_torch_entry *entry)
+static void undo_alloc(struct state *s, struct ml_torch_history_entry *entry)
 {
     const struct ml_torch_block *block;
     uint64_t index;
@@ -81,13 +81,13 @@ static void undo_alloc(struct state *s, struct ml_torch_entry *entry)
         entry->slack = (uint32_t)(block->size - entry->size);
 }
 
-static int undo_free(struct state *s, const struct ml_torch_entry *entry)
+static int undo_free(struct state *s, const struct ml_torch_history_entry *entry)
 {
     return put_block(s, &(struct ml_torch_block){
                             .addr = entry->addr, .size = entry->size, .requested = entry->size});
 }
 
-static int undo(struct state *s, uint32_t device, struct ml_torch_entry *entry)
+static int undo(struct state *s, uint32_t device, struct ml_torch_history_entry *entry)
 {
     uint64_t end = ml_end_of(entry->addr, entry->size);
 

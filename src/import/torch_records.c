@@ -242,7 +242,7 @@ static uint8_t action_of(const struct fields *f)
 static int take_entry(struct ml_torch_snapshot *t, struct ml_pickle_node *node,
                       const struct fields *f, struct ml_error *err)
 {
-    struct ml_torch_entry entry = {
+    struct ml_torch_history_entry entry = {
         .action = action_of(f),
         .addr = number_of(t, f, has(f, KEY_ADDR) ? KEY_ADDR : KEY_DEVICE_FREE),
         .has_addr = has(f, KEY_ADDR) || has(f, KEY_DEVICE_FREE),

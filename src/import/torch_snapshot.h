@@ -39,7 +39,7 @@ enum ml_torch_action {
 #define ML_TORCH_SLACK_UNKNOWN UINT32_MAX
 
 /* One entry of a device's trace. Texts are strings of the sink's dictionary. */
-struct ml_torch_entry {
+struct ml_torch_history_entry {
     uint64_t addr; /* of an oom: what was free on the device */
     uint64_t size; /* as it was asked for */
     uint64_t time_us;
@@ -99,7 +99,7 @@ struct ml_torch_snapshot {
     struct ml_import_sink *sink;
     struct ml_pickle_machine machine;
     struct ml_pickle_taker taker;
-    ML_VEC(struct ml_torch_entry) entries;
+    ML_VEC(struct ml_torch_history_entry) entries;
     ML_VEC(struct ml_torch_block) blocks;
     ML_VEC(struct ml_torch_segment) segments;
     ML_VEC(struct ml_torch_annotation) annotations;

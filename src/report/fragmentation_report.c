@@ -67,20 +67,21 @@ static int put_place(const struct ml_free_place *p, const struct ml_style *style
     return r;
 }
 
-static void class_cell(struct ml_table *t, size_t class)
+static void class_cell(struct ml_table *t, size_t size_class)
 {
     char from[32], below[32];
 
-    if (class == 0)
+    if (size_class == 0)
         ml_table_cellf(t, "below %s",
                        ml_format_bytes(below, (int64_t)ml_hole_limits[0], ML_UNIT_AUTO));
-    else if (class == ML_HOLE_CLASSES - 1)
-        ml_table_cellf(t, "from %s on",
-                       ml_format_bytes(from, (int64_t)ml_hole_limits[class - 1], ML_UNIT_AUTO));
+    else if (size_class == ML_HOLE_CLASSES - 1)
+        ml_table_cellf(
+            t, "from %s on",
+            ml_format_bytes(from, (int64_t)ml_hole_limits[size_class - 1], ML_UNIT_AUTO));
     else
         ml_table_cellf(t, "%s to %s",
-                       ml_format_bytes(from, (int64_t)ml_hole_limits[class - 1], ML_UNIT_AUTO),
-                       ml_format_bytes(below, (int64_t)ml_hole_limits[class], ML_UNIT_AUTO));
+                       ml_format_bytes(from, (int64_t)ml_hole_limits[size_class - 1], ML_UNIT_AUTO),
+                       ml_format_bytes(below, (int64_t)ml_hole_limits[size_class], ML_UNIT_AUTO));
 }
 
 static int put_holes(const struct ml_free_place *p, const struct ml_style *style,

@@ -168,7 +168,7 @@ static void test_not_to_be_seen(void **state)
 /* A watch that has gone on for that long without a sign of life. */
 static bool alive_after(uint64_t waited_ns)
 {
-    struct ml_watch watch = {
+    struct ml_collector_watch watch = {
         .heartbeat = ml_session->heartbeat, .last_ns = 1, .waited_ns = waited_ns};
 
     return ml_collector_alive(&watch);
@@ -227,7 +227,7 @@ static void test_runs_in_circles(void **state)
 {
     static struct ml_session page;
     pid_t pid = start_process(true);
-    struct ml_watch watch = {
+    struct ml_collector_watch watch = {
         .last_ns = 1, .waited_ns = 2 * SECOND_NS, .asked = true, .cpu_ticks = (uint64_t)0 - 300};
 
     (void)state;
@@ -245,7 +245,7 @@ static void test_runs_in_circles(void **state)
 /* Between block and restore, as a thread that waits for room: a wait that began so long ago. */
 static bool waits_on_after(uint64_t ns)
 {
-    struct ml_watch watch = {.begun_ns = ml_clock_ns(CLOCK_MONOTONIC) - ns};
+    struct ml_collector_watch watch = {.begun_ns = ml_clock_ns(CLOCK_MONOTONIC) - ns};
 
     return ml_collector_alive(&watch);
 }

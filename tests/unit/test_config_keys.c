@@ -31,15 +31,16 @@ static void every_key_has_its_default(void **state)
     };
 
     (void)state;
-    assert_int_equal(ML_ARRAY_SIZE(defaults), ML_KEYS);
+    assert_int_equal(ML_ARRAY_SIZE(defaults), ML_CONFIG_KEYS);
     for (size_t i = 0; i < ML_ARRAY_SIZE(defaults); i++) {
-        int key = ml_key_find(defaults[i][0]);
+        int key = ml_config_find(defaults[i][0]);
         assert_int_not_equal(key, -1);
-        assert_string_equal(ml_keys[key].default_value, defaults[i][1]);
-        assert_string_equal(ml_key_check((enum ml_key)key, defaults[i][1]), defaults[i][1]);
+        assert_string_equal(ml_config_keys[key].default_value, defaults[i][1]);
+        assert_string_equal(ml_config_check((enum ml_config_key)key, defaults[i][1]),
+                            defaults[i][1]);
     }
-    assert_int_equal(ml_key_find("Filename"), -1);
-    assert_int_equal(ml_key_find(""), -1);
+    assert_int_equal(ml_config_find("Filename"), -1);
+    assert_int_equal(ml_config_find(""), -1);
 }
 
 static void the_list_names_every_key(void **state)
@@ -47,22 +48,22 @@ static void the_list_names_every_key(void **state)
     char expected[512] = "";
 
     (void)state;
-    for (int i = 0; i < ML_KEYS; i++) {
+    for (int i = 0; i < ML_CONFIG_KEYS; i++) {
         strcat(expected, i ? ", " : "");
-        strcat(expected, ml_keys[i].name);
+        strcat(expected, ml_config_keys[i].name);
     }
-    assert_string_equal(ml_key_names, expected);
+    assert_string_equal(ml_config_names, expected);
 }
 
-static void check_values(enum ml_key key, const char *const *good, const char *const *bad)
+static void check_values(enum ml_config_key key, const char *const *good, const char *const *bad)
 {
     for (; *good; good += 2) {
-        const char *spelled = ml_key_check(key, good[0]);
+        const char *spelled = ml_config_check(key, good[0]);
         assert_non_null(spelled);
         assert_string_equal(spelled, good[1]);
     }
     for (; *bad; bad++)
-        assert_null(ml_key_check(key, *bad));
+        assert_null(ml_config_check(key, *bad));
 }
 
 static void truth_is_spelled_in_four_ways(void **state)
@@ -74,8 +75,8 @@ static void truth_is_spelled_in_four_ways(void **state)
                                       "tru", " 1",  "1 ", "-1", "null", NULL};
 
     (void)state;
-    check_values(ML_KEY_PROFILE_MEMORY, good, bad);
-    check_values(ML_KEY_AGGREGATE_STATS, good, bad);
+    check_values(ML_CONFIG_PROFILE_MEMORY, good, bad);
+    check_values(ML_CONFIG_AGGREGATE_STATS, good, bad);
 }
 
 static void a_period_is_above_zero(void **state)
@@ -88,7 +89,7 @@ static void a_period_is_above_zero(void **state)
         NULL};
 
     (void)state;
-    check_values(ML_KEY_DUMP_PERIOD, good, bad);
+    check_values(ML_CONFIG_DUMP_PERIOD, good, bad);
 }
 
 static void a_process_is_worker_or_server(void **state)
@@ -97,7 +98,7 @@ static void a_process_is_worker_or_server(void **state)
     static const char *const bad[] = {"", "Worker", "scheduler", "0", NULL};
 
     (void)state;
-    check_values(ML_KEY_PROFILE_PROCESS, good, bad);
+    check_values(ML_CONFIG_PROFILE_PROCESS, good, bad);
 }
 
 static void a_name_is_neither_empty_nor_endless(void **state)
@@ -107,12 +108,12 @@ static void a_name_is_neither_empty_nor_endless(void **state)
     (void)state;
     memset(longest, 'x', sizeof(longest));
     longest[1023] = '\0';
-    assert_ptr_equal(ml_key_check(ML_KEY_FILENAME, longest), longest);
+    assert_ptr_equal(ml_config_check(ML_CONFIG_FILENAME, longest), longest);
     longest[1023] = 'x';
     longest[1024] = '\0';
-    assert_null(ml_key_check(ML_KEY_FILENAME, longest));
-    assert_null(ml_key_check(ML_KEY_FILENAME, ""));
-    assert_non_null(ml_key_check(ML_KEY_GPU_MEMORY_PREFIX, "a b\n"));
+    assert_null(ml_config_check(ML_CONFIG_FILENAME, longest));
+    assert_null(ml_config_check(ML_CONFIG_FILENAME, ""));
+    assert_non_null(ml_config_check(ML_CONFIG_GPU_MEMORY_PREFIX, "a b\n"));
 }
 
 static void slips_are_recognised(void **state)
@@ -121,16 +122,16 @@ static void slips_are_recognised(void **state)
         const char *typed;
         int meant;
     } slips[] = {
-        {"filname", ML_KEY_FILENAME},
-        {"Filename", ML_KEY_FILENAME},
-        {"file_name", ML_KEY_FILENAME},
-        {"profile_al", ML_KEY_PROFILE_ALL},
-        {"profile_apis", ML_KEY_PROFILE_API},
-        {"proflie_memory", ML_KEY_PROFILE_MEMORY},
-        {"aggregate", ML_KEY_AGGREGATE_STATS},
-        {"dump_perod", ML_KEY_DUMP_PERIOD},
-        {"continous_dump", ML_KEY_CONTINUOUS_DUMP},
-        {"gpu_memory", ML_KEY_GPU_MEMORY_PREFIX},
+        {"filname", ML_CONFIG_FILENAME},
+        {"Filename", ML_CONFIG_FILENAME},
+        {"file_name", ML_CONFIG_FILENAME},
+        {"profile_al", ML_CONFIG_PROFILE_ALL},
+        {"profile_apis", ML_CONFIG_PROFILE_API},
+        {"proflie_memory", ML_CONFIG_PROFILE_MEMORY},
+        {"aggregate", ML_CONFIG_AGGREGATE_STATS},
+        {"dump_perod", ML_CONFIG_DUMP_PERIOD},
+        {"continous_dump", ML_CONFIG_CONTINUOUS_DUMP},
+        {"gpu_memory", ML_CONFIG_GPU_MEMORY_PREFIX},
         {"quite something else", -1},
         {"", -1},
         {"x", -1},
@@ -138,7 +139,7 @@ static void slips_are_recognised(void **state)
 
     (void)state;
     for (size_t i = 0; i < ML_ARRAY_SIZE(slips); i++)
-        assert_int_equal(ml_key_nearest(slips[i].typed), slips[i].meant);
+        assert_int_equal(ml_config_nearest(slips[i].typed), slips[i].meant);
 }
 
 int main(void)

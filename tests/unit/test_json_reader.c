@@ -25,7 +25,7 @@ static const char *tokens(const char *text, bool raw)
     ml_import_source_memory(&source, (const uint8_t *)text, strlen(text));
     ml_buf_clear(&out);
     while ((token = ml_json_next(&json, &err)) > ML_JSON_END) {
-        struct ml_piece piece = ml_json_text(&json);
+        struct ml_slice piece = ml_json_text(&json);
 
         assert_int_equal(ml_buf_printf(&out, "%c", letters[token]), 0);
         if (token >= ML_JSON_KEY)

@@ -68,7 +68,7 @@ static void agrees_with_a_model(void **state)
     }
     assert_int_equal(ml_live_peak(CUDA_1), peak);
     for (unsigned i = 0; i < BLOCKS; i++) {
-        assert_int_equal(ml_live_find(address_of(i), &found), sizes[i] != 0);
+        assert_int_equal(ml_live_block_find(address_of(i), &found), sizes[i] != 0);
         if (sizes[i])
             assert_int_equal(found.bytes, sizes[i]);
         ml_live_remove(at(address_of(i)));
@@ -96,7 +96,7 @@ static void counts_by_phase(void **state)
     assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_LIVE_FORWARD), 0);
     assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_LIVE_OTHER), 10);
     assert_int_equal(ml_live_peak(ML_LIVE_HOST), 30);
-    assert_true(ml_live_find(0x200, &found));
+    assert_true(ml_live_block_find(0x200, &found));
     assert_int_equal(found.phase, ML_LIVE_BACKWARD);
     ml_live_remove(at(0x100));
     ml_live_remove(at(0x200));
@@ -164,7 +164,7 @@ static int look_in_child(void)
 {
     struct ml_live_block found;
 
-    if (!ml_live_find(0x100, &found) || found.bytes != 16)
+    if (!ml_live_block_find(0x100, &found) || found.bytes != 16)
         return 1;
     for (unsigned i = 0; i < 1000; i++)
         ml_live_add(0, CUDA_1, at(address_of(i)), 1);

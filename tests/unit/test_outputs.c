@@ -60,13 +60,13 @@ static struct ml_output_range wait_for(uint64_t size, uint32_t label, uint32_t c
     struct ml_outputs outputs = {0};
 
     for (uint32_t i = 0; i < count; i++)
-        ml_outputs_add(&outputs, (struct ml_output){.size = size, .label = label + i});
+        ml_outputs_add(&outputs, (struct ml_work_output){.size = size, .label = label + i});
     return ml_outputs_wait(&waiting, &outputs);
 }
 
 static uint32_t take(struct ml_output_range range, uint64_t size)
 {
-    struct ml_output output;
+    struct ml_work_output output;
 
     return ml_outputs_take_waiting(&waiting, range, size, &output) ? output.label : 0;
 }

@@ -23,7 +23,7 @@ static int teardown(void **state)
 
 static void hand(uint64_t key, uint32_t scope)
 {
-    ml_works_hand(&works, key, (struct ml_work){.scope = scope});
+    ml_works_put(&works, key, (struct ml_work){.scope = scope});
 }
 
 /* The scope, 0: there was no work. */

@@ -125,11 +125,11 @@ static void next_batch(struct model *model)
     unsigned inputs = model->options.inputs;
 
     for (unsigned row = 0; row < model->options.batch; row++) {
-        unsigned class = (unsigned)((random_value() + 1) / 2 * (float)model->options.classes);
+        unsigned chosen = (unsigned)((random_value() + 1) / 2 * (float)model->options.classes);
 
-        model->labels[row] = (float)class;
+        model->labels[row] = (float)chosen;
         for (unsigned i = 0; i < inputs; i++)
-            model->batch[row * inputs + i] = model->centres[class * inputs + i] + random_value();
+            model->batch[row * inputs + i] = model->centres[chosen * inputs + i] + random_value();
     }
 }
 

@@ -1,8 +1,8 @@
-/* piece.c: see piece.h.
+/* slice.c: see slice.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "piece.h"
+#include "slice.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-struct ml_piece ml_piece_trim(struct ml_piece p)
+struct ml_slice ml_slice_trim(struct ml_slice p)
 {
     while (p.len > 0 && is_blank(p.text[0])) {
         p.text++;
@@ -29,63 +29,63 @@ struct ml_piece ml_piece_trim(struct ml_piece p)
     return p;
 }
 
-bool ml_piece_is(struct ml_piece p, const char *text)
+bool ml_slice_is(struct ml_slice p, const char *text)
 {
     return strlen(text) == p.len && memcmp(p.text, text, p.len) == 0;
 }
 
-bool ml_piece_begins(struct ml_piece p, const char *text)
+bool ml_slice_begins(struct ml_slice p, const char *text)
 {
     size_t len = strlen(text);
 
     return p.len >= len && memcmp(p.text, text, len) == 0;
 }
 
-/* Ends the piece in front of `at`, which is a separator or the end of the line. */
-static struct ml_piece cut(struct ml_piece *rest, size_t at)
+/* Ends the slice in front of `at`, which is a separator or the end of the line. */
+static struct ml_slice cut(struct ml_slice *rest, size_t at)
 {
-    struct ml_piece piece = {rest->text, at};
+    struct ml_slice slice = {rest->text, at};
 
     if (at == rest->len) {
-        *rest = (struct ml_piece){NULL, 0};
+        *rest = (struct ml_slice){NULL, 0};
     } else {
         rest->text += at + 1;
         rest->len -= at + 1;
     }
-    return piece;
+    return slice;
 }
 
-bool ml_piece_next(struct ml_piece *rest, char separator, struct ml_piece *ret)
+bool ml_slice_next(struct ml_slice *rest, char separator, struct ml_slice *ret)
 {
     const char *end;
 
     if (!rest->text)
         return false;
     end = rest->len ? memchr(rest->text, separator, rest->len) : NULL;
-    *ret = ml_piece_trim(cut(rest, end ? (size_t)(end - rest->text) : rest->len));
+    *ret = ml_slice_trim(cut(rest, end ? (size_t)(end - rest->text) : rest->len));
     return true;
 }
 
-bool ml_piece_next_quoted(struct ml_piece *rest, char separator, struct ml_piece *ret)
+bool ml_slice_next_quoted(struct ml_slice *rest, char separator, struct ml_slice *ret)
 {
     size_t at = 1;
-    struct ml_piece piece;
+    struct ml_slice slice;
 
     if (!rest->text || rest->len < 2 || rest->text[0] != '"')
-        return ml_piece_next(rest, separator, ret);
+        return ml_slice_next(rest, separator, ret);
     while (at < rest->len &&
            (rest->text[at] != '"' || (at + 1 < rest->len && rest->text[at + 1] == '"')))
         at += rest->text[at] == '"' ? 2 : 1;
     if (at + 1 < rest->len && rest->text[at + 1] != separator)
-        return ml_piece_next(rest, separator, ret); /* it only begins with a quote */
+        return ml_slice_next(rest, separator, ret); /* it only begins with a quote */
     if (at >= rest->len)
-        return ml_piece_next(rest, separator, ret);
-    piece = cut(rest, at + 1);
-    *ret = (struct ml_piece){piece.text + 1, piece.len - 2};
+        return ml_slice_next(rest, separator, ret);
+    slice = cut(rest, at + 1);
+    *ret = (struct ml_slice){slice.text + 1, slice.len - 2};
     return true;
 }
 
-bool ml_piece_take_u64(struct ml_piece *p, uint64_t *ret)
+bool ml_slice_take_u64(struct ml_slice *p, uint64_t *ret)
 {
     uint64_t value = 0;
     size_t at = 0;
@@ -102,18 +102,18 @@ bool ml_piece_take_u64(struct ml_piece *p, uint64_t *ret)
     return true;
 }
 
-bool ml_piece_u64(struct ml_piece p, uint64_t *ret)
+bool ml_slice_u64(struct ml_slice p, uint64_t *ret)
 {
     uint64_t value;
 
-    if (!ml_piece_take_u64(&p, &value) || p.len > 0)
+    if (!ml_slice_take_u64(&p, &value) || p.len > 0)
         return false;
     *ret = value;
     return true;
 }
 
 /* strtod takes the locale's decimal sign; the command never sets a locale. */
-bool ml_piece_double(struct ml_piece p, double *ret)
+bool ml_slice_double(struct ml_slice p, double *ret)
 {
     char text[64], *end;
     double value;

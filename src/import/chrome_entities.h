@@ -1,10 +1,10 @@
-/* chrome_world.h: what the events of a Chrome trace are about: processes, threads,
+/* chrome_entities.h: what the events of a Chrome trace are about: processes, threads,
  * objects.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef ML_CHROME_WORLD_H
-#define ML_CHROME_WORLD_H
+#ifndef ML_CHROME_ENTITIES_H
+#define ML_CHROME_ENTITIES_H
 
 #include "chrome_event.h"
 #include "import_sink.h"
@@ -15,7 +15,7 @@ struct ml_chrome_thread {
     uint32_t depth;           /* … and how many are open */
 };
 
-struct ml_chrome_world {
+struct ml_chrome_entities {
     struct ml_import_sink *sink;
     bool one_process; /* pid is a category, as in MXNet's traces */
     struct ml_intern process_keys, thread_keys, object_keys;
@@ -26,24 +26,24 @@ struct ml_chrome_world {
     int error; /* the first failure */
 };
 
-void ml_chrome_world_init(struct ml_chrome_world *w, struct ml_import_sink *sink);
-void ml_chrome_world_release(struct ml_chrome_world *w);
+void ml_chrome_entities_init(struct ml_chrome_entities *w, struct ml_import_sink *sink);
+void ml_chrome_entities_release(struct ml_chrome_entities *w);
 
 /* Who an event belongs to, new at first sight. */
-struct ml_chrome_thread ml_chrome_thread_of(struct ml_chrome_world *w,
+struct ml_chrome_thread ml_chrome_thread_of(struct ml_chrome_entities *w,
                                             const struct ml_chrome_event *e);
 
 /* Takes the names of processes, which come as events. */
-void ml_chrome_name_process(struct ml_chrome_world *w, const struct ml_chrome_event *e);
+void ml_chrome_name_process(struct ml_chrome_entities *w, const struct ml_chrome_event *e);
 
 /* A domain of the process, + 1 as objects have it; 0 for the empty name. */
-uint32_t ml_chrome_domain(struct ml_chrome_world *w, uint32_t process, struct ml_piece name);
+uint32_t ml_chrome_domain(struct ml_chrome_entities *w, uint32_t process, struct ml_slice name);
 
 /* An object: one for each thread, or for each `id`, so that starts and stops meet.
  * @kind    enum memledger_object_kind
  * @domain  + 1, 0: none */
-uint32_t ml_chrome_object(struct ml_chrome_world *w, uint32_t process, uint32_t kind,
-                          uint32_t domain, struct ml_piece name, uint32_t thread,
-                          struct ml_piece id);
+uint32_t ml_chrome_object(struct ml_chrome_entities *w, uint32_t process, uint32_t kind,
+                          uint32_t domain, struct ml_slice name, uint32_t thread,
+                          struct ml_slice id);
 
 #endif

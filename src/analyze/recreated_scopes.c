@@ -1,8 +1,8 @@
-/* alike_scopes.c: see alike_scopes.h.
+/* recreated_scopes.c: see recreated_scopes.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "alike_scopes.h"
+#include "recreated_scopes.h"
 
 #include <errno.h>
 
@@ -11,11 +11,11 @@
 #include "text.h"
 
 /* What scopes that are alike have in common: where they are, their kind and name. */
-static int make_key(const struct ml_trace *trace, const struct ml_alike_scopes *alike,
+static int make_key(const struct ml_trace *trace, const struct ml_recreated_scopes *alike,
                     uint32_t scope, struct ml_buf *ret)
 {
     const struct ml_scope *s = ml_trace_scope(trace, scope);
-    const uint32_t fixed[] = {ml_alike_scope(alike, s->parent), s->kind};
+    const uint32_t fixed[] = {ml_recreated_scope(alike, s->parent), s->kind};
     uint32_t len;
     const char *name = ml_trace_string(trace, s->name, &len);
     int r;
@@ -25,14 +25,14 @@ static int make_key(const struct ml_trace *trace, const struct ml_alike_scopes *
     return r < 0 ? r : ml_buf_append(ret, name, ml_name_without_number(name, len));
 }
 
-int ml_alike_scopes_find(const struct ml_trace *trace, struct ml_alike_scopes *ret)
+int ml_recreated_scopes_find(const struct ml_trace *trace, struct ml_recreated_scopes *ret)
 {
     ML_VEC(uint32_t) firsts = {0}; /* by number of the key */
     struct ml_intern keys = {0};
     struct ml_buf key;
     int r = 0;
 
-    *ret = (struct ml_alike_scopes){0};
+    *ret = (struct ml_recreated_scopes){0};
     ml_buf_init(&key);
     for (uint32_t i = 0; r == 0 && i < ml_trace_scopes(trace); i++) {
         int64_t number;
@@ -49,7 +49,7 @@ int ml_alike_scopes_find(const struct ml_trace *trace, struct ml_alike_scopes *r
     return r;
 }
 
-void ml_alike_scopes_release(struct ml_alike_scopes *alike)
+void ml_recreated_scopes_release(struct ml_recreated_scopes *alike)
 {
     ml_vec_release(&alike->first);
 }

@@ -1,8 +1,8 @@
-/* alike_modules.c: see alike_modules.h.
+/* recreated_modules.c: see recreated_modules.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "alike_modules.h"
+#include "recreated_modules.h"
 
 #include <errno.h>
 
@@ -13,7 +13,7 @@
 
 struct finder {
     const struct ml_modules *modules;
-    struct ml_alike_modules *ret;
+    struct ml_recreated_modules *ret;
     ML_VEC(uint32_t) members; /* by module: how many are alike, where it is the first of them */
     struct ml_map latest;     /* first one and process -> the latest that was called */
     bool any;                 /* enough are alike, somewhere */
@@ -76,25 +76,25 @@ static void part_others(struct finder *f)
             first[i] = i;
 }
 
-int ml_alike_modules_find(const struct ml_modules *modules, struct ml_alike_modules *ret)
+int ml_recreated_modules_find(const struct ml_modules *modules, struct ml_recreated_modules *ret)
 {
     struct finder f = {.modules = modules, .ret = ret};
     int r;
 
-    *ret = (struct ml_alike_modules){0};
+    *ret = (struct ml_recreated_modules){0};
     r = count_members(&f);
     if (r == 0 && f.any)
         r = read_calls(&f);
     if (r == 0 && f.any)
         part_others(&f);
     if (r < 0 || !f.any)
-        ml_alike_modules_release(ret);
+        ml_recreated_modules_release(ret);
     ml_vec_release(&f.members);
     ml_map_release(&f.latest);
     return r;
 }
 
-void ml_alike_modules_release(struct ml_alike_modules *alike)
+void ml_recreated_modules_release(struct ml_recreated_modules *alike)
 {
     ml_vec_release(&alike->first);
 }

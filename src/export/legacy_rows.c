@@ -1,13 +1,13 @@
-/* gross_rows.c: see gross_rows.h.
+/* legacy_rows.c: see legacy_rows.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "gross_rows.h"
+#include "legacy_rows.h"
 
 #include "memledger/memledger.h"
 
-int ml_gross_rows(const struct ml_trace *trace, const struct ml_export_opts *opts,
-                  struct ml_tag_list *ret, struct ml_error *err)
+int ml_legacy_rows(const struct ml_trace *trace, const struct ml_export_opts *opts,
+                   struct ml_tag_list *ret, struct ml_error *err)
 {
     struct ml_tag_list_opts list = {
         .device = opts->device,

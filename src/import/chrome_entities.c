@@ -1,8 +1,8 @@
-/* chrome_world.c: see chrome_world.h.
+/* chrome_entities.c: see chrome_entities.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "chrome_world.h"
+#include "chrome_entities.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,12 +10,12 @@
 
 #include "memledger/memledger.h"
 
-void ml_chrome_world_init(struct ml_chrome_world *w, struct ml_import_sink *sink)
+void ml_chrome_entities_init(struct ml_chrome_entities *w, struct ml_import_sink *sink)
 {
-    *w = (struct ml_chrome_world){.sink = sink};
+    *w = (struct ml_chrome_entities){.sink = sink};
 }
 
-void ml_chrome_world_release(struct ml_chrome_world *w)
+void ml_chrome_entities_release(struct ml_chrome_entities *w)
 {
     ml_intern_release(&w->process_keys);
     ml_intern_release(&w->thread_keys);
@@ -26,26 +26,26 @@ void ml_chrome_world_release(struct ml_chrome_world *w)
     ml_buf_release(&w->key);
 }
 
-static void fail(struct ml_chrome_world *w, int code)
+static void fail(struct ml_chrome_entities *w, int code)
 {
     if (!w->error)
         w->error = code;
 }
 
-static void add(struct ml_chrome_world *w, const void *bytes, size_t len)
+static void add(struct ml_chrome_entities *w, const void *bytes, size_t len)
 {
     if (ml_buf_append(&w->key, bytes, len) < 0)
         fail(w, -ENOMEM);
 }
 
-static void add_piece(struct ml_chrome_world *w, struct ml_piece p)
+static void add_piece(struct ml_chrome_entities *w, struct ml_slice p)
 {
     add(w, &p.len, sizeof(p.len));
     add(w, p.text, p.len);
 }
 
 /* The index of the key that was put together. */
-static int64_t find(struct ml_chrome_world *w, struct ml_intern *keys, bool *ret_new)
+static int64_t find(struct ml_chrome_entities *w, struct ml_intern *keys, bool *ret_new)
 {
     int64_t at = ml_intern_put(keys, w->key.data, w->key.len, ret_new);
 
@@ -58,21 +58,21 @@ static int64_t find(struct ml_chrome_world *w, struct ml_intern *keys, bool *ret
 /* ---- Processes and threads ---------------------------------------------- */
 
 /* A number that the trace has room for, else 0. */
-static uint32_t small_number(struct ml_piece text)
+static uint32_t small_number(struct ml_slice text)
 {
     uint64_t value;
 
-    return ml_piece_u64(text, &value) && value <= INT32_MAX ? (uint32_t)value : 0;
+    return ml_slice_u64(text, &value) && value <= INT32_MAX ? (uint32_t)value : 0;
 }
 
-static uint32_t process_of(struct ml_chrome_world *w, struct ml_piece pid, struct ml_piece name)
+static uint32_t process_of(struct ml_chrome_entities *w, struct ml_slice pid, struct ml_slice name)
 {
     char command[256];
     bool is_new = false;
     int64_t at;
 
     if (w->one_process)
-        pid = (struct ml_piece){"", 0};
+        pid = (struct ml_slice){"", 0};
     add_piece(w, pid);
     at = find(w, &w->process_keys, &is_new);
     if (at < 0 || ml_vec_reserve(&w->processes, 1) < 0) {
@@ -91,16 +91,16 @@ static uint32_t process_of(struct ml_chrome_world *w, struct ml_piece pid, struc
     return (size_t)at < w->processes.len ? w->processes.items[at] : 0;
 }
 
-void ml_chrome_name_process(struct ml_chrome_world *w, const struct ml_chrome_event *e)
+void ml_chrome_name_process(struct ml_chrome_entities *w, const struct ml_chrome_event *e)
 {
     const struct ml_chrome_arg *name = ml_chrome_arg(e, "name");
 
-    if (!w->one_process && name && ml_piece_is(ml_chrome_field(e, ML_CHROME_NAME), "process_name"))
+    if (!w->one_process && name && ml_slice_is(ml_chrome_field(e, ML_CHROME_NAME), "process_name"))
         (void)process_of(w, ml_chrome_field(e, ML_CHROME_PID), ml_chrome_text(e, name->value));
 }
 
 /* A thread whose number is a hash has it as its name. */
-static uint32_t new_thread(struct ml_chrome_world *w, uint32_t process, struct ml_piece tid)
+static uint32_t new_thread(struct ml_chrome_entities *w, uint32_t process, struct ml_slice tid)
 {
     uint64_t fields[ML_DEF_FIELDS] = {
         [ML_THREAD_PROCESS] = process, [ML_THREAD_TID] = small_number(tid)};
@@ -110,12 +110,12 @@ static uint32_t new_thread(struct ml_chrome_world *w, uint32_t process, struct m
     return ml_dict_add(&w->sink->dict, ML_DEF_THREAD, fields);
 }
 
-struct ml_chrome_thread ml_chrome_thread_of(struct ml_chrome_world *w,
+struct ml_chrome_thread ml_chrome_thread_of(struct ml_chrome_entities *w,
                                             const struct ml_chrome_event *e)
 {
-    struct ml_piece tid = ml_chrome_field(e, ML_CHROME_TID);
+    struct ml_slice tid = ml_chrome_field(e, ML_CHROME_TID);
     struct ml_chrome_thread t = {
-        .process = process_of(w, ml_chrome_field(e, ML_CHROME_PID), (struct ml_piece){"", 0})};
+        .process = process_of(w, ml_chrome_field(e, ML_CHROME_PID), (struct ml_slice){"", 0})};
     bool is_new = false;
     int64_t at;
 
@@ -135,7 +135,7 @@ struct ml_chrome_thread ml_chrome_thread_of(struct ml_chrome_world *w,
 
 /* ---- Objects ------------------------------------------------------------ */
 
-uint32_t ml_chrome_domain(struct ml_chrome_world *w, uint32_t process, struct ml_piece name)
+uint32_t ml_chrome_domain(struct ml_chrome_entities *w, uint32_t process, struct ml_slice name)
 {
     if (name.len == 0)
         return 0;
@@ -144,9 +144,9 @@ uint32_t ml_chrome_domain(struct ml_chrome_world *w, uint32_t process, struct ml
            1;
 }
 
-uint32_t ml_chrome_object(struct ml_chrome_world *w, uint32_t process, uint32_t kind,
-                          uint32_t domain, struct ml_piece name, uint32_t thread,
-                          struct ml_piece id)
+uint32_t ml_chrome_object(struct ml_chrome_entities *w, uint32_t process, uint32_t kind,
+                          uint32_t domain, struct ml_slice name, uint32_t thread,
+                          struct ml_slice id)
 {
     uint32_t string = ml_dict_string(&w->sink->dict, name.text, name.len);
     uint32_t numbers[] = {process, kind, domain, string, id.len ? 0 : thread + 1};
