@@ -11,6 +11,7 @@
 #include "compare.h"
 #include "compare_report.h"
 #include "compare_view.h"
+#include "health_report.h"
 #include "instant_command.h"
 #include "run_names.h"
 #include "say.h"
@@ -131,9 +132,10 @@ static int summarize_run(struct runs *runs, size_t i)
 static bool can_be_judged(const struct ml_compare_run *run)
 {
     const struct ml_health *h = run->health;
-    const char *why = h->empty ? "no allocation was recorded; was --heap forgotten? Runs with "
-                                 "--sample-only are judged by their samples"
-                      : h->cut_short      ? "the recording ended abruptly"
+    const char *why = h->empty && h->heap_recorded ? "no allocation was recorded"
+                      : h->empty ? "no allocation was recorded; was --heap forgotten? Runs with "
+                                   "--sample-only are judged by their samples"
+                      : h->cut_short      ? ml_health_cut_short_words(h)
                       : h->damaged_blocks ? "parts of it are damaged"
                       : h->lost > 0       ? "events were lost"
                                           : NULL;

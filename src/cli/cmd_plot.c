@@ -47,6 +47,12 @@ static const struct ml_option options[] = {
      .value_name = "FILE",
      .help = "write to FILE: .svg, .png, .pdf (" DEFAULT_OUTPUT ")",
      .no_env = true},
+    {.name = "force",
+     .letter = 'f',
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct ml_plot_cmd_opts, force),
+     .help = "replace a file that is there",
+     .no_env = true},
     {.name = "kind",
      .letter = 'k',
      .type = ML_OPT_CHOICE,
@@ -233,7 +239,7 @@ static void release(struct plot *p)
 
 /* ---- Output ------------------------------------------------------------ */
 
-/* A picture that is there is replaced, by a whole one or not at all. */
+/* With --force a picture that is there is replaced, by a whole one or not at all. */
 static int write_canvas(const struct plot *p, const struct ml_canvas *canvas, const char *path)
 {
     struct ml_error err = {0};
@@ -241,7 +247,7 @@ static int write_canvas(const struct plot *p, const struct ml_canvas *canvas, co
     int r;
 
     ml_part_hold(path);
-    r = ml_output_open(&out, path, true, &err);
+    r = ml_output_open(&out, path, p->opts->force, &err);
     ml_part_guard(r == 0 ? out.written : NULL);
     if (r == 0) {
         r = ml_canvas_write(canvas, &p->output, &out.text, &err);
@@ -271,6 +277,28 @@ static bool no_times(const struct plot *p, size_t first, size_t count)
     return true;
 }
 
+/* Whether memory of several devices is added up in the picture. */
+static bool adds_devices(const struct plot *p, size_t first, size_t count)
+{
+    const char *one = NULL;
+
+    if (p->opts->instant.device)
+        return false;
+    for (size_t i = first; i < first + count; i++) {
+        uint32_t spaces = ml_trace_spaces(p->traces[i]);
+
+        for (uint32_t k = 0; k < spaces; k++) {
+            const struct ml_space *space = ml_trace_space(p->traces[i], k);
+            const char *name = ml_trace_string(p->traces[i], space->device, NULL);
+
+            if (one && strcmp(one, name))
+                return true;
+            one = name;
+        }
+    }
+    return false;
+}
+
 /* Recordings from `first` on. */
 static int draw(const struct plot *p, size_t first, size_t count, const char *path)
 {
@@ -283,6 +311,7 @@ static int draw(const struct plot *p, size_t first, size_t count, const char *pa
                     .height = p->opts->height ? (unsigned)p->opts->height : p->kind->height,
                     .unit = (enum ml_unit)p->opts->instant.report.unit,
                     .device = p->opts->instant.device,
+                    .adds_devices = adds_devices(p, first, count),
                     .no_times = no_times(p, first, count)},
         .names = p->names + first,
         .traces = p->traces + first,

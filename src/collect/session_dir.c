@@ -17,6 +17,7 @@
 
 #include "io.h"
 #include "outside.h"
+#include "passed_descriptor.h"
 #include "seccomp_state.h"
 
 #define RINGS_IN_A_SET 64
@@ -121,6 +122,8 @@ static int make_sockets(struct ml_session_dir *s)
 
     file_in(s, ML_SESSION_SOCKET, at.sun_path, sizeof(at.sun_path));
     s->socket = listen_at(&at, sizeof(at));
+    /* A process may have ended when its hello is read. Older kernels do without. */
+    (void)setsockopt(s->socket, SOL_SOCKET, ML_SO_PASSPIDFD, &(int){1}, sizeof(int));
     s->outside = listen_at(&at, ml_abstract_address(&at, s->path));
     return s->socket < 0 ? s->socket : make_file_sockets(s);
 }

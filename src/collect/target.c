@@ -48,12 +48,21 @@ struct ml_target *ml_target_new(const struct ml_hello *hello, uint32_t pid, int6
     t->pid = pid;
     t->foreign = hello->pid != pid;
     t->own_pid = hello->pid;
-    t->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    /* Dead already: by now the number may be somebody else's. */
-    t->dead = t->pidfd < 0 && errno == ESRCH;
+    t->pidfd = -1;
     ml_role_find(hello, parent, how, dict, &t->role);
     t->process = define_process(hello, pid, parent, how, start_ns, &t->role, dict);
     return t;
+}
+
+void ml_target_watch(struct ml_target *t, int *pidfd)
+{
+    t->pidfd = *pidfd;
+    *pidfd = -1;
+    if (t->pidfd >= 0)
+        return;
+    t->pidfd = (int)syscall(SYS_pidfd_open, t->pid, 0);
+    /* Dead already: by now the number may be somebody else's. */
+    t->dead = t->pidfd < 0 && errno == ESRCH;
 }
 
 static void release_set(struct ml_target_set *set)

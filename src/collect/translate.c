@@ -236,6 +236,25 @@ bool ml_source_peek(struct ml_stage *stage, struct ml_source *s)
     return false;
 }
 
+uint64_t ml_source_last_ticks(const struct ml_stage *stage, const struct ml_source *s)
+{
+    struct ml_source at = *s;
+    uint64_t last = 0;
+
+    at.end = atomic_load_explicit(&s->ring->head, memory_order_acquire);
+    if (at.end - at.tail > at.mask + 1)
+        return 0;
+    while (at.tail != at.end) {
+        at.first = ml_word(&at, 0);
+        at.words = length_of(&at, at.first & 0xff);
+        if (!at.words || at.words > at.end - at.tail)
+            break;
+        last = ml_ticks_unwrap(stage->ticks, at.first >> 16);
+        at.tail += at.words;
+    }
+    return last;
+}
+
 /* The target sees the room at once: it may be waiting for it. */
 void ml_source_skip(struct ml_stage *stage, struct ml_source *s)
 {
@@ -423,6 +442,7 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
         ev->stack = ml_target_stack(s->target, ml_word(s, 2));
         if (!ev->stack)
             ev->stack = s->place.stack;
+        stage->refusals++;
         return true;
     case ML_SAMPLE: sample(stage, s, ev); return true;
     case ML_START:

@@ -175,6 +175,8 @@ struct ml_session {
     _Atomic uint64_t lost;
     _Atomic uint64_t names_folded;   /* uses of names that there was no room for */
     _Atomic uint64_t spaces_refused; /* that programs asked for beyond ML_SPACE_MAX */
+    _Atomic uint64_t refusals;       /* events among them: out of memory */
+    _Atomic uint32_t killed;         /* processes that ended by SIGKILL */
     _Atomic uint32_t processes;      /* seen so far */
     _Atomic uint32_t running;        /* of them */
     _Atomic int32_t write_error;     /* errno of the first failed write */
@@ -274,6 +276,11 @@ struct ml_ringset {
 
     /* Bytes by this process's book. Of a process's first set. */
     _Atomic uint64_t booked[ML_SESSION_DEVICES];
+
+    /* When the process called exit() or _exit(), in ticks, and 1 + the code that it passed; 0: it
+     * has not. Records of exit handlers may still follow. Of a process's first set. */
+    _Atomic uint64_t exit_clock;
+    _Atomic uint32_t exit_code;
 
     /* Answers to requests (ML_REC_REQUEST): the collector fills in status and
      * text, then release-stores the request's number and wakes the futex. The text
@@ -438,6 +445,7 @@ struct ml_hello {
     uint64_t key;        /* the session's */
     char role[16];       /* DMLC_ROLE, or "" */
     uint32_t role_count; /* processes that have this role, 0: not told */
+    uint32_t rank;       /* 1 + its number in a job, as torchrun, MPI or Slurm gave it; 0: none */
     char command[1024];  /* the command line, arguments separated by blanks */
 };
 

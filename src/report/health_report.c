@@ -55,25 +55,39 @@ static void warn_details(struct writer *w, const struct ml_health *h)
          "stacks, scopes or labels were not recorded: there was no room for more");
 }
 
+const char *ml_health_cut_short_words(const struct ml_health *h)
+{
+    if (h->being_written)
+        return "still being recorded: this is what was written until now";
+    if (h->ignored_bytes)
+        return "the file is truncated";
+    return "the recording was not finished: memledger or the machine was stopped";
+}
+
 static void warn_cut_short(struct writer *w, const struct ml_health *h)
 {
     char number[32];
+    const char *name = w->name ? w->name : "", *colon = w->name ? ": " : "";
+    const char *words = ml_health_cut_short_words(h);
 
     if (w->r < 0 || !h->cut_short)
         return;
-    w->r = ml_report_warning(
-        w->out, w->style, "%s%srecording ended abruptly; %s bytes of an incomplete block ignored",
-        w->name ? w->name : "", w->name ? ": " : "",
-        ml_format_count(number, (int64_t)h->ignored_bytes));
+    if (h->being_written || !h->ignored_bytes)
+        w->r = ml_report_warning(w->out, w->style, "%s%s%s", name, colon, words);
+    else
+        w->r = ml_report_warning(
+            w->out, w->style, "%s%s%s: %s bytes of an incomplete block at its end are ignored",
+            name, colon, words, ml_format_count(number, (int64_t)h->ignored_bytes));
 }
 
 static void warn_empty(struct writer *w, const struct ml_health *h)
 {
     if (w->r < 0 || !h->empty)
         return;
-    w->r = ml_report_warning(w->out, w->style,
-                             "%s%sno allocation was recorded; memledger run --heap records malloc",
-                             w->name ? w->name : "", w->name ? ": " : "");
+    w->r = ml_report_warning(w->out, w->style, "%s%sno allocation was recorded%s",
+                             w->name ? w->name : "", w->name ? ": " : "",
+                             h->heap_recorded ? ", although --heap was given"
+                                              : "; memledger run --heap records malloc");
 }
 
 static void warn_salvaged(struct writer *w, const struct ml_health *h)
@@ -190,6 +204,7 @@ void ml_health_json(const struct ml_health *health, struct ml_json *json)
     ml_json_kv_u64(json, "names_folded", health->names_folded);
     ml_json_kv_u64(json, "spaces_refused", health->spaces_refused);
     ml_json_kv_bool(json, "cut_short", health->cut_short);
+    ml_json_kv_bool(json, "being_written", health->being_written);
     ml_json_kv_u64(json, "ignored_bytes", health->ignored_bytes);
     ml_json_kv_u64(json, "damaged_blocks", health->damaged_blocks);
     ml_json_kv_u64(json, "damaged_events", health->damaged_events);

@@ -98,13 +98,9 @@ static int put_peak(const struct page *p, const char *name, const struct ml_figu
                            no_times ? "" : ml_format_duration_ns(time, (int64_t)f->peak_time_ns));
 }
 
-static size_t used_devices(const struct ml_summary *s)
+static bool has_several_devices(const struct page *p)
 {
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->devices.len; i++)
-        n += s->devices.items[i].counted.peak_bytes > 0;
-    return n;
+    return ml_summary_used_devices(p->s) > 1;
 }
 
 /* One line for each device: nobody has a memory of the size of their sum. */
@@ -112,7 +108,7 @@ static int put_peaks(const struct page *p)
 {
     int r = 0;
 
-    if (used_devices(p->s) < 2)
+    if (!has_several_devices(p))
         return put_peak(p, "peak", &p->s->counted);
     for (size_t i = 0; r == 0 && i < p->s->devices.len; i++) {
         const struct ml_summary_device *d = &p->s->devices.items[i];
@@ -131,6 +127,76 @@ static int put_peaks(const struct page *p)
     return r;
 }
 
+/* A figure of a device, and what follows its name. */
+struct device_words {
+    char figure[32], more[64];
+};
+typedef bool device_says(const struct page *p, const struct ml_summary_device *d,
+                         struct device_words *ret);
+
+/* "216.0 MiB  on cuda:0 in 3 blocks; 64.0 MiB on cuda managed in 1 block": those that have
+ * something to say. */
+static int put_devices_line(const struct page *p, const char *name, const char *on,
+                            device_says *says, const char *end)
+{
+    char first[32] = "";
+    struct device_words words;
+    struct ml_buf text = {0};
+    int r = ml_buf_puts(&text, "");
+
+    for (size_t i = 0; r == 0 && i < p->s->devices.len; i++) {
+        const struct ml_summary_device *d = &p->s->devices.items[i];
+
+        if (d->counted.peak_bytes == 0 || !says(p, d, &words))
+            continue;
+        if (*first)
+            r = ml_buf_printf(&text, "; %s ", words.figure);
+        if (r == 0)
+            r = ml_buf_printf(&text, "%s ", on);
+        if (r == 0)
+            r = ml_report_safe(&text, d->name);
+        if (r == 0)
+            r = ml_buf_puts(&text, words.more);
+        if (!*first)
+            snprintf(first, sizeof(first), "%s", words.figure);
+    }
+    if (r == 0)
+        r = ml_summary_line(p->out, p->style, name, first, "%s%s", (const char *)text.data, end);
+    ml_buf_release(&text);
+    return r;
+}
+
+static const char *left_words(const struct ml_figures *f, char ret[64])
+{
+    char blocks[32];
+
+    snprintf(ret, 64, " in %s block%s", ml_format_count(blocks, (int64_t)f->left_blocks),
+             f->left_blocks == 1 ? "" : "s");
+    return ret;
+}
+
+static bool device_left(const struct page *p, const struct ml_summary_device *d,
+                        struct device_words *ret)
+{
+    ml_format_bytes(ret->figure, (int64_t)d->counted.left_bytes, p->style->unit);
+    left_words(&d->counted, ret->more);
+    return true;
+}
+
+static int put_never_freed(const struct page *p)
+{
+    const struct ml_figures *f = &p->s->counted;
+    char bytes[32], more[64];
+
+    if (ml_health_no_frees(&p->s->health))
+        return ml_summary_line(p->out, p->style, "never freed", "?", "frees are not known");
+    if (has_several_devices(p))
+        return put_devices_line(p, "never freed", "on", device_left, "");
+    return ml_summary_line(p->out, p->style, "never freed",
+                           ml_format_bytes(bytes, (int64_t)f->left_bytes, p->style->unit), "%s",
+                           left_words(f, more) + 1);
+}
+
 /* Some sources tell of other things: no figure is right then, nor is 0. */
 static bool knows_allocations(const struct ml_summary *s)
 {
@@ -141,21 +207,18 @@ static int put_allocations(const struct page *p)
 {
     const struct ml_figures *f = &p->s->counted;
     char a[32], b[32], c[32], d[32];
+    bool several = has_several_devices(p);
     int r = put_peaks(p);
 
-    if (r == 0 && ml_health_no_frees(&p->s->health))
-        r = ml_summary_line(p->out, p->style, "never freed", "?", "frees are not known");
-    else if (r == 0)
-        r = ml_summary_line(p->out, p->style, "never freed",
-                            ml_format_bytes(a, (int64_t)f->left_bytes, p->style->unit),
-                            "in %s block%s", ml_format_count(b, (int64_t)f->left_blocks),
-                            f->left_blocks == 1 ? "" : "s");
+    if (r == 0)
+        r = put_never_freed(p);
     if (r == 0)
         r = ml_summary_line(
             p->out, p->style, "allocations", ml_format_count(a, (int64_t)f->allocations),
-            "%s in all; frees %s; events lost %s",
-            ml_format_bytes(b, (int64_t)f->allocated_bytes, p->style->unit),
-            ml_format_count(c, (int64_t)f->frees), ml_format_count(d, (int64_t)p->s->health.lost));
+            "%s%sfrees %s; events lost %s",
+            several ? "" : ml_format_bytes(b, (int64_t)f->allocated_bytes, p->style->unit),
+            several ? "" : " in all; ", ml_format_count(c, (int64_t)f->frees),
+            ml_format_count(d, (int64_t)p->s->health.lost));
     return r;
 }
 
@@ -167,9 +230,8 @@ static int put_totals(const struct page *p)
                 : ml_summary_line(p->out, p->style, "allocations", "?", "not told by this source");
 
     if (r == 0 && p->s->processes.len > 0)
-        r = ml_summary_line(p->out, p->style, "processes",
-                            ml_format_count(a, (int64_t)p->s->processes.len), "with %s thread%s",
-                            ml_format_count(b, (int64_t)p->s->threads),
+        r = ml_summary_line(p->out, p->style, "processes", ml_format_count(a, p->s->process_count),
+                            "with %s thread%s", ml_format_count(b, (int64_t)p->s->threads),
                             p->s->threads == 1 ? "" : "s");
     if (r == 0 && p->s->ooms > 0)
         r = ml_summary_line(p->out, p->style, "out of memory",
@@ -179,21 +241,31 @@ static int put_totals(const struct page *p)
     return r;
 }
 
+static bool device_named(const struct page *p, const struct ml_summary_device *d,
+                         struct device_words *ret)
+{
+    (void)p;
+    snprintf(ret->figure, sizeof(ret->figure), "%.1f %%", d->named_percent_at_peak);
+    ret->more[0] = '\0';
+    return d->at_peak_bytes > 0;
+}
+
 /* How far the names of modules and parameters reach. */
 static int put_named(const struct page *p)
 {
-    char percent[32];
+    char percent[32], backward[64] = "";
 
     if (!p->s->has_modules || p->s->counted.peak_bytes == 0)
         return 0;
+    if (has_several_devices(p))
+        return put_devices_line(p, "named", "of", device_named,
+                                " at the peak: by module, optimizer or label");
     snprintf(percent, sizeof(percent), "%.1f %%", p->s->named_percent_at_peak);
-    if (p->s->backward_allocated_bytes == 0)
-        return ml_summary_line(p->out, p->style, "named", percent,
-                               "of the peak: by module, optimizer or label");
-    return ml_summary_line(
-        p->out, p->style, "named", percent,
-        "of the peak: by module, optimizer or label; %.1f %% of backward's allocations",
-        p->s->backward_named_percent);
+    if (p->s->backward_allocated_bytes > 0)
+        snprintf(backward, sizeof(backward), "; %.1f %% of backward's allocations",
+                 p->s->backward_named_percent);
+    return ml_summary_line(p->out, p->style, "named", percent,
+                           "of the peak: by module, optimizer or label%s", backward);
 }
 
 /* ---- Tables ------------------------------------------------------------ */
@@ -375,12 +447,11 @@ static int put_labels(const struct page *p)
 
 static void process_end_cell(struct ml_table *t, const struct ml_summary_process *process)
 {
-    if (!process->has_status)
-        ml_table_cell(t, "");
-    else if (process->signal > 0)
-        ml_table_cellf(t, "signal %d", process->signal);
-    else
-        ml_table_cellf(t, "exit %d", process->exit_code);
+    switch (process->ending) {
+    case ML_ENDING_EXIT: ml_table_cellf(t, "exit %d", process->exit_code); break;
+    case ML_ENDING_SIGNAL: ml_table_cellf(t, "signal %d", process->signal); break;
+    default: ml_table_cell(t, ml_ending_name(process->ending));
+    }
 }
 
 static bool have_roles(const struct ml_summary *s)

@@ -227,7 +227,7 @@ def run_plot(memledger, args, env, tmp):
     """A picture goes to a file, and from there into the comparison."""
     out = tmp / "plot.svg"
     args = [str(out) if a == "/dev/stdout.svg" else a for a in args]
-    done = subprocess.run([memledger, *args], cwd=TRACES, env=env, capture_output=True)
+    done = subprocess.run([memledger, *args, "-f"], cwd=TRACES, env=env, capture_output=True)
     assert done.returncode == 0, done.stderr
     return out.read_text()
 

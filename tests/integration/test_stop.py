@@ -170,6 +170,16 @@ def test_pipe_that_nobody_empties():
         equal(os.listdir("sessions"), [], "what is left of the session")
 
 
+def test_pipe_needs_no_force():
+    """There is nothing in a pipe that could be lost."""
+    os.mkfifo("pipe")
+    reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+    result = run(program("ends"), "exit", 5, trace="pipe")
+    equal(result.code, 5, "exit code", result)
+    check(os.read(reader, 8) == b"\x89MLED\r\n\x1a", "what came through the pipe")
+    os.close(reader)
+
+
 def test_pipe_without_reader():
     os.mkfifo("pipe")
     result = run("touch", "ran", trace="pipe", options=["-f"])

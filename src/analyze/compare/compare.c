@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "compare_samples.h"
 #include "event_names.h"
@@ -54,12 +55,81 @@ static int add_runs(const struct ml_compare_input *inputs, size_t count, struct 
 
         if (ml_vec_push(&ret->runs, run) < 0)
             return -ENOMEM;
-        if (i > 0 && (i == 1 || run.peak.percent > ret->worst_increase_percent))
-            ret->worst_increase_percent = run.peak.percent;
     }
     if (count > 2)
         qsort(ret->runs.items + 1, count - 1, sizeof(*ret->runs.items), by_increase);
     return 0;
+}
+
+/* ---- Devices ----------------------------------------------------------- */
+
+static const struct ml_figures *figures_of(const struct ml_summary *summary, const char *device)
+{
+    static const struct ml_figures none;
+
+    for (size_t i = 0; i < summary->devices.len; i++)
+        if (!strcmp(summary->devices.items[i].name, device))
+            return &summary->devices.items[i].counted;
+    return &none;
+}
+
+static bool is_listed(const struct ml_compare *compare, const char *device)
+{
+    for (size_t i = 0; i < compare->devices.len; i++)
+        if (!strcmp(compare->devices.items[i].name, device))
+            return true;
+    return false;
+}
+
+static int add_device(const struct ml_compare_input *inputs, const char *name,
+                      struct ml_compare *ret)
+{
+    uint64_t first = figures_of(inputs[0].summary, name)->peak_bytes;
+    size_t count = ret->runs.len;
+    struct ml_change *peak = ml_arena_alloc(&ret->arena, count * sizeof(*peak));
+    uint64_t *left_bytes = ml_arena_alloc(&ret->arena, count * sizeof(*left_bytes));
+
+    if (!peak || !left_bytes)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        const struct ml_figures *f = figures_of(inputs[ret->runs.items[i].given].summary, name);
+
+        peak[i] = ml_change_of(f->peak_bytes, first);
+        left_bytes[i] = f->left_bytes;
+    }
+    return ml_vec_push(&ret->devices, ((struct ml_compare_device){name, peak, left_bytes}));
+}
+
+/* All that any run used, as their summaries list them. One alone needs no list. */
+static int add_devices(const struct ml_compare_input *inputs, size_t count, struct ml_compare *ret)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; r == 0 && k < inputs[i].summary->devices.len; k++) {
+            const struct ml_summary_device *d = &inputs[i].summary->devices.items[k];
+
+            if (d->counted.peak_bytes > 0 && !is_listed(ret, d->name))
+                r = add_device(inputs, d->name, ret);
+        }
+    if (ret->devices.len == 1)
+        ml_vec_clear(&ret->devices);
+    return r;
+}
+
+/* A rise on one device is not made up for by a fall on another. What a device that is new takes
+ * shows in the sum. */
+static double worst_increase(const struct ml_compare *c)
+{
+    double worst = -INFINITY;
+
+    for (size_t run = 1; run < c->runs.len; run++) {
+        worst = fmax(worst, c->runs.items[run].peak.percent);
+        for (size_t i = 0; i < c->devices.len; i++)
+            if (c->devices.items[i].peak[0].value > 0)
+                worst = fmax(worst, c->devices.items[i].peak[run].percent);
+    }
+    return worst;
 }
 
 /* ---- Categories -------------------------------------------------------- */
@@ -130,6 +200,10 @@ int ml_compare(const struct ml_compare_input *inputs, size_t count,
     if (r < 0)
         return r;
     r = add_runs(inputs, count, ret);
+    if (r == 0)
+        r = add_devices(inputs, count, ret);
+    if (r == 0)
+        ret->worst_increase_percent = worst_increase(ret);
     for (uint8_t category = 0; r == 0 && category < ML_CATEGORIES; category++)
         r = add_category(inputs, category, ret);
     if (r == 0)
@@ -145,6 +219,7 @@ void ml_compare_release(struct ml_compare *compare)
     ml_arena_release(&compare->arena);
     ml_vec_release(&compare->runs);
     ml_vec_release(&compare->categories);
+    ml_vec_release(&compare->devices);
     ml_vec_release(&compare->levels);
     ml_vec_release(&compare->sampled);
     *compare = (struct ml_compare){0};

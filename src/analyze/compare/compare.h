@@ -38,6 +38,13 @@ struct ml_compare_sampled {
     struct ml_change *peak; /* one per run, in the order of `runs` */
 };
 
+/* A device that a run used, and its own peak in each run. */
+struct ml_compare_device {
+    const char *name;
+    struct ml_change *peak;     /* one per run, in the order of `runs` */
+    const uint64_t *left_bytes; /* likewise: never freed, without the driver's own */
+};
+
 /* A device that is counted at a lower level than for a run alone. */
 struct ml_compare_level {
     const char *device;
@@ -48,10 +55,12 @@ struct ml_compare {
     struct ml_arena arena;
     ML_VEC(struct ml_compare_run) runs; /* the first, then by increase of the peak, largest first */
     ML_VEC(struct ml_compare_category) categories; /* largest change first */
+    ML_VEC(struct ml_compare_device) devices;      /* where there are several */
     ML_VEC(struct ml_compare_level) levels;
     bool by_samples;                           /* no run has allocations: samples are compared */
     ML_VEC(struct ml_compare_sampled) sampled; /* if by_samples; GPUs first */
-    double worst_increase_percent;             /* of a peak; negative if all are smaller */
+    /* Of a peak, also of each device if there are several; negative if all are smaller. */
+    double worst_increase_percent;
 };
 
 struct ml_compare_input {

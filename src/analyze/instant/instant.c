@@ -6,7 +6,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/wait.h>
 
 #include "memledger/memledger.h"
 #include "step_track.h"
@@ -200,8 +202,30 @@ static int no_step(const struct scan *s, struct ml_error *err)
                         s->at->number, t->first, t->highest);
 }
 
+/* A process that was killed, as the kernel does where memory runs out; NULL: none was. */
+static const struct ml_replay_process *find_killed(const struct ml_replay *replay)
+{
+    for (size_t i = 0; i < replay->processes.len; i++) {
+        const struct ml_replay_process *p = &replay->processes.items[i];
+        int status = (int)(p->status - 1);
+
+        if (p->status && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+            return p;
+    }
+    return NULL;
+}
+
 static int no_oom(const struct scan *s, struct ml_error *err)
 {
+    const struct ml_replay_process *killed = find_killed(&s->replay);
+
+    if (s->ooms == 0 && killed)
+        return ml_error_set(err, -ENOENT,
+                            "no allocation was refused%s, but process %u was killed (signal 9), as "
+                            "the kernel does when memory runs out; memledger table shows what was "
+                            "live at the peak",
+                            s->device < 0 ? "" : " on this device",
+                            ml_trace_process(s->replay.trace, killed->number)->pid);
     if (s->ooms == 0)
         return ml_error_set(err, -ENOENT,
                             "no allocation was refused%s; memledger table shows live memory at the "

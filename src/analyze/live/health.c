@@ -5,6 +5,7 @@
 #include "health.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "samples.h"
 
@@ -49,6 +50,7 @@ bool ml_health_no_frees(const struct ml_health *health)
 struct ml_health ml_health_of(const struct ml_replay *replay)
 {
     const struct ml_trace_info *info = ml_trace_info(replay->trace);
+    const char *heap = ml_trace_setting(replay->trace, "heap");
 
     struct ml_health health = {
         .lost = replay->lost,
@@ -61,6 +63,7 @@ struct ml_health ml_health_of(const struct ml_replay *replay)
         .details_lost = replay->lost_by[ML_LOST_DETAILS],
         .lost_other = replay->lost_by[0],
         .cut_short = !info->has_index,
+        .being_written = info->being_written,
         .ignored_bytes = info->ignored_bytes,
         .damaged_blocks = info->damaged_blocks,
         .damaged_events = info->damaged_events,
@@ -72,6 +75,7 @@ struct ml_health ml_health_of(const struct ml_replay *replay)
         .empty = !ml_trace_is_sample_only(replay->trace) && ml_health_no_allocations(replay),
     };
 
+    health.heap_recorded = heap && strcmp(heap, "off");
     fill_import(replay->trace, &health);
     return health;
 }

@@ -20,14 +20,16 @@ struct ml_health {
     uint64_t names_folded;   /* uses of names that ML_OTHER_NAMES replaced */
     uint64_t spaces_refused; /* their allocations are not in the trace */
     uint64_t details_lost;   /* stacks, scopes and labels that allocations lack */
-    bool cut_short;          /* the recording has no proper end */
+    bool cut_short;          /* the recording has no proper end … */
+    bool being_written;      /* … yet: it goes on */
     uint64_t ignored_bytes;  /* in the incomplete block at its end */
     uint32_t damaged_blocks; /* skipped */
     uint64_t damaged_events; /* in these blocks, as far as known */
     uint64_t unknown_frees;  /* frees of blocks whose allocation is not in the trace */
     uint64_t inherited_frees;
     uint64_t replaced;      /* blocks replaced by an allocation at their address, without a free */
-    bool empty;             /* no allocation, in a run that recorded more than samples */
+    bool empty;             /* no allocation, in a run that recorded more than samples … */
+    bool heap_recorded;     /* … also malloc: run --heap */
     char imported_from[24]; /* the format of the imported file; "": recorded */
     unsigned unknown;       /* facts that the file does not contain: bits of enum ml_unknown */
     unsigned left_alone;    /* by the recorder: bits of enum ml_left_alone */

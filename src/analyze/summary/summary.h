@@ -38,6 +38,9 @@ struct ml_summary_device {
     struct ml_figures counted;
     struct ml_figures levels[ML_LEVELS];
     bool has_level[ML_LEVELS];
+    uint64_t at_peak_bytes;       /* counted, when the sum of all devices was at its peak */
+    uint64_t named_bytes_at_peak; /* of them; see ml_summary. 0 without modules */
+    double named_percent_at_peak;
 };
 
 struct ml_summary_category {
@@ -66,18 +69,33 @@ struct ml_summary_entries {
     size_t total;                         /* their number at the peak */
 };
 
+/* How a program's image in a process came to its end. */
+enum ml_ending {
+    ML_ENDING_NOT_TOLD, /* by an imported file */
+    ML_ENDING_RUNNING,  /* not, while it was recorded */
+    ML_ENDING_EXIT,
+    ML_ENDING_SIGNAL,
+    ML_ENDING_EXEC, /* another image took its place in the process */
+    ML_ENDING_UNKNOWN,
+};
+
+/* The word for it in reports and JSON; "": ML_ENDING_NOT_TOLD. */
+const char *ml_ending_name(enum ml_ending ending);
+
+/* A program in a process: one that calls exec() is two of them. */
 struct ml_summary_process {
     uint32_t number; /* in the trace */
     uint32_t pid;
     const char *command;
     const char *role; /* NULL: none */
+    uint32_t rank;    /* 1 + its number in a job; 0: none */
     const char *how;
     uint32_t threads;
     struct ml_figures counted;
     uint64_t start_ns, end_ns;
-    bool has_status;
-    int exit_code; /* -1: ended by a signal */
-    int signal;    /* 0: none */
+    enum ml_ending ending;
+    int exit_code; /* with ML_ENDING_EXIT */
+    int signal;    /* with ML_ENDING_SIGNAL */
 };
 
 struct ml_summary {
@@ -89,8 +107,8 @@ struct ml_summary {
     uint32_t threads;
     uint64_t ooms;
     struct ml_health health;
-    struct ml_figures counted;
-    ML_VEC(struct ml_summary_device) devices;      /* largest peak first */
+    struct ml_figures counted;                /* of all devices; the peak is that of their sum */
+    ML_VEC(struct ml_summary_device) devices; /* largest peak first */
     ML_VEC(struct ml_summary_category) categories; /* those with memory; most at the peak first */
     struct ml_summary_entries scopes, labels;
     bool has_modules;                  /* else the fields up to steps are 0 */
@@ -101,6 +119,7 @@ struct ml_summary {
     double backward_named_percent;
     struct ml_steps steps;
     ML_VEC(struct ml_summary_process) processes; /* largest peak first */
+    uint32_t process_count;                      /* each once, however often it called exec() */
     struct ml_samples samples;                   /* no events: there were no samples */
 };
 
@@ -112,5 +131,9 @@ struct ml_summary {
 int ml_summarize(const struct ml_trace *trace, const struct ml_summary_opts *opts,
                  struct ml_summary *ret, struct ml_error *err);
 void ml_summary_release(struct ml_summary *summary);
+
+/* How many devices had any memory. Where there are several, sums over devices mean little: no one
+ * has a memory of the size of host and GPU together. */
+size_t ml_summary_used_devices(const struct ml_summary *summary);
 
 #endif

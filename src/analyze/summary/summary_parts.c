@@ -172,18 +172,59 @@ static bool has_name(const struct ml_scope_facts *facts, const struct ml_block *
     return block->label != 0 || fact.module != 0 || fact.phase == ML_PHASE_OPTIMIZER;
 }
 
+/* The summary's entry of a device of the replay; NULL: it had no memory. */
+static struct ml_summary_device *device_at(const struct ml_replay *replay, uint32_t index,
+                                           struct ml_summary *ret)
+{
+    const char *name = ml_intern_get(&replay->device_names, index, NULL);
+
+    for (size_t i = 0; i < ret->devices.len; i++)
+        if (!strcmp(ret->devices.items[i].name, name))
+            return &ret->devices.items[i];
+    return NULL;
+}
+
+/* How much of the blocks of one device has a name. */
+static void name_device(const struct ml_replay *at_peak, uint32_t index, uint64_t named_bytes,
+                        struct ml_summary *ret)
+{
+    struct ml_summary_device *d = device_at(at_peak, index, ret);
+
+    ret->named_bytes_at_peak += named_bytes;
+    if (!d)
+        return;
+    d->at_peak_bytes = at_peak->devices.items[index].bytes.live_bytes;
+    d->named_bytes_at_peak = named_bytes;
+    d->named_percent_at_peak = percent(named_bytes, d->at_peak_bytes);
+}
+
+static int name_blocks(const struct ml_replay *at_peak, const struct ml_scope_facts *facts,
+                       struct ml_summary *ret)
+{
+    uint64_t *named = calloc(at_peak->devices.len + 1, sizeof(*named));
+    const struct ml_block *block;
+    size_t cursor = 0;
+
+    if (!named)
+        return -ENOMEM;
+    while (facts->has_modules && (block = ml_replay_next(at_peak, false, &cursor)))
+        if (has_name(facts, block))
+            named[at_peak->spaces.items[block->space].device] += block->size;
+    for (uint32_t i = 0; i < at_peak->devices.len; i++)
+        name_device(at_peak, i, named[i], ret);
+    free(named);
+    return 0;
+}
+
 int ml_summary_named(const struct ml_replay *at_peak, const struct ml_classes *classes,
                      struct ml_summary *ret)
 {
-    const struct ml_block *block;
     struct ml_scope_facts facts;
-    size_t cursor = 0;
     int r = ml_scope_facts_init(at_peak->trace, &facts);
 
+    if (r == 0)
+        r = name_blocks(at_peak, &facts, ret);
     ret->has_modules = r == 0 && facts.has_modules;
-    while (ret->has_modules && (block = ml_replay_next(at_peak, false, &cursor)))
-        if (has_name(&facts, block))
-            ret->named_bytes_at_peak += block->size;
     ret->named_percent_at_peak = percent(ret->named_bytes_at_peak, at_peak->bytes.live_bytes);
     if (ret->has_modules) {
         ret->backward_allocated_bytes = classes->backward_bytes;

@@ -3,11 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "cuda_spaces.h"
+#include "defs.h"
 #include "event_names.h"
 #include "memledger/memledger.h"
 #include "summary_tables.h"
@@ -111,17 +113,38 @@ int ml_summary_devices(const struct ml_replay *replay, struct ml_summary *ret)
     return 0;
 }
 
+size_t ml_summary_used_devices(const struct ml_summary *summary)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < summary->devices.len; i++)
+        n += summary->devices.items[i].counted.peak_bytes > 0;
+    return n;
+}
+
 /* ---- Processes --------------------------------------------------------- */
 
 static void fill_status(struct ml_summary_process *p, uint64_t status_plus_one)
 {
     int status = (int)(status_plus_one - 1);
 
-    if (status_plus_one == 0)
-        return;
-    p->has_status = true;
-    p->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    p->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (status_plus_one && WIFEXITED(status)) {
+        p->ending = ML_ENDING_EXIT;
+        p->exit_code = WEXITSTATUS(status);
+    } else if (status_plus_one && WIFSIGNALED(status)) {
+        p->ending = ML_ENDING_SIGNAL;
+        p->signal = WTERMSIG(status);
+    } else {
+        p->ending = ML_ENDING_UNKNOWN;
+    }
+}
+
+/* Of a process whose end is not in the trace. */
+static enum ml_ending open_ending(const struct ml_trace *trace)
+{
+    if (ml_trace_setting(trace, ML_SETTING_IMPORT_FORMAT))
+        return ML_ENDING_NOT_TOLD;
+    return ml_trace_info(trace)->has_index ? ML_ENDING_RUNNING : ML_ENDING_UNKNOWN;
 }
 
 static void fill_process(const struct ml_replay *replay, uint32_t number,
@@ -131,6 +154,7 @@ static void fill_process(const struct ml_replay *replay, uint32_t number,
     uint64_t index;
 
     p->end_ns = ml_trace_info(replay->trace)->end_ns;
+    p->ending = open_ending(replay->trace);
     if (!ml_map_get(&replay->process_index, number, &index))
         return;
     seen = &replay->processes.items[index];
@@ -138,8 +162,9 @@ static void fill_process(const struct ml_replay *replay, uint32_t number,
         if (replay->spaces.items[s - 1].counted)
             ml_figures_add(&p->counted, replay->trace, &replay->spaces.items[s - 1]);
     set_peak(&p->counted, &seen->bytes);
-    if (seen->ended)
-        p->end_ns = seen->end_ns;
+    if (!seen->ended)
+        return;
+    p->end_ns = seen->end_ns;
     fill_status(p, seen->status);
 }
 
@@ -159,6 +184,14 @@ static int count_threads(const struct ml_trace *trace, struct ml_map *ret)
             return -ENOMEM;
     }
     return 0;
+}
+
+/* 1 + the number in "rank 3" and the like; 0: it is another role. */
+static uint32_t rank_in(const char *role)
+{
+    unsigned rank;
+
+    return sscanf(role, "rank %9u", &rank) == 1 ? rank + 1 : 0;
 }
 
 static int add_processes(const struct ml_replay *replay, const struct ml_map *threads,
@@ -184,12 +217,49 @@ static int add_processes(const struct ml_replay *replay, const struct ml_map *th
         if (process->role) {
             const char *role = ml_trace_string(replay->trace, process->role, &len);
             p.role = ml_arena_dup(&ret->arena, role, len);
+            p.rank = p.role ? rank_in(p.role) : 0;
         }
         fill_process(replay, i, &p);
         if (!p.command || (process->role && !p.role) || ml_vec_push(&ret->processes, p) < 0)
             return -ENOMEM;
     }
     return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct ml_summary_process *x = a, *y = b;
+
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* An image that took another's place by exec() is in the same process. Precondition: the list is by
+ * number. */
+static void join_images(const struct ml_trace *trace, struct ml_summary *ret)
+{
+    ret->process_count = (uint32_t)ret->processes.len;
+    for (size_t i = 0; i < ret->processes.len; i++) {
+        const struct ml_process *process = ml_trace_process(trace, ret->processes.items[i].number);
+        struct ml_summary_process key = {.number = (uint32_t)process->parent}, *before;
+
+        if (process->how != ML_EXECED || process->parent < 0)
+            continue;
+        ret->process_count--;
+        before = bsearch(&key, ret->processes.items, i, sizeof(key), by_number);
+        if (before)
+            before->ending = ML_ENDING_EXEC;
+    }
+}
+
+const char *ml_ending_name(enum ml_ending ending)
+{
+    static const char *const names[] = {
+        [ML_ENDING_NOT_TOLD] = "", [ML_ENDING_RUNNING] = "running",
+        [ML_ENDING_EXIT] = "exit", [ML_ENDING_SIGNAL] = "signal",
+        [ML_ENDING_EXEC] = "exec", [ML_ENDING_UNKNOWN] = "unknown",
+    };
+
+    return names[ending];
 }
 
 static int by_process_peak(const void *a, const void *b)
@@ -209,6 +279,7 @@ int ml_summary_processes(const struct ml_replay *replay, struct ml_summary *ret)
     if (r == 0)
         r = add_processes(replay, &threads, ret);
     ml_map_release(&threads);
+    join_images(replay->trace, ret);
     ml_vec_sort(&ret->processes, by_process_peak);
     return r;
 }

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "collector_watch.h"
+#include "compiler.h"
 #include "defs.h"
 #include "env_number.h"
 #include "outside.h"
@@ -215,6 +216,21 @@ static uint32_t count_of_role(const char *role)
     return ml_env_number(!strcmp(role, "server") ? "DMLC_NUM_SERVER" : "DMLC_NUM_WORKER", 0);
 }
 
+/* 1 + the number that a launcher of several processes gave this one; 0: none did. */
+static uint32_t rank_in_job(void)
+{
+    static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                        "SLURM_PROCID"};
+
+    for (size_t i = 0; i < ML_ARRAY_SIZE(names); i++) {
+        const char *text = getenv(names[i]);
+
+        if (text && *text >= '0' && *text <= '9')
+            return 1 + ml_env_number(names[i], 0);
+    }
+    return 0;
+}
+
 static void fill_hello(struct ml_hello *h, uint32_t how, uint32_t set)
 {
     const char *role = getenv("DMLC_ROLE");
@@ -232,6 +248,7 @@ static void fill_hello(struct ml_hello *h, uint32_t how, uint32_t set)
         strncpy(h->role, role, sizeof(h->role) - 1);
         h->role_count = count_of_role(role);
     }
+    h->rank = rank_in_job();
     fill_command(h->command, sizeof(h->command));
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "file_lock.h"
+#include "folders.h"
 #include "part_file.h"
 
 /* How often a file may vanish between being opened and being locked. */
@@ -34,12 +35,22 @@ static int in_the_way(const char *path, struct ml_error *err)
     return r ? r : ml_part_exists(path, err);
 }
 
+/* A pipe has nothing that could be lost; a device may be a disk. */
+static bool is_pipe(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
 /* @return 0 with the descriptor, or what failed */
 static int open_any(struct ml_trace_file *f, const char *path, bool force, struct ml_error *err)
 {
     f->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (f->fd < 0 && errno == ENOENT && ml_folders_make(path) == 0)
+        f->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     f->is_new = f->fd >= 0;
-    if (f->fd < 0 && errno == EEXIST && !force)
+    if (f->fd < 0 && errno == EEXIST && !force && !is_pipe(path))
         return in_the_way(path, err);
     if (f->fd < 0 && errno == EEXIST)
         f->fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);

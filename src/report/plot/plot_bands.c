@@ -165,7 +165,8 @@ static double legend(const struct stack *s, double y)
     for (size_t i = 0; i < s->count; i++) {
         const struct ml_band *b = &s->bands->list[s->order[i]];
 
-        ml_format_bytes(bytes, (int64_t)b->peak_bytes, s->opts->unit);
+        /* At the highest total, so that what stands there adds up. */
+        ml_format_bytes(bytes, (int64_t)b->share_bytes, s->opts->unit);
         entries[count++] = (struct ml_legend_entry){
             .name = name_of(s, s->order[i]),
             .value = ml_canvas_printf(s->canvas, "%s", bytes),
@@ -233,7 +234,8 @@ static void describe(const struct stack *s)
     const struct ml_timeline *t = &s->bands->total;
     char bytes[32], time[32];
     const char *text = ml_canvas_printf(
-        s->canvas, "Live memory over time, peak %s%s%s.",
+        s->canvas, "%s over time, peak %s%s%s.",
+        ml_plot_on_device(s->canvas, "Live memory", s->opts),
         ml_format_bytes(bytes, (int64_t)t->peak_bytes, s->opts->unit),
         s->opts->no_times ? "" : " at ",
         s->opts->no_times ? "" : ml_format_duration_ns(time, (int64_t)t->peak_time_ns));

@@ -53,6 +53,8 @@ const char *ml_frame_instant(struct ml_canvas *canvas, const struct ml_snapshot 
 const char *ml_plot_on_device(struct ml_canvas *canvas, const char *what,
                               const struct ml_plot_opts *opts)
 {
+    if (opts->adds_devices)
+        return ml_canvas_printf(canvas, "%s, sum of all devices", what);
     return opts->device ? ml_canvas_printf(canvas, "%s on %s", what, opts->device) : what;
 }
 
