@@ -15,7 +15,7 @@
 
 #define CONTINUED_INDENT 2
 
-/* Ends the line, or breaks it into several that fit where a terminal shows it. */
+/* Ends the line, or breaks it into several that fit a terminal. */
 static int wrap(struct ml_buf *line)
 {
     struct ml_style style = {0};
