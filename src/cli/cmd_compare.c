@@ -226,7 +226,7 @@ static int print_comparison(const struct runs *runs, const struct compare_opts *
     return status;
 }
 
-/* @return negative to go on, else the exit code */
+/* @return negative to continue, else the exit code */
 static int prepare_view(struct compare_opts *opts, const struct ml_level_caps *caps)
 {
     struct ml_breakdown_opts keys = {0};

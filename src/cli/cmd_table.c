@@ -89,7 +89,7 @@ static int report_temporary(const struct ml_trace *trace, const char *file, cons
     return r;
 }
 
-/* @return negative to go on, else the exit code */
+/* @return negative to continue, else the exit code */
 static int check_temporary(const struct table_opts *opts)
 {
     struct ml_temporary_limit limit;

@@ -69,7 +69,7 @@ enum ml_verb_group {
     ML_GROUP_HIDDEN, /* a hidden command */
 };
 
-/* What the operands are, for shell completion. */
+/* The kind of operands, for shell completion. */
 enum ml_operands { ML_OPERANDS_NONE, ML_OPERANDS_TRACES, ML_OPERANDS_PROGRAM, ML_OPERANDS_TOPIC };
 
 /* One command. */

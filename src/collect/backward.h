@@ -27,7 +27,7 @@ struct ml_backward {
 
 void ml_backward_release(struct ml_backward *b);
 
-/* The backward scope of `forward`; 0: for what has no known scope. The path leaves out phases,
+/* The backward scope of `forward`; 0: for blocks without a known scope. The path leaves out phases,
  * so that blocks of recomputed modules (activation checkpointing) are beside those of the
  * first run, and operators of the backward pass itself. A path that would be too deep loses
  * its inner end. */

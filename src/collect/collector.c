@@ -638,7 +638,7 @@ static void accept_hellos(struct ml_collector *c)
 
 /* ---- The loop ----------------------------------------------------------- */
 
-/* What targets check when we show no sign of life. */
+/* Targets check this when we show no sign of life. */
 static void introduce(struct ml_collector_id *id)
 {
     uint32_t pid = (uint32_t)getpid();

@@ -1,7 +1,7 @@
 /* handed_files.h: files that targets have opened and passed to the collector, and ring sets
  * of targets that can no longer reach the session's socket.
  *
- * Any process may connect: the socket has a name in the abstract namespace too. The kernel tells
+ * Any process may connect: the socket has a name in the abstract namespace too. The kernel gives
  * the sender's pid, and messages of processes that are not targets are dropped. A file is not used
  * until a record says what it is for. Not thread-safe.
  *

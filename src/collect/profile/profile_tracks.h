@@ -19,7 +19,7 @@
 
 enum ml_track_kind {
     ML_TRACK_TIME,    /* values are durations in nanoseconds */
-    ML_TRACK_COUNTER, /* values are what was counted */
+    ML_TRACK_COUNTER, /* values are counts */
     ML_TRACK_MARKER,  /* no values */
 };
 
