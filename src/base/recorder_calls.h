@@ -1,9 +1,9 @@
 /* recorder_calls.h: the system calls that the recorder makes inside the target.
  *
- * One table for two readers: filter_verdict.c asks a program's seccomp filter what becomes of
- * each, and try_calls.c makes each of them under the filters that memledger itself inherits.
- * A system call that is added to the recorder must be added here; test_recorder_calls.py
- * compares the table with the sources and with what the libraries import.
+ * One table for two readers: filter_verdict.c evaluates a program's seccomp filter for each
+ * call, and try_calls.c makes each call under the filters that memledger itself inherits. A
+ * system call that is added to the recorder must be added here; test_recorder_calls.py compares
+ * the table with the sources and with what the libraries import.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,8 +26,8 @@
 
 struct ml_recorder_call {
     uint32_t number;
-    bool may_fail; /* the caller copes with an error */
-    uint8_t known; /* a bit for each argument that is always this one */
+    bool may_fail; /* the caller handles an error */
+    uint8_t known; /* a bit for each argument with a fixed value */
     uint64_t args[ML_CALL_ARGS];
 };
 
@@ -61,7 +61,7 @@ static const struct ml_recorder_call ml_recorder_calls[] = {
     {SYS_futex, false, 2, {0, FUTEX_WAIT_PRIVATE}},
     {SYS_futex, false, 2, {0, FUTEX_WAKE_PRIVATE}},
     {SYS_nanosleep, false, 0, {0}},
-    {SYS_restart_syscall, true, 0, {0}}, /* the kernel's own, for a sleep that was stopped */
+    {SYS_restart_syscall, true, 0, {0}}, /* made by the kernel to resume an interrupted sleep */
     {SYS_clock_gettime, false, 1, {CLOCK_MONOTONIC}},
     {SYS_clock_gettime, false, 1, {CLOCK_MONOTONIC_COARSE}},
     {SYS_gettid, false, 0, {0}},
@@ -100,7 +100,7 @@ static const struct ml_recorder_call ml_recorder_calls[] = {
     {SYS_process_vm_readv, true, 0, {0}},
 };
 
-/* Those by which a program that was started in a sandbox counts itself: session_peek.h. */
+/* The calls with which a program started in a sandbox counts itself: session_peek.h. */
 static const struct ml_recorder_call ml_counting_calls[] = {
     {SYS_openat, true, 4, {0, 0, O_RDWR | O_CLOEXEC}},
     {SYS_read, true, 0, {0}},

@@ -12,7 +12,7 @@
 #include "utf8.h"
 
 #define GAP 2          /* columns between two cells */
-#define SHRINK_LEAST 8 /* a left-aligned column does not get narrower */
+#define SHRINK_LEAST 8 /* the narrowest left-aligned column */
 #define ELLIPSIS "\xe2\x80\xa6"
 #define ELLIPSIS_WIDTH 1
 
@@ -125,7 +125,7 @@ size_t ml_table_rows(const struct ml_table *table)
     return columns > 0 ? (table->cells.len + columns - 1) / columns : 0;
 }
 
-/* One table being printed: where to, and the widths that were decided. */
+/* One table being printed: its destination and column widths. */
 struct printer {
     const struct ml_table *table;
     struct ml_buf *out;
@@ -179,7 +179,7 @@ static size_t tail_start(const struct ml_table_text *text, size_t columns)
 {
     size_t at = ml_clip_utf8(text->bytes, text->len, text->width - columns);
 
-    /* A wide character that straddles the cut stays out. */
+    /* A wide character that straddles the cut is left out. */
     while (ml_utf8_width(text->bytes + at, text->len - at) > columns) {
         uint32_t codepoint;
 
@@ -237,7 +237,7 @@ static struct ml_table_text first_part(const struct ml_table_text *text, size_t 
     return part;
 }
 
-/* Where there is no room for all: the others are an ellipsis. */
+/* When not all parts fit: the first, and an ellipsis for the others. */
 static int put_first(struct printer *p, const struct ml_table_text *part, size_t width)
 {
     static const char others[] = ML_TABLE_BETWEEN ELLIPSIS;
@@ -254,7 +254,7 @@ static int put_first(struct printer *p, const struct ml_table_text *part, size_t
     return r < 0 ? r : ml_buf_fill(p->out, ' ', room - shown);
 }
 
-/* What short parts leave goes to those behind them. */
+/* Short parts leave their spare columns to the parts after them. */
 static int put_parts(struct printer *p, struct ml_table_text text, size_t width)
 {
     size_t between = strlen(ML_TABLE_BETWEEN), parts;
@@ -282,7 +282,8 @@ static int put_parts(struct printer *p, struct ml_table_text text, size_t width)
     }
 }
 
-/* How much of "folder/file.py:12 function" stands before the function; 0: it is no place. */
+/* The length of "folder/file.py:12" in "folder/file.py:12 function"; 0: the text is not a
+ * place. */
 static size_t place_len(const struct ml_table_text *text)
 {
     const char *end = text->bytes + text->len;

@@ -1,6 +1,6 @@
 /* text.c: see text.h.
  *
- * Integers all the way: printf's %f and strtod follow the locale.
+ * Integer arithmetic only: printf's %f and strtod depend on the locale.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
