@@ -465,7 +465,7 @@ static void index_must_agree_with_the_headers(void **state)
     t = open_it(false);
     assert_int_equal(ml_cursor_open(t, 0, UINT64_MAX, &c, NULL), 0);
     assert_int_equal(ml_cursor_next(c, &batch, &err), -EBADMSG);
-    assert_non_null(strstr(err.text, "not what the index says"));
+    assert_non_null(strstr(err.text, "does not match the index"));
     ml_cursor_free(c);
     ml_trace_free(t);
     t = open_it(true);
