@@ -379,7 +379,7 @@ static inline memledger_object memledger_counter(memledger_object domain, const 
     return memledger_create(MEMLEDGER_COUNTER, domain, name);
 }
 
-/* Ends the handle; its records stay. Has no effect on a domain. */
+/* Ends the handle; its records stay. Domains cannot be destroyed. */
 static inline int memledger_destroy(memledger_object object)
 {
     const struct memledger_api *api = memledger_find();

@@ -1,11 +1,11 @@
-"""Names for models, which have none of their own.
+"""Names for models, which have none.
 
 SPDX-License-Identifier: Apache-2.0
 """
-_instances = {}  # class -> how many outermost modules of it have names
+_instances = {}  # class -> the number of its outermost modules with names
 
 
 def new_name(kind):
-    """Of an outermost module: its class, and which of those it is."""
+    """The name of an outermost module: its class, and a number from the second one on."""
     count = _instances[kind] = _instances.get(kind, 0) + 1
     return kind if count == 1 else f"{kind}#{count}"

@@ -468,7 +468,7 @@ def test_name_taken_meanwhile():
 
 def test_names_and_refusals():
     refuse("Once upon a time\n", "not recognised as one of the formats nvidia-smi, tbd-log")
-    refuse('{"traceEvents": [{"ph": "B", "ts": 1}, {"ph": "E" "ts"}]}', "byte 55: no ':' behind")
+    refuse('{"traceEvents": [{"ph": "B", "ts": 1}, {"ph": "E" "ts"}]}', "byte 55: no ':' after")
     done = memledger("import", "--format", "tbd-lag", "x", code=2)
     contains(done.stderr, "did you mean 'tbd-log'?", "the error")
     contains(memledger("import", "--format", "list").stdout, "mxnet-pool-csv", "the list")
