@@ -11,7 +11,7 @@
 static struct {
     struct ml_module_entry **slots;
     size_t mask;
-    size_t used; /* slots, those of dead modules among them */
+    size_t used; /* slots, including those of dead modules */
 } table;
 
 static size_t slot_of(const PyObject *module)
@@ -24,7 +24,7 @@ static bool is_alive(const struct ml_module_entry *e)
     return e->alive && (e->alive == e->module || PyWeakref_GetObject(e->alive) == e->module);
 }
 
-/* Where the module's entry is, alive or dead, or would be. */
+/* The slot of the module's entry, alive or dead, or the slot where it would go. */
 static struct ml_module_entry **place_of(const PyObject *module)
 {
     size_t i = slot_of(module) & table.mask;
@@ -41,7 +41,7 @@ struct ml_module_entry *ml_module_find(PyObject *module)
     return e && is_alive(e) ? e : NULL;
 }
 
-/* Entries of dead modules stay where a thread may still be inside their call. */
+/* Keeps entries of dead modules whose call a thread may still be in. */
 static bool make_room(void)
 {
     size_t size = table.slots ? 2 * (table.mask + 1) : 1024;
@@ -64,7 +64,7 @@ static bool make_room(void)
     return true;
 }
 
-/* Of an entry that is there, dead or alive, the new content. */
+/* Sets the content of an existing entry, dead or alive. */
 static void fill(struct ml_module_entry *e, PyObject *text, PyObject *class_text)
 {
     if (!is_alive(e)) {
@@ -103,6 +103,6 @@ struct ml_module_entry *ml_module_name(PyObject *module, PyObject *text, PyObjec
         *place = e;
         table.used++;
     }
-    fill(e, text, class_text); /* may run Python code, and that may move the slots */
+    fill(e, text, class_text); /* may run Python code, which may move the slots */
     return e;
 }

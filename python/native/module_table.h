@@ -1,7 +1,7 @@
-/* module_table.h: the names of PyTorch's modules, by the modules themselves.
+/* module_table.h: the names of PyTorch's modules, by module.
  *
- * An entry lives as long as the process; it is found only as long as its module
- * lives. For threads that hold Python's lock.
+ * An entry exists until the process ends, but is found only while its module is alive. Callers
+ * must hold Python's lock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,20 +14,20 @@
 #include <stdint.h>
 
 struct ml_module_entry {
-    PyObject *module; /* not owned; only to be compared */
-    PyObject *alive;  /* weak reference to it, or itself where it takes none */
+    PyObject *module; /* not owned; for comparison only */
+    PyObject *alive;  /* weak reference to it, or itself if it supports none */
     PyObject *text;   /* the name, a str */
-    uint32_t name;    /* likewise, the recorder's numbers */
+    uint32_t name;    /* the same, as the recorder's number */
     uint32_t class_name;
-    uint32_t misses; /* of a root: modules below it that had no name */
-    bool copy;       /* of a module that another thread is in too */
-    bool hidden;     /* only passes calls on: no scope of its own */
+    uint32_t misses; /* of a root: descendants without a name */
+    bool copy;       /* a copy of a module that another thread is in too */
+    bool hidden;     /* only passes calls on: gets no scope */
 };
 
 /* NULL: it has no name. */
 struct ml_module_entry *ml_module_find(PyObject *module);
 
-/* Names a module, or names it anew.
+/* Names or renames a module.
  * @return NULL with an exception set */
 struct ml_module_entry *ml_module_name(PyObject *module, PyObject *text, PyObject *class_text);
 

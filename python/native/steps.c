@@ -13,18 +13,18 @@
 static struct {
     uint64_t next;
     bool called;            /* an outermost module was called in this step */
-    bool has_optimizer;     /* there is one, or was */
-    bool manual;            /* the program tells */
-    const PyObject *leader; /* only to be compared */
-    const PyObject *rival;  /* made the last step that the leader did not */
+    bool has_optimizer;     /* the program has or had one */
+    bool manual;            /* the program reports its steps */
+    const PyObject *leader; /* for comparison only */
+    const PyObject *rival;  /* made the last step that was not the leader's */
     unsigned rival_steps;
-    const PyObject *met[MET_MAX]; /* likewise */
+    const PyObject *met[MET_MAX]; /* for comparison only */
     unsigned met_count;
     PyObject *made[MET_MAX]; /* weak references */
     unsigned made_count;
 } steps;
 
-/* So many steps of another, and the leader is taken to be gone. */
+/* After so many steps of another optimizer, the leader counts as gone. */
 #define RIVAL_STEPS 3
 
 static void begin(uint64_t number)
@@ -56,7 +56,7 @@ static bool is_met(const PyObject *optimizer)
     return false;
 }
 
-/* Whether it is met for the first time; beyond the first few none is. */
+/* Whether this is its first step; optimizers beyond the first few never count as new. */
 static bool is_new(const PyObject *optimizer)
 {
     if (is_met(optimizer) || steps.met_count == MET_MAX)
@@ -65,7 +65,7 @@ static bool is_new(const PyObject *optimizer)
     return true;
 }
 
-/* Whether there is one that has made no step yet. */
+/* Whether an optimizer exists that has made no step yet. */
 static bool more_to_come(void)
 {
     for (unsigned i = 0; i < steps.made_count; i++) {
@@ -104,7 +104,7 @@ void ml_steps_note_optimizer(PyObject *optimizer)
         begin(steps.next);
 }
 
-/* A recording that begins has not heard of the step that the program is in. */
+/* Repeats the current step for a recording that begins. */
 static PyObject *step_again(PyObject *self, PyObject *args)
 {
     (void)self, (void)args;
@@ -145,8 +145,8 @@ static PyObject *step(PyObject *self, PyObject *number)
 
 static PyMethodDef methods[] = {
     {"optimizer_made", optimizer_made, METH_O,
-     "optimizer_made(optimizer or None): there is one, and its steps count."},
-    {"step_again", step_again, METH_NOARGS, "Tells of the step that the program is in."},
+     "optimizer_made(optimizer or None): from now on its steps count."},
+    {"step_again", step_again, METH_NOARGS, "Repeats the current step."},
     {"step", step, METH_O, "step(number or None): a step of the program begins now."},
     {NULL, NULL, 0, NULL},
 };

@@ -13,23 +13,23 @@
 
 struct tracked {
     PyObject *alive; /* weak reference to the tensor */
-    uintptr_t data;  /* where it was when it was last labelled */
+    uintptr_t data;  /* its address when it was last labelled */
     PyObject *text;  /* its name, a str */
-    uint32_t name;   /* likewise, the recorder's number */
+    uint32_t name;   /* the same, as the recorder's number */
     int category;
-    int cuda_device;      /* -1: the host; its gradient is on the same */
-    bool gradient_begins; /* its last gradient began where its block did */
+    int cuda_device;      /* -1: the host; the gradient is on the same device */
+    bool gradient_begins; /* its last gradient was at the start of its block */
 };
 
-/* Asking a tensor may run Python code, which may come back here or let other threads
- * in: each entry stays where it is while anybody uses the list. */
+/* Querying a tensor may run Python code, which may re-enter here or let other threads run.
+ * Entries therefore do not move while the list is in use. */
 static struct {
     struct tracked **items;
     size_t len, room;
     unsigned users;
 } all;
 
-/* A new reference; NULL: it is gone. */
+/* A new reference; NULL if the tensor no longer exists. */
 static PyObject *tensor_of(const struct tracked *t)
 {
     PyObject *tensor = PyWeakref_GetObject(t->alive);
@@ -40,7 +40,7 @@ static PyObject *tensor_of(const struct tracked *t)
     return tensor;
 }
 
-/* Whether another tensor gives the block its name: the one that begins it. */
+/* Whether a tensor at the start of the block gives the block its name. */
 static bool has_beginning(uintptr_t block)
 {
     for (size_t i = 0; i < all.len; i++) {
@@ -50,8 +50,8 @@ static bool has_beginning(uintptr_t block)
     return false;
 }
 
-/* Labels the tensor if it moved. Several may share a block, as weights do that
- * cuDNN wants in one piece. */
+/* Labels the tensor if it moved. Several may share a block, such as weights that cuDNN needs
+ * contiguous. */
 static void check(struct tracked *t, PyObject *tensor)
 {
     uintptr_t data = ml_tensor_data(tensor);
@@ -67,7 +67,7 @@ static void check(struct tracked *t, PyObject *tensor)
         ml_block_label(&block, t->name, t->category);
 }
 
-/* Those whose tensor is gone leave the list. */
+/* Removes entries whose tensor no longer exists. */
 static void forget_the_dead(void)
 {
     size_t kept = 0;
@@ -99,8 +99,8 @@ void ml_tracked_check(void)
     all.users--;
 }
 
-/* Asks as little as it can: this is done for every parameter in every step. Where a
- * gradient begins in its block stays as it was found, but for a look now and then. */
+/* Queries as little as possible, because it runs for every parameter in every step. Assumes
+ * that a gradient keeps its position in its block, and checks that now and then. */
 static struct ml_tensor_block gradient_block(struct tracked *t, PyObject *gradient, bool look)
 {
     struct ml_tensor_block block = {.cuda_device = t->cuda_device, .begins = true};
@@ -114,7 +114,7 @@ static struct ml_tensor_block gradient_block(struct tracked *t, PyObject *gradie
     return block;
 }
 
-/* Gradients that lie in one block come one after the other. */
+/* Gradients in the same block follow one another. */
 void ml_tracked_label_gradients(void)
 {
     static unsigned passes;
@@ -217,7 +217,7 @@ static PyObject *tracked_name(PyObject *self, PyObject *tensor)
     return t->text;
 }
 
-/* A recording that begins has heard of none. */
+/* Repeats all labels for a recording that begins. */
 static PyObject *track_again(PyObject *self, PyObject *args)
 {
     (void)self, (void)args;
