@@ -98,7 +98,7 @@ static void wrong_arguments_are_refused(void **state)
     assert_says("count");
 }
 
-/* Without a session there is nobody to record for. */
+/* Without a session nothing is recorded. */
 static void unrecorded_calls_do_nothing(void **state)
 {
     const char *text = NULL;

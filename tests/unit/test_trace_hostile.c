@@ -447,7 +447,7 @@ static void index_must_agree_with_the_file(void **state)
     expect_index_refused(bad, n, n);
 }
 
-/* Its offsets are right, but it tells other times than the block's header. */
+/* Its offsets are right, but its times differ from the block's header. */
 static void index_must_agree_with_the_headers(void **state)
 {
     struct ml_index_entry entries[64] = {0};

@@ -1,5 +1,5 @@
-# mxnet_renamed.py: a copy of MXNet's real library in which one function goes by another
-# name, for all who look for it: what a build without that function looks like.
+# mxnet_renamed.py: a copy of MXNet's real library in which one function has another name, so
+# that it looks like a build without that function.
 #
 # SPDX-License-Identifier: Apache-2.0
 import glob
