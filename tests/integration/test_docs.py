@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-# test_docs.py: what the pages name is there: files and headings behind links, commands
-# and their options.
+# test_docs.py: everything that the pages name exists: link targets, commands and their options.
 #
 # SPDX-License-Identifier: Apache-2.0
 import functools

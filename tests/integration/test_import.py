@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-# test_import.py: files of other programs, as `memledger import` reads them, give the
-# figures that are known of them (tests/data/README.md), say what they do not know, and
-# leave nothing behind when they are bad.
+# test_import.py: files of other programs, as `memledger import` reads them, give their known
+# figures (tests/data/README.md), mark what they lack, and leave nothing behind when they are
+# bad.
 #
 # SPDX-License-Identifier: Apache-2.0
 import gzip

@@ -1,5 +1,5 @@
-/* test_api_control.c: what the API's calls refuse, and how they say it, in a
- * process that is not recorded.
+/* test_api_control.c: what the API's calls reject, and their errors, in a process that is not
+ * recorded.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* test_oom_verdict.c: shortage or fragmentation: the sizes that PyTorch's allocator has,
- * the rules, and which of several refusals is told.
+/* test_oom_verdict.c: shortage or fragmentation: the sizes that PyTorch's allocator has, the
+ * rules, and which of several failures is reported.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

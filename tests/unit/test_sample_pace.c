@@ -1,4 +1,4 @@
-/* test_sample_pace.c: when samples are due, and which of them are news.
+/* test_sample_pace.c: when samples are due, and which of them have new values.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* test_tags.c: the tags of blocks, and the lists that are made of them.
+/* test_tags.c: the tags of blocks, and lists of tags.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* test_trace_hostile.c: traces made to do harm, with every checksum right: they
- * are refused, in little time and memory.
+/* test_trace_hostile.c: traces crafted to do harm, with correct checksums: they are rejected,
+ * in little time and memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
