@@ -84,7 +84,7 @@ static int open_with_log(struct ml_sql *sql, const char *path, struct ml_error *
 
     if (r == 0 && stat((char *)text.data, &st) == 0 && st.st_size > 0)
         r = ml_error_set(err, -EBUSY,
-                         "%s has uncommitted changes in %s, and reading them would change files; "
+                         "%s has changes in %s, and reading them would change files; "
                          "close the program that writes it, or copy it with sqlite3's .backup",
                          path, (char *)text.data);
     ml_buf_clear(&text);
