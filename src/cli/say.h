@@ -15,6 +15,9 @@
 void ml_say(const char *fmt, ...) ML_PRINTF(1, 2);
 void ml_vsay(const char *fmt, va_list args);
 
+/* The columns of the terminal that shows standard error; 0: no terminal does. */
+size_t ml_say_width(void);
+
 /* The path of a file that was made, as a line on standard output: as it is, for scripts, unless
  * that is a terminal. */
 void ml_say_path(const char *path);
