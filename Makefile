@@ -13,7 +13,7 @@ build:
 
 demo:
 	@scripts/setup.sh demo
-	@scripts/build.sh
+	@scripts/build.sh demo
 	@scripts/demo.sh
 
 test:

@@ -1,11 +1,14 @@
 #!/bin/bash
-# build.sh [--werror]: build everything into build/.
+# build.sh [--werror] [TARGET...]: build into build/: everything, or these targets of ninja's.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname "$0")/common.sh"
 
 werror=false
-[ "${1:-}" = --werror ] && werror=true
+if [ "${1:-}" = --werror ]; then
+  werror=true
+  shift
+fi
 
 configure build "-Dwerror=$werror"
 # The tests need warnings as errors, and fail without cmocka, in a folder that `make demo` may
@@ -18,4 +21,4 @@ o = {x["name"]: x["value"] for x in json.load(sys.stdin)}
 print(o["werror"], o["tests"])')
   [ "$settings" = "True enabled" ] || "$meson" configure build -Dwerror=true -Dtests=enabled
 fi
-ninja -C build
+ninja -C build "$@"

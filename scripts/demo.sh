@@ -50,7 +50,7 @@ done
 
 echo
 $memledger compare "${traces[@]}"
-$memledger plot "${traces[@]}" -o $out/vgg19.svg
+$memledger plot -f "${traces[@]}" -o $out/vgg19.svg
 
 cat <<END
 

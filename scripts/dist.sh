@@ -100,6 +100,7 @@ trap 'rm -rf "$try"' EXIT
 tar -C "$try" -xzf "$tarball"
 "$try/$name/bin/memledger" run -q -o "$try/true.mled" -- /bin/true
 "$try/$name/bin/memledger" summary "$try/true.mled" >/dev/null
+"$try/$name/bin/memledger" help sampling | grep -q '^Sampling'
 PYTHONPATH=$try/$name/lib/memledger/python "$python" -c '
 import memledger, sys
 memledger.read(sys.argv[1]).summary()' "$try/true.mled"

@@ -1,7 +1,7 @@
 """memledger: where every byte of GPU and host memory went.
 
 Works under `memledger run` and in a plain `python train.py` or a notebook; see
-docs/python.md, and docs/python-read.md for reading traces.
+`memledger help python`, and `memledger help python-read` for reading traces.
 
 SPDX-License-Identifier: Apache-2.0
 """

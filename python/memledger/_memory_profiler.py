@@ -1,7 +1,7 @@
 """MemoryProfiler: a report after each iteration of a training loop, as tbd-tools'
 pytorch_mem_profiler prints it, from live blocks.
 
-docs/python.md explains each row. Phases come from public hooks: the model's
+`memledger help python` explains what each row counts. Phases come from public hooks: the model's
 forward, and torch.autograd.backward.
 
 SPDX-License-Identifier: Apache-2.0
@@ -42,7 +42,7 @@ def _backward_ends():
     gradients = [address for profiler in profilers for address in profiler._gradients()]
     devices = {number for profiler in profilers for number in profiler._devices}
     most = _native.log_end(sum(1 << number for number in devices), gradients)
-    _native.rephase(gradients, _native.PHASE_OTHER)
+    _native.rephase(gradients, _native.PHASE_NONE)
     if most is None:  # there were too many events
         most = sum(_native.live_bytes(number, _native.PHASE_BACKWARD) for number in devices)
     for profiler in profilers:
@@ -75,8 +75,8 @@ def _in_backward(function, phase_after):
 
 
 def _watch_backward(torch):
-    """A loss's backward() ends forward; grad() may be part of forward."""
-    for name, phase_after in (("backward", _native.PHASE_OTHER), ("grad", None)):
+    """A loss's backward() ends forward; grad() may be a part of it."""
+    for name, phase_after in (("backward", _native.PHASE_NONE), ("grad", None)):
         function = getattr(torch.autograd, name)
         if not getattr(function, "_memledger_phase", False):
             setattr(torch.autograd, name, _in_backward(function, phase_after))
@@ -136,8 +136,8 @@ class MemoryProfiler:
     # -- called by the hooks
 
     def _forward_begins(self, inputs):
-        """The batch is not a feature map, even if it was allocated after the last forward."""
-        _native.rephase(_addresses(_tensors_in(inputs, self._torch)), _native.PHASE_OTHER)
+        """The batch is no feature map, even if it was made after the last forward."""
+        _native.rephase(_addresses(_tensors_in(inputs, self._torch)), _native.PHASE_NONE)
         _native.set_phase(_native.PHASE_FORWARD)
 
     def _forward_ended(self, inputs):
@@ -150,7 +150,7 @@ class MemoryProfiler:
         """Parameters and buffers that a lazy module creates in forward are not feature maps."""
         self._devices = self._find_devices()
         kept = [*self.model.parameters(), *self.model.buffers()]
-        _native.rephase(_addresses(kept), _native.PHASE_OTHER)
+        _native.rephase(_addresses(kept), _native.PHASE_NONE)
         self._feature_maps = max(self._feature_maps, self._bytes(_native.PHASE_FORWARD))
 
     def _bytes(self, phase=-1):
@@ -203,7 +203,7 @@ class MemoryProfiler:
             if self.csv:
                 self._write_csv(found)
         self._feature_maps = self._intermediate = 0
-        _native.set_phase(_native.PHASE_OTHER)  # without a backward, forward ends here
+        _native.set_phase(_native.PHASE_NONE)  # without a backward, forward ends here
 
     def epoch_end(self):
         """Call it after every epoch."""

@@ -101,8 +101,8 @@ def _install_autograd(mxnet):
     autograd, array = mxnet.autograd, mxnet.nd.NDArray
     for owner in (autograd, array):
         put(owner, "backward", in_front(_native.scoped_phase, owner.backward, after=_look,
-                                        number=_native.BACKWARD))
-    put(autograd, "grad", in_front(_native.scoped_phase, autograd.grad, number=_native.BACKWARD))
+                                        number=_native.PHASE_BACKWARD))
+    put(autograd, "grad", in_front(_native.scoped_phase, autograd.grad, number=_native.PHASE_BACKWARD))
     _watch_recording(autograd._RecordingStateScope)
 
 
@@ -118,7 +118,7 @@ def _watch_recording(scope):
     def __enter__(self):
         result = enter(self)
         if self._enter_is_record:
-            _native.enter_phase(_native.FORWARD)
+            _native.enter_phase(_native.PHASE_FORWARD)
         return result
 
     @functools.wraps(leave)

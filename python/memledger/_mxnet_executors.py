@@ -21,7 +21,7 @@ def install(mxnet):
     put(executor, "forward", in_front(_native.scoped_phase, executor.forward, name_of,
                                       after=_look, number=_native.RUN))
     put(executor, "backward", in_front(_native.scoped_phase, executor.backward, after=_look,
-                                       number=_native.BACKWARD))
+                                       number=_native.PHASE_BACKWARD))
     if hasattr(mxnet, "module"):
         _install_modules(mxnet.module.Module)
 
@@ -38,8 +38,8 @@ def _look(*_):
 
 
 def _naming(bind):
-    """Memory allocated while a symbol is bound belongs to it, like the graph's memory."""
-    scoped = in_front(_native.scoped_phase, bind, name_of, number=_native.FORWARD)
+    """What is made while a symbol is bound belongs to it, as the graph's memory does."""
+    scoped = in_front(_native.scoped_phase, bind, name_of, number=_native.PHASE_FORWARD)
 
     @functools.wraps(bind)
     def bind_and_name(self, *args, **kwargs):
@@ -89,7 +89,7 @@ def _install_modules(module):
     put(module, "forward", in_front(_native.scoped_phase, module.forward, name_of,
                                     _before_forward, number=_native.RUN))
     put(module, "backward", in_front(_native.scoped_phase, module.backward, after=_look,
-                                     number=_native.BACKWARD))
+                                     number=_native.PHASE_BACKWARD))
     put(module, "update", in_front(_native.scoped_trainer, module.update, _name_of_optimizer,
                                    after=_look, number=1))
 

@@ -55,7 +55,7 @@ def _arrays_of(parameter):
 def name_tree(root):
     """Names an outermost block that was called, its descendants, and their parameters."""
     kind = type(root).__name__
-    _native.name_module(root, _native.module_name(root) or new_name(kind), kind)
+    _native.name_module(root, _native.module_name(root) or new_name(kind, root), kind)
     for path, block in _below(root, ""):
         _native.name_module(block, path, type(block).__name__)
     _name_parameters(root)

@@ -2,10 +2,33 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
-_instances = {}  # class -> the number of its outermost modules with names
+import functools
+import weakref
+
+# Of a class so many models have a number of their own. A program that goes on making them has
+# the numbers of those that are gone again, so that its names do not become ever more.
+DISTINCT = 1000
+
+_instances = {}  # class -> how many numbers there are
+_living = {}     # class and number -> the model, weakly
+_free = {}       # class -> numbers of models that are gone
 
 
-def new_name(kind):
-    """The name of an outermost module: its class, and a number from the second one on."""
-    count = _instances[kind] = _instances.get(kind, 0) + 1
-    return kind if count == 1 else f"{kind}#{count}"
+def new_name(kind, model):
+    """Of an outermost module: its class, and which of those it is."""
+    number = _new_number(kind)
+    _living[kind, number] = weakref.ref(model, functools.partial(_release, kind, number))
+    return kind if number == 1 else f"{kind}#{number}"
+
+
+def _new_number(kind):
+    if _instances.get(kind, 0) >= DISTINCT and _free.get(kind):
+        return _free[kind].pop()
+    number = _instances[kind] = _instances.get(kind, 0) + 1
+    return number
+
+
+def _release(kind, number, _, living=_living, free=_free):
+    """Bound to its tables: a model may outlive the names of this module."""
+    living.pop((kind, number), None)
+    free.setdefault(kind, []).append(number)

@@ -3,6 +3,7 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import functools
+import shlex
 import sys
 
 from . import _late, _live, _native, _recording
@@ -45,7 +46,7 @@ class _Call:
                          "before")
         lines = lines or [f"{self.name}: PyTorch allocated no memory"]
         if path:
-            lines.append(f"next: memledger summary {path}")
+            lines.append(f"next: memledger summary {shlex.quote(str(path))}")
         for line in lines:
             print(f"memledger: {printable(line)}", file=sys.stderr)
 

@@ -81,19 +81,29 @@ def _file(path, force):
 # ---- The collector ----------------------------------------------------------------
 
 
+_OPEN_S = 60
+
+
 def _start_collector(path, force, sample_hz):
     line = [find_command(), "collect", f"--pid={os.getpid()}", f"--output={path}"]
     if force:
         line.append("--force")
     if sample_hz is not None:
         line.append(f"--sample-hz={int(sample_hz)}")
-    done = subprocess.run(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, errors="replace", check=False)
-    if done.returncode == -signal.SIGSYS:  # it tries the recorder's system calls
+    starting = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, errors="replace")
+    try:
+        said, trouble = starting.communicate(timeout=_OPEN_S)
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"{path} is not open after {_OPEN_S} s: its disk hangs") from None
+    finally:
+        if starting.returncode is None:
+            starting.kill()  # nobody waits for it: one that waits for a disk does not end
+    if starting.returncode == -signal.SIGSYS:  # it tries what the recorder will do here
         raise RuntimeError(_REASONS[errno.EPERM])
-    answer = done.stdout.split("\n")
+    answer = said.split("\n")
     if len(answer) < 2 or not answer[1].isdigit():
-        raise RuntimeError(done.stderr.strip() or "memledger collect did not start")
+        raise RuntimeError(trouble.strip() or "memledger collect did not start")
     return _Recording(path, answer[0], int(answer[1]))
 
 
@@ -107,9 +117,46 @@ def _runs(pid):
     return True
 
 
+_LIFELESS_S = 30
+_KILLED_S = 5  # a process that waits for a disk does not even end when it is killed
+
+
+def _signs_of_life(recording):
+    """What changes while the collector gets on: its processor time, and the file."""
+    signs = []
+    with contextlib.suppress(OSError), open(
+            f"/proc/{recording.collector}/task/{recording.collector}/stat") as f:
+        signs += f.read().rpartition(")")[2].split()[11:13]
+    with contextlib.suppress(OSError):
+        state = os.stat(recording.path)
+        signs += [state.st_size, state.st_mtime_ns]
+    return signs
+
+
+class _Watch:
+    """Whether the collector has shown no sign of life for half a minute: it is stopped, or its
+    disk hangs."""
+
+    def __init__(self, recording):
+        self.recording = recording
+        self.signs = None
+        self.seen = 0
+
+    def is_lifeless(self):
+        signs, now = _signs_of_life(self.recording), time.monotonic()
+        if signs != self.signs:
+            self.signs, self.seen = signs, now
+        return now - self.seen > _LIFELESS_S
+
+
 def _wait_for_collector(recording):
-    """The collector removes the session's folder when the file is complete."""
+    """It removes the session's folder when the file is complete."""
+    watch = _Watch(recording)
     while os.path.exists(os.path.join(recording.session, "page")):
+        if watch.is_lifeless():
+            _say_once(f"the collector (process {recording.collector}) does not move; "
+                      f"{recording.path} holds what it has written so far")
+            return
         if not _runs(recording.collector):
             shutil.rmtree(recording.session, ignore_errors=True)
             _say_once(f"the collector was killed; {recording.path} holds what it had written "
@@ -133,7 +180,8 @@ def _join(recording):
         return
     page = os.path.join(recording.session, "page")
     os.kill(recording.collector, 9)
-    while os.path.exists(page) and _runs(recording.collector):
+    until = time.monotonic() + _KILLED_S
+    while os.path.exists(page) and _runs(recording.collector) and time.monotonic() < until:
         time.sleep(0.002)
     shutil.rmtree(recording.session, ignore_errors=True)
     raise RuntimeError(_REASONS.get(reason, os.strerror(reason)))

@@ -81,7 +81,7 @@ def _name_wrappers(root):
     prefix = ""
     while True:
         kind = type(root).__name__
-        _native.name_module(root, _native.module_name(root) or new_name(kind), kind)
+        _native.name_module(root, _native.module_name(root) or new_name(kind, root), kind)
         inner = getattr(root, WRAPPERS.get(kind, ""), None)
         if inner is None:
             return prefix, root

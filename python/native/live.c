@@ -304,10 +304,10 @@ static PyMethodDef methods[] = {
 
 int ml_native_add_live(PyObject *module)
 {
-    if (PyModule_AddIntConstant(module, "PHASE_OTHER", ML_LIVE_OTHER) ||
-        PyModule_AddIntConstant(module, "PHASE_FORWARD", ML_LIVE_FORWARD) ||
-        PyModule_AddIntConstant(module, "PHASE_BACKWARD", ML_LIVE_BACKWARD) ||
-        PyModule_AddIntConstant(module, "PHASE_OPTIMIZER", ML_LIVE_OPTIMIZER) ||
+    if (PyModule_AddIntConstant(module, "PHASE_NONE", ML_PHASE_NONE) ||
+        PyModule_AddIntConstant(module, "PHASE_FORWARD", ML_PHASE_FORWARD) ||
+        PyModule_AddIntConstant(module, "PHASE_BACKWARD", ML_PHASE_BACKWARD) ||
+        PyModule_AddIntConstant(module, "PHASE_OPTIMIZER", ML_PHASE_OPTIMIZER) ||
         PyModule_AddIntConstant(module, "RECORDED_FROM_START", ML_LIVE_RECORDED_FROM_START) ||
         PyModule_AddIntConstant(module, "RECORDED_LATE", ML_LIVE_RECORDED_LATE))
         return -1;

@@ -6,11 +6,11 @@
 
 #include "module_table.h"
 #include "scoped_call.h"
-#include "steps.h"
+#include "step_bounds.h"
 #include "tensors.h"
 #include "tracked.h"
 
-/* The innermost and the outermost module that this thread is in. */
+/* What this thread is in: the innermost module, and the outermost. Both are held. */
 static __thread struct ml_module_entry *innermost;
 static __thread struct ml_module_entry *outermost;
 
@@ -46,8 +46,17 @@ static struct ml_module_entry *name_stray(PyObject *module)
     return entry;
 }
 
-/* The namer names a module and its descendants: namer(module). NULL: it cannot be named, or an
- * interrupt has arrived meanwhile. */
+static void name_below(const struct ml_scoped_call *self, const struct ml_module_entry *root)
+{
+    PyObject *module = ml_module_of(root);
+
+    if (module)
+        ml_scoped_call_tell(self->namer, module, NULL, NULL);
+    Py_XDECREF(module);
+}
+
+/* The namer names a module and what is below it: namer(module). NULL: it cannot be named, or
+ * an interrupt has come meanwhile. */
 static struct ml_module_entry *name_now(const struct ml_scoped_call *self, PyObject *module)
 {
     struct ml_module_entry *entry = NULL;
@@ -55,7 +64,7 @@ static struct ml_module_entry *name_now(const struct ml_scoped_call *self, PyObj
     if (!outermost)
         ml_scoped_call_tell(self->namer, module, NULL, NULL);
     else if (look_again(outermost))
-        ml_scoped_call_tell(self->namer, outermost->module, NULL, NULL);
+        name_below(self, outermost);
     if (PyErr_Occurred())
         return NULL;
     entry = ml_module_find(module);
@@ -82,6 +91,15 @@ static void begin_outermost(const struct ml_scoped_call *self, const struct ml_m
     ml_tensors_label_inputs(args, kwargs);
 }
 
+/* @entry  held for *held */
+static void replace(struct ml_module_entry **held, struct ml_module_entry *entry)
+{
+    struct ml_module_entry *old = *held;
+
+    *held = entry;
+    ml_module_release(old);
+}
+
 static PyObject *call_inside(const struct ml_scoped_call *self, struct ml_module_entry *entry,
                              PyObject *args, PyObject *kwargs)
 {
@@ -89,15 +107,15 @@ static PyObject *call_inside(const struct ml_scoped_call *self, struct ml_module
     struct ml_module_entry *outer = innermost;
     PyObject *result;
 
-    innermost = entry;
+    innermost = ml_module_hold(entry);
     if (!outer)
-        outermost = entry;
+        replace(&outermost, ml_module_hold(entry));
     recorder->enter_module(entry->name, entry->class_name);
     result = PyObject_Call(self->original, args, kwargs);
     recorder->leave_module();
-    innermost = outer;
+    replace(&innermost, outer);
     if (!outer)
-        outermost = NULL;
+        replace(&outermost, NULL);
     return result;
 }
 
@@ -105,7 +123,8 @@ static PyObject *call_inside(const struct ml_scoped_call *self, struct ml_module
  * leave a stale state behind. */
 static void forget_calls(void)
 {
-    innermost = outermost = NULL;
+    replace(&innermost, NULL);
+    replace(&outermost, NULL);
 }
 
 /* A block's call and the nested calls of its base classes count as one. */

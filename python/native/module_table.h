@@ -1,7 +1,7 @@
 /* module_table.h: the names of PyTorch's modules, by module.
  *
- * An entry exists until the process ends, but is found only while its module is alive. Callers
- * must hold Python's lock.
+ * An entry is found as long as its module lives, and stays while somebody holds it. For
+ * threads that hold Python's lock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,8 +14,9 @@
 #include <stdint.h>
 
 struct ml_module_entry {
-    PyObject *module; /* not owned; for comparison only */
-    PyObject *alive;  /* weak reference to it, or itself if it supports none */
+    uintptr_t module; /* its address: another may be there once it is gone */
+    PyObject *alive;  /* weak reference to it, or itself where it takes none */
+    unsigned holders; /* the table while it has the entry, and calls */
     PyObject *text;   /* the name, a str */
     uint32_t name;    /* the same, as the recorder's number */
     uint32_t class_name;
@@ -24,10 +25,17 @@ struct ml_module_entry {
     bool hidden;     /* only passes calls on: gets no scope */
 };
 
-/* NULL: it has no name. */
+/* NULL: it has no name. The entry stays as long as the caller keeps the module alive. */
 struct ml_module_entry *ml_module_find(PyObject *module);
 
-/* Names or renames a module.
+/* The module, a new reference; NULL: it is gone. */
+PyObject *ml_module_of(const struct ml_module_entry *entry);
+
+/* Each hold has its release; NULL is fine. */
+struct ml_module_entry *ml_module_hold(struct ml_module_entry *entry);
+void ml_module_release(struct ml_module_entry *entry);
+
+/* Names a module, or names it anew.
  * @return NULL with an exception set */
 struct ml_module_entry *ml_module_name(PyObject *module, PyObject *text, PyObject *class_text);
 

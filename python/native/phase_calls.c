@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "scoped_call.h"
-#include "steps.h"
+#include "step_bounds.h"
 #include "tracked.h"
 
 /* The number of MXNet optimizer calls that this thread is in. */
@@ -101,12 +101,12 @@ static PyObject *call_backward(struct ml_scoped_call *self, PyObject *heads, PyO
     return result;
 }
 
-/* A forward pass, not its preparation: without an optimizer, each is a step. */
-#define RUN (ML_MXNET_BACKWARD + 1)
+/* A forward pass, not what prepares one: where nothing optimizes, each is a step. */
+#define RUN ML_PHASES
 
-static enum ml_mxnet_phase phase_of(long number)
+static enum ml_phase phase_of(long number)
 {
-    return number == ML_MXNET_BACKWARD ? ML_MXNET_BACKWARD : ML_MXNET_FORWARD;
+    return number == ML_PHASE_BACKWARD ? ML_PHASE_BACKWARD : ML_PHASE_FORWARD;
 }
 
 /* A phase of MXNet, given by the number: before(args, kwargs), and after(args, kwargs, result).
@@ -205,17 +205,16 @@ static PyMethodDef methods[] = {
      "Wraps an MXNet trainer or updater; number 1: each call is a step."},
     {"scoped_backward", KEYWORDS(scoped_backward), "Wraps torch.autograd.backward."},
     {"scoped_phase", KEYWORDS(scoped_phase),
-     "Wraps a call that is a phase: FORWARD, BACKWARD or RUN by its number."},
-    {"enter_phase", enter_phase, METH_O, "enter_phase(FORWARD or BACKWARD)"},
+     "To stand for what is a phase of its own, PHASE_FORWARD, PHASE_BACKWARD or RUN by its "
+     "number."},
+    {"enter_phase", enter_phase, METH_O, "enter_phase(PHASE_FORWARD or PHASE_BACKWARD)"},
     {"leave_phase", leave_phase, METH_NOARGS, "Leaves the phase that was entered last."},
     {NULL, NULL, 0, NULL},
 };
 
 int ml_native_add_phase_calls(PyObject *module)
 {
-    if (PyModule_AddIntConstant(module, "RUN", RUN) ||
-        PyModule_AddIntConstant(module, "FORWARD", ML_MXNET_FORWARD) ||
-        PyModule_AddIntConstant(module, "BACKWARD", ML_MXNET_BACKWARD))
+    if (PyModule_AddIntConstant(module, "RUN", RUN))
         return -1;
     return PyModule_AddFunctions(module, methods);
 }

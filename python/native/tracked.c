@@ -4,104 +4,47 @@
  */
 #include "tracked.h"
 
-#include <stdlib.h>
-
 #include "interned.h"
 #include "memledger/memledger.h"
 #include "recorder.h"
 #include "tensors.h"
+#include "tracked_list.h"
 
-struct tracked {
-    PyObject *alive; /* weak reference to the tensor */
-    uintptr_t data;  /* its address when it was last labelled */
-    PyObject *text;  /* its name, a str */
-    uint32_t name;   /* the same, as the recorder's number */
-    int category;
-    int cuda_device;      /* -1: the host; the gradient is on the same device */
-    bool gradient_begins; /* its last gradient was at the start of its block */
-};
-
-/* Querying a tensor may run Python code, which may re-enter here or let other threads run.
- * Entries therefore do not move while the list is in use. */
-static struct {
-    struct tracked **items;
-    size_t len, room;
-    unsigned users;
-} all;
-
-/* A new reference; NULL if the tensor no longer exists. */
-static PyObject *tensor_of(const struct tracked *t)
-{
-    PyObject *tensor = PyWeakref_GetObject(t->alive);
-
-    if (tensor == Py_None)
-        return NULL;
-    Py_INCREF(tensor);
-    return tensor;
-}
-
-/* Whether a tensor at the start of the block gives the block its name. */
-static bool has_beginning(uintptr_t block)
-{
-    for (size_t i = 0; i < all.len; i++) {
-        if (all.items[i]->data == block)
-            return true;
-    }
-    return false;
-}
-
-/* Labels the tensor if it moved. Several may share a block, such as weights that cuDNN needs
- * contiguous. */
-static void check(struct tracked *t, PyObject *tensor)
+/* Labels the tensor if it moved. Several may share a block, as weights do that cuDNN wants in one
+ * piece: the one that begins it gives the block its name. */
+static void check(struct ml_tracked *t, PyObject *tensor)
 {
     uintptr_t data = ml_tensor_data(tensor);
     struct ml_tensor_block block;
 
     if (data == t->data)
         return;
-    t->data = data;
+    ml_tracked_move(t, data);
     block = ml_tensor_block(tensor);
     t->cuda_device = block.cuda_device;
     t->gradient_begins = false;
-    if (block.begins || !has_beginning(block.address))
+    if (block.begins || !ml_tracked_has_data(block.address))
         ml_block_label(&block, t->name, t->category);
-}
-
-/* Removes entries whose tensor no longer exists. */
-static void forget_the_dead(void)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < all.len; i++) {
-        struct tracked *t = all.items[i];
-        if (PyWeakref_GetObject(t->alive) != Py_None) {
-            all.items[kept++] = t;
-            continue;
-        }
-        Py_DECREF(t->alive);
-        Py_XDECREF(t->text);
-        free(t);
-    }
-    all.len = kept;
 }
 
 void ml_tracked_check(void)
 {
-    if (!all.users)
-        forget_the_dead();
-    all.users++;
-    for (size_t i = 0; i < all.len; i++) {
-        PyObject *tensor = tensor_of(all.items[i]);
+    struct ml_tracked *t;
+
+    ml_tracked_forget_the_dead();
+    ml_tracked_list_use();
+    for (size_t i = 0; (t = ml_tracked_at(i)); i++) {
+        PyObject *tensor = ml_tracked_tensor(t);
         if (tensor)
-            check(all.items[i], tensor);
+            check(t, tensor);
         Py_XDECREF(tensor);
     }
-    all.users--;
+    ml_tracked_list_end_use();
 }
 
-/* Queries as little as possible, because it runs for every parameter in every step. Assumes
- * that a gradient keeps its position in its block, and checks that now and then. */
-static struct ml_tensor_block gradient_block(struct tracked *t, PyObject *gradient, bool look)
+/* Asks as little as it can: this is done for every parameter in every step. Where a
+ * gradient begins in its block stays as it was found, but for a look now and then. */
+static struct ml_tensor_block gradient_block(struct ml_tracked *t, PyObject *gradient, bool look)
 {
     struct ml_tensor_block block = {.cuda_device = t->cuda_device, .begins = true};
 
@@ -120,12 +63,12 @@ void ml_tracked_label_gradients(void)
     static unsigned passes;
     bool look = !(passes & (passes + 1));
     uintptr_t previous = 0;
+    struct ml_tracked *t;
 
     passes++;
-    all.users++;
-    for (size_t i = 0; i < all.len; i++) {
-        struct tracked *t = all.items[i];
-        PyObject *tensor = t->category == MEMLEDGER_PARAMETER ? tensor_of(t) : NULL;
+    ml_tracked_list_use();
+    for (size_t i = 0; (t = ml_tracked_at(i)); i++) {
+        PyObject *tensor = t->category == MEMLEDGER_PARAMETER ? ml_tracked_tensor(t) : NULL;
         PyObject *gradient = tensor ? PyObject_GetAttr(tensor, ml_str.grad) : NULL;
 
         if (gradient && gradient != Py_None) {
@@ -138,60 +81,21 @@ void ml_tracked_label_gradients(void)
         Py_XDECREF(tensor);
         ml_native_forget_error();
     }
-    all.users--;
-}
-
-static struct tracked *find(PyObject *tensor)
-{
-    for (size_t i = 0; i < all.len; i++) {
-        if (PyWeakref_GetObject(all.items[i]->alive) == tensor)
-            return all.items[i];
-    }
-    return NULL;
-}
-
-static bool make_room(void)
-{
-    size_t room = all.room ? 2 * all.room : 256;
-    struct tracked **items;
-
-    if (all.len < all.room)
-        return true;
-    items = realloc(all.items, room * sizeof(*items));
-    if (items) {
-        all.items = items;
-        all.room = room;
-    }
-    return items;
-}
-
-static struct tracked *add(PyObject *tensor)
-{
-    PyObject *alive = PyWeakref_NewRef(tensor, NULL);
-    struct tracked *t = alive ? calloc(1, sizeof(*t)) : NULL;
-
-    if (!t || !make_room()) {
-        free(t);
-        Py_XDECREF(alive);
-        return alive ? (void *)PyErr_NoMemory() : NULL;
-    }
-    t->alive = alive;
-    all.items[all.len++] = t;
-    return t;
+    ml_tracked_list_end_use();
 }
 
 static PyObject *track(PyObject *self, PyObject *args)
 {
     PyObject *tensor, *text;
     int category;
-    struct tracked *t;
+    struct ml_tracked *t;
 
     (void)self;
     if (!PyArg_ParseTuple(args, "OUi", &tensor, &text, &category))
         return NULL;
-    t = find(tensor);
+    t = ml_tracked_find(tensor);
     if (!t)
-        t = add(tensor);
+        t = ml_tracked_add(tensor);
     if (!t)
         return NULL;
     Py_INCREF(text);
@@ -199,16 +103,16 @@ static PyObject *track(PyObject *self, PyObject *args)
     t->text = text;
     t->name = ml_native_name(text);
     t->category = category;
-    t->data = 0;
-    all.users++;
+    ml_tracked_move(t, 0);
+    ml_tracked_list_use();
     check(t, tensor);
-    all.users--;
+    ml_tracked_list_end_use();
     Py_RETURN_NONE;
 }
 
 static PyObject *tracked_name(PyObject *self, PyObject *tensor)
 {
-    const struct tracked *t = find(tensor);
+    const struct ml_tracked *t = ml_tracked_find(tensor);
 
     (void)self;
     if (!t)
@@ -220,9 +124,11 @@ static PyObject *tracked_name(PyObject *self, PyObject *tensor)
 /* Repeats all labels for a recording that begins. */
 static PyObject *track_again(PyObject *self, PyObject *args)
 {
+    struct ml_tracked *t;
+
     (void)self, (void)args;
-    for (size_t i = 0; i < all.len; i++)
-        all.items[i]->data = 0;
+    for (size_t i = 0; (t = ml_tracked_at(i)); i++)
+        ml_tracked_move(t, 0);
     ml_tracked_check();
     Py_RETURN_NONE;
 }

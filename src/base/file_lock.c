@@ -35,14 +35,25 @@ void ml_file_lock_sign(int fd)
     (void)fcntl(fd, F_SETLK, &all);
 }
 
+static bool find_signature(int fd, struct flock *ret)
+{
+    *ret = (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(fd, F_GETLK, ret) == 0 && ret->l_type != F_UNLCK;
+}
+
+bool ml_file_lock_is_signed(int fd)
+{
+    struct flock all;
+
+    return find_signature(fd, &all);
+}
+
 /* 0: the file is not signed, or by a process of another pid namespace. */
 static pid_t signer(int fd)
 {
-    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct flock all;
 
-    if (fcntl(fd, F_GETLK, &all) < 0 || all.l_type == F_UNLCK || all.l_pid < 0)
-        return 0;
-    return all.l_pid;
+    return find_signature(fd, &all) && all.l_pid > 0 ? all.l_pid : 0;
 }
 
 static int busy(const char *path, pid_t pid, struct ml_error *err)

@@ -11,6 +11,8 @@
 #ifndef ML_BASE_FILE_LOCK_H
 #define ML_BASE_FILE_LOCK_H
 
+#include <stdbool.h>
+
 #include "error.h"
 
 /* Locks a file or folder that was opened by that path, until the last descriptor of this
@@ -22,6 +24,9 @@ int ml_file_lock(int fd, const char *path);
 /* Marks this process as the writer of the file, for ml_file_lock_busy in others. Holds until
  * the process closes any descriptor of the file. */
 void ml_file_lock_sign(int fd);
+
+/* Whether a process has signed the file, and so writes it now. */
+bool ml_file_lock_is_signed(int fd);
 
 /* "PATH is being written by process N (COMMAND); ...". @return -EBUSY */
 int ml_file_lock_busy(const char *path, int fd, struct ml_error *err);

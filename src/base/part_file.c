@@ -8,16 +8,30 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "folders.h"
+
+#define SUFFIX ".XXXXXX"
+
+/* mkostemp leaves no template behind, not even where it failed. */
+static int make_beside(const char *path, char *part)
+{
+    sprintf(part, "%s" SUFFIX, path);
+    return mkostemp(part, O_CLOEXEC);
+}
 
 int ml_part_make(const char *path, char **ret_part)
 {
-    char *part;
+    char *part = malloc(strlen(path) + sizeof(SUFFIX));
     int fd, r;
 
-    if (asprintf(&part, "%s.XXXXXX", path) < 0)
+    if (!part)
         return -ENOMEM;
-    fd = mkostemp(part, O_CLOEXEC);
+    fd = make_beside(path, part);
+    if (fd < 0 && errno == ENOENT && ml_folders_make(path) == 0)
+        fd = make_beside(path, part);
     if (fd >= 0) {
         *ret_part = part;
         return fd;

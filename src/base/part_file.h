@@ -14,7 +14,8 @@
 
 #include "error.h"
 
-/* Makes "PATH.XXXXXX" with an unused name, accessible to its owner only.
+/* Makes "PATH.XXXXXX" with a name that nobody has, for its owner alone, and its folder where that
+ * is missing.
  * @ret_part  the caller frees it
  * @return a descriptor to write to, or negative errno */
 int ml_part_make(const char *path, char **ret_part);

@@ -15,6 +15,7 @@
 #define FIELD_USER_TIME 11
 #define FIELD_SYSTEM_TIME 12
 #define FIELD_START_TIME 19
+#define FIELD_EXIT_STATUS 49
 
 static bool is_digit(char c)
 {
@@ -46,6 +47,7 @@ bool ml_proc_stat_parse(const char *line, struct ml_proc_stat *ret)
     const char *name_end = strrchr(line, ')');
     const char *state = name_end ? field_after(name_end, 1) : NULL;
     const char *start = state ? field_after(state, FIELD_START_TIME) : NULL;
+    const char *status = state ? field_after(state, FIELD_EXIT_STATUS) : NULL;
 
     if (!start || !is_digit(*start))
         return false;
@@ -56,6 +58,7 @@ bool ml_proc_stat_parse(const char *line, struct ml_proc_stat *ret)
         .cpu_ticks = number_at(field_after(state, FIELD_USER_TIME)) +
                      number_at(field_after(state, FIELD_SYSTEM_TIME)),
         .start_ticks = number_at(start),
+        .exit_status = status ? (uint32_t)number_at(status) : 0,
     };
     return true;
 }

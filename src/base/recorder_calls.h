@@ -1,9 +1,9 @@
 /* recorder_calls.h: the system calls that the recorder makes inside the target.
  *
- * One table for two readers: filter_verdict.c evaluates a program's seccomp filter for each
- * call, and try_calls.c makes each call under the filters that memledger itself inherits. A
- * system call that is added to the recorder must be added here; test_recorder_calls.py compares
- * the table with the sources and with what the libraries import.
+ * One table for two readers: filter_verdict.c asks a program's seccomp filter what becomes of
+ * each, and cmd_collect.c makes each of them under the filters that memledger itself inherits.
+ * A system call that is added to the recorder must be added here; test_recorder_calls.py
+ * compares the table with the sources and with what the libraries import.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,6 +37,7 @@ struct ml_recorder_call {
 #define ML_CALL_PROTECTION (PROT_READ | PROT_WRITE)
 #define ML_CALL_ADD_SEALS 1033  /* F_ADD_SEALS, which takes _GNU_SOURCE */
 #define ML_CALL_WIPE_ON_FORK 18 /* MADV_WIPEONFORK, which old headers lack */
+#define ML_CALL_POPULATE 23     /* MADV_POPULATE_WRITE, the same */
 #define ML_CALL_MEMFD_FLAGS 3   /* CLOEXEC | ALLOW_SEALING */
 
 static const struct ml_recorder_call ml_recorder_calls[] = {
@@ -51,11 +52,13 @@ static const struct ml_recorder_call ml_recorder_calls[] = {
     {SYS_madvise, true, 4, {0, 0, MADV_DONTDUMP}},
     {SYS_madvise, true, 4, {0, 0, MADV_REMOVE}},
     {SYS_madvise, true, 4, {0, 0, ML_CALL_WIPE_ON_FORK}},
+    {SYS_madvise, true, 4, {0, 0, ML_CALL_POPULATE}},
     {SYS_mincore, true, 0, {0}},
     {SYS_rt_sigprocmask, false, 9, {SIG_BLOCK, 0, 0, sizeof(uint64_t)}},
     {SYS_rt_sigprocmask, false, 9, {SIG_SETMASK, 0, 0, sizeof(uint64_t)}},
     {SYS_rt_sigprocmask, true, 9, {UINT64_MAX, 0, 0, sizeof(uint64_t)}},
     {SYS_rt_sigpending, true, 2, {0, sizeof(uint64_t)}},
+    {SYS_sigaltstack, true, 1, {0}},
     {SYS_futex, false, 2, {0, FUTEX_WAIT}},
     {SYS_futex, false, 2, {0, FUTEX_WAKE}},
     {SYS_futex, false, 2, {0, FUTEX_WAIT_PRIVATE}},

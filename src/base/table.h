@@ -76,9 +76,11 @@ size_t ml_table_rows(const struct ml_table *table);
  * be incomplete. Without any title there is no header. The table stays as it is
  * and can be printed again.
  *
- * When it is wider than `width`, the widest left-aligned columns shrink, down to
- * 8 columns, and their long cells lose their middle to "…". Right-aligned
- * columns hold numbers and are never cut, so a very narrow width is exceeded.
+ * When it is wider than `width`, the widest left-aligned columns shrink. A start that all
+ * their cells share is dropped and told once above the table ("Each scope begins with
+ * model."); then cells are cut, down to 8 columns, so that different ones look different
+ * (name_cut.h). Right-aligned columns hold numbers and are never cut, so a very narrow
+ * width is exceeded.
  *
  * @width  columns; 0: unlimited
  * @return 0, -ENOMEM, or the error of an earlier call */

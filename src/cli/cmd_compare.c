@@ -11,6 +11,7 @@
 #include "compare.h"
 #include "compare_report.h"
 #include "compare_view.h"
+#include "health_report.h"
 #include "instant_command.h"
 #include "run_names.h"
 #include "say.h"
@@ -34,7 +35,7 @@ static const struct ml_option options[] = {
      .type = ML_OPT_STRING,
      .offset = offsetof(struct compare_opts, by),
      .value_name = "KEY,...",
-     .help = "what to compare entry by entry (category); keys as in table"},
+     .help = "compare by these keys (category); keys as in table"},
     ML_OPTION_AT,
     {.name = "each",
      .type = ML_OPT_CHOICE,
@@ -47,19 +48,19 @@ static const struct ml_option options[] = {
      .type = ML_OPT_INT,
      .offset = offsetof(struct compare_opts, top),
      .value_name = "N",
-     .help = "entries to list (20), those that changed most",
+     .help = "list the N entries that changed most (20)",
      .min = 0,
      .max = 1000000000},
     {.name = "min-change",
      .type = ML_OPT_BYTES,
      .offset = offsetof(struct compare_opts, min_change),
      .value_name = "SIZE",
-     .help = "pass over entries that changed by less than SIZE"},
+     .help = "skip entries that changed by less than SIZE"},
     {.name = "fail-on-increase",
      .type = ML_OPT_NUMBER,
      .offset = offsetof(struct compare_opts, fail_percent),
      .value_name = "PERCENT",
-     .help = "exit with 1 when a peak, or an entry asked for, rose by more than PERCENT",
+     .help = "exit with 1 if a peak, or an entry asked for, rose by more than PERCENT",
      .min = 0,
      .max = 1000000},
     ML_REPORT_OPTIONS,
@@ -131,15 +132,16 @@ static int summarize_run(struct runs *runs, size_t i)
 static bool can_be_judged(const struct ml_compare_run *run)
 {
     const struct ml_health *h = run->health;
-    const char *why = h->empty ? "no allocation was recorded; was --heap forgotten? Runs with "
-                                 "--sample-only are judged by their samples"
-                      : h->cut_short      ? "the recording ended abruptly"
+    const char *why = h->empty && h->heap_recorded ? "no allocation was recorded"
+                      : h->empty ? "no allocation was recorded; was --heap forgotten? Runs with "
+                                   "--sample-only are judged by their samples"
+                      : h->cut_short      ? ml_health_cut_short_words(h)
                       : h->damaged_blocks ? "parts of it are damaged"
                       : h->lost > 0       ? "events were lost"
                                           : NULL;
 
     if (why)
-        ml_say("%s cannot be judged: %s", run->file, why);
+        ml_say("cannot judge %s: %s", run->file, why);
     return !why;
 }
 
@@ -261,7 +263,7 @@ static int run(int argc, char **argv)
     if (status >= 0)
         return status;
     if (argc - first < 2)
-        return ml_verb_usage_error(&ml_verb_compare, "give two traces or more to compare");
+        return ml_verb_usage_error(&ml_verb_compare, "name two or more traces to compare");
     runs.count = (size_t)(argc - first);
     runs.files = (const char *const *)&argv[first];
     status = ML_EXIT_OK;
@@ -279,12 +281,11 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_compare = {
     .name = "compare",
-    .summary = "put runs side by side: peak, what it was, allocations, time",
+    .summary = "compare runs: peak, its composition, allocations, time",
     .usage = "[OPTION]... FILE FILE...",
-    .details = "Every run is compared with the first one; the others stand in the order of\n"
-               "their peaks, the largest increase first. Entries stand in the order of their\n"
-               "change.",
-    .group = ML_GROUP_READ,
+    .details = "Every run is compared with the first. Runs are sorted by peak, the largest\n"
+               "increase first, and entries by change.",
+    .group = ML_GROUP_COMPARE,
     .operands = ML_OPERANDS_TRACES,
     .options = options,
     .option_count = ML_ARRAY_SIZE(options),

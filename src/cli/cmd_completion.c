@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "help_pages.h"
 #include "verbs.h"
 
 static void print_options(const struct ml_verb *verb)
@@ -55,10 +56,22 @@ static void print_operands(const struct ml_verb *verb)
         [ML_OPERANDS_NONE] = "words=",
         [ML_OPERANDS_TRACES] = "words= files=1",
         [ML_OPERANDS_PROGRAM] = "words=$(compgen -c -- \"$cur\") files=1",
-        [ML_OPERANDS_VERB] = "words=$verbs",
+        [ML_OPERANDS_TOPIC] = "words=\"$verbs $topics\"",
     };
 
     printf("        %s) %s ;;\n", verb->name, actions[verb->operands]);
+}
+
+static void print_topics(void)
+{
+    struct ml_help_topics topics;
+
+    ml_help_topics(&topics); /* after a failure those that were found */
+    printf("    local topics=\"topics");
+    for (size_t i = 0; i < topics.list.len; i++)
+        printf(" %s", topics.list.items[i].name);
+    puts("\"");
+    ml_help_topics_release(&topics);
 }
 
 static void for_each_verb(void (*print)(const struct ml_verb *))
@@ -78,8 +91,9 @@ static void print_bash(void)
     printf("    local verbs=\"");
     for (size_t i = 0; ml_verbs[i]; i++)
         printf("%s%s", i ? " " : "", ml_verbs[i]->name);
-    puts("\"\n"
-         "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+    puts("\"");
+    print_topics();
+    puts("    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
          "        COMPREPLY=($(compgen -W \"$verbs --help --version\" -- \"$cur\"))\n"
          "        return\n"
          "    fi\n"
@@ -123,14 +137,15 @@ static int run(int argc, char **argv)
     if (status >= 0)
         return status;
     if (first + 1 != argc || strcmp(argv[first], "bash") != 0)
-        return ml_verb_usage_error(&ml_verb_completion, "which shell? Only bash is known");
+        return ml_verb_usage_error(&ml_verb_completion,
+                                   "no shell given; bash is the only one supported");
     print_bash();
     return ML_EXIT_OK;
 }
 
 const struct ml_verb ml_verb_completion = {
     .name = "completion",
-    .summary = "print a completion script for a shell",
+    .summary = "print a completion script for the shell",
     .usage = "bash",
     .details = "Load it with:  source <(memledger completion bash)",
     .group = ML_GROUP_OTHER,

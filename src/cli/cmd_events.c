@@ -32,37 +32,37 @@ static const struct ml_option options[] = {
      .type = ML_OPT_DURATION,
      .offset = offsetof(struct events_opts, from_ns),
      .value_name = "TIME",
-     .help = "leave out what came before this time of the run (1.5s, 20ms)"},
+     .help = "skip events before this time (1.5s, 20ms)"},
     {.name = "to",
      .type = ML_OPT_DURATION,
      .offset = offsetof(struct events_opts, to_ns),
      .value_name = "TIME",
-     .help = "leave out what came after"},
+     .help = "skip events after this time"},
     {.name = "scope",
      .type = ML_OPT_STRING,
      .offset = offsetof(struct events_opts, scope),
      .value_name = "TEXT",
-     .help = "only events in scopes whose path contains TEXT"},
+     .help = "show only events in scopes whose path contains TEXT"},
     {.name = "min-size",
      .type = ML_OPT_BYTES,
      .offset = offsetof(struct events_opts, min_bytes),
      .value_name = "SIZE",
-     .help = "only events of at least that many bytes (4096, 1.5MiB)"},
+     .help = "show only events of at least SIZE (4096, 1.5MiB)"},
     {.name = "max-size",
      .type = ML_OPT_BYTES,
      .offset = offsetof(struct events_opts, max_bytes),
      .value_name = "SIZE",
-     .help = "only events of at most that many bytes"},
+     .help = "show only events of at most SIZE"},
     {.name = "kind",
      .type = ML_OPT_STRING,
      .offset = offsetof(struct events_opts, kinds),
      .value_name = "KIND,...",
-     .help = "only these kinds: alloc, free, move, label, mark, push, pop, ..."},
+     .help = "show only these: alloc, free, move, label, mark, ..."},
     {.name = "space",
      .type = ML_OPT_STRING,
      .offset = offsetof(struct events_opts, space),
      .value_name = "TEXT",
-     .help = "only memory events where device/level/space contains TEXT"},
+     .help = "show only memory events whose space contains TEXT"},
     {.name = "limit",
      .letter = 'n',
      .type = ML_OPT_INT,
@@ -77,7 +77,7 @@ static const struct ml_option options[] = {
 struct printer {
     bool as_json;
     struct ml_style style;
-    size_t space_width;
+    struct ml_event_columns columns;
     struct ml_buf out;
     struct ml_json json;
     uint64_t shown;
@@ -103,7 +103,7 @@ static int print_event(void *ctx, const struct ml_event_view *view)
         r = ml_buf_puts(&p->out, "\n"); /* a line for each */
         ml_event_json(view, &p->json);
     } else {
-        r = ml_event_text(view, &p->style, p->space_width, &p->out);
+        r = ml_event_text(view, &p->style, &p->columns, &p->out);
     }
     if (r == 0 && p->out.len >= FLUSH_BYTES)
         r = flush(p);
@@ -113,7 +113,7 @@ static int print_event(void *ctx, const struct ml_event_view *view)
 static int begin(struct printer *p, const char *file)
 {
     if (!p->as_json)
-        return ml_events_text_head(p->space_width, &p->out);
+        return ml_events_text_head(&p->columns, &p->out);
     ml_json_init(&p->json, &p->out, false);
     ml_json_begin_object(&p->json);
     ml_json_kv_cstr(&p->json, "file", file);
@@ -153,22 +153,21 @@ static int unknown_kind(const char *name)
     snprintf(typed, sizeof(typed), "%.*s", (int)(len < 63 ? len : 63), name);
     for (uint32_t kind = 1; kind < ML_KIND_COUNT; kind++)
         ml_nearest_offer(&nearest, ml_kind_name(kind));
-    return ml_verb_usage_error(&ml_verb_events, "--kind: there is no kind of event '%s'%s%s%s",
-                               typed, nearest.word ? "; did you mean '" : "",
+    return ml_verb_usage_error(&ml_verb_events, "--kind: unknown kind of event '%s'%s%s%s", typed,
+                               nearest.word ? "; did you mean '" : "",
                                nearest.word ? nearest.word : "", nearest.word ? "'?" : "");
 }
 
 static int list_events(const struct ml_trace *trace, const char *file,
                        const struct events_opts *opts, const struct ml_events_opts *filter)
 {
-    struct printer p = {.as_json = opts->report.json,
-                        .style = ml_report_style(&opts->report),
-                        .space_width = ml_events_space_width(trace)};
+    struct printer p = {.as_json = opts->report.json, .style = ml_report_style(&opts->report)};
     struct ml_health health = {0};
     struct ml_error err = {0};
     int r;
 
     ml_buf_init(&p.out);
+    p.columns = ml_event_columns(trace, &p.style);
     r = begin(&p, file);
     if (r == 0)
         r = ml_events(trace, filter, print_event, &p, &health, &err);
@@ -218,11 +217,11 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_events = {
     .name = "events",
-    .summary = "list the events, by time, size, kind, scope or space",
+    .summary = "list events, filtered by time, size, kind, scope or space",
     .usage = "[OPTION]... FILE",
     .details = "A free shows the size of the block that it frees.\n"
-               "--kind alloc stands for alloc_ex too, --kind free for free_range.",
-    .group = ML_GROUP_READ,
+               "--kind alloc includes alloc_ex, --kind free includes free_range.",
+    .group = ML_GROUP_LOOK,
     .operands = ML_OPERANDS_TRACES,
     .options = options,
     .option_count = ML_ARRAY_SIZE(options),

@@ -41,42 +41,44 @@ static const struct ml_option options[] = {
      .type = ML_OPT_STRING,
      .offset = offsetof(struct export_opts, format),
      .value_name = "NAME",
-     .help = "which one, see below; guessed from the name of --output"},
+     .help = "write this format, see below (default: by --output)"},
     {.name = "output",
      .letter = 'o',
      .type = ML_OPT_STRING,
      .offset = offsetof(struct export_opts, output),
      .value_name = "FILE",
-     .help = "where to write, - for standard output; else the trace's name with the "
-             "format's suffix",
+     .help =
+         "write to FILE, - for standard output; default: the trace's name with the format's suffix",
      .no_env = true},
     {.name = "force",
      .letter = 'f',
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct export_opts, force),
-     .help = "replace a file that is there",
+     .help = "overwrite an existing file",
      .no_env = true},
     {.name = "at",
      .type = ML_OPT_STRING,
      .offset = offsetof(struct ml_instant_opts, at),
      .value_name = "WHEN",
-     .help = "of formats that hold one instant: peak, end, oom, step:N, step:N:end, or a time"},
+     .help = "choose the instant of formats that hold one: peak, end, oom, step:N, step:N:end, or "
+             "a time"},
     ML_OPTION_DEVICE,
     {.name = "level",
      .type = ML_OPT_CHOICE,
      .offset = offsetof(struct export_opts, level),
      .value_name = "LEVEL",
      .choices = level_choices,
-     .help = "of formats that list allocations: driver, pool or block; auto is the format's own"},
+     .help = "choose the allocations to list: driver, pool or block; auto: the format's own"},
     {.name = "table",
      .type = ML_OPT_STRING,
      .offset = offsetof(struct export_opts, table),
      .value_name = "NAME",
-     .help = "of csv and json: allocations, events, labels, marks, samples, scopes, ..."},
+     .help =
+         "csv, json: write this table: allocations, events, labels, marks, samples, scopes, ..."},
     {.name = "safe-csv",
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct export_opts, safe_csv),
-     .help = "of csv: keep cells from being run as formulas"},
+     .help = "csv: keep spreadsheets from running cells"},
     ML_READ_OPTIONS,
 };
 
@@ -111,12 +113,13 @@ static int wrong_format(const struct export_opts *opts)
     for (size_t i = 0; opts->format && ml_exporters[i]; i++)
         ml_nearest_offer(&nearest, ml_exporters[i]->name);
     if (!opts->format)
-        ml_verb_usage_error(&ml_verb_export, "which format? Give --format, one of %s", names.data);
+        ml_verb_usage_error(&ml_verb_export, "no format given; use --format with one of %s",
+                            names.data);
     else if (nearest.word)
-        ml_verb_usage_error(&ml_verb_export, "there is no format '%s'; did you mean '%s'?",
+        ml_verb_usage_error(&ml_verb_export, "unknown format '%s'; did you mean '%s'?",
                             opts->format, nearest.word);
     else
-        ml_verb_usage_error(&ml_verb_export, "there is no format '%s'; there are %s", opts->format,
+        ml_verb_usage_error(&ml_verb_export, "unknown format '%s'; choose one of %s", opts->format,
                             names.data);
     ml_buf_release(&names);
     return ML_EXIT_USAGE;
@@ -130,14 +133,15 @@ static int check_table(const struct ml_exporter *exporter, const char *table)
     if (!table)
         return -1;
     if (!exporter->has_tables)
-        return ml_verb_usage_error(&ml_verb_export, "--table: %s is no table; csv and json are",
-                                   exporter->name);
+        return ml_verb_usage_error(
+            &ml_verb_export, "--table: %s does not write tables; csv and json do", exporter->name);
     if (ml_table_find(table))
         return -1;
     for (size_t i = 0; ml_tables[i]; i++)
         ml_nearest_offer(&nearest, ml_tables[i]->name);
-    return ml_verb_usage_error(&ml_verb_export, "--table: there is no '%s'; %s%s%s", table,
-                               nearest.word ? "did you mean '" : "docs/python-read.md lists them",
+    return ml_verb_usage_error(&ml_verb_export, "--table: unknown table '%s'; %s%s%s", table,
+                               nearest.word ? "did you mean '"
+                                            : "memledger help python-read lists them",
                                nearest.word ? nearest.word : "", nearest.word ? "'?" : "");
 }
 
@@ -301,10 +305,10 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_export = {
     .name = "export",
-    .summary = "write the trace as a file of another program",
+    .summary = "convert a trace into a file of another tool",
     .usage = "--format NAME [OPTION]... FILE",
     .more_details = list_formats,
-    .group = ML_GROUP_READ,
+    .group = ML_GROUP_EXCHANGE,
     .operands = ML_OPERANDS_TRACES,
     .options = options,
     .option_count = ML_ARRAY_SIZE(options),

@@ -22,7 +22,7 @@ static const struct ml_option options[] = {
      .type = ML_OPT_INT,
      .offset = offsetof(struct fragmentation_opts, top),
      .value_name = "N",
-     .help = "segments to list, those with most free first (10)",
+     .help = "list the N segments with most free memory (10)",
      .min = 0,
      .max = 1000000000},
     ML_REPORT_OPTIONS,
@@ -54,10 +54,10 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_fragmentation = {
     .name = "fragmentation",
-    .summary = "show what is free inside segments, and what would still fit",
+    .summary = "show free memory inside segments, and what still fits",
     .usage = "[OPTION]... FILE",
-    .details = "Of traces with the segments of a pool or of the driver: those of GPUs.",
-    .group = ML_GROUP_READ,
+    .details = "Needs a trace with the segments of a pool or of the driver, from a GPU program.",
+    .group = ML_GROUP_WHY,
     .operands = ML_OPERANDS_TRACES,
     .options = options,
     .option_count = ML_ARRAY_SIZE(options),

@@ -43,32 +43,31 @@ static const struct ml_option options[] = {
      .type = ML_OPT_STRING,
      .offset = offsetof(struct groups_opts, dictionaries),
      .value_name = "NAME,...",
-     .help = "keywords: names of files, or of those below (" TORCH_DICTIONARIES
+     .help = "use these dictionaries: files, or names listed below (" TORCH_DICTIONARIES
              " or " DEFAULT_DICTIONARIES ")"},
     {.name = "match",
      .type = ML_OPT_CHOICE,
      .offset = offsetof(struct groups_opts, match),
      .value_name = "WHICH",
      .choices = match_choices,
-     .help = "first keyword or all that match, instead of what the dictionary says"},
+     .help = "use the first keyword that matches, or all of them"},
     {.name = "expected",
      .type = ML_OPT_STRING,
      .offset = offsetof(struct groups_opts, expected),
      .value_name = "SIZE",
-     .help = "the total that there should be, or auto for what was sampled; the rest is "
-             "untrackable"},
+     .help = "compare with this total, or auto for the sampled one; the rest is untrackable"},
     ML_OPTION_AT,
     {.name = "gross",
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct groups_opts, gross),
-     .help = "all that was allocated, freed or not, instead of an instant"},
+     .help = "count all allocations of the run, freed or not"},
     ML_OPTION_DEVICE,
     {.name = "top",
      .letter = 'n',
      .type = ML_OPT_INT,
      .offset = offsetof(struct groups_opts, top),
      .value_name = "N",
-     .help = "entries of each category to list (5; of --style mxnet 20)",
+     .help = "list N entries of each category (5; mxnet style: 20)",
      .min = 0,
      .max = 1000000000},
     {.name = "style",
@@ -76,14 +75,14 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct groups_opts, style),
      .value_name = "STYLE",
      .choices = style_choices,
-     .help = "mxnet: as MXNet's pprint_top_entries.py prints it; tbd: as TBD's "
-             "memory_analysis.py does, over the whole run"},
+     .help = "print like MXNet's pprint_top_entries.py (mxnet), or like TBD's memory_analysis.py "
+             "over the whole run (tbd)"},
     {.name = "show",
      .word = ml_dictionary_word,
      .type = ML_OPT_STRING,
      .offset = offsetof(struct groups_opts, show),
      .value_name = "NAME",
-     .help = "print a dictionary that comes with memledger, to start from",
+     .help = "print a built-in dictionary, as a start for your own",
      .no_env = true},
     ML_REPORT_OPTIONS,
 };
@@ -325,13 +324,13 @@ static int run(int argc, char **argv)
     if (opts.show)
         return show(opts.show);
     if (argc == first)
-        return ml_verb_usage_error(&ml_verb_groups, "which traces? Give one .mled file or more");
+        return ml_verb_usage_error(&ml_verb_groups, "no trace given; name one or more .mled files");
     if (opts.gross && opts.instant.at)
-        return ml_verb_usage_error(&ml_verb_groups, "--gross is the whole run: it has no --at");
+        return ml_verb_usage_error(&ml_verb_groups, "--gross covers the whole run; leave out --at");
     if (opts.style == STYLE_TBD && (opts.instant.at || opts.expected))
         return ml_verb_usage_error(
-            &ml_verb_groups, "--style tbd is the whole run, as TBD's script adds it up: it has "
-                             "no --at and no --expected");
+            &ml_verb_groups, "--style tbd covers the whole run, as TBD's script does; leave out "
+                             "--at and --expected");
     if (opts.style == STYLE_TBD && opts.instant.report.json)
         return ml_verb_usage_error(&ml_verb_groups,
                                    "--style tbd is text; memledger export --format tbd-analysis "
@@ -352,10 +351,10 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_groups = {
     .name = "groups",
-    .summary = "add memory up by the categories of keyword dictionaries",
+    .summary = "add up memory by the categories of keyword dictionaries",
     .usage = "[OPTION]... FILE...",
     .more_details = list_dictionaries,
-    .group = ML_GROUP_READ,
+    .group = ML_GROUP_LOOK,
     .operands = ML_OPERANDS_TRACES,
     .options = options,
     .option_count = ML_ARRAY_SIZE(options),

@@ -38,14 +38,14 @@ static const struct ml_option options[] = {
      .type = ML_OPT_STRING,
      .offset = offsetof(struct import_opts, format),
      .value_name = "NAME",
-     .help = "what the file is, instead of what it looks like; list: all there are",
+     .help = "read FILE as this format; list prints them all",
      .no_env = true},
     {.name = "output",
      .letter = 'o',
      .type = ML_OPT_STRING,
      .offset = offsetof(struct import_opts, output),
      .value_name = "FILE",
-     .help = "where to write the trace (" DEFAULT_OUTPUT "; %n: the file's name)",
+     .help = "write to FILE (" DEFAULT_OUTPUT "; %n: name of the input)",
      .no_env = true},
     {.name = "force",
      .letter = 'f',
@@ -57,19 +57,19 @@ static const struct ml_option options[] = {
      .type = ML_OPT_DURATION,
      .offset = offsetof(struct import_opts, interval_ns),
      .value_name = "TIME",
-     .help = "time between two rows of a log that has no times: 10ms",
+     .help = "set the time between rows of a log without times: 10ms",
      .no_env = true},
     {.name = "columns",
      .type = ML_OPT_STRING,
      .offset = offsetof(struct import_opts, columns),
      .value_name = "A,B,...",
-     .help = "columns of an nvidia-smi log without a header, as --query-gpu has them",
+     .help = "name the columns of an nvidia-smi log without a header, as in --query-gpu",
      .no_env = true},
     {.name = "quiet",
      .letter = 'q',
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct import_opts, quiet),
-     .help = "no progress, no closing note"},
+     .help = "hide progress and closing note"},
     ML_OPTION_MAX_MEMORY(struct import_opts, max_memory_bytes),
 };
 
@@ -217,10 +217,11 @@ static int unknown_format(const char *name)
     for (size_t i = 0; ml_import_formats[i]; i++)
         ml_nearest_offer(&nearest, ml_import_formats[i]->name);
     if (nearest.word)
-        return ml_verb_usage_error(&ml_verb_import, "--format: no '%s'; did you mean '%s'?", name,
+        return ml_verb_usage_error(&ml_verb_import,
+                                   "--format: unknown format '%s'; did you mean '%s'?", name,
                                    nearest.word);
-    return ml_verb_usage_error(&ml_verb_import, "--format: no '%s'; there are %s", name,
-                               ml_import_format_list(names));
+    return ml_verb_usage_error(&ml_verb_import, "--format: unknown format '%s'; choose one of %s",
+                               name, ml_import_format_list(names));
 }
 
 static int list_formats(void)
@@ -242,7 +243,7 @@ static int run(int argc, char **argv)
         return list_formats();
     if (first == argc)
         return ml_verb_usage_error(&ml_verb_import,
-                                   "which files? Give one or more, or - for standard input");
+                                   "no file given; name one or more, or - for standard input");
     if (argc - first > 1 && !names_differ(opts.output))
         return ml_verb_usage_error(&ml_verb_import,
                                    "-o %s: one name for %d files; give a directory, or %%n for "
@@ -262,12 +263,12 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_import = {
     .name = "import",
-    .summary = "turn files of other tools into traces",
+    .summary = "convert files of other tools into traces",
     .usage = "[OPTION]... FILE...",
-    .details = "What a file is, is seen from its content; --format says it where that does not\n"
-               "help, and --format list tells what there is. \"-\" is standard input. What is\n"
-               "compressed with gzip is unpacked.\n",
-    .group = ML_GROUP_RECORD,
+    .details = "The format is recognized from the content; --format overrides that, and\n"
+               "--format list prints all formats. \"-\" is standard input. Files compressed with\n"
+               "gzip are unpacked.",
+    .group = ML_GROUP_EXCHANGE,
     .operands = ML_OPERANDS_PROGRAM,
     .options = options,
     .option_count = ML_ARRAY_SIZE(options),

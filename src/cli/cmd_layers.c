@@ -54,11 +54,11 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_layers = {
     .name = "layers",
-    .summary = "list what each module held, in the order of the model",
+    .summary = "list the memory of each module, in the order of the model",
     .usage = "[OPTION]... FILE",
-    .details = "One line for each module that holds anything of its own, in the order in which\n"
-               "they were first called.",
-    .group = ML_GROUP_READ,
+    .details = "One line for each module that holds memory of its own, in the order of their\n"
+               "first calls.",
+    .group = ML_GROUP_LOOK,
     .operands = ML_OPERANDS_TRACES,
     .options = options,
     .option_count = ML_ARRAY_SIZE(options),

@@ -24,31 +24,31 @@ static const struct ml_option options[] = {
      .type = ML_OPT_STRING,
      .offset = offsetof(struct leaks_opts, by),
      .value_name = "KEY,...",
-     .help = "what to group by (line or stack, module, category); keys as in table"},
+     .help = "group by these keys (line or stack, module, category); keys as in table"},
     {.name = "device",
      .type = ML_OPT_STRING,
      .offset = offsetof(struct leaks_opts, device),
      .value_name = "NAME",
-     .help = "only this one: cuda:0, or 0 for short; cpu for the host"},
+     .help = "show only this device: cuda:0 (or 0), cpu for the host"},
     {.name = "process",
      .type = ML_OPT_INT,
      .offset = offsetof(struct leaks_opts, process),
      .value_name = "PID",
-     .help = "this one, instead of the first that marks steps",
+     .help = "look at this process, not the first that marks steps",
      .min = 1,
      .max = UINT32_MAX},
     {.name = "warm-up",
      .type = ML_OPT_INT,
      .offset = offsetof(struct leaks_opts, warm_up),
      .value_name = "N",
-     .help = "first steps that do not count (2; fewer in a short run)",
+     .help = "ignore the first N steps (2; fewer in a short run)",
      .min = 0,
      .max = UINT32_MAX},
     {.name = "slices",
      .type = ML_OPT_INT,
      .offset = offsetof(struct leaks_opts, slices),
      .value_name = "N",
-     .help = "cut the run into N slices of equal time, not into its steps",
+     .help = "cut the run into N slices of equal time, not into steps",
      .min = 3,
      .max = 100000},
     {.name = "top",
@@ -56,13 +56,13 @@ static const struct ml_option options[] = {
      .type = ML_OPT_INT,
      .offset = offsetof(struct leaks_opts, top),
      .value_name = "N",
-     .help = "groups to list (10)",
+     .help = "list N groups (10)",
      .min = 0,
      .max = 1000000},
     {.name = "fail",
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct leaks_opts, fail),
-     .help = "exit with 1 when something grows steadily, or likely leaks"},
+     .help = "exit with 1 if something grows steadily or likely leaks"},
     ML_REPORT_OPTIONS,
 };
 
@@ -76,10 +76,10 @@ static int judge(const struct ml_leaks *leaks)
         ml_say("%" PRIu64 " %s from %s to %s", found, found == 1 ? "entry grows" : "entries grow",
                ml_leaks_unit_word(leaks), ml_leaks_unit_word(leaks));
     else if (leaks->no_allocations || h->lost > 0 || h->damaged_blocks > 0)
-        ml_say("this cannot be judged: %s",
+        ml_say("cannot judge this run: %s",
                leaks->no_allocations ? "no allocation was recorded" : "events are missing");
     else if (leaks->measured == 0)
-        ml_say("this cannot be judged: there are too few steps");
+        ml_say("cannot judge this run: there are too few steps");
     else
         return ML_EXIT_OK;
     return ML_EXIT_FAILURE;
@@ -141,12 +141,11 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_leaks = {
     .name = "leaks",
-    .summary = "find what grows from step to step, and where it was allocated",
+    .summary = "find memory that grows from step to step, and its call site",
     .usage = "[OPTION]... FILE",
-    .details =
-        "Signs: steady, it grew in every step; likely, it never fell and goes on; maybe, it\n"
-        "fell in between, or there are too few steps to tell.",
-    .group = ML_GROUP_READ,
+    .details = "Signs: steady, it grew in every step; likely, it never fell and still grows;\n"
+               "maybe, it fell in between, or there are too few steps to tell.",
+    .group = ML_GROUP_WHY,
     .operands = ML_OPERANDS_TRACES,
     .options = options,
     .option_count = ML_ARRAY_SIZE(options),

@@ -25,7 +25,7 @@ static const struct ml_option options[] = {
      .type = ML_OPT_NUMBER,
      .offset = offsetof(struct ledger_opts, fail_percent),
      .value_name = "PERCENT",
-     .help = "exit with 1 when more than PERCENT of what is used is unexplained",
+     .help = "exit with 1 if more than PERCENT of the used memory is unexplained",
      .min = 0,
      .max = 1000000},
     {.name = "top",
@@ -33,7 +33,7 @@ static const struct ml_option options[] = {
      .type = ML_OPT_INT,
      .offset = offsetof(struct ledger_opts, top),
      .value_name = "N",
-     .help = "scopes and owners to list in each group (5)",
+     .help = "list N scopes and owners in each group (5)",
      .min = 0,
      .max = 1000000},
     ML_REPORT_OPTIONS,
@@ -43,7 +43,7 @@ static const struct ml_option options[] = {
 static bool device_passes(const struct ml_ledger_device *device, double percent)
 {
     if (!device->sampled)
-        ml_say("%s cannot be judged: there is no sample of what is used", device->name);
+        ml_say("cannot judge %s: there is no sample of the memory in use", device->name);
     else if (fabs(device->unexplained_percent) > percent)
         ml_say("%s: %.2f %% is unexplained; %g %% is allowed", device->name,
                device->unexplained_percent, percent);
@@ -119,12 +119,11 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_ledger = {
     .name = "ledger",
-    .summary = "balance what the GPU driver says is used with the recording",
+    .summary = "reconcile the GPU memory in use with the recording",
     .usage = "[OPTION]... FILE",
-    .details =
-        "The book is opened while a sample of what the driver says holds: of the time given\n"
-        "the last one before it. What no entry accounts for is printed as unexplained.",
-    .group = ML_GROUP_READ,
+    .details = "The figures are those of the driver's last sample before the given time. Memory\n"
+               "that no entry accounts for is printed as unexplained.",
+    .group = ML_GROUP_WHY,
     .operands = ML_OPERANDS_TRACES,
     .options = options,
     .option_count = ML_ARRAY_SIZE(options),

@@ -18,12 +18,12 @@ static const struct ml_option options[] = {
      .type = ML_OPT_STRING,
      .offset = offsetof(struct oom_opts, at),
      .value_name = "WHEN",
-     .help = "oom:N, the refusal to tell of; else the last three that nothing mended"},
+     .help = "explain failure oom:N (default: last 3 not recovered)"},
     {.name = "device",
      .type = ML_OPT_STRING,
      .offset = offsetof(struct oom_opts, device),
      .value_name = "NAME",
-     .help = "only this one: cuda:0, or 0 for short; cpu for the host"},
+     .help = "show only this device: cuda:0 (or 0), cpu for the host"},
     ML_TOP_OPTIONS("holders"),
 };
 
@@ -56,17 +56,17 @@ static int run(int argc, char **argv)
     if (status >= 0)
         return status;
     if (opts.at && (!ml_at_parse(opts.at, &at) || at.kind != ML_AT_OOM))
-        return ml_verb_usage_error(&ml_verb_oom, "--at: '%s' is no refusal; oom:2 is the second",
-                                   opts.at);
+        return ml_verb_usage_error(
+            &ml_verb_oom, "--at: '%s' is not a failure; write oom:2 for the second", opts.at);
     return ml_report_run(&ml_verb_oom, report, &opts.top, argc, argv);
 }
 
 const struct ml_verb ml_verb_oom = {
     .name = "oom",
-    .summary = "say why an allocation was refused, and what would make room",
+    .summary = "explain why an allocation failed and what would make room",
     .usage = "[OPTION]... FILE",
-    .details = "A true shortage, or fragmentation: docs/commands/oom.md has the rule.",
-    .group = ML_GROUP_READ,
+    .details = "memledger help oom explains how it tells a true shortage from fragmentation.",
+    .group = ML_GROUP_WHY,
     .operands = ML_OPERANDS_TRACES,
     .options = options,
     .option_count = ML_ARRAY_SIZE(options),

@@ -45,7 +45,13 @@ static const struct ml_option options[] = {
      .type = ML_OPT_STRING,
      .offset = offsetof(struct ml_plot_cmd_opts, output),
      .value_name = "FILE",
-     .help = "where to write: .svg, .png or .pdf (" DEFAULT_OUTPUT ")",
+     .help = "write to FILE: .svg, .png, .pdf (" DEFAULT_OUTPUT ")",
+     .no_env = true},
+    {.name = "force",
+     .letter = 'f',
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct ml_plot_cmd_opts, force),
+     .help = "replace a file that is there",
      .no_env = true},
     {.name = "kind",
      .letter = 'k',
@@ -53,14 +59,14 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct ml_plot_cmd_opts, kind),
      .value_name = "KIND",
      .choices = kind_names,
-     .help = "timeline (default), bars, categories, flame, icicle, lifetimes or segments",
+     .help = "draw a timeline (default), bars, categories, flame, icicle, lifetimes or segments",
      .no_env = true},
     {.name = "by",
      .type = ML_OPT_CHOICE,
      .offset = offsetof(struct ml_plot_cmd_opts, by),
      .value_name = "KEY",
      .choices = by_names,
-     .help = "timeline of one run: areas by category (default), module or device",
+     .help = "stack the timeline of one run by category (default), module or device",
      .no_env = true},
     ML_OPTION_AT,
     ML_OPTION_DEVICE,
@@ -71,36 +77,36 @@ static const struct ml_option options[] = {
      .type = ML_OPT_STRING,
      .offset = offsetof(struct ml_plot_cmd_opts, dictionaries),
      .value_name = "NAME,...",
-     .help = "keywords of bars (layers,torch or layers,mxnet) and categories (torch); see "
-             "memledger groups"},
+     .help = "use these keywords for bars (layers,torch or layers,mxnet) and categories (torch); "
+             "see memledger help groups"},
     {.name = "expected",
      .type = ML_OPT_STRING,
      .offset = offsetof(struct ml_plot_cmd_opts, expected),
      .value_name = "SIZE",
-     .help = "bars, categories: the total that there should be, or auto for what was sampled"},
+     .help = "bars, categories: fill up to this total; auto: to the sampled one"},
     {.name = "gross",
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct ml_plot_cmd_opts, gross),
-     .help = "bars, categories: all that was allocated, instead of an instant",
+     .help = "bars, categories: count all allocations of the run",
      .no_env = true},
     {.name = "min-share",
      .type = ML_OPT_NUMBER,
      .offset = offsetof(struct ml_plot_cmd_opts, min_share),
      .value_name = "PCT",
-     .help = "categories: leave out those with this share or less",
+     .help = "categories: hide those with PCT percent or less",
      .min = 0,
      .max = 100,
      .no_env = true},
     {.name = "grid",
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct ml_plot_cmd_opts, grid),
-     .help = "categories of several runs in one picture, instead of one file each",
+     .help = "categories: draw several runs in one picture",
      .no_env = true},
     {.name = "from",
      .type = ML_OPT_DURATION,
      .offset = offsetof(struct ml_plot_cmd_opts, from_ns),
      .value_name = "TIME",
-     .help = "timeline, lifetimes: begin at this time of the run (1.5s, 20ms)"},
+     .help = "timeline, lifetimes: begin at this time (1.5s, 20ms)"},
     {.name = "to",
      .type = ML_OPT_DURATION,
      .offset = offsetof(struct ml_plot_cmd_opts, to_ns),
@@ -111,7 +117,7 @@ static const struct ml_option options[] = {
      .type = ML_OPT_INT,
      .offset = offsetof(struct ml_plot_cmd_opts, top),
      .value_name = "N",
-     .help = "blocks of lifetimes, segments of a map (40)",
+     .help = "draw N blocks (lifetimes) or segments (40)",
      .min = 1,
      .max = 10000,
      .no_env = true},
@@ -119,37 +125,37 @@ static const struct ml_option options[] = {
      .type = ML_OPT_STRING,
      .offset = offsetof(struct ml_plot_cmd_opts, title),
      .value_name = "TEXT",
-     .help = "what stands above the picture"},
+     .help = "print TEXT above the picture"},
     {.name = "labels",
      .type = ML_OPT_STRING,
      .offset = offsetof(struct ml_plot_cmd_opts, labels),
      .value_name = "A,B,...",
-     .help = "names of the runs, instead of what sets the files' names apart"},
+     .help = "name the runs (default: where file names differ)"},
     {.name = "width",
      .type = ML_OPT_INT,
      .offset = offsetof(struct ml_plot_cmd_opts, width),
      .value_name = "PIXELS",
-     .help = "width of the picture (1000)",
+     .help = "set the width of the picture (1000)",
      .min = 300,
      .max = 20000},
     {.name = "height",
      .type = ML_OPT_INT,
      .offset = offsetof(struct ml_plot_cmd_opts, height),
      .value_name = "PIXELS",
-     .help = "height of the picture (520, or what it needs)",
+     .help = "set the height of the picture (520, or as needed)",
      .min = 200,
      .max = 20000},
     {.name = "scale",
      .type = ML_OPT_NUMBER,
      .offset = offsetof(struct ml_plot_cmd_opts, scale),
      .value_name = "N",
-     .help = "PNG: dots for each pixel asked for (2)",
+     .help = "PNG: draw N dots for each pixel (2)",
      .min = 1,
      .max = 8},
     {.name = "dark",
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct ml_plot_cmd_opts, dark),
-     .help = "light on dark; without it an SVG follows the screen"},
+     .help = "draw light on dark (default: an SVG adapts)"},
     ML_OPTION_UNIT,
     ML_READ_OPTIONS,
 };
@@ -233,7 +239,7 @@ static void release(struct plot *p)
 
 /* ---- Output ------------------------------------------------------------ */
 
-/* A picture that is there is replaced, by a whole one or not at all. */
+/* With --force a picture that is there is replaced, by a whole one or not at all. */
 static int write_canvas(const struct plot *p, const struct ml_canvas *canvas, const char *path)
 {
     struct ml_error err = {0};
@@ -241,7 +247,7 @@ static int write_canvas(const struct plot *p, const struct ml_canvas *canvas, co
     int r;
 
     ml_part_hold(path);
-    r = ml_output_open(&out, path, true, &err);
+    r = ml_output_open(&out, path, p->opts->force, &err);
     ml_part_guard(r == 0 ? out.written : NULL);
     if (r == 0) {
         r = ml_canvas_write(canvas, &p->output, &out.text, &err);
@@ -271,6 +277,28 @@ static bool no_times(const struct plot *p, size_t first, size_t count)
     return true;
 }
 
+/* Whether memory of several devices is added up in the picture. */
+static bool adds_devices(const struct plot *p, size_t first, size_t count)
+{
+    const char *one = NULL;
+
+    if (p->opts->instant.device)
+        return false;
+    for (size_t i = first; i < first + count; i++) {
+        uint32_t spaces = ml_trace_spaces(p->traces[i]);
+
+        for (uint32_t k = 0; k < spaces; k++) {
+            const struct ml_space *space = ml_trace_space(p->traces[i], k);
+            const char *name = ml_trace_string(p->traces[i], space->device, NULL);
+
+            if (one && strcmp(one, name))
+                return true;
+            one = name;
+        }
+    }
+    return false;
+}
+
 /* Recordings from `first` on. */
 static int draw(const struct plot *p, size_t first, size_t count, const char *path)
 {
@@ -283,6 +311,7 @@ static int draw(const struct plot *p, size_t first, size_t count, const char *pa
                     .height = p->opts->height ? (unsigned)p->opts->height : p->kind->height,
                     .unit = (enum ml_unit)p->opts->instant.report.unit,
                     .device = p->opts->instant.device,
+                    .adds_devices = adds_devices(p, first, count),
                     .no_times = no_times(p, first, count)},
         .names = p->names + first,
         .traces = p->traces + first,
@@ -348,10 +377,10 @@ static int check(struct plot *p)
     int status;
 
     if (p->count == 0)
-        return ml_verb_usage_error(&ml_verb_plot, "which traces? Give one .mled file or more");
+        return ml_verb_usage_error(&ml_verb_plot, "no trace given; name one or more .mled files");
     if (p->kind->several == ALONE && p->count > 1)
         return ml_verb_usage_error(&ml_verb_plot,
-                                   "--kind %s: one trace at a time: '%s' is one too many",
+                                   "--kind %s takes one trace at a time; remove '%s'",
                                    kind_names[opts->kind], p->files[1]);
     if (opts->labels && count_labels(opts->labels) != p->count)
         return ml_verb_usage_error(&ml_verb_plot, "--labels: %zu names for %zu files",
@@ -368,7 +397,7 @@ static int check(struct plot *p)
                                    "the time that it shows",
                                    kind_names[opts->kind]);
     if (opts->gross && opts->instant.at)
-        return ml_verb_usage_error(&ml_verb_plot, "--gross is the whole run: it has no --at");
+        return ml_verb_usage_error(&ml_verb_plot, "--gross covers the whole run; leave out --at");
     status = ml_expected_total_parse(&ml_verb_plot, opts->expected, &p->expected);
     return status >= 0 ? status : ml_instant_parse(&ml_verb_plot, opts->instant.at, &p->at);
 }
@@ -425,7 +454,7 @@ const struct ml_verb ml_verb_plot = {
     .name = "plot",
     .summary = "draw memory over time, by category, module, block or segment",
     .usage = "[OPTION]... FILE...",
-    .group = ML_GROUP_READ,
+    .group = ML_GROUP_LOOK,
     .operands = ML_OPERANDS_TRACES,
     .options = options,
     .option_count = ML_ARRAY_SIZE(options),

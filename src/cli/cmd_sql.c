@@ -81,12 +81,12 @@ static int run(int argc, char **argv)
     if (status >= 0)
         return status;
     if (opts.csv && opts.report.json)
-        return ml_verb_usage_error(&ml_verb_sql, "--csv and --json are two forms; choose one");
+        return ml_verb_usage_error(&ml_verb_sql, "--csv and --json exclude each other; choose one");
     if (argc == first)
-        return ml_verb_usage_error(&ml_verb_sql, "which trace? Give a .mled or .sqlite file");
+        return ml_verb_usage_error(&ml_verb_sql, "no trace given; name a .mled or .sqlite file");
     if (argc - first > 2)
-        return ml_verb_usage_error(&ml_verb_sql, "'%s' is one too many; put the question in quotes",
-                                   argv[first + 2]);
+        return ml_verb_usage_error(
+            &ml_verb_sql, "'%s' is one operand too many; put the query in quotes", argv[first + 2]);
     file = argv[first];
     question =
         argc - first == 2 && strcmp(argv[first + 1], ".tables") != 0 ? argv[first + 1] : NULL;
@@ -104,11 +104,11 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_sql = {
     .name = "sql",
-    .summary = "ask the trace in SQL",
+    .summary = "query a trace in SQL",
     .usage = "[OPTION]... FILE [\"SELECT ...\"]",
-    .details = "FILE is a trace, or a database that `memledger export --format sqlite` made.\n"
-               "Without a question, or with .tables, it lists the tables and their columns.",
-    .group = ML_GROUP_READ,
+    .details = "FILE is a trace, or a database written by memledger export --format sqlite.\n"
+               "Without a query, or with .tables, list the tables and their columns.",
+    .group = ML_GROUP_EXCHANGE,
     .operands = ML_OPERANDS_TRACES,
     .options = options,
     .option_count = ML_ARRAY_SIZE(options),

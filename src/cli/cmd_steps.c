@@ -54,9 +54,9 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_steps = {
     .name = "steps",
-    .summary = "list a training run's steps: peak, what it was, what was left",
+    .summary = "list training steps: peak, its composition, memory kept",
     .usage = "[OPTION]... FILE",
-    .group = ML_GROUP_READ,
+    .group = ML_GROUP_LOOK,
     .operands = ML_OPERANDS_TRACES,
     .options = options,
     .option_count = ML_ARRAY_SIZE(options),

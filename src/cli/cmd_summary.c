@@ -33,9 +33,9 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_summary = {
     .name = "summary",
-    .summary = "tell the peak, what it consisted of, and what was never freed",
+    .summary = "show the peak, its composition, and the leaks",
     .usage = "[OPTION]... FILE",
-    .group = ML_GROUP_READ,
+    .group = ML_GROUP_LOOK,
     .operands = ML_OPERANDS_TRACES,
     .options = options,
     .option_count = ML_ARRAY_SIZE(options),

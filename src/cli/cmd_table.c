@@ -28,25 +28,26 @@ static const struct ml_option options[] = {
      .type = ML_OPT_STRING,
      .offset = offsetof(struct table_opts, by),
      .value_name = "KEY,...",
-     .help = "what to group by (module,category); see below"},
+     .help = "group by these keys (module,category); see below"},
     ML_OPTION_DEVICE,
     {.name = "top",
      .letter = 'n',
      .type = ML_OPT_INT,
      .offset = offsetof(struct table_opts, top),
      .value_name = "N",
-     .help = "groups to list (20); the others are one line",
+     .help = "list N groups (20) and add up the others",
      .min = 0,
      .max = 1000000000},
     {.name = "temporary",
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct table_opts, temporary),
-     .help = "what is born and dies quickly, over the run, or with --at step:N in a step"},
+     .help = "show short-lived blocks; with --at step:N of a step"},
     {.name = "within",
      .type = ML_OPT_STRING,
      .offset = offsetof(struct table_opts, within),
      .value_name = "N|TIME",
-     .help = "quickly: within N other allocations of its thread (1), or a time (20us)"},
+     .help =
+         "short-lived: freed within N more allocations of the thread (1), or within a time (20us)"},
     {.name = "csv",
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct table_opts, csv),
@@ -104,8 +105,8 @@ static int check_temporary(const struct table_opts *opts)
     if (opts->temporary && opts->instant.at &&
         (!ml_at_parse(opts->instant.at, &at) || at.kind != ML_AT_STEP))
         return ml_verb_usage_error(&ml_verb_table,
-                                   "--temporary adds up over the run, or with --at step:N over a "
-                                   "step; '%s' is a moment",
+                                   "--temporary covers the run, or one step with --at step:N; "
+                                   "'%s' is an instant",
                                    opts->instant.at);
     return -1;
 }
@@ -154,11 +155,11 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_table = {
     .name = "table",
-    .summary = "list what was live at the peak, or any other time, in groups",
+    .summary = "show live memory at the peak or any instant, grouped by any key",
     .usage = "[OPTION]... FILE",
     .details = "Keys: module, category, label, scope, class, phase, thread, stack, line, device,\n"
                "space, process. Blocks that agree in all keys given are one line.",
-    .group = ML_GROUP_READ,
+    .group = ML_GROUP_LOOK,
     .operands = ML_OPERANDS_TRACES,
     .options = options,
     .option_count = ML_ARRAY_SIZE(options),

@@ -21,7 +21,7 @@ static const struct ml_option options[] = {
      .type = ML_OPT_INT,
      .offset = offsetof(struct tree_opts, depth),
      .value_name = "N",
-     .help = "levels to show; what is below counts in its module",
+     .help = "show N levels; deeper modules count in their parent",
      .min = 1,
      .max = 1000000},
     ML_OPTION_DEVICE,
@@ -29,7 +29,7 @@ static const struct ml_option options[] = {
      .type = ML_OPT_NUMBER,
      .offset = offsetof(struct tree_opts, min_percent),
      .value_name = "PERCENT",
-     .help = "modules with less than PERCENT of all are one line (1)",
+     .help = "fold modules below PERCENT of the total (1)",
      .min = 0,
      .max = 100},
     ML_REPORT_OPTIONS,
@@ -62,11 +62,11 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_tree = {
     .name = "tree",
-    .summary = "show what each module held, with and without the modules in it",
+    .summary = "show the memory of each module, with and without its submodules",
     .usage = "[OPTION]... FILE",
     .details = "Forward, backward and recompute of a module are one. Parameters, gradients and\n"
                "optimizer state belong to the module that their label names.",
-    .group = ML_GROUP_READ,
+    .group = ML_GROUP_LOOK,
     .operands = ML_OPERANDS_TRACES,
     .options = options,
     .option_count = ML_ARRAY_SIZE(options),

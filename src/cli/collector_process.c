@@ -79,6 +79,7 @@ noreturn void ml_be_collector(struct ml_collector *collector, struct ml_session_
 
 #define LOOK_MS 50
 #define GRACE_MS 1000 /* after an interruption */
+#define OPEN_MS 60000 /* how long the program waits for a file system that hangs */
 
 /* Does not return. */
 static void open_and_collect(const struct ml_collector_opts *opts, struct ml_session_dir *session,
@@ -102,15 +103,19 @@ static void open_and_collect(const struct ml_collector_opts *opts, struct ml_ses
     ml_be_collector(collector, session, opts->launcher);
 }
 
-/* @return 0, -EINTR, or what the child has met */
+/* @return 0, -EINTR, -ETIMEDOUT, or what the child has met */
 static int wait_until_open(const struct ml_launch *l, int answer, struct ml_error *err)
 {
     struct pollfd readable = {.fd = answer, .events = POLLIN};
     struct ml_error failure;
 
-    while (poll(&readable, 1, LOOK_MS) == 0) {
+    for (int waited_ms = 0; poll(&readable, 1, LOOK_MS) == 0; waited_ms += LOOK_MS) {
         if (ml_launch_asked(l))
             return ml_error_set(err, -EINTR, "interrupted before the trace was open");
+        if (waited_ms >= OPEN_MS)
+            return ml_error_set(err, -ETIMEDOUT,
+                                "the trace is not open after a minute: its disk hangs; choose "
+                                "another with -o");
     }
     if (read(answer, &failure, sizeof(failure)) != sizeof(failure))
         return ml_error_set(err, -ECHILD, "the collector ended before the trace was open");
@@ -154,7 +159,7 @@ int ml_collector_start(const struct ml_collector_opts *opts, struct ml_session_d
     if (!r)
         r = wait_until_open(l, answer[0], err);
     close(answer[0]);
-    if (r == -EINTR)
+    if (r == -EINTR || r == -ETIMEDOUT)
         end_before_start(pid, session);
     else if (r && pid > 0)
         waitpid(pid, NULL, 0);

@@ -11,6 +11,7 @@
 
 #include "collector.h"
 #include "launch.h"
+#include "ring.h"
 
 #define ML_RING_BYTES_DEFAULT (1u << 20)
 #define ML_SAMPLE_HZ_DEFAULT 1000
@@ -25,6 +26,15 @@ char *ml_joined_words(char **argv);
 int ml_collector_start(const struct ml_collector_opts *opts, struct ml_session_dir *session,
                        const struct ml_ticks *ticks, struct ml_launch *l, pid_t *ret_pid,
                        struct ml_error *err);
+
+/* Waits for the collector, which has been told to finish. When that takes seconds, says
+ * on stderr what is waited for. A signal that asks us to end gives the collector one
+ * second more, a second signal none. A collector that shows no sign of life, as when its disk
+ * hangs, is waited for half a minute.
+ * @ret_status  as waitpid() gave it
+ * @return whether it has ended; if not, it goes on without us */
+bool ml_collector_wait(struct ml_launch *l, pid_t collector, const char *trace,
+                       const struct ml_session *page, int *ret_status);
 
 /* This process collects, apart from terminal and standard streams, and ends. If
  * `launcher` is not its parent by then, the session is nobody else's to remove. */

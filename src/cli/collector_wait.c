@@ -1,19 +1,37 @@
-/* collector_wait.c: see collector_wait.h.
+/* collector_wait.c: the end of a run: the program is over, the collector still writes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "collector_wait.h"
+#include "collector_process.h"
 
 #include <stdint.h>
 #include <sys/wait.h>
 
+#include "compiler.h"
 #include "nanoseconds.h"
+#include "proc_stat.h"
 #include "say.h"
 #include "text.h"
 
 #define LOOK_MS 100
 #define TELL_AFTER_NS 3000000000u
 #define GRACE_NS 1000000000u
+#define LIFELESS_NS 30000000000u
+
+/* What changes while the collector gets on: what it says itself, and the processor time of the
+ * two threads that matter. Others, which take samples, go on whatever holds these up. */
+static uint64_t signs_of_life(pid_t collector, const struct ml_session *page)
+{
+    uint64_t signs = atomic_load(&page->heartbeat) + atomic_load(&page->file_bytes);
+
+    for (size_t i = 0; i < ML_ARRAY_SIZE(page->collector.threads); i++) {
+        struct ml_proc_stat stat;
+
+        if (ml_proc_stat_read((uint32_t)collector, atomic_load(&page->collector.threads[i]), &stat))
+            signs += stat.cpu_ticks;
+    }
+    return signs;
+}
 
 static bool is_stopped(pid_t pid)
 {
@@ -41,6 +59,7 @@ bool ml_collector_wait(struct ml_launch *l, pid_t collector, const char *trace,
 {
     uint64_t tell_ns = ml_clock_ns(CLOCK_MONOTONIC) + TELL_AFTER_NS;
     uint64_t leave_ns = UINT64_MAX;
+    uint64_t signs = 0, seen_ns = 0;
     bool told = false;
     int status;
 
@@ -48,7 +67,11 @@ bool ml_collector_wait(struct ml_launch *l, pid_t collector, const char *trace,
         uint64_t now_ns = ml_clock_ns(CLOCK_MONOTONIC);
         if (l->stops && leave_ns == UINT64_MAX)
             leave_ns = told ? now_ns : now_ns + GRACE_NS;
-        if (l->stops > 1 || now_ns >= leave_ns)
+        if (!seen_ns || signs != signs_of_life(collector, page)) {
+            signs = signs_of_life(collector, page);
+            seen_ns = now_ns;
+        }
+        if (l->stops > 1 || now_ns >= leave_ns || now_ns - seen_ns >= LIFELESS_NS)
             return false;
         if (!told && now_ns >= tell_ns) {
             tell(collector, trace, page);

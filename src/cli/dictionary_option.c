@@ -29,8 +29,7 @@ static int read_file(const char *path, struct ml_buf *ret, struct ml_error *err)
 
     if (!file && errno == ENOENT)
         return ml_error_set(err, names_of_all(names, sizeof(names)),
-                            "%s: there is no such file, nor a dictionary of that name; there are "
-                            "%s",
+                            "%s: no such file or dictionary; the built-in dictionaries are %s",
                             path, names);
     if (!file)
         return ml_error_set(err, -errno, "%s: %s", path, strerror(errno));

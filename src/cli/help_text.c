@@ -3,13 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "options.h"
 
-#define HELP_COLUMN 28 /* where the explanations begin */
-#define HELP_WIDTH 84
+#define HELP_COLUMN 26 /* where the explanations begin */
+#define HELP_WIDTH 80
 
 /* "-o, --output=FILE", "    --heap[=KIND]", "-q, --quiet". */
 static void option_head(const struct ml_option *option, char *ret, size_t len)
@@ -74,6 +75,25 @@ static int option_line(struct ml_buf *out, const struct ml_option *option)
     return r < 0 ? r : wrap(out, option->help, HELP_COLUMN, HELP_COLUMN);
 }
 
+/* How options can be set otherwise, and where more is said. */
+static int closing_words(struct ml_buf *out, const struct ml_verb *verb,
+                         const struct ml_option *with_env)
+{
+    char name[96], text[512] = "";
+
+    if (with_env) {
+        ml_option_env_name(with_env, name, sizeof(name));
+        snprintf(text, sizeof(text), "Options are also read from the environment: %s sets --%s.%s",
+                 name, with_env->name, verb->group == ML_GROUP_HIDDEN ? "" : " ");
+    }
+    if (verb->group != ML_GROUP_HIDDEN)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                 "For details and examples, see memledger help %s.", verb->name);
+    if (!*text)
+        return 0;
+    return ml_buf_puts(out, "\n") < 0 ? -ENOMEM : wrap(out, text, 0, 0);
+}
+
 int ml_verb_help_text(const struct ml_verb *verb, struct ml_buf *out)
 {
     static const struct ml_option help = {
@@ -95,13 +115,5 @@ int ml_verb_help_text(const struct ml_verb *verb, struct ml_buf *out)
         r = ml_buf_puts(out, "\n");
     if (r == 0 && verb->more_details)
         r = verb->more_details(out);
-    if (r == 0 && with_env) {
-        char name[96];
-
-        ml_option_env_name(with_env, name, sizeof(name));
-        r = ml_buf_printf(out,
-                          "\nOptions are also read from the environment: %s stands for --%s.\n",
-                          name, with_env->name);
-    }
-    return r;
+    return r < 0 ? r : closing_words(out, verb, with_env);
 }

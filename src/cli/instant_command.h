@@ -21,13 +21,14 @@ struct ml_instant_opts {
     {                                                                                              \
         .name = "at", .type = ML_OPT_STRING, .offset = offsetof(struct ml_instant_opts, at),       \
         .value_name = "WHEN",                                                                      \
-        .help = "peak (default), end, oom, step:N, step:N:end, or a time (1.5s, 20ms)"             \
+        .help = "choose an instant: peak (default), end, oom, step:N, step:N:end, or a time "      \
+                "(1.5s, 20ms)"                                                                     \
     }
 #define ML_OPTION_DEVICE                                                                           \
     {                                                                                              \
         .name = "device", .type = ML_OPT_STRING,                                                   \
         .offset = offsetof(struct ml_instant_opts, device), .value_name = "NAME",                  \
-        .help = "only this one: cuda:0, or 0 for short; cpu for the host"                          \
+        .help = "show only this device: cuda:0 (or 0), cpu for the host"                           \
     }
 
 /* What such a command finds, as text or JSON, appended to `out`.

@@ -32,7 +32,7 @@ int main(int argc, char **argv)
     char *no_operands[] = {"help", NULL};
 
     if (argc < 2) {
-        fputs("memledger: which command? see memledger --help\n", stderr);
+        fputs("memledger: no command given; see memledger --help\n", stderr);
         return ML_EXIT_USAGE;
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {

@@ -27,7 +27,7 @@
 #define ML_OPTION_MAX_MEMORY(opts, field)                                                          \
     {                                                                                              \
         .name = "max-memory", .type = ML_OPT_BYTES, .offset = offsetof(opts, field),               \
-        .value_name = "SIZE", .help = "use at most so much memory (1 GiB + 256 x file size)"       \
+        .value_name = "SIZE", .help = "use at most SIZE of memory (1 GiB + 256 x file size)"       \
     }
 
 /* Sets the limit, before the file is read; with several files it rises with each.

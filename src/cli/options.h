@@ -57,10 +57,20 @@ struct ml_option {
     bool or_file; /* … or the name of a file */
 };
 
-enum ml_verb_group { ML_GROUP_RECORD, ML_GROUP_READ, ML_GROUP_OTHER, ML_GROUP_COUNT };
+/* The question that a command answers; `memledger --help` lists them in this order. */
+enum ml_verb_group {
+    ML_GROUP_RECORD,
+    ML_GROUP_LOOK,
+    ML_GROUP_COMPARE,
+    ML_GROUP_WHY,
+    ML_GROUP_EXCHANGE,
+    ML_GROUP_OTHER,
+    ML_GROUP_COUNT,
+    ML_GROUP_HIDDEN, /* a command that programs start, not people */
+};
 
 /* What the operands are, for shell completion. */
-enum ml_operands { ML_OPERANDS_NONE, ML_OPERANDS_TRACES, ML_OPERANDS_PROGRAM, ML_OPERANDS_VERB };
+enum ml_operands { ML_OPERANDS_NONE, ML_OPERANDS_TRACES, ML_OPERANDS_PROGRAM, ML_OPERANDS_TOPIC };
 
 /* One command. */
 struct ml_verb {

@@ -7,9 +7,8 @@
 #include <stdlib.h>
 
 #include "dictionary_option.h"
-#include "plot_bars.h"
-#include "plot_categories.h"
 #include "plot_request.h"
+#include "plots.h"
 #include "say.h"
 
 #define CATEGORIES_DICTIONARY "torch"

@@ -5,10 +5,8 @@
  */
 #include <errno.h>
 
-#include "plot_flame.h"
-#include "plot_lifetimes.h"
 #include "plot_request.h"
-#include "plot_segments.h"
+#include "plots.h"
 
 static struct ml_snapshot_opts instant_of(const struct ml_plot_request *q)
 {

@@ -20,7 +20,7 @@ struct ml_plot_cmd_opts {
     int64_t width, height, top;
     uint64_t from_ns, to_ns; /* UINT64_MAX: to the end */
     double scale, min_share;
-    bool dark, grid, gross;
+    bool dark, force, grid, gross;
 };
 
 /* The recordings are open; pictures are drawn of some or all of them. */

@@ -4,7 +4,6 @@
  */
 #include "plot_series.h"
 
-#include "instant.h"
 #include "samples.h"
 
 static int add(ml_plot_series_list *ret, const char *name, const struct ml_timeline *timeline,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "event_names.h"
-#include "instant.h"
+#include "samples.h"
 #include "plot_bands.h"
 #include "plot_request.h"
 #include "plot_series.h"

@@ -38,8 +38,8 @@ static int not_found(const char *name, struct ml_error *err)
 {
     if (is_python(name))
         return ml_error_set(err, -EACCES,
-                            "%s is no program by itself; say 'memledger run -- python3 %s'", name,
-                            name);
+                            "%s is not a program by itself; use 'memledger run -- python3 %s'",
+                            name, name);
     if (!access(name, F_OK))
         return ml_error_set(err, -EACCES, "%s is not a program that may be run", name);
     return ml_error_set(err, -ENOENT, "%s: no such program", name);

@@ -1,4 +1,4 @@
-/* recorder_path.c: looks for the recorder relative to /proc/self/exe.
+/* recorder_path.c: looks for installed files relative to /proc/self/exe.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -46,7 +46,8 @@ int ml_recorder_path(const char *name, char ret[PATH_MAX], struct ml_error *err)
     int r = own_folder(self);
 
     if (r)
-        return ml_error_set(err, r, "cannot find out where memledger lies: %s", strerror(-r));
+        return ml_error_set(err, r, "cannot find the folder of the memledger command: %s",
+                            strerror(-r));
     if (find_in(self, places, ML_ARRAY_SIZE(places), name, ret))
         return 0;
     return ml_error_set(err, -ENOENT, "%s is not in %s/../lib/memledger; install memledger again",
@@ -65,4 +66,19 @@ void ml_bootstrap_path(char ret[PATH_MAX])
         *ret = '\0';
     else
         *strrchr(ret, '/') = '\0';
+}
+
+void ml_pages_path(char ret[PATH_MAX])
+{
+    /* An installation's, a wheel's, a build folder's. */
+    static const char *const places[] = {"../share/doc/memledger/docs", "../docs", "../../docs"};
+    char self[PATH_MAX];
+
+    if (own_folder(self) ||
+        !find_in(self, places, ML_ARRAY_SIZE(places), "commands/help.md", ret)) {
+        *ret = '\0';
+        return;
+    }
+    *strrchr(ret, '/') = '\0';
+    *strrchr(ret, '/') = '\0';
 }

@@ -1,5 +1,5 @@
-/* recorder_path.h: finds what lies beside the command: the library to preload, and
- * what Python shall find first.
+/* recorder_path.h: finds the files that are installed beside the command: the library to preload,
+ * the folder that Python searches first, and the pages of `memledger help`.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,5 +17,9 @@ int ml_recorder_path(const char *name, char ret[PATH_MAX], struct ml_error *err)
 /* The folder with the sitecustomize that brings the Python package along; "" where
  * there is none, or none that can be named in PYTHONPATH. */
 void ml_bootstrap_path(char ret[PATH_MAX]);
+
+/* The folder with the pages of the documentation, and in it commands/ with a page for each
+ * command; "" where there is none. */
+void ml_pages_path(char ret[PATH_MAX]);
 
 #endif

@@ -15,7 +15,7 @@
 #include "io.h"
 #include "say.h"
 
-#define PIPE_WIDTH 100
+#define PIPE_PROSE_WIDTH 100
 #define WIDTH_MIN 40
 
 const char *const ml_unit_choices[] = {"auto", "B", "KiB", "MiB", "GiB", NULL};
@@ -33,6 +33,7 @@ struct ml_trace *ml_report_open(const char *path, const struct ml_report_opts *o
     return NULL;
 }
 
+/* 0: there is no limit, and nothing is cut. */
 static size_t text_width(void)
 {
     const char *columns = getenv("COLUMNS");
@@ -43,7 +44,7 @@ static size_t text_width(void)
         return asked < WIDTH_MIN ? WIDTH_MIN : (size_t)asked;
     if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         return size.ws_col < WIDTH_MIN ? WIDTH_MIN : size.ws_col;
-    return PIPE_WIDTH;
+    return 0;
 }
 
 static bool wants_colour(void)
@@ -57,6 +58,7 @@ struct ml_style ml_report_style(const struct ml_report_opts *opts)
 {
     return (struct ml_style){
         .width = text_width(),
+        .prose_width = PIPE_PROSE_WIDTH,
         .colour = wants_colour(),
         .unit = (enum ml_unit)opts->unit,
     };
@@ -74,7 +76,7 @@ int ml_report_write(const struct ml_buf *text)
 
 void ml_report_warn(const struct ml_health *health, const char *name)
 {
-    const struct ml_style plain = {0};
+    const struct ml_style plain = {.width = ml_say_width()};
     struct ml_buf text;
 
     ml_buf_init(&text);
@@ -97,9 +99,9 @@ const char *ml_report_operand(const struct ml_verb *verb, int argc, char **argv,
     if (argc - first == 1)
         return argv[first];
     if (argc == first)
-        ml_verb_usage_error(verb, "which trace? Give a .mled file");
+        ml_verb_usage_error(verb, "no trace given; name a .mled file");
     else
-        ml_verb_usage_error(verb, "one trace at a time: '%s' is one too many", argv[first + 1]);
+        ml_verb_usage_error(verb, "only one trace at a time; remove '%s'", argv[first + 1]);
     return NULL;
 }
 

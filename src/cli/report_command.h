@@ -34,18 +34,18 @@ extern const char *const ml_unit_choices[];
     {                                                                                              \
         .name = "unit", .type = ML_OPT_CHOICE, .offset = offsetof(struct ml_report_opts, unit),    \
         .value_name = "UNIT", .choices = ml_unit_choices,                                          \
-        .help = "show sizes in B, KiB, MiB or GiB instead of what fits each (auto)"                \
+        .help = "show sizes in B, KiB, MiB or GiB (auto: as each fits)"                            \
     }
 #define ML_OPTION_SALVAGE                                                                          \
     {                                                                                              \
         .name = "salvage", .type = ML_OPT_FLAG,                                                    \
         .offset = offsetof(struct ml_report_opts, salvage),                                        \
-        .help = "pass over damaged blocks and count them, instead of stopping"                     \
+        .help = "skip and count damaged blocks instead of stopping"                                \
     }
 #define ML_OPTION_SAFE_CSV(owner, member)                                                          \
     {                                                                                              \
         .name = "safe-csv", .type = ML_OPT_FLAG, .offset = offsetof(owner, member),                \
-        .help = "with --csv: keep cells from being run as formulas"                                \
+        .help = "with --csv: keep spreadsheets from running cells"                                 \
     }
 #define ML_READ_OPTIONS                                                                            \
     ML_OPTION_SALVAGE, ML_OPTION_MAX_MEMORY(struct ml_report_opts, max_memory_bytes)
@@ -54,8 +54,9 @@ extern const char *const ml_unit_choices[];
 /* Opens a trace, or prints why not. @return NULL on failure; the caller owns it */
 struct ml_trace *ml_report_open(const char *path, const struct ml_report_opts *opts);
 
-/* How text looks on standard output: its width and colour if it is a terminal,
- * else 100 columns and none. NO_COLOR and COLUMNS are honoured. */
+/* How text looks on standard output: with the width and colours of a terminal; in a pipe or file
+ * without colour and with nothing cut, sentences in lines of 100 columns. NO_COLOR and COLUMNS
+ * are honoured. */
 struct ml_style ml_report_style(const struct ml_report_opts *opts);
 
 /* Writes to standard output, or prints why not. @return an exit code */
@@ -87,7 +88,7 @@ struct ml_top_opts {
      .type = ML_OPT_INT,                                                                           \
      .offset = offsetof(struct ml_top_opts, top),                                                  \
      .value_name = "N",                                                                            \
-     .help = what " to list (10)",                                                                 \
+     .help = "list N " what " (10)",                                                               \
      .min = 0,                                                                                     \
      .max = 1000000},                                                                              \
         ML_REPORT_OPTIONS

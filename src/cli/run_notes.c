@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -14,6 +15,7 @@
 #include "compiler.h"
 #include "nanoseconds.h"
 #include "say.h"
+#include "shell_word.h"
 #include "text.h"
 
 #define QUIET_NS 2000000000u
@@ -234,8 +236,53 @@ static void note_silence(const struct ml_run_result *result, const struct ml_ses
         ml_say("the program reported nothing by itself; --heap records malloc");
 }
 
+/* How the program ended where it did not exit, and what it was short of, in one line. */
+static void note_end(const struct ml_session *page, const char *trace)
+{
+    int status = (int)atomic_load(&page->program_status);
+    int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    bool refused = atomic_load(&page->refusals);
+    uint32_t killed = atomic_load(&page->killed);
+    char ended[128] = "";
+
+    if (signal)
+        snprintf(ended, sizeof(ended), "signal %d (%s) ended the program", signal,
+                 strsignal(signal));
+    else if (killed)
+        snprintf(ended, sizeof(ended), "%u process%s killed by signal 9", killed,
+                 killed == 1 ? " was" : "es were");
+    if (refused)
+        ml_say("memory was refused%s%s: memledger oom %s says why", *ended ? ", and " : "", ended,
+               trace);
+    else if (killed || signal == SIGKILL)
+        ml_say("%s, as when the machine is out of memory: memledger oom %s", ended, trace);
+    else if (signal)
+        ml_say("%s", ended);
+}
+
+/* The way on. @trace  as a shell takes it */
+static void note_next(const struct ml_run_result *result, const struct ml_session *page,
+                      const char *trace)
+{
+    if (!result->sample_only)
+        note_silence(result, page);
+    note_samples(page);
+    note_entered_sandbox(page);
+    note_end(page, trace);
+    ml_say("next: memledger summary %s", trace);
+    if (atomic_load(&page->gpu_memory))
+        ml_say("  or: memledger ledger %s", trace);
+}
+
+static bool is_missing(const char *path)
+{
+    return access(path, F_OK) && errno == ENOENT;
+}
+
 void ml_run_note(const struct ml_run_result *result, const struct ml_session *page)
 {
+    struct ml_buf word = {0};
+
     if (result->collector_left) {
         ml_say("process %d goes on writing %s, which can be read as far as it is",
                (int)result->collector_left, result->trace);
@@ -243,15 +290,14 @@ void ml_run_note(const struct ml_run_result *result, const struct ml_session *pa
     }
     note_trouble(result, page);
     note_running(result, page);
+    if (is_missing(result->trace)) {
+        ml_say("%s was removed during the run: there is no trace to read", result->trace);
+        return;
+    }
     if (result->quiet)
         return;
     if (!result->collector_killed)
         note_contents(result, page);
-    if (!result->sample_only)
-        note_silence(result, page);
-    note_samples(page);
-    note_entered_sandbox(page);
-    ml_say("next: memledger summary %s", result->trace);
-    if (atomic_load(&page->gpu_memory))
-        ml_say("  or: memledger ledger %s", result->trace);
+    note_next(result, page, ml_shell_word(&word, result->trace));
+    ml_buf_release(&word);
 }

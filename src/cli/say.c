@@ -7,9 +7,39 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "paragraph.h"
 #include "printable.h"
+
+#define CONTINUED_INDENT 2
+
+size_t ml_say_width(void)
+{
+    struct winsize size;
+
+    return isatty(STDERR_FILENO) && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/* Ends the line, or breaks it into several that fit where a terminal shows it. */
+static int wrap(struct ml_buf *line)
+{
+    struct ml_style style = {.width = ml_say_width()};
+    struct ml_buf wrapped = {0};
+    int r;
+
+    if (!style.width)
+        return ml_buf_puts(line, "\n");
+    r = ml_report_paragraph(&wrapped, &style, CONTINUED_INDENT, (const char *)line->data);
+    if (r < 0) {
+        ml_buf_release(&wrapped);
+        return r;
+    }
+    ml_buf_release(line);
+    *line = wrapped;
+    return 0;
+}
 
 void ml_vsay(const char *fmt, va_list args)
 {
@@ -18,10 +48,10 @@ void ml_vsay(const char *fmt, va_list args)
     int len = vasprintf(&text, fmt, args);
 
     if (len >= 0 && ml_buf_puts(&line, "memledger: ") == 0 &&
-        ml_escape_to(&line, text, (size_t)len, "") == 0 && ml_buf_puts(&line, "\n") == 0)
+        ml_escape_to(&line, text, (size_t)len, "") == 0 && wrap(&line) == 0)
         fwrite(line.data, 1, line.len, stderr);
     else
-        fputs("memledger: not enough memory to say what is the matter\n", stderr);
+        fputs("memledger: out of memory\n", stderr);
     ml_buf_release(&line);
     if (len >= 0)
         free(text);

@@ -10,10 +10,13 @@
 #include "compiler.h"
 #include "vec.h"
 
-/* A line "memledger: ...". Paths, names and all else that the arguments hold is made printable,
- * line breaks too: see printable.h. */
+/* A line "memledger: ...", or several that fit where a terminal shows it. Paths, names and all
+ * else that the arguments hold is made printable, line breaks too: see printable.h. */
 void ml_say(const char *fmt, ...) ML_PRINTF(1, 2);
 void ml_vsay(const char *fmt, va_list args);
+
+/* The columns of the terminal that shows standard error; 0: no terminal does. */
+size_t ml_say_width(void);
 
 /* The path of a file that was made, as a line on standard output: as it is, for scripts, unless
  * that is a terminal. */

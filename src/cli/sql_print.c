@@ -283,7 +283,7 @@ int ml_sql_print_list(struct sqlite3_stmt *stmt, const struct ml_style *style, s
         if (r == 0)
             r = ml_report_safe(&safe, text_of(stmt, 2));
         if (r == 0)
-            r = put_words((const char *)safe.data, style->width, &out);
+            r = put_words((const char *)safe.data, ml_prose_width(style), &out);
         if (r < 0)
             break;
     }

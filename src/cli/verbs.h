@@ -8,7 +8,7 @@
 #include "options.h"
 
 extern const struct ml_verb ml_verb_run;
-extern const struct ml_verb ml_verb_collect; /* not in the list */
+extern const struct ml_verb ml_verb_collect; /* hidden */
 extern const struct ml_verb ml_verb_import;
 extern const struct ml_verb ml_verb_summary;
 extern const struct ml_verb ml_verb_ledger;
@@ -29,7 +29,7 @@ extern const struct ml_verb ml_verb_export;
 extern const struct ml_verb ml_verb_help;
 extern const struct ml_verb ml_verb_completion;
 
-/* All of them, in the order of `memledger --help`; NULL-terminated. */
+/* All of them but the hidden one, in the order of `memledger --help`; NULL-terminated. */
 extern const struct ml_verb *const ml_verbs[];
 
 /* @return NULL when there is no such command */

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #include "descendants.h"
 #include "file_lock.h"
 #include "handed_files.h"
+#include "left_alone.h"
 #include "merge.h"
 #include "nanoseconds.h"
 #include "passed_descriptor.h"
@@ -28,6 +30,7 @@
 #include "sampler.h"
 #include "sandboxed.h"
 #include "symbols.h"
+#include "target_end.h"
 #include "turn.h"
 
 /* How long to sleep after a pass that found little: rings that fill wake us, so
@@ -38,10 +41,11 @@
 /* A partly filled block is written after this long, so that little is lost if
  * we are killed. */
 #define SAVE_NS 1000000000u
-/* How often to look whether threads are still there, and whether processes are: a
- * process's end is told as when it was found. */
+/* How often to look whether threads are still there, and whether processes are. */
 #define CHECK_NS 100000000u
 #define LOOK_NS 2000000u
+/* How often at most in one round: each hello that was read is a reason. */
+#define LOOKS_AT_ONCE 8
 /* How long to sleep at most while a process is in a sandbox, where full rings cannot wake us;
  * the latter once its rings have been quiet for a while. Its threads wait longer than that. */
 #define SANDBOX_NS_MIN 1000000u
@@ -54,6 +58,7 @@ struct greeting {
     struct ml_hello hello;
     uint32_t pid; /* as the kernel knows it here */
     int fd;       /* of the ring set, -1: none came */
+    int pidfd;    /* -1: none came */
 };
 
 struct ml_collector {
@@ -68,11 +73,13 @@ struct ml_collector {
     struct ml_merge merge;
     uint64_t saved_ns;
     uint64_t checked_ns, looked_ns;
+    uint64_t words;      /* read in this round */
     size_t sandbox_next; /* the target to look at next for a sandbox */
     uint64_t idle_ns;
     uint64_t sandbox_ns;    /* the same for processes in a sandbox */
     uint64_t sandbox_words; /* read from their rings when the last round began */
     uint32_t bell;          /* the doorbell when the last round began */
+    uint32_t notices_kept;  /* of what processes said on stderr, already in the trace */
     pid_t launcher;
     int program_fd; /* -1: it is gone, or the kernel has no such descriptors */
     const char *command;
@@ -156,8 +163,8 @@ void ml_collector_discard(struct ml_collector *c)
 static bool receive(int socket, struct greeting *g)
 {
     struct iovec body = {&g->hello, sizeof(g->hello)};
-    alignas(
-        struct cmsghdr) char control[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
+    alignas(struct cmsghdr) char
+        control[2 * CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
     struct msghdr msg = {.msg_iov = &body,
                          .msg_iovlen = 1,
                          .msg_control = control,
@@ -166,10 +173,11 @@ static bool receive(int socket, struct greeting *g)
 
     if (n < 0)
         return false;
-    g->fd = -1;
+    g->fd = g->pidfd = -1;
     g->pid = g->hello.pid;
     for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
         ml_passed_descriptor(c, &g->fd);
+        ml_passed_pidfd(c, &g->pidfd);
         if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS)
             memcpy(&g->pid, CMSG_DATA(c), sizeof(pid_t));
     }
@@ -207,7 +215,7 @@ static void forget_samples(struct ml_collector *c, const struct ml_target *t)
 
 /* A known pid that says hello again has called exec: its old rings are final.
  * If it says that it was forked, the kernel has given the number away again. */
-static struct ml_target *new_target(struct ml_collector *c, const struct greeting *g)
+static struct ml_target *new_target(struct ml_collector *c, struct greeting *g)
 {
     bool forked = g->hello.how == ML_FORKED;
     struct ml_target *before = find_target(c, g->pid);
@@ -218,19 +226,20 @@ static struct ml_target *new_target(struct ml_collector *c, const struct greetin
     struct ml_target *t;
 
     if (before) {
-        if (!before->dead)
-            before->end_ns = start_ns;
+        if (!before->gone)
+            ml_target_end_at(before, g->hello.clock, start_ns);
         before->gone = before->replaced = true;
+        before->execed = execed;
         forget_samples(c, before);
     }
     t = ml_target_new(&g->hello, g->pid, parent, how, start_ns, &c->dict);
     if (t)
-        t->end_ns = c->ticks.ns; /* it may be dead already */
+        ml_target_watch(t, &g->pidfd);
     if (t && ml_vec_push(&c->stage.targets, t)) {
         ml_target_free(t);
         return NULL;
     }
-    if (t)
+    if (t && !execed)
         atomic_fetch_add(&c->session->page->processes, 1);
     if (t && c->sampler)
         ml_sampler_watch(c->sampler, t->pid, t->process);
@@ -243,7 +252,7 @@ static struct ml_target *new_target(struct ml_collector *c, const struct greetin
 static void greet_silent(struct ml_collector *c, uint32_t pid, uint32_t parent_pid, uint32_t how,
                          const char *command)
 {
-    struct greeting g = {.pid = pid, .fd = -1};
+    struct greeting g = {.pid = pid, .fd = -1, .pidfd = -1};
 
     g.hello = (struct ml_hello){
         .pid = pid, .parent_pid = parent_pid, .how = how, .clock = c->ticks.ticks};
@@ -283,7 +292,9 @@ static void look_for_children(struct ml_collector *c)
 
 static bool thread_exists(const struct ml_source *s)
 {
-    return s->target->foreign || !syscall(SYS_tgkill, s->target->pid, s->ring->tid, 0) ||
+    return s->target->foreign ||
+           !syscall(SYS_tgkill, s->target->pid, __atomic_load_n(&s->ring->tid, __ATOMIC_RELAXED),
+                    0) ||
            errno != ESRCH;
 }
 
@@ -349,12 +360,23 @@ static void end_turns(struct ml_session *page, const struct ml_target *t)
     }
 }
 
-static void look_after(struct ml_collector *c, struct ml_target *t)
+static void look_after(const struct ml_collector *c, struct ml_target *t)
 {
-    if (t->dead || ml_target_running(t))
+    uint64_t now = ml_ticks_now(&c->ticks); /* before it is asked for: it ran then, if it runs */
+
+    if (t->dead)
         return;
-    t->dead = true;
-    t->end_ns = c->ticks.ns;
+    t->dead = !ml_target_running(t);
+    if (t->dead)
+        t->status = ml_target_kernel_status(t);
+    else
+        t->alive_ticks = now;
+}
+
+static void look_for_the_dead(struct ml_collector *c)
+{
+    for (size_t i = 0; i < c->stage.targets.len; i++)
+        look_after(c, c->stage.targets.items[i]);
 }
 
 /* Whether a hello of the same process waits: of a later image, or of more rings. */
@@ -374,21 +396,24 @@ static bool is_program(const struct ml_collector *c, const struct ml_target *t)
     return t->pid == atomic_load(&c->session->page->program_pid) && !t->replaced;
 }
 
-static bool status_known(const struct ml_collector *c, const struct ml_target *t)
-{
-    const struct ml_session *page = c->session->page;
-
-    return !is_program(c, t) || atomic_load(&page->program_ended) || atomic_load(&page->finish) ||
-           getppid() != c->launcher;
-}
-
-/* 1 + what waitpid() said, 0 where nobody knows. */
+/* 1 + what waitpid() said, 0 where it is unknown. An image that exec replaced has not ended the
+ * process. */
 static uint64_t wait_status(const struct ml_collector *c, const struct ml_target *t)
 {
     const struct ml_session *page = c->session->page;
-    bool known = is_program(c, t) && atomic_load(&page->program_ended);
 
-    return known ? 1 + (uint64_t)atomic_load(&page->program_status) : 0;
+    if (is_program(c, t) && atomic_load(&page->program_ended))
+        return 1 + (uint64_t)atomic_load(&page->program_status);
+    return t->execed ? 0 : ml_target_exit_status(t);
+}
+
+/* Whether nobody is to be waited for who may still tell. */
+static bool status_final(const struct ml_collector *c, const struct ml_target *t, uint64_t status)
+{
+    const struct ml_session *page = c->session->page;
+
+    return status || !is_program(c, t) || atomic_load(&page->program_ended) ||
+           atomic_load(&page->finish) || getppid() != c->launcher;
 }
 
 static void look_for_sandboxes(struct ml_collector *c)
@@ -402,17 +427,99 @@ static void look_for_sandboxes(struct ml_collector *c)
     }
 }
 
+/* All that the process said has been read, and its end is written.
+ * @return whether it can go; else it stays for another round */
+static bool let_go(struct ml_collector *c, struct ml_target *t)
+{
+    uint64_t status;
+
+    if (!settle_target(c, t, false))
+        return false;
+    status = wait_status(c, t);
+    if (!status_final(c, t, status))
+        return false;
+    ml_target_note_end(&c->stage, t, status);
+    if (status && WIFSIGNALED((int)(status - 1)) && WTERMSIG((int)(status - 1)) == SIGKILL)
+        atomic_fetch_add(&c->session->page->killed, 1);
+    end_turns(c->session->page, t);
+    if (!t->replaced)
+        ml_session_forget_spared(c->session->page, t->own_pid);
+    forget_samples(c, t);
+    ml_target_free(t);
+    return true;
+}
+
+/* The dead that have nothing more to say in the socket, which was read since they were found. */
+static void find_ends(struct ml_collector *c)
+{
+    for (size_t i = 0; i < c->stage.targets.len; i++) {
+        struct ml_target *t = c->stage.targets.items[i];
+
+        if (!t->heard_out || t->gone || speaks_later(c, t))
+            continue;
+        t->gone = true;
+        ml_target_find_end(&c->stage, t, ml_ticks_now(&c->ticks));
+    }
+}
+
+/* Whose end comes first among the gone, if it comes before `until`; the number of targets: none. */
+static size_t first_to_go(const struct ml_collector *c, uint64_t until)
+{
+    size_t count = c->stage.targets.len, first = count;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct ml_target *t = c->stage.targets.items[i];
+
+        if (t->gone && !t->stays && t->end_ticks < until &&
+            (first == count || t->end_ticks < c->stage.targets.items[first]->end_ticks))
+            first = i;
+    }
+    return first;
+}
+
+static void take_records(struct ml_collector *c, uint64_t until)
+{
+    c->words += ml_merge_pass(&c->merge, &c->stage, until);
+}
+
+/* Whether a process ended after this round's reading of the clock: the next one sees it off. */
+static bool someone_leaves(const struct ml_collector *c)
+{
+    for (size_t i = 0; i < c->stage.targets.len; i++) {
+        const struct ml_target *t = c->stage.targets.items[i];
+
+        if (t->gone && t->end_ticks >= c->ticks.ticks)
+            return true;
+    }
+    return false;
+}
+
+/* What the dead had must be gone before what came after is counted: a script's programs run one
+ * after the other, not all at once, and a parent goes on when its child has ended. */
+static void see_off_the_dead(struct ml_collector *c, uint64_t until)
+{
+    size_t i;
+
+    while ((i = first_to_go(c, until)) < c->stage.targets.len) {
+        struct ml_target *t = c->stage.targets.items[i];
+
+        take_records(c, t->end_ticks + 1);
+        t->stays = true;
+        if (!let_go(c, t))
+            continue;
+        c->stage.targets.len--;
+        for (; i < c->stage.targets.len; i++)
+            c->stage.targets.items[i] = c->stage.targets.items[i + 1];
+    }
+}
+
 static void settle(struct ml_collector *c)
 {
     bool check =
         !c->checked_ns || c->ticks.ns - c->checked_ns > CHECK_NS || is_waited_for(c->session->page);
-    bool look = check || c->ticks.ns - c->looked_ns > LOOK_NS;
-    size_t kept = 0;
 
     if (check)
         c->checked_ns = c->ticks.ns;
-    if (look)
-        c->looked_ns = c->ticks.ns;
     for (size_t i = 0; i < c->stage.own.len; i++)
         ml_source_note_lost(&c->stage, c->stage.own.items[i]);
     if (check && c->sample_only)
@@ -421,52 +528,34 @@ static void settle(struct ml_collector *c)
         look_for_sandboxes(c);
     for (size_t i = 0; i < c->stage.targets.len; i++) {
         struct ml_target *t = c->stage.targets.items[i];
-        bool was_gone = t->gone;            /* and a pass was made since */
-        if (t->dead && !speaks_later(c, t)) /* and the socket was read since */
-            t->gone = true;
-        if (look && !t->gone)
-            look_after(c, t);
-        if (settle_target(c, t, check && !t->gone) && was_gone && status_known(c, t)) {
-            ml_target_note_end(&c->stage, t, wait_status(c, t));
-            end_turns(c->session->page, t);
-            if (!t->replaced)
-                ml_session_forget_spared(c->session->page, t->own_pid);
-            forget_samples(c, t);
-            ml_target_free(t);
-        } else {
-            c->stage.targets.items[kept++] = t;
-        }
+
+        t->stays = false;
+        settle_target(c, t, check && !t->gone);
     }
-    c->stage.targets.len = kept;
 }
 
-/* What the dead had must be gone before a new process's memory is counted: a
- * script's programs run one after the other, not all at once. Only records from
- * before the new one's hello are taken: others may depend on a later hello. */
-static void see_off_the_dead(struct ml_collector *c, const struct ml_hello *hello)
+/* Only records from before the new process's hello are taken: others may depend on a later hello.
+ * One that was killed was found late, and may have made room for the new one. */
+static void see_off_those_before(struct ml_collector *c, const struct ml_hello *hello)
 {
-    bool any = false;
+    uint64_t start_ns = ml_ticks_ns(&c->ticks, hello->clock);
 
+    find_ends(c);
     for (size_t i = 0; i < c->stage.targets.len; i++) {
         struct ml_target *t = c->stage.targets.items[i];
-        t->gone = t->gone || (t->dead && !speaks_later(c, t));
-        any |= t->gone;
-        /* When it was found may be later than the first records of the new one. */
-        if (t->gone)
-            t->end_ns = ml_min_u64(t->end_ns, ml_ticks_ns(&c->ticks, hello->clock));
+
+        if (t->gone && !t->said_end && t->end_ticks > hello->clock)
+            ml_target_end_at(t, hello->clock, start_ns);
     }
-    if (!any)
-        return;
-    ml_merge_pass(&c->merge, &c->stage, ml_min_u64(c->ticks.ticks, hello->clock));
-    settle(c);
+    see_off_the_dead(c, ml_min_u64(c->ticks.ticks, hello->clock + 1));
 }
 
-static void answer(struct ml_collector *c, const struct greeting *g)
+static void answer(struct ml_collector *c, struct greeting *g)
 {
     struct ml_target *t = NULL;
 
     if (!g->hello.set)
-        see_off_the_dead(c, &g->hello);
+        see_off_those_before(c, &g->hello);
     if (g->fd >= 0)
         t = g->hello.set ? find_target(c, g->pid) : new_target(c, g);
     if (t && !ml_target_add_set(t, g->fd))
@@ -476,36 +565,74 @@ static void answer(struct ml_collector *c, const struct greeting *g)
         atomic_fetch_add(&c->session->page->unrecorded, 1);
 }
 
+static void close_greeting(const struct greeting *g)
+{
+    if (g->fd >= 0)
+        close(g->fd);
+    if (g->pidfd >= 0)
+        close(g->pidfd);
+}
+
 static bool receive_one(struct ml_collector *c)
 {
-    struct greeting g;
+    struct greeting g = {.pidfd = -1};
 
     if (!receive(c->session->socket, &g) &&
         !ml_handed_take_hello(&c->handed, c->session->page->key, &g.hello, &g.pid, &g.fd))
         return false;
-    if ((!g.hello.magic || ml_vec_push(&c->greetings, g)) && g.fd >= 0)
-        close(g.fd);
+    if (!g.hello.magic || ml_vec_push(&c->greetings, g))
+        close_greeting(&g);
     return true;
 }
 
-/* Who is dead is found out before the last hello is read, so that all that the
- * dead have said is among them. */
-static void accept_hellos(struct ml_collector *c)
+static bool is_time_to_look(struct ml_collector *c)
 {
-    if (!receive_one(c))
-        return;
-    for (size_t i = 0; i < c->stage.targets.len; i++)
-        look_after(c, c->stage.targets.items[i]);
+    if (c->checked_ns && c->ticks.ns - c->looked_ns <= LOOK_NS && !is_waited_for(c->session->page))
+        return false;
+    c->looked_ns = c->ticks.ns;
+    return true;
+}
+
+/* @return whether there were any */
+static bool receive_all(struct ml_collector *c)
+{
+    bool any = false;
+
     while (receive_one(c))
-        continue;
+        any = true;
+    return any;
+}
+
+static void answer_all(struct ml_collector *c)
+{
     for (; c->greeted < c->greetings.len; c->greeted++) {
         ml_stage_beat(&c->stage); /* a hundred at once take their time */
         answer(c, &c->greetings.items[c->greeted]);
-        if (c->greetings.items[c->greeted].fd >= 0)
-            close(c->greetings.items[c->greeted].fd);
+        close_greeting(&c->greetings.items[c->greeted]);
     }
     ml_vec_clear(&c->greetings);
     c->greeted = 0;
+}
+
+/* Who is dead is found out before the last hello is read, so that all that the dead have said is
+ * among them; after each hello that was read, so that whoever had ended before it was sent is known
+ * to be dead; and once more when they are answered, since who said hello may have ended, too. */
+static void accept_hellos(struct ml_collector *c)
+{
+    bool look = is_time_to_look(c);
+
+    for (int i = 0; i < LOOKS_AT_ONCE; i++) {
+        if (look || i)
+            look_for_the_dead(c);
+        if (receive_all(c) && i + 1 < LOOKS_AT_ONCE)
+            continue;
+        for (size_t k = 0; k < c->stage.targets.len; k++)
+            c->stage.targets.items[k]->heard_out = c->stage.targets.items[k]->dead;
+        if (!c->greetings.len)
+            break;
+        answer_all(c);
+    }
+    find_ends(c);
 }
 
 /* ---- The loop ----------------------------------------------------------- */
@@ -544,6 +671,7 @@ static void publish_progress(struct ml_collector *c)
         events += c->writer.counts.events[i];
     atomic_store_explicit(&page->events, events - ml_min_u64(events, c->stage.samples),
                           memory_order_relaxed);
+    atomic_store_explicit(&page->refusals, c->stage.refusals, memory_order_relaxed);
     atomic_store_explicit(&page->samples, c->stage.samples, memory_order_relaxed);
     atomic_store_explicit(&page->own_events, c->stage.own_events, memory_order_relaxed);
     atomic_store_explicit(&page->file_bytes, c->writer.offset, memory_order_relaxed);
@@ -571,12 +699,23 @@ static bool is_target(void *ctx, uint32_t pid)
     return find_target(ctx, pid) != NULL;
 }
 
+/* Each as soon as a process says it, so that a collector that is killed has it too. */
+static void note_left_alone(struct ml_collector *c)
+{
+    uint32_t said = atomic_load_explicit(&c->session->page->notices_said, memory_order_relaxed);
+
+    for (int i = 0; i < ML_LEFT_COUNT; i++) {
+        if (said & ~c->notices_kept & ml_left_alone[i].notice)
+            ml_dict_config(&c->dict, ml_left_alone[i].setting, ML_LEFT_ALONE_VALUE);
+    }
+    c->notices_kept = said;
+}
+
 /* One round: hellos, records, ends. Returns the number of words read. A file is handed over
  * before the record that names it, and after its process's hello. */
 static uint64_t round_once(struct ml_collector *c)
 {
-    uint64_t words;
-
+    c->words = 0;
     ml_stage_beat(&c->stage);
     c->bell = atomic_load(&c->session->page->doorbell);
     ml_ticks_read(&c->ticks); /* before the hellos: see merge.h */
@@ -584,7 +723,8 @@ static uint64_t round_once(struct ml_collector *c)
     accept_hellos(c);
     ml_session_dir_hear(c->session);
     ml_handed_keep(&c->handed, is_target, c);
-    words = ml_merge_pass(&c->merge, &c->stage, c->ticks.ticks);
+    see_off_the_dead(c, c->ticks.ticks);
+    take_records(c, c->ticks.ticks);
     atomic_fetch_add(&c->session->page->rounds, 1);
     ml_merge_wake(&c->stage);
     settle(c);
@@ -592,6 +732,7 @@ static uint64_t round_once(struct ml_collector *c)
         ml_sampler_deliver(c->sampler);
     ml_stage_note_lost(&c->stage, atomic_exchange(&c->session->page->unrecorded_lost, 0));
     ml_stage_note_unkept(&c->stage);
+    note_left_alone(c);
     for (size_t i = 0; i < c->stage.targets.len; i++) {
         if (c->stage.targets.items[i]->profile)
             ml_profile_tick(c->stage.targets.items[i]->profile, c->ticks.ns);
@@ -601,7 +742,7 @@ static uint64_t round_once(struct ml_collector *c)
         c->saved_ns = c->ticks.ns;
     }
     publish_progress(c);
-    return words;
+    return c->words;
 }
 
 /* Where the rings of processes in a sandbox have been read up to, all in one number.
@@ -646,9 +787,8 @@ static void sleep_until_rung(struct ml_collector *c)
     atomic_store(&page->sleeping, 0);
 }
 
-/* What is in the rings now is taken; processes that still run are let go. It
- * takes three rounds to see a process off: to find it dead, to know that it has
- * said no more, to have all its records. */
+/* What is in the rings now is taken; processes that still run are let go. It takes two rounds to
+ * see a process off: to find it dead, and to have all its records up to then. */
 static void finish(struct ml_collector *c)
 {
     c->checked_ns = 0;
@@ -729,7 +869,7 @@ int ml_collector_run(struct ml_collector *c)
         uint64_t words = round_once(c);
         if (alone && !running(c))
             break;
-        if (words > much)
+        if (words > much || someone_leaves(c))
             continue;
         c->idle_ns = words ? IDLE_NS_MIN : ml_min_u64(2 * c->idle_ns, IDLE_NS_MAX);
         sleep_until_rung(c);

@@ -13,10 +13,13 @@ void ml_expected_add(struct ml_expected *expected, uint64_t key, uint32_t catego
 {
     if (ml_map_get(&expected->by_key, key, NULL))
         return;
-    if (ml_map_len(&expected->by_key) == ML_EXPECTED_MAX)
+    if (ml_map_len(&expected->by_key) == ML_EXPECTED_MAX) {
+        expected->dropped += ML_EXPECTED_MAX;
         ml_expected_forget_all(expected);
+    }
     /* Without memory the block has no label. */
-    (void)ml_map_put(&expected->by_key, key, (uint64_t)category << 32 | label);
+    if (ml_map_put(&expected->by_key, key, (uint64_t)category << 32 | label))
+        expected->dropped++;
 }
 
 void ml_expected_forget(struct ml_expected *expected, uint64_t key)

@@ -17,6 +17,7 @@
 /* All zero bytes is a valid empty one. */
 struct ml_expected {
     struct ml_map by_key; /* to category:label */
+    uint64_t dropped;     /* as in works.h */
 };
 
 void ml_expected_release(struct ml_expected *expected);

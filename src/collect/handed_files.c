@@ -5,16 +5,11 @@
 #include "handed_files.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
-#include "mount_type.h"
 #include "nanoseconds.h"
 #include "passed_descriptor.h"
 #include "ring.h"
@@ -193,69 +188,4 @@ int ml_handed_take(struct ml_handed_files *h, uint32_t pid, uint32_t number)
         return fd;
     }
     return -1;
-}
-
-/* ---- Checking ----------------------------------------------------------- */
-
-/* In no header that is always there. */
-#define FUSE_MAGIC 0x65735546
-#define RESCTRL_MAGIC 0x7655821
-#define CONFIGFS_MAGIC 0x62656570
-#define FUSE_CONTROL_MAGIC 0x65735543
-#define NFSD_MAGIC 0x6e667364
-
-/* A process serves such a file system. It may be the target, which could hold us up for ever, and
- * with us every process of the run. virtiofs, which is FUSE too, is served by the host. */
-static bool is_served_by_process(int fd)
-{
-    char type[ML_MOUNT_TYPE_ROOM];
-    struct statfs fs;
-
-    if (ml_mount_type(fd, type))
-        return !strncmp(type, "fuse", strlen("fuse")) && strcmp(type, "fusectl") != 0;
-    return !fstatfs(fd, &fs) && (uint32_t)fs.f_type == FUSE_MAGIC;
-}
-
-/* Files of these are no files: the kernel does something with what is written, and for some
- * of them asks who writes, not who opened. */
-static bool is_interface(int fd)
-{
-    static const uint32_t magics[] = {
-        PROC_SUPER_MAGIC, SYSFS_MAGIC,   CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
-        SECURITYFS_MAGIC, SELINUX_MAGIC, SMACK_MAGIC,        DEBUGFS_MAGIC,
-        TRACEFS_MAGIC,    BPF_FS_MAGIC,  EFIVARFS_MAGIC,     BINFMTFS_MAGIC,
-        PSTOREFS_MAGIC,   RESCTRL_MAGIC, CONFIGFS_MAGIC,     FUSE_CONTROL_MAGIC,
-        NFSD_MAGIC,
-    };
-    struct statfs fs;
-
-    if (fstatfs(fd, &fs))
-        return true;
-    for (size_t i = 0; i < ML_ARRAY_SIZE(magics); i++) {
-        if ((uint32_t)fs.f_type == magics[i])
-            return true;
-    }
-    return false;
-}
-
-int ml_handed_check(int fd, const char *path, struct ml_error *err)
-{
-    int flags = fcntl(fd, F_GETFL);
-    struct stat st;
-
-    /* First: all other calls ask the file system. */
-    if (is_served_by_process(fd))
-        return ml_error_set(err, -EOPNOTSUPP,
-                            "%s: is on a FUSE file system, which could hold memledger up; set "
-                            "\"filename\" to a file on another",
-                            path);
-    if (flags < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || is_interface(fd))
-        return ml_error_set(err, -EINVAL, "%s: is not a regular file; set \"filename\" to another",
-                            path);
-    if ((flags & O_ACCMODE) == O_RDONLY || flags & (O_APPEND | O_PATH | O_DIRECT))
-        return ml_error_set(err, -EBADF, "%s: was not opened for writing", path);
-    /* Written to by another user they lose these bits, but not when that is root. */
-    if (st.st_mode & (S_ISUID | S_ISGID))
-        return ml_error_set(err, -EPERM, "%s: has a set-user-ID or set-group-ID bit", path);
-    return 0;
 }

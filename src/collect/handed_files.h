@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "error.h"
 #include "ring.h"
 #include "vec.h"
 
@@ -51,12 +50,5 @@ void ml_handed_keep(struct ml_handed_files *h, bool (*is_target)(void *ctx, uint
 /* The file that the process handed over under that number, which is the caller's from here on.
  * @return a descriptor, or -1 */
 int ml_handed_take(struct ml_handed_files *h, uint32_t pid, uint32_t number);
-
-/* Whether the collector may write there for the target that opened it: it is a regular file,
- * opened for writing, nothing happens by writing but that its contents change, and no process can
- * hold up the writing.
- * @path  for the message
- * @return 0 or negative errno */
-int ml_handed_check(int fd, const char *path, struct ml_error *err);
 
 #endif

@@ -24,4 +24,19 @@ static inline void ml_passed_descriptor(struct cmsghdr *c, int *fd)
     }
 }
 
+/* Both came with Linux 6.5: a pidfd of the sender comes with each message, from Linux 6.16 on also
+ * of one that is dead and waited for. */
+#define ML_SO_PASSPIDFD 76
+#define ML_SCM_PIDFD 4
+
+/* The same for the sender's pidfd. Where there is none the kernel may put an error in its place. */
+static inline void ml_passed_pidfd(struct cmsghdr *c, int *pidfd)
+{
+    if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != ML_SCM_PIDFD)
+        return;
+    memcpy(pidfd, CMSG_DATA(c), sizeof(int));
+    if (*pidfd < 0)
+        *pidfd = -1;
+}
+
 #endif

@@ -1,8 +1,9 @@
 /* record_words.h: the words of the record that a source is at, and what a
  * target's own numbers in them mean.
  *
- * Targets are not trusted and can change a word while it is looked at: read each
- * once, and believe s->words and s->first, which were copied.
+ * Targets are not trusted and can change a word while it is looked at. So each word is read
+ * once (ml_ring_word): what decides on a record's length by ml_source_peek, the rest by
+ * ml_source_take, which copies the record. All else looks at the copy.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,9 +16,16 @@
 #include "compiler.h"
 #include "target.h"
 
+/* Of shared memory. Atomic, so that the compiler does not read it again when it is used. */
+static inline uint64_t ml_ring_word(const struct ml_source *s, unsigned i)
+{
+    return __atomic_load_n(&s->data[(s->tail + i) & s->mask], __ATOMIC_RELAXED);
+}
+
+/* Of the copy. Precondition: i < s->words. */
 static inline uint64_t ml_word(const struct ml_source *s, unsigned i)
 {
-    return s->data[(s->tail + i) & s->mask];
+    return s->record[i];
 }
 
 static inline uint32_t ml_high(uint64_t pair)

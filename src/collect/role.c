@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler.h"
 #include "defs.h"
 
 /* The role of a process that is defined, if it is of that kind; else NULL. */
@@ -40,6 +41,56 @@ static uint32_t next_number(const struct ml_dict *dict, const char *kind)
     return next;
 }
 
+/* ---- Without a role of its own ------------------------------------------- */
+
+/* The program of a command line, without folder, target ("x86_64-linux-gnu-") and version. */
+static void program_name(const char *command, char *ret, size_t room)
+{
+    const char *end = command + strcspn(command, " "), *start = end;
+    size_t len;
+
+    while (start > command && start[-1] != '/')
+        start--;
+    len = (size_t)(end - start);
+    snprintf(ret, room, "%.*s", (int)len, start);
+    len = strlen(ret);
+    while (len && strchr("0123456789.", ret[len - 1]))
+        len--;
+    if (len > 1 && ret[len - 1] == '-')
+        ret[len - 1] = '\0';
+    if (strrchr(ret, '-'))
+        memmove(ret, strrchr(ret, '-') + 1, strlen(strrchr(ret, '-')));
+}
+
+/* Those that frameworks start on their way, and whose memory is nobody's question. */
+static bool is_compiler(const char *command)
+{
+    static const char *const names[] = {
+        "cc", "c++", "gcc",  "g++",  "cc1",   "clang",    "clang++",   "cc1plus", "collect2",
+        "as", "ld",  "nvcc", "cicc", "ptxas", "cudafe++", "fatbinary", "nvlink",  "ninja"};
+    char name[64];
+
+    program_name(command, name, sizeof(name));
+    for (size_t i = 0; i < ML_ARRAY_SIZE(names); i++) {
+        if (!strcmp(name, names[i]))
+            return true;
+    }
+    return false;
+}
+
+/* "rank 3", "compiler", "rank 3 compiler"; "": neither is known. */
+static void describe(const struct ml_hello *hello, struct ml_role *ret)
+{
+    char command[sizeof(hello->command)], rank[20] = "";
+    const char *compiler;
+
+    snprintf(command, sizeof(command), "%.*s", (int)sizeof(command) - 1, hello->command);
+    compiler = is_compiler(command) ? "compiler" : "";
+    if (hello->rank)
+        snprintf(rank, sizeof(rank), "rank %u", hello->rank - 1);
+    snprintf(ret->text, sizeof(ret->text), "%s%s%s", rank, *rank && *compiler ? " " : "", compiler);
+}
+
 void ml_role_find(const struct ml_hello *hello, int64_t parent, uint32_t how,
                   const struct ml_dict *dict, struct ml_role *ret)
 {
@@ -48,8 +99,10 @@ void ml_role_find(const struct ml_hello *hello, int64_t parent, uint32_t how,
 
     *ret = (struct ml_role){0};
     snprintf(kind, sizeof(kind), "%.*s", (int)sizeof(kind) - 1, hello->role);
-    if (!kind[0])
+    if (!kind[0]) {
+        describe(hello, ret);
         return;
+    }
     inherited = role_of(dict, parent, kind);
     ret->number = inherited ? number_in(inherited, kind) : next_number(dict, kind);
     if (hello->role_count == 1)

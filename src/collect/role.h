@@ -1,6 +1,7 @@
 /* role.h: what a process is among several that train one model: MXNet's scheduler, a
  * server, a worker (DMLC_ROLE). Those of which there are several have a number, in the
- * order in which they began.
+ * order in which they began. Else its rank, where a launcher gave it one, and whether it is a
+ * compiler.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +15,7 @@
 #include "ring.h"
 
 struct ml_role {
-    char text[32];   /* "scheduler", "server", "worker 1"; "": none */
+    char text[32];   /* "scheduler", "worker 1", "rank 3", "compiler"; "": none */
     uint32_t number; /* among those of its kind */
     bool is_server;  /* itself: not a process that one forked for its own use */
 };

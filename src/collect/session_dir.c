@@ -17,6 +17,7 @@
 
 #include "io.h"
 #include "outside.h"
+#include "passed_descriptor.h"
 #include "seccomp_state.h"
 
 #define RINGS_IN_A_SET 64
@@ -121,6 +122,8 @@ static int make_sockets(struct ml_session_dir *s)
 
     file_in(s, ML_SESSION_SOCKET, at.sun_path, sizeof(at.sun_path));
     s->socket = listen_at(&at, sizeof(at));
+    /* A process may have ended when its hello is read. Older kernels do without. */
+    (void)setsockopt(s->socket, SOL_SOCKET, ML_SO_PASSPIDFD, &(int){1}, sizeof(int));
     s->outside = listen_at(&at, ml_abstract_address(&at, s->path));
     return s->socket < 0 ? s->socket : make_file_sockets(s);
 }
@@ -160,16 +163,35 @@ static const char *way_out(int error)
 }
 
 /* In memory rather than on a disk, where a store to the page can wait for the
- * disk, or fail with SIGBUS when it is full. A place that does not serve, such as one
- * that is full or whose name is too long, is passed over. */
+ * disk, or fail with SIGBUS when it is full. The first is made for such files and taken as it is;
+ * of the others, those on disks come last. A place that does not serve, such as one that is full
+ * or whose name is too long, is passed over. */
+#define PARENTS 4
+
+static void list_parents(const char *ret[PARENTS])
+{
+    const char *temporary = getenv("TMPDIR");
+    const char *const others[] = {temporary ? temporary : "", "/dev/shm", "/tmp"};
+    size_t n = 0;
+
+    ret[n++] = getenv("XDG_RUNTIME_DIR");
+    for (int in_memory = 1; in_memory >= 0; in_memory--) {
+        for (size_t i = 0; i < ML_ARRAY_SIZE(others); i++) {
+            if (ml_session_place_in_memory(others[i]) == in_memory)
+                ret[n++] = others[i];
+        }
+    }
+}
+
 int ml_session_dir_init(struct ml_session_dir *s, const struct ml_session_opts *opts,
                         struct ml_error *err)
 {
-    const char *parents[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/dev/shm", "/tmp"};
+    const char *parents[PARENTS];
     const char *what = "directory";
     int r = -ENOENT;
 
-    for (size_t i = 0; i < ML_ARRAY_SIZE(parents); i++) {
+    list_parents(parents);
+    for (size_t i = 0; i < PARENTS; i++) {
         *s = (struct ml_session_dir){.lock = -1, .socket = -1, .outside = -1, .files = {-1, -1}};
         if (parents[i] && *parents[i])
             r = make_in(s, parents[i], opts, &what);

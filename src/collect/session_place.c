@@ -10,12 +10,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "compiler.h"
@@ -86,6 +88,13 @@ int ml_session_place_make(const char *parent, char ret_path[ML_SESSION_PATH_ROOM
             r = mkdtemp(ret_path) ? lock_place(ret_path) : -errno;
     }
     return r;
+}
+
+bool ml_session_place_in_memory(const char *parent)
+{
+    struct statfs fs;
+
+    return !statfs(parent, &fs) && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
 }
 
 static void remove_files(int place)

@@ -6,6 +6,8 @@
 #ifndef ML_SESSION_PLACE_H
 #define ML_SESSION_PLACE_H
 
+#include <stdbool.h>
+
 /* With a file's name behind it, a path still fits into a socket's address. */
 #define ML_SESSION_PATH_ROOM 96
 
@@ -16,6 +18,10 @@
  * @ret_path  absolute, also where `parent` is not
  * @return a descriptor that holds the lock, in forked processes too, or negative errno */
 int ml_session_place_make(const char *parent, char ret_path[ML_SESSION_PATH_ROOM]);
+
+/* Whether files in `parent` are in memory: a store to a mapped one neither waits for a disk nor
+ * fails when that is full. */
+bool ml_session_place_in_memory(const char *parent);
 
 /* Removes the folder with the files of a session that are in it. */
 void ml_session_place_remove(const char *path);

@@ -16,6 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define PAGE_BYTES 4096u
+#define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, which old headers lack */
 #define RING_BYTES_MAX (256u << 20)
 #define RING_COUNT_MAX 4096u
 
@@ -46,12 +48,21 @@ struct ml_target *ml_target_new(const struct ml_hello *hello, uint32_t pid, int6
     t->pid = pid;
     t->foreign = hello->pid != pid;
     t->own_pid = hello->pid;
-    t->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    /* Dead already: by now the number may be somebody else's. */
-    t->dead = t->pidfd < 0 && errno == ESRCH;
+    t->pidfd = -1;
     ml_role_find(hello, parent, how, dict, &t->role);
     t->process = define_process(hello, pid, parent, how, start_ns, &t->role, dict);
     return t;
+}
+
+void ml_target_watch(struct ml_target *t, int *pidfd)
+{
+    t->pidfd = *pidfd;
+    *pidfd = -1;
+    if (t->pidfd >= 0)
+        return;
+    t->pidfd = (int)syscall(SYS_pidfd_open, t->pid, 0);
+    /* Dead already: by now the number may be somebody else's. */
+    t->dead = t->pidfd < 0 && errno == ESRCH;
 }
 
 static void release_set(struct ml_target_set *set)
@@ -132,8 +143,8 @@ int ml_target_add_set(struct ml_target *t, int fd)
     if (set.shared == MAP_FAILED)
         return -errno;
     /* Read once: the target may change them at any time. */
-    set.count = *(volatile uint32_t *)&set.shared->ring_count;
-    ring_bytes = *(volatile uint32_t *)&set.shared->ring_bytes;
+    set.count = __atomic_load_n(&set.shared->ring_count, __ATOMIC_RELAXED);
+    ring_bytes = __atomic_load_n(&set.shared->ring_bytes, __ATOMIC_RELAXED);
     if (set.shared->magic == ML_SHARED_MAGIC && set.shared->version == ML_SHARED_VERSION &&
         plausible(ring_bytes, set.count, set.bytes)) {
         set.reply = (char *)set.shared + ml_ringset_reply_offset(ring_bytes, set.count);
@@ -171,6 +182,14 @@ void ml_target_want_calls(struct ml_target *t, bool wanted)
         atomic_store_explicit(&t->sets.items[0].shared->calls_wanted, wanted, memory_order_relaxed);
 }
 
+/* Where the kernel has no memory for a page of the set, a store there would raise SIGBUS; see
+ * ring_pages.h of the recorder. One before 5.14 cannot be asked. */
+static bool has_pages(void *at, size_t bytes)
+{
+    return !madvise(at, (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES, POPULATE_WRITE) ||
+           errno == EINVAL;
+}
+
 void ml_target_reply(struct ml_target *t, uint32_t number, int status, const void *text,
                      size_t bytes)
 {
@@ -179,8 +198,13 @@ void ml_target_reply(struct ml_target *t, uint32_t number, int status, const voi
 
     if (bytes > ML_REPLY_BYTES - 1)
         bytes = ML_REPLY_BYTES - 1;
-    memcpy(reply, text, bytes);
-    reply[bytes] = '\0';
+    if (has_pages(reply, bytes + 1)) {
+        memcpy(reply, text, bytes);
+        reply[bytes] = '\0';
+    } else {
+        bytes = 0;
+        status = -ENOMEM;
+    }
     set->reply_bytes = (uint32_t)bytes;
     set->reply_status = status;
     /* Pairs with the acquire load of the waiting thread. */

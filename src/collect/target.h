@@ -39,14 +39,16 @@ struct ml_source {
     struct ml_target *target;
     struct ml_ring *ring;
     const uint64_t *data;
-    uint64_t mask;   /* words in the ring, less one */
-    uint64_t tail;   /* next word to read */
-    uint64_t end;    /* of what may be read in this pass */
-    uint64_t ticks;  /* stamp of the record at tail, set by ml_source_peek */
-    uint32_t words;  /* its length, likewise */
-    uint64_t first;  /* its first word, likewise; the target may change the shared one */
-    bool open;       /* a thread has it */
-    uint32_t thread; /* its number in the trace */
+    uint64_t mask;          /* words in the ring, less one */
+    uint64_t tail;          /* next word to read */
+    uint64_t end;           /* of what may be read in this pass */
+    uint64_t ticks;         /* stamp of the record at tail, set by ml_source_peek */
+    uint32_t words;         /* its length, likewise */
+    uint64_t first;         /* its first word, likewise; the target may change the shared one */
+    uint64_t second;        /* the same, if the length depends on it */
+    const uint64_t *record; /* all of it, while it is taken: see record_words.h */
+    bool open;              /* a thread has it */
+    uint32_t thread;        /* its number in the trace */
     struct ml_source_place place;        /* where that thread is */
     ML_VEC(struct ml_source_place) left; /* where it was before each of tapes and works */
     bool node_begun;                     /* by a tape's push, and no event is written since */
@@ -64,6 +66,7 @@ struct ml_target_set {
     uint32_t count;
     uint32_t used; /* of them; see ml_target_set_look */
     uint64_t lost_seen, not_followed_seen, names_folded_seen, spaces_refused_seen;
+    uint64_t details_lost_seen;
 };
 
 /* What a target said of a space, in the trace's strings. The trace defines it
@@ -85,15 +88,22 @@ struct ml_target_library {
 
 struct ml_target {
     uint32_t pid;
-    uint32_t process; /* number in the trace */
-    int pidfd;        /* -1 where the kernel has none */
-    bool dead;        /* but what it said before may still lie in the socket */
-    bool gone;        /* dead or replaced by exec: drain once more and forget */
-    bool replaced;    /* by exec, or by a later process with the same pid */
-    uint64_t end_ns;  /* when it was found dead, or gave its place to another */
-    bool own;         /* none: the collector's own samples; they belong to no thread */
-    bool foreign;     /* in another pid namespace: its thread ids mean nothing here */
-    uint32_t own_pid; /* as it knows itself: there */
+    uint32_t process;     /* number in the trace */
+    int pidfd;            /* -1 where the kernel has none */
+    bool dead;            /* but what it said before may still lie in the socket */
+    bool heard_out;       /* dead, and the socket was read since */
+    bool gone;            /* dead or replaced by exec: drain once more and forget */
+    bool replaced;        /* by exec, or by a later process with the same pid */
+    bool execed;          /* replaced by exec: the process has not ended */
+    bool stays;           /* though gone: there is more to read, or to learn, in a later round */
+    bool said_end;        /* it called exit(), and left word of it */
+    uint64_t status;      /* 1 + what waitpid() would say, 0: not known yet */
+    uint64_t alive_ticks; /* when it was last seen running */
+    uint64_t end_ticks;   /* when it ended, or gave its place to another … */
+    uint64_t end_ns;      /* … in the trace's time */
+    bool own;             /* none: the collector's own samples; they belong to no thread */
+    bool foreign;         /* in another pid namespace: its thread ids mean nothing here */
+    uint32_t own_pid;     /* as it knows itself: there */
     struct ml_role role;
     bool sets_servers; /* its settings are for the servers, for now */
     ML_VEC(struct ml_target_set) sets;
@@ -117,6 +127,9 @@ struct ml_target {
 struct ml_target *ml_target_new(const struct ml_hello *hello, uint32_t pid, int64_t parent,
                                 uint32_t how, uint64_t start_ns, struct ml_dict *dict);
 void ml_target_free(struct ml_target *t);
+
+/* Takes the process's pidfd over, or opens one where it is -1. */
+void ml_target_watch(struct ml_target *t, int *pidfd);
 
 /* Maps the ring set behind `fd` after checking it; 0, or negative errno. */
 int ml_target_add_set(struct ml_target *t, int fd);

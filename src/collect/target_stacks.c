@@ -115,8 +115,7 @@ void ml_target_take_python_stack(struct ml_dict *dict, struct ml_source *s)
     struct ml_target *t = s->target;
     uint64_t pair = ml_word(s, 1);
     uint32_t number = ml_high(pair);
-    /* The target may have changed it since ml_source_peek. */
-    uint32_t frames = (uint32_t)ml_min_u64(ml_low(pair), 2 * (s->words - 2));
+    uint32_t frames = ml_low(pair);
     uint32_t stack = 0;
 
     if (!number || !ml_table_reach(&t->stacks, number, STACKS_MAX))

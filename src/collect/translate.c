@@ -14,6 +14,8 @@
 #include "target_stacks.h"
 #include "varint.h"
 
+/* The longest record: a string, and one more word for a space that it has no use for. */
+#define RECORD_WORDS (ML_RECORD_MAX_WORDS + 1)
 #define OBJECTS_MAX (1u << 20)
 
 /* Words of each record, 0 for those that do not exist. A string's depends on
@@ -140,7 +142,11 @@ void ml_target_note_lost(struct ml_stage *stage, struct ml_target *t)
                      ML_LOST_NAMES_FOLDED);
         note_counter(stage, &set->shared->spaces_refused, &set->spaces_refused_seen,
                      ML_LOST_SPACES);
+        note_counter(stage, &set->shared->details_lost, &set->details_lost_seen, ML_LOST_DETAILS);
     }
+    if (t->works.dropped + t->expected.dropped)
+        emit_lost(stage, 0, t->works.dropped + t->expected.dropped, ML_LOST_DETAILS);
+    t->works.dropped = t->expected.dropped = 0;
 }
 
 void ml_target_note_end(struct ml_stage *stage, struct ml_target *t, uint64_t status)
@@ -158,12 +164,14 @@ void ml_source_open(struct ml_stage *stage, struct ml_source *s)
 {
     uint64_t fields[ML_DEF_FIELDS] = {
         [ML_THREAD_PROCESS] = s->target->process,
-        [ML_THREAD_TID] = s->ring->tid,
+        [ML_THREAD_TID] = __atomic_load_n(&s->ring->tid, __ATOMIC_RELAXED),
         [ML_THREAD_START_NS] = stage->ticks->ns,
-        [ML_THREAD_NAME] = ml_dict_string(stage->dict, s->ring->name,
-                                          strnlen(s->ring->name, sizeof(s->ring->name))),
     };
+    char name[sizeof(s->ring->name)]; /* the target may change the shared one */
 
+    for (size_t i = 0; i < sizeof(name); i++)
+        name[i] = __atomic_load_n(&s->ring->name[i], __ATOMIC_RELAXED);
+    fields[ML_THREAD_NAME] = ml_dict_string(stage->dict, name, strnlen(name, sizeof(name)));
     s->thread = ml_dict_add(stage->dict, ML_DEF_THREAD, fields);
     ml_source_leave_scopes(s);
     s->open = true;
@@ -182,22 +190,34 @@ void ml_source_close(struct ml_stage *stage, struct ml_source *s)
 
 /* ---- Looking at a record ------------------------------------------------ */
 
-static uint32_t length_of(const struct ml_source *s, unsigned kind)
+/* How many bytes or frames a record of a length of its own has. */
+static uint32_t count_in(struct ml_source *s)
+{
+    s->second = ml_ring_word(s, 1);
+    return ml_low(s->second);
+}
+
+static bool has_own_length(unsigned kind)
+{
+    return kind == ML_REC_STRING || kind == ML_REC_STACK || kind == ML_REC_PYTHON_STACK;
+}
+
+static uint32_t length_of(struct ml_source *s, unsigned kind)
 {
     uint32_t words = kind < ML_REC_KINDS ? record_words[kind] : 0;
 
     if (ML_UNLIKELY((s->first >> 8 & 0xff) == ML_SPACE_WIDE && words))
         words++;
     if (ML_UNLIKELY(kind == ML_REC_STRING)) {
-        uint32_t bytes = ml_low(ml_word(s, 1));
+        uint32_t bytes = count_in(s);
         return bytes > ML_NAME_MAX_BYTES ? 0 : words + (bytes + 7) / 8;
     }
     if (ML_UNLIKELY(kind == ML_REC_STACK)) {
-        uint32_t frames = ml_low(ml_word(s, 1));
+        uint32_t frames = count_in(s);
         return frames > ML_STACK_MAX_FRAMES ? 0 : words + frames;
     }
     if (ML_UNLIKELY(kind == ML_REC_PYTHON_STACK)) {
-        uint32_t frames = ml_low(ml_word(s, 1));
+        uint32_t frames = count_in(s);
         return frames > ML_STACK_MAX_FRAMES ? 0 : words + (frames + 1) / 2;
     }
     return words;
@@ -207,13 +227,32 @@ bool ml_source_peek(struct ml_stage *stage, struct ml_source *s)
 {
     if (s->tail == s->end)
         return false;
-    s->first = ml_word(s, 0);
+    s->first = ml_ring_word(s, 0);
     s->words = length_of(s, s->first & 0xff);
     s->ticks = ml_ticks_unwrap(stage->ticks, s->first >> 16);
     if (ML_LIKELY(s->words && s->words <= s->end - s->tail))
         return true;
     ml_source_skip(stage, s);
     return false;
+}
+
+uint64_t ml_source_last_ticks(const struct ml_stage *stage, const struct ml_source *s)
+{
+    struct ml_source at = *s;
+    uint64_t last = 0;
+
+    at.end = atomic_load_explicit(&s->ring->head, memory_order_acquire);
+    if (at.end - at.tail > at.mask + 1)
+        return 0;
+    while (at.tail != at.end) {
+        at.first = ml_ring_word(&at, 0);
+        at.words = length_of(&at, at.first & 0xff);
+        if (!at.words || at.words > at.end - at.tail)
+            break;
+        last = ml_ticks_unwrap(stage->ticks, at.first >> 16);
+        at.tail += at.words;
+    }
+    return last;
 }
 
 /* The target sees the room at once: it may be waiting for it. */
@@ -228,16 +267,12 @@ void ml_source_skip(struct ml_stage *stage, struct ml_source *s)
 
 static void take_string(struct ml_stage *stage, struct ml_source *s)
 {
-    uint64_t words[ML_RECORD_MAX_WORDS];
     uint32_t number = ml_high(ml_word(s, 1));
-    /* The target may have changed it since ml_source_peek. */
-    size_t len = ml_min_u64(ml_low(ml_word(s, 1)), (s->words - 2) * sizeof(uint64_t));
+    size_t len = ml_low(ml_word(s, 1));
     struct ml_target *t = s->target;
 
-    for (uint32_t i = 2; i < s->words; i++)
-        words[i - 2] = ml_word(s, i);
     if (ml_table_reach(&t->strings, number, ML_NAMES_MAX))
-        t->strings.items[number] = ml_dict_string(stage->dict, (const char *)words, len);
+        t->strings.items[number] = ml_dict_string(stage->dict, (const char *)&s->record[2], len);
 }
 
 static void take_space(struct ml_source *s)
@@ -407,6 +442,7 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
         ev->stack = ml_target_stack(s->target, ml_word(s, 2));
         if (!ev->stack)
             ev->stack = s->place.stack;
+        stage->refusals++;
         return true;
     case ML_SAMPLE: sample(stage, s, ev); return true;
     case ML_START:
@@ -462,7 +498,18 @@ static ML_NOINLINE void tell_node(struct ml_stage *stage, struct ml_source *s,
     s->last_node = s->node;
 }
 
-void ml_source_take(struct ml_stage *stage, struct ml_source *s)
+/* Each word of the ring once. */
+static void copy_record(struct ml_source *s, uint64_t *record)
+{
+    record[0] = s->first;
+    for (uint32_t i = 1; i < s->words; i++)
+        record[i] = ml_ring_word(s, i);
+    if (has_own_length(s->first & 0xff))
+        record[1] = s->second;
+    s->record = record;
+}
+
+static void take_copy(struct ml_stage *stage, struct ml_source *s)
 {
     unsigned kind = s->first & 0xff;
     uint32_t space = ml_space_in(s);
@@ -501,6 +548,15 @@ void ml_source_take(struct ml_stage *stage, struct ml_source *s)
     emit(stage, t, &ev);
 }
 
+void ml_source_take(struct ml_stage *stage, struct ml_source *s)
+{
+    uint64_t record[RECORD_WORDS];
+
+    copy_record(s, record);
+    take_copy(stage, s);
+    s->record = NULL;
+}
+
 /* Whether the record is a plain one that a run can begin with. The first event
  * of a block, and what a profile wants to see, take the other way. */
 static bool begins_run(const struct ml_stage *stage, const struct ml_source *s)
@@ -536,16 +592,16 @@ uint32_t ml_source_take_plain(struct ml_stage *stage, struct ml_source *source, 
 
     ml_encoder_run_begin(&run, e, s.thread, s.target->spaces.items[space].id - 1, s.place.scope);
     while (run.events < ML_BLOCK_MAX_EVENTS && s.tail + 3 <= end) {
-        uint64_t first = ml_word(&s, 0);
+        uint64_t first = ml_ring_word(&s, 0);
         uint64_t stamp = ml_ticks_unwrap(&ticks, first >> 16);
         uint64_t time_ns = ml_max_u64(ml_ticks_ns(&ticks, stamp), run.last_ns);
         uint32_t is_alloc = (first & 0xff) == ML_ALLOC;
-        uint64_t size = ml_word(&s, 2); /* the next record's, after a free: not used */
+        uint64_t size = ml_ring_word(&s, 2); /* the next record's, after a free: not used */
 
         if ((first & 0xffff) - (is_alloc ? ML_ALLOC : ML_FREE) != space << 8 || stamp >= limit ||
             !ml_encoder_run_fits(&run, time_ns, is_alloc ? size : 0))
             break;
-        ml_encoder_run_put(&run, (uint8_t)first, time_ns, ml_word(&s, 1), is_alloc, size);
+        ml_encoder_run_put(&run, (uint8_t)first, time_ns, ml_ring_word(&s, 1), is_alloc, size);
         s.tail += 2 + is_alloc;
     }
     allocs = run.sizes - e->sizes;

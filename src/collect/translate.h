@@ -23,6 +23,7 @@ struct ml_stage {
     uint64_t spaces_refused;            /* likewise */
     uint64_t unkept_seen;               /* of dict->unkept, already in the trace */
     uint64_t own_events;                /* that are no target's: ends and losses */
+    uint64_t refusals;                  /* events of targets: out of memory */
     uint64_t samples;                   /* that the collector took itself */
     ML_VEC(struct ml_target *) targets; /* all that are being recorded */
     ML_VEC(struct ml_source *) own;     /* rings of the collector's own threads */
@@ -39,6 +40,9 @@ static inline void ml_stage_beat(const struct ml_stage *stage)
 /* Looks at the record at s->tail: its length and stamp. False at s->end. A ring
  * that makes no sense is emptied, and the loss entered in the trace. */
 bool ml_source_peek(struct ml_stage *stage, struct ml_source *s);
+
+/* The stamp of the last record in the ring of a process that writes no more; 0: there is none. */
+uint64_t ml_source_last_ticks(const struct ml_stage *stage, const struct ml_source *s);
 
 /* Gives up what lies before s->end, as damaged. */
 void ml_source_skip(struct ml_stage *stage, struct ml_source *s);

@@ -51,11 +51,15 @@ void ml_works_put(struct ml_works *works, uint64_t key, struct ml_work work)
     uint64_t places;
     uint32_t first, place;
 
-    if (!works->free && works->places.len == ML_WORKS_MAX)
+    if (!works->free && works->places.len == ML_WORKS_MAX) {
+        works->dropped += ML_WORKS_MAX;
         ml_works_forget_all(works);
+    }
     place = new_place(works, work);
-    if (!place)
+    if (!place) {
+        works->dropped++;
         return;
+    }
     first = place;
     if (ml_map_get(&works->by_key, key, &places)) {
         works->places.items[(uint32_t)places - 1].next = place;

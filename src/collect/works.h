@@ -36,7 +36,8 @@ struct ml_work_place {
 struct ml_works {
     struct ml_map by_key; /* to the places + 1 of the first and the last, first:last */
     ML_VEC(struct ml_work_place) places;
-    uint32_t free; /* place + 1 of the first that is free */
+    uint32_t free;    /* place + 1 of the first that is free */
+    uint64_t dropped; /* works that there was no room for, until whoever tells sets it to 0 */
 };
 
 void ml_works_release(struct ml_works *works);

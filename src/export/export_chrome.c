@@ -9,6 +9,7 @@
 #include "chrome_flows.h"
 #include "chrome_memory_curves.h"
 #include "chrome_slices.h"
+#include "classify.h"
 #include "exporter.h"
 
 struct work {

@@ -124,7 +124,7 @@ static char *file_name(const struct ml_trace *trace, uint32_t pid)
 const struct ml_exporter ml_exporter_mxnet_pool_csv = {
     .name = "mxnet-pool-csv",
     .suffix = ".pool.csv",
-    .help = "blocks live at the end: MXNet 2's own profile",
+    .help = "held at the end: MXNet 2's own profile",
     .run = export_trace,
     .file_name = file_name,
     .processes = processes,

@@ -231,6 +231,6 @@ static int export_trace(const struct ml_trace *trace, const struct ml_export_opt
 const struct ml_exporter ml_exporter_pprof = {
     .name = "pprof",
     .suffix = ".pprof.gz",
-    .help = "heap profile: in use at --at, and all allocated",
+    .help = "heap profile: live at --at, and all allocated",
     .run = export_trace,
 };

@@ -143,7 +143,7 @@ static int export_log(const struct ml_trace *trace, const struct ml_export_opts 
 const struct ml_exporter ml_exporter_tbd_log = {
     .name = "tbd-log",
     .suffix = ".tbd.log",
-    .help = "all allocations: [mem] lines of TBD's profiler",
+    .help = "all allocations: TBD profiler's [mem] lines",
     .whole_run = true,
     .run = export_log,
 };

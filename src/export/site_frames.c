@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "demangle.h"
+#include "stack_report.h"
 
 int ml_site_frames_init(struct ml_site_frames *frames, const struct ml_trace *trace)
 {

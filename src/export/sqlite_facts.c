@@ -6,6 +6,7 @@
 
 #include <sqlite3.h>
 
+#include "classify.h"
 #include "compiler.h"
 #include "event_names.h"
 #include "run_facts.h"
@@ -209,7 +210,7 @@ static int fill_categories(struct sqlite3 *db, const struct ml_trace *trace, str
 static const struct {
     const char *name;
     int (*fill)(struct sqlite3 *db, const struct ml_trace *trace, struct ml_error *err);
-} tables[] = {
+} fact_tables[] = {
     {"run", fill_run},
     {"process_ends", fill_ends},
     {"steps", fill_steps},
@@ -218,11 +219,11 @@ static const struct {
 
 const char *ml_sqlite_facts_name(size_t i)
 {
-    return i < ML_ARRAY_SIZE(tables) ? tables[i].name : NULL;
+    return i < ML_ARRAY_SIZE(fact_tables) ? fact_tables[i].name : NULL;
 }
 
 int ml_sqlite_facts_fill(struct sqlite3 *db, const struct ml_trace *trace, size_t i,
                          struct ml_error *err)
 {
-    return tables[i].fill(db, trace, err);
+    return fact_tables[i].fill(db, trace, err);
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "classify.h"
 #include "event_names.h"
 #include "samples.h"
 #include "scope_path.h"

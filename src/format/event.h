@@ -36,16 +36,17 @@ enum ml_lost_reason {
     ML_LOST_RING_FULL = 1,
     ML_LOST_NOT_WRITTEN = 2,
     ML_LOST_DAMAGED = 3,
-    ML_LOST_NOT_FOLLOWED = 4, /* each: one block or object */
-    ML_LOST_NAMES_FOLDED = 5, /* each: a use of a name that did not fit */
-    ML_LOST_SPACES = 6,       /* each: a space beyond the limit */
-    ML_LOST_REASONS = 7,
+    ML_LOST_NOT_FOLLOWED = 4, /* each: what becomes of one block or object */
+    ML_LOST_NAMES_FOLDED = 5, /* each: a use of a name that there was no room for */
+    ML_LOST_SPACES = 6,       /* each: a space that was one too many */
+    ML_LOST_DETAILS = 7,      /* each: a stack, scope or label that a table had no room for */
+    ML_LOST_REASONS = 8,
 };
 
 /* Whether this reason means that events, or their ends, are missing from the trace. */
 static inline bool ml_lost_is_events(uint64_t reason)
 {
-    return reason != ML_LOST_NAMES_FOLDED && reason != ML_LOST_SPACES;
+    return reason != ML_LOST_NAMES_FOLDED && reason != ML_LOST_SPACES && reason != ML_LOST_DETAILS;
 }
 
 /* A mark's kind besides those of memledger.h: the thread runs the next node of a backward pass,

@@ -9,6 +9,7 @@
 
 #include "import_limits.h"
 #include "memledger/memledger.h"
+#include "tag_words.h"
 
 void ml_import_tagged_init(struct ml_import_tagged *t, struct ml_import_sink *sink)
 {
@@ -55,19 +56,13 @@ void ml_import_tagged_note(struct ml_import_tagged *t, struct ml_slice text)
     ml_import_event(t->sink, &event);
 }
 
+/* Tags of the old profilers that do not begin with a word and a colon, or that say no category. */
 static const struct {
     const char *prefix;
     uint32_t category;
-} known[] = {
-    {"in_arg:", MEMLEDGER_PARAMETER},
-    {"arg_grad:", MEMLEDGER_GRADIENT},
-    {"aux_state:", MEMLEDGER_BUFFER},
-    {"optimizer_state:", MEMLEDGER_OPTIMIZER_STATE},
+} others[] = {
+    {ML_TAG_ARGUMENT ":", MEMLEDGER_PARAMETER}, /* inputs have no tag in these files */
     {"_optimizer_", MEMLEDGER_OPTIMIZER_STATE},
-    {"data_entry:", MEMLEDGER_ACTIVATION},
-    {"forward_features:", MEMLEDGER_ACTIVATION},
-    {"head_grad:", MEMLEDGER_INTERMEDIATE_GRADIENT},
-    {"workspace:", MEMLEDGER_TEMPORARY},
     {"workspace,", MEMLEDGER_OTHER},
     {"dropout:", MEMLEDGER_OTHER},
     {"unknown:", MEMLEDGER_OTHER},
@@ -76,24 +71,31 @@ static const struct {
     {"warning!", MEMLEDGER_OTHER},
 };
 
-static int find(struct ml_slice tag)
+static int find_other(struct ml_slice tag)
 {
-    for (int i = 0; i < (int)ML_ARRAY_SIZE(known); i++)
-        if (ml_slice_begins(tag, known[i].prefix))
+    for (int i = 0; i < (int)ML_ARRAY_SIZE(others); i++)
+        if (ml_slice_begins(tag, others[i].prefix))
             return i;
     return -1;
 }
 
+static uint32_t word_category(struct ml_slice tag)
+{
+    const char *colon = memchr(tag.text, ':', tag.len);
+
+    return colon ? ml_tag_word_category(tag.text, (size_t)(colon - tag.text)) : MEMLEDGER_OTHER;
+}
+
 uint32_t ml_tag_category(struct ml_slice tag)
 {
-    int i = find(tag);
+    int other = find_other(tag);
 
-    return i < 0 ? MEMLEDGER_OTHER : known[i].category;
+    return other < 0 ? word_category(tag) : others[other].category;
 }
 
 bool ml_tag_is_known(struct ml_slice tag)
 {
-    return find(tag) >= 0;
+    return find_other(tag) >= 0 || word_category(tag) != MEMLEDGER_OTHER;
 }
 
 bool ml_mib_to_bytes(double mib, uint64_t *ret)

@@ -11,8 +11,8 @@
 
 #include "cells.h"
 #include "csv.h"
-#include "demangle.h"
 #include "snapshot_report.h"
+#include "stack_report.h"
 
 /* ---- Text -------------------------------------------------------------- */
 

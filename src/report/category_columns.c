@@ -127,7 +127,7 @@ int ml_category_left_out(const struct ml_category_columns *columns, struct ml_bu
         r = ml_buf_printf(out, "%s%s", before, titles[ml_category_order[i]]);
         before = ", ";
     }
-    return r < 0 ? r : ml_buf_puts(out, "\n(COLUMNS=200 or --json shows each)\n");
+    return r < 0 ? r : ml_buf_puts(out, "\n(a wider terminal, a pipe or --json shows each)\n");
 }
 
 void ml_category_titles(struct ml_table *table, const struct ml_category_columns *columns)

@@ -32,6 +32,19 @@ static void sampled_json(const struct ml_compare *c, size_t run, struct ml_json 
     ml_json_end_array(json);
 }
 
+static void devices_json(const struct ml_compare *c, size_t run, struct ml_json *json)
+{
+    ml_json_key(json, "by_device");
+    ml_json_begin_array(json);
+    for (size_t i = 0; i < c->devices.len; i++) {
+        ml_json_begin_object(json);
+        ml_json_kv_cstr(json, "device", c->devices.items[i].name);
+        ml_change_json(&c->devices.items[i].peak[run], "peak_bytes", json);
+        ml_json_end_object(json);
+    }
+    ml_json_end_array(json);
+}
+
 static void run_json(const struct ml_compare *c, size_t i, struct ml_json *json)
 {
     const struct ml_compare_run *run = &c->runs.items[i];
@@ -46,6 +59,7 @@ static void run_json(const struct ml_compare *c, size_t i, struct ml_json *json)
     ml_change_json(&run->duration, "duration_ns", json);
     ml_json_kv_u64(json, "lost", run->health->lost);
     ml_health_json(run->health, json);
+    devices_json(c, i, json);
     ml_json_key(json, "by_category");
     ml_json_begin_array(json);
     for (size_t k = 0; k < c->categories.len; k++) {

@@ -56,15 +56,16 @@ static void duration_cell(struct ml_table *t, const struct ml_compare_run *run)
 }
 
 static void left_cell(struct ml_table *t, const struct ml_style *style,
-                      const struct ml_compare_run *run)
+                      const struct ml_compare_run *run, uint64_t left_bytes)
 {
     if (ml_health_no_frees(run->health))
         ml_table_cell(t, "?");
     else
-        ml_cells_bytes(t, style, run->left_bytes);
+        ml_cells_bytes(t, style, left_bytes);
 }
 
-static int put_runs(const struct ml_compare *c, const struct ml_style *style, struct ml_buf *out)
+static int put_runs_of_one_device(const struct ml_compare *c, const struct ml_style *style,
+                                  struct ml_buf *out)
 {
     static const char *const titles[] = {"run",          ">peak",        ">change",  "",
                                          ">never freed", ">allocations", ">duration"};
@@ -77,11 +78,47 @@ static int put_runs(const struct ml_compare *c, const struct ml_style *style, st
         ml_table_cell(&t, run->name);
         ml_cells_bytes(&t, style, run->peak.value);
         change_cells(&t, style, i, &run->peak);
-        left_cell(&t, style, run);
+        left_cell(&t, style, run, run->left_bytes);
         ml_cells_count(&t, run->allocations.value);
         duration_cell(&t, run);
     }
     return ml_cells_print(&t, 0, out, style);
+}
+
+/* By device, where there are several: nobody has a memory of the size of their sum. */
+static int put_runs_by_device(const struct ml_compare *c, const struct ml_style *style,
+                              struct ml_buf *out)
+{
+    static const char *const titles[] = {"run", "device",       ">peak",        ">change",
+                                         "",    ">never freed", ">allocations", ">duration"};
+    struct ml_table t;
+
+    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    for (size_t i = 0; i < c->runs.len; i++)
+        for (size_t k = 0; k < c->devices.len; k++) {
+            const struct ml_compare_run *run = &c->runs.items[i];
+            const struct ml_compare_device *device = &c->devices.items[k];
+
+            ml_table_cell(&t, k == 0 ? run->name : "");
+            ml_table_cell(&t, device->name);
+            ml_cells_bytes(&t, style, device->peak[i].value);
+            change_cells(&t, style, i, &device->peak[i]);
+            left_cell(&t, style, run, device->left_bytes[i]);
+            if (k > 0) {
+                ml_table_cell(&t, "");
+                ml_table_cell(&t, "");
+                continue;
+            }
+            ml_cells_count(&t, run->allocations.value);
+            duration_cell(&t, run);
+        }
+    return ml_cells_print(&t, 0, out, style);
+}
+
+static int put_runs(const struct ml_compare *c, const struct ml_style *style, struct ml_buf *out)
+{
+    return c->devices.len > 0 ? put_runs_by_device(c, style, out)
+                              : put_runs_of_one_device(c, style, out);
 }
 
 static int put_levels(const struct ml_compare *c, struct ml_buf *out)

@@ -8,22 +8,30 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "paragraph.h"
 #include "stack_report.h"
+#include "table_cell.h"
 #include "utf8.h"
 
-/* Columns are as wide as their contents mostly are; a longer one moves the rest
- * of its line, since lines are written before the next event is known. */
-#define BEFORE_SPACE "%15s  %-15s  %-11s  "
+#define KIND_WIDTH 11
+#define ADDRESS_WIDTH 14
+#define BYTES_WIDTH 10
+#define GAP 2
+#define TIME_WIDTH 15
+#define TIME_WIDTH_NARROW 10
+#define THREAD_WIDTH 15
+#define THREAD_WIDTH_NARROW 7
 #define SPACE_WIDTH_MIN 18
 #define SPACE_WIDTH_MAX 40
-#define AFTER_SPACE "  %-14s  %10s  "
-/* A C++ function can have a name of thousands of characters; JSON has all. */
+#define SPACE_WIDTH_NARROW 8 /* at least */
+#define DETAILS_ROOM 48      /* a terminal without room for that much gets narrow columns */
+/* On a terminal: a C++ function can have a name of thousands of characters. */
 #define NAME_MAX_WIDTH 80
 #define CUT "\xe2\x80\xa6"
 
-size_t ml_events_space_width(const struct ml_trace *trace)
+static size_t widest_space(const struct ml_trace *trace)
 {
-    size_t widest = SPACE_WIDTH_MIN;
+    size_t widest = 0;
 
     for (uint32_t i = 0; i < ml_trace_spaces(trace); i++) {
         const struct ml_space *space = ml_trace_space(trace, i);
@@ -35,30 +43,68 @@ size_t ml_events_space_width(const struct ml_trace *trace)
         if (space->level != 0 && width > widest)
             widest = width;
     }
-    return widest < SPACE_WIDTH_MAX ? widest : SPACE_WIDTH_MAX;
+    return widest;
 }
 
-int ml_events_text_head(size_t space_width, struct ml_buf *out)
+/* Of the columns before the scope. */
+static size_t total_width(const struct ml_event_columns *c)
 {
-    return ml_buf_printf(out, BEFORE_SPACE "%-*s" AFTER_SPACE "%s\n", "time", "process/thread",
-                         "kind", (int)space_width, "space", "address", "size", "scope");
+    return c->time + c->thread + KIND_WIDTH + c->space + ADDRESS_WIDTH + BYTES_WIDTH + 5 * GAP;
 }
 
-static int space_text(const struct ml_event_view *v, size_t space_width, struct ml_buf *out)
+static size_t clamp(size_t value, size_t least, size_t most)
 {
-    size_t begin = out->len, width;
+    return value < least ? least : value > most ? most : value;
+}
+
+struct ml_event_columns ml_event_columns(const struct ml_trace *trace, const struct ml_style *style)
+{
+    size_t space = widest_space(trace);
+    struct ml_event_columns c = {.time = TIME_WIDTH, .thread = THREAD_WIDTH};
+
+    c.space = clamp(space, SPACE_WIDTH_MIN, SPACE_WIDTH_MAX);
+    c.narrow = style->width > 0 && total_width(&c) + DETAILS_ROOM > style->width;
+    if (c.narrow) {
+        c.time = TIME_WIDTH_NARROW;
+        c.thread = THREAD_WIDTH_NARROW;
+        c.space = 0;
+        c.space = clamp(space, SPACE_WIDTH_NARROW,
+                        clamp(style->width, total_width(&c) + SPACE_WIDTH_NARROW, SIZE_MAX) -
+                            total_width(&c));
+    }
+    return c;
+}
+
+int ml_events_text_head(const struct ml_event_columns *c, struct ml_buf *out)
+{
+    return ml_buf_printf(out, "%*s  %-*s  %-*s  %-*s  %-*s  %*s%s\n", (int)c->time, "time",
+                         (int)c->thread, c->narrow ? "thread" : "process/thread", KIND_WIDTH,
+                         "kind", (int)c->space, "space", ADDRESS_WIDTH, "address", BYTES_WIDTH,
+                         "size", c->narrow ? "" : "  scope");
+}
+
+static int space_text(const struct ml_event_view *v, const struct ml_event_columns *c,
+                      struct ml_buf *out)
+{
+    struct ml_buf name = {0};
+    struct ml_table_text text;
+    struct ml_name_cut cut;
     int r = 0;
 
     if (v->has_space) {
-        r = ml_report_safe(out, v->device);
+        r = ml_report_safe(&name, v->device);
         if (r == 0)
-            r = ml_buf_puts(out, "/");
+            r = ml_buf_puts(&name, "/");
         if (r == 0)
-            r = ml_report_safe(out, v->space);
+            r = ml_report_safe(&name, v->space);
     }
-    width = ml_utf8_width((const char *)out->data + begin, out->len - begin);
-    if (r == 0 && width < space_width)
-        r = ml_buf_fill(out, ' ', space_width - width);
+    text =
+        (struct ml_table_text){.bytes = name.data ? (const char *)name.data : "", .len = name.len};
+    text.width = ml_utf8_width(text.bytes, text.len);
+    cut = ml_name_cut_after(&text, c->narrow ? c->space : SIZE_MAX, c->space / 2);
+    if (r == 0)
+        r = ml_table_cut_put(&text, &cut, c->space, out);
+    ml_buf_release(&name);
     return r;
 }
 
@@ -124,14 +170,15 @@ static int place_text(const struct ml_stack_view *stack, struct ml_buf *out)
 }
 
 /* "from=cublasCreate_v2 (cuBLAS)": who asked. */
-static int asker_text(const struct ml_stack_view *stack, const char *before, struct ml_buf *out)
+static int asker_text(const struct ml_stack_view *stack, const char *before,
+                      const struct ml_style *style, struct ml_buf *out)
 {
     struct ml_buf name;
     int r;
 
     ml_buf_init(&name);
     r = ml_frame_name(&stack->frames.items[stack->asker], &name);
-    if (r == 0 && name.len > NAME_MAX_WIDTH) {
+    if (r == 0 && style->width > 0 && name.len > NAME_MAX_WIDTH) {
         name.len = ml_clip_utf8((const char *)name.data, name.len, NAME_MAX_WIDTH - 1);
         r = ml_buf_puts(&name, CUT);
     }
@@ -153,36 +200,124 @@ static int role_text(const struct ml_event_view *v, struct ml_buf *out)
     return r < 0 ? r : ml_report_safe(out, v->role);
 }
 
-int ml_event_text(const struct ml_event_view *v, const struct ml_style *style, size_t space_width,
-                  struct ml_buf *out)
+/* The columns that all events have. */
+static int columns_text(const struct ml_event_view *v, const struct ml_style *style,
+                        const struct ml_event_columns *c, struct ml_buf *out)
 {
     char time[32], thread[32] = "", address[32] = "", size[32] = "";
+    uint64_t ns = v->event->time_ns;
     int r;
 
-    snprintf(time, sizeof(time), "%" PRIu64 ".%09u", v->event->time_ns / 1000000000,
-             (unsigned)(v->event->time_ns % 1000000000));
-    if (v->has_thread)
+    if (c->narrow)
+        snprintf(time, sizeof(time), "%" PRIu64 ".%06u", ns / 1000000000,
+                 (unsigned)(ns % 1000000000 / 1000));
+    else
+        snprintf(time, sizeof(time), "%" PRIu64 ".%09u", ns / 1000000000,
+                 (unsigned)(ns % 1000000000));
+    if (v->has_thread && c->narrow)
+        snprintf(thread, sizeof(thread), "%" PRIu32, v->tid);
+    else if (v->has_thread)
         snprintf(thread, sizeof(thread), "%" PRIu32 "/%" PRIu32, v->pid, v->tid);
     if (v->has_address)
         snprintf(address, sizeof(address), "0x%" PRIx64, v->event->addr);
     if (v->has_bytes)
         ml_format_bytes(size, largest(v->bytes), style->unit);
-    r = ml_buf_printf(out, BEFORE_SPACE, time, thread, v->kind);
+    r = ml_buf_printf(out, "%*s  %-*s  %-*s  ", (int)c->time, time, (int)c->thread, thread,
+                      KIND_WIDTH, v->kind);
+    if (c->narrow && !v->has_space && !v->has_address && !v->has_bytes)
+        return r; /* leaves its room to the details */
     if (r == 0)
-        r = space_text(v, space_width, out);
+        r = space_text(v, c, out);
     if (r == 0)
-        r = ml_buf_printf(out, AFTER_SPACE, address, size);
-    if (r == 0)
-        r = ml_report_safe(out, v->scope);
+        r = ml_buf_printf(out, "  %-*s  %*s  ", ADDRESS_WIDTH, address, BYTES_WIDTH, size);
+    return r;
+}
+
+/* The scope and what only some events have. */
+static int details_text(const struct ml_event_view *v, const struct ml_style *style,
+                        struct ml_buf *out)
+{
+    int r = ml_report_safe(out, v->scope);
+
     if (r == 0)
         r = fields_text(v, style, out);
     if (r == 0 && v->stack)
-        r = asker_text(v->stack, v->field_count ? " " : "  ", out);
+        r = asker_text(v->stack, v->field_count ? " " : "  ", style, out);
     if (r == 0 && v->role)
         r = role_text(v, out);
-    while (r == 0 && out->data[out->len - 1] == ' ')
+    return r;
+}
+
+static int end_line(struct ml_buf *out)
+{
+    while (out->data[out->len - 1] == ' ')
         out->len--;
-    return r < 0 ? r : ml_buf_puts(out, "\n");
+    return ml_buf_puts(out, "\n");
+}
+
+/* The text with the middle of each word that is too wide for a line cut out. */
+static int cut_words(const char *text, size_t width, struct ml_buf *out)
+{
+    int r = 0;
+
+    while (*text && r == 0) {
+        size_t len = strcspn(text, " "), spaces = strspn(text + len, " ");
+        struct ml_table_text word = {text, len, ml_utf8_width(text, len)};
+        struct ml_name_cut cut = ml_name_cut_after(&word, width, width / 2);
+
+        r = ml_name_cut_put(&word, &cut, out);
+        if (r == 0)
+            r = ml_buf_fill(out, ' ', spaces);
+        text += len + spaces;
+    }
+    return r;
+}
+
+/* @indent  the columns before them */
+static int put_below(const char *details, const struct ml_style *style, size_t indent,
+                     struct ml_buf *out)
+{
+    struct ml_buf text = {0};
+    int r = cut_words(details, style->width - indent, &text);
+
+    if (r == 0)
+        r = ml_buf_fill(out, ' ', indent);
+    if (r == 0)
+        r = ml_report_paragraph(out, style, indent, (const char *)text.data);
+    ml_buf_release(&text);
+    return r;
+}
+
+/* Details behind the columns, or below them where they do not fit.
+ * @start  where the line begins in `out` */
+static int put_details(const char *details, const struct ml_style *style, size_t indent,
+                       size_t start, struct ml_buf *out)
+{
+    size_t taken = ml_utf8_width((const char *)out->data + start, out->len - start);
+    int r;
+
+    if (!*details || !style->width ||
+        taken + ml_utf8_width(details, strlen(details)) <= style->width) {
+        r = ml_buf_puts(out, details);
+        return r < 0 ? r : end_line(out);
+    }
+    r = end_line(out);
+    return r < 0 ? r : put_below(details, style, indent, out);
+}
+
+int ml_event_text(const struct ml_event_view *v, const struct ml_style *style,
+                  const struct ml_event_columns *columns, struct ml_buf *out)
+{
+    struct ml_buf details = {0};
+    size_t start = out->len;
+    int r = columns_text(v, style, columns, out);
+
+    if (r == 0)
+        r = details_text(v, style, &details);
+    if (r == 0)
+        r = put_details((const char *)details.data, style, columns->time + GAP, start, out);
+    ml_buf_release(&details);
+    return r;
 }
 
 void ml_event_json(const struct ml_event_view *v, struct ml_json *json)

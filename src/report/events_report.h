@@ -9,13 +9,23 @@
 #include "json.h"
 #include "style.h"
 
-/* How wide the column of the spaces is, for those that the trace has. */
-size_t ml_events_space_width(const struct ml_trace *trace);
+/* The columns that all lines have. */
+struct ml_event_columns {
+    size_t time, thread, space; /* their widths */
+    bool narrow;                /* times in microseconds, threads without their process */
+};
 
-/* The titles above the lines, and a line. @return 0 or -ENOMEM */
-int ml_events_text_head(size_t space_width, struct ml_buf *out);
+/* Columns for the spaces and threads that the trace has. They fit the style's width, unless that
+ * is very small. */
+struct ml_event_columns ml_event_columns(const struct ml_trace *trace,
+                                         const struct ml_style *style);
+
+/* The titles above the lines, and the line of an event. A scope and details that would go beyond
+ * the style's width are in indented lines below.
+ * @return 0 or -ENOMEM */
+int ml_events_text_head(const struct ml_event_columns *columns, struct ml_buf *out);
 int ml_event_text(const struct ml_event_view *view, const struct ml_style *style,
-                  size_t space_width, struct ml_buf *out);
+                  const struct ml_event_columns *columns, struct ml_buf *out);
 
 /* An object, into the array that is open. */
 void ml_event_json(const struct ml_event_view *view, struct ml_json *json);

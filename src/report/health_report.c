@@ -35,9 +35,10 @@ static void warn_lost(struct writer *w, const struct ml_health *h)
          "events were lost: the file could not be written");
     warn(w, h->lost_damaged, "event was lost: the recorder's buffer was damaged",
          "events were lost: the recorder's buffer was damaged");
-    warn(w, h->lost_not_followed,
-         "block or object was not followed to its end: the recorder's table was full",
-         "blocks and objects were not followed to their end: the recorder's table was full");
+    warn(
+        w, h->lost_not_followed,
+        "block or object was not followed to its end: the recorder's table was full or held",
+        "blocks and objects were not followed to their end: the recorder's table was full or held");
     warn(w, h->lost_other, "event was lost", "events were lost");
     warn(w, h->spaces_refused,
          "space was refused, and its allocations are missing: the process had opened 65,535",
@@ -47,25 +48,46 @@ static void warn_lost(struct writer *w, const struct ml_health *h)
          "names were recorded as \"(other names)\": there was no room for more");
 }
 
+static void warn_details(struct writer *w, const struct ml_health *h)
+{
+    warn(w, h->details_lost,
+         "stack, scope or label was not recorded: there was no room for another",
+         "stacks, scopes or labels were not recorded: there was no room for more");
+}
+
+const char *ml_health_cut_short_words(const struct ml_health *h)
+{
+    if (h->being_written)
+        return "still being recorded: this is what was written until now";
+    if (h->ignored_bytes)
+        return "the file is truncated";
+    return "the recording was not finished: memledger or the machine was stopped";
+}
+
 static void warn_cut_short(struct writer *w, const struct ml_health *h)
 {
     char number[32];
+    const char *name = w->name ? w->name : "", *colon = w->name ? ": " : "";
+    const char *words = ml_health_cut_short_words(h);
 
     if (w->r < 0 || !h->cut_short)
         return;
-    w->r = ml_report_warning(
-        w->out, w->style, "%s%srecording ended abruptly; %s bytes of an incomplete block ignored",
-        w->name ? w->name : "", w->name ? ": " : "",
-        ml_format_count(number, (int64_t)h->ignored_bytes));
+    if (h->being_written || !h->ignored_bytes)
+        w->r = ml_report_warning(w->out, w->style, "%s%s%s", name, colon, words);
+    else
+        w->r = ml_report_warning(
+            w->out, w->style, "%s%s%s: %s bytes of an incomplete block at its end are ignored",
+            name, colon, words, ml_format_count(number, (int64_t)h->ignored_bytes));
 }
 
 static void warn_empty(struct writer *w, const struct ml_health *h)
 {
     if (w->r < 0 || !h->empty)
         return;
-    w->r = ml_report_warning(w->out, w->style,
-                             "%s%sno allocation was recorded; memledger run --heap records malloc",
-                             w->name ? w->name : "", w->name ? ": " : "");
+    w->r = ml_report_warning(w->out, w->style, "%s%sno allocation was recorded%s",
+                             w->name ? w->name : "", w->name ? ": " : "",
+                             h->heap_recorded ? ", although --heap was given"
+                                              : "; memledger run --heap records malloc");
 }
 
 static void warn_salvaged(struct writer *w, const struct ml_health *h)
@@ -79,6 +101,23 @@ static void warn_salvaged(struct writer *w, const struct ml_health *h)
         w->name ? w->name : "", w->name ? ": " : "", ml_format_count(blocks, h->damaged_blocks),
         h->damaged_blocks == 1 ? "" : "s", ml_format_count(events, (int64_t)h->damaged_events),
         h->damaged_events == 1 ? "" : "s");
+}
+
+static void warn_left_alone(struct writer *w, const struct ml_health *h)
+{
+    static const char *const texts[ML_LEFT_COUNT] = {
+        [ML_LEFT_MXNET] = "MXNet's memory was not recorded: memledger does not know this build",
+        [ML_LEFT_MXNET_NAMES] =
+            "some of MXNet's memory has no name: memledger does not know all of this build",
+        [ML_LEFT_AUTOGRAD] = "memory of backward passes has no modules: memledger does not know "
+                             "this PyTorch's autograd",
+    };
+
+    for (int i = 0; i < ML_LEFT_COUNT && w->r >= 0; i++) {
+        if (h->left_alone >> i & 1)
+            w->r = ml_report_warning(w->out, w->style, "%s%s%s", w->name ? w->name : "",
+                                     w->name ? ": " : "", texts[i]);
+    }
 }
 
 /* Commas as the setting has them are not for reading. */
@@ -124,6 +163,16 @@ static void import_json(const struct ml_health *health, struct ml_json *json)
     ml_json_end_array(json);
 }
 
+static void left_alone_json(const struct ml_health *health, struct ml_json *json)
+{
+    ml_json_key(json, "left_alone");
+    ml_json_begin_array(json);
+    for (int i = 0; i < ML_LEFT_COUNT; i++)
+        if (health->left_alone >> i & 1)
+            ml_json_cstr(json, ml_left_alone[i].name);
+    ml_json_end_array(json);
+}
+
 int ml_health_text(const struct ml_health *health, const char *name, const struct ml_style *style,
                    struct ml_buf *out)
 {
@@ -131,8 +180,10 @@ int ml_health_text(const struct ml_health *health, const char *name, const struc
 
     tell_import(&w, health);
     warn_lost(&w, health);
+    warn_details(&w, health);
     warn_cut_short(&w, health);
     warn_empty(&w, health);
+    warn_left_alone(&w, health);
     warn_salvaged(&w, health);
     warn(&w, health->unknown_frees, "free of a block whose allocation was not recorded",
          "frees of blocks whose allocation was not recorded");
@@ -153,12 +204,17 @@ void ml_health_json(const struct ml_health *health, struct ml_json *json)
     ml_json_kv_u64(json, "names_folded", health->names_folded);
     ml_json_kv_u64(json, "spaces_refused", health->spaces_refused);
     ml_json_kv_bool(json, "cut_short", health->cut_short);
+    ml_json_kv_bool(json, "being_written", health->being_written);
     ml_json_kv_u64(json, "ignored_bytes", health->ignored_bytes);
     ml_json_kv_u64(json, "damaged_blocks", health->damaged_blocks);
     ml_json_kv_u64(json, "damaged_events", health->damaged_events);
     ml_json_kv_u64(json, "unknown_frees", health->unknown_frees);
     ml_json_kv_u64(json, "inherited_frees", health->inherited_frees);
     ml_json_kv_u64(json, "replaced", health->replaced);
+    if (health->details_lost)
+        ml_json_kv_u64(json, "details_lost", health->details_lost);
+    if (health->left_alone)
+        left_alone_json(health, json);
     if (health->imported_from[0])
         import_json(health, json);
     ml_json_end_object(json);

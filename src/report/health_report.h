@@ -15,6 +15,10 @@
 int ml_health_text(const struct ml_health *health, const char *name, const struct ml_style *style,
                    struct ml_buf *out);
 
+/* Why a recording that was cut short is: it goes on, the file is truncated, or it was not
+ * finished. */
+const char *ml_health_cut_short_words(const struct ml_health *health);
+
 /* The key "health" and its object. */
 void ml_health_json(const struct ml_health *health, struct ml_json *json);
 

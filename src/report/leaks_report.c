@@ -35,21 +35,28 @@ static uint64_t found_in_all(const struct ml_leaks *leaks)
 /* What the trace was looked at by. */
 static int put_method(const struct ml_leaks *l, const struct ml_style *style, struct ml_buf *out)
 {
+    char count[32], text[256] = "";
     int r = 0;
 
+    ml_format_count(count, (int64_t)l->steps);
     if (l->unit == ML_LEAK_BY_TIME)
-        r = ml_report_paragraph(out, style, 0,
-                                "The trace is looked at in slices of equal time: what grows from "
-                                "one to the next may be meant to. memledger_step() marks steps, "
-                                "memledger run for PyTorch and MXNet.");
+        snprintf(text, sizeof(text),
+                 "The trace is looked at in %s slices of equal time: what grows from one to the "
+                 "next may be meant to. memledger_step() marks steps, memledger run for PyTorch "
+                 "and MXNet.",
+                 count);
     else if (l->unit == ML_LEAK_BY_EVENTS && ml_health_no_times(&l->at.instant.health))
-        r = ml_report_paragraph(out, style, 0,
-                                "The trace has neither steps nor times: it is looked at in slices "
-                                "of as many events each.");
+        snprintf(text, sizeof(text),
+                 "The trace has neither steps nor times: it is looked at in %s slices of as many "
+                 "events each.",
+                 count);
     else if (l->unit == ML_LEAK_BY_EVENTS)
-        r = ml_report_paragraph(out, style, 0,
-                                "The trace has no steps, and all was allocated at one time: it is "
-                                "looked at in slices of as many events each.");
+        snprintf(text, sizeof(text),
+                 "The trace has no steps, and all was allocated at one time: it is looked at in "
+                 "%s slices of as many events each.",
+                 count);
+    if (*text)
+        r = ml_report_paragraph(out, style, 0, text);
     if (r == 0 && l->other_processes > 0)
         r = ml_buf_printf(out,
                           "Of %" PRIu32 " processes that mark steps one is shown; --process "

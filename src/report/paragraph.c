@@ -57,7 +57,7 @@ int ml_report_paragraph(struct ml_buf *out, const struct ml_style *style, size_t
     ml_buf_init(&safe);
     r = ml_report_safe(&safe, text);
     if (r == 0)
-        r = break_lines(out, style->width, indent, (const char *)safe.data);
+        r = break_lines(out, ml_prose_width(style), indent, (const char *)safe.data);
     ml_buf_release(&safe);
     return r;
 }

@@ -7,7 +7,7 @@
 
 #include "style.h"
 
-/* Appends the text in lines of at most the style's width, broken at spaces, but not
+/* Appends the text in lines of at most ml_prose_width, broken at spaces, but not
  * between a number and its unit, and made harmless as by ml_report_safe. A longer word
  * has a line of its own.
  * @indent  columns before every line but the first, which goes on where `out` ends

@@ -9,6 +9,11 @@
 #include "stack_view.h"
 #include "vec.h"
 
+/* Appends the symbol: a C++ one as its author wrote it where this machine has a C++ library to
+ * read it with, else as it is. Thread-safe.
+ * @return 0 or -ENOMEM */
+int ml_demangle(const char *symbol, struct ml_buf *out);
+
 bool ml_frame_is_python(const struct ml_frame_view *frame);
 
 /* Appends the function's name, "+0x1234" where it is not known; text of unknown origin.

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "paragraph.h"
 #include "printable.h"
 #include "style.h"
 
@@ -12,6 +13,7 @@
 #define BOLD "\033[1m"
 #define YELLOW "\033[33m"
 #define PLAIN "\033[0m"
+#define CONTINUED_INDENT 2
 
 static int put_line(struct ml_buf *out, const char *before, const char *after, const char *fmt,
                     va_list args)
@@ -27,6 +29,13 @@ static int put_line(struct ml_buf *out, const char *before, const char *after, c
     return r < 0 ? r : ml_buf_puts(out, after);
 }
 
+static int put_plain(struct ml_buf *out, const char *text)
+{
+    int r = ml_report_safe(out, text);
+
+    return r < 0 ? r : ml_buf_puts(out, "\n");
+}
+
 int ml_report_heading(struct ml_buf *out, const struct ml_style *style, const char *fmt, ...)
 {
     va_list args;
@@ -39,16 +48,35 @@ int ml_report_heading(struct ml_buf *out, const struct ml_style *style, const ch
     return r;
 }
 
-int ml_report_warning(struct ml_buf *out, const struct ml_style *style, const char *fmt, ...)
+int ml_report_title(struct ml_buf *out, const struct ml_style *style, const char *fmt, ...)
 {
     va_list args;
     int r;
 
     va_start(args, fmt);
-    r = put_line(out, style->colour ? YELLOW "warning: " : "warning: ",
-                 style->colour ? PLAIN "\n" : "\n", fmt, args);
+    r = put_line(out, style->colour ? BOLD : "", style->colour ? PLAIN "\n" : "\n", fmt, args);
     va_end(args);
     return r;
+}
+
+int ml_report_warning(struct ml_buf *out, const struct ml_style *style, const char *fmt, ...)
+{
+    struct ml_buf text = {0};
+    va_list args;
+    int r = ml_buf_puts(&text, "warning: ");
+
+    va_start(args, fmt);
+    if (r == 0)
+        r = ml_buf_vprintf(&text, fmt, args);
+    va_end(args);
+    if (r == 0)
+        r = ml_buf_puts(out, style->colour ? YELLOW : "");
+    if (r == 0 && style->width)
+        r = ml_report_paragraph(out, style, CONTINUED_INDENT, (const char *)text.data);
+    else if (r == 0)
+        r = put_plain(out, (const char *)text.data);
+    ml_buf_release(&text);
+    return r < 0 || !style->colour ? r : ml_buf_puts(out, PLAIN);
 }
 
 int ml_report_safe(struct ml_buf *out, const char *text)

@@ -13,17 +13,28 @@
 #include "vec.h"
 
 struct ml_style {
-    size_t width; /* columns; 0: unlimited */
+    size_t width;       /* columns of tables and lines, which are cut to fit; 0: unlimited */
+    size_t prose_width; /* where sentences break when width is 0; 0: nowhere */
     bool colour;
     enum ml_unit unit;
 };
+
+/* The columns that a sentence has before it goes on in the next line; 0: unlimited. */
+static inline size_t ml_prose_width(const struct ml_style *style)
+{
+    return style->width ? style->width : style->prose_width;
+}
 
 /* A line that begins a part of a report, with an empty line before it.
  * @return 0 or -ENOMEM, as all of these */
 int ml_report_heading(struct ml_buf *out, const struct ml_style *style, const char *fmt, ...)
     ML_PRINTF(3, 4);
 
-/* A line that warns. */
+/* The same without the empty line, for the first line of a text. */
+int ml_report_title(struct ml_buf *out, const struct ml_style *style, const char *fmt, ...)
+    ML_PRINTF(3, 4);
+
+/* A line that warns, broken into several where it is wider than a terminal. */
 int ml_report_warning(struct ml_buf *out, const struct ml_style *style, const char *fmt, ...)
     ML_PRINTF(3, 4);
 

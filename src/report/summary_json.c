@@ -20,11 +20,17 @@ void ml_figures_json(const struct ml_figures *figures, struct ml_json *json)
     ml_json_kv_u64(json, "live_blocks", figures->live_blocks);
 }
 
-static void device_json(const struct ml_summary_device *device, struct ml_json *json)
+static void device_json(const struct ml_summary_device *device, bool has_modules,
+                        struct ml_json *json)
 {
     ml_json_begin_object(json);
     ml_json_kv_cstr(json, "device", device->name);
     ml_figures_json(&device->counted, json);
+    ml_json_kv_u64(json, "at_peak_bytes", device->at_peak_bytes);
+    if (has_modules)
+        ml_json_kv_u64(json, "named_bytes_at_peak", device->named_bytes_at_peak);
+    else
+        ml_json_kv_null(json, "named_bytes_at_peak");
     ml_json_key(json, "levels");
     ml_json_begin_array(json);
     for (uint32_t level = ML_LEVELS; level-- > 1;) {
@@ -87,15 +93,19 @@ static void process_json(const struct ml_summary_process *p, struct ml_json *jso
     ml_json_kv_cstr(json, "command", p->command);
     if (p->role)
         ml_json_kv_cstr(json, "role", p->role);
+    if (p->rank)
+        ml_json_kv_u64(json, "rank", p->rank - 1);
     ml_json_kv_cstr(json, "how", p->how);
     ml_json_kv_u64(json, "threads", p->threads);
     ml_json_kv_u64(json, "start_ns", p->start_ns);
     ml_json_kv_u64(json, "end_ns", p->end_ns);
-    if (p->has_status && p->exit_code >= 0)
+    ml_json_kv_cstr(json, "ended",
+                    p->ending == ML_ENDING_NOT_TOLD ? NULL : ml_ending_name(p->ending));
+    if (p->ending == ML_ENDING_EXIT)
         ml_json_kv_i64(json, "exit_code", p->exit_code);
     else
         ml_json_kv_null(json, "exit_code");
-    if (p->signal > 0)
+    if (p->ending == ML_ENDING_SIGNAL)
         ml_json_kv_i64(json, "signal", p->signal);
     else
         ml_json_kv_null(json, "signal");
@@ -131,6 +141,7 @@ static void head_json(const struct ml_summary *s, const char *file, struct ml_js
     ml_json_kv_u64(json, "lost", s->health.lost);
     ml_json_kv_u64(json, "out_of_memory", s->ooms);
     ml_json_kv_u64(json, "threads", s->threads);
+    ml_json_kv_u64(json, "process_count", s->process_count);
     named_json(s, json);
     ml_health_json(&s->health, json);
 }
@@ -145,7 +156,7 @@ int ml_summary_json(const struct ml_summary *s, const char *file, struct ml_buf 
     ml_json_key(&json, "by_device");
     ml_json_begin_array(&json);
     for (size_t i = 0; i < s->devices.len; i++)
-        device_json(&s->devices.items[i], &json);
+        device_json(&s->devices.items[i], s->has_modules, &json);
     ml_json_end_array(&json);
     ml_json_key(&json, "by_category");
     ml_json_begin_array(&json);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cells.h"
+#include "empty_processes.h"
 #include "health_report.h"
 #include "event_names.h"
 #include "paragraph.h"
@@ -17,6 +18,7 @@
 
 #define VALUE_END 25       /* column where the values of the head end, less the space before */
 #define PROCESSES_SHOWN 20 /* --json lists all */
+#define WIDE_ENOUGH 100    /* for a table of processes with all its columns */
 
 struct page {
     const struct ml_summary *s;
@@ -96,13 +98,9 @@ static int put_peak(const struct page *p, const char *name, const struct ml_figu
                            no_times ? "" : ml_format_duration_ns(time, (int64_t)f->peak_time_ns));
 }
 
-static size_t used_devices(const struct ml_summary *s)
+static bool has_several_devices(const struct page *p)
 {
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->devices.len; i++)
-        n += s->devices.items[i].counted.peak_bytes > 0;
-    return n;
+    return ml_summary_used_devices(p->s) > 1;
 }
 
 /* One line for each device: nobody has a memory of the size of their sum. */
@@ -110,7 +108,7 @@ static int put_peaks(const struct page *p)
 {
     int r = 0;
 
-    if (used_devices(p->s) < 2)
+    if (!has_several_devices(p))
         return put_peak(p, "peak", &p->s->counted);
     for (size_t i = 0; r == 0 && i < p->s->devices.len; i++) {
         const struct ml_summary_device *d = &p->s->devices.items[i];
@@ -129,6 +127,76 @@ static int put_peaks(const struct page *p)
     return r;
 }
 
+/* A figure of a device, and what follows its name. */
+struct device_words {
+    char figure[32], more[64];
+};
+typedef bool device_says(const struct page *p, const struct ml_summary_device *d,
+                         struct device_words *ret);
+
+/* "216.0 MiB  on cuda:0 in 3 blocks; 64.0 MiB on cuda managed in 1 block": those that have
+ * something to say. */
+static int put_devices_line(const struct page *p, const char *name, const char *on,
+                            device_says *says, const char *end)
+{
+    char first[32] = "";
+    struct device_words words;
+    struct ml_buf text = {0};
+    int r = ml_buf_puts(&text, "");
+
+    for (size_t i = 0; r == 0 && i < p->s->devices.len; i++) {
+        const struct ml_summary_device *d = &p->s->devices.items[i];
+
+        if (d->counted.peak_bytes == 0 || !says(p, d, &words))
+            continue;
+        if (*first)
+            r = ml_buf_printf(&text, "; %s ", words.figure);
+        if (r == 0)
+            r = ml_buf_printf(&text, "%s ", on);
+        if (r == 0)
+            r = ml_report_safe(&text, d->name);
+        if (r == 0)
+            r = ml_buf_puts(&text, words.more);
+        if (!*first)
+            snprintf(first, sizeof(first), "%s", words.figure);
+    }
+    if (r == 0)
+        r = ml_summary_line(p->out, p->style, name, first, "%s%s", (const char *)text.data, end);
+    ml_buf_release(&text);
+    return r;
+}
+
+static const char *left_words(const struct ml_figures *f, char ret[64])
+{
+    char blocks[32];
+
+    snprintf(ret, 64, " in %s block%s", ml_format_count(blocks, (int64_t)f->left_blocks),
+             f->left_blocks == 1 ? "" : "s");
+    return ret;
+}
+
+static bool device_left(const struct page *p, const struct ml_summary_device *d,
+                        struct device_words *ret)
+{
+    ml_format_bytes(ret->figure, (int64_t)d->counted.left_bytes, p->style->unit);
+    left_words(&d->counted, ret->more);
+    return true;
+}
+
+static int put_never_freed(const struct page *p)
+{
+    const struct ml_figures *f = &p->s->counted;
+    char bytes[32], more[64];
+
+    if (ml_health_no_frees(&p->s->health))
+        return ml_summary_line(p->out, p->style, "never freed", "?", "frees are not known");
+    if (has_several_devices(p))
+        return put_devices_line(p, "never freed", "on", device_left, "");
+    return ml_summary_line(p->out, p->style, "never freed",
+                           ml_format_bytes(bytes, (int64_t)f->left_bytes, p->style->unit), "%s",
+                           left_words(f, more) + 1);
+}
+
 /* Some sources tell of other things: no figure is right then, nor is 0. */
 static bool knows_allocations(const struct ml_summary *s)
 {
@@ -139,21 +207,18 @@ static int put_allocations(const struct page *p)
 {
     const struct ml_figures *f = &p->s->counted;
     char a[32], b[32], c[32], d[32];
+    bool several = has_several_devices(p);
     int r = put_peaks(p);
 
-    if (r == 0 && ml_health_no_frees(&p->s->health))
-        r = ml_summary_line(p->out, p->style, "never freed", "?", "frees are not known");
-    else if (r == 0)
-        r = ml_summary_line(p->out, p->style, "never freed",
-                            ml_format_bytes(a, (int64_t)f->left_bytes, p->style->unit),
-                            "in %s block%s", ml_format_count(b, (int64_t)f->left_blocks),
-                            f->left_blocks == 1 ? "" : "s");
+    if (r == 0)
+        r = put_never_freed(p);
     if (r == 0)
         r = ml_summary_line(
             p->out, p->style, "allocations", ml_format_count(a, (int64_t)f->allocations),
-            "%s in all; frees %s; events lost %s",
-            ml_format_bytes(b, (int64_t)f->allocated_bytes, p->style->unit),
-            ml_format_count(c, (int64_t)f->frees), ml_format_count(d, (int64_t)p->s->health.lost));
+            "%s%sfrees %s; events lost %s",
+            several ? "" : ml_format_bytes(b, (int64_t)f->allocated_bytes, p->style->unit),
+            several ? "" : " in all; ", ml_format_count(c, (int64_t)f->frees),
+            ml_format_count(d, (int64_t)p->s->health.lost));
     return r;
 }
 
@@ -165,9 +230,8 @@ static int put_totals(const struct page *p)
                 : ml_summary_line(p->out, p->style, "allocations", "?", "not told by this source");
 
     if (r == 0 && p->s->processes.len > 0)
-        r = ml_summary_line(p->out, p->style, "processes",
-                            ml_format_count(a, (int64_t)p->s->processes.len), "with %s thread%s",
-                            ml_format_count(b, (int64_t)p->s->threads),
+        r = ml_summary_line(p->out, p->style, "processes", ml_format_count(a, p->s->process_count),
+                            "with %s thread%s", ml_format_count(b, (int64_t)p->s->threads),
                             p->s->threads == 1 ? "" : "s");
     if (r == 0 && p->s->ooms > 0)
         r = ml_summary_line(p->out, p->style, "out of memory",
@@ -177,21 +241,31 @@ static int put_totals(const struct page *p)
     return r;
 }
 
+static bool device_named(const struct page *p, const struct ml_summary_device *d,
+                         struct device_words *ret)
+{
+    (void)p;
+    snprintf(ret->figure, sizeof(ret->figure), "%.1f %%", d->named_percent_at_peak);
+    ret->more[0] = '\0';
+    return d->at_peak_bytes > 0;
+}
+
 /* How far the names of modules and parameters reach. */
 static int put_named(const struct page *p)
 {
-    char percent[32];
+    char percent[32], backward[64] = "";
 
     if (!p->s->has_modules || p->s->counted.peak_bytes == 0)
         return 0;
+    if (has_several_devices(p))
+        return put_devices_line(p, "named", "of", device_named,
+                                " at the peak: by module, optimizer or label");
     snprintf(percent, sizeof(percent), "%.1f %%", p->s->named_percent_at_peak);
-    if (p->s->backward_allocated_bytes == 0)
-        return ml_summary_line(p->out, p->style, "named", percent,
-                               "of the peak: by module, optimizer or label");
-    return ml_summary_line(
-        p->out, p->style, "named", percent,
-        "of the peak: by module, optimizer or label; %.1f %% of backward's allocations",
-        p->s->backward_named_percent);
+    if (p->s->backward_allocated_bytes > 0)
+        snprintf(backward, sizeof(backward), "; %.1f %% of backward's allocations",
+                 p->s->backward_named_percent);
+    return ml_summary_line(p->out, p->style, "named", percent,
+                           "of the peak: by module, optimizer or label%s", backward);
 }
 
 /* ---- Tables ------------------------------------------------------------ */
@@ -373,12 +447,11 @@ static int put_labels(const struct page *p)
 
 static void process_end_cell(struct ml_table *t, const struct ml_summary_process *process)
 {
-    if (!process->has_status)
-        ml_table_cell(t, "");
-    else if (process->signal > 0)
-        ml_table_cellf(t, "signal %d", process->signal);
-    else
-        ml_table_cellf(t, "exit %d", process->exit_code);
+    switch (process->ending) {
+    case ML_ENDING_EXIT: ml_table_cellf(t, "exit %d", process->exit_code); break;
+    case ML_ENDING_SIGNAL: ml_table_cellf(t, "signal %d", process->signal); break;
+    default: ml_table_cell(t, ml_ending_name(process->ending));
+    }
 }
 
 static bool have_roles(const struct ml_summary *s)
@@ -390,38 +463,64 @@ static bool have_roles(const struct ml_summary *s)
     return false;
 }
 
+/* Where there is little room, the command gets that of the columns that tell least. */
+static void process_row(struct ml_table *t, const struct page *p, bool roles, bool narrow,
+                        const struct ml_summary_process *process)
+{
+    if (roles)
+        ml_table_cell(t, process->role ? process->role : "");
+    ml_table_cellf(t, "%u", process->pid);
+    if (!narrow)
+        ml_table_cell(t, process->how);
+    process_end_cell(t, process);
+    if (!narrow)
+        ml_cells_count(t, process->threads);
+    ml_cells_bytes(t, p->style, process->counted.peak_bytes);
+    left_cell(t, p, process->counted.left_bytes);
+    ml_cells_count(t, process->counted.allocations);
+    ml_table_cell(t, process->command);
+}
+
+static int put_process_table(const struct page *p)
+{
+    static const char *const wide[] = {"role",         ">pid",         "began",
+                                       "ended",        ">threads",     ">peak",
+                                       ">never freed", ">allocations", "command"};
+    static const char *const few[] = {"role",         ">pid",    "ended",  ">peak",
+                                      ">never freed", ">allocs", "command"};
+    bool narrow = p->style->width > 0 && p->style->width < WIDE_ENOUGH, roles = have_roles(p->s);
+    size_t shown = 0;
+    struct ml_table t;
+
+    if (narrow)
+        ml_cells_columns(&t, few + !roles, ML_ARRAY_SIZE(few) - !roles);
+    else
+        ml_cells_columns(&t, wide + !roles, ML_ARRAY_SIZE(wide) - !roles);
+    for (size_t i = 0; i < p->s->processes.len && shown < PROCESSES_SHOWN; i++) {
+        const struct ml_summary_process *process = &p->s->processes.items[i];
+
+        if (ml_process_is_empty(process))
+            continue;
+        process_row(&t, p, roles, narrow, process);
+        shown++;
+    }
+    return ml_cells_print(&t, 0, p->out, p->style);
+}
+
 static int put_processes(const struct page *p)
 {
-    static const char *const titles[] = {"role",         ">pid",         "began",
-                                         "ended",        ">threads",     ">peak",
-                                         ">never freed", ">allocations", "command"};
-    size_t without_roles = have_roles(p->s) ? 0 : 1;
-    size_t count = p->s->processes.len;
-    struct ml_table t;
+    size_t count = p->s->processes.len - ml_empty_processes(p->s);
     int r;
 
-    if (count < 2)
+    if (p->s->processes.len < 2)
         return 0;
     r = count <= PROCESSES_SHOWN
             ? ml_report_heading(p->out, p->style, "By process")
             : ml_report_heading(p->out, p->style, "By process (the largest %d of %zu)",
                                 PROCESSES_SHOWN, count);
-    ml_cells_columns(&t, titles + without_roles, ML_ARRAY_SIZE(titles) - without_roles);
-    for (size_t i = 0; i < count && i < PROCESSES_SHOWN; i++) {
-        const struct ml_summary_process *process = &p->s->processes.items[i];
-
-        if (!without_roles)
-            ml_table_cell(&t, process->role ? process->role : "");
-        ml_table_cellf(&t, "%u", process->pid);
-        ml_table_cell(&t, process->how);
-        process_end_cell(&t, process);
-        ml_cells_count(&t, process->threads);
-        ml_cells_bytes(&t, p->style, process->counted.peak_bytes);
-        left_cell(&t, p, process->counted.left_bytes);
-        ml_cells_count(&t, process->counted.allocations);
-        ml_table_cell(&t, process->command);
-    }
-    return ml_cells_print(&t, r, p->out, p->style);
+    if (r == 0 && count > 0)
+        r = put_process_table(p);
+    return r < 0 ? r : ml_empty_processes_text(p->s, p->style, p->out);
 }
 
 int ml_summary_text(const struct ml_summary *summary, const char *file,

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "event_fields.h"
+#include "events.h"
 #include "read_by_event.h"
 #include "samples.h"
 

@@ -34,6 +34,7 @@ struct ml_trace_info {
     uint64_t events;      /* in all events blocks */
     uint32_t event_blocks;
     bool has_index;          /* false: cut short, recovered by walking */
+    bool being_written;      /* cut short because its recording goes on */
     uint64_t ignored_bytes;  /* of an incomplete block at the end, when cut short */
     uint32_t damaged_blocks; /* skipped; only with salvage */
     uint64_t damaged_events; /* the number in their headers, if readable */

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file_lock.h"
 #include "io.h"
 
 static int check_file(struct ml_trace *t, struct ml_error *err)
@@ -111,6 +112,7 @@ static int load_blocks(struct ml_trace *t, struct ml_block_reader *r, struct ml_
     t->info.has_index = code == 1;
     if (code == 1)
         return 0;
+    t->info.being_written = ml_file_lock_is_signed(t->fd);
     if (code && !ml_trace_may_pass(t, code))
         return code;
     return ml_trace_walk(t, r, err);

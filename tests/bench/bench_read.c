@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "bench_common.h"
+#include "classify.h"
 #include "replay.h"
 #include "trace.h"
 

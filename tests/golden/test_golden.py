@@ -85,6 +85,8 @@ CASES = {
     "stats.txt": "stats train-32.mled",
     "stats.json": "stats --json train-32.mled",
     "events.txt": "events train-32.mled",
+    "events-80.txt": "events train-32.mled",
+    "events-python-80.txt": "events python.mled",
     "events.json": "events --json train-32.mled",
     "events-filter.txt": "events --kind alloc,free --min-size 1MiB --scope conv train-32.mled",
     "events-python.txt": "events python.mled",
@@ -157,17 +159,19 @@ CASES = {
     "groups-show.txt": "groups --show mxnet",
     "bad-dictionary.txt": "groups -d mxmet mxnet.mled",
     "help-export.txt": "export --help",
-    "help-groups.txt": "help groups",
+    "help-groups.txt": "groups --help",
     "help.txt": "--help",
-    "help-import.txt": "help import",
-    "help-summary.txt": "help summary",
-    "help-ledger.txt": "help ledger",
-    "help-table.txt": "help table",
-    "help-tree.txt": "help tree",
-    "help-layers.txt": "help layers",
-    "help-leaks.txt": "help leaks",
+    "help-unknown.txt": "help torch",
+    "help-misspelt.txt": "help sumary",
+    "help-import.txt": "import --help",
+    "help-summary.txt": "summary --help",
+    "help-ledger.txt": "ledger --help",
+    "help-table.txt": "table --help",
+    "help-tree.txt": "tree --help",
+    "help-layers.txt": "layers --help",
+    "help-leaks.txt": "leaks --help",
     "help-sql.txt": "sql --help",
-    "help-steps.txt": "help steps",
+    "help-steps.txt": "steps --help",
     "help-events.txt": "events --help",
     "help-compare.txt": "compare -h",
     "help-plot.txt": "plot --help",
@@ -197,8 +201,8 @@ CASES = {
     "oom-no-device.txt": "oom --device cuda:3 oom.mled",
     "bad-oom.txt": "oom --at peak oom.mled",
     "fragmentation-none.txt": "fragmentation gpt.mled",
-    "help-oom.txt": "help oom",
-    "help-fragmentation.txt": "help fragmentation",
+    "help-oom.txt": "oom --help",
+    "help-fragmentation.txt": "fragmentation --help",
     "no-steps.txt": "steps gpu.mled",
     "bad-range.txt": "events --from 2s --to 1s train-32.mled",
     "ledger-no-host.txt": "ledger --device cpu gpu.mled",
@@ -223,7 +227,7 @@ def run_plot(memledger, args, env, tmp):
     """A picture goes to a file, and from there into the comparison."""
     out = tmp / "plot.svg"
     args = [str(out) if a == "/dev/stdout.svg" else a for a in args]
-    done = subprocess.run([memledger, *args], cwd=TRACES, env=env, capture_output=True)
+    done = subprocess.run([memledger, *args, "-f"], cwd=TRACES, env=env, capture_output=True)
     assert done.returncode == 0, done.stderr
     return out.read_text()
 

@@ -121,7 +121,7 @@ def vgg19_books(lab):
         print("  " + done.stdout.strip().replace("\n", "\n  "))
         show_book(lab, f"vgg19 {algorithm}", trace)
         traces.append(trace)
-    must([lab.memledger, "plot", *traces, "-o", lab.path("vgg19.svg")])
+    must([lab.memledger, "plot", "-f", *traces, "-o", lab.path("vgg19.svg")])
 
 
 # ---- Ways in ------------------------------------------------------------------

@@ -5,6 +5,8 @@
  *     ends wait           prints "ready", waits for SIGINT or SIGTERM, exits 40 + number
  *     ends wait-default   the same, but the signal kills it
  *     ends sleep MS
+ *     ends holds HOW CODE   ends by exit or _exit, with 100 MiB more
+ *     ends parent HOW CODE  the same in a forked child, then allocates 100 MiB itself
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "memledger/memledger.h"
@@ -62,6 +65,25 @@ static void raise_segv(void)
     *nowhere = 1;
 }
 
+/* Does not return. */
+static void end_with_more(const char *how)
+{
+    memledger_alloc(space, (void *)0x10000000, 100u << 20);
+    if (!strcmp(how, "_exit"))
+        _exit(code);
+    exit(code);
+}
+
+static void outlive_child(const char *how)
+{
+    pid_t child = fork();
+
+    if (!child)
+        end_with_more(how);
+    waitpid(child, NULL, 0);
+    memledger_alloc(space, (void *)0x20000000, 100u << 20);
+}
+
 int main(int argc, char **argv)
 {
     const struct rlimit no_core = {0, 0};
@@ -101,6 +123,14 @@ int main(int argc, char **argv)
         return wait_for_signal(1);
     if (!strcmp(how, "wait-default"))
         return wait_for_signal(0);
+    if (!strcmp(how, "holds") && argc > 3) {
+        code = atoi(argv[3]);
+        end_with_more(argv[2]);
+    }
+    if (!strcmp(how, "parent") && argc > 3) {
+        code = atoi(argv[3]);
+        outlive_child(argv[2]);
+    }
     if (!strcmp(how, "sleep"))
         usleep((useconds_t)code * 1000);
     return 0;

@@ -1,11 +1,11 @@
 /* many_names.c: more names and spaces than most programs have.
  *
- *     many_names NAMES SPACES
+ *     many_names NAMES SPACES [OBJECTS]
  *
  * Opens SPACES spaces and allocates block 0x1000 in each, 1 byte in the first, 2 in the second
  * and so on; frees those of odd size. Then enters NAMES scopes of different names, one after the
  * other, inside scope "outer", and allocates 1000 bytes in each hundredth, beginning with the
- * first.
+ * first. Last it makes OBJECTS events.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,6 +27,7 @@ int main(int argc, char **argv)
 {
     unsigned long names = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
     unsigned long spaces = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+    unsigned long objects = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
     memledger_space blocks = memledger_space_open("cpu", MEMLEDGER_BLOCK, "blocks");
 
     for (unsigned long i = 1; i <= spaces; i++)
@@ -44,5 +45,7 @@ int main(int argc, char **argv)
         memledger_pop();
     }
     memledger_pop();
+    for (unsigned long i = 0; i < objects; i++)
+        (void)memledger_event("event");
     return 0;
 }

@@ -15,12 +15,11 @@
 
 #include "memledger/memledger.h"
 
-/* Where src/format/ring.h has the rings' headers and words: after the space for
- * replies; three cache lines for each ring. */
-#define RINGS_OFFSET (257 * 4096)
+/* Where src/format/ring.h has the rings' headers and words: after the set's own page; three
+ * cache lines for each ring, of which the first set has 8. */
+#define RINGS_OFFSET 4096
 #define RING_BYTES 192
-#define RINGS 64
-#define WORDS_OFFSET (RINGS_OFFSET + 3 * 4096)
+#define WORDS_OFFSET (2 * 4096)
 
 static memledger_space space;
 

@@ -29,6 +29,12 @@ def test_commands_and_options():
     equal(offers("plot", "--kind", "=", "ca"), ["categories"], "kinds, as bash splits them")
 
 
+def test_topics():
+    equal(offers("help", "summ"), ["summary"], "commands to explain")
+    equal(sorted(offers("help", "py")), ["python", "python-read", "pytorch"], "pages")
+    equal(offers("help", "topi"), ["topics"], "the list of pages")
+
+
 def test_formats_and_dictionaries():
     equal(sorted(offers("export", "--format", "mxnet-")),
           ["mxnet-csv", "mxnet-log", "mxnet-pool-csv"],

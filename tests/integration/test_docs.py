@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-# test_docs.py: everything that the pages name exists: link targets, commands and their options.
+# test_docs.py: what the pages name is there: files, headings behind links, commands and
+# their options.
 #
 # SPDX-License-Identifier: Apache-2.0
 import functools
@@ -14,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md"),
                 *ROOT.glob("tests/data/*.md")])
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+SOURCE_PATH = re.compile(r"`((?:src|tests|python|scripts|examples)/[^`\s]*)`")
 LINK = re.compile(r"\]\(([^()\s]+(?:\([^()]*\))?)\)")
 
 
@@ -61,6 +63,13 @@ def test_links():
                 failures.append(f"{page.relative_to(ROOT)}: {link}: {reason}")
     check(not failures, "links that lead nowhere", *failures)
     check(len(PAGES) > 20, "few pages", PAGES)
+
+
+def test_paths():
+    """Every `src/...` and the like that a page names is there; also with a * in it."""
+    failures = [f"{page.relative_to(ROOT)}: {path}" for page in PAGES
+                for path in SOURCE_PATH.findall(page.read_text()) if not list(ROOT.glob(path))]
+    check(not failures, "files and folders that are not there", *failures)
 
 
 def test_index_lists_every_page():

@@ -50,6 +50,27 @@ def test_sandbox():
     contains(result.err, "1 process entered a seccomp sandbox", "note")
 
 
+def check_jumps(*arguments):
+    """A record that is jumped out of is lost, or not: no other is, and none twice."""
+    result = run(program("jumps_out"), *arguments, options=["-f", "-q"])
+    equal(result.code, 0, "exit code", result)
+    made, jumps = map(int, result.out.split())
+    check(jumps > 100, f"only {jumps} jumps: nothing was tested")
+    trace = result.dump()
+    check(trace["lost"] <= jumps, f"{trace['lost']} events lost by {jumps} jumps")
+    recorded = trace["kinds"]["alloc"]
+    check(made - trace["lost"] <= recorded <= made + jumps,
+          f"{recorded} recorded of {made}, {trace['lost']} lost, {jumps} jumps")
+
+
+def test_jumps():
+    check_jumps(1000)
+
+
+def test_jumps_on_alternate_stack():
+    check_jumps(1000, "altstack")
+
+
 def test_names():
     """What a handler names is named, also when it interrupts a thread that is
     naming something."""

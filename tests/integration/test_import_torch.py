@@ -441,4 +441,16 @@ def test_a_stack_without_end():
     equal(names, [f["name"] for f in deep[:4096]], "frames")
 
 
+def test_stacks_that_differ_far_out():
+    """Groups by stack name the caller in which they differ; no two rows look alike."""
+    trace = convert(os.path.join(DATA, "tinygpt.pickle"))
+    for columns in ("80", "200"):
+        text = plain(harness.MEMLEDGER, "table", "--by", "stack", "--top", "50", trace,
+                     env={**os.environ, "COLUMNS": columns}).stdout
+        rows = [line[28:] for line in text.splitlines() if " < " in line]
+        check(len(rows) > 10, "few rows", text)
+        alike = sorted({row for row in rows if rows.count(row) > 1})
+        check(not alike, f"rows that look alike at {columns} columns", *alike)
+
+
 harness.main(globals())

@@ -96,4 +96,27 @@ def test_many_processes():
     equal((trace["kinds"]["alloc"], trace["lost"]), (61, 0), "recorded and lost")
 
 
+def without_pages(after):
+    """Under a kernel that gives a process no more than so many pages for its rings."""
+    result = run(program("emit"), 100000, options=["-f"],
+                 env=dict(os.environ, LD_PRELOAD=program("libno_pages.so"), NO_PAGES_AFTER=str(after)))
+    equal(result.code, 7, "exit code", result)
+    contains(result.out, "done 100000", "output")
+    return result
+
+
+def test_no_page_for_rings():
+    """It fails as a refusal: the process is not recorded, and that is said."""
+    result = without_pages(0)
+    contains(result.err, "1 process was not recorded", "note")
+
+
+def test_no_more_pages():
+    """What does not fit into the pages that a ring got is dropped and counted."""
+    trace = without_pages(20).dump()
+    check(trace["lost"] > 0, "nothing was lost: the pages were not asked for", trace)
+    equal(trace["kinds"]["alloc"] + trace["kinds"]["free"] + trace["lost"], 100000,
+          "recorded and lost", trace)
+
+
 harness.main(globals())

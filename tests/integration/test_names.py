@@ -74,4 +74,12 @@ def test_no_room_for_more_names():
              "warning")
 
 
+def test_more_objects_than_there_are_numbers():
+    """A million have one; the others are counted."""
+    result = run(program("many_names"), 0, 0, 1 << 20, options=["-qf"])
+    equal(result.code, 0, "exit code", result)
+    found = report("summary", result.trace)
+    equal(found["health"]["lost_not_followed"], 1, "objects without a number")
+
+
 harness.main(globals())

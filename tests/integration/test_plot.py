@@ -23,7 +23,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def plot(*args, code=0, **settings):
-    done = plain(harness.MEMLEDGER, "plot", *args, **settings)
+    done = plain(harness.MEMLEDGER, "plot", "-f", *args, **settings)
     equal(done.returncode, code, f"exit code of plot {args}", done.stderr)
     return done
 
@@ -174,7 +174,7 @@ def test_interrupted():
     record_training()
     with open("a.png", "w") as file:
         file.write("what was there")
-    process = subprocess.Popen([harness.MEMLEDGER, "plot", "t.mled", "-o", "a.png", "--width", "8000",
+    process = subprocess.Popen([harness.MEMLEDGER, "plot", "-f", "t.mled", "-o", "a.png", "--width", "8000",
                                 "--height", "5000", "--scale", "1"])
     harness.wait_until(lambda: glob.glob("a.png.*"), "the picture is begun")
     process.send_signal(signal.SIGTERM)
@@ -251,6 +251,40 @@ def test_a_keyword_file():
         contains(words, word, "bars")
     done = plot("t.mled", "--kind", "bars", "--expected", "much", code=2)
     contains(done.stderr, "neither auto nor a size", "error")
+
+
+def test_existing_picture():
+    """As other commands do, it asks for -f before it replaces a file."""
+    record_training()
+    with open("p.svg", "w") as file:
+        file.write("precious")
+    done = plain(harness.MEMLEDGER, "plot", "t.mled", "-o", "p.svg")
+    equal(done.returncode, 1, "exit code", done.stderr)
+    contains(done.stderr, "p.svg exists; choose another name or overwrite it with -f", "error")
+    equal(open("p.svg").read(), "precious", "the file that was there")
+    plot("t.mled", "-o", "p.svg")
+    check(texts("p.svg"), "no picture with -f")
+
+
+def test_legend_at_the_highest_total():
+    """The numbers behind the names add up to the one at the ring."""
+    trace = str(TESTS / "golden" / "traces" / "gpt.mled")
+    plot(trace, "-o", "t.svg", "--unit", "B")
+    root = xml.etree.ElementTree.parse("t.svg").getroot()
+    description = next(root.iter(f"{SVG}desc")).text
+    peak, *parts = [int(n) for n in re.findall(r"([0-9]+) B\b", description)]
+    equal(sum(parts), peak, "what there was at the highest total", description)
+    shown = [text for text in texts("t.svg") if text]
+    for part in parts:
+        check(f"{part} B" in shown, f"{part} B is not in the legend", shown)
+
+
+def test_sum_of_devices_is_called_one():
+    trace = str(TESTS / "golden" / "traces" / "gpu.mled")
+    plot(trace, "-o", "all.svg")
+    contains(" ".join(texts("all.svg")), "live memory, sum of all devices (", "the axis")
+    plot(trace, "-o", "one.svg", "--device", "cuda:0")
+    contains(" ".join(texts("one.svg")), "live memory on cuda:0 (", "the axis of one device")
 
 
 if __name__ == "__main__":

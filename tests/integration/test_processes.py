@@ -4,6 +4,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
+import signal
 import subprocess
 import time
 
@@ -161,6 +162,71 @@ def test_time_of_the_end():
         check(0.5 <= seconds < 0.5 + harness.PATIENCE_S / 100, f"{options}: {seconds} s")
 
 
+def peak_mib(*command):
+    run(*command, options=["-f", "-q"])
+    return harness.report("summary", "t.mled")["peak_bytes"] >> 20
+
+
+def test_one_after_the_other():
+    """What a process had is gone before the next one has its own, also when it took its last
+    breath a moment ago."""
+    holds = f"{program('ends')} holds exit 0"
+    for _ in range(20):
+        equal(peak_mib("sh", "-c", f"{holds}; {holds}; true"), 100, "peak of two in a row, MiB")
+        for how in ("exit", "_exit"):
+            equal(peak_mib(program("ends"), "parent", how, 3), 100,
+                  f"peak of a child that ends by {how} and of its parent, MiB")
+
+
+def test_parent_is_last():
+    """A parent that ends right after its child was there to the last."""
+    for _ in range(10):
+        run("sh", "-c", f"{program('ends')} holds exit 0; true", options=["-f", "-q", "--heap"])
+        at_end = harness.report("table", "t.mled", "--at", "end", "--by", "process")
+        names = [group["process"] for group in at_end["groups"]]
+        check(len(names) == 1 and "sh -c" in names[0], "processes at the end", names)
+
+
+def test_how_each_ended():
+    """Children too, which are not the collector's."""
+    ends, family = program("ends"), program("families")
+    result = run("sh", "-c", f"{ends} exit 3; {ends} signal 9; {ends} _exit 0; {ends} quick_exit 6;"
+                 f"{ends} abort; {family} exec {ends} exit 5; {ends} wait-default >ready 2>&1 &"
+                 "until test -s ready; do sleep 0.01; done; exit 7")
+    equal(result.code, 7, "exit code", result)
+    found = {}
+    for process in harness.report("summary", "t.mled")["processes"]:
+        command = " ".join(map(os.path.basename, process["command"].split()))
+        if not command.startswith(("sh -c", "sleep")):
+            found[command] = (process["ended"], process["exit_code"], process["signal"])
+            if process["ended"] == "running":
+                harness.signal_process(process["pid"], signal.SIGKILL)
+    equal(found, {
+        "ends exit 3": ("exit", 3, None),
+        "ends signal 9": ("signal", None, 9),
+        "ends _exit 0": ("exit", 0, None),
+        "ends quick_exit 6": ("exit", 6, None),
+        "ends abort": ("signal", None, signal.SIGABRT),
+        "families exec ends exit 5": ("exec", None, None),
+        "ends exit 5": ("exit", 5, None),
+        "ends wait-default": ("running", None, None),
+    }, "how processes ended")
+    text = harness.plain(harness.MEMLEDGER, "summary", "t.mled").stdout
+    for words in ("exit 3", "signal 9", "exec", "running"):
+        contains(text, words, "the table of processes")
+
+
+def test_rank():
+    for name in ("RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"):
+        env = {key: value for key, value in os.environ.items() if "RANK" not in key}
+        run(program("ends"), options=["-f"], env=env | {name: "12"})
+        process, = harness.report("summary", "t.mled")["processes"]
+        equal((process["role"], process["rank"]), ("rank 12", 12), name)
+    run(program("ends"), options=["-f"], env=env | {"RANK": "high"})
+    process, = harness.report("summary", "t.mled")["processes"]
+    check("rank" not in process, "a rank that is no number", process)
+
+
 def test_pid_namespace():
     """Threads of another pid namespace have numbers that mean nothing here."""
     unshare = ["unshare", "--pid", "--fork"]
@@ -178,6 +244,18 @@ def test_pid_namespace():
     emitting = [t for t in trace["threads"] if t["kinds"].get("alloc")]
     equal(len(emitting), 1, "threads that the one thread was taken for")
     harness.balanced(trace)
+
+
+def test_empty_processes_are_one_line():
+    """Shells and the programs that they start record nothing without --heap."""
+    result = run("sh", "-c", f"true; ls >/dev/null; cat </dev/null; {program('emit')} 10 10; ls >/dev/null",
+                 stdin=subprocess.DEVNULL)
+    text = harness.plain(harness.MEMLEDGER, "summary", result.trace).stdout
+    contains(text, "more processes recorded nothing: ", "summary")
+    line = next(line for line in text.splitlines() if "recorded nothing" in line)
+    equal(sorted(line.split(": ")[1].split(", ")), ["cat", "ls", "sh"], "names, each once", text)
+    rows = text.split("\nBy process\n")[1].splitlines()
+    equal(len(rows), 4, "lines about processes", text)  # titles, rule, emit, the others
 
 
 harness.main(globals())

@@ -135,7 +135,7 @@ def test_reports_on_samples_alone():
     contains(plain(harness.MEMLEDGER, "events", result.trace).stdout, "of_pid=", "events")
     equal(plain(harness.MEMLEDGER, "compare", result.trace, result.trace).returncode, 0, "compare")
     for files in ([result.trace], [result.trace, result.trace]):
-        done = plain(harness.MEMLEDGER, "plot", *files, "-o", "p.svg")
+        done = plain(harness.MEMLEDGER, "plot", "-f", *files, "-o", "p.svg")
         equal((done.returncode, done.stderr), (0, ""), "memledger plot")
         with open("p.svg") as f:
             contains(f.read(), "memory in use", "picture")
@@ -182,7 +182,7 @@ def test_gpu_without_hooks():
     result = use_gpu("--sample-only")
     gpu = device(samples(result), "cuda:0")
     check(gpu["peak_used_bytes"] > 256 * MIB, "peak", gpu)
-    done = plain(harness.MEMLEDGER, "plot", result.trace, "-o", "p.svg")
+    done = plain(harness.MEMLEDGER, "plot", "-f", result.trace, "-o", "p.svg")
     equal(done.returncode, 0, "memledger plot", done.stderr)
     with open("p.svg") as f:
         contains(f.read(), "cuda:0", "picture")
@@ -191,7 +191,7 @@ def test_gpu_without_hooks():
 def test_truth_in_plot():
     """The driver's word over what was recorded on the same device."""
     use_gpu("--cuda=off")  # or each device has what the driver put there
-    equal(plain(harness.MEMLEDGER, "plot", "t.mled", "-o", "p.svg").returncode, 0, "memledger plot")
+    equal(plain(harness.MEMLEDGER, "plot", "-f", "t.mled", "-o", "p.svg").returncode, 0, "memledger plot")
     with open("p.svg") as f:
         picture = f.read()
     equal(picture.count("in use, peak"), 1, "lines in the legend")

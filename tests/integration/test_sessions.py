@@ -67,6 +67,27 @@ def test_full():
         equal(os.listdir(disk), ["filler"], "what is left")
 
 
+def session_of(env):
+    result = run("sh", "-c", "echo $MEMLEDGER_SESSION", options=["-f", "-q"], env=env)
+    return result.out.strip()
+
+
+def test_memory_before_disk():
+    """The page is where a store to it does not wait for a disk."""
+    on_disk = plain("stat", "-f", "-c", "%T", ".").stdout.strip() not in ("tmpfs", "ramfs")
+    if not on_disk or plain("stat", "-f", "-c", "%T", "/dev/shm").stdout.strip() != "tmpfs":
+        raise harness.Skip("takes a disk here and a tmpfs at /dev/shm", machine=True)
+    os.mkdir("here")
+    check(session_of(environment(None, os.path.abspath("here"))).startswith("/dev/shm/"),
+          "the session is on the disk that TMPDIR names")
+    os.mkdir("/dev/shm/" + str(os.getpid()))
+    try:
+        folder = "/dev/shm/" + str(os.getpid())
+        equal(os.path.dirname(session_of(environment(None, folder))), folder, "a TMPDIR in memory")
+    finally:
+        os.rmdir("/dev/shm/" + str(os.getpid()))
+
+
 def test_no_abstract_names():
     """A policy, or a stranger who has the names, costs nothing but the notes of those outside."""
     env = dict(os.environ, LD_PRELOAD=program("libno_abstract_names.so"))

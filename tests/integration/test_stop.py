@@ -97,6 +97,16 @@ def check_finished_alone(collector):
     equal(os.listdir("sessions"), [], "what is left of the session")
 
 
+def test_lifeless_collector():
+    """Where no signal comes either, the launcher does not wait for ever."""
+    with sessions_here():
+        process, collector = ended_with_stopped_collector("-f")
+        result = finish(process)
+        equal(result.code, 40 + signal.SIGTERM, "exit code", result)
+        contains(result.err, f"process {collector} goes on writing t.mled", "note")
+        check_finished_alone(collector)
+
+
 def test_stopped_collector():
     """SIGTERM, or Ctrl-C, ends the waiting."""
     with sessions_here():
@@ -158,6 +168,16 @@ def test_pipe_that_nobody_empties():
         os.close(reader)
         harness.wait_until(lambda: not harness.runs(collector), "the collector's end")
         equal(os.listdir("sessions"), [], "what is left of the session")
+
+
+def test_pipe_needs_no_force():
+    """There is nothing in a pipe that could be lost."""
+    os.mkfifo("pipe")
+    reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+    result = run(program("ends"), "exit", 5, trace="pipe")
+    equal(result.code, 5, "exit code", result)
+    check(os.read(reader, 8) == b"\x89MLED\r\n\x1a", "what came through the pipe")
+    os.close(reader)
 
 
 def test_pipe_without_reader():

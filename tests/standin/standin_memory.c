@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SMALL_MAX STANDIN_MIB
 #define UNIT 512
@@ -111,10 +112,22 @@ void standin_memory_end(struct standin_block *block)
     free(chunk);
 }
 
+/* STANDIN_BLOCKS=BYTES: an allocation of exactly that size does not come back. */
+static void block_if_asked(size_t bytes)
+{
+    const char *blocks = getenv("STANDIN_BLOCKS");
+
+    while (blocks && bytes == strtoull(blocks, NULL, 10))
+        pause();
+}
+
 STANDIN_ENTRY(cuMemAlloc_v2, standin_address *ret_address, size_t bytes)
 {
     struct standin_context *context;
-    int status = standin_lock_context(&context);
+    int status;
+
+    block_if_asked(bytes);
+    status = standin_lock_context(&context);
     if (status)
         return status;
     return standin_unlock(alloc(context, bytes, ret_address));

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "classify.h"
 #include "test_analyze_fixture.h"
 
 #include <errno.h>
@@ -222,7 +223,9 @@ static void lives_are_within_the_totals(void **state)
 
 static int print(void *ctx, const struct ml_event_view *view)
 {
-    return ml_event_text(view, &(struct ml_style){0}, 18, ctx);
+    static const struct ml_event_columns columns = {.time = 15, .thread = 15, .space = 18};
+
+    return ml_event_text(view, &(struct ml_style){0}, &columns, ctx);
 }
 
 static void report_ledger(const struct ml_trace *trace, enum ml_at_kind at, struct ml_buf *out)

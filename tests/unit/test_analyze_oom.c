@@ -7,11 +7,11 @@
 
 #include <errno.h>
 
-#include "cuda_spaces.h"
 #include "breakdown.h"
 #include "breakdown_report.h"
 #include "compare.h"
 #include "compare_report.h"
+#include "cuda_spaces.h"
 #include "events.h"
 #include "events_report.h"
 #include "fail_nth.h"
@@ -25,10 +25,8 @@
 #include "mxnet_report.h"
 #include "oom_report.h"
 #include "plot_bands.h"
-#include "plot_flame.h"
-#include "plot_lifetimes.h"
 #include "plot_overlay.h"
-#include "plot_segments.h"
+#include "plots.h"
 #include "pool_entries.h"
 #include "sample_curves.h"
 #include "stats.h"
@@ -41,6 +39,8 @@
 #include "timeline.h"
 
 static const struct ml_style style = {.width = 80};
+static const struct ml_event_columns event_columns = {
+    .time = 10, .thread = 7, .space = 18, .narrow = true};
 
 static int run_summary(const struct ml_trace *trace)
 {
@@ -179,7 +179,7 @@ static int run_steps(const struct ml_trace *trace)
 
 static int print(void *ctx, const struct ml_event_view *view)
 {
-    return ml_event_text(view, &style, 18, ctx);
+    return ml_event_text(view, &style, &event_columns, ctx);
 }
 
 static int run_events(const struct ml_trace *trace)

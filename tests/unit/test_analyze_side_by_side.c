@@ -126,7 +126,7 @@ static void allocations_and_samples_are_not_compared(void **state)
 
     (void)state;
     assert_int_equal(compare_two(gpu_trace(true), sampled_trace(1000, 50), s, &c), -EINVAL);
-    assert_non_null(strstr(err.text, "b.mled has samples alone"));
+    assert_non_null(strstr(err.text, "b.mled has only samples"));
     assert_non_null(strstr(err.text, "--sample-only"));
     ml_compare_release(&c);
     ml_summary_release(&s[0]);

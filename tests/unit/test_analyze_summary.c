@@ -118,11 +118,12 @@ static void processes_tell_how_they_ended(void **state)
     trace = fixture_open(&f);
     s = summarize(trace, 10);
     assert_int_equal(s.processes.len, 3);
-    assert_false(s.processes.items[0].has_status);
+    assert_int_equal(s.process_count, 2); /* 102 is 100's next image */
+    assert_int_equal(s.processes.items[0].ending, ML_ENDING_EXEC);
+    assert_int_equal(s.processes.items[1].ending, ML_ENDING_EXIT);
     assert_int_equal(s.processes.items[1].exit_code, 3);
-    assert_int_equal(s.processes.items[1].signal, 0);
     assert_string_equal(s.processes.items[1].how, "forked");
-    assert_int_equal(s.processes.items[2].exit_code, -1);
+    assert_int_equal(s.processes.items[2].ending, ML_ENDING_SIGNAL);
     assert_int_equal(s.processes.items[2].signal, 9);
     ml_summary_release(&s);
     ml_trace_free(trace);
@@ -209,6 +210,37 @@ static void runs_stand_by_their_increase(void **state)
         ml_summary_release(&s[i]);
 }
 
+static void add_fake_device(struct ml_summary *s, const char *name, uint64_t peak)
+{
+    struct ml_summary_device d = {.name = name, .counted = {.peak_bytes = peak}};
+
+    assert_int_equal(ml_vec_push(&s->devices, d), 0);
+}
+
+/* Memory of the host does not make up for what a GPU lacks. */
+static void devices_are_judged_one_by_one(void **state)
+{
+    struct ml_summary s[] = {fake_summary(1100, 0), fake_summary(700, 0)};
+    struct ml_compare_input inputs[] = {{"a", "a", &s[0], NULL}, {"b", "b", &s[1], NULL}};
+    struct ml_error err = {0};
+    struct ml_compare c;
+
+    (void)state;
+    add_fake_device(&s[0], "cpu", 1000);
+    add_fake_device(&s[0], "cuda:0", 100);
+    add_fake_device(&s[1], "cpu", 500);
+    add_fake_device(&s[1], "cuda:0", 150);
+    add_fake_device(&s[1], "cuda:1", 50);
+    assert_int_equal(ml_compare(inputs, 2, NULL, &c, &err), 0);
+    assert_int_equal(c.devices.len, 3);
+    assert_string_equal(c.devices.items[1].name, "cuda:0");
+    assert_int_equal(c.devices.items[1].peak[1].difference, 50);
+    assert_true(fabs(c.worst_increase_percent - 50) < 1e-9);
+    ml_compare_release(&c);
+    ml_summary_release(&s[0]);
+    ml_summary_release(&s[1]);
+}
+
 static void from_nothing_has_no_percentage(void **state)
 {
     struct ml_summary s[] = {fake_summary(0, 0), fake_summary(100, 1)};
@@ -234,6 +266,7 @@ int main(void)
         cmocka_unit_test(an_empty_trace_has_a_summary),
         cmocka_unit_test(the_drivers_own_is_not_left_behind),
         cmocka_unit_test(runs_stand_by_their_increase),
+        cmocka_unit_test(devices_are_judged_one_by_one),
         cmocka_unit_test(from_nothing_has_no_percentage),
     };
 

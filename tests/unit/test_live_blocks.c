@@ -12,7 +12,10 @@
 #include <cmocka.h>
 
 #include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -64,7 +67,7 @@ static void agrees_with_a_model(void **state)
             live += sizes[block] = bytes;
         }
         peak = live > peak ? live : peak;
-        assert_int_equal(ml_live_bytes(CUDA_1, ML_LIVE_PHASES), live);
+        assert_int_equal(ml_live_bytes(CUDA_1, ML_PHASES), live);
     }
     assert_int_equal(ml_live_peak(CUDA_1), peak);
     for (unsigned i = 0; i < BLOCKS; i++) {
@@ -73,7 +76,7 @@ static void agrees_with_a_model(void **state)
             assert_int_equal(found.bytes, sizes[i]);
         ml_live_remove(at(address_of(i)));
     }
-    assert_int_equal(ml_live_bytes(CUDA_1, ML_LIVE_PHASES), 0);
+    assert_int_equal(ml_live_bytes(CUDA_1, ML_PHASES), 0);
     ml_live_reset_peak(CUDA_1);
     assert_int_equal(ml_live_peak(CUDA_1), 0);
 }
@@ -83,21 +86,21 @@ static void counts_by_phase(void **state)
     struct ml_live_block found;
 
     (void)state;
-    ml_thread_phase = ML_LIVE_FORWARD;
+    ml_thread_phase = ML_PHASE_FORWARD;
     ml_live_add(0, ML_LIVE_HOST, at(0x100), 10);
-    ml_thread_phase = ML_LIVE_OTHER;
-    ml_process_phase = ML_LIVE_BACKWARD;
+    ml_thread_phase = ML_PHASE_NONE;
+    ml_process_phase = ML_PHASE_BACKWARD;
     ml_live_add(0, ML_LIVE_HOST, at(0x200), 20);
-    ml_process_phase = ML_LIVE_OTHER;
-    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_LIVE_FORWARD), 10);
-    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_LIVE_BACKWARD), 20);
-    ml_live_rephase(0x100, ML_LIVE_OTHER);
-    ml_live_rephase(0x300, ML_LIVE_OTHER);
-    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_LIVE_FORWARD), 0);
-    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_LIVE_OTHER), 10);
+    ml_process_phase = ML_PHASE_NONE;
+    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_PHASE_FORWARD), 10);
+    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_PHASE_BACKWARD), 20);
+    ml_live_rephase(0x100, ML_PHASE_NONE);
+    ml_live_rephase(0x300, ML_PHASE_NONE);
+    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_PHASE_FORWARD), 0);
+    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_PHASE_NONE), 10);
     assert_int_equal(ml_live_peak(ML_LIVE_HOST), 30);
     assert_true(ml_live_block_find(0x200, &found));
-    assert_int_equal(found.phase, ML_LIVE_BACKWARD);
+    assert_int_equal(found.phase, ML_PHASE_BACKWARD);
     ml_live_remove(at(0x100));
     ml_live_remove(at(0x200));
 }
@@ -109,12 +112,12 @@ static void seeds_and_replaces(void **state)
     assert_true(ml_live_seed(ML_LIVE_HOST, 0x100, 8));
     assert_false(ml_live_seed(ML_LIVE_HOST, 0x100, 16));
     assert_false(ml_live_seed(ML_LIVE_DEVICES, 0x200, 16));
-    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_LIVE_PHASES), 8);
+    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_PHASES), 8);
     ml_live_add(0, ML_LIVE_HOST, at(0x100), 32);
-    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_LIVE_PHASES), 32);
+    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_PHASES), 32);
     ml_live_remove(at(0x100));
     ml_live_remove(at(0x100));
-    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_LIVE_PHASES), 0);
+    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_PHASES), 0);
 }
 
 /* A gradient grows while intermediates come and go: 100 + 50 + 60 - 50 + 70, of which
@@ -125,7 +128,7 @@ static void tells_the_peak_of_intermediates(void **state)
     uint64_t peak = 0;
 
     (void)state;
-    ml_thread_phase = ML_LIVE_BACKWARD;
+    ml_thread_phase = ML_PHASE_BACKWARD;
     ml_live_add(0, ML_LIVE_HOST, at(0x500), 5); /* from before */
     ml_live_log_begin();
     ml_live_add(0, ML_LIVE_HOST, at(0x100), 100);
@@ -140,8 +143,8 @@ static void tells_the_peak_of_intermediates(void **state)
     assert_false(ml_live_log_end(1 << ML_LIVE_HOST, gradients, 2, &peak));
     for (uint64_t address = 0x100; address <= 0x500; address += 0x100)
         ml_live_remove(at(address));
-    ml_thread_phase = ML_LIVE_OTHER;
-    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_LIVE_PHASES), 0);
+    ml_thread_phase = ML_PHASE_NONE;
+    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_PHASES), 0);
 }
 
 static _Atomic bool over;
@@ -168,7 +171,7 @@ static int look_in_child(void)
         return 1;
     for (unsigned i = 0; i < 1000; i++)
         ml_live_add(0, CUDA_1, at(address_of(i)), 1);
-    return ml_live_bytes(CUDA_1, ML_LIVE_PHASES) == 1000 ? 0 : 2;
+    return ml_live_bytes(CUDA_1, ML_PHASES) == 1000 ? 0 : 2;
 }
 
 static void forks_among_threads(void **state)
@@ -191,8 +194,197 @@ static void forks_among_threads(void **state)
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     ml_live_remove(at(0x100));
-    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_LIVE_PHASES), 0);
+    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_PHASES), 0);
     assert_int_equal(ml_live_missed(), 0);
+}
+
+/* ---- Locks that are not given back ---------------------------------------------- */
+
+#define HELD ((uint64_t)0x7000) /* a block in the table that is held */
+#define CLONES 300
+#define HANGS_S 30
+
+static sem_t holds, let_go;
+
+static void hold(const struct ml_live_block *b)
+{
+    if (b->address != HELD)
+        return;
+    sem_post(&holds);
+    sem_wait(&let_go);
+}
+
+static void *hold_table(void *arg)
+{
+    ml_live_tell(1, hold);
+    return arg;
+}
+
+static pthread_t begin_holding(void)
+{
+    pthread_t thread;
+
+    sem_init(&holds, 0, 0);
+    sem_init(&let_go, 0, 0);
+    assert_true(ml_live_seed(ML_LIVE_HOST, HELD, 16));
+    assert_int_equal(pthread_create(&thread, NULL, hold_table, NULL), 0);
+    sem_wait(&holds);
+    return thread;
+}
+
+static void end_holding(pthread_t thread)
+{
+    sem_post(&let_go);
+    pthread_join(thread, NULL);
+    ml_live_remove(at(HELD));
+}
+
+/* One second is lost once, not with each event. */
+static void gives_up_and_counts(void **state)
+{
+    uint64_t missed = ml_live_missed();
+    uint64_t begin_ns = ml_clock_ns(CLOCK_MONOTONIC);
+    pthread_t thread;
+
+    (void)state;
+    alarm(HANGS_S);
+    thread = begin_holding();
+    for (int i = 0; i < 100; i++)
+        ml_live_rephase(HELD, ML_PHASE_FORWARD);
+    assert_int_equal(ml_live_missed(), missed + 100);
+    assert_in_range(ml_clock_ns(CLOCK_MONOTONIC) - begin_ns, 0, (uint64_t)10000000000);
+    end_holding(thread);
+    ml_live_add(0, ML_LIVE_HOST, at(HELD), 8);
+    assert_int_equal(ml_live_bytes(ML_LIVE_HOST, ML_PHASES), 8);
+    ml_live_remove(at(HELD));
+    assert_int_equal(ml_live_missed(), missed + 100);
+    alarm(0);
+}
+
+/* ThreadSanitizer takes a child's tables for those that its parent's threads still change. */
+static void skip_under_thread_sanitizer(void)
+{
+#ifdef __SANITIZE_THREAD__
+    skip();
+#endif
+}
+
+/* clone() behind libc's back: no fork handlers run. */
+static pid_t raw_clone(void)
+{
+    return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+}
+
+static int find_held(void)
+{
+    struct ml_live_block found;
+
+    alarm(HANGS_S);
+    if (!ml_live_block_find(HELD, &found) || found.bytes != 16)
+        return 1;
+    ml_live_remove(at(HELD));
+    return ml_live_block_find(HELD, &found) ? 2 : 0;
+}
+
+static void forks_while_a_table_is_held(void **state)
+{
+    pid_t (*const ways[])(void) = {fork, raw_clone};
+    pthread_t thread;
+
+    (void)state;
+    skip_under_thread_sanitizer();
+    alarm(HANGS_S);
+    thread = begin_holding();
+    for (unsigned i = 0; i < 2; i++) {
+        pid_t child = ways[i]();
+        int status;
+        if (!child)
+            _exit(find_held());
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+    end_holding(thread);
+    alarm(0);
+}
+
+static void *churn_backward(void *number)
+{
+    ml_thread_phase = ML_PHASE_BACKWARD;
+    return churn(number);
+}
+
+static int log_in_child(void)
+{
+    uint64_t peak = 0;
+
+    alarm(HANGS_S);
+    ml_thread_phase = ML_PHASE_BACKWARD;
+    ml_live_log_begin();
+    ml_live_add(0, CUDA_1, at(0x100), 10);
+    return ml_live_log_end(1 << CUDA_1, NULL, 0, &peak) && peak != 10;
+}
+
+/* The lock of the log may be taken in a child that was cloned. */
+static void clones_while_threads_log(void **state)
+{
+    pthread_t threads[THREADS];
+
+    (void)state;
+    skip_under_thread_sanitizer();
+    over = false;
+    ml_live_log_begin();
+    for (uintptr_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, churn_backward, (void *)i), 0);
+    for (int i = 0; i < CLONES; i++) {
+        pid_t child = raw_clone();
+        int status;
+        if (!child)
+            _exit(log_in_child());
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+    over = true;
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static sigjmp_buf back;
+
+static void jump(int number)
+{
+    siglongjmp(back, number);
+}
+
+static void interrupt(const struct ml_live_block *b)
+{
+    if (b->address == HELD)
+        raise(SIGUSR1);
+}
+
+/* A handler that leaves a table by siglongjmp leaves nothing held: neither does this thread lose
+ * its later events, nor another one. */
+static void jumps_out_of_a_table(void **state)
+{
+    uint64_t missed = ml_live_missed();
+    struct ml_live_block found;
+    pthread_t thread;
+
+    (void)state;
+    alarm(HANGS_S);
+    signal(SIGUSR1, jump);
+    assert_true(ml_live_seed(ML_LIVE_HOST, HELD, 16));
+    if (!sigsetjmp(back, 1))
+        ml_live_tell(2, interrupt);
+    for (int i = 0; i < 100; i++) {
+        assert_true(ml_live_block_find(HELD, &found));
+        assert_int_equal(found.bytes, 16);
+    }
+    assert_int_equal(ml_live_missed(), missed + 1);
+    ml_live_remove(at(HELD));
+    thread = begin_holding();
+    end_holding(thread);
+    assert_int_equal(ml_live_missed(), missed + 1);
+    alarm(0);
 }
 
 static void says_what_an_event_costs(void **state)
@@ -213,9 +405,16 @@ static void says_what_an_event_costs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_a_model), cmocka_unit_test(counts_by_phase),
-        cmocka_unit_test(seeds_and_replaces),  cmocka_unit_test(tells_the_peak_of_intermediates),
-        cmocka_unit_test(forks_among_threads), cmocka_unit_test(says_what_an_event_costs),
+        cmocka_unit_test(agrees_with_a_model),
+        cmocka_unit_test(counts_by_phase),
+        cmocka_unit_test(seeds_and_replaces),
+        cmocka_unit_test(tells_the_peak_of_intermediates),
+        cmocka_unit_test(forks_among_threads),
+        cmocka_unit_test(gives_up_and_counts),
+        cmocka_unit_test(forks_while_a_table_is_held),
+        cmocka_unit_test(clones_while_threads_log),
+        cmocka_unit_test(jumps_out_of_a_table),
+        cmocka_unit_test(says_what_an_event_costs),
     };
 
     return cmocka_run_group_tests(tests, switch_on, NULL);

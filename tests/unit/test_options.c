@@ -263,7 +263,7 @@ static void help_lists_every_option(void **state)
     assert_non_null(strstr((char *)out.data, "--heap[=WHAT]"));
     assert_non_null(strstr((char *)out.data, "--unit=auto|B|KiB"));
     assert_non_null(strstr((char *)out.data, "-h, --help"));
-    assert_non_null(strstr((char *)out.data, "MEMLEDGER_QUIET stands for --quiet"));
+    assert_non_null(strstr((char *)out.data, "MEMLEDGER_QUIET sets --quiet"));
     ml_buf_release(&out);
 }
 

@@ -53,6 +53,7 @@ static void keys_are_bounded(void **state)
     assert_true(ml_map_len(&expected.by_key) <= ML_EXPECTED_MAX);
     assert_int_equal(find(2 * ML_EXPECTED_MAX), 10);
     assert_int_equal(find(0), 0);
+    assert_int_equal(expected.dropped, 2 * ML_EXPECTED_MAX);
 }
 
 static struct ml_output_range wait_for(uint64_t size, uint32_t label, uint32_t count)

@@ -23,9 +23,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "handed_files.h"
+#include "handed_check.h"
 #include "memledger/memledger.h"
-#include "mount_type.h"
 #include "profile_file.h"
 #include "profile_fixture.h"
 #include "ring.h"

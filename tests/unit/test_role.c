@@ -47,6 +47,30 @@ static void those_that_are_several_are_numbered(void **state)
     ml_dict_release(&dict);
 }
 
+static const char *role_of(const char *command, uint32_t rank, struct ml_role *ret)
+{
+    struct ml_hello hello = {.rank = rank};
+
+    memcpy(hello.command, command, strlen(command));
+    ml_role_find(&hello, -1, ML_STARTED, NULL, ret);
+    return ret->text;
+}
+
+static void ranks_and_compilers_are_told(void **state)
+{
+    struct ml_role role;
+
+    (void)state;
+    assert_string_equal(role_of("python train.py", 0, &role), "");
+    assert_string_equal(role_of("python train.py", 1, &role), "rank 0");
+    assert_string_equal(role_of("/usr/bin/x86_64-linux-gnu-gcc-12 -c x.c", 0, &role), "compiler");
+    assert_string_equal(role_of("/usr/lib/gcc/cc1plus -quiet", 4, &role), "rank 3 compiler");
+    assert_string_equal(role_of("ptxas", 0, &role), "compiler");
+    assert_string_equal(role_of("ld-pretends", 0, &role), "");
+    assert_string_equal(role_of("", 0, &role), "");
+    assert_string_equal(role_of("---- -1", UINT32_MAX, &role), "rank 4294967294");
+}
+
 static void children_have_the_role_of_their_parent(void **state)
 {
     struct ml_role first, forked, second;
@@ -71,6 +95,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(those_that_are_several_are_numbered),
+        cmocka_unit_test(ranks_and_compilers_are_told),
         cmocka_unit_test(children_have_the_role_of_their_parent),
     };
 

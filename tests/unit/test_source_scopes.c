@@ -38,7 +38,7 @@ static int setup(void **state)
 
     assert_non_null(t);
     assert_int_equal(ml_dict_init(&t->dict), 0);
-    t->source = (struct ml_source){.target = &t->target, .data = t->words, .mask = 15, .words = 4};
+    t->source = (struct ml_source){.target = &t->target, .record = t->words, .words = 4};
     *state = t;
     return 0;
 }

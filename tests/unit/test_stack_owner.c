@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#include "demangle.h"
 #include "stack_owner.h"
+#include "stack_report.h"
 #include "stack_view.h"
 
 /* The owner of a stack that lies in these libraries, innermost first; NULL is a

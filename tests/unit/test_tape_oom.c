@@ -64,7 +64,7 @@ static void any_allocation_may_fail(void **state)
     do {
         struct thread t = {0};
 
-        t.source = (struct ml_source){.target = &t.target, .data = t.words, .mask = 3, .words = 4};
+        t.source = (struct ml_source){.target = &t.target, .record = t.words, .words = 4};
         fail_nth(tries++);
         if (ml_dict_init(&t.dict) == 0)
             use(&t);

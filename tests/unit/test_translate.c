@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -392,6 +394,30 @@ static void what_was_not_followed_is_told_once(void **state)
     assert_int_equal(events[0].args[2], ML_LOST_NOT_FOLLOWED);
 }
 
+/* They are no events: the trace is complete without them. */
+static void details_that_tables_had_no_room_for_are_told_once(void **state)
+{
+    static struct ml_ringset shared;
+    struct ml_target_set set = {.shared = &shared};
+    struct fixture *f = *state;
+    struct ml_event events[4];
+
+    assert_int_equal(ml_vec_push(&f->target.sets, set), 0);
+    shared.details_lost = 3;
+    f->target.works.dropped = 4;
+    f->target.expected.dropped = 5;
+    ml_target_note_lost(&f->stage, &f->target);
+    ml_target_note_lost(&f->stage, &f->target);
+    ml_vec_release(&f->target.sets);
+    open_trace(f);
+    assert_int_equal(read_events(f, events, 4), 2);
+    assert_int_equal(events[0].args[0], 3);
+    assert_int_equal(events[0].args[2], ML_LOST_DETAILS);
+    assert_int_equal(events[1].args[0], 4 + 5);
+    assert_int_equal(events[1].args[2], ML_LOST_DETAILS);
+    assert_int_equal(f->stage.lost, 0);
+}
+
 static void put_in_space(struct fixture *f, uint32_t space, uint64_t address)
 {
     put_word(f, ml_record_word(ML_ALLOC, space, ++f->now));
@@ -484,9 +510,82 @@ static void names_without_room_are_one_and_counted(void **state)
     assert_int_equal(f->stage.lost, 0);
 }
 
+/* ---- Targets that change what is being read ------------------------------------- */
+
+#define FLIPS 200000
+
+static void set_word(struct fixture *f, uint64_t at, uint64_t word)
+{
+    __atomic_store_n(&f->words[at & (RING_WORDS - 1)], word, __ATOMIC_RELAXED);
+}
+
+/* The word that decided on the record's length is the one that is used. */
+static void believes_the_first_look(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t begin = f->head;
+
+    put_word(f, ml_record_word(ML_REC_STRING, 0, ++f->now));
+    put_word(f, ml_pair(7, 8));
+    put_word(f, 0x6867666564636261); /* abcdefgh */
+    f->source.end = f->head;
+    assert_true(ml_source_peek(&f->stage, &f->source));
+    set_word(f, begin, ml_record_word(ML_REC_STACK, 0, f->now));
+    set_word(f, begin + 1, ml_pair(9, 3));
+    ml_source_take(&f->stage, &f->source);
+    assert_int_equal(f->source.tail, f->head);
+    assert_int_equal(f->target.strings.len, 8);
+    assert_string_equal(ml_dict_text(&f->dict, f->target.strings.items[7]), "abcdefgh");
+}
+
+struct flipped {
+    struct fixture *f;
+    uint64_t at;
+    _Atomic bool over;
+};
+
+static void *flip(void *arg)
+{
+    struct flipped *flipped = arg;
+
+    for (unsigned i = 0; !flipped->over; i++)
+        set_word(flipped->f, flipped->at, ml_pair(i % 4, i % 2 ? 8 : ML_NAME_MAX_BYTES));
+    return NULL;
+}
+
+/* A record whose length changes all the time has one length or the other. */
+static void survives_a_length_that_changes(void **state)
+{
+    struct fixture *f = *state;
+    struct flipped flipped = {f, f->head + 1, false};
+    uint64_t begin = f->head;
+    pthread_t thread;
+
+    put_word(f, ml_record_word(ML_REC_STRING, 0, ++f->now));
+    put_word(f, ml_pair(1, 8));
+    put_word(f, 0x6867666564636261);
+    assert_int_equal(pthread_create(&thread, NULL, flip, &flipped), 0);
+    for (unsigned i = 0; i < FLIPS; i++) {
+        f->source.tail = begin;
+        f->source.end = begin + 2 + (ML_NAME_MAX_BYTES + 7) / 8;
+        assert_true(ml_source_peek(&f->stage, &f->source));
+        ml_source_take(&f->stage, &f->source);
+        assert_true(f->source.tail == begin + 3 || f->source.tail == f->source.end);
+    }
+    flipped.over = true;
+    pthread_join(thread, NULL);
+    for (size_t i = 0; i < f->target.strings.len; i++) {
+        size_t len = strlen(ml_dict_text(&f->dict, f->target.strings.items[i]));
+        assert_true(len == 0 || len == 8);
+    }
+    f->source.tail = f->head;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(believes_the_first_look, setup, teardown),
+        cmocka_unit_test_setup_teardown(survives_a_length_that_changes, setup, teardown),
         cmocka_unit_test_setup_teardown(backward_lands_in_its_module, setup, teardown),
         cmocka_unit_test_setup_teardown(python_stacks_reach_the_file, setup, teardown),
         cmocka_unit_test_setup_teardown(python_stacks_do_without_what_is_missing, setup, teardown),
@@ -494,6 +593,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_waited_is_forgotten_when_records_are_lost, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(what_was_not_followed_is_told_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(details_that_tables_had_no_room_for_are_told_once, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(spaces_may_have_large_numbers, setup, teardown),
         cmocka_unit_test_setup_teardown(a_space_with_an_impossible_number_is_damage, setup,
                                         teardown),

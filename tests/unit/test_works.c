@@ -82,6 +82,7 @@ static void what_nobody_takes_is_forgotten(void **state)
     assert_true(works.places.len <= ML_WORKS_MAX);
     assert_int_equal(take(3 * ML_WORKS_MAX - 1), 5);
     assert_int_equal(take(0), 0);
+    assert_int_equal(works.dropped, 2 * ML_WORKS_MAX);
 }
 
 int main(void)

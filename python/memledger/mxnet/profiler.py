@@ -1,7 +1,7 @@
 """A replacement for MXNet's own profiler: `from memledger.mxnet import profiler`.
 
-The same functions, classes and defaults, on memledger's profile (docs/api.md);
-docs/mxnet-profiler.md lists the differences. Needs no MXNet.
+The same functions, classes and defaults, on memledger's profile (`memledger help
+api`); `memledger help mxnet-profiler` lists the differences. Needs no MXNet.
 
 SPDX-License-Identifier: Apache-2.0
 """

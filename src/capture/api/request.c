@@ -54,17 +54,19 @@ static bool wait_for_reply(struct ml_ringset *set, uint32_t number)
     return false;
 }
 
-/* The set is shared memory: its length is checked here, and text is ended here. */
+/* The set is shared memory: its length is read once and checked, and text is ended here. */
 static int take_reply(const struct ml_ringset *set, const char **ret_text)
 {
-    size_t bytes = ml_min_u64(set->reply_bytes, ML_REPLY_BYTES - 1);
+    uint32_t said = __atomic_load_n(&set->reply_bytes, __ATOMIC_RELAXED);
+    int status = __atomic_load_n(&set->reply_status, __ATOMIC_RELAXED);
+    size_t bytes = ml_min_u64(said, ML_REPLY_BYTES - 1);
     char *text = ml_thread_text(bytes + 1);
 
     if (!text || !ml_recorder_read_reply(text, bytes))
         return ml_fail("not enough memory for the collector's answer");
     text[bytes] = '\0';
-    if (set->reply_status)
-        return ml_fail(text);
+    if (status)
+        return ml_fail(bytes ? text : "not enough memory for the collector's answer");
     if (ret_text)
         *ret_text = text;
     return 0;

@@ -16,6 +16,7 @@
 #include "record.h"
 #include "recorder.h"
 #include "stack.h"
+#include "sys.h"
 
 #define OUT_OF_MEMORY 2 /* CUDA_ERROR_OUT_OF_MEMORY */
 
@@ -25,15 +26,8 @@ static struct ml_cuda_state *the_book;
 
 /* ---- Start and end ------------------------------------------------------ */
 
-/* The program's last word on its devices. A handler of the program's that exits
- * may have interrupted a call of this very thread. The turn is kept meanwhile, and
- * given back by the collector when the process has ended. */
-static void at_exit(void)
+static void say_last(struct ml_cuda_state *book)
 {
-    struct ml_cuda_state *book = the_book;
-
-    if (ml_cuda_is_inside_call() || !ml_cuda_is_started(book) || !ml_lock_within(&book->lock, 1))
-        return;
     ml_cuda_pools_look(book, 0);
     for (unsigned i = 0; i < book->devices; i++) {
         if (!book->charges[i].booked)
@@ -41,7 +35,24 @@ static void at_exit(void)
         ml_cuda_turn_begin(book, i);
         ml_cuda_sample(book, i, ML_SAMPLE_LAST);
     }
-    ml_unlock(&book->lock);
+}
+
+/* The program's last word on its devices. A handler of the program's that exits
+ * may have interrupted a call of this very thread. The turn is kept meanwhile, and
+ * given back by the collector when the process has ended. */
+static void at_exit(void)
+{
+    struct ml_cuda_state *book = the_book;
+    struct ml_quiet quiet;
+
+    if (ml_cuda_is_inside_call() || !ml_cuda_is_started(book))
+        return;
+    ml_quiet_begin(&quiet);
+    if (ml_lock_within(&book->lock, 1)) {
+        say_last(book);
+        ml_unlock(&book->lock);
+    }
+    ml_quiet_end(&quiet);
 }
 
 /* Once the driver runs: its own exit handlers, which take everything back, are then
@@ -129,8 +140,10 @@ void ml_cuda_open_block(struct ml_cuda_state *book, const struct ml_cuda_block *
 
     if (there)
         ml_cuda_close_block(book, there, &old);
-    if (!ml_cuda_blocks_put(book, block))
-        return; /* no room: its free will be unknown, so it is better not told */
+    if (!ml_cuda_blocks_put(book, block)) {
+        ml_recorder_cannot_follow(); /* its free will be unknown, so it is better not told */
+        return;
+    }
     if (ml_cuda_sorts[block->sort].charged)
         ml_cuda_enter(book, block->device, (int64_t)block->size);
     book->managed_blocks += block->sort == ML_SORT_MANAGED;
@@ -231,27 +244,72 @@ static void end_turns(struct ml_cuda_state *book, uint32_t devices)
     }
 }
 
-void ml_cuda_begin(struct ml_cuda_call *call)
+/* What the call that this thread is in has taken, in case it does not come back: its own notes
+ * are on the stack. */
+static __thread struct {
+    bool underway;
+    uint32_t turns;
+} taken;
+
+static void begin_locked(struct ml_cuda_state *book, struct ml_cuda_call *call)
 {
     const struct ml_cuda_plan *plan = &ml_cuda_plans[call->action];
-    int saved_errno = errno;
-    struct ml_cuda_state *book = lock_book();
 
+    if (plan->underway)
+        atomic_fetch_add_explicit(&book->underway, 1, memory_order_relaxed);
+    taken.underway = plan->underway;
+    if (plan->underway && !plan->frequent) {
+        taken.turns = devices_of(book, plan->reach);
+        begin_turns(book, taken.turns);
+    }
+    look_before(book, plan->reach);
+    if (plan->begin)
+        plan->begin(book, call);
+}
+
+static void give_back_taken(struct ml_cuda_state *book)
+{
+    if (taken.underway)
+        atomic_fetch_sub_explicit(&book->underway, 1, memory_order_relaxed);
+    end_turns(book, taken.turns);
+    taken.underway = false;
+    taken.turns = 0;
+}
+
+void ml_cuda_begin(struct ml_cuda_call *call)
+{
+    int saved_errno = errno;
+    struct ml_cuda_state *book;
+    struct ml_quiet quiet;
+
+    ml_quiet_begin(&quiet);
+    book = lock_book();
     memset(call->saved, 0, sizeof(call->saved));
     call->measured = book;
-    call->turns = 0;
     if (book) {
-        if (plan->underway)
-            atomic_fetch_add_explicit(&book->underway, 1, memory_order_relaxed);
-        if (plan->underway && !plan->frequent) {
-            call->turns = devices_of(book, plan->reach);
-            begin_turns(book, call->turns);
-        }
-        look_before(book, plan->reach);
-        if (plan->begin)
-            plan->begin(book, call);
+        begin_locked(book, call);
         ml_unlock(&book->lock);
     }
+    ml_quiet_end(&quiet);
+    errno = saved_errno;
+}
+
+void ml_cuda_abandon(void)
+{
+    struct ml_cuda_state *book = the_book;
+    int saved_errno = errno;
+    struct ml_quiet quiet;
+    bool locked;
+
+    if (!book || (!taken.underway && !taken.turns))
+        return;
+    ml_quiet_begin(&quiet);
+    locked = ml_lock_within(&book->lock, LOCK_PATIENCE_S);
+    count_lost();
+    give_back_taken(book);
+    if (locked)
+        ml_unlock(&book->lock);
+    ml_quiet_end(&quiet);
     errno = saved_errno;
 }
 
@@ -303,11 +361,13 @@ void ml_cuda_end(struct ml_cuda_call *call, int result)
     const struct ml_cuda_plan *plan = &ml_cuda_plans[call->action];
     struct ml_cuda_state *book = the_book;
     int saved_errno = errno;
+    struct ml_quiet quiet;
     uint32_t stack;
     bool locked;
 
     if (!call->measured)
         return;
+    ml_quiet_begin(&quiet);
     stack = needs_stack(book, call, result) ? ml_stack_here() : 0;
     if (!result)
         register_at_exit();
@@ -318,10 +378,9 @@ void ml_cuda_end(struct ml_cuda_call *call, int result)
         end_locked(book, call, plan, !result, stack);
     else
         count_lost();
-    if (plan->underway)
-        atomic_fetch_sub_explicit(&book->underway, 1, memory_order_relaxed);
-    end_turns(book, call->turns);
+    give_back_taken(book);
     if (locked)
         ml_unlock(&book->lock);
+    ml_quiet_end(&quiet);
     errno = saved_errno;
 }

@@ -69,7 +69,6 @@ struct ml_cuda_call {
     uint16_t entry;  /* enum ml_cuda_entry */
     uint16_t action; /* enum ml_cuda_action */
     bool measured;   /* begin wants end to be told */
-    uint32_t turns;  /* devices on which it has begun; a bit each */
     uintptr_t args[ML_CUDA_ARGS_MAX];
     uint64_t saved[6]; /* the action's own, from begin to end */
 };
@@ -87,11 +86,15 @@ static inline uint64_t ml_cuda_out_arg(const struct ml_cuda_call *call)
 void ml_cuda_begin(struct ml_cuda_call *call);
 void ml_cuda_end(struct ml_cuda_call *call, int result);
 
+/* Instead of the latter, for the call that this thread has begun last and that will not come
+ * back: its thread is cancelled, or a signal handler has left it by longjmp. */
+void ml_cuda_abandon(void);
+
 /* Set by a free in a pool: the next ML_CUDA_SYNCHRONIZE has to look. While it is
  * 0 none is told. */
 extern _Atomic uint32_t ml_cuda_dirty_pools;
 
-/* Whether this thread is inside a hook that tells the book. */
+/* Whether this thread is inside a hook that tells the book, and will come back to it. */
 bool ml_cuda_is_inside_call(void);
 
 /* The driver's own function of that name, behind all hooks; NULL when the driver

@@ -7,6 +7,7 @@
 #include "compiler.h"
 #include "cuda_turns.h"
 #include "record.h"
+#include "recorder.h"
 
 static uint32_t new_item(struct ml_cuda_state *book)
 {
@@ -37,8 +38,10 @@ static void add(struct ml_cuda_state *book, unsigned device, const struct ml_cud
     uint32_t index = new_item(book);
     struct ml_cuda_item *e;
 
-    if (!index)
+    if (!index) {
+        ml_recorder_cannot_follow();
         return;
+    }
     e = &book->items[index - 1];
     book->next_addr += 4096;
     *e = (struct ml_cuda_item){book->next_addr, bytes, cause->owner, cause->stack, account->top};

@@ -14,6 +14,8 @@
 #include "cuda_call.h"
 #include "cuda_first.h"
 #include "got_patch.h"
+#include "frame_mark.h"
+#include "unwound.h"
 #include "cuda_resolve.h"
 
 /* Passed by value, on the stack. */
@@ -83,13 +85,25 @@ struct ipc_handle {
 #define SECOND_OF(first, second, third) (second)
 /* clang-format on */
 
-/* This thread is inside a hook that tells the book. */
-static __thread bool inside;
+/* Where the hook that this thread is inside, and that tells the book, has its mark; NULL: in
+ * none. See frame_mark.h. */
+static __thread const volatile uint64_t *inside;
 
-bool ml_cuda_is_inside_call(void)
+static void abandon(void)
 {
+    ml_cuda_abandon();
+    inside = NULL;
+}
+
+ML_NOINLINE bool ml_cuda_is_inside_call(void)
+{
+    if (inside && !ml_frame_stands(inside))
+        abandon();
     return inside;
 }
+
+/* A thread that is cancelled inside the driver. */
+ML_UNWOUND_BY_ANY(ml_cuda_unwound, abandon)
 
 /* ---- What need not be told --------------------------------------------------- */
 
@@ -179,7 +193,8 @@ static void *real_of(enum ml_cuda_entry entry)
 
 static bool is_told(void)
 {
-    return __atomic_load_n(&ml_cuda_armed, __ATOMIC_RELAXED) && !inside;
+    return __atomic_load_n(&ml_cuda_armed, __ATOMIC_RELAXED) &&
+           (ML_LIKELY(!inside) || !ml_cuda_is_inside_call());
 }
 
 static bool is_seen(uintptr_t function)
@@ -202,7 +217,7 @@ static void end(struct ml_cuda_call *call, int result)
 {
     if (!result)
         note(call);
-    inside = false;
+    inside = NULL;
 }
 
 /* In two parts, so that the first one is a few loads and a jump. */
@@ -212,16 +227,19 @@ static void end(struct ml_cuda_call *call, int result)
         const enum ml_cuda_entry entry = ML_CUDA_ENTRY_##symbol;                                   \
         const enum ml_cuda_action action = ML_CUDA_##action_name;                                  \
         int (*real)(PARAMS_##arguments) = (int (*)(PARAMS_##arguments))real_of(entry);             \
+        volatile uint64_t mark = 0;                                                                \
         struct ml_cuda_call call;                                                                  \
         int result;                                                                                \
                                                                                                    \
+        ML_TELL_UNWOUND(ml_cuda_unwound);                                                          \
         if (action == ML_CUDA_GET_PROC)                                                            \
             return hand_out(SECOND(THREE_##arguments), real(NAMES_##arguments));                   \
         if (!is_told() || is_seen(function_of(action, THREE_##arguments)))                         \
             return real(NAMES_##arguments);                                                        \
         call =                                                                                     \
             (struct ml_cuda_call){.entry = entry, .action = action, .args = {VALUES_##arguments}}; \
-        inside = true;                                                                             \
+        mark = ml_frame_mark(&mark);                                                               \
+        inside = &mark;                                                                            \
         ml_cuda_begin(&call);                                                                      \
         result = real(NAMES_##arguments);                                                          \
         ml_cuda_end(&call, result);                                                                \

@@ -1,5 +1,8 @@
 /* cuda_nvml.c: NVML by dlopen.
  *
+ * It is called on a thread of the recorder's own: it may hang with the driver. It is loaded on
+ * the caller's, who may hold the loader's lock.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cuda_nvml.h"
@@ -9,7 +12,14 @@
 #include <string.h>
 
 #include "compiler.h"
+#include "limited_call.h"
 #include "nvml_abi.h"
+#include "recorder.h"
+#include "sys.h"
+
+/* Without a process that keeps the driver awake it takes seconds to start for each device. */
+#define OPEN_LIMIT_MS 15000
+#define READ_LIMIT_MS 2000
 
 static struct ml_nvml_functions nvml;
 static struct {
@@ -69,24 +79,51 @@ static void choose_memory_call(unsigned count)
     nvml.at[ML_NVML_MEMORY_NEWER] = NULL;
 }
 
-static unsigned open_devices(void)
+/* ---- On the thread of its own ------------------------------------------------- */
+
+static unsigned found;
+static struct {
+    unsigned device;
+    struct ml_nvml_memory memory;
+    bool ok;
+} reading;
+
+static void open_devices(void)
 {
     unsigned count = 0;
 
-    if (!find_functions() ||
-        ML_NVML_CALL(&nvml, ML_NVML_INIT, ml_nvml_init_fn) != ML_NVML_SUCCESS ||
+    if (ML_NVML_CALL(&nvml, ML_NVML_INIT, ml_nvml_init_fn) != ML_NVML_SUCCESS ||
         ML_NVML_CALL(&nvml, ML_NVML_COUNT, ml_nvml_count_fn, &count) != ML_NVML_SUCCESS)
-        return 0;
+        return;
     count = count < ML_CUDA_DEVICES_MAX ? count : ML_CUDA_DEVICES_MAX;
     for (unsigned i = 0; i < count; i++)
         find_device(i);
     choose_memory_call(count);
-    return count;
+    found = count;
+}
+
+static void read_memory(void)
+{
+    reading.ok = ml_nvml_read_memory(&nvml, devices[reading.device].handle, &reading.memory);
+}
+
+/* ---- On the program's --------------------------------------------------------- */
+
+static bool call(void (*function)(void), uint32_t limit_ms)
+{
+    if (ml_limited_call_hangs())
+        return false;
+    if (ml_limited_call(function, limit_ms))
+        return true;
+    if (ml_limited_call_hangs() && ml_session && ml_session_tells(ml_session, ML_NOTICE_NVML))
+        ml_sys_say("memledger: NVML does not answer; what the CUDA driver takes for itself is not "
+                   "recorded any more\n");
+    return false;
 }
 
 unsigned ml_cuda_nvml_open(void)
 {
-    unsigned count = open_devices();
+    unsigned count = find_functions() && call(open_devices, OPEN_LIMIT_MS) ? found : 0;
 
     /* Pairs with the acquire load below: what is counted is filled in. */
     __atomic_store_n(&device_count, count, __ATOMIC_RELEASE);
@@ -115,11 +152,11 @@ int ml_cuda_nvml_find(const uint8_t uuid[16])
 
 bool ml_cuda_nvml_read(unsigned device, struct ml_cuda_reading *ret)
 {
-    struct ml_nvml_memory memory;
-
-    if (device >= ml_cuda_nvml_count() || !devices[device].handle ||
-        !ml_nvml_read_memory(&nvml, devices[device].handle, &memory))
+    if (device >= ml_cuda_nvml_count() || !devices[device].handle)
         return false;
-    *ret = (struct ml_cuda_reading){memory.used, memory.free, memory.total};
+    reading.device = device;
+    if (!call(read_memory, READ_LIMIT_MS) || !reading.ok)
+        return false;
+    *ret = (struct ml_cuda_reading){reading.memory.used, reading.memory.free, reading.memory.total};
     return true;
 }

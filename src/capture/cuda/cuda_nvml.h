@@ -29,7 +29,8 @@ bool ml_cuda_nvml_is_settled(void);
 /* The device's index, by the UUID that CUDA gives for it; -1: there is none. */
 int ml_cuda_nvml_find(const uint8_t uuid[16]);
 
-/* False when NVML is not there or does not answer. */
+/* False when NVML is not there or does not answer. One that hangs costs two seconds once.
+ * Precondition: the book's lock is held. */
 bool ml_cuda_nvml_read(unsigned device, struct ml_cuda_reading *ret);
 
 #endif

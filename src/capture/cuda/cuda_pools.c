@@ -9,6 +9,7 @@
 #include "cuda_call.h"
 #include "cuda_charges.h"
 #include "cuda_driver.h"
+#include "recorder.h"
 
 _Atomic uint32_t ml_cuda_dirty_pools;
 
@@ -21,12 +22,24 @@ static struct ml_cuda_pool *find(struct ml_cuda_state *book, uint64_t pool)
     return NULL;
 }
 
+/* A pool that is looked at again and again counts once, unless it takes turns with another. */
+static void count_refused(struct ml_cuda_state *book, uint64_t pool)
+{
+    if (pool != book->refused_pool)
+        ml_recorder_cannot_follow();
+    book->refused_pool = pool;
+}
+
 static struct ml_cuda_pool *find_or_add(struct ml_cuda_state *book, uint64_t pool, unsigned device)
 {
     struct ml_cuda_pool *p = find(book, pool);
 
-    if (p || book->pools_used == ML_CUDA_POOLS_MAX)
+    if (p)
         return p;
+    if (book->pools_used == ML_CUDA_POOLS_MAX) {
+        count_refused(book, pool);
+        return NULL;
+    }
     p = &book->pools[book->pools_used++];
     *p = (struct ml_cuda_pool){.pool = pool, .device = (uint8_t)device};
     return p;

@@ -101,6 +101,7 @@ struct ml_cuda_state {
     uint64_t next_addr;
     uint32_t pools_used;
     struct ml_cuda_pool pools[ML_CUDA_POOLS_MAX];
+    uint64_t refused_pool; /* the last that there was no room for */
     uint64_t graph_reserved[ML_CUDA_DEVICES_MAX];
     uint64_t primary[ML_CUDA_DEVICES_MAX]; /* contexts */
     struct ml_cuda_charges charges[ML_CUDA_DEVICES_MAX];

@@ -12,6 +12,7 @@
 
 #include "cuda_book.h"
 #include "record.h"
+#include "recorder.h"
 
 static uint64_t place_of(const struct ml_cuda_block *handle)
 {
@@ -54,8 +55,12 @@ void ml_cuda_handle_mapped(struct ml_cuda_state *book, uint64_t handle, uint64_t
     struct ml_cuda_block mapping = {
         .addr = addr, .size = bytes, .context = handle, .sort = ML_SORT_MAPPING};
 
-    if (!found || !ml_cuda_blocks_put(book, &mapping))
+    if (!found)
         return;
+    if (!ml_cuda_blocks_put(book, &mapping)) {
+        ml_recorder_cannot_follow();
+        return;
+    }
     found = ml_cuda_blocks_find(book, ML_SORT_HANDLE, handle);
     found->mappings++;
     if (!found->context && found->size == bytes)

@@ -21,15 +21,13 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "compiler.h"
 #include "cuda_resolve.h"
 #include "dlsym_hook.h"
 #include "got_slots.h"
 #include "lock.h"
+#include "own_memory.h"
 #include "page_protection.h"
 
 #define OBJECTS_MAX 4096
@@ -101,28 +99,6 @@ static void patch_if_hooked(struct ml_elf_object *o, const struct ml_slot *slot,
 
 /* ---- Data -------------------------------------------------------------------- */
 
-/* A program may have closed a part of its own data; the kernel can tell without a
- * fault. Where the kernel refuses the call, data is taken to be readable; in a
- * sandbox, where the call is not made, it is not read.
- * @return how many bytes are in `copy`. Changes errno. */
-static size_t read_data(uintptr_t from, uintptr_t *copy, size_t bytes)
-{
-    struct iovec to = {copy, bytes};
-    struct iovec there = {(void *)from, bytes};
-    long n;
-
-    if (!ml_calls_begin())
-        return 0;
-    n = syscall(SYS_process_vm_readv, (long)getpid(), &to, 1L, &there, 1L, 0L);
-    ml_calls_end();
-    if (n >= 0)
-        return (size_t)n;
-    if (errno == EFAULT)
-        return 0;
-    memcpy(copy, (const void *)from, bytes);
-    return bytes;
-}
-
 /* Of each word that may be a function of the driver. */
 static void patch_word(struct ml_elf_object *o, uintptr_t at, uintptr_t word)
 {
@@ -132,6 +108,7 @@ static void patch_word(struct ml_elf_object *o, uintptr_t at, uintptr_t word)
         ml_elf_object_put(o, at, word, hook);
 }
 
+/* A program may have closed a part of its own data. */
 static void patch_data(struct ml_elf_object *o, struct range data)
 {
     static uintptr_t copy[8192];
@@ -139,7 +116,7 @@ static void patch_data(struct ml_elf_object *o, struct range data)
     data.begin = (data.begin + 7) & ~(uintptr_t)7;
     while (data.begin + sizeof(uintptr_t) <= data.end) {
         size_t wanted = ml_min_u64(sizeof(copy), data.end - data.begin) & ~(size_t)7;
-        size_t got = read_data(data.begin, copy, wanted) & ~(size_t)7;
+        size_t got = ml_own_memory_read(data.begin, copy, wanted) & ~(size_t)7;
 
         for (size_t i = 0; i < got / sizeof(*copy); i++) {
             if (ML_UNLIKELY(copy[i] - driver.begin < driver.end - driver.begin))

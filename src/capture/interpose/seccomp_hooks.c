@@ -15,6 +15,7 @@
 #include "compiler.h"
 #include "loaded_symbols.h"
 #include "sandbox.h"
+#include "seccomp_hooks.h"
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
@@ -22,15 +23,14 @@
 #define SECCOMP_FILTER_FLAG_NEW_LISTENER (1UL << 3)
 #endif
 
-typedef long syscall_function(long number, long a, long b, long c, long d, long e, long f);
 typedef int prctl_function(int option, ...);
 
 /* NULL until the library is initialised; calls then go to the kernel directly. */
-HIDDEN syscall_function *ml_syscall_real;
+HIDDEN ml_syscall_function *ml_syscall_real;
 static prctl_function *prctl_real;
 
-HIDDEN syscall_function ml_syscall_direct;
-HIDDEN syscall_function ml_syscall_restricts;
+HIDDEN ml_syscall_function ml_syscall_direct;
+HIDDEN ml_syscall_function ml_syscall_restricts;
 
 _Static_assert(SYS_seccomp == 317 && SYS_prctl == 157 && PR_SET_SECCOMP == 22 && PR_SET_TSC == 26,
                "numbers in the lines below");
@@ -171,5 +171,5 @@ __attribute__((constructor)) static void find_real(void)
     const struct link_map *own = ml_symbols_own_object();
 
     prctl_real = (prctl_function *)ml_symbol_after(own, "prctl", NULL);
-    ml_syscall_real = (syscall_function *)ml_symbol_after(own, "syscall", NULL);
+    ml_syscall_real = (ml_syscall_function *)ml_symbol_after(own, "syscall", NULL);
 }

@@ -19,8 +19,10 @@
 #define ML_TELL_UNWOUND(personality) __asm__ volatile(".cfi_personality 0x1b, " #personality)
 
 /* The definition of a personality that calls `told` once for each exception that ends
- * the function. A thread that is cancelled throws none. */
-#define ML_UNWOUND(personality, told)                                                              \
+ * the function. A thread that is cancelled throws none; the other one tells of that as well. */
+#define ML_UNWOUND(personality, told) ML_UNWOUND_BY(personality, told, _UA_FORCE_UNWIND)
+#define ML_UNWOUND_BY_ANY(personality, told) ML_UNWOUND_BY(personality, told, 0)
+#define ML_UNWOUND_BY(personality, told, not_by)                                                   \
     __attribute__((visibility("hidden"), used)) _Unwind_Reason_Code personality(                   \
         int version, _Unwind_Action actions, uint64_t exception_class,                             \
         struct _Unwind_Exception *exception, struct _Unwind_Context *context);                     \
@@ -29,7 +31,7 @@
                                     struct _Unwind_Context *context)                               \
     {                                                                                              \
         (void)version, (void)exception_class, (void)exception, (void)context;                      \
-        if ((actions & _UA_CLEANUP_PHASE) && !(actions & _UA_FORCE_UNWIND))                        \
+        if ((actions & _UA_CLEANUP_PHASE) && !(actions & (not_by)))                                \
             told();                                                                                \
         return _URC_CONTINUE_UNWIND;                                                               \
     }

@@ -1,8 +1,9 @@
 /* live_blocks.c: see live_blocks.h.
  *
  * 64 tables by a hash of the address, each with its lock: threads seldom meet. The
- * locks lie in memory that a forked child sees cleared, and are all held across
- * fork(), so that a child's copy is whole. A table is open addressing; removing
+ * locks are all held across fork(), so that a child's copy is whole, unless one is not
+ * to be had within a second. A table that has half a change then, or after a raw
+ * clone(), is built anew from its entries (fork_lock.h). A table is open addressing; removing
  * moves later entries up, so there are no gravestones. It doubles when half full,
  * in mappings of its own.
  *
@@ -15,8 +16,10 @@
 #include <stdalign.h>
 #include <string.h>
 
+#include "fork_lock.h"
+#include "frame_mark.h"
 #include "live_log.h"
-#include "lock.h"
+#include "owner_lock.h"
 #include "recorder.h"
 #include "sys.h"
 
@@ -38,33 +41,47 @@ static_assert(sizeof(struct entry) == 16, "two words");
 static_assert(ML_LIVE_DEVICES <= 64, "a device has six bits");
 static_assert(ML_RECORDINGS_MAX <= RECORDING_MASK, "a recording has eleven bits");
 
+/* Entries are at the start of a page: how many there are, as a power of two, is below. In one
+ * word, so that nobody ever finds the one without the other. */
+#define BITS_MASK ((uintptr_t)63)
+
 struct shard {
-    alignas(64) struct entry *entries;
-    uint32_t bits;
+    alignas(64) uintptr_t entries_and_bits; /* 0: none yet */
     uint32_t used;
+    bool changing; /* see fork_lock.h */
 };
 
 struct sums {
     alignas(64) _Atomic uint64_t live;
     _Atomic uint64_t peak;
-    _Atomic uint64_t by_phase[ML_LIVE_PHASES];
+    _Atomic uint64_t by_phase[ML_PHASES];
 };
 
 struct padded_lock {
-    alignas(64) struct ml_lock lock;
+    alignas(64) struct ml_fork_lock lock;
 };
 
 alignas(64) ML_READ_ALWAYS _Atomic uint32_t ml_live_on; /* the first of them */
 
 static struct shard shards[SHARDS];
-static struct padded_lock *locks; /* of the shards; cleared in a forked child */
+/* Of the shards, then of the log; cleared in a forked child. */
+static struct padded_lock *locks;
 static struct sums sums[ML_LIVE_DEVICES];
 static _Atomic uint64_t missed;
-static struct ml_lock switch_lock;
+static struct ml_owner_lock switch_lock;
 
-/* This thread is in a table: a signal handler that comes back in here must not
- * wait for it. */
-static __thread bool inside;
+/* The table that this thread is in: a signal handler that comes back in here must not wait for
+ * it. One that leaves it by longjmp is found out by the mark on the stack. */
+static __thread struct {
+    const volatile uint64_t *at; /* NULL: in none; set first, as long as it stands the rest does */
+    struct shard *shard;         /* whose lock it has */
+    int cancel_state;
+} inside;
+
+/* All tables, while a fork goes on: a bit for each lock that this thread got. */
+static __thread bool forking;
+static __thread uint64_t held_for_fork;
+static_assert(SHARDS <= 64, "a bit each");
 
 /* ---- Entering ---------------------------------------------------------------- */
 
@@ -73,113 +90,211 @@ static uint64_t hash_of(uint64_t address)
     return (address >> 4) * 0x9e3779b97f4a7c15;
 }
 
-static ML_ALWAYS_INLINE struct shard *enter(uint64_t hash)
+static ML_NOINLINE void count_missed(void)
 {
-    unsigned i = (unsigned)(hash >> (64 - SHARD_BITS));
+    atomic_fetch_add_explicit(&missed, 1, memory_order_relaxed);
+    ml_recorder_cannot_follow();
+}
 
-    if (ML_UNLIKELY(inside)) {
-        atomic_fetch_add_explicit(&missed, 1, memory_order_relaxed);
-        return NULL;
+static struct ml_fork_lock *lock_of(const struct shard *s)
+{
+    return &locks[s - shards].lock;
+}
+
+static void mend(struct shard *s);
+
+/* Whether another call of this thread's is in a table. One that was left by longjmp is not: its
+ * table is free again, with half a change. */
+static ML_NOINLINE bool is_inside(void)
+{
+    struct shard *left = inside.shard;
+
+    if (forking || ml_frame_stands(inside.at))
+        return true;
+    inside.shard = NULL;
+    inside.at = NULL;
+    if (left)
+        ml_unlock(&lock_of(left)->lock);
+    pthread_setcancelstate(inside.cancel_state, NULL);
+    return false;
+}
+
+/* Nobody cancels the thread until it leaves. A handler sees that it is inside before anything
+ * else is. */
+static ML_ALWAYS_INLINE enum ml_fork_entry lock_shard(struct shard *s, volatile uint64_t *mark)
+{
+    enum ml_fork_entry entry;
+
+    *mark = ml_frame_mark(mark);
+    inside.at = mark;
+    atomic_signal_fence(memory_order_seq_cst);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &inside.cancel_state);
+    entry = ml_fork_lock_enter(lock_of(s), &s->changing);
+    if (ML_LIKELY(entry != ML_FORK_REFUSED)) {
+        inside.shard = s;
+        return entry;
     }
-    inside = true;
-    ml_lock(&locks[i].lock);
-    return &shards[i];
+    pthread_setcancelstate(inside.cancel_state, NULL);
+    inside.at = NULL;
+    return entry;
 }
 
-static ML_ALWAYS_INLINE void leave(const struct shard *s)
+/* `mark` is 0, and on the stack of whoever enters. NULL: not entered, and counted. */
+static ML_ALWAYS_INLINE struct shard *enter(uint64_t hash, volatile uint64_t *mark)
 {
-    ml_unlock(&locks[s - shards].lock);
-    inside = false;
+    struct shard *s = &shards[hash >> (64 - SHARD_BITS)];
+    enum ml_fork_entry entry = ML_FORK_REFUSED;
+
+    if (ML_LIKELY(!forking && !inside.at) || !is_inside())
+        entry = lock_shard(s, mark);
+    if (ML_LIKELY(entry == ML_FORK_WHOLE))
+        return s;
+    count_missed();
+    if (entry == ML_FORK_REFUSED)
+        return NULL;
+    mend(s);
+    return s;
 }
 
-/* A handler that forks inside the table finds its locks taken, and leaves them. */
-static bool locked_for_fork;
+static ML_ALWAYS_INLINE void leave(struct shard *s)
+{
+    int cancel_state = inside.cancel_state;
 
+    ml_fork_lock_leave(lock_of(s), &s->changing);
+    inside.shard = NULL;
+    atomic_signal_fence(memory_order_seq_cst);
+    inside.at = NULL;
+    pthread_setcancelstate(cancel_state, NULL);
+}
+
+/* ---- Forks -------------------------------------------------------------------- */
+
+/* A handler that forks inside the table finds a lock taken by its own thread, and leaves all as
+ * they are. One that was waited for in vain is enough. */
 static void before_fork(void)
 {
-    if (inside)
+    bool patient = true;
+
+    if (forking || (inside.at && is_inside()))
         return;
-    inside = true;
-    for (unsigned i = 0; i < SHARDS; i++)
-        ml_lock(&locks[i].lock);
+    forking = true;
+    for (unsigned i = 0; i < SHARDS; i++) {
+        struct ml_lock *l = &locks[i].lock.lock;
+        bool got = ml_lock_at_once(l) || (patient && ml_lock_or_give_up(l));
+
+        patient &= got;
+        held_for_fork |= (uint64_t)got << i;
+    }
     ml_live_log_before_fork();
-    locked_for_fork = true;
 }
 
 static void after_fork(void)
 {
-    if (!locked_for_fork)
+    if (!forking)
         return;
-    locked_for_fork = false;
     ml_live_log_after_fork();
-    for (unsigned i = 0; i < SHARDS; i++)
-        ml_unlock(&locks[i].lock);
-    inside = false;
+    for (unsigned i = 0; i < SHARDS; i++) {
+        if (held_for_fork >> i & 1)
+            ml_unlock(&locks[i].lock.lock);
+    }
+    held_for_fork = 0;
+    forking = false;
 }
 
 /* ---- Entries ------------------------------------------------------------------- */
 
+static struct entry *entries_of(const struct shard *s)
+{
+    return (struct entry *)(s->entries_and_bits & ~BITS_MASK);
+}
+
+static uint32_t bits_of(const struct shard *s)
+{
+    return (uint32_t)(s->entries_and_bits & BITS_MASK);
+}
+
+static uint32_t room_of(const struct shard *s)
+{
+    return 1u << bits_of(s);
+}
+
 static uint32_t home_of(const struct shard *s, uint64_t hash)
 {
-    return (uint32_t)(hash >> (64 - SHARD_BITS - s->bits)) & ((1u << s->bits) - 1);
+    return (uint32_t)(hash >> (64 - SHARD_BITS - bits_of(s))) & (room_of(s) - 1);
 }
 
 /* The block's entry, or the empty one where it would go. */
 static struct entry *look_up(const struct shard *s, uint64_t address, uint64_t hash)
 {
-    uint32_t mask = (1u << s->bits) - 1;
+    struct entry *entries = entries_of(s);
+    uint32_t mask = room_of(s) - 1;
     uint32_t i = home_of(s, hash);
 
-    while (s->entries[i].address && s->entries[i].address != address)
+    while (entries[i].address && entries[i].address != address)
         i = (i + 1) & mask;
-    return &s->entries[i];
+    return &entries[i];
 }
 
-static struct entry *map_entries(uint32_t bits)
+/* The shard's entries, each once, in a new table of that size. */
+static bool rebuild(struct shard *s, uint32_t bits)
 {
-    return ml_sys_map(sizeof(struct entry) << bits, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    const struct entry *old = entries_of(s);
+    uint32_t old_room = old ? room_of(s) : 0;
+    void *map = ml_sys_map(sizeof(struct entry) << bits, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    struct shard built = {.entries_and_bits = (uintptr_t)map | bits};
+
+    if (!map)
+        return false;
+    for (uint32_t i = 0; i < old_room; i++) {
+        struct entry *to =
+            old[i].address ? look_up(&built, old[i].address, hash_of(old[i].address)) : NULL;
+        if (to && !to->address) {
+            *to = old[i];
+            built.used++;
+        }
+    }
+    s->entries_and_bits = built.entries_and_bits;
+    s->used = built.used;
+    if (old)
+        ml_sys_unmap((void *)(uintptr_t)old, sizeof(struct entry) * old_room);
+    return true;
+}
+
+/* After half a change an entry may be there twice, or not where it is looked for. Without memory
+ * for another table it stays like that. */
+static ML_NOINLINE void mend(struct shard *s)
+{
+    (void)rebuild(s, bits_of(s));
 }
 
 static bool grow(struct shard *s)
 {
-    uint32_t bits = s->entries ? s->bits + 1 : FIRST_BITS;
-    struct shard grown = {.entries = map_entries(bits), .bits = bits, .used = s->used};
-
-    if (!grown.entries)
-        return false;
-    for (uint32_t i = 0; s->entries && i < 1u << s->bits; i++) {
-        const struct entry *e = &s->entries[i];
-        if (e->address)
-            *look_up(&grown, e->address, hash_of(e->address)) = *e;
-    }
-    if (s->entries)
-        ml_sys_unmap(s->entries, sizeof(struct entry) << s->bits);
-    *s = grown;
-    return true;
+    return rebuild(s, s->entries_and_bits ? bits_of(s) + 1 : FIRST_BITS);
 }
 
 static bool has_room(struct shard *s)
 {
-    if (ML_LIKELY(s->used < 1u << (s->bits - 1)) || grow(s))
+    if (ML_LIKELY(s->used < room_of(s) / 2) || grow(s))
         return true;
     /* One place stays empty, or look_up would not end. */
-    return s->used + 1 < 1u << s->bits;
+    return s->used + 1 < room_of(s);
 }
 
 /* Entries behind it that would no longer be found move up. */
 static void erase(struct shard *s, struct entry *e)
 {
-    uint32_t mask = (1u << s->bits) - 1;
-    uint32_t hole = (uint32_t)(e - s->entries);
+    struct entry *entries = entries_of(s);
+    uint32_t mask = room_of(s) - 1;
+    uint32_t hole = (uint32_t)(e - entries);
 
-    for (uint32_t i = (hole + 1) & mask; s->entries[i].address; i = (i + 1) & mask) {
-        uint32_t home = home_of(s, hash_of(s->entries[i].address));
+    for (uint32_t i = (hole + 1) & mask; entries[i].address; i = (i + 1) & mask) {
+        uint32_t home = home_of(s, hash_of(entries[i].address));
         if (((i - home) & mask) < ((i - hole) & mask))
             continue;
-        s->entries[hole] = s->entries[i];
+        entries[hole] = entries[i];
         hole = i;
     }
-    s->entries[hole].address = 0;
+    entries[hole].address = 0;
     s->used--;
 }
 
@@ -201,7 +316,7 @@ static void count_in(const struct entry *e)
 
     atomic_fetch_add_explicit(&of->by_phase[e->phase], e->bytes, memory_order_relaxed);
     raise_peak(of, live);
-    if (e->phase == ML_LIVE_BACKWARD)
+    if (e->phase == ML_PHASE_BACKWARD)
         ml_live_log(e->device, e->address, (int64_t)e->bytes);
 }
 
@@ -211,7 +326,7 @@ static void count_out(const struct entry *e)
 
     atomic_fetch_sub_explicit(&of->live, e->bytes, memory_order_relaxed);
     atomic_fetch_sub_explicit(&of->by_phase[e->phase], e->bytes, memory_order_relaxed);
-    if (e->phase == ML_LIVE_BACKWARD)
+    if (e->phase == ML_PHASE_BACKWARD)
         ml_live_log(e->device, e->address, -(int64_t)e->bytes);
 }
 
@@ -231,7 +346,8 @@ static void put(struct shard *s, struct entry *at, struct entry e)
 static bool add(struct entry e, bool only_new)
 {
     uint64_t hash = hash_of(e.address);
-    struct shard *s = enter(hash);
+    volatile uint64_t mark = 0;
+    struct shard *s = enter(hash, &mark);
     struct entry *at;
     bool added = false;
 
@@ -243,7 +359,7 @@ static bool add(struct entry e, bool only_new)
         if (added)
             put(s, at, e);
     } else {
-        atomic_fetch_add_explicit(&missed, 1, memory_order_relaxed);
+        count_missed();
     }
     leave(s);
     return added;
@@ -281,7 +397,8 @@ bool ml_live_seed(unsigned device, uint64_t address, uint64_t bytes)
 uint32_t ml_live_remove(const void *p)
 {
     uint64_t hash = hash_of((uintptr_t)p);
-    struct shard *s = enter(hash);
+    volatile uint64_t mark = 0;
+    struct shard *s = enter(hash, &mark);
     struct entry *at;
     uint32_t recording;
 
@@ -305,11 +422,13 @@ static struct ml_live_block block_of(const struct entry *e)
 bool ml_live_block_find(uint64_t address, struct ml_live_block *ret)
 {
     uint64_t hash = hash_of(address);
+    volatile uint64_t mark = 0;
     struct shard *s;
     const struct entry *at;
     bool found;
 
-    if (!address || !atomic_load_explicit(&ml_live_on, memory_order_acquire) || !(s = enter(hash)))
+    if (!address || !atomic_load_explicit(&ml_live_on, memory_order_acquire) ||
+        !(s = enter(hash, &mark)))
         return false;
     at = look_up(s, address, hash);
     found = at->address;
@@ -319,13 +438,15 @@ bool ml_live_block_find(uint64_t address, struct ml_live_block *ret)
     return found;
 }
 
-void ml_live_rephase(uint64_t address, enum ml_live_phase phase)
+void ml_live_rephase(uint64_t address, enum ml_phase phase)
 {
     uint64_t hash = hash_of(address);
+    volatile uint64_t mark = 0;
     struct shard *s;
     struct entry *at;
 
-    if (!address || !atomic_load_explicit(&ml_live_on, memory_order_acquire) || !(s = enter(hash)))
+    if (!address || !atomic_load_explicit(&ml_live_on, memory_order_acquire) ||
+        !(s = enter(hash, &mark)))
         return;
     at = look_up(s, address, hash);
     if (at->address && at->phase != phase) {
@@ -339,12 +460,14 @@ void ml_live_rephase(uint64_t address, enum ml_live_phase phase)
 
 void ml_live_tell(unsigned recording, void (*tell)(const struct ml_live_block *))
 {
+    volatile uint64_t mark = 0;
+
     for (unsigned i = 0; i < SHARDS && atomic_load_explicit(&ml_live_on, memory_order_acquire);
          i++) {
-        struct shard *s = enter((uint64_t)i << (64 - SHARD_BITS));
+        struct shard *s = enter((uint64_t)i << (64 - SHARD_BITS), &mark);
 
-        for (uint32_t k = 0; s && k < 1u << s->bits; k++) {
-            struct entry *e = &s->entries[k];
+        for (uint32_t k = 0; s && k < room_of(s); k++) {
+            struct entry *e = &entries_of(s)[k];
             if (!e->address || e->recording == recording)
                 continue;
             e->recording = recording & RECORDING_MASK;
@@ -360,7 +483,7 @@ void ml_live_tell(unsigned recording, void (*tell)(const struct ml_live_block *)
 uint64_t ml_live_bytes(unsigned device, unsigned phase)
 {
     struct sums *of = &sums[device % ML_LIVE_DEVICES];
-    _Atomic uint64_t *sum = phase < ML_LIVE_PHASES ? &of->by_phase[phase] : &of->live;
+    _Atomic uint64_t *sum = phase < ML_PHASES ? &of->by_phase[phase] : &of->live;
 
     return atomic_load_explicit(sum, memory_order_relaxed);
 }
@@ -390,21 +513,25 @@ uint64_t ml_live_missed(void)
 static bool prepare(void)
 {
     if (!locks)
-        locks = ml_recorder_map_wiped(SHARDS * sizeof(*locks));
+        locks = ml_recorder_map_wiped((SHARDS + 1) * sizeof(*locks));
     for (unsigned i = 0; locks && i < SHARDS; i++) {
-        if (!shards[i].entries && !grow(&shards[i]))
+        if (!shards[i].entries_and_bits && !grow(&shards[i]))
             return false;
     }
-    return locks && !pthread_atfork(before_fork, after_fork, after_fork);
+    if (!locks || pthread_atfork(before_fork, after_fork, after_fork))
+        return false;
+    ml_live_log_init(&locks[SHARDS].lock);
+    return true;
 }
 
 bool ml_live_switch_on(void)
 {
-    ml_lock(&switch_lock);
-    if (!ml_live_on && prepare())
-        /* Pairs with the hooks' and questions' acquire loads: tables and locks are
-         * there. */
-        atomic_store_explicit(&ml_live_on, 1, memory_order_release);
-    ml_unlock(&switch_lock);
+    if (!ml_live_on && ml_owner_lock(&switch_lock)) {
+        if (!ml_live_on && prepare())
+            /* Pairs with the hooks' and questions' acquire loads: tables and locks are
+             * there. */
+            atomic_store_explicit(&ml_live_on, 1, memory_order_release);
+        ml_owner_unlock(&switch_lock);
+    }
     return ml_live_on;
 }

@@ -4,7 +4,7 @@
  * Off until somebody asks; then each block is in a table by address, with its size,
  * device and phase, and sums are kept by device and phase. An event costs two or
  * three locked instructions. Any thread may call anything here; a forked child goes
- * on with a copy that is whole.
+ * on with a copy. Nobody waits for longer than a second, once for each lock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "cuda_nvml.h"
-#include "phase.h"
+#include "current_phase.h"
 
 /* Devices are numbered: the host, then CUDA's by ordinal. */
 #define ML_LIVE_HOST 0
@@ -28,7 +28,7 @@ struct ml_live_block {
     uint64_t address;
     uint64_t bytes;
     unsigned device;
-    unsigned phase;     /* enum ml_live_phase, when it was allocated or as it was set since */
+    unsigned phase;     /* enum ml_phase, when it was allocated or as it was set since */
     unsigned recording; /* whose trace has its allocation (ml_recording); 0: none */
 };
 
@@ -53,9 +53,9 @@ uint32_t ml_live_remove(const void *p);
 bool ml_live_block_find(uint64_t address, struct ml_live_block *ret);
 
 /* The block counts as of that phase from now on; nothing if there is none. */
-void ml_live_rephase(uint64_t address, enum ml_live_phase phase);
+void ml_live_rephase(uint64_t address, enum ml_phase phase);
 
-/* Bytes alive now; of all phases for ML_LIVE_PHASES. */
+/* Bytes alive now; of all phases for ML_PHASES. */
 uint64_t ml_live_bytes(unsigned device, unsigned phase);
 
 /* The most since the start or the last reset. */
@@ -66,7 +66,8 @@ void ml_live_reset_peak(unsigned device);
  * No other thread comes between. */
 void ml_live_tell(unsigned recording, void (*tell)(const struct ml_live_block *));
 
-/* Events that were not booked: no memory, or a signal handler inside the table. */
+/* Events that were not booked: no memory, a signal handler inside the table, or a thread that
+ * held it for too long, as while it forks. The trace's health counts them too. */
 uint64_t ml_live_missed(void);
 
 #endif

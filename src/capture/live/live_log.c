@@ -8,7 +8,7 @@
 
 #include "address_room.h"
 #include "live_blocks.h"
-#include "lock.h"
+#include "fork_lock.h"
 #include "sys.h"
 
 /* Reserved, touched as it fills; fewer in little address space. */
@@ -27,32 +27,57 @@ _Atomic uint32_t ml_live_log_on;
 static struct event *events;
 static uint32_t events_max;
 static uint32_t count;
-static bool overflowed;
+static _Atomic bool overflowed;        /* or an event is missing for another reason */
+static bool changing;                  /* see fork_lock.h */
 static uint64_t base[ML_LIVE_DEVICES]; /* bytes of the phase when the log began */
-static struct ml_lock log_lock;
+/* In memory that a forked child sees cleared; NULL: no block is booked, and nothing logged. */
+static struct ml_fork_lock *log_lock;
+static __thread bool locked_for_fork;
+
+void ml_live_log_init(struct ml_fork_lock *lock)
+{
+    log_lock = lock;
+}
+
+/* After half a change the log lacks an event. */
+static bool enter(void)
+{
+    enum ml_fork_entry entry = log_lock ? ml_fork_lock_enter(log_lock, &changing) : ML_FORK_REFUSED;
+
+    if (entry != ML_FORK_WHOLE)
+        atomic_store_explicit(&overflowed, true, memory_order_relaxed);
+    return entry != ML_FORK_REFUSED;
+}
+
+static void leave(void)
+{
+    ml_fork_lock_leave(log_lock, &changing);
+}
 
 void ml_live_log_slow(unsigned device, uint64_t address, int64_t bytes)
 {
-    ml_lock(&log_lock);
+    if (!enter())
+        return;
     if (ml_live_log_on && count < events_max)
         events[count++] =
             (struct event){.address = address, .bytes = bytes, .device = device & 255};
     else
-        overflowed = true;
-    ml_unlock(&log_lock);
+        atomic_store_explicit(&overflowed, true, memory_order_relaxed);
+    leave();
 }
 
 void ml_live_log_begin(void)
 {
-    ml_lock(&log_lock);
+    if (!enter())
+        return;
     if (!events)
         events = ml_address_table(EVENTS_MAX, EVENTS_LEAST, sizeof(*events), &events_max);
     count = 0;
     overflowed = false;
     for (unsigned i = 0; i < ML_LIVE_DEVICES; i++)
-        base[i] = ml_live_bytes(i, ML_LIVE_BACKWARD);
+        base[i] = ml_live_bytes(i, ML_PHASE_BACKWARD);
     atomic_store_explicit(&ml_live_log_on, events != NULL, memory_order_relaxed);
-    ml_unlock(&log_lock);
+    leave();
 }
 
 /* Where it is in the list, whatever its lowest bit; NULL: nowhere. */
@@ -103,23 +128,26 @@ bool ml_live_log_end(uint64_t devices, uint64_t *others, size_t n, uint64_t *ret
 {
     bool ok;
 
-    ml_lock(&log_lock);
+    if (!enter())
+        return false;
     ok = ml_live_log_on && !overflowed;
     ml_live_log_on = 0;
     if (ok) {
         leave_out(others, n);
         *ret = peak_of(devices);
     }
-    ml_unlock(&log_lock);
+    leave();
     return ok;
 }
 
 void ml_live_log_before_fork(void)
 {
-    ml_lock(&log_lock);
+    locked_for_fork = log_lock && ml_lock_or_give_up(&log_lock->lock);
 }
 
 void ml_live_log_after_fork(void)
 {
-    ml_unlock(&log_lock);
+    if (locked_for_fork)
+        ml_unlock(&log_lock->lock);
+    locked_for_fork = false;
 }

@@ -35,7 +35,11 @@ void ml_live_log_begin(void);
  * @return false: the log was not begun, or there were too many events to keep */
 bool ml_live_log_end(uint64_t devices, uint64_t *others, size_t count, uint64_t *ret);
 
-/* The caller holds the locks of all tables: nobody logs. */
+/* The lock for all that follows, in memory that a forked child sees cleared. */
+struct ml_fork_lock;
+void ml_live_log_init(struct ml_fork_lock *lock);
+
+/* Called by a thread that forks. */
 void ml_live_log_before_fork(void);
 void ml_live_log_after_fork(void);
 

@@ -9,8 +9,10 @@
 
 #include "dlsym_hook.h"
 #include "got_slots.h"
+#include "own_memory.h"
 
-#define WORDS_MAX 64 /* exchanges of all features */
+#define WORDS_MAX 64    /* exchanges of all features */
+#define VIRTUALS_MAX 64 /* words of a table of virtual functions */
 
 struct word {
     const struct ml_mxnet_exchange *exchange;
@@ -37,12 +39,16 @@ static unsigned words_of(const void *table)
 
 void **ml_mxnet_virtual(void *library, const char *table, const void *function)
 {
-    void **words = ml_dlsym_real_function()(library, table);
-    unsigned count = words ? words_of(words) : 0;
+    void **at = ml_dlsym_real_function()(library, table);
+    unsigned count = at ? words_of(at) : 0;
+    void *words[VIRTUALS_MAX];
 
+    if (count > VIRTUALS_MAX ||
+        ml_own_memory_read((uintptr_t)at, words, count * sizeof(*words)) < count * sizeof(*words))
+        return NULL;
     for (unsigned i = ML_VTABLE_HEAD; i < count; i++) {
         if (words[i] == function)
-            return &words[i];
+            return &at[i];
     }
     return NULL;
 }

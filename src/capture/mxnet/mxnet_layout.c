@@ -4,23 +4,32 @@
  */
 #include "mxnet_layout.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "build_id.h"
+#include "compiler.h"
 #include "dlsym_hook.h"
+#include "got_slots.h"
+#include "own_memory.h"
 
 #define GET_VERSION "MXGetVersion"
 
-/* NDArray::Save takes names: "Ss" is the old std::string, whose object is one pointer. */
-#define OLD_STRINGS "_ZN5mxnet7NDArray4SaveEPN4dmlc6StreamERKSt6vectorIS0_SaIS0_EERKS4_ISsSaISsEE"
-
+/* The wheels of PyPI for x86-64. Those of 1.9.1 for CUDA have the same structures. Those of
+ * 2.0.0b1 for CUDA have longer handles, and are not known. */
 /* clang-format off */
 static const struct ml_mxnet_layout layouts[] = {
     {
         .version = 10901,
+        .builds = {
+            "472988f6268780302be9ee15d6c53d9a07b534f5", /* mxnet */
+            "56f2104fd2c0542e9ce76b5993f4737120c4015f", /* mxnet-cu101 */
+            "362130921fa5354c419045d9c4f3fb5c3257fa2f", /* mxnet-cu102 */
+            "481f95d33a3998cdfa493cb0992afd67fde0f34e", /* mxnet-cu110 */
+            "9523fbda21d9ef14722537c1896afda0cdd1778e", /* mxnet-cu112 */
+        },
         .symbols = {
             [ML_MXNET_ALLOC] = "_ZN5mxnet11StorageImpl5AllocEPNS_7Storage6HandleE",
             [ML_MXNET_FREE] = "_ZN5mxnet11StorageImpl4FreeENS_7Storage6HandleE",
@@ -38,6 +47,7 @@ static const struct ml_mxnet_layout layouts[] = {
     },
     {
         .version = 20000,
+        .builds = {"253f6e82c9aa7c1924a1309ab42b273c9afc0816"}, /* 2.0.0b1 */
         .symbols = {
             [ML_MXNET_ALLOC] = "_ZN5mxnet7storage11StorageImpl5AllocEPNS_7Storage6HandleEb",
             [ML_MXNET_FREE] = "_ZN5mxnet7storage11StorageImpl4FreeENS_7Storage6HandleE",
@@ -56,21 +66,34 @@ static const struct ml_mxnet_layout layouts[] = {
 };
 /* clang-format on */
 
-/* Whether that is the version in MXGetVersion. It is read there, not called: MXNet's own
- * profiler would have the call in its results. */
-static bool has_version(void *library, int version)
-{
-    const char *code = ml_dlsym_real_function()(library, GET_VERSION);
-    const ElfW(Sym) *symbol = NULL;
-    Dl_info info;
+struct search {
+    uintptr_t inside;
+    char *build_id;
+};
 
-    if (!code || !dladdr1(code, &info, (void **)(void *)&symbol, RTLD_DL_SYMENT) || !symbol)
-        return false;
-    for (size_t i = 0; i + sizeof(version) <= symbol->st_size; i++) {
-        if (!memcmp(code + i, &version, sizeof(version)))
-            return true;
+static int take_build_id(struct dl_phdr_info *info, size_t size, void *context)
+{
+    const struct search *search = context;
+    struct ml_elf_object o;
+
+    (void)size;
+    ml_elf_object_survey(info, &o);
+    if (search->inside < o.begin || search->inside >= o.end)
+        return 0;
+    if (!ml_build_id(info, search->build_id))
+        search->build_id[0] = '\0';
+    return 1;
+}
+
+static const struct ml_mxnet_layout *layout_of(const char *build_id)
+{
+    for (unsigned i = 0; i < ML_ARRAY_SIZE(layouts); i++) {
+        for (unsigned k = 0; k < ML_MXNET_BUILDS_MAX && layouts[i].builds[k]; k++) {
+            if (!strcmp(build_id, layouts[i].builds[k]))
+                return &layouts[i];
+        }
     }
-    return false;
+    return NULL;
 }
 
 int ml_mxnet_version(void *library)
@@ -100,11 +123,12 @@ static bool has_all(void *library, const struct ml_mxnet_layout *layout,
 static bool is_laid_out(void *library, const struct ml_mxnet_layout *layout,
                         void *const reals[ML_MXNET_FUNCTIONS])
 {
-    void *const *table = ml_dlsym_real_function()(library, layout->storage_vtable);
+    const void *at = ml_dlsym_real_function()(library, layout->storage_vtable);
+    void *words[ML_VTABLE_HEAD + ML_STORAGE_DIRECT_FREE + 1];
+    void *const *table = words + ML_VTABLE_HEAD;
 
-    if (!table)
+    if (!at || ml_own_memory_read((uintptr_t)at, words, sizeof(words)) < sizeof(words))
         return false;
-    table += ML_VTABLE_HEAD;
     return table[ML_STORAGE_ALLOC] == reals[ML_MXNET_ALLOC] &&
            table[ML_STORAGE_FREE] == reals[ML_MXNET_FREE] &&
            table[ML_STORAGE_DIRECT_FREE] == reals[ML_MXNET_DIRECT_FREE];
@@ -112,12 +136,14 @@ static bool is_laid_out(void *library, const struct ml_mxnet_layout *layout,
 
 const struct ml_mxnet_layout *ml_mxnet_recognise(void *library, void *ret_reals[ML_MXNET_FUNCTIONS])
 {
-    if (!ml_dlsym_real_function()(library, OLD_STRINGS))
-        return NULL;
-    for (unsigned i = 0; i < sizeof(layouts) / sizeof(*layouts); i++) {
-        if (has_version(library, layouts[i].version) && has_all(library, &layouts[i], ret_reals) &&
-            is_laid_out(library, &layouts[i], ret_reals))
-            return &layouts[i];
-    }
-    return NULL;
+    char build_id[ML_BUILD_ID_TEXT_BYTES] = "";
+    struct search search = {(uintptr_t)ml_dlsym_real_function()(library, GET_VERSION), build_id};
+    const struct ml_mxnet_layout *layout;
+
+    if (search.inside)
+        dl_iterate_phdr(take_build_id, &search);
+    layout = layout_of(build_id);
+    return layout && has_all(library, layout, ret_reals) && is_laid_out(library, layout, ret_reals)
+               ? layout
+               : NULL;
 }

@@ -1,8 +1,8 @@
 /* mxnet_layout.h: which MXNet it is, and where its structures have what is read.
  *
- * Nothing of MXNet is touched before its version is known here. A version is what
- * MXGetVersion says and the functions it has, by the names that the C++ compiler gave
- * them, which say what they take, and which std::string it was built with.
+ * Nothing of MXNet is touched before its build is known here, by the build-id that the linker
+ * gave it: offsets and what functions take were found out for that very library. Another
+ * build of the same version may have other options, and with them other structures.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,8 +25,11 @@ enum ml_mxnet_function {
     ML_MXNET_FUNCTIONS,
 };
 
+#define ML_MXNET_BUILDS_MAX 5
+
 struct ml_mxnet_layout {
-    int version; /* 10901: 1.9.1 */
+    int version;                             /* 10901: 1.9.1 */
+    const char *builds[ML_MXNET_BUILDS_MAX]; /* build-ids that it holds for; NULL: no more */
     const char *symbols[ML_MXNET_FUNCTIONS];
     const char *storage_vtable;
     uint32_t operator_at;      /* in what the engine executes */
@@ -64,7 +67,7 @@ struct ml_mxnet_run_context {
 #define ML_VTABLE_HEAD 2
 enum { ML_STORAGE_ALLOC = 0, ML_STORAGE_FREE = 2, ML_STORAGE_DIRECT_FREE = 3 };
 
-/* Looks at a library that is loaded. Takes the loader's lock.
+/* Looks at a library that is loaded; what it reads cannot fault. Takes the loader's lock.
  * @ret_reals  where its functions are
  * @return NULL: it is not one that is known */
 const struct ml_mxnet_layout *ml_mxnet_recognise(void *library,

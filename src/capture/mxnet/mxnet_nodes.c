@@ -226,7 +226,7 @@ static ML_NOINLINE void *backward(void *ret, struct imperative *imperative, cons
                                   bool retain_graph, bool create_graph)
 {
     ML_TELL_UNWOUND(ml_mxnet_backward_unwound);
-    ml_mxnet_push_phase(ML_MXNET_BACKWARD);
+    ml_mxnet_push_phase(ML_PHASE_BACKWARD);
     ml_mxnet_begin_head_gradients();
     ret = real_backward(ret, imperative, outputs, gradients, variables, is_train, retain_graph,
                         create_graph);
@@ -239,7 +239,7 @@ ML_UNWOUND(ml_mxnet_executor_backward_unwound, ml_mxnet_pop_phase)
 static ML_NOINLINE void executor_backward(void *executor, const void *gradients, bool is_train)
 {
     ML_TELL_UNWOUND(ml_mxnet_executor_backward_unwound);
-    ml_mxnet_push_phase(ML_MXNET_BACKWARD);
+    ml_mxnet_push_phase(ML_PHASE_BACKWARD);
     real_executor_backward(executor, gradients, is_train);
     ml_mxnet_pop_phase();
 }

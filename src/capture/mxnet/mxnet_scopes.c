@@ -7,16 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "phase_marks.h"
+#include "current_phase.h"
 #include "record.h"
 
 /* Deeper ones are only counted. */
 #define DEPTH_MAX 16
-
-static const char *const names[] = {
-    [ML_MXNET_FORWARD] = "forward",
-    [ML_MXNET_BACKWARD] = "backward",
-};
 
 static __thread struct {
     uint32_t depth;
@@ -51,12 +46,12 @@ static bool leave(uint8_t *ret_phase)
     return !goes_on(depth, *ret_phase);
 }
 
-void ml_mxnet_enter_phase(enum ml_mxnet_phase phase)
+void ml_mxnet_enter_phase(enum ml_phase phase)
 {
     if (!enter((uint8_t)phase))
         return;
-    ml_mark_phase(names[phase]);
-    ml_push_phase(names[phase]);
+    ml_mark_phase(phase);
+    ml_push_phase(phase);
 }
 
 /* Forward goes on until backward or the optimizer begins: what is computed meanwhile is
@@ -68,14 +63,14 @@ void ml_mxnet_leave_phase(void)
     if (!leave(&phase))
         return;
     ml_record_pop();
-    if (phase == ML_MXNET_BACKWARD)
-        ml_mark_phase("");
+    if (phase == ML_PHASE_BACKWARD)
+        ml_mark_phase(ML_PHASE_NONE);
 }
 
-void ml_mxnet_push_phase(enum ml_mxnet_phase phase)
+void ml_mxnet_push_phase(enum ml_phase phase)
 {
     if (enter((uint8_t)phase))
-        ml_push_phase(names[phase]);
+        ml_push_phase(phase);
 }
 
 void ml_mxnet_pop_phase(void)

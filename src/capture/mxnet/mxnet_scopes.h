@@ -10,16 +10,16 @@
 #ifndef ML_MXNET_SCOPES_H
 #define ML_MXNET_SCOPES_H
 
-enum ml_mxnet_phase { ML_MXNET_FORWARD, ML_MXNET_BACKWARD };
+#include "phase.h"
 
 /* Each enter has its leave on the same thread. One in another of the same phase is no
  * scope of its own. */
-void ml_mxnet_enter_phase(enum ml_mxnet_phase phase);
+void ml_mxnet_enter_phase(enum ml_phase phase);
 void ml_mxnet_leave_phase(void);
 
 /* The same without marks, by MXNet's own functions: a program in C has them too. Where
  * the package has told the phase, it is not told again. */
-void ml_mxnet_push_phase(enum ml_mxnet_phase phase);
+void ml_mxnet_push_phase(enum ml_phase phase);
 void ml_mxnet_pop_phase(void);
 
 #endif

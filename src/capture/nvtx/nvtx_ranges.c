@@ -17,6 +17,7 @@
 #include "nvtx_abi.h"
 #include "nvtx_domains.h"
 #include "record.h"
+#include "recorder.h"
 #include "sys.h"
 
 #define RANGES_MAX 16384u
@@ -107,6 +108,7 @@ int ml_nvtx_push(uint32_t domain, uint32_t name)
         return ML_NVTX_NO_LEVEL;
     if (ML_UNLIKELY(s->depth == RANGES_MAX)) {
         s->beyond++;
+        ml_recorder_detail_lost();
         return ML_NVTX_NO_LEVEL;
     }
     ml_record_push(MEMLEDGER_SCOPE_NVTX, name);

@@ -36,7 +36,7 @@ struct ml_extension_api {
     void (*step)(uint64_t number, bool automatic);
     /* See mxnet_scopes.h and mxnet_arrays.h. NULL in a build without MXNet, whose package has no
      * module that calls them. */
-    void (*enter_phase)(enum ml_mxnet_phase phase);
+    void (*enter_phase)(enum ml_phase phase);
     void (*leave_phase)(void);
     unsigned (*mxnet_blocks)(const void *array, struct ml_mxnet_block *ret);
     void (*mxnet_label)(const struct ml_mxnet_block *block, uint32_t name, int category);

@@ -73,7 +73,7 @@ static int find(uint64_t address, uint64_t *ret_bytes, int *ret_device, int *ret
 
 static uint64_t bytes(int device, int phase)
 {
-    unsigned which = phase < 0 ? ML_LIVE_PHASES : (unsigned)phase;
+    unsigned which = phase < 0 ? ML_PHASES : (unsigned)phase;
 
     return is_device(device) ? ml_live_bytes((unsigned)device, which) : 0;
 }
@@ -93,15 +93,15 @@ static void reset_peak(int device)
 
 static int set_process_phase(int phase)
 {
-    uint8_t wanted = phase > 0 && phase < ML_LIVE_PHASES ? (uint8_t)phase : ML_LIVE_OTHER;
+    uint8_t wanted = phase > 0 && phase < ML_PHASES ? (uint8_t)phase : ML_PHASE_NONE;
 
     return atomic_exchange_explicit(&ml_process_phase, wanted, memory_order_relaxed);
 }
 
 static void rephase(const uint64_t *addresses, size_t count, int phase)
 {
-    for (size_t i = 0; i < count && phase >= 0 && phase < ML_LIVE_PHASES; i++)
-        ml_live_rephase(addresses[i], (enum ml_live_phase)phase);
+    for (size_t i = 0; i < count && phase >= 0 && phase < ML_PHASES; i++)
+        ml_live_rephase(addresses[i], (enum ml_phase)phase);
 }
 
 static int log_end(uint64_t devices, uint64_t *others, size_t count, uint64_t *ret)

@@ -23,7 +23,7 @@ enum ml_live_recording {
     ML_LIVE_RECORDED_LATE = 2,
 };
 
-/* Devices are 0, the host, and 1 + CUDA's ordinal; phases are enum ml_live_phase. Reasons
+/* Devices are 0, the host, and 1 + CUDA's ordinal; phases are enum ml_phase. Reasons
  * are negative errno values. */
 struct ml_live_api {
     uint32_t version;

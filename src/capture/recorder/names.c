@@ -48,7 +48,7 @@ static struct table {
     struct entry *entries;   /* by number, from `first` */
     char *bytes;
     uint64_t used_bytes;
-} tables[TABLES_MAX];
+} string_tables[TABLES_MAX];
 
 static _Atomic uint32_t table_count;
 static _Atomic uint32_t last_string = NAME_OTHER;
@@ -101,7 +101,7 @@ static bool add_table(void)
         names_max = ml_address_arrays(wanted, LEAST_NAMES, arrays, ML_ARRAY_SIZE(arrays));
     if (!names_max)
         return false;
-    tables[n] = (struct table){
+    string_tables[n] = (struct table){
         .first = last_string + 1,
         .names_max = names_max,
         .entries = arrays[0].ret_items,
@@ -130,9 +130,9 @@ static const struct table *table_of(uint32_t number)
 {
     uint32_t i = atomic_load_explicit(&table_count, memory_order_acquire) - 1;
 
-    while (number < tables[i].first)
+    while (number < string_tables[i].first)
         i--;
-    return &tables[i];
+    return &string_tables[i];
 }
 
 static const struct entry *entry_of(const struct table *t, uint32_t number)
@@ -164,11 +164,11 @@ static uint32_t find_in(const struct table *t, const char *text, uint32_t len, u
 static uint32_t find(const char *text, uint32_t len, uint32_t hash, uint32_t *ret_slot)
 {
     uint32_t n = atomic_load_explicit(&table_count, memory_order_acquire);
-    uint32_t number = n ? find_in(&tables[n - 1], text, len, hash, ret_slot) : 0;
+    uint32_t number = n ? find_in(&string_tables[n - 1], text, len, hash, ret_slot) : 0;
     uint32_t older_slot;
 
     for (uint32_t i = n; !number && i > 1; i--)
-        number = find_in(&tables[i - 2], text, len, hash, &older_slot);
+        number = find_in(&string_tables[i - 2], text, len, hash, &older_slot);
     return number;
 }
 
@@ -196,7 +196,7 @@ static bool has_room(const struct table *t, uint32_t len, bool kept)
 /* A table with room for it, and in *ret_slot its place there; NULL: there is none. */
 static struct table *room_for(uint32_t len, uint32_t hash, bool kept, uint32_t *ret_slot)
 {
-    struct table *t = table_count ? &tables[table_count - 1] : NULL;
+    struct table *t = table_count ? &string_tables[table_count - 1] : NULL;
 
     if (last_string + 1 >= (kept ? ML_NAMES_MAX : ALL_BUT_KEPT(ML_NAMES_MAX)) ||
         all_bytes + len > (kept ? BYTES_MAX : ALL_BUT_KEPT(BYTES_MAX)))
@@ -205,7 +205,7 @@ static struct table *room_for(uint32_t len, uint32_t hash, bool kept, uint32_t *
         return t;
     if (!add_table())
         return NULL;
-    t = &tables[table_count - 1];
+    t = &string_tables[table_count - 1];
     *ret_slot = hash & (2 * t->names_max - 1);
     return t;
 }

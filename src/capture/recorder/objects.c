@@ -13,6 +13,7 @@
 #include "memledger/memledger.h"
 #include "owner_lock.h"
 #include "record.h"
+#include "recorder.h"
 #include "sys.h"
 
 /* At most: in little address space the table has fewer. */
@@ -78,8 +79,10 @@ static uint32_t add(uint32_t kind, uint32_t domain, uint32_t name)
     uint32_t number = atomic_load_explicit(&count, memory_order_relaxed) + 1;
     struct ml_user_object *o;
 
-    if (!reserve() || number == objects_max)
+    if (!reserve() || number == objects_max) {
+        ml_recorder_cannot_follow();
         return 0;
+    }
     o = &objects[number];
     o->kind = kind;
     o->domain = domain;

@@ -16,10 +16,12 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "compiler.h"
 #include "event.h"
+#include "frame_mark.h"
 #include "ring.h"
 
 #define ML_PENDING_WORDS 2048
@@ -36,10 +38,16 @@ struct ml_writer {
      * to 0 when the recording ends. */
     _Atomic uint64_t limit;
     struct ml_ring *ring; /* NULL: this writer has no ring */
-    uint32_t busy;        /* inside a record: a signal handler must not touch the ring */
+    /* Inside a record: a signal handler must not touch the ring. Where that record has its mark
+     * (frame_mark.h), and its first word. */
+    const volatile uint64_t *busy;
+    uint64_t busy_first;
     uint32_t lost_pushes; /* scopes open whose push was dropped: drop their pops */
     uint32_t owed_pops;   /* pops dropped whose push was not: to be made up for */
     uint32_t recording;   /* the one that the ring belongs to */
+    /* Of the ring's words, so many have memory behind them: see ring_pages.h. */
+    uint64_t backed;
+    uint32_t skip_backing; /* records to drop before asking for more */
     _Atomic uint32_t pending_words;
     uint64_t pending[ML_PENDING_WORDS]; /* what signal handlers recorded meanwhile */
 };
@@ -76,6 +84,24 @@ static ML_ALWAYS_INLINE uint64_t ml_now(void)
     return ml_now_slow();
 }
 
+/* A record begins, and ends. The signal fences keep `busy` around the rest for a handler on this
+ * thread, which is all that looks at it. */
+static ML_ALWAYS_INLINE void ml_writer_begin(struct ml_writer *w, volatile uint64_t *mark,
+                                             uint64_t first)
+{
+    *mark = ml_frame_mark(mark);
+    w->busy = mark;
+    atomic_signal_fence(memory_order_seq_cst);
+    w->busy_first = first;
+}
+
+static ML_ALWAYS_INLINE void ml_writer_end(struct ml_writer *w)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    w->busy = NULL;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
 static ML_ALWAYS_INLINE void ml_writer_copy(struct ml_writer *w, const uint64_t *words, unsigned n)
 {
     uint64_t head = w->head;
@@ -94,11 +120,11 @@ static ML_ALWAYS_INLINE void ml_writer_copy(struct ml_writer *w, const uint64_t 
     atomic_store_explicit(&w->ring->head, head + n, memory_order_release);
 }
 
-/* Appends a whole record of n words. The signal fences keep `busy` around the
- * rest for a handler on this thread, which is all that looks at it. */
+/* Appends a whole record of n words. */
 static ML_ALWAYS_INLINE void ml_record(const uint64_t *words, unsigned n)
 {
     struct ml_writer *w = ml_writer;
+    volatile uint64_t mark = 0; /* that of a record that was left may be here */
 
     if (ML_UNLIKELY(!w->ring)) {
         ml_record_first(words, n);
@@ -108,16 +134,13 @@ static ML_ALWAYS_INLINE void ml_record(const uint64_t *words, unsigned n)
         ml_record_nested(w, words, n);
         return;
     }
-    w->busy = 1;
-    atomic_signal_fence(memory_order_seq_cst);
+    ml_writer_begin(w, &mark, words[0]);
     if (ML_UNLIKELY(w->head + n > atomic_load_explicit(&w->limit, memory_order_relaxed))) {
         ml_record_slow(w, words, n);
         return;
     }
     ml_writer_copy(w, words, n);
-    atomic_signal_fence(memory_order_seq_cst);
-    w->busy = 0;
-    atomic_signal_fence(memory_order_seq_cst);
+    ml_writer_end(w);
     if (ML_UNLIKELY(w->pending_words))
         ml_record_pending(w);
 }

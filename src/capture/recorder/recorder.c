@@ -32,6 +32,9 @@
 
 #define SETS_MAX 1024
 
+/* How long to wait for a thread that waits for the collector, which is a minute at most. */
+#define LOCK_PATIENCE_S 70
+
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
@@ -254,7 +257,8 @@ static bool start_quietly(void)
         use_clock(ML_CLOCK_TSC);
         return false;
     }
-    ml_lock(&p->lock);
+    if (!ml_lock_within(&p->lock, LOCK_PATIENCE_S))
+        return false;
     if (atomic_load_explicit(&p->state, memory_order_relaxed) == NOT_STARTED)
         start_locked(p);
     ok = atomic_load_explicit(&p->state, memory_order_relaxed) == STARTED;
@@ -352,7 +356,7 @@ int ml_recorder_join(const char *dir)
     struct process *p;
     struct ml_quiet quiet;
     int saved_errno = errno;
-    int r;
+    int r = -EIO;
 
     ml_recorder_start(); /* whatever can be started only once */
     ml_sandbox_look();
@@ -363,9 +367,10 @@ int ml_recorder_join(const char *dir)
     if (!p)
         return -ENOMEM;
     ml_quiet_begin(&quiet);
-    ml_lock(&p->lock);
-    r = join_locked(p, dir);
-    ml_unlock(&p->lock);
+    if (ml_lock_within(&p->lock, LOCK_PATIENCE_S)) {
+        r = join_locked(p, dir);
+        ml_unlock(&p->lock);
+    }
     ml_quiet_end(&quiet);
     errno = saved_errno;
     return r;
@@ -396,6 +401,17 @@ static void finish_session(struct ml_session *s)
     }
 }
 
+static int leave_locked(struct process *p)
+{
+    if (!late || atomic_load_explicit(&p->state, memory_order_relaxed) != STARTED)
+        return -ESRCH;
+    atomic_store_explicit(&p->state, OFF, memory_order_release);
+    stop_writers(p);
+    if (p->joined)
+        finish_session(ml_session);
+    return 0;
+}
+
 int ml_recorder_leave(void)
 {
     struct process *p = this_process();
@@ -405,15 +421,10 @@ int ml_recorder_leave(void)
     if (!p)
         return r;
     ml_quiet_begin(&quiet);
-    ml_lock(&p->lock);
-    if (late && atomic_load_explicit(&p->state, memory_order_relaxed) == STARTED) {
-        atomic_store_explicit(&p->state, OFF, memory_order_release);
-        stop_writers(p);
-        if (p->joined)
-            finish_session(ml_session);
-        r = 0;
+    if (ml_lock_within(&p->lock, LOCK_PATIENCE_S)) {
+        r = leave_locked(p);
+        ml_unlock(&p->lock);
     }
-    ml_unlock(&p->lock);
     ml_quiet_end(&quiet);
     return r;
 }
@@ -426,12 +437,13 @@ void ml_recorder_drop_rings(void)
 
     if (!p || !ml_calls_begin())
         return;
-    ml_lock(&p->lock);
-    if (atomic_load_explicit(&p->state, memory_order_relaxed) != STARTED) {
-        for (; p->kept_set < p->sets; p->kept_set++)
-            madvise(p->set[p->kept_set], p->shape[p->kept_set].mapped_bytes, MADV_REMOVE);
+    if (ml_lock_within(&p->lock, LOCK_PATIENCE_S)) {
+        if (atomic_load_explicit(&p->state, memory_order_relaxed) != STARTED) {
+            for (; p->kept_set < p->sets; p->kept_set++)
+                madvise(p->set[p->kept_set], p->shape[p->kept_set].mapped_bytes, MADV_REMOVE);
+        }
+        ml_unlock(&p->lock);
     }
-    ml_unlock(&p->lock);
     ml_calls_end();
     errno = saved_errno;
 }
@@ -493,7 +505,8 @@ struct ml_ring *ml_recorder_claim(uint64_t **ret_data, struct ml_writer **ret_wr
             ring = claim_in(p, tried++, ret_data, ret_writer);
         if (ring)
             break;
-        ml_lock(&p->lock);
+        if (!ml_lock_within(&p->lock, LOCK_PATIENCE_S))
+            return NULL;
         if (p->sets == sets && !add_set(p)) {
             ml_unlock(&p->lock);
             return NULL;
@@ -544,7 +557,10 @@ void ml_recorder_announce(void)
     /* Pairs with the release store below. */
     if (ML_LIKELY(atomic_load_explicit(&p->announced, memory_order_acquire)))
         return;
-    ml_lock(&p->announce_lock);
+    if (!ml_lock_within(&p->announce_lock, LOCK_PATIENCE_S)) {
+        ml_recorder_names_dropped();
+        return;
+    }
     if (!p->announced) {
         announce_names();
         announce_settings();
@@ -615,6 +631,14 @@ void ml_recorder_space_refused(void)
 
     if (set)
         atomic_fetch_add_explicit(&set->spaces_refused, 1, memory_order_relaxed);
+}
+
+void ml_recorder_detail_lost(void)
+{
+    struct ml_ringset *set = counting_set();
+
+    if (set)
+        atomic_fetch_add_explicit(&set->details_lost, 1, memory_order_relaxed);
 }
 
 static void wake_in(struct ml_ringset *set, uint32_t ring_count)

@@ -100,6 +100,7 @@ void ml_recorder_cannot_follow(void);
  * too many. */
 void ml_recorder_name_folded(void);
 void ml_recorder_space_refused(void);
+void ml_recorder_detail_lost(void);
 
 /* Wakes this process's threads that wait for the collector: for room, or for a reply. */
 void ml_recorder_wake_threads(void);

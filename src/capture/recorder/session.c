@@ -22,10 +22,12 @@
 #include <unistd.h>
 
 #include "collector_watch.h"
+#include "compiler.h"
 #include "defs.h"
 #include "env_number.h"
 #include "outside.h"
 #include "recorder.h"
+#include "ring_pages.h"
 #include "session_files.h"
 #include "sys.h"
 
@@ -135,8 +137,8 @@ static struct ml_session *open_page(uint32_t *ret_ring_bytes, uint32_t *ret_ring
         ml_sys_unmap(s, sizeof(*s));
         return NULL;
     }
-    *ret_ring_bytes = *(volatile uint32_t *)&s->ring_bytes;
-    *ret_ring_count = *(volatile uint32_t *)&s->ring_count;
+    *ret_ring_bytes = __atomic_load_n(&s->ring_bytes, __ATOMIC_RELAXED);
+    *ret_ring_count = __atomic_load_n(&s->ring_count, __ATOMIC_RELAXED);
     if (*ret_ring_bytes < 4096 || *ret_ring_bytes & (*ret_ring_bytes - 1) || !*ret_ring_count) {
         ml_sys_unmap(s, sizeof(*s));
         return NULL;
@@ -176,6 +178,10 @@ static struct ml_ringset *map_set(int fd, const struct ml_set_shape *shape)
     set = ml_sys_map(shape->mapped_bytes, MAP_SHARED | MAP_NORESERVE, fd);
     if (!set)
         return NULL;
+    if (!ml_pages_back(set, ml_ringset_data_offset(shape->ring_count))) {
+        ml_sys_unmap(set, shape->mapped_bytes);
+        return NULL;
+    }
     madvise(set, shape->mapped_bytes, MADV_DONTDUMP);
     set->magic = ML_SHARED_MAGIC;
     set->version = ML_SHARED_VERSION;
@@ -210,6 +216,21 @@ static uint32_t count_of_role(const char *role)
     return ml_env_number(!strcmp(role, "server") ? "DMLC_NUM_SERVER" : "DMLC_NUM_WORKER", 0);
 }
 
+/* 1 + the number that a launcher of several processes gave this one; 0: none did. */
+static uint32_t rank_in_job(void)
+{
+    static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                        "SLURM_PROCID"};
+
+    for (size_t i = 0; i < ML_ARRAY_SIZE(names); i++) {
+        const char *text = getenv(names[i]);
+
+        if (text && *text >= '0' && *text <= '9')
+            return 1 + ml_env_number(names[i], 0);
+    }
+    return 0;
+}
+
 static void fill_hello(struct ml_hello *h, uint32_t how, uint32_t set)
 {
     const char *role = getenv("DMLC_ROLE");
@@ -227,6 +248,7 @@ static void fill_hello(struct ml_hello *h, uint32_t how, uint32_t set)
         strncpy(h->role, role, sizeof(h->role) - 1);
         h->role_count = count_of_role(role);
     }
+    h->rank = rank_in_job();
     fill_command(h->command, sizeof(h->command));
 }
 

@@ -14,9 +14,11 @@
 #include <unistd.h>
 
 #include "filtered.h"
+#include "frame_mark.h"
 #include "nanoseconds.h"
 #include "record.h"
 #include "recorder.h"
+#include "ring_pages.h"
 #include "ring_wait.h"
 #include "sandbox.h"
 #include "sys.h"
@@ -70,7 +72,7 @@ static ML_NO_THREAD_SANITIZER void thread_exit(void *rounds_left)
     if (!w->ring)
         return;
     /* A thread that was cancelled inside a record has left it busy. */
-    w->busy = 0;
+    w->busy = NULL;
     if (w->pending_words)
         ml_record_pending(w);
     ml_writer = &no_writer;
@@ -113,7 +115,7 @@ static struct ml_writer *claim(void)
     w->head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     w->limit = w->head;
     w->recording = recording;
-    w->busy = 0;
+    w->busy = NULL;
     w->lost_pushes = w->owed_pops = 0;
     w->pending_words = 0;
     atomic_store_explicit(&ring->waiting, 0, memory_order_relaxed);
@@ -141,7 +143,7 @@ static void leave_ring(struct ml_writer *w)
     ml_writer = &no_writer;
     __atomic_store_n(&w->ring, NULL, __ATOMIC_RELAXED);
     w->pending_words = 0;
-    w->busy = 0;
+    w->busy = NULL;
 }
 
 /* Either this thread sees that the recording has ended, or whoever ends it sets the
@@ -149,6 +151,8 @@ static void leave_ring(struct ml_writer *w)
  * recorder.c. */
 static void set_limit(struct ml_writer *w, uint64_t limit)
 {
+    if (ml_calls_allowed()) /* else nothing more can be asked for */
+        limit = ml_min_u64(limit, ml_ring_backed(w));
     atomic_store_explicit(&w->limit, limit, memory_order_seq_cst);
     if (ML_UNLIKELY(w->recording != atomic_load_explicit(&ml_recording, memory_order_seq_cst)))
         atomic_store_explicit(&w->limit, 0, memory_order_relaxed);
@@ -220,8 +224,9 @@ static bool spin_for_room(struct ml_writer *w, unsigned n)
 static bool room(struct ml_writer *w, unsigned n)
 {
     bool ok =
-        room_now(w, n) || (!ml_collector_stuck() && !ml_ring_is_orphaned(w->ring) &&
-                           (wait_for_room(w, n) || (!ml_calls_allowed() && spin_for_room(w, n))));
+        ml_ring_back(w, n) &&
+        (room_now(w, n) || (!ml_collector_stuck() && !ml_ring_is_orphaned(w->ring) &&
+                            (wait_for_room(w, n) || (!ml_calls_allowed() && spin_for_room(w, n)))));
 
     if (!ok)
         w->limit = w->head;
@@ -305,9 +310,7 @@ static bool append(struct ml_writer *w, const uint64_t *words, unsigned n)
 
 static void release(struct ml_writer *w)
 {
-    atomic_signal_fence(memory_order_seq_cst);
-    w->busy = 0;
-    atomic_signal_fence(memory_order_seq_cst);
+    ml_writer_end(w);
     if (w->pending_words)
         ml_record_pending(w);
 }
@@ -325,8 +328,9 @@ static bool claim_and_append(uint32_t only_in, const uint64_t *words, unsigned n
     ml_recorder_announce();
     ml_recorder_announce_again();
     if (n && (!only_in || only_in == w->recording)) {
-        w->busy = 1;
-        atomic_signal_fence(memory_order_seq_cst);
+        volatile uint64_t mark;
+
+        ml_writer_begin(w, &mark, words[0]);
         append(w, words, n);
         release(w);
     }
@@ -412,14 +416,14 @@ void ml_record_slow(struct ml_writer *w, const uint64_t *words, unsigned n)
 void ml_record_in(uint32_t recording, const uint64_t *words, unsigned n)
 {
     struct ml_writer *w = ml_writer;
+    volatile uint64_t mark = 0;
 
     if (!recording)
         return;
     if (!w->ring) {
         record_first(recording, words, n);
     } else if (!w->busy) {
-        w->busy = 1;
-        atomic_signal_fence(memory_order_seq_cst);
+        ml_writer_begin(w, &mark, words[0]);
         record_slow(w, recording, words, n);
     } else if (w->recording == recording) {
         ml_record_nested(w, words, n);
@@ -438,10 +442,42 @@ void ml_record_wide(uint32_t only_in, unsigned space, const uint64_t *words, uns
         ml_record(wide, n + 1);
 }
 
+/* ---- Records inside records ------------------------------------------------ */
+
+/* Whether the record that was interrupted is in the ring. Those that are longer than this are
+ * definitions, which may be told twice. */
+#define PUBLISHED_WORDS_MAX 8
+
+static bool is_published(const struct ml_writer *w)
+{
+    for (unsigned i = 1; i <= PUBLISHED_WORDS_MAX; i++) {
+        if (w->data[(w->head - i) & w->mask] == w->busy_first)
+            return true;
+    }
+    return false;
+}
+
+/* The record that was interrupted will not go on: a signal handler has left it by longjmp. What
+ * it had not published is lost. The pop of a lost push was left out by the same jump. */
+static void end_abandoned(struct ml_writer *w)
+{
+    uint64_t first = w->busy_first;
+    bool published;
+
+    w->head = atomic_load_explicit(&w->ring->head, memory_order_relaxed);
+    atomic_store_explicit(&w->limit, 0, memory_order_relaxed);
+    published = is_published(w);
+    release(w);
+    if (!published && is_push(first & 0xff))
+        first = ml_record_word(ML_ALLOC, 0, 0);
+    if (!published)
+        drop(w, &first);
+}
+
 /* A record inside a record: from a signal handler, or from a library call of
  * the recorder's. It waits in `pending` until the outer one is done. Its place
  * is reserved by one instruction, so that handlers may interrupt handlers. */
-void ml_record_nested(struct ml_writer *w, const uint64_t *words, unsigned n)
+static void wait_for_outer(struct ml_writer *w, const uint64_t *words, unsigned n)
 {
     uint32_t at = atomic_fetch_add_explicit(&w->pending_words, 1 + n, memory_order_relaxed);
 
@@ -456,14 +492,25 @@ void ml_record_nested(struct ml_writer *w, const uint64_t *words, unsigned n)
     w->limit = 0; /* have the next record look whether a pop is owed */
 }
 
+ML_NOINLINE void ml_record_nested(struct ml_writer *w, const uint64_t *words, unsigned n)
+{
+    if (ML_LIKELY(ml_frame_stands(w->busy))) {
+        wait_for_outer(w, words, n);
+        return;
+    }
+    end_abandoned(w);
+    ml_record(words, n);
+}
+
 static void move_pending(struct ml_writer *w, uint32_t at, uint32_t end)
 {
     while (at < ml_min_u64(end, ML_PENDING_WORDS)) {
-        unsigned n = (unsigned)w->pending[at];
-        if (!n)
-            break;
-        append(w, &w->pending[at + 1], n);
-        at += 1 + n;
+        uint64_t n = w->pending[at];
+        if (!n || n > ML_RECORD_MAX_WORDS || at + 1 + n > ML_PENDING_WORDS)
+            break; /* the list ends here, or a handler was left before it had written this one */
+        append(w, &w->pending[at + 1], (unsigned)n);
+        w->pending[at] = 0; /* for who gets this place next, and is left */
+        at += 1 + (uint32_t)n;
     }
 }
 
@@ -475,9 +522,9 @@ void ml_record_pending(struct ml_writer *w)
     uint64_t signals = ml_sys_block_signals();
     uint32_t owed_pops = w->owed_pops; /* to pushes in the list */
     uint32_t at = 0, end;
+    volatile uint64_t mark;
 
-    w->busy = 1;
-    atomic_signal_fence(memory_order_seq_cst);
+    ml_writer_begin(w, &mark, ml_now());
     w->owed_pops = 0;
     end = w->pending_words;
     do {
@@ -487,7 +534,6 @@ void ml_record_pending(struct ml_writer *w)
                                                       memory_order_relaxed, memory_order_relaxed));
     w->owed_pops += owed_pops;
     pay_pops(w);
-    atomic_signal_fence(memory_order_seq_cst);
-    w->busy = 0;
+    ml_writer_end(w);
     ml_sys_restore_signals(signals);
 }

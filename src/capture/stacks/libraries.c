@@ -7,7 +7,6 @@
  */
 #include "libraries.h"
 
-#include <elf.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -16,14 +15,15 @@
 #include <unistd.h>
 
 #include "address_room.h"
+#include "build_id.h"
 #include "names.h"
 #include "record.h"
+#include "recorder.h"
 #include "sys.h"
 
 /* At most: in little address space the table has fewer. */
 #define LIBRARIES_MAX (1u << 16)
 #define LIBRARIES_LEAST (1u << 8)
-#define BUILD_ID_MAX_BYTES 64
 
 struct library {
     uint64_t base;
@@ -108,61 +108,11 @@ static uint64_t end_of(const struct dl_phdr_info *info)
     return info->dlpi_addr + end;
 }
 
-static bool is_loaded(const struct dl_phdr_info *info, const ElfW(Phdr) * part)
-{
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        if (p->p_type == PT_LOAD && p->p_flags & PF_R && part->p_vaddr >= p->p_vaddr &&
-            part->p_vaddr + part->p_filesz <= p->p_vaddr + p->p_filesz)
-            return true;
-    }
-    return false;
-}
-
-static uint32_t name_bytes(const uint8_t *bytes, size_t n)
-{
-    static const char digits[] = "0123456789abcdef";
-    char text[2 * BUILD_ID_MAX_BYTES + 1];
-
-    for (size_t i = 0; i < n; i++) {
-        text[2 * i] = digits[bytes[i] >> 4];
-        text[2 * i + 1] = digits[bytes[i] & 15];
-    }
-    text[2 * n] = '\0';
-    return ml_name_kept(text);
-}
-
-/* The build-id among the notes from `at` to `end`, 0: none. */
-static uint32_t build_id_in(const uint8_t *at, const uint8_t *end, size_t align)
-{
-    while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
-        ElfW(Nhdr) note;
-        size_t name, total;
-
-        memcpy(&note, at, sizeof(note));
-        name = sizeof(note) + ((size_t)note.n_namesz + align - 1) / align * align;
-        total = name + ((size_t)note.n_descsz + align - 1) / align * align;
-        if (name + note.n_descsz > (size_t)(end - at))
-            break;
-        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-            !memcmp(at + sizeof(note), "GNU", 4) && note.n_descsz <= BUILD_ID_MAX_BYTES)
-            return name_bytes(at + name, note.n_descsz);
-        at += total < (size_t)(end - at) ? total : (size_t)(end - at);
-    }
-    return 0;
-}
-
 static uint32_t build_id_of(const struct dl_phdr_info *info)
 {
-    uint32_t found = 0;
+    char text[ML_BUILD_ID_TEXT_BYTES];
 
-    for (unsigned i = 0; !found && i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        const uint8_t *at = (const uint8_t *)(info->dlpi_addr + p->p_vaddr);
-        if (p->p_type == PT_NOTE && is_loaded(info, p))
-            found = build_id_in(at, at + p->p_filesz, p->p_align == 8 ? 8 : 4);
-    }
-    return found;
+    return ml_build_id(info, text) ? ml_name_kept(text) : 0;
 }
 
 /* ---- The loader's list --------------------------------------------------- */
@@ -191,8 +141,10 @@ static void enter_object(const struct library *object)
         return;
     }
     number = count + 1;
-    if (number == libraries_max)
+    if (number == libraries_max) {
+        ml_recorder_detail_lost(); /* stacks in it have addresses alone */
         return;
+    }
     libraries[number] = *object;
     /* Pairs with the acquire load in ml_libraries_announce. */
     atomic_store_explicit(&count, number, memory_order_release);

@@ -156,12 +156,17 @@ static uint32_t add(const struct ml_python_walk *w, uint32_t slot)
     bool counts;
 
     if (entry == python_stacks.stacks_max ||
-        python_stacks.used_frames + w->n > python_stacks.stacks_max * FRAMES_PER_STACK ||
-        !number_frames(w, &counts))
+        python_stacks.used_frames + w->n > python_stacks.stacks_max * FRAMES_PER_STACK) {
+        ml_recorder_detail_lost();
+        return 0;
+    }
+    if (!number_frames(w, &counts))
         return 0;
     *s = (struct stack){.hash = w->hash, .frames = w->n, .first = python_stacks.used_frames};
-    if (counts && !(s->number = ml_stack_new_number()))
+    if (counts && !(s->number = ml_stack_new_number())) {
+        ml_recorder_detail_lost();
         return 0;
+    }
     python_stacks.used_frames += w->n;
     /* Pairs with the acquire load in ml_python_stack_announce: the entry is there. */
     atomic_store_explicit(&python_stacks.count, entry, memory_order_release);

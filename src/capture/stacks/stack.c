@@ -208,12 +208,14 @@ static uint32_t add(const struct walk *w, uint32_t hash, uint32_t look, uint32_t
     uint32_t entry = native_stacks.count + 1;
     uint32_t number;
 
-    if (entry == native_stacks.stacks_max ||
-        native_stacks.used_frames + w->n > native_stacks.stacks_max * FRAMES_PER_STACK)
+    number = entry < native_stacks.stacks_max &&
+                     native_stacks.used_frames + w->n <= native_stacks.stacks_max * FRAMES_PER_STACK
+                 ? ml_stack_new_number()
+                 : 0;
+    if (!number) {
+        ml_recorder_detail_lost();
         return 0;
-    number = ml_stack_new_number();
-    if (!number)
-        return 0;
+    }
     memcpy(native_stacks.frames + native_stacks.used_frames, w->frames, w->n * sizeof(uint64_t));
     native_stacks.stacks[entry] = (struct stack){
         .hash = hash,

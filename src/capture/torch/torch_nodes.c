@@ -1,47 +1,30 @@
 /* torch_nodes.c: see torch_nodes.h.
  *
- * A node begins with what counts its owners, of which there are two kinds from
- * PyTorch 1.13 to 2.15: a weak pointer to itself, or counters; then come the numbers.
- * Every node is larger than what is read of it; if a later version puts other things
- * there, numbers match no tape, and backward has operators instead of modules.
+ * The numbers of the first nodes are compared with PyTorch's own counters. If a later version
+ * has other things there, that is said once, and backward has operators instead of modules.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "torch_nodes.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "compiler.h"
 #include "names.h"
+#include "own_memory.h"
+#include "recorder.h"
 #include "ring.h"
+#include "sys.h"
+#include "torch_node_layout.h"
+#include "torch_scopes.h"
 
 /* What the C++ compiler puts in front of a class's virtual functions. */
 struct type_info {
     const void *vtable;
     const char *name;
-};
-
-struct numbers {
-    uint64_t sequence;
-    uint64_t topological;
-    uint64_t has_parent;
-    uint64_t thread_id;
-};
-
-struct node {
-    const struct type_info *const *vtable; /* behind it */
-    union {
-        struct {
-            const void *self;
-            const void *owners;
-            struct numbers numbers;
-        } weak;
-        struct {
-            uint64_t owners;
-            struct numbers numbers;
-        } counted;
-    };
 };
 
 #define SLOTS 1024u
@@ -94,10 +77,71 @@ static uint32_t class_name(const struct type_info *const *vtable)
     return name;
 }
 
+/* ---- Numbers --------------------------------------------------------------------- */
+
+/* Before one has fitted, so many strange ones mean that the layout is another. Some nodes are
+ * odd by themselves: programs may make them with a number of their choice. */
+#define STRANGE_MAX 8
+
+static _Atomic uint32_t known; /* enum ml_torch_fit, of the layout */
+static _Atomic uint32_t strange_nodes;
+
+static void leave_alone(void)
+{
+    atomic_store_explicit(&known, ML_TORCH_STRANGE, memory_order_relaxed);
+    if (!ml_session || ml_session_tells(ml_session, ML_NOTICE_AUTOGRAD))
+        ml_sys_say("memledger: cannot read this PyTorch's autograd: memory of backward passes has "
+                   "no modules\n");
+}
+
+static enum ml_torch_fit compare(const void *node)
+{
+    uint64_t copy[ML_TORCH_NODE_BYTES / sizeof(uint64_t)];
+    struct ml_torch_counter here, backward;
+    struct ml_torch_numbers n;
+    int saved_errno = errno;
+    size_t read;
+
+    if (!ml_calls_allowed() || !ml_torch_counters(&here, &backward))
+        return ML_TORCH_UNDECIDED;
+    read = ml_own_memory_read((uintptr_t)node, copy, sizeof(copy));
+    errno = saved_errno;
+    if (read < sizeof(copy))
+        return ML_TORCH_STRANGE;
+    n = ml_torch_numbers_in(copy, node);
+    return ml_torch_numbers_fit(&n, &here, &backward);
+}
+
+/* Until a node has fitted. */
+static ML_NOINLINE enum ml_torch_fit find_out(const void *node)
+{
+    enum ml_torch_fit fit = compare(node);
+
+    if (fit == ML_TORCH_FITS)
+        atomic_store_explicit(&known, ML_TORCH_FITS, memory_order_relaxed);
+    if (fit == ML_TORCH_STRANGE &&
+        atomic_fetch_add_explicit(&strange_nodes, 1, memory_order_relaxed) + 1 == STRANGE_MAX)
+        leave_alone();
+    return fit;
+}
+
+/* Of a layout that is another none. */
+static struct ml_torch_numbers numbers_of(const void *node)
+{
+    uint32_t fit = atomic_load_explicit(&known, memory_order_relaxed);
+
+    if (ML_UNLIKELY(fit == ML_TORCH_UNDECIDED))
+        fit = find_out(node);
+    if (ML_UNLIKELY(fit == ML_TORCH_STRANGE))
+        return (struct ml_torch_numbers){0, ML_TORCH_NO_NUMBER};
+    return ml_torch_numbers_in(node, node);
+}
+
 struct ml_torch_node ml_torch_node(const void *node)
 {
-    const struct node *n = node;
-    const struct numbers *numbers = n->weak.self == node ? &n->weak.numbers : &n->counted.numbers;
+    struct ml_torch_numbers numbers = numbers_of(node);
+    const struct type_info *const *vtable;
 
-    return (struct ml_torch_node){numbers->thread_id, numbers->sequence, class_name(n->vtable)};
+    memcpy(&vtable, node, sizeof(vtable));
+    return (struct ml_torch_node){numbers.tape, numbers.number, class_name(vtable)};
 }

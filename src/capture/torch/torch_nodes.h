@@ -9,7 +9,7 @@
 
 struct ml_torch_node {
     uint64_t tape;          /* the thread that made it, as PyTorch counts threads */
-    uint64_t number;        /* among the nodes of that thread; UINT64_MAX: none */
+    uint64_t number;        /* among the nodes of that thread; ML_TORCH_NO_NUMBER: none */
     uint32_t operator_name; /* "AddmmBackward0"; 0: unknown */
 };
 

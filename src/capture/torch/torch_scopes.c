@@ -11,17 +11,13 @@
 #include <stdatomic.h>
 
 #include "memledger/memledger.h"
-#include "phase_marks.h"
+#include "current_phase.h"
 #include "record.h"
 #include "torch_real.h"
 
 /* at::sequence_number::peek, at::RecordFunction::currentThreadId. */
 #define PEEK "_ZN2at15sequence_number4peekEv"
 #define THREAD_ID "_ZN2at14RecordFunction15currentThreadIdEv"
-
-/* The number of nodes that no thread made: those that add up a parameter's
- * gradient. They run right after the node whose result they take. */
-#define NO_NUMBER UINT64_MAX
 
 /* Of nodes that run nodes so many are remembered. Few: room that all threads have from
  * the start is short in a process that loads us late. */
@@ -31,6 +27,8 @@ typedef uint64_t number_function(void);
 
 static _Atomic(number_function *) next_number;
 static _Atomic(number_function *) thread_id;
+/* Of the thread that last began a backward pass. */
+static _Atomic uint64_t backward_tape, backward_next;
 
 bool ml_torch_operators;
 
@@ -98,9 +96,9 @@ void ml_torch_enter_module(uint32_t name, uint32_t class_name)
 {
     tell_tape();
     if (ml_torch_is_outermost())
-        ml_mark_phase("forward");
+        ml_mark_phase(ML_PHASE_FORWARD);
     if (is_recompute()) {
-        ml_push_phase("recompute");
+        ml_push_phase(ML_PHASE_RECOMPUTE);
         thread_scopes.recomputes = thread_scopes.modules + 1;
     }
     ml_record_push(MEMLEDGER_SCOPE_MODULE | class_name << 8, name);
@@ -121,8 +119,8 @@ void ml_torch_leave_module(void)
 void ml_torch_enter_optimizer(uint32_t class_name)
 {
     tell_tape();
-    ml_mark_phase("optimizer");
-    ml_push_phase("optimizer");
+    ml_mark_phase(ML_PHASE_OPTIMIZER);
+    ml_push_phase(ML_PHASE_OPTIMIZER);
     ml_record_push(MEMLEDGER_SCOPE_USER, class_name);
     thread_scopes.optimizers++;
 }
@@ -133,7 +131,7 @@ void ml_torch_leave_optimizer(void)
     thread_scopes.optimizers--;
     ml_record_pop();
     ml_record_pop();
-    ml_mark_phase("");
+    ml_mark_phase(ML_PHASE_NONE);
 }
 
 /* ---- Backward ---------------------------------------------------------------------- */
@@ -141,22 +139,39 @@ void ml_torch_leave_optimizer(void)
 void ml_torch_enter_backward(void)
 {
     tell_tape();
+    atomic_store_explicit(&backward_tape, thread_scopes.tape, memory_order_relaxed);
+    atomic_store_explicit(&backward_next, thread_scopes.told, memory_order_relaxed);
     if (!thread_scopes.backwards++)
-        ml_mark_phase("backward");
+        ml_mark_phase(ML_PHASE_BACKWARD);
 }
 
 void ml_torch_leave_backward(void)
 {
     if (!--thread_scopes.backwards)
-        ml_mark_phase("");
+        ml_mark_phase(ML_PHASE_NONE);
 }
 
-/* Nodes that a node makes, for the second derivative, belong where it belongs. */
+bool ml_torch_counters(struct ml_torch_counter *ret_here, struct ml_torch_counter *ret_backward)
+{
+    number_function *peek = atomic_load_explicit(&next_number, memory_order_acquire);
+
+    if (!peek)
+        return false;
+    ret_here->tape = atomic_load_explicit(&thread_id, memory_order_relaxed)();
+    ret_here->next = peek();
+    ret_backward->tape = atomic_load_explicit(&backward_tape, memory_order_relaxed);
+    ret_backward->next = atomic_load_explicit(&backward_next, memory_order_relaxed);
+    return true;
+}
+
+/* Nodes that no thread made, those that add up a parameter's gradient, run right after the
+ * node whose result they take. Nodes that a node makes, for the second derivative, belong where it
+ * belongs. */
 void ml_torch_enter_node(uint64_t tape, uint64_t number, uint32_t operator_name)
 {
     uint32_t flags = ml_torch_operators ? ML_TAPE_OPERATOR : 0;
 
-    if (number == NO_NUMBER) {
+    if (number == ML_TORCH_NO_NUMBER) {
         tape = thread_scopes.last_tape;
         number = thread_scopes.last_number;
     } else {

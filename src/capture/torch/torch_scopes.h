@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "torch_node_layout.h"
+
 /* Looks for what is needed of PyTorch, which must be loaded. Once is enough. */
 void ml_torch_scopes_begin(void);
 
@@ -32,6 +34,10 @@ void ml_torch_enter_backward(void);
 void ml_torch_leave_backward(void);
 void ml_torch_enter_node(uint64_t tape, uint64_t number, uint32_t operator_name);
 void ml_torch_leave_node(void);
+
+/* The counters of this thread, and of the last that began a backward pass.
+ * @return false: PyTorch does not tell */
+bool ml_torch_counters(struct ml_torch_counter *ret_here, struct ml_torch_counter *ret_backward);
 
 /* Whether operators shall be scopes: in backward each node then is one. */
 extern bool ml_torch_operators;

@@ -13,7 +13,7 @@
 #include "cuda_api.h"
 
 #define STEP_ARGS_MAX 4
-#define STEP_OBJECTS_MAX 65536
+#define STEP_OBJECTS_MAX 262144
 
 struct step_object {
     cuda_address address; /* or what the handle points to */

@@ -117,7 +117,8 @@ def test_one_table():
     check(only["marks"], "the trace has marks")
     contains(export("csv", trace("gpt"), "--table", "mark", code=2), "did you mean 'marks'?",
              "the error")
-    contains(export("chrome", trace("gpt"), "--table", "marks", code=2), "is no table", "the error")
+    contains(export("chrome", trace("gpt"), "--table", "marks", code=2), "does not write tables",
+             "the error")
 
 
 def test_database():

@@ -1,5 +1,6 @@
-# mxnet_renamed.py: a copy of MXNet's real library in which one function has another name, so
-# that it looks like a build without that function.
+# mxnet_renamed.py: copies of MXNet's real library. In one a function goes by another name, for
+# all who look for it: what a build without that function looks like. Another has a build-id
+# of its own: what a build that nobody knows looks like.
 #
 # SPDX-License-Identifier: Apache-2.0
 import glob
@@ -32,7 +33,27 @@ def rename(library, symbol):
         equal(text.find(b"\0" + name + b"\0"), -1, "another name of the function")
 
 
+def renumber(library):
+    """Its build-id is in a note near the beginning; a byte of it is changed."""
+    with open(library, "r+b") as f, mmap.mmap(f.fileno(), 0) as text:
+        at = text.find(b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0", 0, 4096)
+        check(at >= 0, "MXNet has no build-id")
+        text[at + 16] ^= 1
+
+
 def library_without(symbol):
+    library = copied()
+    rename(library, symbol)
+    return library
+
+
+def library_of_another_build():
+    library = copied()
+    renumber(library)
+    return library
+
+
+def copied():
     """The path of the copy, in the folder of the test."""
     python()
     package, = glob.glob(os.path.join(FOLDER, "lib/python3*/site-packages/mxnet"))
@@ -41,5 +62,4 @@ def library_without(symbol):
             os.symlink(needed, os.path.basename(needed))
     library = os.path.abspath("libmxnet.so")
     shutil.copyfile(os.path.join(package, "libmxnet.so"), library)
-    rename(library, symbol)
     return library

@@ -13,7 +13,7 @@ import sys
 import harness
 import mxnet_run
 from harness import balanced, check, contains, equal, plain, run
-from mxnet_renamed import library_without
+from mxnet_renamed import library_of_another_build, library_without
 from mxnet_run import FOLDER, IS_2, NAIVE, events, python
 from mxnet_trace import live_at_end, live_at_probes
 
@@ -227,6 +227,7 @@ def test_unknown():
         equal((result.code, result.out), (0, "1 2\n"), "exit code and output", result)
         equal(result.err.count(f"this MXNet ({number.strip('()')}) is not one"), 1, "notes", result)
         equal(result.dump()["spaces"], [], "spaces")
+        equal(harness.report("summary", result.trace)["health"]["left_alone"], ["mxnet"], "health")
 
 
 # One function of the group "nodes", which others do without; and one without which MXNet
@@ -237,9 +238,9 @@ ALLOC = {False: "_ZN5mxnet11StorageImpl5AllocEPNS_7Storage6HandleE",
          True: "_ZN5mxnet7storage11StorageImpl5AllocEPNS_7Storage6HandleEb"}[IS_2]
 
 
-def run_without(symbol):
-    """The real library, but for one name. @return what the recorder said, and the trace"""
-    env = os.environ | NAIVE | {"MXNET_LIBRARY_PATH": library_without(symbol)}
+def run_with(library):
+    """As with the real library. @return what the recorder said, and the trace"""
+    env = os.environ | NAIVE | {"MXNET_LIBRARY_PATH": library}
     command = python(), CASES, "trained"
     alone = plain(*command, env=env)
     equal(alone.returncode, 0, "exit code alone", alone.stderr)
@@ -251,16 +252,29 @@ def run_without(symbol):
 
 
 def test_function_missing():
-    notes, trace = run_without(RECORD)
+    notes, trace = run_with(library_without(RECORD))
     equal(len(notes), 1, "notes", notes)
     contains(notes[0], "some of its memory stays without a name", "what is said")
     born = events(trace, "alloc")
     check(any("FullyConnected" in e["scope"] for e in born), "no operators", born)
     check(any(e["label"].startswith("in_arg:") for e in events(trace, "label")), "no names")
+    equal(harness.report("summary", "t.mled")["health"]["left_alone"], ["mxnet names"], "health")
+
+
+def test_another_build():
+    """All of the real library but its build-id: what is not known is left alone, and every
+    report says so."""
+    notes, trace = run_with(library_of_another_build())
+    equal(len(notes), 1, "notes", notes)
+    contains(notes[0], "its memory is not recorded", "what is said")
+    equal([s for s in trace["spaces"] if s["name"] == "mxnet"], [], "spaces")
+    equal(harness.report("summary", "t.mled")["health"]["left_alone"], ["mxnet"], "health")
+    contains(plain(harness.MEMLEDGER, "summary", "t.mled").stdout, "MXNet's memory was not recorded",
+             "what the summary says")
 
 
 def test_storage_missing():
-    notes, trace = run_without(ALLOC)
+    notes, trace = run_with(library_without(ALLOC))
     equal(len(notes), 1, "notes", notes)
     contains(notes[0], "its memory is not recorded", "what is said")
     equal([s for s in trace["spaces"] if s["name"] == "mxnet"], [], "spaces")

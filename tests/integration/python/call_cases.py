@@ -64,7 +64,7 @@ def interrupts():
     Module.namer = staticmethod(interrupt)
     found = [raised(module)]
     for make, options in ((_native.scoped_trainer, {"number": 1}),
-                          (_native.scoped_phase, {"number": _native.FORWARD})):
+                          (_native.scoped_phase, {"number": _native.PHASE_FORWARD})):
         found.append(raised(make(lambda _: calls.append(2), interrupt, **options), module))
     Module.namer = staticmethod(name_tree)
     module()
@@ -149,7 +149,7 @@ def phases():
                 self.forward()
 
         __call__ = _native.scoped_phase(run, lambda executor: executor.name,
-                                        number=_native.FORWARD)
+                                        number=_native.PHASE_FORWARD)
 
     first, second = Executor("first"), Executor("second")
     turns = [greenlet.greenlet(lambda executor=executor: executor())

@@ -80,15 +80,16 @@ def test_what_is_in_it():
         tags = z.read(next(n for n in names if n.endswith("/WHEEL"))).decode()
     contains(tags, "Tag: cp39-abi3-linux_x86_64", "WHEEL")
     inside = sorted(n.partition("/")[2] for n in names
-                    if n.startswith("memledger/") and not n.endswith(".py"))
+                    if n.startswith("memledger/") and not n.endswith((".py", ".md")))
     equal(inside, ["_native.abi3.so", "bin/memledger", "recorder/libmemledger-heap.so",
-                   "recorder/libmemledger.so"], "files that are not Python")
+                   "recorder/libmemledger.so"], "files that are neither Python nor pages")
     package = os.path.join(SOURCE, "python")
     for path in glob.glob(os.path.join(package, "memledger", "**", "*.py"), recursive=True):
         with open(os.path.join(os.path.dirname(path), "meson.build")) as f:
             contains(f.read(), f"'{os.path.basename(path)}'", "meson.build")
         check(os.path.relpath(path, package) in names, f"no {path} in the wheel")
     check("memledger/bootstrap/sitecustomize.py" in names, f"no bootstrap in {names}")
+    check("memledger/docs/commands/run.md" in names, f"no pages in {names}")
 
 
 def test_the_command():
@@ -97,6 +98,7 @@ def test_the_command():
     equal(done.stdout, plain(harness.MEMLEDGER, "--version").stdout, "version")
     done = python("import memledger; print(memledger.__version__)")
     contains(command("--version").stdout, done.stdout.strip(), "the package's version")
+    contains(command("help", "sampling").stdout, "Sampling", "a page of the documentation")
 
 
 def test_recording():

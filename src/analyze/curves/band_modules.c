@@ -1,0 +1,281 @@
+/* band_modules.c: see band_modules.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "band_modules.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define MODULE_BANDS (ML_BANDS_MAX - 2) /* besides "no module" and the rest */
+#define NO_BAND UINT8_MAX
+#define FEW 4             /* fewer bands than this show too little … */
+#define FOLDED_PERCENT 10 /* … and so does a larger share without a band */
+#define LARGE_PERCENT 20  /* of the whole: large enough to split if there is room */
+
+/* ---- The cut ----------------------------------------------------------- */
+
+/* A module with all modules below it, or its own bytes alone. */
+struct part {
+    uint32_t module;
+    bool own_only;
+    uint64_t bytes;
+};
+
+struct cut {
+    const struct ml_module_sums *sums;
+    ML_VEC(uint64_t) all; /* by module, including those below it */
+    ML_VEC(struct part) parts;
+};
+
+static int sum_up(struct cut *c)
+{
+    const struct ml_modules *modules = &c->sums->modules;
+
+    for (size_t i = 0; i < modules->list.len; i++)
+        if (ml_vec_push(&c->all, 0) < 0)
+            return -ENOMEM;
+    for (uint32_t i = 1; i < modules->list.len; i++)
+        for (uint32_t m = i; m != ML_NO_MODULE; m = modules->list.items[m].parent)
+            c->all.items[m] += c->sums->own.items[i].bytes;
+    return 0;
+}
+
+static int most_first(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return x->module < y->module ? -1 : x->module > y->module;
+}
+
+static int add_children(struct cut *c, uint32_t parent)
+{
+    const struct ml_modules *modules = &c->sums->modules;
+
+    for (uint32_t i = 1; i < modules->list.len; i++)
+        if (modules->list.items[i].parent == parent && c->all.items[i] > 0 &&
+            ml_vec_push(&c->parts, (struct part){i, false, c->all.items[i]}) < 0)
+            return -ENOMEM;
+    ml_vec_sort(&c->parts, most_first);
+    return 0;
+}
+
+/* Whether splitting the part's module leaves enough of the whole with a band. */
+static bool worth_it(const struct cut *c, size_t part)
+{
+    const struct ml_modules *modules = &c->sums->modules;
+    uint32_t module = c->parts.items[part].module;
+    size_t children = 0;
+    uint64_t smallest = UINT64_MAX;
+
+    if (c->parts.items[part].own_only)
+        return false;
+    for (uint32_t i = 1; i < modules->list.len; i++)
+        if (modules->list.items[i].parent == module && c->all.items[i] > 0) {
+            children++;
+            smallest = smallest < c->all.items[i] ? smallest : c->all.items[i];
+        }
+    if (children == 0)
+        return false;
+    if (c->parts.len < FEW)
+        return true;
+    if (c->parts.items[part].bytes * 100 < c->sums->all.bytes * LARGE_PERCENT)
+        return false;
+    if (c->parts.len + children <= MODULE_BANDS)
+        return true;
+    return smallest * (c->parts.len + children - MODULE_BANDS) * 100 <=
+           c->sums->all.bytes * FOLDED_PERCENT;
+}
+
+static int take_apart(struct cut *c, size_t part)
+{
+    uint32_t module = c->parts.items[part].module;
+    uint64_t own = c->sums->own.items[module].bytes;
+
+    c->parts.items[part] =
+        own > 0 ? (struct part){module, true, own} : c->parts.items[--c->parts.len];
+    return add_children(c, module);
+}
+
+static int cut_tree(struct cut *c)
+{
+    int r = sum_up(c);
+    size_t i = 0;
+
+    if (r == 0)
+        r = add_children(c, ML_NO_MODULE);
+    while (r == 0 && i < c->parts.len) {
+        if (c->parts.len <= MODULE_BANDS && worth_it(c, i)) {
+            r = take_apart(c, i);
+            i = 0;
+        } else {
+            i++;
+        }
+    }
+    return r;
+}
+
+static int first_called_first(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+
+    return x->module < y->module ? -1 : x->module > y->module;
+}
+
+/* ---- Bands of modules -------------------------------------------------- */
+
+/* The band of the module itself, or else of the nearest module around it. */
+static uint8_t find_band(const struct ml_band_modules *m, uint32_t module)
+{
+    const struct ml_module *list = m->sums.modules.list.items;
+
+    for (uint32_t at = module; at != ML_NO_MODULE; at = list[at].parent)
+        for (size_t band = 1; band <= m->count; band++)
+            if (m->module[band] == at && (!m->own_only[band] || at == module))
+                return (uint8_t)band;
+    if (module == ML_NO_MODULE)
+        return 0;
+    return m->has_rest ? ML_BANDS_MAX - 1 : 0;
+}
+
+static int make_bands(struct ml_band_modules *m)
+{
+    struct cut cut = {.sums = &m->sums};
+    int r = cut_tree(&cut);
+
+    if (cut.parts.len > MODULE_BANDS)
+        cut.parts.len = MODULE_BANDS;
+    ml_vec_sort(&cut.parts, first_called_first);
+    for (size_t i = 0; r == 0 && i < cut.parts.len; i++) {
+        m->count = i + 1;
+        m->module[i + 1] = cut.parts.items[i].module;
+        m->own_only[i + 1] = cut.parts.items[i].own_only;
+    }
+    m->has_rest = m->sums.modules.list.len > 1;
+    for (uint32_t i = 0; r == 0 && i < m->sums.modules.list.len; i++)
+        r = ml_vec_push(&m->band_of, find_band(m, i));
+    ml_vec_release(&cut.all);
+    ml_vec_release(&cut.parts);
+    return r;
+}
+
+/* ---- Books ------------------------------------------------------------- */
+
+/* The size of a block changes without a callback if others are cut from it or ranges of it are
+ * freed. Such blocks count as without a module. */
+static bool is_booked(const struct ml_replay *replay, uint32_t space)
+{
+    const struct ml_replay_space *s = &replay->spaces.items[space];
+
+    if (!s->counted || s->ranged)
+        return false;
+    for (size_t i = 0; i < replay->spaces.len; i++)
+        if (replay->spaces.items[i].around == space + 1)
+            return false;
+    return true;
+}
+
+static struct ml_band_booking *booking_of(struct ml_band_modules *m, const struct ml_block *block)
+{
+    size_t index = (size_t)(block - m->replay->blocks.items);
+
+    while (m->bookings.len <= index)
+        if (ml_vec_push(&m->bookings, (struct ml_band_booking){0}) < 0)
+            return NULL;
+    return &m->bookings.items[index];
+}
+
+static struct ml_band_account *account_of(struct ml_band_modules *m, uint32_t process)
+{
+    while (m->accounts.len <= process)
+        if (ml_vec_push(&m->accounts, (struct ml_band_account){0}) < 0)
+            return NULL;
+    return &m->accounts.items[process];
+}
+
+static void on_open(void *ctx, const struct ml_block *block)
+{
+    struct ml_band_modules *m = ctx;
+    struct ml_band_booking *booking = booking_of(m, block);
+    uint32_t process = m->replay->spaces.items[block->space].process;
+    struct ml_band_account *account = account_of(m, process);
+    int64_t module = ml_modules_of(&m->sums.modules, block);
+
+    if (!booking || !account || module < 0) {
+        m->error = -ENOMEM;
+        return;
+    }
+    *booking = (struct ml_band_booking){0};
+    if (!is_booked(m->replay, block->space))
+        return;
+    *booking = (struct ml_band_booking){block->size, process, m->band_of.items[module]};
+    account->bytes[booking->band] += block->size;
+}
+
+static void on_close(void *ctx, const struct ml_block *block, const struct ml_event *event)
+{
+    struct ml_band_modules *m = ctx;
+    struct ml_band_booking *booking = booking_of(m, block);
+
+    (void)event;
+    if (!booking || booking->bytes == 0)
+        return;
+    m->accounts.items[booking->process].bytes[booking->band] -= booking->bytes;
+    booking->bytes = 0;
+}
+
+void ml_band_modules_bytes(const struct ml_band_modules *m, uint64_t total,
+                           uint64_t ret[ML_BANDS_MAX])
+{
+    for (size_t i = 0; i < m->accounts.len; i++)
+        for (size_t band = 1; band < ML_BANDS_MAX && !m->replay->processes.items[i].ended; band++)
+            ret[band] += m->accounts.items[i].bytes[band];
+    for (size_t band = 1; band < ML_BANDS_MAX; band++) {
+        ret[band] = ret[band] < total ? ret[band] : total;
+        total -= ret[band];
+    }
+    ret[0] = total;
+}
+
+/* ---- Interface --------------------------------------------------------- */
+
+int ml_band_modules_init(struct ml_band_modules *m, struct ml_replay *replay, struct ml_error *err)
+{
+    const struct ml_snapshot_opts opts = {.at = {.kind = ML_AT_PEAK}};
+    int r = ml_module_sums(replay->trace, &opts, &m->peak, &m->sums, err);
+
+    m->replay = replay;
+    if (r == 0)
+        r = make_bands(m);
+    replay->on_open = on_open;
+    replay->on_close = on_close;
+    replay->ctx = m;
+    return r;
+}
+
+void ml_band_modules_release(struct ml_band_modules *m)
+{
+    ml_snapshot_release(&m->peak);
+    ml_module_sums_release(&m->sums);
+    ml_vec_release(&m->band_of);
+    ml_vec_release(&m->accounts);
+    ml_vec_release(&m->bookings);
+    *m = (struct ml_band_modules){0};
+}
+
+int ml_band_modules_name(const struct ml_band_modules *m, struct ml_bands *ret)
+{
+    ret->count = ML_BANDS_MAX;
+    ret->from_scopes = m->sums.modules.nested;
+    for (size_t i = 0; i < ML_BANDS_MAX; i++)
+        ret->list[i].name = "";
+    ret->list[ML_BANDS_MAX - 1].rest = true;
+    for (size_t i = 1; i <= m->count; i++) {
+        ret->list[i].name = ml_module_title(&m->sums.modules, m->module[i], &ret->arena);
+        if (!ret->list[i].name)
+            return -ENOMEM;
+    }
+    return 0;
+}

@@ -1,0 +1,319 @@
+/* instant.c: see instant.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "instant.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "memledger/memledger.h"
+#include "step_track.h"
+#include "samples.h"
+
+struct moment {
+    uint64_t event, time_ns;
+};
+
+struct scan {
+    struct ml_replay replay;
+    const struct ml_at *at;
+    int64_t device; /* -1: all */
+    bool found;
+    struct moment moment;   /* the best so far */
+    uint64_t best_bytes;    /* live bytes there, for a peak */
+    struct moment before;   /* the event before this one */
+    struct moment last_end; /* before the latest end of a process; event 0: none has ended */
+    uint64_t ooms;
+    uint64_t refused_bytes; /* by the requested refusal */
+    struct ml_step_track track;
+    bool inside;       /* in the requested step */
+    uint64_t found_in; /* the index of that step, from 1 */
+};
+
+static uint64_t live_bytes(const struct scan *s)
+{
+    if (s->device < 0)
+        return s->replay.bytes.live_bytes;
+    return (size_t)s->device < s->replay.devices.len
+               ? s->replay.devices.items[s->device].bytes.live_bytes
+               : 0;
+}
+
+static void choose(struct scan *s, struct moment moment)
+{
+    s->found = true;
+    s->moment = moment;
+}
+
+static void look_for_peak(struct scan *s, struct moment now)
+{
+    uint64_t bytes = live_bytes(s);
+
+    if (s->found && bytes <= s->best_bytes)
+        return;
+    s->best_bytes = bytes;
+    choose(s, now);
+}
+
+/* ---- Steps ------------------------------------------------------------- */
+
+/* Whether the process ever had memory that counts here. */
+static bool had_memory(const struct scan *s, uint32_t process)
+{
+    for (size_t i = 0; i < s->replay.spaces.len; i++) {
+        const struct ml_replay_space *space = &s->replay.spaces.items[i];
+
+        if (space->counted && space->allocations > 0 &&
+            s->replay.processes.items[space->process].number == process &&
+            (s->device < 0 || space->device == s->device))
+            return true;
+    }
+    return false;
+}
+
+static bool is_step(const struct ml_at *at)
+{
+    return at->kind == ML_AT_STEP || at->kind == ML_AT_STEP_END;
+}
+
+static void on_mark(struct scan *s, const struct ml_event *event)
+{
+    switch (ml_step_track_mark(&s->track, event)) {
+    case ML_STEP_BEGINS:
+        if (s->track.takes_over && is_step(s->at))
+            s->found = s->found && s->at->number < event->args[1];
+        s->inside = !s->found && event->args[1] == s->at->number;
+        s->found_in = s->inside ? s->track.count : s->found_in;
+        break;
+    case ML_STEP_ENDS: s->inside = false; break;
+    case ML_STEP_GOES_ON: break;
+    }
+}
+
+static void on_process_end(struct scan *s, const struct ml_event *event)
+{
+    if (had_memory(s, (uint32_t)event->args[0]))
+        s->last_end = s->before;
+    on_mark(s, event);
+}
+
+/* ---- The pass ---------------------------------------------------------- */
+
+static bool is_here(const struct scan *s, uint32_t space)
+{
+    const struct ml_trace *trace = s->replay.trace;
+    uint32_t len;
+    const char *name = ml_trace_string(trace, ml_trace_space(trace, space)->device, &len);
+
+    return s->device < 0 || ml_intern_find(&s->replay.device_names, name, len) == s->device;
+}
+
+static void on_oom(struct scan *s, const struct ml_event *event, struct moment now)
+{
+    if (is_here(s, event->space) && ++s->ooms == s->at->number && s->at->kind == ML_AT_OOM) {
+        s->refused_bytes = event->size;
+        choose(s, now);
+    }
+}
+
+static int on_event(struct scan *s, const struct ml_event *event)
+{
+    struct moment now = {s->replay.events + 1, event->time_ns};
+    int r;
+
+    if (event->kind == ML_MARK)
+        on_mark(s, event);
+    else if (event->kind == ML_OOM)
+        on_oom(s, event, now);
+    else if (event->kind == ML_PROCESS_END)
+        on_process_end(s, event);
+    r = ml_replay_feed(&s->replay, event);
+    if (s->at->kind == ML_AT_PEAK || (s->at->kind == ML_AT_STEP && s->inside))
+        look_for_peak(s, now);
+    else if (s->at->kind == ML_AT_STEP_END && s->inside)
+        choose(s, now);
+    else if (s->at->kind == ML_AT_TIME && event->time_ns <= s->at->time_ns)
+        choose(s, now);
+    s->before = now;
+    return r;
+}
+
+/* The replay itself finds the overall peak: the fast and most common case. */
+static int on_events(struct scan *s, const struct ml_event *events, size_t count)
+{
+    int r = 0;
+
+    if (s->at->kind == ML_AT_PEAK && s->device < 0)
+        return ml_replay_feed_all(&s->replay, events, count);
+    for (size_t i = 0; i < count && r == 0; i++)
+        r = on_event(s, &events[i]);
+    return r;
+}
+
+static int read_all(struct scan *s, struct ml_error *err)
+{
+    const struct ml_event *events;
+    struct ml_cursor *cursor = NULL;
+    int n = 0, r = ml_cursor_open(s->replay.trace, 0, UINT64_MAX, &cursor, err);
+
+    while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0)
+        r = on_events(s, events, (size_t)n);
+    if (r == 0)
+        r = n;
+    else if (n > 0)
+        ml_error_set(err, r, "out of memory after %" PRIu64 " events", s->replay.events);
+    ml_cursor_free(cursor);
+    return r;
+}
+
+/* If memory is still live, the last event; else the event before the last process ended. */
+static struct moment end_of(const struct scan *s)
+{
+    return live_bytes(s) > 0 || s->last_end.event == 0 ? s->before : s->last_end;
+}
+
+/* ---- The requested instant --------------------------------------------- */
+
+static void drop_what_follows(struct scan *s)
+{
+    ml_step_track_close(&s->track);
+    if (!s->track.is_behind)
+        return;
+    s->found = s->found && s->found_in != s->track.count;
+    s->track.highest = s->track.highest_before;
+}
+
+static int no_step(const struct scan *s, struct ml_error *err)
+{
+    const struct ml_step_track *t = &s->track;
+
+    if (t->count == 0)
+        return ml_error_set(err, -ENOENT, ML_NO_STEPS);
+    if (t->first == t->highest)
+        return ml_error_set(err, -ENOENT,
+                            "there is no step %" PRIu64 ": the trace has step %" PRIu64,
+                            s->at->number, t->first);
+    return ml_error_set(err, -ENOENT,
+                        "there is no step %" PRIu64 ": the trace has steps %" PRIu64 " to %" PRIu64,
+                        s->at->number, t->first, t->highest);
+}
+
+/* A process that was killed, as the kernel does where memory runs out; NULL: none was. */
+static const struct ml_replay_process *find_killed(const struct ml_replay *replay)
+{
+    for (size_t i = 0; i < replay->processes.len; i++) {
+        const struct ml_replay_process *p = &replay->processes.items[i];
+        int status = (int)(p->status - 1);
+
+        if (p->status && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+            return p;
+    }
+    return NULL;
+}
+
+static int no_oom(const struct scan *s, struct ml_error *err)
+{
+    const struct ml_replay_process *killed = find_killed(&s->replay);
+
+    if (s->ooms == 0 && killed)
+        return ml_error_set(err, -ENOENT,
+                            "no allocation was refused%s, but process %u was killed (signal 9), as "
+                            "the kernel does when memory runs out; memledger table shows what was "
+                            "live at the peak",
+                            s->device < 0 ? "" : " on this device",
+                            ml_trace_process(s->replay.trace, killed->number)->pid);
+    if (s->ooms == 0)
+        return ml_error_set(err, -ENOENT,
+                            "no allocation was refused%s; memledger table shows live memory at the "
+                            "peak",
+                            s->device < 0 ? "" : " on this device");
+    return ml_error_set(err, -ENOENT,
+                        "there is no refusal %" PRIu64 ": the trace has %" PRIu64 ", 'oom:%" PRIu64
+                        "' is the last",
+                        s->at->number, s->ooms, s->ooms);
+}
+
+static int decide(struct scan *s, struct ml_error *err)
+{
+    switch (s->at->kind) {
+    case ML_AT_PEAK:
+        if (s->device < 0)
+            s->moment = (struct moment){s->replay.peak_event, s->replay.bytes.peak_time_ns};
+        return 0;
+    case ML_AT_END: s->moment = end_of(s); return 0;
+    case ML_AT_TIME: s->moment.time_ns = s->at->time_ns; return 0;
+    case ML_AT_OOM: return s->found ? 0 : no_oom(s, err);
+    case ML_AT_STEP_END:
+    case ML_AT_STEP: drop_what_follows(s); return s->found ? 0 : no_step(s, err);
+    }
+    return -EINVAL;
+}
+
+static void fill(const struct scan *s, struct ml_instant *ret)
+{
+    uint64_t end_ns = ml_trace_info(s->replay.trace)->end_ns;
+
+    ret->event = s->moment.event;
+    ret->time_ns = ml_min_u64(s->moment.time_ns, end_ns);
+    ret->refused_bytes = s->refused_bytes;
+    ret->last_label_event = s->replay.last_label_event;
+    if (s->at->kind == ML_AT_TIME && s->at->time_ns > end_ns)
+        ret->run_ended_ns = end_ns;
+    ret->health = ml_health_of(&s->replay);
+}
+
+int ml_instant_find(const struct ml_trace *trace, const struct ml_at *at, const char *device,
+                    struct ml_instant *ret, struct ml_error *err)
+{
+    return ml_instant_find_capped(trace, at, device, NULL, ret, err);
+}
+
+int ml_instant_find_capped(const struct ml_trace *trace, const struct ml_at *at, const char *device,
+                           const struct ml_level_caps *caps, struct ml_instant *ret,
+                           struct ml_error *err)
+{
+    struct scan s = {.at = at, .track.replay = &s.replay};
+    int r = ml_replay_init_capped(&s.replay, trace, caps);
+
+    *ret = (struct ml_instant){.at = *at};
+    if (r < 0)
+        ml_error_set(err, r, "out of memory");
+    if (r == 0)
+        r = ml_instant_device(&s.replay, device, &s.device, err);
+    if (r == 0)
+        r = read_all(&s, err);
+    if (r == 0)
+        r = decide(&s, err);
+    if (r == 0)
+        fill(&s, ret);
+    ml_replay_release(&s.replay);
+    return r;
+}
+
+int ml_instant_device(const struct ml_replay *replay, const char *device, int64_t *ret,
+                      struct ml_error *err)
+{
+    char known[256] = "";
+    size_t used = 0;
+    uint32_t count = ml_intern_len(&replay->device_names);
+
+    *ret = -1;
+    if (!device)
+        return 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (ml_device_is(ml_intern_get(&replay->device_names, i, NULL), device)) {
+            *ret = i;
+            return 0;
+        }
+    for (uint32_t i = 0; i < count && used < sizeof(known); i++)
+        used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", used ? ", " : "",
+                                 ml_intern_get(&replay->device_names, i, NULL));
+    if (count == 0)
+        return ml_error_set(err, -ENODEV, "no memory was recorded in this trace, on any device");
+    return ml_error_set(err, -ENODEV, "there is no device '%s' in this trace; there is %s", device,
+                        known);
+}

@@ -1,0 +1,125 @@
+/* snapshot.c: see snapshot.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "snapshot.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "classify.h"
+
+static const char *copy_setting(const struct ml_trace *trace, const char *key,
+                                struct ml_arena *arena)
+{
+    const char *value = ml_trace_setting(trace, key);
+
+    return value ? ml_arena_dup(arena, value, strlen(value)) : NULL;
+}
+
+static int name_device(const struct ml_replay *replay, struct ml_snapshot *ret)
+{
+    size_t len;
+    const char *name;
+
+    if (ret->device_index < 0)
+        return 0;
+    name = ml_intern_get(&replay->device_names, (uint32_t)ret->device_index, &len);
+    ret->device = ml_arena_dup(&ret->arena, name, len);
+    return ret->device ? 0 : -ENOMEM;
+}
+
+static void count(const struct ml_replay *replay, struct ml_snapshot *ret)
+{
+    const struct ml_block *block;
+    size_t cursor = 0;
+
+    while ((block = ml_snapshot_next(ret, replay, &cursor))) {
+        ret->bytes += block->size;
+        ret->blocks++;
+    }
+}
+
+static int freeze(const struct ml_trace *trace, const struct ml_classes *classes,
+                  const struct ml_snapshot_opts *opts, struct ml_snapshot *ret,
+                  struct ml_replay *ret_replay, struct ml_error *err)
+{
+    int r = ml_replay_init_capped(ret_replay, trace, opts->caps);
+
+    ml_replay_classify(ret_replay, classes);
+    if (r == 0)
+        r = ml_instant_device(ret_replay, opts->device, &ret->device_index, err);
+    if (r == 0)
+        r = name_device(ret_replay, ret);
+    if (r == 0)
+        r = ml_replay_instant(ret_replay, ret->instant.event, ret->instant.last_label_event, err);
+    ml_replay_classify(ret_replay, NULL); /* the replay outlives them */
+    if (r == 0)
+        count(ret_replay, ret);
+    return r;
+}
+
+void ml_snapshot_begin(const struct ml_trace *trace, struct ml_snapshot *ret)
+{
+    *ret = (struct ml_snapshot){.start_wall_ns = ml_trace_info(trace)->start_wall_ns,
+                                .device_index = -1};
+    ret->command = copy_setting(trace, "command", &ret->arena);
+    ret->host = copy_setting(trace, "host", &ret->arena);
+}
+
+int ml_snapshot(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,
+                struct ml_snapshot *ret, struct ml_replay *ret_replay, struct ml_error *err)
+{
+    struct ml_classes classes;
+    int r;
+
+    ml_snapshot_begin(trace, ret);
+    *ret_replay = (struct ml_replay){0};
+    r = ml_instant_find_capped(trace, &opts->at, opts->device, opts->caps, &ret->instant, err);
+    if (r < 0)
+        return r;
+    r = ml_classify(trace, &classes, err);
+    if (r == 0)
+        r = freeze(trace, &classes, opts, ret, ret_replay, err);
+    if (r < 0 && err->text[0] == '\0')
+        ml_error_set(err, r, "out of memory");
+    ml_classes_release(&classes);
+    return r;
+}
+
+int ml_snapshot_narrow(struct ml_snapshot *snapshot, const struct ml_replay *replay,
+                       const char *device)
+{
+    int64_t index = ml_intern_find(&replay->device_names, device, strlen(device));
+
+    snapshot->device = ml_arena_dup(&snapshot->arena, device, strlen(device));
+    if (!snapshot->device)
+        return -ENOMEM;
+    snapshot->device_index = index < 0 ? ML_NOWHERE : index;
+    snapshot->bytes = snapshot->blocks = 0;
+    count(replay, snapshot);
+    return 0;
+}
+
+void ml_snapshot_release(struct ml_snapshot *snapshot)
+{
+    ml_arena_release(&snapshot->arena);
+    *snapshot = (struct ml_snapshot){0};
+}
+
+const struct ml_block *ml_snapshot_next(const struct ml_snapshot *snapshot,
+                                        const struct ml_replay *replay, size_t *cursor)
+{
+    const struct ml_block *block;
+
+    while ((block = ml_replay_next(replay, false, cursor)))
+        if (snapshot->device_index < 0 ||
+            replay->spaces.items[block->space].device == snapshot->device_index)
+            return block;
+    return NULL;
+}
+
+double ml_snapshot_percent(const struct ml_snapshot *snapshot, uint64_t bytes)
+{
+    return snapshot->bytes ? 100.0 * (double)bytes / (double)snapshot->bytes : 0;
+}

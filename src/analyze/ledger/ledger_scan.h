@@ -1,0 +1,80 @@
+/* ledger_scan.h: one pass over a trace that finds its devices, and the event at which each book
+ * is opened. Only the ledger includes it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_LEDGER_SCAN_H
+#define ML_ANALYZE_LEDGER_SCAN_H
+
+#include "ledger.h"
+#include "ledger_leaving.h"
+#include "ledger_plateau.h"
+
+/* The use of a device by a program, in increasing order. */
+enum ml_ledger_use {
+    ML_LEDGER_NONE,
+    ML_LEDGER_CONTEXT, /* the driver puts it on every device it finds */
+    ML_LEDGER_ENTRIES,
+};
+
+/* The samples that a ledger may need, with the plateaus of their figures. */
+enum ml_ledger_kept {
+    ML_KEPT_LATEST,
+    ML_KEPT_PEAK,       /* the highest use */
+    ML_KEPT_PEAK_AGAIN, /* a later one as high */
+    ML_KEPT_TIME,       /* the last one up to a time */
+    ML_KEPT_LAST,       /* the last one of a program */
+    ML_KEPT_INSIDE,     /* the last one taken inside a program */
+    ML_KEPT_WHOLE,      /* the last one without missing processes */
+    ML_KEPT_BEFORE_END, /* the last one before all processes on the device ended */
+    ML_KEPT_BOOKED,     /* no sample: the peak of booked memory, if there are no samples */
+    ML_LEDGER_KEPT,
+};
+
+struct ml_ledger_scan_device {
+    const char *name;
+    enum ml_ledger_use use; /* by recorded processes */
+    uint32_t base_level;    /* the lowest recorded level here, 0: none */
+    bool has_before;        /* there was a sample before all entries: */
+    uint64_t before;        /* the memory in use at that sample */
+    struct ml_ledger_plateau kept[ML_LEDGER_KEPT];
+    uint64_t booked_bytes;       /* the peak at the base level */
+    struct ml_ledger_moment end; /* before all its processes ended */
+    struct ml_ledger_users users;
+    uint64_t stale_ns; /* until then a sample of stale_used predates an end; 0: none does */
+    uint64_t stale_used;
+    uint64_t ended_ns;     /* all had ended by the requested time; else 0 */
+    uint64_t inside_ns[2]; /* last sample inside a program up to that time, first after; 0: none */
+};
+
+struct ml_ledger_scan {
+    struct ml_replay replay; /* read the whole trace; its totals, without blocks */
+    struct ml_ledger_lives lives;
+    uint64_t time_ns;       /* for ML_KEPT_TIME */
+    uint64_t time_event;    /* the last event up to it */
+    uint64_t previous_ns;   /* of the previous event */
+    struct ml_intern names; /* number: index into devices */
+    ML_VEC(struct ml_ledger_scan_device) devices;
+    ML_VEC(uint32_t) device_of_space; /* by index in the replay; + 1 */
+    struct ml_map resident;           /* process -> bytes, on the host */
+    uint64_t resident_bytes;          /* the sum */
+    struct ml_map entered;            /* process and device -> has entries */
+};
+
+/* @ret    to be released, after a failure too
+ * @return 0 or negative errno */
+int ml_ledger_scan(const struct ml_trace *trace, const struct ml_ledger_opts *opts,
+                   struct ml_ledger_scan *ret, struct ml_error *err);
+void ml_ledger_scan_release(struct ml_ledger_scan *scan);
+
+/* The instant at which the book of a device is opened. */
+struct ml_ledger_instant {
+    struct ml_ledger_sample sample; /* no bits if none is suitable */
+    struct ml_ledger_moment moment;
+};
+
+struct ml_ledger_instant ml_ledger_instant(const struct ml_ledger_scan *scan,
+                                           const struct ml_ledger_scan_device *device,
+                                           const struct ml_ledger_opts *opts);
+
+#endif

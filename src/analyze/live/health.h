@@ -1,0 +1,48 @@
+/* health.h: what a reader must know before trusting a report: what is missing from the trace, and
+ * where it is inconsistent.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_HEALTH_H
+#define ML_ANALYZE_HEALTH_H
+
+#include "left_alone.h"
+#include "replay.h"
+#include "unknowns.h"
+
+struct ml_health {
+    uint64_t lost;              /* events that were never written */
+    uint64_t lost_ring_full;    /* of them: the recorder had no room */
+    uint64_t lost_not_written;  /* the file could not be written */
+    uint64_t lost_damaged;      /* the recorder's buffers were damaged */
+    uint64_t lost_not_followed; /* blocks and objects whose later events are missing */
+    uint64_t lost_other;
+    uint64_t names_folded;   /* uses of names that ML_OTHER_NAMES replaced */
+    uint64_t spaces_refused; /* their allocations are not in the trace */
+    uint64_t details_lost;   /* stacks, scopes and labels that allocations lack */
+    bool cut_short;          /* the recording has no proper end … */
+    bool being_written;      /* … yet: it goes on */
+    uint64_t ignored_bytes;  /* in the incomplete block at its end */
+    uint32_t damaged_blocks; /* skipped */
+    uint64_t damaged_events; /* in these blocks, as far as known */
+    uint64_t unknown_frees;  /* frees of blocks whose allocation is not in the trace */
+    uint64_t inherited_frees;
+    uint64_t replaced;      /* blocks replaced by an allocation at their address, without a free */
+    bool empty;             /* no allocation, in a run that recorded more than samples … */
+    bool heap_recorded;     /* … also malloc: run --heap */
+    char imported_from[24]; /* the format of the imported file; "": recorded */
+    unsigned unknown;       /* facts that the file does not contain: bits of enum ml_unknown */
+    unsigned left_alone;    /* by the recorder: bits of enum ml_left_alone */
+};
+
+/* The health of the part of the trace that the replay has read. */
+struct ml_health ml_health_of(const struct ml_replay *replay);
+
+/* Whether the replay has read no allocation so far, for any reason. */
+bool ml_health_no_allocations(const struct ml_replay *replay);
+
+/* Whether the imported file contains no times, or no frees: figures based on them mean nothing. */
+bool ml_health_no_times(const struct ml_health *health);
+bool ml_health_no_frees(const struct ml_health *health);
+
+#endif

@@ -1,0 +1,236 @@
+/* oom_changes.c: the changes that would have made room for a request; see oom_verdict.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memledger/memledger.h"
+#include "oom_verdict.h"
+
+#define BATCH_MOST 0.95 /* a batch of less than a twentieth is not a practical change */
+
+struct changes {
+    const struct ml_replay *replay;
+    struct ml_modules *modules;
+    struct ml_oom *oom;
+    struct ml_arena *arena;
+    uint64_t categories[ML_CATEGORIES];
+    ML_VEC(uint64_t) activations; /* by module, including modules inside */
+};
+
+static int add(struct changes *c, struct ml_oom_change change)
+{
+    if (!change.name)
+        change.name = "";
+    return change.bytes ? ml_vec_push(&c->oom->changes, change) : 0;
+}
+
+/* A change that frees this many bytes. */
+static struct ml_oom_change freeing(const struct changes *c, enum ml_oom_change_kind kind,
+                                    uint64_t bytes)
+{
+    const struct ml_seen *short_bytes = &c->oom->short_bytes;
+
+    return (struct ml_oom_change){
+        .kind = kind,
+        .bytes = bytes,
+        .judged = short_bytes->known,
+        .fits = short_bytes->known && bytes >= short_bytes->bytes,
+    };
+}
+
+/* ---- Live memory ------------------------------------------------------- */
+
+static int count_block(struct changes *c, const struct ml_block *block)
+{
+    int64_t module;
+
+    if (block->category < ML_CATEGORIES)
+        c->categories[block->category] += block->size;
+    if (block->category != MEMLEDGER_ACTIVATION || c->modules->nested)
+        return 0;
+    module = ml_modules_of(c->modules, block);
+    if (module < 0)
+        return (int)module;
+    for (size_t m = (size_t)module; m != ML_NO_MODULE && m < c->activations.len;
+         m = c->modules->list.items[m].parent)
+        c->activations.items[m] += block->size;
+    return 0;
+}
+
+static int count_blocks(struct changes *c)
+{
+    const struct ml_block *block;
+    size_t cursor = 0;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < c->modules->list.len; i++)
+        r = ml_vec_push(&c->activations, 0);
+    while (r == 0 && (block = ml_snapshot_next(&c->oom->holders.at, c->replay, &cursor)))
+        r = count_block(c, block);
+    return r;
+}
+
+/* ---- The layout -------------------------------------------------------- */
+
+static int change_layout(struct changes *c)
+{
+    const struct ml_oom *o = c->oom;
+
+    if (!o->torch || !o->has_segments || o->place.expandable ||
+        o->expandable_bytes > o->least_capacity)
+        return 0;
+    return add(c, (struct ml_oom_change){.kind = ML_CHANGE_EXPANDABLE,
+                                         .bytes = o->place.hole_bytes,
+                                         .judged = true,
+                                         .fits = true});
+}
+
+static int least_live_first(const void *a, const void *b)
+{
+    const struct ml_segment *x = *(const struct ml_segment *const *)a,
+                            *y = *(const struct ml_segment *const *)b;
+
+    if (x->live_bytes != y->live_bytes)
+        return x->live_bytes < y->live_bytes ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* Segments that go back to the driver if the few blocks in them are freed. */
+static int empty_segments(struct changes *c, const struct ml_segment_map *map)
+{
+    const struct ml_oom *o = c->oom;
+    ML_VEC(const struct ml_segment *) order = {0};
+    uint64_t wanted = o->need_bytes - ml_min_u64(o->need_bytes, o->least_capacity - o->place.bytes);
+    struct ml_oom_change change = {.kind = ML_CHANGE_SEGMENTS, .judged = true};
+    uint64_t given = 0;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < map->list.len; i++) {
+        const struct ml_segment *s = &map->list.items[i];
+
+        if (!s->foreign && s->pid == o->pid && s->count > 0)
+            r = ml_vec_push(&order, s);
+    }
+    ml_vec_sort(&order, least_live_first);
+    for (size_t i = 0; r == 0 && i < order.len && given < wanted; i++) {
+        given = ml_sum_u64(given, order.items[i]->bytes);
+        change.bytes += order.items[i]->live_bytes;
+        change.count++;
+    }
+    change.fits = given >= wanted;
+    ml_vec_release(&order);
+    return r == 0 && change.fits ? add(c, change) : r;
+}
+
+/* ---- Limits ------------------------------------------------------------ */
+
+static int raise_limit(struct changes *c)
+{
+    const struct ml_oom *o = c->oom;
+
+    if (o->verdict == ML_OOM_LIMIT)
+        return add(c, (struct ml_oom_change){.kind = ML_CHANGE_RAISE_LIMIT,
+                                             .bytes = o->refusal.bytes,
+                                             .judged = true,
+                                             .fits = true});
+    if (!o->limited)
+        return 0;
+    return add(c, (struct ml_oom_change){.kind = ML_CHANGE_RAISE_LIMIT,
+                                         .bytes = o->need_bytes,
+                                         .judged = true,
+                                         .fits = o->driver.free.bytes >= o->need_bytes});
+}
+
+/* ---- Memory to reduce -------------------------------------------------- */
+
+static bool grows_with_batch(const struct ml_oom *o)
+{
+    return strcmp(o->phase, "forward") == 0 || strcmp(o->phase, "recompute") == 0 ||
+           strcmp(o->phase, "backward") == 0;
+}
+
+/* Memory that grows with the batch shrinks with it. */
+static int smaller_batch(struct changes *c)
+{
+    static const uint8_t growing[] = {MEMLEDGER_ACTIVATION, MEMLEDGER_INTERMEDIATE_GRADIENT,
+                                      MEMLEDGER_INPUT, MEMLEDGER_TEMPORARY};
+    const struct ml_seen *short_bytes = &c->oom->short_bytes;
+    struct ml_oom_change change = {.kind = ML_CHANGE_BATCH, .judged = short_bytes->known};
+
+    for (size_t i = 0; i < ML_ARRAY_SIZE(growing); i++)
+        change.of_bytes = ml_sum_u64(change.of_bytes, c->categories[growing[i]]);
+    if (grows_with_batch(c->oom))
+        change.of_bytes = ml_sum_u64(change.of_bytes, c->oom->refusal.bytes);
+    change.bytes = change.judged ? short_bytes->bytes : change.of_bytes;
+    if (!change.judged || change.of_bytes == 0)
+        return change.of_bytes ? add(c, change) : 0;
+    change.fraction = (double)change.bytes / (double)change.of_bytes;
+    change.fits = change.fraction <= BATCH_MOST;
+    return change.fits ? add(c, change) : 0;
+}
+
+/* The module inside the model that keeps the most for backward. */
+static int recompute(struct changes *c)
+{
+    struct ml_oom_change change;
+    uint32_t best = ML_NO_MODULE;
+
+    for (uint32_t i = 1; i < c->activations.len; i++)
+        if (c->modules->list.items[i].parent != ML_NO_MODULE &&
+            (best == ML_NO_MODULE || c->activations.items[i] > c->activations.items[best]))
+            best = i;
+    if (best == ML_NO_MODULE)
+        return 0;
+    change = freeing(c, ML_CHANGE_RECOMPUTE, c->activations.items[best]);
+    change.name = ml_module_title(c->modules, best, c->arena);
+    return change.name ? add(c, change) : -ENOMEM;
+}
+
+static int keep_less(struct changes *c)
+{
+    bool in_forward = strcmp(c->oom->phase, "forward") == 0;
+    int r = smaller_batch(c);
+
+    if (r == 0 && in_forward)
+        r = add(c, freeing(c, ML_CHANGE_GRADIENTS, c->categories[MEMLEDGER_GRADIENT]));
+    if (r == 0)
+        r = add(c, freeing(c, ML_CHANGE_OPTIMIZER, c->categories[MEMLEDGER_OPTIMIZER_STATE]));
+    return r < 0 ? r : recompute(c);
+}
+
+static int smallest_first(const void *a, const void *b)
+{
+    const struct ml_oom_change *x = a, *y = b;
+
+    if (x->fits != y->fits)
+        return x->fits ? -1 : 1;
+    if (x->bytes != y->bytes && x->fits)
+        return x->bytes < y->bytes ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return (int)x->kind - (int)y->kind;
+}
+
+int ml_oom_changes(const struct ml_replay *replay, const struct ml_segment_map *map,
+                   struct ml_modules *modules, struct ml_oom *oom, struct ml_arena *arena)
+{
+    struct changes c = {.replay = replay, .modules = modules, .oom = oom, .arena = arena};
+    int r = count_blocks(&c);
+
+    if (r == 0)
+        r = change_layout(&c);
+    if (r == 0 && oom->verdict == ML_OOM_FRAGMENTATION)
+        r = empty_segments(&c, map);
+    if (r == 0)
+        r = raise_limit(&c);
+    if (r == 0 && oom->verdict != ML_OOM_FRAGMENTATION && oom->verdict != ML_OOM_LIMIT)
+        r = keep_less(&c);
+    ml_vec_sort(&oom->changes, smallest_first);
+    ml_vec_release(&c.activations);
+    return r;
+}

@@ -1,0 +1,87 @@
+/* leak_book.h: the blocks that are live at the end of each step, in groups, collected during a
+ * replay. Only leaks.c includes it.
+ *
+ * A block costs almost nothing until it outlives a step: only then does it get a group. A step
+ * stores only the groups that it changed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_LEAK_BOOK_H
+#define ML_ANALYZE_LEAK_BOOK_H
+
+#include "block_groups.h"
+#include "leaks.h"
+
+/* The change of a group in a step. */
+struct ml_leak_change {
+    uint32_t group;
+    uint32_t step;
+    int64_t bytes, blocks;
+};
+
+/* A group at present, and at the end of the last step. */
+struct ml_leak_group {
+    uint64_t bytes, blocks;
+    uint64_t end_bytes, end_blocks;
+    uint32_t stack; /* of the latest block */
+    bool touched;   /* is in the list of changed groups */
+};
+
+/* The end of a step. */
+struct ml_leak_end {
+    uint64_t number; /* of the step that starts here */
+    uint64_t time_ns;
+    uint64_t bytes; /* live, of the selected blocks */
+};
+
+/* Parallel to the entries of the live table. Young blocks have not been grouped yet: they form a
+ * list instead, the oldest first. */
+struct ml_leak_entry {
+    uint32_t young : 1;
+    uint32_t number : 31; /* + 1, of the group or of the next young entry; 0: none */
+};
+_Static_assert(sizeof(struct ml_leak_entry) == 4, "one for each live block");
+
+struct ml_leak_book {
+    struct ml_replay *replay;
+    struct ml_block_groups groups;
+    int64_t device;  /* index, -1: all */
+    int64_t process; /* number, -1: all */
+    ML_VEC(struct ml_leak_entry) entries;
+    uint32_t first_young, last_young; /* + 1; 0: none */
+    ML_VEC(uint32_t) pliable;         /* entries in groups whose size may change */
+    ML_VEC(bool) ranged;              /* by space: its blocks are pliable */
+    ML_VEC(uint64_t) counted_bytes;   /* by entry: the bytes that a pliable one adds to its group */
+    ML_VEC(struct ml_leak_group) list; /* by group */
+    ML_VEC(uint32_t) touched;
+    ML_VEC(struct ml_leak_change) changes; /* in order of steps */
+    ML_VEC(struct ml_leak_end) ends;
+    uint64_t bytes;                   /* in all groups */
+    uint64_t first_birth, last_birth; /* the times of the first and last allocation; 0: none */
+    int failed;
+};
+
+/* Installs itself as the replay's on_open, on_close and on_split, with itself as ctx. All
+ * arguments must outlive it.
+ * @return 0 or -ENOMEM; release it in both cases */
+int ml_leak_book_init(struct ml_leak_book *book, struct ml_replay *replay, const enum ml_key *by,
+                      size_t by_count);
+void ml_leak_book_release(struct ml_leak_book *book);
+
+/* A step ends here, and the next, with that number, starts. @return 0 or -ENOMEM */
+int ml_leak_book_end(struct ml_leak_book *book, uint64_t number, uint64_t time_ns);
+
+/* The next end belongs to a step that replaces all with its number or a higher one, including
+ * their changes. Call it before ml_leak_book_end(). */
+void ml_leak_book_take_over(struct ml_leak_book *book, uint64_t number);
+
+/* Removes the blocks of a process that has ended. */
+void ml_leak_book_end_process(struct ml_leak_book *book, uint32_t process);
+
+/* Finds the groups that look like leaks: fills in the steps that count, their changes, and the
+ * list.
+ * @return 0 or -ENOMEM */
+int ml_leak_signs(const struct ml_leak_book *book, const struct ml_leaks_opts *opts,
+                  struct ml_leaks *ret);
+
+#endif

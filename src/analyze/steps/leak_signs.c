@@ -1,0 +1,170 @@
+/* leak_signs.c: finds the groups in a book that look like leaks.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "leak_book.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define STEPS_WANTED 3 /* after the warm-up */
+#define USUAL_WARM_UP 2u
+
+const char *ml_leak_sign_name(enum ml_leak_sign sign)
+{
+    static const char *const names[] = {"steady", "likely", "maybe"};
+
+    return sign < ML_LEAK_SIGNS ? names[sign] : "";
+}
+
+/* The changes of a group in the steps after the warm-up. */
+struct growth {
+    uint32_t group;
+    int64_t bytes, blocks;
+    int64_t late_bytes; /* in the second half */
+    uint64_t grew, fell;
+    enum ml_leak_sign sign;
+};
+
+typedef ML_VEC(struct growth) growths;
+
+static uint64_t warm_up_of(uint64_t steps, int64_t asked)
+{
+    if (asked >= 0)
+        return ml_min_u64((uint64_t)asked, steps);
+    if (steps <= STEPS_WANTED)
+        return steps > 1; /* the first always allocates more than it leaves to be freed */
+    return ml_min_u64(USUAL_WARM_UP, steps - STEPS_WANTED);
+}
+
+/* @return whether it looks like a leak at all */
+static bool judge(struct growth *g, uint64_t measured)
+{
+    if (g->bytes <= 0)
+        return false;
+    if (measured >= STEPS_WANTED && g->grew == measured)
+        g->sign = ML_LEAK_STEADY;
+    else if (g->fell == 0 && g->grew >= STEPS_WANTED && g->late_bytes >= g->bytes / 3)
+        g->sign = ML_LEAK_LIKELY;
+    else if ((measured < STEPS_WANTED && g->grew == measured) ||
+             (g->grew > 1 && g->grew > g->fell && g->late_bytes > 0))
+        g->sign = ML_LEAK_MAYBE;
+    else
+        return false;
+    return true;
+}
+
+static int by_strength(const void *a, const void *b)
+{
+    const struct growth *x = a, *y = b;
+
+    if (x->sign != y->sign)
+        return x->sign < y->sign ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return x->group < y->group ? -1 : 1;
+}
+
+/* Sizes in a damaged trace may overflow; the wrapped sum is no more wrong than the sizes. */
+static int64_t sum_of(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static void add_change(struct growth *g, const struct ml_leak_change *change, uint64_t middle)
+{
+    g->bytes = sum_of(g->bytes, change->bytes);
+    g->blocks = sum_of(g->blocks, change->blocks);
+    g->late_bytes = sum_of(g->late_bytes, change->step > middle ? change->bytes : 0);
+    g->grew += change->bytes > 0;
+    g->fell += change->bytes < 0;
+}
+
+/* Adds the changes up and drops groups that do not look like leaks. */
+static int find_growths(const struct ml_leak_book *book, const struct ml_leaks *leaks,
+                        growths *list)
+{
+    uint64_t middle = leaks->warm_up + leaks->measured / 2;
+    size_t kept = 0;
+
+    if (book->list.len == 0)
+        return 0; /* nothing changed either */
+    for (size_t i = 0; i < book->list.len; i++)
+        if (ml_vec_push(list, (struct growth){.group = (uint32_t)i}) < 0)
+            return -ENOMEM;
+    for (size_t i = 0; i < book->changes.len; i++) {
+        const struct ml_leak_change *change = &book->changes.items[i];
+
+        if (change->step > leaks->warm_up)
+            add_change(&list->items[change->group], change, middle);
+    }
+    for (size_t i = 0; i < list->len; i++)
+        if (judge(&list->items[i], leaks->measured))
+            list->items[kept++] = list->items[i];
+    list->len = kept;
+    ml_vec_sort(list, by_strength);
+    return 0;
+}
+
+static int list_leak(const struct ml_leak_book *book, const struct growth *g, struct ml_leaks *ret)
+{
+    const struct ml_leak_group *group = &book->list.items[g->group];
+    struct ml_leak leak = {
+        .sign = g->sign,
+        .grown_bytes = (uint64_t)g->bytes,
+        .grown_blocks = g->blocks,
+        .live_bytes = group->end_bytes,
+        .blocks = group->end_blocks,
+        .bytes_per_step = (double)g->bytes / (double)ret->measured,
+        .blocks_per_step = (double)g->blocks / (double)ret->measured,
+        .grew = g->grew,
+        .fell = g->fell,
+    };
+
+    if (ml_block_group_names(&book->groups, g->group, &ret->at.arena, leak.names) < 0)
+        return -ENOMEM;
+    if (ml_vec_push(&ret->list, leak) < 0)
+        return -ENOMEM;
+    return group->stack ? ml_stack_view(book->replay->trace, group->stack,
+                                        &ret->list.items[ret->list.len - 1].stack)
+                        : 0;
+}
+
+static int list_leaks(const struct ml_leak_book *book, size_t top, struct ml_leaks *ret)
+{
+    growths list = {0};
+    int r = find_growths(book, ret, &list);
+
+    if (r == 0) /* views of stacks must not move */
+        r = ml_vec_reserve(&ret->list, list.len < top ? list.len : top);
+    for (size_t i = 0; r == 0 && i < list.len; i++) {
+        ret->found[list.items[i].sign]++;
+        ret->found_bytes[list.items[i].sign] += (uint64_t)list.items[i].bytes;
+        if (i < top)
+            r = list_leak(book, &list.items[i], ret);
+    }
+    ml_vec_release(&list);
+    return r;
+}
+
+int ml_leak_signs(const struct ml_leak_book *book, const struct ml_leaks_opts *opts,
+                  struct ml_leaks *ret)
+{
+    const struct ml_leak_end *ends = book->ends.items;
+
+    if (book->ends.len < 2)
+        return 0;
+    ret->steps = book->ends.len - 1;
+    ret->warm_up = warm_up_of(ret->steps, opts->warm_up);
+    ret->measured = ret->steps - ret->warm_up;
+    if (ret->measured == 0)
+        return 0;
+    ret->first_number = ends[ret->warm_up].number;
+    ret->last_number = ends[ret->steps - 1].number;
+    ret->from_ns = ends[ret->warm_up].time_ns;
+    ret->to_ns = ends[ret->steps].time_ns;
+    ret->from_bytes = ends[ret->warm_up].bytes;
+    ret->to_bytes = ends[ret->steps].bytes;
+    ret->bytes_per_step = ((double)ret->to_bytes - (double)ret->from_bytes) / (double)ret->measured;
+    return list_leaks(book, opts->top, ret);
+}

@@ -1,0 +1,314 @@
+/* leaks.c: see leaks.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "leaks.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "classify.h"
+#include "defs.h"
+#include "leak_book.h"
+#include "memledger/memledger.h"
+#include "step_track.h"
+
+#define SLICES 20 /* for a run without steps */
+
+/* ---- A pass over the trace --------------------------------------------- */
+
+struct pass {
+    struct ml_leak_book book; /* first: the ctx of the replay's callbacks */
+    struct ml_replay replay;
+    struct ml_step_track track; /* of the process whose steps count */
+    struct ml_map others;       /* other processes that mark steps */
+};
+
+static int on_step(struct pass *p, const struct ml_event *event)
+{
+    uint32_t process = ml_trace_thread(p->replay.trace, event->thread)->process;
+
+    if (p->book.process < 0)
+        p->book.process = process;
+    if (process != p->book.process)
+        return ml_map_put(&p->others, process, 0);
+    (void)ml_step_track_mark(&p->track, event);
+    if (p->track.takes_over)
+        ml_leak_book_take_over(&p->book, event->args[1]);
+    return ml_leak_book_end(&p->book, event->args[1], event->time_ns);
+}
+
+static void on_mark(void *ctx, const struct ml_event *event)
+{
+    struct pass *p = ctx;
+
+    if (event->kind == ML_MARK && event->args[0] == MEMLEDGER_MARK_STEP && on_step(p, event) < 0)
+        p->book.failed = -ENOMEM;
+}
+
+static void on_end_of_process(void *ctx, const struct ml_event *event)
+{
+    if (event->kind == ML_PROCESS_END)
+        ml_leak_book_end_process(ctx, (uint32_t)event->args[0]);
+}
+
+static void release_pass(struct pass *p)
+{
+    ml_leak_book_release(&p->book);
+    ml_replay_release(&p->replay);
+    ml_map_release(&p->others);
+}
+
+static int begin_pass(struct pass *p, const struct ml_trace *trace,
+                      const struct ml_classes *classes, const struct ml_leaks *ret,
+                      struct ml_error *err)
+{
+    int r = ml_replay_init(&p->replay, trace);
+
+    ml_replay_classify(&p->replay, classes);
+    if (r == 0)
+        r = ml_leak_book_init(&p->book, &p->replay, ret->by, ret->by_count);
+    p->book.device = ret->at.device_index;
+    p->book.process = ret->process;
+    p->track.replay = &p->replay;
+    return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
+}
+
+static int end_pass(struct pass *p, int r, struct ml_error *err)
+{
+    if (r == 0 && p->book.failed < 0)
+        r = ml_error_set(err, p->book.failed,
+                         "not enough memory for the blocks that outlive a step");
+    return r;
+}
+
+static int read_steps(struct pass *p, struct ml_error *err)
+{
+    p->replay.on_mark = on_mark;
+    return end_pass(p, ml_replay_trace(&p->replay, UINT64_MAX, err), err);
+}
+
+/* ---- Slices ------------------------------------------------------------ */
+
+/* From the first allocation to the last: time before and after is not part of the work. */
+struct slices {
+    enum ml_leak_unit unit;
+    uint64_t from, to; /* nanoseconds or events */
+    uint32_t count, next;
+};
+
+/* The end of slice `next`, from 1. The last one has none: see leaks.h. */
+static uint64_t next_end(const struct slices *s)
+{
+    if (s->next >= s->count)
+        return UINT64_MAX;
+    return s->from + (uint64_t)((double)(s->to - s->from) * s->next / s->count);
+}
+
+/* The number of events in the current slice. */
+static size_t events_before(const struct slices *s, const struct pass *p,
+                            const struct ml_event *events, size_t count)
+{
+    uint64_t end = next_end(s);
+    size_t n = 0;
+
+    if (s->unit == ML_LEAK_BY_EVENTS)
+        return (size_t)ml_min_u64(count, end - ml_min_u64(end, p->replay.events));
+    if (count > 0 && events[count - 1].time_ns < end)
+        return count;
+    while (n < count && events[n].time_ns < end)
+        n++;
+    return n;
+}
+
+static int feed_slices(struct pass *p, struct slices *s, const struct ml_event *events,
+                       size_t count)
+{
+    for (;;) {
+        size_t n = events_before(s, p, events, count);
+        int r = ml_replay_feed_all(&p->replay, events, n);
+
+        if (r < 0 || n == count)
+            return r;
+        r = ml_leak_book_end(&p->book, s->next++, events[n].time_ns);
+        if (r < 0)
+            return r;
+        events += n;
+        count -= n;
+    }
+}
+
+static int read_slices(struct pass *p, struct slices *s, struct ml_error *err)
+{
+    const struct ml_event *events;
+    struct ml_cursor *cursor = NULL;
+    int n = 0, r = ml_cursor_open(p->replay.trace, 0, UINT64_MAX, &cursor, err);
+
+    p->replay.on_mark = on_end_of_process;
+    while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0)
+        if (feed_slices(p, s, events, (size_t)n) < 0)
+            r = ml_error_set(err, -ENOMEM, "not enough memory for the live blocks of the trace");
+    ml_cursor_free(cursor);
+    return end_pass(p, r < 0 ? r : n, err);
+}
+
+static struct slices slices_of(const struct pass *p, uint32_t count)
+{
+    struct ml_health health = ml_health_of(&p->replay);
+    bool no_times = ml_health_no_times(&health) || p->book.first_birth == p->book.last_birth;
+
+    return (struct slices){
+        .unit = no_times ? ML_LEAK_BY_EVENTS : ML_LEAK_BY_TIME,
+        .from = no_times ? 0 : p->book.first_birth,
+        .to = no_times ? p->replay.events : p->book.last_birth,
+        .count = count,
+        .next = 1,
+    };
+}
+
+/* Evaluates the book after the trace has been read. */
+static int evaluate(const struct pass *p, const struct ml_leaks_opts *opts, struct ml_leaks *ret,
+                    struct ml_error *err)
+{
+    int r = ml_leak_signs(&p->book, opts, ret);
+
+    ret->at.instant.health = ml_health_of(&p->replay);
+    ret->no_allocations = ml_health_no_allocations(&p->replay);
+    ret->other_processes = (uint32_t)ml_map_len(&p->others);
+    return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
+}
+
+/* ---- The analysis ------------------------------------------------------ */
+
+static bool has_python(const struct ml_trace *trace)
+{
+    for (uint32_t i = 0; i < ml_trace_frames(trace); i++)
+        if (ml_trace_frame(trace, i)->kind == ML_FRAME_PYTHON)
+            return true;
+    return false;
+}
+
+static void choose_keys(const struct ml_trace *trace, const struct ml_leaks_opts *opts,
+                        struct ml_leaks *ret)
+{
+    memcpy(ret->by, opts->by, sizeof(ret->by));
+    ret->by_count = opts->by_count;
+    if (ret->by_count > 0)
+        return;
+    if (has_python(trace))
+        ret->by[ret->by_count++] = ML_KEY_LINE;
+    else if (ml_trace_stacks(trace) > 1)
+        ret->by[ret->by_count++] = ML_KEY_STACK;
+    if (ml_trace_scopes(trace) > 1)
+        ret->by[ret->by_count++] = ML_KEY_MODULE;
+    ret->by[ret->by_count++] = ML_KEY_CATEGORY;
+    if (ret->by_count == 1)
+        ret->by[ret->by_count++] = ML_KEY_LABEL;
+}
+
+static int find_process(const struct ml_trace *trace, uint32_t pid, int64_t *ret,
+                        struct ml_error *err)
+{
+    *ret = -1;
+    for (uint32_t i = 0; pid && i < ml_trace_processes(trace); i++)
+        if (ml_trace_process(trace, i)->pid == pid) {
+            *ret = i;
+            return 0;
+        }
+    return pid ? ml_error_set(err, -ENOENT, "there is no process %u in this trace", pid) : 0;
+}
+
+/* Checks that need no events. */
+static int check(const struct ml_trace *trace, const struct ml_leaks_opts *opts,
+                 struct ml_leaks *ret, struct ml_error *err)
+{
+    struct ml_replay replay;
+    struct ml_health health;
+    int r = ml_replay_init(&replay, trace);
+
+    health = ml_health_of(&replay);
+    if (r < 0)
+        ml_error_set(err, r, "out of memory");
+    else
+        r = ml_instant_device(&replay, opts->device, &ret->at.device_index, err);
+    if (r == 0)
+        r = find_process(trace, opts->pid, &ret->process, err);
+    if (r == 0 && ml_health_no_frees(&health))
+        r = ml_error_set(err, -EINVAL,
+                         "the imported file contains no frees, so leaks cannot be found");
+    if (r == 0 && opts->device) {
+        const char *name =
+            ml_intern_get(&replay.device_names, (uint32_t)ret->at.device_index, NULL);
+
+        ret->at.device = ml_arena_dup(&ret->at.arena, name, strlen(name));
+    }
+    ml_replay_release(&replay);
+    return r;
+}
+
+static int by_slices(const struct ml_trace *trace, const struct ml_classes *classes,
+                     const struct ml_leaks_opts *opts, struct slices slices, struct ml_leaks *ret,
+                     struct ml_error *err)
+{
+    struct pass p = {0};
+    int r = begin_pass(&p, trace, classes, ret, err);
+
+    ret->unit = slices.unit;
+    if (r == 0)
+        r = read_slices(&p, &slices, err);
+    if (r == 0)
+        r = evaluate(&p, opts, ret, err);
+    release_pass(&p);
+    return r;
+}
+
+/* @return 1: there are no steps, or the caller wants slices; *ret_slices is then set */
+static int by_steps(const struct ml_trace *trace, const struct ml_classes *classes,
+                    const struct ml_leaks_opts *opts, struct ml_leaks *ret,
+                    struct slices *ret_slices, struct ml_error *err)
+{
+    struct pass p = {0};
+    int r = begin_pass(&p, trace, classes, ret, err);
+
+    if (r == 0)
+        r = read_steps(&p, err);
+    if (r == 0 && (opts->slices || p.book.ends.len == 0)) {
+        *ret_slices = slices_of(&p, opts->slices ? opts->slices : SLICES);
+        r = 1;
+    } else if (r == 0) {
+        r = evaluate(&p, opts, ret, err);
+    }
+    release_pass(&p);
+    return r;
+}
+
+int ml_leaks(const struct ml_trace *trace, const struct ml_leaks_opts *opts, struct ml_leaks *ret,
+             struct ml_error *err)
+{
+    struct ml_classes classes = {0};
+    struct slices slices = {0};
+    int r;
+
+    *ret = (struct ml_leaks){0};
+    ml_snapshot_begin(trace, &ret->at);
+    r = check(trace, opts, ret, err);
+    if (r < 0)
+        return r;
+    choose_keys(trace, opts, ret);
+    r = ml_classify(trace, &classes, err);
+    if (r == 0)
+        r = by_steps(trace, &classes, opts, ret, &slices, err);
+    if (r == 1)
+        r = by_slices(trace, &classes, opts, slices, ret, err);
+    ml_classes_release(&classes);
+    return r;
+}
+
+void ml_leaks_release(struct ml_leaks *leaks)
+{
+    for (size_t i = 0; i < leaks->list.len; i++)
+        ml_stack_view_release(&leaks->list.items[i].stack);
+    ml_vec_release(&leaks->list);
+    ml_snapshot_release(&leaks->at);
+    *leaks = (struct ml_leaks){0};
+}

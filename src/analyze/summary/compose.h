@@ -1,0 +1,40 @@
+/* compose.h: the composition of live memory at an instant: the blocks of a replay, added up by
+ * category, scope or label.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_COMPOSE_H
+#define ML_ANALYZE_COMPOSE_H
+
+#include "replay.h"
+
+enum ml_group_by {
+    ML_BY_CATEGORY, /* key: the category */
+    ML_BY_SCOPE,    /* key: the scope */
+    ML_BY_LABEL,    /* key: scope << 32 | label; skips blocks without a label */
+};
+
+struct ml_composed {
+    uint64_t key;
+    uint64_t bytes;
+    uint64_t blocks;
+    uint8_t category; /* of the first block */
+};
+
+struct ml_composition {
+    ML_VEC(struct ml_composed) groups; /* most bytes first, then by key */
+    uint64_t bytes, blocks;            /* of all groups */
+};
+
+/* Adds up the counted blocks that are live in the replay.
+ * @left   also those that ended processes left behind
+ * @ret    to be released, after a failure too
+ * @return 0 or -ENOMEM */
+int ml_compose(const struct ml_replay *replay, enum ml_group_by by, bool left,
+               struct ml_composition *ret);
+void ml_composition_release(struct ml_composition *composition);
+
+/* The bytes of one group, 0 if it has none. Linear in the number of groups. */
+uint64_t ml_composition_bytes(const struct ml_composition *composition, uint64_t key);
+
+#endif

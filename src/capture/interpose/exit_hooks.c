@@ -1,0 +1,67 @@
+/* exit_hooks.c: notes when this process began to exit, and with which code.
+ *
+ * The collector is not the parent of most processes that it records. It learns of an end some
+ * milliseconds late, and often not how it came. A process that calls exit() or _exit() leaves both
+ * in its ring set; one that is killed does not.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "loaded_symbols.h"
+#include "record.h"
+#include "recorder.h"
+#include "sandbox.h"
+#include "seccomp_hooks.h"
+
+typedef void exit_function(int code);
+
+/* NULL: the library is not initialised, or was loaded late. */
+static exit_function *exit_real;
+
+/* Async-signal-safe, and makes no system call that a sandbox could forbid. So a child of vfork is
+ * not told from its parent, whose ring set gets the note: the collector sees that the parent runs
+ * on. */
+static void note_exit(int code)
+{
+    struct ml_ringset *set = ml_recorder_recording() ? ml_recorder_first_set() : NULL;
+    int saved_errno = errno;
+
+    if (set && ml_clock_usable()) {
+        atomic_store_explicit(&set->exit_code, 1 + ((uint32_t)code & 0xff), memory_order_relaxed);
+        /* Pairs with the acquire load of ml_target_find_end. */
+        atomic_store_explicit(&set->exit_clock, ml_now(), memory_order_release);
+    }
+    errno = saved_errno;
+}
+
+static void at_exit(int code, void *unused)
+{
+    (void)unused;
+    note_exit(code);
+}
+
+__attribute__((visibility("default"), noreturn)) void _exit(int code)
+{
+    note_exit(code);
+    if (exit_real)
+        exit_real(code);
+    for (;;)
+        ml_syscall_direct(SYS_exit_group, code, 0, 0, 0, 0, 0);
+}
+
+__attribute__((visibility("default"), noreturn)) void _Exit(int code)
+{
+    _exit(code);
+}
+
+/* Handlers run in the reverse order of their registration: this one after most others. Not at the
+ * first malloc, which may come while libc holds the lock of its list of handlers. */
+__attribute__((constructor)) static void prepare(void)
+{
+    exit_real = (exit_function *)ml_symbol_after(ml_symbols_own_object(), "_exit", NULL);
+    on_exit(at_exit, NULL);
+}

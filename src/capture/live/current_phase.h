@@ -1,0 +1,37 @@
+/* current_phase.h: the phase (phase.h) that the program is in now.
+ *
+ * Two readers: the table of live blocks counts blocks by it, and the trace gets it as marks and
+ * scopes. The table uses the thread's own phase, or the process's where the thread has none:
+ * PyTorch runs backward on threads of its own. "forward" goes on after the outermost module has
+ * returned, until backward or the optimizer begins: what a loss function keeps for backward is a
+ * feature map as well.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_CURRENT_PHASE_H
+#define ML_CURRENT_PHASE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "compiler.h"
+#include "phase.h"
+
+/* enum ml_phase, for the table of live blocks. */
+extern __thread uint8_t ml_thread_phase;
+extern _Atomic uint8_t ml_process_phase;
+
+static ML_ALWAYS_INLINE unsigned ml_phase_now(void)
+{
+    unsigned phase = ml_thread_phase;
+
+    return phase ? phase : atomic_load_explicit(&ml_process_phase, memory_order_relaxed);
+}
+
+/* Marks the phase in the trace, unless the process is in it already. */
+void ml_mark_phase(enum ml_phase phase);
+
+/* The phase as a scope of this thread, for the caller to pop. */
+void ml_push_phase(enum ml_phase phase);
+
+#endif

@@ -1,0 +1,98 @@
+/* empty_processes.c: see empty_processes.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "empty_processes.h"
+
+#include <string.h>
+
+#include "utf8.h"
+
+#define MORE " \xe2\x80\xa6"
+#define MORE_WIDTH 2
+
+bool ml_process_is_empty(const struct ml_summary_process *process)
+{
+    return process->counted.allocations == 0 && process->signal == 0;
+}
+
+size_t ml_empty_processes(const struct ml_summary *summary)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < summary->processes.len; i++)
+        n += ml_process_is_empty(&summary->processes.items[i]);
+    return n;
+}
+
+/* "cc1" of "/usr/lib/gcc/cc1 -quiet x.c". */
+static size_t program_of(const char *command, const char **ret)
+{
+    size_t len = strcspn(command, " ");
+    const char *slash = memrchr(command, '/', len);
+
+    *ret = slash ? slash + 1 : command;
+    return len - (size_t)(*ret - command);
+}
+
+static bool same_program(const char *a, const char *b)
+{
+    const char *x, *y;
+    size_t len = program_of(a, &x);
+
+    return len == program_of(b, &y) && memcmp(x, y, len) == 0;
+}
+
+/* Whether an empty process before it is of the same program. */
+static bool is_named(const struct ml_summary *summary, size_t process)
+{
+    for (size_t i = 0; i < process; i++)
+        if (ml_process_is_empty(&summary->processes.items[i]) &&
+            same_program(summary->processes.items[i].command,
+                         summary->processes.items[process].command))
+            return true;
+    return false;
+}
+
+/* Appends to the line as many names as fit. */
+static int put_names(const struct ml_summary *summary, size_t width, struct ml_buf *line)
+{
+    const char *before = ": ";
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < summary->processes.len; i++) {
+        const struct ml_summary_process *process = &summary->processes.items[i];
+        const char *name;
+        size_t len = program_of(process->command, &name), taken;
+
+        if (len == 0 || !ml_process_is_empty(process) || is_named(summary, i))
+            continue;
+        taken = ml_utf8_width((const char *)line->data, line->len);
+        if (width && taken + strlen(before) + ml_utf8_width(name, len) + MORE_WIDTH > width)
+            return ml_buf_puts(line, MORE);
+        r = ml_buf_printf(line, "%s%.*s", before, (int)len, name);
+        before = ", ";
+    }
+    return r;
+}
+
+int ml_empty_processes_text(const struct ml_summary *summary, const struct ml_style *style,
+                            struct ml_buf *out)
+{
+    size_t count = ml_empty_processes(summary);
+    struct ml_buf line = {0};
+    char number[32];
+    int r;
+
+    if (count == 0)
+        return 0;
+    r = ml_buf_printf(&line, "%s%s process%s recorded nothing",
+                      ml_format_count(number, (int64_t)count),
+                      count < summary->processes.len ? " more" : "", count == 1 ? "" : "es");
+    if (r == 0)
+        r = put_names(summary, ml_prose_width(style), &line);
+    if (r == 0)
+        r = ml_report_safe(out, (const char *)line.data);
+    ml_buf_release(&line);
+    return r < 0 ? r : ml_buf_puts(out, "\n");
+}

@@ -1,0 +1,97 @@
+/* cuda_left.c: leaves a driver call that blocks, and goes on.
+ *
+ *     cuda_left jump | cancel | asynchronous
+ *
+ * "jump": by siglongjmp out of a signal handler. The others: the thread that is in the call is
+ * cancelled. Then takes memory in three ways on the main thread: for itself, for stacks (a limit
+ * of the driver's), and for itself again, and gives the first back. STANDIN_BLOCKS names the size
+ * that blocks.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MIB ((size_t)1 << 20)
+#define STACK_LIMIT 0 /* CU_LIMIT_STACK_SIZE */
+
+typedef unsigned long long address;
+
+static void *cuda;
+static sigjmp_buf back;
+static void *context;
+
+#define CALL(name, types, ...) ((int(*) types)dlsym(cuda, name))(__VA_ARGS__)
+
+static int alloc(address *ret, size_t bytes)
+{
+    return CALL("cuMemAlloc_v2", (address *, size_t), ret, bytes);
+}
+
+static void jump(int number)
+{
+    (void)number;
+    siglongjmp(back, 1);
+}
+
+static void *block(void *arg)
+{
+    address never;
+
+    if (arg)
+        pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+    CALL("cuCtxSetCurrent", (void *), context);
+    alloc(&never, strtoull(getenv("STANDIN_BLOCKS"), NULL, 10));
+    return NULL;
+}
+
+static void leave_by_jump(void)
+{
+    signal(SIGALRM, jump);
+    if (sigsetjmp(back, 1))
+        return;
+    alarm(1);
+    block(NULL);
+}
+
+static int leave_by_cancel(int asynchronous)
+{
+    pthread_t thread;
+    void *result;
+
+    if (pthread_create(&thread, NULL, block, asynchronous ? &thread : NULL))
+        return 1;
+    usleep(300000);
+    pthread_cancel(thread);
+    pthread_join(thread, &result);
+    return result != PTHREAD_CANCELED;
+}
+
+int main(int argc, char **argv)
+{
+    const char *way = argc > 1 ? argv[1] : "jump";
+    address first, second;
+
+    cuda = dlopen("libcuda.so.1", RTLD_NOW);
+    if (!cuda)
+        return 77;
+    if (CALL("cuInit", (unsigned), 0) ||
+        CALL("cuDevicePrimaryCtxRetain", (void **, int), &context, 0) ||
+        CALL("cuCtxSetCurrent", (void *), context))
+        return 2;
+    if (!strcmp(way, "jump"))
+        leave_by_jump();
+    else if (leave_by_cancel(!strcmp(way, "asynchronous")))
+        return 3;
+    return alloc(&first, 2 * MIB) ||
+                   CALL("cuCtxSetLimit", (int, size_t), STACK_LIMIT, (size_t)8192) ||
+                   alloc(&second, 4 * MIB) || CALL("cuMemFree_v2", (address), first)
+               ? 4
+               : 0;
+}

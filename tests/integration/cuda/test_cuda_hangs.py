@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# test_cuda_hangs.py: driver calls that do not come back, and an NVML that does not answer. The
+# program goes on, and so does its book.
+#
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+import harness
+from harness import check, contains, equal, program, report, with_standin
+
+MIB = 1 << 20
+BLOCKS = 13 * MIB
+HANGS_MS = 600000
+
+
+def sizes(trace, kind):
+    return [e["bytes"] for e in report("events", trace, "--kind", kind)["events"]
+            if e["device"] == "cuda:0" and e["space"] == "cuda memory"]
+
+
+def left(way):
+    done = harness.run(program("cuda/cuda_left"), way, options=["-qf"],
+                       env=with_standin(STANDIN_BLOCKS=BLOCKS))
+    equal(done.code, 0, "exit code", done)
+    equal(sizes(done.trace, "alloc"), [2 * MIB, 4 * MIB], "what was allocated after the call")
+    [book] = report("ledger", done.trace, "--at", "end", "--device", "cuda:0")["devices"]
+    names = {entry["name"] for entry in book["entries"]}
+    equal((book["unexplained_bytes"], book["balanced"]), (0, True), "unexplained", sorted(names))
+
+
+def test_jump():
+    """A signal handler leaves the call by siglongjmp."""
+    left("jump")
+
+
+def test_cancel():
+    left("cancel")
+
+
+def test_asynchronous_cancel():
+    left("asynchronous")
+
+
+def test_nvml_hangs():
+    """It costs one wait in the process's life, and is said."""
+    allocations = [f"alloc:{n}M" for n in range(1, 30)]
+    began = time.monotonic()
+    done = harness.run(program("cuda_steps_linked"), "init", "retain", *allocations,
+                       options=["-qf"],
+                       env=with_standin(STANDIN_NVML_HANG_MS=HANGS_MS, STANDIN_NVML_HANG_AFTER=12))
+    equal(done.code, 0, "exit code", done)
+    check(time.monotonic() - began < 30, "it waited more than once")
+    equal([json.loads(line)["result"] for line in done.out.splitlines()], [0] * 31, "results")
+    equal(sizes(done.trace, "alloc"), [n * MIB for n in range(1, 30)], "what was recorded")
+    contains(done.err, "memledger: NVML does not answer", "note")
+
+
+harness.main(globals())
