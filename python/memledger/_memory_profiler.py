@@ -75,7 +75,7 @@ def _in_backward(function, phase_after):
 
 
 def _watch_backward(torch):
-    """A loss's backward() ends forward; grad() may be a part of it."""
+    """A loss's backward() ends forward; grad() may be part of forward."""
     for name, phase_after in (("backward", _native.PHASE_NONE), ("grad", None)):
         function = getattr(torch.autograd, name)
         if not getattr(function, "_memledger_phase", False):
@@ -136,7 +136,7 @@ class MemoryProfiler:
     # -- called by the hooks
 
     def _forward_begins(self, inputs):
-        """The batch is no feature map, even if it was made after the last forward."""
+        """The batch is not a feature map, even if it was allocated after the last forward."""
         _native.rephase(_addresses(_tensors_in(inputs, self._torch)), _native.PHASE_NONE)
         _native.set_phase(_native.PHASE_FORWARD)
 

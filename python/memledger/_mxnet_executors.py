@@ -38,7 +38,7 @@ def _look(*_):
 
 
 def _naming(bind):
-    """What is made while a symbol is bound belongs to it, as the graph's memory does."""
+    """Memory allocated while a symbol is bound belongs to it, like the graph's memory."""
     scoped = in_front(_native.scoped_phase, bind, name_of, number=_native.PHASE_FORWARD)
 
     @functools.wraps(bind)

@@ -99,7 +99,7 @@ def _start_collector(path, force, sample_hz):
     finally:
         if starting.returncode is None:
             starting.kill()  # nobody waits for it: one that waits for a disk does not end
-    if starting.returncode == -signal.SIGSYS:  # it tries what the recorder will do here
+    if starting.returncode == -signal.SIGSYS:  # it tries the recorder's system calls
         raise RuntimeError(_REASONS[errno.EPERM])
     answer = said.split("\n")
     if len(answer) < 2 or not answer[1].isdigit():
@@ -150,7 +150,7 @@ class _Watch:
 
 
 def _wait_for_collector(recording):
-    """It removes the session's folder when the file is complete."""
+    """The collector removes the session's folder when the file is complete."""
     watch = _Watch(recording)
     while os.path.exists(os.path.join(recording.session, "page")):
         if watch.is_lifeless():

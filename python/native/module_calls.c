@@ -10,7 +10,7 @@
 #include "tensors.h"
 #include "tracked.h"
 
-/* What this thread is in: the innermost module, and the outermost. Both are held. */
+/* The innermost and the outermost module that this thread is in. Both are held. */
 static __thread struct ml_module_entry *innermost;
 static __thread struct ml_module_entry *outermost;
 
@@ -55,8 +55,8 @@ static void name_below(const struct ml_scoped_call *self, const struct ml_module
     Py_XDECREF(module);
 }
 
-/* The namer names a module and what is below it: namer(module). NULL: it cannot be named, or
- * an interrupt has come meanwhile. */
+/* The namer names a module and its descendants: namer(module). NULL: it cannot be named, or an
+ * interrupt has arrived meanwhile. */
 static struct ml_module_entry *name_now(const struct ml_scoped_call *self, PyObject *module)
 {
     struct ml_module_entry *entry = NULL;

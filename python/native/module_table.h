@@ -15,7 +15,7 @@
 
 struct ml_module_entry {
     uintptr_t module; /* its address: another may be there once it is gone */
-    PyObject *alive;  /* weak reference to it, or itself where it takes none */
+    PyObject *alive;  /* weak reference to it, or itself if it supports none */
     unsigned holders; /* the table while it has the entry, and calls */
     PyObject *text;   /* the name, a str */
     uint32_t name;    /* the same, as the recorder's number */
@@ -35,7 +35,7 @@ PyObject *ml_module_of(const struct ml_module_entry *entry);
 struct ml_module_entry *ml_module_hold(struct ml_module_entry *entry);
 void ml_module_release(struct ml_module_entry *entry);
 
-/* Names a module, or names it anew.
+/* Names or renames a module.
  * @return NULL with an exception set */
 struct ml_module_entry *ml_module_name(PyObject *module, PyObject *text, PyObject *class_text);
 

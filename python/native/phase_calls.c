@@ -101,7 +101,7 @@ static PyObject *call_backward(struct ml_scoped_call *self, PyObject *heads, PyO
     return result;
 }
 
-/* A forward pass, not what prepares one: where nothing optimizes, each is a step. */
+/* A forward pass, not its preparation: without an optimizer, each is a step. */
 #define RUN ML_PHASES
 
 static enum ml_phase phase_of(long number)

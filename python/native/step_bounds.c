@@ -13,11 +13,11 @@
 static struct {
     uint64_t next;
     bool called;        /* an outermost module was called in this step */
-    bool has_optimizer; /* there is one, or was */
-    bool manual;        /* the program tells */
+    bool has_optimizer; /* the program has or had one */
+    bool manual;        /* the program reports its steps */
     /* Weak references to optimizers: another may be where one was that is gone. */
     PyObject *leader; /* NULL: none, likewise the next */
-    PyObject *rival;  /* made the last step that the leader did not */
+    PyObject *rival;  /* made the last step that was not the leader's */
     unsigned rival_steps;
     struct references {
         PyObject *items[MET_MAX];
@@ -103,7 +103,7 @@ static bool is_met(const PyObject *optimizer)
     return false;
 }
 
-/* Whether it is met for the first time; beyond the first few none is. */
+/* Whether this is its first step; optimizers beyond the first few never count as new. */
 static bool is_new(PyObject *optimizer)
 {
     return !is_met(optimizer) && add(&steps.met, optimizer);

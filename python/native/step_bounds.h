@@ -1,4 +1,4 @@
-/* step_bounds.h: where one step of a program ends and the next begins.
+/* step_bounds.h: decides where one step of a program ends and the next begins.
  *
  * Each step of the leading optimizer ends a step of the program. The leader is the optimizer
  * that made its first step last, because programs with several run them in turn, or another one

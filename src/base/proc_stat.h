@@ -14,7 +14,7 @@ struct ml_proc_stat {
     uint32_t parent;      /* the process that started it or adopted it */
     char state;           /* R, S, D, T, t, Z, X, I; see proc(5) */
     uint64_t cpu_ticks;   /* user and system time, in hundredths of a second */
-    uint64_t start_ticks; /* when the thread started, since the machine did */
+    uint64_t start_ticks; /* when the thread started, since boot */
     uint32_t exit_status; /* a zombie's, as waitpid() has it; 0 also where we may not know */
 };
 

@@ -36,9 +36,9 @@ enum ml_lost_reason {
     ML_LOST_RING_FULL = 1,
     ML_LOST_NOT_WRITTEN = 2,
     ML_LOST_DAMAGED = 3,
-    ML_LOST_NOT_FOLLOWED = 4, /* each: what becomes of one block or object */
-    ML_LOST_NAMES_FOLDED = 5, /* each: a use of a name that there was no room for */
-    ML_LOST_SPACES = 6,       /* each: a space that was one too many */
+    ML_LOST_NOT_FOLLOWED = 4, /* each: one block or object */
+    ML_LOST_NAMES_FOLDED = 5, /* each: a use of a name that did not fit */
+    ML_LOST_SPACES = 6,       /* each: a space beyond the limit */
     ML_LOST_DETAILS = 7,      /* each: a stack, scope or label that a table had no room for */
     ML_LOST_REASONS = 8,
 };

@@ -60,9 +60,9 @@ struct ml_session_device {
 /* Notices that processes print on stderr; bits of `notices_said`. */
 enum ml_notice {
     ML_NOTICE_VERSION = 1,      /* the recorder is of another version */
-    ML_NOTICE_MALLOC = 2,       /* the program has a malloc of its own */
-    ML_NOTICE_MXNET = 4,        /* an MXNet that is not known */
-    ML_NOTICE_MXNET_PARTLY = 8, /* or not quite */
+    ML_NOTICE_MALLOC = 2,       /* the program brings its own malloc */
+    ML_NOTICE_MXNET = 4,        /* an unknown version of MXNet */
+    ML_NOTICE_MXNET_PARTLY = 8, /* one that is known only in part */
     ML_NOTICE_AUTOGRAD = 16,    /* a PyTorch whose autograd is not known */
     ML_NOTICE_NVML = 32,        /* an NVML that hangs */
 };
@@ -172,8 +172,8 @@ struct ml_session {
     _Atomic uint64_t own_events; /* of these, made by the collector: ends and losses */
     _Atomic uint64_t file_bytes;
     _Atomic uint64_t lost;
-    _Atomic uint64_t names_folded;   /* uses of names that there was no room for */
-    _Atomic uint64_t spaces_refused; /* that programs asked for beyond ML_SPACE_MAX */
+    _Atomic uint64_t names_folded;   /* uses of names that did not fit */
+    _Atomic uint64_t spaces_refused; /* requested beyond ML_SPACE_MAX */
     _Atomic uint64_t refusals;       /* events among them: out of memory */
     _Atomic uint32_t killed;         /* processes that ended by SIGKILL */
     _Atomic uint32_t processes;      /* seen so far */
@@ -256,9 +256,9 @@ struct ml_ringset {
      * before the ring becomes ACTIVE. */
     _Atomic uint32_t rings_used;
     _Atomic uint64_t lost;           /* events dropped by threads that have no ring */
-    _Atomic uint64_t not_followed;   /* blocks and objects that a table had no room for */
-    _Atomic uint64_t names_folded;   /* uses of names that the table had no room for */
-    _Atomic uint64_t spaces_refused; /* calls that asked for a space beyond ML_SPACE_MAX */
+    _Atomic uint64_t not_followed;   /* blocks and objects that did not fit into a table */
+    _Atomic uint64_t names_folded;   /* uses of names that did not fit into the table */
+    _Atomic uint64_t spaces_refused; /* calls that requested a space beyond ML_SPACE_MAX */
     _Atomic uint64_t details_lost;   /* stacks and scopes that a table had no room for */
 
     /* Set to 1 by the collector: another process controls this one's profile, which is to
@@ -280,10 +280,10 @@ struct ml_ringset {
     _Atomic uint64_t exit_clock;
     _Atomic uint32_t exit_code;
 
-    /* Answers to requests (ML_REC_REQUEST): the collector fills in status and
-     * text, then release-stores the request's number and wakes the futex. The text
-     * has ML_REPLY_BYTES at the end of the set, behind the rings: a process that has
-     * little room maps only what is before. */
+    /* Answers to requests (ML_REC_REQUEST): the collector fills in status and text, then
+     * release-stores the request's number and wakes the futex. The text has ML_REPLY_BYTES at
+     * the end of the set, after the rings, so that a process with little address space can
+     * leave it unmapped. */
     alignas(64) _Atomic uint32_t reply_number;
     int32_t reply_status;
     uint32_t reply_bytes;
@@ -440,7 +440,7 @@ struct ml_hello {
     uint64_t clock;      /* when, in the session's clock */
     uint64_t key;        /* the session's */
     char role[16];       /* DMLC_ROLE, or "" */
-    uint32_t role_count; /* processes that have this role, 0: not told */
+    uint32_t role_count; /* processes with this role, 0: unknown */
     uint32_t rank;       /* 1 + its number in a job, as torchrun, MPI or Slurm gave it; 0: none */
     char command[1024];  /* the command line, arguments separated by blanks */
 };
