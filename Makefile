@@ -1,5 +1,5 @@
-# The commands of the project. Meson does the building, in build/; each target
-# first sees to the system packages that it needs (scripts/setup.sh).
+# The commands of the project. Meson does the building, in build/; each target first installs
+# the system packages that it needs (scripts/setup.sh).
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -61,10 +61,10 @@ clean:
 
 help:
 	@echo 'make                  build memledger into build/'
-	@echo 'make demo             record VGG-19 by each algorithm and compare them, on a GPU if there is one'
+	@echo 'make demo             record VGG-19 with each algorithm and compare them, on a GPU if there is one'
 	@echo 'make test             run every test'
 	@echo 'make test-gpu         check the books on a real GPU (CHECKS=: some of them)'
-	@echo 'make test-programs    compare real programs under memledger with themselves alone (PROGRAMS=: some)'
+	@echo 'make test-programs    compare real programs with and without memledger (PROGRAMS=: some)'
 	@echo 'make test-python      run Python'"'"'s own tests under memledger (MODULES=: some of them)'
 	@echo 'make bench            measure memledger beside memray and heaptrack'
 	@echo 'make install PREFIX=  install (default /usr/local; DESTDIR is honoured)'

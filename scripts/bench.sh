@@ -6,7 +6,7 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 venv build/venv scripts/requirements-bench.txt
-# Where the tests have it too.
+# The same place as for the tests.
 venv build/pypi/mxnet-1.9.1 scripts/requirements-mxnet-1.9.1.txt ||
   say "no MXNet 1.9.1 for this Python: its row is left out"
 

@@ -11,9 +11,9 @@ if [ "${1:-}" = --werror ]; then
 fi
 
 configure build "-Dwerror=$werror"
-# The tests want every warning to be an error and a missing cmocka to be one
-# too, in a folder that `make demo` may have set up without. Never undone: going
-# back and forth would compile everything again each time.
+# The tests need warnings as errors, and fail without cmocka, in a folder that `make demo` may
+# have configured without these. This is never undone, because each change back would recompile
+# everything.
 if [ $werror = true ]; then
   settings=$("$meson" introspect build --buildoptions |
     "$python" -c 'import json, sys

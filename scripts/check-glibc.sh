@@ -1,6 +1,6 @@
 #!/bin/bash
-# check-glibc.sh VERSION DIR: fail unless every program and library under DIR
-# runs on that glibc: no newer symbol version, no library but glibc's own.
+# check-glibc.sh VERSION DIR: fail unless every program and library under DIR runs on that
+# glibc: no newer symbol version, no library except glibc's own.
 set -euo pipefail
 
 [ $# -eq 2 ] || { echo "usage: check-glibc.sh VERSION DIR" >&2; exit 2; }

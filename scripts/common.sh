@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by the other scripts: where the project is, and how they speak.
+# Sourced by the other scripts: the project's root, and functions for messages.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root" || exit 1
@@ -10,8 +10,8 @@ die() {
   exit 1
 }
 
-# The distribution's own first: what comes earlier in PATH may belong to a
-# Python environment that lacks half of its modules.
+# Prefers the distribution's program: one earlier in PATH may belong to a Python environment
+# without the needed modules.
 system_tool() {
   if [ -x "/usr/bin/$1" ]; then
     echo "/usr/bin/$1"
@@ -22,7 +22,7 @@ system_tool() {
 meson=$(system_tool meson)
 python=$(system_tool python3)
 
-# configure DIR [MESON ARGUMENTS]: set a build folder up, once.
+# configure DIR [MESON ARGUMENTS]: set up a build folder once.
 configure() {
   local dir=$1
   shift
@@ -31,8 +31,8 @@ configure() {
   fi
 }
 
-# venv DIR REQUIREMENTS: a private Python environment, made again when the
-# list of packages changes.
+# venv DIR REQUIREMENTS: a private Python environment, recreated when the list of packages
+# changes.
 venv() {
   local dir=$1 list=$2
   if ! cmp -s "$list" "$dir/installed.txt"; then

@@ -1,8 +1,7 @@
 #!/bin/bash
-# demo.sh: record VGG-19 with each convolution algorithm and compare them: on the
-# GPU where there is one, else on the CPU. DEVICE=cpu or cuda chooses. SIZE=256
-# gives the full input (default: that on a GPU, else what fits in two minutes on
-# 2 cores).
+# demo.sh: record VGG-19 with each convolution algorithm and compare them: on the GPU if there
+# is one, else on the CPU. DEVICE=cpu or cuda chooses. SIZE=256 is the full input (default on a
+# GPU; on a CPU the default finishes in two minutes on 2 cores).
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname "$0")/common.sh"
@@ -12,7 +11,7 @@ vgg19=build/examples/vgg19/vgg19
 out=build/demo
 mkdir -p $out
 
-# Exit status 3 says that there is no GPU, or not what using it takes.
+# Exit status 3 means that there is no GPU, or that something it needs is missing.
 can_run() { $vgg19 --probe "$@" >$out/probe.log 2>&1; }
 
 device=${DEVICE:-}
@@ -20,7 +19,7 @@ if [ -z "$device" ]; then
   if can_run --device cuda; then device=cuda; else device=cpu; fi
 fi
 algorithms=(direct im2col winograd fft)
-# The first result, always the CPU's, is kept; all others must equal it.
+# The first result, always from the CPU, is kept; all others must equal it.
 result=(--output "$out/vgg19.output")
 if [ "$device" = cuda ]; then
   can_run --device cuda || die "$(cat $out/probe.log)"

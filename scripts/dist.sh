@@ -1,10 +1,10 @@
 #!/bin/bash
 # dist.sh: one tarball that runs on any x86-64 Linux with glibc 2.28 or later.
 #
-# zig's C compiler carries the symbol lists of old glibc versions, so nothing
-# newer than the one named below can be linked. zstd, xxHash, libelf, SQLite and zlib
-# come from the distribution's static archives; only their headers are shown to the
-# compiler, since the rest of /usr/include belongs to another glibc.
+# zig's C compiler includes the symbol lists of old glibc versions, so nothing newer than the
+# one named below can be linked. zstd, xxHash, libelf, SQLite and zlib come from the
+# distribution's static archives; the compiler sees only their headers, because the rest of
+# /usr/include belongs to another glibc.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname "$0")/common.sh"
@@ -22,14 +22,14 @@ say "static libraries"
 deps=$work/deps
 rm -rf "$deps" "$work/build" "$work/stage"
 mkdir -p "$deps/include" "$deps/lib/pkgconfig"
-# stage_library PACKAGE NAME NEEDED HEADER...: as pkg-config calls it, without
+# stage_library PACKAGE NAME NEEDED HEADER...: pkg-config's name, the library's name without
 # lib, and the packages that it needs.
 stage_library() {
   local package=$1 name=$2 needed=$3 libdir incdir
   shift 3
   libdir=$(pkg-config --variable=libdir "$package")
   incdir=$(pkg-config --variable=includedir "$package")
-  # Debian's zstd says /usr/lib, and lives one folder deeper.
+  # Debian's zstd says /usr/lib, but is one folder deeper.
   [ -f "$libdir/lib$name.a" ] || libdir=/usr/lib/x86_64-linux-gnu
   cp "$libdir/lib$name.a" "$deps/lib/"
   for header; do
@@ -51,7 +51,7 @@ stage_library sqlite3 sqlite3 "" sqlite3.h
 stage_library libelf elf "$(pkg-config --print-requires-private libelf | cut -d' ' -f1 | xargs)" \
   libelf.h gelf.h
 
-# Debian keeps one of Python's headers, by its processor, beside glibc's.
+# Debian keeps one processor-specific header of Python beside glibc's.
 pyconfig=$("$python" -c 'import sysconfig as s; print(s.get_config_var("MULTIARCH") or "")')/$(
   "$python" -c 'import os, sysconfig as s; print(os.path.basename(s.get_path("include")))')/pyconfig.h
 if [ -f "/usr/include/$pyconfig" ]; then
@@ -79,7 +79,7 @@ version=$("$meson" introspect "$work/build" --projectinfo |
 name=memledger-$version-linux-x86_64
 stage=$work/stage/$name
 "$meson" install -C "$work/build" --quiet --destdir "$stage"
-# What is linked in brings its terms along.
+# Include the licenses of the linked libraries.
 for package in libzstd-dev libxxhash-dev libelf-dev zlib1g-dev libsqlite3-dev; do
   install -D -m 644 "/usr/share/doc/$package/copyright" \
     "$stage/share/doc/memledger/third-party/${package%-dev}.txt"
@@ -94,7 +94,7 @@ tarball=dist/$name.tar.gz
 tar --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$epoch" \
   -C "$work/stage" -c "$name" | gzip -9n >"$tarball"
 
-# What was packed starts, from a folder that the build has never heard of.
+# Check that the packed program starts from a folder unknown to the build.
 try=$(mktemp -d)
 trap 'rm -rf "$try"' EXIT
 tar -C "$try" -xzf "$tarball"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# install.sh PREFIX: install what is built; DESTDIR is honoured.
+# install.sh PREFIX: install the build; DESTDIR is honoured.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname "$0")/common.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# lint.sh: what a machine can say about the look of the code.
+# lint.sh: automatic checks of the code's style.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname "$0")/common.sh"
@@ -8,8 +8,8 @@ status=0
 files() { git ls-files --cached --others --exclude-standard -- "$@"; }
 
 say "file names"
-# Every folder of src/ is an include path: a name must mean one file, and must
-# not stand before a system header that is in use.
+# Every folder of src/ is an include path: a name must be unique and must not hide a system
+# header that is in use.
 twice=$(files src | grep '\.[ch]$' | sed 's,.*/,,' | sort | uniq -d)
 if [ -n "$twice" ]; then
   echo "more than one file in src/ is called: $twice"
@@ -31,7 +31,7 @@ mapfile -t shell_files < <(files '*.sh' .ci/run)
 shellcheck -x "${shell_files[@]}" || status=1
 
 say "clang-tidy"
-# clang does not know every option that gcc was given.
+# clang does not know all of gcc's options.
 mkdir -p build/lint
 sed 's/-fvect-cost-model=dynamic//g' build/compile_commands.json >build/lint/compile_commands.json
 # The example for MXNet needs MXNet's header, and is compiled by its own test.
@@ -40,5 +40,5 @@ printf '%s\0' "${sources[@]}" |
   xargs -0 -n 4 -P "$(nproc)" clang-tidy --quiet -p build/lint 2>&1 |
   sed '/^[0-9]* warnings\{0,1\} generated\.$/d' || status=1
 
-[ $status -eq 0 ] && say "nothing to say"
+[ $status -eq 0 ] && say "no problems found"
 exit $status

@@ -1,9 +1,8 @@
 #!/bin/bash
-# setup.sh TARGET: see that this machine has what `make TARGET` needs.
+# setup.sh TARGET: check that this machine has what `make TARGET` needs.
 #
-# What is missing is installed with apt-get by root or through a sudo that asks
-# no password; anyone else is shown the command to type. Costs a few
-# milliseconds when nothing is missing.
+# Installs missing packages with apt-get as root or with a sudo that asks no password; otherwise
+# prints the command to type. Takes a few milliseconds when nothing is missing.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname "$0")/common.sh"
@@ -46,8 +45,7 @@ need_compiler() {
   need libelf-dev has_library libelf
   need zlib1g-dev has_library zlib
   need libsqlite3-dev has_library sqlite3
-  # For the extension of the Python package, without which the names of PyTorch's
-  # modules are not recorded.
+  # For the Python package's extension, which records the names of PyTorch's modules.
   need python3-dev has_python_headers
 }
 need_venv() {
@@ -65,7 +63,7 @@ test)
   need libcmocka-dev has_library cmocka
   need binutils has nm
   need_venv
-  # Programs and libraries that the tests record, and what they compare with.
+  # Programs and libraries that the tests record or compare with.
   need git has git
   need sqlite3 has sqlite3
   need heaptrack has heaptrack
@@ -96,7 +94,7 @@ test-programs)
   need chromium has chromium
   need chromium-sandbox [ -x /usr/lib/chromium/chrome-sandbox ]
   need util-linux has setpriv
-  # Those of /usr/bin that once did not end.
+  # Programs that once hung under memledger.
   need curl has curl
   need wget has wget
   need gnupg has gpg
@@ -105,7 +103,7 @@ test-programs)
 bench)
   need_compiler
   need heaptrack has heaptrack
-  # heaptrack compresses with it where it is there, else with gzip, which is slower.
+  # heaptrack compresses with it if present, else with gzip, which is slower.
   need zstd has zstd
   # Programs whose counts are compared with heaptrack's.
   need git has git
@@ -131,13 +129,13 @@ esac
 
 [ ${#missing[@]} -gt 0 ] || exit 0
 
-# One name each: two checks can miss the same package.
+# Without duplicates: two checks can need the same package.
 mapfile -t missing < <(printf '%s\n' "${missing[@]}" | sort -u)
 say "make $target needs: ${missing[*]}"
 
-# What is missing right after an installation is not apt's to mend.
+# If packages are still missing right after an installation, apt cannot help.
 if [ "${MEMLEDGER_SETUP_AGAIN:-}" = yes ]; then
-  die "installed, and still not found: ${missing[*]}"
+  die "installed, but still not found: ${missing[*]}"
 fi
 if ! command -v apt-get >/dev/null; then
   die "no apt-get here; install the counterparts of these Debian packages: ${missing[*]}"

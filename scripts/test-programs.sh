@@ -1,5 +1,6 @@
 #!/bin/bash
-# test-programs.sh [NAME...]: real programs under memledger, compared with themselves alone.
+# test-programs.sh [NAME...]: run real programs under memledger and compare them with runs
+# without it.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname "$0")/common.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# test-sanitizers.sh [asan] [tsan]: build with the sanitizers, each in a folder
-# of its own, and run the suites `unit` and `sanitize` there. Both by default.
+# test-sanitizers.sh [asan] [tsan]: build with each sanitizer in its own folder, and run the
+# suites `unit` and `sanitize` there. Both by default.
 #
 #   build/asan   AddressSanitizer, LeakSanitizer, UndefinedBehaviorSanitizer
 #   build/tsan   ThreadSanitizer
@@ -32,8 +32,8 @@ for name; do
   case $name in
   asan) sanitize asan address,undefined || status=1 ;;
   tsan)
-    # ThreadSanitizer wants parts of the address space that a kernel with much
-    # randomisation may have given away; ask for none, where that is allowed.
+    # ThreadSanitizer needs parts of the address space that strong randomisation may have used;
+    # turn randomisation off where that is allowed.
     fixed=()
     if setarch -R true 2>/dev/null; then fixed=(setarch -R); fi
     sanitize tsan thread "${fixed[@]}" || status=1

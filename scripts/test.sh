@@ -1,11 +1,11 @@
 #!/bin/bash
-# test.sh: build, run every test, the sanitizer builds too, and end in one line, before it
-# those of the tests that failed:
+# test.sh: build, run every test, also the sanitizer builds, and list the failed tests before a
+# last line:
 #
 #     N passed, N failed[, N skipped]
 #
-# A test here is one that Meson knows: a program or a script, often with many
-# cases inside. Exit status 1 when anything failed.
+# A test is a test of Meson: a program or a script, often with many cases. Exit status 1 when
+# anything failed.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname "$0")/common.sh"
@@ -15,7 +15,7 @@ status=0
 mkdir -p build
 : >$log
 
-# step TITLE COMMAND...: run, keep what was printed for the count, go on.
+# step TITLE COMMAND...: run it, keep the output for the count, continue.
 step() {
   say "$1"
   shift
@@ -35,15 +35,15 @@ counts=$(awk '
   END { print passed + 0, failed + 0, skipped + 0 }' $log)
 read -r passed failed skipped <<<"$counts"
 
-# A build that broke is a failure, though no test of it was counted; so is a
-# run in which there was nothing to count.
+# A failed build counts as a failure, although none of its tests were counted; so does a run
+# without tests.
 if [ $status -ne 0 ] && [ "$failed" -eq 0 ]; then failed=1; fi
 if [ "$passed" -eq 0 ] && [ "$failed" -eq 0 ]; then
   echo "no tests ran" >&2
   status=1
 fi
 
-# Each test that failed, and the cases in it that did; Meson says it twice.
+# Each failed test with its failed cases; Meson prints them twice.
 grep -E '^ *[0-9]+/[0-9]+ .* (FAIL|TIMEOUT|ERROR|UNEXPECTEDPASS) |: FAILED: |^\[  FAILED  \]' $log |
   awk '!seen[$0]++' || true
 line="$passed passed, $failed failed"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the examples have in common: their options, and how a run is watched and timed."""
+"""Shared by the examples: their options, and how a run is watched and timed."""
 import argparse
 import json
 import os
@@ -23,7 +23,7 @@ def choose_engine():
         os.environ["MXNET_ENGINE_TYPE"] = ENGINES[name]
 
 
-choose_engine()  # before MXNet is loaded, which reads it then
+choose_engine()  # before MXNet is loaded, because it reads it then
 
 import mxnet
 import numpy
@@ -34,9 +34,8 @@ WARM_UP = 3  # steps that do not count in --time
 
 
 def parse(description, arguments, small, paper, steps, extra=()):
-    """The options; arguments None: of the command line. small and paper: {option: number},
-    the sizes to begin with and those of --paper. extra: (flag, what it says) of options
-    without value."""
+    """Parses the options; arguments None: the command line. small and paper: {option: number},
+    the default sizes and those of --paper. extra: (flag, help) of options without a value."""
     parser = argparse.ArgumentParser(description=description, allow_abbrev=False)
     for name, value in small.items():
         parser.add_argument("--" + name, type=int, metavar="N",
@@ -61,17 +60,18 @@ def parse(description, arguments, small, paper, steps, extra=()):
 
 
 def start(options):
-    """MXNet and who watches it, before the first array is made. @return a Watch"""
+    """Sets up MXNet and its watchers, before the first array is created. @return a Watch"""
     watch = Watch(options)
     if mxnet.__version__.startswith("2"):
         mxnet.npx.set_np()
     mxnet.random.seed(options.seed)
-    numpy.random.seed(options.seed)  # MXNet's initializers ask numpy
+    numpy.random.seed(options.seed)  # MXNet's initializers use numpy
     return watch
 
 
 class Watch:
-    """Says how the training goes: call step() at the end of each, and end() at last."""
+    """Reports the progress of the training: call step() at the end of each step, and end() at
+    the end."""
 
     def __init__(self, options):
         self.options = options
@@ -85,7 +85,7 @@ class Watch:
         self.began, self.cpu_began = time.perf_counter(), time.process_time()
 
     def step(self, step, name, value):
-        """value: a function, since asking for the loss is waiting for it."""
+        """value: a function, because reading the loss waits for it."""
         number = value()
         mxnet.nd.waitall()
         self.times.append(time.perf_counter() - self.began)

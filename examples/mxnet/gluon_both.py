@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gluon as it is in MXNet 1.9.1 and in 2.0: a block that is written once for both."""
+"""Gluon of MXNet 1.9.1 and 2.0: lets a block be written once for both."""
 import mxnet as mx
 import numpy
 
@@ -7,7 +7,7 @@ IS_2 = mx.__version__.startswith("2")
 
 
 class Operators1:
-    """The operators of 1.9.1, of arrays or of symbols."""
+    """The operators of 1.9.1, for arrays or symbols."""
 
     def __init__(self, F):
         self.relu = F.relu
@@ -24,7 +24,7 @@ class Operators1:
 
 
 class Operators2:
-    """The same of 2.0, whose arrays are numpy's."""
+    """The same for 2.0, whose arrays follow numpy."""
 
     if IS_2:
         relu = staticmethod(mx.npx.relu)
@@ -58,7 +58,7 @@ class Block(mx.gluon.HybridBlock):
 
 
 def array(values):
-    """An array of MXNet's, of floats."""
+    """An MXNet array of floats."""
     make = mx.np.array if IS_2 else mx.nd.array
     return make(numpy.asarray(values, dtype="float32"))
 
@@ -72,7 +72,7 @@ def make(net, initializer, hybridize, optimizer, **parameters):
 
 
 def train_step(net, trainer, loss_of, inputs, labels):
-    """@return the loss of each row, which may still be on its way"""
+    """@return the loss of each row, which may not be computed yet"""
     with mx.autograd.record():
         loss = loss_of(net(*inputs), labels)
     loss.backward()

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """An LSTM language model with MXNet's symbol and Module API (mxnet==1.9.1).
 
-The text is made up: after a word mostly comes the one that a rule says, which the model
-finds out, so that its perplexity falls.
+The text is synthetic: a rule determines most next words. The model learns it, so its perplexity
+falls.
 """
 import sys
 
@@ -12,7 +12,7 @@ import mxnet as mx
 import numpy
 
 SMALL = {"batch": 16, "length": 20, "vocabulary": 50, "hidden": 64, "layers": 2}
-# The medium one of the models on Penn Treebank that the profilers' papers train.
+# The medium Penn Treebank model of the profilers' papers.
 PAPER = {"batch": 20, "length": 35, "vocabulary": 10000, "hidden": 650, "layers": 2}
 
 

@@ -7,14 +7,14 @@ import tempfile
 
 import mxnet as mx
 
-# A block of a size that nobody else asks for, alone in what the engine has to do: it
-# marks the end of a step in any record of MXNet's memory.
+# A block of a size that nothing else requests, while the engine is otherwise idle: it marks the
+# end of a step in any record of MXNet's memory.
 PROBE_BYTES = 7000001
 VALUE = re.compile(r'"ts": (\d+),\s*"args": \{ "Memory: cpu/0": (\d+) \}')
 
 
 def start_profiler(what, filename):
-    """`what` is "all", or "memory" alone. It counts what is born while it runs."""
+    """`what` is "all", or only "memory". It counts blocks allocated while it runs."""
     only = what == "all"
     mx.profiler.set_config(profile_all=only, profile_memory=True, profile_symbolic=only,
                            profile_imperative=only, profile_api=only, filename=filename,
@@ -23,7 +23,7 @@ def start_profiler(what, filename):
 
 
 class OwnCounter:
-    """Reads `Memory: cpu/0` while the program runs. Make it before the first array."""
+    """Reads `Memory: cpu/0` while the program runs. Create it before the first array."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="mxnet-profile-")
@@ -32,7 +32,7 @@ class OwnCounter:
         start_profiler("memory", self.file)
 
     def live(self, step):
-        """Bytes that live now, by MXNet's count. Waits for the engine to rest."""
+        """The live bytes by MXNet's count. Waits until the engine is idle."""
         mx.nd.waitall()
         size = PROBE_BYTES + step
         probe = mx.nd.zeros((size,), dtype="uint8")

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A residual network in Gluon (mxnet 1.9.1 and 2.0.0b1), or with Module (1.9.1).
 
-Small by default; --paper is ResNet-50. The images are made up: each class has one, and
-the others of the class are that one with noise.
+Small by default; --paper is ResNet-50. The images are synthetic: each class has one image, and
+its samples add noise to it.
 """
 import sys
 
@@ -26,13 +26,14 @@ def sequence(*blocks):
 
 
 def convolution(channels, kernel, stride=1):
-    """With the normalization that comes after it."""
+    """A convolution with its normalization."""
     return sequence(nn.Conv2D(channels, kernel, stride, kernel // 2, use_bias=False),
                     nn.BatchNorm())
 
 
 class Residual(Block):
-    """What a few convolutions add to their input; bottleneck: ResNet-50's three."""
+    """A residual unit: a few convolutions added to their input; bottleneck: ResNet-50's
+    three."""
 
     def __init__(self, channels, stride, is_wider, bottleneck):
         super().__init__()

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A sequence-to-sequence model with attention in Gluon (mxnet 1.9.1 and 2.0.0b1).
 
-An encoder reads a sentence, a decoder says it backwards; at each word it looks at all
-of the sentence. The sentences are made up.
+An encoder reads a sentence, a decoder outputs it backwards and attends to the whole sentence at
+each word. The sentences are synthetic.
 """
 import example_options  # the first: it chooses the engine before MXNet is loaded
 import mxnet as mx
@@ -27,7 +27,7 @@ class Encoder(Block):
 
 
 class Attention(Block):
-    """What of the encoder's output matters for each word of the decoder's."""
+    """Weights the encoder's outputs for each word of the decoder."""
 
     def compute(self, F, asked, memory):
         weights = F.softmax(F.batch_dot(asked, memory, transpose_b=True), axis=-1)
@@ -61,7 +61,7 @@ class Seq2Seq(Block):
 
 
 class Data:
-    """Sentences, and what the decoder is to say."""
+    """Sentences, and the expected output of the decoder."""
 
     def __init__(self, o):
         self.options = o

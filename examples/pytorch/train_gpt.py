@@ -1,4 +1,4 @@
-"""Trains a small GPT on text that it makes up. Knows nothing of memledger.
+"""Trains a small GPT on synthetic text. Does not use memledger.
 
     memledger run -- python train_gpt.py [--steps N] [--layers N] [--batch N] [--device D]
 

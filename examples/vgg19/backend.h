@@ -1,8 +1,8 @@
-/* backend.h: the arithmetic of the network, convolutions apart, as a table: one
- * for the host, one for a GPU. All of it works on buffers of the engine that
- * the caller owns. layers.h says what each function computes.
+/* backend.h: the arithmetic of the network except convolutions, as a table: one for the host,
+ * one for a GPU. All functions work on buffers of the engine that the caller owns. layers.h
+ * describes each function.
  *
- * Each returns 0, or a negative errno after saying on stderr what went wrong.
+ * Each returns 0, or a negative errno after a message on stderr.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -19,16 +19,15 @@ struct conv_shape {
     int size; /* height and width: even, up to CONV_MAX_SIZE */
 };
 
-/* output[out][size][size] = input[in][size][size] * weight[out][in][3][3],
- * without bias. Returns 0 or a negative errno. What it allocates it has released when
- * it returns. */
+/* output[out][size][size] = input[in][size][size] * weight[out][in][3][3], without bias.
+ * Returns 0 or a negative errno. It frees everything it allocates before it returns. */
 typedef int conv_run(struct engine *engine, const struct conv_shape *shape, const float *input,
                      const float *weight, float *output);
 
 struct conv_algorithm {
     const char *name;
     const char *scope;  /* operator name in the ledger */
-    conv_run *run;      /* on the host; NULL: not there */
+    conv_run *run;      /* on the host; NULL: missing */
     conv_run *run_cuda; /* on a GPU */
 };
 
@@ -46,7 +45,7 @@ conv_run cuda_conv_cudnn;
 /* Ends with a name of NULL. */
 extern const struct conv_algorithm conv_algorithms[];
 
-/* NULL when there is none of that name. */
+/* NULL when no algorithm has that name. */
 const struct conv_algorithm *conv_find(const char *name);
 
 static inline size_t conv_weight_count(const struct conv_shape *shape)

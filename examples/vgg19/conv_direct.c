@@ -1,6 +1,5 @@
-/* conv_direct.c: the convolution as it is written down: no workspace, only the
- * padded input. Four filters go over eight neighbouring pixels at a time, so
- * that each value read is used often.
+/* conv_direct.c: the convolution by its definition: no workspace, only the padded input. Four
+ * filters go over eight neighbouring pixels at a time, so that each value read is used often.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +15,7 @@ struct direct_job {
     float *output;
 };
 
-/* One tile: where its window begins, and where its results go. */
+/* One tile: its input window and its output. */
 struct direct_tile {
     const float *window;
     const float *weight; /* of the first of the four filters */
@@ -53,7 +52,7 @@ static void tile_of_eight(const struct direct_job *job, const struct direct_tile
     }
 }
 
-/* What is left of a row shorter than eight: the deep layers of small images. */
+/* For rows shorter than eight: the deep layers of small images. */
 static void single_pixel(const struct direct_job *job, const struct direct_tile *tile)
 {
     size_t stride = (size_t)conv_padded_size(job->shape);

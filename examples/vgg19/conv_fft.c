@@ -1,6 +1,5 @@
-/* conv_fft.c: the convolution as a product of spectra, with every filter
- * padded to the size of the image. This is what makes it the largest of the
- * four, and the point of the example.
+/* conv_fft.c: the convolution as a product of spectra, with every filter padded to the size of
+ * the image. This makes it the largest of the four, and is the point of the example.
  *
  * The program it is modelled on transforms volumes of (in, size + 2, size + 2)
  * in three dimensions and keeps one plane of each result, which is the sum
@@ -34,7 +33,7 @@ struct fft_job {
     float *buffer[BUFFER_COUNT];
 };
 
-/* The image has the slot after the last filter. */
+/* The image is in the slot after the last filter. */
 static int is_image(const struct fft_job *job, size_t slot)
 {
     return slot == (size_t)job->shape->out;

@@ -15,7 +15,7 @@ struct im2col_job {
     float *col; /* [in][3][3][size][size] */
 };
 
-/* The image moved by (dy, dx), each -1, 0 or 1, with zeros where nothing is. */
+/* The image shifted by (dy, dx), each -1, 0 or 1, with zeros at the border. */
 static void copy_shifted(const float *image, int size, int dy, int dx, float *to)
 {
     int from_x = dx > 0 ? dx : 0;

@@ -1,8 +1,7 @@
-/* conv_winograd.c: Winograd's F(2x2,3x3): 16 products instead of 36 for each
- * 2x2 tile, channel and filter. As in the program it is modelled on, every
- * product is kept, and a second pass sums them over the input channels: the
- * product buffer, (size/2)^2 * in * out * 16 floats, is what fills the memory.
- * A matrix product per tile position would need none of it.
+/* conv_winograd.c: Winograd's F(2x2,3x3): 16 products instead of 36 for each 2x2 tile, channel
+ * and filter. As in the program it is modelled on, every product is kept, and a second pass
+ * sums them over the input channels: the product buffer, (size/2)^2 * in * out * 16 floats,
+ * fills the memory. A matrix product per tile position would need none of it.
  *
  *     U = G g G'        filter g, once per layer
  *     V = B' d B        4x4 window d, on the fly

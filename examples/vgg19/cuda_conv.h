@@ -1,4 +1,4 @@
-/* cuda_conv.h: what the convolutions on a GPU share.
+/* cuda_conv.h: functions shared by the convolutions on a GPU.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,9 +1,9 @@
-/* cuda_cudnn.c: the convolution by cuDNN: the fastest algorithm that it
- * proposes and whose workspace fits. The workspace is a buffer of ours, so that
- * it has its name in the ledger.
+/* cuda_cudnn.c: the convolution by cuDNN: the fastest algorithm that it proposes and whose
+ * workspace fits. The example allocates the workspace itself, so that it has a name in the
+ * ledger.
  *
- * Only plain fp32 arithmetic is allowed: TF32 would be faster, but rounds inputs
- * to ten bits, and the results could not be compared.
+ * Only plain fp32 arithmetic is allowed: TF32 would be faster, but rounds inputs to ten bits,
+ * which would make the results incomparable.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +25,7 @@ enum { CUDNN_OK = 0, CUDNN_LAYOUT_NCHW = 0, CUDNN_TYPE_FLOAT = 0, CUDNN_CORRELAT
 /* Math types. Default allows TF32 where the GPU has it. */
 enum { CUDNN_MATH_DEFAULT = 0, CUDNN_MATH_FP32_ONLY = 3 };
 
-/* What the library says of an algorithm. */
+/* The library's proposal of an algorithm. */
 struct cudnn_proposal {
     int algorithm;
     cudnn_status status;
@@ -81,7 +81,7 @@ struct cudnn_table {
     const char *(*cudnnGetErrorString)(cudnn_status status);
 };
 
-/* Descriptors are made once and set for each layer. */
+/* Descriptors are created once and set for each layer. */
 struct cudnn {
     struct cudnn_table call;
     cudnn_handle handle;
@@ -98,7 +98,7 @@ static int told(const struct cudnn *cudnn, cudnn_status status, const char *call
     return -EIO;
 }
 
-/* TOLD(cudnn, cudnnCreate, &handle): calls it, says so if it fails. */
+/* TOLD(cudnn, cudnnCreate, &handle): calls it and prints a message if it fails. */
 #define TOLD(cudnn, name, ...) told(cudnn, (cudnn)->call.name(__VA_ARGS__), #name)
 
 static int load(struct cudnn_table *ret, const char *folder)
@@ -193,8 +193,8 @@ static int describe(const struct cudnn *cudnn, const struct conv_shape *shape)
                 CUDNN_LAYOUT_NCHW, shape->out, shape->in, KERNEL, KERNEL);
 }
 
-/* What the algorithm needs for this layer, without TF32: that may be more than
- * was proposed, or impossible. */
+/* Checks the workspace that the algorithm needs for this layer without TF32: it may need more
+ * than proposed, or be impossible. */
 static bool usable(const struct cudnn *cudnn, const struct cudnn_proposal *proposal,
                    size_t free_bytes, struct cudnn_choice *ret)
 {

@@ -7,9 +7,8 @@
 
 #include "cuda_device.h"
 
-/* Opens libcudnn.so.9 or .8 for the device; cuda->cudnn is then set and
- * cudnn_close ends it. `folder` as for cuda_library_open. Returns 0, or -ENODEV
- * after saying on stderr what is missing. */
+/* Opens libcudnn.so.9 or .8 for the device; cuda->cudnn is then set and cudnn_close ends it.
+ * `folder` as for cuda_library_open. Returns 0, or -ENODEV after a message on stderr. */
 int cudnn_open(struct cuda *cuda, const char *folder);
 void cudnn_close(struct cuda *cuda);
 

@@ -1,4 +1,4 @@
-/* cuda_device.c: the driver's calls, with their errors told.
+/* cuda_device.c: the driver's calls, with error messages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@ static cuda_address address_of(const void *data)
     return (cuda_address)(uintptr_t)data;
 }
 
-/* Says what failed on what; 0 if nothing did. */
+/* Prints what failed, on what; 0 on success. */
 static int told(const struct cuda *cuda, cuda_result result, const char *call, const char *what)
 {
     if (result == CUDA_OK)
@@ -148,7 +148,7 @@ int cuda_launch(struct cuda *cuda, const char *kernel, size_t threads, const voi
                   driver->cuLaunchKernel(function, blocks, 1, 1, BLOCK_THREADS, 1, 1, 0, NULL, list,
                                          NULL),
                   "cuLaunchKernel", kernel);
-    /* Errors of the kernel itself come to light here, with its name. */
+    /* Errors of the kernel itself are reported here, with its name. */
     return rc ? rc : cuda_wait(cuda, kernel);
 }
 

@@ -1,8 +1,7 @@
 /* cuda_device.h: one GPU, ready to compute: context, memory, kernels.
  *
- * Errors are said on stderr where they happen; functions return 0, -ENOMEM when
- * memory ran out, -ENODEV when the GPU cannot be used, -EIO otherwise. Not
- * thread-safe.
+ * Errors are printed on stderr where they happen; functions return 0, -ENOMEM when memory ran
+ * out, -ENODEV when the GPU cannot be used, -EIO otherwise. Not thread-safe.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,17 +20,16 @@ struct cuda {
     int capability; /* 90 is 9.0 */
     cuda_handle context;
     cuda_handle module;
-    struct cudnn *cudnn;    /* NULL: not asked for */
+    struct cudnn *cudnn;    /* NULL: not requested */
     struct buffers waiting; /* on the host, between two layers */
 };
 
-/* Takes the first device: its context, and the kernels compiled for it.
- * `folder` as for cuda_library_open. cuda_close ends it, whatever this
- * returned. */
+/* Takes the first device: its context, and the kernels compiled for it. `folder` as for
+ * cuda_library_open. Call cuda_close afterwards, also after a failure. */
 int cuda_open(struct cuda *cuda, const char *folder);
 void cuda_close(struct cuda *cuda);
 
-/* The same with a driver that is already there. */
+/* The same with a driver that is already loaded. */
 int cuda_open_device(struct cuda *cuda);
 int cuda_load_kernels(struct cuda *cuda, const void *image);
 
@@ -42,7 +40,7 @@ struct memory cuda_memory(struct cuda *cuda);
  * least `threads` threads and waits for it. */
 int cuda_launch(struct cuda *cuda, const char *kernel, size_t threads, const void *args);
 
-/* Waits for all that was launched; `what` is named if it failed. */
+/* Waits for all launched kernels; a failure is reported for `what`. */
 int cuda_wait(struct cuda *cuda, const char *what);
 
 /* Sets one of the kernels' tables. */

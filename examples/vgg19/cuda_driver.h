@@ -1,6 +1,6 @@
-/* cuda_driver.h: the part of the CUDA driver's interface that this example
- * calls, declared here in our own words and found at run time: nothing of CUDA
- * is needed to build, and a machine without it only loses --device cuda.
+/* cuda_driver.h: the part of the CUDA driver's interface that this example calls, declared here
+ * and found at run time: the build does not need CUDA, and a machine without it only loses
+ * --device cuda.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,8 +25,7 @@ typedef int cuda_device_number;
 typedef unsigned long long cuda_address;
 typedef void *cuda_handle; /* context, module, function, stream */
 
-/* One row an entry point: result type, name as the driver exports it, and
- * parameters. */
+/* One row per entry point: result type, exported name, and parameters. */
 #define CUDA_DRIVER_ENTRIES(X)                                                                     \
     X(cuda_result, cuInit, (unsigned flags))                                                       \
     X(cuda_result, cuGetErrorName, (cuda_result result, const char **ret))                         \
@@ -60,8 +59,8 @@ struct cuda_driver {
 #undef X
 };
 
-/* Opens libcuda.so.1 and fills the table. Returns 0, or -ENODEV after saying on
- * stderr what is missing. The library stays open until the program ends. */
+/* Opens libcuda.so.1 and fills the table. Returns 0, or -ENODEV after a message on stderr. The
+ * library stays open until the program ends. */
 int cuda_driver_load(struct cuda_driver *ret);
 
 /* "CUDA_ERROR_..." for a message; never NULL. */

@@ -1,6 +1,5 @@
-/* cuda_engine.c: the table of backend.h on a GPU. As in the program it is
- * modelled on, nothing stays on the GPU between two layers: the activation goes
- * back to the host and comes again.
+/* cuda_engine.c: the table of backend.h on a GPU. As in the program it is modelled on, nothing
+ * stays on the GPU between two layers: the activation is copied to the host and back.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -95,8 +94,7 @@ static int device_linear(struct engine *engine, const float *input, size_t in, c
 
 typedef int copy(struct cuda *cuda, float *to, const float *from, size_t bytes);
 
-/* Makes a copy among other buffers in place of the one that was there. On
- * failure both are gone. */
+/* Replaces a buffer by a copy in other buffers. On failure both are freed. */
 static int move(struct engine *engine, struct buffers *from, struct buffers *to,
                 const char *purpose, copy *how, struct buffer *data)
 {
@@ -120,7 +118,7 @@ static int device_fetch(struct engine *engine, struct buffer *data)
 
 static int device_park(struct engine *engine, struct buffer *data)
 {
-    /* The copy bears the layer's name, like what it is a copy of. */
+    /* The copy has the layer's name, like the original. */
     engine->waiting->layer = engine->buffers.layer;
     return move(engine, &engine->buffers, engine->waiting,
                 engine->buffers.layer ? "output" : "input", cuda_download, data);

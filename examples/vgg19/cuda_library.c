@@ -1,4 +1,4 @@
-/* cuda_library.c: tries one place after the other.
+/* cuda_library.c: tries one place after another.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -77,8 +77,8 @@ static void *open_in_home(const char *name)
     return open_below(getenv("HOME"), ".local/" PYTHON_PACKAGES, name);
 }
 
-/* A Python whose program is in bin/ has its packages in lib/ beside it. Asking
- * it would be exact, but put another program into the recording. */
+/* A Python whose program is in bin/ has its packages in lib/ beside it. Running it would be
+ * exact, but would add another program to the recording. */
 static void *open_beside_path(const char *name)
 {
     const char *path = getenv("PATH");

@@ -1,4 +1,4 @@
-/* cuda_library.h: finds NVIDIA's libraries where people have them.
+/* cuda_library.h: finds NVIDIA's libraries in the usual places.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,26 +7,25 @@
 
 #include <stddef.h>
 
-/* The places, in words, for messages. */
+/* The places, for messages. */
 #define CUDA_LIBRARY_PLACES                                                                        \
     "--cuda-libs, the loader's path, $CUDA_HOME/lib64, /usr/local/cuda, the nvidia wheels of "     \
     "$VIRTUAL_ENV, ~/.local and PATH"
 
-/* Opens the first of `names` (ends with NULL) that is somewhere: in `folder`
- * alone if it is given, else by name, under $CUDA_HOME and /usr/local/cuda, and
- * in the nvidia wheels of $VIRTUAL_ENV, of ~/.local and of the folders beside
- * those of PATH. Returns NULL where there is none and says nothing. The library
- * stays open. */
+/* Opens the first of `names` (NULL-terminated) that it finds: only in `folder` if given, else
+ * by name, under $CUDA_HOME and /usr/local/cuda, and in the nvidia wheels of $VIRTUAL_ENV, of
+ * ~/.local and of the folders beside those of PATH. Returns NULL without a message if there is
+ * none. The library stays open. */
 void *cuda_library_open(const char *const *names, const char *folder);
 
-/* An entry point and where its address goes. */
+/* An entry point and the variable for its address. */
 struct cuda_symbol {
     const char *name;
     void **address;
 };
 
-/* Finds all of them. Returns 0, or -ENODEV after naming the one that is missing
- * in the library called `name`. */
+/* Finds all symbols. Returns 0, or -ENODEV after a message with the missing symbol and the
+ * library's `name`. */
 int cuda_library_symbols(void *library, const char *name, const struct cuda_symbol *symbols,
                          size_t count);
 

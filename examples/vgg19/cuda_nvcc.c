@@ -1,4 +1,4 @@
-/* cuda_nvcc.c: compiles with the toolkit's compiler, a program.
+/* cuda_nvcc.c: compiles with nvcc, the toolkit's compiler.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@ extern char **environ;
 
 enum { PATH_BYTES = 64 };
 
-/* A folder of our own for the text and the result. */
+/* A private folder for the text and the result. */
 struct workplace {
     char folder[PATH_BYTES];
     char text[PATH_BYTES + 16];
@@ -74,7 +74,7 @@ static int read_whole(const char *path, void **ret)
     return rc;
 }
 
-/* -ENOENT where there is no nvcc. */
+/* -ENOENT if there is no nvcc. */
 static int run_nvcc(const struct workplace *place, int capability)
 {
     char target[32];

@@ -1,4 +1,4 @@
-/* cuda_nvrtc.c: compiles with NVIDIA's run-time compiler, a library.
+/* cuda_nvrtc.c: compiles with NVRTC, NVIDIA's run-time compiler.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

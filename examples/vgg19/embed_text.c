@@ -1,6 +1,5 @@
-/* embed_text.c: run while building: prints the files on its command line as one
- * C array of characters. Each file starts with a #line, so that a compiler's
- * complaint about the text names the file.
+/* embed_text.c: run while building: prints the files on its command line as one C array of
+ * characters. Each file starts with a #line, so that compiler errors name the file.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,4 @@
-/* engine.h: what every layer needs to run: where memory comes from and who
- * computes.
+/* engine.h: the memory and the compute device that every layer uses.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +13,7 @@ struct cuda;
 
 struct engine {
     const struct backend *backend;
-    struct buffers buffers;  /* what layers compute in */
+    struct buffers buffers;  /* working memory of layers */
     struct buffers *waiting; /* activations between two layers, on the host */
     struct workers *workers; /* NULL on a GPU */
     struct cuda *cuda;       /* NULL on the host */

@@ -12,8 +12,8 @@
 
 enum { MAX_PAIRS = FFT_MAX_LENGTH / 2 };
 
-/* One pass: `done` transforms of `length` points each are left to do; this one
- * splits each into `radix` of `length` / `radix` points. */
+/* One pass: `done` transforms of `length` points each remain; this one splits each into `radix`
+ * of `length` / `radix` points. */
 struct fft_pass {
     const struct fft_plan *plan;
     int radix;

@@ -1,7 +1,7 @@
 /* fft.h: the discrete Fourier transform of any length, four signals at a time.
  *
- * A cell holds the same point of four signals side by side, so that every
- * operation is one on vectors and no length needs its own code path.
+ * A cell contains the same point of four signals, so that every operation is a vector operation
+ * and no length needs its own code path.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@ struct fft_cell {
     vec4 re, im;
 };
 
-/* Holds no memory of its own: needs no release. */
+/* Allocates nothing and needs no release. */
 struct fft_plan {
     int length;
     int factor_count;
@@ -28,9 +28,9 @@ struct fft_plan {
 /* Precondition: 1 <= length <= FFT_MAX_LENGTH. */
 void fft_plan_init(struct fft_plan *plan, int length);
 
-/* Forward transform of data[length], not scaled. Uses both arrays and returns
- * the one that holds the result. For the inverse (times length) swap re and im
- * of what goes in and of what comes out. */
+/* Forward transform of data[length], not scaled. Uses both arrays and returns the one that
+ * holds the result. For the inverse (times length) swap re and im of the input and of the
+ * output. */
 struct fft_cell *fft_forward(const struct fft_plan *plan, struct fft_cell *data,
                              struct fft_cell *spare);
 

@@ -1,7 +1,7 @@
 /* fft_planes.h: two-dimensional real transforms of square images with many
  * channels, as passes over whole buffers.
  *
- * Channels lie innermost, so that four of them fill a vector:
+ * Channels are the innermost dimension, so that four of them fill a vector:
  *     image     [side][side][channels]
  *     spectrum  [side][bins][re, im][channels]     bins = side / 2 + 1
  * The bins left out are the complex conjugates of those kept.
@@ -20,7 +20,7 @@ struct fft_planes {
     int bins;
     int channels;
     struct fft_plan column; /* of side points */
-    struct fft_plan row;    /* a real row of side points goes as side / 2 complex ones */
+    struct fft_plan row;    /* a real row of side points, as side / 2 complex ones */
 };
 
 void fft_planes_init(struct fft_planes *planes, int side, int channels);

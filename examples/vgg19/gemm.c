@@ -22,7 +22,7 @@ struct gemm_job {
     float *c;
 };
 
-/* The part of c a task owns, and the slice of the depth it is at. */
+/* The part of c that a task owns, and its current slice of the depth. */
 struct gemm_block {
     size_t row, row_end;
     size_t col, col_end;

@@ -1,5 +1,5 @@
-/* host_backend.c: layers.h as the table of backend.h. Nothing here can fail,
- * and activations wait where they are.
+/* host_backend.c: layers.h as the table of backend.h. Nothing here can fail, and activations
+ * stay where they are.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

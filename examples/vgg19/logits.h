@@ -1,6 +1,6 @@
-/* logits.h: what to do with the result: find its maximum, keep it, compare it.
+/* logits.h: find the maximum of the result, store it, compare it.
  *
- * The file is text, one number a line with all its digits.
+ * The file is text, one number per line with all its digits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,11 +21,11 @@ struct logits_difference {
 size_t logits_argmax(const float *logits, size_t count);
 double logits_sum(const float *logits, size_t count);
 
-/* Both return 0, or -1 after saying on stderr what is wrong with the file. */
+/* Both return 0, or -1 after a message on stderr. */
 int logits_write(const char *path, const float *logits, size_t count);
 int logits_read(const char *path, float *ret, size_t count);
 
-/* Not a number anywhere gives infinity, so that it never agrees. */
+/* A NaN gives infinity, so that results with one never agree. */
 struct logits_difference logits_compare(const float *a, const float *b, size_t count);
 
 #endif

@@ -1,6 +1,5 @@
-/* network.c: the layers of VGG-19 and the order in which they run. A layer's
- * weights exist only while it runs: that keeps the 548 MiB of parameters from
- * hiding what the convolutions use.
+/* network.c: the layers of VGG-19 and the order in which they run. A layer's weights exist only
+ * while it runs: otherwise the 548 MiB of parameters would hide the memory of the convolutions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +15,7 @@ enum { IMAGE_CHANNELS = 3, FEATURE_SIDE = 7, BIAS_STREAM = 1 << 16, INPUT_STREAM
 /* Evenly spread over [-sqrt(3), sqrt(3)]: variance 1, as a normalised image. */
 #define UNIT_BOUND 1.7320508f
 
-/* Small beside activations of about 1, yet wrong results if it is left out. */
+/* Small compared with activations of about 1, but large enough to change results if omitted. */
 #define BIAS_BOUND 0.1f
 
 enum layer_kind { CONV, MAX_POOL, ADAPTIVE_POOL, LINEAR_RELU, LINEAR };
@@ -117,7 +116,7 @@ static int output_new(struct pass *pass, size_t count, struct buffer *ret)
     return buffer_new(&pass->engine->buffers, "output", MEMLEDGER_ACTIVATION, count, ret);
 }
 
-/* Takes the layer's output as the current data, unless making it failed. */
+/* Makes the layer's output the current data, unless the layer failed. */
 static void finish(struct pass *pass, struct buffer *output, int rc)
 {
     struct buffer *over = rc ? output : &pass->data;

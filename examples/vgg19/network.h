@@ -15,14 +15,14 @@ enum {
     NETWORK_SHRINK = 32, /* five poolings: the input's side is a multiple of it */
 };
 
-/* Makes the input image, 3 x size x size, from the seed, in engine->waiting. */
+/* Generates the input image, 3 x size x size, from the seed, in engine->waiting. */
 int network_input(struct engine *engine, int size, uint64_t seed, struct buffer *ret);
 
-/* Runs all layers on the input with weights from the seed and releases it.
- * Each layer makes its weights, runs, and releases all but its output, so that
- * at any instant one layer is in memory. Returns 0 with NETWORK_CLASSES logits
- * in `ret`, on the host, or a negative errno. The caller releases them with
- * engine->waiting. Precondition: the algorithm exists on the engine. */
+/* Runs all layers on the input with weights from the seed and releases it. Each layer generates
+ * its weights, runs, and frees everything except its output, so that only one layer is in
+ * memory at a time. Returns 0 with NETWORK_CLASSES logits in `ret`, on the host, or a negative
+ * errno. The caller releases them with engine->waiting. Precondition: the algorithm exists on
+ * the engine. */
 int network_forward(struct engine *engine, const struct conv_algorithm *algorithm, int size,
                     uint64_t seed, struct buffer *input, struct buffer *ret);
 

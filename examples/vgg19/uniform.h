@@ -17,8 +17,8 @@ struct uniform {
     float bound;
 };
 
-/* Two whole numbers to the hash of their position, plus the key, each times the
- * scale: what a GPU needs to make the same. */
+/* The hash of a position plus the key gives two integers, each multiplied by the scale: a GPU
+ * needs these values to compute the same numbers. */
 uint64_t uniform_key(const struct uniform *uniform);
 float uniform_scale(const struct uniform *uniform);
 

@@ -1,6 +1,5 @@
-/* vec4.h: four floats at once, as every x86-64 and arm64 has them, through the
- * vector extension that GCC and Clang share. Loads and stores need no
- * alignment.
+/* vec4.h: vectors of four floats, which every x86-64 and arm64 supports, through the vector
+ * extension of GCC and Clang. Loads and stores need no alignment.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

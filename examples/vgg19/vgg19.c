@@ -37,8 +37,8 @@ static void print_run(const struct options *options, const struct buffers *buffe
            buffers->peak_bytes);
 }
 
-/* The same input and weights through the host's plainest algorithm. Its buffers
- * stay out of the ledger: they are no part of the run that is looked at. */
+/* The same input and weights with the host's simplest algorithm. Its buffers are not reported:
+ * they are not part of the measured run. */
 static int compute_on_host(const struct options *options, float ret[NETWORK_CLASSES])
 {
     struct engine engine = {
@@ -91,7 +91,7 @@ static int report(const struct options *options, const struct buffers *buffers, 
     return options->check ? check(options, logits) : EXIT_AGREED;
 }
 
-/* On success the logits are the caller's to release. */
+/* On success the caller releases the logits. */
 static int forward_pass(struct engine *engine, const struct options *options, int pass,
                         struct buffer *logits)
 {

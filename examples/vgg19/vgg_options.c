@@ -1,4 +1,4 @@
-/* vgg_options.c: one table gives the options' names, values and help.
+/* vgg_options.c: one table with the options' names, values and help.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 
 enum { DEFAULT_SIZE = 128, DEFAULT_SEED = 1, MAX_THREADS = 1024, MAX_PASSES = 1000000 };
 
-/* A row sets its value and returns 0, or says what is wrong and returns -1. */
+/* A row's function sets its value and returns 0, or prints an error and returns -1. */
 struct option_row {
     const char *name;
     const char *value; /* NULL: takes none; in brackets: may be left out */

@@ -20,15 +20,14 @@ struct options {
     int passes; /* forward passes, one step each */
     uint64_t seed;
     const char *output;     /* NULL: write nothing */
-    const char *check_file; /* NULL: compare with what the host computes */
+    const char *check_file; /* NULL: compare with the host's result */
     const char *cuda_libs;  /* NULL: look in the usual places */
     bool check;
     bool probe;
     bool help;
 };
 
-/* Returns 0, or -1 after saying on stderr what is wrong. Strings in `ret`
- * point into argv. */
+/* Returns 0, or -1 after a message on stderr. Strings in `ret` point into argv. */
 int options_parse(int argc, char **argv, struct options *ret);
 void options_print_help(void);
 

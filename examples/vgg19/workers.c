@@ -1,6 +1,5 @@
-/* workers.c: threads that sleep until there is a loop to share. They live as
- * long as the program: a profiler then sees a handful of threads rather than
- * a hundred short-lived ones.
+/* workers.c: threads that sleep until there is a loop to share. They run until the program
+ * ends, so that a profiler sees a few threads rather than a hundred short-lived ones.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +11,7 @@
 #include <stdlib.h>
 
 struct workers {
-    pthread_mutex_t lock; /* guards everything but `next` */
+    pthread_mutex_t lock; /* guards everything except `next` */
     pthread_cond_t start;
     pthread_cond_t done;
     unsigned long round; /* one more for each loop */
@@ -21,7 +20,7 @@ struct workers {
     workers_task *task;
     const void *job;
     size_t count;
-    atomic_size_t next; /* first item nobody took; pairs with nothing: the lock
+    atomic_size_t next; /* first item not taken yet; pairs with nothing: the lock
                            orders the rounds, items are independent */
     int thread_count;
     pthread_t threads[];

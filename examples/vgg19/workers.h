@@ -1,4 +1,4 @@
-/* workers.h: a fixed set of threads that share out the items of a loop.
+/* workers.h: a fixed set of threads that share the items of a loop.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,9 +14,8 @@ struct workers;
  * number of threads. */
 typedef void workers_task(const void *job, size_t index);
 
-/* Starts `threads` - 1 threads; the caller of workers_run is the last one.
- * NULL when there is no memory. Where the system refuses threads, fewer work.
- * The caller ends it with workers_free. */
+/* Starts `threads` - 1 threads; the caller of workers_run is the last one. NULL when out of
+ * memory. If the system refuses threads, fewer work. The caller frees it with workers_free. */
 struct workers *workers_new(int threads);
 void workers_free(struct workers *workers);
 

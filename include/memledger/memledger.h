@@ -1,8 +1,8 @@
 /* memledger.h: tell memledger what your program does with memory.
  *
- * Include this header and call it; link nothing. Under `memledger run` the
- * calls reach the recorder, anywhere else each one costs a load and a branch
- * and does nothing. C99 and C++ clean, no other header of the project needed.
+ * Include this header and call it; link nothing. Under `memledger run` the calls reach the
+ * recorder; elsewhere each one costs a load and a branch and does nothing. Works in C99 and C++
+ * and needs no other header of the project.
  *
  *     memledger_space pool = memledger_space_open("cpu", MEMLEDGER_BLOCK, "my arena");
  *     memledger_push("encoder.layer0");
@@ -11,10 +11,9 @@
  *     memledger_pop();
  *     memledger_free(pool, p);
  *
- * Every function may be called from any thread, from a signal handler and in a
- * forked child. Reporting functions return nothing and never fail. Control
- * functions return 0, or -1 and leave the reason in memledger_last_error().
- * Strings are copied. docs/api.md has the guide.
+ * Every function may be called from any thread, from a signal handler and in a forked child.
+ * Reporting functions return nothing and never fail. Control functions return 0, or -1 with the
+ * reason in memledger_last_error(). Strings are copied. docs/api.md has the guide.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,19 +30,18 @@ extern "C" {
 
 #define MEMLEDGER_API_VERSION 1
 
-/* Where bytes live: one allocator on one device. 0 is no space: what is
- * reported to it is ignored. */
+/* One allocator on one device. 0 is not a space: calls with it are ignored. */
 typedef uint32_t memledger_space;
 
-/* A domain, task, frame, event or counter. 0 is none: calls on it return -1. */
+/* A domain, task, frame, event or counter. 0 is not an object: calls with it return -1. */
 typedef uint64_t memledger_object;
 
-/* Levels nest: a block lies in the pool segment that contains its address, a
- * segment in the driver's allocation. */
+/* Levels nest: the pool segment that contains a block's address contains the block, and an
+ * allocation of the driver contains the segment. */
 enum memledger_level {
-    MEMLEDGER_DRIVER = 1, /* what the operating system or the GPU driver gave */
-    MEMLEDGER_POOL = 2,   /* a segment that a pool keeps and cuts up */
-    MEMLEDGER_BLOCK = 3,  /* what the program asked for */
+    MEMLEDGER_DRIVER = 1, /* memory from the operating system or the GPU driver */
+    MEMLEDGER_POOL = 2,   /* a segment that a pool keeps and splits */
+    MEMLEDGER_BLOCK = 3,  /* memory that the program requested */
 };
 
 enum memledger_category {
@@ -82,8 +80,8 @@ enum memledger_object_kind {
 
 enum memledger_state { MEMLEDGER_STOP = 0, MEMLEDGER_RUN = 1 };
 
-/* Whose profiler a control call drives: this process, or every process of the
- * same `memledger run` whose DMLC_ROLE is "server". */
+/* The processes that a control call addresses: this one, or every process of the same
+ * `memledger run` whose DMLC_ROLE is "server". */
 enum memledger_process { MEMLEDGER_WORKER = 0, MEMLEDGER_SERVER = 1 };
 
 enum memledger_stats_format { MEMLEDGER_TABLE = 0, MEMLEDGER_JSON = 1 };
@@ -101,9 +99,9 @@ enum memledger_stats_sort {
 struct memledger_alloc_info {
     size_t struct_bytes;
     const void *ptr;
-    size_t bytes;           /* what the allocator set aside */
-    size_t requested_bytes; /* what it was asked for; 0: the same */
-    uint64_t stream;        /* the queue it was made for; 0: none */
+    size_t bytes;           /* the size of the block */
+    size_t requested_bytes; /* the requested size; 0: the same */
+    uint64_t stream;        /* the stream it was allocated for; 0: none */
 };
 
 /* The table behind the functions below, exported by the recorder under the
@@ -136,11 +134,11 @@ struct memledger_api {
     int (*marker)(memledger_object domain, const char *name, const char *scope);
 };
 
-/* glibc before 2.34 keeps dlsym in libdl; weak, so that a program need not
- * link it: the recorder brings it along. */
+/* glibc before 2.34 keeps dlsym in libdl; weak, so that a program need not link libdl, which
+ * the recorder loads. */
 #pragma weak dlsym
 
-/* The recorder's table, or NULL where there is none. Looked up once. */
+/* The recorder's table, or NULL without a recorder. Looked up once. */
 static inline const struct memledger_api *memledger_find(void)
 {
     static struct memledger_api absent;
@@ -157,7 +155,7 @@ static inline const struct memledger_api *memledger_find(void)
     return api->version ? api : NULL;
 }
 
-/* 1 where calls are recorded, 0 where they do nothing. */
+/* 1 if calls are recorded, 0 if they do nothing. */
 static inline int memledger_active(void)
 {
     return memledger_find() != NULL;
@@ -165,8 +163,8 @@ static inline int memledger_active(void)
 
 /* ---- Report ------------------------------------------------------------ */
 
-/* The space of that device ("cpu", "cuda:0"), level and allocator name; made
- * on first use. Keep the number: looking it up again costs a hash. */
+/* The space of that device ("cpu", "cuda:0"), level and allocator name; created on first use.
+ * Keep the number: another lookup costs a hash. */
 static inline memledger_space memledger_space_open(const char *device, enum memledger_level level,
                                                    const char *name)
 {
@@ -174,8 +172,8 @@ static inline memledger_space memledger_space_open(const char *device, enum meml
     return api ? api->space_open(device, (int)level, name) : 0;
 }
 
-/* Call after the allocator handed `ptr` out. A pool's segment is an allocation
- * in a space of level MEMLEDGER_POOL. */
+/* Call after the allocator has returned `ptr`. A pool's segment is an allocation in a space of
+ * level MEMLEDGER_POOL. */
 static inline void memledger_alloc(memledger_space space, const void *ptr, size_t bytes)
 {
     const struct memledger_api *api = memledger_find();
@@ -191,8 +189,8 @@ static inline void memledger_alloc_ex(memledger_space space,
         api->alloc_ex(space, info);
 }
 
-/* Call before the allocator takes `ptr` back, so that no other thread can be
- * given it first. */
+/* Call before the allocator frees `ptr`, so that no other thread can get the same address
+ * first. */
 static inline void memledger_free(memledger_space space, const void *ptr)
 {
     const struct memledger_api *api = memledger_find();
@@ -200,7 +198,7 @@ static inline void memledger_free(memledger_space space, const void *ptr)
         api->free(space, ptr);
 }
 
-/* Gives back [ptr, ptr + bytes): whole blocks, parts of blocks, several. */
+/* Frees [ptr, ptr + bytes), which may contain several blocks and parts of blocks. */
 static inline void memledger_free_range(memledger_space space, const void *ptr, size_t bytes)
 {
     const struct memledger_api *api = memledger_find();
@@ -228,7 +226,7 @@ static inline void memledger_label(memledger_space space, const void *ptr, const
 
 /* ---- Scopes and marks -------------------------------------------------- */
 
-/* What this thread allocates until the matching pop belongs to the scope. */
+/* Allocations of this thread until the matching pop belong to the scope. */
 static inline void memledger_push_kind(enum memledger_scope_kind kind, const char *name)
 {
     const struct memledger_api *api = memledger_find();
@@ -282,9 +280,8 @@ static inline int memledger_set_config(int n, const char *const *keys, const cha
     return api ? api->set_config(n, keys, vals) : 0;
 }
 
-/* MEMLEDGER_RUN starts the profile file and the statistics; MEMLEDGER_STOP
- * ends them. Memory itself is recorded all the time: a book with holes would
- * not balance. */
+/* MEMLEDGER_RUN starts the profile file and the statistics; MEMLEDGER_STOP ends them. Memory is
+ * always recorded: a ledger with gaps would not balance. */
 static inline int memledger_set_process_state(enum memledger_state state,
                                               enum memledger_process process)
 {
@@ -297,8 +294,8 @@ static inline int memledger_set_state(enum memledger_state state)
     return memledger_set_process_state(state, MEMLEDGER_WORKER);
 }
 
-/* Between pause and resume tasks, frames, events, counters and markers are
- * dropped. Not nested. */
+/* Between pause and resume, tasks, frames, events, counters and markers are dropped. Calls do
+ * not nest. */
 static inline int memledger_pause_process(int paused, enum memledger_process process)
 {
     const struct memledger_api *api = memledger_find();
@@ -315,8 +312,8 @@ static inline int memledger_resume(void)
     return memledger_pause_process(0, MEMLEDGER_WORKER);
 }
 
-/* Returns once the profile file holds everything recorded so far. It is valid
- * JSON after every dump; `finished` ends it. */
+/* Returns once the profile file contains everything recorded so far. It is valid JSON after
+ * every dump; `finished` ends it. */
 static inline int memledger_dump_process(int finished, enum memledger_process process)
 {
     const struct memledger_api *api = memledger_find();
@@ -328,9 +325,8 @@ static inline int memledger_dump(int finished)
     return memledger_dump_process(finished, MEMLEDGER_WORKER);
 }
 
-/* Aggregate statistics of what was profiled since the start or the last
- * reset. *ret_text stays valid until this thread's next call; "" without a
- * recorder. */
+/* Aggregate statistics since the start or the last reset. *ret_text stays valid until this
+ * thread's next call; "" without a recorder. */
 static inline int memledger_stats(const char **ret_text, int reset,
                                   enum memledger_stats_format format,
                                   enum memledger_stats_sort sort_by, int ascending)
@@ -383,14 +379,14 @@ static inline memledger_object memledger_counter(memledger_object domain, const 
     return memledger_create(MEMLEDGER_COUNTER, domain, name);
 }
 
-/* Ends the handle; what it recorded stays. A domain is not destroyed. */
+/* Ends the handle; its records stay. Domains cannot be destroyed. */
 static inline int memledger_destroy(memledger_object object)
 {
     const struct memledger_api *api = memledger_find();
     return api ? api->destroy(object) : 0;
 }
 
-/* Tasks, frames and events have a duration: start and stop it, on one thread. */
+/* Tasks, frames and events have a duration: start and stop it on the same thread. */
 static inline int memledger_start(memledger_object object)
 {
     const struct memledger_api *api = memledger_find();

@@ -1,7 +1,6 @@
-# sitecustomize.py: what every Python under `memledger run` begins with: the name
-# `memledger` is the package that belongs to the command, and PyTorch and MXNet are
-# watched from the moment they have been imported. Then comes the user's own
-# sitecustomize, which this one hides.
+# sitecustomize.py: runs first in every Python under `memledger run`. It makes `memledger` the
+# package that belongs to the command, and hooks PyTorch and MXNet once they are imported. Then
+# it runs the user's own sitecustomize, which this one hides.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
@@ -14,13 +13,13 @@ _SESSION = os.environ.get("MEMLEDGER_SESSION")  # a program may clear its enviro
 
 
 def _packages():
-    """The folder that has the package: beside this one, or, in a wheel, around it."""
+    """The folder that contains the package: beside this one, or its parent in a wheel."""
     beside = os.path.dirname(_HERE)
     return beside if os.path.isdir(os.path.join(beside, "memledger")) else os.path.dirname(beside)
 
 
 class _Finder:
-    """First among the finders."""
+    """The first finder."""
     watches_for_memledger = True
 
     @staticmethod
@@ -33,22 +32,22 @@ class _Finder:
 
 
 def _watched(name, path, target):
-    """What the others find, with our own work done after it was imported."""
+    """The spec of the other finders, with our hook after the import."""
     try:
         from memledger import _importing
         _importing.wait(name, _INSTALL[name])
     except Exception:
-        return None  # a package that is not whole: the program runs, without names
+        return None  # an incomplete package: the program runs without names
     return _importing.find(name, path, target)
 
 
 def _install(name):
-    """All of it, or nothing: the program goes on either way."""
+    """Hooks everything or nothing; the program continues either way."""
     try:
         from importlib import import_module
         import_module(f"memledger._{name}").install()
     except Exception as error:
-        # An extension that this Python cannot load, or no package, says nothing by itself.
+        # No message for a missing package, or an extension that this Python cannot load.
         unusual = not isinstance(error, ImportError) or os.environ.get("MEMLEDGER_DEBUG")
         if unusual and _is_first_to_say(name):
             from memledger import _importing
@@ -56,19 +55,19 @@ def _install(name):
 
 
 def _is_first_to_say(name):
-    """Once a run, not once in each of its processes: the process that makes the file says it.
-    The command removes it with the session (session_place.c)."""
+    """Once per run, not once per process: the process that creates the file prints it. The
+    command removes the file with the session (session_place.c)."""
     path = os.path.join(_SESSION, f"told-{name}")
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
         return False
     except OSError:
-        pass  # said too often rather than never
+        pass  # print it too often rather than never
     return True
 
 
-# One each: who waits twice is told once.
+# One finder per name, so that each hook runs once.
 _INSTALL = {name: lambda name=name: _install(name) for name in _WATCHED}
 
 

@@ -7,8 +7,8 @@ SPDX-License-Identifier: Apache-2.0
 """
 from typing import Any
 
-# Loaded when first asked for: the command, and every Python under `memledger run` that
-# imports PyTorch, do without them.
+# Loaded on first use: the command, and every Python under `memledger run` that imports PyTorch,
+# do not need them.
 _LAZY = {
     "MemoryProfiler": "_memory_profiler",
     "Table": "_reading",

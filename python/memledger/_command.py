@@ -1,6 +1,5 @@
-"""The `memledger` command of a pip installation, and `python -m memledger`: becomes
-the program that belongs to the package, so that signals, exit code and process are
-that program's own.
+"""The `memledger` command of a pip installation, and `python -m memledger`: execs the package's
+program, so that signals, exit code and process are those of the program.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -14,7 +13,7 @@ from ._library import COMMANDS, first
 def main() -> None:
     program = first(COMMANDS, "memledger", os.X_OK)
     if not program:
-        sys.exit("memledger: the command is not beside its package; install memledger again")
+        sys.exit("memledger: cannot find the command beside its package; install memledger again")
     undo_python()
     try:
         os.execv(program, ["memledger", *sys.argv[1:]])
@@ -24,10 +23,10 @@ def main() -> None:
 
 
 def undo_python() -> None:
-    """What the interpreter changed for itself must not reach the recorded program."""
+    """Undoes the interpreter's changes, which must not reach the recorded program."""
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
-    # In the C locale Python sets this one (PEP 538). Not so who started us.
+    # In the C locale Python sets this variable itself (PEP 538).
     if "LC_CTYPE" in os.environ and not had_at_start(b"LC_CTYPE"):
         del os.environ["LC_CTYPE"]
 

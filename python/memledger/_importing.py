@@ -1,16 +1,16 @@
-"""Tells when `import torch` or `import mxnet` is done, to all who wait for it.
+"""Calls waiting functions when `import torch` or `import mxnet` is done.
 
-Light: every Python under `memledger run` that imports one of them loads it.
+Kept small: every Python under `memledger run` that imports one of them loads it.
 
 SPDX-License-Identifier: Apache-2.0
 """
 import sys
 
-_waiting = {}  # name -> what is to be called when it has been imported
+_waiting = {}  # name -> functions to call once it is imported
 
 
 def say(text):
-    """On stderr, where the program has one that works."""
+    """Prints on stderr, if the program has a working one."""
     try:
         sys.stderr.write(f"memledger: {text}\n")
     except Exception:
@@ -18,16 +18,17 @@ def say(text):
 
 
 def wait(name, callback, *args):
-    """Has it called, once. Its errors are dropped: the import is the program's."""
+    """Registers a function to be called once. Its errors are dropped: they must not break the
+    program's import."""
     waiting = _waiting.setdefault(name, [])
     if (callback, args) not in waiting:
         waiting.append((callback, args))
 
 
 def find(name, path, target):
-    """What finders find that are not ours (watches_for_memledger). Libraries may look for
-    PyTorch long before they import it, so those who wait are told by the loader, when it
-    has done its work."""
+    """The spec from the finders that are not ours (watches_for_memledger). Libraries may look
+    for PyTorch long before they import it, so the waiting functions are called by the loader,
+    after the import."""
     for finder in sys.meta_path:
         find_spec = getattr(finder, "find_spec", None)
         ours = getattr(finder, "watches_for_memledger", False)
@@ -41,7 +42,7 @@ def find(name, path, target):
 def _tell_after_import(name, loader):
     original = getattr(loader, "exec_module", None)
     if original is None or isinstance(loader, type) or getattr(original, "tells_memledger", False):
-        return  # a class may load other modules too
+        return  # the class may load other modules too
 
     def exec_module(module):
         vars(loader).pop("exec_module", None)
@@ -57,4 +58,4 @@ def _tell_after_import(name, loader):
     try:
         loader.exec_module = exec_module
     except Exception:
-        pass  # a loader that cannot be told: the program runs, without names
+        pass  # a loader that cannot be wrapped: the program runs without names

@@ -1,4 +1,4 @@
-"""Functions of the package's own in front of others.
+"""Wraps functions of the program with functions of the package.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -7,12 +7,12 @@ import functools
 import threading
 
 _ABSENT = object()
-_here = threading.local()  # .undo: inside all_or_nothing(), (owner, name, what was there)
+_here = threading.local()  # .undo: inside all_or_nothing(), (owner, name, old value)
 
 
 def in_front(make, original, *args, **kwargs):
-    """What `make` puts in front of a function, as a function of Python's: MXNet's decorators
-    for classes (use_np) look for those, and would leave out a callable of another kind."""
+    """The wrapper from `make` as a Python function: MXNet's class decorators (use_np) look for
+    functions and would skip another kind of callable."""
     scoped = make(original, *args, **kwargs)
 
     @functools.wraps(original)
@@ -27,7 +27,7 @@ def is_in_front(function):
 
 
 def put(owner, name, function):
-    """Sets what a class or a module of the program's has under a name."""
+    """Sets an attribute of a class or module of the program."""
     undo = getattr(_here, "undo", None)
     before = vars(owner).get(name, _ABSENT)
     setattr(owner, name, function)
@@ -37,14 +37,14 @@ def put(owner, name, function):
 
 @contextlib.contextmanager
 def all_or_nothing():
-    """What put() does inside is undone where an exception ends it: half of the names would
-    be wrong ones."""
+    """Undoes all put() calls inside if an exception ends the block, because incomplete hooks
+    would give wrong names."""
     undo = _here.undo = []
     try:
         yield
     except BaseException:
         for owner, name, before in reversed(undo):
-            with contextlib.suppress(Exception):  # the others are put back all the same
+            with contextlib.suppress(Exception):  # restore the others all the same
                 _put_back(owner, name, before)
         raise
     finally:
@@ -53,6 +53,6 @@ def all_or_nothing():
 
 def _put_back(owner, name, before):
     if before is _ABSENT:
-        delattr(owner, name)  # it was inherited
+        delattr(owner, name)  # it had been inherited
     else:
         setattr(owner, name, before)

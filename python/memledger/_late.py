@@ -1,5 +1,5 @@
-"""The way into a process that `memledger run` did not start: the recorder is loaded,
-put in front of PyTorch's allocators, and told of the blocks that are there.
+"""Starts recording in a process that `memledger run` did not start: loads the recorder, hooks
+PyTorch's allocators, and reports the blocks that already exist.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -10,7 +10,7 @@ from . import _importing, _native
 from ._library import find_library
 
 HOST = 0
-_ALIGNMENT = 64  # of what PyTorch's allocator for the host hands out
+_ALIGNMENT = 64  # of the blocks of PyTorch's host allocator
 
 
 def device_number(cuda_ordinal):
@@ -19,8 +19,8 @@ def device_number(cuda_ordinal):
 
 
 def switch_on():
-    """Counts PyTorch's live blocks from now on; where PyTorch is not imported yet, from
-    when it is. OSError where the recorder cannot be loaded."""
+    """Counts PyTorch's live blocks from now on, or from the import of PyTorch. Raises OSError
+    if the recorder cannot be loaded."""
     if _native.live_is_on():
         return
     _native.load(find_library())
@@ -30,7 +30,7 @@ def switch_on():
 
 
 def torch_or_none():
-    """PyTorch, if the program has imported it: never imported from here."""
+    """PyTorch, if the program has imported it; never imports it."""
     torch = sys.modules.get("torch")
     return torch if hasattr(torch, "Tensor") else None
 
@@ -39,7 +39,7 @@ def torch_or_none():
 
 
 class _TorchFinder:
-    """First among the finders, for one name."""
+    """The first finder, for one name."""
     watches_for_memledger = True
 
     @staticmethod
@@ -48,7 +48,7 @@ class _TorchFinder:
 
 
 def _guarded(callback, trouble):
-    """What goes wrong here is not the program's business."""
+    """Errors here must not reach the program."""
     try:
         callback()
     except Exception as error:
@@ -56,8 +56,8 @@ def _guarded(callback, trouble):
 
 
 def when_torch_is_here(callback, trouble):
-    """Calls it now, or when the program has imported PyTorch; `trouble` is what is said where
-    it fails."""
+    """Calls the function now, or when the program has imported PyTorch; `trouble` is the
+    message if it fails."""
     if torch_or_none():
         _guarded(callback, trouble)
         return
@@ -66,11 +66,12 @@ def when_torch_is_here(callback, trouble):
     _importing.wait("torch", _guarded, callback, trouble)
 
 
-# ---- Blocks that were there before ------------------------------------------------
+# ---- Existing blocks ------------------------------------------------
 
 
 def _meet_torch():
-    """The hooks first: what is allocated meanwhile is seen twice rather than never."""
+    """Installs the hooks first, so that a block allocated meanwhile is seen twice rather than
+    never."""
     torch = torch_or_none()
     if torch is None or not _native.patch_torch():
         return
@@ -88,21 +89,21 @@ def _device_count(torch):
 
 
 def storage_of(tensor):
-    """Its storage, without a type: of any PyTorch since 1.13."""
+    """Its untyped storage, in any PyTorch since 1.13."""
     return tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor._storage()
 
 
 def block_of(tensor):
-    """(address, bytes) of the block that a tensor lies in; None if it has none."""
+    """(address, bytes) of the block that contains a tensor; None if there is none."""
     try:
         storage = storage_of(tensor)
         return (storage.data_ptr(), storage.nbytes()) if storage.data_ptr() else None
-    except Exception:  # a tensor of another kind: sparse, meta, a wrapper's
+    except Exception:  # a tensor of another kind: sparse, meta, a wrapper
         return None
 
 
 def _tensors(torch):
-    """All that Python knows of, and their gradients."""
+    """All tensors that Python knows of, and their gradients."""
     for thing in gc.get_objects():
         if not issubclass(type(thing), torch.Tensor):
             continue
@@ -115,8 +116,8 @@ def _tensors(torch):
 
 
 def _is_of_allocator(storage):
-    """Not memory of NumPy's, a mapped file or shared memory, as far as that shows: in
-    PyTorch 1.13 only by the allocator's alignment."""
+    """Whether PyTorch allocated it: not NumPy, a mapped file or shared memory. PyTorch 1.13
+    shows this only by the allocator's alignment."""
     if storage.is_shared() or storage.data_ptr() % _ALIGNMENT:
         return False
     return not hasattr(storage, "resizable") or storage.resizable()
@@ -141,7 +142,7 @@ def _cuda_blocks(torch):
         return
     try:
         segments = torch.cuda.memory_snapshot()
-    except Exception:  # an allocator that does not tell
+    except Exception:  # an allocator without this figure
         return
     for segment in segments:
         address = segment["address"]

@@ -1,5 +1,5 @@
-"""Where the recorder and the command lie: the package is used from a build folder, an
-installation and a wheel.
+"""Finds the recorder and the command: the package may be in a build folder, an installation or
+a wheel.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -23,7 +23,7 @@ def first(folders, name, mode):
 
 
 def find_library():
-    """The path of libmemledger.so; FileNotFoundError where there is none."""
+    """The path of libmemledger.so; raises FileNotFoundError if there is none."""
     path = os.environ.get("MEMLEDGER_LIBRARY") or first(_LIBRARIES, "libmemledger.so", os.R_OK)
     if not path:
         raise FileNotFoundError(f"libmemledger.so is not beside {_HERE}; install memledger again, "
@@ -32,7 +32,7 @@ def find_library():
 
 
 def find_command():
-    """The path of the command `memledger`; FileNotFoundError where there is none."""
+    """The path of the command `memledger`; raises FileNotFoundError if there is none."""
     path = (os.environ.get("MEMLEDGER_COMMAND") or first(COMMANDS, "memledger", os.X_OK)
             or shutil.which("memledger"))
     if not path:

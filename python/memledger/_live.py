@@ -37,7 +37,7 @@ def _default():
 
 
 def is_counting():
-    """Switches counting on; says once why it cannot be."""
+    """Switches counting on; warns once if that fails."""
     global _warned
     try:
         _late.switch_on()
@@ -50,13 +50,13 @@ def is_counting():
 
 
 def live(device=None):
-    """Bytes of PyTorch's blocks alive now on `device`: by default the current CUDA device
-    where CUDA is in use, else the host."""
+    """Bytes of PyTorch's live blocks on `device`: by default the current CUDA device if CUDA is
+    in use, else the host."""
     return _native.live_bytes(number_of(device)) if is_counting() else 0
 
 
 def peak(device=None, reset=False):
-    """The most bytes alive at one time since counting began or since the last reset."""
+    """The most bytes live at one time since counting began or since the last reset."""
     if not is_counting():
         return 0
     number = number_of(device)

@@ -1,5 +1,5 @@
-"""scope() and step(): names for what the program does. They cost next to nothing and
-do nothing where nothing is recorded.
+"""scope() and step(): names for parts of the program. They cost next to nothing, and do nothing
+without a recording.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -9,17 +9,17 @@ from . import _native
 
 
 def plain_text(name):
-    """What the recorder takes for a name."""
+    """The recorder's form of a name."""
     return str(name).replace("\0", "").encode(errors="replace").decode()
 
 
 class scope(contextlib.ContextDecorator):
-    """What the thread allocates inside belongs to `name`:
+    """Allocations of the thread inside belong to `name`:
 
         with memledger.scope("augment"):
             ...
 
-    or, of each call of a function, @memledger.scope("augment")."""
+    or, for each call of a function, @memledger.scope("augment")."""
 
     def __init__(self, name):
         self.name = plain_text(name)
@@ -34,8 +34,8 @@ class scope(contextlib.ContextDecorator):
 
 
 def step(number=None):
-    """Step `number` begins now; without a number, the one after the last. From the first
-    call on, steps of optimizers and calls of modules begin none."""
+    """Step `number` begins now; without a number, the next one. From the first call on,
+    optimizers' steps and calls of modules no longer begin steps."""
     if number is not None:
         number = int(number)
         if number < 0:

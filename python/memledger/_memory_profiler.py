@@ -1,5 +1,5 @@
 """MemoryProfiler: a report after each iteration of a training loop, as tbd-tools'
-pytorch_mem_profiler prints it, from blocks that are alive.
+pytorch_mem_profiler prints it, from live blocks.
 
 `memledger help python` explains what each row counts. Phases come from public hooks: the model's
 forward, and torch.autograd.backward.
@@ -19,11 +19,11 @@ _STARS = "*" * 43
 _COLUMNS = ("epoch", "iteration", "peak_cached", "current_cached", "total_feature_map_usage",
             "total_weight_usage")
 
-_profilers = weakref.WeakSet()  # who is told of backward
+_profilers = weakref.WeakSet()  # to notify of backward
 
 
 def megabytes(count):
-    """The nearest megabyte of 1,000,000 bytes; a half goes to the even one."""
+    """Rounded to megabytes of 1,000,000 bytes, half to even."""
     return round(count / 1000000)
 
 
@@ -37,7 +37,7 @@ def _backward_begins():
 
 
 def _backward_ends():
-    """Now it is known which blocks are parameters' gradients."""
+    """Called when it is known which blocks are gradients of parameters."""
     profilers = list(_profilers)
     gradients = [address for profiler in profilers for address in profiler._gradients()]
     devices = {number for profiler in profilers for number in profiler._devices}
@@ -51,7 +51,7 @@ def _backward_ends():
 
 @contextlib.contextmanager
 def _backward(phase_after):
-    """`phase_after`: None for the one before."""
+    """`phase_after`: None restores the previous phase."""
     before = _native.set_phase(_native.PHASE_BACKWARD)
     if before == _native.PHASE_BACKWARD:  # inside another
         yield
@@ -75,7 +75,7 @@ def _in_backward(function, phase_after):
 
 
 def _watch_backward(torch):
-    """A loss's backward() ends forward; grad() may be a part of it."""
+    """A loss's backward() ends forward; grad() may be part of forward."""
     for name, phase_after in (("backward", _native.PHASE_NONE), ("grad", None)):
         function = getattr(torch.autograd, name)
         if not getattr(function, "_memledger_phase", False):
@@ -87,7 +87,7 @@ def _addresses(tensors):
 
 
 def _tensors_in(things, torch, depth=3):
-    """Those that a model was called with, in lists and dictionaries too."""
+    """The tensors in a model's arguments, also in lists and dictionaries."""
     for thing in things:
         if isinstance(thing, torch.Tensor):
             yield thing
@@ -109,7 +109,7 @@ class MemoryProfiler:
 
     def __init__(self, model, print_period=1, csv=False):
         if print_period < 1:
-            raise ValueError(f"print_period is {print_period}; it is 1 or more iterations")
+            raise ValueError(f"print_period is {print_period}; give 1 or more iterations")
         import torch
         self._torch = torch
         self.model = model
@@ -128,15 +128,15 @@ class MemoryProfiler:
             self._begin_csv()
 
     def _find_devices(self):
-        """Numbers of the devices that the model lies on."""
+        """Numbers of the model's devices."""
         numbers = {_late.HOST if p.device.type == "cpu" else _late.device_number(p.device.index or 0)
                    for p in self.model.parameters() if p.device.type in ("cpu", "cuda")}
         return sorted(numbers) or [_late.HOST]
 
-    # -- what the hooks tell
+    # -- called by the hooks
 
     def _forward_begins(self, inputs):
-        """The batch is no feature map, even if it was made after the last forward."""
+        """The batch is not a feature map, even if it was allocated after the last forward."""
         _native.rephase(_addresses(_tensors_in(inputs, self._torch)), _native.PHASE_NONE)
         _native.set_phase(_native.PHASE_FORWARD)
 
@@ -147,7 +147,7 @@ class MemoryProfiler:
         return _addresses(p.grad for p in self.model.parameters() if p.grad is not None)
 
     def _see_feature_maps(self):
-        """Parameters and buffers that a lazy module made in forward are none."""
+        """Parameters and buffers that a lazy module creates in forward are not feature maps."""
         self._devices = self._find_devices()
         kept = [*self.model.parameters(), *self.model.buffers()]
         _native.rephase(_addresses(kept), _native.PHASE_NONE)
@@ -156,11 +156,11 @@ class MemoryProfiler:
     def _bytes(self, phase=-1):
         return sum(_native.live_bytes(number, phase) for number in self._devices)
 
-    # -- what is told
+    # -- figures
 
     def _cached(self):
-        """Peak and current of what the allocator has from the system. The host's has no
-        cache: its blocks alone."""
+        """Peak and current bytes that the allocator holds from the system. The host's allocator
+        has no cache, so only its blocks count."""
         cuda = [number - 1 for number in self._devices if number != _late.HOST]
         if not cuda:
             return _native.live_peak(_late.HOST), _native.live_bytes(_late.HOST)
@@ -168,8 +168,8 @@ class MemoryProfiler:
         return (sum(map(memory.max_memory_reserved, cuda)), sum(map(memory.memory_reserved, cuda)))
 
     def _sizes(self, tensor_of):
-        """Bytes by parameter name, and of all. Tensors that share a block count with their
-        own bytes each, and the block once in all."""
+        """Bytes by parameter name, and in total. Tensors that share a block count their own
+        bytes each; the total counts the block once."""
         blocks, users, sizes = {}, {}, {}
         parameters = dict(self.model.named_parameters())
         for name in self.names:
@@ -253,8 +253,8 @@ def _row(text, count, indent=0):
 
 
 class _ModelHook:
-    """Tells a profiler of a call of its model. The model does not keep the profiler, and
-    can be copied and pickled as before; a copy's calls are told to nobody."""
+    """Notifies a profiler of a call of its model. The model holds no reference to the profiler
+    and can be copied and pickled as before; calls of a copy are not reported."""
 
     def __init__(self, event, profiler=None):
         self.event = event
@@ -273,6 +273,6 @@ def _watch_forward(model, profiler):
     before, after = _ModelHook("_forward_begins", profiler), _ModelHook("_forward_ended", profiler)
     try:
         model.register_forward_pre_hook(before, with_kwargs=True)
-    except TypeError:  # PyTorch 1.13 does not tell what was passed by name
+    except TypeError:  # PyTorch 1.13 does not pass keyword arguments to hooks
         model.register_forward_pre_hook(before)
     model.register_forward_hook(after)

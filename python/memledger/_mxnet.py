@@ -1,7 +1,7 @@
 """MXNet's blocks, trainers, executors and arrays, by name, for the recorder.
 
-Installed when mxnet has been imported under `memledger run`. Nothing of the program is
-changed but what stands in front of some functions of MXNet's; what runs often is in C
+Installed when mxnet has been imported under `memledger run`. The program is unchanged except
+for wrappers around some of MXNet's functions; code that runs often is in C
 (python/native/module_calls.c, phase_calls.c).
 
 SPDX-License-Identifier: Apache-2.0
@@ -15,11 +15,11 @@ import weakref
 from . import _mxnet_arrays, _mxnet_executors, _mxnet_optimizers, _mxnet_parameters, _native
 from ._in_front import all_or_nothing, in_front, is_in_front, put
 
-_arguments = weakref.WeakKeyDictionary()  # class of blocks -> what its inputs are called
+_arguments = weakref.WeakKeyDictionary()  # class of blocks -> the names of its inputs
 
 
 def install():
-    """Once mxnet has been imported."""
+    """Called once mxnet has been imported."""
     import mxnet
     if is_in_front(mxnet.gluon.Block.__call__):
         return
@@ -44,8 +44,8 @@ def _install_all(mxnet):
 
 
 def _install_blocks(block):
-    """Each class that has a call of its own; those call each other. Classes for NumPy's
-    arrays have a copy of every function of the classes that they are made from."""
+    """Wraps each class with its own __call__; these call each other. Classes for NumPy arrays
+    have a copy of every function of their base classes."""
     for kind in (block, *_below(block)):
         if "__call__" in vars(kind) and not is_in_front(vars(kind)["__call__"]):
             put(kind, "__call__", in_front(_native.scoped_module, kind.__call__,
@@ -68,7 +68,7 @@ def _before_block(args, kwargs):
 
 
 def _after_block(args, kwargs, _):
-    """What was still to be computed when the block was called may be there by now."""
+    """Arrays that were not computed yet when the block was called may have memory by now."""
     _before_block(args, kwargs)
     _mxnet_arrays.look()
 
@@ -81,7 +81,7 @@ def _argument_names(kind):
 
 
 def _named_arguments(kind):
-    """Those of the method that the author of the block wrote."""
+    """The arguments of the method that the block's author wrote."""
     hybrid = getattr(kind, "hybrid_forward", None)
     base = next((k for k in kind.__mro__ if k.__module__ == "mxnet.gluon.block"), None)
     own = hybrid if hybrid and hybrid is not getattr(base, "hybrid_forward", None) else None
@@ -111,7 +111,7 @@ def _look(*_):
 
 
 def _watch_recording(scope):
-    """What autograd records is forward, whether a block is called or not."""
+    """Code that autograd records is forward, whether it calls a block or not."""
     enter, leave = scope.__enter__, scope.__exit__
 
     @functools.wraps(enter)
@@ -145,13 +145,13 @@ def _name_of_optimizer(trainer):
 
 
 def _install_kvstore(store):
-    """What a store keeps for a key, and what it adds up in."""
+    """The array that a store keeps for a key, and its sum."""
     for name in ("init", "broadcast", "push", "pushpull"):
         put(store, name, _in_scope_of_key(getattr(store, name)))
 
 
 def _is_plain(key):
-    """A key that can be a name: the program shall not hear of one that cannot."""
+    """The key as a name; a key that cannot be one must not raise in the program."""
     return isinstance(key, int) or (isinstance(key, str) and key.isprintable())
 
 
@@ -171,7 +171,7 @@ def _in_scope_of_key(method):
 
 
 def _install_waits(mxnet):
-    """Who has waited for the engine finds arrays in their place."""
+    """After a wait for the engine, arrays have their memory."""
     array = mxnet.nd.NDArray
     for name in ("wait_to_read", "asnumpy"):
         put(array, name, _looking(getattr(array, name)))

@@ -1,11 +1,11 @@
-"""Labels for arrays of MXNet's, which mostly get their memory after they were made, on
-threads of the engine's.
+"""Labels MXNet's arrays, most of which get their memory after they are created, on threads of
+the engine.
 
-An array cannot be referred to weakly, and a reference would keep its memory. So what is
-remembered is who owns it, weakly, and a function that says which arrays the owner has,
-by what names. They are looked at when a step has come to a natural end: until each has
-been found in one place twice, since the first time its block may not have been recorded
-yet. Those of sparse arrays are looked at for ever: their blocks move.
+Arrays do not support weak references, and a strong one would keep their memory. So this module
+keeps a weak reference to the owner, and a function that returns the owner's arrays with their
+names. It checks them at the natural end of a step, until each has been found in the same place
+twice, because the first time its block may not have been recorded yet. It keeps checking sparse
+arrays, because their blocks move.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -13,12 +13,12 @@ import weakref
 
 from . import _native
 
-_ENOUGH = 2  # looks that find an array in the same place
-# So many looks are made at an owner, by whether the program has just waited for the
-# engine; then they become rare.
+_ENOUGH = 2  # checks that find an array in the same place
+# The number of checks of an owner, by whether the program has just waited for the engine; after
+# that they become rare.
 _OFTEN = {False: 8, True: 64}
 
-_waiting = {}  # id of the owner -> what is known of it
+_waiting = {}  # id of the owner -> its _Waiting
 _class = ()  # mxnet.nd.NDArray
 
 
@@ -28,12 +28,12 @@ def install(array_class):
 
 
 def is_array(thing):
-    """Other things of MXNet's have handles too: symbols, for one."""
+    """Other MXNet objects have handles too, symbols for example."""
     return isinstance(thing, _class)
 
 
 class _Waiting:
-    """An owner, and where its arrays were: name -> (place, in how many looks)."""
+    """An owner, and where its arrays were: name -> (place, number of checks)."""
 
     def __init__(self, owner, arrays_of):
         key = self.key = id(owner)
@@ -41,10 +41,10 @@ class _Waiting:
         self.arrays_of = arrays_of
         self.found = {}
         self.looks = {False: 0, True: 0}
-        self.has_sparse = False  # when it was looked at last
+        self.has_sparse = False  # at the last check
 
     def look(self, waited):
-        """Labels what is there. Whether there is nothing more to be found."""
+        """Labels the arrays that have memory. Returns whether all are found."""
         owner = self.owner()
         if owner is None:
             return True
@@ -56,7 +56,7 @@ class _Waiting:
         return all(found)
 
     def _is_rare(self, waited):
-        """Whether this look is one of those that are not made any more."""
+        """Whether to skip this check."""
         self.looks[waited] += 1
         looks = self.looks[waited]
         return looks > _OFTEN[waited] and looks & (looks - 1)
@@ -74,7 +74,7 @@ class _Waiting:
 
 
 def is_sparse(array):
-    """By its class: to ask MXNet would be a call that its profiler sees."""
+    """Decides by class, because MXNet's profiler would see a call of MXNet."""
     return type(array).__name__ in ("RowSparseNDArray", "CSRNDArray")
 
 
@@ -84,15 +84,15 @@ def watch(owner, arrays_of):
 
 
 def look(waited=False):
-    """Labels arrays that have got their memory."""
-    # Not items(): the garbage collector may run while they are made, and owners end.
+    """Labels arrays that have received their memory."""
+    # Not items(): the garbage collector may run meanwhile and remove owners.
     for waiting in list(_waiting.values()):
         if _is_done(waiting, waited) and _waiting.get(waiting.key) is waiting:
             _waiting.pop(waiting.key, None)
 
 
 def _is_done(waiting, waited):
-    """One that goes wrong is not looked at again: the program shall not hear of it."""
+    """An owner that raises is not checked again; the error must not reach the program."""
     try:
         return waiting.look(waited)
     except Exception:

@@ -1,4 +1,4 @@
-"""Executors of symbols, and MXNet 1's Module, which has some: their arrays by name.
+"""Names the arrays of symbols' executors, and of MXNet 1's Module, which has executors.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -7,7 +7,7 @@ import functools
 from . import _mxnet_arrays, _mxnet_optimizers, _native
 from ._in_front import in_front, put
 
-_INPUT_ENDINGS = ("data", "label")  # of what nobody said is an input
+_INPUT_ENDINGS = ("data", "label")  # of inputs that are not declared
 
 
 def install(mxnet):
@@ -27,7 +27,7 @@ def install(mxnet):
 
 
 def name_of(thing):
-    """Of a symbol, or of an executor: that of its symbol."""
+    """The name of a symbol, or of an executor's symbol."""
     symbol = getattr(thing, "_symbol", thing)
     name = getattr(symbol, "name", None) or getattr(thing, "_output_names", ["Executor"])[0]
     return str(name)
@@ -38,7 +38,7 @@ def _look(*_):
 
 
 def _naming(bind):
-    """What is made while a symbol is bound belongs to it, as the graph's memory does."""
+    """Memory allocated while a symbol is bound belongs to it, like the graph's memory."""
     scoped = in_front(_native.scoped_phase, bind, name_of, number=_native.PHASE_FORWARD)
 
     @functools.wraps(bind)
@@ -46,14 +46,14 @@ def _naming(bind):
         executor = scoped(self, *args, **kwargs)
         try:
             _watch(executor, {k for k, v in kwargs.items() if _is_shape(v)})
-        except Exception:  # an executor of a kind that nobody knows
+        except Exception:  # an unknown kind of executor
             pass
         return executor
     return bind_and_name
 
 
 def _is_shape(value):
-    """What simple_bind is given the shape of is an input."""
+    """Arguments whose shape simple_bind gets are inputs."""
     return isinstance(value, (tuple, list)) and all(isinstance(n, int) for n in value)
 
 
@@ -95,7 +95,7 @@ def _install_modules(module):
 
 
 def _in_own_scope(method):
-    """What moves parameters makes copies, with no operator of its own."""
+    """Functions that move parameters make copies without an operator."""
     @functools.wraps(method)
     def method_in_scope(self, *args, **kwargs):
         _native.user_push(method.__name__)
@@ -107,7 +107,7 @@ def _in_own_scope(method):
 
 
 def _watching(bind):
-    """A Module keeps copies of its parameters beside those of its executors."""
+    """A Module keeps copies of its parameters in addition to those of its executors."""
     @functools.wraps(bind)
     def bind_and_watch(self, *args, **kwargs):
         result = bind(self, *args, **kwargs)

@@ -1,8 +1,8 @@
-"""What MXNet's optimizers keep for each parameter, by name.
+"""Names the state that MXNet's optimizers keep for each parameter.
 
-An optimizer of MXNet's makes a state for a parameter: an array, several, or none. The
-state says nothing of what is what; here it is known by the optimizer's class, in the
-words of MXNet's own operators.
+An MXNet optimizer creates a state for a parameter: one array, several, or none. The state does
+not name its arrays; the optimizer's class decides, with the names that MXNet's own operators
+use.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -14,7 +14,7 @@ from ._in_front import in_front, put
 
 _MOMENTUM = ("momentum",)
 _MOMENTS = ("mean", "variance")
-# The class's name in small letters, as MXNet registers it -> slots.
+# The class's name in lower case, as MXNet registers it -> slots.
 _SLOTS = {
     "sgd": _MOMENTUM, "nag": _MOMENTUM, "signum": _MOMENTUM, "lars": _MOMENTUM,
     "lbsgd": _MOMENTUM, "dcasgd": ("momentum", "previous_weight"),
@@ -29,7 +29,7 @@ _COPY = "weight32"  # of a parameter of half precision
 
 _version = 1
 _base = None  # mxnet.optimizer.Optimizer
-_known = weakref.WeakKeyDictionary()  # updater -> what its states looked like
+_known = weakref.WeakKeyDictionary()  # updater -> its states as last seen
 
 
 def install(mxnet):
@@ -43,7 +43,8 @@ def install(mxnet):
 
 
 def making(method):
-    """Of what makes an optimizer: from then on that makes steps, not calls."""
+    """Wraps functions that create an optimizer: from then on it makes steps, not calls of
+    blocks."""
     @functools.wraps(method)
     def make_and_tell(self, *args, **kwargs):
         result = method(self, *args, **kwargs)
@@ -61,7 +62,7 @@ def name_of_updater(updater):
 
 
 def after_update(updater):
-    """An updater makes the state of a parameter when it first updates that."""
+    """An updater creates the state of a parameter at its first update."""
     look = id(updater.states), len(updater.states)
     if _known.get(updater) != look:
         _known[updater] = look
@@ -114,8 +115,8 @@ def _named(optimizer, state):
 
 
 def _take_copy(optimizer, state):
-    """The copy of the parameter in full precision, if there is one, and the rest: MXNet
-    puts it first, some of the optimizers of 1.x that make it themselves put it last."""
+    """The parameter's copy in full precision, if any, and the rest: MXNet puts it first, but
+    some optimizers of 1.x that create it themselves put it last."""
     if not getattr(optimizer, "multi_precision", False) or not isinstance(state, tuple) \
             or len(state) != 2:
         return None, state

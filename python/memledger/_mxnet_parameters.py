@@ -1,4 +1,4 @@
-"""Parameters of Gluon, their gradients, and the blocks that they belong to, by name.
+"""Names Gluon's parameters, their gradients, and the blocks that contain them.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -9,13 +9,13 @@ from . import _mxnet_arrays, _native
 from ._in_front import put
 from ._naming import new_name
 
-_paths = weakref.WeakKeyDictionary()  # parameter -> its path, where it has no name of its own
-_first = None  # the first model that has parameters, weakly
+_paths = weakref.WeakKeyDictionary()  # parameter -> its path, if it has no name itself
+_first = None  # a weak reference to the first model with parameters
 
 
 def install(gluon):
     parameter = gluon.parameter.Parameter
-    for name in ("_init_impl", "_init_grad", "cast"):  # where it gets its arrays
+    for name in ("_init_impl", "_init_grad", "cast"):  # where a parameter gets its arrays
         put(parameter, name, _watching(getattr(parameter, name)))
 
 
@@ -25,15 +25,15 @@ def _watching(method):
         result = method(self, *args, **kwargs)
         try:
             _mxnet_arrays.watch(self, _arrays_of)
-        except Exception:  # a parameter of a kind that nobody knows
+        except Exception:  # an unknown kind of parameter
             pass
         return result
     return method_and_watch
 
 
 def name_of(parameter):
-    """MXNet 1 names each parameter after its blocks. In 2 it is `weight`, and what tells
-    it from others is its path."""
+    """MXNet 1 names each parameter after its blocks. In MXNet 2 the name is just `weight`, and
+    the path identifies it."""
     return _paths.get(parameter) or parameter.name
 
 
@@ -53,8 +53,7 @@ def _arrays_of(parameter):
 
 
 def name_tree(root):
-    """Names a block that was called outside of all others, those below it, and their
-    parameters."""
+    """Names an outermost block that was called, its descendants, and their parameters."""
     kind = type(root).__name__
     _native.name_module(root, _native.module_name(root) or new_name(kind, root), kind)
     for path, block in _below(root, ""):
@@ -84,7 +83,7 @@ def _blocks(root):
 def _name_parameters(root):
     parameters = root._collect_params_with_prefix()
     if not any(hasattr(p, "_uuid") for p in parameters.values()):
-        return  # they have names of their own
+        return  # they already have names
     owner = _owner(root, parameters)
     for path, parameter in parameters.items():
         name = owner + path
@@ -94,8 +93,8 @@ def _name_parameters(root):
 
 
 def _owner(root, parameters):
-    """What tells the parameters of a model from those of another: nothing for the first,
-    which is mostly the only one. One that contains the first takes its place."""
+    """The prefix that distinguishes a model's parameters from those of others: empty for the
+    first model, usually the only one. A model that contains the first replaces it."""
     global _first
     first = _first() if _first else None
     if parameters and (first is None or any(block is first for block in _blocks(root))):

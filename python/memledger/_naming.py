@@ -1,4 +1,4 @@
-"""Names for models, which have none of their own.
+"""Names for models, which have none.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -15,7 +15,7 @@ _free = {}       # class -> numbers of models that are gone
 
 
 def new_name(kind, model):
-    """Of an outermost module: its class, and which of those it is."""
+    """The name of an outermost module: its class, and a number from the second one on."""
     number = _new_number(kind)
     _living[kind, number] = weakref.ref(model, functools.partial(_release, kind, number))
     return kind if number == 1 else f"{kind}#{number}"

@@ -1,10 +1,11 @@
-"""Text of unknown origin on its way to a terminal: paths and names may hold escape sequences.
+"""Makes text of unknown origin safe for a terminal: paths and names may contain escape
+sequences.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
 
 def printable(text):
-    """Spells control characters and direction marks as a Python string literal does."""
+    """Writes control characters and direction marks as in a Python string literal."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode()
                    for c in text)

@@ -1,4 +1,4 @@
-"""@memledger.profile: records each call of a function and says what it cost.
+"""@memledger.profile: records each call of a function and prints its peak.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -13,7 +13,7 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def format_bytes(count):
-    """As the command prints sizes: three digits or more."""
+    """Formats sizes like the command."""
     size, unit = float(count), 0
     while abs(size) >= 1024 and unit + 1 < len(_UNITS):
         size /= 1024
@@ -22,7 +22,7 @@ def format_bytes(count):
 
 
 def _devices():
-    """(name, number) of those that hold blocks or held some."""
+    """(name, number) of devices that have or had blocks."""
     torch = _late.torch_or_none()
     count = torch.cuda.device_count() if torch and torch.cuda.is_initialized() else 0
     numbers = [("cpu", _late.HOST)]
@@ -44,7 +44,7 @@ class _Call:
             lines.append(f"{self.name}: {device}: peak {format_bytes(_native.live_peak(number))}, "
                          f"{format_bytes(abs(kept))} {'more' if kept >= 0 else 'less'} live than "
                          "before")
-        lines = lines or [f"{self.name}: no memory of PyTorch's"]
+        lines = lines or [f"{self.name}: PyTorch allocated no memory"]
         if path:
             lines.append(f"next: memledger summary {shlex.quote(str(path))}")
         for line in lines:
@@ -57,8 +57,8 @@ def profile(function=None, *, path=None, force=False):
         @memledger.profile
         def train(): ...
 
-    `path` names the trace; a later call of the same function replaces it. Inside a
-    recording, calls are scopes of that one."""
+    `path` names the trace; a later call of the same function replaces it. Inside a recording,
+    calls become scopes of that recording."""
     if function is None:
         return functools.partial(profile, path=path, force=force)
     calls = 0

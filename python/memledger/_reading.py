@@ -15,11 +15,11 @@ __all__ = ["Table", "Trace", "TraceError", "read"]
 
 
 class Table:
-    """One table of a trace. Nothing is read until somebody asks.
+    """One table of a trace. Nothing is read before it is needed.
 
-    pyarrow, polars, pandas and DuckDB take it as it is, through Arrow's PyCapsule
-    interface: `pyarrow.table(t)`, `polars.DataFrame(t)`. Without any of these it
-    is iterated, a dict for each row.
+    pyarrow, polars, pandas and DuckDB accept it directly, through Arrow's PyCapsule interface:
+    `pyarrow.table(t)`, `polars.DataFrame(t)`. Without them, iterate over it: each row is a
+    dict.
     """
 
     def __init__(self, reader: _native.Reader, name: str):
@@ -32,7 +32,7 @@ class Table:
         return self._reader.schema(self.name)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        # Who asks for another schema has to cast: the protocol allows that.
+        # A consumer that wants another schema must cast; the protocol allows that.
         return self._reader.stream(self.name)
 
     def batches(self) -> Iterator[Dict[str, list]]:
@@ -95,11 +95,11 @@ class Trace:
 
     @property
     def info(self) -> Dict[str, Any]:
-        """The file as a whole: times, events, settings of the run, damage."""
+        """Facts about the file: times, events, settings of the run, damage."""
         return self._reader.info()
 
     def summary(self, top: int = 10) -> Dict[str, Any]:
-        """What `memledger summary --json` prints. `top`: scopes and labels to list."""
+        """The result of `memledger summary --json`. `top`: scopes and labels to list."""
         return json.loads(self._reader.summary(top))
 
     def __repr__(self) -> str:
@@ -107,9 +107,9 @@ class Trace:
 
 
 def read(path: Union[str, bytes, os.PathLike], *, salvage: bool = False) -> Trace:
-    """Opens a trace. `salvage`: pass over damaged blocks instead of failing.
+    """Opens a trace. `salvage`: skip damaged blocks instead of failing.
 
-    Raises TraceError for a file that is no trace or is damaged, OSError (such as
+    Raises TraceError for a file that is damaged or not a trace, OSError (such as
     FileNotFoundError) for one that cannot be opened.
     """
     return Trace(path, salvage)

@@ -18,13 +18,13 @@ from ._library import find_command
 from ._printable import printable
 
 _lock = threading.RLock()
-_current = None  # the recording that goes on
+_current = None  # the recording in progress
 _ends_at_exit = False  # whether stop() is called at the end of the program
 _said = set()
 
 
 def _after_fork():
-    """Another thread of the parent may have held it."""
+    """Replaces the lock, which another thread of the parent may have held."""
     global _lock
     _lock = threading.RLock()
 
@@ -35,7 +35,7 @@ os.register_at_fork(after_in_child=_after_fork)
 class _Recording:
     def __init__(self, path, session, collector):
         self.path = path
-        self.session = session      # the folder through which recorder and collector meet
+        self.session = session      # the folder that connects recorder and collector
         self.collector = collector  # its process id
         self.owner = os.getpid()    # forked children are recorded too, but end nothing
 
@@ -57,7 +57,7 @@ def _program():
 
 
 def _free_name(program):
-    """One that no earlier recording of this process has taken."""
+    """A name that no earlier recording of this process has used."""
     first = f"memledger-{program}.{os.getpid()}"
     path, n = f"{first}.mled", 1
     while os.path.exists(path):
@@ -99,7 +99,7 @@ def _start_collector(path, force, sample_hz):
     finally:
         if starting.returncode is None:
             starting.kill()  # nobody waits for it: one that waits for a disk does not end
-    if starting.returncode == -signal.SIGSYS:  # it tries what the recorder will do here
+    if starting.returncode == -signal.SIGSYS:  # it tries the recorder's system calls
         raise RuntimeError(_REASONS[errno.EPERM])
     answer = said.split("\n")
     if len(answer) < 2 or not answer[1].isdigit():
@@ -150,7 +150,7 @@ class _Watch:
 
 
 def _wait_for_collector(recording):
-    """It removes the session's folder when the file is complete."""
+    """The collector removes the session's folder when the file is complete."""
     watch = _Watch(recording)
     while os.path.exists(os.path.join(recording.session, "page")):
         if watch.is_lifeless():
@@ -166,11 +166,11 @@ def _wait_for_collector(recording):
 
 
 _REASONS = {
-    errno.EBUSY: "this process is being recorded already",
+    errno.EBUSY: "this process is already being recorded",
     errno.EPERM: "this process is in a seccomp sandbox, where it cannot be recorded",
-    errno.ENOSPC: "this process has been recorded too often; start it anew",
-    errno.ENOMEM: "there is no memory for the recorder",
-    errno.EIO: "the collector is not to be reached; see ulimit -v, -f and -n",
+    errno.ENOSPC: "this process has been recorded too often; restart it",
+    errno.ENOMEM: "not enough memory for the recorder",
+    errno.EIO: "cannot reach the collector; check ulimit -v, -f and -n",
 }
 
 
@@ -187,32 +187,32 @@ def _join(recording):
     raise RuntimeError(_REASONS.get(reason, os.strerror(reason)))
 
 
-# ---- What users call --------------------------------------------------------------
+# ---- Public functions --------------------------------------------------------------
 
 
 def _is_recorded_elsewhere():
-    """By `memledger run`, or by the process that forked this one."""
+    """Whether `memledger run`, or the process that forked this one, records it."""
     if _native.recording() == _native.RECORDED_FROM_START:
         return True
     return _native.recording() and _current and _current.owner != os.getpid()
 
 
 def _has_ended_for_parent():
-    """Of a child that was in its parent's recording."""
+    """For a child that was in its parent's recording."""
     return (_current and _current.owner != os.getpid()
             and not os.path.exists(os.path.join(_current.session, "page")))
 
 
 def _again(path):
-    """start() while a recording of its own goes on, as when a notebook's cell is run twice."""
+    """start() during this process's own recording, as when a notebook's cell runs twice."""
     if path is not None and os.path.abspath(path) != _current.path:
         raise RuntimeError(f"memledger records into {_current.path}; call memledger.stop() first")
-    _say_once(f"start() was called before: {_current.path} goes on")
+    _say_once(f"start() was called before: {_current.path} continues")
     return _current.path
 
 
 def _name_torch():
-    if _current:  # the recording that waited for PyTorch may have ended
+    if _current:  # the recording may have ended before PyTorch was imported
         from . import _torch
         _torch.begin_recording()
 
@@ -221,15 +221,15 @@ def start(path=None, *, force=False, sample_hz=None):
     """Records this process into `path`, by default memledger-<program>.<pid>.mled, until
     stop() or the end of the program. Returns the path.
 
-    An existing file is refused unless `force`. Under `memledger run` no second recording
-    is made: start() and stop() mark places in the first one's trace."""
+    Refuses to overwrite an existing file unless `force`. Under `memledger run` there is no
+    second recording: start() and stop() add marks to the existing trace."""
     global _current, _ends_at_exit
     with _lock:
         if _is_recorded_elsewhere() and _has_ended_for_parent():
             _native.leave()
         if _is_recorded_elsewhere():
-            _say_once("this process is recorded already; start() and stop() only mark places "
-                      "in that trace")
+            _say_once("this process is already recorded; start() and stop() only add marks "
+                      "to that trace")
             _late.switch_on()
             _native.user_marker("start")
             return _current.path if _current else None
@@ -237,11 +237,11 @@ def start(path=None, *, force=False, sample_hz=None):
             return _again(path)
         file = _file(path, force)
         if sample_hz is not None and sample_hz < 0:
-            raise ValueError(f"sample_hz={sample_hz}: a pace is 0 or more")
+            raise ValueError(f"sample_hz={sample_hz}: give 0 or more samples a second")
         _late.switch_on()
         recording = _start_collector(file, force, sample_hz)
         _join(recording)
-        _current = recording  # at once: whoever interrupts what follows can stop it
+        _current = recording  # set at once, so that stop() works if the rest is interrupted
         if not _ends_at_exit:
             atexit.register(stop)
             _ends_at_exit = True
@@ -250,8 +250,8 @@ def start(path=None, *, force=False, sample_hz=None):
 
 
 def stop():
-    """Ends the recording. Returns the path of its trace, which is complete; None where
-    none of this process's own goes on."""
+    """Ends the recording. Returns the path of its complete trace, or None if this process has
+    no recording of its own."""
     global _current
     with _lock:
         if _is_recorded_elsewhere():

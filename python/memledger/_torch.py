@@ -1,9 +1,8 @@
 """PyTorch's modules, optimizers and tensors, by name, for the recorder.
 
-Installed when torch has been imported under `memledger run`. Nothing of the program
-is changed but what stands in front of three functions of PyTorch's; the work is done
-in C (python/native/module_calls.c), and here only what is rare: names, and what an
-optimizer keeps.
+Installed when torch has been imported under `memledger run`. The program is unchanged except
+for wrappers around three of PyTorch's functions. The frequent work is in C
+(python/native/module_calls.c); this module does what is rare: names, and optimizers' state.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -15,18 +14,18 @@ from . import _native
 from ._in_front import all_or_nothing, put
 from ._naming import new_name
 
-# Classes of modules that stand around another: their part of a path is left out, as
-# the author of the model knows it without. The last has no memory of its own either.
+# Classes of modules that wrap another: paths leave out their part, because the model's author
+# does not know it. The last has no memory of its own either.
 WRAPPERS = {"DataParallel": "module", "DistributedDataParallel": "module",
             "FullyShardedDataParallel": "_fsdp_wrapped_module", "OptimizedModule": "_orig_mod"}
 WRAPPER_PARTS = ("_orig_mod.", "_fsdp_wrapped_module.", "_checkpoint_wrapped_module.")
 
-_first = None    # the first model that has parameters, weakly
-_kept = weakref.WeakKeyDictionary()  # optimizer -> its steps, and what its state looked like
+_first = None    # a weak reference to the first model with parameters
+_kept = weakref.WeakKeyDictionary()  # optimizer -> its steps, and its state as last seen
 
 
 def install():
-    """Once torch has been imported."""
+    """Called once torch has been imported."""
     import torch
     _native.set_tensor_class(torch.Tensor)
     module = torch.nn.Module
@@ -42,7 +41,7 @@ def install():
 
 
 def begin_recording():
-    """A recording of a process that is under way begins: it has heard of no name."""
+    """Repeats all names for a recording that begins in a running process."""
     _kept.clear()
     install()
     _native.track_again()
@@ -50,8 +49,8 @@ def begin_recording():
 
 
 def name_tree(root):
-    """Names a module that was called outside of all others, those below it, and their
-    parameters and buffers."""
+    """Names an outermost module that was called, its descendants, and their parameters and
+    buffers."""
     prefix, model = _name_wrappers(root)
     for path, module in root.named_modules():
         path = _clean(path, prefix)
@@ -65,8 +64,8 @@ def name_tree(root):
 
 
 def _owner(model):
-    """What tells the tensors of a model from those of another: nothing for the first,
-    which is mostly the only one. One that contains the first takes its place."""
+    """The prefix that distinguishes a model's tensors from those of others: empty for the first
+    model, usually the only one. A model that contains the first replaces it."""
     global _first
     first = _first() if _first else None
     if next(model.parameters(), None) is not None:
@@ -77,8 +76,8 @@ def _owner(model):
 
 
 def _name_wrappers(root):
-    """Names the outermost module, and those inside that it only stands around. The part
-    of the paths below it that is theirs, and the module inside them all."""
+    """Names the outermost module and the modules that it merely wraps. Returns the part of the
+    paths that belongs to them, and the innermost wrapped module."""
     prefix = ""
     while True:
         kind = type(root).__name__
@@ -93,7 +92,7 @@ def _name_wrappers(root):
 
 
 def _clean(path, prefix):
-    """The path as the author of the model knows it; "" for the outermost."""
+    """The path as the model's author knows it; "" for the outermost."""
     if prefix.startswith(path + "."):
         return ""
     if path.startswith(prefix):
@@ -104,7 +103,7 @@ def _clean(path, prefix):
 
 
 def _naming_copies(replicate):
-    """nn.DataParallel runs copies of a module: they have its name."""
+    """nn.DataParallel runs copies of a module, which get its name."""
     @functools.wraps(replicate)
     def _replicate_for_data_parallel(self):
         if _native.module_name(self) is None:
@@ -116,8 +115,8 @@ def _naming_copies(replicate):
 
 
 def _watch_optimizers(base):
-    """Each class of optimizers gets its step prepared by PyTorch when the first of it
-    is made; right after that it gets ours."""
+    """PyTorch wraps an optimizer class's step when its first instance is created; this wraps it
+    right after that."""
     name = "_patch_step_function" if hasattr(base, "_patch_step_function") else "_hook_for_profile"
     prepare = getattr(base, name)
 
@@ -127,7 +126,7 @@ def _watch_optimizers(base):
         _watch_steps(type(self), self)
     put(base, name, prepare_and_watch)
     for kind in _below(base):
-        if getattr(kind.step, "hooked", False):  # one was made before
+        if getattr(kind.step, "hooked", False):  # not the first instance
             _watch_steps(kind)
 
 
@@ -144,14 +143,14 @@ def _below(kind):
 
 
 def name_state(optimizer):
-    """Names what an optimizer keeps for each parameter, where that has changed: mostly
-    once, after its first step."""
+    """Names an optimizer's state for each parameter when it has changed: usually once, after
+    its first step."""
     state = optimizer.state
     steps, looked = _kept.get(optimizer, (0, None))
     look = (id(state), len(state))
     steps += 1
     _kept[optimizer] = (steps, look)
-    # Some keep more only later: look again after 2, 4, 8, … steps.
+    # Some add state later: check again after 2, 4, 8, … steps.
     if look == looked and steps & (steps - 1):
         return
     for name, parameter in _parameters(optimizer):
@@ -162,7 +161,7 @@ def name_state(optimizer):
 
 
 def _parameters(optimizer):
-    """Its parameters with their names; those of no module by group and place."""
+    """Its parameters with their names; those outside all modules by group and index."""
     counter = itertools.count()
     for number, group in enumerate(optimizer.param_groups):
         for parameter in group["params"]:

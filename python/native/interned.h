@@ -1,4 +1,4 @@
-/* interned.h: names of attributes that are asked for often.
+/* interned.h: names of frequently used attributes, as interned strings.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
-/* live.c: the recorder's table of live blocks, and the way in, from Python.
+/* live.c: the recorder's table of live blocks, and joining a recording, for Python.
  *
- * Without a recorder sums are 0, lookups find nothing and the rest does nothing: what
- * to tell the user is for the modules in Python to say.
+ * Without a recorder sums are 0, lookups find nothing and the rest does nothing: the Python
+ * modules print the messages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -157,7 +157,7 @@ static int compare(const void *a, const void *b)
 static int take_addresses(PyObject *list, struct addresses *ret)
 {
     if (!PyList_Check(list)) {
-        PyErr_SetString(PyExc_TypeError, "a list of addresses is needed");
+        PyErr_SetString(PyExc_TypeError, "expected a list of addresses");
         return -1;
     }
     ret->count = PyList_Size(list);
@@ -221,7 +221,8 @@ static PyObject *log_end(PyObject *self, PyObject *args)
     return PyLong_FromUnsignedLongLong(peak);
 }
 
-/* ---- The way in --------------------------------------------------------------------- */
+/* ---- Joining a recording
+ * --------------------------------------------------------------------- */
 
 static PyObject *patch_mxnet(PyObject *self, PyObject *args)
 {
@@ -277,24 +278,24 @@ static PyObject *after_leave(PyObject *self, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
-    {"load", load, METH_VARARGS, "Load the recorder from a path, unless it is here."},
+    {"load", load, METH_VARARGS, "Load the recorder from a path, unless it is loaded."},
     {"has_recorder", has_recorder, METH_NOARGS, "Whether the recorder is in this process."},
     {"live_on", live_on, METH_NOARGS, "Keep a table of live blocks from now on."},
-    {"live_is_on", live_is_on, METH_NOARGS, "Whether there is one."},
-    {"live_seed", live_seed, METH_VARARGS, "(device, address, bytes): a block from before."},
+    {"live_is_on", live_is_on, METH_NOARGS, "Whether the table is kept."},
+    {"live_seed", live_seed, METH_VARARGS, "(device, address, bytes): add an existing block."},
     {"live_find", live_find, METH_VARARGS, "(address): (bytes, device, phase) or None."},
     {"live_bytes", live_bytes, METH_VARARGS, "(device, phase=-1): bytes alive."},
     {"live_peak", live_peak, METH_VARARGS, "(device): the most bytes since the last reset."},
-    {"live_reset_peak", live_reset_peak, METH_VARARGS, "(device): the peak is what is alive."},
+    {"live_reset_peak", live_reset_peak, METH_VARARGS, "(device): set the peak to the live bytes."},
     {"live_missed", live_missed, METH_NOARGS, "Events that could not be booked."},
-    {"live_tell", live_tell, METH_NOARGS, "Tell a late recording of blocks it lacks."},
-    {"set_phase", set_phase, METH_VARARGS, "(phase): the process's; returns the one before."},
-    {"rephase", rephase, METH_VARARGS, "(addresses, phase): blocks count as of that phase."},
+    {"live_tell", live_tell, METH_NOARGS, "Report missing blocks to a late recording."},
+    {"set_phase", set_phase, METH_VARARGS, "(phase): set the process's; returns the old one."},
+    {"rephase", rephase, METH_VARARGS, "(addresses, phase): move blocks to that phase."},
     {"log_begin", log_begin, METH_NOARGS, "Keep the events of a backward pass."},
-    {"log_end", log_end, METH_VARARGS, "(devices, others): its peak without those, or None."},
-    {"patch_torch", patch_torch, METH_NOARGS, "Put the hooks into loaded libraries."},
-    {"patch_mxnet", patch_mxnet, METH_NOARGS, "Put the hooks into MXNet, if it is loaded."},
-    {"recording", recording, METH_NOARGS, "0: none, 1: from the start, 2: joined."},
+    {"log_end", log_end, METH_VARARGS, "(devices, others): the peak without those, or None."},
+    {"patch_torch", patch_torch, METH_NOARGS, "Hook PyTorch's loaded libraries."},
+    {"patch_mxnet", patch_mxnet, METH_NOARGS, "Hook MXNet, if it is loaded."},
+    {"recording", recording, METH_NOARGS, "0: none, 1: since the start, 2: joined."},
     {"join", join, METH_VARARGS, "(session folder): 0, or an errno."},
     {"leave", leave, METH_NOARGS, "End a recording that was joined."},
     {"after_leave", after_leave, METH_NOARGS, "Its collector has ended."},

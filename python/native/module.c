@@ -1,4 +1,4 @@
-/* module.c: memledger._native and what it consists of.
+/* module.c: memledger._native and its parts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,7 @@ static int (*const parts[])(PyObject *module) = {
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "memledger._native",
-    .m_doc = "The part of memledger that is C.",
+    .m_doc = "The C part of the memledger package.",
     .m_size = -1,
 };
 

@@ -10,22 +10,22 @@
 #include "tensors.h"
 #include "tracked.h"
 
-/* What this thread is in: the innermost module, and the outermost. Both are held. */
+/* The innermost and the outermost module that this thread is in. Both are held. */
 static __thread struct ml_module_entry *innermost;
 static __thread struct ml_module_entry *outermost;
 
 /* ---- Names --------------------------------------------------------------------- */
 
-/* A module that its outermost one does not know, or not yet. To look again each
- * time would cost programs that make modules as they go. */
+/* A module that its outermost one does not contain, or not yet. Checking each time would be
+ * expensive for programs that create modules as they run. */
 static bool look_again(struct ml_module_entry *root)
 {
     root->misses++;
     return !(root->misses & (root->misses - 1));
 }
 
-/* By its class, below the module that called it. What PyTorch's compiler made of a
- * module is that module. */
+/* Names a module by its class, below its caller. A module that PyTorch's compiler produced
+ * counts as the original. */
 static struct ml_module_entry *name_stray(PyObject *module)
 {
     struct ml_module_entry *entry = NULL;
@@ -55,8 +55,8 @@ static void name_below(const struct ml_scoped_call *self, const struct ml_module
     Py_XDECREF(module);
 }
 
-/* The namer names a module and what is below it: namer(module). NULL: it cannot be named, or
- * an interrupt has come meanwhile. */
+/* The namer names a module and its descendants: namer(module). NULL: it cannot be named, or an
+ * interrupt has arrived meanwhile. */
 static struct ml_module_entry *name_now(const struct ml_scoped_call *self, PyObject *module)
 {
     struct ml_module_entry *entry = NULL;
@@ -73,7 +73,7 @@ static struct ml_module_entry *name_now(const struct ml_scoped_call *self, PyObj
 
 /* ---- Calls ---------------------------------------------------------------------- */
 
-/* Of MXNet's blocks, before(args, kwargs) labels the inputs. */
+/* For MXNet's blocks, before(args, kwargs) labels the inputs. */
 static void begin_outermost(const struct ml_scoped_call *self, const struct ml_module_entry *entry,
                             PyObject *args, PyObject *kwargs)
 {
@@ -119,15 +119,15 @@ static PyObject *call_inside(const struct ml_scoped_call *self, struct ml_module
     return result;
 }
 
-/* Greenlets take turns on one thread: calls may end in another order than they began, and
- * leave behind what was around the last. */
+/* Greenlets take turns on one thread: calls may end in a different order than they began, and
+ * leave a stale state behind. */
 static void forget_calls(void)
 {
     replace(&innermost, NULL);
     replace(&outermost, NULL);
 }
 
-/* A block's own call and those of the classes that it is made from are one. */
+/* A block's call and the nested calls of its base classes count as one. */
 static bool goes_on(const struct ml_scoped_call *self, const struct ml_module_entry *entry)
 {
     return self->before && entry == innermost;
@@ -219,9 +219,9 @@ static PyObject *name_copy(PyObject *self, PyObject *args)
 
 static PyMethodDef methods[] = {
     {"scoped_module", (PyCFunction)(void (*)(void))scoped_module, METH_VARARGS | METH_KEYWORDS,
-     "scoped_module(original, namer, before, after): to stand for the call of a module."},
+     "scoped_module(original, namer, before, after): wraps a module's call."},
     {"name_module", name_module, METH_VARARGS, "name_module(module, name, class)"},
-    {"hide_module", hide_module, METH_O, "Its calls are passed on without a scope."},
+    {"hide_module", hide_module, METH_O, "Pass its calls on without a scope."},
     {"module_name", module_name, METH_O, "The module's name, or None."},
     {"name_copy", name_copy, METH_VARARGS, "name_copy(copy, module): gives a copy its name."},
     {NULL, NULL, 0, NULL},

@@ -13,7 +13,7 @@
 static struct {
     struct ml_module_entry **slots;
     size_t mask;
-    size_t used;  /* slots, those of dead modules among them */
+    size_t used;  /* slots, including those of dead modules */
     size_t named; /* modules that were named since the slots were last looked through */
 } table;
 

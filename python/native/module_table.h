@@ -1,4 +1,4 @@
-/* module_table.h: the names of PyTorch's modules, by the modules themselves.
+/* module_table.h: the names of PyTorch's modules, by module.
  *
  * An entry is found as long as its module lives, and stays while somebody holds it. For
  * threads that hold Python's lock.
@@ -15,14 +15,14 @@
 
 struct ml_module_entry {
     uintptr_t module; /* its address: another may be there once it is gone */
-    PyObject *alive;  /* weak reference to it, or itself where it takes none */
+    PyObject *alive;  /* weak reference to it, or itself if it supports none */
     unsigned holders; /* the table while it has the entry, and calls */
     PyObject *text;   /* the name, a str */
-    uint32_t name;    /* likewise, the recorder's numbers */
+    uint32_t name;    /* the same, as the recorder's number */
     uint32_t class_name;
-    uint32_t misses; /* of a root: modules below it that had no name */
-    bool copy;       /* of a module that another thread is in too */
-    bool hidden;     /* only passes calls on: no scope of its own */
+    uint32_t misses; /* of a root: descendants without a name */
+    bool copy;       /* a copy of a module that another thread is in too */
+    bool hidden;     /* only passes calls on: gets no scope */
 };
 
 /* NULL: it has no name. The entry stays as long as the caller keeps the module alive. */
@@ -35,7 +35,7 @@ PyObject *ml_module_of(const struct ml_module_entry *entry);
 struct ml_module_entry *ml_module_hold(struct ml_module_entry *entry);
 void ml_module_release(struct ml_module_entry *entry);
 
-/* Names a module, or names it anew.
+/* Names or renames a module.
  * @return NULL with an exception set */
 struct ml_module_entry *ml_module_name(PyObject *module, PyObject *text, PyObject *class_text);
 

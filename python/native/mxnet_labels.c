@@ -1,4 +1,4 @@
-/* mxnet_labels.c: names for the blocks that an array of MXNet's lies in.
+/* mxnet_labels.c: names for the blocks of MXNet's arrays.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include "recorder.h"
 
-/* What tells the parts of a sparse array from its data, by how many there are. */
+/* The suffix for a part of a sparse array, by the number of parts. */
 static const char *suffix_of(unsigned part, unsigned parts)
 {
     if (!part)
@@ -26,7 +26,7 @@ static unsigned blocks_at(PyObject *handle, struct ml_mxnet_block *ret)
     return array ? recorder->mxnet_blocks(array, ret) : 0;
 }
 
-/* Another number whenever one of the blocks is another; 0: one is not there yet. */
+/* A number that changes whenever one of the blocks does; 0: one has no memory yet. */
 static uintptr_t place_of(const struct ml_mxnet_block *blocks, unsigned parts)
 {
     uintptr_t place = 0;
@@ -75,7 +75,7 @@ static PyObject *mxnet_label(PyObject *self, PyObject *args)
 
 static PyMethodDef methods[] = {
     {"mxnet_place", mxnet_place, METH_O,
-     "mxnet_place(handle): a number for where an array lies, 0 while it has no memory."},
+     "mxnet_place(handle): a number for an array's place, 0 while it has no memory."},
     {"mxnet_label", mxnet_label, METH_VARARGS,
      "mxnet_label(handle, name, category): names the blocks that an array has."},
     {NULL, NULL, 0, NULL},

@@ -1,7 +1,7 @@
 /* native.h: the parts of memledger._native, the package's extension.
  *
- * Built for the limited API of Python 3.9, so one file serves every later
- * version. Each part adds its own functions and types to the module.
+ * Built for the limited API of Python 3.9, so one file works with every later version. Each
+ * part adds its own functions and types to the module.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +27,8 @@ int ml_native_add_profiler_control(PyObject *module);
 int ml_native_add_profiler_objects(PyObject *module);
 int ml_native_add_reading(PyObject *module);
 
-/* Forgets an error of our own doing; an interrupt or an exit that came meanwhile stays.
+/* Clears an exception that memledger caused; keeps an interrupt or an exit that arrived
+ * meanwhile.
  * @return whether one did */
 static inline int ml_native_forget_error(void)
 {

@@ -1,5 +1,5 @@
-/* phase_calls.c: calls that are a phase of a training step: an optimizer's, backward,
- * forward where no module is called.
+/* phase_calls.c: calls that are a phase of a training step: an optimizer's, backward, or
+ * forward without a module call.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,15 +9,15 @@
 #include "step_bounds.h"
 #include "tracked.h"
 
-/* How many calls of optimizers of MXNet's this thread is in. */
+/* The number of MXNet optimizer calls that this thread is in. */
 static __thread unsigned optimizing;
 
-/* The module that the phase is which this thread is in: a Module's forward is that of its
- * executor, by the same name, and is said once. 0: none. */
+/* The module of this thread's current phase: a Module's forward calls that of its executor,
+ * under the same name, and is recorded once. 0: none. */
 static __thread uint32_t named;
 
-/* The recorder's number of what the namer calls it, or of its class. An interrupt that came
- * meanwhile is left behind: who asked for the number must not go on with it. */
+/* The recorder's number of the namer's name for the object, or of its class. An interrupt that
+ * arrived meanwhile stays set: the caller must check for it. */
 static uint32_t number_of(const struct ml_scoped_call *self, PyObject *object)
 {
     PyObject *text = self->namer ? PyObject_CallFunctionObjArgs(self->namer, object, NULL)
@@ -62,8 +62,8 @@ static PyObject *call_optimizer(struct ml_scoped_call *self, PyObject *optimizer
     return finish_optimizer(self, optimizer, result, true);
 }
 
-/* What MXNet trains with calls each other: a trainer its updaters, which each update
- * some parameters. The outermost is the scope, and a step where its number is not 0. */
+/* MXNet's training calls nest: a trainer calls its updaters, which each update some parameters.
+ * The outermost call is the scope, and a step if its number is not 0. */
 static PyObject *call_trainer(struct ml_scoped_call *self, PyObject *trainer, PyObject *args,
                               PyObject *kwargs)
 {
@@ -101,7 +101,7 @@ static PyObject *call_backward(struct ml_scoped_call *self, PyObject *heads, PyO
     return result;
 }
 
-/* A forward pass, not what prepares one: where nothing optimizes, each is a step. */
+/* A forward pass, not its preparation: without an optimizer, each is a step. */
 #define RUN ML_PHASES
 
 static enum ml_phase phase_of(long number)
@@ -109,8 +109,8 @@ static enum ml_phase phase_of(long number)
     return number == ML_PHASE_BACKWARD ? ML_PHASE_BACKWARD : ML_PHASE_FORWARD;
 }
 
-/* A phase of MXNet's, the number says which: before(args, kwargs), and after(args, kwargs,
- * result). Where there is a namer, it is a module of that name too. */
+/* A phase of MXNet, given by the number: before(args, kwargs), and after(args, kwargs, result).
+ * With a namer it is also a module of that name. */
 static PyObject *call_phase(struct ml_scoped_call *self, PyObject *first, PyObject *args,
                             PyObject *kwargs)
 {
@@ -200,10 +200,10 @@ static PyObject *leave_phase(PyObject *self, PyObject *args)
 
 static PyMethodDef methods[] = {
     {"scoped_optimizer", KEYWORDS(scoped_optimizer),
-     "To stand for the step of an optimizer of PyTorch's, which `after` is told of."},
+     "Wraps a PyTorch optimizer's step; calls `after` with the optimizer."},
     {"scoped_trainer", KEYWORDS(scoped_trainer),
-     "To stand for a trainer or an updater of MXNet's; number 1: each call is a step."},
-    {"scoped_backward", KEYWORDS(scoped_backward), "To stand for torch.autograd.backward."},
+     "Wraps an MXNet trainer or updater; number 1: each call is a step."},
+    {"scoped_backward", KEYWORDS(scoped_backward), "Wraps torch.autograd.backward."},
     {"scoped_phase", KEYWORDS(scoped_phase),
      "To stand for what is a phase of its own, PHASE_FORWARD, PHASE_BACKWARD or RUN by its "
      "number."},

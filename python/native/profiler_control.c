@@ -1,7 +1,7 @@
-/* profiler_control.c: settings, state, dumps and statistics of the profile, from Python.
+/* profiler_control.c: settings, state, dumps and statistics of the profile, for Python.
  *
- * Without a recorder calls do nothing; what to tell the user is for the module in Python
- * to say. Those that wait for the collector let other threads run.
+ * Without a recorder calls do nothing; the Python module prints the messages. Calls that wait
+ * for the collector release Python's lock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,12 +11,12 @@
 #include "profiler_result.h"
 
 struct pairs {
-    const char **keys; /* both in one piece of memory, which is the caller's to free */
+    const char **keys; /* both in one allocation, which the caller frees */
     const char **values;
     int count;
 };
 
-/* The texts stay as long as the list. @return 0, or -1 with an exception set */
+/* The texts stay valid as long as the list. @return 0, or -1 with an exception set */
 static int take_pairs(PyObject *list, struct pairs *ret)
 {
     size_t count = (size_t)PyList_Size(list);
@@ -109,7 +109,8 @@ static PyObject *profiler_error_class(PyObject *self, PyObject *args)
 
 static PyMethodDef methods[] = {
     {"profiler_config", profiler_config, METH_VARARGS, "(settings): a list of pairs of str."},
-    {"profiler_error_class", profiler_error_class, METH_NOARGS, "What a refused call raises."},
+    {"profiler_error_class", profiler_error_class, METH_NOARGS,
+     "The class of a failed call's exception."},
     {"profiler_state", profiler_state, METH_VARARGS, "(state, process)"},
     {"profiler_pause", profiler_pause, METH_VARARGS, "(paused, process)"},
     {"profiler_dump", profiler_dump, METH_VARARGS, "(finished, process)"},

@@ -1,13 +1,13 @@
-/* profiler_objects.c: tasks, frames, events, counters and markers, from Python. An object
- * is the number that the recorder gave it; 0 is none, and calls on it do nothing.
+/* profiler_objects.c: tasks, frames, events, counters and markers, for Python. An object is its
+ * number in the recorder; calls with 0 do nothing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "native.h"
 #include "profiler_result.h"
 
-/* Not of this process while nothing is recorded: what the recorder refuses then is no
- * mistake of the caller's. */
+/* NULL while this process is not recorded: a call that the recorder would then reject is not
+ * the caller's mistake. */
 static const struct memledger_api *recording_api(void)
 {
     const struct ml_extension_api *recorder = ml_native_recorder();
@@ -15,8 +15,8 @@ static const struct memledger_api *recording_api(void)
     return recorder && recorder->in_session() ? ml_native_api() : NULL;
 }
 
-/* No room for another object is no reason to end the program: it has one that does
- * nothing. */
+/* When the recorder has no room for another object, returns 0, which does nothing, rather than
+ * raise. */
 static PyObject *profiler_create(PyObject *self, PyObject *args)
 {
     const struct memledger_api *api = recording_api();

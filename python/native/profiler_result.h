@@ -1,5 +1,5 @@
-/* profiler_result.h: what the parts of the extension that pass profiler calls on have
- * in common.
+/* profiler_result.h: results and exceptions shared by the parts of the extension that forward
+ * profiler calls.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,11 +9,11 @@
 #include "native.h"
 #include "recorder_tables.h"
 
-/* What a refused call raises: MXNet's own class where MXNet is loaded, since its callers
+/* The class of a failed call's exception: MXNet's own if MXNet is loaded, because its callers
  * catch that, else RuntimeError. @return a new reference */
 PyObject *ml_profiler_error_class(void);
 
-/* Sets the exception that says why the recorder refused this thread's last call.
+/* Sets an exception with the reason why this thread's last call failed.
  * @return NULL */
 PyObject *ml_profiler_refuse(const struct memledger_api *api);
 

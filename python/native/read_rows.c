@@ -9,7 +9,7 @@ static bool has_bit(const void *bits, int64_t i)
     return ((const uint8_t *)bits)[i / 8] >> (i % 8) & 1;
 }
 
-/* The texts of a dictionary as a list, so that each is made once. */
+/* The texts of a dictionary as a list, so that each is created once. */
 static PyObject *texts_of(const struct ArrowArray *dictionary)
 {
     const int64_t *offsets = dictionary->buffers[1];

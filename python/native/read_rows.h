@@ -1,4 +1,4 @@
-/* read_rows.h: a batch of Arrow's as plain Python lists.
+/* read_rows.h: an Arrow batch as plain Python lists.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* read_trace.c: memledger._native.Reader, an open trace for Python, and the
- * capsules by which others take its tables.
+/* read_trace.c: memledger._native.Reader, an open trace for Python, and the capsules with which
+ * other packages import its tables.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -48,7 +48,7 @@ static PyObject *raise_error(const struct ml_error *err, int code, const char *p
     return NULL;
 }
 
-/* ---- Making and ending a reader ---------------------------------------- */
+/* ---- Creating and closing a reader ---------------------------------------- */
 
 static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
@@ -194,7 +194,7 @@ static PyObject *reader_columns(PyObject *self, PyObject *name)
     return list;
 }
 
-/* The next batch of a stream that reader_stream made. */
+/* The next batch of a stream that reader_stream created. */
 static int next_batch(const struct reader *r, struct ArrowArrayStream *stream,
                       struct ArrowArray *ret)
 {
@@ -218,7 +218,7 @@ static PyObject *reader_next(PyObject *self, PyObject *args)
     kind = table_argument(name);
     stream = kind ? PyCapsule_GetPointer(capsule, STREAM_CAPSULE) : NULL;
     if (stream && !stream->release) {
-        PyErr_SetString(PyExc_ValueError, "the stream was handed over to another reader");
+        PyErr_SetString(PyExc_ValueError, "another reader has taken the stream");
         return NULL;
     }
     if (!stream || next_batch((struct reader *)self, stream, &batch) < 0)
@@ -227,7 +227,7 @@ static PyObject *reader_next(PyObject *self, PyObject *args)
         Py_RETURN_NONE;
     if (batch.n_children != (int64_t)kind->column_count) {
         batch.release(&batch);
-        PyErr_SetString(PyExc_ValueError, "the stream is of another table");
+        PyErr_SetString(PyExc_ValueError, "the stream belongs to another table");
         return NULL;
     }
     rows = ml_rows_of(kind, &batch);
@@ -294,7 +294,7 @@ static PyObject *reader_info(PyObject *self, PyObject *unused)
         (unsigned long long)info->damaged_events, "config", config);
 }
 
-/* What `memledger summary --json` prints. */
+/* The output of `memledger summary --json`. */
 static int summarize(const struct ml_trace *trace, const char *file, size_t top, struct ml_buf *out,
                      struct ml_error *err)
 {
@@ -332,7 +332,7 @@ static PyObject *reader_summary(PyObject *self, PyObject *args)
 /* ---- The type ---------------------------------------------------------- */
 
 static PyMethodDef methods[] = {
-    {"info", reader_info, METH_NOARGS, "What is known of the file as a whole."},
+    {"info", reader_info, METH_NOARGS, "Facts about the file as a whole."},
     {"summary", reader_summary, METH_VARARGS, "summary(top): JSON of `memledger summary`."},
     {"columns", reader_columns, METH_O, "columns(table): their names."},
     {"schema", reader_schema, METH_O, "schema(table): an Arrow schema in a capsule."},
@@ -371,7 +371,7 @@ static PyObject *table_names(void)
     return names;
 }
 
-/* Takes the value over, which may be NULL. */
+/* Takes over the value, which may be NULL. */
 static int add(PyObject *module, const char *name, PyObject *value)
 {
     int r = value ? PyObject_SetAttrString(module, name, value) : -1;
@@ -383,10 +383,10 @@ static int add(PyObject *module, const char *name, PyObject *value)
 int ml_native_add_reading(PyObject *module)
 {
     trace_error = PyErr_NewExceptionWithDoc("memledger.TraceError",
-                                            "A file is not a trace, or is damaged.", NULL, NULL);
+                                            "The file is not a trace, or is damaged.", NULL, NULL);
     if (!trace_error)
         return -1;
-    Py_INCREF(trace_error); /* this library's own */
+    Py_INCREF(trace_error); /* this library's reference */
     if (add(module, "TraceError", trace_error) < 0 || add(module, "TABLES", table_names()) < 0 ||
         add(module, "version", PyUnicode_FromString(MEMLEDGER_VERSION)) < 0)
         return -1;

@@ -1,5 +1,4 @@
-/* recorder.h: the recorder in this process, for the parts of the extension that know
- * PyTorch.
+/* recorder.h: the recorder in this process, for the parts of the extension that handle PyTorch.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,8 +8,7 @@
 #include "native.h"
 #include "recorder_tables.h"
 
-/* The recorder's number of a str; 0 where there is none. No exception is left
- * behind. */
+/* The recorder's number of a str; 0 if there is none. Leaves no exception set. */
 uint32_t ml_native_name(PyObject *text);
 
 #endif

@@ -8,7 +8,7 @@ static const struct memledger_api *api;
 static const struct ml_live_api *live;
 static const struct ml_extension_api *extension;
 
-/* All or none: one of another build is as good as absent. */
+/* All tables or none: a recorder of another build counts as missing. */
 static bool take_from(void *handle)
 {
     const struct memledger_api *its_api =
@@ -29,7 +29,7 @@ static bool take_from(void *handle)
     return true;
 }
 
-/* One that was preloaded is found by everybody; that is settled at start. */
+/* A preloaded recorder is visible to everyone, from the start of the process on. */
 static void look_for_preloaded(void)
 {
     static bool looked;
@@ -57,7 +57,7 @@ const struct ml_extension_api *ml_native_recorder(void)
     return extension;
 }
 
-/* Local: its hooks have the names of functions that the program may look for. */
+/* RTLD_LOCAL, because its hooks have the names of functions that the program may look up. */
 bool ml_native_load(const char *path, const char **ret_why)
 {
     void *handle;
@@ -65,6 +65,6 @@ bool ml_native_load(const char *path, const char **ret_why)
     if (ml_native_live())
         return true;
     handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    *ret_why = handle ? "it is of another version of memledger" : dlerror();
+    *ret_why = handle ? "it belongs to another version of memledger" : dlerror();
     return handle && take_from(handle);
 }

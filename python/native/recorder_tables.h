@@ -1,8 +1,8 @@
 /* recorder_tables.h: the recorder's tables of functions, for the parts of the
  * extension.
  *
- * memledger.h looks once and keeps what it found, also that there was nothing; here
- * the recorder may come later, by ml_native_load.
+ * memledger.h looks once and keeps the result, even if it found nothing; here ml_native_load
+ * may load the recorder later.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ const struct memledger_api *ml_native_api(void);
 const struct ml_live_api *ml_native_live(void);
 const struct ml_extension_api *ml_native_recorder(void);
 
-/* Loads the recorder if there is none. False with *ret_why, which stays until the next
+/* Loads the recorder if there is none. False with *ret_why, which stays valid until the next
  * call. */
 bool ml_native_load(const char *path, const char **ret_why);
 

@@ -21,7 +21,7 @@ PyObject *ml_class_name(PyObject *object)
 void ml_scoped_call_tell(PyObject *listener, PyObject *object, PyObject *more, PyObject *most)
 {
     PyObject *result = listener ? PyObject_CallFunctionObjArgs(listener, object, more, most, NULL)
-                                : NULL; /* the first NULL ends them */
+                                : NULL; /* the first NULL ends the arguments */
 
     Py_XDECREF(result);
     ml_native_forget_error();
@@ -40,7 +40,7 @@ static PyObject *call(PyObject *object, PyObject *args, PyObject *kwargs)
 
 /* ---- The type -------------------------------------------------------------------- */
 
-/* A function found in a class becomes a method; so does this. */
+/* Binds like a function in a class, which becomes a method. */
 static PyObject *bind(PyObject *self, PyObject *instance, PyObject *type)
 {
     static PyObject *method_type;
@@ -58,8 +58,8 @@ static PyObject *bind(PyObject *self, PyObject *instance, PyObject *type)
     return method_type ? PyObject_CallFunctionObjArgs(method_type, self, instance, NULL) : NULL;
 }
 
-/* Where it is pickled, as part of a class of the user's, the original is: copied
- * by copy.copy, which gives a function back as it is. */
+/* Pickles as the original when it is part of a user's class: through copy.copy, which returns a
+ * function unchanged. */
 static PyObject *reduce(PyObject *object, PyObject *args)
 {
     struct ml_scoped_call *self = (struct ml_scoped_call *)object;
@@ -135,11 +135,11 @@ static PyMethodDef type_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* Only ml_scoped_call_make does. */
+/* Only ml_scoped_call_make creates instances. */
 static PyObject *refuse(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     (void)type, (void)args, (void)kwargs;
-    PyErr_SetString(PyExc_TypeError, "memledger's own: cannot be made from Python");
+    PyErr_SetString(PyExc_TypeError, "internal to memledger: cannot be created from Python");
     return NULL;
 }
 
@@ -160,8 +160,8 @@ static PyType_Spec spec = {
 
 static PyTypeObject *scoped_call_type;
 
-/* Takes over what names a function, what others have put on it, and what PyTorch's
- * compiler and `inspect` want to see of it. */
+/* Copies the function's name and attributes, and those that PyTorch's compiler and `inspect`
+ * need. */
 static int copy_attributes(struct ml_scoped_call *self)
 {
     static const char *const names[] = {"__module__",   "__name__",       "__qualname__",
@@ -183,7 +183,7 @@ static int copy_attributes(struct ml_scoped_call *self)
     return self->attributes ? 0 : -1;
 }
 
-/* The argument, if it is there and not None. */
+/* The argument, if it is given and not None. */
 static PyObject *keep(PyObject *argument)
 {
     if (argument == Py_None)

@@ -1,13 +1,12 @@
-/* scoped_call.h: a callable that stands in front of another and tells the recorder that
- * a thread is inside it, however the call ends.
+/* scoped_call.h: a callable that wraps another and tells the recorder when a thread enters and
+ * leaves it, however the call ends.
  *
- * One stands in front of torch.nn.Module.__call__, so that it runs for every call of
- * every module; one in front of the step of each class of optimizers; one in front of
- * torch.autograd.backward; and the like in front of MXNet's blocks, trainers and
- * executors. In C because of the first, and because code that PyTorch compiles passes C
- * functions by.
+ * One wraps torch.nn.Module.__call__ and runs for every call of every module. Others wrap the
+ * step of each optimizer class, torch.autograd.backward, and MXNet's blocks, trainers and
+ * executors. It is in C because of the first, and because PyTorch's compiler does not trace
+ * into C functions.
  *
- * What it tells is a function: module_calls.c and phase_calls.c have them.
+ * The functions that it runs are in module_calls.c and phase_calls.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,8 +18,7 @@
 
 struct ml_scoped_call;
 
-/* A call while something is recorded. The first argument is mostly what is called; NULL:
- * there is none. */
+/* A call during a recording. The first argument is usually the called object; NULL: none. */
 typedef PyObject *ml_scoped_function(struct ml_scoped_call *self, PyObject *first, PyObject *args,
                                      PyObject *kwargs);
 
@@ -28,9 +26,9 @@ struct ml_scoped_call {
     PyObject_HEAD PyObject *original;
     PyObject *attributes; /* __dict__ */
     PyObject *weak_references;
-    /* Functions of the package's, or NULL; the caller of each says what it is given. */
+    /* Functions of the package, or NULL; the caller of each documents its arguments. */
     PyObject *namer, *before, *after;
-    int number; /* of the function's own */
+    int number; /* meaning defined by `call` */
     ml_scoped_function *call;
 };
 
@@ -38,8 +36,8 @@ struct ml_scoped_call {
  * @return NULL with an exception set */
 PyObject *ml_scoped_call_make(PyObject *args, PyObject *kwargs, ml_scoped_function *function);
 
-/* Calls one of the package's functions, if it is there, with the arguments before the
- * first that is NULL. Only an interrupt or an exit is left behind. */
+/* Calls one of the package's functions, if set, with the arguments before the first NULL.
+ * Clears all exceptions except an interrupt or an exit. */
 void ml_scoped_call_tell(PyObject *listener, PyObject *object, PyObject *more, PyObject *most);
 
 /* The name of an object's class; a new reference, NULL with an exception set. */

@@ -13,11 +13,11 @@
 static struct {
     uint64_t next;
     bool called;        /* an outermost module was called in this step */
-    bool has_optimizer; /* there is one, or was */
-    bool manual;        /* the program tells */
+    bool has_optimizer; /* the program has or had one */
+    bool manual;        /* the program reports its steps */
     /* Weak references to optimizers: another may be where one was that is gone. */
     PyObject *leader; /* NULL: none, likewise the next */
-    PyObject *rival;  /* made the last step that the leader did not */
+    PyObject *rival;  /* made the last step that was not the leader's */
     unsigned rival_steps;
     struct references {
         PyObject *items[MET_MAX];
@@ -25,7 +25,7 @@ static struct {
     } met, made;
 } steps;
 
-/* So many steps of another, and the leader is taken to be gone. */
+/* After so many steps of another optimizer, the leader counts as gone. */
 #define RIVAL_STEPS 3
 
 static void begin(uint64_t number)
@@ -103,13 +103,13 @@ static bool is_met(const PyObject *optimizer)
     return false;
 }
 
-/* Whether it is met for the first time; beyond the first few none is. */
+/* Whether this is its first step; optimizers beyond the first few never count as new. */
 static bool is_new(PyObject *optimizer)
 {
     return !is_met(optimizer) && add(&steps.met, optimizer);
 }
 
-/* Whether there is one that has made no step yet. */
+/* Whether an optimizer exists that has made no step yet. */
 static bool more_to_come(void)
 {
     for (unsigned i = 0; i < steps.made.count; i++) {
@@ -148,7 +148,7 @@ void ml_steps_note_optimizer(PyObject *optimizer)
         begin(steps.next);
 }
 
-/* A recording that begins has not heard of the step that the program is in. */
+/* Repeats the current step for a recording that begins. */
 static PyObject *step_again(PyObject *self, PyObject *args)
 {
     (void)self, (void)args;
@@ -184,8 +184,8 @@ static PyObject *step(PyObject *self, PyObject *number)
 
 static PyMethodDef methods[] = {
     {"optimizer_made", optimizer_made, METH_O,
-     "optimizer_made(optimizer or None): there is one, and its steps count."},
-    {"step_again", step_again, METH_NOARGS, "Tells of the step that the program is in."},
+     "optimizer_made(optimizer or None): from now on its steps count."},
+    {"step_again", step_again, METH_NOARGS, "Repeats the current step."},
     {"step", step, METH_O, "step(number or None): a step of the program begins now."},
     {NULL, NULL, 0, NULL},
 };

@@ -1,11 +1,11 @@
-/* step_bounds.h: where one step of a program ends and the next begins.
+/* step_bounds.h: decides where one step of a program ends and the next begins.
  *
- * Each step of the leading optimizer ends a step: of the one that made its first step
- * last, since programs with several take them in turn, or of another that has made
- * several since without it. While an optimizer that was made has not come yet, the
- * first step of another ends none. A program without an optimizer
- * begins a step with each call of an outermost module. Once the program tells of
- * steps itself, nobody else does.
+ * Each step of the leading optimizer ends a step of the program. The leader is the optimizer
+ * that made its first step last, because programs with several run them in turn, or another one
+ * that has since made several steps without the leader. While an existing optimizer has not
+ * made a step yet, the first step of another does not end one. In a program without an
+ * optimizer, each call of an outermost module begins a step. Once the program reports steps
+ * itself, only those count.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -11,7 +11,7 @@
 #include "recorder.h"
 #include "interned.h"
 
-/* torch.Tensor, once PyTorch is there. */
+/* torch.Tensor, once PyTorch is imported. */
 static PyObject *tensor_class;
 
 bool ml_tensor_is_plain(PyObject *object)
@@ -29,7 +29,7 @@ static long long ask_number(PyObject *tensor, PyObject *method)
     return number;
 }
 
-/* The CUDA device, or -1: the host. */
+/* The CUDA device, or -1 for the host. */
 static int device_of(PyObject *tensor)
 {
     PyObject *is_cuda = PyObject_GetAttr(tensor, ml_str.is_cuda);
@@ -114,7 +114,7 @@ static const char *text_of(PyObject *key, char *buf, size_t room)
     return buf;
 }
 
-/* A copy: other threads may change it while tensors are asked. */
+/* Works on a copy: other threads may change the dict meanwhile. */
 static void label_dict(PyObject *dict)
 {
     PyObject *copy = PyDict_Copy(dict);
@@ -186,7 +186,7 @@ static PyObject *set_tensor_class(PyObject *self, PyObject *found)
 
 static PyMethodDef methods[] = {
     {"label", label, METH_VARARGS, "label(tensor, name, category): names the tensor's block."},
-    {"set_tensor_class", set_tensor_class, METH_O, "Tells what torch.Tensor is."},
+    {"set_tensor_class", set_tensor_class, METH_O, "Sets the class torch.Tensor."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -1,4 +1,4 @@
-/* torch_begin.c: names for the recorder, and its beginning with PyTorch.
+/* torch_begin.c: names for the recorder, and its start with PyTorch.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,7 @@ static PyObject *torch_begin(PyObject *self, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
-    {"torch_begin", torch_begin, METH_NOARGS, "Readies the recorder for PyTorch's modules."},
+    {"torch_begin", torch_begin, METH_NOARGS, "Prepares the recorder for PyTorch's modules."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -42,8 +42,8 @@ void ml_tracked_check(void)
     ml_tracked_list_end_use();
 }
 
-/* Asks as little as it can: this is done for every parameter in every step. Where a
- * gradient begins in its block stays as it was found, but for a look now and then. */
+/* Queries as little as possible, because it runs for every parameter in every step. Assumes
+ * that a gradient keeps its position in its block, and checks that now and then. */
 static struct ml_tensor_block gradient_block(struct ml_tracked *t, PyObject *gradient, bool look)
 {
     struct ml_tensor_block block = {.cuda_device = t->cuda_device, .begins = true};
@@ -57,7 +57,7 @@ static struct ml_tensor_block gradient_block(struct ml_tracked *t, PyObject *gra
     return block;
 }
 
-/* Gradients that lie in one block come one after the other. */
+/* Gradients in the same block follow one another. */
 void ml_tracked_label_gradients(void)
 {
     static unsigned passes;
@@ -121,7 +121,7 @@ static PyObject *tracked_name(PyObject *self, PyObject *tensor)
     return t->text;
 }
 
-/* A recording that begins has heard of none. */
+/* Repeats all labels for a recording that begins. */
 static PyObject *track_again(PyObject *self, PyObject *args)
 {
     struct ml_tracked *t;

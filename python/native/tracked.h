@@ -1,5 +1,5 @@
-/* tracked.h: parameters and buffers of the modules that were called, which keep
- * their names wherever they move, and whose gradients have names too.
+/* tracked.h: parameters and buffers of the called modules. They keep their names when they
+ * move, and their gradients get names too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include "native.h"
 
-/* Labels those that moved since they were last looked at. */
+/* Labels the tensors that moved since the last check. */
 void ml_tracked_check(void);
 
 /* Labels the gradients that parameters have now. */

@@ -1,5 +1,4 @@
-/* user_marks.c: the user's own scopes and markers. They do nothing where
- * nothing is recorded.
+/* user_marks.c: the user's own scopes and markers. They do nothing without a recording.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +28,7 @@ static PyObject *user_pop(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* The domain is made once; a recording that is joined later is told of it. */
+/* The domain is created once; a recording that is joined later gets it too. */
 static PyObject *user_marker(PyObject *self, PyObject *args)
 {
     static memledger_object domain;
@@ -47,9 +46,9 @@ static PyObject *user_marker(PyObject *self, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
-    {"user_push", user_push, METH_VARARGS, "(name): enter a scope of the user's."},
+    {"user_push", user_push, METH_VARARGS, "(name): enter a user's scope."},
     {"user_pop", user_pop, METH_NOARGS, "Leave it."},
-    {"user_marker", user_marker, METH_VARARGS, "(name): an instant worth a name."},
+    {"user_marker", user_marker, METH_VARARGS, "(name): mark an instant."},
     {NULL, NULL, 0, NULL},
 };
 

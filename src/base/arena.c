@@ -42,7 +42,7 @@ static struct ml_arena_chunk *new_chunk(size_t bytes)
     return malloc(sizeof(struct ml_arena_chunk) + bytes);
 }
 
-/* A chunk for one object, behind the one being filled, which stays in use. */
+/* A chunk for one object, inserted after the chunk being filled, which stays in use. */
 static void *alloc_alone(struct ml_arena *arena, size_t bytes)
 {
     struct ml_arena_chunk *chunk = new_chunk(bytes);
@@ -79,7 +79,7 @@ static ML_NOINLINE void *alloc_slow(struct ml_arena *arena, size_t bytes)
     return chunk->bytes;
 }
 
-/* `skip` bytes are left unused in front of the object when it fits. */
+/* Leaves `skip` bytes unused before the object when it fits. */
 static void *alloc_behind(struct ml_arena *arena, size_t skip, size_t bytes)
 {
     size_t space = arena->at ? (size_t)(arena->end - arena->at) : 0;

@@ -29,8 +29,7 @@ void ml_arena_release(struct ml_arena *arena);
  * @return owned by the arena; NULL when out of memory */
 void *ml_arena_alloc(struct ml_arena *arena, size_t bytes);
 
-/* A copy of `len` bytes with a NUL behind them, not aligned. `bytes` may be
- * NULL when len is 0.
+/* A copy of `len` bytes with a NUL after them, not aligned. `bytes` may be NULL when len is 0.
  * @return owned by the arena; NULL when out of memory */
 char *ml_arena_dup(struct ml_arena *arena, const void *bytes, size_t len);
 

@@ -22,11 +22,11 @@
 #define ML_ALWAYS_INLINE inline __attribute__((always_inline))
 #define ML_NOINLINE __attribute__((noinline))
 
-/* A variable that is read for every event. They lie together: where a program works in
- * between, each cache line that they are on is fetched anew. */
+/* A variable that is read for every event. They are stored together, because the program evicts
+ * their cache lines between events and each line must be fetched again. */
 #define ML_READ_ALWAYS __attribute__((section("ml_read_always")))
 
-/* For code that runs when ThreadSanitizer has already taken leave of the thread. */
+/* For code that runs after ThreadSanitizer has released its state of the thread. */
 #define ML_NO_THREAD_SANITIZER __attribute__((no_sanitize_thread))
 
 /* Check the arguments of a printf-like function: parameter number `fmt` is the
@@ -66,7 +66,7 @@ static inline uint64_t ml_sum_u64(uint64_t a, uint64_t b)
     return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
 
-/* The byte behind the last one. */
+/* The address after the last byte. */
 static inline uint64_t ml_end_of(uint64_t addr, uint64_t size)
 {
     return ml_sum_u64(addr, size);

@@ -1,8 +1,7 @@
 /* file_lock.c: see file_lock.h.
  *
- * The lock is flock's, which a forked process keeps. It does not tell who holds
- * it; a record lock does, which a forked process does not keep. So the process that
- * writes has both.
+ * A forked process keeps a flock, but flock does not report its holder. A record lock does, but
+ * a forked process does not keep it. So the writing process takes both.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +16,7 @@
 
 #include "command_line.h"
 
-/* Who had the lock before may have removed the file. */
+/* The previous holder may have removed the file. */
 int ml_file_lock(int fd, const char *path)
 {
     struct stat opened, named;

@@ -55,7 +55,7 @@ static struct ml_intern_slot *probe(const struct ml_intern *intern, uint32_t has
     return &intern->slots[i];
 }
 
-/* Put a slot of the old table into a new one, where its string is not yet. */
+/* Move a slot of the old table into a new one, which does not contain its string yet. */
 static void move_slot(struct ml_intern_slot *slots, size_t mask, struct ml_intern_slot slot)
 {
     size_t i = slot.hash & mask;
@@ -65,7 +65,7 @@ static void move_slot(struct ml_intern_slot *slots, size_t mask, struct ml_inter
     slots[i] = slot;
 }
 
-/* Make sure that a slot stays empty after one more string: at most half full. */
+/* Keeps the table at most half full after one more string, so that probes end. */
 static int reserve_slot(struct ml_intern *intern)
 {
     size_t count = intern->slot_count ? intern->slot_count * 2 : FIRST_SLOTS;

@@ -1,7 +1,7 @@
-/* io.h: read and write all of it, or say why not.
+/* io.h: read and write all bytes, or fail.
  *
- * The loops around write(2) and pread(2) that every caller would need: they go
- * on after signals and after short transfers. Async-signal-safe.
+ * Loops around write(2) and pread(2) that continue after signals and short transfers.
+ * Async-signal-safe.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@ int ml_write_all(int fd, const void *bytes, size_t len);
 
 /* Read exactly `len` bytes at `offset`; the file's position does not move.
  * After a failure the contents of `ret_bytes` are undefined.
- * @return 0, -ENODATA when the file ends before, or negative errno */
+ * @return 0, -ENODATA when the file ends too early, or negative errno */
 int ml_pread_all(int fd, void *ret_bytes, size_t len, uint64_t offset);
 
 #endif

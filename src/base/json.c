@@ -1,8 +1,7 @@
 /* json.c: see json.h.
  *
- * Commas need no stack: whether something stands before the next item is known
- * from the last call alone. After a begin nothing does, after an end the closed
- * container itself does.
+ * Commas need no stack: the last call alone decides whether the next item needs one. After a
+ * begin it does not; after an end it does, because the closed container precedes it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -60,7 +59,7 @@ static void open_level(struct ml_json *json, bool object)
     json->first = true;
 }
 
-/* What stands between the previous item of a container and the next. */
+/* Separates an item from the previous one of its container. */
 static void put_separator(struct ml_json *json)
 {
     if (!json->first)
@@ -70,7 +69,7 @@ static void put_separator(struct ml_json *json)
     json->first = false;
 }
 
-/* Everything in front of a value. Returns whether a value may stand here. */
+/* Writes everything that precedes a value. Returns whether a value is allowed here. */
 static bool start_value(struct ml_json *json)
 {
     if (json->error == 0 && !json->after_key) {
@@ -130,7 +129,7 @@ void ml_json_end_array(struct ml_json *json)
     end(json, false);
 }
 
-/* Bytes at the start of s that need no care. */
+/* The number of bytes at the start of s that need no escape. */
 static size_t plain_run(const char *s, size_t len)
 {
     size_t n = 0;
@@ -154,7 +153,7 @@ static void put_escape(struct ml_json *json, uint8_t byte)
     put(json, text, (size_t)len);
 }
 
-/* One character that is not plain. Returns its bytes in s. */
+/* Writes one character that needs care. Returns the number of bytes it takes in s. */
 static size_t put_special(struct ml_json *json, const char *s, size_t len)
 {
     uint32_t codepoint;
@@ -227,7 +226,7 @@ void ml_json_i64(struct ml_json *json, int64_t v)
         fail(json, ml_buf_i64(json->out, v));
 }
 
-/* The locale's decimal sign, of however many bytes, becomes a point. */
+/* Replaces the locale's decimal sign, which may have several bytes, by a point. */
 static void use_point(char *number)
 {
     size_t sign = strspn(number, "+-0123456789eE");

@@ -1,7 +1,7 @@
 /* json.h: write JSON into a buffer.
  *
- * The writer sets commas, colons and, when pretty, line breaks and two spaces
- * of indentation. Output is always valid UTF-8.
+ * The writer adds commas, colons and, when pretty, line breaks and two spaces of indentation.
+ * Output is always valid UTF-8.
  *
  *     ml_json_init(&j, &out, true);
  *     ml_json_begin_object(&j);
@@ -13,10 +13,9 @@
  *     ml_json_end_object(&j);
  *     r = ml_json_finish(&j);
  *
- * Calls return nothing: the first failure is kept, later calls do nothing, and
- * ml_json_finish tells. Using the writer wrongly (a value without a key in an
- * object, an end without its begin, two values at the top) is such a failure,
- * -EINVAL. Nothing needs releasing but the buffer, which the caller owns.
+ * Calls return nothing: the first failure is kept, later calls do nothing, and ml_json_finish
+ * returns it. Misuse (a value without a key in an object, an end without its begin, two values
+ * at the top) fails with -EINVAL. Only the buffer, which the caller owns, needs releasing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,20 +34,19 @@
 struct ml_json {
     struct ml_buf *out;
     bool pretty;
-    bool first;                               /* nothing stands in the innermost container yet */
-    bool after_key;                           /* a key waits for its value */
+    bool first;                               /* the innermost container is still empty */
+    bool after_key;                           /* a key was written, its value was not */
     int error;                                /* the first failure */
     size_t depth;                             /* containers open */
     uint8_t is_object[ML_JSON_DEPTH_MAX / 8]; /* one bit per open container */
 };
 
-/* Start a document, appended to `out`, which must outlive the writer and may
- * hold something already. */
+/* Start a document, appended to `out`, which must outlive the writer and need not be empty. */
 void ml_json_init(struct ml_json *json, struct ml_buf *out, bool pretty);
 
 /* End the document; a pretty one ends with a line break.
- * @return 0, -ENOMEM, -EOVERFLOW, or -EINVAL when the calls made no single,
- *         complete value; what `out` holds is then of no use */
+ * @return 0, -ENOMEM, -EOVERFLOW, or -EINVAL when the calls did not write exactly one complete
+ *         value; the contents of `out` are then useless */
 int ml_json_finish(struct ml_json *json);
 
 void ml_json_begin_object(struct ml_json *json);
@@ -56,7 +54,7 @@ void ml_json_end_object(struct ml_json *json);
 void ml_json_begin_array(struct ml_json *json);
 void ml_json_end_array(struct ml_json *json);
 
-/* The key of the value that comes next. */
+/* The key of the next value. */
 void ml_json_key(struct ml_json *json, const char *key);
 
 /* Any bytes; those that are not UTF-8 become U+FFFD, one each. */
@@ -65,12 +63,12 @@ void ml_json_string(struct ml_json *json, const char *s, size_t len);
 /* A NUL-terminated string; NULL is written as null. */
 void ml_json_cstr(struct ml_json *json, const char *s);
 
-/* All digits, also beyond the 2^53 to which JavaScript is exact. */
+/* All digits, also beyond 2^53, where JavaScript's numbers stop being exact. */
 void ml_json_u64(struct ml_json *json, uint64_t v);
 void ml_json_i64(struct ml_json *json, int64_t v);
 
-/* As few digits as read back to the same number; NaN and infinities, which JSON
- * does not have, are written as null. */
+/* The fewest digits that read back to the same number. NaN and infinities, which JSON lacks,
+ * become null. */
 void ml_json_double(struct ml_json *json, double v);
 
 /* 1234567 as 1234.567: nanoseconds where a format has microseconds. Always three decimals. */

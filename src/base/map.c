@@ -144,8 +144,8 @@ bool ml_map_get(const struct ml_map *map, uint64_t key, uint64_t *ret_value)
     return true;
 }
 
-/* Empty the slot `hole` and restore the invariant: an entry further on in the
- * same run moves into the hole unless its home lies behind the hole. */
+/* Empty the slot `hole` and restore the invariant: an entry further on in the same run moves
+ * into the hole unless its home is after the hole. */
 static ML_ALWAYS_INLINE void close_hole(struct ml_map *map, size_t hole)
 {
     struct ml_map_slot *slots = map->slots;
@@ -203,7 +203,7 @@ static bool tell(uint64_t key, uint64_t value, uint64_t *ret_key, uint64_t *ret_
     return true;
 }
 
-/* Cursor 0 stands at the entry with key 0, cursor i + 1 at slot i. */
+/* Cursor 0 denotes the entry with key 0, cursor i + 1 slot i. */
 bool ml_map_next(const struct ml_map *map, size_t *cursor, uint64_t *ret_key, uint64_t *ret_value)
 {
     if (*cursor == 0) {

@@ -1,14 +1,14 @@
 /* map.h: a hash map from a 64-bit key to a 64-bit value.
  *
- * Made for the table of live allocations: address in, number out, every entry
- * inserted once and removed once, millions alive. Open addressing with linear
- * probing, one 16-byte slot per entry so that most operations touch one cache
- * line; removal moves the following entries back, so there are no tombstones
- * and the table does not decay. Any key is allowed, 0 too.
+ * Made for the table of live allocations, which maps an address to a number: each entry is
+ * inserted once and removed once, and millions are live. Open addressing with linear probing,
+ * one 16-byte slot per entry so that most operations touch one cache line; removal moves the
+ * following entries back, so there are no tombstones and the table does not decay. Any key is
+ * allowed, 0 too.
  *
- * Keys are spread well for addresses and counters at any stride, but not secretly:
- * an adversary who chooses the keys can make the map slow. Not thread-safe; readers
- * may share a map that nobody changes.
+ * Keys are spread well for addresses and counters at any stride, but the hash is not secret: an
+ * adversary who chooses the keys can make the map slow. Not thread-safe; readers may share a
+ * map that does not change.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

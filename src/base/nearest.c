@@ -55,7 +55,7 @@ bool ml_nearest_offer(struct ml_nearest *nearest, const char *word)
         return false;
     distance = edit_distance(nearest->typed, typed_len, word, word_len);
     if (strncmp(nearest->typed, word, typed_len) == 0)
-        distance = 0; /* begun but not finished */
+        distance = 0; /* the typed word is a prefix */
     if (distance > allowed || (nearest->word && distance >= nearest->distance))
         return false;
     nearest->word = word;

@@ -1,4 +1,4 @@
-/* nearest.h: what somebody who mistyped a word may have meant.
+/* nearest.h: the known word closest to a mistyped one.
  *
  * No malloc, no stdio, no locale and little stack: usable inside the target and
  * in a signal handler.
@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Looks for the known word closest to the typed one; feed the words one by one.
- * All zero is a valid start but for `typed`. */
+/* Finds the known word closest to the typed one; offer the known words one by one. Set `typed`
+ * and leave the rest zero. */
 struct ml_nearest {
     const char *typed;
     const char *word; /* the best so far that is close enough, or NULL */

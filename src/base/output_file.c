@@ -34,7 +34,7 @@ static void release(struct ml_output *out)
 
 /* ---- Opening ------------------------------------------------------------ */
 
-/* A part is for its owner alone; this is what others may do with a file. */
+/* A part file is accessible to its owner only. This gives the finished file its normal mode. */
 static int set_mode(int fd, const struct stat *old)
 {
     mode_t mask = umask(0);

@@ -1,8 +1,8 @@
-/* output_file.h: write a file that is there whole or not at all.
+/* output_file.h: write a file completely or not at all.
  *
- * Bytes go to a temporary file beside the one asked for, which takes its name at the
- * end. A name that stands for something else than a file (a pipe, /dev/null), and "-"
- * for standard output, are written to directly.
+ * Bytes go to a temporary file beside the requested one, which is renamed at the end. Anything
+ * other than a regular file (a pipe, /dev/null), and "-" for standard output, is written to
+ * directly.
  *
  *     r = ml_output_open(&out, path, force, &err);
  *     r = ml_buf_printf(&out.text, "%d rows\n", n);
@@ -22,37 +22,38 @@
 struct ml_output {
     struct ml_buf text; /* not written yet: callers append */
     int fd;
-    char *path;    /* as asked for */
+    char *path;    /* as requested */
     char *written; /* where the bytes go: the temporary file; NULL: directly */
-    bool force;    /* it may replace a file */
-    bool terminal; /* what a terminal would obey is made printable */
+    bool force;    /* may replace an existing file */
+    bool terminal; /* escape control characters for the terminal */
 };
 
-/* @force   replace a file that is there
- * @ret     after success to be committed or aborted
+/* @force   replace an existing file
+ * @ret     after success the caller commits or aborts it
  * @return 0, -EEXIST, or another negative errno, with the reason in `err` */
 int ml_output_open(struct ml_output *ret, const char *path, bool force, struct ml_error *err);
 
-/* Whether it goes to a file of its own, which libraries may open by the name `written`. */
+/* Whether the output goes to a temporary file, which libraries may open by the name
+ * `written`. */
 bool ml_output_has_file(const struct ml_output *out);
 
-/* Writes what has gathered in `text`, if it is enough to be worth it.
+/* Writes the pending `text` once it is large enough.
  * @return 0 or negative errno */
 int ml_output_line(struct ml_output *out);
 
-/* Writes what has gathered. @return 0 or negative errno */
+/* Writes all pending text. @return 0 or negative errno */
 int ml_output_flush(struct ml_output *out);
 
-/* The file gets its name, unless something took it meanwhile and `force` was not given.
- * Releases `out`, after a failure too, which leaves no file.
+/* Gives the file its name, unless that name has been taken meanwhile and `force` was not given.
+ * Releases `out`, also after a failure, which leaves no file behind.
  * @return 0, -EEXIST, or another negative errno */
 int ml_output_commit(struct ml_output *out, struct ml_error *err);
 
-/* Puts "PATH: cannot write: ..." into `err` where who wrote has left no words there.
+/* Puts "PATH: cannot write: ..." into `err` unless the writer has already left a message there.
  * @return r */
 int ml_output_failed(const struct ml_output *out, int r, struct ml_error *err);
 
-/* As if nothing had been written. */
+/* Removes the temporary file and releases `out`. */
 void ml_output_abort(struct ml_output *out);
 
 #endif

@@ -41,7 +41,7 @@ int ml_part_make(const char *path, char **ret_part)
     return r;
 }
 
-/* Where a name cannot be taken without replacing what has it: NFS, some of FUSE. */
+/* For file systems that cannot rename without replacing: NFS, some FUSE ones. */
 static int link_in_place(const char *part, const char *path)
 {
     if (link(part, path) < 0)
@@ -50,7 +50,8 @@ static int link_in_place(const char *part, const char *path)
     return 0;
 }
 
-/* Where there are no links either: whoever makes an empty file of the name has it. */
+/* For file systems without hard links too: the process that creates an empty file of this name
+ * owns the name. */
 static int claim_place(const char *part, const char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

@@ -1,5 +1,5 @@
-/* part_file.h: a file beside the one that it is to become, so that there is a whole file
- * of that name or none.
+/* part_file.h: a temporary file beside its destination, so that the destination is complete or
+ * absent.
  *
  *     fd = ml_part_make(path, &part);
  *     ... write it, close it ...
@@ -20,8 +20,8 @@
  * @return a descriptor to write to, or negative errno */
 int ml_part_make(const char *path, char **ret_part);
 
-/* Gives it its name.
- * @replace  a file that has the name already
+/* Renames the part to its destination.
+ * @replace  overwrite an existing file
  * @return 0, -EEXIST, or another negative errno */
 int ml_part_place(const char *part, const char *path, bool replace);
 

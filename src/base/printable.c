@@ -10,8 +10,8 @@
 
 #define ESCAPED_BYTES 4 /* of \xNN */
 
-/* The first character as it is to be shown, in at most 4 * ML_UTF8_MAX_BYTES.
- * @return how many bytes of the text it was */
+/* The printable form of the first character, at most 4 * ML_UTF8_MAX_BYTES long.
+ * @return the number of bytes it takes in the text */
 static size_t show_first(const char *text, size_t len, char *out, size_t *ret_len)
 {
     static const char digits[] = "0123456789abcdef";

@@ -1,9 +1,9 @@
-/* printable.h: text of unknown origin on its way to a terminal.
+/* printable.h: make text of unknown origin safe to print on a terminal.
  *
- * File names, names of programs and names in a trace can hold escape sequences, line breaks and
- * marks that reorder what follows them: a terminal would obey. Cells of tables and reports show
- * '?' in their place (see table.h, style.h); sentences spell them out as \x1b, since there they
- * matter: they are part of a path.
+ * File names, names of programs and names in a trace can contain escape sequences, line breaks
+ * and marks that reorder the following text, and a terminal would obey them. Cells of tables
+ * and reports show '?' instead (see table.h, style.h). Messages write them as \x1b, because
+ * there they may be part of a path.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,15 +16,15 @@
 
 #include "vec.h"
 
-/* Control characters, line separators, and marks that reorder what follows. */
+/* Control characters, line separators, and marks that reorder the following text. */
 static inline bool ml_is_unsafe(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x061c || c == 0x200e || c == 0x200f ||
            (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 }
 
-/* The text with each unsafe character and each byte that is no UTF-8 spelled \xNN, byte by byte.
- * Cut at a whole character, or escape, where there is no room for more; `out` ends in a NUL.
+/* Writes the text with each unsafe character and each byte that is not UTF-8 as \xNN, byte by
+ * byte. A text too long for `out` is cut at a whole character or escape; `out` ends in a NUL.
  * @room   of `out`, at least 1
  * @return the bytes written, without the NUL */
 size_t ml_escape(char *out, size_t room, const char *text, size_t len);

@@ -31,7 +31,7 @@ static uint64_t number_at(const char *text)
     return n;
 }
 
-/* The n-th field after this one; NULL: there are fewer. */
+/* The n-th field after this one; NULL if there are fewer. */
 static const char *field_after(const char *text, unsigned n)
 {
     for (; text && n; n--) {
@@ -43,7 +43,7 @@ static const char *field_after(const char *text, unsigned n)
 
 bool ml_proc_stat_parse(const char *line, struct ml_proc_stat *ret)
 {
-    /* The name before it may hold blanks and parentheses. */
+    /* The name before it may contain blanks and parentheses. */
     const char *name_end = strrchr(line, ')');
     const char *state = name_end ? field_after(name_end, 1) : NULL;
     const char *start = state ? field_after(state, FIELD_START_TIME) : NULL;
@@ -83,7 +83,8 @@ static char *put_number(char *to, uint32_t n)
     return put_text(to, p);
 }
 
-/* Past libc's wrappers: they may act on a pthread_cancel, and others may wrap them. */
+/* Bypasses libc's wrappers: they are cancellation points, and other libraries may interpose
+ * them. */
 static bool read_line(const char *path, char line[LINE_ROOM])
 {
     long fd = syscall(SYS_openat, (long)AT_FDCWD, path, (long)(O_RDONLY | O_CLOEXEC));

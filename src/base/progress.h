@@ -1,6 +1,6 @@
-/* progress.h: how far long work has come, told to whoever wants to know. The work
- * calls ml_progress_tell as often as it likes; what becomes of it (a line on a
- * terminal, nothing) is its caller's business.
+/* progress.h: report the progress of long work. The work calls ml_progress_tell as often as it
+ * likes; its caller decides what to do with the report (print a line on a terminal, or
+ * nothing).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,8 +14,8 @@ struct ml_progress {
     void (*tell)(struct ml_progress *progress, uint64_t done, uint64_t total);
 };
 
-/* @progress  NULL: nobody wants to know
- * @total     of the same sort as `done`; 0: not known, and `done` is bytes */
+/* @progress  NULL: no report is wanted
+ * @total     in the unit of `done`; 0: unknown, and `done` counts bytes */
 static inline void ml_progress_tell(struct ml_progress *progress, uint64_t done, uint64_t total)
 {
     if (progress)

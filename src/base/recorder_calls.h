@@ -26,8 +26,8 @@
 
 struct ml_recorder_call {
     uint32_t number;
-    bool may_fail; /* the caller copes with an error */
-    uint8_t known; /* a bit for each argument that is always this one */
+    bool may_fail; /* the caller handles an error */
+    uint8_t known; /* a bit for each argument with a fixed value */
     uint64_t args[ML_CALL_ARGS];
 };
 
@@ -64,7 +64,7 @@ static const struct ml_recorder_call ml_recorder_calls[] = {
     {SYS_futex, false, 2, {0, FUTEX_WAIT_PRIVATE}},
     {SYS_futex, false, 2, {0, FUTEX_WAKE_PRIVATE}},
     {SYS_nanosleep, false, 0, {0}},
-    {SYS_restart_syscall, true, 0, {0}}, /* the kernel's own, for a sleep that was stopped */
+    {SYS_restart_syscall, true, 0, {0}}, /* made by the kernel to resume an interrupted sleep */
     {SYS_clock_gettime, false, 1, {CLOCK_MONOTONIC}},
     {SYS_clock_gettime, false, 1, {CLOCK_MONOTONIC_COARSE}},
     {SYS_gettid, false, 0, {0}},
@@ -103,7 +103,7 @@ static const struct ml_recorder_call ml_recorder_calls[] = {
     {SYS_process_vm_readv, true, 0, {0}},
 };
 
-/* Those by which a program that was started in a sandbox counts itself: session_peek.h. */
+/* The calls with which a program started in a sandbox counts itself: session_peek.h. */
 static const struct ml_recorder_call ml_counting_calls[] = {
     {SYS_openat, true, 4, {0, 0, O_RDWR | O_CLOEXEC}},
     {SYS_read, true, 0, {0}},

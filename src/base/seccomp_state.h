@@ -22,14 +22,14 @@ struct ml_seccomp_state {
     bool counted;     /* whether it does: since 5.9 */
 };
 
-/* Whether `now` restricts more than `before` did: filters are never taken away. */
+/* Whether `now` restricts more than `before`: filters are never removed. */
 static inline bool ml_seccomp_is_more(const struct ml_seccomp_state *now,
                                       const struct ml_seccomp_state *before)
 {
     return now->filters > before->filters || (now->mode != before->mode && now->mode);
 }
 
-/* That many filters more. */
+/* Adds that many filters. */
 static inline void ml_seccomp_add(struct ml_seccomp_state *state, uint32_t filters)
 {
     state->filters += filters;
@@ -39,9 +39,9 @@ static inline void ml_seccomp_add(struct ml_seccomp_state *state, uint32_t filte
 
 /* Whether a process may be killed for the recorder's calls, if it descends from one in the
  * state `base`.
- * @spared      filters added since that leave the recorder alone
- * @restricted  a filter that does not was added, by this process or an ancestor; its other
- *              threads and children may be without it */
+ * @spared      filters added since then that allow the recorder's calls
+ * @restricted  this process or an ancestor added a filter that does not; other threads and
+ *              children may lack it */
 static inline bool ml_seccomp_may_kill(const struct ml_seccomp_state *now,
                                        struct ml_seccomp_state base, uint32_t spared,
                                        bool restricted)
@@ -54,7 +54,7 @@ static inline bool ml_seccomp_may_kill(const struct ml_seccomp_state *now,
     return restricted || ml_seccomp_is_more(now, &base);
 }
 
-/* The number there. *text goes on to what follows it. */
+/* Parses the number at *text and advances *text past it. */
 static inline uint32_t ml_seccomp_number(const char **text)
 {
     uint32_t value = 0;
@@ -86,9 +86,9 @@ static inline void ml_seccomp_parse(const char *text, struct ml_seccomp_state *r
 }
 
 struct ml_seccomp_reader {
-    char line[32]; /* as much of it as matters */
+    char line[32]; /* only the part that is parsed */
     size_t len;
-    bool known; /* the field was met */
+    bool known; /* the field was found */
     struct ml_seccomp_state state;
 };
 
@@ -105,7 +105,8 @@ static inline void ml_seccomp_letter(struct ml_seccomp_reader *r, char letter)
     r->state.counted |= ml_seccomp_field(r->line, "Seccomp_filters:", &r->state.filters);
 }
 
-/* @return whether the file was there and says so; else errno says why not. Changes errno. */
+/* @return whether the file exists and contains the state; if not, errno has the reason. Changes
+ *         errno. */
 static inline bool ml_seccomp_read(const char *path, struct ml_seccomp_state *ret)
 {
     long fd = syscall(SYS_openat, (long)AT_FDCWD, path, (long)(O_RDONLY | O_CLOEXEC));

@@ -41,7 +41,7 @@ bool ml_slice_begins(struct ml_slice p, const char *text)
     return p.len >= len && memcmp(p.text, text, len) == 0;
 }
 
-/* Ends the slice in front of `at`, which is a separator or the end of the line. */
+/* Cuts the slice before `at`, which is a separator or the end of the line. */
 static struct ml_slice cut(struct ml_slice *rest, size_t at)
 {
     struct ml_slice slice = {rest->text, at};

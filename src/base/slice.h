@@ -21,16 +21,16 @@ struct ml_slice ml_slice_trim(struct ml_slice slice);
 bool ml_slice_is(struct ml_slice slice, const char *text);
 bool ml_slice_begins(struct ml_slice slice, const char *text);
 
-/* Takes what stands before the next `separator` from `rest`, trimmed.
+/* Takes the text before the next `separator` from `rest`, trimmed.
  * @return false when nothing is left; a line that ends with a separator has one more
  *         slice, an empty one */
 bool ml_slice_next(struct ml_slice *rest, char separator, struct ml_slice *ret);
 
-/* The same for a field in double quotes, in which "" stands for one: the quotes are
- * taken off, doubled ones stay. An unquoted field is taken as it is. */
+/* The same for a field in double quotes: removes the enclosing quotes but keeps doubled ones
+ * (""), which escape a quote. Takes an unquoted field as it is. */
 bool ml_slice_next_quoted(struct ml_slice *rest, char separator, struct ml_slice *ret);
 
-/* The whole slice as a number. @return false when it is none, or too large */
+/* The whole slice as a number. @return false when it is not a number, or too large */
 bool ml_slice_u64(struct ml_slice slice, uint64_t *ret);
 bool ml_slice_double(struct ml_slice slice, double *ret);
 

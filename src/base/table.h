@@ -1,7 +1,7 @@
 /* table.h: rows and columns of text, fitted to a width.
  *
- * Declare the columns, then add cells row by row; printing measures everything
- * and sets titles, an underline and the rows, two spaces apart:
+ * Declare the columns, then add cells row by row; printing measures everything and writes
+ * titles, an underline and the rows, two spaces apart:
  *
  *     ml_table_init(&t);
  *     ml_table_column(&t, "scope", ML_LEFT);
@@ -11,9 +11,9 @@
  *     r = ml_table_print(&t, &out, 80);
  *     ml_table_release(&t);
  *
- * Errors are kept: each call returns the first one and does nothing more, so
- * checking ml_table_print alone is enough. Control characters and invalid UTF-8
- * become "?": what is printed cannot drive a terminal. Not thread-safe.
+ * The first error is kept: later calls return it and do nothing, so checking ml_table_print
+ * alone is enough. Control characters and invalid UTF-8 become "?", so that the output cannot
+ * control a terminal. Not thread-safe.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,12 +27,12 @@
 #include "compiler.h"
 #include "vec.h"
 
-/* ML_PARTS: left, and where a cell is too long each of its parts is cut for itself.
- * ML_PLACE: left, "folder/file.py:12 function"; where that is too long the function is cut
- * first, then the folder, and the line's number last. */
+/* ML_PARTS: left; in a cell that is too long, each part is cut separately. ML_PLACE: left,
+ * "folder/file.py:12 function"; if too long, the function is cut first, then the folder, the
+ * line number last. */
 enum ml_align { ML_LEFT, ML_RIGHT, ML_PARTS, ML_PLACE };
 
-/* What stands between the parts of a cell. */
+/* Separates the parts of a cell. */
 #define ML_TABLE_BETWEEN " < "
 
 struct ml_table_text {
@@ -49,7 +49,7 @@ struct ml_table_column {
 
 struct ml_table {
     struct ml_arena arena;
-    struct ml_buf scratch; /* a cell while it is made */
+    struct ml_buf scratch; /* the cell being built */
     ML_VEC(struct ml_table_column) columns;
     ML_VEC(struct ml_table_text) cells; /* row after row */
     int error;                          /* the first failure */

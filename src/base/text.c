@@ -1,6 +1,6 @@
 /* text.c: see text.h.
  *
- * Integers all the way: printf's %f and strtod follow the locale.
+ * Integer arithmetic only: printf's %f and strtod depend on the locale.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -205,7 +205,7 @@ static void parse_fraction(const char **text, struct decimal *ret)
     *text = at;
 }
 
-/* "12", "1.5", ".5"; *text moves behind it. */
+/* "12", "1.5", ".5"; advances *text past it. */
 static int parse_decimal(const char **text, struct decimal *ret)
 {
     bool has_whole = is_digit(**text);

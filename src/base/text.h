@@ -1,9 +1,8 @@
 /* text.h: numbers as people read and type them.
  *
- * Formatting writes into a caller's 32 bytes and returns them, so a call can
- * stand inside a printf argument list. Parsing takes the whole string or
- * nothing. Independent of the locale; the decimal sign is a point. Prefixes of
- * byte counts are binary: KiB, never KB.
+ * Formatting writes into a caller's 32 bytes and returns them, so a call can be a printf
+ * argument. Parsing takes the whole string or nothing. Independent of the locale; the decimal
+ * sign is a point. Prefixes of byte counts are binary: KiB, never KB.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -12,7 +12,7 @@ struct range {
     uint32_t first, last;
 };
 
-/* The common blocks of marks and format characters that take no column. */
+/* The common blocks of zero-width marks and format characters. */
 static const struct range no_columns[] = {
     {0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x0610, 0x061a},
     {0x064b, 0x065f}, {0x0e34, 0x0e3a}, {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff},
@@ -28,8 +28,8 @@ static const struct range two_columns[] = {
     {0x1f900, 0x1f9ff}, {0x1fa70, 0x1faff}, {0x20000, 0x3fffd},
 };
 
-/* What a first byte promises: the sequence's bytes, its own share of the
- * character, and the smallest character that needs that many bytes. */
+/* What a first byte announces: the length of the sequence, its own bits of the character, and
+ * the smallest character that needs that many bytes. */
 static size_t promised(uint8_t first, uint32_t *ret_bits, uint32_t *ret_least)
 {
     if (first >= 0xc2 && first <= 0xdf) {

@@ -1,8 +1,8 @@
-/* utf8.h: walk UTF-8 text that may be broken, and measure it for a terminal.
+/* utf8.h: walk UTF-8 text that may be invalid, and measure its width on a terminal.
  *
- * Names in a trace come from anywhere, so nothing here trusts its input: a byte
- * that belongs to no valid sequence (overlong, surrogate, above U+10FFFF, cut
- * short) stands for itself and takes one column. Independent of the locale.
+ * Names in a trace come from anywhere, so nothing here trusts its input: a byte that belongs to
+ * no valid sequence (overlong, surrogate, above U+10FFFF, cut short) counts as one character of
+ * one column. Independent of the locale.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* U+FFFD, what an invalid byte is shown as. */
+/* U+FFFD, which replaces an invalid byte. */
 #define ML_UTF8_REPLACEMENT "\xef\xbf\xbd"
 
 /* The first character of s, where len is at least 1.
@@ -22,17 +22,16 @@ size_t ml_utf8_decode(const char *s, size_t len, uint32_t *ret_codepoint);
 
 #define ML_UTF8_MAX_BYTES 4
 
-/* Writes a character's bytes to `out`, which has room for ML_UTF8_MAX_BYTES; what
- * is no character (a surrogate, above U+10FFFF) becomes U+FFFD.
+/* Writes a character's bytes to `out`, which has room for ML_UTF8_MAX_BYTES; an invalid code
+ * point (a surrogate, above U+10FFFF) becomes U+FFFD.
  * @return the bytes written, 1 to 4 */
 size_t ml_utf8_encode(uint32_t codepoint, char *out);
 
-/* Columns the text takes on a terminal: 0 for combining marks, 2 for wide East
- * Asian characters and emoji, 1 for the rest, control characters included. */
+/* The width of the text on a terminal in columns: 0 for combining marks, 2 for wide East Asian
+ * characters and emoji, 1 for the rest, control characters included. */
 size_t ml_utf8_width(const char *s, size_t len);
 
-/* How much of s fits into `columns`: the longest start of it that is no wider,
- * never cutting inside a sequence.
+/* The longest prefix of s that fits into `columns`, never cut inside a sequence.
  * @return bytes, at most len */
 size_t ml_clip_utf8(const char *s, size_t len, size_t columns);
 

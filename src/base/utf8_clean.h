@@ -1,5 +1,5 @@
-/* utf8_clean.h: any bytes as valid UTF-8. Apart from utf8.h, which allocates nothing and is
- * used inside the target.
+/* utf8_clean.h: convert any bytes to valid UTF-8. Separate from utf8.h, which allocates nothing
+ * and is used inside the target.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include "vec.h"
 
-/* Appends the text, with U+FFFD for each byte that is no UTF-8. @return 0 or -ENOMEM */
+/* Appends the text, with U+FFFD for each byte that is not UTF-8. @return 0 or -ENOMEM */
 int ml_utf8_clean(const char *s, size_t len, struct ml_buf *out);
 
 #endif

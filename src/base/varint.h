@@ -23,11 +23,11 @@
 
 #include "compiler.h"
 
-/* Most bytes a 64-bit number takes. */
+/* The most bytes that a 64-bit number takes. */
 #define ML_VARINT_MAX 10
 
 /* Write v at p, where ML_VARINT_MAX bytes must be free.
- * @return behind the last byte written */
+ * @return the position after the last byte written */
 static inline uint8_t *ml_varint_put(uint8_t *p, uint64_t v)
 {
     while (v >= 0x80) {
@@ -48,7 +48,7 @@ static inline size_t ml_varint_len(uint64_t v)
     return len;
 }
 
-/* Out of line of ml_varint_get's first byte: the numbers from 128 up. */
+/* The slow path of ml_varint_get: numbers from 128 up. */
 static inline const uint8_t *ml_varint_get_long(const uint8_t *p, const uint8_t *end, uint64_t *ret)
 {
     uint64_t v = 0;
@@ -57,7 +57,7 @@ static inline const uint8_t *ml_varint_get_long(const uint8_t *p, const uint8_t 
         uint8_t byte = *p++;
 
         if (shift == 63 && byte > 1)
-            return NULL; /* more than 64 bits, or an eleventh byte to come */
+            return NULL; /* more than 64 bits, or more than ten bytes */
         v |= (uint64_t)(byte & 0x7f) << shift;
         if (byte < 0x80) {
             *ret = v;
@@ -70,8 +70,8 @@ static inline const uint8_t *ml_varint_get_long(const uint8_t *p, const uint8_t 
 /* Read a number from [p, end), which may be empty. A number padded with zero
  * bits within ten bytes is accepted.
  * @ret    set on success
- * @return behind the last byte read; NULL when the bytes end too early, go on
- *         for more than ten, or do not fit 64 bits */
+ * @return the position after the last byte read; NULL when the bytes end too early, go on for
+ *         more than ten, or do not fit 64 bits */
 static inline const uint8_t *ml_varint_get(const uint8_t *p, const uint8_t *end, uint64_t *ret)
 {
     if (ML_LIKELY(p < end && *p < 0x80)) {

@@ -10,8 +10,8 @@
 
 #define MOST_DIGITS 20 /* of 64 bits */
 
-/* Capacity for `len + extra` items: half more than there was, to keep the cost
- * of an append constant. False when that many bytes cannot exist. */
+/* Capacity for `len + extra` items: half more than there was, to keep the cost of an append
+ * constant. False when the size overflows. */
 static bool next_cap(size_t cap, size_t len, size_t extra, size_t item_bytes, size_t *ret)
 {
     size_t most = (size_t)PTRDIFF_MAX / item_bytes;
@@ -36,7 +36,7 @@ int ml_vec_grow(void *items_field, size_t len, size_t *cap, size_t extra, size_t
         return 0;
     if (!next_cap(*cap, len, extra, item_bytes, &new_cap))
         return -ENOMEM;
-    /* The field is a `type *`; copying it by bytes lets one function serve all. */
+    /* The field is a `type *`; memcpy lets one function serve all types. */
     memcpy(&items, items_field, sizeof(items));
     items = realloc(items, new_cap * item_bytes);
     if (!items)
@@ -106,7 +106,7 @@ int ml_buf_fill(struct ml_buf *buf, uint8_t byte, size_t count)
     return 0;
 }
 
-/* Of a number, with a sign if it has one. */
+/* The digits of a number, with a minus sign if it is negative. */
 static int put_digits(struct ml_buf *buf, uint64_t value, bool negative)
 {
     char digits[MOST_DIGITS + 1], *end = digits + sizeof(digits), *at = end;

@@ -1,9 +1,8 @@
 /* vec.h: growable memory: a byte buffer and a typed vector.
  *
- * Both are plain structs whose fields callers read directly; they own one heap
- * block, grow by half of what they hold, and start empty without allocating
- * (all zero bytes is a valid empty one). After a failed call the contents are
- * what they were before it. Not thread-safe.
+ * Both are plain structs whose fields callers read directly; they own one heap block, grow by
+ * half of what they hold, and start empty without allocating (all zero bytes is a valid empty
+ * one). A failed call leaves the contents unchanged. Not thread-safe.
  *
  *     struct ml_buf out;
  *     ml_buf_init(&out);
@@ -41,14 +40,14 @@ void ml_buf_init(struct ml_buf *buf);
 /* Frees the memory and leaves an empty buffer that can be used again. */
 void ml_buf_release(struct ml_buf *buf);
 
-/* Forgets the bytes and keeps the memory. */
+/* Removes the bytes and keeps the memory. */
 void ml_buf_clear(struct ml_buf *buf);
 
 /* Make room for `extra` more bytes (and the NUL) behind len, which the caller
  * may then fill and count itself. @return 0 or -ENOMEM */
 int ml_buf_reserve(struct ml_buf *buf, size_t extra);
 
-/* Append a copy. `bytes` must not lie in the buffer itself.
+/* Append a copy. `bytes` must not point into the buffer itself.
  * @return 0 or -ENOMEM */
 int ml_buf_append(struct ml_buf *buf, const void *bytes, size_t len);
 
@@ -58,13 +57,13 @@ int ml_buf_puts(struct ml_buf *buf, const char *text);
 /* Append `count` times the same byte. @return 0 or -ENOMEM */
 int ml_buf_fill(struct ml_buf *buf, uint8_t byte, size_t count);
 
-/* Append a number in decimal digits: what printf does, several times as fast.
+/* Append a number in decimal digits, several times as fast as printf.
  * @return 0 or -ENOMEM */
 int ml_buf_u64(struct ml_buf *buf, uint64_t value);
 int ml_buf_i64(struct ml_buf *buf, int64_t value);
 
-/* Append formatted text. @return 0, -ENOMEM, or -EINVAL for a format that the
- * C library refuses */
+/* Append formatted text. @return 0, -ENOMEM, or -EINVAL for a format that the C library
+ * rejects */
 int ml_buf_printf(struct ml_buf *buf, const char *fmt, ...) ML_PRINTF(2, 3);
 int ml_buf_vprintf(struct ml_buf *buf, const char *fmt, va_list args) ML_PRINTF(2, 0);
 
@@ -88,18 +87,18 @@ int ml_buf_vprintf(struct ml_buf *buf, const char *fmt, va_list args) ML_PRINTF(
          ? ((v)->items[(v)->len] = (__VA_ARGS__), (v)->len++, 0)                                   \
          : -ENOMEM)
 
-/* Sorts as qsort() does, which must not be given the NULL of an empty vector. */
+/* Sorts with qsort(), which must not get the NULL of an empty vector. */
 #define ml_vec_sort(v, compare)                                                                    \
     ((v)->len > 1 ? qsort((v)->items, (v)->len, sizeof(*(v)->items), (compare)) : (void)0)
 
-/* Forgets the items and keeps the memory. */
+/* Removes the items and keeps the memory. */
 #define ml_vec_clear(v) ((void)((v)->len = 0))
 
 /* Frees the memory and leaves an empty vector that can be used again. */
 #define ml_vec_release(v) (free((v)->items), ml_vec_init(v))
 
-/* Behind ml_vec_reserve: grow the block whose address the pointer object at
- * `items_field` holds, so that `extra` items fit after `len`.
+/* Implements ml_vec_reserve: grows the block that the pointer at `items_field` points to, so
+ * that `extra` items fit after `len`.
  * @return 0 or -ENOMEM */
 int ml_vec_grow(void *items_field, size_t len, size_t *cap, size_t extra, size_t item_bytes);
 

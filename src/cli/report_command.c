@@ -76,7 +76,7 @@ int ml_report_write(const struct ml_buf *text)
 
 void ml_report_warn(const struct ml_health *health, const char *name)
 {
-    const struct ml_style plain = {0};
+    const struct ml_style plain = {.width = ml_say_width()};
     struct ml_buf text;
 
     ml_buf_init(&text);

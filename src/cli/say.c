@@ -15,17 +15,22 @@
 
 #define CONTINUED_INDENT 2
 
+size_t ml_say_width(void)
+{
+    struct winsize size;
+
+    return isatty(STDERR_FILENO) && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 /* Ends the line, or breaks it into several that fit a terminal. */
 static int wrap(struct ml_buf *line)
 {
-    struct ml_style style = {0};
+    struct ml_style style = {.width = ml_say_width()};
     struct ml_buf wrapped = {0};
-    struct winsize size;
     int r;
 
-    if (!isatty(STDERR_FILENO) || ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || !size.ws_col)
+    if (!style.width)
         return ml_buf_puts(line, "\n");
-    style.width = size.ws_col;
     r = ml_report_paragraph(&wrapped, &style, CONTINUED_INDENT, (const char *)line->data);
     if (r < 0) {
         ml_buf_release(&wrapped);

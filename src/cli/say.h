@@ -15,6 +15,9 @@
 void ml_say(const char *fmt, ...) ML_PRINTF(1, 2);
 void ml_vsay(const char *fmt, va_list args);
 
+/* The width of the terminal on standard error; 0: it is not a terminal. */
+size_t ml_say_width(void);
+
 /* The path of a created file, as a line on standard output: unchanged, for scripts, unless
  * that is a terminal. */
 void ml_say_path(const char *path);

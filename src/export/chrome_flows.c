@@ -26,7 +26,7 @@ void ml_chrome_flows_release(struct ml_chrome_flows *f)
     ml_map_release(&f->open);
 }
 
-/* Arrows need slices at both ends; what is around them on the thread stays as it is. */
+/* Arrows need slices at both ends; the slices around them on the thread are unaffected. */
 static void put_end(struct ml_chrome_flows *f, const char *what, char arrow, uint64_t flow,
                     const struct ml_block *block, uint64_t time_ns, uint32_t thread)
 {

@@ -1,5 +1,5 @@
 /* chrome_gauges.h: curves of a Chrome trace: groups of values over time, thinned so that
- * a long run stays a file that viewers open.
+ * viewers can open the file of a long run.
  *
  * The run is cut into ML_CHROME_BUCKETS equal parts. Of each part a gauge writes the point
  * with the highest sum and the last one, so that no peak is lost.
@@ -21,15 +21,15 @@ struct ml_gauge_point {
     uint64_t values[ML_GAUGE_VALUES];
 };
 
-/* Of one title in one process. */
+/* One title in one process. */
 struct ml_chrome_gauge {
     const char *device; /* the title is "DEVICE WHAT" */
     const char *what;
     uint32_t pid;
     const char *const *names; /* of the values */
     size_t count;
-    bool pending;                     /* a part is under way */
-    uint64_t bucket;                  /* which */
+    bool pending;                     /* a part has points that are not written yet */
+    uint64_t bucket;                  /* that part */
     struct ml_gauge_point high, last; /* in it */
     bool seen[ML_GAUGE_VALUES];       /* a value that was always 0 is not written */
 };
@@ -44,16 +44,16 @@ struct ml_chrome_gauges {
 void ml_chrome_gauges_init(struct ml_chrome_gauges *gauges, struct ml_chrome *chrome);
 void ml_chrome_gauges_release(struct ml_chrome_gauges *gauges);
 
-/* The gauge of a key, a new one made from `like` if there is none; valid until the next
- * call. @return NULL: out of memory */
+/* The gauge of a key, created from `like` if there is none; valid until the next call. @return
+ * NULL: out of memory */
 struct ml_chrome_gauge *ml_chrome_gauge(struct ml_chrome_gauges *gauges, uint64_t key,
                                         const struct ml_chrome_gauge *like);
 
-/* It has these values from now on. */
+/* Sets the values from this time on. */
 void ml_chrome_gauge_set(struct ml_chrome_gauges *gauges, struct ml_chrome_gauge *gauge,
                          uint64_t time_ns, const uint64_t *values);
 
-/* Writes what is pending. */
+/* Writes pending points. */
 void ml_chrome_gauges_flush(struct ml_chrome_gauges *gauges);
 
 #endif

@@ -1,8 +1,8 @@
 /* chrome_memory_curves.c: see chrome_memory_curves.h.
  *
- * The replay knows devices and categories, not both at once. An event changes one device,
- * so what it changed in the categories belongs to that device; where it changed more (a
- * process that ends), the live blocks are looked through.
+ * The replay has sums by device and by category, but not by both. An event usually changes one
+ * device, so its changes to the categories belong to that device. After an event that changes
+ * more (the end of a process), the sums are computed again from the live blocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 #include "samples.h"
 
 enum { LIVE_KEY = 1, LEVEL_KEY = 2, SAMPLE_KEY = 3, KEY_SHIFT = 60 };
-/* Above the process that a sample is about. */
+/* Added to the process of a sample. */
 #define SHARE_BIT (UINT64_C(1) << 27)
 
 void ml_chrome_memory_init(struct ml_chrome_memory *m, struct ml_chrome *chrome,
@@ -73,7 +73,7 @@ static void show_live(struct ml_chrome_memory *m, uint32_t device, uint64_t time
               m->devices.items[device].categories);
 }
 
-/* Only where there are levels around that of the blocks. */
+/* Only if there are levels above that of the blocks. */
 static void show_levels(struct ml_chrome_memory *m, uint32_t device, uint64_t time_ns)
 {
     static const char *const names[] = {"driver", "pool", "block"};
@@ -103,7 +103,7 @@ static void recount(struct ml_chrome_memory *m, uint64_t time_ns)
         show_live(m, i, time_ns);
 }
 
-/* What the event changed, put to the device. */
+/* Attributes the event's changes to the device. */
 static void attribute(struct ml_chrome_memory *m, uint32_t device, uint64_t time_ns)
 {
     for (size_t i = 0; i < ML_CATEGORIES; i++)
@@ -163,7 +163,7 @@ static void follow_blocks(struct ml_chrome_memory *m, const struct ml_event *eve
 
 /* ---- Samples ------------------------------------------------------------ */
 
-/* @about  0, or what tells values of one device apart */
+/* @about  0, or a key that distinguishes values of one device */
 static void show_sample(struct ml_chrome_memory *m, const char *device, const char *what,
                         uint32_t pid, uint64_t about, uint64_t time_ns, uint64_t value)
 {

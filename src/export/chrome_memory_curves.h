@@ -1,5 +1,5 @@
-/* chrome_memory_curves.h: what is live, by device and category and by level, and what
- * samples found, as curves of a Chrome trace.
+/* chrome_memory_curves.h: live memory by device, category and level, and samples, as curves of
+ * a Chrome trace.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,12 +26,12 @@ struct ml_chrome_memory {
     int error; /* the first failure */
 };
 
-/* @replay  that is fed; must outlive it */
+/* @replay is fed by the caller; must outlive it */
 void ml_chrome_memory_init(struct ml_chrome_memory *m, struct ml_chrome *chrome,
                            const struct ml_replay *replay);
 void ml_chrome_memory_release(struct ml_chrome_memory *m);
 
-/* After each event that was fed. */
+/* Call after each event that was fed. */
 void ml_chrome_memory_event(struct ml_chrome_memory *m, const struct ml_event *event);
 
 #endif

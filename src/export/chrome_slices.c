@@ -106,7 +106,7 @@ static bool is_open(const struct ml_chrome_stack *stack, uint32_t scope)
     return false;
 }
 
-/* Pops that were lost show by the scope that the thread is back in. */
+/* If pops were lost, the thread's current scope shows how many. */
 static void pop(struct ml_chrome_slices *s, const struct ml_event *event)
 {
     struct ml_chrome_stack *stack = stack_of(s, event->thread);
@@ -188,7 +188,7 @@ static void mark(struct ml_chrome_slices *s, const struct ml_event *event)
         true, true, event->time_ns, event->args[1], (uint32_t)event->args[2]};
 }
 
-/* ---- The program's own objects ----------------------------------------- */
+/* ---- Objects of the program ----------------------------------------- */
 
 static const char *object_category(const struct ml_chrome_slices *s, const struct ml_object *object)
 {
@@ -228,7 +228,7 @@ static void start(struct ml_chrome_slices *s, const struct ml_event *event)
         put_object(s, 'b', object, event->thread, event->time_ns);
 }
 
-/* Ends where it began, so that both are of one process. */
+/* Ends on the track where it began, so that both are in one process. */
 static void stop(struct ml_chrome_slices *s, const struct ml_event *event)
 {
     uint64_t thread;
@@ -249,7 +249,7 @@ static void counter(struct ml_chrome_slices *s, const struct ml_event *event)
 
 /* ---- Moments ------------------------------------------------------------ */
 
-/* @reach  how far it goes: "g" all, "p" the process, "t" the thread */
+/* @reach  its extent: "g" all, "p" the process, "t" the thread */
 static void begin_moment(struct ml_chrome_slices *s, const struct ml_event *event, const char *name,
                          const char *category, const char *reach)
 {

@@ -1,9 +1,7 @@
-/* chrome_slices.h: what ran when, as slices of a Chrome trace: scopes by thread, tasks,
- * frames and events of the program, steps, epochs and phases; and what happened at a
- * moment: markers, refusals, losses.
+/* chrome_slices.h: slices of a Chrome trace: scopes by thread, tasks, frames and events of the
+ * program, steps, epochs and phases; and instants: markers, failed allocations, losses.
  *
- * Every slice that is begun is ended: by its own end, that of its thread or process, or
- * that of the trace.
+ * Every slice ends: with its own end, that of its thread or process, or that of the trace.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +14,7 @@
 
 #define ML_CHROME_MARKS 3 /* step, epoch, phase */
 
-/* The scopes that a thread is in, by what it pushed. */
+/* The scopes that a thread has pushed. */
 struct ml_chrome_stack {
     uint32_t thread;
     ML_VEC(uint32_t) open;
@@ -47,7 +45,7 @@ void ml_chrome_slices_init(struct ml_chrome_slices *s, struct ml_chrome *chrome)
 void ml_chrome_slices_release(struct ml_chrome_slices *s);
 void ml_chrome_slices_event(struct ml_chrome_slices *s, const struct ml_event *event);
 
-/* Ends what is open. */
+/* Ends all open slices. */
 void ml_chrome_slices_finish(struct ml_chrome_slices *s);
 
 #endif

@@ -1,11 +1,11 @@
-/* chrome_writer.h: a file of Chrome's trace events, which chrome://tracing and Perfetto
- * open: one JSON object, an event a line, written as it grows.
+/* chrome_writer.h: a file of Chrome's trace events, which chrome://tracing and Perfetto open:
+ * one JSON object, one event per line, written incrementally.
  *
  *     ml_chrome_begin(c, 'B', "encoder", "module", event->time_ns, who);
  *     ml_json_kv_u64(ml_chrome_args(c), "bytes", bytes);
  *     ml_chrome_end(c);
  *
- * The first failure is kept; ml_chrome_close tells it.
+ * The first failure is kept; ml_chrome_close returns it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +16,8 @@
 #include "output_file.h"
 #include "trace.h"
 
-/* What belongs to the machine and not to one process is shown as a process of this pid;
- * Linux has none above 2^22. So are threads that stand for the marks of a process. */
+/* A process with this pid shows events of the machine rather than of one process; Linux has no
+ * pid above 2^22. Threads that show the marks of a process are numbered likewise. */
 #define ML_CHROME_MACHINE_PID 0x7fffff00u
 #define ML_CHROME_STEPS_TID 0x7fffff01u
 #define ML_CHROME_EPOCHS_TID 0x7fffff02u
@@ -34,17 +34,17 @@ struct ml_chrome {
     bool in_args; /* of the event being written */
 };
 
-/* Writes what stands before the events. */
+/* Writes the header before the events. */
 void ml_chrome_open(struct ml_chrome *c, const struct ml_trace *trace, struct ml_output *out);
 
-/* What stands behind them. @return 0 or the first failure */
+/* Writes the footer after them. @return 0 or the first failure */
 int ml_chrome_close(struct ml_chrome *c);
 
-/* Where a thread of the trace is shown, and a process. */
+/* The track that shows a thread of the trace, or a process. */
 struct ml_chrome_track ml_chrome_thread(const struct ml_chrome *c, uint32_t thread);
 uint32_t ml_chrome_pid(const struct ml_chrome *c, uint32_t process);
 
-/* An event, to which fields may be added, then args, before it ends.
+/* Begins an event. Fields may follow, then args, then the end.
  * @category  NULL: none */
 void ml_chrome_begin(struct ml_chrome *c, char phase, const char *name, const char *category,
                      uint64_t time_ns, struct ml_chrome_track track);

@@ -1,5 +1,5 @@
-/* export_csv.c: one table of the trace as comma-separated values: a line of names, then a
- * line for each row. What is null is an empty cell; an empty text is "".
+/* export_csv.c: one table of the trace as comma-separated values: a line of names, then a line
+ * for each row. Null is an empty cell; an empty text is "".
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
-/* export_mxnet_csv.c: the CSV and the log of the GPU memory profiler that was proposed
- * for MXNet (pull request 14973): one line for each new allocation, tag and MiB, no
- * frees; and in the log those whose tag is unknown, with the stack that asked.
+/* export_mxnet_csv.c: the CSV and the log of the GPU memory profiler that was proposed for
+ * MXNet (pull request 14973): one line for each new allocation with tag and MiB, no frees; the
+ * log lists allocations with an unknown tag, with their stacks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include "stack_view.h"
 
 #define MIB (1024.0 * 1024.0)
-#define SKIPPED "skip me" /* MXNet's word for memory that is not to be listed */
+#define SKIPPED "skip me" /* MXNet's tag for memory that is not listed */
 
 typedef int row_fn(const struct ml_trace *trace, const struct ml_tag_list *rows,
                    const struct ml_tagged *row, struct ml_output *out);
@@ -49,7 +49,7 @@ static char *name_from(const char *newer, const char *older)
 
 /* ---- CSV ---------------------------------------------------------------- */
 
-/* "%g" is what C++ streams print. */
+/* "%g" matches the output of C++ streams. */
 static int put_csv(const struct ml_trace *trace, const struct ml_tag_list *rows,
                    const struct ml_tagged *row, struct ml_output *out)
 {
@@ -58,7 +58,7 @@ static int put_csv(const struct ml_trace *trace, const struct ml_tag_list *rows,
 
     (void)trace;
     for (size_t i = from; r == 0 && i < out->text.len; i++)
-        if (out->text.data[i] == '\n') /* nothing is quoted there */
+        if (out->text.data[i] == '\n') /* the format has no quotes */
             out->text.data[i] = '_';
     return r < 0 ? r : ml_buf_printf(&out->text, ",%g\n", (double)row->bytes / MIB);
 }

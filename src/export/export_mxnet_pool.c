@@ -1,8 +1,8 @@
-/* export_mxnet_pool.c: the memory profile of MXNet 2's own profiler: what is held at an
- * instant, five quoted columns, by name; then for each GPU what the driver says beyond.
+/* export_mxnet_pool.c: the memory profile of MXNet 2's own profiler: the live blocks at an
+ * instant in five quoted columns, sorted by name; then for each GPU the driver's figures.
  *
- * MXNet writes what is there when it is asked to; without --at this is the end. Each of its
- * processes writes a file of its own.
+ * MXNet writes the state at the time of the call; without --at this is the end. Each process
+ * writes its own file.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -111,7 +111,7 @@ static int processes(const struct ml_trace *trace, const struct ml_export_opts *
     return r;
 }
 
-/* As MXNet calls it; after the first process where it is of all. */
+/* MXNet's name for the file; a file for all processes is named after the first. */
 static char *file_name(const struct ml_trace *trace, uint32_t pid)
 {
     char *ret;

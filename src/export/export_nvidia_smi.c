@@ -1,7 +1,7 @@
-/* export_nvidia_smi.c: the samples of one GPU as
- * `nvidia-smi --query-gpu=memory.used --format=csv -lms N` prints them: a header, then
- * one value a line, in whole MiB. With several GPUs nvidia-smi prints a line for each in
- * turn; so does this, in the order of the samples.
+/* export_nvidia_smi.c: the samples of one GPU as `nvidia-smi --query-gpu=memory.used
+ * --format=csv -lms N` prints them: a header, then one value per line, in whole MiB. With
+ * several GPUs nvidia-smi prints a line for each in turn; so does this, in the order of the
+ * samples.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ static bool is_wanted(const struct ml_trace *trace, const struct ml_event *event
 {
     const char *device;
 
-    /* What recorded threads read after driver calls of their own is not in step. */
+    /* Samples that recorded threads take after driver calls are not periodic. */
     if (event->kind != ML_SAMPLE || ml_sample_is_inside(event) ||
         !(event->args[1] & ML_SAMPLE_USED))
         return false;

@@ -1,7 +1,7 @@
-/* export_pprof.c: a heap profile for pprof: gzipped protocol buffers, after its
- * profile.proto. Four values for each place: objects and bytes allocated in the run, and
- * those in use at an instant. The place is the stack where one was recorded, else the
- * module and those around it.
+/* export_pprof.c: a heap profile for pprof: gzipped protocol buffers, following its
+ * profile.proto. Each site has four values: objects and bytes allocated in the run, and those
+ * in use at an instant. The site is the stack if one was recorded, else the module and its
+ * parents.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -50,7 +50,7 @@ static void keep(struct work *w, int r)
         w->error = r;
 }
 
-/* The number of a text in the profile's table, which is that of the frames. */
+/* The number of a text in the profile's table, which is also the table of the frames. */
 static uint64_t string(struct work *w, const char *text)
 {
     int64_t number = ml_intern_put(&w->frames.texts, text, strlen(text), NULL);
@@ -59,7 +59,7 @@ static uint64_t string(struct work *w, const char *text)
     return number < 0 ? 0 : (uint64_t)number;
 }
 
-/* Ends the message that was made: it is a field of the profile. */
+/* Appends the finished message as a field of the profile. */
 static void put_message(struct work *w, enum profile_field field)
 {
     struct ml_buf head = {0};
@@ -128,7 +128,7 @@ static void put_sample(struct work *w, const struct ml_site *site)
     put_message(w, SAMPLE);
 }
 
-/* ---- What samples refer to --------------------------------------------- */
+/* ---- Tables that samples refer to --------------------------------------------- */
 
 static uint64_t function_of(struct work *w, const struct ml_site_frame *frame)
 {
@@ -166,7 +166,7 @@ static void put_functions(struct work *w)
     }
 }
 
-/* Last, when all are known. Readers may insist on UTF-8. */
+/* Written last, when all strings are known. Readers may require UTF-8. */
 static void put_strings(struct work *w)
 {
     for (uint32_t i = 0; w->error == 0 && i < ml_intern_len(&w->frames.texts); i++) {

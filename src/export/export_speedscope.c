@@ -1,5 +1,5 @@
-/* export_speedscope.c: what is live at an instant, as flame graphs for speedscope.app: by
- * module and category, and by stack where any was recorded.
+/* export_speedscope.c: live memory at an instant, as flame graphs for speedscope.app: by module
+ * and category, and by stack if any was recorded.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,7 @@ static bool has_stack(const struct ml_site *site)
     return is_live(site) && site->stack != 0;
 }
 
-/* The category lies inside its module. */
+/* The category is the frame inside its module. */
 static int module_path(struct work *w, const struct ml_site *site)
 {
     int64_t leaf = ml_site_frame(&w->frames, ml_category_name(site->category));
@@ -68,7 +68,7 @@ static int flush(struct work *w)
     return w->json.error ? w->json.error : ml_output_line(w->out);
 }
 
-/* All frames have to be known before the first is written. */
+/* All frames must be known before the first is written. */
 static int number_frames(struct work *w, const struct graph *graph, uint64_t *ret_bytes)
 {
     int r = 0;
@@ -187,7 +187,7 @@ static int write_file(struct work *w)
     ml_json_key(&w->json, "profiles");
     ml_json_begin_array(&w->json);
     for (size_t i = 0; r == 0 && i < ML_ARRAY_SIZE(graphs); i++)
-        if (i == 0 || bytes[i] > 0) /* the first is there even if nothing is live */
+        if (i == 0 || bytes[i] > 0) /* the first is written even if nothing is live */
             r = put_graph(w, &graphs[i], bytes[i]);
     ml_json_end_array(&w->json);
     ml_json_end_object(&w->json);
@@ -215,6 +215,6 @@ static int export_trace(const struct ml_trace *trace, const struct ml_export_opt
 const struct ml_exporter ml_exporter_speedscope = {
     .name = "speedscope",
     .suffix = ".speedscope.json",
-    .help = "flame graphs of what is live at --at",
+    .help = "flame graphs of live memory at --at",
     .run = export_trace,
 };

@@ -1,7 +1,6 @@
 /* export_sqlite.c: the whole trace as an SQLite database, written in one transaction.
  *
- * The file is a temporary one until it is whole, so SQLite needs neither a journal nor to
- * wait for the disk.
+ * The file is temporary until it is complete, so SQLite needs neither a journal nor a sync.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +35,7 @@ static int write_database(sqlite3 *db, const struct ml_trace *trace,
     return r < 0 ? r : execute(db, "COMMIT", path, err);
 }
 
-/* SQLite's own words for a disk that is full, or a file that is too large, name neither. */
+/* SQLite's messages for a full disk or a file that is too large do not name the reason. */
 static int name_reason(sqlite3 *db, const struct ml_output *out, int r, struct ml_error *err)
 {
     int reason = sqlite3_errcode(db) == SQLITE_FULL ? ENOSPC : sqlite3_system_errno(db);

@@ -1,8 +1,8 @@
-/* export_tbd.c: the log of TBD's memory profiler for MXNet, and the file that its
- * analysis makes of one.
+/* export_tbd.c: the log of TBD's memory profiler for MXNet, and the file that its analysis
+ * script writes.
  *
- * The log has a line for each allocation, and behind it what was free on the GPU, where
- * samples tell. A tag is one word there: the analysis cuts lines at spaces.
+ * The log has a line for each allocation, followed by the free memory of the GPU if there are
+ * samples. A tag is one word: the script splits lines at spaces.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 
 #define MIB (1024 * 1024)
 
-/* ---- What was free ------------------------------------------------------ */
+/* ---- Free memory ------------------------------------------------------ */
 
 struct reading {
     uint64_t time_ns, free_bytes, total_bytes;

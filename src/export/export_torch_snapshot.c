@@ -1,4 +1,4 @@
-/* export_torch_snapshot.c: the trace as a memory snapshot of PyTorch, the pickle that
+/* export_torch_snapshot.c: the trace as a PyTorch memory snapshot, the pickle that
  * torch/cuda/_memory_viz.py and pytorch.org/memory_viz open.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -9,7 +9,7 @@
 #include "exporter.h"
 #include "snapshot_parts.h"
 
-/* One list for each device up to the highest, empty for those that are not there. */
+/* One list for each device up to the highest number, empty for missing ones. */
 static int put_traces(struct ml_snapshot_export *s, struct ml_progress *progress,
                       struct ml_error *err)
 {
@@ -74,7 +74,7 @@ static void release(struct ml_snapshot_export *s)
     free(s);
 }
 
-/* A snapshot is taken at the end, if nothing else is asked for. */
+/* The snapshot shows the end of the run unless --at is given. */
 static int export_trace(const struct ml_trace *trace, const struct ml_export_opts *opts,
                         struct ml_output *out, struct ml_error *err)
 {

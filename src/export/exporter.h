@@ -1,4 +1,4 @@
-/* exporter.h: a trace as a file of another program. One file exports one format; the
+/* exporter.h: export a trace as a file of another program. One source file per format; the
  * table in exporter.c lists them.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -14,41 +14,41 @@
 #include "trace.h"
 
 struct ml_export_opts {
-    struct ml_at at;              /* of formats that hold one instant */
+    struct ml_at at;              /* for formats that show one instant */
     bool at_given;                /* false: the format's own default */
     const char *device;           /* "cuda:0", "0" for it, "cpu"; NULL: all */
-    unsigned level;               /* enum memledger_level that rows are of; 0: the format's own */
-    const char *table;            /* of formats with tables, one that exists; NULL: their own */
-    bool safe_csv;                /* of csv: see ml_csv_name */
-    uint32_t pid;                 /* of formats with a file for each process; 0: all in one */
-    struct ml_progress *progress; /* NULL: nobody wants to know */
+    unsigned level;               /* enum memledger_level of the rows; 0: the format's default */
+    const char *table;            /* for formats with tables, an existing one; NULL: the default */
+    bool safe_csv;                /* for csv: see ml_csv_name */
+    uint32_t pid;                 /* for formats with a file per process; 0: all in one */
+    struct ml_progress *progress; /* NULL: no report is wanted */
 };
 
-/* Each once. */
+/* Without duplicates. */
 typedef ML_VEC(uint32_t) ml_pid_list;
 
 /* Writes all of the file to `out->text`, with ml_output_line between its lines; a
  * format with `needs_file` may open out->written instead.
- * @return 0, or negative with the reason in `err`; no reason: no memory */
+ * @return 0, or negative with the reason in `err`; without one: out of memory */
 typedef int ml_export_fn(const struct ml_trace *trace, const struct ml_export_opts *opts,
                          struct ml_output *out, struct ml_error *err);
 
 struct ml_exporter {
     const char *name;   /* "mxnet-csv" */
     const char *suffix; /* of its files, ".mxnet.csv": the name without -o, the format of -o */
-    const char *help;   /* one line, no capital, no full stop */
+    const char *help;   /* one line, no full stop */
     bool needs_file;    /* cannot be written to a pipe */
-    bool whole_run;     /* holds no instant: --at is refused */
+    bool whole_run;     /* shows the whole run: rejects --at */
     bool has_tables;    /* --table chooses one */
-    bool all_devices;   /* --device and --level are refused */
+    bool all_devices;   /* rejects --device and --level */
     ml_export_fn *run;
-    /* The name of its file where -o is not given; NULL, or a result of NULL: that of the
-     * trace with the suffix. The caller frees the result.
-     * @pid  of the process that it is of; 0: of all */
+    /* The name of the file without -o; NULL, or a result of NULL: the trace's name with the
+     * suffix. The caller frees the result.
+     * @pid the process; 0: all */
     char *(*file_name)(const struct ml_trace *trace, uint32_t pid);
-    /* The processes that have a file each where -o is not given; NULL: there is one for all.
-     * @ret  to be released, after a failure too; empty: no process has any rows
-     * @return 0 or negative, as of `run` */
+    /* The processes that get a file each without -o; NULL: one file for all.
+     * @ret  the caller releases it, also after a failure; empty: no process has rows
+     * @return as `run` */
     int (*processes)(const struct ml_trace *trace, const struct ml_export_opts *opts,
                      ml_pid_list *ret, struct ml_error *err);
 };
@@ -56,10 +56,10 @@ struct ml_exporter {
 /* All of them, NULL-terminated. */
 extern const struct ml_exporter *const ml_exporters[];
 
-/* @return NULL when there is no such format */
+/* @return NULL when no format has this name */
 const struct ml_exporter *ml_exporter_find(const char *name);
 
-/* The format whose suffix, the longest that fits, `path` has; NULL: none. */
+/* The format with the longest suffix that `path` ends in; NULL: none. */
 const struct ml_exporter *ml_exporter_of_path(const char *path);
 
 extern const struct ml_exporter ml_exporter_chrome;

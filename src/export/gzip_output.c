@@ -24,7 +24,7 @@ void ml_gzip_release(struct ml_gzip *gzip)
     deflateEnd(&gzip->stream);
 }
 
-/* Until zlib has nothing more to say. */
+/* Runs zlib until it has no more output. */
 static int drain(struct ml_gzip *gzip, int how)
 {
     struct ml_buf *text = &gzip->out->text;

@@ -1,4 +1,4 @@
-/* gzip_output.h: bytes, packed by gzip on their way into an output file.
+/* gzip_output.h: compress bytes with gzip into an output file.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@ void ml_gzip_release(struct ml_gzip *gzip);
 /* @return 0 or negative errno */
 int ml_gzip_put(struct ml_gzip *gzip, const void *bytes, size_t len);
 
-/* No more bytes come. */
+/* Ends the gzip data. */
 int ml_gzip_finish(struct ml_gzip *gzip);
 
 #endif

@@ -1,6 +1,6 @@
-/* legacy_rows.h: the allocations that the old profilers listed: what MXNet asked the GPU's
- * driver for, where the trace has it; else blocks, since an allocation that other pools
- * cut up has no name. Frees are not theirs.
+/* legacy_rows.h: the allocations that the old profilers listed: MXNet's allocations from the
+ * GPU's driver if the trace has them; else blocks, because an allocation that a pool splits up
+ * has no name. The old profilers did not list frees.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 #include "exporter.h"
 #include "tag_list.h"
 
-/* @ret    to be released, after a failure too
+/* @ret    the caller releases it, also after a failure
  * @return 0 or negative errno */
 int ml_legacy_rows(const struct ml_trace *trace, const struct ml_export_opts *opts,
                    struct ml_tag_list *ret, struct ml_error *err);

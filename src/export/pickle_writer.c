@@ -72,7 +72,7 @@ void ml_pickle_writer_release(struct ml_pickle_writer *p)
 
 /* ---- Values ------------------------------------------------------------- */
 
-/* LONG1 is signed, so a top bit that is set needs a byte of zeros. */
+/* LONG1 is signed, so a number with its top bit set needs a zero byte after it. */
 static void put_long(struct ml_pickle_writer *p, uint64_t value)
 {
     uint8_t text[9] = {0};

@@ -1,15 +1,12 @@
-/* pickle_writer.h: Python's pickle, plain containers only, written as it grows.
+/* pickle_writer.h: writes a Python pickle of plain containers incrementally.
  *
- * Protocol 4 without frames: what Python, and the smaller readers that viewers have, all
- * understand. A value that comes again is remembered and referred to:
+ * Protocol 4 without frames, which Python and the smaller readers of viewers all understand.
+ * Repeated values can be memoized:
  *
- *     ml_pickle_put_dict(p);
- *     ml_pickle_put_mark(p);
- *     ml_pickle_put_word(p, "size");
- *     ml_pickle_put_u64(p, size);
- *     ml_pickle_put_set(p);            puts all since the mark into the dict
+ * ml_pickle_put_dict(p); ml_pickle_put_mark(p); ml_pickle_put_word(p, "size");
+ * ml_pickle_put_u64(p, size); ml_pickle_put_set(p); adds everything since the mark to the dict
  *
- * The first failure is kept; ml_pickle_writer_close tells it.
+ * The first failure is kept; ml_pickle_writer_close returns it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,30 +21,30 @@ struct ml_pickle_writer {
     uint32_t remembered;    /* values, numbered from 0 */
     struct ml_intern words; /* of ml_pickle_put_word */
     ML_VEC(uint32_t) word_memos;
-    struct ml_buf clean; /* a text being made valid */
+    struct ml_buf clean; /* a text being converted to valid UTF-8 */
     int error;           /* the first failure */
 };
 
 void ml_pickle_writer_open(struct ml_pickle_writer *p, struct ml_output *out);
 
-/* The value that was made is all. @return 0 or the first failure */
+/* Ends the pickle; the top value is its result. @return 0 or the first failure */
 int ml_pickle_writer_close(struct ml_pickle_writer *p);
 void ml_pickle_writer_release(struct ml_pickle_writer *p);
 
 void ml_pickle_put_u64(struct ml_pickle_writer *p, uint64_t value);
 void ml_pickle_put_false(struct ml_pickle_writer *p);
 
-/* Bytes that are no UTF-8 become U+FFFD. */
+/* Bytes that are not UTF-8 become U+FFFD. */
 void ml_pickle_put_text(struct ml_pickle_writer *p, const char *text, size_t len);
 
-/* One of few words: written once. */
+/* A word that repeats: written once, then referred to. */
 void ml_pickle_put_word(struct ml_pickle_writer *p, const char *word);
 
 /* An empty one. */
 void ml_pickle_put_list(struct ml_pickle_writer *p);
 void ml_pickle_put_dict(struct ml_pickle_writer *p);
 
-/* What follows goes into the list or dict that was made last. */
+/* The values that follow go into the list or dict before the mark. */
 void ml_pickle_put_mark(struct ml_pickle_writer *p);
 void ml_pickle_put_append(struct ml_pickle_writer *p);
 void ml_pickle_put_set(struct ml_pickle_writer *p);
@@ -55,7 +52,7 @@ void ml_pickle_put_set(struct ml_pickle_writer *p);
 /* A tuple of the last two. */
 void ml_pickle_put_pair(struct ml_pickle_writer *p);
 
-/* Gives the value made last a number, and makes that value again. */
+/* Numbers the last value; ml_pickle_put_again writes it again. */
 uint32_t ml_pickle_put_remember(struct ml_pickle_writer *p);
 void ml_pickle_put_again(struct ml_pickle_writer *p, uint32_t number);
 

@@ -20,7 +20,7 @@ static inline int ml_proto_varint(struct ml_buf *out, uint64_t value)
     return ml_buf_append(out, bytes, (size_t)(ml_varint_put(bytes, value) - bytes));
 }
 
-/* A number; 0 is what a reader takes for one that is absent, so it is left out. */
+/* A number; 0 is left out, since readers take an absent number for 0. */
 static inline int ml_proto_u64(struct ml_buf *out, uint32_t field, uint64_t value)
 {
     int r = value ? ml_proto_varint(out, (uint64_t)field << 3 | ML_PROTO_VARINT) : 0;
@@ -28,7 +28,7 @@ static inline int ml_proto_u64(struct ml_buf *out, uint32_t field, uint64_t valu
     return r < 0 || !value ? r : ml_proto_varint(out, value);
 }
 
-/* Text, a message, or numbers without their field's number in front of each. */
+/* Text, a message, or packed numbers. */
 static inline int ml_proto_bytes(struct ml_buf *out, uint32_t field, const void *bytes, size_t len)
 {
     int r = ml_proto_varint(out, (uint64_t)field << 3 | ML_PROTO_BYTES);

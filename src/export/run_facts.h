@@ -1,5 +1,5 @@
-/* run_facts.h: what a trace says of its run as a whole, by name: times, counts, then the
- * settings that it was recorded with.
+/* run_facts.h: named facts about the run as a whole: times, counts, then the settings of the
+ * recording.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,11 +17,11 @@ struct ml_run_fact {
     const char *key;
     const char *text; /* NULL: it is a number */
     uint64_t number;
-    bool unknown; /* the number stands in for one that an imported file did not tell */
+    bool unknown; /* an imported file lacked it; the number is a substitute */
 };
 
 /* @i      from 0 on
- * @return false behind the last */
+ * @return false after the last */
 bool ml_run_fact(const struct ml_trace *trace, size_t i, struct ml_run_fact *ret);
 
 #endif

@@ -93,7 +93,8 @@ int ml_site_stack(struct ml_site_frames *frames, uint32_t stack)
 
 /* ---- Modules ------------------------------------------------------------ */
 
-/* "encoder.layers.3 (Linear)": the whole path, so that modules of one name stay apart. */
+/* "encoder.layers.3 (Linear)": the full path, so that modules with the same name stay
+ * distinct. */
 static int64_t put_module(struct ml_site_frames *frames, const struct ml_module *module)
 {
     const char *class_name = ml_trace_string(frames->trace, module->class_name, NULL);

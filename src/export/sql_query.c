@@ -17,7 +17,7 @@
 #include "sqlite_tables.h"
 #include "vec.h"
 
-#define NEEDED (UINT64_C(1) << 63) /* the table itself, even if none of its columns */
+#define NEEDED (UINT64_C(1) << 63) /* the table itself is needed, even without columns */
 
 #define HEADER_BYTES 20
 #define READ_VERSION 19 /* in the header */
@@ -56,7 +56,7 @@ static int open_database(struct ml_sql *sql, const char *path, int flags, struct
     return 0;
 }
 
-/* A database of which SQLite makes two more files even to read it. */
+/* A database for which SQLite creates two more files even to read it. */
 static bool has_log(const char *path)
 {
     char begin[HEADER_BYTES];
@@ -64,7 +64,8 @@ static bool has_log(const char *path)
     return read_begin(path, begin, sizeof(begin)) && begin[READ_VERSION] == 2;
 }
 
-/* "file:" with every byte but letters and digits spelled out, so that none has a meaning. */
+/* "file:" with every byte except letters and digits percent-encoded, so that none is
+ * special. */
 static int put_uri(struct ml_buf *out, const char *path)
 {
     int r = ml_buf_puts(out, "file:");
@@ -83,7 +84,7 @@ static int open_with_log(struct ml_sql *sql, const char *path, struct ml_error *
 
     if (r == 0 && stat((char *)text.data, &st) == 0 && st.st_size > 0)
         r = ml_error_set(err, -EBUSY,
-                         "%s has changes in %s, and to read them would change files; "
+                         "%s has changes in %s, and reading them would change files; "
                          "close the program that writes it, or copy it with sqlite3's .backup",
                          path, (char *)text.data);
     ml_buf_clear(&text);
@@ -118,7 +119,7 @@ void ml_sql_close(struct ml_sql *sql)
     *sql = (struct ml_sql){0};
 }
 
-/* ---- What a question may do, and what it needs ------------------------- */
+/* ---- Checking a query, and what it needs ------------------------- */
 
 static void note_table(struct ml_sql *sql, const char *table, const char *column)
 {
@@ -152,8 +153,8 @@ static int explain(struct ml_sql *sql, struct ml_error *err)
         snprintf(sql->denied, sizeof(sql->denied), "UPDATE");
     if (sql->denied[0])
         return ml_error_set(err, -EPERM,
-                            "memledger sql only reads, and %s is more; `memledger export "
-                            "--format sqlite` makes a database of your own",
+                            "memledger sql only reads: %s is not allowed; `memledger export "
+                            "--format sqlite` writes a database that you can change",
                             sql->denied);
     if (strncmp(sqlite3_errmsg(sql->db), "no such table", 13) == 0)
         return ml_error_set(err, -EINVAL, "%s; `memledger sql FILE` lists them",
@@ -172,7 +173,7 @@ static int check_tail(struct ml_sql *sql, const char *tail, struct ml_error *err
     if (code == SQLITE_OK && !more)
         return 0;
     sqlite3_finalize(more);
-    return ml_error_set(err, -EINVAL, "one statement at a time: '%.40s' is one too many", tail);
+    return ml_error_set(err, -EINVAL, "only one statement is allowed; remove '%.40s'", tail);
 }
 
 /* SQLite does not ask the authorizer about VACUUM, which writes a file or rewrites the database. */
@@ -184,7 +185,7 @@ static int check_reads(struct ml_sql *sql, sqlite3_stmt *stmt, struct ml_error *
     return explain(sql, err);
 }
 
-/* SQLite does not tell of columns that a join names by USING or not at all. */
+/* SQLite does not report columns that a join uses by USING or implicitly. */
 static bool mentions(const char *question, const char *word)
 {
     return strcasestr(question, word) != NULL;
@@ -198,13 +199,13 @@ static int prepare(struct ml_sql *sql, const char *question, sqlite3_stmt **ret,
     int code, r = 0;
 
     sql->whole_tables = mentions(question, "using") || mentions(question, "natural");
-    /* Until the answer is there: some statements prepare others while they run. */
+    /* Set until the rows are read: some statements prepare others while they run. */
     sqlite3_set_authorizer(sql->db, authorize, sql);
     code = sqlite3_prepare_v2(sql->db, question, -1, &stmt, &tail);
     if (code != SQLITE_OK)
         r = explain(sql, err);
     else if (!stmt)
-        r = ml_error_set(err, -EINVAL, "there is no statement in '%s'", question);
+        r = ml_error_set(err, -EINVAL, "'%s' contains no statement", question);
     else
         r = check_reads(sql, stmt, err);
     if (r == 0)
@@ -217,7 +218,7 @@ static int prepare(struct ml_sql *sql, const char *question, sqlite3_stmt **ret,
     return 0;
 }
 
-/* ---- The answer --------------------------------------------------------- */
+/* ---- Rows --------------------------------------------------------- */
 
 static int load(struct ml_sql *sql, struct ml_progress *progress, struct ml_error *err)
 {

@@ -1,8 +1,7 @@
-/* sql_query.h: questions to a trace in SQL, or to a database that was exported from one.
+/* sql_query.h: SQL queries on a trace, or on a database that was exported from one.
  *
- * A trace has no database. One is made for the question, in a temporary file that SQLite
- * keeps in memory while it is small, with the tables and columns that the question
- * mentions and no others. Nothing but reading is allowed.
+ * For a trace, each query gets a temporary database with only the tables and columns that it
+ * mentions; SQLite keeps it in memory while it is small. Only reading is allowed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,14 +24,14 @@ struct ml_sql {
     struct sqlite3 *db;
     const struct ml_trace *trace;       /* NULL: the database is a file */
     uint64_t wanted[ML_SQL_TABLES_MAX]; /* by table, its columns; see sqlite_tables.h */
-    bool whole_tables;                  /* which columns are needed is not known */
-    char denied[64];                    /* what the question was not allowed to do */
+    bool whole_tables;                  /* the needed columns are unknown */
+    char denied[64];                    /* the action that was denied */
 };
 
 /* Whether the file is an SQLite database; false also when it cannot be read. */
 bool ml_sql_is_database(const char *path);
 
-/* @sql    to be closed, after a failure too
+/* @sql    the caller closes it, also after a failure
  * @return 0 or negative errno, as all of these */
 int ml_sql_open_file(struct ml_sql *sql, const char *path, struct ml_error *err);
 
@@ -40,14 +39,13 @@ int ml_sql_open_file(struct ml_sql *sql, const char *path, struct ml_error *err)
 int ml_sql_open_trace(struct ml_sql *sql, const struct ml_trace *trace, struct ml_error *err);
 void ml_sql_close(struct ml_sql *sql);
 
-/* Reads what the question needs and makes it ready for sqlite3_step.
+/* Reads the tables that the query needs and prepares it for sqlite3_step.
  * @progress  may be NULL
- * @ret       to be finalized before the database is closed */
+ * @ret       the caller finalizes it before it closes the database */
 int ml_sql_prepare(struct ml_sql *sql, const char *question, struct ml_progress *progress,
                    struct sqlite3_stmt **ret, struct ml_error *err);
 
-/* A question whose answer is all tables and views with their columns: name, kind, columns
- * with a space between two. */
+/* A query that lists all tables and views: name, kind, columns separated by spaces. */
 int ml_sql_prepare_list(struct ml_sql *sql, struct sqlite3_stmt **ret, struct ml_error *err);
 
 #endif

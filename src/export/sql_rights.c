@@ -10,8 +10,8 @@
 
 #include "compiler.h"
 
-/* Without effects outside of the answer. load_extension, fts3_tokenizer and what SQLite's own
- * shell adds (readfile, writefile, edit) are not among them. */
+/* Functions without side effects. load_extension, fts3_tokenizer and the functions of SQLite's
+ * shell (readfile, writefile, edit) are not among them. */
 static const char *const functions[] = {
     /* of one row */
     "abs",
@@ -157,7 +157,7 @@ static const char *const functions[] = {
     "jsonb_set",
 };
 
-/* Those that only tell. */
+/* Pragmas that only read. */
 static const char *const pragmas_with_table[] = {"table_info", "table_xinfo", "index_list"};
 static const char *const pragmas[] = {"integrity_check", "quick_check",    "table_list",
                                       "user_version",    "application_id", "page_count"};
@@ -177,8 +177,8 @@ static bool may(int action, const char *first, const char *second)
     case SQLITE_READ:
     case SQLITE_SELECT:
     case SQLITE_RECURSIVE: return true;
-    /* So SQLite declares a table-valued function to itself. A statement that changes this table
-     * is refused by SQLite, and because it does not only read. */
+    /* SQLite uses this to declare a table-valued function internally. SQLite itself rejects a
+     * statement that changes this table, and check_reads does too. */
     case SQLITE_UPDATE: return first && sqlite3_stricmp(first, "sqlite_master") == 0;
     case SQLITE_FUNCTION: return is_among(second, functions, ML_ARRAY_SIZE(functions));
     case SQLITE_PRAGMA:

@@ -1,7 +1,7 @@
-/* sql_rights.h: what a question to `memledger sql` may do: read, and nothing else.
+/* sql_rights.h: what a query of `memledger sql` may do: only read.
  *
- * Statements, pragmas and functions are allowed by name; what is not named here is refused, so
- * that a new version of SQLite allows no more than the one that this was written for.
+ * Statements, pragmas and functions are allowed by name and everything else is rejected, so
+ * that a new version of SQLite does not allow more.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,11 +12,11 @@
 
 struct sqlite3;
 
-/* Bounds for statements and values, and no extensions, once for a connection. */
+/* Sets limits for statements and values, and turns extensions off. Once per connection. */
 void ml_sql_limit(struct sqlite3 *db);
 
 /* An action as SQLite's authorizer names it.
- * @denied  set to its name when it is not allowed, unless it has one already
+ * @denied  set to the action's name if it is denied and no name is set yet
  * @return SQLITE_OK or SQLITE_DENY */
 int ml_sql_may(int action, const char *first, const char *second, char *denied, size_t room);
 

@@ -13,7 +13,7 @@
 #include "sqlite_tables.h"
 #include "steps.h"
 
-/* What is live at the peak leaves out what ended processes left behind, as all totals do. */
+/* Live memory at the peak excludes blocks of ended processes, as all totals do. */
 const char ml_sqlite_facts_schema[] =
     "CREATE TABLE run(key TEXT PRIMARY KEY, value) WITHOUT ROWID;\n"
     "CREATE TABLE process_ends(process INTEGER PRIMARY KEY, end_ns INTEGER,"
@@ -80,7 +80,7 @@ static void put(struct insert *in)
 
 static int finish(struct insert *in, struct ml_error *err)
 {
-    int r = in->code == SQLITE_OK ? 0 : ml_sqlite_fail(in->db, "cannot put in a row", err);
+    int r = in->code == SQLITE_OK ? 0 : ml_sqlite_fail(in->db, "cannot insert a row", err);
 
     sqlite3_finalize(in->stmt);
     return r;
@@ -88,7 +88,7 @@ static int finish(struct insert *in, struct ml_error *err)
 
 /* ---- The run, and when processes ended --------------------------------- */
 
-/* Nothing in particular is asked of the replay but to be read to its end. */
+/* Only needs the replay to reach the end of the trace. */
 static int replay_all(const struct ml_trace *trace, struct ml_replay *replay, struct ml_error *err)
 {
     int r = ml_replay_init(replay, trace);

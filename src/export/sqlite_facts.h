@@ -1,5 +1,5 @@
-/* sqlite_facts.h: the tables of a database that are found by a replay: the run as a whole,
- * its steps, and when processes ended; and the views.
+/* sqlite_facts.h: the tables of a database that a replay computes: the run as a whole, its
+ * steps, and when processes ended; and the views.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@ struct sqlite3;
 
 extern const char ml_sqlite_facts_schema[];
 
-/* @return NULL behind the last */
+/* @return NULL after the last */
 const char *ml_sqlite_facts_name(size_t i);
 
 /* @return 0 or negative errno */

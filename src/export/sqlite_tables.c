@@ -21,7 +21,7 @@ int ml_sqlite_fail(struct sqlite3 *db, const char *doing, struct ml_error *err)
                         sqlite3_errmsg(db));
 }
 
-/* ---- Which tables there are -------------------------------------------- */
+/* ---- List of tables -------------------------------------------- */
 
 static size_t trace_tables(void)
 {
@@ -76,7 +76,7 @@ int ml_sqlite_create(struct sqlite3 *db, struct ml_error *err)
     if (r == 0)
         r = ml_buf_puts(&sql, ml_sqlite_facts_schema);
     if (r == 0 && sqlite3_exec(db, (const char *)sql.data, NULL, NULL, NULL) != SQLITE_OK)
-        r = ml_sqlite_fail(db, "cannot make the tables", err);
+        r = ml_sqlite_fail(db, "cannot create the tables", err);
     ml_buf_release(&sql);
     return r;
 }
@@ -99,7 +99,7 @@ static int prepare_insert(struct sqlite3 *db, const struct ml_table_kind *kind, 
     return r;
 }
 
-/* Texts stay where they are until the rows are closed, which is after the statement. */
+/* Texts stay valid until the rows are closed, after the statement. */
 static int bind_cell(sqlite3_stmt *insert, const struct ml_table_rows *rows, size_t row,
                      size_t column)
 {

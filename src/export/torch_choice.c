@@ -1,5 +1,5 @@
-/* torch_choice.c: which devices, and which process, a snapshot is of. PyTorch's snapshots
- * are of one process: here the one that had the most on those devices.
+/* torch_choice.c: chooses the devices and the process of a snapshot. A PyTorch snapshot shows
+ * one process; this takes the one with the most memory on those devices.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include "samples.h"
 #include "snapshot_parts.h"
 
-/* "cuda:1" -> 1; -1: no GPU. */
+/* "cuda:1" -> 1; -1: not a GPU. */
 static int64_t gpu_number(const char *name)
 {
     size_t len = strlen(ML_CUDA_DEVICE_PREFIX);
@@ -43,7 +43,7 @@ static int by_number(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Names are those of the trace, which outlives the replay they were found by. */
+/* The trace's copy of the name, which outlives the replay. */
 static const char *lasting_name(const struct ml_trace *trace, const char *name)
 {
     for (uint32_t i = 0; i < ml_trace_spaces(trace); i++) {
@@ -55,7 +55,7 @@ static const char *lasting_name(const struct ml_trace *trace, const char *name)
     return "?";
 }
 
-/* Without a GPU: the host, or whatever comes first. */
+/* Without a GPU: the host, or the first device. */
 static const char *other_device(const struct ml_replay *all)
 {
     int64_t host = ml_intern_find(&all->device_names, ML_HOST_DEVICE, strlen(ML_HOST_DEVICE));
@@ -114,8 +114,8 @@ static void choose_process(struct ml_snapshot_export *s, const struct ml_replay 
     }
 }
 
-/* Whether allocations of this space are what a pool cuts up, and not what the driver
- * keeps for itself or has no addresses of. */
+/* Whether a pool splits up the allocations of this space, and not memory that the driver keeps
+ * for itself or that has no addresses. */
 static bool holds_segments(const struct ml_trace *trace, const struct ml_replay_space *space)
 {
     static const char *const own[] = {ML_CUDA_DRIVERS_OWN, ML_CUDA_ARRAYS, ML_CUDA_POOLS,
@@ -128,7 +128,7 @@ static bool holds_segments(const struct ml_trace *trace, const struct ml_replay_
     return !space->counted && space->level < MEMLEDGER_BLOCK;
 }
 
-/* Segments are those of the pool where it was recorded, else what the driver gave. */
+/* Segments are those of the pool if it was recorded, else the driver's allocations. */
 static void choose_segments(struct ml_snapshot_export *s, const struct ml_replay *all)
 {
     for (size_t i = 0; i < all->spaces.len; i++) {

@@ -21,7 +21,7 @@ static int by_address(const void *a, const void *b)
     return (x->addr > y->addr) - (x->addr < y->addr);
 }
 
-/* What is live of this role, by address. */
+/* The live blocks of this role, sorted by address. */
 static int gather(const struct ml_snapshot_export *s, enum ml_torch_role role, block_list *ret)
 {
     int r = 0;
@@ -65,7 +65,7 @@ static void put_block(struct ml_snapshot_export *s, uint64_t addr, uint64_t size
     ml_torch_next_item(s);
 }
 
-/* Blocks that do not overlap, with what lies between them. */
+/* Blocks that do not overlap, with the gaps between them. */
 static void put_blocks(struct ml_snapshot_export *s, const struct ml_block *segment,
                        const struct ml_block *const *blocks, size_t count)
 {
@@ -138,7 +138,7 @@ static void put_all(struct ml_snapshot_export *s, const block_list *segments,
         size_t first;
 
         for (; next < blocks->len && (!segment || blocks->items[next]->addr < begin); next++)
-            put_segment(s, blocks->items[next], &blocks->items[next], 1); /* in none */
+            put_segment(s, blocks->items[next], &blocks->items[next], 1); /* outside all segments */
         first = next;
         while (segment && next < blocks->len &&
                ml_end_of(blocks->items[next]->addr, blocks->items[next]->size) <= end)

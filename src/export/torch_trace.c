@@ -1,8 +1,7 @@
-/* torch_trace.c: what happened on a device, in the words of PyTorch's snapshots: alloc,
+/* torch_trace.c: the history of a device, with the actions of PyTorch's snapshots: alloc,
  * free_requested, free_completed, segment_alloc, segment_free, oom.
  *
- * Viewers look for the segment of each block, so a block that lies in none gets one of its
- * own.
+ * Viewers look for the segment of each block, so a block outside all segments gets its own.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +14,7 @@
 #include "scope_path.h"
 #include "snapshot_parts.h"
 
-#define LIST_PART 1000 /* items between two marks, as Python does it */
+#define LIST_PART 1000 /* items between two marks, as in Python */
 
 /* ---- Lists -------------------------------------------------------------- */
 
@@ -60,7 +59,7 @@ static void keep(struct ml_snapshot_export *s, int r)
         s->error = r;
 }
 
-/* Says a value again that was told before. @return whether it was */
+/* Refers to a value that was written before. @return whether it was */
 static bool put_again(struct ml_snapshot_export *s, const struct ml_map *memos, uint64_t key)
 {
     uint64_t number;
@@ -127,7 +126,7 @@ static uint64_t wall_us(const struct ml_snapshot_export *s, uint64_t time_ns)
     return (ml_trace_info(s->trace)->start_wall_ns + time_ns) / 1000;
 }
 
-/* What PyTorch's users may attach: here the label, else the category. */
+/* The user metadata of PyTorch's snapshots: here the label, else the category. */
 static void put_metadata(struct ml_snapshot_export *s, const struct ml_block *block)
 {
     uint32_t len = 0;

@@ -1,6 +1,5 @@
-/* block.h: the frame of a trace file: file header, block headers, trailer.
- * Pure conversions between bytes and structs; the checksums are computed and
- * checked here, compression is the caller's.
+/* block.h: the frame of a trace file: file header, block headers, trailer. Pure conversions
+ * between bytes and structs; checksums are computed and checked here, the caller compresses.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -59,21 +58,21 @@ struct ml_trailer {
 
 enum ml_frame_result {
     ML_FRAME_OK = 0,
-    ML_FRAME_NOT_OURS = -1, /* the magic is another */
-    ML_FRAME_DAMAGED = -2,  /* the checksum or a limit does not hold */
-    ML_FRAME_TOO_NEW = -3,  /* a major version or feature that is not known here */
+    ML_FRAME_NOT_OURS = -1, /* wrong magic */
+    ML_FRAME_DAMAGED = -2,  /* wrong checksum, or a limit is exceeded */
+    ML_FRAME_TOO_NEW = -3,  /* unknown major version or feature */
 };
 
 void ml_file_header_put(uint8_t out[ML_FILE_HEADER_BYTES], const struct ml_file_header *h);
 enum ml_frame_result ml_file_header_get(const uint8_t in[ML_FILE_HEADER_BYTES],
                                         struct ml_file_header *ret);
 
-/* `stored` are the h->stored_bytes that will follow the header. */
+/* `stored` points to the h->stored_bytes that will follow the header. */
 void ml_block_header_put(uint8_t out[ML_BLOCK_HEADER_BYTES], const struct ml_block_header *h,
                          const void *stored);
 
-/* Checks magic and limits only; ml_block_verify checks the sum once the stored
- * bytes are there. */
+/* Checks magic and limits only; ml_block_verify checks the checksum once the stored bytes are
+ * read. */
 enum ml_frame_result ml_block_header_get(const uint8_t in[ML_BLOCK_HEADER_BYTES],
                                          struct ml_block_header *ret);
 bool ml_block_verify(const uint8_t header[ML_BLOCK_HEADER_BYTES], const void *stored,

@@ -25,8 +25,8 @@ const struct ml_config_info ml_config_keys[ML_CONFIG_KEYS] = {
     [ML_CONFIG_PROFILE_PROCESS] = {"profile_process", ML_CONFIG_PROCESS, "worker"},
 };
 
-/* Once more, because the recorder has no memory to join them in; a test
- * compares. */
+/* Repeats the names, because the recorder has no memory to join them in. A test compares the
+ * two. */
 const char ml_config_names[] =
     "profile_all, profile_symbolic, profile_imperative, profile_memory, profile_api, filename, "
     "gpu_memory_profile_filename_prefix, continuous_dump, dump_period, aggregate_stats, "
@@ -54,7 +54,7 @@ int ml_config_nearest(const char *name)
     struct ml_nearest nearest = {.typed = name};
     int best = -1;
 
-    if (strnlen(name, 3) < 3) /* begins too many of them */
+    if (strnlen(name, 3) < 3) /* too short to be distinctive */
         return -1;
     for (int i = 0; i < ML_CONFIG_KEYS; i++) {
         if (ml_nearest_offer(&nearest, ml_config_keys[i].name))
@@ -70,7 +70,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* strcasecmp looks at the locale. `word` is in lower case. */
+/* strcasecmp depends on the locale. `word` is in lower case. */
 static bool is_word(const char *value, const char *word)
 {
     while (*word && lower(*value) == *word) {
@@ -98,8 +98,8 @@ static const char *skip_digits(const char *s, bool *ret_any, bool *ret_nonzero)
     return s;
 }
 
-/* Digits, perhaps a point among them, perhaps an exponent; strtod would take
- * "inf", hexadecimal numbers and the locale's comma. */
+/* Digits with an optional point and exponent; strtod would also accept "inf", hexadecimal
+ * numbers and the locale's comma. */
 static const char *check_seconds(const char *value)
 {
     bool any = false, nonzero = false, exponent = false, ignored = false;

@@ -1,5 +1,4 @@
-/* config_keys.h: the settings of the profiler: the one table of keys, values
- * and defaults.
+/* config_keys.h: the profiler's settings: the single table of keys, values and defaults.
  *
  * The recorder checks a program's settings against it before anything is sent;
  * the collector takes its defaults from it. No malloc, no stdio, no locale:
@@ -44,8 +43,7 @@ struct ml_config_info {
 /* Indexed by enum ml_config_key. */
 extern const struct ml_config_info ml_config_keys[ML_CONFIG_KEYS];
 
-/* What values of a type look like, for an error message. Indexed by enum
- * ml_config_type. */
+/* Describes the values of a type, for an error message. Indexed by enum ml_config_type. */
 extern const char *const ml_config_allowed[ML_CONFIG_TYPES];
 
 /* All names, separated by ", ". */
@@ -54,12 +52,11 @@ extern const char ml_config_names[];
 /* @return enum ml_config_key, or -1 when there is no such key */
 int ml_config_find(const char *name);
 
-/* The key that somebody who mistyped `name` may have meant.
- * @return enum ml_config_key, or -1 when none comes close */
+/* The key closest to a mistyped `name`. @return enum ml_config_key, or -1 when none is close */
 int ml_config_nearest(const char *name);
 
-/* The value in its one spelling ("true" for "TRUE" and "1"), else the value
- * itself. @return NULL when the key cannot have this value */
+/* The value in its canonical spelling ("true" for "TRUE" and "1"). @return NULL when the key
+ * cannot have this value */
 const char *ml_config_check(enum ml_config_key key, const char *value);
 
 #endif

@@ -1,10 +1,9 @@
 /* cuda_spaces.h: the names of the spaces that the CUDA hooks fill and the ledger
  * reads. Devices are called "cuda:N", N as NVML and nvidia-smi count.
  *
- * At the level of the driver the sum of a device's spaces is what the driver
- * charges for it. The first group is what a program asked for, the second what
- * the driver took on its own account while it carried out a call; sizes there are
- * differences of what NVML said before and after.
+ * At the driver level, a device's spaces add up to what the driver charges for it. The program
+ * requested the memory of the first group. The driver allocated that of the second for itself
+ * during a call; its sizes are differences of NVML's figures before and after the call.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +15,8 @@
 #define ML_CUDA_MEMORY "cuda memory"   /* cuMemAlloc, cuMemAllocPitch */
 #define ML_CUDA_VIRTUAL "cuda virtual" /* cuMemCreate, by address once mapped */
 #define ML_CUDA_ARRAYS "cuda arrays"   /* arrays and mipmaps */
-#define ML_CUDA_POOLS "cuda pools"     /* what stream-ordered pools hold */
-#define ML_CUDA_GRAPHS "cuda graphs"   /* what memory nodes of graphs hold */
+#define ML_CUDA_POOLS "cuda pools"     /* memory of stream-ordered pools */
+#define ML_CUDA_GRAPHS "cuda graphs"   /* memory of graphs' memory nodes */
 
 #define ML_CUDA_CONTEXT "cuda context"   /* cuInit, contexts */
 #define ML_CUDA_MODULES "cuda modules"   /* modules, libraries, first launches */
@@ -29,17 +28,16 @@
     ML_CUDA_CONTEXT, ML_CUDA_MODULES, ML_CUDA_LIMITS, ML_CUDA_ROUNDING, ML_CUDA_OTHER
 
 /* Blocks inside the pools above, at the level of blocks. */
-#define ML_CUDA_ASYNC "cuda async" /* cuMemAllocAsync and its kin */
+#define ML_CUDA_ASYNC "cuda async" /* cuMemAllocAsync and similar calls */
 
 /* Blocks on the device "cpu". */
 #define ML_CUDA_PINNED "cuda pinned"         /* cuMemHostAlloc, cuMemAllocHost */
 #define ML_CUDA_REGISTERED "cuda registered" /* cuMemHostRegister */
 
-/* Not charged to one device, or not to this process: on devices of their own,
- * driver level. */
+/* Not charged to a single device, or not to this process: on separate devices, driver level. */
 #define ML_CUDA_MANAGED_DEVICE "cuda managed"
 #define ML_CUDA_MANAGED "cuda managed"
 #define ML_CUDA_IMPORTED_DEVICE "cuda imported"
-#define ML_CUDA_IMPORTED "cuda imported" /* cuIpcOpenMemHandle and its kin */
+#define ML_CUDA_IMPORTED "cuda imported" /* cuIpcOpenMemHandle and similar calls */
 
 #endif

@@ -1,10 +1,9 @@
 /* decode.c: reads the columns of an events block.
  *
- * Events are decoded a chunk at a time: first the next entries of each column
- * are put together from their byte planes, in loops that compilers turn into
- * vector code, then the events take from them. Which columns an event takes
- * from is random in real traces, so that step counts and masks instead of
- * branching.
+ * Events are decoded a chunk at a time: first the next entries of each column are assembled
+ * from their byte planes, in loops that compilers vectorize, then the events take from them. In
+ * real traces it is unpredictable which columns an event takes from, so that step uses counts
+ * and masks instead of branches.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -43,8 +42,8 @@ int ml_decoder_init(struct ml_decoder *d, const struct ml_block_header *header, 
 #define CHUNK_EVENTS 256
 #define CONTEXT_CHANGED (ML_THREAD_CHANGED | ML_SPACE_CHANGED | ML_SCOPE_CHANGED)
 
-/* The next entries of the columns that most events take from, 0 behind the end
- * of a column, and how many of them were taken. */
+/* The next entries of the columns that most events take from, 0 past the end of a column, and
+ * how many were taken. */
 struct chunk {
     uint32_t times[CHUNK_EVENTS];
     uint32_t addrs[CHUNK_EVENTS];
@@ -70,8 +69,8 @@ static void stage(const struct ml_column_reader *c, uint32_t *restrict out, uint
     memset(out + there, 0, (n - there) * sizeof(*out));
 }
 
-/* Reading past the end of a column yields 0 and leaves next > count, which the
- * caller finds once per chunk instead of once per value. */
+/* Reading past the end of a column yields 0 and leaves next > count, which the caller checks
+ * once per chunk instead of once per value. */
 static inline uint32_t take_u32(struct ml_column_reader *c)
 {
     const uint8_t *at = c->data + c->next;
@@ -191,8 +190,8 @@ static void advance(struct ml_decoder *d, const struct chunk *ch, uint32_t n)
         d->cols[ML_COL_STACKS].next += ch->stacks_taken;
 }
 
-/* No column was read past its end; at the end of the block, all are used up
- * and the time is the one in the header. */
+/* Checks that no column was read past its end; at the end of the block, also that all are used
+ * up and that the time equals the header's. */
 static int check_columns(const struct ml_decoder *d)
 {
     const struct ml_column_reader *kinds = &d->cols[ML_COL_KINDS];

@@ -1,8 +1,7 @@
-/* decode.h: the columns of one events block back into events.
+/* decode.h: decode the columns of one events block into events.
  *
- * Trusts nothing: every count and every read is checked against the bytes
- * that are there. No memory is allocated; the decoder points into the raw
- * block, which must outlive it.
+ * Trusts nothing: every count and every read is checked against the available bytes. No memory
+ * is allocated; the decoder points into the raw block, which must outlive it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,8 +34,8 @@ struct ml_decoder {
     uint64_t previous[ML_PREVIOUS_ADDRS];
 };
 
-/* `raw` are the header's raw_bytes, decompressed. Returns 0, or -1 if the
- * columns do not fill the bytes exactly. */
+/* `raw` points to the header's raw_bytes, decompressed. Returns 0, or -1 if the columns do not
+ * fill the bytes exactly. */
 int ml_decoder_init(struct ml_decoder *d, const struct ml_block_header *header, const uint8_t *raw);
 
 /* Decodes up to `room` events. Returns their number, 0 at the end of the

@@ -35,7 +35,7 @@ enum ml_process_field {
     ML_PROCESS_HOW,
     ML_PROCESS_START_NS,
     ML_PROCESS_COMMAND,
-    ML_PROCESS_ROLE, /* what it is among several that work together, 0: none; minor version 3 */
+    ML_PROCESS_ROLE, /* its role among cooperating processes, 0: none; minor version 3 */
 };
 enum ml_process_how { ML_STARTED = 1, ML_FORKED = 2, ML_EXECED = 3 };
 enum ml_thread_field { ML_THREAD_PROCESS, ML_THREAD_TID, ML_THREAD_START_NS, ML_THREAD_NAME };
@@ -44,7 +44,7 @@ enum ml_scope_field {
     ML_SCOPE_PARENT,
     ML_SCOPE_KIND,
     ML_SCOPE_NAME,
-    ML_SCOPE_CLASS, /* what sort of module it is, 0: none; minor version 2 */
+    ML_SCOPE_CLASS, /* the module's class, 0: none; minor version 2 */
 };
 enum ml_object_field {
     ML_OBJECT_PROCESS,
@@ -63,7 +63,7 @@ enum ml_library_field {
 enum ml_frame_kind { ML_FRAME_NATIVE = 1, ML_FRAME_PYTHON = 2 };
 enum ml_frame_field {
     ML_FRAME_KIND,
-    ML_FRAME_WHERE, /* native: the library + 1, 0: none is known; Python: the function's name */
+    ML_FRAME_WHERE, /* native: the library + 1, 0: unknown; Python: the function's name */
     ML_FRAME_WHAT,  /* native: address in the library, or in the process; Python: the file */
     ML_FRAME_LINE,  /* Python only */
 };
@@ -71,7 +71,7 @@ enum ml_stack_field {
     ML_STACK_CALLER, /* the stack without its innermost frame, 0: none */
     ML_STACK_FRAME,  /* the innermost */
 };
-/* Of a native frame, where it could be found out; may come after its last use. */
+/* Names of a native frame, if found; may come after the frame's last use. */
 enum ml_symbol_field { ML_SYMBOL_FUNCTION, ML_SYMBOL_FILE, ML_SYMBOL_LINE };
 
 struct ml_def {
@@ -82,14 +82,14 @@ struct ml_def {
     uint32_t len;
 };
 
-/* Most that ml_def_put writes for this record. */
+/* The most bytes that ml_def_put writes for this record. */
 size_t ml_def_room(const struct ml_def *def);
 
 /* Writes one record and returns the byte after it. */
 uint8_t *ml_def_put(uint8_t *out, const struct ml_def *def);
 
-/* Reads one record and returns the byte after it, NULL if it is damaged. A tag
- * that is not known here comes back as it is, with nothing else set. */
+/* Reads one record and returns the byte after it, NULL if it is damaged. An unknown tag is
+ * returned as it is, with nothing else set. */
 const uint8_t *ml_def_get(const uint8_t *in, const uint8_t *end, struct ml_def *ret);
 
 #endif

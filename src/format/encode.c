@@ -12,7 +12,7 @@ void ml_encoder_init(struct ml_encoder *e)
     e->args_end = e->args;
 }
 
-/* Compilers turn this into vector code; one pass per plane would not be. */
+/* Compilers vectorize this loop, but not one pass per plane. */
 static uint8_t *put_planes(uint8_t *restrict out, const uint32_t *restrict values, uint32_t n)
 {
     uint8_t *restrict p0 = out;

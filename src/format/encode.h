@@ -42,16 +42,16 @@ enum ml_event_column {
 #define ML_SCOPE_CHANGED 0x80
 
 #define ML_ARGS_MAX_BYTES (1u << 20)
-#define ML_PREVIOUS_ADDRS 256 /* slots; a space uses the one of its low 8 bits */
+#define ML_PREVIOUS_ADDRS 256 /* slots; the low 8 bits of a space's number select one */
 
-/* Room that the largest block needs in ml_encoder_finish. */
+/* The bytes that the largest block needs in ml_encoder_finish. */
 #define ML_EVENTS_RAW_MAX                                                                          \
     (ML_COLUMN_HEADER_BYTES + ML_BLOCK_MAX_EVENTS * (1 + 7 * 4 + 3 * 8) + ML_ARGS_MAX_BYTES)
 
 struct ml_encoder {
     uint64_t first_ns;
     uint64_t last_ns;
-    uint64_t floor_ns;  /* no event before this time: that of the block before */
+    uint64_t floor_ns;  /* no event is earlier: the end of the previous block */
     uint64_t addr_bits; /* all addresses or-ed: its low zeros are the shift */
     uint32_t events;
     uint32_t addrs;
@@ -95,10 +95,9 @@ static inline bool ml_encoder_full(const struct ml_encoder *e)
  * event's is raised to it. */
 static inline void ml_encoder_add(struct ml_encoder *e, const struct ml_event *ev);
 
-/* A run of plain allocations and frees of one thread, space and scope, which
- * is most of what a collector sees: the encoder's state is kept in registers.
- * Begin when the block has an event already; end before anything else is done
- * with the encoder. A run of no events leaves no trace. */
+/* A run of plain allocations and frees of one thread, space and scope. Most events are in such
+ * runs, so the encoder's state is kept in registers. Begin when the block already has an event;
+ * end before any other use of the encoder. An empty run changes nothing. */
 struct ml_encoder_run {
     struct ml_encoder *e;
     uint32_t thread;
@@ -216,8 +215,8 @@ static inline bool ml_encoder_run_fits(const struct ml_encoder_run *r, uint64_t 
     return time_ns - r->last_ns < ML_WIDE_MARK && size < ML_WIDE_MARK;
 }
 
-/* An allocation (is_alloc 1) or a free (0). Which it is cannot be predicted, so
- * there is no branch on it: a free writes entries that the next event replaces. */
+/* An allocation (is_alloc 1) or a free (0). A branch could not be predicted, so there is none:
+ * a free writes entries that the next event overwrites. */
 static inline void ml_encoder_run_put(struct ml_encoder_run *r, uint8_t kind, uint64_t time_ns,
                                       uint64_t addr, uint32_t is_alloc, uint64_t size)
 {

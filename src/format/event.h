@@ -1,5 +1,5 @@
-/* event.h: the one event model. Every source records these kinds, every report
- * reads them; docs/trace-format.md has the table.
+/* event.h: the event model. Every source records these kinds and every report reads them;
+ * docs/trace-format.md has the table.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,56 +36,55 @@ enum ml_lost_reason {
     ML_LOST_RING_FULL = 1,
     ML_LOST_NOT_WRITTEN = 2,
     ML_LOST_DAMAGED = 3,
-    ML_LOST_NOT_FOLLOWED = 4, /* each: what becomes of one block or object */
-    ML_LOST_NAMES_FOLDED = 5, /* each: a use of a name that there was no room for */
-    ML_LOST_SPACES = 6,       /* each: a space that was one too many */
+    ML_LOST_NOT_FOLLOWED = 4, /* each: one block or object */
+    ML_LOST_NAMES_FOLDED = 5, /* each: a use of a name that did not fit */
+    ML_LOST_SPACES = 6,       /* each: a space beyond the limit */
     ML_LOST_DETAILS = 7,      /* each: a stack, scope or label that a table had no room for */
     ML_LOST_REASONS = 8,
 };
 
-/* Whether what is lost for this reason are events, or their ends, that the trace should have. */
+/* Whether this reason means that events, or their ends, are missing from the trace. */
 static inline bool ml_lost_is_events(uint64_t reason)
 {
     return reason != ML_LOST_NAMES_FOLDED && reason != ML_LOST_SPACES && reason != ML_LOST_DETAILS;
 }
 
-/* A mark's kind besides those of memledger.h: the thread runs the next node of a
- * backward pass, in the scope that the last one was in. Another scope tells by itself. */
+/* A mark's kind besides those of memledger.h: the thread runs the next node of a backward pass,
+ * in the scope of the last one. A node in another scope is visible without a mark. */
 #define ML_MARK_NODE 3
 
-/* The name of a step's mark that the program did not make: see steps.h. */
+/* The name of a step's mark that memledger inferred: see steps.h. */
 #define ML_STEP_AUTOMATIC "automatic"
 
-/* The names of the spaces that blocks of the malloc family, anonymous mappings
- * and blocks of PyTorch's allocators and MXNet's storage are in. */
+/* The names of the spaces for the malloc family, anonymous mappings, PyTorch's allocators and
+ * MXNet's storage. */
 #define ML_HEAP_SPACE_NAME "malloc"
 #define ML_MAP_SPACE_NAME "mmap"
 #define ML_TORCH_SPACE_NAME "torch"
 #define ML_MXNET_SPACE_NAME "mxnet"
 
-/* The second argument of a sample. Above these bits, from ML_SAMPLE_PROCESS_SHIFT
- * on, 1 + the process that its last value is about; 0: processes that are not
- * recorded, all together. */
+/* The second argument of a sample. Above these bits, from ML_SAMPLE_PROCESS_SHIFT on, 1 + the
+ * process of its last value; 0: the sum over all processes that are not recorded. */
 enum ml_sample_bits {
-    ML_SAMPLE_USED = 1, /* the value is known; likewise the next three */
+    ML_SAMPLE_USED = 1, /* the value is known; the same for the next three */
     ML_SAMPLE_FREE = 2,
     ML_SAMPLE_TOTAL = 4,
     ML_SAMPLE_BY_PROCESS = 8,
-    ML_SAMPLE_INSIDE = 16, /* read by a recorded thread right after a driver call of its own */
-    ML_SAMPLE_LAST = 32,   /* … before its process gives everything back and exits */
-    ML_SAMPLE_SHARE = 64,  /* the process's value counts shared pages by its share (PSS) */
+    ML_SAMPLE_INSIDE = 16, /* read by a recorded thread right after its driver call */
+    ML_SAMPLE_LAST = 32,   /* … before its process frees everything and exits */
+    ML_SAMPLE_SHARE = 64,  /* the process's value is its proportional set size (PSS) */
 };
 #define ML_SAMPLE_PROCESS_SHIFT 8
 
 #define ML_EVENT_ARGS 6
 
-/* More bytes than one block, or a device, can have. Readers take a larger number for this,
- * so that sums of a damaged file's sizes do not overflow. */
+/* More bytes than one block, or a device, can have. Readers reduce larger numbers to this, so
+ * that sums over a damaged file do not overflow. */
 #define ML_BYTES_MAX (UINT64_C(1) << 50)
 
-/* One event, decoded. Numbers (thread, space, scope, stack, strings in args)
- * are those of the file's definitions. Fields that a kind does not use are 0,
- * except thread, space and scope, which keep what they were. */
+/* One event, decoded. Numbers (thread, space, scope, stack, strings in args) are those of the
+ * file's definitions. Fields that a kind does not use are 0, except thread, space and scope,
+ * which keep their last values. */
 struct ml_event {
     uint64_t time_ns;
     uint64_t addr;

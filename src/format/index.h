@@ -1,5 +1,5 @@
-/* index.h: the index at the end of a trace: where each block lies and what it
- * spans, and the totals that a report wants before it reads anything.
+/* index.h: the index at the end of a trace: the offset and time span of each block, and the
+ * totals that a report needs first.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,9 +30,9 @@ struct ml_index_totals {
 #define ML_INDEX_TOTALS_MAX (34 * ML_VARINT_MAX)
 #define ML_INDEX_COUNT_MAX ML_VARINT_MAX
 
-/* The block is: count, entries, totals. Each call writes or reads one part and
- * returns the byte after it; the getters return NULL if it is damaged.
- * `previous_offset` is the entry's before, 0 for the first. */
+/* The block is: count, entries, totals. Each call writes or reads one part and returns the byte
+ * after it; the getters return NULL if it is damaged. `previous_offset` is that of the previous
+ * entry, 0 for the first. */
 uint8_t *ml_index_entry_put(uint8_t *out, const struct ml_index_entry *e, uint64_t previous_offset);
 const uint8_t *ml_index_entry_get(const uint8_t *in, const uint8_t *end, uint64_t previous_offset,
                                   struct ml_index_entry *ret);

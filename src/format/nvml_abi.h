@@ -1,7 +1,7 @@
-/* nvml_abi.h: what memledger uses of NVML, as NVML's binary interface has it. NVML
- * itself is only ever found at run time. Two look for it, each in a process of its
- * own: the recorder around driver calls, the collector between them. Their figures
- * are compared, so they must be read in the same way.
+/* nvml_abi.h: the part of NVML's binary interface that memledger uses. NVML is looked up at run
+ * time only. The recorder reads it in the target, around driver calls; the collector reads it
+ * in its own process, between them. The two sets of figures are compared, so both must read
+ * them the same way.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,25 +23,25 @@ enum ml_nvml_result { ML_NVML_SUCCESS = 0, ML_NVML_TOO_SMALL = 7 };
 
 typedef void *ml_nvml_device;
 
-/* nvmlDeviceGetMemoryInfo: here `used` includes what driver and firmware keep. */
+/* nvmlDeviceGetMemoryInfo: `used` includes the memory that driver and firmware reserve. */
 struct ml_nvml_memory {
     unsigned long long total, free, used;
 };
 
-/* nvmlDeviceGetMemoryInfo_v2: here it does not. */
+/* nvmlDeviceGetMemoryInfo_v2: `used` excludes it. */
 struct ml_nvml_memory_v2 {
     unsigned version; /* ML_NVML_MEMORY_V2 */
     unsigned long long total, reserved, free, used;
 };
 #define ML_NVML_MEMORY_V2 (sizeof(struct ml_nvml_memory_v2) | 2u << 24)
 
-/* nvmlDeviceGetComputeRunningProcesses; `used` is all ones where it is not known. */
+/* nvmlDeviceGetComputeRunningProcesses; `used` is all ones if unknown. */
 struct ml_nvml_process {
     unsigned pid;
     unsigned long long used;
 };
 
-/* Its _v2 and _v3, which tell the parts of a divided GPU. */
+/* Its _v2 and _v3, which also identify the instance of a partitioned GPU (MIG). */
 struct ml_nvml_process_v2 {
     unsigned pid;
     unsigned long long used;
@@ -77,12 +77,12 @@ enum ml_nvml_function {
 };
 
 struct ml_nvml_functions {
-    void *at[ML_NVML_FUNCTIONS]; /* NULL: not there */
+    void *at[ML_NVML_FUNCTIONS]; /* NULL: missing */
 };
 
-/* Looks all functions up, by their newest names first. Of two that do the same with
- * other structs both are looked for: the older may work where the newer refuses.
- * @return the name of one that is missing and needed; NULL: all are there */
+/* Looks all functions up, by their newest names first. Where two versions take different
+ * structs, looks both up: the older may work where the newer fails. @return the name of a
+ * required function that is missing; NULL: none is */
 static inline const char *ml_nvml_look_up(void *library, struct ml_nvml_functions *ret)
 {
     static const struct {
@@ -115,7 +115,8 @@ static inline const char *ml_nvml_look_up(void *library, struct ml_nvml_function
     return missing;
 }
 
-/* Calls one that is there, in the form it has; a data pointer cannot be cast to it. */
+/* Calls a function that was found. It goes through memcpy, since C does not allow the cast from
+ * a data pointer. */
 #define ML_NVML_CALL(functions, which, type, ...)                                                  \
     ({                                                                                             \
         type *called_;                                                                             \
@@ -123,8 +124,8 @@ static inline const char *ml_nvml_look_up(void *library, struct ml_nvml_function
         called_(__VA_ARGS__);                                                                      \
     })
 
-/* Whether the newer memory call is not only there but works on this device. Where
- * it works on none its entry is to be cleared: see the next. */
+/* Whether the newer memory call exists and works on this device. The caller clears its entry if
+ * it works on none; see ml_nvml_read_memory. */
 static inline bool ml_nvml_has_newer_memory(const struct ml_nvml_functions *f, ml_nvml_device d)
 {
     struct ml_nvml_memory_v2 memory = {.version = ML_NVML_MEMORY_V2};
@@ -133,8 +134,8 @@ static inline bool ml_nvml_has_newer_memory(const struct ml_nvml_functions *f, m
            ML_NVML_CALL(f, ML_NVML_MEMORY_NEWER, ml_nvml_memory_fn, d, &memory) == ML_NVML_SUCCESS;
 }
 
-/* The older call only where the newer works for no device: figures with and
- * without the reserve could not be compared. */
+/* Uses the older call only if the newer works on no device, because figures with and without
+ * the reserve are not comparable. */
 static inline bool ml_nvml_read_memory(const struct ml_nvml_functions *f, ml_nvml_device d,
                                        struct ml_nvml_memory *ret)
 {

@@ -1,7 +1,7 @@
-/* outside.h: how a process that has the recorder, but cannot reach the session's folder,
- * says so: it runs as another user, or in a sandbox. The socket's name is in the kernel's
- * own name space, which has no folders and no permissions. Anybody can send there, so
- * what comes makes a closing note and nothing more.
+/* outside.h: lets a process with the recorder report that it cannot reach the session's folder,
+ * because it runs as another user or in a sandbox. The socket is in the abstract namespace,
+ * which has no folders and no permissions. Any process can send to it, so a message only adds a
+ * closing note.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,8 +19,8 @@ struct ml_unreached {
     uint32_t error; /* errno of opening the page */
 };
 
-/* That name there, which is shorter than sun_path; returns the address's length. The socket
- * for messages has the session's folder as its name. */
+/* Makes the abstract address with this name, which is shorter than sun_path, and returns its
+ * length. The socket for messages is named after the session's folder. */
 static inline socklen_t ml_abstract_address(struct sockaddr_un *ret, const char *name)
 {
     size_t len = strlen(name);

@@ -1,16 +1,15 @@
-/* ring.h: what recorder and collector share in memory.
+/* ring.h: the memory that recorder and collector share.
  *
  * - One *session page*, a file in the run's private directory, mapped by the
  *   collector and by every target: settings, doorbell, signs of life.
- * - One or more *ring sets* per target process: a sealed memfd with up to
- *   ring_count single-producer single-consumer rings, one for each thread. The
- *   target makes it, with smaller and fewer rings where it has little room, and
- *   passes the descriptor to the collector, so the contents outlive the target,
- *   and neither side keeps a descriptor open.
+ * - One or more *ring sets* per target process: a sealed memfd with up to ring_count
+ *   single-producer single-consumer rings, one for each thread. The target creates it, with
+ *   smaller and fewer rings where address space is short, and passes the descriptor to the
+ *   collector. The contents therefore outlive the target, and neither side keeps a descriptor
+ *   open.
  *
- * Targets are not trusted: the collector checks every position and length it
- * finds here. Both sides are built from the same source; `version` refuses a
- * recorder of another build.
+ * Targets are not trusted: the collector checks every position and length it finds here. Both
+ * sides are built from the same source; `version` rejects a recorder of another build.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,9 +26,9 @@
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
 #define ML_SHARED_VERSION 11
 
-/* The environment variable that names the session directory to a target. */
+/* The environment variable that gives a target the session directory. */
 #define ML_SESSION_ENV "MEMLEDGER_SESSION"
-/* Set where the launcher itself is under a filter: "MODE:FILTERS" as in seccomp_state.h, for
+/* Set if the launcher itself runs under a filter: "MODE:FILTERS" as in seccomp_state.h, for
  * targets that cannot read the page. */
 #define ML_SECCOMP_ENV "MEMLEDGER_SECCOMP"
 /* The files in the session directory. */
@@ -39,9 +38,9 @@
 
 enum ml_clock { ML_CLOCK_TSC = 1, ML_CLOCK_MONOTONIC = 2 };
 enum ml_heap_mode { ML_HEAP_OFF = 0, ML_HEAP_MALLOC = 1, ML_HEAP_ALL = 2 };
-/* How the recorder comes between a program and the CUDA driver. */
+/* How the recorder hooks the CUDA driver. */
 enum ml_cuda_mode { ML_CUDA_PRELOAD = 0, ML_CUDA_INJECTION = 1, ML_CUDA_OFF = 2 };
-/* What stack each block of a framework's allocator gets. */
+/* Which stack is recorded for each block of a framework's allocator. */
 enum ml_stacks_mode {
     ML_STACKS_NONE = 0,
     ML_STACKS_PYTHON = 1,
@@ -49,29 +48,29 @@ enum ml_stacks_mode {
     ML_STACKS_ALL = 3,
 };
 
-/* A GPU as the recorded processes see it together; see cuda_turns.h. */
+/* A GPU's state shared by the recorded processes; see cuda_turns.h. */
 struct ml_session_device {
-    _Atomic uint32_t holder; /* pid of who is in a call that may change it; 0: nobody */
-    _Atomic uint32_t last;   /* pid of who was in one last; 0: one that has died */
-    _Atomic uint64_t booked; /* bytes by all books; the collector takes off what the dead had */
+    _Atomic uint32_t holder; /* pid of the process in a call that may change its memory; 0: none */
+    _Atomic uint32_t last;   /* pid of the last such process; 0: it has ended */
+    _Atomic uint64_t booked; /* bytes in all books; the collector subtracts ended processes */
 };
 
-#define ML_SESSION_DEVICES 32 /* as NVML counts */
+#define ML_SESSION_DEVICES 32 /* in NVML's numbering */
 
-/* What processes say on stderr, in `notices_said`. */
+/* Notices that processes print on stderr; bits of `notices_said`. */
 enum ml_notice {
     ML_NOTICE_VERSION = 1,      /* the recorder is of another version */
-    ML_NOTICE_MALLOC = 2,       /* the program has a malloc of its own */
-    ML_NOTICE_MXNET = 4,        /* an MXNet that is not known */
-    ML_NOTICE_MXNET_PARTLY = 8, /* or not quite */
+    ML_NOTICE_MALLOC = 2,       /* the program brings its own malloc */
+    ML_NOTICE_MXNET = 4,        /* an unknown version of MXNet */
+    ML_NOTICE_MXNET_PARTLY = 8, /* one that is known only in part */
     ML_NOTICE_AUTOGRAD = 16,    /* a PyTorch whose autograd is not known */
     ML_NOTICE_NVML = 32,        /* an NVML that hangs */
 };
 
-/* The collector as the kernel knows it in the collector's pid namespace. */
+/* The collector's ids in its own pid namespace. */
 struct ml_collector_id {
-    _Atomic uint32_t pid;           /* 0: not there yet */
-    _Atomic uint32_t threads[2];    /* thread ids: who reads the rings and who writes the file */
+    _Atomic uint32_t pid;           /* 0: not started yet */
+    _Atomic uint32_t threads[2];    /* thread ids of the ring reader and the file writer */
     _Atomic uint64_t pid_namespace; /* its inode, 0: unknown */
     _Atomic uint64_t start_ticks;   /* of the process, as in /proc/PID/stat */
 };
@@ -79,11 +78,11 @@ struct ml_collector_id {
 /* A process that added seccomp filters. */
 struct ml_session_spared {
     _Atomic uint64_t process; /* ml_proc_key; 0: the entry is free */
-    _Atomic uint32_t filters; /* so many that leave the recorder alone; or one of those below */
+    _Atomic uint32_t filters; /* the number that allow the recorder's calls, or a value below */
 };
 
-/* A filter that may kill for the recorder's calls is there, or about to be. The second: a
- * program that is started under it can count itself in the session page. */
+/* A filter that may kill the process for the recorder's calls is installed, or about to be. The
+ * second value: a program started under it can count itself in the session page. */
 #define ML_SPARED_RESTRICTED UINT32_MAX
 #define ML_SPARED_MAY_COUNT (UINT32_MAX - 1)
 
@@ -92,15 +91,15 @@ static inline bool ml_spared_is_restricted(uint32_t filters)
     return filters >= ML_SPARED_MAY_COUNT;
 }
 
-#define ML_SESSION_SPARED 64 /* entries; where all are taken, a new one replaces another */
+#define ML_SESSION_SPARED 64 /* entries; when all are taken, a new one replaces an old one */
 
 struct ml_session {
     uint32_t magic;
     uint32_t version;
-    /* enum ml_notice: what one process of the run has said, and others need not repeat.
-     * It is here in every version since 8. */
+    /* enum ml_notice: what a process of the run has printed, so that others do not repeat it.
+     * At this offset in every version since 8. */
     _Atomic uint32_t notices_said;
-    uint32_t clock;      /* enum ml_clock: what record times count */
+    uint32_t clock;      /* enum ml_clock: the unit of record times */
     uint32_t heap;       /* enum ml_heap_mode */
     uint32_t cuda;       /* enum ml_cuda_mode */
     uint32_t operators;  /* 1: PyTorch's operators are scopes */
@@ -108,87 +107,86 @@ struct ml_session {
     uint32_t ring_bytes; /* a power of two */
     uint32_t ring_count; /* rings in a set, at most */
     uint32_t ring_asked; /* 1: the user chose ring_bytes */
-    uint64_t key;        /* random; only a process of the run can know it */
+    uint64_t key;        /* random; known only to processes of the run */
 
-    /* The launcher's own, see seccomp_state.h: what restricts a target beyond that was
-     * added by the program. */
+    /* The launcher's own state, see seccomp_state.h: the program added every restriction beyond
+     * it. */
     uint32_t seccomp_known;
     uint32_t seccomp_mode;
     uint32_t seccomp_filters;
     uint32_t seccomp_counted;
-    /* 1: an entry of `spared` that said restricted is gone, though programs that were started
-     * by its process may live. */
+    /* 1: a restricted entry of `spared` was replaced, although programs started by its process
+     * may still run. */
     _Atomic uint32_t restricted_forgotten;
 
     /* Set by the launcher until the program runs. Nothing is written before that, so a program
      * that cannot be started leaves an older trace as it is. */
     _Atomic uint32_t held;
-    /* Set by the launcher: drain what is there and close the file; before the program
-     * runs: nothing came of it. */
+    /* Set by the launcher: drain the rings and close the file. Set before the program runs: it
+     * could not be started. */
     _Atomic uint32_t finish;
-    /* Of the program itself, set by the launcher; the status is waitpid()'s and
-     * there once program_ended is. */
+    /* The program itself, set by the launcher. The status is waitpid()'s and valid once
+     * program_ended is set. */
     _Atomic uint32_t program_pid;
     _Atomic uint32_t program_status;
     _Atomic uint32_t program_ended;
-    /* Set by the collector when nobody will drain any more. */
+    /* Set by the collector when it stops draining. */
     _Atomic uint32_t closed;
 
-    /* The collector sleeps on `doorbell` (a futex) while `sleeping` is set. A
-     * target whose ring fills adds one, and wakes it if it sleeps. The collector
-     * does not sleep when the doorbell was rung since it began its last round. */
+    /* The collector sleeps on `doorbell` (a futex) while `sleeping` is set. A target whose ring
+     * fills adds one, and wakes the collector if it sleeps. The collector does not sleep if the
+     * doorbell has rung since its last round began. */
     alignas(64) _Atomic uint32_t doorbell;
     _Atomic uint32_t sleeping;
 
-    /* Raised by the collector whenever it gets something done: a target that
-     * waits can tell a busy collector from a dead one. */
+    /* The collector raises it whenever it makes progress, so that a waiting target can
+     * distinguish a busy collector from a dead one. */
     alignas(64) _Atomic uint64_t heartbeat;
     /* Rounds that the collector has completed. Each empties all rings. */
     _Atomic uint64_t rounds;
-    /* 1 + the heartbeat at which a target found the collector stuck. While it
-     * stands there no target waits for it: a second is lost once in a run, not
-     * once in each thread and process. */
+    /* 1 + the heartbeat at which a target found the collector stuck. While the heartbeat stays
+     * there, no target waits for the collector: a run loses one second, not one per thread and
+     * process. */
     _Atomic uint64_t stuck_at;
-    /* When a target last saw that the collector had work and no processor, in
-     * nanoseconds of CLOCK_MONOTONIC: the others need not look as well. */
+    /* When a target last saw that the collector was runnable but had no processor, in
+     * nanoseconds of CLOCK_MONOTONIC, so that others need not check. */
     _Atomic uint64_t vouched_ns;
-    /* Where targets look; see collector_state.h. */
+    /* Targets check its state; see collector_state.h. */
     struct ml_collector_id collector;
 
-    /* Targets that could not make a ring set, and what they dropped. */
+    /* Targets that could not create a ring set, and the events they dropped. */
     _Atomic uint32_t unrecorded;
     _Atomic uint64_t unrecorded_lost;
-    /* Those that could not reach the session's folder, and of the first of them why
-     * (errno) and as which user. */
+    /* Targets that could not reach the session's folder; the errno and the user of the first
+     * one. */
     _Atomic uint32_t unreached;
     _Atomic uint32_t unreached_errno;
     _Atomic uint32_t unreached_uid;
-    /* Targets that put themselves into a sandbox, and those that began inside one, which
-     * are not recorded. */
+    /* Targets that entered a sandbox, and those that started inside one, which are not
+     * recorded. */
     _Atomic uint32_t entered_sandbox;
     _Atomic uint32_t began_in_sandbox;
 
     /* For the launcher's progress line and closing note. */
     _Atomic uint64_t events;
-    _Atomic uint64_t own_events; /* of them the collector's: ends and losses */
+    _Atomic uint64_t own_events; /* of these, made by the collector: ends and losses */
     _Atomic uint64_t file_bytes;
     _Atomic uint64_t lost;
-    _Atomic uint64_t names_folded;   /* uses of names that there was no room for */
-    _Atomic uint64_t spaces_refused; /* that programs asked for beyond ML_SPACE_MAX */
+    _Atomic uint64_t names_folded;   /* uses of names that did not fit */
+    _Atomic uint64_t spaces_refused; /* requested beyond ML_SPACE_MAX */
     _Atomic uint64_t refusals;       /* events among them: out of memory */
     _Atomic uint32_t killed;         /* processes that ended by SIGKILL */
     _Atomic uint32_t processes;      /* seen so far */
     _Atomic uint32_t running;        /* of them */
     _Atomic int32_t write_error;     /* errno of the first failed write */
-    _Atomic uint32_t gpu_memory; /* 1: there is memory of a GPU; set before the collector ends */
+    _Atomic uint32_t gpu_memory;     /* 1: GPU memory was recorded; set before the collector ends */
 
-    /* Samples, which are not among the events. The rest is written before the
-     * collector ends. */
+    /* Samples, which `events` does not count. The collector writes the rest before it ends. */
     _Atomic uint64_t samples;
-    uint32_t sample_pace_hz;   /* 0: no samples were asked for, or none were taken */
-    uint32_t sample_taken;     /* readings, at most this many can be told */
-    double sample_achieved_hz; /* 0: too few to tell */
-    char gpus_unseen[192];     /* why no GPU was sampled; "": some were, or none was to be */
+    uint32_t sample_pace_hz;   /* 0: no samples were requested or taken */
+    uint32_t sample_taken;     /* readings, up to the largest uint32_t */
+    double sample_achieved_hz; /* 0: too few readings */
+    char gpus_unseen[192];     /* why no GPU was sampled; "": some were, or none was requested */
 
     alignas(64) struct ml_session_device devices[ML_SESSION_DEVICES];
     struct ml_session_spared spared[ML_SESSION_SPARED];
@@ -196,13 +194,13 @@ struct ml_session {
 static_assert(sizeof(struct ml_session) <= 4096, "the session page is one page");
 static_assert(offsetof(struct ml_session, notices_said) == 8, "its place in every version");
 
-/* Whether nobody in this run has said it yet; the caller then does. */
+/* Whether no process of this run has printed the notice yet; the caller then prints it. */
 static inline int ml_session_tells(struct ml_session *s, enum ml_notice notice)
 {
     return !(atomic_fetch_or_explicit(&s->notices_said, notice, memory_order_relaxed) & notice);
 }
 
-/* A process that cannot reach the folder. */
+/* Counts a process that cannot reach the folder. */
 static inline void ml_session_add_unreached(struct ml_session *s, uint32_t error, uint32_t uid)
 {
     if (atomic_fetch_add(&s->unreached, 1))
@@ -215,22 +213,22 @@ static inline void ml_session_add_unreached(struct ml_session *s, uint32_t error
 
 enum ml_ring_state {
     ML_RING_FREE = 0,    /* a thread may claim it */
-    ML_RING_CLAIMED = 1, /* by the target: tid and name are being filled in */
-    ML_RING_ACTIVE = 2,  /* by the target: records may be there */
-    ML_RING_CLOSED = 3,  /* by the target when the thread ends; the collector
-                            makes it FREE once it is drained */
+    ML_RING_CLAIMED = 1, /* set by the target: it fills in tid and name */
+    ML_RING_ACTIVE = 2,  /* set by the target: may contain records */
+    ML_RING_CLOSED = 3,  /* set by the target when the thread ends; the collector makes it FREE once
+                            it is drained */
 };
 
-/* Who empties it. A collector that could not take a set in (no memory, no
- * descriptors) lives on, and nobody must wait for it to empty that set. */
+/* Who drains the ring. A collector that could not map a set (no memory, no descriptors)
+ * continues without it, and no target may wait for it to drain that set. */
 enum ml_ring_owner {
-    ML_RING_SENT = 0,     /* nobody yet */
-    ML_RING_TAKEN = 1,    /* by the collector */
-    ML_RING_ORPHANED = 2, /* by the target: it was not taken */
+    ML_RING_SENT = 0,     /* no one yet */
+    ML_RING_TAKEN = 1,    /* the collector drains it */
+    ML_RING_ORPHANED = 2, /* set by the target: the collector did not take it */
 };
 
-/* Positions count 8-byte words since the set was made and never wrap back;
- * the word lies at position % (ring_bytes / 8). */
+/* Positions count 8-byte words since the set was created and never wrap; the word is stored at
+ * position % (ring_bytes / 8). */
 struct ml_ring {
     alignas(64) _Atomic uint64_t head; /* release-stored by the target's thread */
     alignas(64) _Atomic uint64_t tail; /* release-stored by the collector */
@@ -247,7 +245,7 @@ static_assert(sizeof(struct ml_ring) == 192, "shared layout");
 
 #define ML_REPLY_BYTES (1u << 20)
 
-#define ML_FILTERED_SEEN (1u << 31) /* by the collector, in `filtered` */
+#define ML_FILTERED_SEEN (1u << 31) /* bit of `filtered`, set by the collector */
 
 struct ml_ringset {
     uint32_t magic;
@@ -258,23 +256,23 @@ struct ml_ringset {
      * before the ring becomes ACTIVE. */
     _Atomic uint32_t rings_used;
     _Atomic uint64_t lost;           /* events dropped by threads that have no ring */
-    _Atomic uint64_t not_followed;   /* blocks and objects that a table had no room for */
-    _Atomic uint64_t names_folded;   /* uses of names that the table had no room for */
-    _Atomic uint64_t spaces_refused; /* calls that asked for a space beyond ML_SPACE_MAX */
+    _Atomic uint64_t not_followed;   /* blocks and objects that did not fit into a table */
+    _Atomic uint64_t names_folded;   /* uses of names that did not fit into the table */
+    _Atomic uint64_t spaces_refused; /* calls that requested a space beyond ML_SPACE_MAX */
     _Atomic uint64_t details_lost;   /* stacks and scopes that a table had no room for */
 
-    /* 1, set by the collector: another process runs the profile of this one, and calls
-     * of a framework's API are to be in it. */
+    /* Set to 1 by the collector: another process controls this one's profile, which is to
+     * include calls of a framework's API. */
     _Atomic uint32_t calls_wanted;
 
     /* Not 0: the process is in a sandbox, and the recorder makes no system calls. The target
-     * counts its filters here, the collector sets a bit. Of a process's first set.
-     * `sandboxed`: it is counted in the session. */
+     * counts its filters here, the collector sets a bit. Used in a process's first set.
+     * `sandboxed`: the session has counted the process. */
     _Atomic uint32_t filtered;
     _Atomic uint32_t sandboxed;
-    _Atomic uint32_t filters_spared; /* filters that were added and leave the recorder alone */
+    _Atomic uint32_t filters_spared; /* added filters that allow the recorder's calls */
 
-    /* Bytes by this process's book. Of a process's first set. */
+    /* Bytes in this process's book. Used in a process's first set. */
     _Atomic uint64_t booked[ML_SESSION_DEVICES];
 
     /* When the process called exit() or _exit(), in ticks, and 1 + the code that it passed; 0: it
@@ -282,10 +280,10 @@ struct ml_ringset {
     _Atomic uint64_t exit_clock;
     _Atomic uint32_t exit_code;
 
-    /* Answers to requests (ML_REC_REQUEST): the collector fills in status and
-     * text, then release-stores the request's number and wakes the futex. The text
-     * has ML_REPLY_BYTES at the end of the set, behind the rings: a process that has
-     * little room maps only what is before. */
+    /* Answers to requests (ML_REC_REQUEST): the collector fills in status and text, then
+     * release-stores the request's number and wakes the futex. The text has ML_REPLY_BYTES at
+     * the end of the set, after the rings, so that a process with little address space can
+     * leave it unmapped. */
     alignas(64) _Atomic uint32_t reply_number;
     int32_t reply_status;
     uint32_t reply_bytes;
@@ -321,8 +319,8 @@ static inline size_t ml_ringset_bytes(uint32_t ring_bytes, uint32_t ring_count)
  *   |  clock, low 48 | space | kind  |
  *   +----------------+-------+-------+
  *
- * A space whose number is ML_SPACE_WIDE or more does not fit there: the first word says
- * ML_SPACE_WIDE, and one more word at the record's end has the number.
+ * A space whose number is ML_SPACE_WIDE or more does not fit there: the first word then
+ * contains ML_SPACE_WIDE, and an additional last word has the number.
  *
  * The collector restores the clock's high bits: a record is drained within
  * hours of being made, and 48 bits of a 5 GHz counter last 15 hours. Kinds
@@ -337,14 +335,14 @@ static inline size_t ml_ringset_bytes(uint32_t ring_bytes, uint32_t ring_count)
  *   ML_MARKER domain:name scope   (scope: a string)
  *   ML_SAMPLE device:bits used free total used_by_process   (device: a string)
  *
- * where a:b is one word, a in its high and b in its low half. A push's kind may
- * have a class (a string: what sort of module it is) above its low 8 bits.
- * Strings, spaces and objects are numbered by each process for itself, from 1.
+ * where a:b is one word, a in its high and b in its low half. A push's kind may have a string,
+ * the module's class, above its low 8 bits. Each process numbers its strings, spaces and
+ * objects from 1.
  *
- * A *tape* is what a framework replays backwards: PyTorch numbers the nodes of its
- * graph as a thread makes them, and runs them later, often on other threads. The
- * thread tells in which scope it made which numbers; whoever runs a node pushes the
- * scope that its number was made in. */
+ * A *tape* is a sequence of nodes that a framework replays backwards: PyTorch numbers the nodes
+ * of its graph as a thread creates them, and runs them later, often on other threads. The
+ * thread records in which scope it created which numbers; the thread that runs a node pushes
+ * the scope in which that number was created. */
 enum ml_record_kind {
     ML_REC_STRING = 64,    /* number:length, then the bytes, padded to words */
     ML_REC_SPACE,          /* number:level, device:name */
@@ -357,38 +355,37 @@ enum ml_record_kind {
     ML_REC_LIBRARY,        /* number:path, base, end, 0:build id (strings) */
     ML_REC_STACK,          /* number:frames, then return addresses or Python frames,
                             * innermost first */
-    ML_REC_ALLOC_STACK,    /* addr, size, stack: an ML_ALLOC that says who asked */
-    ML_REC_TAPE,           /* tape, first, end: numbers from first to before end were made in
-                              the scope that this thread is in */
-    ML_REC_PUSH_TAPE,      /* tape, number, flags:operator: push phase "backward" and below it
-                              the scopes that the number was made in; see enum ml_tape_flags */
-    ML_REC_PYTHON_FRAME,   /* number:function, file:line (strings but for the line) */
-    ML_REC_PYTHON_STACK,   /* number:frames, then Python frames, two to a word, innermost
-                              first, the first in the low half; numbered with the others */
-    ML_REC_WORK,           /* key, stack:operator: this thread hands work over, from where it is;
-                              either may be 0 */
-    ML_REC_MOVE_WORK,      /* from, to: what was handed over under one key is under another */
-    ML_REC_PUSH_WORK,      /* key, 0:operator: push the scopes that the work was handed over from,
-                              and below them the operator, 0: that of ML_REC_WORK, if any */
-    ML_REC_EXPECT,         /* key, category:label: a block that will be born for the key is called
-                              so; label 0: the key means nothing any more */
-    ML_REC_EXPECT_OUTPUT,  /* size, category:label: so is called a block of that size that is born
-                              in what this thread hands over next, or does itself before its
-                              next pop */
-    ML_REC_LABEL_EXPECTED, /* addr, key, end, size: an ML_LABEL as was expected for the key or the
-                              size, if it was; the end (a string, 0: none) follows it */
-    ML_REC_LABEL_OPERATOR, /* addr, category:label: an ML_LABEL, followed by the operator that the
-                              thread is in, in parentheses */
-    ML_REC_FILE, /* server:number, path:errno: the profile file, opened by this process and
-                    handed over under that number (see struct ml_handed_file), or why
-                    it could not be; server: 0 for this process's own, else the number
-                    of the server and 1 */
+    ML_REC_ALLOC_STACK,    /* addr, size, stack: an ML_ALLOC with its call stack */
+    ML_REC_TAPE, /* tape, first, end: numbers from first to before end were created in this thread's
+                    current scope */
+    ML_REC_PUSH_TAPE, /* tape, number, flags:operator: push phase "backward" and below it the scopes
+                         in which the number was created; see enum ml_tape_flags */
+    ML_REC_PYTHON_FRAME, /* number:function, file:line (strings except the line) */
+    ML_REC_PYTHON_STACK, /* number:frames, then Python frames, two to a word, innermost
+                            first, the first in the low half; numbered with the others */
+    ML_REC_WORK, /* key, stack:operator: this thread hands work over from its current scope; either
+                    may be 0 */
+    ML_REC_MOVE_WORK, /* from, to: work handed over under one key moves to another */
+    ML_REC_PUSH_WORK, /* key, 0:operator: push the scopes that the work was handed over from,
+                         and below them the operator, 0: that of ML_REC_WORK, if any */
+    ML_REC_EXPECT, /* key, category:label: the label for a block that will be allocated for the key;
+                      label 0: forget the key */
+    ML_REC_EXPECT_OUTPUT,  /* size, category:label: the label for a block of that size, allocated by
+                              the work that this thread hands over next, or by the thread itself
+                              before its next pop */
+    ML_REC_LABEL_EXPECTED, /* addr, key, end, size: an ML_LABEL with the label expected for the key
+                              or the size, if any; the end (a string, 0: none) is appended */
+    ML_REC_LABEL_OPERATOR, /* addr, category:label: an ML_LABEL, followed by the thread's current
+                              operator in parentheses */
+    ML_REC_FILE, /* server:number, path:errno: the profile file, opened by this process and handed
+                    over under that number (see struct ml_handed_file), or the errno of the failure;
+                    server: 0 for this process's own file, else the server's number + 1 */
     ML_REC_KINDS,
 };
 
-/* Of ML_REC_PUSH_TAPE. The operator (a string, 0: unknown) is a scope below the
- * others where it is asked for, and where no module is among them. Inner: go on from where
- * the thread is, see inner_path.h. */
+/* Flags of ML_REC_PUSH_TAPE. The operator (a string, 0: unknown) becomes a scope below the
+ * others if requested, and if none of them is a module. Inner: continue from the thread's
+ * current scope, see inner_path.h. */
 enum ml_tape_flags { ML_TAPE_OPERATOR = 1, ML_TAPE_INNER = 2 };
 
 enum ml_profile_state {
@@ -398,25 +395,24 @@ enum ml_profile_state {
     ML_PROFILE_RESUME = 3,
 };
 
-/* Requests; the argument of stats is reset | format << 8 | sort << 16 |
- * ascending << 24, that of dump is finished | process << 8. The answer to files is the numbers
- * of the servers that need a file, each followed by a blank: of those whose profile runs, or
- * with argument 1 of all. */
+/* Requests; the argument of stats is reset | format << 8 | sort << 16 | ascending << 24, that
+ * of dump is finished | process << 8. The reply to files lists the numbers of the servers that
+ * need a file, each followed by a blank: those whose profile runs, or with argument 1 all. */
 enum ml_request {
     ML_REQUEST_DUMP = 1,
     ML_REQUEST_STATS = 2,
-    ML_REQUEST_NOTHING = 3, /* that all before it is done */
+    ML_REQUEST_NOTHING = 3, /* replied to when all earlier records are done */
     ML_REQUEST_FILES = 4,
 };
 
 #define ML_TIME_BITS 48
-#define ML_STACK_MAX_FRAMES 64 /* frames beyond are left out */
-/* In an address of ML_REC_STACK: it is none, but the number of a Python frame. */
+#define ML_STACK_MAX_FRAMES 64 /* further frames are left out */
+/* A bit in an address of ML_REC_STACK: the rest is the number of a Python frame. */
 #define ML_STACK_PYTHON_FRAME (UINT64_C(1) << 63)
 #define ML_SPACE_WIDE 255              /* in a first word: the last word has the space's number */
 #define ML_SPACE_MAX 65535             /* spaces of one process */
-#define ML_NAMES_MAX (1u << 22)        /* strings of one process, and one */
-#define ML_OTHER_NAMES "(other names)" /* what names beyond that are called */
+#define ML_NAMES_MAX (1u << 22)        /* strings of one process, + 1 */
+#define ML_OTHER_NAMES "(other names)" /* replaces the names beyond that */
 #define ML_NAME_MAX_BYTES 1023         /* a longer name is cut */
 #define ML_RECORD_MAX_WORDS (2 + (ML_NAME_MAX_BYTES + 7) / 8)
 
@@ -432,29 +428,29 @@ static inline uint64_t ml_pair(uint64_t high, uint64_t low)
 
 /* ---- Hello ------------------------------------------------------------- */
 
-/* Sent with the ring set's descriptor over the session's socket, or over a connection as files
- * are (below) by a process that could go there once, or whose parent could. */
+/* Sent with the ring set's descriptor over the session's socket. A process that could reach the
+ * folder once, or whose parent could, sends it over a connection, like files (below). */
 struct ml_hello {
     uint32_t magic;
     uint32_t version;
     uint32_t pid;
     uint32_t parent_pid;
-    uint32_t how;        /* ML_STARTED or ML_FORKED; the collector tells exec */
+    uint32_t how;        /* ML_STARTED or ML_FORKED; the collector detects exec */
     uint32_t set;        /* 0 for the first ring set of a process */
     uint64_t clock;      /* when, in the session's clock */
     uint64_t key;        /* the session's */
     char role[16];       /* DMLC_ROLE, or "" */
-    uint32_t role_count; /* processes that have this role, 0: not told */
+    uint32_t role_count; /* processes with this role, 0: unknown */
     uint32_t rank;       /* 1 + its number in a job, as torchrun, MPI or Slurm gave it; 0: none */
     char command[1024];  /* the command line, arguments separated by blanks */
 };
 
 /* ---- Files ------------------------------------------------------------- */
 
-/* Sent over a connection to ML_SESSION_FILES with the descriptor of a file that the target has
- * opened, by its own rights, for the collector to write to. Before the ML_REC_FILE with the same
- * number is written. The socket is in the session directory; a target that cannot go there any
- * more finds it under the same path in the abstract namespace. */
+/* Sent over a connection to ML_SESSION_FILES, before the ML_REC_FILE with the same number is
+ * written, with the descriptor of a file for the collector to write to. The target opens the
+ * file with its own rights. The socket is in the session directory; a target that can no longer
+ * reach it finds the socket under the same path in the abstract namespace. */
 struct ml_handed_file {
     uint32_t magic;
     uint32_t version;

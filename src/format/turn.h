@@ -1,6 +1,6 @@
-/* turn.h: giving back a turn on a device (struct ml_session_device): by its holder,
- * and by the collector for one that has died. Others may write there what they
- * like; nothing but whose bytes are whose depends on it.
+/* turn.h: releases a turn on a device (struct ml_session_device): by its holder, and by the
+ * collector for a holder that has died. A target may overwrite this memory; only the
+ * attribution of bytes to processes depends on it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,9 +15,9 @@
 
 #include "ring.h"
 
-#define ML_TURN_WAITED_FOR (1u << 31) /* beside a pid: somebody sleeps on `holder` */
+#define ML_TURN_WAITED_FOR (1u << 31) /* added to the pid: a thread sleeps on `holder` */
 
-/* Nothing, where the turn is another's. */
+/* Does nothing if another process has the turn. */
 static inline void ml_turn_give_back(struct ml_session_device *d, uint32_t pid)
 {
     uint32_t holder = atomic_load(&d->holder);

@@ -1,8 +1,7 @@
-/* unknowns.h: what an imported trace does not know, as settings of the trace.
+/* unknowns.h: the facts that an imported trace lacks, as settings of the trace.
  *
- * The file that a trace was made of may tell no addresses, no frees, no times. The
- * events then have numbers of the importer's own in these places, and the setting says
- * so; reports leave out what rests on them.
+ * The source of a trace may lack addresses, frees or times. The importer then fills in numbers
+ * and marks them in the setting; reports leave out figures that depend on them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,11 +18,11 @@ enum ml_unknown {
     ML_UNKNOWN_FREES = 2,        /* nothing is ever freed */
     ML_UNKNOWN_TIMES = 4,        /* numbers that keep the order */
     ML_UNKNOWN_SIZES = 8,        /* rounded by the source */
-    ML_UNKNOWN_ORDER = 16,       /* the source has another one */
-    ML_UNKNOWN_ALLOCATIONS = 32, /* sums of several are, at the first of them */
-    ML_UNKNOWN_START = 64,       /* what was there when the source began */
-    ML_UNKNOWN_OTHERS = 128,     /* the source tells of some allocations alone */
-    ML_UNKNOWN_BIRTHS = 256,     /* blocks at time 0 are older than the source */
+    ML_UNKNOWN_ORDER = 16,       /* the source has another order */
+    ML_UNKNOWN_ALLOCATIONS = 32, /* several are summed up at the first */
+    ML_UNKNOWN_START = 64,       /* the memory in use when the source began */
+    ML_UNKNOWN_OTHERS = 128,     /* the source has only some allocations */
+    ML_UNKNOWN_BIRTHS = 256,     /* blocks at time 0 were allocated earlier */
 };
 
 #define ML_UNKNOWN_COUNT 9
@@ -35,7 +34,7 @@ extern const char *const ml_unknown_names[ML_UNKNOWN_COUNT];
 /* "addresses,frees"; "" for none. @return buf */
 const char *ml_unknowns_text(unsigned bits, char buf[ML_UNKNOWN_TEXT_BYTES]);
 
-/* The bits of such a text; names that are not known are passed over. NULL: 0 */
+/* The bits of such a text; ignores unknown names. NULL: 0 */
 unsigned ml_unknowns_parse(const char *text);
 
 #endif

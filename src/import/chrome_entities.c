@@ -38,13 +38,13 @@ static void add(struct ml_chrome_entities *w, const void *bytes, size_t len)
         fail(w, -ENOMEM);
 }
 
-static void add_piece(struct ml_chrome_entities *w, struct ml_slice p)
+static void add_slice(struct ml_chrome_entities *w, struct ml_slice p)
 {
     add(w, &p.len, sizeof(p.len));
     add(w, p.text, p.len);
 }
 
-/* The index of the key that was put together. */
+/* The index of the key in the buffer. */
 static int64_t find(struct ml_chrome_entities *w, struct ml_intern *keys, bool *ret_new)
 {
     int64_t at = ml_intern_put(keys, w->key.data, w->key.len, ret_new);
@@ -57,7 +57,7 @@ static int64_t find(struct ml_chrome_entities *w, struct ml_intern *keys, bool *
 
 /* ---- Processes and threads ---------------------------------------------- */
 
-/* A number that the trace has room for, else 0. */
+/* The number if it fits into the trace, else 0. */
 static uint32_t small_number(struct ml_slice text)
 {
     uint64_t value;
@@ -73,7 +73,7 @@ static uint32_t process_of(struct ml_chrome_entities *w, struct ml_slice pid, st
 
     if (w->one_process)
         pid = (struct ml_slice){"", 0};
-    add_piece(w, pid);
+    add_slice(w, pid);
     at = find(w, &w->process_keys, &is_new);
     if (at < 0 || ml_vec_reserve(&w->processes, 1) < 0) {
         fail(w, -ENOMEM);
@@ -99,7 +99,7 @@ void ml_chrome_name_process(struct ml_chrome_entities *w, const struct ml_chrome
         (void)process_of(w, ml_chrome_field(e, ML_CHROME_PID), ml_chrome_text(e, name->value));
 }
 
-/* A thread whose number is a hash has it as its name. */
+/* A thread id that is a hash becomes the thread's name. */
 static uint32_t new_thread(struct ml_chrome_entities *w, uint32_t process, struct ml_slice tid)
 {
     uint64_t fields[ML_DEF_FIELDS] = {
@@ -120,7 +120,7 @@ struct ml_chrome_thread ml_chrome_thread_of(struct ml_chrome_entities *w,
     int64_t at;
 
     add(w, &t.process, sizeof(t.process));
-    add_piece(w, tid);
+    add_slice(w, tid);
     at = find(w, &w->thread_keys, &is_new);
     if (at < 0 || ml_vec_reserve(&w->threads, 1) < 0) {
         fail(w, -ENOMEM);

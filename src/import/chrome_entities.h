@@ -1,5 +1,4 @@
-/* chrome_entities.h: what the events of a Chrome trace are about: processes, threads,
- * objects.
+/* chrome_entities.h: the processes, threads and objects of a Chrome trace.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +10,7 @@
 
 struct ml_chrome_thread {
     uint32_t process, thread; /* numbers in the trace */
-    uint32_t scope;           /* while events are put in order: the innermost open one … */
+    uint32_t scope;           /* while events are sorted: the innermost open one … */
     uint32_t depth;           /* … and how many are open */
 };
 
@@ -20,7 +19,7 @@ struct ml_chrome_entities {
     bool one_process; /* pid is a category, as in MXNet's traces */
     struct ml_intern process_keys, thread_keys, object_keys;
     ML_VEC(uint32_t) processes;
-    ML_VEC(struct ml_chrome_thread) threads; /* in the order of their numbers */
+    ML_VEC(struct ml_chrome_thread) threads; /* by number */
     ML_VEC(uint32_t) objects;
     struct ml_buf key;
     int error; /* the first failure */
@@ -29,17 +28,17 @@ struct ml_chrome_entities {
 void ml_chrome_entities_init(struct ml_chrome_entities *w, struct ml_import_sink *sink);
 void ml_chrome_entities_release(struct ml_chrome_entities *w);
 
-/* Who an event belongs to, new at first sight. */
+/* The thread of an event, created on first use. */
 struct ml_chrome_thread ml_chrome_thread_of(struct ml_chrome_entities *w,
                                             const struct ml_chrome_event *e);
 
-/* Takes the names of processes, which come as events. */
+/* Sets a process's name, which the file gives as an event. */
 void ml_chrome_name_process(struct ml_chrome_entities *w, const struct ml_chrome_event *e);
 
-/* A domain of the process, + 1 as objects have it; 0 for the empty name. */
+/* The number of a process's domain + 1, as objects store it; 0 for the empty name. */
 uint32_t ml_chrome_domain(struct ml_chrome_entities *w, uint32_t process, struct ml_slice name);
 
-/* An object: one for each thread, or for each `id`, so that starts and stops meet.
+/* An object: one for each thread, or for each `id`, so that starts and stops match.
  * @kind    enum memledger_object_kind
  * @domain  + 1, 0: none */
 uint32_t ml_chrome_object(struct ml_chrome_entities *w, uint32_t process, uint32_t kind,

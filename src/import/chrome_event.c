@@ -76,7 +76,7 @@ static int read_args(struct ml_chrome_event *e, struct ml_json_reader *j, struct
     }
 }
 
-/* The value behind a key. */
+/* The value after a key. */
 static int read_field(struct ml_chrome_event *e, struct ml_json_reader *j, struct ml_error *err)
 {
     int field = field_of(ml_json_text(j));
@@ -150,7 +150,7 @@ bool ml_chrome_arg_i64(const struct ml_chrome_event *e, const char *key, int64_t
     return arg && ml_chrome_i64(ml_chrome_text(e, arg->value), ret);
 }
 
-/* Up to three digits behind the point, as a count of thousandths. */
+/* Up to three decimals, as a number of thousandths. */
 static bool thousandths(struct ml_slice digits, uint64_t *ret)
 {
     uint64_t value = 0;

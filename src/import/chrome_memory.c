@@ -13,7 +13,7 @@
 #include "memledger/memledger.h"
 #include "varint.h"
 
-/* PyTorch's numbers of sorts of devices, as far as they have memory of their own. */
+/* PyTorch's device types that have their own memory. */
 static const char *const device_types[] = {
     [0] = "cpu", [1] = "cuda", [6] = "hip", [9] = "xla", [12] = "xpu", [13] = "mps", [15] = "hpu",
 };
@@ -55,7 +55,7 @@ static void put_counter(struct ml_chrome_entities *w, const struct ml_chrome_eve
     ml_import_event(w->sink, &event);
 }
 
-/* What was allocated before the profile began is freed in it without a beginning. */
+/* Blocks allocated before the profile began have a free in it but no allocation. */
 static void put_block(struct ml_chrome_entities *w, const struct ml_chrome_event *e,
                       struct ml_event event, int64_t bytes)
 {
@@ -76,7 +76,7 @@ static void put_block(struct ml_chrome_entities *w, const struct ml_chrome_event
     }
 }
 
-/* What was refused may have been any number, and is in no sum. */
+/* A failed request may have any size; no sum contains it. */
 static bool is_too_large(const struct ml_chrome_event *e, bool refused)
 {
     const struct ml_chrome_arg *arg = ml_chrome_arg(e, "Bytes");

@@ -7,8 +7,8 @@
 
 #include "chrome_entities.h"
 
-/* Takes an instant "[memory]" or "[OutOfMemory]".
- * @return 1; 0: it is something else; -ERANGE: a block of more bytes than memory can have */
+/* Handles an instant event "[memory]" or "[OutOfMemory]".
+ * @return 1; 0: it is another event; -ERANGE: the block is larger than any memory */
 int ml_chrome_memory(struct ml_chrome_entities *w, const struct ml_chrome_event *e,
                      uint64_t time_ns);
 

@@ -1,13 +1,12 @@
-/* import_chrome.c: Chrome traces: MXNet's profiler, PyTorch's, and whoever else writes
+/* import_chrome.c: Chrome traces: MXNet's profiler, PyTorch's, and other programs that write
  * the format.
  *
- * Durations become objects that are started and stopped, except the operators of
- * PyTorch's profiler, which become scopes, so that its memory events are attributed to
- * them. Events stand in no order in such files, so the sink sorts them; scopes are
- * worked out when they are in order.
+ * Durations become objects that are started and stopped, except the operators of PyTorch's
+ * profiler, which become scopes, so that its memory events are attributed to them. Such files
+ * are not sorted, so the sink sorts the events; scopes are derived from the sorted events.
  *
- * MXNet's files are not always JSON. Names are not escaped, a file that was not finished
- * has no end, and that of a second dump begins with a comma. See json_reader.h.
+ * MXNet's files are not always JSON. Names are not escaped, an unfinished file lacks its end,
+ * and the file of a second dump begins with a comma. See json_reader.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +26,7 @@ struct chrome {
     struct ml_chrome_event event;
     struct ml_chrome_entities world;
     struct ml_import_sink *sink;
-    uint64_t base_ns; /* what times are counted from, where the file says so */
+    uint64_t base_ns; /* the base of all times, if the file gives one */
     bool has_base;
     bool is_mxnet;
     uint64_t events;
@@ -35,7 +34,7 @@ struct chrome {
 
 /* ---- Categories --------------------------------------------------------- */
 
-/* "example,frame" of the domain "example". */
+/* Turns "example,frame" into the domain "example". */
 static struct ml_slice without_suffix(struct ml_slice cat, const char *suffix)
 {
     size_t len = strlen(suffix);
@@ -50,7 +49,7 @@ static bool is_operator(struct ml_slice cat)
     return ml_slice_is(cat, "operator") || ml_slice_is(cat, "Custom Operator");
 }
 
-/* Those of PyTorch's profiler that allocations can lie in. */
+/* Categories of PyTorch's profiler that can contain allocations. */
 static bool is_scope(struct ml_slice cat)
 {
     return ml_slice_is(cat, "cpu_op") || ml_slice_is(cat, "user_annotation");
@@ -93,7 +92,7 @@ static uint32_t kind_of_pair(const struct chrome *c, char phase)
     return MEMLEDGER_TASK;
 }
 
-/* MXNet tells operators twice, on their device and as tasks: once is enough. */
+/* MXNet writes operators twice, on their device and as tasks; this skips one of them. */
 static void put_pair(struct chrome *c, char phase, uint64_t time_ns)
 {
     bool is_async = phase == 'b' || phase == 'e';
@@ -216,7 +215,7 @@ static int put_event(struct chrome *c, struct ml_error *err)
     }
 }
 
-/* The array of events; 0 at its end or where the source ends, with or without it. */
+/* The array of events; 0 at its end, or at the end of the source if the array has none. */
 static int read_events(struct chrome *c, struct ml_error *err)
 {
     for (;;) {
@@ -228,7 +227,7 @@ static int read_events(struct chrome *c, struct ml_error *err)
         if (token <= ML_JSON_END)
             return token;
         if (token != ML_JSON_OBJECT)
-            return ml_import_bad(c->json.source, err, "something else among the events");
+            return ml_import_bad(c->json.source, err, "a value among the events is not an event");
         r = ml_chrome_event_read(&c->event, &c->json, err);
         if (r > 0)
             r = put_event(c, err);
@@ -279,7 +278,7 @@ static int read_file(struct chrome *c, struct ml_error *err)
 
 /* ---- In order of time --------------------------------------------------- */
 
-/* False when it is deeper than a trace can tell. */
+/* False when it is nested deeper than a trace allows. */
 static bool open_scope(struct ml_dict *dict, struct ml_chrome_thread *t, uint32_t name,
                        uint32_t kind)
 {
@@ -309,7 +308,7 @@ static bool close_scope(struct ml_dict *dict, struct ml_chrome_thread *t, uint32
     return false;
 }
 
-/* Gives each event the scope that its thread is in. */
+/* Gives each event the current scope of its thread. */
 static bool place(void *ctx, struct ml_event *event)
 {
     struct chrome *c = ctx;
@@ -333,8 +332,8 @@ static const char *skip_blanks(const char *p, const char *end)
     return p;
 }
 
-/* MXNet's first lines. Those of our own profiles are the same, but what follows the
- * first record is not; names are escaped there. */
+/* MXNet's first lines. memledger's own profiles begin the same way but differ after the first
+ * record; their names are escaped. */
 static bool looks_like_mxnet(const uint8_t *head, size_t len)
 {
     static const char start[] = "{\n    \"traceEvents\": [\n";

@@ -1,4 +1,4 @@
-/* import_formats.h: the formats that there are, for the table in importer.c.
+/* import_formats.h: the supported formats, for the table in importer.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -2,8 +2,8 @@
  *
  *     in_arg:fc1_weight,1.00003
  *
- * A tag, which may have commas, and mebibytes with six digits. Rows are allocations
- * that the driver was asked for; none is ever taken back.
+ * A tag, which may contain commas, and mebibytes with six digits. Rows are allocations from the
+ * driver; the file has no frees.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include "import_tagged.h"
 #include "memledger/memledger.h"
 
-/* The size stands behind the last comma. */
+/* The size follows the last comma. */
 static bool parse_row(struct ml_slice line, struct ml_slice *ret_tag, uint64_t *ret_bytes)
 {
     const char *comma = line.len ? memrchr(line.text, ',', line.len) : NULL;
@@ -43,17 +43,19 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
         if (ml_slice_trim(line).len == 0)
             continue;
         if (source->line_cut)
-            break; /* a number without its last digits looks like another */
+            break; /* a number that was cut off would pass for another */
         if (!parse_row(line, &block.tag, &block.bytes))
-            return ml_import_bad(source, err, "no tag and number of MiB, like in_arg:fc1,1.5");
+            return ml_import_bad(source, err,
+                                 "expected a tag and a number of MiB, like in_arg:fc1,1.5");
         ml_import_tagged_put(&tagged, &block);
     }
     if (r >= 0 && sink->events == 0)
-        return ml_error_set(err, -EINVAL, "%s: has no whole row like in_arg:fc1,1.5", source->name);
+        return ml_error_set(err, -EINVAL, "%s: has no complete row like in_arg:fc1,1.5",
+                            source->name);
     return r < 0 ? r : 0;
 }
 
-/* All rows must be such; that the tags are MXNet's tells it from other tables. */
+/* All rows must have this form; MXNet's tags distinguish the file from other tables. */
 static int recognise(const uint8_t *head, size_t len)
 {
     struct ml_slice rest = {(const char *)head, len}, line, tag;

@@ -1,5 +1,5 @@
-/* import_mxnet_log.c: the log of MXNet's GPU memory profiler: allocations whose tag
- * was not known, with the stack of each.
+/* import_mxnet_log.c: the log of MXNet's GPU memory profiler: allocations with an unknown tag,
+ * each with its stack.
  *
  *     [mxnet:profiler:gpu_memory_profiler:W] Allocating 4 with unknown memory tag unknown:_zeros
  *     Stack trace returned 10 entries:
@@ -21,8 +21,8 @@ struct mxlog {
     struct ml_import_source *source;
     struct ml_import_sink *sink;
     struct ml_import_tagged tagged;
-    struct ml_tagged_block block; /* under way, until its stack has been read */
-    struct ml_buf tag;            /* of it */
+    struct ml_tagged_block block; /* pending until its stack is read */
+    struct ml_buf tag;            /* the block's */
     bool has_block;
     int64_t frames[FRAMES_MAX]; /* innermost first */
     unsigned frame_count;
@@ -58,7 +58,7 @@ static bool parse_hex(struct ml_slice p, uint64_t *ret)
     return true;
 }
 
-/* "path(function+0x1f) [0x7f01]": the function, empty where there is none. */
+/* "path(function+0x1f) [0x7f01]": the function, empty if there is none. */
 static struct ml_slice function_of(struct ml_slice p)
 {
     const char *open = p.len ? memchr(p.text, '(', p.len) : NULL;
@@ -71,7 +71,7 @@ static struct ml_slice function_of(struct ml_slice p)
     return part(open + 1, plus ? plus : close);
 }
 
-/* "[bt] (0) ...". The address is what tells frames apart. */
+/* "[bt] (0) ...". The address identifies the frame. */
 static bool read_frame(struct mxlog *m, struct ml_slice p)
 {
     const char *start = p.len ? memchr(p.text, ')', p.len) : NULL;
@@ -127,7 +127,7 @@ static int begin_block(struct mxlog *m, struct ml_slice p, struct ml_error *err)
         !ml_mib_to_bytes(mib, &m->block.bytes)) {
         if (m->source->line_cut)
             return 0;
-        return ml_import_bad(m->source, err, "no size and tag behind 'Allocating'");
+        return ml_import_bad(m->source, err, "expected a size and a tag after 'Allocating'");
     }
     ml_buf_clear(&m->tag);
     if (ml_buf_append(&m->tag, tag, (size_t)(p.text + p.len - tag)) < 0)
@@ -169,7 +169,7 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
     if (r == 0)
         put_block(&m);
     ml_buf_release(&m.tag);
-    /* Empty is the log of a run in which every tag was known. */
+    /* The log of a run in which every tag was known is empty. */
     if (r == 0 && has_text && sink->events == 0)
         return ml_error_set(err, -EINVAL, "%s: has no line '" START "...'", source->name);
     return r;

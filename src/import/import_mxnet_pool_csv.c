@@ -3,8 +3,8 @@
  *     "Attribute Name","Requested Size","Device","Actual Size","Reuse?"
  *     "tensordot:in_arg:A","8388608","0","8388608","0"
  *
- * Rows are what was alive at that moment, sorted by name: when each came, nobody knows.
- * What came from the pool instead of the driver is in a scope "reused".
+ * Rows are the blocks live at that moment, sorted by name; the time of each allocation is
+ * unknown. Blocks that came from the pool instead of the driver are in a scope "reused".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,8 +30,8 @@ struct pool {
     bool has_header;
 };
 
-/* Upstream's own test has the rows unquoted; names there may have commas, so that the
- * last four fields are found from the end. */
+/* Upstream's own test has unquoted rows. Names in them may contain commas, so the last four
+ * fields are found from the end. */
 static bool split(struct ml_slice line, struct ml_slice fields[COLUMNS])
 {
     struct ml_slice rest = line;
@@ -55,7 +55,7 @@ static bool split(struct ml_slice line, struct ml_slice fields[COLUMNS])
     return true;
 }
 
-/* "" in a quoted name is one quote. */
+/* In a quoted name, "" is an escaped quote. */
 static int unquote(struct pool *p, struct ml_slice *name)
 {
     ml_buf_clear(&p->name);
@@ -89,8 +89,9 @@ static int read_row(struct pool *p, struct ml_slice line, struct ml_error *err)
         !ml_slice_u64(fields[REUSE], &reuse) || reuse > 1 || device > 1023) {
         if (p->source->line_cut)
             return 0;
-        return ml_import_bad(p->source, err,
-                             "no row like \"name\",\"requested\",\"device\",\"actual\",\"0\"");
+        return ml_import_bad(
+            p->source, err,
+            "expected a row like \"name\",\"requested\",\"device\",\"actual\",\"0\"");
     }
     if (block.bytes > ML_IMPORT_BYTES_MAX || block.requested > ML_IMPORT_BYTES_MAX)
         return ml_import_bad(p->source, err, ML_IMPORT_TOO_LARGE);
@@ -136,7 +137,7 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
                                                      .name = ml_dict_cstr(&sink->dict, "reused")});
     r = read_rows(&p, err);
     ml_buf_release(&p.name);
-    /* A header alone says that nothing was alive. */
+    /* A header alone means that no block was live. */
     if (r == 0 && !p.has_header && sink->events == 0)
         return ml_error_set(err, -EINVAL, "%s: has neither the header \"%s\",... nor a row",
                             source->name, header);
@@ -155,7 +156,7 @@ static int recognise(const uint8_t *head, size_t len)
 
 const struct ml_import_format ml_import_mxnet_pool_csv = {
     .name = "mxnet-pool-csv",
-    .help = "gpu_memory_profile-pid_N.csv of MXNet's profiler: what was alive at a dump",
+    .help = "gpu_memory_profile-pid_N.csv of MXNet's profiler: blocks live at a dump",
     .recognise = recognise,
     .run = run,
 };

@@ -1,7 +1,7 @@
-/* import_pprof.c: heap profiles in pprof's format, of JAX, Go, tcmalloc, heapprofd.
+/* import_pprof.c: heap profiles in pprof's format, from JAX, Go, tcmalloc, heapprofd.
  *
- * A sample says how many bytes are alive of those that one stack allocated. It becomes
- * one allocation that is never freed; addresses, times and frees are not in a profile.
+ * A sample has the live bytes that one stack allocated. It becomes one allocation that is never
+ * freed; a profile has no addresses, times or frees.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +26,7 @@ struct import {
     struct ml_pprof_stacks stacks;
     uint32_t thread;
     size_t bytes_column, count_column; /* of a sample's values; types.len: none */
-    uint64_t unit;                     /* bytes of one */
+    uint64_t unit;                     /* in bytes */
 };
 
 /* ---- Which value is memory ---------------------------------------------------------- */
@@ -51,7 +51,7 @@ static bool mentions(const struct ml_pprof_profile *p, uint64_t text, const char
     return memmem(t.bytes, t.len, word, strlen(word)) != NULL;
 }
 
-/* What is alive rather than what was ever allocated. */
+/* Prefers live memory over all memory ever allocated. */
 static int score_of(const struct ml_pprof_profile *p, const struct ml_pprof_type *type)
 {
     if (mentions(p, type->type, "inuse") || mentions(p, type->type, "nreleased"))
@@ -120,7 +120,8 @@ static uint32_t scope_of(struct import *m, uint32_t parent, uint64_t key, uint64
                          });
 }
 
-/* {key, text, number}: JAX tells the device and what it is, others what they like. */
+/* {key, text, number}: JAX names the device and the kind of memory, others use their own
+ * keys. */
 static int read_label(struct import *m, struct ml_wire message, struct sample *sample)
 {
     struct ml_wire_field field;
@@ -148,7 +149,7 @@ static int read_label(struct import *m, struct ml_wire message, struct sample *s
 static void take_value(const struct import *m, struct sample *sample, size_t column, uint64_t value)
 {
     if (value > INT64_MAX)
-        value = 0; /* less than nothing */
+        value = 0; /* negative */
     if (column == m->bytes_column)
         sample->bytes = value > INT64_MAX / m->unit ? INT64_MAX : value * m->unit;
     if (column == m->count_column)
@@ -180,7 +181,7 @@ static int read_sample(struct import *m, struct ml_wire message, struct sample *
     return r < 0 ? r : message.damaged ? -EINVAL : 0;
 }
 
-/* A text as a C string, cut where it is too long for a name. */
+/* A text as a C string, cut if it is too long for a name. */
 static const char *name_of(struct ml_pprof_text text, const char *otherwise, char *buf, size_t room)
 {
     size_t len = text.len < room - 1 ? text.len : room - 1;
@@ -241,7 +242,7 @@ static int put_samples(struct import *m, struct ml_error *err)
 
 /* ---- The whole ---------------------------------------------------------------------- */
 
-/* The window of the source grows until the profile is in it. */
+/* Grows the source's window until it contains the whole profile. */
 static int hold_profile(struct ml_import_source *source, const uint8_t **ret, size_t *ret_len,
                         struct ml_error *err)
 {
@@ -307,7 +308,7 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
     return r;
 }
 
-/* A message whose first fields have the numbers and types of a profile's. */
+/* A message whose first fields have a profile's numbers and types. */
 static int recognise(const uint8_t *head, size_t len)
 {
     struct ml_wire whole = {.at = head, .end = head + len};

@@ -15,7 +15,7 @@
 
 /* ---- The file ----------------------------------------------------------- */
 
-/* Something that can be replaced by another file, unlike /dev/stdout. */
+/* A file that another can replace, unlike /dev/stdout. */
 static bool is_replaceable(const char *path)
 {
     struct stat st;
@@ -29,7 +29,7 @@ static int cannot_create(const struct ml_import_sink *k, int r, struct ml_error 
                         strerror(-r));
 }
 
-/* A file beside the one asked for; the trace is written by its name. */
+/* A temporary file beside the requested one; the trace writer opens it by name. */
 static int make_part(struct ml_import_sink *k, struct ml_error *err)
 {
     int fd = ml_part_make(k->path, &k->part);
@@ -108,7 +108,7 @@ int ml_import_sink_check(const struct ml_import_sink *k, struct ml_error *err)
     if (k->dict.error)
         return ml_error_set(err, k->dict.error, "%s",
                             k->dict.error == -ENOMEM ? "not enough memory"
-                                                     : "more names than a trace can hold");
+                                                     : "more names than a trace can store");
     return 0;
 }
 
@@ -119,7 +119,7 @@ static void put(struct ml_import_sink *k, const struct ml_event *event)
     struct ml_event own = *event;
 
     k->events++;
-    own.time_ns = ml_min_u64(own.time_ns, INT64_MAX); /* a trace has no later one */
+    own.time_ns = ml_min_u64(own.time_ns, INT64_MAX); /* the latest time of a trace */
     if (k->tap) {
         k->tap(k->tap_ctx, &own);
         return;
@@ -137,8 +137,8 @@ void ml_import_event(struct ml_import_sink *k, const struct ml_event *event)
     else if (!k->why.code && ml_import_sort_add(&k->sort, event) < 0)
         fail(k, k->sort.error,
              k->sort.error == -ENOMEM ? "not enough memory"
-                                      : "cannot sort the events: no room for temporary files; name "
-                                        "another place with TMPDIR");
+                                      : "cannot sort the events: no room for temporary files; set "
+                                        "TMPDIR to another folder");
 }
 
 static void begin_time(struct ml_import_sink *k, uint64_t first_ns)
@@ -249,7 +249,7 @@ static void tell_unknown(struct ml_import_sink *k)
     ml_dict_config(&k->dict, ML_SETTING_IMPORT_UNKNOWN, ml_unknowns_text(k->unknown, names));
 }
 
-/* Something may have taken the name since the sink was opened. */
+/* Another process may have taken the name since the sink was opened. */
 static int put_in_place(const struct ml_import_sink *k, struct ml_error *err)
 {
     int r = k->part ? ml_part_place(k->part, k->path, k->force) : 0;

@@ -1,9 +1,9 @@
 /* import_smi.c: logs of `nvidia-smi --query-gpu=... --format=csv`, as samples.
  *
- * Columns are taken by the names in the first line, in any order, with units or
- * without; those that do not matter are passed over. A log without that line has one
- * column, memory.used, unless --columns names them. nvidia-smi is mostly ended by a
- * signal, so that the last line may be cut off: it counts only if it is whole.
+ * The first line names the columns, which may come in any order, with or without units; others
+ * are skipped. A log without that line has one column, memory.used, unless --columns names
+ * them. A signal usually ends nvidia-smi, so the last line may be cut off: it counts only if it
+ * is complete.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,11 +25,11 @@ struct smi {
     struct ml_import_source *source;
     struct ml_import_sink *sink;
     struct ml_smi_columns columns;
-    char header[1024]; /* the first line, which some versions print again */
+    char header[1024]; /* the first line, which some versions repeat */
     size_t header_len;
     bool has_units; /* in the rows so far */
     bool has_first;
-    uint64_t first_ns; /* what the first row's time was */
+    uint64_t first_ns; /* the time of the first row */
     uint64_t rows, last_ns;
     uint32_t thread;
     uint32_t devices[DEVICES_MAX]; /* strings; the first row of each round */
@@ -46,12 +46,12 @@ static bool is_header_again(const struct smi *s, struct ml_slice line)
 
 struct row {
     struct ml_event event;
-    struct ml_slice device; /* what tells GPUs apart; NULL: nothing does */
+    struct ml_slice device; /* identifies the GPU; NULL: nothing does */
     bool device_is_index;
     struct ml_slice name;
     uint64_t time_ns;
     bool has_time;
-    bool no_unit; /* of one value at least */
+    bool no_unit; /* at least one value has no unit */
 };
 
 /* "[N/A]", "[Not Supported]", "[Unknown Error]", "N/A". */
@@ -60,7 +60,7 @@ static bool is_not_known(struct ml_slice p)
     return ml_slice_begins(p, "[") || ml_slice_is(p, "N/A");
 }
 
-/* "622 MiB", or "622" where nounits was given. */
+/* "622 MiB", or "622" with nounits. */
 static bool get_bytes(struct ml_slice p, uint64_t *ret, bool *ret_no_unit)
 {
     uint64_t value;
@@ -78,7 +78,7 @@ static int take_memory(const struct smi *s, struct ml_slice p, unsigned bit, uin
     if (is_not_known(p))
         return 0;
     if (!get_bytes(p, value, &row->no_unit))
-        return ml_import_bad(s->source, err, "'%.*s' is no size in MiB",
+        return ml_import_bad(s->source, err, "'%.*s' is not a size in MiB",
                              (int)(p.len < 40 ? p.len : 40), p.text);
     row->event.args[1] |= bit;
     return 0;
@@ -96,7 +96,8 @@ static int take_field(const struct smi *s, enum ml_smi_column column, struct ml_
     case ML_SMI_TIMESTAMP:
         row->has_time = ml_smi_time(p, &row->time_ns);
         if (!row->has_time)
-            return ml_import_bad(s->source, err, "'%.*s' is no time like 2024/01/31 23:59:59.999",
+            return ml_import_bad(s->source, err,
+                                 "'%.*s' is not a time like 2024/01/31 23:59:59.999",
                                  (int)(p.len < 40 ? p.len : 40), p.text);
         return 0;
     case ML_SMI_NAME: row->name = p; return 0;
@@ -112,7 +113,7 @@ static int take_field(const struct smi *s, enum ml_smi_column column, struct ml_
     }
 }
 
-/* A last line that was cut off: short of fields, or of a number's end. */
+/* A last line that was cut off: fields are missing, or the end of a number. */
 static bool may_be_cut(const struct smi *s, const struct row *row, unsigned fields)
 {
     if (!s->source->line_cut)
@@ -120,27 +121,26 @@ static bool may_be_cut(const struct smi *s, const struct row *row, unsigned fiel
     return fields < s->columns.count || row->no_unit;
 }
 
-/* @return 1; 0 when the line is to be passed over; negative */
+/* @return 1; 0 to skip the line; negative errno */
 static int parse_row(const struct smi *s, struct ml_slice line, struct row *row,
                      struct ml_error *err)
 {
-    struct ml_slice rest = line, piece;
+    struct ml_slice rest = line, field;
     unsigned fields = 0;
     int r = 0;
 
     *row = (struct row){.event = {.kind = ML_SAMPLE, .thread = s->thread}};
-    while (r == 0 && ml_slice_next(&rest, ',', &piece)) {
+    while (r == 0 && ml_slice_next(&rest, ',', &field)) {
         if (fields == s->columns.count)
             return ml_import_bad(s->source, err, "more fields than the %u columns%s",
                                  s->columns.count,
                                  s->header_len ? "" : "; name them with --columns");
-        r = take_field(s, s->columns.kinds[fields++], piece, row, err);
+        r = take_field(s, s->columns.kinds[fields++], field, row, err);
     }
     if (may_be_cut(s, row, fields) || (r < 0 && s->source->line_cut))
         return 0;
     if (r == 0 && fields < s->columns.count)
-        return ml_import_bad(s->source, err, "%u fields where %u columns are", fields,
-                             s->columns.count);
+        return ml_import_bad(s->source, err, "%u fields for %u columns", fields, s->columns.count);
     return r < 0 ? r : 1;
 }
 
@@ -157,7 +157,7 @@ static uint32_t device_string(struct smi *s, const struct row *row)
     return ml_dict_cstr(&s->sink->dict, name);
 }
 
-/* Where it is met first. @return false when it was known before */
+/* Remembers a device. @return false when it was known before */
 static bool is_new_device(struct smi *s, uint32_t string)
 {
     for (unsigned i = 0; i < s->device_count; i++)
@@ -181,7 +181,8 @@ static void name_device(struct smi *s, uint32_t string, const struct row *row)
     ml_dict_config(&s->sink->dict, key, model);
 }
 
-/* All rows of one round have one number: the first device comes round again. */
+/* All rows of one round have the same number; a round ends when the first device appears
+ * again. */
 static void count_round(struct smi *s, uint32_t string)
 {
     s->rows += s->device_count > 0 && string == s->devices[0];
@@ -228,7 +229,7 @@ static int read_header(struct smi *s, struct ml_slice line, struct ml_error *err
         if (!ml_smi_columns_named(names, &s->columns))
             return ml_error_set(err, -EINVAL,
                                 "--columns %s: names none of memory.used, memory.free and "
-                                "memory.total; give what --query-gpu was given",
+                                "memory.total; give the list that --query-gpu was given",
                                 said);
         return 0;
     }
@@ -278,7 +279,7 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
     return r;
 }
 
-/* Sizes alone, as noheader leaves them. */
+/* Only sizes, as with noheader. */
 static int score_row(struct ml_slice line)
 {
     uint64_t bytes;

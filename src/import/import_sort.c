@@ -35,7 +35,7 @@ static int fail(struct ml_import_sort *s, int code)
     return code;
 }
 
-/* ---- Sorting what is held ------------------------------------------------ */
+/* ---- Sorting in memory ------------------------------------------------ */
 
 /* Merges [from, middle) and [middle, to); the first comes first at the same time. */
 static void merge_halves(const struct ml_event *in, struct ml_event *out, size_t from,
@@ -50,7 +50,7 @@ static void merge_halves(const struct ml_event *in, struct ml_event *out, size_t
     }
 }
 
-/* qsort does not keep the order of equals. */
+/* A merge sort, because qsort is not stable. */
 static int sort_held(struct ml_import_sort *s)
 {
     size_t len = s->held.len;
@@ -75,14 +75,14 @@ static int sort_held(struct ml_import_sort *s)
     }
     free(to);
     s->held.items = from;
-    s->held.cap = len; /* `from` may be the copy, which has no more room */
+    s->held.cap = len; /* `from` may be the copy, whose capacity is len */
     s->out_of_order = false;
     return 0;
 }
 
-/* ---- Putting aside ------------------------------------------------------- */
+/* ---- Writing runs ------------------------------------------------------- */
 
-/* A file that is gone when it is closed, or -errno. */
+/* A file that disappears when it is closed, or -errno. */
 static int open_nameless(void)
 {
     const char *dir = getenv("TMPDIR");
@@ -135,7 +135,7 @@ int ml_import_sort_add(struct ml_import_sort *s, const struct ml_event *event)
 
 /* ---- Reading back -------------------------------------------------------- */
 
-/* Makes sure that the run has its next event at hand; false at its end. */
+/* Makes sure that the run's next event is in memory; false at its end. */
 static bool refill(struct ml_import_sort *s, struct ml_sort_run *run)
 {
     uint64_t left = run->end - run->at;
@@ -161,7 +161,7 @@ static bool refill(struct ml_import_sort *s, struct ml_sort_run *run)
     return true;
 }
 
-/* Runs of the same time go by their number, which is the order of adding. */
+/* At equal times, runs are ordered by number, the order in which events were added. */
 static bool is_before(const struct ml_import_sort *s, uint32_t a, uint32_t b)
 {
     const struct ml_sort_run *x = &s->runs.items[a], *y = &s->runs.items[b];

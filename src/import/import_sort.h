@@ -1,8 +1,8 @@
-/* import_sort.h: events in order of time, however many.
+/* import_sort.h: sort any number of events by time.
  *
- * Events are collected, sorted and, when there are many, put aside in a temporary
- * file; reading merges what was put aside. Events of the same time stay in the order
- * they were added. First all are added, then all are read.
+ * Events are collected, sorted and, when there are many, written to a temporary file in sorted
+ * runs; reading merges the runs. Events with the same time stay in the order they were added.
+ * Add all events first, then read them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,19 +15,19 @@
 #include "event.h"
 #include "vec.h"
 
-/* Events that are held in memory at once. */
+/* The most events in memory at once. */
 #define ML_IMPORT_SORT_HELD (256u << 10)
 
-/* A sorted stretch of the temporary file, while it is read. */
+/* A sorted run of the temporary file, while it is read. */
 struct ml_sort_run {
-    uint64_t at, end; /* of the events that were not read from the file yet */
+    uint64_t at, end; /* the events not yet read from the file */
     struct ml_event *held;
     uint32_t next, count; /* in `held` */
 };
 
 struct ml_import_sort {
     ML_VEC(struct ml_event) held; /* all, or those since the last run */
-    bool out_of_order;            /* of them: some */
+    bool out_of_order;            /* some of these are */
     ML_VEC(struct ml_sort_run) runs;
     ML_VEC(uint32_t) heap; /* of runs, the earliest on top */
     int fd;                /* of the temporary file, once there are runs */

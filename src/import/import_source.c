@@ -107,7 +107,7 @@ void ml_import_source_release(struct ml_import_source *s)
 
 /* ---- Reading ------------------------------------------------------------ */
 
-/* Bytes read into `to`, 0 at the end. */
+/* The number of bytes read into `to`, 0 at the end. */
 static int64_t read_file(struct ml_import_source *s, uint8_t *to, size_t room, struct ml_error *err)
 {
     ssize_t n;
@@ -123,15 +123,15 @@ static int64_t read_file(struct ml_import_source *s, uint8_t *to, size_t room, s
     return n;
 }
 
-/* gzip files may follow each other in one. */
+/* A gzip file may consist of several members. */
 static int next_member(struct ml_import_source *s, struct ml_error *err)
 {
     if (inflateReset(s->gzip) != Z_OK)
-        return ml_error_set(err, -EINVAL, "%s: its gzip data are damaged", s->name);
+        return ml_error_set(err, -EINVAL, "%s: the gzip data is damaged", s->name);
     return 0;
 }
 
-/* Bytes unpacked into `to`, 0 at the end. */
+/* The number of bytes unpacked into `to`, 0 at the end. */
 static int64_t read_gzip(struct ml_import_source *s, uint8_t *to, size_t room, struct ml_error *err)
 {
     z_stream *z = s->gzip;
@@ -148,7 +148,7 @@ static int64_t read_gzip(struct ml_import_source *s, uint8_t *to, size_t room, s
             if (n < 0)
                 return n;
             if (n == 0 && !between)
-                return ml_error_set(err, -EINVAL, "%s: its gzip data are cut short", s->name);
+                return ml_error_set(err, -EINVAL, "%s: the gzip data is truncated", s->name);
             if (n == 0)
                 return 0;
             z->next_in = s->packed;
@@ -158,7 +158,7 @@ static int64_t read_gzip(struct ml_import_source *s, uint8_t *to, size_t room, s
         if (code == Z_MEM_ERROR)
             return ml_error_set(err, -ENOMEM, "%s: not enough memory", s->name);
         if (code != Z_OK && code != Z_STREAM_END)
-            return ml_error_set(err, -EINVAL, "%s: its gzip data are damaged near byte %" PRIu64,
+            return ml_error_set(err, -EINVAL, "%s: the gzip data is damaged near byte %" PRIu64,
                                 s->name, s->read_bytes - z->avail_in);
         between = code == Z_STREAM_END;
         if (between && next_member(s, err) < 0)
@@ -201,8 +201,8 @@ static int check_unpacked(const struct ml_import_source *s, struct ml_error *err
         return 0;
     ml_format_bytes(size, (int64_t)most, ML_UNIT_AUTO);
     return ml_error_set(err, -EFBIG,
-                        "%s: the first %" PRIu64 " bytes of it unpack to more than %s: it may be "
-                        "made to fill the disk; if not, unpack it with gunzip and import that",
+                        "%s: the first %" PRIu64 " bytes unpack to more than %s: it may be "
+                        "crafted to fill the disk; if not, unpack it with gunzip and import that",
                         s->name, s->read_bytes, size);
 }
 

@@ -1,8 +1,8 @@
 /* import_source.h: the bytes of a foreign file, read once from front to back.
  *
- * A file, standard input or memory; what is compressed with gzip is unpacked on the
- * way. Only a window is held, which grows as far as a caller asks to see at once.
- * Positions are those of the unpacked bytes. Not thread-safe.
+ * A file, standard input or memory; gzip data is decompressed while reading. Only a window is
+ * kept in memory, which grows to what a caller peeks at. Positions count unpacked bytes. Not
+ * thread-safe.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,13 +15,13 @@
 
 #include "error.h"
 
-/* The longest line that is taken for one. */
+/* The longest line that is accepted. */
 #define ML_IMPORT_LINE_BYTES (1u << 20)
 
-/* What the user said about the file, since it does not say it itself. */
+/* What the user said about the file, because the file does not contain it. */
 struct ml_import_opts {
-    uint64_t interval_ns; /* between two rows; 0: not said */
-    const char *columns;  /* their names where a table has none; NULL: not said */
+    uint64_t interval_ns; /* between two rows; 0: not given */
+    const char *columns;  /* names for a table without them; NULL: not given */
 };
 
 struct z_stream_s;
@@ -30,23 +30,23 @@ struct ml_import_source {
     const char *name; /* for messages; owned by the caller */
     struct ml_import_opts opts;
 
-    /* The window: bytes [at, len) were not taken yet. */
+    /* The window: bytes [at, len) have not been taken yet. */
     uint8_t *data;
     size_t at, len, cap;
-    bool ended;        /* nothing comes after `len` */
-    bool borrowed;     /* `data` is the caller's, and all there is */
+    bool ended;        /* the source ends at `len` */
+    bool borrowed;     /* `data` belongs to the caller and is the whole source */
     uint64_t position; /* of data[0] in the unpacked bytes */
     uint64_t line;     /* of the line that was read last, from 1; 0: not read by lines */
-    bool line_cut;     /* it has no end: the source may have been cut off in it */
+    bool line_cut;     /* it has no line break: the source may be cut off in it */
 
     int fd;
     bool close_fd;
-    uint64_t file_bytes;     /* of the file as it is; 0: unknown */
-    uint64_t read_bytes;     /* of it so far */
+    uint64_t file_bytes;     /* of the file on disk; 0: unknown */
+    uint64_t read_bytes;     /* of these so far */
     struct z_stream_s *gzip; /* NULL: not compressed */
     uint8_t *packed;
 
-    /* Called now and then, with what was read and is to be read. */
+    /* Called now and then with the bytes read and the total. */
     void (*on_progress)(void *ctx, uint64_t done, uint64_t total);
     void *progress_ctx;
 };
@@ -55,18 +55,18 @@ struct ml_import_source {
  * @return 0 or negative with the reason; release it only after success */
 int ml_import_source_open(struct ml_import_source *s, const char *path, struct ml_error *err);
 
-/* Bytes of the caller's, which must outlive the source and are read as they are. */
+/* Reads the caller's bytes, which must outlive the source, without decompressing them. */
 void ml_import_source_memory(struct ml_import_source *s, const uint8_t *bytes, size_t len);
 
 void ml_import_source_release(struct ml_import_source *s);
 
-/* At least `want` of the next bytes, fewer only where the source ends; they are not
- * taken. Valid until the next call.
+/* At least the next `want` bytes, fewer only at the end of the source, without taking them.
+ * Valid until the next call.
  * @return 0 or negative */
 int ml_import_peek(struct ml_import_source *s, size_t want, const uint8_t **ret, size_t *ret_len,
                    struct ml_error *err);
 
-/* Takes bytes that were seen by ml_import_peek. */
+/* Takes bytes that ml_import_peek has returned. */
 static inline void ml_import_take(struct ml_import_source *s, size_t len)
 {
     s->at += len;
@@ -84,7 +84,7 @@ static inline int ml_import_byte(struct ml_import_source *s, struct ml_error *er
 
 /* Takes the next line, without its end ("\n" or "\r\n"). The text is not
  * NUL-terminated; valid until the next call.
- * @return 1; 0 at the end; negative when it cannot be read or is too long */
+ * @return 1; 0 at the end; negative when it is unreadable or too long */
 int ml_import_line(struct ml_import_source *s, const char **ret, size_t *ret_len,
                    struct ml_error *err);
 

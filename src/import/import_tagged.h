@@ -1,8 +1,8 @@
-/* import_tagged.h: allocations that a source tells by size and tag alone.
+/* import_tagged.h: allocations of which a source has only size and tag.
  *
- * MXNet's memory profilers gave every allocation a tag, such as "in_arg:fc1_weight",
- * and told neither its address nor its end. Here each becomes an allocation at an
- * address of its own, with the tag as its label, at a time that is its number.
+ * MXNet's memory profilers gave every allocation a tag, such as "in_arg:fc1_weight", and
+ * recorded neither its address nor its free. Here each becomes an allocation with a unique
+ * address, the tag as its label, and its number as its time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,21 +27,21 @@ struct ml_tagged_block {
     struct ml_slice tag; /* empty: no label */
 };
 
-/* Marks addresses, frees and times unknown, and makes the one process. */
+/* Marks addresses, frees and times unknown, and defines the only process. */
 void ml_import_tagged_init(struct ml_import_tagged *t, struct ml_import_sink *sink);
 
 void ml_import_tagged_put(struct ml_import_tagged *t, const struct ml_tagged_block *block);
 
-/* A line of the source that is no allocation, as a marker. */
+/* Adds a line of the source that is not an allocation, as a marker. */
 void ml_import_tagged_note(struct ml_import_tagged *t, struct ml_slice text);
 
-/* What a tag says the memory is for: enum memledger_category. */
+/* The category that a tag implies: enum memledger_category. */
 uint32_t ml_tag_category(struct ml_slice tag);
 
-/* How much a tag looks like one of MXNet's: 0 or 1. */
+/* Whether a tag looks like one of MXNet's. */
 bool ml_tag_is_known(struct ml_slice tag);
 
-/* Mebibytes as bytes, to the nearest. @return false for what cannot be a size */
+/* Mebibytes as bytes, rounded to nearest. @return false for an invalid size */
 bool ml_mib_to_bytes(double mib, uint64_t *ret);
 
 #endif

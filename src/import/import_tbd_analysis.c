@@ -1,10 +1,9 @@
-/* import_tbd_analysis.c: what tbd-tools' script made of a log.
+/* import_tbd_analysis.c: the output of tbd-tools' script for a log.
  *
  *     {"in_arg": [1048608.0, ["(in_arg:fc1_weight).\n", ...]], ...}
  *
- * Of each category the sum of its sizes and all of its tags, so that the size of one
- * allocation is not known: the sum stands at the first, and the others have none. The
- * category is a scope.
+ * Each category has the sum of its sizes and a list of its tags, so the size of one allocation
+ * is unknown: the first gets the sum, the others 0. The category becomes a scope.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +21,7 @@ struct analysis {
     struct ml_tagged_block block; /* scope and space of the category */
 };
 
-/* "(in_arg:fc1_weight).\n" without what the script left at its ends. */
+/* "(in_arg:fc1_weight).\n" without the script's leftovers at both ends. */
 static struct ml_slice bare_tag(struct ml_slice tag)
 {
     while (tag.len && (tag.text[tag.len - 1] == '\n' || tag.text[tag.len - 1] == '\r'))
@@ -50,7 +49,7 @@ static int read_sum(struct analysis *a, struct ml_error *err)
         return r;
     if (!ml_slice_double(ml_json_text(&a->json), &bytes) ||
         !ml_mib_to_bytes(bytes / 1048576, &a->block.bytes))
-        return ml_import_bad(a->json.source, err, "the sum of a category is no number of bytes");
+        return ml_import_bad(a->json.source, err, "the sum of a category is not a number of bytes");
     return 0;
 }
 
@@ -65,7 +64,7 @@ static int read_tags(struct analysis *a, struct ml_error *err)
     }
     if (token < 0 || token == ML_JSON_ARRAY_END)
         return token;
-    return ml_import_bad(a->json.source, err, "something else among the tags");
+    return ml_import_bad(a->json.source, err, "a value among the tags is not a string");
 }
 
 static int read_category(struct analysis *a, struct ml_error *err)
@@ -120,7 +119,7 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
     return r;
 }
 
-/* An object, in it first a name with a list of a number and a list. */
+/* An object whose first value is a list of a number and a list. */
 static int recognise(const uint8_t *head, size_t len)
 {
     struct ml_import_source source;

@@ -3,9 +3,8 @@
  *     [mem] Allocate 1048608 bytes GPU memory (in_arg:fc1_weight).
  *     [mem] 15000 MB GPU global memory free, total 16160 MB.
  *
- * It is what a program wrote to standard error, so anything may stand between these
- * lines, and before them where a line has no end. A "Release" names no block and is
- * kept as a marker.
+ * It is a program's standard error, so there may be other text between these lines, and before
+ * them after an unfinished line. A "Release" names no block and becomes a marker.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +16,7 @@
 #include "memledger/memledger.h"
 
 #define MIB (UINT64_C(1) << 20)
-#define DEVICE "gpu" /* which one, the log does not say */
+#define DEVICE "gpu" /* the log does not say which one */
 
 struct tbd {
     struct ml_import_source *source;
@@ -27,7 +26,7 @@ struct tbd {
     uint64_t allocations;
 };
 
-/* Takes `text` from the front. */
+/* Skips `text` at the beginning. */
 static bool skip(struct ml_slice *p, const char *text)
 {
     size_t len = strlen(text);
@@ -39,7 +38,7 @@ static bool skip(struct ml_slice *p, const char *text)
     return true;
 }
 
-/* From where `text` stands in the line; false when it does not. */
+/* Moves to `text` in the line; false when the line does not contain it. */
 static bool seek(struct ml_slice *p, const char *text)
 {
     const char *at = p->len ? memmem(p->text, p->len, text, strlen(text)) : NULL;
@@ -51,7 +50,7 @@ static bool seek(struct ml_slice *p, const char *text)
     return true;
 }
 
-/* "1048608 bytes GPU memory (in_arg:fc1_weight)." behind "Allocate ". */
+/* "1048608 bytes GPU memory (in_arg:fc1_weight)." after "Allocate ". */
 static bool parse_allocation(struct ml_slice p, struct ml_tagged_block *ret, bool *ret_rounded)
 {
     uint64_t amount;
@@ -80,8 +79,8 @@ static int read_allocation(struct tbd *t, struct ml_slice p, struct ml_error *er
 
     if (!parse_allocation(p, &block, &rounded)) {
         if (t->source->line_cut)
-            return 0; /* the program was killed in the middle of it */
-        return ml_import_bad(t->source, err, "no size and tag behind 'Allocate'");
+            return 0; /* the program was killed while it wrote the line */
+        return ml_import_bad(t->source, err, "expected a size and a tag after 'Allocate'");
     }
     if (rounded)
         ml_import_unknown(t->sink, ML_UNKNOWN_SIZES);
@@ -115,7 +114,7 @@ static bool read_free_memory(struct tbd *t, struct ml_slice p)
     return true;
 }
 
-/* "123456 bytes GPU memory available (0 MBs)" behind "[LOG] ". */
+/* "123456 bytes GPU memory available (0 MBs)" after "[LOG] ". */
 static void read_available(struct tbd *t, struct ml_slice p)
 {
     uint64_t bytes;
@@ -133,7 +132,7 @@ static int read_line(struct tbd *t, struct ml_slice line, struct ml_error *err)
         struct ml_slice log = p;
 
         (void)skip(&log, "[LOG] ");
-        read_available(t, log); /* it has no end: more may follow */
+        read_available(t, log); /* no line break: more may follow */
     }
     p = line;
     if (seek(&p, "[mem] ")) {

@@ -39,7 +39,7 @@ static int count_devices(const struct ml_torch_snapshot *t, uint32_t *ret, struc
     return 0;
 }
 
-/* Before PyTorch 2.1 entries had no time: their order stands in for it. */
+/* Before PyTorch 2.1 entries had no time: this numbers them in order. */
 static void number_without_times(struct ml_torch_snapshot *t)
 {
     for (size_t i = 0; i < t->entries.len; i++)
@@ -68,7 +68,7 @@ static void find_times(struct ml_torch_snapshot *t, uint64_t *ret_start_us)
         t->sink->start_wall_ns = *ret_start_us * 1000;
 }
 
-/* The device whose turn it is; NULL at the end. */
+/* The device with the earliest next entry; NULL at the end. */
 static struct ml_torch_device *earliest(struct ml_torch_device *devices, uint32_t count)
 {
     struct ml_torch_device *found = NULL;
@@ -91,7 +91,7 @@ static int put_devices(struct ml_torch_device *devices, uint32_t count)
     for (uint32_t i = 0; i < count && r == 0; i++)
         r = ml_torch_put_past(&devices[i]);
     while (r == 0 && (d = earliest(devices, count))) {
-        d->now_ns = now_ns; /* one clock: a device's times need not rise */
+        d->now_ns = now_ns; /* a common clock: a device's own times may go back */
         r = ml_torch_put_next(d);
         now_ns = d->now_ns;
     }
@@ -134,7 +134,7 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
     return r;
 }
 
-/* PROTO and a version; the names of the dict's keys, if they are near. */
+/* PROTO and a version, and the names of the dict's keys if they are near the start. */
 static int recognise(const uint8_t *head, size_t len)
 {
     if (!head || len < 3 || head[0] != 0x80 || head[1] < 2 || head[1] > 5)

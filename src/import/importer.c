@@ -49,8 +49,8 @@ static int unknown_format(const struct ml_import_source *source, struct ml_error
     char names[ML_IMPORT_LIST_BYTES];
 
     return ml_error_set(err, -EINVAL,
-                        "%s: looks like none of the formats that can be imported: %s; name one "
-                        "with --format if it is",
+                        "%s: not recognised as one of the formats %s; if it is one, name it "
+                        "with --format",
                         source->name, ml_import_format_list(names));
 }
 
@@ -72,10 +72,10 @@ int ml_import_recognise(struct ml_import_source *source, const struct ml_import_
     if (r < 0)
         return r;
     if (len == 0)
-        return ml_error_set(err, -EINVAL, "%s: is empty: there is nothing to import", source->name);
+        return ml_error_set(err, -EINVAL, "%s: is empty; there is nothing to import", source->name);
     if (is_trace(head, len))
         return ml_error_set(err, -EINVAL,
-                            "%s: is a memledger trace already; see memledger summary %s",
+                            "%s: is already a memledger trace; see memledger summary %s",
                             source->name, source->name);
     for (size_t i = 0; ml_import_formats[i]; i++) {
         int score = ml_import_formats[i]->recognise(head, len);

@@ -87,7 +87,7 @@ static int keep_code_point(struct ml_json_reader *j, uint32_t c, struct ml_error
     return keep(j, b, len, err);
 }
 
-/* Half of a pair that has no other half is the replacement character. */
+/* An unpaired surrogate becomes the replacement character. */
 static int read_escaped_unit(struct ml_json_reader *j, struct ml_error *err)
 {
     const uint8_t *ahead;
@@ -132,7 +132,7 @@ static int read_escape(struct ml_json_reader *j, struct ml_error *err)
 
 /* ---- Strings as MXNet writes them --------------------------------------- */
 
-/* The keys of its events: one of them follows each string but the last. */
+/* The keys of its events: one of them follows each string except the last. */
 static bool is_event_key(const uint8_t *at, size_t len)
 {
     static const char *const keys[] = {"name", "cat", "ph",  "ts",   "id",
@@ -181,7 +181,7 @@ static int raw_ends(struct ml_json_reader *j, bool is_key, struct ml_error *err)
 
 /* ---- Tokens ------------------------------------------------------------- */
 
-/* Takes what stands before the next quote or backslash, as far as it is in the window. */
+/* Takes the text before the next quote or backslash, as far as the window has it. */
 static int keep_stretch(struct ml_json_reader *j, struct ml_error *err)
 {
     const uint8_t *at;
@@ -232,7 +232,7 @@ static bool is_plain(int c)
            c == '-' || c == '.';
 }
 
-/* A number or a word, up to what cannot belong to it. */
+/* A number or a word, up to the first character that cannot belong to it. */
 static int read_plain(struct ml_json_reader *j, int first, struct ml_error *err)
 {
     int r;
@@ -275,12 +275,13 @@ static int enter(struct ml_json_reader *j, bool object, struct ml_error *err)
 static int leave(struct ml_json_reader *j, bool object, struct ml_error *err)
 {
     if (j->depth == 0 || j->in_object[j->depth - 1] != object)
-        return ml_import_bad(j->source, err, "a '%c' that closes nothing", object ? '}' : ']');
+        return ml_import_bad(j->source, err, "a '%c' without its opening bracket",
+                             object ? '}' : ']');
     j->depth--;
     return object ? ML_JSON_OBJECT_END : ML_JSON_ARRAY_END;
 }
 
-/* The colon behind a key. */
+/* The colon after a key. */
 static int read_colon(struct ml_json_reader *j, struct ml_error *err)
 {
     int c;
@@ -296,7 +297,7 @@ static int read_colon(struct ml_json_reader *j, struct ml_error *err)
         j->cut = true;
         return ML_JSON_END;
     }
-    return c < 0 ? c : ml_import_bad(j->source, err, "no ':' behind a name");
+    return c < 0 ? c : ml_import_bad(j->source, err, "no ':' after a name");
 }
 
 int ml_json_next(struct ml_json_reader *j, struct ml_error *err)
@@ -324,7 +325,7 @@ int ml_json_next(struct ml_json_reader *j, struct ml_error *err)
         return enter(j, c == '{', err);
     if (!key_wanted && is_plain(c))
         return read_plain(j, c, err);
-    return ml_import_bad(j->source, err, "this is no JSON");
+    return ml_import_bad(j->source, err, "this is not JSON");
 }
 
 int ml_json_skip(struct ml_json_reader *j, int token, struct ml_error *err)

@@ -1,9 +1,8 @@
 /* json_reader.h: JSON, token by token, from a source of any size.
  *
- * Made for files that programs write with printf: commas are not counted, and a file
- * may end anywhere. With `raw` it also reads MXNet's traces, whose names are put between
- * quotes as they are: a quote ends a string there only where the rest of an event
- * follows, and a backslash is a backslash.
+ * Made for files that programs write with printf: commas are not counted, and a file may end
+ * anywhere. With `raw` it also reads MXNet's traces, which quote names without escaping them:
+ * there a quote ends a string only if the rest of an event follows, and a backslash is literal.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +14,7 @@
 #include "vec.h"
 
 #define ML_JSON_DEPTH_MAX 256
-#define ML_JSON_TEXT_MAX 65535 /* what is kept of a string */
+#define ML_JSON_TEXT_MAX 65535 /* the rest of a string is dropped */
 
 enum ml_json_token {
     ML_JSON_END, /* of the source */
@@ -39,13 +38,13 @@ struct ml_json_reader {
     bool has_key; /* a value must follow */
 };
 
-/* All zero but `source` (and `raw`) is a valid reader at the beginning. */
+/* A reader with `source` (and `raw`) set and the rest zero is at the beginning. */
 void ml_json_reader_release(struct ml_json_reader *j);
 
 /* The next token. @return enum ml_json_token, or negative with the place in `err` */
 int ml_json_next(struct ml_json_reader *j, struct ml_error *err);
 
-/* Passes over the rest of a value whose first token was `token`. @return 0 or negative */
+/* Skips the rest of a value whose first token was `token`. @return 0 or negative */
 int ml_json_skip(struct ml_json_reader *j, int token, struct ml_error *err);
 
 /* The text of the token. */

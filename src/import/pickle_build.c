@@ -21,7 +21,7 @@ int ml_pickle_no_memory(const struct ml_pickle_machine *m, struct ml_error *err)
 
 /* ---- The stack ------------------------------------------------------------ */
 
-/* What an opcode may reach: above the last mark. */
+/* The lowest value that an opcode may use: above the last mark. */
 static size_t floor_of(const struct ml_pickle_machine *m)
 {
     return m->marks.len ? m->marks.items[m->marks.len - 1] : 0;
@@ -52,7 +52,7 @@ int ml_pickle_pop_mark(struct ml_pickle_machine *m, struct ml_error *err)
 
 int ml_pickle_pop(struct ml_pickle_machine *m, struct ml_error *err)
 {
-    /* Python's POP takes a mark where there is nothing above it. */
+    /* Python's POP removes a mark if there is nothing above it. */
     if (m->marks.len && m->stack.len == floor_of(m))
         m->marks.len--;
     else if (m->stack.len == 0)
@@ -71,8 +71,8 @@ int ml_pickle_dup(struct ml_pickle_machine *m, struct ml_error *err)
 
 /* ---- The memo --------------------------------------------------------------- */
 
-/* Picklers number what they remember one by one, so no number is as large as the
- * place it stands at. A file that uses others could ask for any amount of memory. */
+/* Picklers number memo entries consecutively, so a number is smaller than its byte offset. A
+ * file with larger numbers could request any amount of memory. */
 int ml_pickle_put(struct ml_pickle_machine *m, uint64_t number, struct ml_error *err)
 {
     if (m->stack.len <= floor_of(m))
@@ -102,7 +102,7 @@ int ml_pickle_get(struct ml_pickle_machine *m, uint64_t number, struct ml_error 
 
 #define ITEMS_LEAST 4u
 
-/* Room grows in powers of two, so that a node need not say how much it has. */
+/* Capacity is a power of two, so that a node need not store it. */
 static size_t room_for(size_t len)
 {
     size_t room = ITEMS_LEAST;
@@ -118,7 +118,7 @@ static int store(struct ml_pickle_machine *m, struct ml_pickle_node *node,
     size_t len = node->len + count, room = room_for(len);
 
     if (len > UINT32_MAX)
-        return ml_pickle_bad(m, err, "a container of more than four thousand million items");
+        return ml_pickle_bad(m, err, "a container of more than 4 billion items");
     if (room != room_for(node->len)) {
         ml_pickle_value *items = ml_arena_alloc(&m->items, room * sizeof(*items));
 
@@ -141,7 +141,7 @@ static int offer(struct ml_pickle_machine *m, struct ml_pickle_node *node,
 
     if (!taker || count == 0)
         return 0;
-    /* A single pair may be the first of several that come one by one. */
+    /* A single pair may be the first of several that are added one at a time. */
     if (node->kind == ML_PICKLE_DICT && node->len == 0 && count > 2)
         return taker->dict(taker->ctx, node, from, count, err);
     if (node->kind == ML_PICKLE_TAKEN || (node->kind == ML_PICKLE_LIST && node->len == 0))
@@ -155,7 +155,7 @@ static int add(struct ml_pickle_machine *m, struct ml_pickle_node *node, enum ml
     int r;
 
     if (node->kind != kind && node->kind != ML_PICKLE_TAKEN)
-        return ml_pickle_bad(m, err, "the pickle is damaged: items for another sort of container");
+        return ml_pickle_bad(m, err, "the pickle is damaged: items for another kind of container");
     if (kind == ML_PICKLE_DICT && count % 2)
         return ml_pickle_bad(m, err, "the pickle is damaged: a key without a value");
     r = offer(m, node, from, count, err);
@@ -193,11 +193,12 @@ int ml_pickle_extend(struct ml_pickle_machine *m, enum ml_pickle_kind kind, size
     m->stack.len -= count;
     node = ml_pickle_node(m, m->stack.items[m->stack.len - 1]);
     if (!node)
-        return ml_pickle_bad(m, err, "the pickle is damaged: items for something without any");
+        return ml_pickle_bad(m, err,
+                             "the pickle is damaged: items for a value that is not a container");
     return add(m, node, kind, m->stack.items + m->stack.len, count, err);
 }
 
-/* How many values stand above the last mark, which goes. */
+/* Counts the values above the last mark and removes the mark. */
 static int count_marked(struct ml_pickle_machine *m, size_t *ret, struct ml_error *err)
 {
     if (m->marks.len == 0)

@@ -63,7 +63,7 @@ enum op {
 
 /* ---- Bytes of the source --------------------------------------------------- */
 
-/* The next `len` bytes, which are taken; NULL when there are fewer. */
+/* Takes the next `len` bytes; NULL when there are fewer. */
 static const uint8_t *take(struct ml_pickle_machine *m, size_t len, struct ml_error *err)
 {
     struct ml_import_source *s = m->source;
@@ -168,8 +168,8 @@ static int push_text(struct ml_pickle_machine *m, enum ml_pickle_tag tag, size_t
         return r;
     if (len > ML_PICKLE_TEXT_MAX)
         return ml_pickle_bad(m, err,
-                             "a text of more than 16 MiB; the file is damaged or something "
-                             "else");
+                             "a text of more than 16 MiB; the file is damaged or has "
+                             "another format");
     bytes = take(m, (size_t)len, err);
     if (!bytes)
         return -EINVAL;
@@ -224,7 +224,7 @@ static int do_op(struct ml_pickle_machine *m, uint8_t op, struct ml_error *err)
 {
     switch (op) {
     case OP_PROTO: return check_protocol(m, err);
-    case OP_FRAME: return take(m, 8, err) ? 0 : -EINVAL; /* how much comes: no need to know */
+    case OP_FRAME: return take(m, 8, err) ? 0 : -EINVAL; /* the frame's length is not needed */
 
     case OP_NONE: return ml_pickle_push(m, ml_pickle_make(ML_PICKLE_NONE, 0), err);
     case OP_NEWTRUE: return ml_pickle_push(m, ml_pickle_make(ML_PICKLE_BOOL, 1), err);

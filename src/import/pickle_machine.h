@@ -1,13 +1,13 @@
 /* pickle_machine.h: reads a Python pickle as data, never as code.
  *
- * Protocols 2 to 5, and of these only what builds numbers, texts, bytes, lists, dicts,
- * tuples and sets. Whatever would name a class or call something is refused, with its
- * name and its place.
+ * Protocols 2 to 5, and only the opcodes that build numbers, texts, bytes, lists, dicts, tuples
+ * and sets. An opcode that names a class or calls something is rejected, with its name and
+ * offset.
  *
- * The machine does not recurse and reads its source once. Memory is eight bytes for
- * each memo entry, sixteen for each container and eight for each of its items. What a
- * caller recognises it takes over as it is made, in its own form, and the items are
- * not kept: that is how ten million entries of a trace fit.
+ * The machine does not recurse and reads its source once. Memory is eight bytes for each memo
+ * entry, sixteen for each container and eight for each of its items. A caller can take over
+ * containers that it recognises, in its own form, and their items are then not kept, so that
+ * ten million entries of a trace fit into memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,15 +20,15 @@
 #include "pickle_value.h"
 #include "vec.h"
 
-/* The longest text, in bytes: a file that has a longer one is something else. */
+/* The longest text, in bytes: a file with a longer one has another format. */
 #define ML_PICKLE_TEXT_MAX (16u << 20)
 
 struct ml_pickle_machine;
 
-/* Asked when items come into a container, before they are stored there. It takes them
- * by setting the node's kind to ML_PICKLE_TAKEN and filling in handle, len and sort as
- * it likes. A dict is offered once, with its first items if these are
- * more than one pair; a list that was taken is offered again with each further batch.
+/* Called when items are added to a container, before they are stored there. It takes them by
+ * setting the node's kind to ML_PICKLE_TAKEN and filling in its own handle, len and sort. A
+ * dict is offered once, with its first items if these are more than one pair; a list that was
+ * taken is offered again with each further batch.
  * @return 1 taken, 0 not, negative with the reason */
 struct ml_pickle_taker {
     int (*dict)(void *ctx, struct ml_pickle_node *node, const ml_pickle_value *pairs, size_t count,
@@ -48,34 +48,34 @@ struct ml_pickle_machine {
     ML_VEC(size_t) marks; /* heights of the stack */
     ML_VEC(ml_pickle_value) memo;
     struct ml_arena items;
-    uint64_t op_offset; /* of the opcode that is being carried out */
+    uint64_t op_offset; /* of the current opcode */
 };
 
-/* Interns no text before the caller's own: call ml_pickle_text to give known keys
- * known numbers, before ml_pickle_read. */
+/* Interns no texts itself, so that the caller can give known keys known numbers with
+ * ml_pickle_text before ml_pickle_read. */
 void ml_pickle_init(struct ml_pickle_machine *m, struct ml_import_source *source,
                     const struct ml_pickle_taker *taker);
 void ml_pickle_release(struct ml_pickle_machine *m);
 
-/* The number of a text. @return negative when memory is short */
+/* The number of a text. @return negative when out of memory */
 int64_t ml_pickle_text(struct ml_pickle_machine *m, const char *text);
 
-/* Reads the pickle, up to its last opcode. @return 0 with what it stands for */
+/* Reads the pickle, up to its last opcode. @return 0 with the value */
 int ml_pickle_read(struct ml_pickle_machine *m, ml_pickle_value *ret, struct ml_error *err);
 
 /* ---- What was read -------------------------------------------------------- */
 
-/* An integer, a boolean among them. @return whether it is one of at most 64 bits */
+/* An integer or a boolean. @return whether it is one and fits 64 bits */
 bool ml_pickle_int(const struct ml_pickle_machine *m, ml_pickle_value value, int64_t *ret);
 
-/* NULL when it is no container. Valid until the machine reads on. */
+/* NULL when it is not a container. Valid until the machine continues. */
 struct ml_pickle_node *ml_pickle_node(const struct ml_pickle_machine *m, ml_pickle_value value);
 
-/* With a NUL behind it; NULL when it is not a text. */
+/* NUL-terminated; NULL when it is not a text. */
 const char *ml_pickle_chars(const struct ml_pickle_machine *m, ml_pickle_value value,
                             size_t *ret_len);
 
-/* The value of a key in a dict that was kept. @return whether it is there */
+/* The value of a key in a dict that was kept. @return whether it exists */
 bool ml_pickle_find(const struct ml_pickle_machine *m, const struct ml_pickle_node *dict,
                     const char *key, ml_pickle_value *ret);
 
@@ -87,18 +87,17 @@ int ml_pickle_no_memory(const struct ml_pickle_machine *m, struct ml_error *err)
 
 int ml_pickle_push(struct ml_pickle_machine *m, ml_pickle_value value, struct ml_error *err);
 int ml_pickle_mark(struct ml_pickle_machine *m, struct ml_error *err);
-/* Drops what stands above the last mark, and the mark. */
+/* Drops the values above the last mark, and the mark. */
 int ml_pickle_pop_mark(struct ml_pickle_machine *m, struct ml_error *err);
 int ml_pickle_pop(struct ml_pickle_machine *m, struct ml_error *err);
 int ml_pickle_dup(struct ml_pickle_machine *m, struct ml_error *err);
 
-/* A new container of the top `count` values, which leave the stack, or of all above
- * the last mark. */
+/* Pops the top `count` values, or all above the last mark, into a new container. */
 int ml_pickle_gather(struct ml_pickle_machine *m, enum ml_pickle_kind kind, size_t count,
                      struct ml_error *err);
 int ml_pickle_gather_marked(struct ml_pickle_machine *m, enum ml_pickle_kind kind,
                             struct ml_error *err);
-/* The top `count` values, or all above the last mark, into the container below. */
+/* Moves the top `count` values, or all above the last mark, into the container below. */
 int ml_pickle_extend(struct ml_pickle_machine *m, enum ml_pickle_kind kind, size_t count,
                      struct ml_error *err);
 int ml_pickle_extend_marked(struct ml_pickle_machine *m, enum ml_pickle_kind kind,
@@ -107,7 +106,7 @@ int ml_pickle_extend_marked(struct ml_pickle_machine *m, enum ml_pickle_kind kin
 int ml_pickle_put(struct ml_pickle_machine *m, uint64_t number, struct ml_error *err);
 int ml_pickle_get(struct ml_pickle_machine *m, uint64_t number, struct ml_error *err);
 
-/* @return -EINVAL, with the name of what an opcode that is not data asks for */
+/* @return -EINVAL, with the name of the class or function that the opcode refers to */
 int ml_pickle_refuse(struct ml_pickle_machine *m, uint8_t op, struct ml_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* pickle_read.c: what a pickle's values are, for those who look at them.
+/* pickle_read.c: access to a pickle's values.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,7 +38,7 @@ bool ml_pickle_find(const struct ml_pickle_machine *m, const struct ml_pickle_no
 
     if (!dict || dict->kind != ML_PICKLE_DICT || text < 0)
         return false;
-    /* The last of several is the one that counts. */
+    /* Of several equal keys the last one counts. */
     for (uint32_t i = dict->len; i >= 2; i -= 2)
         if (dict->items[i - 2] == ml_pickle_make(ML_PICKLE_TEXT, (uint64_t)text)) {
             *ret = dict->items[i - 1];

@@ -1,4 +1,4 @@
-/* pickle_refuse.c: what is wrong with an opcode that is not data.
+/* pickle_refuse.c: the message for an opcode that is not plain data.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,7 @@ static void put_name(char *to, size_t room, const char *module, size_t module_le
             *to = '?';
 }
 
-/* "module\nname\n" behind GLOBAL and INST. */
+/* "module\nname\n" after GLOBAL and INST. */
 static void global_name(struct ml_pickle_machine *m, char *to, size_t room)
 {
     const uint8_t *module = NULL, *name, *end;
@@ -87,7 +87,7 @@ int ml_pickle_refuse(struct ml_pickle_machine *m, uint8_t op, struct ml_error *e
                             refused_ops[i].name);
     }
     return ml_error_set(err, -EINVAL,
-                        "%s: byte %" PRIu64 ": not a pickle's opcode: 0x%02x; the file is damaged "
-                        "or something else",
+                        "%s: byte %" PRIu64 ": 0x%02x is not a pickle opcode; the file is damaged "
+                        "or not a pickle",
                         m->source->name, m->op_offset, op);
 }

@@ -1,12 +1,12 @@
-/* pickle_value.h: what a pickle holds, eight bytes for each value.
+/* pickle_value.h: the values of a pickle, eight bytes each.
  *
  *      63                                             4 3    0
  *     +------------------------------------------------+------+
  *     | payload: a number of 60 bits, or an index       |  tag |
  *     +------------------------------------------------+------+
  *
- * Numbers that do not fit lie in a table; texts are interned, so that two are equal
- * where their values are; lists, dicts, tuples and sets are nodes.
+ * Numbers that do not fit are in a table. Texts are interned, so equal texts have equal values.
+ * Lists, dicts, tuples and sets are nodes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ enum ml_pickle_tag {
     ML_PICKLE_BOOL,
     ML_PICKLE_INT,   /* 60 bits, signed */
     ML_PICKLE_WIDE,  /* an integer of 64 bits, in the table of numbers */
-    ML_PICKLE_HUGE,  /* an integer of more; its value is not kept */
+    ML_PICKLE_HUGE,  /* a larger integer; its value is not kept */
     ML_PICKLE_FLOAT, /* in the table of numbers */
     ML_PICKLE_TEXT,
     ML_PICKLE_BYTES,
@@ -53,17 +53,17 @@ enum ml_pickle_kind {
     ML_PICKLE_DICT, /* items: key, value, key, value, ... */
     ML_PICKLE_TUPLE,
     ML_PICKLE_SET,
-    ML_PICKLE_TAKEN, /* made into something else: see struct ml_pickle_taker */
+    ML_PICKLE_TAKEN, /* replaced by the taker: see struct ml_pickle_taker */
 };
 
 struct ml_pickle_node {
     union {
         ml_pickle_value *items;
-        uint64_t handle; /* of what was taken, the taker's */
+        uint64_t handle; /* of a taken node: set by the taker */
     };
-    uint32_t len; /* of what was taken: the taker's too */
+    uint32_t len; /* of a taken node: set by the taker */
     uint8_t kind; /* enum ml_pickle_kind */
-    uint8_t sort; /* of what was taken: the taker's */
+    uint8_t sort; /* of a taken node: set by the taker */
 };
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The numbers of a message's fields, for messages that have few. */
+/* Field numbers of the small messages. */
 #define NUMBERS 8
 
 static int read_numbers(struct ml_wire message, uint64_t ret[NUMBERS])

@@ -1,7 +1,7 @@
 /* pprof_profile.h: the tables of a pprof profile: texts, functions, locations, mappings.
  *
- * A profile (profile.proto) is a protobuf message whose parts refer to each other by
- * number, in any order; so it is held as a whole, and its samples are read at the end.
+ * A profile (profile.proto) is a protobuf message whose parts refer to each other by number, in
+ * any order. It is therefore kept in memory, and its samples are read last.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -51,7 +51,7 @@ struct ml_pprof_line {
 struct ml_pprof_location {
     uint64_t mapping; /* its id, 0: none */
     uint64_t address;
-    uint32_t first_line, lines; /* the innermost first, where calls were inlined */
+    uint32_t first_line, lines; /* the innermost first, if calls were inlined */
 };
 
 struct ml_pprof_profile {
@@ -68,16 +68,16 @@ struct ml_pprof_profile {
 };
 
 /* @bytes  must outlive the profile
- * @ret    to be released, after a failure too
+ * @ret    the caller releases it, also after a failure
  * @return 0, -EINVAL when it is damaged, -ENOMEM */
 int ml_pprof_read(const uint8_t *bytes, size_t len, struct ml_pprof_profile *ret);
 void ml_pprof_release(struct ml_pprof_profile *p);
 
-/* Empty for a number that no text has. */
+/* Empty for an unknown number. */
 struct ml_pprof_text ml_pprof_text(const struct ml_pprof_profile *p, uint64_t number);
 bool ml_pprof_text_is(const struct ml_pprof_profile *p, uint64_t number, const char *text);
 
-/* NULL for an id that none has. */
+/* NULL for an unknown id. */
 const struct ml_pprof_mapping *ml_pprof_mapping(const struct ml_pprof_profile *p, uint64_t id);
 const struct ml_pprof_function *ml_pprof_function(const struct ml_pprof_profile *p, uint64_t id);
 

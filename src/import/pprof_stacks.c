@@ -1,7 +1,7 @@
 /* pprof_stacks.c: see pprof_stacks.h.
  *
- * A location with lines has names, and is a frame by name. One without is an address,
- * in a library where the profile tells which.
+ * A location with lines becomes a frame with names. One without becomes an address, in a
+ * library if the profile names one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@ static uint32_t string_of(const struct ml_pprof_stacks *s, uint64_t number)
     return ml_dict_string(&s->sink->dict, text.bytes, text.len);
 }
 
-/* A library's number + 1, 0: none is known. */
+/* A library's number + 1, 0: unknown. */
 static uint64_t library_of(struct ml_pprof_stacks *s, uint64_t id,
                            const struct ml_pprof_mapping *mapping)
 {

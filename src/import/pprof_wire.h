@@ -1,4 +1,4 @@
-/* pprof_wire.h: fields of a protobuf message, as many bytes as are needed of the format.
+/* pprof_wire.h: the fields of a protobuf message, as far as pprof needs them.
  *
  *     tag = field number << 3 | wire type    varint
  *     0: varint   1: 8 bytes   2: length as varint, then bytes   5: 4 bytes
@@ -38,7 +38,7 @@ static inline bool ml_wire_next(struct ml_wire *w, struct ml_wire_field *ret)
     if (w->at == w->end || w->damaged)
         return false;
     p = ml_varint_get(w->at, w->end, &tag);
-    w->damaged = true; /* until the field proves whole */
+    w->damaged = true; /* until the field proves complete */
     if (!p || tag >> 3 == 0 || tag >> 3 > UINT32_MAX)
         return false;
     ret->number = (uint32_t)(tag >> 3);
@@ -67,12 +67,12 @@ static inline bool ml_wire_next(struct ml_wire *w, struct ml_wire_field *ret)
     return true;
 }
 
-/* The next of a repeated number's values, which stand one by one or packed:
+/* The next value of a repeated number, packed or not:
  *
  *     struct ml_wire rest = field.bytes;
  *     while (ml_wire_number(&field, &rest, &value)) ...
  *
- * A field that stands alone gives its value once and makes `rest` empty. */
+ * A field that is not packed gives its value once and empties `rest`. */
 static inline bool ml_wire_number(struct ml_wire_field *field, struct ml_wire *rest, uint64_t *ret)
 {
     const uint8_t *p;

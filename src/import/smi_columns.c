@@ -64,7 +64,7 @@ bool ml_smi_columns_named(struct ml_slice line, struct ml_smi_columns *ret)
 static int64_t days_of(int64_t year, int64_t month, int64_t day)
 {
     int64_t y = month <= 2 ? year - 1 : year;
-    int64_t m = month <= 2 ? month + 9 : month - 3; /* March is 0: leap days come last */
+    int64_t m = month <= 2 ? month + 9 : month - 3; /* March is 0, so that leap days come last */
 
     return 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468;
 }
@@ -78,7 +78,7 @@ static bool take_sign(struct ml_slice *p, char sign)
     return true;
 }
 
-/* Digits behind the point, as nanoseconds. */
+/* The decimals, as nanoseconds. */
 static bool take_fraction(struct ml_slice *p, uint64_t *ret)
 {
     uint64_t digits;

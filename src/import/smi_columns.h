@@ -28,7 +28,7 @@ struct ml_smi_columns {
 /* "timestamp, memory.used [MiB]". @return whether it names a column of memory */
 bool ml_smi_columns_named(struct ml_slice line, struct ml_smi_columns *ret);
 
-/* "2024/01/31 23:59:59.999" as nanoseconds; of which zone is not known. */
-bool ml_smi_time(struct ml_slice piece, uint64_t *ret_ns);
+/* "2024/01/31 23:59:59.999" as nanoseconds; the time zone is unknown. */
+bool ml_smi_time(struct ml_slice text, uint64_t *ret_ns);
 
 #endif

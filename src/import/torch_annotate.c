@@ -1,7 +1,7 @@
-/* torch_annotate.c: ranges that PyTorch and the user named, as scopes.
+/* torch_annotate.c: ranges named by PyTorch and the user, as scopes.
  *
- * An optimizer's step is what it is in a recording: a phase, the optimizer's class in
- * it, and the end of a step of the training.
+ * An optimizer's step becomes the same as in a recording: a phase, the optimizer's class in it,
+ * and the end of a training step.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -53,7 +53,8 @@ static void mark(struct ml_torch_device *d, enum memledger_mark_kind kind, uint6
     ml_import_event(d->t->sink, &event);
 }
 
-/* "Optimizer.step#AdamW.step" -> "AdamW". @return its string, 0: it is something else */
+/* "Optimizer.step#AdamW.step" -> "AdamW". @return its string, 0: it is not an optimizer's
+ * step */
 static uint32_t optimizer_class(struct ml_torch_device *d, uint32_t name)
 {
     const char *text = ml_dict_text(dict_of(d), name), *end;
@@ -84,7 +85,7 @@ static int begin(struct ml_torch_device *d, uint32_t name)
     return 0;
 }
 
-/* Ranges may overlap: the inner ones that are still open end with it. */
+/* Ranges may overlap: inner ones that are still open end with this one. */
 static void end(struct ml_torch_device *d, uint32_t name)
 {
     size_t i = d->open.len;

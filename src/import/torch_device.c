@@ -1,8 +1,8 @@
 /* torch_device.c: see torch_device.h.
  *
- * As in a recording: segments are at the driver's level, blocks at their own. A block
- * is freed when its tensor is gone, as torch.cuda.memory_allocated() counts; its room
- * is free when no stream uses it any more.
+ * As in a recording, segments are at the driver level and blocks at the block level. A block is
+ * freed when its tensor is freed, as torch.cuda.memory_allocated() counts; its space can be
+ * reused once no stream uses it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -57,7 +57,7 @@ static int find_pools(struct ml_torch_device *d, uint32_t process, const char *d
     return 0;
 }
 
-/* Entries do not say what pool they are of; the segments at the end do. */
+/* Entries do not name their pool; the segments at the end do. */
 static uint32_t space_at(const struct ml_torch_device *d, uint64_t addr)
 {
     size_t low = 0, high = d->pools.len;
@@ -74,7 +74,7 @@ static uint32_t space_at(const struct ml_torch_device *d, uint64_t addr)
                                                                    : d->blocks;
 }
 
-/* Those of other devices. */
+/* Skips the annotations of other devices. */
 static void skip_annotations(struct ml_torch_device *d)
 {
     const struct ml_torch_snapshot *t = d->t;
@@ -164,7 +164,7 @@ static void put_free(struct ml_torch_device *d, uint32_t space, uint64_t addr)
     ml_import_event(d->t->sink, &event);
 }
 
-/* Rounding is all that is known of a block that was there before and is gone. */
+/* Of a block that existed before the trace and was freed, only the rounding is known. */
 static uint64_t past_bytes(struct ml_torch_device *d, const struct ml_torch_block *block)
 {
     if (block->exact)
@@ -216,7 +216,7 @@ int ml_torch_put_past(struct ml_torch_device *d)
 
 /* ---- Entries ------------------------------------------------------------------------ */
 
-/* What the user and torch.compile say of an entry, below the annotations around it. */
+/* The scopes that the user and torch.compile give an entry, below its annotations. */
 static uint32_t scope_of(struct ml_torch_device *d, const struct ml_torch_history_entry *e)
 {
     const uint32_t names[] = {e->context, e->metadata};
@@ -252,7 +252,7 @@ static void put_unmap(struct ml_torch_device *d, const struct ml_torch_history_e
     ml_import_event(d->t->sink, &event);
 }
 
-/* A refusal, and what the driver said was free then. */
+/* A failed allocation, and the free memory that the driver reported. */
 static void put_oom(struct ml_torch_device *d, const struct ml_torch_history_entry *e)
 {
     struct ml_event event = ml_torch_event(d, ML_OOM), sample = ml_torch_event(d, ML_SAMPLE);
@@ -300,7 +300,7 @@ static int put_entry(struct ml_torch_device *d, const struct ml_torch_history_en
     return 0;
 }
 
-/* ---- In turn -------------------------------------------------------------------------- */
+/* ---- In order -------------------------------------------------------------------------- */
 
 static const struct ml_torch_history_entry *peek_entry(const struct ml_torch_device *d)
 {
@@ -315,7 +315,7 @@ static const struct ml_torch_annotation *peek_annotation(const struct ml_torch_d
                                                    : NULL;
 }
 
-/* At the same time a range that begins comes before an allocation, one that ends behind. */
+/* At equal times, the begin of a range comes before an allocation and the end after it. */
 static bool annotation_is_first(const struct ml_torch_history_entry *e,
                                 const struct ml_torch_annotation *a)
 {

@@ -1,4 +1,4 @@
-/* torch_device.h: one device of a snapshot on its way into a trace.
+/* torch_device.h: writes one device of a snapshot into a trace.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 #include "torch_layout.h"
 #include "torch_past.h"
 
-/* Annotations that are open within each other; deeper ones are passed over. */
+/* The deepest nesting of annotations; deeper ones are ignored. */
 #define ML_TORCH_RANGES_DEEP 256
 
 struct ml_torch_open_range {
@@ -17,7 +17,7 @@ struct ml_torch_open_range {
     bool optimizer;
 };
 
-/* The blocks of a private pool are in a space of their own. */
+/* The blocks of a private pool have their own space. */
 struct ml_torch_pool {
     uint64_t start, end;
     uint32_t space;
@@ -44,19 +44,19 @@ int ml_torch_device_init(struct ml_torch_device *d, struct ml_torch_snapshot *t,
                          uint64_t start_us);
 void ml_torch_device_release(struct ml_torch_device *d);
 
-/* What was there before the first entry, as events at time 0. */
+/* Writes the state before the first entry, as events at time 0. */
 int ml_torch_put_past(struct ml_torch_device *d);
 
-/* When the next of the device's entries and annotations was; false: there is none. */
+/* The time of the device's next entry or annotation; false: none is left. */
 bool ml_torch_next_us(const struct ml_torch_device *d, uint64_t *ret);
 
-/* Puts it into the trace. */
+/* Writes it into the trace. */
 int ml_torch_put_next(struct ml_torch_device *d);
 
-/* Inside: an annotation begins or ends. */
+/* Private: an annotation begins or ends. */
 int ml_torch_put_annotation(struct ml_torch_device *d, const struct ml_torch_annotation *a);
 
-/* Inside: an event of this device, now. */
+/* Private: an event of this device at the current time. */
 struct ml_event ml_torch_event(const struct ml_torch_device *d, enum ml_kind kind);
 
 #endif

@@ -8,14 +8,14 @@
 
 /* Constants of PyTorch's allocator. */
 #define LEAST_BYTES 512u
-#define SMALL_BYTES (1u << 20) /* blocks up to this size lie in segments of their own */
+#define SMALL_BYTES (1u << 20) /* blocks up to this size have separate segments */
 
-/* Each insertion moves what is behind it. */
+/* A limit, because each insertion moves the spans after it. */
 #define SPANS_MOST 65536u
 
 /* ---- Rounding ------------------------------------------------------------------ */
 
-/* Sizes between two powers of two are rounded up to the next of so many steps. */
+/* Rounds a size between two powers of two up to the next of that many steps. */
 static uint64_t round_to_division(uint64_t size, uint64_t divisions)
 {
     uint64_t power = (uint64_t)1 << (63 - __builtin_clzll(size)), step;
@@ -30,7 +30,7 @@ static uint32_t divisions_for(const struct ml_torch_settings *settings, uint64_t
 {
     unsigned i = 0;
 
-    /* Intervals begin with 1 MiB; the first and the last reach to either end. */
+    /* Intervals begin with 1 MiB; the first and the last are open-ended. */
     while (i + 1 < ML_TORCH_DIVISIONS && size >= (uint64_t)SMALL_BYTES << (i + 1))
         i++;
     return settings->divisions[i];
@@ -122,7 +122,7 @@ void ml_torch_layout_remove_block(struct ml_torch_layout *l, uint64_t addr)
     drop_span(&l->blocks, addr);
 }
 
-/* Free bytes from the address on, before the block there is taken; 0: not known. */
+/* Free bytes from the address on, before the block there is allocated; 0: unknown. */
 static uint64_t room_at(const struct ml_torch_layout *l, uint64_t addr)
 {
     const struct ml_torch_span *segments = l->segments.list.items, *blocks = l->blocks.list.items;

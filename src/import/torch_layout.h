@@ -1,9 +1,8 @@
-/* torch_layout.h: how large the caching allocator's blocks are.
+/* torch_layout.h: the sizes of the caching allocator's blocks.
  *
- * A trace says what was asked for. A block is that, rounded up; and where it was cut
- * from a larger free one, of a segment for large blocks, and the rest would have been
- * 1 MiB or less, it has the rest as well. How much was free follows from the segments and from
- * the blocks that lie there.
+ * A trace has the requested sizes. A block's size is the request rounded up. If it was split
+ * from a larger free block in a segment for large blocks, and the rest would have been 1 MiB or
+ * less, it also contains the rest. The segments and their blocks show how much was free.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,19 +19,19 @@ struct ml_torch_spans {
     ML_VEC(struct ml_torch_span) list; /* by start */
 };
 
-/* Of one device: its segments that do not expand, and in them the large blocks, until
- * no stream uses them. */
+/* One device's segments that are not expandable, and their large blocks until no stream uses
+ * them. */
 struct ml_torch_layout {
     const struct ml_torch_settings *settings;
     struct ml_torch_spans segments;
     struct ml_torch_spans blocks;
-    bool given_up; /* more than any GPU has: sizes are only rounded from here on */
+    bool given_up; /* too many blocks: from here on sizes are only rounded */
 };
 
-/* What the allocator rounds a request up to. */
+/* The size to which the allocator rounds a request up. */
 uint64_t ml_torch_rounded(const struct ml_torch_settings *settings, uint64_t size);
 
-/* The bytes of a block that is being allocated. */
+/* The size of a block that is being allocated. */
 uint64_t ml_torch_block_bytes(const struct ml_torch_layout *l, uint64_t addr, uint64_t size);
 
 int ml_torch_layout_add_segment(struct ml_torch_layout *l, uint64_t addr, uint64_t size);

@@ -8,7 +8,7 @@
 
 #include "map.h"
 
-/* The state while it is led back. Maps: address -> index. */
+/* The state while entries are undone. Maps: address -> index. */
 struct state {
     struct ml_map block_at, segment_at;
     ML_VEC(struct ml_torch_block) blocks;
@@ -41,7 +41,7 @@ static int put_blocks_of(struct ml_torch_snapshot *t, struct state *s,
         struct ml_torch_block *block = &t->blocks.items[segment->first_block + i];
 
         if (!block->has_addr)
-            block->addr = next; /* they lie one behind the other */
+            block->addr = next; /* blocks are contiguous */
         next = block->addr + block->size;
         if (block->state == ML_TORCH_ALLOCATED && put_block(s, block) < 0)
             return -ENOMEM;

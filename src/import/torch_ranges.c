@@ -21,7 +21,7 @@ size_t ml_torch_ranges_find(const struct ml_torch_ranges *r, uint64_t addr)
     return low;
 }
 
-/* Puts `count` ranges, at most two, in the place of those from `from` to `to`. */
+/* Replaces the ranges from `from` to `to` by `count` others, at most two. */
 static int replace(struct ml_torch_ranges *r, size_t from, size_t to,
                    const struct ml_torch_range *with, size_t count)
 {
@@ -43,7 +43,7 @@ int ml_torch_ranges_add(struct ml_torch_ranges *r, uint64_t start, uint64_t end)
 
     if (start >= end)
         return 0;
-    /* Those that it touches become one with it. */
+    /* Merge with the ranges that it touches. */
     from = to = ml_torch_ranges_find(r, start ? start - 1 : 0);
     for (; to < r->list.len && r->list.items[to].start <= end; to++) {
         if (r->list.items[to].start < range.start)

@@ -23,7 +23,7 @@ struct ml_torch_ranges {
 int ml_torch_ranges_add(struct ml_torch_ranges *r, uint64_t start, uint64_t end);
 int ml_torch_ranges_remove(struct ml_torch_ranges *r, uint64_t start, uint64_t end);
 
-/* The first range that ends behind the address; its index, the length if there is none. */
+/* The index of the first range that ends after the address, or the length. */
 size_t ml_torch_ranges_find(const struct ml_torch_ranges *r, uint64_t addr);
 
 void ml_torch_ranges_release(struct ml_torch_ranges *r);

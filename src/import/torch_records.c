@@ -1,8 +1,8 @@
-/* torch_records.c: dicts of a snapshot become records as soon as they are complete.
+/* torch_records.c: turns dicts of a snapshot into records as soon as they are complete.
  *
- * A dict's keys say what it is: an entry of a trace, a frame of a stack, a segment, a
- * block, an annotation. Lists of them become ranges of records, lists of frames the
- * number of a stack.
+ * A dict's keys show whether it is an entry of a trace, a frame of a stack, a segment, a block
+ * or an annotation. Lists of them become ranges of records, lists of frames the number of a
+ * stack.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -83,7 +83,7 @@ static const char *const texts[TEXTS] = {
     [TEXT_EMPTY] = "",
 };
 
-/* What a node that was taken is: a record, or a list of such. */
+/* The kind of a taken node: a record, or a list of records. */
 enum sort {
     SORT_NONE,
     SORT_ENTRY,
@@ -131,7 +131,7 @@ static uint64_t number_of(const struct ml_torch_snapshot *t, const struct fields
     return (uint64_t)value;
 }
 
-/* Sizes, counts and times are not negative in an honest file. */
+/* Sizes, counts and times are not negative in a valid file. */
 static uint64_t amount_of(const struct ml_torch_snapshot *t, const struct fields *f, enum key key)
 {
     uint64_t value = number_of(t, f, key);
@@ -139,7 +139,7 @@ static uint64_t amount_of(const struct ml_torch_snapshot *t, const struct fields
     return value > INT64_MAX ? 0 : value;
 }
 
-/* Whether one of its sizes is more than memory can have. */
+/* Whether one of its sizes is larger than any memory. */
 static bool is_too_large(const struct ml_torch_snapshot *t, const struct fields *f)
 {
     static const enum key sizes[] = {KEY_SIZE, KEY_REQUESTED_SIZE, KEY_TOTAL_SIZE};
@@ -156,7 +156,7 @@ static bool is_text(const struct fields *f, enum key key, int text)
     return has(f, key) && f->values[key] == ml_pickle_make(ML_PICKLE_TEXT, (uint64_t)text);
 }
 
-/* The dictionary's string for a text; 0 for one that says nothing. */
+/* The dictionary's string for a text; 0 for an empty one. */
 static uint32_t string_of(struct ml_torch_snapshot *t, ml_pickle_value value)
 {
     uint64_t text = ml_pickle_index(value);
@@ -187,8 +187,8 @@ static uint32_t text_of(struct ml_torch_snapshot *t, const struct fields *f, enu
     return has(f, key) ? string_of(t, f->values[key]) : 0;
 }
 
-/* One frame of a stack. The innermost comes first, so that a list that grows makes
- * callers, and what it was before stays what it is. */
+/* One frame of a stack. The innermost comes first, so a growing list adds callers and leaves
+ * the frames before unchanged. */
 struct caller {
     uint32_t frame, callee; /* number + 1 of the frame it called; 0: it is the innermost */
 };
@@ -222,7 +222,7 @@ static uint32_t stack_of(struct ml_torch_snapshot *t, const struct fields *f)
 
 /* ---- Records --------------------------------------------------------------------- */
 
-/* The node is the last of the records, which are `len` now. */
+/* The node becomes the last of `len` records. */
 static int taken(struct ml_pickle_node *node, enum sort sort, size_t len)
 {
     *node =
@@ -256,7 +256,7 @@ static int take_entry(struct ml_torch_snapshot *t, struct ml_pickle_node *node,
         .slack = ML_TORCH_SLACK_UNKNOWN,
     };
 
-    /* What was refused may have been any number, and is in no sum. */
+    /* A failed request may have any size; no sum contains it. */
     if (entry.action != ML_TORCH_OOM && is_too_large(t, f))
         return ml_pickle_bad(&t->machine, err, ML_IMPORT_TOO_LARGE);
     if (entry.action == ML_TORCH_OTHER && entry.metadata == 0)
@@ -336,7 +336,8 @@ static int take_segment(struct ml_torch_snapshot *t, struct ml_pickle_node *node
         segment.first_block = (uint32_t)blocks->handle;
         segment.block_count = blocks->len;
     } else if (!blocks || blocks->len) {
-        return ml_pickle_bad(&t->machine, err, "a segment whose blocks are something else");
+        return ml_pickle_bad(&t->machine, err,
+                             "a segment whose list of blocks contains something else");
     }
     if (t->segments.len == UINT32_MAX || ml_vec_push(&t->segments, segment) < 0)
         return ml_pickle_no_memory(&t->machine, err);
@@ -382,7 +383,7 @@ static int take_dict(void *ctx, struct ml_pickle_node *node, const ml_pickle_val
 
 /* ---- Lists ----------------------------------------------------------------------- */
 
-/* What a list's item is. A dict that was filled one key at a time is complete now. */
+/* The kind of a list's item. A dict that was filled one key at a time is complete now. */
 static int sort_of(struct ml_torch_snapshot *t, ml_pickle_value item, enum sort *ret,
                    struct ml_error *err)
 {
@@ -411,7 +412,7 @@ static int add_frame(struct ml_torch_snapshot *t, struct ml_pickle_node *list, u
     return 0;
 }
 
-/* Of a stack that is deeper than a trace can tell, the innermost frames. */
+/* Keeps the innermost frames of a stack that is deeper than a trace allows. */
 static int add_frames(struct ml_torch_snapshot *t, struct ml_pickle_node *list,
                       const ml_pickle_value *items, size_t count, struct ml_error *err)
 {
@@ -422,7 +423,7 @@ static int add_frames(struct ml_torch_snapshot *t, struct ml_pickle_node *list,
     return r < 0 ? r : 1;
 }
 
-/* Records are made in the order of the lists that they are in. */
+/* Records are created in the order of their lists. */
 static int add_range(struct ml_torch_snapshot *t, struct ml_pickle_node *list,
                      const ml_pickle_value *items, size_t count, struct ml_error *err)
 {
@@ -430,7 +431,7 @@ static int add_range(struct ml_torch_snapshot *t, struct ml_pickle_node *list,
         list->handle = ml_pickle_node(&t->machine, items[0])->handle;
     for (size_t i = 0; i < count; i++)
         if (ml_pickle_node(&t->machine, items[i])->handle != list->handle + list->len + i)
-            return ml_pickle_bad(&t->machine, err, "an entry stands in the snapshot twice");
+            return ml_pickle_bad(&t->machine, err, "an entry is in the snapshot twice");
     if (list->len + count > UINT32_MAX)
         return ml_pickle_no_memory(&t->machine, err);
     list->len += (uint32_t)count;
@@ -453,7 +454,8 @@ static int take_list(void *ctx, struct ml_pickle_node *list, const ml_pickle_val
         if (i == 0 && fresh)
             first = sort;
         if (sort != first && !fresh)
-            return ml_pickle_bad(&t->machine, err, "a list of different things in the snapshot");
+            return ml_pickle_bad(&t->machine, err,
+                                 "a list in the snapshot mixes several kinds of records");
         if (sort == SORT_NONE || sort != first)
             return 0;
     }

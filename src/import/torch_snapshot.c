@@ -1,4 +1,4 @@
-/* torch_snapshot.c: reads a snapshot and looks at its outermost dict.
+/* torch_snapshot.c: reads a snapshot and its outermost dict.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 static int not_a_snapshot(const struct ml_torch_snapshot *t, struct ml_error *err)
 {
     return ml_error_set(err, -EINVAL,
-                        "%s: a pickle, but not of PyTorch's memory snapshot: it has neither "
+                        "%s: a pickle, but not a PyTorch memory snapshot: it has neither "
                         "segments nor device_traces",
                         t->source->name);
 }
@@ -24,15 +24,16 @@ static int find_traces(struct ml_torch_snapshot *t, const struct ml_pickle_node 
                        struct ml_error *err)
 {
     if (!list || list->kind != ML_PICKLE_LIST)
-        return ml_error_set(err, -EINVAL, "%s: device_traces is no list of lists", t->source->name);
+        return ml_error_set(err, -EINVAL, "%s: device_traces is not a list of lists",
+                            t->source->name);
     for (uint32_t i = 0; i < list->len; i++) {
         const struct ml_pickle_node *trace = ml_pickle_node(&t->machine, list->items[i]);
         struct ml_torch_trace found = {0};
 
         if (!ml_torch_is_trace(trace, &found) && !is_empty_list(trace))
-            return ml_error_set(err, -EINVAL,
-                                "%s: device_traces[%u] holds something that is no entry of a trace",
-                                t->source->name, i);
+            return ml_error_set(
+                err, -EINVAL, "%s: device_traces[%u] contains something that is not a trace entry",
+                t->source->name, i);
         if (ml_vec_push(&t->traces, found) < 0)
             return ml_pickle_no_memory(&t->machine, err);
     }
@@ -80,7 +81,7 @@ static int look_at_root(struct ml_torch_snapshot *t, ml_pickle_value value, stru
     ml_pickle_value found;
 
     if (ml_torch_is_segments(root) || is_empty_list(root))
-        return 0; /* torch.cuda.memory_snapshot(): the segments alone */
+        return 0; /* torch.cuda.memory_snapshot() has only segments */
     segments = ml_pickle_find(&t->machine, root, "segments", &found);
     traces = ml_pickle_find(&t->machine, root, "device_traces", &found);
     if (!segments && !traces)
@@ -109,7 +110,7 @@ int ml_torch_snapshot_read(struct ml_torch_snapshot *t, struct ml_import_source 
         r = ml_pickle_read(&t->machine, &root, err);
     if (r == 0)
         r = look_at_root(t, root, err);
-    /* What follows needs neither the memo nor the nodes, which are most of the memory. */
+    /* The memo and the nodes, most of the memory, are no longer needed. */
     ml_pickle_release(&t->machine);
     ml_vec_release(&t->strings);
     ml_intern_release(&t->callers);

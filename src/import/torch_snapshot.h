@@ -1,4 +1,4 @@
-/* torch_snapshot.h: what is in a snapshot of PyTorch's CUDA allocator, in compact form.
+/* torch_snapshot.h: a snapshot of PyTorch's CUDA allocator, in compact form.
  *
  * torch.cuda.memory._snapshot() is a dict of
  *
@@ -7,10 +7,10 @@
  *     external_annotations  ranges with names: optimizers' steps, the user's own
  *     allocator_settings
  *
- * torch_records.c makes these structs of the pickle while it is read, so that the
- * Python objects are never all there; torch_snapshot.c looks at the outermost dict; torch_past.c
- * finds what was there before the first entry; torch_layout.c knows how large blocks are;
- * import_torch.c writes the trace.
+ * torch_records.c builds these structs while the pickle is read, so that the Python objects are
+ * never all in memory; torch_snapshot.c reads the outermost dict; torch_past.c finds the state
+ * before the first entry; torch_layout.c computes the sizes of blocks; import_torch.c writes
+ * the trace.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,11 +25,11 @@
 
 enum ml_torch_action {
     ML_TORCH_ALLOC,
-    ML_TORCH_FREE_REQUESTED, /* the tensor is gone */
+    ML_TORCH_FREE_REQUESTED, /* the tensor was freed */
     ML_TORCH_FREE_COMPLETED, /* no stream uses it any more */
     ML_TORCH_SEGMENT_ALLOC,
     ML_TORCH_SEGMENT_FREE,
-    ML_TORCH_SEGMENT_MAP, /* of an expandable segment: a piece of it */
+    ML_TORCH_SEGMENT_MAP, /* of a part of an expandable segment */
     ML_TORCH_SEGMENT_UNMAP,
     ML_TORCH_SNAPSHOT,
     ML_TORCH_OOM,
@@ -40,14 +40,14 @@ enum ml_torch_action {
 
 /* One entry of a device's trace. Texts are strings of the sink's dictionary. */
 struct ml_torch_history_entry {
-    uint64_t addr; /* of an oom: what was free on the device */
-    uint64_t size; /* as it was asked for */
+    uint64_t addr; /* of an oom: the bytes free on the device */
+    uint64_t size; /* as requested */
     uint64_t time_us;
     uint64_t stream;
     uint32_t stack;
-    uint32_t metadata; /* what the user said, 0: nothing; of ML_TORCH_OTHER the action */
+    uint32_t metadata; /* from the user, 0: none; of ML_TORCH_OTHER the action */
     uint32_t context;  /* of torch.compile, 0: none */
-    uint32_t slack;    /* of a block: its bytes beyond `size`, where they are known */
+    uint32_t slack;    /* of a block: its bytes beyond `size`, if known */
     uint8_t action;
     bool has_time, has_addr;
 };
@@ -60,15 +60,15 @@ struct ml_torch_block {
     uint64_t requested;
     uint32_t stack;
     uint8_t state;
-    bool has_addr; /* else it follows the one before it */
-    bool exact;    /* `size` is the block's own, not what was asked for */
+    bool has_addr; /* else the block follows the previous one */
+    bool exact;    /* `size` is the block's size, not the requested one */
 };
 
 struct ml_torch_segment {
     uint64_t addr;
     uint64_t size;
     uint64_t stream;
-    uint64_t pool[2]; /* {0, 0}: the one that all share */
+    uint64_t pool[2]; /* {0, 0}: the default pool */
     uint32_t device;
     uint32_t stack;
     uint32_t first_block, block_count;
@@ -87,7 +87,7 @@ struct ml_torch_trace {
     uint32_t first, count;
 };
 
-/* Of allocator_settings, what decides how large blocks are. */
+/* The allocator_settings that decide the sizes of blocks. */
 #define ML_TORCH_DIVISIONS 16
 struct ml_torch_settings {
     uint64_t max_split_bytes;               /* 0: no limit */
@@ -106,10 +106,10 @@ struct ml_torch_snapshot {
     ML_VEC(struct ml_torch_trace) traces; /* by device */
     struct ml_torch_settings settings;
 
-    /* Inside torch_records.c. */
+    /* Private to torch_records.c. */
     ML_VEC(uint32_t) strings; /* of texts: the dictionary's number + 1 */
-    struct ml_intern callers; /* a frame, behind those that it called */
-    ML_VEC(uint32_t) stacks;  /* by the number of the outermost: 0 until it is asked for */
+    struct ml_intern callers; /* a frame with its callees */
+    ML_VEC(uint32_t) stacks;  /* by the number of the outermost frame: 0 until requested */
 };
 
 /* Reads the source's pickle. @return 0; release it after a failure too */
@@ -119,7 +119,7 @@ void ml_torch_snapshot_release(struct ml_torch_snapshot *t);
 
 /* ---- Of torch_records.c, for torch_snapshot.c --------------------------------- */
 
-/* Makes the machine ready. @return 0 or -ENOMEM */
+/* Prepares the machine. @return 0 or -ENOMEM */
 int ml_torch_records_begin(struct ml_torch_snapshot *t);
 
 /* Whether a node is a list of segments, or of entries. `node` may be NULL. */

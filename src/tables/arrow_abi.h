@@ -1,9 +1,9 @@
-/* arrow_abi.h: the structs of Arrow's C data and C stream interfaces, by which
- * pyarrow, polars, pandas and DuckDB take tables without a copy. Arrow fixes their
- * layout and names for good, so that nobody needs its library or headers.
+/* arrow_abi.h: the structs of Arrow's C data and C stream interfaces, with which pyarrow,
+ * polars, pandas and DuckDB import tables without a copy. Arrow guarantees their layout and
+ * names, so its library and headers are not needed.
  *
- * Who gets one of these calls its `release` when done, from any thread; a struct
- * whose release is NULL holds nothing.
+ * The receiver of a struct calls its `release` when done, from any thread; a struct whose
+ * release is NULL is empty.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

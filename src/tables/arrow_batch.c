@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIGNMENT 64   /* what Arrow asks for */
+#define ALIGNMENT 64   /* recommended by Arrow */
 #define FIRST_ROWS 512 /* a bitmap of them is as long as the alignment */
 #define GROWTH 8
 
-/* Multiples of the alignment, as aligned_alloc wants them. */
+/* Rounded up to the alignment, as aligned_alloc requires. */
 static size_t bitmap_bytes(size_t rows)
 {
     return rows / 8;
@@ -54,7 +54,7 @@ void ml_batch_release(struct ml_batch *b)
     ml_buf_release(&b->scratch);
 }
 
-/* @return a copy in place of `buffer`, or NULL and `buffer` is as it was */
+/* @return a longer copy that replaces `buffer`, or NULL with `buffer` unchanged */
 static void *lengthen(void *buffer, size_t bytes, size_t new_bytes)
 {
     void *longer = aligned_alloc(ALIGNMENT, new_bytes);
@@ -132,7 +132,7 @@ void ml_batch_null(struct ml_batch *b, size_t column)
 
     data->valid[b->rows / 8] &= (uint8_t) ~(1u << b->rows % 8);
     data->nulls++;
-    /* Whoever does not look at the bit reads a value that is none. */
+    /* A reader that ignores the bit gets a value that no row has. */
     if (b->columns[column].type == ML_COLUMN_U32 || b->columns[column].type == ML_COLUMN_TEXT)
         ml_batch_u32(b, column, 0);
     else if (b->columns[column].type != ML_COLUMN_BOOL)

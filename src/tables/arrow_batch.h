@@ -1,13 +1,13 @@
-/* arrow_batch.h: rows of a table, column by column, on their way to Arrow.
+/* arrow_batch.h: collects rows of a table, column by column, for Arrow.
  *
- * A batch is filled row by row and then handed over whole: its buffers become the
- * receiver's. Nothing here knows of Python, and nothing needs its lock.
+ * A batch is filled row by row and then exported: the receiver takes over its buffers. This
+ * code is independent of Python and does not need its lock.
  *
  *     ml_batch_u64(b, TIME, event->time_ns);
  *     ml_batch_null(b, STACK);
  *     ml_batch_end_row(b);
  *
- * The first failure is kept in `error`, so that rows need not look.
+ * The first failure is kept in `error`, so that callers need not check each cell.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,7 @@ enum ml_column_type {
     ML_COLUMN_TEXT, /* in a dictionary */
 };
 
-/* Appends the text of a number to `out`. @return 0, 1: it has none, or -ENOMEM */
+/* Appends the text of a number to `out`. @return 0, 1 if it has no text, or -ENOMEM */
 typedef int ml_text_fn(const struct ml_trace *trace, uint64_t number, struct ml_buf *out);
 
 struct ml_column {
@@ -54,7 +54,7 @@ struct ml_batch {
     const struct ml_column *columns;
     size_t column_count;
     size_t rows;
-    size_t capacity; /* rows that there is memory for */
+    size_t capacity; /* rows that fit into the allocated memory */
     int error;       /* the first failure, negative errno */
     struct ml_buf scratch;
     struct ml_batch_column data[ML_COLUMNS_MAX];
@@ -89,7 +89,7 @@ static inline void ml_batch_u32(struct ml_batch *b, size_t column, uint32_t valu
 
 void ml_batch_bool(struct ml_batch *b, size_t column, bool value);
 
-/* Columns that may be null have a value unless this was called. */
+/* Makes a cell null; the column must be nullable. */
 void ml_batch_null(struct ml_batch *b, size_t column);
 
 /* The text of a number; looked up once for each number. */
@@ -98,7 +98,7 @@ void ml_batch_text(struct ml_batch *b, size_t column, uint64_t number);
 /* A text as it is; NULL: none. */
 void ml_batch_cstr(struct ml_batch *b, size_t column, const char *text);
 
-/* Get memory for more rows; without it the last row is dropped and `error` is set. */
+/* Allocates memory for more rows; if that fails, the last row is dropped and `error` is set. */
 void ml_batch_grow(struct ml_batch *b);
 
 static inline void ml_batch_end_row(struct ml_batch *b)
@@ -107,10 +107,10 @@ static inline void ml_batch_end_row(struct ml_batch *b)
         ml_batch_grow(b);
 }
 
-/* Hands the rows over and leaves no batch. @return 0 or -ENOMEM */
+/* Exports the rows and ends the batch. @return 0 or -ENOMEM */
 int ml_batch_export(struct ml_batch *b, struct ArrowArray *ret);
 
-/* What the columns are called and hold. @return 0 or -ENOMEM */
+/* Exports the columns' names and types. @return 0 or -ENOMEM */
 int ml_columns_export(const struct ml_column *columns, size_t count, struct ArrowSchema *ret);
 
 #endif

@@ -11,11 +11,11 @@
 
 #include "utf8_clean.h"
 
-/* Constant once made. The dictionary and each exported array hold it. */
+/* Immutable. The dictionary and each exported array hold a reference. */
 struct ml_arrow_dictionary_copy {
     atomic_uint holders;
     int64_t count;
-    const void *buffers[3]; /* validity (none), offsets, bytes: behind this struct */
+    const void *buffers[3]; /* validity (none), offsets, bytes: after this struct */
     int64_t offsets[];
 };
 

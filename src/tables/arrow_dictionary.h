@@ -1,9 +1,9 @@
 /* arrow_dictionary.h: the distinct texts of one column, which rows refer to by
  * number, and their export as an Arrow array.
  *
- * A dictionary grows while a stream is read: each batch goes out with the texts
- * seen until then, and batches in which no new one came up share one copy. Texts
- * are valid UTF-8; bytes that are not become U+FFFD.
+ * A dictionary grows while a stream is read: each batch is exported with the texts seen so far,
+ * and batches without a new text share one copy. Texts are valid UTF-8; bytes that are not
+ * become U+FFFD.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,8 +22,8 @@
 /* A row without a text. */
 #define ML_NO_TEXT (-1)
 
-/* What the texts of one dictionary may take: names made from a hostile file could
- * otherwise fill the memory. */
+/* The most bytes for the texts of one dictionary: names from a hostile file could otherwise
+ * fill the memory. */
 #define ML_ARROW_DICTIONARY_BYTES_MAX (UINT64_C(256) << 20)
 
 struct ml_arrow_dictionary_copy;
@@ -35,7 +35,7 @@ struct ml_arrow_dictionary {
     uint64_t last_key;
     int32_t last_code;
     bool has_last;
-    struct ml_buf clean;                   /* the text being made valid */
+    struct ml_buf clean;                   /* the text being converted to valid UTF-8 */
     struct ml_arrow_dictionary_copy *copy; /* of all texts; NULL: out of date */
 };
 

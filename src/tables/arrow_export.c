@@ -1,7 +1,6 @@
 /* arrow_export.c: a batch and its columns as Arrow's structs.
  *
- * A receiver may move a column out and release it later and elsewhere than the
- * rest, so each column owns its buffers by itself.
+ * A receiver may move a column out and release it separately, so each column owns its buffers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -42,7 +41,7 @@ static void release_batch(struct ArrowArray *array)
     array->release = NULL;
 }
 
-/* Takes the column's buffers over. */
+/* Takes over the column's buffers. */
 static int export_column(struct ml_batch *b, size_t i, struct ArrowArray *ret)
 {
     struct ml_batch_column *data = &b->data[i];

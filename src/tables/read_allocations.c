@@ -57,7 +57,7 @@ static const struct ml_column columns[COLUMNS] = {
 
 struct state {
     struct ml_allocations *source;
-    const struct ml_allocation *rows; /* read and not yet in a batch */
+    const struct ml_allocation *rows; /* read but not yet in a batch */
     size_t count;
 };
 

@@ -9,7 +9,7 @@
 
 struct state {
     struct ml_cursor *cursor;
-    const struct ml_event *events; /* read and not yet in a batch */
+    const struct ml_event *events; /* read but not yet in a batch */
     size_t count;
     bool replays;
     struct ml_replay replay;

@@ -12,12 +12,12 @@
 int ml_by_event_open(const struct ml_trace *trace, void **ret_state, struct ml_error *err);
 void ml_by_event_close(void *state);
 
-/* The same for a table whose rows ask for the block that an event frees, which takes
- * a live table. */
+/* The same for a table whose rows need the block that an event frees, which requires a
+ * replay. */
 int ml_by_event_open_replay(const struct ml_trace *trace, void **ret_state, struct ml_error *err);
 
-/* A row for the event if it has one: ends it by ml_batch_end_row.
- * @freed  the block that the event takes away; NULL: none, or nobody asked */
+/* Adds a row for the event if it has one, and ends it with ml_batch_end_row.
+ * @freed  the block that the event frees; NULL: none, or not requested */
 typedef void ml_event_row_fn(struct ml_batch *b, const struct ml_event *event,
                              const struct ml_block *freed);
 

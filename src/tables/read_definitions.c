@@ -1,4 +1,4 @@
-/* read_definitions.c: the tables of what events refer to by number: processes,
+/* read_definitions.c: the tables of definitions that events refer to by number: processes,
  * threads, spaces, scopes and stacks.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -10,10 +10,10 @@
 #include "event_names.h"
 #include "read_table.h"
 
-/* Where a table has come to. */
+/* The position in a table. */
 struct state {
     uint32_t next;  /* number of the definition */
-    uint32_t stack; /* of its frames the next one's stack, 0: begin with `next` */
+    uint32_t stack; /* the stack of the next frame, 0: begin with `next` */
     uint32_t depth;
 };
 
@@ -28,7 +28,7 @@ static int open_table(const struct ml_trace *trace, void **ret, struct ml_error 
     return 0;
 }
 
-/* A row for a definition, or none if the file leaves its number out. */
+/* Adds a row for a definition, or none if the file lacks its number. */
 typedef void definition_fn(struct ml_batch *b, uint32_t number);
 
 /* The fill of a table with a row for each definition. */
@@ -69,7 +69,7 @@ static void put_process(struct ml_batch *b, uint32_t number)
 {
     const struct ml_process *process = ml_trace_process(b->trace, number);
 
-    if (process->how == 0) /* a number that was left out */
+    if (process->how == 0) /* a number that the file lacks */
         return;
     ml_batch_u32(b, 0, number);
     ml_batch_u32(b, 1, process->pid);
@@ -169,7 +169,7 @@ static void put_scope(struct ml_batch *b, uint32_t number)
 {
     const struct ml_scope *scope = ml_trace_scope(b->trace, number);
 
-    if (number == 0) /* outside of all */
+    if (number == 0) /* the root */
         return;
     ml_batch_u32(b, 0, number);
     put_optional(b, 1, scope->parent ? (int64_t)scope->parent : -1);

@@ -55,7 +55,7 @@ static void put_who(struct ml_batch *b, const struct ml_event *event)
 {
     const struct ml_thread *thread = ml_trace_thread(b->trace, event->thread);
 
-    /* A sample from outside is nobody's. */
+    /* A sample of the collector has no thread. */
     if (event->kind == ML_SAMPLE && !ml_sample_is_inside(event)) {
         for (size_t column = PROCESS; column <= TID; column++)
             ml_batch_null(b, column);
@@ -87,7 +87,7 @@ static void put_where(struct ml_batch *b, const struct ml_event *event)
         ml_batch_null(b, ADDRESS);
 }
 
-/* Of the event, or of the one block that it takes away. */
+/* The bytes of the event, or of the block that it frees. */
 static void put_bytes(struct ml_batch *b, const struct ml_event *event,
                       const struct ml_block *freed)
 {
@@ -131,7 +131,7 @@ static void put_text(struct ml_batch *b, size_t column, const struct ml_field *f
     ml_batch_cstr(b, column, field && field->type == ML_FIELD_TEXT ? field->text : NULL);
 }
 
-/* Whether `memledger events` tells more of it than the common columns. */
+/* Whether `memledger events` shows more than the common columns for it. */
 static bool has_fields(const struct ml_event *event, const struct ml_block *freed)
 {
     switch (event->kind) {

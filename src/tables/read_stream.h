@@ -1,8 +1,8 @@
-/* read_stream.h: a table of a trace as an Arrow stream, and what keeps the trace
- * open while somebody reads from it.
+/* read_stream.h: a table of a trace as an Arrow stream, and the reference count that keeps the
+ * trace open while a stream reads it.
  *
- * Streams, batches and the trace itself may be released by any thread, in any
- * order, without Python's lock.
+ * Any thread may release streams, batches and the trace itself, in any order, without Python's
+ * lock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,13 +11,13 @@
 
 #include "read_table.h"
 
-/* An open trace with those who hold it. */
+/* An open trace with a reference count. */
 struct ml_held_trace;
 
-/* Takes the trace over, on success. @return NULL: out of memory */
+/* Takes over the trace on success. @return NULL: out of memory */
 struct ml_held_trace *ml_held_take(struct ml_trace *trace);
 
-/* @return 0 or negative errno; the caller holds *ret */
+/* @return 0 or negative errno; the caller holds a reference to *ret */
 int ml_held_open(const char *path, bool salvage, struct ml_held_trace **ret, struct ml_error *err);
 struct ml_held_trace *ml_held_hold(struct ml_held_trace *held);
 void ml_held_drop(struct ml_held_trace *held); /* NULL is fine */
@@ -27,7 +27,7 @@ const struct ml_trace *ml_held_trace(const struct ml_held_trace *held);
 int ml_table_stream(struct ml_held_trace *held, const struct ml_table_kind *kind,
                     struct ArrowArrayStream *ret);
 
-/* The failure of a stream that this library made. */
+/* The failure of a stream that this library created. */
 const struct ml_error *ml_stream_error(const struct ArrowArrayStream *stream);
 
 #endif

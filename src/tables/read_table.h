@@ -1,5 +1,5 @@
-/* read_table.h: the tables that a trace consists of, for those who read it from
- * Python: their columns, and how their rows are made.
+/* read_table.h: the tables of a trace for readers in Python: their columns, and the functions
+ * that produce rows.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,12 +13,12 @@ struct ml_table_kind {
     const struct ml_column *columns;
     size_t column_count;
 
-    /* Begins at the first row; the trace outlives the state, which the caller owns.
+    /* Begins at the first row. The caller owns the state; the trace must outlive it.
      * @return 0 or negative errno */
     int (*open)(const struct ml_trace *trace, void **ret_state, struct ml_error *err);
 
-    /* Adds rows until the batch is full or there are no more; no row: the end.
-     * @return 0 or negative errno; b->error need not be looked at */
+    /* Adds rows until the batch is full or there are no more; no row means the end.
+     * @return 0 or negative errno; it need not check b->error */
     int (*fill)(void *state, struct ml_batch *b, struct ml_error *err);
     void (*close)(void *state);
 };
@@ -27,24 +27,24 @@ extern const struct ml_table_kind ml_table_allocations, ml_table_events, ml_tabl
     ml_table_marks, ml_table_processes, ml_table_samples, ml_table_scopes, ml_table_spaces,
     ml_table_stacks, ml_table_threads;
 
-/* @return NULL: there is none of this name */
+/* @return NULL when no table has this name */
 const struct ml_table_kind *ml_table_find(const char *name);
 
-/* All of them, NULL behind the last. */
+/* All tables, NULL-terminated. */
 extern const struct ml_table_kind *const ml_tables[];
 
 /* ---- Texts of numbers -------------------------------------------------- */
 
-ml_text_fn ml_text_string;       /* of a string; string 0 has none */
+ml_text_fn ml_text_string;       /* of a string; string 0 has no text */
 ml_text_fn ml_text_kind;         /* of an event */
 ml_text_fn ml_text_category;     /* of a category */
-ml_text_fn ml_text_scope;        /* the whole path; "" outside of all */
+ml_text_fn ml_text_scope;        /* the full path; "" for the root */
 ml_text_fn ml_text_scope_kind;   /* of a kind of scopes */
 ml_text_fn ml_text_module;       /* the innermost module of a scope */
-ml_text_fn ml_text_class;        /* what sort of module that is */
-ml_text_fn ml_text_phase;        /* of a scope, and from bit 32 on of the mark before it */
+ml_text_fn ml_text_class;        /* the class of that module */
+ml_text_fn ml_text_phase;        /* of a scope, and from bit 32 on of the last mark */
 ml_text_fn ml_text_space_device; /* of a space */
-ml_text_fn ml_text_space_level;  /* likewise */
-ml_text_fn ml_text_space_name;   /* likewise */
+ml_text_fn ml_text_space_level;  /* of a space */
+ml_text_fn ml_text_space_name;   /* of a space */
 
 #endif

@@ -1,4 +1,4 @@
-/* read_texts.c: the texts that numbers in a table stand for.
+/* read_texts.c: the texts for numbers in a table.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -52,7 +52,7 @@ int ml_text_scope_kind(const struct ml_trace *trace, uint64_t number, struct ml_
     return ml_buf_puts(out, number < ML_ARRAY_SIZE(names) ? names[number] : "unknown");
 }
 
-/* The scope itself or the nearest around it that is of this kind; 0: none is. */
+/* The scope itself or its nearest parent of this kind; 0: none. */
 static uint32_t nearest(const struct ml_trace *trace, uint32_t scope, uint32_t kind)
 {
     while (scope != 0 && ml_trace_scope(trace, scope)->kind != kind)
@@ -60,7 +60,7 @@ static uint32_t nearest(const struct ml_trace *trace, uint32_t scope, uint32_t k
     return scope;
 }
 
-/* The outermost module around a module, or itself. */
+/* The outermost parent of a module, or the module itself. */
 static uint32_t root_of(const struct ml_trace *trace, uint32_t module)
 {
     uint32_t root = module, outer = module;
@@ -70,7 +70,7 @@ static uint32_t root_of(const struct ml_trace *trace, uint32_t module)
     return root;
 }
 
-/* As ml_module_title has it. */
+/* The same text as ml_module_title. */
 int ml_text_module(const struct ml_trace *trace, uint64_t number, struct ml_buf *out)
 {
     uint32_t module = nearest(trace, (uint32_t)number, MEMLEDGER_SCOPE_MODULE);

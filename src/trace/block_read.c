@@ -25,8 +25,8 @@ void ml_block_reader_release(struct ml_block_reader *r)
     *r = (struct ml_block_reader){.fd = -1};
 }
 
-/* The old contents are of no use, so nothing is copied. Gives memory for 0
- * bytes too: there is arithmetic on the pointer. */
+/* Does not copy the old contents, which are not needed. Allocates for 0 bytes too, because
+ * callers do arithmetic on the pointer. */
 static int make_room(struct ml_block_room *room, size_t bytes)
 {
     if (room->data && bytes <= room->cap)
@@ -43,7 +43,7 @@ static int damaged(struct ml_block_reader *r, const char *reason)
     return -EBADMSG;
 }
 
-/* A read that meets the end of the file: it shrank since it was opened. */
+/* A read past the end means that the file shrank since it was opened. */
 static int read_at(struct ml_block_reader *r, void *bytes, size_t len, uint64_t offset)
 {
     int code = ml_pread_all(r->fd, bytes, len, offset);
@@ -51,8 +51,8 @@ static int read_at(struct ml_block_reader *r, void *bytes, size_t len, uint64_t 
     return code == -ENODATA ? damaged(r, "cut short") : code;
 }
 
-/* The most a block of this type and count can unpack to; keeps a small block
- * that claims much from costing much. */
+/* The most bytes that a block of this type and count can unpack to. Keeps a small block with a
+ * large claim from using much memory. */
 static uint64_t most_raw_bytes(const struct ml_block_header *h)
 {
     const uint64_t event_bytes = 1 + 7 * 4 + 3 * 8 + ML_EVENT_ARGS * ML_VARINT_MAX;
@@ -146,7 +146,7 @@ int ml_block_load_entry(struct ml_block_reader *r, const struct ml_index_entry *
 
     if (code)
         return code;
-    return is_as_said(&r->header, entry) ? 0 : damaged(r, "not what the index says");
+    return is_as_said(&r->header, entry) ? 0 : damaged(r, "does not match the index");
 }
 
 int ml_block_open_events(struct ml_block_reader *r, const struct ml_index_entry *entry,

@@ -1,8 +1,8 @@
-/* block_read.h: one block at a time out of a trace file.
+/* block_read.h: read one block at a time from a trace file.
  *
- * Reads with pread into its own memory, so that a file that shrinks meanwhile
- * gives an error and not a signal. Nothing is allocated before the sizes in a
- * header were checked against the file and against what the block may hold.
+ * Reads with pread into its own memory, so that a file that shrinks meanwhile causes an error
+ * and not a signal. Checks the sizes in a header against the file and against the block's
+ * limits before it allocates anything.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,7 @@ struct ml_block_reader {
     struct ml_block_room unpacked;
     uint8_t head[ML_BLOCK_HEADER_BYTES];
     struct ml_block_header header; /* of the block loaded last, or tried last */
-    bool header_ok;                /* its magic and limits hold */
+    bool header_ok;                /* its magic and limits are valid */
     bool whole;                    /* and all its bytes are in the file */
     const char *reason;            /* after -EBADMSG: what is wrong with the block */
 };
@@ -38,7 +38,7 @@ struct ml_block_reader {
 void ml_block_reader_init(struct ml_block_reader *r, int fd, uint64_t file_bytes);
 void ml_block_reader_release(struct ml_block_reader *r);
 
-/* Read the block at `offset` and check its sum.
+/* Read the block at `offset` and verify its checksum.
  * @return 0, -EBADMSG with a reason, or the errno of a failed read or allocation */
 int ml_block_load(struct ml_block_reader *r, uint64_t offset);
 
@@ -47,7 +47,7 @@ int ml_block_load(struct ml_block_reader *r, uint64_t offset);
  * @return as ml_block_load */
 int ml_block_unpack(struct ml_block_reader *r, const uint8_t **ret);
 
-/* Load a block that the index, or a walk, found before.
+/* Load a block that the index or a walk has listed.
  * @return as ml_block_load; -EBADMSG also when the block is not as `entry` says */
 int ml_block_load_entry(struct ml_block_reader *r, const struct ml_index_entry *entry);
 
@@ -56,7 +56,7 @@ int ml_block_load_entry(struct ml_block_reader *r, const struct ml_index_entry *
 int ml_block_open_events(struct ml_block_reader *r, const struct ml_index_entry *entry,
                          struct ml_decoder *ret);
 
-/* What the index holds about a block with this header. */
+/* The index entry of a block with this header. */
 struct ml_index_entry ml_block_entry(const struct ml_block_header *h, uint64_t offset);
 
 /* Where a block with this header ends. */

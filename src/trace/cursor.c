@@ -1,7 +1,6 @@
 /* cursor.c: the events of a trace within a time range, in batches.
  *
- * A batch is small enough to stay in the nearest cache between the decoder and
- * whoever looks at the events.
+ * A batch is small enough to stay in the first-level cache between the decoder and the caller.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -73,7 +72,7 @@ static int open_next_block(struct ml_cursor *c)
 
 static void bound_bytes(struct ml_event *e)
 {
-    if (e->kind != ML_OOM) /* what was asked for may be anything */
+    if (e->kind != ML_OOM) /* a program may request any size */
         e->size = ml_min_u64(e->size, ML_BYTES_MAX);
     if (e->kind == ML_ALLOC_EX)
         e->args[0] = ml_min_u64(e->args[0], ML_BYTES_MAX);
@@ -81,7 +80,7 @@ static void bound_bytes(struct ml_event *e)
         e->args[i] = ml_min_u64(e->args[i], ML_BYTES_MAX);
 }
 
-/* Sizes that cannot be become the largest that can. */
+/* Reduces impossible sizes to the largest possible one. */
 static void bound_batch(struct ml_cursor *c, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -92,7 +91,7 @@ static void bound_batch(struct ml_cursor *c, int n)
     }
 }
 
-/* The part of the batch that lies in the range; times in a block rise. */
+/* The part of the batch within the range; times in a block ascend. */
 static int clip(struct ml_cursor *c, int n, const struct ml_event **ret)
 {
     int first = 0;
@@ -107,8 +106,8 @@ static int clip(struct ml_cursor *c, int n, const struct ml_event **ret)
     return n - first;
 }
 
-/* @return as ml_cursor_next, with c->error set on failure; 0 also when this
- *         batch has nothing in the range */
+/* @return as ml_cursor_next, with c->error set on failure; 0 also when no event of this batch
+ *         is in the range */
 static int next_batch(struct ml_cursor *c, const struct ml_event **ret)
 {
     int n = ml_decoder_next(&c->decoder, c->events, BATCH_EVENTS);

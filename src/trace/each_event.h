@@ -1,4 +1,4 @@
-/* each_event.h: the loop of an analysis that looks at every event once, in order.
+/* each_event.h: the loop of an analysis that visits every event once, in order.
  *
  * Inline, so that the function is called directly: there are millions of events.
  *

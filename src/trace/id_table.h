@@ -1,8 +1,7 @@
 /* id_table.h: entries of one size, found by their number.
  *
- * An array that grows with the highest number put; numbers in between that
- * were never put, and those beyond, read as the table's blank entry. Not
- * thread-safe; readers may share a table that nobody changes.
+ * An array that grows with the highest number put; numbers that were never put read as the
+ * table's blank entry. Not thread-safe; readers may share a table that does not change.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +15,7 @@ struct ml_id_table {
     uint8_t *items;
     size_t len, cap;
     size_t item_bytes;
-    const void *blank; /* what a number without an entry reads as */
+    const void *blank; /* the value of a number without an entry */
 };
 
 /* An empty table; allocates nothing. `blank` must outlive it. */

@@ -1,8 +1,7 @@
-/* resync.c: finds the next block behind a damaged one.
+/* resync.c: finds the next block after a damaged one.
  *
- * First by the damaged block's own length, if another block header stands
- * there; else by looking for the four magic bytes of a header with a block
- * behind them whose checksum holds.
+ * First tries the damaged block's own length, if it leads to another block header; else
+ * searches for the four magic bytes of a header whose block has a valid checksum.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -58,7 +57,7 @@ static int try_window(struct ml_resync *s, struct ml_block_reader *r, const uint
     return 0;
 }
 
-/* A sparse file may end in a hole of any size; there is nothing in it.
+/* A sparse file may end in a hole of any size, which contains no block.
  * @return the next offset that may hold data, UINT64_MAX when none does */
 static uint64_t skip_hole(const struct ml_block_reader *r, uint64_t offset)
 {
@@ -83,7 +82,7 @@ static int search(struct ml_resync *s, struct ml_block_reader *r, uint64_t offse
         len = (size_t)ml_min_u64(WINDOW_BYTES, r->file_bytes - offset);
         if (!ml_pread_all(r->fd, window, len, offset))
             code = try_window(s, r, window, len, offset, ret);
-        offset += len - (MAGIC_BYTES - 1); /* a magic may lie across two windows */
+        offset += len - (MAGIC_BYTES - 1); /* a magic may span two windows */
     }
     free(window);
     return code;

@@ -1,12 +1,12 @@
 /* trace.h: an open trace file.
  *
- * Opening reads the index (or, in a file that was cut short, walks the blocks)
- * and all definitions; events are read block by block through a cursor, so
- * memory stays small whatever the file's size. An open trace is constant: any
- * number of cursors, in any threads, may read it at once.
+ * Opening reads the index (or, in a file that was cut short, walks the blocks) and all
+ * definitions; events are read block by block through a cursor, so memory stays small for a
+ * file of any size. An open trace is immutable: any number of cursors, in any threads, may read
+ * it at once.
  *
- * Files are not trusted. A damaged one gives an error that names the byte
- * offset; with salvage the damaged blocks are passed over and counted.
+ * Files are not trusted. A damaged one gives an error that names the byte offset; with salvage,
+ * damaged blocks are skipped and counted.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,21 +23,21 @@
 struct ml_trace;
 
 struct ml_trace_opts {
-    bool salvage; /* pass over damaged blocks instead of failing */
+    bool salvage; /* skip damaged blocks instead of failing */
 };
 
 struct ml_trace_info {
     uint64_t start_wall_ns; /* wall clock at time 0 */
     uint64_t end_ns;        /* time of the last event */
     uint64_t file_bytes;
-    uint64_t event_bytes; /* of them in events blocks, headers included */
+    uint64_t event_bytes; /* of these, in events blocks, headers included */
     uint64_t events;      /* in all events blocks */
     uint32_t event_blocks;
     bool has_index;          /* false: cut short, recovered by walking */
     bool being_written;      /* cut short because its recording goes on */
     uint64_t ignored_bytes;  /* of an incomplete block at the end, when cut short */
-    uint32_t damaged_blocks; /* passed over; only with salvage */
-    uint64_t damaged_events; /* what their headers said they held, if those could be read */
+    uint32_t damaged_blocks; /* skipped; only with salvage */
+    uint64_t damaged_events; /* the number in their headers, if readable */
 };
 
 struct ml_process {
@@ -46,7 +46,7 @@ struct ml_process {
     uint32_t how;   /* enum ml_process_how */
     uint64_t start_ns;
     uint32_t command; /* string */
-    uint32_t role;    /* string: what it is among several, 0: none */
+    uint32_t role;    /* string: its role among several processes, 0: none */
 };
 
 struct ml_thread {
@@ -67,8 +67,8 @@ struct ml_scope {
     uint32_t parent;     /* always a lower number; 0 is the root */
     uint32_t kind;       /* enum memledger_scope_kind */
     uint32_t name;       /* string */
-    uint32_t class_name; /* string: what sort of module it is, 0: none */
-    uint32_t depth;      /* of the root 0 */
+    uint32_t class_name; /* string: the module's class, 0: none */
+    uint32_t depth;      /* 0 for the root */
 };
 
 struct ml_object {
@@ -85,8 +85,8 @@ struct ml_library {
     uint32_t build_id; /* string, hexadecimal */
 };
 
-/* A native frame has a library or an address alone; its names come from its
- * symbol, if it has one. A Python frame always has names. */
+/* A native frame has an address, and a library if known; its names come from its symbol, if it
+ * has one. A Python frame always has names. */
 struct ml_frame {
     uint32_t kind;     /* enum ml_frame_kind */
     int64_t library;   /* number, -1: none known */
@@ -99,7 +99,7 @@ struct ml_frame {
 struct ml_stack {
     uint32_t caller; /* always a lower number; 0: none */
     uint32_t frame;  /* the innermost */
-    uint32_t depth;  /* number of frames; 0 for stack 0 and for one that is missing */
+    uint32_t depth;  /* number of frames; 0 for stack 0 and for a missing stack */
 };
 
 struct ml_config {
@@ -139,8 +139,8 @@ uint32_t ml_trace_frames(const struct ml_trace *t);
 uint32_t ml_trace_stacks(const struct ml_trace *t);
 uint32_t ml_trace_configs(const struct ml_trace *t);
 
-/* The value of a setting of the run ("version", "command", "host", "heap", …),
- * NULL if the trace has none. */
+/* The value of a setting of the run ("version", "command", "host", "heap", …), NULL if the
+ * trace lacks it. */
 const char *ml_trace_setting(const struct ml_trace *t, const char *key);
 
 /* ---- Events ------------------------------------------------------------ */

@@ -1,4 +1,4 @@
-/* trace_damage.c: what is said and counted about blocks that cannot be read.
+/* trace_damage.c: messages about blocks that cannot be read, and their count.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

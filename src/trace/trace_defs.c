@@ -1,4 +1,4 @@
-/* trace_defs.c: definition records into tables by number.
+/* trace_defs.c: stores definition records in tables by number.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,8 +11,8 @@
 #include "compiler.h"
 #include "trace.h"
 
-/* What definition blocks may unpack to in all: real ones shrink to a third or
- * a fifth, so this binds only a file made to fill memory. */
+/* The limit on what all definition blocks unpack to. Real ones compress to a third or a fifth,
+ * so it affects only a file crafted to fill memory. */
 #define RAW_LEAST (32u << 20)
 #define RAW_PER_FILE_BYTE 32
 
@@ -25,7 +25,7 @@ static const struct ml_object blank_object = {.domain = -1};
 static const struct ml_config blank_config;
 static const struct ml_library blank_library;
 static const struct ml_frame blank_frame = {.library = -1};
-/* A frame that no trace has, since frame 0 may be anything. */
+/* A frame number that no trace has, since frame 0 may be defined. */
 static const struct ml_stack blank_stack = {.frame = UINT32_MAX};
 
 static void init_tables(struct ml_id_table *tables)
@@ -74,8 +74,7 @@ bool ml_trace_defs_admit(struct ml_trace_defs *d, uint32_t raw_bytes)
     return true;
 }
 
-/* Numbers rise one by one, from 0 or 1; where blocks were lost, some may be
- * missing. */
+/* Numbers ascend by one, from 0 or 1; if blocks were lost, some may be missing. */
 static bool number_fits(struct ml_trace_defs *d, const struct ml_def *def)
 {
     size_t next = d->tables[def->tag].len;
@@ -187,7 +186,7 @@ static int put_object(struct ml_trace_defs *d, const struct ml_def *def)
     return object.domain < def->id ? put(d, def, &object) : -EBADMSG;
 }
 
-/* The record's number is its key; settings are numbered as they come. */
+/* The record's number is its key; settings are numbered in file order. */
 static int put_config(struct ml_trace_defs *d, const struct ml_def *def)
 {
     struct ml_config config = {.key = def->id, .value = (uint32_t)def->fields[ML_CONFIG_VALUE]};

@@ -1,8 +1,8 @@
 /* trace_defs.h: the definitions of a trace, by number.
  *
- * Filled block by block while the trace is opened, constant afterwards. Memory
- * grows with what the file really defines: numbers must rise one by one, and
- * what all definition blocks unpack to is bounded by the file's size.
+ * Filled block by block while the trace is opened, immutable afterwards. Memory grows with the
+ * definitions that the file really contains: numbers must ascend by one, and the file's size
+ * limits what all definition blocks unpack to.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,11 +17,11 @@
 #include "defs.h"
 #include "id_table.h"
 
-/* Settings have no number that bounds them. */
+/* The limit for settings, whose numbers do not limit them. */
 #define ML_TRACE_CONFIGS_MAX 65536u
 
 struct ml_trace_text {
-    const char *bytes; /* in the arena, a NUL behind them */
+    const char *bytes; /* in the arena, NUL-terminated */
     uint32_t len;
 };
 
@@ -33,21 +33,21 @@ struct ml_trace_defs {
     uint64_t gaps_left;                     /* numbers that may still be missing */
 };
 
-/* Empty but for string 0, scope 0 and stack 0, which every trace has.
+/* Empty except for string 0, scope 0 and stack 0, which every trace has.
  * @return 0 or -ENOMEM; release in either case */
 int ml_trace_defs_init(struct ml_trace_defs *d, uint64_t file_bytes, bool salvage);
 void ml_trace_defs_release(struct ml_trace_defs *d);
 
-/* A record of a library, frame, stack or symbol; its values fit 32 bits where
- * they must.
+/* A record of a library, frame, stack or symbol; the caller has checked that its values fit 32
+ * bits where they must.
  * @return 0, -ENOMEM, or -EBADMSG */
 int ml_trace_defs_add_stack_part(struct ml_trace_defs *d, const struct ml_def *def);
 
-/* Whether a block that unpacks to so many bytes may be read; counts it. */
+/* Whether a block that unpacks to so many bytes may be read; counts the bytes. */
 bool ml_trace_defs_admit(struct ml_trace_defs *d, uint32_t raw_bytes);
 
-/* Take over the records of an unpacked block.
- * @ret_reason  set with -EBADMSG: what is wrong; the records before it were taken
+/* Add the records of an unpacked block.
+ * @ret_reason  set with -EBADMSG: what is wrong; the records before it were added
  * @return 0, -ENOMEM, or -EBADMSG */
 int ml_trace_defs_add(struct ml_trace_defs *d, const uint8_t *raw, size_t raw_bytes,
                       const char **ret_reason);

@@ -1,4 +1,4 @@
-/* trace_impl.h: what an open trace is made of; private to this folder.
+/* trace_impl.h: the parts of an open trace; private to this folder.
  *
  *     trace_open.c     header, then the list of blocks, then the definitions
  *     trace_index.c    the list of blocks from the index
@@ -28,14 +28,14 @@ struct ml_trace {
     char *path; /* for messages */
     int fd;
     bool salvage;
-    bool opened; /* and constant from then on */
+    bool opened; /* and immutable from then on */
     struct ml_trace_info info;
     struct ml_trace_defs defs;
     ML_VEC(struct ml_index_entry) blocks; /* all that can be read, in file order */
 };
 
-/* Open a trace from a descriptor, which it owns from then on, also on failure.
- * Otherwise as ml_trace_open. */
+/* Open a trace from a descriptor. Takes ownership of the descriptor, also on failure. Otherwise
+ * as ml_trace_open. */
 int ml_trace_open_fd(int fd, const char *path, const struct ml_trace_opts *opts,
                      struct ml_trace **ret, struct ml_error *err);
 
@@ -52,13 +52,13 @@ int ml_trace_walk(struct ml_trace *t, struct ml_block_reader *r, struct ml_error
  * @return 0 or negative errno */
 int ml_trace_load_defs(struct ml_trace *t, struct ml_block_reader *r, struct ml_error *err);
 
-/* Decode every events block and take those that fail off the list, so that a
- * cursor meets none of them.
+/* Decode every events block and remove those that fail from the list, so that a cursor never
+ * reads them.
  * @return 0 or negative errno */
 int ml_trace_sift(struct ml_trace *t, struct ml_block_reader *r, struct ml_error *err);
 
-/* Bytes that searching may read in vain: a file made of false block headers
- * would otherwise take time that grows with the square of its size. */
+/* Limits the bytes that a search may read without success. Otherwise the time for a file of
+ * false block headers would grow with the square of its size. */
 struct ml_resync {
     uint64_t budget_bytes;
 };
@@ -67,13 +67,13 @@ struct ml_resync {
  * @return 1 and *ret, 0 when there is none, or negative errno */
 int ml_resync(struct ml_resync *s, struct ml_block_reader *r, uint64_t offset, uint64_t *ret);
 
-/* Whether salvage may go on after this failure of a block. */
+/* Whether salvage may continue after this failure of a block. */
 bool ml_trace_may_pass(const struct ml_trace *t, int code);
 
-/* Count a block that is passed over. `events`: what it would have held. */
+/* Count a skipped block. `events`: how many events it contained. */
 void ml_trace_count_damage(struct ml_trace *t, uint8_t type, uint32_t events);
 
-/* Put the failure of the block at `offset` into words. @return code */
+/* Set the message for the failure of the block at `offset`. @return code */
 int ml_trace_block_error(const struct ml_trace *t, uint64_t offset, int code, const char *reason,
                          struct ml_error *err);
 

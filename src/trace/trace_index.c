@@ -1,7 +1,7 @@
 /* trace_index.c: the list of blocks from the index at the end of the file.
  *
- * The index is believed only where it agrees with the file: its blocks lie
- * back to back from the file header to the index itself.
+ * The index is trusted only if it agrees with the file: its blocks must be contiguous from the
+ * file header to the index itself.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -62,8 +62,8 @@ static int add_entries(struct ml_trace *t, uint64_t count, const uint8_t *in, co
     return 0;
 }
 
-/* No more entries than blocks have room before the index; checked before
- * anything is unpacked. */
+/* Checks before unpacking anything that the file has room for that many blocks before the
+ * index. */
 static int load_entries(struct ml_trace *t, struct ml_block_reader *r, uint64_t offset)
 {
     uint64_t most = offset / ML_BLOCK_HEADER_BYTES, count = 0;
@@ -72,7 +72,7 @@ static int load_entries(struct ml_trace *t, struct ml_block_reader *r, uint64_t 
 
     if (code)
         return code;
-    r->reason = "not what an index must be";
+    r->reason = "not a valid index block";
     if (r->header.type != ML_BLOCK_INDEX ||
         ml_block_end(offset, r->header.stored_bytes) != t->info.file_bytes - ML_TRAILER_BYTES ||
         r->header.raw_bytes > ML_INDEX_COUNT_MAX + most * ML_INDEX_ENTRY_MAX + ML_INDEX_TOTALS_MAX)

@@ -67,8 +67,8 @@ static int short_file_error(const struct ml_trace *t, const uint8_t *bytes, size
                         t->path, len);
 }
 
-/* With salvage a damaged header costs the wall-clock time only: every block
- * carries a magic and a sum of its own. */
+/* With salvage a damaged header costs the wall-clock time only: every block has its own magic
+ * and checksum. */
 static int check_header(struct ml_trace *t, const uint8_t *bytes, struct ml_error *err)
 {
     struct ml_file_header h;
@@ -197,7 +197,7 @@ out:
 int ml_trace_open(const char *path, const struct ml_trace_opts *opts, struct ml_trace **ret,
                   struct ml_error *err)
 {
-    /* O_NONBLOCK: a FIFO must not make us wait before it is refused. */
+    /* O_NONBLOCK: opening a FIFO must not block before it is rejected. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
     if (fd < 0)

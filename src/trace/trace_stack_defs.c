@@ -23,7 +23,7 @@ static int put_library(struct ml_trace_defs *d, const struct ml_def *def)
     return ml_id_table_put(&d->tables[ML_DEF_LIBRARY], def->id, &library);
 }
 
-/* A kind of a later version is kept without what it says. */
+/* Keeps a frame of an unknown kind, without its contents. */
 static int put_frame(struct ml_trace_defs *d, const struct ml_def *def)
 {
     const uint64_t *f = def->fields;
@@ -57,7 +57,7 @@ static int put_stack(struct ml_trace_defs *d, const struct ml_def *def)
     return ml_id_table_put(&d->tables[ML_DEF_STACK], def->id, &stack);
 }
 
-/* Where blocks were lost, its frame may be among them. */
+/* If blocks were lost, its frame may be missing. */
 static int put_symbol(struct ml_trace_defs *d, const struct ml_def *def)
 {
     struct ml_frame *frame = ml_id_table_at(&d->tables[ML_DEF_FRAME], def->id);

@@ -1,8 +1,8 @@
 /* trace_walk.c: the list of blocks of a file without an index, which was cut
  * short: from the file header to the last whole block.
  *
- * Bytes that no whole block follows are the end that was cut; the same bytes
- * with a block behind them are damage.
+ * Unreadable bytes without a whole block after them are the cut end; with one after them they
+ * are damage.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,8 +30,8 @@ static int add_block(struct walk *w)
     return 0;
 }
 
-/* Nothing can be read behind the offset. A whole block whose sum is wrong is
- * still counted as one where damage is counted. */
+/* Nothing can be read after the offset. A complete block with a wrong checksum still counts as
+ * damaged if damage is counted. */
 static void end_walk(struct walk *w, bool block_is_there, const struct ml_block_header *h)
 {
     struct ml_trace *t = w->t;

@@ -1,5 +1,5 @@
-/* bench_common.h: what the benchmark programs share: clocks, a cheap random
- * number, work that the compiler cannot remove, arguments.
+/* bench_common.h: shared by the benchmark programs: clocks, a cheap random number, work that
+ * the compiler cannot remove, arguments.
  *
  * Each program prints one line of JSON. `end_ns` in it is CLOCK_MONOTONIC just
  * before it returns from main and `self_cpu_ns` what its process used until

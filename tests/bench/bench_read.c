@@ -51,7 +51,7 @@ static int replay(const struct ml_trace *trace, struct ml_replay *r, struct ml_e
     return result ? result : ml_replay_trace(r, UINT64_MAX, err);
 }
 
-/* Another replay, of blocks that have their categories from birth. */
+/* Another replay, with the categories known from the allocation on. */
 static int replay_classified(const struct ml_trace *trace, struct ml_error *err)
 {
     struct ml_classes classes;

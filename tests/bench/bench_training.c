@@ -1,5 +1,5 @@
-/* bench_training.c: reports what the memory of a training run looks like: steps
- * that repeat the same sizes, addresses and scopes.
+/* bench_training.c: reports events like those of a training run: steps that repeat the same
+ * sizes, addresses and scopes.
  *
  *     bench_training [--steps N] [--work ROUNDS]
  *

@@ -1,5 +1,5 @@
-/* churn.c: see churn.h. Linked into bench_malloc, and a library of its own that
- * churn.py calls, so that memray's and heaptrack's way in do the same work.
+/* churn.c: see churn.h. Linked into bench_malloc, and also a library that churn.py calls, so
+ * that memray and heaptrack measure the same work.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* heaptrack_runtime.c: what heaptrack brings into a process besides itself.
+/* heaptrack_runtime.c: the libraries that heaptrack loads into a process besides itself.
  *
  * heaptrack is C++: it loads libstdc++, which allocates a pool for exceptions
  * before main, and at the end it gives that pool back with __freeres. Both are

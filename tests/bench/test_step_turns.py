@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_step_turns.py: programs that take turns: one at a time moves, what is added comes
-# out as it was put in, and none is left however it ends.
+# test_step_turns.py: programs that take turns: one runs at a time, values that are added come
+# out unchanged, and no process is left behind.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

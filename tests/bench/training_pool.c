@@ -12,7 +12,7 @@
 #define MAX_SIZES 64
 #define MAX_KEPT 512
 
-/* Blocks of one size that nobody uses. */
+/* Unused blocks of one size. */
 struct shelf {
     size_t bytes;
     const void *kept[MAX_KEPT];

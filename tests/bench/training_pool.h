@@ -1,5 +1,5 @@
-/* training_pool.h: a caching allocator as deep-learning frameworks have one,
- * without the memory: it only hands out addresses, and reports them.
+/* training_pool.h: a caching allocator like those of deep-learning frameworks, without memory:
+ * it only returns addresses and reports them.
  *
  * Sizes are rounded up to 512 bytes. A freed block is kept for the next request
  * of its size, the one freed last first, so that the steps of a training run

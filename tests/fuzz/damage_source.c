@@ -10,7 +10,7 @@
 
 #include "varint.h"
 
-/* Put `len` bytes in the place of those from `at` to `end`. */
+/* Replace the bytes from `at` to `end` by `len` others. */
 static int replace(struct ml_buf *b, size_t at, size_t end, const void *bytes, size_t len)
 {
     size_t tail = b->len - end;

@@ -1,4 +1,4 @@
-/* fix_sums.c: what is a trace, and right checksums for a damaged one.
+/* fix_sums.c: recognises a trace, and corrects the checksums of a damaged one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* fuzz.h: what fuzz targets, the driver and the mutations share.
+/* fuzz.h: shared by fuzz targets, the driver and the mutations.
  *
  * A target is one file with LLVMFuzzerTestOneInput. It is linked with libFuzzer,
  * or with driver.c, which replays files and makes damaged copies of them, so

@@ -1,5 +1,5 @@
-/* fuzz_import.c: any bytes as a file of one format, FUZZ_FORMAT. The importer makes
- * events that refer to what it has defined, in order of time, or tells what is wrong.
+/* fuzz_import.c: any bytes as a file of one format, FUZZ_FORMAT. The importer makes events that
+ * refer to what it has defined, in order of time, or reports what is wrong.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* fuzz_ledger.c: any bytes as a trace: the books of its devices at every sort of
- * instant. They add up, or the reason is told.
+/* fuzz_ledger.c: any bytes as a trace: the books of its devices at every kind of instant. They
+ * add up, or the reason is reported.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

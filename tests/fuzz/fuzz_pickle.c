@@ -1,4 +1,4 @@
-/* fuzz_pickle.c: any bytes as a pickle; what comes out can be looked at.
+/* fuzz_pickle.c: any bytes as a pickle; the resulting values can be read.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /* fuzz_reports.c: any bytes as a trace, or as a file that can be imported, through every
  * report, picture and export of the command. Each succeeds or gives a reason, its JSON is
- * valid, and it prints no number that cannot be.
+ * valid, and it prints no impossible number.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -102,7 +102,7 @@ static bool opens(const uint8_t *data, size_t len)
 
 /* ---- The reports --------------------------------------------------------- */
 
-/* What stands for a word of a line; the input decides which. */
+/* The values of a line's placeholders; the input selects one. */
 static const char *choose(const char *word, uint64_t choice)
 {
     if (strcmp(word, "@") == 0)

@@ -1,5 +1,5 @@
-/* fuzz_tables.c: any bytes as a trace: each of its tables, read as an Arrow stream
- * to the end. What comes is well formed, or the reason is told.
+/* fuzz_tables.c: any bytes as a trace: each of its tables, read as an Arrow stream to the end.
+ * The stream is well formed, or the reason is reported.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@ static bool is_set(const struct ArrowArray *column, int64_t row)
     return !valid || (valid[row / 8] >> (row % 8) & 1);
 }
 
-/* Codes lie in the dictionary, whose offsets rise. */
+/* Codes are within the dictionary, whose offsets ascend. */
 static void look_at_texts(const struct ArrowArray *column)
 {
     const struct ArrowArray *dictionary = column->dictionary;

@@ -1,4 +1,4 @@
-/* fuzz_trace.c: any bytes as a trace: open, look at every name, read every event.
+/* fuzz_trace.c: any bytes as a trace: open it, read every name and every event.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -79,7 +79,7 @@ static void look_at_json(const char *line, const char *text, size_t len)
 
 /* ---- Text ---------------------------------------------------------------- */
 
-/* A share that is none: "nan %", "inf %". Names may hold such words too, but not before a %. */
+/* An invalid share: "nan %", "inf %". Names may contain such words too, but not before a %. */
 static void look_for_no_number(const char *line, const char *text)
 {
     static const char *const words[] = {"nan %", "inf %"};

@@ -1,4 +1,4 @@
-/* look_at_output.h: what no report may print, whatever the trace says.
+/* look_at_output.h: output that no report may print, whatever the trace contains.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,8 +7,8 @@
 
 #include "vec.h"
 
-/* Ends the program when the output of a report that succeeded is not as it should be:
- * JSON that is not valid, a number that is none (nan, inf), a count below 0.
+/* Ends the program when the output of a report that succeeded is not as it should be: invalid
+ * JSON, nan or inf, a count below 0.
  * @line  the report as typed */
 void look_at_output(const char *line, const struct ml_buf *text);
 

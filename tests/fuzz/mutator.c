@@ -1,5 +1,5 @@
-/* mutator.c: libFuzzer's mutations of a trace, half of them with right checksums,
- * so that coverage is looked for behind them. Linked with libFuzzer only.
+/* mutator.c: libFuzzer's mutations of a trace, half of them with right checksums, so that the
+ * fuzzer gets past them. Linked with libFuzzer only.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,4 @@
-/* report_lines.h: the command lines that report on a trace, and which of them an input goes
- * through.
+/* report_lines.h: the command lines that report on a trace, and which of them run on an input.
  *
  * In a line, @ is the trace, @other another trace, @at an instant, @by a key, @table a table,
  * @question a question in SQL, and @svg and @sqlite are where a picture and a database go.
@@ -12,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Runs a line on the input. @choice decides what stands for its words */
+/* Runs a line on the input. @choice selects the values of its placeholders */
 typedef void report_line_fn(const char *line, uint64_t choice);
 
 /* From now on each input goes through `count` lines, chosen so that all lines get the same

@@ -1,5 +1,5 @@
-/* make_leaky.c: ten steps of a small model that keeps what it should let go, for leaks,
- * compare and table --temporary; a part of make_traces.
+/* make_leaky.c: ten steps of a small model that keeps blocks it should free, for leaks, compare
+ * and table --temporary; a part of make_traces.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

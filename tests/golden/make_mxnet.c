@@ -1,6 +1,6 @@
-/* make_mxnet.c: MXNet on a GPU: a pool that hands out whole allocations of the driver,
- * keeps them and gives them out again, names of MXNet 2, samples by process; for the
- * files of the old profilers. A part of make_traces.
+/* make_mxnet.c: MXNet on a GPU: a pool that returns whole allocations of the driver, keeps them
+ * and reuses them, names of MXNet 2, samples by process; for the files of the old profilers. A
+ * part of make_traces.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* make_oom.c: a model that does not fit on its GPU, as recorded from PyTorch: a refusal
- * that the allocator recovers from, then one in forward that ends the run; a part of
+/* make_oom.c: a model that does not fit on its GPU, as recorded from PyTorch: a failed
+ * allocation that the allocator recovers from, then one in forward that ends the run; a part of
  * make_traces.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -86,7 +86,7 @@ static void refuse(struct scene *s, uint32_t space, uint64_t bytes, uint32_t sta
           (struct ml_event){.kind = ML_OOM, .space = space, .size = bytes, .stack = stack});
 }
 
-/* What it has cached is enough once it is given back. */
+/* Its cache is enough once it is freed. */
 static void recover(struct scene *s, struct model *m)
 {
     segment(s, m, PLACE(1), 500 * MIB);

@@ -80,7 +80,7 @@ static void host_side(struct scene *s)
     s->thread = 0;
 }
 
-/* What the program tells about itself. */
+/* The program's own API calls. */
 static void own_instruments(struct scene *s)
 {
     uint32_t domain = ml_maker_object(s->m, 0, MEMLEDGER_DOMAIN, -1, text(s, "loader"));
@@ -337,7 +337,7 @@ static void network_forward(struct scene *s, const struct network *n, uint64_t b
     tensor(s, 3, 512); /* the loss */
 }
 
-/* Nodes of the tape run in scopes that no push tells of. */
+/* Nodes of the tape run in scopes without a push. */
 static void network_backward(struct scene *s, const struct network *n, uint64_t batch)
 {
     phase(s, "backward");

@@ -1,5 +1,5 @@
-/* trace_scene.h: what the makers of the stored traces have in common: a trace being
- * written, and events at the place where it is.
+/* trace_scene.h: shared by the makers of the stored traces: a trace being written, and events
+ * at its current time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,9 +1,9 @@
-# check.py: what is only proven on a machine with an NVIDIA GPU. `make test-gpu`
-# runs it; docs/gpu-results.md keeps its last output.
+# check.py: the checks that need a machine with an NVIDIA GPU. `make test-gpu` runs it;
+# docs/gpu-results.md keeps its last output.
 #
-# Each check records real programs and holds memledger's book against what the
-# driver, the framework or the program without memledger says. A check that
-# cannot run here (a framework is missing) is told as skipped, with the reason.
+# Each check records real programs and compares memledger's book with the figures of the driver,
+# the framework or the program without memledger. A check that cannot run here (a framework is
+# missing) is reported as skipped, with the reason.
 #
 # SPDX-License-Identifier: Apache-2.0
 import argparse

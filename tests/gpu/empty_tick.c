@@ -1,5 +1,5 @@
-/* empty_tick.c: what a thread that wakes 1,000 times a second takes of a core: by
- * itself, and with one reading of a GPU's memory. The floor for any sampler here.
+/* empty_tick.c: the share of a core that a thread takes which wakes 1,000 times a second:
+ * alone, and with one reading of a GPU's memory. The lower bound for any sampler here.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

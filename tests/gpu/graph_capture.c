@@ -1,5 +1,5 @@
-/* graph_capture.c: stream-ordered memory while a stream is captured, in each mode;
- * prints what the driver answers.
+/* graph_capture.c: stream-ordered memory while a stream is captured, in each mode; prints the
+ * driver's results.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 # killed_process.py: two processes hold memory of one GPU; one is killed while the other works.
-# The last reading may come before or after the end of the one that was killed.
+# The last reading may come before or after the killed one's end.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

@@ -1,4 +1,4 @@
-# lab.py: what the checks on a GPU share: how they are found, what they run, and where.
+# lab.py: shared by the checks on a GPU: how they are found, what they run, and where.
 #
 # SPDX-License-Identifier: Apache-2.0
 import importlib.util

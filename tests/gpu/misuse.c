@@ -1,4 +1,4 @@
-/* misuse.c: uses the CUDA driver wrongly and prints what it answers.
+/* misuse.c: uses the CUDA driver wrongly and prints its results.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

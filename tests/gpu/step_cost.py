@@ -1,6 +1,5 @@
-# step_cost.py: the time of a training step that allocates a lot: a transformer
-# whose layers are small, so that the allocator is asked about 3,000 times a step.
-# Prints the median in milliseconds.
+# step_cost.py: the time of a training step that allocates a lot: a transformer whose layers are
+# small, so that there are about 3,000 allocations per step. Prints the median in milliseconds.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

@@ -1,6 +1,6 @@
-# torch_allocated.py: blocks of PyTorch's CUDA allocator in all sizes, from threads
-# and streams, given back and asked for again, and too large a one; then what
-# PyTorch says of them. Ends without tearing down: what is alive stays alive.
+# torch_allocated.py: blocks of PyTorch's CUDA allocator in all sizes, from threads and streams,
+# freed and allocated again, and one that is too large; then PyTorch's figures. Exits without
+# freeing the live blocks.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

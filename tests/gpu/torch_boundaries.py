@@ -1,6 +1,6 @@
-# torch_boundaries.py: training with batches of changing size. After each step a mark
-# of NVTX says where we are, and PyTorch how much is allocated and reserved then, and
-# was allocated at most since the mark before.
+# torch_boundaries.py: training with batches of changing size. After each step there is an NVTX
+# mark, and PyTorch's figures: allocated and reserved bytes, and the most allocated since the
+# last mark.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

@@ -1,5 +1,5 @@
-# torch_checks.py: checks of what memledger tells of PyTorch's programs on a GPU: exact
-# at each step, named, agreeing with MemTracker, cheap in time, disk and memory.
+# torch_checks.py: checks of memledger's reports on PyTorch programs on a GPU: exact at each
+# step, named, in agreement with MemTracker, cheap in time, disk and memory.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

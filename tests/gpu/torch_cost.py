@@ -1,6 +1,6 @@
-# torch_cost.py: what recording costs a training step on a GPU, and on disk: memledger
-# beside PyTorch's own recorders. Makes the table of the check `torch_cost`; the program
-# that is timed is tests/bench/training_steps.py, and tests/bench/step_turns.py says how.
+# torch_cost.py: the cost of recording for a training step on a GPU, and on disk: memledger
+# beside PyTorch's own recorders. Makes the table of the check `torch_cost`. It times
+# tests/bench/training_steps.py, as tests/bench/step_turns.py explains.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

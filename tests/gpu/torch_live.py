@@ -1,5 +1,5 @@
-# torch_live.py: memledger comes into a process that uses CUDA already, without
-# `memledger run`; what it counts, and what it records, against PyTorch's own figures.
+# torch_live.py: memledger starts in a process that already uses CUDA, without `memledger run`;
+# its counts and its trace against PyTorch's own figures.
 #
 # SPDX-License-Identifier: Apache-2.0
 import contextlib

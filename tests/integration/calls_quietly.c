@@ -1,6 +1,5 @@
-/* calls_quietly.c: calls every function of memledger.h and looks at errno after
- * each, and whether malloc was called meanwhile. Prints the names of those that
- * changed the one or called the other.
+/* calls_quietly.c: calls every function of memledger.h and checks after each whether errno
+ * changed or malloc was called. Prints the names of those that did either.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* cancelled.c: threads that are cancelled while they record, at points of their
- * own and at any instruction.
+/* cancelled.c: threads that are cancelled while they record, at cancellation points and at any
+ * instruction.
  *
  *     cancelled THREADS
  *     cancelled forked

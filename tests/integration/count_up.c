@@ -1,5 +1,5 @@
-/* count_up.c: records numbered allocations until it is killed, and notes after
- * each how many it was told had happened, in a file that outlives it.
+/* count_up.c: records numbered allocations until it is killed, and after each stores the number
+ * in a file that outlives it.
  *
  *     count_up FILE THREADS
  *

@@ -1,4 +1,4 @@
-/* crowd.c: threads or children that all report at once, more than their rings hold.
+/* crowd.c: threads or children that all report at once, more than their rings can store.
  *
  *     crowd threads | forks COUNT PAIRS
  *

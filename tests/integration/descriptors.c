@@ -1,6 +1,5 @@
-/* descriptors.c: prints its open descriptors and what they are, records, closes
- * everything it does not know, opens files of its own and records on; these must
- * stay what they are.
+/* descriptors.c: prints its open descriptors and what they are, records, closes everything it
+ * does not know, opens its own files and continues to record; its files must stay unchanged.
  *
  *     descriptors
  *

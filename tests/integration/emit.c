@@ -1,4 +1,4 @@
-/* emit.c: records as many events as it is told, in steps that a test paces.
+/* emit.c: records a given number of events, in steps that a test paces.
  *
  *     emit COUNT...
  *

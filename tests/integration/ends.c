@@ -1,4 +1,4 @@
-/* ends.c: records two events and ends in the way it is told.
+/* ends.c: records two events and ends in the given way.
  *
  *     ends exit CODE | signal NUMBER | _exit CODE | quick_exit CODE | abort
  *     ends thread-exit CODE | main-leaves CODE

@@ -1,4 +1,4 @@
-/* families.c: makes child processes in all the ways there are.
+/* families.c: creates child processes in every possible way.
  *
  *     families fork | raw-fork | raw-clone    three generations, one after the other
  *     families vfork | spawn | exec PROGRAM ARGUMENT...
@@ -53,7 +53,7 @@ static void wait_for(pid_t pid)
         _exit(3);
 }
 
-/* libc's, and the kernel's own calls, of which libc knows nothing. */
+/* libc's functions, and raw system calls, which libc does not see. */
 static pid_t make_child(const char *how)
 {
     if (!strcmp(how, "raw-fork"))

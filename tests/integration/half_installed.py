@@ -1,5 +1,5 @@
 # half_installed.py FRAMEWORK [STEP]: imports a framework under `memledger run`, where that step
-# of memledger's own work fails, and tells what of memledger's is in the framework then.
+# of memledger's hooks fails, and reports which hooks are in the framework then.
 #
 # SPDX-License-Identifier: Apache-2.0
 import importlib

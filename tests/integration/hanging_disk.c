@@ -1,6 +1,6 @@
-/* hanging_disk.c: a test double of a file system that does not answer: preloaded into
- * memledger, it never comes back from opening "hanging.mled", and from making "slow.mled" only
- * after a while. The file "opening" says that it has got there.
+/* hanging_disk.c: a test double of a file system that hangs: preloaded into memledger, it never
+ * returns from opening "hanging.mled", and is slow to create "slow.mled". It creates the file
+ * "opening" when it gets there.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

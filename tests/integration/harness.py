@@ -1,9 +1,9 @@
-# harness.py: what the integration tests share: run a program under
-# `memledger run`, read its trace, say clearly what is wrong.
+# harness.py: shared by the integration tests: run a program under `memledger run`, read its
+# trace, report clearly what is wrong.
 #
-# A driver defines functions test_*() and ends with `harness.main(globals())`.
-# Each function runs in an empty folder of its own. Meson gives the paths of what
-# was built through the environment; see meson.build beside this file.
+# A driver defines functions test_*() and ends with `harness.main(globals())`. Each function
+# runs in its own empty folder. Meson passes the paths of the built programs in the environment;
+# see meson.build beside this file.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

@@ -1,5 +1,5 @@
-/* header_user.c: all of memledger.h in C and in C++, in one file that any
- * compiler must take without a word, and that does nothing without a recorder.
+/* header_user.c: all of memledger.h in C and in C++, in one file that any compiler must accept
+ * without a warning, and that does nothing without a recorder.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

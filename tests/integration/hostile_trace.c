@@ -1,4 +1,4 @@
-/* hostile_trace.c: small traces that ask a reader for much memory.
+/* hostile_trace.c: small traces that make a reader allocate much memory.
  *
  *     hostile_trace FILE KIND COUNT
  *

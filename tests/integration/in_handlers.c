@@ -3,11 +3,11 @@
  *
  *     in_handlers MILLISECONDS THREADS [altstack|sandbox]
  *
- * Each thread has a timer of its own with one of two signals; their handlers
- * raise the next signal of three, so handlers run in handlers. A handler pushes,
- * allocates, labels and frees, under new names now and then. Prints the number
- * of events made, and of handlers run. With "sandbox" it would be killed for system calls that
- * only the recorder makes, so that the recorder cannot hold signals off.
+ * Each thread has its own timer with one of two signals; their handlers raise the next signal
+ * of three, so handlers run in handlers. A handler pushes, allocates, labels and frees, under
+ * new names now and then. Prints the number of events made, and of handlers run. With "sandbox"
+ * it would be killed for system calls that only the recorder makes, so that the recorder cannot
+ * hold signals off.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

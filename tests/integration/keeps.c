@@ -1,5 +1,5 @@
-/* keeps.c: a program of twelve steps that keeps more and more, or does not. It says what
- * it does through the public header.
+/* keeps.c: a program of twelve steps that leaks, or does not. It reports through the public
+ * header.
  *
  *     keeps forever|while|nothing
  *

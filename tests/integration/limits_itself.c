@@ -1,5 +1,5 @@
-/* limits_itself.c: leaves itself 8 MiB of address space, then names a space and says that
- * 77 bytes were allocated there.
+/* limits_itself.c: leaves itself 8 MiB of address space, then opens a space and reports an
+ * allocation of 77 bytes there.
  *
  *     limits_itself LIMIT WANTED      limits itself to so many KiB in all, and allocates as many
  *                                     as are wanted

@@ -1,4 +1,4 @@
-/* odd_names.c: a program whose every name is one that a terminal would obey.
+/* odd_names.c: a program whose names all contain control sequences for a terminal.
  *
  *     odd_names NAME
  *

@@ -2,7 +2,7 @@
  *
  *     opens_plugin LIBRARY TIMES
  *
- * Itself it does not know of memledger.
+ * The program itself does not use memledger.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,12 +1,12 @@
-/* pass_blocks.c: threads that pass blocks to each other through an allocator
- * that hands out first what came back last, so that an address goes from one
- * thread to the next within nanoseconds.
+/* pass_blocks.c: threads that pass blocks to each other through an allocator that reuses the
+ * last freed block first, so that an address goes from one thread to the next within
+ * nanoseconds.
  *
  *     pass_blocks THREADS BLOCKS
  *
- * Each thread takes blocks from the pool, and frees them or mails them to its
- * neighbour, who does. The mailbox is a plain load and store: nothing there
- * holds the processor back from reading its clock early. Addresses are made up.
+ * Each thread takes blocks from the pool, and frees them or mails them to its neighbour, which
+ * frees them. The mailbox is a plain load and store, so the processor may read its clock early.
+ * Addresses are made up.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,10 +1,10 @@
-/* pipeline.c: one thread allocates, the next one frees at its heels.
+/* pipeline.c: one thread allocates, the next one frees right after it.
  *
  *     pipeline BLOCKS
  *
- * A queue of plain loads and stores, mostly not empty: the free is a few
- * instructions behind the allocation, on another processor, and nothing but the
- * recorder's clock keeps the two in order. Addresses come round again.
+ * A queue of plain loads and stores, mostly not empty: the free is a few instructions behind
+ * the allocation, on another processor, and only the recorder's clock keeps the two in order.
+ * Addresses are reused.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

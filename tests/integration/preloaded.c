@@ -1,4 +1,4 @@
-/* preloaded.c: a library for LD_PRELOAD that says it is there.
+/* preloaded.c: a library for LD_PRELOAD that reports that it is loaded.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* sandbox_family.c: filters of some threads and processes, and what becomes of the others.
+/* sandbox_family.c: filters of some threads and processes, and their effect on the others.
  *
  *     sandbox_family SCENE [FILTER]
  *

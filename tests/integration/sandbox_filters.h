@@ -1,4 +1,4 @@
-/* sandbox_filters.h: seccomp filters by a word, for the programs that restrict themselves.
+/* sandbox_filters.h: seccomp filters by name, for the programs that restrict themselves.
  *
  * "deny:NAME,NAME..." kills for these system calls, "refuse:NAME,NAME..." makes them fail,
  * "readonly" kills for files that are opened for writing, "only" for all calls but those that

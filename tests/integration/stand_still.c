@@ -1,5 +1,5 @@
-/* stand_still.c: threads, then forked children one after the other, each of
- * which fills a ring of its own and goes on.
+/* stand_still.c: threads, then forked children one after the other, each of which fills its own
+ * ring and continues.
  *
  *     stand_still THREADS CHILDREN
  *

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-# test_address_space.py: a limit on address space (ulimit -v). The recorder takes a little of what
-# is left, or nothing and says so; a program that nearly fills its limit ends as it does alone.
+# test_address_space.py: a limit on address space (ulimit -v). The recorder takes a small share
+# of what is left, or nothing and says so; a program that nearly fills its limit ends as it does
+# without memledger.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

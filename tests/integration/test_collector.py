@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_collector.py: the collector dies or stands still while a program runs. The
-# program goes on, waits a second at most, and what is lost is counted.
+# test_collector.py: the collector dies or hangs while a program runs. The program continues,
+# waits a second at most, and losses are counted.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# test_completion.py: what bash offers after a part of a command line.
+# test_completion.py: bash's completions of a partial command line.
 #
 # SPDX-License-Identifier: Apache-2.0
 import harness

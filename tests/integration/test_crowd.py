@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # test_crowd.py: more threads and processes than there are processors, all of which wait for the
-# collector, and a collector that gets no processor: nothing is lost, nobody polls. A collector
-# that is stopped costs the crowd a moment and what it lost is counted.
+# collector, and a collector that gets no processor: nothing is lost, and no thread polls. A
+# stopped collector costs the crowd a moment, and losses are counted.
 #
 # SPDX-License-Identifier: Apache-2.0
 import contextlib

@@ -1,5 +1,5 @@
-# test_cuda_steps.py: the scripted CUDA program and the stand-in it runs on, before
-# memledger comes into it: three ways to the driver, one behaviour.
+# test_cuda_steps.py: the scripted CUDA program and the stand-in it runs on, without memledger:
+# three ways to the driver, one behaviour.
 #
 # SPDX-License-Identifier: Apache-2.0
 import ctypes

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_diagnoses.py: a process that cannot be recorded: the note says why, and what to do.
-# Each is said once in a run, however many processes there are.
+# test_diagnoses.py: a process that cannot be recorded: the note says why, and what to do. Each
+# note is printed once per run, however many processes there are.
 #
 # SPDX-License-Identifier: Apache-2.0
 import glob

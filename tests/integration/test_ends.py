@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_ends.py: exit codes and signals pass through, however a program ends, and
-# its trace is whole.
+# test_ends.py: exit codes and signals pass through, however a program ends, and its trace is
+# complete.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

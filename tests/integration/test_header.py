@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_header.py: memledger.h compiles everywhere without a warning, needs no
-# library, and does nothing where there is no recorder.
+# test_header.py: memledger.h compiles everywhere without a warning, needs no library, and does
+# nothing without a recorder.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

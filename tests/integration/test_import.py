@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-# test_import.py: files of other programs, as `memledger import` reads them, give the
-# figures that are known of them (tests/data/README.md), say what they do not know, and
-# leave nothing behind when they are bad.
+# test_import.py: files of other programs, as `memledger import` reads them, give their known
+# figures (tests/data/README.md), mark what they lack, and leave nothing behind when they are
+# bad.
 #
 # SPDX-License-Identifier: Apache-2.0
 import gzip
@@ -115,23 +115,23 @@ def test_smi_without_names():
           [("cuda:0", 0, 5), ("cuda:1", 0, 6), ("cuda:0", 1, 7)], "samples")
     refuse("0, 5\n", "line 1: more fields than the 1 columns; name them with --columns",
            "--format", "nvidia-smi")
-    refuse("memory.used [MiB]\n5 MiB\nfive MiB\n6 MiB\n", "line 3: 'five MiB' is no size in MiB")
+    refuse("memory.used [MiB]\n5 MiB\nfive MiB\n6 MiB\n", "line 3: 'five MiB' is not a size in MiB")
 
 
 POOL_HEADER = '"Attribute Name","Requested Size","Device","Actual Size","Reuse?"\n'
 
 
 def test_nothing_in_a_file():
-    refuse("", "input.txt: is empty: there is nothing to import")
+    refuse("", "input.txt: is empty; there is nothing to import")
     told = {"nvidia-smi": "has no samples of memory", "tbd-log": "has no line '[mem] Allocate ...'",
-            "tbd-analysis": "the '{' at the beginning is missing", "mxnet-csv": "has no whole row like",
+            "tbd-analysis": "the '{' at the beginning is missing", "mxnet-csv": "has no complete row like",
             "mxnet-pool-csv": 'has neither the header "Attribute Name",... nor a row',
             "chrome": "neither '{' nor '[' at the beginning", "torch-snapshot": "cut short",
             "pprof": "a profile without a value in bytes"}
     for name, words in told.items():
         refuse("", words, "--format", name)
-    refuse("\n \n", "has no whole row like", "--format", "mxnet-csv")
-    refuse("in_arg:a,1", "has no whole row like", "--format", "mxnet-csv")
+    refuse("\n \n", "has no complete row like", "--format", "mxnet-csv")
+    refuse("in_arg:a,1", "has no complete row like", "--format", "mxnet-csv")
     refuse("{}", "has no tags with sizes", "--format", "tbd-analysis")
     refuse("Epoch 1\n", "has no line '[mxnet:profiler:gpu_memory_profiler:W] Allocating ...'", "--format", "mxnet-log")
     refuse('{"traceEvents": []}', "has no events of a Chrome trace")
@@ -170,9 +170,9 @@ def test_tbd_log():
 
 def test_sizes_that_cannot_be():
     huge = 1 << 63
-    refuse(f"[mem] Allocate {huge} bytes GPU memory (in_arg:a).\n", "line 1: no size and tag")
-    refuse(f"memory.used [MiB]\n{huge >> 20} MiB\n5 MiB\n", "line 2: '8796093022208 MiB' is no size")
-    refuse(f"in_arg:a,{huge >> 20}\n", "line 1: no tag and number of MiB", "--format", "mxnet-csv")
+    refuse(f"[mem] Allocate {huge} bytes GPU memory (in_arg:a).\n", "line 1: expected a size and a tag")
+    refuse(f"memory.used [MiB]\n{huge >> 20} MiB\n5 MiB\n", "line 2: '8796093022208 MiB' is not a size")
+    refuse(f"in_arg:a,{huge >> 20}\n", "line 1: expected a tag and a number of MiB", "--format", "mxnet-csv")
     refuse(POOL_HEADER +
            f'"a","{huge}","0","{huge}","0"\n', "line 2: a size that no memory has")
     for size in (-huge, (1 << 50) + 1, 1 << 80, 1e30, str(1 << 62)):
@@ -211,7 +211,7 @@ def test_mxnet_csv():
     equal("".join("%s,%g\n" % (l, s / MIB) for l, s in zip(labels, sizes)), rows,
           "the rows again")
     contains(str(report("summary", trace)["health"]["unknown"]), "exact sizes", "unknown")
-    refuse(rows + "in_arg:x,many\n", "line 4: no tag and number of MiB", "--format", "mxnet-csv")
+    refuse(rows + "in_arg:x,many\n", "line 4: expected a tag and a number of MiB", "--format", "mxnet-csv")
 
 
 def test_mxnet_pool_csv():
@@ -436,7 +436,7 @@ def test_gzip_and_standard_input():
     pathlib.Path("cut.gz").write_bytes(gzip.compress(log)[:-20])
     before = set(os.listdir("."))
     done = memledger("import", "cut.gz", code=1)
-    contains(done.stderr, "cut.gz: its gzip data are cut short", "the error")
+    contains(done.stderr, "cut.gz: the gzip data is truncated", "the error")
     equal(set(os.listdir(".")), before, "files")
 
 
@@ -467,8 +467,8 @@ def test_name_taken_meanwhile():
 
 
 def test_names_and_refusals():
-    refuse("Once upon a time\n", "none of the formats that can be imported: nvidia-smi, tbd-log")
-    refuse('{"traceEvents": [{"ph": "B", "ts": 1}, {"ph": "E" "ts"}]}', "byte 55: no ':' behind")
+    refuse("Once upon a time\n", "not recognised as one of the formats nvidia-smi, tbd-log")
+    refuse('{"traceEvents": [{"ph": "B", "ts": 1}, {"ph": "E" "ts"}]}', "byte 55: no ':' after")
     done = memledger("import", "--format", "tbd-lag", "x", code=2)
     contains(done.stderr, "did you mean 'tbd-log'?", "the error")
     contains(memledger("import", "--format", "list").stdout, "mxnet-pool-csv", "the list")
@@ -477,7 +477,7 @@ def test_names_and_refusals():
     done = memledger("import", log, code=1)
     contains(done.stderr, "memledger-memory_fft.mled exists", "the error")
     done = memledger("import", "-o", "again.mled", "memledger-memory_fft.mled", code=1)
-    contains(done.stderr, "is a memledger trace already; see memledger summary memledger-memory_fft",
+    contains(done.stderr, "is already a memledger trace; see memledger summary memledger-memory_fft",
              "the error")
     done = memledger("import", "-o", "one.mled", log, log, code=2)
     contains(done.stderr, "one name for 2 files", "the error")

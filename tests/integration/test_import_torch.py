@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_import_torch.py: snapshots of PyTorch's CUDA allocator as traces: real ones
-# against what PyTorch said itself, made ones for what those do not have.
+# test_import_torch.py: snapshots of PyTorch's CUDA allocator as traces: real ones against
+# PyTorch's own figures, synthetic ones for cases that those lack.
 #
 # SPDX-License-Identifier: Apache-2.0
 import copy

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_isolation.py: the recorder keeps to itself: no descriptor of the program's
-# is touched or kept, errno and the environment stay, libraries come and go.
+# test_isolation.py: the recorder does not interfere: it touches and keeps no descriptor of the
+# program, errno and the environment stay, libraries can be loaded and unloaded.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_kill.py: SIGKILL of the program at random instants. Every event that it
-# was told had happened is in the trace, and what is there is in order.
+# test_kill.py: SIGKILL of the program at random instants. Every event whose call had returned
+# is in the trace, and the trace is in order.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_limits.py: no memory, no descriptors for the recorder. The program runs
-# on as it would without, and that it was not recorded is seen.
+# test_limits.py: no memory, no descriptors for the recorder. The program runs as it would
+# without memledger, and the report says that it was not recorded.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_memory.py: how much memory commands take: little for each live block, no more than
-# --max-memory, and an error that says so when a file asks for more.
+# test_memory.py: the memory that commands use: little for each live block, no more than
+# --max-memory, and an error that says so when a file needs more.
 #
 # SPDX-License-Identifier: Apache-2.0
 import glob

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# test_modules.py: tree, layers, table and steps of a real recording: who holds what,
+# test_modules.py: tree, layers, table and steps of a real recording: the memory of each module,
 # and that all of them add up to the same bytes.
 #
 # SPDX-License-Identifier: Apache-2.0

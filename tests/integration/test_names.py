@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_names.py: more names and spaces than most programs have are recorded, and what is beyond
-# the limits is counted and said.
+# test_names.py: more names and spaces than most programs have are recorded, and those beyond
+# the limits are counted and reported.
 #
 # SPDX-License-Identifier: Apache-2.0
 import harness

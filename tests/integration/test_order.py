@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-# test_order.py: blocks that go from thread to thread within nanoseconds. In the
-# trace no block is freed before it was allocated, and no address is given out
-# while it is in use.
+# test_order.py: blocks that go from thread to thread within nanoseconds. In the trace no block
+# is freed before it was allocated, and no address is allocated while it is in use.
 #
 # SPDX-License-Identifier: Apache-2.0
 import harness

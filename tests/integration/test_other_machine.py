@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_other_machine.py: a 32-bit program. The recorder cannot be loaded into it: that is said once,
-# and the program starts as if by itself, so that its loader does not complain about LD_PRELOAD.
+# test_other_machine.py: a 32-bit program. The recorder cannot be loaded into it: a note says so
+# once, and the program starts without LD_PRELOAD, so that its loader does not complain.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

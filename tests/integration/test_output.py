@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_output.py: where `memledger run` writes, what it refuses before it starts
-# the program, and what it says.
+# test_output.py: where `memledger run` writes, what it rejects before it starts the program,
+# and its messages.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

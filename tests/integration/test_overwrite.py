@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_overwrite.py: -f replaces a file when there is something to put in its place,
-# and never one that another process is writing.
+# test_overwrite.py: -f replaces a file only when there is a new one, and never one that another
+# process is writing.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_plot.py: pictures of real recordings, in every kind and format: files that are
-# what their names say, and errors that name the way out.
+# test_plot.py: pictures of real recordings, in every kind and format: files of the format that
+# their names promise, and errors that name the next step.
 #
 # SPDX-License-Identifier: Apache-2.0
 import glob

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_printable.py: names that a terminal would obey, as file names, names of programs and names
-# in a trace, through every command: none of them reaches the terminal. And CSV for spreadsheets.
+# test_printable.py: control sequences in file names, names of programs and names in a trace,
+# through every command: none reaches the terminal. And CSV for spreadsheets.
 #
 # SPDX-License-Identifier: Apache-2.0
 import csv

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# test_sessions.py: the folder of a session: where it is made, and that none is left behind.
+# test_sessions.py: the folder of a session: where it is created, and that none is left behind.
 #
 # SPDX-License-Identifier: Apache-2.0
 import contextlib

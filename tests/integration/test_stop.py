@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_stop.py: whatever holds the collector up, `memledger run` says what it waits for,
-# ends when it is asked to, and has the program's exit code.
+# test_stop.py: whatever delays the collector, `memledger run` says what it waits for, ends on
+# request, and returns the program's exit code.
 #
 # SPDX-License-Identifier: Apache-2.0
 import atexit

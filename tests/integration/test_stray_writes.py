@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_stray_writes.py: a program that writes over the recorder's memory. It goes
-# on, the collector survives, and the file is good, whatever it holds.
+# test_stray_writes.py: a program that writes over the recorder's memory. It continues, the
+# collector survives, and the file is valid, whatever it contains.
 #
 # SPDX-License-Identifier: Apache-2.0
 import harness

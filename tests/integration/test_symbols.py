@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_symbols.py: what the two libraries export and import, against the lists in
-# symbols/. A new symbol is a decision: add it to the list with the change.
+# test_symbols.py: compares what the two libraries export and import with the lists in symbols/.
+# A new symbol is a decision: add it to the list with the change.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

@@ -1,4 +1,4 @@
-/* threads.c: many threads, each with a few events of its own.
+/* threads.c: many threads, each with a few events.
  *
  *     threads TOTAL AT_ONCE [detached]
  *

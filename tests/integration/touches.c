@@ -1,5 +1,5 @@
-/* touches.c: makes memory its own by writing to it, waits, and prints the most
- * that the kernel saw it have, in KiB.
+/* touches.c: makes memory resident by writing to it, waits, and prints its peak resident size
+ * by the kernel, in KiB.
  *
  *     touches MIB MS [children]
  *

@@ -1,11 +1,11 @@
-/* trace_dump.c: what the integration tests read traces with: one JSON object
- * with everything that a trace defines, the events of each kind and thread, and
- * how its books balance; with --events, every event too.
+/* trace_dump.c: prints a trace for the integration tests: one JSON object with everything that
+ * it defines, the events of each kind and thread, and how its books balance; with --events,
+ * every event too.
  *
  *     trace_dump [--events] FILE
  *
- * Apart from the reports on purpose: a test of the recorder shall not fail
- * because a report changes its words.
+ * Separate from the reports on purpose: a test of the recorder must not fail because a report
+ * changes its words.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
-/* trains.c: a program that trains, as far as memory goes: a model of nested modules,
- * parameters that exist before it is called, three steps of forward, backward and an
- * optimizer. It says what it does through the public header.
+/* trains.c: a program that trains, as far as memory goes: a model of nested modules, parameters
+ * that exist before it is called, three steps of forward, backward and an optimizer. It reports
+ * through the public header.
  *
  *     trains LAYERS
  *

@@ -1,5 +1,5 @@
-/* uses_gpu.c: takes memory of the first GPU through the CUDA driver, reports the
- * block as its own, waits, gives it back.
+/* uses_gpu.c: allocates memory of the first GPU through the CUDA driver, reports the block,
+ * waits, frees it.
  *
  *     uses_gpu MIB MS
  *

@@ -1,4 +1,4 @@
-/* standin_arrays.c: arrays and mipmaps, each with pages of its own.
+/* standin_arrays.c: arrays and mipmaps, each with its own pages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

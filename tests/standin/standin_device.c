@@ -1,4 +1,4 @@
-/* standin_device.c: cuInit, and what a program may ask about devices.
+/* standin_device.c: cuInit, and queries about devices.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* standin_driver.h: what the families of driver calls share inside libcuda.so.1.
+/* standin_driver.h: shared by the families of driver calls inside libcuda.so.1.
  *
  * One lock for everything. An entry point takes it with standin_lock_*(), which
  * also says whether the caller may come in, and leaves through standin_unlock():
@@ -106,9 +106,9 @@ void standin_unmap(standin_address address, uint64_t bytes);
 /* Enter a block that was filled in; takes a copy. */
 void standin_block_add(const struct standin_block *block);
 struct standin_block *standin_block_at(standin_address address);
-/* The block that an address lies in. */
+/* The block that contains an address. */
 struct standin_block *standin_block_around(standin_address address);
-/* Gives back the block's charge and memory, and forgets it. */
+/* Frees the block's charge and memory, and forgets it. */
 void standin_block_end(struct standin_block *block);
 /* Ends all blocks of a context. */
 void standin_blocks_end(struct standin_context *context);
@@ -116,7 +116,7 @@ void standin_blocks_end(struct standin_context *context);
 /* Whether cuMemFree takes it; NULL is not taken. */
 bool standin_can_be_freed(const struct standin_block *block);
 
-/* A block with pages of its own, charged to the context's device at once. */
+/* A block with its own pages, charged to the context's device at once. */
 int standin_pages_alloc(struct standin_context *context, enum standin_kind kind, uint64_t bytes,
                         standin_address *ret_address);
 

@@ -1,5 +1,5 @@
-/* standin_images.h: what the stand-in reads of a program for the device: how long
- * it is and, of a text for tests, what it holds:
+/* standin_images.h: what the stand-in reads from a program for the device: its length and, in a
+ * text for tests, its contents:
  *
  *     STANDIN 8388608 first_kernel second_kernel
  *

@@ -1,4 +1,4 @@
-/* standin_lookup.c: cuGetProcAddress, the way in that run-time libraries use.
+/* standin_lookup.c: cuGetProcAddress, which run-time libraries use for lookups.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* standin_managed.c: managed memory: charged to a device when the device first
- * writes to it or it is sent there, given back when it is sent to the host.
+/* standin_managed.c: managed memory: charged to a device when the device first writes to it or
+ * it is sent there, freed when it is sent to the host.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* standin_memory.c: cuMemAlloc and its kin.
+/* standin_memory.c: cuMemAlloc and similar calls.
  *
  * As measured on an H200: pages of 2 MiB; up to 1 MiB shares a page with others
  * of its context, and the page goes back when the last of them does.

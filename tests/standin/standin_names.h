@@ -1,4 +1,4 @@
-/* standin_names.h: what cuGetProcAddress knows.
+/* standin_names.h: the names that cuGetProcAddress knows.
  *
  * A row: the name to ask for, the CUDA version from which on the row holds, and the
  * symbol. PER_THREAD has a second symbol, for callers who want one default stream

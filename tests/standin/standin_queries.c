@@ -1,4 +1,4 @@
-/* standin_queries.c: what a pointer is, and what an error is called.
+/* standin_queries.c: queries about pointers, and the names of errors.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -62,7 +62,7 @@ STANDIN_ENTRY(cuPointerGetAttribute, void *ret, unsigned attribute, standin_addr
     return standin_unlock(bytes ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
 
-/* As the real one: of an unknown pointer everything is 0, and that is no error. */
+/* Like the real driver: for an unknown pointer everything is 0, without an error. */
 STANDIN_ENTRY(cuPointerGetAttributes, unsigned count, const unsigned *attributes, void **ret,
               standin_address address)
 {

@@ -1,5 +1,5 @@
-/* standin_state.h: what the stand-in's devices hold, shared by its two libraries
- * and by all processes that name the same file.
+/* standin_state.h: the state of the stand-in's devices, shared by its two libraries and by all
+ * processes that name the same file.
  *
  * The file (STANDIN_STATE) has one slot for each process, written by that process
  * alone, so there is nothing to lock and nothing to repair after a SIGKILL: a slot

@@ -1,5 +1,5 @@
-/* standin_types.h: the few types of the CUDA driver's interface that the stand-in
- * needs, in its own words. Handles are plain pointers to what they stand for.
+/* standin_types.h: the few types of the CUDA driver's interface that the stand-in needs.
+ * Handles are plain pointers to the objects.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,7 @@ enum {
 
 typedef uint64_t standin_address; /* in the memory of a device */
 
-/* Where memory is, or shall be. */
+/* Where memory is, or is to be. */
 struct standin_place {
     int kind;
     int number; /* of the device, in CUDA's order */

@@ -1,6 +1,6 @@
-/* standin_variants.h: entry points that do what another does, each at an address of
- * its own: the variants for old callers and for one default stream per thread,
- * and what nothing comes of in a driver without a device.
+/* standin_variants.h: entry points that do the same as another, each at its own address: the
+ * variants for old callers and for one default stream per thread, and what nothing comes of in
+ * a driver without a device.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* fail_nth.h: let allocations fail, to see what a program makes of it.
+/* fail_nth.h: let allocations fail, to test how a program handles it.
  *
  * With fail_nth_dep the linker routes the calls of malloc, calloc and realloc,
  * the test's own too, through here (--wrap=malloc and so on). They succeed until

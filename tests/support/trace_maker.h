@@ -8,8 +8,8 @@
  *     ml_maker_event(m, &(struct ml_event){.kind = ML_ALLOC, .addr = 4096, .size = 64});
  *     r = ml_maker_close(m);
  *
- * Errors are kept: later calls do nothing, and ml_maker_close tells. A NULL
- * maker (out of memory, or no file) is accepted everywhere.
+ * The first error is kept: later calls do nothing, and ml_maker_close returns it. A NULL maker
+ * (out of memory, or no file) is accepted everywhere.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

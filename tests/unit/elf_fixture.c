@@ -6,8 +6,8 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* Two sized functions of 16 bytes each, 16 bytes of nobody's, then two labels
- * without a size, 16 bytes apart, and a label inside a sized function. */
+/* Two sized functions of 16 bytes each, 16 bytes without a symbol, then two labels without a
+ * size, 16 bytes apart, and a label inside a sized function. */
 __asm__(".pushsection .text.fixture, \"ax\", @progbits\n"
         ".balign 16\n"
         ".globl fixture_begin\n"

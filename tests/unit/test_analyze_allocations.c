@@ -1,4 +1,4 @@
-/* test_analyze_allocations.c: each allocation with the whole of its life.
+/* test_analyze_allocations.c: each allocation with its whole lifetime.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* test_analyze_blocks.c: where blocks lie and how long they live: the map of segments
- * and the lifetimes of the largest.
+/* test_analyze_blocks.c: addresses and lifetimes of blocks: the map of segments and the
+ * lifetimes of the largest.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -153,7 +153,7 @@ static void what_every_pass_leaves_is_an_activation(void **state)
     assert_categories(&e.s, ACTIVATION, ACTIVATION, ACTIVATION);
 }
 
-/* What an executor is bound with is born in its scope, in no operator; what operators
+/* Arrays bound to an executor are allocated in its scope, outside all operators; what operators
  * made there is not an input of another. */
 static void memory_of_a_graph_may_be_an_input(void **state)
 {

@@ -1,5 +1,5 @@
 /* test_analyze_ledger_killed.c: books around the end of a process that was killed: the driver
- * takes back what it had a moment before or after its end is told.
+ * frees its memory a moment before or after its end is recorded.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

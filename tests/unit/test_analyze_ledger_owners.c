@@ -1,4 +1,4 @@
-/* test_analyze_ledger_owners.c: the ledger says who asked.
+/* test_analyze_ledger_owners.c: the ledger names the owner of an allocation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

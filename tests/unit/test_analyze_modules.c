@@ -552,7 +552,7 @@ static void labelled(struct fixture *f, uint32_t scope, uint64_t addr, uint64_t 
     fixture_label(f, f->block, addr, label, category);
 }
 
-/* What a Module of MXNet's is bound with is born in the whole graph. */
+/* Arrays bound to an MXNet Module are allocated in the scope of the whole graph. */
 static void parameters_of_a_graph_belong_to_its_nodes(void **state)
 {
     struct fixture f = begin();

@@ -1,5 +1,5 @@
-/* test_analyze_ranges.c: memory given back in ranges, and random books against a
- * model that knows the owner of each byte.
+/* test_analyze_ranges.c: memory freed in ranges, and random books against a model that knows
+ * the owner of each byte.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -104,7 +104,7 @@ static void the_end_of_the_address_space_is_an_end(void **state)
 
 #define BYTES 400
 
-/* Owner of each byte, 0: nobody. */
+/* Owner of each byte, 0: none. */
 struct model {
     uint32_t owner[BYTES];
     uint32_t next;

@@ -1,5 +1,5 @@
-/* test_analyze_side_by_side.c: traces of different sorts compared: at which level
- * devices are counted, and what runs without allocations are compared by.
+/* test_analyze_side_by_side.c: traces of different kinds compared: the level at which devices
+ * are counted, and the figures by which runs without allocations are compared.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* test_analyze_steps.c: the peaks of steps, and what is told of them.
+/* test_analyze_steps.c: the peaks of steps, and the report on them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* test_analyze_story.h: what a training program does, told in a few words: scopes are
- * entered and left, phases marked, blocks born and freed, in any thread and process.
+/* test_analyze_story.h: a training program in a few calls: scopes are entered and left, phases
+ * marked, blocks allocated and freed, in any thread and process.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

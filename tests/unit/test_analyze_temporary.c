@@ -1,4 +1,4 @@
-/* test_analyze_temporary.c: what is born and dies quickly.
+/* test_analyze_temporary.c: blocks that are freed soon after their allocation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

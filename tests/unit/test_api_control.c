@@ -1,5 +1,5 @@
-/* test_api_control.c: what the API's calls refuse, and how they say it, in a
- * process that is not recorded.
+/* test_api_control.c: what the API's calls reject, and their errors, in a process that is not
+ * recorded.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -98,7 +98,7 @@ static void wrong_arguments_are_refused(void **state)
     assert_says("count");
 }
 
-/* Without a session there is nobody to record for. */
+/* Without a session nothing is recorded. */
 static void unrecorded_calls_do_nothing(void **state)
 {
     const char *text = NULL;

@@ -1,4 +1,4 @@
-/* test_base_json.c: what base/json.h writes, and what it refuses.
+/* test_base_json.c: what base/json.h writes, and what it rejects.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* test_base_output.c: a file that is there whole or not at all, and that replaces another
- * only when it may (base/output_file.h, base/part_file.h), on file systems of every sort.
+/* test_base_output.c: a file that is written completely or not at all, and replaces another
+ * only when allowed (base/output_file.h, base/part_file.h), on file systems of every kind.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

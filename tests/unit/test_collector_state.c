@@ -1,5 +1,5 @@
-/* test_collector_state.c: what the recorder takes a silent collector for: one that wants to run is
- * waited for, one that is stopped, asleep or gone is not.
+/* test_collector_state.c: how the recorder judges a silent collector: it waits for one that is
+ * runnable, but not for one that is stopped, asleep or gone.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

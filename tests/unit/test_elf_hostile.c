@@ -1,5 +1,5 @@
-/* test_elf_hostile.c: tables of symbols made to cost as much as they can. The
- * program ends by SIGALRM where they do.
+/* test_elf_hostile.c: symbol tables crafted to cost as much as possible. SIGALRM ends the
+ * program if they do.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

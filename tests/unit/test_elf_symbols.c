@@ -1,5 +1,5 @@
-/* test_elf_symbols.c: functions by address: with and without sizes, with and
- * without a full table; files that are not what they were.
+/* test_elf_symbols.c: functions by address: with and without sizes, with and without a full
+ * table; files that have changed.
  *
  *     test_elf_symbols FIXTURE STRIPPED BUILD-ID
  *

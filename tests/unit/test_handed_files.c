@@ -1,4 +1,4 @@
-/* test_handed_files.c: what comes over connections that anybody can make.
+/* test_handed_files.c: messages over connections that any process can open.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* test_import_sort.c: events come out in order of time, equals in the order they were
- * added, whether they are held or put aside in a file.
+/* test_import_sort.c: events come out in order of time, equals in the order they were added,
+ * whether they are in memory or in a temporary file.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

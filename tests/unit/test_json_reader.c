@@ -75,12 +75,12 @@ static void test_cut(void **state)
 static void test_not_json(void **state)
 {
     (void)state;
-    assert_string_equal(tokens("[}", false), "[byte 2: a '}' that closes nothing");
-    assert_string_equal(tokens("]", false), "byte 1: a ']' that closes nothing");
-    assert_string_equal(tokens("{1: 2}", false), "{byte 2: this is no JSON");
-    assert_string_equal(tokens("{\"a\": }", false), "{k=a byte 7: this is no JSON");
-    assert_string_equal(tokens("{\"a\" 1}", false), "{byte 6: no ':' behind a name");
-    assert_string_equal(tokens("<html>", false), "byte 1: this is no JSON");
+    assert_string_equal(tokens("[}", false), "[byte 2: a '}' without its opening bracket");
+    assert_string_equal(tokens("]", false), "byte 1: a ']' without its opening bracket");
+    assert_string_equal(tokens("{1: 2}", false), "{byte 2: this is not JSON");
+    assert_string_equal(tokens("{\"a\": }", false), "{k=a byte 7: this is not JSON");
+    assert_string_equal(tokens("{\"a\" 1}", false), "{byte 6: no ':' after a name");
+    assert_string_equal(tokens("<html>", false), "byte 1: this is not JSON");
 }
 
 static void test_deep(void **state)

@@ -1,6 +1,5 @@
-/* test_late_recordings.c: a process that is under way leaves one recording and joins
- * another between an allocation, the note of it and its free. The sessions are real; what
- * their rings hold is read from the rings.
+/* test_late_recordings.c: a running process leaves one recording and joins another between an
+ * allocation, its record and its free. The sessions are real; the test reads their rings.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

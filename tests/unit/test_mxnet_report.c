@@ -1,5 +1,5 @@
-/* test_mxnet_report.c: the top entries as MXNet's script prints them: sums, cut tags, and
- * the line breaks of Python's pprint. What is expected was printed by Python.
+/* test_mxnet_report.c: the top entries as MXNet's script prints them: sums, cut tags, and the
+ * line breaks of Python's pprint. Python printed the expected text.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

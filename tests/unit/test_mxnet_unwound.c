@@ -1,4 +1,4 @@
-/* test_mxnet_unwound.c: exceptions that pass through the hook on what MXNet's engine runs.
+/* test_mxnet_unwound.c: exceptions that pass through the hook on MXNet's engine.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

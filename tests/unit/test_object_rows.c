@@ -1,5 +1,5 @@
-/* test_object_rows.c: objects and operators added up: one inside another of the same
- * name, threads side by side, what never stopped, what never started.
+/* test_object_rows.c: objects and operators added up: one inside another of the same name,
+ * threads side by side, objects that never stopped or never started.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

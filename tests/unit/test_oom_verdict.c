@@ -1,5 +1,5 @@
-/* test_oom_verdict.c: shortage or fragmentation: the sizes that PyTorch's allocator has,
- * the rules, and which of several refusals is told.
+/* test_oom_verdict.c: shortage or fragmentation: the sizes that PyTorch's allocator has, the
+ * rules, and which of several failures is reported.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -214,7 +214,8 @@ static void refuse(struct gpu *g, uint32_t space, uint32_t thread, uint64_t byte
         &g->f, (struct ml_event){.kind = ML_OOM, .space = space, .thread = thread, .size = bytes});
 }
 
-/* What is told is the last of a failure, by thread; what the thread then gets is none. */
+/* The report shows the last attempt of a failure, by thread; an attempt that succeeds is not a
+ * failure. */
 static void one_failure_is_told_once(void **state)
 {
     static const enum ml_refusal_state expected[] = {

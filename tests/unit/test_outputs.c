@@ -1,4 +1,4 @@
-/* test_outputs.c: labels of blocks that are not born yet, by key and by size.
+/* test_outputs.c: labels of blocks that are not allocated yet, by key and by size.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

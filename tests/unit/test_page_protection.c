@@ -1,4 +1,4 @@
-/* test_page_protection.c: pages of every sort, among many other mappings.
+/* test_page_protection.c: pages of every kind, among many other mappings.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

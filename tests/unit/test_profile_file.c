@@ -282,7 +282,7 @@ static void what_must_not_be_written_to_is_refused(void **state)
     close(made);
 }
 
-/* In a mount namespace of its own. Nobody serves the file system: whoever asks it waits for ever.
+/* In a separate mount namespace. No process serves the file system: every access waits forever.
  * @return what the check said, 0: it cannot be tried here */
 static int check_on_fuse(const char *folder)
 {

@@ -1,5 +1,5 @@
-/* test_python_tables.c: lines of instructions, and which interpreters are known. Real
- * code objects are for tests/integration/python_stacks; here is what they do not have.
+/* test_python_tables.c: lines of instructions, and which interpreters are known.
+ * tests/integration/python_stacks has real code objects; here are the cases that those lack.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

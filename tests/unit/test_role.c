@@ -1,4 +1,4 @@
-/* test_role.c: what a process is among several, and its number.
+/* test_role.c: the role of a process among several, and its number.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

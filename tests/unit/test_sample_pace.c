@@ -1,4 +1,4 @@
-/* test_sample_pace.c: when samples are due, and which of them are news.
+/* test_sample_pace.c: when samples are due, and which of them have new values.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -60,7 +60,7 @@ static void odd_rates_do_not_drift(void **state)
     assert_int_equal(p.taken, 3000);
 }
 
-/* Ticks that nobody wants are no delay. */
+/* Unwanted ticks do not count as delays. */
 static void ticks_left_out_are_no_delay(void **state)
 {
     struct ml_pace p = {.hz = 1000};

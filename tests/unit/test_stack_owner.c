@@ -1,5 +1,5 @@
-/* test_stack_owner.c: who asked, by the names that users know; frames with their
- * names; C++ in words.
+/* test_stack_owner.c: owners by the names that users know; frames with their names; C++
+ * demangled.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

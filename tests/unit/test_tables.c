@@ -1,5 +1,4 @@
-/* test_tables.c: tables as Arrow streams: what they hold, and who may release what
- * when.
+/* test_tables.c: tables as Arrow streams: their contents, and releases in any order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

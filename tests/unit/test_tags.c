@@ -1,4 +1,4 @@
-/* test_tags.c: the tags of blocks, and the lists that are made of them.
+/* test_tags.c: the tags of blocks, and lists of tags.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -85,7 +85,7 @@ static void test_labels(void **state)
     ml_trace_free(trace);
 }
 
-/* Outputs are numbered anew in each step; what dies in its call is workspace. */
+/* Outputs are numbered again in each step; a block freed in its own call is workspace. */
 static void test_places(void **state)
 {
     static const char *const tags[] = {

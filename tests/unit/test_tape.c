@@ -1,5 +1,5 @@
-/* test_tape.c: which scope a tape's number was made in, and that neither threads
- * without end nor a hostile target fill memory.
+/* test_tape.c: the scope in which a tape's number was created, and that neither endless threads
+ * nor a hostile target fill memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

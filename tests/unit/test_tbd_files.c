@@ -1,5 +1,5 @@
-/* test_tbd_files.c: TBD's analysis of a log, beside what TBD's own script printed and
- * wrote: to the byte.
+/* test_tbd_files.c: TBD's analysis of a log equals the output and files of TBD's own script to
+ * the byte.
  *
  * Arguments: the log, its _ANALYSIS, what was printed.
  *

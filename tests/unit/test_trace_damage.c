@@ -1,5 +1,5 @@
-/* test_trace_damage.c: traces that were cut short or have rotten bits: what is
- * whole is read, and what is not is never passed off as whole.
+/* test_trace_damage.c: traces that were truncated or have flipped bits: intact blocks are read,
+ * and damaged ones are never passed off as intact.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* test_trace_hostile.c: traces made to do harm, with every checksum right: they
- * are refused, in little time and memory.
+/* test_trace_hostile.c: traces crafted to do harm, with correct checksums: they are rejected,
+ * in little time and memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -447,7 +447,7 @@ static void index_must_agree_with_the_file(void **state)
     expect_index_refused(bad, n, n);
 }
 
-/* Its offsets are right, but it tells other times than the block's header. */
+/* Its offsets are right, but its times differ from the block's header. */
 static void index_must_agree_with_the_headers(void **state)
 {
     struct ml_index_entry entries[64] = {0};
@@ -465,7 +465,7 @@ static void index_must_agree_with_the_headers(void **state)
     t = open_it(false);
     assert_int_equal(ml_cursor_open(t, 0, UINT64_MAX, &c, NULL), 0);
     assert_int_equal(ml_cursor_next(c, &batch, &err), -EBADMSG);
-    assert_non_null(strstr(err.text, "not what the index says"));
+    assert_non_null(strstr(err.text, "does not match the index"));
     ml_cursor_free(c);
     ml_trace_free(t);
     t = open_it(true);

@@ -1,4 +1,4 @@
-/* test_trace_open.c: what an open trace tells, and why one is refused.
+/* test_trace_open.c: the contents of an open trace, and why a file is rejected.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -157,7 +157,7 @@ static void cursors_do_not_disturb_each_other(void **state)
     ml_trace_free(t);
 }
 
-/* Sums of sizes must not overflow; what a program asked for in vain may be anything. */
+/* Sums of sizes must not overflow; a failed request may have any size. */
 static void sizes_that_no_memory_has_are_bounded(void **state)
 {
     static const struct ml_event written[] = {

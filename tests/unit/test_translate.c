@@ -95,7 +95,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Takes what lies in the ring, as a pass does. */
+/* Drains the ring, as a pass does. */
 static void drain(struct fixture *f)
 {
     f->source.end = f->head;

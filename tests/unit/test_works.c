@@ -1,5 +1,5 @@
-/* test_works.c: work that is handed over is taken in the same order, and what nobody
- * takes does not fill memory.
+/* test_works.c: work that is handed over is taken in the same order, and work that is never
+ * taken does not fill memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

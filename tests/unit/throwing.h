@@ -1,4 +1,4 @@
-/* throwing.h: exceptions of C++'s, for tests in C.
+/* throwing.h: C++ exceptions for tests in C.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

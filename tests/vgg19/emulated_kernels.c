@@ -1,5 +1,5 @@
-/* emulated_kernels.c: gives the words of kernels/kernel_begin.h a meaning in C,
- * and includes the kernels.
+/* emulated_kernels.c: defines the macros of kernels/kernel_begin.h for C, and includes the
+ * kernels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

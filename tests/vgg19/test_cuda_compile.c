@@ -1,5 +1,5 @@
-/* test_cuda_compile.c: the kernels compile for the GPUs people have, wherever
- * NVRTC is to be found; no GPU is needed. Without NVRTC it is skipped.
+/* test_cuda_compile.c: the kernels compile for common GPUs if NVRTC is installed; no GPU is
+ * needed. Without NVRTC it is skipped.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

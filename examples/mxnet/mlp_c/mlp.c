@@ -1,7 +1,7 @@
-/* mlp.c: a multi-layer perceptron, trained through MXNet's C API with MXNet's profiler
- * around it. It knows nothing of memledger; see README.md.
+/* mlp.c: a multi-layer perceptron, trained through MXNet's C API with MXNet's profiler around
+ * it. It does not use memledger; see README.md.
  *
- * The data are made up: each class has a centre, and what belongs to it lies around it.
+ * The data is synthetic: each class has a centre, and its samples are near it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ struct options {
     const char *profile;
 };
 
-/* One fully connected layer: what is learnt, its gradient, its momentum. */
+/* One fully connected layer: parameters, gradients, momentum. */
 struct layer {
     char units[16];
     NDArrayHandle weight[2], gradient[2], momentum[2];
@@ -32,7 +32,7 @@ struct model {
     float *centres, *batch, *labels, *probabilities;
 };
 
-/* What the profiler shows beside MXNet's own. */
+/* The objects that the profiler shows in addition to MXNet's own. */
 struct marks {
     ProfileHandle domain, step, loss;
 };
@@ -133,7 +133,7 @@ static void next_batch(struct model *model)
     }
 }
 
-/* One layer, with a relu unless it is the last. Takes `input` over. */
+/* One layer, with a relu unless it is the last. Takes over `input`. */
 static NDArrayHandle layer_forward(const struct layer *layer, NDArrayHandle input, int is_last)
 {
     NDArrayHandle inputs[] = {input, layer->weight[0], layer->weight[1]};
@@ -246,7 +246,7 @@ static unsigned number(const char *text, const char *option)
     return (unsigned)value;
 }
 
-/* Before the first call that asks for the engine, which reads it once. */
+/* Call before the first use of the engine, which reads the variable once. */
 static void choose_engine(const char *name)
 {
     if (!strcmp(name, "naive"))

@@ -30,7 +30,7 @@ NDArrayHandle mlp_array(unsigned rows, unsigned columns, const float *values)
     return array;
 }
 
-/* Keys and values apart, as MXNet takes them. */
+/* Separate arrays of keys and values, as MXNet expects them. */
 static int split(const struct mlp_param *params, const char **keys, const char **values)
 {
     int count = 0;

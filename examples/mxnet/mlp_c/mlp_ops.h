@@ -1,6 +1,5 @@
-/* mlp_ops.h: the few things that a training loop asks MXNet's C API for, each in one
- * call. Whatever fails says so on stderr in MXNet's words and ends the program: there
- * is nobody who could go on.
+/* mlp_ops.h: the calls of MXNet's C API that a training loop needs, as one function each. A
+ * failure prints MXNet's message on stderr and ends the program.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,11 +31,11 @@ NDArrayHandle mlp_array(unsigned rows, unsigned columns, const float *values);
 NDArrayHandle mlp_invoke(const char *name, const NDArrayHandle *inputs, int input_count,
                          const struct mlp_param *params);
 
-/** The same, into an array that is there already. */
+/* * The same, into an existing array. */
 void mlp_invoke_into(NDArrayHandle output, const char *name, const NDArrayHandle *inputs,
                      int input_count, const struct mlp_param *params);
 
-/** Hands key and value of each parameter to MXNet's profiler. */
+/* * Passes key and value of each parameter to MXNet's profiler. */
 void mlp_profiler_config(const struct mlp_param *params);
 
 #endif

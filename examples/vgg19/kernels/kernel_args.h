@@ -1,11 +1,10 @@
-/* kernel_args.h: what each CUDA kernel is given. Read by the host's compiler
- * and, as the beginning of the kernels' text, by NVRTC or nvcc: both sides see
- * one declaration. Every kernel takes one of these structs and nothing else,
- * and runs once for each of `count` threads.
+/* kernel_args.h: the arguments of each CUDA kernel. Read by the host's compiler and, as the
+ * beginning of the kernels' text, by NVRTC or nvcc: both sides see one declaration. Every
+ * kernel takes one of these structs and nothing else, and runs once for each of `count`
+ * threads.
  *
- * Addresses are the device's. Layouts are those of the host's functions. Up to
- * images of 512 all counts fit 32 bits, which divide faster, but that of
- * Winograd's products.
+ * Addresses are device addresses. Layouts are those of the host's functions. For images up to
+ * 512 all counts except that of Winograd's products fit 32 bits, which divide faster.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -85,8 +84,8 @@ struct kernel_unfold_args {
     unsigned size;
 };
 
-/* c[rows][cols] = a[rows][depth] * b[depth][cols]; one thread KERNEL_FILTERS
- * rows of as many columns, which lie a quarter of a row apart. */
+/* c[rows][cols] = a[rows][depth] * b[depth][cols]; one thread KERNEL_FILTERS rows of as many
+ * columns, a quarter of a row apart. */
 struct kernel_gemm_args {
     unsigned long count;
     const float *a;

@@ -1,5 +1,5 @@
-/* kernel_begin.h: the words that the kernels are written in, for the GPU. The
- * test that runs them on the host has its own.
+/* kernel_begin.h: the macros that the kernels use, for the GPU. The test that runs them on the
+ * host defines its own.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

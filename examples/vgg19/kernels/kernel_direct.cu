@@ -1,5 +1,4 @@
-/* kernel_direct.cu: the border of zeros, and the convolution as it is written
- * down.
+/* kernel_direct.cu: the border of zeros, and the convolution by its definition.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,10 +1,10 @@
-/* kernel_fft.cu: the convolution as a product of spectra, in the buffers and
- * layouts of conv_fft.c: channels lie innermost, so that neighbouring threads
- * read neighbouring values.
+/* kernel_fft.cu: the convolution as a product of spectra, in the buffers and layouts of
+ * conv_fft.c: channels are the innermost dimension, so that neighbouring threads read
+ * neighbouring values.
  *
- * Of the fast transform only one step is taken, the symmetry that gives two
- * outputs for one pass over the inputs; the sums themselves are direct. The
- * sides, 2^k + 2, have large prime factors, and a GPU has the arithmetic.
+ * It uses only one step of the fast transform, the symmetry that gives two outputs for one pass
+ * over the inputs; the sums themselves are direct. The sides, 2^k + 2, have large prime
+ * factors, and a GPU has the arithmetic.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

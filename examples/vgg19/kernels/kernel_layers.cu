@@ -68,7 +68,7 @@ KERNEL kernel_adaptive_pool(struct kernel_pool_args args)
     args.to[i] = sum / (float)((bottom - top) * (right - left));
 }
 
-/* Four sums: they do not wait for one another, and err less than one. */
+/* Four sums, which are independent of each other and more accurate than one. */
 KERNEL kernel_linear(struct kernel_linear_args args)
 {
     unsigned long row = thread_index();

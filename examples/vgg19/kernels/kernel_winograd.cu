@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Entry `row` of G times three values that lie `stride` apart. */
+/* Entry `row` of G times three values at a distance of `stride`. */
 HELPER float spread_tap(unsigned row, const float *g, unsigned stride)
 {
     if (row == 0)
@@ -57,8 +57,8 @@ HELPER float window_point(const float *d, unsigned stride, unsigned point)
            y.sign * (lower[x.first] + x.sign * lower[x.second]);
 }
 
-/* Neighbouring threads take neighbouring products, and work V out anew: reads
- * that hit the cache cost less than writes that are apart. */
+/* Neighbouring threads take neighbouring products, and compute V again: reads that hit the
+ * cache cost less than scattered writes. */
 KERNEL kernel_winograd_multiply(struct kernel_winograd_args args)
 {
     unsigned long i = thread_index();

@@ -1,4 +1,4 @@
-"""What takes the place of MXNet's own modules: `from memledger.mxnet import profiler`.
+"""Replacements for MXNet's own modules: `from memledger.mxnet import profiler`.
 
 Needs no MXNet.
 

@@ -1,8 +1,7 @@
-"""Whether this process has a profile: the way into a recording, and settings that were
-made before there is one.
+"""Starts a recording for the profiler, and keeps settings made before there is one.
 
-Under `memledger run` there is one from the start. Elsewhere the profiler's first run
-begins one, as memledger.start() does.
+Under `memledger run` there is a recording from the start. Elsewhere the profiler's first run
+starts one, as memledger.start() does.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -14,9 +13,9 @@ from .. import _native, _recording
 from .._library import find_library
 from .._printable import printable
 
-_waiting = []  # settings, call by call, that no recording has been told of
+_waiting = []  # settings, call by call, that no recording has received yet
 _has_run = False
-_cannot_run = False  # and the user knows why
+_cannot_run = False  # and the user has been told why
 
 _NOT_RUN = "the profiler has not run; call set_config() and set_state('run') first"
 
@@ -26,7 +25,7 @@ def _say(text):
 
 
 def is_recorded():
-    """Tells the recording what was set before it began."""
+    """Passes settings made before the recording to it."""
     if not _native.recording():
         return False
     while _waiting:
@@ -40,16 +39,16 @@ def configure(settings):
         _native.profiler_config(settings)
         return
     try:
-        _native.load(find_library())  # which knows what is allowed
+        _native.load(find_library())  # which checks the values
     except OSError:
-        pass  # told when the profiler is to run
+        pass  # reported when the profiler starts
     _native.profiler_config(settings)
     _waiting.append([(key, os.path.abspath(value) if key == "filename" else value)
                      for key, value in settings])
 
 
 def begin():
-    """Makes sure of a recording. False where there can be none."""
+    """Makes sure that there is a recording. False if that fails."""
     global _has_run, _cannot_run
     if not is_recorded() and not _cannot_run:
         try:
@@ -65,8 +64,8 @@ def begin():
 
 
 def ask(question, *arguments, needs_run=False):
-    """What the recorder's collector answers; None where it cannot, which ends no training.
-    `needs_run`: to ask before the profiler has run is the caller's mistake."""
+    """The collector's reply; None with a warning if it fails, so that training continues.
+    `needs_run`: raises if the profiler has not run yet."""
     if needs_run and not _has_run and not _cannot_run and not _native.recording():
         raise _native.profiler_error_class()(_NOT_RUN)
     if not is_recorded():

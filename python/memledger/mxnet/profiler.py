@@ -1,4 +1,4 @@
-"""In the place of MXNet's own profiler: `from memledger.mxnet import profiler`.
+"""A replacement for MXNet's own profiler: `from memledger.mxnet import profiler`.
 
 The same functions, classes and defaults, on memledger's profile (`memledger help
 api`); `memledger help mxnet-profiler` lists the differences. Needs no MXNet.
@@ -28,7 +28,7 @@ _SORT_KEYS = {"total": 0, "avg": 1, "min": 2, "max": 3, "count": 4}
 _PARTS = ("profile_symbolic", "profile_imperative", "profile_api", "profile_memory")
 
 profiler_kvstore_handle = None
-_mode_is_set = False  # by the environment; the first set_config() takes its place
+_mode_is_set = False  # by the environment; the first set_config() replaces it
 
 
 def _number_of(word, words, what):
@@ -45,7 +45,7 @@ def _warn_deprecated(old, new):
 
 
 def set_kvstore_handle(handle):
-    """Keeps the handle. It is not needed: servers are found by their DMLC_ROLE."""
+    """Stores the handle, which is not needed: servers are found by their DMLC_ROLE."""
     global profiler_kvstore_handle
     profiler_kvstore_handle = handle
 
@@ -81,7 +81,7 @@ def set_state(state="stop", profile_process="worker"):
 
 
 def pause(profile_process="worker"):
-    """Drops what happens until resume(). Pauses do not nest."""
+    """Drops all events until resume(). Pauses do not nest."""
     _set_paused(1, profile_process)
 
 
@@ -151,9 +151,9 @@ def _own_scope(name, append_mode):
 
 @contextlib.contextmanager
 def scope(name=_UNKNOWN, append_mode=True):
-    """What the thread allocates inside belongs to `name`. Yields the whole name: a colon
-    at its end, the enclosing scope's before it if `append_mode`. Where MXNet is loaded and
-    has such scopes, it is told as well."""
+    """Allocations of the thread inside belong to `name`. Yields the full name: with a colon at
+    its end, and after the enclosing scope's name if `append_mode`. If MXNet is loaded and has
+    such scopes, this enters MXNet's scope as well."""
     make = getattr(sys.modules.get("mxnet.profiler"), "scope", _own_scope)
     named = make(name, append_mode)
     whole_name = named.__enter__()
@@ -172,8 +172,8 @@ Scope = scope
 
 
 class _Object:
-    """One of the recorder's objects. It is made when something is recorded, so that it can
-    be there before the profiler runs."""
+    """One of the recorder's objects. It is created in the recorder on first use, so that it can
+    exist before the profiler runs."""
 
     _kind = None
 
@@ -191,7 +191,7 @@ class _Object:
 
     @property
     def handle(self):
-        """The recorder's number of it; 0 while nothing is recorded."""
+        """Its number in the recorder; 0 without a recording."""
         return self._find_handle()
 
     def __str__(self):
@@ -224,7 +224,7 @@ class Domain(_Object):
 
 
 class _Destroyed(_Object):
-    """Ends with its last reference; what it recorded stays."""
+    """Destroyed with its last reference; its records stay."""
 
     def __del__(self, _destroy=_native.profiler_destroy):
         _destroy(getattr(self, "_handle", 0))
@@ -232,11 +232,11 @@ class _Destroyed(_Object):
 
 class _Duration(_Destroyed):
     def start(self):
-        """It begins."""
+        """Starts it."""
         _native.profiler_start(self._find_handle())
 
     def stop(self):
-        """It ends."""
+        """Stops it."""
         try:
             _native.profiler_stop(self._handle)
         except _native.profiler_error_class() as error:
@@ -253,7 +253,7 @@ class Task(_Duration):
 
 
 class Frame(_Duration):
-    """One repetition of something, as a pass of a loop."""
+    """One repetition, such as an iteration of a loop."""
 
     _kind = _native.FRAME
 
@@ -277,24 +277,24 @@ class Counter(_Destroyed):
 
     def __init__(self, domain, name, value=None):
         super().__init__(name, domain)
-        self._untold = 0  # its value, as long as nothing is recorded
+        self._untold = 0  # its value while nothing is recorded
         if value is not None:
             self.set_value(value)
 
     def set_value(self, value):
-        """From now on it is `value`."""
+        """Sets it to `value`."""
         handle, value = self._find_handle(), int(value)
         _native.profiler_counter_set(handle, value)
         self._untold = 0 if handle else value
 
     def increment(self, delta=1):
-        """It grows by `delta`."""
+        """Increases it by `delta`."""
         handle, delta = self._find_handle(), self._untold + int(delta)
         _native.profiler_counter_adjust(handle, delta)
         self._untold = 0 if handle else delta
 
     def decrement(self, delta=1):
-        """It shrinks by `delta`."""
+        """Decreases it by `delta`."""
         self.increment(-int(delta))
 
     def __iadd__(self, delta):
@@ -307,14 +307,15 @@ class Counter(_Destroyed):
 
 
 class Marker:
-    """An instant that has a name."""
+    """A named instant."""
 
     def __init__(self, domain, name):
         self.name = name
         self.domain = domain
 
     def mark(self, scope="process"):
-        """Now. `scope` is "global", "process", "thread", "task" or "marker"."""
+        """Marks the current time. `scope` is "global", "process", "thread", "task" or
+        "marker"."""
         _native.profiler_marker(self.domain.handle, plain_text(self.name), scope)
 
     def __str__(self):
@@ -329,13 +330,13 @@ def _environment_number(name):
     try:
         return int(text)
     except ValueError:
-        warnings.warn(f"memledger: {name} is {text!r}, which is no number; it is ignored")
+        warnings.warn(f"memledger: {name} is {text!r}, which is not a number; it is ignored")
         return 0
 
 
 def _keep_mxnet_from_starting():
-    """Its own profiler obeys the same variable and would write the same file, also at the
-    end of the program."""
+    """Turns MXNet's own profiler off: it obeys the same variable and would write the same file,
+    also at exit."""
     del os.environ["MXNET_PROFILER_AUTOSTART"]
     own = sys.modules.get("mxnet.profiler")
     if own:

@@ -1,6 +1,5 @@
-/* cuda_absent.c: looks for a driver where there is none, for PyTorch where there is
- * none, and for other things.
- * Everything it says must be the same with and without the recorder.
+/* cuda_absent.c: looks for a driver where there is none, for PyTorch where there is none, and
+ * for other things. Its output must be the same with and without the recorder.
  *
  * usage: cuda_absent PLUGIN
  *

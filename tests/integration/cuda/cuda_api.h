@@ -1,6 +1,6 @@
-/* cuda_api.h: the part of the CUDA driver's interface that the test programs use,
- * and three ways to reach it: linked, by dlopen and dlsym, and by cuGetProcAddress,
- * as run-time libraries do. CUDA_VIA says which; a program is built once for each.
+/* cuda_api.h: the part of the CUDA driver's interface that the test programs use, and three
+ * ways to reach it: linked, by dlopen and dlsym, and by cuGetProcAddress, as run-time libraries
+ * do. CUDA_VIA selects one; a program is built once for each.
  *
  * Types are in the project's own words: addresses and handles of allocations have
  * 64 bits, all other handles are pointers.

@@ -1,5 +1,5 @@
-/* cuda_echo.c: calls every entry point with a hook by both ways to look it up, and
- * says what did not arrive at the driver, or did not come back, unchanged.
+/* cuda_echo.c: calls every hooked entry point by both ways of looking it up, and prints the
+ * arguments and results that did not pass unchanged.
  *
  * usage: cuda_echo DRIVER hooked|plain
  *

@@ -1,5 +1,5 @@
-/* cuda_late.c: libraries that find the driver at different times. Says whose
- * function each of them has at the end; for the recorder injected by the driver.
+/* cuda_late.c: libraries that find the driver at different times. Prints whose function each of
+ * them has at the end; for the recorder injected by the driver.
  *
  * usage: cuda_late PLUGIN COPY_OF_PLUGIN
  *

@@ -23,7 +23,7 @@ typedef int lookup_v2(const char *, void **, int, uint64_t, int *);
 
 static struct driver found;
 
-/* "cuMemAlloc_v2" is asked for by the name "cuMemAlloc". */
+/* "cuMemAlloc_v2" is looked up by the name "cuMemAlloc". */
 static const char *plain_name(const char *symbol)
 {
     static char name[64];

@@ -1,4 +1,4 @@
-/* cuda_plugin.c: a library that looks things up for itself.
+/* cuda_plugin.c: a library that does its own lookups.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* cuda_steps.h: what the steps of cuda_steps share.
+/* cuda_steps.h: shared by the steps of cuda_steps.
  *
  * A step is VERB[:ARGUMENT]...; see the tables in cuda_steps_memory.c and
  * cuda_steps_other.c. What a step makes becomes an object with the next number,

@@ -1,4 +1,4 @@
-/* cuda_steps_memory.c: the steps that get memory and give it back.
+/* cuda_steps_memory.c: the steps that allocate and free memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

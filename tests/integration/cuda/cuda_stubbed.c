@@ -1,4 +1,4 @@
-/* cuda_stubbed.c: opens a library that has functions of the driver's names.
+/* cuda_stubbed.c: opens a library whose functions have the driver's names.
  *
  * usage: cuda_stubbed LIBRARY local|global
  *

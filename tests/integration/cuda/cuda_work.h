@@ -1,6 +1,6 @@
-/* cuda_work.h: what the programs here do with a driver, however they reached it.
- * Results go to stdout, which must be the same with and without the recorder;
- * whose functions were called goes to stderr.
+/* cuda_work.h: the work that the programs here do with a driver, whichever way they reached it.
+ * Results go to stdout, which must be the same with and without the recorder; whose functions
+ * were called goes to stderr.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

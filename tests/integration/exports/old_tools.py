@@ -1,5 +1,5 @@
-# old_tools.py: how the tools that memledger writes files for read them. Written after
-# what those tools do, and knows nothing of memledger.
+# old_tools.py: how the old tools read the files that memledger writes for them. Modelled on
+# those tools, independent of memledger.
 #
 # SPDX-License-Identifier: Apache-2.0
 import csv

@@ -1,4 +1,4 @@
-# perfetto_rules.py: what Chrome's trace viewer and Perfetto demand of a JSON trace.
+# perfetto_rules.py: what Chrome's trace viewer and Perfetto require of a JSON trace.
 #
 # After the format's own description and the errors that Perfetto's importer counts:
 # phases that exist, fields that each needs, ends that have a beginning.

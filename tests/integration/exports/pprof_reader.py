@@ -1,5 +1,5 @@
-# pprof_reader.py: reads as much of a pprof profile as the tests ask for, by the wire format
-# of protocol buffers alone.
+# pprof_reader.py: reads the parts of a pprof profile that the tests need, using only the wire
+# format of protocol buffers.
 #
 # SPDX-License-Identifier: Apache-2.0
 import gzip

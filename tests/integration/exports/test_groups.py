@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# test_groups.py: keyword dictionaries of the user's own, and what they make of a trace.
+# test_groups.py: the user's own keyword dictionaries, applied to a trace.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

@@ -251,7 +251,7 @@ def test_wrong_questions():
                            ("SELECT * FROM nowhere", "memledger sql FILE"),
                            ("SELECT wrong FROM run", "no such column"),
                            ("SELEC", "syntax error"),
-                           ("SELECT 1; SELECT 2", "one statement at a time"),
+                           ("SELECT 1; SELECT 2", "only one statement"),
                            (" ; ", "no statement")):
         for source in (trace("gpt"), export("sqlite", trace("gpt"))):
             contains(sql(source, question, code=1), told, question)

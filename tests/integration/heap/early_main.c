@@ -1,5 +1,5 @@
 /* early_main.c: a program whose first malloc was a library's. It frees that block, allocates
- * one of its own, says what dlerror has to tell, and uses what has locks inside libc.
+ * one itself, prints dlerror's text, and uses functions that take locks inside libc.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /* early_malloc.c: a library whose constructor makes the process's first malloc, in the place
- * that EARLY_MALLOC names: while a lock of libc's is held.
+ * that EARLY_MALLOC names, while libc holds a lock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* early_malloc.h: what the early_* programs and libraries agree on.
+/* early_malloc.h: shared by the early_* programs and libraries.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

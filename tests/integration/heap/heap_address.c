@@ -1,5 +1,5 @@
-/* heap_address.c: takes the address of malloc. Linked at a fixed address, the
- * program then has a symbol of that name, though no malloc of its own.
+/* heap_address.c: takes the address of malloc. Linked at a fixed address, the program then has
+ * a symbol of that name, but does not define malloc.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,6 @@
-/* heap_calls.c: each function of the malloc family once, the failing ways too,
- * with errno watched: what it becomes is printed, to be compared with a run
- * without the recorder. "nopvalloc" leaves out pvalloc, which not every allocator
- * replaces.
+/* heap_calls.c: each function of the malloc family once, also with failures. Prints errno, to
+ * be compared with a run without the recorder. "nopvalloc" leaves out pvalloc, which not every
+ * allocator replaces.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* heap_cxx_main.c: a C program that opens a C++ library, for itself or (with
- * "global") for everybody.
+/* heap_cxx_main.c: a C program that opens a C++ library, with RTLD_LOCAL or (with "global")
+ * RTLD_GLOBAL.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

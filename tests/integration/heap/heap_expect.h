@@ -1,8 +1,8 @@
-/* heap_expect.h: how a heap test program tells what it did.
+/* heap_expect.h: how a heap test program reports what it did.
  *
- * Blocks are told apart by their size, which no other part of the program uses:
- * "expect SIZE N GONE" means that N blocks of SIZE bytes were allocated and
- * GONE of them freed or moved away. test_heap.py compares that with the trace.
+ * Blocks are identified by their size, which no other part of the program uses: "expect SIZE N
+ * GONE" means that N blocks of SIZE bytes were allocated and GONE of them freed or moved away.
+ * test_heap.py compares that with the trace.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

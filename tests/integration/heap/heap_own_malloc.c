@@ -1,6 +1,6 @@
-/* heap_own_malloc.c: a program with a malloc of its own, as one has that links
- * an allocator statically. Like jemalloc's, it makes itself ready with mmap, and
- * must not be called again from there.
+/* heap_own_malloc.c: a program with its own malloc, like one that links an allocator
+ * statically. Like jemalloc's, it initializes itself with mmap and must not be called again
+ * from there.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
-/* heap_processes.c: every way of having children: fork, fork in a thread, fork
- * in a child with the environment cleared, vfork and exec, posix_spawn, exec
- * without fork, ends by _exit and by a signal.
+/* heap_processes.c: every way of creating children: fork, fork in a thread, fork in a child
+ * with the environment cleared, vfork and exec, posix_spawn, exec without fork, ends by _exit
+ * and by a signal.
  *
  * A child's copy of its parent's blocks is not the child's to account for: each
  * process counts what it allocates itself.
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
     forked_in_thread();
     vforked();
     spawned();
-    /* This process, and the three that run this program anew. */
+    /* This process, and the three that run this program again. */
     expect(72001, 2, 2);
     expect(72002, 2, 2);
     expect(72003, 2, 0);

@@ -1,6 +1,6 @@
-/* heap_signals.c: a timer's handler that allocates, while the program does
- * nothing but record: scopes, which take no memory. malloc itself must not be
- * interrupted by a handler that calls it, so there is none in the loop.
+/* heap_signals.c: a timer's handler that allocates, while the program does nothing but record:
+ * scopes, which take no memory. malloc itself must not be interrupted by a handler that calls
+ * it, so the loop does not call it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

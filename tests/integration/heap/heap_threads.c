@@ -1,6 +1,5 @@
-/* heap_threads.c: many short-lived threads, some side by side, blocks freed by
- * another thread than the one that asked for them, and in a thread's last
- * breath.
+/* heap_threads.c: many short-lived threads, some side by side, blocks freed by another thread
+ * than their allocator, and during a thread's exit.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # test_early_malloc.py: programs whose first malloc comes from a library's constructor, or from
-# the loader, while a lock of libc's is held. They must end as they do alone.
+# the loader, while libc holds a lock. They must end as they do without memledger.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The host heap: small programs do known things, the trace must say the same.
+"""The host heap: small programs do known things, and the trace must show the same.
 
 usage: test_heap.py MEMLEDGER PROGRAMS CASE
     MEMLEDGER  the command

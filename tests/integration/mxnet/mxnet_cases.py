@@ -1,5 +1,5 @@
-# mxnet_cases.py: programs that use MXNet and know nothing of memledger; the first
-# argument says which. Each says what it saw in one line of JSON, its last.
+# mxnet_cases.py: programs that use MXNet without memledger; the first argument selects one.
+# Each reports what it saw in one line of JSON, its last.
 #
 # SPDX-License-Identifier: Apache-2.0
 import ctypes

@@ -1,6 +1,5 @@
-/* mxnet_double.c: a library that is MXNet by name, of a version or a build that nobody
- * knows. VERSION is what it says; HAS_STORAGE gives it the functions of 1.9.1, in an
- * order that is not MXNet's.
+/* mxnet_double.c: a library with MXNet's name, of an unknown version or build. VERSION is the
+ * version it reports; HAS_STORAGE gives it the functions of 1.9.1, in a different order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* mxnet_linked.c: a program in C that is linked with MXNet: two arrays, one given back,
- * and one that is too large.
+/* mxnet_linked.c: a program in C that is linked with MXNet: two arrays, one of them freed, and
+ * one that is too large.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
-# mxnet_models.py: models of MXNet that are trained, by programs that know nothing of
-# memledger; the first argument says which. Each says in one line of JSON, its last, what
-# it has: [kind, name, bytes] of each parameter, gradient, auxiliary state and state of
-# the optimizer, by shapes and types alone.
+# mxnet_models.py: programs that train MXNet models without memledger; the first argument
+# selects one. Each reports in one line of JSON, its last, what it has: [kind, name, bytes] of
+# each parameter, gradient, auxiliary state and state of the optimizer, by shapes and types
+# alone.
 #
 # SPDX-License-Identifier: Apache-2.0
 import ctypes

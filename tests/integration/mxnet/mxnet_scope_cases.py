@@ -1,5 +1,5 @@
-# mxnet_scope_cases.py: a program that uses MXNet in each way it can be used, in scopes of
-# its own. Sizes are such that a block can be told from others.
+# mxnet_scope_cases.py: a program that uses MXNet in every possible way, in its own scopes.
+# Sizes are chosen so that each block can be identified.
 #
 # SPDX-License-Identifier: Apache-2.0
 import mxnet as mx

@@ -1,4 +1,4 @@
-# mxnet_trace.py: what a trace says of MXNet's storage.
+# mxnet_trace.py: reads a trace's figures of MXNet's storage.
 #
 # SPDX-License-Identifier: Apache-2.0
 from mxnet_run import events

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_mxnet.py: every block of MXNet's storage, from programs that know nothing of
-# memledger; and that these do as they do without it. The real wheels, from PyPI.
+# test_mxnet.py: every block of MXNet's storage is recorded, from unmodified programs, which
+# behave as they do without memledger. The real wheels, from PyPI.
 #
 # SPDX-License-Identifier: Apache-2.0
 import functools

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # test_mxnet_example_names.py: what the models of examples/mxnet have in memory, by name.
 #
-# What they must have says walk_model.py, which knows MXNet and nothing of memledger.
+# walk_model.py, which uses MXNet and not memledger, computes the expected values.
 #
 # SPDX-License-Identifier: Apache-2.0
 import functools

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-# test_mxnet_names.py: parameters, gradients, states, blocks and phases of MXNet programs
-# that know nothing of memledger, by name.
+# test_mxnet_names.py: parameters, gradients, states, blocks and phases of unmodified MXNet
+# programs, by name.
 #
-# What is expected is what the programs find when they walk their models: shapes and types.
+# The expected values are what the programs find when they walk their models: shapes and types.
 #
 # SPDX-License-Identifier: Apache-2.0
 import collections

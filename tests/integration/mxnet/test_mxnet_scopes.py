@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_mxnet_scopes.py: what is born on a thread of MXNet's engine has the scopes of the
-# thread that asked for it; what backward makes, those of its forward. The real wheels.
+# test_mxnet_scopes.py: blocks allocated on a thread of MXNet's engine have the scopes of the
+# requesting thread; those of backward, the scopes of their forward. The real wheels.
 #
 # The scopes are the program's own: names from Python are off. test_mxnet_names.py and
 # test_mxnet_example_names.py have the two together.

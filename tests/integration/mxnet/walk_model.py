@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# walk_model.py: what a model of examples/mxnet must have in memory, from its shapes and
-# types alone. It asks MXNet, never memledger: names in a trace are tested against it.
+# walk_model.py: what a model of examples/mxnet must have in memory, from its shapes and types
+# alone. It uses MXNet, never memledger: names in a trace are tested against it.
 #
 #     walk_model.py examples/mxnet/resnet.py --module --batch 4
 #

@@ -1,5 +1,5 @@
-# nvtx_annotated.py: annotated Python: by the package nvtx, and by an NVTX that
-# lies in a shared library of its own (an instance for itself).
+# nvtx_annotated.py: annotated Python: by the package nvtx, and by an NVTX in a separate shared
+# library (a separate instance).
 #
 #     nvtx_annotated.py LIBRARY
 #

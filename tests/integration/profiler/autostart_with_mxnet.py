@@ -1,4 +1,4 @@
-# autostart_with_mxnet.py: MXNet and our profiler in one process, with
+# autostart_with_mxnet.py: MXNet and memledger's profiler in one process, with
 # MXNET_PROFILER_AUTOSTART, which both obey.
 #
 #     autostart_with_mxnet.py before|after    when MXNet is imported

@@ -1,4 +1,4 @@
-# beside_mxnet.py: one program for MXNet's own profiler and for ours, which tells what
+# beside_mxnet.py: one program for MXNet's own profiler and for memledger's, which prints what
 # they have in common; MXNet is loaded in both.
 #
 #     beside_mxnet.py mxnet|memledger

@@ -1,5 +1,5 @@
-/* mxnet_profiled.c: a program that uses MXNet's profiler by its functions in C, and knows
- * nothing of memledger.
+/* mxnet_profiled.c: a program that uses MXNet's profiler through its C functions, without
+ * memledger.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-# mxnet_profiled.py: a small program under MXNet's own profiler or under ours; it tells
-# the statistics of the profiler that it used.
+# mxnet_profiled.py: a small program under MXNet's own profiler or memledger's; it prints the
+# statistics of the profiler that it used.
 #
 #     mxnet_profiled.py mxnet|memledger CASE
 #

@@ -1,5 +1,5 @@
-# mxnet_profiler_cases.py: programs that use memledger.mxnet.profiler as they would MXNet's
-# own; test_mxnet_profiler.py says what must come of each.
+# mxnet_profiler_cases.py: programs that use memledger.mxnet.profiler as they would MXNet's own;
+# test_mxnet_profiler.py checks the results.
 #
 #     mxnet_profiler_cases.py CASE
 #

@@ -4,7 +4,7 @@
 #
 #     profiler_contract.py [mxnet]
 #
-# Tells which names were checked. For CPython 3.9 and later.
+# Prints which names were checked. For CPython 3.9 and later.
 #
 # SPDX-License-Identifier: Apache-2.0
 import inspect

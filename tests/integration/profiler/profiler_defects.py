@@ -1,5 +1,5 @@
-# profiler_defects.py: does, with MXNet's own profiler or with ours, what brings out the
-# known defects of the first; test_profiler_contract.py names them and compares.
+# profiler_defects.py: provokes the known defects of MXNet's own profiler, with that profiler or
+# with memledger's; test_profiler_contract.py names them and compares.
 #
 #     profiler_defects.py mxnet|memledger
 #

@@ -151,7 +151,7 @@ def test_all_of_mxnets_in_c():
 
 def test_settings():
     """Keys and defaults, as the recorder has them and as the guide tells them."""
-    table = re.findall(r'\{"(\w+)",\s*ML_KEY_\w+,\s*"([^"]*)"\}',
+    table = re.findall(r'\{"(\w+)",\s*ML_CONFIG_\w+,\s*"([^"]*)"\}',
                        read("src", "format", "config_keys.c"))
     equal(dict(table), KEYS, "keys and defaults")
     guide = read("docs", "api.md")

@@ -1,5 +1,5 @@
-# call_cases.py CASE: calls of modules, as torch.nn.Module and mxnet.gluon.Block make them, through
-# the package's own callables, without a framework. Says what it found as JSON.
+# call_cases.py CASE: calls of modules, as torch.nn.Module and mxnet.gluon.Block make them,
+# through the package's own callables, without a framework. Prints its findings as JSON.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-# python_suite.py: Python's own tests under `memledger run` and without it, compared
-# test by test. What recording does to threads, forks, pipes, environments and
-# ctypes, somebody has already written tests for.
+# python_suite.py: Python's own tests under `memledger run` and without it, compared test by
+# test. These tests already cover threads, forks, pipes, environments and ctypes.
 #
 #     python_suite.py --memledger PROGRAM [--short] [--python INTERPRETER] [MODULE...]
 #

@@ -1,5 +1,5 @@
-# read_arrow.py TRACE: what pyarrow, polars, pandas and DuckDB make of a trace's
-# tables, as JSON. test_read_arrow.py runs it where these are installed.
+# read_arrow.py TRACE: prints a trace's tables as read by pyarrow, polars, pandas and DuckDB, as
+# JSON. test_read_arrow.py runs it if these are installed.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

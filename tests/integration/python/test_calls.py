@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_calls.py: the callables that stand in front of a module's call and of a trainer's step, with
-# exceptions, interrupts, recursion, generators, threads and greenlets: call_cases.py.
+# test_calls.py: the callables that wrap a module's call and a trainer's step, with exceptions,
+# interrupts, recursion, generators, threads and greenlets: call_cases.py.
 #
 # SPDX-License-Identifier: Apache-2.0
 import collections

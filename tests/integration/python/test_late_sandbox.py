@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_late_sandbox.py: recordings that a Python program starts itself, in a seccomp sandbox that
-# kills for what only the recorder does: start() refuses, and the program goes on.
+# test_late_sandbox.py: recordings that a Python program starts itself, in a seccomp sandbox
+# that kills for calls that only the recorder makes: start() refuses, and the program continues.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_read.py: memledger.read with nothing but Python: the tables hold what the
-# reports say, and a file that is no good is an exception.
+# test_read.py: memledger.read with only Python: the tables contain the figures of the reports,
+# and a bad file raises an exception.
 #
 # SPDX-License-Identifier: Apache-2.0
 import glob

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_read_arrow.py: pyarrow, polars, pandas and DuckDB take the tables of a trace
-# as they are, and find in them what `memledger summary` prints.
+# test_read_arrow.py: pyarrow, polars, pandas and DuckDB import the tables of a trace directly,
+# and find the figures of `memledger summary` in them.
 #
 # The real ones, from PyPI.
 #

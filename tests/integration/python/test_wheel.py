@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_wheel.py: `pip install` of this project: one wheel with the command, the
-# recorder and the package, built once and tried in an environment of its own.
+# test_wheel.py: `pip install` of this project: one wheel with the command, the recorder and the
+# package, built once and tested in its own environment.
 #
 # Needs the network for meson-python.
 #

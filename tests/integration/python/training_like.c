@@ -1,5 +1,5 @@
-/* training_like.c: two steps of something like a training run, by the public header:
- * modules, phases, labels, a block that is never freed.
+/* training_like.c: two steps like those of a training run, through the public header: modules,
+ * phases, labels, a block that is never freed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

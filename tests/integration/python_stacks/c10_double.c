@@ -1,6 +1,6 @@
-/* c10_double.c: PyTorch's library as far as python_asks.c calls it, which does nothing:
- * a test double, so that Python stacks are tested with interpreters for which there is no
- * PyTorch. The recorder finds it by its name.
+/* c10_double.c: a test double of the PyTorch functions that python_asks.c calls; they do
+ * nothing. With it, Python stacks are tested with interpreters for which there is no PyTorch.
+ * The recorder finds it by its name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

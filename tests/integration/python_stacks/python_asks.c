@@ -1,5 +1,5 @@
-/* python_asks.c: a library for Python that asks for memory as PyTorch's CUDA allocator
- * does: it reports blocks to the function that the recorder stands in front of.
+/* python_asks.c: a library for Python that allocates like PyTorch's CUDA allocator: it reports
+ * blocks to the function that the recorder hooks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +28,7 @@ static void *ask_as_thread(void *address)
     return NULL;
 }
 
-/* The same from a thread that Python knows nothing of. */
+/* The same from a thread that Python did not create. */
 int ask_elsewhere(uintptr_t address)
 {
     pthread_t thread;

@@ -1,6 +1,6 @@
-# python_cases.py: asks for blocks from all sorts of Python code, and writes down where
-# Python itself thinks it is. `python_cases.py LIBRARY FOLDER CASE,...` leaves
-# FOLDER/PID.json for each process: address -> [[function, file, line], ...], innermost first.
+# python_cases.py: allocates blocks from all kinds of Python code, and writes down the stack as
+# Python reports it. `python_cases.py LIBRARY FOLDER CASE,...` leaves FOLDER/PID.json for each
+# process: address -> [[function, file, line], ...], innermost first.
 #
 # For CPython 3.9 and later, without any package.
 #

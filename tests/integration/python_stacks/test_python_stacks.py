@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_python_stacks.py: the Python stack of a block is what Python says it is, with every
-# CPython that is here.
+# test_python_stacks.py: the Python stack of a block equals the one that Python reports, with
+# every installed CPython.
 #
 # PYTHONS names more interpreters, separated by blanks.
 #

@@ -1,6 +1,5 @@
-/* stack_plugin.c: a library to load, unload and replace by its twin: two are
- * built from this file, alike but for the name of their function and the size of
- * what they allocate.
+/* stack_plugin.c: a library to load, unload and replace by its twin: two are built from this
+ * file, identical except for the name of their function and the size of their allocation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

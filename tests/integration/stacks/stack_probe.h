@@ -1,5 +1,5 @@
-/* stack_probe.h: the recorder in a library of its own, with a way to record an
- * allocation and its stack, as a hook does.
+/* stack_probe.h: the recorder in a separate library, with a function that records an allocation
+ * and its stack, as a hook does.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
  * caller. Returns the number of its stack. */
 uint32_t probe_alloc(uint64_t address, uint64_t bytes);
 
-/* Records a sample that claims to be about a process of its own choice. */
+/* Records a sample that claims to belong to a given process. */
 void probe_sample(uint64_t used_bytes);
 
 #endif

@@ -1,4 +1,4 @@
-/* stack_user.c: asks for memory in known functions and in plugins.
+/* stack_user.c: allocates memory in known functions and in plugins.
  *
  *     stack_user calls               two functions, one of them twice
  *     stack_user plugins A B ROUNDS  A is closed and B takes its place, again and again

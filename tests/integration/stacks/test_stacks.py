@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_stacks.py: who asked: functions and libraries of known callers, plugins
-# that take each other's place, children, ends without warning.
+# test_stacks.py: call stacks: functions and libraries of known callers, plugins that replace
+# each other, children, sudden ends.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

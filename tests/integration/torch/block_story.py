@@ -1,5 +1,5 @@
-# block_story.py: the lives of PyTorch's blocks, as `memledger events --json` tells
-# them: for tests that count for themselves what the reports say.
+# block_story.py: the lifetimes of PyTorch's blocks from `memledger events --json`, for tests
+# that compute the reports' figures themselves.
 #
 # SPDX-License-Identifier: Apache-2.0
 

@@ -1,5 +1,5 @@
-# keeps_losses.py: trains for twelve steps. With "tensors" it keeps each step's loss, and
-# with it the graph that made it; with "numbers" what a loss amounts to. Then it evaluates.
+# keeps_losses.py: trains for twelve steps. With "tensors" it keeps each step's loss, and with
+# it the graph; with "numbers" only the loss's value. Then it evaluates.
 #
 # SPDX-License-Identifier: Apache-2.0
 import sys

@@ -1,5 +1,5 @@
-# live_cases.py: programs that start memledger themselves, in a plain Python. Each
-# says what it found as JSON on its last line.
+# live_cases.py: programs that start memledger themselves, in a plain Python. Each prints its
+# findings as JSON on its last line.
 #
 # SPDX-License-Identifier: Apache-2.0
 import contextlib

@@ -1,6 +1,5 @@
-# long_run.py STEPS [DEVICE]: a small network that is trained for long. Prints what the
-# process takes of the host's memory at the end, by RSS and by share (PSS), and how
-# much of it came after the first tenth.
+# long_run.py STEPS [DEVICE]: trains a small network for a long time. Prints the host memory of
+# the process at the end, as RSS and PSS, and how much of it came after the first tenth.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-# mem_tracker.py: what memory is for at the peak of training, as PyTorch's MemTracker
-# says (torch.distributed._tools.mem_tracker, PyTorch 2.4 and later) and as memledger
-# says of the same program without it.
+# mem_tracker.py: the categories of memory at the peak of training, by PyTorch's MemTracker
+# (torch.distributed._tools.mem_tracker, PyTorch 2.4 and later) and by memledger for the same
+# program without MemTracker.
 #
 #     mem_tracker.py --memledger PROGRAM --folder DIR [--device cuda] [--times N] [MODEL...]
 #

@@ -1,5 +1,5 @@
-# models.py: small networks of the usual kinds, with data to train them on. Their
-# activations outweigh what lies around them (targets, the loss), as in real training.
+# models.py: small networks of the usual kinds, with data to train them on. Their activations
+# outweigh the rest (targets, the loss), as in real training.
 #
 # SPDX-License-Identifier: Apache-2.0
 import torch

@@ -1,5 +1,5 @@
-# saved.py MODEL: the bytes that autograd keeps for the backward pass of one step,
-# without parameters and inputs, as PyTorch's hooks for saved tensors say.
+# saved.py MODEL: the bytes that autograd keeps for the backward pass of one step, without
+# parameters and inputs, by PyTorch's hooks for saved tensors.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_categories.py: what memory is for, in programs that know nothing of memledger:
-# training.py. `memledger summary` is held against what the programs count themselves.
+# test_categories.py: the categories of memory in unmodified programs: training.py. Compares
+# `memledger summary` with the programs' own counts.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

@@ -211,7 +211,7 @@ def test_under_run():
     told = said(result.out, result)
     equal([told["path"], told["stopped"], told["exists"]], [None, None, False], "what start() does")
     equal(told["live"], 4000, "live bytes")
-    equal(result.err.count("recorded already"), 1, "how often that was said", result.err)
+    equal(result.err.count("already recorded"), 1, "how often that was said", result.err)
     balanced(result.dump())
     blocks = host(result.trace)
     equal([blocks["peak_bytes"], blocks["live_bytes"]], [6000, 0], "peak and end of the trace")

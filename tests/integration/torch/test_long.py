@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_long.py: how much memory of the program's own a long recording takes. The run
-# of 10,000 steps is in tests/gpu; a shorter one shows what grows.
+# test_long.py: how much of the program's memory a long recording uses. The run of 10,000 steps
+# is in tests/gpu; a shorter one shows what grows.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

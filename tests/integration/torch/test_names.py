@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-# test_names.py: modules, parameters and gradients by their names, in programs that
-# know nothing of memledger: training.py.
+# test_names.py: modules, parameters and gradients by name, in unmodified programs: training.py.
 #
 # SPDX-License-Identifier: Apache-2.0
 import harness

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_torch.py: every block of PyTorch's CPU allocator, from programs that know
-# nothing of memledger; and that these do as they do without it.
+# test_torch.py: every block of PyTorch's CPU allocator is recorded, from unmodified programs,
+# which behave as they do without memledger.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-# test_torch_leaks.py: a PyTorch program that keeps its losses leaks, with the layer and
-# the line that made what stays; one that keeps numbers does not. What comes after the
-# last step is none.
+# test_torch_leaks.py: a PyTorch program that keeps its losses leaks, and the report shows the
+# layer and the line of the allocation; one that keeps numbers does not. Allocations after the
+# last step are not leaks.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

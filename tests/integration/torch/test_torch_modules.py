@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_torch_modules.py: tree, layers, table and steps of a training script: what each
-# module holds, as PyTorch itself counts it.
+# test_torch_modules.py: tree, layers, table and steps of a training script: the memory of each
+# module, as PyTorch itself counts it.
 #
 # PyTorch is the system's; TORCH_PYTHON names an interpreter that has another.
 #

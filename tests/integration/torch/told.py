@@ -1,6 +1,5 @@
-# told.py: what a training program knows of its own memory, for a test to find in the
-# trace: storages of parameters, buffers, gradients and optimizer state, by name.
-# PyTorch alone is asked.
+# told.py: what a training program knows about its own memory, for comparison with the trace:
+# storages of parameters, buffers, gradients and optimizer state, by name. It uses only PyTorch.
 #
 # SPDX-License-Identifier: Apache-2.0
 import torch

@@ -1,6 +1,6 @@
-# torch_cases.py: programs with PyTorch, as users write them; they know nothing of
-# memledger. `torch_cases.py CASE` prints one line of JSON and ends without
-# tearing anything down, so that what is alive then is alive at the trace's end.
+# torch_cases.py: programs with PyTorch, as users write them, without memledger. `torch_cases.py
+# CASE` prints one line of JSON and exits without freeing anything, so that blocks live then are
+# live at the trace's end.
 #
 # SPDX-License-Identifier: Apache-2.0
 import ctypes

@@ -1,5 +1,5 @@
-# torch_model.py: an ordinary training script, which knows nothing of memledger. It
-# prints what its modules hold, as it knows itself.
+# torch_model.py: an ordinary training script, without memledger. It prints the memory of its
+# modules by its own count.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

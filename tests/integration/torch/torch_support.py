@@ -1,4 +1,4 @@
-# torch_support.py: which PyTorch the tests use, and what their programs say.
+# torch_support.py: the PyTorch that the tests use, and the output of their programs.
 #
 # PyTorch is the system's; TORCH_PYTHON names an interpreter that has another.
 #

@@ -1,4 +1,4 @@
-# training.py: training programs as users write them; they know nothing of memledger.
+# training.py: training programs as users write them, without memledger.
 #
 #     training.py CASE [FILE]
 #

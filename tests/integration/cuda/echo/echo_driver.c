@@ -1,6 +1,6 @@
-/* echo_driver.c: a libcuda.so.1 that has every entry point with a hook, does
- * nothing, remembers how it was called and answers what it is told to. It shows
- * whether a hook passes on what it was given.
+/* echo_driver.c: a libcuda.so.1 with every hooked entry point. It does nothing, remembers the
+ * arguments of each call and returns a preset result. It shows whether a hook passes its
+ * arguments on.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* echo_driver.h: what the echo driver heard last.
+/* echo_driver.h: the last call that the echo driver received.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
