@@ -41,7 +41,7 @@ static int not_found(const char *name, struct ml_error *err)
                             "%s is not a program by itself; use 'memledger run -- python3 %s'",
                             name, name);
     if (!access(name, F_OK))
-        return ml_error_set(err, -EACCES, "%s is not executable", name);
+        return ml_error_set(err, -EACCES, "%s is not an executable file", name);
     return ml_error_set(err, -ENOENT, "%s: no such program", name);
 }
 
