@@ -222,7 +222,7 @@ static void forget_blocks(struct ml_trace_writer *w, size_t blocks)
     w->index.len = w->index_counts.len = blocks;
 }
 
-/* Moves the end of the file back to the start of a provisional block. Its bytes stay until
+/* Moves the end of the file back to the start of a lent block. Its bytes stay until
  * they are overwritten, which for a small block is one step. */
 static int take_back(struct ml_trace_writer *w)
 {

@@ -57,9 +57,9 @@ struct ml_trace_writer {
     int fd;
     bool keeps_old;          /* the old contents are still there; the first block replaces them */
     _Atomic uint64_t offset; /* end of the last complete block */
-    uint64_t file_end;       /* of everything, including a provisional block */
+    uint64_t file_end;       /* of everything, including a lent block */
     bool can_rewrite;        /* it is a regular file */
-    bool lent;               /* the last block of the index is provisional */
+    bool lent;               /* the last block of the index is, see ml_trace_writer_save */
     uint32_t sequence;
     struct ZSTD_CCtx_s *zstd;
     struct ml_buf raw;
@@ -68,7 +68,7 @@ struct ml_trace_writer {
     ML_VEC(struct ml_index_totals) index_counts; /* of each entry */
     struct ml_index_totals totals;               /* of the file */
     _Atomic uint64_t written;                    /* events in it */
-    _Atomic uint64_t lent_events;                /* of them in a provisional block */
+    _Atomic uint64_t lent_events;                /* of them in a lent block */
     uint64_t last_ns;                            /* time of the last of them */
     _Atomic uint64_t lost;                       /* events that could not be written */
     uint64_t lost_notes;    /* the counts of lost events that could not be written */
@@ -87,7 +87,7 @@ int ml_trace_writer_open(struct ml_trace_writer *w, const char *path, bool force
 void ml_trace_writer_flush(struct ml_trace_writer *w);
 
 /* Writes everything so far, so that little is lost if we are killed. A small
- * block is provisional: the next write replaces it by a larger one,
+ * block is only lent to the file: the next write replaces it by a larger one,
  * since many small blocks make a large file. */
 void ml_trace_writer_save(struct ml_trace_writer *w);
 
