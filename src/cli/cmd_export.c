@@ -184,8 +184,7 @@ static int write_all(const struct ml_exporter *exporter, const struct ml_export_
     int r = 0;
 
     if (exporter->needs_file && !ml_output_has_file(out))
-        r = ml_error_set(err, -ESPIPE,
-                         "%s: this format cannot be written to standard output; give -o FILE",
+        r = ml_error_set(err, -ESPIPE, "%s: this format needs a regular file; give -o FILE",
                          out->path);
     if (r == 0)
         r = exporter->run(trace, opts, out, err);
