@@ -14,7 +14,8 @@ __thread bool ml_thread_strict;
 _Atomic int32_t ml_threads_calling;
 __thread int32_t ml_calling_depth;
 
-/* A mutex remembers the thread that locked it. No other thread sees this one, so none waits. */
+/* A mutex stores the id of the thread that locked it. No other thread sees this one, so none waits.
+ */
 uint32_t ml_thread_id(void)
 {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

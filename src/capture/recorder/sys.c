@@ -9,7 +9,7 @@
 #define SAID_BYTES 1024
 
 #define BIT_OF(signal) ((uint64_t)1 << ((signal)-1))
-/* Programs ignore these by default, or only count with them: a late answer does no harm. */
+/* Programs ignore these by default, or use them only to count: a late reaction does no harm. */
 #define UNHURRIED                                                                                  \
     (BIT_OF(SIGCHLD) | BIT_OF(SIGCONT) | BIT_OF(SIGURG) | BIT_OF(SIGWINCH) | BIT_OF(SIGPROF))
 
@@ -24,7 +24,7 @@ bool ml_sys_signal_waits(void)
            pending & held;
 }
 
-/* In one piece, so that nothing comes between the parts. */
+/* Writes once, so that no other output comes between the parts. */
 void ml_sys_say_parts(const char *first, ...)
 {
     int saved_errno = errno;
