@@ -53,8 +53,8 @@ static struct table {
 static _Atomic uint32_t table_count;
 static _Atomic uint32_t last_string = NAME_OTHER;
 static uint64_t all_bytes;
-static _Atomic bool full;       /* there is no room for a name that may be folded */
-static _Atomic bool other_told; /* NAME_OTHER has been announced */
+static _Atomic bool full;            /* there is no room for a name that may be folded */
+static _Atomic bool other_announced; /* NAME_OTHER has been announced */
 
 struct space {
     uint32_t level;
@@ -235,11 +235,11 @@ static uint32_t fold(void)
 {
     bool nested = ml_writer->busy;
 
-    if (!atomic_load_explicit(&other_told, memory_order_relaxed)) {
+    if (!atomic_load_explicit(&other_announced, memory_order_relaxed)) {
         announce_string(NAME_OTHER);
         /* Pairs with the acquire load in number_of. */
         if (!nested)
-            atomic_store_explicit(&other_told, true, memory_order_release);
+            atomic_store_explicit(&other_announced, true, memory_order_release);
     }
     return NAME_OTHER;
 }
@@ -275,7 +275,7 @@ static uint32_t number_of(const char *text, size_t bytes, bool kept)
     if (number)
         return number;
     if (!kept && atomic_load_explicit(&full, memory_order_relaxed) &&
-        atomic_load_explicit(&other_told, memory_order_acquire)) {
+        atomic_load_explicit(&other_announced, memory_order_acquire)) {
         ml_recorder_name_folded();
         return NAME_OTHER;
     }
@@ -412,7 +412,7 @@ void ml_names_announce(void)
 {
     uint32_t last = atomic_load_explicit(&last_string, memory_order_acquire);
 
-    if (atomic_load_explicit(&other_told, memory_order_relaxed))
+    if (atomic_load_explicit(&other_announced, memory_order_relaxed))
         announce_string(NAME_OTHER);
     for (uint32_t i = NAME_OTHER + 1; i <= last; i++)
         announce_string(i);

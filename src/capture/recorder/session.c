@@ -39,7 +39,7 @@ static void say_version(struct ml_session *s)
     bool has_notices = s->magic == ML_SHARED_MAGIC && s->version >= FIRST_VERSION_WITH_NOTICES;
 
     if (!has_notices || ml_session_tells(s, ML_NOTICE_VERSION))
-        ml_sys_say("memledger: the recorder and the memledger command are of different versions; "
+        ml_sys_say("memledger: the recorder and the memledger command have different versions; "
                    "processes that load this recorder are not recorded\n");
 }
 

@@ -10,7 +10,7 @@
 
 #include "python_layout.h"
 
-/* `table` is what the code object has, `instruction` counts bytes of its code.
+/* `table` is the code object's table, `instruction` counts bytes of its code.
  * @return 0: it belongs to no line, or the code has not begun */
 uint32_t ml_python_line(enum ml_python_lines kind, const uint8_t *table, size_t size,
                         int32_t first_line, int32_t instruction);

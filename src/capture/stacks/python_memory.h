@@ -1,4 +1,4 @@
-/* python_memory.h: words of the interpreter's memory, by address.
+/* python_memory.h: reads words of the interpreter's memory by address.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,8 +32,8 @@ static inline uint8_t ml_python_byte(uintptr_t at)
     return *(const uint8_t *)at;
 }
 
-/* An object of the interpreter's can lie there: its addresses are aligned, below the
- * kernel's and above the first page. */
+/* Whether an object of the interpreter can be there: addresses are aligned, below the kernel's and
+ * above the first page. */
 static inline bool ml_python_plausible(uintptr_t at)
 {
     return at >= 4096 && !(at >> 47) && !(at & 7);

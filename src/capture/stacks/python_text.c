@@ -9,12 +9,12 @@
 #include "compiler.h"
 #include "python_memory.h"
 
-/* Of a string's state: the size of its characters, and two flags. */
+/* Parts of a string's state: the size of its characters, and two flags. */
 #define KIND(state) ((state) >> 2 & 7)
 #define COMPACT (1u << 5)
 #define ASCII (1u << 6)
 
-/* A byte that could not be decoded is kept in a character of its own. */
+/* The first of the characters that stand for bytes that could not be decoded. */
 #define ESCAPED_FIRST 0xdc80
 #define ESCAPED_LAST 0xdcff
 

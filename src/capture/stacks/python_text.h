@@ -9,8 +9,8 @@
 
 #include "python_find.h"
 
-/* Up to `bytes` of it. Bytes of a file name that are no text come back as they are.
- * @return how many; 0 for what is no string, too */
+/* Up to `bytes` bytes of it. Bytes of a file name that could not be decoded are returned unchanged.
+ * @return how many; 0 if the object is not a string */
 size_t ml_python_text(const struct ml_python *py, uintptr_t object, char *ret, size_t bytes);
 
 #endif
