@@ -25,5 +25,5 @@ void ml_heap_notice(void)
     if (!ml_session || ml_session_tells(ml_session, ML_NOTICE_MALLOC))
         ml_sys_say("memledger: the program's own malloc, in ",
                    *object->l_name ? object->l_name : program_invocation_name,
-                   ", stands before the recorder's; the heap is not seen\n");
+                   ", hides the recorder's; the heap is not recorded\n");
 }

@@ -17,7 +17,7 @@
 uint32_t ml_heap_space;
 uint32_t ml_map_space;
 
-/* The collector does not move, but may come back. */
+/* The collector makes no progress, but may recover. */
 static bool undecided(void)
 {
     return ml_session && !atomic_load_explicit(&ml_session->closed, memory_order_relaxed) &&
@@ -43,8 +43,7 @@ bool ml_heap_start(void)
     struct ml_quiet quiet;
     bool started;
 
-    /* Before libc is initialised the environment, which names the session,
-     * cannot be read. */
+    /* Before libc is initialised, the environment, which names the session, cannot be read. */
     if (inside || !environ || undecided())
         return false;
     ml_sandbox_look_first();
