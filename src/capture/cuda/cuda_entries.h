@@ -1,15 +1,14 @@
-/* cuda_entries.h: the one table of the driver's entry points that have a hook.
+/* cuda_entries.h: the table of the driver's entry points that have a hook.
  *
- * A row: the exported symbol, the number of its arguments, and what a call means
- * for the book (enum ml_cuda_action, without its prefix). Every argument fits a
- * register, except the 64 bytes of an IPC handle: rows with IPC for a number have
- * pointer, handle, flags.
+ * A row has the exported symbol, the number of its arguments, and the meaning of a call for the
+ * book (enum ml_cuda_action, without its prefix). Every argument fits a register, except the 64
+ * bytes of an IPC handle: rows with IPC instead of a number have pointer, handle, flags.
  *
- * Left out are the first versions of functions that later got 64-bit addresses
- * and sizes (cuMemAlloc, cuMemFree, cuMemcpyHtoD, cuArrayCreate, ... without
- * _v2): no header since CUDA 3.2, of 2010, leads to them.
+ * The first versions of functions that later got 64-bit addresses and sizes are left out
+ * (cuMemAlloc, cuMemFree, cuMemcpyHtoD, cuArrayCreate, ... without _v2): no header since CUDA 3.2,
+ * of 2010, refers to them.
  *
- * The linker scripts are made from this table too.
+ * The linker scripts are generated from this table too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

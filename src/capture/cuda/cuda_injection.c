@@ -1,5 +1,5 @@
-/* cuda_injection.c: the way in for programs that cannot be preloaded: the driver
- * loads the library that CUDA_INJECTION64_PATH names while it starts.
+/* cuda_injection.c: the entry point for programs that cannot be preloaded: the driver loads the
+ * library that CUDA_INJECTION64_PATH names while it starts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 
 __attribute__((visibility("default"))) int InitializeInjection(void);
 
-/* Then the program finds the hooks by itself. */
+/* If the library is preloaded, the program finds the hooks without help. */
 static bool is_preloaded(void)
 {
     void *program = dlopen(NULL, RTLD_LAZY);
@@ -24,7 +24,7 @@ static bool is_preloaded(void)
     return found == (const void *)ml_dlsym_hook;
 }
 
-/* Called by the driver inside cuInit. @return 1: the driver goes on as it would */
+/* Called by the driver inside cuInit. @return 1: the driver continues */
 int InitializeInjection(void)
 {
     if (!is_preloaded() && ml_cuda_resolve() && ml_cuda_armed)

@@ -5,8 +5,8 @@
 #ifndef ML_TORCH_OPERATORS_H
 #define ML_TORCH_OPERATORS_H
 
-/* From now on every operator of PyTorch, which must be loaded, is a scope on the
- * thread that runs it. Costs about a microsecond each. Once is enough. */
+/* Makes every operator of PyTorch a scope on the thread that runs it. Costs about a microsecond
+ * each. Precondition: PyTorch is loaded. Call it once. */
 void ml_torch_operators_begin(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* torch_patch.h: puts PyTorch's hooks in place in a process that loaded PyTorch
- * without them: one that the recorder was not preloaded into.
+/* torch_patch.h: puts PyTorch's hooks in place in a process that loaded PyTorch without them,
+ * because the recorder was not preloaded.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
-/* Leads all libraries loaded so far to the hooks; may be called again after others
- * were loaded. Nothing where the hooks stand in front by themselves. Keeps errno.
- * @return whether PyTorch is there and has hooks */
+/* Points all libraries loaded so far at the hooks; may be called again after others were loaded.
+ * Does nothing if the libraries find the hooks without help. Keeps errno.
+ * @return whether PyTorch is loaded and has hooks */
 bool ml_torch_patch(void);
 
 #endif
