@@ -1,9 +1,9 @@
-/* mxnet_begin.h: the hooks by which MXNet is noticed.
+/* mxnet_begin.h: the hooks that detect MXNet.
  *
  * Every operator of MXNet begins with mxnet::Engine::Get(), every allocation with
- * mxnet::Storage::Get(), which its library calls by name: so the recorder is there
- * before the first, in Python and in C. The first call looks which MXNet it is, and puts
- * the other hooks in place, or leaves it alone for good and says so.
+ * mxnet::Storage::Get(), and MXNet's library calls both by name: so the recorder is there before
+ * the first, in Python and in C. The first call identifies the build of MXNet and puts the other
+ * hooks in place, or leaves MXNet alone for good and says so.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,18 +1,18 @@
-/* mxnet_call_entries.h: the functions of MXNet that have a hook by name because they
- * tell what its profiler is told. The linker scripts are made from these lists too.
+/* mxnet_call_entries.h: the functions of MXNet that have a hook by name because they report to its
+ * profiler. The linker scripts are generated from these lists too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ML_MXNET_CALL_ENTRIES_H
 #define ML_MXNET_CALL_ENTRIES_H
 
-/* What each function of MXNet's C API begins and ends with. */
+/* Each function of MXNet's C API begins and ends with a call of these. */
 #define ML_MXNET_CALL_ENTRIES(ENTRY)                                                               \
     ENTRY(enter_call, _ZN5mxnet12on_enter_apiEPKc)                                                 \
     ENTRY(exit_call, _ZN5mxnet11on_exit_apiEv)
 
-/* Its profiler's functions in C, with the type of each. Those that are for one process
- * only call those that have a kvstore, so these have the hooks. */
+/* The C functions of its profiler, with the type of each. Those for one process only call those
+ * that take a kvstore, so the latter have the hooks. */
 #define ML_MXNET_PROFILER_ENTRIES(ENTRY)                                                           \
     ENTRY(MXSetProcessProfilerConfig, set_config, config_function)                                 \
     ENTRY(MXSetProcessProfilerState, set_state, control_function)                                  \

@@ -1,6 +1,5 @@
-/* mxnet_calls.h: the calls of MXNet's C API, as MXNet's profiler has them: a task for
- * each, how many there were, and how many at a time. Only while a profiler runs that
- * wants them: MXNet's, or memledger's.
+/* mxnet_calls.h: the calls of MXNet's C API, as in MXNet's profiler: a task for each, their number,
+ * and the number at a time. Only while a profiler runs that wants them: MXNet's, or memledger's.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

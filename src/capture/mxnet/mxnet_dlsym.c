@@ -24,7 +24,7 @@ static void *hook_for_dlsym(void *handle, const char *name)
     return ml_mxnet_hook_of(name);
 }
 
-/* A caller that wraps the profiler itself gets what comes after it. */
+/* A caller that wraps the profiler itself gets the next function after it. */
 static void *profiler_hook_for_dlsym(void *handle, const char *name)
 {
     return handle == RTLD_NEXT ? NULL : ml_mxnet_profiler_hook_of(name);

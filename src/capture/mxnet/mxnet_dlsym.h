@@ -1,4 +1,4 @@
-/* mxnet_dlsym.h: which of MXNet's functions have hooks, for those who look them up.
+/* mxnet_dlsym.h: look-ups of MXNet's functions that have hooks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

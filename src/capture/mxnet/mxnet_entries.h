@@ -1,5 +1,5 @@
-/* mxnet_entries.h: the functions of MXNet that have a hook by name. The linker scripts
- * are made from this list too.
+/* mxnet_entries.h: the functions of MXNet that have a hook by name. The linker scripts are
+ * generated from this list too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /* mxnet_patch.c: see mxnet_patch.h.
  *
- * MXNet's library calls the functions that it is noticed by, and those that its API
- * begins and ends with, through slots of its own; the rest follows from the first call.
+ * MXNet's library calls the functions that detect it, and those that its API begins and ends with,
+ * through its own slots; the rest follows from the first call.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -55,7 +55,7 @@ bool ml_mxnet_patch(void)
         dl_iterate_phdr(patch_library, inside);
         ml_unlock(&patch_lock);
     }
-    dlerror(); /* the program shall not find our failures there */
+    dlerror(); /* the program must not find our failures there */
     errno = saved_errno;
     return inside;
 }

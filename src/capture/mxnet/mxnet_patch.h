@@ -1,4 +1,4 @@
-/* mxnet_patch.h: MXNet in a process that the recorder came late to.
+/* mxnet_patch.h: MXNet in a process that the recorder was loaded into late.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* Leads MXNet's library to the hooks that it finds by itself where they stand in front.
- * May be called again. Keeps errno. @return whether MXNet is there */
+/* Points MXNet's library at the hooks that it finds without help in a preloaded process. May be
+ * called again. Keeps errno. @return whether MXNet is loaded */
 bool ml_mxnet_patch(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* mxnet_pools.c: see mxnet_pools.h.
  *
- * All pools of the host, whatever they round to, ask one class for memory and give it
- * back there, when they are emptied too. Without a pool it is not asked.
+ * All pools of the host, whatever they round to, take memory from one class and return it there,
+ * also when they are emptied. Without a pool this class is not used.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* mxnet_pools.h: what the pools of MXNet 2.0 take from the host and keep: rounded up, and
- * for later. 1.9.1 has no pool there.
+/* mxnet_pools.h: the memory that the pools of MXNet 2.0 take from the host: rounded up, and kept
+ * for later. 1.9.1 has no such pool.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

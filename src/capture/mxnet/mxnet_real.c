@@ -20,7 +20,7 @@ void *ml_mxnet_real(const char *symbol, const void *hook, const void *caller)
 
     if (!found || found == hook)
         found = ml_dlsym_as_seen_from(caller, symbol);
-    dlerror(); /* the program shall not find our failures there */
+    dlerror(); /* the program must not find our failures there */
     errno = saved_errno;
     return found == hook ? NULL : found;
 }

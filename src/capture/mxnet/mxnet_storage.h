@@ -1,4 +1,4 @@
-/* mxnet_storage.h: what stands in front of MXNet's storage, and records its blocks.
+/* mxnet_storage.h: wraps MXNet's storage and records its blocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,7 +7,7 @@
 
 #include "mxnet_exchange.h"
 
-/* The hooks for a layout that was recognised. Once per process. */
+/* The hooks for an identified layout. Once per process. */
 const struct ml_mxnet_feature *ml_mxnet_storage_feature(const struct ml_mxnet_layout *layout);
 
 #endif

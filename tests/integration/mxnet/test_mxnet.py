@@ -254,7 +254,7 @@ def run_with(library):
 def test_function_missing():
     notes, trace = run_with(library_without(RECORD))
     equal(len(notes), 1, "notes", notes)
-    contains(notes[0], "some of its memory stays without a name", "what is said")
+    contains(notes[0], "some of its memory has no names", "what is said")
     born = events(trace, "alloc")
     check(any("FullyConnected" in e["scope"] for e in born), "no operators", born)
     check(any(e["label"].startswith("in_arg:") for e in events(trace, "label")), "no names")
