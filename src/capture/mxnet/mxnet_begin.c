@@ -1,12 +1,15 @@
-/* mxnet_begin.c: see mxnet_begin.h.
+/* mxnet_begin.c: the hooks that detect MXNet.
+ *
+ * Every operator of MXNet begins with mxnet::Engine::Get(), every allocation with
+ * mxnet::Storage::Get(), and MXNet's library calls both by name: so the recorder is there before
+ * the first, in Python and in C. The first call identifies the build of MXNet and puts the other
+ * hooks in place, or leaves MXNet alone for good and says so.
  *
  * The other hooks are put in place by replacing words of MXNet's library: entries in tables of
  * virtual functions, and slots through which it calls functions by name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "mxnet_begin.h"
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
@@ -19,16 +22,10 @@
 #include "loaded.h"
 #include "lock.h"
 #include "mxnet_arrays.h"
-#include "mxnet_exchange.h"
-#include "mxnet_executors.h"
+#include "mxnet_dlsym.h"
+#include "mxnet_entries.h"
+#include "mxnet_features.h"
 #include "mxnet_layout.h"
-#include "mxnet_nodes.h"
-#include "mxnet_operators.h"
-#include "mxnet_outputs.h"
-#include "mxnet_pools.h"
-#include "mxnet_real.h"
-#include "mxnet_storage.h"
-#include "mxnet_works.h"
 #include "recorder.h"
 #include "sys.h"
 

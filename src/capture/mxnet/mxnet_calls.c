@@ -1,4 +1,5 @@
-/* mxnet_calls.c: see mxnet_calls.h.
+/* mxnet_calls.c: the calls of MXNet's C API, as in MXNet's profiler: a task for each, their number,
+ * and the number at a time. Only while a profiler runs that wants them: MXNet's, or memledger's.
  *
  * Each function of the API begins by passing its name to mxnet::on_enter_api and ends, in success
  * or failure, with mxnet::on_exit_api; MXNet's library calls both by name. So two hooks see all
@@ -9,8 +10,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "mxnet_calls.h"
-
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,9 +19,9 @@
 #include "api_objects.h"
 #include "compiler.h"
 #include "memledger/memledger.h"
-#include "mxnet_call_entries.h"
+#include "mxnet_dlsym.h"
+#include "mxnet_entries.h"
 #include "mxnet_profiler.h"
-#include "mxnet_real.h"
 
 typedef void enter_function(const char *function);
 typedef void exit_function(void);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
+#include "mxnet_features.h"
 #include "mxnet_outputs.h"
 #include "mxnet_nodes.h"
 #include "mxnet_operators.h"

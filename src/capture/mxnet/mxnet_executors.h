@@ -8,14 +8,6 @@
 
 #include <stdbool.h>
 
-#include "mxnet_exchange.h"
-
-/* As ml_mxnet_storage_feature. */
-const struct ml_mxnet_feature *ml_mxnet_executors_feature(const struct ml_mxnet_layout *layout);
-
-/* The same for the executors of symbols; NULL: this version has none. */
-const struct ml_mxnet_feature *ml_mxnet_symbolic_feature(const struct ml_mxnet_layout *layout);
-
 /* Whether that operator of the engine runs such nodes, which have their own scopes. */
 bool ml_mxnet_runs_executors(const void *op);
 

@@ -1,4 +1,4 @@
-/* mxnet_late.c: see mxnet_late.h.
+/* mxnet_late.c: which recording has the allocation of MXNet's memory.
  *
  * A recording that began with the process has everything, so nothing is stored for it.
  *

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
+#include "mxnet_features.h"
 #include "mxnet_outputs.h"
 #include "mxnet_scopes.h"
 #include "mxnet_works.h"

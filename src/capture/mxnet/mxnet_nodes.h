@@ -7,11 +7,6 @@
 
 #include <stdbool.h>
 
-#include "mxnet_exchange.h"
-
-/* As ml_mxnet_storage_feature: hooks on the thread that asks for operators. */
-const struct ml_mxnet_feature *ml_mxnet_nodes_feature(const struct ml_mxnet_layout *layout);
-
 /* The beginning of nnvm::NodeAttrs. */
 struct ml_mxnet_node {
     const char *const *op; /* begins with its name */

@@ -14,6 +14,7 @@
 
 #include "memledger/memledger.h"
 #include "mxnet_executors.h"
+#include "mxnet_features.h"
 #include "mxnet_works.h"
 #include "names.h"
 #include "record.h"

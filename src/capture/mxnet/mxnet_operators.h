@@ -5,10 +5,7 @@
 #ifndef ML_MXNET_OPERATORS_H
 #define ML_MXNET_OPERATORS_H
 
-#include "mxnet_exchange.h"
-
-/* As ml_mxnet_storage_feature, for the engines. */
-const struct ml_mxnet_feature *ml_mxnet_operators_feature(const struct ml_mxnet_layout *layout);
+#include <stdint.h>
 
 /* The number of an operator's name; for NULL and "", that of an operator without a name. */
 uint32_t ml_mxnet_operator_number(const char *name);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
+#include "mxnet_features.h"
 #include "mxnet_spaces.h"
 #include "mxnet_works.h"
 #include "names.h"

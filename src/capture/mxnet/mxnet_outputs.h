@@ -13,11 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mxnet_exchange.h"
-
-/* As ml_mxnet_storage_feature. */
-const struct ml_mxnet_feature *ml_mxnet_outputs_feature(const struct ml_mxnet_layout *layout);
-
 /* The node will write these: a std::vector of addresses of arrays, or of arrays.
  * @is_first  no other node writes them before */
 void ml_mxnet_expect_outputs(const char *node, const void *vector, bool is_first);

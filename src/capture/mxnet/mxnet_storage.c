@@ -1,4 +1,4 @@
-/* mxnet_storage.c: see mxnet_storage.h.
+/* mxnet_storage.c: wraps MXNet's storage and records its blocks.
  *
  * As with malloc, an allocation is recorded after the real call and a free before it. An Alloc of 0
  * bytes returns no block; a Free of none does nothing. A block's size is the one that the caller
@@ -9,13 +9,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "mxnet_storage.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "memledger/memledger.h"
+#include "mxnet_features.h"
 #include "mxnet_late.h"
 #include "mxnet_outputs.h"
 #include "mxnet_spaces.h"

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
+#include "mxnet_features.h"
 #include "mxnet_operators.h"
 #include "mxnet_outputs.h"
 #include "mxnet_parts.h"

@@ -15,11 +15,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mxnet_exchange.h"
-
-/* As ml_mxnet_storage_feature. */
-const struct ml_mxnet_feature *ml_mxnet_works_feature(const struct ml_mxnet_layout *layout);
-
 extern bool ml_mxnet_works_on;
 
 /* This thread begins to run a pushed operator; the caller pops it.

@@ -9,10 +9,10 @@
 #include "live_blocks.h"
 #include "live_log.h"
 #include "recorder.h"
-#include "torch_patch.h"
+#include "torch_real.h"
 #include "torch_spaces.h"
 #if ML_WITH_MXNET
-#include "mxnet_patch.h"
+#include "mxnet_late.h"
 #endif
 
 static bool is_device(int device)
