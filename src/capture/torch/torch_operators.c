@@ -1,4 +1,4 @@
-/* torch_operators.c: see torch_operators.h.
+/* torch_operators.c: PyTorch's operators as scopes, for `memledger run --ops`.
  *
  * PyTorch calls observers around each operator (at::addGlobalCallback). An observer is a structure
  * passed by value. Its beginning has been the same from 1.13 to 2.15; flags for features that are
@@ -6,8 +6,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "torch_operators.h"
-
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>

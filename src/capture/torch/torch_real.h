@@ -9,6 +9,8 @@
 #ifndef ML_TORCH_REAL_H
 #define ML_TORCH_REAL_H
 
+#include <stdbool.h>
+
 #include "compiler.h"
 #include "torch_entries.h"
 
@@ -39,5 +41,11 @@ extern const struct ml_dlsym_provider ml_torch_dlsym;
 /* The hook of that name; NULL: it has none. And the known function that it wraps. */
 void *ml_torch_hook_of(const char *symbol);
 void *ml_torch_behind(const char *symbol);
+
+/* For a process that loaded PyTorch without the hooks, because the recorder was not preloaded:
+ * points all libraries loaded so far at them. May be called again after others were loaded. Does
+ * nothing if the libraries find the hooks without help. Keeps errno.
+ * @return whether PyTorch is loaded and has hooks */
+bool ml_torch_patch(void);
 
 #endif
