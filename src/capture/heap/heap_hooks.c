@@ -10,7 +10,6 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#include "heap_notice.h"
 #include "heap_real.h"
 #include "heap_seen.h"
 

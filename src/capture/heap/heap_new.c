@@ -14,8 +14,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "heap_new.h"
-
 #include <dlfcn.h>
 #include <stdlib.h>
 

@@ -22,7 +22,6 @@
 
 #include "compiler.h"
 #include "heap_boot.h"
-#include "heap_new.h"
 #include "heap_start.h"
 #include "loaded_symbols.h"
 

@@ -57,4 +57,12 @@ void ml_heap_ready(void);
 /* The number of calls of the malloc family that came from this thread's own look-up. */
 unsigned ml_heap_came_in(void);
 
+/* The two parts of the look-up for C++ new and delete (heap_new.c). The first finds the program's
+ * operators, in the objects after our own. The second finds out, by calling them, which operators
+ * in the allocator's object malloc's hooks will see. Precondition of the second: those hooks lead
+ * to the real functions and count. */
+struct link_map;
+void ml_new_look_up(const struct link_map *own);
+void ml_new_settle(const struct link_map *allocator);
+
 #endif

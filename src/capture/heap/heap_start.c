@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "collector_watch.h"
+#include "loaded_symbols.h"
 #include "memledger/memledger.h"
 #include "names.h"
 #include "recorder.h"
@@ -56,4 +57,20 @@ bool ml_heap_start(void)
     ml_quiet_end(&quiet);
     errno = saved_errno;
     return started || !undecided();
+}
+
+/* A program that has malloc in its executable (linked statically with jemalloc, say) calls that
+ * one, and so does every library. Only malloc is checked: a program that replaces one function
+ * replaces all. An executable that only took the address of malloc does not define it, and calls
+ * still come to us. */
+void ml_heap_notice(void)
+{
+    const struct link_map *object = NULL;
+
+    if (!ml_symbol_after(NULL, "malloc", &object) || object == ml_symbols_own_object())
+        return;
+    if (!ml_session || ml_session_tells(ml_session, ML_NOTICE_MALLOC))
+        ml_sys_say("memledger: the program's own malloc, in ",
+                   *object->l_name ? object->l_name : program_invocation_name,
+                   ", hides the recorder's; the heap is not recorded\n");
 }

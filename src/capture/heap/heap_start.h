@@ -1,4 +1,4 @@
-/* heap_start.h: the spaces that the heap hooks record in.
+/* heap_start.h: whether the heap hooks record, and in which spaces.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,5 +19,9 @@ extern uint32_t ml_map_space;
 /* Starts the recorder and opens the spaces that the session asks for. Returns whether that is
  * decided, either way; false: ask again. */
 bool ml_heap_start(void);
+
+/* Says on stderr if the program's calls go to another malloc and the hooks see none of them; once
+ * per run. */
+void ml_heap_notice(void);
 
 #endif
