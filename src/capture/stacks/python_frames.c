@@ -13,9 +13,7 @@
 
 #include "address_room.h"
 #include "names.h"
-#include "python_lines.h"
 #include "python_memory.h"
-#include "python_text.h"
 #include "record.h"
 #include "recorder.h"
 #include "sys.h"

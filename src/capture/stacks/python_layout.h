@@ -10,6 +10,7 @@
 #define ML_PYTHON_LAYOUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* How a code object encodes the line of an instruction. */
@@ -63,5 +64,11 @@ struct ml_python_layout {
 /* The layout of that version (PY_VERSION_HEX), whose _PyRuntime is at `runtime`.
  * @return whether it is known */
 bool ml_python_layout(uint32_t version, const void *runtime, struct ml_python_layout *ret);
+
+/* The source line of an instruction (python_lines.c). `table` is the code object's table,
+ * `instruction` counts bytes of its code.
+ * @return 0: it belongs to no line, or the code has not begun */
+uint32_t ml_python_line(enum ml_python_lines kind, const uint8_t *table, size_t size,
+                        int32_t first_line, int32_t instruction);
 
 #endif

@@ -1,12 +1,12 @@
-/* python_lines.c: see python_lines.h.
+/* python_lines.c: the source line of an instruction.
  *
  * Each table is a list of code ranges, each with the difference of its line to the one before.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "python_lines.h"
-
 #include <stdbool.h>
+
+#include "python_layout.h"
 
 /* 3.9: pairs of bytes: the distance in the code to the next line, and the difference of lines. */
 static int32_t in_lnotab(const uint8_t *table, size_t size, int32_t line, int32_t instruction)

@@ -1,9 +1,7 @@
-/* python_text.c: see python_text.h.
+/* python_text.c: the text of a Python string, as UTF-8.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "python_text.h"
-
 #include <string.h>
 
 #include "compiler.h"
