@@ -13,7 +13,6 @@
 #include "compiler.h"
 #include "cuda_call.h"
 #include "cuda_first.h"
-#include "got_patch.h"
 #include "frame_mark.h"
 #include "unwound.h"
 #include "cuda_resolve.h"

@@ -48,4 +48,8 @@ struct ml_cuda_span {
 };
 struct ml_cuda_span ml_cuda_real_span(void);
 
+/* Points objects that were loaded meanwhile at the hooks, if the driver loaded the recorder
+ * (got_patch.c); otherwise does nothing. Cheap when nothing was loaded. Keeps errno. */
+void ml_got_patch_again(void);
+
 #endif

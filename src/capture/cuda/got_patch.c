@@ -1,4 +1,6 @@
-/* got_patch.c: see got_patch.h.
+/* got_patch.c: puts the hooks in place in a program that found the driver's functions before the
+ * recorder was loaded, which is so when the driver itself loads it: the driver loads the library
+ * that CUDA_INJECTION64_PATH names while it starts.
  *
  * There are three ways from a loaded object to the driver, all of them through writable words:
  * - slots of its global offset table, resolved or still to be resolved;
@@ -11,8 +13,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "got_patch.h"
-
+#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <stdbool.h>
@@ -27,6 +28,8 @@
 #include "lock.h"
 #include "own_memory.h"
 #include "page_protection.h"
+
+__attribute__((visibility("default"))) int InitializeInjection(void);
 
 #define OBJECTS_MAX 4096
 
@@ -204,9 +207,31 @@ void ml_got_patch_again(void)
     errno = saved_errno;
 }
 
-void ml_got_patch(void)
+/* Points everything loaded so far at the hooks. Precondition: the driver is known. */
+static void begin_patching(void)
 {
     driver = ml_cuda_real_span();
     __atomic_store_n(&active, true, __ATOMIC_RELEASE);
     ml_got_patch_again();
+}
+
+/* ---- The entry point --------------------------------------------------------- */
+
+/* If the library is preloaded, the program finds the hooks without help. */
+static bool is_preloaded(void)
+{
+    void *program = dlopen(NULL, RTLD_LAZY);
+    void *found = program ? ml_dlsym_real_function()(program, "dlsym") : NULL;
+
+    if (program)
+        dlclose(program);
+    return found == (const void *)ml_dlsym_hook;
+}
+
+/* Called by the driver inside cuInit. @return 1: the driver continues */
+int InitializeInjection(void)
+{
+    if (!is_preloaded() && ml_cuda_resolve() && ml_cuda_armed)
+        begin_patching();
+    return 1;
 }
