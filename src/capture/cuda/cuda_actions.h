@@ -1,4 +1,4 @@
-/* cuda_actions.h: what each action of cuda_call.h does in the book.
+/* cuda_actions.h: the effect of each action of cuda_call.h on the book.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -244,7 +244,7 @@ static void end_turns(struct ml_cuda_state *book, uint32_t devices)
     }
 }
 
-/* What this thread's current call holds, in case it does not return: its own notes are on the
+/* The resources of this thread's current call, in case it does not return: its own notes are on the
  * stack. */
 static __thread struct {
     bool underway;

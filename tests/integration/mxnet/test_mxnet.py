@@ -225,7 +225,8 @@ def test_unknown():
                         f"-Wl,-rpath,{os.getcwd()}")
         result = run("./user", options=["-qf"])
         equal((result.code, result.out), (0, "1 2\n"), "exit code and output", result)
-        equal(result.err.count(f"this build of MXNet ({number.strip('()')}) is unknown"), 1, "notes", result)
+        note = f"this build of MXNet ({number.strip('()')}) is unknown"
+        equal(result.err.count(note), 1, "notes", result)
         equal(result.dump()["spaces"], [], "spaces")
         equal(harness.report("summary", result.trace)["health"]["left_alone"], ["mxnet"], "health")
 
