@@ -1,4 +1,4 @@
-/* recorder_parts.c: the rooms that a recording hears from: see recorder_parts.h.
+/* recorder_parts.c: the rooms that have state to announce: see recorder_parts.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -13,7 +13,7 @@ import harness
 from harness import check
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-PAGES = [ROOT / "docs" / name for name in ("life-of-an-event.md", "names-of-blocks.md")]
+PAGES = [ROOT / "docs" / name for name in ("architecture.md", "life-of-an-event.md", "names-of-blocks.md")]
 FILE = re.compile(r"`(\w+\.(?:c|h|py))`")
 FUNCTIONS = re.compile(r"`(\w+\.(?:c|h|py))`: ((?:`\w+`(?:, )?)+)")
 

@@ -76,7 +76,7 @@ class Recorder:
 NOTES = [re.compile(rf"memledger: {note}\n?") for note in (
     ".* (is statically linked|is not an x86-64 program|has file capabilities"
     "|runs with the rights of another (user|group)).*; it runs unrecorded",
-    "the program's own malloc, in .*, stands before the recorder's; the heap is not seen",
+    "the program's own malloc, in .*, hides the recorder's; the heap is not recorded",
     "[0-9]+ process(es)? (was|were) not recorded: started in a sandbox .*",
     "[0-9]+ process(es)? (is|are) still running, not recorded from here on; --wait waits",
     "[0-9,]+ events? (was|were) lost",  # what may lose events is decided by the trace

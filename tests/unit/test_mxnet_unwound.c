@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "mxnet_features.h"
 #include "mxnet_operators.h"
 #include "mxnet_parts.h"
 #include "mxnet_works.h"

@@ -14,7 +14,6 @@
 
 #include "compiler.h"
 #include "python_layout.h"
-#include "python_lines.h"
 
 static uint32_t line(enum ml_python_lines kind, const char *table, size_t size, int32_t instruction)
 {

@@ -1,8 +1,8 @@
 /* api_control.c: settings, state, dumps and statistics.
  *
- * The profile itself is made by the collector; here settings are checked and
- * sent, and the two questions are asked. In a process that is not recorded valid
- * calls do nothing and return 0, as they do without a recorder.
+ * The collector makes the profile; this file checks and sends settings, and asks the two questions.
+ * In a process that is not recorded, valid calls do nothing and return 0, as they do without a
+ * recorder.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,22 +24,22 @@
 #include "request.h"
 #include "sys.h"
 
-/* Inherited by forked children, as in a program that profiles itself. */
+/* Forked children inherit it, as in a program that profiles itself. */
 static _Atomic bool stopped;
 static _Atomic bool paused_now;
 
-/* What decides whether calls of a framework's API are recorded. */
+/* The bits that decide whether calls of a framework's API are recorded. */
 enum { CALLS_SET = 1, ALL_SET = 2, PROFILE_RUNS = 4, PROFILE_PAUSED = 8 };
 static _Atomic uint32_t call_flags = CALLS_SET;
 
 /* Whether "continuous_dump" is off. */
 static _Atomic bool each_dump_ends;
 
-/* What was set so far, key:value as string numbers, 0: the default. A forked
- * child announces it while names may be locked, so numbers are kept here. */
+/* The settings so far, key:value as string numbers, 0: the default. A forked child announces them
+ * while names may be locked, so numbers are stored here. */
 static _Atomic uint64_t settings[ML_CONFIG_KEYS];
 
-/* The keys of one call stay together. */
+/* Keeps the keys of one call together. */
 static struct ml_owner_lock config_lock;
 
 bool ml_control_records(void)
@@ -48,7 +48,7 @@ bool ml_control_records(void)
            !atomic_load_explicit(&paused_now, memory_order_relaxed);
 }
 
-/* A worker that runs the profile of this process, a server. */
+/* Whether a worker that controls the profile of this process, a server, wants them. */
 static bool another_wants_calls(void)
 {
     const struct ml_ringset *set = ml_recorder_first_set();
@@ -95,7 +95,7 @@ static int check_pair(const char *key, const char *value)
     if (id < 0)
         return unknown_key(key);
     if (!ml_config_check((enum ml_config_key)id, value))
-        return ml_fail("bad value \"", value, "\" for key \"", key, "\": allowed is ",
+        return ml_fail("bad value \"", value, "\" for key \"", key, "\": expected ",
                        ml_config_allowed[ml_config_keys[id].type]);
     return 0;
 }
@@ -131,7 +131,7 @@ static const char *process_in(int n, const char *const *keys, const char *const 
     return process;
 }
 
-/* Of this process; true and false have one spelling each by now. */
+/* For settings of this process. By now true and false have one spelling each. */
 static void keep_setting(enum ml_config_key key, const char *value, uint64_t setting)
 {
     atomic_store_explicit(&settings[key], setting, memory_order_relaxed);
@@ -143,7 +143,7 @@ static void keep_setting(enum ml_config_key key, const char *value, uint64_t set
         atomic_store_explicit(&each_dump_ends, !strcmp(value, "false"), memory_order_relaxed);
 }
 
-/* Whose settings they are goes first, whatever the order of the keys.
+/* Whose settings they are is sent first, whatever the order of the keys.
  * @ret_file  the string that "filename" was set to, if it was
  * @return whether they are this process's own */
 static bool send_all(int n, const char *const *keys, const char *const *vals, uint32_t *ret_file)
@@ -193,7 +193,7 @@ int ml_api_set_config(int n, const char *const *keys, const char *const *vals)
     errno = saved_errno;
     if (locked)
         return 0;
-    return ml_calls_allowed() ? ml_fail("another thread's set_config does not end")
+    return ml_calls_allowed() ? ml_fail("another thread's set_config does not return")
                               : ml_fail_in_sandbox();
 }
 
@@ -214,12 +214,12 @@ const struct ml_recorder_part ml_control_part = {.announce_settings = announce_s
 static int check_process(int process)
 {
     if (process != MEMLEDGER_WORKER && process != MEMLEDGER_SERVER)
-        return ml_fail("bad process: allowed is 0 (MEMLEDGER_WORKER) or 1 (MEMLEDGER_SERVER)");
+        return ml_fail("bad process: expected 0 (MEMLEDGER_WORKER) or 1 (MEMLEDGER_SERVER)");
     return 0;
 }
 
-/* What is set for servers holds for them when the call returns, as with MXNet's kvstore.
- * A collector that does not answer is nothing that a worker could do about. */
+/* Settings for servers apply when the call returns, as with MXNet's kvstore. A worker can do
+ * nothing about a collector that does not answer. */
 static void wait_for_servers(void)
 {
     (void)ml_request(ML_REQUEST_NOTHING, 0, NULL);
@@ -247,7 +247,7 @@ int ml_api_set_state(int state, int process)
     if (check_process(process))
         return -1;
     if (!run && state != MEMLEDGER_STOP)
-        return ml_fail("bad state: allowed is 0 (MEMLEDGER_STOP) or 1 (MEMLEDGER_RUN)");
+        return ml_fail("bad state: expected 0 (MEMLEDGER_STOP) or 1 (MEMLEDGER_RUN)");
     if (process == MEMLEDGER_WORKER) {
         atomic_store_explicit(&stopped, !run, memory_order_relaxed);
         atomic_store_explicit(&paused_now, !run, memory_order_relaxed);
@@ -297,9 +297,9 @@ static int check_stats(const char **ret_text, int format, int sort_by)
     if (!ret_text)
         return ml_fail("the pointer for the text is NULL");
     if (format != MEMLEDGER_TABLE && format != MEMLEDGER_JSON)
-        return ml_fail("bad format: allowed is 0 (MEMLEDGER_TABLE) or 1 (MEMLEDGER_JSON)");
+        return ml_fail("bad format: expected 0 (MEMLEDGER_TABLE) or 1 (MEMLEDGER_JSON)");
     if (sort_by < MEMLEDGER_BY_TOTAL || sort_by > MEMLEDGER_BY_COUNT)
-        return ml_fail("bad sort key: allowed is 0 total, 1 avg, 2 min, 3 max, 4 count");
+        return ml_fail("bad sort key: expected 0 total, 1 avg, 2 min, 3 max, 4 count");
     return 0;
 }
 

@@ -15,14 +15,14 @@ int ml_api_dump(int finished, int process);
 int ml_api_stats(const char **ret_text, int reset, int format, int sort_by, int ascending);
 const char *ml_api_last_error(void);
 
-/* Whether the program's tasks, frames, events, counters and markers are
- * recorded now: unless the profiler was stopped or paused. */
+/* Whether the program's tasks, frames, events, counters and markers are recorded now: unless the
+ * profiler was stopped or paused. */
 bool ml_control_records(void);
 
-/* Whether the profile runs, is not paused, and has calls of a framework's API in it. */
+/* Whether the profile runs, is not paused, and includes calls of a framework's API. */
 bool ml_control_wants_calls(void);
 
-/* The settings of a forked child. Its profile does not run until the child says so. */
+/* Announces the settings of a forked child. Its profile does not run until the child starts it. */
 extern const struct ml_recorder_part ml_control_part;
 
 #endif

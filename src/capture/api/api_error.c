@@ -19,7 +19,7 @@
 
 struct thread {
     _Atomic uint32_t tid; /* 0: never used */
-    const char *last;     /* error, or a constant; NULL: no call failed */
+    const char *last;     /* the error, or a constant; NULL: no call failed */
     char *error;          /* ML_ERROR_BYTES */
     char *text;
     size_t text_bytes;
@@ -66,7 +66,7 @@ static struct thread *claim(uint32_t tid)
         uint32_t owner = atomic_load_explicit(&t->tid, memory_order_relaxed);
         if (owner && !is_gone(owner))
             continue;
-        /* Acquire and release: what the entry's last owner mapped is seen. */
+        /* Acquire and release: this thread sees the memory that the entry's last owner mapped. */
         if (atomic_compare_exchange_strong_explicit(&t->tid, &owner, tid, memory_order_acq_rel,
                                                     memory_order_relaxed)) {
             t->last = NULL;
@@ -119,7 +119,7 @@ int ml_fail_parts(const char *first, ...)
     return -1;
 }
 
-/* There is no memory for a text to be had, so this is a constant. */
+/* There is no memory for a text, so this is a constant. */
 int ml_fail_in_sandbox(void)
 {
     struct thread *t = this_thread();
@@ -135,7 +135,7 @@ const char *ml_last_error(void)
 
     if (t)
         return t->last ? t->last : "";
-    /* A thread that has no entry: there was nothing to say, or no room. */
+    /* The thread has no entry: no call failed, or there was no room. */
     return atomic_load_explicit(&threads[THREADS_MAX - 1].tid, memory_order_relaxed) ? out_of_room
                                                                                      : "";
 }

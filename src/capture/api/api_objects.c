@@ -1,7 +1,7 @@
-/* api_objects.c: what a program does with its tasks, counters and markers.
+/* api_objects.c: operations on tasks, counters and markers.
  *
- * A handle is checked first, so that a wrong call is told even while nothing is
- * recorded; in a process that is not recorded at all calls do nothing.
+ * A handle is checked first, so that a wrong call fails even while nothing is recorded; in a
+ * process that is not recorded at all calls do nothing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,7 @@ static int wrong_kind(const struct ml_user_object *o, const char *wanted)
     return ml_fail("the handle is ", kind_names[o->kind], "; this call needs ", wanted);
 }
 
-/* A record about one object, with one more word or none. */
+/* A record about one object, with or without one more word. */
 static void record(unsigned kind, memledger_object object, const uint64_t *value)
 {
     uint64_t words[] = {ml_record_word(kind, 0, ml_now()), ml_object_number(object),
@@ -41,9 +41,9 @@ static void record(unsigned kind, memledger_object object, const uint64_t *value
     ml_record(words, value ? 3 : 2);
 }
 
-/* ---- Making and ending -------------------------------------------------- */
+/* ---- Creating and destroying ------------------------------------------------ */
 
-/* The domain's number; 0 with an error when it is none. */
+/* The domain's number; 0 with an error if the handle is not a domain. */
 static uint32_t domain_number(memledger_object domain)
 {
     const struct ml_user_object *o = ml_objects_get(domain);
@@ -60,7 +60,7 @@ static uint32_t domain_number(memledger_object domain)
 static bool check_new(int kind, const char *name)
 {
     if (kind < MEMLEDGER_DOMAIN || kind > MEMLEDGER_COUNTER)
-        ml_fail("bad kind of object: allowed is 1 domain, 2 task, 3 frame, 4 event, 5 counter");
+        ml_fail("bad kind of object: expected 1 domain, 2 task, 3 frame, 4 event, 5 counter");
     else if (!name)
         ml_fail("the object's name is NULL");
     else
@@ -133,8 +133,8 @@ int ml_api_start(memledger_object object)
     return 0;
 }
 
-/* What was recorded as started is recorded as stopped, also while paused: the
- * trace has no open ends, and the collector keeps it out of the profile. */
+/* An object that was recorded as started is recorded as stopped, even while paused: the trace has
+ * no open ends, and the collector keeps it out of the profile. */
 int ml_api_stop(memledger_object object)
 {
     struct ml_user_object *o = ml_objects_get(object);
@@ -146,7 +146,7 @@ int ml_api_stop(memledger_object object)
         return -1;
     was = atomic_exchange_explicit(&o->run_state, ML_IDLE, memory_order_relaxed);
     if (was == ML_IDLE)
-        return ml_fail(kind_names[o->kind], " was stopped that is not started");
+        return ml_fail("cannot stop ", kind_names[o->kind], " that is not started");
     if (was == ML_RUNNING)
         record(ML_STOP, object, NULL);
     return 0;
@@ -181,9 +181,9 @@ int ml_api_counter_set(memledger_object object, uint64_t value)
     return 0;
 }
 
-/* Differences are sent, so that threads that adjust at once need not agree on
- * an order. Adjustments made while paused count, though they are not recorded:
- * the next one sends the whole value. */
+/* Sends differences, so that threads that adjust concurrently need not agree on an order.
+ * Adjustments made while paused count, though they are not recorded: the next one sends the whole
+ * value. */
 int ml_api_counter_adjust(memledger_object object, int64_t delta)
 {
     struct ml_user_object *o = ml_objects_get(object);
@@ -218,7 +218,7 @@ static int check_marker(const char *name, const char *scope)
             return 0;
     }
     return ml_fail("bad scope \"", scope,
-                   "\" of a marker: allowed is global, process, thread, task or marker");
+                   "\" of a marker: expected global, process, thread, task or marker");
 }
 
 int ml_api_marker(memledger_object domain, const char *name, const char *scope)

@@ -1,5 +1,5 @@
-/* api_report.h: the reporting half of the public API, for the table in api.c.
- * memledger.h has the contracts.
+/* api_report.h: the reporting part of the public API, for the table in api.c. memledger.h has the
+ * contracts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -20,22 +20,22 @@
 #include "ring.h"
 #include "session_files.h"
 
-#define RANK_BYTES 16 /* of "rank4294967295_" */
+#define RANK_BYTES 16 /* for "rank4294967295_" */
 
-/* Of this process's own profile. */
+/* The state of this process's own profile. */
 enum {
     OUTPUT = 1, /* from a run to the dump that ends the file */
     GIVEN = 2,  /* the collector has the file */
-    FAILED = 4, /* it could not be opened, or not be handed over */
+    FAILED = 4, /* the file could not be opened or passed on */
     FLAGS = 7,
 };
-static _Atomic uint64_t own_state; /* whose: see below; and flags */
+static _Atomic uint64_t own_state; /* owner, see below; and flags */
 
-/* Strings; 0: the default, which is worked out when it is first needed. */
+/* Strings; 0: the default, which is computed when it is first needed. */
 static _Atomic uint32_t own_name, servers_name, default_name;
 
-/* A forked child, and a recording that is joined later, begin without a file. In a sandbox a
- * process cannot ask who it is, and its children have no profile. */
+/* A forked child and a recording that is joined later begin without a file. In a sandbox a process
+ * cannot ask for its pid, and its children have no profile. */
 static uint64_t whose(void)
 {
     if (!ml_calls_allowed())
@@ -89,7 +89,7 @@ static uint32_t name_of(_Atomic uint32_t *name)
     return number;
 }
 
-/* ---- Handing over ------------------------------------------------------- */
+/* ---- Passing on ------------------------------------------------------------- */
 
 static void record_file(uint32_t server, uint32_t number, uint32_t name, int error)
 {
@@ -133,7 +133,7 @@ static void give_own(void)
 
 /* ---- Servers ------------------------------------------------------------ */
 
-/* "folder/rank3_name": each server has a file of its own, named as MXNet's servers name theirs. */
+/* "folder/rank3_name": each server has its own file, named as MXNet's servers name theirs. */
 static void give_server(uint32_t rank)
 {
     char name[ML_NAME_MAX_BYTES + 1], path[sizeof(name) + RANK_BYTES];
@@ -146,8 +146,8 @@ static void give_server(uint32_t rank)
     give(path, rank + 1);
 }
 
-/* The collector knows which there are. A server may do nothing for hours, so this process, which
- * names the files, opens them. */
+/* The collector knows the servers. A server may do nothing for hours, so this process, which names
+ * the files, opens them. */
 static void give_servers(bool all)
 {
     const char *text = "";
@@ -180,7 +180,8 @@ void ml_profile_output_named(uint32_t name, bool servers)
         give_own();
 }
 
-/* A worker may have ended the file of a server: only the others know that theirs goes on. */
+/* A worker may have ended the file of a server: other processes know that their file is still open.
+ */
 static bool is_server(void)
 {
     const char *role = getenv("DMLC_ROLE");

@@ -23,14 +23,14 @@
 
 static struct ml_owner_lock request_lock;
 
-/* Guarded by the lock. A child goes on from its parent's number, which the
- * child's own ring set has not seen yet. */
+/* Guarded by the lock. A child continues from its parent's number, which the child's own ring set
+ * has not seen yet. */
 static uint32_t last_number;
 
 static uint32_t next_number(void)
 {
     if (!++last_number)
-        ++last_number; /* 0 is what a fresh ring set shows */
+        ++last_number; /* 0 is the value in a fresh ring set */
     return last_number;
 }
 
@@ -41,7 +41,7 @@ static bool wait_for_reply(struct ml_ringset *set, uint32_t number)
 
     for (int looks = 0; looks < LOOKS_MAX; looks++) {
         bool alive = ml_collector_alive(&watch);
-        /* Pairs with the collector's release store: status and text are there. */
+        /* Pairs with the collector's release store: status and text are written. */
         uint32_t seen = atomic_load_explicit(&set->reply_number, memory_order_acquire);
         if (seen == number)
             return true;
@@ -54,7 +54,8 @@ static bool wait_for_reply(struct ml_ringset *set, uint32_t number)
     return false;
 }
 
-/* The set is shared memory: its length is read once and checked, and text is ended here. */
+/* The set is shared memory: the length is read once and checked, and the text is terminated here.
+ */
 static int take_reply(const struct ml_ringset *set, const char **ret_text)
 {
     uint32_t said = __atomic_load_n(&set->reply_bytes, __ATOMIC_RELAXED);
@@ -94,10 +95,10 @@ static int ask_alone(struct ml_ringset *set, enum ml_request what, uint64_t argu
 {
     int cancel_state, r;
 
-    /* A signal handler inside a record: ours would wait behind that one. */
+    /* In a signal handler inside a record our record would wait for that one. */
     if (ml_writer->busy || !ml_owner_lock(&request_lock))
         return ml_fail("a signal handler interrupted the recorder, or another thread's call hangs");
-    /* Signals go on: the wait can be long. */
+    /* Signals stay enabled: the wait can be long. */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     r = ask(set, what, argument, ret_text);
     ml_owner_unlock(&request_lock);

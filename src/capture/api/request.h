@@ -1,9 +1,9 @@
-/* request.h: ask the collector for something and wait for its answer.
+/* request.h: asks the collector for something and waits for its answer.
  *
- * The question is a record in this thread's ring, so the collector comes to it
- * after everything this thread recorded before. One question at a time per
- * process. A collector that is stopped or gone costs the caller a second, one whose state is
- * unknown three (collector_watch.h); one that does not answer for another reason, half a minute.
+ * The question is a record in this thread's ring, so the collector reads it after everything that
+ * this thread recorded before. One question at a time per process. A collector that is stopped or
+ * gone costs the caller a second, one whose state is unknown three (collector_watch.h); one that
+ * does not answer for another reason, half a minute.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,8 @@
 /* cuda_actions.c: see cuda_actions.h.
  *
- * Blocks are taken out of the book before the call that frees them, since the
- * driver may give their address to another thread before that call returns, and
- * put back if it fails. They are entered after the call that made them.
+ * Blocks are removed from the book before the call that frees them, because the driver may give
+ * their address to another thread before that call returns. They are put back if the call fails.
+ * New blocks are entered after the call that allocates them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -116,7 +116,7 @@ static void close_saved(struct ml_cuda_state *book, struct ml_cuda_call *call,
     memcpy(call->saved, &old, sizeof(old));
 }
 
-/* After the call: what it took, if it took anything; put back if it failed. */
+/* After the call: the block that begin removed, if any; put back if the call failed. */
 static bool closed(struct ml_cuda_state *book, const struct ml_cuda_call *call, bool ok,
                    struct ml_cuda_block *ret)
 {
@@ -139,7 +139,7 @@ static void begin_free(struct ml_cuda_state *book, struct ml_cuda_call *call)
     close_saved(book, call, found);
 }
 
-/* Managed pages are booked nowhere, whatever brought them to the device. */
+/* Managed pages are not booked, whatever brought them to the device. */
 static void pages_gone(struct ml_cuda_state *book, const struct ml_cuda_block *old)
 {
     struct ml_cuda_cause none = {.account = ML_IN_OTHER};
@@ -190,8 +190,8 @@ static void begin_array_destroy(struct ml_cuda_state *book, struct ml_cuda_call 
     close_saved(book, call, ml_cuda_blocks_find(book, ML_SORT_ARRAY, call->args[0]));
 }
 
-/* What a layout of its own takes only the driver knows: its size is the
- * difference it makes, and 0 where it lies in a page that was there. */
+/* Only the driver knows the size of an array's layout: the size is the change of the difference,
+ * and 0 if the array fits into an existing page. */
 static void end_array_create(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
                              uint32_t stack)
 {
@@ -229,7 +229,7 @@ static void end_synchronize(struct ml_cuda_state *book, struct ml_cuda_call *cal
     ml_cuda_pools_look(book, stack);
 }
 
-/* Before the call: nobody may be asked about it after. */
+/* Before the call, because the pool cannot be queried afterwards. */
 static void begin_pool_destroy(struct ml_cuda_state *book, struct ml_cuda_call *call)
 {
     ml_cuda_pool_set_ended(book, call->args[0], true);
@@ -245,7 +245,7 @@ static void end_pool_destroy(struct ml_cuda_state *book, struct ml_cuda_call *ca
         ml_cuda_pool_set_ended(book, call->args[0], false);
 }
 
-/* One that ended may have had the same handle. */
+/* A destroyed pool may have had the same handle. */
 static void end_pool_create(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
                             uint32_t stack)
 {
@@ -274,7 +274,7 @@ static void end_graph_trim(struct ml_cuda_state *book, struct ml_cuda_call *call
 
 /* ---- Virtual memory ------------------------------------------------------ */
 
-/* The head of the properties that cuMemCreate is given. */
+/* The head of the properties that cuMemCreate takes. */
 struct allocation_properties {
     int type;
     int handle_types;
@@ -364,8 +364,8 @@ static uint64_t whole_pages(uint64_t bytes)
     return (bytes + ML_CUDA_PAGE_BYTES - 1) & ~(uint64_t)(ML_CUDA_PAGE_BYTES - 1);
 }
 
-/* The first fill or copy of its sort brings managed memory to the device as any
- * other does; only the rest is its own cost. */
+/* The first fill or copy of its kind may also bring managed memory to the device; only the rest is
+ * the cost of the call itself. */
 static void end_first_call(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
                            uint32_t stack)
 {
@@ -420,7 +420,7 @@ static void end_primary_make(struct ml_cuda_state *book, struct ml_cuda_call *ca
         book->primary[device] = ml_cuda_out_arg(call);
 }
 
-/* Released by everybody, or reset. */
+/* Released by all users, or reset. */
 static void end_primary(struct ml_cuda_state *book, struct ml_cuda_call *call, bool ok,
                         uint32_t stack)
 {

@@ -15,13 +15,13 @@
 
 #define STACK_EVERY_NS 2000000u
 
-/* What a call learns before it and needs after it. */
+/* Saved before a call and needed after it. */
 struct here {
     uint64_t context;
     uint64_t pool;
     int device; /* -1: none, nothing is entered */
     bool measured;
-    bool changed; /* the pool, found out after the call */
+    bool changed; /* whether the pool changed, found out after the call */
 };
 
 static_assert(sizeof(struct here) <= sizeof(((struct ml_cuda_call *)0)->saved),

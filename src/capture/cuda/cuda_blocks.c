@@ -15,7 +15,7 @@ static uint32_t home(unsigned sort, uint64_t addr)
     return (uint32_t)((addr + sort) * UINT64_C(0x9e3779b97f4a7c15) >> 46) & MASK;
 }
 
-/* The block's slot, or the empty one where it would go. */
+/* The block's slot, or the empty one for it. */
 static struct ml_cuda_block *slot(struct ml_cuda_state *book, unsigned sort, uint64_t addr)
 {
     uint32_t i = home(sort, addr);
@@ -47,7 +47,7 @@ struct ml_cuda_block *ml_cuda_blocks_find(struct ml_cuda_state *book, enum ml_cu
     return at->sort == ML_SORT_NONE ? NULL : at;
 }
 
-/* Those behind it that its slot kept from their home move up. */
+/* Moves up later blocks that its slot kept from their home. */
 void ml_cuda_blocks_remove(struct ml_cuda_state *book, struct ml_cuda_block *block)
 {
     uint32_t hole = (uint32_t)(block - book->blocks);

@@ -1,5 +1,4 @@
-/* cuda_blocks.h: what the driver handed out, by address. Called with the book's
- * lock held.
+/* cuda_blocks.h: the driver's allocations, by address. Called with the book's lock held.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

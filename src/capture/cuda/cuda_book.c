@@ -20,7 +20,7 @@
 
 #define OUT_OF_MEMORY 2 /* CUDA_ERROR_OUT_OF_MEMORY */
 
-#define LOCK_PATIENCE_S 10 /* a thousand threads may be in front of us */
+#define LOCK_PATIENCE_S 10 /* a thousand threads may wait before us */
 
 static struct ml_cuda_state *the_book;
 
@@ -37,9 +37,9 @@ static void say_last(struct ml_cuda_state *book)
     }
 }
 
-/* The program's last word on its devices. A handler of the program's that exits
- * may have interrupted a call of this very thread. The turn is kept meanwhile, and
- * given back by the collector when the process has ended. */
+/* The last samples of the program's devices. An exit called from a handler of the program may have
+ * interrupted a call of this very thread. The turn is kept, and the collector gives it back when
+ * the process has ended. */
 static void at_exit(void)
 {
     struct ml_cuda_state *book = the_book;
@@ -55,7 +55,7 @@ static void at_exit(void)
     ml_quiet_end(&quiet);
 }
 
-/* Once the driver runs: its own exit handlers, which take everything back, are then
+/* Registered once the driver runs: its own exit handlers, which free everything, are then
  * registered before this one and run after it. */
 static void register_at_exit(void)
 {
@@ -66,9 +66,9 @@ static void register_at_exit(void)
         atexit(at_exit);
 }
 
-/* Without the lock: opening NVML takes the loader's. Calls of other threads go
- * unmeasured meanwhile. A forked child of a process that had it open does without:
- * it cannot use CUDA, and a thread of its parent may have been inside NVML. */
+/* Called without the lock: opening NVML takes the loader's. Calls of other threads are not measured
+ * meanwhile. A forked child of a process that had NVML open does without it: it cannot use CUDA,
+ * and a thread of its parent may have been inside NVML. */
 static void start(struct ml_cuda_state *book)
 {
     static bool opened; /* in this process or in one that forked it */
@@ -83,7 +83,7 @@ static void start(struct ml_cuda_state *book)
     atomic_store_explicit(&book->start, ML_BOOK_STARTED, memory_order_release);
 }
 
-/* A call that the book does not hear of. */
+/* Counts a call that is missing from the book. */
 static void count_lost(void)
 {
     _Atomic uint64_t *lost = ml_recorder_lost();
@@ -105,7 +105,7 @@ static struct ml_cuda_state *lock_book(void)
             return NULL;
         if (!__atomic_compare_exchange_n(&the_book, &none, book, false, __ATOMIC_ACQ_REL,
                                          __ATOMIC_ACQUIRE))
-            book = none; /* the other page is left: see recorder.c */
+            book = none; /* the other page stays unused: see recorder.c */
     }
     if (!ml_cuda_is_started(book))
         start(book);
@@ -131,7 +131,7 @@ static uint32_t space_of(const struct ml_cuda_block *block)
     return ml_cuda_space(block->device, ml_cuda_sorts[block->sort].space);
 }
 
-/* One that is there already was freed without our hearing of it. */
+/* If the block is there already, its free was not seen. */
 void ml_cuda_open_block(struct ml_cuda_state *book, const struct ml_cuda_block *block)
 {
     struct ml_cuda_block *there =
@@ -141,7 +141,7 @@ void ml_cuda_open_block(struct ml_cuda_state *book, const struct ml_cuda_block *
     if (there)
         ml_cuda_close_block(book, there, &old);
     if (!ml_cuda_blocks_put(book, block)) {
-        ml_recorder_cannot_follow(); /* its free will be unknown, so it is better not told */
+        ml_recorder_cannot_follow(); /* its free would be unknown, so it is not recorded */
         return;
     }
     if (ml_cuda_sorts[block->sort].charged)
@@ -173,7 +173,7 @@ static void look_before(struct ml_cuda_state *book, enum ml_cuda_reach reach)
         ml_cuda_look(book, i);
 }
 
-/* What a new context takes dies with it. */
+/* A new context owns what the driver takes for it, until the context ends. */
 static uint64_t owner_of(const struct ml_cuda_call *call)
 {
     switch (call->action) {
@@ -188,7 +188,7 @@ static uint64_t owner_of(const struct ml_cuda_call *call)
     }
 }
 
-/* What disappears with a context beyond what was its own was nobody's. */
+/* When a context ends, memory beyond what it owned is not taken off any account. */
 static uint64_t most_taken(const struct ml_cuda_call *call)
 {
     bool ends = call->action == ML_CUDA_CONTEXT_END || call->action == ML_CUDA_PRIMARY_END;
@@ -209,7 +209,7 @@ static void settle_after(struct ml_cuda_state *book, const struct ml_cuda_call *
         ml_cuda_settle(book, i, &cause);
 }
 
-/* Once everything that a call changed is entered. */
+/* Call when everything that a call changed has been entered. */
 static void sample_changed(struct ml_cuda_state *book)
 {
     for (unsigned i = 0; i < book->devices; i++) {
@@ -232,7 +232,7 @@ static void begin_turns(struct ml_cuda_state *book, uint32_t devices)
 {
     for (unsigned i = 0; i < ML_CUDA_DEVICES_MAX; i++) {
         if (devices >> i & 1 && ml_cuda_turn_begin(book, i) && book->charges[i].looked)
-            ml_cuda_look(book, i); /* what others did is not this call's doing */
+            ml_cuda_look(book, i); /* changes by other processes do not count as this call's */
     }
 }
 
@@ -244,8 +244,8 @@ static void end_turns(struct ml_cuda_state *book, uint32_t devices)
     }
 }
 
-/* What the call that this thread is in has taken, in case it does not come back: its own notes
- * are on the stack. */
+/* The resources of this thread's current call, in case it does not return: its own notes are on the
+ * stack. */
 static __thread struct {
     bool underway;
     uint32_t turns;
@@ -313,7 +313,7 @@ void ml_cuda_abandon(void)
     errno = saved_errno;
 }
 
-/* Only what makes an entry says who asked. */
+/* Only a call that makes an entry needs a stack. */
 static bool needs_stack(struct ml_cuda_state *book, struct ml_cuda_call *call, int result)
 {
     const struct ml_cuda_plan *plan = &ml_cuda_plans[call->action];

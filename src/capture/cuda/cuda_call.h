@@ -1,8 +1,8 @@
-/* cuda_call.h: between the hooks of the CUDA driver and the book they fill.
+/* cuda_call.h: the interface between the hooks on the CUDA driver and the book.
  *
- * A hook forwards its call unchanged and tells the book before and after. What
- * the book does is the entry's *action*, given in one table for all entry points
- * of the driver that matter (cuda_entries.h).
+ * A hook forwards its call unchanged and calls the book before and after. The entry's *action*
+ * decides what the book does. One table lists the actions of all relevant entry points of the
+ * driver (cuda_entries.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +15,8 @@
 
 #define ML_CUDA_ARGS_MAX 11
 
-/* What a call means for the book. Argument numbers count from 0. An argument that
- * is narrower than a register (a device, a limit, flags) has anything above. */
+/* The meaning of a call for the book. Argument numbers count from 0. In an argument that is
+ * narrower than a register (a device, a limit, flags) the upper bits are undefined. */
 enum ml_cuda_action {
     ML_CUDA_ALLOC,          /* *0 address, 1 bytes */
     ML_CUDA_ALLOC_PITCH,    /* *0 address, *1 pitch, 2 width, 3 height */
@@ -32,7 +32,7 @@ enum ml_cuda_action {
     ML_CUDA_POOL_CREATE,    /* *0 pool, 1 properties */
     ML_CUDA_POOL_DESTROY,   /* 0 pool */
     ML_CUDA_POOL_TRIM,      /* 0 pool */
-    ML_CUDA_STREAM,         /* a stream is made or unmade */
+    ML_CUDA_STREAM,         /* a stream is created or destroyed */
     ML_CUDA_SYNCHRONIZE,    /* pools may have shrunk */
     ML_CUDA_CREATE,         /* *0 handle, 1 bytes, 2 properties */
     ML_CUDA_RELEASE,        /* 0 handle */
@@ -43,62 +43,62 @@ enum ml_cuda_action {
     ML_CUDA_ARRAY_DESTROY,  /* 0 array */
     ML_CUDA_IPC_OPEN,       /* *0 address; the handle is a struct by value */
     ML_CUDA_IPC_CLOSE,      /* 0 address */
-    ML_CUDA_GRAPH,          /* a graph is made or unmade; its memory may have changed */
-    ML_CUDA_GRAPH_TRIM,     /* 0 device: its graphs give memory back */
+    ML_CUDA_GRAPH,          /* a graph is created or destroyed; its memory may have changed */
+    ML_CUDA_GRAPH_TRIM,     /* 0 device: its graphs release memory */
     ML_CUDA_GRAPH_LAUNCH,   /* 0 executable graph: its memory may have grown */
     ML_CUDA_INIT,           /* the driver starts */
-    ML_CUDA_CONTEXT_MAKE,   /* a context may come into being */
-    ML_CUDA_PEER,           /* this context reaches another device */
+    ML_CUDA_CONTEXT_MAKE,   /* a context may be created */
+    ML_CUDA_PEER,           /* this context gets access to another device */
     ML_CUDA_CONTEXT_END,    /* 0 context: destroyed */
     ML_CUDA_PRIMARY_MAKE,   /* *0 context, 1 device */
     ML_CUDA_PRIMARY_END,    /* 0 device: released or reset */
     ML_CUDA_MODULE,         /* code is loaded or unloaded */
     ML_CUDA_LIMIT,          /* 0 limit, 1 value */
-    ML_CUDA_FIRST_LAUNCH,   /* 0 function or kernel: told at its first launch alone */
+    ML_CUDA_FIRST_LAUNCH,   /* 0 function or kernel: reported at its first launch only */
     ML_CUDA_FIRST_LAUNCH_1, /* the same, 1 function */
-    ML_CUDA_FIRST_ASK_0,    /* 0 function or kernel: told when first asked for or about */
+    ML_CUDA_FIRST_ASK_0,    /* 0 function or kernel: reported when first looked up or queried */
     ML_CUDA_FIRST_ASK_1,    /* the same, 1 function */
     ML_CUDA_FIRST_ASK_2,    /* the same, 2 function */
-    ML_CUDA_FIRST_CALL,     /* told at the entry's first call alone */
-    ML_CUDA_GET_PROC,       /* *1: hand out hooks */
+    ML_CUDA_FIRST_CALL,     /* reported at the entry's first call only */
+    ML_CUDA_GET_PROC,       /* *1: returns hooks */
     ML_CUDA_ACTIONS,
 };
 
-/* One call while it is under way. Lives on the hook's stack. */
+/* One call while it is under way, on the hook's stack. */
 struct ml_cuda_call {
     uint16_t entry;  /* enum ml_cuda_entry */
     uint16_t action; /* enum ml_cuda_action */
-    bool measured;   /* begin wants end to be told */
+    bool measured;   /* begin asks for a call of end */
     uintptr_t args[ML_CUDA_ARGS_MAX];
-    uint64_t saved[6]; /* the action's own, from begin to end */
+    uint64_t saved[6]; /* the action's own data, from begin to end */
 };
 
-/* What the call put where its first argument points; only after it succeeded. */
+/* The value that the call stored where its first argument points; valid only after it succeeded. */
 static inline uint64_t ml_cuda_out_arg(const struct ml_cuda_call *call)
 {
     return *(const uint64_t *)call->args[0];
 }
 
-/* Before and after the driver's function; `result` is its CUresult. Neither
- * changes the call. Keep errno. Never nested on one thread: what the driver or
- * the book itself calls is only forwarded. What is told once ("first") is told
- * again until a call succeeds, and after contexts or code came or went. */
+/* Called before and after the driver's function; `result` is its CUresult. Neither changes the
+ * call. Keep errno. Never nested on one thread: calls that the driver or the book itself makes are
+ * only forwarded. An event that is reported once ("first") is reported again until a call succeeds,
+ * and after contexts or code have changed. */
 void ml_cuda_begin(struct ml_cuda_call *call);
 void ml_cuda_end(struct ml_cuda_call *call, int result);
 
-/* Instead of the latter, for the call that this thread has begun last and that will not come
- * back: its thread is cancelled, or a signal handler has left it by longjmp. */
+/* Replaces ml_cuda_end for the last call that this thread has begun, if it will not return: its
+ * thread is cancelled, or a signal handler has left it by longjmp. */
 void ml_cuda_abandon(void);
 
-/* Set by a free in a pool: the next ML_CUDA_SYNCHRONIZE has to look. While it is
- * 0 none is told. */
+/* Set by a free in a pool: the next ML_CUDA_SYNCHRONIZE has to check. While it is 0, none is
+ * reported. */
 extern _Atomic uint32_t ml_cuda_dirty_pools;
 
-/* Whether this thread is inside a hook that tells the book, and will come back to it. */
+/* Whether this thread is inside a hook that calls the book, and will return to it. */
 bool ml_cuda_is_inside_call(void);
 
-/* The driver's own function of that name, behind all hooks; NULL when the driver
- * is not loaded or has none. */
+/* The driver's function of that name, without hooks; NULL when the driver is not loaded or has
+ * none. */
 void *ml_cuda_function(const char *name);
 
 #endif

@@ -51,8 +51,8 @@ static void add(struct ml_cuda_state *book, unsigned device, const struct ml_cud
     record_item(e, device, cause->account);
 }
 
-/* Takes up to `bytes` from the entry whose index + 1 is *link; an entry that has
- * nothing left is unlinked. */
+/* Takes up to `bytes` from the entry whose index + 1 is *link; unlinks an entry that has nothing
+ * left. */
 static uint64_t reduce(struct ml_cuda_state *book, unsigned device, enum ml_cuda_space account,
                        uint32_t *link, uint64_t bytes)
 {
@@ -106,7 +106,7 @@ void ml_cuda_charges_end(struct ml_cuda_state *book, unsigned device, uint64_t o
     }
 }
 
-/* What stands for an owner on an account; for 0, for all of them. */
+/* The bytes charged to an owner on an account; for owner 0, to all owners. */
 static uint64_t charged_bytes(const struct ml_cuda_state *book, unsigned device,
                               enum ml_cuda_space account, uint64_t owner)
 {
@@ -140,7 +140,7 @@ static void record_sample(struct ml_cuda_state *book, unsigned device,
     book->charges[device].changed = false;
 }
 
-/* Nobody else, thread or process, is in a call that may change the device. */
+/* No other thread or process is in a call that may change the device. */
 static bool is_alone(const struct ml_cuda_state *book, unsigned device)
 {
     return atomic_load_explicit(&book->underway, memory_order_relaxed) <= 1 &&
@@ -153,8 +153,8 @@ static int64_t change_since_look(const struct ml_cuda_state *book, unsigned devi
     return ml_cuda_difference(device, r) - book->charges[device].residual;
 }
 
-/* NVML's figure. While it lacks more than `fall` because another process is ending, a call's
- * part in it is unknown: then as soon as that process is out of all books. */
+/* NVML's figure. While it is lower by more than `fall` because another process is ending, this
+ * call's part in it is unknown: then the figure after that process is out of all books. */
 static bool read_device(struct ml_cuda_state *book, unsigned device, uint64_t fall,
                         struct ml_cuda_reading *ret)
 {
@@ -177,7 +177,7 @@ void ml_cuda_look(struct ml_cuda_state *book, unsigned device)
     if (!read_device(book, device, charges->looked ? ML_CUDA_PAGE_BYTES : ML_CUDA_ANY_BYTES, &r))
         return;
     if (!charges->looked)
-        record_sample(book, device, &r, 0); /* what was there before this process */
+        record_sample(book, device, &r, 0); /* the usage before this process */
     charges->residual = ml_cuda_difference(device, &r);
     charges->looked = true;
 }
@@ -198,7 +198,7 @@ uint64_t ml_cuda_let_pass(struct ml_cuda_state *book, unsigned device, uint64_t 
     return most;
 }
 
-/* The most that the figure can fall by a call. */
+/* The most that a call can lower the figure. */
 static uint64_t most_fall(const struct ml_cuda_state *book, unsigned device,
                           const struct ml_cuda_cause *cause)
 {
@@ -207,7 +207,7 @@ static uint64_t most_fall(const struct ml_cuda_state *book, unsigned device,
     return ml_min_u64(cause->most_down, charged_bytes(book, device, cause->account, cause->owner));
 }
 
-/* A fall by more than a call can take is the end of another process. */
+/* A fall by more than the call can cause comes from the end of another process. */
 static int64_t within(int64_t bytes, uint64_t fall, const struct ml_cuda_cause *cause)
 {
     if (bytes > 0)

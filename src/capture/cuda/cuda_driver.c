@@ -10,7 +10,7 @@
 #include "compiler.h"
 #include "cuda_call.h"
 
-/* The driver's numbers for these. */
+/* The driver's numbers for these attributes. */
 #define POOL_RESERVED_NOW 5
 #define GRAPHS_RESERVED_NOW 2
 #define CAPTURE_RELAXED 2
@@ -44,7 +44,7 @@ static const struct {
     {"cuThreadExchangeStreamCaptureMode", (void **)&driver.exchange_capture_mode},
 };
 
-/* Whoever comes here at the same time finds the same. */
+/* Concurrent threads find the same. */
 void ml_cuda_driver_learn(void)
 {
     for (size_t i = 0; i < ML_ARRAY_SIZE(functions); i++)
@@ -91,8 +91,8 @@ bool ml_cuda_get_pool(int ordinal, uint64_t *ret)
     return driver.mem_pool && !driver.mem_pool(ret, ordinal);
 }
 
-/* While a stream is captured the driver takes this question for unsafe, and ends
- * the capture, unless the thread says that it knows what it does. */
+/* While a stream is being captured, the driver considers this query unsafe and ends the capture,
+ * unless the thread has selected the relaxed mode. */
 bool ml_cuda_get_pool_reserved(uint64_t pool, uint64_t *ret)
 {
     int mode = CAPTURE_RELAXED;

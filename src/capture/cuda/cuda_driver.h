@@ -1,7 +1,7 @@
-/* cuda_driver.h: what the book itself asks of the driver, behind all hooks.
+/* cuda_driver.h: the book's own calls of the driver, without hooks.
  *
- * Each function gives false, and leaves its result alone, when the driver has no
- * such function or refuses.
+ * Each function returns false, and leaves its result alone, when the driver has no such function or
+ * refuses.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,11 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Looks all of them up, once the driver is known; never under the book's lock: to
- * look up takes the loader's. */
+/* Looks all of them up, once the driver is known. Must not be called under the book's lock, because
+ * a look-up takes the loader's. */
 void ml_cuda_driver_learn(void);
 
-/* Of this thread's context. */
+/* The ordinal of this thread's context. */
 bool ml_cuda_get_ordinal(int *ret);
 bool ml_cuda_get_context(uint64_t *ret);
 

@@ -1,15 +1,14 @@
-/* cuda_entries.h: the one table of the driver's entry points that have a hook.
+/* cuda_entries.h: the table of the driver's entry points that have a hook.
  *
- * A row: the exported symbol, the number of its arguments, and what a call means
- * for the book (enum ml_cuda_action, without its prefix). Every argument fits a
- * register, except the 64 bytes of an IPC handle: rows with IPC for a number have
- * pointer, handle, flags.
+ * A row has the exported symbol, the number of its arguments, and the meaning of a call for the
+ * book (enum ml_cuda_action, without its prefix). Every argument fits a register, except the 64
+ * bytes of an IPC handle: rows with IPC instead of a number have pointer, handle, flags.
  *
- * Left out are the first versions of functions that later got 64-bit addresses
- * and sizes (cuMemAlloc, cuMemFree, cuMemcpyHtoD, cuArrayCreate, ... without
- * _v2): no header since CUDA 3.2, of 2010, leads to them.
+ * The first versions of functions that later got 64-bit addresses and sizes are left out
+ * (cuMemAlloc, cuMemFree, cuMemcpyHtoD, cuArrayCreate, ... without _v2): no header since CUDA 3.2,
+ * of 2010, refers to them.
  *
- * The linker scripts are made from this table too.
+ * The linker scripts are generated from this table too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +17,7 @@
 
 /* clang-format off */
 #define ML_CUDA_ENTRIES(ENTRY)                                                    \
-    /* The way to everything else. */                                             \
+    /* Look-ups of all other functions. */                                        \
     ENTRY(cuGetProcAddress, 4, GET_PROC)                                          \
     ENTRY(cuGetProcAddress_v2, 5, GET_PROC)                                       \
     /* Device memory. */                                                          \
@@ -33,7 +32,7 @@
     ENTRY(cuMemHostRegister, 3, REGISTER)                                         \
     ENTRY(cuMemHostRegister_v2, 3, REGISTER)                                      \
     ENTRY(cuMemHostUnregister, 1, UNREGISTER)                                     \
-    /* In the order of a stream, from pools. */                                   \
+    /* Stream-ordered, from pools. */                                             \
     ENTRY(cuMemAllocAsync, 3, ALLOC_ASYNC)                                        \
     ENTRY(cuMemAllocAsync_ptsz, 3, ALLOC_ASYNC)                                   \
     ENTRY(cuMemAllocFromPoolAsync, 4, ALLOC_POOL)                                 \
@@ -61,12 +60,12 @@
     ENTRY(cuMipmappedArrayDestroy, 1, ARRAY_DESTROY)                              \
     ENTRY(cuTexObjectCreate, 4, FIRST_CALL)                                       \
     ENTRY(cuSurfObjectCreate, 2, FIRST_CALL)                                      \
-    /* Memory of others. */                                                       \
+    /* Memory of other processes. */                                              \
     ENTRY(cuIpcOpenMemHandle, IPC, IPC_OPEN)                                      \
     ENTRY(cuIpcOpenMemHandle_v2, IPC, IPC_OPEN)                                   \
     ENTRY(cuMemPoolImportPointer, 3, IPC_OPEN)                                    \
     ENTRY(cuIpcCloseMemHandle, 1, IPC_CLOSE)                                      \
-    /* Graphs, which have memory of their own. */                                 \
+    /* Graphs, which have their own memory. */                                    \
     ENTRY(cuGraphInstantiate, 5, GRAPH)                                           \
     ENTRY(cuGraphInstantiate_v2, 5, GRAPH)                                        \
     ENTRY(cuGraphInstantiateWithFlags, 3, GRAPH)                                  \
@@ -133,7 +132,7 @@
     ENTRY(cuLaunchKernelEx, 4, FIRST_LAUNCH_1)                                    \
     ENTRY(cuLaunchKernelEx_ptsz, 4, FIRST_LAUNCH_1)                               \
     ENTRY(cuLaunchCooperativeKernelMultiDevice, 3, FIRST_CALL)                    \
-    /* Where pools give memory back. */                                           \
+    /* Calls at which pools release memory. */                                    \
     ENTRY(cuStreamSynchronize, 1, SYNCHRONIZE)                                    \
     ENTRY(cuStreamSynchronize_ptsz, 1, SYNCHRONIZE)                               \
     ENTRY(cuCtxSynchronize, 0, SYNCHRONIZE)                                       \
@@ -141,7 +140,7 @@
     ENTRY(cuEventSynchronize, 1, SYNCHRONIZE)                                     \
     ENTRY(cuStreamDestroy, 1, STREAM)                                             \
     ENTRY(cuStreamDestroy_v2, 1, STREAM)                                          \
-    /* What makes the driver take memory once: streams, events, copies, fills. */ \
+    /* Calls that make the driver take memory once: streams, events, copies … */  \
     ENTRY(cuStreamCreate, 2, STREAM)                                              \
     ENTRY(cuStreamCreateWithPriority, 3, STREAM)                                  \
     ENTRY(cuGreenCtxStreamCreate, 4, STREAM)                                      \

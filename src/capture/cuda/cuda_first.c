@@ -1,7 +1,7 @@
 /* cuda_first.c: see cuda_first.h.
  *
- * Relaxed throughout: a slot is one word and stands for nothing else. Whoever
- * sees an old one tells the book once more.
+ * Relaxed throughout: a slot is one word and publishes nothing else. A thread that sees an old one
+ * calls the book once more.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -54,7 +54,7 @@ void ml_cuda_note_called(enum ml_cuda_entry entry)
                           memory_order_relaxed);
 }
 
-/* Epochs come again after 65535 others; what is then taken for seen is not told. */
+/* Epochs repeat after 65535 others; a slot that then looks current is not reported. */
 void ml_cuda_forget_firsts(void)
 {
     uint64_t epoch = atomic_load_explicit(&ml_cuda_epoch, memory_order_relaxed);

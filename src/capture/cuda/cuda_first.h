@@ -1,9 +1,9 @@
-/* cuda_first.h: what has happened before and need not be told to the book again:
- * functions that were launched or asked about, entries that were called.
+/* cuda_first.h: events that the book has seen before and need not see again: functions that were
+ * launched or queried, entries that were called.
  *
- * Programs launch kernels a million times a second, so knowing this takes a few
- * loads and no lock. All is forgotten when contexts or code come or go: handles
- * may then come again with another meaning.
+ * Programs launch kernels a million times a second, so a check takes a few loads and no lock.
+ * Everything is forgotten when contexts or code are created or destroyed: handles may then be
+ * reused with another meaning.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,10 +20,10 @@
 #define ML_CUDA_SEEN_BITS 16
 #define ML_CUDA_SEEN_PROBES 8
 
-/* A slot is the epoch in its upper 16 bits and the handle below; those of other
- * epochs are free. Static and mostly untouched, so it takes no memory. */
+/* A slot has the epoch in its upper 16 bits and the handle below; slots of other epochs are free.
+ * Static and mostly untouched, so it takes no memory. */
 extern _Atomic uint64_t ml_cuda_seen_slots[1 << ML_CUDA_SEEN_BITS];
-extern _Atomic uint64_t ml_cuda_epoch; /* already in place: epoch << 48 */
+extern _Atomic uint64_t ml_cuda_epoch; /* shifted already: epoch << 48 */
 extern _Atomic uint64_t ml_cuda_called[ML_CUDA_ENTRY_COUNT];
 
 static ML_ALWAYS_INLINE uint64_t ml_cuda_seen_key(uintptr_t function)
@@ -38,11 +38,11 @@ static ML_ALWAYS_INLINE _Atomic uint64_t *ml_cuda_seen_slot(uint64_t key, unsign
     return &ml_cuda_seen_slots[(hash + probe) & ((1 << ML_CUDA_SEEN_BITS) - 1)];
 }
 
-/* Handles of functions are multiples of 8: callers may use the lowest bit to tell
- * two uses apart. Where too many lie close together, they count as seen. */
+/* Handles of functions are multiples of 8: callers may use the lowest bit to distinguish two uses.
+ * When too many collide, they count as seen. */
 bool ml_cuda_seen(uintptr_t function);
 
-/* Mostly true of those that are seen, and inline. */
+/* An inline check that finds most of them. */
 static ML_ALWAYS_INLINE bool ml_cuda_seen_at_once(uintptr_t function)
 {
     uint64_t key = ml_cuda_seen_key(function);
@@ -60,7 +60,7 @@ static ML_ALWAYS_INLINE bool ml_cuda_was_called(enum ml_cuda_entry entry)
 
 void ml_cuda_note_called(enum ml_cuda_entry entry);
 
-/* Everything is for the first time again. */
+/* Makes everything count as a first time again. */
 void ml_cuda_forget_firsts(void);
 
 #endif

@@ -1,8 +1,8 @@
-/* cuda_hooks.c: the hooks, made from the table in cuda_entries.h.
+/* cuda_hooks.c: the hooks, generated from the table in cuda_entries.h.
  *
- * A hook has its function's name, so that programs linked with the driver find
- * it first, and takes every argument as it came in a register or on the stack.
- * What need not be told to the book goes on to the driver by a jump.
+ * A hook has its function's name, so that programs linked with the driver find it first, and takes
+ * every argument as it came, in a register or on the stack. A call that the book need not see goes
+ * on to the driver by a jump.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,6 @@
 #include "compiler.h"
 #include "cuda_call.h"
 #include "cuda_first.h"
-#include "got_patch.h"
 #include "frame_mark.h"
 #include "unwound.h"
 #include "cuda_resolve.h"
@@ -23,8 +22,8 @@ struct ipc_handle {
     char bytes[64];
 };
 
-/* The parameters of a hook, by the table's number; their names; their values for
- * struct ml_cuda_call; the first three, among which a function's handle is. */
+/* The parameters of a hook, by the table's number; their names; their values for struct
+ * ml_cuda_call; the first three, one of which is a function's handle. */
 /* clang-format off */
 #define PARAMS_0 void
 #define PARAMS_1 uintptr_t a0
@@ -85,8 +84,8 @@ struct ipc_handle {
 #define SECOND_OF(first, second, third) (second)
 /* clang-format on */
 
-/* Where the hook that this thread is inside, and that tells the book, has its mark; NULL: in
- * none. See frame_mark.h. */
+/* The mark of the hook that this thread is inside and that calls the book; NULL: none. See
+ * frame_mark.h. */
 static __thread const volatile uint64_t *inside;
 
 static void abandon(void)
@@ -102,15 +101,15 @@ ML_NOINLINE bool ml_cuda_is_inside_call(void)
     return inside;
 }
 
-/* A thread that is cancelled inside the driver. */
+/* For a thread that is cancelled inside the driver. */
 ML_UNWOUND_BY_ANY(ml_cuda_unwound, abandon)
 
-/* ---- What need not be told --------------------------------------------------- */
+/* ---- Calls that the book need not see ---------------------------------------- */
 
 /* Handles of functions are multiples of 8. */
 #define ASKED 1
 
-/* How ml_cuda_seen knows the function of a call; 0 for other actions. */
+/* The value by which ml_cuda_seen knows the function of a call; 0 for other actions. */
 static ML_ALWAYS_INLINE uintptr_t function_of(enum ml_cuda_action action, uintptr_t a0,
                                               uintptr_t a1, uintptr_t a2)
 {
@@ -124,7 +123,7 @@ static ML_ALWAYS_INLINE uintptr_t function_of(enum ml_cuda_action action, uintpt
     }
 }
 
-/* At once: without calling anything. */
+/* Checks without calling anything. */
 static ML_ALWAYS_INLINE bool is_nothing_new(enum ml_cuda_entry entry, enum ml_cuda_action action,
                                             uintptr_t a0, uintptr_t a1, uintptr_t a2)
 {
@@ -141,7 +140,7 @@ static ML_ALWAYS_INLINE bool is_nothing_new(enum ml_cuda_entry entry, enum ml_cu
     }
 }
 
-/* After a call that succeeded. */
+/* Called after a call that succeeded. */
 static void note(const struct ml_cuda_call *call)
 {
     switch (call->action) {
@@ -178,8 +177,8 @@ static ML_ALWAYS_INLINE void *real_if_known(enum ml_cuda_entry entry)
     return __atomic_load_n(&ml_cuda_real[entry], __ATOMIC_RELAXED);
 }
 
-/* Who called this thread's last hook that did not know its function. Not found in
- * the second part, which need not have been reached by a jump. */
+/* The caller of this thread's last hook that did not know its function. Read in the first part,
+ * because the second need not have been reached by a jump. */
 static __thread const void *called_from;
 
 static void *real_of(enum ml_cuda_entry entry)
@@ -191,7 +190,7 @@ static void *real_of(enum ml_cuda_entry entry)
     return real ? real : ml_cuda_fallback(entry, called_from);
 }
 
-static bool is_told(void)
+static bool calls_book(void)
 {
     return __atomic_load_n(&ml_cuda_armed, __ATOMIC_RELAXED) &&
            (ML_LIKELY(!inside) || !ml_cuda_is_inside_call());
@@ -202,8 +201,8 @@ static bool is_seen(uintptr_t function)
     return function && ml_cuda_seen(function);
 }
 
-/* Whoever asks the driver for a function gets its hook, however deep inside
- * another call; the book is not concerned. */
+/* A program that asks the driver for a function gets its hook, even deep inside another call; the
+ * book is not involved. */
 static int hand_out(uintptr_t function, int result)
 {
     void **at = (void **)function;
@@ -222,7 +221,7 @@ static void end(struct ml_cuda_call *call, int result)
 
 /* In two parts, so that the first one is a few loads and a jump. */
 #define HOOK(symbol, arguments, action_name)                                                       \
-    static ML_NOINLINE int tell_##symbol(PARAMS_##arguments)                                       \
+    static ML_NOINLINE int book_##symbol(PARAMS_##arguments)                                       \
     {                                                                                              \
         const enum ml_cuda_entry entry = ML_CUDA_ENTRY_##symbol;                                   \
         const enum ml_cuda_action action = ML_CUDA_##action_name;                                  \
@@ -234,7 +233,7 @@ static void end(struct ml_cuda_call *call, int result)
         ML_TELL_UNWOUND(ml_cuda_unwound);                                                          \
         if (action == ML_CUDA_GET_PROC)                                                            \
             return hand_out(SECOND(THREE_##arguments), real(NAMES_##arguments));                   \
-        if (!is_told() || is_seen(function_of(action, THREE_##arguments)))                         \
+        if (!calls_book() || is_seen(function_of(action, THREE_##arguments)))                      \
             return real(NAMES_##arguments);                                                        \
         call =                                                                                     \
             (struct ml_cuda_call){.entry = entry, .action = action, .args = {VALUES_##arguments}}; \
@@ -256,12 +255,12 @@ static void end(struct ml_cuda_call *call, int result)
             return real(NAMES_##arguments);                                                        \
         if (ML_UNLIKELY(!real))                                                                    \
             called_from = __builtin_return_address(0);                                             \
-        return tell_##symbol(NAMES_##arguments);                                                   \
+        return book_##symbol(NAMES_##arguments);                                                   \
     }                                                                                              \
     __attribute__((visibility("default"), alias("hook_" #symbol))) int symbol(PARAMS_##arguments);
 
 ML_CUDA_ENTRIES(HOOK)
 
-/* By names that no other library can take the place of. */
+/* By names that no other library can replace. */
 #define ADDRESS(symbol, arguments, action) (void *)hook_##symbol,
 void *const ml_cuda_hooks[ML_CUDA_ENTRY_COUNT] = {ML_CUDA_ENTRIES(ADDRESS)};

@@ -1,7 +1,7 @@
-/* cuda_nvml.c: NVML by dlopen.
+/* cuda_nvml.c: NVML, opened with dlopen.
  *
- * It is called on a thread of the recorder's own: it may hang with the driver. It is loaded on
- * the caller's, who may hold the loader's lock.
+ * Calls run on a separate thread, because NVML may hang with the driver. It is loaded on the
+ * caller's thread, which may hold the loader's lock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@
 #include "recorder.h"
 #include "sys.h"
 
-/* Without a process that keeps the driver awake it takes seconds to start for each device. */
+/* If no process keeps the driver awake, it takes seconds to start for each device. */
 #define OPEN_LIMIT_MS 15000
 #define READ_LIMIT_MS 2000
 
@@ -43,7 +43,7 @@ static int digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* "GPU-bd1b00ee-a383-…", also with "MIG-" in front. */
+/* "GPU-bd1b00ee-a383-…", also preceded by "MIG-". */
 static void parse_uuid(const char *text, uint8_t ret[16])
 {
     unsigned n = 0;
@@ -64,7 +64,7 @@ static void find_device(unsigned index)
     ml_nvml_device handle = NULL;
 
     if (ML_NVML_CALL(&nvml, ML_NVML_HANDLE, ml_nvml_handle_fn, index, &handle) != ML_NVML_SUCCESS)
-        return; /* it keeps its place: the others' numbers count it */
+        return; /* keeps its place, because the other devices' numbers count it */
     devices[index].handle = handle;
     if (nvml.at[ML_NVML_UUID] && ML_NVML_CALL(&nvml, ML_NVML_UUID, ml_nvml_text_fn, handle, uuid,
                                               sizeof(uuid)) == ML_NVML_SUCCESS)
@@ -79,7 +79,7 @@ static void choose_memory_call(unsigned count)
     nvml.at[ML_NVML_MEMORY_NEWER] = NULL;
 }
 
-/* ---- On the thread of its own ------------------------------------------------- */
+/* ---- On the separate thread -------------------------------------------------- */
 
 static unsigned found;
 static struct {
@@ -107,7 +107,7 @@ static void read_memory(void)
     reading.ok = ml_nvml_read_memory(&nvml, devices[reading.device].handle, &reading.memory);
 }
 
-/* ---- On the program's --------------------------------------------------------- */
+/* ---- On the program's thread ------------------------------------------------- */
 
 static bool call(void (*function)(void), uint32_t limit_ms)
 {
@@ -116,8 +116,9 @@ static bool call(void (*function)(void), uint32_t limit_ms)
     if (ml_limited_call(function, limit_ms))
         return true;
     if (ml_limited_call_hangs() && ml_session && ml_session_tells(ml_session, ML_NOTICE_NVML))
-        ml_sys_say("memledger: NVML does not answer; what the CUDA driver takes for itself is not "
-                   "recorded any more\n");
+        ml_sys_say(
+            "memledger: NVML does not answer; memory that the CUDA driver takes for itself is no "
+            "longer recorded\n");
     return false;
 }
 
@@ -125,7 +126,7 @@ unsigned ml_cuda_nvml_open(void)
 {
     unsigned count = find_functions() && call(open_devices, OPEN_LIMIT_MS) ? found : 0;
 
-    /* Pairs with the acquire load below: what is counted is filled in. */
+    /* Pairs with the acquire load below: all counted devices are filled in. */
     __atomic_store_n(&device_count, count, __ATOMIC_RELEASE);
     __atomic_store_n(&settled, true, __ATOMIC_RELEASE);
     return count;

@@ -37,14 +37,14 @@ static const struct {
     [ML_IN_IMPORTED] = {ML_CUDA_IMPORTED_DEVICE, MEMLEDGER_DRIVER, ML_CUDA_IMPORTED},
 };
 
-/* Numbers stay what they are in a forked child, as the names do. */
+/* The numbers stay valid in a forked child, as the names do. */
 static _Atomic uint32_t numbers[ML_CUDA_DEVICES_MAX][ML_CUDA_SPACES];
 static _Atomic uint32_t names[ML_CUDA_DEVICES_MAX];
-/* By CUDA ordinal: the device + 1, 0: not asked yet. */
+/* By CUDA ordinal: the device + 1, 0: not looked up yet. */
 static _Atomic int known[ML_CUDA_DEVICES_MAX];
 
-/* A device that NVML does not list, as a part of one (MIG), has no readings: it is
- * counted behind those that have. */
+/* A device that NVML does not list, such as a part of one (MIG), has no readings: it is numbered
+ * after those that have. */
 static int find_device(int ordinal)
 {
     unsigned listed = ml_cuda_nvml_count();

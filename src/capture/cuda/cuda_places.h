@@ -1,8 +1,7 @@
-/* cuda_places.h: which device a call is about and which space its bytes are in.
+/* cuda_places.h: the device of a call and the space that its bytes are in.
  *
- * Devices are numbered as NVML does, so that what the program is charged for and
- * what the sampler reads meet, whatever CUDA_VISIBLE_DEVICES says. Without NVML
- * they are numbered as CUDA does.
+ * Devices are numbered as in NVML, so that the program's charges match the sampler's readings,
+ * whatever CUDA_VISIBLE_DEVICES says. Without NVML they are numbered as in CUDA.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,20 +29,18 @@ enum ml_cuda_space {
     ML_CUDA_SPACES,
 };
 
-/* The device with that CUDA ordinal, and that of this thread's context; -1: not
- * known. */
+/* The device with that CUDA ordinal, and the device of this thread's context; -1: unknown. */
 int ml_cuda_device(int ordinal);
 int ml_cuda_current_device(void);
 
 /* This thread's context, 0: none. */
 uint64_t ml_cuda_current_context(void);
 
-/* The number of a string or space as records carry it; 0 when there is no room. */
+/* The number of a string or space, as records contain it; 0 when there is no room. */
 uint32_t ml_cuda_device_name(unsigned device);
 uint32_t ml_cuda_space(unsigned device, enum ml_cuda_space space);
 
-/* The same for blocks that somebody cut out of the driver's memory. Looks it up
- * each time. */
+/* The same for blocks of an allocator that divides the driver's memory. Looks it up each time. */
 uint32_t ml_cuda_block_space(unsigned device, const char *name);
 
 #endif

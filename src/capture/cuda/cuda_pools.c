@@ -22,7 +22,7 @@ static struct ml_cuda_pool *find(struct ml_cuda_state *book, uint64_t pool)
     return NULL;
 }
 
-/* A pool that is looked at again and again counts once, unless it takes turns with another. */
+/* A pool that is checked again and again counts once, unless it alternates with another. */
 static void count_refused(struct ml_cuda_state *book, uint64_t pool)
 {
     if (pool != book->refused_pool)
@@ -62,7 +62,7 @@ bool ml_cuda_pool_is_known(struct ml_cuda_state *book, uint64_t pool)
     return find(book, pool);
 }
 
-/* Without the lock: to be wrong once costs a stack, or an entry one. */
+/* Called without the lock: a wrong result once costs a stack, or one entry its stack. */
 bool ml_cuda_pool_has_changed(struct ml_cuda_state *book, uint64_t pool)
 {
     const struct ml_cuda_pool *p = find(book, pool);

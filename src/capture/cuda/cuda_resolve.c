@@ -1,8 +1,7 @@
 /* cuda_resolve.c: see cuda_resolve.h.
  *
- * No locks: whoever fills a table fills it with the same, and each slot is one
- * word. Two small hash tables, by name and by address, are large enough for all
- * entries by their type.
+ * No locks: every thread that fills a table writes the same values, and each slot is one word. Two
+ * small hash tables, by name and by address, have room for all entries by their type.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,9 +18,9 @@
 #include "loaded.h"
 #include "recorder.h"
 
-/* What the toolkit's own stand-in for a missing driver answers to every call. */
+/* Every call of the toolkit's stub for a missing driver returns this. */
 #define ERROR_STUB_LIBRARY 34
-/* What cuGetProcAddress says of a function that this driver does not have. */
+/* cuGetProcAddress reports this for a function that this driver does not have. */
 #define ERROR_NOT_FOUND 500
 
 #define SLOTS 1024
@@ -64,8 +63,8 @@ static unsigned entry_at(const uint16_t *table, unsigned slot)
     return __atomic_load_n(&table[slot], __ATOMIC_RELAXED);
 }
 
-/* In the order of the table: a second thread finds what the first has put, or
- * puts the same. */
+/* In the order of the table: a second thread finds what the first has stored, or stores the same.
+ */
 static void put(uint16_t *table, unsigned slot, unsigned entry)
 {
     uint16_t wanted = (uint16_t)(entry + 1);
@@ -143,7 +142,7 @@ struct ml_cuda_span ml_cuda_real_span(void)
 
 /* ---- For dlsym ------------------------------------------------------------- */
 
-/* A caller that wraps the driver itself gets what comes after it, unless that is a hook that
+/* A caller that wraps the driver itself gets the next function after it, unless that is a hook that
  * wraps nothing. */
 static void *hook_for_dlsym(void *handle, const char *name)
 {
@@ -169,7 +168,7 @@ const struct ml_dlsym_provider ml_cuda_dlsym = {
 
 /* ---- The driver ------------------------------------------------------------ */
 
-/* RTLD_NEXT where it has an unusual name but is linked. */
+/* RTLD_NEXT if it has an unusual name but is linked. */
 static void *driver_handle(void)
 {
     static void *known_handle;
@@ -215,14 +214,14 @@ bool ml_cuda_resolve(void)
         __atomic_store_n(&known, true, __ATOMIC_RELEASE);
         ml_cuda_driver_learn();
     }
-    dlerror(); /* the program shall not find our failures there */
+    dlerror(); /* the program must not find our failures there */
     errno = saved_errno;
     return __atomic_load_n(&known, __ATOMIC_RELAXED);
 }
 
-/* For a driver that was loaded with the program, whose functions can be called
- * without a lookup. Where there is none this leaves no trace: a lookup that fails
- * takes memory from the program's heap. */
+/* For a driver that was loaded with the program, whose functions can be called without a look-up.
+ * Without a driver this leaves no trace: a look-up that fails takes memory from the program's heap.
+ */
 __attribute__((constructor)) static void resolve_at_load(void)
 {
     char path[PATH_MAX];
@@ -231,8 +230,7 @@ __attribute__((constructor)) static void resolve_at_load(void)
         ml_cuda_resolve();
 }
 
-/* Called in place of functions with any number of arguments, which the caller
- * takes away again. */
+/* Called instead of functions with any number of arguments, which the caller removes again. */
 static int no_driver(void)
 {
     return ERROR_STUB_LIBRARY;
@@ -248,7 +246,7 @@ static void *failing(void)
     return (void *)(__atomic_load_n(&known, __ATOMIC_RELAXED) ? no_function : no_driver);
 }
 
-/* A library may be linked with this one, and find nothing but the hook again. */
+/* A library may be linked with this one, and then finds only the hook again. */
 void *ml_cuda_fallback(enum ml_cuda_entry entry, const void *caller)
 {
     int saved_errno = errno;

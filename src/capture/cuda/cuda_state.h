@@ -1,9 +1,8 @@
 /* cuda_state.h: the book of the CUDA driver in one process.
  *
- * Everything lies in memory that the kernel clears in a forked child, which has
- * nothing of its parent's contexts. One lock guards it; it is held for
- * bookkeeping, NVML readings and short questions to the driver, never while the
- * driver carries out a call of the program's, nor while the loader is asked.
+ * Everything is in memory that the kernel clears in a forked child, which has none of its parent's
+ * contexts. One lock guards it; it is held for bookkeeping, NVML readings and short queries to the
+ * driver, never while the driver executes a call of the program, nor during a call of the loader.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,9 +25,8 @@
 
 static_assert(ML_CUDA_DEVICES_MAX <= ML_SESSION_DEVICES, "each has a place on the session page");
 
-/* What a call gave the program, so that the call that takes it back is
- * understood. HANDLE and MAPPING are the two lives of cuMemCreate's memory; see
- * cuda_virtual.h. */
+/* The kind of a block, so that the book understands the call that frees it. HANDLE and MAPPING are
+ * the two states of cuMemCreate's memory; see cuda_virtual.h. */
 enum ml_cuda_sort {
     ML_SORT_NONE, /* an empty slot */
     ML_SORT_MEMORY,
@@ -45,17 +43,17 @@ enum ml_cuda_sort {
 struct ml_cuda_block {
     uint64_t addr;
     uint64_t size;
-    uint64_t context; /* that it dies with, 0: none; of virtual memory: see cuda_virtual.c */
+    uint64_t context; /* that it is freed with, 0: none; for virtual memory: see cuda_virtual.c */
     uint32_t stack;
     uint8_t sort;        /* enum ml_cuda_sort */
-    uint8_t device;      /* as NVML counts */
-    uint16_t references; /* of a handle: how often the program holds it */
+    uint8_t device;      /* as in NVML */
+    uint16_t references; /* of a handle: how many the program holds */
     uint16_t mappings;   /* of a handle */
     uint64_t brought;    /* of managed memory: bytes that a call brought to `device` */
 };
 
-/* Bytes that the driver took for itself, or a pool's. They have no address that a
- * program knows; the book gives them one. */
+/* Bytes that the driver took for itself, or for a pool. They have no address that a program knows;
+ * the book assigns one. */
 struct ml_cuda_item {
     uint64_t addr;
     uint64_t size;
@@ -70,12 +68,12 @@ struct ml_cuda_account {
 };
 
 struct ml_cuda_charges {
-    uint64_t booked;  /* all that is in the book for this device */
-    int64_t residual; /* NVML's figure less all books' when last looked at */
+    uint64_t booked;  /* everything in the book for this device */
+    int64_t residual; /* NVML's figure less all books' at the last look */
     uint32_t calls;   /* under way on this device */
-    bool has_turn;    /* while there are any; see cuda_turns.h */
+    bool has_turn;    /* while there are any calls; see cuda_turns.h */
     bool looked;
-    bool changed; /* without a sample that says so yet */
+    bool changed; /* and no sample shows it yet */
     struct ml_cuda_account accounts[ML_CUDA_SPACES];
 };
 
@@ -92,8 +90,8 @@ struct ml_cuda_state {
     struct ml_lock lock;
     _Atomic uint32_t start;    /* enum ml_book_start */
     unsigned devices;          /* that NVML knows */
-    _Atomic uint32_t underway; /* calls that may change what a device holds */
-    uint64_t waited_ns;        /* for turns, in all */
+    _Atomic uint32_t underway; /* calls that may change the memory of a device */
+    uint64_t waited_ns;        /* for turns, in total */
     uint32_t blocks_used;
     uint32_t managed_blocks;
     uint32_t items_used; /* items ever taken from the end of `items` */
@@ -101,7 +99,7 @@ struct ml_cuda_state {
     uint64_t next_addr;
     uint32_t pools_used;
     struct ml_cuda_pool pools[ML_CUDA_POOLS_MAX];
-    uint64_t refused_pool; /* the last that there was no room for */
+    uint64_t refused_pool; /* the last one without room in the table */
     uint64_t graph_reserved[ML_CUDA_DEVICES_MAX];
     uint64_t primary[ML_CUDA_DEVICES_MAX]; /* contexts */
     struct ml_cuda_charges charges[ML_CUDA_DEVICES_MAX];

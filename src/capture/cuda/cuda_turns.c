@@ -16,9 +16,9 @@
 #include "turn.h"
 
 #define NAP_NS 1000000u
-/* What a process may lose by waiting, once in its life. */
+/* The most time that a process may spend waiting, once in its life. */
 #define PATIENCE_NS ((uint64_t)3000000000)
-/* A process that ends shows in NVML's figure, or is gone. */
+/* Within this time, an ending process changes NVML's figure or is gone. */
 #define QUIET_NS ((uint64_t)250000000)
 
 static struct ml_session_device *shared(unsigned device)
@@ -26,8 +26,8 @@ static struct ml_session_device *shared(unsigned device)
     return &ml_session->devices[device];
 }
 
-/* Where several wait they look again after a nap, so that a holder's death is
- * noticed even when nobody wakes them. */
+/* When several processes wait, they check again after a nap, so that they notice a holder's death
+ * even if no one wakes them. */
 static void nap(struct ml_session_device *d, uint32_t holder)
 {
     struct timespec ts = {.tv_nsec = NAP_NS};
@@ -47,7 +47,7 @@ static bool take(struct ml_session_device *d, uint32_t pid)
     uint32_t none = 0;
 
     return atomic_compare_exchange_strong(&d->holder, &none, pid) ||
-           (none & ~ML_TURN_WAITED_FOR) == pid; /* of an image before exec */
+           (none & ~ML_TURN_WAITED_FOR) == pid; /* from before exec */
 }
 
 static bool await(struct ml_cuda_state *book, struct ml_session_device *d, uint32_t pid)
@@ -57,7 +57,7 @@ static bool await(struct ml_cuda_state *book, struct ml_session_device *d, uint3
     if (take(d, pid))
         return true;
     if (ml_collector_stuck())
-        return false; /* who has died with a turn would keep it */
+        return false; /* a process that died with a turn would keep it */
     begin = ml_clock_ns(CLOCK_MONOTONIC);
     while (!take(d, pid)) {
         uint64_t waited = ml_clock_ns(CLOCK_MONOTONIC) - begin;
@@ -115,7 +115,7 @@ bool ml_cuda_turn_begin(struct ml_cuda_state *book, unsigned device)
     charges->has_turn = await(book, shared(device), pid);
     if (!charges->has_turn)
         return false;
-    /* One that is killed takes no turn, and gives back all it has. */
+    /* A process that is killed takes no turn, but releases all its memory. */
     return atomic_exchange(&shared(device)->last, pid) != pid ||
            ml_cuda_others_have_any(book, device);
 }
@@ -130,7 +130,7 @@ void ml_cuda_turn_end(struct ml_cuda_state *book, unsigned device)
     if (ml_calls_allowed())
         ml_turn_give_back(shared(device), (uint32_t)getpid());
     else
-        atomic_store(&shared(device)->holder, 0); /* who waits looks again after a nap */
+        atomic_store(&shared(device)->holder, 0); /* waiting processes check again after a nap */
 }
 
 bool ml_cuda_turn_is_anothers(unsigned device)

@@ -1,8 +1,8 @@
 /* cuda_virtual.c: see cuda_virtual.h.
  *
- * A handle's block lives as long as its memory, and is the one that is booked. It
- * knows in `context` the mapping at whose address it stands, 0: at its own. A
- * mapping's block is never booked and knows there its handle.
+ * A handle's block exists as long as its memory, and is the one that is booked. Its `context` is
+ * the mapping at whose address it is booked, 0: at its own. A mapping's block is never booked; its
+ * `context` is its handle.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,9 +1,8 @@
 /* cuda_virtual.h: memory of cuMemCreate.
  *
- * It is charged from its creation until it is neither mapped nor held by a
- * handle, whichever ends last. In the book it stands at its handle until it is
- * mapped, then at the address that the program uses, so that blocks inside it are
- * found by address. A second mapping of the same memory costs nothing and is not
+ * It is charged from its creation until it is neither mapped nor held by a handle. In the book it
+ * is at its handle until it is mapped, then at the address that the program uses, so that blocks
+ * inside it are found by address. A second mapping of the same memory costs nothing and is not
  * entered.
  *
  * Called with the book's lock held.
@@ -25,11 +24,11 @@ void ml_cuda_handle_mapped(struct ml_cuda_state *book, uint64_t handle, uint64_t
  * @return a device that got memory back, or -1 */
 int ml_cuda_range_unmapped(struct ml_cuda_state *book, uint64_t addr, uint64_t bytes);
 
-/* The program has the handle once more. */
+/* The program holds the handle once more. */
 void ml_cuda_handle_retained(struct ml_cuda_state *book, uint64_t handle);
 
-/* Before cuMemRelease; and after it, when it failed. *ret_old stays as it is when
- * the handle is not known. */
+/* Call before cuMemRelease; and after it, when it failed. *ret_old stays as it is when the handle
+ * is unknown. */
 void ml_cuda_handle_released(struct ml_cuda_state *book, uint64_t handle,
                              struct ml_cuda_block *ret_old);
 void ml_cuda_handle_restored(struct ml_cuda_state *book, const struct ml_cuda_block *old);

@@ -1,20 +1,19 @@
-/* got_patch.c: see got_patch.h.
+/* got_patch.c: puts the hooks in place in a program that found the driver's functions before the
+ * recorder was loaded, which is so when the driver itself loads it: the driver loads the library
+ * that CUDA_INJECTION64_PATH names while it starts.
  *
- * Three ways lead from a loaded object to the driver, all of them through words
- * that can be written:
+ * There are three ways from a loaded object to the driver, all of them through writable words:
  * - slots of its global offset table, resolved or still to be resolved;
- * - pointers that it keeps in its data, as the CUDA runtime keeps a table of all
- *   functions it found;
+ * - pointers in its data, such as the CUDA runtime's table of all functions that it found;
  * - its own calls of dlsym, by which it will find them later.
  *
- * Words are exchanged whole, so that a thread which is on its way sees the old or
- * the new one. What comes afterwards asks cuGetProcAddress, which has a hook, or
- * is looked at when the next context or module is made.
+ * Words are replaced atomically, so that a running thread sees the old one or the new one. Later
+ * look-ups ask cuGetProcAddress, which has a hook; objects that are loaded later are patched when
+ * the next context or module is created.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "got_patch.h"
-
+#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <stdbool.h>
@@ -30,6 +29,8 @@
 #include "own_memory.h"
 #include "page_protection.h"
 
+__attribute__((visibility("default"))) int InitializeInjection(void);
+
 #define OBJECTS_MAX 4096
 
 struct range {
@@ -40,7 +41,7 @@ static bool active;
 static struct ml_lock patch_lock;
 static struct ml_cuda_span driver;
 
-/* How far the last walk came. */
+/* The state of the last walk. */
 static unsigned long long adds, subs;
 static uintptr_t done[OBJECTS_MAX]; /* their addresses, unsorted */
 static unsigned done_count;
@@ -56,14 +57,14 @@ static void *hook_for(const char *name)
     if (strncmp(name, "cu", 2))
         return NULL;
     entry = ml_cuda_entry_of(name);
-    /* Not one that the driver lacks: the program shall find that out. */
+    /* Not one that the driver lacks: the program must find that out. */
     if (entry == ML_CUDA_ENTRY_COUNT || !ml_cuda_real[entry])
         return NULL;
     return ml_cuda_hooks[entry];
 }
 
-/* What the slot leads to, or would once resolved, is the real function, and not
- * that of another tool. A slot to be resolved leads back into its object. */
+/* Whether the slot leads to the real function, or would once resolved, and not to that of another
+ * tool. A slot to be resolved points back into its object. */
 static bool leads_to_real(const struct ml_elf_object *o, uintptr_t to, const void *hook)
 {
     if (!to)
@@ -75,7 +76,7 @@ static bool leads_to_real(const struct ml_elf_object *o, uintptr_t to, const voi
     return ml_cuda_hand_out((void *)to) == hook;
 }
 
-/* Looked at again where the loader resolved it meanwhile. */
+/* Checks again if the loader has resolved it meanwhile. */
 static void patch_slot(struct ml_elf_object *o, uintptr_t at, void *hook)
 {
     uintptr_t to = __atomic_load_n((uintptr_t *)at, __ATOMIC_RELAXED);
@@ -99,7 +100,7 @@ static void patch_if_hooked(struct ml_elf_object *o, const struct ml_slot *slot,
 
 /* ---- Data -------------------------------------------------------------------- */
 
-/* Of each word that may be a function of the driver. */
+/* Called for each word that may be a function of the driver. */
 static void patch_word(struct ml_elf_object *o, uintptr_t at, uintptr_t word)
 {
     void *hook = ml_cuda_hand_out((void *)word);
@@ -108,7 +109,7 @@ static void patch_word(struct ml_elf_object *o, uintptr_t at, uintptr_t word)
         ml_elf_object_put(o, at, word, hook);
 }
 
-/* A program may have closed a part of its own data. */
+/* A program may have made a part of its own data unreadable. */
 static void patch_data(struct ml_elf_object *o, struct range data)
 {
     static uintptr_t copy[8192];
@@ -122,7 +123,7 @@ static void patch_data(struct ml_elf_object *o, struct range data)
             if (ML_UNLIKELY(copy[i] - driver.begin < driver.end - driver.begin))
                 patch_word(o, data.begin + i * sizeof(*copy), copy[i]);
         }
-        /* Past the page that cannot be read. */
+        /* Skips the page that cannot be read. */
         if (got < wanted)
             got = ((data.begin + got + ML_PAGE_BYTES) & ~(ML_PAGE_BYTES - 1)) - data.begin;
         data.begin += got;
@@ -136,7 +137,7 @@ static bool begins(const char *text, const char *with)
     return !strncmp(text, with, strlen(with));
 }
 
-/* The driver's own pointers must go on leading to itself, and ours to it. */
+/* The driver's own pointers must keep leading to itself, and ours to it. */
 static bool is_left_alone(const struct ml_elf_object *o, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -184,7 +185,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *context)
         *first = false;
         if (info->dlpi_adds == adds && info->dlpi_subs == subs)
             return 1;
-        /* Something else may be where an object was. */
+        /* Another object may be in the same place. */
         if (info->dlpi_subs != subs)
             done_count = 0;
         adds = info->dlpi_adds;
@@ -206,9 +207,31 @@ void ml_got_patch_again(void)
     errno = saved_errno;
 }
 
-void ml_got_patch(void)
+/* Points everything loaded so far at the hooks. Precondition: the driver is known. */
+static void begin_patching(void)
 {
     driver = ml_cuda_real_span();
     __atomic_store_n(&active, true, __ATOMIC_RELEASE);
     ml_got_patch_again();
+}
+
+/* ---- The entry point --------------------------------------------------------- */
+
+/* If the library is preloaded, the program finds the hooks without help. */
+static bool is_preloaded(void)
+{
+    void *program = dlopen(NULL, RTLD_LAZY);
+    void *found = program ? ml_dlsym_real_function()(program, "dlsym") : NULL;
+
+    if (program)
+        dlclose(program);
+    return found == (const void *)ml_dlsym_hook;
+}
+
+/* Called by the driver inside cuInit. @return 1: the driver continues */
+int InitializeInjection(void)
+{
+    if (!is_preloaded() && ml_cuda_resolve() && ml_cuda_armed)
+        begin_patching();
+    return 1;
 }

@@ -10,14 +10,14 @@
 
 #define ALIGN 16
 
-/* Before each piece. */
+/* Precedes each piece. */
 struct head {
     alignas(ALIGN) size_t bytes;
 };
 
 alignas(ALIGN) char ml_boot_memory[ML_BOOT_BYTES];
 
-/* The address is the loader's to fill in. */
+/* The loader fills in the address. */
 bool ml_boot_is_relocated(void)
 {
     static char *const volatile own_address = ml_boot_memory;
@@ -52,7 +52,7 @@ full:
     return NULL;
 }
 
-/* Volatile: a loop that compilers do not make a call of memcpy. */
+/* Volatile, so that compilers do not turn the loop into a call of memcpy. */
 void ml_boot_copy(void *to, const void *p, size_t bytes)
 {
     const struct head *head = (const struct head *)p - 1;

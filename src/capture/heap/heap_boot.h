@@ -1,11 +1,10 @@
-/* heap_boot.h: memory for calls that come in before the real allocator is known:
- * while it is still being looked up, and while the loader has not yet relocated
- * this library but calls functions of others (an indirect function's resolver).
- * Until then neither variables of a thread, errno among them, nor functions of
- * other libraries can be used.
+/* heap_boot.h: memory for calls that come before the real allocator is known: while it is being
+ * looked up, and while the loader has not yet relocated this library but calls functions of others
+ * (an indirect function's resolver). Until then neither thread-local variables, errno among them,
+ * nor functions of other libraries can be used.
  *
- * A fixed block, handed out from front to back and never taken back. The hooks
- * recognise its pointers for as long as the process lives.
+ * A fixed block, handed out from front to back and never reused. The hooks recognise its pointers
+ * as long as the process runs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,12 +27,11 @@ static inline bool ml_boot_owns(const void *p)
 /* Whether the loader has relocated this library. */
 bool ml_boot_is_relocated(void);
 
-/* Zeroed memory; `align` is a power of two. NULL and ENOMEM when there is no
- * more. Any thread, any signal handler, at any time. */
+/* Zeroed memory; `align` is a power of two. NULL and ENOMEM when the block is used up. Any thread,
+ * any signal handler, at any time. */
 void *ml_boot_alloc(size_t align, size_t bytes);
 
-/* Copies the first bytes of a piece, all of it if it has no more. Any time.
- * Precondition: ml_boot_owns(p). */
+/* Copies the first bytes of a piece, at most all of it. Any time. Precondition: ml_boot_owns(p). */
 void ml_boot_copy(void *to, const void *p, size_t bytes);
 
 #endif

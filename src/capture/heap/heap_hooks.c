@@ -1,8 +1,8 @@
-/* heap_hooks.c: the malloc family, in front of the program's allocator.
+/* heap_hooks.c: the malloc family, which wraps the program's allocator.
  *
- * Allocations are recorded after the real call and frees before it, so that an
- * address is never seen given out twice. The size is the one asked for. errno
- * is what the real function leaves.
+ * Allocations are recorded after the real call and frees before it, so that an address never
+ * appears to be allocated twice. The recorded size is the requested one. The hooks keep the errno
+ * of the real function.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,6 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#include "heap_notice.h"
 #include "heap_real.h"
 #include "heap_seen.h"
 
@@ -25,7 +24,7 @@ ML_HOOK void free(void *p)
         ML_REAL(free)(p);
 }
 
-/* Where there was memory, the product did not overflow. */
+/* If there was memory, the product did not overflow. */
 ML_HOOK void *calloc(size_t count, size_t bytes)
 {
     return ml_heap_seen(ML_REAL(calloc)(count, bytes), count * bytes);
@@ -42,8 +41,8 @@ static ML_NOINLINE void *leave_boot(void *p, size_t bytes)
     return q;
 }
 
-/* A move first, for while the real function runs another thread may be given
- * the old address. Of size 0 and NULL is a free, which has then been recorded. */
+/* Records the move first, because another thread may get the old address while the real function
+ * runs. Size 0 with result NULL is a free, which has been recorded by then. */
 static ML_ALWAYS_INLINE void *resize(uint32_t space, void *p, size_t bytes)
 {
     void *q;
@@ -75,7 +74,7 @@ ML_HOOK void *realloc(void *p, size_t bytes)
     return realloc_hook(p, bytes);
 }
 
-/* Libc's calls realloc, which would be recorded there, or not, as libc likes. */
+/* libc's reallocarray calls realloc, which may or may not reach our hook, depending on the libc. */
 ML_HOOK void *reallocarray(void *p, size_t count, size_t bytes)
 {
     size_t all;

@@ -1,8 +1,7 @@
 /* heap_map.c: anonymous mappings, recorded with --heap=all.
  *
- * Whole pages are recorded, as the kernel gives them. A range that was never
- * recorded (a file's, one of libc's own) may be unmapped or moved here: readers
- * pass over what they do not know.
+ * Records whole pages, as the kernel maps them. The program may unmap or move a range that was
+ * never recorded (a file's, one of libc's): readers ignore ranges that they do not know.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +35,7 @@ static size_t round_up(size_t bytes, size_t to)
     return (bytes + to - 1) & ~(to - 1);
 }
 
-/* A huge page's size is in the flags, as a power of two; 0 is the default. */
+/* The flags contain the size of a huge page, as a power of two; 0 is the default. */
 static size_t page_of(int flags)
 {
     unsigned shift = (unsigned)flags >> MAP_HUGE_SHIFT;
@@ -64,8 +63,8 @@ static bool begins(const char *text, const char *with)
     return !strncmp(text, with, strlen(with));
 }
 
-/* Whether exactly this range maps a file. Shared and huge anonymous memory has
- * a file too, inside the kernel, whose name gives it away. */
+/* Whether exactly this range maps a file. Shared and huge anonymous memory also has a file inside
+ * the kernel; its name identifies it. */
 static bool is_file(const void *addr, size_t bytes)
 {
     static const char dir[] = "/proc/self/map_files/";
@@ -93,7 +92,7 @@ static bool is_mapped(void *addr)
     return !mincore(addr, PAGE, &in_core);
 }
 
-/* The range was said to go, and the kernel then refused. */
+/* Records the range again after the kernel refused to unmap it. */
 static void put_back(uint32_t space, void *addr, size_t bytes)
 {
     int saved_errno = errno;
@@ -110,8 +109,8 @@ static void put_back(uint32_t space, void *addr, size_t bytes)
 
 /* ---- Hooks ----------------------------------------------------------------- */
 
-/* MAP_FIXED replaces what was there, in one step of the kernel's: nobody else
- * can have been given the range, so that this may be said afterwards. */
+/* MAP_FIXED replaces the old mapping in one step of the kernel: no other thread can have got the
+ * range, so both may be recorded afterwards. */
 static void mapped(uint32_t space, const void *at, size_t bytes, int flags)
 {
     size_t whole = round_up(bytes, page_of(flags));
@@ -132,7 +131,7 @@ ML_HOOK void *mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t 
     return at;
 }
 
-/* off_t has 64 bits: the two are one. */
+/* off_t has 64 bits: both are the same function. */
 extern __typeof(mmap) mmap64 __attribute__((alias("mmap"), visibility("default")));
 
 ML_HOOK int munmap(void *addr, size_t bytes)
@@ -150,8 +149,8 @@ ML_HOOK int munmap(void *addr, size_t bytes)
     return result;
 }
 
-/* Whether a moved range is one of ours. An old size of 0 asks for a second view
- * of shared memory, which takes none. */
+/* Whether a moved range counts as anonymous memory. An old size of 0 asks for a second view of
+ * shared memory, which takes none. */
 static bool counts(const void *old, size_t old_bytes)
 {
     int saved_errno = errno;
@@ -161,7 +160,7 @@ static bool counts(const void *old, size_t old_bytes)
     return !file;
 }
 
-/* For the books, a free and an allocation, whether it moves, grows or shrinks. */
+/* Recorded as a free and an allocation, whether the range moves, grows or shrinks. */
 static void *remap(uint32_t space, void *old, size_t old_bytes, size_t bytes, int flags, void *to)
 {
     bool ours = counts(old, old_bytes);

@@ -1,22 +1,19 @@
-/* heap_new.c: C++ new and delete, for allocators that have their own.
+/* heap_new.c: C++ new and delete, for allocators that define them.
  *
- * The C++ library's operator new calls malloc and is seen there. jemalloc and
- * tcmalloc bring operators that do not. So these hooks stand before all of
- * them, and one of three things happens:
+ * The C++ library's operator new calls malloc and is recorded there. jemalloc and tcmalloc define
+ * operators that do not. These hooks wrap all of them, and one of three things happens:
  *
- * - the program's operator is the allocator's own: call it and record;
- * - it is another (libstdc++'s, say): just go there, it will call malloc;
- * - there is none that programs can find, because a C program has opened a C++
- *   library for itself (a Python extension, say): the hook is in the way of
- *   that library's own, and does what the C++ library would, which is malloc.
+ * - the program's operator is the allocator's: the hook calls it and records;
+ * - it is another (libstdc++'s, say): the hook calls it, and it will call malloc;
+ * - the program has none, because a C program has privately loaded a C++ library (a Python
+ *   extension, say): the hook hides that library's own operator, and calls malloc, as the C++
+ *   library would.
  *
- * Which one is settled once, before the first of these calls returns: memory
- * must go back the way it came.
+ * This is decided once, before the first of these calls returns: memory must be freed by the
+ * allocator that it came from.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "heap_new.h"
-
 #include <dlfcn.h>
 #include <stdlib.h>
 
@@ -24,15 +21,15 @@
 #include "heap_seen.h"
 #include "loaded_symbols.h"
 
-/* There are twenty of them, with one to three arguments. These come in registers,
- * so hooks and calls here always have all three; an operator reads its own. */
+/* There are twenty of them, with one to three arguments. These are passed in registers, so hooks
+ * and calls here always have all three; each operator reads those that it has. */
 typedef void *new_function(size_t bytes, uintptr_t second, uintptr_t third);
 typedef void delete_function(void *p, uintptr_t second, uintptr_t third);
 
 struct target {
     void *real;                    /* NULL: none */
     const struct link_map *object; /* that defines it */
-    bool own; /* the allocator's, and does not come back through malloc or free */
+    bool own;                      /* of the allocator, and does not call malloc or free by name */
 };
 
 static bool settled;
@@ -46,7 +43,7 @@ static ML_ALWAYS_INLINE void settle(void)
 
 /* ---- Hooks ----------------------------------------------------------------------- */
 
-/* By name, so that a program with a malloc of its own gets that. */
+/* Calls malloc by name, so that a program that defines it gets its own. */
 static void *plain_new(size_t align, size_t bytes)
 {
     if (!align)
@@ -54,8 +51,7 @@ static void *plain_new(size_t align, size_t bytes)
     return aligned_alloc(align, (bytes + align - 1) & ~(align - 1));
 }
 
-/* The operator that the calling library would have found without us: it knows
- * how to throw. */
+/* The operator that the calling library would have found without us: it knows how to throw. */
 static ML_NOINLINE new_function *operator_of(const void *caller, const char *symbol)
 {
     Dl_info info;
@@ -107,8 +103,7 @@ static ML_NOINLINE new_function *operator_of(const void *caller, const char *sym
             real(p, second, third);                                                                \
     }
 
-/* Under the names that compilers give them: w is new, l delete, a their array
- * forms, m a size. */
+/* The mangled names: w is new, l delete, a their array forms, m a size. */
 NEW(_Znwm, 0)
 NEW(_Znam, 0)
 NEW(_ZnwmRKSt9nothrow_t, 0)
@@ -133,10 +128,10 @@ DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t)
 struct entry {
     const char *name;
     struct target *to;
-    unsigned pair; /* equal for those that may be used on the same block */
+    unsigned pair; /* equal for operators that may be used on the same block */
 };
 
-/* The first of each pair number serves to try the others. */
+/* The first of each pair number is used to try the others. */
 /* clang-format off */
 #define ENTRY(symbol, pair) {#symbol, &to_##symbol, pair}
 /* clang-format on */
@@ -167,9 +162,9 @@ static const struct entry deletes[] = {
     ENTRY(_ZdaPvSt11align_val_tRKSt9nothrow_t, 3),
 };
 
-/* ---- Whose they are ---------------------------------------------------------------- */
+/* ---- Which operators record --------------------------------------------------- */
 
-/* 64 will do for a size and for an alignment, and std::nothrow is never read. */
+/* 64 is valid as a size and as an alignment, and std::nothrow is never read. */
 static void *call_new(const struct entry *o)
 {
     return ((new_function *)o->to->real)(64, 64, 64);
@@ -180,9 +175,9 @@ static void call_delete(const struct entry *o, void *p)
     ((delete_function *)o->to->real)(p, 64, 64);
 }
 
-/* An allocator's operator may still call malloc or free by name, as some of
- * jemalloc's do, and is then seen there. To know, each is called; once before it
- * counts, for an allocator that uses malloc to make itself ready. */
+/* An allocator's operator may still call malloc or free by name, as some of jemalloc's do, and is
+ * then recorded there. To find out, this calls each one, and once more before that for an allocator
+ * that uses malloc to initialise itself. */
 static void try_pair(const struct entry *new_entry, const struct entry *delete_entry,
                      struct target *to)
 {
@@ -218,8 +213,8 @@ void ml_new_look_up(const struct link_map *own)
         look_up(own, &deletes[i]);
 }
 
-/* A sanitizer's operators do not call malloc, and end the program when they are called before
- * it is ready. */
+/* A sanitizer's operators do not call malloc, and abort the program when they are called before the
+ * sanitizer is initialised. */
 static bool is_sanitizer(const struct link_map *object)
 {
     return object && ml_symbol_in(object->l_addr, object->l_ld, "__sanitizer_get_allocated_size");

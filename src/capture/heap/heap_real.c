@@ -1,13 +1,12 @@
-/* heap_real.c: looks up the real functions in the objects after ours, where those
- * of jemalloc or tcmalloc come first if the program has them, else libc's.
+/* heap_real.c: looks up the real functions in the objects after ours: those of jemalloc or tcmalloc
+ * if the program has them, otherwise libc's.
  *
- * Any thread may come first, at any time: from ld.so before a constructor ran,
- * from a library's constructor that holds a lock of libc's, from a signal handler.
- * So neither the look-up nor the recorder's start may take such a lock: not
- * dlsym, pthread_atfork, stdio, nor anything that formats an error. Looking up
- * twice gives the same, so there is no lock of ours either; a call that comes
- * back here from its own look-up gets memory of heap_boot.h. In practice there is one
- * thread still: making a second takes memory.
+ * Any thread may come first, at any time: from ld.so before a constructor has run, from a library's
+ * constructor that holds one of libc's locks, from a signal handler. So neither the look-up nor the
+ * recorder's start may take such a lock: not dlsym, pthread_atfork, stdio, nor anything that
+ * formats an error. Looking up twice gives the same result, so we have no lock either; a call that
+ * comes back here from its own look-up gets memory from heap_boot.h. In practice there is only one
+ * thread yet: creating a second takes memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +22,6 @@
 
 #include "compiler.h"
 #include "heap_boot.h"
-#include "heap_new.h"
 #include "heap_start.h"
 #include "loaded_symbols.h"
 
@@ -44,7 +42,7 @@ struct ml_heap_real ml_real;
 static union table found;
 static bool found_all;
 
-/* This thread's lookup: how far it is, and who comes back from it. */
+/* The stage of this thread's look-up, to recognise calls that come back from it. */
 static __thread enum { NOT_LOOKING, LOOKING, TRYING } stage;
 static __thread unsigned came_in;
 
@@ -65,14 +63,14 @@ static void find_all(void)
                          __ATOMIC_RELAXED);
     ml_new_look_up(own);
     stage = TRYING;
-    ml_new_settle(allocator); /* malloc's object, which comes last */
+    ml_new_settle(allocator); /* malloc's object, looked up last */
     /* Pairs with the acquire load in look_up. */
     __atomic_store_n(&found_all, true, __ATOMIC_RELEASE);
     stage = NOT_LOOKING;
     errno = saved_errno;
 }
 
-/* NULL: called by the lookup itself. */
+/* NULL: called by the look-up itself. */
 static const struct ml_heap_real *look_up(void)
 {
     if (stage == NOT_LOOKING && !__atomic_load_n(&found_all, __ATOMIC_ACQUIRE))
@@ -108,7 +106,7 @@ void ml_heap_ready(void)
     ready();
 }
 
-/* ---- What ML_REAL gives until the hooks are ready -------------------------- */
+/* ---- The targets of ML_REAL until the hooks are ready ------------------------ */
 
 void *ml_first_malloc(size_t bytes)
 {
@@ -117,7 +115,7 @@ void *ml_first_malloc(size_t bytes)
     return real ? real->malloc(bytes) : ml_boot_alloc(1, bytes);
 }
 
-/* Without the real one there is nothing but boot memory, which stays. */
+/* Before the real function is known, p is boot memory, which is never freed. */
 void ml_first_free(void *p)
 {
     const struct ml_heap_real *real = ready();
@@ -135,7 +133,7 @@ void *ml_first_calloc(size_t count, size_t bytes)
     return ml_boot_alloc(1, count && bytes > SIZE_MAX / count ? SIZE_MAX : count * bytes);
 }
 
-/* The hook keeps boot memory away from here: p is NULL while there is no real. */
+/* The hook handles boot memory: p is NULL while the real function is unknown. */
 void *ml_first_realloc(void *p, size_t bytes)
 {
     const struct ml_heap_real *real = ready();
@@ -185,8 +183,8 @@ void *ml_first_pvalloc(size_t bytes)
     return real ? real->pvalloc(bytes) : ml_boot_alloc(4096, (bytes + 4095) & ~(size_t)4095);
 }
 
-/* An allocator that holds its own locks may be asking, and looking up would go
- * back to it: these three wait until somebody else has made the hooks ready. */
+/* An allocator may call these while it holds its own locks, and a look-up would call it again:
+ * these three make the system call, until another call has made the hooks ready. */
 
 void *ml_first_mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t offset)
 {

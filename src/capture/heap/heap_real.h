@@ -1,7 +1,7 @@
-/* heap_real.h: the functions that the heap hooks stand in front of.
+/* heap_real.h: the functions that the heap hooks wrap.
  *
- * A hook calls ML_REAL, always. Until the hooks are ready, that is a function which
- * makes them ready first, so that the hooks need not ask.
+ * A hook always calls ML_REAL. Until the hooks are ready, that is a function which makes them ready
+ * first, so that the hooks need not check.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,9 +28,9 @@ struct ml_heap_real {
     int (*munmap)(void *addr, size_t bytes);
 };
 
-/* All NULL until the hooks are ready: an initializer would not be there when the
- * loader, which relocates this library late, calls functions of libraries that it
- * has relocated before, and these call malloc. */
+/* All NULL until the hooks are ready. An initializer would not be applied yet when the loader,
+ * which relocates this library late, calls functions of libraries that it has relocated before, and
+ * these call malloc. */
 extern struct ml_heap_real ml_real;
 
 void *ml_first_malloc(size_t bytes);
@@ -46,15 +46,23 @@ void *ml_first_mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t
 void *ml_first_mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...);
 int ml_first_munmap(void *addr, size_t bytes);
 
-/* Pairs with the release stores in heap_real.c: whoever gets the real function
- * also finds the space to record in. */
+/* Pairs with the release stores in heap_real.c: a thread that reads the real function also sees the
+ * space to record in. */
 #define ML_REAL(name) ML_OR(__atomic_load_n(&ml_real.name, __ATOMIC_ACQUIRE), ml_first_##name)
 
 /* Looks up the real functions and starts recording, if neither is done yet.
  * Called when the library is loaded. Keeps errno. */
 void ml_heap_ready(void);
 
-/* How many calls of the malloc family came in from this thread's own lookup. */
+/* The number of calls of the malloc family that came from this thread's own look-up. */
 unsigned ml_heap_came_in(void);
+
+/* The two parts of the look-up for C++ new and delete (heap_new.c). The first finds the program's
+ * operators, in the objects after our own. The second finds out, by calling them, which operators
+ * in the allocator's object malloc's hooks will see. Precondition of the second: those hooks lead
+ * to the real functions and count. */
+struct link_map;
+void ml_new_look_up(const struct link_map *own);
+void ml_new_settle(const struct link_map *allocator);
 
 #endif

@@ -1,5 +1,4 @@
-/* heap_seen.h: how heap hooks record. Inline, for each of them runs millions of
- * times a second.
+/* heap_seen.h: how heap hooks record. Inline, because each of them runs millions of times a second.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +12,7 @@
 /* For functions that programs find instead of the real ones. */
 #define ML_HOOK __attribute__((visibility("default")))
 
-/* After the real call: p is what it gave, perhaps NULL. Returns p. */
+/* Call after the real call: p is its result, perhaps NULL. Returns p. */
 static ML_ALWAYS_INLINE void *ml_heap_seen(void *p, size_t bytes)
 {
     uint32_t space = ML_HEAP_SPACE;
@@ -23,7 +22,7 @@ static ML_ALWAYS_INLINE void *ml_heap_seen(void *p, size_t bytes)
     return p;
 }
 
-/* Before the real call. Returns whether that is to be made. */
+/* Call before the real call. Returns whether to make it. */
 static ML_ALWAYS_INLINE bool ml_heap_leaves(const void *p)
 {
     uint32_t space = ML_HEAP_SPACE;

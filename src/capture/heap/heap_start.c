@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "collector_watch.h"
+#include "loaded_symbols.h"
 #include "memledger/memledger.h"
 #include "names.h"
 #include "recorder.h"
@@ -17,7 +18,7 @@
 uint32_t ml_heap_space;
 uint32_t ml_map_space;
 
-/* The collector does not move, but may come back. */
+/* The collector makes no progress, but may recover. */
 static bool undecided(void)
 {
     return ml_session && !atomic_load_explicit(&ml_session->closed, memory_order_relaxed) &&
@@ -43,8 +44,7 @@ bool ml_heap_start(void)
     struct ml_quiet quiet;
     bool started;
 
-    /* Before libc is initialised the environment, which names the session,
-     * cannot be read. */
+    /* Before libc is initialised, the environment, which names the session, cannot be read. */
     if (inside || !environ || undecided())
         return false;
     ml_sandbox_look_first();
@@ -57,4 +57,20 @@ bool ml_heap_start(void)
     ml_quiet_end(&quiet);
     errno = saved_errno;
     return started || !undecided();
+}
+
+/* A program that has malloc in its executable (linked statically with jemalloc, say) calls that
+ * one, and so does every library. Only malloc is checked: a program that replaces one function
+ * replaces all. An executable that only took the address of malloc does not define it, and calls
+ * still come to us. */
+void ml_heap_notice(void)
+{
+    const struct link_map *object = NULL;
+
+    if (!ml_symbol_after(NULL, "malloc", &object) || object == ml_symbols_own_object())
+        return;
+    if (!ml_session || ml_session_tells(ml_session, ML_NOTICE_MALLOC))
+        ml_sys_say("memledger: the program's own malloc, in ",
+                   *object->l_name ? object->l_name : program_invocation_name,
+                   ", hides the recorder's; the heap is not recorded\n");
 }

@@ -1,12 +1,11 @@
-/* dlsym_hook.c: wraps libc's dlsym, so that a program that looks up a function
- * which the recorder hooks gets what the function's provider decides.
+/* dlsym_hook.c: wraps libc's dlsym. When a program looks up a function that the recorder hooks, the
+ * function's provider decides what the program gets.
  *
- * Everything else goes on to libc's dlsym by a jump that leaves no trace: for
- * RTLD_NEXT and RTLD_DEFAULT that function looks at its return address, which is
- * then still the caller's.
+ * Other names go on to libc's dlsym by a jump that leaves no trace: for RTLD_NEXT and RTLD_DEFAULT
+ * that function looks at its return address, which is then still the caller's.
  *
- * This file also makes the library need the one that has dlsym, a library of its
- * own before glibc 2.34; programs that use memledger.h count on it.
+ * This file also makes the library depend on the one that has dlsym, which is separate before glibc
+ * 2.34; programs that use memledger.h rely on it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,8 +31,8 @@ static void *find_nothing(void *handle, const char *name)
     return NULL;
 }
 
-/* The oldest version is there in every glibc for x86-64. Threads that come here
- * at the same time find the same. */
+/* The oldest version exists in every glibc for x86-64. Threads that come here at the same time find
+ * the same function. */
 HIDDEN ml_dlsym_function *ml_dlsym_real_function(void)
 {
     ml_dlsym_function *real = __atomic_load_n(&ml_dlsym_real, __ATOMIC_RELAXED);
@@ -92,7 +91,7 @@ __asm__(".pushsection .text\n"
         ".size dlsym, .-dlsym\n"
         ".popsection\n");
 
-/* Whose function that is, for a caller that asks with this handle; NULL: it has no hook. */
+/* The provider of that function, for a caller that asks with this handle; NULL: it has no hook. */
 static const struct ml_dlsym_provider *provider_of(void *handle, const char *name, void **ret_hook)
 {
     for (const struct ml_dlsym_provider *const *p = ml_dlsym_providers; *p; p++) {
@@ -122,9 +121,9 @@ void *ml_dlsym_as_seen_from(const void *caller, const char *name)
     return ml_dlsym_real_function()(map, name);
 }
 
-/* The function that the hook wraps. A driver that came with the caller's library, and that no
- * other library can see, is found there alone. The last failure, if all fail, leaves its message
- * for dlerror(). */
+/* The function that the hook wraps. A driver that came with the caller's library, and that no other
+ * library can see, is found only there. If all fail, the last failure leaves its message for
+ * dlerror(). */
 static void *look_behind(void *handle, const char *name, const void *caller)
 {
     void *found = ml_dlsym_real_function()(RTLD_NEXT, name);
@@ -134,7 +133,7 @@ static void *look_behind(void *handle, const char *name, const void *caller)
     return found;
 }
 
-/* A look-up among all libraries finds the hook itself, since the recorder is preloaded. */
+/* A look-up among all libraries finds the hook itself, because the recorder is preloaded. */
 void *ml_dlsym_hooked(void *handle, const char *name, const void *caller)
 {
     void *hook, *found;

@@ -1,7 +1,7 @@
-/* dlsym_hook.h: the hook on dlsym, and libc's dlsym behind it.
+/* dlsym_hook.h: the hook on dlsym, and libc's dlsym that it wraps.
  *
- * Rooms that hook functions which programs look up by name have a provider each; the library
- * lists them in dlsym_providers.c.
+ * Each room that hooks functions which programs look up by name has a provider; dlsym_providers.c
+ * lists them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,35 +10,36 @@
 
 typedef void *ml_dlsym_function(void *handle, const char *name);
 
-/* Looks it up once; usable before any constructor ran. */
+/* Looks it up once; usable before any constructor has run. */
 ml_dlsym_function *ml_dlsym_real_function(void);
 
-/* What a library finds by itself, in what it is linked with; NULL for code of the
- * program's own, which has nothing by itself. May change what dlerror() says.
+/* The symbol that a library finds in the libraries it is linked with; NULL if `caller` is in the
+ * program itself, which has no such list. May change what dlerror() returns.
  * @caller  an address in its code */
 void *ml_dlsym_as_seen_from(const void *caller, const char *name);
 
 struct ml_dlsym_provider {
-    /* The first two letters of every name it hooks. */
+    /* The first two letters of every name that it hooks. */
     char prefix[2];
 
     /* The hook of that name for a caller that asks with this handle; NULL: none. Libraries that
      * wrap others themselves ask with RTLD_NEXT. Called before the look-up. */
     void *(*hook_of)(void *handle, const char *name);
 
-    /* What the caller gets. `found` is the function without the hook, NULL if there is none;
-     * `hook` is not NULL if the look-up found the hook. Must not change what dlerror() says. */
+    /* The function that the caller gets. `found` is the function without the hook, NULL if there is
+     * none; `hook` is not NULL if the look-up found the hook. Must not change what dlerror()
+     * returns. */
     void *(*hand_out)(const char *name, void *found, void *hook);
 };
 
 /* Ends with NULL. */
 extern const struct ml_dlsym_provider *const ml_dlsym_providers[];
 
-/* A hand_out for functions whose callers find the hooks without dlsym: all there is to do is to
- * hide a hook that wraps nothing, because the program does not use that framework. */
+/* A hand_out for functions whose callers find the hooks without dlsym. It only hides a hook that
+ * wraps nothing because the program does not use that framework. */
 void *ml_dlsym_hide(const char *name, void *found, void *hook);
 
-/* The hook, by an address that no other library can take the place of. */
+/* The hook, by an address that no other library can replace. */
 extern const char ml_dlsym_hook[];
 
 #endif

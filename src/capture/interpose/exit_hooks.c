@@ -1,8 +1,8 @@
-/* exit_hooks.c: notes when this process began to exit, and with which code.
+/* exit_hooks.c: records when this process began to exit, and with which code.
  *
- * The collector is not the parent of most processes that it records. It learns of an end some
- * milliseconds late, and often not how it came. A process that calls exit() or _exit() leaves both
- * in its ring set; one that is killed does not.
+ * The collector is not the parent of most processes that it records. It notices an end some
+ * milliseconds late, and often not its cause. A process that calls exit() or _exit() leaves both in
+ * its ring set; one that is killed does not.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,9 +22,9 @@ typedef void exit_function(int code);
 /* NULL: the library is not initialised, or was loaded late. */
 static exit_function *exit_real;
 
-/* Async-signal-safe, and makes no system call that a sandbox could forbid. So a child of vfork is
- * not told from its parent, whose ring set gets the note: the collector sees that the parent runs
- * on. */
+/* Async-signal-safe, and makes no system call that a sandbox could forbid. It therefore cannot
+ * distinguish a child of vfork from its parent, whose ring set gets the note: the collector sees
+ * that the parent is still running. */
 static void note_exit(int code)
 {
     struct ml_ringset *set = ml_recorder_recording() ? ml_recorder_first_set() : NULL;
@@ -58,8 +58,9 @@ __attribute__((visibility("default"), noreturn)) void _Exit(int code)
     _exit(code);
 }
 
-/* Handlers run in the reverse order of their registration: this one after most others. Not at the
- * first malloc, which may come while libc holds the lock of its list of handlers. */
+/* Handlers run in the reverse order of their registration: this one after most others. It is not
+ * registered by the first malloc, which may come while libc holds the lock of its list of handlers.
+ */
 __attribute__((constructor)) static void prepare(void)
 {
     exit_real = (exit_function *)ml_symbol_after(ml_symbols_own_object(), "_exit", NULL);

@@ -29,7 +29,7 @@ void ml_elf_object_survey(const struct dl_phdr_info *info, struct ml_elf_object 
         if (part->p_type == PT_DYNAMIC) {
             o->dynamic = (const void *)begin;
         } else if (part->p_type == PT_GNU_RELRO) {
-            /* As libc does it: whole pages only. */
+            /* Whole pages only, as libc does it. */
             o->relro_begin = begin & ~(ML_PAGE_BYTES - 1);
             o->relro_end = end & ~(ML_PAGE_BYTES - 1);
         } else if (part->p_type == PT_LOAD) {
@@ -116,7 +116,7 @@ static void visit_table(struct ml_elf_object *o, const struct symbols *symbols,
     }
 }
 
-/* Libc has added the base to addresses in most objects' dynamic sections. */
+/* The loader has added the base to the addresses in most dynamic sections. */
 static uintptr_t address_in(const struct ml_elf_object *o, ElfW(Addr) value)
 {
     return value < o->base ? o->base + value : value;

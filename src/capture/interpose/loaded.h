@@ -1,4 +1,4 @@
-/* loaded.h: libraries that the program has loaded, found without loading any.
+/* loaded.h: finds libraries that the program has loaded, without loading any.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,12 +8,12 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* The path of the first loaded library whose file name begins with `name`, as it
- * was loaded under: to ask for another would search the disk. Allocates nothing.
+/* The path under which the first library whose file name begins with `name` was loaded: asking for
+ * another path would search the disk. Allocates nothing.
  * @return whether there is one */
 bool ml_loaded_path(const char *name, char ret[PATH_MAX]);
 
-/* Its handle, and it stays loaded from then on; NULL: there is none. */
+/* Its handle; the library stays loaded from then on. NULL: there is none. */
 void *ml_loaded_keep(const char *name);
 
 #endif

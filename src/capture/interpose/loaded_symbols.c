@@ -9,18 +9,18 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Of a version number: a symbol of an old version, which only programs that were linked with
- * it shall find. */
+/* A bit of a version number: a symbol of an old version, which only programs that were linked with
+ * it may find. */
 #define VERSION_HIDDEN 0x8000
-#define VERSION_GLOBAL 1 /* this and 0 are no version */
+#define VERSION_GLOBAL 1 /* this and 0 mean no version */
 
-/* What an object's dynamic section says about its symbols. */
+/* The parts of an object's dynamic section that concern symbols. */
 struct tables {
     ElfW(Addr) base;
     const ElfW(Sym) * symbols;
     const char *names;
     const ElfW(Half) * versions; /* NULL: it has none */
-    const uint32_t *gnu_hash;    /* one of the two is enough */
+    const uint32_t *gnu_hash;    /* one of the two suffices */
     const uint32_t *hash;
 };
 
@@ -76,8 +76,8 @@ static uint32_t gnu_hash_of(const char *name)
     return hash;
 }
 
-/* The table: four words (buckets, first symbol, words of a Bloom filter, a shift), the filter,
- * the buckets, and one word for each symbol, whose lowest bit ends a chain. 0: not found. */
+/* The table: four words (buckets, first symbol, words of a Bloom filter, a shift), the filter, the
+ * buckets, and one word for each symbol, whose lowest bit ends a chain. 0: not found. */
 static uint32_t find_by_gnu_hash(const struct tables *t, const char *name)
 {
     uint32_t buckets = t->gnu_hash[0];
@@ -97,8 +97,8 @@ static uint32_t find_by_gnu_hash(const struct tables *t, const char *name)
     }
 }
 
-/* The older table counts its symbols in its second word; few objects have no other, so all
- * are looked at. */
+/* The older table has the number of symbols in its second word. Few objects have only this table,
+ * so this looks at all symbols. */
 static uint32_t find_by_hash(const struct tables *t, const char *name)
 {
     for (uint32_t i = 1; i < t->hash[1]; i++) {

@@ -1,7 +1,7 @@
 /* own_memory.h: reads of this process's memory that cannot fault.
  *
- * For memory that was laid out by others and may not be what it seems: the kernel copies it
- * and tells where it cannot.
+ * For memory with an assumed layout that may be wrong: the kernel copies it and reports where it
+ * cannot.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Copies what is readable of `bytes` bytes from `from` on. Where the kernel refuses the call,
- * memory is taken to be readable; in a sandbox, where the call is not made, it is not read.
- * @return how many bytes are in `copy`. Changes errno. */
+/* Copies the readable part of `bytes` bytes at `from`. If the kernel refuses the call, assumes that
+ * the memory is readable; in a sandbox, where no call is made, reads nothing.
+ * @return the number of bytes in `copy`. Changes errno. */
 size_t ml_own_memory_read(uintptr_t from, void *copy, size_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
-/* page_protection.c: see page_protection.h. A line of the kernel's text begins
- * "begin-end rwxp"; the rest of it does not matter.
+/* page_protection.c: see page_protection.h. A line of /proc/self/maps begins "begin-end rwxp"; the
+ * rest does not matter.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 
 #include "filtered.h"
 
-/* How far a line was read. */
+/* How much of a line has been read. */
 enum part { BEGIN, END, PROTECTION, REST };
 
 struct line {

@@ -1,4 +1,4 @@
-/* page_protection.h: what may be done with a page of this process.
+/* page_protection.h: the protection of a page of this process.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,10 +11,10 @@
 
 #define ML_PAGE_UNKNOWN (-1L)
 
-/* As the kernel tells it, which reads a long text for it: not for hot paths. Calls
- * nothing that a hook may stand in front of; may change errno.
- * @return bits of PROT_READ, PROT_WRITE, PROT_EXEC; ML_PAGE_UNKNOWN where nothing is
- *         mapped or the kernel does not tell */
+/* Reads /proc/self/maps, which may be long: not for hot paths. Calls no function that a hook may
+ * wrap; may change errno.
+ * @return bits of PROT_READ, PROT_WRITE, PROT_EXEC; ML_PAGE_UNKNOWN if nothing is mapped there or
+ *         the kernel does not say */
 long ml_page_protection(uintptr_t address);
 
 #endif

@@ -1,8 +1,8 @@
-/* seccomp_hooks.c: prctl and syscall, in front of libc's, to see a program restrict its own
- * system calls before it has: see sandbox.h.
+/* seccomp_hooks.c: wraps libc's prctl and syscall, to see that a program is about to restrict its
+ * own system calls: see sandbox.h.
  *
- * All else goes on as it came. syscall() leaves by a jump: the caller's stack is as libc
- * expects it, whatever the system call does to it.
+ * Other calls pass unchanged. syscall() leaves by a jump, so that libc finds the caller's stack as
+ * it expects it, whatever the system call does to it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +25,7 @@
 
 typedef int prctl_function(int option, ...);
 
-/* NULL until the library is initialised; calls then go to the kernel directly. */
+/* NULL until the library is initialised; until then calls go to the kernel directly. */
 HIDDEN ml_syscall_function *ml_syscall_real;
 static prctl_function *prctl_real;
 
@@ -87,7 +87,7 @@ static long pass_on(long number, long a, long b, long c, long d, long e, long f)
     return (ml_syscall_real ? ml_syscall_real : ml_syscall_direct)(number, a, b, c, d, e, f);
 }
 
-/* What the arguments of prctl ask for; false: nothing that matters here. */
+/* The restriction that the arguments of prctl ask for; false: none. */
 static bool prctl_restricts(int option, unsigned long how, enum ml_restriction *ret)
 {
     if (option == PR_SET_TSC && how == PR_TSC_SIGSEGV)
@@ -101,8 +101,7 @@ static bool prctl_restricts(int option, unsigned long how, enum ml_restriction *
     return true;
 }
 
-/* Libraries ask the kernel what it knows by calls that must fail; a filter without a
- * program is one. */
+/* Libraries probe the kernel by calls that must fail, such as a filter without a program. */
 static bool seccomp_restricts(long operation, long flags, long program, enum ml_restriction *ret)
 {
     if (operation == SECCOMP_SET_MODE_STRICT && !flags && !program)
@@ -115,7 +114,8 @@ static bool seccomp_restricts(long operation, long flags, long program, enum ml_
     return true;
 }
 
-/* A listener is a descriptor. Any other number is a thread that could not take part. */
+/* With a listener the result is a descriptor. Any other positive result is the id of a thread that
+ * the filter could not be installed in. */
 static bool is_done(long number, long flags, long result)
 {
     return !result || (result > 0 && number == SYS_seccomp &&
@@ -165,7 +165,8 @@ __attribute__((visibility("default"))) int prctl(int option, ...)
     return result;
 }
 
-/* Loaded late, this library has none after it, and goes on making the calls directly. */
+/* If this library was loaded late, no object comes after it, and it keeps making the calls
+ * directly. */
 __attribute__((constructor)) static void find_real(void)
 {
     const struct link_map *own = ml_symbols_own_object();

@@ -1,4 +1,4 @@
-/* seccomp_hooks.h: a system call past libc's wrapper, and past our own hook on it.
+/* seccomp_hooks.h: a system call that bypasses libc's wrapper and our hook on it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,9 +1,9 @@
-/* unwound.h: to be told of an exception that passes through, without catching it.
+/* unwound.h: get notified of an exception that passes through a function, without catching it.
  *
- * To catch one takes a landing pad, which hands the exception back to the unwinder
- * that threw it: that must be the one of the process, and ours is linked in. What the
- * unwinder calls on its way, the personality of a function, hands nothing back: it is
- * told, says to go on, and returns.
+ * Catching one takes a landing pad, which hands the exception back to the unwinder that threw it:
+ * that must be the one of the process, and ours is linked in. A function's personality, which the
+ * unwinder calls on the way, hands nothing back: it calls a function, says to continue, and
+ * returns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,13 +13,13 @@
 #include <stdint.h>
 #include <unwind.h>
 
-/* Stands in a function that an exception may pass through, which is compiled with
- * -fexceptions and must not be inlined. `personality` is a function without static,
- * made by ML_UNWOUND. 0x1b: its address is given relative to where it is written. */
+/* Use it in a function that an exception may pass through, is compiled with -fexceptions and must
+ * not be inlined. `personality` is a function without static, defined by ML_UNWOUND. 0x1b: its
+ * address is relative to the place where it is stored. */
 #define ML_TELL_UNWOUND(personality) __asm__ volatile(".cfi_personality 0x1b, " #personality)
 
-/* The definition of a personality that calls `told` once for each exception that ends
- * the function. A thread that is cancelled throws none; the other one tells of that as well. */
+/* Defines a personality that calls `told` once for each exception that ends the function.
+ * Cancelling a thread throws none; ML_UNWOUND_BY_ANY calls it for that as well. */
 #define ML_UNWOUND(personality, told) ML_UNWOUND_BY(personality, told, _UA_FORCE_UNWIND)
 #define ML_UNWOUND_BY_ANY(personality, told) ML_UNWOUND_BY(personality, told, 0)
 #define ML_UNWOUND_BY(personality, told, not_by)                                                   \

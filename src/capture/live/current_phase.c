@@ -12,7 +12,7 @@
 __thread uint8_t ml_thread_phase;
 _Atomic uint8_t ml_process_phase;
 
-/* As marked last: a name, and in its high half the recording that was told. */
+/* The last phase that was marked: a name, and in the high half the recording that has the mark. */
 static _Atomic uint64_t marked;
 
 void ml_mark_phase(enum ml_phase phase)

@@ -1,9 +1,9 @@
 /* current_phase.h: the phase (phase.h) that the program is in now.
  *
- * Two readers: the table of live blocks counts blocks by it, and the trace gets it as marks and
- * scopes. The table uses the thread's own phase, or the process's where the thread has none:
- * PyTorch runs backward on threads of its own. "forward" goes on after the outermost module has
- * returned, until backward or the optimizer begins: what a loss function keeps for backward is a
+ * Two readers: the table of live blocks counts blocks by phase, and the trace gets it as marks and
+ * scopes. The table uses the thread's own phase, or the process's if the thread has none: PyTorch
+ * runs backward on its own threads. "forward" continues after the outermost module has returned,
+ * until backward or the optimizer begins: memory that a loss function keeps for backward is a
  * feature map as well.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -31,7 +31,7 @@ static ML_ALWAYS_INLINE unsigned ml_phase_now(void)
 /* Marks the phase in the trace, unless the process is in it already. */
 void ml_mark_phase(enum ml_phase phase);
 
-/* The phase as a scope of this thread, for the caller to pop. */
+/* Pushes the phase as a scope of this thread; the caller pops it. */
 void ml_push_phase(enum ml_phase phase);
 
 #endif

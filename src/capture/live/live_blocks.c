@@ -1,11 +1,10 @@
 /* live_blocks.c: see live_blocks.h.
  *
- * 64 tables by a hash of the address, each with its lock: threads seldom meet. The
- * locks are all held across fork(), so that a child's copy is whole, unless one is not
- * to be had within a second. A table that has half a change then, or after a raw
- * clone(), is built anew from its entries (fork_lock.h). A table is open addressing; removing
- * moves later entries up, so there are no gravestones. It doubles when half full,
- * in mappings of its own.
+ * 64 tables by a hash of the address, each with a lock: threads seldom meet. fork() holds all
+ * locks, so that a child's copy is consistent, unless one cannot be taken within a second. A table
+ * that then, or after a raw clone(), has a half-finished change is rebuilt from its entries
+ * (fork_lock.h). A table uses open addressing; a removal moves later entries up, so there are no
+ * tombstones. It doubles when half full, in separate mappings.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +26,7 @@
 #define SHARDS (1u << SHARD_BITS)
 #define FIRST_BITS 8
 
-/* All of a block in two words. */
+/* A whole block in two words. */
 struct entry {
     uint64_t address; /* 0: empty */
     uint64_t bytes : 44;
@@ -41,8 +40,8 @@ static_assert(sizeof(struct entry) == 16, "two words");
 static_assert(ML_LIVE_DEVICES <= 64, "a device has six bits");
 static_assert(ML_RECORDINGS_MAX <= RECORDING_MASK, "a recording has eleven bits");
 
-/* Entries are at the start of a page: how many there are, as a power of two, is below. In one
- * word, so that nobody ever finds the one without the other. */
+/* Entries begin at the start of a page, so the low bits of the address have their number, as a
+ * power of two. One word, so that no thread finds one without the other. */
 #define BITS_MASK ((uintptr_t)63)
 
 struct shard {
@@ -64,21 +63,21 @@ struct padded_lock {
 alignas(64) ML_READ_ALWAYS _Atomic uint32_t ml_live_on; /* the first of them */
 
 static struct shard shards[SHARDS];
-/* Of the shards, then of the log; cleared in a forked child. */
+/* For the shards, then for the log; cleared in a forked child. */
 static struct padded_lock *locks;
 static struct sums sums[ML_LIVE_DEVICES];
 static _Atomic uint64_t missed;
 static struct ml_owner_lock switch_lock;
 
-/* The table that this thread is in: a signal handler that comes back in here must not wait for
- * it. One that leaves it by longjmp is found out by the mark on the stack. */
+/* The table that this thread is in: a signal handler that enters again must not wait for it. The
+ * mark on the stack shows whether a handler has left it by longjmp. */
 static __thread struct {
-    const volatile uint64_t *at; /* NULL: in none; set first, as long as it stands the rest does */
-    struct shard *shard;         /* whose lock it has */
+    const volatile uint64_t *at; /* NULL: in none; set before the other fields */
+    struct shard *shard;         /* the shard whose lock it has */
     int cancel_state;
 } inside;
 
-/* All tables, while a fork goes on: a bit for each lock that this thread got. */
+/* All tables, while this thread forks: a bit for each lock that it got. */
 static __thread bool forking;
 static __thread uint64_t held_for_fork;
 static_assert(SHARDS <= 64, "a bit each");
@@ -103,8 +102,8 @@ static struct ml_fork_lock *lock_of(const struct shard *s)
 
 static void mend(struct shard *s);
 
-/* Whether another call of this thread's is in a table. One that was left by longjmp is not: its
- * table is free again, with half a change. */
+/* Whether another call of this thread is in a table. A call that was left by longjmp does not
+ * count: its table becomes free again, with a half-finished change. */
 static ML_NOINLINE bool is_inside(void)
 {
     struct shard *left = inside.shard;
@@ -119,8 +118,8 @@ static ML_NOINLINE bool is_inside(void)
     return false;
 }
 
-/* Nobody cancels the thread until it leaves. A handler sees that it is inside before anything
- * else is. */
+/* Disables cancellation until the thread leaves. A handler sees that the thread is inside before
+ * anything else changes. */
 static ML_ALWAYS_INLINE enum ml_fork_entry lock_shard(struct shard *s, volatile uint64_t *mark)
 {
     enum ml_fork_entry entry;
@@ -139,7 +138,7 @@ static ML_ALWAYS_INLINE enum ml_fork_entry lock_shard(struct shard *s, volatile 
     return entry;
 }
 
-/* `mark` is 0, and on the stack of whoever enters. NULL: not entered, and counted. */
+/* `mark` is 0, and on the caller's stack. NULL: not entered, and counted. */
 static ML_ALWAYS_INLINE struct shard *enter(uint64_t hash, volatile uint64_t *mark)
 {
     struct shard *s = &shards[hash >> (64 - SHARD_BITS)];
@@ -170,7 +169,7 @@ static ML_ALWAYS_INLINE void leave(struct shard *s)
 /* ---- Forks -------------------------------------------------------------------- */
 
 /* A handler that forks inside the table finds a lock taken by its own thread, and leaves all as
- * they are. One that was waited for in vain is enough. */
+ * they are. After one wait in vain, the rest are only tried. */
 static void before_fork(void)
 {
     bool patient = true;
@@ -223,7 +222,7 @@ static uint32_t home_of(const struct shard *s, uint64_t hash)
     return (uint32_t)(hash >> (64 - SHARD_BITS - bits_of(s))) & (room_of(s) - 1);
 }
 
-/* The block's entry, or the empty one where it would go. */
+/* The block's entry, or the empty one for it. */
 static struct entry *look_up(const struct shard *s, uint64_t address, uint64_t hash)
 {
     struct entry *entries = entries_of(s);
@@ -260,7 +259,7 @@ static bool rebuild(struct shard *s, uint32_t bits)
     return true;
 }
 
-/* After half a change an entry may be there twice, or not where it is looked for. Without memory
+/* After a half-finished change an entry may be there twice, or in the wrong place. Without memory
  * for another table it stays like that. */
 static ML_NOINLINE void mend(struct shard *s)
 {
@@ -276,11 +275,11 @@ static bool has_room(struct shard *s)
 {
     if (ML_LIKELY(s->used < room_of(s) / 2) || grow(s))
         return true;
-    /* One place stays empty, or look_up would not end. */
+    /* One place stays empty, otherwise look_up would not end. */
     return s->used + 1 < room_of(s);
 }
 
-/* Entries behind it that would no longer be found move up. */
+/* Moves up later entries that would no longer be found. */
 static void erase(struct shard *s, struct entry *e)
 {
     struct entry *entries = entries_of(s);
@@ -332,7 +331,7 @@ static void count_out(const struct entry *e)
 
 /* ---- Blocks -------------------------------------------------------------------- */
 
-/* A block where one is live already: the end of that one was not seen. */
+/* If a block is live at that address already, its free was not recorded. */
 static void put(struct shard *s, struct entry *at, struct entry e)
 {
     if (at->address)
@@ -375,7 +374,7 @@ void ml_live_add(uint32_t space, unsigned device, const void *p, uint64_t bytes)
         false);
 }
 
-/* Of a block that is older than the table: a recording that began with the process has its
+/* For a block that is older than the table: a recording that began with the process has its
  * allocation. */
 static uint32_t recording_of_older(void)
 {
@@ -452,7 +451,7 @@ void ml_live_rephase(uint64_t address, enum ml_phase phase)
     if (at->address && at->phase != phase) {
         struct entry moved = *at;
         moved.phase = phase & 7;
-        /* In before out would pass for a peak. */
+        /* Adding before removing would look like a peak. */
         put(s, at, moved);
     }
     leave(s);
@@ -499,7 +498,7 @@ void ml_live_reset_peak(unsigned device)
 
     atomic_store_explicit(&of->peak, atomic_load_explicit(&of->live, memory_order_relaxed),
                           memory_order_relaxed);
-    /* What came between the two. */
+    /* Covers allocations between the two. */
     raise_peak(of, atomic_load_explicit(&of->live, memory_order_relaxed));
 }
 
@@ -528,8 +527,7 @@ bool ml_live_switch_on(void)
 {
     if (!ml_live_on && ml_owner_lock(&switch_lock)) {
         if (!ml_live_on && prepare())
-            /* Pairs with the hooks' and questions' acquire loads: tables and locks are
-             * there. */
+            /* Pairs with the acquire loads of hooks and questions: tables and locks are set. */
             atomic_store_explicit(&ml_live_on, 1, memory_order_release);
         ml_owner_unlock(&switch_lock);
     }

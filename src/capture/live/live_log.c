@@ -30,7 +30,7 @@ static uint32_t count;
 static _Atomic bool overflowed;        /* or an event is missing for another reason */
 static bool changing;                  /* see fork_lock.h */
 static uint64_t base[ML_LIVE_DEVICES]; /* bytes of the phase when the log began */
-/* In memory that a forked child sees cleared; NULL: no block is booked, and nothing logged. */
+/* In memory that a forked child sees cleared; NULL: the table is off, and nothing is logged. */
 static struct ml_fork_lock *log_lock;
 static __thread bool locked_for_fork;
 
@@ -39,7 +39,7 @@ void ml_live_log_init(struct ml_fork_lock *lock)
     log_lock = lock;
 }
 
-/* After half a change the log lacks an event. */
+/* After a half-finished change the log lacks an event. */
 static bool enter(void)
 {
     enum ml_fork_entry entry = log_lock ? ml_fork_lock_enter(log_lock, &changing) : ML_FORK_REFUSED;
@@ -80,7 +80,7 @@ void ml_live_log_begin(void)
     leave();
 }
 
-/* Where it is in the list, whatever its lowest bit; NULL: nowhere. */
+/* Its place in the list, ignoring the lowest bit; NULL: it is not there. */
 static uint64_t *find(uint64_t *sorted, size_t n, uint64_t address)
 {
     size_t low = 0, high = n;
@@ -95,7 +95,7 @@ static uint64_t *find(uint64_t *sorted, size_t n, uint64_t address)
     return low < n && (sorted[low] & ~(uint64_t)1) == address ? &sorted[low] : NULL;
 }
 
-/* A block that is alive now is the last one that came at its address. */
+/* A live block is the last one that was allocated at its address. */
 static void leave_out(uint64_t *others, size_t n)
 {
     for (uint32_t i = count; i-- > 0;) {

@@ -1,7 +1,7 @@
-/* live_log.h: the blocks of one backward pass in the order they came and went.
+/* live_log.h: the blocks of one backward pass in the order of their allocations and frees.
  *
- * Which of them are parameters' gradients is known only when the pass is over; the
- * log lets the rest's peak be told then, exactly.
+ * Which of them are gradients of parameters is known only when the pass is over; with the log the
+ * exact peak of the others can be computed then.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@ extern _Atomic uint32_t ml_live_log_on;
 
 void ml_live_log_slow(unsigned device, uint64_t address, int64_t bytes);
 
-/* A block of phase backward came (bytes > 0) or went. */
+/* A block of phase backward was allocated (bytes > 0) or freed. */
 static inline void ml_live_log(unsigned device, uint64_t address, int64_t bytes)
 {
     if (atomic_load_explicit(&ml_live_log_on, memory_order_relaxed))
@@ -28,14 +28,14 @@ static inline void ml_live_log(unsigned device, uint64_t address, int64_t bytes)
 void ml_live_log_begin(void);
 
 /* Ends it.
- * @devices    a bit for each that counts
- * @others     sorted addresses of blocks that are alive and do not count; each one's
+ * @devices    a bit for each device that counts
+ * @others     sorted addresses of live blocks that do not count; each one's
  *             lowest bit is used up
- * @ret        the most bytes at one time of blocks that do count
+ * @ret        the most bytes at one time in blocks that do count
  * @return false: the log was not begun, or there were too many events to keep */
 bool ml_live_log_end(uint64_t devices, uint64_t *others, size_t count, uint64_t *ret);
 
-/* The lock for all that follows, in memory that a forked child sees cleared. */
+/* The lock of the functions below, in memory that a forked child sees cleared. */
 struct ml_fork_lock;
 void ml_live_log_init(struct ml_fork_lock *lock);
 

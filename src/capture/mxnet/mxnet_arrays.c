@@ -1,9 +1,8 @@
 /* mxnet_arrays.c: see mxnet_arrays.h.
  *
- * An mxnet::NDArray begins with a std::shared_ptr of its chunk, which begins with the
- * handle of its data and a std::vector of those of its indices. The vector has its
- * length from when the chunk was made; a thread of the engine's may meanwhile fill in
- * the pointers, one word each.
+ * An mxnet::NDArray begins with a std::shared_ptr to its chunk, which begins with the handle of its
+ * data and a std::vector of the handles of its indices. The vector has its final length from the
+ * creation of the chunk; an engine thread may meanwhile fill in the pointers, one word each.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +15,7 @@ struct vector {
     const char *begin, *end, *room;
 };
 
-static _Atomic uint32_t handle_bytes; /* 0: not known */
+static _Atomic uint32_t handle_bytes; /* 0: unknown */
 
 void ml_mxnet_arrays_begin(const struct ml_mxnet_layout *layout)
 {

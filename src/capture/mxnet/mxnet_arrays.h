@@ -1,8 +1,8 @@
-/* mxnet_arrays.h: which blocks an array of MXNet's lies in.
+/* mxnet_arrays.h: the blocks of an MXNet array.
  *
- * MXNet's own question, MXNDArrayGetData, allocates the array's memory if it has none
- * yet, and may wait for the engine. Here only the array's own words are read: where a
- * block is to be, there is nothing until a thread of the engine's got it.
+ * MXNet's own function, MXNDArrayGetData, allocates the array's memory if it has none yet, and may
+ * wait for the engine. This code only reads the array's own words: the pointer to a block is NULL
+ * until an engine thread has allocated it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +13,8 @@
 
 #include "mxnet_layout.h"
 
-/* Its data; of a sparse one also its indices: one block more for row_sparse, two for
- * csr, where the first has where each row begins. */
+/* Its data; a sparse array also has indices: one more block for row_sparse, two for csr, the first
+ * of which has the beginning of each row. */
 #define ML_MXNET_PARTS_MAX 3
 
 struct ml_mxnet_block {
@@ -22,11 +22,11 @@ struct ml_mxnet_block {
     int32_t device_type, device_id;
 };
 
-/* Once MXNet is known. */
+/* Call once MXNet is known. */
 void ml_mxnet_arrays_begin(const struct ml_mxnet_layout *layout);
 
-/* @array  an NDArrayHandle that is alive
- * @return how many parts it has; 0: none, or MXNet is not known */
+/* @array  the NDArrayHandle of an existing array
+ * @return the number of its parts; 0: none, or MXNet is unknown */
 unsigned ml_mxnet_array_blocks(const void *array, struct ml_mxnet_block ret[ML_MXNET_PARTS_MAX]);
 
 #endif

@@ -1,12 +1,15 @@
-/* mxnet_begin.c: see mxnet_begin.h.
+/* mxnet_begin.c: the hooks that detect MXNet.
  *
- * The other hooks are put in place by exchanging words of MXNet's library: those of
- * tables of virtual functions, and slots through which it calls functions by name.
+ * Every operator of MXNet begins with mxnet::Engine::Get(), every allocation with
+ * mxnet::Storage::Get(), and MXNet's library calls both by name: so the recorder is there before
+ * the first, in Python and in C. The first call identifies the build of MXNet and puts the other
+ * hooks in place, or leaves MXNet alone for good and says so.
+ *
+ * The other hooks are put in place by replacing words of MXNet's library: entries in tables of
+ * virtual functions, and slots through which it calls functions by name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "mxnet_begin.h"
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
@@ -19,20 +22,14 @@
 #include "loaded.h"
 #include "lock.h"
 #include "mxnet_arrays.h"
-#include "mxnet_exchange.h"
-#include "mxnet_executors.h"
+#include "mxnet_dlsym.h"
+#include "mxnet_entries.h"
+#include "mxnet_features.h"
 #include "mxnet_layout.h"
-#include "mxnet_nodes.h"
-#include "mxnet_operators.h"
-#include "mxnet_outputs.h"
-#include "mxnet_pools.h"
-#include "mxnet_real.h"
-#include "mxnet_storage.h"
-#include "mxnet_works.h"
 #include "recorder.h"
 #include "sys.h"
 
-/* Static functions of MXNet's classes that return an object of which there is one. */
+/* Static functions of MXNet's classes that return a singleton. */
 typedef void *get_function(void);
 
 #define DECLARE(entry, symbol)                                                                     \
@@ -53,14 +50,14 @@ static get_function *const hooks[ENTRY_COUNT] = {ML_MXNET_ENTRIES(HOOK)};
 #undef HOOK
 
 static get_function *reals[ENTRY_COUNT];
-static _Atomic bool settled; /* what there is to do is done */
+static _Atomic bool settled; /* nothing is left to do */
 static struct ml_lock begin_lock;
-static __thread bool looking; /* MXNet called itself while it was looked at */
+static __thread bool looking; /* MXNet called itself while this thread examined it */
 
-/* ---- Noticing ------------------------------------------------------------------- */
+/* ---- Detection ------------------------------------------------------------------- */
 
-/* Once a run. */
-static void tell_once(enum ml_notice notice, const char *format, int version)
+/* Prints the notice once per run. */
+static void say_once(enum ml_notice notice, const char *format, int version)
 {
     char text[200];
 
@@ -69,7 +66,7 @@ static void tell_once(enum ml_notice notice, const char *format, int version)
         ml_sys_say(text);
 }
 
-/* What hands work over comes before what takes it. */
+/* Features that hand work over come before those that take it. */
 static void put_hooks(void *library, const struct ml_mxnet_layout *layout, const void *inside)
 {
     const struct ml_mxnet_feature *const features[] = {
@@ -81,10 +78,10 @@ static void put_hooks(void *library, const struct ml_mxnet_layout *layout, const
 
     ml_mxnet_arrays_begin(layout);
     if (!ml_mxnet_exchange(library, inside, features, sizeof(features) / sizeof(*features)))
-        tell_once(ML_NOTICE_MXNET_PARTLY,
-                  "memledger: this MXNet (%d) is not quite the one that memledger knows; some of "
-                  "its memory stays without a name\n",
-                  layout->version);
+        say_once(ML_NOTICE_MXNET_PARTLY,
+                 "memledger: this MXNet (%d) differs from the one that memledger knows; some of "
+                 "its memory has no names\n",
+                 layout->version);
 }
 
 static void look(void)
@@ -99,15 +96,15 @@ static void look(void)
     if (layout)
         put_hooks(library, layout, functions[ML_MXNET_ALLOC]);
     else
-        tell_once(ML_NOTICE_MXNET,
-                  "memledger: this MXNet (%d) is not one that memledger knows (1.9.1, 2.0.0b1); "
-                  "its memory is not recorded\n",
-                  ml_mxnet_version(library));
-    dlerror(); /* the program shall not find our failures there */
+        say_once(ML_NOTICE_MXNET,
+                 "memledger: this build of MXNet (%d) is unknown (known: 1.9.1, 2.0.0b1); "
+                 "its memory is not recorded\n",
+                 ml_mxnet_version(library));
+    dlerror(); /* the program must not find our failures there */
 }
 
-/* Others wait until the hooks are in place: what they allocated before would be freed
- * unheard of. Who waits in vain goes on without. */
+/* Other threads wait until the hooks are in place: without the hook on an allocation, its free
+ * would be unknown. A thread that waits in vain continues without. */
 static ML_NOINLINE void begin(void)
 {
     int saved_errno = errno;
@@ -116,7 +113,8 @@ static ML_NOINLINE void begin(void)
     if (ml_lock_or_give_up(&begin_lock)) {
         if (!settled)
             look();
-        /* Before the next one comes in, who would find the hooks in MXNet's place. */
+        /* Set before the next thread enters, because it would take the hooks for MXNet's functions.
+         */
         atomic_store_explicit(&settled, true, memory_order_release);
         ml_unlock(&begin_lock);
     }

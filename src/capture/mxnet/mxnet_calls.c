@@ -1,16 +1,15 @@
-/* mxnet_calls.c: see mxnet_calls.h.
+/* mxnet_calls.c: the calls of MXNet's C API, as in MXNet's profiler: a task for each, their number,
+ * and the number at a time. Only while a profiler runs that wants them: MXNet's, or memledger's.
  *
- * Each function of the API begins by telling its name to mxnet::on_enter_api and ends,
- * well or not, by mxnet::on_exit_api; MXNet's library calls both by name. So two hooks
- * see all calls, from C and from Python, and nothing has to be known about the functions.
+ * Each function of the API begins by passing its name to mxnet::on_enter_api and ends, in success
+ * or failure, with mxnet::on_exit_api; MXNet's library calls both by name. So two hooks see all
+ * calls, from C and from Python, and need no knowledge of the functions.
  *
- * A call's object is taken when it begins and given back when it ends: calls of one
- * function that overlap have one each, and few are needed in all.
+ * A call takes an object when it begins and releases it when it ends: calls of one function that
+ * overlap have one each, and few are needed in all.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "mxnet_calls.h"
-
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,9 +19,9 @@
 #include "api_objects.h"
 #include "compiler.h"
 #include "memledger/memledger.h"
-#include "mxnet_call_entries.h"
+#include "mxnet_dlsym.h"
+#include "mxnet_entries.h"
 #include "mxnet_profiler.h"
-#include "mxnet_real.h"
 
 typedef void enter_function(const char *function);
 typedef void exit_function(void);
@@ -48,15 +47,15 @@ static void *reals[ENTRY_COUNT];
 /* Calls that this thread is in; 0 for one that is not recorded. */
 enum { CALLS_MAX = 8 };
 static __thread struct {
-    uint32_t depth; /* may go beyond */
+    uint32_t depth; /* may exceed CALLS_MAX */
     memledger_object tasks[CALLS_MAX];
 } calls;
 
-/* ---- What is recorded ----------------------------------------------------------- */
+/* ---- Recording ------------------------------------------------------------------- */
 
 static _Atomic memledger_object domain, call_count, call_concurrency;
 
-/* One for all threads, made by the first that needs it. */
+/* One for all threads, created by the first that needs it. */
 static memledger_object find(_Atomic memledger_object *at, int kind, memledger_object in,
                              const char *name)
 {
@@ -86,7 +85,7 @@ static void count(_Atomic memledger_object *counter, const char *name, int64_t c
         ml_api_counter_adjust(object, change);
 }
 
-/* MXNet's profiler leaves out the calls by which it is controlled. */
+/* MXNet's profiler leaves out the calls that control it. */
 static bool is_profilers(const char *function)
 {
     static const char *const names[] = {"MXProfile", "MXSetProcessProfiler", "MXDumpProcessProfile",
@@ -157,8 +156,8 @@ static ML_ALWAYS_INLINE void *real(unsigned entry, const void *caller)
     return found;
 }
 
-/* Within a call that is known all are counted, so that each end meets its beginning
- * when a profiler is started or stopped in between. */
+/* Within a known call all calls are counted, so that each end matches its beginning when a profiler
+ * is started or stopped in between. */
 void enter_call(const char *function)
 {
     enter_function *go_on = (enter_function *)real(enter_call_entry, __builtin_return_address(0));

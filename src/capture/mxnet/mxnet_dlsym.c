@@ -5,11 +5,25 @@
 #include "mxnet_dlsym.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stddef.h>
 
-#include "mxnet_begin.h"
-#include "mxnet_calls.h"
+#include "loaded.h"
+#include "mxnet_layout.h"
 #include "mxnet_profiler.h"
+
+void *ml_mxnet_real(const char *symbol, const void *hook, const void *caller)
+{
+    int saved_errno = errno;
+    void *library = ml_loaded_keep(ML_MXNET_LIBRARY);
+    void *found = library ? ml_dlsym_real_function()(library, symbol) : NULL;
+
+    if (!found || found == hook)
+        found = ml_dlsym_as_seen_from(caller, symbol);
+    dlerror(); /* the program must not find our failures there */
+    errno = saved_errno;
+    return found == hook ? NULL : found;
+}
 
 void *ml_mxnet_hook_of(const char *symbol)
 {
@@ -24,7 +38,7 @@ static void *hook_for_dlsym(void *handle, const char *name)
     return ml_mxnet_hook_of(name);
 }
 
-/* A caller that wraps the profiler itself gets what comes after it. */
+/* A caller that wraps the profiler itself gets the next function after it. */
 static void *profiler_hook_for_dlsym(void *handle, const char *name)
 {
     return handle == RTLD_NEXT ? NULL : ml_mxnet_profiler_hook_of(name);

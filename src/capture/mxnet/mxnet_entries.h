@@ -1,13 +1,37 @@
-/* mxnet_entries.h: the functions of MXNet that have a hook by name. The linker scripts
- * are made from this list too.
+/* mxnet_entries.h: the functions of MXNet that have a hook by name. The linker scripts are
+ * generated from these lists too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ML_MXNET_ENTRIES_H
 #define ML_MXNET_ENTRIES_H
 
+/* Those that detect MXNet. */
 #define ML_MXNET_ENTRIES(ENTRY)                                                                    \
     ENTRY(get_engine, _ZN5mxnet6Engine3GetEv)                                                      \
     ENTRY(get_storage, _ZN5mxnet7Storage3GetEv)
+
+/* Each function of MXNet's C API begins and ends with a call of these. */
+#define ML_MXNET_CALL_ENTRIES(ENTRY)                                                               \
+    ENTRY(enter_call, _ZN5mxnet12on_enter_apiEPKc)                                                 \
+    ENTRY(exit_call, _ZN5mxnet11on_exit_apiEv)
+
+/* The C functions of its profiler, with the type of each. Those for one process only call those
+ * that take a kvstore, so the latter have the hooks. */
+#define ML_MXNET_PROFILER_ENTRIES(ENTRY)                                                           \
+    ENTRY(MXSetProcessProfilerConfig, set_config, config_function)                                 \
+    ENTRY(MXSetProcessProfilerState, set_state, control_function)                                  \
+    ENTRY(MXProcessProfilePause, set_paused, control_function)                                     \
+    ENTRY(MXProfileCreateDomain, create_domain, create_function)                                   \
+    ENTRY(MXProfileCreateTask, create_task, create_in_function)                                    \
+    ENTRY(MXProfileCreateFrame, create_frame, create_in_function)                                  \
+    ENTRY(MXProfileCreateEvent, create_event, create_function)                                     \
+    ENTRY(MXProfileCreateCounter, create_counter, create_in_function)                              \
+    ENTRY(MXProfileDestroyHandle, destroy_handle, handle_function)                                 \
+    ENTRY(MXProfileDurationStart, start_duration, handle_function)                                 \
+    ENTRY(MXProfileDurationStop, stop_duration, handle_function)                                   \
+    ENTRY(MXProfileSetCounter, set_counter, set_counter_function)                                  \
+    ENTRY(MXProfileAdjustCounter, adjust_counter, adjust_counter_function)                         \
+    ENTRY(MXProfileSetMarker, set_marker, marker_function)
 
 #endif

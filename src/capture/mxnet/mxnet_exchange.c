@@ -11,7 +11,7 @@
 #include "got_slots.h"
 #include "own_memory.h"
 
-#define WORDS_MAX 64    /* exchanges of all features */
+#define WORDS_MAX 64    /* of all features */
 #define VIRTUALS_MAX 64 /* words of a table of virtual functions */
 
 struct word {
@@ -53,7 +53,7 @@ void **ml_mxnet_virtual(void *library, const char *table, const void *function)
     return NULL;
 }
 
-/* @return whether it is there */
+/* @return whether it exists */
 static bool find(void *library, const struct ml_mxnet_exchange *e, void **ret_function,
                  struct word *ret)
 {
@@ -95,7 +95,7 @@ static void visit_slot(struct ml_elf_object *o, const struct ml_slot *slot, void
 {
     const struct words *words = context;
 
-    if (strncmp(slot->symbol, "_ZN", 3)) /* a function of C++ */
+    if (strncmp(slot->symbol, "_ZN", 3)) /* not a C++ function */
         return;
     for (unsigned i = 0; i < words->count; i++) {
         const struct word *w = &words->items[i];

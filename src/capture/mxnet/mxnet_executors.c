@@ -1,7 +1,7 @@
 /* mxnet_executors.c: see mxnet_executors.h.
  *
- * There are four classes of mxnet::exec::OpExecutor, each with a Run of its own. In 2.0
- * one of them does not know which node it is.
+ * There are four classes of mxnet::exec::OpExecutor, each with its own Run. In 2.0 one of them does
+ * not know its node.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
+#include "mxnet_features.h"
 #include "mxnet_outputs.h"
 #include "mxnet_nodes.h"
 #include "mxnet_operators.h"
@@ -30,10 +31,10 @@ typedef int type_function(const char *executor);
 enum executor_kind { COMPUTE, COMPUTE_EX, STATEFUL, STATEFUL_EX, CLASSES };
 
 static run_function *reals[CLASSES];
-static type_function *types[CLASSES]; /* NULL: nobody wants to know */
+static type_function *types[CLASSES]; /* NULL: not needed */
 static uint32_t node_at[CLASSES];     /* 0: it has none */
-/* Of the operators that run executors: that of graphs, and those of symbolic executors,
- * which are seen being made. */
+/* Operators that run executors: that of graphs, and those of symbolic executors, whose creation is
+ * hooked. */
 static const void *graph_invoker;
 static _Atomic(const void *) symbolic_invokers[2];
 static bool is_on;
@@ -53,7 +54,7 @@ static bool is_symbolic(const void *invoker)
            atomic_load_explicit(&symbolic_invokers[1], memory_order_relaxed) == invoker;
 }
 
-/* An operator begins with what it runs. */
+/* An operator begins with the function that it runs. */
 bool ml_mxnet_runs_executors(const void *op)
 {
     const void *invoker = invoker_in(op);
@@ -87,7 +88,7 @@ static ML_NOINLINE void run_node(run_function *real, char *executor,
     leave();
 }
 
-/* An asynchronous one may go on after its Run, on another thread, and be deleted there. */
+/* An asynchronous one may continue after its Run, on another thread, and be deleted there. */
 static bool outlives_its_run(enum executor_kind kind, const char *executor)
 {
     return !types[kind] || types[kind](executor) != ASYNCHRONOUS;
@@ -146,7 +147,7 @@ typedef void *segment_function(void *ret, void *executor, size_t begin, size_t e
 static new_operator_function *real_new_operator, *real_new_naive;
 static init_function *real_init;
 static segment_function *real_segment;
-static __thread bool is_making; /* the operators of an executor */
+static __thread bool is_making; /* creating the operators of an executor */
 
 static void note_invoker(const void *function)
 {
@@ -217,7 +218,7 @@ const struct ml_mxnet_feature *ml_mxnet_symbolic_feature(const struct ml_mxnet_l
     return layout->version < 20000 ? &feature : NULL;
 }
 
-/* ---- Putting in place ------------------------------------------------------------ */
+/* ---- Features -------------------------------------------------------------------- */
 
 #define EXCHANGE(mangled, hook)                                                                    \
     {                                                                                              \
@@ -258,7 +259,7 @@ const struct ml_mxnet_feature *ml_mxnet_executors_feature(const struct ml_mxnet_
         feature.exchanges[i].real = (void **)&reals[i];
         node_at[i] = layout->executor_node_at[i];
         feature.exchanges[TYPES + i].real = (void **)&types[i];
-        if (layout->version >= 20000) /* what it writes is known before it runs */
+        if (layout->version >= 20000) /* its outputs are known before it runs */
             feature.exchanges[TYPES + i].function = NULL;
     }
     feature.exchanges[CLASSES] = (struct ml_mxnet_exchange){

@@ -1,5 +1,5 @@
-/* mxnet_executors.h: nodes that MXNet's engine runs for a graph whose memory is planned
- * (symbolic executors, static CachedOps): one or several to an operator of the engine's.
+/* mxnet_executors.h: nodes that MXNet's engine runs for a graph whose memory is planned (symbolic
+ * executors, static CachedOps): one or several per operator of the engine.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,16 +8,7 @@
 
 #include <stdbool.h>
 
-#include "mxnet_exchange.h"
-
-/* As ml_mxnet_storage_feature. */
-const struct ml_mxnet_feature *ml_mxnet_executors_feature(const struct ml_mxnet_layout *layout);
-
-/* The same for the executors of symbols; NULL: this version has none. */
-const struct ml_mxnet_feature *ml_mxnet_symbolic_feature(const struct ml_mxnet_layout *layout);
-
-/* Whether that operator of the engine's runs such nodes, which have scopes of their
- * own. */
+/* Whether that operator of the engine runs such nodes, which have their own scopes. */
 bool ml_mxnet_runs_executors(const void *op);
 
 #endif

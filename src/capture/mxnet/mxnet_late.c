@@ -1,6 +1,6 @@
-/* mxnet_late.c: see mxnet_late.h.
+/* mxnet_late.c: which recording has the allocation of MXNet's memory.
  *
- * A recording that began with the process has everything, so nothing is noted there.
+ * A recording that began with the process has everything, so nothing is stored for it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,14 +10,15 @@
 #include "record.h"
 #include "recorder.h"
 
-/* To the recording that has it. The first block in a segment has the segment's address. */
-static struct ml_pointer_table born[ML_MXNET_LEVELS];
+/* Maps memory to the recording that has its allocation. The first block in a segment has the
+ * segment's address. */
+static struct ml_pointer_table recordings_of[ML_MXNET_LEVELS];
 
 void ml_mxnet_late_birth(enum ml_mxnet_level level, const void *memory)
 {
     uint32_t recording = ml_recorder_is_late() ? ml_record_place() : 0;
 
-    if (recording && !ml_pointer_put(&born[level], memory, recording))
+    if (recording && !ml_pointer_put(&recordings_of[level], memory, recording))
         ml_recorder_cannot_follow();
 }
 
@@ -25,5 +26,5 @@ uint32_t ml_mxnet_late_end(enum ml_mxnet_level level, const void *memory)
 {
     if (!ml_recorder_is_late())
         return ml_recorder_recording();
-    return (uint32_t)ml_pointer_take(&born[level], memory);
+    return (uint32_t)ml_pointer_take(&recordings_of[level], memory);
 }

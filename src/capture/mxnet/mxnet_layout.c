@@ -17,8 +17,8 @@
 
 #define GET_VERSION "MXGetVersion"
 
-/* The wheels of PyPI for x86-64. Those of 1.9.1 for CUDA have the same structures. Those of
- * 2.0.0b1 for CUDA have longer handles, and are not known. */
+/* The wheels on PyPI for x86-64. Those of 1.9.1 for CUDA have the same structures. Those of 2.0.0b1
+ * for CUDA have longer handles, and are not listed. */
 /* clang-format off */
 static const struct ml_mxnet_layout layouts[] = {
     {
@@ -119,7 +119,7 @@ static bool has_all(void *library, const struct ml_mxnet_layout *layout,
     return true;
 }
 
-/* Whether the class has these functions where they are expected. */
+/* Whether the class has these functions in the expected places. */
 static bool is_laid_out(void *library, const struct ml_mxnet_layout *layout,
                         void *const reals[ML_MXNET_FUNCTIONS])
 {

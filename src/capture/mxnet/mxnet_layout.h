@@ -1,8 +1,8 @@
-/* mxnet_layout.h: which MXNet it is, and where its structures have what is read.
+/* mxnet_layout.h: identifies the build of MXNet, and has the offsets into its structures.
  *
- * Nothing of MXNet is touched before its build is known here, by the build-id that the linker
- * gave it: offsets and what functions take were found out for that very library. Another
- * build of the same version may have other options, and with them other structures.
+ * Nothing of MXNet is touched before its build is identified by the linker's build-id: the offsets
+ * and the arguments of functions were determined for that very library. Another build of the same
+ * version may have other options, and therefore other structures.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 
 #define ML_MXNET_LIBRARY "libmxnet.so"
 
-/* What mxnet::StorageImpl and the engines do that is recorded. */
+/* The functions of mxnet::StorageImpl and the engines that are recorded. */
 enum ml_mxnet_function {
     ML_MXNET_ALLOC,
     ML_MXNET_FREE,
@@ -29,13 +29,13 @@ enum ml_mxnet_function {
 
 struct ml_mxnet_layout {
     int version;                             /* 10901: 1.9.1 */
-    const char *builds[ML_MXNET_BUILDS_MAX]; /* build-ids that it holds for; NULL: no more */
+    const char *builds[ML_MXNET_BUILDS_MAX]; /* build-ids that it is valid for; NULL: no more */
     const char *symbols[ML_MXNET_FUNCTIONS];
     const char *storage_vtable;
-    uint32_t operator_at;      /* in what the engine executes */
+    uint32_t operator_at;      /* in the block that the engine executes */
     uint32_t operator_name_at; /* in the operator: a std::string */
-    /* Of FCompute-, FComputeEx-, StatefulCompute- and StatefulComputeExExecutor: where it
-     * has its node; 0: it has none. */
+    /* The offset of the node in FCompute-, FComputeEx-, StatefulCompute- and
+     * StatefulComputeExExecutor; 0: it has none. */
     uint32_t executor_node_at[4];
     uint32_t array_bytes;     /* of an mxnet::NDArray */
     uint32_t storage_type_at; /* in its chunk */
@@ -53,7 +53,7 @@ struct ml_mxnet_handle {
 };
 static_assert(sizeof(struct ml_mxnet_handle) == 32, "MXNet's layout");
 
-/* mxnet::RunContext, which comes by value. */
+/* mxnet::RunContext, which is passed by value. */
 struct ml_mxnet_run_context {
     uint64_t words[4];
 };
@@ -62,18 +62,18 @@ struct ml_mxnet_run_context {
 #define ML_MXNET_POOLED_VTABLE "_ZTVN5mxnet6engine20ThreadedEnginePooledE"
 #define ML_MXNET_NAIVE_VTABLE "_ZTVN5mxnet6engine11NaiveEngineE"
 
-/* Where a C++ class's table of virtual functions begins behind its symbol, and where
- * Storage has which function. */
+/* The offset of the first virtual function from the symbol of a C++ class's table, and the indices
+ * of Storage's functions, in words. */
 #define ML_VTABLE_HEAD 2
 enum { ML_STORAGE_ALLOC = 0, ML_STORAGE_FREE = 2, ML_STORAGE_DIRECT_FREE = 3 };
 
-/* Looks at a library that is loaded; what it reads cannot fault. Takes the loader's lock.
- * @ret_reals  where its functions are
- * @return NULL: it is not one that is known */
+/* Examines a loaded library with reads that cannot fault. Takes the loader's lock.
+ * @ret_reals  its functions
+ * @return NULL: the build is unknown */
 const struct ml_mxnet_layout *ml_mxnet_recognise(void *library,
                                                  void *ret_reals[ML_MXNET_FUNCTIONS]);
 
-/* What it says of itself, when it is asked; 0: nothing. */
+/* The version that the library reports; 0: none. */
 int ml_mxnet_version(void *library);
 
 #endif

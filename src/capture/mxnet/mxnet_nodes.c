@@ -1,10 +1,11 @@
 /* mxnet_nodes.c: see mxnet_nodes.h.
  *
- * Autograd numbers what it records: "node_7". The gradient is a node "node_7_backward",
- * which runs in the scopes that node 7 was recorded in (ML_REC_TAPE). A graph of the
- * program's has names of its own, "fc1" and "fc1_backward", or numbers as well, if MXNet made it of
- * what was called once: then these scopes, as far as they are inner ones. What a graph as a whole
- * was recorded as has no number that backward knows: its state goes from one to the other.
+ * Autograd numbers the operations that it records: "node_7". The gradient is a node
+ * "node_7_backward", which runs in the scopes that node 7 was recorded in (ML_REC_TAPE). A graph of
+ * the program has its own names, "fc1" and "fc1_backward". If MXNet built the graph from calls that
+ * it traced once, its nodes have numbers as well: then these scopes apply, as far as they are inner
+ * ones. The recorded graph as a whole has no number that backward knows: its state is passed from
+ * one to the other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,6 +16,7 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
+#include "mxnet_features.h"
 #include "mxnet_outputs.h"
 #include "mxnet_scopes.h"
 #include "mxnet_works.h"
@@ -24,14 +26,14 @@
 
 #define NUMBERED "node_"
 #define BACKWARD "_backward"
-#define NUMBERS 0         /* the tape of those that have one; others are called by addresses */
-#define SUM "sum_grad"    /* of gradients that meet: no node of the program's */
-#define GRAPH "_CachedOp" /* the operator that a graph as a whole is */
+#define NUMBERS 0         /* the tape of numbered nodes; others are identified by addresses */
+#define SUM "sum_grad"    /* of gradients that are added up: not a node of the program */
+#define GRAPH "_CachedOp" /* the operator of a whole graph */
 
-/* mxnet::Imperative, of which there is one. */
+/* mxnet::Imperative, a singleton. */
 struct imperative {
     uint64_t numpy;
-    uint64_t nodes; /* the next one's number */
+    uint64_t nodes; /* the number of the next one */
 };
 
 typedef void record_function(struct imperative *imperative, struct ml_mxnet_node *node,
@@ -58,14 +60,14 @@ static invoke_function *real_invoke;
 static backward_function *real_backward;
 static executor_backward_function *real_executor_backward;
 static graph_backward_function *real_static_backward, *real_dynamic_backward;
-static __thread uint32_t graphs; /* whose backward this thread is in */
-/* The node whose gradient was asked for last in this backward. A sum of gradients that
- * meet has no number: the last of them was that node's. 0: none. */
+static __thread uint32_t graphs; /* the number of graphs whose backward this thread is in */
+/* The last node in this backward whose gradient was asked for. A sum of several gradients has no
+ * number: the last of them was that node's. 0: none. */
 static __thread uint64_t last_gradient;
 
 /* ---- Names ---------------------------------------------------------------------- */
 
-/* Without the end that a gradient's has. */
+/* Without the suffix of a gradient. */
 static size_t forward_bytes(const char *name)
 {
     static const char *const ends[] = {BACKWARD, BACKWARD "_lhs", BACKWARD "_rhs"};
@@ -93,7 +95,8 @@ static bool is_numbered(const char *name, uint64_t *ret_number)
     return true;
 }
 
-/* MXNet's own nodes are called as their operators, `_zeros_without_dtype` without the line. */
+/* MXNet's own nodes have the names of their operators, `_zeros_without_dtype` without the
+ * underscore. */
 static bool is_operator(const char *name, const char *op)
 {
     return !strcmp(name, op) || (op[0] == '_' && !strcmp(name, op + 1));
@@ -107,14 +110,14 @@ static bool is_named(const struct ml_mxnet_node *node)
 
 /* ---- Forward and backward -------------------------------------------------------- */
 
-static void tell_made(uint64_t tape, uint64_t first, uint64_t end)
+static void record_created(uint64_t tape, uint64_t first, uint64_t end)
 {
     uint64_t words[] = {ml_record_word(ML_REC_TAPE, 0, ml_now()), tape, first, end};
 
     ml_record(words, 4);
 }
 
-static void enter_made(uint64_t tape, uint64_t number, enum ml_tape_flags flags)
+static void enter_created(uint64_t tape, uint64_t number, enum ml_tape_flags flags)
 {
     uint64_t words[] = {ml_record_word(ML_REC_PUSH_TAPE, 0, ml_now()), tape, number,
                         ml_pair(flags, 0)};
@@ -122,13 +125,13 @@ static void enter_made(uint64_t tape, uint64_t number, enum ml_tape_flags flags)
     ml_record(words, 4);
 }
 
-/* Where another thread takes a number at the same time, this one's is not known. */
-static void tell_numbered(const struct imperative *imperative, uint64_t first)
+/* If another thread takes a number at the same time, this one's is unknown. */
+static void record_numbered(const struct imperative *imperative, uint64_t first)
 {
     uint64_t end = __atomic_load_n(&imperative->nodes, __ATOMIC_RELAXED);
 
     if (end - first == 1)
-        tell_made(NUMBERS, first, end);
+        record_created(NUMBERS, first, end);
 }
 
 static void record(struct imperative *imperative, struct ml_mxnet_node *node, const void *inputs,
@@ -139,9 +142,9 @@ static void record(struct imperative *imperative, struct ml_mxnet_node *node, co
     const void *graph = node->op && !strcmp(*node->op, GRAPH) ? *state : NULL;
 
     real_record(imperative, node, inputs, outputs, state, save_inputs, save_outputs);
-    tell_numbered(imperative, first);
+    record_numbered(imperative, first);
     if (graph)
-        tell_made((uintptr_t)graph, 0, 1);
+        record_created((uintptr_t)graph, 0, 1);
 }
 
 static void record_deferred(struct imperative *imperative, struct ml_mxnet_node *node,
@@ -150,7 +153,7 @@ static void record_deferred(struct imperative *imperative, struct ml_mxnet_node 
     uint64_t first = __atomic_load_n(&imperative->nodes, __ATOMIC_RELAXED);
 
     real_record_deferred(imperative, node, inputs, outputs);
-    tell_numbered(imperative, first);
+    record_numbered(imperative, first);
 }
 
 bool ml_mxnet_enter_node(const struct ml_mxnet_node *node)
@@ -160,26 +163,26 @@ bool ml_mxnet_enter_node(const struct ml_mxnet_node *node)
     if (!is_named(node))
         return false;
     if (is_numbered(node->name, &number))
-        enter_made(NUMBERS, number, ML_TAPE_INNER);
+        enter_created(NUMBERS, number, ML_TAPE_INNER);
     else
         ml_record_push(MEMLEDGER_SCOPE_MODULE,
                        ml_name_bytes(node->name, forward_bytes(node->name)));
     return true;
 }
 
-/* A gradient of what was recorded one by one, or a node of a graph. What a gradient
- * writes may be an array that another, which has not run yet, is to write first. */
+/* A gradient of an operation that was recorded by itself, or a node of a graph. A gradient may
+ * write to an array that another one, which has not run yet, is to write first. */
 static bool enter(const struct ml_mxnet_node *node, const void *outputs)
 {
     bool is_gradient = node->name[forward_bytes(node->name)];
     uint64_t number;
 
     if (!graphs && is_gradient && is_numbered(node->name, &number)) {
-        enter_made(NUMBERS, last_gradient = number, 0);
+        enter_created(NUMBERS, last_gradient = number, 0);
         return true;
     }
     if (!graphs && last_gradient && !strcmp(node->name, SUM)) {
-        enter_made(NUMBERS, last_gradient, 0);
+        enter_created(NUMBERS, last_gradient, 0);
         return true;
     }
     if (is_named(node))
@@ -256,7 +259,7 @@ static ML_NOINLINE void graph_backward(graph_backward_function *real, void *grap
                                        const void *requests, const void *outputs)
 {
     ML_TELL_UNWOUND(ml_mxnet_graph_unwound);
-    enter_made((uintptr_t)*state, 0, 0);
+    enter_created((uintptr_t)*state, 0, 0);
     graphs++;
     real(graph, keep, state, inputs, requests, outputs);
     leave_graph();
@@ -274,7 +277,7 @@ static void dynamic_backward(void *graph, bool keep, const void *const *state, c
     graph_backward(real_dynamic_backward, graph, keep, state, inputs, requests, outputs);
 }
 
-/* ---- Putting in place ------------------------------------------------------------ */
+/* ---- Feature --------------------------------------------------------------------- */
 
 #define RECORD                                                                                     \
     "_ZN5mxnet10Imperative8RecordOpEON4nnvm9NodeAttrsERKSt6vectorIPNS_7NDArrayESaIS6_EESA_RKNS_10" \

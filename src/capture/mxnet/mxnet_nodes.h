@@ -1,4 +1,4 @@
-/* mxnet_nodes.h: the nodes of MXNet's graphs as scopes, and whose gradients they compute.
+/* mxnet_nodes.h: the nodes of MXNet's graphs as scopes, and the nodes whose gradients they compute.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,19 +7,14 @@
 
 #include <stdbool.h>
 
-#include "mxnet_exchange.h"
-
-/* As ml_mxnet_storage_feature: what the thread does that asks for operators. */
-const struct ml_mxnet_feature *ml_mxnet_nodes_feature(const struct ml_mxnet_layout *layout);
-
-/* nnvm::NodeAttrs, its beginning. */
+/* The beginning of nnvm::NodeAttrs. */
 struct ml_mxnet_node {
     const char *const *op; /* begins with its name */
-    const char *name;      /* "" or the operator's: nobody gave it one */
+    const char *name;      /* "" or the operator's if the program gave none */
 };
 
-/* A scope for a node that has a name of its own; a gradient's is its forward's.
- * @return whether there is one to pop */
+/* Pushes a scope for a node that has a name; for a gradient, that of its forward node.
+ * @return whether there is a scope to pop */
 bool ml_mxnet_enter_node(const struct ml_mxnet_node *node);
 
 #endif

@@ -1,9 +1,9 @@
 /* mxnet_operators.c: see mxnet_operators.h.
  *
- * The threaded engines call ExecuteOprBlock for each operator, on the thread that runs
- * it; one that ends may start another in the same place, so scopes can nest. The naive
- * engine runs what is pushed at once, on the thread that pushes. An exception of the
- * operator passes through there; the threaded engines mostly catch it before.
+ * The threaded engines call ExecuteOprBlock for each operator, on the thread that runs it; an
+ * operator that ends may start another in the same place, so scopes can nest. The naive engine runs
+ * a pushed operator at once, on the thread that pushes. An exception of the operator passes through
+ * there; the threaded engines mostly catch it before.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,12 +14,13 @@
 
 #include "memledger/memledger.h"
 #include "mxnet_executors.h"
+#include "mxnet_features.h"
 #include "mxnet_works.h"
 #include "names.h"
 #include "record.h"
 #include "unwound.h"
 
-/* The two callbacks of mxnet::engine, which come by value. */
+/* The two callbacks of mxnet::engine, which are passed by value. */
 struct callback {
     uint64_t words[3];
 };
@@ -66,16 +67,16 @@ static const char *name_of(const void *op)
     return name;
 }
 
-/* A block that a thread runs, in the frame of its hook: there an exception finds it that
- * ends the hook. */
+/* A block that a thread runs, in the frame of its hook, where an exception that ends the hook finds
+ * it. */
 struct running {
     uintptr_t outer_work;
     struct running *outer;
 };
 static __thread struct running *innermost;
 
-/* The block and its operator may be gone when it has run: the name is read before.
- * Scopes nest, and so does what is told of works. */
+/* The block and its operator may be gone after it has run: the name is read before. Scopes nest,
+ * and so do the records about works. */
 static void begin_block(const char *block, struct running *running)
 {
     const void *op;
@@ -134,7 +135,7 @@ static ML_NOINLINE void push_naive(void *engine, void *function, uint64_t contex
     leave();
 }
 
-/* The naive engine's Push runs the operator without its PushAsync being seen. */
+/* The naive engine's Push runs the operator without a call of its hooked PushAsync. */
 static void push_operator_naive(void *engine, void *op, uint64_t context, int priority,
                                 bool profiling)
 {

@@ -5,12 +5,9 @@
 #ifndef ML_MXNET_OPERATORS_H
 #define ML_MXNET_OPERATORS_H
 
-#include "mxnet_exchange.h"
+#include <stdint.h>
 
-/* As ml_mxnet_storage_feature, for the engines. */
-const struct ml_mxnet_feature *ml_mxnet_operators_feature(const struct ml_mxnet_layout *layout);
-
-/* The number of an operator's name; NULL and "": that of one without. */
+/* The number of an operator's name; for NULL and "", that of an operator without a name. */
 uint32_t ml_mxnet_operator_number(const char *name);
 
 /* The name of the operator that an engine last began to run on this thread; 0: none. */

@@ -1,8 +1,8 @@
 /* mxnet_outputs.c: see mxnet_outputs.h.
  *
- * A chunk (mxnet::NDArray::Chunk) begins with the handle of its block. Where MXNet asks
- * with a handle of its own instead, it is in one of the chunk's functions, which are
- * hooked. A chunk of a sparse array has more blocks, for its indices.
+ * A chunk (mxnet::NDArray::Chunk) begins with the handle of its block. If MXNet allocates with
+ * another handle instead, it does so in one of the chunk's functions, which are hooked. The chunk
+ * of a sparse array has more blocks, for its indices.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
+#include "mxnet_features.h"
 #include "mxnet_spaces.h"
 #include "mxnet_works.h"
 #include "names.h"
@@ -34,13 +35,13 @@ static alloc_data_function *real_set;
 static space_function *real_space, *real_host_space;
 static uint32_t array_bytes, storage_type_at;
 static bool is_on;
-static bool asks_with_copies; /* of handles, which says nothing of the chunk */
+static bool asks_with_copies; /* of handles, which do not identify the chunk */
 
-/* What this thread asks for memory for. */
+/* The purpose of this thread's current allocation. */
 static __thread struct {
-    const void *chunk;    /* NULL: not known by where it is */
-    const char *end;      /* of the label, "" */
-    bool is_for_resource; /* room that operators borrow */
+    const void *chunk;    /* NULL: the handle identifies it */
+    const char *end;      /* suffix of the label, or "" */
+    bool is_for_resource; /* memory that operators borrow */
 } thread_outputs;
 
 /* ---- Names ---------------------------------------------------------------------- */
@@ -74,7 +75,7 @@ static uint32_t label_of(const char *node, unsigned i)
     return ml_name_bytes(text, n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
-/* One that has its block already was named before, or is not the node's. */
+/* An array that has its block already was named before, or does not belong to the node. */
 static bool is_empty(const void *array)
 {
     const void *chunk = first_word(array);
@@ -88,7 +89,7 @@ static void expect_output(const char *node, unsigned i, const void *array)
         expect(first_word(array), category_of(node), label_of(node, i));
 }
 
-/* Where the chunk does not tell, the size does, of what is born in the operator. */
+/* If the chunk does not identify a block that is allocated in the operator, its size does. */
 static void expect_by_size(const char *node, unsigned i, const void *array)
 {
     const struct ml_mxnet_handle *chunk = first_word(array);
@@ -99,7 +100,7 @@ static void expect_by_size(const char *node, unsigned i, const void *array)
         ml_record(words, 3);
 }
 
-/* What a std::vector begins with. */
+/* The beginning of a std::vector. */
 struct span {
     const char *begin, *end;
 };
@@ -160,7 +161,7 @@ static void label_resource(uint32_t space, const void *block)
     ml_record_spaced(space, words, 3);
 }
 
-/* Where nothing tells the chunk, the operator that runs may. */
+/* If nothing identifies the chunk, the running operator may. */
 static uintptr_t key_of(const void *handle)
 {
     if (thread_outputs.chunk)
@@ -212,7 +213,7 @@ static void begin(const void *chunk, const char *end)
     thread_outputs.end = end;
 }
 
-/* Another may soon be where this one was. */
+/* Another chunk may soon have the same address. */
 static void destroy(void *chunk)
 {
     expect(chunk, MEMLEDGER_OTHER, 0);
@@ -235,7 +236,7 @@ static ML_NOINLINE void alloc_data(void *chunk, const void *shape, int type)
     done();
 }
 
-/* As mxnet::NDArrayStorageType. */
+/* By mxnet::NDArrayStorageType. */
 static const char *sparse_end(const char *chunk, uint64_t which)
 {
     enum { ROW_SPARSE = 1, CSR = 2 };
@@ -306,7 +307,7 @@ const struct ml_mxnet_feature *ml_mxnet_outputs_feature(const struct ml_mxnet_la
         .is_on = &is_on,
     };
 
-    /* 2.0 names what is borrowed itself, and its handles tell the chunk. */
+    /* 2.0 names borrowed memory itself, and its handles identify the chunk. */
     for (unsigned i = SET; layout->version >= 20000 && i <= HOST_SPACE; i++)
         feature.exchanges[i].function = NULL;
     asks_with_copies = layout->version < 20000;

@@ -1,9 +1,8 @@
 /* mxnet_parts.c: see mxnet_parts.h.
  *
- * A std::function calls what it holds through a pointer of its own, its invoker, which
- * goes with its copies. That is exchanged for a thunk which knows the real one. There is a
- * thunk for each invoker that was ever seen: each lambda in MXNet's source has one. The
- * operator's exceptions pass through.
+ * A std::function calls its target through a pointer, its invoker, which is copied with it. That
+ * pointer is replaced with a thunk which knows the real one. There is a thunk for each invoker that
+ * was ever seen: each lambda in MXNet's source has one. The operator's exceptions pass through.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +24,7 @@ struct std_function {
 };
 static_assert(sizeof(struct std_function) == 32, "the C++ library's layout");
 
-/* Who compiled 1.9.1 passes the argument by value, later compilers its address. */
+/* The compiler of 1.9.1 passes the argument by value, later compilers pass its address. */
 typedef void invoke_value_function(const void *held, struct ml_mxnet_run_context context);
 typedef void invoke_function(const void *held, struct ml_mxnet_run_context *context);
 
@@ -117,7 +116,7 @@ void ml_mxnet_parts_begin(const struct ml_mxnet_layout *layout)
     is_by_value = layout->version < 20000;
 }
 
-/* The invoker's place, which is made where it has none; THUNKS: all are taken. */
+/* The invoker's index, assigned if it has none; THUNKS: all are taken. */
 static unsigned place_of(void *invoker)
 {
     unsigned first = (unsigned)((uintptr_t)invoker >> 4) % THUNKS;
@@ -125,7 +124,7 @@ static unsigned place_of(void *invoker)
     for (unsigned n = 0; n < THUNKS; n++) {
         unsigned i = (first + n) % THUNKS;
         void *there = atomic_load_explicit(&invokers[i], memory_order_relaxed);
-        /* A thread that runs the thunk got it from this one, with what is here. */
+        /* A thread that runs the thunk got it from this one, and with it these stores. */
         if (!there && atomic_compare_exchange_strong(&invokers[i], &there, invoker))
             return i;
         if (there == invoker)

@@ -1,4 +1,4 @@
-/* mxnet_parts.h: to see which of several functions runs that MXNet's engine runs as one.
+/* mxnet_parts.h: shows which of several functions runs that MXNet's engine runs as one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,15 +9,15 @@
 
 #include "mxnet_layout.h"
 
-/* Before the first other call. */
+/* Call before the first other call. */
 void ml_mxnet_parts_begin(const struct ml_mxnet_layout *layout);
 
-/* The std::function, and each copy of it, will call ml_mxnet_begin_part before it runs,
- * and pop when it has, where that says so.
- * @return false: it will not, there are too many sorts */
+/* Makes the std::function, and each copy of it, call ml_mxnet_begin_part before it runs, and pop
+ * afterwards if that returned true.
+ * @return false: there are too many kinds */
 bool ml_mxnet_watch_part(void *function);
 
-/* In mxnet_works.c: a scope for the part, where one is wanted. @return whether it is */
+/* In mxnet_works.c: a scope for the part, if needed. @return whether there is one */
 bool ml_mxnet_begin_part(void);
 
 #endif

@@ -1,12 +1,10 @@
-/* mxnet_patch.c: see mxnet_patch.h.
+/* mxnet_patch.c: puts MXNet's hooks in place in a process that loaded MXNet without them.
  *
- * MXNet's library calls the functions that it is noticed by, and those that its API
- * begins and ends with, through slots of its own; the rest follows from the first call.
+ * MXNet's library calls the functions that detect it, and those that its API begins and ends with,
+ * through its own slots; the rest follows from the first call.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "mxnet_patch.h"
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
@@ -15,6 +13,7 @@
 #include "loaded.h"
 #include "lock.h"
 #include "mxnet_dlsym.h"
+#include "mxnet_late.h"
 #include "mxnet_layout.h"
 
 #define PREFIX "_ZN5mxnet"
@@ -55,7 +54,7 @@ bool ml_mxnet_patch(void)
         dl_iterate_phdr(patch_library, inside);
         ml_unlock(&patch_lock);
     }
-    dlerror(); /* the program shall not find our failures there */
+    dlerror(); /* the program must not find our failures there */
     errno = saved_errno;
     return inside;
 }

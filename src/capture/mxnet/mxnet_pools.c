@@ -1,15 +1,15 @@
-/* mxnet_pools.c: see mxnet_pools.h.
+/* mxnet_pools.c: the memory that the pools of MXNet 2.0 take from the host: rounded up, and kept
+ * for later. 1.9.1 has no such pool.
  *
- * All pools of the host, whatever they round to, ask one class for memory and give it
- * back there, when they are emptied too. Without a pool it is not asked.
+ * All pools of the host, whatever they round to, take memory from one class and return it there,
+ * also when they are emptied. Without a pool this class is not used.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "mxnet_pools.h"
-
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mxnet_features.h"
 #include "mxnet_late.h"
 #include "mxnet_spaces.h"
 #include "record.h"

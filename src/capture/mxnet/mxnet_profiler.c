@@ -1,8 +1,8 @@
 /* mxnet_profiler.c: see mxnet_profiler.h.
  *
- * Every hook passes its call on, and records what MXNet agreed to. A program in C finds
- * the hooks because they stand in front; Python looks the functions up in MXNet's library
- * itself, by dlsym, which hands the hooks out.
+ * Every hook passes its call on, and records what MXNet accepted. A program in C finds the hooks
+ * first, because they are preloaded; Python looks the functions up in MXNet's library itself, by
+ * dlsym, which returns the hooks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,8 +17,8 @@
 #include "compiler.h"
 #include "config_keys.h"
 #include "env_number.h"
-#include "mxnet_call_entries.h"
-#include "mxnet_real.h"
+#include "mxnet_dlsym.h"
+#include "mxnet_entries.h"
 #include "objects.h"
 #include "pointer_table.h"
 #include "recorder.h"
@@ -61,7 +61,7 @@ static ML_NOINLINE void *find_real(enum entry entry, const void *caller)
     return real;
 }
 
-/* Passes the call on; MXNet's answer, -1 where there is none. */
+/* Passes the call on; MXNet's result, or -1 if MXNet's function is unknown. */
 #define CALL(type, entry, ...)                                                                     \
     ({                                                                                             \
         void *known = __atomic_load_n(&reals[entry], __ATOMIC_RELAXED);                            \
@@ -85,7 +85,7 @@ void *ml_mxnet_profiler_hook_of(const char *symbol)
     return entry < ENTRY_COUNT ? hooks[entry] : NULL;
 }
 
-/* The first that is found is MXNet's. */
+/* The first function that is found is MXNet's. */
 void *ml_mxnet_profiler_hand_out(const char *symbol, void *found)
 {
     enum entry entry = entry_of(symbol);
@@ -105,7 +105,7 @@ enum { MODE_API = 4, DEFAULT_MODE = 13, WORKER = 0 };
 
 static _Atomic unsigned flags;
 
-/* As MXNet reads the environment before it is told otherwise. */
+/* The settings that MXNet reads from the environment until a program changes them. */
 static ML_NOINLINE unsigned read_environment(void)
 {
     uint32_t mode = ml_env_number("MXNET_PROFILER_MODE", DEFAULT_MODE);
@@ -193,7 +193,7 @@ int set_paused(int paused, int process, void *kvstore)
 
 /* ---- Objects -------------------------------------------------------------------- */
 
-/* MXNet's, and the recorder's that stands for each. */
+/* Maps MXNet's objects to the recorder's. */
 static struct ml_pointer_table handles;
 
 static void made(int kind, const void *domain, const char *name, const void *handle)
@@ -251,8 +251,8 @@ int create_counter(void *domain, const char *name, void **ret)
     return result;
 }
 
-/* Domains are not destroyed. The handle is free for another as soon as MXNet has it
- * back, so it is forgotten before. */
+/* Domains are not destroyed. MXNet may reuse the handle as soon as the call returns, so it is
+ * removed before. */
 int destroy_handle(void *handle)
 {
     memledger_object object = ml_pointer_get(&handles, handle);
@@ -265,7 +265,7 @@ int destroy_handle(void *handle)
     return CALL(handle_function, destroy_handle_entry, handle);
 }
 
-/* ---- What is done with them ----------------------------------------------------- */
+/* ---- Operations on them ------------------------------------------------------------ */
 
 static bool is_running(memledger_object object)
 {
@@ -294,7 +294,7 @@ int stop_duration(void *handle)
     return result;
 }
 
-/* A counter counts on while nothing is recorded. */
+/* A counter keeps counting while nothing is recorded. */
 static void count(void *handle, int64_t value, bool adjust)
 {
     memledger_object object = ml_pointer_get(&handles, handle);

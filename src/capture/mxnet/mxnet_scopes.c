@@ -18,13 +18,13 @@ static __thread struct {
     uint8_t phases[DEPTH_MAX];
 } thread_phases;
 
-/* Whether the phase at that depth goes on with the one around it. */
+/* Whether the phase at that depth continues the one around it. */
 static int goes_on(uint32_t depth, uint8_t phase)
 {
     return depth >= DEPTH_MAX || (depth && thread_phases.phases[depth - 1] == phase);
 }
 
-/* Whether it begins now. */
+/* Whether the phase begins now. */
 static bool enter(uint8_t phase)
 {
     uint32_t depth = thread_phases.depth++;
@@ -34,7 +34,7 @@ static bool enter(uint8_t phase)
     return !goes_on(depth, phase);
 }
 
-/* Whether the phase that was entered last ends now; then that one. */
+/* Whether the phase that was entered last ends now; if so, that phase. */
 static bool leave(uint8_t *ret_phase)
 {
     uint32_t depth;
@@ -54,8 +54,8 @@ void ml_mxnet_enter_phase(enum ml_phase phase)
     ml_push_phase(phase);
 }
 
-/* Forward goes on until backward or the optimizer begins: what is computed meanwhile is
- * a part of it. */
+/* Forward continues until backward or the optimizer begins: computations in between are part of it.
+ */
 void ml_mxnet_leave_phase(void)
 {
     uint8_t phase;

@@ -1,5 +1,5 @@
-/* mxnet_spaces.c: see mxnet_spaces.h. MXNet numbers the host's contexts too, cpu(0),
- * cpu(1), for programs that play several devices: they are all the same memory.
+/* mxnet_spaces.c: see mxnet_spaces.h. MXNet numbers the host's contexts too, cpu(0), cpu(1), for
+ * programs that simulate several devices: they all have the same memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,7 @@ static uint32_t cuda_space(unsigned ordinal)
 {
     int device = ml_cuda_device((int)ordinal);
 
-    /* Without a driver to ask there are no allocations of its to lie in. */
+    /* Without a driver to ask, it has no allocations that could contain the blocks. */
     return ml_cuda_block_space(device >= 0 ? (unsigned)device : ordinal, ML_MXNET_SPACE_NAME);
 }
 

@@ -1,4 +1,4 @@
-/* mxnet_spaces.h: the spaces that hold MXNet's blocks, by MXNet's contexts.
+/* mxnet_spaces.h: the spaces of MXNet's blocks, by MXNet's contexts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* What mxnet::Context calls a device type. */
+/* Device types of mxnet::Context. */
 enum { ML_MXNET_CPU = 1, ML_MXNET_GPU = 2, ML_MXNET_CPU_PINNED = 3, ML_MXNET_CPU_SHARED = 5 };
 
 /* The space's number, opened on first use; 0: nothing is recorded, or there is no such

@@ -1,22 +1,20 @@
-/* mxnet_storage.c: see mxnet_storage.h.
+/* mxnet_storage.c: wraps MXNet's storage and records its blocks.
  *
- * As with malloc, an allocation is recorded after the real call and a free before it.
- * An Alloc of no bytes gives no block; a Free of none does nothing. What the size of a
- * block is the caller asked for: MXNet's own counters count the same.
+ * As with malloc, an allocation is recorded after the real call and a free before it. An Alloc of 0
+ * bytes returns no block; a Free of none does nothing. A block's size is the one that the caller
+ * asked for: MXNet's own counters count the same.
  *
- * 1.9.1 hands a handle to Free by value. In 2.0 it has names in it, so the caller makes
- * a copy and hands over its address. The names are often given after the block was, so
- * they are read at both ends.
+ * 1.9.1 passes a handle to Free by value. In 2.0 it contains names, so the caller makes a copy and
+ * passes its address. Names are often set after the allocation, so they are read at both ends.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "mxnet_storage.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "memledger/memledger.h"
+#include "mxnet_features.h"
 #include "mxnet_late.h"
 #include "mxnet_outputs.h"
 #include "mxnet_spaces.h"
@@ -28,11 +26,11 @@
 /* In 2.0. An old std::string is a pointer to its text. */
 struct named_handle {
     struct ml_mxnet_handle handle;
-    const char *scope; /* "<unk>:" where nobody gave one */
-    const char *name;  /* "unknown" */
+    const char *scope; /* "<unk>:" if the program set none */
+    const char *name;  /* "unknown" likewise */
 };
 
-/* 1.9.1 has no third argument; what is in its register is passed on unread. */
+/* 1.9.1 has no third argument; the value in its register is passed on unread. */
 typedef void alloc_function(void *storage, struct ml_mxnet_handle *handle, uint64_t failsafe);
 typedef void free_function(void *storage, struct ml_mxnet_handle handle);
 typedef void free_named_function(void *storage, struct named_handle *handle);
@@ -48,11 +46,11 @@ static bool has_names;
 
 #define NO_SCOPE "<unk>:"
 #define NO_NAME "unknown"
-#define HEAD_GRADIENT "_head_grad" /* in a name: what backward begins with */
+#define HEAD_GRADIENT "_head_grad" /* in a name: a gradient that backward begins with */
 #define HEAD_GRADIENT_SCOPE "head_grad:"
 
-/* "in_arg:fc1_weight": the scope, which ends in a colon, and the name. A scope that
- * nobody set says nothing, at the beginning of another too; so does such a name. */
+/* "in_arg:fc1_weight": the scope, which ends in a colon, and the name. An unset scope is dropped,
+ * also at the beginning of another; so is an unset name. */
 static uint32_t name_of(const struct named_handle *h)
 {
     char text[ML_NAME_MAX_BYTES];
@@ -73,12 +71,13 @@ static uint32_t name_of(const struct named_handle *h)
     return ml_name_bytes(text, scope_bytes + name_bytes);
 }
 
-/* A name without a scope is an operator's or a node's. At the end it would take the place of
- * a better one (mxnet_arrays.h). */
-static void label(uint32_t recording, uint32_t space, const struct named_handle *h, bool is_birth)
+/* A name without a scope is an operator's or a node's. At the free it would replace a better one
+ * (mxnet_arrays.h). */
+static void label(uint32_t recording, uint32_t space, const struct named_handle *h,
+                  bool is_allocation)
 {
-    bool is_last_word = strcmp(h->scope, NO_SCOPE) || strstr(h->name, HEAD_GRADIENT);
-    uint32_t name = is_birth || is_last_word ? name_of(h) : 0;
+    bool is_final = strcmp(h->scope, NO_SCOPE) || strstr(h->name, HEAD_GRADIENT);
+    uint32_t name = is_allocation || is_final ? name_of(h) : 0;
     uint64_t words[] = {ml_record_word(ML_LABEL, space, ml_now()), (uintptr_t)h->handle.ptr,
                         ml_pair(MEMLEDGER_OTHER, name)};
 
@@ -88,7 +87,7 @@ static void label(uint32_t recording, uint32_t space, const struct named_handle 
 
 /* ---- Allocations ---------------------------------------------------------------- */
 
-/* What this thread asks the real Alloc for. */
+/* This thread's current request to the real Alloc. */
 static __thread struct {
     uint32_t space;
     uint64_t bytes;
@@ -121,7 +120,7 @@ static void record_block(uint32_t space, const struct ml_mxnet_handle *h)
     ml_mxnet_name_block(space, h->ptr, h);
 }
 
-/* Asked not to throw, 2.0 gives no block instead. */
+/* If asked not to throw, 2.0 returns no block instead. */
 static ML_NOINLINE void alloc(void *storage, struct ml_mxnet_handle *h, uint64_t failsafe)
 {
     uint32_t space = ml_mxnet_space(h->device_type, h->device_id);

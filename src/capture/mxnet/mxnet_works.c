@@ -1,10 +1,10 @@
 /* mxnet_works.c: see mxnet_works.h.
  *
- * Push makes an operator ready to be run. The operator's address is the key: one that is
- * pushed again before it has run is run as often, in that order.
+ * Push makes an operator ready to be run. The operator's address is the key: if it is pushed again
+ * before it has run, it runs as many times, in that order.
  *
- * PushSync may leave a function to the next Push of its thread, with others. They are
- * gathered under a key of the thread's until the operator is known that they are in.
+ * PushSync may leave a function to the next Push of its thread, with others. They are gathered
+ * under the thread's key until the operator that contains them is known.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
+#include "mxnet_features.h"
 #include "mxnet_operators.h"
 #include "mxnet_outputs.h"
 #include "mxnet_parts.h"
@@ -25,7 +26,7 @@
 #define BULK_NAME "ImperativeBulk"
 #define FILL_NAME "SetValueOp"
 #define NORMAL 0   /* mxnet::FnProperty::kNormal */
-#define RESULT 2ul /* the key of what it writes */
+#define RESULT 2ul /* in an operator's address: the key of its output */
 #define PARTS 1ul  /* in an operator's address: the key of its parts */
 
 typedef void push_function(void *engine, void *op, uint64_t context, int priority, bool profiling);
@@ -40,18 +41,18 @@ static push_sync_function *real_push_sync;
 static bulk_size_function *bulk_size;
 static uint32_t operator_name_at;
 
-/* What this thread pushed that waits for its next Push, and the key of the parts that it
- * is running. */
+/* The functions of this thread that wait for its next Push, and the key of the parts that it is
+ * running. */
 static __thread struct {
     uint32_t parts;
     uint64_t context; /* of the first */
-    bool has_late;    /* the one being pushed is to follow that Push */
+    bool has_late;    /* the function being pushed follows that Push */
     uint32_t late_name, late_stack;
     uint64_t late_context;
     uintptr_t running; /* 0: no bulk */
     uintptr_t fill;    /* the operator that it runs, if that fills an array */
     bool fills_head_gradients;
-    unsigned head_gradients; /* that it has filled */
+    unsigned head_gradients; /* filled so far */
 } thread_work;
 
 /* ---- Records -------------------------------------------------------------------- */
@@ -77,7 +78,7 @@ static void take(uintptr_t key, uint32_t name)
     ml_record(words, 3);
 }
 
-/* The thread that runs it has no Python. */
+/* Recorded here because the thread that runs the work has no Python. */
 static uint32_t stack_here(void)
 {
     if (ML_LIKELY(ml_stacks_mode != ML_STACKS_PYTHON && ml_stacks_mode != ML_STACKS_ALL))
@@ -141,7 +142,7 @@ static void gather(uint32_t stack, uint32_t name, uint64_t context)
         thread_work.context = context;
 }
 
-/* What was gathered is in the operator that is pushed now. */
+/* The gathered functions are in the operator that is being pushed. */
 static void hand_parts_over(uintptr_t op)
 {
     move(gathered_key(), op | PARTS);
@@ -167,8 +168,8 @@ static void push(void *engine, void *op, uint64_t context, int priority, bool pr
     real_push(engine, op, context, priority, profiling);
 }
 
-/* Functions of another context do not go with those that were gathered: these are pushed
- * first. */
+/* Functions of different contexts cannot be gathered together: the engine first pushes those that
+ * were gathered before. */
 static void push_sync(void *engine, void *function, uint64_t context, const void *reads,
                       const void *writes, int property, int priority, const char *name)
 {
@@ -183,7 +184,7 @@ static void push_sync(void *engine, void *function, uint64_t context, const void
     real_push_sync(engine, function, context, reads, writes, property, priority, name);
 }
 
-/* ---- Putting in place ------------------------------------------------------------ */
+/* ---- Feature --------------------------------------------------------------------- */
 
 #define PUSH "_ZN5mxnet6engine14ThreadedEngine4PushEPNS0_3OprENS_7ContextEib"
 #define PUSH_SYNC                                                                                  \

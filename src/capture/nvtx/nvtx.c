@@ -1,12 +1,11 @@
-/* nvtx.c: where NVTX finds memledger.
+/* nvtx.c: the functions through which NVTX finds memledger.
  *
- * NVTX calls InitializeInjectionNvtx2 once for each library that has NVTX inside
- * (nvtx_abi.h says how). The functions here only turn NVTX's many forms of a
- * call into one: bytes and wide characters into attributes, no domain into
- * number 0.
+ * NVTX calls InitializeInjectionNvtx2 once for each library that contains NVTX (see nvtx_abi.h).
+ * The functions here only turn NVTX's many forms of a call into one: bytes and wide characters into
+ * attributes, no domain into number 0.
  *
- * What is not in the tables stays as NVTX has it when nobody listens: names of
- * threads and of CUDA's objects, resources, synchronisation.
+ * Entries that are not in the tables stay as NVTX has them without a tool: names of threads and of
+ * CUDA's objects, resources, synchronisation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -222,8 +221,7 @@ static bool attach(const struct ml_nvtx_callbacks *callbacks, enum ml_nvtx_modul
 
 int InitializeInjectionNvtx2(ml_nvtx_get_table get_table);
 
-/* Returning 0 has NVTX turn itself off: its calls then cost a load and a
- * branch. */
+/* After a result of 0 NVTX turns itself off: its calls then cost a load and a branch. */
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(ml_nvtx_get_table get_table)
 {
     const struct ml_nvtx_callbacks *callbacks =

@@ -1,13 +1,13 @@
-/* nvtx_abi.h: how NVTX and a tool that listens to it meet.
+/* nvtx_abi.h: the interface between NVTX and a tool.
  *
- * NVTX (versions 2 and 3, header-only or libnvToolsExt) loads the library named
- * in NVTX_INJECTION64_PATH at the program's first call and hands its function
- * InitializeInjectionNvtx2 a way to ask for tables. A table of a *module* holds
- * the addresses of NVTX's own function pointers, in a fixed order; the tool
- * stores its functions there. Pointers that it leaves alone become no-ops. Each
- * library with NVTX inside is an instance of its own and asks for itself.
+ * NVTX (versions 2 and 3, header-only or libnvToolsExt) loads the library named in
+ * NVTX_INJECTION64_PATH at the program's first call and passes its function
+ * InitializeInjectionNvtx2 a function that returns tables. A table of a *module* holds the
+ * addresses of NVTX's own function pointers, in a fixed order; the tool stores its functions there.
+ * Pointers that it leaves alone become no-ops. Each library that contains NVTX is a separate
+ * instance and asks for itself.
  *
- * Only what memledger uses, under its own names: NVTX's headers are not needed
+ * Declares only the parts that memledger uses, under its own names: NVTX's headers are not needed
  * to build.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -32,14 +32,14 @@ typedef void (*ml_nvtx_function)(void);
 
 struct ml_nvtx_callbacks {
     size_t struct_bytes;
-    /* *ret_table has *ret_entries entries; the first is not used. Returns 0 for a
-     * module that this NVTX does not have. */
+    /* *ret_table has *ret_entries entries; the first is not used. Returns 0 for a module that this
+     * NVTX does not have. */
     int (*module_table)(int module, ml_nvtx_function ***ret_table, unsigned *ret_entries);
 };
 
 typedef const void *(*ml_nvtx_get_table)(uint32_t id);
 
-/* Places in the table of ML_NVTX_CORE. A: bytes, W: wchar_t, EX: attributes. */
+/* Indices into the table of ML_NVTX_CORE. A: bytes, W: wchar_t, EX: attributes. */
 enum ml_nvtx_core {
     ML_NVTX_MARK_EX = 1,
     ML_NVTX_MARK_A,
@@ -56,7 +56,7 @@ enum ml_nvtx_core {
     ML_NVTX_NAME_CATEGORY_W,
 };
 
-/* Places in the table of ML_NVTX_CORE2. */
+/* Indices into the table of ML_NVTX_CORE2. */
 enum ml_nvtx_core2 {
     ML_NVTX_DOMAIN_MARK_EX = 1,
     ML_NVTX_DOMAIN_START_EX,
@@ -73,7 +73,7 @@ enum ml_nvtx_core2 {
 
 /* ---- Arguments ---------------------------------------------------------- */
 
-/* Opaque to the program, given out by the tool; NULL: the default domain. */
+/* Opaque to the program, created by the tool; NULL: the default domain. */
 typedef struct ml_nvtx_domain_handle *ml_nvtx_domain;
 typedef struct ml_nvtx_string_handle *ml_nvtx_string;
 
@@ -83,7 +83,7 @@ enum ml_nvtx_message_type {
     ML_NVTX_MESSAGE_REGISTERED = 3,
 };
 
-/* What an event is about. `bytes` says how much of it the program knows of. */
+/* Describes an event. `bytes` says how much of the structure the program knows. */
 struct ml_nvtx_attributes {
     uint16_t version;
     uint16_t bytes;
@@ -93,7 +93,7 @@ struct ml_nvtx_attributes {
     int32_t payload_type;
     int32_t reserved;
     uint64_t payload;
-    int32_t message_type; /* enum ml_nvtx_message_type; else there is none */
+    int32_t message_type; /* enum ml_nvtx_message_type; any other value: there is none */
     union {
         const char *ascii;
         const wchar_t *unicode;
@@ -103,7 +103,7 @@ struct ml_nvtx_attributes {
 static_assert(offsetof(struct ml_nvtx_attributes, message) == 40, "NVTX's layout");
 static_assert(sizeof(struct ml_nvtx_attributes) == 48, "NVTX's layout");
 
-/* Levels are those of push and pop; NVTX itself answers -2 without a tool. */
+/* Levels are those of push and pop; NVTX itself returns -2 without a tool. */
 #define ML_NVTX_NO_LEVEL (-1)
 
 #endif

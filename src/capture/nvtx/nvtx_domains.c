@@ -16,10 +16,10 @@
 
 static struct domain {
     uint32_t name;
-    _Atomic uint32_t object; /* 0: not made yet */
+    _Atomic uint32_t object; /* 0: not created yet */
 } domains[ML_NVTX_DOMAINS];
 
-static _Atomic uint32_t count = 1; /* the default domain is there */
+static _Atomic uint32_t count = 1; /* the default domain exists */
 static struct ml_owner_lock domains_lock;
 
 /* A pointer that no program can mistake for memory. */
@@ -30,7 +30,7 @@ static ml_nvtx_domain handle_of(uint32_t domain)
 
 static uint32_t find(uint32_t name)
 {
-    /* Pairs with the release store in add: the names are there. */
+    /* Pairs with the release store in add: the names are set. */
     uint32_t n = atomic_load_explicit(&count, memory_order_acquire);
 
     for (uint32_t i = 1; i < n; i++) {
@@ -82,8 +82,7 @@ uint32_t ml_nvtx_domain_name(uint32_t domain)
     return domains[domain].name;
 }
 
-/* Threads that come at once make two objects of one name: the reports join
- * them. */
+/* Concurrent threads may create two objects of one name: the reports join them. */
 uint32_t ml_nvtx_domain_object(uint32_t domain)
 {
     struct domain *d = &domains[domain];
@@ -103,8 +102,8 @@ uint32_t ml_nvtx_domain_object(uint32_t domain)
 
 /* ---- Categories --------------------------------------------------------- */
 
-/* Open addressing without a lock: a slot's key is set once and stays, so a
- * reader finds the name, or none yet. */
+/* Open addressing without a lock: a slot's key is set once and stays, so a reader finds the name,
+ * or none yet. */
 #define SLOTS 4096u
 #define PROBES 64u
 

@@ -15,7 +15,7 @@
 
 #define NAMELESS "range"
 
-/* A text under construction; what does not fit is cut. */
+/* A text under construction, cut when it is too long. */
 struct name {
     size_t len;
     char bytes[ML_NAME_MAX_BYTES];
@@ -43,7 +43,7 @@ struct message {
     const char *bytes;
     size_t len;
     uint32_t number;   /* 0: not looked up */
-    uint32_t in_scope; /* a registered string's whole name in `domain`, else 0 */
+    uint32_t in_scope; /* a registered string's whole name in `domain`, or 0 */
     uint32_t domain;
 };
 

@@ -1,14 +1,12 @@
-/* nvtx_names.h: what an NVTX event is called in the trace.
+/* nvtx_names.h: the name of an NVTX event in the trace.
  *
- * "domain/message [category]": the domain unless it is the default one, the
- * category if it has a name. An event without a message is a "range". Wide
- * characters become UTF-8. What PyTorch's emit_nvtx adds to an operator's name
- * (", seq = 7, op_id = 12, sizes = …") differs from call to call and is left
- * out, so that all calls of an operator are one scope.
+ * "domain/message [category]": the domain unless it is the default one, the category if it has a
+ * name. An event without a message is a "range". Wide characters become UTF-8. The suffix that
+ * PyTorch's emit_nvtx adds to an operator's name (", seq = 7, op_id = 12, sizes = …") differs
+ * between calls and is removed, so that all calls of an operator are one scope.
  *
- * A registered string's handle is made of the numbers it stands for: a push
- * with it looks nothing up. Names are numbers of names.h. All functions are
- * async-signal-safe.
+ * A registered string's handle contains the numbers of its names: a push with it looks nothing up.
+ * Names are numbers of names.h. All functions are async-signal-safe.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +23,7 @@ struct ml_nvtx_attributes ml_nvtx_wide(const wchar_t *message);
 /* The whole name, for scopes; `attributes` may be NULL. */
 uint32_t ml_nvtx_scope_name(uint32_t domain, const struct ml_nvtx_attributes *attributes);
 
-/* The same without the domain, for what belongs to a domain object. */
+/* The same without the domain, for objects that belong to a domain object. */
 uint32_t ml_nvtx_bare_name(uint32_t domain, const struct ml_nvtx_attributes *attributes);
 
 /* The message alone, for names of domains and categories; 0 without one. */

@@ -22,7 +22,7 @@
 
 #define RANGES_MAX 16384u
 
-/* Places count from 1: 0 is none. */
+/* Places count from 1; 0: none. */
 struct range {
     uint32_t name;
     uint32_t domain;
@@ -32,7 +32,7 @@ struct range {
 
 struct stack {
     uint32_t depth;
-    uint32_t beyond;                     /* pushes that found it full */
+    uint32_t beyond;                     /* pushes while it was full */
     uint32_t innermost[ML_NVTX_DOMAINS]; /* place of the domain's innermost range */
     struct range ranges[RANGES_MAX];
 };
@@ -44,7 +44,7 @@ static __thread struct stack *own_stack;
 static pthread_key_t end_key;
 static _Atomic bool end_key_made;
 
-/* Destructors of others that push later get a new one. */
+/* Other libraries' destructors that push later get a new stack. */
 static void thread_end(void *stack)
 {
     int saved_errno = errno;
@@ -71,7 +71,7 @@ static ML_NOINLINE struct stack *make_stack(void)
     ml_quiet_begin(&quiet);
     own_stack = ml_sys_reserve(sizeof(struct stack));
     ml_quiet_end(&quiet);
-    /* May call calloc, which may come back here by way of a hook. */
+    /* May call calloc, which may come back here through a hook. */
     if (own_stack && atomic_load_explicit(&end_key_made, memory_order_acquire))
         pthread_setspecific(end_key, own_stack);
     errno = saved_errno;
@@ -85,7 +85,7 @@ static struct range *range_at(struct stack *s, uint32_t place)
     return &s->ranges[place - 1];
 }
 
-/* A handler that comes in between finds the place taken. */
+/* A handler that interrupts this finds the place taken. */
 static int open_range(struct stack *s, uint32_t domain, uint32_t name)
 {
     uint32_t place = ++s->depth;
@@ -115,7 +115,7 @@ int ml_nvtx_push(uint32_t domain, uint32_t name)
     return open_range(s, domain, name);
 }
 
-/* Moves the range above down into the place below. */
+/* Moves the range at `place` down by one. */
 static void move_down(struct stack *s, uint32_t place, uint32_t removed)
 {
     struct range *r = range_at(s, place);
@@ -127,7 +127,7 @@ static void move_down(struct stack *s, uint32_t place, uint32_t removed)
     *range_at(s, place - 1) = *r;
 }
 
-/* Takes out a range that others lie on; no handler may see it half done. */
+/* Removes a range below others; no handler may see it half done. */
 static ML_NOINLINE void close_below(struct stack *s, uint32_t place)
 {
     uint64_t signals = ml_sys_block_signals();
@@ -143,7 +143,7 @@ static ML_NOINLINE void close_below(struct stack *s, uint32_t place)
     ml_sys_restore_signals(signals);
 }
 
-/* The place is given up last, for a handler that comes in between. */
+/* Releases the place last, for a handler that interrupts this. */
 static void close_top(struct stack *s)
 {
     struct range *r = range_at(s, s->depth);

@@ -1,9 +1,9 @@
 /* nvtx_spans.h: NVTX's start and end, and its marks.
  *
- * A range that is started belongs to the process: it may end on another thread
- * and overlaps others, so it is no scope but a task (objects.h) of its domain.
- * Marks are markers of the domain. As with all tasks and markers, nothing is
- * recorded while the program has paused the profiler. Async-signal-safe.
+ * A started range belongs to the process: it may end on another thread and overlap others, so it is
+ * not a scope but a task (objects.h) of its domain. Marks are markers of the domain. As with all
+ * tasks and markers, nothing is recorded while the program has paused the profiler.
+ * Async-signal-safe.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,10 +12,10 @@
 
 #include <stdint.h>
 
-/* @return the range's number, never 0 and never given twice */
+/* @return the range's number, never 0 and never reused */
 uint64_t ml_nvtx_start(uint32_t domain, uint32_t name);
 
-/* Ends it; a number that was not given, or has ended, is ignored. */
+/* Ends it; ignores a number that is unknown or has ended. */
 void ml_nvtx_end(uint64_t range);
 
 void ml_nvtx_mark(uint32_t domain, uint32_t name);

@@ -9,7 +9,6 @@
 #include "names.h"
 #include "record.h"
 #include "recorder.h"
-#include "torch_operators.h"
 #include "torch_scopes.h"
 #include "torch_spaces.h"
 #if ML_WITH_MXNET

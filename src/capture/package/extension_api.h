@@ -1,8 +1,8 @@
-/* extension_api.h: what the Python package's extension asks of the recorder. Not
+/* extension_api.h: the functions of the recorder that the Python package's extension calls. Not
  * public: both are built from the same source, and the version says so.
  *
- * Everything here is for a thread that holds Python's lock, fails silently and
- * keeps no pointer that it is given.
+ * All functions require that the calling thread holds Python's lock. They fail silently and keep no
+ * pointer that they are given.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +31,7 @@ struct ml_extension_api {
     bool (*is_outermost)(void);
     void (*enter_optimizer)(uint32_t class_name);
     void (*leave_optimizer)(void);
-    /* Names a block of PyTorch's; cuda_device is -1 for one of the host. */
+    /* Names a block of PyTorch; cuda_device is -1 for the host. */
     void (*label)(int cuda_device, const void *ptr, uint32_t name, int category);
     void (*step)(uint64_t number, bool automatic);
     /* See mxnet_scopes.h and mxnet_arrays.h. NULL in a build without MXNet, whose package has no

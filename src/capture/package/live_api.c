@@ -9,10 +9,10 @@
 #include "live_blocks.h"
 #include "live_log.h"
 #include "recorder.h"
-#include "torch_patch.h"
+#include "torch_real.h"
 #include "torch_spaces.h"
 #if ML_WITH_MXNET
-#include "mxnet_patch.h"
+#include "mxnet_late.h"
 #endif
 
 static bool is_device(int device)
@@ -45,7 +45,7 @@ static void record(const struct ml_live_block *b)
         ml_record_alloc(space, (const void *)(uintptr_t)b->address, b->bytes);
 }
 
-/* A late recording's trace begins with what is alive. */
+/* The trace of a late recording begins with the live blocks. */
 static void tell_trace(void)
 {
     uint32_t recording = ml_recorder_recording();
@@ -109,7 +109,7 @@ static int log_end(uint64_t devices, uint64_t *others, size_t count, uint64_t *r
     return ml_live_log_end(devices, others, count, ret);
 }
 
-/* ---- The way in ------------------------------------------------------------------ */
+/* ---- Late start ---------------------------------------------------------------- */
 
 static int patch_torch(void)
 {

@@ -1,9 +1,9 @@
-/* live_api.h: what the Python package's extension asks of the recorder besides the
- * public API: the table of live blocks, and the way into a process that was not
- * started by `memledger run`.
+/* live_api.h: the functions of the recorder, besides the public API, that the Python package's
+ * extension calls: the table of live blocks, and the late start in a process that `memledger run`
+ * did not start.
  *
- * Found by name, as memledger.h's table. Both sides are of one build; the version
- * and size say so.
+ * Found by name, like memledger.h's table. Both sides come from one build; the version and size say
+ * so.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,8 +23,8 @@ enum ml_live_recording {
     ML_LIVE_RECORDED_LATE = 2,
 };
 
-/* Devices are 0, the host, and 1 + CUDA's ordinal; phases are enum ml_phase. Reasons
- * are negative errno values. */
+/* Devices are 0, the host, and 1 + CUDA's ordinal; phases are enum ml_phase. Errors are negative
+ * errno values. */
 struct ml_live_api {
     uint32_t version;
     uint32_t struct_bytes;
@@ -38,21 +38,22 @@ struct ml_live_api {
     uint64_t (*peak)(int device);
     void (*reset_peak)(int device);
     uint64_t (*missed)(void);
-    void (*tell)(void); /* blocks that a late recording's trace lacks, into it */
+    void (*tell)(void); /* writes the blocks that a late recording's trace lacks into it */
 
     /* Phases. */
-    int (*set_process_phase)(int phase); /* the one before */
+    int (*set_process_phase)(int phase); /* returns the previous one */
     void (*rephase)(const uint64_t *addresses, size_t count, int phase);
     void (*log_begin)(void);
-    int (*log_end)(uint64_t devices, uint64_t *others, size_t count, uint64_t *ret); /* 1: told */
+    /* 1: *ret is set */
+    int (*log_end)(uint64_t devices, uint64_t *others, size_t count, uint64_t *ret);
 
-    /* The way in. */
-    int (*patch_torch)(void); /* 1: PyTorch is there, and its hooks in place */
-    int (*patch_mxnet)(void); /* the same of MXNet, in a process that is recorded late */
+    /* Late start. */
+    int (*patch_torch)(void); /* 1: PyTorch is loaded, and its hooks are in place */
+    int (*patch_mxnet)(void); /* the same for MXNet, in a process that is recorded late */
     int (*recording)(void);   /* enum ml_live_recording */
     int (*join)(const char *session_dir);
-    int (*leave)(void);        /* the collector is told to finish */
-    void (*after_leave)(void); /* it has finished */
+    int (*leave)(void);        /* asks the collector to finish */
+    void (*after_leave)(void); /* after the collector has finished */
 };
 
 #endif

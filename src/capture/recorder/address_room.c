@@ -13,11 +13,11 @@
 #include "filtered.h"
 #include "sys.h"
 
-/* The ring sets and the table of names then take less than three percent together. */
+/* Together the ring sets and the table of names then take less than three percent. */
 #define SHARES 128
 
-/* The first number in /proc/self/statm: all that is mapped, in pages. Past libc's wrappers, which
- * are cancellation points: see sys.h. */
+/* The first number in /proc/self/statm: the mapped address space, in pages. It bypasses libc's
+ * wrappers, which are cancellation points: see sys.h. */
 static bool read_pages(uint64_t *ret)
 {
     char text[32];
@@ -33,7 +33,7 @@ static bool read_pages(uint64_t *ret)
     return pages;
 }
 
-/* Where there is no /proc, half of what is allowed is taken to be in use. */
+/* Without /proc, assumes that half of the limit is in use. */
 static uint64_t measure_room(void)
 {
     struct rlimit limit;

@@ -16,15 +16,15 @@ static uint64_t value_of(const _Atomic uint64_t *value)
     return atomic_load_explicit(value, memory_order_relaxed);
 }
 
-/* /proc does not show the processes of other users everywhere. */
+/* Some systems hide other users' processes in /proc. */
 static enum ml_collector_state state_of_unseen(uint32_t pid)
 {
     return syscall(SYS_kill, (long)pid, 0L) && errno == ESRCH ? ML_COLLECTOR_BLOCKED
                                                               : ML_COLLECTOR_UNKNOWN;
 }
 
-/* Precondition: the collector is in our pid namespace. It has a processor or waits for one if any
- * of its threads does: one may wait for the other. */
+/* Precondition: the collector is in our pid namespace. It is ready if any of its threads runs or
+ * waits for a processor: one thread may wait for another. */
 static enum ml_collector_state state_of_threads(const struct ml_collector_id *id, uint32_t pid,
                                                 uint64_t *cpu_ticks)
 {
@@ -39,7 +39,7 @@ static enum ml_collector_state state_of_threads(const struct ml_collector_id *id
         if (!ml_proc_stat_read(pid, tid, &stat))
             return state_of_unseen(pid);
         if (i == 0 && stat.start_ticks != value_of(&id->start_ticks))
-            return ML_COLLECTOR_BLOCKED; /* gone, and its number is another's */
+            return ML_COLLECTOR_BLOCKED; /* it ended, and another process has its pid */
         *cpu_ticks += stat.cpu_ticks;
         if (stat.state == 'R')
             state = ML_COLLECTOR_READY;
@@ -52,7 +52,8 @@ static enum ml_collector_state state_of_threads(const struct ml_collector_id *id
 enum ml_collector_state ml_collector_state(const struct ml_collector_id *id,
                                            uint64_t *ret_cpu_ticks)
 {
-    /* Pairs with the collector's store, its last: the rest is there. */
+    /* Pairs with the collector's release store of pid, which comes last: the other fields are set.
+     */
     uint32_t pid = atomic_load_explicit(&id->pid, memory_order_acquire);
     uint64_t space = value_of(&id->pid_namespace);
 

@@ -18,20 +18,19 @@
 #include "sys.h"
 
 #define SECOND_NS ((uint64_t)1000000000)
-/* How long a collector may show no sign of life: whatever it does, when the kernel
- * does not say what it does, and when it has work but gets no processor. The last is
- * there so that no wait is endless. */
+/* How long a collector may show no sign of life: in any case; when the kernel does not say what it
+ * does; and when it has work but gets no processor. The last bounds every wait. */
 #define STUCK_NS SECOND_NS
 #define UNKNOWN_NS (3 * SECOND_NS)
 #define STARVED_NS (60 * SECOND_NS)
-/* How long a signal may wait with us: a program that is to end or to be woken should react. */
+/* How long a wait may delay a signal: a program that is asked to end or to wake up should react. */
 #define SIGNALS_NS SECOND_NS
-/* The processor time in which it must get something done, in hundredths of a second. */
+/* The processor time in which the collector must make progress, in hundredths of a second. */
 #define CPU_TICKS_MAX 200
-/* What a look may count for: more has passed if we were stopped or had no processor
- * ourselves, or if the machine slept, and the collector could not show anything. */
+/* The most time that one check may add to a wait. If more has passed, we were stopped or had no
+ * processor, or the machine slept, and the collector could not show anything. */
 #define LOOK_MAX_NS (2 * (uint64_t)ML_LOOK_NS)
-/* For how long one target's look at the kernel's tables is good for all. */
+/* How long all targets may rely on one target's look at the kernel's tables. */
 #define VOUCHED_NS (2 * (uint64_t)ML_LOOK_NS)
 
 static uint64_t heartbeat(void)
@@ -39,7 +38,7 @@ static uint64_t heartbeat(void)
     return atomic_load_explicit(&ml_session->heartbeat, memory_order_relaxed);
 }
 
-/* 1 + the heartbeat at which this thread gave up waiting, for a signal. */
+/* 1 + the heartbeat at which this thread gave up waiting because of a signal. */
 static __thread uint64_t signal_at;
 
 static bool is_stuck_for_all(void)
@@ -53,7 +52,7 @@ bool ml_collector_stuck(void)
     return is_stuck_for_all() || signal_at == heartbeat() + 1;
 }
 
-/* It has a processor or waits for one. */
+/* The collector runs or waits for a processor. */
 static bool may_work(struct ml_collector_watch *watch, uint64_t cpu_ticks, uint64_t now_ns)
 {
     if (!watch->asked) {
@@ -72,7 +71,7 @@ static bool may_come_back(struct ml_collector_watch *watch, uint64_t now_ns)
     uint64_t cpu_ticks;
 
     if (watch->waited_ns > STARVED_NS)
-        return false; /* others, who came later, may vouch for it still */
+        return false; /* other threads, which started to wait later, may still vouch for it */
     if (now_ns - vouched_ns < VOUCHED_NS)
         return true;
     switch (ml_collector_state(&ml_session->collector, &cpu_ticks)) {
@@ -108,15 +107,15 @@ bool ml_collector_alive(struct ml_collector_watch *watch)
     }
     if (watch->waited_ns < STUCK_NS || may_come_back(watch, now_ns))
         return true;
-    /* It may have moved and gone to sleep while we looked. */
+    /* The collector may have made progress and gone to sleep while we looked. */
     if (heartbeat() != beat)
         return true;
     atomic_store_explicit(&ml_session->stuck_at, beat + 1, memory_order_relaxed);
     return false;
 }
 
-/* Either we see that the collector sleeps, or it sees the doorbell before it does: both
- * store first and load then, in one order for all. Pairs with sleep_until_rung of
+/* Either we see that the collector sleeps, or it sees the doorbell before it sleeps: both sides
+ * store first and load afterwards, sequentially consistent. Pairs with sleep_until_rung in
  * collector.c. */
 void ml_ring_doorbell(void)
 {

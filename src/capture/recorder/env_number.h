@@ -1,5 +1,5 @@
-/* env_number.h: a number in the environment, read without libc's conversions: the
- * library imports little.
+/* env_number.h: a number from the environment, read without libc's conversions, because the library
+ * imports little.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* The digits that the variable begins with; 0 when it has none, `otherwise` when it is
- * not set or empty. */
+/* The digits at the start of the variable's value; 0 when there are none, `otherwise` when the
+ * variable is unset or empty. */
 static inline uint32_t ml_env_number(const char *name, uint32_t otherwise)
 {
     const char *text = getenv(name);

@@ -15,7 +15,7 @@
 
 /* ---- The kernel's machine ------------------------------------------------- */
 
-/* A word that depends on what is not known is not known either. */
+/* A word computed from an unknown word is unknown. */
 struct word {
     uint32_t value;
     bool known;
@@ -25,7 +25,7 @@ struct machine {
     struct word a, x, memory[BPF_MEMWORDS];
 };
 
-/* What a filter finds at that place of struct seccomp_data. */
+/* The word that a filter reads at that offset of struct seccomp_data. */
 static struct word load(const struct ml_recorder_call *call, uint32_t offset)
 {
     uint32_t in_args = offset - (uint32_t)offsetof(struct seccomp_data, args);
@@ -83,7 +83,7 @@ static struct word loaded(const struct machine *m, const struct sock_filter *f,
     }
 }
 
-/* All but jumps and the end. */
+/* Every instruction but jumps and returns. */
 static void step(struct machine *m, const struct sock_filter *f,
                  const struct ml_recorder_call *call)
 {
@@ -106,8 +106,8 @@ static void step(struct machine *m, const struct sock_filter *f,
     }
 }
 
-/* What the filter answers; not known: it depends on what is not. Jumps lead forward only,
- * so that every filter ends. */
+/* The filter's answer; unknown if it depends on an unknown word. Jumps only lead forward, so every
+ * filter ends. */
 static struct word run(const struct sock_fprog *filter, const struct ml_recorder_call *call)
 {
     struct machine m = {0};
@@ -131,7 +131,7 @@ static struct word run(const struct sock_fprog *filter, const struct ml_recorder
     return (struct word){0, false};
 }
 
-/* Error 0 would be taken for success. */
+/* The kernel reports error 0 as success. */
 static bool is_error(uint32_t answer)
 {
     return answer & SECCOMP_RET_DATA;

@@ -1,9 +1,9 @@
 /* filtered.h: whether the recorder may make system calls.
  *
- * A program can put itself into a seccomp sandbox, whose filter may kill it for a system
- * call that it does not make itself. From then on the recorder makes none: it writes to the
- * rings that it has, and counts what it cannot record. Every slow path that makes a call asks
- * ml_calls_allowed() or ml_calls_begin() first; sys.h and lock.h do so for those who use them.
+ * A program can put itself into a seccomp sandbox, whose filter may kill it for a system call that
+ * it does not make itself. From then on the recorder makes none: it writes to the rings that it
+ * has, and counts the events that it cannot record. Every slow path that makes a call asks
+ * ml_calls_allowed() or ml_calls_begin() first; sys.h and lock.h do so for their callers.
  *
  * sandbox.h detects the sandbox.
  *
@@ -16,8 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What ml_calls_allowed reads: how many filters forbid them, as this process counts; the same
- * word in its ring set, or in that of the process that forked it; strict mode. */
+/* The state that ml_calls_allowed reads: the number of filters that forbid calls, as this process
+ * counts them; the same word in its ring set, or in that of the process that forked it; strict
+ * mode. */
 extern _Atomic uint32_t ml_filtered;
 extern _Atomic(_Atomic uint32_t *) ml_filtered_in_set;
 extern __thread bool ml_thread_strict;
@@ -29,9 +30,9 @@ static inline bool ml_calls_allowed(void)
                                  memory_order_relaxed);
 }
 
-/* Around calls that follow each other, or that wait: a filter for all threads is installed
- * when no thread is in between (sandbox.c). May be nested; loops in between ask
- * ml_calls_allowed() again. */
+/* Call these around calls that follow each other, or that wait: a filter for all threads is
+ * installed when no thread is between begin and end (sandbox.c). May be nested. A loop between them
+ * asks ml_calls_allowed() again. */
 extern _Atomic int32_t ml_threads_calling;
 extern __thread int32_t ml_calling_depth;
 
@@ -41,9 +42,9 @@ static inline void ml_calls_end(void)
         atomic_fetch_sub_explicit(&ml_threads_calling, 1, memory_order_seq_cst);
 }
 
-/* @return whether calls are allowed; only then is there an end to it. Either the filter's
- * thread sees this one, or this one sees the filter: both store first and load then, in one
- * order for all. Pairs with let_others_finish of sandbox.c. */
+/* @return whether calls are allowed; ml_calls_end must follow only then. Either the thread that
+ *         installs a filter sees this one, or this one sees the filter: both store first and load
+ *         afterwards, sequentially consistent. Pairs with let_others_finish in sandbox.c. */
 static inline bool ml_calls_begin(void)
 {
     if (!ml_calling_depth)
@@ -55,14 +56,14 @@ static inline bool ml_calls_begin(void)
     return false;
 }
 
-/* A pause instead of a sleep: without a call, some tens of microseconds. */
+/* Replaces a sleep without a system call: some tens of microseconds. */
 static inline void ml_pause(void)
 {
     for (int i = 0; i < 500; i++)
         __builtin_ia32_pause();
 }
 
-/* This thread's id. Without calls it is the one that libc knows, 0 where that is none. */
+/* This thread's id. When no calls are allowed, the id that libc stores, or 0 if it has none. */
 uint32_t ml_thread_id(void);
 
 #endif

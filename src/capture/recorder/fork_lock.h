@@ -1,13 +1,14 @@
 /* fork_lock.h: guards a table that is changed often and that forked children inherit.
  *
- * Two parts. The lock lies in memory that a child sees cleared, so that no child finds it taken
- * by a thread that it does not have. The mark lies beside the table and says that somebody is
- * changing it: a child that finds the mark set was made by clone() behind libc's back, or by a
- * fork that did not get the lock, and has half a change. The same goes for a thread whose signal
+ * It has two parts. The lock is in memory that a child sees cleared, so that no child finds it
+ * taken by a thread that it does not have. The mark is beside the table and says that a thread is
+ * changing it. A child that finds the mark set was created by a raw clone(), or by a fork that did
+ * not get the lock, and has a half-finished change. The same holds for a thread whose signal
  * handler left the table by longjmp.
  *
- * Nobody waits for ever: the holder may be a thread that forks, while a handler of the program's
- * waits for us. A lock that was waited for in vain is not waited for again until it was free.
+ * No wait is unlimited: the holder may be a thread that forks, while one of the program's fork
+ * handlers waits for us. After a wait in vain no thread waits for the lock again until it has been
+ * free.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,13 +23,13 @@
 
 struct ml_fork_lock {
     struct ml_lock lock;
-    _Atomic bool in_vain; /* somebody gave up, and nobody had it since */
+    _Atomic bool in_vain; /* a thread gave up, and none has held the lock since */
 };
 
 enum ml_fork_entry {
     ML_FORK_REFUSED, /* not entered */
     ML_FORK_WHOLE,
-    ML_FORK_HALF, /* entered, and the table has half a change */
+    ML_FORK_HALF, /* entered, and the table has a half-finished change */
 };
 
 static inline bool ml_fork_lock_wait(struct ml_fork_lock *l)

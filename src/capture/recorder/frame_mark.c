@@ -12,10 +12,10 @@
 
 #include "filtered.h"
 
-/* A handler that records does so often: what was asked is remembered. */
+/* A handler that records does so often, so the answers are cached. */
 static __thread struct {
     uintptr_t signal_stack, signal_stack_end;
-    uintptr_t read_from, read_to; /* of the stack, which was found to be there */
+    uintptr_t read_from, read_to; /* the part of the stack that is known to be mapped */
 } known;
 
 static bool is_on_signal_stack(uintptr_t here)
@@ -35,7 +35,7 @@ static bool is_on_signal_stack(uintptr_t here)
     return true;
 }
 
-/* By a call: the stack of a coroutine may be unmapped by now. */
+/* Reads through a system call: the stack of a coroutine may be unmapped by now. */
 static bool has_mark_by_call(const volatile uint64_t *at, uintptr_t here)
 {
     uint64_t there = 0;
@@ -48,13 +48,13 @@ static bool has_mark_by_call(const volatile uint64_t *at, uintptr_t here)
     n = syscall(SYS_process_vm_readv, (long)getpid(), &to, 1L, &from, 1L, 0L);
     ml_calls_end();
     if (n < 0)
-        return errno != EFAULT; /* else it may not look */
+        return errno != EFAULT; /* other errors: we may not read there */
     known.read_from = here;
     known.read_to = (uintptr_t)at;
     return there == ml_frame_mark(at);
 }
 
-/* The frame may be gone, and its memory poisoned. */
+/* The frame may be gone and its memory poisoned. */
 __attribute__((no_sanitize_address)) static bool has_mark(const volatile uint64_t *at,
                                                           uintptr_t here)
 {
@@ -63,7 +63,7 @@ __attribute__((no_sanitize_address)) static bool has_mark(const volatile uint64_
     return known_to_be_there ? *at == ml_frame_mark(at) : has_mark_by_call(at, here);
 }
 
-/* Stacks grow downwards: what lies below the caller's frame has returned, or was left. */
+/* Stacks grow downwards: a frame below the caller's has returned, or was left by longjmp. */
 bool ml_frame_stands_above(const volatile uint64_t *at, uintptr_t here)
 {
     int saved_errno = errno;

@@ -21,7 +21,7 @@
 
 #define STACK_BYTES (512u << 10)
 #define LOOK_NS 20000000u
-/* What a look may count for: more has passed if the process was stopped. */
+/* The most time that one check may add to a wait: more has passed if the process was stopped. */
 #define LOOK_MAX_NS (5 * (uint64_t)LOOK_NS)
 
 enum { IDLE, ASKED };
@@ -35,7 +35,7 @@ static struct caller {
     void (*function)(void);
 } * _Atomic the_caller;
 
-/* libc needs two signals in every thread, for pthread_cancel and setuid: 32 and 33. */
+/* libc needs signals 32 and 33 in every thread, for pthread_cancel and setuid. */
 static void block_program_signals(void)
 {
     uint64_t blocked = ~((uint64_t)3 << 31);
@@ -49,13 +49,13 @@ static void *make_calls(void *arg)
 
     block_program_signals();
     for (;;) {
-        /* Pairs with the release store in ask: the function is there. */
+        /* Pairs with the release store in ask: the function is set. */
         if (atomic_load_explicit(&c->state, memory_order_acquire) != ASKED) {
             syscall(SYS_futex, &c->state, FUTEX_WAIT_PRIVATE, (long)IDLE, NULL, NULL, 0L);
             continue;
         }
         c->function();
-        /* Pairs with the acquire load in is_over: the answer is there. */
+        /* Pairs with the acquire load in is_over: the call's results are visible. */
         atomic_store_explicit(&c->state, IDLE, memory_order_release);
         syscall(SYS_futex, &c->state, FUTEX_WAKE_PRIVATE, 1L, NULL, NULL, 0L);
     }
@@ -85,7 +85,7 @@ static struct caller *caller(void)
     if (c)
         return c;
     c = ml_recorder_map_wiped(sizeof(*c));
-    /* Two threads: the second one's page is left, see recorder.c. */
+    /* Two threads may race here; the loser's page stays unused, see recorder.c. */
     if (c && !atomic_compare_exchange_strong(&the_caller, &(struct caller *){NULL}, c))
         c = the_caller;
     return c;

@@ -1,6 +1,5 @@
-/* lock.h: a lock that may be cleared under its holder, as happens to a
- * forked child's copy. Used on slow paths only; a signal handler must not take
- * a lock that its own thread may hold.
+/* lock.h: a lock that may be cleared while it is held, as happens to a forked child's copy. Used on
+ * slow paths only; a signal handler must not take a lock that its own thread may hold.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,11 +22,11 @@ struct ml_lock {
     _Atomic uint32_t taken;
 };
 
-/* What `taken` says; others may sleep only while it says so. */
+/* Values of `taken`; a thread may sleep only while it is ML_LOCK_WAITED_FOR. */
 enum { ML_LOCK_FREE, ML_LOCK_TAKEN, ML_LOCK_WAITED_FOR };
 
 #define ML_LOCK_NAP_NS 10000000
-#define ML_LOCK_PAUSES_MAX 50000 /* about a second, without looking at a clock */
+#define ML_LOCK_PAUSES_MAX 50000 /* about a second, without reading a clock */
 
 static inline bool ml_lock_at_once(struct ml_lock *l)
 {
@@ -37,10 +36,9 @@ static inline bool ml_lock_at_once(struct ml_lock *l)
                                                    memory_order_acquire, memory_order_relaxed);
 }
 
-/* Sleeps in the kernel, so that a thousand threads do not keep the holder from
- * its CPU, nor a real-time thread that only yields. Looks again after a while
- * even if nobody wakes it. Not nanosleep() nor pthreads, where a thread can be
- * cancelled. In a sandbox without any call. */
+/* Sleeps in the kernel, so that neither a thousand threads nor a real-time thread that only yields
+ * keep the holder from its CPU. Checks again after a while even if no one wakes it. Does not use
+ * nanosleep() or pthreads, where a thread can be cancelled. In a sandbox it makes no call. */
 static inline bool ml_lock_after_nap(struct ml_lock *l)
 {
     struct timespec nap = {.tv_nsec = ML_LOCK_NAP_NS};
@@ -67,8 +65,8 @@ static inline void ml_lock(struct ml_lock *l)
         continue;
 }
 
-/* The same for a limited time. Where a lock is taken on the program's behalf,
- * somebody may hold it who waits for us. @return whether it is ours */
+/* The same for a limited time. When a lock is taken on the program's behalf, its holder may be
+ * waiting for us. @return whether the caller has the lock */
 static inline bool ml_lock_within(struct ml_lock *l, unsigned seconds)
 {
     uint64_t begin;
@@ -97,7 +95,7 @@ static inline void ml_unlock(struct ml_lock *l)
 {
     if (atomic_exchange_explicit(&l->taken, ML_LOCK_FREE, memory_order_release) ==
             ML_LOCK_WAITED_FOR &&
-        ml_calls_begin()) { /* else who sleeps looks again by itself */
+        ml_calls_begin()) { /* otherwise a sleeper wakes by timeout */
         syscall(SYS_futex, &l->taken, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
         ml_calls_end();
     }

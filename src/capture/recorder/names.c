@@ -1,9 +1,8 @@
 /* names.c: the tables of strings and spaces.
  *
- * Looking a string up takes no lock: slots go from 0 to a number once and stay, and a table
- * never moves. One that is full is followed by another, so that a program which has few names,
- * or limits its address space, gives little for them. Most programs need only the first. A name
- * takes 24 bytes and its text.
+ * A lookup takes no lock: a slot changes once, from 0 to a number, and a table never moves. When a
+ * table is full, another follows, so that a program with few names or limited address space spends
+ * little on them. Most programs need only the first. A name takes 24 bytes plus its text.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,18 +20,19 @@
 #include "sys.h"
 #include "table_lock.h"
 
-/* Names in the first two tables; each later one has twice as many as the one before. In little
- * address space they have fewer. */
+/* Names in each of the first two tables; each later table has twice as many as the one before. In
+ * little address space they have fewer. */
 #define FIRST_NAMES (1u << 14)
 #define LEAST_NAMES (1u << 6)
 #define DOUBLINGS_MAX 5u
 #define TABLES_MAX 32u
-#define BYTES_MAX (256u << 20) /* of all texts together */
+#define BYTES_MAX (256u << 20) /* all texts together */
 #define BYTES_PER_NAME 64u     /* for its text; the longest name must fit into the smallest table */
-/* What names that may be folded leave for ml_name_kept, of a table and of all of them. */
+/* The part of one table, or of all, that foldable names may use; the rest is kept for ml_name_kept.
+ */
 #define ALL_BUT_KEPT(room) ((room) / 8 * 7)
 
-#define NAME_OTHER 1 /* the number of ML_OTHER_NAMES, in no table */
+#define NAME_OTHER 1 /* the number of ML_OTHER_NAMES, which is in no table */
 _Static_assert(LEAST_NAMES *BYTES_PER_NAME > ML_NAME_MAX_BYTES, "a table takes any name");
 
 struct entry {
@@ -42,7 +42,7 @@ struct entry {
 };
 
 static struct table {
-    uint32_t first;          /* number of the first string that it has */
+    uint32_t first;          /* number of the first string in it */
     uint32_t names_max;      /* a power of two */
     _Atomic uint32_t *slots; /* twice as many: string number, 0: empty */
     struct entry *entries;   /* by number, from `first` */
@@ -53,8 +53,8 @@ static struct table {
 static _Atomic uint32_t table_count;
 static _Atomic uint32_t last_string = NAME_OTHER;
 static uint64_t all_bytes;
-static _Atomic bool full;       /* a name that may be folded finds no room */
-static _Atomic bool other_told; /* NAME_OTHER is announced */
+static _Atomic bool full;            /* there is no room for a name that may be folded */
+static _Atomic bool other_announced; /* NAME_OTHER has been announced */
 
 struct space {
     uint32_t level;
@@ -71,7 +71,7 @@ static struct {
     _Atomic uint32_t slots[SLOTS_FOR(FEW_SPACES)];
 } few;
 
-/* Those beyond, which hardly any program has: reserved when they are needed. */
+/* The spaces beyond those, which hardly any program has: reserved on demand. */
 static _Atomic(struct wide {
     struct space spaces[ML_SPACE_MAX + 1];
     _Atomic uint32_t slots[SLOTS_FOR(ML_SPACE_MAX)];
@@ -79,8 +79,8 @@ static _Atomic(struct wide {
 
 static _Atomic uint32_t space_count;
 
-/* Set while this thread is in the tables, for a library call of ours that comes
- * back through a hook. */
+/* Set while this thread is in the tables, because our own library calls may come back through a
+ * hook. */
 static __thread bool inside;
 static struct ml_table_lock names_lock = {.lock = ml_recorder_names_lock};
 
@@ -108,7 +108,7 @@ static bool add_table(void)
         .slots = arrays[1].ret_items,
         .bytes = arrays[2].ret_items,
     };
-    /* Pairs with the acquire load in find: the table is there. */
+    /* Pairs with the acquire load in find: the table is complete. */
     atomic_store_explicit(&table_count, n + 1, memory_order_release);
     return true;
 }
@@ -125,7 +125,7 @@ void ml_names_reserve(void)
     ml_table_leave(&names_lock, &inside, &quiet);
 }
 
-/* The one that has this string. Precondition: the number was given. */
+/* The table with this string. Precondition: the number has been assigned. */
 static const struct table *table_of(uint32_t number)
 {
     uint32_t i = atomic_load_explicit(&table_count, memory_order_acquire) - 1;
@@ -140,14 +140,14 @@ static const struct entry *entry_of(const struct table *t, uint32_t number)
     return &t->entries[number - t->first];
 }
 
-/* The string's number, or 0 and in *ret_slot where it would go. */
+/* The string's number, or 0 and in *ret_slot the slot for it. */
 static uint32_t find_in(const struct table *t, const char *text, uint32_t len, uint32_t hash,
                         uint32_t *ret_slot)
 {
     uint32_t mask = 2 * t->names_max - 1;
 
     for (uint32_t i = hash & mask;; i = (i + 1) & mask) {
-        /* Pairs with the release store in add: entry and bytes are there. */
+        /* Pairs with the release store in add: entry and bytes are complete. */
         uint32_t number = atomic_load_explicit(&t->slots[i], memory_order_acquire);
         const struct entry *e;
 
@@ -160,7 +160,8 @@ static uint32_t find_in(const struct table *t, const char *text, uint32_t len, u
     }
 }
 
-/* In the newest table first, where it would go, as ret_slot says, if it is in none. */
+/* Searches all tables, the newest first. If the string is in none, *ret_slot is its slot in the
+ * newest. */
 static uint32_t find(const char *text, uint32_t len, uint32_t hash, uint32_t *ret_slot)
 {
     uint32_t n = atomic_load_explicit(&table_count, memory_order_acquire);
@@ -193,7 +194,7 @@ static bool has_room(const struct table *t, uint32_t len, bool kept)
     return names < names_max && t->used_bytes + len <= names_max * (uint64_t)BYTES_PER_NAME;
 }
 
-/* A table with room for it, and in *ret_slot its place there; NULL: there is none. */
+/* A table with room for the string, and in *ret_slot its slot there; NULL: there is no room. */
 static struct table *room_for(uint32_t len, uint32_t hash, bool kept, uint32_t *ret_slot)
 {
     struct table *t = table_count ? &string_tables[table_count - 1] : NULL;
@@ -219,26 +220,26 @@ static uint32_t add(struct table *t, uint32_t slot, const char *text, uint32_t l
     t->entries[number - t->first] = (struct entry){hash, len, t->used_bytes};
     t->used_bytes += len;
     all_bytes += len;
-    /* Pairs with the acquire load in ml_name_text: the entry is there. */
+    /* Pairs with the acquire load in ml_name_text: the entry is complete. */
     atomic_store_explicit(&last_string, number, memory_order_release);
     announce_string(number);
-    /* In a handler inside a record the announcement waits for that record, and
-     * nobody else may learn the number before. */
+    /* In a signal handler that interrupts a record, the announcement waits for that record, and no
+     * other thread may learn the number before. */
     if (!nested)
         atomic_store_explicit(&t->slots[slot], number, memory_order_release);
     return number;
 }
 
-/* A name that the tables have no room for; called inside. */
+/* For a name that the tables have no room for. Precondition: this thread is inside. */
 static uint32_t fold(void)
 {
     bool nested = ml_writer->busy;
 
-    if (!atomic_load_explicit(&other_told, memory_order_relaxed)) {
+    if (!atomic_load_explicit(&other_announced, memory_order_relaxed)) {
         announce_string(NAME_OTHER);
         /* Pairs with the acquire load in number_of. */
         if (!nested)
-            atomic_store_explicit(&other_told, true, memory_order_release);
+            atomic_store_explicit(&other_announced, true, memory_order_release);
     }
     return NAME_OTHER;
 }
@@ -254,7 +255,7 @@ static uint32_t add_or_fold(const char *text, uint32_t len, uint32_t hash, bool 
     t = room_for(len, hash, kept, &slot);
     if (t)
         return add(t, slot, text, len, hash);
-    /* Without any table a later name may find address space. */
+    /* Before there is any table, a later name may still find address space. */
     if (!kept && table_count)
         atomic_store_explicit(&full, true, memory_order_relaxed);
     ml_recorder_name_folded();
@@ -274,7 +275,7 @@ static uint32_t number_of(const char *text, size_t bytes, bool kept)
     if (number)
         return number;
     if (!kept && atomic_load_explicit(&full, memory_order_relaxed) &&
-        atomic_load_explicit(&other_told, memory_order_acquire)) {
+        atomic_load_explicit(&other_announced, memory_order_acquire)) {
         ml_recorder_name_folded();
         return NAME_OTHER;
     }
@@ -311,7 +312,7 @@ const char *ml_name_text(uint32_t number, uint32_t *ret_len)
         *ret_len = sizeof(ML_OTHER_NAMES) - 1;
         return ML_OTHER_NAMES;
     }
-    /* Pairs with the release store in add: entry and bytes are there. */
+    /* Pairs with the release store in add: entry and bytes are complete. */
     if (!number || number > atomic_load_explicit(&last_string, memory_order_acquire))
         return "";
     t = table_of(number);
@@ -334,7 +335,7 @@ static void announce_space(uint32_t number)
     ml_record(words, 3);
 }
 
-/* The slot that has the space, or the empty one where it would go. */
+/* The slot of the space, or the empty slot for it. */
 static _Atomic uint32_t *slot_of(_Atomic uint32_t *slots, uint32_t count,
                                  const struct space *wanted)
 {
@@ -349,7 +350,7 @@ static _Atomic uint32_t *slot_of(_Atomic uint32_t *slots, uint32_t count,
     }
 }
 
-/* The space's number, or 0 and in *ret_slot where it would go. */
+/* The space's number, or 0 and in *ret_slot the slot for it. */
 static uint32_t find_space(const struct space *wanted, _Atomic uint32_t **ret_slot)
 {
     struct wide *more = atomic_load_explicit(&wide, memory_order_acquire);
@@ -379,11 +380,11 @@ static uint32_t add_space(const struct space *s)
         ml_recorder_space_refused();
         return 0;
     }
-    find_space(s, &slot); /* there may be another table now */
+    find_space(s, &slot); /* the wide table may exist now */
     number = space_count + 1;
     *space_at(number) = *s;
     announce_space(number);
-    /* Pairs with the acquire load in ml_names_announce: the space is there. */
+    /* Pairs with the acquire load in ml_names_announce: the space is complete. */
     atomic_store_explicit(&space_count, number, memory_order_release);
     atomic_store_explicit(slot, number, memory_order_release);
     return number;
@@ -411,7 +412,7 @@ void ml_names_announce(void)
 {
     uint32_t last = atomic_load_explicit(&last_string, memory_order_acquire);
 
-    if (atomic_load_explicit(&other_told, memory_order_relaxed))
+    if (atomic_load_explicit(&other_announced, memory_order_relaxed))
         announce_string(NAME_OTHER);
     for (uint32_t i = NAME_OTHER + 1; i <= last; i++)
         announce_string(i);

@@ -1,9 +1,8 @@
 /* objects.c: see objects.h.
  *
- * Looking an object up takes no lock: entries are reserved at full size, never
- * move, and are complete before the count covers them. Destroyed objects wait
- * in short lists by kind, domain and name, so that a program which makes and
- * destroys a task in every step uses one number for all of them.
+ * A lookup takes no lock: entries are reserved at full size, never move, and are complete before
+ * the count covers them. Destroyed objects wait in short lists by kind, domain and name, so that a
+ * program which creates and destroys a task in every step uses one number for all of them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +15,7 @@
 #include "recorder.h"
 #include "sys.h"
 
-/* At most: in little address space the table has fewer. */
+/* An upper limit: in little address space the table has fewer. */
 #define OBJECTS_MAX (1u << 20)
 #define OBJECTS_LEAST (1u << 6)
 #define LISTS (1u << 12)
@@ -54,8 +53,8 @@ static void announce(uint32_t number)
     ml_record(words, 3);
 }
 
-/* Takes a destroyed object of the same description out of its list. Each store
- * leaves the list whole, for a child that is forked in between. */
+/* Takes a destroyed object of the same description out of its list. The list is consistent after
+ * each store, for a child that is forked in between. */
 static uint32_t reuse(uint32_t kind, uint32_t domain, uint32_t name)
 {
     for (uint32_t *at = list_of(kind, domain, name); *at; at = &objects[*at].next_free) {
@@ -67,7 +66,7 @@ static uint32_t reuse(uint32_t kind, uint32_t domain, uint32_t name)
         o->run_state = ML_IDLE;
         o->value = 0;
         o->value_unsent = true;
-        /* Pairs with the acquire load in ml_objects_get: it is as new. */
+        /* Pairs with the acquire load in ml_objects_get: the object is as good as new. */
         atomic_fetch_add_explicit(&o->generation, 1, memory_order_release);
         return number;
     }

@@ -1,10 +1,9 @@
 /* owner_lock.h: a lock that knows who holds it.
  *
- * For slow paths that take a while. A forked child sees that the holder is not
- * one of its own threads and takes the lock over; a signal handler sees that
- * its own thread holds it and gives up instead of waiting for itself. What the
- * lock guards must therefore be whole after every single store. Nobody waits
- * for ever: a holder may have left by longjmp.
+ * For slow paths that take a while. A forked child sees that the holder is not one of its own
+ * threads and takes the lock over; a signal handler sees that its own thread holds it and gives up
+ * instead of waiting for itself. The data that the lock guards must therefore be consistent after
+ * every single store. No wait is unlimited: a holder may have left by longjmp.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,8 +46,8 @@ static inline bool ml_owner_lock_calling(struct ml_owner_lock *l)
     return false;
 }
 
-/* False when this thread holds it already or another does not let go, and in a sandbox,
- * where a process cannot ask for its number. */
+/* False when this thread holds it already or another does not release it, and in a sandbox, where a
+ * process cannot ask for its pid. */
 static inline bool ml_owner_lock(struct ml_owner_lock *l)
 {
     bool locked;

@@ -1,7 +1,7 @@
 /* pointer_table.c: see pointer_table.h.
  *
- * Linear probing; what is taken out leaves a hole that is used again, or, at the end of a
- * run of slots, given back. Pages that are not used cost nothing.
+ * Linear probing. A removed entry leaves a hole, which is reused or, at the end of a run of slots,
+ * cleared. Unused pages cost nothing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@ static bool reserve(struct ml_pointer_table *t)
     return t->slots;
 }
 
-/* The slot of that pointer, or the one to put it into. */
+/* The slot with that pointer, or the slot to put it into. */
 static struct ml_pointer_slot *find(const struct ml_pointer_table *t, const void *pointer)
 {
     uint32_t at = (uint32_t)(((uintptr_t)pointer >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 44);
@@ -47,7 +47,7 @@ static bool put(struct ml_pointer_table *t, const void *pointer, uint64_t number
     if (!s || (!s->pointer && t->used >= t->count / 4 * 3))
         return false;
     t->used += !s->pointer;
-    s->number = 0; /* whole after each store, for a child that is forked in between */
+    s->number = 0; /* consistent after each store, for a child that is forked in between */
     s->pointer = pointer;
     s->number = number;
     return true;
@@ -64,8 +64,8 @@ bool ml_pointer_put(struct ml_pointer_table *t, const void *pointer, uint64_t nu
     return ok;
 }
 
-/* Holes that no search goes on behind are as if never used: else a program that lives
- * long would fill the table with them. Each store leaves it whole. */
+/* Clears holes that end a run of slots: otherwise a long-running program would fill the table with
+ * them. The table is consistent after each store. */
 static void give_back_holes(struct ml_pointer_table *t, struct ml_pointer_slot *s)
 {
     uint32_t at = (uint32_t)(s - t->slots);

@@ -27,32 +27,31 @@
 #define ML_PENDING_WORDS 2048
 #define ML_AHEAD_WORDS 64
 
-/* A thread's end of its ring. Lives in memory that the kernel clears in a
- * forked child, so that a child starts with limit 0 and takes the slow path,
- * however it was forked. */
+/* A thread's end of its ring. It is in memory that the kernel clears in a forked child, so that a
+ * child starts with limit 0 and takes the slow path, however it was forked. */
 struct ml_writer {
     uint64_t *data;
     uint64_t mask; /* words in the ring, less one */
-    uint64_t head; /* own copy of ring->head */
-    /* Head may grow to here before the slow path must look. Another thread sets it
-     * to 0 when the recording ends. */
+    uint64_t head; /* our copy of ring->head */
+    /* The position that head may reach before the slow path must check. Another thread sets it to 0
+     * when the recording ends. */
     _Atomic uint64_t limit;
     struct ml_ring *ring; /* NULL: this writer has no ring */
-    /* Inside a record: a signal handler must not touch the ring. Where that record has its mark
-     * (frame_mark.h), and its first word. */
+    /* Not NULL inside a record, when a signal handler must not touch the ring: the address of that
+     * record's mark (frame_mark.h), and its first word. */
     const volatile uint64_t *busy;
     uint64_t busy_first;
-    uint32_t lost_pushes; /* scopes open whose push was dropped: drop their pops */
-    uint32_t owed_pops;   /* pops dropped whose push was not: to be made up for */
-    uint32_t recording;   /* the one that the ring belongs to */
-    /* Of the ring's words, so many have memory behind them: see ring_pages.h. */
+    uint32_t lost_pushes; /* open scopes whose push was dropped: drop their pops too */
+    uint32_t owed_pops;   /* dropped pops whose push was recorded: record them later */
+    uint32_t recording;   /* the recording that the ring belongs to */
+    /* The number of the ring's words that have memory behind them: see ring_pages.h. */
     uint64_t backed;
     uint32_t skip_backing; /* records to drop before asking for more */
     _Atomic uint32_t pending_words;
-    uint64_t pending[ML_PENDING_WORDS]; /* what signal handlers recorded meanwhile */
+    uint64_t pending[ML_PENDING_WORDS]; /* records that signal handlers made meanwhile */
 };
 
-/* Never NULL: a thread without a ring has one that is always full. */
+/* Never NULL: a thread without a ring points at a writer that is always full. */
 extern __thread struct ml_writer *ml_writer;
 
 /* 0 until the recorder has started. */
@@ -67,9 +66,9 @@ void ml_record_pending(struct ml_writer *w);
 /* Counts a record of this thread as lost. */
 void ml_record_drop(const uint64_t *words);
 
-/* Read no earlier than what the program read before. The processor may otherwise
- * take the time while the load that hands us another thread's block is still
- * under way: the block's free would be stamped before its allocation. */
+/* The fence keeps the counter from being read before the program's earlier loads. Otherwise the
+ * processor may read the time while the load that hands us another thread's block is still under
+ * way, and the block's free would be stamped before its allocation. */
 static ML_ALWAYS_INLINE uint64_t ml_tsc(void)
 {
     __builtin_ia32_lfence();
@@ -84,8 +83,8 @@ static ML_ALWAYS_INLINE uint64_t ml_now(void)
     return ml_now_slow();
 }
 
-/* A record begins, and ends. The signal fences keep `busy` around the rest for a handler on this
- * thread, which is all that looks at it. */
+/* The begin and the end of a record. The signal fences keep `busy` around the rest for a handler on
+ * this thread; no other thread looks at it. */
 static ML_ALWAYS_INLINE void ml_writer_begin(struct ml_writer *w, volatile uint64_t *mark,
                                              uint64_t first)
 {
@@ -112,11 +111,11 @@ static ML_ALWAYS_INLINE void ml_writer_copy(struct ml_writer *w, const uint64_t 
     for (unsigned i = 0; i < n; i++)
         data[(head + i) & mask] = words[i];
     w->head = head + n;
-    /* The collector read these lines last: asked for early, they are back by the
-     * time they are written. Saves a fifth with a busy collector. */
+    /* The collector read these lines last. Prefetched here, they are back by the time they are
+     * written. Saves a fifth with a busy collector. */
     __builtin_prefetch(&w->data[(head + ML_AHEAD_WORDS) & w->mask], 1);
-    /* Pairs with the collector's acquire load: the words are there before the
-     * position says so. */
+    /* Pairs with the collector's acquire load: the words are written before the position covers
+     * them. */
     atomic_store_explicit(&w->ring->head, head + n, memory_order_release);
 }
 
@@ -124,7 +123,7 @@ static ML_ALWAYS_INLINE void ml_writer_copy(struct ml_writer *w, const uint64_t 
 static ML_ALWAYS_INLINE void ml_record(const uint64_t *words, unsigned n)
 {
     struct ml_writer *w = ml_writer;
-    volatile uint64_t mark = 0; /* that of a record that was left may be here */
+    volatile uint64_t mark = 0; /* a mark of an abandoned record may be here */
 
     if (ML_UNLIKELY(!w->ring)) {
         ml_record_first(words, n);
@@ -145,11 +144,11 @@ static ML_ALWAYS_INLINE void ml_record(const uint64_t *words, unsigned n)
         ml_record_pending(w);
 }
 
-/* For a space whose number does not fit into the first word: the record with the number as one
- * more word. only_in as for ml_record_in; 0: whichever recording goes on. */
+/* For a space whose number does not fit into the first word: the record gets the number as one more
+ * word. only_in as for ml_record_in; 0: the current recording, whichever it is. */
 void ml_record_wide(uint32_t only_in, unsigned space, const uint64_t *words, unsigned n);
 
-/* A record that belongs to a space: that of its first word. */
+/* A record that belongs to a space, whose number goes into the first word. */
 static ML_ALWAYS_INLINE void ml_record_spaced(unsigned space, const uint64_t *words, unsigned n)
 {
     if (ML_UNLIKELY(space >= ML_SPACE_WIDE))
@@ -164,8 +163,8 @@ static inline uint32_t ml_record_place(void)
     return ml_writer->recording;
 }
 
-/* The same as ml_record where it goes into that recording, else nothing: a process that is
- * under way may leave one and join another at any time. Not for hot paths. */
+/* The same as ml_record if the record goes into that recording, otherwise nothing: a running
+ * process may leave one recording and join another at any time. Not for hot paths. */
 void ml_record_in(uint32_t recording, const uint64_t *words, unsigned n);
 
 static inline void ml_record_spaced_in(uint32_t recording, unsigned space, const uint64_t *words,
@@ -205,7 +204,7 @@ static inline void ml_record_free_in(uint32_t recording, unsigned space, const v
     ml_record_spaced_in(recording, space, words, 2);
 }
 
-/* Memory that was asked for and refused; stack 0: unknown. */
+/* An allocation that was refused; stack 0: unknown. */
 static inline void ml_record_oom(unsigned space, uint64_t bytes, uint32_t stack)
 {
     uint64_t words[] = {ml_record_word(ML_OOM, space, ml_now()), bytes, stack};
@@ -219,7 +218,7 @@ static ML_ALWAYS_INLINE void ml_record_push(uint32_t kind, uint32_t name)
     ml_record(words, 2);
 }
 
-/* A pop goes the way of its push. */
+/* A pop is kept or dropped as its push was. */
 static ML_ALWAYS_INLINE void ml_record_pop(void)
 {
     uint64_t words[] = {ml_record_word(ML_POP, 0, ml_now())};

@@ -1,9 +1,9 @@
 /* recorder.c: starts the recorder in a process and hands out rings.
  *
- * All state that belongs to one process lies in pages that the kernel clears
- * in a forked child (MADV_WIPEONFORK), so that a child finds itself not
- * started, whichever way it was forked and whatever its parent's other threads
- * were doing. What stays true in a child (the session) is in plain variables.
+ * All state that belongs to one process is in pages that the kernel clears in a forked child
+ * (MADV_WIPEONFORK), so that a child finds itself not started, however it was forked and whatever
+ * its parent's other threads were doing. State that remains true in a child (the session) is in
+ * plain variables.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,7 @@
 
 #define SETS_MAX 1024
 
-/* How long to wait for a thread that waits for the collector, which is a minute at most. */
+/* How long to wait for a thread that waits for the collector, which takes a minute at most. */
 #define LOCK_PATIENCE_S 70
 
 #ifndef MADV_WIPEONFORK
@@ -51,15 +51,15 @@ struct process {
     struct ml_lock announce_lock;
     _Atomic bool announced; /* or nothing to announce */
     _Atomic bool names_dropped;
-    bool no_more_sets;          /* one could not be made; asking again would cost each record */
-    _Atomic uint32_t sets;      /* made so far, by all recordings */
+    bool no_more_sets;          /* creating one failed; each retry would cost a record */
+    _Atomic uint32_t sets;      /* created so far, by all recordings */
     _Atomic uint32_t first_set; /* of this recording */
     uint32_t kept_set;          /* the first whose rings have not been dropped */
-    int unreached;              /* errno where the collector could not be reached */
-    bool joined;                /* this recording found the process under way */
+    int unreached;              /* errno if the collector could not be reached */
+    bool joined;                /* the process was running when this recording began */
     struct ml_ringset *set[SETS_MAX];
     struct ml_set_shape shape[SETS_MAX];
-    size_t taken_bytes; /* by all of them */
+    size_t taken_bytes; /* address space of all sets */
     struct ml_writer *writers[SETS_MAX];
 };
 
@@ -73,15 +73,15 @@ _Atomic uint32_t ml_recording;
 
 static struct process *process;
 static _Atomic uint32_t clock_of_session;
-/* Recordings so far, here and in those that forked this process. */
+/* The number of recordings so far, in this process and in those that forked it. */
 static uint32_t recordings;
 static _Atomic bool late;
-/* In this process or in one that forked it. */
+/* Whether this process, or one that forked it, has looked for the session. */
 static bool session_sought;
 static bool started_before;
 
-/* Set while this thread starts the recorder, for a library call of ours that
- * comes back through a hook. */
+/* Set while this thread starts the recorder, because our own library calls may come back through a
+ * hook. */
 static __thread bool starting;
 
 /* ---- Memory that a forked child sees cleared ---------------------------- */
@@ -94,7 +94,7 @@ static struct {
 } wiped[WIPED_MAX];
 static unsigned wiped_count;
 
-/* For kernels before 4.14; covers fork() but no raw clone. */
+/* For kernels before 4.14; covers fork() but not raw clone. */
 static void wipe_in_child(void)
 {
     for (unsigned i = 0; i < wiped_count; i++)
@@ -150,7 +150,7 @@ static void open_session(void)
     ml_ring_count = ring_count;
     if (ml_session)
         begin_recording(false);
-    /* Without one any clock will do: nothing is kept. */
+    /* Without a session any clock will do: nothing is kept. */
     use_clock(ml_session ? ml_session->clock : ML_CLOCK_TSC);
     ml_stacks_mode = ml_session ? ml_session->stacks : ML_STACKS_NONE;
 }
@@ -163,7 +163,7 @@ static bool add_set(struct process *p)
     if (n == SETS_MAX || p->no_more_sets || !ml_calls_allowed())
         return false;
     p->no_more_sets = true; /* unless all goes well */
-    /* An earlier try may have got this far. */
+    /* An earlier attempt may have got this far. */
     if (!p->writers[n] && ml_set_shape_choose(n - p->first_set, p->taken_bytes, &p->shape[n]))
         p->writers[n] = ml_recorder_map_wiped(p->shape[n].ring_count * sizeof(struct ml_writer));
     if (!p->writers[n])
@@ -172,17 +172,17 @@ static bool add_set(struct process *p)
     if (p->set[n] && n == p->first_set) {
         atomic_store_explicit(&ml_filtered_in_set, &p->set[n]->filtered, memory_order_relaxed);
     }
-    /* With a collector that does not move there will be another try. */
+    /* If the collector makes no progress, try again later. */
     p->no_more_sets = !p->set[n] && !ml_collector_stuck();
     if (!p->set[n])
         return false;
     p->taken_bytes += p->shape[n].taken_bytes;
-    /* Pairs with the acquire loads of `sets`: the pointers are there. */
+    /* Pairs with the acquire loads of `sets`: the pointers are set. */
     atomic_store_explicit(&p->sets, n + 1, memory_order_release);
     return true;
 }
 
-/* Why this process makes no calls. */
+/* Counts why this process makes no calls. */
 static void count_unstarted(void)
 {
     switch (ml_sandbox_sight()) {
@@ -196,8 +196,8 @@ static void count_unstarted(void)
     }
 }
 
-/* What cannot be started stays off, unless it is for a collector that does not
- * move: that may come back. */
+/* A part that cannot be started stays off, except when the collector makes no progress: it may
+ * recover. */
 static void start_locked(struct process *p)
 {
     uint32_t state = STARTED;
@@ -231,9 +231,9 @@ static void start_locked(struct process *p)
     atomic_store_explicit(&p->state, state, memory_order_release);
 }
 
-/* Two threads may come here at once: the second one's page is left unused,
- * since on old kernels it is on the list of what a child clears. No lock: a
- * child forked meanwhile would find it taken for ever. */
+/* Two threads may race here: the loser's page stays unused, because on old kernels it is on the
+ * list of pages that a child clears. There is no lock: a child forked meanwhile would find it taken
+ * forever. */
 static struct process *this_process(void)
 {
     struct process *p = __atomic_load_n(&process, __ATOMIC_ACQUIRE);
@@ -307,8 +307,8 @@ bool ml_recorder_is_late(void)
     return late;
 }
 
-/* The tables' fork handlers are registered here and not by the first record, which a malloc
- * may make under any of libc's locks: pthread_atfork takes one. */
+/* The tables' fork handlers are registered here and not by the first record, which a malloc may
+ * make while libc holds one of its locks: pthread_atfork takes one. */
 __attribute__((constructor)) static void start_at_load(void)
 {
     ml_recorder_start();
@@ -345,7 +345,7 @@ static int join_locked(struct process *p, const char *dir)
     p->joined = true;
     if (!add_set(p))
         return -EIO;
-    p->announced = false; /* names that earlier recordings were told */
+    p->announced = false; /* earlier recordings were sent the names, this one was not */
     begin_recording(true);
     atomic_store_explicit(&p->state, STARTED, memory_order_release);
     return 0;
@@ -358,7 +358,7 @@ int ml_recorder_join(const char *dir)
     int saved_errno = errno;
     int r = -EIO;
 
-    ml_recorder_start(); /* whatever can be started only once */
+    ml_recorder_start(); /* starts what can be started only once */
     ml_sandbox_look();
     errno = saved_errno;
     if (!ml_calls_allowed())
@@ -376,15 +376,15 @@ int ml_recorder_join(const char *dir)
     return r;
 }
 
-/* Threads find out with their next record. Pairs with set_limit of writer.c, which also
- * sees to a thread that is about to get its ring. */
+/* Threads find out at their next record. Pairs with set_limit in writer.c, which also covers a
+ * thread that is about to get its ring. */
 static void stop_writers(struct process *p)
 {
     atomic_store_explicit(&ml_recording, 0, memory_order_seq_cst);
     for (uint32_t n = p->first_set; n < p->sets; n++) {
         for (uint32_t i = 0; i < p->shape[n].ring_count; i++) {
             struct ml_writer *w = &p->writers[n][i];
-            /* Not to touch the memory of those that nobody uses. */
+            /* Does not touch the memory of unused writers. */
             if (__atomic_load_n(&w->ring, __ATOMIC_RELAXED))
                 atomic_store_explicit(&w->limit, 0, memory_order_seq_cst);
         }
@@ -429,7 +429,7 @@ int ml_recorder_leave(void)
     return r;
 }
 
-/* They stay mapped: a thread may be about to write there. */
+/* The rings stay mapped: a thread may be about to write there. */
 void ml_recorder_drop_rings(void)
 {
     struct process *p = this_process();
@@ -455,7 +455,7 @@ static struct ml_ring *rings_of(struct ml_ringset *set)
     return (struct ml_ring *)(void *)((char *)set + ml_ringset_rings_offset());
 }
 
-/* Before the ring has any records; pairs with the collector's acquire load. */
+/* Call before the ring has any records; pairs with the collector's acquire load. */
 static void count_ring(struct ml_ringset *set, uint32_t number)
 {
     uint32_t used = atomic_load_explicit(&set->rings_used, memory_order_relaxed);
@@ -577,7 +577,7 @@ void ml_recorder_names_dropped(void)
         atomic_store_explicit(&p->names_dropped, true, memory_order_relaxed);
 }
 
-/* The guard is for the announcement's own records, which come here too. */
+/* The announcement's own records come here too, hence the guard. */
 void ml_recorder_announce_again(void)
 {
     static __thread bool announcing;
@@ -595,7 +595,7 @@ _Atomic uint64_t *ml_recorder_lost(void)
 {
     struct ml_ringset *set = ml_recorder_first_set();
 
-    /* What comes after the end of a recording is not lost to it. */
+    /* Records after the end of a recording do not count as its losses. */
     if (!ml_recorder_recording())
         return NULL;
     if (set)
@@ -603,7 +603,7 @@ _Atomic uint64_t *ml_recorder_lost(void)
     return ml_session ? &ml_session->unrecorded_lost : NULL;
 }
 
-/* Where this process counts what it could not tell; NULL: nowhere. */
+/* The ring set in which this process counts losses; NULL: there is none. */
 static struct ml_ringset *counting_set(void)
 {
     return ml_recorder_recording() ? ml_recorder_first_set() : NULL;
@@ -665,7 +665,7 @@ void ml_recorder_wake_threads(void)
 struct ml_ringset *ml_recorder_first_set(void)
 {
     struct process *p = process;
-    /* Once: another recording may begin meanwhile, and its set is not there yet. */
+    /* Read once: another recording may begin meanwhile, whose set does not exist yet. */
     uint32_t first = p ? atomic_load_explicit(&p->first_set, memory_order_relaxed) : 0;
 
     return p && atomic_load_explicit(&p->sets, memory_order_acquire) > first ? p->set[first] : NULL;

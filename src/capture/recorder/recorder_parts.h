@@ -1,8 +1,8 @@
-/* recorder_parts.h: what other rooms keep that a recording must be told.
+/* recorder_parts.h: the state of other rooms that must be announced to a recording.
  *
- * The recorder is the lowest room and includes no other. A room whose tables outlive a fork, or
- * a recording, has a part; the library lists them in recorder_parts.c. They are not registered at
- * run time: the program's first malloc comes before any constructor.
+ * The recorder is the lowest room and includes no other. A room whose tables outlive a fork or a
+ * recording has a part; recorder_parts.c lists them. They are not registered at run time, because
+ * the program's first malloc comes before any constructor.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,11 +11,12 @@
 
 /* Each function may be NULL. */
 struct ml_recorder_part {
-    /* Once per program, after ml_names_init: locks of a part are taken before the names' lock. */
+    /* Called once per program, after ml_names_init: a part takes its locks before the names' lock.
+     */
     void (*init)(void);
 
-    /* Announces again what was numbered before, under the same numbers: in a forked child and in
-     * a later recording before their first other record, and when announcements were lost. */
+    /* Announces all numbered entries again, under the same numbers: in a forked child and in a
+     * later recording before their first other record, and when announcements were lost. */
     void (*announce_names)(void);
 
     /* The same for settings, in a forked child and in a later recording only. */

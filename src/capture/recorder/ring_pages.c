@@ -14,11 +14,11 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* How much of a ring at a time: few threads fill theirs, and a call costs as much as two or
+/* How much of a ring to back at a time: few threads fill theirs, and a call costs as much as two or
  * three of the page faults that it saves. */
 #define STEP_BYTES (64u << 10)
 #define STEP_WORDS (STEP_BYTES / sizeof(uint64_t))
-/* Records to drop before asking again. */
+/* Records to drop before trying again. */
 #define SKIPPED_RECORDS 1000
 
 bool ml_pages_back(void *at, size_t bytes)
@@ -41,7 +41,7 @@ bool ml_ring_back(struct ml_writer *w, unsigned n)
     int saved_errno = errno;
     bool ok = true;
 
-    /* Once around, the ring is whole. */
+    /* After one lap the whole ring has memory. */
     if (ML_LIKELY(w->backed > w->mask || w->head + n <= w->backed))
         return true;
     if (w->skip_backing) {

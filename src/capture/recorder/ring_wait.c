@@ -14,15 +14,15 @@
 #include "filtered.h"
 #include "recorder.h"
 
-/* The round that goes on when a wait begins may have passed the ring already. The next one
+/* The round that is under way when a wait begins may have passed the ring already. The next one
  * empties it. */
 #define ROUNDS_MAX 3
 
-/* Whether the collector goes round and round and leaves this ring as it is: it could not take
- * the set in. */
+/* Whether the collector completes rounds without emptying this ring: then it could not map the set.
+ */
 static bool is_left_out(struct ml_ring_wait *wait, struct ml_ring *ring)
 {
-    /* Pairs with the collector's increment: the tail of those rounds is there. */
+    /* Pairs with the collector's increment: the tails that those rounds stored are visible. */
     uint64_t rounds = atomic_load_explicit(&ml_session->rounds, memory_order_acquire);
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
 
@@ -36,8 +36,8 @@ static bool is_left_out(struct ml_ring_wait *wait, struct ml_ring *ring)
     return ml_ring_is_orphaned(ring);
 }
 
-/* Either we see the room, or the collector sees that we wait: it stores the tail, then counts
- * the round, then loads `waiting` (ml_merge_wake). */
+/* Either we see the room, or the collector sees that we wait: it stores the tail, counts the round,
+ * and then loads `waiting` (ml_merge_wake). */
 static bool is_half_free(const struct ml_writer *w)
 {
     (void)atomic_load_explicit(&ml_session->rounds, memory_order_seq_cst);

@@ -20,18 +20,19 @@
 #define PAUSES_IN_NAP 30
 #define NAPS_MAX 200 /* longer than a thread sleeps that waits for the collector */
 
-/* The counter raises SIGSEGV in some thread; which others inherited that is not known. */
+/* The time stamp counter raises SIGSEGV in some thread; we do not know which threads inherited
+ * that. */
 static _Atomic bool counter_off;
-/* It does so in this child of vfork, or did: 0 for none. */
+/* The pid of a child of vfork in which it does; 0: none. */
 static __thread pid_t child_without_clock;
 
-/* Filters that were added, beside ml_filters_spared: those that the kernel is being asked for,
- * whether some do harm, and whether some of these kill for what ML_SPARED_MAY_COUNT allows. */
+/* The filters that were added, beside ml_filters_spared: how many are being installed, whether some
+ * do harm, and whether some of these kill for a call that ML_SPARED_MAY_COUNT allows. */
 static _Atomic uint32_t pending;
 static _Atomic bool harmful;
 static _Atomic bool may_not_count;
 
-/* This process's entry, for a thread that may not make calls to find it. */
+/* This process's entry in the session page, for a thread that may not make the calls to find it. */
 static _Atomic(struct ml_session_spared *) own_entry;
 static _Atomic uint64_t own_process;
 
@@ -45,7 +46,7 @@ static void tell_collector(void)
         atomic_store_explicit(&set->filters_spared, ml_filters_spared, memory_order_relaxed);
 }
 
-/* What programs that this process starts shall know. Pairs with begin_filter: either it comes
+/* Leaves the state for programs that this process starts. Pairs with begin_filter: either it comes
  * after this and says restricted, or this sees that it began. */
 static void update_entry(const struct ml_spared_entry *entry)
 {
@@ -58,7 +59,7 @@ static void update_entry(const struct ml_spared_entry *entry)
         ml_session_set_spared(entry, ML_SPARED_RESTRICTED);
 }
 
-/* Its parent's entry goes when the parent ends. */
+/* The parent's entry disappears when the parent ends. */
 static void make_entry_if_spared(void)
 {
     struct ml_spared_entry entry;
@@ -76,7 +77,7 @@ void ml_sandbox_announce(void)
     make_entry_if_spared();
 }
 
-/* The other threads are not in the child. */
+/* The child does not have the other threads. */
 static void after_fork(void)
 {
     int saved_errno = errno;
@@ -91,7 +92,7 @@ void ml_sandbox_init(void)
     pthread_atfork(NULL, NULL, after_fork);
 }
 
-/* Each process once; the collector may have counted it already. */
+/* Once per process; the collector may have counted it already. */
 static void count_sandbox(void)
 {
     struct ml_ringset *set = ml_recorder_first_set();
@@ -102,7 +103,8 @@ static void count_sandbox(void)
 
 /* ---- Filters -------------------------------------------------------------- */
 
-/* The collector hears of it too, and then comes by more often: this process cannot wake it. */
+/* The collector sees the mark too and then drains more often, because this process cannot wake it.
+ */
 static void mark(struct ml_restricting *r)
 {
     r->set = ml_recorder_first_set();
@@ -118,7 +120,7 @@ static void unmark(const struct ml_restricting *r)
     atomic_fetch_sub_explicit(&ml_filtered, 1, memory_order_seq_cst);
 }
 
-/* Another filter may come meanwhile, and kill for a call. */
+/* Another filter may be installed meanwhile and kill for a call. */
 static void nap(void)
 {
     if (ml_filtered > 1) {
@@ -130,7 +132,7 @@ static void nap(void)
     syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = NAP_NS}, NULL);
 }
 
-/* Threads that were about to make one call when the mark was set have made it after the first
+/* A thread that was about to make a single call when the mark was set has made it after the first
  * nap. Pairs with ml_calls_begin. */
 static void let_others_finish(void)
 {
@@ -143,7 +145,7 @@ static void let_others_finish(void)
     }
 }
 
-/* While calls can be made: the ring of this thread, and the entry of this process. */
+/* While calls are allowed: claims this thread's ring and this process's entry. */
 static bool prepare(struct ml_restricting *r)
 {
     bool allowed;
@@ -173,8 +175,8 @@ static void begin_filter(struct ml_restricting *r)
         let_others_finish();
 }
 
-/* A filter that leaves the recorder alone is none for it. The mark goes last: the collector
- * would otherwise find one more filter than it was told of. */
+/* A filter that leaves the recorder alone does not count. The mark is removed last: otherwise the
+ * collector would find one more filter than it was told about. */
 static void end_filter(const struct ml_restricting *r, bool done)
 {
     bool harmless = !done || ml_filter_spares_recorder(r->filter);
@@ -195,7 +197,8 @@ static void end_filter(const struct ml_restricting *r, bool done)
         unmark(r);
 }
 
-/* A child of vfork leaves word for the program that it is about to become, and marks nothing. */
+/* A child of vfork leaves the state for the program that it is about to execute, and marks nothing.
+ */
 static void begin_filter_in_vfork(struct ml_restricting *r)
 {
     r->entry = ml_session_own_entry();
@@ -229,7 +232,7 @@ static bool restrict_thread(void)
     return true;
 }
 
-/* A child of vfork has its parent's thread-local storage too, until it becomes a program. */
+/* A child of vfork also shares its parent's thread-local storage, until it executes a program. */
 static void restrict_clock_in_vfork(void)
 {
     child_without_clock = getpid();
@@ -250,8 +253,8 @@ static bool is_filter(const struct ml_restricting *r)
     return r->what == ML_RESTRICT_CALLS || r->what == ML_RESTRICT_ALL;
 }
 
-/* Where no calls are allowed a process cannot ask who it is, and has nothing to mark that its
- * parent has not. */
+/* When no calls are allowed, a process cannot ask for its pid, and has nothing to mark that its
+ * parent has not marked. */
 static bool is_in_vfork(void)
 {
     return ml_calls_allowed() && ml_recorder_is_anothers();
@@ -300,7 +303,7 @@ void ml_restrict_end(const struct ml_restricting *r, bool done)
 
 /* ---- Without system calls ------------------------------------------------ */
 
-/* Asked by the child itself, or by the thread that made it. */
+/* Called by the child itself, or by the thread that created it. */
 static bool is_child_without_clock(void)
 {
     bool is = !ml_calls_allowed() || child_without_clock == getpid();

@@ -13,8 +13,8 @@
 
 #define STATUS "/proc/self/status"
 
-/* What restricts the process and does not matter: what `memledger run` runs under, or what was
- * there when the recorder was loaded into this process later. Written once. */
+/* The restrictions that do not count: those that `memledger run` runs under, or that existed when
+ * the recorder was loaded into this process later. Written once. */
 static struct ml_seccomp_state base;
 static bool base_known;
 static _Atomic uint32_t looked; /* enum progress */
@@ -24,8 +24,8 @@ static _Atomic enum ml_sight sight;
 
 _Atomic uint32_t ml_filters_spared;
 
-/* What the launcher said where its page cannot be read: whether a filter was added since is
- * not known unless they are counted. */
+/* The state that the launcher reported in the environment, for when its page cannot be read.
+ * Whether a filter was added since is unknown unless filters are counted. */
 static void view_from_outside(struct ml_session_view *ret)
 {
     const char *text = getenv(ML_SECCOMP_ENV);
@@ -45,8 +45,8 @@ static void first_view(const char *dir, struct ml_session_view *ret)
     }
 }
 
-/* What is known of the filters that this process was started with. Two threads may come here
- * at once, and find the same. */
+/* The known filters that this process was started with. Two threads may come here at once; they
+ * find the same. */
 static bool view_filters(const char *dir, struct ml_session_view *ret)
 {
     uint32_t progress = NOT_LOOKED;
@@ -81,8 +81,8 @@ static bool may_kill(const struct ml_session_view *view, const struct ml_seccomp
     return ml_seccomp_may_kill(now, view->base, restricted ? 0 : view->spared, restricted);
 }
 
-/* Filters belong to threads, and this process comes from one that may have had fewer than
- * others: what it lacks now would excuse what it adds. */
+/* Filters belong to threads, and the thread that started this process may have had fewer than
+ * others: filters that it lacks now would excuse filters that it adds. */
 static void forget_what_is_not_there(const struct ml_seccomp_state *now)
 {
     uint32_t most = now->filters > base.filters ? now->filters - base.filters : 0;
@@ -91,7 +91,7 @@ static void forget_what_is_not_there(const struct ml_seccomp_state *now)
         ml_filters_spared = most;
 }
 
-/* Where status cannot be read now but could be then, caution wins. */
+/* If status could be read earlier and cannot be read now, assumes a filter. */
 static bool look(void)
 {
     const char *dir = getenv(ML_SESSION_ENV);
@@ -115,7 +115,7 @@ static bool look(void)
     return false;
 }
 
-/* A parent that had no descriptor left to look with stopped making calls for that alone. */
+/* A parent may have stopped making calls only because it had no descriptor left to look with. */
 void ml_sandbox_look(void)
 {
     enum ml_sight blind = ML_SIGHT_NO_DESCRIPTORS;

@@ -1,5 +1,5 @@
-/* sandbox_look.h: looks at what restricts this process when it starts, and after a fork. See
- * sandbox.h for what follows from it.
+/* sandbox_look.h: checks which restrictions this process has, when it starts and after a fork. See
+ * sandbox.h for the consequences.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,24 +9,23 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Reads /proc/self/status, unless no calls are allowed as it is. Makes only calls that the
- * dynamic loader makes too. Keeps errno. */
+/* Reads /proc/self/status, unless calls are forbidden already. Makes only calls that the dynamic
+ * loader makes too. Keeps errno. */
 void ml_sandbox_look(void);
 
-/* The same, unless it was done since the program was started. */
+/* The same, unless it was done since the program started. */
 void ml_sandbox_look_first(void);
 
-/* Why that file could not be read, which forbids calls too. */
+/* Why that file could not be read, which also forbids calls. */
 enum ml_sight {
     ML_SIGHT_CLEAR,
-    ML_SIGHT_NO_PROC,        /* it is not there, as in a chroot */
+    ML_SIGHT_NO_PROC,        /* it does not exist, as in a chroot */
     ML_SIGHT_NO_DESCRIPTORS, /* a forked child looks again */
 };
 
 enum ml_sight ml_sandbox_sight(void);
 
-/* How many filters were added, by this process or those that it comes from, that leave the
- * recorder alone. */
+/* The number of filters, added by this process or its ancestors, that leave the recorder alone. */
 extern _Atomic uint32_t ml_filters_spared;
 
 #endif

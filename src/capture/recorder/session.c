@@ -1,7 +1,7 @@
-/* session.c: opening the session page, making a ring set, saying hello.
+/* session.c: opens the session page, creates ring sets, says hello to the collector.
  *
- * No descriptor stays open: programs close descriptors they do not know, and a
- * number that we kept could then mean a file of theirs.
+ * No descriptor stays open: programs close descriptors that they do not know, and a number that we
+ * kept could then denote a file of the program.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,13 +33,13 @@
 
 #define FIRST_VERSION_WITH_NOTICES 8
 
-/* A page of a version that had no `notices_said` gets nothing written to it. */
+/* Writes nothing to a page whose version had no `notices_said`. */
 static void say_version(struct ml_session *s)
 {
     bool has_notices = s->magic == ML_SHARED_MAGIC && s->version >= FIRST_VERSION_WITH_NOTICES;
 
     if (!has_notices || ml_session_tells(s, ML_NOTICE_VERSION))
-        ml_sys_say("memledger: the recorder and the memledger command are of different versions; "
+        ml_sys_say("memledger: the recorder and the memledger command have different versions; "
                    "processes that load this recorder are not recorded\n");
 }
 
@@ -71,7 +71,7 @@ bool ml_session_path(char *out, size_t room, const char *file)
     return ml_session_path_in(session_dir, out, room, file);
 }
 
-/* Says that the folder cannot be reached to those who made it, if they are still there. */
+/* Reports to the session's creator, if it is still running, that the folder cannot be reached. */
 static void tell_unreached(int error)
 {
     struct ml_unreached message = {ML_SHARED_MAGIC, (uint32_t)error};
@@ -91,8 +91,9 @@ static bool is_unreached(int error)
     return error == EACCES || error == EPERM || error == ENOENT;
 }
 
-/* To read past the end of a file that is too short would be a SIGBUS. Read, not measured:
- * the loader reads files too, so a sandbox that this process was started in allows it. */
+/* Reading past the end of a file that is too short would raise SIGBUS. This reads instead of
+ * calling fstat: the loader reads files too, so a sandbox in which this process was started allows
+ * it. */
 bool ml_session_is_whole(int fd)
 {
     size_t have = 0;
@@ -204,11 +205,11 @@ static void fill_command(char *out, size_t room)
     out[n > 0 ? n : 0] = '\0';
 }
 
-/* The process that said hello last: this one, or the one that forked it. Kept
- * because a child whose parent has ended meanwhile could not tell. */
+/* The process that said hello last: this one, or the one that forked it. Stored because a child
+ * whose parent has ended meanwhile could not find out. */
 static uint32_t known_pid;
 
-/* How many workers, or servers, there are to be. */
+/* The number of workers, or of servers, in the job. */
 static uint32_t count_of_role(const char *role)
 {
     if (!strcmp(role, "scheduler"))
@@ -216,7 +217,7 @@ static uint32_t count_of_role(const char *role)
     return ml_env_number(!strcmp(role, "server") ? "DMLC_NUM_SERVER" : "DMLC_NUM_WORKER", 0);
 }
 
-/* 1 + the number that a launcher of several processes gave this one; 0: none did. */
+/* 1 + the number that a launcher of several processes gave this one; 0: no launcher did. */
 static uint32_t rank_in_job(void)
 {
     static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
@@ -252,8 +253,8 @@ static void fill_hello(struct ml_hello *h, uint32_t how, uint32_t set)
     fill_command(h->command, sizeof(h->command));
 }
 
-/* Waits for a place in the collector's queue as long as the collector is worth waiting for. The
- * kernel wakes those who wait one after the other. */
+/* Waits for a place in the collector's queue as long as the collector makes progress. The kernel
+ * wakes waiting threads one at a time. */
 static bool send_waiting(int fd, const struct msghdr *msg)
 {
     struct timeval limit = {.tv_usec = ML_LOOK_NS / 1000};

@@ -20,7 +20,7 @@
 #include "session.h"
 
 #define CONNECT_AGAIN_NS 1000000
-#define CONNECT_TRIES 3000 /* strangers can fill the queue of an abstract socket */
+#define CONNECT_TRIES 3000 /* other processes can fill the queue of an abstract socket */
 
 static _Atomic uint32_t last_number;
 
@@ -39,7 +39,7 @@ static bool connect_waiting(int fd, const struct sockaddr_un *to, socklen_t byte
 }
 
 /* An abstract name belongs to the first process that binds it: once the collector is gone, a
- * stranger may have it. */
+ * foreign process may have it. */
 static bool is_of_session(int fd)
 {
     struct ucred peer;
@@ -48,8 +48,8 @@ static bool is_of_session(int fd)
     return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) && peer.uid == ml_session_user();
 }
 
-/* By its path where this process can go there: that works in other network namespaces too.
- * Else by the abstract name, which needs no rights and no root. */
+/* Connects by the path if this process can reach it: that works in other network namespaces too.
+ * Otherwise by the abstract name, which needs no rights and no root. */
 int ml_session_reach_collector(void)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -69,8 +69,8 @@ int ml_session_reach_collector(void)
     return -1;
 }
 
-/* Not truncated: the collector does that when it has something to write. A pipe without a reader
- * must not hold up the program, nor a terminal become its own. */
+/* Does not truncate: the collector does that when it has something to write. A pipe without a
+ * reader must not block the program, nor a terminal become its controlling terminal. */
 static int open_file(const char *path)
 {
     return open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);

@@ -34,7 +34,7 @@ static bool is_ours(const struct ml_session *page)
     return page->magic == ML_SHARED_MAGIC && page->version == ML_SHARED_VERSION;
 }
 
-/* A copy: others write to the page meanwhile, each number by itself. */
+/* Makes a copy: other processes write to the page meanwhile, each number separately. */
 static bool read_page(const char *dir, struct ml_session *ret)
 {
     long fd = open_page(dir, O_RDONLY);
@@ -72,13 +72,13 @@ void ml_session_count_sandboxed(const char *dir)
 
 /* ---- Processes that added filters ------------------------------------------ */
 
-/* The entry of that process, else NULL and in *ret_free one that it can have. */
+/* The entry of that process, or NULL and in *ret_free one that it can take. */
 static struct ml_session_spared *find_entry(struct ml_session *page, uint64_t process,
                                             struct ml_session_spared **ret_free)
 {
     size_t home = (process ^ process >> 32) % ML_SESSION_SPARED;
 
-    *ret_free = &page->spared[home]; /* another's, unless one is free */
+    *ret_free = &page->spared[home]; /* another process's, unless one is free */
     for (size_t i = ML_SESSION_SPARED; i-- > 0;) {
         struct ml_session_spared *entry = &page->spared[(home + i) % ML_SESSION_SPARED];
         uint64_t owner = atomic_load_explicit(&entry->process, memory_order_acquire);
@@ -90,8 +90,8 @@ static struct ml_session_spared *find_entry(struct ml_session *page, uint64_t pr
     return NULL;
 }
 
-/* The nearest of its ancestors that has added filters, or it itself: a process has the
- * filters of the one that started it.
+/* The filters of the process itself, or of its nearest ancestor that has added any: a process
+ * inherits the filters of the one that started it.
  * @return whether there is one */
 static bool inherited(struct ml_session *page, uint32_t *ret_filters)
 {
@@ -126,8 +126,8 @@ bool ml_session_peek(const char *dir, struct ml_session_view *ret)
     return true;
 }
 
-/* What replaces another's entry, which said restricted, leaves that process's programs without
- * a warning. */
+/* Replacing another process's entry that said restricted leaves the programs of that process
+ * without a warning. */
 static void take_entry(struct ml_session_spared *entry, uint64_t process)
 {
     uint32_t before =

@@ -14,19 +14,19 @@
 #include "recorder.h"
 #include "sys.h"
 
-/* Rings of the first set; each further one has twice as many as the one before. */
+/* Rings in the first set; each further set has twice as many as the one before. */
 #define FIRST_COUNT 8
 #define DOUBLINGS_MAX 6
 
-/* Under a limit rings are first made smaller, down to here, and then fewer. */
+/* Under a limit, rings first become smaller, down to this size, and then fewer. */
 #define LEAST_RING_BYTES (16u << 10)
 
-/* What all ring sets may take of what was left before the first, which takes half of it at
- * most; and what one may take whose rings have the size that the user asked for. */
+/* Shares of the address space that was left before the first set: all sets together, of which the
+ * first takes half at most; and one set whose rings have the size that the user asked for. */
 #define ALL_SHARES 48
 #define ASKED_SHARES 8
 
-/* One step down; false: there is none. A size that was asked for stays. */
+/* One step down; false: the shape is the smallest. A size that the user asked for stays. */
 static bool make_smaller(struct ml_set_shape *s, bool asked)
 {
     if (!asked && s->ring_bytes > LEAST_RING_BYTES)
@@ -77,8 +77,8 @@ bool ml_set_shape_choose(uint32_t number, size_t taken_bytes, struct ml_set_shap
     return true;
 }
 
-/* An old size of 0 makes a second view of shared memory, here one that begins with the last
- * page that is mapped and goes on behind it: there is no descriptor to map the file by. */
+/* An old size of 0 makes mremap create a second view of shared memory. This one begins with the
+ * last mapped page and extends beyond it: there is no descriptor to map the file with. */
 bool ml_set_read_reply(const struct ml_ringset *set, const struct ml_set_shape *shape, char *to,
                        size_t bytes)
 {

@@ -1,4 +1,4 @@
-/* sys.c: see sys.h.
+/* sys.c: see sys.h and filtered.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,9 +9,15 @@
 #define SAID_BYTES 1024
 
 #define BIT_OF(signal) ((uint64_t)1 << ((signal)-1))
-/* Programs ignore these by default, or only count with them: a late answer does no harm. */
+/* Programs ignore these by default, or use them only to count: a late reaction does no harm. */
 #define UNHURRIED                                                                                  \
     (BIT_OF(SIGCHLD) | BIT_OF(SIGCONT) | BIT_OF(SIGURG) | BIT_OF(SIGWINCH) | BIT_OF(SIGPROF))
+
+_Atomic uint32_t ml_filtered;
+_Atomic(_Atomic uint32_t *) ml_filtered_in_set = &ml_filtered;
+__thread bool ml_thread_strict;
+_Atomic int32_t ml_threads_calling;
+__thread int32_t ml_calling_depth;
 
 __thread uint64_t ml_signals_of_program = ML_NO_SIGNALS_HELD;
 
@@ -24,7 +30,7 @@ bool ml_sys_signal_waits(void)
            pending & held;
 }
 
-/* In one piece, so that nothing comes between the parts. */
+/* Writes once, so that no other output comes between the parts. */
 void ml_sys_say_parts(const char *first, ...)
 {
     int saved_errno = errno;
@@ -43,4 +49,22 @@ void ml_sys_say_parts(const char *first, ...)
         ml_calls_end();
     }
     errno = saved_errno;
+}
+
+/* A mutex stores the id of the thread that locked it. No other thread sees this one, so none waits.
+ */
+uint32_t ml_thread_id(void)
+{
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    int owner;
+
+    if (ml_calls_begin()) {
+        owner = (int)syscall(SYS_gettid);
+        ml_calls_end();
+        return (uint32_t)owner;
+    }
+    pthread_mutex_lock(&mutex);
+    owner = mutex.__data.__owner;
+    pthread_mutex_unlock(&mutex);
+    return (uint32_t)owner;
 }

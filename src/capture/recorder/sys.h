@@ -1,12 +1,12 @@
-/* sys.h: what the recorder asks of the kernel past libc's wrappers.
+/* sys.h: system calls that the recorder makes without libc's wrappers.
  *
  * - Its own mappings must not come back to it through the heap hooks.
  * - While it holds a lock or takes a ring, no signal handler may run on this
  *   thread, and no call may act on a pthread_cancel: malloc, which we may be
  *   inside, is no cancellation point.
  *
- * In a sandbox (filtered.h) no call is made: there is no memory to be had, none is given
- * back, and signals come as they come.
+ * In a sandbox (filtered.h) no call is made: memory is neither allocated nor released, and signals
+ * are not blocked.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,8 +27,8 @@
 
 #define ML_PAGE_BYTES ((uintptr_t)4096)
 
-/* Readable and writable memory; NULL and errno on failure. syscall() takes its
- * arguments as longs, and an int would leave their upper halves to chance. */
+/* Readable and writable memory; NULL and errno on failure. syscall() takes its arguments as longs;
+ * an int would leave their upper halves undefined. */
 static inline void *ml_sys_map(size_t bytes, int flags, int fd)
 {
     long prot = PROT_READ | PROT_WRITE;
@@ -43,7 +43,7 @@ static inline void *ml_sys_map(size_t bytes, int flags, int fd)
     return at == -1 ? NULL : (void *)at;
 }
 
-/* Address space that costs memory where it is written to. NULL: there is none. */
+/* Address space that takes memory only where it is written to. NULL: there is none. */
 static inline void *ml_sys_reserve(size_t bytes)
 {
     return ml_sys_map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
@@ -57,15 +57,15 @@ static inline void ml_sys_unmap(void *at, size_t bytes)
     }
 }
 
-/* In place of the signals that were blocked: none was now. SIGKILL never is. */
+/* Returned instead of the old signal mask when no signal was blocked. SIGKILL never is. */
 #define ML_SIGNALS_AS_THEY_ARE ((uint64_t)1 << (SIGKILL - 1))
 
 /* The signals that the program itself blocks in this thread, while we block all. */
 extern __thread uint64_t ml_signals_of_program;
 #define ML_NO_SIGNALS_HELD (~(uint64_t)0) /* we block none now */
 
-/* Everything is blocked, libc's own signals too, which sigprocmask() spares. Calls may be made
- * until the signals are restored: see ml_calls_begin. */
+/* Blocks all signals, including libc's own, which sigprocmask() spares. Calls may be made until the
+ * signals are restored: see ml_calls_begin. */
 static inline uint64_t ml_sys_block_signals(void)
 {
     uint64_t all = ~(uint64_t)0;
@@ -83,21 +83,22 @@ static inline void ml_sys_restore_signals(uint64_t old)
 {
     if (old == ML_SIGNALS_AS_THEY_ARE)
         return;
-    if (old == ml_signals_of_program) /* else an outer section goes on */
+    if (old == ml_signals_of_program) /* otherwise an outer section is still open */
         ml_signals_of_program = ML_NO_SIGNALS_HELD;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
     ml_calls_end();
 }
 
-/* Whether a signal came that the program would react to if we did not block it. Changes errno. */
+/* Whether a signal is pending that the program would receive if we did not block it. Changes errno.
+ */
 bool ml_sys_signal_waits(void);
 
-/* Says the parts, put together, on stderr, as far as they fit into a kilobyte; nothing in a
- * sandbox. Keeps errno. */
+/* Writes the concatenated parts to stderr, a kilobyte at most; nothing in a sandbox. Keeps errno.
+ */
 #define ml_sys_say(...) ml_sys_say_parts(__VA_ARGS__, (const char *)NULL)
 void ml_sys_say_parts(const char *first, ...);
 
-/* Nobody interrupts this thread between begin and end. May be nested. */
+/* No signal interrupts this thread between begin and end. May be nested. */
 struct ml_quiet {
     uint64_t signals;
     int cancel_state;

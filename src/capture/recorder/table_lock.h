@@ -1,8 +1,8 @@
 /* table_lock.h: guards a table that forked children inherit.
  *
- * A child shall not find an entry half made by another thread of its parent, so the
- * lock is held across fork(); clone() behind libc's back is on its own. No signal
- * handler runs on a thread that is inside: it would find its own thread's lock.
+ * A child must not inherit an entry that another thread of its parent has half written, so fork()
+ * holds the lock; a raw clone() is not covered. No signal handler runs on a thread that is inside,
+ * because it would wait for its own thread's lock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,14 +16,14 @@
 #include "sys.h"
 
 struct ml_table_lock {
-    struct ml_lock *(*lock)(void); /* lies in memory that a child sees cleared */
+    struct ml_lock *(*lock)(void); /* in memory that a child sees cleared */
     struct ml_quiet during_fork;
     bool locked_for_fork;
 };
 
-/* `inside` is the thread's own, and says whether it is in the table. False when the
- * lock was not to be had: a thread that forks holds it while handlers of the
- * program's run, and one of those may wait for this thread. */
+/* `inside` is thread-local and says whether the thread is in the table. False if the lock could not
+ * be taken: a thread that forks holds it while the program's fork handlers run, and one of those
+ * may wait for this thread. */
 static inline bool ml_table_enter(struct ml_table_lock *t, bool *inside, struct ml_quiet *quiet)
 {
     ml_quiet_begin(quiet);
@@ -41,7 +41,7 @@ static inline void ml_table_leave(struct ml_table_lock *t, bool *inside,
     ml_quiet_end(quiet);
 }
 
-/* For ML_TABLE_ACROSS_FORK: before, and after in parent and child. */
+/* For ML_TABLE_ACROSS_FORK: call before fork, and after it in parent and child. */
 static inline void ml_table_before_fork(struct ml_table_lock *t, bool *inside)
 {
     struct ml_quiet quiet;
@@ -62,8 +62,8 @@ static inline void ml_table_after_fork(struct ml_table_lock *t, bool *inside)
     ml_table_leave(t, inside, &quiet);
 }
 
-/* The definition of `init`, which sees to it that fork holds the lock; once per program. A
- * macro, since what pthread_atfork calls is told nothing. */
+/* Defines `init`, which makes fork hold the lock; once per program. A macro, because pthread_atfork
+ * passes no argument to its handlers. */
 #define ML_TABLE_ACROSS_FORK(init, lock, inside)                                                   \
     static void init##_before_fork(void)                                                           \
     {                                                                                              \

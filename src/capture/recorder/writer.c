@@ -26,21 +26,20 @@
 
 #define RINGLESS_RECORDS 1000
 #define PAUSES_FOR_ROOM 3000 /* tens of milliseconds: more than the collector sleeps */
-#define SPACED_WORDS_MAX 6   /* of a record that has a space */
+#define SPACED_WORDS_MAX 6   /* in a record that has a space */
 
 static struct ml_writer no_writer;
 __thread struct ml_writer *ml_writer = &no_writer;
 
-/* Set while this thread gets its ring: what is recorded meanwhile has nowhere
- * to go. */
+/* Set while this thread gets its ring: records made meanwhile have no ring. */
 static __thread bool claiming;
 
 static pthread_key_t exit_key;
 static bool exit_key_made;
 
-/* A thread that cannot read the clock any more lets go of its ring, so that all it records
- * is counted as lost. The collector takes the ring back when the thread has ended: a record
- * that this one interrupts may still be under way. */
+/* A thread that can no longer read the clock gives up its ring, so that all it records is counted
+ * as lost. The collector takes the ring back when the thread has ended: a record that this one
+ * interrupts may still be under way. */
 uint64_t ml_now_slow(void)
 {
     if (!ml_clock_mode)
@@ -56,10 +55,9 @@ uint64_t ml_now_slow(void)
 
 /* ---- A thread's ring --------------------------------------------------- */
 
-/* Runs when a thread ends. Destructors of other libraries may still free
- * memory, so the ring is handed back in the last round that POSIX promises;
- * whatever comes later claims a ring anew, and the collector takes that one
- * back when it sees that the thread is gone. */
+/* Runs when a thread ends. Destructors of other libraries may still free memory, so the ring is
+ * closed in the last round that POSIX promises. Later records claim a new ring, which the collector
+ * takes back when it sees that the thread is gone. */
 static ML_NO_THREAD_SANITIZER void thread_exit(void *rounds_left)
 {
     uintptr_t left = (uintptr_t)rounds_left;
@@ -86,8 +84,8 @@ void ml_writer_init(void)
         exit_key_made = !pthread_key_create(&exit_key, thread_exit);
 }
 
-/* A ring, and the recording that it is of: where another began meanwhile, that cannot be
- * told, and the ring is given back. NULL: there is none. */
+/* A ring and its recording. If another recording began meanwhile, that is ambiguous, and the ring
+ * is released. NULL: there is none. */
 static struct ml_ring *claim_ring(uint32_t *ret_recording, uint64_t **ret_data,
                                   struct ml_writer **ret_writer)
 {
@@ -124,7 +122,7 @@ static struct ml_writer *claim(void)
         prctl(PR_GET_NAME, ring->name, 0, 0, 0);
     else
         memset(ring->name, 0, sizeof(ring->name));
-    /* Pairs with the collector's acquire load: tid and name are there. */
+    /* Pairs with the collector's acquire load: tid and name are set. */
     atomic_store_explicit(&ring->state, ML_RING_ACTIVE, memory_order_release);
     __atomic_store_n(&w->ring, ring, __ATOMIC_RELAXED); /* see stop_writers of recorder.c */
     return w;
@@ -137,7 +135,7 @@ static bool is_over(const struct ml_writer *w)
     return w->recording != ml_recorder_recording();
 }
 
-/* Nobody reads the ring any more. It stays mapped. */
+/* The collector no longer reads the ring. It stays mapped. */
 static void leave_ring(struct ml_writer *w)
 {
     ml_writer = &no_writer;
@@ -146,12 +144,12 @@ static void leave_ring(struct ml_writer *w)
     w->busy = NULL;
 }
 
-/* Either this thread sees that the recording has ended, or whoever ends it sets the
- * limit after us: store then load in one order for all, as in stop_writers of
+/* Either this thread sees that the recording has ended, or the thread that ends it sets the limit
+ * after us: both store and then load, sequentially consistent. Pairs with stop_writers in
  * recorder.c. */
 static void set_limit(struct ml_writer *w, uint64_t limit)
 {
-    if (ml_calls_allowed()) /* else nothing more can be asked for */
+    if (ml_calls_allowed()) /* otherwise no more memory can be asked for */
         limit = ml_min_u64(limit, ml_ring_backed(w));
     atomic_store_explicit(&w->limit, limit, memory_order_seq_cst);
     if (ML_UNLIKELY(w->recording != atomic_load_explicit(&ml_recording, memory_order_seq_cst)))
@@ -163,13 +161,12 @@ static void set_limit(struct ml_writer *w, uint64_t limit)
 static bool room_now(struct ml_writer *w, unsigned n)
 {
     uint64_t size = w->mask + 1;
-    /* Pairs with the collector's release store: what it has read may be
-     * overwritten. */
+    /* Pairs with the collector's release store: words that it has read may be overwritten. */
     uint64_t tail = atomic_load_explicit(&w->ring->tail, memory_order_acquire);
     uint64_t used = w->head - tail;
     uint32_t state = atomic_load_explicit(&w->ring->state, memory_order_relaxed);
 
-    /* Then a stray pointer wrote there, and nobody will put it right. */
+    /* A stray pointer wrote there, and the ring cannot be repaired. */
     if (used > size || state != ML_RING_ACTIVE) {
         atomic_store_explicit(&w->ring->owner, ML_RING_ORPHANED, memory_order_relaxed);
         return false;
@@ -180,15 +177,14 @@ static bool room_now(struct ml_writer *w, unsigned n)
         set_limit(w, tail + size / 2);
         return true;
     }
-    /* More than half full: ring, and look again after an eighth. */
+    /* More than half full: ring the doorbell, and check again after an eighth. */
     ml_ring_doorbell();
     set_limit(w, ml_min_u64(tail + size, w->head + ml_max_u64(size / 8, n)));
     return true;
 }
 
-/* Waits while the collector drains, unless it is gone or stuck, or no calls are allowed.
- * Signals wait too: what a handler recorded now would have to fit into `pending`, which is
- * small. */
+/* Waits while the collector drains, unless it is gone or stuck, or no calls are allowed. Signals
+ * are blocked meanwhile: records of a handler would have to fit into `pending`, which is small. */
 static bool wait_for_room(struct ml_writer *w, unsigned n)
 {
     uint64_t signals = ml_sys_block_signals();
@@ -201,11 +197,11 @@ static bool wait_for_room(struct ml_writer *w, unsigned n)
     return ok;
 }
 
-/* The same where no calls are allowed: the collector cannot be woken, but comes by often
- * then. In vain once for each of its rounds at most. */
+/* The same when no calls are allowed: the collector cannot be woken, but drains often then. Gives
+ * up at most once in each of its rounds. */
 static bool spin_for_room(struct ml_writer *w, unsigned n)
 {
-    static __thread uint64_t in_vain; /* 1 + its heartbeat */
+    static __thread uint64_t in_vain; /* 1 + the heartbeat at which this thread gave up */
     uint64_t beat = atomic_load_explicit(&ml_session->heartbeat, memory_order_relaxed);
 
     if (in_vain == beat + 1)
@@ -219,8 +215,8 @@ static bool spin_for_room(struct ml_writer *w, unsigned n)
     return false;
 }
 
-/* Once a wait was in vain, records are dropped at once until there is room or
- * the collector moves. */
+/* After a wait in vain, records are dropped at once until there is room or the collector makes
+ * progress. */
 static bool room(struct ml_writer *w, unsigned n)
 {
     bool ok =
@@ -254,8 +250,8 @@ static bool is_definition(unsigned kind)
            kind == ML_REC_PYTHON_STACK;
 }
 
-/* Names are no events: they are told again when there is room. Scopes must
- * balance whatever is lost: a pop goes the way of its push, or comes later. */
+/* Names are not events: they are announced again when there is room. Scopes must balance despite
+ * losses: a pop is dropped with its push, or recorded later. */
 static void drop(struct ml_writer *w, const uint64_t *words)
 {
     _Atomic uint64_t *lost = lost_counter(w);
@@ -286,7 +282,7 @@ static bool fits(struct ml_writer *w, unsigned n)
     return w->head + n <= w->limit || room(w, n);
 }
 
-/* Not while a list waits: the pushes may be in it. */
+/* Not while records are pending: the pushes may be among them. */
 static bool pay_pops(struct ml_writer *w)
 {
     if (ML_UNLIKELY(w->pending_words))
@@ -315,9 +311,9 @@ static void release(struct ml_writer *w)
         ml_record_pending(w);
 }
 
-/* No handler runs meanwhile, but in a sandbox: what it recorded would have no ring, or be
- * there before the names it needs. Setting the key comes last because it may call
- * calloc, and by then that can be recorded. */
+/* Except in a sandbox, no handler runs meanwhile: its records would have no ring, or precede the
+ * names that they need. Setting the key comes last because it may call calloc, which can be
+ * recorded by then. */
 static bool claim_and_append(uint32_t only_in, const uint64_t *words, unsigned n)
 {
     struct ml_writer *w = claim();
@@ -366,7 +362,7 @@ void ml_writer_prepare(void)
     errno = saved_errno;
 }
 
-/* only_in: the recording that it is for; 0: whichever goes on. */
+/* only_in: the recording that the record is for; 0: the current one, whichever it is. */
 static void record_first(uint32_t only_in, const uint64_t *words, unsigned n)
 {
     static __thread uint32_t skip; /* records to drop before asking for a ring again */
@@ -444,8 +440,8 @@ void ml_record_wide(uint32_t only_in, unsigned space, const uint64_t *words, uns
 
 /* ---- Records inside records ------------------------------------------------ */
 
-/* Whether the record that was interrupted is in the ring. Those that are longer than this are
- * definitions, which may be told twice. */
+/* Whether the interrupted record is in the ring. Longer records than this are definitions, which
+ * may be sent twice. */
 #define PUBLISHED_WORDS_MAX 8
 
 static bool is_published(const struct ml_writer *w)
@@ -457,8 +453,8 @@ static bool is_published(const struct ml_writer *w)
     return false;
 }
 
-/* The record that was interrupted will not go on: a signal handler has left it by longjmp. What
- * it had not published is lost. The pop of a lost push was left out by the same jump. */
+/* The interrupted record will not continue: a signal handler has left it by longjmp. If it was not
+ * published, it is lost. If it was a push, the same jump skipped its pop. */
 static void end_abandoned(struct ml_writer *w)
 {
     uint64_t first = w->busy_first;
@@ -474,9 +470,9 @@ static void end_abandoned(struct ml_writer *w)
         drop(w, &first);
 }
 
-/* A record inside a record: from a signal handler, or from a library call of
- * the recorder's. It waits in `pending` until the outer one is done. Its place
- * is reserved by one instruction, so that handlers may interrupt handlers. */
+/* A record inside a record: from a signal handler, or from a library call that the recorder makes.
+ * It waits in `pending` until the outer one is done. One instruction reserves its place, so that
+ * handlers may interrupt handlers. */
 static void wait_for_outer(struct ml_writer *w, const uint64_t *words, unsigned n)
 {
     uint32_t at = atomic_fetch_add_explicit(&w->pending_words, 1 + n, memory_order_relaxed);
@@ -489,7 +485,7 @@ static void wait_for_outer(struct ml_writer *w, const uint64_t *words, unsigned 
     if (at < ML_PENDING_WORDS)
         w->pending[at] = 0; /* the list ends here */
     drop(w, words);
-    w->limit = 0; /* have the next record look whether a pop is owed */
+    w->limit = 0; /* makes the next record check whether a pop is owed */
 }
 
 ML_NOINLINE void ml_record_nested(struct ml_writer *w, const uint64_t *words, unsigned n)
@@ -507,16 +503,17 @@ static void move_pending(struct ml_writer *w, uint32_t at, uint32_t end)
     while (at < ml_min_u64(end, ML_PENDING_WORDS)) {
         uint64_t n = w->pending[at];
         if (!n || n > ML_RECORD_MAX_WORDS || at + 1 + n > ML_PENDING_WORDS)
-            break; /* the list ends here, or a handler was left before it had written this one */
+            break; /* the list ends here, or a handler was left by longjmp before it had written
+                      this one */
         append(w, &w->pending[at + 1], (unsigned)n);
-        w->pending[at] = 0; /* for who gets this place next, and is left */
+        w->pending[at] = 0; /* for the next handler that takes this place and is left by longjmp */
         at += 1 + (uint32_t)n;
     }
 }
 
-/* Moves what handlers left into the ring, with signals held off so that none
- * adds more; in a sandbox that cannot be, and what is added meanwhile is moved too. A handler
- * that slips in before finds `busy` clear and writes to the ring itself. */
+/* Moves pending records of handlers into the ring, with signals blocked so that none adds more. In
+ * a sandbox they cannot be blocked, and records added meanwhile are moved too. A handler that runs
+ * before that finds `busy` clear and writes to the ring itself. */
 void ml_record_pending(struct ml_writer *w)
 {
     uint64_t signals = ml_sys_block_signals();

@@ -1,14 +1,14 @@
-/* writer.h: what recorder.c needs of writer.c.
+/* writer.h: the functions of writer.c that recorder.c and sandbox.c call.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ML_WRITER_H
 #define ML_WRITER_H
 
-/* Once per process, before the first record. */
+/* Call once per process, before the first record. */
 void ml_writer_init(void);
 
-/* Sees to it that this thread has a ring, if there is one to be had. Keeps errno. */
+/* Gives this thread a ring, if one is available. Keeps errno. */
 void ml_writer_prepare(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* libraries.c: see libraries.h.
  *
- * The table is reserved at full size and only ever grows: an object that is
- * unloaded keeps its entry, and has it again if it comes back to the same place.
+ * The table is reserved at full size and only grows: an unloaded object keeps its entry, and gets
+ * it again if it returns to the same place.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,28 +21,28 @@
 #include "recorder.h"
 #include "sys.h"
 
-/* At most: in little address space the table has fewer. */
+/* An upper limit: in little address space the table has fewer. */
 #define LIBRARIES_MAX (1u << 16)
 #define LIBRARIES_LEAST (1u << 8)
 
 struct library {
     uint64_t base;
     uint64_t end;
-    uint32_t path;         /* string number, likewise the next */
+    uint32_t path;         /* string number, like the next */
     uint32_t build_id;     /* 0: it has none */
-    _Atomic uint32_t seen; /* number of the last look that saw it */
+    _Atomic uint32_t seen; /* number of the last look that found it */
 };
 
 static struct library *libraries; /* by number; number 0 is not used */
 static uint32_t libraries_max;
 static _Atomic uint32_t count;
-static _Atomic uint32_t looks;          /* that found a change */
+static _Atomic uint32_t looks;          /* number of looks that found a change */
 static uint64_t known_adds, known_subs; /* the loader's counters at the last of them */
 static uint32_t program_path;           /* string number, 0: not known yet */
 
 /* One walk over the loader's list. */
 struct look {
-    unsigned objects; /* seen so far */
+    unsigned objects; /* found so far */
     uint64_t adds, subs;
 };
 
@@ -78,7 +78,7 @@ static uint32_t path_of_program(void)
     return program_path;
 }
 
-/* Under the name by which it was opened; a relative one from where we are now. */
+/* The name by which it was opened; a relative name is completed with the current directory. */
 static uint32_t path_of(const struct dl_phdr_info *info)
 {
     char path[ML_NAME_MAX_BYTES + 1];
@@ -90,7 +90,7 @@ static uint32_t path_of(const struct dl_phdr_info *info)
     if (n <= 1)
         return ml_name_kept(name);
     path[n - 1] = '/';
-    path[n] = '\0'; /* in place of what does not fit */
+    path[n] = '\0'; /* cuts what does not fit */
     if ((size_t)n + strlen(name) < sizeof(path))
         memcpy(path + n, name, strlen(name) + 1);
     return ml_name_kept(path);
@@ -128,7 +128,8 @@ static uint32_t find(const struct library *wanted)
     return 0;
 }
 
-/* One that was away is announced again: another was at its place meanwhile. */
+/* An object that was unloaded and returned is announced again: another was in its place meanwhile.
+ */
 static void enter_object(const struct library *object)
 {
     uint32_t number = find(object);
@@ -142,7 +143,7 @@ static void enter_object(const struct library *object)
     }
     number = count + 1;
     if (number == libraries_max) {
-        ml_recorder_detail_lost(); /* stacks in it have addresses alone */
+        ml_recorder_detail_lost(); /* stacks in it have only addresses */
         return;
     }
     libraries[number] = *object;
@@ -184,8 +185,7 @@ uint32_t ml_libraries_look(void)
     return looks;
 }
 
-/* Later ones first, so that the program, which may seem to begin at address 0,
- * comes last. */
+/* Later entries first, so that the program, which may seem to begin at address 0, comes last. */
 uint32_t ml_libraries_at(uintptr_t address)
 {
     for (uint32_t i = count; i; i--) {

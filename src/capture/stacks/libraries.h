@@ -1,10 +1,10 @@
-/* libraries.h: what the loader has loaded, as the collector knows it.
+/* libraries.h: the objects that the loader has loaded, under the numbers that the collector knows.
  *
- * An object is announced when it is first seen, before a stack that lies in it;
- * one that is unloaded and another that takes its place have different numbers.
- * The table is inherited by forked children, which announce it again.
+ * An object is announced when it is first seen, before a stack that is contained in it; an unloaded
+ * object and another that takes its place have different numbers. Forked children inherit the table
+ * and announce it again.
  *
- * All but announce: with the lock of stack.c held.
+ * Precondition of all but announce: the lock of stack.c is held.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,21 +15,21 @@
 
 #define ML_LIBRARY_PROGRAM 1 /* the number of the program itself */
 
-/* Announces what is new since the last look. Returns the number of the look at
- * which something last changed, 0 when nothing could be found out. */
+/* Announces objects that are new since the last look. Returns the number of the look at which
+ * something last changed, 0 when nothing could be found out. */
 uint32_t ml_libraries_look(void);
 
-/* The number of the object that holds this address as of the last look, 0: none. */
+/* The number of the object that contains this address as of the last look, 0: none. */
 uint32_t ml_libraries_at(uintptr_t address);
 
-/* Where it lies. */
+/* Its address range. */
 struct ml_address_range {
     uintptr_t begin;
     uintptr_t end;
 };
 struct ml_address_range ml_libraries_range(uint32_t number);
 
-/* Announces all that are loaded, once more. */
+/* Announces all loaded objects again. */
 void ml_libraries_announce(void);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "loaded_symbols.h"
 
-/* A version's low byte, for a release; candidates before it have the same layout. */
+/* A version's low byte, for a release; its candidates have the same layout. */
 #define RELEASE_CANDIDATE 0xc0
 
 static uintptr_t symbol(const char *name)

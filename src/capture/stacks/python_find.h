@@ -1,4 +1,4 @@
-/* python_find.h: the CPython that this process runs, if it runs one that is known.
+/* python_find.h: finds the CPython that this process runs, if its version is known.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,15 +13,15 @@
 struct ml_python {
     struct ml_python_layout layout;
     void *(*thread_state)(void); /* the calling thread's; NULL: it runs no Python */
-    int (*finalizing)(void);     /* thread states of others may be gone */
+    int (*finalizing)(void);     /* other threads' states may be gone */
     uintptr_t code_type;
     uintptr_t text_type;
     uintptr_t bytes_type;
 };
 
-/* Looks for its symbols, which takes the loader's lock: once is enough.
- * @return whether there is one whose layout is known: a CPython from 3.9 to 3.14 with
- * a global lock, not PyPy */
+/* Looks for its symbols, which takes the loader's lock: call it once.
+ * @return whether there is one whose layout is known: CPython 3.9 to 3.14 with a global lock, not
+ *         PyPy */
 bool ml_python_find(struct ml_python *ret);
 
 #endif

@@ -13,18 +13,16 @@
 
 #include "address_room.h"
 #include "names.h"
-#include "python_lines.h"
 #include "python_memory.h"
-#include "python_text.h"
 #include "record.h"
 #include "recorder.h"
 #include "sys.h"
 
-/* At most: in little address space the table has fewer. */
+/* An upper limit: in little address space the table has fewer. */
 #define FRAMES_MAX (1u << 18)
 #define FRAMES_LEAST (1u << 6)
 
-/* In a cache line of its own: a stack that was seen before touches one for each frame. */
+/* One cache line each: a stack that was seen before touches one per frame. */
 struct frame {
     alignas(64) struct ml_python_place place;
     uint32_t function; /* strings */
@@ -88,7 +86,7 @@ static void announce(uint32_t number)
         ml_record(words, 3);
 }
 
-/* The number of that text; false: it has none now, but may have later. */
+/* The string number of that text; false: it has none now, but may have later. */
 static bool name(const struct ml_python *py, uintptr_t text, uint32_t *ret)
 {
     char bytes[ML_NAME_MAX_BYTES];
@@ -133,7 +131,7 @@ static uint32_t add(const struct ml_python *py, const struct ml_python_place *pl
     if (!describe(py, &frame))
         return 0;
     frame_tables.frames[number] = frame;
-    /* Pairs with the acquire load in ml_python_frames_announce: the frame is there. */
+    /* Pairs with the acquire load in ml_python_frames_announce: the frame is complete. */
     atomic_store_explicit(&frame_tables.count, number, memory_order_release);
     announce(number);
     frame_tables.slots[slot] = number;

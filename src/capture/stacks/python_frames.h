@@ -1,7 +1,7 @@
-/* python_frames.h: numbers for places in Python code, as the collector knows them.
+/* python_frames.h: numbers for places in Python code, known to the collector.
  *
- * A place is an instruction; its frame has the function, the file and the line. The
- * caller holds the lock of the stacks' tables, but for what says otherwise.
+ * A place is an instruction; its frame has the function, the file and the line. Unless a function
+ * says otherwise, the caller holds the lock of the stacks' tables.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,17 +13,18 @@
 
 #include "python_walk.h"
 
-/* The place's number, after its frame was announced; 0 when there is no room. */
+/* The place's number; its frame has been announced. 0 when there is no room. */
 uint32_t ml_python_frame(const struct ml_python *py, const struct ml_python_place *place);
 
-/* The numbers have those places. Without the lock, for numbers that were given. */
+/* Whether the numbers denote those places. Needs no lock. Precondition: the numbers have been
+ * assigned. */
 bool ml_python_frames_are(const uint32_t *numbers, const struct ml_python_place *places,
                           uint32_t n);
 
-/* Has a line: else the interpreter or its compiler made it up. */
+/* Whether it has a line. Otherwise the interpreter or its compiler generated the frame. */
 bool ml_python_frame_counts(uint32_t number);
 
-/* As ml_python_stack_announce, before it. */
+/* Like ml_python_stack_announce; call it before that. */
 void ml_python_frames_announce(void);
 
 #endif

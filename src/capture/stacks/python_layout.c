@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Strings and bytes, which are the same in several versions. */
+/* Strings and bytes, which have the same layout in several versions. */
 #define TEXT_BEFORE_3_12                                                                           \
     .text_state = 32, .text_length = 16, .text_ascii = 48, .text_other = 72, BYTES
 #define TEXT_3_12 .text_state = 32, .text_length = 16, .text_ascii = 40, .text_other = 56, BYTES
@@ -79,15 +79,15 @@ static const struct ml_python_layout python_3_12 = {
     TEXT_3_12,
 };
 
-/* ---- What the interpreter tells itself ----------------------------------------- */
+/* ---- The interpreter's structure for debuggers --------------------------------- */
 
 #define COOKIE "xdebugpy"
 
-/* Words of its structure for debuggers: 8 bytes of cookie, then numbers. */
-enum { TOLD_VERSION = 1, TOLD_FREE_THREADED = 2 };
+/* Its first words: 8 bytes of cookie, then numbers. */
+enum { WORD_VERSION = 1, WORD_FREE_THREADED = 2 };
 
-/* Which word tells what; parts of the structure begin elsewhere in each version. */
-struct told {
+/* The index of the first word of each part, which differs between versions. */
+struct debug_words {
     uint16_t thread_frame;
     uint16_t frame; /* size, previous, code, instruction, local variables, owner */
     uint16_t code;  /* size, file, name, full name, lines, first line, …, instructions */
@@ -96,12 +96,12 @@ struct told {
     uint16_t text;  /* size, state, length, size of a string that is ASCII */
 };
 
-static const struct told told_3_13 = {
+static const struct debug_words words_3_13 = {
     .thread_frame = 23, .frame = 28, .code = 34, .object_type = 45, .bytes = 64, .text = 67};
-static const struct told told_3_14 = {
+static const struct debug_words words_3_14 = {
     .thread_frame = 26, .frame = 31, .code = 39, .object_type = 51, .bytes = 74, .text = 77};
 
-/* Behind its head a string that is not ASCII has a length and a pointer. */
+/* After its head, a string that is not ASCII has a length and a pointer. */
 #define TEXT_OTHER_MORE 16
 
 static uint16_t offset(const uint64_t *words, unsigned which, bool *ok)
@@ -111,20 +111,20 @@ static uint16_t offset(const uint64_t *words, unsigned which, bool *ok)
     return (uint16_t)words[which];
 }
 
-static bool layout_told(uint32_t version, const void *runtime, const struct told *told,
-                        struct ml_python_layout *ret)
+static bool layout_from_runtime(uint32_t version, const void *runtime, const struct debug_words *at,
+                                struct ml_python_layout *ret)
 {
     const uint64_t *words = runtime;
-    const unsigned frame = told->frame, code = told->code;
+    const unsigned frame = at->frame, code = at->code;
     bool ok = true;
 
-    if (memcmp(runtime, COOKIE, sizeof(*words)) || words[TOLD_VERSION] != version ||
-        words[TOLD_FREE_THREADED])
+    if (memcmp(runtime, COOKIE, sizeof(*words)) || words[WORD_VERSION] != version ||
+        words[WORD_FREE_THREADED])
         return false;
     *ret = (struct ml_python_layout){
         .lines = ML_PYTHON_LOCATIONS,
         .instruction = ML_PYTHON_BY_POINTER,
-        .thread_frame = offset(words, told->thread_frame, &ok),
+        .thread_frame = offset(words, at->thread_frame, &ok),
         .frame_previous = offset(words, frame + 1, &ok),
         .frame_code = offset(words, frame + 2, &ok),
         .frame_instruction = offset(words, frame + 3, &ok),
@@ -135,14 +135,14 @@ static bool layout_told(uint32_t version, const void *runtime, const struct told
         .code_lines = offset(words, code + 4, &ok),
         .code_first_line = offset(words, code + 5, &ok),
         .code_instructions = offset(words, code + 9, &ok),
-        .bytes_size = offset(words, told->bytes + 1, &ok),
-        .bytes_data = offset(words, told->bytes + 2, &ok),
-        .text_state = offset(words, told->text + 1, &ok),
-        .text_length = offset(words, told->text + 2, &ok),
-        .text_ascii = offset(words, told->text + 3, &ok),
+        .bytes_size = offset(words, at->bytes + 1, &ok),
+        .bytes_data = offset(words, at->bytes + 2, &ok),
+        .text_state = offset(words, at->text + 1, &ok),
+        .text_length = offset(words, at->text + 2, &ok),
+        .text_ascii = offset(words, at->text + 3, &ok),
     };
     ret->text_other = ret->text_ascii + TEXT_OTHER_MORE;
-    return ok && words[told->object_type] == ML_PYTHON_TYPE;
+    return ok && words[at->object_type] == ML_PYTHON_TYPE;
 }
 
 bool ml_python_layout(uint32_t version, const void *runtime, struct ml_python_layout *ret)
@@ -152,8 +152,8 @@ bool ml_python_layout(uint32_t version, const void *runtime, struct ml_python_la
     case 0x30a: *ret = python_3_10; return true;
     case 0x30b: *ret = python_3_11; return true;
     case 0x30c: *ret = python_3_12; return true;
-    case 0x30d: return layout_told(version, runtime, &told_3_13, ret);
-    case 0x30e: return layout_told(version, runtime, &told_3_14, ret);
+    case 0x30d: return layout_from_runtime(version, runtime, &words_3_13, ret);
+    case 0x30e: return layout_from_runtime(version, runtime, &words_3_14, ret);
     default: return false;
     }
 }

@@ -1,9 +1,8 @@
-/* python_layout.h: where CPython keeps what a stack is made of: offsets into its
- * structures, by version.
+/* python_layout.h: offsets into the structures of CPython that a stack is read from, by version.
  *
- * 3.9 to 3.12 are known by tables. From 3.13 on the interpreter tells most of them
- * itself, in a structure for debuggers at the beginning of _PyRuntime; that structure
- * too changes from version to version, so newer ones than are listed are not known.
+ * Tables describe 3.9 to 3.12. From 3.13 on the interpreter itself contains most offsets, in a
+ * structure for debuggers at the beginning of _PyRuntime. That structure also changes with each
+ * version, so versions after the last one listed are unknown.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,28 +10,29 @@
 #define ML_PYTHON_LAYOUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* How a code object tells the line of an instruction. */
+/* How a code object encodes the line of an instruction. */
 enum ml_python_lines {
     ML_PYTHON_LNOTAB = 1, /* 3.9 */
     ML_PYTHON_LINETABLE,  /* 3.10 */
     ML_PYTHON_LOCATIONS,  /* from 3.11 on */
 };
 
-/* How a frame tells its instruction. */
+/* How a frame stores its instruction. */
 enum ml_python_instruction {
     ML_PYTHON_IN_BYTES = 1, /* 3.9: an int, in bytes from the first instruction */
-    ML_PYTHON_IN_WORDS,     /* 3.10: an int, in two bytes each */
+    ML_PYTHON_IN_WORDS,     /* 3.10: an int, in units of two bytes */
     ML_PYTHON_BY_POINTER,   /* from 3.11 on */
 };
 
 struct ml_python_layout {
     uint8_t lines;       /* enum ml_python_lines */
     uint8_t instruction; /* enum ml_python_instruction */
-    bool by_cframe;      /* the thread's frame is found through a structure of C's stack */
+    bool by_cframe;      /* the thread's frame is found through a structure on the C stack */
 
-    uint16_t thread_frame; /* of the thread's state: the innermost frame */
+    uint16_t thread_frame; /* in the thread state: the innermost frame */
     uint16_t cframe_frame;
 
     uint16_t frame_code;
@@ -45,24 +45,30 @@ struct ml_python_layout {
     uint16_t code_full_name; /* 0: there is none */
     uint16_t code_first_line;
     uint16_t code_lines;
-    uint16_t code_instructions; /* where a pointer to one counts from */
+    uint16_t code_instructions; /* the base of instruction pointers */
 
     uint16_t text_state;
     uint16_t text_length;
-    uint16_t text_ascii; /* where the characters begin, of ASCII and of other text */
+    uint16_t text_ascii; /* offset of the characters, of ASCII and of other text */
     uint16_t text_other;
     uint16_t bytes_size;
     uint16_t bytes_data;
 };
 
-/* An owner from here on says: a frame of the interpreter's own, without code. */
+/* Owners from here on mean an internal frame of the interpreter, without code. */
 #define ML_PYTHON_OWNER_NONE 3
 
-/* Of every object, in builds that are known. */
+/* In every object, in known builds. */
 #define ML_PYTHON_TYPE 8
 
-/* The layout of that version (PY_VERSION_HEX), whose _PyRuntime lies at `runtime`.
+/* The layout of that version (PY_VERSION_HEX), whose _PyRuntime is at `runtime`.
  * @return whether it is known */
 bool ml_python_layout(uint32_t version, const void *runtime, struct ml_python_layout *ret);
+
+/* The source line of an instruction (python_lines.c). `table` is the code object's table,
+ * `instruction` counts bytes of its code.
+ * @return 0: it belongs to no line, or the code has not begun */
+uint32_t ml_python_line(enum ml_python_lines kind, const uint8_t *table, size_t size,
+                        int32_t first_line, int32_t instruction);
 
 #endif

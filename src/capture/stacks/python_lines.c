@@ -1,14 +1,14 @@
-/* python_lines.c: see python_lines.h.
+/* python_lines.c: the source line of an instruction.
  *
- * Each table is a list of stretches of code, each so many lines after the one before.
+ * Each table is a list of code ranges, each with the difference of its line to the one before.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "python_lines.h"
-
 #include <stdbool.h>
 
-/* 3.9: pairs of bytes: so much further in the code the line is another. */
+#include "python_layout.h"
+
+/* 3.9: pairs of bytes: the distance in the code to the next line, and the difference of lines. */
 static int32_t in_lnotab(const uint8_t *table, size_t size, int32_t line, int32_t instruction)
 {
     int32_t at = 0;
@@ -22,7 +22,7 @@ static int32_t in_lnotab(const uint8_t *table, size_t size, int32_t line, int32_
     return line;
 }
 
-/* 3.10: pairs of bytes: the length of a stretch, the difference of its line. */
+/* 3.10: pairs of bytes: the length of a range, and the difference of its line. */
 static int32_t in_linetable(const uint8_t *table, size_t size, int32_t line, int32_t instruction)
 {
     int32_t end = 0;
@@ -38,16 +38,16 @@ static int32_t in_linetable(const uint8_t *table, size_t size, int32_t line, int
     return 0;
 }
 
-/* From 3.11 on: a byte with its highest bit set begins a stretch: its form and its
- * length in words; what follows depends on the form. */
+/* From 3.11 on a byte with its highest bit set begins a range: its form and its length in words.
+ * The following bytes depend on the form. */
 enum {
-    FORM_ONE_LINE = 10,   /* 10, 11, 12: so many lines on, less 10; columns follow */
+    FORM_ONE_LINE = 10,   /* 10, 11, 12: the difference plus 10; columns follow */
     FORM_NO_COLUMNS = 13, /* the difference follows */
-    FORM_LONG = 14,       /* the same, and an end and columns */
+    FORM_LONG = 14,       /* the same, then an end line and columns */
     FORM_NONE = 15,       /* no line */
 };
 
-/* A number in groups of six bits, the lowest first, its sign in its lowest bit. */
+/* A number in groups of six bits, lowest first, with its sign in its lowest bit. */
 static int32_t signed_number(const uint8_t *p, const uint8_t *end)
 {
     uint32_t value = 0;

@@ -1,7 +1,7 @@
 /* python_stack.c: see python_stack.h.
  *
- * Looking a stack up takes no lock: slots go from 0 to an entry once and stay. What is
- * compared are the places of all frames, not their hash.
+ * A lookup takes no lock: a slot changes once, from 0 to an entry. It compares the places of all
+ * frames, not only their hash.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@
 #include "sys.h"
 #include "table_lock.h"
 
-/* At most: in little address space the tables have fewer. */
+/* An upper limit: in little address space the tables have fewer. */
 #define STACKS_MAX (1u << 20)
 #define STACKS_LEAST (1u << 6)
 #define FRAMES_PER_STACK 16u /* on average */
@@ -30,15 +30,15 @@
 struct stack {
     uint32_t hash;
     uint32_t frames; /* how many */
-    uint32_t first;  /* where they begin */
+    uint32_t first;  /* index of the first */
     uint32_t number; /* 0: none of them counts */
 };
 
 static struct python_stacks {
     uint32_t stacks_max;     /* a power of two */
-    _Atomic uint32_t *slots; /* twice as many: which entry, 0: empty */
+    _Atomic uint32_t *slots; /* twice as many: entry, 0: empty */
     struct stack *stacks;    /* entry 0 is not used */
-    uint32_t *frames;        /* numbers of python_frames.h */
+    uint32_t *frames;        /* numbers from python_frames.h */
     uint32_t used_frames;
     _Atomic uint32_t count;
 } python_stacks;
@@ -58,7 +58,7 @@ static struct ml_table_lock python_lock = {.lock = ml_recorder_python_lock};
 
 ML_TABLE_ACROSS_FORK(ml_python_stack_init, python_lock, inside)
 
-/* Under the lock. A thread that runs no Python, as those that work for PyTorch's
+/* Precondition: the lock is held. A thread that runs no Python, like the threads of PyTorch's
  * backward pass, leaves the trial to another. */
 static uint32_t learn(void)
 {
@@ -70,7 +70,7 @@ static uint32_t learn(void)
         state = ml_python_find(&python) ? TO_BE_TRIED : OFF;
     if (state == TO_BE_TRIED)
         state = after[ml_python_try(&python)];
-    /* Pairs with the acquire load in ml_python_stack_here: the layout is there. */
+    /* Pairs with the acquire load in ml_python_stack_here: the layout is set. */
     atomic_store_explicit(&python_state, state, memory_order_release);
     return state;
 }
@@ -92,7 +92,7 @@ static bool reserve_tables(void)
     python_stacks.stacks_max = max;
     python_stacks.stacks = arrays[1].ret_items;
     python_stacks.frames = arrays[2].ret_items;
-    /* Pairs with the acquire load in ml_python_stack_here: the rest is there. */
+    /* Pairs with the acquire load in ml_python_stack_here: the other arrays are set. */
     __atomic_store_n(&python_stacks.slots, (_Atomic uint32_t *)arrays[0].ret_items,
                      __ATOMIC_RELEASE);
     return true;
@@ -115,13 +115,13 @@ static void announce(const struct stack *s)
     ml_record(words, 2 + (n + 1) / 2);
 }
 
-/* The entry, or NULL and in *ret_slot where it would go. */
+/* The entry, or NULL and in *ret_slot the slot for it. */
 static ML_ALWAYS_INLINE const struct stack *find(const struct ml_python_walk *w, uint32_t *ret_slot)
 {
     uint32_t mask = 2 * python_stacks.stacks_max - 1;
 
     for (uint32_t i = w->hash & mask;; i = (i + 1) & mask) {
-        /* Pairs with the release store in add: all of the entry is there. */
+        /* Pairs with the release store in add: the whole entry is written. */
         uint32_t entry = atomic_load_explicit(&python_stacks.slots[i], memory_order_acquire);
         const struct stack *s = &python_stacks.stacks[entry];
 
@@ -135,7 +135,7 @@ static ML_ALWAYS_INLINE const struct stack *find(const struct ml_python_walk *w,
     }
 }
 
-/* Writes the frames' numbers behind those in use. @return whether all have one */
+/* Writes the frames' numbers after those in use. @return whether all have one */
 static bool number_frames(const struct ml_python_walk *w, bool *ret_counts)
 {
     *ret_counts = false;
@@ -168,7 +168,7 @@ static uint32_t add(const struct ml_python_walk *w, uint32_t slot)
         return 0;
     }
     python_stacks.used_frames += w->n;
-    /* Pairs with the acquire load in ml_python_stack_announce: the entry is there. */
+    /* Pairs with the acquire load in ml_python_stack_announce: the entry is written. */
     atomic_store_explicit(&python_stacks.count, entry, memory_order_release);
     if (counts)
         announce(s);
@@ -187,7 +187,7 @@ static uint32_t find_or_add(const struct ml_python_walk *w)
     return s ? s->number : add(w, slot);
 }
 
-/* A stack that is new, or an interpreter. */
+/* For a new stack or interpreter. */
 static ML_NOINLINE uint32_t new_stack(void)
 {
     int saved_errno = errno;
@@ -213,7 +213,7 @@ uint32_t ml_python_stack_here(void)
     struct ml_python_walk walk;
     uint32_t slot;
 
-    /* Inside a record what is announced has to wait, but the number would not. */
+    /* Inside a record an announcement has to wait, but a use of the number would not. */
     if (state == OFF || inside || ml_writer->busy)
         return 0;
     if (state != RUNS || !__atomic_load_n(&python_stacks.slots, __ATOMIC_ACQUIRE))
@@ -231,7 +231,7 @@ bool ml_python_is_elsewhere(void)
            !python.thread_state();
 }
 
-/* Under the lock: how many of them count, and are written. */
+/* Numbers the frames that count. Precondition: the lock is held. @return how many were written */
 static unsigned number_counting(const struct ml_python_walk *w, uint32_t *ret)
 {
     unsigned n = 0;
@@ -264,8 +264,7 @@ void ml_python_frames_here(struct ml_python_frames *ret)
     errno = saved_errno;
 }
 
-/* Without the lock, as announce_native of stack.c: what is there once `count` says so does not
- * change. */
+/* Takes no lock, like announce_native in stack.c: entries that `count` covers do not change. */
 void ml_python_stack_announce(void)
 {
     uint32_t n = atomic_load_explicit(&python_stacks.count, memory_order_acquire);

@@ -1,20 +1,18 @@
-/* python_text.c: see python_text.h.
+/* python_text.c: the text of a Python string, as UTF-8.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "python_text.h"
-
 #include <string.h>
 
 #include "compiler.h"
 #include "python_memory.h"
 
-/* Of a string's state: the size of its characters, and two flags. */
+/* Parts of a string's state: the size of its characters, and two flags. */
 #define KIND(state) ((state) >> 2 & 7)
 #define COMPACT (1u << 5)
 #define ASCII (1u << 6)
 
-/* A byte that could not be decoded is kept in a character of its own. */
+/* The first of the characters that stand for bytes that could not be decoded. */
 #define ESCAPED_FIRST 0xdc80
 #define ESCAPED_LAST 0xdcff
 

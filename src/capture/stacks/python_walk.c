@@ -12,14 +12,14 @@
 #include "filtered.h"
 #include "python_memory.h"
 
-/* Frames to look at, the interpreter's own among them. */
+/* Frames to look at, including internal ones of the interpreter. */
 #define STEPS_MAX (4 * ML_STACK_MAX_FRAMES)
 
-/* Odd, and with bits all over. */
+/* Odd, with bits spread over the word. */
 #define MIXER 0x9e3779b97f4a7c15u
 
-/* Whether a word can be read there: the kernel fetches it before it finds that the
- * question makes no sense. */
+/* Whether a word can be read there: the kernel fetches the argument before it finds the call
+ * invalid. */
 static bool readable(uintptr_t at)
 {
     int saved_errno = errno;
@@ -30,7 +30,7 @@ static bool readable(uintptr_t at)
     return ok;
 }
 
-/* From its begin to the last field that is used. */
+/* Whether an object is readable from its beginning to the last field that is used. */
 static bool object_readable(uintptr_t at, uint16_t last_field)
 {
     return ml_python_plausible(at) && readable(at) && readable(at + last_field);
@@ -54,7 +54,7 @@ static ML_ALWAYS_INLINE uintptr_t first_frame(const struct ml_python *py, bool c
     return ml_python_word(state + at->cframe_frame);
 }
 
-/* Some versions mark references in their lowest bit. */
+/* Some versions use the lowest bit of a reference as a flag. */
 static ML_ALWAYS_INLINE uintptr_t code_of(const struct ml_python *py, uintptr_t frame)
 {
     return ml_python_word(frame + py->layout.frame_code) & ~(uintptr_t)7;
@@ -67,7 +67,7 @@ static ML_ALWAYS_INLINE bool has_code(const struct ml_python *py, uintptr_t fram
     return !owner || ml_python_byte(frame + owner) < ML_PYTHON_OWNER_NONE;
 }
 
-/* In bytes from the first; negative: it has not begun. */
+/* In bytes from the first instruction; negative: the code has not begun. */
 static ML_ALWAYS_INLINE int32_t instruction_of(const struct ml_python_layout *at, uintptr_t frame,
                                                uintptr_t code)
 {
@@ -80,8 +80,8 @@ static ML_ALWAYS_INLINE int32_t instruction_of(const struct ml_python_layout *at
 
 /* ---- Code objects -------------------------------------------------------------- */
 
-/* A table of a few bytes whole, else its size, begin and end. The word that ends with it
- * begins within the object, wherever that is. */
+/* All of a table that has a few bytes, otherwise its size and its two ends. The last word may begin
+ * before the table, but within the object. */
 static ML_ALWAYS_INLINE uint64_t lines_of(const struct ml_python_layout *at, uintptr_t table)
 {
     uint64_t size = ml_python_word(table + at->bytes_size);
@@ -112,7 +112,7 @@ static ML_ALWAYS_INLINE bool place_of(const struct ml_python *py, uintptr_t fram
     return true;
 }
 
-/* Whole places are compared later: this need not be good, but quick. */
+/* Whole places are compared later, so this has to be fast rather than good. */
 static ML_ALWAYS_INLINE uint64_t mix(uint64_t hash, const struct ml_python_place *place)
 {
     return (hash ^ place->code ^ (uint64_t)place->instruction << 40) * MIXER;

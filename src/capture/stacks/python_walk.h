@@ -1,8 +1,7 @@
-/* python_walk.h: where the calling thread is in Python, without the interpreter's
- * lock.
+/* python_walk.h: reads the calling thread's position in Python, without the interpreter's lock.
  *
- * A thread's own frames stand still while it is in C, whoever else holds the lock, and
- * keep their code objects alive. Nothing else is read.
+ * A thread's own frames do not change while it is in C, whichever thread holds the lock, and keep
+ * their code objects alive. Nothing else is read.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,13 +14,13 @@
 #include "python_find.h"
 #include "ring.h"
 
-/* An instruction of a code object. Code objects die and others take their address;
- * the rest tells them apart. */
+/* An instruction of a code object. Code objects are freed and others get their address; the other
+ * fields distinguish them. */
 struct ml_python_place {
     uintptr_t code;
     uintptr_t file; /* str objects */
     uintptr_t name;
-    uint64_t lines; /* made of the size, the begin and the end of its table of lines */
+    uint64_t lines; /* from the size and both ends of its table of lines */
     int32_t instruction;
     int32_t first_line;
 };
@@ -32,12 +31,12 @@ struct ml_python_walk {
     struct ml_python_place places[ML_STACK_MAX_FRAMES]; /* innermost first */
 };
 
-/* Frames beyond ML_STACK_MAX_FRAMES are left out, and so are those of the interpreter's
- * own. None: the thread runs no Python. */
+/* Frames beyond ML_STACK_MAX_FRAMES and internal frames of the interpreter are left out. No frames:
+ * the thread runs no Python. */
 void ml_python_walk(const struct ml_python *py, struct ml_python_walk *ret);
 
-/* The same with an eye on every step, for the first time: whether the layout is what
- * was taken for it. A few system calls for each frame. */
+/* The same, checking every step, for the first time: whether the layout is as assumed. Takes a few
+ * system calls per frame. */
 enum ml_python_sound { ML_PYTHON_NO_FRAMES, ML_PYTHON_SOUND, ML_PYTHON_UNSOUND };
 enum ml_python_sound ml_python_try(const struct ml_python *py);
 

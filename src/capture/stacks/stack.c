@@ -1,14 +1,12 @@
 /* stack.c: see stack.h.
  *
- * Frames are found by the compiler's unwinder, which is linked in, since the
- * program may have none. All is done under one lock, which is also held while a
- * thread forks: unwinder and loader have locks that a child must not find taken
- * by a thread that it does not have.
+ * The compiler's unwinder finds the frames. It is linked in, because the program may have none. One
+ * lock covers everything and is also held while a thread forks: unwinder and loader have locks that
+ * a child must not find taken by a thread that it does not have.
  *
- * The same return addresses can come to mean something else when a library is
- * unloaded. A stack therefore remembers which libraries it lay in, and when that
- * was last seen to be true; after a change of the loader's list it is looked at
- * again, and told again if it still holds.
+ * When a library is unloaded, the same return addresses can come to mean something else. A stack
+ * therefore stores which libraries it was in, and the last look at which that was true. After a
+ * change of the loader's list it is checked again, and announced again if it is still true.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +30,7 @@
 #include "sys.h"
 #include "table_lock.h"
 
-/* At most: in little address space the tables have fewer. */
+/* An upper limit: in little address space the tables have fewer. */
 #define STACKS_MAX (1u << 20)
 #define STACKS_LEAST (1u << 6)
 #define FRAMES_PER_STACK 16u /* on average */
@@ -40,25 +38,25 @@
 struct stack {
     uint32_t hash;   /* of its addresses */
     uint32_t frames; /* number of them */
-    uint32_t first;  /* where they begin */
+    uint32_t first;  /* index of the first */
     uint32_t number;
-    uint32_t checked;   /* the look at which it last lay in these libraries */
+    uint32_t checked;   /* the last look at which it was in these libraries */
     uint64_t libraries; /* hash of their numbers */
 };
 
 static struct native_stacks {
     uint32_t stacks_max;  /* a power of two */
-    uint32_t *slots;      /* twice as many: which stack, 0: empty */
+    uint32_t *slots;      /* twice as many: stack, 0: empty */
     struct stack *stacks; /* number 0 is not used */
     uint64_t *frames;
     uint32_t used_frames;
     _Atomic uint32_t count;
 } native_stacks;
 
-/* What the unwinder has found. */
+/* The unwinder's result. */
 struct walk {
-    unsigned skip;                 /* frames to leave out yet */
-    struct ml_address_range until; /* it ends before the first that lies here */
+    unsigned skip;                 /* frames still to leave out */
+    struct ml_address_range until; /* it ends before the first frame in this range */
     unsigned n, max;
     uint64_t frames[ML_STACK_MAX_FRAMES];
 };
@@ -73,9 +71,9 @@ ML_TABLE_ACROSS_FORK(ml_stack_init, stacks_lock, inside)
 
 /* ---- Frames --------------------------------------------------------------- */
 
-/* Where the recorder lies. In a test it is linked into the program, and cannot be
- * told from it by address: then nowhere, and exactly ml_stack_here and its caller
- * are left out. */
+/* The address range of the recorder. In a test it is linked into the program, and addresses cannot
+ * tell the two apart: then the range is empty, and exactly ml_stack_here and its caller are left
+ * out. */
 static struct ml_address_range own;
 static unsigned skip_always;
 
@@ -112,7 +110,7 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *arg)
         walk->skip--;
         return _URC_NO_REASON;
     }
-    /* A signal came before this instruction: say what a call here would return to. */
+    /* A signal came before this instruction: use the address that a call here would return to. */
     address += before_instruction ? 1 : 0;
     walk->frames[walk->n] = address;
     walk->n += 1;
@@ -171,7 +169,7 @@ static uint64_t libraries_of(const uint64_t *frames, uint32_t n)
     return XXH3_64bits(numbers, n * sizeof(*numbers));
 }
 
-/* Whether the stack lies where it lay when it was first announced. */
+/* Whether the stack is still in the libraries that it was announced with. */
 static bool still_holds(struct stack *s, uint32_t look)
 {
     if (s->checked == look)
@@ -183,7 +181,7 @@ static bool still_holds(struct stack *s, uint32_t look)
     return true;
 }
 
-/* The stack's number, or 0 and in *ret_slot where it would go. */
+/* The stack's number, or 0 and in *ret_slot the slot for it. */
 static uint32_t find(const struct walk *w, uint32_t hash, uint32_t look, uint32_t *ret_slot)
 {
     uint32_t mask = 2 * native_stacks.stacks_max - 1;
@@ -226,7 +224,7 @@ static uint32_t add(const struct walk *w, uint32_t hash, uint32_t look, uint32_t
         .libraries = libraries_of(w->frames, w->n),
     };
     native_stacks.used_frames += w->n;
-    /* Pairs with the acquire load in announce_native: the stack is there. */
+    /* Pairs with the acquire load in announce_native: the stack is written. */
     atomic_store_explicit(&native_stacks.count, entry, memory_order_release);
     announce(&native_stacks.stacks[entry]);
     native_stacks.slots[slot] = entry;
@@ -245,14 +243,14 @@ static uint32_t number_of(const struct walk *w, uint32_t look)
     return number ? number : add(w, hash, look, slot);
 }
 
-/* Python's frames get half of the room, if they need it. */
+/* Python's frames get up to half of the room. */
 static void add_python(struct walk *walk, const struct ml_python_frames *python)
 {
     for (unsigned i = 0; i < python->n && walk->n < ML_STACK_MAX_FRAMES; i++)
         walk->frames[walk->n++] = ML_STACK_PYTHON_FRAME | python->numbers[i];
 }
 
-/* Within the function that counts as one frame: skip_always. */
+/* Inlined into a function that counts as one frame: skip_always. */
 static ML_ALWAYS_INLINE uint32_t stack_here(const struct ml_python_frames *python)
 {
     int saved_errno = errno;
@@ -260,7 +258,7 @@ static ML_ALWAYS_INLINE uint32_t stack_here(const struct ml_python_frames *pytho
     struct ml_quiet quiet;
     uint32_t look = 0, number = 0;
 
-    /* Inside a record what is announced has to wait, but the number would not. */
+    /* Inside a record an announcement has to wait, but a use of the number would not. */
     if (inside || ml_writer->busy || !ml_recorder_in_session())
         return 0;
     if (ml_table_enter(&stacks_lock, &inside, &quiet)) {
@@ -293,16 +291,16 @@ ML_NOINLINE uint32_t ml_stack_here_in_python(void)
     return stack_here(&python);
 }
 
-/* Only what may still be meant: addresses are told apart by what is loaded now.
+/* Announces only stacks that may still occur: the libraries that are loaded now give addresses
+ * their meaning.
  *
- * Without the lock: whoever comes here may hold any of the recorder's. The first
- * record of a thread holds announce_lock, and is made under the names' lock, which
- * comes after ours, or under ours; a thread that holds ours waits for announce_lock
- * in its own first record. So this reads only what does not change once `count`
- * says that it is there (addresses, place, libraries' hash), and what is atomic
- * (which libraries are there). A look that another thread takes meanwhile can make
- * this pass over a stack that holds, or tell one too many; since the look's number
- * has changed, still_holds tells every stack again before its number is used. */
+ * Takes no lock, because the caller may hold any of the recorder's. A thread's first record holds
+ * announce_lock, and is made under the names' lock, which comes after ours, or under ours; a thread
+ * that holds ours waits for announce_lock in its own first record. So this reads only data that
+ * does not change once `count` covers it (addresses, index, hash of the libraries), and atomics
+ * (which libraries are loaded). A concurrent look by another thread can make this skip a stack that
+ * is still valid, or announce one too many; because the look's number has changed, still_holds
+ * announces every stack again before its number is used. */
 static void announce_native(void)
 {
     uint32_t n = atomic_load_explicit(&native_stacks.count, memory_order_acquire);

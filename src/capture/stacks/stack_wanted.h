@@ -1,5 +1,4 @@
-/* stack_wanted.h: the stack that a block of a framework gets, as `memledger run
- * --stacks` says.
+/* stack_wanted.h: the stack that a framework's block gets, as `memledger run --stacks` says.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +11,7 @@
 #include "recorder.h"
 #include "stack.h"
 
-/* Who asked, as far as that is wanted; 0: nobody is known. */
+/* The stack of the calling thread, as far as the user wants it; 0: none. */
 static inline uint32_t ml_stack_wanted(void)
 {
     switch (ml_stacks_mode) {
@@ -23,8 +22,8 @@ static inline uint32_t ml_stack_wanted(void)
     }
 }
 
-/* For a framework whose own threads do what others asked for, and were handed their
- * stack: there that one counts, and this is 0. */
+/* For a framework whose own threads work for others and were handed the others' stack: that one
+ * counts, and this is 0. */
 static inline uint32_t ml_stack_wanted_of_asker(void)
 {
     return ml_stacks_mode == ML_STACKS_ALL && ml_python_is_elsewhere() ? 0 : ml_stack_wanted();

@@ -1,9 +1,9 @@
 /* torch_autograd.c: PyTorch's backward pass, node by node.
  *
- * libtorch_cpu calls Engine::evaluate_function by name for each node of the graph,
- * on the thread of the node's device, and Python's engine calls Engine::execute for
- * a whole pass. An exception passes through both (-fexceptions), and is told of on its
- * way (unwound.h). What is not recorded is left alone, so that each leave has its enter.
+ * libtorch_cpu calls Engine::evaluate_function by name for each node of the graph, on the thread of
+ * the node's device, and Python's engine calls Engine::execute for a whole pass. An exception
+ * passes through both (-fexceptions), and unwound.h reports it on the way. A call that is not
+ * recorded is only forwarded, so that each leave has its enter.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,10 +1,10 @@
-/* torch_entries.h: the functions of PyTorch that have a hook, by the names that the
- * C++ compiler gave them: of its c10 library, which has the allocators, and of
- * libtorch_cpu, which has autograd. The linker scripts are made from these lists too.
+/* torch_entries.h: the functions of PyTorch that have a hook, by their mangled names: those of its
+ * c10 library, which has the allocators, and those of libtorch_cpu, which has autograd. The linker
+ * scripts are generated from these lists too.
  *
- * PyTorch 1.13 counts bytes in signed words (l), 2.0 and later in unsigned ones
- * (m); a hook does not see the difference. What tells of blocks comes first: it lies
- * on one cache line with what the hooks look at (ML_READ_ALWAYS).
+ * PyTorch 1.13 counts bytes in signed words (l), 2.0 and later in unsigned ones (m); a hook does
+ * not see the difference. The functions that report blocks come first: they share a cache line with
+ * the data that the hooks read (ML_READ_ALWAYS).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

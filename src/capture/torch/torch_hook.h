@@ -1,5 +1,5 @@
-/* torch_hook.h: how a hook on a function of PyTorch is written: a function of our
- * own name that the linker knows by PyTorch's.
+/* torch_hook.h: how to write a hook on a function of PyTorch: a function with our name, which the
+ * linker knows by PyTorch's.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,11 +8,11 @@
 
 #include "torch_real.h"
 
-/* Of entry x, of type x_function. */
+/* For entry x, of type x_function. */
 #define ML_TORCH_DECLARE_HOOK(entry, symbol)                                                       \
     __attribute__((visibility("default"))) entry##_function entry __asm__(#symbol);
 
-/* PyTorch's own, inside a hook. */
+/* PyTorch's own function, inside a hook. */
 #define ML_TORCH_REAL(entry)                                                                       \
     ((entry##_function *)ml_torch_real(ML_TORCH_##entry, __builtin_return_address(0)))
 

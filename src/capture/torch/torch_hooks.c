@@ -1,21 +1,19 @@
 /* torch_hooks.c: PyTorch's allocators, of the host and of CUDA.
  *
- * Host. Each block of the CPU allocator comes from c10::alloc_cpu and goes back
- * by c10::free_cpu, which PyTorch calls by name. As with malloc, an allocation is
- * recorded after the real call and a free before it. What PyTorch reports to its
- * profiler would tell the same, but only while c10::memoryProfilingEnabled()
- * holds: to answer it untruthfully would make PyTorch keep a table of all blocks
- * behind a lock, and put frees of older blocks into torch.profiler's results.
+ * Host. The CPU allocator allocates each block with c10::alloc_cpu and frees it with c10::free_cpu,
+ * which PyTorch calls by name. As with malloc, an allocation is recorded after the real call and a
+ * free before it. PyTorch's reports to its profiler contain the same, but only while
+ * c10::memoryProfilingEnabled() is true: a false answer would make PyTorch keep a table of all
+ * blocks behind a lock, and put frees of older blocks into torch.profiler's results.
  *
- * CUDA. The caching allocator reports each block to the profiler, whether there is
- * one or not: with its size as rounded up, after it was taken from a segment, and
- * negative after it was given back. All of it happens under one lock of the
- * allocator's for each device, so the report of a free, though it comes after the
- * block went back to its pool, comes before the block can be given out again. A
- * block that other streams still use is reported free when its tensor dies, as
- * torch.cuda.memory_allocated() counts; it is given out later.
+ * CUDA. The caching allocator reports each block to the profiler, whether there is one or not: with
+ * its rounded size, after the block was taken from a segment, and negative after it was freed. All
+ * of this happens under one lock of the allocator per device, so the report of a free, though it
+ * comes after the block went back to its pool, comes before the block can be allocated again. A
+ * block that other streams still use is reported as freed when its tensor is freed, as
+ * torch.cuda.memory_allocated() counts; it is reused later.
  *
- * A block has the stack of who asked for it where `memledger run --stacks` says so.
+ * A block has the stack of its caller if `memledger run --stacks` asks for it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +29,7 @@
 #include "torch_real.h"
 #include "torch_spaces.h"
 
-/* c10::Device, which comes in one register, and the number of CUDA's type. */
+/* c10::Device, which is passed in one register, and the number of CUDA's type. */
 struct device {
     int8_t type;
     int8_t index;
@@ -46,7 +44,7 @@ typedef void report_function(void *p, int64_t bytes, uint64_t allocated, uint64_
 typedef void report_oom_function(int64_t bytes, uint64_t allocated, uint64_t reserved,
                                  struct device device);
 
-/* One type for each role, whatever PyTorch's version. */
+/* One type for each role, in all versions of PyTorch. */
 typedef report_function report_torch_1_function;
 typedef report_oom_function report_oom_torch_1_function;
 typedef alloc_function alloc_cpu_function;
@@ -80,7 +78,7 @@ static void record_oom(uint32_t space, uint64_t bytes, uint32_t stack)
         ml_record_oom(space, bytes, stack);
 }
 
-/* ---- The table of live blocks, where somebody asked for it ---------------------- */
+/* ---- The table of live blocks, when it is on --------------------------------------- */
 
 static ML_ALWAYS_INLINE void book_alloc(uint32_t space, unsigned device, const void *p,
                                         uint64_t bytes)
@@ -89,9 +87,9 @@ static ML_ALWAYS_INLINE void book_alloc(uint32_t space, unsigned device, const v
         ml_live_add(space, device, p, bytes);
 }
 
-#define CURRENT_RECORDING UINT32_MAX /* recording goes on */
+#define CURRENT_RECORDING UINT32_MAX /* the recording is under way */
 
-/* @return the recording that the free belongs into */
+/* @return the recording that the free belongs to */
 static ML_ALWAYS_INLINE uint32_t book_free(const void *p)
 {
     if (ML_LIKELY(!atomic_load_explicit(&ml_live_on, memory_order_acquire)))
@@ -111,12 +109,12 @@ static ML_ALWAYS_INLINE void record_free(uint32_t recording, uint32_t space, con
 
 /* ---- Host ---------------------------------------------------------------------- */
 
-/* What this thread asked alloc_cpu for and has not been given. Out of memory, it
- * throws, and an exception passes through here unseen; the allocator then asks
- * whether to tell the profiler of it. */
+/* The size that this thread passed to alloc_cpu while that has not returned. When memory runs out,
+ * alloc_cpu throws, and an exception passes through here unseen; the allocator then asks whether to
+ * report it to the profiler. */
 static __thread size_t requested_bytes;
 
-/* A negative number of bytes is refused in the same way, and no lack of memory. */
+/* A negative number of bytes is refused in the same way, and is not a lack of memory. */
 static ML_NOINLINE void note_oom(uint32_t stack)
 {
     if (requested_bytes <= PTRDIFF_MAX)
@@ -130,7 +128,7 @@ void *alloc_cpu(size_t bytes)
     uint32_t space;
 
     if (ML_UNLIKELY(requested_bytes))
-        note_oom(0); /* who asked for it has long gone on */
+        note_oom(0); /* the caller's stack is gone */
     requested_bytes = bytes;
     p = ML_TORCH_REAL(alloc_cpu)(bytes);
     requested_bytes = 0;
@@ -144,7 +142,7 @@ void *alloc_cpu(size_t bytes)
 
 void free_cpu(void *p)
 {
-    /* The space comes last: a recording may begin while the table is asked. */
+    /* Opens the space last: a recording may begin during the update of the table. */
     if (ML_LIKELY(p)) {
         uint32_t recording = book_free(p);
         record_free(recording, ml_torch_cpu_space(), p);
@@ -161,8 +159,8 @@ bool profiling(void)
 
 /* ---- CUDA ---------------------------------------------------------------------- */
 
-/* Reports for the host are of blocks that alloc_cpu has told already, or of
- * mapped files and shared memory, whose end is never reported. */
+/* Reports for the host concern blocks that alloc_cpu has recorded already, or mapped files and
+ * shared memory, whose end is never reported. */
 static ML_ALWAYS_INLINE void record_report(const void *p, int64_t bytes, struct device device)
 {
     bool is_cuda =

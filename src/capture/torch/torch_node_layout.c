@@ -1,7 +1,7 @@
 /* torch_node_layout.c: see torch_node_layout.h.
  *
- * A node begins with what counts its owners, of which there are two kinds from
- * PyTorch 1.13 to 2.15: a weak pointer to itself, or counters; then come the numbers.
+ * A node begins with its reference count, of which there are two kinds from PyTorch 1.13 to 2.15: a
+ * weak pointer to itself, or counters. The numbers follow.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /* torch_nodes.c: see torch_nodes.h.
  *
- * The numbers of the first nodes are compared with PyTorch's own counters. If a later version
- * has other things there, that is said once, and backward has operators instead of modules.
+ * The numbers of the first nodes are compared with PyTorch's own counters. If a later version has
+ * another layout, that is reported once, and backward shows operators instead of modules.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@
 #include "torch_node_layout.h"
 #include "torch_scopes.h"
 
-/* What the C++ compiler puts in front of a class's virtual functions. */
+/* Precedes a class's virtual functions in the C++ ABI. */
 struct type_info {
     const void *vtable;
     const char *name;
@@ -29,8 +29,8 @@ struct type_info {
 
 #define SLOTS 1024u
 
-/* Classes by their virtual functions, which stay where they are. A slot is filled
- * once, its name first; when it is taken the name is looked up each time. */
+/* Classes by their table of virtual functions, which does not move. A slot is filled once, its name
+ * first; if the slot is taken, the name is looked up each time. */
 static struct {
     _Atomic uint32_t name;
     _Atomic uintptr_t vtable;
@@ -42,7 +42,7 @@ static uint32_t last_name(const char *mangled)
     const char *last = mangled;
     size_t len = 0;
 
-    if (*mangled == '*') /* a class that only its library knows */
+    if (*mangled == '*') /* a class that is local to its library */
         mangled++;
     if (*mangled != 'N')
         return ml_name(mangled);
@@ -69,7 +69,7 @@ static uint32_t class_name(const struct type_info *const *vtable)
     name = vtable && vtable[-1] && vtable[-1]->name ? last_name(vtable[-1]->name) : 0;
     if (!known && name) {
         uint32_t none = 0;
-        /* Whoever sets the name owns the slot. Pairs with the acquire load above. */
+        /* The thread that sets the name owns the slot. Pairs with the acquire load above. */
         if (atomic_compare_exchange_strong_explicit(&classes[slot].name, &none, name,
                                                     memory_order_relaxed, memory_order_relaxed))
             atomic_store_explicit(&classes[slot].vtable, (uintptr_t)vtable, memory_order_release);
@@ -79,11 +79,11 @@ static uint32_t class_name(const struct type_info *const *vtable)
 
 /* ---- Numbers --------------------------------------------------------------------- */
 
-/* Before one has fitted, so many strange ones mean that the layout is another. Some nodes are
- * odd by themselves: programs may make them with a number of their choice. */
+/* Until one has fitted, so many strange ones mean that the layout differs. Some nodes have odd
+ * numbers: programs may create them with any number. */
 #define STRANGE_MAX 8
 
-static _Atomic uint32_t known; /* enum ml_torch_fit, of the layout */
+static _Atomic uint32_t known; /* enum ml_torch_fit, for the layout */
 static _Atomic uint32_t strange_nodes;
 
 static void leave_alone(void)
@@ -112,7 +112,7 @@ static enum ml_torch_fit compare(const void *node)
     return ml_torch_numbers_fit(&n, &here, &backward);
 }
 
-/* Until a node has fitted. */
+/* Called until a node has fitted. */
 static ML_NOINLINE enum ml_torch_fit find_out(const void *node)
 {
     enum ml_torch_fit fit = compare(node);
@@ -125,7 +125,7 @@ static ML_NOINLINE enum ml_torch_fit find_out(const void *node)
     return fit;
 }
 
-/* Of a layout that is another none. */
+/* None if the layout differs. */
 static struct ml_torch_numbers numbers_of(const void *node)
 {
     uint32_t fit = atomic_load_explicit(&known, memory_order_relaxed);

@@ -1,14 +1,11 @@
-/* torch_operators.c: see torch_operators.h.
+/* torch_operators.c: PyTorch's operators as scopes, for `memledger run --ops`.
  *
- * PyTorch calls observers back around each operator (at::addGlobalCallback). An
- * observer is a structure passed by value: what begins it has been the same from
- * 1.13 to 2.15, and what follows are flags for more than is wanted here, so that
- * zeros enough serve every version.
+ * PyTorch calls observers around each operator (at::addGlobalCallback). An observer is a structure
+ * passed by value. Its beginning has been the same from 1.13 to 2.15; flags for features that are
+ * not needed here follow, so enough zeros fit every version.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "torch_operators.h"
-
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,7 +20,7 @@
 #define ADD_CALLBACK "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE"
 #define NAME_OF "_ZNK2at14RecordFunction4nameEv"
 
-/* Of at::RecordScope: which of the many things that are observed. */
+/* From at::RecordScope: which kind of event to observe. */
 enum { SCOPE_FUNCTION = 0 };
 
 struct observer {
@@ -38,7 +35,7 @@ typedef const char *name_function(const void *function);
 
 static name_function *name_of;
 
-/* A context that is none: there is nothing to give back. */
+/* Returns no context: there is nothing to release. */
 static void *start(void **ret_context, const void *function)
 {
     *ret_context = NULL;

@@ -1,12 +1,10 @@
-/* torch_patch.c: see torch_patch.h.
+/* torch_patch.c: puts PyTorch's hooks in place in a process that loaded PyTorch without them.
  *
- * PyTorch's libraries call the hooked functions by name, the one that defines them
- * too, so each call goes through a slot of the caller's global offset table.
+ * PyTorch's libraries, including the one that defines them, call the hooked functions by name, so
+ * each call goes through a slot of the caller's global offset table.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "torch_patch.h"
-
 #include <errno.h>
 #include <string.h>
 
@@ -15,7 +13,7 @@
 #include "lock.h"
 #include "torch_real.h"
 
-/* All that is C++; most symbols are told apart here. */
+/* All C++ symbols; rules out most others. */
 #define PREFIX "_ZN"
 
 static struct ml_lock patch_lock;

@@ -1,5 +1,5 @@
-/* torch_real.c: see torch_real.h. No locks: whoever fills the table fills it with
- * the same, and each slot is one word.
+/* torch_real.c: see torch_real.h. No locks: every thread that fills the table writes the same
+ * values, and each slot is one word.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 #include "dlsym_hook.h"
 #include "loaded.h"
 
-/* So in PyTorch's own builds, with a version behind it in Debian's. */
+/* The name in PyTorch's own builds; Debian's append a version. */
 #define C10_LIBRARY "libc10.so"
 #define CPU_LIBRARY "libtorch_cpu.so"
 
@@ -45,8 +45,8 @@ static void learn(unsigned entry, void *found)
         __atomic_store_n(&ml_torch_reals[entry], found, __ATOMIC_RELAXED);
 }
 
-/* All at once: the first call comes while PyTorch is imported, later ones when a
- * thread may hold a lock of PyTorch's, and a lookup takes the loader's. */
+/* Looks up all of them at once: the first call comes while PyTorch is imported, later ones when a
+ * thread may hold one of PyTorch's locks, and a look-up takes the loader's. */
 static void learn_all(void)
 {
     void *c10 = ml_loaded_keep(C10_LIBRARY);
@@ -71,11 +71,11 @@ void ml_torch_learn(void)
     int saved_errno = errno;
 
     learn_all();
-    dlerror(); /* the program shall not find our failures there */
+    dlerror(); /* the program must not find our failures there */
     errno = saved_errno;
 }
 
-/* A build that has c10 in a library of another name: whoever calls it finds it. */
+/* For a build that has c10 in a library of another name: the caller finds it. */
 static void learn_from(unsigned entry, const void *caller)
 {
     learn(entry, ml_dlsym_as_seen_from(caller, symbols[entry]));
@@ -89,7 +89,7 @@ void *ml_torch_find(enum ml_torch_entry entry, const void *caller)
     learn_all();
     if (!__atomic_load_n(&ml_torch_reals[entry], __ATOMIC_RELAXED))
         learn_from(entry, caller);
-    dlerror(); /* the program shall not find our failures there */
+    dlerror(); /* the program must not find our failures there */
     errno = saved_errno;
     real = __atomic_load_n(&ml_torch_reals[entry], __ATOMIC_RELAXED);
     return real ? real : (void *)nothing;

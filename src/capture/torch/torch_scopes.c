@@ -1,8 +1,8 @@
 /* torch_scopes.c: see torch_scopes.h.
  *
- * Autograd numbers the nodes that a thread makes, one after the other. What a
- * thread made in a scope is therefore a range of numbers, which is told when the
- * thread goes on to another scope, before it does (ML_REC_TAPE).
+ * Autograd numbers the nodes that a thread creates, one after the other. The nodes that a thread
+ * created in a scope are therefore a range of numbers, which is recorded before the thread goes on
+ * to another scope (ML_REC_TAPE).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,29 +19,29 @@
 #define PEEK "_ZN2at15sequence_number4peekEv"
 #define THREAD_ID "_ZN2at14RecordFunction15currentThreadIdEv"
 
-/* Of nodes that run nodes so many are remembered. Few: room that all threads have from
- * the start is short in a process that loads us late. */
+/* So many nested nodes are remembered. Few: thread-local room that is reserved from the start is
+ * scarce in a process that loads us late. */
 #define NODES_MAX 8
 
 typedef uint64_t number_function(void);
 
 static _Atomic(number_function *) next_number;
 static _Atomic(number_function *) thread_id;
-/* Of the thread that last began a backward pass. */
+/* From the thread that last began a backward pass. */
 static _Atomic uint64_t backward_tape, backward_next;
 
 bool ml_torch_operators;
 
 static __thread struct {
-    bool on_tape; /* tape and told are known */
+    bool on_tape; /* tape and recorded are known */
     uint64_t tape;
-    uint64_t told; /* numbers before this one have been told */
+    uint64_t recorded; /* numbers before this one have been recorded */
     uint32_t modules;
     uint32_t optimizers;
     uint32_t backwards;
     uint32_t nodes;
-    uint32_t recomputes;         /* the modules when a node began to run modules again, and one */
-    uint32_t outside[NODES_MAX]; /* that, as it was outside the first of the nodes */
+    uint32_t recomputes; /* 1 + the number of modules when a node began to run modules again */
+    uint32_t outside[NODES_MAX];     /* that, as it was outside the first of the nodes */
     uint64_t last_tape, last_number; /* of the last node that has a number */
 } thread_scopes;
 
@@ -53,12 +53,13 @@ void ml_torch_scopes_begin(void)
     if (!peek || !id)
         return;
     atomic_store_explicit(&thread_id, id, memory_order_relaxed);
-    /* Pairs with the acquire load in tell_tape: with one comes the other. */
+    /* Pairs with the acquire load in record_tape: both are set together. */
     atomic_store_explicit(&next_number, peek, memory_order_release);
 }
 
-/* What this thread made since it last told belongs to the scope it is still in. */
-static void tell_tape(void)
+/* The nodes that this thread created since the last record belong to the scope that it is still in.
+ */
+static void record_tape(void)
 {
     number_function *peek = atomic_load_explicit(&next_number, memory_order_acquire);
     uint64_t number;
@@ -68,14 +69,14 @@ static void tell_tape(void)
     number = peek();
     if (ML_UNLIKELY(!thread_scopes.on_tape)) {
         thread_scopes.tape = atomic_load_explicit(&thread_id, memory_order_relaxed)();
-        thread_scopes.told = number;
+        thread_scopes.recorded = number;
         thread_scopes.on_tape = true;
     }
-    if (number != thread_scopes.told) {
+    if (number != thread_scopes.recorded) {
         uint64_t words[] = {ml_record_word(ML_REC_TAPE, 0, ml_now()), thread_scopes.tape,
-                            thread_scopes.told, number};
+                            thread_scopes.recorded, number};
         ml_record(words, 4);
-        thread_scopes.told = number;
+        thread_scopes.recorded = number;
     }
 }
 
@@ -94,7 +95,7 @@ static bool is_recompute(void)
 
 void ml_torch_enter_module(uint32_t name, uint32_t class_name)
 {
-    tell_tape();
+    record_tape();
     if (ml_torch_is_outermost())
         ml_mark_phase(ML_PHASE_FORWARD);
     if (is_recompute()) {
@@ -107,7 +108,7 @@ void ml_torch_enter_module(uint32_t name, uint32_t class_name)
 
 void ml_torch_leave_module(void)
 {
-    tell_tape();
+    record_tape();
     ml_record_pop();
     if (thread_scopes.recomputes == thread_scopes.modules) {
         thread_scopes.recomputes = 0;
@@ -118,7 +119,7 @@ void ml_torch_leave_module(void)
 
 void ml_torch_enter_optimizer(uint32_t class_name)
 {
-    tell_tape();
+    record_tape();
     ml_mark_phase(ML_PHASE_OPTIMIZER);
     ml_push_phase(ML_PHASE_OPTIMIZER);
     ml_record_push(MEMLEDGER_SCOPE_USER, class_name);
@@ -127,7 +128,7 @@ void ml_torch_enter_optimizer(uint32_t class_name)
 
 void ml_torch_leave_optimizer(void)
 {
-    tell_tape();
+    record_tape();
     thread_scopes.optimizers--;
     ml_record_pop();
     ml_record_pop();
@@ -138,9 +139,9 @@ void ml_torch_leave_optimizer(void)
 
 void ml_torch_enter_backward(void)
 {
-    tell_tape();
+    record_tape();
     atomic_store_explicit(&backward_tape, thread_scopes.tape, memory_order_relaxed);
-    atomic_store_explicit(&backward_next, thread_scopes.told, memory_order_relaxed);
+    atomic_store_explicit(&backward_next, thread_scopes.recorded, memory_order_relaxed);
     if (!thread_scopes.backwards++)
         ml_mark_phase(ML_PHASE_BACKWARD);
 }
@@ -164,9 +165,9 @@ bool ml_torch_counters(struct ml_torch_counter *ret_here, struct ml_torch_counte
     return true;
 }
 
-/* Nodes that no thread made, those that add up a parameter's gradient, run right after the
- * node whose result they take. Nodes that a node makes, for the second derivative, belong where it
- * belongs. */
+/* Nodes that no thread created, those that add up a parameter's gradient, run right after the node
+ * whose result they take. Nodes that a node creates, for the second derivative, belong to its
+ * scope. */
 void ml_torch_enter_node(uint64_t tape, uint64_t number, uint32_t operator_name)
 {
     uint32_t flags = ml_torch_operators ? ML_TAPE_OPERATOR : 0;
@@ -180,7 +181,7 @@ void ml_torch_enter_node(uint64_t tape, uint64_t number, uint32_t operator_name)
     }
     uint64_t words[] = {ml_record_word(ML_REC_PUSH_TAPE, 0, ml_now()), tape, number,
                         ml_pair(flags, operator_name)};
-    tell_tape();
+    record_tape();
     ml_record(words, 4);
     if (thread_scopes.nodes < NODES_MAX)
         thread_scopes.outside[thread_scopes.nodes] = thread_scopes.recomputes;
@@ -190,7 +191,7 @@ void ml_torch_enter_node(uint64_t tape, uint64_t number, uint32_t operator_name)
 
 void ml_torch_leave_node(void)
 {
-    tell_tape();
+    record_tape();
     thread_scopes.nodes--;
     if (thread_scopes.nodes < NODES_MAX)
         thread_scopes.recomputes = thread_scopes.outside[thread_scopes.nodes];

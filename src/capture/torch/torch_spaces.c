@@ -28,7 +28,7 @@ uint32_t ml_torch_open_cpu(void)
     return space;
 }
 
-/* On the same device as the driver's allocations that the blocks lie in. */
+/* On the same device as the driver's allocations that contain the blocks. */
 uint32_t ml_torch_open_cuda(unsigned ordinal)
 {
     int saved_errno = errno;
@@ -37,11 +37,11 @@ uint32_t ml_torch_open_cuda(unsigned ordinal)
 
     if (!ml_recorder_in_session())
         return 0;
-    /* No hook has met the driver there, and without it devices cannot be told apart. */
+    /* No hook has seen the driver there, and without it devices cannot be distinguished. */
     if (ml_recorder_is_late())
         ml_cuda_resolve();
     device = ml_cuda_device((int)ordinal);
-    /* Without a driver to ask there are no allocations of its to lie in. */
+    /* Without a driver to ask, it has no allocations that could contain the blocks. */
     space = ml_cuda_block_space(device >= 0 ? (unsigned)device : ordinal, ML_TORCH_SPACE_NAME);
     atomic_store_explicit(&ml_torch_cuda_numbers[ordinal], space, memory_order_relaxed);
     errno = saved_errno;

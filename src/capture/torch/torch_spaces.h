@@ -1,4 +1,4 @@
-/* torch_spaces.h: the spaces that hold PyTorch's blocks.
+/* torch_spaces.h: the spaces of PyTorch's blocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,16 +11,16 @@
 #include "compiler.h"
 #include "cuda_nvml.h"
 
-/* By CUDA ordinal, and the host's; 0: not opened yet, or nothing is recorded.
- * Forked children keep them. */
+/* By CUDA ordinal, and the host's; 0: not opened yet, or nothing is recorded. Forked children keep
+ * them. */
 extern _Atomic uint32_t ml_torch_cpu_number;
 extern _Atomic uint32_t ml_torch_cuda_numbers[ML_CUDA_DEVICES_MAX];
 
-/* Opens it if there is a session, 0 else. Keeps errno. */
+/* Opens it if there is a session, otherwise returns 0. Keeps errno. */
 uint32_t ml_torch_open_cpu(void);
 uint32_t ml_torch_open_cuda(unsigned ordinal);
 
-/* A recording has ended: they are to be opened again in the next. */
+/* Call when a recording has ended; the next one opens them again. */
 void ml_torch_close_spaces(void);
 
 static ML_ALWAYS_INLINE uint32_t ml_torch_cpu_space(void)
@@ -30,7 +30,7 @@ static ML_ALWAYS_INLINE uint32_t ml_torch_cpu_space(void)
     return ML_LIKELY(space) ? space : ml_torch_open_cpu();
 }
 
-/* The device of that ordinal, 0 for one that no device has. */
+/* The space of that ordinal, 0 for an ordinal without a device. */
 static ML_ALWAYS_INLINE uint32_t ml_torch_cuda_space(int ordinal)
 {
     uint32_t space;

@@ -269,9 +269,9 @@ def case_static():
 def case_own_malloc():
     run = Run(program("heap_own_malloc"))
     check(run.out == "own malloc\n", run.out)
-    check(run.err.count("the heap is not seen") == 1, "no word about the own malloc: " + run.err)
+    check(run.err.count("the heap is not recorded") == 1, "no word about the own malloc: " + run.err)
     run = Run("sh", "-c", 2 * (program("heap_own_malloc") + ";"))
-    check(run.err.count("the heap is not seen") == 1, "not once a run: " + run.err)
+    check(run.err.count("the heap is not recorded") == 1, "not once a run: " + run.err)
     # A program that only takes malloc's address calls the recorder's all the same.
     run = Run(program("heap_address"))
     check(not run.err, run.err)

@@ -152,7 +152,7 @@ def test_wrong():
         equal(told[name][0], "ValueError", f"the error of {name}")
         contains(told[name][1], part, f"what is said of {name}")
     equal(told["negative"][0], "OverflowError", "the error of a negative value")
-    equal(told["stop"], ["memledger: a task was stopped that is not started"], "a stop too many")
+    equal(told["stop"], ["memledger: cannot stop a task that is not started"], "a stop too many")
     check(not os.path.exists("never.json"), "half of a bad call was used")
 
 
