@@ -13,7 +13,7 @@
 
 #include "compiler.h"
 
-/* "max" is none; version 1 has a number that is larger than any memory. */
+/* "max" means none; version 1 has a number that is larger than any memory. */
 static uint64_t limit_in(const char *path)
 {
     FILE *file = fopen(path, "re");
@@ -27,8 +27,8 @@ static uint64_t limit_in(const char *path)
     return bytes;
 }
 
-/* Of that group and all around it. A container may see its own group as the root of the mount under
- * a path that is not there: then only the root counts. */
+/* The limit of that group and all groups around it. In a container the root of the mount may be its
+ * own group, and the path may not exist: then only the root counts. */
 static uint64_t least_above(const char *mount, char *group, const char *file)
 {
     uint64_t least = UINT64_MAX;

@@ -1,4 +1,4 @@
-/* cgroup_limit.h: how much memory the control groups leave this process, as in a container or a
+/* cgroup_limit.h: the memory limit of this process's control groups, as in a container or a
  * batch job.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* The smallest limit of the process's group and of those around it, of version 1 and 2.
+/* The smallest limit of the process's group and of those around it, in version 1 and 2.
  * @groups  the groups that the process is in: /proc/self/cgroup
  * @mounts  where the groups are mounted: /sys/fs/cgroup
  * @return UINT64_MAX: there is none, or it cannot be read */

@@ -1,9 +1,9 @@
-/* cmd_collect.c: `memledger collect`: a collector for a process that is under way.
+/* cmd_collect.c: `memledger collect`: a collector for a running process.
  *
- * The Python package starts it; it is in no list of commands. It makes session and
- * trace, prints where they are and which process collects, and ends; that process is
- * nobody's child, so that the program's own waiting for children is as ever. It goes
- * on until the session says finish, or until the program has ended.
+ * The Python package starts this hidden command. It creates session and
+ * trace, prints their paths and the collector's pid, and ends; the collector is
+ * reparented, so that the program's own waits for children are not affected. It runs
+ * until the session says finish, or until the program has ended.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -93,7 +93,7 @@ static int start(const struct collect_opts *opts, struct ml_session_dir *session
 {
     struct ml_session_opts session_opts = {.cuda = ML_CUDA_OFF,
                                            .ring_bytes = ML_RING_BYTES_DEFAULT};
-    static char command[4096]; /* the collector keeps it */
+    static char command[4096]; /* the collector keeps the pointer */
     struct ml_collector *collector;
     struct ml_ticks ticks;
     pid_t pid = -1;
@@ -124,8 +124,8 @@ static int start(const struct collect_opts *opts, struct ml_session_dir *session
     return fflush(stdout) ? -errno : 0;
 }
 
-/* No descriptor, no address, no process: the kernel refuses such a call once the filters have
- * let it through. */
+/* Invalid descriptor, address and process: the kernel refuses such a call once the filters have
+ * allowed it. */
 #define NOTHING (-1L)
 
 static long call_argument(const struct ml_recorder_call *call, int i)
@@ -133,8 +133,8 @@ static long call_argument(const struct ml_recorder_call *call, int i)
     return call->known >> i & 1 ? (long)call->args[i] : NOTHING;
 }
 
-/* Makes each system call of the recorder once, without effect. Where a seccomp filter that this
- * process inherited kills for one, it is this process that is killed, and not the one to be
+/* Makes each system call of the recorder once, without effect. If an inherited seccomp filter
+ * kills for one, it kills this process, not the one to be
  * recorded. */
 static void try_recorder_calls(void)
 {

@@ -19,7 +19,7 @@
 #include "verbs.h"
 
 struct compare_opts {
-    struct ml_instant_opts instant; /* first, as its option entries want it */
+    struct ml_instant_opts instant; /* first, as its option entries require */
     const char *by;
     int each; /* enum ml_compare_rows */
     int64_t top;
@@ -60,7 +60,7 @@ static const struct ml_option options[] = {
      .type = ML_OPT_NUMBER,
      .offset = offsetof(struct compare_opts, fail_percent),
      .value_name = "PERCENT",
-     .help = "exit with 1 if a peak, or an entry asked for, rose by more than PERCENT",
+     .help = "exit with 1 if a peak, or a requested entry, rose by more than PERCENT",
      .min = 0,
      .max = 1000000},
     ML_REPORT_OPTIONS,
@@ -128,13 +128,13 @@ static int summarize_run(struct runs *runs, size_t i)
     return r < 0 ? ml_report_fail(&err) : ML_EXIT_OK;
 }
 
-/* A run that is not whole, or holds nothing, must not pass for a small one. */
+/* An incomplete or empty run must not pass for a small one. */
 static bool can_be_judged(const struct ml_compare_run *run)
 {
     const struct ml_health *h = run->health;
     const char *why = h->empty && h->heap_recorded ? "no allocation was recorded"
                       : h->empty ? "no allocation was recorded; was --heap forgotten? Runs with "
-                                   "--sample-only are judged by their samples"
+                                   "--sample-only are compared by their samples"
                       : h->cut_short      ? ml_health_cut_short_words(h)
                       : h->damaged_blocks ? "parts of it are damaged"
                       : h->lost > 0       ? "events were lost"
@@ -145,7 +145,7 @@ static bool can_be_judged(const struct ml_compare_run *run)
     return !why;
 }
 
-/* Whether the command line asks for entries, and so for their being judged. */
+/* Whether the command line asks for entries, which are then checked too. */
 static bool names_entries(const struct compare_opts *opts)
 {
     return opts->by || opts->instant.at || opts->each != ML_COMPARE_KEYS;
@@ -226,7 +226,7 @@ static int print_comparison(const struct runs *runs, const struct compare_opts *
     return status;
 }
 
-/* @return negative to go on, else the exit code */
+/* @return negative to continue, else the exit code */
 static int prepare_view(struct compare_opts *opts, const struct ml_level_caps *caps)
 {
     struct ml_breakdown_opts keys = {0};

@@ -25,7 +25,7 @@ static void print_options(const struct ml_verb *verb)
     puts("-h --help\" ;;");
 }
 
-/* The i-th value that the option may have, NULL: no more. */
+/* The i-th value of the option, NULL: no more. */
 static const char *value_of(const struct ml_option *o, size_t i)
 {
     if (o->word)
@@ -66,7 +66,7 @@ static void print_topics(void)
 {
     struct ml_help_topics topics;
 
-    ml_help_topics(&topics); /* after a failure those that were found */
+    ml_help_topics(&topics); /* after a failure, those found so far */
     printf("    local topics=\"topics");
     for (size_t i = 0; i < topics.list.len; i++)
         printf(" %s", topics.list.items[i].name);

@@ -1,4 +1,4 @@
-/* cmd_events.c: `memledger events`: what happened, one line per event.
+/* cmd_events.c: `memledger events`: one line per event.
  *
  * Output is written while the trace is read, however long it is.
  *
@@ -122,7 +122,7 @@ static int begin(struct printer *p, const char *file)
     return 0;
 }
 
-/* @problem  why not all events are there; NULL: they are */
+/* @problem  why events are missing; NULL: none is */
 static int end(struct printer *p, const struct ml_health *health, const char *problem)
 {
     int r = 0;
@@ -174,7 +174,7 @@ static int list_events(const struct ml_trace *trace, const char *file,
     if (p.status == ML_EXIT_OK && r < 0)
         ml_report_fail(&err);
     if (p.status == ML_EXIT_OK && end(&p, &health, r < 0 ? err.text : NULL) < 0)
-        r = -EIO; /* told already */
+        r = -EIO; /* reported already */
     ml_report_warn(&health, NULL);
     ml_buf_release(&p.out);
     return r < 0 ? ML_EXIT_FAILURE : ML_EXIT_OK;

@@ -1,4 +1,4 @@
-/* cmd_export.c: `memledger export`: a trace as a file of another program.
+/* cmd_export.c: `memledger export`: converts a trace to a file of another program.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -125,7 +125,7 @@ static int wrong_format(const struct export_opts *opts)
     return ML_EXIT_USAGE;
 }
 
-/* @return -1: it is one, or none was given; else an exit code */
+/* @return -1: it is known, or none was given; else an exit code */
 static int check_table(const struct ml_exporter *exporter, const char *table)
 {
     struct ml_nearest nearest = {.typed = table};
@@ -154,7 +154,7 @@ static const struct ml_exporter *choose_format(const struct export_opts *opts)
 
 /* ---- The file ----------------------------------------------------------- */
 
-/* "run.mled" -> "run.mxnet.csv", here. */
+/* "run.mled" -> "run.mxnet.csv", in the current folder. */
 static char *name_after(const char *trace_path, const char *suffix)
 {
     const char *slash = strrchr(trace_path, '/'), *base = slash ? slash + 1 : trace_path;
@@ -184,7 +184,7 @@ static int write_all(const struct ml_exporter *exporter, const struct ml_export_
     int r = 0;
 
     if (exporter->needs_file && !ml_output_has_file(out))
-        r = ml_error_set(err, -ESPIPE, "%s: this format needs a file of its own; give -o FILE",
+        r = ml_error_set(err, -ESPIPE, "%s: this format needs a regular file; give -o FILE",
                          out->path);
     if (r == 0)
         r = exporter->run(trace, opts, out, err);
@@ -235,7 +235,7 @@ static int export_one(const struct ml_exporter *exporter, const struct export_op
     return status;
 }
 
-/* A file for each process, where the format has that and no name was given. */
+/* A file for each process, if the format supports that and no name was given. */
 static int export_each(const struct ml_exporter *exporter, const struct export_opts *opts,
                        struct ml_export_opts *how, const struct ml_trace *trace, const char *file)
 {
@@ -283,10 +283,12 @@ static int run(int argc, char **argv)
     if (!exporter)
         return wrong_format(&opts);
     if (opts.instant.at && exporter->whole_run)
-        return ml_verb_usage_error(&ml_verb_export, "--at: %s has the whole run, not an instant",
+        return ml_verb_usage_error(&ml_verb_export,
+                                   "--at does not apply to %s: it contains the whole run",
                                    exporter->name);
     if ((opts.instant.device || opts.level) && exporter->all_devices)
-        return ml_verb_usage_error(&ml_verb_export, "--%s: %s has all devices and levels",
+        return ml_verb_usage_error(&ml_verb_export,
+                                   "--%s does not apply to %s: it contains all devices and levels",
                                    opts.instant.device ? "device" : "level", exporter->name);
     status = check_table(exporter, opts.table);
     if (status >= 0)

@@ -1,4 +1,4 @@
-/* cmd_fragmentation.c: `memledger fragmentation`: what is free inside segments, and the
+/* cmd_fragmentation.c: `memledger fragmentation`: free memory inside segments, and the
  * largest request that would succeed.
  *
  * SPDX-License-Identifier: Apache-2.0

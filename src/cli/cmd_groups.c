@@ -87,7 +87,7 @@ static const struct ml_option options[] = {
     ML_REPORT_OPTIONS,
 };
 
-/* What all traces have in common. */
+/* The state that all traces share. */
 struct groups {
     const struct groups_opts *opts;
     struct ml_at at;
@@ -100,7 +100,7 @@ struct groups {
 
 /* ---- One trace ---------------------------------------------------------- */
 
-/* As MXNet's script warns: of each keyword behind the first. */
+/* As MXNet's script warns, for each keyword after the first. */
 static void tell_clash(const struct ml_group_clash *clash, const char *tag)
 {
     for (size_t i = 1; i < clash->match_count; i++)
@@ -179,7 +179,7 @@ static int put_dictionaries(struct groups *g, const struct ml_trace *trace, cons
     return r;
 }
 
-/* In place of those of the trace before. */
+/* Replaces those of the trace before. */
 static int load_dictionaries(struct groups *g, const char *names, struct ml_error *err)
 {
     int r;

@@ -1,4 +1,4 @@
-/* cmd_help.c: `memledger help [TOPIC]`: the commands, or the page of one, or another page.
+/* cmd_help.c: `memledger help [TOPIC]`: lists the commands, or shows a page.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 #include "say.h"
 #include "verbs.h"
 
-#define PAGE_WIDTH 80      /* where there is no terminal */
+#define PAGE_WIDTH 80      /* without a terminal */
 #define PAGE_WIDTH_MAX 100 /* longer lines are hard to read */
 #define TOPIC_COLUMN 20    /* where the titles begin */
 #define CONTAINING_MAX 6   /* suggestions for a word that is not a topic */

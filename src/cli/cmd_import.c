@@ -1,4 +1,4 @@
-/* cmd_import.c: `memledger import`: traces of files that other programs wrote.
+/* cmd_import.c: `memledger import`: converts files of other programs to traces.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -121,7 +121,7 @@ static int output_of(const struct import_opts *opts, const char *path, char **re
     return r;
 }
 
-/* Whether each of several files has a name of its own. */
+/* Whether each of several files gets a different name. */
 static bool names_differ(const char *output)
 {
     struct stat st;
@@ -152,10 +152,10 @@ static int convert(const struct ml_import_format *format, struct ml_import_sourc
     return ml_import_sink_close(sink, ret_events, err);
 }
 
-/* An empty trace is hardly what was wanted, even where the file is whole. */
+/* An empty trace is rarely intended, even if the file is complete. */
 static void warn_of_nothing(const char *path)
 {
-    ml_say("warning: %s says that nothing was allocated; its trace is empty", path);
+    ml_say("warning: %s contains no allocations; its trace is empty", path);
 }
 
 static void tell(const struct import_opts *opts, const char *path, const char *trace,

@@ -1,4 +1,4 @@
-/* cmd_layers.c: `memledger layers`: what each module held at an instant, in the order
+/* cmd_layers.c: `memledger layers`: the memory of each module at an instant, in the order
  * of the model.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -56,7 +56,7 @@ const struct ml_verb ml_verb_layers = {
     .name = "layers",
     .summary = "list the memory of each module, in the order of the model",
     .usage = "[OPTION]... FILE",
-    .details = "One line for each module that holds memory of its own, in the order of their\n"
+    .details = "One line for each module that holds memory itself, in the order of their\n"
                "first calls.",
     .group = ML_GROUP_LOOK,
     .operands = ML_OPERANDS_TRACES,

@@ -1,4 +1,4 @@
-/* cmd_leaks.c: `memledger leaks`: what grows from step to step.
+/* cmd_leaks.c: `memledger leaks`: growth from step to step.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,7 @@ static const struct ml_option options[] = {
      .type = ML_OPT_INT,
      .offset = offsetof(struct leaks_opts, process),
      .value_name = "PID",
-     .help = "look at this process, not the first that marks steps",
+     .help = "use this process, not the first that marks steps",
      .min = 1,
      .max = UINT32_MAX},
     {.name = "warm-up",
@@ -66,7 +66,7 @@ static const struct ml_option options[] = {
     ML_REPORT_OPTIONS,
 };
 
-/* A trace that is not whole must not pass for one without leaks. */
+/* An incomplete trace must not pass for one without leaks. */
 static int judge(const struct ml_leaks *leaks)
 {
     const struct ml_health *h = &leaks->at.instant.health;
@@ -143,8 +143,8 @@ const struct ml_verb ml_verb_leaks = {
     .name = "leaks",
     .summary = "find memory that grows from step to step, and its call site",
     .usage = "[OPTION]... FILE",
-    .details = "Signs: steady, it grew in every step; likely, it never fell and still grows;\n"
-               "maybe, it fell in between, or there are too few steps to tell.",
+    .details = "Signs: steady, it grew in every step; likely, it never shrank and still grows;\n"
+               "maybe, it shrank in between, or there are too few steps to tell.",
     .group = ML_GROUP_WHY,
     .operands = ML_OPERANDS_TRACES,
     .options = options,

@@ -1,4 +1,4 @@
-/* cmd_ledger.c: `memledger ledger`: what the driver charges, entry by entry.
+/* cmd_ledger.c: `memledger ledger`: the driver's figure, entry by entry.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -39,7 +39,7 @@ static const struct ml_option options[] = {
     ML_REPORT_OPTIONS,
 };
 
-/* A device without samples proves nothing. */
+/* Without samples the share is not known. */
 static bool device_passes(const struct ml_ledger_device *device, double percent)
 {
     if (!device->sampled)
@@ -79,8 +79,8 @@ static int print_ledger(const struct ml_trace *trace, const char *file,
     if (r == 0)
         r = opts->instant.report.json ? ml_ledger_json(&ledger, file, &out)
                                       : ml_ledger_text(&ledger, file, &style, &out);
-    if (r < 0) {                     /* what is missing may be why */
-        ledger.health.empty = false; /* the failure tells */
+    if (r < 0) {                     /* a loss may be the reason */
+        ledger.health.empty = false; /* the failure says so */
         ml_report_warn(&ledger.health, NULL);
     }
     status = r < 0 ? ml_report_fail(&err) : ml_report_write(&out);

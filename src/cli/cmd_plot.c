@@ -23,8 +23,8 @@
 
 struct kind {
     ml_plot_draw_fn *draw;
-    unsigned height;                        /* if none was asked for; 0: the drawing decides */
-    enum { TOGETHER, ALONE, EACH } several; /* recordings in one picture, or not */
+    unsigned height;                        /* by default; 0: the drawing decides */
+    enum { TOGETHER, ALONE, EACH } several; /* how several recordings are drawn */
     bool of_a_time;                         /* --from and --to, instead of --at */
 };
 
@@ -51,7 +51,7 @@ static const struct ml_option options[] = {
      .letter = 'f',
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct ml_plot_cmd_opts, force),
-     .help = "replace a file that is there",
+     .help = "overwrite an existing file",
      .no_env = true},
     {.name = "kind",
      .letter = 'k',
@@ -200,7 +200,7 @@ static size_t count_labels(const char *text)
     return count;
 }
 
-/* What was asked for; of one run its command; else NULL, which leaves it to the kind. */
+/* The --title; else the command of a single run; else NULL, and the kind decides. */
 static const char *title_of(const struct plot *p, size_t first, size_t count)
 {
     const char *command = ml_trace_setting(p->traces[first], "command");
@@ -239,7 +239,7 @@ static void release(struct plot *p)
 
 /* ---- Output ------------------------------------------------------------ */
 
-/* With --force a picture that is there is replaced, by a whole one or not at all. */
+/* With --force a complete picture replaces an existing one. */
 static int write_canvas(const struct plot *p, const struct ml_canvas *canvas, const char *path)
 {
     struct ml_error err = {0};
@@ -265,7 +265,7 @@ static int write_canvas(const struct plot *p, const struct ml_canvas *canvas, co
 
 /* ---- The command ------------------------------------------------------- */
 
-/* Whether all of them were imported from files that tell none. */
+/* Whether all of them were imported from files without times. */
 static bool no_times(const struct plot *p, size_t first, size_t count)
 {
     for (size_t i = first; i < first + count; i++) {
@@ -326,7 +326,7 @@ static int draw(const struct plot *p, size_t first, size_t count, const char *pa
     return status;
 }
 
-/* "out.svg" with the name of the run before its end: "out-fft.svg". */
+/* "out.svg" with the name of the run before the suffix: "out-fft.svg". */
 static const char *path_of(struct plot *p, size_t i)
 {
     const char *output = p->opts->output, *end = strrchr(output, '.'), *path = NULL;
@@ -343,14 +343,14 @@ static const char *path_of(struct plot *p, size_t i)
     return path;
 }
 
-/* Two runs of one name would have one file. */
+/* Two runs with the same name would share a file. */
 static int check_names(const struct plot *p)
 {
     for (size_t i = 1; i < p->count; i++)
         for (size_t k = 0; k < i; k++)
             if (strcmp(p->names[i], p->names[k]) == 0)
                 return ml_verb_usage_error(&ml_verb_plot,
-                                           "two pictures would be called '%s'; tell the runs apart "
+                                           "two pictures would have the name '%s'; name the runs "
                                            "with --labels",
                                            p->names[i]);
     return ML_EXIT_OK;
@@ -387,7 +387,7 @@ static int check(struct plot *p)
                                    count_labels(opts->labels), p->count);
     if (!ml_picture_format_of(opts->output, &p->output.format))
         return ml_verb_usage_error(&ml_verb_plot,
-                                   "%s: which format? The name must end in .svg, .png or .pdf",
+                                   "%s: unknown format; the name must end in .svg, .png or .pdf",
                                    opts->output);
     if (opts->from_ns >= opts->to_ns)
         return ml_verb_usage_error(&ml_verb_plot, "--from is not before --to");
@@ -402,7 +402,7 @@ static int check(struct plot *p)
     return status >= 0 ? status : ml_instant_parse(&ml_verb_plot, opts->instant.at, &p->at);
 }
 
-/* A window that no run reaches would be an empty picture. */
+/* A window after the end of all runs would give an empty picture. */
 static int check_window(const struct plot *p)
 {
     uint64_t end_ns = 0;

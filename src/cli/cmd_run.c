@@ -1,8 +1,8 @@
 /* cmd_run.c: `memledger run`: record a program and its children.
  *
  * This process starts two others, the collector and the program, and waits.
- * The collector is apart so that neither the program's end nor ours can hurt
- * the trace, and its own end cannot hurt the program.
+ * The collector is a separate process so that neither the program's end nor ours can damage
+ * the trace, and its own end cannot harm the program.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -64,9 +64,9 @@ struct run {
     pid_t collector;
     int collector_status;
     bool collector_ended;
-    bool collector_left; /* it goes on alone, and has the session */
-    bool obstacle;       /* the program cannot be recorded, and that was said */
-    bool foreign;        /* because it is for another machine: it gets no LD_PRELOAD */
+    bool collector_left; /* it continues alone, and owns the session */
+    bool obstacle;       /* the program cannot be recorded, and that was reported */
+    bool foreign;        /* because it is for another architecture: it gets no LD_PRELOAD */
 };
 
 static const char *const heap_choices[] = {"off", "malloc", "all", NULL};
@@ -184,7 +184,7 @@ static int start_collector(struct run *run, char **argv, struct ml_error *err)
     return r;
 }
 
-/* Something happened that the collector should see now. */
+/* Wakes the collector. */
 static void wake_collector(struct ml_session *page)
 {
     atomic_fetch_add(&page->doorbell, 1);
@@ -203,7 +203,7 @@ static void stop_collector(struct run *run)
     run->collector_left = !run->collector_ended;
 }
 
-/* The session is for the collector to remove where that goes on. */
+/* If the collector continues, it removes the session. */
 static void release(struct run *run)
 {
     if (run->collector_left)
@@ -221,8 +221,8 @@ static void show_progress(const struct run *run, struct ml_run_progress *progres
         ml_run_progress_show(progress, run->session.page);
 }
 
-/* The kernel knows better than the collector: a process that has just been
- * started may not have said hello yet. */
+/* The kernel is more reliable than the collector: a process that has just been started may
+ * not have said hello yet. */
 static bool others_run(const struct run *run)
 {
     int others = ml_launch_has_others(run->collector);
@@ -256,7 +256,7 @@ static int wait_for_program(struct run *run)
         }
     }
     if (run->opts.wait)
-        run->launch.stops = 0; /* they ended the wait for other processes, nothing else yet */
+        run->launch.stops = 0; /* so far they have only ended the wait for other processes */
     ml_run_progress_clear(&progress);
     return program_status;
 }
@@ -297,8 +297,8 @@ static int prepare(struct run *run, const char *name, struct ml_error *err)
     return r;
 }
 
-/* The program is held back until the trace is there to take its first event. Releases `run` where
- * it fails. */
+/* The program waits until the trace is open. Releases `run` on
+ * failure. */
 static int start(struct run *run, char **argv, struct ml_error *err)
 {
     struct ml_launch_opts opts = {
@@ -321,7 +321,7 @@ static int start(struct run *run, char **argv, struct ml_error *err)
     if (!r)
         r = start_collector(run, argv, err);
     if (r) {
-        /* First: a signal that waits may end us then. */
+        /* First: a pending signal may end us then. */
         release(run);
         ml_launch_cancel(&run->launch);
         return r;
@@ -337,7 +337,7 @@ static int start(struct run *run, char **argv, struct ml_error *err)
     return ml_error_set(err, -ENOEXEC, "cannot run %s: %s", run->program, strerror(exec_errno));
 }
 
-/* As a shell: what was not found, what may not be run, everything else. */
+/* As in a shell: not found, not executable, everything else. */
 static int search_code(int r)
 {
     if (r == -ENOENT)
@@ -380,13 +380,13 @@ static int run_program(struct run *run, char **argv)
     return ml_launch_exit_code(&run->launch, status);
 }
 
-/* What is wrong with options that are right one by one; NULL: nothing. */
+/* The error in a combination of options; NULL: none. */
 static const char *contradiction(const struct run_opts *o)
 {
     if (o->ring_bytes != RING_BYTES_UNSAID &&
         (o->ring_bytes < 65536 || o->ring_bytes > 256u << 20 ||
          o->ring_bytes & (o->ring_bytes - 1)))
-        return "--ring-size is a power of two from 64KiB to 256MiB";
+        return "--ring-size must be a power of two from 64KiB to 256MiB";
     if (o->sample_only && !o->sample_hz)
         return "--sample-only with --sample-hz 0 would record nothing";
     if (o->sample_only && o->heap)

@@ -1,4 +1,4 @@
-/* cmd_sql.c: `memledger sql`: questions to a trace in SQL.
+/* cmd_sql.c: `memledger sql`: queries a trace in SQL.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -66,7 +66,7 @@ static int answer(const struct ml_trace *trace, const char *file, const char *qu
     if (r == 0)
         r = print(&sql, question, opts, &err);
     ml_sql_close(&sql);
-    if (r == -EPIPE && !err.text[0]) /* told already */
+    if (r == -EPIPE && !err.text[0]) /* reported already */
         return ML_EXIT_FAILURE;
     return r < 0 ? ml_report_fail(&err) : ML_EXIT_OK;
 }

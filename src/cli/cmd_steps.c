@@ -1,4 +1,4 @@
-/* cmd_steps.c: `memledger steps`: the peak of each step, and what it consisted of.
+/* cmd_steps.c: `memledger steps`: the peak of each step, and its composition.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 #include "verbs.h"
 
 struct steps_opts {
-    struct ml_top_opts top; /* first, as ml_report_run wants it */
+    struct ml_top_opts top; /* first, as ml_report_run requires */
     bool csv;
 };
 

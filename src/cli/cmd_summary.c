@@ -39,6 +39,6 @@ const struct ml_verb ml_verb_summary = {
     .operands = ML_OPERANDS_TRACES,
     .options = options,
     .option_count = ML_ARRAY_SIZE(options),
-    .elsewhere = {"at", "a summary is of the whole run: table, tree and layers have '--at'"},
+    .elsewhere = {"at", "a summary covers the whole run: table, tree and layers have '--at'"},
     .run = run,
 };

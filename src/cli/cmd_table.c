@@ -1,5 +1,5 @@
-/* cmd_table.c: `memledger table`: what was live at an instant, grouped; or what was
- * born and died quickly.
+/* cmd_table.c: `memledger table`: live memory at an instant, grouped; or allocations
+ * that were freed quickly.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -56,7 +56,7 @@ static const struct ml_option options[] = {
     ML_REPORT_OPTIONS,
 };
 
-/* ---- What is temporary ------------------------------------------------- */
+/* ---- Temporary allocations ------------------------------------------------- */
 
 static int report_temporary(const struct ml_trace *trace, const char *file, const void *opts,
                             const struct ml_snapshot_opts *snapshot, struct ml_buf *out,
@@ -89,7 +89,7 @@ static int report_temporary(const struct ml_trace *trace, const char *file, cons
     return r;
 }
 
-/* @return negative to go on, else the exit code */
+/* @return negative to continue, else the exit code */
 static int check_temporary(const struct table_opts *opts)
 {
     struct ml_temporary_limit limit;
@@ -111,7 +111,7 @@ static int check_temporary(const struct table_opts *opts)
     return -1;
 }
 
-/* ---- What was live ----------------------------------------------------- */
+/* ---- Live memory ----------------------------------------------------- */
 
 static int report_live(const struct ml_trace *trace, const char *file, const void *opts,
                        const struct ml_snapshot_opts *snapshot, struct ml_buf *out,
@@ -158,7 +158,7 @@ const struct ml_verb ml_verb_table = {
     .summary = "show live memory at the peak or any instant, grouped by any key",
     .usage = "[OPTION]... FILE",
     .details = "Keys: module, category, label, scope, class, phase, thread, stack, line, device,\n"
-               "space, process. Blocks that agree in all keys given are one line.",
+               "space, process. Blocks with equal keys share a line.",
     .group = ML_GROUP_LOOK,
     .operands = ML_OPERANDS_TRACES,
     .options = options,

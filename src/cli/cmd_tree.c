@@ -1,4 +1,4 @@
-/* cmd_tree.c: `memledger tree`: what was live at an instant, module by module.
+/* cmd_tree.c: `memledger tree`: live memory at an instant, by module.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

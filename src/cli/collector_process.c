@@ -28,8 +28,8 @@ char *ml_joined_words(char **argv)
     return (char *)text.data;
 }
 
-/* Keys pressed on the terminal are for the program, and a pipe that somebody
- * reads until its end shall end with the program. */
+/* Signals of the terminal are for the program, and a pipe that is read until its end must
+ * end with the program. */
 static void leave_terminal(void)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -40,7 +40,7 @@ static void leave_terminal(void)
         dup2(null, fd);
 }
 
-/* Each process that is recorded takes descriptors. */
+/* Each recorded process needs descriptors. */
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;
@@ -51,8 +51,8 @@ static void raise_descriptor_limit(void)
     }
 }
 
-/* Where we may, which without privileges we may not: the sooner the rings are empty, the less
- * their threads wait. Threads that are started later have the same. */
+/* Needs privileges. The sooner the rings are empty, the less their threads wait. Later
+ * threads inherit it. */
 static void raise_priority(void)
 {
     int nice_value = getpriority(PRIO_PROCESS, 0);
@@ -69,7 +69,7 @@ noreturn void ml_be_collector(struct ml_collector *collector, struct ml_session_
     raise_descriptor_limit();
     raise_priority();
     r = ml_collector_run(collector);
-    /* The launcher has gone: nobody else cleans up. */
+    /* The launcher is gone, so the collector cleans up. */
     if (getppid() != launcher)
         ml_session_dir_release(session);
     _exit(r ? 1 : 0);
@@ -79,7 +79,7 @@ noreturn void ml_be_collector(struct ml_collector *collector, struct ml_session_
 
 #define LOOK_MS 50
 #define GRACE_MS 1000 /* after an interruption */
-#define OPEN_MS 60000 /* how long the program waits for a file system that hangs */
+#define OPEN_MS 60000 /* the longest wait for a file system that hangs */
 
 /* Does not return. */
 static void open_and_collect(const struct ml_collector_opts *opts, struct ml_session_dir *session,
@@ -91,7 +91,7 @@ static void open_and_collect(const struct ml_collector_opts *opts, struct ml_ses
 
     if (!r)
         ml_collector_sign(collector);
-    if (ml_write_all(answer, &failure, sizeof(failure))) { /* the launcher has gone */
+    if (ml_write_all(answer, &failure, sizeof(failure))) { /* the launcher is gone */
         if (!r)
             ml_collector_discard(collector);
         ml_session_dir_release(session);
@@ -103,7 +103,7 @@ static void open_and_collect(const struct ml_collector_opts *opts, struct ml_ses
     ml_be_collector(collector, session, opts->launcher);
 }
 
-/* @return 0, -EINTR, -ETIMEDOUT, or what the child has met */
+/* @return 0, -EINTR, -ETIMEDOUT, or the child's error */
 static int wait_until_open(const struct ml_launch *l, int answer, struct ml_error *err)
 {
     struct pollfd readable = {.fd = answer, .events = POLLIN};
@@ -124,8 +124,8 @@ static int wait_until_open(const struct ml_launch *l, int answer, struct ml_erro
     return failure.code;
 }
 
-/* It removes a file that it has made. A file system that hangs may keep it from that, and even
- * SIGKILL from its effect. */
+/* It removes a file that it has created. A file system that hangs may prevent that, and even
+ * delay SIGKILL. */
 static void end_before_start(pid_t pid, struct ml_session_dir *session)
 {
     atomic_store(&session->page->finish, 1);

@@ -1,5 +1,5 @@
-/* collector_process.h: what the commands that record share: the process that
- * collects, and what it starts from.
+/* collector_process.h: the collector's process, for the commands that
+ * record.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,24 +20,24 @@
 char *ml_joined_words(char **argv);
 
 /* Starts a child that opens the trace and collects once `l` has started the program.
- * Opening can take for ever where a file system hangs; a signal that asks us to end then
+ * Opening can take for ever if a file system hangs; a signal that asks us to end then
  * ends the child.
- * @return 0, -EINTR, or what the child has met */
+ * @return 0, -EINTR, or the child's error */
 int ml_collector_start(const struct ml_collector_opts *opts, struct ml_session_dir *session,
                        const struct ml_ticks *ticks, struct ml_launch *l, pid_t *ret_pid,
                        struct ml_error *err);
 
-/* Waits for the collector, which has been told to finish. When that takes seconds, says
- * on stderr what is waited for. A signal that asks us to end gives the collector one
- * second more, a second signal none. A collector that shows no sign of life, as when its disk
- * hangs, is waited for half a minute.
+/* Waits for the collector after the request to finish. When that takes seconds, says so
+ * on stderr. A signal that asks us to end gives the collector one
+ * second more, a second signal none. Waits half a minute for a collector that makes no progress,
+ * as when its disk hangs.
  * @ret_status  as waitpid() gave it
- * @return whether it has ended; if not, it goes on without us */
+ * @return whether it has ended; if not, it continues without us */
 bool ml_collector_wait(struct ml_launch *l, pid_t collector, const char *trace,
                        const struct ml_session *page, int *ret_status);
 
-/* This process collects, apart from terminal and standard streams, and ends. If
- * `launcher` is not its parent by then, the session is nobody else's to remove. */
+/* This process detaches from terminal and standard streams, collects, and ends. If
+ * `launcher` is not its parent by then, it removes the session. */
 noreturn void ml_be_collector(struct ml_collector *collector, struct ml_session_dir *session,
                               pid_t launcher);
 

@@ -1,4 +1,4 @@
-/* collector_wait.c: the end of a run: the program is over, the collector still writes.
+/* collector_wait.c: the end of a run: the program has ended, the collector still writes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,8 +18,8 @@
 #define GRACE_NS 1000000000u
 #define LIFELESS_NS 30000000000u
 
-/* What changes while the collector gets on: what it says itself, and the processor time of the
- * two threads that matter. Others, which take samples, go on whatever holds these up. */
+/* Values that change while the collector makes progress: its heartbeat, and the processor time of
+ * the two threads that matter. The sampling threads continue even if these are stuck. */
 static uint64_t signs_of_life(pid_t collector, const struct ml_session *page)
 {
     uint64_t signs = atomic_load(&page->heartbeat) + atomic_load(&page->file_bytes);
@@ -46,7 +46,7 @@ static void tell(pid_t collector, const char *trace, const struct ml_session *pa
 
     if (is_stopped(collector))
         ml_say("the collector (process %d) is stopped before the end of %s; 'kill "
-               "-CONT %d' lets it go on, Ctrl-C leaves the trace as it is",
+               "-CONT %d' resumes it, Ctrl-C leaves the trace as it is",
                (int)collector, trace, (int)collector);
     else
         ml_say("still writing %s (%s so far); Ctrl-C leaves that to process %d", trace,

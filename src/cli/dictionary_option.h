@@ -1,5 +1,5 @@
-/* dictionary_option.h: keyword dictionaries as commands are given them: names of those
- * that come with memledger, or of files.
+/* dictionary_option.h: keyword dictionaries on the command line: names of built-in
+ * ones, or of files.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,13 +10,13 @@
 
 typedef ML_VEC(struct ml_dictionary) ml_dictionary_list;
 
-/* "mxnet,layers.txt": of each part the dictionary of that name, else the file.
+/* "mxnet,layers.txt": for each part the built-in dictionary, else the file.
  * @ret    to be released, after a failure too
  * @return 0 or negative errno, with the reason in `err` */
 int ml_dictionaries_load(const char *names, ml_dictionary_list *ret, struct ml_error *err);
 void ml_dictionaries_release(ml_dictionary_list *list);
 
-/* The names of those that come with memledger, for an option's completion. */
+/* The names of the built-in ones, for shell completion. */
 const char *ml_dictionary_word(size_t i);
 
 #endif

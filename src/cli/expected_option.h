@@ -1,5 +1,5 @@
-/* expected_option.h: --expected: the total that a grouping is held against, given by
- * hand or taken from the samples.
+/* expected_option.h: --expected: the total that a grouping is compared with, given by
+ * the user or taken from the samples.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,11 +14,11 @@ struct ml_expected_total {
     uint64_t bytes;
 };
 
-/* "4GiB", "auto", or NULL for none. @return negative to go on, else the exit code */
+/* "4GiB", "auto", or NULL for none. @return negative to continue, else the exit code */
 int ml_expected_total_parse(const struct ml_verb *verb, const char *text,
                             struct ml_expected_total *ret);
 
-/* Fills in what is expected of the list, of that device or of all. @return 0 or negative
+/* Sets the expected total of the list, for that device or for all. @return 0 or negative
  * errno, with the reason in `err` */
 int ml_expected_total_find(const struct ml_expected_total *expected, const struct ml_trace *trace,
                            const struct ml_tag_list *list, const char *device,

@@ -1,5 +1,5 @@
-/* help_pages.h: the pages that `memledger help` shows: one for each command, and those on
- * everything else. They are files, installed beside the command; their names are the topics.
+/* help_pages.h: the pages that `memledger help` shows: one for each command, and others. They are
+ * files, installed beside the command; their names are the topics.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ struct ml_help_topics {
     ML_VEC(struct ml_help_topic) list;
 };
 
-/* The pages that are not about one command, in alphabetical order. None when they are not
+/* The pages that are not about one command, in alphabetical order. None if they are not
  * installed.
  * @ret    released by ml_help_topics_release, also after a failure
  * @return 0 or negative errno */

@@ -1,5 +1,5 @@
-/* instant_command.h: what the commands that report on one instant have in common:
- * --at and --device, and all that runs around their report.
+/* instant_command.h: shared by the commands that report on one instant:
+ * --at and --device, and everything but the report.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,17 +31,17 @@ struct ml_instant_opts {
         .help = "show only this device: cuda:0 (or 0), cpu for the host"                           \
     }
 
-/* What such a command finds, as text or JSON, appended to `out`.
+/* Appends the command's report to `out`, as text or JSON.
  * @opts     the command's own struct
  * @return 0, or negative with the reason in `err`; no reason: no memory */
 typedef int ml_instant_fn(const struct ml_trace *trace, const char *file, const void *opts,
                           const struct ml_snapshot_opts *snapshot, struct ml_buf *out,
                           struct ml_error *err);
 
-/* Checks --at, or prints what it can be. @return negative to go on, else the exit code */
+/* Checks --at, or prints the allowed values. @return negative to continue, else the exit code */
 int ml_instant_parse(const struct ml_verb *verb, const char *text, struct ml_at *ret);
 
-/* All of the command but `report` and, done before, ml_verb_begin.
+/* Runs the command; ml_verb_begin has been called before.
  * @opts   begins with a struct ml_instant_opts
  * @first  the first operand, as ml_verb_begin found it
  * @return an exit code */

@@ -21,7 +21,7 @@
 static const int passed_on[] = {SIGINT,  SIGQUIT, SIGTERM,  SIGHUP,
                                 SIGUSR1, SIGUSR2, SIGWINCH, SIGALRM};
 
-/* Puts `first` in front of what the variable has. */
+/* Puts `first` before the variable's value. */
 static void put_first(const char *variable, const char *first)
 {
     const char *others = getenv(variable);
@@ -46,7 +46,7 @@ static void tell_own_filters(void)
     setenv(ML_SECCOMP_ENV, text, 1);
 }
 
-/* All that a program can tell from a recording: the environment. NVTX has room for
+/* The environment is all that a program can notice of a recording. NVTX supports
  * one tool, and one that the user chose stays. */
 static void set_environment(const struct ml_launch_opts *opts)
 {
@@ -56,7 +56,7 @@ static void set_environment(const struct ml_launch_opts *opts)
         setenv("CUDA_INJECTION64_PATH", opts->library, 1);
     } else {
         put_first("LD_PRELOAD", opts->library);
-        /* It refuses to start where another library comes first, and need not. */
+        /* AddressSanitizer refuses to start if another library is loaded first, without need. */
         put_first("ASAN_OPTIONS", "verify_asan_link_order=0");
         if (*opts->bootstrap)
             put_first("PYTHONPATH", opts->bootstrap);
@@ -86,9 +86,9 @@ static void child(const struct ml_launch *l, const struct ml_launch_opts *opts, 
     _exit(127);
 }
 
-/* A reader of our notes that went away, or a limit on files, is no reason to
- * leave the program alone; and with SIGCHLD ignored, as it may come to us, the
- * kernel would not tell how a child ended. */
+/* A closed pipe for our notes, or a limit on file sizes, is no reason to leave the
+ * program alone; and with SIGCHLD ignored, which we may inherit, the kernel does not
+ * report how a child ended. */
 static void set_dispositions(struct ml_launch *l)
 {
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
@@ -99,7 +99,7 @@ static void set_dispositions(struct ml_launch *l)
     sigaction(SIGCHLD, &usual, &l->old_chld);
 }
 
-/* Descriptors 0 to 2 that are closed would be taken by files of ours. The
+/* Our files would otherwise get descriptors 0 to 2 if these are closed. The
  * program finds them closed again. */
 static void fill_standard_streams(void)
 {
@@ -149,7 +149,7 @@ bool ml_launch_go(struct ml_launch *l, int *ret_errno)
     ssize_t n = write(l->go, "", 1);
 
     close(l->go);
-    /* Closed by a successful exec, else the error comes through. */
+    /* A successful exec closes it, else it has the error. */
     if (n == 1)
         n = read(l->failure, ret_errno, sizeof(*ret_errno));
     close(l->failure);
@@ -174,7 +174,7 @@ static void drop_pending(const struct ml_launch *l)
         continue;
 }
 
-/* Not those that we were started to ignore, as by nohup. */
+/* Not those that are ignored since our start, as by nohup. */
 static bool asks_to_end(int number)
 {
     struct sigaction now;
@@ -196,8 +196,8 @@ bool ml_launch_asked(const struct ml_launch *l)
     return false;
 }
 
-/* A key pressed on the terminal reaches the program without our help; a timer
- * that was set before we were started does not. */
+/* A signal from the terminal reaches the program directly; one from a timer
+ * that was set before our start does not. */
 static void pass_on(struct ml_launch *l, const siginfo_t *info)
 {
     if (l->ended)
@@ -206,8 +206,8 @@ static void pass_on(struct ml_launch *l, const siginfo_t *info)
         kill(l->pid, info->si_signo);
 }
 
-/* Signals from before the program's end, such as the key that ended it, were for the
- * program. It is reaped last, so that a signal sent by a process that saw it gone counts. */
+/* Signals from before the program's end, such as the Ctrl-C that ended it, were for the
+ * program. It is reaped last, so that a signal sent by a process that saw its end counts. */
 static pid_t reap(struct ml_launch *l, int *ret_status)
 {
     siginfo_t info = {0};
@@ -262,12 +262,12 @@ int ml_launch_exit_code(struct ml_launch *l, int status)
     struct rlimit no_core = {0, 0};
     sigset_t only;
 
-    /* What came while the trace was being finished: the program is over. */
+    /* Signals that arrived while the trace was being finished: the program has ended. */
     drop_pending(l);
     sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
     if (WIFEXITED(status))
         return WEXITSTATUS(status);
-    /* The shell shall see the same signal; the program's core file stays. */
+    /* The shell must see the same signal; the program's core file stays. */
     setrlimit(RLIMIT_CORE, &no_core);
     signal(WTERMSIG(status), SIG_DFL);
     sigemptyset(&only);

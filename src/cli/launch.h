@@ -14,10 +14,10 @@
 
 struct ml_launch {
     pid_t pid;
-    bool ended;        /* the program has; nothing is sent on to it any more */
+    bool ended;        /* the program has; signals are no longer forwarded */
     unsigned stops;    /* signals since then that ask us to end */
-    int go;            /* write end of the pipe that holds the program back */
-    int failure;       /* read end of the pipe that tells of a failed exec */
+    int go;            /* write end of the pipe that the program waits on */
+    int failure;       /* read end of the pipe that reports a failed exec */
     sigset_t old_mask; /* the caller's */
     sigset_t waited;   /* signals that ml_launch_next waits for */
     struct sigaction old_pipe, old_xfsz, old_chld; /* the caller's, for the program */
@@ -29,17 +29,17 @@ struct ml_launch_opts {
     const char *library; /* the recorder; NULL: the program runs untouched */
     const char *session_dir;
     bool cuda_injection;   /* the CUDA driver loads the recorder, not the loader */
-    const char *bootstrap; /* a folder for Python to look into first; "": none */
+    const char *bootstrap; /* a folder that Python searches first; "": none */
 };
 
-/* Sets this process up for launching. First of all. */
+/* Sets this process up for launching. Call it first. */
 void ml_launch_init(struct ml_launch *l);
 
-/* Forks; the child waits for ml_launch_go. From here on the caller's signals
- * are held back for ml_launch_next. */
+/* Forks; the child waits for ml_launch_go. From then on the caller's signals
+ * are blocked until ml_launch_next. */
 int ml_launch_begin(struct ml_launch *l, const struct ml_launch_opts *opts, struct ml_error *err);
 
-/* Whether a signal waits that asks us to end; it stays there, for the program or for
+/* Whether a signal is pending that asks us to end; it stays pending, for the program or for
  * ml_launch_cancel. */
 bool ml_launch_asked(const struct ml_launch *l);
 
@@ -47,20 +47,20 @@ bool ml_launch_asked(const struct ml_launch *l);
  * executed. */
 bool ml_launch_go(struct ml_launch *l, int *ret_errno);
 
-/* Ends the child before it has run anything. A signal that was held back takes effect. */
+/* Ends the child before it has run anything. A blocked signal takes effect. */
 void ml_launch_cancel(struct ml_launch *l);
 
 /* Waits at most timeout_ms for a child of ours to end; signals sent to us are
- * sent on to the program meanwhile, and counted once it has ended. Returns the
+ * forwarded to the program meanwhile, and counted once it has ended. Returns the
  * child's pid and its status, 0 on time-out or after a signal. */
 pid_t ml_launch_next(struct ml_launch *l, int timeout_ms, int *ret_status);
 
 /* Makes processes whose parents end children of ours, so that the next function
- * knows of them. */
+ * sees them. */
 void ml_launch_adopt(void);
 
-/* 1 if we have a child besides `known`, 0 if not, -1 where the kernel cannot
- * tell. */
+/* 1 if we have a child besides `known`, 0 if not, -1 if the kernel does not
+ * say. */
 int ml_launch_has_others(pid_t known);
 
 /* Ends this process the way the program ended. */

@@ -16,7 +16,7 @@ struct span {
     size_t len;
 };
 
-/* "[text](target)", and how many bytes that takes. */
+/* "[text](target)", and its length in bytes. */
 struct link {
     struct span text, target;
     size_t len;

@@ -1,5 +1,5 @@
 /* markdown_table.c: see markdown_table.h. Unlike the tables of reports, whose cells are cut,
- * these hold sentences: a cell that is too wide goes on below.
+ * these hold sentences: a cell that is too wide continues below.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -72,7 +72,7 @@ static int add_cell(struct table *t, const char *at, size_t len, size_t column)
     return ml_vec_push(&t->cells, cell);
 }
 
-/* A row has as many cells as the first one; what is missing is empty. */
+/* A row has as many cells as the first one; missing ones are empty. */
 static int add_row(struct table *t, const char *line, size_t len)
 {
     bool first = t->columns == 0;
@@ -135,7 +135,7 @@ static void fit(struct table *t, size_t width)
     }
 }
 
-/* How much of the text fits into a line: whole words, or a part of a word that is too long. */
+/* The bytes of the text that fit into a line: whole words, or a part of a word that is too long. */
 static size_t line_len(const char *text, size_t width)
 {
     size_t fits = ml_clip_utf8(text, strlen(text), width), len = fits;
@@ -155,7 +155,7 @@ static bool has_text(const char *const *rest, size_t count)
     return false;
 }
 
-/* One line of a row; the cells go on behind it. */
+/* One line of a row; the cells continue in the next. */
 static int put_line(const struct table *t, const char **rest, struct ml_buf *out)
 {
     int r = 0;

@@ -56,7 +56,7 @@ static size_t item_start(const char *line)
     return (line[at] == '-' || line[at] == '*') && line[at + 1] == ' ' ? at + 2 : 0;
 }
 
-/* Whether the line begins something that is not the paragraph before it. */
+/* Whether the line ends the paragraph before it. */
 static bool ends_paragraph(const char *line)
 {
     return is_blank(line) || *line == '#' || *line == '|' || is_fence(line) || item_start(line) > 0;
@@ -151,7 +151,7 @@ static int put_gap(struct page *p)
     return *p->at ? ml_buf_puts(p->out, "\n") : 0;
 }
 
-/* A paragraph, which goes on with a list item where it is indented below one. */
+/* A paragraph, which continues a list item if it is indented below one. */
 static int put_text(struct page *p)
 {
     size_t indent = indent_of(p->at);

@@ -10,7 +10,7 @@
 
 #include "style.h"
 
-/* Appends the page: headings bold where the style has colour, code indented, the rest wrapped to
+/* Appends the page: headings bold if the style has colour, code indented, the rest wrapped to
  * the style's width. Code is never wrapped.
  * @return 0 or -ENOMEM */
 int ml_markdown_text(const char *page, const struct ml_style *style, struct ml_buf *out);

@@ -1,6 +1,6 @@
 /* memory_limit.c: see memory_limit.h.
  *
- * RLIMIT_DATA counts what is private and writable, of any library: our own tables,
+ * RLIMIT_DATA counts private writable memory of every library: our own tables,
  * SQLite's, zstd's. It does not count mapped files, as RLIMIT_AS would.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -24,7 +24,7 @@
 #define GIB (UINT64_C(1) << 30)
 #define LARGE_BYTES (1 << 20)
 
-/* What the limit comes from. */
+/* How the limit was computed. */
 enum reason { BY_SIZE, BY_MACHINE, BY_OPTION };
 
 static struct {
@@ -32,7 +32,7 @@ static struct {
     unsigned files;
     uint64_t file_bytes; /* of all */
     uint64_t limit_bytes;
-    uint64_t before_bytes; /* what the process had before */
+    uint64_t before_bytes; /* of the process before the limit was set */
     enum reason reason;
     bool set; /* the kernel enforces it */
 } memory;
@@ -72,8 +72,8 @@ static bool add_file(const char *path)
     return true;
 }
 
-/* By the sizes of the files, but never more than the machine has, or the container or job that
- * this process is in; a pipe may have that. */
+/* By the sizes of the files, but never more than the machine has, or the container or job of
+ * this process; for a pipe that maximum. */
 static void choose_default(bool sized)
 {
     uint64_t machine = ml_min_u64(ml_max_u64(machine_bytes(), ML_MEMORY_LEAST_BYTES),
@@ -86,7 +86,7 @@ static void choose_default(bool sized)
     memory.limit_bytes = ml_min_u64(by_size, machine);
 }
 
-/* Limits of the user's that are lower stay, and are not ours to explain. */
+/* Lower limits of the user stay, and are not ours to explain. */
 static bool set_limit(uint64_t bytes)
 {
     struct rlimit data, space;
@@ -100,8 +100,8 @@ static bool set_limit(uint64_t bytes)
     return setrlimit(RLIMIT_DATA, &data) == 0;
 }
 
-/* Large tables go back to the kernel when they are freed, so that the next pass over a
- * trace does not come on top of the last. Left alone, glibc keeps up to 32 MiB each. */
+/* Returns large tables to the kernel when they are freed, so that the next pass over a
+ * trace does not add to the last. By default glibc keeps up to 32 MiB each. */
 static void begin(void)
 {
     mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);

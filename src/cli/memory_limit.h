@@ -1,12 +1,12 @@
-/* memory_limit.h: how much memory a command that reads a file may take.
+/* memory_limit.h: the memory limit of commands that read files.
  *
- * A file of a few kilobytes can ask for gigabytes: events that are all alike shrink to
+ * A file of a few kilobytes can need gigabytes: equal events are compressed to almost
  * nothing. The process therefore gets a limit from the kernel, by default from the size
  * of the files; an allocation above it fails like any other, and the command ends with an
  * error that names --max-memory.
  *
  * State of the process: for commands only, in one thread. Children would inherit the
- * limit, so that commands which start programs do without.
+ * limit, so commands that start programs have none.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@
 
 #include "error.h"
 
-/* Without --max-memory: so much for any file, and so much for each byte of all of them.
+/* Without --max-memory: a base, and a factor for the bytes of all files.
  * A recorded event takes a byte or two in a trace and 40 to 400 in memory. */
 #define ML_MEMORY_LEAST_BYTES (UINT64_C(1) << 30)
 #define ML_MEMORY_PER_FILE_BYTE 256
@@ -35,8 +35,8 @@
  * @asked  from --max-memory; 0: by the files' sizes */
 void ml_memory_limit(const char *path, uint64_t asked);
 
-/* If this failure is for lack of memory and the limit is the likely reason, says so
- * instead of what it says. An error without a text is such a failure. */
+/* If memory ran out, probably because of the limit, replaces the error by one that says
+ * so. An error without a text means that memory ran out. */
 void ml_memory_explain(struct ml_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* option_value.h: from the text of an option's value to the field it sets.
+/* option_value.h: stores the text of an option's value in its field.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -49,7 +49,7 @@ static int unknown_option(struct parser *p, const char *shown, const char *name)
     return ml_error_set(p->err, -EINVAL, "unknown option '%s'", shown);
 }
 
-/* The option of that name, or the only one whose name begins so. */
+/* The option of that name, or the only one with that prefix. */
 static int find_long(struct parser *p, const char *name, size_t len, const struct ml_option **ret)
 {
     const struct ml_option *found = NULL;
@@ -157,7 +157,7 @@ static int read_environment(struct parser *p)
     return 0;
 }
 
-/* Options are read; operands are collected, and put behind them at the end. */
+/* Reads the options; collects the operands and puts them at the end. */
 static int read_arguments(struct parser *p, char **operands, int *ret_first)
 {
     int operand_count = 0, kept = 1, r = 0;
@@ -201,7 +201,7 @@ int ml_options_parse(const struct ml_verb *verb, void *opts, int argc, char **ar
         return ml_error_set(err, -ENOMEM, "out of memory");
     r = read_environment(&p);
     if (r < 0)
-        p.err = NULL; /* the reason stays; help is given nevertheless */
+        p.err = NULL; /* the reason stays; help is still printed */
     parsed = read_arguments(&p, operands, ret_first_operand);
     free(operands);
     return r < 0 && parsed != ML_OPTIONS_HELP ? r : parsed;

@@ -12,7 +12,7 @@
  * environment variable MEMLEDGER_NAME (capitals, '-' as '_'); the command line
  * wins. Every command has -h and --help without listing them.
  *
- * GNU habits: --name=value, --name value, -nvalue, -n value, flags bundled as
+ * GNU conventions: --name=value, --name value, -nvalue, -n value, flags bundled as
  * -fq, "--" ends the options, "-" is an operand, a long name may be shortened
  * as long as it stays unique.
  *
@@ -28,7 +28,7 @@
 #include "error.h"
 #include "vec.h"
 
-/* The type of the field that an option sets stands behind it. */
+/* The comments give the type of the field that an option sets. */
 enum ml_option_type {
     ML_OPT_FLAG,            /* bool: no value; from the environment 1/0, yes/no, true/false */
     ML_OPT_STRING,          /* const char *: points into argv or the environment */
@@ -37,7 +37,7 @@ enum ml_option_type {
     ML_OPT_DURATION,        /* uint64_t nanoseconds: "20ms", "1.5s"; a plain number: seconds */
     ML_OPT_CHOICE,          /* int: index into choices */
     ML_OPT_OPTIONAL_CHOICE, /* int: the same; without "=value" index 1, and choices[0] is
-                               what the option's absence means */
+                               the default */
     ML_OPT_NUMBER,          /* double: min <= value <= max */
 };
 
@@ -51,7 +51,7 @@ struct ml_option {
     const char *help;           /* one line, no capital, no full stop */
     int64_t min, max;           /* of ML_OPT_INT and ML_OPT_NUMBER */
     const char *const *choices; /* NULL-terminated */
-    /* For shell completion: what a string may be besides, word by word, NULL behind the last;
+    /* For shell completion: possible values of a string, NULL after the last;
      * NULL: not known. */
     const char *(*word)(size_t i);
     bool or_file; /* … or the name of a file */
@@ -66,10 +66,10 @@ enum ml_verb_group {
     ML_GROUP_EXCHANGE,
     ML_GROUP_OTHER,
     ML_GROUP_COUNT,
-    ML_GROUP_HIDDEN, /* a command that programs start, not people */
+    ML_GROUP_HIDDEN, /* a hidden command */
 };
 
-/* What the operands are, for shell completion. */
+/* The kind of operands, for shell completion. */
 enum ml_operands { ML_OPERANDS_NONE, ML_OPERANDS_TRACES, ML_OPERANDS_PROGRAM, ML_OPERANDS_TOPIC };
 
 /* One command. */
@@ -78,13 +78,13 @@ struct ml_verb {
     const char *summary; /* one line for `memledger --help`, no capital, no full stop */
     const char *usage;   /* what follows the name: "[OPTION]... FILE" */
     const char *details; /* paragraphs below the options in --help; NULL: none */
-    int (*more_details)(struct ml_buf *out); /* the same, of what a table has; NULL: none */
+    int (*more_details)(struct ml_buf *out); /* the same, from a table; NULL: none */
     enum ml_verb_group group;
     enum ml_operands operands;
     bool options_first; /* the first operand ends the options, as `run` needs */
     const struct ml_option *options;
     size_t option_count;
-    /* An option that people look for here, and where it is; NULL: none. */
+    /* An option that users look for here, and where it is; NULL: none. */
     struct {
         const char *option, *words;
     } elsewhere;
@@ -96,11 +96,11 @@ enum ml_exit { ML_EXIT_OK = 0, ML_EXIT_FAILURE = 1, ML_EXIT_USAGE = 2 };
 enum { ML_OPTIONS_HELP = 1 };
 
 /* Read the environment, then argv[1] and on, into `opts`. Unless the verb's
- * options come first, argv is reordered so that the operands stand together at
- * the end.
+ * options come first, argv is reordered so that the operands are
+ * at the end.
  * @opts   the command's struct, filled with defaults
  * @ret_first_operand  set on success: its index in argv, argc when there is none
- * @return 0; ML_OPTIONS_HELP when help was asked for; -EINVAL with the reason */
+ * @return 0; ML_OPTIONS_HELP when help was requested; -EINVAL with the reason */
 int ml_options_parse(const struct ml_verb *verb, void *opts, int argc, char **argv,
                      int *ret_first_operand, struct ml_error *err);
 
@@ -111,8 +111,8 @@ void ml_option_env_name(const struct ml_option *option, char *ret, size_t len);
  * @return 0 or -ENOMEM */
 int ml_verb_help_text(const struct ml_verb *verb, struct ml_buf *out);
 
-/* What every command does first: parse, and on --help or a mistake print.
- * @return negative when the command shall go on, else the exit code to return */
+/* The first call of every command: parses, and on --help or a mistake prints.
+ * @return negative if the command is to continue, else the exit code to return */
 int ml_verb_begin(const struct ml_verb *verb, void *opts, int argc, char **argv,
                   int *ret_first_operand);
 

@@ -14,7 +14,7 @@
 #include "options.h"
 #include "report_command.h"
 
-#define NOT_FOUND 127 /* a shell's exit code for a command that there is not */
+#define NOT_FOUND 127 /* a shell's exit code for a missing command */
 #define DEFAULT_PAGER "if command -v less >/dev/null; then exec less -R; else exec cat; fi"
 
 /* NULL: none is wanted. */
@@ -33,13 +33,13 @@ static const char *pager_command(void)
     return DEFAULT_PAGER;
 }
 
-/* @return whether somebody has shown the text */
+/* @return whether a pager has shown the text */
 static bool run_pager(const char *command, const struct ml_buf *text)
 {
     int status = -1;
     FILE *pipe;
 
-    /* Ctrl-C is the pager's, and one that is left early reads no more. */
+    /* Ctrl-C is for the pager, and a pager that is quit early reads no more. */
     signal(SIGINT, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
     setenv("LESS", "FRX", 0); /* no pager for a text that fits on the screen */

@@ -7,8 +7,8 @@
 
 #include "vec.h"
 
-/* Shows the text: on a terminal with $MANPAGER, else $PAGER, else `less -R`; plainly where there
- * is no terminal or no pager.
+/* Shows the text: on a terminal with $MANPAGER, else $PAGER, else `less -R`; plainly without
+ * a terminal or a pager.
  * @return an exit code; a failure is reported */
 int ml_pager_show(const struct ml_buf *text);
 

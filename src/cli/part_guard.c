@@ -38,7 +38,7 @@ void ml_part_hold(const char *path)
 {
     struct stat st;
 
-    /* A limit on the size of files is an error of a write, as a full disk is. */
+    /* A limit on file sizes makes a write fail, like a full disk. */
     signal(SIGXFSZ, SIG_IGN);
     if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
         set_mask(SIG_BLOCK);

@@ -4,7 +4,7 @@
  *     r = ml_output_open(&out, ...);
  *     ml_part_guard(r == 0 ? out.written : NULL);   ... and guarding it
  *     ...
- *     ml_part_guard(NULL);                 it has its name, or is gone
+ *     ml_part_guard(NULL);                 it has its final name, or was removed
  *
  * One file at a time.
  *
@@ -14,10 +14,10 @@
 #define ML_CLI_PART_GUARD_H
 
 /* Signals that end the program wait for the next ml_part_guard, unless the file is a
- * pipe or a device: opening one can take for ever, and leaves nothing behind. */
+ * pipe or a device: opening one can take for ever, and creates nothing. */
 void ml_part_hold(const char *path);
 
-/* The file is removed when such a signal comes; one that is ignored stays so.
+/* Such a signal removes the file; an ignored signal stays ignored.
  * @path  copied; NULL: there is none to remove */
 void ml_part_guard(const char *path);
 

@@ -78,7 +78,7 @@ static void tell_health(const struct groupings *g, const char *name)
     ml_report_warn(&health, name);
 }
 
-/* A recording by each dictionary, behind those that were made before. */
+/* Groups a recording by each dictionary, and appends the results. */
 static int read_trace(struct groupings *g, size_t number, struct ml_error *err)
 {
     const struct ml_trace *trace = g->request->traces[number];
@@ -108,7 +108,7 @@ static int load(struct groupings *g, const char *otherwise, struct ml_error *err
     return ml_dictionaries_load(names ? names : otherwise, &g->dictionaries, err);
 }
 
-/* What the picture is of, from the recording read last. */
+/* The subtitle, from the recording read last. */
 static const char *subtitle_of(const struct groupings *g, struct ml_canvas *canvas)
 {
     enum ml_unit unit = g->request->picture.unit;
@@ -147,7 +147,7 @@ int ml_draw_bars(const struct ml_plot_request *request, struct ml_canvas *canvas
 
 /* ---- Categories -------------------------------------------------------- */
 
-/* On standard error, as what is left out cannot be seen. */
+/* On standard error, since the picture does not show them. */
 static void tell_omitted(const struct groupings *g)
 {
     double least = g->request->opts->min_share;
@@ -162,7 +162,7 @@ static void tell_omitted(const struct groupings *g)
         }
 }
 
-/* A chart for each recording and dictionary; what is alone needs no name. */
+/* A chart for each recording and dictionary; a single one needs no name. */
 static int draw_charts(const struct groupings *g, struct ml_canvas *canvas)
 {
     const struct ml_plot_request *q = g->request;

@@ -1,5 +1,5 @@
-/* plot_instant.c: pictures of one recording that are not about its whole course:
- * modules, blocks and segments.
+/* plot_instant.c: pictures of modules, blocks and segments of one
+ * recording.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

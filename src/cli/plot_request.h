@@ -1,4 +1,4 @@
-/* plot_request.h: what was asked of `memledger plot`, and who draws it.
+/* plot_request.h: the options of `memledger plot`, and the functions that draw.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,9 +12,9 @@
 enum ml_plot_by { ML_PLOT_BY_CATEGORY, ML_PLOT_BY_MODULE, ML_PLOT_BY_DEVICE };
 
 struct ml_plot_cmd_opts {
-    struct ml_instant_opts instant; /* first, as its option entries want it */
+    struct ml_instant_opts instant; /* first, as its option entries require */
     const char *output, *title, *labels;
-    const char *dictionaries, *expected; /* NULL: the kind's own; none */
+    const char *dictionaries, *expected; /* NULL: the kind's default; none */
     int kind;                            /* index of the kind */
     int by;                              /* enum ml_plot_by */
     int64_t width, height, top;
@@ -23,12 +23,12 @@ struct ml_plot_cmd_opts {
     bool dark, force, grid, gross;
 };
 
-/* The recordings are open; pictures are drawn of some or all of them. */
+/* Open recordings; a picture shows some or all of them. */
 struct ml_plot_request {
     const struct ml_plot_cmd_opts *opts;
     struct ml_at at;
     struct ml_expected_total expected;
-    struct ml_plot_opts picture; /* its title is the default one where none was given */
+    struct ml_plot_opts picture; /* its title is the default if none was given */
     const char *const *names;    /* of the recordings */
     struct ml_trace *const *traces;
     size_t count;

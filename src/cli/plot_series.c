@@ -17,13 +17,13 @@ static bool is_asked_for(const struct ml_plot_run *run, const struct ml_sample_c
     return !run->device || ml_device_is(c->is_rss ? ML_HOST_DEVICE : c->name, run->device);
 }
 
-/* A GPU on which nothing happened is left out, unless it was asked for. */
+/* A GPU on which nothing happened is left out, unless it was requested. */
 static bool is_shown(const struct ml_plot_run *run, const struct ml_sample_curve *c)
 {
     return is_asked_for(run, c) && (c->is_rss || c->varies || run->device);
 }
 
-/* The GPU that had most in use, or else the host. */
+/* The GPU with the most in use, else the host. */
 static const struct ml_sample_curve *main_curve(const struct ml_plot_run *run)
 {
     const struct ml_sample_curves *sampled = &run->sampled;

@@ -32,7 +32,7 @@ static void release(struct timelines *t)
     ml_vec_release(&t->series);
 }
 
-/* On standard error: a picture has no place for it. */
+/* On standard error, not in the picture. */
 static void tell_levels(const struct ml_level_caps *caps)
 {
     uint32_t cursor = 0, level;
@@ -43,7 +43,7 @@ static void tell_levels(const struct ml_level_caps *caps)
                ml_level_name(level));
 }
 
-/* A device that is asked for and not there would be an empty picture. */
+/* A requested device that is missing would give an empty picture. */
 static int check_device(const struct ml_trace *trace, const struct ml_plot_run *run,
                         struct ml_error *err)
 {
@@ -78,7 +78,7 @@ static int read_run(struct timelines *t, size_t i, const struct ml_timeline_opts
     return 0;
 }
 
-/* What was asked for, at most up to the end of the longest run. */
+/* The requested time, at most up to the end of the longest run. */
 static struct ml_timeline_opts window_of(const struct ml_plot_request *q,
                                          struct ml_timeline_opts opts)
 {
@@ -93,7 +93,7 @@ static struct ml_timeline_opts window_of(const struct ml_plot_request *q,
     return opts;
 }
 
-/* The longest run decides what a bucket is, and together they decide at which level a
+/* The longest run decides the size of a bucket, and all runs decide the level at which a
  * device is counted. */
 static int read_runs(struct timelines *t, struct ml_error *err)
 {
@@ -139,7 +139,7 @@ static int draw_several(struct timelines *t, struct ml_canvas *canvas, struct ml
     return r;
 }
 
-/* The bands hold the timeline as well, so that the trace is not read for it again. */
+/* The bands contain the timeline, so the trace is read once. */
 static int read_one(struct timelines *t, struct ml_bands *ret, struct ml_error *err)
 {
     static const enum ml_bands_by by[] = {ML_BANDS_CATEGORY, ML_BANDS_MODULE, ML_BANDS_DEVICE};
@@ -176,12 +176,12 @@ static int draw_one(struct timelines *t, struct ml_canvas *canvas, struct ml_err
     t->buckets = ml_plot_band_buckets(&t->request->picture);
     r = read_one(t, &bands, err);
     if (r == 0 && ml_plot_run_is_sampled(&t->runs[0]))
-        draw_curves(t, canvas); /* samples alone have nothing to stack */
+        draw_curves(t, canvas); /* samples cannot be stacked */
     else if (r == 0)
         ml_plot_bands(canvas, &bands, t->series.items + 1, t->series.len - 1, t->buckets,
                       &t->request->picture);
     if (t->runs)
-        t->runs[0].timeline = (struct ml_timeline){0}; /* it is the bands' */
+        t->runs[0].timeline = (struct ml_timeline){0}; /* the bands own it */
     ml_bands_release(&bands);
     return r;
 }

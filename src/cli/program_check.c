@@ -41,7 +41,7 @@ static int not_found(const char *name, struct ml_error *err)
                             "%s is not a program by itself; use 'memledger run -- python3 %s'",
                             name, name);
     if (!access(name, F_OK))
-        return ml_error_set(err, -EACCES, "%s is not a program that may be run", name);
+        return ml_error_set(err, -EACCES, "%s is not an executable file", name);
     return ml_error_set(err, -ENOENT, "%s: no such program", name);
 }
 
@@ -78,7 +78,7 @@ static bool has_interpreter(int fd, const Elf64_Ehdr *elf)
     return false;
 }
 
-/* Whether the file's capabilities are more than a mask for those of the caller. */
+/* Whether the file's capabilities do more than limit those of the caller. */
 static bool grants_capabilities(const char *path)
 {
     struct vfs_ns_cap_data caps = {0};
@@ -88,7 +88,7 @@ static bool grants_capabilities(const char *path)
 }
 
 /* Whether the system starts the program with rights that the user does not have: the
- * loader then takes no libraries from the environment. */
+ * loader then ignores preloaded libraries. */
 static const char *rights_obstacle(const char *path)
 {
     struct statvfs mount;
@@ -156,6 +156,6 @@ const char *ml_program_obstacle(const char *path, bool *ret_foreign)
         obstacle = elf_obstacle(fd, ret_foreign);
         close(fd);
     }
-    /* Also of one that may be run but not read. */
+    /* Also for a program that may be executed but not read. */
     return obstacle ? obstacle : rights_obstacle(path);
 }

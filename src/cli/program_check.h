@@ -13,9 +13,9 @@
  * `ret`. Returns 0, -ENOENT or -EACCES. */
 int ml_program_find(const char *name, char *ret, struct ml_error *err);
 
-/* NULL if the program at `path` (or the interpreter its first line names) can
- * be recorded or nothing is known against it; else why not, as a sentence.
- * *ret_foreign: it is for another machine, or has 32 bits, and its loader would
+/* NULL if the program at `path` (or the interpreter that its first line names) can
+ * be recorded, as far as is known; else why not, as a sentence.
+ * *ret_foreign: it is for another architecture, or has 32 bits, and its loader would
  * complain about the recorder. */
 const char *ml_program_obstacle(const char *path, bool *ret_foreign);
 

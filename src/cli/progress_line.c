@@ -36,7 +36,7 @@ void ml_progress_line_init(struct ml_progress_line *line, const char *what)
     *line = (struct ml_progress_line){
         .progress.tell = tell,
         .what = what,
-        /* Not in the background either: the line is somebody else's then. */
+        /* Not in the background either: another process uses the terminal then. */
         .wanted = isatty(STDERR_FILENO) && tcgetpgrp(STDERR_FILENO) == getpgrp(),
         .next_ns = ml_clock_ns(CLOCK_MONOTONIC) + FIRST_AFTER_NS,
     };

@@ -1,5 +1,5 @@
-/* progress_line.h: how far long work has come, as one line on a terminal. Nothing is
- * printed where standard error is no terminal of ours, nor before the work has taken a
+/* progress_line.h: the progress of long work, as one line on a terminal. Nothing is
+ * printed unless standard error is our terminal, nor in the first
  * second.
  *
  *     struct ml_progress_line line;
@@ -17,7 +17,7 @@
 #include "progress.h"
 
 struct ml_progress_line {
-    struct ml_progress progress; /* first: what the work is given */
+    struct ml_progress progress; /* first: the work gets a pointer to it */
     const char *what;            /* "exporting" */
     bool wanted, shown;
     uint64_t next_ns; /* when to print again */
@@ -26,7 +26,7 @@ struct ml_progress_line {
 /* @what  must outlive it */
 void ml_progress_line_init(struct ml_progress_line *line, const char *what);
 
-/* Takes the line away. */
+/* Erases the line. */
 void ml_progress_line_end(struct ml_progress_line *line);
 
 #endif

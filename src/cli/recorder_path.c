@@ -13,7 +13,7 @@
 
 #include "compiler.h"
 
-/* The folder that this command lies in. */
+/* The folder of this command. */
 static int own_folder(char ret[PATH_MAX])
 {
     ssize_t n = readlink("/proc/self/exe", ret, PATH_MAX - 1);

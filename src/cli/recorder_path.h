@@ -10,16 +10,16 @@
 
 #include "error.h"
 
-/* The recorder `name` ("libmemledger.so"): where an installation, a
- * wheel or a build folder has it, relative to this command. */
+/* The recorder `name` ("libmemledger.so") in an installation, a
+ * wheel or a build folder, relative to this command. */
 int ml_recorder_path(const char *name, char ret[PATH_MAX], struct ml_error *err);
 
-/* The folder with the sitecustomize that brings the Python package along; "" where
+/* The folder with the sitecustomize that loads the Python package; "" if
  * there is none, or none that can be named in PYTHONPATH. */
 void ml_bootstrap_path(char ret[PATH_MAX]);
 
 /* The folder with the pages of the documentation, and in it commands/ with a page for each
- * command; "" where there is none. */
+ * command; "" if there is none. */
 void ml_pages_path(char ret[PATH_MAX]);
 
 #endif

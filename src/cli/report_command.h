@@ -1,4 +1,4 @@
-/* report_command.h: what the commands that read a trace have in common: their
+/* report_command.h: shared by the commands that read a trace: their
  * options, opening, writing.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -54,17 +54,17 @@ extern const char *const ml_unit_choices[];
 /* Opens a trace, or prints why not. @return NULL on failure; the caller owns it */
 struct ml_trace *ml_report_open(const char *path, const struct ml_report_opts *opts);
 
-/* How text looks on standard output: with the width and colours of a terminal; in a pipe or file
- * without colour and with nothing cut, sentences in lines of 100 columns. NO_COLOR and COLUMNS
+/* The style of text on standard output: on a terminal its width and colours; in a pipe or file
+ * no colour and nothing cut, sentences in lines of 100 columns. NO_COLOR and COLUMNS
  * are honoured. */
 struct ml_style ml_report_style(const struct ml_report_opts *opts);
 
 /* Writes to standard output, or prints why not. @return an exit code */
 int ml_report_write(const struct ml_buf *text);
 
-/* Prints the warnings of a trace to standard error, where the report itself has
- * no place for them.
- * @name   whose health it is; NULL: not needed */
+/* Prints the warnings of a trace to standard error, if the report itself does not
+ * show them.
+ * @name   the run's name; NULL: not needed */
 void ml_report_warn(const struct ml_health *health, const char *name);
 
 /* Prints "memledger: ..." for a failure. @return ML_EXIT_FAILURE */
@@ -77,7 +77,7 @@ const char *ml_report_operand(const struct ml_verb *verb, int argc, char **argv,
 
 struct ml_top_opts {
     struct ml_report_opts report;
-    int64_t top; /* the longest that a list gets */
+    int64_t top; /* the most rows of a list */
 };
 
 /* The options of such a command.
@@ -93,13 +93,13 @@ struct ml_top_opts {
      .max = 1000000},                                                                              \
         ML_REPORT_OPTIONS
 
-/* What the command finds, as text or JSON, appended to `out`.
+/* Appends the command's report to `out`, as text or JSON.
  * @file  the trace's name as typed
  * @return 0, or negative with the reason in `err`; no reason: no memory */
 typedef int ml_report_fn(const struct ml_trace *trace, const char *file,
                          const struct ml_top_opts *opts, struct ml_buf *out, struct ml_error *err);
 
-/* All of the command but `report`: options, opening, writing.
+/* Runs the command: options, opening, `report`, writing.
  * @opts   its defaults; the command's own struct may begin with it
  * @return an exit code */
 int ml_report_run(const struct ml_verb *verb, ml_report_fn *report, struct ml_top_opts *opts,

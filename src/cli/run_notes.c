@@ -28,8 +28,8 @@ void ml_run_progress_init(struct ml_run_progress *p)
     };
 }
 
-/* Ends with a carriage return: what the program prints next starts at the left
- * margin and covers the line. */
+/* Ends with a carriage return: the program's next output starts at the left
+ * margin and overwrites the line. */
 void ml_run_progress_show(struct ml_run_progress *p, const struct ml_session *page)
 {
     char time[32], events[32], bytes[32];
@@ -54,7 +54,7 @@ void ml_run_progress_clear(struct ml_run_progress *p)
     p->shown = false;
 }
 
-/* Processes that had the recorder and could not reach us. */
+/* Processes with a recorder that could not reach the collector. */
 static void note_unreached(const struct ml_run_result *result, const struct ml_session *page)
 {
     uint32_t uid = atomic_load(&page->unreached_uid);
@@ -67,7 +67,7 @@ static void note_unreached(const struct ml_run_result *result, const struct ml_s
                "recorded; start memledger inside it",
                result->session_dir);
     else if (uid == geteuid())
-        ml_say("processes that may not use %s were not recorded; see whether AppArmor "
+        ml_say("processes that may not use %s were not recorded; check whether AppArmor "
                "or SELinux forbids it",
                result->session_dir);
     else
@@ -76,7 +76,7 @@ static void note_unreached(const struct ml_run_result *result, const struct ml_s
                user ? user->pw_name : number);
 }
 
-/* Why there is nothing, where no process said so. */
+/* Why nothing was recorded, if no process reported it. */
 static void note_nothing(const struct ml_run_result *result, const struct ml_session *page)
 {
     int status = (int)atomic_load(&page->program_status);
@@ -162,7 +162,7 @@ static void note_trouble(const struct ml_run_result *result, const struct ml_ses
     note_began_in_sandbox(page);
 }
 
-/* Whose children were not waited for. */
+/* Children that were not waited for. */
 static void note_running(const struct ml_run_result *result, const struct ml_session *page)
 {
     uint32_t running = atomic_load(&page->running);
@@ -172,11 +172,11 @@ static void note_running(const struct ml_run_result *result, const struct ml_ses
                running == 1 ? " is" : "es are");
 }
 
-/* How many samples a rate needs to mean something. */
+/* The least number of samples for a meaningful rate. */
 #define RATE_TAKEN_MIN 50
 #define RATE_SHARE_MIN 0.95
 
-/* What could not be seen, and what was seen less often than asked. */
+/* Reports GPUs that could not be sampled, and a lower rate than requested. */
 static void note_samples(const struct ml_session *page)
 {
     char asked[32], achieved[32];
@@ -220,7 +220,7 @@ static bool starts_elsewhere(const char *program)
     return false;
 }
 
-/* Whose memory is missing. */
+/* Reports programs whose memory is missing. */
 static void note_silence(const struct ml_run_result *result, const struct ml_session *page)
 {
     bool silent = atomic_load(&page->events) <= atomic_load(&page->own_events);
@@ -229,14 +229,14 @@ static void note_silence(const struct ml_run_result *result, const struct ml_ses
     if (!processes || atomic_load(&page->unreached))
         return;
     if (starts_elsewhere(result->program) && (silent || processes == 1))
-        ml_say("only %s was recorded, not what it starts; put memledger behind it: "
+        ml_say("only %s was recorded, not what it starts; put memledger after it: "
                "%s ... memledger run PROGRAM",
                result->program, result->program);
     else if (silent && !result->heap)
         ml_say("the program reported nothing by itself; --heap records malloc");
 }
 
-/* How the program ended where it did not exit, and what it was short of, in one line. */
+/* Reports a signal or a refused allocation in one line. */
 static void note_end(const struct ml_session *page, const char *trace)
 {
     int status = (int)atomic_load(&page->program_status);
@@ -260,7 +260,7 @@ static void note_end(const struct ml_session *page, const char *trace)
         ml_say("%s", ended);
 }
 
-/* The way on. @trace  as a shell takes it */
+/* The next commands. @trace  quoted for a shell */
 static void note_next(const struct ml_run_result *result, const struct ml_session *page,
                       const char *trace)
 {
@@ -284,7 +284,7 @@ void ml_run_note(const struct ml_run_result *result, const struct ml_session *pa
     struct ml_buf word = {0};
 
     if (result->collector_left) {
-        ml_say("process %d goes on writing %s, which can be read as far as it is",
+        ml_say("process %d continues to write %s; the part written so far can be read",
                (int)result->collector_left, result->trace);
         return;
     }

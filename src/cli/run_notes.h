@@ -1,4 +1,4 @@
-/* run_notes.h: what `memledger run` tells a person: progress, then the end.
+/* run_notes.h: the progress line and closing note of `memledger run`.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,13 +30,13 @@ struct ml_run_result {
     bool quiet;
     bool heap;
     bool sample_only;
-    bool cuda_injection; /* the CUDA driver was to load the recorder */
-    bool obstacle;       /* it was said before that the program cannot be recorded */
+    bool cuda_injection; /* the CUDA driver loads the recorder */
+    bool obstacle;       /* a note has said that the program cannot be recorded */
     bool collector_killed;
-    pid_t collector_left; /* it goes on after us; 0: it has ended */
+    pid_t collector_left; /* it continues after us; 0: it has ended */
 };
 
-/* The closing note and what went wrong, on stderr. */
+/* Prints the closing note and the problems of the run on stderr. */
 void ml_run_note(const struct ml_run_result *result, const struct ml_session *page);
 
 #endif

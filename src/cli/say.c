@@ -22,7 +22,7 @@ size_t ml_say_width(void)
     return isatty(STDERR_FILENO) && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-/* Ends the line, or breaks it into several that fit where a terminal shows it. */
+/* Ends the line, or breaks it into several that fit a terminal. */
 static int wrap(struct ml_buf *line)
 {
     struct ml_style style = {.width = ml_say_width()};

@@ -36,7 +36,7 @@ static int put_ansi(struct ml_buf *word, const char *text)
     return r;
 }
 
-/* Between two '. A quote ends the string, stands for itself and begins another. */
+/* Between two '. A quote ends the string, is escaped, and begins another. */
 static int put_quoted(struct ml_buf *word, const char *text)
 {
     int r = 0;

@@ -1,4 +1,4 @@
-/* shell_word.h: an argument as it can be typed into a shell.
+/* shell_word.h: an argument quoted for a shell.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,11 +7,11 @@
 
 #include "vec.h"
 
-/* The path of a file as one word for a shell, in quotes where it needs them; control characters as
- * bash and zsh take them ($'\x1b'). One that begins with a dash begins with "./" instead, so that
- * it is no option.
+/* The path of a file as one word for a shell, in quotes if necessary; control characters in the
+ * syntax of bash and zsh ($'\x1b'). A path that begins with a dash gets "./" before it, so that
+ * it is not an option.
  * @word    initialised; to be released, after a failure too
- * @return  the word, or the path as it is where there is no memory */
+ * @return  the word, or the unchanged path if memory runs out */
 const char *ml_shell_word(struct ml_buf *word, const char *path);
 
 #endif

@@ -43,7 +43,7 @@ static int step(sqlite3_stmt *stmt, struct ml_error *err)
     return ml_error_set(err, -EIO, "%s", sqlite3_errmsg(sqlite3_db_handle(stmt)));
 }
 
-/* A blob as X'…', as SQL spells it; anything else as SQLite spells it. */
+/* A blob as X'…', as in SQL; anything else as SQLite prints it. */
 static int put_text(sqlite3_stmt *stmt, int i, struct ml_buf *out)
 {
     const uint8_t *bytes;
@@ -63,7 +63,7 @@ static int put_text(sqlite3_stmt *stmt, int i, struct ml_buf *out)
 
 /* ---- Text --------------------------------------------------------------- */
 
-/* Numbers stand to the right; the first row tells, or what the column was declared as. */
+/* Numbers are aligned right; the first row decides, or the declared type of the column. */
 static enum ml_align align_of(sqlite3_stmt *stmt, int i)
 {
     const char *declared = sqlite3_column_decltype(stmt, i);
@@ -230,7 +230,7 @@ int ml_sql_print(struct sqlite3_stmt *stmt, enum ml_sql_form form, const struct 
 
 /* ---- The list ----------------------------------------------------------- */
 
-/* Words behind a margin, as many to a line as the width has room for. */
+/* Words after a margin, as many to a line as fit. */
 static int put_words(const char *words, size_t width, struct ml_buf *out)
 {
     size_t at = NAME_WIDTH;

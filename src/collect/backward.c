@@ -49,7 +49,7 @@ struct ml_backward_scope ml_backward_scope(struct ml_backward *b, struct ml_dict
     if (ml_map_get(&b->by_forward, forward, &place))
         return b->made.items[place];
     made = make(dict, forward);
-    /* Without memory it is made again the next time. */
+    /* Without memory it is created again the next time. */
     if (!ml_vec_push(&b->made, made) && ml_map_put(&b->by_forward, forward, b->made.len - 1))
         b->made.len--;
     return made;

@@ -34,31 +34,31 @@
 #include "turn.h"
 
 /* How long to sleep after a pass that found little: rings that fill wake us, so
- * this only bounds how late a trickle of events is seen. A training step fills none;
- * to look after each millisecond took the collector two thirds more time than this. */
+ * this only bounds the delay of a trickle of events. A training step fills no ring;
+ * a pass every millisecond took the collector two thirds more time than this. */
 #define IDLE_NS_MIN 10000000u
 #define IDLE_NS_MAX 50000000u
 /* A partly filled block is written after this long, so that little is lost if
  * we are killed. */
 #define SAVE_NS 1000000000u
-/* How often to look whether threads are still there, and whether processes are. */
+/* How often to check whether threads, and processes, are still alive. */
 #define CHECK_NS 100000000u
 #define LOOK_NS 2000000u
-/* How often at most in one round: each hello that was read is a reason. */
+/* How often at most in one round: each hello causes a check. */
 #define LOOKS_AT_ONCE 8
-/* How long to sleep at most while a process is in a sandbox, where full rings cannot wake us;
- * the latter once its rings have been quiet for a while. Its threads wait longer than that. */
+/* The longest sleep while a process is in a sandbox, where full rings cannot wake us; the second
+ * applies once its rings have been quiet for a while. Its threads wait longer than that. */
 #define SANDBOX_NS_MIN 1000000u
 #define SANDBOX_NS_MAX 10000000u
-/* Processes whose sandbox is looked for at a time. */
+/* Processes checked for a sandbox at a time. */
 #define SANDBOXES_AT_ONCE 64
 
-/* A hello as it came. */
+/* A received hello. */
 struct greeting {
     struct ml_hello hello;
-    uint32_t pid; /* as the kernel knows it here */
-    int fd;       /* of the ring set, -1: none came */
-    int pidfd;    /* -1: none came */
+    uint32_t pid; /* in the collector's pid namespace */
+    int fd;       /* of the ring set, -1: none was sent */
+    int pidfd;    /* -1: none was sent */
 };
 
 struct ml_collector {
@@ -74,12 +74,12 @@ struct ml_collector {
     uint64_t saved_ns;
     uint64_t checked_ns, looked_ns;
     uint64_t words;      /* read in this round */
-    size_t sandbox_next; /* the target to look at next for a sandbox */
+    size_t sandbox_next; /* the next target to check for a sandbox */
     uint64_t idle_ns;
     uint64_t sandbox_ns;    /* the same for processes in a sandbox */
     uint64_t sandbox_words; /* read from their rings when the last round began */
     uint32_t bell;          /* the doorbell when the last round began */
-    uint32_t notices_kept;  /* of what processes said on stderr, already in the trace */
+    uint32_t notices_kept;  /* notices that processes printed on stderr, already in the trace */
     pid_t launcher;
     int program_fd; /* -1: it is gone, or the kernel has no such descriptors */
     const char *command;
@@ -214,7 +214,7 @@ static void forget_samples(struct ml_collector *c, const struct ml_target *t)
 }
 
 /* A known pid that says hello again has called exec: its old rings are final.
- * If it says that it was forked, the kernel has given the number away again. */
+ * If it says that it was forked, the kernel has reused the pid. */
 static struct ml_target *new_target(struct ml_collector *c, struct greeting *g)
 {
     bool forked = g->hello.how == ML_FORKED;
@@ -246,9 +246,9 @@ static struct ml_target *new_target(struct ml_collector *c, struct greeting *g)
     return t;
 }
 
-/* ---- Processes that say nothing ----------------------------------------- */
+/* ---- Processes without a recorder --------------------------------------- */
 
-/* What a process would have said, had it been asked. */
+/* The hello that the recorder would have sent. */
 static void greet_silent(struct ml_collector *c, uint32_t pid, uint32_t parent_pid, uint32_t how,
                          const char *command)
 {
@@ -273,12 +273,12 @@ static void meet_child(void *ctx, uint32_t pid)
     if (find_target(f->c, pid))
         return;
     ml_command_line_of(pid, command, sizeof(command));
-    /* One that has ended and waits for its parent has no command line. */
+    /* A zombie has no command line. */
     if (*command)
         greet_silent(f->c, pid, f->parent_pid, ML_FORKED, command);
 }
 
-/* Children that are met on the way are asked for theirs in the same go. */
+/* Children that are found meanwhile are visited in the same loop. */
 static void look_for_children(struct ml_collector *c)
 {
     for (size_t i = 0; i < c->stage.targets.len; i++) {
@@ -298,7 +298,7 @@ static bool thread_exists(const struct ml_source *s)
            errno != ESRCH;
 }
 
-/* Gives a ring back once its thread has said goodbye, or is found dead. */
+/* Frees a ring once its thread has ended or is found dead. */
 static void settle_source(struct ml_collector *c, struct ml_source *s, bool check_threads)
 {
     uint32_t state;
@@ -306,8 +306,8 @@ static void settle_source(struct ml_collector *c, struct ml_source *s, bool chec
     if (!s->open)
         return;
     ml_source_note_lost(&c->stage, s);
-    /* The order matters: a ring that is closed now has no records to come, so
-     * what the next load sees is all. */
+    /* The order matters: a ring that is closed now gets no more records, so
+     * the next load sees all of them. */
     state = atomic_load_explicit(&s->ring->state, memory_order_acquire);
     if (state == ML_RING_ACTIVE && (s->target->gone || (check_threads && !thread_exists(s))))
         state = ML_RING_CLOSED;
@@ -345,9 +345,9 @@ static bool is_waited_for(struct ml_session *page)
     return false;
 }
 
-/* Those that wait for a turn on a GPU, or for the end of a process that had memory there,
- * need not wait for the dead. Not before its end is in the trace: what they read then goes
- * with a book without it. */
+/* Processes that wait for a turn on a GPU, or for the end of a process that had memory there,
+ * need not wait for the dead one. Not before its end is in the trace: their next readings are
+ * balanced without its memory. */
 static void end_turns(struct ml_session *page, const struct ml_target *t)
 {
     for (int i = 0; i < ML_SESSION_DEVICES; i++) {
@@ -362,7 +362,7 @@ static void end_turns(struct ml_session *page, const struct ml_target *t)
 
 static void look_after(const struct ml_collector *c, struct ml_target *t)
 {
-    uint64_t now = ml_ticks_now(&c->ticks); /* before it is asked for: it ran then, if it runs */
+    uint64_t now = ml_ticks_now(&c->ticks); /* before the check: it ran at this time if alive */
 
     if (t->dead)
         return;
@@ -379,7 +379,7 @@ static void look_for_the_dead(struct ml_collector *c)
         look_after(c, c->stage.targets.items[i]);
 }
 
-/* Whether a hello of the same process waits: of a later image, or of more rings. */
+/* Whether a hello of the same process waits: from a later image, or for more rings. */
 static bool speaks_later(const struct ml_collector *c, const struct ml_target *t)
 {
     for (size_t i = c->greeted; i < c->greetings.len; i++) {
@@ -389,14 +389,14 @@ static bool speaks_later(const struct ml_collector *c, const struct ml_target *t
     return false;
 }
 
-/* The launcher learns how the program ended, a moment before or after we learn
+/* The launcher learns how the program ended, shortly before or after we learn
  * that it did. */
 static bool is_program(const struct ml_collector *c, const struct ml_target *t)
 {
     return t->pid == atomic_load(&c->session->page->program_pid) && !t->replaced;
 }
 
-/* 1 + what waitpid() said, 0 where it is unknown. An image that exec replaced has not ended the
+/* 1 + the status of waitpid(), 0 if it is unknown. An image that exec replaced has not ended the
  * process. */
 static uint64_t wait_status(const struct ml_collector *c, const struct ml_target *t)
 {
@@ -407,7 +407,7 @@ static uint64_t wait_status(const struct ml_collector *c, const struct ml_target
     return t->execed ? 0 : ml_target_exit_status(t);
 }
 
-/* Whether nobody is to be waited for who may still tell. */
+/* Whether there is no launcher to wait for that may still report the status. */
 static bool status_final(const struct ml_collector *c, const struct ml_target *t, uint64_t status)
 {
     const struct ml_session *page = c->session->page;
@@ -427,8 +427,8 @@ static void look_for_sandboxes(struct ml_collector *c)
     }
 }
 
-/* All that the process said has been read, and its end is written.
- * @return whether it can go; else it stays for another round */
+/* Everything from the process has been read, and its end is written.
+ * @return whether it can be removed; else it stays for another round */
 static bool let_go(struct ml_collector *c, struct ml_target *t)
 {
     uint64_t status;
@@ -449,7 +449,7 @@ static bool let_go(struct ml_collector *c, struct ml_target *t)
     return true;
 }
 
-/* The dead that have nothing more to say in the socket, which was read since they were found. */
+/* Marks the dead whose messages have all been read: the socket was read since they were found. */
 static void find_ends(struct ml_collector *c)
 {
     for (size_t i = 0; i < c->stage.targets.len; i++) {
@@ -462,7 +462,7 @@ static void find_ends(struct ml_collector *c)
     }
 }
 
-/* Whose end comes first among the gone, if it comes before `until`; the number of targets: none. */
+/* The first to end among the gone, if that is before `until`; the number of targets: none. */
 static size_t first_to_go(const struct ml_collector *c, uint64_t until)
 {
     size_t count = c->stage.targets.len, first = count;
@@ -482,7 +482,7 @@ static void take_records(struct ml_collector *c, uint64_t until)
     c->words += ml_merge_pass(&c->merge, &c->stage, until);
 }
 
-/* Whether a process ended after this round's reading of the clock: the next one sees it off. */
+/* Whether a process ended after this round's clock reading: the next round removes it. */
 static bool someone_leaves(const struct ml_collector *c)
 {
     for (size_t i = 0; i < c->stage.targets.len; i++) {
@@ -494,8 +494,8 @@ static bool someone_leaves(const struct ml_collector *c)
     return false;
 }
 
-/* What the dead had must be gone before what came after is counted: a script's programs run one
- * after the other, not all at once, and a parent goes on when its child has ended. */
+/* The memory of the dead must be gone before later events are counted: a script's programs run one
+ * after the other, not all at once, and a parent continues when its child has ended. */
 static void see_off_the_dead(struct ml_collector *c, uint64_t until)
 {
     size_t i;
@@ -535,7 +535,7 @@ static void settle(struct ml_collector *c)
 }
 
 /* Only records from before the new process's hello are taken: others may depend on a later hello.
- * One that was killed was found late, and may have made room for the new one. */
+ * A killed process is found late, and may have made room for the new one. */
 static void see_off_those_before(struct ml_collector *c, const struct ml_hello *hello)
 {
     uint64_t start_ns = ml_ticks_ns(&c->ticks, hello->clock);
@@ -560,7 +560,7 @@ static void answer(struct ml_collector *c, struct greeting *g)
         t = g->hello.set ? find_target(c, g->pid) : new_target(c, g);
     if (t && !ml_target_add_set(t, g->fd))
         return;
-    /* No memory or descriptors left. Whose set it was sees that we go on without it. */
+    /* No memory or descriptors left. The set's owner sees that we continue without it. */
     if (!g->hello.set)
         atomic_fetch_add(&c->session->page->unrecorded, 1);
 }
@@ -606,7 +606,7 @@ static bool receive_all(struct ml_collector *c)
 static void answer_all(struct ml_collector *c)
 {
     for (; c->greeted < c->greetings.len; c->greeted++) {
-        ml_stage_beat(&c->stage); /* a hundred at once take their time */
+        ml_stage_beat(&c->stage); /* a hundred at once take a while */
         answer(c, &c->greetings.items[c->greeted]);
         close_greeting(&c->greetings.items[c->greeted]);
     }
@@ -614,9 +614,10 @@ static void answer_all(struct ml_collector *c)
     c->greeted = 0;
 }
 
-/* Who is dead is found out before the last hello is read, so that all that the dead have said is
- * among them; after each hello that was read, so that whoever had ended before it was sent is known
- * to be dead; and once more when they are answered, since who said hello may have ended, too. */
+/* The dead are found before the last hello is read, so that all their messages are
+ * among those read; after each hello, so that a process that ended before the hello was sent is
+ * known to be dead; and once more when hellos are answered, since their senders may have ended,
+ * too. */
 static void accept_hellos(struct ml_collector *c)
 {
     bool look = is_time_to_look(c);
@@ -637,7 +638,7 @@ static void accept_hellos(struct ml_collector *c)
 
 /* ---- The loop ----------------------------------------------------------- */
 
-/* Where targets look when we show no sign of life. */
+/* Targets check this when we show no sign of life. */
 static void introduce(struct ml_collector_id *id)
 {
     uint32_t pid = (uint32_t)getpid();
@@ -699,7 +700,7 @@ static bool is_target(void *ctx, uint32_t pid)
     return find_target(ctx, pid) != NULL;
 }
 
-/* Each as soon as a process says it, so that a collector that is killed has it too. */
+/* Each as soon as a process prints it, so that it is kept if the collector is killed. */
 static void note_left_alone(struct ml_collector *c)
 {
     uint32_t said = atomic_load_explicit(&c->session->page->notices_said, memory_order_relaxed);
@@ -711,7 +712,7 @@ static void note_left_alone(struct ml_collector *c)
     c->notices_kept = said;
 }
 
-/* One round: hellos, records, ends. Returns the number of words read. A file is handed over
+/* One round: hellos, records, ends. Returns the number of words read. A file arrives
  * before the record that names it, and after its process's hello. */
 static uint64_t round_once(struct ml_collector *c)
 {
@@ -745,7 +746,7 @@ static uint64_t round_once(struct ml_collector *c)
     return c->words;
 }
 
-/* Where the rings of processes in a sandbox have been read up to, all in one number.
+/* The sum of the read positions of rings of processes in a sandbox.
  * @return whether there is such a process */
 static bool sandbox_words(const struct ml_collector *c, uint64_t *ret)
 {
@@ -779,16 +780,16 @@ static void sleep_until_rung(struct ml_collector *c)
     struct ml_session *page = c->session->page;
     struct timespec limit = {.tv_nsec = (long)idle_ns(c)};
 
-    /* Who rang since the round began may have a ring that it did not empty. Pairs with
-     * ml_ring_doorbell: either it sees that we sleep, or we see that it rang. */
+    /* A thread that rang since the round began may have a ring that the round did not empty. Pairs
+     * with ml_ring_doorbell: either it sees that we sleep, or we see that it rang. */
     atomic_store(&page->sleeping, 1);
     if (!atomic_load(&page->finish))
         syscall(SYS_futex, &page->doorbell, FUTEX_WAIT, c->bell, &limit, NULL, 0);
     atomic_store(&page->sleeping, 0);
 }
 
-/* What is in the rings now is taken; processes that still run are let go. It takes two rounds to
- * see a process off: to find it dead, and to have all its records up to then. */
+/* Takes everything that is in the rings now; processes that still run are released. Two rounds
+ * are needed to remove a process: to find it dead, and to have all its records up to then. */
 static void finish(struct ml_collector *c)
 {
     c->checked_ns = 0;
@@ -802,7 +803,7 @@ static void finish(struct ml_collector *c)
         ml_sampler_finish(c->sampler, &c->dict, c->session->page);
     round_once(c);
     round_once(c);
-    /* Profiles of processes that run on end here. */
+    /* Profiles of processes that are still running end here. */
     for (size_t i = 0; i < c->stage.targets.len; i++) {
         ml_profile_free(c->stage.targets.items[i]->profile);
         c->stage.targets.items[i]->profile = NULL;
@@ -819,13 +820,13 @@ static bool program_runs(const struct ml_collector *c)
     return pid && !(kill(pid, 0) && errno == ESRCH);
 }
 
-/* Whether nobody is left to say finish, nor to start anything. */
+/* Whether no process is left that could request the end, or start another. */
 static bool is_alone(const struct ml_collector *c)
 {
     return c->launcher && getppid() != c->launcher && !program_runs(c);
 }
 
-/* False: it will not run. A hello says that it does before the launcher has. */
+/* False: it will not run. Its hello shows that it runs before the launcher reports it. */
 static bool wait_until_started(struct ml_collector *c)
 {
     struct ml_session *page = c->session->page;
@@ -846,8 +847,8 @@ static bool wait_until_started(struct ml_collector *c)
 int ml_collector_run(struct ml_collector *c)
 {
     struct ml_session *page = c->session->page;
-    /* With less there is time: to look again at once would only take the rings'
-     * cache lines away from those who write them. */
+    /* With less there is time: another pass at once would only take the rings'
+     * cache lines away from their writers. */
     uint64_t much = page->ring_bytes / sizeof(uint64_t) / 8;
     int r;
 
@@ -855,17 +856,17 @@ int ml_collector_run(struct ml_collector *c)
         ml_trace_writer_discard(&c->writer);
         return 0;
     }
-    /* A reader must not take an older trace for this one. */
+    /* A reader must not mistake an older trace for this one. */
     if (c->writer.keeps_old)
         ml_trace_writer_save(&c->writer);
     introduce(&page->collector);
-    /* Samples that are all there is must not miss anything. */
+    /* If samples are all there is, none may be skipped. */
     if (c->sample_hz)
         c->sampler = ml_sampler_start(c->sample_hz, !c->sample_only, &c->stage);
     if (c->sample_only)
         greet_silent(c, atomic_load(&page->program_pid), 0, ML_STARTED, c->command);
     while (!atomic_load(&page->finish)) {
-        bool alone = is_alone(c); /* before the round, which takes in who said hello */
+        bool alone = is_alone(c); /* before the round, which reads new hellos */
         uint64_t words = round_once(c);
         if (alone && !running(c))
             break;

@@ -1,4 +1,4 @@
-/* collector.h: the process beside the targets: takes their rings, merges,
+/* collector.h: the process beside the targets: drains their rings, merges the records and
  * writes the trace.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -23,11 +23,11 @@ struct ml_collector_opts {
     const char *path;                  /* of the trace */
     bool force;                        /* overwrite it */
     const struct ml_setting *settings; /* kept in the trace; ends with a NULL key */
-    pid_t launcher;                    /* our parent, who says finish; 0: it cannot die before us */
-    pid_t program;                     /* the first process to be recorded */
-    const char *command;               /* its command line, kept while collecting */
-    uint32_t sample_hz;                /* 0: no samples */
-    bool sample_only;                  /* no process says hello: they are found by looking */
+    pid_t launcher;      /* our parent, which requests the end; 0: it cannot die before us */
+    pid_t program;       /* the first process to be recorded */
+    const char *command; /* its command line, kept while collecting */
+    uint32_t sample_hz;  /* 0: no samples */
+    bool sample_only;    /* no process says hello: they are found through /proc */
 };
 
 struct ml_collector;
@@ -36,17 +36,17 @@ struct ml_collector;
 int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir *session,
                      const struct ml_ticks *ticks, struct ml_collector **ret, struct ml_error *err);
 
-/* In the process that is to run it: others who want the file learn that it has it. */
+/* Call it in the process that will run it: the lock then names that process to others. */
 void ml_collector_sign(struct ml_collector *c);
 
-/* Waits for the program to be started where the page says that it is held, then
- * collects until the session says finish, or until the launcher, the program and
+/* Waits for the program to be started if the page says that it is held, then
+ * collects until the page says finish, or until the launcher, the program and
  * all targets are gone; then closes the trace. Returns 0 or the error of the
  * first write that failed. */
 int ml_collector_run(struct ml_collector *c);
 
-/* Instead of running it: a file that ml_collector_new created is deleted, an older
- * trace stays as it was. */
+/* Instead of running it: deletes a file that ml_collector_new created; an older trace stays
+ * unchanged. */
 void ml_collector_discard(struct ml_collector *c);
 void ml_collector_free(struct ml_collector *c);
 

@@ -9,7 +9,7 @@
 
 #define PATH_ROOM 64
 
-/* Each thread has the children that it started itself. */
+/* Each thread lists the children that it started. */
 static void children_of_thread(uint32_t pid, const char *tid,
                                void (*visit)(void *ctx, uint32_t child), void *ctx)
 {

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-/* Calls `visit` with each child that the process has now; a kernel that does not
- * tell (no CONFIG_PROC_CHILDREN), and a process that is gone, have none. */
+/* Calls `visit` for each current child of the process; there are none if the kernel does not
+ * list them (no CONFIG_PROC_CHILDREN) or the process is gone. */
 void ml_children_of(uint32_t pid, void (*visit)(void *ctx, uint32_t child), void *ctx);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * Files are not trusted: libelf checks what it reads against the file's size,
  * and reads rather than maps, so that a file that shrinks meanwhile is an error
- * and no SIGBUS.
+ * and not a SIGBUS.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@
 #define BUILD_ID_TEXT_MAX 128
 #define SYMBOLS_PER_BEAT 4096u /* less than a millisecond's work */
 
-/* What is taken of a file, which may lie. The largest known have a tenth. */
+/* Limits on a file's own figures, which may be false. The largest known files have a tenth. */
 #define TABLE_BYTES_MAX ((uint64_t)512 << 20)
 #define SECTIONS_MAX 65536u
 #define NOTES_MAX 64u /* sections of them, and the bytes of one */
@@ -34,7 +34,7 @@ struct elf_file {
     Elf *elf;
 };
 
-/* What one look-up works with. */
+/* The state of one look-up. */
 struct lookup {
     Elf *elf;
     struct ml_elf_query *queries;
@@ -78,7 +78,7 @@ static int check_notes(Elf_Data *data, const char *build_id)
     return -1;
 }
 
-/* A file without a build-id is the one that was recorded without one. */
+/* A file without a build-id matches one that was recorded without. */
 static bool has_build_id(Elf *elf, const char *build_id)
 {
     Elf_Scn *section = NULL;
@@ -104,8 +104,9 @@ static bool is_elf(Elf *elf)
            !elf_getshdrnum(elf, &sections) && sections <= SECTIONS_MAX;
 }
 
-/* Only a regular file is opened: opening another sort may hang or do something, and the path is
- * the target's. By its name it would be another file if the name changed meanwhile.
+/* Opens only a regular file: opening another kind may hang or have effects, and the target chose
+ * the path. It is opened through the descriptor that was checked: the name may mean another file
+ * by now.
  * @return a descriptor, or -1 */
 static int open_regular(const char *path)
 {
@@ -158,7 +159,7 @@ static Elf_Scn *find_section(Elf *elf, uint32_t type, GElf_Shdr *ret)
     return NULL;
 }
 
-/* NULL for one that is too large, or cannot be read. */
+/* NULL for a table that is too large or cannot be read. */
 static Elf_Data *read_table(Elf_Scn *section)
 {
     GElf_Shdr header;
@@ -170,7 +171,7 @@ static Elf_Data *read_table(Elf_Scn *section)
 
 /* ---- Symbols ---------------------------------------------------------------- */
 
-/* The first query at or behind the address. */
+/* The first query at or after the address. */
 static size_t first_from(const struct lookup *l, uint64_t address)
 {
     size_t low = 0, high = l->n;
@@ -185,7 +186,7 @@ static size_t first_from(const struct lookup *l, uint64_t address)
     return low;
 }
 
-/* The end of the code that a symbol's section holds, 0 if it is no code. */
+/* The end of the code in a symbol's section, 0 if it has no code. */
 static uint64_t code_end(Elf *elf, const GElf_Sym *symbol)
 {
     Elf_Scn *section = NULL;
@@ -200,7 +201,7 @@ static uint64_t code_end(Elf *elf, const GElf_Sym *symbol)
     return header.sh_addr + header.sh_size;
 }
 
-/* No symbol reaches beyond its section, whatever size it claims. */
+/* No symbol extends beyond its section, whatever size it claims. */
 static uint64_t end_of(Elf *elf, const GElf_Sym *symbol)
 {
     uint64_t end = symbol->st_shndx < SHN_LORESERVE ? code_end(elf, symbol) : UINT64_MAX;
@@ -218,8 +219,8 @@ static bool names_code(const GElf_Sym *symbol)
            (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE);
 }
 
-/* A symbol without a size reaches to the next one that begins: only the first
- * query behind it is told, and those behind that one learn it from it. */
+/* A symbol without a size extends to the next one: it is entered only at the first
+ * query after it, and later queries take it over from there. */
 static void offer_nearest(struct lookup *l, const GElf_Sym *symbol, size_t i)
 {
     struct ml_elf_query *q = &l->queries[i];
@@ -244,8 +245,8 @@ static void take_later(struct ml_elf_holder *best, const struct ml_elf_holder *o
         *best = *other;
 }
 
-/* To the queries from `low` to before `high`: at the few nodes that have exactly
- * these below them. A table in which every symbol claims to hold every query takes
+/* For the queries from `low` to before `high`: at the few nodes that cover exactly
+ * these. A table in which every symbol claims to contain every query takes
  * no longer than another. */
 static void put(struct lookup *l, size_t low, size_t high, const struct ml_elf_holder *holder)
 {
@@ -282,7 +283,7 @@ static void offer(struct lookup *l, const GElf_Sym *symbol, uint32_t order)
 
 /* ---- Names -------------------------------------------------------------------- */
 
-/* @return NULL for a name that is empty, or as no compiler makes it */
+/* @return NULL for a name that is empty, or that no compiler makes */
 static const char *name_at(const Elf_Data *names, uint32_t at)
 {
     const char *name = (const char *)names->d_buf + at;
@@ -292,7 +293,7 @@ static const char *name_at(const Elf_Data *names, uint32_t at)
     return memchr(name, '\0', ml_min_u64(names->d_size - at, NAME_BYTES_MAX)) ? name : NULL;
 }
 
-/* Where no function with a size holds an address, the last symbol before it. */
+/* If no function with a size contains an address, takes the last symbol before it. */
 static void settle(struct lookup *l, const Elf_Data *names)
 {
     for (size_t i = 0; i < l->n; i++) {

@@ -1,5 +1,5 @@
-/* expected.h: labels of blocks that are not born yet, by whatever the target will know
- * them by then.
+/* expected.h: labels for blocks that are not allocated yet, by the key under which the target
+ * will report them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 
 #include "map.h"
 
-/* When there are more, all are forgotten. */
+/* Above this number all are forgotten. */
 #define ML_EXPECTED_MAX (1u << 16)
 
 /* All zero bytes is a valid empty one. */
@@ -22,7 +22,7 @@ struct ml_expected {
 
 void ml_expected_release(struct ml_expected *expected);
 
-/* The first one stays until the key is forgotten. */
+/* The first label stays until the key is forgotten. */
 void ml_expected_add(struct ml_expected *expected, uint64_t key, uint32_t category, uint32_t label);
 void ml_expected_forget(struct ml_expected *expected, uint64_t key);
 void ml_expected_forget_all(struct ml_expected *expected);

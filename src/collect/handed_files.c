@@ -14,10 +14,10 @@
 #include "passed_descriptor.h"
 #include "ring.h"
 
-#define TAKEN_IN_A_ROUND 64 /* connections: strangers can make as many as they like */
+#define TAKEN_IN_A_ROUND 64 /* connections: any process can make as many as it likes */
 #define KEPT_OF_ALL 512
 #define KEPT_OF_ONE 64
-#define SILENT_NS UINT64_C(1000000000) /* for a stranger who has said nothing yet */
+#define SILENT_NS UINT64_C(1000000000) /* for a connection that has sent nothing yet */
 
 void ml_handed_init(struct ml_handed_files *h, const int listeners[2])
 {
@@ -92,7 +92,7 @@ static bool note_message(struct ml_handed *one, const union message *body, size_
     return one->hello;
 }
 
-/* False: nothing will come of it any more. */
+/* False: nothing more will arrive. */
 static bool receive(struct ml_handed *one)
 {
     union message body;

@@ -1,5 +1,5 @@
-/* inner_path.h: what was done once in a scope, done again in one of the same name: a graph
- * is made in one step of training, with all its parts, and runs in others as a whole.
+/* inner_path.h: the scope of work that was set up in one scope and runs later in another of the
+ * same name: a graph is made in one training step, with all its parts, and runs in later steps.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,9 +15,9 @@ struct ml_inner_path {
     uint32_t depth;
 };
 
-/* From `here` on by the part of the path to `made` that lies in a scope of the name that
- * `here` has; the innermost where there are several. Phases and operators in it are left
- * out. `here` itself, where there is no such scope. */
+/* Follows from `here` the part of the path to `made` that is inside a scope with the name of
+ * `here`; the innermost such scope if there are several. Leaves out phases and operators.
+ * @return `here` itself if there is no such scope */
 struct ml_inner_path ml_inner_path(struct ml_dict *dict, struct ml_inner_path here, uint32_t made);
 
 #endif

@@ -31,7 +31,7 @@ static void sift_down(struct ml_source **heap, size_t n, size_t i)
     heap[i] = moving;
 }
 
-/* The ring's end as of now; a position that cannot be is taken for damage. */
+/* The ring's current end; an impossible position counts as damage. */
 static void set_end(struct ml_stage *stage, struct ml_source *s)
 {
     /* Pairs with the target's release store: the words up to there are written. */
@@ -82,18 +82,18 @@ static void wake_writer(struct ml_source *s)
         return;
     if (atomic_load_explicit(&s->ring->head, memory_order_relaxed) - s->tail > (s->mask + 1) / 2)
         return;
-    /* One that is about to sleep finds another value there, and does not. */
+    /* A thread that is about to sleep finds another value there, and does not. */
     atomic_store_explicit(&s->ring->waiting, 0, memory_order_relaxed);
     syscall(SYS_futex, &s->ring->waiting, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* Gives what was read back to the target, now and then within a long pass. */
+/* Returns the words read to the target, now and then within a long pass. */
 static void publish_tail(const struct ml_stage *stage, struct ml_source *s)
 {
     /* Pairs with the target's acquire load: we are done with these words. */
     atomic_store_explicit(&s->ring->tail, s->tail, memory_order_release);
     ml_stage_beat(stage);
-    wake_writer(s); /* who is missed here is seen by ml_merge_wake */
+    wake_writer(s); /* ml_merge_wake finds threads that this misses */
 }
 
 /* Takes records from s while they come before `next`. False when s has no more

@@ -31,7 +31,7 @@ static int add_gpu(struct ml_nvml *n, unsigned index)
 {
     struct ml_nvml_gpu gpu = {0};
 
-    /* One that may not be seen keeps its place: the others' numbers count it. */
+    /* A GPU that may not be accessed keeps its index: the others' numbers count it. */
     if (ML_NVML_CALL(&n->functions, ML_NVML_HANDLE, ml_nvml_handle_fn, index, &gpu.handle) !=
         ML_NVML_SUCCESS)
         gpu.handle = NULL;
@@ -122,7 +122,7 @@ struct ml_gpu_memory ml_nvml_read(struct ml_nvml *n, size_t gpu)
     return (struct ml_gpu_memory){all, memory.used, memory.free, memory.total};
 }
 
-/* Asks into `scratch`, with more room when it was too little. */
+/* Queries into `scratch`, again with more room if that was too small. */
 static bool ask_processes(struct ml_nvml *n, size_t gpu, enum ml_nvml_function which, size_t bytes,
                           unsigned *ret_count)
 {

@@ -1,9 +1,8 @@
-/* nvml.h: what the NVIDIA driver's management library tells of memory.
+/* nvml.h: memory figures from NVML, the NVIDIA driver's management library.
  *
- * The library is looked for at run time, as the loader would (so that
- * LD_LIBRARY_PATH counts), and may be missing, old or refuse: then there is a
- * sentence that says so. Its calls may take long or never return: only for
- * threads that nobody waits for.
+ * The library is looked up at run time, as the loader would (so that
+ * LD_LIBRARY_PATH counts). It may be missing, old or refuse; then one sentence says so. Its
+ * calls may take long or never return: use it only in threads that no other thread waits for.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +17,7 @@
 
 #define ML_NVML_WHY_BYTES 160
 
-/* Memory of a device, as enum ml_sample_bits say which values are known. */
+/* Memory of a device; enum ml_sample_bits says which values are known. */
 struct ml_gpu_memory {
     uint32_t valid;
     uint64_t used, free, total;
@@ -26,7 +25,7 @@ struct ml_gpu_memory {
 
 struct ml_gpu_process {
     uint32_t pid;
-    bool known; /* what it uses */
+    bool known; /* its usage */
     uint64_t used;
 };
 
@@ -51,15 +50,15 @@ struct ml_nvml {
  * @return 0 or -ENOENT; release it in both cases */
 int ml_nvml_open(struct ml_nvml *n, char why[ML_NVML_WHY_BYTES]);
 
-/* Forgets the library; it stays loaded, since threads of its own may run. */
+/* Forgets the library; it stays loaded, since it may have started threads. */
 void ml_nvml_release(struct ml_nvml *n);
 
-/* What the GPU's memory is now. `valid` is 0 when the driver does not say. */
+/* The GPU's memory now. `valid` is 0 if the driver does not report it. */
 struct ml_gpu_memory ml_nvml_read(struct ml_nvml *n, size_t gpu);
 
 /* Lists the processes that compute on a GPU into n->processes. Slower than the
  * call above.
- * @return whether the driver told */
+ * @return whether the driver listed them */
 bool ml_nvml_list(struct ml_nvml *n, size_t gpu);
 
 #endif

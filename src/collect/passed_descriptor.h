@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Puts the descriptor of a control message into *fd, which is -1 or one that came before. Keeps
- * the last: there should be one, and the others would stay open. Passes over other messages. */
+/* Puts the descriptor of a control message into *fd, which is -1 or an earlier one. Keeps
+ * the last: there should be one, and the others would stay open. Ignores other messages. */
 static inline void ml_passed_descriptor(struct cmsghdr *c, int *fd)
 {
     size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -24,12 +24,12 @@ static inline void ml_passed_descriptor(struct cmsghdr *c, int *fd)
     }
 }
 
-/* Both came with Linux 6.5: a pidfd of the sender comes with each message, from Linux 6.16 on also
- * of one that is dead and waited for. */
+/* Both came with Linux 6.5: each message carries a pidfd of the sender, from Linux 6.16 on also
+ * of a sender that has died and been waited for. */
 #define ML_SO_PASSPIDFD 76
 #define ML_SCM_PIDFD 4
 
-/* The same for the sender's pidfd. Where there is none the kernel may put an error in its place. */
+/* The same for the sender's pidfd. Without one the kernel may send an error code instead. */
 static inline void ml_passed_pidfd(struct cmsghdr *c, int *pidfd)
 {
     if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != ML_SCM_PIDFD)

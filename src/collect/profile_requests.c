@@ -25,8 +25,8 @@ static bool is_meant(const struct ml_target *t, bool servers, const struct ml_ta
     return servers ? t->role.is_server : t == self;
 }
 
-/* Each server has a file of its own, named as MXNet's servers name theirs: the process that sets
- * the name opens the file of this one. */
+/* Each server has its own file, named as MXNet's servers name theirs: the process that sets
+ * the name opens this server's file. */
 static void set_config(struct ml_profile *p, const char *key, const char *value,
                        const struct ml_role *server)
 {
@@ -42,7 +42,7 @@ static void set_config(struct ml_profile *p, const char *key, const char *value,
     ml_buf_release(&path);
 }
 
-/* The recorder says first whose settings follow. */
+/* The recorder announces whose settings follow. */
 void ml_profile_take_config(struct ml_stage *stage, struct ml_source *s)
 {
     uint64_t pair = ml_word(s, 1);

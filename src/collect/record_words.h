@@ -1,9 +1,9 @@
-/* record_words.h: the words of the record that a source is at, and what a
- * target's own numbers in them mean.
+/* record_words.h: the words of the record that a source is at, and translation of the
+ * target's numbers in them.
  *
- * Targets are not trusted and can change a word while it is looked at. So each word is read
- * once (ml_ring_word): what decides on a record's length by ml_source_peek, the rest by
- * ml_source_take, which copies the record. All else looks at the copy.
+ * Targets are not trusted and can change a word while it is read. So each word is read
+ * once (ml_ring_word): the words that decide on a record's length by ml_source_peek, the rest by
+ * ml_source_take, which copies the record. All other code reads the copy.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

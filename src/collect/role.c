@@ -11,7 +11,7 @@
 #include "compiler.h"
 #include "defs.h"
 
-/* The role of a process that is defined, if it is of that kind; else NULL. */
+/* The role of a known process, if it is of that kind; else NULL. */
 static const char *role_of(const struct ml_dict *dict, int64_t process, const char *kind)
 {
     const struct ml_def *def =
@@ -41,7 +41,7 @@ static uint32_t next_number(const struct ml_dict *dict, const char *kind)
     return next;
 }
 
-/* ---- Without a role of its own ------------------------------------------- */
+/* ---- Processes without a role in MXNet ------------------------------------ */
 
 /* The program of a command line, without folder, target ("x86_64-linux-gnu-") and version. */
 static void program_name(const char *command, char *ret, size_t room)
@@ -62,7 +62,7 @@ static void program_name(const char *command, char *ret, size_t room)
         memmove(ret, strrchr(ret, '-') + 1, strlen(strrchr(ret, '-')));
 }
 
-/* Those that frameworks start on their way, and whose memory is nobody's question. */
+/* Compilers that frameworks start, and whose memory is rarely of interest. */
 static bool is_compiler(const char *command)
 {
     static const char *const names[] = {

@@ -1,7 +1,7 @@
-/* role.h: what a process is among several that train one model: MXNet's scheduler, a
- * server, a worker (DMLC_ROLE). Those of which there are several have a number, in the
- * order in which they began. Else its rank, where a launcher gave it one, and whether it is a
- * compiler.
+/* role.h: the role of a process among several that train one model: MXNet's scheduler, a
+ * server, a worker (DMLC_ROLE). Servers and workers are numbered in the
+ * order in which they began. Other processes have the rank that a launcher gave them, or are
+ * compilers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,10 +17,10 @@
 struct ml_role {
     char text[32];   /* "scheduler", "worker 1", "rank 3", "compiler"; "": none */
     uint32_t number; /* among those of its kind */
-    bool is_server;  /* itself: not a process that one forked for its own use */
+    bool is_server;  /* itself: not a process that a server forked */
 };
 
-/* What a process takes over from the one it came from is the same role. `parent` is the
+/* A process inherits the role of the one it came from. `parent` is the
  * number of that one, -1: not known; `how` is enum ml_process_how. */
 void ml_role_find(const struct ml_hello *hello, int64_t parent, uint32_t how,
                   const struct ml_dict *dict, struct ml_role *ret);

@@ -1,4 +1,4 @@
-/* sample_gpu.c: what NVML says, as samples.
+/* sample_gpu.c: samples of NVML's figures.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,14 +12,14 @@
 
 #include "event.h"
 
-/* Listing processes takes the driver longer than telling a device's memory: done
+/* The driver takes longer to list processes than to report a device's memory: they are listed
  * when that has changed, though not more often than this, and now and then. */
 #define LIST_NS 100000000u
 #define LIST_ANYWAY_NS 1000000000u
 #define OPEN_FILES_NS 1000000000u
 #define NEWCOMER_NS 300000000u
 #define STRANGERS_MAX 1024
-/* The driver answers a reading while it does nothing else for the program: a thousand a
+/* The driver does no other work for the program while it answers a reading: a thousand a
  * second made a training step up to 5 % longer. Memory that has not changed for this long
  * is read less often until it does. */
 #define REST_AFTER_NS 250000000u
@@ -42,13 +42,13 @@ static bool begin(struct ml_sample_lane *lane)
     return true;
 }
 
-/* The library's answers stay: the collector tells them in the trace. */
+/* The library's answers stay: the collector stores them in the trace. */
 static void end(struct ml_sample_lane *lane)
 {
     struct ml_gpu_lane *g = lane->context;
 
     if (!g->why[0] && !g->told)
-        snprintf(g->why, sizeof(g->why), "the NVIDIA driver does not say what is in use");
+        snprintf(g->why, sizeof(g->why), "the NVIDIA driver does not report memory use");
 }
 
 static void watch(struct ml_sample_lane *lane, const struct ml_process_watch *w)
@@ -137,7 +137,7 @@ static void send_user(struct ml_sample_lane *lane, struct ml_gpu_user *user, uin
     ml_lane_send(lane, &user->last, &s, now_ns);
 }
 
-/* What the driver no longer lists has nothing there any more. */
+/* A process that the driver no longer lists has no memory there. */
 static void send_zeros(struct ml_sample_lane *lane, size_t device, uint64_t now_ns)
 {
     struct ml_gpu_lane *g = lane->context;
@@ -178,9 +178,9 @@ static bool any_has_gpu_open(const struct ml_gpu_lane *g)
     return false;
 }
 
-/* The driver's process numbers are those of another pid namespace, or none at
- * all, when a recorded process has the GPU open and is not in any list. Then
- * nothing can be said about whose memory it is. */
+/* If a recorded process has the GPU open and is in no list, the driver's
+ * process numbers are those of another pid namespace, or it lists none.
+ * Then the owner of the memory is unknown. */
 static bool numbers_are_foreign(struct ml_gpu_lane *g, bool any_listed, uint64_t now_ns)
 {
     if (any_listed || g->users.len)
@@ -190,8 +190,8 @@ static bool numbers_are_foreign(struct ml_gpu_lane *g, bool any_listed, uint64_t
     return g->has_gpu_open;
 }
 
-/* Whether a process has been a stranger for long enough: one that has just started
- * is listed before the collector has read its hello. */
+/* Whether a process has been unknown for long enough: the driver lists one that has just started
+ * before the collector has read its hello. */
 static bool is_settled(struct ml_gpu_lane *g, uint32_t pid, uint64_t now_ns)
 {
     for (size_t i = 0; i < g->strangers.len; i++)

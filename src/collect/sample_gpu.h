@@ -1,5 +1,5 @@
-/* sample_gpu.h: the lane that reads the GPUs' memory from the driver: each
- * device's, and where the driver tells, each recorded process's on it.
+/* sample_gpu.h: the lane that reads the GPUs' memory from the driver: for each
+ * device and, if the driver reports it, for each recorded process on it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,18 +12,18 @@
 struct ml_gpu_device {
     uint32_t string; /* "cuda:0" */
     struct ml_sample_last memory;
-    uint64_t changed_ns;          /* when that was last another than before */
+    uint64_t changed_ns;          /* when that last changed */
     struct ml_sample_last others; /* processes that are not recorded */
     uint64_t listed_used;         /* in use when its processes were listed last … */
     uint64_t listed_ns;           /* … and when that was */
-    bool has_newcomers;           /* that may yet turn out to be recorded */
+    bool has_newcomers;           /* not recorded so far, but may yet be */
 };
 
 /* A recorded process that the driver has listed on a device. */
 struct ml_gpu_user {
     size_t device;
     uint32_t process;
-    uint32_t round; /* in which it was listed last */
+    uint32_t round; /* the round that listed it last */
     struct ml_sample_last last;
 };
 
@@ -35,9 +35,9 @@ struct ml_gpu_stranger {
 
 struct ml_gpu_lane {
     struct ml_nvml nvml;
-    char why[ML_NVML_WHY_BYTES]; /* no GPU can be read; "": they can */
-    bool told;                   /* the memory of any device */
-    bool may_rest;               /* where nothing changes */
+    char why[ML_NVML_WHY_BYTES]; /* why no GPU can be read; "": they can */
+    bool told;                   /* the memory of at least one device was read */
+    bool may_rest;               /* if nothing changes */
     ML_VEC(struct ml_gpu_device) devices;
     ML_VEC(struct ml_process_watch) watched;
     ML_VEC(struct ml_gpu_user) users;

@@ -14,12 +14,12 @@
 #include "event.h"
 #include "nanoseconds.h"
 
-/* Processes read in one tick; of more, each has its turn. */
+/* Processes read in one tick; if there are more, they take turns. */
 #define PROCESSES_PER_TICK 32
-/* The kernel adds up all its zones to tell this. */
+/* The kernel adds up all its zones for this. */
 #define SYSTEM_NS 100000000u
-/* The kernel walks all pages of a process to tell its share, and the process
- * cannot map memory meanwhile: seldom, and where it takes long more seldom. */
+/* The kernel walks all pages of a process for its PSS, and the process
+ * cannot map memory meanwhile: so this is rare, and rarer if it takes long. */
 #define SHARE_FIRST_NS 200000000u
 #define SHARE_NS 1000000000u
 #define SHARE_LONG_NS 5000000u
@@ -46,7 +46,7 @@ static void end(struct ml_sample_lane *lane)
         close(h->meminfo);
 }
 
-/* ---- Processes come and go ---------------------------------------------- */
+/* ---- Starts and ends of processes --------------------------------------- */
 
 static void forget_ended(struct ml_host_lane *h)
 {
@@ -106,7 +106,7 @@ static void read_system(struct ml_sample_lane *lane, uint64_t now_ns)
 {
     struct ml_host_lane *h = lane->context;
     struct ml_sample s = {.device = h->device};
-    char text[256]; /* all three stand at the beginning */
+    char text[256]; /* all three are at the beginning */
 
     if (!read_text(h->meminfo, text, sizeof(text)))
         return;
@@ -131,8 +131,8 @@ static struct ml_sample of_process(const struct ml_host_lane *h, const struct ml
                               .by_process = bytes};
 }
 
-/* One that has given its memory back but is not yet reaped has pages no more,
- * and that is no value. */
+/* A process that has released its memory but is not yet reaped has no pages,
+ * which is not a sample. */
 static void read_rss(struct ml_sample_lane *lane, struct ml_host_process *p, uint64_t now_ns)
 {
     struct ml_host_lane *h = lane->context;

@@ -1,5 +1,5 @@
 /* sample_host.h: the lane that reads the host's memory from /proc: the system's,
- * and what each recorded process has of it.
+ * and that of each recorded process.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,15 +8,15 @@
 
 #include "sample_lane.h"
 
-/* How often the host is read at most, whatever the GPUs' rate. */
+/* The host is not read more often, whatever the GPUs' rate. */
 #define ML_HOST_HZ_MAX 100
 
 struct ml_host_process {
     uint32_t pid;
     uint32_t process; /* number in the trace */
-    int statm;        /* held open: the number may come to mean another process */
+    int statm;        /* held open: the pid may be reused */
     bool ended;
-    bool no_share; /* its PSS may not be read */
+    bool no_share; /* its PSS cannot be read */
     struct ml_due share_due;
     struct ml_sample_last rss, pss;
 };
@@ -28,7 +28,7 @@ struct ml_host_lane {
     struct ml_due system_due;
     struct ml_sample_last system;
     ML_VEC(struct ml_host_process) processes;
-    size_t next; /* to be read: all have their turn */
+    size_t next; /* to be read: processes take turns */
 };
 
 extern const struct ml_lane_work ml_host_work; /* its context is a zeroed ml_host_lane */

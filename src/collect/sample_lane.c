@@ -19,7 +19,7 @@
 #define REST_HZ 50
 #define REST_TICKS 20
 /* Samples for a quarter of a second at the highest rate of eight GPUs; the
- * collector looks every 50 ms. */
+ * collector drains the ring every 50 ms. */
 #define RING_WORDS (UINT64_C(1) << 17)
 
 /* ---- The ring ----------------------------------------------------------- */
@@ -53,7 +53,7 @@ uint32_t ml_lane_string(struct ml_sample_lane *lane, const char *text)
     return put(lane, words, 2 + (len + 7) / 8) ? ++lane->strings : 0;
 }
 
-/* Stamped after the value was read: it is not younger than its time says. */
+/* Stamped after the value was read: the value is not newer than its stamp. */
 void ml_lane_send(struct ml_sample_lane *lane, struct ml_sample_last *last,
                   const struct ml_sample *s, uint64_t now_ns)
 {
@@ -72,7 +72,7 @@ void ml_lane_send(struct ml_sample_lane *lane, struct ml_sample_last *last,
 
 /* ---- The thread --------------------------------------------------------- */
 
-/* A futex with a time, not clock_nanosleep: who asks us to stop need not wait
+/* A futex with a timeout, not clock_nanosleep: a request to stop does not have to wait
  * for the next tick, which may be a second away. */
 static void sleep_until(struct ml_sample_lane *lane, uint64_t until_ns)
 {
@@ -95,13 +95,13 @@ static void read_news(struct ml_sample_lane *lane)
     ml_vec_release(&taken);
 }
 
-/* Woken a little late is on time; that lets the kernel wake us with others. */
+/* A slightly late wake-up is on time; the kernel can then combine wake-ups. */
 static void set_slack(const struct ml_sample_lane *lane)
 {
     prctl(PR_SET_TIMERSLACK, (unsigned long)(SECOND_NS / lane->pace.hz / 20), 0, 0, 0);
 }
 
-/* A twentieth of the pace at rest, though not less than REST_HZ, where the pace is not less. */
+/* At rest: a twentieth of the pace, but at least REST_HZ or the pace. */
 static uint32_t ticks_at_rest(uint32_t hz)
 {
     return hz <= REST_HZ ? 1 : hz >= REST_TICKS * REST_HZ ? REST_TICKS : hz / REST_HZ;
@@ -194,7 +194,7 @@ void ml_lane_release(struct ml_sample_lane *lane)
 
 void ml_lane_watch(struct ml_sample_lane *lane, const struct ml_process_watch *watch)
 {
-    /* One that finds no room is not sampled by process. */
+    /* A process that finds no room is not sampled. */
     (void)ml_vec_push(&lane->waiting, *watch);
     ml_lane_deliver(lane);
 }

@@ -1,9 +1,9 @@
-/* sample_lane.h: a thread of the collector that reads something at a steady pace
- * and says what it read in a ring, as a recorded thread does: merging, ordering
- * and translating know no other way.
+/* sample_lane.h: a thread of the collector that takes samples at a steady pace
+ * and writes them to a ring, as a recorded thread does, so that merging and
+ * translation treat both alike.
  *
- * The collector never waits for a lane: what it has to say to it goes through a
- * list, and a lane that hangs in a call is left behind at the end.
+ * The collector never waits for a lane: it notifies a lane through a
+ * list, and leaves a lane that hangs in a call behind at the end.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@
 #include "sample_pace.h"
 #include "target.h"
 
-/* A recorded process comes, or goes. */
+/* A recorded process starts or ends. */
 struct ml_process_watch {
     uint32_t pid;
     uint32_t process; /* number in the trace */
@@ -29,7 +29,7 @@ typedef ML_VEC(struct ml_process_watch) ml_process_watch_list;
 
 struct ml_sample_lane;
 
-/* What a lane reads. `begin` and `end` may be slow; all run in its thread. */
+/* The work of a lane. `begin` and `end` may be slow; all run in its thread. */
 struct ml_lane_work {
     const char *name; /* of the thread */
     /* @return false when there is nothing to read: the thread ends */
@@ -79,8 +79,8 @@ bool ml_lane_await(struct ml_sample_lane *lane, uint64_t until_ns);
 /* Only when it has ended, or was never started. */
 void ml_lane_release(struct ml_sample_lane *lane);
 
-/* Tells of a process; in the collector's thread. Never waits: what cannot be
- * handed over at once is with the next ml_lane_deliver. */
+/* Announces a process; in the collector's thread. Never waits: the next ml_lane_deliver
+ * hands over what could not be handed over at once. */
 void ml_lane_watch(struct ml_sample_lane *lane, const struct ml_process_watch *watch);
 void ml_lane_deliver(struct ml_sample_lane *lane);
 
@@ -89,7 +89,7 @@ void ml_lane_deliver(struct ml_sample_lane *lane);
 /* Announces a string. @return its number, 0 when there is no room */
 uint32_t ml_lane_string(struct ml_sample_lane *lane, const char *text);
 
-/* Writes the sample if it is news. */
+/* Writes the sample if it has changed or is due. */
 void ml_lane_send(struct ml_sample_lane *lane, struct ml_sample_last *last,
                   const struct ml_sample *sample, uint64_t now_ns);
 

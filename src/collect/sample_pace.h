@@ -1,5 +1,5 @@
-/* sample_pace.h: when to take the next sample, and which samples say anything
- * new. Plain arithmetic, no clock of its own.
+/* sample_pace.h: when to take the next sample, and which samples are worth
+ * writing. Plain arithmetic that reads no clock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,33 +11,33 @@
 
 #include "compiler.h"
 
-/* A value that does not change is written again after this long, so that a
+/* An unchanged value is written again after this long, so that a
  * reader of any part of a trace finds one near. */
 #define ML_SAMPLE_REPEAT_NS 100000000u
 
-/* Instants at first_ns + k/hz. Those that were missed are left out, not made up
- * for: a burst of late samples would say nothing. */
+/* Instants at first_ns + k/hz. Missed ones are left out, not made up
+ * for: a burst of late samples would add nothing. */
 struct ml_pace {
     uint32_t hz; /* at least 1 */
     uint64_t first_ns, last_ns;
     uint64_t taken;
-    uint64_t left_out; /* ticks that nobody wanted, up to the last that was taken */
+    uint64_t left_out; /* ticks that were not wanted, up to the last that was taken */
     uint64_t leaving_out;
 };
 
 /* A sample is taken at `now`. @return when the next is due, later than `now` */
 uint64_t ml_pace_take(struct ml_pace *p, uint64_t now_ns);
 
-/* So many ticks from the next one on, due at `next_ns`, are not wanted. @return when
+/* Leaves out that many ticks from the next one on, due at `next_ns`. @return when
  * the one after them is due */
 uint64_t ml_pace_leave_out(struct ml_pace *p, uint64_t next_ns, uint32_t ticks);
 
-/* Samples a second from the first to the last, with those that were not wanted; 0 when
- * there were fewer than two. */
+/* Samples a second from the first to the last, counting those that were not wanted; 0 for
+ * fewer than two. */
 double ml_pace_achieved_hz(const struct ml_pace *p);
 
-/* What is done less often than every tick. True, with the time noted, when `now`
- * is at least `every_ns` after the last time; at once at first. */
+/* For work that is done less often than every tick. True, with the time noted, when `now`
+ * is at least `every_ns` after the last time; also the first time. */
 struct ml_due {
     uint64_t next_ns;
 };
@@ -50,14 +50,14 @@ struct ml_sample {
     uint64_t used, free, total, by_process;
 };
 
-/* The last sample written of one sort: of one device, or one process on it. */
+/* The last sample written for one device, or for one process on it. */
 struct ml_sample_last {
     struct ml_sample sample;
     uint64_t time_ns;
     bool any;
 };
 
-/* Whether to write this one; if so it is the last from now on. */
+/* Whether to write this one; if so, makes it the last. */
 bool ml_sample_is_news(struct ml_sample_last *last, const struct ml_sample *sample,
                        uint64_t now_ns);
 

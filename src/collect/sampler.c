@@ -71,7 +71,7 @@ void ml_sampler_stop(struct ml_sampler *s)
         ml_lane_stop(&s->lanes[i]);
 }
 
-/* A driver that is still being opened may take seconds, and has nothing to say. */
+/* A driver that is still being opened may take seconds, and has no samples. */
 void ml_sampler_await(struct ml_sampler *s)
 {
     uint64_t now = ml_clock_ns(CLOCK_MONOTONIC);

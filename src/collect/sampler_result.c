@@ -1,4 +1,4 @@
-/* sampler_result.c: what a run's sampling came to, for the trace and for the
+/* sampler_result.c: the result of a run's sampling, for the trace and the
  * closing note.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -9,7 +9,7 @@
 #include "sampler.h"
 
 struct result {
-    uint32_t pace_hz; /* what it kept to: the host alone is read less often than asked */
+    uint32_t pace_hz; /* the actual pace: without GPUs the host is read less often than requested */
     uint64_t taken;
     double seconds, achieved_hz, cpu_seconds;
     char gpus_unseen[ML_NVML_WHY_BYTES]; /* why no GPU was read; "": they were */
@@ -26,7 +26,7 @@ static void find_result(const struct ml_sampler *s, struct result *ret)
     const struct ml_sample_lane *lane = &s->lanes[gpus ? ML_LANE_GPU : ML_LANE_HOST];
 
     memset(ret, 0, sizeof(*ret));
-    /* What a lane that hangs has said of itself may be changing. */
+    /* The fields of a lane that hangs may be changing. */
     if (!has_ended(s, ML_LANE_GPU))
         snprintf(ret->gpus_unseen, sizeof(ret->gpus_unseen),
                  atomic_load(&s->lanes[ML_LANE_GPU].ready)

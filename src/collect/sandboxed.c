@@ -25,7 +25,7 @@ uint64_t ml_target_words_read(const struct ml_target *t)
     return words;
 }
 
-/* Strict mode restricts one thread, which is past help: it can no longer read the clock. */
+/* Strict mode restricts one thread, which can no longer read the clock; nothing helps it. */
 static bool is_filtered(const struct ml_target *t, const struct ml_session *page)
 {
     struct ml_seccomp_state before = {page->seccomp_mode, page->seccomp_filters,

@@ -21,9 +21,9 @@
 #include "seccomp_state.h"
 
 #define RINGS_IN_A_SET 64
-/* Messages from outside that are taken at a time. */
+/* Messages from outside that are read at a time. */
 #define OUTSIDE_MAX 64
-#define FILES_WAITING 64 /* files that targets hand over before the collector looks */
+#define FILES_WAITING 64 /* files that targets pass before the collector takes them */
 
 static void file_in(const struct ml_session_dir *s, const char *name, char *out, size_t room)
 {
@@ -45,7 +45,7 @@ static int make_page(struct ml_session_dir *s, const struct ml_session_opts *opt
     fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return -errno;
-    /* Written, not truncated up: the blocks are there before anybody maps them. */
+    /* Written, not extended by truncate: the blocks are allocated before the file is mapped. */
     r = ml_write_all(fd, zeros, sizeof(zeros));
     page = r ? MAP_FAILED : mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (!r && page == MAP_FAILED)
@@ -102,8 +102,8 @@ static int listen_for_files(const struct sockaddr_un *at, socklen_t len)
 }
 
 /* In the directory, and under the same path in the abstract namespace, for targets that have
- * dropped their rights or changed their root since they were started. There a policy may forbid
- * all names, or a stranger have ours: only those targets miss it. */
+ * dropped their rights or changed their root since they were started. A policy may forbid
+ * all abstract names, or another process may have ours: then only those targets miss it. */
 static int make_file_sockets(struct ml_session_dir *s)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -122,14 +122,14 @@ static int make_sockets(struct ml_session_dir *s)
 
     file_in(s, ML_SESSION_SOCKET, at.sun_path, sizeof(at.sun_path));
     s->socket = listen_at(&at, sizeof(at));
-    /* A process may have ended when its hello is read. Older kernels do without. */
+    /* A process may have ended when its hello is read. Older kernels do not support this. */
     (void)setsockopt(s->socket, SOL_SOCKET, ML_SO_PASSPIDFD, &(int){1}, sizeof(int));
     s->outside = listen_at(&at, ml_abstract_address(&at, s->path));
     return s->socket < 0 ? s->socket : make_file_sockets(s);
 }
 
-/* With a descriptor that is negative where there is none yet.
- * @ret_what  what could not be made, if anything */
+/* With a negative descriptor if there is none yet.
+ * @ret_what  what could not be created, if anything */
 static int make_in(struct ml_session_dir *s, const char *parent, const struct ml_session_opts *opts,
                    const char **ret_what)
 {
@@ -163,9 +163,9 @@ static const char *way_out(int error)
 }
 
 /* In memory rather than on a disk, where a store to the page can wait for the
- * disk, or fail with SIGBUS when it is full. The first is made for such files and taken as it is;
- * of the others, those on disks come last. A place that does not serve, such as one that is full
- * or whose name is too long, is passed over. */
+ * disk, or fail with SIGBUS when it is full. XDG_RUNTIME_DIR is meant for such files and taken as
+ * it is; of the others, those on disks come last. A place that cannot be used, such as one that is
+ * full or whose name is too long, is skipped. */
 #define PARENTS 4
 
 static void list_parents(const char *ret[PARENTS])
@@ -236,7 +236,7 @@ static bool hear_one(struct ml_session_dir *s)
     return true;
 }
 
-/* Bounded: strangers can send here. */
+/* Bounded: any process can send here. */
 void ml_session_dir_hear(struct ml_session_dir *s)
 {
     for (int i = 0; i < OUTSIDE_MAX && hear_one(s); i++)

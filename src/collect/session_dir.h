@@ -16,10 +16,10 @@
 
 struct ml_session_dir {
     char path[ML_SESSION_PATH_ROOM]; /* absolute */
-    int lock;                        /* says that the folder is in use */
+    int lock;                        /* marks the folder as in use */
     struct ml_session *page;         /* mapped */
     int socket;                      /* bound, datagrams with descriptors and credentials */
-    int outside;  /* the same for those who cannot reach the folder; negative: there is none */
+    int outside;  /* the same for processes that cannot reach the folder; negative: there is none */
     int files[2]; /* listening, see struct ml_handed_file; the second may be missing too */
 };
 
@@ -33,22 +33,23 @@ struct ml_session_opts {
     bool ring_asked;     /* the user chose it */
 };
 
-/* Also removes what runs that were killed have left behind. */
+/* Also removes folders that killed runs have left behind. */
 int ml_session_dir_init(struct ml_session_dir *s, const struct ml_session_opts *opts,
                         struct ml_error *err);
 
-/* Replaces the path of the library to preload by one that the loader can read:
- * it takes blanks and colons for the end of a name. */
+/* Replaces the path of the library to preload by one that the loader can parse:
+ * blanks and colons end a name there. */
 int ml_session_dir_reach(struct ml_session_dir *s, char library[PATH_MAX], struct ml_error *err);
 
-/* Counts in the page who could not reach the directory and has said so; see outside.h. */
+/* Counts in the page the processes that reported that they cannot reach the directory; see
+ * outside.h. */
 void ml_session_dir_hear(struct ml_session_dir *s);
 
 /* Unmaps, closes and removes the directory. */
 void ml_session_dir_release(struct ml_session_dir *s);
 
-/* Unmaps and closes, and leaves the directory for the other process that has
- * it open to remove. */
+/* Unmaps and closes; the other process that has the directory open
+ * removes it. */
 void ml_session_dir_detach(struct ml_session_dir *s);
 
 #endif

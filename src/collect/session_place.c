@@ -1,7 +1,7 @@
 /* session_place.c: see session_place.h.
  *
- * The lock is on the folder itself. Names begin with the machine's boot number: on a
- * disk that several machines share, the locks of another machine may not be seen.
+ * The lock is on the folder itself. Names begin with the machine's boot id: on a
+ * disk that several machines share, another machine's locks may be invisible.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,9 +29,9 @@
 #define RANDOM_LETTERS 6
 #define PREFIX_ROOM (sizeof("memledger--") + BOOT_DIGITS)
 
-/* How often a sweeper may come between making a folder and locking it. */
+/* How often another run may remove a folder between its creation and its lock. */
 #define TRIES 10
-/* A shared folder for temporary files can have many entries, and nobody waits for this. */
+/* A shared folder for temporary files can have many entries, and this must not delay the run. */
 #define SWEEP_ENTRIES_MAX 10000
 
 /* The last ones are made by python/bootstrap/sitecustomize.py. */
@@ -65,7 +65,7 @@ static int name_place(const char *parent, char out[ML_SESSION_PATH_ROOM])
     return n < ML_SESSION_PATH_ROOM ? 0 : -ENAMETOOLONG;
 }
 
-/* @return the descriptor, -EAGAIN: a sweeper was faster, or another negative errno */
+/* @return the descriptor, -EAGAIN: another run removed it first, or another negative errno */
 static int lock_place(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -114,7 +114,7 @@ void ml_session_place_remove(const char *path)
     rmdir(path);
 }
 
-/* What another user has made, or a process has locked, is left alone. */
+/* Leaves folders of other users, and folders that a process has locked. */
 static void sweep_one(int parent, const char *name)
 {
     int place = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -8,14 +8,14 @@
 
 #include <stdbool.h>
 
-/* With a file's name behind it, a path still fits into a socket's address. */
+/* A path with a file name appended still fits into a socket's address. */
 #define ML_SESSION_PATH_ROOM 96
 
-/* The recorder under a name that the loader can read; see ml_session_dir_reach. */
+/* The recorder under a name that the loader can parse; see ml_session_dir_reach. */
 #define ML_SESSION_LIBRARY "recorder.so"
 
-/* Makes a folder in `parent`, for its owner alone.
- * @ret_path  absolute, also where `parent` is not
+/* Makes a folder in `parent`, accessible to its owner only.
+ * @ret_path  absolute, even if `parent` is not
  * @return a descriptor that holds the lock, in forked processes too, or negative errno */
 int ml_session_place_make(const char *parent, char ret_path[ML_SESSION_PATH_ROOM]);
 
@@ -23,10 +23,10 @@ int ml_session_place_make(const char *parent, char ret_path[ML_SESSION_PATH_ROOM
  * fails when that is full. */
 bool ml_session_place_in_memory(const char *parent);
 
-/* Removes the folder with the files of a session that are in it. */
+/* Removes the folder and the session's files in it. */
 void ml_session_place_remove(const char *path);
 
-/* Removes from `parent` the folders of this user's sessions that no process has. */
+/* Removes from `parent` the folders of this user's sessions that no process uses. */
 void ml_session_place_sweep(const char *parent);
 
 #endif

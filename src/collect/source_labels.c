@@ -9,7 +9,7 @@
 #include "memledger/memledger.h"
 #include "record_words.h"
 
-/* Room for two names and what joins them. */
+/* Room for two names and a separator. */
 #define LABEL_ROOM (2 * ML_NAME_MAX_BYTES + 8)
 
 void ml_source_expect(struct ml_source *s)

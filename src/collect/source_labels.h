@@ -1,6 +1,6 @@
-/* source_labels.h: labels that a target does not know whole.
+/* source_labels.h: labels that the collector completes for a target.
  *
- * Each takes the record that s is at.
+ * Each function takes the record that s is at.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

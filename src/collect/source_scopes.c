@@ -12,7 +12,7 @@
 
 #define KIND_BITS 8 /* of a push's kind word; the rest is the class */
 
-/* A push below one that was ignored is ignored as well: pops come in their order. */
+/* A push below an ignored one is ignored as well: pops come in order. */
 bool ml_source_push(struct ml_dict *dict, struct ml_source *s)
 {
     uint64_t pair = ml_word(s, 1);
@@ -68,7 +68,7 @@ void ml_source_take_tape(struct ml_source *s)
     ml_tapes_add(&s->target->tapes, ml_word(s, 1), ml_word(s, 2), ml_word(s, 3), s->place.scope);
 }
 
-/* The operator names what no module does. */
+/* The operator names blocks outside modules. */
 static void add_operator(struct ml_dict *dict, uint32_t name, struct ml_backward_scope *at)
 {
     struct ml_dict_scope scope = {

@@ -1,6 +1,6 @@
 /* symbols.c: see symbols.h.
  *
- * Frames are sorted by file, so that each is read once, whatever number of
+ * Frames are sorted by file, so that each file is read once, however many
  * processes had it loaded.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -30,7 +30,7 @@ static int by_file_and_address(const void *left, const void *right)
     return (a->address > b->address) - (a->address < b->address);
 }
 
-/* The frames that lie in a library, by file. Returns their number. */
+/* The frames in libraries, by file. Returns their number. */
 static size_t gather(const struct ml_dict *dict, struct place *ret)
 {
     size_t n = 0;
@@ -49,7 +49,7 @@ static size_t gather(const struct ml_dict *dict, struct place *ret)
     return n;
 }
 
-/* A table of symbols may say "malloc@@GLIBC_2.2.5". */
+/* A symbol table may have "malloc@@GLIBC_2.2.5". */
 static void define(void *ctx, const struct ml_elf_query *query)
 {
     struct ml_stage *stage = ctx;
@@ -67,7 +67,7 @@ static void beat(void *ctx)
     ml_stage_beat(ctx);
 }
 
-/* A return address lies behind its call, which may end a function. */
+/* A return address follows its call, which may be the last instruction of a function. */
 static void name_file(struct ml_stage *stage, const struct place *places, size_t n,
                       struct ml_elf_query *queries)
 {

@@ -8,7 +8,7 @@
 #include "translate.h"
 
 /* Defines a symbol for each frame whose function can be found, one file after
- * the other; shows signs of life meanwhile. What cannot be found has none. */
+ * the other, and raises the heartbeat meanwhile. */
 void ml_symbols_define(struct ml_stage *stage);
 
 #endif

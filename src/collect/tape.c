@@ -25,7 +25,7 @@ static struct ml_tape *find(struct ml_tapes *tapes, uint64_t id)
     return &tapes->items.items[place];
 }
 
-/* The last tape takes the place of the one that goes. */
+/* The last tape takes the slot of the removed one. */
 static void drop_oldest(struct ml_tapes *tapes)
 {
     struct ml_tape *items = tapes->items.items;
@@ -58,7 +58,7 @@ static struct ml_tape *find_or_add(struct ml_tapes *tapes, uint64_t id)
     return &tapes->items.items[tapes->items.len - 1];
 }
 
-/* Forgets what is known of `first` and later numbers. Each interval goes once, so
+/* Forgets `first` and later numbers. Each interval is removed once, so
  * this is cheap whatever a target sends. */
 static void rewind_to(struct ml_tape *tape, uint64_t first)
 {
@@ -112,7 +112,7 @@ uint32_t ml_tapes_find(struct ml_tapes *tapes, uint64_t tape, uint64_t number)
     const struct ml_tape *t = find(tapes, tape);
     size_t low = 0, high = t ? t->intervals.len : 0;
 
-    /* The first interval that ends behind the number. */
+    /* The first interval that ends after the number. */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 

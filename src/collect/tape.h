@@ -1,13 +1,13 @@
-/* tape.h: in which scope a framework made the numbers of its tapes.
+/* tape.h: the scopes in which a framework made the numbers of its tapes.
  *
- * A tape is what a framework replays backwards, such as the nodes of PyTorch's
+ * A tape is a sequence that a framework replays backwards, such as the nodes of PyTorch's
  * graph; each thread that makes nodes has one and numbers them. Numbers arrive in
- * intervals, which rise. Where they go back, the tape has begun anew: what was
- * known of the numbers from there on is forgotten.
+ * rising intervals. When they go back, the tape has restarted: the scopes
+ * of the numbers from there on are forgotten.
  *
- * Memory is bounded: a tape that is full forgets the older half of its intervals,
- * and where there are too many tapes, or they hold too much together, the one that
- * was not used for longest goes.
+ * Memory is bounded: a full tape forgets the older half of its intervals,
+ * and with too many tapes or intervals the least recently used tape
+ * is dropped.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,22 +30,22 @@ struct ml_tape_interval {
 
 struct ml_tape {
     uint64_t id;
-    uint64_t used; /* when, as struct ml_tapes counts */
+    uint64_t used; /* time of the last use, by the clock of struct ml_tapes */
     ML_VEC(struct ml_tape_interval) intervals;
 };
 
 /* All zero bytes is a valid empty one. */
 struct ml_tapes {
     ML_VEC(struct ml_tape) items;
-    struct ml_map by_id; /* to the place in items */
+    struct ml_map by_id; /* to the index in items */
     uint64_t clock;      /* uses so far */
-    size_t room;         /* intervals that there is memory for, in all tapes */
+    size_t room;         /* allocated intervals of all tapes */
 };
 
 void ml_tapes_release(struct ml_tapes *tapes);
 
 /* The numbers from `first` to before `end` of a tape were made in `scope`. Without
- * memory they are not known. */
+ * memory they stay unknown. */
 void ml_tapes_add(struct ml_tapes *tapes, uint64_t tape, uint64_t first, uint64_t end,
                   uint32_t scope);
 

@@ -1,4 +1,4 @@
-/* target.c: taking processes in, and letting them go.
+/* target.c: adding and removing processes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -61,7 +61,7 @@ void ml_target_watch(struct ml_target *t, int *pidfd)
     if (t->pidfd >= 0)
         return;
     t->pidfd = (int)syscall(SYS_pidfd_open, t->pid, 0);
-    /* Dead already: by now the number may be somebody else's. */
+    /* It has died: the pid may have been reused. */
     t->dead = t->pidfd < 0 && errno == ESRCH;
 }
 
@@ -135,7 +135,7 @@ int ml_target_add_set(struct ml_target *t, int fd)
     uint32_t ring_bytes;
     struct stat st;
 
-    /* In this order: what is sealed keeps the size that it then has. */
+    /* In this order: a sealed file keeps the size that it has then. */
     if (!is_sealed(fd) || fstat(fd, &st) || (size_t)st.st_size < sizeof(struct ml_ringset))
         return -EINVAL;
     set.bytes = (size_t)st.st_size;
@@ -161,7 +161,8 @@ int ml_target_add_set(struct ml_target *t, int fd)
 
 void ml_target_set_look(struct ml_target_set *set)
 {
-    /* Pairs with the target's release: whoever has seen a record of the ring has seen this. */
+    /* Pairs with the target's release: a reader that has seen a record of the ring has seen this.
+     */
     uint32_t used = atomic_load_explicit(&set->shared->rings_used, memory_order_acquire);
 
     set->used = (uint32_t)ml_max_u64(set->used, ml_min_u64(used, set->count));
@@ -182,8 +183,8 @@ void ml_target_want_calls(struct ml_target *t, bool wanted)
         atomic_store_explicit(&t->sets.items[0].shared->calls_wanted, wanted, memory_order_relaxed);
 }
 
-/* Where the kernel has no memory for a page of the set, a store there would raise SIGBUS; see
- * ring_pages.h of the recorder. One before 5.14 cannot be asked. */
+/* If the kernel has no memory for a page of the set, a store there would raise SIGBUS; see
+ * ring_pages.h of the recorder. Kernels before 5.14 cannot be asked. */
 static bool has_pages(void *at, size_t bytes)
 {
     return !madvise(at, (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES, POPULATE_WRITE) ||

@@ -1,5 +1,5 @@
 /* target.h: a process that is being recorded, as the collector sees it: its
- * ring sets, its threads, and what its own numbers mean in the trace.
+ * ring sets, its threads, and the mapping from its numbers to the trace's.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,35 +26,35 @@ struct ml_target;
 struct ml_source_place {
     uint32_t scope;
     uint32_t depth;    /* of the scope */
-    uint32_t floor;    /* the depth that pops lead up to: 0, or where a tape's push led */
+    uint32_t floor;    /* pops do not lead above this depth: 0, or that of a tape's push */
     uint32_t too_deep; /* pushes beyond ML_SCOPE_MAX_DEPTH, ignored with their pops */
-    uint32_t stack;    /* of the thread that handed the work over, 0: not known */
+    uint32_t stack;    /* of the thread that submitted the work, 0: not known */
     struct ml_output_range outputs; /* of that work */
-    bool in_work; /* the pop that leads to the floor leads on to where the thread was */
+    bool in_work; /* the pop that leads to the floor returns to the thread's former scope */
 };
 
-/* One ring. Positions are the collector's own: what the target does to the
- * shared ones cannot lead it astray. */
+/* One ring. Positions are the collector's own: changes that the target makes to the
+ * shared ones do not matter. */
 struct ml_source {
     struct ml_target *target;
     struct ml_ring *ring;
     const uint64_t *data;
     uint64_t mask;          /* words in the ring, less one */
     uint64_t tail;          /* next word to read */
-    uint64_t end;           /* of what may be read in this pass */
+    uint64_t end;           /* of the words to read in this pass */
     uint64_t ticks;         /* stamp of the record at tail, set by ml_source_peek */
     uint32_t words;         /* its length, likewise */
     uint64_t first;         /* its first word, likewise; the target may change the shared one */
     uint64_t second;        /* the same, if the length depends on it */
     const uint64_t *record; /* all of it, while it is taken: see record_words.h */
-    bool open;              /* a thread has it */
+    bool open;              /* a thread uses it */
     uint32_t thread;        /* its number in the trace */
-    struct ml_source_place place;        /* where that thread is */
-    ML_VEC(struct ml_source_place) left; /* where it was before each of tapes and works */
-    bool node_begun;                     /* by a tape's push, and no event is written since */
+    struct ml_source_place place;        /* the thread's current scope */
+    ML_VEC(struct ml_source_place) left; /* its scope before each tape's or work's push */
+    bool node_begun;                     /* by a tape's push, and no event has been written since */
     uint32_t node;                       /* the scope that it led to */
     uint32_t last_node;                  /* that of the last node that had an event */
-    struct ml_outputs outputs;           /* of what it will hand over next, or do itself */
+    struct ml_outputs outputs;           /* of the work that it submits next, or does itself */
     uint64_t lost_seen;                  /* of ring->lost, already in the trace */
 };
 
@@ -69,8 +69,8 @@ struct ml_target_set {
     uint64_t details_lost_seen;
 };
 
-/* What a target said of a space, in the trace's strings. The trace defines it
- * when it is first used: one that never is would only be in a report's way. */
+/* A space as the target announced it, in the trace's strings. The trace defines it
+ * at its first use: unused spaces would only clutter reports. */
 struct ml_target_space {
     uint32_t id;    /* the trace's + 1; 0: not used yet */
     uint32_t level; /* 0: never announced */
@@ -90,22 +90,22 @@ struct ml_target {
     uint32_t pid;
     uint32_t process;     /* number in the trace */
     int pidfd;            /* -1 where the kernel has none */
-    bool dead;            /* but what it said before may still lie in the socket */
-    bool heard_out;       /* dead, and the socket was read since */
+    bool dead;            /* but its last messages may still be in the socket */
+    bool heard_out;       /* dead, and the socket has been read since */
     bool gone;            /* dead or replaced by exec: drain once more and forget */
     bool replaced;        /* by exec, or by a later process with the same pid */
     bool execed;          /* replaced by exec: the process has not ended */
-    bool stays;           /* though gone: there is more to read, or to learn, in a later round */
-    bool said_end;        /* it called exit(), and left word of it */
-    uint64_t status;      /* 1 + what waitpid() would say, 0: not known yet */
+    bool stays;           /* though gone: there is more to read, or to find out, in a later round */
+    bool said_end;        /* it called exit() and recorded that */
+    uint64_t status;      /* 1 + the status of waitpid(), 0: not known yet */
     uint64_t alive_ticks; /* when it was last seen running */
-    uint64_t end_ticks;   /* when it ended, or gave its place to another … */
+    uint64_t end_ticks;   /* when it ended or was replaced … */
     uint64_t end_ns;      /* … in the trace's time */
-    bool own;             /* none: the collector's own samples; they belong to no thread */
+    bool own;             /* not a process: the collector's own samples; they belong to no thread */
     bool foreign;         /* in another pid namespace: its thread ids mean nothing here */
-    uint32_t own_pid;     /* as it knows itself: there */
+    uint32_t own_pid;     /* in its own pid namespace */
     struct ml_role role;
-    bool sets_servers; /* its settings are for the servers, for now */
+    bool sets_servers; /* its settings currently apply to the servers */
     ML_VEC(struct ml_target_set) sets;
     ML_VEC(uint32_t) strings; /* its number -> the trace's; likewise below */
     ML_VEC(uint32_t) objects; /* + 1; 0: not defined */
@@ -128,20 +128,20 @@ struct ml_target *ml_target_new(const struct ml_hello *hello, uint32_t pid, int6
                                 uint32_t how, uint64_t start_ns, struct ml_dict *dict);
 void ml_target_free(struct ml_target *t);
 
-/* Takes the process's pidfd over, or opens one where it is -1. */
+/* Takes over the process's pidfd, or opens one if it is -1. */
 void ml_target_watch(struct ml_target *t, int *pidfd);
 
 /* Maps the ring set behind `fd` after checking it; 0, or negative errno. */
 int ml_target_add_set(struct ml_target *t, int fd);
 
-/* Finds out how many rings the target has used so far: of the others there is nothing to
- * read, and most processes use one. */
+/* Finds out how many rings the target has used so far: the others are empty,
+ * and most processes use one. */
 void ml_target_set_look(struct ml_target_set *set);
 
 /* Whether the process still runs. */
 bool ml_target_running(const struct ml_target *t);
 
-/* Tells a process whose profile another one runs whether calls are to be in it. */
+/* Tells a process whose profile is controlled by another one whether to record calls in it. */
 void ml_target_want_calls(struct ml_target *t, bool wanted);
 
 /* Answers request `number`. */

@@ -12,7 +12,7 @@
 
 #include "proc_stat.h"
 
-/* How long a process may take from its call of exit() to its end. A note that is older was left by
+/* The longest time from a call of exit() to the process's end. An older note was left by
  * a child of vfork, which shares its parent's memory. */
 #define EXIT_NS_MAX 1000000000u
 
@@ -29,7 +29,7 @@ static uint64_t last_record_ticks(const struct ml_stage *stage, const struct ml_
     return last;
 }
 
-/* 0: it said nothing. */
+/* 0: it left no note. */
 static uint64_t exit_clock(const struct ml_target *t)
 {
     if (!t->sets.len)
@@ -57,7 +57,7 @@ void ml_target_find_end(const struct ml_stage *stage, struct ml_target *t, uint6
 
 /* ---- How ----------------------------------------------------------------- */
 
-/* Of <linux/pidfd.h>, which older headers lack. */
+/* From <linux/pidfd.h>; older headers lack it. */
 struct pidfd_info {
     uint64_t mask;
     uint64_t cgroup;
@@ -67,7 +67,7 @@ struct pidfd_info {
 #define PIDFD_GET_INFO _IOWR(0xff, 11, struct pidfd_info)
 #define PIDFD_INFO_EXIT (UINT64_C(1) << 3)
 
-/* Of a process that its parent has waited for. */
+/* For a process that its parent has waited for. */
 static uint64_t status_of_reaped(int pidfd)
 {
     struct pidfd_info info = {.mask = PIDFD_INFO_EXIT};
@@ -77,8 +77,8 @@ static uint64_t status_of_reaped(int pidfd)
     return 1 + (uint64_t)(uint32_t)info.exit_status;
 }
 
-/* The kernel shows a status of 0 to those who may not look: reading this link takes the same
- * right. */
+/* The kernel shows a status of 0 to readers without permission: reading this link needs the same
+ * permission. */
 static bool may_look_at(uint32_t pid)
 {
     char path[64], link[64];
@@ -87,8 +87,8 @@ static bool may_look_at(uint32_t pid)
     return readlink(path, link, sizeof(link)) >= 0 || (errno != EACCES && errno != EPERM);
 }
 
-/* Of one that its parent has not waited for yet. The number is its own as long as the pidfd leads
- * to a process. */
+/* For a process that its parent has not waited for yet. The pid is not reused as long as the pidfd
+ * refers to a process. */
 static uint64_t status_of_zombie(const struct ml_target *t)
 {
     struct ml_proc_stat stat;
@@ -111,7 +111,7 @@ uint64_t ml_target_exit_status(const struct ml_target *t)
     uint64_t status = t->status ? t->status : ml_target_kernel_status(t);
     uint32_t said;
 
-    /* A process may be killed after it has begun to exit: its own word comes last. */
+    /* A process may be killed after it has begun to exit: its own note is the last resort. */
     if (status || !t->said_end)
         return status;
     said = atomic_load_explicit(&t->sets.items[0].shared->exit_code, memory_order_relaxed);

@@ -1,8 +1,8 @@
 /* target_end.h: when and how a process ended that is not our child.
  *
- * A process that calls exit() leaves its time and code in its ring set. Of one that was killed the
- * kernel knows the signal, and tells it as long as the process is a zombie, or through its pidfd
- * (Linux 6.15). What neither tells is unknown.
+ * A process that calls exit() leaves its time and code in its ring set. For one that was killed the
+ * kernel reports the signal, as long as the process is a zombie, or through its pidfd
+ * (Linux 6.15). Otherwise the end is unknown.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,15 +21,15 @@ static inline void ml_target_end_at(struct ml_target *t, uint64_t ticks, uint64_
 }
 
 /* Sets end_ticks and end_ns of a process that is dead, before `found_ticks`, and whose ring sets
- * have all come. The end is no earlier than the last record and the last time that it was seen
- * alive, and, if it said nothing, as late as it was found. */
+ * have all arrived. The end is no earlier than the last record and the last time that it was seen
+ * alive, and, if the process did not record it, as late as it was found. */
 void ml_target_find_end(const struct ml_stage *stage, struct ml_target *t, uint64_t found_ticks);
 
-/* 1 + what waitpid() would say of a dead process, by what the kernel tells; 0: unknown. Best asked
+/* 1 + the status of waitpid() for a dead process, from the kernel; 0: unknown. Ask
  * as soon as the process is found dead. */
 uint64_t ml_target_kernel_status(const struct ml_target *t);
 
-/* The same, else by what the process said itself. Its end has been found. */
+/* The same, else from the process's own record. Precondition: its end has been found. */
 uint64_t ml_target_exit_status(const struct ml_target *t);
 
 #endif

@@ -16,7 +16,7 @@ static bool is_library(const struct ml_def *def, const uint64_t fields[ML_DEF_FI
     return def && !memcmp(def->fields, fields, sizeof(def->fields));
 }
 
-/* Puts the library behind the others: it is the one that is there now. */
+/* Moves the library to the end of the list: it is the one that is loaded now. */
 static bool take_out(struct ml_target *t, uint32_t number, struct ml_target_library *ret)
 {
     size_t i = 0;
@@ -56,7 +56,7 @@ void ml_target_take_library(struct ml_dict *dict, struct ml_source *s)
         dict->unkept++;
 }
 
-/* A return address may be the first byte behind the last function. */
+/* A return address may be the first byte after the last function. */
 static struct ml_dict_frame frame_at(const struct ml_target *t, uint64_t address)
 {
     for (size_t i = t->libraries.len; i-- > 0;) {
@@ -68,7 +68,7 @@ static struct ml_dict_frame frame_at(const struct ml_target *t, uint64_t address
     return (struct ml_dict_frame){.kind = ML_FRAME_NATIVE, .what = address};
 }
 
-/* In the trace's numbers; -1: it is not known. */
+/* In the trace's numbers; -1: unknown. */
 static int64_t python_frame(const struct ml_target *t, uint64_t number)
 {
     return number < t->python_frames.len ? (int64_t)t->python_frames.items[number] - 1 : -1;
@@ -109,7 +109,7 @@ void ml_target_take_python_frame(struct ml_dict *dict, struct ml_source *s)
         t->python_frames.items[number] = (uint32_t)(1 + ml_dict_frame(dict, &frame));
 }
 
-/* A frame that is not known is left out. */
+/* Unknown frames are left out. */
 void ml_target_take_python_stack(struct ml_dict *dict, struct ml_source *s)
 {
     struct ml_target *t = s->target;

@@ -1,10 +1,10 @@
 /* target_stacks.h: the libraries and stacks that a target announces, in the
  * trace's numbers.
  *
- * A native stack comes as return addresses. Each is taken to lie in the library that was
- * announced last at its place, which is the one that was there when the stack was
- * announced. A Python stack comes as frames that were announced before it, which may
- * also end a native one; all sorts of stacks share one row of numbers.
+ * A native stack arrives as return addresses. Each is looked up in the library that was
+ * announced last at that address, which is the one that was loaded when the stack was
+ * announced. A Python stack arrives as frames that were announced before it, which may
+ * also end a native one. All stacks share one sequence of numbers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@ void ml_target_take_stack(struct ml_dict *dict, struct ml_source *s);
 void ml_target_take_python_frame(struct ml_dict *dict, struct ml_source *s);
 void ml_target_take_python_stack(struct ml_dict *dict, struct ml_source *s);
 
-/* The trace's number of a target's stack, 0: none such. */
+/* The trace's number of a target's stack, 0: not announced. */
 static inline uint32_t ml_target_stack(const struct ml_target *t, uint64_t number)
 {
     return number < t->stacks.len ? t->stacks.items[number] : 0;

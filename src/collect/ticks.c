@@ -8,7 +8,7 @@
 
 #include "nanoseconds.h"
 
-/* The CPU's promise that the counter neither stops nor changes its rate. */
+/* The CPU guarantees that the counter neither stops nor changes its rate. */
 static int tsc_is_invariant(void)
 {
     unsigned a, b, c, d;
@@ -22,8 +22,8 @@ uint64_t ml_ticks_now(const struct ml_ticks *t)
 
     if (t->mode != ML_CLOCK_TSC)
         return ml_clock_ns(CLOCK_MONOTONIC);
-    /* After what was read before it, and before what is read then: the order of
-     * merge.h rests on it. */
+    /* After the reads before it, and before the reads after it: the order in
+     * merge.h depends on it. */
     __builtin_ia32_lfence();
     ticks = __builtin_ia32_rdtsc();
     __builtin_ia32_lfence();
@@ -46,8 +46,8 @@ void ml_ticks_read(struct ml_ticks *t)
 
     ticks = ml_ticks_now(t);
     ns = ml_clock_ns(CLOCK_MONOTONIC) - t->start_ns;
-    /* A reading that is no later than the last gives no rate: too early, or the
-     * counter went back, as it may when a machine was put to sleep. */
+    /* A reading that is not later than the last gives no rate: it came too soon, or the
+     * counter went back, as it may after a suspend. */
     if (ticks <= t->ticks)
         t->ticks = ticks - 1;
     t->old_ticks = t->ticks;

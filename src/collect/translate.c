@@ -14,12 +14,12 @@
 #include "target_stacks.h"
 #include "varint.h"
 
-/* The longest record: a string, and one more word for a space that it has no use for. */
+/* The longest record: a string, and one more word for a space, which a string does not use. */
 #define RECORD_WORDS (ML_RECORD_MAX_WORDS + 1)
 #define OBJECTS_MAX (1u << 20)
 
-/* Words of each record, 0 for those that do not exist. A string's depends on
- * its length, a stack's on its frames. */
+/* Words of each record, 0 for unknown ones. A string's length depends on
+ * its text, a stack's on its frames. */
 static const uint8_t record_words[ML_REC_KINDS] = {
     [ML_ALLOC] = 3,
     [ML_FREE] = 2,
@@ -100,7 +100,7 @@ void ml_stage_note_unkept(struct ml_stage *stage)
     stage->unkept_seen += unkept;
 }
 
-/* What was lost may have been the end of any of these. */
+/* The end of any of these may have been lost. */
 static void forget_what_waits(struct ml_source *s)
 {
     ml_works_forget_all(&s->target->works);
@@ -119,7 +119,7 @@ void ml_source_note_lost(struct ml_stage *stage, struct ml_source *s)
     s->lost_seen = lost;
 }
 
-/* What a counter of the target's has grown by. */
+/* The increase of one of the target's counters. */
 static void note_counter(struct ml_stage *stage, _Atomic uint64_t *counter, uint64_t *seen,
                          enum ml_lost_reason reason)
 {
@@ -179,7 +179,7 @@ void ml_source_open(struct ml_stage *stage, struct ml_source *s)
 
 void ml_source_close(struct ml_stage *stage, struct ml_source *s)
 {
-    /* No time of its own: the writer makes it that of the last event. */
+    /* It has no time: the writer uses that of the last event. */
     struct ml_event ev = {.kind = ML_THREAD_END, .thread = s->thread};
 
     ml_source_note_lost(stage, s);
@@ -188,9 +188,9 @@ void ml_source_close(struct ml_stage *stage, struct ml_source *s)
     s->open = false;
 }
 
-/* ---- Looking at a record ------------------------------------------------ */
+/* ---- Reading a record --------------------------------------------------- */
 
-/* How many bytes or frames a record of a length of its own has. */
+/* The number of bytes or frames in a record of variable length. */
 static uint32_t count_in(struct ml_source *s)
 {
     s->second = ml_ring_word(s, 1);
@@ -288,8 +288,8 @@ static void take_space(struct ml_source *s)
     t->spaces.items[number].name = ml_target_string(t, ml_low(names));
 }
 
-/* A space's first event. One that was never announced, since its announcement
- * was lost, is called unknown. False: it cannot be defined. */
+/* Defines a space at its first event. A space whose announcement
+ * was lost is called unknown. False: it cannot be defined. */
 static ML_NOINLINE bool define_space(struct ml_stage *stage, struct ml_target *t, uint32_t number)
 {
     uint64_t fields[ML_DEF_FIELDS] = {[ML_SPACE_PROCESS] = t->process};
@@ -334,7 +334,7 @@ static void take_object(struct ml_stage *stage, struct ml_source *s)
     if (!number || !ml_table_reach(&t->objects, number, OBJECTS_MAX) ||
         !ml_table_reach(&t->counters, number, OBJECTS_MAX))
         return;
-    if (!t->objects.items[number]) /* else it is told again */
+    if (!t->objects.items[number]) /* else it is announced again */
         t->objects.items[number] = 1 + ml_dict_add(stage->dict, ML_DEF_OBJECT, fields);
 }
 
@@ -381,8 +381,8 @@ static void alloc_stack(struct ml_source *s, struct ml_event *ev)
     ev->stack = ml_target_stack(s->target, ml_word(s, 3));
 }
 
-/* Whose memory the last value counts is not a target's to say. A sample that the
- * collector took has it in the bits already, and no thread: it gets the last one,
+/* A target may not decide whose memory the last value counts. A sample that the
+ * collector took has the process in the bits already, and no thread: it gets the last one,
  * which costs no byte in the file. */
 static void sample(struct ml_stage *stage, struct ml_source *s, struct ml_event *ev)
 {
@@ -557,8 +557,8 @@ void ml_source_take(struct ml_stage *stage, struct ml_source *s)
     s->record = NULL;
 }
 
-/* Whether the record is a plain one that a run can begin with. The first event
- * of a block, and what a profile wants to see, take the other way. */
+/* Whether a run can begin with this plain record. The first event
+ * of a block, and events that a profile wants, take the slow path. */
 static bool begins_run(const struct ml_stage *stage, const struct ml_source *s)
 {
     const struct ml_encoder *e = stage->writer->encoder;
@@ -582,12 +582,12 @@ uint32_t ml_source_take_plain(struct ml_stage *stage, struct ml_source *source, 
 
     if (!begins_run(stage, source))
         return 0;
-    /* Copies: stores to the columns would make the compiler read the originals
+    /* Copies: after stores to the columns the compiler would read the originals
      * again for every record. */
     const struct ml_ticks ticks = *stage->ticks;
     struct ml_source s = *source;
     uint32_t space = s.first >> 8 & 0xff;
-    /* Not all at once: the target waits for what is read to be given back. */
+    /* Not all at once: the target waits for the words read to be returned. */
     uint64_t end = ml_min_u64(s.end, s.tail + s.mask / 8);
 
     ml_encoder_run_begin(&run, e, s.thread, s.target->spaces.items[space].id - 1, s.place.scope);

@@ -1,4 +1,4 @@
-/* translate.h: ring records into trace events.
+/* translate.h: translates ring records into trace events.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,18 +11,18 @@
 #include "ticks.h"
 #include "trace_writer.h"
 
-/* What turning a record into an event takes. */
+/* The state that translation needs. */
 struct ml_stage {
     struct ml_dict *dict;
     struct ml_trace_writer *writer;
     struct ml_ticks *ticks;
     _Atomic uint64_t *heartbeat;        /* raised now and then in a long pass */
     uint64_t start_wall_ns;             /* wall-clock time of time 0 */
-    uint64_t lost;                      /* records that targets dropped, entered in the trace */
+    uint64_t lost;                      /* records that targets dropped, recorded in the trace */
     uint64_t names_folded;              /* uses of names, likewise */
     uint64_t spaces_refused;            /* likewise */
     uint64_t unkept_seen;               /* of dict->unkept, already in the trace */
-    uint64_t own_events;                /* that are no target's: ends and losses */
+    uint64_t own_events;                /* of no target: ends and losses */
     uint64_t refusals;                  /* events of targets: out of memory */
     uint64_t samples;                   /* that the collector took itself */
     ML_VEC(struct ml_target *) targets; /* all that are being recorded */
@@ -30,44 +30,44 @@ struct ml_stage {
     struct ml_handed_files *handed;     /* files that targets opened; NULL: none come */
 };
 
-/* A sign of life. Nobody else writes it, so it need not be one instruction. */
+/* A sign of life. It has one writer, so a plain load and store are enough. */
 static inline void ml_stage_beat(const struct ml_stage *stage)
 {
     uint64_t beat = atomic_load_explicit(stage->heartbeat, memory_order_relaxed);
     atomic_store_explicit(stage->heartbeat, beat + 1, memory_order_relaxed);
 }
 
-/* Looks at the record at s->tail: its length and stamp. False at s->end. A ring
- * that makes no sense is emptied, and the loss entered in the trace. */
+/* Reads the record at s->tail: its length and stamp. False at s->end. A ring
+ * with an invalid record is emptied, and the loss recorded in the trace. */
 bool ml_source_peek(struct ml_stage *stage, struct ml_source *s);
 
-/* The stamp of the last record in the ring of a process that writes no more; 0: there is none. */
+/* The stamp of the last record in the ring of a process that no longer writes; 0: there is none. */
 uint64_t ml_source_last_ticks(const struct ml_stage *stage, const struct ml_source *s);
 
-/* Gives up what lies before s->end, as damaged. */
+/* Drops everything before s->end as damaged. */
 void ml_source_skip(struct ml_stage *stage, struct ml_source *s);
 
 /* Translates the record that ml_source_peek saw and steps over it. */
 void ml_source_take(struct ml_stage *stage, struct ml_source *s);
 
-/* The same for a run of plain allocations and frees with stamps before `limit`,
- * in one go. Returns the number of records taken, which may be 0. */
+/* The same for a sequence of plain allocations and frees with stamps before `limit`,
+ * at once. Returns the number of records taken, which may be 0. */
 uint32_t ml_source_take_plain(struct ml_stage *stage, struct ml_source *s, uint64_t limit);
 
-/* The ring's thread is new: gives it a number. */
+/* The ring has a new thread: gives it a number. */
 void ml_source_open(struct ml_stage *stage, struct ml_source *s);
 
-/* The ring's thread is gone and all is read. */
+/* The ring's thread has ended and everything is read. */
 void ml_source_close(struct ml_stage *stage, struct ml_source *s);
 
-/* Enters records that the target dropped since the last call. */
+/* Records in the trace how many records the target dropped since the last call. */
 void ml_source_note_lost(struct ml_stage *stage, struct ml_source *s);
 void ml_target_note_lost(struct ml_stage *stage, struct ml_target *t);
 
 /* The same for records of processes that have no rings. */
 void ml_stage_note_lost(struct ml_stage *stage, uint64_t count);
 
-/* Enters names that the dictionary had no room for since the last call. */
+/* The same for names that the dictionary had no room for. */
 void ml_stage_note_unkept(struct ml_stage *stage);
 
 /* The process has ended, after its last event and after it was last seen. The

@@ -25,7 +25,7 @@ static uint64_t queue(uint32_t first, uint32_t last)
     return (uint64_t)first << 32 | last;
 }
 
-/* @return place + 1, 0: there is no memory */
+/* @return index + 1, 0: there is no memory */
 static uint32_t new_place(struct ml_works *works, struct ml_work work)
 {
     uint32_t place = works->free;
@@ -65,7 +65,7 @@ void ml_works_put(struct ml_works *works, uint64_t key, struct ml_work work)
         works->places.items[(uint32_t)places - 1].next = place;
         first = (uint32_t)(places >> 32);
     }
-    /* Replaces where the key is known, which needs no memory. */
+    /* Replaces if the key is known, which needs no memory. */
     if (ml_map_put(&works->by_key, key, queue(first, place)))
         free_place(works, place);
 }
@@ -97,6 +97,6 @@ void ml_works_move(struct ml_works *works, uint64_t from, uint64_t to)
         continue;
     if (!ml_map_take(&works->by_key, from, &places))
         return;
-    if (ml_map_put(&works->by_key, to, places)) /* there was room: one has left */
+    if (ml_map_put(&works->by_key, to, places)) /* cannot fail: one entry was removed */
         ml_works_forget_all(works);
 }

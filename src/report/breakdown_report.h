@@ -9,7 +9,7 @@
 #include "style.h"
 #include "table.h"
 
-/* The column of a key by which blocks are grouped, cut as its names can be. */
+/* The column of a key by which blocks are grouped; long names are cut by the key's rule. */
 void ml_key_column(struct ml_table *table, enum ml_key key);
 
 /* @file   the trace's name as the user gave it

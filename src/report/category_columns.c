@@ -12,7 +12,7 @@
 #define GAP 2
 #define REST_TITLE "rest"
 
-/* What a model is made of first, then what it computes. */
+/* First the parts of a model, then the results of its computation. */
 const uint8_t ml_category_order[ML_CATEGORIES] = {
     MEMLEDGER_PARAMETER,       MEMLEDGER_BUFFER,     MEMLEDGER_GRADIENT,
     MEMLEDGER_OPTIMIZER_STATE, MEMLEDGER_ACTIVATION, MEMLEDGER_INTERMEDIATE_GRADIENT,
@@ -35,7 +35,7 @@ const char *ml_unit_name(enum ml_unit unit)
     return names[unit];
 }
 
-/* With a decimal place even small parts of the whole are told apart. */
+/* A decimal place distinguishes even small parts of the whole. */
 static enum ml_unit choose_unit(uint64_t bytes)
 {
     if (bytes >= UINT64_C(64) << 30)
@@ -111,7 +111,7 @@ void ml_category_fit(struct ml_category_columns *columns, const struct ml_holdin
         columns->left_out |= category;
         columns->rest = true;
     }
-    columns->rest &= columns->shown != 0; /* a rest of everything says nothing */
+    columns->rest &= columns->shown != 0; /* a column with everything is useless */
 }
 
 int ml_category_left_out(const struct ml_category_columns *columns, struct ml_buf *out)

@@ -1,6 +1,6 @@
-/* category_columns.h: a column for each category that occurs, as many as there is
- * room for; the smallest of the others are one column, "rest". All have one unit, so
- * that it need not be said in every cell.
+/* category_columns.h: a column for each category that occurs, as many as
+ * fit; the smallest of the others share one column, "rest". All have one unit, so
+ * that cells need not repeat it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,12 +15,12 @@ struct ml_category_columns {
     enum ml_unit unit;
     unsigned shown;               /* a bit for each category */
     unsigned left_out;            /* likewise; there was no room for them */
-    bool rest;                    /* which have a column together */
+    bool rest;                    /* which share a column */
     size_t widths[ML_CATEGORIES]; /* of the widest cells so far */
     size_t rest_width;
 };
 
-/* All categories that the whole has. The unit is the style's, else what suits `all`. */
+/* All categories that the whole has. The unit is the style's, else one that suits `all`. */
 struct ml_category_columns ml_category_columns(const struct ml_holding *all,
                                                const struct ml_style *style);
 
@@ -30,26 +30,26 @@ void ml_category_measure(struct ml_category_columns *columns, const struct ml_ho
 void ml_category_fit(struct ml_category_columns *columns, const struct ml_holding *all,
                      size_t room);
 
-/* A line that says which categories have no column, and how to see them; nothing where
+/* A line that names the categories without a column, and how to see them; nothing if
  * all have one. @return 0 or -ENOMEM */
 int ml_category_left_out(const struct ml_category_columns *columns, struct ml_buf *out);
 
-/* The categories in the order in which columns stand. */
+/* The categories in the order of the columns. */
 extern const uint8_t ml_category_order[ML_CATEGORIES];
 
 void ml_category_titles(struct ml_table *table, const struct ml_category_columns *columns);
 void ml_category_cells(struct ml_table *table, const struct ml_category_columns *columns,
                        const struct ml_holding *holding);
 
-/* A number in the unit of the columns, nothing where there are no bytes. */
+/* A number in the unit of the columns, empty if there are no bytes. */
 void ml_category_cell(struct ml_table *table, const struct ml_category_columns *columns,
                       uint64_t bytes);
 const char *ml_category_number(char buf[32], uint64_t bytes, enum ml_unit unit);
 
-/* "MiB", of ML_UNIT_AUTO "". */
+/* "MiB"; "" for ML_UNIT_AUTO. */
 const char *ml_unit_name(enum ml_unit unit);
 
-/* The key and an object with every category, also those without bytes. */
+/* The key and an object with every category, including those without bytes. */
 void ml_category_json(struct ml_json *json, const char *key, const struct ml_holding *holding);
 
 #endif

@@ -17,7 +17,7 @@ void ml_cells_count(struct ml_table *table, uint64_t count);
 void ml_cells_time(struct ml_table *table, uint64_t ns);
 void ml_cells_percent(struct ml_table *table, double percent);
 
-/* A bar of up to 20 columns for 100 percent, and whether there is room for them. */
+/* A bar of up to 20 columns for 100 percent, and whether bars fit. */
 void ml_cells_bar(struct ml_table *table, double percent);
 bool ml_cells_bars_fit(const struct ml_style *style);
 
@@ -32,7 +32,7 @@ void ml_cells_rule(struct ml_table *table, size_t width);
 void ml_cells_sum(struct ml_table *table, const char *const *cells, size_t count);
 
 /* Prints the table, unless something failed before (r < 0), and releases it.
- * @return r, or what printing failed with */
+ * @return r, or the error of printing */
 int ml_cells_print(struct ml_table *table, int r, struct ml_buf *out, const struct ml_style *style);
 
 #endif

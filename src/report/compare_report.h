@@ -11,14 +11,14 @@
 #include "style.h"
 #include "table.h"
 
-/* @view   NULL: there is none, of runs without allocations
+/* @view   NULL for runs without allocations
  * @return 0 or negative errno */
 int ml_compare_text(const struct ml_compare *compare, const struct ml_compare_view *view,
                     const struct ml_style *style, struct ml_buf *out);
 int ml_compare_json(const struct ml_compare *compare, const struct ml_compare_view *view,
                     struct ml_buf *out);
 
-/* The part of them that goes entry by entry, with its heading or key. */
+/* The comparison by entry, with its heading or key. */
 int ml_compare_view_text(const struct ml_compare *compare, const struct ml_compare_view *view,
                          const struct ml_style *style, struct ml_buf *out);
 void ml_compare_view_json(const struct ml_compare *compare, const struct ml_compare_view *view,
@@ -33,8 +33,8 @@ void ml_change_bytes_cell(struct ml_table *t, const struct ml_style *style,
                           const struct ml_change *change);
 void ml_change_percent_cell(struct ml_table *t, const struct ml_change *change);
 
-/* "peak_bytes", "peak_bytes_difference", "peak_bytes_percent": no number stands for an
- * increase from nothing. */
+/* "peak_bytes", "peak_bytes_difference", "peak_bytes_percent": null for an increase
+ * from 0. */
 void ml_change_json(const struct ml_change *change, const char *key, struct ml_json *json);
 
 #endif

@@ -10,7 +10,7 @@
 #include "cells.h"
 #include "health_report.h"
 
-#define MANIFOLD 1000 /* percent, from which on times are easier to read */
+#define MANIFOLD 1000 /* percent, above which a factor is easier to read */
 
 void ml_change_percent_cell(struct ml_table *t, const struct ml_change *change)
 {
@@ -33,7 +33,7 @@ void ml_change_bytes_cell(struct ml_table *t, const struct ml_style *style,
     ml_table_cellf(t, "%s%s", change->difference > 0 ? "+" : "", text);
 }
 
-/* What a run changed, or nothing for the one that it is compared with. */
+/* The change of a run; empty for the first. */
 static void change_cells(struct ml_table *t, const struct ml_style *style, size_t run,
                          const struct ml_change *change)
 {
@@ -46,7 +46,7 @@ static void change_cells(struct ml_table *t, const struct ml_style *style, size_
     }
 }
 
-/* What an imported file did not tell is left open. */
+/* Values that an imported file lacks are shown as unknown. */
 static void duration_cell(struct ml_table *t, const struct ml_compare_run *run)
 {
     if (ml_health_no_times(run->health))
@@ -85,7 +85,7 @@ static int put_runs_of_one_device(const struct ml_compare *c, const struct ml_st
     return ml_cells_print(&t, 0, out, style);
 }
 
-/* By device, where there are several: nobody has a memory of the size of their sum. */
+/* By device if there are several: no device has a memory of the size of their sum. */
 static int put_runs_by_device(const struct ml_compare *c, const struct ml_style *style,
                               struct ml_buf *out)
 {
@@ -134,14 +134,14 @@ static int put_levels(const struct ml_compare *c, struct ml_buf *out)
     return r;
 }
 
-/* Instead of the runs' allocations, where there are none. */
+/* For runs without allocations. */
 static int put_sampled(const struct ml_compare *c, const struct ml_style *style, struct ml_buf *out)
 {
     static const char *const titles[] = {"sampled", "run", ">peak", ">change", "", ">duration"};
     struct ml_table t;
-    int r = ml_buf_puts(out, "No run has allocations; these are the highest samples, of all that "
-                             "is in use on a GPU\nand of the resident memory (RSS) of the largest "
-                             "process.\n\n");
+    int r =
+        ml_buf_puts(out, "No run has allocations; these are the highest samples: memory "
+                         "in use on a GPU, and\nresident memory (RSS) of the largest process.\n\n");
 
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
     for (size_t i = 0; i < c->sampled.len; i++)

@@ -1,7 +1,7 @@
 /* compare_view_text.c: runs side by side, entry by entry, as one table that fits.
  *
- * Each run has a column with its bytes, and behind it what changed, as far as the
- * width allows: bytes and percent, percent alone, or nothing. Where not even that
+ * Each run has a column with its bytes, followed by the change, as far as the
+ * width allows: bytes and percent, percent alone, or nothing. If not even that
  * fits, each entry has a line for each run.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -14,7 +14,7 @@
 #include "cells.h"
 #include "snapshot_report.h"
 
-#define NAME_ROOM 16 /* columns that names can be cut down to, and still be told apart */
+#define NAME_ROOM 16 /* the least columns in which names still differ */
 
 enum layout { WITH_CHANGES, WITH_PERCENT, BYTES_ALONE, BY_LINES };
 
@@ -78,7 +78,7 @@ static void bytes_cell(struct writer *w, const struct ml_compare_cell *cell)
         ml_table_cell(&w->t, "-");
 }
 
-/* What cannot be compared is left open, and what did not change says nothing. */
+/* Empty if the run cannot be compared or nothing changed. */
 static void change_cells(struct writer *w, const struct ml_compare_entry *entry, size_t run,
                          bool bytes)
 {
@@ -186,7 +186,7 @@ static int put_heading(const struct ml_compare_view *view, const struct ml_style
     if (view->rows == ML_COMPARE_STEPS)
         return ml_report_heading(
             out, style, "Peak of each step%s",
-            view->by_position ? ", by its place: the runs share no number of a step" : "");
+            view->by_position ? ", by position: the runs have no step number in common" : "");
     if (view->rows == ML_COMPARE_PHASES)
         return ml_report_heading(out, style, "Peak in each phase");
     for (size_t i = 0; i < view->by_count && used < sizeof(keys); i++)

@@ -43,7 +43,7 @@ static bool same_program(const char *a, const char *b)
     return len == program_of(b, &y) && memcmp(x, y, len) == 0;
 }
 
-/* Whether an empty process before it is of the same program. */
+/* Whether an earlier empty process ran the same program. */
 static bool is_named(const struct ml_summary *summary, size_t process)
 {
     for (size_t i = 0; i < process; i++)
@@ -54,7 +54,7 @@ static bool is_named(const struct ml_summary *summary, size_t process)
     return false;
 }
 
-/* Appends to the line as many names as fit. */
+/* Appends as many names to the line as fit. */
 static int put_names(const struct ml_summary *summary, size_t width, struct ml_buf *line)
 {
     const char *before = ": ";

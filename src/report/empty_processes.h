@@ -9,13 +9,13 @@
 #include "style.h"
 #include "summary.h"
 
-/* Whether nothing was recorded of the process. One that a signal ended is of interest all the
- * same. */
+/* Whether nothing was recorded of the process. One that a signal ended is still of
+ * interest. */
 bool ml_process_is_empty(const struct ml_summary_process *process);
 
 size_t ml_empty_processes(const struct ml_summary *summary);
 
-/* "12 more processes recorded nothing: sh, gcc, cc1", as many names as fit; nothing when there
+/* "12 more processes recorded nothing: sh, gcc, cc1", as many names as fit; nothing if there
  * are no such processes.
  * @return 0 or -ENOMEM */
 int ml_empty_processes_text(const struct ml_summary *summary, const struct ml_style *style,

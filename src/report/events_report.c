@@ -46,7 +46,7 @@ static size_t widest_space(const struct ml_trace *trace)
     return widest;
 }
 
-/* Of the columns before the scope. */
+/* Width of the columns before the scope. */
 static size_t total_width(const struct ml_event_columns *c)
 {
     return c->time + c->thread + KIND_WIDTH + c->space + ADDRESS_WIDTH + BYTES_WIDTH + 5 * GAP;
@@ -108,7 +108,7 @@ static int space_text(const struct ml_event_view *v, const struct ml_event_colum
     return r;
 }
 
-/* A program may ask for any number of bytes, and a damaged file may say anything. */
+/* A program may request any number of bytes, and a damaged file may contain any. */
 static int64_t largest(uint64_t number)
 {
     return (int64_t)ml_min_u64(number, INT64_MAX);
@@ -124,7 +124,7 @@ static void field_value(const struct ml_field *field, const struct ml_style *sty
     }
 }
 
-/* The key without the unit that JSON needs in it: the value has its own. */
+/* The key without the unit suffix of JSON: the value has a unit. */
 static int key_len(const struct ml_field *field)
 {
     size_t len = strlen(field->key);
@@ -169,7 +169,7 @@ static int place_text(const struct ml_stack_view *stack, struct ml_buf *out)
     return r < 0 ? r : ml_buf_puts(out, ")");
 }
 
-/* "from=cublasCreate_v2 (cuBLAS)": who asked. */
+/* "from=cublasCreate_v2 (cuBLAS)": the caller. */
 static int asker_text(const struct ml_stack_view *stack, const char *before,
                       const struct ml_style *style, struct ml_buf *out)
 {
@@ -192,7 +192,7 @@ static int asker_text(const struct ml_stack_view *stack, const char *before,
     return r;
 }
 
-/* "role=worker 1", behind the rest: most traces have none. */
+/* "role=worker 1", at the end: most traces have none. */
 static int role_text(const struct ml_event_view *v, struct ml_buf *out)
 {
     int r = ml_buf_puts(out, v->field_count || v->stack ? " role=" : "  role=");
@@ -225,7 +225,7 @@ static int columns_text(const struct ml_event_view *v, const struct ml_style *st
     r = ml_buf_printf(out, "%*s  %-*s  %-*s  ", (int)c->time, time, (int)c->thread, thread,
                       KIND_WIDTH, v->kind);
     if (c->narrow && !v->has_space && !v->has_address && !v->has_bytes)
-        return r; /* leaves its room to the details */
+        return r; /* the details use its room */
     if (r == 0)
         r = space_text(v, c, out);
     if (r == 0)
@@ -233,7 +233,7 @@ static int columns_text(const struct ml_event_view *v, const struct ml_style *st
     return r;
 }
 
-/* The scope and what only some events have. */
+/* The scope and the details that only some events have. */
 static int details_text(const struct ml_event_view *v, const struct ml_style *style,
                         struct ml_buf *out)
 {
@@ -255,7 +255,7 @@ static int end_line(struct ml_buf *out)
     return ml_buf_puts(out, "\n");
 }
 
-/* The text with the middle of each word that is too wide for a line cut out. */
+/* The text, with words that are too wide for a line cut in the middle. */
 static int cut_words(const char *text, size_t width, struct ml_buf *out)
 {
     int r = 0;
@@ -288,7 +288,7 @@ static int put_below(const char *details, const struct ml_style *style, size_t i
     return r;
 }
 
-/* Details behind the columns, or below them where they do not fit.
+/* Details after the columns, or below them if they do not fit.
  * @start  where the line begins in `out` */
 static int put_details(const char *details, const struct ml_style *style, size_t indent,
                        size_t start, struct ml_buf *out)

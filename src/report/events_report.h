@@ -20,14 +20,14 @@ struct ml_event_columns {
 struct ml_event_columns ml_event_columns(const struct ml_trace *trace,
                                          const struct ml_style *style);
 
-/* The titles above the lines, and the line of an event. A scope and details that would go beyond
- * the style's width are in indented lines below.
+/* The titles above the lines, and the line of an event. A scope and details that exceed
+ * the style's width go to indented lines below.
  * @return 0 or -ENOMEM */
 int ml_events_text_head(const struct ml_event_columns *columns, struct ml_buf *out);
 int ml_event_text(const struct ml_event_view *view, const struct ml_style *style,
                   const struct ml_event_columns *columns, struct ml_buf *out);
 
-/* An object, into the array that is open. */
+/* Appends an object to the open array. */
 void ml_event_json(const struct ml_event_view *view, struct ml_json *json);
 
 #endif

@@ -119,7 +119,7 @@ static void segment_row(struct ml_table *t, const struct ml_segment *s, bool sev
     }
 }
 
-/* Whose they are is told where it is not clear. */
+/* Shows the device and the process if there are several. */
 static int put_segments(const struct ml_fragmentation *f, const struct ml_style *style,
                         struct ml_buf *out)
 {

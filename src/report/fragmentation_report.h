@@ -1,4 +1,4 @@
-/* fragmentation_report.h: what is free inside segments, as text or JSON.
+/* fragmentation_report.h: free memory inside segments, as text or JSON.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* free_space_json.h: what is free inside segments, as keys of an open JSON object.
+/* free_space_json.h: free memory inside segments, as keys of an open JSON object.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

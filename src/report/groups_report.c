@@ -96,7 +96,7 @@ static int groups_table(const struct ml_grouping *g, const struct ml_style *styl
     uint64_t whole = g->has_expected ? g->expected_bytes : g->total_bytes;
     char bytes[32], count[32];
     const char *const total[] = {ml_format_bytes(bytes, (int64_t)whole, style->unit),
-                                 whole ? "100.0 %" : "", /* nothing has no shares */
+                                 whole ? "100.0 %" : "", /* a total of 0 has no shares */
                                  ml_format_count(count, (int64_t)g->total_count)};
     struct ml_table t;
 
@@ -147,7 +147,7 @@ int ml_groups_text(const struct ml_grouping *grouping, const struct ml_style *st
                                                               : "the first keyword that matches");
 
     if (r == 0 && grouping->groups.len == 0)
-        return ml_buf_puts(out, "No allocations: nothing to put into categories.\n");
+        return ml_buf_puts(out, "No allocations to categorize.\n");
     if (r == 0)
         r = clashes_text(grouping, style, out);
     if (r == 0)

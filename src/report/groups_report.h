@@ -9,13 +9,13 @@
 #include "json.h"
 #include "style.h"
 
-/* What a report on one trace begins with: when, and how much.
+/* The beginning of a report on one trace: when, and how much.
  * @return 0 or -ENOMEM, as all of these */
 int ml_groups_head_text(const struct ml_tag_list *list, const char *file,
                         const struct ml_style *style, struct ml_buf *out);
 void ml_groups_head_json(const struct ml_tag_list *list, const char *file, struct ml_json *json);
 
-/* What one dictionary makes of it. */
+/* The groups of one dictionary. */
 int ml_groups_text(const struct ml_grouping *grouping, const struct ml_style *style,
                    struct ml_buf *out);
 void ml_groups_json(const struct ml_grouping *grouping, struct ml_json *json);

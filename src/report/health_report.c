@@ -35,10 +35,10 @@ static void warn_lost(struct writer *w, const struct ml_health *h)
          "events were lost: the file could not be written");
     warn(w, h->lost_damaged, "event was lost: the recorder's buffer was damaged",
          "events were lost: the recorder's buffer was damaged");
-    warn(
-        w, h->lost_not_followed,
-        "block or object was not followed to its end: the recorder's table was full or held",
-        "blocks and objects were not followed to their end: the recorder's table was full or held");
+    warn(w, h->lost_not_followed,
+         "block or object was not followed to its end: the recorder's table was full or locked",
+         "blocks and objects were not followed to their end: the recorder's table was full or "
+         "locked");
     warn(w, h->lost_other, "event was lost", "events were lost");
     warn(w, h->spaces_refused,
          "space was refused, and its allocations are missing: the process had opened 65,535",
@@ -58,7 +58,7 @@ static void warn_details(struct writer *w, const struct ml_health *h)
 const char *ml_health_cut_short_words(const struct ml_health *h)
 {
     if (h->being_written)
-        return "still being recorded: this is what was written until now";
+        return "still being recorded: this is the part written so far";
     if (h->ignored_bytes)
         return "the file is truncated";
     return "the recording was not finished: memledger or the machine was stopped";
@@ -97,8 +97,8 @@ static void warn_salvaged(struct writer *w, const struct ml_health *h)
     if (w->r < 0 || h->damaged_blocks == 0)
         return;
     w->r = ml_report_warning(
-        w->out, w->style, "%s%s%s damaged block%s passed over, with %s event%s",
-        w->name ? w->name : "", w->name ? ": " : "", ml_format_count(blocks, h->damaged_blocks),
+        w->out, w->style, "%s%s%s damaged block%s skipped, with %s event%s", w->name ? w->name : "",
+        w->name ? ": " : "", ml_format_count(blocks, h->damaged_blocks),
         h->damaged_blocks == 1 ? "" : "s", ml_format_count(events, (int64_t)h->damaged_events),
         h->damaged_events == 1 ? "" : "s");
 }
@@ -120,7 +120,7 @@ static void warn_left_alone(struct writer *w, const struct ml_health *h)
     }
 }
 
-/* Commas as the setting has them are not for reading. */
+/* The setting separates them by commas without spaces. */
 static int put_unknown(struct ml_buf *out, unsigned bits)
 {
     const char *before = "; not known: ";

@@ -1,4 +1,4 @@
-/* health_report.h: the warnings that stand before every report.
+/* health_report.h: the warnings before every report.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,13 +9,13 @@
 #include "json.h"
 #include "style.h"
 
-/* One line for each thing that matters; nothing when all is well.
- * @name   whose health it is, put before each warning; NULL: not needed
+/* One line for each problem; nothing if there is none.
+ * @name   the run's name, put before each warning; NULL: not needed
  * @return 0 or -ENOMEM */
 int ml_health_text(const struct ml_health *health, const char *name, const struct ml_style *style,
                    struct ml_buf *out);
 
-/* Why a recording that was cut short is: it goes on, the file is truncated, or it was not
+/* Why a recording is incomplete: it is in progress, the file is truncated, or it was not
  * finished. */
 const char *ml_health_cut_short_words(const struct ml_health *health);
 

@@ -11,7 +11,7 @@
 #include "module_tree_report.h"
 #include "snapshot_report.h"
 
-#define NAME_ROOM 32  /* columns that names get before categories are put together */
+#define NAME_ROOM 32  /* columns that names get before categories are merged */
 #define TOTAL_ROOM 12 /* with its gap */
 #define CELLS_MAX (ML_CATEGORIES + 4)
 
@@ -107,7 +107,7 @@ int ml_layers_text(const struct ml_layers *layers, const char *file, const struc
     if (r == 0)
         r = ml_category_left_out(&columns, out);
     if (r == 0 && layers->from_scopes)
-        r = ml_buf_puts(out, "No modules were recorded: this is by scope.\n");
+        r = ml_buf_puts(out, "No modules were recorded: shown by scope.\n");
     return r;
 }
 

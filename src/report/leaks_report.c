@@ -32,7 +32,7 @@ static uint64_t found_in_all(const struct ml_leaks *leaks)
 
 /* ---- Text -------------------------------------------------------------- */
 
-/* What the trace was looked at by. */
+/* How the run was cut into slices, if it has no steps, and which process is shown. */
 static int put_method(const struct ml_leaks *l, const struct ml_style *style, struct ml_buf *out)
 {
     char count[32], text[256] = "";
@@ -41,31 +41,31 @@ static int put_method(const struct ml_leaks *l, const struct ml_style *style, st
     ml_format_count(count, (int64_t)l->steps);
     if (l->unit == ML_LEAK_BY_TIME)
         snprintf(text, sizeof(text),
-                 "The trace is looked at in %s slices of equal time: what grows from one to the "
-                 "next may be meant to. memledger_step() marks steps, memledger run for PyTorch "
-                 "and MXNet.",
+                 "The run is cut into %s slices of equal time: growth from one to the next may be "
+                 "intended. memledger run marks steps for PyTorch and MXNet, memledger_step() in "
+                 "other programs.",
                  count);
     else if (l->unit == ML_LEAK_BY_EVENTS && ml_health_no_times(&l->at.instant.health))
         snprintf(text, sizeof(text),
-                 "The trace has neither steps nor times: it is looked at in %s slices of as many "
-                 "events each.",
+                 "The trace has neither steps nor times: it is cut into %s slices of equally many "
+                 "events.",
                  count);
     else if (l->unit == ML_LEAK_BY_EVENTS)
         snprintf(text, sizeof(text),
-                 "The trace has no steps, and all was allocated at one time: it is looked at in "
-                 "%s slices of as many events each.",
+                 "The trace has no steps, and everything was allocated at one time: it is cut into "
+                 "%s slices of equally many events.",
                  count);
     if (*text)
         r = ml_report_paragraph(out, style, 0, text);
     if (r == 0 && l->other_processes > 0)
         r = ml_buf_printf(out,
-                          "Of %" PRIu32 " processes that mark steps one is shown; --process "
-                          "chooses.\n",
+                          "%" PRIu32 " processes mark steps, and one is shown; --process chooses "
+                          "another.\n",
                           l->other_processes + 1);
     return r;
 }
 
-/* Why no step is left to look at, and what helps. */
+/* Why no step is left to compare, and what helps. */
 static int put_too_few(const struct ml_leaks *l, struct ml_buf *out)
 {
     const char *word = ml_leaks_unit_word(l);
@@ -88,7 +88,7 @@ static int put_too_few(const struct ml_leaks *l, struct ml_buf *out)
                          count, word);
 }
 
-/* "10 steps, 2 to 11; 2 before them are warm-up", and what they did to what is live. */
+/* "10 steps, 2 to 11; 2 before them are warm-up", and how live memory changed in them. */
 static int put_range(const struct ml_leaks *l, const struct ml_style *style, struct ml_buf *out)
 {
     const char *word = ml_leaks_unit_word(l);
@@ -155,7 +155,7 @@ static int put_leaks(const struct ml_leaks *l, const struct ml_style *style, str
     return r;
 }
 
-/* Where the first few were allocated. */
+/* The stacks of the first few. */
 static int put_stacks(const struct ml_leaks *l, const struct ml_style *style, struct ml_buf *out)
 {
     int r = 0;

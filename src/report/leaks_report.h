@@ -1,4 +1,4 @@
-/* leaks_report.h: what grows from step to step, as text and as JSON.
+/* leaks_report.h: growth from step to step, as text and as JSON.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

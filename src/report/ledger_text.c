@@ -1,5 +1,5 @@
 /* ledger_text.c: a ledger as text: for each device the figure of the driver, the
- * entries below it, a double rule, and what is left.
+ * entries below it, a double rule, and the rest.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -92,7 +92,7 @@ static int put_book(struct page *p)
     return ml_cells_print(&p->table, 0, p->out, p->style);
 }
 
-/* ---- Around the book --------------------------------------------------- */
+/* ---- Around the entries --------------------------------------------------- */
 
 static int put_heading(struct page *p)
 {
@@ -131,7 +131,7 @@ static int put_free(struct page *p)
     return r < 0 ? r : ml_buf_puts(p->out, "\n");
 }
 
-/* Of the time that was asked for. */
+/* Remarks on the requested time. */
 static int put_time_remarks(struct page *p)
 {
     const struct ml_ledger_device *d = p->device;
@@ -139,20 +139,21 @@ static int put_time_remarks(struct page *p)
     int r = 0;
 
     if (p->ledger->run_ended_ns)
-        r = ml_buf_printf(p->out, "  The run ended at %s, before the time asked for.\n",
+        r = ml_buf_printf(p->out, "  The run ended at %s, before the requested time.\n",
                           ml_format_duration_ns(at, (int64_t)p->ledger->run_ended_ns));
     else if (d->ended_ns)
         r = ml_buf_printf(p->out, "  The processes that used it had ended by then, at %s.\n",
                           ml_format_duration_ns(at, (int64_t)d->ended_ns));
     if (r == 0 && d->between_ns && !d->host && !d->ended_ns)
-        r = ml_buf_printf(p->out,
-                          "  A driver call may have been under way; nearest reading between calls: "
-                          "--at %" PRIu64 "ns\n",
-                          d->between_ns);
+        r = ml_buf_printf(
+            p->out,
+            "  A driver call may have been in progress; nearest reading between calls: "
+            "--at %" PRIu64 "ns\n",
+            d->between_ns);
     return r;
 }
 
-#define NOT_SAMPLED " figure is not known: no sample was taken by then, so no remainder is claimed."
+#define NOT_SAMPLED " figure is not known, and so neither is the rest: no sample was taken by then."
 
 static int put_remarks(struct page *p)
 {
@@ -170,11 +171,10 @@ static int put_remarks(struct page *p)
                                                    : "The driver's" NOT_SAMPLED);
     }
     if (!d->others_known && !d->host)
-        r = ml_buf_puts(p->out, "  What other processes use is not known.\n");
+        r = ml_buf_puts(p->out, "  The memory of other processes is not known.\n");
     if (r == 0 && d->stray_bytes > 0)
         r = ml_buf_printf(p->out,
-                          "  Not in the book: %s of blocks that lie in no allocation of the "
-                          "driver's.\n",
+                          "  Not included: %s of blocks outside the driver's allocations.\n",
                           ml_format_bytes(bytes, (int64_t)d->stray_bytes, p->style->unit));
     return r;
 }
@@ -213,8 +213,7 @@ int ml_ledger_text(const struct ml_ledger *ledger, const char *file, const struc
                           ledger->unlisted_devices == 1 ? " used" : "s used");
     if (r == 0 && ledger->bare_devices > 0)
         r = ml_buf_printf(out,
-                          "\n%zu more device%s only what the driver puts on each; --device shows "
-                          "one.\n",
+                          "\n%zu more device%s only the driver's own memory; --device shows one.\n",
                           ledger->bare_devices, ledger->bare_devices == 1 ? " has" : "s have");
     return r;
 }

@@ -11,7 +11,7 @@
 #include "snapshot_report.h"
 
 #define INDENT 2
-#define NAME_ROOM 32 /* columns that names get before categories are put together */
+#define NAME_ROOM 32 /* columns that names get before categories are merged */
 #define SHARE_ROOM 9 /* with the gap before it */
 #define GAP 2
 #define ALL_NAME "all"
@@ -79,7 +79,7 @@ static size_t longer(size_t width, const char *text)
     return len > width ? len : width;
 }
 
-/* What total, share and own take, with their gaps. */
+/* The columns of total, share and own, with their gaps. */
 static size_t room_of_fixed(const struct ml_module_tree *tree, const struct ml_style *style,
                             enum ml_unit unit)
 {
@@ -156,7 +156,7 @@ int ml_module_tree_text(const struct ml_module_tree *tree, const char *file,
     if (r == 0)
         r = ml_category_left_out(&columns, out);
     if (r == 0 && tree->from_scopes)
-        r = ml_buf_puts(out, "No modules were recorded: this is by scope.\n");
+        r = ml_buf_puts(out, "No modules were recorded: shown by scope.\n");
     return r;
 }
 

@@ -1,8 +1,8 @@
 /* mxnet_report.c: see mxnet_report.h.
  *
- * The script leaves the layout of the entries to Python's pprint, whose rules these are:
- * what fits into 80 characters is one line; else a list has a line for each tuple, a tuple
- * that is still too long one for each item, and a string that is too long breaks at spaces.
+ * Python's pprint lays out the entries in the script, by these rules:
+ * an object that fits into 80 characters is one line; else a list has a line for each tuple, a
+ * tuple that is still too long one for each item, and a string that is too long breaks at spaces.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@
 
 /* ---- Python's repr ------------------------------------------------------ */
 
-/* A byte that is no character stands as a number, as what would drive a terminal does. */
+/* Invalid bytes and control characters are written as numbers. */
 static int put_character(struct ml_buf *out, const char *at, size_t len, char quote,
                          size_t *ret_bytes)
 {
@@ -77,7 +77,7 @@ static size_t width_from(const struct ml_buf *out, size_t begin)
     return ml_utf8_width((const char *)out->data + begin, out->len - begin);
 }
 
-/* The word at `text` with the spaces behind it. */
+/* The word at `text` with the spaces after it. */
 static size_t word_len(const char *text)
 {
     size_t len = 0;
@@ -89,7 +89,7 @@ static size_t word_len(const char *text)
     return len;
 }
 
-/* Whether the string takes no more characters; the buffer is as it was.
+/* Whether the string takes no more characters; leaves the buffer unchanged.
  * @return 1, 0 or -ENOMEM */
 static int string_fits(struct ml_buf *out, const char *text, size_t len, size_t room)
 {
@@ -102,7 +102,7 @@ static int string_fits(struct ml_buf *out, const char *text, size_t len, size_t 
     return r;
 }
 
-/* As many words as fit into a line, and as many lines as that makes. */
+/* Breaks the text into lines of as many words as fit. */
 static int put_broken_string(struct ml_buf *out, const char *text)
 {
     size_t len = 0; /* of the line so far */

@@ -32,13 +32,13 @@ static void say(struct prose *p, const char *fmt, ...)
 
 #define SIZE(bytes) ml_report_size(p->style, (bytes)).text
 
-/* ---- What was asked for ------------------------------------------------ */
+/* ---- The request ------------------------------------------------ */
 
 static void say_request(struct prose *p)
 {
     const struct ml_oom *o = p->o;
 
-    say(p, "%s was asked for on %s, of '%s'", SIZE(o->refusal.bytes), o->device, o->space);
+    say(p, "%s was requested on %s, from '%s'", SIZE(o->refusal.bytes), o->device, o->space);
     if (o->pid)
         say(p, ", by process %u", o->pid);
     if (o->module[0])
@@ -54,7 +54,7 @@ static void say_request(struct prose *p)
     say(p, ".");
 }
 
-/* ---- What was free ----------------------------------------------------- */
+/* ---- Free memory ----------------------------------------------------- */
 
 static void say_segments(struct prose *p)
 {
@@ -63,14 +63,14 @@ static void say_segments(struct prose *p)
     say(p, " The allocator had %s in %" PRIu64 " segment%s, %s of it in live blocks",
         SIZE(f->bytes), f->segments, f->segments == 1 ? "" : "s", SIZE(f->live_bytes));
     if (f->holes > 0)
-        say(p, "; %s lay free in %" PRIu64 " hole%s, the largest %s", SIZE(f->hole_bytes), f->holes,
+        say(p, "; %s was free in %" PRIu64 " hole%s, the largest %s", SIZE(f->hole_bytes), f->holes,
             f->holes == 1 ? "" : "s", SIZE(f->largest_hole));
     if (f->empty_bytes > 0)
         say(p, "; %s in empty segments", SIZE(f->empty_bytes));
     say(p, f->holes + f->empty_bytes > 0 ? "." : ", and nothing free.");
     say(p, " The largest request that would have succeeded was %s.", SIZE(f->largest_request));
     if (p->o->need_bytes != p->o->refusal.bytes)
-        say(p, " A new segment for this one is %s.", SIZE(p->o->need_bytes));
+        say(p, " This one needs a new segment of %s.", SIZE(p->o->need_bytes));
 }
 
 static void say_free(struct prose *p)
@@ -88,14 +88,14 @@ static void say_free(struct prose *p)
             SIZE(o->driver.free.bytes));
     if (o->driver.free.known && o->driver.total.known)
         say(p, " of %s", SIZE(o->driver.total.bytes));
-    say(p, o->driver.free.known ? "." : " What the device had free was not recorded.");
+    say(p, o->driver.free.known ? "." : " The device's free memory was not recorded.");
 }
 
 /* ---- Why --------------------------------------------------------------- */
 
 static void say_afresh(struct prose *p)
 {
-    say(p, "laid out afresh%s, what is live and the request need %s",
+    say(p, "laid out afresh%s, the live blocks and the request need %s",
         p->o->torch ? " in segments of PyTorch's sizes" : "", SIZE(p->o->afresh_bytes));
 }
 
@@ -108,7 +108,7 @@ static void say_rule(struct prose *p)
     case ML_RULE_FITS_AFRESH:
         say(p, " This is fragmentation: ");
         say_afresh(p);
-        say(p, " of the %s that the allocator may have; it is free, but in pieces.",
+        say(p, " of the %s that the allocator may have; the memory is free, but fragmented.",
             SIZE(o->least_capacity));
         break;
     case ML_RULE_TOO_MUCH:
@@ -118,17 +118,17 @@ static void say_rule(struct prose *p)
             SIZE(o->short_bytes.bytes));
         break;
     case ML_RULE_BETWEEN:
-        say(p, " Shortage or fragmentation cannot be told: ");
+        say(p, " It is unknown whether this is a shortage or fragmentation: ");
         say_afresh(p);
-        say(p, ", and what the allocator may have is only known to be from %s to %s.",
-            SIZE(o->least_capacity), SIZE(o->most_capacity));
+        say(p, ", and the allocator may have between %s and %s.", SIZE(o->least_capacity),
+            SIZE(o->most_capacity));
         break;
     case ML_RULE_ADDRESSES:
         say(p, " This is a true shortage: no process can address more than 128 TiB.");
         break;
     case ML_RULE_TOTAL:
         say(p, " This is a true shortage: %s more than the %s.",
-            o->refusal.bytes > o->driver.total.bytes ? "that is" : "with what is live that is",
+            o->refusal.bytes > o->driver.total.bytes ? "that is" : "with the live memory that is",
             o->host ? "machine has" : "device has");
         break;
     case ML_RULE_FREE:
@@ -137,19 +137,19 @@ static void say_rule(struct prose *p)
         break;
     case ML_RULE_FREE_ENOUGH:
         say(p,
-            " This is neither shortage nor fragmentation: as much was free, so a limit forbade "
-            "it%s.",
+            " This is neither shortage nor fragmentation: enough was free, so a limit "
+            "forbade it%s.",
             o->host ? " (ulimit -v, a container's, the kernel's overcommit)" : "");
         break;
     case ML_RULE_NO_SEGMENTS:
-        say(p, " Shortage or fragmentation cannot be told: the segments that the allocator cuts "
-               "its blocks from were not recorded.");
+        say(p, " It is unknown whether this is a shortage or fragmentation: the allocator's "
+               "segments were not recorded.");
         break;
-    case ML_RULE_NO_FIGURES: say(p, " Shortage or a limit cannot be told."); break;
+    case ML_RULE_NO_FIGURES: say(p, " It is unknown whether this is a shortage or a limit."); break;
     }
     if (o->limited)
         say(p,
-            " The driver had enough, so the allocator has a limit of its own, as by "
+            " The driver had enough, so the allocator has its own limit, as set by "
             "set_per_process_memory_fraction: at least %s and below %s.",
             SIZE(o->least_capacity), SIZE(ml_sum_u64(o->most_capacity, 1)));
 }
@@ -187,7 +187,7 @@ static int put_holders(const struct ml_oom *o, const struct ml_style *style, str
 
     if (b->groups.len == 0)
         return 0;
-    r = ml_report_heading(out, style, "Who held what was live");
+    r = ml_report_heading(out, style, "Who held the live memory");
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
     for (size_t i = 0; i < b->by_count; i++) {
         shown[i] = has_names(b, i);
@@ -216,8 +216,8 @@ static void say_change(struct prose *p, const struct ml_oom_change *c)
         say(p, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: the holes become usable");
         break;
     case ML_CHANGE_SEGMENTS:
-        say(p, "free what lies in the %" PRIu64 " emptiest segment%s, which then go%s back",
-            c->count, c->count == 1 ? "" : "s", c->count == 1 ? "es" : "");
+        say(p, "free the blocks in the %" PRIu64 " emptiest segment%s, which %s then released",
+            c->count, c->count == 1 ? "" : "s", c->count == 1 ? "is" : "are");
         break;
     case ML_CHANGE_RAISE_LIMIT:
         say(p, p->o->host ? "raise the limit of the process or its container"
@@ -265,11 +265,11 @@ static int put_changes(const struct ml_oom *o, const struct ml_style *style, str
     if (o->refusal.state == ML_REFUSAL_RECOVERED)
         return 0;
     if (o->changes.len == 0)
-        return ml_buf_puts(out, "\nNo change of what is known here would have made room.\n");
+        return ml_buf_puts(out, "\nNo change that memledger knows would have made room.\n");
     r = ml_report_heading(out, style, "%s",
                           o->changes.items[0].fits || !o->changes.items[0].judged
                               ? "What would have made room"
-                              : "What would have made some room, none of it enough");
+                              : "What would have made some room, but not enough");
     if (r == 0)
         r = ml_buf_printf(out, "%12s  %s\n", "bytes", "enough");
     for (size_t i = 0; r == 0 && i < o->changes.len; i++)
@@ -277,7 +277,7 @@ static int put_changes(const struct ml_oom *o, const struct ml_style *style, str
     return r;
 }
 
-/* ---- All of it --------------------------------------------------------- */
+/* ---- The report --------------------------------------------------------- */
 
 static int put_paragraph(const struct ml_oom *o, const struct ml_style *style, struct ml_buf *out)
 {
@@ -288,7 +288,7 @@ static int put_paragraph(const struct ml_oom *o, const struct ml_style *style, s
     say_free(&p);
     say_rule(&p);
     if (o->refusal.state == ML_REFUSAL_RECOVERED)
-        say(&p, " The same thread got as much soon after: the program saw nothing of it.");
+        say(&p, " The same thread got as much soon after, so the program did not notice.");
     if (p.r == 0)
         p.r = ml_report_paragraph(out, style, 0, (const char *)p.text.data);
     ml_buf_release(&p.text);
@@ -323,8 +323,8 @@ static int put_counts(const struct ml_oom_report *report, const struct ml_style 
             report->left_out);
     if (recovered > 0 && report->list.items[0].refusal.state != ML_REFUSAL_RECOVERED)
         say(p,
-            "The driver refused %" PRIu64 " more request%s, which the allocator then got after "
-            "giving back what it had cached.",
+            "The driver refused %" PRIu64 " more request%s, which succeeded after the "
+            "allocator released its cache.",
             recovered, recovered == 1 ? "" : "s");
     if (p->r == 0 && p->text.len > 0)
         p->r = ml_buf_puts(out, "\n");

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* How long the next word is; a number and its unit are one. */
+/* The length of the next word; a number and its unit are one word. */
 static size_t word_len(const char *text)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB",
@@ -28,7 +28,7 @@ static size_t word_len(const char *text)
 
 static int break_lines(struct ml_buf *out, size_t width, size_t indent, const char *text)
 {
-    size_t column = 0; /* behind the indentation */
+    size_t column = 0; /* after the indentation */
     int r = 0;
 
     while (r == 0 && *(text += strspn(text, " "))) {

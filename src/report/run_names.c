@@ -32,7 +32,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || (c & 0x80);
 }
 
-/* Characters that all stems begin with, cut back to the end of a separator. */
+/* The length of the common prefix of all stems, cut back to the end of a separator. */
 static size_t common_start(const char *const *stems, const size_t *lens, size_t count)
 {
     size_t n = lens[0];
@@ -46,7 +46,7 @@ static size_t common_start(const char *const *stems, const size_t *lens, size_t 
     return n;
 }
 
-/* The same from the end, without what `start` takes. */
+/* The same from the end, without the first `start` characters. */
 static size_t common_end(const char *const *stems, const size_t *lens, size_t count, size_t start)
 {
     size_t n = lens[0] - start;

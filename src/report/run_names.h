@@ -1,4 +1,4 @@
-/* run_names.h: short names for runs, from their files: what sets them apart.
+/* run_names.h: short names for runs: the parts of their file names that differ.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,10 +9,10 @@
 
 #include "arena.h"
 
-/* Takes the folder and ".mled" away, then what all names begin with and what
- * all end with, as far as whole words go: vgg19-direct.mled and vgg19-fft.mled
- * become "direct" and "fft". Where that leaves nothing of a name, or names that
- * are the same, file names or paths stay as they are.
+/* Removes the folder and ".mled", then the common prefix and suffix of all
+ * names, in whole words: vgg19-direct.mled and vgg19-fft.mled
+ * become "direct" and "fft". If that leaves an empty name, or two
+ * equal ones, file names or paths stay as they are.
  * @ret    `count` names, in the arena
  * @return 0 or -ENOMEM */
 int ml_run_names(const char *const *paths, size_t count, struct ml_arena *arena, const char **ret);

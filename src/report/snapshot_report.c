@@ -75,10 +75,10 @@ int ml_snapshot_text(const struct ml_snapshot *at, const char *file, const struc
     if (r == 0)
         r = put_heading(at, style, out);
     if (r == 0 && at->instant.at.kind == ML_AT_OOM)
-        r = ml_buf_printf(out, "%s more were asked for and refused.\n",
+        r = ml_buf_printf(out, "A request for %s more was refused.\n",
                           ml_format_bytes(time, (int64_t)at->instant.refused_bytes, style->unit));
     if (r == 0 && at->instant.run_ended_ns)
-        r = ml_buf_printf(out, "The run ended at %s, before the time asked for.\n",
+        r = ml_buf_printf(out, "The run ended at %s, before the requested time.\n",
                           ml_format_duration_ns(time, (int64_t)at->instant.run_ended_ns));
     return r;
 }

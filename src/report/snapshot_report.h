@@ -1,4 +1,4 @@
-/* snapshot_report.h: what every report on one instant begins with.
+/* snapshot_report.h: the beginning of every report on one instant.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include "snapshot.h"
 #include "style.h"
 
-/* Warnings, what was run, and a heading: how much was live, when, and where.
+/* Warnings, the command, and a heading: how much was live, when, and on which device.
  * @file   the trace's name as the user gave it
  * @return 0 or -ENOMEM */
 int ml_snapshot_text(const struct ml_snapshot *at, const char *file, const struct ml_style *style,
@@ -21,7 +21,7 @@ void ml_snapshot_json(const struct ml_snapshot *at, const char *file, struct ml_
 /* " (peak)", " (peak of step 3)", "" for a time. @return buf */
 const char *ml_instant_words(const struct ml_at *at, char buf[64]);
 
-/* " at 5.27 s (peak)"; without the time where an imported file does not tell times.
+/* " at 5.27 s (peak)"; without the time if an imported file has none.
  * @return buf */
 const char *ml_instant_phrase(const struct ml_instant *instant, char buf[128]);
 

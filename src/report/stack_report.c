@@ -14,7 +14,7 @@
 
 /* ---- Names of functions ------------------------------------------------- */
 
-/* The C++ library is looked for at run time: a C program that shows a trace should not need one. */
+/* The C++ library is looked up at run time: a C program that shows a trace should not need one. */
 typedef char *demangle_fn(const char *symbol, char *buf, size_t *bytes, int *status);
 
 static pthread_once_t demangler_once = PTHREAD_ONCE_INIT;

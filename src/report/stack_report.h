@@ -9,25 +9,25 @@
 #include "stack_view.h"
 #include "vec.h"
 
-/* Appends the symbol: a C++ one as its author wrote it where this machine has a C++ library to
- * read it with, else as it is. Thread-safe.
+/* Appends the symbol: demangled if this machine has a C++ library
+ * for that, else as it is. Thread-safe.
  * @return 0 or -ENOMEM */
 int ml_demangle(const char *symbol, struct ml_buf *out);
 
 bool ml_frame_is_python(const struct ml_frame_view *frame);
 
-/* Appends the function's name, "+0x1234" where it is not known; text of unknown origin.
+/* Appends the function's name, "+0x1234" if unknown; text of unknown origin.
  * @return 0 or -ENOMEM */
 int ml_frame_name(const struct ml_frame_view *frame, struct ml_buf *out);
 
-/* Appends one line for each frame, from the one that asked outwards, at most `frames`;
- * then how many more there are.
+/* Appends one line for each frame, from the caller outwards, at most `frames`;
+ * then the number of further ones.
  * @indent  before each
  * @return  0 or -ENOMEM */
 int ml_stack_text(const struct ml_stack_view *stack, const char *indent, size_t frames,
                   struct ml_buf *out);
 
-/* The keys "owner", of a native stack, and "stack" in an object that is open. */
+/* The keys "owner" (of a native stack) and "stack" in an object that is open. */
 void ml_stack_json(const struct ml_stack_view *stack, struct ml_json *json);
 
 #endif

@@ -143,7 +143,7 @@ static void largest_json(const struct ml_stats *s, struct ml_json *json)
     ml_json_end_array(json);
 }
 
-/* Nanoseconds, bytes, or what was counted. */
+/* Nanoseconds, bytes, or plain numbers. */
 static void objects_json(const struct ml_stats *s, struct ml_json *json)
 {
     static const char *const units[] = {"ns", "bytes", "1"};

@@ -12,7 +12,7 @@
 #include "event_names.h"
 #include "paragraph.h"
 
-#define TEXT_COLUMN 27 /* where the words of a total begin */
+#define TEXT_COLUMN 27 /* where the text of a total begins */
 #define WIDE_ENOUGH 96 /* for a table with all its columns */
 
 struct page {
@@ -107,7 +107,7 @@ static int put_kinds(const struct page *p)
     return ml_cells_print(&t, r, p->out, p->style);
 }
 
-/* Whether columns have to go; --json has them all. */
+/* Whether columns have to be left out; --json has all. */
 static bool is_narrow(const struct page *p)
 {
     return p->style->width > 0 && p->style->width < WIDE_ENOUGH;
@@ -170,7 +170,7 @@ static void put_space(const struct page *p, struct ml_table *t, const struct ml_
     ml_cells_bytes(t, p->style, space->figures.allocated_bytes);
 }
 
-/* Where there is little room, what is the same in each line goes first. */
+/* A narrow terminal loses the columns that are the same in each line first. */
 static int put_spaces(const struct page *p)
 {
     bool narrow = is_narrow(p), with_pid = !narrow || !has_one_process(p->s);

@@ -24,8 +24,8 @@ static struct ml_holding at_peak_of(const struct ml_step *step)
     return holding;
 }
 
-/* What decides which categories get a column: the step with the highest peak, and
- * that a category occurs at all. */
+/* Decides which categories get a column: those that occur, by their size in the step with the
+ * highest peak. */
 static struct ml_holding all_of(const struct ml_steps *steps)
 {
     struct ml_holding all = at_peak_of(ml_steps_highest(steps));

@@ -82,7 +82,7 @@ int ml_report_warning(struct ml_buf *out, const struct ml_style *style, const ch
 int ml_report_safe(struct ml_buf *out, const char *text)
 {
     size_t len = strlen(text);
-    int r = ml_buf_reserve(out, len); /* also of no text: callers read on from out->data */
+    int r = ml_buf_reserve(out, len); /* even for an empty text: callers read from out->data */
 
     while (len > 0 && r == 0) {
         uint32_t c = 0;
@@ -124,7 +124,7 @@ int ml_report_origin(struct ml_buf *out, const char *run, uint64_t wall_ns, cons
     int r = ml_report_safe(out, run);
 
     if (r == 0)
-        r = ml_buf_puts(out, wall_ns ? "\nrecorded " : "\nrecorded, when is not known");
+        r = ml_buf_puts(out, wall_ns ? "\nrecorded " : "\nrecorded at an unknown time");
     if (r == 0 && wall_ns)
         r = ml_report_wall_time(out, wall_ns);
     if (r == 0 && host) {

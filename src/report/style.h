@@ -1,5 +1,5 @@
-/* style.h: how a text report looks: width, colour and unit. The caller decides;
- * reports only obey.
+/* style.h: how a text report looks: width, colour and unit. The caller sets
+ * it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ struct ml_style {
     enum ml_unit unit;
 };
 
-/* The columns that a sentence has before it goes on in the next line; 0: unlimited. */
+/* The columns after which a sentence continues in the next line; 0: unlimited. */
 static inline size_t ml_prose_width(const struct ml_style *style)
 {
     return style->width ? style->width : style->prose_width;
@@ -34,11 +34,11 @@ int ml_report_heading(struct ml_buf *out, const struct ml_style *style, const ch
 int ml_report_title(struct ml_buf *out, const struct ml_style *style, const char *fmt, ...)
     ML_PRINTF(3, 4);
 
-/* A line that warns, broken into several where it is wider than a terminal. */
+/* A line that warns, broken into several if it is wider than a terminal. */
 int ml_report_warning(struct ml_buf *out, const struct ml_style *style, const char *fmt, ...)
     ML_PRINTF(3, 4);
 
-/* Text of unknown origin, made harmless for a terminal: control characters and
+/* Text of unknown origin, sanitized for a terminal: control characters and
  * invalid UTF-8 are replaced. Then out->data is text, even if nothing was appended. */
 int ml_report_safe(struct ml_buf *out, const char *text);
 
@@ -51,8 +51,8 @@ struct ml_size_text ml_report_size(const struct ml_style *style, uint64_t bytes)
 /* "2026-01-31 12:00:00 UTC". */
 int ml_report_wall_time(struct ml_buf *out, uint64_t wall_ns);
 
-/* What was run, on a line of its own, then "recorded ... on HOST", without a line
- * break behind it.
+/* The command on its own line, then "recorded ... on HOST" without a line
+ * break after it.
  * @wall_ns  0: not known
  * @host     NULL: not known */
 int ml_report_origin(struct ml_buf *out, const char *run, uint64_t wall_ns, const char *host);

@@ -15,7 +15,7 @@ int ml_summary_text(const struct ml_summary *summary, const char *file,
                     const struct ml_style *style, struct ml_buf *out);
 int ml_summary_json(const struct ml_summary *summary, const char *file, struct ml_buf *out);
 
-/* The members of a set of figures, into the object that is open. */
+/* The members of a set of figures, in an open object. */
 void ml_figures_json(const struct ml_figures *figures, struct ml_json *json);
 
 #endif

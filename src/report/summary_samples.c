@@ -47,7 +47,7 @@ static int device_line(const struct ml_sampled_device *d, const struct ml_style 
     return r;
 }
 
-/* Of all processes the one that had most. */
+/* The process with the most. */
 static int process_line(const struct ml_samples *s, const struct ml_style *style,
                         struct ml_buf *out)
 {

@@ -1,4 +1,4 @@
-/* summary_samples.h: what was sampled, as part of a summary. Only the summary's
+/* summary_samples.h: the samples in a summary. Only the summary's
  * own files include it.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -10,12 +10,12 @@
 #include "samples.h"
 #include "style.h"
 
-/* One line of the head: "name   value  text"; the text goes on below where it is too wide.
+/* One line of the head: "name   value  text"; the text continues below if it is too wide.
  * @return 0 or negative errno */
 int ml_summary_line(struct ml_buf *out, const struct ml_style *style, const char *name,
                     const char *value, const char *fmt, ...) ML_PRINTF(5, 6);
 
-/* Lines for what was sampled; none when nothing was. */
+/* Lines for the samples, if there are any. */
 int ml_summary_samples_text(const struct ml_samples *samples, const struct ml_style *style,
                             struct ml_buf *out);
 

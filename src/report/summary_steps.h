@@ -10,17 +10,17 @@
 #include "style.h"
 #include "table.h"
 
-/* A line for all, and a table where they are few; nothing for one step or none.
+/* A line for all, and a table if they are few; nothing for one step or none.
  * @return 0 or negative errno */
 int ml_summary_steps_line(const struct ml_steps *steps, const struct ml_style *style,
                           struct ml_buf *out);
 int ml_summary_steps_table(const struct ml_steps *steps, const struct ml_style *style,
                            struct ml_buf *out);
 
-/* The cell of a step's name: its number, or "after" for what came after the last. */
+/* The cell of a step's name: its number, or "after" for the time after the last. */
 void ml_summary_steps_name(struct ml_table *t, const struct ml_step *step, bool is_after);
 
-/* The members "steps" of the object that is open, all of them, and "after_steps". */
+/* The members "steps", with all steps, and "after_steps" of an open object. */
 void ml_summary_steps_json(const struct ml_steps *steps, struct ml_json *json);
 
 #endif

@@ -28,7 +28,7 @@ struct page {
 
 /* ---- The head ---------------------------------------------------------- */
 
-/* A command is a line however long it is, so that it can be copied. */
+/* A command is one line, however long, so that it can be copied. */
 static int put_command_and_facts(const struct page *p, const char *text)
 {
     const char *facts = strrchr(text, '\n') + 1;
@@ -74,7 +74,7 @@ int ml_summary_line(struct ml_buf *out, const struct ml_style *style, const char
 
     ml_buf_init(&text);
     if (r == 0)
-        r = ml_buf_puts(&text, ""); /* it may be nothing */
+        r = ml_buf_puts(&text, ""); /* the text may be empty */
     va_start(args, fmt);
     if (r == 0)
         r = ml_buf_vprintf(&text, fmt, args);
@@ -103,7 +103,7 @@ static bool has_several_devices(const struct page *p)
     return ml_summary_used_devices(p->s) > 1;
 }
 
-/* One line for each device: nobody has a memory of the size of their sum. */
+/* One line for each device: no device has a memory of the size of their sum. */
 static int put_peaks(const struct page *p)
 {
     int r = 0;
@@ -134,8 +134,8 @@ struct device_words {
 typedef bool device_says(const struct page *p, const struct ml_summary_device *d,
                          struct device_words *ret);
 
-/* "216.0 MiB  on cuda:0 in 3 blocks; 64.0 MiB on cuda managed in 1 block": those that have
- * something to say. */
+/* "216.0 MiB  on cuda:0 in 3 blocks; 64.0 MiB on cuda managed in 1 block": devices without
+ * a value are left out. */
 static int put_devices_line(const struct page *p, const char *name, const char *on,
                             device_says *says, const char *end)
 {
@@ -197,7 +197,7 @@ static int put_never_freed(const struct page *p)
                            left_words(f, more) + 1);
 }
 
-/* Some sources tell of other things: no figure is right then, nor is 0. */
+/* Some sources contain no allocations: then no figure is right, not even 0. */
 static bool knows_allocations(const struct ml_summary *s)
 {
     return !s->health.imported_from[0] || s->counted.allocations;
@@ -227,7 +227,7 @@ static int put_totals(const struct page *p)
     char a[32], b[32];
     int r = knows_allocations(p->s)
                 ? put_allocations(p)
-                : ml_summary_line(p->out, p->style, "allocations", "?", "not told by this source");
+                : ml_summary_line(p->out, p->style, "allocations", "?", "not in this source");
 
     if (r == 0 && p->s->processes.len > 0)
         r = ml_summary_line(p->out, p->style, "processes", ml_format_count(a, p->s->process_count),
@@ -250,7 +250,7 @@ static bool device_named(const struct page *p, const struct ml_summary_device *d
     return d->at_peak_bytes > 0;
 }
 
-/* How far the names of modules and parameters reach. */
+/* The share of memory with the name of a module or parameter. */
 static int put_named(const struct page *p)
 {
     char percent[32], backward[64] = "";
@@ -270,7 +270,7 @@ static int put_named(const struct page *p)
 
 /* ---- Tables ------------------------------------------------------------ */
 
-/* Figures that rest on what an imported file did not tell are left open. */
+/* Figures that depend on facts missing from an imported file are shown as unknown. */
 static void time_cell(struct ml_table *t, const struct page *p, uint64_t ns)
 {
     if (ml_health_no_times(&p->s->health))
@@ -314,7 +314,7 @@ static bool same_figures(const struct ml_figures *a, const struct ml_figures *b)
            a->live_bytes == b->live_bytes;
 }
 
-/* A line for each level; of several, the one that is counted says so. */
+/* A line for each level; if there are several, the counted one is marked. */
 static void device_rows(struct ml_table *t, const struct page *p, const struct ml_summary_device *d)
 {
     bool several = level_count(d) > 1, told = false;
@@ -329,7 +329,7 @@ static void device_rows(struct ml_table *t, const struct page *p, const struct m
         device_row(t, p, d->name, name, &d->levels[level]);
         told |= counted;
     }
-    if (several && !told) /* processes of which different levels are known */
+    if (several && !told) /* the counted level differs between processes */
         device_row(t, p, d->name, "counted", &d->counted);
 }
 
@@ -349,12 +349,12 @@ static int put_devices(const struct page *p)
     r = ml_cells_print(&t, r, p->out, p->style);
     if (r == 0 && nested)
         r = ml_report_paragraph(p->out, p->style, 0,
-                                "The driver's memory contains the pools, and they the blocks; "
+                                "The driver's memory contains the pools, and these the blocks; "
                                 "only one is counted.");
     return r;
 }
 
-/* Without labels there is one category, and nothing to tell. */
+/* Without labels there is one category, which is not worth a table. */
 static bool has_categories(const struct ml_summary *s)
 {
     return s->categories.len > 1 ||
@@ -463,7 +463,7 @@ static bool have_roles(const struct ml_summary *s)
     return false;
 }
 
-/* Where there is little room, the command gets that of the columns that tell least. */
+/* In a narrow terminal the least useful columns make room for the command. */
 static void process_row(struct ml_table *t, const struct page *p, bool roles, bool narrow,
                         const struct ml_summary_process *process)
 {

@@ -13,7 +13,7 @@
 #define MIB (1024.0 * 1024.0)
 #define STARS "**********************************\n"
 
-/* ---- What it prints ----------------------------------------------------- */
+/* ---- The printed report ----------------------------------------------------- */
 
 static int put_unknown(const struct ml_tbd_analysis *a, struct ml_buf *out)
 {
@@ -76,9 +76,9 @@ int ml_tbd_text(const struct ml_tbd_analysis *analysis, const char *file, struct
     return r < 0 ? r : ml_buf_printf(out, "%s done\n", file);
 }
 
-/* ---- What it writes ----------------------------------------------------- */
+/* ---- The written file ----------------------------------------------------- */
 
-/* Python's json leaves nothing but ASCII. */
+/* Python's json writes only ASCII. */
 static int put_escape(struct ml_buf *out, uint32_t codepoint)
 {
     if (codepoint < 0x10000)

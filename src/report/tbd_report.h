@@ -1,5 +1,5 @@
-/* tbd_report.h: TBD's analysis as its script prints it and as the script writes it, to
- * the byte.
+/* tbd_report.h: TBD's analysis as its script prints and writes it, byte for
+ * byte.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include "tbd_analysis.h"
 
-/* What goes to standard output.
+/* The output on standard output.
  * @file   the log's name
  * @return 0 or -ENOMEM */
 int ml_tbd_text(const struct ml_tbd_analysis *analysis, const char *file, struct ml_buf *out);

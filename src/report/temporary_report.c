@@ -39,7 +39,7 @@ static int put_heading(const struct ml_temporary *t, const struct ml_style *styl
                           ml_format_count(count, (int64_t)t->total.allocations),
                           t->total.allocations == 1 ? "" : "s", step, limit_words(t, words));
     if (r == 0)
-        r = ml_buf_printf(out, "Of %s in %s allocations, one after the other.\n",
+        r = ml_buf_printf(out, "Of %s in %s allocations in all.\n",
                           ml_format_bytes(all_bytes, (int64_t)t->all_bytes, style->unit),
                           ml_format_count(all_count, (int64_t)t->all_allocations));
     return r;

@@ -1,4 +1,4 @@
-/* temporary_report.h: what is born and dies quickly, as text, JSON and CSV.
+/* temporary_report.h: allocations that are freed quickly, as text, JSON and CSV.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

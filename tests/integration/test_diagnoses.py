@@ -119,7 +119,7 @@ def test_launcher_of_others():
     os.chmod("sudo", 0o755)
     result = run("./sudo", program("ends"), "exit", 5)
     equal(result.code, 5, "exit code", result)
-    contains(result.err, "only sudo was recorded, not what it starts; put memledger behind it",
+    contains(result.err, "only sudo was recorded, not what it starts; put memledger after it",
              "note")
     check("--heap" not in result.err, "a way out that is none", result)
 

@@ -142,7 +142,7 @@ def test_nothing_was_allocated():
     for name, text in (("mxnet-pool-csv", POOL_HEADER), ("mxnet-log", "")):
         pathlib.Path("input.txt").write_text(text)
         done = memledger("import", "-q", "-f", "-o", "t.mled", "--format", name, "input.txt")
-        equal(done.stderr, "memledger: warning: input.txt says that nothing was allocated; its trace is "
+        equal(done.stderr, "memledger: warning: input.txt contains no allocations; its trace is "
               "empty\n", f"the warning of {name}")
         equal(events("t.mled"), [], "events")
 

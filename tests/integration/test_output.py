@@ -46,9 +46,9 @@ def test_python_script():
 def test_not_runnable():
     with open("data", "w") as f:
         f.write("text\n")
-    refused(126, "is not a program", "./data")
+    refused(126, "./data is not an executable file", "./data")
     os.mkdir("folder")
-    refused(126, "is not a program", "./folder")
+    refused(126, "./folder is not an executable file", "./folder")
     broken_script()
     refused(126, "cannot run ./broken: No such file", "./broken")
     check(not os.path.exists("t.mled"), "a trace of nothing was left")

@@ -152,7 +152,7 @@ def test_one_file_each_or_a_grid():
     check({"Both", "a", "b"} <= set(texts("g.svg")), "names in the grid", texts("g.svg"))
     done = plot("run-a.mled", "run-b.mled", "--kind", "categories", "-o", "d.svg",
                 "--labels", "x,x", code=2)
-    contains(done.stderr, "two pictures would be called 'x'; tell the runs apart with --labels", "error")
+    contains(done.stderr, "two pictures would have the name 'x'; name the runs with --labels", "error")
     check(not os.path.exists("d-x.svg"), "one picture in the place of two")
 
 

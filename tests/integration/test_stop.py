@@ -103,7 +103,7 @@ def test_lifeless_collector():
         process, collector = ended_with_stopped_collector("-f")
         result = finish(process)
         equal(result.code, 40 + signal.SIGTERM, "exit code", result)
-        contains(result.err, f"process {collector} goes on writing t.mled", "note")
+        contains(result.err, f"process {collector} continues to write t.mled", "note")
         check_finished_alone(collector)
 
 
@@ -115,7 +115,7 @@ def test_stopped_collector():
             os.kill(process.pid, number)
             result = finish(process)
             equal(result.code, 40 + signal.SIGTERM, "exit code", result)
-            contains(result.err, f"process {collector} goes on writing t.mled", "note")
+            contains(result.err, f"process {collector} continues to write t.mled", "note")
             check_finished_alone(collector)
 
 

@@ -11,7 +11,7 @@
 
 #define ENTRY "data_entry:"
 #define NUMBERED "node_"
-#define SUM "sum_grad" /* of gradients that meet */
+#define SUM "sum_grad" /* of gradients that are added up */
 
 uint8_t ml_label_tag(const char *label, size_t len)
 {

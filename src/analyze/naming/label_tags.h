@@ -1,4 +1,4 @@
-/* label_tags.h: what MXNet's own labels say of a block: "data_entry:fc1_fwd_oedge0".
+/* label_tags.h: the facts in MXNet's own labels: "data_entry:fc1_fwd_oedge0".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,14 +11,14 @@
 
 #include "trace.h"
 
-/* The category that a label tells by the word it begins with, where whoever gave it said none.
- * Words end with a colon; what stands before the first that is known does not matter. That
- * of an argument does not say whether it is a parameter or an input, so it is not known.
- * @return a category, MEMLEDGER_OTHER: it says nothing */
+/* The category of a label that was given without one, by its first known word.
+ * Words end with a colon; unknown words before it are ignored. The word for arguments counts as
+ * unknown, since it means a parameter or an input.
+ * @return a category; MEMLEDGER_OTHER: no word is known */
 uint8_t ml_label_tag(const char *label, size_t len);
 
-/* Whether the label says no more than the scopes that the block was allocated in. MXNet 2 labels
- * blocks of operators so: `dot` for what dot writes, and numbers of nodes, which change from step
+/* Whether the label adds nothing to the scopes of the allocation. MXNet 2 gives such labels to
+ * blocks of operators: `dot` for the output of dot, and numbers of nodes, which change from step
  * to step: `node_76_backward`, `data_entry:node_7_oedge0`.
  * @scope where the block was allocated */
 bool ml_engine_name_is_empty(const struct ml_trace *trace, uint32_t scope, const char *label);

@@ -27,7 +27,7 @@ static void add_own(const struct ml_trace *trace, uint32_t number, struct ml_sco
     name = ml_trace_string(trace, scope->name, &len);
     phase = ml_phase_of_name(name, len);
     if (phase == ML_PHASE_NONE)
-        return; /* the program's own word: what is around it still holds */
+        return; /* a name that the program chose: the phase around it still counts */
     fact->operation = 0;
     fact->phase = (uint8_t)phase;
     fact->phase_scope = number;

@@ -66,14 +66,14 @@ bool ml_mount_type(int fd, char ret_type[ML_MOUNT_TYPE_ROOM])
 
 /* ---- The check ---------------------------------------------------------- */
 
-/* In no header that is always there. */
+/* Not defined in every version of the headers. */
 #define FUSE_MAGIC 0x65735546
 #define RESCTRL_MAGIC 0x7655821
 #define CONFIGFS_MAGIC 0x62656570
 #define FUSE_CONTROL_MAGIC 0x65735543
 #define NFSD_MAGIC 0x6e667364
 
-/* A process serves such a file system. It may be the target, which could hold us up for ever, and
+/* A process serves such a file system. It may be the target, which could block us for ever, and
  * with us every process of the run. virtiofs, which is FUSE too, is served by the host. */
 static bool is_served_by_process(int fd)
 {
@@ -85,8 +85,8 @@ static bool is_served_by_process(int fd)
     return !fstatfs(fd, &fs) && (uint32_t)fs.f_type == FUSE_MAGIC;
 }
 
-/* Files of these are no files: the kernel does something with what is written, and for some
- * of them asks who writes, not who opened. */
+/* These are not plain files: the kernel acts on the written data, and for some
+ * of them checks the writer, not the opener. */
 static bool is_interface(int fd)
 {
     static const uint32_t magics[] = {
@@ -115,7 +115,7 @@ int ml_handed_check(int fd, const char *path, struct ml_error *err)
     /* First: all other calls ask the file system. */
     if (is_served_by_process(fd))
         return ml_error_set(err, -EOPNOTSUPP,
-                            "%s: is on a FUSE file system, which could hold memledger up; set "
+                            "%s: is on a FUSE file system, which could block memledger; set "
                             "\"filename\" to a file on another",
                             path);
     if (flags < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || is_interface(fd))
@@ -123,7 +123,7 @@ int ml_handed_check(int fd, const char *path, struct ml_error *err)
                             path);
     if ((flags & O_ACCMODE) == O_RDONLY || flags & (O_APPEND | O_PATH | O_DIRECT))
         return ml_error_set(err, -EBADF, "%s: was not opened for writing", path);
-    /* Written to by another user they lose these bits, but not when that is root. */
+    /* A write by another user clears these bits, but not one by root. */
     if (st.st_mode & (S_ISUID | S_ISGID))
         return ml_error_set(err, -EPERM, "%s: has a set-user-ID or set-group-ID bit", path);
     return 0;

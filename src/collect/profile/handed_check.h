@@ -1,4 +1,4 @@
-/* handed_check.h: whether the collector may write to a file that a target has handed over.
+/* handed_check.h: whether the collector may write to a file that a target has passed to it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,9 +9,9 @@
 
 #include "error.h"
 
-/* Whether the collector may write there for the target that opened it: it is a regular file,
- * opened for writing, nothing happens by writing but that its contents change, and no process can
- * hold up the writing.
+/* Whether the collector may write to it for the target that opened it: it is a regular file,
+ * opened for writing, writing only changes its contents, and no process can
+ * delay the write.
  * @path  for the message
  * @return 0 or negative errno */
 int ml_handed_check(int fd, const char *path, struct ml_error *err);
@@ -19,9 +19,9 @@ int ml_handed_check(int fd, const char *path, struct ml_error *err);
 #define ML_MOUNT_TYPE_ROOM 64
 
 /* The type of the file system that an open file is on, as in /proc/mounts: "ext4",
- * "fuse.sshfs". From the kernel's tables alone: statfs and stat ask the file system, and one
+ * "fuse.sshfs". Read from the kernel's tables only: statfs and stat ask the file system, and one
  * that a process serves (FUSE) may never answer.
- * @return whether it is known: not for files of another mount namespace, and without /proc */
+ * @return whether it is known: not for files of another mount namespace, and not without /proc */
 bool ml_mount_type(int fd, char ret_type[ML_MOUNT_TYPE_ROOM]);
 
 #endif

@@ -76,7 +76,7 @@ static void set_filename(struct ml_profile *p, const char *name)
     p->filename = copy;
     if (is_same)
         return;
-    if (p->output) /* what was recorded belongs to the old file */
+    if (p->output) /* earlier records belong to the old file */
         ml_profile_settle(p);
     if (p->file.text.len)
         ml_profile_file_update(&p->file);

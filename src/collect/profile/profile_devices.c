@@ -1,7 +1,7 @@
 /* profile_devices.c: memory by device as counters of a profile.
  *
  * A program whose heap is recorded changes its memory a million times a second.
- * Beyond a rate that a viewer can bear, only the peaks and the last value are
+ * Beyond a rate that viewers can handle, only the peaks and the last value are
  * written; the statistics count every change.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,8 +1,8 @@
-/* profile_events.c: from the program's objects and operators to the records of a
+/* profile_events.c: turns the program's objects and operators into the records of a
  * profile.
  *
  * Tasks, frames, events and operators are written as a pair when they end, as
- * MXNet's profiler does it; what is under way when the file ends is not in it.
+ * in MXNet's profiler; unfinished ones are not in the file.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -195,8 +195,8 @@ static void put_operator(struct ml_profile *p, const struct ml_event *ev, int64_
     ml_profile_put_pair(p, r, "be", ev->time_ns);
 }
 
-/* The pop of the thread's innermost operator scope ends it; pops of scopes of
- * other kinds lead elsewhere. */
+/* The pop of the thread's innermost operator scope ends it; pops of other scopes
+ * lead elsewhere. */
 static void pop(struct ml_profile *p, const struct ml_event *ev)
 {
     size_t i = p->operators.len;

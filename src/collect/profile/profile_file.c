@@ -40,7 +40,7 @@ void ml_profile_file_init(struct ml_profile_file *f)
     *f = (struct ml_profile_file){.fd = -1, .generation = 1};
 }
 
-/* Unlocked first: the program, or a child of it, may have the same open file. */
+/* Unlocked first: the program, or a child, may have the same open file. */
 static void close_fd(struct ml_profile_file *f)
 {
     if (f->fd >= 0) {
@@ -79,18 +79,18 @@ static int write_at(int fd, const void *bytes, size_t len, uint64_t offset)
     return 0;
 }
 
-/* Two processes of a run that write to one file would leave a heap of pieces. */
+/* Two processes that write to one file would mix their pieces. */
 static int lock_alone(struct ml_profile_file *f, struct ml_error *err)
 {
     if (flock(f->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         return ml_error_set(err, -EBUSY,
-                            "%s: another process writes its profile there; set \"filename\" to a "
-                            "name of its own in each process",
+                            "%s: another process writes its profile there; set a different "
+                            "\"filename\" in each process",
                             f->path);
     return 0;
 }
 
-/* What was there is kept until all of the new lines have room. */
+/* The old contents stay until there is room for all of the new lines. */
 static int begin(struct ml_profile_file *f, struct ml_error *err)
 {
     size_t header_len = strlen(header), footer_len = strlen(footer);
@@ -104,7 +104,7 @@ static int begin(struct ml_profile_file *f, struct ml_error *err)
     if (!r && ftruncate(f->fd, (off_t)(header_len + footer_len)))
         r = -errno;
     if (r) {
-        /* What is there is no JSON; an empty file says so. */
+        /* The contents are not JSON; an empty file shows that. */
         int ignored = ftruncate(f->fd, 0);
         (void)ignored;
         return ml_error_set(err, r, "%s: cannot be written: %s", f->path, strerror(-r));
@@ -121,8 +121,7 @@ static int refuse(struct ml_profile_file *f, int error)
         error = EBADF;
     if (error == ENOTCONN)
         return ml_error_set(&f->refusal, -error,
-                            "%s: cannot be handed to memledger: the program does not reach it from "
-                            "its sandbox",
+                            "%s: cannot be passed to memledger: the program's sandbox forbids it",
                             f->path);
     return ml_error_set(&f->refusal, -error, "%s: cannot be created: %s", f->path, strerror(error));
 }
@@ -146,11 +145,11 @@ int ml_profile_file_take(struct ml_profile_file *f, int fd, int error, const cha
     f->refusal = (struct ml_error){0};
     f->fd = fd;
     if (!lock_alone(f, NULL) && !fstat(fd, &st) && !st.st_size)
-        begin(f, NULL); /* a flush tries again, and tells */
+        begin(f, NULL); /* a flush tries again, and reports */
     return 0;
 }
 
-/* After a failed write the old closing lines are put back, where they had room
+/* After a failed write, restores the old closing lines, which had room
  * before. */
 static int append(struct ml_profile_file *f, struct ml_error *err)
 {
@@ -172,7 +171,7 @@ static int append(struct ml_profile_file *f, struct ml_error *err)
     return 0;
 }
 
-/* Says once that something is missing from the file. */
+/* Reports once that something is missing from the file. */
 static int tell_lost(struct ml_profile_file *f, struct ml_error *err)
 {
     int r = f->error;

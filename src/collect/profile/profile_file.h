@@ -1,12 +1,12 @@
 /* profile_file.h: the Chrome trace file of a profile.
  *
- * Records are collected in memory and appended in large pieces, each with the
- * closing lines behind it, which the next piece overwrites: the file is valid
+ * Records are collected in memory and appended in large pieces, each followed by the
+ * closing lines, which the next piece overwrites: the file is valid
  * JSON after every write, also when the disk is full or the writer is killed.
  *
- * The file is opened by the program that is profiled, which hands over a descriptor: see
- * handed_files.h. One that was empty is begun at once; what another holds is replaced by the
- * first flush. Not thread-safe.
+ * The profiled program opens the file and passes a descriptor: see
+ * handed_files.h. An empty file is begun at once; the first flush replaces the contents of
+ * another. Not thread-safe.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,27 +20,27 @@
 #include "vec.h"
 
 struct ml_profile_file {
-    char *path;              /* for messages; NULL: none was handed over yet */
-    int fd;                  /* -1: not handed over, or finished */
-    bool begun;              /* it has the first lines, and is ours alone */
-    struct ml_error refusal; /* why there is none */
+    char *path;              /* for messages; NULL: not passed yet */
+    int fd;                  /* -1: not passed, or finished */
+    bool begun;              /* it has the first lines, and only we write to it */
+    struct ml_error refusal; /* why there is no file */
     uint64_t end;            /* where the closing lines begin */
     struct ml_buf text;      /* records to be written */
     uint64_t records;        /* in text */
-    uint64_t lost;           /* records given up since this was last told */
+    uint64_t lost;           /* records dropped since the last report */
     int error;               /* why, negative errno */
-    /* Raised when records made so far are not in the file that comes: names
-     * given in them have to be given again. Starts at 1. */
+    /* Raised when earlier records are not in the next file: names
+     * defined in them have to be defined again. Starts at 1. */
     uint32_t generation;
 };
 
 void ml_profile_file_init(struct ml_profile_file *f);
 
-/* Closes without writing what is left. */
+/* Closes without writing the rest. */
 void ml_profile_file_release(struct ml_profile_file *f);
 
-/* What comes goes to this file, unless there is one already. Takes the descriptor; one that must
- * not be written to is refused, which later flushes tell.
+/* Further records go to this file, unless there is one already. Takes the descriptor. Refuses one
+ * that must not be written to, which later flushes report.
  * @fd     -1: the program could not open it
  * @error  why, an errno
  * @return 0 or negative errno */
@@ -54,25 +54,25 @@ struct ml_profile_record {
     char phase;
     uint64_t time_us;
     uint32_t pid, tid;
-    enum ml_extra extra; /* which of those below there is */
+    enum ml_extra extra; /* which of the fields below is set */
     uint32_t id;
     char scope;
     int64_t value;
 };
 
 /* Both count a record as lost when memory runs out. A full buffer is flushed;
- * if that fails, it is given up. */
+ * if that fails, it is dropped. */
 void ml_profile_file_put(struct ml_profile_file *f, const struct ml_profile_record *r);
 void ml_profile_file_put_process(struct ml_profile_file *f, const char *name_json, uint32_t pid);
 
-/* Brings the file up to date. What could not be written is kept for the next
+/* Brings the file up to date. Keeps what could not be written for the next
  * time. @return 0 or negative errno; also once when records were lost earlier */
 int ml_profile_file_flush(struct ml_profile_file *f, struct ml_error *err);
 
-/* The same for nobody who listens: losses are told by a later flush. */
+/* The same if the caller cannot report losses: a later flush reports them. */
 int ml_profile_file_update(struct ml_profile_file *f);
 
-/* What comes needs a file to be handed over. */
+/* Further records need a file to be passed. */
 void ml_profile_file_finish(struct ml_profile_file *f);
 
 #endif

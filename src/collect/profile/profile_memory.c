@@ -1,5 +1,5 @@
-/* profile_memory.c: see profile_memory.h. When memory runs out, what could not
- * be remembered is not counted.
+/* profile_memory.c: see profile_memory.h. When memory runs out, blocks that could not
+ * be remembered are not counted.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -94,8 +94,8 @@ static bool take(struct ml_profile_memory *m, struct ml_memory_space *s, uint64_
     return true;
 }
 
-/* A block that is still there when its address is given out again was freed
- * without our knowing. */
+/* A block that is still live when its address is allocated again was freed
+ * without an event. */
 static bool alloc(struct ml_profile_memory *m, struct ml_memory_space *s, const struct ml_event *ev)
 {
     uint64_t old;
@@ -108,8 +108,8 @@ struct address_span {
     uint64_t addr, end;
 };
 
-/* Ranges are given back by munmap and the like, whose spaces hold few blocks:
- * looking at all of them is good enough. */
+/* Ranges are freed by munmap and the like, whose spaces have few blocks:
+ * a search over all of them is good enough. */
 static bool free_range(struct ml_profile_memory *m, struct ml_memory_space *s,
                        const struct ml_event *ev)
 {

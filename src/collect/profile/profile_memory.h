@@ -1,7 +1,7 @@
 /* profile_memory.h: how much memory a process has on each device, counted from
  * its allocations and frees while a profile runs.
  *
- * One book per device and level. What was allocated before counting began is
+ * There is one book per device and level. Memory allocated before counting began is
  * unknown here, and so is its free: books start at 0 and never go below. Not
  * thread-safe.
  *
@@ -40,14 +40,14 @@ struct ml_profile_memory {
     ML_VEC(struct ml_memory_book) books;
     ML_VEC(struct ml_memory_space) spaces;
     ML_VEC(struct ml_memory_move) moves;
-    struct ml_map space_index; /* space number to place in spaces */
-    struct ml_map move_index;  /* thread number to place in moves */
+    struct ml_map space_index; /* space number to index in spaces */
+    struct ml_map move_index;  /* thread number to index in moves */
 };
 
 void ml_profile_memory_init(struct ml_profile_memory *m, const struct ml_dict *dict);
 void ml_profile_memory_release(struct ml_profile_memory *m);
 
-/* Sets all books to 0 and forgets what lives. */
+/* Sets all books to 0 and forgets the live blocks. */
 void ml_profile_memory_clear(struct ml_profile_memory *m);
 
 /* Counts one event. @return the book it changed, -1: none */

@@ -1,5 +1,5 @@
-/* profile_parts.h: what a profile consists of, for the files that implement
- * profile.h and nobody else.
+/* profile_parts.h: the parts of a profile, only for the files that implement
+ * profile.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include "profile_memory.h"
 #include "profile_tracks.h"
 
-/* Memory records per second, and how many at once after a quiet time. */
+/* Memory records per second, and the largest burst after a quiet time. */
 #define ML_ALLOWANCE_PER_S 10000
 #define ML_ALLOWANCE_MAX 100000
 
@@ -45,7 +45,7 @@ struct ml_profile {
     char *filename; /* as it was set */
     uint64_t start_wall_ns;
 
-    bool on[ML_CONFIG_KEYS]; /* the settings that are true or false */
+    bool on[ML_CONFIG_KEYS]; /* the boolean settings */
     uint64_t period_ns;
 
     bool ran; /* was ever set to run */
@@ -75,10 +75,10 @@ static inline bool ml_profile_recorded(const struct ml_profile *p)
 
 uint32_t ml_profile_tid(const struct ml_profile *p, uint32_t thread);
 
-/* Into the statistics, if they are on. */
+/* Adds to the statistics, if they are on. */
 void ml_profile_count(struct ml_profile *p, int64_t track, int64_t value);
 
-/* A record with all that follows from the track. The category's process gets
+/* Writes a record with everything that follows from the track. The category's process gets
  * its name in the file first. */
 struct ml_profile_record ml_profile_record_on(struct ml_profile *p, int64_t track, uint64_t time_ns,
                                               uint32_t tid);
@@ -89,13 +89,13 @@ void ml_profile_put_pair(struct ml_profile *p, struct ml_profile_record r, const
 void ml_profile_put_value(struct ml_profile *p, int64_t track, uint64_t time_ns, uint32_t tid,
                           int64_t value);
 
-/* An allocation, free or move: counts and shows it. */
+/* Counts and shows an allocation, free or move. */
 void ml_profile_memory_changed(struct ml_profile *p, const struct ml_event *ev);
 
-/* Writes the memory points that wait. */
+/* Writes the waiting memory points. */
 void ml_profile_settle(struct ml_profile *p);
 
-/* Forgets what was under way when a profile starts to run anew. */
+/* Forgets unfinished scopes and tasks when a profile starts again. */
 void ml_profile_forget(struct ml_profile *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* profile_records.c: what the records of a profile have in common.
+/* profile_records.c: the code that all records of a profile share.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@ void ml_profile_count(struct ml_profile *p, int64_t track, int64_t value)
         ml_profile_track_add(&p->tracks.tracks.items[track], value);
 }
 
-/* Fills in what follows from the track, after the category's process has a name
+/* Fills in the fields that follow from the track, after the category's process has a name
  * in the file. */
 struct ml_profile_record ml_profile_record_on(struct ml_profile *p, int64_t track, uint64_t time_ns,
                                               uint32_t tid)

@@ -115,7 +115,7 @@ static int put_titles(struct ml_buf *out, enum unit unit)
     return r ? r : ml_buf_puts(out, "\n");
 }
 
-/* A control character would break the line or drive the terminal. */
+/* A control character would break the line or act on the terminal. */
 static int put_text(struct ml_buf *out, const char *text)
 {
     size_t start = out->len;
@@ -156,7 +156,7 @@ static int put_heading(struct ml_buf *out, const struct row *row)
     return r ? r : put_titles(out, row->unit);
 }
 
-/* Rows of one category and unit stand together; markers give the heading, but
+/* Rows of one category and unit are adjacent; markers have a heading, but
  * no row. */
 static int put_section(struct ml_buf *out, const rows_t *rows, size_t *at)
 {

@@ -1,8 +1,8 @@
 /* profile_stats.h: the aggregate statistics of a profile as text.
  *
  * Layouts are those of MXNet's profiler: rows by category, times in
- * milliseconds, memory in units of 1000 bytes. Counters that count no bytes
- * have rows of their own, in plain numbers. docs/api.md shows both.
+ * milliseconds, memory in units of 1000 bytes. Counters that do not count bytes
+ * have their own rows, in plain numbers. docs/api.md shows both.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

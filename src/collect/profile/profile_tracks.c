@@ -35,8 +35,8 @@ static const char *quote(struct ml_profile_tracks *t, const char *text)
     return ml_arena_dup(&t->arena, t->scratch.data, t->scratch.len);
 }
 
-/* Viewers keep process numbers as 31 bits or as a double, so a whole hash would
- * not do. Devices are numbered from 0, below all of these. */
+/* Viewers keep process numbers as 31 bits or as a double, so a full hash does
+ * not fit. Devices are numbered from 0, below all of these. */
 static uint32_t category_pid(const char *name)
 {
     return (uint32_t)(XXH3_64bits(name, strlen(name)) & 0x3fffffff) | 0x40000000;
@@ -48,8 +48,8 @@ static bool is_memory(const char *name)
            !strcmp(name, "Driver Memory");
 }
 
-/* The number is given last, when nothing else can fail: numbers and entries must
- * not drift apart. */
+/* The number is assigned last, when nothing else can fail: numbers and entries must
+ * stay in step. */
 static int64_t category_number(struct ml_profile_tracks *t, const char *name)
 {
     int64_t number = ml_intern_find(&t->category_names, name, strlen(name));

@@ -1,8 +1,8 @@
-/* profile_tracks.h: the named things of a profile: categories, and in them
+/* profile_tracks.h: the named objects of a profile: categories, and in them
  * tracks, each a row of the statistics.
  *
  * A category is a process in the Chrome trace: a domain, with a suffix for some
- * kinds of objects. Names are kept as they are and as JSON strings, so that
+ * kinds of objects. Names are stored plain and as JSON strings, so that
  * they are escaped once. Not thread-safe.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -19,7 +19,7 @@
 
 enum ml_track_kind {
     ML_TRACK_TIME,    /* values are durations in nanoseconds */
-    ML_TRACK_COUNTER, /* values are what was counted */
+    ML_TRACK_COUNTER, /* values are counts */
     ML_TRACK_MARKER,  /* no values */
 };
 
@@ -27,7 +27,7 @@ struct ml_profile_category {
     const char *name;
     const char *json;
     uint32_t pid;       /* its process in the Chrome trace */
-    uint32_t announced; /* generation of the file that knows its name */
+    uint32_t announced; /* generation of the file that has its name */
     bool memory;        /* counters here count bytes */
 };
 
@@ -55,7 +55,7 @@ struct ml_profile_tracks {
 /* All zero bytes is a valid empty table. */
 void ml_profile_tracks_release(struct ml_profile_tracks *t);
 
-/* The track's number, a new one on first sight. @return -ENOMEM on failure */
+/* The track's number, a new one at its first use. @return -ENOMEM on failure */
 int64_t ml_profile_track(struct ml_profile_tracks *t, const char *category, enum ml_track_kind kind,
                          const char *name);
 

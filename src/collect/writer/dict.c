@@ -1,4 +1,4 @@
-/* dict.c: numbers for everything that has a name.
+/* dict.c: numbers the definitions of a trace.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 #include "block.h"
 #include "ring.h"
 
-/* Of the numbers for scopes, so many are for ML_OTHER_NAMES below different parents. */
+/* This many scope numbers are reserved for ML_OTHER_NAMES below different parents. */
 #define OTHER_SCOPES_SHARE 256
 
 static void fail(struct ml_dict *d, int error)
@@ -19,7 +19,7 @@ static void fail(struct ml_dict *d, int error)
     d->unkept++;
 }
 
-/* Precondition: has_room. What has a number must also have its record: numbers in the
+/* Precondition: has_room. Every number must have its record: numbers in the
  * file rise one by one. */
 static void emit(struct ml_dict *d, const struct ml_def *def)
 {
@@ -32,8 +32,8 @@ static bool has_room(struct ml_dict *d, size_t len)
     return !ml_buf_reserve(&d->records, ml_def_room(&(struct ml_def){.len = (uint32_t)len}));
 }
 
-/* The number of these bytes in a table that ends at `limit`, -1 when it is full or
- * memory is; d->error says which. */
+/* The number of these bytes in a table that ends at `limit`, -1 if it is full or
+ * memory ran out; d->error says which. */
 static int64_t intern(struct ml_dict *d, struct ml_intern *table, const void *key, size_t bytes,
                       uint32_t limit, bool *ret_new)
 {
@@ -89,13 +89,13 @@ static int64_t string_before(struct ml_dict *d, const char *bytes, size_t len, u
     return id;
 }
 
-/* The last number is kept for it. */
+/* The last number is reserved for it. */
 static uint32_t other_names(struct ml_dict *d)
 {
     uint64_t unkept = d->unkept;
     int64_t id = string_before(d, ML_OTHER_NAMES, strlen(ML_OTHER_NAMES), d->id_max);
 
-    d->unkept = unkept; /* one use is one */
+    d->unkept = unkept; /* one use counts once */
     return id >= 0 ? (uint32_t)id : 0;
 }
 

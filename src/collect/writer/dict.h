@@ -1,7 +1,7 @@
 /* dict.h: the trace's definitions while it is being written.
  *
- * Gives strings, processes, threads, spaces, scopes, objects, libraries, frames
- * and stacks their numbers in the file, remembers them, and collects the definition records that
+ * Numbers the strings, processes, threads, spaces, scopes, objects, libraries, frames
+ * and stacks of the file, remembers them, and collects the definition records that
  * the writer has to put before the next events.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -16,7 +16,7 @@
 #include "intern.h"
 #include "vec.h"
 
-/* These are keys, compared byte by byte: no padding. */
+/* These are keys and compared byte by byte: no padding. */
 struct ml_dict_scope {
     uint32_t parent;
     uint32_t kind;
@@ -50,41 +50,41 @@ struct ml_dict {
 int ml_dict_init(struct ml_dict *d);
 void ml_dict_release(struct ml_dict *d);
 
-/* The number of a string, a new one on first sight; that of ML_OTHER_NAMES where it
+/* The number of a string, a new one at its first use; that of ML_OTHER_NAMES if it
  * cannot be kept. */
 uint32_t ml_dict_string(struct ml_dict *d, const char *bytes, size_t len);
 uint32_t ml_dict_cstr(struct ml_dict *d, const char *text);
 
-/* NUL-terminated; "?" for a number that was never given. */
+/* NUL-terminated; "?" for an unknown number. */
 const char *ml_dict_text(const struct ml_dict *d, uint32_t string);
 
 /* Adds a process, thread, space, object or library; fields as in defs.h. Returns its
  * number, or 0 when memory or numbers run out (see d->unkept). */
 uint32_t ml_dict_add(struct ml_dict *d, enum ml_def_tag tag, const uint64_t fields[ML_DEF_FIELDS]);
 
-/* NULL for a number that was never given. Valid until the next ml_dict_add. */
+/* NULL for an unknown number. Valid until the next ml_dict_add. */
 const struct ml_def *ml_dict_get(const struct ml_dict *d, enum ml_def_tag tag, uint32_t id);
 
-/* The number of a scope, a new one on first sight. One that cannot be kept is
- * ML_OTHER_NAMES below the same parent; its parent where not even that can. */
+/* The number of a scope, a new one at its first use. A scope that cannot be kept becomes
+ * ML_OTHER_NAMES below the same parent, or else the parent. */
 uint32_t ml_dict_scope(struct ml_dict *d, const struct ml_dict_scope *scope);
 
-/* All 0 for a number that was never given. */
+/* All 0 for an unknown number. */
 struct ml_dict_scope ml_dict_scope_at(const struct ml_dict *d, uint32_t scope);
 uint32_t ml_dict_scope_parent(const struct ml_dict *d, uint32_t scope);
 
-/* The number of a frame, a new one on first sight; -1 where it cannot be kept. */
+/* The number of a frame, a new one at its first use; -1 if it cannot be kept. */
 int64_t ml_dict_frame(struct ml_dict *d, const struct ml_dict_frame *frame);
 
 /* The stack whose innermost frame has this number, called from stack `caller`; a
- * new one on first sight. `caller` where it cannot be kept, or the frame is -1. */
+ * new one at its first use. `caller` if it cannot be kept, or the frame is -1. */
 uint32_t ml_dict_stack(struct ml_dict *d, uint32_t caller, int64_t frame);
 
-/* Frames so far, and one by its number. */
+/* The number of frames, and one by its number. */
 uint32_t ml_dict_frames(const struct ml_dict *d);
 struct ml_dict_frame ml_dict_frame_at(const struct ml_dict *d, uint32_t frame);
 
-/* Says what function a frame is in. */
+/* Sets the function of a frame. */
 void ml_dict_symbol(struct ml_dict *d, uint32_t frame, uint32_t function);
 
 /* A setting of the run. */

@@ -14,7 +14,7 @@
 #include "folders.h"
 #include "part_file.h"
 
-/* How often a file may vanish between being opened and being locked. */
+/* How often a file may vanish between opening and locking. */
 #define TRIES 10
 
 static int open_fails(const char *path, int code, struct ml_error *err)
@@ -35,7 +35,7 @@ static int in_the_way(const char *path, struct ml_error *err)
     return r ? r : ml_part_exists(path, err);
 }
 
-/* A pipe has nothing that could be lost; a device may be a disk. */
+/* A pipe has no contents to lose; a device may be a disk. */
 static bool is_pipe(const char *path)
 {
     struct stat st;
@@ -43,7 +43,7 @@ static bool is_pipe(const char *path)
     return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-/* @return 0 with the descriptor, or what failed */
+/* @return 0 with the descriptor, or the error */
 static int open_any(struct ml_trace_file *f, const char *path, bool force, struct ml_error *err)
 {
     f->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -57,7 +57,7 @@ static int open_any(struct ml_trace_file *f, const char *path, bool force, struc
     return f->fd < 0 ? open_fails(path, errno, err) : 0;
 }
 
-/* @return 0, -EAGAIN: look again, or what failed */
+/* @return 0, -EAGAIN: try again, or the error */
 static int take(struct ml_trace_file *f, const char *path, struct ml_error *err)
 {
     struct stat st;

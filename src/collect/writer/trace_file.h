@@ -1,5 +1,5 @@
-/* trace_file.h: the file that a trace is written to: created, or locked and kept as it
- * is until there is something to put in its place.
+/* trace_file.h: the file that a trace is written to: created, or locked and kept unchanged
+ * until its replacement begins.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,17 +13,17 @@
 struct ml_trace_file {
     int fd;
     bool is_regular;
-    bool is_new; /* it was not there before; else it was, and others may want it */
+    bool is_new; /* it did not exist before; an existing one may be wanted by others */
 };
 
-/* Opens for writing, never waiting: a pipe must have its reader already. A new file
- * has mode 0600. An existing one is refused unless `force`, and with it when another
+/* Opens for writing without waiting: a pipe must already have a reader. A new file
+ * has mode 0600. An existing one is refused unless `force`, and even then while another
  * process is writing it; its contents and its mode stay. */
 int ml_trace_file_open(struct ml_trace_file *ret, const char *path, bool force,
                        struct ml_error *err);
 
-/* Before the first byte of a recording goes to a regular file that was there before: it is for its
- * owner alone. */
+/* Makes a regular file that existed before accessible to its owner only. Call it before the first
+ * byte of a recording is written. */
 void ml_trace_file_make_private(int fd);
 
 #endif

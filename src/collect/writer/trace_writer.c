@@ -1,4 +1,4 @@
-/* trace_writer.c: blocks to a file.
+/* trace_writer.c: writes blocks to a file.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@
 /* Readers refuse a file whose definitions unpack to more than 32 times its size. */
 #define DEFS_RATIO_MAX 16
 
-/* Its bytes go to the file in one step. */
+/* A block of so few events is written to the file in one step. */
 #define SMALL_BLOCK_EVENTS 2048
 
 static const struct ml_index_totals no_events;
@@ -50,7 +50,7 @@ void ml_trace_writer_discard(struct ml_trace_writer *w)
     ml_trace_writer_abandon(w);
 }
 
-/* Over what an old trace has there, which goes only when that has worked. */
+/* Overwrites the start of an old trace, the rest of which goes only when that has worked. */
 static int write_header(struct ml_trace_writer *w)
 {
     int r;
@@ -132,7 +132,7 @@ static uint64_t all_kinds(const struct ml_index_totals *c)
     return events;
 }
 
-/* A lost event that is lost itself counts for what it told. */
+/* A lost ML_LOST event counts for the number that it had. */
 static void count_lost(struct ml_trace_writer *w, const struct ml_index_totals *c,
                        uint64_t since_ns)
 {
@@ -145,8 +145,8 @@ static void count_lost(struct ml_trace_writer *w, const struct ml_index_totals *
 
 /* ---- Blocks -------------------------------------------------------------- */
 
-/* Puts `bytes` at the end of the file. A partial write is taken back, so that
- * the file still ends with a whole block. */
+/* Appends `bytes` to the file. A partial write is undone, so that
+ * the file still ends with a complete block. */
 static int append(struct ml_trace_writer *w, const void *bytes, size_t len)
 {
     int r = w->keeps_old ? write_header(w) : 0;
@@ -156,7 +156,7 @@ static int append(struct ml_trace_writer *w, const void *bytes, size_t len)
     r = ml_write_all(w->fd, bytes, len);
     if (!r)
         w->offset += len;
-    /* What is left of a longer block that was here goes too. */
+    /* Cuts off the rest of a longer block that was here. */
     if ((r || w->file_end > w->offset) && ftruncate(w->fd, (off_t)w->offset))
         r = -errno;
     if (r && lseek(w->fd, (off_t)w->offset, SEEK_SET) < 0)
@@ -210,7 +210,7 @@ static int append_block(struct ml_trace_writer *w, struct ml_block_header *h,
     return r;
 }
 
-/* Takes all blocks but the first `blocks` out of the books. */
+/* Removes all blocks but the first `blocks` from the index and the totals. */
 static void forget_blocks(struct ml_trace_writer *w, size_t blocks)
 {
     w->offset = w->index.items[blocks].offset;
@@ -222,8 +222,8 @@ static void forget_blocks(struct ml_trace_writer *w, size_t blocks)
     w->index.len = w->index_counts.len = blocks;
 }
 
-/* Makes the place of a lent block the end of the file again. Its bytes stay until
- * they are written over, which for a small block is one step. */
+/* Moves the end of the file back to the start of a lent block. Its bytes stay until
+ * they are overwritten, which for a small block is one step. */
 static int take_back(struct ml_trace_writer *w)
 {
     if (!w->lent)
@@ -312,7 +312,7 @@ static void hand_over(struct ml_trace_writer *w)
 }
 
 /* On a busy machine the thread may not get a processor for seconds. To targets a collector that
- * sleeps meanwhile, and whose other thread they do not know, looks stuck. */
+ * sleeps meanwhile looks stuck, since they do not know this thread. */
 static void await_number(struct ml_trace_writer *w)
 {
     while (!atomic_load_explicit(w->thread_id, memory_order_relaxed))
@@ -336,7 +336,7 @@ static void wait_until_written(struct ml_trace_writer *w)
         pthread_cond_wait(&w->changed, &w->lock);
 }
 
-/* By the writing thread, if it was started. */
+/* In the writing thread, if it was started. */
 static void write_collected(struct ml_trace_writer *w)
 {
     pthread_mutex_lock(&w->lock);
@@ -356,7 +356,7 @@ void ml_trace_writer_flush(struct ml_trace_writer *w)
     write_collected(w);
 }
 
-/* With the writing thread at rest. The events stay in the encoder, so there is
+/* With the writing thread idle. The events stay in the encoder, so there is
  * nothing to count if this fails: the next flush will. */
 static int lend(struct ml_trace_writer *w)
 {
@@ -374,7 +374,7 @@ static int lend(struct ml_trace_writer *w)
     return r;
 }
 
-/* Whether the file has all that was collected. */
+/* Whether everything collected is in the file. */
 static bool is_saved(const struct ml_trace_writer *w)
 {
     uint32_t lent = w->lent ? w->index.items[w->index.len - 1].events : 0;
@@ -456,7 +456,7 @@ static int append_index(struct ml_trace_writer *w)
     return append(w, trailer_bytes, sizeof(trailer_bytes));
 }
 
-/* Takes the file back to where it had only that many blocks. */
+/* Cuts the file back to that many blocks. */
 static int rewind_to(struct ml_trace_writer *w, size_t blocks)
 {
     if (blocks == w->index.len)

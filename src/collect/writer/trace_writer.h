@@ -1,8 +1,8 @@
 /* trace_writer.h: writes a .mled file, block by block.
  *
- * Every block is whole when it is written, so the file is good at any moment;
- * closing adds the index. When the disk is full the writer goes on taking
- * events and counts them as lost; closing then gives up the last blocks to make
+ * Every block is complete when it is written, so the file is valid at any moment;
+ * closing adds the index. When the disk is full the writer still takes
+ * events and counts them as lost; closing then removes the last blocks to make
  * room for that count and the index.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -21,8 +21,8 @@
 #include "index.h"
 #include "vec.h"
 
-/* What is handed to the writing thread: the events of a block, and the
- * definitions that go before it. */
+/* The data passed to the writing thread: the events of a block, and the
+ * definitions that precede it. */
 struct ml_write_job {
     struct ml_encoder *encoder;
     struct ml_index_totals counts; /* of its events */
@@ -32,17 +32,17 @@ struct ml_write_job {
 };
 
 struct ml_trace_writer {
-    /* The collecting thread's. */
+    /* For the collecting thread. */
     struct ml_dict *dict;
     struct ml_encoder *encoder;
     struct ml_index_totals counts; /* of the events in `encoder` */
 
-    /* Between the two: one block is filled while the other is compressed and
+    /* Shared by the two: one block is filled while the other is compressed and
      * written, which takes longer than filling it. */
     struct ml_write_job job;
     pthread_t thread;
-    /* Where the thread leaves its number, as the kernel knows it, before anybody waits for it; 0
-     * until then. NULL: nobody asks. */
+    /* The thread stores its tid here before others wait for it; 0
+     * until then. NULL: not wanted. */
     _Atomic uint32_t *thread_id;
     bool thread_started;
     bool thread_ends; /* guarded by lock, like job.waiting */
@@ -50,16 +50,16 @@ struct ml_trace_writer {
     pthread_cond_t changed;
 
     const char *path;
-    bool is_new; /* the file was not there before */
+    bool is_new; /* the file did not exist before */
     uint8_t header[ML_FILE_HEADER_BYTES];
 
-    /* The writing thread's; read by others through the atomics. */
+    /* For the writing thread; others read it through the atomics. */
     int fd;
-    bool keeps_old;          /* it is as it was before; the first block replaces what is in it */
-    _Atomic uint64_t offset; /* end of the last whole block */
-    uint64_t file_end;       /* of everything, a block that is only lent among it */
+    bool keeps_old;          /* the old contents are still there; the first block replaces them */
+    _Atomic uint64_t offset; /* end of the last complete block */
+    uint64_t file_end;       /* of everything, including a lent block */
     bool can_rewrite;        /* it is a regular file */
-    bool lent;               /* the last block of the index is */
+    bool lent;               /* the last block of the index is, see ml_trace_writer_save */
     uint32_t sequence;
     struct ZSTD_CCtx_s *zstd;
     struct ml_buf raw;
@@ -68,10 +68,10 @@ struct ml_trace_writer {
     ML_VEC(struct ml_index_totals) index_counts; /* of each entry */
     struct ml_index_totals totals;               /* of the file */
     _Atomic uint64_t written;                    /* events in it */
-    _Atomic uint64_t lent_events;                /* of them in a block that is only lent */
+    _Atomic uint64_t lent_events;                /* of them in a lent block */
     uint64_t last_ns;                            /* time of the last of them */
     _Atomic uint64_t lost;                       /* events that could not be written */
-    uint64_t lost_notes;    /* what lost events that could not be written had counted */
+    uint64_t lost_notes;    /* the counts of lost events that could not be written */
     uint64_t lost_since_ns; /* when that began */
     _Atomic int error;      /* of the first failed write, negative; 0: none */
 };
@@ -82,16 +82,16 @@ struct ml_trace_writer {
 int ml_trace_writer_open(struct ml_trace_writer *w, const char *path, bool force,
                          uint64_t start_wall_ns, struct ml_dict *dict, struct ml_error *err);
 
-/* Hands the definitions and events collected so far to the writing thread,
- * after it is done with what it had. */
+/* Passes the definitions and events collected so far to the writing thread,
+ * after it has finished the last ones. */
 void ml_trace_writer_flush(struct ml_trace_writer *w);
 
-/* Writes what there is now, so that little is lost if we are killed. A small
- * block is only lent to the file: the next write puts a larger one in its place,
- * since a file of many small blocks is a large file. */
+/* Writes everything so far, so that little is lost if we are killed. A small
+ * block is only lent to the file: the next write replaces it by a larger one,
+ * since many small blocks make a large file. */
 void ml_trace_writer_save(struct ml_trace_writer *w);
 
-/* As flush, if so many definitions are waiting that they might outgrow a block.
+/* As flush, if so many definitions are waiting that they might exceed a block.
  * Call after adding some. */
 static inline void ml_trace_writer_relieve(struct ml_trace_writer *w)
 {
@@ -99,15 +99,15 @@ static inline void ml_trace_writer_relieve(struct ml_trace_writer *w)
         ml_trace_writer_flush(w);
 }
 
-/* Writes what is left, the loss if there was one, index and trailer; releases
+/* Writes the rest, the loss if there was one, index and trailer; releases
  * everything. Returns 0, or the error of the first write that failed. */
 int ml_trace_writer_close(struct ml_trace_writer *w);
 
 /* Releases everything and leaves the file as it is. */
 void ml_trace_writer_abandon(struct ml_trace_writer *w);
 
-/* Releases everything of a trace that is of no use, before its first block: a new file
- * is deleted, an older trace stays as it was. */
+/* Releases everything and abandons the trace, before its first block: a new file
+ * is deleted, an older trace stays unchanged. */
 void ml_trace_writer_discard(struct ml_trace_writer *w);
 
 /* Takes one event; ev->kind must be known. */

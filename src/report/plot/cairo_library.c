@@ -12,7 +12,7 @@
 #define LIBRARY "libcairo.so.2"
 #define WAY_OUT                                                                                    \
     "PNG and PDF are drawn with Cairo; install it (apt install libcairo2), or write -o NAME.svg, " \
-    "which needs nothing"
+    "which needs no library"
 
 int ml_cairo_open(struct ml_cairo *ret, struct ml_error *err)
 {

@@ -1,8 +1,8 @@
-/* cairo_library.h: what is used of Cairo, which turns a canvas into PNG and PDF.
+/* cairo_library.h: the functions of Cairo that draw a canvas as PNG and PDF.
  *
- * Reached at run time, its types declared here, so that memledger builds and runs
+ * It is loaded at run time and its types are declared here, so that memledger builds and runs
  * without it and the release tarball stays one file. The functions are those of its
- * stable interface since 1.2; metadata of PDF came with 1.16 and may be missing.
+ * stable interface since 1.2; PDF metadata came with 1.16 and may be missing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,7 @@ enum {
     ML_CAIRO_PDF_CREATOR = 4,  /* CAIRO_PDF_METADATA_CREATOR */
 };
 
-/* What must be there: result, name behind "cairo_", arguments. */
+/* The required functions: result, name after "cairo_", arguments. */
 #define ML_CAIRO_FUNCTIONS(F)                                                                      \
     F(struct cairo_surface *, image_surface_create, (int format, int width, int height))           \
     F(struct cairo_surface *, pdf_surface_create_for_stream,                                       \
@@ -81,7 +81,7 @@ struct ml_cairo {
     void (*pdf_surface_set_metadata)(struct cairo_surface *surface, int what, const char *text);
 };
 
-/* Opens the library, once. @return 0, or -ENOSYS and `err` says what to do instead */
+/* Opens the library, once. @return 0, or -ENOSYS and `err` names the way out */
 int ml_cairo_open(struct ml_cairo *ret, struct ml_error *err);
 
 #endif

@@ -39,8 +39,8 @@ static void add_shape(struct ml_canvas *canvas, struct ml_figure shape)
         fail(canvas);
 }
 
-/* What is far off the picture, or nowhere since a damaged trace has no scale, stays within
- * what every format can write. */
+/* Limits coordinates to what every format can write: a point may be far off the picture, or
+ * undefined since a damaged trace has no scale. */
 static double on_paper(double at)
 {
     const double most = 1e6;
@@ -108,7 +108,7 @@ void ml_draw_circle(struct ml_canvas *canvas, const struct ml_pen *pen, double x
 
 /* ---- Text -------------------------------------------------------------- */
 
-/* Adds the whole character that stands first. @return the bytes it took */
+/* Adds the first character. @return its bytes */
 static size_t add_character(struct ml_buf *out, const char *text, size_t len, int *error)
 {
     uint32_t c = 0;

@@ -1,11 +1,11 @@
-/* canvas.h: what a picture is made of, before it is SVG, PNG or PDF.
+/* canvas.h: a picture as paths and texts, before it becomes SVG, PNG or PDF.
  *
  * A drawing puts paths and texts on a canvas, in pixels from the upper left corner.
  * Colours are inks: each has one shade for paper and one for a dark screen, so that
- * the same drawing serves both, and an SVG follows the screen. What is told apart by
- * colour has a hatch or a dash as well, for those who print in black.
+ * the same drawing serves both, and an SVG follows the screen. Shapes that differ in
+ * colour also differ in hatch or dash, for print in black and white.
  *
- * Failures are kept in the canvas; drawing goes on and does nothing.
+ * A failure is kept in the canvas; further drawing does nothing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +31,7 @@ enum ml_ink {
     ML_INK_NONE,
     ML_INK_PAPER,
     ML_INK_TEXT,
-    ML_INK_QUIET, /* text that is not the matter */
+    ML_INK_QUIET, /* secondary text */
     ML_INK_GRID,
     ML_INK_AXIS,
     ML_INK_EDGE,  /* around pale colours */
@@ -39,7 +39,7 @@ enum ml_ink {
     ML_INK_BLACK,
     ML_INK_RED,
     ML_INK_GREY,
-    ML_INK_PART = ML_INK_GREY + ML_GREYS_MAX, /* text can be read on them */
+    ML_INK_PART = ML_INK_GREY + ML_GREYS_MAX, /* text is readable on them */
     ML_INK_SERIES = ML_INK_PART + ML_PARTS_MAX,
     ML_INKS = ML_INK_SERIES + ML_SERIES_MAX,
 };
@@ -56,7 +56,7 @@ enum ml_hatch {
     ML_HATCHES,
 };
 
-#define ML_DASHES 6 /* 0: none; more of them begin again */
+#define ML_DASHES 6 /* 0: none; higher numbers repeat */
 
 /* How a path looks. All zero draws nothing. */
 struct ml_pen {
@@ -74,7 +74,7 @@ struct ml_lettering {
     enum ml_ink ink; /* ML_INK_NONE: ML_INK_TEXT */
     double size;     /* 0: ML_TEXT_PX */
     enum ml_anchor anchor;
-    double degrees; /* turned by, clockwise */
+    double degrees; /* rotation, clockwise */
     bool bold;
     bool halo; /* with paper around the letters */
 };
@@ -86,7 +86,7 @@ struct ml_point {
 
 struct ml_figure {
     struct ml_pen pen;
-    size_t first, count; /* of the points; of a text and a circle one */
+    size_t first, count; /* of the points; one for a text or a circle */
     double radius;       /* of a circle; else 0 */
     const char *text;    /* NULL: a path */
     struct ml_lettering lettering;
@@ -94,7 +94,7 @@ struct ml_figure {
 
 struct ml_canvas {
     unsigned width, height;
-    const char *title, *description; /* for those who cannot see it */
+    const char *title, *description; /* for screen readers */
     struct ml_arena arena;
     ML_VEC(struct ml_figure) shapes;
     ML_VEC(struct ml_point) points;
@@ -122,18 +122,18 @@ void ml_draw_circle(struct ml_canvas *canvas, const struct ml_pen *pen, double x
 
 /* ---- Text -------------------------------------------------------------- */
 
-/* y is the base line. The text is copied; what is no character becomes "?". */
+/* y is the base line. The text is copied; invalid characters become "?". */
 void ml_draw_text(struct ml_canvas *canvas, const struct ml_lettering *lettering, double x,
                   double y, const char *text);
 
-/* Cut to `room` pixels, "…" at its end; nothing where not even two letters fit. */
+/* Cut to `room` pixels, with "…" at its end; nothing if not even two letters fit. */
 void ml_draw_text_within(struct ml_canvas *canvas, const struct ml_lettering *lettering, double x,
                          double y, double room, const char *text);
 
-/* How wide text is at most, about, since fonts differ. */
+/* An upper estimate of the text's width; fonts differ. */
 double ml_text_width(const char *text, double size_px, bool bold);
 
-/* Text in the canvas's arena, never NULL: "" when there is no memory. */
+/* Text in the canvas's arena, never NULL: "" if memory runs out. */
 const char *ml_canvas_printf(struct ml_canvas *canvas, const char *fmt, ...) ML_PRINTF(2, 3);
 
 /* ---- Output ------------------------------------------------------------ */
@@ -142,15 +142,15 @@ enum ml_picture_format { ML_PICTURE_SVG, ML_PICTURE_PNG, ML_PICTURE_PDF };
 
 struct ml_picture_opts {
     enum ml_picture_format format;
-    bool dark;    /* of an SVG: also where the screen is not */
-    double scale; /* of a PNG: its pixels for each of the canvas */
+    bool dark;    /* for an SVG: even on a light screen */
+    double scale; /* for a PNG: its pixels per canvas pixel */
 };
 
-/* By the end of the file's name. @return false: none that is known */
+/* By the suffix of the file's name. @return false: it is unknown */
 bool ml_picture_format_of(const char *path, enum ml_picture_format *ret);
 
 /* Appends the file's bytes. PNG and PDF need the Cairo library on the machine.
- * @return 0 or negative errno: -ENOSYS without Cairo, and `err` says what to do */
+ * @return 0 or negative errno: -ENOSYS without Cairo, and `err` names the way out */
 int ml_canvas_write(const struct ml_canvas *canvas, const struct ml_picture_opts *opts,
                     struct ml_buf *out, struct ml_error *err);
 

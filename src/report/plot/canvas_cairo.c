@@ -54,7 +54,7 @@ static void trace_tile(struct painter *p, const struct ml_hatch_line *lines, siz
     }
 }
 
-/* Lines over the whole extent of the path, cut at its edge. */
+/* Lines over the whole extent of the path, clipped at its edge. */
 static void paint_hatch(struct painter *p, const struct ml_figure *s)
 {
     size_t count;

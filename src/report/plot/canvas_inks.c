@@ -39,7 +39,7 @@ static const struct shades inks[ML_INKS] = {
     [ML_INK_PART + 9] = {0xd9c3a5, 0x7a5f3c},
     [ML_INK_PART + 10] = {0xc6dd83, 0x62772a},
     [ML_INK_PART + 11] = {0xe79c9c, 0x8f3b3f},
-    /* The convolution algorithms have had their colours for long. */
+    /* The convolution algorithms keep the colours of earlier versions. */
     [ML_INK_SERIES] = {0x00bfff, 0x00bfff},
     [ML_INK_SERIES + 1] = {0x008000, 0x4cc94c},
     [ML_INK_SERIES + 2] = {0x8b0000, 0xff6b5e},
@@ -61,7 +61,7 @@ const double ml_dash_lengths[ML_DASHES][ML_DASH_PARTS] = {
     {0}, {8, 3}, {2, 2.5}, {10, 3, 2, 3}, {5, 2}, {12, 3, 2, 3, 2, 3},
 };
 
-/* Diagonals run past the tile's corners, so that they meet those of the next one. */
+/* Diagonals run past the tile's corners, so that they join those of the next one. */
 static const struct ml_hatch_line rising[] = {{-1, 1, 1, -1}, {-1, 9, 9, -1}, {7, 9, 9, 7}};
 static const struct ml_hatch_line falling[] = {{7, -1, 9, 1}, {-1, -1, 9, 9}, {-1, 7, 1, 9}};
 static const struct ml_hatch_line level[] = {{0, 4, 8, 4}};

@@ -1,4 +1,4 @@
-/* canvas_parts.h: what the writers of a canvas share. Only they include it.
+/* canvas_parts.h: definitions that the writers of a canvas share. Only they include it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,14 +8,14 @@
 #include "canvas.h"
 
 #define ML_DASH_PARTS 6
-#define ML_HATCH_TILE_PX 8 /* hatches repeat after so much */
+#define ML_HATCH_TILE_PX 8 /* period of a hatch */
 #define ML_HATCH_OPACITY 0.32
 #define ML_HALO_PX 4
 
 /* Red, green, blue. */
 uint32_t ml_ink_rgb(enum ml_ink ink, bool dark);
 
-/* Lengths of the strokes and gaps of a dash, 0 behind the last; all 0: no gaps. */
+/* Lengths of the strokes and gaps of a dash, 0 after the last; all 0: no gaps. */
 extern const double ml_dash_lengths[ML_DASHES][ML_DASH_PARTS];
 
 /* One tile of a hatch: lines {x0, y0, x1, y1} in it. */

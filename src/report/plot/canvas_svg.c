@@ -1,4 +1,4 @@
-/* canvas_svg.c: a canvas as SVG: text, without outside parts, which follows a dark
+/* canvas_svg.c: a canvas as a self-contained SVG, which follows a dark
  * screen and prints on white.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -50,7 +50,7 @@ static void put_number(struct writer *w, const char *before, double value)
     put(w, "%s%s", before, number(buf, value));
 }
 
-/* What XML gives a meaning to is written as entities; the canvas has clean text. */
+/* XML's special characters are written as entities; the canvas has clean text. */
 static void put_text(struct writer *w, const char *text)
 {
     for (; *text; text++)

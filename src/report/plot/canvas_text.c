@@ -1,4 +1,4 @@
-/* canvas_text.c: how wide text is, and cutting it to its place.
+/* canvas_text.c: the width of text, and cutting it to fit.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,15 +8,15 @@
 #include "utf8.h"
 
 /* Hundredths of the size that printable ASCII advances by in DejaVu Sans, which is
- * wider than most: what fits there fits in other fonts. */
+ * wider than most: text that fits in it fits in other fonts. */
 static const uint8_t advances[95] = {
     32, 40, 46, 84, 64, 95, 78, 28, 39,  39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64,
     64, 64, 34, 34, 84, 84, 84, 53, 100, 68, 69, 70, 77, 63, 58, 78, 75, 30, 30, 66, 56, 86, 75, 79,
     60, 79, 70, 64, 61, 73, 68, 99, 68,  61, 68, 39, 34, 39, 84, 50, 50, 61, 64, 55, 64, 62, 35, 64,
     63, 28, 28, 58, 28, 97, 63, 61, 64,  64, 41, 52, 39, 63, 59, 82, 59, 59, 52, 64, 34, 64, 84,
 };
-#define OTHER_ADVANCE 62 /* of a column of any other character */
-#define BOLD 1.17        /* how much wider, about */
+#define OTHER_ADVANCE 62 /* per column of any other character */
+#define BOLD 1.17        /* approximate factor */
 
 /* The first character's width in sizes. @return its bytes */
 static size_t measure(const char *text, size_t len, double *ret)

@@ -16,7 +16,7 @@ struct stack {
     size_t truth_count, buckets;
     const struct ml_plot_opts *opts;
     struct ml_plot_area frame;
-    size_t order[ML_BANDS_MAX], count; /* bands that hold anything, from the bottom */
+    size_t order[ML_BANDS_MAX], count; /* non-empty bands, from the bottom */
 };
 
 size_t ml_plot_band_buckets(const struct ml_plot_opts *opts)
@@ -26,7 +26,7 @@ size_t ml_plot_band_buckets(const struct ml_plot_opts *opts)
 
 /* ---- Order and names --------------------------------------------------- */
 
-/* What has no module comes last, as the category "other" does. */
+/* Blocks without a module come last, as the category "other" does. */
 static void find_order(struct stack *s)
 {
     for (size_t i = 0; i < s->bands->count; i++) {
@@ -69,7 +69,7 @@ static uint64_t top_of(const struct stack *s, size_t moment, size_t level)
     return sum;
 }
 
-/* A bucket's two moments have half of it each. */
+/* Each of a bucket's two moments has half of it. */
 static double x_of(const struct stack *s, size_t moment)
 {
     const struct ml_timeline *t = &s->bands->total;
@@ -87,7 +87,7 @@ static void draw_area(const struct stack *s, size_t level)
     struct ml_pen pen = ml_part_pen(s->order[level]);
     double y = s->frame.bottom, end = ml_frame_x(&s->frame, (double)s->bands->total.duration_ns);
 
-    pen.stroke = pen.fill; /* a peak of no width is seen */
+    pen.stroke = pen.fill; /* makes a peak without width visible */
     pen.width = 1;
     ml_draw_begin(s->canvas, &pen);
     ml_draw_move(s->canvas, s->frame.left, y);
@@ -107,8 +107,8 @@ static void draw_area(const struct stack *s, size_t level)
 
 /* ---- Names in the areas ------------------------------------------------ */
 
-/* The room that is free for text which begins at a moment: between the highest lower
- * edge and the lowest upper edge, in pixels of height; *ret_y is its middle. */
+/* The free height in pixels for text that begins at a moment: between the highest lower
+ * edge and the lowest upper edge; *ret_y is its middle. */
 static double room_at(const struct stack *s, size_t level, size_t moment, double width,
                       double *ret_y)
 {
@@ -165,7 +165,7 @@ static double legend(const struct stack *s, double y)
     for (size_t i = 0; i < s->count; i++) {
         const struct ml_band *b = &s->bands->list[s->order[i]];
 
-        /* At the highest total, so that what stands there adds up. */
+        /* At the highest total, so that the values add up. */
         ml_format_bytes(bytes, (int64_t)b->share_bytes, s->opts->unit);
         entries[count++] = (struct ml_legend_entry){
             .name = name_of(s, s->order[i]),

@@ -1,5 +1,5 @@
-/* plot_bands.h: live bytes of one run over time as stacked areas, with what the driver
- * says is in use as lines above them.
+/* plot_bands.h: live bytes of one run over time as stacked areas, with the driver's
+ * figure of memory in use as lines above them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 /* Buckets that the bands should have: one for each column. */
 size_t ml_plot_band_buckets(const struct ml_plot_opts *opts);
 
-/* @truth    what the driver says: curves over the same span
+/* @truth    the driver's figures: curves over the same span
  * @buckets  of the bands and of the curves */
 void ml_plot_bands(struct ml_canvas *canvas, const struct ml_bands *bands,
                    const struct ml_plot_series *truth, size_t truth_count, size_t buckets,

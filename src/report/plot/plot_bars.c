@@ -9,13 +9,13 @@
 
 #define LABEL_PERCENT 5              /* smaller shares have no label beside the bar */
 #define BAR_SHARE 0.09               /* of the width of the area */
-#define LEGEND_LEAST 0.3             /* of what a bar has with its words */
+#define LEGEND_LEAST 0.3             /* of the width of a bar with its text */
 #define LEGEND_GAPS_PX (28 + 24 + 2) /* box, columns and bar */
 #define BAR_LEAST_PX 40
 #define GAP_PX 12
 #define BRACKET_PX 6
 #define LABEL_GAPS_PX (2 * BRACKET_PX + 8 + 2)
-#define NARROW_PX 330 /* for a bar and its words: no room for a legend */
+#define NARROW_PX 330 /* for a bar and its text: no room for a legend */
 #define LETTERS_PX 12
 #define LABEL_PX (LETTERS_PX + 3)
 #define BELOW_PX 40
@@ -28,11 +28,11 @@ struct bars {
     struct ml_plot_area frame;
 };
 
-/* Where things of one bar are. */
+/* The layout of one bar. */
 struct place {
     double bar, bar_px; /* left edge, width */
     double legend, legend_px;
-    double label, label_px; /* left edge of the words beside it */
+    double label, label_px; /* left edge of the text beside it */
     bool labels_right;      /* of the bar */
 };
 
@@ -86,7 +86,7 @@ static const char *label_of(const struct bars *b, const struct ml_group *group)
     return ml_canvas_printf(b->canvas, "%.0f%% %s", group->percent, group->name);
 }
 
-/* A bracket along the segment, and the share beside it. `y` is where the words are. */
+/* A bracket along the segment, and the share beside it. `y` is the position of the text. */
 static void draw_label(const struct bars *b, const struct place *p, const struct ml_group *group,
                        double top, double height, double y)
 {
@@ -169,7 +169,7 @@ static const char *name_of(const struct bars *b, size_t i)
     return b->count == 2 ? names[i] : b->list[i].dictionary;
 }
 
-/* What the longest line of a legend needs, with the gaps beside it. */
+/* The width of the longest line of a legend, with the gaps beside it. */
 static double legend_needs(const struct bars *b, size_t bar)
 {
     double widest = 0;
@@ -185,7 +185,7 @@ static double legend_needs(const struct bars *b, size_t bar)
     return widest + LEGEND_GAPS_PX;
 }
 
-/* And the longest label, with its bracket. */
+/* The width of the longest label, with its bracket. */
 static double label_needs(const struct bars *b, size_t bar)
 {
     double widest = 0;
@@ -199,8 +199,8 @@ static double label_needs(const struct bars *b, size_t bar)
     return widest + LABEL_GAPS_PX;
 }
 
-/* Each bar has what its words need and an equal part of the rest; where there is not
- * enough for the words of all, equal parts. */
+/* Each bar gets the width of its text and an equal part of the rest; if there is not
+ * enough for all texts, equal parts. */
 static double left_of(const struct bars *b, size_t bar)
 {
     double all = b->frame.right - b->frame.left, rest = all, left = b->frame.left;
@@ -214,7 +214,7 @@ static double left_of(const struct bars *b, size_t bar)
     return left;
 }
 
-/* A bar gives way to words, down to its least width. */
+/* A bar makes room for text, down to its least width. */
 static void share_width(const struct bars *b, size_t i, double each, struct place *p)
 {
     double least = fmin(BAR_LEAST_PX, p->bar_px), labels = label_needs(b, i) + GAP_PX;
@@ -224,7 +224,7 @@ static void share_width(const struct bars *b, size_t i, double each, struct plac
     p->legend_px = fmin(p->legend_px, fmax(each - p->bar_px - labels, each * LEGEND_LEAST));
 }
 
-/* Of two bars the legends are outside and the labels between them. */
+/* With two bars the legends are outside and the labels between them. */
 static struct place place_of(const struct bars *b, size_t i)
 {
     double left = left_of(b, i), right = left_of(b, i + 1), each = right - left;

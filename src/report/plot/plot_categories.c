@@ -14,11 +14,11 @@
 #define CELL_PX 420 /* height of a chart, names included */
 #define NAME_PX 26  /* above it */
 #define LETTERS_PX 12
-#define LONGEST_PX 150 /* names below the bars, if they stand upright */
+#define LONGEST_PX 150 /* names below the bars, if they are upright */
 #define SHARE_DEGREES (-60)
 #define SHARE_PX 50 /* above the highest bar, for its share */
 #define FLAT_SHARE_PX 24
-#define BAR_SHARE 0.72 /* of the room that a bar has */
+#define BAR_SHARE 0.72 /* of the width that a bar has */
 #define WIDEST_PX 120
 
 struct charts {
@@ -52,7 +52,7 @@ static size_t count_shown(const struct charts *c, const struct ml_grouping *g)
 
 /* ---- One bar ----------------------------------------------------------- */
 
-/* Whether no group before this one, in any chart, has its name. */
+/* Whether no earlier group, in any chart, has its name. */
 static bool is_first_of_name(const struct charts *c, size_t chart, size_t group)
 {
     const char *name = c->list[chart].grouping->groups.items[group].name;
@@ -64,7 +64,7 @@ static bool is_first_of_name(const struct charts *c, size_t chart, size_t group)
     return true;
 }
 
-/* A category looks the same in every chart: names are numbered as they come. */
+/* A category looks the same in every chart: names are numbered by their first occurrence. */
 static size_t number_of(const struct charts *c, const char *name)
 {
     size_t number = 0;
@@ -78,7 +78,7 @@ static size_t number_of(const struct charts *c, const char *name)
     return number;
 }
 
-/* The category that is called so, or the plural: "Parameters". Its number, or
+/* The number of the category with this name or its plural, "Parameters"; else
  * ML_CATEGORIES. */
 static size_t category_called(const struct charts *c, const char *name)
 {
@@ -129,7 +129,7 @@ static struct ml_pen pen_of(const struct charts *c, const struct ml_group *group
     return pen;
 }
 
-/* Where a name is best broken into two lines: at the blank nearest its middle. Its
+/* The best place to break a name into two lines: the blank nearest its middle. Its
  * length if it has none. */
 static size_t break_of(const char *name)
 {
@@ -152,7 +152,7 @@ static double broken_px(const struct charts *c, const char *name)
                 name[at] ? ml_text_width(name + at + 1, LETTERS_PX, false) : 0);
 }
 
-/* Below its bar: across if there is room for that, in two lines if need be, else
+/* Below its bar: across if that fits, in two lines if necessary, else
  * upwards. */
 static void draw_name(const struct charts *c, const struct ml_group *group, double middle,
                       double room, double bottom)

@@ -8,7 +8,7 @@
 
 #define ROW_PX 22
 #define ROW_MIN_PX 8
-#define NARROWEST_PX 0.4 /* boxes below are left out */
+#define NARROWEST_PX 0.4 /* narrower boxes are left out */
 #define LETTERS_PX 12
 
 struct flame {
@@ -66,7 +66,7 @@ static const char *hover_of(const struct flame *f, const struct ml_tree_row *row
                             *row->class_name ? ")" : "", bytes, row->percent);
 }
 
-/* What it has itself stands behind what those below it have. */
+/* A module's own memory is drawn after the modules below it. */
 static void draw_categories(const struct flame *f, const struct ml_tree_row *row, double x)
 {
     char bytes[32];
@@ -100,8 +100,8 @@ static void draw_row(const struct flame *f, const struct ml_tree_row *row, doubl
 
 /* ---- The picture ------------------------------------------------------- */
 
-/* Rows come each before those below it: the next one of a depth begins where the last
- * one of that depth ended, or where the row above it begins. */
+/* Each row precedes those below it: the next one of a depth begins where the last
+ * one of that depth ended, or where its parent begins. */
 static void draw_rows(const struct flame *f)
 {
     ML_VEC(double) next = {0};

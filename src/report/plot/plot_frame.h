@@ -1,4 +1,4 @@
-/* plot_frame.h: what pictures have in common: title, axes, legend.
+/* plot_frame.h: the parts that pictures share: title, axes, legend.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,14 +10,14 @@
 #include "svg_scale.h"
 #include "text.h"
 
-/* How every picture is asked for. */
+/* Options of every picture. */
 struct ml_plot_opts {
     const char *title;
-    unsigned width, height; /* pixels; a height of 0: what the drawing needs */
+    unsigned width, height; /* pixels; a height of 0: as the drawing needs */
     enum ml_unit unit;
-    const char *device; /* whose memory alone is shown; NULL: all */
-    bool adds_devices;  /* all, and there are several: what is shown is their sum */
-    bool no_times;      /* the recordings have none: their events are counted instead */
+    const char *device; /* the only one shown; NULL: all */
+    bool adds_devices;  /* several are shown as their sum */
+    bool no_times;      /* the recordings have none: the axis counts events instead */
 };
 
 #define ML_PLOT_MARGIN_PX 16
@@ -30,7 +30,7 @@ struct ml_plot_area {
     double left, right, top, bottom;
     struct ml_scale bytes, time;
     double from_ns;         /* the time at the left edge */
-    const char *time_words; /* what is told below: "time since … (ms)" */
+    const char *time_words; /* title of the axis below: "time since … (ms)" */
 };
 
 /* The canvas's size and names, its title and a quiet line below it, which may be "".
@@ -42,15 +42,15 @@ double ml_frame_title(struct ml_canvas *canvas, const struct ml_plot_opts *opts,
 const char *ml_frame_instant(struct ml_canvas *canvas, const struct ml_snapshot *at,
                              enum ml_unit unit);
 
-/* "live memory on cuda:0", if one device alone is shown. */
+/* "live memory on cuda:0", if only one device is shown. */
 const char *ml_plot_on_device(struct ml_canvas *canvas, const char *what,
                               const struct ml_plot_opts *opts);
 
 /* The area between `top` and the axis below; at least 10 pixels each way. */
 void ml_frame_place(struct ml_plot_area *frame, const struct ml_canvas *canvas, double top);
 
-/* What the axis below tells: the time from `from_ns` on, or where the recordings have no
- * times the number of `things` ("events", "samples"). */
+/* Sets up the axis below: the time from `from_ns` on, or the number of `things`
+ * ("events", "samples") if the recordings have no times. */
 void ml_frame_time(struct ml_plot_area *frame, struct ml_canvas *canvas,
                    const struct ml_plot_opts *opts, uint64_t from_ns, uint64_t span_ns,
                    const char *things);
@@ -58,10 +58,10 @@ void ml_frame_time(struct ml_plot_area *frame, struct ml_canvas *canvas,
 double ml_frame_x(const struct ml_plot_area *frame, double time_ns);
 double ml_frame_y(const struct ml_plot_area *frame, double bytes);
 
-/* The marks of the time axis, from 0 on. @return false: there is no such one any more */
+/* The marks of the time axis, from 0 on. @return false: there is no further one */
 bool ml_frame_mark(const struct ml_plot_area *frame, int i, double *ret);
 
-/* Marks and grid, with the name of what rises; marks of time below. */
+/* Marks and grid, with the title of the vertical axis; marks of time below. */
 void ml_frame_byte_axis(struct ml_canvas *canvas, const struct ml_plot_area *frame,
                         const char *what);
 void ml_frame_time_axis(struct ml_canvas *canvas, const struct ml_plot_area *frame);
@@ -70,7 +70,7 @@ void ml_frame_time_axis(struct ml_canvas *canvas, const struct ml_plot_area *fra
 
 struct ml_legend_entry {
     const char *name;
-    const char *value; /* stands quietly behind the name; "" for none */
+    const char *value; /* in quiet text after the name; "" for none */
     struct ml_pen pen; /* of the swatch */
     bool line;         /* the swatch is a line, else a box */
 };

@@ -59,7 +59,7 @@ static void draw_arrow(const struct chart *c, double x, double y, double height)
     ml_draw_close(c->canvas);
 }
 
-/* The size stands in the bar, else behind it, else before it. */
+/* The size is written in the bar, else after it, else before it. */
 static void draw_size(const struct chart *c, const struct ml_lifetime *l, double x0, double x1,
                       double y)
 {
@@ -173,7 +173,7 @@ void ml_plot_lifetimes(struct ml_canvas *canvas, const struct ml_lifetimes *life
     struct chart c = {.canvas = canvas, .lifetimes = lifetimes, .opts = opts};
     char shown[32], all[32];
     const char *subtitle = ml_canvas_printf(
-        canvas, "the %s largest of %s block%s, from birth to free; an arrow: not freed",
+        canvas, "the %s largest of %s block%s, from allocation to free; an arrow: not freed",
         ml_format_count(shown, (int64_t)lifetimes->list.len),
         ml_format_count(all, (int64_t)lifetimes->blocks), lifetimes->blocks == 1 ? "" : "s");
     double y = ml_frame_title(canvas, opts, subtitle);

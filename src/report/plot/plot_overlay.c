@@ -11,7 +11,7 @@
 #define NAME_PX 24 /* above the highest curve */
 #define FILL_OPACITY 0.2
 #define FILL_OPACITY_MANY 0.1
-#define FILLS_MAX 2 /* more mix to brown and grey */
+#define FILLS_MAX 2 /* more would mix to brown and grey */
 
 struct overlay {
     struct ml_canvas *canvas;
@@ -30,7 +30,7 @@ size_t ml_plot_buckets(const struct ml_plot_opts *opts)
 
 /* ---- Colours ----------------------------------------------------------- */
 
-/* A series of this name has the ink of this number; others take what is left. */
+/* A series of this name has the ink of this index; others take the remaining inks. */
 static const char *const named[] = {"DIRECT", "IM2COL", "FFT", "WINOGRAD", "CUDNN"};
 
 static int named_ink(const char *name)
@@ -120,7 +120,7 @@ void ml_plot_curve(struct ml_canvas *canvas, const struct ml_plot_area *frame,
     ml_plot_steps(canvas, frame, t, buckets);
 }
 
-/* Many runs are lines alone, but the convolution algorithms: theirs is a known picture. */
+/* Many runs are drawn as lines only, except the convolution algorithms: their picture is known. */
 static double fill_opacity(const struct overlay *o)
 {
     size_t runs = 0, unnamed = 0;
@@ -148,7 +148,7 @@ static void draw_fill(const struct overlay *o, size_t i, double opacity)
     ml_draw_close(o->canvas);
 }
 
-/* A dark edge lets pale colours stand out; a ring tells where the run ended. */
+/* A dark edge makes pale colours visible; a ring marks the end of the run. */
 static void draw_line(const struct overlay *o, size_t i)
 {
     const struct ml_timeline *t = o->series[i].timeline;
@@ -179,7 +179,7 @@ static bool overlap(const struct box *a, const struct box *b)
            a->y < b->y + ML_PLOT_LINE_PX - 4 && b->y < a->y + ML_PLOT_LINE_PX - 4;
 }
 
-/* Its name; a curve that is alone tells its peak instead. */
+/* Its name; a single curve shows its peak instead. */
 static const char *point_text(const struct overlay *o, size_t i, char text[32])
 {
     if (o->count > 1 && !o->series[1].is_truth)

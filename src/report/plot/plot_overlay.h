@@ -1,7 +1,7 @@
 /* plot_overlay.h: live bytes of several runs over time, in one picture.
  *
- * Lines with a light fill, each with a colour and a dash of its own; names stand at
- * the peaks, and a legend tells their values.
+ * Lines with a light fill, each with its own colour and dash; names are at
+ * the peaks, and a legend has their values.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,15 +14,15 @@
 struct ml_plot_series {
     const char *name;
     const struct ml_timeline *timeline; /* all over the same span, in as many buckets */
-    bool is_truth; /* what the driver says, drawn thin; behind all others in the list */
+    bool is_truth; /* the driver's figure, drawn thin; after all others in the list */
 };
 
 /* Columns of the drawing: buckets that timelines for it should have. */
 size_t ml_plot_buckets(const struct ml_plot_opts *opts);
 
 struct ml_overlay_words {
-    const char *what;   /* the curves show: "live memory" */
-    const char *things; /* stand below where there are no times: "events" */
+    const char *what;   /* title of the curves: "live memory" */
+    const char *things; /* unit of the axis below if there are no times: "events" */
 };
 
 void ml_plot_overlay(struct ml_canvas *canvas, const struct ml_plot_series *series, size_t count,

@@ -9,7 +9,7 @@
 #include "category_columns.h"
 
 #define HIGHEST_PX 46 /* row of the largest segment … */
-#define DOUBLE_PX 4   /* … what one of half the size has less … */
+#define DOUBLE_PX 4   /* … less for each halving of the size … */
 #define LOWEST_PX 16  /* … but not below */
 #define GAP_PX 5
 #define LETTERS_PX 12

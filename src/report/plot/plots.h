@@ -1,4 +1,4 @@
-/* plots.h: drawings of one result each. Those with curves over time have headers of their own:
+/* plots.h: drawings of one result each. Those with curves over time have their own headers:
  * plot_overlay.h, plot_bands.h.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -14,8 +14,8 @@
 
 /* The same memory in stacked bars side by side, each by the categories of one dictionary:
  * "Layer" and "Data structure", as MXNet's script draws them. The largest category is red and on
- * top, the others are grey, what no keyword matched and what could not be tracked white.
- * @subtitle  what the bars are of, "" for nothing */
+ * top, the others are grey; memory that no keyword matched or that could not be tracked is white.
+ * @subtitle  says which memory the bars show, "" for none */
 void ml_plot_bars(struct ml_canvas *canvas, const struct ml_grouping *bars, size_t count,
                   const char *subtitle, const struct ml_plot_opts *opts);
 
@@ -24,9 +24,9 @@ struct ml_category_chart {
     const struct ml_grouping *grouping;
 };
 
-/* A bar for each category, the largest first, with its share; of several runs one chart each,
+/* A bar for each category, the largest first, with its share; for several runs one chart each,
  * all in a grid and on one scale.
- * @subtitle     what the charts are of, "" for nothing
+ * @subtitle     says which memory the charts show, "" for none
  * @min_percent  categories with this share or less are left out; 0: none are */
 void ml_plot_categories(struct ml_canvas *canvas, const struct ml_category_chart *charts,
                         size_t count, double min_percent, const char *subtitle,
@@ -35,21 +35,21 @@ void ml_plot_categories(struct ml_canvas *canvas, const struct ml_category_chart
 /* Modules with a smaller share than this are too narrow to be seen. */
 #define ML_FLAME_MIN_PERCENT 0.05
 
-/* What each module held at an instant, as a flame graph (the whole at the bottom) or an icicle
- * (the whole on top). The width of a box is its bytes; the last box of each branch is what a
- * module has itself, by category. The height follows from the depth of the tree unless one is
- * asked for. */
+/* Memory of each module at an instant, as a flame graph (the whole at the bottom) or an icicle
+ * (the whole on top). The width of a box is its bytes; the last boxes of each branch are a
+ * module's own memory, by category. The height follows from the depth of the tree unless one is
+ * given. */
 void ml_plot_flame(struct ml_canvas *canvas, const struct ml_module_tree *tree, bool icicle,
                    const struct ml_plot_opts *opts);
 
-/* The largest blocks as bars from birth to free. The height follows from the number of blocks
- * unless one is asked for. */
+/* The largest blocks as bars from allocation to free. The height follows from the number of
+ * blocks unless one is given. */
 void ml_plot_lifetimes(struct ml_canvas *canvas, const struct ml_lifetimes *lifetimes,
                        const struct ml_plot_opts *opts);
 
 /* The map of segments: one row each, its blocks by category, holes in white. All rows have one
  * width; the larger a segment, the higher its row. The height follows from the number of
- * segments unless one is asked for. */
+ * segments unless one is given. */
 void ml_plot_segments(struct ml_canvas *canvas, const struct ml_segment_map *map,
                       const struct ml_plot_opts *opts);
 

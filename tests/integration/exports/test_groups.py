@@ -75,7 +75,7 @@ def test_nothing_to_group():
     plain(harness.MEMLEDGER, "import", "-q", "--format", "mxnet-log", "-o", "empty.mled", "empty.log")
     for option in ("--at=peak", "--gross"):
         text = groups(option, "empty.mled").stdout
-        contains(text, "No allocations: nothing to put into categories.", "the report")
+        contains(text, "No allocations to categorize.", "the report")
         check("%" not in text, "a share of nothing", text)
     run = json.loads(groups("--json", "empty.mled").stdout)["runs"][0]
     equal([d["groups"] for d in run["dictionaries"]], [[], []], "groups")

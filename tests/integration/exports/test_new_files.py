@@ -135,7 +135,7 @@ def test_database():
             base.execute(f"SELECT * FROM {view}").fetchall()
     done = plain(MEMLEDGER, "export", "--format", "sqlite", "-o", "-", trace("gpt"))
     equal(done.returncode, 1, "exit code to a pipe")
-    contains(done.stderr, "needs a file", "the error")
+    contains(done.stderr, "needs a regular file", "the error")
 
 
 def test_steps():
