@@ -115,7 +115,7 @@ def test_top_entries():
 def plot(trace, kind, *options):
     """The texts of the picture, drawn as SVG; as PNG where Cairo is there."""
     for end in ("svg", "png"):
-        done = plain(MEMLEDGER, "plot", trace, "--kind", kind, "-o", f"{kind}.{end}", *options)
+        done = plain(MEMLEDGER, "plot", "-f", trace, "--kind", kind, "-o", f"{kind}.{end}", *options)
         if end == "png" and "libcairo2" in done.stderr:
             break
         equal(done.returncode, 0, f"exit code of plot --kind {kind}", done.stderr)
