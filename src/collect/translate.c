@@ -245,7 +245,7 @@ uint64_t ml_source_last_ticks(const struct ml_stage *stage, const struct ml_sour
     if (at.end - at.tail > at.mask + 1)
         return 0;
     while (at.tail != at.end) {
-        at.first = ml_word(&at, 0);
+        at.first = ml_ring_word(&at, 0);
         at.words = length_of(&at, at.first & 0xff);
         if (!at.words || at.words > at.end - at.tail)
             break;
