@@ -155,7 +155,7 @@ struct ml_replay {
     struct ml_intern device_names;
     struct ml_gauge bytes; /* all counted spaces */
     struct ml_recent_peak recent_peak;
-    uint64_t peak_event; /* events fed when the peak was reached */
+    uint64_t peak_event; /* events fed when the peak was reached, with the blocks inside its last */
     uint64_t last_label_event;
     uint8_t unsettled; /* category whose peak must still be updated */
     uint64_t unsettled_ns;

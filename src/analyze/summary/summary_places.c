@@ -34,8 +34,7 @@ static void set_peak(struct ml_figures *figures, const struct ml_gauge *gauge)
 
 /* ---- Devices ----------------------------------------------------------- */
 
-static void add_space(const struct ml_replay *replay, const struct ml_replay_space *s,
-                      struct ml_summary_device *d)
+static void add_space(const struct ml_replay_space *s, struct ml_summary_device *d)
 {
     d->has_level[s->level] = true;
     ml_figures_add(&d->levels[s->level], s);
@@ -77,7 +76,7 @@ int ml_summary_devices(const struct ml_replay *replay, struct ml_summary *ret)
     for (size_t i = 0; i < replay->spaces.len; i++) {
         const struct ml_replay_space *s = &replay->spaces.items[i];
 
-        add_space(replay, s, &ret->devices.items[s->device]);
+        add_space(s, &ret->devices.items[s->device]);
     }
     for (size_t i = 0; i < replay->devices.len; i++) {
         struct ml_summary_device *d = &ret->devices.items[i];
