@@ -81,7 +81,8 @@ struct ml_collector {
     uint32_t bell;          /* the doorbell when the last round began */
     uint32_t notices_kept;  /* of what processes said on stderr, already in the trace */
     pid_t launcher;
-    int program_fd; /* -1: it is gone, or the kernel has no such descriptors */
+    int program_fd;  /* -1: it is gone, or the kernel has no such descriptors */
+    uint32_t silent; /* processes that ran at the end and had not said hello */
     const char *command;
     uint32_t sample_hz;
     bool sample_only;
@@ -679,7 +680,7 @@ static void publish_progress(struct ml_collector *c)
     atomic_store_explicit(&page->names_folded, c->stage.names_folded, memory_order_relaxed);
     atomic_store_explicit(&page->spaces_refused, c->stage.spaces_refused, memory_order_relaxed);
     atomic_store_explicit(&page->write_error, -c->writer.error, memory_order_relaxed);
-    atomic_store_explicit(&page->running, running(c), memory_order_relaxed);
+    atomic_store_explicit(&page->running, running(c) + c->silent, memory_order_relaxed);
 }
 
 static bool has_gpu_memory(const struct ml_dict *dict)
@@ -787,6 +788,23 @@ static void sleep_until_rung(struct ml_collector *c)
     atomic_store(&page->sleeping, 0);
 }
 
+static void count_silent(void *ctx, uint32_t pid)
+{
+    struct ml_collector *c = ctx;
+
+    c->silent += !find_target(c, pid);
+}
+
+/* Those that have just been started, or run without the recorder. */
+static void find_silent(struct ml_collector *c)
+{
+    char variable[sizeof(ML_SESSION_ENV "=") + ML_SESSION_PATH_ROOM];
+
+    snprintf(variable, sizeof(variable), ML_SESSION_ENV "=%s", c->session->path);
+    c->silent = 0;
+    ml_processes_with(variable, count_silent, c);
+}
+
 /* What is in the rings now is taken; processes that still run are let go. It takes two rounds to
  * see a process off: to find it dead, and to have all its records up to then. */
 static void finish(struct ml_collector *c)
@@ -802,6 +820,7 @@ static void finish(struct ml_collector *c)
         ml_sampler_finish(c->sampler, &c->dict, c->session->page);
     round_once(c);
     round_once(c);
+    find_silent(c);
     /* Profiles of processes that run on end here. */
     for (size_t i = 0; i < c->stage.targets.len; i++) {
         ml_profile_free(c->stage.targets.items[i]->profile);
