@@ -1,14 +1,16 @@
 # sitecustomize.py: what every Python under `memledger run` begins with: the name
-# `memledger` is the package that belongs to the command, and PyTorch and MXNet are
-# watched from the moment they have been imported. Then comes the user's own
-# sitecustomize, which this one hides.
+# `memledger` is the package that belongs to the command, and PyTorch, MXNet, threads and
+# processes are watched from the moment their modules have been imported. Then comes the
+# user's own sitecustomize, which this one hides.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
 import sys
 from _frozen_importlib_external import PathFinder
 
-_WATCHED = ("torch", "mxnet")  # memledger._torch, memledger._mxnet
+# What the program imports, and the module of the package that is installed then.
+_WATCHED = {"torch": "_torch", "mxnet": "_mxnet", "threading": "_thread_names",
+            "multiprocessing.util": "_process_roles"}
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _SESSION = os.environ.get("MEMLEDGER_SESSION")  # a program may clear its environment
 
@@ -46,13 +48,14 @@ def _install(name):
     """All of it, or nothing: the program goes on either way."""
     try:
         from importlib import import_module
-        import_module(f"memledger._{name}").install()
+        import_module(f"memledger.{_WATCHED[name]}").install()
     except Exception as error:
         # An extension that this Python cannot load, or no package, says nothing by itself.
         unusual = not isinstance(error, ImportError) or os.environ.get("MEMLEDGER_DEBUG")
         if unusual and _is_first_to_say(name):
             from memledger import _importing
-            _importing.say(f"cannot hook {name}: module names are off: {error!r}")
+            names = "module names" if name in ("torch", "mxnet") else "its names"
+            _importing.say(f"cannot hook {name}: {names} are off: {error!r}")
 
 
 def _is_first_to_say(name):
@@ -86,4 +89,6 @@ def _pass_on():
 
 if _SESSION:
     sys.meta_path.insert(0, _Finder)
+    for _name in _WATCHED.keys() & sys.modules.keys():  # a .pth file may import anything
+        _install(_name)
 _pass_on()

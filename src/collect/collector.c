@@ -307,6 +307,7 @@ static void settle_source(struct ml_collector *c, struct ml_source *s, bool chec
     if (!s->open)
         return;
     ml_source_note_lost(&c->stage, s);
+    ml_source_note_name(&c->stage, s);
     /* The order matters: a ring that is closed now has no records to come, so
      * what the next load sees is all. */
     state = atomic_load_explicit(&s->ring->state, memory_order_acquire);
@@ -333,6 +334,7 @@ static bool settle_target(struct ml_collector *c, struct ml_target *t, bool chec
         }
     }
     ml_target_note_lost(&c->stage, t);
+    ml_role_note(t, &c->dict);
     return drained;
 }
 

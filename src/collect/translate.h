@@ -58,6 +58,8 @@ uint32_t ml_source_take_plain(struct ml_stage *stage, struct ml_source *s, uint6
 void ml_source_open(struct ml_stage *stage, struct ml_source *s);
 
 /* The ring's thread is gone and all is read. */
+/* The name that the program has given the thread, if it is new. */
+void ml_source_note_name(struct ml_stage *stage, struct ml_source *s);
 void ml_source_close(struct ml_stage *stage, struct ml_source *s);
 
 /* Enters records that the target dropped since the last call. */
