@@ -16,6 +16,7 @@ struct ml_plot_opts {
     unsigned width, height; /* pixels; a height of 0: what the drawing needs */
     enum ml_unit unit;
     const char *device; /* whose memory alone is shown; NULL: all */
+    const char *others; /* a line about devices that are not shown; NULL: there are none */
     bool adds_devices;  /* all, and there are several: what is shown is their sum */
     bool no_times;      /* the recordings have none: their events are counted instead */
 };
