@@ -1,13 +1,15 @@
 # sitecustomize.py: runs first in every Python under `memledger run`. It makes `memledger` the
-# package that belongs to the command, and hooks PyTorch and MXNet once they are imported. Then
-# it runs the user's own sitecustomize, which this one hides.
+# package that belongs to the command, and hooks PyTorch, MXNet, threading and multiprocessing
+# once they are imported. Then it runs the user's own sitecustomize, which this one hides.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
 import sys
 from _frozen_importlib_external import PathFinder
 
-_WATCHED = ("torch", "mxnet")  # memledger._torch, memledger._mxnet
+# What the program imports, and the module of the package that is installed then.
+_WATCHED = {"torch": "_torch", "mxnet": "_mxnet", "threading": "_thread_names",
+            "multiprocessing.util": "_process_roles"}
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _SESSION = os.environ.get("MEMLEDGER_SESSION")  # a program may clear its environment
 
@@ -45,13 +47,14 @@ def _install(name):
     """Hooks everything or nothing; the program continues either way."""
     try:
         from importlib import import_module
-        import_module(f"memledger._{name}").install()
+        import_module(f"memledger.{_WATCHED[name]}").install()
     except Exception as error:
         # No message for a missing package, or an extension that this Python cannot load.
         unusual = not isinstance(error, ImportError) or os.environ.get("MEMLEDGER_DEBUG")
         if unusual and _is_first_to_say(name):
             from memledger import _importing
-            _importing.say(f"cannot hook {name}: module names are off: {error!r}")
+            names = "module names" if name in ("torch", "mxnet") else "its names"
+            _importing.say(f"cannot hook {name}: {names} are off: {error!r}")
 
 
 def _is_first_to_say(name):
@@ -85,4 +88,6 @@ def _pass_on():
 
 if _SESSION:
     sys.meta_path.insert(0, _Finder)
+    for _name in _WATCHED.keys() & sys.modules.keys():  # a .pth file may import anything
+        _install(_name)
 _pass_on()

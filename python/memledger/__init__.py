@@ -5,7 +5,9 @@ Works under `memledger run` and in a plain `python train.py` or a notebook; see
 
 SPDX-License-Identifier: Apache-2.0
 """
-from typing import Any
+MYPY = False
+if MYPY:  # every Python under `memledger run` that imports threading loads this file
+    from typing import Any
 
 # Loaded on first use: the command, and every Python under `memledger run` that imports PyTorch,
 # do not need them.
@@ -27,7 +29,7 @@ _LAZY = {
 __all__ = sorted(_LAZY)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name == "__version__":
         from memledger import _native
         return _native.version

@@ -22,6 +22,7 @@ int ml_native_add_steps(PyObject *module);
 int ml_native_add_tensors(PyObject *module);
 int ml_native_add_tracked(PyObject *module);
 int ml_native_add_live(PyObject *module);
+int ml_native_add_python_names(PyObject *module);
 int ml_native_add_user_marks(PyObject *module);
 int ml_native_add_profiler_control(PyObject *module);
 int ml_native_add_profiler_objects(PyObject *module);

@@ -9,12 +9,14 @@
 #include "event_names.h"
 #include "samples.h"
 #include "plot_bands.h"
+#include "plot_device.h"
 #include "plot_request.h"
 #include "plot_series.h"
 #include "say.h"
 
 struct timelines {
     const struct ml_plot_request *request;
+    struct ml_plot_opts picture; /* with the device that is shown */
     size_t buckets;
     struct ml_level_caps caps;
     struct ml_plot_run *runs;
@@ -69,7 +71,7 @@ static int read_run(struct timelines *t, size_t i, const struct ml_timeline_opts
     struct ml_plot_run *run = &t->runs[i];
 
     run->name = q->names[i];
-    run->device = q->opts->instant.device;
+    run->device = t->picture.device;
     if (ml_timeline(q->traces[i], opts, &run->timeline, err) < 0 ||
         ml_sample_curves(q->traces[i], opts, &run->sampled, err) < 0 ||
         check_device(q->traces[i], run, err) < 0)
@@ -100,7 +102,7 @@ static int read_runs(struct timelines *t, struct ml_error *err)
     const struct ml_plot_request *q = t->request;
     struct ml_timeline_opts opts = {.buckets = t->buckets, .caps = &t->caps};
 
-    t->caps.only_device = q->opts->instant.device;
+    t->caps.only_device = t->picture.device;
     opts = window_of(q, opts);
     t->runs = calloc(q->count, sizeof(*t->runs));
     if (!t->runs)
@@ -118,7 +120,7 @@ static int read_runs(struct timelines *t, struct ml_error *err)
 
 static void draw_curves(const struct timelines *t, struct ml_canvas *canvas)
 {
-    struct ml_plot_opts picture = t->request->picture;
+    struct ml_plot_opts picture = t->picture;
     bool sampled = ml_plot_run_is_sampled(&t->runs[0]);
     const struct ml_overlay_words words = {sampled ? "memory in use" : "live memory",
                                            sampled ? "samples" : "events"};
@@ -132,7 +134,7 @@ static int draw_several(struct timelines *t, struct ml_canvas *canvas, struct ml
 {
     int r;
 
-    t->buckets = ml_plot_buckets(&t->request->picture);
+    t->buckets = ml_plot_buckets(&t->picture);
     r = read_runs(t, err);
     if (r == 0)
         draw_curves(t, canvas);
@@ -148,7 +150,7 @@ static int read_one(struct timelines *t, struct ml_bands *ret, struct ml_error *
         window_of(q, (struct ml_timeline_opts){.buckets = t->buckets, .caps = &t->caps});
     int r;
 
-    t->caps.only_device = q->opts->instant.device;
+    t->caps.only_device = t->picture.device;
     r = ml_bands(q->traces[0], by[q->opts->by], &opts, ret, err);
 
     if (r < 0)
@@ -157,7 +159,7 @@ static int read_one(struct timelines *t, struct ml_bands *ret, struct ml_error *
     if (!t->runs)
         return -ENOMEM;
     t->runs[0].name = q->names[0];
-    t->runs[0].device = q->opts->instant.device;
+    t->runs[0].device = t->picture.device;
     t->runs[0].timeline = ret->total;
     r = ml_sample_curves(q->traces[0], &opts, &t->runs[0].sampled, err);
     if (r == 0)
@@ -173,13 +175,13 @@ static int draw_one(struct timelines *t, struct ml_canvas *canvas, struct ml_err
     struct ml_bands bands;
     int r;
 
-    t->buckets = ml_plot_band_buckets(&t->request->picture);
+    t->buckets = ml_plot_band_buckets(&t->picture);
     r = read_one(t, &bands, err);
     if (r == 0 && ml_plot_run_is_sampled(&t->runs[0]))
         draw_curves(t, canvas); /* samples cannot be stacked */
     else if (r == 0)
         ml_plot_bands(canvas, &bands, t->series.items + 1, t->series.len - 1, t->buckets,
-                      &t->request->picture);
+                      &t->picture);
     if (t->runs)
         t->runs[0].timeline = (struct ml_timeline){0}; /* the bands own it */
     ml_bands_release(&bands);
@@ -188,10 +190,14 @@ static int draw_one(struct timelines *t, struct ml_canvas *canvas, struct ml_err
 
 int ml_draw_timeline(const struct ml_plot_request *request, struct ml_canvas *canvas)
 {
-    struct timelines t = {.request = request};
+    struct timelines t = {.request = request, .picture = request->picture};
     struct ml_error err = {0};
-    int r = request->count == 1 ? draw_one(&t, canvas, &err) : draw_several(&t, canvas, &err);
+    int r = 0;
 
+    if (request->opts->by != ML_PLOT_BY_DEVICE)
+        r = ml_plot_choose_device(request, canvas, &t.picture, &err);
+    if (r == 0)
+        r = request->count == 1 ? draw_one(&t, canvas, &err) : draw_several(&t, canvas, &err);
     release(&t);
     return r < 0 ? ml_report_fail(&err) : ML_EXIT_OK;
 }

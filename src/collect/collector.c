@@ -81,7 +81,8 @@ struct ml_collector {
     uint32_t bell;          /* the doorbell when the last round began */
     uint32_t notices_kept;  /* notices that processes printed on stderr, already in the trace */
     pid_t launcher;
-    int program_fd; /* -1: it is gone, or the kernel has no such descriptors */
+    int program_fd;  /* -1: it is gone, or the kernel has no such descriptors */
+    uint32_t silent; /* processes that ran at the end and had not said hello */
     const char *command;
     uint32_t sample_hz;
     bool sample_only;
@@ -306,6 +307,7 @@ static void settle_source(struct ml_collector *c, struct ml_source *s, bool chec
     if (!s->open)
         return;
     ml_source_note_lost(&c->stage, s);
+    ml_source_note_name(&c->stage, s);
     /* The order matters: a ring that is closed now gets no more records, so
      * the next load sees all of them. */
     state = atomic_load_explicit(&s->ring->state, memory_order_acquire);
@@ -332,6 +334,7 @@ static bool settle_target(struct ml_collector *c, struct ml_target *t, bool chec
         }
     }
     ml_target_note_lost(&c->stage, t);
+    ml_role_note(t, &c->dict);
     return drained;
 }
 
@@ -680,7 +683,7 @@ static void publish_progress(struct ml_collector *c)
     atomic_store_explicit(&page->names_folded, c->stage.names_folded, memory_order_relaxed);
     atomic_store_explicit(&page->spaces_refused, c->stage.spaces_refused, memory_order_relaxed);
     atomic_store_explicit(&page->write_error, -c->writer.error, memory_order_relaxed);
-    atomic_store_explicit(&page->running, running(c), memory_order_relaxed);
+    atomic_store_explicit(&page->running, running(c) + c->silent, memory_order_relaxed);
 }
 
 static bool has_gpu_memory(const struct ml_dict *dict)
@@ -788,6 +791,23 @@ static void sleep_until_rung(struct ml_collector *c)
     atomic_store(&page->sleeping, 0);
 }
 
+static void count_silent(void *ctx, uint32_t pid)
+{
+    struct ml_collector *c = ctx;
+
+    c->silent += !find_target(c, pid);
+}
+
+/* Processes that have just been started, or run without the recorder. */
+static void find_silent(struct ml_collector *c)
+{
+    char variable[sizeof(ML_SESSION_ENV "=") + ML_SESSION_PATH_ROOM];
+
+    snprintf(variable, sizeof(variable), ML_SESSION_ENV "=%s", c->session->path);
+    c->silent = 0;
+    ml_processes_with(variable, count_silent, c);
+}
+
 /* Takes everything that is in the rings now; processes that still run are released. Two rounds
  * are needed to remove a process: to find it dead, and to have all its records up to then. */
 static void finish(struct ml_collector *c)
@@ -803,6 +823,7 @@ static void finish(struct ml_collector *c)
         ml_sampler_finish(c->sampler, &c->dict, c->session->page);
     round_once(c);
     round_once(c);
+    find_silent(c);
     /* Profiles of processes that are still running end here. */
     for (size_t i = 0; i < c->stage.targets.len; i++) {
         ml_profile_free(c->stage.targets.items[i]->profile);

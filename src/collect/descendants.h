@@ -11,4 +11,8 @@
  * list them (no CONFIG_PROC_CHILDREN) or the process is gone. */
 void ml_children_of(uint32_t pid, void (*visit)(void *ctx, uint32_t child), void *ctx);
 
+/* Calls `visit` with each process that began with this "NAME=VALUE" in its environment, as far as
+ * we may look. This finds those whose parent has ended, too. */
+void ml_processes_with(const char *variable, void (*visit)(void *ctx, uint32_t pid), void *ctx);
+
 #endif

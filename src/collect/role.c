@@ -10,6 +10,7 @@
 
 #include "compiler.h"
 #include "defs.h"
+#include "target.h"
 
 /* The role of a known process, if it is of that kind; else NULL. */
 static const char *role_of(const struct ml_dict *dict, int64_t process, const char *kind)
@@ -110,4 +111,29 @@ void ml_role_find(const struct ml_hello *hello, int64_t parent, uint32_t how,
     else
         snprintf(ret->text, sizeof(ret->text), "%s %u", kind, ret->number);
     ret->is_server = !strcmp(kind, "server") && !(inherited && how == ML_FORKED);
+}
+
+/* ---- As the program says ------------------------------------------------- */
+
+static void name_parent(uint32_t process, struct ml_dict *dict)
+{
+    uint64_t parent =
+        ml_dict_get(dict, ML_DEF_PROCESS, process)->fields[ML_PROCESS_PARENT]; /* + 1 */
+    const struct ml_def *def =
+        parent ? ml_dict_get(dict, ML_DEF_PROCESS, (uint32_t)(parent - 1)) : NULL;
+
+    if (def && !def->fields[ML_PROCESS_ROLE])
+        ml_dict_process_role(dict, (uint32_t)(parent - 1), "main");
+}
+
+void ml_role_note(struct ml_target *t, struct ml_dict *dict)
+{
+    struct ml_given_name *given = t->sets.len ? &t->sets.items[0].shared->role : NULL;
+    char role[sizeof(given->text)], whole[sizeof(t->role.text) + sizeof(role)];
+
+    if (!given || !ml_given_name_get(given, &t->times_role_given, role) || !role[0])
+        return;
+    snprintf(whole, sizeof(whole), "%s%s%s", t->role.text, t->role.text[0] ? " " : "", role);
+    ml_dict_process_role(dict, t->process, whole);
+    name_parent(t->process, dict);
 }

@@ -25,4 +25,10 @@ struct ml_role {
 void ml_role_find(const struct ml_hello *hello, int64_t parent, uint32_t how,
                   const struct ml_dict *dict, struct ml_role *ret);
 
+struct ml_target;
+
+/* The role that the program has given the process, if it is new; it follows the one that the
+ * process has already. The process that started it is then the main one, unless it has a role. */
+void ml_role_note(struct ml_target *t, struct ml_dict *dict);
+
 #endif

@@ -56,6 +56,7 @@ struct ml_source {
     uint32_t last_node;                  /* that of the last node that had an event */
     struct ml_outputs outputs;           /* of the work that it submits next, or does itself */
     uint64_t lost_seen;                  /* of ring->lost, already in the trace */
+    uint32_t times_named;                /* of ring->given, likewise */
 };
 
 struct ml_target_set {
@@ -105,7 +106,8 @@ struct ml_target {
     bool foreign;         /* in another pid namespace: its thread ids mean nothing here */
     uint32_t own_pid;     /* in its own pid namespace */
     struct ml_role role;
-    bool sets_servers; /* its settings currently apply to the servers */
+    uint32_t times_role_given; /* of the first set's role, already in the trace */
+    bool sets_servers;         /* its settings currently apply to the servers */
     ML_VEC(struct ml_target_set) sets;
     ML_VEC(uint32_t) strings; /* its number -> the trace's; likewise below */
     ML_VEC(uint32_t) objects; /* + 1; 0: not defined */

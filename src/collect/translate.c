@@ -175,6 +175,16 @@ void ml_source_open(struct ml_stage *stage, struct ml_source *s)
     s->thread = ml_dict_add(stage->dict, ML_DEF_THREAD, fields);
     ml_source_leave_scopes(s);
     s->open = true;
+    s->times_named = 0;
+    ml_source_note_name(stage, s);
+}
+
+void ml_source_note_name(struct ml_stage *stage, struct ml_source *s)
+{
+    char name[sizeof(s->ring->given.text)];
+
+    if (ml_given_name_get(&s->ring->given, &s->times_named, name))
+        ml_dict_thread_name(stage->dict, s->thread, name);
 }
 
 void ml_source_close(struct ml_stage *stage, struct ml_source *s)
@@ -183,6 +193,7 @@ void ml_source_close(struct ml_stage *stage, struct ml_source *s)
     struct ml_event ev = {.kind = ML_THREAD_END, .thread = s->thread};
 
     ml_source_note_lost(stage, s);
+    ml_source_note_name(stage, s);
     stage->own_events++;
     emit(stage, s->target, &ev);
     s->open = false;

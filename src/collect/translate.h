@@ -57,6 +57,9 @@ uint32_t ml_source_take_plain(struct ml_stage *stage, struct ml_source *s, uint6
 /* The ring has a new thread: gives it a number. */
 void ml_source_open(struct ml_stage *stage, struct ml_source *s);
 
+/* The name that the program has given the thread, if it is new. */
+void ml_source_note_name(struct ml_stage *stage, struct ml_source *s);
+
 /* The ring's thread has ended and everything is read. */
 void ml_source_close(struct ml_stage *stage, struct ml_source *s);
 

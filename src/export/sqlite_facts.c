@@ -8,10 +8,16 @@
 
 #include "classify.h"
 #include "compiler.h"
+#include "cuda_spaces.h"
 #include "event_names.h"
 #include "run_facts.h"
 #include "sqlite_tables.h"
 #include "steps.h"
+
+/* ML_CUDA_DRIVERS_OWN, in SQL. */
+#define DRIVERS_OWN                                                                                \
+    "'" ML_CUDA_CONTEXT "', '" ML_CUDA_MODULES "', '" ML_CUDA_LIMITS "', '" ML_CUDA_ROUNDING       \
+    "', '" ML_CUDA_OTHER "'"
 
 /* Live memory at the peak excludes blocks of ended processes, as all totals do. */
 const char ml_sqlite_facts_schema[] =
@@ -29,7 +35,8 @@ const char ml_sqlite_facts_schema[] =
     " AND (a.free_ns IS NULL OR a.free_ns > p.peak_ns)"
     " AND (e.end_ns IS NULL OR e.end_ns > p.peak_ns);\n"
     "CREATE VIEW never_freed AS SELECT * FROM allocations"
-    " WHERE counted AND free_ns IS NULL;\n"
+    " WHERE counted AND free_ns IS NULL"
+    " AND NOT (level = 'driver' AND space IN (" DRIVERS_OWN "));\n"
     "CREATE VIEW by_category AS SELECT category, sum(bytes) AS bytes, count(*) AS blocks"
     " FROM live_at_peak GROUP BY category ORDER BY bytes DESC;\n"
     "CREATE VIEW by_module AS SELECT module, class, category, sum(bytes) AS bytes,"

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define ML_FORMAT_MAJOR 1
-#define ML_FORMAT_MINOR 3
+#define ML_FORMAT_MINOR 4
 
 #define ML_FILE_HEADER_BYTES 64
 #define ML_BLOCK_HEADER_BYTES 48

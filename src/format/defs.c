@@ -10,9 +10,9 @@
 #include "varint.h"
 
 static const uint8_t field_count[ML_DEF_TAGS] = {
-    [ML_DEF_PROCESS] = 6, [ML_DEF_THREAD] = 4, [ML_DEF_SPACE] = 4,   [ML_DEF_SCOPE] = 4,
-    [ML_DEF_OBJECT] = 4,  [ML_DEF_CONFIG] = 1, [ML_DEF_LIBRARY] = 5, [ML_DEF_FRAME] = 4,
-    [ML_DEF_STACK] = 2,   [ML_DEF_SYMBOL] = 3,
+    [ML_DEF_PROCESS] = 6, [ML_DEF_THREAD] = 4, [ML_DEF_SPACE] = 4,       [ML_DEF_SCOPE] = 4,
+    [ML_DEF_OBJECT] = 4,  [ML_DEF_CONFIG] = 1, [ML_DEF_LIBRARY] = 5,     [ML_DEF_FRAME] = 4,
+    [ML_DEF_STACK] = 2,   [ML_DEF_SYMBOL] = 3, [ML_DEF_THREAD_NAME] = 1, [ML_DEF_PROCESS_ROLE] = 1,
 };
 
 /* Fields at the end of a body that files of an earlier minor version lack. */

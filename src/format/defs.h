@@ -23,8 +23,10 @@ enum ml_def_tag {
     ML_DEF_LIBRARY = 8,
     ML_DEF_FRAME = 9,
     ML_DEF_STACK = 10,
-    ML_DEF_SYMBOL = 11, /* its id is the frame's */
-    ML_DEF_TAGS = 12,
+    ML_DEF_SYMBOL = 11,       /* its id is the frame's */
+    ML_DEF_THREAD_NAME = 12,  /* its id is the thread's; minor version 4, likewise the next */
+    ML_DEF_PROCESS_ROLE = 13, /* its id is the process's */
+    ML_DEF_TAGS = 14,
 };
 
 #define ML_DEF_FIELDS 6
@@ -73,6 +75,9 @@ enum ml_stack_field {
 };
 /* Names of a native frame, if found; may come after the frame's last use. */
 enum ml_symbol_field { ML_SYMBOL_FUNCTION, ML_SYMBOL_FILE, ML_SYMBOL_LINE };
+
+/* Of a thread name and a process role: replaces what the thread or process was called. */
+enum ml_given_field { ML_GIVEN_NAME };
 
 struct ml_def {
     uint8_t tag;

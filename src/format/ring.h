@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 11
+#define ML_SHARED_VERSION 12
 
 /* The environment variable that gives a target the session directory. */
 #define ML_SESSION_ENV "MEMLEDGER_SESSION"
@@ -209,6 +209,44 @@ static inline void ml_session_add_unreached(struct ml_session *s, uint32_t error
     atomic_store(&s->unreached_uid, uid);
 }
 
+/* ---- Names that a process gives ---------------------------------------- */
+
+/* What the program calls a thread or a process. It may be given, and changed, at any time: the
+ * collector looks at `times` in each round. */
+struct ml_given_name {
+    _Atomic uint32_t times; /* that it was given; 0: never. Raised by the target after the text */
+    char text[60];          /* NUL-terminated; a longer name is cut */
+};
+static_assert(sizeof(struct ml_given_name) == 64, "shared layout");
+
+/* By the target. Only one thread may give a name at a time. */
+static inline void ml_given_name_put(struct ml_given_name *name, const char *text)
+{
+    for (size_t i = 0; i < sizeof(name->text) - 1; i++) {
+        __atomic_store_n(&name->text[i], *text, __ATOMIC_RELAXED);
+        text += *text != '\0';
+    }
+    /* Pairs with the acquire load of ml_given_name_get. */
+    atomic_fetch_add_explicit(&name->times, 1, memory_order_release);
+}
+
+/* By the collector. A name that is changed meanwhile is read again in the next round.
+ * @times  that it was given when it was read last; updated
+ * @return whether it was given since, and is in `ret` */
+static inline bool ml_given_name_get(const struct ml_given_name *name, uint32_t *times,
+                                     char ret[static sizeof(name->text)])
+{
+    uint32_t now = atomic_load_explicit(&name->times, memory_order_acquire);
+
+    if (now == *times)
+        return false;
+    *times = now;
+    for (size_t i = 0; i < sizeof(name->text) - 1; i++)
+        ret[i] = __atomic_load_n(&name->text[i], __ATOMIC_RELAXED);
+    ret[sizeof(name->text) - 1] = '\0';
+    return true;
+}
+
 /* ---- Ring sets --------------------------------------------------------- */
 
 enum ml_ring_state {
@@ -240,8 +278,10 @@ struct ml_ring {
     char name[16];          /* the thread's, NUL-terminated */
     _Atomic uint64_t lost;  /* events dropped, ever */
     _Atomic uint32_t owner; /* enum ml_ring_owner */
+    /* The thread's, as the program calls it; else it is called as the kernel does. */
+    struct ml_given_name given;
 };
-static_assert(sizeof(struct ml_ring) == 192, "shared layout");
+static_assert(sizeof(struct ml_ring) == 256, "shared layout");
 
 #define ML_REPLY_BYTES (1u << 20)
 
@@ -279,6 +319,9 @@ struct ml_ringset {
      * has not. Records of exit handlers may still follow. Of a process's first set. */
     _Atomic uint64_t exit_clock;
     _Atomic uint32_t exit_code;
+
+    /* The process's part among several, if the program says so. In a process's first set. */
+    struct ml_given_name role;
 
     /* Answers to requests (ML_REC_REQUEST): the collector fills in status and text, then
      * release-stores the request's number and wakes the futex. The text has ML_REPLY_BYTES at

@@ -55,6 +55,7 @@ static void run_json(const struct ml_compare *c, size_t i, struct ml_json *json)
     ml_change_json(&run->peak, "peak_bytes", json);
     ml_json_kv_u64(json, "peak_time_ns", run->peak_time_ns);
     ml_change_json(&run->live, "live_bytes", json);
+    ml_json_kv_u64(json, "never_freed_bytes", run->left_bytes);
     ml_change_json(&run->allocations, "allocations", json);
     ml_change_json(&run->duration, "duration_ns", json);
     ml_json_kv_u64(json, "lost", run->health->lost);

@@ -163,7 +163,7 @@ static void put_space(const struct page *p, struct ml_table *t, const struct ml_
     if (ml_health_no_frees(&p->s->health))
         ml_table_cell(t, "?");
     else
-        ml_cells_bytes(t, p->style, space->figures.live_bytes);
+        ml_cells_bytes(t, p->style, space->figures.left_bytes);
     ml_cells_count(t, space->figures.allocations);
     if (with_frees)
         ml_cells_count(t, space->figures.frees);

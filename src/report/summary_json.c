@@ -18,6 +18,8 @@ void ml_figures_json(const struct ml_figures *figures, struct ml_json *json)
     ml_json_kv_u64(json, "peak_time_ns", figures->peak_time_ns);
     ml_json_kv_u64(json, "live_bytes", figures->live_bytes);
     ml_json_kv_u64(json, "live_blocks", figures->live_blocks);
+    ml_json_kv_u64(json, "never_freed_bytes", figures->left_bytes);
+    ml_json_kv_u64(json, "never_freed_blocks", figures->left_blocks);
 }
 
 static void device_json(const struct ml_summary_device *device, bool has_modules,
@@ -57,6 +59,7 @@ static void category_json(const struct ml_summary_category *c, struct ml_json *j
     ml_json_kv_u64(json, "peak_bytes", c->peak_bytes);
     ml_json_kv_u64(json, "peak_time_ns", c->peak_time_ns);
     ml_json_kv_u64(json, "live_bytes", c->live_bytes);
+    ml_json_kv_u64(json, "never_freed_bytes", c->left_bytes);
     ml_json_end_object(json);
 }
 
@@ -81,6 +84,7 @@ static void entries_json(const struct ml_summary_entries *entries, const char *k
         ml_json_kv_u64(json, "at_peak_blocks", e->at_peak_blocks);
         ml_json_kv_double(json, "at_peak_percent", e->at_peak_percent);
         ml_json_kv_u64(json, "live_bytes", e->live_bytes);
+        ml_json_kv_u64(json, "never_freed_bytes", e->left_bytes);
         ml_json_end_object(json);
     }
     ml_json_end_array(json);

@@ -378,7 +378,7 @@ static int put_categories(const struct page *p)
         ml_cells_percent(&t, c->at_peak_percent);
         ml_cells_count(&t, c->at_peak_blocks);
         ml_cells_bytes(&t, p->style, c->peak_bytes);
-        left_cell(&t, p, c->live_bytes);
+        left_cell(&t, p, c->left_bytes);
         if (bars)
             ml_cells_bar(&t, c->at_peak_percent);
     }
@@ -400,7 +400,7 @@ static void entry_figures(struct ml_table *t, const struct page *p,
     ml_cells_bytes(t, p->style, e->at_peak_bytes);
     ml_cells_percent(t, e->at_peak_percent);
     ml_cells_count(t, e->at_peak_blocks);
-    left_cell(t, p, e->live_bytes);
+    left_cell(t, p, e->left_bytes);
 }
 
 static int put_scopes(const struct page *p)

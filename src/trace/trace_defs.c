@@ -197,6 +197,26 @@ static int put_config(struct ml_trace_defs *d, const struct ml_def *def)
     return ml_id_table_put(table, (uint32_t)table->len, &config);
 }
 
+static int rename_thread(struct ml_trace_defs *d, const struct ml_def *def)
+{
+    struct ml_thread *thread = ml_id_table_at(&d->tables[ML_DEF_THREAD], def->id);
+
+    if (!thread)
+        return d->salvage ? 0 : -EBADMSG;
+    thread->name = (uint32_t)def->fields[ML_GIVEN_NAME];
+    return 0;
+}
+
+static int rename_role(struct ml_trace_defs *d, const struct ml_def *def)
+{
+    struct ml_process *process = ml_id_table_at(&d->tables[ML_DEF_PROCESS], def->id);
+
+    if (!process)
+        return d->salvage ? 0 : -EBADMSG;
+    process->role = (uint32_t)def->fields[ML_GIVEN_NAME];
+    return 0;
+}
+
 static int put_def(struct ml_trace_defs *d, const struct ml_def *def)
 {
     switch (def->tag) {
@@ -207,14 +227,22 @@ static int put_def(struct ml_trace_defs *d, const struct ml_def *def)
     case ML_DEF_SCOPE: return put_scope(d, def);
     case ML_DEF_OBJECT: return put_object(d, def);
     case ML_DEF_CONFIG: return put_config(d, def);
+    case ML_DEF_THREAD_NAME: return rename_thread(d, def);
+    case ML_DEF_PROCESS_ROLE: return rename_role(d, def);
     default: return ml_trace_defs_add_stack_part(d, def);
     }
 }
 
-/* A setting's number is its key, a symbol's the frame that it names. */
+/* A setting's number is its key; that of others is the number of what they name. */
 static bool has_own_number(const struct ml_def *def)
 {
-    return def->tag != ML_DEF_CONFIG && def->tag != ML_DEF_SYMBOL;
+    switch (def->tag) {
+    case ML_DEF_CONFIG:
+    case ML_DEF_SYMBOL:
+    case ML_DEF_THREAD_NAME:
+    case ML_DEF_PROCESS_ROLE: return false;
+    default: return true;
+    }
 }
 
 static int add_def(struct ml_trace_defs *d, const struct ml_def *def, const char **ret_reason)

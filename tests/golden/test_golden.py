@@ -145,6 +145,7 @@ CASES = {
     "sql.txt": 'sql gpt.mled "SELECT * FROM by_category"',
     "sql.json": 'sql --json gpt.mled "SELECT module, bytes FROM by_module LIMIT 3"',
     "sql.csv": 'sql --csv gpt.mled "SELECT * FROM step_peaks"',
+    "sql-never-freed.txt": "sql gpu.mled 'SELECT space, bytes FROM never_freed ORDER BY space'",
     "sql-tables.txt": "sql gpt.mled",
     "sql-wrong.txt": 'sql gpt.mled "SELECT * FROM by_layer"',
     "export-no-instant.txt": "export --format tbd-log --at peak gpt.mled",

@@ -279,9 +279,22 @@ def test_legend_at_the_highest_total():
         check(f"{part} B" in shown, f"{part} B is not in the legend", shown)
 
 
-def test_sum_of_devices_is_called_one():
+def test_devices_are_not_added_up():
+    """The one with the highest peak is shown, and the others are named."""
     trace = str(TESTS / "golden" / "traces" / "gpu.mled")
     plot(trace, "-o", "all.svg")
+    drawn = " ".join(texts("all.svg"))
+    contains(drawn, "live memory on cuda:0 (", "the axis")
+    contains(drawn, "on cuda:0; --device shows the others: cuda managed (peak 64.0 MiB)", "others")
+    check("sum of all devices" not in drawn, "devices are added up", drawn)
+    plot(trace, "-o", "managed.svg", "--device", "cuda managed")
+    contains(" ".join(texts("managed.svg")), "live memory on cuda managed (", "another device")
+
+
+def test_sum_of_devices_is_called_one():
+    """Where it is asked for."""
+    trace = str(TESTS / "golden" / "traces" / "gpu.mled")
+    plot(trace, "-o", "all.svg", "--by", "device")
     contains(" ".join(texts("all.svg")), "live memory, sum of all devices (", "the axis")
     plot(trace, "-o", "one.svg", "--device", "cuda:0")
     contains(" ".join(texts("one.svg")), "live memory on cuda:0 (", "the axis of one device")

@@ -119,6 +119,15 @@ def test_child_outlives():
     end_child(child)
 
 
+def test_child_that_has_not_said_hello():
+    """It runs, whether or not it has been recorded."""
+    result = run("sh", "-c", "unset LD_PRELOAD; sleep 60 <&- >&- 2>&- & echo $!")
+    equal(result.code, 0, "exit code", result)
+    os.kill(int(result.out), signal.SIGKILL)
+    contains(result.err, "1 process is still running, not recorded from here on; --wait waits",
+             "note")
+
+
 def test_child_waited_for():
     process, child = outliving("--wait")
     harness.wait_until(lambda: harness.collector_of(process) and

@@ -159,11 +159,15 @@ static void the_drivers_own_is_not_left_behind(void **state)
     fixture_alloc(&f, context, 0x1000, 500);
     fixture_alloc(&f, memory, 0x8000, 30);
     trace = fixture_open(&f);
-    assert_int_equal(ml_summarize(trace, &(struct ml_summary_opts){0}, &s, &err), 0);
+    assert_int_equal(ml_summarize(trace, &(struct ml_summary_opts){.top = 1}, &s, &err), 0);
     assert_int_equal(s.counted.live_bytes, 530);
     assert_int_equal(s.counted.left_bytes, 30);
     assert_int_equal(s.counted.left_blocks, 1);
     assert_int_equal(s.devices.items[0].counted.left_bytes, 30);
+    assert_int_equal(s.categories.items[0].live_bytes, 530);
+    assert_int_equal(s.categories.items[0].left_bytes, 30);
+    assert_int_equal(s.scopes.list.items[0].live_bytes, 530);
+    assert_int_equal(s.scopes.list.items[0].left_bytes, 30);
     ml_summary_release(&s);
     ml_trace_free(trace);
 }

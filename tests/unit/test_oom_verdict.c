@@ -251,6 +251,31 @@ static void one_failure_is_told_once(void **state)
     ml_trace_free(trace);
 }
 
+/* A framework's block of the host is malloc's too. What malloc refuses and gives later, the program
+ * has seen refused. */
+static void malloc_and_a_framework_fail_once(void **state)
+{
+    struct gpu g = gpu_begin(ML_CUDA_MEMORY);
+    uint32_t heap = fixture_space(&g.f, ML_HEAP_SPACE_NAME);
+    struct ml_refusals refusals;
+    struct ml_error err = {0};
+    struct ml_trace *trace;
+
+    (void)state;
+    refuse(&g, heap, 0, 30 * MIB);
+    refuse(&g, g.f.block, 0, 30 * MIB - 64);
+    refuse(&g, heap, 0, 20 * MIB);
+    fixture_alloc(&g.f, heap, BASE, 20 * MIB);
+    trace = fixture_open(&g.f);
+    assert_int_equal(ml_refusals(trace, NULL, &refusals, &err), 0);
+    assert_int_equal(refusals.list.len, 3);
+    assert_int_equal(refusals.list.items[0].state, ML_REFUSAL_REPEATED);
+    assert_int_equal(refusals.list.items[1].driver_bytes, 0);
+    assert_int_equal(refusals.standing, 2);
+    ml_refusals_release(&refusals);
+    ml_trace_free(trace);
+}
+
 static struct ml_oom_report told(const struct ml_trace *trace, uint64_t number)
 {
     struct ml_oom_opts opts = {.number = number, .top = 5};
@@ -423,6 +448,7 @@ int main(void)
         cmocka_unit_test(segments_are_judged_by_what_they_need_afresh),
         cmocka_unit_test(without_segments_little_is_known),
         cmocka_unit_test(one_failure_is_told_once),
+        cmocka_unit_test(malloc_and_a_framework_fail_once),
         cmocka_unit_test(the_table_is_that_of_the_refusal),
         cmocka_unit_test(holes_serve_their_own_pool),
         cmocka_unit_test(pages_make_one_hole),

@@ -7,6 +7,8 @@
 #include "live_table.h"
 #include "live_totals.h"
 
+#define NESTED 2 /* a reported block in one of malloc in a mapping */
+
 /* The block of the space that contains the allocation, including the bytes already cut from it.
  * -1 if there is none or too few of its bytes are left. */
 static int64_t block_around(const struct ml_replay *r, const struct ml_replay_space *s,
@@ -85,4 +87,23 @@ void ml_live_paste(struct ml_replay *r, uint32_t block, uint64_t time_ns)
     ml_gauge_add(&s->bytes, b->size, time_ns);
     if (!s->ended)
         ml_totals_add(r, s, larger->category, b->size, time_ns);
+}
+
+/* Whether the block is inside one that was allocated at that time. */
+static bool is_inside(const struct ml_replay *r, uint32_t block, uint64_t time_ns)
+{
+    uint64_t larger = block;
+
+    for (int depth = 0; depth < NESTED && ml_map_get(&r->cut_from, larger, &larger); depth++)
+        if (r->blocks.items[larger].time_ns == time_ns)
+            return true;
+    return false;
+}
+
+void ml_live_keep_peak(struct ml_replay *r, uint32_t block)
+{
+    if (r->bytes.live_bytes == r->bytes.peak_bytes && is_inside(r, block, r->bytes.peak_time_ns))
+        r->peak_event = r->events;
+    if (r->bytes.live_bytes == r->recent_peak.bytes && is_inside(r, block, r->recent_peak.time_ns))
+        ml_crest_take(r, r->recent_peak.time_ns);
 }

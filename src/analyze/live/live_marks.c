@@ -28,14 +28,11 @@ static void count_left(struct ml_replay *r, const struct ml_replay_space *s, uin
                        bool ended, uint64_t time_ns)
 {
     const struct ml_block *b = &r->blocks.items[block];
-    struct ml_replay_category *category = &r->categories[b->category];
 
     if (ended)
         ml_totals_remove(r, s, b->category, b->size);
     else
         ml_totals_add(r, s, b->category, b->size, time_ns);
-    if (s->counted)
-        category->left_bytes += ended ? b->size : 0 - b->size;
 }
 
 void ml_live_set_ended(struct ml_replay *r, uint32_t space, bool ended, uint64_t time_ns)

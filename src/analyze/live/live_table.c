@@ -141,6 +141,8 @@ int ml_live_open(struct ml_replay *r, uint32_t space, const struct ml_event *eve
     if (s->counted)
         r->categories[category].allocations++;
     ml_book_in(r, s, b, event->time_ns);
+    if (ML_UNLIKELY(s->around > 0))
+        ml_live_keep_peak(r, (uint32_t)index);
     if (ML_UNLIKELY(r->on_open))
         r->on_open(r->ctx, b);
     return 0;

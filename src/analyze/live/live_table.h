@@ -52,6 +52,10 @@ int ml_live_cut(struct ml_replay *r, const struct ml_replay_space *s, const stru
                 uint32_t block);
 void ml_live_paste(struct ml_replay *r, uint32_t block, uint64_t time_ns);
 
+/* Call it once a new block is booked. If it was cut out of the block that made the peak, the total
+ * has not changed, and the peak gets this block too: it is the one that has a name. */
+void ml_live_keep_peak(struct ml_replay *r, uint32_t block);
+
 /* Moves a block's bytes and its allocation to another category. */
 void ml_live_label(struct ml_replay *r, uint32_t block, uint32_t label, uint8_t category,
                    uint64_t time_ns);

@@ -99,9 +99,10 @@ struct ml_replay_space {
     uint32_t process, next_of_process; /* the second is an index + 1 */
     uint32_t device;
     uint32_t level;
-    bool counted; /* part of the totals */
-    bool ranged;  /* blocks are in by_order, else in by_addr */
-    bool ended;   /* its process has ended */
+    bool counted;     /* part of the totals */
+    bool drivers_own; /* see ml_is_drivers_own() */
+    bool ranged;      /* blocks are in by_order, else in by_addr */
+    bool ended;       /* its process has ended */
     bool forked;
     uint32_t around;        /* index + 1 of the space that its blocks may be cut from */
     uint32_t next_of_place; /* index + 1 of another block-level space of this process and device */
@@ -132,7 +133,6 @@ struct ml_replay_process {
  * its allocation. A category's peak is therefore updated one memory event later. */
 struct ml_replay_category {
     struct ml_gauge bytes;
-    uint64_t left_bytes; /* of ended processes, not in bytes.live_bytes */
     uint64_t allocations, frees;
 };
 
@@ -155,7 +155,7 @@ struct ml_replay {
     struct ml_intern device_names;
     struct ml_gauge bytes; /* all counted spaces */
     struct ml_recent_peak recent_peak;
-    uint64_t peak_event; /* events fed when the peak was reached */
+    uint64_t peak_event; /* events fed when the peak was reached, with the blocks inside its last */
     uint64_t last_label_event;
     uint8_t unsettled; /* category whose peak must still be updated */
     uint64_t unsettled_ns;
@@ -194,6 +194,10 @@ struct ml_replay {
     struct ml_map moved;                      /* thread -> block being resized */
     uint32_t last_space_number, last_space;   /* the index found last */
 };
+
+/* Whether the driver took the memory of the space for itself. The program cannot free it: it is
+ * never counted as never freed. */
+bool ml_is_drivers_own(const struct ml_trace *trace, uint32_t space);
 
 /* A live table for the events of `trace`, which must outlive it.
  * @return 0 or -ENOMEM; release it in both cases */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cuda_spaces.h"
 #include "defs.h"
 #include "samples.h"
 #include "live_table.h"
@@ -15,6 +16,20 @@
 uint32_t ml_replay_level_of(const struct ml_space *space)
 {
     return space->level >= 1 && space->level < ML_LEVELS ? space->level : ML_LEVELS - 1;
+}
+
+bool ml_is_drivers_own(const struct ml_trace *trace, uint32_t space)
+{
+    static const char *const own[] = {ML_CUDA_DRIVERS_OWN};
+    const struct ml_space *s = ml_trace_space(trace, space);
+    const char *name = ml_trace_string(trace, s->name, NULL);
+
+    if (ml_replay_level_of(s) != MEMLEDGER_DRIVER)
+        return false;
+    for (size_t i = 0; i < ML_ARRAY_SIZE(own); i++)
+        if (strcmp(name, own[i]) == 0)
+            return true;
+    return false;
 }
 
 static int64_t device_of(struct ml_replay *r, const struct ml_space *space)
@@ -204,6 +219,7 @@ static int64_t add_space(struct ml_replay *r, uint32_t number, uint64_t time_ns)
     s.device = (uint32_t)device;
     s.process = (uint32_t)process;
     s.counted = s.level == top && is_asked_for(r, device);
+    s.drivers_own = ml_is_drivers_own(r->trace, number);
     s.forked = ml_trace_process(r->trace, space->process)->how == ML_FORKED;
     s.next_of_process = r->processes.items[process].first_space;
     if (ml_vec_push(&r->spaces, s) < 0 ||

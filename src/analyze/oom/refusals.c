@@ -5,6 +5,7 @@
 #include "refusals.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "each_event.h"
 #include "event.h"
@@ -16,7 +17,8 @@ struct scan {
     const struct ml_trace *trace;
     const char *device;
     struct ml_refusals *ret;
-    struct ml_map waiting; /* thread -> its last refusal by the driver, still without an outcome */
+    struct ml_map waiting; /* thread -> its last refusal by the driver, still without an outcome;
+                            * or by malloc */
     uint64_t events, ooms;
 };
 
@@ -41,9 +43,19 @@ static struct ml_refusal *waiting_of(struct scan *s, const struct ml_event *even
                : NULL;
 }
 
+/* Whether a framework may stand above that reports the same failure. */
+static bool may_be_repeated(const struct scan *s, uint32_t space)
+{
+    const struct ml_space *by = ml_trace_space(s->trace, space);
+
+    return by->level == MEMLEDGER_DRIVER ||
+           !strcmp(ml_trace_string(s->trace, by->name, NULL), ML_HEAP_SPACE_NAME);
+}
+
 static int on_oom(struct scan *s, const struct ml_event *event)
 {
     bool by_driver = ml_trace_space(s->trace, event->space)->level == MEMLEDGER_DRIVER;
+    bool below = may_be_repeated(s, event->space);
     struct ml_refusal *before = waiting_of(s, event);
     struct ml_refusal refusal = {
         .number = s->ret->list.len + 1,
@@ -58,11 +70,11 @@ static int on_oom(struct scan *s, const struct ml_event *event)
         .stack = event->stack,
     };
 
-    if (before && (!by_driver || before->bytes == event->size)) {
+    if (before && (!below || before->bytes == event->size)) {
         before->state = ML_REFUSAL_REPEATED;
-        refusal.driver_bytes = before->bytes;
+        refusal.driver_bytes = before->driver_bytes;
     }
-    if (by_driver) {
+    if (below) {
         if (ml_map_put(&s->waiting, event->thread, s->ret->list.len) < 0)
             return -ENOMEM;
     } else {
@@ -75,7 +87,7 @@ static void on_alloc(struct scan *s, const struct ml_event *event)
 {
     struct ml_refusal *before = waiting_of(s, event);
 
-    if (!before || event->size < before->bytes ||
+    if (!before || !before->driver_bytes || event->size < before->bytes ||
         ml_trace_space(s->trace, event->space)->level != MEMLEDGER_DRIVER)
         return;
     before->state = ML_REFUSAL_RECOVERED;

@@ -27,7 +27,7 @@ static int by_bytes(const void *a, const void *b)
 }
 
 static int add(struct ml_composition *c, struct ml_map *index, const struct ml_block *block,
-               uint64_t key)
+               uint64_t key, bool drivers_own)
 {
     uint64_t at;
 
@@ -39,6 +39,7 @@ static int add(struct ml_composition *c, struct ml_map *index, const struct ml_b
             return -ENOMEM;
     }
     c->groups.items[at].bytes += block->size;
+    c->groups.items[at].left_bytes += drivers_own ? 0 : block->size;
     c->groups.items[at].blocks++;
     c->bytes += block->size;
     c->blocks++;
@@ -57,7 +58,7 @@ int ml_compose(const struct ml_replay *replay, enum ml_group_by by, bool left,
     *ret = (struct ml_composition){0};
     while (r == 0 && (block = ml_replay_next(replay, left, &cursor)))
         if (key_of(block, by, &key))
-            r = add(ret, &index, block, key);
+            r = add(ret, &index, block, key, replay->spaces.items[block->space].drivers_own);
     ml_map_release(&index);
     ml_vec_sort(&ret->groups, by_bytes);
     return r;
@@ -69,10 +70,11 @@ void ml_composition_release(struct ml_composition *composition)
     *composition = (struct ml_composition){0};
 }
 
-uint64_t ml_composition_bytes(const struct ml_composition *composition, uint64_t key)
+const struct ml_composed *ml_composition_find(const struct ml_composition *composition,
+                                              uint64_t key)
 {
     for (size_t i = 0; i < composition->groups.len; i++)
         if (composition->groups.items[i].key == key)
-            return composition->groups.items[i].bytes;
-    return 0;
+            return &composition->groups.items[i];
+    return NULL;
 }

@@ -17,6 +17,7 @@ enum ml_group_by {
 struct ml_composed {
     uint64_t key;
     uint64_t bytes;
+    uint64_t left_bytes; /* of them, without the driver's own */
     uint64_t blocks;
     uint8_t category; /* of the first block */
 };
@@ -34,7 +35,8 @@ int ml_compose(const struct ml_replay *replay, enum ml_group_by by, bool left,
                struct ml_composition *ret);
 void ml_composition_release(struct ml_composition *composition);
 
-/* The bytes of one group, 0 if it has none. Linear in the number of groups. */
-uint64_t ml_composition_bytes(const struct ml_composition *composition, uint64_t key);
+/* One group, NULL if it has no blocks. Linear in the number of groups. */
+const struct ml_composed *ml_composition_find(const struct ml_composition *composition,
+                                              uint64_t key);
 
 #endif

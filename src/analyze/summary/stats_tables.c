@@ -87,7 +87,7 @@ int ml_stats_spaces(const struct ml_gather *g, struct ml_stats *ret)
             .counted = from->counted,
         };
 
-        ml_figures_add(&s.figures, trace, from);
+        ml_figures_add(&s.figures, from);
         s.figures.peak_bytes = from->bytes.peak_bytes;
         s.figures.peak_time_ns = from->bytes.peak_time_ns;
         if (!s.device || !s.name || ml_vec_push(&ret->spaces, s) < 0)
@@ -189,7 +189,8 @@ int ml_stats_largest(const struct ml_gather *g, size_t top, struct ml_stats *ret
     int r = 0;
 
     while (r == 0 && (block = ml_replay_next(&g->replay, true, &cursor)))
-        r = ml_vec_push(&live, (struct live_block){block});
+        if (!g->replay.spaces.items[block->space].drivers_own)
+            r = ml_vec_push(&live, (struct live_block){block});
     ml_vec_sort(&live, by_size);
     for (size_t i = 0; r == 0 && i < live.len && i < top; i++)
         r = name_block(&g->replay, live.items[i].block, ret);

@@ -44,7 +44,7 @@ static void fill_totals(const struct ml_replay *at_end, struct ml_summary *ret)
     ret->health = ml_health_of(at_end);
     for (size_t i = 0; i < at_end->spaces.len; i++)
         if (at_end->spaces.items[i].counted)
-            ml_figures_add(&ret->counted, trace, &at_end->spaces.items[i]);
+            ml_figures_add(&ret->counted, &at_end->spaces.items[i]);
     ret->counted.peak_bytes = at_end->bytes.peak_bytes;
     ret->counted.peak_time_ns = at_end->bytes.peak_time_ns;
 }
@@ -62,7 +62,7 @@ static int fill_peak(const struct ml_replay *at_peak, const struct ml_replay *at
                      const struct ml_summary_end *end, const struct ml_classes *classes, size_t top,
                      struct ml_summary *ret)
 {
-    int r = ml_summary_categories(at_peak, at_end, ret);
+    int r = ml_summary_categories(at_peak, at_end, end, ret);
 
     if (r == 0)
         r = ml_summary_scopes(at_peak, end, top, ret);

@@ -25,9 +25,9 @@ struct ml_figures {
     uint64_t allocations;
     uint64_t allocated_bytes; /* the sum over all allocations */
     uint64_t frees;
-    uint64_t live_bytes; /* never freed: at the end, or when their process ended */
+    uint64_t live_bytes; /* at the end, or when their process ended */
     uint64_t live_blocks;
-    uint64_t left_bytes; /* requested by the program, without the driver's own */
+    uint64_t left_bytes; /* never freed: of the live ones, without the driver's own */
     uint64_t left_blocks;
     uint64_t peak_bytes;
     uint64_t peak_time_ns;
@@ -49,7 +49,7 @@ struct ml_summary_category {
     uint64_t at_peak_bytes, at_peak_blocks; /* at the peak of the whole run */
     double at_peak_percent;                 /* of the peak */
     uint64_t peak_bytes, peak_time_ns;      /* its own */
-    uint64_t live_bytes;
+    uint64_t live_bytes, left_bytes;        /* as in ml_figures */
     uint64_t allocations, frees;
 };
 
@@ -61,7 +61,7 @@ struct ml_summary_entry {
     const char *category;
     uint64_t at_peak_bytes, at_peak_blocks;
     double at_peak_percent;
-    uint64_t live_bytes;
+    uint64_t live_bytes, left_bytes; /* as in ml_figures */
 };
 
 struct ml_summary_entries {

@@ -29,25 +29,20 @@ static int by_category_bytes(const void *a, const void *b)
     return (int)x->category - (int)y->category;
 }
 
-static const struct ml_composed *find_group(const struct ml_composition *c, uint64_t key)
-{
-    for (size_t i = 0; i < c->groups.len; i++)
-        if (c->groups.items[i].key == key)
-            return &c->groups.items[i];
-    return NULL;
-}
-
 static int add_category(uint8_t category, const struct ml_replay *at_end,
-                        const struct ml_composition *peak, struct ml_summary *ret)
+                        const struct ml_composition *peak, const struct ml_composition *end,
+                        struct ml_summary *ret)
 {
     const struct ml_replay_category *all = &at_end->categories[category];
-    const struct ml_composed *group = find_group(peak, category);
+    const struct ml_composed *group = ml_composition_find(peak, category);
+    const struct ml_composed *left = ml_composition_find(end, category);
     struct ml_summary_category c = {
         .category = category,
         .name = ml_category_name(category),
         .peak_bytes = all->bytes.peak_bytes,
         .peak_time_ns = all->bytes.peak_time_ns,
-        .live_bytes = all->bytes.live_bytes + all->left_bytes,
+        .live_bytes = left ? left->bytes : 0,
+        .left_bytes = left ? left->left_bytes : 0,
         .allocations = all->allocations,
         .frees = all->frees,
     };
@@ -63,13 +58,13 @@ static int add_category(uint8_t category, const struct ml_replay *at_end,
 }
 
 int ml_summary_categories(const struct ml_replay *at_peak, const struct ml_replay *at_end,
-                          struct ml_summary *ret)
+                          const struct ml_summary_end *end, struct ml_summary *ret)
 {
     struct ml_composition peak;
     int r = ml_compose(at_peak, ML_BY_CATEGORY, false, &peak);
 
     for (uint8_t category = 0; r == 0 && category < ML_CATEGORIES; category++)
-        r = add_category(category, at_end, &peak, ret);
+        r = add_category(category, at_end, &peak, &end->categories, ret);
     ml_composition_release(&peak);
     ml_vec_sort(&ret->categories, by_category_bytes);
     return r;
@@ -114,13 +109,16 @@ static int fill_entry(const struct ml_trace *trace, const struct ml_composed *gr
 
 int ml_summary_end(const struct ml_replay *at_end, struct ml_summary_end *ret)
 {
-    int r = ml_compose(at_end, ML_BY_SCOPE, true, &ret->scopes);
+    int r = ml_compose(at_end, ML_BY_CATEGORY, true, &ret->categories);
 
+    if (r == 0)
+        r = ml_compose(at_end, ML_BY_SCOPE, true, &ret->scopes);
     return r < 0 ? r : ml_compose(at_end, ML_BY_LABEL, true, &ret->labels);
 }
 
 void ml_summary_end_release(struct ml_summary_end *end)
 {
+    ml_composition_release(&end->categories);
     ml_composition_release(&end->scopes);
     ml_composition_release(&end->labels);
 }
@@ -135,11 +133,13 @@ static int add_entries(const struct ml_replay *at_peak, const struct ml_composit
     ret->total = peak.groups.len;
     for (size_t i = 0; r == 0 && i < peak.groups.len && i < top; i++) {
         const struct ml_composed *group = &peak.groups.items[i];
+        const struct ml_composed *left = ml_composition_find(end, group->key);
         struct ml_summary_entry e = {
             .at_peak_bytes = group->bytes,
             .at_peak_blocks = group->blocks,
             .at_peak_percent = percent(group->bytes, at_peak->bytes.live_bytes),
-            .live_bytes = ml_composition_bytes(end, group->key),
+            .live_bytes = left ? left->bytes : 0,
+            .left_bytes = left ? left->left_bytes : 0,
         };
 
         r = fill_entry(at_peak->trace, group, by == ML_BY_LABEL, arena, &e);

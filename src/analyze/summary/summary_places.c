@@ -8,35 +8,19 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "cuda_spaces.h"
 #include "defs.h"
 #include "event_names.h"
 #include "memledger/memledger.h"
 #include "summary_tables.h"
 
-/* The program cannot free memory that the driver took for itself. */
-static bool is_drivers_own(const struct ml_trace *trace, const struct ml_replay_space *space)
-{
-    static const char *const own[] = {ML_CUDA_DRIVERS_OWN};
-    const char *name = ml_trace_string(trace, ml_trace_space(trace, space->number)->name, NULL);
-
-    if (space->level != MEMLEDGER_DRIVER)
-        return false;
-    for (size_t i = 0; i < ML_ARRAY_SIZE(own); i++)
-        if (strcmp(name, own[i]) == 0)
-            return true;
-    return false;
-}
-
-void ml_figures_add(struct ml_figures *sum, const struct ml_trace *trace,
-                    const struct ml_replay_space *space)
+void ml_figures_add(struct ml_figures *sum, const struct ml_replay_space *space)
 {
     sum->allocations += space->allocations;
     sum->allocated_bytes += space->allocated_bytes;
     sum->frees += space->frees;
     sum->live_bytes += space->bytes.live_bytes;
     sum->live_blocks += space->live_blocks;
-    if (is_drivers_own(trace, space))
+    if (space->drivers_own)
         return;
     sum->left_bytes += space->bytes.live_bytes;
     sum->left_blocks += space->live_blocks;
@@ -50,13 +34,12 @@ static void set_peak(struct ml_figures *figures, const struct ml_gauge *gauge)
 
 /* ---- Devices ----------------------------------------------------------- */
 
-static void add_space(const struct ml_replay *replay, const struct ml_replay_space *s,
-                      struct ml_summary_device *d)
+static void add_space(const struct ml_replay_space *s, struct ml_summary_device *d)
 {
     d->has_level[s->level] = true;
-    ml_figures_add(&d->levels[s->level], replay->trace, s);
+    ml_figures_add(&d->levels[s->level], s);
     if (s->counted)
-        ml_figures_add(&d->counted, replay->trace, s);
+        ml_figures_add(&d->counted, s);
 }
 
 static void set_peaks(const struct ml_replay_device *from, struct ml_summary_device *d)
@@ -93,7 +76,7 @@ int ml_summary_devices(const struct ml_replay *replay, struct ml_summary *ret)
     for (size_t i = 0; i < replay->spaces.len; i++) {
         const struct ml_replay_space *s = &replay->spaces.items[i];
 
-        add_space(replay, s, &ret->devices.items[s->device]);
+        add_space(s, &ret->devices.items[s->device]);
     }
     for (size_t i = 0; i < replay->devices.len; i++) {
         struct ml_summary_device *d = &ret->devices.items[i];
@@ -160,7 +143,7 @@ static void fill_process(const struct ml_replay *replay, uint32_t number,
     seen = &replay->processes.items[index];
     for (uint32_t s = seen->first_space; s > 0; s = replay->spaces.items[s - 1].next_of_process)
         if (replay->spaces.items[s - 1].counted)
-            ml_figures_add(&p->counted, replay->trace, &replay->spaces.items[s - 1]);
+            ml_figures_add(&p->counted, &replay->spaces.items[s - 1]);
     set_peak(&p->counted, &seen->bytes);
     if (!seen->ended)
         return;

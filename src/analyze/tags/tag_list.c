@@ -11,6 +11,7 @@
 #include "allocations.h"
 #include "cuda_spaces.h"
 #include "memledger/memledger.h"
+#include "replay.h"
 #include "samples.h"
 #include "tags.h"
 
@@ -45,18 +46,6 @@ static bool is_pinned(const struct ml_trace *trace, uint32_t space)
     return strcmp(name, ML_CUDA_PINNED) == 0 || strcmp(device_of(trace, space), PINNED_DEVICE) == 0;
 }
 
-/* Whether the driver took the memory for itself. */
-static bool is_drivers_own(const struct ml_trace *trace, uint32_t space)
-{
-    static const char *const own[] = {ML_CUDA_DRIVERS_OWN};
-    const char *name = ml_trace_string(trace, ml_trace_space(trace, space)->name, NULL);
-
-    for (size_t i = 0; i < ML_ARRAY_SIZE(own); i++)
-        if (strcmp(name, own[i]) == 0)
-            return true;
-    return false;
-}
-
 static bool is_on_device(const struct ml_trace *trace, uint32_t space, const char *asked,
                          bool gpu_only)
 {
@@ -74,7 +63,7 @@ bool ml_trace_has_mxnet_pool(const struct ml_trace *trace, const char *device)
 
         if (!is_gpu(device_of(trace, i)) || !is_on_device(trace, i, device, true))
             continue;
-        driver = driver || (s->level == MEMLEDGER_DRIVER && !is_drivers_own(trace, i));
+        driver = driver || (s->level == MEMLEDGER_DRIVER && !ml_is_drivers_own(trace, i));
         mxnet = mxnet || strcmp(ml_trace_string(trace, s->name, NULL), MXNET_SPACE) == 0;
     }
     return driver && mxnet;
@@ -121,7 +110,7 @@ static enum use decide(const struct maker *m, uint32_t space)
     if (m->opts->level == 0 || (m->gpu_only && is_pinned(m->trace, space)))
         return LISTED_IF_COUNTED;
     if (s->level == m->opts->level)
-        return is_drivers_own(m->trace, space) ? IGNORED : LISTED;
+        return ml_is_drivers_own(m->trace, space) ? IGNORED : LISTED;
     return s->level == MEMLEDGER_BLOCK ? NAMING : IGNORED;
 }
 

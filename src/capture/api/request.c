@@ -5,7 +5,6 @@
 #include "request.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -17,6 +16,7 @@
 #include "collector_watch.h"
 #include "owner_lock.h"
 #include "recorder.h"
+#include "sys.h"
 
 #define LOOK_NS 20000000 /* how long to sleep before looking for signs of life again */
 #define LOOKS_MAX 1500
@@ -34,24 +34,47 @@ static uint32_t next_number(void)
     return last_number;
 }
 
-static bool wait_for_reply(struct ml_ringset *set, uint32_t number)
+/* One that was sent and is waited for. */
+struct request {
+    struct ml_ringset *set;
+    uint32_t number;
+    int looks;
+    struct ml_collector_watch watch;
+};
+
+enum reply {
+    REPLY_HERE,
+    REPLY_NONE,     /* the collector is gone, or has had its time */
+    REPLY_REPLACED, /* by that to a later request */
+    REPLY_LATER,    /* a signal waits: let it in, then go on */
+};
+
+static enum reply wait_for_reply(struct request *r)
 {
     struct timespec limit = {.tv_nsec = LOOK_NS};
-    struct ml_collector_watch watch = {0};
 
-    for (int looks = 0; looks < LOOKS_MAX; looks++) {
-        bool alive = ml_collector_alive(&watch);
-        /* Pairs with the collector's release store: status and text are written. */
-        uint32_t seen = atomic_load_explicit(&set->reply_number, memory_order_acquire);
-        if (seen == number)
-            return true;
+    for (; r->looks < LOOKS_MAX; r->looks++) {
+        /* Before the look at the collector, which gives up for a signal that is kept waiting. */
+        bool signal = r->looks > 0 && ml_sys_signal_waits();
+        bool alive = signal || ml_collector_alive(&r->watch);
+        /* Pairs with the collector's release store: status and text are there. */
+        uint32_t seen = atomic_load_explicit(&r->set->reply_number, memory_order_acquire);
+
+        if (seen == r->number)
+            return REPLY_HERE;
+        if (seen && (int32_t)(seen - r->number) > 0)
+            return REPLY_REPLACED;
         if (!alive)
-            return false;
+            return REPLY_NONE;
         ml_ring_doorbell();
         if (ml_calls_allowed())
-            syscall(SYS_futex, &set->reply_number, FUTEX_WAIT, seen, &limit, NULL, 0);
+            syscall(SYS_futex, &r->set->reply_number, FUTEX_WAIT, seen, &limit, NULL, 0);
+        if (signal) { /* after the nap: a timer may have one ready at each look */
+            r->looks++;
+            return REPLY_LATER;
+        }
     }
-    return false;
+    return REPLY_NONE;
 }
 
 /* The set is shared memory: the length is read once and checked, and the text is terminated here.
@@ -73,36 +96,79 @@ static int take_reply(const struct ml_ringset *set, const char **ret_text)
     return 0;
 }
 
+/* No handler runs and nobody cancels this thread while it has the lock: one that left by
+ * siglongjmp would keep it. They get their turn while another thread has it.
+ * @return false: this thread has it, in a sandbox, or another does not let go */
+static bool take_turn(struct ml_quiet *quiet)
+{
+    for (unsigned i = 0; i < ML_OWNER_LOCK_TRIES && ml_calls_allowed(); i++) {
+        enum ml_owner_try got;
+
+        ml_quiet_begin(quiet);
+        got = ml_owner_lock_try(&request_lock);
+        if (got == ML_OWNER_OURS)
+            return true;
+        ml_quiet_end(quiet);
+        if (got == ML_OWNER_REENTERED)
+            return false;
+    }
+    return false;
+}
+
+static void end_turn(const struct ml_quiet *quiet)
+{
+    ml_owner_unlock(&request_lock);
+    ml_quiet_end(quiet);
+}
+
+static bool send_request(struct request *r, enum ml_request what, uint64_t argument)
+{
+    uint64_t words[] = {ml_record_word(ML_REC_REQUEST, 0, ml_now()), 0, argument};
+
+    r->number = next_number();
+    words[1] = ml_pair(r->number, what);
+    ml_record(words, 3);
+    return ml_writer->ring;
+}
+
+static int end_request(const struct request *r, enum reply reply, const char **ret_text)
+{
+    if (reply == REPLY_HERE)
+        return take_reply(r->set, ret_text);
+    if (reply == REPLY_REPLACED)
+        return ml_fail("another call took this one's place while a signal handler ran");
+    return ml_calls_allowed()
+               ? ml_fail("the collector does not answer; was `memledger run` killed?")
+               : ml_fail_in_sandbox();
+}
+
+static int fail_without_turn(void)
+{
+    return ml_fail("a signal handler interrupted the recorder, or another thread's call hangs");
+}
+
 static int ask(struct ml_ringset *set, enum ml_request what, uint64_t argument,
                const char **ret_text)
 {
-    uint32_t number = next_number();
-    uint64_t words[] = {ml_record_word(ML_REC_REQUEST, 0, ml_now()), ml_pair(number, what),
-                        argument};
+    struct request request = {.set = set};
+    struct ml_quiet quiet;
+    enum reply reply;
+    int r;
 
-    ml_record(words, 3);
-    if (!ml_writer->ring)
+    /* A signal handler inside a record: ours would wait behind that one. */
+    if (ml_writer->busy || !take_turn(&quiet))
+        return fail_without_turn();
+    if (!send_request(&request, what, argument)) {
+        end_turn(&quiet);
         return ml_fail("this thread is not being recorded: there are too many, or no memory");
-    if (!wait_for_reply(set, number))
-        return ml_calls_allowed()
-                   ? ml_fail("the collector does not answer; was `memledger run` killed?")
-                   : ml_fail_in_sandbox();
-    return take_reply(set, ret_text);
-}
-
-static int ask_alone(struct ml_ringset *set, enum ml_request what, uint64_t argument,
-                     const char **ret_text)
-{
-    int cancel_state, r;
-
-    /* In a signal handler inside a record our record would wait for that one. */
-    if (ml_writer->busy || !ml_owner_lock(&request_lock))
-        return ml_fail("a signal handler interrupted the recorder, or another thread's call hangs");
-    /* Signals stay enabled: the wait can be long. */
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    r = ask(set, what, argument, ret_text);
-    ml_owner_unlock(&request_lock);
-    pthread_setcancelstate(cancel_state, NULL);
+    }
+    while ((reply = wait_for_reply(&request)) == REPLY_LATER) {
+        end_turn(&quiet); /* handlers run here, and may not come back */
+        if (!take_turn(&quiet))
+            return fail_without_turn();
+    }
+    r = end_request(&request, reply, ret_text);
+    end_turn(&quiet);
     return r;
 }
 
@@ -114,10 +180,9 @@ int ml_request(enum ml_request what, uint64_t argument, const char **ret_text)
 
     if (!set)
         return ml_fail("this process is not being recorded");
-    if (!ml_calls_begin())
+    if (!ml_calls_allowed())
         return ml_fail_in_sandbox();
-    r = ask_alone(set, what, argument, ret_text);
-    ml_calls_end();
+    r = ask(set, what, argument, ret_text);
     errno = saved_errno;
     return r;
 }

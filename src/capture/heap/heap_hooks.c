@@ -13,6 +13,14 @@
 #include "heap_real.h"
 #include "heap_seen.h"
 
+void ml_heap_refused(size_t bytes, int error)
+{
+    uint32_t space = ML_HEAP_SPACE;
+
+    if (space && bytes && error == ENOMEM)
+        ml_record_oom(space, bytes, 0);
+}
+
 ML_HOOK void *malloc(size_t bytes)
 {
     return ml_heap_seen(ML_REAL(malloc)(bytes), bytes);
@@ -24,10 +32,19 @@ ML_HOOK void free(void *p)
         ML_REAL(free)(p);
 }
 
+static ML_NOINLINE size_t product(size_t count, size_t bytes)
+{
+    size_t all;
+
+    return __builtin_mul_overflow(count, bytes, &all) ? SIZE_MAX : all;
+}
+
 /* If there was memory, the product did not overflow. */
 ML_HOOK void *calloc(size_t count, size_t bytes)
 {
-    return ml_heap_seen(ML_REAL(calloc)(count, bytes), count * bytes);
+    void *p = ML_REAL(calloc)(count, bytes);
+
+    return ml_heap_seen(p, ML_LIKELY(p != NULL) ? count * bytes : product(count, bytes));
 }
 
 /* ---- Resizing --------------------------------------------------------------- */
@@ -51,8 +68,10 @@ static ML_ALWAYS_INLINE void *resize(uint32_t space, void *p, size_t bytes)
     q = ML_REAL(realloc)(p, bytes);
     if (ML_LIKELY(q != NULL))
         ml_record_alloc(space, q, bytes);
-    else if (bytes)
+    else if (bytes) {
         ml_record_move_failed(space, p);
+        ml_heap_refused(bytes, errno);
+    }
     return q;
 }
 
@@ -92,8 +111,10 @@ ML_HOOK int posix_memalign(void **ret, size_t align, size_t bytes)
 {
     int error = ML_REAL(posix_memalign)(ret, align, bytes);
 
-    if (!error)
+    if (ML_LIKELY(!error))
         ml_heap_seen(*ret, bytes);
+    else
+        ml_heap_refused(bytes, error);
     return error;
 }
 

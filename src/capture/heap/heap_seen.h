@@ -5,12 +5,18 @@
 #ifndef ML_HEAP_SEEN_H
 #define ML_HEAP_SEEN_H
 
+#include <errno.h>
+
 #include "heap_boot.h"
 #include "heap_start.h"
 #include "record.h"
 
 /* For functions that programs find instead of the real ones. */
 #define ML_HOOK __attribute__((visibility("default")))
+
+/* Records that there was no memory, unless the call failed for another reason: `error` says
+ * which. Keeps errno, and touches no memory but the ring. */
+ML_NOINLINE void ml_heap_refused(size_t bytes, int error);
 
 /* Call after the real call: p is its result, perhaps NULL. Returns p. */
 static ML_ALWAYS_INLINE void *ml_heap_seen(void *p, size_t bytes)
@@ -19,6 +25,8 @@ static ML_ALWAYS_INLINE void *ml_heap_seen(void *p, size_t bytes)
 
     if (ML_LIKELY(space && p))
         ml_record_alloc(space, p, bytes);
+    else if (!p)
+        ml_heap_refused(bytes, errno);
     return p;
 }
 

@@ -5,6 +5,7 @@
 #include "extension_api.h"
 
 #include "api_report.h"
+#include "given_names.h"
 #include "memledger/memledger.h"
 #include "names.h"
 #include "record.h"
@@ -56,6 +57,8 @@ __attribute__((visibility("default"))) const struct ml_extension_api memledger_e
     .struct_bytes = sizeof(struct ml_extension_api),
     .in_session = ml_recorder_in_session,
     .name = ml_name_bytes,
+    .thread_name = ml_give_thread_name,
+    .process_role = ml_give_process_role,
     .torch_begin = torch_begin,
     .enter_module = ml_torch_enter_module,
     .leave_module = ml_torch_leave_module,

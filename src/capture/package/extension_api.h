@@ -16,7 +16,7 @@
 #include "mxnet_arrays.h"
 #include "mxnet_scopes.h"
 
-#define ML_EXTENSION_API_VERSION 3
+#define ML_EXTENSION_API_VERSION 4
 #define ML_EXTENSION_API_NAME "memledger_extension_v1"
 
 struct ml_extension_api {
@@ -24,6 +24,9 @@ struct ml_extension_api {
     uint32_t struct_bytes;
     bool (*in_session)(void);
     uint32_t (*name)(const char *text, size_t bytes);
+    /* See given_names.h. */
+    void (*thread_name)(const char *text);
+    void (*process_role)(const char *text);
     /* See torch_scopes.h. */
     void (*torch_begin)(void);
     void (*enter_module)(uint32_t name, uint32_t class_name);

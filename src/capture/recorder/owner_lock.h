@@ -25,25 +25,37 @@ struct ml_owner_lock {
 
 #define ML_OWNER_LOCK_TRIES (1u << 20) /* a minute or more */
 
-/* Precondition: within ml_calls_begin. */
-static inline bool ml_owner_lock_calling(struct ml_owner_lock *l)
+enum ml_owner_try { ML_OWNER_OURS, ML_OWNER_ANOTHERS, ML_OWNER_REENTERED };
+
+/* One try, which naps for a moment if another thread has it. Precondition: within
+ * ml_calls_begin. */
+static inline enum ml_owner_try ml_owner_lock_try(struct ml_owner_lock *l)
 {
     uint64_t pid = (uint64_t)getpid();
     uint64_t me = pid << 32 | (uint32_t)syscall(SYS_gettid);
+    uint64_t owner = atomic_load_explicit(&l->owner, memory_order_relaxed);
+    bool takeable = !owner || owner >> 32 != pid;
 
-    for (unsigned i = 0; i < ML_OWNER_LOCK_TRIES && ml_calls_allowed(); i++) {
-        uint64_t owner = atomic_load_explicit(&l->owner, memory_order_relaxed);
-        bool takeable = !owner || owner >> 32 != pid;
-        if (owner == me)
-            return false;
-        if (takeable && atomic_compare_exchange_strong_explicit(
-                            &l->owner, &owner, me, memory_order_acquire, memory_order_relaxed))
-            return true;
-        /* Not nanosleep(), where a thread can be cancelled. */
-        if (!takeable)
-            syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 20000}, NULL);
-    }
-    return false;
+    if (owner == me)
+        return ML_OWNER_REENTERED;
+    if (takeable && atomic_compare_exchange_strong_explicit(
+                        &l->owner, &owner, me, memory_order_acquire, memory_order_relaxed))
+        return ML_OWNER_OURS;
+    /* Not nanosleep(), where a thread can be cancelled. */
+    if (!takeable)
+        syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 20000}, NULL);
+    return ML_OWNER_ANOTHERS;
+}
+
+/* Precondition: within ml_calls_begin. */
+static inline bool ml_owner_lock_calling(struct ml_owner_lock *l)
+{
+    enum ml_owner_try got = ML_OWNER_ANOTHERS;
+
+    for (unsigned i = 0; i < ML_OWNER_LOCK_TRIES && ml_calls_allowed() && got == ML_OWNER_ANOTHERS;
+         i++)
+        got = ml_owner_lock_try(l);
+    return got == ML_OWNER_OURS;
 }
 
 /* False when this thread holds it already or another does not release it, and in a sandbox, where a

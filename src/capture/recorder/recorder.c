@@ -21,6 +21,7 @@
 
 #include "collector_watch.h"
 #include "defs.h"
+#include "given_names.h"
 #include "names.h"
 #include "objects.h"
 #include "recorder_parts.h"
@@ -171,6 +172,7 @@ static bool add_set(struct process *p)
     p->set[n] = ml_session_new_set(how, n - p->first_set, &p->shape[n], &p->unreached);
     if (p->set[n] && n == p->first_set) {
         atomic_store_explicit(&ml_filtered_in_set, &p->set[n]->filtered, memory_order_relaxed);
+        ml_given_to_set(p->set[n]);
     }
     /* If the collector makes no progress, try again later. */
     p->no_more_sets = !p->set[n] && !ml_collector_stuck();

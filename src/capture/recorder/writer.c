@@ -15,6 +15,7 @@
 
 #include "filtered.h"
 #include "frame_mark.h"
+#include "given_names.h"
 #include "nanoseconds.h"
 #include "record.h"
 #include "recorder.h"
@@ -122,6 +123,7 @@ static struct ml_writer *claim(void)
         prctl(PR_GET_NAME, ring->name, 0, 0, 0);
     else
         memset(ring->name, 0, sizeof(ring->name));
+    ml_given_to_ring(ring);
     /* Pairs with the collector's acquire load: tid and name are set. */
     atomic_store_explicit(&ring->state, ML_RING_ACTIVE, memory_order_release);
     __atomic_store_n(&w->ring, ring, __ATOMIC_RELAXED); /* see stop_writers of recorder.c */

@@ -242,6 +242,30 @@ void ml_dict_symbol(struct ml_dict *d, uint32_t frame, uint32_t function)
                 .tag = ML_DEF_SYMBOL, .id = frame, .fields = {[ML_SYMBOL_FUNCTION] = function}});
 }
 
+static void give(struct ml_dict *d, enum ml_def_tag tag, uint32_t id, uint64_t *field,
+                 const char *text)
+{
+    *field = ml_dict_cstr(d, text);
+    if (has_room(d, 0))
+        emit(d, &(struct ml_def){.tag = tag, .id = id, .fields = {[ML_GIVEN_NAME] = *field}});
+    else
+        fail(d, -ENOMEM);
+}
+
+void ml_dict_thread_name(struct ml_dict *d, uint32_t thread, const char *name)
+{
+    if (thread < d->by_tag[ML_DEF_THREAD].len)
+        give(d, ML_DEF_THREAD_NAME, thread,
+             &d->by_tag[ML_DEF_THREAD].items[thread].fields[ML_THREAD_NAME], name);
+}
+
+void ml_dict_process_role(struct ml_dict *d, uint32_t process, const char *role)
+{
+    if (process < d->by_tag[ML_DEF_PROCESS].len)
+        give(d, ML_DEF_PROCESS_ROLE, process,
+             &d->by_tag[ML_DEF_PROCESS].items[process].fields[ML_PROCESS_ROLE], role);
+}
+
 void ml_dict_config(struct ml_dict *d, const char *key, const char *value)
 {
     uint32_t key_string = ml_dict_cstr(d, key);

@@ -87,6 +87,10 @@ struct ml_dict_frame ml_dict_frame_at(const struct ml_dict *d, uint32_t frame);
 /* Sets the function of a frame. */
 void ml_dict_symbol(struct ml_dict *d, uint32_t frame, uint32_t function);
 
+/* Says what a thread or a process, which are defined, is called from now on: its name, its role. */
+void ml_dict_thread_name(struct ml_dict *d, uint32_t thread, const char *name);
+void ml_dict_process_role(struct ml_dict *d, uint32_t process, const char *role);
+
 /* A setting of the run. */
 void ml_dict_config(struct ml_dict *d, const char *key, const char *value);
 

@@ -258,7 +258,7 @@ void ml_plot_bands(struct ml_canvas *canvas, const struct ml_bands *bands,
                       .truth_count = truth_count,
                       .buckets = buckets,
                       .opts = opts};
-    double y = ml_frame_title(canvas, opts, "");
+    double y = ml_frame_title(canvas, opts, opts->others ? opts->others : "");
 
     find_order(&s);
     describe(&s);

@@ -309,7 +309,7 @@ void ml_plot_overlay(struct ml_canvas *canvas, const struct ml_plot_series *seri
     struct overlay o = {
         .canvas = canvas, .series = series, .count = count, .buckets = buckets, .opts = opts};
     const char *what = ml_plot_on_device(canvas, words->what, opts);
-    double y = ml_frame_title(canvas, opts, ""), opacity;
+    double y = ml_frame_title(canvas, opts, opts->others ? opts->others : ""), opacity;
 
     describe(&o, what);
     find_scales(&o, words->things);

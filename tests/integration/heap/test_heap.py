@@ -96,6 +96,9 @@ class Books:
         self.live[self.key(event)] = event["bytes"]
         self.allocated[event["bytes"]] += 1
 
+    def on_oom(self, event):
+        """Nothing was given."""
+
     def on_free(self, event):
         size = self.live.pop(self.key(event), None)
         if size is not None:
@@ -312,6 +315,18 @@ def case_limited():
         done = subprocess.run(limited(address_space) + [program("heap_calls")],
                               stdout=subprocess.PIPE)
         Run(program("heap_calls"), status=done.returncode, limit_as=address_space)
+
+
+def case_refused():
+    """What finds no memory is an event, with the size that was asked for; errno is kept."""
+    run = Run(program("heap_refused"))
+    run.check_unharmed()
+    huge, most = 1 << 46, (1 << 64) - 1
+    check([e["bytes"] for e in run.kinds("oom")] ==
+          [huge, 2 * huge, most, huge + 1, huge + 64, huge + 128],
+          "refusals: %s" % run.kinds("oom"))
+    check(run.summary["out_of_memory"] == 6, "the summary does not count them")
+    check(run.summary["health"]["unknown_frees"] == 0, "a refused realloc lost its block")
 
 
 def main():

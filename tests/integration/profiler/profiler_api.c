@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -484,6 +485,55 @@ static void orphaned(void)
     CHECK(end.tv_sec - start.tv_sec < 10);
 }
 
+static sigjmp_buf out_of_the_call;
+
+static void leave_the_call(int number)
+{
+    (void)number;
+    siglongjmp(out_of_the_call, 1);
+}
+
+static void *ask_for_stats(void *unused)
+{
+    const char *text;
+
+    CHECK(memledger_stats(&text, 0, MEMLEDGER_JSON, MEMLEDGER_BY_TOTAL, 0) == 0);
+    return unused;
+}
+
+/* Says a word to the driver and waits until it has done its part. */
+static void take_turns(const char *word)
+{
+    printf("%s\n", word);
+    fflush(stdout);
+    getchar();
+}
+
+/* The driver stops the collector, and has it go on once a handler has left the call. */
+static void left(void)
+{
+    struct sigaction act = {.sa_handler = leave_the_call};
+    int cancel_state = -1;
+    pthread_t other;
+
+    CHECK(memledger_set_state(MEMLEDGER_RUN) == 0);
+    CHECK(sigaction(SIGALRM, &act, NULL) == 0);
+    take_turns("ready");
+    if (!sigsetjmp(out_of_the_call, 1)) {
+        const char *text;
+
+        ualarm(200000, 0);
+        memledger_stats(&text, 0, MEMLEDGER_JSON, MEMLEDGER_BY_TOTAL, 0);
+        CHECK(!"the handler came too late");
+    }
+    take_turns("left");
+    CHECK(pthread_create(&other, NULL, ask_for_stats, NULL) == 0);
+    CHECK(pthread_join(other, NULL) == 0);
+    ask_for_stats(NULL);
+    CHECK(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state) == 0);
+    CHECK(cancel_state == PTHREAD_CANCEL_ENABLE);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -493,7 +543,7 @@ int main(int argc, char **argv)
         {"absent", absent},     {"all", all},       {"table", table}, {"dumps", dumps},
         {"exits", exits},       {"states", states}, {"wrong", wrong}, {"many", many},
         {"threads", threads},   {"forks", forks},   {"serve", serve}, {"signals", signals},
-        {"orphaned", orphaned},
+        {"orphaned", orphaned}, {"left", left},
     };
 
     if (argc == 2 && !strcmp(argv[1], "servers")) {

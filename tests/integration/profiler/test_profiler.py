@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 MEMLEDGER, PROGRAM = (os.path.abspath(p) for p in sys.argv[1:3])
 CASE = sys.argv[3]
@@ -167,20 +168,49 @@ def children_of(pid):
         return [int(child) for child in f.read().split()]
 
 
-def orphaned():
-    """Without its collector the program goes on, and is told."""
+def start_stepwise():
+    """A program that says a word and waits for a line. Also its collector."""
     launcher = subprocess.Popen([MEMLEDGER, "run", "-q", "-f", "-o", "run.mled", "--", PROGRAM,
-                                 "orphaned"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                                 CASE], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     check(launcher.stdout.readline() == b"ready\n", "did not start")
     for pid in children_of(launcher.pid):
         with open("/proc/%d/cmdline" % pid, "rb") as f:
             if not f.read().startswith(PROGRAM.encode()):
-                os.kill(pid, signal.SIGKILL)
+                collector = pid
+    return launcher, collector
+
+
+def go_on(launcher):
     launcher.stdin.write(b"\n")
+    launcher.stdin.flush()
+
+
+def end(launcher):
     launcher.stdin.close()
     launcher.wait(timeout=60)
     check(launcher.returncode == 0, "exit status %d" % launcher.returncode)
+
+
+def orphaned():
+    """Without its collector the program goes on, and is told."""
+    launcher, collector = start_stepwise()
+    os.kill(collector, signal.SIGKILL)
+    go_on(launcher)
+    end(launcher)
     load("profile.json")
+
+
+def left():
+    """A handler that leaves a waiting call by siglongjmp leaves nothing held."""
+    launcher, collector = start_stepwise()
+    os.kill(collector, signal.SIGSTOP)
+    go_on(launcher)
+    check(launcher.stdout.readline() == b"left\n", "the call was not left")
+    os.kill(collector, signal.SIGCONT)
+    begin = time.monotonic()
+    go_on(launcher)
+    end(launcher)
+    check(time.monotonic() - begin < 30, "the next call waited for the one that was left")
 
 
 def cxx():
@@ -194,5 +224,6 @@ with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     {"absent": absent, "all": everything, "table": table, "dumps": dumps, "exits": exits,
      "states": states, "wrong": wrong, "many": many, "threads": threads, "forks": forks,
-     "servers": servers, "signals": signals, "orphaned": orphaned, "cxx": cxx}[CASE]()
+     "servers": servers, "signals": signals, "orphaned": orphaned, "left": left,
+     "cxx": cxx}[CASE]()
     os.chdir("/")

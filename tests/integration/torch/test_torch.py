@@ -62,6 +62,8 @@ def test_workers():
     counted = [t["kinds"].get("alloc", 0) for t in trace["threads"] if t["process"]]
     check(sum(counted) >= 64, "no tensors of the workers", trace["threads"])
     check(len(trace["processes"]) >= 3, "no workers", trace["processes"])
+    roles = [p["role"] for p in report("summary", "t.mled")["processes"] if "role" in p]
+    equal(sorted(roles), ["DataLoader worker 0", "DataLoader worker 1", "main"], "roles")
 
 
 def test_out_of_memory():

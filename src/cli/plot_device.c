@@ -1,0 +1,100 @@
+/* plot_device.c: see plot_device.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "plot_device.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "replay.h"
+
+struct device {
+    const char *name;
+    uint64_t peak_bytes; /* the highest of all recordings */
+    size_t runs;         /* that have memory on it */
+};
+
+typedef ML_VEC(struct device) device_list;
+
+static int add_device(device_list *list, struct ml_canvas *canvas, const char *name, uint64_t peak)
+{
+    for (size_t i = 0; i < list->len; i++) {
+        struct device *d = &list->items[i];
+
+        if (strcmp(d->name, name))
+            continue;
+        d->peak_bytes = ml_max_u64(d->peak_bytes, peak);
+        d->runs++;
+        return 0;
+    }
+    return ml_vec_push(list, ((struct device){ml_canvas_printf(canvas, "%s", name), peak, 1}));
+}
+
+static int add_devices(device_list *list, struct ml_canvas *canvas, const struct ml_trace *trace,
+                       struct ml_error *err)
+{
+    struct ml_replay replay;
+    int r = ml_replay_init(&replay, trace);
+
+    if (r == 0)
+        r = ml_replay_trace(&replay, UINT64_MAX, err);
+    for (uint32_t i = 0; r == 0 && i < replay.devices.len; i++)
+        if (replay.devices.items[i].bytes.peak_bytes > 0)
+            r = add_device(list, canvas, ml_intern_get(&replay.device_names, i, NULL),
+                           replay.devices.items[i].bytes.peak_bytes);
+    ml_replay_release(&replay);
+    return r;
+}
+
+/* NULL: none is used by all recordings. */
+static const struct device *highest(const device_list *list, size_t runs)
+{
+    const struct device *best = NULL;
+
+    for (size_t i = 0; i < list->len; i++) {
+        const struct device *d = &list->items[i];
+
+        if (d->runs == runs && (!best || d->peak_bytes > best->peak_bytes))
+            best = d;
+    }
+    return best;
+}
+
+/* "on cuda:0; --device shows the others: cpu (peak 3.2 GiB)" */
+static const char *name_others(const device_list *list, const struct device *chosen,
+                               struct ml_canvas *canvas, enum ml_unit unit)
+{
+    const char *text = NULL;
+    char bytes[32];
+
+    for (size_t i = 0; i < list->len; i++) {
+        const struct device *d = &list->items[i];
+
+        if (d != chosen)
+            text = ml_canvas_printf(canvas, "%s%s%s (peak %s)", text ? text : "", text ? ", " : "",
+                                    d->name, ml_format_bytes(bytes, (int64_t)d->peak_bytes, unit));
+    }
+    return ml_canvas_printf(canvas, "on %s; --device shows the others: %s", chosen->name, text);
+}
+
+int ml_plot_choose_device(const struct ml_plot_request *request, struct ml_canvas *canvas,
+                          struct ml_plot_opts *picture, struct ml_error *err)
+{
+    device_list list = {0};
+    const struct device *chosen;
+    int r = 0;
+
+    if (!picture->adds_devices)
+        return 0;
+    for (size_t i = 0; r == 0 && i < request->count; i++)
+        r = add_devices(&list, canvas, request->traces[i], err);
+    chosen = r == 0 ? highest(&list, request->count) : NULL;
+    if (list.len > 1 && chosen) {
+        picture->device = chosen->name;
+        picture->others = name_others(&list, chosen, canvas, picture->unit);
+    }
+    picture->adds_devices = list.len > 1 && !chosen;
+    ml_vec_release(&list);
+    return r;
+}
