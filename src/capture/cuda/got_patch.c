@@ -117,8 +117,11 @@ static void patch_data(struct ml_elf_object *o, struct range data)
     data.begin = (data.begin + 7) & ~(uintptr_t)7;
     while (data.begin + sizeof(uintptr_t) <= data.end) {
         size_t wanted = ml_min_u64(sizeof(copy), data.end - data.begin) & ~(size_t)7;
-        size_t got = ml_own_memory_read(data.begin, copy, wanted) & ~(size_t)7;
+        long read = ml_own_memory_read(data.begin, copy, wanted);
+        size_t got = read < 0 ? wanted : (size_t)read & ~(size_t)7;
 
+        if (read < 0) /* the loader has mapped it readable */
+            memcpy(copy, (const void *)data.begin, wanted);
         for (size_t i = 0; i < got / sizeof(*copy); i++) {
             if (ML_UNLIKELY(copy[i] - driver.begin < driver.end - driver.begin))
                 patch_word(o, data.begin + i * sizeof(*copy), copy[i]);

@@ -39,8 +39,8 @@ static bool find_in(const uint8_t *at, const uint8_t *end, size_t align, char *r
         size_t name, total;
 
         memcpy(&note, at, sizeof(note));
-        name = sizeof(note) + ((size_t)note.n_namesz + align - 1) / align * align;
-        total = name + ((size_t)note.n_descsz + align - 1) / align * align;
+        name = (sizeof(note) + note.n_namesz + align - 1) / align * align;
+        total = (name + note.n_descsz + align - 1) / align * align;
         if (name + note.n_descsz > (size_t)(end - at))
             break;
         if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&

@@ -140,6 +140,8 @@ void *ml_dlsym_hooked(void *handle, const char *name, const void *caller)
     const struct ml_dlsym_provider *p = provider_of(handle, name, &hook);
 
     found = ml_dlsym_real_function()(handle, name);
+    if (!p)
+        return found; /* another thread has found the driver since the provider was first asked */
     if (found != hook)
         return p->hand_out(name, found, NULL);
     return p->hand_out(name, look_behind(handle, name, caller), hook);

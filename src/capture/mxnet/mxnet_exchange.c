@@ -43,8 +43,8 @@ void **ml_mxnet_virtual(void *library, const char *table, const void *function)
     unsigned count = at ? words_of(at) : 0;
     void *words[VIRTUALS_MAX];
 
-    if (count > VIRTUALS_MAX ||
-        ml_own_memory_read((uintptr_t)at, words, count * sizeof(*words)) < count * sizeof(*words))
+    if (count > VIRTUALS_MAX || ml_own_memory_read((uintptr_t)at, words, count * sizeof(*words)) <
+                                    (long)(count * sizeof(*words)))
         return NULL;
     for (unsigned i = ML_VTABLE_HEAD; i < count; i++) {
         if (words[i] == function)

@@ -127,7 +127,7 @@ static bool is_laid_out(void *library, const struct ml_mxnet_layout *layout,
     void *words[ML_VTABLE_HEAD + ML_STORAGE_DIRECT_FREE + 1];
     void *const *table = words + ML_VTABLE_HEAD;
 
-    if (!at || ml_own_memory_read((uintptr_t)at, words, sizeof(words)) < sizeof(words))
+    if (!at || ml_own_memory_read((uintptr_t)at, words, sizeof(words)) < (long)sizeof(words))
         return false;
     return table[ML_STORAGE_ALLOC] == reals[ML_MXNET_ALLOC] &&
            table[ML_STORAGE_FREE] == reals[ML_MXNET_FREE] &&

@@ -23,8 +23,9 @@ static ML_ALWAYS_INLINE uint64_t ml_frame_mark(const volatile uint64_t *at)
 }
 
 /* Whether the function that left its mark there is still running on this thread. In doubt, yes: on
- * a signal stack the order of frames says nothing, and in a sandbox the mark cannot be read. For
- * rare paths, in functions that are not inlined. Keeps errno. */
+ * a signal stack the order of frames says nothing, and in a sandbox the mark cannot be read. A
+ * handler on a signal stack with SS_AUTODISARM, less than a MiB above the function, is not
+ * recognised. For rare paths, in functions that are not inlined. Keeps errno. */
 #define ml_frame_stands(at) ml_frame_stands_above(at, (uintptr_t)__builtin_frame_address(0))
 bool ml_frame_stands_above(const volatile uint64_t *at, uintptr_t here);
 

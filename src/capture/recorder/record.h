@@ -89,6 +89,7 @@ static ML_ALWAYS_INLINE void ml_writer_begin(struct ml_writer *w, volatile uint6
                                              uint64_t first)
 {
     *mark = ml_frame_mark(mark);
+    atomic_signal_fence(memory_order_seq_cst);
     w->busy = mark;
     atomic_signal_fence(memory_order_seq_cst);
     w->busy_first = first;

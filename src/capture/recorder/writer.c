@@ -448,7 +448,7 @@ void ml_record_wide(uint32_t only_in, unsigned space, const uint64_t *words, uns
 
 static bool is_published(const struct ml_writer *w)
 {
-    for (unsigned i = 1; i <= PUBLISHED_WORDS_MAX; i++) {
+    for (unsigned i = 1; i <= PUBLISHED_WORDS_MAX && i <= w->head; i++) {
         if (w->data[(w->head - i) & w->mask] == w->busy_first)
             return true;
     }
@@ -508,7 +508,8 @@ static void move_pending(struct ml_writer *w, uint32_t at, uint32_t end)
             break; /* the list ends here, or a handler was left by longjmp before it had written
                       this one */
         append(w, &w->pending[at + 1], (unsigned)n);
-        w->pending[at] = 0; /* for the next handler that takes this place and is left by longjmp */
+        /* For the next handlers that take this place, one of which may be left by longjmp. */
+        memset(&w->pending[at], 0, (1 + n) * sizeof(uint64_t));
         at += 1 + (uint32_t)n;
     }
 }
@@ -523,7 +524,7 @@ void ml_record_pending(struct ml_writer *w)
     uint32_t at = 0, end;
     volatile uint64_t mark;
 
-    ml_writer_begin(w, &mark, ml_now());
+    ml_writer_begin(w, &mark, ml_record_word(ML_ALLOC, 0, ml_now()));
     w->owed_pops = 0;
     end = w->pending_words;
     do {

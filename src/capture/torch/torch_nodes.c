@@ -100,13 +100,13 @@ static enum ml_torch_fit compare(const void *node)
     struct ml_torch_counter here, backward;
     struct ml_torch_numbers n;
     int saved_errno = errno;
-    size_t read;
+    long read;
 
     if (!ml_calls_allowed() || !ml_torch_counters(&here, &backward))
         return ML_TORCH_UNDECIDED;
     read = ml_own_memory_read((uintptr_t)node, copy, sizeof(copy));
     errno = saved_errno;
-    if (read < sizeof(copy))
+    if (read < (long)sizeof(copy))
         return ML_TORCH_STRANGE;
     n = ml_torch_numbers_in(copy, node);
     return ml_torch_numbers_fit(&n, &here, &backward);

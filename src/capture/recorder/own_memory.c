@@ -5,27 +5,21 @@
 #include "own_memory.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "filtered.h"
 
-size_t ml_own_memory_read(uintptr_t from, void *copy, size_t bytes)
+long ml_own_memory_read(uintptr_t from, void *copy, size_t bytes)
 {
     struct iovec to = {copy, bytes};
     struct iovec there = {(void *)from, bytes};
     long n;
 
     if (!ml_calls_begin())
-        return 0;
+        return -1;
     n = syscall(SYS_process_vm_readv, (long)getpid(), &to, 1L, &there, 1L, 0L);
     ml_calls_end();
-    if (n >= 0)
-        return (size_t)n;
-    if (errno == EFAULT)
-        return 0;
-    memcpy(copy, (const void *)from, bytes);
-    return bytes;
+    return n < 0 && errno == EFAULT ? 0 : n;
 }

@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Copies the readable part of `bytes` bytes at `from`. If the kernel refuses the call, assumes that
- * the memory is readable; in a sandbox, where no call is made, reads nothing.
- * @return the number of bytes in `copy`. Changes errno. */
-size_t ml_own_memory_read(uintptr_t from, void *copy, size_t bytes);
+/* Copies the readable part of `bytes` bytes at `from`.
+ * @return the number of bytes in `copy`; -1 if the kernel refuses the call, or in a sandbox, where
+ *         no call is made. Changes errno. */
+long ml_own_memory_read(uintptr_t from, void *copy, size_t bytes);
 
 #endif
