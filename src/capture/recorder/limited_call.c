@@ -62,6 +62,8 @@ static void *make_calls(void *arg)
     return NULL;
 }
 
+/* A seccomp filter that kills for the creation of a thread kills the CUDA driver first, which
+ * creates some before NVML is asked. */
 static bool make_thread(struct caller *c)
 {
     pthread_attr_t attributes;
