@@ -50,18 +50,27 @@ def inline(text):
     return "\\&" + line if line[:1] in (".", "'") else line
 
 
+# Deeper ones are code.
+ROW = re.compile(r" {0,3}\|")
+
+
 def cells(row):
     return [c.strip().replace("\\|", "|") for c in re.split(r"(?<!\\)\|", row.strip()[1:-1])]
 
 
 def table(rows):
-    """Each row is a paragraph that its first cell heads."""
+    """Each row is a paragraph that its first cell heads; in a list item they are indented."""
     head, _, *body = [cells(row) for row in rows]
+    in_item = rows[0].startswith(" ")
+    if in_item:
+        yield ".RS 4"
     for row in body:
         yield ".TP"
         yield inline(row[0]) or "\\&"
         for title, cell in zip(head[1:], row[1:]):
             yield inline(f"{title}: {cell}" if len(head) > 2 else cell)
+    if in_item:
+        yield ".RE"
 
 
 def code(lines):
@@ -86,9 +95,9 @@ def blocks(lines):
             while lines and (lines[0].startswith("    ") or not lines[0].strip()):
                 shown.append(lines.pop(0))
             yield from code(s[4:] for s in "\n".join(shown).rstrip().split("\n"))
-        elif line.startswith("|"):
+        elif ROW.match(line):
             rows = [line]
-            while lines and lines[0].startswith("|"):
+            while lines and ROW.match(lines[0]):
                 rows.append(lines.pop(0))
             yield from table(rows)
         else:
@@ -103,7 +112,7 @@ def paragraph(line, lines):
     else:
         yield ".PP"
     text = [line.strip()]
-    while lines and lines[0].strip() and not re.match(r"#|\||```|[-*] |\d+\. ", lines[0]):
+    while lines and lines[0].strip() and not re.match(r"#| {0,3}\||```|[-*] |\d+\. ", lines[0]):
         text.append(lines.pop(0).strip())
     yield inline(" ".join(text))
 

@@ -221,8 +221,7 @@ static PyObject *log_end(PyObject *self, PyObject *args)
     return PyLong_FromUnsignedLongLong(peak);
 }
 
-/* ---- Joining a recording
- * --------------------------------------------------------------------- */
+/* ---- Joining a recording ------------------------------------------------- */
 
 static PyObject *patch_mxnet(PyObject *self, PyObject *args)
 {

@@ -205,8 +205,7 @@ static PyMethodDef methods[] = {
      "Wraps an MXNet trainer or updater; number 1: each call is a step."},
     {"scoped_backward", KEYWORDS(scoped_backward), "Wraps torch.autograd.backward."},
     {"scoped_phase", KEYWORDS(scoped_phase),
-     "To stand for what is a phase of its own, PHASE_FORWARD, PHASE_BACKWARD or RUN by its "
-     "number."},
+     "Wraps a phase: PHASE_FORWARD, PHASE_BACKWARD or RUN, by its number."},
     {"enter_phase", enter_phase, METH_O, "enter_phase(PHASE_FORWARD or PHASE_BACKWARD)"},
     {"leave_phase", leave_phase, METH_NOARGS, "Leaves the phase that was entered last."},
     {NULL, NULL, 0, NULL},

@@ -18,10 +18,9 @@
 struct ml_tracked {
     PyObject *alive;  /* weak reference to the tensor */
     uintptr_t tensor; /* its address, while it is alive */
-    uintptr_t
-        data; /* where it was when it was last labelled, 0: nowhere; ml_tracked_move sets it */
-    PyObject *text; /* its name, a str */
-    uint32_t name;  /* likewise, the recorder's number */
+    uintptr_t data;   /* its address when last labelled, 0: none; ml_tracked_move sets it */
+    PyObject *text;   /* its name, a str */
+    uint32_t name;    /* likewise, the recorder's number */
     int category;
     int cuda_device;      /* -1: the host; its gradient is on the same */
     bool gradient_begins; /* its last gradient began where its block did */
@@ -45,8 +44,8 @@ void ml_tracked_move(struct ml_tracked *t, uintptr_t data);
 /* A new reference; NULL: it is gone. */
 PyObject *ml_tracked_tensor(const struct ml_tracked *t);
 
-/* Each use has its end. Entries of tensors that are gone are forgotten when nobody uses the
- * list. */
+/* Each use has its end. Entries of tensors that are gone are forgotten when the list is not in
+ * use. */
 void ml_tracked_list_use(void);
 void ml_tracked_list_end_use(void);
 void ml_tracked_forget_the_dead(void);

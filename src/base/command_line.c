@@ -1,4 +1,4 @@
-/* command_line.c: /proc/PID/cmdline.
+/* command_line.c: see command_line.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 void ml_command_line_of(uint32_t pid, char *text, size_t room)
@@ -25,4 +26,13 @@ void ml_command_line_of(uint32_t pid, char *text, size_t room)
     for (ssize_t i = 0; i < n; i++)
         text[i] = text[i] ? text[i] : ' ';
     text[n] = '\0';
+}
+
+size_t ml_command_line_program(const char *command, const char **ret)
+{
+    size_t len = strcspn(command, " ");
+    const char *slash = memrchr(command, '/', len);
+
+    *ret = slash ? slash + 1 : command;
+    return len - (size_t)(*ret - command);
 }

@@ -12,4 +12,9 @@
  * process is gone. */
 void ml_command_line_of(uint32_t pid, char *text, size_t room);
 
+/* The program's name without its folder: "cc1" of "/usr/lib/gcc/cc1 -quiet x.c".
+ * @ret  its start in `command`
+ * @return its length */
+size_t ml_command_line_program(const char *command, const char **ret);
+
 #endif

@@ -12,11 +12,13 @@
 int ml_folders_make(const char *file)
 {
     int saved_errno = errno, r;
-    char *path = strdup(file), *end = path;
+    char *path = strdup(file), *end;
 
     r = path ? -ENOENT : -ENOMEM;
 
-    while (path && (end = strchr(end + 1, '/'))) {
+    /* The root exists. */
+    end = path && *path ? strchr(path + 1, '/') : NULL;
+    for (; end; end = strchr(end + 1, '/')) {
         *end = '\0';
         if (mkdir(path, 0777) == 0)
             r = 0;

@@ -14,8 +14,8 @@
 
 #include "error.h"
 
-/* Makes "PATH.XXXXXX" with a name that nobody has, for its owner alone, and its folder where that
- * is missing.
+/* Creates "PATH.XXXXXX", a name that is not taken, readable by its owner only, and its folder if
+ * that is missing.
  * @ret_part  the caller frees it
  * @return a descriptor to write to, or negative errno */
 int ml_part_make(const char *path, char **ret_part);

@@ -17,7 +17,7 @@
 
 struct table {
     struct ml_arena arena;
-    size_t columns, widths[COLUMNS_MAX];
+    size_t indent, columns, widths[COLUMNS_MAX];
     ML_VEC(const char *) cells; /* row after row */
 };
 
@@ -99,17 +99,17 @@ static bool is_rule(const char *line, size_t len)
 
 static int read_table(struct table *t, const char *lines, size_t *ret_len)
 {
-    const char *at = lines;
+    const char *at = lines, *row;
     int r = 0;
 
-    while (r == 0 && *at == '|') {
-        size_t len = strcspn(at, "\n"), trimmed = len;
+    while (r == 0 && *(row = at + strspn(at, " ")) == '|') {
+        size_t len = strcspn(row, "\n"), trimmed = len;
 
-        while (trimmed > 1 && at[trimmed - 1] == ' ')
+        while (trimmed > 1 && row[trimmed - 1] == ' ')
             trimmed--;
-        if (!is_rule(at, len))
-            r = add_row(t, at, trimmed);
-        at += len + (at[len] == '\n');
+        if (!is_rule(row, len))
+            r = add_row(t, row, trimmed);
+        at = row + len + (row[len] == '\n');
     }
     *ret_len = (size_t)(at - lines);
     return r;
@@ -118,7 +118,7 @@ static int read_table(struct table *t, const char *lines, size_t *ret_len)
 /* Takes from the widest column until the table fits. */
 static void fit(struct table *t, size_t width)
 {
-    size_t total = (t->columns - 1) * GAP;
+    size_t total = t->indent + (t->columns - 1) * GAP;
 
     for (size_t i = 0; i < t->columns; i++)
         total += t->widths[i];
@@ -158,7 +158,7 @@ static bool has_text(const char *const *rest, size_t count)
 /* One line of a row; the cells continue in the next. */
 static int put_line(const struct table *t, const char **rest, struct ml_buf *out)
 {
-    int r = 0;
+    int r = ml_buf_fill(out, ' ', t->indent);
 
     for (size_t i = 0; r == 0 && i < t->columns; i++) {
         size_t len = line_len(rest[i], t->widths[i]);
@@ -191,17 +191,17 @@ static int put_rule(const struct table *t, struct ml_buf *out)
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < t->columns; i++) {
-        r = ml_buf_fill(out, ' ', i ? GAP : 0);
+        r = ml_buf_fill(out, ' ', i ? GAP : t->indent);
         if (r == 0)
             r = ml_buf_fill(out, '-', t->widths[i]);
     }
     return r < 0 ? r : ml_buf_puts(out, "\n");
 }
 
-int ml_markdown_table(const char *lines, const struct ml_style *style, struct ml_buf *out,
-                      size_t *ret_len)
+int ml_markdown_table(const char *lines, const struct ml_style *style, size_t indent,
+                      struct ml_buf *out, size_t *ret_len)
 {
-    struct table t = {0};
+    struct table t = {.indent = indent};
     int r = read_table(&t, lines, ret_len);
 
     if (r == 0 && t.columns > 0) {

@@ -56,10 +56,18 @@ static size_t item_start(const char *line)
     return (line[at] == '-' || line[at] == '*') && line[at + 1] == ' ' ? at + 2 : 0;
 }
 
-/* Whether the line ends the paragraph before it. */
-static bool ends_paragraph(const char *line)
+static bool is_row(const struct page *p, const char *line)
 {
-    return is_blank(line) || *line == '#' || *line == '|' || is_fence(line) || item_start(line) > 0;
+    size_t indent = indent_of(line);
+
+    return line[indent] == '|' && indent < p->list_indent + CODE_INDENT;
+}
+
+/* Whether the line ends the paragraph before it. */
+static bool ends_paragraph(const struct page *p, const char *line)
+{
+    return is_blank(line) || *line == '#' || is_row(p, line) || is_fence(line) ||
+           item_start(line) > 0;
 }
 
 static int put_heading(struct page *p)
@@ -112,7 +120,7 @@ static int put_paragraph(struct page *p, size_t skipped, size_t indent)
             r = ml_buf_append(&source, p->at + skipped, line_len(p->at) - skipped);
         p->at = next_line(p->at);
         skipped = indent_of(p->at);
-    } while (r == 0 && *p->at && !ends_paragraph(p->at));
+    } while (r == 0 && *p->at && !ends_paragraph(p, p->at));
     if (r == 0)
         r = ml_buf_puts(&text, "");
     if (r == 0)
@@ -124,6 +132,13 @@ static int put_paragraph(struct page *p, size_t skipped, size_t indent)
     return r;
 }
 
+/* A line that is not indented ends the list. */
+static void leave_list(struct page *p)
+{
+    if (indent_of(p->at) < p->list_indent)
+        p->list_indent = 0;
+}
+
 static int put_item(struct page *p)
 {
     size_t start = item_start(p->at);
@@ -133,13 +148,15 @@ static int put_item(struct page *p)
     return r < 0 ? r : put_paragraph(p, start, start);
 }
 
+/* A table, which belongs to a list item if it is indented below one. */
 static int put_table(struct page *p)
 {
     size_t len;
-    int r = ml_markdown_table(p->at, p->style, p->out, &len);
+    int r;
 
+    leave_list(p);
+    r = ml_markdown_table(p->at, p->style, p->list_indent, p->out, &len);
     p->at += len;
-    p->list_indent = 0;
     return r;
 }
 
@@ -157,8 +174,7 @@ static int put_text(struct page *p)
     size_t indent = indent_of(p->at);
     int r;
 
-    if (indent < p->list_indent)
-        p->list_indent = 0;
+    leave_list(p);
     r = ml_buf_fill(p->out, ' ', p->list_indent);
     return r < 0 ? r : put_paragraph(p, indent, p->list_indent);
 }
@@ -171,7 +187,7 @@ static int put_block(struct page *p)
         return put_fenced(p);
     if (*p->at == '#')
         return put_heading(p);
-    if (*p->at == '|')
+    if (is_row(p, p->at))
         return put_table(p);
     if (item_start(p->at))
         return put_item(p);

@@ -36,20 +36,22 @@ static const char *pager_command(void)
 /* @return whether a pager has shown the text */
 static bool run_pager(const char *command, const struct ml_buf *text)
 {
-    int status = -1;
+    void (*old_interrupt)(int), (*old_broken_pipe)(int);
+    int status;
     FILE *pipe;
 
-    /* Ctrl-C is for the pager, and a pager that is quit early reads no more. */
-    signal(SIGINT, SIG_IGN);
-    signal(SIGPIPE, SIG_IGN);
     setenv("LESS", "FRX", 0); /* no pager for a text that fits on the screen */
     pipe = popen(command, "w");
-    if (pipe) {
-        fwrite(text->data, 1, text->len, pipe);
-        status = pclose(pipe);
-    }
-    signal(SIGINT, SIG_DFL);
-    signal(SIGPIPE, SIG_DFL);
+    if (!pipe)
+        return false;
+    /* Ctrl-C is for the pager, and a pager that is quit early reads no more. Only from here on:
+     * the pager would inherit it. */
+    old_interrupt = signal(SIGINT, SIG_IGN);
+    old_broken_pipe = signal(SIGPIPE, SIG_IGN);
+    fwrite(text->data, 1, text->len, pipe);
+    status = pclose(pipe);
+    signal(SIGINT, old_interrupt);
+    signal(SIGPIPE, old_broken_pipe);
     return status != -1 && !(WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND);
 }
 

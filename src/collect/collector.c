@@ -541,14 +541,12 @@ static void settle(struct ml_collector *c)
  * A killed process is found late, and may have made room for the new one. */
 static void see_off_those_before(struct ml_collector *c, const struct ml_hello *hello)
 {
-    uint64_t start_ns = ml_ticks_ns(&c->ticks, hello->clock);
-
     find_ends(c);
     for (size_t i = 0; i < c->stage.targets.len; i++) {
         struct ml_target *t = c->stage.targets.items[i];
 
-        if (t->gone && !t->said_end && t->end_ticks > hello->clock)
-            ml_target_end_at(t, hello->clock, start_ns);
+        if (t->gone)
+            ml_target_end_before(&c->stage, t, hello->clock);
     }
     see_off_the_dead(c, ml_min_u64(c->ticks.ticks, hello->clock + 1));
 }

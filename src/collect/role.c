@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command_line.h"
 #include "compiler.h"
 #include "defs.h"
 #include "target.h"
@@ -44,22 +45,36 @@ static uint32_t next_number(const struct ml_dict *dict, const char *kind)
 
 /* ---- Processes without a role in MXNet ------------------------------------ */
 
-/* The program of a command line, without folder, target ("x86_64-linux-gnu-") and version. */
+/* Whether the name begins with a target, as in "x86_64-linux-gnu-gcc", not as in "run-as". */
+static bool has_target(const char *name)
+{
+    static const char *const machines[] = {"x86_64-", "i386-",        "i486-", "i586-", "i686-",
+                                           "aarch64", "arm",          "ppc",   "mips",  "riscv",
+                                           "powerpc", "loongarch64-", "s390",  "sparc", "nvptx"};
+    const char *first_dash = strchr(name, '-');
+
+    if (!first_dash || first_dash == strrchr(name, '-'))
+        return false;
+    for (size_t i = 0; i < ML_ARRAY_SIZE(machines); i++) {
+        if (!strncmp(name, machines[i], strlen(machines[i])))
+            return true;
+    }
+    return false;
+}
+
+/* The program of a command line, without folder, target and version. */
 static void program_name(const char *command, char *ret, size_t room)
 {
-    const char *end = command + strcspn(command, " "), *start = end;
-    size_t len;
+    const char *start;
+    size_t len = ml_command_line_program(command, &start);
 
-    while (start > command && start[-1] != '/')
-        start--;
-    len = (size_t)(end - start);
     snprintf(ret, room, "%.*s", (int)len, start);
     len = strlen(ret);
     while (len && strchr("0123456789.", ret[len - 1]))
         len--;
     if (len > 1 && ret[len - 1] == '-')
         ret[len - 1] = '\0';
-    if (strrchr(ret, '-'))
+    if (has_target(ret))
         memmove(ret, strrchr(ret, '-') + 1, strlen(strrchr(ret, '-')));
 }
 

@@ -12,21 +12,32 @@
 
 #include "proc_stat.h"
 
-/* The longest time from a call of exit() to the process's end. An older note was left by
- * a child of vfork, which shares its parent's memory. */
-#define EXIT_NS_MAX 1000000000u
+/* How long after its note a process that exits may still record, as other threads and destructors
+ * do, and how long the kernel may take to free its memory and to close its devices. An older note
+ * was left by a child of vfork, which shares its parent's memory. */
+#define RECORD_NS_MAX UINT64_C(1000000000)
+#define TEARDOWN_NS_MAX UINT64_C(30000000000)
 
 /* ---- When ---------------------------------------------------------------- */
 
+/* Of the records that have been read, and of those that have not. */
 static uint64_t last_record_ticks(const struct ml_stage *stage, const struct ml_target *t)
 {
     uint64_t last = 0;
 
     for (size_t k = 0; k < t->sets.len; k++) {
-        for (uint32_t r = 0; r < t->sets.items[k].count; r++)
-            last = ml_max_u64(last, ml_source_last_ticks(stage, &t->sets.items[k].sources[r]));
+        for (uint32_t r = 0; r < t->sets.items[k].count; r++) {
+            const struct ml_source *s = &t->sets.items[k].sources[r];
+
+            last = ml_max_u64(last, ml_max_u64(s->ticks, ml_source_last_ticks(stage, s)));
+        }
     }
     return last;
+}
+
+static uint64_t earliest_end(const struct ml_stage *stage, const struct ml_target *t)
+{
+    return ml_max_u64(t->alive_ticks, last_record_ticks(stage, t));
 }
 
 /* 0: it left no note. */
@@ -38,21 +49,37 @@ static uint64_t exit_clock(const struct ml_target *t)
     return atomic_load_explicit(&t->sets.items[0].shared->exit_clock, memory_order_acquire);
 }
 
-/* Whether the process was seen running long after that time. */
-static bool ran_on(const struct ml_ticks *ticks, const struct ml_target *t, uint64_t said)
+static bool is_later(const struct ml_ticks *ticks, uint64_t at, uint64_t than, uint64_t ns)
 {
-    return t->alive_ticks > said &&
-           ((ml_u128)(t->alive_ticks - said) * ticks->rate) >> 32 > EXIT_NS_MAX;
+    return at > than && ((ml_u128)(at - than) * ticks->rate) >> 32 > ns;
+}
+
+/* Whether the process has run on after that time, instead of exiting. */
+static bool ran_on(const struct ml_stage *stage, const struct ml_target *t, uint64_t said)
+{
+    return is_later(stage->ticks, last_record_ticks(stage, t), said, RECORD_NS_MAX) ||
+           is_later(stage->ticks, t->alive_ticks, said, TEARDOWN_NS_MAX);
 }
 
 void ml_target_find_end(const struct ml_stage *stage, struct ml_target *t, uint64_t found_ticks)
 {
     uint64_t said = exit_clock(t);
-    uint64_t least = ml_max_u64(t->alive_ticks, last_record_ticks(stage, t));
+    uint64_t end = found_ticks;
 
-    t->said_end = said && said <= found_ticks && !ran_on(stage->ticks, t, said);
-    t->end_ticks = t->said_end ? ml_min_u64(ml_max_u64(said, least), found_ticks) : found_ticks;
-    t->end_ns = ml_ticks_ns(stage->ticks, t->end_ticks);
+    t->said_end = said && said <= found_ticks && !ran_on(stage, t, said);
+    if (t->said_end)
+        end = ml_min_u64(ml_max_u64(said, earliest_end(stage, t)), found_ticks);
+    ml_target_end_at(t, end, ml_ticks_ns(stage->ticks, end));
+}
+
+void ml_target_end_before(const struct ml_stage *stage, struct ml_target *t, uint64_t ticks)
+{
+    uint64_t end;
+
+    if (t->said_end || t->replaced || t->end_ticks <= ticks)
+        return;
+    end = ml_min_u64(ml_max_u64(ticks, earliest_end(stage, t)), t->end_ticks);
+    ml_target_end_at(t, end, ml_ticks_ns(stage->ticks, end));
 }
 
 /* ---- How ----------------------------------------------------------------- */

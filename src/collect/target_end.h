@@ -25,6 +25,11 @@ static inline void ml_target_end_at(struct ml_target *t, uint64_t ticks, uint64_
  * alive, and, if the process did not record it, as late as it was found. */
 void ml_target_find_end(const struct ml_stage *stage, struct ml_target *t, uint64_t found_ticks);
 
+/* Moves an end that was only found to `ticks`, when a process began for which this one may have
+ * made room, or as near as its records and the last time that it was seen alive permit. The end of
+ * one that recorded it, or was replaced, is known and stays. */
+void ml_target_end_before(const struct ml_stage *stage, struct ml_target *t, uint64_t ticks);
+
 /* 1 + the status of waitpid() for a dead process, from the kernel; 0: unknown. Ask
  * as soon as the process is found dead. */
 uint64_t ml_target_kernel_status(const struct ml_target *t);

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "command_line.h"
 #include "utf8.h"
 
 #define MORE " \xe2\x80\xa6"
@@ -25,22 +26,12 @@ size_t ml_empty_processes(const struct ml_summary *summary)
     return n;
 }
 
-/* "cc1" of "/usr/lib/gcc/cc1 -quiet x.c". */
-static size_t program_of(const char *command, const char **ret)
-{
-    size_t len = strcspn(command, " ");
-    const char *slash = memrchr(command, '/', len);
-
-    *ret = slash ? slash + 1 : command;
-    return len - (size_t)(*ret - command);
-}
-
 static bool same_program(const char *a, const char *b)
 {
     const char *x, *y;
-    size_t len = program_of(a, &x);
+    size_t len = ml_command_line_program(a, &x);
 
-    return len == program_of(b, &y) && memcmp(x, y, len) == 0;
+    return len == ml_command_line_program(b, &y) && memcmp(x, y, len) == 0;
 }
 
 /* Whether an earlier empty process ran the same program. */
@@ -63,7 +54,7 @@ static int put_names(const struct ml_summary *summary, size_t width, struct ml_b
     for (size_t i = 0; r == 0 && i < summary->processes.len; i++) {
         const struct ml_summary_process *process = &summary->processes.items[i];
         const char *name;
-        size_t len = program_of(process->command, &name), taken;
+        size_t len = ml_command_line_program(process->command, &name), taken;
 
         if (len == 0 || !ml_process_is_empty(process) || is_named(summary, i))
             continue;

@@ -9,6 +9,7 @@ import pathlib
 import pty
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import termios
@@ -100,6 +101,7 @@ def test_pages():
         title = (PAGES / folder / f"{topic}.md").read_text().splitlines()[0].strip("# ")
         equal(page.stdout.splitlines()[0], title.replace("`", ""), f"title of {topic}")
         check(".md)" not in page.stdout, f"a link is left in {topic}", page.stdout)
+        check("|---" not in page.stdout, f"a table is left in {topic}", page.stdout)
 
 
 def test_pages_are_all_built():
@@ -159,6 +161,14 @@ def test_pager():
     equal(text, "manual\n", "output with MANPAGER")
 
 
+def test_signals_of_the_pager():
+    """It is interrupted as if the shell had started it."""
+    text, _ = on_terminal("help", "run", environment={"PAGER": "grep SigIgn /proc/self/status"})
+    ignored = int(text.split()[1], 16)
+    for number in (signal.SIGINT, signal.SIGPIPE):
+        check(not ignored >> (number - 1) & 1, f"the pager ignores {number!r}", text)
+
+
 def test_no_pager():
     for pager in ("", "cat", "no-such-pager 2>/dev/null"):
         text, code = on_terminal("help", "run", environment={"PAGER": pager})
@@ -190,6 +200,7 @@ def test_manual_pages():
         check(re.search(r"^\.SH NAME\n" + name.replace("-", r"\\-") + r" \\- \S", text, re.MULTILINE),
               f"{name}.1 has no name", text[:300])
         contains(text, ".SH SYNOPSIS", f"{name}.1")
+        check("|---" not in text.replace("\\-", "-"), f"a table is left in {name}.1")
     if shutil.which("man"):
         done = plain("man", "--warnings", "-l", str(BUILT_PAGES / "commands/memledger-run.1"))
         equal((done.returncode, done.stderr), (0, ""), "man")

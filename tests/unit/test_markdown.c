@@ -83,6 +83,10 @@ static void tables_are_aligned_and_wrapped(void **state)
     check_text("| a |\n|---|\n| averylongwordindeed |\n", 10,
                "a\n----------\naverylongw\nordindeed\n");
     check_text("|\n", 10, "");
+    check_text("- text:\n\n  | a | b |\n  |---|---|\n  | x | one two three |\n\n  more\n", 14,
+               "- text:\n\n  a  b\n  -  ---------\n  x  one two\n     three\n\n  more\n");
+    check_text("- text\n  | a |\n  |---|\n", 0, "- text\n  a\n  -\n");
+    check_text("text:\n\n    | code |\n", 0, "text:\n\n    | code |\n");
 }
 
 static void headings_are_bold_in_colour(void **state)

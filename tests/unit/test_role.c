@@ -66,7 +66,13 @@ static void ranks_and_compilers_are_told(void **state)
     assert_string_equal(role_of("/usr/bin/x86_64-linux-gnu-gcc-12 -c x.c", 0, &role), "compiler");
     assert_string_equal(role_of("/usr/lib/gcc/cc1plus -quiet", 4, &role), "rank 3 compiler");
     assert_string_equal(role_of("ptxas", 0, &role), "compiler");
+    assert_string_equal(role_of("x86_64-conda-linux-gnu-c++ x.cc", 0, &role), "compiler");
+    assert_string_equal(role_of("aarch64-linux-ld", 0, &role), "compiler");
+    assert_string_equal(role_of("clang-15", 0, &role), "compiler");
     assert_string_equal(role_of("ld-pretends", 0, &role), "");
+    assert_string_equal(role_of("run-as root", 0, &role), "");
+    assert_string_equal(role_of("/opt/my-own-ld", 0, &role), "");
+    assert_string_equal(role_of("arm-ld", 0, &role), "");
     assert_string_equal(role_of("", 0, &role), "");
     assert_string_equal(role_of("---- -1", UINT32_MAX, &role), "rank 4294967294");
 }

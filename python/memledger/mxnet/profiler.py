@@ -33,7 +33,7 @@ _mode_is_set = False  # by the environment; the first set_config() replaces it
 
 def _number_of(word, words, what):
     if word not in words:
-        raise ValueError(f"{what} is {word!r}; allowed is {' or '.join(map(repr, words))}")
+        raise ValueError(f"{what} is {word!r}; expected {' or '.join(map(repr, words))}")
     return words[word]
 
 

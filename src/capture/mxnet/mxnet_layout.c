@@ -104,18 +104,14 @@ int ml_mxnet_version(void *library)
     return get && get(&version) == 0 ? version : 0;
 }
 
-static bool has_all(void *library, const struct ml_mxnet_layout *layout,
-                    void *ret_reals[ML_MXNET_FUNCTIONS])
+static bool find_all(void *library, const struct ml_mxnet_layout *layout,
+                     void *reals[ML_MXNET_FUNCTIONS])
 {
-    void *reals[ML_MXNET_FUNCTIONS];
-
     for (unsigned i = 0; i < ML_MXNET_FUNCTIONS; i++) {
         reals[i] = ml_dlsym_real_function()(library, layout->symbols[i]);
         if (!reals[i])
             return false;
     }
-    for (unsigned i = 0; i < ML_MXNET_FUNCTIONS; i++)
-        ret_reals[i] = reals[i];
     return true;
 }
 
@@ -139,11 +135,13 @@ const struct ml_mxnet_layout *ml_mxnet_recognise(void *library, void *ret_reals[
     char build_id[ML_BUILD_ID_TEXT_BYTES] = "";
     struct search search = {(uintptr_t)ml_dlsym_real_function()(library, GET_VERSION), build_id};
     const struct ml_mxnet_layout *layout;
+    void *reals[ML_MXNET_FUNCTIONS];
 
     if (search.inside)
         dl_iterate_phdr(take_build_id, &search);
     layout = layout_of(build_id);
-    return layout && has_all(library, layout, ret_reals) && is_laid_out(library, layout, ret_reals)
-               ? layout
-               : NULL;
+    if (!layout || !find_all(library, layout, reals) || !is_laid_out(library, layout, reals))
+        return NULL;
+    memcpy(ret_reals, reals, sizeof(reals));
+    return layout;
 }
