@@ -11,7 +11,10 @@
 
 #include <cmocka.h>
 
+#include <dlfcn.h>
+#include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -387,6 +390,69 @@ static void jumps_out_of_a_table(void **state)
     alarm(0);
 }
 
+static _Atomic bool one_waits;
+static __thread bool jumps_at_wake;
+
+/* Instead of libc's, for the calls that a lock makes. */
+long syscall(long number, ...)
+{
+    static long (*_Atomic real)(long, ...);
+    long a[6];
+    va_list args;
+
+    va_start(args, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(args, long);
+    va_end(args);
+    if (number == SYS_futex && a[1] == FUTEX_WAIT_PRIVATE)
+        one_waits = true;
+    if (number == SYS_futex && a[1] == FUTEX_WAKE_PRIVATE && jumps_at_wake) {
+        jumps_at_wake = false;
+        raise(SIGUSR1);
+    }
+    if (!real)
+        real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+    return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+static pthread_t next_holder;
+
+static void let_another_wait(const struct ml_live_block *b)
+{
+    if (b->address != HELD)
+        return;
+    one_waits = false;
+    pthread_create(&next_holder, NULL, hold_table, NULL);
+    while (!one_waits)
+        sched_yield();
+    jumps_at_wake = true;
+}
+
+/* The lock is free again, and the next holder has it: this thread must not release it once more. */
+static void jumps_out_of_a_release(void **state)
+{
+    uint64_t missed = ml_live_missed();
+    struct ml_live_block found;
+
+    (void)state;
+    alarm(HANGS_S);
+    signal(SIGUSR1, jump);
+    sem_init(&holds, 0, 0);
+    sem_init(&let_go, 0, 0);
+    assert_true(ml_live_seed(ML_LIVE_HOST, HELD, 16));
+    if (!sigsetjmp(back, 1))
+        ml_live_tell(3, let_another_wait);
+    sem_wait(&holds);
+    assert_false(ml_live_block_find(HELD, &found));
+    assert_int_equal(ml_live_missed(), missed + 1);
+    sem_post(&let_go);
+    pthread_join(next_holder, NULL);
+    assert_true(ml_live_block_find(HELD, &found));
+    ml_live_remove(at(HELD));
+    assert_int_equal(ml_live_missed(), missed + 1);
+    alarm(0);
+}
+
 static void says_what_an_event_costs(void **state)
 {
     enum { EVENTS = 1000000 };
@@ -414,6 +480,7 @@ int main(void)
         cmocka_unit_test(forks_while_a_table_is_held),
         cmocka_unit_test(clones_while_threads_log),
         cmocka_unit_test(jumps_out_of_a_table),
+        cmocka_unit_test(jumps_out_of_a_release),
         cmocka_unit_test(says_what_an_event_costs),
     };
 

@@ -125,6 +125,7 @@ static ML_ALWAYS_INLINE enum ml_fork_entry lock_shard(struct shard *s, volatile 
     enum ml_fork_entry entry;
 
     *mark = ml_frame_mark(mark);
+    atomic_signal_fence(memory_order_seq_cst);
     inside.at = mark;
     atomic_signal_fence(memory_order_seq_cst);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &inside.cancel_state);
@@ -159,8 +160,10 @@ static ML_ALWAYS_INLINE void leave(struct shard *s)
 {
     int cancel_state = inside.cancel_state;
 
-    ml_fork_lock_leave(lock_of(s), &s->changing);
+    /* First: a handler may leave the release by longjmp when another thread has the lock. */
     inside.shard = NULL;
+    atomic_signal_fence(memory_order_seq_cst);
+    ml_fork_lock_leave(lock_of(s), &s->changing);
     atomic_signal_fence(memory_order_seq_cst);
     inside.at = NULL;
     pthread_setcancelstate(cancel_state, NULL);
