@@ -18,6 +18,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -390,6 +391,34 @@ static void jumps_out_of_a_table(void **state)
     alarm(0);
 }
 
+/* Neither does one that leaves the log: the next one is complete. */
+static void jumps_out_of_the_log(void **state)
+{
+    uint64_t *unreadable =
+        mmap(NULL, sizeof(*unreadable), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint64_t peak = 0;
+
+    (void)state;
+    assert_ptr_not_equal(unreadable, MAP_FAILED);
+    alarm(HANGS_S);
+    signal(SIGSEGV, jump);
+    ml_thread_phase = ML_PHASE_BACKWARD;
+    ml_live_log_begin();
+    ml_live_add(0, CUDA_1, at(0x100), 10);
+    if (!sigsetjmp(back, 1))
+        ml_live_log_end(1 << CUDA_1, unreadable, 1, &peak);
+    signal(SIGSEGV, SIG_DFL);
+    ml_live_remove(at(0x100));
+    ml_live_log_begin();
+    ml_live_add(0, CUDA_1, at(0x100), 20);
+    assert_true(ml_live_log_end(1 << CUDA_1, NULL, 0, &peak));
+    assert_int_equal(peak, 20);
+    ml_live_remove(at(0x100));
+    ml_thread_phase = ML_PHASE_NONE;
+    munmap(unreadable, sizeof(*unreadable));
+    alarm(0);
+}
+
 static _Atomic bool one_waits;
 static __thread bool jumps_at_wake;
 
@@ -480,6 +509,7 @@ int main(void)
         cmocka_unit_test(forks_while_a_table_is_held),
         cmocka_unit_test(clones_while_threads_log),
         cmocka_unit_test(jumps_out_of_a_table),
+        cmocka_unit_test(jumps_out_of_the_log),
         cmocka_unit_test(jumps_out_of_a_release),
         cmocka_unit_test(says_what_an_event_costs),
     };

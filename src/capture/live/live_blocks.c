@@ -103,7 +103,8 @@ static struct ml_fork_lock *lock_of(const struct shard *s)
 static void mend(struct shard *s);
 
 /* Whether another call of this thread is in a table. A call that was left by longjmp does not
- * count: its table becomes free again, with a half-finished change. */
+ * count: its table, and the log, become free
+ * again, with a half-finished change. */
 static ML_NOINLINE bool is_inside(void)
 {
     struct shard *left = inside.shard;
@@ -114,6 +115,7 @@ static ML_NOINLINE bool is_inside(void)
     inside.at = NULL;
     if (left)
         ml_unlock(&lock_of(left)->lock);
+    (void)ml_live_log_is_inside();
     pthread_setcancelstate(inside.cancel_state, NULL);
     return false;
 }
