@@ -201,16 +201,19 @@ static PyObject *module_name(PyObject *self, PyObject *module)
 
 static PyObject *name_copy(PyObject *self, PyObject *args)
 {
-    PyObject *copy, *module, *class_name;
+    PyObject *copy, *module, *text, *class_name;
     struct ml_module_entry *entry;
 
     (void)self;
     if (!PyArg_ParseTuple(args, "OO", &copy, &module))
         return NULL;
     entry = ml_module_find(module);
-    class_name = entry ? ml_class_name(module) : NULL;
-    entry = class_name ? ml_module_name(copy, entry->text, class_name) : NULL;
+    text = entry ? entry->text : NULL;
+    Py_XINCREF(text); /* naming may run Python code, which may name the module anew */
+    class_name = text ? ml_class_name(module) : NULL;
+    entry = class_name ? ml_module_name(copy, text, class_name) : NULL;
     Py_XDECREF(class_name);
+    Py_XDECREF(text);
     if (entry)
         entry->copy = true;
     ml_native_forget_error();

@@ -85,12 +85,15 @@ static bool add(struct references *r, PyObject *optimizer)
 {
     PyObject *reference = NULL;
 
+    /* First: to make a reference may run Python code, which may add others. */
+    refer(&reference, optimizer);
     forget_the_dead(r);
-    if (r->count < MET_MAX)
-        refer(&reference, optimizer);
-    if (reference)
-        r->items[r->count++] = reference;
-    return reference;
+    if (!reference || r->count == MET_MAX) {
+        Py_XDECREF(reference);
+        return false;
+    }
+    r->items[r->count++] = reference;
+    return true;
 }
 
 /* ---- Optimizers ------------------------------------------------------------------- */

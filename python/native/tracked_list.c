@@ -134,7 +134,7 @@ static bool make_room(void)
     if (!all.room)
         return resize(ROOM_LEAST);
     ml_tracked_forget_the_dead();
-    return all.len <= all.room / 2 || resize(2 * all.room);
+    return all.len <= all.room / 2 || resize(2 * all.room) || all.len < all.room;
 }
 
 /* ---- Entries ---------------------------------------------------------------------- */

@@ -64,7 +64,7 @@ enum ml_notice {
     ML_NOTICE_MXNET = 4,        /* an unknown version of MXNet */
     ML_NOTICE_MXNET_PARTLY = 8, /* one that is known only in part */
     ML_NOTICE_AUTOGRAD = 16,    /* a PyTorch whose autograd is not known */
-    ML_NOTICE_NVML = 32,        /* an NVML that hangs */
+    ML_NOTICE_NVML = 32,        /* an NVML that hangs, or no thread for it */
 };
 
 /* The collector's ids in its own pid namespace. */

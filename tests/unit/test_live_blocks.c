@@ -11,10 +11,14 @@
 
 #include <cmocka.h>
 
+#include <dlfcn.h>
+#include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -387,6 +391,97 @@ static void jumps_out_of_a_table(void **state)
     alarm(0);
 }
 
+/* Neither does one that leaves the log: the next one is complete. */
+static void jumps_out_of_the_log(void **state)
+{
+    uint64_t *unreadable =
+        mmap(NULL, sizeof(*unreadable), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint64_t peak = 0;
+
+    (void)state;
+    assert_ptr_not_equal(unreadable, MAP_FAILED);
+    alarm(HANGS_S);
+    signal(SIGSEGV, jump);
+    ml_thread_phase = ML_PHASE_BACKWARD;
+    ml_live_log_begin();
+    ml_live_add(0, CUDA_1, at(0x100), 10);
+    if (!sigsetjmp(back, 1))
+        ml_live_log_end(1 << CUDA_1, unreadable, 1, &peak);
+    signal(SIGSEGV, SIG_DFL);
+    ml_live_remove(at(0x100));
+    ml_live_log_begin();
+    ml_live_add(0, CUDA_1, at(0x100), 20);
+    assert_true(ml_live_log_end(1 << CUDA_1, NULL, 0, &peak));
+    assert_int_equal(peak, 20);
+    ml_live_remove(at(0x100));
+    ml_thread_phase = ML_PHASE_NONE;
+    munmap(unreadable, sizeof(*unreadable));
+    alarm(0);
+}
+
+static _Atomic bool one_waits;
+static __thread bool jumps_at_wake;
+
+/* Instead of libc's, for the calls that a lock makes. */
+long syscall(long number, ...)
+{
+    static long (*_Atomic real)(long, ...);
+    long a[6];
+    va_list args;
+
+    va_start(args, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(args, long);
+    va_end(args);
+    if (number == SYS_futex && a[1] == FUTEX_WAIT_PRIVATE)
+        one_waits = true;
+    if (number == SYS_futex && a[1] == FUTEX_WAKE_PRIVATE && jumps_at_wake) {
+        jumps_at_wake = false;
+        raise(SIGUSR1);
+    }
+    if (!real)
+        real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+    return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+static pthread_t next_holder;
+
+static void let_another_wait(const struct ml_live_block *b)
+{
+    if (b->address != HELD)
+        return;
+    one_waits = false;
+    pthread_create(&next_holder, NULL, hold_table, NULL);
+    while (!one_waits)
+        sched_yield();
+    jumps_at_wake = true;
+}
+
+/* The lock is free again, and the next holder has it: this thread must not release it once more. */
+static void jumps_out_of_a_release(void **state)
+{
+    uint64_t missed = ml_live_missed();
+    struct ml_live_block found;
+
+    (void)state;
+    alarm(HANGS_S);
+    signal(SIGUSR1, jump);
+    sem_init(&holds, 0, 0);
+    sem_init(&let_go, 0, 0);
+    assert_true(ml_live_seed(ML_LIVE_HOST, HELD, 16));
+    if (!sigsetjmp(back, 1))
+        ml_live_tell(3, let_another_wait);
+    sem_wait(&holds);
+    assert_false(ml_live_block_find(HELD, &found));
+    assert_int_equal(ml_live_missed(), missed + 1);
+    sem_post(&let_go);
+    pthread_join(next_holder, NULL);
+    assert_true(ml_live_block_find(HELD, &found));
+    ml_live_remove(at(HELD));
+    assert_int_equal(ml_live_missed(), missed + 1);
+    alarm(0);
+}
+
 static void says_what_an_event_costs(void **state)
 {
     enum { EVENTS = 1000000 };
@@ -414,6 +509,8 @@ int main(void)
         cmocka_unit_test(forks_while_a_table_is_held),
         cmocka_unit_test(clones_while_threads_log),
         cmocka_unit_test(jumps_out_of_a_table),
+        cmocka_unit_test(jumps_out_of_the_log),
+        cmocka_unit_test(jumps_out_of_a_release),
         cmocka_unit_test(says_what_an_event_costs),
     };
 

@@ -267,11 +267,14 @@ static void begin_locked(struct ml_cuda_state *book, struct ml_cuda_call *call)
         plan->begin(book, call);
 }
 
-static void give_back_taken(struct ml_cuda_state *book)
+/* Only a thread with the lock may end turns. Without it they are kept, and the collector gives them
+ * back when the process has ended. */
+static void give_back_taken(struct ml_cuda_state *book, bool locked)
 {
     if (taken.underway)
         atomic_fetch_sub_explicit(&book->underway, 1, memory_order_relaxed);
-    end_turns(book, taken.turns);
+    if (locked)
+        end_turns(book, taken.turns);
     taken.underway = false;
     taken.turns = 0;
 }
@@ -306,7 +309,7 @@ void ml_cuda_abandon(void)
     ml_quiet_begin(&quiet);
     locked = ml_lock_within(&book->lock, LOCK_PATIENCE_S);
     count_lost();
-    give_back_taken(book);
+    give_back_taken(book, locked);
     if (locked)
         ml_unlock(&book->lock);
     ml_quiet_end(&quiet);
@@ -378,7 +381,7 @@ void ml_cuda_end(struct ml_cuda_call *call, int result)
         end_locked(book, call, plan, !result, stack);
     else
         count_lost();
-    give_back_taken(book);
+    give_back_taken(book, locked);
     if (locked)
         ml_unlock(&book->lock);
     ml_quiet_end(&quiet);

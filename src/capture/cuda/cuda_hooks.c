@@ -238,6 +238,7 @@ static void end(struct ml_cuda_call *call, int result)
         call =                                                                                     \
             (struct ml_cuda_call){.entry = entry, .action = action, .args = {VALUES_##arguments}}; \
         mark = ml_frame_mark(&mark);                                                               \
+        atomic_signal_fence(memory_order_seq_cst);                                                 \
         inside = &mark;                                                                            \
         ml_cuda_begin(&call);                                                                      \
         result = real(NAMES_##arguments);                                                          \

@@ -109,22 +109,37 @@ static void read_memory(void)
 
 /* ---- On the program's thread ------------------------------------------------- */
 
+static void say_once(const char *text)
+{
+    if (ml_session && ml_session_tells(ml_session, ML_NOTICE_NVML))
+        ml_sys_say(text);
+}
+
 static bool call(void (*function)(void), uint32_t limit_ms)
 {
     if (ml_limited_call_hangs())
         return false;
     if (ml_limited_call(function, limit_ms))
         return true;
-    if (ml_limited_call_hangs() && ml_session && ml_session_tells(ml_session, ML_NOTICE_NVML))
-        ml_sys_say(
-            "memledger: NVML does not answer; memory that the CUDA driver takes for itself is no "
-            "longer recorded\n");
+    if (ml_limited_call_hangs())
+        say_once("memledger: NVML does not answer; memory that the CUDA driver takes for itself is "
+                 "no longer recorded\n");
+    return false;
+}
+
+static bool open_in_time(void)
+{
+    if (call(open_devices, OPEN_LIMIT_MS))
+        return true;
+    if (!ml_limited_call_hangs())
+        say_once("memledger: cannot start a thread for NVML; memory that the CUDA driver takes for "
+                 "itself is not recorded\n");
     return false;
 }
 
 unsigned ml_cuda_nvml_open(void)
 {
-    unsigned count = find_functions() && call(open_devices, OPEN_LIMIT_MS) ? found : 0;
+    unsigned count = find_functions() && open_in_time() ? found : 0;
 
     /* Pairs with the acquire load below: all counted devices are filled in. */
     __atomic_store_n(&device_count, count, __ATOMIC_RELEASE);

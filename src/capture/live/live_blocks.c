@@ -103,7 +103,8 @@ static struct ml_fork_lock *lock_of(const struct shard *s)
 static void mend(struct shard *s);
 
 /* Whether another call of this thread is in a table. A call that was left by longjmp does not
- * count: its table becomes free again, with a half-finished change. */
+ * count: its table, and the log, become free
+ * again, with a half-finished change. */
 static ML_NOINLINE bool is_inside(void)
 {
     struct shard *left = inside.shard;
@@ -114,6 +115,7 @@ static ML_NOINLINE bool is_inside(void)
     inside.at = NULL;
     if (left)
         ml_unlock(&lock_of(left)->lock);
+    (void)ml_live_log_is_inside();
     pthread_setcancelstate(inside.cancel_state, NULL);
     return false;
 }
@@ -125,6 +127,7 @@ static ML_ALWAYS_INLINE enum ml_fork_entry lock_shard(struct shard *s, volatile 
     enum ml_fork_entry entry;
 
     *mark = ml_frame_mark(mark);
+    atomic_signal_fence(memory_order_seq_cst);
     inside.at = mark;
     atomic_signal_fence(memory_order_seq_cst);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &inside.cancel_state);
@@ -159,8 +162,10 @@ static ML_ALWAYS_INLINE void leave(struct shard *s)
 {
     int cancel_state = inside.cancel_state;
 
-    ml_fork_lock_leave(lock_of(s), &s->changing);
+    /* First: a handler may leave the release by longjmp when another thread has the lock. */
     inside.shard = NULL;
+    atomic_signal_fence(memory_order_seq_cst);
+    ml_fork_lock_leave(lock_of(s), &s->changing);
     atomic_signal_fence(memory_order_seq_cst);
     inside.at = NULL;
     pthread_setcancelstate(cancel_state, NULL);

@@ -7,8 +7,9 @@
 #include <assert.h>
 
 #include "address_room.h"
-#include "live_blocks.h"
 #include "fork_lock.h"
+#include "frame_mark.h"
+#include "live_blocks.h"
 #include "sys.h"
 
 /* Reserved, touched as it fills; fewer in little address space. */
@@ -34,15 +35,53 @@ static uint64_t base[ML_LIVE_DEVICES]; /* bytes of the phase when the log began 
 static struct ml_fork_lock *log_lock;
 static __thread bool locked_for_fork;
 
+/* As in live_blocks.c: the log may be left by longjmp. */
+static __thread struct {
+    const volatile uint64_t *at; /* NULL: not in the log; set before the other field */
+    bool has_lock;
+} inside;
+
 void ml_live_log_init(struct ml_fork_lock *lock)
 {
     log_lock = lock;
 }
 
-/* After a half-finished change the log lacks an event. */
-static bool enter(void)
+ML_NOINLINE bool ml_live_log_is_inside(void)
 {
-    enum ml_fork_entry entry = log_lock ? ml_fork_lock_enter(log_lock, &changing) : ML_FORK_REFUSED;
+    bool had_lock = inside.has_lock;
+
+    if (!inside.at)
+        return false;
+    if (ml_frame_stands(inside.at))
+        return true;
+    inside.has_lock = false;
+    inside.at = NULL;
+    if (had_lock)
+        ml_unlock(&log_lock->lock);
+    return false;
+}
+
+static enum ml_fork_entry lock_log(volatile uint64_t *mark)
+{
+    enum ml_fork_entry entry;
+
+    if (!log_lock || ml_live_log_is_inside())
+        return ML_FORK_REFUSED;
+    *mark = ml_frame_mark(mark);
+    atomic_signal_fence(memory_order_seq_cst);
+    inside.at = mark;
+    atomic_signal_fence(memory_order_seq_cst);
+    entry = ml_fork_lock_enter(log_lock, &changing);
+    inside.has_lock = entry != ML_FORK_REFUSED;
+    if (!inside.has_lock)
+        inside.at = NULL;
+    return entry;
+}
+
+/* `mark` is 0, and on the caller's stack. After a half-finished change the log lacks an event. */
+static bool enter(volatile uint64_t *mark)
+{
+    enum ml_fork_entry entry = lock_log(mark);
 
     if (entry != ML_FORK_WHOLE)
         atomic_store_explicit(&overflowed, true, memory_order_relaxed);
@@ -51,12 +90,18 @@ static bool enter(void)
 
 static void leave(void)
 {
+    inside.has_lock = false;
+    atomic_signal_fence(memory_order_seq_cst);
     ml_fork_lock_leave(log_lock, &changing);
+    atomic_signal_fence(memory_order_seq_cst);
+    inside.at = NULL;
 }
 
 void ml_live_log_slow(unsigned device, uint64_t address, int64_t bytes)
 {
-    if (!enter())
+    volatile uint64_t mark = 0;
+
+    if (!enter(&mark))
         return;
     if (ml_live_log_on && count < events_max)
         events[count++] =
@@ -68,7 +113,9 @@ void ml_live_log_slow(unsigned device, uint64_t address, int64_t bytes)
 
 void ml_live_log_begin(void)
 {
-    if (!enter())
+    volatile uint64_t mark = 0;
+
+    if (!enter(&mark))
         return;
     if (!events)
         events = ml_address_table(EVENTS_MAX, EVENTS_LEAST, sizeof(*events), &events_max);
@@ -126,9 +173,10 @@ static uint64_t peak_of(uint64_t devices)
 
 bool ml_live_log_end(uint64_t devices, uint64_t *others, size_t n, uint64_t *ret)
 {
+    volatile uint64_t mark = 0;
     bool ok;
 
-    if (!enter())
+    if (!enter(&mark))
         return false;
     ok = ml_live_log_on && !overflowed;
     ml_live_log_on = 0;

@@ -39,6 +39,10 @@ bool ml_live_log_end(uint64_t devices, uint64_t *others, size_t count, uint64_t 
 struct ml_fork_lock;
 void ml_live_log_init(struct ml_fork_lock *lock);
 
+/* Whether this thread is in the log. If a signal handler left it by longjmp, it becomes free
+ * again. */
+bool ml_live_log_is_inside(void);
+
 /* Called by a thread that forks. */
 void ml_live_log_before_fork(void);
 void ml_live_log_after_fork(void);

@@ -35,6 +35,8 @@ static struct caller {
     void (*function)(void);
 } * _Atomic the_caller;
 
+static _Atomic bool used_before_fork; /* in this process or in one that forked it */
+
 /* libc needs signals 32 and 33 in every thread, for pthread_cancel and setuid. */
 static void block_program_signals(void)
 {
@@ -76,7 +78,11 @@ static bool make_thread(struct caller *c)
          !pthread_attr_setstacksize(&attributes, STACK_BYTES) &&
          !pthread_create(&thread, &attributes, make_calls, c);
     pthread_attr_destroy(&attributes);
-    c->has_thread = ok;
+    if (ok) {
+        /* In this order: a second thread must not take this process for a forked child. */
+        c->has_thread = true;
+        used_before_fork = true;
+    }
     return ok;
 }
 
@@ -127,14 +133,12 @@ static bool ask(struct caller *c, void (*function)(void), uint64_t limit_ns)
 
 bool ml_limited_call(void (*function)(void), uint32_t limit_ms)
 {
-    static _Atomic bool used_before_fork; /* in this process or in one that forked it */
     struct caller *c;
     struct ml_quiet quiet;
     bool ok = false;
 
     if (!ml_calls_allowed() || !(c = caller()) || (used_before_fork && !c->has_thread))
         return false;
-    used_before_fork = true;
     ml_quiet_begin(&quiet);
     if (ml_calls_allowed() && ml_lock_at_once(&c->lock)) {
         ok = ask(c, function, limit_ms * (uint64_t)1000000);

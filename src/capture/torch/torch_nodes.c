@@ -86,9 +86,17 @@ static uint32_t class_name(const struct type_info *const *vtable)
 static _Atomic uint32_t known; /* enum ml_torch_fit, for the layout */
 static _Atomic uint32_t strange_nodes;
 
-static void leave_alone(void)
+/* Threads may find out at the same time: the first one decides. @return whether this call did */
+static bool decide(enum ml_torch_fit fit)
 {
-    atomic_store_explicit(&known, ML_TORCH_STRANGE, memory_order_relaxed);
+    uint32_t undecided = ML_TORCH_UNDECIDED;
+
+    return atomic_compare_exchange_strong_explicit(&known, &undecided, fit, memory_order_relaxed,
+                                                   memory_order_relaxed);
+}
+
+static void say_left_alone(void)
+{
     if (!ml_session || ml_session_tells(ml_session, ML_NOTICE_AUTOGRAD))
         ml_sys_say("memledger: cannot read this PyTorch's autograd: memory of backward passes has "
                    "no modules\n");
@@ -118,10 +126,11 @@ static ML_NOINLINE enum ml_torch_fit find_out(const void *node)
     enum ml_torch_fit fit = compare(node);
 
     if (fit == ML_TORCH_FITS)
-        atomic_store_explicit(&known, ML_TORCH_FITS, memory_order_relaxed);
+        (void)decide(ML_TORCH_FITS);
     if (fit == ML_TORCH_STRANGE &&
-        atomic_fetch_add_explicit(&strange_nodes, 1, memory_order_relaxed) + 1 == STRANGE_MAX)
-        leave_alone();
+        atomic_fetch_add_explicit(&strange_nodes, 1, memory_order_relaxed) + 1 == STRANGE_MAX &&
+        decide(ML_TORCH_STRANGE))
+        say_left_alone();
     return fit;
 }
 

@@ -60,4 +60,13 @@ def test_nvml_hangs():
     contains(done.err, "memledger: NVML does not answer", "note")
 
 
+def test_no_thread_for_nvml():
+    done = harness.run(program("cuda_steps_linked"), "init", "retain", "alloc:3M", options=["-qf"],
+                       env=with_standin(LD_PRELOAD=program("libno_threads.so"),
+                                        NO_THREADS_IN="cuda_steps_linked"))
+    equal(done.code, 0, "exit code", done)
+    equal(sizes(done.trace, "alloc"), [3 * MIB], "what was recorded")
+    contains(done.err, "memledger: cannot start a thread for NVML", "note")
+
+
 harness.main(globals())
