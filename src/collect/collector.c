@@ -586,9 +586,23 @@ static bool receive_one(struct ml_collector *c)
     return true;
 }
 
+static bool any_is_ending(const struct ml_collector *c)
+{
+    for (size_t i = 0; i < c->stage.targets.len; i++) {
+        const struct ml_target *t = c->stage.targets.items[i];
+
+        if (!t->dead && ml_target_is_ending(&c->stage, t))
+            return true;
+    }
+    return false;
+}
+
+/* A process that says it exits may be dead by the time that was just read: its parent's next
+ * records come after its end. */
 static bool is_time_to_look(struct ml_collector *c)
 {
-    if (c->checked_ns && c->ticks.ns - c->looked_ns <= LOOK_NS && !is_waited_for(c->session->page))
+    if (c->checked_ns && c->ticks.ns - c->looked_ns <= LOOK_NS &&
+        !is_waited_for(c->session->page) && !any_is_ending(c))
         return false;
     c->looked_ns = c->ticks.ns;
     return true;

@@ -61,6 +61,13 @@ static bool ran_on(const struct ml_stage *stage, const struct ml_target *t, uint
            is_later(stage->ticks, t->alive_ticks, said, TEARDOWN_NS_MAX);
 }
 
+bool ml_target_is_ending(const struct ml_stage *stage, const struct ml_target *t)
+{
+    uint64_t said = exit_clock(t);
+
+    return said && !is_later(stage->ticks, t->alive_ticks, said, RECORD_NS_MAX);
+}
+
 void ml_target_find_end(const struct ml_stage *stage, struct ml_target *t, uint64_t found_ticks)
 {
     uint64_t said = exit_clock(t);

@@ -9,6 +9,7 @@
 #ifndef ML_TARGET_END_H
 #define ML_TARGET_END_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "translate.h"
@@ -19,6 +20,10 @@ static inline void ml_target_end_at(struct ml_target *t, uint64_t ticks, uint64_
     t->end_ticks = ticks;
     t->end_ns = ns;
 }
+
+/* Whether the process has said, within the last second in which it was seen alive, that it exits.
+ */
+bool ml_target_is_ending(const struct ml_stage *stage, const struct ml_target *t);
 
 /* Sets end_ticks and end_ns of a process that is dead, before `found_ticks`, and whose ring sets
  * have all arrived. The end is no earlier than the last record and the last time that it was seen
