@@ -76,6 +76,15 @@ def test_truncated_is_not_empty():
     check("no allocation was recorded" not in text, "a second warning", text)
 
 
+def test_no_stacks_of_malloc():
+    """--stacks with --heap: a note says what has none."""
+    words = "not for malloc"
+    contains(run("true", options=["--heap", "--stacks=native"]).err, words, "closing note")
+    for options in (["--heap"], ["--stacks=native"], ["--heap", "--stacks=none"]):
+        result = run("true", options=["-f", *options])
+        check(words not in result.err, f"a note with {options}", result)
+
+
 def test_removed():
     result = run("rm", "t.mled")
     contains(result.err, "t.mled was removed during the run", "closing note")
