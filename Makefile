@@ -4,12 +4,14 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 export CC DESTDIR
+built := built build/src/cli/memledger; next: sudo make install, or try it: build/src/cli/memledger --help
 
 .PHONY: build demo test test-gpu test-programs test-python bench install dist lint format clean help
 
 build:
 	@scripts/setup.sh build
 	@scripts/build.sh
+	@$(if $(filter-out build,$(MAKECMDGOALS)),,echo '$(built)')
 
 demo:
 	@scripts/setup.sh demo

@@ -369,6 +369,7 @@ static int run_program(struct run *run, char **argv)
         .session_dir = run->session.path,
         .quiet = run->opts.quiet,
         .heap = run->opts.heap,
+        .stacks = run->opts.stacks,
         .sample_only = run->opts.sample_only,
         .cuda_injection = run->opts.cuda == ML_CUDA_INJECTION,
         .obstacle = run->obstacle,

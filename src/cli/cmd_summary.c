@@ -33,7 +33,7 @@ static int run(int argc, char **argv)
 
 const struct ml_verb ml_verb_summary = {
     .name = "summary",
-    .summary = "show the peak, its composition, and the leaks",
+    .summary = "show the peak, its composition, and memory never freed",
     .usage = "[OPTION]... FILE",
     .group = ML_GROUP_LOOK,
     .operands = ML_OPERANDS_TRACES,

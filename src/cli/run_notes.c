@@ -266,6 +266,8 @@ static void note_next(const struct ml_run_result *result, const struct ml_sessio
 {
     if (!result->sample_only)
         note_silence(result, page);
+    if (result->heap && result->stacks)
+        ml_say("stacks are recorded for blocks of PyTorch and MXNet, not for malloc");
     note_samples(page);
     note_entered_sandbox(page);
     note_end(page, trace);

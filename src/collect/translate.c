@@ -404,10 +404,10 @@ static void sample(struct ml_stage *stage, struct ml_source *s, struct ml_event 
     ev->args[1] = ml_low(pair);
     for (unsigned i = 2; i < ML_EVENT_ARGS; i++)
         ev->args[i] = ml_word(s, i);
+    stage->samples++;
     if (s->target->own) {
         ev->thread = stage->writer->encoder->thread;
         ev->scope = stage->writer->encoder->scope;
-        stage->samples++;
         return;
     }
     ev->args[1] &= known_bits;

@@ -67,7 +67,7 @@ static void left_cell(struct ml_table *t, const struct ml_style *style,
 static int put_runs_of_one_device(const struct ml_compare *c, const struct ml_style *style,
                                   struct ml_buf *out)
 {
-    static const char *const titles[] = {"run",          ">peak",        ">change",  "",
+    static const char *const titles[] = {"run",          ">peak",        ">change",  ">",
                                          ">never freed", ">allocations", ">duration"};
     struct ml_table t;
 
@@ -90,7 +90,7 @@ static int put_runs_by_device(const struct ml_compare *c, const struct ml_style 
                               struct ml_buf *out)
 {
     static const char *const titles[] = {"run", "device",       ">peak",        ">change",
-                                         "",    ">never freed", ">allocations", ">duration"};
+                                         ">",   ">never freed", ">allocations", ">duration"};
     struct ml_table t;
 
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
@@ -137,7 +137,7 @@ static int put_levels(const struct ml_compare *c, struct ml_buf *out)
 /* For runs without allocations. */
 static int put_sampled(const struct ml_compare *c, const struct ml_style *style, struct ml_buf *out)
 {
-    static const char *const titles[] = {"sampled", "run", ">peak", ">change", "", ">duration"};
+    static const char *const titles[] = {"sampled", "run", ">peak", ">change", ">", ">duration"};
     struct ml_table t;
     int r =
         ml_buf_puts(out, "No run has allocations; these are the highest samples: memory "

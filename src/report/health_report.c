@@ -82,7 +82,7 @@ static void warn_cut_short(struct writer *w, const struct ml_health *h)
 
 static void warn_empty(struct writer *w, const struct ml_health *h)
 {
-    if (w->r < 0 || !h->empty)
+    if (w->r < 0 || !h->empty || h->cut_short) /* a missing part may have had some */
         return;
     w->r = ml_report_warning(w->out, w->style, "%s%sno allocation was recorded%s",
                              w->name ? w->name : "", w->name ? ": " : "",

@@ -42,7 +42,7 @@ static int put_method(const struct ml_leaks *l, const struct ml_style *style, st
     if (l->unit == ML_LEAK_BY_TIME)
         snprintf(text, sizeof(text),
                  "The run is cut into %s slices of equal time: growth from one to the next may be "
-                 "intended. memledger run marks steps for PyTorch and MXNet, memledger_step() in "
+                 "intended. memledger run marks steps for PyTorch and MXNet, memledger_step(n) in "
                  "other programs.",
                  count);
     else if (l->unit == ML_LEAK_BY_EVENTS && ml_health_no_times(&l->at.instant.health))

@@ -38,9 +38,11 @@ static void say_request(struct prose *p)
 {
     const struct ml_oom *o = p->o;
 
-    say(p, "%s was requested on %s, from '%s'", SIZE(o->refusal.bytes), o->device, o->space);
     if (o->pid)
-        say(p, ", by process %u", o->pid);
+        say(p, "Process %u", o->pid);
+    else
+        say(p, "The program");
+    say(p, " asked for %s on %s (%s)", SIZE(o->refusal.bytes), o->device, o->space);
     if (o->module[0])
         say(p, ", in %s", o->module);
     else if (o->scope[0])
@@ -265,7 +267,7 @@ static int put_changes(const struct ml_oom *o, const struct ml_style *style, str
     if (o->refusal.state == ML_REFUSAL_RECOVERED)
         return 0;
     if (o->changes.len == 0)
-        return ml_buf_puts(out, "\nNo change that memledger knows would have made room.\n");
+        return ml_buf_puts(out, "\nNone of the known changes would have made room.\n");
     r = ml_report_heading(out, style, "%s",
                           o->changes.items[0].fits || !o->changes.items[0].judged
                               ? "What would have made room"

@@ -39,9 +39,24 @@ static int put_command_and_facts(const struct page *p, const char *text)
     return r < 0 ? r : ml_buf_puts(p->out, "\n");
 }
 
+/* "1,988 events and 1,693 samples", as the closing note of `memledger run` counts them. */
+static int put_counts(const struct ml_summary *s, struct ml_buf *out)
+{
+    uint64_t samples = s->samples.events, events = s->events - samples;
+    char count[32];
+    int r = ml_buf_printf(out, "%s event%s", ml_format_count(count, (int64_t)events),
+                          events == 1 ? "" : "s");
+
+    if (r == 0 && samples)
+        r = ml_buf_printf(out, " and %s sample%s", ml_format_count(count, (int64_t)samples),
+                          samples == 1 ? "" : "s");
+    return r;
+}
+
 static int put_origin(const struct page *p, const char *file)
 {
-    char duration[32], events[32], bytes[32];
+    char duration[32], bytes[32];
+    bool no_times = ml_health_no_times(&p->s->health);
     struct ml_buf text;
     int r;
 
@@ -50,11 +65,11 @@ static int put_origin(const struct page *p, const char *file)
                          p->s->host);
     ml_format_duration_ns(duration, (int64_t)p->s->duration_ns);
     if (r == 0)
-        r = ml_buf_printf(&text, ": %s%s%s event%s, %s on disk",
-                          ml_health_no_times(&p->s->health) ? "" : duration,
-                          ml_health_no_times(&p->s->health) ? "" : ", ",
-                          ml_format_count(events, (int64_t)p->s->events),
-                          p->s->events == 1 ? "" : "s",
+        r = ml_buf_printf(&text, ": %s%s", no_times ? "" : duration, no_times ? "" : ", ");
+    if (r == 0)
+        r = put_counts(p->s, &text);
+    if (r == 0)
+        r = ml_buf_printf(&text, ", %s on disk",
                           ml_format_bytes(bytes, (int64_t)p->s->file_bytes, ML_UNIT_AUTO));
     if (r == 0)
         r = put_command_and_facts(p, (char *)text.data);
@@ -183,6 +198,13 @@ static bool device_left(const struct page *p, const struct ml_summary_device *d,
     return true;
 }
 
+static const char *leaks_hint(const struct ml_summary *s)
+{
+    return s->counted.left_bytes > 0 && s->steps.list.len > 1
+               ? "; memledger leaks shows what grew from step to step"
+               : "";
+}
+
 static int put_never_freed(const struct page *p)
 {
     const struct ml_figures *f = &p->s->counted;
@@ -191,10 +213,10 @@ static int put_never_freed(const struct page *p)
     if (ml_health_no_frees(&p->s->health))
         return ml_summary_line(p->out, p->style, "never freed", "?", "frees are not known");
     if (has_several_devices(p))
-        return put_devices_line(p, "never freed", "on", device_left, "");
+        return put_devices_line(p, "never freed", "on", device_left, leaks_hint(p->s));
     return ml_summary_line(p->out, p->style, "never freed",
-                           ml_format_bytes(bytes, (int64_t)f->left_bytes, p->style->unit), "%s",
-                           left_words(f, more) + 1);
+                           ml_format_bytes(bytes, (int64_t)f->left_bytes, p->style->unit), "%s%s",
+                           left_words(f, more) + 1, leaks_hint(p->s));
 }
 
 /* Some sources contain no allocations: then no figure is right, not even 0. */

@@ -66,6 +66,25 @@ def test_nothing_on_the_heap():
     contains(summary().stdout, "no allocation was recorded; memledger run --heap", "without it")
 
 
+def test_truncated_is_not_empty():
+    """The missing part may hold the allocations: nothing is said about them."""
+    run("true", options=["--heap"], trace="whole.mled")
+    with open("whole.mled", "rb") as whole, open("part.mled", "wb") as part:
+        part.write(whole.read()[:-200])
+    text = summary("part.mled").stdout
+    contains(text, "warning: the file is truncated", "a summary")
+    check("no allocation was recorded" not in text, "a second warning", text)
+
+
+def test_no_stacks_of_malloc():
+    """--stacks with --heap: a note says what has none."""
+    words = "not for malloc"
+    contains(run("true", options=["--heap", "--stacks=native"]).err, words, "closing note")
+    for options in (["--heap"], ["--stacks=native"], ["--heap", "--stacks=none"]):
+        result = run("true", options=["-f", *options])
+        check(words not in result.err, f"a note with {options}", result)
+
+
 def test_removed():
     result = run("rm", "t.mled")
     contains(result.err, "t.mled was removed during the run", "closing note")

@@ -4,6 +4,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
+import re
 import signal
 import sys
 import time
@@ -82,6 +83,15 @@ def test_many_processes():
 
 
 # ---- Untouched ---------------------------------------------------------------
+
+
+def test_counts_agree():
+    """The closing note and the summary count events and samples alike."""
+    result = run(program("ends"), "sleep", 100)
+    note = re.search(r"([\d,]+ events) of 1 process( and [\d,]+ samples?) in ", result.err)
+    check(note, "no counts in the closing note", result)
+    head = " ".join(plain(harness.MEMLEDGER, "summary", result.trace).stdout.split())
+    contains(head, f", {note[1]}{note[2]}, ", "the head of the summary")
 
 
 def test_sample_only_leaves_alone():

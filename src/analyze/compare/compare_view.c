@@ -223,7 +223,7 @@ static int add_all_steps(struct builder *b, struct ml_error *err)
     if (r == 0 && b->view->entries.len == 0)
         r = ml_error_set(err, -ENOENT,
                          "no run has steps; memledger run marks them for PyTorch and MXNet, "
-                         "memledger_step() in other programs");
+                         "memledger_step(n) in other programs");
     return r;
 }
 

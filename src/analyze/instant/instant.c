@@ -178,6 +178,11 @@ static struct moment end_of(const struct scan *s)
 
 /* ---- The requested instant --------------------------------------------- */
 
+static bool is_after_end(const struct scan *s)
+{
+    return s->at->kind == ML_AT_TIME && s->at->time_ns > ml_trace_info(s->replay.trace)->end_ns;
+}
+
 static void drop_what_follows(struct scan *s)
 {
     ml_step_track_close(&s->track);
@@ -245,7 +250,12 @@ static int decide(struct scan *s, struct ml_error *err)
             s->moment = (struct moment){s->replay.peak_event, s->replay.bytes.peak_time_ns};
         return 0;
     case ML_AT_END: s->moment = end_of(s); return 0;
-    case ML_AT_TIME: s->moment.time_ns = s->at->time_ns; return 0;
+    case ML_AT_TIME:
+        if (is_after_end(s))
+            s->moment = end_of(s);
+        else
+            s->moment.time_ns = s->at->time_ns;
+        return 0;
     case ML_AT_OOM: return s->found ? 0 : no_oom(s, err);
     case ML_AT_STEP_END:
     case ML_AT_STEP: drop_what_follows(s); return s->found ? 0 : no_step(s, err);
@@ -261,7 +271,7 @@ static void fill(const struct scan *s, struct ml_instant *ret)
     ret->time_ns = ml_min_u64(s->moment.time_ns, end_ns);
     ret->refused_bytes = s->refused_bytes;
     ret->last_label_event = s->replay.last_label_event;
-    if (s->at->kind == ML_AT_TIME && s->at->time_ns > end_ns)
+    if (is_after_end(s))
         ret->run_ended_ns = end_ns;
     ret->health = ml_health_of(&s->replay);
 }

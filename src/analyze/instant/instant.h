@@ -32,7 +32,7 @@ struct ml_at {
 
 #define ML_NO_STEPS                                                                                \
     "the trace has no steps; memledger run marks them for PyTorch and MXNet, "                     \
-    "memledger_step() in other programs"
+    "memledger_step(n) in other programs"
 
 /* "peak", "end", "oom", "oom:2", "step:3", "step 3", "step:3:end", "1.5s", "20ms".
  * @text   NULL: peak

@@ -1,4 +1,4 @@
-/* summary.h: a trace on one page: totals, the peak, its composition, and the leaks.
+/* summary.h: a trace on one page: totals, the peak, its composition, and memory never freed.
  *
  * "Counted" spaces are those that replay.h adds up. Allocations, frees, peak and live bytes here
  * are theirs, so that they describe the same blocks. Figures by level are separate.

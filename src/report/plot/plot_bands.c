@@ -156,9 +156,22 @@ static void draw_label(const struct stack *s, size_t level)
 
 static const struct ml_pen truth_pen = {.stroke = ML_INK_TEXT, .width = 1.4};
 
+/* The instant of the values, before them. @return where the first entry begins */
+static double draw_instant(const struct stack *s, double y)
+{
+    static const char words[] = "at the peak:";
+    const struct ml_lettering quiet = {.ink = ML_INK_QUIET};
+
+    if (s->count == 0)
+        return ML_PLOT_MARGIN_PX;
+    ml_draw_text(s->canvas, &quiet, ML_PLOT_MARGIN_PX, y, words);
+    return ML_PLOT_MARGIN_PX + ml_text_width(words, ML_TEXT_PX, false) + 10;
+}
+
 static double legend(const struct stack *s, double y)
 {
     struct ml_legend_entry entries[ML_BANDS_MAX + 16];
+    double left = draw_instant(s, y);
     size_t count = 0;
     char bytes[32];
 
@@ -183,7 +196,7 @@ static double legend(const struct stack *s, double y)
         };
         entries[count - 1].pen.dash = (unsigned)(i % ML_DASHES);
     }
-    return ml_legend(s->canvas, entries, count, ML_PLOT_MARGIN_PX, s->frame.right, y, true);
+    return ml_legend(s->canvas, entries, count, left, s->frame.right, y, true);
 }
 
 static void draw_truth(const struct stack *s)
