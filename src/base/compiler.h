@@ -29,6 +29,9 @@
 /* For code that runs after ThreadSanitizer has released its state of the thread. */
 #define ML_NO_THREAD_SANITIZER __attribute__((no_sanitize_thread))
 
+/* For code that runs before AddressSanitizer is ready, or reads memory that may be poisoned. */
+#define ML_NO_ADDRESS_SANITIZER __attribute__((no_sanitize("address", "undefined")))
+
 /* Check the arguments of a printf-like function: parameter number `fmt` is the
  * format, `first` the first argument (0 for a va_list). */
 #define ML_PRINTF(fmt, first) __attribute__((__format__(__printf__, fmt, first)))

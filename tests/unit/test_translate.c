@@ -536,6 +536,7 @@ static void believes_the_first_look(void **state)
     assert_int_equal(f->source.tail, f->head);
     assert_int_equal(f->target.strings.len, 8);
     assert_string_equal(ml_dict_text(&f->dict, f->target.strings.items[7]), "abcdefgh");
+    open_trace(f);
 }
 
 struct flipped {
@@ -579,6 +580,7 @@ static void survives_a_length_that_changes(void **state)
         assert_true(len == 0 || len == 8);
     }
     f->source.tail = f->head;
+    open_trace(f);
 }
 
 int main(void)

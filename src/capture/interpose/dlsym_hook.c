@@ -92,7 +92,8 @@ __asm__(".pushsection .text\n"
         ".popsection\n");
 
 /* The provider of that function, for a caller that asks with this handle; NULL: it has no hook. */
-static const struct ml_dlsym_provider *provider_of(void *handle, const char *name, void **ret_hook)
+static ML_NO_ADDRESS_SANITIZER const struct ml_dlsym_provider *
+provider_of(void *handle, const char *name, void **ret_hook)
 {
     for (const struct ml_dlsym_provider *const *p = ml_dlsym_providers; *p; p++) {
         if (name[0] != (*p)->prefix[0] || name[1] != (*p)->prefix[1])
@@ -104,7 +105,8 @@ static const struct ml_dlsym_provider *provider_of(void *handle, const char *nam
     return NULL;
 }
 
-bool ml_dlsym_is_hooked(void *handle, const char *name)
+/* AddressSanitizer looks its own functions up before it is ready. */
+ML_NO_ADDRESS_SANITIZER bool ml_dlsym_is_hooked(void *handle, const char *name)
 {
     void *hook;
 

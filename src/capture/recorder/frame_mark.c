@@ -51,7 +51,7 @@ static bool has_mark_by_call(const volatile uint64_t *at)
 }
 
 /* The frame may be gone and its memory poisoned. */
-__attribute__((no_sanitize_address)) static bool has_mark(const volatile uint64_t *at)
+static ML_NO_ADDRESS_SANITIZER bool has_mark(const volatile uint64_t *at)
 {
     return (uintptr_t)at / ML_PAGE_BYTES == readable_page ? *at == ml_frame_mark(at)
                                                           : has_mark_by_call(at);
