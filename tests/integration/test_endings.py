@@ -33,6 +33,13 @@ def test_killed():
     check("ended the program" not in result.err, "the note of one that exits", result)
 
 
+def test_no_thread_pointer():
+    """The hook on _exit runs in a child that has no thread-local storage."""
+    for options in ["-f"], ["-f", "--heap"]:
+        result = run(program("no_thread_pointer"), options=options)
+        equal(result.out, "exit 7, signal 0\n", "the child's end", result)
+
+
 def test_refused():
     result = run(program("cuda_steps_linked"), "init", "retain", "alloc:900G",
                  env=harness.with_standin())

@@ -22,31 +22,36 @@ typedef void exit_function(int code);
 /* NULL: the library is not initialised, or was loaded late. */
 static exit_function *exit_real;
 
-/* Async-signal-safe, and makes no system call that a sandbox could forbid. It therefore cannot
- * distinguish a child of vfork from its parent, whose ring set gets the note: the collector sees
- * that the parent is still running. */
-static void note_exit(int code)
+/* Async-signal-safe, makes no system call that a sandbox could forbid, and uses no thread-local
+ * variable: a child of clone() may have none. It therefore cannot distinguish a child of vfork from
+ * its parent, whose ring set gets the note: the collector sees that the parent is still running. */
+static void note_exit(int code, uint64_t now)
 {
     struct ml_ringset *set = ml_recorder_recording() ? ml_recorder_first_set() : NULL;
-    int saved_errno = errno;
 
-    if (set && ml_clock_usable()) {
-        atomic_store_explicit(&set->exit_code, 1 + ((uint32_t)code & 0xff), memory_order_relaxed);
-        /* Pairs with the acquire load of ml_target_find_end. */
-        atomic_store_explicit(&set->exit_clock, ml_now(), memory_order_release);
-    }
-    errno = saved_errno;
+    if (!set)
+        return;
+    atomic_store_explicit(&set->exit_code, 1 + ((uint32_t)code & 0xff), memory_order_relaxed);
+    /* Pairs with the acquire load of exit_clock in target_end.c. */
+    atomic_store_explicit(&set->exit_clock, now, memory_order_release);
 }
 
 static void at_exit(int code, void *unused)
 {
+    int saved_errno = errno;
+
     (void)unused;
-    note_exit(code);
+    if (ml_clock_usable())
+        note_exit(code, ml_now());
+    errno = saved_errno;
 }
 
+/* Chromium's zygote calls this in a child whose thread pointer is 0. A clock that may not be read,
+ * or by a system call, leaves no note. */
 __attribute__((visibility("default"), noreturn)) void _exit(int code)
 {
-    note_exit(code);
+    if (atomic_load_explicit(&ml_clock_mode, memory_order_relaxed) == ML_CLOCK_TSC)
+        note_exit(code, ml_tsc());
     if (exit_real)
         exit_real(code);
     for (;;)
