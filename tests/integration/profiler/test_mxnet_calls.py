@@ -94,9 +94,31 @@ def test_layout():
     check(call["tid"] != by_phase["B"][0]["tid"], "the operator is on the thread that waits")
 
 
+def test_every_operator():
+    """Of those that the program waited for none is missing, and none from before is there."""
+    for whose in ("mxnet", "memledger"):
+        equal(run(whose, "dots"), [10] * 20, f"ten dots, twenty times, by {whose}")
+
+
+def plain_names(rows):
+    """2.0 names a node of a static graph with its attributes."""
+    return {name.split("{")[0]: count for name, count in steady(rows).items()}
+
+
+def test_symbolic_and_imperative():
+    theirs, ours = (run(whose, "training") for whose in ("mxnet", "memledger"))
+    for kinds, rows in theirs.items():
+        equal(plain_names(ours[kinds]), plain_names(rows), kinds)
+    both, symbolic, imperative = map(plain_names, ours.values())
+    check("Activation" in symbolic and "dot" not in symbolic, "symbolic operators", symbolic)
+    check("dot" in imperative and set(symbolic) < set(imperative), "all operators", imperative)
+    equal("SetupExec" in both, not IS_2, "whether SetupExec is there")
+
+
 def test_parts():
+    """The program has no graph, so it has no symbolic operators."""
     run("memledger", "parts")
-    for name, wanted in {"profile_symbolic": {"operator"}, "profile_imperative": {"operator"},
+    for name, wanted in {"profile_symbolic": set(), "profile_imperative": {"operator"},
                          "profile_api": {API}, "profile_memory": {"Device Storage"}}.items():
         equal({e["cat"] for e in load(f"{name}.json") if e["ph"] != "M"}, wanted, name)
 
