@@ -451,6 +451,7 @@ enum ml_request {
     ML_REQUEST_STATS = 2,
     ML_REQUEST_NOTHING = 3, /* replied to when all earlier records are done */
     ML_REQUEST_FILES = 4,
+    ML_REQUEST_SAVE = 5, /* write the trace so far; the reply is its path */
 };
 
 #define ML_TIME_BITS 48

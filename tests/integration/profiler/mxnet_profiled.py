@@ -147,6 +147,22 @@ def dots():
     print(json.dumps(told))
 
 
+def memory_profile():
+    """The memory profile is rewritten at every dump."""
+    profiler.set_config(gpu_memory_profile_filename_prefix="held", filename="held.json")
+    profiler.set_state("run")
+    kept = [mxnet.nd.ones((1000, size)) for size in (10, 30)]
+    mxnet.nd.waitall()
+    profiler.dump(False)
+    with open(f"held-pid_{os.getpid()}.csv") as file:
+        first = file.read()
+    kept += [mxnet.nd.ones((1000, 50))]
+    mxnet.nd.waitall()
+    profiler.dump()
+    with open(f"held-pid_{os.getpid()}.csv") as file:
+        print(json.dumps({"first": first, "second": file.read(), "pid": os.getpid()}))
+
+
 def parts():
     """Each part switched on alone."""
     names = ("profile_symbolic", "profile_imperative", "profile_api", "profile_memory")
@@ -209,5 +225,5 @@ def unprofiled():
     print(json.dumps({}))
 
 
-{f.__name__: f for f in (everything, training, dots, late, parts, threads, fails, forks,
+{f.__name__: f for f in (everything, training, dots, memory_profile, late, parts, threads, fails, forks,
                          unprofiled)}[sys.argv[2]]()

@@ -7,6 +7,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import collections
+import csv
 import functools
 import glob
 import json
@@ -113,6 +114,21 @@ def test_symbolic_and_imperative():
     check("Activation" in symbolic and "dot" not in symbolic, "symbolic operators", symbolic)
     check("dot" in imperative and set(symbolic) < set(imperative), "all operators", imperative)
     equal("SetupExec" in both, not IS_2, "whether SetupExec is there")
+
+
+def test_memory_profile():
+    """At each dump, what MXNet holds: as the trace's export has it at the end."""
+    told = run("memledger", "memory_profile")
+    rows = {key: list(csv.DictReader(told[key].splitlines())) for key in ("first", "second")}
+    for key, wanted in (("first", [40000, 120000]), ("second", [40000, 120000, 200000])):
+        equal([int(row["Requested Size"]) for row in rows[key]], wanted, f"the {key} dump")
+    equal(list(rows["second"][0]), ["Attribute Name", "Requested Size", "Device", "Actual Size",
+                                    "Reuse?"], "columns")
+    check(all(int(row["Actual Size"]) % 4096 == 0 for row in rows["second"]) == IS_2,
+          "whether sizes are those of 2.0's pool", rows)
+    equal(set(os.listdir(".")) & {"gpu_memory_profile-pid_%d.csv" % told["pid"]}, set(),
+          "files of the default name")
+    equal(len(report("summary", "t.mled")["processes"]), 1, "processes in the trace")
 
 
 def test_parts():
