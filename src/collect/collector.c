@@ -18,6 +18,7 @@
 #include "ended_threads.h"
 #include "file_lock.h"
 #include "hellos.h"
+#include "losses.h"
 #include "nanoseconds.h"
 #include "sandboxed.h"
 #include "silent_processes.h"

@@ -17,7 +17,7 @@
 #include "handed_files.h"
 #include "merge.h"
 #include "sampler.h"
-#include "translate.h"
+#include "stage.h"
 
 /* A received hello. */
 struct ml_received_hello {

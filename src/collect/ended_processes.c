@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "ended_threads.h"
+#include "lifetime_events.h"
 #include "sandboxed.h"
 #include "target_end.h"
 #include "turn.h"

@@ -9,6 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lifetime_events.h"
+#include "losses.h"
+
 static bool thread_exists(const struct ml_source *s)
 {
     return s->target->foreign ||

@@ -5,7 +5,7 @@
 #ifndef ML_ENDED_THREADS_H
 #define ML_ENDED_THREADS_H
 
-#include "translate.h"
+#include "stage.h"
 
 /* Frees the rings that are read to their end and whose threads have ended.
  * @check_threads  also ask the kernel which threads are alive: some end without a word

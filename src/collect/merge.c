@@ -8,6 +8,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lifetime_events.h"
+#include "losses.h"
+#include "record_length.h"
+#include "translate.h"
+
 void ml_merge_release(struct ml_merge *m)
 {
     ml_vec_release(&m->heap);

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "translate.h"
+#include "stage.h"
 
 struct ml_merge {
     ML_VEC(struct ml_source *) heap; /* by stamp, the earliest first */

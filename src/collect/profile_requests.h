@@ -6,7 +6,7 @@
 #ifndef ML_PROFILE_REQUESTS_H
 #define ML_PROFILE_REQUESTS_H
 
-#include "translate.h"
+#include "stage.h"
 
 /* ML_REC_CONFIG, ML_REC_STATE, ML_REC_REQUEST: the record that s is at. A
  * request is answered before this returns. */

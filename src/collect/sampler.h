@@ -13,7 +13,7 @@
 #include "dict.h"
 #include "sample_gpu.h"
 #include "sample_host.h"
-#include "translate.h"
+#include "stage.h"
 
 #define ML_SAMPLE_HZ_MAX 10000
 

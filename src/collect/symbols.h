@@ -5,7 +5,7 @@
 #ifndef ML_SYMBOLS_H
 #define ML_SYMBOLS_H
 
-#include "translate.h"
+#include "stage.h"
 
 /* Defines a symbol for each frame whose function can be found, one file after
  * the other, and raises the heartbeat meanwhile. */

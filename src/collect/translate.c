@@ -4,352 +4,17 @@
  */
 #include "translate.h"
 
-#include <string.h>
-
-#include "memledger/memledger.h"
+#include "losses.h"
 #include "profile_requests.h"
 #include "record_words.h"
 #include "source_labels.h"
 #include "source_scopes.h"
+#include "target_definitions.h"
 #include "target_stacks.h"
 #include "varint.h"
 
 /* The longest record: a string, and one more word for a space, which a string does not use. */
 #define RECORD_WORDS (ML_RECORD_MAX_WORDS + 1)
-#define OBJECTS_MAX (1u << 20)
-
-/* Words of each record, 0 for unknown ones. A string's length depends on
- * its text, a stack's on its frames. */
-static const uint8_t record_words[ML_REC_KINDS] = {
-    [ML_ALLOC] = 3,
-    [ML_FREE] = 2,
-    [ML_FREE_RANGE] = 3,
-    [ML_ALLOC_EX] = 5,
-    [ML_MOVE] = 2,
-    [ML_MOVE_FAILED] = 2,
-    [ML_LABEL] = 3,
-    [ML_PUSH] = 2,
-    [ML_POP] = 1,
-    [ML_MARK] = 4,
-    [ML_SAMPLE] = 6,
-    [ML_START] = 2,
-    [ML_STOP] = 2,
-    [ML_MARKER] = 3,
-    [ML_OOM] = 3,
-    [ML_REC_STRING] = 2,
-    [ML_REC_SPACE] = 3,
-    [ML_REC_OBJECT] = 3,
-    [ML_REC_COUNTER_SET] = 3,
-    [ML_REC_COUNTER_ADJUST] = 3,
-    [ML_REC_CONFIG] = 2,
-    [ML_REC_STATE] = 2,
-    [ML_REC_REQUEST] = 3,
-    [ML_REC_LIBRARY] = 5,
-    [ML_REC_STACK] = 2,
-    [ML_REC_ALLOC_STACK] = 4,
-    [ML_REC_TAPE] = 4,
-    [ML_REC_PUSH_TAPE] = 4,
-    [ML_REC_PYTHON_FRAME] = 3,
-    [ML_REC_PYTHON_STACK] = 2,
-    [ML_REC_WORK] = 3,
-    [ML_REC_MOVE_WORK] = 3,
-    [ML_REC_PUSH_WORK] = 3,
-    [ML_REC_EXPECT] = 3,
-    [ML_REC_EXPECT_OUTPUT] = 3,
-    [ML_REC_LABEL_EXPECTED] = 5,
-    [ML_REC_LABEL_OPERATOR] = 3,
-    [ML_REC_FILE] = 3,
-};
-
-static inline void emit(struct ml_stage *stage, struct ml_target *t, const struct ml_event *ev)
-{
-    ml_trace_writer_event(stage->writer, ev);
-    if (ML_UNLIKELY(t->profile && ml_profile_active(t->profile)))
-        ml_profile_event(t->profile, ev);
-}
-
-/* ---- Losses and ends ---------------------------------------------------- */
-
-static void emit_lost(struct ml_stage *stage, uint32_t thread, uint64_t count,
-                      enum ml_lost_reason reason)
-{
-    struct ml_event ev = {.kind = ML_LOST,
-                          .time_ns = stage->ticks->ns,
-                          .thread = thread,
-                          .args = {count, stage->ticks->old_ns, reason}};
-
-    stage->lost += ml_lost_is_events(reason) ? count : 0;
-    stage->names_folded += reason == ML_LOST_NAMES_FOLDED ? count : 0;
-    stage->spaces_refused += reason == ML_LOST_SPACES ? count : 0;
-    stage->own_events++;
-    ml_trace_writer_event(stage->writer, &ev);
-}
-
-void ml_stage_note_lost(struct ml_stage *stage, uint64_t count)
-{
-    if (count)
-        emit_lost(stage, 0, count, ML_LOST_RING_FULL);
-}
-
-void ml_stage_note_unkept(struct ml_stage *stage)
-{
-    uint64_t unkept = stage->dict->unkept - stage->unkept_seen;
-
-    if (unkept)
-        emit_lost(stage, 0, unkept, ML_LOST_NAMES_FOLDED);
-    stage->unkept_seen += unkept;
-}
-
-/* The end of any of these may have been lost. */
-static void forget_what_waits(struct ml_source *s)
-{
-    ml_works_forget_all(&s->target->works);
-    ml_expected_forget_all(&s->target->expected);
-    s->outputs.count = 0;
-}
-
-void ml_source_note_lost(struct ml_stage *stage, struct ml_source *s)
-{
-    uint64_t lost = atomic_load_explicit(&s->ring->lost, memory_order_relaxed);
-
-    if (lost <= s->lost_seen)
-        return;
-    emit_lost(stage, s->thread, lost - s->lost_seen, ML_LOST_RING_FULL);
-    forget_what_waits(s);
-    s->lost_seen = lost;
-}
-
-/* The increase of one of the target's counters. */
-static void note_counter(struct ml_stage *stage, _Atomic uint64_t *counter, uint64_t *seen,
-                         enum ml_lost_reason reason)
-{
-    uint64_t lost = atomic_load_explicit(counter, memory_order_relaxed);
-
-    if (lost <= *seen)
-        return;
-    emit_lost(stage, 0, lost - *seen, reason);
-    *seen = lost;
-}
-
-void ml_target_note_lost(struct ml_stage *stage, struct ml_target *t)
-{
-    for (size_t i = 0; i < t->sets.len; i++) {
-        struct ml_target_set *set = &t->sets.items[i];
-        note_counter(stage, &set->shared->lost, &set->lost_seen, ML_LOST_RING_FULL);
-        note_counter(stage, &set->shared->not_followed, &set->not_followed_seen,
-                     ML_LOST_NOT_FOLLOWED);
-        note_counter(stage, &set->shared->names_folded, &set->names_folded_seen,
-                     ML_LOST_NAMES_FOLDED);
-        note_counter(stage, &set->shared->spaces_refused, &set->spaces_refused_seen,
-                     ML_LOST_SPACES);
-        note_counter(stage, &set->shared->details_lost, &set->details_lost_seen, ML_LOST_DETAILS);
-    }
-    if (t->works.dropped + t->expected.dropped)
-        emit_lost(stage, 0, t->works.dropped + t->expected.dropped, ML_LOST_DETAILS);
-    t->works.dropped = t->expected.dropped = 0;
-}
-
-void ml_target_note_end(struct ml_stage *stage, struct ml_target *t, uint64_t status)
-{
-    struct ml_event ev = {
-        .kind = ML_PROCESS_END, .time_ns = t->end_ns, .args = {t->process, status}};
-
-    stage->own_events++;
-    emit(stage, t, &ev);
-}
-
-/* ---- Threads ------------------------------------------------------------ */
-
-void ml_source_open(struct ml_stage *stage, struct ml_source *s)
-{
-    uint64_t fields[ML_DEF_FIELDS] = {
-        [ML_THREAD_PROCESS] = s->target->process,
-        [ML_THREAD_TID] = __atomic_load_n(&s->ring->tid, __ATOMIC_RELAXED),
-        [ML_THREAD_START_NS] = stage->ticks->ns,
-    };
-    char name[sizeof(s->ring->name)]; /* the target may change the shared one */
-
-    for (size_t i = 0; i < sizeof(name); i++)
-        name[i] = __atomic_load_n(&s->ring->name[i], __ATOMIC_RELAXED);
-    fields[ML_THREAD_NAME] = ml_dict_string(stage->dict, name, strnlen(name, sizeof(name)));
-    s->thread = ml_dict_add(stage->dict, ML_DEF_THREAD, fields);
-    ml_source_leave_scopes(s);
-    s->open = true;
-    s->times_named = 0;
-    ml_source_note_name(stage, s);
-}
-
-void ml_source_note_name(struct ml_stage *stage, struct ml_source *s)
-{
-    char name[sizeof(s->ring->given.text)];
-
-    if (ml_given_name_get(&s->ring->given, &s->times_named, name))
-        ml_dict_thread_name(stage->dict, s->thread, name);
-}
-
-void ml_source_close(struct ml_stage *stage, struct ml_source *s)
-{
-    /* It has no time: the writer uses that of the last event. */
-    struct ml_event ev = {.kind = ML_THREAD_END, .thread = s->thread};
-
-    ml_source_note_lost(stage, s);
-    ml_source_note_name(stage, s);
-    stage->own_events++;
-    emit(stage, s->target, &ev);
-    s->open = false;
-}
-
-/* ---- Reading a record --------------------------------------------------- */
-
-/* The number of bytes or frames in a record of variable length. */
-static uint32_t count_in(struct ml_source *s)
-{
-    s->second = ml_ring_word(s, 1);
-    return ml_low(s->second);
-}
-
-static bool has_own_length(unsigned kind)
-{
-    return kind == ML_REC_STRING || kind == ML_REC_STACK || kind == ML_REC_PYTHON_STACK;
-}
-
-static uint32_t length_of(struct ml_source *s, unsigned kind)
-{
-    uint32_t words = kind < ML_REC_KINDS ? record_words[kind] : 0;
-
-    if (ML_UNLIKELY((s->first >> 8 & 0xff) == ML_SPACE_WIDE && words))
-        words++;
-    if (ML_UNLIKELY(kind == ML_REC_STRING)) {
-        uint32_t bytes = count_in(s);
-        return bytes > ML_NAME_MAX_BYTES ? 0 : words + (bytes + 7) / 8;
-    }
-    if (ML_UNLIKELY(kind == ML_REC_STACK)) {
-        uint32_t frames = count_in(s);
-        return frames > ML_STACK_MAX_FRAMES ? 0 : words + frames;
-    }
-    if (ML_UNLIKELY(kind == ML_REC_PYTHON_STACK)) {
-        uint32_t frames = count_in(s);
-        return frames > ML_STACK_MAX_FRAMES ? 0 : words + (frames + 1) / 2;
-    }
-    return words;
-}
-
-bool ml_source_peek(struct ml_stage *stage, struct ml_source *s)
-{
-    if (s->tail == s->end)
-        return false;
-    s->first = ml_ring_word(s, 0);
-    s->words = length_of(s, s->first & 0xff);
-    s->ticks = ml_ticks_unwrap(stage->ticks, s->first >> 16);
-    if (ML_LIKELY(s->words && s->words <= s->end - s->tail))
-        return true;
-    ml_source_skip(stage, s);
-    return false;
-}
-
-uint64_t ml_source_last_ticks(const struct ml_stage *stage, const struct ml_source *s)
-{
-    struct ml_source at = *s;
-    uint64_t last = 0;
-
-    at.end = atomic_load_explicit(&s->ring->head, memory_order_acquire);
-    if (at.end - at.tail > at.mask + 1)
-        return 0;
-    while (at.tail != at.end) {
-        at.first = ml_ring_word(&at, 0);
-        at.words = length_of(&at, at.first & 0xff);
-        if (!at.words || at.words > at.end - at.tail)
-            break;
-        last = ml_ticks_unwrap(stage->ticks, at.first >> 16);
-        at.tail += at.words;
-    }
-    return last;
-}
-
-/* The target sees the room at once: it may be waiting for it. */
-void ml_source_skip(struct ml_stage *stage, struct ml_source *s)
-{
-    emit_lost(stage, s->thread, 1, ML_LOST_DAMAGED);
-    s->tail = s->end;
-    atomic_store_explicit(&s->ring->tail, s->tail, memory_order_release);
-}
-
-/* ---- Definitions -------------------------------------------------------- */
-
-static void take_string(struct ml_stage *stage, struct ml_source *s)
-{
-    uint32_t number = ml_high(ml_word(s, 1));
-    size_t len = ml_low(ml_word(s, 1));
-    struct ml_target *t = s->target;
-
-    if (ml_table_reach(&t->strings, number, ML_NAMES_MAX))
-        t->strings.items[number] = ml_dict_string(stage->dict, (const char *)&s->record[2], len);
-}
-
-static void take_space(struct ml_source *s)
-{
-    struct ml_target *t = s->target;
-    uint32_t number = ml_high(ml_word(s, 1));
-    uint64_t names = ml_word(s, 2);
-
-    if (!number || !ml_table_reach(&t->spaces, number, ML_SPACE_MAX + 1))
-        return;
-    t->spaces.items[number].level = ml_low(ml_word(s, 1));
-    t->spaces.items[number].device = ml_target_string(t, ml_high(names));
-    t->spaces.items[number].name = ml_target_string(t, ml_low(names));
-}
-
-/* Defines a space at its first event. A space whose announcement
- * was lost is called unknown. False: it cannot be defined. */
-static ML_NOINLINE bool define_space(struct ml_stage *stage, struct ml_target *t, uint32_t number)
-{
-    uint64_t fields[ML_DEF_FIELDS] = {[ML_SPACE_PROCESS] = t->process};
-    uint64_t unkept = stage->dict->unkept;
-    struct ml_target_space *s;
-    uint32_t id;
-
-    if (!ml_table_reach(&t->spaces, number, ML_SPACE_MAX + 1))
-        return false;
-    s = &t->spaces.items[number];
-    if (!s->level)
-        s->device = s->name = ml_dict_cstr(stage->dict, "unknown");
-    fields[ML_SPACE_DEVICE] = s->device;
-    fields[ML_SPACE_LEVEL] = s->level ? s->level : MEMLEDGER_BLOCK;
-    fields[ML_SPACE_NAME] = s->name;
-    id = ml_dict_add(stage->dict, ML_DEF_SPACE, fields);
-    if (stage->dict->unkept != unkept)
-        return false;
-    s->id = 1 + id;
-    return true;
-}
-
-/* Whether the space has a number in the trace by now. */
-static inline bool know_space(struct ml_stage *stage, struct ml_target *t, uint32_t number)
-{
-    return ML_LIKELY(number < t->spaces.len && t->spaces.items[number].id) ||
-           define_space(stage, t, number);
-}
-
-static void take_object(struct ml_stage *stage, struct ml_source *s)
-{
-    struct ml_target *t = s->target;
-    uint32_t number = ml_high(ml_word(s, 1));
-    uint32_t domain = ml_high(ml_word(s, 2));
-    uint64_t fields[ML_DEF_FIELDS] = {
-        [ML_OBJECT_PROCESS] = t->process,
-        [ML_OBJECT_KIND] = ml_low(ml_word(s, 1)),
-        [ML_OBJECT_DOMAIN] = domain < t->objects.len ? t->objects.items[domain] : 0,
-        [ML_OBJECT_NAME] = ml_target_string(t, ml_low(ml_word(s, 2))),
-    };
-
-    if (!number || !ml_table_reach(&t->objects, number, OBJECTS_MAX) ||
-        !ml_table_reach(&t->counters, number, OBJECTS_MAX))
-        return;
-    if (!t->objects.items[number]) /* else it is announced again */
-        t->objects.items[number] = 1 + ml_dict_add(stage->dict, ML_DEF_OBJECT, fields);
-}
-
-/* ---- Events ------------------------------------------------------------- */
 
 /* The object's number in the trace as an event's first argument. */
 static bool object_arg(const struct ml_target *t, uint64_t number, struct ml_event *ev)
@@ -462,9 +127,9 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
     case ML_REC_ALLOC_STACK: alloc_stack(s, ev); return true;
     case ML_REC_COUNTER_SET:
     case ML_REC_COUNTER_ADJUST: return counter(s, kind == ML_REC_COUNTER_ADJUST, ev);
-    case ML_REC_STRING: take_string(stage, s); return false;
-    case ML_REC_SPACE: take_space(s); return false;
-    case ML_REC_OBJECT: take_object(stage, s); return false;
+    case ML_REC_STRING: ml_target_take_string(stage, s); return false;
+    case ML_REC_SPACE: ml_target_take_space(s); return false;
+    case ML_REC_OBJECT: ml_target_take_object(stage, s); return false;
     case ML_REC_LIBRARY: ml_target_take_library(stage->dict, s); return false;
     case ML_REC_STACK: ml_target_take_stack(stage->dict, s); return false;
     case ML_REC_PYTHON_FRAME: ml_target_take_python_frame(stage->dict, s); return false;
@@ -491,8 +156,8 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
 }
 
 /* The first event since a node of a tape began. */
-static ML_NOINLINE void tell_node(struct ml_stage *stage, struct ml_source *s,
-                                  const struct ml_event *next)
+static ML_NOINLINE void emit_node_mark(struct ml_stage *stage, struct ml_source *s,
+                                       const struct ml_event *next)
 {
     struct ml_event ev = {.kind = ML_MARK,
                           .time_ns = next->time_ns,
@@ -504,7 +169,7 @@ static ML_NOINLINE void tell_node(struct ml_stage *stage, struct ml_source *s,
     s->node_begun = false;
     if (s->node == s->last_node) {
         stage->own_events++;
-        emit(stage, s->target, &ev);
+        ml_stage_emit(stage, s->target, &ev);
     }
     s->last_node = s->node;
 }
@@ -515,7 +180,7 @@ static void copy_record(struct ml_source *s, uint64_t *record)
     record[0] = s->first;
     for (uint32_t i = 1; i < s->words; i++)
         record[i] = ml_ring_word(s, i);
-    if (has_own_length(s->first & 0xff))
+    if (ml_has_own_length(s->first & 0xff))
         record[1] = s->second;
     s->record = record;
 }
@@ -534,9 +199,9 @@ static void take_copy(struct ml_stage *stage, struct ml_source *s)
     };
 
     if (ML_LIKELY(space)) {
-        if (ML_UNLIKELY(!know_space(stage, t, space))) {
-            emit_lost(stage, s->thread, 1,
-                      space > ML_SPACE_MAX ? ML_LOST_DAMAGED : ML_LOST_NOT_WRITTEN);
+        if (ML_UNLIKELY(!ml_target_know_space(stage, t, space))) {
+            ml_stage_emit_lost(stage, s->thread, 1,
+                               space > ML_SPACE_MAX ? ML_LOST_DAMAGED : ML_LOST_NOT_WRITTEN);
             s->tail += s->words;
             return;
         }
@@ -555,8 +220,8 @@ static void take_copy(struct ml_stage *stage, struct ml_source *s)
     }
     s->tail += s->words;
     if (ML_UNLIKELY(s->node_begun))
-        tell_node(stage, s, &ev);
-    emit(stage, t, &ev);
+        emit_node_mark(stage, s, &ev);
+    ml_stage_emit(stage, t, &ev);
 }
 
 void ml_source_take(struct ml_stage *stage, struct ml_source *s)
