@@ -1,8 +1,8 @@
-/* verbs.c: the list of commands.
+/* verb_list.c: see verb_list.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "verbs.h"
+#include "verb_list.h"
 
 #include <string.h>
 

@@ -22,7 +22,7 @@
 #include "launch.h"
 #include "output_name.h"
 #include "program_check.h"
-#include "recorder_path.h"
+#include "installed_files.h"
 #include "run_notes.h"
 #include "sampler.h"
 #include "say.h"

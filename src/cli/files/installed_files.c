@@ -1,8 +1,8 @@
-/* recorder_path.c: looks for installed files relative to /proc/self/exe.
+/* installed_files.c: looks for installed files relative to /proc/self/exe.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "recorder_path.h"
+#include "installed_files.h"
 
 #include <errno.h>
 #include <stdbool.h>

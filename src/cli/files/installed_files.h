@@ -1,10 +1,10 @@
-/* recorder_path.h: finds the files that are installed beside the command: the library to preload,
+/* installed_files.h: finds the files that are installed beside the command: the library to preload,
  * the folder that Python searches first, and the pages of `memledger help`.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef ML_RECORDER_PATH_H
-#define ML_RECORDER_PATH_H
+#ifndef ML_INSTALLED_FILES_H
+#define ML_INSTALLED_FILES_H
 
 #include <limits.h>
 

@@ -1,4 +1,4 @@
-/* verbs.h: the list of commands. Each is defined in its cmd_*.c.
+/* verbs.h: the commands. Each is defined in its cmd_*.c; verb_list.h lists them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,11 +28,5 @@ extern const struct ml_verb ml_verb_sql;
 extern const struct ml_verb ml_verb_export;
 extern const struct ml_verb ml_verb_help;
 extern const struct ml_verb ml_verb_completion;
-
-/* All of them but the hidden one, in the order of `memledger --help`; NULL-terminated. */
-extern const struct ml_verb *const ml_verbs[];
-
-/* @return NULL when there is no such command */
-const struct ml_verb *ml_verb_find(const char *name);
 
 #endif

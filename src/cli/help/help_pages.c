@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "markdown_inline.h"
-#include "recorder_path.h"
+#include "installed_files.h"
 
 #define SUFFIX ".md"
 #define READ_BYTES 65536
