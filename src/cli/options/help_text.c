@@ -83,14 +83,11 @@ static int closing_words(struct ml_buf *out, const struct ml_verb *verb,
 
     if (with_env) {
         ml_option_env_name(with_env, name, sizeof(name));
-        snprintf(text, sizeof(text), "Options are also read from the environment: %s sets --%s.%s",
-                 name, with_env->name, verb->group == ML_GROUP_HIDDEN ? "" : " ");
+        snprintf(text, sizeof(text), "Options are also read from the environment: %s sets --%s. ",
+                 name, with_env->name);
     }
-    if (verb->group != ML_GROUP_HIDDEN)
-        snprintf(text + strlen(text), sizeof(text) - strlen(text),
-                 "For details and examples, see memledger help %s.", verb->name);
-    if (!*text)
-        return 0;
+    snprintf(text + strlen(text), sizeof(text) - strlen(text),
+             "For details and examples, see memledger help %s.", verb->name);
     return ml_buf_puts(out, "\n") < 0 ? -ENOMEM : wrap(out, text, 0, 0);
 }
 

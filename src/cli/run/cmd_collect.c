@@ -171,7 +171,7 @@ const struct ml_verb ml_verb_collect = {
     .name = "collect",
     .summary = "collect from a running process",
     .usage = "--pid=PID --output=FILE",
-    .details = "The Python package runs this command: see memledger help python.",
+    .details = "The Python package runs this command.",
     .group = ML_GROUP_HIDDEN,
     .operands = ML_OPERANDS_NONE,
     .options = options,
