@@ -51,8 +51,8 @@ static void warn_lost(struct writer *w, const struct ml_health *h)
 static void warn_details(struct writer *w, const struct ml_health *h)
 {
     warn(w, h->details_lost,
-         "stack, scope or label was not recorded: there was no room for another",
-         "stacks, scopes or labels were not recorded: there was no room for more");
+         "stack, library, scope or label was not recorded: there was no room for another",
+         "stacks, libraries, scopes or labels were not recorded: there was no room for more");
 }
 
 const char *ml_health_cut_short_words(const struct ml_health *h)
