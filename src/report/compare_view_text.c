@@ -61,9 +61,12 @@ int ml_compare_entry_text(const struct ml_compare_view *view, const struct ml_co
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < name_count(view); i++) {
-        r = ml_buf_printf(out, "%s%s ", i ? ", " : "", name_title(view, i));
+        const char *name = entry->names[i];
+
+        r = ml_buf_printf(out, "%s%s%s%s", i ? ", " : "", *name ? "" : "no ", name_title(view, i),
+                          *name ? " " : "");
         if (r == 0)
-            r = ml_report_safe(out, entry->names[i][0] ? entry->names[i] : "(none)");
+            r = ml_report_safe(out, name);
     }
     return r;
 }

@@ -123,7 +123,7 @@ static void warn_left_alone(struct writer *w, const struct ml_health *h)
 /* The setting separates them by commas without spaces. */
 static int put_unknown(struct ml_buf *out, unsigned bits)
 {
-    const char *before = "; not known: ";
+    const char *before = "; unknown: ";
     int r = 0;
 
     for (int i = 0; i < ML_UNKNOWN_COUNT && r == 0; i++) {
