@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "cells.h"
+#include "paragraph.h"
 #include "snapshot_report.h"
 
 #define NAME_ROOM 16 /* the least columns in which names still differ */
@@ -218,6 +219,11 @@ int ml_compare_view_text(const struct ml_compare *compare, const struct ml_compa
     }
     if (r == 0)
         r = ml_cells_print(&w.t, r, out, style);
+    if (r == 0 && view->rows == ML_COMPARE_KEYS && view->at.kind == ML_AT_PEAK)
+        r = ml_report_paragraph(
+            out, style, 0,
+            "Each run is shown at its own peak, which may be in another step or "
+            "phase; --at chooses a moment.");
     if (r == 0 && view->rest_count > 0 && view->rows != ML_COMPARE_KEYS)
         r = ml_buf_printf(out, "%zu more that changed less are not listed; --top lists them.\n",
                           view->rest_count);
