@@ -170,7 +170,7 @@ static int put_stacks(const struct ml_leaks *l, const struct ml_style *style, st
                               ml_format_bytes(bytes, (int64_t)leak->bytes_per_step, style->unit),
                               ml_leaks_unit_word(l));
         if (r == 0)
-            r = ml_stack_text(&leak->stack, "  ", FRAMES_SHOWN, out);
+            r = ml_stack_text(&leak->stack, "  ", FRAMES_SHOWN, style, out);
     }
     return r;
 }
