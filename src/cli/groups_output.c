@@ -85,6 +85,8 @@ static int put_dictionaries(struct ml_groups_output *g, const struct ml_trace *t
     }
     for (size_t i = 0; r == 0 && i < g->dictionaries.len; i++)
         r = put_dictionary(g, list, &g->dictionaries.items[i], &opts);
+    if (r == 0 && !json && !mxnet && opts.top > 0)
+        r = ml_groups_tags_text(list, &g->style, &g->out);
     if (r == 0 && json) {
         ml_json_end_array(&g->json);
         ml_json_end_object(&g->json);

@@ -50,8 +50,10 @@ void ml_collector_publish(struct ml_collector *c)
     atomic_store_explicit(&page->own_events, c->stage.own_events, memory_order_relaxed);
     atomic_store_explicit(&page->file_bytes, c->writer.offset, memory_order_relaxed);
     atomic_store_explicit(&page->lost, c->stage.lost + c->writer.lost, memory_order_relaxed);
+    atomic_store_explicit(&page->not_followed, c->stage.not_followed, memory_order_relaxed);
     atomic_store_explicit(&page->names_folded, c->stage.names_folded, memory_order_relaxed);
     atomic_store_explicit(&page->spaces_refused, c->stage.spaces_refused, memory_order_relaxed);
+    atomic_store_explicit(&page->details_lost, c->stage.details_lost, memory_order_relaxed);
     atomic_store_explicit(&page->write_error, -c->writer.error, memory_order_relaxed);
     atomic_store_explicit(&page->running, ml_collector_running(c) + c->silent,
                           memory_order_relaxed);

@@ -128,6 +128,36 @@ static void note_began_in_sandbox(const struct ml_session *page)
                began, began == 1 ? " was" : "es were");
 }
 
+/* Stacks, and what else describes a block. */
+static void note_details(const struct ml_session *page)
+{
+    uint64_t details = atomic_load(&page->details_lost);
+    char count[32];
+
+    if (details)
+        ml_say("%s stack%s not recorded: there was no room for more",
+               ml_format_count(count, (int64_t)details),
+               details == 1 ? ", library, scope or label was"
+                            : "s, libraries, scopes or labels were");
+}
+
+/* Events, and blocks whose later events are missing. */
+static void note_lost(const struct ml_session *page)
+{
+    uint64_t lost = atomic_load(&page->lost), blocks = atomic_load(&page->not_followed);
+    uint64_t events = lost - ml_min_u64(blocks, lost);
+    char count[32];
+
+    if (events)
+        ml_say("%s event%s lost", ml_format_count(count, (int64_t)events),
+               events == 1 ? " was" : "s were");
+    if (blocks)
+        ml_say("%s block%s not followed to %s end: the recorder's table was full or locked",
+               ml_format_count(count, (int64_t)blocks),
+               blocks == 1 ? " or object was" : "s and objects were",
+               blocks == 1 ? "its" : "their");
+}
+
 static void note_limits(const struct ml_session *page)
 {
     uint64_t names = atomic_load(&page->names_folded), spaces = atomic_load(&page->spaces_refused);
@@ -142,21 +172,18 @@ static void note_limits(const struct ml_session *page)
         ml_say("%s name%s recorded as \"%s\": there was no room for more names",
                ml_format_count(count, (int64_t)names), names == 1 ? " was" : "s were",
                ML_OTHER_NAMES);
+    note_details(page);
 }
 
 static void note_trouble(const struct ml_run_result *result, const struct ml_session *page)
 {
     int write_error = atomic_load(&page->write_error);
-    uint64_t lost = atomic_load(&page->lost);
-    char count[32];
 
     if (result->collector_killed)
         ml_say("the collector was killed; %s holds what it had written until then", result->trace);
     if (write_error)
         ml_say("%s could not be written to its end: %s", result->trace, strerror(write_error));
-    if (lost)
-        ml_say("%s event%s lost", ml_format_count(count, (int64_t)lost),
-               lost == 1 ? " was" : "s were");
+    note_lost(page);
     note_limits(page);
     note_unrecorded(result, page);
     note_began_in_sandbox(page);

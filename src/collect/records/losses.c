@@ -13,8 +13,10 @@ void ml_stage_emit_lost(struct ml_stage *stage, uint32_t thread, uint64_t count,
                           .args = {count, stage->ticks->old_ns, reason}};
 
     stage->lost += ml_lost_is_events(reason) ? count : 0;
+    stage->not_followed += reason == ML_LOST_NOT_FOLLOWED ? count : 0;
     stage->names_folded += reason == ML_LOST_NAMES_FOLDED ? count : 0;
     stage->spaces_refused += reason == ML_LOST_SPACES ? count : 0;
+    stage->details_lost += reason == ML_LOST_DETAILS ? count : 0;
     stage->own_events++;
     ml_trace_writer_event(stage->writer, &ev);
 }
@@ -67,6 +69,8 @@ static void note_counter(struct ml_stage *stage, _Atomic uint64_t *counter, uint
 
 void ml_target_note_lost(struct ml_stage *stage, struct ml_target *t)
 {
+    uint64_t dropped;
+
     for (size_t i = 0; i < t->sets.len; i++) {
         struct ml_target_set *set = &t->sets.items[i];
         note_counter(stage, &set->shared->lost, &set->lost_seen, ML_LOST_RING_FULL);
@@ -78,7 +82,8 @@ void ml_target_note_lost(struct ml_stage *stage, struct ml_target *t)
                      ML_LOST_SPACES);
         note_counter(stage, &set->shared->details_lost, &set->details_lost_seen, ML_LOST_DETAILS);
     }
-    if (t->works.dropped + t->expected.dropped)
-        ml_stage_emit_lost(stage, 0, t->works.dropped + t->expected.dropped, ML_LOST_DETAILS);
-    t->works.dropped = t->expected.dropped = 0;
+    dropped = t->works.dropped + t->expected.dropped + t->scopes_dropped;
+    if (dropped)
+        ml_stage_emit_lost(stage, 0, dropped, ML_LOST_DETAILS);
+    t->works.dropped = t->expected.dropped = t->scopes_dropped = 0;
 }

@@ -12,6 +12,13 @@
 
 #define KIND_BITS 8 /* of a push's kind word; the rest is the class */
 
+/* Its pop is ignored as well. */
+static void ignore_push(struct ml_source *s)
+{
+    s->place.too_deep++;
+    s->target->scopes_dropped++;
+}
+
 /* A push below an ignored one is ignored as well: pops come in order. */
 bool ml_source_push(struct ml_dict *dict, struct ml_source *s)
 {
@@ -25,7 +32,7 @@ bool ml_source_push(struct ml_dict *dict, struct ml_source *s)
     };
 
     if (s->place.too_deep || s->place.depth == ML_SCOPE_MAX_DEPTH) {
-        s->place.too_deep++;
+        ignore_push(s);
         return false;
     }
     number = ml_dict_scope(dict, &scope);
@@ -97,7 +104,7 @@ void ml_source_push_tape(struct ml_dict *dict, struct ml_source *s)
     struct ml_backward_scope to;
 
     if (s->left.len == ML_SCOPE_MAX_DEPTH || ml_vec_push(&s->left, s->place)) {
-        s->place.too_deep++;
+        ignore_push(s);
         return;
     }
     made = ml_tapes_find(&t->tapes, ml_word(s, 1), ml_word(s, 2));
@@ -142,7 +149,7 @@ bool ml_source_push_work(struct ml_dict *dict, struct ml_source *s)
     ml_works_take(&t->works, ml_word(s, 1), &work);
     if (work.depth == ML_SCOPE_MAX_DEPTH || s->left.len == ML_SCOPE_MAX_DEPTH ||
         ml_vec_push(&s->left, s->place)) {
-        s->place.too_deep++;
+        ignore_push(s);
         return false;
     }
     s->place = (struct ml_source_place){.scope = work.scope,

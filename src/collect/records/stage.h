@@ -18,8 +18,10 @@ struct ml_stage {
     _Atomic uint64_t *heartbeat;        /* raised now and then in a long pass */
     uint64_t start_wall_ns;             /* wall-clock time of time 0 */
     uint64_t lost;                      /* records that targets dropped, recorded in the trace */
+    uint64_t not_followed;              /* of them: blocks and objects, likewise */
     uint64_t names_folded;              /* uses of names, likewise */
     uint64_t spaces_refused;            /* likewise */
+    uint64_t details_lost;              /* stacks, libraries, scopes and labels, likewise */
     uint64_t unkept_seen;               /* of dict->unkept, already in the trace */
     uint64_t own_events;                /* of no target: ends and losses */
     uint64_t refusals;                  /* events of targets: out of memory */

@@ -120,6 +120,7 @@ struct ml_target {
     struct ml_backward backward;
     struct ml_works works;
     struct ml_expected expected;
+    uint64_t scopes_dropped; /* pushes that were ignored; as in works.h */
     struct ml_waiting_outputs waiting;
     struct ml_profile *profile; /* NULL until it asks for one */
 };
