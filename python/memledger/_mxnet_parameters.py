@@ -41,12 +41,10 @@ def _arrays_of(parameter):
     name = name_of(parameter)
     trained = parameter.grad_req != "null"
     learnt = trained or getattr(parameter, "_differentiable", True)
-    kind, category = (("in_arg", _native.PARAMETER) if learnt
-                      else ("aux_state", _native.BUFFER))
     for array in parameter._data or ():
-        yield array, f"{kind}:{name}", category
+        yield array, name, _native.PARAMETER if learnt else _native.BUFFER
     for array in parameter._grad or ():
-        yield array, f"arg_grad:{name}", _native.GRADIENT
+        yield array, name, _native.GRADIENT
 
 
 # ---- Blocks -------------------------------------------------------------------------

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 12
+#define ML_SHARED_VERSION 13
 
 /* The environment variable that gives a target the session directory. */
 #define ML_SESSION_ENV "MEMLEDGER_SESSION"
@@ -418,8 +418,6 @@ enum ml_record_kind {
                               before its next pop */
     ML_REC_LABEL_EXPECTED, /* addr, key, end, size: an ML_LABEL with the label expected for the key
                               or the size, if any; the end (a string, 0: none) is appended */
-    ML_REC_LABEL_OPERATOR, /* addr, category:label: an ML_LABEL, followed by the thread's current
-                              operator in parentheses */
     ML_REC_FILE, /* server:number, path:errno: the profile file, opened by this process and handed
                     over under that number (see struct ml_handed_file), or the errno of the failure;
                     server: 0 for this process's own file, else the server's number + 1 */

@@ -55,6 +55,13 @@ static void test_labels(void **state)
         {"momentum", MEMLEDGER_OPTIMIZER_STATE, "optimizer_state:momentum"},
         {"input.0", MEMLEDGER_INPUT, "input.0"},
         {"anything at all", MEMLEDGER_OTHER, "anything at all"},
+        {"fc1_oedge0", MEMLEDGER_ACTIVATION, "data_entry:fc1_oedge0"},
+        {"fc1_backward_oedge0", MEMLEDGER_INTERMEDIATE_GRADIENT, "data_entry:fc1_backward_oedge0"},
+        {"_head_grad_0", MEMLEDGER_INTERMEDIATE_GRADIENT, "head_grad:_head_grad_0"},
+        {"embed_weight:row_sparse:idx", MEMLEDGER_GRADIENT, "arg_grad:embed_weight:row_sparse:idx"},
+        {"embed_weight.mean:row_sparse:idx", MEMLEDGER_OPTIMIZER_STATE,
+         "optimizer_state:mean:embed_weight:row_sparse:idx"},
+        /* labels of older traces */
         {"in_arg:fc1_weight", MEMLEDGER_PARAMETER, "in_arg:fc1_weight"},
         {"optimizer_state:mean:fc1_weight", MEMLEDGER_OPTIMIZER_STATE,
          "optimizer_state:mean:fc1_weight"},

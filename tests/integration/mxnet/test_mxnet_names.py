@@ -43,13 +43,19 @@ def blocks_of(trace):
         elif e["kind"] == "free":
             live.pop(e["addr"]).end = at
         elif e["addr"] in live:
-            live[e["addr"]].labels.append(e["label"])
+            live[e["addr"]].labels.append((e["label"], e["category"]))
     return found
 
 
+def named(kind, name):
+    """The label and the category of what the old profilers call kind:name."""
+    kind, _, slot = kind.partition(":")
+    return f"{name}.{slot}" if slot else name, CATEGORIES[kind]
+
+
 def labelled(trace):
-    """How many blocks had (label, bytes) at any time."""
-    return collections.Counter((label, block.size) for block in blocks_of(trace)
+    """How many blocks had (label, category, bytes) at any time."""
+    return collections.Counter((*label, block.size) for block in blocks_of(trace)
                                for label in set(block.labels))
 
 
@@ -75,12 +81,15 @@ def check_model(case, engine):
     harness.balanced(trace)
     found = labelled(trace)
     for kind, name, size in told["has"]:
+        label, category = named(kind, name)
         if name is None:
-            check(any(label.startswith(kind + ":") and n == size for label, n in found),
+            check(any(label.endswith("." + kind.split(":")[1]) and (c, n) == (category, size)
+                      for label, c, n in found),
                   f"{case}, {engine}: no {kind} of {size} bytes", sorted(found))
         else:
-            check(found[f"{kind}:{name}", size], f"{case}, {engine}: no {kind}:{name} of {size}",
+            check(found[label, category, size], f"{case}, {engine}: no {kind}:{name} of {size}",
                   sorted(found))
+    check_tags(result.trace, told["has"])
     check_categories(result.trace, told["has"])
     percent = named_percent(trace)
     check(percent >= NAMED_PERCENT[engine], f"{case}, {engine}: {percent} % of the peak named")
@@ -89,6 +98,13 @@ def check_model(case, engine):
     if engine == "naive":
         equal(told, alone(case, env), f"{case}: what the program said")
     return trace, result
+
+
+def check_tags(trace_file, has):
+    """The old profilers' names."""
+    tags = {line.rsplit(",", 1)[0] for line in export(trace_file, "mxnet-csv").splitlines()}
+    for kind, name, _ in has:
+        check(name is None or f"{kind}:{name}" in tags, f"no tag {kind}:{name}", sorted(tags))
 
 
 def check_categories(trace_file, has):
@@ -164,21 +180,19 @@ def test_what_stays_unknown():
     contains(entry.split("\n\n")[0], f"mxnet_models.py:{at}(nameless)", "the stack in the log")
 
 
-def by_label(trace_file):
-    """Labels at the peak, in memledger's own words."""
-    return {row["label"]: row for row in report("summary", trace_file, "--top=1000")["by_label"]}
+def labels_at_peak(trace_file):
+    """(label, category) of each."""
+    groups = report("table", trace_file, "--by=label,category", "--top=1000")["groups"]
+    return {(g["label"], g["category"]) for g in groups}
 
 
 def test_best_name_wins():
     """MXNet 2 tells its own names, with a number for each parameter, until a block goes."""
     told, result = run_recorded("cnn_hybrid", env=NAIVE)
-    labels = by_label(result.trace)
+    labels = labels_at_peak(result.trace)
     for kind, name, _ in told["has"]:
-        row = labels.get(f"{kind}:{name}")
-        check(row, f"{kind}:{name} has another name", sorted(labels))
-        equal(row["category"], CATEGORIES[kind.split(":")[0]], f"category of {kind}:{name}")
-    inputs = {name for name, row in labels.items() if row["category"] == "input"}
-    check({"x", "label"} <= inputs, "inputs", sorted(inputs))
+        check(named(kind, name) in labels, f"{kind}:{name} has another name", labels)
+    check({("x", "input"), ("label", "input")} <= labels, "inputs", labels)
 
 
 def test_phases():
@@ -218,9 +232,9 @@ def test_sparse():
     if IS_2:
         return  # does not train them
     _, trace = record("sparse")
-    labels = {label for label, _ in labelled(trace)}
-    check({"arg_grad:embedding0_weight", "arg_grad:embedding0_weight:row_sparse:idx"} <= labels,
-          "parts of a sparse gradient", sorted(labels))
+    labels = {(label, category) for label, category, _ in labelled(trace)}
+    check({("embedding0_weight", "gradient"), ("embedding0_weight:row_sparse:idx", "gradient")}
+          <= labels, "parts of a sparse gradient", sorted(labels))
 
 
 def test_symbols_are_no_arrays():
@@ -243,9 +257,9 @@ def test_names_are_all_there_or_none():
 
 def test_names_off():
     _, result = run_recorded("lstm", options=["--names=off"])
-    labels = {label for label, _ in labelled(result.dump(events=True))}
-    check(not any(label.startswith("optimizer_state:momentum:") for label in labels),
-          "names though they are off", sorted(labels))
+    labels = {label for label, _, _ in labelled(result.dump(events=True))}
+    check(not any(label.endswith(".momentum") for label in labels), "names though they are off",
+          sorted(labels))
     marks = {e["mark"] for e in report("events", result.trace, "--kind", "mark")["events"]}
     check(marks <= {"node"}, "marks of what only Python knows, though names are off", marks)
 
