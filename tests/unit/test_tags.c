@@ -127,6 +127,60 @@ static void test_places(void **state)
     ml_trace_free(trace);
 }
 
+/* Memory that operators borrow from MXNet is their workspace, in all spellings of its label. */
+static void test_borrowed(void **state)
+{
+    static const struct {
+        const char *label;
+        int category;
+    } cases[] = {
+        {"temp_space", MEMLEDGER_TEMPORARY},
+        {"resource:temp_space (dot)", MEMLEDGER_TEMPORARY},
+        {"resource:temp_space (dot-inl.h +365)", MEMLEDGER_OTHER},
+        {"net:resource:temp_space (dot-inl.h +365)", MEMLEDGER_OTHER},
+    };
+    struct fixture f = fixture_begin();
+    uint32_t dot = scope(&f, 0, MEMLEDGER_SCOPE_OPERATOR, "dot");
+    struct ml_trace *trace;
+    struct ml_tag_list list;
+
+    (void)state;
+    for (size_t i = 0; i < ML_ARRAY_SIZE(cases); i++) {
+        alloc_in(&f, dot, 4096 * (i + 1), 1);
+        fixture_label(&f, f.block, 4096 * (i + 1), cases[i].label, cases[i].category);
+    }
+    trace = fixture_open(&f);
+    list = read_list(trace, (struct ml_tag_list_opts){.gross = true});
+    assert_int_equal(list.list.len, ML_ARRAY_SIZE(cases));
+    for (size_t i = 0; i < list.list.len; i++)
+        assert_string_equal("workspace:dot", ml_tagged_name(&list, &list.list.items[i]));
+    ml_tag_list_release(&list);
+    ml_trace_free(trace);
+}
+
+/* A key-value store keeps copies of parameters for the optimizer. */
+static void test_stored(void **state)
+{
+    static const char *const tags[] = {"kvstore:w", "optimizer_state:kvstore:3"};
+    struct fixture f = fixture_begin();
+    uint32_t optimizer = scope(&f, 0, MEMLEDGER_SCOPE_PHASE, "optimizer");
+    uint32_t outside = scope(&f, 0, MEMLEDGER_SCOPE_USER, "kvstore:w");
+    uint32_t store = scope(&f, optimizer, MEMLEDGER_SCOPE_USER, "kvstore:3");
+    struct ml_trace *trace;
+    struct ml_tag_list list;
+
+    (void)state;
+    alloc_in(&f, outside, 0x1000, 1);
+    fixture_event(&f, (struct ml_event){.kind = ML_PUSH, .scope = optimizer});
+    alloc_in(&f, store, 0x2000, 2);
+    fixture_event(&f, (struct ml_event){.kind = ML_POP});
+    trace = fixture_open(&f);
+    list = read_list(trace, (struct ml_tag_list_opts){.gross = true});
+    check_tags(&list, tags, ML_ARRAY_SIZE(tags));
+    ml_tag_list_release(&list);
+    ml_trace_free(trace);
+}
+
 /* ---- GPUs --------------------------------------------------------------- */
 
 static uint32_t gpu_space(struct fixture *f, const char *device, uint32_t level, const char *name)
@@ -287,6 +341,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_labels),       cmocka_unit_test(test_places),
+        cmocka_unit_test(test_borrowed),     cmocka_unit_test(test_stored),
         cmocka_unit_test(test_levels),       cmocka_unit_test(test_sampled_totals),
         cmocka_unit_test(test_pool_entries), cmocka_unit_test(test_processes_apart),
     };

@@ -152,12 +152,23 @@ static int put_intermediate(const char *label, struct ml_buf *out)
     return ml_buf_printf(out, "%s%s", is_first ? "head_grad:" : "data_entry:", label);
 }
 
-/* "resource:temp_space (dot)": the memory is called after the operator that borrows it. */
-static int put_borrowed(struct ml_tags *tags, const struct ml_block *block, uint32_t space,
-                        struct ml_buf *out)
+/* Memory that an operator borrows from MXNet: 2.0 calls it "resource:temp_space (sample_op.h +3)".
+ */
+static bool is_borrowed(const char *label)
 {
-    return ml_buf_printf(out, "resource:" ML_MXNET_TEMP_SPACE " (%s)",
-                         operator_place(tags, block, space).name);
+    return strcmp(label, ML_MXNET_TEMP_SPACE) == 0 ||
+           strstr(label, "resource:" ML_MXNET_TEMP_SPACE);
+}
+
+/* The operator that borrows the memory, else the line of MXNet that its label says. */
+static int put_borrowed(struct ml_tags *tags, const struct ml_block *block, uint32_t space,
+                        const char *label, struct ml_buf *out)
+{
+    const char *line = strchr(label, '(');
+
+    if (line && !operator_scope(tags->trace, block->scope))
+        return ml_buf_printf(out, "workspace:%.*s", (int)strcspn(line + 1, ")"), line + 1);
+    return ml_buf_printf(out, "workspace:%s", operator_place(tags, block, space).name);
 }
 
 static int put_labelled(unsigned category, const char *label, struct ml_buf *out)
@@ -212,6 +223,16 @@ static int put_entry(struct ml_tags *tags, const struct place *place, const stru
                                     is_backward ? "_backward" : "", edge);
 }
 
+/* A store keeps copies of parameters, and borrows memory to add up gradients. */
+static int put_stored(unsigned category, const char *store, struct ml_buf *out)
+{
+    switch (category) {
+    case MEMLEDGER_OPTIMIZER_STATE: return ml_buf_printf(out, "optimizer_state:%s", store);
+    case MEMLEDGER_TEMPORARY: return ml_buf_printf(out, "workspace:%s", store);
+    default: return ml_buf_puts(out, store);
+    }
+}
+
 static int put_unlabelled(struct ml_tags *tags, const struct ml_block *block, uint32_t space,
                           uint64_t end_ns, struct ml_buf *out)
 {
@@ -222,7 +243,7 @@ static int put_unlabelled(struct ml_tags *tags, const struct ml_block *block, ui
     if (r < 0)
         return r;
     if (store)
-        return ml_buf_puts(out, store);
+        return put_stored(block->category, store, out);
     switch (block->category) {
     case MEMLEDGER_ACTIVATION:
     case MEMLEDGER_INTERMEDIATE_GRADIENT: return put_entry(tags, &place, block, end_ns, out);
@@ -249,9 +270,9 @@ int ml_tag_of(struct ml_tags *tags, const struct ml_block *block, uint32_t space
 
     if (label[0] == '\0' || is_empty(tags->trace, block, space, label))
         return put_unlabelled(tags, block, space, end_ns, out);
+    if (!tags->has_tags && is_borrowed(label))
+        return put_borrowed(tags, block, space, label, out);
     if (tags->has_tags || ml_tag_is_spelled(label))
         return ml_buf_puts(out, label);
-    if (block->category == MEMLEDGER_TEMPORARY && strcmp(label, ML_MXNET_TEMP_SPACE) == 0)
-        return put_borrowed(tags, block, space, out);
     return put_labelled(block->category, label, out);
 }

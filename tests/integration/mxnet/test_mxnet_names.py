@@ -83,8 +83,8 @@ def check_model(case, engine):
     for kind, name, size in told["has"]:
         label, category = named(kind, name)
         if name is None:
-            check(any(label.endswith("." + kind.split(":")[1]) and (c, n) == (category, size)
-                      for label, c, n in found),
+            slot = kind.partition(":")[2]
+            check(any(label.endswith(slot) and (c, n) == (category, size) for label, c, n in found),
                   f"{case}, {engine}: no {kind} of {size} bytes", sorted(found))
         else:
             check(found[label, category, size], f"{case}, {engine}: no {kind}:{name} of {size}",
@@ -235,6 +235,19 @@ def test_sparse():
     labels = {(label, category) for label, category, _ in labelled(trace)}
     check({("embedding0_weight", "gradient"), ("embedding0_weight:row_sparse:idx", "gradient")}
           <= labels, "parts of a sparse gradient", sorted(labels))
+
+
+def test_copies():
+    """A key-value store and a file that is written each take a copy of every parameter."""
+    told, result = run_recorded("saved")
+    found = labelled(result.dump(events=True))
+    tags = export(result.trace, "mxnet-csv")
+    for key in (0, 1):  # MXNet 2 names them itself
+        contains(tags, f"kvstore:push:local_{key}," if IS_2 else f"optimizer_state:kvstore:{key},",
+                 "what the store keeps")
+    for kind, name, size in told["has"]:
+        if kind == "in_arg":
+            check(found[name, "parameter", size] >= 2, f"no copy of {name}", sorted(found))
 
 
 def test_symbols_are_no_arrays():
