@@ -388,7 +388,7 @@ static int run_groups(const struct ml_trace *trace)
     if (r == 0)
         r = group(&gross, &out);
     if (r == 0)
-        r = ml_tbd_analysis(&gross, &analysis);
+        r = ml_tbd_analysis(&gross, NULL, &analysis);
     if (r == 0)
         r = ml_tbd_text(&analysis, "f", &out);
     if (r == 0)

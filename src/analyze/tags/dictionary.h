@@ -62,8 +62,13 @@ const char *ml_dictionary_text(const char *name);
 
 void ml_dictionary_release(struct ml_dictionary *dictionary);
 
-/* Sets the buffer to the text in which keywords are searched: the tag, or "(tag)." as one word
- * for a bracketed dictionary, as TBD's analysis cuts it out of a line.
+/* Appends the tag as the word that TBD's analysis cuts out of a line: "(tag).", with '_' for
+ * spaces. An unknown block is "untagged" there: "(untagged:_zeros).".
+ * @return 0 or -ENOMEM */
+int ml_tbd_word(const char *tag, struct ml_buf *out);
+
+/* Sets the buffer to the text in which keywords are searched: the tag, or the word of TBD's
+ * analysis for a bracketed dictionary.
  * @return 0 or -ENOMEM */
 int ml_dictionary_subject(const struct ml_dictionary *dictionary, const char *tag,
                           struct ml_buf *ret);

@@ -268,11 +268,13 @@ int ml_tag_of(struct ml_tags *tags, const struct ml_block *block, uint32_t space
 {
     const char *label = block->label ? ml_trace_string(tags->trace, block->label, NULL) : "";
 
+    if (tags->has_tags)
+        return ml_buf_puts(out, label);
     if (label[0] == '\0' || is_empty(tags->trace, block, space, label))
         return put_unlabelled(tags, block, space, end_ns, out);
-    if (!tags->has_tags && is_borrowed(label))
+    if (is_borrowed(label))
         return put_borrowed(tags, block, space, label, out);
-    if (tags->has_tags || ml_tag_is_spelled(label))
+    if (ml_tag_is_spelled(label))
         return ml_buf_puts(out, label);
     return put_labelled(block->category, label, out);
 }
