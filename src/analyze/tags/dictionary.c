@@ -70,7 +70,12 @@ static int parse_setting(struct parser *p, struct ml_slice line)
         p->ret->bracketed = true;
         return 0;
     }
-    return wrong(p, "settings are match = first or all, others = NAME, tags = bracketed");
+    if (ml_slice_is(key, "tags") && ml_slice_is(value, "classes")) {
+        p->ret->classes = true;
+        return 0;
+    }
+    return wrong(p, "settings are match = first or all, others = NAME, tags = bracketed or "
+                    "classes");
 }
 
 static int compile(struct parser *p, struct ml_keyword *keyword, bool any_case)
@@ -176,9 +181,11 @@ int ml_tbd_word(const char *tag, struct ml_buf *out)
 }
 
 int ml_dictionary_subject(const struct ml_dictionary *dictionary, const char *tag,
-                          struct ml_buf *ret)
+                          const char *class_name, struct ml_buf *ret)
 {
     ml_buf_clear(ret);
+    if (dictionary->classes && class_name)
+        return ml_buf_printf(ret, "%s %s", tag, class_name);
     return dictionary->bracketed ? ml_tbd_word(tag, ret) : ml_buf_puts(ret, tag);
 }
 
