@@ -8,7 +8,7 @@ import os
 
 import harness
 from harness import check, equal, plain
-from torch_support import PYTHON, need_torch, said
+from torch_support import PYTHON, need_torch, said, version
 
 PACKAGE = os.environ["TEST_PACKAGE"]
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "profiler_cases.py")
@@ -57,14 +57,17 @@ def test_import_of_tbd_tools():
 def test_checkpoints():
     """Recomputed blocks are feature maps, not gradients: the whole model is recomputed, so both
     rows are as without checkpoints. A reentrant one keeps the gradient of the output, 200,000
-    bytes, during the inner backward; of two segments the first is recomputed."""
+    bytes, during the inner backward; of two segments the first is recomputed. From 2.1 on PyTorch
+    ends a recomputation before the output, of 200,000 bytes, unless it is reentrant."""
     told = found("checkpoints")
     without = told["none"]
     maps = 400000 + 400000 + 200000
     for name, more in (("none", 0), ("other", 0), ("reentrant", 200000)):
+        output = 0 if name == "other" and version() >= (2, 1) else 200000
         equal(told[name]["layers"] | {"(outside layers)": 0},
-              without["layers"] | {"(outside layers)": 0}, f"feature maps by layer, {name}")
-        check(abs(told[name]["feature maps"] - maps) < 1000, f"feature maps, {name}", told[name])
+              without["layers"] | {"4": output, "(outside layers)": 0}, f"by layer, {name}")
+        check(abs(told[name]["feature maps"] - maps + 200000 - output) < 1000,
+              f"feature maps, {name}", told[name])
         check(abs(told[name]["intermediate"] - without["intermediate"] - more) < 1000,
               f"intermediate gradients, {name}", told[name], without)
     equal([told["none"]["layers"][name] for name in "01234"], [0, 400000, 0, 400000, 200000],
