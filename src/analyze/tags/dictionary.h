@@ -44,6 +44,8 @@ struct ml_dictionary {
     bool bracketed; /* keywords are searched in "(tag)." with '_' for ' ', as in TBD */
     ML_VEC(const char *) categories; /* in the order of the file, each once */
     ML_VEC(struct ml_keyword) keywords;
+    bool has_expected;       /* the file gives the expected total */
+    uint64_t expected_bytes; /* if so */
 };
 
 /* Parses the text of a dictionary.
