@@ -1,12 +1,11 @@
-# profiler_cases.py: training loops with MemoryProfiler, as users write them. Each prints its
-# findings as JSON on its last line.
+# profiler_cases.py: training loops with MemoryProfiler, as users write them. Prints what each
+# found as JSON.
 #
 # SPDX-License-Identifier: Apache-2.0
 import contextlib
 import functools
 import io
 import json
-import sys
 
 import memledger
 import torch
@@ -16,10 +15,10 @@ from torch.utils.checkpoint import checkpoint, checkpoint_sequential
 
 
 def mlp():
-    """Batches of 100: hidden layers 400,000 bytes each, output 200,000."""
+    """Batches of 400: hidden layers 400,000 bytes each, output 200,000."""
     torch.manual_seed(0)
-    return nn.Sequential(nn.Linear(500, 1000), nn.ReLU(), nn.Linear(1000, 1000), nn.ReLU(),
-                         nn.Linear(1000, 500))
+    return nn.Sequential(nn.Linear(125, 250), nn.ReLU(), nn.Linear(250, 250), nn.ReLU(),
+                         nn.Linear(250, 125))
 
 
 def train(model, batch, call=None, optimizer=None, steps=2, **options):
@@ -46,9 +45,9 @@ def checkpoints():
                 "reentrant": lambda x, m=model: checkpoint(m, x, use_reentrant=True),
                 "other": lambda x, m=model: checkpoint(m, x, use_reentrant=False),
                 "sequential": lambda x, m=model: checkpoint_sequential(m, 2, x)}[name]
-        measured = train(model, torch.randn(100, 500, requires_grad=True), call, layers=True)
+        measured = train(model, torch.randn(400, 125, requires_grad=True), call, layers=True)
         found[name] = {key: measured[key] for key in ("feature maps", "intermediate", "layers")}
-    print(json.dumps(found))
+    return found
 
 
 class Block(nn.Module):
@@ -83,13 +82,13 @@ class Transformer(nn.Module):
 
 
 def transformers():
-    tokens = torch.zeros(8, 64, dtype=torch.long)
+    tokens = torch.zeros(4, 64, dtype=torch.long)
     found = {}
     for name, reentrant in (("none", None), ("reentrant", True), ("other", False)):
         torch.manual_seed(0)
         measured = train(Transformer(reentrant), tokens)
         found[name] = [measured["feature maps"], measured["intermediate"]]
-    print(json.dumps(found))
+    return found
 
 
 class Residual(nn.Module):
@@ -136,9 +135,9 @@ def resnet():
     torch.optim.SGD(mlp().parameters(), lr=0.1)
     later = mlp()
     momentum = torch.optim.SGD(later.parameters(), lr=0.1, momentum=0.9)
-    state = train(later, torch.randn(10, 500), optimizer=momentum)["states"]
-    print(json.dumps({"found": found, "parameters": parameters, "later": state}))
+    state = train(later, torch.randn(10, 125), optimizer=momentum)["states"]
+    return {"found": found, "parameters": parameters, "later": state}
 
 
 if __name__ == "__main__":
-    globals()[sys.argv[1]](*sys.argv[2:])
+    print(json.dumps({case.__name__: case() for case in (checkpoints, transformers, resnet)}))
