@@ -27,7 +27,7 @@
 #include "compiler.h"
 #include "vec.h"
 
-/* ML_PARTS: left; in a cell that is too long, each part is cut separately. ML_PLACE: left,
+/* ML_PARTS: left; see table_parts.h for a cell that is too long. ML_PLACE: left,
  * "folder/file.py:12 function"; if too long, the function is cut first, then the folder, the
  * line number last. */
 enum ml_align { ML_LEFT, ML_RIGHT, ML_PARTS, ML_PLACE };

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 12
+#define ML_SHARED_VERSION 13
 
 /* The environment variable that gives a target the session directory. */
 #define ML_SESSION_ENV "MEMLEDGER_SESSION"
@@ -172,8 +172,10 @@ struct ml_session {
     _Atomic uint64_t own_events; /* of these, made by the collector: ends and losses */
     _Atomic uint64_t file_bytes;
     _Atomic uint64_t lost;
+    _Atomic uint64_t not_followed;   /* of them: blocks and objects that did not fit */
     _Atomic uint64_t names_folded;   /* uses of names that did not fit */
     _Atomic uint64_t spaces_refused; /* requested beyond ML_SPACE_MAX */
+    _Atomic uint64_t details_lost;   /* stacks, libraries, scopes and labels that did not fit */
     _Atomic uint64_t refusals;       /* events among them: out of memory */
     _Atomic uint32_t killed;         /* processes that ended by SIGKILL */
     _Atomic uint32_t processes;      /* seen so far */
@@ -299,7 +301,7 @@ struct ml_ringset {
     _Atomic uint64_t not_followed;   /* blocks and objects that did not fit into a table */
     _Atomic uint64_t names_folded;   /* uses of names that did not fit into the table */
     _Atomic uint64_t spaces_refused; /* calls that requested a space beyond ML_SPACE_MAX */
-    _Atomic uint64_t details_lost;   /* stacks and scopes that a table had no room for */
+    _Atomic uint64_t details_lost;   /* stacks, libraries and scopes that did not fit */
 
     /* Set to 1 by the collector: another process controls this one's profile, which is to
      * include calls of a framework's API. */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "cells.h"
+#include "paragraph.h"
 #include "snapshot_report.h"
 
 #define NAME_ROOM 16 /* the least columns in which names still differ */
@@ -61,9 +62,12 @@ int ml_compare_entry_text(const struct ml_compare_view *view, const struct ml_co
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < name_count(view); i++) {
-        r = ml_buf_printf(out, "%s%s ", i ? ", " : "", name_title(view, i));
+        const char *name = entry->names[i];
+
+        r = ml_buf_printf(out, "%s%s%s%s", i ? ", " : "", *name ? "" : "no ", name_title(view, i),
+                          *name ? " " : "");
         if (r == 0)
-            r = ml_report_safe(out, entry->names[i][0] ? entry->names[i] : "(none)");
+            r = ml_report_safe(out, name);
     }
     return r;
 }
@@ -215,6 +219,11 @@ int ml_compare_view_text(const struct ml_compare *compare, const struct ml_compa
     }
     if (r == 0)
         r = ml_cells_print(&w.t, r, out, style);
+    if (r == 0 && view->rows == ML_COMPARE_KEYS && view->at.kind == ML_AT_PEAK)
+        r = ml_report_paragraph(
+            out, style, 0,
+            "Each run is shown at its own peak, which may be in another step or "
+            "phase; --at chooses a moment.");
     if (r == 0 && view->rest_count > 0 && view->rows != ML_COMPARE_KEYS)
         r = ml_buf_printf(out, "%zu more that changed less are not listed; --top lists them.\n",
                           view->rest_count);

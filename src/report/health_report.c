@@ -51,8 +51,8 @@ static void warn_lost(struct writer *w, const struct ml_health *h)
 static void warn_details(struct writer *w, const struct ml_health *h)
 {
     warn(w, h->details_lost,
-         "stack, scope or label was not recorded: there was no room for another",
-         "stacks, scopes or labels were not recorded: there was no room for more");
+         "stack, library, scope or label was not recorded: there was no room for another",
+         "stacks, libraries, scopes or labels were not recorded: there was no room for more");
 }
 
 const char *ml_health_cut_short_words(const struct ml_health *h)
@@ -109,8 +109,8 @@ static void warn_left_alone(struct writer *w, const struct ml_health *h)
         [ML_LEFT_MXNET] = "MXNet's memory was not recorded: memledger does not know this build",
         [ML_LEFT_MXNET_NAMES] =
             "some of MXNet's memory has no name: memledger does not know all of this build",
-        [ML_LEFT_AUTOGRAD] = "memory of backward passes has no modules: memledger does not know "
-                             "this PyTorch's autograd",
+        [ML_LEFT_AUTOGRAD] = ("memory of backward passes has no modules: memledger does not know "
+                              "this PyTorch's autograd"),
     };
 
     for (int i = 0; i < ML_LEFT_COUNT && w->r >= 0; i++) {
@@ -123,7 +123,7 @@ static void warn_left_alone(struct writer *w, const struct ml_health *h)
 /* The setting separates them by commas without spaces. */
 static int put_unknown(struct ml_buf *out, unsigned bits)
 {
-    const char *before = "; not known: ";
+    const char *before = "; unknown: ";
     int r = 0;
 
     for (int i = 0; i < ML_UNKNOWN_COUNT && r == 0; i++) {

@@ -170,9 +170,22 @@ static int put_stacks(const struct ml_leaks *l, const struct ml_style *style, st
                               ml_format_bytes(bytes, (int64_t)leak->bytes_per_step, style->unit),
                               ml_leaks_unit_word(l));
         if (r == 0)
-            r = ml_stack_text(&leak->stack, "  ", FRAMES_SHOWN, out);
+            r = ml_stack_text(&leak->stack, "  ", FRAMES_SHOWN, style, out);
     }
     return r;
+}
+
+/* How to see where, if no leak that is listed has a stack and another recording could have one. */
+static int put_hint(const struct ml_leaks *l, const struct ml_style *style, struct ml_buf *out)
+{
+    for (size_t i = 0; i < l->list.len; i++)
+        if (l->list.items[i].stack.frames.len > 0)
+            return 0;
+    if (l->at.instant.health.imported_from[0])
+        return 0;
+    return ml_report_paragraph(out, style, 0,
+                               "None of these has a stack: record with --stacks python to see "
+                               "which lines allocate blocks of PyTorch and MXNet.");
 }
 
 int ml_leaks_text(const struct ml_leaks *leaks, const char *file, const struct ml_style *style,
@@ -198,7 +211,9 @@ int ml_leaks_text(const struct ml_leaks *leaks, const char *file, const struct m
         return ml_buf_printf(out, "\nNothing grows from %s to %s.\n", ml_leaks_unit_word(leaks),
                              ml_leaks_unit_word(leaks));
     r = put_leaks(leaks, style, out);
-    return r < 0 ? r : put_stacks(leaks, style, out);
+    if (r == 0)
+        r = put_stacks(leaks, style, out);
+    return r < 0 ? r : put_hint(leaks, style, out);
 }
 
 /* ---- JSON -------------------------------------------------------------- */

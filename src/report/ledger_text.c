@@ -153,7 +153,7 @@ static int put_time_remarks(struct page *p)
     return r;
 }
 
-#define NOT_SAMPLED " figure is not known, and so neither is the rest: no sample was taken by then."
+#define NOT_SAMPLED " figure is unknown, and so is the rest: no sample was taken by then."
 
 static int put_remarks(struct page *p)
 {
@@ -171,7 +171,7 @@ static int put_remarks(struct page *p)
                                                    : "The driver's" NOT_SAMPLED);
     }
     if (!d->others_known && !d->host)
-        r = ml_buf_puts(p->out, "  The memory of other processes is not known.\n");
+        r = ml_buf_puts(p->out, "  The memory of other processes is unknown.\n");
     if (r == 0 && d->stray_bytes > 0)
         r = ml_buf_printf(p->out,
                           "  Not included: %s of blocks outside the driver's allocations.\n",

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "style.h"
+#include "table_cell.h"
+#include "utf8.h"
 
 /* ---- Names of functions ------------------------------------------------- */
 
@@ -71,7 +73,8 @@ static int put_place(const struct ml_frame_view *frame, struct ml_buf *out)
     return r == 0 && path ? ml_buf_puts(out, ")") : r;
 }
 
-static int put_frame(const struct ml_frame_view *frame, const char *indent, struct ml_buf *out)
+/* "forward (net.py:12)" */
+static int put_line(const struct ml_frame_view *frame, struct ml_buf *out)
 {
     struct ml_buf name;
     int r;
@@ -79,24 +82,47 @@ static int put_frame(const struct ml_frame_view *frame, const char *indent, stru
     ml_buf_init(&name);
     r = ml_frame_name(frame, &name);
     if (r == 0)
-        r = ml_buf_puts(out, indent);
-    if (r == 0)
         r = ml_report_safe(out, (const char *)name.data);
     if (r == 0)
         r = put_place(frame, out);
     ml_buf_release(&name);
+    return r;
+}
+
+static int put_frame(const struct ml_frame_view *frame, const char *indent,
+                     const struct ml_style *style, struct ml_buf *out)
+{
+    struct ml_buf line;
+    struct ml_table_text text;
+    size_t room = style->width > strlen(indent) ? style->width - strlen(indent) : 0;
+    int r;
+
+    ml_buf_init(&line);
+    r = put_line(frame, &line);
+    if (r == 0)
+        r = ml_buf_puts(out, indent);
+    if (r == 0) {
+        text = (struct ml_table_text){.bytes = (const char *)line.data,
+                                      .len = line.len,
+                                      .width = ml_utf8_width((const char *)line.data, line.len)};
+        r = room == 0 || text.width <= room ? ml_buf_append(out, line.data, line.len)
+                                            : ml_table_cell_put(&text, ML_PARTS, room, out);
+    }
+    while (r == 0 && out->len > 0 && out->data[out->len - 1] == ' ')
+        out->len--; /* fills the column */
+    ml_buf_release(&line);
     return r < 0 ? r : ml_buf_puts(out, "\n");
 }
 
 int ml_stack_text(const struct ml_stack_view *stack, const char *indent, size_t frames,
-                  struct ml_buf *out)
+                  const struct ml_style *style, struct ml_buf *out)
 {
     size_t end =
         stack->frames.len - stack->asker > frames ? stack->asker + frames : stack->frames.len;
     int r = 0;
 
     for (size_t i = stack->asker; r == 0 && i < end; i++)
-        r = put_frame(&stack->frames.items[i], indent, out);
+        r = put_frame(&stack->frames.items[i], indent, style, out);
     if (r == 0 && end < stack->frames.len)
         r = ml_buf_printf(out, "%s(%zu more)\n", indent, stack->frames.len - end);
     return r;

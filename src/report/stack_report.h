@@ -7,6 +7,7 @@
 
 #include "json.h"
 #include "stack_view.h"
+#include "style.h"
 #include "vec.h"
 
 /* Appends the symbol: demangled if this machine has a C++ library
@@ -21,11 +22,11 @@ bool ml_frame_is_python(const struct ml_frame_view *frame);
 int ml_frame_name(const struct ml_frame_view *frame, struct ml_buf *out);
 
 /* Appends one line for each frame, from the caller outwards, at most `frames`;
- * then the number of further ones.
+ * then the number of further ones. A line that is too wide loses arguments of C++ and folders.
  * @indent  before each
  * @return  0 or -ENOMEM */
 int ml_stack_text(const struct ml_stack_view *stack, const char *indent, size_t frames,
-                  struct ml_buf *out);
+                  const struct ml_style *style, struct ml_buf *out);
 
 /* The keys "owner" (of a native stack) and "stack" in an object that is open. */
 void ml_stack_json(const struct ml_stack_view *stack, struct ml_json *json);

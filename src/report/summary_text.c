@@ -211,7 +211,7 @@ static int put_never_freed(const struct page *p)
     char bytes[32], more[64];
 
     if (ml_health_no_frees(&p->s->health))
-        return ml_summary_line(p->out, p->style, "never freed", "?", "frees are not known");
+        return ml_summary_line(p->out, p->style, "never freed", "?", "frees are unknown");
     if (has_several_devices(p))
         return put_devices_line(p, "never freed", "on", device_left, leaks_hint(p->s));
     return ml_summary_line(p->out, p->style, "never freed",

@@ -81,7 +81,7 @@ def test_smi_runs_side_by_side():
         traces.append(import_file(DATA / "smi" / f"memory_{name}.txt", trace=f"memory_{name}.mled"))
     compared = memledger("compare", *traces)
     contains(compared.stdout, "winograd", "the comparison")
-    contains(compared.stdout, "imported from nvidia-smi; not known: times", "the comparison")
+    contains(compared.stdout, "imported from nvidia-smi; unknown: times", "the comparison")
     check("RSS" not in compared.stdout.split("\n\n")[-1], "a process that nobody sampled",
           compared.stdout)
     memledger("plot", "-o", "runs.svg", *traces)
@@ -162,8 +162,8 @@ def test_tbd_log():
     equal((free[0]["free_bytes"], free[0]["total_bytes"], free[0].get("used_bytes")),
           (14995 * MIB, 16160 * MIB, None), "the first sample")
     text = memledger("summary", trace).stdout
-    contains(text, "imported from tbd-log; not known: addresses, frees, times", "summary")
-    contains(text, "frees are not known", "summary")
+    contains(text, "imported from tbd-log; unknown: addresses, frees, times", "summary")
+    contains(text, "frees are unknown", "summary")
     heading = memledger("groups", trace).stdout.split("\n\n")[1]
     check(heading.endswith("blocks (peak)"), "a time that the log does not tell", heading)
 

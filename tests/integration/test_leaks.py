@@ -40,6 +40,7 @@ def test_exit_codes():
     failed = verdict("leaks", "--fail", record("forever"))
     equal(failed.returncode, 1, "exit code of a leak", failed.stdout)
     contains(failed.stderr, "1 entry grows from step to step", "the reason")
+    contains(failed.stdout, "None of these has a stack: record with --stacks python", "the hint")
     for what in ("while", "nothing"):
         done = verdict("leaks", "--fail", record(what))
         equal(done.returncode, 0, f"exit code of {what}", done.stdout, done.stderr)

@@ -184,8 +184,34 @@ static void parts_are_cut_each_for_itself(void **state)
                 "main < abcdefghijklmnop < ABCDEFGHIJKLMNOP\n");
     check_print(&table, 30,
                 "who\n------------------------------\n"
-                "main < abcde…mnop < ABCDE…MNOP\n");
+                "main < … < ABCDEFGHIJKLMNOP\n");
+    check_print(&table, 24, "who\n------------------------\nmain < … < ABCDEF…KLMNOP\n");
     check_print(&table, 20, "who\n--------------------\nmain < …\n");
+    ml_table_release(&table);
+}
+
+static void parts_keep_their_files_and_lines(void **state)
+{
+    struct ml_table table;
+
+    (void)state;
+    ml_table_init(&table);
+    ml_table_column(&table, "stack", ML_PARTS);
+    ml_table_cell(&table,
+                  "Net.forward (/home/me/net.py:12) < call (/lib/module.py:90) < main (/a.py:3)");
+    ml_table_cell(&table, "at::empty(long, bool) < libc10.so+0x1b1e2 < … < run (/home/me/b.py:7)");
+    check_print(&table, 62,
+                "stack\n--------------------------------------------------------------\n"
+                "Net.forward (net.py:12) < call (module.py:90) < main (a.py:3)\n"
+                "at::empty(long, bool) < libc10.so+0x1b1e2 < … < run (b.py:7)\n");
+    check_print(&table, 45,
+                "stack\n---------------------------------------------\n"
+                "Net.forward (net.py:12) < … < main (a.py:3)\n"
+                "at::empty(long, bool) < … < run (b.py:7)\n");
+    check_print(&table, 36,
+                "stack\n------------------------------------\n"
+                "Net… (net.py:12) < … < main (a.py:3)\n"
+                "at::empty(long, … < … < run (b.py:7)\n");
     ml_table_release(&table);
 }
 
@@ -252,6 +278,7 @@ int main(void)
         cmocka_unit_test(columns_line_up),
         cmocka_unit_test(left_columns_shrink),
         cmocka_unit_test(parts_are_cut_each_for_itself),
+        cmocka_unit_test(parts_keep_their_files_and_lines),
         cmocka_unit_test(the_widest_shrinks_first),
         cmocka_unit_test(wide_characters_keep_the_columns),
         cmocka_unit_test(clipping_never_cuts_a_character),

@@ -221,13 +221,46 @@ static void test_bracketed(void **state)
 
     (void)state;
     parse("tags = bracketed\n[Data]\n(data)\n[Room]\ntemp_space\n", &d);
-    assert_int_equal(0, ml_dictionary_subject(&d, "data", &subject));
+    assert_int_equal(0, ml_dictionary_subject(&d, "data", NULL, &subject));
     assert_string_equal("(data).", (char *)subject.data);
     assert_string_equal("Data", category_of(&d, (char *)subject.data));
-    assert_int_equal(0, ml_dictionary_subject(&d, "my_data", &subject));
+    assert_int_equal(0, ml_dictionary_subject(&d, "my_data", NULL, &subject));
     assert_null(category_of(&d, (char *)subject.data));
-    assert_int_equal(0, ml_dictionary_subject(&d, "a temp space", &subject));
+    assert_int_equal(0, ml_dictionary_subject(&d, "a temp space", NULL, &subject));
     assert_string_equal("Room", category_of(&d, (char *)subject.data));
+    ml_buf_release(&subject);
+    ml_dictionary_release(&d);
+}
+
+/* Keywords match a tag or the class of its module; the order of keywords decides. */
+static void test_classes(void **state)
+{
+    struct ml_buf subject = {0};
+    struct ml_error err = {0};
+    struct ml_dictionary d;
+    static const struct {
+        const char *tag, *class_name, *category;
+    } cases[] = {
+        {"in_arg:features.0.weight", "Conv2d", "Convolution"},
+        {"data_entry:features.1_oedge0", "BatchNorm2d", "Normalization"},
+        {"data_entry:head.2_oedge0", "ReLU", "Activation"},
+        {"data_entry:blocks.0.attn.qkv_oedge0", "Linear", "Attention"},
+        {"data_entry:net.3_oedge0", "Flatten", NULL},
+        {"data_entry:features.0_oedge0", NULL, NULL},
+    };
+
+    (void)state;
+    assert_int_equal(0, ml_dictionary_builtin("layers", &d, &err));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *category;
+
+        assert_int_equal(0, ml_dictionary_subject(&d, cases[i].tag, cases[i].class_name, &subject));
+        category = category_of(&d, (char *)subject.data);
+        if (cases[i].category)
+            assert_string_equal(cases[i].category, category);
+        else
+            assert_null(category);
+    }
     ml_buf_release(&subject);
     ml_dictionary_release(&d);
 }
@@ -243,6 +276,7 @@ int main(void)
         cmocka_unit_test(test_sums_end_at_the_largest_number),
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_bracketed),
+        cmocka_unit_test(test_classes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

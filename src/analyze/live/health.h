@@ -19,7 +19,7 @@ struct ml_health {
     uint64_t lost_other;
     uint64_t names_folded;   /* uses of names that ML_OTHER_NAMES replaced */
     uint64_t spaces_refused; /* their allocations are not in the trace */
-    uint64_t details_lost;   /* stacks, scopes and labels that allocations lack */
+    uint64_t details_lost;   /* stacks, libraries, scopes and labels that did not fit */
     bool cut_short;          /* the recording has no proper end … */
     bool being_written;      /* … yet: it goes on */
     uint64_t ignored_bytes;  /* in the incomplete block at its end */

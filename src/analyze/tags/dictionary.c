@@ -68,7 +68,12 @@ static int parse_setting(struct parser *p, struct ml_slice line)
         p->ret->bracketed = true;
         return 0;
     }
-    return wrong(p, "settings are match = first or all, others = NAME, tags = bracketed");
+    if (ml_slice_is(key, "tags") && ml_slice_is(value, "classes")) {
+        p->ret->classes = true;
+        return 0;
+    }
+    return wrong(p, "settings are match = first or all, others = NAME, tags = bracketed or "
+                    "classes");
 }
 
 static int compile(struct parser *p, struct ml_keyword *keyword, bool any_case)
@@ -161,11 +166,13 @@ void ml_dictionary_release(struct ml_dictionary *dictionary)
 /* ---- Matching ----------------------------------------------------------- */
 
 int ml_dictionary_subject(const struct ml_dictionary *dictionary, const char *tag,
-                          struct ml_buf *ret)
+                          const char *class_name, struct ml_buf *ret)
 {
     int r;
 
     ml_buf_clear(ret);
+    if (dictionary->classes && class_name)
+        return ml_buf_printf(ret, "%s %s", tag, class_name);
     if (!dictionary->bracketed)
         return ml_buf_puts(ret, tag);
     r = ml_buf_printf(ret, "(%s).", tag);

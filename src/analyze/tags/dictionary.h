@@ -42,6 +42,7 @@ struct ml_dictionary {
     enum ml_match match;
     const char *others;
     bool bracketed; /* keywords are searched in "(tag)." with '_' for ' ', as in TBD */
+    bool classes;   /* keywords are searched in "tag Class" */
     ML_VEC(const char *) categories; /* in the order of the file, each once */
     ML_VEC(struct ml_keyword) keywords;
     bool has_expected;       /* the file gives the expected total */
@@ -64,11 +65,13 @@ const char *ml_dictionary_text(const char *name);
 
 void ml_dictionary_release(struct ml_dictionary *dictionary);
 
-/* Sets the buffer to the text in which keywords are searched: the tag, or "(tag)." as one word
- * for a bracketed dictionary, as TBD's analysis cuts it out of a line.
+/* Sets the buffer to the text in which keywords are searched: the tag, with the class of its module
+ * if the dictionary wants it, or "(tag)." as one word for a bracketed dictionary, as TBD's analysis
+ * cuts it out of a line.
+ * @class_name  NULL: unknown
  * @return 0 or -ENOMEM */
 int ml_dictionary_subject(const struct ml_dictionary *dictionary, const char *tag,
-                          struct ml_buf *ret);
+                          const char *class_name, struct ml_buf *ret);
 
 /* The next keyword that matches, from index `from` on. @return its index, or -1 */
 int64_t ml_dictionary_match(const struct ml_dictionary *dictionary, const char *subject,

@@ -99,10 +99,12 @@ static const char torch[] = "match = first\n"
                             "[Temporary]\n/^(workspace|resource|dropout):/\n"
                             "[Inputs]\n/^[^:]+$/\n";
 
-/* By the usual names of modules and layers. */
+/* By the usual names of modules and layers, and by the classes of PyTorch and Gluon: children of
+ * nn.Sequential have only numbers for names. No attention: Flatten. */
 static const char layers[] = "match = first\n"
+                             "tags = classes\n"
                              "\n"
-                             "[Attention]\n/att|qkv|q_proj|k_proj|v_proj|out_proj/i\n"
+                             "[Attention]\n/(^|[^l])att|qkv|q_proj|k_proj|v_proj|out_proj/i\n"
                              "[Recurrent]\n/rnn|lstm|gru/i\n"
                              "[Embedding]\n/embed|wte|wpe/i\n"
                              "[Normalization]\n/norm|bn|ln_|(^|[.:_])ln/i\n"
@@ -110,7 +112,7 @@ static const char layers[] = "match = first\n"
                              "[Pooling]\n/pool/i\n"
                              "[Dropout]\n/dropout/i\n"
                              "[Loss]\n/loss|softmax|entropy/i\n"
-                             "[Activation]\n/relu|gelu|silu|tanh|sigmoid|activation/i\n"
+                             "[Activation]\n/elu|silu|tanh|sigmoid|swish|mish|activation/i\n"
                              "[Fully connected]\n/fc|linear|dense|fullyconnected|mlp|proj/i\n"
                              "/head|classifier|decoder/i\n";
 

@@ -135,7 +135,8 @@ static int put_tag(struct maker *m, const struct tag_sum *sum)
     const struct ml_keyword *keywords = m->dictionary->keywords.items;
     bool all = m->dictionary->match == ML_MATCH_ALL;
     int64_t at;
-    int r = tag ? ml_dictionary_subject(m->dictionary, tag, &m->subject) : -ENOMEM;
+    const char *class_name = ml_tagged_class(m->list, &m->list->list.items[sum->first]);
+    int r = tag ? ml_dictionary_subject(m->dictionary, tag, class_name, &m->subject) : -ENOMEM;
 
     if (r < 0)
         return r;

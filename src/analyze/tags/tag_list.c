@@ -134,14 +134,36 @@ static enum use use_of(const struct maker *m, uint32_t space, bool counted)
 
 /* ---- Tags --------------------------------------------------------------- */
 
-static int64_t tag_of(struct maker *m, const struct ml_block *block, uint32_t space,
-                      uint64_t end_ns)
+/* @return its number + 1, 0: it has none, or -ENOMEM */
+static int64_t class_of(struct maker *m, const struct ml_block *block)
 {
+    int64_t module = ml_modules_of(&m->tags.modules, block);
+    uint32_t name = module < 0 ? 0 : m->tags.modules.list.items[module].class_name;
+    uint32_t len = 0;
+    const char *text = name ? ml_trace_string(m->trace, name, &len) : NULL;
+    int64_t number = text ? ml_intern_put(&m->ret->tags, text, len, NULL) : -1;
+
+    if (module < 0 || !text)
+        return module < 0 ? module : 0;
+    return number < 0 ? number : number + 1;
+}
+
+/* Sets tag and class. @return 0 or -ENOMEM */
+static int name_entry(struct maker *m, const struct ml_block *block, uint32_t space,
+                      uint64_t end_ns, struct ml_tagged *entry)
+{
+    int64_t tag, class_name;
     int r;
 
     ml_buf_clear(&m->tag);
     r = ml_tag_of(&m->tags, block, space, end_ns, &m->tag);
-    return r < 0 ? r : ml_intern_put(&m->ret->tags, m->tag.data, m->tag.len, NULL);
+    tag = r < 0 ? r : ml_intern_put(&m->ret->tags, m->tag.data, m->tag.len, NULL);
+    class_name = tag < 0 ? tag : class_of(m, block);
+    if (class_name < 0)
+        return (int)class_name;
+    entry->tag = (uint32_t)tag;
+    entry->class_name = (uint32_t)class_name;
+    return 0;
 }
 
 static int by_ordinal(const void *a, const void *b)
@@ -193,31 +215,33 @@ static int list_one(struct maker *m, const struct ml_allocation *a, struct ml_ma
         .label = a->label,
         .category = a->category,
     };
-    int64_t tag = tag_of(m, &block, a->space, a->ended ? a->end_ns : UINT64_MAX);
+    struct ml_tagged entry = {
+        .bytes = a->size,
+        .requested = a->requested,
+        .addr = a->addr,
+        .time_ns = a->time_ns,
+        .ordinal = a->ordinal,
+        .space = a->space,
+        .scope = a->scope,
+        .stack = a->stack,
+    };
+    int r = name_entry(m, &block, a->space, a->ended ? a->end_ns : UINT64_MAX, &entry);
     uint64_t around;
 
-    if (tag < 0)
-        return (int)tag;
+    if (r < 0)
+        return r;
     if (use_of(m, a->space, a->counted) == NAMING) {
-        if (ml_map_take(unnamed, ml_address_key(m->trace, a->space, a->addr), &around))
-            m->ret->list.items[around].tag = (uint32_t)tag;
+        if (ml_map_take(unnamed, ml_address_key(m->trace, a->space, a->addr), &around)) {
+            m->ret->list.items[around].tag = entry.tag;
+            m->ret->list.items[around].class_name = entry.class_name;
+        }
         return 0;
     }
     if (m->opts->level &&
         ml_map_put(unnamed, ml_address_key(m->trace, a->space, a->addr), m->ret->list.len) < 0)
         return -ENOMEM;
     m->ret->bytes += a->size;
-    return ml_vec_push(&m->ret->list, (struct ml_tagged){
-                                          .bytes = a->size,
-                                          .requested = a->requested,
-                                          .addr = a->addr,
-                                          .time_ns = a->time_ns,
-                                          .ordinal = a->ordinal,
-                                          .space = a->space,
-                                          .scope = a->scope,
-                                          .stack = a->stack,
-                                          .tag = (uint32_t)tag,
-                                      });
+    return ml_vec_push(&m->ret->list, entry);
 }
 
 static int list_gross(struct maker *m, struct ml_error *err)
@@ -274,21 +298,21 @@ static int list_live(struct maker *m, const struct ml_replay *replay, const bloc
     for (size_t i = 0; i < blocks->len; i++) {
         const struct ml_block *b = blocks->items[i];
         uint32_t space = replay->spaces.items[b->space].number;
-        int64_t tag = tag_of(m, b, space, UINT64_MAX);
+        struct ml_tagged entry = {.bytes = b->size,
+                                  .requested = b->size,
+                                  .addr = b->addr,
+                                  .time_ns = b->time_ns,
+                                  .ordinal = i,
+                                  .space = space,
+                                  .scope = b->scope,
+                                  .stack = b->stack};
+        int r = name_entry(m, b, space, UINT64_MAX, &entry);
 
-        if (tag < 0)
-            return (int)tag;
+        if (r == 0)
+            r = ml_vec_push(&m->ret->list, entry);
+        if (r < 0)
+            return r;
         m->ret->bytes += b->size;
-        if (ml_vec_push(&m->ret->list, (struct ml_tagged){.bytes = b->size,
-                                                          .requested = b->size,
-                                                          .addr = b->addr,
-                                                          .time_ns = b->time_ns,
-                                                          .ordinal = i,
-                                                          .space = space,
-                                                          .scope = b->scope,
-                                                          .stack = b->stack,
-                                                          .tag = (uint32_t)tag}) < 0)
-            return -ENOMEM;
     }
     return 0;
 }
@@ -353,7 +377,8 @@ int ml_tag_list(const struct ml_trace *trace, const struct ml_tag_list_opts *opt
         .trace = trace, .opts = opts, .ret = ret, .gpu_only = ml_trace_has_gpu(trace)};
     int r;
 
-    *ret = (struct ml_tag_list){.gross = opts->gross, .level = opts->level};
+    *ret = (struct ml_tag_list){
+        .gross = opts->gross, .torch = ml_trace_has_torch_alone(trace), .level = opts->level};
     r = ml_tags_init(&m.tags, trace);
     if (r == 0)
         r = decide_all(&m);
@@ -378,4 +403,9 @@ void ml_tag_list_release(struct ml_tag_list *list)
 const char *ml_tagged_name(const struct ml_tag_list *list, const struct ml_tagged *entry)
 {
     return ml_intern_get(&list->tags, entry->tag, NULL);
+}
+
+const char *ml_tagged_class(const struct ml_tag_list *list, const struct ml_tagged *entry)
+{
+    return entry->class_name ? ml_intern_get(&list->tags, entry->class_name - 1, NULL) : NULL;
 }

@@ -25,7 +25,8 @@ struct ml_tagged {
     uint64_t ordinal; /* in the order of allocation */
     uint32_t space;   /* number in the trace, like the next two */
     uint32_t scope, stack;
-    uint32_t tag; /* in ml_tag_list.tags */
+    uint32_t tag;        /* in ml_tag_list.tags */
+    uint32_t class_name; /* of its module, in ml_tag_list.tags, + 1; 0: unknown */
 };
 
 struct ml_tag_list {
@@ -33,6 +34,7 @@ struct ml_tag_list {
     ML_VEC(struct ml_tagged) list; /* in the order of allocation */
     uint64_t bytes;                /* the sum */
     bool gross;                    /* all allocations */
+    bool torch;                    /* see ml_trace_has_torch_alone */
     unsigned level;                /* enum memledger_level, 0: the counted one */
     const char *devices;           /* "cuda:0 alone"; NULL: the trace has one device */
     struct ml_snapshot at;         /* the instant, with bytes and blocks of the
@@ -54,6 +56,9 @@ int ml_tag_list(const struct ml_trace *trace, const struct ml_tag_list_opts *opt
 void ml_tag_list_release(struct ml_tag_list *list);
 
 const char *ml_tagged_name(const struct ml_tag_list *list, const struct ml_tagged *entry);
+
+/* NULL: its module has no class, or it has no module. */
+const char *ml_tagged_class(const struct ml_tag_list *list, const struct ml_tagged *entry);
 
 /* A key that is unique to an address of a process, and sorts by address. */
 uint64_t ml_address_key(const struct ml_trace *trace, uint32_t space, uint64_t addr);

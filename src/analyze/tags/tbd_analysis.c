@@ -58,7 +58,7 @@ static struct ml_tbd_category *category_of(struct ml_tbd_analysis *a,
 static int add_entry(struct ml_tbd_analysis *a, const char *tag, uint64_t bytes,
                      struct ml_buf *subject)
 {
-    int r = ml_dictionary_subject(&a->dictionary, tag, subject);
+    int r = ml_dictionary_subject(&a->dictionary, tag, NULL, subject);
     int64_t id = r < 0 ? r : ml_intern_put(&a->subjects, subject->data, subject->len, NULL);
     struct ml_tbd_category *category;
     const char *text;

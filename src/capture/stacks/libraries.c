@@ -39,10 +39,12 @@ static _Atomic uint32_t count;
 static _Atomic uint32_t looks;          /* number of looks that found a change */
 static uint64_t known_adds, known_subs; /* the loader's counters at the last of them */
 static uint32_t program_path;           /* string number, 0: not known yet */
+static uint32_t most_left_out;          /* by one look; these were counted */
 
 /* One walk over the loader's list. */
 struct look {
-    unsigned objects; /* found so far */
+    unsigned objects;  /* found so far */
+    unsigned left_out; /* of them: there was no room */
     uint64_t adds, subs;
 };
 
@@ -130,7 +132,7 @@ static uint32_t find(const struct library *wanted)
 
 /* An object that was unloaded and returned is announced again: another was in its place meanwhile.
  */
-static void enter_object(const struct library *object)
+static void enter_object(const struct library *object, struct look *look)
 {
     uint32_t number = find(object);
 
@@ -143,7 +145,7 @@ static void enter_object(const struct library *object)
     }
     number = count + 1;
     if (number == libraries_max) {
-        ml_recorder_detail_lost(); /* stacks in it have only addresses */
+        look->left_out++; /* stacks in it have only addresses */
         return;
     }
     libraries[number] = *object;
@@ -166,8 +168,15 @@ static int on_object(struct dl_phdr_info *info, size_t bytes, void *arg)
     object.path = look->objects++ ? path_of(info) : path_of_program();
     object.build_id = build_id_of(info);
     if (object.end > object.base)
-        enter_object(&object);
+        enter_object(&object, look);
     return 0;
+}
+
+/* Each look meets the same ones again, but no object is counted twice. */
+static void count_left_out(const struct look *look)
+{
+    for (; most_left_out < look->left_out; most_left_out++)
+        ml_recorder_detail_lost();
 }
 
 uint32_t ml_libraries_look(void)
@@ -181,6 +190,7 @@ uint32_t ml_libraries_look(void)
         known_adds = look.adds;
         known_subs = look.subs;
         looks++;
+        count_left_out(&look);
     }
     return looks;
 }

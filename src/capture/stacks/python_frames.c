@@ -15,7 +15,6 @@
 #include "names.h"
 #include "python_memory.h"
 #include "record.h"
-#include "recorder.h"
 #include "sys.h"
 
 /* An upper limit: in little address space the table has fewer. */
@@ -124,11 +123,7 @@ static uint32_t add(const struct ml_python *py, const struct ml_python_place *pl
     uint32_t number = frame_tables.count + 1;
     struct frame frame = {.place = *place};
 
-    if (number == frame_tables.frames_max) {
-        ml_recorder_detail_lost();
-        return 0;
-    }
-    if (!describe(py, &frame))
+    if (number == frame_tables.frames_max || !describe(py, &frame))
         return 0;
     frame_tables.frames[number] = frame;
     /* Pairs with the acquire load in ml_python_frames_announce: the frame is complete. */

@@ -149,42 +149,41 @@ static bool number_frames(const struct ml_python_walk *w, bool *ret_counts)
     return true;
 }
 
-static uint32_t add(const struct ml_python_walk *w, uint32_t slot)
+/* @return the entry, NULL: there is no room */
+static const struct stack *add(const struct ml_python_walk *w, uint32_t slot)
 {
     uint32_t entry = python_stacks.count + 1;
     struct stack *s = &python_stacks.stacks[entry];
     bool counts;
 
     if (entry == python_stacks.stacks_max ||
-        python_stacks.used_frames + w->n > python_stacks.stacks_max * FRAMES_PER_STACK) {
-        ml_recorder_detail_lost();
-        return 0;
-    }
-    if (!number_frames(w, &counts))
-        return 0;
+        python_stacks.used_frames + w->n > python_stacks.stacks_max * FRAMES_PER_STACK ||
+        !number_frames(w, &counts))
+        return NULL;
     *s = (struct stack){.hash = w->hash, .frames = w->n, .first = python_stacks.used_frames};
-    if (counts && !(s->number = ml_stack_new_number())) {
-        ml_recorder_detail_lost();
-        return 0;
-    }
+    if (counts && !(s->number = ml_stack_new_number()))
+        return NULL;
     python_stacks.used_frames += w->n;
     /* Pairs with the acquire load in ml_python_stack_announce: the entry is written. */
     atomic_store_explicit(&python_stacks.count, entry, memory_order_release);
     if (counts)
         announce(s);
     atomic_store_explicit(&python_stacks.slots[slot], entry, memory_order_release);
-    return s->number;
+    return s;
 }
 
 static uint32_t find_or_add(const struct ml_python_walk *w)
 {
-    const struct stack *s;
+    const struct stack *s = NULL;
     uint32_t slot;
 
-    if (!reserve_tables())
-        return 0;
-    s = find(w, &slot);
-    return s ? s->number : add(w, slot);
+    if (reserve_tables()) {
+        s = find(w, &slot);
+        s = s ? s : add(w, slot);
+    }
+    if (!s)
+        ml_recorder_detail_lost();
+    return s ? s->number : 0;
 }
 
 /* For a new stack or interpreter. */
@@ -231,16 +230,21 @@ bool ml_python_is_elsewhere(void)
            !python.thread_state();
 }
 
-/* Numbers the frames that count. Precondition: the lock is held. @return how many were written */
+/* Numbers the frames that count; counts a stack that lacks some of them as lost. Precondition: the
+ * lock is held. @return how many were written */
 static unsigned number_counting(const struct ml_python_walk *w, uint32_t *ret)
 {
     unsigned n = 0;
+    bool complete = true;
 
     for (unsigned i = 0; i < w->n; i++) {
         uint32_t frame = ml_python_frame(&python, &w->places[i]);
         if (frame && ml_python_frame_counts(frame))
             ret[n++] = frame;
+        complete &= frame != 0;
     }
+    if (!complete)
+        ml_recorder_detail_lost();
     return n;
 }
 

@@ -237,8 +237,12 @@ static uint32_t number_of(const struct walk *w, uint32_t look)
     uint32_t slot = 0;
     uint32_t number;
 
-    if (!w->n || !look || !reserve_tables())
+    if (!w->n)
         return 0;
+    if (!look || !reserve_tables()) {
+        ml_recorder_detail_lost();
+        return 0;
+    }
     number = find(w, hash, look, &slot);
     return number ? number : add(w, hash, look, slot);
 }
@@ -266,8 +270,8 @@ static ML_ALWAYS_INLINE uint32_t stack_here(const struct ml_python_frames *pytho
         find_own();
         walk.skip = skip_always;
         walk.n = 0;
-        walk.until = python->n ? ml_libraries_range(ml_libraries_at(python->interpreter))
-                               : (struct ml_address_range){0};
+        walk.until = look && python->n ? ml_libraries_range(ml_libraries_at(python->interpreter))
+                                       : (struct ml_address_range){0};
         walk.max = ML_STACK_MAX_FRAMES - ml_min_u64(python->n, ML_STACK_MAX_FRAMES / 2);
         _Unwind_Backtrace(on_frame, &walk);
         add_python(&walk, python);

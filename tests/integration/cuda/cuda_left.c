@@ -79,8 +79,10 @@ int main(int argc, char **argv)
     address first, second;
 
     cuda = dlopen("libcuda.so.1", RTLD_NOW);
-    if (!cuda)
+    if (!cuda) {
+        fprintf(stderr, "skipped: %s\n", dlerror());
         return 77;
+    }
     if (CALL("cuInit", (unsigned), 0) ||
         CALL("cuDevicePrimaryCtxRetain", (void **, int), &context, 0) ||
         CALL("cuCtxSetCurrent", (void *), context))

@@ -565,7 +565,7 @@ def check_without_figure(env, how):
                found["balanced"]), (None, None, None, False), f"not known: {how}", found)
         equal(entries(found)["driver allocations"], 100 * MIB, f"recorded: {how}", found)
     said = plain(harness.MEMLEDGER, "ledger", done.trace)
-    equal(said.stdout.count("The driver's figure is not known"), 1, f"the ledger: {how}", said)
+    equal(said.stdout.count("The driver's figure is unknown"), 1, f"the ledger: {how}", said)
 
 
 def test_nvml_fails():

@@ -13,7 +13,7 @@ import shlex
 
 import harness
 import pypi
-from harness import check, equal, plain, report, run
+from harness import check, contains, equal, plain, report, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(os.environ["PYPI_FOLDER"], "nvtx")
@@ -198,11 +198,19 @@ def test_pytorch_operators():
 
 
 def test_deep():
-    out, trace = record("deep")
-    wanted = [("last", 16383), ("wrong", 0), ("refused", 20000 - 16384), ("wrong", 0),
-              ("out", -1)]
-    equal(lines(out), wanted, "returned")
+    result = run(calls(), "deep", env=listening())
+    equal(result.code, 0, "exit code", result)
+    wanted = [("last", 16383), ("wrong", 0), ("refused", 20000 - 16384), ("wrong", 0), ("out", -1)]
+    equal(lines(result.out), wanted, "returned")
+    trace = result.dump(events=True)
     equal(places(trace)["out"], "", "scope at the end")
+    equal((trace["kinds"]["push"], trace["kinds"]["pop"], trace["lost"]), (4096, 4096, 0),
+          "pushes, pops and losses")
+    beyond = 20000 - 4096  # as in block.h
+    equal(report("summary", result.trace)["health"]["details_lost"], beyond, "ranges without room")
+    text = f"{beyond:,} stacks, libraries, scopes or labels were not recorded"
+    contains(result.err, text, "the note of the run")
+    contains(plain(harness.MEMLEDGER, "summary", result.trace).stdout, text, "the summary")
 
 
 def test_many_domains():

@@ -17,6 +17,7 @@ from harness import check, contains, equal, plain, report, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CASES = os.path.join(HERE, "python_cases.py")
+MANY = os.path.join(HERE, "python_many.py")
 LIBRARY = harness.program("python_stacks/libpython_asks.so")
 KNOWN = [(3, minor) for minor in range(9, 15)]
 PLACES = ["/usr/bin/python3.*", "/usr/local/bin/python3.*", "~/.pyenv/versions/3.*/bin/python3"]
@@ -135,6 +136,36 @@ def test_joined():
     """Native frames up to the interpreter, then Python's."""
     joined("plain,made,deep,threads")
     joined("processes")
+
+
+def many(room_kib, blocks, stacks):
+    """The stacks of the blocks, and how many of them had no room, as every report says."""
+    result = run(sys.executable, MANY, LIBRARY, room_kib, blocks, options=["-qf", "--stacks", stacks])
+    equal((result.code, result.out), (0, f"{blocks} blocks\n"), "code and output", result)
+    found = [e.get("stack", []) for e in report("events", result.trace, "--kind=alloc")["events"]
+             if e["space"] == "torch"]
+    equal(len(found), blocks, "recorded blocks")
+    lost = report("summary", result.trace)["health"].get("details_lost", 0)
+    if lost:
+        text = f"{lost:,} stack"
+        contains(result.err, text, "the note of the run")
+        contains(plain(harness.MEMLEDGER, "summary", result.trace).stdout, text, "the summary")
+    return found, lost
+
+
+def test_frames_without_room():
+    """The tables are shorter in little address space, so that fewer lines fill them."""
+    found, lost = many(1 << 20, 600, "python")
+    equal({(len(s), lost) for s in found}, {(7, 0)}, "frames of each stack, stacks without room")
+    found, lost = many(20000, 600, "python")
+    bare = sum(not stack for stack in found)
+    check(0 < bare < 600, f"{bare} of 600 blocks have no stack")
+    equal(lost, bare, "stacks without room")
+
+
+def test_no_room_for_libraries():
+    """Room for lines of Python, but not for the table of libraries."""
+    equal(many(900, 1, "all"), ([[]], 1), "stacks, and stacks without room")
 
 
 def test_choices():

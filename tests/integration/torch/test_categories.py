@@ -7,7 +7,7 @@ import json
 import os
 
 import harness
-from harness import check, equal, plain
+from harness import check, contains, equal, plain, report
 from torch_record import CASES, PYTHON, each, need_torch, recorded
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -46,6 +46,18 @@ def peak_of(case):
 def test_at_the_peak():
     """All bytes have a category; parameters count from their birth."""
     each(["mlp", "cnn", "transformer", "lstm"], peak_of)
+
+
+def test_layers():
+    """Children of nn.Sequential have numbers for names: their classes say what they are."""
+    [run] = report("groups", recorded("cnn").trace, "-d", "layers")["runs"]
+    [grouping] = run["dictionaries"]
+    shares = {group["category"]: group["percent"] for group in grouping["groups"]}
+    for category in ("Convolution", "Normalization", "Activation", "Fully connected"):
+        check(shares.get(category), f"nothing is {category}", shares)
+    check(shares.get("Others", 0) < 20, "too much has no layer", shares)
+    text = plain(harness.MEMLEDGER, "groups", recorded("cnn").trace).stdout
+    contains(text, "in_arg is a parameter", "the meaning of the tags")
 
 
 def test_inference():
