@@ -338,6 +338,53 @@ def test_mxnet_large_counter():
           (values[0], values[1], values[2], sum(values) / 3), "a counter above INT_MAX")
 
 
+def memory_counters(version):
+    """The values of MXNet's memory counter, in the order of their times."""
+    path = DATA / "mxnet" / f"mxnet_{version}_profile.json"
+    events = json.loads(path.read_text())["traceEvents"]
+    found = [e for e in events if e.get("cat") == "Device Storage" and e["ph"] == "C"]
+    return [e["args"]["Memory: cpu/0"] for e in sorted(found, key=lambda e: e["ts"])]
+
+
+def test_mxnet_curve():
+    """MXNet's memory counters are the curve of its profile."""
+    traces, peaks = [], []
+    for version in ("1.9.1", "2.0.0b1"):
+        trace = import_file(DATA / "mxnet" / f"mxnet_{version}_profile.json",
+                            trace=f"{version}.mled")
+        values = memory_counters(version)
+        summary = report("summary", trace)
+        device, = summary["samples"]["devices"]
+        equal([device["device"], device["peak_used_bytes"], summary["samples"]["events"]],
+              ["cpu/0", max(values), len(values)], f"samples of {version}")
+        equal(summary["health"]["unknown"], ["allocations"], f"unknown in {version}")
+        traces.append(trace)
+        peaks.append(max(values))
+    compared = report("compare", traces[0], traces[1])
+    equal([run["by_sample"][0]["peak_bytes"] for run in compared["runs"]], peaks, "peaks compared")
+    memledger("plot", "-f", "-o", "curve.svg", *traces)
+    contains(pathlib.Path("curve.svg").read_text(), "peak 5.3 MiB", "the picture")
+
+
+def test_mxnet_without_memory():
+    """A profile without memory counters: what is not known is said, and not drawn as 0."""
+    text = ('{"traceEvents": [{"name": "dot", "cat": "operator", "ph": "B", "ts": 1, "pid": 0, '
+            '"tid": 1}, {"name": "dot", "cat": "operator", "ph": "E", "ts": 5, "pid": 0, "tid": 1}]}')
+    trace = import_text(text)
+    done = memledger("plot", "-f", "-o", "none.svg", trace, code=1)
+    check(not os.path.exists("none.svg"), "a picture of nothing")
+    contains(done.stderr, "profile_memory=True", "what plot says")
+    for command in ("groups", "tree", "layers", "table"):
+        done = memledger(command, trace, code=1)
+        contains(done.stderr, "the imported file has no allocations", f"what {command} says")
+    rows = memledger("compare", trace, trace).stdout.splitlines()[-2:]
+    for row in rows:
+        equal(row.split()[1:4], ["?", "?", "?"], "peak, never freed and allocations", row)
+    known = import_file(DATA / "mxnet" / "mxnet_1.9.1_profile.json", trace="known.mled")
+    both = memledger("compare", known, trace)
+    equal(both.stdout.splitlines()[-1].split()[1], "?", "a peak without samples", both.stdout)
+
+
 def test_mxnet_profile_2():
     compare_with_mxnet("2.0.0b1")
 

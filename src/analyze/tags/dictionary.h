@@ -45,6 +45,8 @@ struct ml_dictionary {
     bool classes;   /* keywords are searched in "tag Class" */
     ML_VEC(const char *) categories; /* in the order of the file, each once */
     ML_VEC(struct ml_keyword) keywords;
+    bool has_expected;       /* the file gives the expected total */
+    uint64_t expected_bytes; /* if so */
 };
 
 /* Parses the text of a dictionary.

@@ -64,6 +64,17 @@ static int check_device(const struct ml_trace *trace, const struct ml_plot_run *
                                 run->name, run->device);
 }
 
+/* Without blocks and samples the curve would be 0, which is not known. */
+static int check_curve(const struct ml_plot_run *run, struct ml_error *err)
+{
+    if (!ml_health_no_blocks(&run->timeline.health) || ml_plot_run_is_sampled(run))
+        return 0;
+    return ml_error_set(err, -ENODATA,
+                        "%s: the imported file has no figures of memory; MXNet's profiler writes "
+                        "them with profile_memory=True",
+                        run->name);
+}
+
 static int read_run(struct timelines *t, size_t i, const struct ml_timeline_opts *opts,
                     struct ml_error *err)
 {
@@ -74,7 +85,7 @@ static int read_run(struct timelines *t, size_t i, const struct ml_timeline_opts
     run->device = t->picture.device;
     if (ml_timeline(q->traces[i], opts, &run->timeline, err) < 0 ||
         ml_sample_curves(q->traces[i], opts, &run->sampled, err) < 0 ||
-        check_device(q->traces[i], run, err) < 0)
+        check_device(q->traces[i], run, err) < 0 || check_curve(run, err) < 0)
         return -1;
     ml_report_warn(&run->timeline.health, q->count > 1 ? run->name : NULL);
     return 0;
@@ -164,6 +175,8 @@ static int read_one(struct timelines *t, struct ml_bands *ret, struct ml_error *
     r = ml_sample_curves(q->traces[0], &opts, &t->runs[0].sampled, err);
     if (r == 0)
         r = check_device(q->traces[0], &t->runs[0], err);
+    if (r == 0)
+        r = check_curve(&t->runs[0], err);
     if (r < 0)
         return r;
     ml_report_warn(&ret->total.health, NULL);

@@ -143,6 +143,52 @@ def test_top_entries():
         equal(ours.stdout, theirs, f"the entry {tag}")
 
 
+SETME = """
+import os
+
+layer_kw_dict = \\
+    {
+        # Complete the layer-wise keyword dictionary.
+        "RNN"       : ["rnn", "lstm"],
+        "Embedding" : ['embed', "weight"],
+    }
+
+data_struct_kw_dict = \\
+    {
+        "Parameters"   : ["in_arg", "arg_grad", "optimizer_state"],
+        "Data Entries" : ["data_entry"],
+        "Workspace"    : ["workspace"]
+    }
+
+memory_profile_path = os.path.join("profiles", "mxnet.csv")
+expected_sum = 4
+"""
+
+
+def test_setme():
+    """As it is, against Python's reading of it; both dictionaries, and the expected sum."""
+    variables = {}
+    exec(SETME, variables)
+    with open("tags.csv", "w") as file:
+        file.writelines(f"{tag},{mib}\n" for tag, mib in LONG_TAGS.items())
+    plain(MEMLEDGER, "import", "-qf", "--format", "mxnet-csv", "-o", "tags.mled", "tags.csv")
+    rows = [(tag, mib / 1024) for tag, mib in LONG_TAGS.items()]
+    theirs = "".join(old_tools.mxnet_top_entries(rows, variables[name],
+                                                 expected_gib=variables["expected_sum"])
+                     for name in ("layer_kw_dict", "data_struct_kw_dict"))
+    file = dictionary(SETME, "SETME.py")
+    equal(groups("--style", "mxnet", "-d", file, "tags.mled").stdout, theirs, "the top entries")
+    run = json.loads(groups("--json", "-d", file, "--expected", "5GiB", "tags.mled").stdout)["runs"][0]
+    equal([(d["dictionary"], d["match"], d["expected_bytes"]) for d in run["dictionaries"]],
+          [("Layer", "all", 5 << 30), ("Data Structure", "all", 5 << 30)], "dictionaries")
+    done = plain(MEMLEDGER, "plot", "-f", "-k", "bars", "-d", file, "-o", "bars.svg", "tags.mled")
+    equal(done.returncode, 0, "exit code of plot", done.stderr)
+    contains(pathlib.Path("bars.svg").read_text(), "Untrackable", "the picture")
+    groups("-d", dictionary("layer_kw_dict = os.system('touch ran')\n", "SETME.py"), "tags.mled",
+           code=1)
+    check(not os.path.exists("ran"), "the file was run")
+
+
 def test_top_entries_are_twenty():
     tags = {f"in_arg:weight{i:02}": 1 + i / 64 for i in range(30)}
     theirs, ours = printed_top_entries({"Parameters": ["in_arg"]}, tags)

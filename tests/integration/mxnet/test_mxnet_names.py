@@ -117,9 +117,22 @@ def check_categories(trace_file, has):
         check(peaks.get(category, 0) >= size, f"{category}: {peaks} of {size}", has)
 
 
+def check_layers(trace_file):
+    """The layers of a Sequential have numbers for names: the block's class decides."""
+    run, = report("groups", trace_file, "--dictionary=layers", "--gross", "--top=1000")["runs"]
+    category = {entry["tag"].partition("_oedge")[0]: group["category"]
+                for group in run["dictionaries"][0]["groups"] for entry in group["entries"]}
+    for block, wanted in (("0.0", "Convolution"), ("0.2", "Activation"), ("0.3", "Pooling"),
+                          ("2", "Fully connected")):
+        found = {category[tag] for tag in (f"data_entry:{block}", f"data_entry:{block}_backward")
+                 if tag in category}
+        equal(found, {wanted}, f"layer of block {block}", category)
+
+
 def test_cnn():
     for engine in ENGINES:
-        check_model("cnn", engine)
+        _, result = check_model("cnn", engine)
+        check_layers(result.trace)
 
 
 def test_cnn_hybrid():
