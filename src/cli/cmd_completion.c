@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "help_pages.h"
-#include "verbs.h"
+#include "verb_list.h"
 
 static void print_options(const struct ml_verb *verb)
 {

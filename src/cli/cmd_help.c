@@ -12,7 +12,7 @@
 #include "pager.h"
 #include "report_command.h"
 #include "say.h"
-#include "verbs.h"
+#include "verb_list.h"
 
 #define PAGE_WIDTH 80      /* without a terminal */
 #define PAGE_WIDTH_MAX 100 /* longer lines are hard to read */

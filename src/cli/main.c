@@ -7,7 +7,7 @@
 
 #include "nearest.h"
 #include "say.h"
-#include "verbs.h"
+#include "verb_list.h"
 
 #ifndef MEMLEDGER_VERSION
 #define MEMLEDGER_VERSION "0.1.0"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "proc_stat.h"
+#include "record_length.h"
 
 /* How long after its note a process that exits may still record, as other threads and destructors
  * do, and how long the kernel may take to free its memory and to close its devices. An older note

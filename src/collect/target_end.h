@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "translate.h"
+#include "stage.h"
 
 /* A time that others know. */
 static inline void ml_target_end_at(struct ml_target *t, uint64_t ticks, uint64_t ns)

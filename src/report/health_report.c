@@ -109,8 +109,8 @@ static void warn_left_alone(struct writer *w, const struct ml_health *h)
         [ML_LEFT_MXNET] = "MXNet's memory was not recorded: memledger does not know this build",
         [ML_LEFT_MXNET_NAMES] =
             "some of MXNet's memory has no name: memledger does not know all of this build",
-        [ML_LEFT_AUTOGRAD] = "memory of backward passes has no modules: memledger does not know "
-                             "this PyTorch's autograd",
+        [ML_LEFT_AUTOGRAD] = ("memory of backward passes has no modules: memledger does not know "
+                              "this PyTorch's autograd"),
     };
 
     for (int i = 0; i < ML_LEFT_COUNT && w->r >= 0; i++) {

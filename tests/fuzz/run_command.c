@@ -15,7 +15,7 @@
 #include "fuzz.h"
 #include "io.h"
 #include "trace_sample.h"
-#include "verbs.h"
+#include "verb_list.h"
 
 static char folder[64];
 

@@ -22,6 +22,7 @@ PAGES = ROOT / "docs"
 BUILT_PAGES = pathlib.Path(MEMLEDGER).parent.parent.parent / "docs"
 TRACES = sorted((ROOT / "tests/golden/traces").glob("*.mled"))
 COLUMNS = 80
+HIDDEN = ["collect"]  # commands that --help does not list
 
 
 def commands():
@@ -59,7 +60,7 @@ def on_terminal(*arguments, columns=COLUMNS, environment=None, program=MEMLEDGER
 
 def test_help_fits():
     for arguments in [["--help"], ["help", "topics"],
-                      *([c, "--help"] for c in [*commands(), "collect"])]:
+                      *([c, "--help"] for c in [*commands(), *HIDDEN])]:
         done = plain(MEMLEDGER, *arguments)
         equal(done.returncode, 0, f"exit code of {arguments}", done.stderr)
         check(not too_wide(done.stdout), f"{arguments}: wider than {COLUMNS} columns",
@@ -94,10 +95,10 @@ def topics():
 
 def test_pages():
     check({"dictionaries", "pytorch", "sampling"} <= set(topics()), "topics", topics())
-    for topic in [*commands(), *topics()]:
+    for topic in [*commands(), *HIDDEN, *topics()]:
         page = plain(MEMLEDGER, "help", topic)
         equal((page.returncode, page.stderr), (0, ""), f"help {topic}")
-        folder = "commands" if topic in commands() else ""
+        folder = "commands" if topic in [*commands(), *HIDDEN] else ""
         title = (PAGES / folder / f"{topic}.md").read_text().splitlines()[0].strip("# ")
         equal(page.stdout.splitlines()[0], title.replace("`", ""), f"title of {topic}")
         check(".md)" not in page.stdout, f"a link is left in {topic}", page.stdout)
@@ -194,7 +195,7 @@ def test_width_of_a_page():
 
 
 def test_manual_pages():
-    for command in ["", *commands()]:
+    for command in ["", *commands(), *HIDDEN]:
         name = f"memledger-{command}" if command else "memledger"
         text = (BUILT_PAGES / "commands" / f"{name}.1").read_text()
         check(re.search(r"^\.SH NAME\n" + name.replace("-", r"\\-") + r" \\- \S", text, re.MULTILINE),

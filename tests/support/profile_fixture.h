@@ -1,5 +1,5 @@
 /* profile_fixture.h: a profile with names to use, in its own folder, for the tests of
- * src/collect/profile*.c.
+ * src/collect/profile.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -18,7 +18,10 @@
 #include <unistd.h>
 
 #include "defs.h"
+#include "lifetime_events.h"
+#include "losses.h"
 #include "memledger/memledger.h"
+#include "record_length.h"
 #include "trace.h"
 #include "translate.h"
 

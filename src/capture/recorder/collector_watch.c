@@ -115,8 +115,8 @@ bool ml_collector_alive(struct ml_collector_watch *watch)
 }
 
 /* Either we see that the collector sleeps, or it sees the doorbell before it sleeps: both sides
- * store first and load afterwards, sequentially consistent. Pairs with sleep_until_rung in
- * collector.c. */
+ * store first and load afterwards, sequentially consistent. Pairs with ml_collector_sleep in
+ * collector_sleep.c. */
 void ml_ring_doorbell(void)
 {
     struct ml_session *s = ml_session;

@@ -1,0 +1,246 @@
+/* cmd_plot.c: `memledger plot`: pictures of recordings, as SVG, PNG or PDF.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stddef.h>
+
+#include "dictionary_option.h"
+#include "plot_pictures.h"
+#include "say.h"
+#include "verbs.h"
+
+#define DEFAULT_OUTPUT "memledger-plot.svg"
+#define DEFAULT_WIDTH 1000
+
+/* ---- Kinds ------------------------------------------------------------- */
+
+/* In the order of their names below. */
+static const struct ml_plot_kind kinds[] = {
+    {ml_draw_timeline, 520, ML_PLOT_TOGETHER, true}, {ml_draw_bars, 560, ML_PLOT_ALONE, false},
+    {ml_draw_categories, 0, ML_PLOT_EACH, false},    {ml_draw_flame, 0, ML_PLOT_ALONE, false},
+    {ml_draw_icicle, 0, ML_PLOT_ALONE, false},       {ml_draw_lifetimes, 0, ML_PLOT_ALONE, true},
+    {ml_draw_segments, 0, ML_PLOT_ALONE, false},
+};
+static const char *const kind_names[] = {"timeline", "bars",      "categories", "flame",
+                                         "icicle",   "lifetimes", "segments",   NULL};
+static const char *const by_names[] = {"category", "module", "device", NULL};
+
+static const struct ml_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct ml_plot_cmd_opts, output),
+     .value_name = "FILE",
+     .help = "write to FILE: .svg, .png, .pdf (" DEFAULT_OUTPUT ")",
+     .no_env = true},
+    {.name = "force",
+     .letter = 'f',
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct ml_plot_cmd_opts, force),
+     .help = "overwrite an existing file",
+     .no_env = true},
+    {.name = "kind",
+     .letter = 'k',
+     .type = ML_OPT_CHOICE,
+     .offset = offsetof(struct ml_plot_cmd_opts, kind),
+     .value_name = "KIND",
+     .choices = kind_names,
+     .help = "draw a timeline (default), bars, categories, flame, icicle, lifetimes or segments",
+     .no_env = true},
+    {.name = "by",
+     .type = ML_OPT_CHOICE,
+     .offset = offsetof(struct ml_plot_cmd_opts, by),
+     .value_name = "KEY",
+     .choices = by_names,
+     .help = "stack the timeline of one run by category (default), module or device",
+     .no_env = true},
+    ML_OPTION_AT,
+    ML_OPTION_DEVICE,
+    {.name = "dictionary",
+     .word = ml_dictionary_word,
+     .or_file = true,
+     .letter = 'd',
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct ml_plot_cmd_opts, dictionaries),
+     .value_name = "NAME,...",
+     .help = "use these keywords for bars (layers,torch or layers,mxnet) and categories (torch); "
+             "see memledger help groups"},
+    {.name = "expected",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct ml_plot_cmd_opts, expected),
+     .value_name = "SIZE",
+     .help = "bars, categories: fill up to this total; auto: to the sampled one"},
+    {.name = "gross",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct ml_plot_cmd_opts, gross),
+     .help = "bars, categories: count all allocations of the run",
+     .no_env = true},
+    {.name = "min-share",
+     .type = ML_OPT_NUMBER,
+     .offset = offsetof(struct ml_plot_cmd_opts, min_share),
+     .value_name = "PCT",
+     .help = "categories: hide those with PCT percent or less",
+     .min = 0,
+     .max = 100,
+     .no_env = true},
+    {.name = "grid",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct ml_plot_cmd_opts, grid),
+     .help = "categories: draw several runs in one picture",
+     .no_env = true},
+    {.name = "from",
+     .type = ML_OPT_DURATION,
+     .offset = offsetof(struct ml_plot_cmd_opts, from_ns),
+     .value_name = "TIME",
+     .help = "timeline, lifetimes: begin at this time (1.5s, 20ms)"},
+    {.name = "to",
+     .type = ML_OPT_DURATION,
+     .offset = offsetof(struct ml_plot_cmd_opts, to_ns),
+     .value_name = "TIME",
+     .help = "timeline, lifetimes: end at this time"},
+    {.name = "top",
+     .letter = 'n',
+     .type = ML_OPT_INT,
+     .offset = offsetof(struct ml_plot_cmd_opts, top),
+     .value_name = "N",
+     .help = "draw N blocks (lifetimes) or segments (40)",
+     .min = 1,
+     .max = 10000,
+     .no_env = true},
+    {.name = "title",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct ml_plot_cmd_opts, title),
+     .value_name = "TEXT",
+     .help = "print TEXT above the picture"},
+    {.name = "labels",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct ml_plot_cmd_opts, labels),
+     .value_name = "A,B,...",
+     .help = "name the runs (default: where file names differ)"},
+    {.name = "width",
+     .type = ML_OPT_INT,
+     .offset = offsetof(struct ml_plot_cmd_opts, width),
+     .value_name = "PIXELS",
+     .help = "set the width of the picture (1000)",
+     .min = 300,
+     .max = 20000},
+    {.name = "height",
+     .type = ML_OPT_INT,
+     .offset = offsetof(struct ml_plot_cmd_opts, height),
+     .value_name = "PIXELS",
+     .help = "set the height of the picture (520, or as needed)",
+     .min = 200,
+     .max = 20000},
+    {.name = "scale",
+     .type = ML_OPT_NUMBER,
+     .offset = offsetof(struct ml_plot_cmd_opts, scale),
+     .value_name = "N",
+     .help = "PNG: draw N dots for each pixel (2)",
+     .min = 1,
+     .max = 8},
+    {.name = "dark",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct ml_plot_cmd_opts, dark),
+     .help = "draw light on dark (default: an SVG adapts)"},
+    ML_OPTION_UNIT,
+    ML_READ_OPTIONS,
+};
+
+static size_t count_labels(const char *text)
+{
+    size_t count = 1;
+
+    for (; *text; text++)
+        count += *text == ',';
+    return count;
+}
+
+static int check(struct ml_plot_pictures *p)
+{
+    const struct ml_plot_cmd_opts *opts = p->opts;
+    int status;
+
+    if (p->count == 0)
+        return ml_verb_usage_error(&ml_verb_plot, "no trace given; name one or more .mled files");
+    if (p->kind->several == ML_PLOT_ALONE && p->count > 1)
+        return ml_verb_usage_error(&ml_verb_plot,
+                                   "--kind %s takes one trace at a time; remove '%s'",
+                                   kind_names[opts->kind], p->files[1]);
+    if (opts->labels && count_labels(opts->labels) != p->count)
+        return ml_verb_usage_error(&ml_verb_plot, "--labels: %zu names for %zu files",
+                                   count_labels(opts->labels), p->count);
+    if (!ml_picture_format_of(opts->output, &p->output.format))
+        return ml_verb_usage_error(&ml_verb_plot,
+                                   "%s: unknown format; the name must end in .svg, .png or .pdf",
+                                   opts->output);
+    if (opts->from_ns >= opts->to_ns)
+        return ml_verb_usage_error(&ml_verb_plot, "--from is not before --to");
+    if (p->kind->of_a_time && opts->instant.at)
+        return ml_verb_usage_error(&ml_verb_plot,
+                                   "--kind %s has no --at; --from and --to choose "
+                                   "the time that it shows",
+                                   kind_names[opts->kind]);
+    if (opts->gross && opts->instant.at)
+        return ml_verb_usage_error(&ml_verb_plot, "--gross covers the whole run; leave out --at");
+    status = ml_expected_total_parse(&ml_verb_plot, opts->expected, &p->expected);
+    return status >= 0 ? status : ml_instant_parse(&ml_verb_plot, opts->instant.at, &p->at);
+}
+
+/* A window after the end of all runs would give an empty picture. */
+static int check_window(const struct ml_plot_pictures *p)
+{
+    uint64_t end_ns = 0;
+    char end[32];
+
+    for (size_t i = 0; i < p->count; i++)
+        end_ns = ml_max_u64(end_ns, ml_trace_info(p->traces[i])->end_ns);
+    if (p->opts->from_ns == 0 && p->opts->to_ns == UINT64_MAX)
+        return ML_EXIT_OK;
+    if (ml_plot_no_times(p, 0, p->count)) {
+        ml_say("--from and --to: this recording has no times");
+        return ML_EXIT_FAILURE;
+    }
+    if (p->opts->from_ns < end_ns)
+        return ML_EXIT_OK;
+    ml_say("--from: the recording ended at %s", ml_format_duration_ns(end, (int64_t)end_ns));
+    return ML_EXIT_FAILURE;
+}
+
+static int run(int argc, char **argv)
+{
+    struct ml_plot_cmd_opts opts = {.output = DEFAULT_OUTPUT,
+                                    .width = DEFAULT_WIDTH,
+                                    .to_ns = UINT64_MAX,
+                                    .top = 40,
+                                    .scale = 2};
+    struct ml_plot_pictures plot = {.opts = &opts};
+    int first, status = ml_verb_begin(&ml_verb_plot, &opts, argc, argv, &first);
+
+    if (status >= 0)
+        return status;
+    plot.count = (size_t)(argc - first);
+    plot.files = (const char *const *)&argv[first];
+    plot.kind = &kinds[opts.kind];
+    plot.output = (struct ml_picture_opts){.dark = opts.dark, .scale = opts.scale};
+    status = check(&plot);
+    if (status >= 0)
+        return status;
+    status = ml_plot_open(&plot);
+    if (status == ML_EXIT_OK)
+        status = check_window(&plot);
+    if (status == ML_EXIT_OK)
+        status = ml_plot_draw(&plot);
+    ml_plot_release(&plot);
+    return status;
+}
+
+const struct ml_verb ml_verb_plot = {
+    .name = "plot",
+    .summary = "draw memory over time, by category, module, block or segment",
+    .usage = "[OPTION]... FILE...",
+    .group = ML_GROUP_LOOK,
+    .operands = ML_OPERANDS_TRACES,
+    .options = options,
+    .option_count = ML_ARRAY_SIZE(options),
+    .run = run,
+};

@@ -1,0 +1,71 @@
+/* collector_impl.h: the collector's state; private to its files.
+ *
+ *     collector.c           begins, repeats rounds, finishes
+ *     hellos.c              processes that say hello
+ *     silent_processes.c    processes that do not
+ *     ended_processes.c     finds processes that have ended, removes them in order
+ *     ended_threads.c       the same for threads
+ *     collector_progress.c  what the session page says about the collector
+ *     collector_sleep.c     how long to sleep between rounds
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_COLLECTOR_IMPL_H
+#define ML_COLLECTOR_IMPL_H
+
+#include "collector.h"
+#include "handed_files.h"
+#include "merge.h"
+#include "sampler.h"
+#include "stage.h"
+
+/* A received hello. */
+struct ml_received_hello {
+    struct ml_hello hello;
+    uint32_t pid; /* in the collector's pid namespace */
+    int fd;       /* of the ring set, -1: none was sent */
+    int pidfd;    /* -1: none was sent */
+};
+
+struct ml_collector {
+    struct ml_session_dir *session;
+    ML_VEC(struct ml_received_hello) hellos; /* read, in order … */
+    size_t answered;                         /* … and answered so far */
+    struct ml_dict dict;
+    struct ml_trace_writer writer;
+    struct ml_ticks ticks;
+    struct ml_stage stage;
+    struct ml_handed_files handed;
+    struct ml_merge merge;
+    uint64_t saved_ns;
+    uint64_t checked_ns; /* when threads were checked last; 0: check everything now */
+    uint64_t looked_ns;  /* when processes were */
+    uint64_t words;      /* read in this round */
+    size_t sandbox_next; /* the next target to check for a sandbox */
+    uint64_t idle_ns;
+    uint64_t sandbox_ns;    /* the same for processes in a sandbox */
+    uint64_t sandbox_words; /* read from their rings when the last round began */
+    uint32_t bell;          /* the doorbell when the last round began */
+    uint32_t notices_kept;  /* notices that processes printed on stderr, already in the trace */
+    pid_t launcher;
+    int program_fd;  /* -1: it is gone, or the kernel has no such descriptors */
+    uint32_t silent; /* processes that ran at the end and had not said hello */
+    const char *command;
+    uint32_t sample_hz;
+    bool sample_only;
+    struct ml_sampler *sampler; /* NULL: none */
+};
+
+/* Takes all records with stamps before `until`. */
+static inline void ml_collector_take_records(struct ml_collector *c, uint64_t until)
+{
+    c->words += ml_merge_pass(&c->merge, &c->stage, until);
+}
+
+static inline void ml_collector_forget_samples(struct ml_collector *c, const struct ml_target *t)
+{
+    if (c->sampler)
+        ml_sampler_forget(c->sampler, t->pid, t->process);
+}
+
+#endif
