@@ -138,6 +138,7 @@ static int draw(const struct ml_plot_pictures *p, size_t first, size_t count, co
         .opts = p->opts,
         .at = p->at,
         .expected = p->expected,
+        .baseline = p->baseline,
         .picture = {.title = title_of(p, first, count),
                     .width = (unsigned)p->opts->width,
                     .height = p->opts->height ? (unsigned)p->opts->height : p->kind->height,

@@ -5,6 +5,7 @@
 #ifndef ML_CLI_PLOT_REQUEST_H
 #define ML_CLI_PLOT_REQUEST_H
 
+#include "baseline_option.h"
 #include "expected_option.h"
 #include "instant_command.h"
 #include "plot_frame.h"
@@ -15,6 +16,7 @@ struct ml_plot_cmd_opts {
     struct ml_instant_opts instant; /* first, as its option entries require */
     const char *output, *title, *labels;
     const char *dictionaries, *expected; /* NULL: the kind's default; none */
+    const char *baseline;                /* NULL: none */
     int kind;                            /* index of the kind */
     int by;                              /* enum ml_plot_by */
     int64_t width, height, top;
@@ -28,6 +30,7 @@ struct ml_plot_request {
     const struct ml_plot_cmd_opts *opts;
     struct ml_at at;
     struct ml_expected_total expected;
+    struct ml_baseline baseline;
     struct ml_plot_opts picture; /* its title is the default if none was given */
     const char *const *names;    /* of the recordings */
     struct ml_trace *const *traces;
