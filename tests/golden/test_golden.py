@@ -124,6 +124,8 @@ CASES = {
     "plot-bars-torch.svg": "plot -o /dev/stdout.svg -k bars modules.mled",
     "plot-categories.svg": "plot -o /dev/stdout.svg -k categories --min-share 1 gpt.mled",
     "plot-grid.svg": "plot -o /dev/stdout.svg -k categories --grid train-32.mled train-64.mled",
+    "plot-grid-axes.svg": "plot -o /dev/stdout.svg -k categories --grid --axes each train-32.mled"
+    " train-64.mled",
     "plot-flame.svg": "plot -o /dev/stdout.svg -k flame --at step:1 gpt.mled",
     "plot-icicle.svg": "plot -o /dev/stdout.svg -k icicle --height 300 --unit KiB gpt.mled",
     "plot-lifetimes.svg": "plot -o /dev/stdout.svg -k lifetimes -n 12 gpt.mled",
@@ -194,6 +196,7 @@ CASES = {
     "plot-baseline-kind.txt": "plot --kind flame --baseline first gpt.mled",
     "plot-baseline-by.txt": "plot --by module --baseline min gpt.mled",
     "plot-baseline-word.txt": "plot --baseline last gpt.mled",
+    "plot-axes.txt": "plot --kind categories --axes each train-32.mled train-64.mled",
     "plot-gross.txt": "plot --kind bars --gross --at peak gpt.mled",
     "bad-instant.txt": "ledger --at never gpu.mled",
     "bad-step.txt": "tree --at step:7 gpt.mled",

@@ -23,6 +23,7 @@ static const struct ml_plot_kind kinds[] = {
 };
 static const char *const kind_names[] = {"timeline", "bars",      "categories", "flame",
                                          "icicle",   "lifetimes", "segments",   NULL};
+static const char *const axes_names[] = {"same", "each", NULL}; /* enum ml_plot_axes */
 static const char *const by_names[] = {"category", "module", "device", NULL};
 
 static const struct ml_option options[] = {
@@ -87,6 +88,13 @@ static const struct ml_option options[] = {
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct ml_plot_cmd_opts, grid),
      .help = "categories: draw several runs in one picture",
+     .no_env = true},
+    {.name = "axes",
+     .type = ML_OPT_CHOICE,
+     .offset = offsetof(struct ml_plot_cmd_opts, axes),
+     .value_name = "WHICH",
+     .choices = axes_names,
+     .help = "grid: use the same axis for all charts (default), or one for each",
      .no_env = true},
     {.name = "baseline",
      .word = ml_baseline_word,
@@ -203,6 +211,10 @@ static int check(struct ml_plot_pictures *p)
                                    "--kind %s has no --at; --from and --to choose "
                                    "the time that it shows",
                                    kind_names[opts->kind]);
+    if (opts->axes == ML_PLOT_AXES_EACH && (!opts->grid || p->kind->draw != ml_draw_categories))
+        return ml_verb_usage_error(&ml_verb_plot,
+                                   "--axes is for several charts in one picture; add --kind "
+                                   "categories --grid");
     if (opts->gross && opts->instant.at)
         return ml_verb_usage_error(&ml_verb_plot, "--gross covers the whole run; leave out --at");
     status = check_baseline(p);

@@ -31,6 +31,7 @@ struct ml_plot_pictures {
     const char *const *files;
     struct ml_trace **traces;
     const char **names;
+    const char *common_name;
     struct ml_arena arena;
 };
 

@@ -10,6 +10,7 @@
 #include "instant_command.h"
 #include "plot_frame.h"
 
+enum ml_plot_axes { ML_PLOT_AXES_SAME, ML_PLOT_AXES_EACH };
 enum ml_plot_by { ML_PLOT_BY_CATEGORY, ML_PLOT_BY_MODULE, ML_PLOT_BY_DEVICE };
 
 struct ml_plot_cmd_opts {
@@ -19,6 +20,7 @@ struct ml_plot_cmd_opts {
     const char *baseline;                /* NULL: none */
     int kind;                            /* index of the kind */
     int by;                              /* enum ml_plot_by */
+    int axes;                            /* enum ml_plot_axes */
     int64_t width, height, top;
     uint64_t from_ns, to_ns; /* UINT64_MAX: to the end */
     double scale, min_share;
@@ -33,6 +35,7 @@ struct ml_plot_request {
     struct ml_baseline baseline;
     struct ml_plot_opts picture; /* its title is the default if none was given */
     const char *const *names;    /* of the recordings */
+    const char *common_name;     /* the part that the names of their files share, or "" */
     struct ml_trace *const *traces;
     size_t count;
 };

@@ -12,6 +12,7 @@
 #include "plot_device.h"
 #include "plot_request.h"
 #include "plot_series.h"
+#include "plot_title.h"
 #include "say.h"
 
 struct timelines {
@@ -137,8 +138,8 @@ static void draw_curves(const struct timelines *t, struct ml_canvas *canvas)
         .minus = ml_baseline_words(&t->request->baseline, canvas),
     };
 
-    if (!picture.title)
-        picture.title = sampled ? "Memory in use over time" : "Live memory over time";
+    picture.title = ml_plot_title_of_runs(
+        t->request, canvas, sampled ? "memory in use over time" : "live memory over time");
     ml_plot_overlay(canvas, t->series.items, t->series.len, t->buckets, &words, &picture);
 }
 
