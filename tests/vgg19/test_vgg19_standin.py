@@ -86,6 +86,23 @@ def test_eight_images_of_256_need_what_the_readme_says():
         harness.equal(at_peak["groups"][0]["module"], "conv1_2", f"the layer with {algorithm}")
 
 
+def test_samples_make_the_picture_of_the_original():
+    """nvidia-smi's log, above its first sample."""
+    def memledger(*arguments):
+        done = harness.plain(harness.MEMLEDGER, *arguments)
+        harness.equal(done.returncode, 0, f"exit code of {arguments}", done.stderr)
+
+    result = record("--algo", "winograd", "--size", "64")
+    memledger("export", "-f", "--format", "nvidia-smi", "--device", "cuda:0", "-o", "memory.txt",
+              result.trace)
+    memledger("import", "-q", "-f", "--format", "nvidia-smi", "-o", "log.mled", "memory.txt")
+    memledger("plot", "-f", "--baseline", "first", "--unit", "MiB", "-o", "log.svg", "log.mled")
+    with open("memory.txt", encoding="utf-8") as file:
+        used = [int(line.split(" ")[0]) for line in file.readlines()[1:]]
+    with open("log.svg", encoding="utf-8") as file:
+        harness.contains(file.read(), f"peak {max(used) - used[0]}.0 MiB", "the picture")
+
+
 def test_ledger_names_every_buffer_at_the_peak():
     """Also the newest, which the program reports after the driver gave it."""
     result = harness.run(VGG19, "--device", "cuda", "--algo", "direct", "--size", "32",
