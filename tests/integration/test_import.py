@@ -90,6 +90,47 @@ def test_smi_runs_side_by_side():
         contains(picture, name, "the picture")
 
 
+def analyze(path):
+    """Y - Y[0], as the script of HP3 reads a log."""
+    used = [int(line.split(" ")[0]) for line in path.read_text().splitlines()[1:]]
+    return [y - used[0] for y in used]
+
+
+def smi_texts(*arguments):
+    memledger("plot", "-f", "-o", "p.svg", "--unit", "MiB", *arguments)
+    return re.findall(r"<text[^>]*>([^<]*)</text>", pathlib.Path("p.svg").read_text())
+
+
+def test_smi_baseline_is_the_originals():
+    """Also of logs that begin with memory in use, which the script subtracts."""
+    for shift in (0, 67):
+        traces = []
+        for name, peak in PEAKS.items():
+            path = DATA / "smi" / f"memory_{name}.txt"
+            equal(max(analyze(path)), peak, f"the script's peak of {name}")
+            rows = [f"{y + shift} MiB\n" for y in analyze(path)]
+            pathlib.Path(f"memory_{name}.txt").write_text("memory.used [MiB]\n" + "".join(rows))
+            traces.append(import_file(f"memory_{name}.txt", trace=f"memory_{name}.mled"))
+        texts = smi_texts("--baseline", "first", *traces)
+        for name, peak in PEAKS.items():
+            equal(texts[texts.index(name) + 1], f"peak {peak}.0 MiB", f"{name} from {shift} MiB on")
+        contains("\n".join(texts), "memory in use minus the first value (MiB)", "the axis")
+
+
+def test_smi_baselines():
+    trace = import_text("memory.used [MiB]\n400 MiB\n10 MiB\n900 MiB\n90 MiB\n")
+    for baseline, words, peak in (("first", "the first value", "500.0 MiB"),
+                                  ("min", "the lowest value", "890.0 MiB"),
+                                  ("MIN", "the lowest value", "890.0 MiB"),
+                                  ("230MiB", "230.0 MiB", "670.0 MiB"),
+                                  ("2GiB", "2.00 GiB", "-1148.0 MiB")):
+        texts = smi_texts("--baseline", baseline, trace)
+        contains("\n".join(texts), f"minus {words} (MiB)", "the axis")
+        check(f"peak {peak}" in texts, f"the peak with {baseline}", texts)
+        lowest = min(float(t) for t in texts if re.fullmatch(r"-?\d+", t))
+        check((lowest < 0) == (baseline not in ("min", "MIN")), f"marks with {baseline}", texts)
+
+
 def test_smi_any_columns():
     trace = import_text(
         "timestamp, memory.free [MiB], index, name, memory.used [MiB], memory.total [MiB]\n"
