@@ -63,7 +63,7 @@ clean:
 
 help:
 	@echo 'make                  build memledger into build/'
-	@echo 'make demo             record VGG-19 with each algorithm and compare them, on a GPU if there is one'
+	@echo 'make demo             record VGG-19 with each algorithm and compare them, on a GPU if there is one (BATCH=, SIZE=)'
 	@echo 'make test             run every test'
 	@echo 'make test-gpu         check the books on a real GPU (CHECKS=: some of them)'
 	@echo 'make test-programs    compare real programs with and without memledger (PROGRAMS=: some)'

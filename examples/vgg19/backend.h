@@ -10,20 +10,19 @@
 #define VGG19_BACKEND_H
 
 #include "engine.h"
+#include "layers.h"
 #include "uniform.h"
-
-#include <stdbool.h>
 
 struct backend {
     int (*fill)(struct engine *engine, float *to, size_t count, const struct uniform *numbers);
-    int (*bias_relu)(struct engine *engine, float *data, const float *bias, size_t channels,
-                     size_t plane);
+    int (*bias_relu)(struct engine *engine, float *data, const float *bias, size_t images,
+                     size_t channels, size_t plane);
     int (*max_pool)(struct engine *engine, const float *input, size_t channels, size_t size,
                     float *output);
     int (*adaptive_pool)(struct engine *engine, const float *input, size_t channels, size_t size,
                          size_t side, float *output);
-    int (*linear)(struct engine *engine, const float *input, size_t in, const float *weight,
-                  const float *bias, size_t out, bool relu, float *output);
+    int (*linear)(struct engine *engine, const struct linear *layer, const float *input,
+                  size_t images, float *output);
 
     /* Moves an activation out of engine->waiting before a layer, and into it
      * after the layer. On failure it is released. */

@@ -69,7 +69,8 @@ int buffer_new(struct buffers *buffers, const char *purpose, enum memledger_cate
              buffers->layer ? "." : "", purpose);
     rc = buffers->memory.get(buffers->memory.context, bytes, &data);
     if (rc) {
-        fprintf(stderr, "vgg19: no memory on %s for %s (%.1f MiB); try a smaller --size\n",
+        fprintf(stderr,
+                "vgg19: no memory on %s for %s (%.1f MiB); try a smaller --size or --batch\n",
                 buffers->memory.device, name, (double)bytes / (1 << 20));
         return rc;
     }

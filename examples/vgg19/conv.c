@@ -30,6 +30,7 @@ struct pad_job {
     float *padded;
 };
 
+/* Channels are counted over all images. */
 static void pad_channel(const void *arg, size_t channel)
 {
     const struct pad_job *job = arg;
@@ -44,18 +45,17 @@ static void pad_channel(const void *arg, size_t channel)
         memcpy(to + y * padded_size, from + y * size, size * sizeof(float));
 }
 
-int conv_pad(struct engine *engine, const struct conv_shape *shape, const float *input,
-             struct buffer *ret)
+int conv_padded_new(struct engine *engine, const struct conv_shape *shape, int images,
+                    struct buffer *ret)
 {
-    size_t padded_size = (size_t)conv_padded_size(shape);
-    struct pad_job job = {.shape = shape, .input = input};
-    int rc;
+    return buffer_new(&engine->buffers, "padded", MEMLEDGER_TEMPORARY,
+                      (size_t)images * conv_padded_count(shape), ret);
+}
 
-    rc = buffer_new(&engine->buffers, "padded", MEMLEDGER_TEMPORARY,
-                    (size_t)shape->in * padded_size * padded_size, ret);
-    if (rc)
-        return rc;
-    job.padded = ret->data;
-    workers_run(engine->workers, (size_t)shape->in, pad_channel, &job);
-    return 0;
+void conv_pad(struct engine *engine, const struct conv_shape *shape, int images, const float *input,
+              float *padded)
+{
+    struct pad_job job = {.shape = shape, .input = input, .padded = padded};
+
+    workers_run(engine->workers, (size_t)images * (size_t)shape->in, pad_channel, &job);
 }

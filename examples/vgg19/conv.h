@@ -1,5 +1,5 @@
-/* conv.h: the convolution of VGG-19 (3x3, stride 1, padding 1, square images,
- * batch 1) and the algorithms that compute it.
+/* conv.h: the convolution of VGG-19 (3x3, stride 1, padding 1, square images)
+ * and the algorithms that compute it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,13 +13,19 @@ enum { KERNEL = 3, TAPS = KERNEL * KERNEL, PADDING = 1 };
 /* Scratch on the stack is sized by these. */
 enum { CONV_MAX_CHANNELS = 512, CONV_MAX_SIZE = 512 };
 
+/* GPU kernels that take a whole batch count in 32 bits. */
+enum { CONV_MAX_BATCH = 64 };
+
 struct conv_shape {
-    int in;   /* channels in: up to CONV_MAX_CHANNELS */
-    int out;  /* channels out: a multiple of 4 */
-    int size; /* height and width: even, up to CONV_MAX_SIZE */
+    int batch; /* images: 1 to CONV_MAX_BATCH */
+    int in;    /* channels in: up to CONV_MAX_CHANNELS */
+    int out;   /* channels out: a multiple of 4 */
+    int size;  /* height and width: even, up to CONV_MAX_SIZE */
 };
 
-/* output[out][size][size] = input[in][size][size] * weight[out][in][3][3], without bias.
+/* output[batch][out][size][size] = input[batch][in][size][size] * weight[out][in][3][3], without
+ * bias. An image's result does not depend on the others, to the last bit, unless a library
+ * computes it.
  * Returns 0 or a negative errno. It frees everything it allocates before it returns. */
 typedef int conv_run(struct engine *engine, const struct conv_shape *shape, const float *input,
                      const float *weight, float *output);
@@ -58,15 +64,36 @@ static inline size_t conv_plane(const struct conv_shape *shape)
     return (size_t)shape->size * (size_t)shape->size;
 }
 
+/* Floats of one image. */
+static inline size_t conv_input_count(const struct conv_shape *shape)
+{
+    return (size_t)shape->in * conv_plane(shape);
+}
+
+static inline size_t conv_output_count(const struct conv_shape *shape)
+{
+    return (size_t)shape->out * conv_plane(shape);
+}
+
 /* Height and width with the border of zeros. */
 static inline int conv_padded_size(const struct conv_shape *shape)
 {
     return shape->size + 2 * PADDING;
 }
 
-/* Makes a copy of the input with its border, [in][size + 2][size + 2], so that
- * inner loops need no test. */
-int conv_pad(struct engine *engine, const struct conv_shape *shape, const float *input,
-             struct buffer *ret);
+/* Floats of one image with its border. */
+static inline size_t conv_padded_count(const struct conv_shape *shape)
+{
+    return (size_t)shape->in * (size_t)conv_padded_size(shape) * (size_t)conv_padded_size(shape);
+}
+
+/* Allocates the buffer "padded" for that many images with their border,
+ * [images][in][size + 2][size + 2], on any engine. */
+int conv_padded_new(struct engine *engine, const struct conv_shape *shape, int images,
+                    struct buffer *ret);
+
+/* Copies images into such a buffer, so that inner loops need no test. */
+void conv_pad(struct engine *engine, const struct conv_shape *shape, int images, const float *input,
+              float *padded);
 
 #endif

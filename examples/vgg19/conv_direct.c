@@ -1,5 +1,6 @@
-/* conv_direct.c: the convolution by its definition: no workspace, only the padded input. Four
- * filters go over eight neighbouring pixels at a time, so that each value read is used often.
+/* conv_direct.c: the convolution by its definition: no workspace, only the padded inputs of
+ * the batch. Four filters go over eight neighbouring pixels at a time, so that each value read
+ * is used often.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -95,6 +96,12 @@ static void direct_row(const void *arg, size_t index)
     }
 }
 
+static void direct_image(struct workers *workers, const struct direct_job *job)
+{
+    workers_run(workers, (size_t)(job->shape->out / FILTERS) * (size_t)job->shape->size, direct_row,
+                job);
+}
+
 int conv_direct(struct engine *engine, const struct conv_shape *shape, const float *input,
                 const float *weight, float *output)
 {
@@ -102,12 +109,16 @@ int conv_direct(struct engine *engine, const struct conv_shape *shape, const flo
     struct buffer padded = {0};
     int rc;
 
-    rc = conv_pad(engine, shape, input, &padded);
+    rc = conv_padded_new(engine, shape, shape->batch, &padded);
     if (rc)
         return rc;
+    conv_pad(engine, shape, shape->batch, input, padded.data);
     job.padded = padded.data;
-    workers_run(engine->workers, (size_t)(shape->out / FILTERS) * (size_t)shape->size, direct_row,
-                &job);
+    for (int image = 0; image < shape->batch; image++) {
+        direct_image(engine->workers, &job);
+        job.padded += conv_padded_count(shape);
+        job.output += conv_output_count(shape);
+    }
     buffer_release(&engine->buffers, &padded);
     return 0;
 }

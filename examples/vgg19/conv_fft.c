@@ -13,6 +13,9 @@
  *     product     out      * in * n * (n/2 + 1)    complex
  *     inverse     out      * in * n * n            summed over `in` at the end
  *
+ * The images of a batch take turns in these buffers. The filters, transformed together with the
+ * image, are transformed again for each.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "conv.h"
@@ -156,6 +159,7 @@ static void sum_over_channels(const void *arg, size_t slot)
             *to++ = scale * sum_of(from + (y * side + x) * channels, channels);
 }
 
+/* Of one image. */
 static void run_passes(struct workers *workers, const struct fft_job *job)
 {
     size_t filters = (size_t)job->shape->out;
@@ -167,6 +171,15 @@ static void run_passes(struct workers *workers, const struct fft_job *job)
     workers_run(workers, filters, transform_columns_back, job);
     workers_run(workers, filters, transform_rows_back, job);
     workers_run(workers, filters, sum_over_channels, job);
+}
+
+static void run_images(struct workers *workers, struct fft_job *job)
+{
+    for (int image = 0; image < job->shape->batch; image++) {
+        run_passes(workers, job);
+        job->input += conv_input_count(job->shape);
+        job->output += conv_output_count(job->shape);
+    }
 }
 
 static int make_buffers(struct buffers *buffers, const struct fft_planes *planes, size_t filters,
@@ -210,7 +223,7 @@ int conv_fft(struct engine *engine, const struct conv_shape *shape, const float 
     if (!rc) {
         for (int i = 0; i < BUFFER_COUNT; i++)
             job.buffer[i] = all[i].data;
-        run_passes(engine->workers, &job);
+        run_images(engine->workers, &job);
     }
     for (int i = BUFFER_COUNT - 1; i >= 0; i--)
         buffer_release(&engine->buffers, &all[i]);

@@ -1,6 +1,6 @@
 /* conv_im2col.c: lays the nine shifted copies of each input channel under one
- * another and multiplies once. Nine times the input in memory, for the speed
- * of a matrix product.
+ * another, for all images, and multiplies once an image. Nine times the input in
+ * memory, for the speed of a matrix product.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 struct im2col_job {
     const struct conv_shape *shape;
     const float *input;
-    float *col; /* [in][3][3][size][size] */
+    float *col; /* [batch][in][3][3][size][size] */
 };
 
 /* The image shifted by (dy, dx), each -1, 0 or 1, with zeros at the border. */
@@ -29,6 +29,7 @@ static void copy_shifted(const float *image, int size, int dy, int dx, float *to
     }
 }
 
+/* Channels are counted over all images. */
 static void unfold_channel(const void *arg, size_t channel)
 {
     const struct im2col_job *job = arg;
@@ -43,16 +44,20 @@ int conv_im2col(struct engine *engine, const struct conv_shape *shape, const flo
                 const float *weight, float *output)
 {
     struct im2col_job job = {.shape = shape, .input = input};
+    size_t batch = (size_t)shape->batch;
     size_t depth = (size_t)shape->in * TAPS;
+    size_t matrix = depth * conv_plane(shape);
     struct buffer col = {0};
     int rc;
 
-    rc = buffer_new(&engine->buffers, "col", MEMLEDGER_TEMPORARY, depth * conv_plane(shape), &col);
+    rc = buffer_new(&engine->buffers, "col", MEMLEDGER_TEMPORARY, batch * matrix, &col);
     if (rc)
         return rc;
     job.col = col.data;
-    workers_run(engine->workers, (size_t)shape->in, unfold_channel, &job);
-    gemm(engine->workers, (size_t)shape->out, conv_plane(shape), depth, weight, col.data, output);
+    workers_run(engine->workers, batch * (size_t)shape->in, unfold_channel, &job);
+    for (size_t image = 0; image < batch; image++)
+        gemm(engine->workers, (size_t)shape->out, conv_plane(shape), depth, weight,
+             col.data + image * matrix, output + image * conv_output_count(shape));
     buffer_release(&engine->buffers, &col);
     return 0;
 }

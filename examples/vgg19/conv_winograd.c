@@ -1,7 +1,8 @@
 /* conv_winograd.c: Winograd's F(2x2,3x3): 16 products instead of 36 for each 2x2 tile, channel
  * and filter. As in the program it is modelled on, every product is kept, and a second pass
  * sums them over the input channels: the product buffer, (size/2)^2 * in * out * 16 floats,
- * fills the memory. A matrix product per tile position would need none of it.
+ * fills the memory. A matrix product per tile position would need none of it. The images of a
+ * batch take turns in the same buffers.
  *
  *     U = G g G'        filter g, once per layer
  *     V = B' d B        4x4 window d, on the fly
@@ -175,12 +176,12 @@ static void finish_filter(const void *arg, size_t filter)
                          image + (tile / across * size + tile % across) * TILE, size);
 }
 
+/* Of one image. */
 static void run_passes(struct workers *workers, const struct winograd_job *job)
 {
     size_t filters = (size_t)job->shape->out;
     size_t tiles = tile_count(job->shape);
 
-    workers_run(workers, filters, transform_filters, job);
     workers_run(workers, (tiles + TILES_AT_ONCE - 1) / TILES_AT_ONCE, multiply_tiles, job);
     workers_run(workers, tiles, sum_tile, job);
     workers_run(workers, filters, finish_filter, job);
@@ -188,7 +189,7 @@ static void run_passes(struct workers *workers, const struct winograd_job *job)
 
 enum { PADDED, FILTER, PRODUCT, SUM, BUFFER_COUNT };
 
-static int make_buffers(struct engine *engine, const struct conv_shape *shape, const float *input,
+static int make_buffers(struct engine *engine, const struct conv_shape *shape,
                         struct buffer ret[BUFFER_COUNT])
 {
     size_t pairs = (size_t)shape->out * (size_t)shape->in;
@@ -201,7 +202,7 @@ static int make_buffers(struct engine *engine, const struct conv_shape *shape, c
         [PRODUCT] = {"winograd.product", tiles * pairs * POINTS},
         [SUM] = {"winograd.sum", tiles * (size_t)shape->out * POINTS},
     };
-    int rc = conv_pad(engine, shape, input, &ret[PADDED]);
+    int rc = conv_padded_new(engine, shape, 1, &ret[PADDED]);
 
     for (int i = FILTER; i < BUFFER_COUNT && !rc; i++)
         rc = buffer_new(&engine->buffers, wanted[i].purpose, MEMLEDGER_TEMPORARY, wanted[i].count,
@@ -209,24 +210,36 @@ static int make_buffers(struct engine *engine, const struct conv_shape *shape, c
     return rc;
 }
 
+static void run_images(struct engine *engine, const struct conv_shape *shape, const float *input,
+                       const float *weight, const struct buffer *all, float *output)
+{
+    struct winograd_job job = {
+        .shape = shape,
+        .padded = all[PADDED].data,
+        .weight = weight,
+        .output = output,
+        .filter = all[FILTER].data,
+        .product = all[PRODUCT].data,
+        .sum = all[SUM].data,
+    };
+
+    workers_run(engine->workers, (size_t)shape->out, transform_filters, &job);
+    for (int image = 0; image < shape->batch; image++) {
+        conv_pad(engine, shape, 1, input, all[PADDED].data);
+        run_passes(engine->workers, &job);
+        input += conv_input_count(shape);
+        job.output += conv_output_count(shape);
+    }
+}
+
 int conv_winograd(struct engine *engine, const struct conv_shape *shape, const float *input,
                   const float *weight, float *output)
 {
     struct buffer all[BUFFER_COUNT] = {0};
-    int rc = make_buffers(engine, shape, input, all);
+    int rc = make_buffers(engine, shape, all);
 
-    if (!rc) {
-        struct winograd_job job = {
-            .shape = shape,
-            .padded = all[PADDED].data,
-            .weight = weight,
-            .output = output,
-            .filter = all[FILTER].data,
-            .product = all[PRODUCT].data,
-            .sum = all[SUM].data,
-        };
-        run_passes(engine->workers, &job);
-    }
+    if (!rc)
+        run_images(engine, shape, input, weight, all, output);
     for (int i = BUFFER_COUNT - 1; i >= 0; i--)
         buffer_release(&engine->buffers, &all[i]);
     return rc;

@@ -17,8 +17,8 @@ static inline struct kernel_shape kernel_shape_of(const struct conv_shape *shape
     };
 }
 
-/* conv_pad on the GPU. */
-int cuda_conv_pad(struct engine *engine, const struct conv_shape *shape, const float *input,
-                  struct buffer *ret);
+/* conv_pad on the GPU. Returns 0 or a negative errno. */
+int cuda_conv_pad(struct engine *engine, const struct conv_shape *shape, int images,
+                  const float *input, float *padded);
 
 #endif

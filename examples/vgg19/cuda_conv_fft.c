@@ -94,6 +94,7 @@ static int run_pass(struct cuda *cuda, const struct conv_shape *shape, const str
     return cuda_launch(cuda, pass->kernel, args.count, &args);
 }
 
+/* Of one image. */
 static int run_passes(struct cuda *cuda, const struct conv_shape *shape, const struct fft_counts *n,
                       const float *input, const float *weight, const struct buffer *all,
                       float *output)
@@ -114,10 +115,24 @@ static int run_passes(struct cuda *cuda, const struct conv_shape *shape, const s
          0},
         {"kernel_fft_sum", filters * conv_plane(shape), all[INVERSE].data, NULL, output, 0},
     };
-    int rc = set_tables(cuda, conv_padded_size(shape));
+    int rc = 0;
 
     for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]) && !rc; i++)
         rc = run_pass(cuda, shape, &passes[i]);
+    return rc;
+}
+
+static int run_images(struct cuda *cuda, const struct conv_shape *shape, const struct fft_counts *n,
+                      const float *input, const float *weight, const struct buffer *all,
+                      float *output)
+{
+    int rc = set_tables(cuda, conv_padded_size(shape));
+
+    for (int image = 0; image < shape->batch && !rc; image++) {
+        rc = run_passes(cuda, shape, n, input, weight, all, output);
+        input += conv_input_count(shape);
+        output += conv_output_count(shape);
+    }
     return rc;
 }
 
@@ -129,7 +144,7 @@ int cuda_conv_fft(struct engine *engine, const struct conv_shape *shape, const f
     int rc = make_buffers(&engine->buffers, &counts, all);
 
     if (!rc)
-        rc = run_passes(engine->cuda, shape, &counts, input, weight, all, output);
+        rc = run_images(engine->cuda, shape, &counts, input, weight, all, output);
     for (int i = BUFFER_COUNT - 1; i >= 0; i--)
         buffer_release(&engine->buffers, &all[i]);
     return rc;

@@ -24,7 +24,7 @@ static struct winograd_counts counts_of(const struct conv_shape *shape)
     };
 }
 
-static int make_buffers(struct engine *engine, const struct conv_shape *shape, const float *input,
+static int make_buffers(struct engine *engine, const struct conv_shape *shape,
                         struct buffer ret[BUFFER_COUNT])
 {
     struct winograd_counts n = counts_of(shape);
@@ -36,7 +36,7 @@ static int make_buffers(struct engine *engine, const struct conv_shape *shape, c
         [PRODUCT] = {"winograd.product", n.tiles * n.pairs * POINTS},
         [SUM] = {"winograd.sum", n.tiles * n.filters * POINTS},
     };
-    int rc = cuda_conv_pad(engine, shape, input, &ret[PADDED]);
+    int rc = conv_padded_new(engine, shape, 1, &ret[PADDED]);
 
     for (int i = FILTER; i < BUFFER_COUNT && !rc; i++)
         rc = buffer_new(&engine->buffers, wanted[i].purpose, MEMLEDGER_TEMPORARY, wanted[i].count,
@@ -44,6 +44,7 @@ static int make_buffers(struct engine *engine, const struct conv_shape *shape, c
     return rc;
 }
 
+/* Of one image. */
 static int run_passes(struct cuda *cuda, const struct conv_shape *shape,
                       struct kernel_winograd_args *args)
 {
@@ -66,24 +67,38 @@ static int run_passes(struct cuda *cuda, const struct conv_shape *shape,
     return rc;
 }
 
+static int run_images(struct engine *engine, const struct conv_shape *shape, const float *input,
+                      const float *weight, const struct buffer *all, float *output)
+{
+    struct kernel_winograd_args args = {
+        .padded = all[PADDED].data,
+        .weight = weight,
+        .filter = all[FILTER].data,
+        .product = all[PRODUCT].data,
+        .sum = all[SUM].data,
+        .to = output,
+        .shape = kernel_shape_of(shape),
+    };
+    int rc = 0;
+
+    for (int image = 0; image < shape->batch && !rc; image++) {
+        rc = cuda_conv_pad(engine, shape, 1, input, all[PADDED].data);
+        if (!rc)
+            rc = run_passes(engine->cuda, shape, &args);
+        input += conv_input_count(shape);
+        args.to += conv_output_count(shape);
+    }
+    return rc;
+}
+
 int cuda_conv_winograd(struct engine *engine, const struct conv_shape *shape, const float *input,
                        const float *weight, float *output)
 {
     struct buffer all[BUFFER_COUNT] = {0};
-    int rc = make_buffers(engine, shape, input, all);
+    int rc = make_buffers(engine, shape, all);
 
-    if (!rc) {
-        struct kernel_winograd_args args = {
-            .padded = all[PADDED].data,
-            .weight = weight,
-            .filter = all[FILTER].data,
-            .product = all[PRODUCT].data,
-            .sum = all[SUM].data,
-            .to = output,
-            .shape = kernel_shape_of(shape),
-        };
-        rc = run_passes(engine->cuda, shape, &args);
-    }
+    if (!rc)
+        rc = run_images(engine, shape, input, weight, all, output);
     for (int i = BUFFER_COUNT - 1; i >= 0; i--)
         buffer_release(&engine->buffers, &all[i]);
     return rc;

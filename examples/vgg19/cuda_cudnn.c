@@ -178,16 +178,17 @@ void cudnn_close(struct cuda *cuda)
     cuda->cudnn = NULL;
 }
 
-static int set_tensor(const struct cudnn *cudnn, cudnn_handle tensor, int channels, int h, int w)
+static int set_tensor(const struct cudnn *cudnn, cudnn_handle tensor, int images, int channels,
+                      int h, int w)
 {
-    return TOLD(cudnn, cudnnSetTensor4dDescriptor, tensor, CUDNN_LAYOUT_NCHW, CUDNN_TYPE_FLOAT, 1,
-                channels, h, w);
+    return TOLD(cudnn, cudnnSetTensor4dDescriptor, tensor, CUDNN_LAYOUT_NCHW, CUDNN_TYPE_FLOAT,
+                images, channels, h, w);
 }
 
 static int describe(const struct cudnn *cudnn, const struct conv_shape *shape)
 {
-    if (set_tensor(cudnn, cudnn->input, shape->in, shape->size, shape->size) ||
-        set_tensor(cudnn, cudnn->output, shape->out, shape->size, shape->size))
+    if (set_tensor(cudnn, cudnn->input, shape->batch, shape->in, shape->size, shape->size) ||
+        set_tensor(cudnn, cudnn->output, shape->batch, shape->out, shape->size, shape->size))
         return -EIO;
     return TOLD(cudnn, cudnnSetFilter4dDescriptor, cudnn->filter, CUDNN_TYPE_FLOAT,
                 CUDNN_LAYOUT_NCHW, shape->out, shape->in, KERNEL, KERNEL);
@@ -228,7 +229,8 @@ static int choose_algorithm(const struct cuda *cuda, struct cudnn_choice *ret)
     for (int i = 0; i < count; i++)
         if (usable(cudnn, &proposals[i], free_bytes, ret))
             return 0;
-    fputs("vgg19: cuDNN has no fp32 algorithm whose workspace fits; try a smaller --size\n",
+    fputs("vgg19: cuDNN has no fp32 algorithm whose workspace fits; try a smaller --size or "
+          "--batch\n",
           stderr);
     return -ENOMEM;
 }
@@ -265,13 +267,14 @@ int cuda_conv_cudnn(struct engine *engine, const struct conv_shape *shape, const
     return rc;
 }
 
-int cudnn_add_bias(struct cuda *cuda, float *data, const float *bias, size_t channels, size_t plane)
+int cudnn_add_bias(struct cuda *cuda, float *data, const float *bias, size_t images,
+                   size_t channels, size_t plane)
 {
     const struct cudnn *cudnn = cuda->cudnn;
     const float one = 1;
 
-    if (set_tensor(cudnn, cudnn->output, (int)channels, 1, (int)plane) ||
-        set_tensor(cudnn, cudnn->bias, (int)channels, 1, 1))
+    if (set_tensor(cudnn, cudnn->output, (int)images, (int)channels, 1, (int)plane) ||
+        set_tensor(cudnn, cudnn->bias, 1, (int)channels, 1, 1))
         return -EIO;
     return TOLD(cudnn, cudnnAddTensor, cudnn->handle, &one, cudnn->bias, bias, &one, cudnn->output,
                 data);

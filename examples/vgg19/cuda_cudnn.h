@@ -12,8 +12,8 @@
 int cudnn_open(struct cuda *cuda, const char *folder);
 void cudnn_close(struct cuda *cuda);
 
-/* Adds bias[channel] to each plane of `plane` values, in place. */
-int cudnn_add_bias(struct cuda *cuda, float *data, const float *bias, size_t channels,
-                   size_t plane);
+/* Adds bias[channel] to each plane of `plane` values, of every image, in place. */
+int cudnn_add_bias(struct cuda *cuda, float *data, const float *bias, size_t images,
+                   size_t channels, size_t plane);
 
 #endif

@@ -23,18 +23,19 @@ static int device_fill(struct engine *engine, float *to, size_t count,
 }
 
 /* cuDNN adds its bias itself; the kernel then only clips. */
-static int device_bias_relu(struct engine *engine, float *data, const float *bias, size_t channels,
-                            size_t plane)
+static int device_bias_relu(struct engine *engine, float *data, const float *bias, size_t images,
+                            size_t channels, size_t plane)
 {
     struct kernel_bias_relu_args args = {
-        .count = channels * plane,
+        .count = images * channels * plane,
         .data = data,
         .bias = bias,
+        .channels = (unsigned)channels,
         .plane = (unsigned)plane,
     };
 
     if (engine->cuda->cudnn) {
-        int rc = cudnn_add_bias(engine->cuda, data, bias, channels, plane);
+        int rc = cudnn_add_bias(engine->cuda, data, bias, images, channels, plane);
 
         if (rc)
             return rc;
@@ -76,17 +77,18 @@ static int device_adaptive_pool(struct engine *engine, const float *input, size_
     return pool(engine, "kernel_adaptive_pool", channels, &args);
 }
 
-static int device_linear(struct engine *engine, const float *input, size_t in, const float *weight,
-                         const float *bias, size_t out, bool relu, float *output)
+static int device_linear(struct engine *engine, const struct linear *layer, const float *input,
+                         size_t images, float *output)
 {
     struct kernel_linear_args args = {
-        .count = out,
+        .count = images * layer->out,
         .from = input,
-        .weight = weight,
-        .bias = bias,
+        .weight = layer->weight,
+        .bias = layer->bias,
         .to = output,
-        .in = (unsigned)in,
-        .relu = relu,
+        .in = (unsigned)layer->in,
+        .out = (unsigned)layer->out,
+        .relu = layer->relu,
     };
 
     return cuda_launch(engine->cuda, "kernel_linear", args.count, &args);

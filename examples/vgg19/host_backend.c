@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "backend.h"
-#include "layers.h"
 
 static int host_fill(struct engine *engine, float *to, size_t count, const struct uniform *numbers)
 {
@@ -12,10 +11,10 @@ static int host_fill(struct engine *engine, float *to, size_t count, const struc
     return 0;
 }
 
-static int host_bias_relu(struct engine *engine, float *data, const float *bias, size_t channels,
-                          size_t plane)
+static int host_bias_relu(struct engine *engine, float *data, const float *bias, size_t images,
+                          size_t channels, size_t plane)
 {
-    layer_bias_relu(engine->workers, data, bias, channels, plane);
+    layer_bias_relu(engine->workers, data, bias, images, channels, plane);
     return 0;
 }
 
@@ -33,10 +32,10 @@ static int host_adaptive_pool(struct engine *engine, const float *input, size_t 
     return 0;
 }
 
-static int host_linear(struct engine *engine, const float *input, size_t in, const float *weight,
-                       const float *bias, size_t out, bool relu, float *output)
+static int host_linear(struct engine *engine, const struct linear *layer, const float *input,
+                       size_t images, float *output)
 {
-    layer_linear(engine->workers, input, in, weight, bias, out, relu, output);
+    layer_linear(engine->workers, layer, input, images, output);
     return 0;
 }
 

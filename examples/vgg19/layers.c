@@ -14,24 +14,27 @@ static inline float larger(float a, float b)
 struct bias_job {
     float *data;
     const float *bias;
+    size_t channels;
     size_t plane;
 };
 
-static void bias_relu_channel(const void *arg, size_t channel)
+/* Planes are counted over all images. */
+static void bias_relu_plane(const void *arg, size_t plane)
 {
     const struct bias_job *job = arg;
-    float *data = job->data + channel * job->plane;
+    float *data = job->data + plane * job->plane;
+    float bias = job->bias[plane % job->channels];
 
     for (size_t i = 0; i < job->plane; i++)
-        data[i] = larger(data[i] + job->bias[channel], 0);
+        data[i] = larger(data[i] + bias, 0);
 }
 
-void layer_bias_relu(struct workers *workers, float *data, const float *bias, size_t channels,
-                     size_t plane)
+void layer_bias_relu(struct workers *workers, float *data, const float *bias, size_t images,
+                     size_t channels, size_t plane)
 {
-    struct bias_job job = {.data = data, .bias = bias, .plane = plane};
+    struct bias_job job = {.data = data, .bias = bias, .channels = channels, .plane = plane};
 
-    workers_run(workers, channels, bias_relu_channel, &job);
+    workers_run(workers, images * channels, bias_relu_plane, &job);
 }
 
 struct pool_job {
@@ -106,40 +109,47 @@ void layer_adaptive_pool(struct workers *workers, const float *input, size_t cha
 }
 
 struct linear_job {
+    const struct linear *layer;
     const float *input;
-    const float *weight;
-    const float *bias;
     float *output;
-    size_t in;
-    bool relu;
+    size_t images;
 };
 
+static float dot(const float *a, const float *b, size_t count)
+{
+    vec4 even = {0}, odd = {0};
+
+    for (size_t i = 0; i < count; i += 2 * VEC4) {
+        even += vec4_load(a + i) * vec4_load(b + i);
+        odd += vec4_load(a + i + VEC4) * vec4_load(b + i + VEC4);
+    }
+    return vec4_sum(even + odd);
+}
+
+/* One output of every image: the weights are read once. */
 static void linear_row(const void *arg, size_t row)
 {
     const struct linear_job *job = arg;
-    const float *weight = job->weight + row * job->in;
-    vec4 even = {0}, odd = {0};
-    float result;
+    const struct linear *layer = job->layer;
 
-    for (size_t i = 0; i < job->in; i += 2 * VEC4) {
-        even += vec4_load(weight + i) * vec4_load(job->input + i);
-        odd += vec4_load(weight + i + VEC4) * vec4_load(job->input + i + VEC4);
+    for (size_t image = 0; image < job->images; image++) {
+        float result =
+            dot(layer->weight + row * layer->in, job->input + image * layer->in, layer->in) +
+            layer->bias[row];
+
+        job->output[image * layer->out + row] = layer->relu ? larger(result, 0) : result;
     }
-    result = vec4_sum(even + odd) + job->bias[row];
-    job->output[row] = job->relu ? larger(result, 0) : result;
 }
 
-void layer_linear(struct workers *workers, const float *input, size_t in, const float *weight,
-                  const float *bias, size_t out, bool relu, float *output)
+void layer_linear(struct workers *workers, const struct linear *layer, const float *input,
+                  size_t images, float *output)
 {
     struct linear_job job = {
+        .layer = layer,
         .input = input,
-        .weight = weight,
-        .bias = bias,
         .output = output,
-        .in = in,
-        .relu = relu,
+        .images = images,
     };
 
-    workers_run(workers, out, linear_row, &job);
+    workers_run(workers, layer->out, linear_row, &job);
 }

@@ -10,11 +10,12 @@
 
 #include <stdbool.h>
 
-/* Adds bias[channel] to each plane of `plane` values and clips at 0, in place. */
-void layer_bias_relu(struct workers *workers, float *data, const float *bias, size_t channels,
-                     size_t plane);
+/* Adds bias[channel] to each plane of `plane` values, of every image, and clips at 0, in place. */
+void layer_bias_relu(struct workers *workers, float *data, const float *bias, size_t images,
+                     size_t channels, size_t plane);
 
-/* Maximum over 2x2, stride 2; `size` (even) is the side of an input plane. */
+/* Maximum over 2x2, stride 2; `size` (even) is the side of an input plane. Both poolings count
+ * the channels of all images. */
 void layer_max_pool(struct workers *workers, const float *input, size_t channels, size_t size,
                     float *output);
 
@@ -22,9 +23,16 @@ void layer_max_pool(struct workers *workers, const float *input, size_t channels
 void layer_adaptive_pool(struct workers *workers, const float *input, size_t channels, size_t size,
                          size_t side, float *output);
 
-/* output[out] = weight[out][in] * input[in] + bias[out], clipped at 0 if
- * `relu`. `in` must be a multiple of 8. */
-void layer_linear(struct workers *workers, const float *input, size_t in, const float *weight,
-                  const float *bias, size_t out, bool relu, float *output);
+/* A fully connected layer: output[images][out] = weight[out][in] * input[images][in] + bias[out],
+ * clipped at 0 if `relu`. `in` must be a multiple of 8. */
+struct linear {
+    const float *weight;
+    const float *bias;
+    size_t in, out;
+    bool relu;
+};
+
+void layer_linear(struct workers *workers, const struct linear *layer, const float *input,
+                  size_t images, float *output);
 
 #endif

@@ -61,8 +61,10 @@ int logits_read(const char *path, float *ret, size_t count)
         got++;
     fclose(file);
     if (got < count) {
-        fprintf(stderr, "vgg19: %s holds %zu numbers, not %zu; make it with --output\n", path, got,
-                count);
+        fprintf(
+            stderr,
+            "vgg19: %s holds %zu numbers, not %zu; make it with --output and the same --batch\n",
+            path, got, count);
         return -1;
     }
     return 0;

@@ -21,7 +21,8 @@ struct logits_difference {
 size_t logits_argmax(const float *logits, size_t count);
 double logits_sum(const float *logits, size_t count);
 
-/* Both return 0, or -1 after a message on stderr. */
+/* Both return 0, or -1 after a message on stderr. A file may hold more numbers than are read: the
+ * result of a larger batch begins with that of a smaller one. */
 int logits_write(const char *path, const float *logits, size_t count);
 int logits_read(const char *path, float *ret, size_t count);
 

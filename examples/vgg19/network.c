@@ -62,6 +62,7 @@ struct pass {
     const struct conv_algorithm *algorithm;
     conv_run *run; /* the algorithm on this engine */
     uint64_t seed;
+    int batch;
     int size; /* side of the current planes */
     struct buffer data;
 };
@@ -128,7 +129,13 @@ static void finish(struct pass *pass, struct buffer *output, int rc)
 
 static int run_conv(struct pass *pass, const struct layer *layer)
 {
-    struct conv_shape shape = {.in = layer->in, .out = layer->out, .size = pass->size};
+    struct conv_shape shape = {
+        .batch = pass->batch,
+        .in = layer->in,
+        .out = layer->out,
+        .size = pass->size,
+    };
+    size_t images = (size_t)pass->batch;
     struct engine *engine = pass->engine;
     struct parameters parameters = {{0}, {0}};
     struct buffer output = {0};
@@ -137,14 +144,14 @@ static int run_conv(struct pass *pass, const struct layer *layer)
     rc = parameters_new(pass, layer, (size_t)layer->in * TAPS, &parameters);
     if (rc)
         return rc;
-    rc = output_new(pass, (size_t)shape.out * conv_plane(&shape), &output);
+    rc = output_new(pass, images * conv_output_count(&shape), &output);
     if (rc)
         goto out;
     memledger_push_kind(MEMLEDGER_SCOPE_OPERATOR, pass->algorithm->scope);
     rc = pass->run(engine, &shape, pass->data.data, parameters.weight.data, output.data);
     memledger_pop();
     if (!rc)
-        rc = engine->backend->bias_relu(engine, output.data, parameters.bias.data,
+        rc = engine->backend->bias_relu(engine, output.data, parameters.bias.data, images,
                                         (size_t)shape.out, conv_plane(&shape));
     finish(pass, &output, rc);
 out:
@@ -158,7 +165,7 @@ static int run_pool(struct pass *pass, const struct layer *layer)
     const struct backend *backend = engine->backend;
     size_t size = (size_t)pass->size;
     size_t side = layer->kind == MAX_POOL ? size / 2 : FEATURE_SIDE;
-    size_t channels = (size_t)layer->out;
+    size_t channels = (size_t)pass->batch * (size_t)layer->out;
     struct buffer output = {0};
     int rc = output_new(pass, channels * side * side, &output);
 
@@ -176,6 +183,7 @@ static int run_pool(struct pass *pass, const struct layer *layer)
 static int run_linear(struct pass *pass, const struct layer *layer)
 {
     struct engine *engine = pass->engine;
+    size_t images = (size_t)pass->batch;
     struct parameters parameters = {{0}, {0}};
     struct buffer output = {0};
     int rc;
@@ -183,11 +191,17 @@ static int run_linear(struct pass *pass, const struct layer *layer)
     rc = parameters_new(pass, layer, (size_t)layer->in, &parameters);
     if (rc)
         return rc;
-    rc = output_new(pass, (size_t)layer->out, &output);
+    rc = output_new(pass, images * (size_t)layer->out, &output);
     if (!rc) {
-        rc = engine->backend->linear(engine, pass->data.data, (size_t)layer->in,
-                                     parameters.weight.data, parameters.bias.data,
-                                     (size_t)layer->out, layer->kind == LINEAR_RELU, output.data);
+        const struct linear linear = {
+            .weight = parameters.weight.data,
+            .bias = parameters.bias.data,
+            .in = (size_t)layer->in,
+            .out = (size_t)layer->out,
+            .relu = layer->kind == LINEAR_RELU,
+        };
+
+        rc = engine->backend->linear(engine, &linear, pass->data.data, images, output.data);
         finish(pass, &output, rc);
     }
     parameters_release(&engine->buffers, &parameters);
@@ -219,15 +233,30 @@ static int run_step(struct pass *pass, const struct layer *layer)
     return rc;
 }
 
-int network_input(struct engine *engine, int size, uint64_t seed, struct buffer *ret)
+/* A stream for each image. */
+static int fill_images(struct engine *engine, const struct network_task *task,
+                       const struct buffer *input)
 {
-    size_t count = (size_t)IMAGE_CHANNELS * (size_t)size * (size_t)size;
+    struct buffer image = {.data = input->data, .bytes = input->bytes / (size_t)task->batch};
+    int rc = 0;
+
+    for (int i = 0; i < task->batch && !rc; i++) {
+        rc = fill(engine, &image, task->seed, INPUT_STREAM + (uint64_t)i, UNIT_BOUND);
+        image.data += image.bytes / sizeof(float);
+    }
+    return rc;
+}
+
+int network_input(struct engine *engine, const struct network_task *task, struct buffer *ret)
+{
+    size_t plane = (size_t)task->size * (size_t)task->size;
+    size_t count = (size_t)task->batch * IMAGE_CHANNELS * plane;
     struct buffer made = {0};
     int rc = buffer_new(&engine->buffers, "input", MEMLEDGER_INPUT, count, &made);
 
     if (rc)
         return rc;
-    rc = fill(engine, &made, seed, INPUT_STREAM, UNIT_BOUND);
+    rc = fill_images(engine, task, &made);
     if (rc)
         buffer_release(&engine->buffers, &made);
     else
@@ -236,15 +265,16 @@ int network_input(struct engine *engine, int size, uint64_t seed, struct buffer 
     return rc;
 }
 
-int network_forward(struct engine *engine, const struct conv_algorithm *algorithm, int size,
-                    uint64_t seed, struct buffer *input, struct buffer *ret)
+int network_forward(struct engine *engine, const struct conv_algorithm *algorithm,
+                    const struct network_task *task, struct buffer *input, struct buffer *ret)
 {
     struct pass pass = {
         .engine = engine,
         .algorithm = algorithm,
         .run = engine->cuda ? algorithm->run_cuda : algorithm->run,
-        .seed = seed,
-        .size = size,
+        .seed = task->seed,
+        .batch = task->batch,
+        .size = task->size,
         .data = *input,
     };
     int rc = 0;

@@ -15,15 +15,27 @@ enum {
     NETWORK_SHRINK = 32, /* five poolings: the input's side is a multiple of it */
 };
 
-/* Generates the input image, 3 x size x size, from the seed, in engine->waiting. */
-int network_input(struct engine *engine, int size, uint64_t seed, struct buffer *ret);
+struct network_task {
+    int batch; /* images: 1 to CONV_MAX_BATCH */
+    int size;  /* their side: a multiple of NETWORK_SHRINK, up to CONV_MAX_SIZE */
+    uint64_t seed;
+};
+
+static inline size_t network_logit_count(const struct network_task *task)
+{
+    return (size_t)task->batch * NETWORK_CLASSES;
+}
+
+/* Generates the input, batch x 3 x size x size, in engine->waiting. Each image depends on the
+ * seed and its position only: a larger batch begins with the same images. */
+int network_input(struct engine *engine, const struct network_task *task, struct buffer *ret);
 
 /* Runs all layers on the input with weights from the seed and releases it. Each layer generates
  * its weights, runs, and frees everything except its output, so that only one layer is in
- * memory at a time. Returns 0 with NETWORK_CLASSES logits in `ret`, on the host, or a negative
- * errno. The caller releases them with engine->waiting. Precondition: the algorithm exists on
- * the engine. */
-int network_forward(struct engine *engine, const struct conv_algorithm *algorithm, int size,
-                    uint64_t seed, struct buffer *input, struct buffer *ret);
+ * memory at a time. Returns 0 with NETWORK_CLASSES logits an image in `ret`, on the host, or a
+ * negative errno. The caller releases them with engine->waiting. Precondition: the algorithm exists
+ * on the engine. */
+int network_forward(struct engine *engine, const struct conv_algorithm *algorithm,
+                    const struct network_task *task, struct buffer *input, struct buffer *ret);
 
 #endif

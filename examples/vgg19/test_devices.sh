@@ -30,13 +30,15 @@ expect() {
 expect 2 '--algo cudnn needs --device cuda' --algo cudnn
 expect 2 'cpu cuda' --device gpu
 expect 2 'needs a value' --device
+expect 2 'from 1 to 64' --batch 0
+expect 2 'from 1 to 64' --batch 65
 
 if "$vgg19" --device cuda --probe; then
     for algo in direct im2col winograd fft; do
-        "$vgg19" --device cuda --algo $algo --size 64 --check
+        "$vgg19" --device cuda --algo $algo --size 64 --batch 3 --check
     done
     if "$vgg19" --device cuda --algo cudnn --probe; then
-        "$vgg19" --device cuda --algo cudnn --size 64 --check
+        "$vgg19" --device cuda --algo cudnn --size 64 --batch 3 --check
     fi
 else
     expect 3 'vgg19: ' --device cuda

@@ -11,6 +11,7 @@
 #include "vgg_options.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -24,22 +25,25 @@ static double seconds_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/* The best class is that of the first image, the checksum is over all. */
 static void print_run(const struct options *options, const struct buffers *buffers,
                       const float *logits, double seconds)
 {
     size_t best = logits_argmax(logits, NETWORK_CLASSES);
 
-    printf("algo=%s device=%s size=%d seconds=%.3f argmax=%zu max_logit=%.6f checksum=%.6f "
-           "buffers=%zu "
-           "peak_bytes=%zu\n",
-           options->algorithm->name, buffers->memory.device, options->size, seconds, best,
-           (double)logits[best], logits_sum(logits, NETWORK_CLASSES), buffers->made,
-           buffers->peak_bytes);
+    printf(
+        "algo=%s device=%s batch=%d size=%d seconds=%.3f argmax=%zu max_logit=%.6f checksum=%.6f "
+        "buffers=%zu "
+        "peak_bytes=%zu\n",
+        options->algorithm->name, buffers->memory.device, options->task.batch, options->task.size,
+        seconds, best, (double)logits[best],
+        logits_sum(logits, network_logit_count(&options->task)), buffers->made,
+        buffers->peak_bytes);
 }
 
 /* The same input and weights with the host's simplest algorithm. Its buffers are not reported:
  * they are not part of the measured run. */
-static int compute_on_host(const struct options *options, float ret[NETWORK_CLASSES])
+static int compute_on_host(const struct options *options, float *ret)
 {
     struct engine engine = {
         .backend = &host_backend,
@@ -53,27 +57,28 @@ static int compute_on_host(const struct options *options, float ret[NETWORK_CLAS
         return -1;
     buffers_init(&engine.buffers, &host_memory);
     engine.buffers.space = 0;
-    if (!network_input(&engine, options->size, options->seed, &input))
-        rc = network_forward(&engine, conv_find("direct"), options->size, options->seed, &input,
-                             &logits);
+    if (!network_input(&engine, &options->task, &input))
+        rc = network_forward(&engine, conv_find("direct"), &options->task, &input, &logits);
     if (!rc)
-        memcpy(ret, logits.data, NETWORK_CLASSES * sizeof(float));
+        memcpy(ret, logits.data, logits.bytes);
     buffer_release(engine.waiting, &logits);
     workers_free(engine.workers);
     return rc;
 }
 
-static int check(const struct options *options, const float *logits)
+static int find_expected(const struct options *options, float *ret)
 {
-    float expected[NETWORK_CLASSES];
-    struct logits_difference difference;
-    int agree;
+    if (options->check_file)
+        return logits_read(options->check_file, ret, network_logit_count(&options->task));
+    return compute_on_host(options, ret);
+}
 
-    if (options->check_file ? logits_read(options->check_file, expected, NETWORK_CLASSES)
-                            : compute_on_host(options, expected))
-        return EXIT_TROUBLE;
-    difference = logits_compare(logits, expected, NETWORK_CLASSES);
-    agree = difference.relative <= LOGITS_TOLERANCE;
+static int compare(const struct options *options, const float *logits, const float *expected)
+{
+    struct logits_difference difference =
+        logits_compare(logits, expected, network_logit_count(&options->task));
+    int agree = difference.relative <= LOGITS_TOLERANCE;
+
     if (options->device == DEVICE_CPU)
         agree = agree && difference.absolute <= LOGITS_TOLERANCE;
     printf("check=%s max_abs_diff=%.3g max_rel_diff=%.3g tolerance=%g\n",
@@ -82,11 +87,25 @@ static int check(const struct options *options, const float *logits)
     return agree ? EXIT_AGREED : EXIT_DIFFERENT;
 }
 
+static int check(const struct options *options, const float *logits)
+{
+    float *expected = malloc(network_logit_count(&options->task) * sizeof(float));
+    int status = EXIT_TROUBLE;
+
+    if (!expected)
+        fputs("vgg19: no memory to check the result\n", stderr);
+    else if (!find_expected(options, expected))
+        status = compare(options, logits, expected);
+    free(expected);
+    return status;
+}
+
 static int report(const struct options *options, const struct buffers *buffers, const float *logits,
                   double seconds)
 {
     print_run(options, buffers, logits, seconds);
-    if (options->output && logits_write(options->output, logits, NETWORK_CLASSES))
+    if (options->output &&
+        logits_write(options->output, logits, network_logit_count(&options->task)))
         return EXIT_TROUBLE;
     return options->check ? check(options, logits) : EXIT_AGREED;
 }
@@ -99,11 +118,10 @@ static int forward_pass(struct engine *engine, const struct options *options, in
 
     memledger_step((uint64_t)pass);
     memledger_phase("input");
-    if (network_input(engine, options->size, options->seed, &input))
+    if (network_input(engine, &options->task, &input))
         return -1;
     memledger_phase("forward");
-    return network_forward(engine, options->algorithm, options->size, options->seed, &input,
-                           logits);
+    return network_forward(engine, options->algorithm, &options->task, &input, logits);
 }
 
 static int run_passes(struct engine *engine, const struct options *options)

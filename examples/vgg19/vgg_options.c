@@ -4,8 +4,6 @@
  */
 #include "vgg_options.h"
 
-#include "network.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,13 +74,13 @@ static int set_size(struct options *options, const char *value)
                 value, NETWORK_SHRINK, ((int)size / NETWORK_SHRINK + 1) * NETWORK_SHRINK);
         return -1;
     }
-    options->size = (int)size;
+    options->task.size = (int)size;
     return 0;
 }
 
 static int set_seed(struct options *options, const char *value)
 {
-    if (!parse_number(value, UINT64_MAX, &options->seed))
+    if (!parse_number(value, UINT64_MAX, &options->task.seed))
         return 0;
     fprintf(stderr, "vgg19: --seed %s is not a whole number\n", value);
     return -1;
@@ -98,6 +96,11 @@ static int set_count(const char *name, const char *value, int max, int *ret)
     }
     *ret = (int)count;
     return 0;
+}
+
+static int set_batch(struct options *options, const char *value)
+{
+    return set_count("--batch", value, CONV_MAX_BATCH, &options->task.batch);
 }
 
 static int set_threads(struct options *options, const char *value)
@@ -146,11 +149,12 @@ static int set_help(struct options *options, const char *value)
 static const struct option_row rows[] = {
     {"--algo", "NAME", "direct (default), im2col, winograd, fft; cudnn on a GPU", set_algorithm},
     {"--device", "NAME", "cpu (default), or cuda: the first GPU", set_device},
+    {"--batch", "N", "images in the input, 1 to 64 (default 1)", set_batch},
     {"--size", "N", "side of the input, a multiple of 32 up to 512 (default 128)", set_size},
     {"--seed", "N", "where input and weights come from (default 1)", set_seed},
     {"--threads", "N", "threads to compute with (default: one per core)", set_threads},
     {"--passes", "N", "forward passes, one after the other (default 1)", set_passes},
-    {"--output", "FILE", "write the 1000 logits as text", set_output},
+    {"--output", "FILE", "write the logits as text, 1000 to an image", set_output},
     {"--check", "[FILE]",
      "compare with an earlier --output, or the host's result; exit 1 if they differ", set_check},
     {"--cuda-libs", "DIR", "where NVRTC and cuDNN are, if not in the usual places", set_cuda_libs},
@@ -181,12 +185,11 @@ int options_parse(int argc, char **argv, struct options *ret)
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     struct options options = {
         .algorithm = conv_algorithms,
-        .size = DEFAULT_SIZE,
+        .task = {.batch = 1, .size = DEFAULT_SIZE, .seed = DEFAULT_SEED},
         .threads = cores < 1             ? 1
                    : cores > MAX_THREADS ? MAX_THREADS
                                          : (int)cores,
         .passes = 1,
-        .seed = DEFAULT_SEED,
     };
 
     for (int i = 1; i < argc; i++) {

@@ -5,20 +5,18 @@
 #ifndef VGG19_OPTIONS_H
 #define VGG19_OPTIONS_H
 
-#include "conv.h"
+#include "network.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
 enum device { DEVICE_CPU, DEVICE_CUDA };
 
 struct options {
     const struct conv_algorithm *algorithm;
     enum device device;
-    int size;
+    struct network_task task;
     int threads;
-    int passes; /* forward passes, one step each */
-    uint64_t seed;
+    int passes;             /* forward passes, one step each */
     const char *output;     /* NULL: write nothing */
     const char *check_file; /* NULL: compare with the host's result */
     const char *cuda_libs;  /* NULL: look in the usual places */

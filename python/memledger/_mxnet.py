@@ -44,13 +44,14 @@ def _install_all(mxnet):
 
 
 def _install_blocks(block):
-    """Wraps each class with its own __call__; these call each other. Classes for NumPy arrays
+    """Wraps the functions of each class that has its own; these call each other. Classes for NumPy arrays
     have a copy of every function of their base classes."""
     for kind in (block, *_below(block)):
         if "__call__" in vars(kind) and not is_in_front(vars(kind)["__call__"]):
             put(kind, "__call__", in_front(_native.scoped_module, kind.__call__,
                                            _mxnet_parameters.name_tree, _before_block,
                                            _after_block))
+        _mxnet_parameters.install_saving(kind, "save_parameters", "export")
 
 
 def _below(kind):

@@ -99,12 +99,17 @@ def _is_done(waiting, waited):
         return True
 
 
+def label_now(array, name, category):
+    """Labels the array if it has memory."""
+    handle = array.handle.value
+    if _native.mxnet_place(handle):
+        _native.mxnet_label(handle, name, category)
+
+
 def label_input(thing, name):
     """An array, or each of a list of them, if it has memory."""
     if is_array(thing):
-        handle = thing.handle.value
-        if _native.mxnet_place(handle):
-            _native.mxnet_label(handle, name, _native.INPUT)
+        label_now(thing, name, _native.INPUT)
     elif isinstance(thing, (list, tuple)):
         for i, part in enumerate(thing):
             label_input(part, name if len(thing) == 1 else f"{name}.{i}")

@@ -63,14 +63,12 @@ def _watch(executor, inputs):
 
 def _arrays_of(executor, inputs):
     for name, array in executor.arg_dict.items():
-        if name in inputs or not inputs and name.endswith(_INPUT_ENDINGS):
-            yield from _present(array, name, _native.INPUT)
-        else:
-            yield from _present(array, f"in_arg:{name}", _native.PARAMETER)
+        is_input = name in inputs or not inputs and name.endswith(_INPUT_ENDINGS)
+        yield from _present(array, name, _native.INPUT if is_input else _native.PARAMETER)
     for name, array in executor.grad_dict.items():
-        yield from _present(array, f"arg_grad:{name}", _native.GRADIENT)
+        yield from _present(array, name, _native.GRADIENT)
     for name, array in executor.aux_dict.items():
-        yield from _present(array, f"aux_state:{name}", _native.BUFFER)
+        yield from _present(array, name, _native.BUFFER)
 
 
 def _present(array, name, category):
@@ -118,9 +116,9 @@ def _watching(bind):
 
 def _arrays_of_module(module):
     for name, array in (module._arg_params or {}).items():
-        yield array, f"in_arg:{name}", _native.PARAMETER
+        yield array, name, _native.PARAMETER
     for name, array in (module._aux_params or {}).items():
-        yield array, f"aux_state:{name}", _native.BUFFER
+        yield array, name, _native.BUFFER
 
 
 def _name_of_optimizer(module):

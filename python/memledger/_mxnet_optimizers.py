@@ -82,7 +82,7 @@ def _arrays_of(updater):
     for index, state in list(updater.states.items()):
         name = _parameter_name(optimizer, index)
         for slot, array in _named(optimizer, state):
-            yield array, f"optimizer_state:{slot}:{name}", _native.OPTIMIZER_STATE
+            yield array, f"{name}.{slot}", _native.OPTIMIZER_STATE
 
 
 def _parameter_name(optimizer, index):

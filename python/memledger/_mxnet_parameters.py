@@ -3,13 +3,20 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import functools
+import threading
 import weakref
 
 from . import _mxnet_arrays, _native
 from ._in_front import put
 from ._naming import new_name
 
+
+class _Saving(threading.local):
+    copies = None  # (parameter, copy) of each while this thread saves parameters
+
+
 _paths = weakref.WeakKeyDictionary()  # parameter -> its path, if it has no name itself
+_saving = _Saving()
 _first = None  # a weak reference to the first model with parameters
 
 
@@ -17,6 +24,9 @@ def install(gluon):
     parameter = gluon.parameter.Parameter
     for name in ("_init_impl", "_init_grad", "cast"):  # where a parameter gets its arrays
         put(parameter, name, _watching(getattr(parameter, name)))
+    put(parameter, "_reduce", _keeping_copy(parameter._reduce))
+    if hasattr(gluon.parameter, "ParameterDict"):  # in MXNet 1
+        install_saving(gluon.parameter.ParameterDict, "save")
 
 
 def _watching(method):
@@ -39,14 +49,57 @@ def name_of(parameter):
 
 def _arrays_of(parameter):
     name = name_of(parameter)
+    for array in parameter._data or ():
+        yield array, name, _category_of(parameter)
+    for array in parameter._grad or ():
+        yield array, name, _native.GRADIENT
+
+
+def _category_of(parameter):
     trained = parameter.grad_req != "null"
     learnt = trained or getattr(parameter, "_differentiable", True)
-    kind, category = (("in_arg", _native.PARAMETER) if learnt
-                      else ("aux_state", _native.BUFFER))
-    for array in parameter._data or ():
-        yield array, f"{kind}:{name}", category
-    for array in parameter._grad or ():
-        yield array, f"arg_grad:{name}", _native.GRADIENT
+    return _native.PARAMETER if learnt else _native.BUFFER
+
+
+# ---- Saving -------------------------------------------------------------------------
+
+
+def install_saving(owner, *names):
+    """Wraps those functions of a class that write parameters to a file."""
+    for name in names:
+        if name in vars(owner):
+            put(owner, name, _naming_copies(vars(owner)[name]))
+
+
+def _keeping_copy(reduce):
+    @functools.wraps(reduce)
+    def reduce_and_keep(self, *args, **kwargs):
+        copy = reduce(self, *args, **kwargs)
+        if _saving.copies is not None:
+            _saving.copies.append((self, copy))
+        return copy
+    return reduce_and_keep
+
+
+def _naming_copies(save):
+    """Saving copies each parameter. Once the file is written, the copies have their memory."""
+    @functools.wraps(save)
+    def save_and_name(*args, **kwargs):
+        outer, _saving.copies = _saving.copies, []
+        try:
+            return save(*args, **kwargs)
+        finally:
+            copies, _saving.copies = _saving.copies, outer
+            _name_copies(copies)
+    return save_and_name
+
+
+def _name_copies(copies):
+    try:
+        for parameter, copy in copies:
+            _mxnet_arrays.label_now(copy, name_of(parameter), _category_of(parameter))
+    except Exception:  # an unknown kind of parameter
+        pass
 
 
 # ---- Blocks -------------------------------------------------------------------------

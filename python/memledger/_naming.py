@@ -5,6 +5,8 @@ SPDX-License-Identifier: Apache-2.0
 import functools
 import weakref
 
+from . import _native
+
 # Of a class so many models have a number of their own. A program that goes on making them has
 # the numbers of those that are gone again, so that its names do not become ever more.
 DISTINCT = 1000
@@ -18,7 +20,7 @@ def new_name(kind, model):
     """The name of an outermost module: its class, and a number from the second one on."""
     number = _new_number(kind)
     _living[kind, number] = weakref.ref(model, functools.partial(_release, kind, number))
-    return kind if number == 1 else f"{kind}#{number}"
+    return kind if number == 1 else f"{kind}{_native.MODULE_NUMBER_MARK}{number}"
 
 
 def _new_number(kind):

@@ -12,6 +12,8 @@
 #include "phase.h"
 #include "recorder_tables.h"
 
+#define TAKEN_AT_ONCE 256
+
 static PyObject *load(PyObject *self, PyObject *args)
 {
     const char *path, *why = "";
@@ -221,6 +223,49 @@ static PyObject *log_end(PyObject *self, PyObject *args)
     return PyLong_FromUnsignedLongLong(peak);
 }
 
+static PyObject *log_forward(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+    int on;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "p", &on))
+        return NULL;
+    if (live)
+        live->log_forward(on);
+    Py_RETURN_NONE;
+}
+
+/* @return 0, or -1 with an exception set */
+static int append_addresses(PyObject *list, const uint64_t *addresses, size_t count)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        PyObject *number = PyLong_FromUnsignedLongLong(addresses[i]);
+
+        r = number ? PyList_Append(list, number) : -1;
+        Py_XDECREF(number);
+    }
+    return r;
+}
+
+static PyObject *log_take(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+    PyObject *list = PyList_New(0);
+    uint64_t addresses[TAKEN_AT_ONCE];
+    size_t count = live ? TAKEN_AT_ONCE : 0;
+
+    (void)self, (void)args;
+    while (list && count == TAKEN_AT_ONCE) {
+        count = live->log_take(addresses, TAKEN_AT_ONCE);
+        if (append_addresses(list, addresses, count))
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
 /* ---- Joining a recording ------------------------------------------------- */
 
 static PyObject *patch_mxnet(PyObject *self, PyObject *args)
@@ -292,6 +337,8 @@ static PyMethodDef methods[] = {
     {"rephase", rephase, METH_VARARGS, "(addresses, phase): move blocks to that phase."},
     {"log_begin", log_begin, METH_NOARGS, "Keep the events of a backward pass."},
     {"log_end", log_end, METH_VARARGS, "(devices, others): the peak without those, or None."},
+    {"log_forward", log_forward, METH_VARARGS, "(on): keep the allocations of forward passes."},
+    {"log_take", log_take, METH_NOARGS, "Addresses of such blocks since the last call."},
     {"patch_torch", patch_torch, METH_NOARGS, "Hook PyTorch's loaded libraries."},
     {"patch_mxnet", patch_mxnet, METH_NOARGS, "Hook MXNet, if it is loaded."},
     {"recording", recording, METH_NOARGS, "0: none, 1: since the start, 2: joined."},

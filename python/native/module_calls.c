@@ -4,6 +4,7 @@
  */
 #include <stdbool.h>
 
+#include "event.h"
 #include "module_table.h"
 #include "scoped_call.h"
 #include "step_bounds.h"
@@ -232,5 +233,7 @@ static PyMethodDef methods[] = {
 
 int ml_native_add_module_calls(PyObject *module)
 {
+    if (PyModule_AddStringConstant(module, "MODULE_NUMBER_MARK", ML_MODULE_NUMBER_MARK))
+        return -1;
     return PyModule_AddFunctions(module, methods);
 }

@@ -93,6 +93,8 @@ static int run_groups(struct ml_groups_output *g, int argc, char **argv, int fir
 
     if (names && ml_groups_load_dictionaries(g, names, &err) < 0)
         return ml_report_fail(&err);
+    if (g->opts->style == ML_GROUPS_STYLE_TBD)
+        return ml_groups_put_tbd(g, &argv[first], (size_t)(argc - first));
     return ml_groups_put_traces(g, &argv[first], (size_t)(argc - first));
 }
 

@@ -9,9 +9,11 @@
 #include "mxnet_report.h"
 #include "progress_line.h"
 #include "say.h"
+#include "tbd_operands.h"
 #include "tbd_report.h"
 
 #define DEFAULT_TOP 5
+#define TBD_DICTIONARY "tbd"
 
 /* As MXNet's script warns, for each keyword after the first. */
 static void tell_clash(const struct ml_group_clash *clash, const char *tag)
@@ -134,26 +136,39 @@ static int put_table(struct ml_groups_output *g, const struct ml_trace *trace, c
     return r;
 }
 
+static int put_tbd_dictionary(struct ml_groups_output *g, const struct ml_tag_list *rows,
+                              const struct ml_dictionary *dictionary, const char *file)
+{
+    struct ml_tbd_analysis analysis;
+    int r = ml_tbd_analysis(rows, dictionary, &analysis);
+
+    if (r == 0)
+        r = ml_tbd_text(&analysis, file, &g->out);
+    ml_tbd_analysis_release(&analysis);
+    return r;
+}
+
 static int put_tbd(struct ml_groups_output *g, const struct ml_trace *trace, const char *file,
                    struct ml_progress *progress, struct ml_error *err)
 {
     struct ml_export_opts opts = {.device = g->opts->instant.device, .progress = progress};
-    struct ml_tbd_analysis analysis = {0};
     struct ml_tag_list rows;
-    int r = ml_legacy_rows(trace, &opts, &rows, err);
+    int r = g->opts->dictionaries ? 0 : ml_groups_load_dictionaries(g, TBD_DICTIONARY, err);
 
-    if (r == 0)
-        r = ml_tbd_analysis(&rows, &analysis);
-    if (r == 0)
-        r = ml_tbd_text(&analysis, file, &g->out);
-    ml_tbd_analysis_release(&analysis);
+    if (r < 0)
+        return r;
+    r = ml_legacy_rows(trace, &opts, &rows, err);
+    for (size_t i = 0; r == 0 && i < g->dictionaries.len; i++)
+        r = put_tbd_dictionary(g, &rows, &g->dictionaries.items[i], file);
     ml_tag_list_release(&rows);
     return r;
 }
 
 static int put_trace(struct ml_groups_output *g, const char *file)
 {
-    struct ml_trace *trace = ml_report_open(file, &g->opts->instant.report);
+    bool is_tbd = g->opts->style == ML_GROUPS_STYLE_TBD;
+    struct ml_trace *trace = is_tbd ? ml_tbd_open(file, &g->opts->instant.report)
+                                    : ml_report_open(file, &g->opts->instant.report);
     struct ml_progress_line line;
     struct ml_error err = {0};
     int r;
@@ -161,8 +176,8 @@ static int put_trace(struct ml_groups_output *g, const char *file)
     if (!trace)
         return ML_EXIT_FAILURE;
     ml_progress_line_init(&line, "reading");
-    r = g->opts->style == ML_GROUPS_STYLE_TBD ? put_tbd(g, trace, file, &line.progress, &err)
-                                              : put_table(g, trace, file, &line.progress, &err);
+    r = is_tbd ? put_tbd(g, trace, file, &line.progress, &err)
+               : put_table(g, trace, file, &line.progress, &err);
     ml_progress_line_end(&line);
     ml_trace_free(trace);
     return r < 0 ? ml_report_fail(&err) : ML_EXIT_OK;
@@ -190,4 +205,20 @@ int ml_groups_put_traces(struct ml_groups_output *g, char **files, size_t count)
             return ml_report_fail(&(struct ml_error){0});
     }
     return ml_report_write(&g->out);
+}
+
+int ml_groups_put_tbd(struct ml_groups_output *g, char **operands, size_t count)
+{
+    struct ml_error err = {0};
+    ml_file_list files = {0};
+    int status = ML_EXIT_OK, written;
+
+    if (ml_tbd_files(operands, count, &files, &err) < 0)
+        status = ml_report_fail(&err);
+    for (size_t i = 0; i < files.len; i++)
+        if (put_trace(g, files.items[i]) != ML_EXIT_OK)
+            status = ML_EXIT_FAILURE;
+    ml_tbd_files_release(&files);
+    written = ml_report_write(&g->out);
+    return written == ML_EXIT_OK ? status : written;
 }

@@ -43,4 +43,8 @@ int ml_groups_load_dictionaries(struct ml_groups_output *g, const char *names,
 /* Reads and prints the traces. @return an exit code; failures are printed */
 int ml_groups_put_traces(struct ml_groups_output *g, char **files, size_t count);
 
+/* The same with --style tbd, for traces, logs and folders (tbd_operands.h). A file that cannot be
+ * read, such as a stray one in a folder, does not keep the others back. */
+int ml_groups_put_tbd(struct ml_groups_output *g, char **operands, size_t count);
+
 #endif

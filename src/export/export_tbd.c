@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "dictionary.h"
 #include "exporter.h"
 #include "legacy_rows.h"
 #include "samples.h"
@@ -113,17 +114,6 @@ static int read_up_to(struct last_readings *l, uint64_t time_ns)
 
 /* ---- The log ------------------------------------------------------------ */
 
-static int put_tag(const char *tag, struct ml_buf *out)
-{
-    size_t from = out->len;
-    int r = ml_buf_puts(out, tag);
-
-    for (size_t i = from; r == 0 && i < out->len; i++)
-        if (out->data[i] == ' ' || out->data[i] == '\n')
-            out->data[i] = '_';
-    return r;
-}
-
 /* TBD's log knows GPUs only. */
 static const char *device_word(const char *device)
 {
@@ -133,13 +123,13 @@ static const char *device_word(const char *device)
 static int put_row(const struct ml_tag_list *rows, const struct ml_tagged *row, const char *device,
                    const struct reading *reading, struct ml_buf *out)
 {
-    int r = ml_buf_printf(out, "[mem] Allocate %" PRIu64 " bytes %s memory (", row->bytes,
+    int r = ml_buf_printf(out, "[mem] Allocate %" PRIu64 " bytes %s memory ", row->bytes,
                           device_word(device));
 
     if (r == 0)
-        r = put_tag(ml_tagged_name(rows, row), out);
+        r = ml_tbd_word(ml_tagged_name(rows, row), out);
     if (r == 0)
-        r = ml_buf_puts(out, ").\n");
+        r = ml_buf_puts(out, "\n");
     if (r == 0 && reading)
         r = ml_buf_printf(
             out, "[mem] %" PRIu64 " MB %s global memory free, total %" PRIu64 " MB.\n",
@@ -218,7 +208,7 @@ static int export_analysis(const struct ml_trace *trace, const struct ml_export_
     int r = ml_legacy_rows(trace, opts, &rows, err);
 
     if (r == 0)
-        r = ml_tbd_analysis(&rows, &analysis);
+        r = ml_tbd_analysis(&rows, NULL, &analysis);
     if (r == 0)
         r = ml_tbd_json(&analysis, &out->text);
     ml_tbd_analysis_release(&analysis);

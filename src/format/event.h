@@ -63,6 +63,9 @@ static inline bool ml_lost_is_events(uint64_t reason)
 #define ML_TORCH_SPACE_NAME "torch"
 #define ML_MXNET_SPACE_NAME "mxnet"
 
+/* Between the class of an outermost module and its number: "Loss#2". */
+#define ML_MODULE_NUMBER_MARK "#"
+
 /* The second argument of a sample. Above these bits, from ML_SAMPLE_PROCESS_SHIFT on, 1 + the
  * process of its last value; 0: the sum over all processes that are not recorded. */
 enum ml_sample_bits {

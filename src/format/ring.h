@@ -420,8 +420,6 @@ enum ml_record_kind {
                               before its next pop */
     ML_REC_LABEL_EXPECTED, /* addr, key, end, size: an ML_LABEL with the label expected for the key
                               or the size, if any; the end (a string, 0: none) is appended */
-    ML_REC_LABEL_OPERATOR, /* addr, category:label: an ML_LABEL, followed by the thread's current
-                              operator in parentheses */
     ML_REC_FILE, /* server:number, path:errno: the profile file, opened by this process and handed
                     over under that number (see struct ml_handed_file), or the errno of the failure;
                     server: 0 for this process's own file, else the server's number + 1 */

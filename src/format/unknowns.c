@@ -16,6 +16,7 @@ const char *const ml_unknown_names[ML_UNKNOWN_COUNT] = {
     "what was there before",
     "other allocations",
     "when some blocks were born",
+    "allocations",
 };
 
 const char *ml_unknowns_text(unsigned bits, char buf[ML_UNKNOWN_TEXT_BYTES])

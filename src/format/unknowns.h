@@ -23,9 +23,10 @@ enum ml_unknown {
     ML_UNKNOWN_START = 64,       /* the memory in use when the source began */
     ML_UNKNOWN_OTHERS = 128,     /* the source has only some allocations */
     ML_UNKNOWN_BIRTHS = 256,     /* blocks at time 0 were allocated earlier */
+    ML_UNKNOWN_BLOCKS = 512,     /* the source has no allocations at all */
 };
 
-#define ML_UNKNOWN_COUNT 9
+#define ML_UNKNOWN_COUNT 10
 #define ML_UNKNOWN_TEXT_BYTES 192
 
 /* By bit number. */

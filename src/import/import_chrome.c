@@ -4,6 +4,7 @@
  * Durations become objects that are started and stopped, except the operators of PyTorch's
  * profiler, which become scopes, so that its memory events are attributed to them. Such files
  * are not sorted, so the sink sorts the events; scopes are derived from the sorted events.
+ * MXNet's counters of memory become samples too, since they are the only memory in its profiles.
  *
  * MXNet's files are not always JSON. Names are not escaped, an unfinished file lacks its end,
  * and the file of a second dump begins with a comma. See json_reader.h.
@@ -29,7 +30,8 @@ struct chrome {
     uint64_t base_ns; /* the base of all times, if the file gives one */
     bool has_base;
     bool is_mxnet;
-    uint64_t events;
+    bool has_memory_events;
+    uint64_t events, memory_samples;
 };
 
 /* ---- Categories --------------------------------------------------------- */
@@ -132,6 +134,25 @@ static void put_complete(struct chrome *c, uint64_t time_ns)
 
 /* ---- Counters and markers ----------------------------------------------- */
 
+/* "Memory: gpu/0" of "Device Storage": the bytes that MXNet has from that device. */
+static void put_memory_sample(struct chrome *c, const struct ml_event *counter,
+                              struct ml_slice name, int64_t bytes)
+{
+    static const char prefix[] = "Memory: ";
+    struct ml_event sample = {
+        .kind = ML_SAMPLE, .time_ns = counter->time_ns, .thread = counter->thread};
+
+    if (!ml_slice_is(ml_chrome_field(&c->event, ML_CHROME_CAT), "Device Storage") ||
+        !ml_slice_begins(name, prefix) || bytes < 0 || bytes > (int64_t)ML_IMPORT_BYTES_MAX)
+        return;
+    name = (struct ml_slice){name.text + sizeof(prefix) - 1, name.len - (sizeof(prefix) - 1)};
+    sample.args[0] = ml_dict_string(&c->sink->dict, name.text, name.len);
+    sample.args[1] = ML_SAMPLE_USED;
+    sample.args[2] = (uint64_t)bytes;
+    ml_import_event(c->sink, &sample);
+    c->memory_samples++;
+}
+
 static void put_counter(struct chrome *c, uint64_t time_ns, const struct ml_chrome_arg *arg)
 {
     struct ml_slice name = ml_chrome_field(&c->event, ML_CHROME_NAME);
@@ -156,6 +177,7 @@ static void put_counter(struct chrome *c, uint64_t time_ns, const struct ml_chro
         (struct ml_slice){"*", 1});
     event.args[1] = ml_zigzag(value);
     ml_import_event(c->sink, &event);
+    put_memory_sample(c, &event, name, value);
 }
 
 static void put_marker(struct chrome *c, uint64_t time_ns)
@@ -183,6 +205,8 @@ static int put_instant(struct chrome *c, uint64_t time_ns, struct ml_error *err)
         return ml_import_bad(c->json.source, err, "%s", ML_IMPORT_TOO_LARGE);
     if (r == 0)
         put_marker(c, time_ns);
+    else
+        c->has_memory_events = true;
     return 0;
 }
 
@@ -371,6 +395,10 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
     if (r >= 0) {
         sink->wall_known = c.is_mxnet || c.has_base;
         sink->wall_base_ns = c.base_ns;
+        if (!c.has_memory_events)
+            ml_import_unknown(sink, ML_UNKNOWN_BLOCKS);
+        if (c.memory_samples && !c.has_memory_events)
+            ml_dict_config(&sink->dict, "sample_only", "yes");
         sink->on_ordered = place;
         sink->ordered_ctx = &c;
         ml_import_sink_sort(sink);

@@ -26,7 +26,10 @@ static void sampled_json(const struct ml_compare *c, size_t run, struct ml_json 
     for (size_t i = 0; i < c->sampled.len; i++) {
         ml_json_begin_object(json);
         ml_json_kv_cstr(json, "sampled", c->sampled.items[i].name);
-        ml_change_json(&c->sampled.items[i].peak[run], "peak_bytes", json);
+        if (c->sampled.items[i].known[run])
+            ml_change_json(&c->sampled.items[i].peak[run], "peak_bytes", json);
+        else
+            ml_json_kv_null(json, "peak_bytes");
         ml_json_end_object(json);
     }
     ml_json_end_array(json);

@@ -58,10 +58,31 @@ static void duration_cell(struct ml_table *t, const struct ml_compare_run *run)
 static void left_cell(struct ml_table *t, const struct ml_style *style,
                       const struct ml_compare_run *run, uint64_t left_bytes)
 {
-    if (ml_health_no_frees(run->health))
+    if (ml_health_no_frees(run->health) || ml_health_no_blocks(run->health))
         ml_table_cell(t, "?");
     else
         ml_cells_bytes(t, style, left_bytes);
+}
+
+static void peak_cells(struct ml_table *t, const struct ml_style *style, size_t run,
+                       const struct ml_change *peak, bool is_known)
+{
+    if (is_known) {
+        ml_cells_bytes(t, style, peak->value);
+        change_cells(t, style, run, peak);
+    } else {
+        ml_table_cell(t, "?");
+        ml_table_cell(t, "");
+        ml_table_cell(t, "");
+    }
+}
+
+static void allocations_cell(struct ml_table *t, const struct ml_compare_run *run)
+{
+    if (ml_health_no_blocks(run->health))
+        ml_table_cell(t, "?");
+    else
+        ml_cells_count(t, run->allocations.value);
 }
 
 static int put_runs_of_one_device(const struct ml_compare *c, const struct ml_style *style,
@@ -76,10 +97,9 @@ static int put_runs_of_one_device(const struct ml_compare *c, const struct ml_st
         const struct ml_compare_run *run = &c->runs.items[i];
 
         ml_table_cell(&t, run->name);
-        ml_cells_bytes(&t, style, run->peak.value);
-        change_cells(&t, style, i, &run->peak);
+        peak_cells(&t, style, i, &run->peak, !ml_health_no_blocks(run->health));
         left_cell(&t, style, run, run->left_bytes);
-        ml_cells_count(&t, run->allocations.value);
+        allocations_cell(&t, run);
         duration_cell(&t, run);
     }
     return ml_cells_print(&t, 0, out, style);
@@ -101,15 +121,14 @@ static int put_runs_by_device(const struct ml_compare *c, const struct ml_style 
 
             ml_table_cell(&t, k == 0 ? run->name : "");
             ml_table_cell(&t, device->name);
-            ml_cells_bytes(&t, style, device->peak[i].value);
-            change_cells(&t, style, i, &device->peak[i]);
+            peak_cells(&t, style, i, &device->peak[i], !ml_health_no_blocks(run->health));
             left_cell(&t, style, run, device->left_bytes[i]);
             if (k > 0) {
                 ml_table_cell(&t, "");
                 ml_table_cell(&t, "");
                 continue;
             }
-            ml_cells_count(&t, run->allocations.value);
+            allocations_cell(&t, run);
             duration_cell(&t, run);
         }
     return ml_cells_print(&t, 0, out, style);
@@ -139,19 +158,19 @@ static int put_sampled(const struct ml_compare *c, const struct ml_style *style,
 {
     static const char *const titles[] = {"sampled", "run", ">peak", ">change", ">", ">duration"};
     struct ml_table t;
-    int r =
-        ml_buf_puts(out, "No run has allocations; these are the highest samples: memory "
-                         "in use on a GPU, and\nresident memory (RSS) of the largest process.\n\n");
+    int r = ml_buf_puts(out, "No run has allocations; these are the highest samples: memory "
+                             "in use on a\ndevice, and resident memory (RSS) of the largest "
+                             "process.\n\n");
 
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
     for (size_t i = 0; i < c->sampled.len; i++)
         for (size_t run = 0; run < c->runs.len; run++) {
-            const struct ml_change *change = &c->sampled.items[i].peak[run];
+            const struct ml_compare_sampled *sampled = &c->sampled.items[i];
 
-            ml_table_cell(&t, run == 0 ? c->sampled.items[i].name : "");
+            ml_table_cell(&t, run == 0 ? sampled->name : "");
             ml_table_cell(&t, c->runs.items[run].name);
-            ml_cells_bytes(&t, style, change->value);
-            change_cells(&t, style, run, change);
+            peak_cells(&t, style, sampled->known[0] ? run : 0, &sampled->peak[run],
+                       sampled->known[run]);
             duration_cell(&t, &c->runs.items[run]);
         }
     return ml_cells_print(&t, r, out, style);

@@ -72,14 +72,35 @@ static bool all_good(const char *const *names, size_t count)
     return true;
 }
 
-static int cut(const char *const *stems, const size_t *lens, size_t count, bool trim,
-               struct ml_arena *arena, const char **ret)
-{
-    size_t start = trim ? common_start(stems, lens, count) : 0;
-    size_t end = trim ? common_end(stems, lens, count, start) : 0;
+/* The file names without folder and extension. */
+struct stems {
+    const char **text;
+    size_t *lens;
+    size_t count;
+};
 
+static int find_stems(const char *const *paths, size_t count, struct ml_arena *arena,
+                      struct stems *ret)
+{
+    ret->text = ml_arena_alloc(arena, count * sizeof(*ret->text));
+    ret->lens = ml_arena_alloc(arena, count * sizeof(*ret->lens));
+    ret->count = count;
+    if (!ret->text || !ret->lens)
+        return -ENOMEM;
     for (size_t i = 0; i < count; i++) {
-        ret[i] = ml_arena_dup(arena, stems[i] + start, lens[i] - start - end);
+        ret->text[i] = base_name(paths[i]);
+        ret->lens[i] = stem_len(ret->text[i]);
+    }
+    return 0;
+}
+
+static int cut(const struct stems *stems, bool trim, struct ml_arena *arena, const char **ret)
+{
+    size_t start = trim ? common_start(stems->text, stems->lens, stems->count) : 0;
+    size_t end = trim ? common_end(stems->text, stems->lens, stems->count, start) : 0;
+
+    for (size_t i = 0; i < stems->count; i++) {
+        ret[i] = ml_arena_dup(arena, stems->text[i] + start, stems->lens[i] - start - end);
         if (!ret[i])
             return -ENOMEM;
     }
@@ -88,21 +109,32 @@ static int cut(const char *const *stems, const size_t *lens, size_t count, bool 
 
 int ml_run_names(const char *const *paths, size_t count, struct ml_arena *arena, const char **ret)
 {
-    const char **stems = ml_arena_alloc(arena, count * sizeof(*stems));
-    size_t *lens = ml_arena_alloc(arena, count * sizeof(*lens));
+    struct stems stems;
 
-    if (!stems || !lens)
+    if (find_stems(paths, count, arena, &stems) < 0)
         return -ENOMEM;
-    for (size_t i = 0; i < count; i++) {
-        stems[i] = base_name(paths[i]);
-        lens[i] = stem_len(stems[i]);
-    }
     for (int trim = count > 1; trim >= 0; trim--) {
-        int r = cut(stems, lens, count, trim, arena, ret);
+        int r = cut(&stems, trim, arena, ret);
 
         if (r < 0 || all_good(ret, count))
             return r;
     }
     memcpy(ret, paths, count * sizeof(*ret));
     return 0;
+}
+
+const char *ml_run_names_common(const char *const *paths, const char *const *names, size_t count,
+                                struct ml_arena *arena)
+{
+    struct stems stems;
+    size_t len;
+
+    if (find_stems(paths, count, arena, &stems) < 0)
+        return NULL;
+    if (strlen(names[0]) >= stems.lens[0])
+        return "";
+    len = common_start(stems.text, stems.lens, count);
+    while (len > 0 && !is_word(stems.text[0][len - 1]))
+        len--;
+    return ml_arena_dup(arena, stems.text[0], len);
 }

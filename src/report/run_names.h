@@ -17,4 +17,9 @@
  * @return 0 or -ENOMEM */
 int ml_run_names(const char *const *paths, size_t count, struct ml_arena *arena, const char **ret);
 
+/* The beginning that ml_run_names removed from all of them: "vgg19". @return "" if it removed
+ * none; NULL without memory */
+const char *ml_run_names_common(const char *const *paths, const char *const *names, size_t count,
+                                struct ml_arena *arena);
+
 #endif

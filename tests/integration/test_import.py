@@ -90,6 +90,47 @@ def test_smi_runs_side_by_side():
         contains(picture, name, "the picture")
 
 
+def analyze(path):
+    """Y - Y[0], as the script of HP3 reads a log."""
+    used = [int(line.split(" ")[0]) for line in path.read_text().splitlines()[1:]]
+    return [y - used[0] for y in used]
+
+
+def smi_texts(*arguments):
+    memledger("plot", "-f", "-o", "p.svg", "--unit", "MiB", *arguments)
+    return re.findall(r"<text[^>]*>([^<]*)</text>", pathlib.Path("p.svg").read_text())
+
+
+def test_smi_baseline_is_the_originals():
+    """Also of logs that begin with memory in use, which the script subtracts."""
+    for shift in (0, 67):
+        traces = []
+        for name, peak in PEAKS.items():
+            path = DATA / "smi" / f"memory_{name}.txt"
+            equal(max(analyze(path)), peak, f"the script's peak of {name}")
+            rows = [f"{y + shift} MiB\n" for y in analyze(path)]
+            pathlib.Path(f"memory_{name}.txt").write_text("memory.used [MiB]\n" + "".join(rows))
+            traces.append(import_file(f"memory_{name}.txt", trace=f"memory_{name}.mled"))
+        texts = smi_texts("--baseline", "first", *traces)
+        for name, peak in PEAKS.items():
+            equal(texts[texts.index(name) + 1], f"peak {peak}.0 MiB", f"{name} from {shift} MiB on")
+        contains("\n".join(texts), "memory in use minus the first value (MiB)", "the axis")
+
+
+def test_smi_baselines():
+    trace = import_text("memory.used [MiB]\n400 MiB\n10 MiB\n900 MiB\n90 MiB\n")
+    for baseline, words, peak in (("first", "the first value", "500.0 MiB"),
+                                  ("min", "the lowest value", "890.0 MiB"),
+                                  ("MIN", "the lowest value", "890.0 MiB"),
+                                  ("230MiB", "230.0 MiB", "670.0 MiB"),
+                                  ("2GiB", "2.00 GiB", "-1148.0 MiB")):
+        texts = smi_texts("--baseline", baseline, trace)
+        contains("\n".join(texts), f"minus {words} (MiB)", "the axis")
+        check(f"peak {peak}" in texts, f"the peak with {baseline}", texts)
+        lowest = min(float(t) for t in texts if re.fullmatch(r"-?\d+", t))
+        check((lowest < 0) == (baseline not in ("min", "MIN")), f"marks with {baseline}", texts)
+
+
 def test_smi_any_columns():
     trace = import_text(
         "timestamp, memory.free [MiB], index, name, memory.used [MiB], memory.total [MiB]\n"
@@ -355,6 +396,53 @@ def test_mxnet_large_counter():
     row, = report("stats", import_text(text))["objects"]
     equal((row["min"], row["max"], row["last"], row["average"]),
           (values[0], values[1], values[2], sum(values) / 3), "a counter above INT_MAX")
+
+
+def memory_counters(version):
+    """The values of MXNet's memory counter, in the order of their times."""
+    path = DATA / "mxnet" / f"mxnet_{version}_profile.json"
+    events = json.loads(path.read_text())["traceEvents"]
+    found = [e for e in events if e.get("cat") == "Device Storage" and e["ph"] == "C"]
+    return [e["args"]["Memory: cpu/0"] for e in sorted(found, key=lambda e: e["ts"])]
+
+
+def test_mxnet_curve():
+    """MXNet's memory counters are the curve of its profile."""
+    traces, peaks = [], []
+    for version in ("1.9.1", "2.0.0b1"):
+        trace = import_file(DATA / "mxnet" / f"mxnet_{version}_profile.json",
+                            trace=f"{version}.mled")
+        values = memory_counters(version)
+        summary = report("summary", trace)
+        device, = summary["samples"]["devices"]
+        equal([device["device"], device["peak_used_bytes"], summary["samples"]["events"]],
+              ["cpu/0", max(values), len(values)], f"samples of {version}")
+        equal(summary["health"]["unknown"], ["allocations"], f"unknown in {version}")
+        traces.append(trace)
+        peaks.append(max(values))
+    compared = report("compare", traces[0], traces[1])
+    equal([run["by_sample"][0]["peak_bytes"] for run in compared["runs"]], peaks, "peaks compared")
+    memledger("plot", "-f", "-o", "curve.svg", *traces)
+    contains(pathlib.Path("curve.svg").read_text(), "peak 5.3 MiB", "the picture")
+
+
+def test_mxnet_without_memory():
+    """A profile without memory counters: what is not known is said, and not drawn as 0."""
+    text = ('{"traceEvents": [{"name": "dot", "cat": "operator", "ph": "B", "ts": 1, "pid": 0, '
+            '"tid": 1}, {"name": "dot", "cat": "operator", "ph": "E", "ts": 5, "pid": 0, "tid": 1}]}')
+    trace = import_text(text)
+    done = memledger("plot", "-f", "-o", "none.svg", trace, code=1)
+    check(not os.path.exists("none.svg"), "a picture of nothing")
+    contains(done.stderr, "profile_memory=True", "what plot says")
+    for command in ("groups", "tree", "layers", "table"):
+        done = memledger(command, trace, code=1)
+        contains(done.stderr, "the imported file has no allocations", f"what {command} says")
+    rows = memledger("compare", trace, trace).stdout.splitlines()[-2:]
+    for row in rows:
+        equal(row.split()[1:4], ["?", "?", "?"], "peak, never freed and allocations", row)
+    known = import_file(DATA / "mxnet" / "mxnet_1.9.1_profile.json", trace="known.mled")
+    both = memledger("compare", known, trace)
+    equal(both.stdout.splitlines()[-1].split()[1], "?", "a peak without samples", both.stdout)
 
 
 def test_mxnet_profile_2():

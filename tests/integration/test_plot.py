@@ -145,15 +145,49 @@ def test_one_file_each_or_a_grid():
     os.link("t.mled", "run-b.mled")
     done = plot("run-a.mled", "run-b.mled", "--kind", "categories", "-o", "c.svg")
     equal(done.stdout.split(), ["c-a.svg", "c-b.svg"], "files")
-    equal(texts("c-a.svg"), texts("c-b.svg"), "texts of the same recording")
+    titles = [texts(name)[0] for name in ("c-a.svg", "c-b.svg")]
+    check(titles[0].startswith("a: ") and titles[1].startswith("b: "), "runs in titles", titles)
+    equal(titles[0][3:], titles[1][3:], "their command")
+    equal(texts("c-a.svg")[1:], texts("c-b.svg")[1:], "texts of the same recording")
+    plot("run-a.mled", "run-b.mled", "--kind", "categories", "-o", "c.svg", "--title", "Both")
+    equal([texts(name)[0] for name in ("c-a.svg", "c-b.svg")], ["a: Both", "b: Both"], "titles")
     done = plot("run-a.mled", "run-b.mled", "--kind", "categories", "--grid", "-o", "g.svg",
                 "--title", "Both")
     equal(done.stdout.split(), ["g.svg"], "files")
     check({"Both", "a", "b"} <= set(texts("g.svg")), "names in the grid", texts("g.svg"))
+    plot("run-a.mled", "run-b.mled", "--kind", "categories", "--grid", "-o", "g.svg",
+         "--dictionary", "torch,layers")
+    check({"run: memory by category", "a, torch", "a, layers", "b, torch", "b, layers"} <=
+          set(texts("g.svg")), "dictionaries in the grid", texts("g.svg"))
+    plot("run-a.mled", "--kind", "categories", "--grid", "-o", "g.svg", "--title", "One")
+    check({"One", "run-a"} <= set(texts("g.svg")), "a grid of one", texts("g.svg"))
+    plot("run-a.mled", "run-b.mled", "-o", "o.svg")
+    equal(texts("o.svg")[0], "run: live memory over time", "title of the curves")
     done = plot("run-a.mled", "run-b.mled", "--kind", "categories", "-o", "d.svg",
                 "--labels", "x,x", code=2)
     contains(done.stderr, "two pictures would have the name 'x'; name the runs with --labels", "error")
     check(not os.path.exists("d-x.svg"), "one picture in the place of two")
+
+
+def marks(path):
+    """The numbers beside each axis of a grid, which begin with 0."""
+    numbers = [float(t) for t in texts(path) if re.fullmatch(r"[0-9.]+", t)]
+    begins = [i for i, number in enumerate(numbers) if number == 0] + [len(numbers)]
+    return [numbers[a:b] for a, b in zip(begins, begins[1:])]
+
+
+def test_axes_of_a_grid():
+    for count, name in ((2, "few"), (20, "many")):
+        run(program("trains"), count, trace=f"{name}.mled")
+    both = ("few.mled", "many.mled", "--kind", "categories", "--grid", "--gross", "--unit", "B",
+            "-d", "layers")
+    plot(*both, "-o", "same.svg")
+    plot(*both, "-o", "each.svg", "--axes", "each")
+    few, many = marks("same.svg")
+    equal(few, many, "the same axis")
+    own_few, own_many = marks("each.svg")
+    equal(own_many, many, "the axis of the larger run")
+    check(own_few[-1] < many[-1] / 2, "an axis of its own", own_few, many)
 
 
 def test_too_large_a_picture():

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "defs.h"
+#include "event_names.h"
 #include "json.h"
 #include "replay.h"
 #include "trace.h"
@@ -176,8 +177,12 @@ static void one_event(struct ml_json *j, const struct ml_trace *t, const struct 
         ml_json_kv_u64(j, "size", e->size);
     if (e->stack)
         stack(j, t, e->stack);
-    if (e->kind == ML_LABEL)
+    if (e->kind == ML_LABEL) {
+        const char *category = ml_category_name(e->args[1]);
+
         kv_string(j, "label", t, (uint32_t)e->args[0]);
+        ml_json_kv_string(j, "category", category, strlen(category));
+    }
     if (e->kind == ML_START || e->kind == ML_STOP)
         kv_object(j, t, (uint32_t)e->args[0]);
     if (e->kind == ML_MARKER)

@@ -185,9 +185,17 @@ static void names_that_repeat_scopes_are_none(void **state)
     name(&e.s, 0x4000, "data_entry:fc1_oedge0", ACTIVATION);
     make(&e, e.forward, 0x5000);
     name(&e.s, 0x5000, "node_of_mine", OTHER);
+    make(&e, e.forward, 0x6000);
+    name(&e.s, 0x6000, "node_7_oedge0", ACTIVATION);
+    make(&e, e.backward, 0x7000); /* the first gradient of a pass has no other name */
+    name(&e.s, 0x7000, "node_7_head_grad", PASSING);
+    make(&e, e.forward, 0x8000); /* a program may call its parameters so */
+    name(&e.s, 0x8000, "node_7_weight", PARAMETER);
     trace = story_classes(&e.s, &classes);
-    assert_int_equal(classes.labels.len, 1);
+    assert_int_equal(classes.labels.len, 3);
     assert_int_equal(classes.labels.items[0].ordinal, 4);
+    assert_int_equal(classes.labels.items[1].ordinal, 6);
+    assert_int_equal(classes.labels.items[2].ordinal, 7);
     assert_int_equal(classes.categories.items[1], ACTIVATION);
     assert_int_equal(classes.categories.items[2], PASSING);
     assert_int_equal(classes.categories.items[3], PASSING);

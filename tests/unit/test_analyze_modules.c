@@ -553,18 +553,49 @@ static void labelled(struct fixture *f, uint32_t scope, uint64_t addr, uint64_t 
 }
 
 /* Arrays bound to an MXNet Module are allocated in the scope of the whole graph. */
+static uint32_t begin_graph(struct fixture *f)
+{
+    uint32_t net = module(f, 0, "softmax", "Module");
+
+    module(f, net, "stage1_unit1_conv1", "Convolution");
+    module(f, net, "stage1_unit1", "Convolution");
+    module(f, net, "lstm_begin_state_0", "_zeros");
+    module(f, net, "lstm_rnn", "RNN");
+    return net;
+}
+
 static void parameters_of_a_graph_belong_to_its_nodes(void **state)
 {
     struct fixture f = begin();
-    uint32_t net = module(&f, 0, "softmax", "Module");
+    uint32_t net = begin_graph(&f);
     struct ml_module_tree tree;
     struct ml_trace *trace;
 
     (void)state;
-    module(&f, net, "stage1_unit1_conv1", "Convolution");
-    module(&f, net, "stage1_unit1", "Convolution");
-    module(&f, net, "lstm_begin_state_0", "_zeros");
-    module(&f, net, "lstm_rnn", "RNN");
+    fixture_space(&f, ML_MXNET_SPACE_NAME);
+    labelled(&f, net, 0x1000, 1, "stage1_unit1_conv1_weight", MEMLEDGER_PARAMETER);
+    labelled(&f, net, 0x2000, 2, "stage1_unit1_conv1_weight", MEMLEDGER_GRADIENT);
+    labelled(&f, net, 0x3000, 4, "lstm_parameters.mean", MEMLEDGER_OPTIMIZER_STATE);
+    labelled(&f, net, 0x4000, 8, "elsewhere_weight", MEMLEDGER_PARAMETER);
+    labelled(&f, net, 0x5000, 16, "lstm_parameters", MEMLEDGER_PARAMETER);
+    labelled(&f, net, 0x6000, 32, "stage1_unit1_conv1_bias.z_0", MEMLEDGER_OPTIMIZER_STATE);
+    trace = fixture_open(&f);
+    tree = tree_of(trace, "end", 0, 0);
+    assert_int_equal(row_of(&tree, "softmax > stage1_unit1_conv1")->own.bytes, 1 + 2 + 32);
+    assert_int_equal(row_of(&tree, "softmax > lstm_rnn")->own.bytes, 4 + 16);
+    assert_int_equal(row_of(&tree, "softmax")->own.bytes, 8);
+    ml_module_tree_release(&tree);
+    ml_trace_free(trace);
+}
+
+static void labels_of_older_traces_have_a_prefix(void **state)
+{
+    struct fixture f = begin();
+    uint32_t net = begin_graph(&f);
+    struct ml_module_tree tree;
+    struct ml_trace *trace;
+
+    (void)state;
     labelled(&f, net, 0x1000, 1, "in_arg:stage1_unit1_conv1_weight", MEMLEDGER_PARAMETER);
     labelled(&f, net, 0x2000, 2, "arg_grad:stage1_unit1_conv1_weight", MEMLEDGER_GRADIENT);
     labelled(&f, net, 0x3000, 4, "optimizer_state:mean:lstm_parameters", MEMLEDGER_OPTIMIZER_STATE);
@@ -595,6 +626,7 @@ int main(void)
         cmocka_unit_test(a_trace_without_modules_is_shown_by_scope),
         cmocka_unit_test(models_of_one_shape_are_kept_apart),
         cmocka_unit_test(parameters_of_a_graph_belong_to_its_nodes),
+        cmocka_unit_test(labels_of_older_traces_have_a_prefix),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

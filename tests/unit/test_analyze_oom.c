@@ -197,11 +197,12 @@ static int run_events(const struct ml_trace *trace)
 
 static int run_plot(const struct ml_trace *trace)
 {
-    const struct ml_overlay_words words = {"memory", "events"};
+    const struct ml_overlay_words words = {.what = "memory", .things = "events"};
     struct ml_plot_opts opts = {.title = "t", .width = 400, .height = 300};
     struct ml_timeline_opts timeline_opts = {.buckets = 50};
     struct ml_timeline t;
-    struct ml_plot_series series[] = {{"a", &t, false}, {"b", &t, true}};
+    struct ml_plot_series series[] = {{.name = "a", .timeline = &t},
+                                      {.name = "b", .timeline = &t, .is_truth = true}};
     struct ml_picture_opts picture = {.format = ML_PICTURE_SVG};
     struct ml_canvas canvas = {0};
     struct ml_error err = {0};
@@ -388,7 +389,7 @@ static int run_groups(const struct ml_trace *trace)
     if (r == 0)
         r = group(&gross, &out);
     if (r == 0)
-        r = ml_tbd_analysis(&gross, &analysis);
+        r = ml_tbd_analysis(&gross, NULL, &analysis);
     if (r == 0)
         r = ml_tbd_text(&analysis, "f", &out);
     if (r == 0)

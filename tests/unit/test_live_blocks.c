@@ -109,6 +109,39 @@ static void counts_by_phase(void **state)
     ml_live_remove(at(0x200));
 }
 
+/* Blocks that forward allocates are taken layer by layer, also those that backward recomputes,
+ * which are no intermediates. */
+static void takes_the_blocks_of_forward(void **state)
+{
+    uint64_t taken[4] = {0}, peak = 0;
+
+    (void)state;
+    ml_live_log_forward(true);
+    ml_thread_phase = ML_PHASE_FORWARD;
+    ml_live_add(0, ML_LIVE_HOST, at(0x100), 10);
+    ml_live_add(0, ML_LIVE_HOST, at(0x200), 20);
+    assert_int_equal(ml_live_log_take(taken, 1), 1);
+    assert_int_equal(taken[0], 0x100);
+    ml_live_remove(at(0x100));
+    assert_int_equal(ml_live_log_take(taken, 4), 1);
+    assert_int_equal(taken[0], 0x200);
+    ml_live_log_begin();
+    ml_live_add(0, ML_LIVE_HOST, at(0x100), 1000);
+    ml_thread_phase = ML_PHASE_BACKWARD;
+    ml_live_add(0, ML_LIVE_HOST, at(0x300), 5);
+    assert_int_equal(ml_live_log_take(taken, 4), 1);
+    assert_int_equal(taken[0], 0x100);
+    ml_live_log_forward(false);
+    assert_true(ml_live_log_end(1 << ML_LIVE_HOST, NULL, 0, &peak));
+    assert_int_equal(peak, 5);
+    ml_thread_phase = ML_PHASE_FORWARD;
+    ml_live_add(0, ML_LIVE_HOST, at(0x400), 1);
+    assert_int_equal(ml_live_log_take(taken, 4), 0);
+    for (uint64_t address = 0x100; address <= 0x400; address += 0x100)
+        ml_live_remove(at(address));
+    ml_thread_phase = ML_PHASE_NONE;
+}
+
 /* Seeds are for what is not known; a block where one is live replaces it. */
 static void seeds_and_replaces(void **state)
 {
@@ -505,6 +538,7 @@ int main(void)
         cmocka_unit_test(counts_by_phase),
         cmocka_unit_test(seeds_and_replaces),
         cmocka_unit_test(tells_the_peak_of_intermediates),
+        cmocka_unit_test(takes_the_blocks_of_forward),
         cmocka_unit_test(forks_among_threads),
         cmocka_unit_test(gives_up_and_counts),
         cmocka_unit_test(forks_while_a_table_is_held),

@@ -41,6 +41,28 @@ static void what_is_common_is_left_out(void **state)
     names_are(NAMES("run-32-x.mled", "run-64-x.mled"), NAMES("32", "64"), 2);
 }
 
+static void common_is(const char *const *paths, size_t count, const char *expected)
+{
+    struct ml_arena arena = {0};
+    const char *names[8];
+
+    assert_int_equal(ml_run_names(paths, count, &arena, names), 0);
+    assert_string_equal(ml_run_names_common(paths, names, count, &arena), expected);
+    ml_arena_release(&arena);
+}
+
+static void what_was_left_out_is_known(void **state)
+{
+    (void)state;
+    common_is(NAMES("out/vgg19-direct.mled", "vgg19-fft.mled"), 2, "vgg19");
+    common_is(NAMES("data-a.mled", "data-b.mled"), 2, "data");
+    common_is(NAMES("a_b--c.mled", "a_b--d.mled"), 2, "a_b");
+    common_is(NAMES("a.1.mled", "b.1.mled"), 2, "");
+    common_is(NAMES("a-.mled", "a-b.mled"), 2, "");
+    common_is(NAMES("x/a-1.mled", "y/a-1.mled"), 2, "");
+    common_is(NAMES("a-b.mled"), 1, "");
+}
+
 static void words_are_not_cut(void **state)
 {
     (void)state;
@@ -55,6 +77,22 @@ static void names_stay_apart_and_not_empty(void **state)
     names_are(NAMES("a-.mled", "a-b.mled"), NAMES("a-", "a-b"), 2);
     names_are(NAMES("x/a.mled", "y/a.mled"), NAMES("x/a.mled", "y/a.mled"), 2);
     names_are(NAMES("a.mled", "a.mled"), NAMES("a.mled", "a.mled"), 2);
+}
+
+static void axes_go_below_zero(void **state)
+{
+    struct ml_scale s =
+        ml_scale_signed_bytes(-(INT64_C(300) << 20), INT64_C(500) << 20, 8, ML_UNIT_AUTO);
+
+    (void)state;
+    assert_true(s.begin == -300.0 * 1048576 && s.end == 500.0 * 1048576);
+    assert_true(s.step == 100.0 * 1048576);
+    s = ml_scale_signed_bytes(-8, -3, 8, ML_UNIT_AUTO);
+    assert_true(s.begin == -8 && s.end == 0 && s.step == 1);
+    s = ml_scale_signed_bytes(0, 0, 8, ML_UNIT_AUTO);
+    assert_true(s.begin == 0 && s.end > 0);
+    s = ml_scale_signed_bytes(2, 8, 8, ML_UNIT_AUTO);
+    assert_true(s.begin == 0 && s.end == 8);
 }
 
 static void axes_have_round_numbers(void **state)
@@ -102,8 +140,12 @@ static void names_cannot_drive_a_terminal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_common_is_left_out),     cmocka_unit_test(words_are_not_cut),
-        cmocka_unit_test(names_stay_apart_and_not_empty), cmocka_unit_test(axes_have_round_numbers),
+        cmocka_unit_test(what_is_common_is_left_out),
+        cmocka_unit_test(what_was_left_out_is_known),
+        cmocka_unit_test(words_are_not_cut),
+        cmocka_unit_test(names_stay_apart_and_not_empty),
+        cmocka_unit_test(axes_have_round_numbers),
+        cmocka_unit_test(axes_go_below_zero),
         cmocka_unit_test(names_cannot_drive_a_terminal),
     };
 

@@ -55,6 +55,13 @@ static void test_labels(void **state)
         {"momentum", MEMLEDGER_OPTIMIZER_STATE, "optimizer_state:momentum"},
         {"input.0", MEMLEDGER_INPUT, "input.0"},
         {"anything at all", MEMLEDGER_OTHER, "anything at all"},
+        {"fc1_oedge0", MEMLEDGER_ACTIVATION, "data_entry:fc1_oedge0"},
+        {"fc1_backward_oedge0", MEMLEDGER_INTERMEDIATE_GRADIENT, "data_entry:fc1_backward_oedge0"},
+        {"_head_grad_0", MEMLEDGER_INTERMEDIATE_GRADIENT, "head_grad:_head_grad_0"},
+        {"embed_weight:row_sparse:idx", MEMLEDGER_GRADIENT, "arg_grad:embed_weight:row_sparse:idx"},
+        {"embed_weight.mean:row_sparse:idx", MEMLEDGER_OPTIMIZER_STATE,
+         "optimizer_state:mean:embed_weight:row_sparse:idx"},
+        /* labels of older traces */
         {"in_arg:fc1_weight", MEMLEDGER_PARAMETER, "in_arg:fc1_weight"},
         {"optimizer_state:mean:fc1_weight", MEMLEDGER_OPTIMIZER_STATE,
          "optimizer_state:mean:fc1_weight"},
@@ -113,6 +120,60 @@ static void test_places(void **state)
     alloc_in(&f, fc, 0x5000, 5);
     fixture_event(&f, (struct ml_event){.kind = ML_POP});
     alloc_in(&f, zeros, 0x6000, 6);
+    trace = fixture_open(&f);
+    list = read_list(trace, (struct ml_tag_list_opts){.gross = true});
+    check_tags(&list, tags, ML_ARRAY_SIZE(tags));
+    ml_tag_list_release(&list);
+    ml_trace_free(trace);
+}
+
+/* Memory that operators borrow from MXNet is their workspace, in all spellings of its label. */
+static void test_borrowed(void **state)
+{
+    static const struct {
+        const char *label;
+        int category;
+    } cases[] = {
+        {"temp_space", MEMLEDGER_TEMPORARY},
+        {"resource:temp_space (dot)", MEMLEDGER_TEMPORARY},
+        {"resource:temp_space (dot-inl.h +365)", MEMLEDGER_OTHER},
+        {"net:resource:temp_space (dot-inl.h +365)", MEMLEDGER_OTHER},
+    };
+    struct fixture f = fixture_begin();
+    uint32_t dot = scope(&f, 0, MEMLEDGER_SCOPE_OPERATOR, "dot");
+    struct ml_trace *trace;
+    struct ml_tag_list list;
+
+    (void)state;
+    for (size_t i = 0; i < ML_ARRAY_SIZE(cases); i++) {
+        alloc_in(&f, dot, 4096 * (i + 1), 1);
+        fixture_label(&f, f.block, 4096 * (i + 1), cases[i].label, cases[i].category);
+    }
+    trace = fixture_open(&f);
+    list = read_list(trace, (struct ml_tag_list_opts){.gross = true});
+    assert_int_equal(list.list.len, ML_ARRAY_SIZE(cases));
+    for (size_t i = 0; i < list.list.len; i++)
+        assert_string_equal("workspace:dot", ml_tagged_name(&list, &list.list.items[i]));
+    ml_tag_list_release(&list);
+    ml_trace_free(trace);
+}
+
+/* A key-value store keeps copies of parameters for the optimizer. */
+static void test_stored(void **state)
+{
+    static const char *const tags[] = {"kvstore:w", "optimizer_state:kvstore:3"};
+    struct fixture f = fixture_begin();
+    uint32_t optimizer = scope(&f, 0, MEMLEDGER_SCOPE_PHASE, "optimizer");
+    uint32_t outside = scope(&f, 0, MEMLEDGER_SCOPE_USER, "kvstore:w");
+    uint32_t store = scope(&f, optimizer, MEMLEDGER_SCOPE_USER, "kvstore:3");
+    struct ml_trace *trace;
+    struct ml_tag_list list;
+
+    (void)state;
+    alloc_in(&f, outside, 0x1000, 1);
+    fixture_event(&f, (struct ml_event){.kind = ML_PUSH, .scope = optimizer});
+    alloc_in(&f, store, 0x2000, 2);
+    fixture_event(&f, (struct ml_event){.kind = ML_POP});
     trace = fixture_open(&f);
     list = read_list(trace, (struct ml_tag_list_opts){.gross = true});
     check_tags(&list, tags, ML_ARRAY_SIZE(tags));
@@ -280,6 +341,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_labels),       cmocka_unit_test(test_places),
+        cmocka_unit_test(test_borrowed),     cmocka_unit_test(test_stored),
         cmocka_unit_test(test_levels),       cmocka_unit_test(test_sampled_totals),
         cmocka_unit_test(test_pool_entries), cmocka_unit_test(test_processes_apart),
     };

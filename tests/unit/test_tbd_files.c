@@ -66,7 +66,7 @@ static void test_files(void **state)
 
     (void)state;
     read_log(log_path, &list);
-    assert_int_equal(0, ml_tbd_analysis(&list, &a));
+    assert_int_equal(0, ml_tbd_analysis(&list, NULL, &a));
     assert_int_equal(0, ml_tbd_json(&a, &json));
     assert_string_equal(analysis, (char *)json.data);
     assert_int_equal(0, ml_tbd_text(&a, LOG_NAME, &text));

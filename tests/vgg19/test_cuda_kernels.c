@@ -23,7 +23,9 @@
 /* Tighter than what the GPU is held to: here both sides round alike. */
 #define TOLERANCE 1e-4
 
-enum { THREADS = 2, NETWORK_SIZE = 32, SEED = 1 };
+enum { THREADS = 2, SEED = 1, BATCH = 3 };
+
+static const struct network_task task = {.batch = 1, .size = 32, .seed = SEED};
 
 struct sides {
     struct engine host;
@@ -110,8 +112,8 @@ static void comparison_make(struct sides *sides, struct comparison *comparison)
     const struct uniform filters = {.seed = SEED, .stream = 2, .bound = 1};
     const struct conv_shape *shape = &comparison->shape;
     struct engine *host = &sides->host;
-    size_t in = (size_t)shape->in * conv_plane(shape);
-    size_t out = (size_t)shape->out * conv_plane(shape);
+    size_t in = (size_t)shape->batch * conv_input_count(shape);
+    size_t out = (size_t)shape->batch * conv_output_count(shape);
 
     make(&host->buffers, in, &comparison->input);
     make(&host->buffers, conv_weight_count(shape), &comparison->weight);
@@ -157,13 +159,18 @@ static void compare(struct sides *sides, const struct comparison *comparison,
 }
 
 /* Sides whose transforms have even and odd halves, channels that fill no
- * vector, images smaller than the kernel. */
+ * vector, images smaller than the kernel, batches. */
 static void convolutions_agree(void **state)
 {
     static const struct conv_shape shapes[] = {
-        {.in = 1, .out = 4, .size = 2},  {.in = 3, .out = 8, .size = 4},
-        {.in = 5, .out = 4, .size = 6},  {.in = 16, .out = 12, .size = 14},
-        {.in = 3, .out = 4, .size = 64}, {.in = 65, .out = 8, .size = 10},
+        {.batch = 1, .in = 1, .out = 4, .size = 2},
+        {.batch = 1, .in = 3, .out = 8, .size = 4},
+        {.batch = 1, .in = 5, .out = 4, .size = 6},
+        {.batch = 1, .in = 16, .out = 12, .size = 14},
+        {.batch = 1, .in = 3, .out = 4, .size = 64},
+        {.batch = 1, .in = 65, .out = 8, .size = 10},
+        {.batch = BATCH, .in = 5, .out = 8, .size = 6},
+        {.batch = 64, .in = 1, .out = 4, .size = 2},
     };
     struct sides *sides = *state;
 
@@ -175,6 +182,79 @@ static void convolutions_agree(void **state)
             compare(sides, &comparison, a);
         comparison_release(sides, &comparison);
     }
+}
+
+/* What one image of a batch gives, it gives alone: to the last bit, on both sides. */
+static void image_stands_alone(struct sides *sides, const struct comparison *batch,
+                               const struct conv_algorithm *algorithm, size_t image)
+{
+    struct conv_shape one = batch->shape;
+    size_t out = conv_output_count(&one);
+    const float *input = batch->input.data + image * conv_input_count(&one);
+    struct buffer host = {0}, device = {0};
+
+    one.batch = 1;
+    make(&sides->host.buffers, out, &host);
+    make(&sides->device.buffers, out, &device);
+    assert_int_equal(algorithm->run(&sides->host, &one, input, batch->weight.data, host.data), 0);
+    assert_int_equal(
+        algorithm->run_cuda(&sides->device, &one, input, batch->weight.data, device.data), 0);
+    assert_memory_equal(batch->expected.data + image * out, host.data, host.bytes);
+    assert_memory_equal(batch->output.data + image * out, device.data, device.bytes);
+    buffer_release(&sides->host.buffers, &host);
+    buffer_release(&sides->device.buffers, &device);
+}
+
+static void images_stand_alone(void **state)
+{
+    struct sides *sides = *state;
+    struct comparison batch = {.shape = {.batch = BATCH, .in = 5, .out = 8, .size = 10}};
+
+    comparison_make(sides, &batch);
+    for (const struct conv_algorithm *a = conv_algorithms; a->run; a++) {
+        compare(sides, &batch, a);
+        for (size_t image = 0; image < BATCH; image++)
+            image_stands_alone(sides, &batch, a, image);
+    }
+    comparison_release(sides, &batch);
+}
+
+/* Layers after a convolution on a batch: a kernel may not take one image's value for another's. */
+static void layers_agree(void **state)
+{
+    enum { CHANNELS = 5, SIDE = 8, OUT = 12, IN = CHANNELS * SIDE * SIDE };
+    static const struct uniform numbers = {.seed = SEED, .stream = 3, .bound = 1};
+    struct sides *sides = *state;
+    struct engine *engines[] = {&sides->host, &sides->device};
+    struct buffer data[2] = {{0}}, weight = {0}, bias = {0}, output[2] = {{0}};
+
+    make(&sides->host.buffers, (size_t)OUT * IN, &weight);
+    make(&sides->host.buffers, OUT, &bias);
+    host_backend.fill(&sides->host, weight.data, (size_t)OUT * IN, &numbers);
+    host_backend.fill(&sides->host, bias.data, OUT, &numbers);
+    for (int i = 0; i < 2; i++) {
+        const struct backend *backend = engines[i]->backend;
+        const struct linear linear = {
+            .weight = weight.data, .bias = bias.data, .in = IN, .out = OUT};
+
+        make(&engines[i]->buffers, (size_t)BATCH * IN, &data[i]);
+        make(&engines[i]->buffers, (size_t)BATCH * OUT, &output[i]);
+        assert_int_equal(backend->fill(engines[i], data[i].data, (size_t)BATCH * IN, &numbers), 0);
+        assert_int_equal(backend->bias_relu(engines[i], data[i].data, bias.data, BATCH, CHANNELS,
+                                            (size_t)SIDE * SIDE),
+                         0);
+        assert_int_equal(backend->linear(engines[i], &linear, data[i].data, BATCH, output[i].data),
+                         0);
+    }
+    assert_memory_equal(data[0].data, data[1].data, data[0].bytes);
+    assert_true(logits_compare(output[1].data, output[0].data, (size_t)BATCH * OUT).relative <=
+                TOLERANCE);
+    for (int i = 0; i < 2; i++) {
+        buffer_release(&engines[i]->buffers, &output[i]);
+        buffer_release(&engines[i]->buffers, &data[i]);
+    }
+    buffer_release(&sides->host.buffers, &bias);
+    buffer_release(&sides->host.buffers, &weight);
 }
 
 /* Fails the first allocation or launch, the second, and so on until none is
@@ -198,7 +278,7 @@ static void fail_each(struct sides *sides, const struct comparison *comparison, 
 static void failures_leave_nothing(void **state)
 {
     struct sides *sides = *state;
-    struct comparison comparison = {.shape = {.in = 3, .out = 4, .size = 2}};
+    struct comparison comparison = {.shape = {.batch = BATCH, .in = 3, .out = 4, .size = 2}};
 
     comparison_make(sides, &comparison);
     for (const struct conv_algorithm *a = conv_algorithms; a->run; a++) {
@@ -213,8 +293,8 @@ static void forward(struct engine *engine, const struct conv_algorithm *algorith
 {
     struct buffer input = {0}, result = {0};
 
-    assert_int_equal(network_input(engine, NETWORK_SIZE, SEED, &input), 0);
-    assert_int_equal(network_forward(engine, algorithm, NETWORK_SIZE, SEED, &input, &result), 0);
+    assert_int_equal(network_input(engine, &task, &input), 0);
+    assert_int_equal(network_forward(engine, algorithm, &task, &input, &result), 0);
     memcpy(logits, result.data, NETWORK_CLASSES * sizeof(float));
     buffer_release(engine->waiting, &result);
 }
@@ -239,11 +319,10 @@ static void network_survives_failure(void **state)
     struct sides *sides = *state;
     struct buffer input = {0}, result = {0};
 
-    assert_int_equal(network_input(&sides->device, NETWORK_SIZE, SEED, &input), 0);
+    assert_int_equal(network_input(&sides->device, &task, &input), 0);
     emulated.fail_allocation = emulated.allocations + 6;
-    assert_int_equal(
-        network_forward(&sides->device, conv_find("direct"), NETWORK_SIZE, SEED, &input, &result),
-        -ENOMEM);
+    assert_int_equal(network_forward(&sides->device, conv_find("direct"), &task, &input, &result),
+                     -ENOMEM);
     assert_null(result.data);
 }
 
@@ -252,6 +331,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(numbers_are_the_same_bits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(convolutions_agree, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(images_stand_alone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(layers_agree, set_up, tear_down),
         cmocka_unit_test_setup_teardown(failures_leave_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(network_agrees, set_up, tear_down),
         cmocka_unit_test_setup_teardown(network_survives_failure, set_up, tear_down),

@@ -3,8 +3,9 @@
  * kernel takes one of these structs and nothing else, and runs once for each of `count`
  * threads.
  *
- * Addresses are device addresses. Layouts are those of the host's functions. For images up to
- * 512 all counts except that of Winograd's products fit 32 bits, which divide faster.
+ * Addresses are device addresses. Layouts are those of the host's functions. Kernels of layers
+ * and kernel_pad take a whole batch, the others one image. For 64 images of 512 all counts
+ * except that of Winograd's products fit 32 bits, which divide faster.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,6 +37,7 @@ struct kernel_bias_relu_args {
     unsigned long count;
     float *data;
     const float *bias;
+    unsigned channels;
     unsigned plane;
 };
 
@@ -55,11 +57,11 @@ struct kernel_linear_args {
     const float *weight;
     const float *bias;
     float *to;
-    unsigned in;
+    unsigned in, out;
     unsigned relu;
 };
 
-/* One thread a value of the padded image. */
+/* One thread a value of the padded images. */
 struct kernel_pad_args {
     unsigned long count;
     const float *from;

@@ -33,7 +33,8 @@ KERNEL kernel_bias_relu(struct kernel_bias_relu_args args)
     unsigned i = thread_index();
 
     if (i < args.count)
-        args.data[i] = larger(args.data[i] + (args.bias ? args.bias[i / args.plane] : 0), 0);
+        args.data[i] =
+            larger(args.data[i] + (args.bias ? args.bias[i / args.plane % args.channels] : 0), 0);
 }
 
 KERNEL kernel_max_pool(struct kernel_pool_args args)
@@ -71,16 +72,18 @@ KERNEL kernel_adaptive_pool(struct kernel_pool_args args)
 /* Four sums, which are independent of each other and more accurate than one. */
 KERNEL kernel_linear(struct kernel_linear_args args)
 {
-    unsigned long row = thread_index();
+    unsigned i = thread_index();
+    unsigned long row = i % args.out, image = i / args.out;
     const float *weight = args.weight + row * args.in;
+    const float *from = args.from + image * args.in;
     float sum[4] = {0, 0, 0, 0};
     float result;
 
-    if (row >= args.count)
+    if (i >= args.count)
         return;
-    for (unsigned i = 0; i < args.in; i += 4)
+    for (unsigned k = 0; k < args.in; k += 4)
         for (unsigned lane = 0; lane < 4; lane++)
-            sum[lane] += weight[i + lane] * args.from[i + lane];
+            sum[lane] += weight[k + lane] * from[k + lane];
     result = (sum[0] + sum[1]) + (sum[2] + sum[3]) + args.bias[row];
-    args.to[row] = args.relu ? larger(result, 0) : result;
+    args.to[i] = args.relu ? larger(result, 0) : result;
 }

@@ -271,7 +271,7 @@ static bool is_weak(const struct classifier *c, const struct ml_block *block,
         *category = MEMLEDGER_INTERMEDIATE_GRADIENT;
         return true;
     }
-    return ml_engine_name_is_empty(c->replay.trace, block->scope, text);
+    return ml_engine_name_is_empty(c->replay.trace, block->scope, text, *category);
 }
 
 /* A label that does not count changes nothing. */

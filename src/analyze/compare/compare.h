@@ -36,6 +36,7 @@ struct ml_compare_category {
 struct ml_compare_sampled {
     const char *name;
     struct ml_change *peak; /* one per run, in the order of `runs` */
+    bool *known;            /* likewise: whether the run has such samples */
 };
 
 /* A device that a run used, and its own peak in each run. */

@@ -42,22 +42,23 @@ int ml_compare_check(const struct ml_compare_input *inputs, size_t count, bool *
 
 /* ---- Samples ------------------------------------------------------------- */
 
-static uint64_t peak_rss(const struct ml_samples *s)
+static struct ml_seen peak_rss(const struct ml_samples *s)
 {
-    uint64_t most = 0;
+    struct ml_seen most = {0};
 
     for (size_t i = 0; i < s->processes.len; i++)
         if (s->processes.items[i].peak_rss.known)
-            most = ml_max_u64(most, s->processes.items[i].peak_rss.bytes);
+            most = (struct ml_seen){true,
+                                    ml_max_u64(most.bytes, s->processes.items[i].peak_rss.bytes)};
     return most;
 }
 
-static uint64_t peak_used(const struct ml_samples *s, const char *device)
+static struct ml_seen peak_used(const struct ml_samples *s, const char *device)
 {
     for (size_t i = 0; i < s->devices.len; i++)
         if (strcmp(s->devices.items[i].device, device) == 0 && s->devices.items[i].peak_used.known)
-            return s->devices.items[i].peak_used.bytes;
-    return 0;
+            return s->devices.items[i].peak_used;
+    return (struct ml_seen){0};
 }
 
 /* @device  NULL: the resident memory of processes */
@@ -65,17 +66,19 @@ static int add_sampled(const struct ml_compare_input *inputs, const char *device
                        struct ml_compare *ret)
 {
     struct ml_compare_sampled sampled = {.name = device ? device : RSS};
-    uint64_t first = 0;
+    struct ml_seen first = {0};
 
     sampled.peak = ml_arena_alloc(&ret->arena, ret->runs.len * sizeof(*sampled.peak));
-    if (!sampled.peak)
+    sampled.known = ml_arena_alloc(&ret->arena, ret->runs.len * sizeof(*sampled.known));
+    if (!sampled.peak || !sampled.known)
         return -ENOMEM;
     for (size_t i = 0; i < ret->runs.len; i++) {
         const struct ml_samples *s = &inputs[ret->runs.items[i].given].summary->samples;
-        uint64_t bytes = device ? peak_used(s, device) : peak_rss(s);
+        struct ml_seen peak = device ? peak_used(s, device) : peak_rss(s);
 
-        first = i == 0 ? bytes : first;
-        sampled.peak[i] = ml_change_of(bytes, first);
+        first = first.known ? first : peak; /* the first run that has it */
+        sampled.known[i] = peak.known;
+        sampled.peak[i] = ml_change_of(peak.bytes, peak.known ? first.bytes : peak.bytes);
     }
     return ml_vec_push(&ret->sampled, sampled);
 }
@@ -121,7 +124,7 @@ static void find_worst(struct ml_compare *c)
 static bool any_has_rss(const struct ml_compare_input *inputs, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (peak_rss(&inputs[i].summary->samples) > 0)
+        if (peak_rss(&inputs[i].summary->samples).bytes > 0)
             return true;
     return false;
 }

@@ -37,6 +37,9 @@ uint64_t ml_timeline_edge_ns(uint64_t span_ns, size_t count, size_t i);
 /* The start time of bucket `i` of a timeline with `count` buckets. */
 uint64_t ml_timeline_time_ns(const struct ml_timeline *timeline, size_t count, size_t i);
 
+/* The bucket in which the timeline has its first value. */
+size_t ml_timeline_first_bucket(const struct ml_timeline *timeline, size_t count);
+
 /* @ret    to be released, after a failure too
  * @return 0 or negative errno */
 int ml_timeline(const struct ml_trace *trace, const struct ml_timeline_opts *opts,

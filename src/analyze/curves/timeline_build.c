@@ -16,6 +16,16 @@ uint64_t ml_timeline_time_ns(const struct ml_timeline *timeline, size_t count, s
     return timeline->from_ns + ml_timeline_edge_ns(timeline->span_ns, count, i);
 }
 
+size_t ml_timeline_first_bucket(const struct ml_timeline *timeline, size_t count)
+{
+    size_t i = 0;
+
+    while (i + 1 < timeline->buckets.len &&
+           ml_timeline_time_ns(timeline, count, i + 1) <= timeline->begin_ns)
+        i++;
+    return i;
+}
+
 static void begin_bucket(struct ml_timeline_builder *b)
 {
     b->bucket = (struct ml_timeline_bucket){b->bytes, b->bytes, b->bytes, false};

@@ -296,6 +296,8 @@ int ml_instant_find_capped(const struct ml_trace *trace, const struct ml_at *at,
         r = ml_instant_device(&s.replay, device, &s.device, err);
     if (r == 0)
         r = read_all(&s, err);
+    if (r == 0 && ml_trace_lacks_blocks(trace))
+        r = ml_error_set(err, -ENODATA, ML_NO_BLOCKS);
     if (r == 0)
         r = decide(&s, err);
     if (r == 0)

@@ -47,6 +47,17 @@ bool ml_health_no_frees(const struct ml_health *health)
     return health->unknown & ML_UNKNOWN_FREES;
 }
 
+bool ml_health_no_blocks(const struct ml_health *health)
+{
+    return health->unknown & ML_UNKNOWN_BLOCKS;
+}
+
+bool ml_trace_lacks_blocks(const struct ml_trace *trace)
+{
+    return ml_unknowns_parse(ml_trace_setting(trace, ML_SETTING_IMPORT_UNKNOWN)) &
+           ML_UNKNOWN_BLOCKS;
+}
+
 struct ml_health ml_health_of(const struct ml_replay *replay)
 {
     const struct ml_trace_info *info = ml_trace_info(replay->trace);

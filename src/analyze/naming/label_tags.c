@@ -9,7 +9,7 @@
 #include "memledger/memledger.h"
 #include "tag_words.h"
 
-#define ENTRY "data_entry:"
+#define ENTRY "data_entry:" /* in front of the node, in older traces */
 #define NUMBERED "node_"
 #define SUM "sum_grad" /* of gradients that are added up */
 
@@ -36,8 +36,17 @@ static bool is_numbered(const char *label)
     return !strncmp(label, NUMBERED, strlen(NUMBERED)) && *digit >= '0' && *digit <= '9';
 }
 
-bool ml_engine_name_is_empty(const struct ml_trace *trace, uint32_t scope, const char *label)
+static bool is_of_result(uint8_t category)
 {
+    return category == MEMLEDGER_OTHER || category == MEMLEDGER_ACTIVATION ||
+           category == MEMLEDGER_INTERMEDIATE_GRADIENT;
+}
+
+bool ml_engine_name_is_empty(const struct ml_trace *trace, uint32_t scope, const char *label,
+                             uint8_t category)
+{
+    if (!is_of_result(category) || strstr(label, ML_MXNET_HEAD_GRADIENT))
+        return false;
     if (!strncmp(label, ENTRY, strlen(ENTRY)))
         return is_numbered(label + strlen(ENTRY));
     if (is_numbered(label) || !strcmp(label, SUM))

@@ -17,10 +17,12 @@
  * @return a category; MEMLEDGER_OTHER: no word is known */
 uint8_t ml_label_tag(const char *label, size_t len);
 
-/* Whether the label adds nothing to the scopes of the allocation. MXNet 2 gives such labels to
- * blocks of operators: `dot` for the output of dot, and numbers of nodes, which change from step
- * to step: `node_76_backward`, `data_entry:node_7_oedge0`.
- * @scope where the block was allocated */
-bool ml_engine_name_is_empty(const struct ml_trace *trace, uint32_t scope, const char *label);
+/* Whether the label of a block in MXNet's storage adds nothing to the scopes of the allocation.
+ * MXNet 2 gives such labels to blocks of operators: `dot` for the output of dot, and numbers of
+ * nodes, which change from step to step: `node_76_backward`, `node_7_oedge0`.
+ * @scope     where the block was allocated
+ * @category  given with the label; only labels of results can be empty */
+bool ml_engine_name_is_empty(const struct ml_trace *trace, uint32_t scope, const char *label,
+                             uint8_t category);
 
 #endif

@@ -10,6 +10,7 @@
 #include "memledger/memledger.h"
 #include "scope_path.h"
 
+#define FUSED "_parameters"
 #define ROOTS_SEARCHED 64 /* the most models to search for a name; no program has more */
 
 /* ---- The table of modules ---------------------------------------------- */
@@ -186,11 +187,22 @@ static int find_parents(struct ml_modules *m)
     return r;
 }
 
+static bool has_mxnet(const struct ml_trace *trace)
+{
+    for (uint32_t i = 0; i < ml_trace_spaces(trace); i++) {
+        uint32_t name = ml_trace_space(trace, i)->name;
+
+        if (strcmp(ml_trace_string(trace, name, NULL), ML_MXNET_SPACE_NAME) == 0)
+            return true;
+    }
+    return false;
+}
+
 int ml_modules_init(struct ml_modules *modules, const struct ml_trace *trace)
 {
     int r;
 
-    *modules = (struct ml_modules){.trace = trace};
+    *modules = (struct ml_modules){.trace = trace, .has_nodes = has_mxnet(trace)};
     r = ml_vec_push(&modules->list, (struct ml_module){.path = "", .name = ""});
     if (r == 0)
         r = read_scopes(modules);
@@ -235,14 +247,16 @@ static size_t without_part(const char *name, size_t len)
     return len > 0 ? len - 1 : 0;
 }
 
-/* A fused RNN in MXNet has the parameters "lstm_parameters" and the node "lstm_rnn". */
+/* A fused RNN in MXNet has the parameters "lstm_parameters", their optimizer state
+ * "lstm_parameters.mean", and the node "lstm_rnn". */
 static int64_t find_fused(const struct ml_modules *m, uint32_t root, const char *name)
 {
-    size_t len = without_part(name, strlen(name));
+    const char *state = strrchr(name, '.');
+    size_t whole = state ? (size_t)(state - name) : strlen(name), len = without_part(name, whole);
     int64_t found = ML_NO_MODULE;
     struct ml_buf node;
 
-    if (strcmp(name + len, "_parameters"))
+    if (whole - len != strlen(FUSED) || memcmp(name + len, FUSED, strlen(FUSED)))
         return ML_NO_MODULE;
     ml_buf_init(&node);
     found = ml_buf_append(&node, name, len) < 0 || ml_buf_puts(&node, "_rnn") < 0
@@ -252,17 +266,19 @@ static int64_t find_fused(const struct ml_modules *m, uint32_t root, const char 
     return found;
 }
 
-/* MXNet's labels have a prefix before a colon that gives the kind of block, then the name of a
- * parameter: "arg_grad:decoder_weight". The name of a parameter starts with that of its graph
- * node. */
+/* The name of a parameter in MXNet starts with that of its graph node: "decoder_weight". MXNet's
+ * own labels, and those of older traces, have a prefix: "arg_grad:decoder_weight". */
 static int64_t search_node(const struct ml_modules *m, uint32_t root, const char *label)
 {
-    const char *colon = strrchr(label, ':'), *name = colon ? colon + 1 : "";
-    int64_t found = find_prefix(m, root, name, strlen(name));
+    const char *colon = strrchr(label, ':'), *name = colon ? colon + 1 : label;
+    int64_t found;
 
+    if (!m->has_nodes && !colon)
+        return ML_NO_MODULE;
+    found = find_prefix(m, root, name, strlen(name));
     for (size_t len = strlen(name); found == ML_NO_MODULE && len > 0; len = without_part(name, len))
         found = find(m, root, name, len);
-    return found == ML_NO_MODULE && colon ? find_fused(m, root, name) : found;
+    return found == ML_NO_MODULE ? find_fused(m, root, name) : found;
 }
 
 static int64_t search_root(const struct ml_modules *m, uint32_t root, const char *label)
@@ -342,7 +358,7 @@ size_t ml_name_without_number(const char *name, size_t len)
 
     while (end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9')
         end--;
-    return end < len && end > 1 && name[end - 1] == '#' ? end - 1 : len;
+    return end < len && end > 1 && name[end - 1] == *ML_MODULE_NUMBER_MARK ? end - 1 : len;
 }
 
 int64_t ml_modules_first_alike(const struct ml_modules *m, uint32_t module)

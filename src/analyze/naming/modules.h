@@ -38,6 +38,7 @@ struct ml_modules {
     ML_VEC(uint32_t) of_scope;     /* by scope: the innermost module around it */
     struct ml_scope_facts facts;
     bool nested;            /* the trace has only other scopes */
+    bool has_nodes;         /* nodes of MXNet's graphs are modules */
     struct ml_intern names; /* root and path -> index - 1 */
     struct ml_map of_label; /* label and scope -> index */
 };

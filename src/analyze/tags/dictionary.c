@@ -11,6 +11,8 @@
 #include "slice.h"
 
 #define OTHERS "Others"
+#define UNKNOWN "unknown:"   /* a tag of tags.h */
+#define UNTAGGED "untagged:" /* its name in TBD */
 
 struct parser {
     struct ml_dictionary *ret;
@@ -165,21 +167,26 @@ void ml_dictionary_release(struct ml_dictionary *dictionary)
 
 /* ---- Matching ----------------------------------------------------------- */
 
+int ml_tbd_word(const char *tag, struct ml_buf *out)
+{
+    bool is_unknown = strncmp(tag, UNKNOWN, strlen(UNKNOWN)) == 0;
+    size_t from = out->len;
+    int r = is_unknown ? ml_buf_printf(out, "(" UNTAGGED "%s).", tag + strlen(UNKNOWN))
+                       : ml_buf_printf(out, "(%s).", tag);
+
+    for (size_t i = from; r == 0 && i < out->len; i++)
+        if (out->data[i] == ' ' || out->data[i] == '\n')
+            out->data[i] = '_';
+    return r;
+}
+
 int ml_dictionary_subject(const struct ml_dictionary *dictionary, const char *tag,
                           const char *class_name, struct ml_buf *ret)
 {
-    int r;
-
     ml_buf_clear(ret);
     if (dictionary->classes && class_name)
         return ml_buf_printf(ret, "%s %s", tag, class_name);
-    if (!dictionary->bracketed)
-        return ml_buf_puts(ret, tag);
-    r = ml_buf_printf(ret, "(%s).", tag);
-    for (size_t i = 0; r == 0 && i < ret->len; i++)
-        if (ret->data[i] == ' ')
-            ret->data[i] = '_';
-    return r;
+    return dictionary->bracketed ? ml_tbd_word(tag, ret) : ml_buf_puts(ret, tag);
 }
 
 int64_t ml_dictionary_match(const struct ml_dictionary *dictionary, const char *subject,

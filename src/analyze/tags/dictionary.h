@@ -45,6 +45,8 @@ struct ml_dictionary {
     bool classes;   /* keywords are searched in "tag Class" */
     ML_VEC(const char *) categories; /* in the order of the file, each once */
     ML_VEC(struct ml_keyword) keywords;
+    bool has_expected;       /* the file gives the expected total */
+    uint64_t expected_bytes; /* if so */
 };
 
 /* Parses the text of a dictionary.
@@ -63,9 +65,13 @@ const char *ml_dictionary_text(const char *name);
 
 void ml_dictionary_release(struct ml_dictionary *dictionary);
 
+/* Appends the tag as the word that TBD's analysis cuts out of a line: "(tag).", with '_' for
+ * spaces. An unknown block is "untagged" there: "(untagged:_zeros).".
+ * @return 0 or -ENOMEM */
+int ml_tbd_word(const char *tag, struct ml_buf *out);
+
 /* Sets the buffer to the text in which keywords are searched: the tag, with the class of its module
- * if the dictionary wants it, or "(tag)." as one word for a bracketed dictionary, as TBD's analysis
- * cuts it out of a line.
+ * if the dictionary wants it, or the word of TBD's analysis for a bracketed dictionary.
  * @class_name  NULL: unknown
  * @return 0 or -ENOMEM */
 int ml_dictionary_subject(const struct ml_dictionary *dictionary, const char *tag,

@@ -268,8 +268,8 @@ int ml_grouping(const struct ml_tag_list *list, const struct ml_dictionary *dict
         .match = dictionary->match,
         .total_bytes = list->bytes,
         .total_count = list->list.len,
-        .has_expected = opts->has_expected,
-        .expected_bytes = opts->expected_bytes,
+        .has_expected = opts->has_expected || dictionary->has_expected,
+        .expected_bytes = opts->has_expected ? opts->expected_bytes : dictionary->expected_bytes,
     };
     ret->dictionary = copy(&m, dictionary->name);
     r = ret->dictionary ? add_up(&m) : -ENOMEM;

@@ -10,6 +10,7 @@
 
 #include "label_tags.h"
 #include "memledger/memledger.h"
+#include "tag_words.h"
 #include "unknowns.h"
 
 #define STORE "kvstore:"
@@ -122,14 +123,17 @@ static int module_place(struct ml_tags *tags, const struct ml_block *block, uint
 
 /* ---- Tags by category --------------------------------------------------- */
 
-/* "fc1.weight.exp_avg" -> "optimizer_state:exp_avg:fc1.weight". */
+/* "fc1.weight.exp_avg" -> "optimizer_state:exp_avg:fc1.weight". The part of a sparse array comes
+ * last: "fc1.weight.mean:row_sparse:idx" -> "optimizer_state:mean:fc1.weight:row_sparse:idx". */
 static int put_state(const char *label, struct ml_buf *out)
 {
-    const char *dot = strrchr(label, '.');
+    const char *dot = strrchr(label, '.'), *slot = dot ? dot + 1 : label, *part;
 
     if (!dot)
         return ml_buf_printf(out, "optimizer_state:%s", label);
-    return ml_buf_printf(out, "optimizer_state:%s:%.*s", dot + 1, (int)(dot - label), label);
+    part = slot + strcspn(slot, ":");
+    return ml_buf_printf(out, "optimizer_state:%.*s:%.*s%s", (int)(part - slot), slot,
+                         (int)(dot - label), label, part);
 }
 
 static int put_gradient(const char *label, struct ml_buf *out)
@@ -141,6 +145,32 @@ static int put_gradient(const char *label, struct ml_buf *out)
     return ml_buf_printf(out, "arg_grad:%.*s", (int)len, label);
 }
 
+static int put_intermediate(const char *label, struct ml_buf *out)
+{
+    bool is_first = strstr(label, ML_MXNET_HEAD_GRADIENT);
+
+    return ml_buf_printf(out, "%s%s", is_first ? "head_grad:" : "data_entry:", label);
+}
+
+/* Memory that an operator borrows from MXNet: 2.0 calls it "resource:temp_space (sample_op.h +3)".
+ */
+static bool is_borrowed(const char *label)
+{
+    return strcmp(label, ML_MXNET_TEMP_SPACE) == 0 ||
+           strstr(label, "resource:" ML_MXNET_TEMP_SPACE);
+}
+
+/* The operator that borrows the memory, else the line of MXNet that its label says. */
+static int put_borrowed(struct ml_tags *tags, const struct ml_block *block, uint32_t space,
+                        const char *label, struct ml_buf *out)
+{
+    const char *line = strchr(label, '(');
+
+    if (line && !operator_scope(tags->trace, block->scope))
+        return ml_buf_printf(out, "workspace:%.*s", (int)strcspn(line + 1, ")"), line + 1);
+    return ml_buf_printf(out, "workspace:%s", operator_place(tags, block, space).name);
+}
+
 static int put_labelled(unsigned category, const char *label, struct ml_buf *out)
 {
     switch (category) {
@@ -148,8 +178,8 @@ static int put_labelled(unsigned category, const char *label, struct ml_buf *out
     case MEMLEDGER_BUFFER: return ml_buf_printf(out, "aux_state:%s", label);
     case MEMLEDGER_GRADIENT: return put_gradient(label, out);
     case MEMLEDGER_OPTIMIZER_STATE: return put_state(label, out);
-    case MEMLEDGER_ACTIVATION:
-    case MEMLEDGER_INTERMEDIATE_GRADIENT: return ml_buf_printf(out, "data_entry:%s", label);
+    case MEMLEDGER_ACTIVATION: return ml_buf_printf(out, "data_entry:%s", label);
+    case MEMLEDGER_INTERMEDIATE_GRADIENT: return put_intermediate(label, out);
     case MEMLEDGER_TEMPORARY: return ml_buf_printf(out, "workspace:%s", label);
     default: return ml_buf_puts(out, label); /* inputs have only their names */
     }
@@ -189,8 +219,18 @@ static int put_entry(struct ml_tags *tags, const struct place *place, const stru
     int64_t edge = edges ? take_edge(edges, block->time_ns, end_ns) : -ENOMEM;
 
     return edge < 0 ? (int)edge
-                    : ml_buf_printf(out, "data_entry:%s%s_oedge%" PRId64, place->name,
+                    : ml_buf_printf(out, "data_entry:%s%s" ML_MXNET_EDGE "%" PRId64, place->name,
                                     is_backward ? "_backward" : "", edge);
+}
+
+/* A store keeps copies of parameters, and borrows memory to add up gradients. */
+static int put_stored(unsigned category, const char *store, struct ml_buf *out)
+{
+    switch (category) {
+    case MEMLEDGER_OPTIMIZER_STATE: return ml_buf_printf(out, "optimizer_state:%s", store);
+    case MEMLEDGER_TEMPORARY: return ml_buf_printf(out, "workspace:%s", store);
+    default: return ml_buf_puts(out, store);
+    }
 }
 
 static int put_unlabelled(struct ml_tags *tags, const struct ml_block *block, uint32_t space,
@@ -203,7 +243,7 @@ static int put_unlabelled(struct ml_tags *tags, const struct ml_block *block, ui
     if (r < 0)
         return r;
     if (store)
-        return ml_buf_puts(out, store);
+        return put_stored(block->category, store, out);
     switch (block->category) {
     case MEMLEDGER_ACTIVATION:
     case MEMLEDGER_INTERMEDIATE_GRADIENT: return put_entry(tags, &place, block, end_ns, out);
@@ -220,7 +260,7 @@ static bool is_empty(const struct ml_trace *trace, const struct ml_block *block,
     const char *name = ml_trace_string(trace, ml_trace_space(trace, space)->name, NULL);
 
     return strcmp(name, ML_MXNET_SPACE_NAME) == 0 &&
-           ml_engine_name_is_empty(trace, block->scope, label);
+           ml_engine_name_is_empty(trace, block->scope, label, block->category);
 }
 
 int ml_tag_of(struct ml_tags *tags, const struct ml_block *block, uint32_t space, uint64_t end_ns,
@@ -228,9 +268,13 @@ int ml_tag_of(struct ml_tags *tags, const struct ml_block *block, uint32_t space
 {
     const char *label = block->label ? ml_trace_string(tags->trace, block->label, NULL) : "";
 
+    if (tags->has_tags)
+        return ml_buf_puts(out, label);
     if (label[0] == '\0' || is_empty(tags->trace, block, space, label))
         return put_unlabelled(tags, block, space, end_ns, out);
-    if (tags->has_tags || ml_tag_is_spelled(label))
+    if (is_borrowed(label))
+        return put_borrowed(tags, block, space, label, out);
+    if (ml_tag_is_spelled(label))
         return ml_buf_puts(out, label);
     return put_labelled(block->category, label, out);
 }

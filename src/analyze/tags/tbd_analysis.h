@@ -1,6 +1,7 @@
 /* tbd_analysis.h: the result of TBD's memory_analysis.py for a log: the bytes of every allocation
  * by the first of its keywords that the tag contains. Tags without a keyword are listed, but are
- * not in any total. Frees are not subtracted.
+ * not in any total. Frees are not subtracted. Each keyword is in one of three totals: weights,
+ * unknown tags, or forward, which has all the rest.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,8 +25,8 @@ struct ml_tbd_total {
 };
 
 struct ml_tbd_analysis {
-    struct ml_dictionary dictionary;
-    struct ml_intern subjects;
+    struct ml_dictionary builtin;              /* unless the caller has its own */
+    struct ml_intern words;                    /* tags as the log has them */
     ML_VEC(struct ml_tbd_category) categories; /* in the order of appearance */
     ML_VEC(uint32_t) descending;               /* their indices, most bytes first */
     ML_VEC(const char *) unknown;              /* the tag of each allocation without a keyword */
@@ -34,9 +35,11 @@ struct ml_tbd_analysis {
 };
 
 /* @list   all allocations, in order
+ * @own    the keywords and names to use, which outlives the result; NULL: those of TBD
  * @ret    to be released, after a failure too
  * @return 0 or -ENOMEM */
-int ml_tbd_analysis(const struct ml_tag_list *list, struct ml_tbd_analysis *ret);
+int ml_tbd_analysis(const struct ml_tag_list *list, const struct ml_dictionary *own,
+                    struct ml_tbd_analysis *ret);
 void ml_tbd_analysis_release(struct ml_tbd_analysis *analysis);
 
 #endif

@@ -320,8 +320,7 @@ static void count_in(const struct entry *e)
 
     atomic_fetch_add_explicit(&of->by_phase[e->phase], e->bytes, memory_order_relaxed);
     raise_peak(of, live);
-    if (e->phase == ML_PHASE_BACKWARD)
-        ml_live_log(e->device, e->address, (int64_t)e->bytes);
+    ml_live_log(e->phase, e->device, e->address, (int64_t)e->bytes);
 }
 
 static void count_out(const struct entry *e)
@@ -330,8 +329,7 @@ static void count_out(const struct entry *e)
 
     atomic_fetch_sub_explicit(&of->live, e->bytes, memory_order_relaxed);
     atomic_fetch_sub_explicit(&of->by_phase[e->phase], e->bytes, memory_order_relaxed);
-    if (e->phase == ML_PHASE_BACKWARD)
-        ml_live_log(e->device, e->address, -(int64_t)e->bytes);
+    ml_live_log(e->phase, e->device, e->address, -(int64_t)e->bytes);
 }
 
 /* ---- Blocks -------------------------------------------------------------------- */

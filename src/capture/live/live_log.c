@@ -18,16 +18,21 @@
 
 struct event {
     uint64_t address;
-    int64_t bytes : 56;
+    int64_t bytes : 55;
+    uint64_t is_forward : 1;
     uint64_t device : 8;
 };
 static_assert(sizeof(struct event) == 16, "two words");
+
+#define FORWARD_BIT (1u << ML_PHASE_FORWARD)
+#define BACKWARD_BIT (1u << ML_PHASE_BACKWARD)
 
 _Atomic uint32_t ml_live_log_on;
 
 static struct event *events;
 static uint32_t events_max;
 static uint32_t count;
+static uint32_t taken;                 /* of those, for layers */
 static _Atomic bool overflowed;        /* or an event is missing for another reason */
 static bool changing;                  /* see fork_lock.h */
 static uint64_t base[ML_LIVE_DEVICES]; /* bytes of the phase when the log began */
@@ -97,18 +102,40 @@ static void leave(void)
     inside.at = NULL;
 }
 
-void ml_live_log_slow(unsigned device, uint64_t address, int64_t bytes)
+void ml_live_log_slow(unsigned phase, unsigned device, uint64_t address, int64_t bytes)
 {
     volatile uint64_t mark = 0;
 
     if (!enter(&mark))
         return;
     if (ml_live_log_on && count < events_max)
-        events[count++] =
-            (struct event){.address = address, .bytes = bytes, .device = device & 255};
+        events[count++] = (struct event){.address = address,
+                                         .bytes = bytes,
+                                         .is_forward = phase == ML_PHASE_FORWARD,
+                                         .device = device & 255};
     else
         atomic_store_explicit(&overflowed, true, memory_order_relaxed);
     leave();
+}
+
+static void forget(void)
+{
+    count = taken = 0;
+    overflowed = false;
+}
+
+/* With the lock held. */
+static void log_also(uint32_t phase_bit)
+{
+    if (!events)
+        events = ml_address_table(EVENTS_MAX, EVENTS_LEAST, sizeof(*events), &events_max);
+    if (events)
+        atomic_fetch_or_explicit(&ml_live_log_on, phase_bit, memory_order_relaxed);
+}
+
+static void log_no_longer(uint32_t phase_bit)
+{
+    atomic_fetch_and_explicit(&ml_live_log_on, ~phase_bit, memory_order_relaxed);
 }
 
 void ml_live_log_begin(void)
@@ -117,14 +144,42 @@ void ml_live_log_begin(void)
 
     if (!enter(&mark))
         return;
-    if (!events)
-        events = ml_address_table(EVENTS_MAX, EVENTS_LEAST, sizeof(*events), &events_max);
-    count = 0;
-    overflowed = false;
+    forget();
     for (unsigned i = 0; i < ML_LIVE_DEVICES; i++)
         base[i] = ml_live_bytes(i, ML_PHASE_BACKWARD);
-    atomic_store_explicit(&ml_live_log_on, events != NULL, memory_order_relaxed);
+    log_also(BACKWARD_BIT);
     leave();
+}
+
+void ml_live_log_forward(bool on)
+{
+    volatile uint64_t mark = 0;
+
+    if (!enter(&mark))
+        return;
+    if (on && !ml_live_log_on)
+        forget();
+    if (on)
+        log_also(FORWARD_BIT);
+    else
+        log_no_longer(FORWARD_BIT);
+    leave();
+}
+
+size_t ml_live_log_take(uint64_t *addresses, size_t max)
+{
+    volatile uint64_t mark = 0;
+    size_t n = 0;
+
+    if (!enter(&mark))
+        return 0;
+    for (; taken < count && n < max; taken++)
+        if (events[taken].is_forward && events[taken].bytes > 0)
+            addresses[n++] = events[taken].address;
+    if (taken == count && !(ml_live_log_on & BACKWARD_BIT))
+        forget();
+    leave();
+    return n;
 }
 
 /* Its place in the list, ignoring the lowest bit; NULL: it is not there. */
@@ -163,7 +218,7 @@ static uint64_t peak_of(uint64_t devices)
         now += devices >> i & 1 ? (int64_t)base[i] : 0;
     peak = now;
     for (uint32_t i = 0; i < count; i++) {
-        if (devices >> events[i].device & 1)
+        if (!events[i].is_forward && devices >> events[i].device & 1)
             now += events[i].bytes;
         if (now > peak)
             peak = now;
@@ -178,8 +233,8 @@ bool ml_live_log_end(uint64_t devices, uint64_t *others, size_t n, uint64_t *ret
 
     if (!enter(&mark))
         return false;
-    ok = ml_live_log_on && !overflowed;
-    ml_live_log_on = 0;
+    ok = ml_live_log_on & BACKWARD_BIT && !overflowed;
+    log_no_longer(BACKWARD_BIT);
     if (ok) {
         leave_out(others, n);
         *ret = peak_of(devices);

@@ -64,20 +64,10 @@ bool ml_mxnet_is_input_name(const char *name)
 
 /* ---- Arrays --------------------------------------------------------------------- */
 
-static const char *kind_of(enum memledger_category category)
-{
-    switch (category) {
-    case MEMLEDGER_PARAMETER: return "in_arg:";
-    case MEMLEDGER_GRADIENT: return "arg_grad:";
-    case MEMLEDGER_BUFFER: return "aux_state:";
-    default: return "";
-    }
-}
-
-static uint32_t label_of(enum memledger_category category, const char *name, const char *end)
+static uint32_t label_of(const char *name, const char *end)
 {
     char text[ML_NAME_MAX_BYTES];
-    int n = snprintf(text, sizeof(text), "%s%s%s", kind_of(category), name, end);
+    int n = snprintf(text, sizeof(text), "%s%s", name, end);
 
     return ml_name_bytes(text, n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
@@ -100,9 +90,8 @@ void ml_mxnet_name_array(const void *array, enum memledger_category category, co
 
     for (unsigned i = 0; i < parts; i++) {
         if (blocks[i].ptr)
-            name_block(&blocks[i], category,
-                       label_of(category, name, ml_mxnet_part_suffix(i, parts)));
+            name_block(&blocks[i], category, label_of(name, ml_mxnet_part_suffix(i, parts)));
     }
     if (parts && !blocks[0].ptr)
-        ml_mxnet_expect_array(array, category, label_of(category, name, ""));
+        ml_mxnet_expect_array(array, category, label_of(name, ""));
 }

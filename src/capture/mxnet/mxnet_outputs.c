@@ -19,6 +19,7 @@
 #include "mxnet_works.h"
 #include "names.h"
 #include "record.h"
+#include "tag_words.h"
 #include "unwound.h"
 
 typedef void destroy_function(void *chunk);
@@ -70,7 +71,7 @@ static enum memledger_category category_of(const char *node)
 static uint32_t label_of(const char *node, unsigned i)
 {
     char text[ML_NAME_MAX_BYTES];
-    int n = snprintf(text, sizeof(text), "data_entry:%s_oedge%u", node, i);
+    int n = snprintf(text, sizeof(text), "%s" ML_MXNET_EDGE "%u", node, i);
 
     return ml_name_bytes(text, n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
@@ -161,8 +162,8 @@ void ml_mxnet_label_own_outputs(const char *node, const void *vector, uint64_t w
 
 static void label_resource(uint32_t space, const void *block)
 {
-    uint64_t words[] = {ml_record_word(ML_REC_LABEL_OPERATOR, space, ml_now()), (uintptr_t)block,
-                        ml_pair(MEMLEDGER_TEMPORARY, ml_name("resource:temp_space"))};
+    uint64_t words[] = {ml_record_word(ML_LABEL, space, ml_now()), (uintptr_t)block,
+                        ml_pair(MEMLEDGER_TEMPORARY, ml_name(ML_MXNET_TEMP_SPACE))};
 
     ml_record_spaced(space, words, 3);
 }
@@ -198,7 +199,7 @@ void ml_mxnet_expect_no_more(uintptr_t key)
 void ml_mxnet_expect_head_gradient(uintptr_t key, unsigned i)
 {
     char text[40];
-    int n = snprintf(text, sizeof(text), "head_grad:_head_grad_%u", i);
+    int n = snprintf(text, sizeof(text), ML_MXNET_HEAD_GRADIENT "_%u", i);
 
     if (is_on)
         expect((const void *)key, MEMLEDGER_INTERMEDIATE_GRADIENT, ml_name_bytes(text, (size_t)n));

@@ -21,6 +21,7 @@
 #include "names.h"
 #include "record.h"
 #include "stack_wanted.h"
+#include "tag_words.h"
 #include "unwound.h"
 
 /* In 2.0. An old std::string is a pointer to its text. */
@@ -46,11 +47,15 @@ static bool has_names;
 
 #define NO_SCOPE "<unk>:"
 #define NO_NAME "unknown"
-#define HEAD_GRADIENT "_head_grad" /* in a name: a gradient that backward begins with */
-#define HEAD_GRADIENT_SCOPE "head_grad:"
+
+static bool is_head_gradient(const struct named_handle *h)
+{
+    return strstr(h->name, ML_MXNET_HEAD_GRADIENT) != NULL;
+}
 
 /* "in_arg:fc1_weight": the scope, which ends in a colon, and the name. An unset scope is dropped,
- * also at the beginning of another; so is an unset name. */
+ * also at the beginning of another.
+ * @return 0: the program set neither */
 static uint32_t name_of(const struct named_handle *h)
 {
     char text[ML_NAME_MAX_BYTES];
@@ -61,11 +66,6 @@ static uint32_t name_of(const struct named_handle *h)
 
     if (!scope_bytes && !strcmp(h->name, NO_NAME))
         return 0;
-    if (!scope_bytes && strstr(h->name, HEAD_GRADIENT)) {
-        scope = HEAD_GRADIENT_SCOPE;
-        scope_bytes = strlen(scope);
-        name_bytes = strnlen(h->name, sizeof(text) - scope_bytes);
-    }
     memcpy(text, scope, scope_bytes);
     memcpy(text + scope_bytes, h->name, name_bytes);
     return ml_name_bytes(text, scope_bytes + name_bytes);
@@ -76,10 +76,12 @@ static uint32_t name_of(const struct named_handle *h)
 static void label(uint32_t recording, uint32_t space, const struct named_handle *h,
                   bool is_allocation)
 {
-    bool is_final = strcmp(h->scope, NO_SCOPE) || strstr(h->name, HEAD_GRADIENT);
-    uint32_t name = is_allocation || is_final ? name_of(h) : 0;
+    bool has_scope = strcmp(h->scope, NO_SCOPE);
+    uint32_t name = is_allocation || has_scope || is_head_gradient(h) ? name_of(h) : 0;
+    enum memledger_category category =
+        !has_scope && is_head_gradient(h) ? MEMLEDGER_INTERMEDIATE_GRADIENT : MEMLEDGER_OTHER;
     uint64_t words[] = {ml_record_word(ML_LABEL, space, ml_now()), (uintptr_t)h->handle.ptr,
-                        ml_pair(MEMLEDGER_OTHER, name)};
+                        ml_pair(category, name)};
 
     if (name)
         ml_record_spaced_in(recording, space, words, 3);

@@ -109,6 +109,11 @@ static int log_end(uint64_t devices, uint64_t *others, size_t count, uint64_t *r
     return ml_live_log_end(devices, others, count, ret);
 }
 
+static void log_forward(int on)
+{
+    ml_live_log_forward(on);
+}
+
 /* ---- Late start ---------------------------------------------------------------- */
 
 static int patch_torch(void)
@@ -167,6 +172,8 @@ __attribute__((visibility("default"))) const struct ml_live_api memledger_live_v
     .rephase = rephase,
     .log_begin = ml_live_log_begin,
     .log_end = log_end,
+    .log_forward = log_forward,
+    .log_take = ml_live_log_take,
     .patch_torch = patch_torch,
     .patch_mxnet = patch_mxnet,
     .recording = recording,

@@ -46,6 +46,8 @@ struct ml_live_api {
     void (*log_begin)(void);
     /* 1: *ret is set */
     int (*log_end)(uint64_t devices, uint64_t *others, size_t count, uint64_t *ret);
+    void (*log_forward)(int on);
+    size_t (*log_take)(uint64_t *addresses, size_t max);
 
     /* Late start. */
     int (*patch_torch)(void); /* 1: PyTorch is loaded, and its hooks are in place */

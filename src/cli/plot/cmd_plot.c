@@ -23,6 +23,7 @@ static const struct ml_plot_kind kinds[] = {
 };
 static const char *const kind_names[] = {"timeline", "bars",      "categories", "flame",
                                          "icicle",   "lifetimes", "segments",   NULL};
+static const char *const axes_names[] = {"same", "each", NULL}; /* enum ml_plot_axes */
 static const char *const by_names[] = {"category", "module", "device", NULL};
 
 static const struct ml_option options[] = {
@@ -88,6 +89,19 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct ml_plot_cmd_opts, grid),
      .help = "categories: draw several runs in one picture",
      .no_env = true},
+    {.name = "axes",
+     .type = ML_OPT_CHOICE,
+     .offset = offsetof(struct ml_plot_cmd_opts, axes),
+     .value_name = "WHICH",
+     .choices = axes_names,
+     .help = "grid: use the same axis for all charts (default), or one for each",
+     .no_env = true},
+    {.name = "baseline",
+     .word = ml_baseline_word,
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct ml_plot_cmd_opts, baseline),
+     .value_name = "WHAT",
+     .help = "timeline: subtract from each curve its first value, its min, or a size (230MiB)"},
     {.name = "from",
      .type = ML_OPT_DURATION,
      .offset = offsetof(struct ml_plot_cmd_opts, from_ns),
@@ -155,6 +169,23 @@ static size_t count_labels(const char *text)
     return count;
 }
 
+/* -1, or the exit code after an error was printed. */
+static int check_baseline(struct ml_plot_pictures *p)
+{
+    const struct ml_plot_cmd_opts *opts = p->opts;
+
+    if (opts->baseline && p->kind->draw != ml_draw_timeline)
+        return ml_verb_usage_error(&ml_verb_plot,
+                                   "--baseline is for curves over time; --kind %s has none",
+                                   kind_names[opts->kind]);
+    if (opts->baseline && opts->by != ML_PLOT_BY_CATEGORY)
+        return ml_verb_usage_error(&ml_verb_plot,
+                                   "--baseline draws curves, --by %s stacked areas; leave out one "
+                                   "of them",
+                                   by_names[opts->by]);
+    return ml_baseline_parse(&ml_verb_plot, opts->baseline, &p->baseline);
+}
+
 static int check(struct ml_plot_pictures *p)
 {
     const struct ml_plot_cmd_opts *opts = p->opts;
@@ -180,8 +211,15 @@ static int check(struct ml_plot_pictures *p)
                                    "--kind %s has no --at; --from and --to choose "
                                    "the time that it shows",
                                    kind_names[opts->kind]);
+    if (opts->axes == ML_PLOT_AXES_EACH && (!opts->grid || p->kind->draw != ml_draw_categories))
+        return ml_verb_usage_error(&ml_verb_plot,
+                                   "--axes is for several charts in one picture; add --kind "
+                                   "categories --grid");
     if (opts->gross && opts->instant.at)
         return ml_verb_usage_error(&ml_verb_plot, "--gross covers the whole run; leave out --at");
+    status = check_baseline(p);
+    if (status >= 0)
+        return status;
     status = ml_expected_total_parse(&ml_verb_plot, opts->expected, &p->expected);
     return status >= 0 ? status : ml_instant_parse(&ml_verb_plot, opts->instant.at, &p->at);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "dictionary_option.h"
-#include "plot_request.h"
+#include "plot_title.h"
 #include "plots.h"
 #include "say.h"
 
@@ -162,26 +162,39 @@ static void tell_omitted(const struct groupings *g)
         }
 }
 
-/* A chart for each recording and dictionary; a single one needs no name. */
+/* A chart for each recording and dictionary. In a grid it has the name of its run; alone, the title
+ * says it. */
+static const char *chart_name(const struct groupings *g, size_t i, struct ml_canvas *canvas)
+{
+    const struct ml_plot_request *q = g->request;
+    const char *run = q->names[i / g->dictionaries.len];
+    const char *dictionary = g->made.items[i].dictionary;
+    bool named = q->count > 1 || q->opts->grid;
+
+    if (g->dictionaries.len == 1)
+        return named ? run : "";
+    return named ? ml_canvas_printf(canvas, "%s, %s", run, dictionary) : dictionary;
+}
+
 static int draw_charts(const struct groupings *g, struct ml_canvas *canvas)
 {
     const struct ml_plot_request *q = g->request;
     struct ml_category_chart *charts = calloc(g->made.len, sizeof(*charts));
     struct ml_plot_opts picture = q->picture;
+    const struct ml_category_look look = {
+        .subtitle = q->count > 1 ? "" : subtitle_of(g, canvas),
+        .min_percent = q->opts->min_share,
+        .own_axes = q->opts->axes == ML_PLOT_AXES_EACH,
+    };
 
     if (!charts)
         return -ENOMEM;
     for (size_t i = 0; i < g->made.len; i++) {
         charts[i].grouping = &g->made.items[i];
-        charts[i].name =
-            q->count > 1 ? q->names[i / g->dictionaries.len] : g->made.items[i].dictionary;
-        if (g->made.len == 1)
-            charts[i].name = "";
+        charts[i].name = chart_name(g, i, canvas);
     }
-    if (!picture.title)
-        picture.title = "Memory by category";
-    ml_plot_categories(canvas, charts, g->made.len, q->opts->min_share,
-                       q->count > 1 ? "" : subtitle_of(g, canvas), &picture);
+    picture.title = ml_plot_title_of_runs(q, canvas, "memory by category");
+    ml_plot_categories(canvas, charts, g->made.len, &look, &picture);
     free(charts);
     return 0;
 }

@@ -48,6 +48,8 @@ int ml_draw_lifetimes(const struct ml_plot_request *request, struct ml_canvas *c
     struct ml_lifetimes lifetimes;
     int r = ml_lifetimes(request->traces[0], &opts, &lifetimes, &err);
 
+    if (r == 0 && ml_trace_lacks_blocks(request->traces[0]))
+        r = ml_error_set(&err, -ENODATA, ML_NO_BLOCKS);
     if (r == 0 && opts.device && lifetimes.blocks == 0)
         r = ml_error_set(&err, -ENODEV,
                          "no block on '%s' is in this trace; memledger summary lists the devices",

@@ -9,6 +9,7 @@
 
 #include "output_file.h"
 #include "part_guard.h"
+#include "plot_title.h"
 #include "run_names.h"
 #include "say.h"
 #include "unknowns.h"
@@ -32,14 +33,27 @@ static int split_labels(struct ml_plot_pictures *p)
     return 0;
 }
 
-/* The --title; else the command of a single run; else NULL, and the kind decides. */
-static const char *title_of(const struct ml_plot_pictures *p, size_t first, size_t count)
+/* @return 0 or -ENOMEM */
+static int name_runs(struct ml_plot_pictures *p)
 {
-    const char *command = ml_trace_setting(p->traces[first], "command");
+    int r;
 
-    if (p->opts->title || count > 1)
+    p->common_name = "";
+    if (p->opts->labels)
+        return split_labels(p);
+    r = ml_run_names(p->files, p->count, &p->arena, p->names);
+    if (r == 0)
+        p->common_name = ml_run_names_common(p->files, p->names, p->count, &p->arena);
+    return p->common_name ? r : -ENOMEM;
+}
+
+/* NULL: the kind decides. */
+static const char *title_of(struct ml_plot_pictures *p, size_t first, size_t count)
+{
+    if (count > 1)
         return p->opts->title;
-    return command && *command ? command : p->names[first];
+    return ml_plot_title_of_run(p->traces[first], p->names[first], p->opts->title, p->count > 1,
+                                &p->arena);
 }
 
 /* ---- Recordings -------------------------------------------------------- */
@@ -48,9 +62,7 @@ int ml_plot_open(struct ml_plot_pictures *p)
 {
     p->traces = calloc(p->count, sizeof(struct ml_trace *));
     p->names = calloc(p->count, sizeof(*p->names));
-    if (!p->traces || !p->names ||
-        (p->opts->labels ? split_labels(p)
-                         : ml_run_names(p->files, p->count, &p->arena, p->names)) < 0)
+    if (!p->traces || !p->names || name_runs(p) < 0)
         return ml_report_fail(&(struct ml_error){0});
     for (size_t i = 0; i < p->count; i++) {
         p->traces[i] = ml_report_open(p->files[i], &p->opts->instant.report);
@@ -132,12 +144,13 @@ static bool adds_devices(const struct ml_plot_pictures *p, size_t first, size_t 
 }
 
 /* Recordings from `first` on. */
-static int draw(const struct ml_plot_pictures *p, size_t first, size_t count, const char *path)
+static int draw(struct ml_plot_pictures *p, size_t first, size_t count, const char *path)
 {
     struct ml_plot_request request = {
         .opts = p->opts,
         .at = p->at,
         .expected = p->expected,
+        .baseline = p->baseline,
         .picture = {.title = title_of(p, first, count),
                     .width = (unsigned)p->opts->width,
                     .height = p->opts->height ? (unsigned)p->opts->height : p->kind->height,
@@ -146,11 +159,16 @@ static int draw(const struct ml_plot_pictures *p, size_t first, size_t count, co
                     .adds_devices = adds_devices(p, first, count),
                     .no_times = ml_plot_no_times(p, first, count)},
         .names = p->names + first,
+        .common_name = p->common_name,
         .traces = p->traces + first,
         .count = count,
     };
     struct ml_canvas canvas = {0};
-    int status = p->kind->draw(&request, &canvas);
+    int status;
+
+    if (count == 1 && !request.picture.title)
+        return ml_report_fail(&(struct ml_error){0});
+    status = p->kind->draw(&request, &canvas);
 
     if (status == ML_EXIT_OK)
         status = write_canvas(p, &canvas, path);

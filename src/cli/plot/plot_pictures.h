@@ -26,10 +26,12 @@ struct ml_plot_pictures {
     struct ml_picture_opts output;
     struct ml_at at;
     struct ml_expected_total expected;
+    struct ml_baseline baseline;
     size_t count;
     const char *const *files;
     struct ml_trace **traces;
     const char **names;
+    const char *common_name;
     struct ml_arena arena;
 };
 

@@ -5,18 +5,22 @@
 #ifndef ML_CLI_PLOT_REQUEST_H
 #define ML_CLI_PLOT_REQUEST_H
 
+#include "baseline_option.h"
 #include "expected_option.h"
 #include "instant_command.h"
 #include "plot_frame.h"
 
+enum ml_plot_axes { ML_PLOT_AXES_SAME, ML_PLOT_AXES_EACH };
 enum ml_plot_by { ML_PLOT_BY_CATEGORY, ML_PLOT_BY_MODULE, ML_PLOT_BY_DEVICE };
 
 struct ml_plot_cmd_opts {
     struct ml_instant_opts instant; /* first, as its option entries require */
     const char *output, *title, *labels;
     const char *dictionaries, *expected; /* NULL: the kind's default; none */
+    const char *baseline;                /* NULL: none */
     int kind;                            /* index of the kind */
     int by;                              /* enum ml_plot_by */
+    int axes;                            /* enum ml_plot_axes */
     int64_t width, height, top;
     uint64_t from_ns, to_ns; /* UINT64_MAX: to the end */
     double scale, min_share;
@@ -28,8 +32,10 @@ struct ml_plot_request {
     const struct ml_plot_cmd_opts *opts;
     struct ml_at at;
     struct ml_expected_total expected;
+    struct ml_baseline baseline;
     struct ml_plot_opts picture; /* its title is the default if none was given */
     const char *const *names;    /* of the recordings */
+    const char *common_name;     /* the part that the names of their files share, or "" */
     struct ml_trace *const *traces;
     size_t count;
 };

@@ -9,7 +9,8 @@
 static int add(ml_plot_series_list *ret, const char *name, const struct ml_timeline *timeline,
                bool is_truth)
 {
-    return ml_vec_push(ret, (struct ml_plot_series){name, timeline, is_truth});
+    return ml_vec_push(
+        ret, (struct ml_plot_series){.name = name, .timeline = timeline, .is_truth = is_truth});
 }
 
 static bool is_asked_for(const struct ml_plot_run *run, const struct ml_sample_curve *c)

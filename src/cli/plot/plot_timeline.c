@@ -12,6 +12,7 @@
 #include "plot_device.h"
 #include "plot_request.h"
 #include "plot_series.h"
+#include "plot_title.h"
 #include "say.h"
 
 struct timelines {
@@ -64,6 +65,17 @@ static int check_device(const struct ml_trace *trace, const struct ml_plot_run *
                                 run->name, run->device);
 }
 
+/* Without blocks and samples the curve would be 0, which is not known. */
+static int check_curve(const struct ml_plot_run *run, struct ml_error *err)
+{
+    if (!ml_health_no_blocks(&run->timeline.health) || ml_plot_run_is_sampled(run))
+        return 0;
+    return ml_error_set(err, -ENODATA,
+                        "%s: the imported file has no figures of memory; MXNet's profiler writes "
+                        "them with profile_memory=True",
+                        run->name);
+}
+
 static int read_run(struct timelines *t, size_t i, const struct ml_timeline_opts *opts,
                     struct ml_error *err)
 {
@@ -74,7 +86,7 @@ static int read_run(struct timelines *t, size_t i, const struct ml_timeline_opts
     run->device = t->picture.device;
     if (ml_timeline(q->traces[i], opts, &run->timeline, err) < 0 ||
         ml_sample_curves(q->traces[i], opts, &run->sampled, err) < 0 ||
-        check_device(q->traces[i], run, err) < 0)
+        check_device(q->traces[i], run, err) < 0 || check_curve(run, err) < 0)
         return -1;
     ml_report_warn(&run->timeline.health, q->count > 1 ? run->name : NULL);
     return 0;
@@ -118,26 +130,41 @@ static int read_runs(struct timelines *t, struct ml_error *err)
     return ml_plot_choose(t->runs, q->count, &t->series);
 }
 
+static void set_baselines(struct timelines *t)
+{
+    for (size_t i = 0; i < t->series.len; i++) {
+        struct ml_plot_series *s = &t->series.items[i];
+
+        s->baseline_bytes = ml_baseline_of(&t->request->baseline, s->timeline, t->buckets);
+    }
+}
+
 static void draw_curves(const struct timelines *t, struct ml_canvas *canvas)
 {
     struct ml_plot_opts picture = t->picture;
     bool sampled = ml_plot_run_is_sampled(&t->runs[0]);
-    const struct ml_overlay_words words = {sampled ? "memory in use" : "live memory",
-                                           sampled ? "samples" : "events"};
+    const struct ml_overlay_words words = {
+        .what = sampled ? "memory in use" : "live memory",
+        .things = sampled ? "samples" : "events",
+        .minus = ml_baseline_words(&t->request->baseline, canvas),
+    };
 
-    if (!picture.title)
-        picture.title = sampled ? "Memory in use over time" : "Live memory over time";
+    picture.title = ml_plot_title_of_runs(
+        t->request, canvas, sampled ? "memory in use over time" : "live memory over time");
     ml_plot_overlay(canvas, t->series.items, t->series.len, t->buckets, &words, &picture);
 }
 
+/* Several runs, or one with a baseline, which cannot be subtracted from stacked areas. */
 static int draw_several(struct timelines *t, struct ml_canvas *canvas, struct ml_error *err)
 {
     int r;
 
     t->buckets = ml_plot_buckets(&t->picture);
     r = read_runs(t, err);
-    if (r == 0)
+    if (r == 0) {
+        set_baselines(t);
         draw_curves(t, canvas);
+    }
     return r;
 }
 
@@ -164,6 +191,8 @@ static int read_one(struct timelines *t, struct ml_bands *ret, struct ml_error *
     r = ml_sample_curves(q->traces[0], &opts, &t->runs[0].sampled, err);
     if (r == 0)
         r = check_device(q->traces[0], &t->runs[0], err);
+    if (r == 0)
+        r = check_curve(&t->runs[0], err);
     if (r < 0)
         return r;
     ml_report_warn(&ret->total.health, NULL);
@@ -191,13 +220,14 @@ static int draw_one(struct timelines *t, struct ml_canvas *canvas, struct ml_err
 int ml_draw_timeline(const struct ml_plot_request *request, struct ml_canvas *canvas)
 {
     struct timelines t = {.request = request, .picture = request->picture};
+    bool stacked = request->count == 1 && request->baseline.kind == ML_BASELINE_NONE;
     struct ml_error err = {0};
     int r = 0;
 
     if (request->opts->by != ML_PLOT_BY_DEVICE)
         r = ml_plot_choose_device(request, canvas, &t.picture, &err);
     if (r == 0)
-        r = request->count == 1 ? draw_one(&t, canvas, &err) : draw_several(&t, canvas, &err);
+        r = stacked ? draw_one(&t, canvas, &err) : draw_several(&t, canvas, &err);
     release(&t);
     return r < 0 ? ml_report_fail(&err) : ML_EXIT_OK;
 }

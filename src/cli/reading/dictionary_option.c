@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "setme.h"
+
 #define FILE_BYTES_MAX (1 << 20)
 
 static int names_of_all(char *ret, size_t len)
@@ -49,16 +51,40 @@ static int read_file(const char *path, struct ml_buf *ret, struct ml_error *err)
     return 0;
 }
 
-static int load(const char *name, struct ml_dictionary *ret, struct ml_error *err)
+/* Appends it, also after a failure, so that the list releases it. */
+static int append(ml_dictionary_list *list, struct ml_dictionary *dictionary, int r)
 {
+    if (ml_vec_push(list, *dictionary) == 0)
+        return r;
+    ml_dictionary_release(dictionary);
+    return -ENOMEM;
+}
+
+/* SETME.py has several. */
+static int load_text(const char *name, const char *text, ml_dictionary_list *list,
+                     struct ml_error *err)
+{
+    struct ml_dictionary found[ML_SETME_DICTIONARIES] = {0};
+    size_t count = 1;
+    int r = ml_setme_recognise(text) ? ml_setme_parse(name, text, found, &count, err)
+                                     : ml_dictionary_parse(name, text, found, err);
+
+    for (size_t i = 0; i < count; i++)
+        r = append(list, &found[i], r);
+    return r;
+}
+
+static int load(const char *name, ml_dictionary_list *list, struct ml_error *err)
+{
+    struct ml_dictionary dictionary;
     struct ml_buf text = {0};
-    int r = ml_dictionary_builtin(name, ret, err);
+    int r = ml_dictionary_builtin(name, &dictionary, err);
 
     if (r != -ENOENT)
-        return r;
+        return append(list, &dictionary, r);
     r = read_file(name, &text, err);
     if (r == 0)
-        r = ml_dictionary_parse(name, (char *)text.data, ret, err);
+        r = load_text(name, (char *)text.data, list, err);
     ml_buf_release(&text);
     return r;
 }
@@ -81,17 +107,12 @@ int ml_dictionaries_load(const char *names, ml_dictionary_list *ret, struct ml_e
     *ret = (ml_dictionary_list){0};
     do {
         size_t len = strcspn(names, ",");
-        struct ml_dictionary dictionary;
         char name[4096];
 
         if (len == 0)
             return no_name(err);
         snprintf(name, sizeof(name), "%.*s", (int)len, names);
-        r = load(name, &dictionary, err);
-        if (ml_vec_push(ret, dictionary) < 0) {
-            ml_dictionary_release(&dictionary);
-            r = -ENOMEM;
-        }
+        r = load(name, ret, err);
         names += len;
     } while (r == 0 && *names++ == ',');
     return r;

@@ -46,7 +46,6 @@ static const uint8_t record_words[ML_REC_KINDS] = {
     [ML_REC_EXPECT] = 3,
     [ML_REC_EXPECT_OUTPUT] = 3,
     [ML_REC_LABEL_EXPECTED] = 5,
-    [ML_REC_LABEL_OPERATOR] = 3,
     [ML_REC_FILE] = 3,
 };
 

@@ -6,11 +6,9 @@
 
 #include <stdio.h>
 
-#include "memledger/memledger.h"
 #include "record_words.h"
 
-/* Room for two names and a separator. */
-#define LABEL_ROOM (2 * ML_NAME_MAX_BYTES + 8)
+#define LABEL_ROOM (2 * ML_NAME_MAX_BYTES + 1) /* for two names */
 
 void ml_source_expect(struct ml_source *s)
 {
@@ -34,18 +32,10 @@ void ml_source_expect_output(struct ml_source *s)
                                            .label = ml_target_string(s->target, ml_low(pair))});
 }
 
-static void fill(struct ml_source *s, uint32_t category, uint32_t label, struct ml_event *ev)
-{
-    ev->kind = ML_LABEL;
-    ev->addr = ml_word(s, 1);
-    ev->args[0] = label;
-    ev->args[1] = category;
-}
-
-static uint32_t join(struct ml_dict *dict, const char *format, uint32_t a, uint32_t b)
+static uint32_t join(struct ml_dict *dict, uint32_t a, uint32_t b)
 {
     char text[LABEL_ROOM];
-    int n = snprintf(text, sizeof(text), format, ml_dict_text(dict, a), ml_dict_text(dict, b));
+    int n = snprintf(text, sizeof(text), "%s%s", ml_dict_text(dict, a), ml_dict_text(dict, b));
 
     return ml_dict_string(dict, text, ml_min_u64((uint64_t)n, ML_NAME_MAX_BYTES));
 }
@@ -73,27 +63,9 @@ bool ml_source_label_expected(struct ml_dict *dict, struct ml_source *s, struct 
 
     if (!find(s, &category, &label))
         return false;
-    fill(s, category, end ? join(dict, "%s%s", label, end) : label, ev);
+    ev->kind = ML_LABEL;
+    ev->addr = ml_word(s, 1);
+    ev->args[0] = end ? join(dict, label, end) : label;
+    ev->args[1] = category;
     return true;
-}
-
-/* The name of the operator that the thread is in, 0: none. */
-static uint32_t operator_here(const struct ml_dict *dict, const struct ml_source *s)
-{
-    for (uint32_t at = s->place.scope; at; at = ml_dict_scope_parent(dict, at)) {
-        struct ml_dict_scope scope = ml_dict_scope_at(dict, at);
-        if (scope.kind == MEMLEDGER_SCOPE_OPERATOR)
-            return scope.name;
-    }
-    return 0;
-}
-
-bool ml_source_label_operator(struct ml_dict *dict, struct ml_source *s, struct ml_event *ev)
-{
-    uint64_t pair = ml_word(s, 2);
-    uint32_t begin = ml_target_string(s->target, ml_low(pair));
-    uint32_t name = operator_here(dict, s);
-
-    fill(s, ml_high(pair), name ? join(dict, "%s (%s)", begin, name) : begin, ev);
-    return begin != 0;
 }

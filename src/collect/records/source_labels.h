@@ -17,9 +17,7 @@
 void ml_source_expect(struct ml_source *s);
 void ml_source_expect_output(struct ml_source *s);
 
-/* ML_REC_LABEL_EXPECTED and ML_REC_LABEL_OPERATOR, as an ML_LABEL.
- * @return whether there is one to write */
+/* ML_REC_LABEL_EXPECTED, as an ML_LABEL. @return whether there is one to write */
 bool ml_source_label_expected(struct ml_dict *dict, struct ml_source *s, struct ml_event *ev);
-bool ml_source_label_operator(struct ml_dict *dict, struct ml_source *s, struct ml_event *ev);
 
 #endif

@@ -150,7 +150,6 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
     case ML_REC_EXPECT: ml_source_expect(s); return false;
     case ML_REC_EXPECT_OUTPUT: ml_source_expect_output(s); return false;
     case ML_REC_LABEL_EXPECTED: return ml_source_label_expected(stage->dict, s, ev);
-    case ML_REC_LABEL_OPERATOR: return ml_source_label_operator(stage->dict, s, ev);
     case ML_REC_CONFIG: ml_profile_take_config(stage, s); return false;
     case ML_REC_STATE: ml_profile_take_state(stage, s, ev->time_ns); return false;
     case ML_REC_REQUEST: ml_profile_take_request(stage, s); return false;

@@ -279,7 +279,7 @@ void ml_plot_bands(struct ml_canvas *canvas, const struct ml_bands *bands,
     ml_frame_place(&s.frame, canvas, y);
     y = legend(&s, y + ML_TEXT_PX);
     ml_frame_place(&s.frame, canvas, y - ML_TEXT_PX + 6);
-    s.frame.bytes.end *= 1 + NAME_PX / (s.frame.bottom - s.frame.top);
+    ml_frame_raise(&s.frame, NAME_PX);
     ml_frame_byte_axis(canvas, &s.frame, ml_plot_on_device(canvas, "live memory", opts));
     for (size_t i = s.count; i-- > 0;)
         draw_area(&s, i);

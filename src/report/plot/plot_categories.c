@@ -26,8 +26,7 @@ struct charts {
     const struct ml_plot_opts *opts;
     const struct ml_category_chart *list;
     size_t count;
-    double min_percent;
-    double highest;   /* bytes of the largest category of all */
+    const struct ml_category_look *look;
     double width;     /* of a chart */
     double names_px;  /* below the bars of each … */
     bool across;      /* … where names fit across … */
@@ -38,7 +37,7 @@ struct charts {
 
 static bool is_shown(const struct charts *c, const struct ml_group *group)
 {
-    return c->min_percent <= 0 || group->percent > c->min_percent;
+    return c->look->min_percent <= 0 || group->percent > c->look->min_percent;
 }
 
 static size_t count_shown(const struct charts *c, const struct ml_grouping *g)
@@ -226,11 +225,30 @@ static void measure(struct charts *c)
                 continue;
             c->across &= broken_px(c, group->name) <= room - 4;
             c->lines = width > room - 4 ? 2 : c->lines;
-            c->highest = fmax(c->highest, (double)group->bytes);
             longest = fmax(longest, width);
         }
     }
     c->names_px = c->across ? (LETTERS_PX + 3) * c->lines + 11 : fmin(longest, LONGEST_PX) + 14;
+}
+
+/* Bytes of the largest category. */
+static double highest_of(const struct charts *c, const struct ml_grouping *g)
+{
+    double highest = 0;
+
+    for (size_t i = 0; i < g->groups.len; i++)
+        if (is_shown(c, &g->groups.items[i]))
+            highest = fmax(highest, (double)g->groups.items[i].bytes);
+    return highest;
+}
+
+static double highest_of_all(const struct charts *c)
+{
+    double highest = 0;
+
+    for (size_t i = 0; i < c->count; i++)
+        highest = fmax(highest, highest_of(c, c->list[i].grouping));
+    return highest;
 }
 
 static void draw_bars(const struct charts *c, const struct ml_plot_area *area,
@@ -257,10 +275,11 @@ static void draw_chart(const struct charts *c, const struct ml_category_chart *c
     struct ml_plot_area area = {.left = x + ML_PLOT_AXIS_LEFT_PX - ML_PLOT_MARGIN_PX,
                                 .right = x + c->width - ML_PLOT_MARGIN_PX,
                                 .top = y + (*chart->name ? NAME_PX : 4)};
+    double highest = c->look->own_axes ? highest_of(c, chart->grouping) : highest_of_all(c);
     char bytes[32];
 
     area.bottom = y + height - c->names_px;
-    area.bytes = ml_scale_bytes((uint64_t)c->highest, 6, c->opts->unit);
+    area.bytes = ml_scale_bytes((uint64_t)highest, 6, c->opts->unit);
     area.bytes.end *=
         1 + (c->shares_flat ? FLAT_SHARE_PX : SHARE_PX) / fmax(area.bottom - area.top, 10);
     if (*chart->name) {
@@ -296,14 +315,14 @@ static void describe(const struct charts *c)
 }
 
 void ml_plot_categories(struct ml_canvas *canvas, const struct ml_category_chart *charts,
-                        size_t count, double min_percent, const char *subtitle,
+                        size_t count, const struct ml_category_look *look,
                         const struct ml_plot_opts *opts)
 {
     struct charts c = {
-        .canvas = canvas, .opts = opts, .list = charts, .count = count, .min_percent = min_percent};
+        .canvas = canvas, .opts = opts, .list = charts, .count = count, .look = look};
     size_t columns = count > 0 ? (size_t)ceil(sqrt((double)count)) : 1;
     size_t rows = (count + columns - 1) / columns;
-    double top = ml_frame_title(canvas, opts, subtitle) + 8, height;
+    double top = ml_frame_title(canvas, opts, look->subtitle) + 8, height;
 
     if (opts->height == 0)
         canvas->height = (unsigned)(top + (double)rows * CELL_PX + ML_PLOT_MARGIN_PX);

@@ -85,6 +85,13 @@ void ml_frame_time(struct ml_plot_area *frame, struct ml_canvas *canvas,
                                frame->time.unit_name);
 }
 
+void ml_frame_raise(struct ml_plot_area *frame, double pixels)
+{
+    struct ml_scale *s = &frame->bytes;
+
+    s->end += (s->end - s->begin) * pixels / (frame->bottom - frame->top);
+}
+
 double ml_frame_x(const struct ml_plot_area *frame, double time_ns)
 {
     return frame->left +
@@ -93,7 +100,10 @@ double ml_frame_x(const struct ml_plot_area *frame, double time_ns)
 
 double ml_frame_y(const struct ml_plot_area *frame, double bytes)
 {
-    return frame->bottom - (frame->bottom - frame->top) * bytes / frame->bytes.end;
+    const struct ml_scale *s = &frame->bytes;
+
+    return frame->bottom - (frame->bottom - frame->top) * (bytes - frame->baseline - s->begin) /
+                               (s->end - s->begin);
 }
 
 void ml_frame_byte_axis(struct ml_canvas *canvas, const struct ml_plot_area *frame,
@@ -107,7 +117,7 @@ void ml_frame_byte_axis(struct ml_canvas *canvas, const struct ml_plot_area *fra
     const struct ml_scale *s = &frame->bytes;
     char number[32];
 
-    for (int i = 0; i * s->step <= s->end; i++) {
+    for (int i = (int)ceil(s->begin / s->step); i * s->step <= s->end; i++) {
         double y = ml_frame_y(frame, i * s->step);
 
         ml_draw_line(canvas, i ? &grid : &axis, frame->left, y, frame->right, y);

@@ -31,6 +31,7 @@ struct ml_plot_area {
     double left, right, top, bottom;
     struct ml_scale bytes, time;
     double from_ns;         /* the time at the left edge */
+    double baseline;        /* subtracted from the bytes of every point */
     const char *time_words; /* title of the axis below: "time since … (ms)" */
 };
 
@@ -55,6 +56,9 @@ void ml_frame_place(struct ml_plot_area *frame, const struct ml_canvas *canvas, 
 void ml_frame_time(struct ml_plot_area *frame, struct ml_canvas *canvas,
                    const struct ml_plot_opts *opts, uint64_t from_ns, uint64_t span_ns,
                    const char *things);
+
+/* Makes room for a line of text above the highest value. */
+void ml_frame_raise(struct ml_plot_area *frame, double pixels);
 
 double ml_frame_x(const struct ml_plot_area *frame, double time_ns);
 double ml_frame_y(const struct ml_plot_area *frame, double bytes);

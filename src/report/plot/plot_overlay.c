@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "curve_baseline.h"
+
 #define NAME_PX 24 /* above the highest curve */
 #define FILL_OPACITY 0.2
 #define FILL_OPACITY_MANY 0.1
@@ -75,22 +77,12 @@ static struct ml_pen line_pen(const struct overlay *o, size_t i)
 
 /* ---- Curves ------------------------------------------------------------ */
 
-/* The bucket in which a curve has its first value. */
-static size_t first_bucket(const struct ml_timeline *t, size_t buckets)
-{
-    size_t i = 0;
-
-    while (i + 1 < t->buckets.len && ml_timeline_time_ns(t, buckets, i + 1) <= t->begin_ns)
-        i++;
-    return i;
-}
-
 void ml_plot_steps(struct ml_canvas *canvas, const struct ml_plot_area *frame,
                    const struct ml_timeline *t, size_t buckets)
 {
     uint64_t at_bytes = t->begin_bytes;
 
-    for (size_t i = first_bucket(t, buckets); i < t->buckets.len; i++) {
+    for (size_t i = ml_timeline_first_bucket(t, buckets); i < t->buckets.len; i++) {
         const struct ml_timeline_bucket *b = &t->buckets.items[i];
         uint64_t values[3] = {b->min_first ? b->min_bytes : b->max_bytes,
                               b->min_first ? b->max_bytes : b->min_bytes, b->last_bytes};
@@ -120,6 +112,25 @@ void ml_plot_curve(struct ml_canvas *canvas, const struct ml_plot_area *frame,
     ml_plot_steps(canvas, frame, t, buckets);
 }
 
+/* The frame for the values of one curve. */
+static struct ml_plot_area frame_of(const struct overlay *o, size_t i)
+{
+    struct ml_plot_area frame = o->frame;
+
+    frame.baseline = (double)o->series[i].baseline_bytes;
+    return frame;
+}
+
+static int64_t above_baseline(const struct ml_plot_series *s, uint64_t bytes)
+{
+    return (int64_t)(bytes - s->baseline_bytes);
+}
+
+static int64_t peak_of(const struct ml_plot_series *s)
+{
+    return above_baseline(s, s->timeline->peak_bytes);
+}
+
 /* Many runs are drawn as lines only, except the convolution algorithms: their picture is known. */
 static double fill_opacity(const struct overlay *o)
 {
@@ -138,13 +149,15 @@ static void draw_fill(const struct overlay *o, size_t i, double opacity)
 {
     const struct ml_timeline *t = o->series[i].timeline;
     const struct ml_pen fill = {.fill = ink_of(o, i), .opacity = opacity};
+    const struct ml_plot_area frame = frame_of(o, i);
+    double zero = ml_frame_y(&o->frame, 0);
 
     ml_draw_begin(o->canvas, &fill);
-    ml_draw_move(o->canvas, ml_frame_x(&o->frame, (double)t->begin_ns), o->frame.bottom);
-    ml_draw_to(o->canvas, ml_frame_x(&o->frame, (double)t->begin_ns),
-               ml_frame_y(&o->frame, (double)t->begin_bytes));
-    ml_plot_steps(o->canvas, &o->frame, t, o->buckets);
-    ml_draw_to(o->canvas, ml_frame_x(&o->frame, (double)t->duration_ns), o->frame.bottom);
+    ml_draw_move(o->canvas, ml_frame_x(&frame, (double)t->begin_ns), zero);
+    ml_draw_to(o->canvas, ml_frame_x(&frame, (double)t->begin_ns),
+               ml_frame_y(&frame, (double)t->begin_bytes));
+    ml_plot_steps(o->canvas, &frame, t, o->buckets);
+    ml_draw_to(o->canvas, ml_frame_x(&frame, (double)t->duration_ns), zero);
     ml_draw_close(o->canvas);
 }
 
@@ -153,18 +166,19 @@ static void draw_line(const struct overlay *o, size_t i)
 {
     const struct ml_timeline *t = o->series[i].timeline;
     const struct ml_pen edge = {.stroke = ML_INK_EDGE, .width = 2.8, .opacity = 0.22};
+    const struct ml_plot_area frame = frame_of(o, i);
     struct ml_pen pen = line_pen(o, i);
     uint64_t last = t->buckets.len ? t->buckets.items[t->buckets.len - 1].last_bytes : 0;
 
     if (!o->series[i].is_truth)
-        ml_plot_curve(o->canvas, &o->frame, t, o->buckets, &edge);
-    ml_plot_curve(o->canvas, &o->frame, t, o->buckets, &pen);
+        ml_plot_curve(o->canvas, &frame, t, o->buckets, &edge);
+    ml_plot_curve(o->canvas, &frame, t, o->buckets, &pen);
     if (o->series[i].is_truth)
         return;
     pen.dash = 0;
     pen.fill = ML_INK_PAPER;
-    ml_draw_circle(o->canvas, &pen, ml_frame_x(&o->frame, (double)t->duration_ns),
-                   ml_frame_y(&o->frame, (double)last), 3);
+    ml_draw_circle(o->canvas, &pen, ml_frame_x(&frame, (double)t->duration_ns),
+                   ml_frame_y(&frame, (double)last), 3);
 }
 
 /* ---- Names at the peaks ------------------------------------------------ */
@@ -184,14 +198,14 @@ static const char *point_text(const struct overlay *o, size_t i, char text[32])
 {
     if (o->count > 1 && !o->series[1].is_truth)
         return o->series[i].name;
-    return ml_format_bytes(text, (int64_t)o->series[i].timeline->peak_bytes, o->opts->unit);
+    return ml_format_bytes(text, peak_of(&o->series[i]), o->opts->unit);
 }
 
 static struct box place_name(const struct overlay *o, size_t i, const struct box *placed,
                              size_t count)
 {
     const struct ml_timeline *t = o->series[i].timeline;
-    const struct ml_plot_area *f = &o->frame;
+    const struct ml_plot_area frame = frame_of(o, i), *f = &frame;
     char text[32];
     struct box box = {.width = ml_text_width(point_text(o, i, text), ML_TEXT_PX, true)};
     bool again = true;
@@ -216,9 +230,10 @@ static void draw_name(const struct overlay *o, size_t i, const struct box *box)
     const struct ml_timeline *t = o->series[i].timeline;
     const struct ml_pen axis = {.stroke = ML_INK_AXIS, .width = 1};
     const struct ml_lettering name = {.bold = true, .halo = true};
+    const struct ml_plot_area frame = frame_of(o, i);
     struct ml_pen ring = line_pen(o, i);
-    double x = ml_frame_x(&o->frame, (double)t->peak_time_ns);
-    double y = ml_frame_y(&o->frame, (double)t->peak_bytes);
+    double x = ml_frame_x(&frame, (double)t->peak_time_ns);
+    double y = ml_frame_y(&frame, (double)t->peak_bytes);
     char text[32];
 
     if (y - box->y > 2 * ML_PLOT_LINE_PX)
@@ -257,7 +272,7 @@ static double legend(const struct overlay *o, double y)
         const struct ml_plot_series *s = &o->series[i];
         struct ml_legend_entry entry = {.name = s->name, .pen = line_pen(o, i), .line = true};
 
-        ml_format_bytes(peak, (int64_t)s->timeline->peak_bytes, o->opts->unit);
+        ml_format_bytes(peak, peak_of(s), o->opts->unit);
         entry.value =
             ml_canvas_printf(o->canvas, s->is_truth ? "in use, peak %s" : "peak %s", peak);
         entry.pen.width += s->is_truth ? 0 : 0.8;
@@ -272,13 +287,18 @@ static double legend(const struct overlay *o, double y)
 
 static void find_scales(struct overlay *o, const char *things)
 {
-    uint64_t peak = 0, span_ns = 0;
+    int64_t lowest = 0, highest = 0;
+    uint64_t span_ns = 0;
 
     for (size_t i = 0; i < o->count; i++) {
-        peak = ml_max_u64(peak, o->series[i].timeline->peak_bytes);
-        span_ns = ml_max_u64(span_ns, o->series[i].timeline->span_ns);
+        const struct ml_plot_series *s = &o->series[i];
+        int64_t low = above_baseline(s, ml_timeline_lowest(s->timeline, o->buckets));
+
+        lowest = low < lowest ? low : lowest;
+        highest = peak_of(s) > highest ? peak_of(s) : highest;
+        span_ns = ml_max_u64(span_ns, s->timeline->span_ns);
     }
-    o->frame.bytes = ml_scale_bytes(peak, 8, o->opts->unit);
+    o->frame.bytes = ml_scale_signed_bytes(lowest, highest, 8, o->opts->unit);
     ml_frame_time(&o->frame, o->canvas, o->opts, o->count ? o->series[0].timeline->from_ns : 0,
                   span_ns, things);
 }
@@ -294,7 +314,7 @@ static void describe(const struct overlay *o, const char *what)
 
         text = ml_canvas_printf(
             o->canvas, "%s %s: peak %s%s%s%s.", text, o->series[i].name,
-            ml_format_bytes(peak, (int64_t)t->peak_bytes, o->opts->unit),
+            ml_format_bytes(peak, peak_of(&o->series[i]), o->opts->unit),
             o->opts->no_times ? "" : ", ",
             o->opts->no_times ? "" : ml_format_duration_ns(duration, (int64_t)t->duration_ns),
             o->opts->no_times ? "" : " long");
@@ -309,16 +329,17 @@ void ml_plot_overlay(struct ml_canvas *canvas, const struct ml_plot_series *seri
     struct overlay o = {
         .canvas = canvas, .series = series, .count = count, .buckets = buckets, .opts = opts};
     const char *what = ml_plot_on_device(canvas, words->what, opts);
+    const char *axis =
+        words->minus ? ml_canvas_printf(canvas, "%s minus %s", what, words->minus) : what;
     double y = ml_frame_title(canvas, opts, opts->others ? opts->others : ""), opacity;
 
-    describe(&o, what);
+    describe(&o, axis);
     find_scales(&o, words->things);
     ml_frame_place(&o.frame, canvas, y);
     y = legend(&o, y + ML_TEXT_PX);
     ml_frame_place(&o.frame, canvas, y - ML_TEXT_PX + 6);
-    /* Room for a name above the highest curve. */
-    o.frame.bytes.end *= 1 + NAME_PX / (o.frame.bottom - o.frame.top);
-    ml_frame_byte_axis(canvas, &o.frame, what);
+    ml_frame_raise(&o.frame, NAME_PX);
+    ml_frame_byte_axis(canvas, &o.frame, axis);
     ml_frame_time_axis(canvas, &o.frame);
     opacity = fill_opacity(&o);
     for (size_t i = 0; i < count && opacity > 0; i++)

@@ -14,7 +14,8 @@
 struct ml_plot_series {
     const char *name;
     const struct ml_timeline *timeline; /* all over the same span, in as many buckets */
-    bool is_truth; /* the driver's figure, drawn thin; after all others in the list */
+    bool is_truth;           /* the driver's figure, drawn thin; after all others in the list */
+    uint64_t baseline_bytes; /* subtracted from all values, which may become negative */
 };
 
 /* Columns of the drawing: buckets that timelines for it should have. */
@@ -23,6 +24,7 @@ size_t ml_plot_buckets(const struct ml_plot_opts *opts);
 struct ml_overlay_words {
     const char *what;   /* title of the curves: "live memory" */
     const char *things; /* unit of the axis below if there are no times: "events" */
+    const char *minus;  /* what the baselines are: "the first value"; NULL: none */
 };
 
 void ml_plot_overlay(struct ml_canvas *canvas, const struct ml_plot_series *series, size_t count,

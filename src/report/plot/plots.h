@@ -24,12 +24,16 @@ struct ml_category_chart {
     const struct ml_grouping *grouping;
 };
 
+struct ml_category_look {
+    const char *subtitle; /* says which memory the charts show, "" for none */
+    double min_percent;   /* categories with this share or less are left out; 0: none are */
+    bool own_axes;        /* each chart has its own scale, else all have the same */
+};
+
 /* A bar for each category, the largest first, with its share; for several runs one chart each,
- * all in a grid and on one scale.
- * @subtitle     says which memory the charts show, "" for none
- * @min_percent  categories with this share or less are left out; 0: none are */
+ * all in a grid. */
 void ml_plot_categories(struct ml_canvas *canvas, const struct ml_category_chart *charts,
-                        size_t count, double min_percent, const char *subtitle,
+                        size_t count, const struct ml_category_look *look,
                         const struct ml_plot_opts *opts);
 
 /* Modules with a smaller share than this are too narrow to be seen. */

@@ -68,6 +68,16 @@ struct ml_scale ml_scale_bytes(uint64_t max, unsigned marks, enum ml_unit unit)
     return scale;
 }
 
+struct ml_scale ml_scale_signed_bytes(int64_t min, int64_t max, unsigned marks, enum ml_unit unit)
+{
+    uint64_t above = max > 0 ? (uint64_t)max : 0, below = min < 0 ? -(uint64_t)min : 0;
+    struct ml_scale scale = ml_scale_bytes(above + below, marks, unit);
+
+    scale.begin = -(double)below;
+    scale.end += scale.begin;
+    return scale;
+}
+
 struct ml_scale ml_scale_time(uint64_t max_ns, unsigned marks)
 {
     static const struct unit units[] = {{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}};

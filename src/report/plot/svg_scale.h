@@ -10,10 +10,10 @@
 
 #include "text.h"
 
-/* An axis from 0 to `end`, with a mark at each multiple of `step`; both in the
+/* An axis from `begin`, 0 or less, to `end`, with a mark at each multiple of `step`; all in the
  * base unit (bytes, nanoseconds). */
 struct ml_scale {
-    double end, step;
+    double begin, end, step;
     double unit;           /* of the numbers shown, in base units */
     const char *unit_name; /* "MiB", "ms" */
     int decimals;
@@ -21,6 +21,8 @@ struct ml_scale {
 
 /* About `marks` of them, up to `max`. */
 struct ml_scale ml_scale_bytes(uint64_t max, unsigned marks, enum ml_unit unit);
+/* From `min`, if that is below 0; at least up to 0. */
+struct ml_scale ml_scale_signed_bytes(int64_t min, int64_t max, unsigned marks, enum ml_unit unit);
 struct ml_scale ml_scale_time(uint64_t max_ns, unsigned marks);
 /* Whole numbers of things. */
 struct ml_scale ml_scale_count(uint64_t max, unsigned marks);

@@ -5,6 +5,8 @@
 import csv
 import pprint
 
+MIB = 1 << 20
+
 # The order in which TBD's analysis looks for keywords in a tag.
 TBD_KEYWORDS = (
     "in_arg arg_grad aux_state optimizer workspace rnn embed :_mul rsqrt :mean att :split logit "
@@ -12,11 +14,20 @@ TBD_KEYWORDS = (
     "cnn arange dot fullyconnected sequencemask conv activation reshape transformer relu pool bn "
     ":id :fc _sc _equal_scalar (source) (target) (target_label) (data) dropout untagged "
     "warning!,ctx_source_unclear").split()
+TBD_NAMES = dict(zip(TBD_KEYWORDS, (
+    "Weights", "Weight Gradients", "Auxiliary State", "Optimizer State", "Workspace", "RNN Layer",
+    "Embedding Layer", "Multiplication Op", "Sqrt Op", "Mean Op", "Attention Layer", "Split Op",
+    "Logit", "SwapAxes Op", "Square Op", "SoftMax", "SequenceReverse Op", "Dot Op", "Broadcast Op",
+    "Zero Op", "Sum Op", "Transpose Op", "Dropout", "Slice Op", "CNN Layer", "Arange Op", "Dot Op",
+    "FullyConnected", "SequenceMask", "Convolutional Unit", "Activation", "Reshape Op",
+    "Transformer Layer", "Relu", "Pooling", "Batch Norm", "Id", "Fully Connected", "SC unit",
+    "Equal Scalar Op", "Source", "Target", "Target Label", "Data", "Dropout",
+    "Unknown (From Python Side)", "Unknown (From C++ side)")))
 TBD_WEIGHTS = ("in_arg", "arg_grad")
 TBD_UNKNOWN = ("untagged", "warning!,ctx_source_unclear")
 
 
-def tbd_analysis(path):
+def tbd_analysis(path, keywords=TBD_KEYWORDS):
     """memory_analysis.py: {keyword: [bytes, [tags]]} and the tags that it does not know."""
     categories, unknown = {}, []
     with open(path) as log:
@@ -25,7 +36,7 @@ def tbd_analysis(path):
                 continue
             words = line.split(" ")
             size, tag = float(words[2]), words[6]
-            for keyword in TBD_KEYWORDS:
+            for keyword in keywords:
                 if keyword in tag:
                     entry = categories.setdefault(keyword, [0.0, []])
                     entry[0] += size
@@ -39,15 +50,30 @@ def tbd_analysis(path):
 def tbd_totals(categories):
     """The figures of its summary, as it prints them."""
     def megabytes(keys):
-        return sum((categories[k][0] / 1024 / 1024 for k in keys), 0)
+        return sum((categories[k][0] / MIB for k in keys), 0)
 
     return {
         "Total Allocations": megabytes(categories),
         "Total Weights": megabytes(k for k in categories if k in TBD_WEIGHTS),
-        "Total Forward tags": megabytes(k for k in categories if k not in TBD_WEIGHTS),
+        "Total Forward tags": megabytes(k for k in categories
+                                        if k not in TBD_WEIGHTS + TBD_UNKNOWN),
         "Total Unknown tags": megabytes(k for k in categories if k in TBD_UNKNOWN),
         "Total Annotations": sum(len(tags) for _, tags in categories.values()),
     }
+
+
+def tbd_report(path, names=TBD_NAMES):
+    """What it prints of a log; names: {keyword: name} in the order of its search."""
+    categories, unknown = tbd_analysis(path, list(names))
+    stars = "*" * 34
+    lines = [f"UNKNOWN TAG: {tag}" for tag in unknown]
+    lines += [stars, stars, f"Statistics for :  {path}", stars, stars]
+    for keyword, (size, tags) in sorted(categories.items(), key=lambda c: c[1][0], reverse=True):
+        lines.append(f"{names[keyword]} = {size / MIB} MBs Count:# {len(tags)}")
+    lines.append("#############  SUMMARY #############")
+    for name, value in tbd_totals(categories).items():
+        lines.append(f"{name}=  {value}" + ("" if name == "Total Annotations" else " MB"))
+    return "\n".join([*lines, f"{path} done", ""])
 
 
 # SETME.py of MXNet's scripts.

@@ -5,6 +5,8 @@
 import json
 import os
 import pathlib
+import random
+import shutil
 
 import harness
 import old_tools
@@ -141,6 +143,52 @@ def test_top_entries():
         equal(ours.stdout, theirs, f"the entry {tag}")
 
 
+SETME = """
+import os
+
+layer_kw_dict = \\
+    {
+        # Complete the layer-wise keyword dictionary.
+        "RNN"       : ["rnn", "lstm"],
+        "Embedding" : ['embed', "weight"],
+    }
+
+data_struct_kw_dict = \\
+    {
+        "Parameters"   : ["in_arg", "arg_grad", "optimizer_state"],
+        "Data Entries" : ["data_entry"],
+        "Workspace"    : ["workspace"]
+    }
+
+memory_profile_path = os.path.join("profiles", "mxnet.csv")
+expected_sum = 4
+"""
+
+
+def test_setme():
+    """As it is, against Python's reading of it; both dictionaries, and the expected sum."""
+    variables = {}
+    exec(SETME, variables)
+    with open("tags.csv", "w") as file:
+        file.writelines(f"{tag},{mib}\n" for tag, mib in LONG_TAGS.items())
+    plain(MEMLEDGER, "import", "-qf", "--format", "mxnet-csv", "-o", "tags.mled", "tags.csv")
+    rows = [(tag, mib / 1024) for tag, mib in LONG_TAGS.items()]
+    theirs = "".join(old_tools.mxnet_top_entries(rows, variables[name],
+                                                 expected_gib=variables["expected_sum"])
+                     for name in ("layer_kw_dict", "data_struct_kw_dict"))
+    file = dictionary(SETME, "SETME.py")
+    equal(groups("--style", "mxnet", "-d", file, "tags.mled").stdout, theirs, "the top entries")
+    run = json.loads(groups("--json", "-d", file, "--expected", "5GiB", "tags.mled").stdout)["runs"][0]
+    equal([(d["dictionary"], d["match"], d["expected_bytes"]) for d in run["dictionaries"]],
+          [("Layer", "all", 5 << 30), ("Data Structure", "all", 5 << 30)], "dictionaries")
+    done = plain(MEMLEDGER, "plot", "-f", "-k", "bars", "-d", file, "-o", "bars.svg", "tags.mled")
+    equal(done.returncode, 0, "exit code of plot", done.stderr)
+    contains(pathlib.Path("bars.svg").read_text(), "Untrackable", "the picture")
+    groups("-d", dictionary("layer_kw_dict = os.system('touch ran')\n", "SETME.py"), "tags.mled",
+           code=1)
+    check(not os.path.exists("ran"), "the file was run")
+
+
 def test_top_entries_are_twenty():
     tags = {f"in_arg:weight{i:02}": 1 + i / 64 for i in range(30)}
     theirs, ours = printed_top_entries({"Parameters": ["in_arg"]}, tags)
@@ -152,6 +200,61 @@ def test_several_traces():
     runs = json.loads(groups("--json", "-d", "torch", trace("gpt"), trace("modules")).stdout)
     equal([os.path.basename(run["file"]) for run in runs["runs"]], ["gpt.mled", "modules.mled"],
           "the runs")
+
+
+def random_log(path, chance, words):
+    """A log of TBD's profiler, with other lines in between."""
+    with open(path, "w") as file:
+        for _ in range(chance.randint(0, 200)):
+            tag = chance.choice(words) + chance.choice(("", ":x", "_weight", "0"))
+            size = chance.choice((0, 1, chance.randint(1, 1 << 40)))
+            file.write(f"[mem] Allocate {size} bytes GPU memory ({tag}).\n")
+            if chance.random() < 0.3:
+                file.write("[trace] In InitGraph.\n[mem] 15 MB GPU global memory free, "
+                           "total 16160 MB.\n")
+        file.write("[mem] Allocate 3 bytes GPU memory (last).\n")
+
+
+TBD_TAGS = ("in_arg:fc1", "arg_grad:att", "aux_state:bn", "_optimizer_weight_update_a", "source",
+            "workspace:conv", "forward_features:rnn", "forward_features:_plus", "untagged",
+            "_untagged", "warning!,ctx_source_unclear", "data", "my_data", "csr_matrix:cast", "")
+
+
+def test_tbd_script():
+    """For any logs, all of a folder at once, what the script prints, to the last digit."""
+    chance = random.Random(15)
+    os.mkdir("logs")
+    paths = [f"logs/{i:02}" for i in range(30)]
+    for path in paths:
+        random_log(path, chance, TBD_TAGS)
+    equal(groups("--style", "tbd", "logs").stdout, "".join(map(old_tools.tbd_report, paths)),
+          "the script's report of a folder")
+    equal(groups("--style", "tbd", "logs/", paths[7]).stdout.count(f"{paths[7]} done\n"), 2,
+          "reports of one log")
+
+
+def test_tbd_keywords_of_ones_own():
+    random_log("log", random.Random(5), TBD_TAGS)
+    names = {"(data)": "Data", "in_arg": "Weights", "untagged": "Unknown", "fea": "Features"}
+    mine = dictionary("".join(f"[{name}]\n{keyword}\n" for keyword, name in names.items()))
+    equal(groups("--style", "tbd", "-d", mine, "log").stdout, old_tools.tbd_report("log", names),
+          "the script's report with other keywords")
+
+
+def test_tbd_folders():
+    os.mkdir("logs")
+    os.mkdir("logs/inner")
+    done = groups("--style", "tbd", "logs", code=1)
+    contains(done.stderr, "logs: has no files", "the error")
+    shutil.copy(trace("mxnet"), "logs/b.mled")
+    random_log("logs/a", random.Random(1), TBD_TAGS)
+    with open("logs/readme", "w") as file:
+        file.write("not a log\n")
+    done = groups("--style", "tbd", "logs", code=1)
+    contains(done.stderr, "logs/readme: has no line '[mem] Allocate ...'", "the error")
+    equal([line for line in done.stdout.splitlines() if line.endswith(" done")],
+          ["logs/a done", "logs/b.mled done"], "files")
+    contains(done.stdout, "Unknown (From Python Side) = 1.0 MBs", "what has no name")
 
 
 def test_mistakes():

@@ -199,6 +199,23 @@ def sparse():
     say(last=float(loss.asscalar()))
 
 
+def saved():
+    """A key-value store updates the parameters, which are then written to a file."""
+    arrays()
+    net = mx.gluon.nn.Dense(7, in_units=11)
+    net.initialize()
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"momentum": 0.9},
+                               kvstore=mx.kv.create("local"), update_on_kvstore=True)
+    for _ in range(STEPS):
+        with mx.autograd.record():
+            loss = net(random((BATCH, 11))).sum()
+        loss.backward()
+        trainer.step(1)
+    mx.nd.waitall()
+    net.save_parameters("saved.params")
+    say(has=has_of(net, ["momentum"]))
+
+
 def symbols():
     """A block that is given symbols, which have handles as arrays do. Around them on the
     heap is what would be no good as a part of an array."""

@@ -17,17 +17,25 @@ WALK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "walk_model.py")
 SMALL = ["--steps", 3, "--batch", 4]
 NAMED_PERCENT = {"threaded": 97, "naive": 99}
 NO_OPERATORS = ("", "ImperativeBulk", "unnamed")  # what says nothing
-KINDS = ("in_arg:", "arg_grad:", "aux_state:", "optimizer_state:")
+CATEGORIES = {"in_arg": "parameter", "arg_grad": "gradient", "aux_state": "buffer",
+              "optimizer_state": "optimizer_state"}
 os.environ["OMP_NUM_THREADS"] = "1"  # the models are tiny: more threads wait for each other
 
 
 @functools.lru_cache(maxsize=None)
 def walk(name, options):
-    """{tag: (category, bytes)}"""
+    """{(label, category): bytes} and {tag: bytes}"""
     done = plain(python(), WALK, os.path.join(EXAMPLES, name), *SMALL, *options)
     equal(done.returncode, 0, f"exit code of the walk of {name}", done.stderr)
-    return {entry["tag"]: (entry["category"].replace(" ", "_"), entry["bytes"])
-            for entry in json.loads(done.stdout)}
+    entries = json.loads(done.stdout)
+    return ({label_of(entry["tag"]): entry["bytes"] for entry in entries},
+            {entry["tag"]: entry["bytes"] for entry in entries})
+
+
+def label_of(tag):
+    """The label and the category of a block with this tag."""
+    kind, *slots, name = tag.split(":")
+    return ".".join([name, *slots]), CATEGORIES[kind]
 
 
 def record(name, engine, options, recorder=()):
@@ -44,16 +52,31 @@ def at_peak(file, *keys):
     return report("table", file, f"--by={','.join(keys)}", "--top=100000")["groups"]
 
 
-def check_model(model, groups, what):
+def tags_at_peak(file):
+    run, = report("groups", file, "--dictionary=mxnet", "--top=100000")["runs"]
+    return {e["tag"]: (e["bytes"], e["count"])
+            for g in run["dictionaries"][0]["groups"] for e in g["entries"]}
+
+
+def check_model(model, file, what):
     """Each thing of the model is there once, in its category, with its bytes, and nothing
     else is called so. A Module has copies of what its executor reads."""
-    found = {g["label"]: g for g in groups if (g["label"] or "").startswith(KINDS)}
-    equal(sorted(found), sorted(model), f"names of {what}")
-    for tag, (category, size) in model.items():
-        group = found[tag]
-        copies = 2 if tag.startswith(("in_arg:", "aux_state:")) and is_module(what) else 1
-        equal((group["category"], group["bytes"], group["blocks"]), (category, copies * size, copies),
-              f"{tag} of {what}")
+    labels, tags = model
+    groups = at_peak(file, "label", "category")
+    found = {(g["label"], g["category"]): (g["bytes"], g["blocks"]) for g in groups
+             if g["label"] and g["category"] in CATEGORIES.values()}
+    equal(found, {name: sizes(name[1], size, what) for name, size in labels.items()},
+          f"labels of {what}")
+    found = {tag: size for tag, size in tags_at_peak(file).items()
+             if tag.startswith(tuple(f"{kind}:" for kind in CATEGORIES))}
+    equal(found, {tag: sizes(label_of(tag)[1], size, what) for tag, size in tags.items()},
+          f"tags of {what}")
+
+
+def sizes(category, size, what):
+    """Bytes and blocks."""
+    copies = 2 if category in ("parameter", "buffer") and is_module(what) else 1
+    return copies * size, copies
 
 
 def is_module(what):
@@ -100,7 +123,7 @@ def check_example(name, *options):
     for engine in NAMED_PERCENT:
         what = " ".join((name, *options, engine))
         file, trace = record(name, engine, options)
-        check_model(walk(name, options), at_peak(file, "label", "category"), what)
+        check_model(walk(name, options), file, what)
         check_named(at_peak(file, "label", "module", "scope"), engine, what)
         check_scopes(trace, what)
         check_workspaces(file, what)

@@ -43,13 +43,19 @@ def blocks_of(trace):
         elif e["kind"] == "free":
             live.pop(e["addr"]).end = at
         elif e["addr"] in live:
-            live[e["addr"]].labels.append(e["label"])
+            live[e["addr"]].labels.append((e["label"], e["category"]))
     return found
 
 
+def named(kind, name):
+    """The label and the category of what the old profilers call kind:name."""
+    kind, _, slot = kind.partition(":")
+    return f"{name}.{slot}" if slot else name, CATEGORIES[kind]
+
+
 def labelled(trace):
-    """How many blocks had (label, bytes) at any time."""
-    return collections.Counter((label, block.size) for block in blocks_of(trace)
+    """How many blocks had (label, category, bytes) at any time."""
+    return collections.Counter((*label, block.size) for block in blocks_of(trace)
                                for label in set(block.labels))
 
 
@@ -75,12 +81,15 @@ def check_model(case, engine):
     harness.balanced(trace)
     found = labelled(trace)
     for kind, name, size in told["has"]:
+        label, category = named(kind, name)
         if name is None:
-            check(any(label.startswith(kind + ":") and n == size for label, n in found),
+            slot = kind.partition(":")[2]
+            check(any(label.endswith(slot) and (c, n) == (category, size) for label, c, n in found),
                   f"{case}, {engine}: no {kind} of {size} bytes", sorted(found))
         else:
-            check(found[f"{kind}:{name}", size], f"{case}, {engine}: no {kind}:{name} of {size}",
+            check(found[label, category, size], f"{case}, {engine}: no {kind}:{name} of {size}",
                   sorted(found))
+    check_tags(result.trace, told["has"])
     check_categories(result.trace, told["has"])
     percent = named_percent(trace)
     check(percent >= NAMED_PERCENT[engine], f"{case}, {engine}: {percent} % of the peak named")
@@ -89,6 +98,13 @@ def check_model(case, engine):
     if engine == "naive":
         equal(told, alone(case, env), f"{case}: what the program said")
     return trace, result
+
+
+def check_tags(trace_file, has):
+    """The old profilers' names."""
+    tags = {line.rsplit(",", 1)[0] for line in export(trace_file, "mxnet-csv").splitlines()}
+    for kind, name, _ in has:
+        check(name is None or f"{kind}:{name}" in tags, f"no tag {kind}:{name}", sorted(tags))
 
 
 def check_categories(trace_file, has):
@@ -122,18 +138,31 @@ def test_bound_in_c():
         equal([result.code, result.out], [0, plain(program, how).stdout], f"{how}: the end", result)
         trace = result.dump(events=True)
         found = labelled(trace)
-        wanted = collections.Counter({(name, 4 * n): 1 for name, n in INPUTS.items()})
-        wanted.update((f"{kind}:{name}", 4 * n) for kind in ("in_arg", "arg_grad")
-                      for name, n in ARGUMENTS.items())
-        wanted.update((f"aux_state:{name}", 4 * n) for name, n in STATES.items())
-        equal({key: found[key] for key in wanted}, dict(wanted), f"{how}: names", sorted(found))
+        wanted = {(name, category, 4 * n): 1
+                  for category, sizes in (("input", INPUTS), ("parameter", ARGUMENTS),
+                                          ("gradient", ARGUMENTS), ("buffer", STATES))
+                  for name, n in sizes.items()}
+        equal({key: found[key] for key in wanted}, wanted, f"{how}: names", sorted(found))
         percent = labelled_percent(trace)
         check(percent >= 95, f"{how}: {percent} % of the bytes have a name", sorted(found))
 
 
+def check_layers(trace_file):
+    """The layers of a Sequential have numbers for names: the block's class decides."""
+    run, = report("groups", trace_file, "--dictionary=layers", "--gross", "--top=1000")["runs"]
+    category = {entry["tag"].partition("_oedge")[0]: group["category"]
+                for group in run["dictionaries"][0]["groups"] for entry in group["entries"]}
+    for block, wanted in (("0.0", "Convolution"), ("0.2", "Activation"), ("0.3", "Pooling"),
+                          ("2", "Fully connected")):
+        found = {category[tag] for tag in (f"data_entry:{block}", f"data_entry:{block}_backward")
+                 if tag in category}
+        equal(found, {wanted}, f"layer of block {block}", category)
+
+
 def test_cnn():
     for engine in ENGINES:
-        check_model("cnn", engine)
+        _, result = check_model("cnn", engine)
+        check_layers(result.trace)
 
 
 def test_cnn_hybrid():
@@ -194,21 +223,19 @@ def test_what_stays_unknown():
     contains(entry.split("\n\n")[0], f"mxnet_models.py:{at}(nameless)", "the stack in the log")
 
 
-def by_label(trace_file):
-    """Labels at the peak, in memledger's own words."""
-    return {row["label"]: row for row in report("summary", trace_file, "--top=1000")["by_label"]}
+def labels_at_peak(trace_file):
+    """(label, category) of each."""
+    groups = report("table", trace_file, "--by=label,category", "--top=1000")["groups"]
+    return {(g["label"], g["category"]) for g in groups}
 
 
 def test_best_name_wins():
     """MXNet 2 tells its own names, with a number for each parameter, until a block goes."""
     told, result = run_recorded("cnn_hybrid", env=NAIVE)
-    labels = by_label(result.trace)
+    labels = labels_at_peak(result.trace)
     for kind, name, _ in told["has"]:
-        row = labels.get(f"{kind}:{name}")
-        check(row, f"{kind}:{name} has another name", sorted(labels))
-        equal(row["category"], CATEGORIES[kind.split(":")[0]], f"category of {kind}:{name}")
-    inputs = {name for name, row in labels.items() if row["category"] == "input"}
-    check({"x", "label"} <= inputs, "inputs", sorted(inputs))
+        check(named(kind, name) in labels, f"{kind}:{name} has another name", labels)
+    check({("x", "input"), ("label", "input")} <= labels, "inputs", labels)
 
 
 def test_phases():
@@ -248,9 +275,22 @@ def test_sparse():
     if IS_2:
         return  # does not train them
     _, trace = record("sparse")
-    labels = {label for label, _ in labelled(trace)}
-    check({"arg_grad:embedding0_weight", "arg_grad:embedding0_weight:row_sparse:idx"} <= labels,
-          "parts of a sparse gradient", sorted(labels))
+    labels = {(label, category) for label, category, _ in labelled(trace)}
+    check({("embedding0_weight", "gradient"), ("embedding0_weight:row_sparse:idx", "gradient")}
+          <= labels, "parts of a sparse gradient", sorted(labels))
+
+
+def test_copies():
+    """A key-value store and a file that is written each take a copy of every parameter."""
+    told, result = run_recorded("saved")
+    found = labelled(result.dump(events=True))
+    tags = export(result.trace, "mxnet-csv")
+    for key in (0, 1):  # MXNet 2 names them itself
+        contains(tags, f"kvstore:push:local_{key}," if IS_2 else f"optimizer_state:kvstore:{key},",
+                 "what the store keeps")
+    for kind, name, size in told["has"]:
+        if kind == "in_arg":
+            check(found[name, "parameter", size] >= 2, f"no copy of {name}", sorted(found))
 
 
 def test_symbols_are_no_arrays():
@@ -273,9 +313,9 @@ def test_names_are_all_there_or_none():
 
 def test_names_off():
     _, result = run_recorded("lstm", options=["--names=off"])
-    labels = {label for label, _ in labelled(result.dump(events=True))}
-    check(not any(label.startswith("optimizer_state:momentum:") for label in labels),
-          "names though they are off", sorted(labels))
+    labels = {label for label, _, _ in labelled(result.dump(events=True))}
+    check(not any(label.endswith(".momentum") for label in labels), "names though they are off",
+          sorted(labels))
     marks = {e["mark"] for e in report("events", result.trace, "--kind", "mark")["events"]}
     check(marks <= {"node"}, "marks of what only Python knows, though names are off", marks)
 

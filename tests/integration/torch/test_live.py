@@ -237,6 +237,12 @@ Total layer weight gradient usage......4 MB
   2.weight grad........................2 MB
   2.bias grad..........................0 MB
 Intermediate gradients.................8 MB
+
+Total optimizer state usage............0 MB
+  0.weight state.......................0 MB
+  0.bias state.........................0 MB
+  2.weight state.......................0 MB
+  2.bias state.........................0 MB
 Epoch {epoch} finished
 """
 
@@ -260,9 +266,10 @@ def test_profiler_csv():
     equal(head, "epoch,iteration,peak_cached,current_cached,total_feature_map_usage,"
                 "total_weight_usage,0.weight,0.bias,2.weight,2.bias,"
                 "total_layer_weight_gradient_usage,0.weight_grad,0.bias_grad,2.weight_grad,"
-                "2.bias_grad,intermediate_gradients", "columns")
+                "2.bias_grad,intermediate_gradients,total_optimizer_state_usage,0.weight_state,"
+                "0.bias_state,2.weight_state,2.bias_state", "columns")
     peak = re.search(r"Peak cached\.+(\d+) MB", text).group(1)
-    equal(rows, [f"{epoch},2,{peak},10,6,4,2,0,2,0,4,2,0,2,0,8" for epoch in (1, 2)], "rows")
+    equal(rows, [f"{epoch},2,{peak},10,6,4,2,0,2,0,4,2,0,2,0,8,0,0,0,0,0" for epoch in (1, 2)], "rows")
 
 
 def test_profiler_bytes():
