@@ -8,16 +8,6 @@
 
 #include "recorder.h"
 
-/* The suffix for a part of a sparse array, by the number of parts. */
-static const char *suffix_of(unsigned part, unsigned parts)
-{
-    if (!part)
-        return "";
-    if (parts == 2)
-        return ":row_sparse:idx";
-    return part == 1 ? ":csr:ind_ptr" : ":csr:idx";
-}
-
 static unsigned blocks_at(PyObject *handle, struct ml_mxnet_block *ret)
 {
     const struct ml_extension_api *recorder = ml_native_recorder();
@@ -67,7 +57,7 @@ static PyObject *mxnet_label(PyObject *self, PyObject *args)
     if (PyErr_Occurred())
         return NULL;
     for (unsigned i = 0; i < parts; i++) {
-        snprintf(text, sizeof(text), "%s%s", name, suffix_of(i, parts));
+        snprintf(text, sizeof(text), "%s%s", name, ml_mxnet_part_suffix(i, parts));
         recorder->mxnet_label(&blocks[i], recorder->name(text, strlen(text)), category);
     }
     Py_RETURN_NONE;

@@ -9,6 +9,7 @@
 
 #include "native.h"
 #include "profiler_result.h"
+#include "recorder.h"
 
 struct pairs {
     const char **keys; /* both in one allocation, which the caller frees */
@@ -101,6 +102,18 @@ static PyObject *profiler_stats(PyObject *self, PyObject *args)
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
 }
 
+static PyObject *save_trace(PyObject *self, PyObject *args)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+    const char *path = "";
+    int result = 0;
+
+    (void)self, (void)args;
+    Py_BEGIN_ALLOW_THREADS if (recorder) result = recorder->save_trace(&path);
+    Py_END_ALLOW_THREADS if (result) return ml_profiler_refuse(ml_native_api());
+    return PyUnicode_DecodeFSDefault(path);
+}
+
 static PyObject *profiler_error_class(PyObject *self, PyObject *args)
 {
     (void)self, (void)args;
@@ -116,6 +129,7 @@ static PyMethodDef methods[] = {
     {"profiler_dump", profiler_dump, METH_VARARGS, "(finished, process)"},
     {"profiler_stats", profiler_stats, METH_VARARGS,
      "(reset, format, sort_by, ascending): the text."},
+    {"save_trace", save_trace, METH_NOARGS, "Writes the trace so far; its path, or an empty one."},
     {NULL, NULL, 0, NULL},
 };
 

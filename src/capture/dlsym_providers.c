@@ -17,7 +17,7 @@ const struct ml_dlsym_provider *const ml_dlsym_providers[] = {
     &ml_torch_dlsym,
 #if ML_WITH_MXNET
     &ml_mxnet_dlsym,
-    &ml_mxnet_profiler_dlsym,
+    &ml_mxnet_c_dlsym,
 #endif
     NULL,
 };

@@ -2,17 +2,43 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "memledger/memledger.h"
 #include "report_command.h"
 #include "stats.h"
 #include "stats_report.h"
 #include "verbs.h"
 
-static const struct ml_option options[] = {ML_TOP_OPTIONS("scopes, threads and blocks")};
+struct stats_opts {
+    struct ml_top_opts top;
+    int sort_by; /* MEMLEDGER_BY_TOTAL, ... */
+    bool ascending;
+};
+
+static const char *const sort_choices[] = {
+    [MEMLEDGER_BY_TOTAL] = "total", [MEMLEDGER_BY_AVG] = "avg",     [MEMLEDGER_BY_MIN] = "min",
+    [MEMLEDGER_BY_MAX] = "max",     [MEMLEDGER_BY_COUNT] = "count", NULL,
+};
+
+static const struct ml_option options[] = {
+    {.name = "sort",
+     .type = ML_OPT_CHOICE,
+     .offset = offsetof(struct stats_opts, sort_by),
+     .value_name = "KEY",
+     .choices = sort_choices,
+     .help = "sort times by total, avg, min, max or count (total)"},
+    {.name = "ascending",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct stats_opts, ascending),
+     .help = "list the smallest time or counter first"},
+    ML_TOP_OPTIONS("scopes, threads and blocks"),
+};
 
 static int report(const struct ml_trace *trace, const char *file, const struct ml_top_opts *opts,
                   struct ml_buf *out, struct ml_error *err)
 {
-    const struct ml_stats_opts stats_opts = {.top = (size_t)opts->top};
+    const struct stats_opts *own = (const struct stats_opts *)opts;
+    const struct ml_stats_opts stats_opts = {.top = (size_t)opts->top,
+                                             .order = {own->sort_by, own->ascending}};
     struct ml_style style = ml_report_style(&opts->report);
     struct ml_stats stats;
     int r = ml_measure(trace, &stats_opts, &stats, err);
@@ -26,9 +52,9 @@ static int report(const struct ml_trace *trace, const char *file, const struct m
 
 static int run(int argc, char **argv)
 {
-    struct ml_top_opts opts = {.top = 10};
+    struct stats_opts opts = {.top.top = 10};
 
-    return ml_report_run(&ml_verb_stats, report, &opts, argc, argv);
+    return ml_report_run(&ml_verb_stats, report, &opts.top, argc, argv);
 }
 
 const struct ml_verb ml_verb_stats = {

@@ -381,8 +381,8 @@ static inline size_t ml_ringset_bytes(uint32_t ring_bytes, uint32_t ring_count)
  *   ML_SAMPLE device:bits used free total used_by_process   (device: a string)
  *
  * where a:b is one word, a in its high and b in its low half. A push's kind may have a string,
- * the module's class, above its low 8 bits. Each process numbers its strings, spaces and
- * objects from 1.
+ * the module's class, above its low 8 bits, and ML_PUSH_IMPERATIVE in them. Each process numbers
+ * its strings, spaces and objects from 1.
  *
  * A *tape* is a sequence of nodes that a framework replays backwards: PyTorch numbers the nodes
  * of its graph as a thread creates them, and runs them later, often on other threads. The
@@ -409,7 +409,7 @@ enum ml_record_kind {
     ML_REC_PYTHON_STACK, /* number:frames, then Python frames, two to a word, innermost
                             first, the first in the low half; numbered with the others */
     ML_REC_WORK, /* key, stack:operator: this thread hands work over from its current scope; either
-                    may be 0 */
+                    may be 0; the operator may have ML_WORK_IMPERATIVE */
     ML_REC_MOVE_WORK, /* from, to: work handed over under one key moves to another */
     ML_REC_PUSH_WORK, /* key, 0:operator: push the scopes that the work was handed over from,
                          and below them the operator, 0: that of ML_REC_WORK, if any */
@@ -431,6 +431,11 @@ enum ml_record_kind {
  * current scope, see inner_path.h. */
 enum ml_tape_flags { ML_TAPE_OPERATOR = 1, ML_TAPE_INNER = 2 };
 
+/* The program called the operator itself: it is not a node of a graph. A profile can leave such
+ * operators out. */
+#define ML_PUSH_IMPERATIVE 0x80u
+#define ML_WORK_IMPERATIVE (1u << 31)
+
 enum ml_profile_state {
     ML_PROFILE_STOP = 0,
     ML_PROFILE_RUN = 1,
@@ -446,6 +451,7 @@ enum ml_request {
     ML_REQUEST_STATS = 2,
     ML_REQUEST_NOTHING = 3, /* replied to when all earlier records are done */
     ML_REQUEST_FILES = 4,
+    ML_REQUEST_SAVE = 5, /* write the trace so far; the reply is its path */
 };
 
 #define ML_TIME_BITS 48

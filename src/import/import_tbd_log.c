@@ -4,7 +4,8 @@
  *     [mem] 15000 MB GPU global memory free, total 16160 MB.
  *
  * It is a program's standard error, so there may be other text between these lines, and before
- * them after an unfinished line. A "Release" names no block and becomes a marker.
+ * them after an unfinished line. A "Release" names no block and becomes a marker. In memledger's
+ * own export of a program without a GPU it is CPU memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,13 +17,22 @@
 #include "memledger/memledger.h"
 
 #define MIB (UINT64_C(1) << 20)
-#define DEVICE "gpu" /* the log does not say which one */
+/* The log does not say which GPU. */
+enum device { GPU, CPU, DEVICES };
+
+static const struct {
+    const char *word, *name;
+    uint32_t level;
+    const char *space;
+} devices[DEVICES] = {
+    [GPU] = {"GPU", "gpu", MEMLEDGER_DRIVER, "cudaMalloc"},
+    [CPU] = {"CPU", "cpu", MEMLEDGER_BLOCK, "mxnet"},
+};
 
 struct tbd {
     struct ml_import_source *source;
     struct ml_import_sink *sink;
     struct ml_import_tagged tagged;
-    uint32_t space, device;
     uint64_t allocations;
 };
 
@@ -50,16 +60,31 @@ static bool seek(struct ml_slice *p, const char *text)
     return true;
 }
 
+/* "GPU" or "CPU". */
+static bool take_device(struct ml_slice *p, enum device *ret)
+{
+    for (enum device device = GPU; device < DEVICES; device++) {
+        if (skip(p, devices[device].word)) {
+            *ret = device;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* "1048608 bytes GPU memory (in_arg:fc1_weight)." after "Allocate ". */
-static bool parse_allocation(struct ml_slice p, struct ml_tagged_block *ret, bool *ret_rounded)
+static bool parse_allocation(struct ml_slice p, struct ml_tagged_block *ret,
+                             enum device *ret_device, bool *ret_rounded)
 {
     uint64_t amount;
     bool in_bytes;
 
     if (!ml_slice_take_u64(&p, &amount))
         return false;
-    in_bytes = skip(&p, " bytes GPU memory (");
-    if (!in_bytes && !skip(&p, " MB GPU memory ("))
+    in_bytes = skip(&p, " bytes ");
+    if (!in_bytes && !skip(&p, " MB "))
+        return false;
+    if (!take_device(&p, ret_device) || !skip(&p, " memory ("))
         return false;
     if (amount > ML_IMPORT_BYTES_MAX / (in_bytes ? 1 : MIB))
         return false;
@@ -74,28 +99,33 @@ static bool parse_allocation(struct ml_slice p, struct ml_tagged_block *ret, boo
 
 static int read_allocation(struct tbd *t, struct ml_slice p, struct ml_error *err)
 {
-    struct ml_tagged_block block = {.space = t->space};
+    struct ml_tagged_block block = {0};
+    enum device device = GPU;
     bool rounded = false;
 
-    if (!parse_allocation(p, &block, &rounded)) {
+    if (!parse_allocation(p, &block, &device, &rounded)) {
         if (t->source->line_cut)
             return 0; /* the program was killed while it wrote the line */
         return ml_import_bad(t->source, err, "expected a size and a tag after 'Allocate'");
     }
     if (rounded)
         ml_import_unknown(t->sink, ML_UNKNOWN_SIZES);
+    block.space = ml_import_space(t->sink, t->tagged.process, devices[device].name,
+                                  devices[device].level, devices[device].space);
     ml_import_tagged_put(&t->tagged, &block);
     t->allocations++;
     return 0;
 }
 
-static void put_sample(struct tbd *t, uint64_t bits, uint64_t free_bytes, uint64_t total_bytes)
+static void put_sample(struct tbd *t, enum device device, uint64_t bits, uint64_t free_bytes,
+                       uint64_t total_bytes)
 {
+    uint32_t name = ml_dict_cstr(&t->sink->dict, devices[device].name);
     struct ml_event event = {
         .kind = ML_SAMPLE,
         .time_ns = t->tagged.time_ns,
         .thread = t->tagged.thread,
-        .args = {t->device, bits, 0, free_bytes, total_bytes},
+        .args = {name, bits, 0, free_bytes, total_bytes},
     };
 
     ml_import_event(t->sink, &event);
@@ -104,13 +134,15 @@ static void put_sample(struct tbd *t, uint64_t bits, uint64_t free_bytes, uint64
 /* "15000 MB GPU global memory free, total 16160 MB." */
 static bool read_free_memory(struct tbd *t, struct ml_slice p)
 {
+    enum device device = GPU;
     uint64_t free_mib, total_mib;
 
-    if (!ml_slice_take_u64(&p, &free_mib) || !skip(&p, " MB GPU global memory free, total ") ||
-        !ml_slice_take_u64(&p, &total_mib) || !ml_slice_begins(p, " MB") ||
-        free_mib > ML_IMPORT_BYTES_MAX / MIB || total_mib > ML_IMPORT_BYTES_MAX / MIB)
+    if (!ml_slice_take_u64(&p, &free_mib) || !skip(&p, " MB ") || !take_device(&p, &device) ||
+        !skip(&p, " global memory free, total ") || !ml_slice_take_u64(&p, &total_mib) ||
+        !ml_slice_begins(p, " MB") || free_mib > ML_IMPORT_BYTES_MAX / MIB ||
+        total_mib > ML_IMPORT_BYTES_MAX / MIB)
         return false;
-    put_sample(t, ML_SAMPLE_FREE | ML_SAMPLE_TOTAL, free_mib * MIB, total_mib * MIB);
+    put_sample(t, device, ML_SAMPLE_FREE | ML_SAMPLE_TOTAL, free_mib * MIB, total_mib * MIB);
     return true;
 }
 
@@ -121,7 +153,7 @@ static void read_available(struct tbd *t, struct ml_slice p)
 
     if (ml_slice_take_u64(&p, &bytes) && bytes <= ML_IMPORT_BYTES_MAX &&
         ml_slice_begins(p, " bytes GPU memory available"))
-        put_sample(t, ML_SAMPLE_FREE, bytes, 0);
+        put_sample(t, GPU, ML_SAMPLE_FREE, bytes, 0);
 }
 
 static int read_line(struct tbd *t, struct ml_slice line, struct ml_error *err)
@@ -163,8 +195,6 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
     int r;
 
     ml_import_tagged_init(&t.tagged, sink);
-    t.space = ml_import_space(sink, t.tagged.process, DEVICE, MEMLEDGER_DRIVER, "cudaMalloc");
-    t.device = ml_dict_cstr(&sink->dict, DEVICE);
     while ((r = ml_import_line(source, &text, &len, err)) > 0) {
         r = read_line(&t, (struct ml_slice){text, len}, err);
         if (r < 0)
@@ -177,8 +207,10 @@ static int run(struct ml_import_source *source, struct ml_import_sink *sink, str
 
 static int recognise(const uint8_t *head, size_t len)
 {
-    return memmem(head, len, "[mem] Allocate ", 15) && memmem(head, len, " GPU memory (", 13) ? 95
-                                                                                              : 0;
+    bool has_memory =
+        memmem(head, len, " GPU memory (", 13) || memmem(head, len, " CPU memory (", 13);
+
+    return memmem(head, len, "[mem] Allocate ", 15) && has_memory ? 95 : 0;
 }
 
 const struct ml_import_format ml_import_tbd_log = {

@@ -209,6 +209,25 @@ def test_tbd_log():
     check(heading.endswith("blocks (peak)"), "a time that the log does not tell", heading)
 
 
+def tbd_lines(text):
+    return [line for line in text.splitlines() if line.startswith("[mem] ")]
+
+
+def test_tbd_log_there_and_back():
+    """An exported log has every line of the imported one, in order. Host memory is no GPU's."""
+    log = (DATA / "tbd" / "conv_resnet_log").read_text()
+    host = ("[mem] Allocate 8 bytes CPU memory (data).\n[mem] 5 MB CPU global memory free, "
+            "total 9 MB.\n[mem] Release GPU memory.\n")
+    features = ("[mem] Allocate 96 bytes GPU memory (forward_features:fc1).\n"
+                "[mem] finished binding.\n")
+    for text in (log, features * 2, host):
+        trace = import_text(text)
+        again = memledger("export", "--format", "tbd-log", "-o", "-", trace).stdout
+        equal(tbd_lines(again), tbd_lines(text), "the log")
+        device, = {s["device"] for s in report("summary", trace)["by_device"]}
+        equal(device, "cpu" if text is host else "gpu", "the device")
+
+
 def test_sizes_that_cannot_be():
     huge = 1 << 63
     refuse(f"[mem] Allocate {huge} bytes GPU memory (in_arg:a).\n", "line 1: expected a size and a tag")

@@ -18,15 +18,20 @@ static void put(struct fixture *f, uint8_t kind, uint64_t time_ns, uint32_t thre
                                                 .args = {arg, ml_zigzag(value)}});
 }
 
-static struct ml_stats measure(struct fixture *f, struct ml_trace **ret_trace)
+static struct ml_stats measure_trace(struct ml_trace *trace, struct ml_object_order order)
 {
     struct ml_stats stats;
     struct ml_error err = {0};
 
-    *ret_trace = fixture_open(f);
-    if (ml_measure(*ret_trace, &(struct ml_stats_opts){.top = 10}, &stats, &err) < 0)
+    if (ml_measure(trace, &(struct ml_stats_opts){.top = 10, .order = order}, &stats, &err) < 0)
         fail_msg("%s", err.text);
     return stats;
+}
+
+static struct ml_stats measure(struct fixture *f, struct ml_trace **ret_trace)
+{
+    *ret_trace = fixture_open(f);
+    return measure_trace(*ret_trace, (struct ml_object_order){0});
 }
 
 static void check_row(const struct ml_stats *s, size_t i, const char *category, const char *name,
@@ -72,6 +77,45 @@ static void objects_meet_their_stops(void **state)
     check_row(&s, 0, "d", "t", 3, 2 + 29 + 100, 2, 100);
     check_row(&s, 1, "d,frame", "t", 1, 3, 3, 3);
     ml_stats_release(&s);
+    ml_trace_free(trace);
+}
+
+static void check_order(struct ml_trace *trace, int sort_by, bool ascending, const char *names)
+{
+    struct ml_stats s = measure_trace(trace, (struct ml_object_order){sort_by, ascending});
+
+    assert_int_equal(s.objects.len, strlen(names));
+    for (size_t i = 0; i < s.objects.len; i++)
+        assert_int_equal(s.objects.items[i].name[0], names[i]);
+    ml_stats_release(&s);
+}
+
+/* Counters a: 1, 9; b: 4; c: 2, 2, 2. */
+static void rows_are_sorted_by_any_key(void **state)
+{
+    static const struct {
+        char name;
+        int64_t value;
+    } values[] = {{'a', 1}, {'b', 4}, {'a', 9}, {'c', 2}, {'c', 2}, {'c', 2}};
+    struct fixture f = fixture_begin();
+    uint32_t domain, counters[3];
+    struct ml_trace *trace;
+
+    (void)state;
+    domain = ml_maker_object(f.maker, 0, MEMLEDGER_DOMAIN, -1, ml_maker_string(f.maker, "d"));
+    for (int i = 0; i < 3; i++)
+        counters[i] = ml_maker_object(f.maker, 0, MEMLEDGER_COUNTER, domain,
+                                      ml_maker_string(f.maker, (char[]){(char)('a' + i), 0}));
+    for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
+        put(&f, ML_COUNTER, i, 0, 0, counters[values[i].name - 'a'], values[i].value);
+    trace = fixture_open(&f);
+    check_order(trace, MEMLEDGER_BY_TOTAL, false, "abc");
+    check_order(trace, MEMLEDGER_BY_TOTAL, true, "cba");
+    check_order(trace, MEMLEDGER_BY_AVG, true, "cba");
+    check_order(trace, MEMLEDGER_BY_MIN, false, "bca");
+    check_order(trace, MEMLEDGER_BY_MAX, true, "cba");
+    check_order(trace, MEMLEDGER_BY_COUNT, false, "cab");
+    check_order(trace, MEMLEDGER_BY_COUNT, true, "bac");
     ml_trace_free(trace);
 }
 
@@ -135,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(objects_meet_their_stops),
+        cmocka_unit_test(rows_are_sorted_by_any_key),
         cmocka_unit_test(counters_have_their_units),
         cmocka_unit_test(operators_are_scopes),
     };

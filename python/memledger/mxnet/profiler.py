@@ -13,7 +13,7 @@ import warnings
 
 from .. import _native
 from .._marks import plain_text
-from . import _profiling
+from . import _memory_profile, _profiling
 
 __all__ = ["Counter", "Domain", "Event", "Frame", "Marker", "Scope", "Task", "dump",
            "dump_profile", "dumps", "pause", "profiler_set_config", "profiler_set_state",
@@ -61,14 +61,18 @@ def set_config(**kwargs):
     continuous_dump    dumps append, and happen by themselves (True)
     dump_period        seconds between them (1.0)
     aggregate_stats    gather what dumps() prints (False)
-    gpu_memory_profile_filename_prefix    ("gpu_memory_profile")
+    gpu_memory_profile_filename_prefix    dump() writes <prefix>-pid_<pid>.csv: the memory that
+                       MXNet holds, by name (no file unless it is set)
     profile_process    whose settings these are: "worker", this process; "server", all
                        kvstore servers ("worker")"""
     global _mode_is_set
     if _mode_is_set and kwargs.get("profile_process", "worker") == "worker":
         kwargs = {**dict.fromkeys(_PARTS, True), **kwargs}
         _mode_is_set = False
-    _profiling.configure([(key, str(value)) for key, value in kwargs.items()])
+    settings = [(key, str(value)) for key, value in kwargs.items()]
+    _profiling.configure(settings)
+    if kwargs.get("profile_process", "worker") == "worker":
+        _memory_profile.configure(settings)
 
 
 def set_state(state="stop", profile_process="worker"):
@@ -100,6 +104,8 @@ def dump(finished=True, profile_process="worker"):
     """Writes the profile file, up to this call, and ends it if `finished`."""
     process = _number_of(profile_process, _PROCESSES, "profile_process")
     _profiling.ask(_native.profiler_dump, int(bool(finished)), process, needs_run=not process)
+    if not process:
+        _memory_profile.write()
 
 
 def dumps(reset=False, format="table", sort_by="total", ascending=False):

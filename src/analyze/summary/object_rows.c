@@ -228,23 +228,35 @@ int ml_object_book_add(struct ml_object_book *b, const struct ml_event *event)
 
 /* ---- The result --------------------------------------------------------- */
 
-static double weight(const struct ml_object_row *row)
+static double average(const struct ml_object_row *row)
 {
-    return row->unit == ML_OBJECT_TIME ? row->sum : (double)row->last;
+    return row->sum / (double)row->count;
 }
 
-static int in_order(const void *a, const void *b)
+static double weight(const struct ml_object_row *row, int sort_by)
+{
+    switch (sort_by) {
+    case MEMLEDGER_BY_AVG: return average(row);
+    case MEMLEDGER_BY_MIN: return (double)row->min;
+    case MEMLEDGER_BY_MAX: return (double)row->max;
+    case MEMLEDGER_BY_COUNT: return (double)row->count;
+    default: return row->unit == ML_OBJECT_TIME ? row->sum : (double)row->last;
+    }
+}
+
+static int in_order(const void *a, const void *b, void *context)
 {
     const struct ml_object_row *x = a, *y = b;
+    const struct ml_object_order *order = context;
     int by_category = strcmp(x->category, y->category);
-    double wx = weight(x), wy = weight(y);
+    double wx = weight(x, order->sort_by), wy = weight(y, order->sort_by);
 
     if (x->unit != y->unit)
         return x->unit < y->unit ? -1 : 1;
     if (by_category)
         return by_category;
     if (wx != wy)
-        return wx < wy ? 1 : -1;
+        return (wx < wy) == order->ascending ? -1 : 1;
     return strcmp(x->name, y->name);
 }
 
@@ -254,22 +266,33 @@ static int take(const struct ml_object_row *from, struct ml_arena *arena, ml_obj
 
     row.category = ml_arena_dup(arena, from->category, strlen(from->category));
     row.name = ml_arena_dup(arena, from->name, strlen(from->name));
-    row.average = from->sum / (double)from->count;
+    row.average = average(from);
     return row.category && row.name ? ml_vec_push(ret, row) : -ENOMEM;
 }
 
-int ml_object_book_rows(struct ml_object_book *b, size_t top, struct ml_arena *arena,
-                        ml_object_row_list *ret)
+/* Rows without a value have no average to sort by. */
+static void drop_empty(struct ml_object_book *b)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < b->rows.len; i++)
+        if (b->rows.items[i].count)
+            b->rows.items[kept++] = b->rows.items[i];
+    b->rows.len = kept;
+}
+
+int ml_object_book_rows(struct ml_object_book *b, struct ml_object_order order, size_t top,
+                        struct ml_arena *arena, ml_object_row_list *ret)
 {
     const struct ml_object_row *before = NULL;
     size_t taken = 0;
 
-    ml_vec_sort(&b->rows, in_order);
+    drop_empty(b);
+    if (b->rows.len)
+        qsort_r(b->rows.items, b->rows.len, sizeof(*b->rows.items), in_order, &order);
     for (size_t i = 0; i < b->rows.len; i++) {
         const struct ml_object_row *row = &b->rows.items[i];
 
-        if (row->count == 0)
-            continue;
         if (!before || before->unit != row->unit || strcmp(before->category, row->category) != 0)
             taken = 0;
         before = row;

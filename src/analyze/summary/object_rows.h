@@ -53,10 +53,15 @@ void ml_object_book_release(struct ml_object_book *book);
 
 typedef ML_VEC(struct ml_object_row) ml_object_row_list;
 
-/* The rows by unit and category, at most `top` of each category, the largest total (counters:
- * last value) first. Texts go to `arena`.
+/* The order of the rows in a category. */
+struct ml_object_order {
+    int sort_by; /* MEMLEDGER_BY_TOTAL (of a counter the last value), ..., MEMLEDGER_BY_COUNT */
+    bool ascending;
+};
+
+/* The rows by unit and category, the first `top` of each category. Texts go to `arena`.
  * @return 0 or -ENOMEM */
-int ml_object_book_rows(struct ml_object_book *book, size_t top, struct ml_arena *arena,
-                        ml_object_row_list *ret);
+int ml_object_book_rows(struct ml_object_book *book, struct ml_object_order order, size_t top,
+                        struct ml_arena *arena, ml_object_row_list *ret);
 
 #endif

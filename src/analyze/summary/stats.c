@@ -71,8 +71,9 @@ static int fill_sizes(const struct ml_gather *g, struct ml_stats *ret)
     return 0;
 }
 
-static int fill_all(struct ml_gather *g, size_t top, struct ml_stats *ret)
+static int fill_all(struct ml_gather *g, const struct ml_stats_opts *opts, struct ml_stats *ret)
 {
+    size_t top = opts->top;
     int r;
 
     fill_totals(g, ret);
@@ -86,7 +87,7 @@ static int fill_all(struct ml_gather *g, size_t top, struct ml_stats *ret)
     if (r == 0)
         r = ml_stats_largest(g, top, ret);
     if (r == 0)
-        r = ml_object_book_rows(&g->objects, top, &ret->arena, &ret->objects);
+        r = ml_object_book_rows(&g->objects, opts->order, top, &ret->arena, &ret->objects);
     return r;
 }
 
@@ -99,7 +100,7 @@ int ml_measure(const struct ml_trace *trace, const struct ml_stats_opts *opts, s
     *ret = (struct ml_stats){0};
     r = ml_gather(&gather, trace, err);
     if (r == 0) {
-        r = fill_all(&gather, opts->top, ret);
+        r = fill_all(&gather, opts, ret);
         if (r < 0)
             ml_error_set(err, r, "out of memory");
     }

@@ -21,7 +21,8 @@
 #define ML_SIZE_CLASSES 65
 
 struct ml_stats_opts {
-    size_t top; /* scopes, threads and live blocks to list */
+    size_t top; /* scopes, threads, live blocks and objects to list */
+    struct ml_object_order order;
 };
 
 /* Allocations of [from_bytes, to_bytes]: powers of two. */

@@ -15,7 +15,8 @@
 #include "unknowns.h"
 
 #define NO_BLOCK UINT64_MAX
-#define REUSED "reused" /* the scope of reused blocks in an imported profile */
+#define POOL "mxnet pool" /* the space of the host's pool */
+#define REUSED "reused"   /* the scope of reused blocks in an imported profile */
 
 struct maker {
     const struct ml_trace *trace;
@@ -274,6 +275,21 @@ static int amend_all(struct maker *m, uint64_t time_ns, struct ml_error *err)
 
 /* ---- The profile -------------------------------------------------------- */
 
+/* The level of the memory that MXNet's pools hold, enum memledger_level; 0: none is recorded. The
+ * host's pool, which 2.0 has, takes its memory from malloc. */
+static unsigned pool_level(const struct maker *m)
+{
+    if (ml_trace_has_mxnet_pool(m->trace, m->opts->device))
+        return MEMLEDGER_DRIVER;
+    for (uint32_t i = 0; !m->has_gpu && i < ml_trace_spaces(m->trace); i++) {
+        const struct ml_space *s = ml_trace_space(m->trace, i);
+
+        if (s->level == MEMLEDGER_POOL && !strcmp(ml_trace_string(m->trace, s->name, NULL), POOL))
+            return MEMLEDGER_POOL;
+    }
+    return 0;
+}
+
 static int read_lists(struct maker *m, struct ml_error *err)
 {
     struct ml_tag_list_opts opts = {.device = m->opts->device, .at = m->opts->at};
@@ -283,9 +299,9 @@ static int read_lists(struct maker *m, struct ml_error *err)
         opts.gross = true;
         r = ml_tag_list(m->trace, &opts, &m->born, err);
     }
-    if (r == 0 && ml_trace_has_mxnet_pool(m->trace, m->opts->device)) {
+    opts.level = pool_level(m);
+    if (r == 0 && opts.level) {
         opts.gross = false;
-        opts.level = MEMLEDGER_DRIVER;
         r = ml_tag_list(m->trace, &opts, &m->taken, err);
     }
     return r;

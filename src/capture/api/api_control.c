@@ -317,6 +317,14 @@ int ml_api_stats(const char **ret_text, int reset, int format, int sort_by, int 
     return ml_request(ML_REQUEST_STATS, argument, ret_text);
 }
 
+int ml_control_save(const char **ret_path)
+{
+    if (ml_recorder_start())
+        return ml_request(ML_REQUEST_SAVE, 0, ret_path);
+    *ret_path = "";
+    return 0;
+}
+
 const char *ml_api_last_error(void)
 {
     int saved_errno = errno;

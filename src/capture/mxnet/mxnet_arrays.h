@@ -22,6 +22,16 @@ struct ml_mxnet_block {
     int32_t device_type, device_id;
 };
 
+/* What follows the name of an array in the label of one of its parts. */
+static inline const char *ml_mxnet_part_suffix(unsigned part, unsigned parts)
+{
+    if (!part)
+        return "";
+    if (parts == 2)
+        return ":row_sparse:idx";
+    return part == 1 ? ":csr:ind_ptr" : ":csr:idx";
+}
+
 /* Call once MXNet is known. */
 void ml_mxnet_arrays_begin(const struct ml_mxnet_layout *layout);
 

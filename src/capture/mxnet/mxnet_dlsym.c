@@ -9,6 +9,8 @@
 #include <stddef.h>
 
 #include "loaded.h"
+#include "mxnet_bind.h"
+#include "mxnet_cached.h"
 #include "mxnet_layout.h"
 #include "mxnet_profiler.h"
 
@@ -38,15 +40,25 @@ static void *hook_for_dlsym(void *handle, const char *name)
     return ml_mxnet_hook_of(name);
 }
 
-/* A caller that wraps the profiler itself gets the next function after it. */
-static void *profiler_hook_for_dlsym(void *handle, const char *name)
+static void *naming_hook_of(const char *name)
 {
-    return handle == RTLD_NEXT ? NULL : ml_mxnet_profiler_hook_of(name);
+    void *hook = ml_mxnet_bind_hook_of(name);
+
+    return hook ? hook : ml_mxnet_cached_hook_of(name);
 }
 
-static void *hand_out_profiler(const char *name, void *found, void *hook)
+/* A caller that wraps the profiler itself gets the next function after it. */
+static void *c_hook_for_dlsym(void *handle, const char *name)
 {
-    (void)hook;
+    void *hook = handle == RTLD_NEXT ? NULL : ml_mxnet_profiler_hook_of(name);
+
+    return hook ? hook : naming_hook_of(name);
+}
+
+static void *hand_out_c(const char *name, void *found, void *hook)
+{
+    if (naming_hook_of(name))
+        return ml_dlsym_hide(name, found, hook);
     return ml_mxnet_profiler_hand_out(name, found);
 }
 
@@ -56,8 +68,8 @@ const struct ml_dlsym_provider ml_mxnet_dlsym = {
     .hand_out = ml_dlsym_hide,
 };
 
-const struct ml_dlsym_provider ml_mxnet_profiler_dlsym = {
+const struct ml_dlsym_provider ml_mxnet_c_dlsym = {
     .prefix = {'M', 'X'},
-    .hook_of = profiler_hook_for_dlsym,
-    .hand_out = hand_out_profiler,
+    .hook_of = c_hook_for_dlsym,
+    .hand_out = hand_out_c,
 };

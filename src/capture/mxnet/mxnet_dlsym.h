@@ -15,9 +15,9 @@ void *ml_mxnet_hook_of(const char *symbol);
 void *ml_mxnet_begin_hook_of(const char *symbol);
 void *ml_mxnet_call_hook_of(const char *symbol);
 
-/* Look-ups of those functions, and of the C functions of MXNet's profiler. */
+/* Look-ups of those functions, and of the C functions that are hooked. */
 extern const struct ml_dlsym_provider ml_mxnet_dlsym;
-extern const struct ml_dlsym_provider ml_mxnet_profiler_dlsym;
+extern const struct ml_dlsym_provider ml_mxnet_c_dlsym;
 
 /* The function of that name in MXNet's library, otherwise the one that `caller`, an address in the
  * code that called the hook, would find; NULL: there is only the hook. Takes the loader's lock.

@@ -34,4 +34,19 @@
     ENTRY(MXProfileAdjustCounter, adjust_counter, adjust_counter_function)                         \
     ENTRY(MXProfileSetMarker, set_marker, marker_function)
 
+/* The C functions that bind arrays to a symbol, likewise. */
+#define ML_MXNET_BIND_ENTRIES(ENTRY)                                                               \
+    ENTRY(MXExecutorSimpleBind, simple_bind, simple_bind_function)                                 \
+    ENTRY(MXExecutorSimpleBindEx, simple_bind_ex, simple_bind_function)                            \
+    ENTRY(MXExecutorSimpleBindEx64, simple_bind_64, simple_bind_function)                          \
+    ENTRY(MXExecutorBindEX, bind_arrays, bind_function)
+
+/* Those of CachedOps, likewise. */
+#define ML_MXNET_CACHED_ENTRIES(ENTRY)                                                             \
+    ENTRY(MXCreateCachedOp, create_cached, create_cached_function)                                 \
+    ENTRY(MXCreateCachedOpEx, create_cached_ex, create_cached_function)                            \
+    ENTRY(MXCreateCachedOpEX, create_cached_safe, create_cached_function)                          \
+    ENTRY(MXInvokeCachedOp, invoke_cached, invoke_cached_function)                                 \
+    ENTRY(MXFreeCachedOp, free_cached, free_cached_function)
+
 #endif

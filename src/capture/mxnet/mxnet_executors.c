@@ -27,6 +27,7 @@ typedef void run_function(char *executor, struct ml_mxnet_run_context context, b
 typedef int type_function(const char *executor);
 
 #define ASYNCHRONOUS 1 /* mxnet::ExecType::kAsync */
+#define SETUP_NAME "SetupExec"
 
 enum executor_kind { COMPUTE, COMPUTE_EX, STATEFUL, STATEFUL_EX, CLASSES };
 
@@ -64,26 +65,45 @@ bool ml_mxnet_runs_executors(const void *op)
 
 /* ---- Scopes --------------------------------------------------------------------- */
 
+static __thread unsigned open_scopes; /* of the nodes that this thread runs */
+
+bool ml_mxnet_is_in_executor(void)
+{
+    return open_scopes;
+}
+
 static void leave(void)
 {
+    open_scopes--;
     ml_record_pop();
 }
 ML_UNWOUND(ml_mxnet_executor_unwound, leave)
 
-static ML_NOINLINE void run_operator(run_function *real, char *executor,
-                                     struct ml_mxnet_run_context context, bool is_gpu,
-                                     uint32_t name)
+static ML_NOINLINE void run_inside(run_function *real, char *executor,
+                                   struct ml_mxnet_run_context context, bool is_gpu)
 {
     ML_TELL_UNWOUND(ml_mxnet_executor_unwound);
-    ml_record_push(MEMLEDGER_SCOPE_OPERATOR, name ? name : ml_mxnet_operator_number(NULL));
+    open_scopes++;
     real(executor, context, is_gpu);
     leave();
+}
+
+static void run_operator(run_function *real, char *executor, struct ml_mxnet_run_context context,
+                         bool is_gpu, uint32_t name)
+{
+    if (!name) {
+        real(executor, context, is_gpu);
+        return;
+    }
+    ml_record_push(MEMLEDGER_SCOPE_OPERATOR, name);
+    run_inside(real, executor, context, is_gpu);
 }
 
 static ML_NOINLINE void run_node(run_function *real, char *executor,
                                  struct ml_mxnet_run_context context, bool is_gpu, uint32_t name)
 {
     ML_TELL_UNWOUND(ml_mxnet_executor_unwound);
+    open_scopes++;
     run_operator(real, executor, context, is_gpu, name);
     leave();
 }
@@ -149,12 +169,13 @@ static init_function *real_init;
 static segment_function *real_segment;
 static __thread bool is_making; /* creating the operators of an executor */
 
-static void note_invoker(const void *function)
+/* Making them also pushes work of its own, which the engine wraps like any other. */
+static void note_invoker(const void *function, const char *name)
 {
     const void *invoker = invoker_in(function);
     const void *none = NULL;
 
-    if (!is_making || is_symbolic(invoker))
+    if (!is_making || is_symbolic(invoker) || (name && !strcmp(name, SETUP_NAME)))
         return;
     if (!atomic_compare_exchange_strong(&symbolic_invokers[0], &none, invoker))
         atomic_store_explicit(&symbolic_invokers[1], invoker, memory_order_relaxed);
@@ -163,14 +184,14 @@ static void note_invoker(const void *function)
 static void *new_operator(void *engine, const void *function, const void *reads, const void *writes,
                           int property, const char *name, bool wait)
 {
-    note_invoker(function);
+    note_invoker(function, name);
     return real_new_operator(engine, function, reads, writes, property, name, wait);
 }
 
 static void *new_naive(void *engine, const void *function, const void *reads, const void *writes,
                        int property, const char *name, bool wait)
 {
-    note_invoker(function);
+    note_invoker(function, name);
     return real_new_naive(engine, function, reads, writes, property, name, wait);
 }
 

@@ -11,4 +11,7 @@
 /* Whether that operator of the engine runs such nodes, which have their own scopes. */
 bool ml_mxnet_runs_executors(const void *op);
 
+/* Whether this thread is in a scope of such a node. */
+bool ml_mxnet_is_in_executor(void);
+
 #endif

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* The number of an operator's name; for NULL and "", that of an operator without a name. */
+/* The number of an operator's name; 0: it has none, and is no scope. */
 uint32_t ml_mxnet_operator_number(const char *name);
 
 /* The name of the operator that an engine last began to run on this thread; 0: none. */

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "memledger/memledger.h"
+
 /* The node will write these: a std::vector of addresses of arrays, or of arrays.
  * @is_first  no other node writes them before */
 void ml_mxnet_expect_outputs(const char *node, const void *vector, bool is_first);
@@ -21,6 +23,9 @@ uint64_t ml_mxnet_expect_own_outputs(const char *node, const void *vector);
 /* The node has run. @which  the result of ml_mxnet_expect_own_outputs: arrays that their allocation
  * does not identify */
 void ml_mxnet_label_own_outputs(const char *node, const void *vector, uint64_t which);
+
+/* The block that an array without memory will get. */
+void ml_mxnet_expect_array(const void *array, enum memledger_category category, uint32_t label);
 
 /* The block allocated for the key is gradient number i with which backward begins. */
 void ml_mxnet_expect_head_gradient(uintptr_t key, unsigned i);

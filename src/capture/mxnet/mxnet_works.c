@@ -22,6 +22,7 @@
 #include "record.h"
 #include "recorder.h"
 #include "stack_wanted.h"
+#include "unwound.h"
 
 #define BULK_NAME "ImperativeBulk"
 #define FILL_NAME "SetValueOp"
@@ -32,12 +33,16 @@
 typedef void push_function(void *engine, void *op, uint64_t context, int priority, bool profiling);
 typedef void push_sync_function(void *engine, void *function, uint64_t context, const void *reads,
                                 const void *writes, int property, int priority, const char *name);
+typedef void push_async_function(void *engine, void *function, uint64_t context, const void *reads,
+                                 const void *writes, int property, int priority, const char *name,
+                                 bool wait);
 typedef int bulk_size_function(const void *engine);
 
 bool ml_mxnet_works_on;
 
 static push_function *real_push;
 static push_sync_function *real_push_sync;
+static push_async_function *real_push_async;
 static bulk_size_function *bulk_size;
 static uint32_t operator_name_at;
 
@@ -49,14 +54,16 @@ static __thread struct {
     bool has_late;    /* the function being pushed follows that Push */
     uint32_t late_name, late_stack;
     uint64_t late_context;
-    uintptr_t running; /* 0: no bulk */
-    uintptr_t fill;    /* the operator that it runs, if that fills an array */
+    bool is_imperative; /* its next Push is that of PushAsync, not that of a graph */
+    uintptr_t running;  /* 0: no bulk */
+    uintptr_t fill;     /* the operator that it runs, if that fills an array */
     bool fills_head_gradients;
     unsigned head_gradients; /* filled so far */
 } thread_work;
 
 /* ---- Records -------------------------------------------------------------------- */
 
+/* @name  with ML_WORK_IMPERATIVE or without */
 static void hand_over(uintptr_t key, uint32_t stack, uint32_t name)
 {
     uint64_t words[] = {ml_record_word(ML_REC_WORK, 0, ml_now()), key, ml_pair(stack, name)};
@@ -137,7 +144,7 @@ static uintptr_t gathered_key(void)
 
 static void gather(uint32_t stack, uint32_t name, uint64_t context)
 {
-    hand_over(gathered_key(), stack, name);
+    hand_over(gathered_key(), stack, name | ML_WORK_IMPERATIVE);
     if (!thread_work.parts++)
         thread_work.context = context;
 }
@@ -157,15 +164,34 @@ static void hand_parts_over(uintptr_t op)
 
 static void push(void *engine, void *op, uint64_t context, int priority, bool profiling)
 {
+    uint32_t flags = thread_work.is_imperative ? ML_WORK_IMPERATIVE : 0;
     const char *name;
 
+    thread_work.is_imperative = false;
     memcpy(&name, (const char *)op + operator_name_at, sizeof(name));
     if (!strcmp(name, BULK_NAME))
         hand_parts_over((uintptr_t)op);
     if (thread_work.fills_head_gradients && !strcmp(name, FILL_NAME))
         ml_mxnet_expect_head_gradient((uintptr_t)op | RESULT, thread_work.head_gradients++);
-    hand_over((uintptr_t)op, stack_here(), 0);
+    hand_over((uintptr_t)op, stack_here(), flags);
     real_push(engine, op, context, priority, profiling);
+}
+
+static void pushed(void)
+{
+    thread_work.is_imperative = false;
+}
+ML_UNWOUND(ml_mxnet_push_unwound, pushed)
+
+/* Makes an operator that runs once, and pushes it. */
+static ML_NOINLINE void push_async(void *engine, void *function, uint64_t context,
+                                   const void *reads, const void *writes, int property,
+                                   int priority, const char *name, bool wait)
+{
+    ML_TELL_UNWOUND(ml_mxnet_push_unwound);
+    thread_work.is_imperative = true;
+    real_push_async(engine, function, context, reads, writes, property, priority, name, wait);
+    pushed();
 }
 
 /* Functions of different contexts cannot be gathered together: the engine first pushes those that
@@ -190,13 +216,27 @@ static void push_sync(void *engine, void *function, uint64_t context, const void
 #define PUSH_SYNC                                                                                  \
     "_ZN5mxnet6engine14ThreadedEngine8PushSyncESt8functionIFvNS_10RunContextEEENS_7ContextERKSt6"  \
     "vectorIPNS0_3VarESaIS9_EESD_NS_10FnPropertyEiPKc"
+#define PUSH_ASYNC_1                                                                               \
+    "_ZN5mxnet6engine14ThreadedEngine9PushAsyncESt8functionIFvNS_10RunContextENS0_18"              \
+    "CallbackOnCompleteEEENS_7ContextERKSt6vectorIPNS0_3VarESaISA_EESE_NS_10FnPropertyEiPKcb"
+#define PUSH_ASYNC_2                                                                               \
+    "_ZN5mxnet6engine14ThreadedEngine9PushAsyncESt8functionIFvNS_10RunContextENS0_15"              \
+    "CallbackOnStartENS0_18CallbackOnCompleteEEENS_7ContextERKSt6vectorIPNS0_3VarESaISB_EESF_NS_"  \
+    "10FnPropertyEiPKcb"
 #define BULK_SIZE "_ZNK5mxnet6engine14ThreadedEngine9bulk_sizeEv"
 
 const struct ml_mxnet_feature *ml_mxnet_works_feature(const struct ml_mxnet_layout *layout)
 {
-    static const struct ml_mxnet_feature feature = {
+    const char *push_async_symbol = layout->version < 20000 ? PUSH_ASYNC_1 : PUSH_ASYNC_2;
+    static struct ml_mxnet_feature feature;
+
+    feature = (struct ml_mxnet_feature){
         .exchanges = {{ML_MXNET_PER_DEVICE_VTABLE, PUSH, (void *)push, (void **)&real_push},
                       {ML_MXNET_POOLED_VTABLE, PUSH, (void *)push, (void **)&real_push},
+                      {ML_MXNET_PER_DEVICE_VTABLE, push_async_symbol, (void *)push_async,
+                       (void **)&real_push_async},
+                      {ML_MXNET_POOLED_VTABLE, push_async_symbol, (void *)push_async,
+                       (void **)&real_push_async},
                       {ML_MXNET_PER_DEVICE_VTABLE, PUSH_SYNC, (void *)push_sync,
                        (void **)&real_push_sync},
                       {ML_MXNET_POOLED_VTABLE, PUSH_SYNC, (void *)push_sync,

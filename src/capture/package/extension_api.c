@@ -4,6 +4,7 @@
  */
 #include "extension_api.h"
 
+#include "api_control.h"
 #include "api_report.h"
 #include "given_names.h"
 #include "memledger/memledger.h"
@@ -67,6 +68,7 @@ __attribute__((visibility("default"))) const struct ml_extension_api memledger_e
     .leave_optimizer = ml_torch_leave_optimizer,
     .label = label,
     .step = step,
+    .save_trace = ml_control_save,
 #if ML_WITH_MXNET
     .enter_phase = ml_mxnet_enter_phase,
     .leave_phase = ml_mxnet_leave_phase,

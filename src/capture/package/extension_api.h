@@ -16,7 +16,7 @@
 #include "mxnet_arrays.h"
 #include "mxnet_scopes.h"
 
-#define ML_EXTENSION_API_VERSION 4
+#define ML_EXTENSION_API_VERSION 5
 #define ML_EXTENSION_API_NAME "memledger_extension_v1"
 
 struct ml_extension_api {
@@ -37,6 +37,8 @@ struct ml_extension_api {
     /* Names a block of PyTorch; cuda_device is -1 for the host. */
     void (*label)(int cuda_device, const void *ptr, uint32_t name, int category);
     void (*step)(uint64_t number, bool automatic);
+    /* See api_control.h. Needs no lock of Python's. */
+    int (*save_trace)(const char **ret_path);
     /* See mxnet_scopes.h and mxnet_arrays.h. NULL in a build without MXNet, whose package has no
      * module that calls them. */
     void (*enter_phase)(enum ml_phase phase);

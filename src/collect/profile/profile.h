@@ -53,8 +53,14 @@ bool ml_profile_active(const struct ml_profile *p);
 /* Whether it runs, is not paused, and records the calls of a framework's API. */
 bool ml_profile_wants_calls(const struct ml_profile *p);
 
+/* Which operators a profile leaves out. */
+enum ml_operator_flags {
+    ML_OPERATOR_IMPERATIVE = 1, /* called by the program, not a node of a graph */
+    ML_OPERATOR_EARLY = 2,      /* submitted before the profile ran */
+};
+
 /* One event of this process, in file numbers; any kind. Counter events carry
- * the value after the change. */
+ * the value after the change; a push has enum ml_operator_flags as its first argument. */
 void ml_profile_event(struct ml_profile *p, const struct ml_event *ev);
 
 /* Called now and then with the time: a continuous dump when its period is over. */

@@ -168,13 +168,27 @@ static int64_t operator_track(struct ml_profile *p, uint32_t scope)
     return track;
 }
 
+/* As in MXNet, nodes of a graph belong to either setting. */
+static bool is_wanted(const struct ml_profile *p, uint64_t flags)
+{
+    if (flags & ML_OPERATOR_EARLY)
+        return false;
+    return p->on[ML_CONFIG_PROFILE_ALL] || p->on[ML_CONFIG_PROFILE_IMPERATIVE] ||
+           (p->on[ML_CONFIG_PROFILE_SYMBOLIC] && !(flags & ML_OPERATOR_IMPERATIVE));
+}
+
+/* MXNet does not gather operators while it adds them up. */
+static bool is_only_a_group(const struct ml_profile *p, const char *name)
+{
+    return p->on[ML_CONFIG_AGGREGATE_STATS] && !strcmp(name, "ImperativeBulk");
+}
+
 static void push(struct ml_profile *p, const struct ml_event *ev)
 {
-    bool wanted = p->on[ML_CONFIG_PROFILE_ALL] || p->on[ML_CONFIG_PROFILE_SYMBOLIC] ||
-                  p->on[ML_CONFIG_PROFILE_IMPERATIVE];
+    const char *name = operator_name(p, ev->scope);
 
-    if (!wanted || !ml_profile_recorded(p) || p->operators.len == OPERATORS_MAX ||
-        !operator_name(p, ev->scope))
+    if (!name || !ml_profile_recorded(p) || !is_wanted(p, ev->args[0]) ||
+        is_only_a_group(p, name) || p->operators.len == OPERATORS_MAX)
         return;
     (void)ml_vec_push(&p->operators, (struct ml_open_operator){ev->thread, ev->scope, ev->time_ns});
 }

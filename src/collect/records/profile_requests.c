@@ -5,6 +5,7 @@
 #include "profile_requests.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -135,6 +136,20 @@ static int dump(struct ml_stage *stage, struct ml_source *s, uint64_t argument,
     return result;
 }
 
+/* The second call waits for the thread that writes what the first passed on. */
+static int save(struct ml_stage *stage, struct ml_buf *out, struct ml_error *err)
+{
+    char *path = realpath(stage->writer->path, NULL);
+    int r = path ? 0 : ml_error_set(err, -errno, "%s: cannot find it", stage->writer->path);
+
+    ml_trace_writer_save(stage->writer);
+    ml_trace_writer_save(stage->writer);
+    if (r == 0)
+        r = ml_buf_puts(out, path);
+    free(path);
+    return r;
+}
+
 void ml_profile_take_request(struct ml_stage *stage, struct ml_source *s)
 {
     struct ml_profile *p = profile_of(stage, s->target);
@@ -155,6 +170,8 @@ void ml_profile_take_request(struct ml_stage *stage, struct ml_source *s)
         r = 0;
     else if (ml_low(ml_word(s, 1)) == ML_REQUEST_FILES)
         r = list_servers(stage, argument & 1, &text);
+    else if (ml_low(ml_word(s, 1)) == ML_REQUEST_SAVE)
+        r = save(stage, &text, &err);
     if (r)
         ml_target_reply(s->target, ml_high(ml_word(s, 1)), r, err.text, strlen(err.text));
     else

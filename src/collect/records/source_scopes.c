@@ -26,7 +26,7 @@ bool ml_source_push(struct ml_dict *dict, struct ml_source *s)
     uint32_t number;
     struct ml_dict_scope scope = {
         .parent = s->place.scope,
-        .kind = ml_high(pair) & ((1u << KIND_BITS) - 1),
+        .kind = ml_high(pair) & ((1u << KIND_BITS) - 1) & ~ML_PUSH_IMPERATIVE,
         .name = ml_target_string(s->target, ml_low(pair)),
         .class_name = ml_target_string(s->target, ml_high(pair) >> KIND_BITS),
     };
@@ -92,8 +92,11 @@ static void go_inside(struct ml_dict *dict, struct ml_source *s, uint32_t made)
     struct ml_inner_path to =
         ml_inner_path(dict, (struct ml_inner_path){s->place.scope, s->place.depth}, made);
 
-    s->place = (struct ml_source_place){
-        .scope = to.scope, .depth = to.depth, .floor = to.depth, .stack = s->place.stack};
+    s->place = (struct ml_source_place){.scope = to.scope,
+                                        .depth = to.depth,
+                                        .floor = to.depth,
+                                        .stack = s->place.stack,
+                                        .operators = s->place.operators};
 }
 
 void ml_source_push_tape(struct ml_dict *dict, struct ml_source *s)
@@ -120,17 +123,27 @@ void ml_source_push_tape(struct ml_dict *dict, struct ml_source *s)
     s->node = to.scope;
 }
 
+static uint32_t operator_flags(const struct ml_target *t, uint32_t name)
+{
+    bool is_early = !t->profile || !ml_profile_active(t->profile);
+
+    return (name & ML_WORK_IMPERATIVE ? ML_OPERATOR_IMPERATIVE : 0) |
+           (is_early ? ML_OPERATOR_EARLY : 0);
+}
+
 void ml_source_hand_work(struct ml_source *s)
 {
     struct ml_target *t = s->target;
     uint64_t pair = ml_word(s, 2);
+    uint32_t name = ml_low(pair);
 
     ml_works_put(&t->works, ml_word(s, 1),
                  (struct ml_work){.scope = s->place.scope,
                                   .depth = s->place.depth,
                                   .stack = ml_high(pair) ? ml_target_stack(t, ml_high(pair))
                                                          : s->place.stack,
-                                  .name = ml_target_string(t, ml_low(pair)),
+                                  .name = ml_target_string(t, name & ~ML_WORK_IMPERATIVE),
+                                  .operators = operator_flags(t, name),
                                   .outputs = ml_outputs_wait(&t->waiting, &s->outputs)});
 }
 
@@ -156,6 +169,7 @@ bool ml_source_push_work(struct ml_dict *dict, struct ml_source *s)
                                         .depth = work.depth,
                                         .floor = work.depth,
                                         .stack = work.stack,
+                                        .operators = work.operators,
                                         .outputs = work.outputs};
     if (!name && !work.name)
         return false;

@@ -25,10 +25,11 @@ struct ml_target;
 /* See source_scopes.h. */
 struct ml_source_place {
     uint32_t scope;
-    uint32_t depth;    /* of the scope */
-    uint32_t floor;    /* pops do not lead above this depth: 0, or that of a tape's push */
-    uint32_t too_deep; /* pushes beyond ML_SCOPE_MAX_DEPTH, ignored with their pops */
-    uint32_t stack;    /* of the thread that submitted the work, 0: not known */
+    uint32_t depth;     /* of the scope */
+    uint32_t floor;     /* pops do not lead above this depth: 0, or that of a tape's push */
+    uint32_t too_deep;  /* pushes beyond ML_SCOPE_MAX_DEPTH, ignored with their pops */
+    uint32_t stack;     /* of the thread that submitted the work, 0: not known */
+    uint32_t operators; /* enum ml_operator_flags: of the operators in that work */
     struct ml_output_range outputs; /* of that work */
     bool in_work; /* the pop that leads to the floor returns to the thread's former scope */
 };

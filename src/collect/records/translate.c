@@ -106,6 +106,9 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
     case ML_PUSH:
         moved = ml_source_push(stage->dict, s);
         ev->scope = s->place.scope;
+        ev->args[0] = s->place.operators;
+        if (ml_high(ml_word(s, 1)) & ML_PUSH_IMPERATIVE)
+            ev->args[0] |= ML_OPERATOR_IMPERATIVE;
         return moved;
     case ML_POP: return ml_source_pop(stage->dict, s, &ev->scope);
     case ML_MARK:
@@ -142,6 +145,7 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
         moved = ml_source_push_work(stage->dict, s);
         ev->kind = ML_PUSH;
         ev->scope = s->place.scope;
+        ev->args[0] = s->place.operators;
         return moved;
     case ML_REC_EXPECT: ml_source_expect(s); return false;
     case ML_REC_EXPECT_OUTPUT: ml_source_expect_output(s); return false;

@@ -20,10 +20,11 @@
 #define ML_WORKS_MAX (1u << 16)
 
 struct ml_work {
-    uint32_t scope; /* that the thread was in */
-    uint32_t depth; /* of the scope */
-    uint32_t stack; /* of the thread, 0: not known */
-    uint32_t name;  /* of the operator, 0: the taker names it */
+    uint32_t scope;     /* that the thread was in */
+    uint32_t depth;     /* of the scope */
+    uint32_t stack;     /* of the thread, 0: not known */
+    uint32_t name;      /* of the operator, 0: the taker names it */
+    uint32_t operators; /* enum ml_operator_flags of its operators */
     struct ml_output_range outputs;
 };
 

@@ -2,6 +2,7 @@
 # do, and compares what they find with memledger's own reports.
 #
 # SPDX-License-Identifier: Apache-2.0
+import collections
 import json
 
 import harness
@@ -62,7 +63,38 @@ def check_mxnet_csv(trace):
         return sum(1 for _ in file), run["allocations"]
 
 
+def pool_at_peak(trace):
+    """What the pool of the host held when MXNet's blocks were at their peak, and those blocks:
+    the sizes of both. None without a pool."""
+    dump = harness.dump(trace, events=True)
+    names = {i: s["name"] for i, s in enumerate(dump["spaces"]) if s["name"].startswith("mxnet")}
+    held, live, peak, found = {}, {}, 0, None
+    for e in dump["events"]:
+        blocks = {"mxnet pool": held, "mxnet": live}.get(names.get(e.get("space")))
+        if blocks is not None and e["kind"] == "alloc":
+            blocks[e["addr"]] = e["size"]
+        elif blocks is not None and e["kind"] == "free":
+            blocks.pop(e["addr"], None)
+        if sum(live.values()) > peak:
+            peak, found = sum(live.values()), (sorted(held.values()), sorted(live.values()))
+    return found if "mxnet pool" in names.values() else None
+
+
+def check_pool_profile(trace):
+    """Each allocation of MXNet's pool is a row: Actual is its size, in whole pages, Requested that
+    of its last block."""
+    rows = old_tools.mxnet_profile(export(trace, "mxnet-pool-csv", "--at", "peak"))
+    held, live = pool_at_peak(trace)
+    equal(sorted(int(row[3]) for row in rows), held, "what the pool holds")
+    missing = collections.Counter(live) - collections.Counter(int(row[1]) for row in rows)
+    check(not missing, "blocks that are not in the profile", missing)
+    check(any(row[1] != row[3] for row in rows), "no size is rounded", rows)
+    check({row[4] for row in rows} == {"0", "1"}, "none is reused, or all are", rows)
+
+
 def check_profile(trace, *options):
+    if not options and pool_at_peak(trace):
+        return check_pool_profile(trace)
     rows = old_tools.mxnet_profile(export(trace, "mxnet-pool-csv", "--at", "peak", *options))
     run, _ = groups(trace, "--at", "peak", *options)
     names = [row[0] for row in rows if row[0] != "nvml_amend"]

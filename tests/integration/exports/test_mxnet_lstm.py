@@ -51,7 +51,7 @@ def test_tbd_log_line_by_line():
                    if e["kind"] == "alloc"]
     with open(old_files.export(trace, "tbd-log")) as file:
         lines = [line for line in file if "Allocate" in line]
-    told = [re.fullmatch(r"\[mem\] Allocate (\d+) bytes GPU memory \((\S*)\)\.\n", line)
+    told = [re.fullmatch(r"\[mem\] Allocate (\d+) bytes CPU memory \((\S*)\)\.\n", line)
             for line in lines]
     check(all(told), "a line that is none of TBD's", lines)
     equal([int(m[1]) for m in told], allocations, "sizes in the log")

@@ -3,8 +3,11 @@
 # MXNET_VERSION is the one to test; the real wheels, from PyPI.
 #
 # SPDX-License-Identifier: Apache-2.0
+import functools
+import glob
 import json
 import os
+import shlex
 
 import pypi
 from harness import balanced, check, equal, plain, run
@@ -51,3 +54,20 @@ def events(trace, *kinds, device="cpu"):
     spaces = [i for i, s in enumerate(trace["spaces"])
               if (s["device"], s["name"]) == (device, "mxnet")]
     return [e for e in trace["events"] if e["kind"] in kinds and e.get("space") in spaces]
+
+
+def compile_program(*arguments):
+    done = plain(*shlex.split(os.environ["TEST_CC"]), "-O1", "-std=gnu11", *arguments)
+    equal(done.returncode, 0, f"compiling {arguments[0]}", done.stderr)
+
+
+@functools.cache
+def linked(source):
+    """The path of a program in C, compiled and linked with MXNet."""
+    python()
+    package, = glob.glob(os.path.join(FOLDER, "lib/python3*/site-packages/mxnet"))
+    program = os.path.join(FOLDER, os.path.basename(source)[:-len(".c")])
+    compile_program(source, "-isystem", os.path.join(package, "include"), "-o", program,
+                    f"-L{package}", "-lmxnet", f"-Wl,-rpath,{package}",
+                    "-Wl,--allow-shlib-undefined", *(["-DHAS_DTYPE_ARGUMENT"] if IS_2 else []))
+    return program

@@ -4,17 +4,15 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import functools
-import glob
 import os
 import re
-import shlex
 import sys
 
 import harness
 import mxnet_run
 from harness import balanced, check, contains, equal, plain, run
 from mxnet_renamed import library_of_another_build, library_without
-from mxnet_run import FOLDER, IS_2, NAIVE, events, python
+from mxnet_run import IS_2, NAIVE, compile_program, events, linked, python
 from mxnet_trace import live_at_end, live_at_probes
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -177,25 +175,8 @@ def test_pools():
 # ---- Programs in C -----------------------------------------------------------------
 
 
-def compile_program(*arguments):
-    done = plain(*shlex.split(os.environ["TEST_CC"]), "-O1", "-std=gnu11", *arguments)
-    equal(done.returncode, 0, f"compiling {arguments[0]}", done.stderr)
-
-
-@functools.cache
-def linked():
-    python()
-    package, = glob.glob(os.path.join(FOLDER, "lib/python3*/site-packages/mxnet"))
-    program = os.path.join(FOLDER, "mxnet_linked")
-    compile_program(os.path.join(HERE, "mxnet_linked.c"), "-isystem",
-                    os.path.join(package, "include"), "-o", program, f"-L{package}", "-lmxnet",
-                    f"-Wl,-rpath,{package}", "-Wl,--allow-shlib-undefined",
-                    *(["-DHAS_DTYPE_ARGUMENT"] if IS_2 else []))
-    return program
-
-
 def test_linked():
-    program = linked()
+    program = linked(os.path.join(HERE, "mxnet_linked.c"))
     result = run(program, options=["-qf"])
     equal(result.code, 0, "exit code", result)
     equal(result.out, plain(program).stdout, "what the program said")

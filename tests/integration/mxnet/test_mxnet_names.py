@@ -12,7 +12,7 @@ import os
 import harness
 import mxnet_run
 from harness import check, contains, equal, plain, report
-from mxnet_run import IS_2, NAIVE, events
+from mxnet_run import IS_2, NAIVE, events, linked
 
 MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "mxnet_models.py")
 STEPS = 3  # as in mxnet_models.py
@@ -127,6 +127,36 @@ def check_layers(trace_file):
         found = {category[tag] for tag in (f"data_entry:{block}", f"data_entry:{block}_backward")
                  if tag in category}
         equal(found, {wanted}, f"layer of block {block}", category)
+
+
+ARGUMENTS = {"fc1_weight": 256 * 512, "fc1_bias": 256, "bn1_gamma": 256, "bn1_beta": 256,
+             "fc2_weight": 64 * 256, "fc2_bias": 64}
+STATES = {"bn1_moving_mean": 256, "bn1_moving_var": 256}
+INPUTS = {"data": 64 * 512, "softmax_label": 64}
+
+
+def labelled_percent(trace):
+    """Of all bytes that were allocated."""
+    blocks = blocks_of(trace)
+    return 100 * sum(b.size for b in blocks if b.labels) / sum(b.size for b in blocks)
+
+
+def test_bound_in_c():
+    """A program in C: all that it binds to a symbol has the name of the argument. The program
+    prints a list of names that it got before, which must not change."""
+    program = linked(os.path.join(os.path.dirname(MODELS), "mxnet_bound.c"))
+    for how in ("cached",) if IS_2 else ("simple", "given"):
+        result = harness.run(program, how, options=["-qf"])
+        equal([result.code, result.out], [0, plain(program, how).stdout], f"{how}: the end", result)
+        trace = result.dump(events=True)
+        found = labelled(trace)
+        wanted = collections.Counter({(name, "input", 4 * n): 1 for name, n in INPUTS.items()})
+        wanted.update((name, category, 4 * n) for category in ("parameter", "gradient")
+                      for name, n in ARGUMENTS.items())
+        wanted.update((name, "buffer", 4 * n) for name, n in STATES.items())
+        equal({key: found[key] for key in wanted}, dict(wanted), f"{how}: names", sorted(found))
+        percent = labelled_percent(trace)
+        check(percent >= 95, f"{how}: {percent} % of the bytes have a name", sorted(found))
 
 
 def test_cnn():

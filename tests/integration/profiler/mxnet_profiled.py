@@ -78,6 +78,91 @@ def late():
     profiler.dump()
 
 
+def network():
+    """Function that runs a network forward and backward: a symbol bound to an executor, which
+    2.0 no longer has, or a block whose graph is static."""
+    if hasattr(mxnet.symbol.Symbol, "simple_bind"):
+        net = mxnet.symbol.FullyConnected(mxnet.symbol.var("data"), num_hidden=8, name="fc1")
+        net = mxnet.symbol.Activation(net, act_type="relu", name="relu1")
+        net = mxnet.symbol.SoftmaxOutput(net, name="softmax")
+        executor = net.simple_bind(mxnet.cpu(), data=(4, 10))
+
+        def step():
+            executor.forward(is_train=True)
+            executor.backward()
+        return step
+    block = mxnet.gluon.nn.HybridSequential()
+    block.add(mxnet.gluon.nn.Dense(8, activation="relu"), mxnet.gluon.nn.Dense(4))
+    block.initialize()
+    block.hybridize(static_alloc=True, static_shape=True)
+    data = mxnet.np.ones((4, 10))
+
+    def step():
+        with mxnet.autograd.record():
+            result = block(data)
+        result.backward()
+    return step
+
+
+def training():
+    """Symbolic and imperative operators, then each kind alone."""
+    told = {}
+    for kinds in (("profile_symbolic", "profile_imperative"), ("profile_symbolic",),
+                  ("profile_imperative",)):
+        profiler.set_config(profile_symbolic="profile_symbolic" in kinds, profile_api=False,
+                            profile_imperative="profile_imperative" in kinds,
+                            profile_memory=False, aggregate_stats=True,
+                            filename=f"{sys.argv[1]}.json")
+        profiler.set_state("run")
+        step = network()
+        for _ in range(3):
+            step()
+        work()
+        profiler.set_state("stop")
+        found = json.loads(profiler.dumps(reset=True, format="json"))["Time"]
+        told[" ".join(kinds)] = {name: row["Count"]
+                                 for name, row in found.get("operator", {}).items()}
+        del step
+        mxnet.nd.waitall()
+    print(json.dumps(told))
+
+
+def dots():
+    """Ten operators, twenty times: those that the program waited for have ended. Those of before
+    are still running when the profiler starts."""
+    profiler.set_config(aggregate_stats=True, filename="dots.json")
+    large, small = mxnet.nd.ones((700, 700)), mxnet.nd.ones((50, 50))
+    mxnet.nd.waitall()
+    told = []
+    for _ in range(20):
+        before = mxnet.nd.dot(large, large)
+        profiler.set_state("run")
+        kept = [mxnet.nd.dot(small, small) for _ in range(10)]
+        mxnet.nd.waitall()
+        profiler.set_state("stop")
+        found = json.loads(profiler.dumps(reset=True, format="json"))["Time"]
+        told.append(found["operator"]["dot"]["Count"])
+        del before, kept
+        mxnet.nd.waitall()
+    print(json.dumps(told))
+
+
+def memory_profile():
+    """The memory profile is rewritten at every dump."""
+    profiler.set_config(gpu_memory_profile_filename_prefix="held", filename="held.json")
+    profiler.set_state("run")
+    kept = [mxnet.nd.ones((1000, size)) for size in (10, 30)]
+    mxnet.nd.waitall()
+    profiler.dump(False)
+    with open(f"held-pid_{os.getpid()}.csv") as file:
+        first = file.read()
+    kept += [mxnet.nd.ones((1000, 50))]
+    mxnet.nd.waitall()
+    profiler.dump()
+    with open(f"held-pid_{os.getpid()}.csv") as file:
+        print(json.dumps({"first": first, "second": file.read(), "pid": os.getpid()}))
+
+
 def parts():
     """Each part switched on alone."""
     names = ("profile_symbolic", "profile_imperative", "profile_api", "profile_memory")
@@ -140,4 +225,5 @@ def unprofiled():
     print(json.dumps({}))
 
 
-{f.__name__: f for f in (everything, late, parts, threads, fails, forks, unprofiled)}[sys.argv[2]]()
+{f.__name__: f for f in (everything, training, dots, memory_profile, late, parts, threads, fails, forks,
+                         unprofiled)}[sys.argv[2]]()

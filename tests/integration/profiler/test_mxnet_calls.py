@@ -7,6 +7,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import collections
+import csv
 import functools
 import glob
 import json
@@ -94,9 +95,46 @@ def test_layout():
     check(call["tid"] != by_phase["B"][0]["tid"], "the operator is on the thread that waits")
 
 
+def test_every_operator():
+    """Of those that the program waited for none is missing, and none from before is there."""
+    for whose in ("mxnet", "memledger"):
+        equal(run(whose, "dots"), [10] * 20, f"ten dots, twenty times, by {whose}")
+
+
+def plain_names(rows):
+    """2.0 names a node of a static graph with its attributes."""
+    return {name.split("{")[0]: count for name, count in steady(rows).items()}
+
+
+def test_symbolic_and_imperative():
+    theirs, ours = (run(whose, "training") for whose in ("mxnet", "memledger"))
+    for kinds, rows in theirs.items():
+        equal(plain_names(ours[kinds]), plain_names(rows), kinds)
+    both, symbolic, imperative = map(plain_names, ours.values())
+    check("Activation" in symbolic and "dot" not in symbolic, "symbolic operators", symbolic)
+    check("dot" in imperative and set(symbolic) < set(imperative), "all operators", imperative)
+    equal("SetupExec" in both, not IS_2, "whether SetupExec is there")
+
+
+def test_memory_profile():
+    """At each dump, what MXNet holds: as the trace's export has it at the end."""
+    told = run("memledger", "memory_profile")
+    rows = {key: list(csv.DictReader(told[key].splitlines())) for key in ("first", "second")}
+    for key, wanted in (("first", [40000, 120000]), ("second", [40000, 120000, 200000])):
+        equal([int(row["Requested Size"]) for row in rows[key]], wanted, f"the {key} dump")
+    equal(list(rows["second"][0]), ["Attribute Name", "Requested Size", "Device", "Actual Size",
+                                    "Reuse?"], "columns")
+    check(all(int(row["Actual Size"]) % 4096 == 0 for row in rows["second"]) == IS_2,
+          "whether sizes are those of 2.0's pool", rows)
+    equal(set(os.listdir(".")) & {"gpu_memory_profile-pid_%d.csv" % told["pid"]}, set(),
+          "files of the default name")
+    equal(len(report("summary", "t.mled")["processes"]), 1, "processes in the trace")
+
+
 def test_parts():
+    """The program has no graph, so it has no symbolic operators."""
     run("memledger", "parts")
-    for name, wanted in {"profile_symbolic": {"operator"}, "profile_imperative": {"operator"},
+    for name, wanted in {"profile_symbolic": set(), "profile_imperative": {"operator"},
                          "profile_api": {API}, "profile_memory": {"Device Storage"}}.items():
         equal({e["cat"] for e in load(f"{name}.json") if e["ph"] != "M"}, wanted, name)
 

@@ -1,0 +1,282 @@
+/* mxnet_cached.c: see mxnet_cached.h.
+ *
+ * A CachedOp gets its arrays with each call, in the order of its symbol's inputs. It does not know
+ * the symbol, so a copy of the symbol, which shares its nodes, is kept until the CachedOp is freed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "mxnet_cached.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "api_control.h"
+#include "compiler.h"
+#include "loaded.h"
+#include "mxnet_argument_names.h"
+#include "mxnet_arrays.h"
+#include "mxnet_dlsym.h"
+#include "mxnet_entries.h"
+#include "mxnet_layout.h"
+#include "mxnet_profiler.h"
+#include "recorder.h"
+
+/* Arguments are integers and pointers, passed on as words: the versions have different ones. */
+typedef int create_cached_function(const void *symbol, uint64_t a1, uint64_t a2, uint64_t a3,
+                                   uint64_t a4, uint64_t a5);
+typedef int invoke_cached_function(const void *op, int count, void *const *inputs, uint64_t a3,
+                                   uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7);
+typedef int free_cached_function(const void *op);
+
+#define DECLARE(symbol, entry, type)                                                               \
+    __attribute__((visibility("default"))) type entry __asm__(#symbol);
+ML_MXNET_CACHED_ENTRIES(DECLARE)
+#undef DECLARE
+
+#define ENUM(symbol, entry, type) entry##_entry,
+enum entry { ML_MXNET_CACHED_ENTRIES(ENUM) ENTRY_COUNT };
+#undef ENUM
+
+#define SYMBOL(symbol, entry, type) #symbol,
+static const char *const symbols[ENTRY_COUNT] = {ML_MXNET_CACHED_ENTRIES(SYMBOL)};
+#undef SYMBOL
+
+#define HOOK(symbol, entry, type) (void *)(entry),
+static void *const hooks[ENTRY_COUNT] = {ML_MXNET_CACHED_ENTRIES(HOOK)};
+#undef HOOK
+
+static void *reals[ENTRY_COUNT];
+
+void *ml_mxnet_cached_hook_of(const char *symbol)
+{
+    for (unsigned i = 0; i < ENTRY_COUNT; i++) {
+        if (!strcmp(symbol, symbols[i]))
+            return hooks[i];
+    }
+    return NULL;
+}
+
+static void *real_of(enum entry entry, const void *caller)
+{
+    void *real = __atomic_load_n(&reals[entry], __ATOMIC_RELAXED);
+
+    if (ML_UNLIKELY(!real)) {
+        real = ml_mxnet_real(symbols[entry], hooks[entry], caller);
+        __atomic_store_n(&reals[entry], real, __ATOMIC_RELAXED);
+    }
+    return real;
+}
+
+static void *function_of(const char *symbol)
+{
+    return ml_mxnet_real(symbol, NULL, __builtin_return_address(0));
+}
+
+/* ---- CachedOps and their symbols ------------------------------------------------- */
+
+#define OPS_MAX 1024
+
+static struct cached {
+    _Atomic(const void *) op; /* NULL: free; set after the rest, paired with the load in find */
+    void *symbol;             /* our copy */
+    _Atomic uint64_t named;   /* a number for the arrays that have their names */
+} ops[OPS_MAX];
+static _Atomic uint32_t ops_used; /* no place from here on was ever used */
+
+static const char taken; /* its address is in places that are being filled */
+
+static struct cached *find(const void *op)
+{
+    uint32_t used = atomic_load_explicit(&ops_used, memory_order_acquire);
+
+    for (uint32_t i = 0; i < used; i++) {
+        if (atomic_load_explicit(&ops[i].op, memory_order_acquire) == op)
+            return &ops[i];
+    }
+    return NULL;
+}
+
+static struct cached *take_place(void)
+{
+    for (uint32_t i = 0; i < OPS_MAX; i++) {
+        const void *none = NULL;
+        uint32_t used = i;
+
+        if (!atomic_compare_exchange_strong(&ops[i].op, &none, &taken))
+            continue;
+        atomic_compare_exchange_strong(&ops_used, &used, i + 1);
+        return &ops[i];
+    }
+    return NULL;
+}
+
+static void remember(const void *op, const void *symbol)
+{
+    int (*copy)(const void *, void **) =
+        (int (*)(const void *, void **))function_of("NNSymbolCopy");
+    struct cached *place = copy ? take_place() : NULL;
+    void *own = NULL;
+
+    if (!place) {
+        ml_recorder_cannot_follow();
+        return;
+    }
+    if (copy(symbol, &own))
+        op = NULL; /* the place stays free */
+    place->symbol = own;
+    atomic_store_explicit(&place->named, 0, memory_order_relaxed);
+    atomic_store_explicit(&place->op, op, memory_order_release);
+}
+
+static void forget(const void *op)
+{
+    int (*release)(void *) = (int (*)(void *))function_of("NNSymbolFree");
+    struct cached *place = find(op);
+    void *symbol;
+
+    if (!place)
+        return;
+    symbol = place->symbol;
+    atomic_store_explicit(&place->op, NULL, memory_order_release);
+    if (release)
+        release(symbol);
+}
+
+/* ---- Names ---------------------------------------------------------------------- */
+
+/* Changes whenever an array or its memory does. */
+static uint64_t number_for(void *const *arrays, size_t count)
+{
+    struct ml_mxnet_block blocks[ML_MXNET_PARTS_MAX];
+    uint64_t number = count + 1;
+
+    for (size_t i = 0; i < count; i++) {
+        blocks[0].ptr = NULL;
+        (void)ml_mxnet_array_blocks(arrays[i], blocks);
+        number = number * 31 + ((uintptr_t)arrays[i] ^ (uintptr_t)blocks[0].ptr);
+    }
+    return number;
+}
+
+/* Asking for it is a call of MXNet's API, which a profiler would count. */
+static void name_gradient(const void *array, const char *name)
+{
+    int (*gradient_of)(const void *, void **) =
+        (int (*)(const void *, void **))function_of("MXNDArrayGetGrad");
+    int (*release)(void *) = (int (*)(void *))function_of("MXNDArrayFree");
+    void *gradient = NULL;
+
+    if (!gradient_of || !release || ml_control_wants_calls() || ml_mxnet_profiler_wants_calls())
+        return;
+    if (gradient_of(array, &gradient) || !gradient)
+        return;
+    ml_mxnet_name_array(gradient, MEMLEDGER_GRADIENT, name);
+    release(gradient);
+}
+
+/* Auxiliary states are among the inputs, in the same order. */
+static void name_inputs(const void *symbol, void *const *arrays, size_t count)
+{
+    struct ml_mxnet_names names, states;
+    size_t state = 0;
+
+    ml_mxnet_names_of(symbol, ML_MXNET_ALL_INPUTS, &names);
+    ml_mxnet_names_of(symbol, ML_MXNET_AUXILIARY_STATES, &states);
+    for (size_t i = 0; i < names.count && i < count; i++) {
+        const char *name = names.items[i];
+        bool is_state = state < states.count && !strcmp(states.items[state], name);
+
+        state += is_state;
+        ml_mxnet_name_array(arrays[i],
+                            is_state                       ? MEMLEDGER_BUFFER
+                            : ml_mxnet_is_input_name(name) ? MEMLEDGER_INPUT
+                                                           : MEMLEDGER_PARAMETER,
+                            name);
+        if (!is_state)
+            name_gradient(arrays[i], name);
+    }
+    ml_mxnet_names_release(&names);
+    ml_mxnet_names_release(&states);
+}
+
+static void name_changed(const void *op, void *const *arrays, size_t count)
+{
+    struct cached *cached = ml_recorder_in_session() ? find(op) : NULL;
+    uint64_t number = cached ? number_for(arrays, count) : 0;
+
+    if (!cached || atomic_exchange(&cached->named, number) == number)
+        return;
+    name_inputs(cached->symbol, arrays, count);
+}
+
+/* ---- Hooks ---------------------------------------------------------------------- */
+
+/* Up to 1.9 the function of this name had two arguments. */
+static bool has_flags(void)
+{
+    void *library = ml_loaded_keep(ML_MXNET_LIBRARY);
+
+    return library && ml_mxnet_version(library) >= 20000;
+}
+
+static void created(int result, const void *symbol, uint64_t ret)
+{
+    if (!result && ml_recorder_in_session())
+        remember(*(void **)(uintptr_t)ret, symbol);
+}
+
+int create_cached(const void *symbol, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+                  uint64_t a5)
+{
+    create_cached_function *real =
+        (create_cached_function *)real_of(create_cached_entry, __builtin_return_address(0));
+    int result = real ? real(symbol, a1, a2, a3, a4, a5) : -1;
+
+    created(result, symbol, has_flags() ? a4 : a1);
+    return result;
+}
+
+int create_cached_ex(const void *symbol, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+                     uint64_t a5)
+{
+    create_cached_function *real =
+        (create_cached_function *)real_of(create_cached_ex_entry, __builtin_return_address(0));
+    int result = real ? real(symbol, a1, a2, a3, a4, a5) : -1;
+
+    created(result, symbol, a4);
+    return result;
+}
+
+int create_cached_safe(const void *symbol, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+                       uint64_t a5)
+{
+    create_cached_function *real =
+        (create_cached_function *)real_of(create_cached_safe_entry, __builtin_return_address(0));
+    int result = real ? real(symbol, a1, a2, a3, a4, a5) : -1;
+
+    created(result, symbol, a4);
+    return result;
+}
+
+int invoke_cached(const void *op, int count, void *const *inputs, uint64_t a3, uint64_t a4,
+                  uint64_t a5, uint64_t a6, uint64_t a7)
+{
+    invoke_cached_function *real =
+        (invoke_cached_function *)real_of(invoke_cached_entry, __builtin_return_address(0));
+    int result = real ? real(op, count, inputs, a3, a4, a5, a6, a7) : -1;
+
+    if (!result && count > 0)
+        name_changed(op, inputs, (size_t)count);
+    return result;
+}
+
+int free_cached(const void *op)
+{
+    free_cached_function *real =
+        (free_cached_function *)real_of(free_cached_entry, __builtin_return_address(0));
+
+    forget(op);
+    return real ? real(op) : -1;
+}
