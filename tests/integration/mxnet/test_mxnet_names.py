@@ -117,6 +117,18 @@ def check_categories(trace_file, has):
         check(peaks.get(category, 0) >= size, f"{category}: {peaks} of {size}", has)
 
 
+def check_layers(trace_file):
+    """The layers of a Sequential have numbers for names: the block's class decides."""
+    run, = report("groups", trace_file, "--dictionary=layers", "--gross", "--top=1000")["runs"]
+    category = {entry["tag"].partition("_oedge")[0]: group["category"]
+                for group in run["dictionaries"][0]["groups"] for entry in group["entries"]}
+    for block, wanted in (("0.0", "Convolution"), ("0.2", "Activation"), ("0.3", "Pooling"),
+                          ("2", "Fully connected")):
+        found = {category[tag] for tag in (f"data_entry:{block}", f"data_entry:{block}_backward")
+                 if tag in category}
+        equal(found, {wanted}, f"layer of block {block}", category)
+
+
 ARGUMENTS = {"fc1_weight": 256 * 512, "fc1_bias": 256, "bn1_gamma": 256, "bn1_beta": 256,
              "fc2_weight": 64 * 256, "fc2_bias": 64}
 STATES = {"bn1_moving_mean": 256, "bn1_moving_var": 256}
@@ -138,25 +150,13 @@ def test_bound_in_c():
         equal([result.code, result.out], [0, plain(program, how).stdout], f"{how}: the end", result)
         trace = result.dump(events=True)
         found = labelled(trace)
-        wanted = {(name, category, 4 * n): 1
-                  for category, sizes in (("input", INPUTS), ("parameter", ARGUMENTS),
-                                          ("gradient", ARGUMENTS), ("buffer", STATES))
-                  for name, n in sizes.items()}
-        equal({key: found[key] for key in wanted}, wanted, f"{how}: names", sorted(found))
+        wanted = collections.Counter({(name, "input", 4 * n): 1 for name, n in INPUTS.items()})
+        wanted.update((name, category, 4 * n) for category in ("parameter", "gradient")
+                      for name, n in ARGUMENTS.items())
+        wanted.update((name, "buffer", 4 * n) for name, n in STATES.items())
+        equal({key: found[key] for key in wanted}, dict(wanted), f"{how}: names", sorted(found))
         percent = labelled_percent(trace)
         check(percent >= 95, f"{how}: {percent} % of the bytes have a name", sorted(found))
-
-
-def check_layers(trace_file):
-    """The layers of a Sequential have numbers for names: the block's class decides."""
-    run, = report("groups", trace_file, "--dictionary=layers", "--gross", "--top=1000")["runs"]
-    category = {entry["tag"].partition("_oedge")[0]: group["category"]
-                for group in run["dictionaries"][0]["groups"] for entry in group["entries"]}
-    for block, wanted in (("0.0", "Convolution"), ("0.2", "Activation"), ("0.3", "Pooling"),
-                          ("2", "Fully connected")):
-        found = {category[tag] for tag in (f"data_entry:{block}", f"data_entry:{block}_backward")
-                 if tag in category}
-        equal(found, {wanted}, f"layer of block {block}", category)
 
 
 def test_cnn():
