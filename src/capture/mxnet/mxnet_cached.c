@@ -87,26 +87,35 @@ static _Atomic uint32_t ops_used; /* no place from here on was ever used */
 
 static const char taken; /* its address is in places that are being filled */
 
+/* @op  NULL, which a program may free: none */
 static struct cached *find(const void *op)
 {
     uint32_t used = atomic_load_explicit(&ops_used, memory_order_acquire);
 
-    for (uint32_t i = 0; i < used; i++) {
+    for (uint32_t i = 0; op && i < used; i++) {
         if (atomic_load_explicit(&ops[i].op, memory_order_acquire) == op)
             return &ops[i];
     }
     return NULL;
 }
 
+/* Another thread may take a later place first. */
+static void search_up_to(uint32_t count)
+{
+    uint32_t used = atomic_load_explicit(&ops_used, memory_order_relaxed);
+
+    while (used < count && !atomic_compare_exchange_weak(&ops_used, &used, count))
+        continue;
+}
+
 static struct cached *take_place(void)
 {
     for (uint32_t i = 0; i < OPS_MAX; i++) {
         const void *none = NULL;
-        uint32_t used = i;
 
         if (!atomic_compare_exchange_strong(&ops[i].op, &none, &taken))
             continue;
-        atomic_compare_exchange_strong(&ops_used, &used, i + 1);
+        search_up_to(i + 1);
         return &ops[i];
     }
     return NULL;

@@ -175,6 +175,8 @@ static void run(SymbolHandle symbol, const char *how)
     OK(MXInvokeCachedOp(op, (int)count, arguments, ON_HOST, 0, &output_count, &outputs, &types));
     OK(MXAutogradBackwardEx(1, outputs, NULL, 0, NULL, 0, 0, 1, NULL, NULL));
     OK(MXNDArrayWaitAll());
+    OK(MXFreeCachedOp(op));
+    OK(MXFreeCachedOp(NULL)); /* as harmless as free(NULL) */
 }
 #endif
 
