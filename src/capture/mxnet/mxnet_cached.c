@@ -232,7 +232,7 @@ static bool has_flags(void)
 
 static void created(int result, const void *symbol, uint64_t ret)
 {
-    if (!result && ml_recorder_in_session())
+    if (!result && ml_recorder_in_session() && ml_mxnet_identify())
         remember(*(void **)(uintptr_t)ret, symbol);
 }
 
