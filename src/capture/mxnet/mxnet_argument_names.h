@@ -33,7 +33,7 @@ void ml_mxnet_names_release(struct ml_mxnet_names *names);
 bool ml_mxnet_is_input_name(const char *name);
 
 /* Names the blocks of an array, also those that it does not have yet. Does nothing for NULL.
- * @category  what it is for the symbol; decides how the label is spelled */
+ * @category  what it is for the symbol */
 void ml_mxnet_name_array(const void *array, enum memledger_category category, const char *name);
 
 #endif
