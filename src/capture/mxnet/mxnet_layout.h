@@ -10,6 +10,7 @@
 #define ML_MXNET_LAYOUT_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -75,5 +76,9 @@ const struct ml_mxnet_layout *ml_mxnet_recognise(void *library,
 
 /* The version that the library reports; 0: none. */
 int ml_mxnet_version(void *library);
+
+/* Identifies the loaded library and puts the hooks in place, unless that was done before; see
+ * mxnet_begin.c. Keeps errno. @return false: the build is unknown, or nothing is recorded */
+bool ml_mxnet_identify(void);
 
 #endif

@@ -174,7 +174,12 @@ static void run(SymbolHandle symbol, const char *how)
     OK(MXAutogradSetIsTraining(1, &before));
     OK(MXInvokeCachedOp(op, (int)count, arguments, ON_HOST, 0, &output_count, &outputs, &types));
     OK(MXAutogradBackwardEx(1, outputs, NULL, 0, NULL, 0, 0, 1, NULL, NULL));
+    arguments[0] = array_for(names[0]); /* the next batch */
+    outputs = NULL;
+    OK(MXInvokeCachedOp(op, (int)count, arguments, ON_HOST, 0, &output_count, &outputs, &types));
     OK(MXNDArrayWaitAll());
+    OK(MXFreeCachedOp(op));
+    OK(MXFreeCachedOp(NULL)); /* as harmless as free(NULL) */
 }
 #endif
 

@@ -151,10 +151,13 @@ def test_bound_in_c():
         trace = result.dump(events=True)
         found = labelled(trace)
         wanted = collections.Counter({(name, "input", 4 * n): 1 for name, n in INPUTS.items()})
+        wanted["data", "input", 4 * INPUTS["data"]] = 2 if how == "cached" else 1
         wanted.update((name, category, 4 * n) for category in ("parameter", "gradient")
                       for name, n in ARGUMENTS.items())
         wanted.update((name, "buffer", 4 * n) for name, n in STATES.items())
         equal({key: found[key] for key in wanted}, dict(wanted), f"{how}: names", sorted(found))
+        times = sum(block.labels.count(("fc1_weight", "parameter")) for block in blocks_of(trace))
+        equal(times, 1, f"{how}: labels of a parameter, which a second batch does not repeat")
         percent = labelled_percent(trace)
         check(percent >= 95, f"{how}: {percent} % of the bytes have a name", sorted(found))
 

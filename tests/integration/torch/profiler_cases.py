@@ -6,6 +6,7 @@ import contextlib
 import functools
 import io
 import json
+import threading
 
 import memledger
 import torch
@@ -139,5 +140,46 @@ def resnet():
     return {"found": found, "parameters": parameters, "later": state}
 
 
+class Doubles(nn.Module):
+    """Says that it runs, waits for the other, and allocates."""
+
+    def __init__(self, runs, other):
+        super().__init__()
+        self.runs, self.other = runs, other
+
+    def forward(self, x):
+        self.runs.set()
+        self.other.wait(60)
+        return x * 2
+
+
+class TwoThreads(nn.Module):
+    """The first part begins while the second runs in another thread, and ends after it."""
+
+    def __init__(self):
+        super().__init__()
+        first_runs, self.second_runs, self.second_ended = (threading.Event() for _ in range(3))
+        self.first = Doubles(first_runs, self.second_ended)
+        self.second = Doubles(self.second_runs, first_runs)
+        self.scale = nn.Parameter(torch.ones(1))
+
+    def run_second(self, x):
+        self.second(x)
+        self.second_ended.set()
+
+    def forward(self, x):
+        thread = threading.Thread(target=self.run_second, args=(x,))
+        thread.start()
+        self.second_runs.wait(60)
+        y = self.first(x)
+        thread.join()
+        return y * self.scale
+
+
+def threads():
+    return train(TwoThreads(), torch.randn(400, 125), steps=1, layers=True)["layers"]
+
+
 if __name__ == "__main__":
-    print(json.dumps({case.__name__: case() for case in (checkpoints, transformers, resnet)}))
+    cases = checkpoints, transformers, resnet, threads
+    print(json.dumps({case.__name__: case() for case in cases}))
