@@ -14,7 +14,7 @@ import signal
 import subprocess
 
 import harness
-from harness import check, contains, equal, plain, report
+from harness import MEMLEDGER, check, contains, equal, plain, report
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 MIB = 1 << 20
@@ -364,6 +364,14 @@ def compare_with_mxnet(version):
 
 def test_mxnet_profile_1():
     compare_with_mxnet("1.9.1")
+
+
+def test_stats_without_allocations():
+    """A file that has none does not say that there were none."""
+    for path in (DATA / "mxnet" / "mxnet_1.9.1_profile.json", DATA / "smi" / "memory_fft.txt"):
+        text = plain(MEMLEDGER, "stats", import_file(path)).stdout
+        check(re.search(r"^allocations +\?  not in this source$", text, re.MULTILINE), "stats", text)
+        check("\ntemporary " not in text, "figures of allocations", text)
 
 
 def test_mxnet_stats_json():
