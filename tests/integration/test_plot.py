@@ -264,6 +264,29 @@ def test_no_times():
               f"a time in {kind}", texts("i.svg"))
 
 
+def import_samples(name, values, *args):
+    with open("samples.log", "w") as file:
+        file.write("memory.used [MiB]\n" + "".join(f"{value} MiB\n" for value in values))
+    done = plain(harness.MEMLEDGER, "import", "-qf", "-o", name, *args, "samples.log")
+    equal(done.returncode, 0, "exit code of import", done.stderr)
+
+
+def curve(path):
+    """The line of the only curve."""
+    root = xml.etree.ElementTree.parse(path).getroot()
+    return [e.get("d") for e in root.iter(f"{SVG}path") if e.get("stroke-width") == "1.8"]
+
+
+def test_every_sample_without_a_time_is_drawn():
+    """The curve is that of samples at even times, up to the last ones."""
+    for values in ([0, 100, 200, 300, 400, 500], [100, 500, 100, 500, 100], [100, 200]):
+        import_samples("order.mled", values)
+        import_samples("times.mled", values, "--interval", "10ms")
+        plot("order.mled", "-o", "order.svg")
+        plot("times.mled", "-o", "times.svg")
+        equal(curve("order.svg"), curve("times.svg"), f"the curve of {values}")
+
+
 def test_a_block_of_which_nothing_is_known():
     with open("profile.json", "w") as file:
         json.dump({"traceEvents": [
