@@ -287,6 +287,23 @@ def test_every_sample_without_a_time_is_drawn():
         equal(curve("order.svg"), curve("times.svg"), f"the curve of {values}")
 
 
+def test_runs_with_and_without_times():
+    """They have no axis in common."""
+    import_samples("order.mled", [100, 300, 200])
+    import_samples("times.mled", [100, 300, 200], "--interval", "10ms")
+    for files in (["order.mled", "times.mled"], ["times.mled", "order.mled"]):
+        done = plot(*files, "-o", "mixed.svg", code=1)
+        contains(done.stderr, "order.mled has no times", "error")
+        contains(done.stderr, "memledger import --interval", "error")
+    plain(harness.MEMLEDGER, "import", "-qf", "-o", "log.mled", TESTS / "data/tbd/conv_resnet_log")
+    done = plot("times.mled", "log.mled", "-o", "mixed.svg", code=1)
+    contains(done.stderr, "log.mled has no times", "error")
+    contains(done.stderr, "plot it alone", "error")
+    check("--interval" not in done.stderr, "an option that this format does not have", done.stderr)
+    check(not os.path.exists("mixed.svg"), "a picture without a common axis")
+    plot("order.mled", "order.mled", "--labels", "a,b", "-o", "orders.svg")
+
+
 def test_a_block_of_which_nothing_is_known():
     with open("profile.json", "w") as file:
         json.dump({"traceEvents": [
