@@ -30,7 +30,7 @@ def plot(*args, code=0, **settings):
 
 def has_cairo():
     """Whether this machine can draw PNG; tests of the error without need nothing."""
-    run("true", trace="cairo.mled")
+    run(program("emit"), 1, trace="cairo.mled")
     done = plain(harness.MEMLEDGER, "plot", "cairo.mled", "-o", "cairo.png")
     if done.returncode != 0:
         raise harness.Skip(f"no Cairo: {done.stderr.strip()}")
@@ -123,20 +123,26 @@ def test_without_cairo():
 
 
 def test_nothing_recorded():
-    """No event at all, and one: pictures with axes, and no bars."""
+    """No event gives no picture; one event, or a run beside an empty one, gives one."""
     run("true", trace="none.mled")
     run(program("emit"), 1, trace="one.mled")
+    for kind in KINDS[:-1]:
+        plot("one.mled", "--kind", kind, "-o", "a.svg")
+        xml.etree.ElementTree.parse("a.svg")
+        done = plot("none.mled", "--kind", kind, "-o", "none.svg", code=1)
+        contains(done.stderr, "there is no block" if kind == "lifetimes" else
+                 "no allocation was recorded; memledger run --heap", f"error of {kind}")
     for name in ("none.mled", "one.mled"):
-        for kind in KINDS[:-1]:
-            plot(name, "--kind", kind, "-o", "a.svg")
-            xml.etree.ElementTree.parse("a.svg")
-        done = plot(name, "--kind", "segments", "-o", "s.svg", code=1)
+        done = plot(name, "--kind", "segments", "-o", "none.svg", code=1)
         contains(done.stderr, "no pool or driver segments", "error")
-    for kind in KINDS[:3]:
-        done = plot("none.mled", "--kind", kind, "-o", "a.svg")
-        contains(done.stderr, "no allocation was recorded", f"warning of {kind}")
-    done = plot("none.mled", "--kind", "bars", "--gross", "-o", "a.svg")
-    contains(done.stderr, "no allocation was recorded", "warning of all that was allocated")
+    done = plot("none.mled", "--kind", "bars", "--gross", "-o", "none.svg", code=1)
+    contains(done.stderr, "no allocation was recorded", "error of all that was allocated")
+    for args in (["none.mled"], ["--kind", "categories", "--grid", "none.mled"]):
+        done = plot(*args, "none.mled", "--labels", "a,b", "-o", "none.svg", code=1)
+        contains(done.stderr, "no allocation was recorded", f"error of {args}")
+        done = plot(*args, "one.mled", "-o", "a.svg")
+        contains(done.stderr, "none: no allocation was recorded", f"warning of {args}")
+    check(not os.path.exists("none.svg"), "a picture of nothing")
 
 
 def test_one_file_each_or_a_grid():
