@@ -19,6 +19,9 @@ int ml_health_text(const struct ml_health *health, const char *name, const struc
  * finished. */
 const char *ml_health_cut_short_words(const struct ml_health *health);
 
+/* That a recording has no allocations. Precondition: it is empty. */
+const char *ml_health_empty_words(const struct ml_health *health);
+
 /* The key "health" and its object. */
 void ml_health_json(const struct ml_health *health, struct ml_json *json);
 

@@ -85,6 +85,11 @@ void ml_report_warn(const struct ml_health *health, const char *name)
     ml_buf_release(&text);
 }
 
+int ml_report_empty(const struct ml_health *health, const char *name, struct ml_error *err)
+{
+    return ml_error_set(err, -ENODATA, "%s: %s", name, ml_health_empty_words(health));
+}
+
 int ml_report_fail(const struct ml_error *err)
 {
     struct ml_error said = *err;
