@@ -330,6 +330,31 @@ static void without_steps_time_is_cut_into_slices(void **state)
     release(&l);
 }
 
+/* A table that is allocated once, and blocks from before the first slice ends. */
+static void what_was_never_freed_need_not_grow(void **state)
+{
+    struct story s = story_begin();
+    struct leaky l;
+
+    (void)state;
+    for (uint64_t i = 0; i < 10; i++)
+        labelled(&s, KEPT + i * 4096, 10, "kept");
+    for (uint64_t i = 0; i < 300; i++) {
+        if (i == 150)
+            labelled(&s, 0x1000, 700, "table");
+        labelled(&s, 0x2000, 10, "output");
+        dies(&s, 0x2000);
+    }
+    l = look(&s, by_label);
+    assert_int_equal(l.leaks.list.len, 0);
+    assert_int_equal(l.leaks.left_bytes, 800);
+    assert_int_equal(l.leaks.left_blocks, 11);
+    assert_int_equal(l.leaks.left_groups, 2);
+    assert_string_equal(l.leaks.left.items[0].names[0], "table");
+    assert_int_equal(l.leaks.left.items[1].blocks, 10);
+    release(&l);
+}
+
 static void children_that_end_leave_nothing(void **state)
 {
     struct story s = story_begin();
@@ -430,6 +455,7 @@ int main(void)
         cmocka_unit_test(the_first_step_is_warm_up_in_a_short_run),
         cmocka_unit_test(each_process_has_its_own),
         cmocka_unit_test(without_steps_time_is_cut_into_slices),
+        cmocka_unit_test(what_was_never_freed_need_not_grow),
         cmocka_unit_test(children_that_end_leave_nothing),
         cmocka_unit_test(what_is_given_back_in_part_counts_what_is_left),
         cmocka_unit_test(keys_come_from_what_the_trace_has),
