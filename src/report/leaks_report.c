@@ -32,28 +32,30 @@ static uint64_t found_in_all(const struct ml_leaks *leaks)
 
 /* ---- Text -------------------------------------------------------------- */
 
+#define ENDS_LEFT_OUT "; the first and the last, where a program starts and ends, are left out."
+
 /* How the run was cut into slices, if it has no steps, and which process is shown. */
 static int put_method(const struct ml_leaks *l, const struct ml_style *style, struct ml_buf *out)
 {
-    char count[32], text[256] = "";
+    char count[32], text[320] = "";
     int r = 0;
 
-    ml_format_count(count, (int64_t)l->steps);
+    ml_format_count(count, (int64_t)l->slices);
     if (l->unit == ML_LEAK_BY_TIME)
         snprintf(text, sizeof(text),
-                 "The run is cut into %s slices of equal time: growth from one to the next may be "
-                 "intended. memledger run marks steps for PyTorch and MXNet, memledger_step(n) in "
-                 "other programs.",
+                 "The run is cut into %s slices of equal time" ENDS_LEFT_OUT
+                 " Growth from one to the next may be intended. memledger run marks steps for "
+                 "PyTorch and MXNet, memledger_step(n) in other programs.",
                  count);
     else if (l->unit == ML_LEAK_BY_EVENTS && ml_health_no_times(&l->at.instant.health))
         snprintf(text, sizeof(text),
                  "The trace has neither steps nor times: it is cut into %s slices of equally many "
-                 "events.",
+                 "events" ENDS_LEFT_OUT,
                  count);
     else if (l->unit == ML_LEAK_BY_EVENTS)
         snprintf(text, sizeof(text),
                  "The trace has no steps, and everything was allocated at one time: it is cut into "
-                 "%s slices of equally many events.",
+                 "%s slices of equally many events" ENDS_LEFT_OUT,
                  count);
     if (*text)
         r = ml_report_paragraph(out, style, 0, text);
@@ -350,6 +352,8 @@ static void range_json(const struct ml_leaks *l, struct ml_json *json)
     static const char *const units[] = {"step", "time", "events"};
 
     ml_json_kv_cstr(json, "by_slices_of", units[l->unit]);
+    if (l->slices)
+        ml_json_kv_u64(json, "slices", l->slices);
     ml_json_kv_u64(json, "steps", l->steps);
     ml_json_kv_u64(json, "warm_up", l->warm_up);
     ml_json_kv_u64(json, "measured", l->measured);

@@ -322,6 +322,7 @@ static void without_steps_time_is_cut_into_slices(void **state)
     }
     l = look(&s, by_label);
     assert_int_equal(l.leaks.unit, ML_LEAK_BY_TIME);
+    assert_int_equal(l.leaks.slices, 20);
     assert_int_equal(l.leaks.steps, 18); /* of 20 the first and the last have one end */
     assert_int_equal(l.leaks.found[ML_LEAK_STEADY], 1);
     assert_int_equal(l.leaks.found[ML_LEAK_LIKELY], 0); /* an end of a slice may see an output */
