@@ -4,7 +4,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import harness
-from harness import MEMLEDGER, contains, equal, plain, program, report, run
+from harness import MEMLEDGER, check, contains, equal, plain, program, report, run
 
 STEPS = 12
 
@@ -45,6 +45,21 @@ def test_exit_codes():
         done = verdict("leaks", "--fail", record(what))
         equal(done.returncode, 0, f"exit code of {what}", done.stdout, done.stderr)
         contains(done.stdout, "Nothing grows from step to step", "the report")
+
+
+def test_a_program_that_allocates_first_and_works_then():
+    run(program("fills_table"), trace="table.mled", options=["-q", "--heap", "--sample-hz", "0"])
+    text = plain(MEMLEDGER, "leaks", "table.mled").stdout
+    contains(text, "+8.0 MiB in all", "the rise")
+    contains(text, "live memory rose by 8.0 MiB, but it did not keep rising", "the verdict")
+    contains(text, "Never freed: 4.8 MiB in 5,00", "what to look at")
+    check(" a slice" not in text, "an average beside the verdict that nothing grows", text)
+    left = report("leaks", "table.mled")["never_freed"]
+    total = report("summary", "table.mled")
+    equal((left["bytes"], left["blocks"]),
+          (total["never_freed_bytes"], total["never_freed_blocks"]),
+          "never freed, as in summary")
+    equal(left["largest"][0]["category"], "other", "its largest group")
 
 
 def test_compare_names_what_rose():
