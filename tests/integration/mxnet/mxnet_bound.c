@@ -215,13 +215,14 @@ static void run(SymbolHandle symbol, const char *how)
 
 int main(int argc, char **argv)
 {
+    const char *how = argc > 1 ? argv[1] : "simple";
     SymbolHandle symbol = network();
     const char **names;
     uint32_t count;
 
     OK(MXSymbolListArguments(symbol, &count, &names));
-    run(symbol, argc > 1 ? argv[1] : "simple");
-    if (!strcmp(argv[1], "simple"))
+    run(symbol, how);
+    if (!strcmp(how, "simple"))
         for (uint32_t i = 0; i < count; i++)
             printf("%s ", names[i]);
     puts("done");
