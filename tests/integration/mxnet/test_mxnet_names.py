@@ -298,6 +298,14 @@ def test_copies():
             check(found[name, "parameter", size] >= 2, f"no copy of {name}", sorted(found))
 
 
+def test_iterator():
+    """The arrays of an iterator are inputs, also those that a shuffle makes."""
+    _, result = run_recorded("iterator")
+    found = labelled(result.dump(events=True))
+    for name, size in ("data", 4 * 200 * 30), ("softmax_label", 4 * 200):
+        check(found[name, "input", size] >= 2, f"no {name}", sorted(found))
+
+
 def test_symbols_are_no_arrays():
     if IS_2:
         return  # its blocks take none
