@@ -80,6 +80,13 @@ static void warn_cut_short(struct writer *w, const struct ml_health *h)
             name, colon, words, ml_format_count(number, (int64_t)h->ignored_bytes));
 }
 
+const char *ml_health_left_title(const struct ml_health *h)
+{
+    if (!h->cut_short)
+        return ">never freed";
+    return h->being_written ? ">live so far" : ">live at cut";
+}
+
 const char *ml_health_empty_words(const struct ml_health *h)
 {
     if (h->cut_short)

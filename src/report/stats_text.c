@@ -192,7 +192,7 @@ static int put_spaces(const struct page *p)
     if (with_pid)
         titles[count++] = ">pid";
     titles[count++] = ">peak";
-    titles[count++] = ">never freed";
+    titles[count++] = ml_health_left_title(&p->s->health);
     titles[count++] = narrow ? ">allocs" : ">allocations";
     if (!narrow)
         titles[count++] = ">frees";
@@ -234,8 +234,8 @@ static int put_largest(const struct page *p)
 
     if (p->s->largest.len == 0)
         return 0;
-    r = ml_report_heading(p->out, p->style,
-                          no_frees ? "Largest blocks" : "Largest blocks never freed");
+    r = ml_report_heading(p->out, p->style, "Largest blocks%s%s", no_frees ? "" : " ",
+                          no_frees ? "" : ml_health_left_title(&p->s->health) + 1);
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
     for (size_t i = 0; i < p->s->largest.len; i++) {
         const struct ml_stats_block *block = &p->s->largest.items[i];
