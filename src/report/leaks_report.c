@@ -255,17 +255,22 @@ static int put_stacks(const struct ml_leaks *l, const struct ml_style *style, st
     return r;
 }
 
-/* How to see where, if no leak that is listed has a stack and another recording could have one. */
+/* How to see where, or why that cannot be seen, if no leak that is listed has a stack. */
 static int put_hint(const struct ml_leaks *l, const struct ml_style *style, struct ml_buf *out)
 {
+    char text[160];
+
     for (size_t i = 0; i < l->list.len; i++)
         if (l->list.items[i].stack.frames.len > 0)
             return 0;
     if (l->at.instant.health.imported_from[0])
         return 0;
-    return ml_report_paragraph(out, style, 0,
-                               "None of these has a stack: record with --stacks python to see "
-                               "which lines allocate blocks of PyTorch and MXNet.");
+    snprintf(text, sizeof(text), "None of these has a stack: %s%s.",
+             ml_stackless_text(l->stackless),
+             l->stackless == ML_STACKLESS_NOT_ASKED
+                 ? " to see which lines allocate blocks of PyTorch and MXNet"
+                 : "");
+    return ml_report_paragraph(out, style, 0, text);
 }
 
 int ml_leaks_text(const struct ml_leaks *leaks, const char *file, const struct ml_style *style,

@@ -62,6 +62,20 @@ def test_a_program_that_allocates_first_and_works_then():
     equal(left["largest"][0]["category"], "other", "its largest group")
 
 
+def test_blocks_of_malloc_have_no_stacks():
+    run("/usr/bin/python3", "-c", "kept = [bytearray(100000) for i in range(100)]",
+        trace="heap.mled", options=["-q", "--heap", "--stacks", "python", "--sample-hz", "0"])
+    for arguments in (["table", "--by", "line"], ["leaks"]):
+        text = plain(MEMLEDGER, *arguments, "heap.mled").stdout
+        check("record with --stacks" not in text, "advice that was followed already", text)
+    contains(plain(MEMLEDGER, "table", "--by", "line", "heap.mled").stdout,
+             "No block has a line: blocks of malloc have no stacks.", "the table")
+    run(program("keeps"), "forever", trace="own.mled", options=["-q", "--stacks", "python"])
+    contains(plain(MEMLEDGER, "leaks", "own.mled").stdout,
+             "None of these has a stack: --stacks records those of PyTorch and MXNet only.",
+             "blocks that the program reports")
+
+
 def test_compare_names_what_rose():
     good, bad = record("nothing", "good.mled"), record("forever", "bad.mled")
     steps = report("compare", good, bad, "--each", "step")["view"]["entries"]

@@ -195,6 +195,7 @@ static int enter_group(struct ml_leak_book *book, uint32_t index)
     book->list.items[group].blocks++;
     if (block->stack != 0)
         book->list.items[group].stack = block->stack;
+    book->list.items[group].not_libc |= !book->replay->spaces.items[block->space].from_libc;
     return is_pliable(book, index) ? make_pliable(book, index) : 0;
 }
 

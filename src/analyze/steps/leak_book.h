@@ -25,6 +25,7 @@ struct ml_leak_group {
     uint64_t end_bytes, end_blocks;
     uint32_t stack; /* of the latest block */
     bool touched;   /* is in the list of changed groups */
+    bool not_libc;  /* it had blocks that are not malloc's or mmap's */
 };
 
 /* The end of a step. */

@@ -78,6 +78,7 @@ struct ml_leaks {
     double bytes_per_step;
     uint32_t other_processes;            /* that marked steps and are ignored */
     ML_VEC(struct ml_leak) list;         /* strongest first, then most bytes a step */
+    enum ml_stackless stackless;         /* why those listed have no stack, if none has one */
     uint64_t found[ML_LEAK_SIGNS];       /* of each sign, listed or not */
     uint64_t found_bytes[ML_LEAK_SIGNS]; /* their growth */
     /* Never freed, without the driver's own, if the run was cut into slices. */
