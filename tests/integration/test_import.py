@@ -451,6 +451,10 @@ def test_mxnet_without_memory():
     known = import_file(DATA / "mxnet" / "mxnet_1.9.1_profile.json", trace="known.mled")
     both = memledger("compare", known, trace)
     equal(both.stdout.splitlines()[-1].split()[1], "?", "a peak without samples", both.stdout)
+    other = import_file(DATA / "mxnet" / "mxnet_2.0.0b1_profile.json", trace="other.mled")
+    percent = report("compare", trace, known, other)["runs"][2]["by_sample"][0]["peak_bytes_percent"]
+    contains(memledger("compare", trace, known, other).stdout.splitlines()[-1], f"{percent:+.1f} %",
+             "the change from the first run that has samples")
 
 
 def test_mxnet_profile_2():
