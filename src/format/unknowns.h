@@ -13,6 +13,11 @@
 #define ML_SETTING_IMPORT_FORMAT "import.format"   /* "tbd-log" */
 #define ML_SETTING_IMPORT_UNKNOWN "import.unknown" /* "addresses,frees,times" */
 
+/* "categories": the source has no modules and phases. The importer made them from the stacks, and
+ * the analysis infers more from them than from recorded ones. */
+#define ML_SETTING_IMPORT_INFERRED "import.inferred"
+#define ML_INFERRED_CATEGORIES "categories"
+
 enum ml_unknown {
     ML_UNKNOWN_ADDRESSES = 1,    /* numbers, each used once */
     ML_UNKNOWN_FREES = 2,        /* nothing is ever freed */

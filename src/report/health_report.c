@@ -160,6 +160,8 @@ static void tell_import(struct writer *w, const struct ml_health *h)
                          h->imported_from);
     if (w->r == 0)
         w->r = put_unknown(&text, h->unknown);
+    if (w->r == 0 && h->inferred)
+        w->r = ml_buf_puts(&text, "; categories inferred from stacks");
     if (w->r == 0)
         w->r = ml_report_paragraph(w->out, w->style, 0, (const char *)text.data);
     ml_buf_release(&text);
@@ -173,6 +175,11 @@ static void import_json(const struct ml_health *health, struct ml_json *json)
     for (int i = 0; i < ML_UNKNOWN_COUNT; i++)
         if (health->unknown >> i & 1)
             ml_json_cstr(json, ml_unknown_names[i]);
+    ml_json_end_array(json);
+    ml_json_key(json, "inferred");
+    ml_json_begin_array(json);
+    if (health->inferred)
+        ml_json_cstr(json, ML_INFERRED_CATEGORIES);
     ml_json_end_array(json);
 }
 

@@ -7,6 +7,7 @@
 #include "test_analyze_story.h"
 
 #include "scope_path.h"
+#include "unknowns.h"
 
 #define OTHER MEMLEDGER_OTHER
 #define PARAMETER MEMLEDGER_PARAMETER
@@ -14,6 +15,7 @@
 #define STATE MEMLEDGER_OPTIMIZER_STATE
 #define ACTIVATION MEMLEDGER_ACTIVATION
 #define PASSING MEMLEDGER_INTERMEDIATE_GRADIENT
+#define INPUT MEMLEDGER_INPUT
 #define TEMPORARY MEMLEDGER_TEMPORARY
 
 static void the_innermost_call_counts(void **state)
@@ -477,6 +479,90 @@ static void assert_path(struct ml_trace *trace, uint32_t scope, const char *expe
     ml_arena_release(&arena);
 }
 
+/* A trace whose scopes an importer made from stacks. */
+static struct story story_of_stacks(void)
+{
+    struct story s = story_begin();
+
+    ml_maker_setting(s.f.maker, ML_SETTING_IMPORT_INFERRED, ML_INFERRED_CATEGORIES);
+    return s;
+}
+
+/* One pass of a module at this address, with a block that backward leaves. */
+static void train(struct story *s, uint64_t addr, uint64_t gradient_bytes)
+{
+    uint32_t net = story_module(s, 0, "Net");
+    uint32_t backward = story_scope(s, 0, MEMLEDGER_SCOPE_PHASE, "backward");
+
+    mark(s, "forward");
+    enter(s, net);
+    born(s, addr, 700);
+    leave_to(s, 0);
+    mark(s, "backward");
+    enter(s, backward);
+    born(s, addr + 0x1000, 700);
+    born(s, addr + 0x2000, gradient_bytes);
+    dies(s, addr + 0x1000);
+    dies(s, addr);
+    leave_to(s, 0);
+    mark(s, "");
+}
+
+static void stacks_show_gradients_by_their_lifetime(void **state)
+{
+    struct story s = story_of_stacks();
+
+    (void)state;
+    train(&s, 0x10000, 100);
+    dies(&s, 0x12000);
+    train(&s, 0x20000, 100);
+    assert_categories(&s, ACTIVATION, PASSING, GRADIENT, ACTIVATION, PASSING, GRADIENT);
+}
+
+static void stacks_show_gradients_by_their_size(void **state)
+{
+    struct story s = story_of_stacks();
+
+    (void)state;
+    born(&s, 0x1000, 100);
+    name(&s, 0x1000, "", PARAMETER);
+    train(&s, 0x10000, 100); /* kept, as with zero_grad(set_to_none=False) */
+    train(&s, 0x20000, 900); /* a workspace */
+    train(&s, 0x30000, 900);
+    assert_categories(&s, PARAMETER, ACTIVATION, PASSING, GRADIENT, ACTIVATION, PASSING, PASSING,
+                      ACTIVATION, PASSING, PASSING);
+}
+
+static void a_pass_that_goes_on_has_no_gradients_yet(void **state)
+{
+    struct story s = story_of_stacks();
+
+    (void)state;
+    mark(&s, "backward");
+    enter(&s, story_scope(&s, 0, MEMLEDGER_SCOPE_PHASE, "backward"));
+    born(&s, 0x1000, 100);
+    assert_categories(&s, PASSING);
+}
+
+static void inputs_serve_one_pass(void **state)
+{
+    struct story s = story_of_stacks();
+
+    (void)state;
+    born(&s, 0x1000, 10); /* no pass uses it */
+    name(&s, 0x1000, "", INPUT);
+    dies(&s, 0x1000);
+    born(&s, 0x1000, 10);
+    name(&s, 0x1000, "", INPUT);
+    born(&s, 0x2000, 10); /* two passes use it */
+    name(&s, 0x2000, "", INPUT);
+    train(&s, 0x10000, 100);
+    dies(&s, 0x1000);
+    train(&s, 0x20000, 100);
+    assert_categories(&s, OTHER, INPUT, OTHER, ACTIVATION, PASSING, GRADIENT, ACTIVATION, PASSING,
+                      GRADIENT);
+}
+
 static void paths_tell_the_innermost_module_and_the_phase(void **state)
 {
     struct story s = story_begin();
@@ -529,6 +615,10 @@ int main(void)
         cmocka_unit_test(parts_of_a_block_have_its_class),
         cmocka_unit_test(a_resized_block_keeps_its_label),
         cmocka_unit_test(a_late_label_counts_from_birth),
+        cmocka_unit_test(stacks_show_gradients_by_their_lifetime),
+        cmocka_unit_test(stacks_show_gradients_by_their_size),
+        cmocka_unit_test(a_pass_that_goes_on_has_no_gradients_yet),
+        cmocka_unit_test(inputs_serve_one_pass),
         cmocka_unit_test(paths_tell_the_innermost_module_and_the_phase),
     };
 

@@ -23,6 +23,7 @@
 #include "nodes.h"
 #include "replay.h"
 #include "scope_facts.h"
+#include "unknowns.h"
 
 enum rule {
     RULE_NONE,
@@ -50,6 +51,7 @@ struct process {
     uint8_t phase;           /* enum ml_phase, of the last mark */
     uint64_t phase_ordinal;  /* of the first allocation after that mark */
     struct ml_passes passes; /* of backward */
+    struct ml_passes forwards;
     struct ml_engine_passes engine;
 };
 
@@ -72,8 +74,10 @@ struct classifier {
     struct ml_nodes nodes;
     struct ml_kept_blocks kept;
     struct ml_recreated_scopes alike;
-    bool marked; /* a known phase was marked, or a label has a tag */
-    int failed;  /* in a callback: -ENOMEM */
+    bool inferred;                 /* scopes come from stacks: see classify.h */
+    struct ml_map parameter_sizes; /* of an inferred trace: bytes -> 1 */
+    bool marked;                   /* a known phase was marked, or a label has a tag */
+    int failed;                    /* in a callback: -ENOMEM */
 };
 
 /* ---- Ordinals and labels of blocks --------------------------------------- */
@@ -286,6 +290,9 @@ static void take_label(struct classifier *c, const struct ml_block *block, struc
         return;
     weak = c->spaces.items[block->space].by_engine && is_weak(c, block, birth, text, &category);
     birth->is_result = true;
+    if (c->inferred && category == MEMLEDGER_PARAMETER &&
+        ml_map_put(&c->parameter_sizes, block->size, 1) < 0)
+        c->failed = -ENOMEM;
     if (category != MEMLEDGER_OTHER)
         birth->label_category = category & 0xf;
     if (weak)
@@ -462,6 +469,34 @@ static uint8_t outlived(struct classifier *c, const struct ml_block *block,
                                                                         : MEMLEDGER_OTHER;
 }
 
+/* ---- Scopes that come from stacks ----------------------------------------- */
+
+/* Whether the pass of backward in which the block was allocated is over. */
+static bool is_backward_over(const struct process *process, const struct ml_block *block)
+{
+    return process->phase != ML_PHASE_BACKWARD || process->phase_ordinal > ordinal_of(block);
+}
+
+/* A gradient outlives its pass and is as large as a parameter. If no parameter is known, it must
+ * not outlive later passes, as the workspace of a library does. */
+static bool is_inferred_gradient(const struct classifier *c, const struct process *process,
+                                 const struct ml_block *block, const struct birth *birth)
+{
+    if (!c->inferred || birth->rule != RULE_BACKWARD || !is_backward_over(process, block))
+        return false;
+    return ml_map_len(&c->parameter_sizes)
+               ? ml_map_get(&c->parameter_sizes, block->size, NULL)
+               : ml_passes_since(&process->passes, ordinal_of(block)) < ML_KEPT_ENOUGH;
+}
+
+/* A stack can show only that a block may be an input. Inputs are used by one pass. */
+static bool is_refuted_input(const struct classifier *c, const struct process *process,
+                             const struct ml_block *block, const struct birth *birth)
+{
+    return c->inferred && birth->label_category == MEMLEDGER_INPUT &&
+           ml_passes_since(&process->forwards, ordinal_of(block)) != 1;
+}
+
 static uint8_t category_of(struct classifier *c, const struct ml_block *block,
                            const struct birth *birth, const struct ml_event *death)
 {
@@ -471,12 +506,14 @@ static uint8_t category_of(struct classifier *c, const struct ml_block *block,
         space->by_engine ? &process->engine.backwards : &process->passes;
     uint8_t category;
 
-    if (birth->label_category != MEMLEDGER_OTHER)
+    if (birth->label_category != MEMLEDGER_OTHER && !is_refuted_input(c, process, block, birth))
         return birth->label_category;
     if (birth->tag_category != MEMLEDGER_OTHER)
         return birth->tag_category;
     category = space->by_engine ? engine_category(c, process, block, birth, death)
                                 : direct_category(c, process, block, birth, death);
+    if (is_inferred_gradient(c, process, block, birth))
+        category = MEMLEDGER_GRADIENT;
     return is_of_pass(birth, category) &&
                    ml_passes_since(passes, ordinal_of(block)) >= ML_KEPT_ENOUGH
                ? outlived(c, block, birth, ml_passes_before(passes, ordinal_of(block)), category)
@@ -525,6 +562,8 @@ static int on_phase(struct classifier *c, const struct ml_event *event)
     process->phase_ordinal = next_ordinal(c);
     if (process->phase == ML_PHASE_BACKWARD)
         ml_passes_begin(&process->passes, next_ordinal(c));
+    if (process->phase == ML_PHASE_FORWARD)
+        ml_passes_begin(&process->forwards, next_ordinal(c));
     c->marked |= process->phase != ML_PHASE_NONE;
     return 0;
 }
@@ -667,6 +706,7 @@ static int classify(struct classifier *c, const struct ml_trace *trace, struct m
     if (r == 0 && !has_scopes(c) && !has_telling_names(trace))
         return 0;
     c->calls.trace = trace;
+    c->inferred = ml_trace_setting(trace, ML_SETTING_IMPORT_INFERRED) != NULL;
     if (r == 0)
         r = ml_recreated_scopes_find(trace, &c->alike);
     if (r == 0)
@@ -700,6 +740,7 @@ int ml_classify(const struct ml_trace *trace, struct ml_classes *ret, struct ml_
     ml_vec_release(&c.processes);
     ml_vec_release(&c.spaces);
     ml_map_release(&c.process_index);
+    ml_map_release(&c.parameter_sizes);
     return r;
 }
 

@@ -21,6 +21,12 @@
  * while no other pass leaves a similar one, is other: a library's workspace, a cache
  * (kept_blocks.h).
  *
+ * In an imported trace whose scopes come from stacks (unknowns.h) nothing labels gradients, and a
+ * stack shows only that a block may be an input. Lifetimes decide: rule 2 also requires that
+ * exactly one forward pass begins while the block is live. A block of rule 3 that outlives its
+ * backward pass is a gradient if it is as large as a parameter; if no parameter is known, unless it
+ * outlives later passes too.
+ *
  * MXNet's engine runs operators later than the program requests them. In its spaces the marks
  * and the return of a call mean nothing; the scopes of the operators that run show the progress
  * of a step (engine_passes.h):

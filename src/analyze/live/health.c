@@ -25,6 +25,7 @@ static void fill_import(const struct ml_trace *trace, struct ml_health *ret)
         return;
     snprintf(ret->imported_from, sizeof(ret->imported_from), "%s", format);
     ret->unknown = ml_unknowns_parse(ml_trace_setting(trace, ML_SETTING_IMPORT_UNKNOWN));
+    ret->inferred = ml_trace_setting(trace, ML_SETTING_IMPORT_INFERRED) != NULL;
     ret->empty = false; /* many formats contain no allocations */
 }
 

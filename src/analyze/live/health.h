@@ -32,6 +32,7 @@ struct ml_health {
     bool heap_recorded;     /* … also malloc: run --heap */
     char imported_from[24]; /* the format of the imported file; "": recorded */
     unsigned unknown;       /* facts that the file does not contain: bits of enum ml_unknown */
+    bool inferred;          /* categories, modules and phases: from stacks */
     unsigned left_alone;    /* by the recorder: bits of enum ml_left_alone */
 };
 
