@@ -68,6 +68,49 @@ static void find_times(struct ml_torch_snapshot *t, uint64_t *ret_start_us)
         t->sink->start_wall_ns = *ret_start_us * 1000;
 }
 
+static int look_at_stack(struct ml_torch_snapshot *t, uint32_t stack)
+{
+    return stack == 0 || ml_torch_place_of(&t->places, stack) ? 0 : -ENOMEM;
+}
+
+/* Before PyTorch 2.1, and with context="alloc", a free has the stack of the allocation, which says
+ * nothing about the free. @return 0 or -ENOMEM */
+static int look_at_action(struct ml_torch_snapshot *t, struct ml_map *stack_at,
+                          const struct ml_torch_history_entry *e)
+{
+    uint64_t allocated;
+
+    if (e->action == ML_TORCH_ALLOC) {
+        t->allocs_have_stacks |= e->stack != 0;
+        t->allocs_lack_stacks |= e->stack == 0;
+        return ml_map_put(stack_at, e->addr, e->stack);
+    }
+    if (e->action == ML_TORCH_FREE_REQUESTED && ml_map_take(stack_at, e->addr, &allocated))
+        t->frees_have_stacks |= e->stack != 0 && e->stack != allocated;
+    return 0;
+}
+
+/* @return 0 or -ENOMEM */
+static int look_at_stacks(struct ml_torch_snapshot *t)
+{
+    struct ml_map stack_at = {0}; /* address -> stack of the allocation */
+    int r;
+
+    t->places.dict = &t->sink->dict;
+    r = ml_torch_places_learn(&t->places);
+    for (size_t i = 0; i < t->blocks.len && r == 0; i++)
+        r = look_at_stack(t, t->blocks.items[i].stack);
+    for (size_t i = 0; i < t->entries.len && r == 0; i++) {
+        r = look_at_stack(t, t->entries.items[i].stack);
+        if (r == 0)
+            r = look_at_action(t, &stack_at, &t->entries.items[i]);
+    }
+    ml_map_release(&stack_at);
+    if (r == 0 && t->places.telling)
+        ml_dict_config(&t->sink->dict, ML_SETTING_IMPORT_INFERRED, ML_INFERRED_CATEGORIES);
+    return r;
+}
+
 /* The device with the earliest next entry; NULL at the end. */
 static struct ml_torch_device *earliest(struct ml_torch_device *devices, uint32_t count)
 {
@@ -108,6 +151,7 @@ static int put_trace(struct ml_torch_snapshot *t, struct ml_error *err)
     if (r < 0)
         return r;
     find_times(t, &start_us);
+    r = look_at_stacks(t);
     devices = calloc(count ? count : 1, sizeof(*devices));
     if (!devices)
         r = -ENOMEM;

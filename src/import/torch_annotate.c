@@ -18,20 +18,17 @@ static struct ml_dict *dict_of(const struct ml_torch_device *d)
     return &d->t->sink->dict;
 }
 
-static void push(struct ml_torch_device *d, enum memledger_scope_kind kind, uint32_t name)
+void ml_torch_push(struct ml_torch_device *d, struct ml_dict_scope scope)
 {
     struct ml_event event;
 
-    d->scope = ml_dict_scope(dict_of(d), &(struct ml_dict_scope){
-                                             .parent = d->scope,
-                                             .kind = kind,
-                                             .name = name,
-                                         });
+    scope.parent = d->scope;
+    d->scope = ml_dict_scope(dict_of(d), &scope);
     event = ml_torch_event(d, ML_PUSH);
     ml_import_event(d->t->sink, &event);
 }
 
-static void pop_to(struct ml_torch_device *d, uint32_t outer)
+void ml_torch_pop_to(struct ml_torch_device *d, uint32_t outer)
 {
     while (d->scope != outer && d->scope != 0) {
         struct ml_event event;
@@ -51,6 +48,22 @@ static void mark(struct ml_torch_device *d, enum memledger_mark_kind kind, uint6
     event.args[1] = number;
     event.args[2] = ml_dict_cstr(dict_of(d), name);
     ml_import_event(d->t->sink, &event);
+}
+
+void ml_torch_mark_phase(struct ml_torch_device *d, enum ml_phase phase)
+{
+    d->phase = (uint8_t)phase;
+    mark(d, MEMLEDGER_MARK_PHASE, 0, ml_phase_name(phase));
+}
+
+void ml_torch_mark_step(struct ml_torch_device *d)
+{
+    mark(d, MEMLEDGER_MARK_STEP, ++d->steps, "");
+}
+
+static void push(struct ml_torch_device *d, enum memledger_scope_kind kind, uint32_t name)
+{
+    ml_torch_push(d, (struct ml_dict_scope){.kind = kind, .name = name});
 }
 
 /* "Optimizer.step#AdamW.step" -> "AdamW". @return its string, 0: it is not an optimizer's
@@ -78,7 +91,7 @@ static int begin(struct ml_torch_device *d, uint32_t name)
     if (ml_vec_push(&d->open, range) < 0)
         return -ENOMEM;
     if (optimizer) {
-        mark(d, MEMLEDGER_MARK_PHASE, 0, "optimizer");
+        ml_torch_mark_phase(d, ML_PHASE_OPTIMIZER);
         push(d, MEMLEDGER_SCOPE_PHASE, ml_dict_cstr(dict_of(d), "optimizer"));
     }
     push(d, MEMLEDGER_SCOPE_USER, optimizer ? optimizer : name);
@@ -97,15 +110,16 @@ static void end(struct ml_torch_device *d, uint32_t name)
         return; /* it began before the snapshot's trace */
     range = d->open.items[i - 1];
     d->open.len = i - 1;
-    pop_to(d, range.outer);
+    ml_torch_pop_to(d, range.outer);
     if (range.optimizer) {
-        mark(d, MEMLEDGER_MARK_PHASE, 0, "");
-        mark(d, MEMLEDGER_MARK_STEP, ++d->steps, "");
+        ml_torch_mark_phase(d, ML_PHASE_NONE);
+        ml_torch_mark_step(d);
     }
 }
 
 int ml_torch_put_annotation(struct ml_torch_device *d, const struct ml_torch_annotation *a)
 {
+    ml_torch_leave_calls(d);
     if (a->ends)
         end(d, a->name);
     else

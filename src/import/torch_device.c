@@ -116,6 +116,7 @@ void ml_torch_device_release(struct ml_torch_device *d)
     ml_torch_layout_release(&d->layout);
     ml_vec_release(&d->pools);
     ml_vec_release(&d->open);
+    ml_vec_release(&d->calls);
 }
 
 /* ---- Blocks and segments ------------------------------------------------------------ */
@@ -123,7 +124,18 @@ void ml_torch_device_release(struct ml_torch_device *d)
 struct birth {
     uint64_t addr, bytes, requested, stream;
     uint32_t stack, scope;
+    uint8_t category; /* inferred from its stack */
 };
+
+static void put_category(struct ml_torch_device *d, const struct birth *b)
+{
+    struct ml_event event = ml_torch_event(d, ML_LABEL);
+
+    event.space = space_at(d, b->addr);
+    event.addr = b->addr;
+    event.args[1] = b->category;
+    ml_import_event(d->t->sink, &event);
+}
 
 static int put_block(struct ml_torch_device *d, const struct birth *b)
 {
@@ -140,6 +152,8 @@ static int put_block(struct ml_torch_device *d, const struct birth *b)
         event.args[1] = b->stream;
     }
     ml_import_event(d->t->sink, &event);
+    if (b->category != MEMLEDGER_OTHER)
+        put_category(d, b);
     return ml_torch_layout_add_block(&d->layout, b->addr, b->bytes);
 }
 
@@ -196,8 +210,8 @@ static int put_past(struct ml_torch_device *d, const struct ml_torch_past *past)
     for (size_t i = 0; i < past->blocks.len && r == 0; i++) {
         const struct ml_torch_block *b = &past->blocks.items[i];
 
-        r = put_block(
-            d, &(struct birth){b->addr, past_bytes(d, b), b->requested, 0, b->stack, d->scope});
+        r = put_block(d, &(struct birth){b->addr, past_bytes(d, b), b->requested, 0, b->stack,
+                                         d->scope, ml_torch_kept_category(d, b->stack)});
     }
     d->scope = 0;
     return r;
@@ -238,8 +252,8 @@ static int put_alloc(struct ml_torch_device *d, const struct ml_torch_history_en
                          ? e->size + e->slack
                          : ml_torch_block_bytes(&d->layout, e->addr, e->size);
 
-    return put_block(d,
-                     &(struct birth){e->addr, bytes, e->size, e->stream, e->stack, scope_of(d, e)});
+    return put_block(d, &(struct birth){e->addr, bytes, e->size, e->stream, e->stack,
+                                        scope_of(d, e), ml_torch_new_category(d, e->stack)});
 }
 
 static void put_unmap(struct ml_torch_device *d, const struct ml_torch_history_entry *e)
@@ -358,5 +372,5 @@ int ml_torch_put_next(struct ml_torch_device *d)
     }
     set_clock(d, e->time_us);
     d->next_entry++;
-    return put_entry(d, e);
+    return ml_torch_follow(d, e) < 0 ? -ENOMEM : put_entry(d, e);
 }

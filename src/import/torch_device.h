@@ -5,6 +5,7 @@
 #ifndef ML_TORCH_DEVICE_H
 #define ML_TORCH_DEVICE_H
 
+#include "phase.h"
 #include "torch_layout.h"
 #include "torch_past.h"
 
@@ -15,6 +16,13 @@ struct ml_torch_open_range {
     uint32_t name;
     uint32_t outer; /* the scope around it */
     bool optimizer;
+};
+
+/* A scope that stacks show. */
+struct ml_torch_open_call {
+    struct ml_torch_call call; /* with the first frame that ran in it */
+    uint32_t last_frame;
+    uint32_t outer; /* the scope around it */
 };
 
 /* The blocks of a private pool have their own space. */
@@ -38,6 +46,8 @@ struct ml_torch_device {
     struct ml_torch_layout layout;
     ML_VEC(struct ml_torch_pool) pools; /* by start */
     ML_VEC(struct ml_torch_open_range) open;
+    ML_VEC(struct ml_torch_open_call) calls; /* below the innermost range */
+    uint8_t phase;                           /* enum ml_phase, of the last mark */
 };
 
 int ml_torch_device_init(struct ml_torch_device *d, struct ml_torch_snapshot *t, uint32_t number,
@@ -55,6 +65,25 @@ int ml_torch_put_next(struct ml_torch_device *d);
 
 /* Private: an annotation begins or ends. */
 int ml_torch_put_annotation(struct ml_torch_device *d, const struct ml_torch_annotation *a);
+
+/* Private: enters a scope below the current one, leaves scopes until `outer` is the current one,
+ * starts a phase, or ends a step. */
+void ml_torch_push(struct ml_torch_device *d, struct ml_dict_scope scope);
+void ml_torch_pop_to(struct ml_torch_device *d, uint32_t outer);
+void ml_torch_mark_phase(struct ml_torch_device *d, enum ml_phase phase);
+void ml_torch_mark_step(struct ml_torch_device *d);
+
+/* Private: enters and leaves scopes until the device is where the stack of the entry shows it.
+ * @return 0 or -ENOMEM */
+int ml_torch_follow(struct ml_torch_device *d, const struct ml_torch_history_entry *e);
+
+/* Private: leaves all scopes that stacks show. */
+void ml_torch_leave_calls(struct ml_torch_device *d);
+
+/* Private: the category that its stack gives a block: one that outlived what allocated it, or one
+ * that an entry allocated, after ml_torch_follow. MEMLEDGER_OTHER: none */
+uint8_t ml_torch_kept_category(struct ml_torch_device *d, uint32_t stack);
+uint8_t ml_torch_new_category(struct ml_torch_device *d, uint32_t stack);
 
 /* Private: an event of this device at the current time. */
 struct ml_event ml_torch_event(const struct ml_torch_device *d, enum ml_kind kind);

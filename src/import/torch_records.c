@@ -36,6 +36,7 @@ enum key {
     KEY_SEGMENT_POOL_ID,
     KEY_IS_EXPANDABLE,
     KEY_STAGE,
+    KEY_HISTORY,
     KEYS,
     /* Values. */
     TEXT_ALLOC = KEYS,
@@ -68,6 +69,7 @@ static const char *const texts[TEXTS] = {
     [KEY_SEGMENT_POOL_ID] = "segment_pool_id",
     [KEY_IS_EXPANDABLE] = "is_expandable",
     [KEY_STAGE] = "stage",
+    [KEY_HISTORY] = "history",
     [TEXT_ALLOC + ML_TORCH_ALLOC] = "alloc",
     [TEXT_ALLOC + ML_TORCH_FREE_REQUESTED] = "free_requested",
     [TEXT_ALLOC + ML_TORCH_FREE_COMPLETED] = "free_completed",
@@ -208,13 +210,31 @@ static uint32_t stack_at(struct ml_torch_snapshot *t, uint32_t outermost)
     return stack;
 }
 
+/* Before PyTorch 2.1 a block had a list of its allocations, the last one first. */
+static bool find_frames(const struct ml_torch_snapshot *t, const struct fields *f,
+                        ml_pickle_value *ret)
+{
+    const struct ml_pickle_node *history = NULL;
+
+    if (has(f, KEY_FRAMES)) {
+        *ret = f->values[KEY_FRAMES];
+        return true;
+    }
+    if (has(f, KEY_HISTORY))
+        history = ml_pickle_node(&t->machine, f->values[KEY_HISTORY]);
+    return history && history->kind == ML_PICKLE_LIST && history->len > 0 &&
+           ml_pickle_find(&t->machine, ml_pickle_node(&t->machine, history->items[0]), "frames",
+                          ret);
+}
+
 static uint32_t stack_of(struct ml_torch_snapshot *t, const struct fields *f)
 {
     const struct ml_pickle_node *node;
+    ml_pickle_value frames;
 
-    if (!has(f, KEY_FRAMES))
+    if (!find_frames(t, f, &frames))
         return 0;
-    node = ml_pickle_node(&t->machine, f->values[KEY_FRAMES]);
+    node = ml_pickle_node(&t->machine, frames);
     if (!node || node->kind != ML_PICKLE_TAKEN || node->sort != SORT_LIST + SORT_FRAME)
         return 0;
     return stack_at(t, (uint32_t)node->handle);

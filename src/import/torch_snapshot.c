@@ -125,4 +125,5 @@ void ml_torch_snapshot_release(struct ml_torch_snapshot *t)
     ml_vec_release(&t->segments);
     ml_vec_release(&t->annotations);
     ml_vec_release(&t->traces);
+    ml_torch_places_release(&t->places);
 }

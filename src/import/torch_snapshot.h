@@ -9,8 +9,8 @@
  *
  * torch_records.c builds these structs while the pickle is read, so that the Python objects are
  * never all in memory; torch_snapshot.c reads the outermost dict; torch_past.c finds the state
- * before the first entry; torch_layout.c computes the sizes of blocks; import_torch.c writes
- * the trace.
+ * before the first entry; torch_layout.c computes the sizes of blocks; torch_frames.c finds out
+ * what stacks say; import_torch.c writes the trace.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,6 +22,7 @@
 
 #include "import_sink.h"
 #include "pickle_machine.h"
+#include "torch_frames.h"
 
 enum ml_torch_action {
     ML_TORCH_ALLOC,
@@ -105,6 +106,9 @@ struct ml_torch_snapshot {
     ML_VEC(struct ml_torch_annotation) annotations;
     ML_VEC(struct ml_torch_trace) traces; /* by device */
     struct ml_torch_settings settings;
+    struct ml_torch_places places; /* of stacks */
+    bool allocs_have_stacks, frees_have_stacks;
+    bool allocs_lack_stacks; /* some of them */
 
     /* Private to torch_records.c. */
     ML_VEC(uint32_t) strings; /* of texts: the dictionary's number + 1 */

@@ -239,6 +239,217 @@ def test_annotations():
     equal(len(steps), 3, "steps")
 
 
+# ---- Categories, from stacks -------------------------------------------------------
+
+
+PARAMETERS = 3730432  # of tinygpt: PyTorch's MemTracker, tinygpt_memtracker.json
+
+
+def tracked():
+    with open(os.path.join(DATA, "tinygpt_memtracker.json")) as f:
+        return {key.split(".")[1]: value for key, value in json.load(f)["cuda:0"].items()
+                if "." in key}
+
+
+def categories(trace):
+    return {row["category"]: row for row in report("summary", trace)["by_category"]}
+
+
+def categories_equal_the_truth(trace, what):
+    found, known = categories(trace), tracked()
+    equal(found["parameter"]["at_peak_bytes"], known["PARAM"], f"{what}: parameters")
+    equal(found["optimizer_state"]["at_peak_bytes"], known["OPT"], f"{what}: optimizer state")
+    equal(found["gradient"]["peak_bytes"], known["PARAM"], f"{what}: gradients at most")
+    equal(found["gradient"]["allocations"], 3 * found["parameter"]["allocations"],
+          f"{what}: gradients of three steps")
+    equal(found["input"]["allocations"], 3, f"{what}: batches")
+    # MemTracker does not see the two workspaces of cuBLAS and calls what backward needs temporary.
+    for mine, theirs in (("activation", "ACT"), ("intermediate_gradient", "TEMP")):
+        check(abs(found[mine]["at_peak_bytes"] / known[theirs] - 1) < 0.02,
+              f"{what}: {mine}: {found[mine]['at_peak_bytes']} of {known[theirs]}")
+    equal(found["other"]["allocations"], 3, f"{what}: of unknown purpose")
+
+
+def inferred(trace):
+    text = plain(harness.MEMLEDGER, "summary", trace).stdout
+    known = report("summary", trace)["health"]["inferred"] == ["categories"]
+    equal("categories inferred from stacks" in text, known, "the note", text)
+    return known
+
+
+def test_categories():
+    trace = convert(os.path.join(DATA, "tinygpt.pickle"))
+    categories_equal_the_truth(trace, "all stacks")
+    check(inferred(trace), "the categories look recorded")
+    for command in ("table", "tree", "layers", "steps", "leaks", "ledger"):
+        contains(plain(harness.MEMLEDGER, command, trace).stdout.replace("\n", " "),
+                 "inferred from stacks", command)
+
+
+def test_categories_with_native_frames():
+    """A real snapshot with stacks="all", autocast, a GradScaler and a checkpointed block."""
+    trace = convert(os.path.join(DATA, "amp_all_stacks.pickle.gz"))
+    compare("amp_all_stacks", trace)
+    found, known = categories(trace), truth("amp_all_stacks")
+    equal(found["parameter"]["at_peak_bytes"], known["parameter_bytes"], "parameters")
+    equal(found["parameter"]["allocations"], 27, "parameters")
+    equal(found["gradient"]["peak_bytes"], known["parameter_bytes"], "gradients at most")
+    equal(found["gradient"]["allocations"], 4 * 27, "gradients of four steps")
+    equal(found["optimizer_state"]["at_peak_bytes"], known["optimizer_state_bytes"], "state")
+    equal(found["input"]["allocations"], 4 * 2, "batches and their targets")
+    scopes = {e["scope"] for e in events(trace, "--kind", "alloc", "--space", "block")}
+    for scope in ("backward: AddmmBackward0", "train > Embedding", "train > train.LayerNorm",
+                  "backward: AddmmBackward0 > recompute: train > Linear"):
+        check(scope in scopes, f"no {scope}", *sorted(scopes))
+
+
+def test_modules_by_class():
+    trace = convert(os.path.join(DATA, "tinygpt.pickle"))
+    scopes = {row["scope"] for row in report("summary", trace)["by_scope"]}
+    for scope in ("train > transformer.MultiheadAttention", "train > transformer.LayerNorm",
+                  "train > transformer.Dropout", "train > LayerNorm", "backward"):
+        check(scope in scopes, f"no {scope}", *scopes)
+
+
+def changed(change):
+    """tinygpt with other stacks; `change` gets each entry and its allocation's stack."""
+    snapshot, stacks = load("tinygpt"), {}
+    for e in snapshot["device_traces"][0]:
+        if e["action"] == "alloc":
+            stacks[e["addr"]] = e["frames"]
+        e["frames"] = change(e, stacks.get(e["addr"], []))
+    return snapshot
+
+
+def test_frees_with_the_stack_of_the_allocation():
+    """As with context="alloc", and before PyTorch 2.1."""
+    for what, change in (
+            ("of the allocation", lambda e, at: at if e["action"].startswith("free") else e["frames"]),
+            ("none", lambda e, at: [] if e["action"].startswith("free") else e["frames"])):
+        found = categories(imported(changed(change)))
+        equal(found["parameter"]["at_peak_bytes"], PARAMETERS, f"{what}: parameters")
+        equal(found["gradient"]["peak_bytes"], PARAMETERS, f"{what}: gradients at most")
+        equal(found["optimizer_state"]["at_peak_bytes"], 2 * PARAMETERS, f"{what}: state")
+
+
+ENGINE = [{"name": name, "filename": "??", "line": 0} for name in (
+    "c10::cuda::CUDACachingAllocator::Native::NativeCachingAllocator::malloc(void**, int)",
+    "torch::autograd::generated::AddmmBackward0::apply(std::vector<at::Tensor>&&)",
+    "torch::autograd::Node::operator()(std::vector<at::Tensor>&&)",
+    "torch::autograd::Engine::thread_main(std::shared_ptr<torch::autograd::GraphTask> const&)",
+    "clone")]
+
+
+def native(name):
+    return {"name": name, "filename": "??", "line": 0}
+
+
+def test_stacks_with_native_frames():
+    """As with stacks="all": frames in C++ between those in Python, and in the engine's thread."""
+    def change(e, _):
+        between = [f for python in e["frames"] for f in (native("PyEval_EvalFrame"), python)]
+        return between + [native("Py_BytesMain")] if e["frames"] else ENGINE
+    trace = imported(changed(change))
+    categories_equal_the_truth(trace, "native frames")
+    scopes = {row["scope"] for row in report("summary", trace)["by_scope"]}
+    check("backward: AddmmBackward0" in scopes, "no node of the engine", *scopes)
+
+
+def test_steps_without_annotations():
+    """As in older versions: the optimizer is known by its stacks."""
+    snapshot = load("tinygpt")
+    del snapshot["external_annotations"]
+    trace = imported(snapshot)
+    categories_equal_the_truth(trace, "no annotations")
+    scopes = {row["scope"] for row in report("summary", trace)["by_scope"]}
+    check("optimizer: adam" in scopes, "no optimizer", *scopes)
+    equal(report("summary", trace)["health"]["unknown"], [], "what is not known")
+    steps = [e for e in events(trace, "--kind", "mark") if e["mark"] == "step"]
+    equal(len(steps), 3, "steps")
+
+
+def test_no_stacks():
+    """Nothing is inferred: all that is known comes from the annotations."""
+    snapshot = changed(lambda e, _: [])
+    for s in snapshot["segments"]:
+        s["frames"] = []
+        for b in s["blocks"]:
+            b["frames"] = []
+    trace = imported(snapshot)
+    check(not inferred(trace), "something was inferred")
+    equal(set(categories(trace)), {"other", "optimizer_state", "temporary"}, "categories")
+    trace = convert(os.path.join(DATA, "oom_fragmented.pickle"))
+    check(not inferred(trace), "inferred from stacks that say nothing")
+
+
+def test_categories_before_the_trace():
+    snapshot = load("tinygpt")
+    snapshot["device_traces"] = [snapshot["device_traces"][0][2500:]]
+    found = categories(imported(snapshot))
+    equal(found["parameter"]["live_bytes"], PARAMETERS, "parameters")
+    equal(found["optimizer_state"]["live_bytes"], 2 * PARAMETERS, "optimizer state")
+    snapshot["device_traces"] = []
+    found = categories(imported(snapshot))
+    equal(found["parameter"]["live_bytes"], PARAMETERS, "parameters without a history")
+    equal(found["optimizer_state"]["live_bytes"], 2 * PARAMETERS, "state without a history")
+
+
+def test_blocks_with_a_history():
+    """As before PyTorch 2.1, whose entries also have no times."""
+    snapshot = load("tinygpt")
+    for s in snapshot["segments"]:
+        for b in s["blocks"]:
+            b["history"] = [{"addr": b["address"], "real_size": b["requested_size"],
+                             "frames": b.pop("frames")}]
+            if b["state"] == "inactive":
+                del b["history"]
+    for e in snapshot["device_traces"][0]:
+        del e["time_us"]
+    del snapshot["external_annotations"]
+    trace = imported(snapshot)
+    categories_equal_the_truth(trace, "no times")
+    snapshot["device_traces"] = []
+    equal(categories(imported(snapshot))["parameter"]["live_bytes"], PARAMETERS, "from blocks")
+
+
+def python(place):
+    file, name, line = place.split(":")
+    return {"name": name, "filename": file, "line": int(line)}
+
+
+def stack(*places):
+    return [python(place) for place in places]
+
+
+CALL = "lib/torch/nn/modules/module.py:_call_impl:1"
+
+
+def test_inference():
+    """Without backward each batch is an input, also those after the first pass."""
+    outside, linear = stack("serve.py:<module>:1"), stack("lib/torch/nn/modules/linear.py:forward:1",
+                                                          CALL, "serve.py:<module>:2")
+    trace = []
+    for i in range(0, 30, 10):
+        trace += [entry("alloc", BASE, 512, i, frames=outside),
+                  entry("alloc", BASE + 512, 1024, i + 1, frames=linear),
+                  entry("free_requested", BASE, 512, i + 2, frames=outside),
+                  entry("free_requested", BASE + 512, 1024, i + 3, frames=outside)]
+    found = categories(imported(snapshot_of([], trace)))
+    equal({name: row["allocations"] for name, row in found.items()}, {"input": 3, "activation": 3},
+          "allocations")
+
+
+def test_recomputation():
+    """Activation checkpointing runs modules in the engine's thread."""
+    again = stack("lib/torch/nn/modules/linear.py:forward:1", CALL, "net.py:forward:3", CALL,
+                  "lib/torch/utils/checkpoint.py:unpack_hook:9")
+    trace = imported(snapshot_of([], [
+        entry("alloc", BASE, 512, 1, frames=stack("net.py:forward:3", CALL, "train.py:<module>:1")),
+        entry("alloc", BASE + 512, 512, 2, frames=again)]))
+    equal([e["scope"] for e in events(trace, "--kind", "alloc")],
+          ["net", "backward: recompute: net > Linear"], "scopes")
+
+
 # ---- The trace is the end of a longer one -----------------------------------------
 
 

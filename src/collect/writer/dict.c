@@ -217,6 +217,20 @@ uint32_t ml_dict_stack(struct ml_dict *d, uint32_t caller, int64_t frame)
     return (uint32_t)number + 1;
 }
 
+bool ml_dict_stack_at(const struct ml_dict *d, uint32_t stack, uint32_t *ret_caller,
+                      uint32_t *ret_frame)
+{
+    const char *bytes = stack ? ml_intern_get(&d->stacks, stack - 1, NULL) : NULL;
+    uint32_t key[2];
+
+    if (!bytes)
+        return false;
+    memcpy(key, bytes, sizeof(key));
+    *ret_caller = key[0];
+    *ret_frame = key[1];
+    return true;
+}
+
 uint32_t ml_dict_frames(const struct ml_dict *d)
 {
     return ml_intern_len(&d->frames);

@@ -10,6 +10,7 @@
 #define ML_DICT_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "defs.h"
@@ -79,6 +80,11 @@ int64_t ml_dict_frame(struct ml_dict *d, const struct ml_dict_frame *frame);
 /* The stack whose innermost frame has this number, called from stack `caller`; a
  * new one at its first use. `caller` if it cannot be kept, or the frame is -1. */
 uint32_t ml_dict_stack(struct ml_dict *d, uint32_t caller, int64_t frame);
+
+/* A stack without its innermost frame, and that frame. @return false for an unknown number, and for
+ * 0, the empty stack */
+bool ml_dict_stack_at(const struct ml_dict *d, uint32_t stack, uint32_t *ret_caller,
+                      uint32_t *ret_frame);
 
 /* The number of frames, and one by its number. */
 uint32_t ml_dict_frames(const struct ml_dict *d);
