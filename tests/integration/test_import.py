@@ -12,6 +12,7 @@ import pathlib
 import re
 import signal
 import subprocess
+import sys
 
 import harness
 from harness import MEMLEDGER, check, contains, equal, plain, report
@@ -219,13 +220,26 @@ def test_tbd_log_there_and_back():
     host = ("[mem] Allocate 8 bytes CPU memory (data).\n[mem] 5 MB CPU global memory free, "
             "total 9 MB.\n[mem] Release GPU memory.\n")
     features = ("[mem] Allocate 96 bytes GPU memory (forward_features:fc1).\n"
-                "[mem] finished binding.\n")
+                "[mem] finished binding.\n[mem] start of the second epoch\n")
     for text in (log, features * 2, host):
         trace = import_text(text)
         again = memledger("export", "--format", "tbd-log", "-o", "-", trace).stdout
         equal(tbd_lines(again), tbd_lines(text), "the log")
         device, = {s["device"] for s in report("summary", trace)["by_device"]}
         equal(device, "cpu" if text is host else "gpu", "the device")
+
+
+MARKS = """
+from memledger.mxnet import profiler
+profiler.set_state("run")
+profiler.Domain("d").new_marker("finished binding.").mark()
+"""
+
+
+def test_markers_are_no_lines_of_tbd():
+    trace = harness.run(sys.executable, "-c", MARKS, options=["-qf"]).trace
+    contains(str(events(trace, "marker")), "finished binding.", "the marker")
+    equal(memledger("export", "--format", "tbd-log", "-o", "-", trace).stdout, "", "the log")
 
 
 def test_sizes_that_cannot_be():

@@ -12,7 +12,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "compiler.h"
 #include "mxnet_argument_names.h"
 #include "mxnet_dlsym.h"
 #include "mxnet_entries.h"
@@ -38,43 +37,18 @@ typedef int bind_function(const void *symbol, int device_type, int device, uint3
                           const uint32_t *requests, uint32_t state_count, void **states,
                           void *shared, void **ret);
 
-#define DECLARE(symbol, entry, type)                                                               \
-    __attribute__((visibility("default"))) type entry __asm__(#symbol);
-ML_MXNET_BIND_ENTRIES(DECLARE)
-#undef DECLARE
-
-#define ENUM(symbol, entry, type) entry##_entry,
-enum entry { ML_MXNET_BIND_ENTRIES(ENUM) ENTRY_COUNT };
-#undef ENUM
-
-#define SYMBOL(symbol, entry, type) #symbol,
-static const char *const symbols[ENTRY_COUNT] = {ML_MXNET_BIND_ENTRIES(SYMBOL)};
-#undef SYMBOL
-
-#define HOOK(symbol, entry, type) (void *)(entry),
-static void *const hooks[ENTRY_COUNT] = {ML_MXNET_BIND_ENTRIES(HOOK)};
-#undef HOOK
-
-static void *reals[ENTRY_COUNT];
+ML_MXNET_BIND_ENTRIES(ML_MXNET_DECLARE)
+enum entry { ML_MXNET_BIND_ENTRIES(ML_MXNET_NUMBER) ENTRY_COUNT };
+static struct ml_mxnet_entry entries[ENTRY_COUNT] = {ML_MXNET_BIND_ENTRIES(ML_MXNET_ELEMENT)};
 
 void *ml_mxnet_bind_hook_of(const char *symbol)
 {
-    for (unsigned i = 0; i < ENTRY_COUNT; i++) {
-        if (!strcmp(symbol, symbols[i]))
-            return hooks[i];
-    }
-    return NULL;
+    return ml_mxnet_entry_hook(entries, ENTRY_COUNT, symbol);
 }
 
 static void *real_of(enum entry entry, const void *caller)
 {
-    void *real = __atomic_load_n(&reals[entry], __ATOMIC_RELAXED);
-
-    if (ML_UNLIKELY(!real)) {
-        real = ml_mxnet_real(symbols[entry], hooks[entry], caller);
-        __atomic_store_n(&reals[entry], real, __ATOMIC_RELAXED);
-    }
-    return real;
+    return ml_mxnet_entry_real(&entries[entry], caller);
 }
 
 /* ---- Names ---------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
+#include "mxnet_arrays.h"
 #include "mxnet_features.h"
 #include "mxnet_spaces.h"
 #include "mxnet_works.h"
@@ -251,8 +252,8 @@ static const char *sparse_end(const char *chunk, uint64_t which)
 
     memcpy(&type, chunk + storage_type_at, sizeof(type));
     if (type == CSR)
-        return which ? ":csr:idx" : ":csr:ind_ptr";
-    return type == ROW_SPARSE ? ":row_sparse:idx" : "";
+        return ml_mxnet_part_suffix(which ? 2 : 1, 3);
+    return type == ROW_SPARSE ? ml_mxnet_part_suffix(1, 2) : "";
 }
 
 static ML_NOINLINE void alloc_aux(void *chunk, uint64_t which, const void *shape)

@@ -7,6 +7,8 @@ import os
 import pathlib
 import random
 import shutil
+import signal
+import subprocess
 
 import harness
 import old_tools
@@ -268,6 +270,19 @@ def test_tbd_folders():
     equal([line for line in done.stdout.splitlines() if line.endswith(" done")],
           ["logs/a done", "logs/b.mled done"], "files")
     contains(done.stdout, "Unknown (From Python Side) = 1.0 MBs", "what has no name")
+
+
+def test_tbd_interrupted():
+    """While a long log is read: nothing is left."""
+    with open("log", "w") as file:
+        file.write("[mem] Allocate 64 bytes GPU memory (in_arg:fc1).\n" * 1000000)
+    os.mkdir("tmp")
+    process = subprocess.Popen([MEMLEDGER, "groups", "--style", "tbd", "log"],
+                               env=os.environ | {"TMPDIR": os.path.abspath("tmp")})
+    harness.wait_until(lambda: os.listdir("tmp"), "the temporary file")
+    process.send_signal(signal.SIGINT)
+    equal(process.wait(harness.PATIENCE_S), -signal.SIGINT, "how it ended")
+    equal(os.listdir("tmp"), [], "files")
 
 
 def test_mistakes():
