@@ -33,6 +33,12 @@ static int put_temporary(const struct page *p)
     return r < 0 ? r : ml_report_paragraph(p->out, p->style, TEXT_COLUMN, text);
 }
 
+/* Some sources contain no allocations: then no figure is right, not even 0. */
+static bool knows_allocations(const struct ml_stats *s)
+{
+    return !s->health.imported_from[0] || s->allocations;
+}
+
 static int put_totals(const struct page *p, const char *file)
 {
     const struct ml_stats *s = p->s;
@@ -48,6 +54,8 @@ static int put_totals(const struct page *p, const char *file)
                           ml_format_count(a, (int64_t)s->events), s->events == 1 ? "" : "s",
                           ml_format_duration_ns(b, (int64_t)s->duration_ns),
                           ml_format_count(c, (int64_t)s->events_per_second), s->bytes_per_event);
+    if (r == 0 && !knows_allocations(s))
+        return ml_buf_printf(p->out, "allocations  %12s  not in this source\n", "?");
     if (r == 0)
         r = ml_buf_printf(p->out, "allocations  %12s  %s in all; average %s, largest %s\n",
                           ml_format_count(a, (int64_t)s->allocations),
@@ -300,7 +308,7 @@ int ml_stats_text(const struct ml_stats *stats, const char *file, const struct m
         r = put_sizes(&p);
     if (r == 0)
         r = put_kinds(&p);
-    if (r == 0)
+    if (r == 0 && stats->threads.len > 0)
         r = put_threads(&p);
     if (r == 0 && stats->spaces.len > 0)
         r = put_spaces(&p);

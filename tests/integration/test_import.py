@@ -75,6 +75,23 @@ def test_smi_says_nothing_of_leaks():
           done.stdout)
 
 
+def test_reports_on_smi_alone():
+    """Samples without times or allocations: no report shows zeros for them."""
+    done = memledger("import", "-f", "-o", "t.mled", DATA / "smi" / "memory_fft.txt")
+    rows = len((DATA / "smi" / "memory_fft.txt").read_text().splitlines()) - 1
+    contains(done.stderr, f"{rows:,} samples in t.mled", "the note")
+    for verb in ("tree", "table", "groups", "layers"):
+        done = memledger(verb, "t.mled", code=1)
+        contains(done.stderr, "this trace has only samples, and no allocations", f"error of {verb}")
+    memledger("groups", "--gross", "t.mled", code=1)
+    text = memledger("stats", "t.mled").stdout
+    contains(text, "allocations             ?  not in this source", "stats")
+    check("By thread" not in text, "a table of no thread", text)
+    equal(report("stats", "t.mled")["events_per_second"], None, "events per second")
+    lines = memledger("events", "t.mled").stdout.splitlines()[1:]
+    equal({line.split()[0] for line in lines}, {"?"}, "times")
+
+
 def test_smi_runs_side_by_side():
     traces = []
     for name in PEAKS:
