@@ -26,19 +26,12 @@ static int check_events(const struct ml_trace *trace, const char *path, struct m
 {
     const struct ml_trace_info *info = ml_trace_info(trace);
 
-    if (info->events > 0 || info->being_written)
+    if (info->events > 0 || info->being_written || info->ignored_bytes == 0)
         return 0;
-    if (info->ignored_bytes > 0)
-        return ml_error_set(err, -ENODATA,
-                            "%s: no event can be read: the file is truncated at byte %" PRIu64
-                            ", before the end of its first events; copy or record it again",
-                            path, info->file_bytes);
-    if (info->damaged_blocks > 0)
-        return ml_error_set(err, -ENODATA,
-                            "%s: no event can be read: all blocks with events are damaged; copy "
-                            "or record it again",
-                            path);
-    return 0;
+    return ml_error_set(err, -ENODATA,
+                        "%s: no event can be read: the file is truncated at byte %" PRIu64
+                        ", before the end of its first events; copy or record it again",
+                        path, info->file_bytes);
 }
 
 struct ml_trace *ml_report_open(const char *path, const struct ml_report_opts *opts)
