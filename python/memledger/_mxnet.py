@@ -1,8 +1,8 @@
 """MXNet's blocks, trainers, executors and arrays, by name, for the recorder.
 
-Installed when mxnet has been imported under `memledger run`. The program is unchanged except
-for wrappers around some of MXNet's functions; code that runs often is in C
-(python/native/module_calls.c, phase_calls.c).
+Installed when mxnet has been imported under `memledger run`, or by the first run of
+memledger.mxnet.profiler without it. The program is unchanged except for wrappers around some of
+MXNet's functions; code that runs often is in C (python/native/module_calls.c, phase_calls.c).
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -109,7 +109,8 @@ int ml_breakdown_text(const struct ml_breakdown *breakdown, const char *file,
     total_row(&t, breakdown, style);
     r = ml_cells_print(&t, r, out, style);
     if (r == 0 && breakdown->no_lines)
-        r = ml_buf_puts(out, "No block has a line: record with --stacks python.\n");
+        r = ml_buf_printf(out, "No block has a line: %s.\n",
+                          ml_stackless_text(breakdown->stackless));
     return r;
 }
 

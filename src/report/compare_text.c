@@ -172,16 +172,18 @@ static int put_sampled(const struct ml_compare *c, const struct ml_style *style,
                              "process.\n\n");
 
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
-    for (size_t i = 0; i < c->sampled.len; i++)
-        for (size_t run = 0; run < c->runs.len; run++) {
-            const struct ml_compare_sampled *sampled = &c->sampled.items[i];
+    for (size_t i = 0; i < c->sampled.len; i++) {
+        const struct ml_compare_sampled *sampled = &c->sampled.items[i];
+        size_t known = 0; /* changes are from the first of them */
 
+        for (size_t run = 0; run < c->runs.len; run++) {
             ml_table_cell(&t, run == 0 ? sampled->name : "");
             ml_table_cell(&t, c->runs.items[run].name);
-            peak_cells(&t, style, sampled->known[0] ? run : 0, &sampled->peak[run],
-                       sampled->known[run]);
+            peak_cells(&t, style, known, &sampled->peak[run], sampled->known[run]);
             duration_cell(&t, &c->runs.items[run]);
+            known += sampled->known[run];
         }
+    }
     return ml_cells_print(&t, r, out, style);
 }
 

@@ -32,28 +32,30 @@ static uint64_t found_in_all(const struct ml_leaks *leaks)
 
 /* ---- Text -------------------------------------------------------------- */
 
+#define ENDS_LEFT_OUT "; the first and the last, where a program starts and ends, are left out."
+
 /* How the run was cut into slices, if it has no steps, and which process is shown. */
 static int put_method(const struct ml_leaks *l, const struct ml_style *style, struct ml_buf *out)
 {
-    char count[32], text[256] = "";
+    char count[32], text[320] = "";
     int r = 0;
 
-    ml_format_count(count, (int64_t)l->steps);
+    ml_format_count(count, (int64_t)l->slices);
     if (l->unit == ML_LEAK_BY_TIME)
         snprintf(text, sizeof(text),
-                 "The run is cut into %s slices of equal time: growth from one to the next may be "
-                 "intended. memledger run marks steps for PyTorch and MXNet, memledger_step(n) in "
-                 "other programs.",
+                 "The run is cut into %s slices of equal time" ENDS_LEFT_OUT
+                 " Growth from one to the next may be intended. memledger run marks steps for "
+                 "PyTorch and MXNet, memledger_step(n) in other programs.",
                  count);
     else if (l->unit == ML_LEAK_BY_EVENTS && ml_health_no_times(&l->at.instant.health))
         snprintf(text, sizeof(text),
                  "The trace has neither steps nor times: it is cut into %s slices of equally many "
-                 "events.",
+                 "events" ENDS_LEFT_OUT,
                  count);
     else if (l->unit == ML_LEAK_BY_EVENTS)
         snprintf(text, sizeof(text),
                  "The trace has no steps, and everything was allocated at one time: it is cut into "
-                 "%s slices of equally many events.",
+                 "%s slices of equally many events" ENDS_LEFT_OUT,
                  count);
     if (*text)
         r = ml_report_paragraph(out, style, 0, text);
@@ -88,11 +90,31 @@ static int put_too_few(const struct ml_leaks *l, struct ml_buf *out)
                          count, word);
 }
 
+/* Live memory is larger at the end, but not because a group grew from step to step. */
+static bool only_rose(const struct ml_leaks *l)
+{
+    return l->to_bytes > l->from_bytes && found_in_all(l) == 0;
+}
+
+/* An average would suggest growth in every step where there was none. */
+static int put_change(const struct ml_leaks *l, const struct ml_style *style, struct ml_buf *out)
+{
+    char change[32];
+
+    if (only_rose(l))
+        return ml_buf_printf(
+            out, "+%s in all\n",
+            ml_format_bytes(change, (int64_t)(l->to_bytes - l->from_bytes), style->unit));
+    return ml_buf_printf(out, "%s%s a %s\n", l->bytes_per_step > 0 ? "+" : "",
+                         ml_format_bytes(change, (int64_t)l->bytes_per_step, style->unit),
+                         ml_leaks_unit_word(l));
+}
+
 /* "10 steps, 2 to 11; 2 before them are warm-up", and how live memory changed in them. */
 static int put_range(const struct ml_leaks *l, const struct ml_style *style, struct ml_buf *out)
 {
     const char *word = ml_leaks_unit_word(l);
-    char from[32], to[32], change[32], count[32];
+    char from[32], to[32], count[32];
     int r;
 
     if (l->measured == 0)
@@ -104,12 +126,19 @@ static int put_range(const struct ml_leaks *l, const struct ml_style *style, str
         r = ml_buf_printf(out, "; %" PRIu64 " before %s warm-up", l->warm_up,
                           l->warm_up == 1 ? "is" : "are");
     if (r == 0)
-        r = ml_buf_printf(out, "\nlive %s before them, %s after: %s%s a %s\n",
+        r = ml_buf_printf(out, "\nlive %s before them, %s after: ",
                           ml_format_bytes(from, (int64_t)l->from_bytes, style->unit),
-                          ml_format_bytes(to, (int64_t)l->to_bytes, style->unit),
-                          l->bytes_per_step > 0 ? "+" : "",
-                          ml_format_bytes(change, (int64_t)l->bytes_per_step, style->unit), word);
-    return r;
+                          ml_format_bytes(to, (int64_t)l->to_bytes, style->unit));
+    return r < 0 ? r : put_change(l, style, out);
+}
+
+static void name_cells(struct ml_table *t, const struct ml_leaks *l, const char *const *names)
+{
+    for (size_t i = 0; i < l->by_count; i++)
+        if (names[i][0])
+            ml_table_cell(t, names[i]);
+        else
+            ml_table_cellf(t, "(no %s)", ml_key_name(l->by[i]));
 }
 
 static void leak_row(struct ml_table *t, const struct ml_leaks *l, const struct ml_style *style,
@@ -123,11 +152,7 @@ static void leak_row(struct ml_table *t, const struct ml_leaks *l, const struct 
     ml_table_cellf(t, "%" PRIu64 "/%" PRIu64, leak->grew, l->measured);
     ml_cells_bytes(t, style, leak->live_bytes);
     ml_table_cell(t, ml_leak_sign_name(leak->sign));
-    for (size_t i = 0; i < l->by_count; i++)
-        if (leak->names[i][0])
-            ml_table_cell(t, leak->names[i]);
-        else
-            ml_table_cellf(t, "(no %s)", ml_key_name(l->by[i]));
+    name_cells(t, l, leak->names);
 }
 
 static int put_leaks(const struct ml_leaks *l, const struct ml_style *style, struct ml_buf *out)
@@ -155,6 +180,61 @@ static int put_leaks(const struct ml_leaks *l, const struct ml_style *style, str
     return r;
 }
 
+static int put_no_leaks(const struct ml_leaks *l, const struct ml_style *style, struct ml_buf *out)
+{
+    const char *word = ml_leaks_unit_word(l);
+    char rise[32], text[256];
+    int r = ml_buf_puts(out, "\n");
+
+    ml_format_bytes(rise, (int64_t)(l->to_bytes - l->from_bytes), style->unit);
+    if (only_rose(l))
+        snprintf(text, sizeof(text),
+                 "Nothing grows from %s to %s: live memory rose by %s, but it did not keep rising.",
+                 word, word, rise);
+    else
+        snprintf(text, sizeof(text), "Nothing grows from %s to %s.", word, word);
+    return r < 0 ? r : ml_report_paragraph(out, style, 0, text);
+}
+
+static int put_left_heading(const struct ml_leaks *l, const struct ml_style *style,
+                            struct ml_buf *out)
+{
+    char bytes[32], blocks[32], groups[80] = "";
+
+    if (l->left_groups > l->left.len)
+        snprintf(groups, sizeof(groups), " (the largest %zu of %" PRIu64 " groups)", l->left.len,
+                 l->left_groups);
+    return ml_report_heading(out, style, "Never freed: %s in %s block%s%s",
+                             ml_format_bytes(bytes, (int64_t)l->left_bytes, style->unit),
+                             ml_format_count(blocks, (int64_t)l->left_blocks),
+                             l->left_blocks == 1 ? "" : "s", groups);
+}
+
+/* The memory that a run without steps left behind need not have grown. */
+static int put_left(const struct ml_leaks *l, const struct ml_style *style, struct ml_buf *out)
+{
+    static const char *const titles[] = {">bytes", ">blocks"};
+    struct ml_table t;
+    int r;
+
+    if (l->left_blocks == 0)
+        return 0;
+    r = put_left_heading(l, style, out);
+    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    for (size_t i = 0; i < l->by_count; i++)
+        ml_key_column(&t, l->by[i]);
+    for (size_t i = 0; i < l->left.len; i++) {
+        ml_cells_bytes(&t, style, l->left.items[i].bytes);
+        ml_cells_count(&t, l->left.items[i].blocks);
+        name_cells(&t, l, l->left.items[i].names);
+    }
+    r = ml_cells_print(&t, r, out, style);
+    return r < 0 ? r
+                 : ml_report_paragraph(out, style, 0,
+                                       "memledger table --at end groups them by any key, memledger "
+                                       "stats lists the largest blocks.");
+}
+
 /* The stacks of the first few. */
 static int put_stacks(const struct ml_leaks *l, const struct ml_style *style, struct ml_buf *out)
 {
@@ -175,17 +255,22 @@ static int put_stacks(const struct ml_leaks *l, const struct ml_style *style, st
     return r;
 }
 
-/* How to see where, if no leak that is listed has a stack and another recording could have one. */
+/* How to see where, or why that cannot be seen, if no leak that is listed has a stack. */
 static int put_hint(const struct ml_leaks *l, const struct ml_style *style, struct ml_buf *out)
 {
+    char text[160];
+
     for (size_t i = 0; i < l->list.len; i++)
         if (l->list.items[i].stack.frames.len > 0)
             return 0;
     if (l->at.instant.health.imported_from[0])
         return 0;
-    return ml_report_paragraph(out, style, 0,
-                               "None of these has a stack: record with --stacks python to see "
-                               "which lines allocate blocks of PyTorch and MXNet.");
+    snprintf(text, sizeof(text), "None of these has a stack: %s%s.",
+             ml_stackless_text(l->stackless),
+             l->stackless == ML_STACKLESS_NOT_ASKED
+                 ? " to see which lines allocate blocks of PyTorch and MXNet"
+                 : "");
+    return ml_report_paragraph(out, style, 0, text);
 }
 
 int ml_leaks_text(const struct ml_leaks *leaks, const char *file, const struct ml_style *style,
@@ -207,9 +292,10 @@ int ml_leaks_text(const struct ml_leaks *leaks, const char *file, const struct m
         r = put_range(leaks, style, out);
     if (r < 0 || leaks->measured == 0)
         return r;
-    if (found_in_all(leaks) == 0)
-        return ml_buf_printf(out, "\nNothing grows from %s to %s.\n", ml_leaks_unit_word(leaks),
-                             ml_leaks_unit_word(leaks));
+    if (found_in_all(leaks) == 0) {
+        r = put_no_leaks(leaks, style, out);
+        return r < 0 ? r : put_left(leaks, style, out);
+    }
     r = put_leaks(leaks, style, out);
     if (r == 0)
         r = put_stacks(leaks, style, out);
@@ -217,6 +303,12 @@ int ml_leaks_text(const struct ml_leaks *leaks, const char *file, const struct m
 }
 
 /* ---- JSON -------------------------------------------------------------- */
+
+static void names_json(const struct ml_leaks *l, const char *const *names, struct ml_json *json)
+{
+    for (size_t i = 0; i < l->by_count; i++)
+        ml_json_kv_cstr(json, ml_key_name(l->by[i]), names[i][0] ? names[i] : NULL);
+}
 
 static void leak_json(const struct ml_leaks *l, const struct ml_leak *leak, struct ml_json *json)
 {
@@ -230,8 +322,7 @@ static void leak_json(const struct ml_leaks *l, const struct ml_leak *leak, stru
     ml_json_kv_u64(json, "fell_in_steps", leak->fell);
     ml_json_kv_u64(json, "live_bytes", leak->live_bytes);
     ml_json_kv_u64(json, "live_blocks", leak->blocks);
-    for (size_t i = 0; i < l->by_count; i++)
-        ml_json_kv_cstr(json, ml_key_name(l->by[i]), leak->names[i][0] ? leak->names[i] : NULL);
+    names_json(l, leak->names, json);
     if (leak->stack.frames.len > 0) {
         ml_json_key(json, "example");
         ml_json_begin_object(json);
@@ -241,11 +332,33 @@ static void leak_json(const struct ml_leaks *l, const struct ml_leak *leak, stru
     ml_json_end_object(json);
 }
 
+static void left_json(const struct ml_leaks *l, struct ml_json *json)
+{
+    ml_json_key(json, "never_freed");
+    ml_json_begin_object(json);
+    ml_json_kv_u64(json, "bytes", l->left_bytes);
+    ml_json_kv_u64(json, "blocks", l->left_blocks);
+    ml_json_kv_u64(json, "groups", l->left_groups);
+    ml_json_key(json, "largest");
+    ml_json_begin_array(json);
+    for (size_t i = 0; i < l->left.len; i++) {
+        ml_json_begin_object(json);
+        ml_json_kv_u64(json, "bytes", l->left.items[i].bytes);
+        ml_json_kv_u64(json, "blocks", l->left.items[i].blocks);
+        names_json(l, l->left.items[i].names, json);
+        ml_json_end_object(json);
+    }
+    ml_json_end_array(json);
+    ml_json_end_object(json);
+}
+
 static void range_json(const struct ml_leaks *l, struct ml_json *json)
 {
     static const char *const units[] = {"step", "time", "events"};
 
     ml_json_kv_cstr(json, "by_slices_of", units[l->unit]);
+    if (l->slices)
+        ml_json_kv_u64(json, "slices", l->slices);
     ml_json_kv_u64(json, "steps", l->steps);
     ml_json_kv_u64(json, "warm_up", l->warm_up);
     ml_json_kv_u64(json, "measured", l->measured);
@@ -298,6 +411,8 @@ int ml_leaks_json(const struct ml_leaks *leaks, const char *file, struct ml_buf 
     for (size_t i = 0; i < leaks->list.len; i++)
         leak_json(leaks, &leaks->list.items[i], &json);
     ml_json_end_array(&json);
+    if (leaks->slices)
+        left_json(leaks, &json);
     ml_json_end_object(&json);
     return ml_json_finish(&json);
 }

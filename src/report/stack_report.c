@@ -162,3 +162,13 @@ void ml_stack_json(const struct ml_stack_view *stack, struct ml_json *json)
         frame_json(&stack->frames.items[i], json);
     ml_json_end_array(json);
 }
+
+const char *ml_stackless_text(enum ml_stackless why)
+{
+    switch (why) {
+    case ML_STACKLESS_LIBC: return "blocks of malloc have no stacks";
+    case ML_STACKLESS_OTHER: return "--stacks records those of PyTorch and MXNet only";
+    case ML_STACKLESS_NOT_ASKED: break;
+    }
+    return "record with --stacks python";
+}

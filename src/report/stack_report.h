@@ -28,6 +28,9 @@ int ml_frame_name(const struct ml_frame_view *frame, struct ml_buf *out);
 int ml_stack_text(const struct ml_stack_view *stack, const char *indent, size_t frames,
                   const struct ml_style *style, struct ml_buf *out);
 
+/* What to do about blocks without stacks, or why there is nothing to do; the end of a sentence. */
+const char *ml_stackless_text(enum ml_stackless why);
+
 /* The keys "owner" (of a native stack) and "stack" in an object that is open. */
 void ml_stack_json(const struct ml_stack_view *stack, struct ml_json *json);
 

@@ -4,7 +4,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import harness
-from harness import MEMLEDGER, contains, equal, plain, program, report, run
+from harness import MEMLEDGER, check, contains, equal, plain, program, report, run
 
 STEPS = 12
 
@@ -45,6 +45,35 @@ def test_exit_codes():
         done = verdict("leaks", "--fail", record(what))
         equal(done.returncode, 0, f"exit code of {what}", done.stdout, done.stderr)
         contains(done.stdout, "Nothing grows from step to step", "the report")
+
+
+def test_a_program_that_allocates_first_and_works_then():
+    run(program("fills_table"), trace="table.mled", options=["-q", "--heap", "--sample-hz", "0"])
+    text = plain(MEMLEDGER, "leaks", "table.mled").stdout
+    contains(text, "+8.0 MiB in all", "the rise")
+    contains(text, "live memory rose by 8.0 MiB, but it did not keep rising", "the verdict")
+    contains(text, "Never freed: 4.8 MiB in 5,00", "what to look at")
+    check(" a slice" not in text, "an average beside the verdict that nothing grows", text)
+    left = report("leaks", "table.mled")["never_freed"]
+    total = report("summary", "table.mled")
+    equal((left["bytes"], left["blocks"]),
+          (total["never_freed_bytes"], total["never_freed_blocks"]),
+          "never freed, as in summary")
+    equal(left["largest"][0]["category"], "other", "its largest group")
+
+
+def test_blocks_of_malloc_have_no_stacks():
+    run("/usr/bin/python3", "-c", "kept = [bytearray(100000) for i in range(100)]",
+        trace="heap.mled", options=["-q", "--heap", "--stacks", "python", "--sample-hz", "0"])
+    for arguments in (["table", "--by", "line"], ["leaks"]):
+        text = plain(MEMLEDGER, *arguments, "heap.mled").stdout
+        check("record with --stacks" not in text, "advice that was followed already", text)
+    contains(plain(MEMLEDGER, "table", "--by", "line", "heap.mled").stdout,
+             "No block has a line: blocks of malloc have no stacks.", "the table")
+    run(program("keeps"), "forever", trace="own.mled", options=["-q", "--stacks", "python"])
+    contains(plain(MEMLEDGER, "leaks", "own.mled").stdout,
+             "None of these has a stack: --stacks records those of PyTorch and MXNet only.",
+             "blocks that the program reports")
 
 
 def test_compare_names_what_rose():

@@ -322,11 +322,37 @@ static void without_steps_time_is_cut_into_slices(void **state)
     }
     l = look(&s, by_label);
     assert_int_equal(l.leaks.unit, ML_LEAK_BY_TIME);
+    assert_int_equal(l.leaks.slices, 20);
     assert_int_equal(l.leaks.steps, 18); /* of 20 the first and the last have one end */
     assert_int_equal(l.leaks.found[ML_LEAK_STEADY], 1);
     assert_int_equal(l.leaks.found[ML_LEAK_LIKELY], 0); /* an end of a slice may see an output */
     assert_string_equal(l.leaks.list.items[0].names[0], "kept");
     assert_int_equal(l.leaks.list.items[0].sign, ML_LEAK_STEADY);
+    release(&l);
+}
+
+/* A table that is allocated once, and blocks from before the first slice ends. */
+static void what_was_never_freed_need_not_grow(void **state)
+{
+    struct story s = story_begin();
+    struct leaky l;
+
+    (void)state;
+    for (uint64_t i = 0; i < 10; i++)
+        labelled(&s, KEPT + i * 4096, 10, "kept");
+    for (uint64_t i = 0; i < 300; i++) {
+        if (i == 150)
+            labelled(&s, 0x1000, 700, "table");
+        labelled(&s, 0x2000, 10, "output");
+        dies(&s, 0x2000);
+    }
+    l = look(&s, by_label);
+    assert_int_equal(l.leaks.list.len, 0);
+    assert_int_equal(l.leaks.left_bytes, 800);
+    assert_int_equal(l.leaks.left_blocks, 11);
+    assert_int_equal(l.leaks.left_groups, 2);
+    assert_string_equal(l.leaks.left.items[0].names[0], "table");
+    assert_int_equal(l.leaks.left.items[1].blocks, 10);
     release(&l);
 }
 
@@ -430,6 +456,7 @@ int main(void)
         cmocka_unit_test(the_first_step_is_warm_up_in_a_short_run),
         cmocka_unit_test(each_process_has_its_own),
         cmocka_unit_test(without_steps_time_is_cut_into_slices),
+        cmocka_unit_test(what_was_never_freed_need_not_grow),
         cmocka_unit_test(children_that_end_leave_nothing),
         cmocka_unit_test(what_is_given_back_in_part_counts_what_is_left),
         cmocka_unit_test(keys_come_from_what_the_trace_has),

@@ -25,6 +25,7 @@ struct sums {
     const struct ml_replay *replay;
     struct ml_block_groups groups;
     ML_VEC(struct sum) list; /* by group, until sorted */
+    bool from_libc;          /* no block is from elsewhere */
 };
 
 static int by_bytes(const void *a, const void *b)
@@ -52,6 +53,7 @@ static int add(struct sums *s, const struct ml_block *block)
         if (ml_vec_push(&s->list, sum) < 0)
             return -ENOMEM;
     }
+    s->from_libc &= s->replay->spaces.items[block->space].from_libc;
     s->list.items[group].bytes += block->size;
     s->list.items[group].blocks++;
     return 0;
@@ -118,7 +120,7 @@ static bool has_no_lines(const struct sums *s)
 int ml_breakdown_of(const struct ml_replay *replay, const struct ml_breakdown_opts *opts,
                     struct ml_breakdown *ret)
 {
-    struct sums s = {.opts = opts, .replay = replay};
+    struct sums s = {.opts = opts, .replay = replay, .from_libc = true};
     int r;
 
     ret->by_count = opts->by_count;
@@ -129,6 +131,7 @@ int ml_breakdown_of(const struct ml_replay *replay, const struct ml_breakdown_op
     if (r == 0)
         r = ml_breakdown_tell_stacks_apart(replay->trace, ret);
     ret->no_lines = has_no_lines(&s);
+    ret->stackless = ml_stackless_why(replay->trace, s.from_libc);
     ml_vec_release(&s.list);
     ml_block_groups_release(&s.groups);
     return r;

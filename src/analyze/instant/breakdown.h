@@ -7,6 +7,7 @@
 #define ML_ANALYZE_BREAKDOWN_H
 
 #include "snapshot.h"
+#include "stack_view.h"
 #include "vec.h"
 
 enum ml_key {
@@ -57,7 +58,8 @@ struct ml_breakdown {
     ML_VEC(struct ml_breakdown_group) groups; /* most bytes first, at most `top` */
     struct ml_breakdown_group rest;           /* the others together, without names */
     size_t rest_count;
-    bool no_lines; /* grouped by line, and no block has one */
+    bool no_lines;               /* grouped by line, and no block has one */
+    enum ml_stackless stackless; /* why, if so */
 };
 
 /* @ret    to be released, after a failure too

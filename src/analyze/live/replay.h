@@ -101,6 +101,7 @@ struct ml_replay_space {
     uint32_t level;
     bool counted;     /* part of the totals */
     bool drivers_own; /* see ml_is_drivers_own() */
+    bool from_libc;   /* of malloc or mmap: its blocks have no stacks */
     bool ranged;      /* blocks are in by_order, else in by_addr */
     bool ended;       /* its process has ended */
     bool forked;

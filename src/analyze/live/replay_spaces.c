@@ -220,6 +220,7 @@ static int64_t add_space(struct ml_replay *r, uint32_t number, uint64_t time_ns)
     s.process = (uint32_t)process;
     s.counted = s.level == top && is_asked_for(r, device);
     s.drivers_own = ml_is_drivers_own(r->trace, number);
+    s.from_libc = s.level == MEMLEDGER_BLOCK && rank_of(r, &s) != REPORTED;
     s.forked = ml_trace_process(r->trace, space->process)->how == ML_FORKED;
     s.next_of_process = r->processes.items[process].first_space;
     if (ml_vec_push(&r->spaces, s) < 0 ||

@@ -4,6 +4,8 @@
  */
 #include "stack_view.h"
 
+#include <string.h>
+
 #include "defs.h"
 #include "stack_owner.h"
 
@@ -55,4 +57,14 @@ void ml_stack_view_release(struct ml_stack_view *view)
 {
     ml_vec_release(&view->frames);
     view->stack = 0;
+}
+
+enum ml_stackless ml_stackless_why(const struct ml_trace *trace, bool from_libc)
+{
+    const char *asked = ml_trace_setting(trace, "stacks");
+
+    if (from_libc)
+        return ML_STACKLESS_LIBC;
+    return asked && (!strcmp(asked, "python") || !strcmp(asked, "all")) ? ML_STACKLESS_OTHER
+                                                                        : ML_STACKLESS_NOT_ASKED;
 }

@@ -34,4 +34,14 @@ struct ml_stack_view {
 int ml_stack_view(const struct ml_trace *trace, uint32_t stack, struct ml_stack_view *view);
 void ml_stack_view_release(struct ml_stack_view *view);
 
+/* Why blocks have no stack. */
+enum ml_stackless {
+    ML_STACKLESS_NOT_ASKED, /* the recording was made without Python stacks */
+    ML_STACKLESS_LIBC,      /* blocks of malloc and mmap never have one */
+    ML_STACKLESS_OTHER,     /* they are not PyTorch's or MXNet's */
+};
+
+/* @from_libc  all of the blocks are of malloc or mmap */
+enum ml_stackless ml_stackless_why(const struct ml_trace *trace, bool from_libc);
+
 #endif

@@ -113,14 +113,20 @@ static void on_split(void *ctx, const struct ml_block *from, const struct ml_blo
 
 /* ---- The end of a step ------------------------------------------------- */
 
-static bool is_looked_at(const struct ml_leak_book *book, const struct ml_block *block)
+bool ml_leak_book_selects(const struct ml_leak_book *book, const struct ml_block *block)
 {
     const struct ml_replay *replay = book->replay;
     const struct ml_replay_space *space = &replay->spaces.items[block->space];
 
-    return block->live && space->counted && !space->ended &&
-           (book->device < 0 || space->device == book->device) &&
+    return (book->device < 0 || space->device == book->device) &&
            (book->process < 0 || replay->processes.items[space->process].number == book->process);
+}
+
+static bool is_looked_at(const struct ml_leak_book *book, const struct ml_block *block)
+{
+    const struct ml_replay_space *space = &book->replay->spaces.items[block->space];
+
+    return block->live && space->counted && !space->ended && ml_leak_book_selects(book, block);
 }
 
 static int make_pliable(struct ml_leak_book *book, uint32_t index)
@@ -189,6 +195,7 @@ static int enter_group(struct ml_leak_book *book, uint32_t index)
     book->list.items[group].blocks++;
     if (block->stack != 0)
         book->list.items[group].stack = block->stack;
+    book->list.items[group].not_libc |= !book->replay->spaces.items[block->space].from_libc;
     return is_pliable(book, index) ? make_pliable(book, index) : 0;
 }
 

@@ -25,6 +25,7 @@ struct ml_leak_group {
     uint64_t end_bytes, end_blocks;
     uint32_t stack; /* of the latest block */
     bool touched;   /* is in the list of changed groups */
+    bool not_libc;  /* it had blocks that are not malloc's or mmap's */
 };
 
 /* The end of a step. */
@@ -77,6 +78,14 @@ void ml_leak_book_take_over(struct ml_leak_book *book, uint64_t number);
 
 /* Removes the blocks of a process that has ended. */
 void ml_leak_book_end_process(struct ml_leak_book *book, uint32_t process);
+
+/* Whether the block is of the book's device and process. */
+bool ml_leak_book_selects(const struct ml_leak_book *book, const struct ml_block *block);
+
+/* Adds up the blocks that were never freed, once the trace has been read: fills in the fields
+ * `left*`.
+ * @return 0 or -ENOMEM */
+int ml_leak_left(struct ml_leak_book *book, struct ml_leaks *ret);
 
 /* Finds the groups that look like leaks: fills in the steps that count, their changes, and the
  * list.

@@ -133,6 +133,7 @@ static int list_leak(const struct ml_leak_book *book, const struct growth *g, st
 static int list_leaks(const struct ml_leak_book *book, size_t top, struct ml_leaks *ret)
 {
     growths list = {0};
+    bool from_libc = true;
     int r = find_growths(book, ret, &list);
 
     if (r == 0) /* views of stacks must not move */
@@ -140,9 +141,12 @@ static int list_leaks(const struct ml_leak_book *book, size_t top, struct ml_lea
     for (size_t i = 0; r == 0 && i < list.len; i++) {
         ret->found[list.items[i].sign]++;
         ret->found_bytes[list.items[i].sign] += (uint64_t)list.items[i].bytes;
-        if (i < top)
-            r = list_leak(book, &list.items[i], ret);
+        if (i >= top)
+            continue;
+        from_libc &= !book->list.items[list.items[i].group].not_libc;
+        r = list_leak(book, &list.items[i], ret);
     }
+    ret->stackless = ml_stackless_why(book->replay->trace, from_libc);
     ml_vec_release(&list);
     return r;
 }

@@ -254,10 +254,13 @@ static int by_slices(const struct ml_trace *trace, const struct ml_classes *clas
     int r = begin_pass(&p, trace, classes, ret, err);
 
     ret->unit = slices.unit;
+    ret->slices = slices.count;
     if (r == 0)
         r = read_slices(&p, &slices, err);
     if (r == 0)
         r = evaluate(&p, opts, ret, err);
+    if (r == 0 && ml_leak_left(&p.book, ret) < 0)
+        r = ml_error_set(err, -ENOMEM, "out of memory");
     release_pass(&p);
     return r;
 }
@@ -309,6 +312,7 @@ void ml_leaks_release(struct ml_leaks *leaks)
     for (size_t i = 0; i < leaks->list.len; i++)
         ml_stack_view_release(&leaks->list.items[i].stack);
     ml_vec_release(&leaks->list);
+    ml_vec_release(&leaks->left);
     ml_snapshot_release(&leaks->at);
     *leaks = (struct ml_leaks){0};
 }

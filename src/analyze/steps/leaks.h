@@ -51,6 +51,14 @@ struct ml_leak {
     uint64_t grew, fell; /* number of steps */
 };
 
+/* A group of blocks that were never freed. */
+struct ml_leak_left {
+    const char *names[ML_KEYS]; /* as in ml_leak */
+    uint64_t bytes, blocks;
+};
+
+#define ML_LEAK_LEFT_LISTED 3
+
 enum ml_leak_unit { ML_LEAK_BY_STEP, ML_LEAK_BY_TIME, ML_LEAK_BY_EVENTS };
 
 struct ml_leaks {
@@ -59,6 +67,7 @@ struct ml_leaks {
     size_t by_count;
     int64_t process; /* number of the requested one, -1: none */
     enum ml_leak_unit unit;
+    uint32_t slices;                    /* that the run was cut into; 0: it has steps */
     bool no_allocations;                /* in the whole trace: no result is possible */
     uint64_t steps;                     /* those with an end */
     uint64_t warm_up;                   /* steps of these that do not count */
@@ -69,8 +78,12 @@ struct ml_leaks {
     double bytes_per_step;
     uint32_t other_processes;            /* that marked steps and are ignored */
     ML_VEC(struct ml_leak) list;         /* strongest first, then most bytes a step */
+    enum ml_stackless stackless;         /* why those listed have no stack, if none has one */
     uint64_t found[ML_LEAK_SIGNS];       /* of each sign, listed or not */
     uint64_t found_bytes[ML_LEAK_SIGNS]; /* their growth */
+    /* Never freed, without the driver's own, if the run was cut into slices. */
+    uint64_t left_bytes, left_blocks, left_groups;
+    ML_VEC(struct ml_leak_left) left; /* the largest, at most ML_LEAK_LEFT_LISTED */
 };
 
 /* Reads the trace once, a second time for categories if it has modules or phases, and again if it

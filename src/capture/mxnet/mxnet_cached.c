@@ -161,15 +161,24 @@ static void forget(const void *op)
 
 static _Atomic uint64_t named[NAMED_MAX];
 
-/* Changes whenever the array or its memory does; not 0. */
+/* Asking for a gradient is a call of MXNet's API, which a profiler would count. */
+static bool may_ask_for_gradients(void)
+{
+    return !ml_control_wants_calls() && !ml_mxnet_profiler_wants_calls();
+}
+
+/* Changes whenever the array, its memory or a gradient that can be named does; not 0. */
 static uint64_t number_for(uint64_t key, const void *array)
 {
     const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15); /* odd, so that no bit is lost */
     struct ml_mxnet_block blocks[ML_MXNET_PARTS_MAX];
+    const void *node = may_ask_for_gradients() ? ml_mxnet_autograd_node(array) : NULL;
+    uint64_t number = key * factor + (uintptr_t)array;
 
     blocks[0].ptr = NULL;
     (void)ml_mxnet_array_blocks(array, blocks);
-    return ((key * factor + (uintptr_t)array) * factor + (uintptr_t)blocks[0].ptr) * factor | 1;
+    number = number * factor + (uintptr_t)blocks[0].ptr;
+    return (number * factor + (uintptr_t)node) * factor | 1;
 }
 
 /* Whether the array needs its name; it is taken to get it. */
@@ -182,7 +191,6 @@ static bool take_unnamed(const struct cached *cached, size_t position, const voi
            number;
 }
 
-/* Asking for it is a call of MXNet's API, which a profiler would count. */
 static void name_gradient(const void *array, const char *name)
 {
     int (*gradient_of)(const void *, void **) =
@@ -190,7 +198,7 @@ static void name_gradient(const void *array, const char *name)
     int (*release)(void *) = (int (*)(void *))ml_mxnet_function(&free_array_known, "MXNDArrayFree");
     void *gradient = NULL;
 
-    if (!gradient_of || !release || ml_control_wants_calls() || ml_mxnet_profiler_wants_calls())
+    if (!gradient_of || !release || !may_ask_for_gradients())
         return;
     if (gradient_of(array, &gradient) || !gradient)
         return;

@@ -38,9 +38,10 @@ struct ml_mxnet_layout {
     /* The offset of the node in FCompute-, FComputeEx-, StatefulCompute- and
      * StatefulComputeExExecutor; 0: it has none. */
     uint32_t executor_node_at[4];
-    uint32_t array_bytes;     /* of an mxnet::NDArray */
-    uint32_t storage_type_at; /* in its chunk */
-    uint32_t handle_bytes;    /* of a Storage::Handle in an array's chunk */
+    uint32_t array_bytes;      /* of an mxnet::NDArray */
+    uint32_t autograd_node_at; /* in it: a pointer */
+    uint32_t storage_type_at;  /* in its chunk */
+    uint32_t handle_bytes;     /* of a Storage::Handle in an array's chunk */
 };
 
 /* mxnet::Storage::Handle. In 2.0 two names follow. */

@@ -3,6 +3,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import contextlib
+import copy
 import functools
 import io
 import json
@@ -140,6 +141,30 @@ def resnet():
     return {"found": found, "parameters": parameters, "later": state}
 
 
+class Plain(torch.optim.Optimizer):
+    """Keeps a tensor for each parameter where others keep a dict."""
+
+    def __init__(self, parameters):
+        super().__init__(parameters, {})
+
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                self.state[p] = torch.zeros_like(p)
+
+
+def optimizers():
+    """One whose state is no dict, and one that is a copy together with its model."""
+    model = mlp()
+    plain = train(model, torch.randn(10, 125), optimizer=Plain(model.parameters()))["states"]
+    model = mlp()
+    momentum = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    memledger.MemoryProfiler(model)
+    model, momentum = copy.deepcopy((model, momentum))
+    copied = train(model, torch.randn(10, 125), optimizer=momentum)["states"]
+    return {"plain": plain, "copied": copied}
+
+
 class Doubles(nn.Module):
     """Says that it runs, waits for the other, and allocates."""
 
@@ -181,5 +206,5 @@ def threads():
 
 
 if __name__ == "__main__":
-    cases = checkpoints, transformers, resnet, threads
+    cases = checkpoints, transformers, resnet, optimizers, threads
     print(json.dumps({case.__name__: case() for case in cases}))
