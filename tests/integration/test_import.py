@@ -92,6 +92,17 @@ def test_reports_on_smi_alone():
     equal({line.split()[0] for line in lines}, {"?"}, "times")
 
 
+def test_report_on_a_file_that_can_be_imported():
+    """The error names the command that makes a trace of it."""
+    log = DATA / "smi" / "memory_fft.txt"
+    for verb in ("summary", "plot", "table"):
+        done = memledger(verb, log, code=1)
+        contains(done.stderr, f"looks like nvidia-smi; memledger import {log}", f"error of {verb}")
+    pathlib.Path("letter.txt").write_text("Dear reader\n")
+    done = memledger("summary", "letter.txt", code=1)
+    contains(done.stderr, "is not a memledger trace; give a file that memledger run wrote", "error")
+
+
 def test_smi_runs_side_by_side():
     traces = []
     for name in PEAKS:
