@@ -103,6 +103,17 @@ def test_report_on_a_file_that_can_be_imported():
     contains(done.stderr, "is not a memledger trace; give a file that memledger run wrote", "error")
 
 
+def test_factor_of_a_tiny_value():
+    """65,536 times 8 bytes is no news: the factor ends at a thousand."""
+    for name, size in (("tiny", 8), ("large", 524288), ("fifty", 400)):
+        pathlib.Path("sizes.csv").write_text(f"in_arg:a,{size}\n")
+        import_file("sizes.csv", "--format", "mxnet-csv", trace=f"{name}.mled")
+    text = memledger("compare", "tiny.mled", "large.mled").stdout
+    contains(text, ">×1000", "the comparison")
+    check("65536" not in text, "the factor", text)
+    contains(memledger("compare", "tiny.mled", "fifty.mled").stdout, " ×50", "a smaller factor")
+
+
 def test_smi_runs_side_by_side():
     traces = []
     for name in PEAKS:
