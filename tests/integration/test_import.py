@@ -76,6 +76,45 @@ def test_smi_says_nothing_of_leaks():
           done.stdout)
 
 
+def test_reports_on_smi_alone():
+    """Samples without times or allocations: no report shows zeros for them."""
+    done = memledger("import", "-f", "-o", "t.mled", DATA / "smi" / "memory_fft.txt")
+    rows = len((DATA / "smi" / "memory_fft.txt").read_text().splitlines()) - 1
+    contains(done.stderr, f"{rows:,} samples in t.mled", "the note")
+    for verb in ("tree", "table", "groups", "layers"):
+        done = memledger(verb, "t.mled", code=1)
+        contains(done.stderr, "this trace has only samples, and no allocations", f"error of {verb}")
+    memledger("groups", "--gross", "t.mled", code=1)
+    text = memledger("stats", "t.mled").stdout
+    contains(text, "allocations             ?  not in this source", "stats")
+    check("By thread" not in text, "a table of no thread", text)
+    equal(report("stats", "t.mled")["events_per_second"], None, "events per second")
+    lines = memledger("events", "t.mled").stdout.splitlines()[1:]
+    equal({line.split()[0] for line in lines}, {"?"}, "times")
+
+
+def test_report_on_a_file_that_can_be_imported():
+    """The error names the command that makes a trace of it."""
+    log = DATA / "smi" / "memory_fft.txt"
+    for verb in ("summary", "plot", "table"):
+        done = memledger(verb, log, code=1)
+        contains(done.stderr, f"looks like nvidia-smi; memledger import {log}", f"error of {verb}")
+    pathlib.Path("letter.txt").write_text("Dear reader\n")
+    done = memledger("summary", "letter.txt", code=1)
+    contains(done.stderr, "is not a memledger trace; give a file that memledger run wrote", "error")
+
+
+def test_factor_of_a_tiny_value():
+    """65,536 times 8 bytes is no news: the factor ends at a thousand."""
+    for name, size in (("tiny", 8), ("large", 524288), ("fifty", 400)):
+        pathlib.Path("sizes.csv").write_text(f"in_arg:a,{size}\n")
+        import_file("sizes.csv", "--format", "mxnet-csv", trace=f"{name}.mled")
+    text = memledger("compare", "tiny.mled", "large.mled").stdout
+    contains(text, ">×1000", "the comparison")
+    check("65536" not in text, "the factor", text)
+    contains(memledger("compare", "tiny.mled", "fifty.mled").stdout, " ×50", "a smaller factor")
+
+
 def test_smi_runs_side_by_side():
     traces = []
     for name in PEAKS:

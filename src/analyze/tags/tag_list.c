@@ -10,6 +10,7 @@
 
 #include "allocations.h"
 #include "cuda_spaces.h"
+#include "instant.h"
 #include "memledger/memledger.h"
 #include "replay.h"
 #include "samples.h"
@@ -379,7 +380,9 @@ int ml_tag_list(const struct ml_trace *trace, const struct ml_tag_list_opts *opt
 
     *ret = (struct ml_tag_list){
         .gross = opts->gross, .torch = ml_trace_has_torch_alone(trace), .level = opts->level};
-    r = ml_tags_init(&m.tags, trace);
+    r = ml_check_blocks(trace, err);
+    if (r == 0)
+        r = ml_tags_init(&m.tags, trace);
     if (r == 0)
         r = decide_all(&m);
     if (r == 0)
