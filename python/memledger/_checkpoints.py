@@ -10,9 +10,11 @@ import functools
 from . import _native
 
 # Functions that take one that backward repeats, and which argument that is: for reentrant
-# checkpoints, for others in PyTorch up to 2.0, and from 2.1 on.
+# checkpoints, for others in PyTorch up to 2.0, from 2.1 on, and in 2.15, where the last but one
+# only calls the last.
 _TAKERS = (("CheckpointFunction.forward", 1), ("_checkpoint_without_reentrant", 0),
-           ("_checkpoint_without_reentrant_generator", 0))
+           ("_checkpoint_without_reentrant_generator", 0),
+           ("_checkpoint_without_reentrant_generator_impl", 0))
 
 
 @contextlib.contextmanager

@@ -1,8 +1,8 @@
 """MXNet's blocks, trainers, executors and arrays, by name, for the recorder.
 
-Installed when mxnet has been imported under `memledger run`. The program is unchanged except
-for wrappers around some of MXNet's functions; code that runs often is in C
-(python/native/module_calls.c, phase_calls.c).
+Installed when mxnet has been imported under `memledger run`, or by the first run of
+memledger.mxnet.profiler without it. The program is unchanged except for wrappers around some of
+MXNet's functions; code that runs often is in C (python/native/module_calls.c, phase_calls.c).
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -44,8 +44,8 @@ def _install_all(mxnet):
 
 
 def _install_blocks(block):
-    """Wraps the functions of each class that has its own; these call each other. Classes for NumPy arrays
-    have a copy of every function of their base classes."""
+    """Wraps the functions of each class that has its own; these call each other. Classes for NumPy
+    arrays have a copy of every function of their base classes."""
     for kind in (block, *_below(block)):
         if "__call__" in vars(kind) and not is_in_front(vars(kind)["__call__"]):
             put(kind, "__call__", in_front(_native.scoped_module, kind.__call__,

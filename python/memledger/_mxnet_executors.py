@@ -24,6 +24,9 @@ def install(mxnet):
                                        number=_native.PHASE_BACKWARD))
     if hasattr(mxnet, "module"):
         _install_modules(mxnet.module.Module)
+    iterator = mxnet.io.NDArrayIter
+    for name in ("reset", "hard_reset"):  # __init__ calls reset, which replaces shuffled arrays
+        put(iterator, name, _watching(getattr(iterator, name), _arrays_of_data))
 
 
 def name_of(thing):
@@ -80,7 +83,7 @@ def _present(array, name, category):
 
 
 def _install_modules(module):
-    put(module, "bind", _watching(module.bind))
+    put(module, "bind", _watching(module.bind, _arrays_of_module))
     for name in ("init_params", "get_params", "set_params", "init_optimizer"):
         put(module, name, _in_own_scope(getattr(module, name)))
     put(module, "init_optimizer", _mxnet_optimizers.making(module.init_optimizer))
@@ -104,21 +107,28 @@ def _in_own_scope(method):
     return method_in_scope
 
 
-def _watching(bind):
-    """A Module keeps copies of its parameters in addition to those of its executors."""
-    @functools.wraps(bind)
-    def bind_and_watch(self, *args, **kwargs):
-        result = bind(self, *args, **kwargs)
-        _mxnet_arrays.watch(self, _arrays_of_module)
+def _watching(method, arrays_of):
+    @functools.wraps(method)
+    def method_and_watch(self, *args, **kwargs):
+        result = method(self, *args, **kwargs)
+        _mxnet_arrays.watch(self, arrays_of)
         return result
-    return bind_and_watch
+    return method_and_watch
 
 
 def _arrays_of_module(module):
+    """A Module keeps copies of its parameters in addition to those of its executors."""
     for name, array in (module._arg_params or {}).items():
         yield array, name, _native.PARAMETER
     for name, array in (module._aux_params or {}).items():
         yield array, name, _native.BUFFER
+
+
+def _arrays_of_data(iterator):
+    """An iterator over arrays in memory has copies of all of them."""
+    for name, array in (*iterator.data, *iterator.label):
+        if _mxnet_arrays.is_array(array):  # not a file of HDF5
+            yield array, name, _native.INPUT
 
 
 def _name_of_optimizer(module):

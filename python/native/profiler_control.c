@@ -84,8 +84,11 @@ static PyObject *profiler_dump(PyObject *self, PyObject *args)
     (void)self;
     if (!PyArg_ParseTuple(args, "ii", &finished, &process))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS if (api) result = api->dump(finished, process);
-    Py_END_ALLOW_THREADS return ml_profiler_result(api, result);
+    Py_BEGIN_ALLOW_THREADS;
+    if (api)
+        result = api->dump(finished, process);
+    Py_END_ALLOW_THREADS;
+    return ml_profiler_result(api, result);
 }
 
 static PyObject *profiler_stats(PyObject *self, PyObject *args)
@@ -97,8 +100,12 @@ static PyObject *profiler_stats(PyObject *self, PyObject *args)
     (void)self;
     if (!PyArg_ParseTuple(args, "iiii", &reset, &format, &sort_by, &ascending))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS if (api) result = api->stats(&text, reset, format, sort_by, ascending);
-    Py_END_ALLOW_THREADS if (result) return ml_profiler_refuse(api);
+    Py_BEGIN_ALLOW_THREADS;
+    if (api)
+        result = api->stats(&text, reset, format, sort_by, ascending);
+    Py_END_ALLOW_THREADS;
+    if (result)
+        return ml_profiler_refuse(api);
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
 }
 
@@ -109,8 +116,12 @@ static PyObject *save_trace(PyObject *self, PyObject *args)
     int result = 0;
 
     (void)self, (void)args;
-    Py_BEGIN_ALLOW_THREADS if (recorder) result = recorder->save_trace(&path);
-    Py_END_ALLOW_THREADS if (result) return ml_profiler_refuse(ml_native_api());
+    Py_BEGIN_ALLOW_THREADS;
+    if (recorder)
+        result = recorder->save_trace(&path);
+    Py_END_ALLOW_THREADS;
+    if (result)
+        return ml_profiler_refuse(ml_native_api());
     return PyUnicode_DecodeFSDefault(path);
 }
 

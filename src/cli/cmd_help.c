@@ -16,7 +16,6 @@
 
 #define PAGE_WIDTH 80      /* without a terminal */
 #define PAGE_WIDTH_MAX 100 /* longer lines are hard to read */
-#define TOPIC_COLUMN 20    /* where the titles begin */
 #define CONTAINING_MAX 6   /* suggestions for a word that is not a topic */
 
 static const char *const group_titles[ML_GROUP_COUNT] = {
@@ -48,15 +47,27 @@ static int list_commands(void)
     return ML_EXIT_OK;
 }
 
+static int longest_name(const struct ml_help_topics *topics)
+{
+    size_t longest = 0;
+
+    for (size_t i = 0; i < topics->list.len; i++) {
+        size_t len = strlen(topics->list.items[i].name);
+
+        if (len > longest)
+            longest = len;
+    }
+    return (int)longest;
+}
+
 static int list_topics(void)
 {
     struct ml_help_topics topics;
-    int r = ml_help_topics(&topics);
+    int r = ml_help_topics(&topics), width = longest_name(&topics);
 
     puts("Every command has a page: memledger help run. These pages explain the rest:\n");
     for (size_t i = 0; r == 0 && i < topics.list.len; i++)
-        printf("  %-*s%s\n", TOPIC_COLUMN - 2, topics.list.items[i].name,
-               topics.list.items[i].title);
+        printf("  %-*s  %s\n", width, topics.list.items[i].name, topics.list.items[i].title);
     if (r == 0 && topics.list.len == 0)
         ml_say("the pages of the documentation are not installed; install memledger again");
     else if (r < 0)

@@ -5,6 +5,7 @@
 #include "groups_output.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 #include "groups_report.h"
 #include "legacy_rows.h"
@@ -158,6 +159,7 @@ static int put_tbd_dictionary(struct ml_groups_output *g, const struct ml_tag_li
 
     if (r == 0)
         r = ml_tbd_text(&analysis, file, &g->out);
+    g->tbd_unknown += analysis.unknown.len;
     ml_tbd_analysis_release(&analysis);
     return r;
 }
@@ -221,6 +223,16 @@ int ml_groups_put_traces(struct ml_groups_output *g, char **files, size_t count)
     return ml_report_write(&g->out);
 }
 
+/* The script ends in such a guide too. */
+static void tell_tbd_unknown(uint64_t allocations)
+{
+    if (allocations)
+        ml_say("%" PRIu64
+               " allocation%s an UNKNOWN TAG and %s in no total; to count them, save the "
+               "output of `memledger groups --show tbd`, add keywords, and name that file with -d",
+               allocations, allocations == 1 ? " has" : "s have", allocations == 1 ? "is" : "are");
+}
+
 int ml_groups_put_tbd(struct ml_groups_output *g, char **operands, size_t count)
 {
     struct ml_error err = {0};
@@ -234,5 +246,6 @@ int ml_groups_put_tbd(struct ml_groups_output *g, char **operands, size_t count)
             status = ML_EXIT_FAILURE;
     ml_tbd_files_release(&files);
     written = ml_report_write(&g->out);
+    tell_tbd_unknown(g->tbd_unknown);
     return written == ML_EXIT_OK ? status : written;
 }

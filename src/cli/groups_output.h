@@ -33,6 +33,7 @@ struct ml_groups_output {
     struct ml_style style;
     struct ml_buf out;
     struct ml_json json;
+    uint64_t tbd_unknown; /* allocations without a keyword, with --style tbd */
 };
 
 /* Reads the dictionaries of these names, in place of those that are loaded.

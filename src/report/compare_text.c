@@ -85,11 +85,20 @@ static void allocations_cell(struct ml_table *t, const struct ml_compare_run *ru
         ml_cells_count(t, run->allocations.value);
 }
 
+/* Of a run that was cut short, what was live at the cut. */
+static const char *left_title(const struct ml_compare *c)
+{
+    for (size_t i = 0; i < c->runs.len; i++)
+        if (c->runs.items[i].health->cut_short)
+            return ">live at end";
+    return ">never freed";
+}
+
 static int put_runs_of_one_device(const struct ml_compare *c, const struct ml_style *style,
                                   struct ml_buf *out)
 {
-    static const char *const titles[] = {"run",          ">peak",        ">change",  ">",
-                                         ">never freed", ">allocations", ">duration"};
+    const char *const titles[] = {"run",         ">peak",        ">change",  ">",
+                                  left_title(c), ">allocations", ">duration"};
     struct ml_table t;
 
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
@@ -109,8 +118,8 @@ static int put_runs_of_one_device(const struct ml_compare *c, const struct ml_st
 static int put_runs_by_device(const struct ml_compare *c, const struct ml_style *style,
                               struct ml_buf *out)
 {
-    static const char *const titles[] = {"run", "device",       ">peak",        ">change",
-                                         ">",   ">never freed", ">allocations", ">duration"};
+    const char *const titles[] = {"run", "device",      ">peak",        ">change",
+                                  ">",   left_title(c), ">allocations", ">duration"};
     struct ml_table t;
 
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
@@ -163,16 +172,18 @@ static int put_sampled(const struct ml_compare *c, const struct ml_style *style,
                              "process.\n\n");
 
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
-    for (size_t i = 0; i < c->sampled.len; i++)
-        for (size_t run = 0; run < c->runs.len; run++) {
-            const struct ml_compare_sampled *sampled = &c->sampled.items[i];
+    for (size_t i = 0; i < c->sampled.len; i++) {
+        const struct ml_compare_sampled *sampled = &c->sampled.items[i];
+        size_t known = 0; /* changes are from the first of them */
 
+        for (size_t run = 0; run < c->runs.len; run++) {
             ml_table_cell(&t, run == 0 ? sampled->name : "");
             ml_table_cell(&t, c->runs.items[run].name);
-            peak_cells(&t, style, sampled->known[0] ? run : 0, &sampled->peak[run],
-                       sampled->known[run]);
+            peak_cells(&t, style, known, &sampled->peak[run], sampled->known[run]);
             duration_cell(&t, &c->runs.items[run]);
+            known += sampled->known[run];
         }
+    }
     return ml_cells_print(&t, r, out, style);
 }
 

@@ -80,14 +80,27 @@ static void warn_cut_short(struct writer *w, const struct ml_health *h)
             name, colon, words, ml_format_count(number, (int64_t)h->ignored_bytes));
 }
 
+const char *ml_health_left_title(const struct ml_health *h)
+{
+    if (!h->cut_short)
+        return ">never freed";
+    return h->being_written ? ">live so far" : ">live at cut";
+}
+
+const char *ml_health_empty_words(const struct ml_health *h)
+{
+    if (h->cut_short)
+        return "no allocation is in the part that was written";
+    return h->heap_recorded ? "no allocation was recorded, although --heap was given"
+                            : "no allocation was recorded; memledger run --heap records malloc";
+}
+
 static void warn_empty(struct writer *w, const struct ml_health *h)
 {
     if (w->r < 0 || !h->empty || h->cut_short) /* a missing part may have had some */
         return;
-    w->r = ml_report_warning(w->out, w->style, "%s%sno allocation was recorded%s",
-                             w->name ? w->name : "", w->name ? ": " : "",
-                             h->heap_recorded ? ", although --heap was given"
-                                              : "; memledger run --heap records malloc");
+    w->r = ml_report_warning(w->out, w->style, "%s%s%s", w->name ? w->name : "",
+                             w->name ? ": " : "", ml_health_empty_words(h));
 }
 
 static void warn_salvaged(struct writer *w, const struct ml_health *h)

@@ -33,10 +33,10 @@ static int put_temporary(const struct page *p)
     return r < 0 ? r : ml_report_paragraph(p->out, p->style, TEXT_COLUMN, text);
 }
 
-static int put_totals(const struct page *p, const char *file)
+static int put_head(const struct page *p, const char *file)
 {
     const struct ml_stats *s = p->s;
-    char a[32], b[32], c[32], d[32];
+    char a[32], b[32], c[32];
     int r = ml_report_safe(p->out, file);
 
     if (r == 0 && ml_health_no_times(&s->health))
@@ -48,12 +48,22 @@ static int put_totals(const struct page *p, const char *file)
                           ml_format_count(a, (int64_t)s->events), s->events == 1 ? "" : "s",
                           ml_format_duration_ns(b, (int64_t)s->duration_ns),
                           ml_format_count(c, (int64_t)s->events_per_second), s->bytes_per_event);
-    if (r == 0)
-        r = ml_buf_printf(p->out, "allocations  %12s  %s in all; average %s, largest %s\n",
-                          ml_format_count(a, (int64_t)s->allocations),
-                          ml_format_bytes(b, (int64_t)s->allocated_bytes, p->style->unit),
-                          ml_format_bytes(c, (int64_t)s->average_bytes, p->style->unit),
-                          ml_format_bytes(d, (int64_t)s->largest_bytes, p->style->unit));
+    return r;
+}
+
+static int put_totals(const struct page *p)
+{
+    const struct ml_stats *s = p->s;
+    char a[32], b[32], c[32], d[32];
+    int r;
+
+    if (s->health.imported_from[0] && s->allocations == 0)
+        return ml_buf_printf(p->out, "allocations  %12s  not in this source\n", "?");
+    r = ml_buf_printf(p->out, "allocations  %12s  %s in all; average %s, largest %s\n",
+                      ml_format_count(a, (int64_t)s->allocations),
+                      ml_format_bytes(b, (int64_t)s->allocated_bytes, p->style->unit),
+                      ml_format_bytes(c, (int64_t)s->average_bytes, p->style->unit),
+                      ml_format_bytes(d, (int64_t)s->largest_bytes, p->style->unit));
     if (ml_health_no_frees(&s->health))
         return r;
     if (r == 0)
@@ -182,7 +192,7 @@ static int put_spaces(const struct page *p)
     if (with_pid)
         titles[count++] = ">pid";
     titles[count++] = ">peak";
-    titles[count++] = ">never freed";
+    titles[count++] = ml_health_left_title(&p->s->health);
     titles[count++] = narrow ? ">allocs" : ">allocations";
     if (!narrow)
         titles[count++] = ">frees";
@@ -224,8 +234,8 @@ static int put_largest(const struct page *p)
 
     if (p->s->largest.len == 0)
         return 0;
-    r = ml_report_heading(p->out, p->style,
-                          no_frees ? "Largest blocks" : "Largest blocks never freed");
+    r = ml_report_heading(p->out, p->style, "Largest blocks%s%s", no_frees ? "" : " ",
+                          no_frees ? "" : ml_health_left_title(&p->s->health) + 1);
     ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
     for (size_t i = 0; i < p->s->largest.len; i++) {
         const struct ml_stats_block *block = &p->s->largest.items[i];
@@ -295,7 +305,9 @@ int ml_stats_text(const struct ml_stats *stats, const char *file, const struct m
     int r = ml_health_text(&stats->health, NULL, style, out);
 
     if (r == 0)
-        r = put_totals(&p, file);
+        r = put_head(&p, file);
+    if (r == 0)
+        r = put_totals(&p);
     if (r == 0 && stats->sizes.len > 0)
         r = put_sizes(&p);
     if (r == 0)

@@ -213,16 +213,22 @@ static const char *leaks_hint(const struct ml_summary *s)
                : "";
 }
 
+static const char *left_title(const struct page *p)
+{
+    return ml_health_left_title(&p->s->health);
+}
+
 static int put_never_freed(const struct page *p)
 {
     const struct ml_figures *f = &p->s->counted;
+    const char *title = left_title(p) + 1;
     char bytes[32], more[64];
 
     if (ml_health_no_frees(&p->s->health))
-        return ml_summary_line(p->out, p->style, "never freed", "?", "frees are unknown");
+        return ml_summary_line(p->out, p->style, title, "?", "frees are unknown");
     if (has_several_devices(p))
-        return put_devices_line(p, "never freed", "on", device_left, leaks_hint(p->s));
-    return ml_summary_line(p->out, p->style, "never freed",
+        return put_devices_line(p, title, "on", device_left, leaks_hint(p->s));
+    return ml_summary_line(p->out, p->style, title,
                            ml_format_bytes(bytes, (int64_t)f->left_bytes, p->style->unit), "%s%s",
                            left_words(f, more) + 1, leaks_hint(p->s));
 }
@@ -365,8 +371,8 @@ static void device_rows(struct ml_table *t, const struct page *p, const struct m
 
 static int put_devices(const struct page *p)
 {
-    static const char *const titles[] = {"device",       "level",        ">peak", ">at",
-                                         ">never freed", ">allocations", ">frees"};
+    const char *const titles[] = {"device",      "level",        ">peak", ">at",
+                                  left_title(p), ">allocations", ">frees"};
     struct ml_table t;
     bool nested = false;
     int r = ml_report_heading(p->out, p->style, "By device");
@@ -393,8 +399,8 @@ static bool has_categories(const struct ml_summary *s)
 
 static int put_categories(const struct page *p)
 {
-    static const char *const titles[] = {"category",  ">at peak",     ">share", ">blocks",
-                                         ">own peak", ">never freed", ""};
+    const char *const titles[] = {"category",  ">at peak",    ">share", ">blocks",
+                                  ">own peak", left_title(p), ""};
     bool bars = ml_cells_bars_fit(p->style);
     struct ml_table t;
     int r = ml_report_heading(p->out, p->style, "At the peak, by category");
@@ -435,7 +441,7 @@ static void entry_figures(struct ml_table *t, const struct page *p,
 
 static int put_scopes(const struct page *p)
 {
-    static const char *const titles[] = {"scope", ">at peak", ">share", ">blocks", ">never freed"};
+    const char *const titles[] = {"scope", ">at peak", ">share", ">blocks", left_title(p)};
     const struct ml_summary_entries *scopes = &p->s->scopes;
     struct ml_table t;
     int r;
@@ -470,8 +476,8 @@ static bool scopes_matter(const struct ml_summary_entries *labels)
 /* In a narrow terminal other columns make room for the labels. */
 static int put_label_table(const struct page *p, bool narrow)
 {
-    static const char *const titles[] = {"label",  "scope",   "category",    ">at peak",
-                                         ">share", ">blocks", ">never freed"};
+    const char *const titles[] = {"label",  "scope",   "category",   ">at peak",
+                                  ">share", ">blocks", left_title(p)};
     const struct ml_summary_entries *labels = &p->s->labels;
     bool scopes = !narrow || scopes_matter(labels);
     struct ml_table t;
@@ -536,11 +542,10 @@ static void process_row(struct ml_table *t, const struct page *p, bool roles, bo
 
 static int put_process_table(const struct page *p)
 {
-    static const char *const wide[] = {"role",         ">pid",         "began",
-                                       "ended",        ">threads",     ">peak",
-                                       ">never freed", ">allocations", "command"};
-    static const char *const few[] = {"role",         ">pid",    "ended",  ">peak",
-                                      ">never freed", ">allocs", "command"};
+    const char *const wide[] = {"role",  ">pid",        "began",        "ended",  ">threads",
+                                ">peak", left_title(p), ">allocations", "command"};
+    const char *const few[] = {"role",        ">pid",    "ended",  ">peak",
+                               left_title(p), ">allocs", "command"};
     bool narrow = is_narrow(p), roles = have_roles(p->s);
     size_t shown = 0;
     struct ml_table t;

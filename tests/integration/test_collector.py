@@ -10,7 +10,8 @@ import subprocess
 import time
 
 import harness
-from harness import check, collector_of, contains, equal, finish, program, read_line, start
+from harness import (check, collector_of, contains, equal, finish, program, read_line, start,
+                     wait_until)
 
 # More than the default ring holds: 131,072 words, 5 for a pair of events.
 FULL = 300000
@@ -99,7 +100,9 @@ def test_stopped_names():
     os.kill(collector, signal.SIGSTOP)
     go_on(process)
     equal(read_line(process), "named", "with the collector stopped")
+    written = os.path.getsize("t.mled")
     os.kill(collector, signal.SIGCONT)
+    wait_until(lambda: os.path.getsize("t.mled") > written, "the collector empties the ring")
     go_on(process)
     result = finish(process)
     equal(result.code, 0, "exit code", result)

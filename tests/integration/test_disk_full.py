@@ -7,6 +7,7 @@ import contextlib
 import os
 import resource
 import subprocess
+import sys
 
 import harness
 from harness import Skip, check, contains, equal, plain, program, run
@@ -76,6 +77,27 @@ def test_disk_full_before():
         equal(result.code, 1, "exit code", result)
         contains(result.err, "No space left on device", "message")
         check(not os.path.exists("ran"), "the program was started")
+
+
+FILLS_THE_DISK = """
+from memledger.mxnet import profiler
+profiler.set_config(gpu_memory_profile_filename_prefix="held", filename="held.json")
+profiler.set_state("run")
+counter = profiler.Counter(profiler.Domain("d"), "c")
+for i in range(200000):
+    counter.set_value(i * i * 7919 % 1000003)
+profiler.dump()
+"""
+
+
+def test_trace_so_far():
+    """A program that exports it while it runs learns that some of it is missing."""
+    with small_disk(64):
+        result = run(sys.executable, "-c", FILLS_THE_DISK, trace="disk/t.mled", options=EXACT)
+    equal(result.code, 0, "exit code", result)
+    contains(result.err, "cannot write the memory profile: ", "warning")
+    contains(result.err, "t.mled could not be written to its end: No space left on device; ",
+             "warning")
 
 
 # Those that are long enough of a long trace.

@@ -18,6 +18,11 @@ def summary(trace="t.mled"):
     return plain(harness.MEMLEDGER, "summary", trace)
 
 
+def cut(whole, part, size):
+    with open(whole, "rb") as source, open(part, "wb") as target:
+        target.write(source.read()[:size])
+
+
 def test_killed():
     """The closing note says so in one line, and what `oom` then says is of use."""
     result = run(program("ends"), "signal", int(signal.SIGKILL))
@@ -58,8 +63,7 @@ def test_unfinished():
     finish(process)
     contains(summary().stdout, "warning: the recording was not finished", "a killed collector's")
     run(program("emit"), 1000, 1000, trace="whole.mled")
-    with open("whole.mled", "rb") as whole, open("part.mled", "wb") as part:
-        part.write(whole.read()[:-200])
+    cut("whole.mled", "part.mled", -60)
     contains(summary("part.mled").stdout, "warning: the file is truncated: ", "half a file's")
     for trace in ("t.mled", "part.mled"):
         check(not harness.report("summary", trace)["health"]["being_written"], f"health of {trace}")
@@ -76,11 +80,43 @@ def test_nothing_on_the_heap():
 def test_truncated_is_not_empty():
     """The missing part may hold the allocations: nothing is said about them."""
     run("true", options=["--heap"], trace="whole.mled")
-    with open("whole.mled", "rb") as whole, open("part.mled", "wb") as part:
-        part.write(whole.read()[:-200])
+    cut("whole.mled", "part.mled", -60)
     text = summary("part.mled").stdout
     contains(text, "warning: the file is truncated", "a summary")
     check("no allocation was recorded" not in text, "a second warning", text)
+
+
+def test_truncated_before_the_first_event():
+    """No report of zeros: nothing is known."""
+    run(program("emit"), 1000, 1000, trace="whole.mled")
+    cut("whole.mled", "part.mled", 400)
+    for command in (["summary"], ["stats", "--json"], ["compare", "whole.mled"], ["plot"],
+                    ["export", "--format", "csv"], ["summary", "--salvage"]):
+        done = plain(harness.MEMLEDGER, *command, "part.mled")
+        equal((done.returncode, done.stdout), (1, ""), f"end of {command}")
+        contains(done.stderr, "part.mled: no event can be read: the file is truncated at byte 400",
+                 f"error of {command}")
+    with open("whole.mled", "rb") as whole:
+        data = whole.read()
+    with open("damaged.mled", "wb") as damaged: # the header only, then noise
+        damaged.write(data[:64] + b"\x55" * (len(data) - 64))
+    done = plain(harness.MEMLEDGER, "summary", "--salvage", "damaged.mled")
+    equal((done.returncode, done.stdout), (1, ""), "end of a summary of noise")
+    contains(done.stderr, "damaged.mled: no event can be read", "its error")
+
+
+def test_live_at_the_cut():
+    """The rest of the file may hold the frees: nothing is called never freed."""
+    run(program("emit"), 1000, 1000, trace="whole.mled")
+    cut("whole.mled", "part.mled", -60)
+    for command in (["summary"], ["stats"]):
+        text = plain(harness.MEMLEDGER, *command, "part.mled").stdout
+        contains(text, "live at cut", f"{command}")
+        check("never freed" not in text, f"a fact that {command} cannot know", text)
+    text = plain(harness.MEMLEDGER, "compare", "whole.mled", "part.mled").stdout
+    contains(text, "live at end", "compare")
+    for command in (["summary", "whole.mled"], ["compare", "whole.mled", "whole.mled"]):
+        contains(plain(harness.MEMLEDGER, *command).stdout, "never freed", f"{command}")
 
 
 def test_no_stacks_of_malloc():

@@ -14,7 +14,7 @@ import signal
 import subprocess
 
 import harness
-from harness import check, contains, equal, plain, report
+from harness import MEMLEDGER, check, contains, equal, plain, report
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 MIB = 1 << 20
@@ -366,6 +366,14 @@ def test_mxnet_profile_1():
     compare_with_mxnet("1.9.1")
 
 
+def test_stats_without_allocations():
+    """A file that has none does not say that there were none."""
+    for path in (DATA / "mxnet" / "mxnet_1.9.1_profile.json", DATA / "smi" / "memory_fft.txt"):
+        text = plain(MEMLEDGER, "stats", import_file(path)).stdout
+        check(re.search(r"^allocations +\?  not in this source$", text, re.MULTILINE), "stats", text)
+        check("\ntemporary " not in text, "figures of allocations", text)
+
+
 def test_mxnet_stats_json():
     """Four digits of every figure; the same rows as in the table."""
     got = imported_stats("1.9.1")
@@ -443,6 +451,10 @@ def test_mxnet_without_memory():
     known = import_file(DATA / "mxnet" / "mxnet_1.9.1_profile.json", trace="known.mled")
     both = memledger("compare", known, trace)
     equal(both.stdout.splitlines()[-1].split()[1], "?", "a peak without samples", both.stdout)
+    other = import_file(DATA / "mxnet" / "mxnet_2.0.0b1_profile.json", trace="other.mled")
+    percent = report("compare", trace, known, other)["runs"][2]["by_sample"][0]["peak_bytes_percent"]
+    contains(memledger("compare", trace, known, other).stdout.splitlines()[-1], f"{percent:+.1f} %",
+             "the change from the first run that has samples")
 
 
 def test_mxnet_profile_2():

@@ -30,7 +30,7 @@ def plot(*args, code=0, **settings):
 
 def has_cairo():
     """Whether this machine can draw PNG; tests of the error without need nothing."""
-    run("true", trace="cairo.mled")
+    run(program("emit"), 1, trace="cairo.mled")
     done = plain(harness.MEMLEDGER, "plot", "cairo.mled", "-o", "cairo.png")
     if done.returncode != 0:
         raise harness.Skip(f"no Cairo: {done.stderr.strip()}")
@@ -123,20 +123,26 @@ def test_without_cairo():
 
 
 def test_nothing_recorded():
-    """No event at all, and one: pictures with axes, and no bars."""
+    """No event gives no picture; one event, or a run beside an empty one, gives one."""
     run("true", trace="none.mled")
     run(program("emit"), 1, trace="one.mled")
+    for kind in KINDS[:-1]:
+        plot("one.mled", "--kind", kind, "-o", "a.svg")
+        xml.etree.ElementTree.parse("a.svg")
+        done = plot("none.mled", "--kind", kind, "-o", "none.svg", code=1)
+        contains(done.stderr, "there is no block" if kind == "lifetimes" else
+                 "no allocation was recorded; memledger run --heap", f"error of {kind}")
     for name in ("none.mled", "one.mled"):
-        for kind in KINDS[:-1]:
-            plot(name, "--kind", kind, "-o", "a.svg")
-            xml.etree.ElementTree.parse("a.svg")
-        done = plot(name, "--kind", "segments", "-o", "s.svg", code=1)
+        done = plot(name, "--kind", "segments", "-o", "none.svg", code=1)
         contains(done.stderr, "no pool or driver segments", "error")
-    for kind in KINDS[:3]:
-        done = plot("none.mled", "--kind", kind, "-o", "a.svg")
-        contains(done.stderr, "no allocation was recorded", f"warning of {kind}")
-    done = plot("none.mled", "--kind", "bars", "--gross", "-o", "a.svg")
-    contains(done.stderr, "no allocation was recorded", "warning of all that was allocated")
+    done = plot("none.mled", "--kind", "bars", "--gross", "-o", "none.svg", code=1)
+    contains(done.stderr, "no allocation was recorded", "error of all that was allocated")
+    for args in (["none.mled"], ["--kind", "categories", "--grid", "none.mled"]):
+        done = plot(*args, "none.mled", "--labels", "a,b", "-o", "none.svg", code=1)
+        contains(done.stderr, "no allocation was recorded", f"error of {args}")
+        done = plot(*args, "one.mled", "-o", "a.svg")
+        contains(done.stderr, "none: no allocation was recorded", f"warning of {args}")
+    check(not os.path.exists("none.svg"), "a picture of nothing")
 
 
 def test_one_file_each_or_a_grid():
@@ -262,6 +268,46 @@ def test_no_times():
         plot("i.mled", "--kind", kind, "-o", "i.svg")
         check(not re.search(r" at [0-9.]+ (ns|us|ms|s)\b", " ".join(texts("i.svg"))),
               f"a time in {kind}", texts("i.svg"))
+
+
+def import_samples(name, values, *args):
+    with open("samples.log", "w") as file:
+        file.write("memory.used [MiB]\n" + "".join(f"{value} MiB\n" for value in values))
+    done = plain(harness.MEMLEDGER, "import", "-qf", "-o", name, *args, "samples.log")
+    equal(done.returncode, 0, "exit code of import", done.stderr)
+
+
+def curve(path):
+    """The line of the only curve."""
+    root = xml.etree.ElementTree.parse(path).getroot()
+    return [e.get("d") for e in root.iter(f"{SVG}path") if e.get("stroke-width") == "1.8"]
+
+
+def test_every_sample_without_a_time_is_drawn():
+    """The curve is that of samples at even times, up to the last ones."""
+    for values in ([0, 100, 200, 300, 400, 500], [100, 500, 100, 500, 100], [100, 200]):
+        import_samples("order.mled", values)
+        import_samples("times.mled", values, "--interval", "10ms")
+        plot("order.mled", "-o", "order.svg")
+        plot("times.mled", "-o", "times.svg")
+        equal(curve("order.svg"), curve("times.svg"), f"the curve of {values}")
+
+
+def test_runs_with_and_without_times():
+    """They have no axis in common."""
+    import_samples("order.mled", [100, 300, 200])
+    import_samples("times.mled", [100, 300, 200], "--interval", "10ms")
+    for files in (["order.mled", "times.mled"], ["times.mled", "order.mled"]):
+        done = plot(*files, "-o", "mixed.svg", code=1)
+        contains(done.stderr, "order.mled has no times", "error")
+        contains(done.stderr, "memledger import --interval", "error")
+    plain(harness.MEMLEDGER, "import", "-qf", "-o", "log.mled", TESTS / "data/tbd/conv_resnet_log")
+    done = plot("times.mled", "log.mled", "-o", "mixed.svg", code=1)
+    contains(done.stderr, "log.mled has no times", "error")
+    contains(done.stderr, "plot it alone", "error")
+    check("--interval" not in done.stderr, "an option that this format does not have", done.stderr)
+    check(not os.path.exists("mixed.svg"), "a picture without a common axis")
+    plot("order.mled", "order.mled", "--labels", "a,b", "-o", "orders.svg")
 
 
 def test_a_block_of_which_nothing_is_known():

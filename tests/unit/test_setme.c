@@ -66,6 +66,43 @@ static void reads_both_dictionaries(void **state)
     release(found, count);
 }
 
+static void parse(const char *text, struct ml_dictionary *found, size_t count)
+{
+    struct ml_error err = {0};
+    size_t n;
+
+    assert_int_equal(0, ml_setme_parse("SETME.py", text, found, &n, &err));
+    assert_int_equal(count, n);
+}
+
+/* Strings that are not decoded are an error in a dictionary only. */
+static void skips_other_statements(void **state)
+{
+    struct ml_dictionary found[ML_SETME_DICTIONARIES];
+
+    (void)state;
+    parse("\"\"\"C:\\data\\x\"\"\"\npath = f\"{a['b']}\\x41\" + rb'\\''; x = {1: "
+          "layer_kw_dict}\n" STRUCTURES,
+          found, 1);
+    assert_int_equal(3, found[0].keywords.len);
+    release(found, 1);
+}
+
+static void reads_strings_as_python_does(void **state)
+{
+    struct ml_dictionary found[ML_SETME_DICTIONARIES];
+
+    (void)state;
+    parse("layer_kw_dict = {'a': ['one'], 'b': [r'\\'\\d', 'c\\\r\nd'], 'a': ['two']}\n", found, 1);
+    assert_int_equal(2, found[0].categories.len);
+    assert_int_equal(3, found[0].keywords.len);
+    assert_string_equal("\\'\\d", found[0].keywords.items[0].text);
+    assert_string_equal("cd", found[0].keywords.items[1].text);
+    assert_string_equal("two", found[0].keywords.items[2].text);
+    assert_int_equal(0, found[0].keywords.items[2].category);
+    release(found, 1);
+}
+
 /* Its first dictionary is a set with an example in a string. */
 static void reads_the_template(void **state)
 {
@@ -105,6 +142,8 @@ static void runs_nothing(void **state)
     refuse("layer_kw_dict = {\"a\": [\"b\"]} | more\n", "code follows the literal");
     refuse("layer_kw_dict = {\"a\": [\"b\"]}\nlayer_kw_dict.update(x)\n", "line 2: layer_kw_dict");
     refuse("if x:\n    layer_kw_dict = {\"a\": [\"b\"]}\n", "line 2: layer_kw_dict");
+    refuse("import os; layer_kw_dict = {\"a\": [\"b\"]}\n", "at the start of a line");
+    refuse("if x: layer_kw_dict = {\"a\": [\"b\"]}\n", "at the start of a line");
     refuse("layer_kw_dict = {\"a\": [f\"{b}\"]}\n", "only plain and raw strings");
     refuse("layer_kw_dict = {\"a\": [\"\\x41\"]}\n", "escape sequence");
     refuse("layer_kw_dict = {\"a\": [\"b\n\"]}\n", "does not end in its line");
@@ -141,6 +180,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_both_dictionaries),
+        cmocka_unit_test(skips_other_statements),
+        cmocka_unit_test(reads_strings_as_python_does),
         cmocka_unit_test(reads_the_template),
         cmocka_unit_test(runs_nothing),
         cmocka_unit_test(survives_any_end),

@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import contextlib
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from .. import _native
 from .._library import find_command
 
 KEY = "gpu_memory_profile_filename_prefix"
+LIMIT_S = 60  # training waits for the export
 
 _prefix = None  # None: the program has not set it
 
@@ -41,14 +43,28 @@ def _export(trace, path):
     """The command names its files itself, one for each process."""
     name = f"gpu_memory_profile-pid_{os.getpid()}.csv"
     with tempfile.TemporaryDirectory(dir=os.path.dirname(path)) as folder:
-        done = subprocess.run([find_command(), "export", "--format", "mxnet-pool-csv", trace],
-                              cwd=folder, env=_plain_environment(), stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, errors="replace")
-        if done.returncode:
-            raise OSError(done.stderr.strip())
+        _run_export(trace, folder)
         made = os.path.join(folder, name)
         if os.path.exists(made):
             os.replace(made, path)
+            return
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(path)  # of an earlier dump
+    raise OSError(f"the trace has no memory of process {os.getpid()}; if the process is in a pid "
+                  "namespace of its own, start memledger in there too")
+
+
+def _run_export(trace, folder):
+    command = [find_command(), "export", "--format", "mxnet-pool-csv", trace]
+    try:
+        done = subprocess.run(command, cwd=folder, env=_plain_environment(), timeout=LIMIT_S,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              errors="replace")
+    except subprocess.TimeoutExpired as error:
+        raise OSError(f"the export takes more than {LIMIT_S} seconds; run it after the program: "
+                      + " ".join(command)) from error
+    if done.returncode:
+        raise OSError(done.stderr.strip())
 
 
 def _plain_environment():

@@ -60,7 +60,18 @@ def begin():
     _has_run = is_recorded()
     if _has_run and "mxnet" in sys.modules:
         _native.patch_mxnet()
+        if _native.recording() != _native.RECORDED_FROM_START:  # else `memledger run` has done it
+            _install_names()
     return _has_run
+
+
+def _install_names():
+    """Hooks MXNet's Python classes, so that their arrays have names from now on."""
+    from .. import _mxnet
+    try:
+        _mxnet.install()
+    except Exception as error:  # the program continues without names
+        _say(f"cannot hook mxnet: module names are off: {error!r}")
 
 
 def ask(question, *arguments, needs_run=False):

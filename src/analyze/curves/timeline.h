@@ -31,11 +31,9 @@ struct ml_timeline {
     buckets; /* up to the end of the run, at most the requested number */
 };
 
-/* The time from the first bucket to bucket `i` of `count` over `span_ns`. */
-uint64_t ml_timeline_edge_ns(uint64_t span_ns, size_t count, size_t i);
-
-/* The start time of bucket `i` of a timeline with `count` buckets. */
-uint64_t ml_timeline_time_ns(const struct ml_timeline *timeline, size_t count, size_t i);
+/* The start time of bucket `i` of a timeline with `count` buckets. It has a fraction, because
+ * buckets are shorter than a nanosecond where events are numbered instead of timed. */
+double ml_timeline_time_ns(const struct ml_timeline *timeline, size_t count, size_t i);
 
 /* The bucket in which the timeline has its first value. */
 size_t ml_timeline_first_bucket(const struct ml_timeline *timeline, size_t count);

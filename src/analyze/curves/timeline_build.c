@@ -6,22 +6,22 @@
 
 #include <errno.h>
 
-uint64_t ml_timeline_edge_ns(uint64_t span_ns, size_t count, size_t i)
+/* The first whole nanosecond in bucket `i`. */
+static uint64_t edge_ns(const struct ml_timeline *timeline, size_t count, size_t i)
 {
-    return (uint64_t)((ml_u128)span_ns * i / count);
+    return timeline->from_ns + (uint64_t)(((ml_u128)timeline->span_ns * i + count - 1) / count);
 }
 
-uint64_t ml_timeline_time_ns(const struct ml_timeline *timeline, size_t count, size_t i)
+double ml_timeline_time_ns(const struct ml_timeline *timeline, size_t count, size_t i)
 {
-    return timeline->from_ns + ml_timeline_edge_ns(timeline->span_ns, count, i);
+    return (double)timeline->from_ns + (double)timeline->span_ns * (double)i / (double)count;
 }
 
 size_t ml_timeline_first_bucket(const struct ml_timeline *timeline, size_t count)
 {
     size_t i = 0;
 
-    while (i + 1 < timeline->buckets.len &&
-           ml_timeline_time_ns(timeline, count, i + 1) <= timeline->begin_ns)
+    while (i + 1 < timeline->buckets.len && edge_ns(timeline, count, i + 1) <= timeline->begin_ns)
         i++;
     return i;
 }
@@ -29,7 +29,7 @@ size_t ml_timeline_first_bucket(const struct ml_timeline *timeline, size_t count
 static void begin_bucket(struct ml_timeline_builder *b)
 {
     b->bucket = (struct ml_timeline_bucket){b->bytes, b->bytes, b->bytes, false};
-    b->next_edge_ns = ml_timeline_time_ns(b->timeline, b->count, b->timeline->buckets.len + 1);
+    b->next_edge_ns = edge_ns(b->timeline, b->count, b->timeline->buckets.len + 1);
 }
 
 static int end_bucket(struct ml_timeline_builder *b)

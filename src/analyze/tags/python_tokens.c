@@ -66,23 +66,26 @@ static char escaped(char c)
     }
 }
 
-/* At a backslash. @return 0, -1 with a reason, or -ENOMEM */
+/* At a backslash that is not the end of the text. @return 0 or -ENOMEM */
 static int decode_escape(struct ml_python_tokens *t)
 {
-    char c = t->at[1];
+    char c = t->at[1], meant = escaped(c);
 
-    if (c == '\n') {
-        t->at += 2;
-        t->lines++;
+    t->at += c == '\r' && t->at[2] == '\n' ? 3 : 2;
+    t->lines += t->at[-1] == '\n';
+    if (t->at[-1] == '\n')
         return 0;
-    }
-    if (!escaped(c)) {
+    if (!meant)
         t->why = "write the character itself instead of this escape sequence";
-        return -1;
-    }
-    c = escaped(c);
+    return meant ? ml_buf_append(&t->decoded, &meant, 1) : 0;
+}
+
+/* The same in a raw string, where the backslash stays, and a quote after it does not end it. */
+static int keep_escape(struct ml_python_tokens *t)
+{
+    t->lines += t->at[1] == '\n';
     t->at += 2;
-    return ml_buf_append(&t->decoded, &c, 1);
+    return ml_buf_append(&t->decoded, t->at - 2, 2);
 }
 
 static bool ends_here(const char *p, char quote, bool is_triple)
@@ -103,20 +106,20 @@ static enum ml_python_kind read_string(struct ml_python_tokens *t, bool is_raw)
     while (r == 0 && *t->at && !ends_here(t->at, quote, is_triple)) {
         if (*t->at == '\n' && !is_triple)
             return bad(t, "a string does not end in its line");
-        if (*t->at == '\\' && !is_raw) {
-            r = decode_escape(t);
+        if (*t->at == '\\' && t->at[1]) {
+            r = is_raw ? keep_escape(t) : decode_escape(t);
             continue;
         }
         t->lines += *t->at == '\n';
         r = ml_buf_append(&t->decoded, t->at++, 1);
     }
     if (r < 0)
-        return bad(t, t->why ? t->why : "out of memory");
+        return bad(t, "out of memory");
     if (!*t->at)
         return bad(t, "a string has no end");
     t->at += is_triple ? 3 : 1;
     t->text = (struct ml_slice){(const char *)t->decoded.data, t->decoded.len};
-    return t->kind = ML_PYTHON_STRING;
+    return t->kind = t->why ? ML_PYTHON_OTHER_STRING : ML_PYTHON_STRING;
 }
 
 /* ---- Other tokens ------------------------------------------------------- */
@@ -130,17 +133,17 @@ static enum ml_python_kind read_word(struct ml_python_tokens *t)
 {
     bool is_number = isdigit((unsigned char)*t->at) || *t->at == '.';
     const char *start = t->at;
+    bool is_raw_prefix;
 
     while (is_name(*t->at) || (is_number && *t->at == '.'))
         t->at++;
     t->text = (struct ml_slice){start, (size_t)(t->at - start)};
+    is_raw_prefix = ml_slice_is(t->text, "r") || ml_slice_is(t->text, "R");
     if (*t->at != '"' && *t->at != '\'')
         return t->kind = is_number ? ML_PYTHON_NUMBER : ML_PYTHON_NAME;
-    if (ml_slice_is(t->text, "r") || ml_slice_is(t->text, "R"))
-        return read_string(t, true);
-    if (ml_slice_is(t->text, "u") || ml_slice_is(t->text, "U"))
-        return read_string(t, false);
-    return bad(t, "only plain and raw strings can be read");
+    if (!is_raw_prefix && !ml_slice_is(t->text, "u") && !ml_slice_is(t->text, "U"))
+        t->why = "only plain and raw strings can be read";
+    return read_string(t, is_raw_prefix);
 }
 
 static enum ml_python_kind read_sign(struct ml_python_tokens *t)
@@ -160,6 +163,7 @@ enum ml_python_kind ml_python_next(struct ml_python_tokens *t)
     while (skip_one(t))
         continue;
     start = t->at;
+    t->why = NULL;
     t->line = t->lines;
     t->at_margin = t->kind == ML_PYTHON_NEWLINE && (t->lines == 1 || start[-1] == '\n');
     if (!*start)

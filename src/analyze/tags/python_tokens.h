@@ -19,8 +19,9 @@ enum ml_python_kind {
     ML_PYTHON_NAME,
     ML_PYTHON_NUMBER,
     ML_PYTHON_STRING,
-    ML_PYTHON_SIGN, /* one character */
-    ML_PYTHON_BAD,  /* cannot be read; `why` has the reason */
+    ML_PYTHON_OTHER_STRING, /* of a kind that is not decoded; `why` says which */
+    ML_PYTHON_SIGN,         /* one character */
+    ML_PYTHON_BAD,          /* cannot be read; `why` has the reason */
 };
 
 struct ml_python_tokens {
@@ -31,7 +32,7 @@ struct ml_python_tokens {
     bool at_margin; /* the token begins a line, without indentation */
     enum ml_python_kind kind;
     struct ml_slice text; /* of a string: decoded, until the next call */
-    const char *why;
+    const char *why;      /* NULL: nothing is wrong with the token */
     struct ml_buf decoded;
 };
 

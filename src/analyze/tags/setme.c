@@ -33,7 +33,7 @@ static int wrong(const struct reader *r, const char *variable, const char *what)
     const struct ml_python_tokens *t = &r->tokens;
 
     return ml_error_set(r->err, -EINVAL, "%s, line %u: %s: %s", r->file, t->line, variable,
-                        t->kind == ML_PYTHON_BAD ? t->why : what);
+                        t->why ? t->why : what);
 }
 
 static int wrong_dictionary(const struct reader *r, const char *variable)
@@ -101,11 +101,26 @@ static int read_keywords(struct reader *r, struct ml_dictionary *d, const char *
     return error;
 }
 
+static void drop_keywords(struct ml_dictionary *d, uint32_t category)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < d->keywords.len; i++)
+        if (d->keywords.items[i].category != category)
+            d->keywords.items[kept++] = d->keywords.items[i];
+    d->keywords.len = kept;
+}
+
+/* As in Python, a second list for the same name replaces the first. */
 static int add_category(struct ml_dictionary *d, const struct ml_buf *name, uint32_t *ret)
 {
     const char *kept = ml_arena_dup(&d->arena, name->data, name->len);
 
-    *ret = (uint32_t)d->categories.len;
+    for (*ret = 0; kept && *ret < d->categories.len; ++*ret)
+        if (strcmp(d->categories.items[*ret], kept) == 0) {
+            drop_keywords(d, *ret);
+            return 0;
+        }
     return kept ? ml_vec_push(&d->categories, kept) : -ENOMEM;
 }
 
@@ -195,7 +210,8 @@ static int read_assignment(struct reader *r, int which, bool at_margin)
     (void)ml_python_next(&r->tokens);
     if (!at_margin || !ml_python_is(&r->tokens, "="))
         return wrong(r, variable_name(which),
-                     "memledger does not run the file: assign it once, as a literal");
+                     "memledger does not run the file: assign it once, at the start of a line, as "
+                     "a literal");
     (void)ml_python_next(&r->tokens);
     error = which == ML_SETME_DICTIONARIES ? read_expected(r) : read_dictionary(r, (size_t)which);
     if (error == 0 && !ends_statement(&r->tokens))
@@ -214,7 +230,8 @@ static int read_statement(struct reader *r)
             return wrong(r, "this line", "");
         if (is_first && which >= 0)
             return read_assignment(r, which, r->tokens.at_margin);
-        is_first = false;
+        is_first =
+            !r->tokens.depth && (ml_python_is(&r->tokens, ";") || ml_python_is(&r->tokens, ":"));
         (void)ml_python_next(&r->tokens);
     }
     return 0;

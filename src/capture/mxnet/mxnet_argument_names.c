@@ -26,17 +26,14 @@
 typedef void *list_function(void *ret_vector, const void *symbol, int option);
 typedef void release_function(void *vector);
 
-static void *function_of(const char *symbol)
-{
-    return ml_mxnet_real(symbol, NULL, __builtin_return_address(0));
-}
+static void *list_known, *release_known; /* see ml_mxnet_function */
 
 void ml_mxnet_names_of(const void *symbol, enum ml_mxnet_inputs which, struct ml_mxnet_names *ret)
 {
-    list_function *list = (list_function *)function_of(LIST);
+    list_function *list = (list_function *)ml_mxnet_function(&list_known, LIST);
 
     *ret = (struct ml_mxnet_names){0};
-    if (!list || !function_of(RELEASE))
+    if (!list || !ml_mxnet_function(&release_known, RELEASE))
         return;
     list(ret->vector, symbol, which);
     ret->items = ret->vector[0];
@@ -46,7 +43,7 @@ void ml_mxnet_names_of(const void *symbol, enum ml_mxnet_inputs which, struct ml
 void ml_mxnet_names_release(struct ml_mxnet_names *names)
 {
     if (names->items)
-        ((release_function *)function_of(RELEASE))(names->vector);
+        ((release_function *)ml_mxnet_function(&release_known, RELEASE))(names->vector);
 }
 
 bool ml_mxnet_is_input_name(const char *name)

@@ -15,11 +15,12 @@ struct vector {
     const char *begin, *end, *room;
 };
 
-static _Atomic uint32_t handle_bytes; /* 0: unknown */
+static _Atomic uint32_t handle_bytes, autograd_node_at; /* 0: unknown */
 
 void ml_mxnet_arrays_begin(const struct ml_mxnet_layout *layout)
 {
     atomic_store_explicit(&handle_bytes, layout->handle_bytes, memory_order_relaxed);
+    atomic_store_explicit(&autograd_node_at, layout->autograd_node_at, memory_order_relaxed);
 }
 
 static struct ml_mxnet_block block_of(const char *at)
@@ -50,4 +51,14 @@ unsigned ml_mxnet_array_blocks(const void *array, struct ml_mxnet_block ret[ML_M
          at += bytes)
         ret[parts++] = block_of(at);
     return parts;
+}
+
+const void *ml_mxnet_autograd_node(const void *array)
+{
+    uint32_t at = atomic_load_explicit(&autograd_node_at, memory_order_relaxed);
+    const void *node = NULL;
+
+    if (at && array)
+        memcpy(&node, (const char *)array + at, sizeof(node));
+    return node;
 }

@@ -39,4 +39,9 @@ void ml_mxnet_arrays_begin(const struct ml_mxnet_layout *layout);
  * @return the number of its parts; 0: none, or MXNet is unknown */
 unsigned ml_mxnet_array_blocks(const void *array, struct ml_mxnet_block ret[ML_MXNET_PARTS_MAX]);
 
+/* Its node in the graph of autograd, which changes when a gradient is attached.
+ * @array  likewise
+ * @return NULL: none, or MXNet is unknown */
+const void *ml_mxnet_autograd_node(const void *array);
+
 #endif

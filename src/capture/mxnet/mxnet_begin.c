@@ -51,6 +51,7 @@ static get_function *const hooks[ENTRY_COUNT] = {ML_MXNET_ENTRIES(HOOK)};
 
 static get_function *reals[ENTRY_COUNT];
 static _Atomic bool settled; /* nothing is left to do */
+static _Atomic bool is_known;
 static struct ml_lock begin_lock;
 static __thread bool looking; /* MXNet called itself while this thread examined it */
 
@@ -76,6 +77,7 @@ static void put_hooks(void *library, const struct ml_mxnet_layout *layout, const
         ml_mxnet_pools_feature(layout),     ml_mxnet_storage_feature(layout),
     };
 
+    atomic_store_explicit(&is_known, true, memory_order_relaxed);
     ml_mxnet_arrays_begin(layout);
     if (!ml_mxnet_exchange(library, inside, features, sizeof(features) / sizeof(*features)))
         say_once(ML_NOTICE_MXNET_PARTLY,
@@ -123,6 +125,19 @@ static ML_NOINLINE void begin(void)
     errno = saved_errno;
 }
 
+static void begin_once(void)
+{
+    if (ML_UNLIKELY(!atomic_load_explicit(&settled, memory_order_acquire)) && !looking &&
+        ml_recorder_in_session())
+        begin();
+}
+
+bool ml_mxnet_identify(void)
+{
+    begin_once();
+    return atomic_load_explicit(&is_known, memory_order_relaxed);
+}
+
 /* ---- The hooks ------------------------------------------------------------------ */
 
 static ML_NOINLINE get_function *find_real(enum entry entry, const void *caller)
@@ -139,9 +154,7 @@ static ML_ALWAYS_INLINE void *get(enum entry entry, const void *caller)
 
     if (ML_UNLIKELY(!real))
         real = find_real(entry, caller);
-    if (ML_UNLIKELY(!atomic_load_explicit(&settled, memory_order_acquire)) && !looking &&
-        ml_recorder_in_session())
-        begin();
+    begin_once();
     return ML_LIKELY(real != NULL) ? real() : NULL;
 }
 

@@ -1,7 +1,8 @@
 /* mxnet_bind.c: see mxnet_bind.h.
  *
- * Every hook passes its call on, and names the arrays of a call that succeeded. The functions that
- * bind to given arrays end in MXExecutorBindEX; those that make the arrays have the same arguments.
+ * Every hook passes its call on, and names the arrays of a call that succeeded, if the build of
+ * MXNet is known: another may have other arguments. The functions that bind to given arrays end in
+ * MXExecutorBindEX; those that make the arrays have the same arguments.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,6 +16,7 @@
 #include "mxnet_argument_names.h"
 #include "mxnet_dlsym.h"
 #include "mxnet_entries.h"
+#include "mxnet_layout.h"
 #include "recorder.h"
 
 /* The 34 arguments of MXExecutorSimpleBind, which are integers and pointers, as words. */
@@ -144,7 +146,7 @@ static int simple_bind_by(simple_bind_function *real, PARAMETERS)
 {
     int result = real ? real(WORDS) : -1;
 
-    if (!result)
+    if (!result && ml_mxnet_identify())
         name_all(&(struct bound){.symbol = POINTER(a0),
                                  .input_count = (uint32_t)a10,
                                  .inputs = POINTER(a11),
@@ -178,7 +180,7 @@ int bind_arrays(const void *symbol, int device_type, int device, uint32_t group_
                     count, arguments, gradients, requests, state_count, states, shared, ret)
              : -1;
 
-    if (!result)
+    if (!result && ml_mxnet_identify())
         name_all(&(struct bound){.symbol = symbol,
                                  .count = count,
                                  .arguments = arguments,

@@ -69,10 +69,8 @@ static void *real_of(enum entry entry, const void *caller)
     return real;
 }
 
-static void *function_of(const char *symbol)
-{
-    return ml_mxnet_real(symbol, NULL, __builtin_return_address(0));
-}
+/* See ml_mxnet_function. */
+static void *copy_known, *free_known, *gradient_known, *free_array_known;
 
 /* ---- CachedOps and their symbols ------------------------------------------------- */
 
@@ -81,32 +79,42 @@ static void *function_of(const char *symbol)
 static struct cached {
     _Atomic(const void *) op; /* NULL: free; set after the rest, paired with the load in find */
     void *symbol;             /* our copy */
-    _Atomic uint64_t named;   /* a number for the arrays that have their names */
+    uint64_t serial;          /* no other CachedOp had it */
 } ops[OPS_MAX];
 static _Atomic uint32_t ops_used; /* no place from here on was ever used */
+static _Atomic uint64_t serials = 1;
 
 static const char taken; /* its address is in places that are being filled */
 
+/* @op  NULL, which a program may free: none */
 static struct cached *find(const void *op)
 {
     uint32_t used = atomic_load_explicit(&ops_used, memory_order_acquire);
 
-    for (uint32_t i = 0; i < used; i++) {
+    for (uint32_t i = 0; op && i < used; i++) {
         if (atomic_load_explicit(&ops[i].op, memory_order_acquire) == op)
             return &ops[i];
     }
     return NULL;
 }
 
+/* Another thread may take a later place first. */
+static void search_up_to(uint32_t count)
+{
+    uint32_t used = atomic_load_explicit(&ops_used, memory_order_relaxed);
+
+    while (used < count && !atomic_compare_exchange_weak(&ops_used, &used, count))
+        continue;
+}
+
 static struct cached *take_place(void)
 {
     for (uint32_t i = 0; i < OPS_MAX; i++) {
         const void *none = NULL;
-        uint32_t used = i;
 
         if (!atomic_compare_exchange_strong(&ops[i].op, &none, &taken))
             continue;
-        atomic_compare_exchange_strong(&ops_used, &used, i + 1);
+        search_up_to(i + 1);
         return &ops[i];
     }
     return NULL;
@@ -115,7 +123,7 @@ static struct cached *take_place(void)
 static void remember(const void *op, const void *symbol)
 {
     int (*copy)(const void *, void **) =
-        (int (*)(const void *, void **))function_of("NNSymbolCopy");
+        (int (*)(const void *, void **))ml_mxnet_function(&copy_known, "NNSymbolCopy");
     struct cached *place = copy ? take_place() : NULL;
     void *own = NULL;
 
@@ -126,13 +134,13 @@ static void remember(const void *op, const void *symbol)
     if (copy(symbol, &own))
         op = NULL; /* the place stays free */
     place->symbol = own;
-    atomic_store_explicit(&place->named, 0, memory_order_relaxed);
+    place->serial = atomic_fetch_add_explicit(&serials, 1, memory_order_relaxed);
     atomic_store_explicit(&place->op, op, memory_order_release);
 }
 
 static void forget(const void *op)
 {
-    int (*release)(void *) = (int (*)(void *))function_of("NNSymbolFree");
+    int (*release)(void *) = (int (*)(void *))ml_mxnet_function(&free_known, "NNSymbolFree");
     struct cached *place = find(op);
     void *symbol;
 
@@ -146,29 +154,51 @@ static void forget(const void *op)
 
 /* ---- Names ---------------------------------------------------------------------- */
 
-/* Changes whenever an array or its memory does. */
-static uint64_t number_for(void *const *arrays, size_t count)
-{
-    struct ml_mxnet_block blocks[ML_MXNET_PARTS_MAX];
-    uint64_t number = count + 1;
+/* The arrays that have their names, by CachedOp and position, so that a call with a new batch names
+ * only that. Where two share an entry, they get their names again. */
+#define NAMED_MAX (1u << 16)
+#define POSITIONS 1021 /* so many of one CachedOp never share an entry with the next one's */
 
-    for (size_t i = 0; i < count; i++) {
-        blocks[0].ptr = NULL;
-        (void)ml_mxnet_array_blocks(arrays[i], blocks);
-        number = number * 31 + ((uintptr_t)arrays[i] ^ (uintptr_t)blocks[0].ptr);
-    }
-    return number;
+static _Atomic uint64_t named[NAMED_MAX];
+
+/* Asking for a gradient is a call of MXNet's API, which a profiler would count. */
+static bool may_ask_for_gradients(void)
+{
+    return !ml_control_wants_calls() && !ml_mxnet_profiler_wants_calls();
 }
 
-/* Asking for it is a call of MXNet's API, which a profiler would count. */
+/* Changes whenever the array, its memory or a gradient that can be named does; not 0. */
+static uint64_t number_for(uint64_t key, const void *array)
+{
+    const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15); /* odd, so that no bit is lost */
+    struct ml_mxnet_block blocks[ML_MXNET_PARTS_MAX];
+    const void *node = may_ask_for_gradients() ? ml_mxnet_autograd_node(array) : NULL;
+    uint64_t number = key * factor + (uintptr_t)array;
+
+    blocks[0].ptr = NULL;
+    (void)ml_mxnet_array_blocks(array, blocks);
+    number = number * factor + (uintptr_t)blocks[0].ptr;
+    return (number * factor + (uintptr_t)node) * factor | 1;
+}
+
+/* Whether the array needs its name; it is taken to get it. */
+static bool take_unnamed(const struct cached *cached, size_t position, const void *array)
+{
+    uint64_t key = cached->serial * POSITIONS + position;
+    uint64_t number = number_for(key, array);
+
+    return atomic_exchange_explicit(&named[key % NAMED_MAX], number, memory_order_relaxed) !=
+           number;
+}
+
 static void name_gradient(const void *array, const char *name)
 {
     int (*gradient_of)(const void *, void **) =
-        (int (*)(const void *, void **))function_of("MXNDArrayGetGrad");
-    int (*release)(void *) = (int (*)(void *))function_of("MXNDArrayFree");
+        (int (*)(const void *, void **))ml_mxnet_function(&gradient_known, "MXNDArrayGetGrad");
+    int (*release)(void *) = (int (*)(void *))ml_mxnet_function(&free_array_known, "MXNDArrayFree");
     void *gradient = NULL;
 
-    if (!gradient_of || !release || ml_control_wants_calls() || ml_mxnet_profiler_wants_calls())
+    if (!gradient_of || !release || !may_ask_for_gradients())
         return;
     if (gradient_of(array, &gradient) || !gradient)
         return;
@@ -176,19 +206,22 @@ static void name_gradient(const void *array, const char *name)
     release(gradient);
 }
 
-/* Auxiliary states are among the inputs, in the same order. */
-static void name_inputs(const void *symbol, void *const *arrays, size_t count)
+/* From the first that needs its name. Auxiliary states are among the inputs, in the same order. */
+static void name_inputs(const struct cached *cached, void *const *arrays, size_t count,
+                        size_t first)
 {
     struct ml_mxnet_names names, states;
     size_t state = 0;
 
-    ml_mxnet_names_of(symbol, ML_MXNET_ALL_INPUTS, &names);
-    ml_mxnet_names_of(symbol, ML_MXNET_AUXILIARY_STATES, &states);
+    ml_mxnet_names_of(cached->symbol, ML_MXNET_ALL_INPUTS, &names);
+    ml_mxnet_names_of(cached->symbol, ML_MXNET_AUXILIARY_STATES, &states);
     for (size_t i = 0; i < names.count && i < count; i++) {
         const char *name = names.items[i];
         bool is_state = state < states.count && !strcmp(states.items[state], name);
 
         state += is_state;
+        if (i < first || (i > first && !take_unnamed(cached, i, arrays[i])))
+            continue;
         ml_mxnet_name_array(arrays[i],
                             is_state                       ? MEMLEDGER_BUFFER
                             : ml_mxnet_is_input_name(name) ? MEMLEDGER_INPUT
@@ -204,11 +237,12 @@ static void name_inputs(const void *symbol, void *const *arrays, size_t count)
 static void name_changed(const void *op, void *const *arrays, size_t count)
 {
     struct cached *cached = ml_recorder_in_session() ? find(op) : NULL;
-    uint64_t number = cached ? number_for(arrays, count) : 0;
+    size_t i = 0;
 
-    if (!cached || atomic_exchange(&cached->named, number) == number)
-        return;
-    name_inputs(cached->symbol, arrays, count);
+    while (cached && i < count && !take_unnamed(cached, i, arrays[i]))
+        i++;
+    if (cached && i < count)
+        name_inputs(cached, arrays, count, i);
 }
 
 /* ---- Hooks ---------------------------------------------------------------------- */
@@ -223,7 +257,7 @@ static bool has_flags(void)
 
 static void created(int result, const void *symbol, uint64_t ret)
 {
-    if (!result && ml_recorder_in_session())
+    if (!result && ml_recorder_in_session() && ml_mxnet_identify())
         remember(*(void **)(uintptr_t)ret, symbol);
 }
 

@@ -27,6 +27,17 @@ void *ml_mxnet_real(const char *symbol, const void *hook, const void *caller)
     return found == hook ? NULL : found;
 }
 
+void *ml_mxnet_function(void **known, const char *symbol)
+{
+    void *found = __atomic_load_n(known, __ATOMIC_RELAXED);
+
+    if (!found) {
+        found = ml_mxnet_real(symbol, NULL, __builtin_return_address(0));
+        __atomic_store_n(known, found, __ATOMIC_RELAXED);
+    }
+    return found;
+}
+
 void *ml_mxnet_hook_of(const char *symbol)
 {
     void *hook = ml_mxnet_begin_hook_of(symbol);

@@ -24,4 +24,8 @@ extern const struct ml_dlsym_provider ml_mxnet_c_dlsym;
  * Keeps errno. */
 void *ml_mxnet_real(const char *symbol, const void *hook, const void *caller);
 
+/* The same for a function that has no hook, looked up once.
+ * @known  static; NULL: not looked up yet */
+void *ml_mxnet_function(void **known, const char *symbol);
+
 #endif

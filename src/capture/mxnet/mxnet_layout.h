@@ -10,6 +10,7 @@
 #define ML_MXNET_LAYOUT_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,9 +38,10 @@ struct ml_mxnet_layout {
     /* The offset of the node in FCompute-, FComputeEx-, StatefulCompute- and
      * StatefulComputeExExecutor; 0: it has none. */
     uint32_t executor_node_at[4];
-    uint32_t array_bytes;     /* of an mxnet::NDArray */
-    uint32_t storage_type_at; /* in its chunk */
-    uint32_t handle_bytes;    /* of a Storage::Handle in an array's chunk */
+    uint32_t array_bytes;      /* of an mxnet::NDArray */
+    uint32_t autograd_node_at; /* in it: a pointer */
+    uint32_t storage_type_at;  /* in its chunk */
+    uint32_t handle_bytes;     /* of a Storage::Handle in an array's chunk */
 };
 
 /* mxnet::Storage::Handle. In 2.0 two names follow. */
@@ -75,5 +77,9 @@ const struct ml_mxnet_layout *ml_mxnet_recognise(void *library,
 
 /* The version that the library reports; 0: none. */
 int ml_mxnet_version(void *library);
+
+/* Identifies the loaded library and puts the hooks in place, unless that was done before; see
+ * mxnet_begin.c. Keeps errno. @return false: the build is unknown, or nothing is recorded */
+bool ml_mxnet_identify(void);
 
 #endif

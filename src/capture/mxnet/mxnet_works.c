@@ -177,6 +177,8 @@ static void push(void *engine, void *op, uint64_t context, int priority, bool pr
     real_push(engine, op, context, priority, profiling);
 }
 
+/* PushAsync calls Push before anything else that might push, so none is ever inside another while
+ * the flag is set: false is also the value from before. */
 static void pushed(void)
 {
     thread_work.is_imperative = false;

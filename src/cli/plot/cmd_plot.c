@@ -3,10 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stddef.h>
+#include <string.h>
 
 #include "dictionary_option.h"
 #include "plot_pictures.h"
 #include "say.h"
+#include "unknowns.h"
 #include "verbs.h"
 
 #define DEFAULT_OUTPUT "memledger-plot.svg"
@@ -244,6 +246,31 @@ static int check_window(const struct ml_plot_pictures *p)
     return ML_EXIT_FAILURE;
 }
 
+/* Only logs of nvidia-smi take an interval. */
+static const char *way_to_times(const struct ml_trace *trace)
+{
+    const char *format = ml_trace_setting(trace, ML_SETTING_IMPORT_FORMAT);
+
+    return format && strcmp(format, "nvidia-smi") == 0
+               ? "import its log again with memledger import --interval TIME, or plot it alone"
+               : "plot it alone";
+}
+
+/* Numbers of events have no place on an axis of time. */
+static int check_times(const struct ml_plot_pictures *p)
+{
+    if (p->kind->several != ML_PLOT_TOGETHER || ml_plot_no_times(p, 0, p->count))
+        return ML_EXIT_OK;
+    for (size_t i = 0; i < p->count; i++) {
+        if (!ml_plot_no_times(p, i, 1))
+            continue;
+        ml_say("%s has no times, unlike other runs of this picture; %s", p->files[i],
+               way_to_times(p->traces[i]));
+        return ML_EXIT_FAILURE;
+    }
+    return ML_EXIT_OK;
+}
+
 static int run(int argc, char **argv)
 {
     struct ml_plot_cmd_opts opts = {.output = DEFAULT_OUTPUT,
@@ -266,6 +293,8 @@ static int run(int argc, char **argv)
     status = ml_plot_open(&plot);
     if (status == ML_EXIT_OK)
         status = check_window(&plot);
+    if (status == ML_EXIT_OK)
+        status = check_times(&plot);
     if (status == ML_EXIT_OK)
         status = ml_plot_draw(&plot);
     ml_plot_release(&plot);

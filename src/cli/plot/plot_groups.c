@@ -18,6 +18,7 @@ struct groupings {
     const struct ml_plot_request *request;
     ml_dictionary_list dictionaries;
     struct ml_tag_list list; /* of the recording read last */
+    size_t empty;            /* recordings without allocations */
     ML_VEC(struct ml_grouping) made;
 };
 
@@ -67,22 +68,27 @@ static int group(struct groupings *g, const struct ml_dictionary *dictionary,
     return r < 0 ? r : tell_clashes(&made);
 }
 
-/* An empty chart would look like a program without memory. */
-static void tell_health(const struct groupings *g, const char *name)
+/* An empty picture would look like a program without memory. Beside other charts, an empty one
+ * gets a warning. */
+static int check_health(struct groupings *g, const char *name, struct ml_error *err)
 {
+    const struct ml_plot_request *q = g->request;
     struct ml_health health = g->list.at.instant.health;
-    bool has_all = g->list.gross || g->request->at.kind == ML_AT_PEAK;
+    bool has_all = g->list.gross || q->at.kind == ML_AT_PEAK;
 
-    if (has_all && !g->request->opts->instant.device && g->list.list.len == 0)
+    if (has_all && !q->opts->instant.device && g->list.list.len == 0)
         health.empty = true;
-    ml_report_warn(&health, name);
+    g->empty += health.empty;
+    if (g->empty == q->count && !q->opts->expected)
+        return ml_report_empty(&health, name, err);
+    ml_report_warn(&health, q->count > 1 ? name : NULL);
+    return 0;
 }
 
 /* Groups a recording by each dictionary, and appends the results. */
 static int read_trace(struct groupings *g, size_t number, struct ml_error *err)
 {
     const struct ml_trace *trace = g->request->traces[number];
-    const char *name = g->request->names[number];
     const struct ml_plot_cmd_opts *opts = g->request->opts;
     struct ml_tag_list_opts list = {
         .device = opts->instant.device, .gross = opts->gross, .at = g->request->at};
@@ -92,7 +98,7 @@ static int read_trace(struct groupings *g, size_t number, struct ml_error *err)
     ml_tag_list_release(&g->list);
     r = ml_tag_list(trace, &list, &g->list, err);
     if (r == 0)
-        tell_health(g, g->request->count > 1 ? name : NULL);
+        r = check_health(g, g->request->names[number], err);
     if (r == 0)
         r = ml_expected_total_find(&g->request->expected, trace, &g->list, opts->instant.device,
                                    &how, err);

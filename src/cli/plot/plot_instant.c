@@ -20,6 +20,8 @@ static int draw_tree(const struct ml_plot_request *q, struct ml_canvas *canvas, 
     struct ml_module_tree tree;
     int r = ml_module_tree(q->traces[0], &opts, &tree, &err);
 
+    if (r == 0 && tree.at.instant.health.empty)
+        r = ml_report_empty(&tree.at.instant.health, q->names[0], &err);
     if (r == 0) {
         ml_report_warn(&tree.at.instant.health, NULL);
         ml_plot_flame(canvas, &tree, icicle, &q->picture);
@@ -38,6 +40,27 @@ int ml_draw_icicle(const struct ml_plot_request *request, struct ml_canvas *canv
     return draw_tree(request, canvas, true);
 }
 
+/* An empty picture would look like a program without memory. */
+static int no_lifetimes(const struct ml_plot_request *q, const struct ml_lifetimes *lifetimes,
+                        struct ml_error *err)
+{
+    const char *device = q->opts->instant.device;
+
+    if (ml_trace_lacks_blocks(q->traces[0]))
+        return ml_error_set(err, -ENODATA, ML_NO_BLOCKS);
+    if (device)
+        return ml_error_set(err, -ENODEV,
+                            "no block on '%s' is in this trace; memledger summary lists the "
+                            "devices",
+                            device);
+    if (lifetimes->from_ns > 0 || lifetimes->to_ns < lifetimes->duration_ns)
+        return ml_error_set(err, -ENODATA, "%s: no block was live between --from and --to",
+                            q->names[0]);
+    return ml_error_set(err, -ENODATA,
+                        "%s: there is no block; memledger summary shows what was recorded",
+                        q->names[0]);
+}
+
 int ml_draw_lifetimes(const struct ml_plot_request *request, struct ml_canvas *canvas)
 {
     struct ml_lifetimes_opts opts = {.top = (size_t)request->opts->top,
@@ -48,12 +71,8 @@ int ml_draw_lifetimes(const struct ml_plot_request *request, struct ml_canvas *c
     struct ml_lifetimes lifetimes;
     int r = ml_lifetimes(request->traces[0], &opts, &lifetimes, &err);
 
-    if (r == 0 && ml_trace_lacks_blocks(request->traces[0]))
-        r = ml_error_set(&err, -ENODATA, ML_NO_BLOCKS);
-    if (r == 0 && opts.device && lifetimes.blocks == 0)
-        r = ml_error_set(&err, -ENODEV,
-                         "no block on '%s' is in this trace; memledger summary lists the devices",
-                         opts.device);
+    if (r == 0 && lifetimes.blocks == 0)
+        r = no_lifetimes(request, &lifetimes, &err);
     if (r == 0)
         ml_plot_lifetimes(canvas, &lifetimes, &request->picture);
     ml_lifetimes_release(&lifetimes);

@@ -76,6 +76,16 @@ static int check_curve(const struct ml_plot_run *run, struct ml_error *err)
                         run->name);
 }
 
+/* An empty picture would look like a program without memory. Beside other runs, an empty one is
+ * a line at 0 and a warning. */
+static int check_any(const struct timelines *t, struct ml_error *err)
+{
+    for (size_t i = 0; i < t->request->count; i++)
+        if (!t->runs[i].timeline.health.empty || ml_plot_run_is_sampled(&t->runs[i]))
+            return 0;
+    return ml_report_empty(&t->runs[0].timeline.health, t->runs[0].name, err);
+}
+
 static int read_run(struct timelines *t, size_t i, const struct ml_timeline_opts *opts,
                     struct ml_error *err)
 {
@@ -126,6 +136,8 @@ static int read_runs(struct timelines *t, struct ml_error *err)
     for (size_t i = 0; i < q->count; i++)
         if (read_run(t, i, &opts, err) < 0)
             return -1;
+    if (check_any(t, err) < 0)
+        return -1;
     tell_levels(&t->caps);
     return ml_plot_choose(t->runs, q->count, &t->series);
 }
@@ -193,6 +205,8 @@ static int read_one(struct timelines *t, struct ml_bands *ret, struct ml_error *
         r = check_device(q->traces[0], &t->runs[0], err);
     if (r == 0)
         r = check_curve(&t->runs[0], err);
+    if (r == 0)
+        r = check_any(t, err);
     if (r < 0)
         return r;
     ml_report_warn(&ret->total.health, NULL);

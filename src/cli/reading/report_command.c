@@ -5,6 +5,7 @@
 #include "report_command.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,26 @@
 
 const char *const ml_unit_choices[] = {"auto", "B", "KiB", "MiB", "GiB", NULL};
 
+/* Zeros would look like a run without memory. */
+static int check_events(const struct ml_trace *trace, const char *path, struct ml_error *err)
+{
+    const struct ml_trace_info *info = ml_trace_info(trace);
+
+    if (info->events > 0 || info->being_written)
+        return 0;
+    if (info->ignored_bytes > 0)
+        return ml_error_set(err, -ENODATA,
+                            "%s: no event can be read: the file is truncated at byte %" PRIu64
+                            ", before the end of its first events; copy or record it again",
+                            path, info->file_bytes);
+    if (info->damaged_blocks > 0)
+        return ml_error_set(err, -ENODATA,
+                            "%s: no event can be read: all blocks with events are damaged; copy "
+                            "or record it again",
+                            path);
+    return 0;
+}
+
 struct ml_trace *ml_report_open(const char *path, const struct ml_report_opts *opts)
 {
     struct ml_trace_opts trace_opts = {.salvage = opts->salvage};
@@ -27,9 +48,10 @@ struct ml_trace *ml_report_open(const char *path, const struct ml_report_opts *o
     struct ml_error err = {0};
 
     ml_memory_limit(path, opts->max_memory_bytes);
-    if (ml_trace_open(path, &trace_opts, &trace, &err) == 0)
+    if (ml_trace_open(path, &trace_opts, &trace, &err) == 0 && check_events(trace, path, &err) == 0)
         return trace;
     ml_report_fail(&err);
+    ml_trace_free(trace);
     return NULL;
 }
 
@@ -83,6 +105,11 @@ void ml_report_warn(const struct ml_health *health, const char *name)
     if (ml_health_text(health, name, &plain, &text) == 0 && text.len > 0)
         fwrite(text.data, 1, text.len, stderr);
     ml_buf_release(&text);
+}
+
+int ml_report_empty(const struct ml_health *health, const char *name, struct ml_error *err)
+{
+    return ml_error_set(err, -ENODATA, "%s: %s", name, ml_health_empty_words(health));
 }
 
 int ml_report_fail(const struct ml_error *err)

@@ -67,6 +67,11 @@ int ml_report_write(const struct ml_buf *text);
  * @name   the run's name; NULL: not needed */
 void ml_report_warn(const struct ml_health *health, const char *name);
 
+/* Sets the error of a command that has nothing to show because the trace is empty.
+ * @name   the run's name
+ * @return -ENODATA */
+int ml_report_empty(const struct ml_health *health, const char *name, struct ml_error *err);
+
 /* Prints "memledger: ..." for a failure. @return ML_EXIT_FAILURE */
 int ml_report_fail(const struct ml_error *err);
 

@@ -144,6 +144,11 @@ static int save(struct ml_stage *stage, struct ml_buf *out, struct ml_error *err
 
     ml_trace_writer_save(stage->writer);
     ml_trace_writer_save(stage->writer);
+    if (r == 0 && stage->writer->error)
+        r = ml_error_set(err, stage->writer->error,
+                         "%s could not be written to its end: %s; free some of the disk, or record "
+                         "to another with -o",
+                         path, strerror(-stage->writer->error));
     if (r == 0)
         r = ml_buf_puts(out, path);
     free(path);

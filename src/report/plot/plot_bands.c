@@ -73,8 +73,8 @@ static uint64_t top_of(const struct stack *s, size_t moment, size_t level)
 static double x_of(const struct stack *s, size_t moment)
 {
     const struct ml_timeline *t = &s->bands->total;
-    double from = (double)ml_timeline_time_ns(t, s->buckets, moment / 2);
-    double to = (double)ml_timeline_time_ns(t, s->buckets, moment / 2 + 1);
+    double from = ml_timeline_time_ns(t, s->buckets, moment / 2);
+    double to = ml_timeline_time_ns(t, s->buckets, moment / 2 + 1);
     double x = ml_frame_x(&s->frame, moment % 2 ? (from + to) / 2 : from);
     double end = ml_frame_x(&s->frame, (double)t->duration_ns);
 

@@ -86,7 +86,7 @@ void ml_plot_steps(struct ml_canvas *canvas, const struct ml_plot_area *frame,
         const struct ml_timeline_bucket *b = &t->buckets.items[i];
         uint64_t values[3] = {b->min_first ? b->min_bytes : b->max_bytes,
                               b->min_first ? b->max_bytes : b->min_bytes, b->last_bytes};
-        double x = ml_frame_x(frame, (double)ml_timeline_time_ns(t, buckets, i));
+        double x = ml_frame_x(frame, ml_timeline_time_ns(t, buckets, i));
         bool moved = false;
 
         for (size_t k = 0; k < 3; k++) {

@@ -233,6 +233,19 @@ def test_tbd_script():
           "reports of one log")
 
 
+def test_tbd_guide():
+    """Tags in no total, and how to count them, as the script's guide says."""
+    with open("log", "w") as file:
+        for tag in ("in_arg:fc1", "forward_features:_plus0", "forward_features:_plus1"):
+            file.write(f"[mem] Allocate 64 bytes GPU memory ({tag}).\n")
+    done = groups("--style", "tbd", "log")
+    contains(" ".join(done.stderr.split()), "2 allocations have an UNKNOWN TAG", "the guide")
+    text = groups("--show", "tbd").stdout + "[Sums]\n_plus\n"
+    done = groups("--style", "tbd", "-d", dictionary(text), "log")
+    contains(done.stdout, "Sums = 0.0001220703125 MBs Count:# 2\n", "the new keyword")
+    equal(done.stderr, "", "the guide when every tag has a keyword")
+
+
 def test_tbd_keywords_of_ones_own():
     random_log("log", random.Random(5), TBD_TAGS)
     names = {"(data)": "Data", "in_arg": "Weights", "untagged": "Unknown", "fea": "Features"}

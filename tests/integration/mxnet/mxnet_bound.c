@@ -3,6 +3,8 @@
  *     mxnet_bound simple    MXNet makes the arrays
  *     mxnet_bound given     the program makes them
  *     mxnet_bound cached    the symbol is a CachedOp, under autograd
+ *     mxnet_bound late      likewise, and gets its gradients after the first call
+ *     mxnet_bound profiled  likewise, and MXNet's profiler counts the calls of the first step
  *
  * The list of argument names that the program got before must stay as it is.
  *
@@ -153,40 +155,74 @@ static void run(SymbolHandle symbol, const char *how)
 #else
 /* ---- CachedOps -------------------------------------------------------------- */
 
-static void run(SymbolHandle symbol, const char *how)
+static NDArrayHandle call(CachedOpHandle op, uint32_t count, NDArrayHandle *arguments)
 {
-    NDArrayHandle arguments[MOST], gradients[MOST], *outputs = NULL;
-    uint32_t requests[MOST], count;
-    const char **names;
+    NDArrayHandle *outputs = NULL;
+    int output_count = 0;
     const int *types;
-    CachedOpHandle op;
-    int output_count = 0, before;
 
-    (void)how;
-    OK(NNSymbolListInputNames(symbol, 0, &count, &names));
-    arrays_for(names, count, arguments);
+    OK(MXInvokeCachedOp(op, (int)count, arguments, ON_HOST, 0, &output_count, &outputs, &types));
+    return outputs[0];
+}
+
+static void attach_gradients(const char *const *names, uint32_t count, NDArrayHandle *arguments)
+{
+    NDArrayHandle gradients[MOST];
+    uint32_t requests[MOST];
+
     arrays_for(names, count, gradients);
     for (uint32_t i = 0; i < count; i++)
         requests[i] = strstr(names[i], "moving") ? 0 : 1;
     OK(MXAutogradMarkVariables(count, arguments, requests, gradients));
+}
+
+static void start_profiler(void)
+{
+    const char *const keys[] = {"profile_api", "filename"}, *const values[] = {"1", "profile.json"};
+
+    OK(MXSetProcessProfilerConfig(2, keys, values, NULL));
+    OK(MXSetProcessProfilerState(1, 0, NULL));
+}
+
+static void run(SymbolHandle symbol, const char *how)
+{
+    NDArrayHandle arguments[MOST], output;
+    CachedOpHandle op;
+    const char **names;
+    uint32_t count;
+    int before;
+
+    OK(NNSymbolListInputNames(symbol, 0, &count, &names));
+    arrays_for(names, count, arguments);
     OK(MXCreateCachedOp(symbol, 0, NULL, NULL, &op, 0));
+    if (!strcmp(how, "late"))
+        call(op, count, arguments);
+    if (!strcmp(how, "profiled"))
+        start_profiler();
+    attach_gradients(names, count, arguments);
     OK(MXAutogradSetIsRecording(1, &before));
     OK(MXAutogradSetIsTraining(1, &before));
-    OK(MXInvokeCachedOp(op, (int)count, arguments, ON_HOST, 0, &output_count, &outputs, &types));
-    OK(MXAutogradBackwardEx(1, outputs, NULL, 0, NULL, 0, 0, 1, NULL, NULL));
+    output = call(op, count, arguments);
+    OK(MXAutogradBackwardEx(1, &output, NULL, 0, NULL, 0, 0, 1, NULL, NULL));
+    OK(MXSetProcessProfilerState(0, 0, NULL));
+    arguments[0] = array_for(names[0]); /* the next batch */
+    call(op, count, arguments);
     OK(MXNDArrayWaitAll());
+    OK(MXFreeCachedOp(op));
+    OK(MXFreeCachedOp(NULL)); /* as harmless as free(NULL) */
 }
 #endif
 
 int main(int argc, char **argv)
 {
+    const char *how = argc > 1 ? argv[1] : "simple";
     SymbolHandle symbol = network();
     const char **names;
     uint32_t count;
 
     OK(MXSymbolListArguments(symbol, &count, &names));
-    run(symbol, argc > 1 ? argv[1] : "simple");
-    if (!strcmp(argv[1], "simple"))
+    run(symbol, how);
+    if (!strcmp(how, "simple"))
         for (uint32_t i = 0; i < count; i++)
             printf("%s ", names[i]);
     puts("done");

@@ -216,6 +216,18 @@ def saved():
     say(has=has_of(net, ["momentum"]))
 
 
+def iterator():
+    """Arrays in memory, shuffled before each of two epochs."""
+    batches = mx.io.NDArrayIter(numpy.ones((200, 30), "float32"), numpy.zeros(200, "float32"), 50,
+                                shuffle=True)
+    for _ in range(2):
+        for batch in batches:
+            batch.data[0].asnumpy()
+        mx.nd.waitall()
+        batches.reset()
+    say(ends=True)
+
+
 def symbols():
     """A block that is given symbols, which have handles as arrays do. Around them on the
     heap is what would be no good as a part of an array."""

@@ -163,6 +163,24 @@ def memory_profile():
         print(json.dumps({"first": first, "second": file.read(), "pid": os.getpid()}))
 
 
+def named_memory():
+    """The memory profile of a model that is built and trained after the profiler started."""
+    profiler.set_config(gpu_memory_profile_filename_prefix="named", filename="named.json")
+    profiler.set_state("run")
+    arrays = mxnet.np if mxnet.__version__.startswith("2") else mxnet.nd
+    net = mxnet.gluon.nn.Dense(8, in_units=16)
+    net.initialize()
+    trainer = mxnet.gluon.Trainer(net.collect_params(), "sgd", {"momentum": 0.9})
+    with mxnet.autograd.record():
+        out = net(arrays.ones((4, 16)))
+    out.backward()
+    trainer.step(4)
+    mxnet.nd.waitall()
+    profiler.dump()
+    with open(f"named-pid_{os.getpid()}.csv") as file:
+        print(json.dumps(file.read()))
+
+
 def parts():
     """Each part switched on alone."""
     names = ("profile_symbolic", "profile_imperative", "profile_api", "profile_memory")
@@ -225,5 +243,5 @@ def unprofiled():
     print(json.dumps({}))
 
 
-{f.__name__: f for f in (everything, training, dots, memory_profile, late, parts, threads, fails, forks,
-                         unprofiled)}[sys.argv[2]]()
+{f.__name__: f for f in (everything, training, dots, memory_profile, named_memory, late, parts,
+                         threads, fails, forks, unprofiled)}[sys.argv[2]]()

@@ -131,6 +131,20 @@ def test_memory_profile():
     equal(len(report("summary", "t.mled")["processes"]), 1, "processes in the trace")
 
 
+def test_names_without_memledger_run():
+    """The memory profile has the names that it has under `memledger run`."""
+    done = plain(mxnet_python(VERSION), PROFILED, "memledger", "named_memory",
+                 env=ENV | {"PYTHONPATH": PACKAGE})
+    equal(done.returncode, 0, "exit code", done.stderr)
+    texts = json.loads(done.stdout.splitlines()[-1]), run("memledger", "named_memory")
+    prefix = "" if IS_2 else "dense0_"
+    wanted = sorted(f"{kind}:{prefix}{name}" for name in ("bias", "weight")
+                    for kind in ("in_arg", "arg_grad", "optimizer_state:momentum"))
+    for text, how in zip(texts, ("alone", "under memledger run")):
+        names = [row["Attribute Name"] for row in csv.DictReader(text.splitlines())]
+        equal([name for name in names if name.endswith(("bias", "weight"))], wanted, how, names)
+
+
 def test_parts():
     """The program has no graph, so it has no symbolic operators."""
     run("memledger", "parts")

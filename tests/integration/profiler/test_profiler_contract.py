@@ -65,6 +65,29 @@ def test_with_mxnet_and_the_oldest_python():
     check_contract(mxnet_python("1.9.1", other_python(OLDEST)), "mxnet")
 
 
+DUMPS = """
+import os
+from memledger.mxnet import profiler
+path = f"held-pid_{os.getpid()}.csv"
+open(path, "w").close()
+profiler.set_config(gpu_memory_profile_filename_prefix="held", filename="held.json")
+profiler.set_state("run")
+profiler.dump()
+print(os.path.exists(path))
+"""
+
+
+def test_memory_profile_of_another_pid_namespace():
+    """The trace has another number for the process, so the profile cannot be found."""
+    unshare = ["unshare", "--pid", "--fork"]
+    if plain(*unshare, "true").returncode:
+        raise harness.Skip("no pid namespace may be made here", machine=True)
+    done = harness.run(*unshare, sys.executable, "-c", DUMPS, options=["-qf"])
+    equal([done.code, done.out.strip()], [0, "False"], "whether the old profile is left", done)
+    contains(done.err, "cannot write the memory profile: the trace has no memory of process 1;",
+             "the warning")
+
+
 COMPARE = """
 import inspect, json, mxnet.profiler
 from memledger.mxnet import profiler

@@ -3,9 +3,11 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import contextlib
+import copy
 import functools
 import io
 import json
+import threading
 
 import memledger
 import torch
@@ -139,5 +141,70 @@ def resnet():
     return {"found": found, "parameters": parameters, "later": state}
 
 
+class Plain(torch.optim.Optimizer):
+    """Keeps a tensor for each parameter where others keep a dict."""
+
+    def __init__(self, parameters):
+        super().__init__(parameters, {})
+
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                self.state[p] = torch.zeros_like(p)
+
+
+def optimizers():
+    """One whose state is no dict, and one that is a copy together with its model."""
+    model = mlp()
+    plain = train(model, torch.randn(10, 125), optimizer=Plain(model.parameters()))["states"]
+    model = mlp()
+    momentum = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    memledger.MemoryProfiler(model)
+    model, momentum = copy.deepcopy((model, momentum))
+    copied = train(model, torch.randn(10, 125), optimizer=momentum)["states"]
+    return {"plain": plain, "copied": copied}
+
+
+class Doubles(nn.Module):
+    """Says that it runs, waits for the other, and allocates."""
+
+    def __init__(self, runs, other):
+        super().__init__()
+        self.runs, self.other = runs, other
+
+    def forward(self, x):
+        self.runs.set()
+        self.other.wait(60)
+        return x * 2
+
+
+class TwoThreads(nn.Module):
+    """The first part begins while the second runs in another thread, and ends after it."""
+
+    def __init__(self):
+        super().__init__()
+        first_runs, self.second_runs, self.second_ended = (threading.Event() for _ in range(3))
+        self.first = Doubles(first_runs, self.second_ended)
+        self.second = Doubles(self.second_runs, first_runs)
+        self.scale = nn.Parameter(torch.ones(1))
+
+    def run_second(self, x):
+        self.second(x)
+        self.second_ended.set()
+
+    def forward(self, x):
+        thread = threading.Thread(target=self.run_second, args=(x,))
+        thread.start()
+        self.second_runs.wait(60)
+        y = self.first(x)
+        thread.join()
+        return y * self.scale
+
+
+def threads():
+    return train(TwoThreads(), torch.randn(400, 125), steps=1, layers=True)["layers"]
+
+
 if __name__ == "__main__":
-    print(json.dumps({case.__name__: case() for case in (checkpoints, transformers, resnet)}))
+    cases = checkpoints, transformers, resnet, optimizers, threads
+    print(json.dumps({case.__name__: case() for case in cases}))

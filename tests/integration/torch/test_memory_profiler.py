@@ -107,4 +107,14 @@ def test_resnet():
     equal(told["later"]["0.weight"], 125 * 250 * 4, "momentum of an optimizer made later")
 
 
+def test_optimizers():
+    for name, states in found("optimizers").items():
+        equal(states["0.weight"], 125 * 250 * 4, f"state of the {name} optimizer", states)
+
+
+def test_threads():
+    """A layer that ends in one thread does not end those of another."""
+    equal(found("threads")["first"], 400 * 125 * 4, "feature maps of the first layer")
+
+
 harness.main(globals())
