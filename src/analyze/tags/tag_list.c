@@ -70,6 +70,17 @@ bool ml_trace_has_mxnet_pool(const struct ml_trace *trace, const char *device)
     return driver && mxnet;
 }
 
+bool ml_trace_has_libc_alone(const struct ml_trace *trace)
+{
+    for (uint32_t i = 0; i < ml_trace_spaces(trace); i++) {
+        const char *name = ml_trace_string(trace, ml_trace_space(trace, i)->name, NULL);
+
+        if (strcmp(name, ML_HEAP_SPACE_NAME) != 0 && strcmp(name, ML_MAP_SPACE_NAME) != 0)
+            return false;
+    }
+    return ml_trace_spaces(trace) > 0 && ml_trace_scopes(trace) <= 1;
+}
+
 bool ml_trace_has_torch_alone(const struct ml_trace *trace)
 {
     bool torch = false;

@@ -305,4 +305,20 @@ def test_mistakes():
     groups("-d", "binary", trace("gpt"), code=1)
 
 
+def test_no_built_in_dictionary_fits_malloc():
+    harness.run("/usr/bin/python3", "-c", "kept = bytearray(1000000)", trace="heap.mled",
+                options=["-q", "--heap", "--sample-hz", "0"])
+    refused = groups("heap.mled", code=1)
+    equal(refused.stdout, "", "no table of Others alone")
+    contains(refused.stderr, "heap.mled has blocks of malloc only", "the reason")
+    contains(refused.stderr, "memledger table", "the way out")
+    contains(groups("-d", "layers", "heap.mled").stdout, "Others", "the dictionary that is named")
+
+
+def test_a_missing_name_lists_the_built_in_dictionaries():
+    contains(groups("-d", code=2).stderr,
+             "-d needs a value: NAME,...; there are mxnet, mxnet-lstm, tbd, torch, layers, or name "
+             "a file", "the error")
+
+
 harness.main(globals())
