@@ -69,8 +69,21 @@ def _note_registrations(torch, module):
     def note(module, name, value):
         if not is_compiling():  # a constant for the compiler, which goes on
             _note(module, name, value)
+    with contextlib.suppress(Exception):
+        _hide_from_compiler(torch, note)
     for kind in ("parameter", "buffer", "module"):
         getattr(tells, f"register_module_{kind}_registration_hook")(note)
+
+
+def _hide_from_compiler(torch, function):
+    """Between the parts of a graph PyTorch's compiler compiles each function that runs. This one
+    and those that it calls run as they are."""
+    frames = torch._C._dynamo.eval_frame
+    if hasattr(frames, "set_code_exec_strategy"):
+        skip = frames._FrameAction.SKIP
+        frames.set_code_exec_strategy(function.__code__, frames._FrameExecStrategy(skip, skip))
+    elif hasattr(frames, "skip_code"):  # older versions
+        frames.skip_code(function.__code__)
 
 
 def _note(module, name, value):
