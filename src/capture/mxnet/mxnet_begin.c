@@ -60,6 +60,7 @@ static void put_hooks(void *library, const struct ml_mxnet_layout *layout, const
         ml_mxnet_executors_feature(layout), ml_mxnet_symbolic_feature(layout),
         ml_mxnet_operators_feature(layout), ml_mxnet_outputs_feature(layout),
         ml_mxnet_pools_feature(layout),     ml_mxnet_storage_feature(layout),
+        ml_mxnet_bind_feature(layout),      ml_mxnet_parameter_files_feature(layout),
     };
 
     atomic_store_explicit(&is_known, true, memory_order_relaxed);

@@ -34,12 +34,11 @@
     ENTRY(MXProfileAdjustCounter, adjust_counter, adjust_counter_function)                         \
     ENTRY(MXProfileSetMarker, set_marker, marker_function)
 
-/* The C functions that bind arrays to a symbol, likewise. */
+/* The C functions that make arrays and bind them to a symbol, likewise. */
 #define ML_MXNET_BIND_ENTRIES(ENTRY)                                                               \
     ENTRY(MXExecutorSimpleBind, simple_bind, simple_bind_function)                                 \
     ENTRY(MXExecutorSimpleBindEx, simple_bind_ex, simple_bind_function)                            \
-    ENTRY(MXExecutorSimpleBindEx64, simple_bind_64, simple_bind_function)                          \
-    ENTRY(MXExecutorBindEX, bind_arrays, bind_function)
+    ENTRY(MXExecutorSimpleBindEx64, simple_bind_64, simple_bind_function)
 
 /* Those of CachedOps, likewise. */
 #define ML_MXNET_CACHED_ENTRIES(ENTRY)                                                             \

@@ -108,14 +108,9 @@ static void expect_by_size(const char *node, unsigned i, const void *array)
         ml_record(words, 3);
 }
 
-/* The beginning of a std::vector. */
-struct span {
-    const char *begin, *end;
-};
-
 void ml_mxnet_expect_outputs(const char *node, const void *vector, bool is_first)
 {
-    const struct span *v = vector;
+    const struct ml_mxnet_vector *v = vector;
     unsigned i = 0;
 
     for (const char *at = v->begin; is_on && at < v->end; at += sizeof(void *), i++) {
@@ -128,7 +123,7 @@ void ml_mxnet_expect_outputs(const char *node, const void *vector, bool is_first
 
 uint64_t ml_mxnet_expect_own_outputs(const char *node, const void *vector)
 {
-    const struct span *v = vector;
+    const struct ml_mxnet_vector *v = vector;
     uint64_t empty = 0;
     unsigned i = 0;
 
@@ -153,7 +148,7 @@ static void label_output(const char *node, unsigned i, const void *array)
 
 void ml_mxnet_label_own_outputs(const char *node, const void *vector, uint64_t which)
 {
-    const struct span *v = vector;
+    const struct ml_mxnet_vector *v = vector;
 
     for (unsigned i = 0; which; i++, which >>= 1) {
         if (which & 1)
