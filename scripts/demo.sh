@@ -49,12 +49,18 @@ for algo in "${algorithms[@]}"; do
   result=(--check "$out/vgg19.output")
 done
 
+pictures=()
 # draw NAME ARGUMENT...: the picture twice. PNG needs Cairo, which plot asks for if it is missing.
 draw() {
   local name=$1
   shift
   $memledger plot -f -o "$out/$name.svg" "$@"
-  $memledger plot -f -o "$out/$name.png" "$@" || say "without $name.png"
+  pictures+=("$out/$name.svg")
+  if $memledger plot -f -o "$out/$name.png" "$@"; then
+    pictures+=("$out/$name.png")
+  else
+    say "without $name.png"
+  fi
 }
 
 # The picture of HP3's profiler: samples of the memory in use on the GPU, in runs that are only
@@ -78,7 +84,7 @@ draw vgg19 --title "VGG-19, one forward pass, batch $batch" "${traces[@]}"
 
 cat <<END
 
-The ${#traces[@]} curves in one picture: $out/*.svg, $out/*.png
+The ${#traces[@]} curves in one picture: ${pictures[*]}
 The traces:                  $out/vgg19-*.mled
 
 Next:

@@ -7,7 +7,8 @@ import functools
 from . import _mxnet_arrays, _mxnet_optimizers, _native
 from ._in_front import in_front, put
 
-_INPUT_ENDINGS = ("data", "label")  # of inputs that are not declared
+_INPUT_ENDINGS = ("data", "label")  # of inputs that are not declared, before their numbers
+_DIGITS = "0123456789"
 
 
 def install(mxnet):
@@ -66,7 +67,7 @@ def _watch(executor, inputs):
 
 def _arrays_of(executor, inputs):
     for name, array in executor.arg_dict.items():
-        is_input = name in inputs or not inputs and name.endswith(_INPUT_ENDINGS)
+        is_input = name in inputs if inputs else name.rstrip(_DIGITS).endswith(_INPUT_ENDINGS)
         yield from _present(array, name, _native.INPUT if is_input else _native.PARAMETER)
     for name, array in executor.grad_dict.items():
         yield from _present(array, name, _native.GRADIENT)

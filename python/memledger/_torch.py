@@ -1,8 +1,9 @@
 """PyTorch's modules, optimizers and tensors, by name, for the recorder.
 
 Installed when torch has been imported under `memledger run`. The program is unchanged except
-for wrappers around three of PyTorch's functions. The frequent work is in C
+for wrappers around some of PyTorch's functions. The frequent work is in C
 (python/native/module_calls.c); this module does what is rare: names, and optimizers' state.
+_torch_building.py says when models are named that nobody has called yet.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -10,7 +11,7 @@ import functools
 import itertools
 import weakref
 
-from . import _native
+from . import _native, _torch_building
 from ._in_front import all_or_nothing, put
 from ._naming import new_name
 
@@ -37,6 +38,7 @@ def install():
             _naming_copies(module._replicate_for_data_parallel))
         put(torch.autograd, "backward", _native.scoped_backward(torch.autograd.backward))
         _watch_optimizers(torch.optim.Optimizer)
+        _torch_building.watch(torch, name_tree, name_state_now)
     _native.torch_begin()
 
 
@@ -44,18 +46,20 @@ def begin_recording():
     """Repeats all names for a recording that begins in a running process."""
     _kept.clear()
     install()
+    _torch_building.note_all()
     _native.track_again()
     _native.step_again()
 
 
 def name_tree(root):
-    """Names an outermost module that was called, its descendants, and their parameters and
-    buffers."""
-    prefix, model = _name_wrappers(root)
+    """Names an outermost module, its descendants, and their parameters and buffers."""
+    prefix, model, outermost = _name_wrappers(root)
     for path, module in root.named_modules():
         path = _clean(path, prefix)
         if path:
-            _native.name_module(module, path, type(module).__name__)
+            _native.name_module(module, path, type(module).__name__, outermost)
+        if module is model or module._parameters or module._buffers:
+            _native.define_module(module)
     owner = _owner(model)
     for path, tensor in root.named_parameters():
         _native.track(tensor, owner + _clean(path, prefix), _native.PARAMETER)
@@ -77,15 +81,20 @@ def _owner(model):
 
 def _name_wrappers(root):
     """Names the outermost module and the modules that it merely wraps. Returns the part of the
-    paths that belongs to them, and the innermost wrapped module."""
-    prefix = ""
+    paths that belongs to them, the innermost wrapped module, and the outermost one that is in
+    paths."""
+    prefix, outermost = "", None
     while True:
         kind = type(root).__name__
-        _native.name_module(root, _native.module_name(root) or new_name(kind, root), kind)
+        hidden = kind == "OptimizedModule"
+        if outermost is None and not hidden:
+            outermost = root
+        _native.name_module(root, _native.module_name(root) or new_name(kind, root), kind,
+                            outermost or root)
         inner = getattr(root, WRAPPERS.get(kind, ""), None)
         if inner is None:
-            return prefix, root
-        if kind == "OptimizedModule":
+            return prefix, root, outermost or root
+        if hidden:
             _native.hide_module(root)
         prefix += WRAPPERS[kind] + "."
         root = inner
@@ -122,6 +131,7 @@ def _watch_optimizers(base):
 
     @functools.wraps(prepare)
     def prepare_and_watch(self):
+        _torch_building.name_new()
         prepare(self)
         _watch_steps(type(self), self)
     put(base, name, prepare_and_watch)
@@ -151,8 +161,12 @@ def name_state(optimizer):
     steps += 1
     _kept[optimizer] = (steps, look)
     # Some add state later: check again after 2, 4, 8, … steps.
-    if look == looked and steps & (steps - 1):
-        return
+    if look != looked or not steps & (steps - 1):
+        name_state_now(optimizer)
+
+
+def name_state_now(optimizer):
+    state = optimizer.state
     for name, parameter in _parameters(optimizer):
         for slot, value in state.get(parameter, {}).items():
             for tensor in value if isinstance(value, (list, tuple)) else (value,):

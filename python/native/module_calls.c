@@ -6,6 +6,7 @@
 
 #include "event.h"
 #include "module_table.h"
+#include "new_modules.h"
 #include "scoped_call.h"
 #include "step_bounds.h"
 #include "tensors.h"
@@ -109,14 +110,30 @@ static PyObject *call_inside(const struct ml_scoped_call *self, struct ml_module
     PyObject *result;
 
     innermost = ml_module_hold(entry);
-    if (!outer)
-        replace(&outermost, ml_module_hold(entry));
     recorder->enter_module(entry->name, entry->class_name);
     result = PyObject_Call(self->original, args, kwargs);
     recorder->leave_module();
     replace(&innermost, outer);
-    if (!outer)
-        replace(&outermost, NULL);
+    return result;
+}
+
+/* A model's methods may call its layers without calling the model: it is around them all the
+ * same. */
+static PyObject *call_outermost(const struct ml_scoped_call *self, struct ml_module_entry *entry,
+                                PyObject *args, PyObject *kwargs)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+    struct ml_module_entry *root = ml_module_root(entry);
+    bool is_below = root != entry && !root->hidden && recorder->is_outermost();
+    PyObject *result;
+
+    replace(&outermost, ml_module_hold(root));
+    if (is_below)
+        recorder->enter_module(root->name, root->class_name);
+    result = call_inside(self, entry, args, kwargs);
+    if (is_below)
+        recorder->leave_module();
+    replace(&outermost, NULL);
     return result;
 }
 
@@ -141,8 +158,13 @@ static PyObject *call_module(struct ml_scoped_call *self, PyObject *module, PyOb
     struct ml_module_entry *entry = module ? ml_module_find(module) : NULL;
     PyObject *result;
 
-    if (is_outermost)
+    if (is_outermost) {
         forget_calls();
+        ml_new_modules_name();
+        entry = module && !PyErr_Occurred() ? ml_module_find(module) : NULL;
+    }
+    if (PyErr_Occurred())
+        return NULL;
     if (module && !entry)
         entry = name_now(self, module);
     if (PyErr_Occurred())
@@ -153,7 +175,8 @@ static PyObject *call_module(struct ml_scoped_call *self, PyObject *module, PyOb
         begin_outermost(self, entry, args, kwargs);
     if (PyErr_Occurred())
         return NULL;
-    result = call_inside(self, entry, args, kwargs);
+    result = innermost ? call_inside(self, entry, args, kwargs)
+                       : call_outermost(self, entry, args, kwargs);
     if (result && is_outermost)
         ml_scoped_call_tell(self->after, args, kwargs ? kwargs : Py_None, result);
     if (result && PyErr_Occurred())
@@ -171,11 +194,14 @@ static PyObject *scoped_module(PyObject *self, PyObject *args, PyObject *kwargs)
 
 static PyObject *name_module(PyObject *self, PyObject *args)
 {
-    PyObject *module, *text, *class_name;
+    PyObject *module, *text, *class_name, *root = NULL;
+    struct ml_module_entry *entry;
 
     (void)self;
-    if (!PyArg_ParseTuple(args, "OUU", &module, &text, &class_name) ||
-        !ml_module_name(module, text, class_name))
+    if (!PyArg_ParseTuple(args, "OUU|O", &module, &text, &class_name, &root))
+        return NULL;
+    entry = ml_module_name(module, text, class_name);
+    if (!entry || (root && ml_module_set_root(entry, root)))
         return NULL;
     Py_RETURN_NONE;
 }
@@ -198,6 +224,40 @@ static PyObject *module_name(PyObject *self, PyObject *module)
     (void)self;
     Py_INCREF(text);
     return text;
+}
+
+static PyObject *module_root(PyObject *self, PyObject *module)
+{
+    struct ml_module_entry *entry = ml_module_find(module);
+    PyObject *root = entry ? ml_module_of(ml_module_root(entry)) : NULL;
+
+    (void)self;
+    if (root)
+        return root;
+    Py_RETURN_NONE;
+}
+
+static PyObject *define_module(PyObject *self, PyObject *module)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+    struct ml_module_entry *entry = ml_module_find(module);
+    struct ml_module_entry *root = entry ? ml_module_root(entry) : NULL;
+
+    (void)self;
+    if (recorder && recorder->in_session() && root)
+        recorder->define_module(root->name, root->class_name, entry->name, entry->class_name);
+    Py_RETURN_NONE;
+}
+
+static PyObject *define_outermost(PyObject *self, PyObject *text)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+    uint32_t name = PyUnicode_Check(text) ? ml_native_name(text) : 0;
+
+    (void)self;
+    if (recorder && recorder->in_session() && name)
+        recorder->define_module(name, 0, name, 0);
+    Py_RETURN_NONE;
 }
 
 static PyObject *name_copy(PyObject *self, PyObject *args)
@@ -224,8 +284,12 @@ static PyObject *name_copy(PyObject *self, PyObject *args)
 static PyMethodDef methods[] = {
     {"scoped_module", (PyCFunction)(void (*)(void))scoped_module, METH_VARARGS | METH_KEYWORDS,
      "scoped_module(original, namer, before, after): wraps a module's call."},
-    {"name_module", name_module, METH_VARARGS, "name_module(module, name, class)"},
+    {"name_module", name_module, METH_VARARGS,
+     "name_module(module, name, class, outermost module)"},
     {"hide_module", hide_module, METH_O, "Pass its calls on without a scope."},
+    {"module_root", module_root, METH_O, "The outermost module of a named one, or None."},
+    {"define_module", define_module, METH_O, "Records a named module without a call."},
+    {"define_outermost", define_outermost, METH_O, "Records a name as if it were a module's."},
     {"module_name", module_name, METH_O, "The module's name, or None."},
     {"name_copy", name_copy, METH_VARARGS, "name_copy(copy, module): gives a copy its name."},
     {NULL, NULL, 0, NULL},
@@ -233,7 +297,8 @@ static PyMethodDef methods[] = {
 
 int ml_native_add_module_calls(PyObject *module)
 {
-    if (PyModule_AddStringConstant(module, "MODULE_NUMBER_MARK", ML_MODULE_NUMBER_MARK))
+    if (PyModule_AddStringConstant(module, "MODULE_NUMBER_MARK", ML_MODULE_NUMBER_MARK) ||
+        PyModule_AddStringConstant(module, "LOADING_MODULE", ML_LOADING_MODULE))
         return -1;
     return PyModule_AddFunctions(module, methods);
 }

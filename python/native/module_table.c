@@ -71,6 +71,7 @@ void ml_module_release(struct ml_module_entry *entry)
     if (!entry || --entry->holders)
         return;
     Py_XDECREF(entry->alive);
+    Py_XDECREF(entry->root);
     Py_XDECREF(entry->text);
     free(entry);
 }
@@ -167,6 +168,7 @@ static void revive(struct ml_module_entry *e, PyObject *module, PyObject *alive)
         return;
     }
     Py_XDECREF(e->alive);
+    Py_CLEAR(e->root);
     e->alive = alive;
     e->copy = e->hidden = false;
     e->misses = 0;
@@ -190,4 +192,26 @@ struct ml_module_entry *ml_module_name(PyObject *module, PyObject *text, PyObjec
     e->name = ml_native_name(text);
     e->class_name = ml_native_name(class_text);
     return e;
+}
+
+/* ---- Trees ------------------------------------------------------------------------ */
+
+struct ml_module_entry *ml_module_root(struct ml_module_entry *entry)
+{
+    PyObject *root = entry->root ? PyWeakref_GetObject(entry->root) : Py_None;
+    struct ml_module_entry *found = root == Py_None ? NULL : ml_module_find(root);
+
+    return found ? found : entry;
+}
+
+int ml_module_set_root(struct ml_module_entry *entry, PyObject *root)
+{
+    PyObject *old = entry->root;
+    PyObject *reference = (uintptr_t)root == entry->module ? NULL : PyWeakref_NewRef(root, NULL);
+
+    if (!reference && (uintptr_t)root != entry->module)
+        return -1;
+    entry->root = reference;
+    Py_XDECREF(old);
+    return 0;
 }

@@ -17,6 +17,7 @@ struct ml_module_entry {
     uintptr_t module; /* its address: another may be there once it is gone */
     PyObject *alive;  /* weak reference to it, or itself if it supports none */
     unsigned holders; /* the table while it has the entry, and calls */
+    PyObject *root;   /* weak reference to the outermost module of its tree, NULL: itself */
     PyObject *text;   /* the name, a str */
     uint32_t name;    /* the same, as the recorder's number */
     uint32_t class_name;
@@ -34,6 +35,13 @@ PyObject *ml_module_of(const struct ml_module_entry *entry);
 /* Each hold has its release; NULL is fine. */
 struct ml_module_entry *ml_module_hold(struct ml_module_entry *entry);
 void ml_module_release(struct ml_module_entry *entry);
+
+/* The entry of the outermost module; the entry itself if that is gone. */
+struct ml_module_entry *ml_module_root(struct ml_module_entry *entry);
+
+/* Says which module is the outermost.
+ * @return 0, or -1 with an exception set */
+int ml_module_set_root(struct ml_module_entry *entry, PyObject *root);
 
 /* Names or renames a module.
  * @return NULL with an exception set */

@@ -198,7 +198,7 @@ int ml_native_add_tensors(PyObject *module)
     } categories[] = {
         {"PARAMETER", MEMLEDGER_PARAMETER}, {"BUFFER", MEMLEDGER_BUFFER},
         {"GRADIENT", MEMLEDGER_GRADIENT},   {"OPTIMIZER_STATE", MEMLEDGER_OPTIMIZER_STATE},
-        {"INPUT", MEMLEDGER_INPUT},
+        {"INPUT", MEMLEDGER_INPUT},         {"OTHER", MEMLEDGER_OTHER},
     };
 
     for (size_t i = 0; i < sizeof(categories) / sizeof(*categories); i++) {

@@ -110,6 +110,23 @@ static PyObject *track(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* A tensor that shares the memory of a tracked one has that one's name already. */
+static PyObject *label_loaded(PyObject *self, PyObject *args)
+{
+    PyObject *tensor, *text;
+    struct ml_tensor_block block;
+    int category;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OUi", &tensor, &text, &category))
+        return NULL;
+    block = ml_tensor_block(tensor);
+    if (block.address && !ml_tracked_has_data(ml_tensor_data(tensor)) &&
+        !ml_tracked_has_data(block.address))
+        ml_block_label(&block, ml_native_name(text), category);
+    Py_RETURN_NONE;
+}
+
 static PyObject *tracked_name(PyObject *self, PyObject *tensor)
 {
     const struct ml_tracked *t = ml_tracked_find(tensor);
@@ -136,6 +153,8 @@ static PyObject *track_again(PyObject *self, PyObject *args)
 static PyMethodDef methods[] = {
     {"track_again", track_again, METH_NOARGS, "Labels all tracked tensors."},
     {"tracked_name", tracked_name, METH_O, "The name that a tensor is tracked by, or None."},
+    {"label_loaded", label_loaded, METH_VARARGS,
+     "label_loaded(tensor, name, category): labels the tensor unless it is a tracked one."},
     {"track", track, METH_VARARGS,
      "track(tensor, name, category): labels the tensor, and again when it moves."},
     {NULL, NULL, 0, NULL},

@@ -80,6 +80,12 @@ int ml_table_column(struct ml_table *table, const char *title, enum ml_align ali
     return keep_error(table, r);
 }
 
+void ml_table_keep(struct ml_table *table, size_t column)
+{
+    if (column < table->columns.len)
+        table->columns.items[column].kept = true;
+}
+
 int ml_table_cell(struct ml_table *table, const char *text)
 {
     struct ml_table_text cell;

@@ -20,6 +20,7 @@
 #ifndef ML_BASE_TABLE_H
 #define ML_BASE_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,8 +30,9 @@
 
 /* ML_PARTS: left; see table_parts.h for a cell that is too long. ML_PLACE: left,
  * "folder/file.py:12 function"; if too long, the function is cut first, then the folder, the
- * line number last. */
-enum ml_align { ML_LEFT, ML_RIGHT, ML_PARTS, ML_PLACE };
+ * line number last. ML_TITLED: left, "  name  class", with any indentation; if too long, the class
+ * is cut first. */
+enum ml_align { ML_LEFT, ML_RIGHT, ML_PARTS, ML_PLACE, ML_TITLED };
 
 /* Separates the parts of a cell. */
 #define ML_TABLE_BETWEEN " < "
@@ -45,6 +47,7 @@ struct ml_table_column {
     struct ml_table_text title;
     enum ml_align align;
     size_t width; /* of the title or the widest cell */
+    bool kept;    /* see ml_table_keep */
 };
 
 struct ml_table {
@@ -63,6 +66,10 @@ void ml_table_release(struct ml_table *table);
  * @return 0, -ENOMEM, or -EINVAL when there are cells already */
 int ml_table_column(struct ml_table *table, const char *title, enum ml_align align);
 
+/* The column tells the rows apart: in a narrow table it shrinks only when the others cannot.
+ * @column  from 0; ignored if it could not be added */
+void ml_table_keep(struct ml_table *table, size_t column);
+
 /* Add the next cell, left to right, row after row.
  * @text   copied; NULL is an empty cell
  * @return 0, -ENOMEM, or -EINVAL when there are no columns */
@@ -76,8 +83,8 @@ size_t ml_table_rows(const struct ml_table *table);
  * be incomplete. Without any title there is no header. The table stays as it is
  * and can be printed again.
  *
- * When it is wider than `width`, the widest left-aligned columns shrink. A start that all
- * their cells share is dropped and told once above the table ("Each scope begins with
+ * When it is wider than `width`, the widest left-aligned columns shrink, kept ones last. A start
+ * that all their cells share is dropped and told once above the table ("Each scope begins with
  * model."); then cells are cut, down to 8 columns, so that different ones look different
  * (name_cut.h). Right-aligned columns hold numbers and are never cut, so a very narrow
  * width is exceeded.

@@ -10,6 +10,8 @@
 #include "utf8.h"
 
 #define ELLIPSIS_WIDTH 1
+#define TITLE_GAP 2   /* between a name and its class */
+#define TITLE_LEAST 5 /* columns of a class that still say something */
 
 int ml_table_cut_put(const struct ml_table_text *text, const struct ml_name_cut *cut, size_t width,
                      struct ml_buf *out)
@@ -75,6 +77,34 @@ static int put_place(const struct ml_table_text *text, size_t width, struct ml_b
     return put_clipped(text, width, room, out);
 }
 
+/* The indentation and the name before two spaces. */
+static struct ml_table_text titled_name(const struct ml_table_text *text)
+{
+    struct ml_table_text name = {.bytes = text->bytes};
+
+    while (name.len < text->len && text->bytes[name.len] == ' ')
+        name.len++;
+    while (name.len < text->len && strncmp(text->bytes + name.len, "  ", 2) != 0)
+        name.len++;
+    name.width = ml_utf8_width(name.bytes, name.len);
+    return name;
+}
+
+/* The name and as much of the class as fits; no class if that would be next to nothing. */
+static int put_titled(const struct ml_table_text *text, size_t width, struct ml_buf *out)
+{
+    struct ml_table_text rest, name = titled_name(text);
+    size_t start = name.len + TITLE_GAP;
+    int r;
+
+    if (start >= text->len || name.width + TITLE_GAP + TITLE_LEAST > width)
+        return put_clipped_or_whole(&name, width, out);
+    rest = (struct ml_table_text){.bytes = text->bytes + start, .len = text->len - start};
+    rest.width = ml_utf8_width(rest.bytes, rest.len);
+    r = ml_buf_append(out, text->bytes, start);
+    return r < 0 ? r : put_clipped_or_whole(&rest, width - name.width - TITLE_GAP, out);
+}
+
 int ml_table_cell_put(const struct ml_table_text *text, enum ml_align align, size_t width,
                       struct ml_buf *out)
 {
@@ -84,6 +114,8 @@ int ml_table_cell_put(const struct ml_table_text *text, enum ml_align align, siz
         return ml_table_parts_put(text, width, out);
     if (text->width > width && align == ML_PLACE)
         return put_place(text, width, out);
+    if (text->width > width && align == ML_TITLED)
+        return put_titled(text, width, out);
     if (align != ML_RIGHT || text->width > width)
         return put_clipped_or_whole(text, width, out);
     r = ml_buf_fill(out, ' ', width - text->width);

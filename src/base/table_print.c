@@ -39,19 +39,27 @@ static size_t total_width(const struct printer *p)
     return total;
 }
 
-/* The widest column that may still shrink, or NULL. */
-static size_t *widest(struct printer *p)
+/* The widest column that may still shrink, of those that are kept or of the others, or NULL. */
+static size_t *widest(struct printer *p, bool kept)
 {
     size_t *best = NULL;
 
     for (size_t i = 0; i < p->widths.len; i++) {
+        const struct ml_table_column *column = &p->table->columns.items[i];
         size_t *width = &p->widths.items[i];
 
-        if (p->table->columns.items[i].align != ML_RIGHT && *width > ML_TABLE_SHRINK_LEAST &&
+        if (column->align != ML_RIGHT && column->kept == kept && *width > ML_TABLE_SHRINK_LEAST &&
             (!best || *width > *best))
             best = width;
     }
     return best;
+}
+
+static size_t *next_to_shrink(struct printer *p)
+{
+    size_t *wide = widest(p, false);
+
+    return wide ? wide : widest(p, true);
 }
 
 static const struct ml_table_text *cell_at(const struct printer *p, size_t row, size_t column)
@@ -80,7 +88,7 @@ static size_t common_start(const struct ml_table_text *names, size_t count, enum
 {
     size_t words = align == ML_LEFT ? ml_names_common(names, count, " ") : 0;
 
-    if (align == ML_RIGHT || align == ML_PARTS)
+    if (align == ML_RIGHT || align == ML_PARTS || align == ML_TITLED)
         return 0;
     return words ? words : ml_names_common(names, count, align == ML_PLACE ? "/" : "./:");
 }
@@ -116,7 +124,7 @@ static int decide_widths(struct printer *p, size_t width)
     if (r < 0)
         return r;
     total = total_width(p);
-    while (width > 0 && total > width && (wide = widest(p))) {
+    while (width > 0 && total > width && (wide = next_to_shrink(p))) {
         size_t column = (size_t)(wide - p->widths.items);
 
         if (p->narrow[column].names)

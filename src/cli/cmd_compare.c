@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "compare.h"
 #include "compare_report.h"
@@ -226,6 +227,39 @@ static int print_comparison(const struct runs *runs, const struct compare_opts *
     return status;
 }
 
+static bool has_word(const char *list, const char *word)
+{
+    size_t len = strlen(word);
+
+    for (;;) {
+        size_t end = strcspn(list, ",");
+
+        if (end == len && memcmp(list, word, len) == 0)
+            return true;
+        if (list[end] == '\0')
+            return false;
+        list += end + 1;
+    }
+}
+
+/* What to type for a word that is no key but names a comparison that exists; else NULL. */
+static const char *instead_of_key(const char *keys)
+{
+    if (has_word(keys, "step") || has_word(keys, "steps"))
+        return "--each step";
+    if (has_word(keys, "layer") || has_word(keys, "layers"))
+        return "--by module";
+    return NULL;
+}
+
+static int refuse_keys(const char *keys, const struct ml_error *err)
+{
+    const char *instead = instead_of_key(keys);
+
+    return ml_verb_usage_error(&ml_verb_compare, "--by: %s%s%s", err->text, instead ? "; use " : "",
+                               instead ? instead : "");
+}
+
 /* @return negative to continue, else the exit code */
 static int prepare_view(struct compare_opts *opts, const struct ml_level_caps *caps)
 {
@@ -236,7 +270,7 @@ static int prepare_view(struct compare_opts *opts, const struct ml_level_caps *c
     if (status >= 0)
         return status;
     if (ml_breakdown_parse(opts->by ? opts->by : "category", &keys, &err) < 0)
-        return ml_verb_usage_error(&ml_verb_compare, "--by: %s", err.text);
+        return refuse_keys(opts->by, &err);
     if (opts->each != ML_COMPARE_KEYS && (opts->by || opts->instant.at))
         return ml_verb_usage_error(&ml_verb_compare,
                                    "--each=%s compares peaks: neither --by nor --at goes with it",

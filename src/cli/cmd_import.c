@@ -137,7 +137,7 @@ static void on_progress(void *ctx, uint64_t done, uint64_t total)
 }
 
 static int convert(const struct ml_import_format *format, struct ml_import_source *source,
-                   struct ml_import_sink *sink, uint64_t *ret_events, struct ml_error *err)
+                   struct ml_import_sink *sink, struct ml_import_counts *ret, struct ml_error *err)
 {
     int r = 0;
 
@@ -149,7 +149,7 @@ static int convert(const struct ml_import_format *format, struct ml_import_sourc
         ml_import_sink_abandon(sink);
         return r;
     }
-    return ml_import_sink_close(sink, ret_events, err);
+    return ml_import_sink_close(sink, ret, err);
 }
 
 /* An empty trace is rarely intended, even if the file is complete. */
@@ -158,16 +158,29 @@ static void warn_of_nothing(const char *path)
     ml_say("warning: %s contains no allocations; its trace is empty", path);
 }
 
-static void tell(const struct import_opts *opts, const char *path, const char *trace,
-                 uint64_t events)
+static void count_words(uint64_t count, const char *thing, char ret[static 40])
 {
-    char count[32];
+    char number[32];
 
-    if (events == 0)
+    snprintf(ret, 40, "%s %s%s", ml_format_count(number, (int64_t)count), thing,
+             count == 1 ? "" : "s");
+}
+
+static void tell(const struct import_opts *opts, const char *path, const char *trace,
+                 const struct ml_import_counts *counts)
+{
+    char events[40] = "", samples[40] = "";
+    bool both = counts->events > 0 && counts->samples > 0;
+
+    if (counts->events == 0 && counts->samples == 0)
         warn_of_nothing(path);
+    if (counts->events > 0 || counts->samples == 0)
+        count_words(counts->events, "event", events);
+    if (counts->samples > 0)
+        count_words(counts->samples, "sample", samples);
     if (!opts->quiet)
-        ml_say("%s event%s in %s; see memledger summary %s",
-               ml_format_count(count, (int64_t)events), events == 1 ? "" : "s", trace, trace);
+        ml_say("%s%s%s in %s; see memledger summary %s", events, both ? " and " : "", samples,
+               trace, trace);
 }
 
 static int import_file(const struct import_opts *opts, const struct ml_import_format *format,
@@ -178,7 +191,7 @@ static int import_file(const struct import_opts *opts, const struct ml_import_fo
     struct ml_progress_line line;
     struct ml_error err = {0};
     char *trace = NULL;
-    uint64_t events = 0;
+    struct ml_import_counts counts = {0};
     int r = output_of(opts, path, &trace, &err);
 
     if (r < 0)
@@ -196,13 +209,13 @@ static int import_file(const struct import_opts *opts, const struct ml_import_fo
         r = ml_import_sink_open(&sink, trace, opts->force, &err);
         ml_part_guard(r == 0 ? sink.part : NULL);
         if (r == 0)
-            r = convert(format, &source, &sink, &events, &err);
+            r = convert(format, &source, &sink, &counts, &err);
         ml_part_guard(NULL);
         ml_progress_line_end(&line);
         ml_import_source_release(&source);
     }
     if (r == 0)
-        tell(opts, path, trace, events);
+        tell(opts, path, trace, &counts);
     free(trace);
     return r < 0 ? fail(&err) : ML_EXIT_OK;
 }

@@ -4,6 +4,7 @@
  */
 #include "groups_output.h"
 
+#include <errno.h>
 #include <inttypes.h>
 
 #include "groups_report.h"
@@ -117,6 +118,18 @@ static const char *default_for(const struct ml_groups_output *g, const struct ml
                : ML_GROUPS_DICTIONARIES;
 }
 
+/* Every block of a program without a framework would be one of the others. */
+static int load_default(struct ml_groups_output *g, const struct ml_trace *trace, const char *file,
+                        struct ml_error *err)
+{
+    if (g->opts->style == ML_GROUPS_STYLE_TABLE && ml_trace_has_libc_alone(trace))
+        return ml_error_set(err, -ENOENT,
+                            "%s has blocks of malloc only, which no built-in dictionary names; "
+                            "memledger table groups them, -d takes a dictionary of your own",
+                            file);
+    return ml_groups_load_dictionaries(g, default_for(g, trace), err);
+}
+
 static int put_table(struct ml_groups_output *g, const struct ml_trace *trace, const char *file,
                      struct ml_progress *progress, struct ml_error *err)
 {
@@ -127,7 +140,7 @@ static int put_table(struct ml_groups_output *g, const struct ml_trace *trace, c
         .progress = progress,
     };
     struct ml_tag_list list;
-    int r = g->opts->dictionaries ? 0 : ml_groups_load_dictionaries(g, default_for(g, trace), err);
+    int r = g->opts->dictionaries ? 0 : load_default(g, trace, file, err);
 
     if (r < 0)
         return r;

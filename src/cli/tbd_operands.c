@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "importer.h"
+#include "part_guard.h"
 
 #define LOG_FORMAT "tbd-log"
 #define TEMPORARY_NAME "memledger-log-XXXXXX"
@@ -90,23 +91,24 @@ void ml_tbd_files_release(ml_file_list *files)
 
 /* ---- Logs --------------------------------------------------------------- */
 
-static int import_log(const char *log, const char *trace, struct ml_error *err)
+/* Between the two guards there is no file but the sink's part.
+ * @trace  a temporary file; guarded from the import's end on */
+static int import_into(struct ml_import_source *source, const char *trace, struct ml_error *err)
 {
-    struct ml_import_source source;
     struct ml_import_sink sink;
-    int r = ml_import_source_open(&source, log, err);
+    int r = ml_import_sink_open(&sink, trace, true, err);
 
     if (r < 0)
         return r;
-    r = ml_import_sink_open(&sink, trace, true, err);
-    if (r == 0) {
-        r = ml_import_run(ml_import_format_find(LOG_FORMAT), &source, &sink, err);
-        if (r == 0)
-            r = ml_import_sink_close(&sink, NULL, err);
-        else
-            ml_import_sink_abandon(&sink);
-    }
-    ml_import_source_release(&source);
+    unlink(trace);
+    ml_part_guard(sink.part);
+    r = ml_import_run(ml_import_format_find(LOG_FORMAT), source, &sink, err);
+    ml_part_hold(trace);
+    if (r == 0)
+        r = ml_import_sink_close(&sink, NULL, err);
+    else
+        ml_import_sink_abandon(&sink);
+    ml_part_guard(trace);
     return r;
 }
 
@@ -129,16 +131,33 @@ static char *temporary_file(struct ml_error *err)
     return NULL;
 }
 
-static int open_log(const char *log, struct ml_trace **ret, struct ml_error *err)
+static int open_imported(struct ml_import_source *source, struct ml_trace **ret,
+                         struct ml_error *err)
 {
-    char *path = temporary_file(err);
-    int r = path ? import_log(log, path, err) : err->code;
+    char *path;
+    int r;
 
+    ml_part_hold(TEMPORARY_NAME);
+    path = temporary_file(err);
+    r = path ? import_into(source, path, err) : err->code;
     if (r == 0)
         r = ml_trace_open(path, &(struct ml_trace_opts){0}, ret, err);
     if (path)
         unlink(path);
+    ml_part_guard(NULL);
     free(path);
+    return r;
+}
+
+static int open_log(const char *log, struct ml_trace **ret, struct ml_error *err)
+{
+    struct ml_import_source source;
+    int r = ml_import_source_open(&source, log, err);
+
+    if (r < 0)
+        return r;
+    r = open_imported(&source, ret, err);
+    ml_import_source_release(&source);
     return r;
 }
 

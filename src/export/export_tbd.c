@@ -16,6 +16,7 @@
 #include "legacy_rows.h"
 #include "samples.h"
 #include "tbd_report.h"
+#include "unknowns.h"
 
 #define MIB (1024 * 1024)
 
@@ -52,11 +53,19 @@ static int take_reading(const struct ml_event *e, reading_list *ret)
                        (struct reading){e->time_ns, e->args[3], e->args[4], (uint32_t)e->args[0]});
 }
 
+/* A marker of a program is no line of TBD's. Lines that begin with "Free" had no "[mem]". */
+static bool is_note(const struct ml_trace *trace, const char *text)
+{
+    const char *format = ml_trace_setting(trace, ML_SETTING_IMPORT_FORMAT);
+
+    return format && strcmp(format, ml_exporter_tbd_log.name) == 0 && strncmp(text, "Free ", 5);
+}
+
 static int take_note(const struct ml_trace *trace, const struct ml_event *e, note_list *ret)
 {
     const char *text = ml_trace_string(trace, (uint32_t)e->args[1], NULL);
 
-    if (strcmp(text, "finished binding.") != 0 && strcmp(text, "Release GPU memory.") != 0)
+    if (!is_note(trace, text))
         return 0;
     return ml_vec_push(ret, (struct note){e->time_ns, text});
 }

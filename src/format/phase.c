@@ -12,6 +12,7 @@ static const char *const names[ML_PHASES] = {
     [ML_PHASE_BACKWARD] = "backward",
     [ML_PHASE_OPTIMIZER] = "optimizer",
     [ML_PHASE_RECOMPUTE] = "recompute",
+    [ML_PHASE_LOADING] = "loading",
 };
 
 enum ml_phase ml_phase_of_name(const char *name, size_t len)

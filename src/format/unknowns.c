@@ -4,6 +4,7 @@
  */
 #include "unknowns.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 const char *const ml_unknown_names[ML_UNKNOWN_COUNT] = {
@@ -15,7 +16,7 @@ const char *const ml_unknown_names[ML_UNKNOWN_COUNT] = {
     "sizes of single allocations",
     "what was there before",
     "other allocations",
-    "when some blocks were born",
+    "when some blocks were allocated",
     "allocations",
 };
 
@@ -37,12 +38,17 @@ const char *ml_unknowns_text(unsigned bits, char buf[ML_UNKNOWN_TEXT_BYTES])
     return buf;
 }
 
+static bool is_name(const char *known, const char *name, size_t len)
+{
+    return strlen(known) == len && memcmp(known, name, len) == 0;
+}
+
 static unsigned bit_of(const char *name, size_t len)
 {
     for (int i = 0; i < ML_UNKNOWN_COUNT; i++)
-        if (strlen(ml_unknown_names[i]) == len && memcmp(ml_unknown_names[i], name, len) == 0)
+        if (is_name(ml_unknown_names[i], name, len))
             return 1u << i;
-    return 0;
+    return is_name("when some blocks were born", name, len) ? ML_UNKNOWN_BIRTHS : 0; /* earlier */
 }
 
 unsigned ml_unknowns_parse(const char *text)

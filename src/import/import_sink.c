@@ -119,6 +119,7 @@ static void put(struct ml_import_sink *k, const struct ml_event *event)
     struct ml_event own = *event;
 
     k->events++;
+    k->samples += event->kind == ML_SAMPLE;
     own.time_ns = ml_min_u64(own.time_ns, INT64_MAX); /* the latest time of a trace */
     if (k->tap) {
         k->tap(k->tap_ctx, &own);
@@ -260,7 +261,8 @@ static int put_in_place(const struct ml_import_sink *k, struct ml_error *err)
     return r == -EEXIST ? ml_part_exists(k->path, err) : cannot_create(k, r, err);
 }
 
-int ml_import_sink_close(struct ml_import_sink *k, uint64_t *ret_events, struct ml_error *err)
+int ml_import_sink_close(struct ml_import_sink *k, struct ml_import_counts *ret,
+                         struct ml_error *err)
 {
     int r;
 
@@ -284,8 +286,8 @@ int ml_import_sink_close(struct ml_import_sink *k, uint64_t *ret_events, struct 
             r = put_in_place(k, err);
         }
     }
-    if (r == 0 && ret_events)
-        *ret_events = k->events;
+    if (r == 0 && ret)
+        *ret = (struct ml_import_counts){k->events - k->samples, k->samples};
     release(k);
     return r;
 }

@@ -24,6 +24,10 @@
 #include "unknowns.h"
 #include "vec.h"
 
+struct ml_import_counts {
+    uint64_t events, samples; /* without the samples; the samples */
+};
+
 struct ml_import_sink {
     struct ml_dict dict; /* strings, scopes, frames, stacks, settings: use it directly */
 
@@ -39,7 +43,7 @@ struct ml_import_sink {
     bool (*on_ordered)(void *ctx, struct ml_event *event);
     void *ordered_ctx;
 
-    uint64_t events;
+    uint64_t events, samples; /* samples are events too */
 
     /* For tests: receives each event instead of the file. */
     void (*tap)(void *ctx, const struct ml_event *event);
@@ -68,9 +72,10 @@ int ml_import_sink_open(struct ml_import_sink *k, const char *path, bool force,
                         struct ml_error *err);
 
 /* Completes the trace and gives it its name. Releases the sink in any case.
- * @ret_events  how many it has; may be NULL
+ * @ret  how many it has; may be NULL
  * @return 0, or negative with the reason: no file is left then */
-int ml_import_sink_close(struct ml_import_sink *k, uint64_t *ret_events, struct ml_error *err);
+int ml_import_sink_close(struct ml_import_sink *k, struct ml_import_counts *ret,
+                         struct ml_error *err);
 
 /* Releases the sink and leaves no file. */
 void ml_import_sink_abandon(struct ml_import_sink *k);

@@ -28,6 +28,14 @@ static const char *const titles[ML_CATEGORIES] = {
     [MEMLEDGER_OTHER] = "other",
 };
 
+const char *ml_category_short(const char *name)
+{
+    for (uint64_t i = 0; i < ML_CATEGORIES; i++)
+        if (strcmp(name, ml_category_name(i)) == 0)
+            return titles[i];
+    return name;
+}
+
 const char *ml_unit_name(enum ml_unit unit)
 {
     static const char *const names[] = {"", "B", "KiB", "MiB", "GiB"};

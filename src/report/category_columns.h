@@ -34,6 +34,9 @@ void ml_category_fit(struct ml_category_columns *columns, const struct ml_holdin
  * all have one. @return 0 or -ENOMEM */
 int ml_category_left_out(const struct ml_category_columns *columns, struct ml_buf *out);
 
+/* A short form of the category's name, the name itself if it has none. */
+const char *ml_category_short(const char *name);
+
 /* The categories in the order of the columns. */
 extern const uint8_t ml_category_order[ML_CATEGORIES];
 

@@ -17,6 +17,11 @@
 void ml_cells_columns(struct ml_table *table, const char *const *titles, size_t count)
 {
     ml_table_init(table);
+    ml_cells_more_columns(table, titles, count);
+}
+
+void ml_cells_more_columns(struct ml_table *table, const char *const *titles, size_t count)
+{
     for (size_t i = 0; i < count; i++)
         ml_table_column(table, titles[i] + (titles[i][0] == '>'),
                         titles[i][0] == '>' ? ML_RIGHT : ML_LEFT);

@@ -12,6 +12,9 @@
 /* Columns in one call: titles that begin with '>' are aligned right. */
 void ml_cells_columns(struct ml_table *table, const char *const *titles, size_t count);
 
+/* The same for a table that has columns already. */
+void ml_cells_more_columns(struct ml_table *table, const char *const *titles, size_t count);
+
 void ml_cells_bytes(struct ml_table *table, const struct ml_style *style, uint64_t bytes);
 void ml_cells_count(struct ml_table *table, uint64_t count);
 void ml_cells_time(struct ml_table *table, uint64_t ns);

@@ -10,7 +10,8 @@
 #include "cells.h"
 #include "health_report.h"
 
-#define MANIFOLD 1000 /* percent, above which a factor is easier to read */
+#define MANIFOLD 1000   /* percent, above which a factor is easier to read */
+#define FACTOR_MAX 1000 /* a larger one only says that the first value was tiny */
 
 void ml_change_percent_cell(struct ml_table *t, const struct ml_change *change)
 {
@@ -18,6 +19,8 @@ void ml_change_percent_cell(struct ml_table *t, const struct ml_change *change)
         ml_table_cell(t, "new");
     else if (change->value == 0 && change->difference < 0)
         ml_table_cell(t, "gone");
+    else if (change->percent / 100 + 1 > FACTOR_MAX)
+        ml_table_cellf(t, ">×%d", FACTOR_MAX);
     else if (change->percent >= MANIFOLD)
         ml_table_cellf(t, "×%.0f", change->percent / 100 + 1);
     else

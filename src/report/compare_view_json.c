@@ -91,5 +91,11 @@ void ml_compare_view_json(const struct ml_compare *compare, const struct ml_comp
     if (view->rows == ML_COMPARE_KEYS)
         cells_json(compare, &view->rest, json);
     ml_json_end_object(json);
+    if (ml_compare_view_has_total(view)) {
+        ml_json_key(json, "total");
+        ml_json_begin_object(json);
+        cells_json(compare, &view->total, json);
+        ml_json_end_object(json);
+    }
     ml_json_end_object(json);
 }

@@ -48,7 +48,9 @@ static void name_cells(struct writer *w, const struct ml_compare_entry *entry)
     for (size_t i = 0; i < name_count(w->view); i++)
         if (entry == &w->view->rest && i == 0)
             ml_table_cellf(&w->t, "(%zu more)", w->view->rest_count);
-        else if (entry == &w->view->rest)
+        else if (entry == &w->view->total && i == 0)
+            ml_table_cell(&w->t, "(total)");
+        else if (entry == &w->view->rest || entry == &w->view->total)
             ml_table_cell(&w->t, "");
         else if (entry->names[i][0])
             ml_table_cell(&w->t, entry->names[i]);
@@ -148,22 +150,25 @@ static void entry_lines(struct writer *w, const struct ml_compare_entry *entry)
     }
 }
 
+static void add_entry(struct writer *w, enum layout layout, const struct ml_compare_entry *entry)
+{
+    if (layout == BY_LINES)
+        entry_lines(w, entry);
+    else
+        entry_line(w, layout, entry);
+}
+
 static void fill(struct writer *w, enum layout layout)
 {
     const struct ml_compare_view *view = w->view;
 
     add_columns(w, layout);
-    for (size_t i = 0; i < view->entries.len + 1; i++) {
-        bool rest = i == view->entries.len;
-        const struct ml_compare_entry *entry = rest ? &view->rest : &view->entries.items[i];
-
-        if (rest && (view->rest_count == 0 || view->rows != ML_COMPARE_KEYS))
-            break;
-        if (layout == BY_LINES)
-            entry_lines(w, entry);
-        else
-            entry_line(w, layout, entry);
-    }
+    for (size_t i = 0; i < view->entries.len; i++)
+        add_entry(w, layout, &view->entries.items[i]);
+    if (view->rest_count > 0 && view->rows == ML_COMPARE_KEYS)
+        add_entry(w, layout, &view->rest);
+    if (ml_compare_view_has_total(view))
+        add_entry(w, layout, &view->total);
 }
 
 /* Names can be cut, figures cannot. */

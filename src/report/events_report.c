@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "health.h"
 #include "paragraph.h"
 #include "stack_report.h"
 #include "table_cell.h"
@@ -62,6 +63,7 @@ struct ml_event_columns ml_event_columns(const struct ml_trace *trace, const str
     size_t space = widest_space(trace);
     struct ml_event_columns c = {.time = TIME_WIDTH, .thread = THREAD_WIDTH};
 
+    c.no_times = ml_trace_lacks_times(trace);
     c.space = clamp(space, SPACE_WIDTH_MIN, SPACE_WIDTH_MAX);
     c.narrow = style->width > 0 && total_width(&c) + DETAILS_ROOM > style->width;
     if (c.narrow) {
@@ -208,7 +210,9 @@ static int columns_text(const struct ml_event_view *v, const struct ml_style *st
     uint64_t ns = v->event->time_ns;
     int r;
 
-    if (c->narrow)
+    if (c->no_times)
+        snprintf(time, sizeof(time), "?");
+    else if (c->narrow)
         snprintf(time, sizeof(time), "%" PRIu64 ".%06u", ns / 1000000000,
                  (unsigned)(ns % 1000000000 / 1000));
     else

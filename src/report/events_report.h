@@ -13,6 +13,7 @@
 struct ml_event_columns {
     size_t time, thread, space; /* their widths */
     bool narrow;                /* times in microseconds, threads without their process */
+    bool no_times;              /* the trace has none */
 };
 
 /* Columns for the spaces and threads that the trace has. They fit the style's width, unless that

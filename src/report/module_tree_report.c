@@ -137,7 +137,7 @@ static int put_rows(const struct ml_module_tree *tree, const struct ml_style *st
 int ml_module_tree_text(const struct ml_module_tree *tree, const char *file,
                         const struct ml_style *style, struct ml_buf *out)
 {
-    static const char *const titles[] = {"module", ">total", ">share", ">own"};
+    static const char *const titles[] = {">total", ">share", ">own"};
     struct ml_category_columns columns = {0};
     struct ml_table t;
     int r = ml_snapshot_text(&tree->at, file, style, out);
@@ -149,7 +149,9 @@ int ml_module_tree_text(const struct ml_module_tree *tree, const char *file,
     r = ml_buf_printf(out, "own and categories in %s\n", ml_unit_name(columns.unit));
     if (r < 0)
         return r;
-    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    ml_table_init(&t);
+    ml_table_column(&t, "module", ML_TITLED);
+    ml_cells_more_columns(&t, titles, ML_ARRAY_SIZE(titles));
     ml_category_titles(&t, &columns);
     r = put_rows(tree, style, &columns, &t);
     r = ml_cells_print(&t, r, out, style);

@@ -16,7 +16,10 @@ static void head_json(const struct ml_stats *s, const char *file, struct ml_json
     ml_json_kv_u64(json, "events", s->events);
     ml_json_kv_u64(json, "lost", s->health.lost);
     ml_json_kv_u64(json, "duration_ns", s->duration_ns);
-    ml_json_kv_double(json, "events_per_second", s->events_per_second);
+    if (ml_health_no_times(&s->health))
+        ml_json_kv_null(json, "events_per_second");
+    else
+        ml_json_kv_double(json, "events_per_second", s->events_per_second);
     ml_json_kv_u64(json, "file_bytes", s->file_bytes);
     ml_json_kv_u64(json, "event_bytes", s->event_bytes);
     ml_json_kv_double(json, "bytes_per_event", s->bytes_per_event);

@@ -312,7 +312,7 @@ int ml_stats_text(const struct ml_stats *stats, const char *file, const struct m
         r = put_sizes(&p);
     if (r == 0)
         r = put_kinds(&p);
-    if (r == 0)
+    if (r == 0 && stats->threads.len > 0)
         r = put_threads(&p);
     if (r == 0 && stats->spaces.len > 0)
         r = put_spaces(&p);

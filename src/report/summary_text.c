@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "category_columns.h"
 #include "cells.h"
 #include "empty_processes.h"
 #include "health_report.h"
@@ -18,13 +19,20 @@
 
 #define VALUE_END 25       /* column where the values of the head end, less the space before */
 #define PROCESSES_SHOWN 20 /* --json lists all */
-#define WIDE_ENOUGH 100    /* for a table of processes with all its columns */
+#define WIDE_ENOUGH 100    /* for tables of labels and of processes with all their columns */
+
+#define LABELS_COMPARED 1000
 
 struct page {
     const struct ml_summary *s;
     const struct ml_style *style;
     struct ml_buf *out;
 };
+
+static bool is_narrow(const struct page *p)
+{
+    return p->style->width > 0 && p->style->width < WIDE_ENOUGH;
+}
 
 /* ---- The head ---------------------------------------------------------- */
 
@@ -450,27 +458,50 @@ static int put_scopes(const struct page *p)
     return ml_cells_print(&t, r, p->out, p->style);
 }
 
-static int put_labels(const struct page *p)
+/* Whether two rows differ in their scopes alone; a long list is not searched for them. */
+static bool scopes_matter(const struct ml_summary_entries *labels)
+{
+    if (labels->list.len > LABELS_COMPARED)
+        return true;
+    for (size_t i = 0; i < labels->list.len; i++)
+        for (size_t k = 0; k < i; k++) {
+            const struct ml_summary_entry *a = &labels->list.items[i], *b = &labels->list.items[k];
+
+            if (strcmp(a->label, b->label) == 0 && strcmp(a->category, b->category) == 0)
+                return true;
+        }
+    return false;
+}
+
+/* In a narrow terminal other columns make room for the labels. */
+static int put_label_table(const struct page *p, bool narrow)
 {
     const char *const titles[] = {"label",  "scope",   "category",   ">at peak",
                                   ">share", ">blocks", left_title(p)};
     const struct ml_summary_entries *labels = &p->s->labels;
+    bool scopes = !narrow || scopes_matter(labels);
     struct ml_table t;
-    int r;
 
-    if (labels->total == 0)
-        return 0;
-    r = put_top_heading(p, "label", labels);
-    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
+    ml_cells_columns(&t, titles, scopes ? 2 : 1);
+    ml_table_keep(&t, 0);
+    ml_cells_more_columns(&t, titles + 2, ML_ARRAY_SIZE(titles) - 2);
     for (size_t i = 0; i < labels->list.len; i++) {
         const struct ml_summary_entry *e = &labels->list.items[i];
 
         ml_table_cell(&t, e->label);
-        ml_cells_scope(&t, e->scope);
-        ml_table_cell(&t, e->category);
+        if (scopes)
+            ml_cells_scope(&t, e->scope);
+        ml_table_cell(&t, narrow ? ml_category_short(e->category) : e->category);
         entry_figures(&t, p, e);
     }
-    return ml_cells_print(&t, r, p->out, p->style);
+    return ml_cells_print(&t, 0, p->out, p->style);
+}
+
+static int put_labels(const struct page *p)
+{
+    int r = p->s->labels.total ? put_top_heading(p, "label", &p->s->labels) : 0;
+
+    return r < 0 || p->s->labels.total == 0 ? r : put_label_table(p, is_narrow(p));
 }
 
 static void process_end_cell(struct ml_table *t, const struct ml_summary_process *process)
@@ -515,7 +546,7 @@ static int put_process_table(const struct page *p)
                                 ">peak", left_title(p), ">allocations", "command"};
     const char *const few[] = {"role",        ">pid",    "ended",  ">peak",
                                left_title(p), ">allocs", "command"};
-    bool narrow = p->style->width > 0 && p->style->width < WIDE_ENOUGH, roles = have_roles(p->s);
+    bool narrow = is_narrow(p), roles = have_roles(p->s);
     size_t shown = 0;
     struct ml_table t;
 

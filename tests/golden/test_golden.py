@@ -107,6 +107,8 @@ CASES = {
     "compare-entry-fail.txt":
         "compare --by category --fail-on-increase 60 train-32.mled train-64.mled",
     "compare-no-step.txt": "compare --at step:5 --by class leaky.mled gpt.mled",
+    "compare-by-step.txt": "compare --by step leaky.mled gpt.mled",
+    "compare-by-layer.txt": "compare --by category,layer leaky.mled gpt.mled",
     "compare-no-steps.txt": "compare --each step gpu.mled python.mled",
     "compare-both.txt": "compare --each step --by module leaky.mled gpt.mled",
     "plot.svg": "plot -o /dev/stdout.svg train-32.mled train-64.mled",

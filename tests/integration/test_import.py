@@ -12,6 +12,7 @@ import pathlib
 import re
 import signal
 import subprocess
+import sys
 
 import harness
 from harness import MEMLEDGER, check, contains, equal, plain, report
@@ -73,6 +74,45 @@ def test_smi_says_nothing_of_leaks():
     contains(done.stderr, "no allocation was recorded", "the error")
     check("Nothing grows" not in done.stdout and "nor times" not in done.stdout, "a verdict",
           done.stdout)
+
+
+def test_reports_on_smi_alone():
+    """Samples without times or allocations: no report shows zeros for them."""
+    done = memledger("import", "-f", "-o", "t.mled", DATA / "smi" / "memory_fft.txt")
+    rows = len((DATA / "smi" / "memory_fft.txt").read_text().splitlines()) - 1
+    contains(done.stderr, f"{rows:,} samples in t.mled", "the note")
+    for verb in ("tree", "table", "groups", "layers"):
+        done = memledger(verb, "t.mled", code=1)
+        contains(done.stderr, "this trace has only samples, and no allocations", f"error of {verb}")
+    memledger("groups", "--gross", "t.mled", code=1)
+    text = memledger("stats", "t.mled").stdout
+    contains(text, "allocations             ?  not in this source", "stats")
+    check("By thread" not in text, "a table of no thread", text)
+    equal(report("stats", "t.mled")["events_per_second"], None, "events per second")
+    lines = memledger("events", "t.mled").stdout.splitlines()[1:]
+    equal({line.split()[0] for line in lines}, {"?"}, "times")
+
+
+def test_report_on_a_file_that_can_be_imported():
+    """The error names the command that makes a trace of it."""
+    log = DATA / "smi" / "memory_fft.txt"
+    for verb in ("summary", "plot", "table"):
+        done = memledger(verb, log, code=1)
+        contains(done.stderr, f"looks like nvidia-smi; memledger import {log}", f"error of {verb}")
+    pathlib.Path("letter.txt").write_text("Dear reader\n")
+    done = memledger("summary", "letter.txt", code=1)
+    contains(done.stderr, "is not a memledger trace; give a file that memledger run wrote", "error")
+
+
+def test_factor_of_a_tiny_value():
+    """65,536 times 8 bytes is no news: the factor ends at a thousand."""
+    for name, size in (("tiny", 8), ("large", 524288), ("fifty", 400)):
+        pathlib.Path("sizes.csv").write_text(f"in_arg:a,{size}\n")
+        import_file("sizes.csv", "--format", "mxnet-csv", trace=f"{name}.mled")
+    text = memledger("compare", "tiny.mled", "large.mled").stdout
+    contains(text, ">×1000", "the comparison")
+    check("65536" not in text, "the factor", text)
+    contains(memledger("compare", "tiny.mled", "fifty.mled").stdout, " ×50", "a smaller factor")
 
 
 def test_smi_runs_side_by_side():
@@ -219,13 +259,26 @@ def test_tbd_log_there_and_back():
     host = ("[mem] Allocate 8 bytes CPU memory (data).\n[mem] 5 MB CPU global memory free, "
             "total 9 MB.\n[mem] Release GPU memory.\n")
     features = ("[mem] Allocate 96 bytes GPU memory (forward_features:fc1).\n"
-                "[mem] finished binding.\n")
+                "[mem] finished binding.\n[mem] start of the second epoch\n")
     for text in (log, features * 2, host):
         trace = import_text(text)
         again = memledger("export", "--format", "tbd-log", "-o", "-", trace).stdout
         equal(tbd_lines(again), tbd_lines(text), "the log")
         device, = {s["device"] for s in report("summary", trace)["by_device"]}
         equal(device, "cpu" if text is host else "gpu", "the device")
+
+
+MARKS = """
+from memledger.mxnet import profiler
+profiler.set_state("run")
+profiler.Domain("d").new_marker("finished binding.").mark()
+"""
+
+
+def test_markers_are_no_lines_of_tbd():
+    trace = harness.run(sys.executable, "-c", MARKS, options=["-qf"]).trace
+    contains(str(events(trace, "marker")), "finished binding.", "the marker")
+    equal(memledger("export", "--format", "tbd-log", "-o", "-", trace).stdout, "", "the log")
 
 
 def test_sizes_that_cannot_be():

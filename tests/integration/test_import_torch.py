@@ -465,7 +465,7 @@ def test_before_the_trace():
               f"alive at the end, {dropped} entries dropped")
         equal(found["driver"]["live_bytes"], known["reserved_bytes.all.current"],
               f"reserved at the end, {dropped} entries dropped")
-        contains(str(unknown(trace)), "when some blocks were born", "what is not known")
+        contains(str(unknown(trace)), "when some blocks were allocated", "what is not known")
         in_books(trace)
 
 

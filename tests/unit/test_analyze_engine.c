@@ -139,6 +139,23 @@ static void what_an_operator_keeps_is_its_workspace(void **state)
 }
 
 /* The same from pass to pass: results that the program keeps of each. */
+/* A program that only predicts; the result of the second node reuses memory of another. */
+static void what_only_predictions_keep_is_workspace(void **state)
+{
+    struct engine e = engine_begin();
+    uint32_t first = story_module(&e.s, 0, "fc1"), second = story_module(&e.s, 0, "fc2");
+    uint32_t first_op = story_scope(&e.s, first, MEMLEDGER_SCOPE_OPERATOR, "FullyConnected");
+    uint32_t second_op = story_scope(&e.s, second, MEMLEDGER_SCOPE_OPERATOR, "FullyConnected");
+
+    (void)state;
+    make(&e, first_op, 0x1000); /* a reordered weight */
+    make(&e, first_op, 0x2000);
+    name(&e.s, 0x2000, "fc1_oedge0", ACTIVATION);
+    make(&e, second_op, 0x3000); /* a reordered weight */
+    make(&e, e.forward, 0x4000); /* of another graph, whose results have no names */
+    assert_categories(&e.s, TEMPORARY, ACTIVATION, TEMPORARY, ACTIVATION);
+}
+
 static void what_every_pass_leaves_is_an_activation(void **state)
 {
     struct engine e = engine_begin();
@@ -236,6 +253,7 @@ int main(void)
         cmocka_unit_test(turns_are_no_calls),
         cmocka_unit_test(a_name_alone_does_not_replace_a_category),
         cmocka_unit_test(what_an_operator_keeps_is_its_workspace),
+        cmocka_unit_test(what_only_predictions_keep_is_workspace),
         cmocka_unit_test(what_every_pass_leaves_is_an_activation),
         cmocka_unit_test(memory_of_a_graph_may_be_an_input),
         cmocka_unit_test(names_that_repeat_scopes_are_none),

@@ -102,6 +102,63 @@ static void the_widest_shrinks_first(void **state)
     ml_table_release(&table);
 }
 
+/* Here the wider one stays whole, until the other has given all it can. */
+static void a_kept_column_shrinks_last(void **state)
+{
+    struct ml_table table;
+
+    (void)state;
+    ml_table_init(&table);
+    ml_table_column(&table, "a", ML_LEFT);
+    ml_table_column(&table, "b", ML_LEFT);
+    ml_table_keep(&table, 0);
+    ml_table_cell(&table, "0123456789abcdefghij");
+    ml_table_cell(&table, "0123456789");
+    check_print(&table, 30,
+                "a                     b\n"
+                "--------------------  --------\n"
+                "0123456789abcdefghij  0123\xe2\x80\xa6"
+                "789\n");
+    check_print(&table, 20,
+                "a           b\n"
+                "----------  --------\n"
+                "01234\xe2\x80\xa6ghij  0123\xe2\x80\xa6"
+                "789\n");
+    ml_table_release(&table);
+}
+
+static void a_name_and_its_class_are_not_fused(void **state)
+{
+    struct ml_table table;
+
+    (void)state;
+    ml_table_init(&table);
+    ml_table_column(&table, "module", ML_TITLED);
+    ml_table_cell(&table, "all");
+    ml_table_cell(&table, "  self_attn  MultiheadAttention");
+    ml_table_cell(&table, "  norm  LayerNorm");
+    check_print(&table, 20,
+                "module\n"
+                "--------------------\n"
+                "all\n"
+                "  self_attn  Mul\xe2\x80\xa6ion\n"
+                "  norm  LayerNorm\n");
+    check_print(&table, 15,
+                "module\n"
+                "---------------\n"
+                "all\n"
+                "  self_attn\n"
+                "  norm  Lay\xe2\x80\xa6orm\n");
+    check_print(&table, 9,
+                "module\n"
+                "---------\n"
+                "all\n"
+                "  se\xe2\x80\xa6"
+                "attn\n"
+                "  norm\n");
+    ml_table_release(&table);
+}
+
 static void wide_characters_keep_the_columns(void **state)
 {
     struct ml_table table;
@@ -280,6 +337,8 @@ int main(void)
         cmocka_unit_test(parts_are_cut_each_for_itself),
         cmocka_unit_test(parts_keep_their_files_and_lines),
         cmocka_unit_test(the_widest_shrinks_first),
+        cmocka_unit_test(a_kept_column_shrinks_last),
+        cmocka_unit_test(a_name_and_its_class_are_not_fused),
         cmocka_unit_test(wide_characters_keep_the_columns),
         cmocka_unit_test(clipping_never_cuts_a_character),
         cmocka_unit_test(cells_cannot_drive_the_terminal),

@@ -73,6 +73,23 @@ static void code_is_indented_and_never_wrapped(void **state)
     check_text("```\nnever closed", 8, "    never closed\n");
 }
 
+/* The wider column gives more, so that the words of the other stay whole. */
+static void words_break_at_punctuation(void **state)
+{
+    (void)state;
+    check_text("| a | b |\n|---|---|\n| one two three four | tbd-analysis |\n", 22,
+               "a         b\n"
+               "--------  ------------\n"
+               "one two   tbd-analysis\n"
+               "three\n"
+               "four\n");
+    check_text("| a | b |\n|---|---|\n| torch.profiler | torch_profiler |\n", 20,
+               "a          b\n"
+               "---------  ---------\n"
+               "torch.     torch_\n"
+               "profiler   profiler\n");
+}
+
 static void tables_are_aligned_and_wrapped(void **state)
 {
     (void)state;
@@ -108,6 +125,7 @@ int main(void)
         cmocka_unit_test(paragraphs_and_lists_are_wrapped),
         cmocka_unit_test(code_is_indented_and_never_wrapped),
         cmocka_unit_test(tables_are_aligned_and_wrapped),
+        cmocka_unit_test(words_break_at_punctuation),
         cmocka_unit_test(headings_are_bold_in_colour),
     };
 

@@ -20,6 +20,7 @@
 #include "kept_blocks.h"
 #include "label_tags.h"
 #include "memledger/memledger.h"
+#include "named_results.h"
 #include "nodes.h"
 #include "replay.h"
 #include "scope_facts.h"
@@ -73,6 +74,7 @@ struct classifier {
     struct ml_map process_index; /* number -> index */
     struct ml_nodes nodes;
     struct ml_kept_blocks kept;
+    struct ml_named_results results;
     struct ml_recreated_scopes alike;
     bool inferred;                 /* scopes come from stacks: see classify.h */
     struct ml_map parameter_sizes; /* of an inferred trace: bytes -> 1 */
@@ -278,6 +280,15 @@ static bool is_weak(const struct classifier *c, const struct ml_block *block,
     return ml_engine_name_is_empty(c->replay.trace, block->scope, text, *category);
 }
 
+/* An engine's operator has a result with a name. */
+static void add_result(struct classifier *c, const struct ml_block *block)
+{
+    struct ml_scope_fact fact = ml_scope_fact_of(&c->facts, block->scope);
+
+    if (ml_named_results_add(&c->results, c->replay.trace, &fact) < 0)
+        c->failed = -ENOMEM;
+}
+
 /* A label that does not count changes nothing. */
 static void take_label(struct classifier *c, const struct ml_block *block, struct birth *birth,
                        uint32_t label, uint8_t category)
@@ -293,6 +304,8 @@ static void take_label(struct classifier *c, const struct ml_block *block, struc
     if (c->inferred && category == MEMLEDGER_PARAMETER &&
         ml_map_put(&c->parameter_sizes, block->size, 1) < 0)
         c->failed = -ENOMEM;
+    if (category == MEMLEDGER_ACTIVATION && c->spaces.items[block->space].by_engine)
+        add_result(c, block);
     if (category != MEMLEDGER_OTHER)
         birth->label_category = category & 0xf;
     if (weak)
@@ -386,8 +399,18 @@ static bool dies_within(struct classifier *c, const struct process *process,
     }
 }
 
+/* Whether an operator of a graph allocated the block for itself. */
+static bool is_operators_own(const struct classifier *c, const struct ml_block *block,
+                             const struct birth *birth)
+{
+    struct ml_scope_fact fact = ml_scope_fact_of(&c->facts, block->scope);
+
+    return !birth->is_result && ml_named_results_of_graph(&c->results, c->replay.trace, &fact);
+}
+
 /* For blocks of an engine's operators: temporary if the operator that allocated the block also
- * freed it, or if it was freed before the next pass. */
+ * freed it, or if it was freed before the next pass. Without a next pass, it may also be one that
+ * the operator keeps. */
 static uint8_t engine_category(const struct classifier *c, const struct process *process,
                                const struct ml_block *block, const struct birth *birth,
                                const struct ml_event *death)
@@ -404,7 +427,8 @@ static uint8_t engine_category(const struct classifier *c, const struct process 
                    ? MEMLEDGER_TEMPORARY
                    : MEMLEDGER_OPTIMIZER_STATE;
     case RULE_AFTER_FORWARD:
-        return death && ml_passes_since(&passes->backwards, ordinal_of(block)) == 0
+        return ml_passes_since(&passes->backwards, ordinal_of(block)) == 0 &&
+                       (death || is_operators_own(c, block, birth))
                    ? MEMLEDGER_TEMPORARY
                    : MEMLEDGER_ACTIVATION;
     default: return MEMLEDGER_OTHER;
@@ -736,6 +760,7 @@ int ml_classify(const struct ml_trace *trace, struct ml_classes *ret, struct ml_
     ml_vec_release(&c.births);
     ml_nodes_release(&c.nodes);
     ml_kept_blocks_release(&c.kept);
+    ml_named_results_release(&c.results);
     ml_recreated_scopes_release(&c.alike);
     ml_vec_release(&c.processes);
     ml_vec_release(&c.spaces);

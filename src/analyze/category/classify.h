@@ -35,8 +35,10 @@
  *     gradient. In the optimizer's step: temporary if freed before forward runs again, else
  *     optimizer state. In forward, or in a module: temporary if freed before backward runs,
  *     else activation. Memory that only operators of the first passes keep for later ones is
- *     their workspace, and temporary; with a name, other. Memory of a graph, which no operator
- *     allocated, may be an input for rule 2
+ *     their workspace, and temporary; with a name, other. Unnamed memory that is live at the
+ *     end is workspace as well, if no backward ran since and other nodes of its graph have
+ *     results with names (named_results.h). Memory of a graph, which no operator allocated, may
+ *     be an input for rule 2
  *
  * The scope of a block shows where it was allocated: the innermost phase there, forward if there
  * is only a module, else the last mark of a phase. Only spaces of level block are classified; for

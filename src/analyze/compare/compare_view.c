@@ -306,25 +306,50 @@ static int by_number(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
+static int begin_sum(struct builder *b, struct ml_compare_entry *sum)
+{
+    sum->cells = new_cells(b);
+    if (!sum->cells)
+        return -ENOMEM;
+    for (size_t run = 0; run < b->compare->runs.len; run++)
+        sum->cells[run].known = true;
+    return 0;
+}
+
+static void add_to_sum(struct ml_compare_entry *sum, const struct ml_compare_entry *entry,
+                       size_t runs)
+{
+    for (size_t run = 0; run < runs; run++)
+        sum->cells[run].change.value += entry->cells[run].change.value;
+}
+
+static int add_up(struct builder *b)
+{
+    struct ml_compare_view *view = b->view;
+
+    if (begin_sum(b, &view->total) < 0)
+        return -ENOMEM;
+    for (size_t i = 0; i < view->entries.len; i++)
+        add_to_sum(&view->total, &view->entries.items[i], b->compare->runs.len);
+    set_changes(&view->total, b->compare->runs.len);
+    return 0;
+}
+
 /* Merges the entries after the first `top` into one. */
 static int fold_rest(struct builder *b)
 {
     struct ml_compare_view *view = b->view;
     size_t runs = b->compare->runs.len;
 
-    view->rest.cells = new_cells(b);
-    if (!view->rest.cells)
+    if (begin_sum(b, &view->rest) < 0)
         return -ENOMEM;
-    for (size_t run = 0; run < runs; run++)
-        view->rest.cells[run].known = true;
     while (
         view->entries.len > b->opts->top ||
         (view->entries.len > 0 && b->opts->min_change_bytes > 0 &&
          view->entries.items[view->entries.len - 1].largest_change < b->opts->min_change_bytes)) {
         const struct ml_compare_entry *entry = &view->entries.items[--view->entries.len];
 
-        for (size_t run = 0; run < runs; run++)
-            view->rest.cells[run].change.value += entry->cells[run].change.value;
+        add_to_sum(&view->rest, entry, runs);
         view->rest_count++;
     }
     set_changes(&view->rest, runs);
@@ -366,6 +391,8 @@ static int finish(struct builder *b)
     for (size_t i = 0; i < view->entries.len; i++)
         set_changes(&entries[i], b->compare->runs.len);
     find_worst(b);
+    if (view->rows == ML_COMPARE_KEYS && add_up(b) < 0)
+        return -ENOMEM;
     if (view->rows != ML_COMPARE_PHASES)
         ml_vec_sort(&view->entries, by_change);
     if (view->rows != ML_COMPARE_PHASES && fold_rest(b) < 0)

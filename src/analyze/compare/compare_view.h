@@ -50,6 +50,7 @@ struct ml_compare_view {
     ML_VEC(struct ml_compare_entry) entries; /* largest change first; steps and phases in order */
     struct ml_compare_entry rest;            /* the others together, for ML_COMPARE_KEYS */
     size_t rest_count;
+    struct ml_compare_entry total; /* of all entries, for ML_COMPARE_KEYS */
     /* The entry with the largest increase in percent, listed or not, of at least
      * min_change_bytes. */
     struct ml_compare_entry worst;
@@ -64,5 +65,11 @@ int ml_compare_view(const struct ml_compare_input *inputs, const struct ml_compa
                     const struct ml_compare_view_opts *opts, struct ml_compare_view *ret,
                     struct ml_error *err);
 void ml_compare_view_release(struct ml_compare_view *view);
+
+/* Whether the total says more than the peaks that ml_compare has. */
+static inline bool ml_compare_view_has_total(const struct ml_compare_view *view)
+{
+    return view->rows == ML_COMPARE_KEYS && view->at.kind != ML_AT_PEAK;
+}
 
 #endif

@@ -276,6 +276,19 @@ static void fill(const struct scan *s, struct ml_instant *ret)
     ret->health = ml_health_of(&s->replay);
 }
 
+int ml_check_blocks(const struct ml_trace *trace, struct ml_error *err)
+{
+    if (ml_trace_lacks_blocks(trace))
+        return ml_error_set(err, -ENODATA,
+                            "the imported file has no allocations; memledger stats shows its "
+                            "counters, memledger summary and memledger plot its samples");
+    if (ml_trace_is_sample_only(trace))
+        return ml_error_set(err, -ENODATA,
+                            "this trace has only samples, and no allocations; memledger summary "
+                            "and memledger plot show them");
+    return 0;
+}
+
 int ml_instant_find(const struct ml_trace *trace, const struct ml_at *at, const char *device,
                     struct ml_instant *ret, struct ml_error *err)
 {
@@ -296,8 +309,8 @@ int ml_instant_find_capped(const struct ml_trace *trace, const struct ml_at *at,
         r = ml_instant_device(&s.replay, device, &s.device, err);
     if (r == 0)
         r = read_all(&s, err);
-    if (r == 0 && ml_trace_lacks_blocks(trace))
-        r = ml_error_set(err, -ENODATA, ML_NO_BLOCKS);
+    if (r == 0 && (at->kind != ML_AT_OOM || ml_trace_lacks_blocks(trace)))
+        r = ml_check_blocks(trace, err);
     if (r == 0)
         r = decide(&s, err);
     if (r == 0)

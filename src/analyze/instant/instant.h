@@ -52,15 +52,16 @@ struct ml_instant {
     struct ml_health health;   /* of the whole trace */
 };
 
-#define ML_NO_BLOCKS                                                                               \
-    "the imported file has no allocations; memledger stats shows its counters, memledger summary " \
-    "and memledger plot its samples"
+/* Whether the trace can have live blocks at all. @return 0, or -ENODATA and `err` names the
+ * commands that show the trace */
+int ml_check_blocks(const struct ml_trace *trace, struct ml_error *err);
 
 /* Reads the trace once.
  * @device  NULL: peaks are those of all counted spaces together; else peaks and refusals are
  *          those of that device ("cuda:0", "0" for short, "cpu")
  * @return 0; -ENODEV without such a device, -ENOENT without such an instant, and `err` lists the
- *         existing ones; -ENODATA if the source of the trace has no allocations; or another
+ *         existing ones; -ENODATA if the trace cannot have allocations (see ml_check_blocks); or
+ *         another
  *         negative errno */
 int ml_instant_find(const struct ml_trace *trace, const struct ml_at *at, const char *device,
                     struct ml_instant *ret, struct ml_error *err);

@@ -53,10 +53,19 @@ bool ml_health_no_blocks(const struct ml_health *health)
     return health->unknown & ML_UNKNOWN_BLOCKS;
 }
 
+static unsigned unknown_in(const struct ml_trace *trace)
+{
+    return ml_unknowns_parse(ml_trace_setting(trace, ML_SETTING_IMPORT_UNKNOWN));
+}
+
 bool ml_trace_lacks_blocks(const struct ml_trace *trace)
 {
-    return ml_unknowns_parse(ml_trace_setting(trace, ML_SETTING_IMPORT_UNKNOWN)) &
-           ML_UNKNOWN_BLOCKS;
+    return unknown_in(trace) & ML_UNKNOWN_BLOCKS;
+}
+
+bool ml_trace_lacks_times(const struct ml_trace *trace)
+{
+    return unknown_in(trace) & ML_UNKNOWN_TIMES;
 }
 
 struct ml_health ml_health_of(const struct ml_replay *replay)

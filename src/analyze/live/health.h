@@ -49,5 +49,6 @@ bool ml_health_no_frees(const struct ml_health *health);
 /* Whether the imported file cannot contain allocations: that none is live means nothing. */
 bool ml_health_no_blocks(const struct ml_health *health);
 bool ml_trace_lacks_blocks(const struct ml_trace *trace);
+bool ml_trace_lacks_times(const struct ml_trace *trace);
 
 #endif

@@ -312,13 +312,29 @@ static int64_t search_roots(const struct ml_modules *m, uint32_t own_root, const
     return best;
 }
 
+static bool is_loading(const struct ml_modules *m, uint32_t root)
+{
+    const struct ml_module *module = &m->list.items[root];
+
+    return module->path_len == strlen(ML_LOADING_MODULE) &&
+           memcmp(module->path, ML_LOADING_MODULE, module->path_len) == 0;
+}
+
+static uint32_t first_model(const struct ml_modules *m)
+{
+    for (size_t i = 0; i < m->roots.len; i++)
+        if (!is_loading(m, m->roots.items[i]))
+            return m->roots.items[i];
+    return ML_NO_MODULE;
+}
+
 /* For a label that starts with no module's path: a parameter of the model itself, or of a program
  * that names its blocks in another way. */
 static uint32_t without_match(const struct ml_modules *m, uint32_t scope, uint32_t own)
 {
     if (own != ML_NO_MODULE)
         return is_in_phase(m, scope) ? m->list.items[own].root : own;
-    return m->roots.len > 0 ? m->roots.items[0] : ML_NO_MODULE;
+    return first_model(m);
 }
 
 static int64_t search_label(const struct ml_modules *m, const struct ml_block *block)

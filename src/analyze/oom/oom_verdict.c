@@ -42,6 +42,7 @@ static const char *likely_category(enum ml_phase phase)
     case ML_PHASE_RECOMPUTE: return "activation or temporary";
     case ML_PHASE_BACKWARD: return "gradient or intermediate_gradient";
     case ML_PHASE_OPTIMIZER: return "optimizer_state or temporary";
+    case ML_PHASE_LOADING: return "parameter";
     case ML_PHASE_NONE: break;
     }
     return "";

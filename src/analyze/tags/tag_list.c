@@ -10,6 +10,7 @@
 
 #include "allocations.h"
 #include "cuda_spaces.h"
+#include "instant.h"
 #include "memledger/memledger.h"
 #include "replay.h"
 #include "samples.h"
@@ -67,6 +68,17 @@ bool ml_trace_has_mxnet_pool(const struct ml_trace *trace, const char *device)
         mxnet = mxnet || strcmp(ml_trace_string(trace, s->name, NULL), MXNET_SPACE) == 0;
     }
     return driver && mxnet;
+}
+
+bool ml_trace_has_libc_alone(const struct ml_trace *trace)
+{
+    for (uint32_t i = 0; i < ml_trace_spaces(trace); i++) {
+        const char *name = ml_trace_string(trace, ml_trace_space(trace, i)->name, NULL);
+
+        if (strcmp(name, ML_HEAP_SPACE_NAME) != 0 && strcmp(name, ML_MAP_SPACE_NAME) != 0)
+            return false;
+    }
+    return ml_trace_spaces(trace) > 0 && ml_trace_scopes(trace) <= 1;
 }
 
 bool ml_trace_has_torch_alone(const struct ml_trace *trace)
@@ -379,7 +391,9 @@ int ml_tag_list(const struct ml_trace *trace, const struct ml_tag_list_opts *opt
 
     *ret = (struct ml_tag_list){
         .gross = opts->gross, .torch = ml_trace_has_torch_alone(trace), .level = opts->level};
-    r = ml_tags_init(&m.tags, trace);
+    r = ml_check_blocks(trace, err);
+    if (r == 0)
+        r = ml_tags_init(&m.tags, trace);
     if (r == 0)
         r = decide_all(&m);
     if (r == 0)

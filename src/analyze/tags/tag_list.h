@@ -70,6 +70,9 @@ bool ml_trace_has_gpu(const struct ml_trace *trace);
  * out whole driver allocations, so that each has the name of a block. */
 bool ml_trace_has_mxnet_pool(const struct ml_trace *trace, const char *device);
 
+/* Whether all blocks are of malloc or mmap, without any scope: their tags say nothing. */
+bool ml_trace_has_libc_alone(const struct ml_trace *trace);
+
 /* Whether the trace has blocks of PyTorch and none of MXNet. */
 bool ml_trace_has_torch_alone(const struct ml_trace *trace);
 

@@ -51,9 +51,11 @@ bool ml_mxnet_is_input_name(const char *name)
     static const char *const ends[] = {"data", "label"};
     size_t bytes = strlen(name);
 
+    while (bytes && name[bytes - 1] >= '0' && name[bytes - 1] <= '9')
+        bytes--;
     for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
         size_t end = strlen(ends[i]);
-        if (bytes >= end && !strcmp(name + bytes - end, ends[i]))
+        if (bytes >= end && !memcmp(name + bytes - end, ends[i], end))
             return true;
     }
     return false;

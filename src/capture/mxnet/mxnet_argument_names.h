@@ -29,7 +29,7 @@ void ml_mxnet_names_of(const void *symbol, enum ml_mxnet_inputs which, struct ml
 void ml_mxnet_names_release(struct ml_mxnet_names *names);
 
 /* Whether the argument is an input of the network rather than a parameter, by the words that end
- * the names of inputs. */
+ * the names of inputs, before their numbers: Gluon exports "data", or "data0", "data1". */
 bool ml_mxnet_is_input_name(const char *name);
 
 /* Names the blocks of an array, also those that it does not have yet. Does nothing for NULL.

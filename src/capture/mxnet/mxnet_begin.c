@@ -15,7 +15,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "compiler.h"
 #include "dlsym_hook.h"
@@ -32,24 +31,10 @@
 /* Static functions of MXNet's classes that return a singleton. */
 typedef void *get_function(void);
 
-#define DECLARE(entry, symbol)                                                                     \
-    __attribute__((visibility("default"))) get_function entry __asm__(#symbol);
-ML_MXNET_ENTRIES(DECLARE)
-#undef DECLARE
+ML_MXNET_ENTRIES(ML_MXNET_DECLARE)
+enum entry { ML_MXNET_ENTRIES(ML_MXNET_NUMBER) ENTRY_COUNT };
+static struct ml_mxnet_entry entries[ENTRY_COUNT] = {ML_MXNET_ENTRIES(ML_MXNET_ELEMENT)};
 
-#define ENUM(entry, symbol) entry##_entry,
-enum entry { ML_MXNET_ENTRIES(ENUM) ENTRY_COUNT };
-#undef ENUM
-
-#define SYMBOL(entry, symbol) #symbol,
-static const char *const symbols[ENTRY_COUNT] = {ML_MXNET_ENTRIES(SYMBOL)};
-#undef SYMBOL
-
-#define HOOK(entry, symbol) entry,
-static get_function *const hooks[ENTRY_COUNT] = {ML_MXNET_ENTRIES(HOOK)};
-#undef HOOK
-
-static get_function *reals[ENTRY_COUNT];
 static _Atomic bool settled; /* nothing is left to do */
 static _Atomic bool is_known;
 static struct ml_lock begin_lock;
@@ -75,6 +60,7 @@ static void put_hooks(void *library, const struct ml_mxnet_layout *layout, const
         ml_mxnet_executors_feature(layout), ml_mxnet_symbolic_feature(layout),
         ml_mxnet_operators_feature(layout), ml_mxnet_outputs_feature(layout),
         ml_mxnet_pools_feature(layout),     ml_mxnet_storage_feature(layout),
+        ml_mxnet_bind_feature(layout),      ml_mxnet_parameter_files_feature(layout),
     };
 
     atomic_store_explicit(&is_known, true, memory_order_relaxed);
@@ -140,20 +126,10 @@ bool ml_mxnet_identify(void)
 
 /* ---- The hooks ------------------------------------------------------------------ */
 
-static ML_NOINLINE get_function *find_real(enum entry entry, const void *caller)
-{
-    void *found = ml_mxnet_real(symbols[entry], (void *)hooks[entry], caller);
-
-    __atomic_store_n(&reals[entry], (get_function *)found, __ATOMIC_RELAXED);
-    return (get_function *)found;
-}
-
 static ML_ALWAYS_INLINE void *get(enum entry entry, const void *caller)
 {
-    get_function *real = __atomic_load_n(&reals[entry], __ATOMIC_RELAXED);
+    get_function *real = (get_function *)ml_mxnet_entry_real(&entries[entry], caller);
 
-    if (ML_UNLIKELY(!real))
-        real = find_real(entry, caller);
     begin_once();
     return ML_LIKELY(real != NULL) ? real() : NULL;
 }
@@ -170,9 +146,5 @@ void *get_storage(void)
 
 void *ml_mxnet_begin_hook_of(const char *symbol)
 {
-    for (unsigned i = 0; i < ENTRY_COUNT; i++) {
-        if (!strcmp(symbol, symbols[i]))
-            return (void *)hooks[i];
-    }
-    return NULL;
+    return ml_mxnet_entry_hook(entries, ENTRY_COUNT, symbol);
 }

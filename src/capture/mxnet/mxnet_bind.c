@@ -1,8 +1,10 @@
 /* mxnet_bind.c: see mxnet_bind.h.
  *
- * Every hook passes its call on, and names the arrays of a call that succeeded, if the build of
- * MXNet is known: another may have other arguments. The functions that bind to given arrays end in
- * MXExecutorBindEX; those that make the arrays have the same arguments.
+ * The functions that make the arrays have the same arguments. Their hooks pass the call on, and
+ * name the arrays of a call that succeeded, if the build of MXNet is known: another may have other
+ * arguments. The functions that bind to existing arrays, which include those of the predict API,
+ * all call mxnet::Executor::Bind. Its hook names the arrays first, because Bind may replace the
+ * symbol.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,10 +14,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "compiler.h"
 #include "mxnet_argument_names.h"
 #include "mxnet_dlsym.h"
 #include "mxnet_entries.h"
+#include "mxnet_features.h"
 #include "mxnet_layout.h"
 #include "recorder.h"
 
@@ -32,61 +34,42 @@
         uint64_t a31, uint64_t a32, uint64_t a33
 
 typedef int simple_bind_function(PARAMETERS);
-typedef int bind_function(const void *symbol, int device_type, int device, uint32_t group_count,
-                          const char **groups, const int *group_types, const int *group_devices,
-                          uint32_t count, void **arguments, void **gradients,
-                          const uint32_t *requests, uint32_t state_count, void **states,
-                          void *shared, void **ret);
 
-#define DECLARE(symbol, entry, type)                                                               \
-    __attribute__((visibility("default"))) type entry __asm__(#symbol);
-ML_MXNET_BIND_ENTRIES(DECLARE)
-#undef DECLARE
-
-#define ENUM(symbol, entry, type) entry##_entry,
-enum entry { ML_MXNET_BIND_ENTRIES(ENUM) ENTRY_COUNT };
-#undef ENUM
-
-#define SYMBOL(symbol, entry, type) #symbol,
-static const char *const symbols[ENTRY_COUNT] = {ML_MXNET_BIND_ENTRIES(SYMBOL)};
-#undef SYMBOL
-
-#define HOOK(symbol, entry, type) (void *)(entry),
-static void *const hooks[ENTRY_COUNT] = {ML_MXNET_BIND_ENTRIES(HOOK)};
-#undef HOOK
-
-static void *reals[ENTRY_COUNT];
+ML_MXNET_BIND_ENTRIES(ML_MXNET_DECLARE)
+enum entry { ML_MXNET_BIND_ENTRIES(ML_MXNET_NUMBER) ENTRY_COUNT };
+static struct ml_mxnet_entry entries[ENTRY_COUNT] = {ML_MXNET_BIND_ENTRIES(ML_MXNET_ELEMENT)};
 
 void *ml_mxnet_bind_hook_of(const char *symbol)
 {
-    for (unsigned i = 0; i < ENTRY_COUNT; i++) {
-        if (!strcmp(symbol, symbols[i]))
-            return hooks[i];
-    }
-    return NULL;
+    return ml_mxnet_entry_hook(entries, ENTRY_COUNT, symbol);
 }
 
 static void *real_of(enum entry entry, const void *caller)
 {
-    void *real = __atomic_load_n(&reals[entry], __ATOMIC_RELAXED);
-
-    if (ML_UNLIKELY(!real)) {
-        real = ml_mxnet_real(symbols[entry], hooks[entry], caller);
-        __atomic_store_n(&reals[entry], real, __ATOMIC_RELAXED);
-    }
-    return real;
+    return ml_mxnet_entry_real(&entries[entry], caller);
 }
 
 /* ---- Names ---------------------------------------------------------------------- */
 
+struct arrays {
+    const char *first; /* NULL: none */
+    size_t count;
+    size_t step_bytes; /* 0: pointers to arrays, of which some may be NULL */
+};
+
+static const void *array_at(const struct arrays *arrays, size_t i)
+{
+    if (!arrays->first || i >= arrays->count)
+        return NULL;
+    if (arrays->step_bytes)
+        return arrays->first + i * arrays->step_bytes;
+    return ((void *const *)(const void *)arrays->first)[i];
+}
+
 /* What is bound to a symbol. */
 struct bound {
     const void *symbol;
-    void *const *arguments; /* in the order of its names */
-    void *const *gradients; /* likewise; NULL, or has NULLs: none */
-    size_t count;
-    void *const *states;
-    size_t state_count;
+    struct arrays arguments, gradients, states; /* in the order of its names */
     const char *const *inputs; /* names of arguments whose shape the program gave */
     size_t input_count;
 };
@@ -106,12 +89,11 @@ static void name_arguments(const struct bound *bound)
     struct ml_mxnet_names names;
 
     ml_mxnet_names_of(bound->symbol, ML_MXNET_ARGUMENTS, &names);
-    for (size_t i = 0; i < names.count && i < bound->count; i++) {
+    for (size_t i = 0; i < names.count; i++) {
         const char *name = names.items[i];
-        ml_mxnet_name_array(bound->arguments[i],
+        ml_mxnet_name_array(array_at(&bound->arguments, i),
                             is_input(bound, name) ? MEMLEDGER_INPUT : MEMLEDGER_PARAMETER, name);
-        if (bound->gradients)
-            ml_mxnet_name_array(bound->gradients[i], MEMLEDGER_GRADIENT, name);
+        ml_mxnet_name_array(array_at(&bound->gradients, i), MEMLEDGER_GRADIENT, name);
     }
     ml_mxnet_names_release(&names);
 }
@@ -121,8 +103,8 @@ static void name_states(const struct bound *bound)
     struct ml_mxnet_names names;
 
     ml_mxnet_names_of(bound->symbol, ML_MXNET_AUXILIARY_STATES, &names);
-    for (size_t i = 0; i < names.count && i < bound->state_count; i++)
-        ml_mxnet_name_array(bound->states[i], MEMLEDGER_BUFFER, names.items[i]);
+    for (size_t i = 0; i < names.count; i++)
+        ml_mxnet_name_array(array_at(&bound->states, i), MEMLEDGER_BUFFER, names.items[i]);
     ml_mxnet_names_release(&names);
 }
 
@@ -131,16 +113,20 @@ static void name_all(const struct bound *bound)
     if (!ml_recorder_in_session())
         return;
     name_arguments(bound);
-    if (bound->state_count)
+    if (bound->states.count)
         name_states(bound);
 }
 
-/* ---- Hooks ---------------------------------------------------------------------- */
+/* ---- Hooks of the functions that make the arrays --------------------------------- */
 
 /* A pointer among the words, and what it points to. */
 #define POINTER(word) ((const void *)(uintptr_t)(word))
 #define COUNT_AT(word) (*(const uint32_t *)POINTER(word))
-#define ARRAYS_AT(word) (*(void *const *const *)POINTER(word))
+#define ARRAYS_AT(word, count_word)                                                                \
+    (struct arrays)                                                                                \
+    {                                                                                              \
+        .first = *(const char *const *)POINTER(word), .count = COUNT_AT(count_word)                \
+    }
 
 static int simple_bind_by(simple_bind_function *real, PARAMETERS)
 {
@@ -150,11 +136,9 @@ static int simple_bind_by(simple_bind_function *real, PARAMETERS)
         name_all(&(struct bound){.symbol = POINTER(a0),
                                  .input_count = (uint32_t)a10,
                                  .inputs = POINTER(a11),
-                                 .count = COUNT_AT(a27),
-                                 .arguments = ARRAYS_AT(a28),
-                                 .gradients = ARRAYS_AT(a29),
-                                 .state_count = COUNT_AT(a30),
-                                 .states = ARRAYS_AT(a31)});
+                                 .arguments = ARRAYS_AT(a28, a27),
+                                 .gradients = ARRAYS_AT(a29, a27),
+                                 .states = ARRAYS_AT(a31, a30)});
     return result;
 }
 
@@ -169,23 +153,49 @@ SIMPLE_BIND(simple_bind)
 SIMPLE_BIND(simple_bind_ex)
 SIMPLE_BIND(simple_bind_64)
 
-int bind_arrays(const void *symbol, int device_type, int device, uint32_t group_count,
-                const char **groups, const int *group_types, const int *group_devices,
-                uint32_t count, void **arguments, void **gradients, const uint32_t *requests,
-                uint32_t state_count, void **states, void *shared, void **ret)
-{
-    bind_function *real = (bind_function *)real_of(bind_arrays_entry, __builtin_return_address(0));
-    int result =
-        real ? real(symbol, device_type, device, group_count, groups, group_types, group_devices,
-                    count, arguments, gradients, requests, state_count, states, shared, ret)
-             : -1;
+/* ---- The hook for existing arrays ------------------------------------------------ */
 
-    if (!result && ml_mxnet_identify())
-        name_all(&(struct bound){.symbol = symbol,
-                                 .count = count,
-                                 .arguments = arguments,
-                                 .gradients = gradients,
-                                 .state_count = state_count,
-                                 .states = states});
-    return result;
+/* The symbol is passed by value, and its class has a destructor: so the caller passes the address
+ * of a copy. */
+typedef void *bind_function(const void *symbol, const void *context, const void *groups,
+                            const struct ml_mxnet_vector *arguments,
+                            const struct ml_mxnet_vector *gradients, const void *requests,
+                            const struct ml_mxnet_vector *states, void *shared);
+
+static bind_function *real_bind;
+static uint32_t array_bytes;
+
+static struct arrays arrays_in(const struct ml_mxnet_vector *vector)
+{
+    return (struct arrays){
+        .first = vector->begin,
+        .count = (size_t)(vector->end - vector->begin) / array_bytes,
+        .step_bytes = array_bytes,
+    };
+}
+
+static void *bind_arrays(const void *symbol, const void *context, const void *groups,
+                         const struct ml_mxnet_vector *arguments,
+                         const struct ml_mxnet_vector *gradients, const void *requests,
+                         const struct ml_mxnet_vector *states, void *shared)
+{
+    name_all(&(struct bound){.symbol = symbol,
+                             .arguments = arrays_in(arguments),
+                             .gradients = arrays_in(gradients),
+                             .states = arrays_in(states)});
+    return real_bind(symbol, context, groups, arguments, gradients, requests, states, shared);
+}
+
+#define BIND                                                                                       \
+    "_ZN5mxnet8Executor4BindEN4nnvm6SymbolERKNS_7ContextERKSt3mapISsS3_St4lessISsESaISt4pairIKSsS" \
+    "3_EEERKSt6vectorINS_7NDArrayESaISH_EESL_RKSG_INS_9OpReqTypeESaISM_EESL_PS0_"
+
+const struct ml_mxnet_feature *ml_mxnet_bind_feature(const struct ml_mxnet_layout *layout)
+{
+    static const struct ml_mxnet_feature feature = {
+        .exchanges = {{NULL, BIND, (void *)bind_arrays, (void **)&real_bind}},
+    };
+
+    array_bytes = layout->array_bytes;
+    return layout->version < 20000 ? &feature : NULL;
 }

@@ -1,6 +1,6 @@
 /* mxnet_bind.h: names the arrays that a program in C or C++ binds to a symbol: parameters,
  * gradients, auxiliary states and inputs. Python has its own names: its look-ups do not find these
- * hooks.
+ * hooks. Its arrays pass the hook for existing arrays, which gives them the same names.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "api_control.h"
-#include "compiler.h"
 #include "loaded.h"
 #include "mxnet_argument_names.h"
 #include "mxnet_arrays.h"
@@ -30,43 +29,18 @@ typedef int invoke_cached_function(const void *op, int count, void *const *input
                                    uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7);
 typedef int free_cached_function(const void *op);
 
-#define DECLARE(symbol, entry, type)                                                               \
-    __attribute__((visibility("default"))) type entry __asm__(#symbol);
-ML_MXNET_CACHED_ENTRIES(DECLARE)
-#undef DECLARE
-
-#define ENUM(symbol, entry, type) entry##_entry,
-enum entry { ML_MXNET_CACHED_ENTRIES(ENUM) ENTRY_COUNT };
-#undef ENUM
-
-#define SYMBOL(symbol, entry, type) #symbol,
-static const char *const symbols[ENTRY_COUNT] = {ML_MXNET_CACHED_ENTRIES(SYMBOL)};
-#undef SYMBOL
-
-#define HOOK(symbol, entry, type) (void *)(entry),
-static void *const hooks[ENTRY_COUNT] = {ML_MXNET_CACHED_ENTRIES(HOOK)};
-#undef HOOK
-
-static void *reals[ENTRY_COUNT];
+ML_MXNET_CACHED_ENTRIES(ML_MXNET_DECLARE)
+enum entry { ML_MXNET_CACHED_ENTRIES(ML_MXNET_NUMBER) ENTRY_COUNT };
+static struct ml_mxnet_entry entries[ENTRY_COUNT] = {ML_MXNET_CACHED_ENTRIES(ML_MXNET_ELEMENT)};
 
 void *ml_mxnet_cached_hook_of(const char *symbol)
 {
-    for (unsigned i = 0; i < ENTRY_COUNT; i++) {
-        if (!strcmp(symbol, symbols[i]))
-            return hooks[i];
-    }
-    return NULL;
+    return ml_mxnet_entry_hook(entries, ENTRY_COUNT, symbol);
 }
 
 static void *real_of(enum entry entry, const void *caller)
 {
-    void *real = __atomic_load_n(&reals[entry], __ATOMIC_RELAXED);
-
-    if (ML_UNLIKELY(!real)) {
-        real = ml_mxnet_real(symbols[entry], hooks[entry], caller);
-        __atomic_store_n(&reals[entry], real, __ATOMIC_RELAXED);
-    }
-    return real;
+    return ml_mxnet_entry_real(&entries[entry], caller);
 }
 
 /* See ml_mxnet_function. */

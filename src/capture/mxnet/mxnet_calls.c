@@ -21,6 +21,7 @@
 #include "memledger/memledger.h"
 #include "mxnet_dlsym.h"
 #include "mxnet_entries.h"
+#include "mxnet_layout.h"
 #include "mxnet_profiler.h"
 
 typedef void enter_function(const char *function);
@@ -157,11 +158,13 @@ static ML_ALWAYS_INLINE void *real(unsigned entry, const void *caller)
 }
 
 /* Within a known call all calls are counted, so that each end matches its beginning when a profiler
- * is started or stopped in between. */
+ * is started or stopped in between. MXNet's first call may read parameters before it allocates:
+ * the hook for that must already be in place. */
 void enter_call(const char *function)
 {
     enter_function *go_on = (enter_function *)real(enter_call_entry, __builtin_return_address(0));
 
+    ml_mxnet_identify();
     if (ML_UNLIKELY(calls.depth || is_wanted()))
         enter(function);
     if (go_on)

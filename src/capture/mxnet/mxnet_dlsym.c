@@ -6,7 +6,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <stddef.h>
+#include <string.h>
 
 #include "loaded.h"
 #include "mxnet_bind.h"
@@ -25,6 +25,23 @@ void *ml_mxnet_real(const char *symbol, const void *hook, const void *caller)
     dlerror(); /* the program must not find our failures there */
     errno = saved_errno;
     return found == hook ? NULL : found;
+}
+
+void *ml_mxnet_entry_hook(const struct ml_mxnet_entry *entries, size_t count, const char *symbol)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!strcmp(symbol, entries[i].symbol))
+            return entries[i].hook;
+    }
+    return NULL;
+}
+
+void *ml_mxnet_entry_find(struct ml_mxnet_entry *entry, const void *caller)
+{
+    void *real = ml_mxnet_real(entry->symbol, entry->hook, caller);
+
+    __atomic_store_n(&entry->real, real, __ATOMIC_RELAXED);
+    return real;
 }
 
 void *ml_mxnet_function(void **known, const char *symbol)

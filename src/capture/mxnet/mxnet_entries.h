@@ -6,17 +6,17 @@
 #ifndef ML_MXNET_ENTRIES_H
 #define ML_MXNET_ENTRIES_H
 
-/* Those that detect MXNet. */
+/* Those that detect MXNet, with the type of each. */
 #define ML_MXNET_ENTRIES(ENTRY)                                                                    \
-    ENTRY(get_engine, _ZN5mxnet6Engine3GetEv)                                                      \
-    ENTRY(get_storage, _ZN5mxnet7Storage3GetEv)
+    ENTRY(_ZN5mxnet6Engine3GetEv, get_engine, get_function)                                        \
+    ENTRY(_ZN5mxnet7Storage3GetEv, get_storage, get_function)
 
 /* Each function of MXNet's C API begins and ends with a call of these. */
 #define ML_MXNET_CALL_ENTRIES(ENTRY)                                                               \
     ENTRY(enter_call, _ZN5mxnet12on_enter_apiEPKc)                                                 \
     ENTRY(exit_call, _ZN5mxnet11on_exit_apiEv)
 
-/* The C functions of its profiler, with the type of each. Those for one process only call those
+/* The C functions of its profiler, likewise. Those for one process only call those
  * that take a kvstore, so the latter have the hooks. */
 #define ML_MXNET_PROFILER_ENTRIES(ENTRY)                                                           \
     ENTRY(MXSetProcessProfilerConfig, set_config, config_function)                                 \
@@ -34,12 +34,11 @@
     ENTRY(MXProfileAdjustCounter, adjust_counter, adjust_counter_function)                         \
     ENTRY(MXProfileSetMarker, set_marker, marker_function)
 
-/* The C functions that bind arrays to a symbol, likewise. */
+/* The C functions that make arrays and bind them to a symbol, likewise. */
 #define ML_MXNET_BIND_ENTRIES(ENTRY)                                                               \
     ENTRY(MXExecutorSimpleBind, simple_bind, simple_bind_function)                                 \
     ENTRY(MXExecutorSimpleBindEx, simple_bind_ex, simple_bind_function)                            \
-    ENTRY(MXExecutorSimpleBindEx64, simple_bind_64, simple_bind_function)                          \
-    ENTRY(MXExecutorBindEX, bind_arrays, bind_function)
+    ENTRY(MXExecutorSimpleBindEx64, simple_bind_64, simple_bind_function)
 
 /* Those of CachedOps, likewise. */
 #define ML_MXNET_CACHED_ENTRIES(ENTRY)                                                             \

@@ -8,7 +8,7 @@
 #include "mxnet_exchange.h"
 
 /* The hooks of each for an identified layout. Once per process. NULL: this version has no such
- * part, which is so for pools and symbolic only. */
+ * part, which is so for pools, symbolic and bind only. */
 const struct ml_mxnet_feature *ml_mxnet_storage_feature(const struct ml_mxnet_layout *layout);
 const struct ml_mxnet_feature *ml_mxnet_pools_feature(const struct ml_mxnet_layout *layout);
 const struct ml_mxnet_feature *ml_mxnet_outputs_feature(const struct ml_mxnet_layout *layout);
@@ -21,5 +21,10 @@ const struct ml_mxnet_feature *ml_mxnet_works_feature(const struct ml_mxnet_layo
 const struct ml_mxnet_feature *ml_mxnet_nodes_feature(const struct ml_mxnet_layout *layout);
 const struct ml_mxnet_feature *ml_mxnet_executors_feature(const struct ml_mxnet_layout *layout);
 const struct ml_mxnet_feature *ml_mxnet_symbolic_feature(const struct ml_mxnet_layout *layout);
+
+/* Arrays that are bound to symbols, or read from files of parameters. */
+const struct ml_mxnet_feature *ml_mxnet_bind_feature(const struct ml_mxnet_layout *layout);
+const struct ml_mxnet_feature *
+ml_mxnet_parameter_files_feature(const struct ml_mxnet_layout *layout);
 
 #endif

@@ -55,6 +55,11 @@ struct ml_mxnet_handle {
 };
 static_assert(sizeof(struct ml_mxnet_handle) == 32, "MXNet's layout");
 
+/* The beginning of a std::vector. */
+struct ml_mxnet_vector {
+    const char *begin, *end;
+};
+
 /* mxnet::RunContext, which is passed by value. */
 struct ml_mxnet_run_context {
     uint64_t words[4];

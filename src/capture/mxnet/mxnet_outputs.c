@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "memledger/memledger.h"
+#include "mxnet_arrays.h"
 #include "mxnet_features.h"
 #include "mxnet_spaces.h"
 #include "mxnet_works.h"
@@ -107,14 +108,9 @@ static void expect_by_size(const char *node, unsigned i, const void *array)
         ml_record(words, 3);
 }
 
-/* The beginning of a std::vector. */
-struct span {
-    const char *begin, *end;
-};
-
 void ml_mxnet_expect_outputs(const char *node, const void *vector, bool is_first)
 {
-    const struct span *v = vector;
+    const struct ml_mxnet_vector *v = vector;
     unsigned i = 0;
 
     for (const char *at = v->begin; is_on && at < v->end; at += sizeof(void *), i++) {
@@ -127,7 +123,7 @@ void ml_mxnet_expect_outputs(const char *node, const void *vector, bool is_first
 
 uint64_t ml_mxnet_expect_own_outputs(const char *node, const void *vector)
 {
-    const struct span *v = vector;
+    const struct ml_mxnet_vector *v = vector;
     uint64_t empty = 0;
     unsigned i = 0;
 
@@ -152,7 +148,7 @@ static void label_output(const char *node, unsigned i, const void *array)
 
 void ml_mxnet_label_own_outputs(const char *node, const void *vector, uint64_t which)
 {
-    const struct span *v = vector;
+    const struct ml_mxnet_vector *v = vector;
 
     for (unsigned i = 0; which; i++, which >>= 1) {
         if (which & 1)
@@ -251,8 +247,8 @@ static const char *sparse_end(const char *chunk, uint64_t which)
 
     memcpy(&type, chunk + storage_type_at, sizeof(type));
     if (type == CSR)
-        return which ? ":csr:idx" : ":csr:ind_ptr";
-    return type == ROW_SPARSE ? ":row_sparse:idx" : "";
+        return ml_mxnet_part_suffix(which ? 2 : 1, 3);
+    return type == ROW_SPARSE ? ml_mxnet_part_suffix(1, 2) : "";
 }
 
 static ML_NOINLINE void alloc_aux(void *chunk, uint64_t which, const void *shape)

@@ -16,7 +16,7 @@
 #include "mxnet_arrays.h"
 #include "mxnet_scopes.h"
 
-#define ML_EXTENSION_API_VERSION 5
+#define ML_EXTENSION_API_VERSION 6
 #define ML_EXTENSION_API_NAME "memledger_extension_v1"
 
 struct ml_extension_api {
@@ -32,6 +32,9 @@ struct ml_extension_api {
     void (*enter_module)(uint32_t name, uint32_t class_name);
     void (*leave_module)(void);
     bool (*is_outermost)(void);
+    void (*define_module)(uint32_t root, uint32_t root_class, uint32_t name, uint32_t class_name);
+    void (*enter_loading)(void);
+    void (*leave_loading)(void);
     void (*enter_optimizer)(uint32_t class_name);
     void (*leave_optimizer)(void);
     /* Names a block of PyTorch; cuda_device is -1 for the host. */

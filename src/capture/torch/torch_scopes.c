@@ -135,6 +135,35 @@ void ml_torch_leave_optimizer(void)
     ml_mark_phase(ML_PHASE_NONE);
 }
 
+/* ---- Building and loading ---------------------------------------------------------- */
+
+void ml_torch_enter_loading(void)
+{
+    record_tape();
+    ml_push_phase(ML_PHASE_LOADING);
+}
+
+void ml_torch_leave_loading(void)
+{
+    record_tape();
+    ml_record_pop();
+}
+
+/* In a phase, so that the analysis takes modules from calls first: they keep their order. */
+void ml_torch_define_module(uint32_t root, uint32_t root_class, uint32_t name, uint32_t class_name)
+{
+    if (!ml_torch_is_outermost())
+        return;
+    ml_torch_enter_loading();
+    ml_record_push(MEMLEDGER_SCOPE_MODULE | root_class << 8, root);
+    if (name != root) {
+        ml_record_push(MEMLEDGER_SCOPE_MODULE | class_name << 8, name);
+        ml_record_pop();
+    }
+    ml_record_pop();
+    ml_torch_leave_loading();
+}
+
 /* ---- Backward ---------------------------------------------------------------------- */
 
 void ml_torch_enter_backward(void)

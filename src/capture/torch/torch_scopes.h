@@ -25,6 +25,14 @@ void ml_torch_leave_module(void);
 void ml_torch_enter_optimizer(uint32_t class_name);
 void ml_torch_leave_optimizer(void);
 
+/* Names a module that may never be called, below the outermost one of its model, which may be the
+ * same. Does nothing inside a call: a scope there would be below those of the call. */
+void ml_torch_define_module(uint32_t root, uint32_t root_class, uint32_t name, uint32_t class_name);
+
+/* Reading a model's weights from a file, or from tensors that came from one. */
+void ml_torch_enter_loading(void);
+void ml_torch_leave_loading(void);
+
 /* Whether this thread is in no module, no optimizer and no node of backward. */
 bool ml_torch_is_outermost(void);
 

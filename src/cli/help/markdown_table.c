@@ -115,24 +115,82 @@ static int read_table(struct table *t, const char *lines, size_t *ret_len)
     return r;
 }
 
-/* Takes from the widest column until the table fits. */
-static void fit(struct table *t, size_t width)
+/* Whether a word that is too long may end a line behind this byte. */
+static bool may_break_after(const char *at)
+{
+    return strchr("-_./=,(", at[0]) && at[1] != '-' && at[1] != '\0' && at[1] != ' ';
+}
+
+/* The width of the longest word, or of the longest part that must stay in one line. */
+static size_t longest_part(const char *text, bool whole_words)
+{
+    size_t longest = 0;
+
+    for (const char *part = text, *at = text; *at; at++)
+        if (at[1] == '\0' || at[1] == ' ' || (!whole_words && may_break_after(at))) {
+            size_t width = ml_utf8_width(part, (size_t)(at + 1 - part));
+
+            longest = width > longest ? width : longest;
+            part = at + 1 + (at[1] == ' ');
+        }
+    return longest;
+}
+
+/* The width of each column below which words break, or if not `whole_words`, below which they
+ * break inside a part. */
+static void find_leasts(const struct table *t, bool whole_words, size_t *ret)
+{
+    for (size_t i = 0; i < t->columns; i++)
+        ret[i] = COLUMN_LEAST;
+    for (size_t i = 0; i < t->cells.len; i++) {
+        size_t width = longest_part(t->cells.items[i], whole_words);
+
+        if (width > ret[i % t->columns])
+            ret[i % t->columns] = width;
+    }
+}
+
+/* Takes from the widest column until the table fits or no column is above its least width. */
+static void shrink(struct table *t, size_t width, const size_t *leasts)
 {
     size_t total = t->indent + (t->columns - 1) * GAP;
 
     for (size_t i = 0; i < t->columns; i++)
         total += t->widths[i];
-    while (total > width) {
-        size_t widest = 0;
+    for (; total > width; total--) {
+        size_t widest = t->columns;
 
-        for (size_t i = 1; i < t->columns; i++)
-            if (t->widths[i] > t->widths[widest])
+        for (size_t i = 0; i < t->columns; i++)
+            if (t->widths[i] > leasts[i] &&
+                (widest == t->columns || t->widths[i] > t->widths[widest]))
                 widest = i;
-        if (t->widths[widest] <= COLUMN_LEAST)
+        if (widest == t->columns)
             return;
         t->widths[widest]--;
-        total--;
     }
+}
+
+/* Words stay whole if that is possible, else they break at punctuation, else anywhere. */
+static void fit(struct table *t, size_t width)
+{
+    size_t leasts[COLUMNS_MAX];
+
+    find_leasts(t, true, leasts);
+    shrink(t, width, leasts);
+    find_leasts(t, false, leasts);
+    shrink(t, width, leasts);
+    for (size_t i = 0; i < t->columns; i++)
+        leasts[i] = COLUMN_LEAST;
+    shrink(t, width, leasts);
+}
+
+/* The bytes of a word that is too long which fit. */
+static size_t part_len(const char *text, size_t fits)
+{
+    for (size_t len = fits; len > 0; len--)
+        if (may_break_after(text + len - 1))
+            return len;
+    return fits;
 }
 
 /* The bytes of the text that fit into a line: whole words, or a part of a word that is too long. */
@@ -144,7 +202,7 @@ static size_t line_len(const char *text, size_t width)
         return fits;
     while (len > 0 && text[len] != ' ')
         len--;
-    return len > 0 ? len : fits;
+    return len > 0 ? len : part_len(text, fits);
 }
 
 static bool has_text(const char *const *rest, size_t count)

@@ -96,6 +96,22 @@ static int set_choice(const struct ml_option *option, int *field, const char *sh
     return ml_error_set(err, -EINVAL, "%s: '%s' is not one of: %s", shown, text, allowed);
 }
 
+/* Names the possible values too, if they are known. */
+static int refuse_no_value(const struct ml_option *option, const char *shown, struct ml_error *err)
+{
+    char words[256] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; option->word && option->word(i) && used < sizeof(words); i++)
+        used += (size_t)snprintf(words + used, sizeof(words) - used, "%s%s", i ? ", " : "",
+                                 option->word(i));
+    if (!words[0])
+        return ml_error_set(err, -EINVAL, "%s needs a value: %s", shown, option->value_name);
+    return ml_error_set(err, -EINVAL, "%s needs a value: %s; there %s %s%s", shown,
+                        option->value_name, strchr(words, ',') ? "are" : "is", words,
+                        option->or_file ? ", or name a file" : "");
+}
+
 int ml_option_set(const struct ml_option *option, void *opts, const char *shown, const char *text,
                   struct ml_error *err)
 {
@@ -108,7 +124,7 @@ int ml_option_set(const struct ml_option *option, void *opts, const char *shown,
         return 0;
     }
     if (!text)
-        return ml_error_set(err, -EINVAL, "%s needs a value: %s", shown, option->value_name);
+        return refuse_no_value(option, shown, err);
     switch (option->type) {
     case ML_OPT_STRING: *(const char **)field = text; return 0;
     case ML_OPT_INT: return set_int(option, field, shown, text, err);

@@ -46,8 +46,8 @@ static int no_lifetimes(const struct ml_plot_request *q, const struct ml_lifetim
 {
     const char *device = q->opts->instant.device;
 
-    if (ml_trace_lacks_blocks(q->traces[0]))
-        return ml_error_set(err, -ENODATA, ML_NO_BLOCKS);
+    if (ml_check_blocks(q->traces[0], err) < 0)
+        return -ENODATA;
     if (device)
         return ml_error_set(err, -ENODEV,
                             "no block on '%s' is in this trace; memledger summary lists the "

@@ -12,7 +12,6 @@
 #include "plot_title.h"
 #include "run_names.h"
 #include "say.h"
-#include "unknowns.h"
 #include "verbs.h"
 
 /* ---- Names ------------------------------------------------------------- */
@@ -112,12 +111,9 @@ static int write_canvas(const struct ml_plot_pictures *p, const struct ml_canvas
 
 bool ml_plot_no_times(const struct ml_plot_pictures *p, size_t first, size_t count)
 {
-    for (size_t i = first; i < first + count; i++) {
-        const char *unknown = ml_trace_setting(p->traces[i], ML_SETTING_IMPORT_UNKNOWN);
-
-        if (!(ml_unknowns_parse(unknown) & ML_UNKNOWN_TIMES))
+    for (size_t i = first; i < first + count; i++)
+        if (!ml_trace_lacks_times(p->traces[i]))
             return false;
-    }
     return true;
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "health_report.h"
+#include "importer.h"
 #include "io.h"
 #include "say.h"
 
@@ -26,19 +27,29 @@ static int check_events(const struct ml_trace *trace, const char *path, struct m
 {
     const struct ml_trace_info *info = ml_trace_info(trace);
 
-    if (info->events > 0 || info->being_written)
+    if (info->events > 0 || info->being_written || info->ignored_bytes == 0)
         return 0;
-    if (info->ignored_bytes > 0)
-        return ml_error_set(err, -ENODATA,
-                            "%s: no event can be read: the file is truncated at byte %" PRIu64
-                            ", before the end of its first events; copy or record it again",
-                            path, info->file_bytes);
-    if (info->damaged_blocks > 0)
-        return ml_error_set(err, -ENODATA,
-                            "%s: no event can be read: all blocks with events are damaged; copy "
-                            "or record it again",
-                            path);
-    return 0;
+    return ml_error_set(err, -ENODATA,
+                        "%s: no event can be read: the file is truncated at byte %" PRIu64
+                        ", before the end of its first events; copy or record it again",
+                        path, info->file_bytes);
+}
+
+/* Replaces the error if the file is one that `memledger import` reads. */
+static void advise_import(const char *path, struct ml_error *err)
+{
+    const struct ml_import_format *format = NULL;
+    struct ml_import_source source;
+    struct ml_error unused = {0};
+
+    if (ml_import_source_open(&source, path, &unused) < 0)
+        return;
+    if (ml_import_recognise(&source, &format, &unused) == 0)
+        ml_error_set(err, -EINVAL,
+                     "%s: is not a memledger trace but looks like %s; memledger import %s makes a "
+                     "trace of it",
+                     path, format->name, path);
+    ml_import_source_release(&source);
 }
 
 struct ml_trace *ml_report_open(const char *path, const struct ml_report_opts *opts)
@@ -50,6 +61,8 @@ struct ml_trace *ml_report_open(const char *path, const struct ml_report_opts *o
     ml_memory_limit(path, opts->max_memory_bytes);
     if (ml_trace_open(path, &trace_opts, &trace, &err) == 0 && check_events(trace, path, &err) == 0)
         return trace;
+    if (err.code == -EINVAL) /* not a trace */
+        advise_import(path, &err);
     ml_report_fail(&err);
     ml_trace_free(trace);
     return NULL;

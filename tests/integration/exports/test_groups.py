@@ -7,6 +7,8 @@ import os
 import pathlib
 import random
 import shutil
+import signal
+import subprocess
 
 import harness
 import old_tools
@@ -270,6 +272,19 @@ def test_tbd_folders():
     contains(done.stdout, "Unknown (From Python Side) = 1.0 MBs", "what has no name")
 
 
+def test_tbd_interrupted():
+    """While a long log is read: nothing is left."""
+    with open("log", "w") as file:
+        file.write("[mem] Allocate 64 bytes GPU memory (in_arg:fc1).\n" * 1000000)
+    os.mkdir("tmp")
+    process = subprocess.Popen([MEMLEDGER, "groups", "--style", "tbd", "log"],
+                               env=os.environ | {"TMPDIR": os.path.abspath("tmp")})
+    harness.wait_until(lambda: os.listdir("tmp"), "the temporary file")
+    process.send_signal(signal.SIGINT)
+    equal(process.wait(harness.PATIENCE_S), -signal.SIGINT, "how it ended")
+    equal(os.listdir("tmp"), [], "files")
+
+
 def test_mistakes():
     done = groups("-d", dictionary("[A]\n/(/\n"), trace("gpt"), code=1)
     contains(done.stderr, "mine.txt, line 2: ", "the error")
@@ -288,6 +303,22 @@ def test_mistakes():
     with open("binary", "wb") as file:
         file.write(b"[A]\n\0b\n")
     groups("-d", "binary", trace("gpt"), code=1)
+
+
+def test_no_built_in_dictionary_fits_malloc():
+    harness.run("/usr/bin/python3", "-c", "kept = bytearray(1000000)", trace="heap.mled",
+                options=["-q", "--heap", "--sample-hz", "0"])
+    refused = groups("heap.mled", code=1)
+    equal(refused.stdout, "", "no table of Others alone")
+    contains(refused.stderr, "heap.mled has blocks of malloc only", "the reason")
+    contains(refused.stderr, "memledger table", "the way out")
+    contains(groups("-d", "layers", "heap.mled").stdout, "Others", "the dictionary that is named")
+
+
+def test_a_missing_name_lists_the_built_in_dictionaries():
+    contains(groups("-d", code=2).stderr,
+             "-d needs a value: NAME,...; there are mxnet, mxnet-lstm, tbd, torch, layers, or name "
+             "a file", "the error")
 
 
 harness.main(globals())

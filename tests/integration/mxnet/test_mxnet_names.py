@@ -164,6 +164,48 @@ def test_bound_in_c():
         check(percent >= least, f"{how}: {percent} % of the bytes have a name", sorted(found))
 
 
+PREDICT_ARGUMENTS = {"net_conv0_weight": 32 * 3 * 9, "net_conv0_bias": 32,
+                     "net_batchnorm0_gamma": 32, "net_batchnorm0_beta": 32,
+                     "net_dense0_weight": 256 * 32 * 16 * 16, "net_dense0_bias": 256,
+                     "net_dense1_weight": 10 * 256, "net_dense1_bias": 10}
+PREDICT_STATES = {"net_batchnorm0_running_mean": 32, "net_batchnorm0_running_var": 32}
+PREDICT_INPUTS = {"data0": 8 * 3 * 32 * 32, "data1": 8 * 32 * 32}
+
+
+def check_prediction_tags(how, trace_file):
+    """MKL-DNN's own copy of a weight is no output of the layer."""
+    tags = [(tag, float(mib)) for tag, _, mib in
+            (line.rpartition(",") for line in export(trace_file, "mxnet-csv").splitlines())]
+    unknown = sum(mib for tag, mib in tags if tag.startswith("unknown:"))
+    check(unknown <= 0.05 * sum(mib for _, mib in tags), f"{how}: {unknown} MiB unknown", tags)
+    equal({tag for tag, mib in tags if mib == 8},
+          {"in_arg:net_dense0_weight", "workspace:_sg_mkldnn_fully_connected"},
+          f"{how}: blocks of the size of a weight", tags)
+
+
+def test_predicted_in_c():
+    """A program in C on the predict API, with an exported network: the arrays that MXNet reads
+    from the file and those that it copies them to have names."""
+    if IS_2:
+        return  # has no such API
+    here = os.path.dirname(MODELS)
+    done = plain(mxnet_run.python(), os.path.join(here, "export_net.py"))
+    equal(done.returncode, 0, "exit code of the export", done.stderr)
+    program = linked(os.path.join(here, "mxnet_predict.c"))
+    for how in ("created", "reshaped", "threads", "retried"):
+        env = os.environ | (NAIVE if how == "threads" else {})
+        result = harness.run(program, how, options=["-qf"], env=env)
+        equal([result.code, result.out], [0, plain(program, how, env=env).stdout],
+              f"{how}: the end", result)
+        found = labelled(result.dump(events=True))
+        wanted = {(name, "parameter", 4 * n): 2 for name, n in PREDICT_ARGUMENTS.items()}
+        wanted.update({(name, "buffer", 4 * n): 2 for name, n in PREDICT_STATES.items()})
+        wanted.update({(name, "input", 4 * n): 1 for name, n in PREDICT_INPUTS.items()})
+        equal({key: found[key] for key in wanted}, wanted, f"{how}: names", sorted(found))
+        if how != "retried":  # an array that could not be read stays without a name
+            check_prediction_tags(how, result.trace)
+
+
 def test_cnn():
     for engine in ENGINES:
         _, result = check_model("cnn", engine)

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# test_building.py: models that are built, converted, copied and loaded by unmodified programs
+# (building.py): each byte of them has a name, and each layer has what PyTorch says.
+#
+# SPDX-License-Identifier: Apache-2.0
+import functools
+import os
+import tempfile
+
+import harness
+from block_story import NEVER, Story
+from harness import check, equal, report, run
+from torch_support import PYTHON, need_torch, said
+
+PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "building.py")
+CASES = ["never_called", "converted", "materialised", "loaded", "averaged", "in_method"]
+MARKER_BYTES = 1004
+ENOUGH = 0.99
+FOLDER = tempfile.TemporaryDirectory()  # traces for all of the functions below
+
+
+class Record:
+    def __init__(self, case):
+        need_torch()
+        self.trace = os.path.join(FOLDER.name, f"{case}.mled")
+        result = run(PYTHON, PROGRAM, case, trace=self.trace, options=["-qf", "--sample-hz", "0"])
+        equal(result.code, 0, "exit code", result)
+        self.held = said(result.out, result)
+        events = report("events", self.trace)["events"]
+        self.story = Story(events)
+        self.moment, marker = [(i, e) for i, e in enumerate(events)
+                               if e["kind"] == "alloc" and e["bytes"] == MARKER_BYTES][-1]
+        self.time = f"{marker['time_ns'] / 1e9:.9f}s"
+
+
+recorded = functools.cache(Record)
+
+
+def are_named(blocks, what):
+    total = sum(b.bytes for b in blocks)
+    nameless = [(b.bytes, b.path) for b in blocks if b.label is None and not b.path]
+    share = 1 - sum(size for size, _ in nameless) / total
+    check(share >= ENOUGH, f"only {share:.2%} of {what} have a name", nameless[:5])
+
+
+def test_everything_has_a_name():
+    """At the peak, and when the model is ready. One that is gone had its names too."""
+    for case in CASES:
+        story = recorded(case).story
+        are_named(story.peak("cpu"), f"the bytes at the peak of {case}")
+        are_named(story.at(recorded(case).moment, "cpu"), f"the bytes at the end of {case}")
+
+
+def test_layers_hold_what_pytorch_says():
+    for case in CASES:
+        record = recorded(case)
+        layers = report("layers", record.trace, "--at", record.time)["layers"]
+        rows = {row["module"]: row["by_category"] for row in layers}
+        found = {title: {kind: row[kind] for kind in ("parameter", "buffer")}
+                 for title, row in rows.items() if row["parameter"] or row["buffer"]}
+        equal(found, record.held, f"what the layers of {case} hold")
+
+
+def test_a_replaced_parameter_had_a_name():
+    """Both weights of the decoder: its own, and the one that it shares."""
+    labels = {(b.label, b.died == NEVER) for b in recorded("never_called").story.blocks}
+    check(any(label == "decoder.weight" for label, _ in labels), "no decoder.weight", labels)
+
+
+def test_weights_from_a_file_are_told_apart():
+    blocks = [b for b in recorded("loaded").story.blocks if (b.label or "").startswith("loading.")]
+    names = {b.label for b in blocks}
+    check("loading.layers.0.conv.weight" in names, "no name of a weight in the file", names)
+    check(all(b.path == ["loading"] for b in blocks), "allocated elsewhere",
+          {tuple(b.path) for b in blocks})
+
+
+def test_layers_are_below_a_model_that_is_not_called():
+    paths = {tuple(b.path) for b in recorded("in_method").story.blocks if b.path}
+    check(all(path[0] == "ResNet" for path in paths), "a layer outside its model", paths)
+
+
+harness.main(globals())
