@@ -5,6 +5,8 @@
  * allocated in that step or before and are still live. The last step is not measured: the frees
  * at the end of a program would hide the growth.
  *
+ * The time after the last step, such as an evaluation, is cut into slices and measured separately.
+ *
  * A run without steps is cut into slices of equal time, or of equal numbers of events if it has
  * no times.
  *
@@ -84,10 +86,13 @@ struct ml_leaks {
     /* Never freed, without the driver's own, if the run was cut into slices. */
     uint64_t left_bytes, left_blocks, left_groups;
     ML_VEC(struct ml_leak_left) left; /* the largest, at most ML_LEAK_LEFT_LISTED */
+    /* The time after the last step, cut into slices; NULL unless a group grew there without ever
+     * shrinking. Has the same keys, and no `after`. */
+    struct ml_leaks *after;
 };
 
 /* Reads the trace once, a second time for categories if it has modules or phases, and again if it
- * has no steps.
+ * has no steps, or allocations after the last one.
  * @ret    to be released, after a failure too
  * @return 0; -EINVAL if frees are unknown; -ENODEV, -ENOENT without such a device or process; or
  *         another negative errno */
