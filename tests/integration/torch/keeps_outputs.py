@@ -1,4 +1,6 @@
-"""Trains for eight steps, then evaluates and keeps every output with its graph."""
+# keeps_outputs.py: trains for eight steps, then evaluates and keeps every output with its graph.
+#
+# SPDX-License-Identifier: Apache-2.0
 import time
 
 import torch
