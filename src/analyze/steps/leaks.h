@@ -79,7 +79,7 @@ struct ml_leaks {
     uint64_t from_bytes, to_bytes;      /* live then, of the selected blocks */
     double bytes_per_step;
     uint32_t other_processes;            /* that marked steps and are ignored */
-    ML_VEC(struct ml_leak) list;         /* strongest first, then most bytes a step */
+    ML_VEC(struct ml_leak) list;         /* strongest first, then by growth in the second half */
     enum ml_stackless stackless;         /* why those listed have no stack, if none has one */
     uint64_t found[ML_LEAK_SIGNS];       /* of each sign, listed or not */
     uint64_t found_bytes[ML_LEAK_SIGNS]; /* their growth */
