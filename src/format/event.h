@@ -79,6 +79,9 @@ enum ml_sample_bits {
     ML_SAMPLE_INSIDE = 16, /* read by a recorded thread right after its driver call */
     ML_SAMPLE_LAST = 32,   /* … before its process frees everything and exits */
     ML_SAMPLE_SHARE = 64,  /* the process's value is its proportional set size (PSS) */
+    /* `used` and `total` are the process's address space and its limit, RLIMIT_AS. Never together
+     * with the bits of these values. */
+    ML_SAMPLE_ADDRESSES = 128,
 };
 #define ML_SAMPLE_PROCESS_SHIFT 8
 

@@ -155,12 +155,13 @@ static void leak_row(struct ml_table *t, const struct ml_leaks *l, const struct 
     name_cells(t, l, leak->names);
 }
 
-static int put_leaks(const struct ml_leaks *l, const struct ml_style *style, struct ml_buf *out)
+static int put_leaks(const struct ml_leaks *l, const char *heading, const struct ml_style *style,
+                     struct ml_buf *out)
 {
     uint64_t found = found_in_all(l);
     char title[32];
     struct ml_table t;
-    int r = ml_report_heading(out, style, "What grows");
+    int r = ml_report_heading(out, style, "%s", heading);
 
     snprintf(title, sizeof(title), "bytes/%s", ml_leaks_unit_word(l));
     ml_table_init(&t);
@@ -273,6 +274,20 @@ static int put_hint(const struct ml_leaks *l, const struct ml_style *style, stru
     return ml_report_paragraph(out, style, 0, text);
 }
 
+/* What grows in the time after the last step. */
+static int put_after(const struct ml_leaks *l, const struct ml_style *style, struct ml_buf *out)
+{
+    char from[32], to[32], heading[160];
+
+    if (!l->after)
+        return 0;
+    snprintf(heading, sizeof(heading),
+             "What grows after the last step, in %u slices of equal time: live %s, then %s",
+             l->after->slices, ml_format_bytes(from, (int64_t)l->after->from_bytes, style->unit),
+             ml_format_bytes(to, (int64_t)l->after->to_bytes, style->unit));
+    return put_leaks(l->after, heading, style, out);
+}
+
 int ml_leaks_text(const struct ml_leaks *leaks, const char *file, const struct ml_style *style,
                   struct ml_buf *out)
 {
@@ -294,11 +309,15 @@ int ml_leaks_text(const struct ml_leaks *leaks, const char *file, const struct m
         return r;
     if (found_in_all(leaks) == 0) {
         r = put_no_leaks(leaks, style, out);
+        if (r == 0)
+            r = put_after(leaks, style, out);
         return r < 0 ? r : put_left(leaks, style, out);
     }
-    r = put_leaks(leaks, style, out);
+    r = put_leaks(leaks, "What grows", style, out);
     if (r == 0)
         r = put_stacks(leaks, style, out);
+    if (r == 0)
+        r = put_after(leaks, style, out);
     return r < 0 ? r : put_hint(leaks, style, out);
 }
 
@@ -386,6 +405,29 @@ static void found_json(const struct ml_leaks *l, struct ml_json *json)
     ml_json_end_object(json);
 }
 
+static void leaks_json(const struct ml_leaks *l, struct ml_json *json)
+{
+    ml_json_key(json, "leaks");
+    ml_json_begin_array(json);
+    for (size_t i = 0; i < l->list.len; i++)
+        leak_json(l, &l->list.items[i], json);
+    ml_json_end_array(json);
+}
+
+static void after_json(const struct ml_leaks *l, struct ml_json *json)
+{
+    ml_json_key(json, "after_steps");
+    if (!l->after) {
+        ml_json_null(json);
+        return;
+    }
+    ml_json_begin_object(json);
+    range_json(l->after, json);
+    found_json(l->after, json);
+    leaks_json(l->after, json);
+    ml_json_end_object(json);
+}
+
 int ml_leaks_json(const struct ml_leaks *leaks, const char *file, struct ml_buf *out)
 {
     struct ml_json json;
@@ -406,11 +448,8 @@ int ml_leaks_json(const struct ml_leaks *leaks, const char *file, struct ml_buf 
     for (size_t i = 0; i < leaks->by_count; i++)
         ml_json_cstr(&json, ml_key_name(leaks->by[i]));
     ml_json_end_array(&json);
-    ml_json_key(&json, "leaks");
-    ml_json_begin_array(&json);
-    for (size_t i = 0; i < leaks->list.len; i++)
-        leak_json(leaks, &leaks->list.items[i], &json);
-    ml_json_end_array(&json);
+    leaks_json(leaks, &json);
+    after_json(leaks, &json);
     if (leaks->slices)
         left_json(leaks, &json);
     ml_json_end_object(&json);

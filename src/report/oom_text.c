@@ -101,6 +101,22 @@ static void say_afresh(struct prose *p)
         p->o->torch ? " in segments of PyTorch's sizes" : "", SIZE(p->o->afresh_bytes));
 }
 
+static void say_address_limit(struct prose *p)
+{
+    const struct ml_address_space *a = &p->o->addresses;
+
+    say(p, " The limit on the process's address space (ulimit -v, RLIMIT_AS) forbade it: %s",
+        SIZE(a->limit.bytes));
+    if (a->used.known && ml_sum_u64(a->used.bytes, p->o->refusal.bytes) > a->limit.bytes)
+        say(p, ", of which %s was in use. The request exceeds it by %s.", SIZE(a->used.bytes),
+            SIZE(p->o->short_bytes.bytes));
+    else if (a->used.known)
+        say(p, ", of which %s was in use at the last sample.", SIZE(a->used.bytes));
+    else
+        say(p, ".");
+    say(p, " Libraries, stacks of threads and reserved addresses count too.");
+}
+
 static void say_rule(struct prose *p)
 {
     const struct ml_oom *o = p->o;
@@ -143,6 +159,7 @@ static void say_rule(struct prose *p)
             "forbade it%s.",
             o->host ? " (ulimit -v, a container's, the kernel's overcommit)" : "");
         break;
+    case ML_RULE_ADDRESS_LIMIT: say_address_limit(p); break;
     case ML_RULE_NO_SEGMENTS:
         say(p, " It is unknown whether this is a shortage or fragmentation: the allocator's "
                "segments were not recorded.");
@@ -222,8 +239,9 @@ static void say_change(struct prose *p, const struct ml_oom_change *c)
             c->count, c->count == 1 ? "" : "s", c->count == 1 ? "is" : "are");
         break;
     case ML_CHANGE_RAISE_LIMIT:
-        say(p, p->o->host ? "raise the limit of the process or its container"
-                          : "raise the allocator's limit");
+        say(p, p->o->rule == ML_RULE_ADDRESS_LIMIT ? "raise the limit: ulimit -v"
+               : p->o->host ? "raise the limit of the process or its container"
+                            : "raise the allocator's limit");
         break;
     case ML_CHANGE_BATCH:
         if (c->judged)

@@ -96,6 +96,19 @@ static int put_table(const struct ml_steps *steps, const struct ml_style *style,
     return r < 0 ? r : ml_category_left_out(&columns, out);
 }
 
+static int put_after(const struct ml_steps *steps, const struct ml_style *style, struct ml_buf *out)
+{
+    char rise[32], peak[32];
+
+    if (!steps->has_after || steps->after_rise_bytes == 0)
+        return 0;
+    return ml_buf_printf(out,
+                         "After the last step live memory rose by %s, to %s; memledger leaks shows "
+                         "what grows there.\n",
+                         ml_format_bytes(rise, (int64_t)steps->after_rise_bytes, style->unit),
+                         ml_format_bytes(peak, (int64_t)steps->after.peak_bytes, style->unit));
+}
+
 int ml_steps_text(const struct ml_summary *summary, const char *file, const struct ml_style *style,
                   struct ml_buf *out)
 {
@@ -106,7 +119,9 @@ int ml_steps_text(const struct ml_summary *summary, const char *file, const stru
                              summary->start_wall_ns, summary->host);
     if (r == 0)
         r = ml_buf_puts(out, "\n");
-    return r < 0 ? r : put_table(&summary->steps, style, out);
+    if (r == 0)
+        r = put_table(&summary->steps, style, out);
+    return r < 0 ? r : put_after(&summary->steps, style, out);
 }
 
 /* ---- JSON -------------------------------------------------------------- */

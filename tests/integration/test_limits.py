@@ -5,9 +5,10 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
 import resource
+import sys
 
 import harness
-from harness import check, contains, equal, program, run
+from harness import check, contains, equal, plain, program, report, run
 
 
 def limited(limits, *command):
@@ -117,6 +118,31 @@ def test_no_more_pages():
     check(trace["lost"] > 0, "nothing was lost: the pages were not asked for", trace)
     equal(trace["kinds"]["alloc"] + trace["kinds"]["free"] + trace["lost"], 100000,
           "recorded and lost", trace)
+
+
+FILL_UP = """
+kept = []
+while True:
+    kept.append(bytes(4 << 20))
+"""
+
+
+def test_oom_names_the_limit():
+    """A program that asks for more than ulimit -v allows: oom names the limit and its use."""
+    kib = 400 << 10
+    result = run(*limited(f"ulimit -v {kib}", sys.executable, "-c", FILL_UP),
+                 options=["-q", "-f", "--heap"])
+    contains(result.err, "MemoryError", "the program's end")
+    verdict = report("oom", result.trace)["verdicts"][-1]
+    equal((verdict["verdict"], verdict["rule"]), ("limit", "address_limit"), "verdict", verdict)
+    equal(verdict["address_limit_bytes"], kib << 10, "limit")
+    check(verdict["live_bytes"] < verdict["address_used_bytes"] <= kib << 10, "address space in use",
+          verdict)
+    change = verdict["changes"][0]
+    equal((change["change"], change["enough"]), ("raise_limit", True), "change")
+    check(0 < change["bytes"] <= verdict["asked_bytes"], "missing bytes", verdict)
+    text = " ".join(plain(harness.MEMLEDGER, "oom", result.trace).stdout.split())
+    contains(text, "address space (ulimit -v, RLIMIT_AS) forbade it: 400.0 MiB", "text")
 
 
 harness.main(globals())

@@ -248,6 +248,25 @@ static void a_list_that_is_filled_now_and_then_is_likely_a_leak(void **state)
     release(&l);
 }
 
+static void a_leak_comes_before_a_cache_that_fills_up(void **state)
+{
+    struct story s = story_begin();
+    struct leaky l;
+
+    (void)state;
+    for (uint64_t i = 0; i < 20; i++) {
+        step(&s, i);
+        labelled(&s, KEPT + i * 4096, 100, "sessions");
+        labelled(&s, KEPT * 2 + i * 4096, 4000 >> (i / 2), "cache");
+    }
+    l = look(&s, by_label);
+    assert_int_equal(l.leaks.list.len, 2);
+    assert_string_equal(l.leaks.list.items[0].names[0], "sessions");
+    assert_string_equal(l.leaks.list.items[1].names[0], "cache");
+    assert_true(l.leaks.list.items[1].grown_bytes > l.leaks.list.items[0].grown_bytes);
+    release(&l);
+}
+
 static void the_first_step_is_warm_up_in_a_short_run(void **state)
 {
     struct story s = story_begin();
@@ -453,6 +472,7 @@ int main(void)
         cmocka_unit_test(steps_are_those_of_the_program),
         cmocka_unit_test(what_is_replaced_does_not_grow),
         cmocka_unit_test(a_list_that_is_filled_now_and_then_is_likely_a_leak),
+        cmocka_unit_test(a_leak_comes_before_a_cache_that_fills_up),
         cmocka_unit_test(the_first_step_is_warm_up_in_a_short_run),
         cmocka_unit_test(each_process_has_its_own),
         cmocka_unit_test(without_steps_time_is_cut_into_slices),

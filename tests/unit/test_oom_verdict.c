@@ -99,7 +99,7 @@ static void requests_are_served_by_kind(void **state)
 struct figures {
     uint64_t asked;
     bool host, segments, by_driver;
-    struct ml_seen free, total;
+    struct ml_seen free, total, address_used, address_limit;
     uint64_t has, afresh;
 };
 
@@ -110,6 +110,7 @@ static void judged(struct figures f, enum ml_oom_verdict verdict, enum ml_oom_ru
         .refusal = {.bytes = f.asked, .driver_bytes = f.by_driver ? f.asked : 0},
         .host = f.host,
         .driver = {.free = f.free, .total = f.total},
+        .addresses = {.used = f.address_used, .limit = f.address_limit},
         .has_segments = f.segments,
         .place = {.bytes = f.has},
         .need_bytes = f.asked,
@@ -142,6 +143,27 @@ static void memory_of_the_host_is_judged_by_what_is_free(void **state)
     judged((struct figures){.host = true, .asked = 30, .free = KNOWN(30), .total = KNOWN(100)},
            ML_OOM_LIMIT, ML_RULE_FREE_ENOUGH, 0);
     judged((struct figures){.host = true, .asked = 30}, ML_OOM_UNKNOWN, ML_RULE_NO_FIGURES, -1);
+}
+
+static void a_limit_on_the_address_space_is_named(void **state)
+{
+    struct figures f = {.host = true,
+                        .asked = 30,
+                        .free = KNOWN(60),
+                        .total = KNOWN(100),
+                        .address_used = KNOWN(45),
+                        .address_limit = KNOWN(70)};
+
+    (void)state;
+    judged(f, ML_OOM_LIMIT, ML_RULE_ADDRESS_LIMIT, 5);
+    f.free = (struct ml_seen)KNOWN(10); /* the limit is certain, the shortage is not */
+    judged(f, ML_OOM_LIMIT, ML_RULE_ADDRESS_LIMIT, 5);
+    f.address_used = (struct ml_seen)KNOWN(20); /* an old sample */
+    judged(f, ML_OOM_SHORTAGE, ML_RULE_FREE, 20);
+    f.free = (struct ml_seen)KNOWN(60);
+    judged(f, ML_OOM_LIMIT, ML_RULE_ADDRESS_LIMIT, 30);
+    f.asked = 101;
+    judged(f, ML_OOM_SHORTAGE, ML_RULE_TOTAL, 41);
 }
 
 static void segments_are_judged_by_what_they_need_afresh(void **state)
@@ -445,6 +467,7 @@ int main(void)
         cmocka_unit_test(no_size_overflows),
         cmocka_unit_test(requests_are_served_by_kind),
         cmocka_unit_test(memory_of_the_host_is_judged_by_what_is_free),
+        cmocka_unit_test(a_limit_on_the_address_space_is_named),
         cmocka_unit_test(segments_are_judged_by_what_they_need_afresh),
         cmocka_unit_test(without_segments_little_is_known),
         cmocka_unit_test(one_failure_is_told_once),

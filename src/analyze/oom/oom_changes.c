@@ -135,7 +135,8 @@ static int raise_limit(struct changes *c)
 
     if (o->verdict == ML_OOM_LIMIT)
         return add(c, (struct ml_oom_change){.kind = ML_CHANGE_RAISE_LIMIT,
-                                             .bytes = o->refusal.bytes,
+                                             .bytes = o->short_bytes.bytes ? o->short_bytes.bytes
+                                                                           : o->refusal.bytes,
                                              .judged = true,
                                              .fits = true});
     if (!o->limited)
@@ -228,7 +229,7 @@ int ml_oom_changes(const struct ml_replay *replay, const struct ml_segment_map *
         r = empty_segments(&c, map);
     if (r == 0)
         r = raise_limit(&c);
-    if (r == 0 && oom->verdict != ML_OOM_FRAGMENTATION && oom->verdict != ML_OOM_LIMIT)
+    if (r == 0 && oom->verdict != ML_OOM_FRAGMENTATION && oom->rule != ML_RULE_FREE_ENOUGH)
         r = keep_less(&c);
     ml_vec_sort(&oom->changes, smallest_first);
     ml_vec_release(&c.activations);

@@ -19,6 +19,24 @@ static void decide(struct ml_oom *o, enum ml_oom_verdict verdict, enum ml_oom_ru
     o->short_bytes = short_bytes;
 }
 
+/* The last sample may be older than the last allocations. If it leaves room for the request, the
+ * process lacked at most the request itself. */
+static void judge_by_address_limit(struct ml_oom *o)
+{
+    uint64_t asked = o->refusal.bytes;
+    uint64_t over = missing(ml_sum_u64(o->addresses.used.bytes, asked), o->addresses.limit.bytes);
+
+    decide(o, ML_OOM_LIMIT, ML_RULE_ADDRESS_LIMIT,
+           (struct ml_seen){true, over ? ml_min_u64(over, asked) : asked});
+}
+
+/* Whether the figures alone prove that the limit forbade the request. */
+static bool exceeds_address_limit(const struct ml_oom *o)
+{
+    return o->host && o->addresses.limit.known && o->addresses.used.known &&
+           ml_sum_u64(o->addresses.used.bytes, o->refusal.bytes) > o->addresses.limit.bytes;
+}
+
 /* For requests that go directly to the driver or the system. */
 static void judge_by_free(struct ml_oom *o)
 {
@@ -27,6 +45,8 @@ static void judge_by_free(struct ml_oom *o)
 
     if (!o->driver.free.known)
         decide(o, ML_OOM_UNKNOWN, ML_RULE_NO_FIGURES, unknown);
+    else if (asked <= o->driver.free.bytes && o->addresses.limit.known)
+        judge_by_address_limit(o);
     else if (asked > o->driver.free.bytes)
         decide(o, ML_OOM_SHORTAGE, ML_RULE_FREE,
                (struct ml_seen){true, missing(asked, o->driver.free.bytes)});
@@ -82,6 +102,8 @@ void ml_oom_judge(struct ml_oom *o)
                total->known ? (struct ml_seen){true, missing(asked, room)} : unknown);
     else if (total->known && asked > total->bytes)
         decide(o, ML_OOM_SHORTAGE, ML_RULE_TOTAL, (struct ml_seen){true, missing(asked, room)});
+    else if (exceeds_address_limit(o))
+        judge_by_address_limit(o);
     else if (o->has_segments)
         judge_by_segments(o);
     else if (o->host || o->refusal.driver_bytes > 0)
@@ -114,6 +136,7 @@ const char *ml_oom_rule_name(enum ml_oom_rule rule)
         [ML_RULE_TOTAL] = "total",
         [ML_RULE_FREE] = "free",
         [ML_RULE_FREE_ENOUGH] = "free_enough",
+        [ML_RULE_ADDRESS_LIMIT] = "address_limit",
         [ML_RULE_FITS_AFRESH] = "fits_afresh",
         [ML_RULE_TOO_MUCH] = "too_much",
         [ML_RULE_BETWEEN] = "between",

@@ -85,6 +85,7 @@ static int name_place(struct case_file *c)
     if (!o->device || !o->space)
         return -ENOMEM;
     o->pid = ml_trace_process(c->trace, space->process)->pid;
+    o->addresses.process = space->process;
     o->tid = ml_trace_thread(c->trace, o->refusal.thread)->tid;
     o->host = strcmp(o->device, ML_HOST_DEVICE) == 0;
     o->torch = ml_torch_is_caching(o->device, o->space);
@@ -162,6 +163,8 @@ static int examine(struct case_file *c, struct ml_error *err)
     struct ml_snapshot_opts at = {.at = {.kind = ML_AT_OOM, .number = o->refusal.overall}};
     int r = ml_device_figures(c->trace, o->refusal.event, &o->driver, 1, err);
 
+    if (r == 0 && o->host)
+        r = ml_address_space(c->trace, o->refusal.event, &o->addresses, err);
     if (r == 0)
         r = ml_snapshot(c->trace, &at, &o->holders.at, &c->replay, err);
     if (r == 0)

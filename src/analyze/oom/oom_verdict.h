@@ -30,15 +30,16 @@ enum ml_oom_verdict {
 
 /* The reason for the verdict. */
 enum ml_oom_rule {
-    ML_RULE_NO_FIGURES,  /* the free memory is unknown: unknown */
-    ML_RULE_NO_SEGMENTS, /* the places of blocks in the segments are unknown: unknown */
-    ML_RULE_ADDRESSES,   /* more than a process can address: shortage */
-    ML_RULE_TOTAL,       /* more than the device has: shortage */
-    ML_RULE_FREE,        /* more than was free there: shortage */
-    ML_RULE_FREE_ENOUGH, /* as much was free: limit */
-    ML_RULE_FITS_AFRESH, /* its capacity covers the need after a fresh start: fragmentation */
-    ML_RULE_TOO_MUCH,    /* it does not: shortage */
-    ML_RULE_BETWEEN,     /* the capacity is not known precisely enough: unknown */
+    ML_RULE_NO_FIGURES,    /* the free memory is unknown: unknown */
+    ML_RULE_NO_SEGMENTS,   /* the places of blocks in the segments are unknown: unknown */
+    ML_RULE_ADDRESSES,     /* more than a process can address: shortage */
+    ML_RULE_TOTAL,         /* more than the device has: shortage */
+    ML_RULE_FREE,          /* more than was free there: shortage */
+    ML_RULE_FREE_ENOUGH,   /* as much was free: limit */
+    ML_RULE_ADDRESS_LIMIT, /* more than RLIMIT_AS allows the process: limit */
+    ML_RULE_FITS_AFRESH,   /* its capacity covers the need after a fresh start: fragmentation */
+    ML_RULE_TOO_MUCH,      /* it does not: shortage */
+    ML_RULE_BETWEEN,       /* the capacity is not known precisely enough: unknown */
 };
 
 enum ml_oom_change_kind {
@@ -71,7 +72,8 @@ struct ml_oom {
     const char *module, *class_name, *scope, *phase, *category, *line;
 
     struct ml_device_figures driver;
-    uint64_t live_bytes, live_blocks; /* on the device, of all recorded processes */
+    struct ml_address_space addresses; /* on the host, of the process that made the request */
+    uint64_t live_bytes, live_blocks;  /* on the device, of all recorded processes */
     bool has_segments;
     struct ml_free_place place; /* of the process that made the request */
     uint64_t need_bytes;        /* from the driver, for the request */
@@ -100,7 +102,7 @@ struct ml_oom_report {
     ML_VEC(struct ml_oom) list;
 };
 
-/* Reads the trace once, and five times for each reported refusal.
+/* Reads the trace once, and six times for each reported refusal.
  * @ret    to be released, after a failure too
  * @return 0; -ENOENT without such a refusal, -ENODEV without such a device, and `err` lists the
  *         existing ones; or another negative errno */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cuda_spaces.h"
+#include "each_event.h"
 
 #define DEVICES_MAX 256
 
@@ -287,4 +288,35 @@ int ml_device_figures(const struct ml_trace *trace, uint64_t events, struct ml_d
         }
     ml_cursor_free(cursor);
     return r < 0 ? r : n;
+}
+
+/* ---- The address space of a process -------------------------------------- */
+
+struct address_scan {
+    uint64_t events, read;
+    struct ml_address_space *ret;
+};
+
+static int take_addresses(void *ctx, const struct ml_event *event)
+{
+    struct address_scan *s = ctx;
+    bool up_to_it = ++s->read <= s->events;
+    uint32_t process;
+
+    if (event->kind != ML_SAMPLE || !(event->args[1] & ML_SAMPLE_ADDRESSES) ||
+        !ml_sample_about(event, &process) || process != s->ret->process)
+        return 0;
+    if (up_to_it)
+        s->ret->used = (struct ml_seen){true, event->args[2]};
+    if (up_to_it || !s->ret->limit.known)
+        s->ret->limit = (struct ml_seen){true, event->args[4]};
+    return 0;
+}
+
+int ml_address_space(const struct ml_trace *trace, uint64_t events, struct ml_address_space *ret,
+                     struct ml_error *err)
+{
+    struct address_scan s = {.events = events, .ret = ret};
+
+    return ml_each_event(trace, take_addresses, &s, err);
 }

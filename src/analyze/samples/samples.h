@@ -103,4 +103,16 @@ struct ml_device_figures {
 int ml_device_figures(const struct ml_trace *trace, uint64_t events, struct ml_device_figures *list,
                       size_t count, struct ml_error *err);
 
+/* The address space of a process and the limit on it, RLIMIT_AS. */
+struct ml_address_space {
+    uint32_t process;           /* number, given by the caller */
+    struct ml_seen used, limit; /* used: as last sampled up to the event */
+};
+
+/* Fills it in by one pass. If the process was sampled only after the first `events` events, the
+ * limit is that of the first sample.
+ * @return 0 or negative errno */
+int ml_address_space(const struct ml_trace *trace, uint64_t events, struct ml_address_space *ret,
+                     struct ml_error *err);
+
 #endif

@@ -60,6 +60,9 @@ static int by_strength(const void *a, const void *b)
 
     if (x->sign != y->sign)
         return x->sign < y->sign ? -1 : 1;
+    /* A cache that fills up grows ever less, a leak does not. */
+    if (x->late_bytes != y->late_bytes)
+        return x->late_bytes < y->late_bytes ? 1 : -1;
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
     return x->group < y->group ? -1 : 1;

@@ -5,6 +5,7 @@
 #include "leaks.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "classify.h"
@@ -42,7 +43,9 @@ static void on_mark(void *ctx, const struct ml_event *event)
 {
     struct pass *p = ctx;
 
-    if (event->kind == ML_MARK && event->args[0] == MEMLEDGER_MARK_STEP && on_step(p, event) < 0)
+    if (event->kind != ML_MARK || event->args[0] != MEMLEDGER_MARK_STEP)
+        (void)ml_step_track_mark(&p->track, event);
+    else if (on_step(p, event) < 0)
         p->book.failed = -ENOMEM;
 }
 
@@ -265,12 +268,49 @@ static int by_slices(const struct ml_trace *trace, const struct ml_classes *clas
     return r;
 }
 
+/* The time after the last step, if it is no step itself. */
+static bool has_time_after(struct pass *p, struct slices *ret)
+{
+    ml_step_track_close(&p->track);
+    if (!p->track.is_behind || p->book.ends.len == 0)
+        return false;
+    *ret = slices_of(p, SLICES);
+    ret->from = p->book.ends.items[p->book.ends.len - 1].time_ns;
+    return ret->unit == ML_LEAK_BY_TIME && ret->from < ret->to;
+}
+
+/* Keeps the result in ret->after if it has a sign of a leak. */
+static int after_steps(const struct ml_trace *trace, const struct ml_classes *classes,
+                       const struct ml_leaks_opts *opts, int64_t process, struct slices slices,
+                       struct ml_leaks *ret, struct ml_error *err)
+{
+    struct ml_leaks *after = calloc(1, sizeof(*after));
+    int r;
+
+    if (!after)
+        return ml_error_set(err, -ENOMEM, "out of memory");
+    ml_snapshot_begin(trace, &after->at);
+    after->at.device_index = ret->at.device_index;
+    after->process = process;
+    memcpy(after->by, ret->by, sizeof(after->by));
+    after->by_count = ret->by_count;
+    r = by_slices(trace, classes, opts, slices, after, err);
+    if (r == 0 && after->found[ML_LEAK_STEADY] + after->found[ML_LEAK_LIKELY] > 0) {
+        ret->after = after;
+        return 0;
+    }
+    ml_leaks_release(after);
+    free(after);
+    return r;
+}
+
 /* @return 1: there are no steps, or the caller wants slices; *ret_slices is then set */
 static int by_steps(const struct ml_trace *trace, const struct ml_classes *classes,
                     const struct ml_leaks_opts *opts, struct ml_leaks *ret,
                     struct slices *ret_slices, struct ml_error *err)
 {
     struct pass p = {0};
+    struct slices after;
     int r = begin_pass(&p, trace, classes, ret, err);
 
     if (r == 0)
@@ -280,6 +320,8 @@ static int by_steps(const struct ml_trace *trace, const struct ml_classes *class
         r = 1;
     } else if (r == 0) {
         r = evaluate(&p, opts, ret, err);
+        if (r == 0 && has_time_after(&p, &after))
+            r = after_steps(trace, classes, opts, p.book.process, after, ret, err);
     }
     release_pass(&p);
     return r;
@@ -313,6 +355,9 @@ void ml_leaks_release(struct ml_leaks *leaks)
         ml_stack_view_release(&leaks->list.items[i].stack);
     ml_vec_release(&leaks->list);
     ml_vec_release(&leaks->left);
+    if (leaks->after)
+        ml_leaks_release(leaks->after);
+    free(leaks->after);
     ml_snapshot_release(&leaks->at);
     *leaks = (struct ml_leaks){0};
 }

@@ -5,6 +5,8 @@
  * allocated in that step or before and are still live. The last step is not measured: the frees
  * at the end of a program would hide the growth.
  *
+ * The time after the last step, such as an evaluation, is cut into slices and measured separately.
+ *
  * A run without steps is cut into slices of equal time, or of equal numbers of events if it has
  * no times.
  *
@@ -77,17 +79,20 @@ struct ml_leaks {
     uint64_t from_bytes, to_bytes;      /* live then, of the selected blocks */
     double bytes_per_step;
     uint32_t other_processes;            /* that marked steps and are ignored */
-    ML_VEC(struct ml_leak) list;         /* strongest first, then most bytes a step */
+    ML_VEC(struct ml_leak) list;         /* strongest first, then by growth in the second half */
     enum ml_stackless stackless;         /* why those listed have no stack, if none has one */
     uint64_t found[ML_LEAK_SIGNS];       /* of each sign, listed or not */
     uint64_t found_bytes[ML_LEAK_SIGNS]; /* their growth */
     /* Never freed, without the driver's own, if the run was cut into slices. */
     uint64_t left_bytes, left_blocks, left_groups;
     ML_VEC(struct ml_leak_left) left; /* the largest, at most ML_LEAK_LEFT_LISTED */
+    /* The time after the last step, cut into slices; NULL unless a group grew there without ever
+     * shrinking. Has the same keys, and no `after`. */
+    struct ml_leaks *after;
 };
 
 /* Reads the trace once, a second time for categories if it has modules or phases, and again if it
- * has no steps.
+ * has no steps, or allocations after the last one.
  * @ret    to be released, after a failure too
  * @return 0; -EINVAL if frees are unknown; -ENODEV, -ENOENT without such a device or process; or
  *         another negative errno */

@@ -117,6 +117,9 @@ static void set_apart_what_follows(struct ml_steps *steps)
 
     steps->has_after = last.allocations > 0;
     steps->after = last;
+    if (steps->list.len > 0 && last.peak_bytes > steps->list.items[steps->list.len - 1].end_bytes)
+        steps->after_rise_bytes =
+            last.peak_bytes - steps->list.items[steps->list.len - 1].end_bytes;
 }
 
 int ml_step_book_close(struct ml_step_book *book)

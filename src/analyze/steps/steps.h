@@ -37,6 +37,7 @@ struct ml_steps {
     uint64_t peak_before_bytes; /* the peak before the first step */
     bool has_after;             /* there were allocations after the last step */
     struct ml_step after;       /* these; its number means nothing */
+    uint64_t after_rise_bytes;  /* its peak less the live bytes at the end of the last step */
 };
 
 /* Use it during a replay: pass it the events of on_mark, and close it before the replay is

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "event.h"
@@ -18,6 +19,8 @@
 #define PROCESSES_PER_TICK 32
 /* The kernel adds up all its zones for this. */
 #define SYSTEM_NS 100000000u
+/* A program may limit itself at any time. */
+#define LIMIT_NS 100000000u
 /* The kernel walks all pages of a process for its PSS, and the process
  * cannot map memory meanwhile: so this is rare, and rarer if it takes long. */
 #define SHARE_FIRST_NS 200000000u
@@ -131,6 +134,27 @@ static struct ml_sample of_process(const struct ml_host_lane *h, const struct ml
                               .by_process = bytes};
 }
 
+static uint64_t address_limit_of(uint32_t pid)
+{
+    struct rlimit limit;
+
+    if (prlimit((pid_t)pid, RLIMIT_AS, NULL, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+        return 0;
+    return limit.rlim_cur;
+}
+
+static void add_addresses(struct ml_host_process *p, uint64_t used_bytes, uint64_t now_ns,
+                          struct ml_sample *s)
+{
+    if (ml_due(&p->limit_due, now_ns, LIMIT_NS))
+        p->address_limit = address_limit_of(p->pid);
+    if (!p->address_limit)
+        return;
+    s->bits |= ML_SAMPLE_ADDRESSES;
+    s->used = used_bytes;
+    s->total = p->address_limit;
+}
+
 /* A process that has released its memory but is not yet reaped has no pages,
  * which is not a sample. */
 static void read_rss(struct ml_sample_lane *lane, struct ml_host_process *p, uint64_t now_ns)
@@ -138,14 +162,15 @@ static void read_rss(struct ml_sample_lane *lane, struct ml_host_process *p, uin
     struct ml_host_lane *h = lane->context;
     struct ml_sample s;
     char text[128], *rest;
-    uint64_t pages;
+    uint64_t addresses, pages;
 
-    if (!read_text(p->statm, text, sizeof(text)) || !strtoull(text, &rest, 10)) {
+    if (!read_text(p->statm, text, sizeof(text)) || !(addresses = strtoull(text, &rest, 10))) {
         p->ended = true;
         return;
     }
     pages = strtoull(rest, NULL, 10);
     s = of_process(h, p, 0, pages * h->page_bytes);
+    add_addresses(p, addresses * h->page_bytes, now_ns, &s);
     ml_lane_send(lane, &p->rss, &s, now_ns);
 }
 

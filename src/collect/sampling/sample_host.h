@@ -16,8 +16,9 @@ struct ml_host_process {
     uint32_t process; /* number in the trace */
     int statm;        /* held open: the pid may be reused */
     bool ended;
-    bool no_share; /* its PSS cannot be read */
-    struct ml_due share_due;
+    bool no_share;          /* its PSS cannot be read */
+    uint64_t address_limit; /* on its address space, in bytes; 0: none, or unknown */
+    struct ml_due limit_due, share_due;
     struct ml_sample_last rss, pss;
 };
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # test_torch_leaks.py: a PyTorch program that keeps its losses leaks, and the report shows the
 # layer and the line of the allocation; one that keeps numbers does not. Allocations after the
-# last step are not leaks.
+# last step are not leaks of the steps; what grows there is listed separately.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
@@ -16,6 +16,13 @@ PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "keeps_losses
 def record(what):
     result = run(sys.executable, PROGRAM, what, trace=f"{what}.mled",
                  options=["-q", "--stacks", "python"], timeout=120)
+    equal(result.code, 0, "exit code", result)
+    return result.trace
+
+
+def record_evaluation():
+    program = os.path.join(os.path.dirname(PROGRAM), "keeps_outputs.py")
+    result = run(sys.executable, program, trace="outputs.mled", options=["-q"], timeout=120)
     equal(result.code, 0, "exit code", result)
     return result.trace
 
@@ -63,6 +70,19 @@ def test_losses_that_are_numbers():
     done = plain(MEMLEDGER, "leaks", "--fail", trace)
     equal(done.returncode, 0, "exit code", done.stdout, done.stderr)
     contains(done.stdout, "Nothing grows from step to step", "the report")
+
+
+def test_outputs_of_an_evaluation():
+    """Memory that grows after the last step: leaks lists it separately, steps gives its size."""
+    trace = record_evaluation()
+    found = report("leaks", trace)
+    equal(found["leaks"], [], "what grows from step to step")
+    relu = next(x for x in found["after_steps"]["leaks"] if x["module"] == "Sequential > 1")
+    check(relu["sign"] in ("steady", "likely"), "sign", relu)
+    equal(relu["grown_bytes"], relu["grown_blocks"] * 128 * 256 * 4, "one output of ReLU a batch")
+    contains(plain(MEMLEDGER, "leaks", trace).stdout, "What grows after the last step", "leaks")
+    contains(plain(MEMLEDGER, "steps", trace).stdout, "After the last step live memory rose by",
+             "steps")
 
 
 harness.main(globals())
