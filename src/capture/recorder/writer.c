@@ -306,8 +306,11 @@ static bool append(struct ml_writer *w, const uint64_t *words, unsigned n)
     return true;
 }
 
+/* A handler may run between the two: its record must see that others wait. */
 static void release(struct ml_writer *w)
 {
+    if (w->pending_words)
+        atomic_store_explicit(&w->limit, 0, memory_order_relaxed);
     ml_writer_end(w);
     if (w->pending_words)
         ml_record_pending(w);
@@ -388,6 +391,19 @@ void ml_record_first(const uint64_t *words, unsigned n)
     record_first(0, words, n);
 }
 
+/* A handler can find `busy` clear while the records of an earlier one still wait: those come
+ * first. */
+static void move_earlier(struct ml_writer *w)
+{
+    const volatile uint64_t *busy = w->busy;
+    uint64_t first = w->busy_first;
+
+    ml_record_pending(w);
+    w->busy = busy;
+    atomic_signal_fence(memory_order_seq_cst);
+    w->busy_first = first;
+}
+
 /* Precondition: w->busy was set by the caller. */
 static void record_slow(struct ml_writer *w, uint32_t only_in, const uint64_t *words, unsigned n)
 {
@@ -399,6 +415,8 @@ static void record_slow(struct ml_writer *w, uint32_t only_in, const uint64_t *w
         record_first(only_in, words, n);
         return;
     }
+    if (w->pending_words)
+        move_earlier(w);
     ok = (!only_in || only_in == w->recording) && append(w, words, n);
     release(w);
     if (ok)
@@ -474,11 +492,13 @@ static void end_abandoned(struct ml_writer *w)
 
 /* A record inside a record: from a signal handler, or from a library call that the recorder makes.
  * It waits in `pending` until the outer one is done. One instruction reserves its place, so that
- * handlers may interrupt handlers. */
+ * handlers may interrupt handlers. The limit makes the next record look: it must not overtake this
+ * one, or it must check whether a pop is owed. */
 static void wait_for_outer(struct ml_writer *w, const uint64_t *words, unsigned n)
 {
     uint32_t at = atomic_fetch_add_explicit(&w->pending_words, 1 + n, memory_order_relaxed);
 
+    atomic_store_explicit(&w->limit, 0, memory_order_relaxed);
     if (at + 1 + n <= ML_PENDING_WORDS) {
         w->pending[at] = n;
         memcpy(&w->pending[at + 1], words, n * sizeof(*words));
@@ -487,7 +507,6 @@ static void wait_for_outer(struct ml_writer *w, const uint64_t *words, unsigned 
     if (at < ML_PENDING_WORDS)
         w->pending[at] = 0; /* the list ends here */
     drop(w, words);
-    w->limit = 0; /* makes the next record check whether a pop is owed */
 }
 
 ML_NOINLINE void ml_record_nested(struct ml_writer *w, const uint64_t *words, unsigned n)
@@ -515,8 +534,7 @@ static void move_pending(struct ml_writer *w, uint32_t at, uint32_t end)
 }
 
 /* Moves pending records of handlers into the ring, with signals blocked so that none adds more. In
- * a sandbox they cannot be blocked, and records added meanwhile are moved too. A handler that runs
- * before that finds `busy` clear and writes to the ring itself. */
+ * a sandbox they cannot be blocked, and records added meanwhile are moved too. */
 void ml_record_pending(struct ml_writer *w)
 {
     uint64_t signals = ml_sys_block_signals();
