@@ -3,7 +3,7 @@
 Installed when torch has been imported under `memledger run`. The program is unchanged except
 for wrappers around some of PyTorch's functions. The frequent work is in C
 (python/native/module_calls.c); this module does what is rare: names, and optimizers' state.
-_torch_building.py says when models are named that nobody has called yet.
+_torch_building.py names models that have not been called yet.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -155,16 +155,16 @@ static PyObject *call_module(struct ml_scoped_call *self, PyObject *module, PyOb
                              PyObject *kwargs)
 {
     bool is_outermost = ml_native_recorder()->is_outermost();
-    struct ml_module_entry *entry = module ? ml_module_find(module) : NULL;
+    struct ml_module_entry *entry;
     PyObject *result;
 
     if (is_outermost) {
         forget_calls();
         ml_new_modules_name();
-        entry = module && !PyErr_Occurred() ? ml_module_find(module) : NULL;
     }
     if (PyErr_Occurred())
         return NULL;
+    entry = module ? ml_module_find(module) : NULL;
     if (module && !entry)
         entry = name_now(self, module);
     if (PyErr_Occurred())

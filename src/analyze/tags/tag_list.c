@@ -18,7 +18,6 @@
 
 #define CUDA "cuda"
 #define PINNED_DEVICE "cpu_pinned"
-#define MXNET_SPACE "mxnet"
 
 /* ---- Selected spaces ---------------------------------------------------- */
 
@@ -65,7 +64,7 @@ bool ml_trace_has_mxnet_pool(const struct ml_trace *trace, const char *device)
         if (!is_gpu(device_of(trace, i)) || !is_on_device(trace, i, device, true))
             continue;
         driver = driver || (s->level == MEMLEDGER_DRIVER && !ml_is_drivers_own(trace, i));
-        mxnet = mxnet || strcmp(ml_trace_string(trace, s->name, NULL), MXNET_SPACE) == 0;
+        mxnet = mxnet || strcmp(ml_trace_string(trace, s->name, NULL), ML_MXNET_SPACE_NAME) == 0;
     }
     return driver && mxnet;
 }
@@ -88,7 +87,7 @@ bool ml_trace_has_torch_alone(const struct ml_trace *trace)
     for (uint32_t i = 0; i < ml_trace_spaces(trace); i++) {
         const char *name = ml_trace_string(trace, ml_trace_space(trace, i)->name, NULL);
 
-        if (strcmp(name, MXNET_SPACE) == 0)
+        if (strcmp(name, ML_MXNET_SPACE_NAME) == 0)
             return false;
         torch = torch || strcmp(name, ML_TORCH_SPACE_NAME) == 0;
     }

@@ -66,9 +66,9 @@ bool ml_mxnet_is_input_name(const char *name)
 static uint32_t label_of(const char *name, const char *end)
 {
     char text[ML_NAME_MAX_BYTES];
-    int n = snprintf(text, sizeof(text), "%s%s", name, end);
 
-    return ml_name_bytes(text, n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1);
+    snprintf(text, sizeof(text), "%s%s", name, end);
+    return ml_name(text);
 }
 
 static void name_block(const struct ml_mxnet_block *block, enum memledger_category category,

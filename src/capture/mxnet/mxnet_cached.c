@@ -229,44 +229,29 @@ static bool has_flags(void)
     return library && ml_mxnet_version(library) >= 20000;
 }
 
-static void created(int result, const void *symbol, uint64_t ret)
+/* The arguments after the symbol, and which of them is the result. */
+#define WORDS a1, a2, a3, a4, a5
+#define PARAMETERS uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5
+
+static int create_by(create_cached_function *real, const void *symbol, PARAMETERS, uint64_t ret)
 {
+    int result = real ? real(symbol, WORDS) : -1;
+
     if (!result && ml_recorder_in_session() && ml_mxnet_identify())
         remember(*(void **)(uintptr_t)ret, symbol);
-}
-
-int create_cached(const void *symbol, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
-                  uint64_t a5)
-{
-    create_cached_function *real =
-        (create_cached_function *)real_of(create_cached_entry, __builtin_return_address(0));
-    int result = real ? real(symbol, a1, a2, a3, a4, a5) : -1;
-
-    created(result, symbol, has_flags() ? a4 : a1);
     return result;
 }
 
-int create_cached_ex(const void *symbol, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
-                     uint64_t a5)
-{
-    create_cached_function *real =
-        (create_cached_function *)real_of(create_cached_ex_entry, __builtin_return_address(0));
-    int result = real ? real(symbol, a1, a2, a3, a4, a5) : -1;
-
-    created(result, symbol, a4);
-    return result;
-}
-
-int create_cached_safe(const void *symbol, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
-                       uint64_t a5)
-{
-    create_cached_function *real =
-        (create_cached_function *)real_of(create_cached_safe_entry, __builtin_return_address(0));
-    int result = real ? real(symbol, a1, a2, a3, a4, a5) : -1;
-
-    created(result, symbol, a4);
-    return result;
-}
+#define CREATE(entry, ret)                                                                         \
+    int entry(const void *symbol, PARAMETERS)                                                      \
+    {                                                                                              \
+        void *real = real_of(entry##_entry, __builtin_return_address(0));                          \
+                                                                                                   \
+        return create_by((create_cached_function *)real, symbol, WORDS, ret);                      \
+    }
+CREATE(create_cached, has_flags() ? a4 : a1)
+CREATE(create_cached_ex, a4)
+CREATE(create_cached_safe, a4)
 
 int invoke_cached(const void *op, int count, void *const *inputs, uint64_t a3, uint64_t a4,
                   uint64_t a5, uint64_t a6, uint64_t a7)

@@ -72,9 +72,9 @@ static enum memledger_category category_of(const char *node)
 static uint32_t label_of(const char *node, unsigned i)
 {
     char text[ML_NAME_MAX_BYTES];
-    int n = snprintf(text, sizeof(text), "%s" ML_MXNET_EDGE "%u", node, i);
 
-    return ml_name_bytes(text, n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1);
+    snprintf(text, sizeof(text), "%s" ML_MXNET_EDGE "%u", node, i);
+    return ml_name(text);
 }
 
 /* An array that has its block already was named before, or does not belong to the node. */
@@ -195,10 +195,10 @@ void ml_mxnet_expect_no_more(uintptr_t key)
 void ml_mxnet_expect_head_gradient(uintptr_t key, unsigned i)
 {
     char text[40];
-    int n = snprintf(text, sizeof(text), ML_MXNET_HEAD_GRADIENT "_%u", i);
 
+    snprintf(text, sizeof(text), ML_MXNET_HEAD_GRADIENT "_%u", i);
     if (is_on)
-        expect((const void *)key, MEMLEDGER_INTERMEDIATE_GRADIENT, ml_name_bytes(text, (size_t)n));
+        expect((const void *)key, MEMLEDGER_INTERMEDIATE_GRADIENT, ml_name(text));
 }
 
 /* ---- Hooks ---------------------------------------------------------------------- */
