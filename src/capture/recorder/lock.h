@@ -26,6 +26,7 @@ struct ml_lock {
 enum { ML_LOCK_FREE, ML_LOCK_TAKEN, ML_LOCK_WAITED_FOR };
 
 #define ML_LOCK_NAP_NS 10000000
+#define ML_LOCK_NAP_DOUBLINGS 6 /* the longest nap is 0.64 s */
 #define ML_LOCK_PAUSES_MAX 50000 /* about a second, without reading a clock */
 
 static inline bool ml_lock_at_once(struct ml_lock *l)
@@ -37,11 +38,15 @@ static inline bool ml_lock_at_once(struct ml_lock *l)
 }
 
 /* Sleeps in the kernel, so that neither a thousand threads nor a real-time thread that only yields
- * keep the holder from its CPU. Checks again after a while even if no one wakes it. Does not use
- * nanosleep() or pthreads, where a thread can be cancelled. In a sandbox it makes no call. */
-static inline bool ml_lock_after_nap(struct ml_lock *l)
+ * keep the holder from its CPU. Checks again after a while even if no one wakes it, but ever less
+ * often: a thousand threads that wake a hundred times a second would leave the holder no time. Does
+ * not use nanosleep() or pthreads, where a thread can be cancelled. In a sandbox it makes no call.
+ * @naps: how many times this thread has napped for the lock */
+static inline bool ml_lock_after_nap(struct ml_lock *l, unsigned naps)
 {
-    struct timespec nap = {.tv_nsec = ML_LOCK_NAP_NS};
+    struct timespec nap = {.tv_nsec = ML_LOCK_NAP_NS
+                                      << (naps < ML_LOCK_NAP_DOUBLINGS ? naps
+                                                                       : ML_LOCK_NAP_DOUBLINGS)};
     int saved_errno = errno;
 
     if (atomic_exchange_explicit(&l->taken, ML_LOCK_WAITED_FOR, memory_order_acquire) ==
@@ -61,7 +66,7 @@ static inline void ml_lock(struct ml_lock *l)
 {
     if (ml_lock_at_once(l))
         return;
-    while (!ml_lock_after_nap(l))
+    for (unsigned naps = 0; !ml_lock_after_nap(l, naps); naps++)
         continue;
 }
 
@@ -74,9 +79,9 @@ static inline bool ml_lock_within(struct ml_lock *l, unsigned seconds)
     if (ml_lock_at_once(l))
         return true;
     begin = ml_calls_allowed() ? ml_clock_ns(CLOCK_MONOTONIC) : 0;
-    for (unsigned naps = 1; !ml_lock_after_nap(l); naps++) {
+    for (unsigned naps = 0; !ml_lock_after_nap(l, naps); naps++) {
         if (!ml_calls_allowed()) {
-            if (naps > ML_LOCK_PAUSES_MAX)
+            if (naps >= ML_LOCK_PAUSES_MAX)
                 return false;
         } else if (ml_clock_ns(CLOCK_MONOTONIC) - begin > seconds * (uint64_t)1000000000) {
             return false;

@@ -157,6 +157,20 @@ def both_without_heap_names(options, env):
 
 
 def test_many_threads_and_fork():
+    check_many_threads()
+
+
+def test_many_threads_on_one_processor():
+    """Those that wait for a lock must leave its holder time to run."""
+    everywhere = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(everywhere)})
+    try:
+        check_many_threads()
+    finally:
+        os.sched_setaffinity(0, everywhere)
+
+
+def check_many_threads():
     done = both("cuda_many")
     trace = done.dump(events=True)
     harness.balanced(trace)
