@@ -112,6 +112,25 @@ static void verdict_json(struct ml_json *json, const struct ml_oom *o)
     ml_json_end_object(json);
 }
 
+static void leak_json(struct ml_json *json, const struct ml_leaks *l)
+{
+    const struct ml_leak *leak = l->list.items;
+
+    ml_json_key(json, "leak");
+    if (l->list.len == 0 || leak->sign == ML_LEAK_MAYBE) {
+        ml_json_null(json);
+        return;
+    }
+    ml_json_begin_object(json);
+    ml_json_kv_cstr(json, "sign", ml_leak_sign_name(leak->sign));
+    ml_json_kv_u64(json, "grown_bytes", leak->grown_bytes);
+    ml_json_kv_u64(json, "grew_in_steps", leak->grew);
+    ml_json_kv_u64(json, "measured", l->measured);
+    for (size_t i = 0; i < l->by_count; i++)
+        text(json, ml_key_name(l->by[i]), leak->names[i]);
+    ml_json_end_object(json);
+}
+
 int ml_oom_json(const struct ml_oom_report *report, const char *file, struct ml_buf *out)
 {
     const struct ml_snapshot *at = &report->at;
@@ -132,6 +151,7 @@ int ml_oom_json(const struct ml_oom_report *report, const char *file, struct ml_
     for (size_t i = 0; i < report->list.len; i++)
         verdict_json(&json, &report->list.items[i]);
     ml_json_end_array(&json);
+    leak_json(&json, &report->leaks);
     ml_json_end_object(&json);
     return ml_json_finish(&json);
 }

@@ -8,6 +8,7 @@
 #include "breakdown_report.h"
 #include "cells.h"
 #include "health_report.h"
+#include "leaks_report.h"
 #include "oom_report.h"
 #include "paragraph.h"
 
@@ -354,6 +355,34 @@ static int put_counts(const struct ml_oom_report *report, const struct ml_style 
     return p->r;
 }
 
+/* The leak that led there, in one sentence. */
+static int put_leak(const struct ml_oom_report *report, const struct ml_style *style,
+                    struct ml_buf *out)
+{
+    const struct ml_leaks *l = &report->leaks;
+    const struct ml_leak *leak = l->list.items;
+    struct prose prose = {.style = style}, *p = &prose;
+    int r;
+
+    if (l->list.len == 0 || leak->sign == ML_LEAK_MAYBE)
+        return 0;
+    ml_buf_init(&p->text);
+    say(p, "A leak may have led there: live memory");
+    for (size_t i = 0; i < l->by_count; i++)
+        if (leak->names[i][0])
+            say(p, ", %s %s", ml_key_name(l->by[i]), leak->names[i]);
+    say(p, ", grew by %s in %" PRIu64 " of %" PRIu64 " %ss%s; memledger leaks shows more.",
+        SIZE(leak->grown_bytes), leak->grew, l->measured, ml_leaks_unit_word(l),
+        leak->fell ? "" : " and never shrank");
+    r = ml_buf_puts(out, "\n");
+    if (r == 0)
+        r = p->r;
+    if (r == 0)
+        r = ml_report_paragraph(out, style, 0, (const char *)p->text.data);
+    ml_buf_release(&p->text);
+    return r;
+}
+
 int ml_oom_text(const struct ml_oom_report *report, const char *file, const struct ml_style *style,
                 struct ml_buf *out)
 {
@@ -366,5 +395,7 @@ int ml_oom_text(const struct ml_oom_report *report, const char *file, const stru
         r = ml_buf_puts(out, "\n");
     for (size_t i = 0; r == 0 && i < report->list.len; i++)
         r = put_verdict(&report->list.items[i], style, out);
+    if (r == 0)
+        r = put_leak(report, style, out);
     return r < 0 ? r : put_counts(report, style, out);
 }

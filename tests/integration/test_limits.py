@@ -121,9 +121,11 @@ def test_no_more_pages():
 
 
 FILL_UP = """
+import time
 kept = []
 while True:
     kept.append(bytes(4 << 20))
+    time.sleep(0.02)
 """
 
 
@@ -141,8 +143,11 @@ def test_oom_names_the_limit():
     change = verdict["changes"][0]
     equal((change["change"], change["enough"]), ("raise_limit", True), "change")
     check(0 < change["bytes"] <= verdict["asked_bytes"], "missing bytes", verdict)
+    leak = report("oom", result.trace)["leak"]
+    check(leak and leak["grown_bytes"] > 100 << 20, "the leak", leak)
     text = " ".join(plain(harness.MEMLEDGER, "oom", result.trace).stdout.split())
     contains(text, "address space (ulimit -v, RLIMIT_AS) forbade it: 400.0 MiB", "text")
+    contains(text, "A leak may have led there: live memory", "text")
 
 
 harness.main(globals())

@@ -258,6 +258,20 @@ static int tell_all(const struct ml_trace *trace, const struct ml_oom_opts *opts
     return r;
 }
 
+/* The growth that led there. In a file without frees it cannot be found. */
+static int find_leak(const struct ml_trace *trace, struct ml_oom_report *ret, struct ml_error *err)
+{
+    const struct ml_oom *last = &ret->list.items[ret->list.len - 1];
+    struct ml_leaks_opts opts = {
+        .device = last->device, .pid = last->pid, .warm_up = ML_LEAK_WARM_UP, .top = 1};
+    struct ml_error ignored = {0};
+    int r = ml_leaks(trace, &opts, &ret->leaks, &ignored);
+
+    if (r == -EINVAL || r == -ENOENT || r == -ENODEV)
+        return 0;
+    return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
+}
+
 int ml_oom_report(const struct ml_trace *trace, const struct ml_oom_opts *opts,
                   struct ml_oom_report *ret, struct ml_error *err)
 {
@@ -268,6 +282,8 @@ int ml_oom_report(const struct ml_trace *trace, const struct ml_oom_opts *opts,
     r = ml_refusals(trace, opts->device, &ret->refusals, err);
     if (r == 0)
         r = tell_all(trace, opts, ret, err);
+    if (r == 0)
+        r = find_leak(trace, ret, err);
     if (r == 0)
         ret->at.instant.health = ret->list.items[0].holders.at.instant.health;
     if (r < 0 && err->text[0] == '\0')
@@ -280,6 +296,7 @@ void ml_oom_report_release(struct ml_oom_report *report)
     for (size_t i = 0; i < report->list.len; i++)
         release_oom(&report->list.items[i]);
     ml_vec_release(&report->list);
+    ml_leaks_release(&report->leaks);
     ml_refusals_release(&report->refusals);
     ml_snapshot_release(&report->at);
 }

@@ -16,6 +16,7 @@
 
 #include "breakdown.h"
 #include "free_space.h"
+#include "leaks.h"
 #include "modules.h"
 #include "refusals.h"
 
@@ -100,6 +101,9 @@ struct ml_oom_report {
     struct ml_refusals refusals;
     size_t left_out; /* standing refusals before the reported ones */
     ML_VEC(struct ml_oom) list;
+    /* The strongest leak of the last one's process on its device; an empty list: none is steady or
+     * likely. */
+    struct ml_leaks leaks;
 };
 
 /* Reads the trace once, and six times for each reported refusal.

@@ -209,13 +209,14 @@ static void choose_keys(const struct ml_trace *trace, const struct ml_leaks_opts
         ret->by[ret->by_count++] = ML_KEY_LABEL;
 }
 
+/* A program that is started by exec has the number of the one before it: the last counts. */
 static int find_process(const struct ml_trace *trace, uint32_t pid, int64_t *ret,
                         struct ml_error *err)
 {
     *ret = -1;
-    for (uint32_t i = 0; pid && i < ml_trace_processes(trace); i++)
-        if (ml_trace_process(trace, i)->pid == pid) {
-            *ret = i;
+    for (uint32_t i = ml_trace_processes(trace); pid && i > 0; i--)
+        if (ml_trace_process(trace, i - 1)->pid == pid) {
+            *ret = i - 1;
             return 0;
         }
     return pid ? ml_error_set(err, -ENOENT, "there is no process %u in this trace", pid) : 0;
