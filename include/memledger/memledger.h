@@ -54,6 +54,10 @@ enum memledger_category {
     MEMLEDGER_INTERMEDIATE_GRADIENT = 6,
     MEMLEDGER_INPUT = 7,
     MEMLEDGER_TEMPORARY = 8,
+    MEMLEDGER_WORKSPACE = 9,      /* scratch memory of a library, such as cuBLAS */
+    MEMLEDGER_KV_CACHE = 10,      /* keys and values that a model keeps while it generates */
+    MEMLEDGER_GATHERED = 11,      /* whole weights, put together from those of all ranks */
+    MEMLEDGER_COMMUNICATION = 12, /* what ranks exchange: buckets, buffers of collectives */
 };
 
 enum memledger_scope_kind {

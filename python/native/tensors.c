@@ -196,9 +196,15 @@ int ml_native_add_tensors(PyObject *module)
         const char *name;
         int value;
     } categories[] = {
-        {"PARAMETER", MEMLEDGER_PARAMETER}, {"BUFFER", MEMLEDGER_BUFFER},
-        {"GRADIENT", MEMLEDGER_GRADIENT},   {"OPTIMIZER_STATE", MEMLEDGER_OPTIMIZER_STATE},
-        {"INPUT", MEMLEDGER_INPUT},         {"OTHER", MEMLEDGER_OTHER},
+        {"PARAMETER", MEMLEDGER_PARAMETER},
+        {"BUFFER", MEMLEDGER_BUFFER},
+        {"GRADIENT", MEMLEDGER_GRADIENT},
+        {"OPTIMIZER_STATE", MEMLEDGER_OPTIMIZER_STATE},
+        {"INPUT", MEMLEDGER_INPUT},
+        {"OTHER", MEMLEDGER_OTHER},
+        {"KV_CACHE", MEMLEDGER_KV_CACHE},
+        {"GATHERED", MEMLEDGER_GATHERED},
+        {"COMMUNICATION", MEMLEDGER_COMMUNICATION},
     };
 
     for (size_t i = 0; i < sizeof(categories) / sizeof(*categories); i++) {

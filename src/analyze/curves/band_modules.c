@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MODULE_BANDS (ML_BANDS_MAX - 2) /* besides "no module" and the rest */
+#define MODULE_BANDS 10 /* besides "no module" and the rest */
 #define NO_BAND UINT8_MAX
 #define FEW 4             /* fewer bands than this show too little … */
 #define FOLDED_PERCENT 10 /* … and so does a larger share without a band */

@@ -26,6 +26,8 @@ struct reader {
     uint64_t peak_bytes; /* of the run so far */
 };
 
+_Static_assert(ML_CATEGORIES <= ML_BANDS_MAX, "a band for each category");
+
 /* ---- Moments ----------------------------------------------------------- */
 
 static struct ml_bands_moment compose(const struct reader *reader)

@@ -13,7 +13,7 @@
 #include "arena.h"
 #include "timeline.h"
 
-#define ML_BANDS_MAX 12
+#define ML_BANDS_MAX 13 /* at least ML_CATEGORIES */
 
 enum ml_bands_by { ML_BANDS_CATEGORY, ML_BANDS_MODULE, ML_BANDS_DEVICE };
 

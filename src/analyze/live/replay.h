@@ -39,7 +39,7 @@
 #include "vec.h"
 
 #define ML_LEVELS 4     /* index 1 driver, 2 pool, 3 block; 0 is unused */
-#define ML_CATEGORIES 9 /* enum memledger_category */
+#define ML_CATEGORIES 13 /* enum memledger_category */
 
 /* One live allocation, or part of one after a free by range. There may be tens of millions, so
  * numbers of definitions, which are below ML_ID_MAX, have 24 bits each. The thread's number uses

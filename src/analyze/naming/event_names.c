@@ -21,6 +21,10 @@ static const char *const categories[] = {
     [MEMLEDGER_INTERMEDIATE_GRADIENT] = "intermediate_gradient",
     [MEMLEDGER_INPUT] = "input",
     [MEMLEDGER_TEMPORARY] = "temporary",
+    [MEMLEDGER_WORKSPACE] = "workspace",
+    [MEMLEDGER_KV_CACHE] = "kv_cache",
+    [MEMLEDGER_GATHERED] = "gathered",
+    [MEMLEDGER_COMMUNICATION] = "communication",
 };
 
 static const char *const levels[] = {

@@ -180,7 +180,8 @@ static int put_labelled(unsigned category, const char *label, struct ml_buf *out
     case MEMLEDGER_OPTIMIZER_STATE: return put_state(label, out);
     case MEMLEDGER_ACTIVATION: return ml_buf_printf(out, "data_entry:%s", label);
     case MEMLEDGER_INTERMEDIATE_GRADIENT: return put_intermediate(label, out);
-    case MEMLEDGER_TEMPORARY: return ml_buf_printf(out, "workspace:%s", label);
+    case MEMLEDGER_TEMPORARY:
+    case MEMLEDGER_WORKSPACE: return ml_buf_printf(out, "workspace:%s", label);
     default: return ml_buf_puts(out, label); /* inputs have only their names */
     }
 }

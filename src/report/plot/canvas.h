@@ -23,7 +23,7 @@
 
 #define ML_TEXT_PX 13 /* size of ordinary text */
 
-#define ML_PARTS_MAX 12  /* inks for parts of a whole */
+#define ML_PARTS_MAX 13  /* inks for parts of a whole */
 #define ML_SERIES_MAX 10 /* inks for curves */
 #define ML_GREYS_MAX 8   /* from dark to light */
 

@@ -39,6 +39,7 @@ static const struct shades inks[ML_INKS] = {
     [ML_INK_PART + 9] = {0xd9c3a5, 0x7a5f3c},
     [ML_INK_PART + 10] = {0xc6dd83, 0x62772a},
     [ML_INK_PART + 11] = {0xe79c9c, 0x8f3b3f},
+    [ML_INK_PART + 12] = {0x9fa8e8, 0x3f4a9a},
     /* The convolution algorithms keep the colours of earlier versions. */
     [ML_INK_SERIES] = {0x00bfff, 0x00bfff},
     [ML_INK_SERIES + 1] = {0x008000, 0x4cc94c},

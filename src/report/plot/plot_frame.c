@@ -220,9 +220,9 @@ struct ml_pen ml_part_pen(size_t part)
 {
     /* Neighbours in the usual order of the categories differ in both. */
     static const enum ml_hatch hatches[ML_PARTS_MAX] = {
-        ML_HATCH_NONE,   ML_HATCH_NONE,  ML_HATCH_LEVEL,   ML_HATCH_FALLING,
-        ML_HATCH_DOTTED, ML_HATCH_NONE,  ML_HATCH_RISING,  ML_HATCH_UPRIGHT,
-        ML_HATCH_DENSE,  ML_HATCH_LEVEL, ML_HATCH_CROSSED, ML_HATCH_FALLING,
+        ML_HATCH_NONE,    ML_HATCH_NONE,    ML_HATCH_LEVEL,   ML_HATCH_FALLING, ML_HATCH_DOTTED,
+        ML_HATCH_NONE,    ML_HATCH_RISING,  ML_HATCH_UPRIGHT, ML_HATCH_DENSE,   ML_HATCH_LEVEL,
+        ML_HATCH_CROSSED, ML_HATCH_FALLING, ML_HATCH_RISING,
     };
 
     part %= ML_PARTS_MAX;
