@@ -29,6 +29,7 @@ def install():
     """Called once torch has been imported."""
     import torch
     _native.set_tensor_class(torch.Tensor)
+    _native.set_grad_query(torch.is_grad_enabled)
     module = torch.nn.Module
     if isinstance(module.__call__, _native.ScopedCall):
         return

@@ -13,7 +13,8 @@
     NAME(get_device)                                                                               \
     NAME(grad)                                                                                     \
     NAME(is_cuda)                                                                                  \
-    NAME(storage_offset)
+    NAME(storage_offset)                                                                           \
+    NAME(training)
 
 #define ML_INTERNED_FIELD(name) PyObject *name;
 extern struct ml_interned {

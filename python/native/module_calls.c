@@ -75,15 +75,26 @@ static struct ml_module_entry *name_now(const struct ml_scoped_call *self, PyObj
 
 /* ---- Calls ---------------------------------------------------------------------- */
 
+static bool note_step(const struct ml_scoped_call *self, struct ml_module_entry *entry)
+{
+    struct ml_module_entry *root = ml_module_hold(ml_module_root(entry));
+    PyObject *module = self->before ? NULL : ml_module_of(root);
+    bool is_first = ml_steps_note_call(module, &root->history);
+
+    Py_XDECREF(module);
+    ml_module_release(root);
+    return is_first;
+}
+
 /* For MXNet's blocks, before(args, kwargs) labels the inputs. */
-static void begin_outermost(const struct ml_scoped_call *self, const struct ml_module_entry *entry,
+static void begin_outermost(const struct ml_scoped_call *self, struct ml_module_entry *entry,
                             PyObject *args, PyObject *kwargs)
 {
     bool is_first;
 
     if (entry->copy)
         return;
-    is_first = ml_steps_note_call();
+    is_first = note_step(self, entry);
     if (self->before) {
         ml_scoped_call_tell(self->before, args, kwargs ? kwargs : Py_None, NULL);
         return;

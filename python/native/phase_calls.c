@@ -209,7 +209,7 @@ static PyObject *call_phase(struct ml_scoped_call *self, PyObject *first, PyObje
     if (PyErr_Occurred())
         return NULL;
     if (is_outermost && self->number == RUN)
-        ml_steps_note_call();
+        ml_steps_note_call(NULL, NULL);
     recorder->enter_phase(phase_of(self->number));
     if (name)
         recorder->enter_module(named = name, 0);

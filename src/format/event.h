@@ -55,6 +55,7 @@ static inline bool ml_lost_is_events(uint64_t reason)
 
 /* The name of a step's mark that memledger inferred: see steps.h. */
 #define ML_STEP_AUTOMATIC "automatic"
+#define ML_STEP_EVALUATION "evaluation" /* the automatic step of that number has not begun yet */
 
 /* The names of the spaces for the malloc family, anonymous mappings, PyTorch's allocators and
  * MXNet's storage. */

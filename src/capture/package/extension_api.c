@@ -48,9 +48,9 @@ static void mxnet_label(const struct ml_mxnet_block *block, uint32_t name, int c
 }
 #endif
 
-static void step(uint64_t number, bool automatic)
+static void step(uint64_t number, const char *name)
 {
-    ml_api_mark(MEMLEDGER_MARK_STEP, number, automatic ? ML_STEP_AUTOMATIC : "");
+    ml_api_mark(MEMLEDGER_MARK_STEP, number, name);
 }
 
 __attribute__((visibility("default"))) const struct ml_extension_api memledger_extension_v1 = {

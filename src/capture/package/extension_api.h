@@ -16,7 +16,7 @@
 #include "mxnet_arrays.h"
 #include "mxnet_scopes.h"
 
-#define ML_EXTENSION_API_VERSION 6
+#define ML_EXTENSION_API_VERSION 7
 #define ML_EXTENSION_API_NAME "memledger_extension_v1"
 
 struct ml_extension_api {
@@ -39,7 +39,8 @@ struct ml_extension_api {
     void (*leave_optimizer)(void);
     /* Names a block of PyTorch; cuda_device is -1 for the host. */
     void (*label)(int cuda_device, const void *ptr, uint32_t name, int category);
-    void (*step)(uint64_t number, bool automatic);
+    /* The name is ML_STEP_AUTOMATIC, ML_STEP_EVALUATION, or "" for a step of the program. */
+    void (*step)(uint64_t number, const char *name);
     /* See api_control.h. Needs no lock of Python's. */
     int (*save_trace)(const char **ret_path);
     /* See mxnet_scopes.h and mxnet_arrays.h. NULL in a build without MXNet, whose package has no
