@@ -37,6 +37,7 @@ def install():
         put(module, "__call__", _native.scoped_module(module.__call__, name_tree))
         put(module, "_replicate_for_data_parallel",
             _naming_copies(module._replicate_for_data_parallel))
+        _watch_functions(torch.autograd.Function)
         put(torch.autograd, "backward", _native.scoped_backward(torch.autograd.backward))
         _watch_optimizers(torch.optim.Optimizer)
         _torch_building.watch(torch, name_tree, name_state_now)
@@ -122,6 +123,12 @@ def _naming_copies(replicate):
         _native.name_copy(copy, self)
         return copy
     return _replicate_for_data_parallel
+
+
+def _watch_functions(base):
+    """Function.apply is a class method; before PyTorch 2.0 it is inherited from C."""
+    apply = next(vars(kind)["apply"] for kind in base.__mro__ if "apply" in vars(kind))
+    put(base, "apply", classmethod(_native.scoped_function(getattr(apply, "__func__", apply))))
 
 
 def _watch_optimizers(base):

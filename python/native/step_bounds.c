@@ -56,12 +56,17 @@ static bool is_true(PyObject *value)
     return known;
 }
 
+bool ml_steps_with_gradients(void)
+{
+    return steps.is_grad_enabled &&
+           is_true(PyObject_CallFunctionObjArgs(steps.is_grad_enabled, NULL));
+}
+
 static bool trains(PyObject *module, struct ml_call_history *history)
 {
     bool has_mode = is_true(PyObject_GetAttr(module, ml_str.training));
-    bool with_gradients = is_true(PyObject_CallFunctionObjArgs(steps.is_grad_enabled, NULL));
 
-    if (!with_gradients || (!has_mode && history->trained_in_mode))
+    if (!ml_steps_with_gradients() || (!has_mode && history->trained_in_mode))
         return false;
     history->trained = steps.ever_trained = true;
     history->trained_in_mode |= has_mode;

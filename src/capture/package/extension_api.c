@@ -64,6 +64,7 @@ __attribute__((visibility("default"))) const struct ml_extension_api memledger_e
     .enter_module = ml_torch_enter_module,
     .leave_module = ml_torch_leave_module,
     .is_outermost = ml_torch_is_outermost,
+    .enter_function = ml_torch_enter_function,
     .define_module = ml_torch_define_module,
     .enter_loading = ml_torch_enter_loading,
     .leave_loading = ml_torch_leave_loading,

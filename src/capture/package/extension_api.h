@@ -32,6 +32,7 @@ struct ml_extension_api {
     void (*enter_module)(uint32_t name, uint32_t class_name);
     void (*leave_module)(void);
     bool (*is_outermost)(void);
+    void (*enter_function)(uint32_t name);
     void (*define_module)(uint32_t root, uint32_t root_class, uint32_t name, uint32_t class_name);
     void (*enter_loading)(void);
     void (*leave_loading)(void);
