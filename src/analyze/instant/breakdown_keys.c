@@ -45,16 +45,6 @@ static bool has_key(const struct ml_breakdown_opts *opts, enum ml_key key)
     return false;
 }
 
-/* After the label: a parameter and its gradient have the same name. */
-static void add_category(struct ml_breakdown_opts *opts)
-{
-    size_t i = opts->by_count++;
-
-    for (; opts->by[i - 1] != ML_KEY_LABEL; i--)
-        opts->by[i] = opts->by[i - 1];
-    opts->by[i] = ML_KEY_CATEGORY;
-}
-
 int ml_breakdown_parse(const char *text, struct ml_breakdown_opts *ret, struct ml_error *err)
 {
     const char *word = text ? text : "module,category";
@@ -70,12 +60,21 @@ int ml_breakdown_parse(const char *text, struct ml_breakdown_opts *ret, struct m
         if (!has_key(ret, (enum ml_key)key))
             ret->by[ret->by_count++] = (enum ml_key)key;
         if (word[len] == '\0')
-            break;
+            return 0;
         word += len + 1;
     }
-    if (has_key(ret, ML_KEY_LABEL) && !has_key(ret, ML_KEY_CATEGORY))
-        add_category(ret);
-    return 0;
+}
+
+void ml_breakdown_split_labels(struct ml_breakdown_opts *opts)
+{
+    size_t i = opts->by_count;
+
+    if (!has_key(opts, ML_KEY_LABEL) || has_key(opts, ML_KEY_CATEGORY))
+        return;
+    for (; opts->by[i - 1] != ML_KEY_LABEL; i--)
+        opts->by[i] = opts->by[i - 1];
+    opts->by[i] = ML_KEY_CATEGORY;
+    opts->by_count++;
 }
 
 /* ---- Numbers ----------------------------------------------------------- */

@@ -150,7 +150,8 @@ static int64_t first_match(struct maker *m, const char *tag, const char *shown,
     int r = ml_dictionary_subject(m->dictionary, tag, class_name, &m->subject);
     int64_t at = r < 0 ? r : ml_dictionary_match(m->dictionary, (char *)m->subject.data, 0);
 
-    if (at != -1 || !m->opts->torch_words)
+    /* A dictionary of layers knows modules that are called activation. */
+    if (at != -1 || !m->opts->torch_words || m->dictionary->classes)
         return at;
     r = ml_dictionary_subject(m->dictionary, shown, class_name, &m->subject);
     return r < 0 ? r : ml_dictionary_match(m->dictionary, (char *)m->subject.data, 0);
