@@ -9,6 +9,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import functools
 import itertools
+import os
 import weakref
 
 from . import _native, _torch_building, _torch_data
@@ -30,6 +31,7 @@ def install():
     import torch
     _native.set_tensor_class(torch.Tensor)
     _native.set_grad_query(torch.is_grad_enabled)
+    _native.set_torch_folder(os.path.join(os.path.dirname(torch.__file__), ""))
     module = torch.nn.Module
     if isinstance(module.__call__, _native.ScopedCall):
         return

@@ -13,6 +13,9 @@
 
 #define FRAMES_MAX 16 /* to look for one outside of PyTorch, in which wrappers call the model */
 
+/* PyTorch's own folder, with a slash at its end. */
+static PyObject *torch_folder;
+
 /* The code object that was named last, and the recorder's number of its name. */
 static PyObject *last_code;
 static uint32_t last_name;
@@ -31,11 +34,10 @@ static bool has_graph(PyObject *result)
 static bool is_in_torch(PyObject *code)
 {
     PyObject *file = PyObject_GetAttr(code, ml_str.co_filename);
-    PyObject *folder = PyUnicode_FromString("/torch/");
-    bool found = file && folder && PyUnicode_Check(file) && PyUnicode_Contains(file, folder) == 1;
+    bool found = file && torch_folder && PyUnicode_Check(file) &&
+                 PyUnicode_Tailmatch(file, torch_folder, 0, PY_SSIZE_T_MAX, -1) == 1;
 
     Py_XDECREF(file);
-    Py_XDECREF(folder);
     return found;
 }
 
@@ -112,4 +114,27 @@ void ml_calling_function_enter(PyObject *result)
         recorder->enter_function(last_name);
     Py_XDECREF(code);
     ml_native_forget_error();
+}
+
+/* ---- From Python ----------------------------------------------------------------- */
+
+static PyObject *set_torch_folder(PyObject *self, PyObject *folder)
+{
+    PyObject *old = torch_folder;
+
+    (void)self;
+    Py_INCREF(folder);
+    torch_folder = folder;
+    Py_XDECREF(old);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"set_torch_folder", set_torch_folder, METH_O, "Sets PyTorch's own folder, with a slash."},
+    {NULL, NULL, 0, NULL},
+};
+
+int ml_native_add_calling_function(PyObject *module)
+{
+    return PyModule_AddFunctions(module, methods);
 }
