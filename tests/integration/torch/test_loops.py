@@ -114,7 +114,8 @@ def test_functional_loss():
     check(("train_epoch",) in scopes, "no block of the loss", scopes)
     check(any(path[:2] == ("backward", "train_epoch") for path in scopes), "backward", scopes)
     enough_of_backward(record)
-    rows = {row["module"]: row["class"] for row in report("tree", record.trace)["rows"]}
+    tree = report("tree", record.trace, "--at", "step:1")
+    rows = {row["module"]: row["class"] for row in tree["rows"]}
     equal(rows.get("train_epoch"), "function", "its class", rows)
 
 
