@@ -3,6 +3,7 @@
 #     loops.py CASE
 #
 # prints one line of JSON: what a test must find in the trace. Ends without tearing anything down.
+# LOOPS_DEVICE: where it trains, "cpu" unless it says "cuda".
 #
 # SPDX-License-Identifier: Apache-2.0
 import json
@@ -18,6 +19,7 @@ from torch.nn import functional as F
 import told
 
 KEPT = []
+DEVICE = os.environ.get("LOOPS_DEVICE", "cpu")
 EPOCHS, BATCHES = 3, 3
 CLASSES = 10
 
@@ -39,13 +41,14 @@ class Classifier(nn.Module):
     def __init__(self, width=256):
         super().__init__()
         self.body, self.head = nn.Linear(64, width), nn.Linear(width, CLASSES)
+        self.to(DEVICE)
 
     def forward(self, x):
         return self.head(Swish.apply(self.body(x)))
 
 
 def batch(size=512):
-    return torch.randn(size, 64), torch.randint(0, CLASSES, (size,))
+    return torch.randn(size, 64, device=DEVICE), torch.randint(0, CLASSES, (size,), device=DEVICE)
 
 
 # ---- Backward that fails ------------------------------------------------------------------
