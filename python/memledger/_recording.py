@@ -213,8 +213,9 @@ def _again(path):
 
 def _name_torch():
     if _current:  # the recording may have ended before PyTorch was imported
-        from . import _torch
+        from . import _lightning, _torch
         _torch.begin_recording()
+        _lightning.install()
 
 
 def start(path=None, *, force=False, sample_hz=None):

@@ -9,9 +9,10 @@ SPDX-License-Identifier: Apache-2.0
 """
 import functools
 import itertools
+import os
 import weakref
 
-from . import _native, _torch_building
+from . import _native, _torch_building, _torch_data
 from ._in_front import all_or_nothing, put
 from ._naming import new_name
 
@@ -29,6 +30,8 @@ def install():
     """Called once torch has been imported."""
     import torch
     _native.set_tensor_class(torch.Tensor)
+    _native.set_grad_query(torch.is_grad_enabled)
+    _native.set_torch_folder(os.path.join(os.path.dirname(torch.__file__), ""))
     module = torch.nn.Module
     if isinstance(module.__call__, _native.ScopedCall):
         return
@@ -36,9 +39,11 @@ def install():
         put(module, "__call__", _native.scoped_module(module.__call__, name_tree))
         put(module, "_replicate_for_data_parallel",
             _naming_copies(module._replicate_for_data_parallel))
+        _watch_functions(torch.autograd.Function)
         put(torch.autograd, "backward", _native.scoped_backward(torch.autograd.backward))
         _watch_optimizers(torch.optim.Optimizer)
         _torch_building.watch(torch, name_tree, name_state_now)
+        _torch_data.watch(torch)
     _native.torch_begin()
 
 
@@ -121,6 +126,12 @@ def _naming_copies(replicate):
         _native.name_copy(copy, self)
         return copy
     return _replicate_for_data_parallel
+
+
+def _watch_functions(base):
+    """Function.apply is a class method; before PyTorch 2.0 it is inherited from C."""
+    apply = next(vars(kind)["apply"] for kind in base.__mro__ if "apply" in vars(kind))
+    put(base, "apply", classmethod(_native.scoped_function(getattr(apply, "__func__", apply))))
 
 
 def _watch_optimizers(base):

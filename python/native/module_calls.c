@@ -4,7 +4,10 @@
  */
 #include <stdbool.h>
 
+#include "calling_function.h"
 #include "event.h"
+#include "interned.h"
+#include "module_calls.h"
 #include "module_table.h"
 #include "new_modules.h"
 #include "scoped_call.h"
@@ -15,6 +18,13 @@
 /* The innermost and the outermost module that this thread is in. Both are held. */
 static __thread struct ml_module_entry *innermost;
 static __thread struct ml_module_entry *outermost;
+
+PyObject *ml_module_calls_innermost(void)
+{
+    bool is_stale = ml_native_recorder()->is_outermost(); /* see forget_calls */
+
+    return innermost && innermost->root && !is_stale ? innermost->text : NULL;
+}
 
 /* ---- Names --------------------------------------------------------------------- */
 
@@ -75,15 +85,26 @@ static struct ml_module_entry *name_now(const struct ml_scoped_call *self, PyObj
 
 /* ---- Calls ---------------------------------------------------------------------- */
 
+static bool note_step(const struct ml_scoped_call *self, struct ml_module_entry *entry)
+{
+    struct ml_module_entry *root = ml_module_hold(ml_module_root(entry));
+    PyObject *module = self->before ? NULL : ml_module_of(root);
+    bool is_first = ml_steps_note_call(module, &root->history);
+
+    Py_XDECREF(module);
+    ml_module_release(root);
+    return is_first;
+}
+
 /* For MXNet's blocks, before(args, kwargs) labels the inputs. */
-static void begin_outermost(const struct ml_scoped_call *self, const struct ml_module_entry *entry,
+static void begin_outermost(const struct ml_scoped_call *self, struct ml_module_entry *entry,
                             PyObject *args, PyObject *kwargs)
 {
     bool is_first;
 
     if (entry->copy)
         return;
-    is_first = ml_steps_note_call();
+    is_first = note_step(self, entry);
     if (self->before) {
         ml_scoped_call_tell(self->before, args, kwargs ? kwargs : Py_None, NULL);
         return;
@@ -151,8 +172,8 @@ static bool goes_on(const struct ml_scoped_call *self, const struct ml_module_en
     return self->before && entry == innermost;
 }
 
-static PyObject *call_module(struct ml_scoped_call *self, PyObject *module, PyObject *args,
-                             PyObject *kwargs)
+static PyObject *run_module(struct ml_scoped_call *self, PyObject *module, PyObject *args,
+                            PyObject *kwargs)
 {
     bool is_outermost = ml_native_recorder()->is_outermost();
     struct ml_module_entry *entry;
@@ -184,12 +205,46 @@ static PyObject *call_module(struct ml_scoped_call *self, PyObject *module, PyOb
     return result;
 }
 
+static PyObject *call_module(struct ml_scoped_call *self, PyObject *module, PyObject *args,
+                             PyObject *kwargs)
+{
+    PyObject *result = run_module(self, module, args, kwargs);
+
+    if (result && !self->before && ml_native_recorder()->is_outermost())
+        ml_calling_function_enter(result);
+    if (result && PyErr_Occurred())
+        Py_CLEAR(result);
+    return result;
+}
+
+/* Lightning's trainer calls a module's training_step and the like instead of the module. */
+static PyObject *call_lightning(struct ml_scoped_call *self, PyObject *strategy, PyObject *args,
+                                PyObject *kwargs)
+{
+    PyObject *module = strategy ? PyObject_GetAttr(strategy, ml_str.lightning_module) : NULL;
+    PyObject *result;
+
+    if (ml_native_forget_error()) {
+        Py_XDECREF(module);
+        return NULL;
+    }
+    result = run_module(self, module, args, kwargs);
+    Py_XDECREF(module);
+    return result;
+}
+
 /* ---- From Python ----------------------------------------------------------------- */
 
 static PyObject *scoped_module(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     (void)self;
     return ml_scoped_call_make(args, kwargs, call_module);
+}
+
+static PyObject *scoped_lightning(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    (void)self;
+    return ml_scoped_call_make(args, kwargs, call_lightning);
 }
 
 static PyObject *name_module(PyObject *self, PyObject *args)
@@ -284,6 +339,9 @@ static PyObject *name_copy(PyObject *self, PyObject *args)
 static PyMethodDef methods[] = {
     {"scoped_module", (PyCFunction)(void (*)(void))scoped_module, METH_VARARGS | METH_KEYWORDS,
      "scoped_module(original, namer, before, after): wraps a module's call."},
+    {"scoped_lightning", (PyCFunction)(void (*)(void))scoped_lightning,
+     METH_VARARGS | METH_KEYWORDS,
+     "scoped_lightning(original, namer): wraps a step of a Lightning strategy."},
     {"name_module", name_module, METH_VARARGS,
      "name_module(module, name, class, outermost module)"},
     {"hide_module", hide_module, METH_O, "Pass its calls on without a scope."},

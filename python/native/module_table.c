@@ -172,6 +172,7 @@ static void revive(struct ml_module_entry *e, PyObject *module, PyObject *alive)
     e->alive = alive;
     e->copy = e->hidden = false;
     e->misses = 0;
+    e->history = (struct ml_call_history){0};
     table.named++;
 }
 

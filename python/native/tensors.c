@@ -87,11 +87,12 @@ void ml_tensor_label(PyObject *tensor, uint32_t name, int category)
 
 /* ---- Inputs -------------------------------------------------------------------- */
 
-#define MOST_INPUTS 64 /* of a list or a dictionary */
+#define MOST_INPUTS 64  /* of a list or a dictionary */
+#define DEEPEST_INPUT 3 /* in lists and dictionaries */
 
-static void label_input(PyObject *object, const char *name);
+static void label_input(PyObject *object, const char *name, int depth);
 
-static void label_sequence(PyObject *sequence, const char *name)
+static void label_sequence(PyObject *sequence, const char *name, int depth)
 {
     Py_ssize_t n = PySequence_Size(sequence);
     char inner[128];
@@ -99,8 +100,8 @@ static void label_sequence(PyObject *sequence, const char *name)
     for (Py_ssize_t i = 0; i < n && i < MOST_INPUTS; i++) {
         PyObject *item = PySequence_GetItem(sequence, i);
         snprintf(inner, sizeof(inner), "%s.%zd", name, i);
-        if (item && ml_tensor_is_plain(item))
-            label_input(item, inner);
+        if (item)
+            label_input(item, inner, depth);
         Py_XDECREF(item);
     }
 }
@@ -115,7 +116,7 @@ static const char *text_of(PyObject *key, char *buf, size_t room)
 }
 
 /* Works on a copy: other threads may change the dict meanwhile. */
-static void label_dict(PyObject *dict)
+static void label_dict(PyObject *dict, int depth)
 {
     PyObject *copy = PyDict_Copy(dict);
     PyObject *key, *value;
@@ -123,22 +124,23 @@ static void label_dict(PyObject *dict)
     char name[128];
 
     for (int i = 0; copy && i < MOST_INPUTS && PyDict_Next(copy, &position, &key, &value); i++) {
-        if (ml_tensor_is_plain(value))
-            label_input(value, text_of(key, name, sizeof(name)));
+        label_input(value, text_of(key, name, sizeof(name)), depth);
     }
     Py_XDECREF(copy);
 }
 
-static void label_input(PyObject *object, const char *name)
+static void label_input(PyObject *object, const char *name, int depth)
 {
     const struct ml_extension_api *recorder = ml_native_recorder();
 
     if (ml_tensor_is_plain(object))
         ml_tensor_label(object, recorder->name(name, strlen(name)), MEMLEDGER_INPUT);
+    else if (depth == DEEPEST_INPUT)
+        return;
     else if (PyTuple_CheckExact(object) || PyList_CheckExact(object))
-        label_sequence(object, name);
+        label_sequence(object, name, depth + 1);
     else if (PyDict_CheckExact(object))
-        label_dict(object);
+        label_dict(object, depth + 1);
 }
 
 void ml_tensors_label_inputs(PyObject *args, PyObject *kwargs)
@@ -151,10 +153,10 @@ void ml_tensors_label_inputs(PyObject *args, PyObject *kwargs)
         return;
     for (Py_ssize_t i = 1; i < PyTuple_Size(args); i++) {
         snprintf(name, sizeof(name), "input.%zd", i - 1);
-        label_input(PyTuple_GetItem(args, i), name);
+        label_input(PyTuple_GetItem(args, i), name, 0);
     }
     while (kwargs && PyDict_Next(kwargs, &position, &key, &value))
-        label_input(value, text_of(key, name, sizeof(name)));
+        label_input(value, text_of(key, name, sizeof(name)), 0);
     ml_native_forget_error();
 }
 

@@ -74,6 +74,7 @@ static int report_temporary(const struct ml_trace *trace, const char *file, cons
     struct ml_temporary temporary = {0};
     int r = ml_breakdown_parse(own->by, &keys, err);
 
+    ml_breakdown_split_labels(&keys);
     for (size_t i = 0; i < keys.by_count; i++)
         temporary_opts.by[i] = keys.by[i];
     temporary_opts.by_count = keys.by_count;
@@ -123,6 +124,7 @@ static int report_live(const struct ml_trace *trace, const char *file, const voi
     struct ml_breakdown breakdown = {0};
     int r = ml_breakdown_parse(own->by, &breakdown_opts, err);
 
+    ml_breakdown_split_labels(&breakdown_opts);
     breakdown_opts.top = own->csv ? SIZE_MAX : (size_t)own->top;
     if (r == 0)
         r = ml_breakdown(trace, &breakdown_opts, &breakdown, err);

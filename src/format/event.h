@@ -54,7 +54,12 @@ static inline bool ml_lost_is_events(uint64_t reason)
 #define ML_MARK_NODE 3
 
 /* The name of a step's mark that memledger inferred: see steps.h. */
+/* The class of a module that is a function of the program: one that goes on with the results of a
+ * model, such as a training loop that computes the loss. */
+#define ML_FUNCTION_CLASS "function"
+
 #define ML_STEP_AUTOMATIC "automatic"
+#define ML_STEP_EVALUATION "evaluation" /* the automatic step of that number has not begun yet */
 
 /* The names of the spaces for the malloc family, anonymous mappings, PyTorch's allocators and
  * MXNet's storage. */

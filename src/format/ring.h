@@ -406,6 +406,8 @@ enum ml_record_kind {
                     current scope */
     ML_REC_PUSH_TAPE, /* tape, number, flags:operator: push phase "backward" and below it the scopes
                          in which the number was created; see enum ml_tape_flags */
+    ML_REC_FUNCTION,  /* string: until this thread pushes or pops a scope, it runs that function of
+                         the program, which counts as a module of class ML_FUNCTION_CLASS */
     ML_REC_PYTHON_FRAME, /* number:function, file:line (strings except the line) */
     ML_REC_PYTHON_STACK, /* number:frames, then Python frames, two to a word, innermost
                             first, the first in the low half; numbered with the others */

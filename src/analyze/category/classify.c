@@ -247,7 +247,7 @@ static void choose_rule(struct classifier *c, const struct ml_block *block,
         c->ret->backward_named_bytes += birth->named ? block->size : 0;
     } else if (phase == ML_PHASE_OPTIMIZER) {
         choose_optimizer_rule(c, block, &fact, process, birth);
-    } else if (fact.module != 0) {
+    } else if (fact.module != 0 && !fact.in_function) {
         birth->rule = RULE_MODULE;
         birth->in_call = is_in_call(c, block, fact.module);
     } else {

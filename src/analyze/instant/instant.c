@@ -87,12 +87,17 @@ static void on_mark(struct scan *s, const struct ml_event *event)
 {
     switch (ml_step_track_mark(&s->track, event)) {
     case ML_STEP_BEGINS:
+    case ML_STEP_RESTARTS:
         if (s->track.takes_over && is_step(s->at))
             s->found = s->found && s->at->number < event->args[1];
         s->inside = !s->found && event->args[1] == s->at->number;
         s->found_in = s->inside ? s->track.count : s->found_in;
         break;
     case ML_STEP_ENDS: s->inside = false; break;
+    case ML_STEP_EVALUATES:
+        s->found = s->found && !s->inside;
+        s->inside = false;
+        break;
     case ML_STEP_GOES_ON: break;
     }
 }

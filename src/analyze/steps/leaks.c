@@ -33,7 +33,8 @@ static int on_step(struct pass *p, const struct ml_event *event)
         p->book.process = process;
     if (process != p->book.process)
         return ml_map_put(&p->others, process, 0);
-    (void)ml_step_track_mark(&p->track, event);
+    if (ml_step_track_mark(&p->track, event) != ML_STEP_BEGINS)
+        return 0; /* the growth of an evaluation counts for the step that follows */
     if (p->track.takes_over)
         ml_leak_book_take_over(&p->book, event->args[1]);
     return ml_leak_book_end(&p->book, event->args[1], event->time_ns);

@@ -16,7 +16,7 @@
 #include "mxnet_arrays.h"
 #include "mxnet_scopes.h"
 
-#define ML_EXTENSION_API_VERSION 6
+#define ML_EXTENSION_API_VERSION 7
 #define ML_EXTENSION_API_NAME "memledger_extension_v1"
 
 struct ml_extension_api {
@@ -32,6 +32,7 @@ struct ml_extension_api {
     void (*enter_module)(uint32_t name, uint32_t class_name);
     void (*leave_module)(void);
     bool (*is_outermost)(void);
+    void (*enter_function)(uint32_t name);
     void (*define_module)(uint32_t root, uint32_t root_class, uint32_t name, uint32_t class_name);
     void (*enter_loading)(void);
     void (*leave_loading)(void);
@@ -39,7 +40,8 @@ struct ml_extension_api {
     void (*leave_optimizer)(void);
     /* Names a block of PyTorch; cuda_device is -1 for the host. */
     void (*label)(int cuda_device, const void *ptr, uint32_t name, int category);
-    void (*step)(uint64_t number, bool automatic);
+    /* The name is ML_STEP_AUTOMATIC, ML_STEP_EVALUATION, or "" for a step of the program. */
+    void (*step)(uint64_t number, const char *name);
     /* See api_control.h. Needs no lock of Python's. */
     int (*save_trace)(const char **ret_path);
     /* See mxnet_scopes.h and mxnet_arrays.h. NULL in a build without MXNet, whose package has no

@@ -135,6 +135,13 @@ void ml_torch_leave_optimizer(void)
     ml_mark_phase(ML_PHASE_NONE);
 }
 
+void ml_torch_enter_function(uint32_t name)
+{
+    uint64_t words[] = {ml_record_word(ML_REC_FUNCTION, 0, ml_now()), name};
+
+    ml_record(words, 2);
+}
+
 /* ---- Building and loading ---------------------------------------------------------- */
 
 void ml_torch_enter_loading(void)

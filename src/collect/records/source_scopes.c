@@ -5,6 +5,7 @@
 #include "source_scopes.h"
 
 #include "block.h"
+#include "event.h"
 #include "inner_path.h"
 #include "memledger/memledger.h"
 #include "record_words.h"
@@ -19,8 +20,29 @@ static void ignore_push(struct ml_source *s)
     s->target->scopes_dropped++;
 }
 
+static void leave_function(struct ml_dict *dict, struct ml_source *s)
+{
+    if (s->place.in_function)
+        s->place.scope = ml_dict_scope_parent(dict, s->place.scope);
+    s->place.in_function = false;
+}
+
+void ml_source_enter_function(struct ml_dict *dict, struct ml_source *s)
+{
+    struct ml_dict_scope scope = {.kind = MEMLEDGER_SCOPE_MODULE,
+                                  .name = ml_target_string(s->target, (uint32_t)ml_word(s, 1)),
+                                  .class_name = ml_dict_cstr(dict, ML_FUNCTION_CLASS)};
+
+    leave_function(dict, s);
+    if (s->place.too_deep || s->place.depth == ML_SCOPE_MAX_DEPTH)
+        return;
+    scope.parent = s->place.scope;
+    s->place.scope = ml_dict_scope(dict, &scope);
+    s->place.in_function = s->place.scope != scope.parent;
+}
+
 /* A push below an ignored one is ignored as well: pops come in order. */
-bool ml_source_push(struct ml_dict *dict, struct ml_source *s)
+static bool push(struct ml_dict *dict, struct ml_source *s)
 {
     uint64_t pair = ml_word(s, 1);
     uint32_t number;
@@ -45,6 +67,12 @@ bool ml_source_push(struct ml_dict *dict, struct ml_source *s)
     return true;
 }
 
+bool ml_source_push(struct ml_dict *dict, struct ml_source *s)
+{
+    leave_function(dict, s);
+    return push(dict, s);
+}
+
 static void go_back(struct ml_source *s)
 {
     if (s->left.len)
@@ -54,6 +82,7 @@ static void go_back(struct ml_source *s)
 bool ml_source_pop(struct ml_dict *dict, struct ml_source *s, uint32_t *ret_scope)
 {
     s->outputs.count = 0;
+    leave_function(dict, s);
     if (s->place.too_deep) {
         s->place.too_deep--;
         return false;
@@ -106,6 +135,7 @@ void ml_source_push_tape(struct ml_dict *dict, struct ml_source *s)
     uint32_t made;
     struct ml_backward_scope to;
 
+    leave_function(dict, s);
     if (s->left.len == ML_SCOPE_MAX_DEPTH || ml_vec_push(&s->left, s->place)) {
         ignore_push(s);
         return;
@@ -159,6 +189,7 @@ bool ml_source_push_work(struct ml_dict *dict, struct ml_source *s)
     struct ml_work work = {0};
     struct ml_dict_scope scope;
 
+    leave_function(dict, s);
     ml_works_take(&t->works, ml_word(s, 1), &work);
     if (work.depth == ML_SCOPE_MAX_DEPTH || s->left.len == ML_SCOPE_MAX_DEPTH ||
         ml_vec_push(&s->left, s->place)) {
