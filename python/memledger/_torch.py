@@ -11,9 +11,9 @@ import functools
 import itertools
 import weakref
 
-from . import _native, _torch_building, _wrappers
+from . import _ddp_buckets, _fsdp, _fsdp_flat, _native, _torch_building, _wrappers
 from ._in_front import all_or_nothing, put
-from ._naming import new_name
+from ._naming import joint_name, new_name
 
 _first = None    # a weak reference to the first model with parameters
 _kept = weakref.WeakKeyDictionary()  # optimizer -> its steps, and its state as last seen
@@ -22,7 +22,8 @@ _kept = weakref.WeakKeyDictionary()  # optimizer -> its steps, and its state as 
 def install():
     """Called once torch has been imported."""
     import torch
-    _native.set_tensor_class(torch.Tensor)
+    _native.set_tensor_classes(torch.Tensor, torch.nn.Parameter)
+    _native.set_joiner(joint_name)
     module = torch.nn.Module
     if isinstance(module.__call__, _native.ScopedCall):
         return
@@ -33,6 +34,9 @@ def install():
         put(torch.autograd, "backward", _native.scoped_backward(torch.autograd.backward))
         _watch_optimizers(torch.optim.Optimizer)
         _torch_building.watch(torch, name_tree, name_state_now)
+        _ddp_buckets.watch(torch, _torch_building.name_new)
+    _fsdp.watch(_torch_building.name_new)
+    _fsdp_flat.watch(_torch_building.name_new)
     _native.torch_begin()
 
 
@@ -64,7 +68,8 @@ def _track(tensors, prefix, category, tracked):
     for name, tensor in tensors.items():
         if tensor is not None and id(tensor) not in tracked:
             tracked.add(id(tensor))
-            _native.track(tensor, prefix + name, category)
+            flat = _fsdp_flat.flat_name(tensor, prefix)
+            _native.track(tensor, flat or prefix + name, category, flat is not None)
 
 
 def _owner(model):

@@ -8,6 +8,7 @@
 #include "native.h"
 
 #define ML_INTERNED(NAME)                                                                          \
+    NAME(_local_tensor)                                                                            \
     NAME(data_ptr)                                                                                 \
     NAME(element_size)                                                                             \
     NAME(get_device)                                                                               \

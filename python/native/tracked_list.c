@@ -163,6 +163,17 @@ bool ml_tracked_has_data(uintptr_t data)
     return t;
 }
 
+struct ml_tracked *ml_tracked_whole(uintptr_t data, const struct ml_tracked *after)
+{
+    struct ml_tracked *t = after ? after->next_by_data : NULL;
+
+    if (!after && all.room)
+        t = all.by_data[chain_of(data)];
+    while (t && !(t->whole && t->data == data))
+        t = t->next_by_data;
+    return t;
+}
+
 struct ml_tracked *ml_tracked_add(PyObject *tensor)
 {
     PyObject *alive = PyWeakref_NewRef(tensor, NULL);

@@ -24,6 +24,7 @@ struct ml_tracked {
     int category;
     int cuda_device;      /* -1: the host; its gradient is on the same */
     bool gradient_begins; /* its last gradient began where its block did */
+    bool whole;           /* names the block, also for the tensors that are parts of it */
     struct ml_tracked *next_by_tensor, *next_by_data;
 };
 
@@ -35,6 +36,10 @@ struct ml_tracked *ml_tracked_find(PyObject *tensor);
 
 /* Whether there is one whose data begins at this address, which is not 0. */
 bool ml_tracked_has_data(uintptr_t data);
+
+/* The first of those tracked as a whole whose data began at this address when last labelled, or the
+ * next one; NULL: there are no more. */
+struct ml_tracked *ml_tracked_whole(uintptr_t data, const struct ml_tracked *after);
 
 /* Adds a tensor that is not tracked. @return NULL with an exception set */
 struct ml_tracked *ml_tracked_add(PyObject *tensor);

@@ -15,8 +15,9 @@
 
 #include "mxnet_arrays.h"
 #include "mxnet_scopes.h"
+#include "torch_watch.h"
 
-#define ML_EXTENSION_API_VERSION 6
+#define ML_EXTENSION_API_VERSION 7
 #define ML_EXTENSION_API_NAME "memledger_extension_v1"
 
 struct ml_extension_api {
@@ -39,6 +40,8 @@ struct ml_extension_api {
     void (*leave_optimizer)(void);
     /* Names a block of PyTorch; cuda_device is -1 for the host. */
     void (*label)(int cuda_device, const void *ptr, uint32_t name, int category);
+    /* See torch_watch.h. */
+    struct ml_torch_watch *(*watch)(struct ml_torch_watch *watch);
     void (*step)(uint64_t number, bool automatic);
     /* See api_control.h. Needs no lock of Python's. */
     int (*save_trace)(const char **ret_path);
