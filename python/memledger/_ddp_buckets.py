@@ -48,8 +48,7 @@ class _Buckets:
                  bucket_bytes_cap=_DEFAULT_CAP_BYTES, find_unused_parameters=False,
                  gradient_as_bucket_view=False, param_to_name_mapping=None,
                  first_bucket_bytes_cap=None, *_, **__):
-        self._parameters = [weakref.ref(parameter) for parameter in params]
-        self._assign = torch.distributed._compute_bucket_assignment_by_size
+        self._parameters = [_Parameter(parameter) for parameter in params]
         self._limits = [first_bucket_bytes_cap or torch.distributed._DEFAULT_FIRST_BUCKET_BYTES,
                         bucket_bytes_cap]
         self._category = _native.GRADIENT if gradient_as_bucket_view else _native.COMMUNICATION
@@ -58,18 +57,23 @@ class _Buckets:
     def rebuilt(self):
         """The parameters of each bucket if their gradients came in the reverse order of the
         model, as they usually do."""
-        places = list(reversed(range(len(self._parameters))))
-        parameters = [self._parameters[place]() for place in places]
-        if None in parameters:
-            return []
-        found = self._assign(parameters, self._limits, [], places)
-        return found[0] if isinstance(found, tuple) else found  # before 1.12 only the first
+        open_buckets, full = {}, []
+        for place in reversed(range(len(self._parameters))):
+            parameter = self._parameters[place]
+            bucket = open_buckets.setdefault(parameter.kind, _Bucket())
+            bucket.add(place, parameter.bytes)
+            if bucket.bytes >= self._limits[bucket.number]:
+                full.append(bucket.places)
+                open_buckets[parameter.kind] = _Bucket(number=1)
+        return full + [bucket.places for bucket in open_buckets.values() if bucket.places]
 
     def label(self, blocks, buckets):
         """Names the blocks among those allocated that are buckets, the last of them last."""
         named = self._match(blocks, buckets) or self._match_all(blocks)
         for (address, _, device), places in named:
-            _native.label_block(device, address, joint_name(self._names(places)), self._category)
+            names = self._names(places)
+            _native.label_block(device, address, joint_name(names) if names else "bucket",
+                                self._category)
 
     def _match(self, blocks, buckets):
         """Each bucket with its block. None: they do not fit."""
@@ -94,12 +98,31 @@ class _Buckets:
         return named
 
     def _bytes(self, place):
-        parameter = self._parameters[place]()
-        return 0 if parameter is None else parameter.numel() * parameter.element_size()
+        return self._parameters[place].bytes
 
     def _names(self, places):
-        names = (_native.tracked_name(self._parameters[place]()) for place in sorted(places))
+        names = (self._parameters[place].name for place in sorted(places))
         return tuple(name for name in names if name)
+
+
+class _Parameter:
+    """What is needed of one. No reference to it: PyTorch swaps no tensors that have weak ones."""
+
+    def __init__(self, tensor):
+        self.name = _native.tracked_name(tensor)
+        self.bytes = tensor.numel() * tensor.element_size()
+        self.kind = (tensor.dtype, tensor.device)  # a bucket has one kind
+
+
+class _Bucket:
+    """One that is being filled, as the Reducer does it. The first of a kind has its own limit."""
+
+    def __init__(self, number=0):
+        self.places, self.bytes, self.number = [], 0, number
+
+    def add(self, place, size):
+        self.places.append(place)
+        self.bytes += size
 
 
 def _fits(block, wanted):

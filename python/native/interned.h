@@ -10,6 +10,7 @@
 #define ML_INTERNED(NAME)                                                                          \
     NAME(_local_tensor)                                                                            \
     NAME(data_ptr)                                                                                 \
+    NAME(elem)                                                                                     \
     NAME(element_size)                                                                             \
     NAME(get_device)                                                                               \
     NAME(grad)                                                                                     \

@@ -19,19 +19,32 @@ bool ml_tensor_is_plain(PyObject *object)
     return (PyObject *)Py_TYPE(object) == tensor_class;
 }
 
-/* The tensor that has the memory: that of a DTensor is the part of this rank. A new reference. */
-static PyObject *holder_of(PyObject *tensor)
+/* The tensor that a tensor without memory of its own stands for. A new reference; NULL: none. */
+static PyObject *inner_of(PyObject *tensor, PyObject *attribute)
 {
-    PyObject *type = (PyObject *)Py_TYPE(tensor), *local = NULL;
+    PyObject *type = (PyObject *)Py_TYPE(tensor), *inner = NULL;
 
     if (type != tensor_class && type != parameter_class) {
-        local = PyObject_GetAttr(tensor, ml_str._local_tensor);
+        inner = PyObject_GetAttr(tensor, attribute);
         ml_native_forget_error();
     }
-    if (local)
-        return local;
-    Py_INCREF(tensor);
-    return tensor;
+    return inner;
+}
+
+/* The tensor that has the memory: the part of a DTensor that this rank has, which may be the
+ * result of a collective that still runs (AsyncCollectiveTensor). A new reference. */
+static PyObject *holder_of(PyObject *tensor)
+{
+    PyObject *local = inner_of(tensor, ml_str._local_tensor);
+    PyObject *result = inner_of(local ? local : tensor, ml_str.elem);
+
+    if (result) {
+        Py_XDECREF(local);
+        return result;
+    }
+    if (!local)
+        Py_INCREF(tensor);
+    return local ? local : tensor;
 }
 
 /* -1 with an exception set. */

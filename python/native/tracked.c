@@ -129,6 +129,21 @@ static PyObject *track(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* What `track` needs after the tensor, to track it again. */
+static PyObject *untrack(PyObject *self, PyObject *tensor)
+{
+    struct ml_tracked *t = ml_tracked_find(tensor);
+    PyObject *kept;
+
+    (void)self;
+    if (!t)
+        Py_RETURN_NONE;
+    kept = Py_BuildValue("(Oii)", t->text, t->category, (int)t->whole);
+    if (kept)
+        ml_tracked_drop(t);
+    return kept;
+}
+
 /* A tensor that shares the memory of a tracked one has that one's name already. */
 static PyObject *label_loaded(PyObject *self, PyObject *args)
 {
@@ -172,6 +187,8 @@ static PyObject *track_again(PyObject *self, PyObject *args)
 static PyMethodDef methods[] = {
     {"track_again", track_again, METH_NOARGS, "Labels all tracked tensors."},
     {"tracked_name", tracked_name, METH_O, "The name that a tensor is tracked by, or None."},
+    {"untrack", untrack, METH_O,
+     "Forgets a tensor. Returns the other arguments of track, or None if it is not tracked."},
     {"label_loaded", label_loaded, METH_VARARGS,
      "label_loaded(tensor, name, category): labels the tensor unless it is a tracked one."},
     {"track", track, METH_VARARGS,

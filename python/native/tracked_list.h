@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 struct ml_tracked {
-    PyObject *alive;  /* weak reference to the tensor */
+    PyObject *alive;  /* weak reference to the tensor; NULL: it is no longer tracked */
     uintptr_t tensor; /* its address, while it is alive */
     uintptr_t data;   /* its address when last labelled, 0: none; ml_tracked_move sets it */
     PyObject *text;   /* its name, a str */
@@ -45,6 +45,9 @@ struct ml_tracked *ml_tracked_whole(uintptr_t data, const struct ml_tracked *aft
 struct ml_tracked *ml_tracked_add(PyObject *tensor);
 
 void ml_tracked_move(struct ml_tracked *t, uintptr_t data);
+
+/* Drops the weak reference to the tensor. */
+void ml_tracked_drop(struct ml_tracked *t);
 
 /* A new reference; NULL: it is gone. */
 PyObject *ml_tracked_tensor(const struct ml_tracked *t);

@@ -89,11 +89,16 @@ def ddp_view():
 
 def fsdp2():
     from torch.distributed.fsdp import fully_shard
-    model = tell(GPT())
+    with torch.device("meta"):
+        model = GPT()
+    tell(model, "meta")
     mesh = dist.device_mesh.init_device_mesh(DEVICE.type, (dist.get_world_size(),))
     for block in model.blocks:
         fully_shard(block, mesh=mesh)
     fully_shard(model, mesh=mesh)
+    model.to_empty(device=DEVICE)
+    for parameter in model.parameters():
+        nn.init.normal_(parameter, std=0.02)
     return model, torch.optim.AdamW(model.parameters()), tokens()
 
 
@@ -125,10 +130,10 @@ def tensor_parallel():
     return model, torch.optim.AdamW(model.parameters(), foreach=False), vectors()
 
 
-def tell(model):
+def tell(model, device=DEVICE):
     if dist.get_rank() == 0:
         print(json.dumps({name: list(p.shape) for name, p in model.named_parameters()}))
-    return model.to(DEVICE)
+    return model.to(device)
 
 
 def train(model, optimizer, batches):
