@@ -36,7 +36,8 @@ class _Finder:
 
 
 def when_imported(name, callback, *args):
-    """Calls callback(module, *args) now, or when the program has imported it. Errors are dropped."""
+    """Calls callback(module, *args) now, or when the program has imported it; its errors are
+    dropped."""
     def call():
         callback(sys.modules[name], *args)
     if name in sys.modules:
