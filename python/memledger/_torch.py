@@ -12,15 +12,9 @@ import itertools
 import os
 import weakref
 
-from . import _native, _torch_building, _torch_data
+from . import _ddp_buckets, _fsdp, _fsdp_flat, _native, _torch_building, _torch_data, _wrappers
 from ._in_front import all_or_nothing, put
-from ._naming import new_name
-
-# Classes of modules that wrap another: paths leave out their part, because the model's author
-# does not know it. The last has no memory of its own either.
-WRAPPERS = {"DataParallel": "module", "DistributedDataParallel": "module",
-            "FullyShardedDataParallel": "_fsdp_wrapped_module", "OptimizedModule": "_orig_mod"}
-WRAPPER_PARTS = ("_orig_mod.", "_fsdp_wrapped_module.", "_checkpoint_wrapped_module.")
+from ._naming import joint_name, new_name
 
 _first = None    # a weak reference to the first model with parameters
 _kept = weakref.WeakKeyDictionary()  # optimizer -> its steps, and its state as last seen
@@ -29,9 +23,10 @@ _kept = weakref.WeakKeyDictionary()  # optimizer -> its steps, and its state as 
 def install():
     """Called once torch has been imported."""
     import torch
-    _native.set_tensor_class(torch.Tensor)
+    _native.set_tensor_classes(torch.Tensor, torch.nn.Parameter)
     _native.set_grad_query(torch.is_grad_enabled)
     _native.set_torch_folder(os.path.join(os.path.dirname(torch.__file__), ""))
+    _native.set_joiner(joint_name)
     module = torch.nn.Module
     if isinstance(module.__call__, _native.ScopedCall):
         return
@@ -44,6 +39,9 @@ def install():
         _watch_optimizers(torch.optim.Optimizer)
         _torch_building.watch(torch, name_tree, name_state_now)
         _torch_data.watch(torch)
+        _ddp_buckets.watch(torch, _torch_building.name_new)
+    _fsdp.watch(_torch_building.name_new)
+    _fsdp_flat.watch(_torch_building.name_new)
     _native.torch_begin()
 
 
@@ -58,18 +56,25 @@ def begin_recording():
 
 def name_tree(root):
     """Names an outermost module, its descendants, and their parameters and buffers."""
-    prefix, model, outermost = _name_wrappers(root)
-    for path, module in root.named_modules():
-        path = _clean(path, prefix)
+    model, outermost = _name_outermost(root)
+    owner, tracked = _owner(model), set()
+    for path, module in _wrappers.named_modules(root):
         if path:
-            _native.name_module(module, path, type(module).__name__, outermost)
+            _name_module(module, path, outermost)
         if module is model or module._parameters or module._buffers:
             _native.define_module(module)
-    owner = _owner(model)
-    for path, tensor in root.named_parameters():
-        _native.track(tensor, owner + _clean(path, prefix), _native.PARAMETER)
-    for path, tensor in root.named_buffers():
-        _native.track(tensor, owner + _clean(path, prefix), _native.BUFFER)
+        prefix = f"{owner}{path}." if path else owner
+        _track(module._parameters, prefix, _native.PARAMETER, tracked)
+        _track(module._buffers, prefix, _native.BUFFER, tracked)
+
+
+def _track(tensors, prefix, category, tracked):
+    """A tensor that several modules share has its first name."""
+    for name, tensor in tensors.items():
+        if tensor is not None and id(tensor) not in tracked:
+            tracked.add(id(tensor))
+            flat = _fsdp_flat.flat_name(tensor, prefix)
+            _native.track(tensor, flat or prefix + name, category, flat is not None)
 
 
 def _owner(model):
@@ -84,36 +89,25 @@ def _owner(model):
     return "" if model is first else f"{_native.module_name(model)}."
 
 
-def _name_wrappers(root):
-    """Names the outermost module and the modules that it merely wraps. Returns the part of the
-    paths that belongs to them, the innermost wrapped module, and the outermost one that is in
-    paths."""
-    prefix, outermost = "", None
-    while True:
-        kind = type(root).__name__
-        hidden = kind == "OptimizedModule"
-        if outermost is None and not hidden:
-            outermost = root
-        _native.name_module(root, _native.module_name(root) or new_name(kind, root), kind,
-                            outermost or root)
-        inner = getattr(root, WRAPPERS.get(kind, ""), None)
-        if inner is None:
-            return prefix, root, outermost or root
-        if hidden:
-            _native.hide_module(root)
-        prefix += WRAPPERS[kind] + "."
-        root = inner
+def _name_outermost(root):
+    """Names an outermost module and those that it merely wraps. Returns the innermost of them, and
+    the outermost that is in paths."""
+    modules = _wrappers.chain(root)
+    model = modules[-1]
+    outermost = next(module for module in modules
+                     if module is model or not _wrappers.is_compiled(module))
+    name = _native.module_name(model) or new_name(_wrappers.class_name(model), model)
+    for module in modules:
+        _name_module(module, name, outermost)
+    return model, outermost
 
 
-def _clean(path, prefix):
-    """The path as the model's author knows it; "" for the outermost."""
-    if prefix.startswith(path + "."):
-        return ""
-    if path.startswith(prefix):
-        path = path[len(prefix):]
-    for part in WRAPPER_PARTS:
-        path = path.replace(part, "")
-    return path
+def _name_module(module, name, outermost):
+    _native.name_module(module, name, _wrappers.class_name(module), outermost)
+    if _wrappers.is_compiled(module):
+        _native.hide_module(module)
+    elif len(_wrappers.chain(module)) > 1:
+        _native.mark_wrapper(module)
 
 
 def _naming_copies(replicate):

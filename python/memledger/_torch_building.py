@@ -40,6 +40,8 @@ def watch(torch, name_tree, name_state):
     put(optimizer, "load_state_dict",
         building(optimizer.load_state_dict, number=1, before=_label_state,
                  after=lambda args, kwargs, result: name_state(args[0])))
+    if hasattr(torch.utils, "swap_tensors"):
+        put(torch.utils, "swap_tensors", _swapping(torch.utils.swap_tensors))
     _native.set_namer(name_new)
     atexit.register(_name_at_exit)
 
@@ -126,6 +128,21 @@ def _noting_state(original):
         with contextlib.suppress(Exception):
             _native.note_new(self)
     return __setstate__
+
+
+def _swapping(original):
+    """PyTorch refuses to swap tensors that have weak references, as those have that are tracked.
+    Each keeps its name."""
+    @functools.wraps(original)
+    def swap_tensors(t1, t2):
+        kept = [(tensor, _native.untrack(tensor)) for tensor in (t1, t2)]
+        try:
+            return original(t1, t2)
+        finally:
+            for tensor, name in kept:
+                if name is not None:
+                    _native.track(tensor, *name)
+    return swap_tensors
 
 
 def _note_replaced(args, kwargs, result):

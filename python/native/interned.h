@@ -8,10 +8,12 @@
 #include "native.h"
 
 #define ML_INTERNED(NAME)                                                                          \
+    NAME(_local_tensor)                                                                            \
     NAME(co_filename)                                                                              \
     NAME(co_name)                                                                                  \
     NAME(co_qualname)                                                                              \
     NAME(data_ptr)                                                                                 \
+    NAME(elem)                                                                                     \
     NAME(element_size)                                                                             \
     NAME(get_device)                                                                               \
     NAME(f_back)                                                                                   \

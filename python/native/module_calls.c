@@ -145,7 +145,7 @@ static PyObject *call_outermost(const struct ml_scoped_call *self, struct ml_mod
 {
     const struct ml_extension_api *recorder = ml_native_recorder();
     struct ml_module_entry *root = ml_module_root(entry);
-    bool is_below = root != entry && !root->hidden && recorder->is_outermost();
+    bool is_below = root->name != entry->name && !root->hidden && recorder->is_outermost();
     PyObject *result;
 
     replace(&outermost, ml_module_hold(root));
@@ -166,10 +166,14 @@ static void forget_calls(void)
     replace(&outermost, NULL);
 }
 
-/* A block's call and the nested calls of its base classes count as one. */
+/* A block's call and the nested calls of its base classes count as one, and so do those of a
+ * wrapper and of the module that it wraps. */
 static bool goes_on(const struct ml_scoped_call *self, const struct ml_module_entry *entry)
 {
-    return self->before && entry == innermost;
+    if (!innermost)
+        return false;
+    return (self->before && entry == innermost) ||
+           (innermost->wrapper && entry != innermost && entry->name == innermost->name);
 }
 
 static PyObject *run_module(struct ml_scoped_call *self, PyObject *module, PyObject *args,
@@ -271,6 +275,16 @@ static PyObject *hide_module(PyObject *self, PyObject *module)
     Py_RETURN_NONE;
 }
 
+static PyObject *mark_wrapper(PyObject *self, PyObject *module)
+{
+    struct ml_module_entry *entry = ml_module_find(module);
+
+    (void)self;
+    if (entry)
+        entry->wrapper = true;
+    Py_RETURN_NONE;
+}
+
 static PyObject *module_name(PyObject *self, PyObject *module)
 {
     struct ml_module_entry *entry = ml_module_find(module);
@@ -345,6 +359,8 @@ static PyMethodDef methods[] = {
     {"name_module", name_module, METH_VARARGS,
      "name_module(module, name, class, outermost module)"},
     {"hide_module", hide_module, METH_O, "Pass its calls on without a scope."},
+    {"mark_wrapper", mark_wrapper, METH_O,
+     "Count the call of the module that it wraps as its own."},
     {"module_root", module_root, METH_O, "The outermost module of a named one, or None."},
     {"define_module", define_module, METH_O, "Records a named module without a call."},
     {"define_outermost", define_outermost, METH_O, "Records a name as if it were a module's."},

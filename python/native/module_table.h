@@ -26,6 +26,7 @@ struct ml_module_entry {
     uint32_t misses;                /* of a root: descendants without a name */
     bool copy;                      /* a copy of a module that another thread is in too */
     bool hidden;                    /* only passes calls on: gets no scope */
+    bool wrapper;                   /* has the name of the module that it wraps */
     struct ml_call_history history; /* of a root */
 };
 

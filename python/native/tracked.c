@@ -7,8 +7,24 @@
 #include "interned.h"
 #include "memledger/memledger.h"
 #include "recorder.h"
+#include "shared_gradients.h"
 #include "tensors.h"
 #include "tracked_list.h"
+
+/* Whether another tensor names the block, as a flat parameter of FSDP does. One whose memory was
+ * freed does not: something else may be there now. */
+static bool is_part(const struct ml_tracked *t, const struct ml_tensor_block *block)
+{
+    struct ml_tracked *whole = NULL;
+    bool found = false;
+
+    while (!t->whole && !found && (whole = ml_tracked_whole(block->address, whole))) {
+        PyObject *tensor = ml_tracked_tensor(whole);
+        found = tensor && ml_tensor_data(tensor) == block->address;
+        Py_XDECREF(tensor);
+    }
+    return found;
+}
 
 /* Labels the tensor if it moved. Several may share a block, as weights do that cuDNN wants in one
  * piece: the one that begins it gives the block its name. */
@@ -23,6 +39,8 @@ static void check(struct ml_tracked *t, PyObject *tensor)
     block = ml_tensor_block(tensor);
     t->cuda_device = block.cuda_device;
     t->gradient_begins = false;
+    if (is_part(t, &block))
+        return;
     if (block.begins || !ml_tracked_has_data(block.address))
         ml_block_label(&block, t->name, t->category);
 }
@@ -57,12 +75,11 @@ static struct ml_tensor_block gradient_block(struct ml_tracked *t, PyObject *gra
     return block;
 }
 
-/* Gradients in the same block follow one another. */
 void ml_tracked_label_gradients(void)
 {
     static unsigned passes;
     bool look = !(passes & (passes + 1));
-    uintptr_t previous = 0;
+    struct ml_shared_gradients shared = {0};
     struct ml_tracked *t;
 
     passes++;
@@ -73,25 +90,26 @@ void ml_tracked_label_gradients(void)
 
         if (gradient && gradient != Py_None) {
             struct ml_tensor_block block = gradient_block(t, gradient, look);
-            if (block.begins || block.address != previous)
+            if (block.begins)
                 ml_block_label(&block, t->name, MEMLEDGER_GRADIENT);
-            previous = block.address;
+            ml_shared_gradients_add(&shared, t, &block);
         }
         Py_XDECREF(gradient);
         Py_XDECREF(tensor);
         ml_native_forget_error();
     }
+    ml_shared_gradients_label(&shared);
     ml_tracked_list_end_use();
 }
 
 static PyObject *track(PyObject *self, PyObject *args)
 {
     PyObject *tensor, *text;
-    int category;
+    int category, whole = 0;
     struct ml_tracked *t;
 
     (void)self;
-    if (!PyArg_ParseTuple(args, "OUi", &tensor, &text, &category))
+    if (!PyArg_ParseTuple(args, "OUi|p", &tensor, &text, &category, &whole))
         return NULL;
     t = ml_tracked_find(tensor);
     if (!t)
@@ -103,11 +121,27 @@ static PyObject *track(PyObject *self, PyObject *args)
     t->text = text;
     t->name = ml_native_name(text);
     t->category = category;
+    t->whole = whole;
     ml_tracked_move(t, 0);
     ml_tracked_list_use();
     check(t, tensor);
     ml_tracked_list_end_use();
     Py_RETURN_NONE;
+}
+
+/* What `track` needs after the tensor, to track it again. */
+static PyObject *untrack(PyObject *self, PyObject *tensor)
+{
+    struct ml_tracked *t = ml_tracked_find(tensor);
+    PyObject *kept;
+
+    (void)self;
+    if (!t)
+        Py_RETURN_NONE;
+    kept = Py_BuildValue("(Oii)", t->text, t->category, (int)t->whole);
+    if (kept)
+        ml_tracked_drop(t);
+    return kept;
 }
 
 /* A tensor that shares the memory of a tracked one has that one's name already. */
@@ -153,10 +187,14 @@ static PyObject *track_again(PyObject *self, PyObject *args)
 static PyMethodDef methods[] = {
     {"track_again", track_again, METH_NOARGS, "Labels all tracked tensors."},
     {"tracked_name", tracked_name, METH_O, "The name that a tensor is tracked by, or None."},
+    {"untrack", untrack, METH_O,
+     "Forgets a tensor. Returns the other arguments of track, or None if it is not tracked."},
     {"label_loaded", label_loaded, METH_VARARGS,
      "label_loaded(tensor, name, category): labels the tensor unless it is a tracked one."},
     {"track", track, METH_VARARGS,
-     "track(tensor, name, category): labels the tensor, and again when it moves."},
+     "track(tensor, name, category, whole=False): labels the tensor, and again when it moves; "
+     "whole: "
+     "tracked tensors that are parts of it do not name its block."},
     {NULL, NULL, 0, NULL},
 };
 

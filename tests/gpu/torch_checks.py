@@ -109,6 +109,30 @@ def torch_names(lab):
         assert json.loads(done.stdout).keys() == told.keys(), f"{case} printed something else"
 
 
+RANKS = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=1", "--standalone"]
+TOLD = ("select coalesce(sum(bytes), 0), coalesce(sum(case when (scope <> '' or label is not null)"
+        " and category <> 'other' then bytes end), 0) from %s and level = 'block'"
+        " and device like 'cuda:%%'")
+SHARES = {"the peak": "live_at_peak where true", "backward": "allocations where phase = 'backward'"}
+
+
+@check
+def torch_ranks(lab):
+    """DDP and FSDP with NCCL: names and categories at the peak and in backward; NCCL's memory"""
+    need_module("torch")
+    for case in ("ddp", "ddp_view", "fsdp1", "fsdp2"):
+        trace, _ = lab.record(f"torch-ranks-{case}",
+                              [*RANKS, os.path.join(TRAINING, "ranks.py"), case],
+                              env={"TRAINING_DEVICE": "cuda"})
+        for what, table in SHARES.items():
+            [[total, told]] = lab.report("sql", trace, TOLD % table)["rows"]
+            print(f"  {case}: {told / max(1, total):.2%} of {mib(total)} of {what} are told")
+            assert total and told >= ENOUGH_NAMED * total, f"{case}: {told} of {total} of {what}"
+        asked = {entry["name"]: entry for entry in lab.ledger(trace, "peak")["entries"]}
+        for entry in asked.get("driver allocations", {}).get("entries", []):
+            print(f"  {case}: driver allocations of {entry['name']}: {mib(entry['bytes'])}")
+
+
 @check
 def torch_agreement(lab):
     """PyTorch's MemTracker: the same for parameters, gradients, optimizer, activations"""

@@ -33,7 +33,11 @@ enum rule {
     RULE_OPTIMIZER_MARKED, /* by a mark alone */
     RULE_MODULE,
     RULE_AFTER_FORWARD,
+    RULE_COMMUNICATION,
 };
+
+/* The threads on which gloo, as PyTorch calls it, runs the collectives of the host. */
+#define COLLECTIVES_THREAD "pt_gloo"
 
 /* The facts about a live block, by its entry in the live table. */
 struct birth {
@@ -233,6 +237,14 @@ static void choose_engine_rule(struct classifier *c, const struct ml_block *bloc
     }
 }
 
+static bool is_for_collectives(const struct classifier *c, const struct ml_block *block)
+{
+    const struct ml_thread *thread = ml_trace_thread(c->replay.trace, ml_block_thread(block));
+
+    return block->scope == 0 && strncmp(ml_trace_string(c->replay.trace, thread->name, NULL),
+                                        COLLECTIVES_THREAD, strlen(COLLECTIVES_THREAD)) == 0;
+}
+
 static void choose_rule(struct classifier *c, const struct ml_block *block,
                         const struct process *process, struct birth *birth)
 {
@@ -240,7 +252,9 @@ static void choose_rule(struct classifier *c, const struct ml_block *block,
     enum ml_phase phase = phase_at(&fact, process);
 
     birth->named = fact.module != 0;
-    if (phase == ML_PHASE_BACKWARD) {
+    if (is_for_collectives(c, block)) {
+        birth->rule = RULE_COMMUNICATION;
+    } else if (phase == ML_PHASE_BACKWARD) {
         birth->rule = RULE_BACKWARD;
         birth->in_call = is_in_call(c, block, fact.phase_scope);
         c->ret->backward_bytes += block->size;
@@ -450,6 +464,7 @@ static uint8_t direct_category(struct classifier *c, const struct process *proce
     case RULE_AFTER_FORWARD:
         return ml_passes_since(&process->passes, ordinal_of(block)) > 0 ? MEMLEDGER_ACTIVATION
                                                                         : MEMLEDGER_TEMPORARY;
+    case RULE_COMMUNICATION: return MEMLEDGER_COMMUNICATION;
     case RULE_NONE: break;
     }
     return MEMLEDGER_OTHER;

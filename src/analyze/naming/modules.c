@@ -348,9 +348,15 @@ static int64_t search_label(const struct ml_modules *m, const struct ml_block *b
 
 static bool belongs_by_label(const struct ml_block *block)
 {
-    return block->label != 0 &&
-           (block->category == MEMLEDGER_PARAMETER || block->category == MEMLEDGER_BUFFER ||
-            block->category == MEMLEDGER_GRADIENT || block->category == MEMLEDGER_OPTIMIZER_STATE);
+    switch (block->category) {
+    case MEMLEDGER_PARAMETER:
+    case MEMLEDGER_GATHERED:
+    case MEMLEDGER_BUFFER:
+    case MEMLEDGER_GRADIENT:
+    case MEMLEDGER_COMMUNICATION:
+    case MEMLEDGER_OPTIMIZER_STATE: return block->label != 0;
+    default: return false;
+    }
 }
 
 /* The layer that needed it first has no more to do with it than the others. */

@@ -73,6 +73,7 @@ __attribute__((visibility("default"))) const struct ml_extension_api memledger_e
     .enter_optimizer = ml_torch_enter_optimizer,
     .leave_optimizer = ml_torch_leave_optimizer,
     .label = label,
+    .watch = ml_torch_watch,
     .step = step,
     .save_trace = ml_control_save,
 #if ML_WITH_MXNET

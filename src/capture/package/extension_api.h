@@ -15,6 +15,7 @@
 
 #include "mxnet_arrays.h"
 #include "mxnet_scopes.h"
+#include "torch_watch.h"
 
 #define ML_EXTENSION_API_VERSION 7
 #define ML_EXTENSION_API_NAME "memledger_extension_v1"
@@ -40,6 +41,8 @@ struct ml_extension_api {
     void (*leave_optimizer)(void);
     /* Names a block of PyTorch; cuda_device is -1 for the host. */
     void (*label)(int cuda_device, const void *ptr, uint32_t name, int category);
+    /* See torch_watch.h. */
+    struct ml_torch_watch *(*watch)(struct ml_torch_watch *watch);
     /* The name is ML_STEP_AUTOMATIC, ML_STEP_EVALUATION, or "" for a step of the program. */
     void (*step)(uint64_t number, const char *name);
     /* See api_control.h. Needs no lock of Python's. */

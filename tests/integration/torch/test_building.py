@@ -13,7 +13,7 @@ from harness import check, equal, report, run
 from torch_support import PYTHON, need_torch, said
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "building.py")
-CASES = ["never_called", "converted", "materialised", "loaded", "averaged", "in_method"]
+CASES = ["never_called", "converted", "materialised", "swapped", "loaded", "averaged", "in_method"]
 MARKER_BYTES = 1004
 ENOUGH = 0.99
 FOLDER = tempfile.TemporaryDirectory()  # traces for all of the functions below
