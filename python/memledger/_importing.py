@@ -1,4 +1,4 @@
-"""Calls waiting functions when `import torch` or `import mxnet` is done.
+"""Calls waiting functions when a module that memledger hooks has been imported.
 
 Kept small: every Python under `memledger run` that imports one of them loads it.
 
@@ -23,6 +23,10 @@ def wait(name, callback, *args):
     waiting = _waiting.setdefault(name, [])
     if (callback, args) not in waiting:
         waiting.append((callback, args))
+
+
+def is_awaited(name):
+    return bool(_waiting.get(name))
 
 
 def find(name, path, target):

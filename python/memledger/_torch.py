@@ -3,7 +3,7 @@
 Installed when torch has been imported under `memledger run`. The program is unchanged except
 for wrappers around some of PyTorch's functions. The frequent work is in C
 (python/native/module_calls.c); this module does what is rare: names, and optimizers' state.
-_torch_building.py names models that have not been called yet.
+_torch_building.py names models that have not been called yet, _torch_caches.py keys and values.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -11,7 +11,7 @@ import functools
 import itertools
 import weakref
 
-from . import _native, _torch_building
+from . import _native, _torch_building, _torch_caches
 from ._in_front import all_or_nothing, put
 from ._naming import new_name
 
@@ -20,6 +20,10 @@ from ._naming import new_name
 WRAPPERS = {"DataParallel": "module", "DistributedDataParallel": "module",
             "FullyShardedDataParallel": "_fsdp_wrapped_module", "OptimizedModule": "_orig_mod"}
 WRAPPER_PARTS = ("_orig_mod.", "_fsdp_wrapped_module.", "_checkpoint_wrapped_module.")
+
+# Registered buffers in which models keep keys and values while they generate.
+CACHE_BUFFERS = frozenset(("cache_k", "cache_v", "k_cache", "key_cache", "kv_cache", "v_cache",
+                           "value_cache"))
 
 _first = None    # a weak reference to the first model with parameters
 _kept = weakref.WeakKeyDictionary()  # optimizer -> its steps, and its state as last seen
@@ -33,12 +37,14 @@ def install():
     if isinstance(module.__call__, _native.ScopedCall):
         return
     with all_or_nothing():
-        put(module, "__call__", _native.scoped_module(module.__call__, name_tree))
+        put(module, "__call__", _native.scoped_module(module.__call__, name_tree,
+                                                      after=_torch_caches.label_result))
         put(module, "_replicate_for_data_parallel",
             _naming_copies(module._replicate_for_data_parallel))
         put(torch.autograd, "backward", _native.scoped_backward(torch.autograd.backward))
         _watch_optimizers(torch.optim.Optimizer)
         _torch_building.watch(torch, name_tree, name_state_now)
+    _torch_caches.use(torch, label_of)
     _native.torch_begin()
 
 
@@ -64,7 +70,19 @@ def name_tree(root):
     for path, tensor in root.named_parameters():
         _native.track(tensor, owner + _clean(path, prefix), _native.PARAMETER)
     for path, tensor in root.named_buffers():
-        _native.track(tensor, owner + _clean(path, prefix), _native.BUFFER)
+        is_cache = path.rpartition(".")[2] in CACHE_BUFFERS
+        _native.track(tensor, owner + _clean(path, prefix),
+                      _native.KV_CACHE if is_cache else _native.BUFFER)
+
+
+def label_of(module):
+    """What the labels of a named module's tensors begin with."""
+    name, root = _native.module_name(module), _native.module_root(module)
+    first = _first() if _first else None
+    if first is None or root is None or root is _native.module_root(first):
+        return name
+    owner = _native.module_name(root)
+    return owner if module is root else f"{owner}.{name}"
 
 
 def _owner(model):

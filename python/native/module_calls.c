@@ -237,6 +237,16 @@ static PyObject *module_root(PyObject *self, PyObject *module)
     Py_RETURN_NONE;
 }
 
+static PyObject *innermost_module(PyObject *self, PyObject *args)
+{
+    PyObject *module = innermost ? ml_module_of(innermost) : NULL;
+
+    (void)self, (void)args;
+    if (module)
+        return module;
+    Py_RETURN_NONE;
+}
+
 static PyObject *define_module(PyObject *self, PyObject *module)
 {
     const struct ml_extension_api *recorder = ml_native_recorder();
@@ -288,6 +298,8 @@ static PyMethodDef methods[] = {
      "name_module(module, name, class, outermost module)"},
     {"hide_module", hide_module, METH_O, "Pass its calls on without a scope."},
     {"module_root", module_root, METH_O, "The outermost module of a named one, or None."},
+    {"innermost_module", innermost_module, METH_NOARGS,
+     "The named module that this thread is in, or None."},
     {"define_module", define_module, METH_O, "Records a named module without a call."},
     {"define_outermost", define_outermost, METH_O, "Records a name as if it were a module's."},
     {"module_name", module_name, METH_O, "The module's name, or None."},

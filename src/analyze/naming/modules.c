@@ -350,7 +350,8 @@ static bool belongs_by_label(const struct ml_block *block)
 {
     return block->label != 0 &&
            (block->category == MEMLEDGER_PARAMETER || block->category == MEMLEDGER_BUFFER ||
-            block->category == MEMLEDGER_GRADIENT || block->category == MEMLEDGER_OPTIMIZER_STATE);
+            block->category == MEMLEDGER_GRADIENT ||
+            block->category == MEMLEDGER_OPTIMIZER_STATE || block->category == MEMLEDGER_KV_CACHE);
 }
 
 int64_t ml_modules_of(struct ml_modules *modules, const struct ml_block *block)
