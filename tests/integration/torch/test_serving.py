@@ -87,4 +87,25 @@ def test_no_key_is_an_activation():
     each_case(is_cache)
 
 
+def growth_of(case):
+    cache = report("summary", recorded(case).trace)["kv_cache"]
+    return [(row["growths"], row["least_growth_bytes"], row["most_growth_bytes"])
+            for row in (cache, *cache["layers"])]
+
+
+def test_growth_by_token():
+    """Of 3 layers with 4 heads of 32 numbers, and 11 tokens after the prompt."""
+    of_a_text = 2 * 4 * 32 * 4
+    beam = 4 * 3 * of_a_text
+    equal(growth_of("beam"), [(11, 3 * beam, 3 * beam), *[(11, beam, beam)] * 3], "beams")
+    equal(growth_of("server"), [(33, 3 * of_a_text, 12 * of_a_text),
+                                *[(33, of_a_text, 4 * of_a_text)] * 3], "batches of 1 to 4")
+    several = growth_of("prompt_copied")[0]
+    equal(several, (36, 3 * of_a_text, 30 * of_a_text), "questions of 10 tokens")
+
+
+def test_static_cache_does_not_grow():
+    equal(growth_of("static"), [(0, None, None)] * 4, "a static cache")
+
+
 harness.main(globals())
