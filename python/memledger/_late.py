@@ -127,7 +127,7 @@ def _tensors(torch):
             continue
 
 
-def _is_of_allocator(storage):
+def is_of_allocator(storage):
     """Whether PyTorch allocated it: not NumPy, a mapped file or shared memory. PyTorch 1.13
     shows this only by the allocator's alignment."""
     if storage.is_shared() or storage.data_ptr() % _ALIGNMENT:
@@ -139,7 +139,7 @@ def _host_blocks(torch):
     cuda = torch.cuda.is_initialized()
     for tensor in _tensors(torch):
         try:
-            if (tensor.device.type != "cpu" or not _is_of_allocator(storage_of(tensor))
+            if (tensor.device.type != "cpu" or not is_of_allocator(storage_of(tensor))
                     or cuda and tensor.is_pinned()):
                 continue
         except Exception:  # as above

@@ -11,7 +11,7 @@ import functools
 import itertools
 import weakref
 
-from . import _native, _torch_building, _torch_caches
+from . import _native, _torch_batches, _torch_building, _torch_caches, _torch_outside
 from ._in_front import all_or_nothing, put
 from ._naming import new_name
 
@@ -25,6 +25,7 @@ WRAPPER_PARTS = ("_orig_mod.", "_fsdp_wrapped_module.", "_checkpoint_wrapped_mod
 CACHE_BUFFERS = frozenset(("cache_k", "cache_v", "k_cache", "key_cache", "kv_cache", "v_cache",
                            "value_cache"))
 
+_undefined = []  # weak references to modules that were named within a call
 _first = None    # a weak reference to the first model with parameters
 _kept = weakref.WeakKeyDictionary()  # optimizer -> its steps, and its state as last seen
 
@@ -38,12 +39,14 @@ def install():
         return
     with all_or_nothing():
         put(module, "__call__", _native.scoped_module(module.__call__, name_tree,
-                                                      after=_torch_caches.label_result))
+                                                      after=_finish_call))
         put(module, "_replicate_for_data_parallel",
             _naming_copies(module._replicate_for_data_parallel))
         put(torch.autograd, "backward", _native.scoped_backward(torch.autograd.backward))
         _watch_optimizers(torch.optim.Optimizer)
         _torch_building.watch(torch, name_tree, name_state_now)
+        _torch_outside.watch(torch)
+        _torch_batches.watch(torch)
     _torch_caches.use(torch, label_of)
     _native.torch_begin()
 
@@ -51,6 +54,7 @@ def install():
 def begin_recording():
     """Repeats all names for a recording that begins in a running process."""
     _kept.clear()
+    _torch_outside.forget()
     install()
     _torch_building.note_all()
     _native.track_again()
@@ -65,14 +69,31 @@ def name_tree(root):
         if path:
             _native.name_module(module, path, type(module).__name__, outermost)
         if module is model or module._parameters or module._buffers:
-            _native.define_module(module)
+            if not _native.define_module(module):
+                _undefined.append(weakref.ref(module))
     owner = _owner(model)
+    named = [(tensor, owner + _clean(path, prefix), category)
+             for path, tensor, category in _tensors(root)]
+    for tensor, label, category in named:
+        _native.track(tensor, label, category)
+    _torch_outside.record(named)
+
+
+def _tensors(root):
     for path, tensor in root.named_parameters():
-        _native.track(tensor, owner + _clean(path, prefix), _native.PARAMETER)
+        yield path, tensor, _native.PARAMETER
     for path, tensor in root.named_buffers():
         is_cache = path.rpartition(".")[2] in CACHE_BUFFERS
-        _native.track(tensor, owner + _clean(path, prefix),
-                      _native.KV_CACHE if is_cache else _native.BUFFER)
+        yield path, tensor, _native.KV_CACHE if is_cache else _native.BUFFER
+
+
+def _finish_call(args, kwargs, result):
+    """After the call of an outermost module."""
+    while _undefined:
+        module = _undefined.pop()()
+        if module is not None:
+            _native.define_module(module)
+    _torch_caches.label_result(result)
 
 
 def label_of(module):

@@ -107,8 +107,8 @@ def _layer_number(args, kwargs):
     return next((arg for arg in args if type(arg) is int), kwargs.get("layer_idx"))
 
 
-def label_result(args, kwargs, result):
-    """After the call of a model: labels a cache that no wrapper has seen, because it consists of
+def label_result(result):
+    """Labels a cache in the result of a model that no wrapper has seen, because it consists of
     tuples, or because compiled code has filled it."""
     past = result.get("past_key_values") if isinstance(result, dict) else None
     if isinstance(past, tuple):

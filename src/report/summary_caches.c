@@ -47,8 +47,9 @@ static int put_growth(const struct ml_cache_growth *caches, const struct ml_styl
     int r;
 
     if (caches->growths == 0)
-        return caches->fixed ? ml_buf_puts(text, ", of fixed size: the part in use is not known")
-                             : 0;
+        return caches->fixed
+                   ? ml_buf_puts(text, "; allocated once, so the part in use is not known")
+                   : 0;
     r = put_bytes(&caches->each, style, text);
     if (r == 0 && caches->layers.len > 1 && are_alike(caches))
         r = ml_buf_printf(text, ", %s in each layer",
