@@ -109,8 +109,9 @@ def _label_new(module, name, value):
             _native.define_outermost(_native.UNUSED_MODULE)
             _unused_is_defined = True
         category = _native.PARAMETER if type(value) is _parameter else _native.BUFFER
-        _native.label_loaded(value, f"{_native.UNUSED_MODULE}.{type(module).__name__}.{name}",
-                             category)
+        label = f"{_native.UNUSED_MODULE}.{type(module).__name__}.{name}"
+        _native.label_loaded(value, label, category)
+        _torch_outside.record_new(value, label, category)
 
 
 def _is_named(old):

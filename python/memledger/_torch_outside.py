@@ -8,6 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import bisect
 import functools
+import mmap
 import weakref
 
 from . import _native
@@ -16,6 +17,7 @@ from ._late import is_of_allocator, storage_of
 
 _blocks = {}  # (device, address) -> reference to the tensor or the storage
 _reference = weakref.ref  # to a storage
+_known = None  # the mappings of the process when they were last read
 
 
 def watch(torch):
@@ -41,21 +43,37 @@ def record(named):
     """Records those of the tensors that PyTorch's allocators do not know: (tensor, label,
     category)."""
     look_again()
-    outside = [each for each in named if _is_outside(each[0])]
-    if not outside:
-        return
-    find = _Mappings().device_of
+    _record([each for each in named if _is_outside(each[0])], None)
+
+
+def record_new(tensor, label, category):
+    """The same for one tensor, which a module has just got."""
+    if _is_outside(tensor):
+        _record([(tensor, label, category)], _known)
+
+
+def _record(outside, mappings):
+    """Reads the mappings of the process unless those given have the tensors."""
+    global _known
+    is_fresh = False
     for tensor, label, category in outside:
-        device = find(tensor.data_ptr())
+        address = tensor.data_ptr()
+        device = mappings.device_of(address) if mappings else None
+        if device is None and not is_fresh:
+            mappings, is_fresh = _Mappings(), True
+            device = mappings.device_of(address)
         if device:
             _add(device, tensor, tensor.numel() * tensor.element_size(), weakref.ref)
-            _native.space_label(device, _native.TORCH_SPACE, tensor.data_ptr(), label, category)
+            _native.space_label(device, _native.TORCH_SPACE, address, label, category)
+    _known = mappings or _known
 
 
 def _is_outside(tensor):
+    """Whether it may be; before PyTorch 2.1 the beginning of a page is the only sign."""
     try:
         return (tensor.device.type == "cpu" and tensor.data_ptr() != 0
-                and not is_of_allocator(storage_of(tensor)))
+                and (not is_of_allocator(storage_of(tensor))
+                     or storage_of(tensor).data_ptr() % mmap.PAGESIZE == 0))
     except Exception:  # a tensor of another kind: sparse, a wrapper
         return False
 

@@ -110,6 +110,14 @@ def from_safetensors():
     return {"ResNet": model}
 
 
+def table_in_file():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "table")
+        torch.randn(4000 * 64).numpy().tofile(path)
+        table = torch.from_file(path, size=4000 * 64).view(4000, 64)
+    return {"Sequential": nn.Sequential(nn.Embedding.from_pretrained(table), nn.Linear(64, 10))}
+
+
 def shared():
     """For several processes that train one model."""
     model = ResNet()
@@ -120,7 +128,7 @@ def shared():
 def dropped():
     """The first model is only counted."""
     print(sum(p.numel() for p in ResNet().parameters()))
-    return {"Sequential": nn.Sequential(nn.Linear(10, 10))}
+    return {"Sequential": nn.Sequential(nn.Linear(300, 500))}
 
 
 class Lazy(nn.Module):

@@ -35,7 +35,7 @@ def check_last(trace, events, sizes):
     marker = [e for e in events if e["kind"] == "alloc" and e["bytes"] == MARKER_BYTES][-1]
     at = f"{marker['time_ns'] / 1e9:.9f}s"
     groups = report("table", trace, "--at", at, "--device", DEVICE, "--by", "label,category")
-    found = {tuple(group["key"].values()): group["bytes"] for group in groups["groups"]}
+    found = {(group["label"], group["category"]): group["bytes"] for group in groups["groups"]}
     equal(found, {(f"DataLoader.{name}", "input"): size for name, size in sizes.items()},
           "the last batch")
     summary = report("summary", trace)
