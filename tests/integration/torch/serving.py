@@ -6,6 +6,7 @@
 import copy
 import json
 import sys
+import tempfile
 
 import torch
 import transformers
@@ -20,12 +21,12 @@ NO_SPECIAL = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
 transformers.logging.set_verbosity_error()
 
 
-def llama(layers=3):
+def llama(layers=3, kind=LlamaForCausalLM):
     """Two heads of queries share one of keys and values."""
     config = LlamaConfig(vocab_size=500, hidden_size=256, intermediate_size=512,
                          num_hidden_layers=layers, num_attention_heads=8, num_key_value_heads=4,
                          max_position_embeddings=128, **NO_SPECIAL)
-    return LlamaForCausalLM(config).eval()
+    return kind(config).eval()
 
 
 def prompts(batch=BATCH):
@@ -100,6 +101,19 @@ def server():
     for batch in (2, 1, 4):
         model.generate(prompts(batch), **settings(return_dict_in_generate=False))
     return {}, None
+
+
+class Trained(LlamaForCausalLM):
+    """Made the file."""
+
+
+def pretrained():
+    """From a file of safetensors, which newer versions leave the weights in."""
+    with tempfile.TemporaryDirectory() as folder:
+        llama(kind=Trained).save_pretrained(folder)
+        model = LlamaForCausalLM.from_pretrained(folder)
+        output = model.generate(prompts(), **settings())
+    return llama_layers(BATCH, LENGTH), (model, output)
 
 
 def two_models():

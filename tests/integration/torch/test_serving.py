@@ -13,7 +13,9 @@ from torch_support import PYTHON, said
 from transformers_support import environment
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "serving.py")
-CASES = ["beam", "static", "tuples", "encoder_and_decoder", "prompt_copied", "server", "two_models"]
+CASES = ["beam", "static", "tuples", "encoder_and_decoder", "prompt_copied", "server", "two_models",
+         "pretrained"]
+PARAMETER_BYTES = 8_109_056  # of the model in the files
 MARKER_BYTES = 1004
 ENOUGH_PERCENT = 99
 FOLDER = tempfile.TemporaryDirectory()  # traces for all of the functions below
@@ -106,6 +108,14 @@ def test_growth_by_token():
 
 def test_static_cache_does_not_grow():
     equal(growth_of("static"), [(0, None, None)] * 4, "a static cache")
+
+
+def test_a_pretrained_model_is_complete():
+    """In memory of its own or in the file, by version."""
+    record = recorded("pretrained")
+    tree = report("tree", record.trace, "--at", record.end())
+    equal(tree["by_category"]["parameter"], PARAMETER_BYTES, "bytes of parameters", tree["rows"][:3])
+    check(tree.get("mapped_file_bytes", 0) in (0, PARAMETER_BYTES), "bytes in files", tree)
 
 
 harness.main(globals())
