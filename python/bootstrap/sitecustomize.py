@@ -1,6 +1,7 @@
 # sitecustomize.py: runs first in every Python under `memledger run`. It makes `memledger` the
-# package that belongs to the command, and hooks PyTorch, Lightning, MXNet, threading and
-# multiprocessing once they are imported. Then it runs the user's own sitecustomize, which this one hides.
+# package that belongs to the command, and hooks PyTorch, Lightning, transformers, MXNet, threading and
+# multiprocessing once they are imported. Then it runs the user's own sitecustomize, which this one
+# hides.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
@@ -11,7 +12,8 @@ from _frozen_importlib_external import PathFinder
 _WATCHED = {"torch": "_torch", "mxnet": "_mxnet", "threading": "_thread_names",
             "multiprocessing.util": "_process_roles",
             "lightning.pytorch.strategies.strategy": "_lightning",
-            "pytorch_lightning.strategies.strategy": "_lightning"}
+            "pytorch_lightning.strategies.strategy": "_lightning",
+            "transformers.cache_utils": "_torch_caches"}
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _SESSION = os.environ.get("MEMLEDGER_SESSION")  # a program may clear its environment
 

@@ -1,4 +1,4 @@
-"""Calls waiting functions when a module, such as torch or mxnet, has been imported.
+"""Calls waiting functions when a module that memledger hooks has been imported.
 
 Kept small: every Python under `memledger run` that imports one of them loads it.
 
@@ -51,6 +51,10 @@ def when_imported(name, callback, *args):
     if name not in _Finder.names:
         _Finder.names.add(name)
         wait(name, call)
+
+
+def is_awaited(name):
+    return bool(_waiting.get(name))
 
 
 def find(name, path, target):

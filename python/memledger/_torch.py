@@ -3,7 +3,7 @@
 Installed when torch has been imported under `memledger run`. The program is unchanged except
 for wrappers around some of PyTorch's functions. The frequent work is in C
 (python/native/module_calls.c); this module does what is rare: names, and optimizers' state.
-_torch_building.py names models that have not been called yet.
+_torch_building.py names models that have not been called yet, _torch_caches.py keys and values.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -12,10 +12,16 @@ import itertools
 import os
 import weakref
 
-from . import _ddp_buckets, _fsdp, _fsdp_flat, _native, _torch_building, _torch_data, _wrappers
+from . import _ddp_buckets, _fsdp, _fsdp_flat, _native, _torch_batches, _torch_building, \
+    _torch_caches, _torch_data, _torch_outside, _wrappers
 from ._in_front import all_or_nothing, put
 from ._naming import joint_name, new_name
 
+# Registered buffers in which models keep keys and values while they generate.
+CACHE_BUFFERS = frozenset(("cache_k", "cache_v", "k_cache", "key_cache", "kv_cache", "v_cache",
+                           "value_cache"))
+
+_undefined = []  # weak references to modules that were named within a call
 _first = None    # a weak reference to the first model with parameters
 _kept = weakref.WeakKeyDictionary()  # optimizer -> its steps, and its state as last seen
 
@@ -31,7 +37,8 @@ def install():
     if isinstance(module.__call__, _native.ScopedCall):
         return
     with all_or_nothing():
-        put(module, "__call__", _native.scoped_module(module.__call__, name_tree))
+        put(module, "__call__", _native.scoped_module(module.__call__, name_tree,
+                                                      after=_finish_call))
         put(module, "_replicate_for_data_parallel",
             _naming_copies(module._replicate_for_data_parallel))
         _watch_functions(torch.autograd.Function)
@@ -39,15 +46,19 @@ def install():
         _watch_optimizers(torch.optim.Optimizer)
         _torch_building.watch(torch, name_tree, name_state_now)
         _torch_data.watch(torch)
+        _torch_outside.watch(torch)
+        _torch_batches.watch(torch)
         _ddp_buckets.watch(torch, _torch_building.name_new)
     _fsdp.watch(_torch_building.name_new)
     _fsdp_flat.watch(_torch_building.name_new)
+    _torch_caches.use(torch, label_of)
     _native.torch_begin()
 
 
 def begin_recording():
     """Repeats all names for a recording that begins in a running process."""
     _kept.clear()
+    _torch_outside.forget()
     install()
     _torch_building.note_all()
     _native.track_again()
@@ -57,24 +68,50 @@ def begin_recording():
 def name_tree(root):
     """Names an outermost module, its descendants, and their parameters and buffers."""
     model, outermost = _name_outermost(root)
-    owner, tracked = _owner(model), set()
+    owner, tracked, named = _owner(model), set(), []
     for path, module in _wrappers.named_modules(root):
         if path:
             _name_module(module, path, outermost)
         if module is model or module._parameters or module._buffers:
-            _native.define_module(module)
+            if not _native.define_module(module):
+                _undefined.append(weakref.ref(module))
         prefix = f"{owner}{path}." if path else owner
-        _track(module._parameters, prefix, _native.PARAMETER, tracked)
-        _track(module._buffers, prefix, _native.BUFFER, tracked)
+        named += _track(module._parameters, prefix, _native.PARAMETER, tracked)
+        named += _track(module._buffers, prefix, _native.BUFFER, tracked)
+    _torch_outside.record(named)
 
 
 def _track(tensors, prefix, category, tracked):
-    """A tensor that several modules share has its first name."""
+    """A tensor that several modules share has its first name. Returns the tensors with their labels
+    and categories."""
+    named = []
     for name, tensor in tensors.items():
         if tensor is not None and id(tensor) not in tracked:
             tracked.add(id(tensor))
             flat = _fsdp_flat.flat_name(tensor, prefix)
-            _native.track(tensor, flat or prefix + name, category, flat is not None)
+            kind = _native.KV_CACHE if name in CACHE_BUFFERS else category
+            _native.track(tensor, flat or prefix + name, kind, flat is not None)
+            named.append((tensor, flat or prefix + name, kind))
+    return named
+
+
+def _finish_call(args, kwargs, result):
+    """After the call of an outermost module."""
+    while _undefined:
+        module = _undefined.pop()()
+        if module is not None:
+            _native.define_module(module)
+    _torch_caches.label_result(result)
+
+
+def label_of(module):
+    """What the labels of a named module's tensors begin with."""
+    name, root = _native.module_name(module), _native.module_root(module)
+    first = _first() if _first else None
+    if first is None or root is None or root is _native.module_root(first):
+        return name
+    owner = _native.module_name(root)
+    return owner if module is root else f"{owner}.{name}"
 
 
 def _owner(model):

@@ -13,21 +13,22 @@ import atexit
 import contextlib
 import functools
 import gc
-import itertools
 import sys
 
-from . import _native
+from . import _native, _torch_outside
 from ._in_front import put
 
 DEEPEST = 4  # a checkpoint has its weights in a dict of dicts
 
 _name_tree = None
+_parameter = _tensor = None  # classes
+_unused_is_defined = False
 
 
 def watch(torch, name_tree, name_state):
     """Precondition: inside all_or_nothing()."""
-    global _name_tree
-    _name_tree = name_tree
+    global _name_tree, _parameter, _tensor
+    _name_tree, _parameter, _tensor = name_tree, torch.nn.Parameter, torch.Tensor
     module, building = torch.nn.Module, _native.scoped_building
     _note_registrations(torch, module)
     put(module, "__setstate__", _noting_state(module.__setstate__))
@@ -48,6 +49,8 @@ def watch(torch, name_tree, name_state):
 
 def note_all():
     """Notes the modules that exist already, for a recording that begins."""
+    global _unused_is_defined
+    _unused_is_defined = False
     base = sys.modules["torch"].nn.Module
     for thing in gc.get_objects():
         if issubclass(type(thing), base):
@@ -97,6 +100,20 @@ def _note(module, name, value):
             if old is not None and old is not value and not _is_named(old):
                 name_new()
         _native.note_new(module)
+        _label_new(module, name, value)
+
+
+def _label_new(module, name, value):
+    """A name in case the module is gone before it has a better one."""
+    global _unused_is_defined
+    if type(value) is _parameter or type(value) is _tensor:
+        if not _unused_is_defined:
+            _native.define_outermost(_native.UNUSED_MODULE)
+            _unused_is_defined = True
+        category = _native.PARAMETER if type(value) is _parameter else _native.BUFFER
+        label = f"{_native.UNUSED_MODULE}.{type(module).__name__}.{name}"
+        _native.label_loaded(value, label, category)
+        _torch_outside.record_new(value, label, category)
 
 
 def _is_named(old):
@@ -106,7 +123,8 @@ def _is_named(old):
 def _noting(original):
     @functools.wraps(original)
     def note_and_call(self, *args, **kwargs):
-        _note(self, args[0] if args else kwargs.get("name"), None)
+        name, value = (*args, None, None)[:2] if args else (kwargs.get("name"), None)
+        _note(self, name, value)
         return original(self, *args, **kwargs)
     return note_and_call
 
@@ -146,12 +164,17 @@ def _swapping(original):
 
 
 def _note_replaced(args, kwargs, result):
-    """PyTorch may put other tensors in the place of a module's, without a registration."""
+    """PyTorch may put other tensors in the place of a module's, without a registration, or move
+    them out of its allocators."""
     module = args[0]
-    for tensor in itertools.chain(module.parameters(), module.buffers()):
-        if _native.tracked_name(tensor) is None:
-            _native.note_new(module)
-            return
+    named = [(tensor, _native.tracked_name(tensor), category)
+             for tensors, category in ((module.parameters(), _native.PARAMETER),
+                                       (module.buffers(), _native.BUFFER))
+             for tensor in tensors]
+    if any(name is None for _, name, _ in named):
+        _native.note_new(module)
+    else:
+        _torch_outside.record(named)
 
 
 # ---- Naming ----------------------------------------------------------------------

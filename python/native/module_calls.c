@@ -306,6 +306,16 @@ static PyObject *module_root(PyObject *self, PyObject *module)
     Py_RETURN_NONE;
 }
 
+static PyObject *innermost_module(PyObject *self, PyObject *args)
+{
+    PyObject *module = innermost ? ml_module_of(innermost) : NULL;
+
+    (void)self, (void)args;
+    if (module)
+        return module;
+    Py_RETURN_NONE;
+}
+
 static PyObject *define_module(PyObject *self, PyObject *module)
 {
     const struct ml_extension_api *recorder = ml_native_recorder();
@@ -313,9 +323,12 @@ static PyObject *define_module(PyObject *self, PyObject *module)
     struct ml_module_entry *root = entry ? ml_module_root(entry) : NULL;
 
     (void)self;
-    if (recorder && recorder->in_session() && root)
-        recorder->define_module(root->name, root->class_name, entry->name, entry->class_name);
-    Py_RETURN_NONE;
+    if (!recorder || !recorder->in_session() || !root)
+        Py_RETURN_TRUE;
+    if (!recorder->is_outermost())
+        Py_RETURN_FALSE;
+    recorder->define_module(root->name, root->class_name, entry->name, entry->class_name);
+    Py_RETURN_TRUE;
 }
 
 static PyObject *define_outermost(PyObject *self, PyObject *text)
@@ -362,7 +375,10 @@ static PyMethodDef methods[] = {
     {"mark_wrapper", mark_wrapper, METH_O,
      "Count the call of the module that it wraps as its own."},
     {"module_root", module_root, METH_O, "The outermost module of a named one, or None."},
-    {"define_module", define_module, METH_O, "Records a named module without a call."},
+    {"innermost_module", innermost_module, METH_NOARGS,
+     "The named module that this thread is in, or None."},
+    {"define_module", define_module, METH_O,
+     "Records a named module without a call. False: not while another is called."},
     {"define_outermost", define_outermost, METH_O, "Records a name as if it were a module's."},
     {"module_name", module_name, METH_O, "The module's name, or None."},
     {"name_copy", name_copy, METH_VARARGS, "name_copy(copy, module): gives a copy its name."},
@@ -372,7 +388,8 @@ static PyMethodDef methods[] = {
 int ml_native_add_module_calls(PyObject *module)
 {
     if (PyModule_AddStringConstant(module, "MODULE_NUMBER_MARK", ML_MODULE_NUMBER_MARK) ||
-        PyModule_AddStringConstant(module, "LOADING_MODULE", ML_LOADING_MODULE))
+        PyModule_AddStringConstant(module, "LOADING_MODULE", ML_LOADING_MODULE) ||
+        PyModule_AddStringConstant(module, "UNUSED_MODULE", ML_UNUSED_MODULE))
         return -1;
     return PyModule_AddFunctions(module, methods);
 }

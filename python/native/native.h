@@ -22,6 +22,7 @@ int ml_native_add_calling_function(PyObject *module);
 int ml_native_add_new_modules(PyObject *module);
 int ml_native_add_phase_calls(PyObject *module);
 int ml_native_add_mxnet_labels(PyObject *module);
+int ml_native_add_space_blocks(PyObject *module);
 int ml_native_add_steps(PyObject *module);
 int ml_native_add_shared_gradients(PyObject *module);
 int ml_native_add_tensors(PyObject *module);

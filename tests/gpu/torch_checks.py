@@ -134,6 +134,24 @@ def torch_ranks(lab):
 
 
 @check
+def torch_generate(lab):
+    """Keys and values by layer and token; pinned batches are inputs"""
+    need_module("torch")
+    need_module("transformers")
+    trace, done = lab.record("torch-generate", script("torch_generate.py"))
+    told = json.loads(done.stdout.strip().splitlines()[-1])
+    cache = lab.report("summary", trace)["kv_cache"]
+    print(f"  {cache['peak_bytes']:,} bytes in {len(cache['layers'])} layers, "
+          f"{cache['mean_growth_bytes']:,} a token; the model says {told}")
+    blocks = 2 * len(cache["layers"])
+    assert told["bytes"] <= cache["peak_bytes"] <= told["bytes"] * 1.5 + blocks * UNSPLIT, cache
+    assert abs(cache["mean_growth_bytes"] / told["token"] - 1) < 0.05, cache
+    pinned = {e["label"] for e in lab.report("events", trace, "--kind", "label")["events"]
+              if e["space"] == "cuda pinned"}
+    assert pinned == {"DataLoader"}, f"labels of pinned batches: {pinned}"
+
+
+@check
 def torch_agreement(lab):
     """PyTorch's MemTracker: the same for parameters, gradients, optimizer, activations"""
     need_module("torch")

@@ -31,12 +31,15 @@ static int name_device(const struct ml_replay *replay, struct ml_snapshot *ret)
 
 static void count(const struct ml_replay *replay, struct ml_snapshot *ret)
 {
+    int64_t files = ml_intern_find(&replay->device_names, ML_FILES_DEVICE, strlen(ML_FILES_DEVICE));
     const struct ml_block *block;
     size_t cursor = 0;
 
     while ((block = ml_snapshot_next(ret, replay, &cursor))) {
         ret->bytes += block->size;
         ret->blocks++;
+        if (replay->spaces.items[block->space].device == files)
+            ret->file_bytes += block->size;
     }
 }
 
@@ -96,7 +99,7 @@ int ml_snapshot_narrow(struct ml_snapshot *snapshot, const struct ml_replay *rep
     if (!snapshot->device)
         return -ENOMEM;
     snapshot->device_index = index < 0 ? ML_NOWHERE : index;
-    snapshot->bytes = snapshot->blocks = 0;
+    snapshot->bytes = snapshot->blocks = snapshot->file_bytes = 0;
     count(replay, snapshot);
     return 0;
 }

@@ -27,6 +27,7 @@ struct ml_snapshot {
     const char *device;     /* NULL: all */
     int64_t device_index;   /* -1: all; ML_NOWHERE: a device without memory */
     uint64_t bytes, blocks; /* live at the instant, in counted spaces */
+    uint64_t file_bytes;    /* of them in mapped files, see ML_FILES_DEVICE */
 };
 
 /* Reads the trace once to find the instant, once for categories if it has modules or phases, and
