@@ -16,7 +16,7 @@ from ._in_front import all_or_nothing, put
 from ._naming import new_name
 
 # Classes of modules that wrap another: paths leave out their part, because the model's author
-# does not know it. The last has no memory of its own either.
+# does not know it. The last has the name of the module in it.
 WRAPPERS = {"DataParallel": "module", "DistributedDataParallel": "module",
             "FullyShardedDataParallel": "_fsdp_wrapped_module", "OptimizedModule": "_orig_mod"}
 WRAPPER_PARTS = ("_orig_mod.", "_fsdp_wrapped_module.", "_checkpoint_wrapped_module.")
@@ -57,7 +57,9 @@ def name_tree(root):
     for path, module in root.named_modules():
         path = _clean(path, prefix)
         if path:
-            _native.name_module(module, path, type(module).__name__, outermost)
+            _native.name_module(module, path, type(_original(module)).__name__, outermost)
+        if path and _original(module) is not module:
+            _native.mark_compiled(module)
         if module is model or module._parameters or module._buffers:
             _native.define_module(module)
     owner = _owner(model)
@@ -83,21 +85,36 @@ def _name_wrappers(root):
     """Names the outermost module and the modules that it merely wraps. Returns the part of the
     paths that belongs to them, the innermost wrapped module, and the outermost one that is in
     paths."""
-    prefix, outermost = "", None
+    prefix, outermost, compiled = "", None, []
     while True:
         kind = type(root).__name__
-        hidden = kind == "OptimizedModule"
-        if outermost is None and not hidden:
-            outermost = root
-        _native.name_module(root, _native.module_name(root) or new_name(kind, root), kind,
-                            outermost or root)
+        if _original(root) is not root:
+            compiled.append(root)
+        else:
+            outermost = root if outermost is None else outermost
+            _native.name_module(root, _native.module_name(root) or new_name(kind, root), kind,
+                                outermost)
         inner = getattr(root, WRAPPERS.get(kind, ""), None)
         if inner is None:
-            return prefix, root, outermost or root
-        if hidden:
-            _native.hide_module(root)
+            break
         prefix += WRAPPERS[kind] + "."
         root = inner
+    for wrapper in reversed(compiled):
+        _name_compiled(wrapper)
+    return prefix, root, outermost
+
+
+def _original(module):
+    """The module that PyTorch's compiler made this one of, or itself."""
+    if type(module).__name__ != "OptimizedModule":
+        return module
+    return getattr(module, WRAPPERS["OptimizedModule"], module)
+
+
+def _name_compiled(wrapper):
+    module = _original(wrapper)
+    _native.name_module(wrapper, _native.module_name(module), type(module).__name__)
+    _native.mark_compiled(wrapper)
 
 
 def _clean(path, prefix):
@@ -106,9 +123,10 @@ def _clean(path, prefix):
         return ""
     if path.startswith(prefix):
         path = path[len(prefix):]
+    path += "."
     for part in WRAPPER_PARTS:
         path = path.replace(part, "")
-    return path
+    return path[:-1]
 
 
 def _naming_copies(replicate):

@@ -145,9 +145,12 @@ static void forget_calls(void)
     replace(&outermost, NULL);
 }
 
-/* A block's call and the nested calls of its base classes count as one. */
+/* A block's call and the nested calls of its base classes count as one, as do those of a compiled
+ * module and of the original in it. */
 static bool goes_on(const struct ml_scoped_call *self, const struct ml_module_entry *entry)
 {
+    if (innermost && innermost->compiled && entry->name == innermost->name)
+        return true;
     return self->before && entry == innermost;
 }
 
@@ -206,13 +209,35 @@ static PyObject *name_module(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyObject *hide_module(PyObject *self, PyObject *module)
+static PyObject *mark_compiled(PyObject *self, PyObject *module)
 {
     struct ml_module_entry *entry = ml_module_find(module);
 
     (void)self;
     if (entry)
-        entry->hidden = true;
+        entry->compiled = true;
+    Py_RETURN_NONE;
+}
+
+static PyObject *module_at(PyObject *self, PyObject *address)
+{
+    size_t number = PyLong_AsSize_t(address);
+    struct ml_module_entry *entry = PyErr_Occurred() ? NULL : ml_module_find((PyObject *)number);
+    PyObject *module = entry ? ml_module_of(entry) : NULL;
+
+    (void)self;
+    if (module || PyErr_Occurred())
+        return module;
+    Py_RETURN_NONE;
+}
+
+static PyObject *running_module(PyObject *self, PyObject *args)
+{
+    PyObject *module = innermost ? ml_module_of(innermost) : NULL;
+
+    (void)self, (void)args;
+    if (module)
+        return module;
     Py_RETURN_NONE;
 }
 
@@ -286,7 +311,9 @@ static PyMethodDef methods[] = {
      "scoped_module(original, namer, before, after): wraps a module's call."},
     {"name_module", name_module, METH_VARARGS,
      "name_module(module, name, class, outermost module)"},
-    {"hide_module", hide_module, METH_O, "Pass its calls on without a scope."},
+    {"mark_compiled", mark_compiled, METH_O, "It has the name of the module that it wraps."},
+    {"module_at", module_at, METH_O, "The named module with that id(), or None."},
+    {"running_module", running_module, METH_NOARGS, "The innermost that this thread is in."},
     {"module_root", module_root, METH_O, "The outermost module of a named one, or None."},
     {"define_module", define_module, METH_O, "Records a named module without a call."},
     {"define_outermost", define_outermost, METH_O, "Records a name as if it were a module's."},

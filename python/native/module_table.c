@@ -170,7 +170,7 @@ static void revive(struct ml_module_entry *e, PyObject *module, PyObject *alive)
     Py_XDECREF(e->alive);
     Py_CLEAR(e->root);
     e->alive = alive;
-    e->copy = e->hidden = false;
+    e->copy = e->hidden = e->compiled = false;
     e->misses = 0;
     table.named++;
 }

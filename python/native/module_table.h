@@ -24,6 +24,7 @@ struct ml_module_entry {
     uint32_t misses; /* of a root: descendants without a name */
     bool copy;       /* a copy of a module that another thread is in too */
     bool hidden;     /* only passes calls on: gets no scope */
+    bool compiled;   /* has the name of the module that PyTorch's compiler made it of */
 };
 
 /* NULL: it has no name. The entry stays as long as the caller keeps the module alive. */

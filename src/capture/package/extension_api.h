@@ -16,7 +16,7 @@
 #include "mxnet_arrays.h"
 #include "mxnet_scopes.h"
 
-#define ML_EXTENSION_API_VERSION 6
+#define ML_EXTENSION_API_VERSION 7
 #define ML_EXTENSION_API_NAME "memledger_extension_v1"
 
 struct ml_extension_api {
@@ -31,6 +31,8 @@ struct ml_extension_api {
     void (*torch_begin)(void);
     void (*enter_module)(uint32_t name, uint32_t class_name);
     void (*leave_module)(void);
+    void (*enter_layer)(uint32_t name, uint32_t class_name, bool is_relative);
+    void (*leave_layer)(void);
     bool (*is_outermost)(void);
     void (*define_module)(uint32_t root, uint32_t root_class, uint32_t name, uint32_t class_name);
     void (*enter_loading)(void);
