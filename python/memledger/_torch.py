@@ -11,7 +11,7 @@ import functools
 import itertools
 import weakref
 
-from . import _native, _torch_building
+from . import _native, _torch_building, _torch_compiled
 from ._in_front import all_or_nothing, put
 from ._naming import new_name
 
@@ -39,6 +39,7 @@ def install():
         put(torch.autograd, "backward", _native.scoped_backward(torch.autograd.backward))
         _watch_optimizers(torch.optim.Optimizer)
         _torch_building.watch(torch, name_tree, name_state_now)
+        _torch_compiled.watch(torch)
     _native.torch_begin()
 
 

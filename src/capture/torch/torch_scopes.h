@@ -25,9 +25,9 @@ void ml_torch_leave_module(void);
 void ml_torch_enter_optimizer(uint32_t class_name);
 void ml_torch_leave_optimizer(void);
 
-/* A layer inside code that PyTorch's compiler made, which calls no modules. Its name is the full one,
- * or relative to the module that the thread is in, forward or backward. Such code creates no nodes.
- * Each enter is followed by its leave too. */
+/* A layer inside code that PyTorch's compiler made, which calls no modules. Its name is the full
+ * one, or relative to the module that the thread is in, forward or backward. Such code creates no
+ * nodes. Each enter is followed by its leave too. */
 void ml_torch_enter_layer(uint32_t name, uint32_t class_name, bool is_relative);
 void ml_torch_leave_layer(void);
 
