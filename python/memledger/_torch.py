@@ -12,7 +12,7 @@ import itertools
 import weakref
 
 from . import _native, _torch_building, _torch_compiled
-from ._in_front import all_or_nothing, put
+from ._in_front import all_or_nothing, is_in_front, put
 from ._naming import new_name
 
 # Classes of modules that wrap another: paths leave out their part, because the model's author
@@ -23,6 +23,7 @@ WRAPPER_PARTS = ("_orig_mod.", "_fsdp_wrapped_module.", "_checkpoint_wrapped_mod
 
 _first = None    # a weak reference to the first model with parameters
 _kept = weakref.WeakKeyDictionary()  # optimizer -> its steps, and its state as last seen
+_optimizers = weakref.WeakSet()
 
 
 def install():
@@ -37,9 +38,10 @@ def install():
         put(module, "_replicate_for_data_parallel",
             _naming_copies(module._replicate_for_data_parallel))
         put(torch.autograd, "backward", _native.scoped_backward(torch.autograd.backward))
-        _watch_optimizers(torch.optim.Optimizer)
+        _watch_optimizers(torch)
+        _torch_compiled.hide(torch, name_state)
         _torch_building.watch(torch, name_tree, name_state_now)
-        _torch_compiled.watch(torch)
+        _torch_compiled.watch(torch, _name_traced_state)
     _native.torch_begin()
 
 
@@ -142,9 +144,10 @@ def _naming_copies(replicate):
     return _replicate_for_data_parallel
 
 
-def _watch_optimizers(base):
+def _watch_optimizers(torch):
     """PyTorch wraps an optimizer class's step when its first instance is created; this wraps it
     right after that."""
+    base = torch.optim.Optimizer
     name = "_patch_step_function" if hasattr(base, "_patch_step_function") else "_hook_for_profile"
     prepare = getattr(base, name)
 
@@ -152,17 +155,34 @@ def _watch_optimizers(base):
     def prepare_and_watch(self):
         _torch_building.name_new()
         prepare(self)
-        _watch_steps(type(self), self)
+        _optimizers.add(self)
+        _watch_steps(torch, type(self), self)
     put(base, name, prepare_and_watch)
     for kind in _below(base):
         if getattr(kind.step, "hooked", False):  # not the first instance
-            _watch_steps(kind)
+            _watch_steps(torch, kind)
 
 
-def _watch_steps(kind, optimizer=None):
+def _watch_steps(torch, kind, optimizer=None):
     _native.optimizer_made(optimizer)
-    if not isinstance(kind.step, _native.ScopedCall):
-        put(kind, "step", _native.scoped_optimizer(kind.step, after=name_state))
+    if not is_in_front(kind.step):
+        put(kind, "step", _step_in_front(torch, kind.step))
+
+
+def _step_in_front(torch, original):
+    """A Python function: PyTorch's compiler does not call another kind of object from a graph. It
+    compiles the original inside, and sees only that where it traces a function that calls step."""
+    scoped = _native.scoped_optimizer(original, after=name_state)
+    is_compiling = _torch_compiled.is_compiling_in(torch)
+
+    @functools.wraps(original)
+    def step(*args, **kwargs):
+        if is_compiling():
+            return original(*args, **kwargs)
+        return scoped(*args, **kwargs)
+    step.is_memledgers = True
+    _torch_compiled.hide(torch, step, with_callees=False)
+    return step
 
 
 def _below(kind):
@@ -182,6 +202,13 @@ def name_state(optimizer):
     # Some add state later: check again after 2, 4, 8, … steps.
     if look != looked or not steps & (steps - 1):
         name_state_now(optimizer)
+
+
+def _name_traced_state():
+    """A step inside a compiled function is never called: its state is made when it is traced."""
+    for optimizer in list(_optimizers):
+        if optimizer not in _kept:
+            name_state_now(optimizer)
 
 
 def name_state_now(optimizer):

@@ -43,27 +43,31 @@ class Layer:
         return [] if self.name == self.root else self.name.split(".")
 
 
-def watch(torch):
-    """Precondition: inside all_or_nothing(). Inductor itself is imported when it is first used."""
+def watch(torch, after):
+    """after() is called when a graph has been compiled. Inductor itself is imported when it is first
+    used. Precondition: inside all_or_nothing()."""
     compiler = getattr(torch, "_TorchCompileInductorWrapper", None)
     if compiler:
-        put(compiler, "__call__", _before_compiling(torch, compiler.__call__))
+        put(compiler, "__call__", _around_compiling(compiler.__call__, after))
 
 
-def _before_compiling(torch, original):
-    """PyTorch keeps the graphs of earlier runs as well as their code, and then makes no nodes: this
-    makes it trace the graph again. It still finds the code."""
+def _around_compiling(original, after):
     @functools.wraps(original)
     def __call__(self, model, inputs):
         with contextlib.ExitStack() as stack:
             with contextlib.suppress(Exception):
                 _watch_inductor()
-                stack.enter_context(_without_kept_graphs(torch))
-            return original(self, model, inputs)
+                stack.enter_context(_without_kept_graphs())
+            compiled = original(self, model, inputs)
+        with contextlib.suppress(Exception):
+            after()
+        return compiled
     return __call__
 
 
-def _without_kept_graphs(torch):
+def _without_kept_graphs():
+    """PyTorch keeps the graphs of earlier runs as well as their code, and then makes no nodes: this
+    makes it trace the graph again. It still finds the code."""
     from torch._functorch import config
     together = getattr(config, "_sync_cache_decision_cross_ranks", False)
     if together or not hasattr(config, "enable_autograd_cache"):
@@ -135,6 +139,30 @@ def _instrument(module, source):
             if new and new.co_freevars == own.co_freevars:
                 function.__code__ = new
     return code
+
+
+# ---- Functions of this package under the compiler ----------------------------------
+
+
+def is_compiling_in(torch):
+    """The function that says whether PyTorch's compiler traces its caller: a constant for the
+    compiler, which goes on."""
+    owner = getattr(torch, "compiler", None) or getattr(torch, "_dynamo", None)
+    return owner.is_compiling if owner else bool
+
+
+def hide(torch, function, with_callees=True):
+    """Between the parts of a graph PyTorch's compiler compiles each function that runs. This one
+    runs as it is, and so do those that it calls, unless those are the program's."""
+    with contextlib.suppress(Exception):
+        frames = torch._C._dynamo.eval_frame
+        if hasattr(frames, "set_code_exec_strategy"):
+            action = frames._FrameAction
+            callees = action.SKIP if with_callees else action.DEFAULT
+            frames.set_code_exec_strategy(function.__code__,
+                                          frames._FrameExecStrategy(action.SKIP, callees))
+        elif hasattr(frames, "skip_code"):  # older versions
+            frames.skip_code(function.__code__)
 
 
 # ---- Nodes -----------------------------------------------------------------------

@@ -13,7 +13,7 @@ from torch_cost import measure, show
 TRAINING = os.path.abspath(os.path.join(HERE, "..", "integration", "torch"))
 sys.path.insert(0, TRAINING)
 from block_story import Story, share_named  # noqa: E402, it lies beside the tests on the host
-from compiled_blocks import QUERY, CompiledBlocks, share_in_layers  # noqa: E402
+from compiled_blocks import QUERY, CompiledBlocks, layers_in, share_in_layers  # noqa: E402
 
 ENOUGH_NAMED = 0.99
 MOST_TIME = {"memledger": 0.02, "memledger --stacks python": 0.05}
@@ -139,7 +139,8 @@ def torch_compiled(lab):
         print(f"  {case:12} {peak:.2%} of the peak, {backward:.2%} of backward")
         assert told[case]["counters"] == alone[case]["counters"], f"{case}: compiled differently"
         assert min(peak, backward) >= ENOUGH_NAMED, f"{case}: {worst} {worse}"
-        same_layers(case, told[case]["layers"], blocks.layers(case))
+        rows = lab.report("layers", trace, "--at", blocks.end(case), "--device", device)["layers"]
+        same_layers(case, told[case]["layers"], layers_in(rows))
 
 
 @check

@@ -203,6 +203,23 @@ def case_optimizer():
                  step=lambda optimizer: torch.compile(optimizer.step))
 
 
+def case_train_step():
+    """All of a step in one function."""
+    model, losses = mlp(), []
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+
+    @torch.compile
+    def step(batch):
+        optimizer.zero_grad()
+        loss = model(batch).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+    for _ in range(STEPS):
+        losses.append(step(torch.randn(256, 128)).item())
+    return losses, model, optimizer
+
+
 def case_autograd():
     """Compiled autograd: the backward pass is captured when it runs."""
     model = mlp()

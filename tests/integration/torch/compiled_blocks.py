@@ -6,18 +6,20 @@ import re
 MARKER_BYTES = 1004
 KEPT = ("parameter", "buffer", "gradient", "optimizer_state")
 LOSS = re.compile(r"backward: \w+Backward\d+")  # a node that no module made, of an operator
-QUERY = ("SELECT time_ns, free_ns, bytes, module, category, phase, scope, device FROM allocations "
+QUERY = ("SELECT time_ns, free_ns, bytes, module, category, phase, scope, label, device FROM allocations "
          "WHERE space = 'torch' AND counted ORDER BY time_ns")
 
 
 class Block:
     def __init__(self, row):
-        self.born, died, self.bytes, self.module, self.category, self.phase, scope, _ = row
+        self.born, died, self.bytes, self.module, self.category, self.phase, scope, label, _ = row
         self.died = float("inf") if died is None else died
-        self.scope = scope or ""
+        self.scope, self.label = scope or "", label
 
     def has_layer(self):
-        return bool(self.module) and self.category != "other"
+        """Parameters, gradients and optimizer state belong to that of their label."""
+        return (bool(self.module) or self.category in KEPT and bool(self.label)) \
+            and self.category != "other"
 
     def __repr__(self):
         return f"{self.bytes} bytes, {self.scope}: {self.category}"
@@ -27,10 +29,10 @@ class CompiledBlocks:
     """Of one device. A marker, on the host, ends each case."""
 
     def __init__(self, rows, cases, device="cpu"):
-        ends = [row[0] for row in rows if row[2] == MARKER_BYTES and row[7] == "cpu"]
+        ends = [row[0] for row in rows if row[2] == MARKER_BYTES and row[8] == "cpu"]
         if len(ends) != len(cases):
             raise ValueError(f"{len(ends)} markers of {len(cases)}")
-        self.blocks = [Block(row) for row in rows if row[7] == device]
+        self.blocks = [Block(row) for row in rows if row[8] == device]
         self.spans = dict(zip(cases, zip([0, *ends], ends)))
 
     def of(self, case):
@@ -52,14 +54,21 @@ class CompiledBlocks:
         """Without the loss that a program computes outside its model."""
         return [b for b in self.of(case) if b.phase == "backward" and not LOSS.fullmatch(b.scope)]
 
-    def layers(self, case):
-        """{path: {category: bytes}} when the last backward has ended."""
-        end, found = self.spans[case][1], {}
-        for block in self.of(case):
-            if block.died >= end and block.category in KEPT:
-                row = found.setdefault((block.module or "").partition(" > ")[2], {})
-                row[block.category] = row.get(block.category, 0) + block.bytes
-        return found
+    def end(self, case):
+        """As --at takes it."""
+        return f"{self.spans[case][1]}ns"
+
+
+def layers_in(rows):
+    """{path: {category: bytes}} of `memledger layers --json`, without what the program computes. Of
+    models that had the same class, one after the other, the first may have the parameters."""
+    found = {}
+    for row in rows:
+        for kind in KEPT:
+            held = found.setdefault(row["module"].partition(" > ")[2], {})
+            if row["by_category"][kind]:
+                held[kind] = held.get(kind, 0) + row["by_category"][kind]
+    return {path: held for path, held in found.items() if held}
 
 
 def share_in_layers(blocks):

@@ -12,7 +12,7 @@ import os
 import tempfile
 
 import harness
-from compiled_blocks import MARKER_BYTES, QUERY, CompiledBlocks, share_in_layers
+from compiled_blocks import MARKER_BYTES, QUERY, CompiledBlocks, layers_in, share_in_layers
 from harness import check, equal, plain, report, run
 from torch_support import PYTHON, need_torch, said, version
 
@@ -25,7 +25,7 @@ CACHE = os.environ.get("TEST_COMPILED_CACHE") or os.path.join(FOLDER.name, "cach
 
 CASES = ["sequential", "gpt", "resnet", "in_place", "function", "optimizer"]
 if os.environ.get("TEST_COMPILED") == "all":
-    CASES += ["encoder", "blocks", "submodule", "autograd", "gpt2"]
+    CASES += ["encoder", "graphs", "blocks", "submodule", "train_step", "autograd", "gpt2"]
 
 
 @functools.cache
@@ -40,9 +40,13 @@ def alone():
     return said(result.stdout, result)
 
 
+def trace_of(name):
+    return os.path.join(FOLDER.name, f"{name}.mled")
+
+
 def record(name, *cases):
     """What the program said, and its blocks."""
-    trace = os.path.join(FOLDER.name, f"{name}.mled")
+    trace = trace_of(name)
     result = run(PYTHON, PROGRAM, *cases, trace=trace, options=["-qf", "--sample-hz", "0"],
                  timeout=PATIENCE_S)
     equal(result.code, 0, "exit code", result)
@@ -64,7 +68,8 @@ def test_results_and_compilations_are_the_same():
 def test_layers_hold_what_pytorch_says():
     told, blocks = recorded()
     for case in CASES:
-        equal(blocks.layers(case), told[case]["layers"], f"layers of {case}")
+        rows = report("layers", trace_of("warm"), "--at", blocks.end(case))["layers"]
+        equal(layers_in(rows), told[case]["layers"], f"layers of {case}")
 
 
 def are_in_layers(blocks, what):
