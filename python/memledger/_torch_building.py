@@ -134,7 +134,9 @@ def name_new():
     inner = {id(child) for module in modules for child in module._modules.values()}
     roots = {}
     for module in modules:
-        root = _native.module_root(module) or module
+        root = _native.module_root(module)
+        if root is None:  # to ask a compiled module whether it is true may raise an exception
+            root = module
         if id(root) not in inner:
             roots[id(root)] = root
     for root in roots.values():

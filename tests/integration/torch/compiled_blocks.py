@@ -65,7 +65,7 @@ def layers_in(rows):
     found = {}
     for row in rows:
         for kind in KEPT:
-            held = found.setdefault(row["module"].partition(" > ")[2], {})
+            held = found.setdefault((row["module"] or "").partition(" > ")[2], {})
             if row["by_category"][kind]:
                 held[kind] = held.get(kind, 0) + row["by_category"][kind]
     return {path: held for path, held in found.items() if held}
