@@ -23,7 +23,8 @@ ENTER = "_memledger_enter_layer"  # the function that the instrumented code call
 _SOURCE_NODES = re.compile(r"#.*Source Nodes: \[(.*?)\]")
 _ALLOCATES = re.compile(r"empty_strided|^empty")
 _ALIASES = ("reinterpret_tensor", "alloc_from_pool", "as_strided")
-_OUTSIDE = ("extern_kernels.", "torch.ops.", "aten.")  # operators, which may allocate for themselves
+# Operators, which may allocate for themselves.
+_OUTSIDE = ("extern_kernels.", "torch.ops.", "aten.")
 
 
 class Kernel:
@@ -84,7 +85,7 @@ class GeneratedCode:
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
                 self._read_kernel_types(node)
         for node in ast.walk(self.tree):
-            if isinstance(node, ast.FunctionDef) and [a.arg for a in node.args.args][-1:] == ["args"]:
+            if isinstance(node, ast.FunctionDef) and _takes_inputs(node):
                 self._comment, self._last_line = [], node.lineno
                 self._read_body(node.body, node.name)
 
@@ -159,6 +160,11 @@ class GeneratedCode:
         value = statement.value
         items = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
         self.results = [item.id if isinstance(item, ast.Name) else _aliased(item) for item in items]
+
+
+def _takes_inputs(function):
+    """call(args), call(self, args), partition_0(args)"""
+    return [each.arg for each in function.args.args][-1:] == ["args"]
 
 
 def _is_buffer(name):

@@ -44,8 +44,8 @@ class Layer:
 
 
 def watch(torch, after):
-    """after() is called when a graph has been compiled. Inductor itself is imported when it is first
-    used. Precondition: inside all_or_nothing()."""
+    """after() is called when a graph has been compiled. Inductor itself is imported when it is
+    first used. Precondition: inside all_or_nothing()."""
     compiler = getattr(torch, "_TorchCompileInductorWrapper", None)
     if compiler:
         put(compiler, "__call__", _around_compiling(compiler.__call__, after))
@@ -89,7 +89,8 @@ def _noting_code(load):
     @functools.wraps(load)
     def load_by_key_path(*args, **kwargs):
         module = load(*args, **kwargs)
-        getattr(_here, "loaded", []).append(module)
+        if getattr(_here, "loaded", None) is not None:
+            _here.loaded.append(module)
         return module
     return load_by_key_path
 
@@ -98,7 +99,7 @@ def _naming_layers(compile_graph):
     """The names are extra: errors must not reach the program."""
     @functools.wraps(compile_graph)
     def _compile_fx_inner(graph_module, *args, **kwargs):
-        graph, outer, _here.loaded = None, getattr(_here, "loaded", []), []
+        graph, outer, _here.loaded = None, getattr(_here, "loaded", None), []
         with contextlib.suppress(Exception):
             graph = Graph(graph_module, bool(kwargs.get("is_backward")))
         try:
@@ -113,7 +114,7 @@ def _naming_layers(compile_graph):
 
 
 def _name_layers(compiled, graph, loaded):
-    module = next((module for module in reversed(loaded) if callable(vars(module).get("call"))), None)
+    module = next((each for each in reversed(loaded) if callable(vars(each).get("call"))), None)
     if module is None or graph is None or not graph.has_layers:
         return
     code = vars(module).get(CODE)
@@ -147,8 +148,11 @@ def _instrument(module, source):
 def is_compiling_in(torch):
     """The function that says whether PyTorch's compiler traces its caller: a constant for the
     compiler, which goes on."""
-    owner = getattr(torch, "compiler", None) or getattr(torch, "_dynamo", None)
-    return owner.is_compiling if owner else bool
+    for name in ("compiler", "_dynamo"):
+        is_compiling = getattr(getattr(torch, name, None), "is_compiling", None)
+        if is_compiling:
+            return is_compiling
+    return bool  # of a PyTorch without a compiler: bool() is False
 
 
 def hide(torch, function, with_callees=True):

@@ -3,8 +3,8 @@
 #
 #   compiled.py [--cuda] CASE...
 #
-# After each case it allocates MARKER_BYTES on the host. Its last line is JSON: for each case the losses, what
-# PyTorch's compiler counted, and the bytes that each layer's own tensors have.
+# After each case it allocates MARKER_BYTES on the host. Its last line is JSON: for each case the
+# losses, what PyTorch's compiler counted, and the bytes that each layer's own tensors have.
 #
 # SPDX-License-Identifier: Apache-2.0
 import gc

@@ -6,8 +6,8 @@ import re
 MARKER_BYTES = 1004
 KEPT = ("parameter", "buffer", "gradient", "optimizer_state")
 LOSS = re.compile(r"backward: \w+Backward\d+")  # a node that no module made, of an operator
-QUERY = ("SELECT time_ns, free_ns, bytes, module, category, phase, scope, label, device FROM allocations "
-         "WHERE space = 'torch' AND counted ORDER BY time_ns")
+QUERY = ("SELECT time_ns, free_ns, bytes, module, category, phase, scope, label, device "
+         "FROM allocations WHERE space = 'torch' AND counted ORDER BY time_ns")
 
 
 class Block:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_compiled.py: programs that use torch.compile (compiled.py): each byte has a layer, forward and
-# backward, each layer has what PyTorch says, and the program computes and compiles the same.
+# test_compiled.py: programs that use torch.compile (compiled.py): each byte has a layer, forward
+# and backward, each layer has what PyTorch says, and the program computes and compiles the same.
 #
 # A run without memledger compiles: the recorded run finds all of its code in PyTorch's cache, as it
 # does for a user who has run the program before. One case is compiled while it is recorded.
@@ -28,12 +28,16 @@ if os.environ.get("TEST_COMPILED") == "all":
     CASES += ["encoder", "graphs", "blocks", "submodule", "train_step", "autograd", "gpt2"]
 
 
-@functools.cache
-def alone():
-    """The program without memledger."""
+def need_compiler():
     need_torch()
     if version() < FIRST:
         raise harness.Skip(f"PyTorch {version()} is older than {FIRST}", machine=True)
+
+
+@functools.cache
+def alone():
+    """The program without memledger."""
+    need_compiler()
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = CACHE
     result = plain(PYTHON, PROGRAM, *CASES, timeout=PATIENCE_S)
     equal(result.returncode, 0, "exit code without memledger", result.stderr)
@@ -95,14 +99,34 @@ def test_no_path_shows_the_wrapper():
           "a wrapper in a path", paths)
 
 
+LATE = """
+import torch, memledger
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(64, 64)
+model = torch.compile(Net())
+for number in range(2):
+    memledger.start(f"{number}.mled")
+    memledger.stop()
+"""
+
+
+def test_a_recording_that_begins_later_has_names():
+    """A compiled module does not always say whether it is true, or how long."""
+    need_compiler()
+    result = plain(PYTHON, "-c", LATE, env=os.environ | {"PYTHONPATH": os.environ["TEST_PACKAGE"]})
+    equal((result.returncode, result.stderr), (0, ""), "exit code and complaints")
+
+
 def test_names_do_not_depend_on_the_cache():
     warm = recorded()[1]
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(FOLDER.name, "cold")
     _, cold = record("cold", "sequential")
 
     def names(blocks):
-        return sorted({(b.module, b.category, b.bytes) for b in blocks.of("sequential")
-                       if b.phase in ("forward", "backward") and b.bytes > MARKER_BYTES})
+        return {(b.module, b.category, b.bytes) for b in blocks.of("sequential")
+                if b.module and b.bytes > MARKER_BYTES}
     equal(names(cold), names(warm), "layers, categories and sizes")
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_generated_code.py: reads code as PyTorch's compiler generates it for the host and for CUDA, by
-# several of its versions, and runs it with the calls that tell where it allocates. Needs no PyTorch.
+# test_generated_code.py: reads code as PyTorch's compiler generates it for the host and for CUDA,
+# in several versions, and runs it with the calls that tell where it allocates. Needs no PyTorch.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
@@ -17,7 +17,7 @@ HOST = """
 cpp_fused_relu_0 = async_compile.cpp_pybinding(['float*'], r'''
 extern "C" void kernel(float* in_out_ptr0)
 ''')
-cpp_fused_layer_norm_1 = async_compile.cpp_pybinding(['float*', 'const float*', 'const float*'], r'''
+cpp_fused_layer_norm_1 = async_compile.cpp_pybinding(['float*', 'const float*', 'const int*'], r'''
 ''')
 
 class Runner:
@@ -29,7 +29,7 @@ class Runner:
         args.clear()
         buf0 = empty_strided_cpu((256, 128), (128, 1), torch.float32)
         # Topologically Sorted Source Nodes: [input_1], Original ATen: [aten.t, aten.addmm]
-        extern_kernels.addmm(primals_2, primals_3, reinterpret_tensor(primals_1, (64, 128)), out=buf0)
+        extern_kernels.addmm(primals_2, primals_3, reinterpret_tensor(primals_1, (64, )), out=buf0)
         del primals_1
         buf1 = buf0; del buf0  # reuse
         cpp_fused_relu_0(buf1)
