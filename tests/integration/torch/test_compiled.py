@@ -19,7 +19,7 @@ from torch_support import PYTHON, need_torch, said, version
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "compiled.py")
 ENOUGH = 0.99
 FIRST = (2, 9)  # of which it is known that graphs have the ids of modules
-PATIENCE_S = 1500
+PATIENCE_S = 600
 FOLDER = tempfile.TemporaryDirectory(prefix="memledger-compiled-")
 CACHE = os.environ.get("TEST_COMPILED_CACHE") or os.path.join(FOLDER.name, "cache")
 
@@ -115,7 +115,8 @@ for number in range(2):
 def test_a_recording_that_begins_later_has_names():
     """A compiled module does not always say whether it is true, or how long."""
     need_compiler()
-    result = plain(PYTHON, "-c", LATE, env=os.environ | {"PYTHONPATH": os.environ["TEST_PACKAGE"]})
+    result = plain(PYTHON, "-c", LATE, timeout=PATIENCE_S,
+                   env=os.environ | {"PYTHONPATH": os.environ["TEST_PACKAGE"]})
     equal((result.returncode, result.stderr), (0, ""), "exit code and complaints")
 
 
