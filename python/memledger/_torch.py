@@ -13,8 +13,8 @@ import os
 import weakref
 
 from . import _ddp_buckets, _fsdp, _fsdp_flat, _native, _torch_batches, _torch_building, \
-    _torch_caches, _torch_data, _torch_outside, _wrappers
-from ._in_front import all_or_nothing, put
+    _torch_caches, _torch_compiled, _torch_data, _torch_outside, _wrappers
+from ._in_front import all_or_nothing, is_in_front, put
 from ._naming import joint_name, new_name
 
 # Registered buffers in which models keep keys and values while they generate.
@@ -24,6 +24,7 @@ CACHE_BUFFERS = frozenset(("cache_k", "cache_v", "k_cache", "key_cache", "kv_cac
 _undefined = []  # weak references to modules that were named within a call
 _first = None    # a weak reference to the first model with parameters
 _kept = weakref.WeakKeyDictionary()  # optimizer -> its steps, and its state as last seen
+_optimizers = weakref.WeakSet()
 
 
 def install():
@@ -43,11 +44,13 @@ def install():
             _naming_copies(module._replicate_for_data_parallel))
         _watch_functions(torch.autograd.Function)
         put(torch.autograd, "backward", _native.scoped_backward(torch.autograd.backward))
-        _watch_optimizers(torch.optim.Optimizer)
+        _watch_optimizers(torch)
+        _torch_compiled.hide(torch, name_state)
         _torch_building.watch(torch, name_tree, name_state_now)
         _torch_data.watch(torch)
         _torch_outside.watch(torch)
         _torch_batches.watch(torch)
+        _torch_compiled.watch(torch, _name_traced_state)
         _ddp_buckets.watch(torch, _torch_building.name_new)
     _fsdp.watch(_torch_building.name_new)
     _fsdp_flat.watch(_torch_building.name_new)
@@ -141,9 +144,7 @@ def _name_outermost(root):
 
 def _name_module(module, name, outermost):
     _native.name_module(module, name, _wrappers.class_name(module), outermost)
-    if _wrappers.is_compiled(module):
-        _native.hide_module(module)
-    elif len(_wrappers.chain(module)) > 1:
+    if len(_wrappers.chain(module)) > 1:
         _native.mark_wrapper(module)
 
 
@@ -165,9 +166,10 @@ def _watch_functions(base):
     put(base, "apply", classmethod(_native.scoped_function(getattr(apply, "__func__", apply))))
 
 
-def _watch_optimizers(base):
+def _watch_optimizers(torch):
     """PyTorch wraps an optimizer class's step when its first instance is created; this wraps it
     right after that."""
+    base = torch.optim.Optimizer
     name = "_patch_step_function" if hasattr(base, "_patch_step_function") else "_hook_for_profile"
     prepare = getattr(base, name)
 
@@ -175,17 +177,34 @@ def _watch_optimizers(base):
     def prepare_and_watch(self):
         _torch_building.name_new()
         prepare(self)
-        _watch_steps(type(self), self)
+        _optimizers.add(self)
+        _watch_steps(torch, type(self), self)
     put(base, name, prepare_and_watch)
     for kind in _below(base):
         if getattr(kind.step, "hooked", False):  # not the first instance
-            _watch_steps(kind)
+            _watch_steps(torch, kind)
 
 
-def _watch_steps(kind, optimizer=None):
+def _watch_steps(torch, kind, optimizer=None):
     _native.optimizer_made(optimizer)
-    if not isinstance(kind.step, _native.ScopedCall):
-        put(kind, "step", _native.scoped_optimizer(kind.step, after=name_state))
+    if not is_in_front(kind.step):
+        put(kind, "step", _step_in_front(torch, kind.step))
+
+
+def _step_in_front(torch, original):
+    """A Python function: PyTorch's compiler does not call another kind of object from a graph. It
+    compiles the original inside, and sees only that where it traces a function that calls step."""
+    scoped = _native.scoped_optimizer(original, after=name_state)
+    is_compiling = _torch_compiled.is_compiling_in(torch)
+
+    @functools.wraps(original)
+    def step(*args, **kwargs):
+        if is_compiling():
+            return original(*args, **kwargs)
+        return scoped(*args, **kwargs)
+    step.is_memledgers = True
+    _torch_compiled.hide(torch, step, with_callees=False)
+    return step
 
 
 def _below(kind):
@@ -205,6 +224,13 @@ def name_state(optimizer):
     # Some add state later: check again after 2, 4, 8, … steps.
     if look != looked or not steps & (steps - 1):
         name_state_now(optimizer)
+
+
+def _name_traced_state():
+    """A step inside a compiled function is never called: its state is made when it is traced."""
+    for optimizer in list(_optimizers):
+        if optimizer not in _kept:
+            name_state_now(optimizer)
 
 
 def name_state_now(optimizer):

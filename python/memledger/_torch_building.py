@@ -15,7 +15,7 @@ import functools
 import gc
 import sys
 
-from . import _native, _torch_outside
+from . import _native, _torch_compiled, _torch_outside
 from ._in_front import put
 
 DEEPEST = 4  # a checkpoint has its weights in a dict of dicts
@@ -69,26 +69,14 @@ def _note_registrations(torch, module):
         for name in ("register_parameter", "register_buffer", "add_module"):
             put(module, name, _noting(getattr(module, name)))
         return
-    is_compiling = getattr(torch, "compiler", torch._dynamo).is_compiling
+    is_compiling = _torch_compiled.is_compiling_in(torch)
 
     def note(module, name, value):
         if not is_compiling():  # a constant for the compiler, which goes on
             _note(module, name, value)
-    with contextlib.suppress(Exception):
-        _hide_from_compiler(torch, note)
+    _torch_compiled.hide(torch, note)
     for kind in ("parameter", "buffer", "module"):
         getattr(tells, f"register_module_{kind}_registration_hook")(note)
-
-
-def _hide_from_compiler(torch, function):
-    """Between the parts of a graph PyTorch's compiler compiles each function that runs. This one
-    and those that it calls run as they are."""
-    frames = torch._C._dynamo.eval_frame
-    if hasattr(frames, "set_code_exec_strategy"):
-        skip = frames._FrameAction.SKIP
-        frames.set_code_exec_strategy(function.__code__, frames._FrameExecStrategy(skip, skip))
-    elif hasattr(frames, "skip_code"):  # older versions
-        frames.skip_code(function.__code__)
 
 
 def _note(module, name, value):
@@ -186,7 +174,9 @@ def name_new():
     inner = {id(child) for module in modules for child in module._modules.values()}
     roots = {}
     for module in modules:
-        root = _native.module_root(module) or module
+        root = _native.module_root(module)
+        if root is None:  # to ask a compiled module whether it is true may raise an exception
+            root = module
         if id(root) not in inner:
             roots[id(root)] = root
     for root in roots.values():

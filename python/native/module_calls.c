@@ -167,13 +167,13 @@ static void forget_calls(void)
 }
 
 /* A block's call and the nested calls of its base classes count as one, and so do those of a
- * wrapper and of the module that it wraps. */
+ * wrapper, such as a compiled module, and of the module that it wraps. */
 static bool goes_on(const struct ml_scoped_call *self, const struct ml_module_entry *entry)
 {
     if (!innermost)
         return false;
     return (self->before && entry == innermost) ||
-           (innermost->wrapper && entry != innermost && entry->name == innermost->name);
+           (innermost->wrapper && entry->name == innermost->name);
 }
 
 static PyObject *run_module(struct ml_scoped_call *self, PyObject *module, PyObject *args,
@@ -265,13 +265,15 @@ static PyObject *name_module(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyObject *hide_module(PyObject *self, PyObject *module)
+static PyObject *module_at(PyObject *self, PyObject *address)
 {
-    struct ml_module_entry *entry = ml_module_find(module);
+    size_t number = PyLong_AsSize_t(address);
+    struct ml_module_entry *entry = PyErr_Occurred() ? NULL : ml_module_find((PyObject *)number);
+    PyObject *module = entry ? ml_module_of(entry) : NULL;
 
     (void)self;
-    if (entry)
-        entry->hidden = true;
+    if (module || PyErr_Occurred())
+        return module;
     Py_RETURN_NONE;
 }
 
@@ -371,9 +373,9 @@ static PyMethodDef methods[] = {
      "scoped_lightning(original, namer): wraps a step of a Lightning strategy."},
     {"name_module", name_module, METH_VARARGS,
      "name_module(module, name, class, outermost module)"},
-    {"hide_module", hide_module, METH_O, "Pass its calls on without a scope."},
     {"mark_wrapper", mark_wrapper, METH_O,
      "Count the call of the module that it wraps as its own."},
+    {"module_at", module_at, METH_O, "The named module with that id(), or None."},
     {"module_root", module_root, METH_O, "The outermost module of a named one, or None."},
     {"innermost_module", innermost_module, METH_NOARGS,
      "The named module that this thread is in, or None."},

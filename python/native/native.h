@@ -19,6 +19,7 @@ int ml_native_add_module_calls(PyObject *module);
 int ml_native_add_building_calls(PyObject *module);
 int ml_native_add_function_calls(PyObject *module);
 int ml_native_add_calling_function(PyObject *module);
+int ml_native_add_compiled_calls(PyObject *module);
 int ml_native_add_new_modules(PyObject *module);
 int ml_native_add_phase_calls(PyObject *module);
 int ml_native_add_mxnet_labels(PyObject *module);

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 14
+#define ML_SHARED_VERSION 15
 
 /* The environment variable that gives a target the session directory. */
 #define ML_SESSION_ENV "MEMLEDGER_SESSION"
@@ -382,8 +382,8 @@ static inline size_t ml_ringset_bytes(uint32_t ring_bytes, uint32_t ring_count)
  *   ML_SAMPLE device:bits used free total used_by_process   (device: a string)
  *
  * where a:b is one word, a in its high and b in its low half. A push's kind may have a string,
- * the module's class, above its low 8 bits, and ML_PUSH_IMPERATIVE in them. Each process numbers
- * its strings, spaces and objects from 1.
+ * the module's class, above its low 8 bits, and ML_PUSH_IMPERATIVE or ML_PUSH_BELOW in them. Each
+ * process numbers its strings, spaces and objects from 1.
  *
  * A *tape* is a sequence of nodes that a framework replays backwards: PyTorch numbers the nodes
  * of its graph as a thread creates them, and runs them later, often on other threads. The
@@ -438,6 +438,10 @@ enum ml_tape_flags { ML_TAPE_OPERATOR = 1, ML_TAPE_INNER = 2 };
  * operators out. */
 #define ML_PUSH_IMPERATIVE 0x80u
 #define ML_WORK_IMPERATIVE (1u << 31)
+
+/* The name of the module is relative to the module that the thread is in, which the recorder may
+ * not know: in backward only the collector does. */
+#define ML_PUSH_BELOW 0x40u
 
 enum ml_profile_state {
     ML_PROFILE_STOP = 0,

@@ -13,6 +13,7 @@ from torch_cost import measure, show
 TRAINING = os.path.abspath(os.path.join(HERE, "..", "integration", "torch"))
 sys.path.insert(0, TRAINING)
 from block_story import Story, share_named  # noqa: E402, it lies beside the tests on the host
+from compiled_blocks import QUERY, CompiledBlocks, layers_in, share_in_layers  # noqa: E402
 
 ENOUGH_NAMED = 0.99
 MOST_TIME = {"memledger": 0.02, "memledger --stacks python": 0.05}
@@ -149,6 +150,37 @@ def torch_generate(lab):
     pinned = {e["label"] for e in lab.report("events", trace, "--kind", "label")["events"]
               if e["space"] == "cuda pinned"}
     assert pinned == {"DataLoader"}, f"labels of pinned batches: {pinned}"
+COMPILED = ("sequential", "encoder", "gpt", "graphs", "resnet", "in_place", "function", "blocks",
+            "submodule", "optimizer")
+
+
+def same_layers(case, told, found):
+    """Blocks on the GPU are as large as PyTorch says, or larger."""
+    assert found.keys() == told.keys(), f"{case}: layers {sorted(told)}, found {sorted(found)}"
+    for layer, row in told.items():
+        assert found[layer].keys() == row.keys(), f"{case}: {layer} has {found[layer]}, not {row}"
+        assert all(found[layer][kind] >= size for kind, size in row.items()), f"{case}: {layer}"
+
+
+@check
+def torch_compiled(lab):
+    """Code of torch.compile, also as CUDA graphs: layers at the peak and in backward; results"""
+    need_module("torch")
+    env = {"TORCHINDUCTOR_CACHE_DIR": lab.path("inductor")}
+    command = [*training("compiled.py"), "--cuda", *COMPILED]
+    alone = json.loads(must(command, env).stdout.strip().splitlines()[-1])
+    trace, done = lab.record("torch-compiled", command, env=env)
+    told = json.loads(done.stdout.strip().splitlines()[-1])
+    device = lab.ledger(trace, "peak")["device"]
+    blocks = CompiledBlocks(lab.report("sql", trace, QUERY)["rows"], COMPILED, device)
+    for case in COMPILED:
+        (peak, worst), (backward, worse) = map(share_in_layers, (blocks.at_peak(case),
+                                                                 blocks.in_backward(case)))
+        print(f"  {case:12} {peak:.2%} of the peak, {backward:.2%} of backward")
+        assert told[case]["counters"] == alone[case]["counters"], f"{case}: compiled differently"
+        assert min(peak, backward) >= ENOUGH_NAMED, f"{case}: {worst} {worse}"
+        rows = lab.report("layers", trace, "--at", blocks.end(case), "--device", device)["layers"]
+        same_layers(case, told[case]["layers"], layers_in(rows))
 
 
 @check

@@ -416,6 +416,28 @@ static void backward_of_a_function_names_it(void **state)
     assert_at(t, ""); /* the node has ended the function */
 }
 
+static void layers_are_below_the_module(void **state)
+{
+    struct thread *t = *state;
+
+    push(t, MODULE, "GPT");
+    push(t, MODULE | ML_PUSH_BELOW, "head");
+    assert_at(t, "m:GPT > m:head");
+    assert_true(pop(t));
+    push(t, MODULE, "blocks.0");
+    made(t, 1, 5, 6);
+    push(t, MODULE | ML_PUSH_BELOW, "mlp.1");
+    assert_at(t, "m:GPT > m:blocks.0 > m:blocks.0.mlp.1");
+    leave(t);
+    push_tape(t, 1, 5);
+    push(t, MODULE | ML_PUSH_BELOW, "mlp.1");
+    assert_at(t, "p:backward > m:GPT > m:blocks.0 > m:blocks.0.mlp.1");
+    leave(t);
+    push(t, PHASE, "recompute");
+    push(t, MODULE | ML_PUSH_BELOW, "mlp.1");
+    assert_at(t, "p:recompute > m:mlp.1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -432,6 +454,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(inner_path_follows_the_name, setup, teardown),
         cmocka_unit_test_setup_teardown(a_function_ends_with_the_next_push_or_pop, setup, teardown),
         cmocka_unit_test_setup_teardown(backward_of_a_function_names_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(layers_are_below_the_module, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,6 +65,8 @@ __attribute__((visibility("default"))) const struct ml_extension_api memledger_e
     .torch_begin = torch_begin,
     .enter_module = ml_torch_enter_module,
     .leave_module = ml_torch_leave_module,
+    .enter_layer = ml_torch_enter_layer,
+    .leave_layer = ml_torch_leave_layer,
     .is_outermost = ml_torch_is_outermost,
     .enter_function = ml_torch_enter_function,
     .define_module = ml_torch_define_module,

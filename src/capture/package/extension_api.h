@@ -32,6 +32,8 @@ struct ml_extension_api {
     void (*torch_begin)(void);
     void (*enter_module)(uint32_t name, uint32_t class_name);
     void (*leave_module)(void);
+    void (*enter_layer)(uint32_t name, uint32_t class_name, bool is_relative);
+    void (*leave_layer)(void);
     bool (*is_outermost)(void);
     void (*enter_function)(uint32_t name);
     void (*define_module)(uint32_t root, uint32_t root_class, uint32_t name, uint32_t class_name);

@@ -12,6 +12,7 @@
 #include "target_stacks.h"
 
 #define KIND_BITS 8 /* of a push's kind word; the rest is the class */
+#define KIND_FLAGS (ML_PUSH_IMPERATIVE | ML_PUSH_BELOW)
 
 /* Its pop is ignored as well. */
 static void ignore_push(struct ml_source *s)
@@ -41,6 +42,31 @@ void ml_source_enter_function(struct ml_dict *dict, struct ml_source *s)
     s->place.in_function = s->place.scope != scope.parent;
 }
 
+/* The innermost module at a scope or around it, 0: none. */
+static uint32_t module_around(const struct ml_dict *dict, uint32_t scope)
+{
+    while (scope && ml_dict_scope_at(dict, scope).kind != MEMLEDGER_SCOPE_MODULE)
+        scope = ml_dict_scope_parent(dict, scope);
+    return scope;
+}
+
+/* The full name of a module by its path below the one that the thread is in. Paths leave out the
+ * outermost module. */
+static uint32_t name_below(struct ml_dict *dict, uint32_t scope, uint32_t path)
+{
+    uint32_t around = module_around(dict, scope), name = path;
+    struct ml_buf text;
+
+    if (!around || !module_around(dict, ml_dict_scope_parent(dict, around)))
+        return path;
+    ml_buf_init(&text);
+    if (ml_buf_printf(&text, "%s.%s", ml_dict_text(dict, ml_dict_scope_at(dict, around).name),
+                      ml_dict_text(dict, path)) == 0)
+        name = ml_dict_string(dict, (const char *)text.data, text.len);
+    ml_buf_release(&text);
+    return name;
+}
+
 /* A push below an ignored one is ignored as well: pops come in order. */
 static bool push(struct ml_dict *dict, struct ml_source *s)
 {
@@ -48,7 +74,7 @@ static bool push(struct ml_dict *dict, struct ml_source *s)
     uint32_t number;
     struct ml_dict_scope scope = {
         .parent = s->place.scope,
-        .kind = ml_high(pair) & ((1u << KIND_BITS) - 1) & ~ML_PUSH_IMPERATIVE,
+        .kind = ml_high(pair) & ((1u << KIND_BITS) - 1) & ~KIND_FLAGS,
         .name = ml_target_string(s->target, ml_low(pair)),
         .class_name = ml_target_string(s->target, ml_high(pair) >> KIND_BITS),
     };
@@ -57,6 +83,8 @@ static bool push(struct ml_dict *dict, struct ml_source *s)
         ignore_push(s);
         return false;
     }
+    if (ml_high(pair) & ML_PUSH_BELOW)
+        scope.name = name_below(dict, scope.parent, scope.name);
     number = ml_dict_scope(dict, &scope);
     if (number == scope.parent) { /* it could not be kept: its pop must not leave the parent */
         s->place.too_deep++;
