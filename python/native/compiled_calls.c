@@ -102,7 +102,7 @@ static void label_inputs(PyObject *inputs)
 /* A function that calls modules is compiled together with them: there is no outermost module. */
 static void begin_outermost(PyObject *inputs)
 {
-    if (ml_steps_note_call())
+    if (ml_steps_note_call(NULL, NULL))
         ml_tracked_check();
     if (inputs)
         label_inputs(inputs);
