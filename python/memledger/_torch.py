@@ -67,7 +67,7 @@ def name_tree(root):
             _native.define_module(module)
     owner = _owner(model)
     for path, tensor in root.named_parameters():
-        _native.track(tensor, owner + _clean(path, prefix), _native.PARAMETER)
+        _native.track(tensor, owner + _clean(path, prefix), _native.PARAMETER, outermost)
     for path, tensor in root.named_buffers():
         _native.track(tensor, owner + _clean(path, prefix), _native.BUFFER)
 

@@ -6,6 +6,7 @@
 
 #include "interned.h"
 #include "memledger/memledger.h"
+#include "module_table.h"
 #include "recorder.h"
 #include "tensors.h"
 #include "tracked_list.h"
@@ -57,8 +58,18 @@ static struct ml_tensor_block gradient_block(struct ml_tracked *t, PyObject *gra
     return block;
 }
 
+static bool may_look_at(const struct ml_tracked *t, bool alone)
+{
+    const struct ml_module_entry *model;
+
+    if (t->category != MEMLEDGER_PARAMETER || alone)
+        return t->category == MEMLEDGER_PARAMETER;
+    model = t->model ? ml_module_find((PyObject *)t->model) : NULL; /* only compares the address */
+    return model && !model->shared && model->thread == PyThread_get_thread_ident();
+}
+
 /* Gradients in the same block follow one another. */
-void ml_tracked_label_gradients(void)
+void ml_tracked_label_gradients(bool alone)
 {
     static unsigned passes;
     bool look = !(passes & (passes + 1));
@@ -68,7 +79,7 @@ void ml_tracked_label_gradients(void)
     passes++;
     ml_tracked_list_use();
     for (size_t i = 0; (t = ml_tracked_at(i)); i++) {
-        PyObject *tensor = t->category == MEMLEDGER_PARAMETER ? ml_tracked_tensor(t) : NULL;
+        PyObject *tensor = may_look_at(t, alone) ? ml_tracked_tensor(t) : NULL;
         PyObject *gradient = tensor ? PyObject_GetAttr(tensor, ml_str.grad) : NULL;
 
         if (gradient && gradient != Py_None) {
@@ -86,12 +97,12 @@ void ml_tracked_label_gradients(void)
 
 static PyObject *track(PyObject *self, PyObject *args)
 {
-    PyObject *tensor, *text;
+    PyObject *tensor, *text, *model = NULL;
     int category;
     struct ml_tracked *t;
 
     (void)self;
-    if (!PyArg_ParseTuple(args, "OUi", &tensor, &text, &category))
+    if (!PyArg_ParseTuple(args, "OUi|O", &tensor, &text, &category, &model))
         return NULL;
     t = ml_tracked_find(tensor);
     if (!t)
@@ -103,6 +114,7 @@ static PyObject *track(PyObject *self, PyObject *args)
     t->text = text;
     t->name = ml_native_name(text);
     t->category = category;
+    t->model = (uintptr_t)model;
     ml_tracked_move(t, 0);
     ml_tracked_list_use();
     check(t, tensor);
@@ -156,7 +168,7 @@ static PyMethodDef methods[] = {
     {"label_loaded", label_loaded, METH_VARARGS,
      "label_loaded(tensor, name, category): labels the tensor unless it is a tracked one."},
     {"track", track, METH_VARARGS,
-     "track(tensor, name, category): labels the tensor, and again when it moves."},
+     "track(tensor, name, category, model=None): labels it, and again when it moves."},
     {NULL, NULL, 0, NULL},
 };
 

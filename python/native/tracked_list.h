@@ -25,6 +25,7 @@ struct ml_tracked {
     int cuda_device;      /* -1: the host; its gradient is on the same */
     bool gradient_begins; /* its last gradient began where its block did */
     struct ml_tracked *next_by_tensor, *next_by_data;
+    uintptr_t model; /* the outermost module that it belongs to, 0: unknown */
 };
 
 /* Entries from 0 on; NULL: there are no more. */
