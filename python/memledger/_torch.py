@@ -79,12 +79,12 @@ def name_tree(root):
             if not _native.define_module(module):
                 _undefined.append(weakref.ref(module))
         prefix = f"{owner}{path}." if path else owner
-        named += _track(module._parameters, prefix, _native.PARAMETER, tracked)
+        named += _track(module._parameters, prefix, _native.PARAMETER, tracked, outermost)
         named += _track(module._buffers, prefix, _native.BUFFER, tracked)
     _torch_outside.record(named)
 
 
-def _track(tensors, prefix, category, tracked):
+def _track(tensors, prefix, category, tracked, model=None):
     """A tensor that several modules share has its first name. Returns the tensors with their labels
     and categories."""
     named = []
@@ -93,7 +93,7 @@ def _track(tensors, prefix, category, tracked):
             tracked.add(id(tensor))
             flat = _fsdp_flat.flat_name(tensor, prefix)
             kind = _native.KV_CACHE if name in CACHE_BUFFERS else category
-            _native.track(tensor, flat or prefix + name, kind, flat is not None)
+            _native.track(tensor, flat or prefix + name, kind, flat is not None, model)
             named.append((tensor, flat or prefix + name, kind))
     return named
 

@@ -91,6 +91,8 @@ static bool note_step(const struct ml_scoped_call *self, struct ml_module_entry 
     PyObject *module = self->before ? NULL : ml_module_of(root);
     bool is_first = ml_steps_note_call(module, &root->history);
 
+    root->shared |= root->thread && root->thread != PyThread_get_thread_ident();
+    root->thread = PyThread_get_thread_ident();
     Py_XDECREF(module);
     ml_module_release(root);
     return is_first;

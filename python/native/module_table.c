@@ -173,6 +173,8 @@ static void revive(struct ml_module_entry *e, PyObject *module, PyObject *alive)
     e->copy = e->hidden = e->wrapper = false;
     e->misses = 0;
     e->history = (struct ml_call_history){0};
+    e->thread = 0;
+    e->shared = false;
     table.named++;
 }
 

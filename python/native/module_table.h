@@ -27,7 +27,9 @@ struct ml_module_entry {
     bool copy;                      /* a copy of a module that another thread is in too */
     bool hidden;                    /* only passes calls on: gets no scope */
     bool wrapper;                   /* has the name of the module that it wraps */
-    struct ml_call_history history; /* of a root */
+    struct ml_call_history history; /* of a root, likewise the next two */
+    unsigned long thread;           /* that called it last, as Python numbers threads; 0: none */
+    bool shared;                    /* several threads have called it */
 };
 
 /* NULL: it has no name. The entry stays as long as the caller keeps the module alive. */

@@ -16,6 +16,9 @@ static __thread unsigned optimizing;
  */
 static __thread unsigned stepping;
 
+/* The optimizer of the innermost of these steps: only compared. */
+static __thread const PyObject *stepper;
+
 /* The module of this thread's current phase: a Module's forward calls that of its executor,
  * under the same name, and is recorded once. 0: none. */
 static __thread uint32_t named;
@@ -115,6 +118,7 @@ static PyObject *call_optimizer(struct ml_scoped_call *self, PyObject *optimizer
                                 PyObject *kwargs)
 {
     const struct ml_extension_api *recorder = ml_native_recorder();
+    const PyObject *outer = stepper;
     PyObject *result;
     uint32_t name;
 
@@ -123,12 +127,15 @@ static PyObject *call_optimizer(struct ml_scoped_call *self, PyObject *optimizer
     name = number_of(self, optimizer);
     if (PyErr_Occurred())
         return NULL;
+    stepper = optimizer;
     stepping++;
     recorder->enter_optimizer(name);
     result = step_with_closure(self, name, args, kwargs);
     recorder->leave_optimizer();
     stepping--;
-    return finish_optimizer(self, optimizer, result, true);
+    stepper = outer;
+    return finish_optimizer(self, optimizer, result,
+                            outer != optimizer); /* a subclass calls both */
 }
 
 /* MXNet's training calls nest: a trainer calls its updaters, which each update some parameters.
@@ -157,17 +164,32 @@ static PyObject *call_trainer(struct ml_scoped_call *self, PyObject *trainer, Py
 
 /* ---- Forward and backward --------------------------------------------------------- */
 
+/* The number of threads in backward, and of such calls that this thread is in. */
+static unsigned threads_in_backward;
+static __thread unsigned backwards;
+
+static PyObject *run_backward(const struct ml_scoped_call *self, PyObject *args, PyObject *kwargs)
+{
+    PyObject *result;
+
+    threads_in_backward += !backwards++;
+    result = PyObject_Call(self->original, args, kwargs);
+    threads_in_backward -= !--backwards;
+    return result;
+}
+
 /* Backward that fails leaves gradients too. An interrupt that arrives while they get their names
  * replaces the error. */
 static PyObject *call_backward(struct ml_scoped_call *self, PyObject *heads, PyObject *args,
                                PyObject *kwargs)
 {
-    PyObject *result = PyObject_Call(self->original, args, kwargs);
-    PyObject *type, *error, *traceback;
+    PyObject *type, *error, *traceback, *result;
 
     (void)heads;
+    ml_steps_note_backward();
+    result = run_backward(self, args, kwargs);
     PyErr_Fetch(&type, &error, &traceback);
-    ml_tracked_label_gradients();
+    ml_tracked_label_gradients(threads_in_backward == (backwards ? 1 : 0));
     if (!PyErr_Occurred()) {
         PyErr_Restore(type, error, traceback);
         return result;

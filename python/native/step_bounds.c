@@ -119,6 +119,14 @@ bool ml_steps_note_call(PyObject *module, struct ml_call_history *history)
     return first;
 }
 
+void ml_steps_note_backward(void)
+{
+    if (!steps.evaluating || steps.manual)
+        return;
+    begin(steps.next - 1);
+    steps.trained = true;
+}
+
 /* ---- References ------------------------------------------------------------------ */
 
 static bool is(PyObject *reference, const PyObject *optimizer)

@@ -39,6 +39,9 @@ bool ml_steps_note_call(PyObject *module, struct ml_call_history *history);
 /* Whether PyTorch's operations make a graph in this thread now. */
 bool ml_steps_with_gradients(void);
 
+/* Backward is about to run: the calls before it were no evaluation. */
+void ml_steps_note_backward(void);
+
 void ml_steps_note_optimizer(PyObject *optimizer);
 
 #endif

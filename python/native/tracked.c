@@ -6,6 +6,7 @@
 
 #include "interned.h"
 #include "memledger/memledger.h"
+#include "module_table.h"
 #include "recorder.h"
 #include "shared_gradients.h"
 #include "tensors.h"
@@ -75,7 +76,18 @@ static struct ml_tensor_block gradient_block(struct ml_tracked *t, PyObject *gra
     return block;
 }
 
-void ml_tracked_label_gradients(void)
+static bool may_look_at(const struct ml_tracked *t, bool alone)
+{
+    const struct ml_module_entry *model;
+
+    if (t->category != MEMLEDGER_PARAMETER || alone)
+        return t->category == MEMLEDGER_PARAMETER;
+    model = t->model ? ml_module_find((PyObject *)t->model) : NULL; /* only compares the address */
+    return model && !model->shared && model->thread == PyThread_get_thread_ident();
+}
+
+/* Gradients in the same block follow one another. */
+void ml_tracked_label_gradients(bool alone)
 {
     static unsigned passes;
     bool look = !(passes & (passes + 1));
@@ -85,7 +97,7 @@ void ml_tracked_label_gradients(void)
     passes++;
     ml_tracked_list_use();
     for (size_t i = 0; (t = ml_tracked_at(i)); i++) {
-        PyObject *tensor = t->category == MEMLEDGER_PARAMETER ? ml_tracked_tensor(t) : NULL;
+        PyObject *tensor = may_look_at(t, alone) ? ml_tracked_tensor(t) : NULL;
         PyObject *gradient = tensor ? PyObject_GetAttr(tensor, ml_str.grad) : NULL;
 
         if (gradient && gradient != Py_None) {
@@ -104,12 +116,12 @@ void ml_tracked_label_gradients(void)
 
 static PyObject *track(PyObject *self, PyObject *args)
 {
-    PyObject *tensor, *text;
+    PyObject *tensor, *text, *model = Py_None;
     int category, whole = 0;
     struct ml_tracked *t;
 
     (void)self;
-    if (!PyArg_ParseTuple(args, "OUi|p", &tensor, &text, &category, &whole))
+    if (!PyArg_ParseTuple(args, "OUi|pO", &tensor, &text, &category, &whole, &model))
         return NULL;
     t = ml_tracked_find(tensor);
     if (!t)
@@ -122,6 +134,7 @@ static PyObject *track(PyObject *self, PyObject *args)
     t->name = ml_native_name(text);
     t->category = category;
     t->whole = whole;
+    t->model = model == Py_None ? 0 : (uintptr_t)model;
     ml_tracked_move(t, 0);
     ml_tracked_list_use();
     check(t, tensor);
@@ -192,9 +205,8 @@ static PyMethodDef methods[] = {
     {"label_loaded", label_loaded, METH_VARARGS,
      "label_loaded(tensor, name, category): labels the tensor unless it is a tracked one."},
     {"track", track, METH_VARARGS,
-     "track(tensor, name, category, whole=False): labels the tensor, and again when it moves; "
-     "whole: "
-     "tracked tensors that are parts of it do not name its block."},
+     "track(tensor, name, category, whole=False, model=None): labels the tensor, and again when it "
+     "moves; whole: tracked tensors that are parts of it do not name its block."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -26,6 +26,7 @@ struct ml_tracked {
     bool gradient_begins; /* its last gradient began where its block did */
     bool whole;           /* names the block, also for the tensors that are parts of it */
     struct ml_tracked *next_by_tensor, *next_by_data;
+    uintptr_t model; /* the outermost module that it belongs to, 0: unknown */
 };
 
 /* Entries from 0 on; NULL: there are no more. */

@@ -168,6 +168,30 @@ def case_epochs():
     return {"steps": EPOCHS * BATCHES, "evaluations": EPOCHS - 1}
 
 
+class Clipped(torch.optim.Adam):
+    """A subclass whose step calls that of its base."""
+
+    def step(self, closure=None):
+        for group in self.param_groups:
+            nn.utils.clip_grad_norm_(group["params"], 1.0)
+        return super().step(closure)
+
+
+def case_frozen_mode():
+    """Goes on training in evaluation mode, with a subclass of an optimizer that is used too."""
+    model = Classifier()
+    for make in (torch.optim.Adam, Clipped):
+        train_epoch(model, make(model.parameters()))
+    model.eval()
+    optimizer = Clipped(model.parameters())
+    for _ in range(BATCHES):
+        x, y = batch()
+        optimizer.zero_grad()
+        F.cross_entropy(model(x), y).backward()
+        optimizer.step()
+    return {"steps": 3 * BATCHES}
+
+
 def case_teacher():
     """A call without gradients in each step is part of the step."""
     student, teacher = Classifier(), Classifier(1024).eval()

@@ -94,6 +94,13 @@ def test_evaluation():
     equal(at_peak["bytes"], steps[3]["peak_bytes"], "bytes at the peak of the step after one")
 
 
+def test_training_in_evaluation_mode():
+    record = loop("frozen_mode")
+    equal(len(record.steps["steps"]), record.told["steps"], "steps")
+    peaks = [s["peak_bytes"] for s in record.steps["steps"]]
+    check(min(peaks) >= 0.8 * max(peaks), "a step lacks its memory", peaks)
+
+
 def test_teacher():
     record = loop("teacher")
     equal((len(record.steps["steps"]), record.steps["evaluations"]), (record.told["steps"], []),
