@@ -67,7 +67,7 @@ def materialised():
 def swapped():
     """Each tensor stays what it is, and gets other contents."""
     model = ResNet()
-    if hasattr(torch, "__future__"):
+    if hasattr(torch.__future__, "set_swap_module_params_on_conversion"):  # from 2.3 on
         torch.__future__.set_swap_module_params_on_conversion(True)
     model.double()
     return {"ResNet": model.float()}
