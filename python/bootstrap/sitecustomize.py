@@ -1,6 +1,7 @@
 # sitecustomize.py: runs first in every Python under `memledger run`. It makes `memledger` the
 # package that belongs to the command, and hooks PyTorch, MXNet, threading, multiprocessing and
-# transformers once they are imported. Then it runs the user's own sitecustomize, which this one hides.
+# transformers once they are imported. Then it runs the user's own sitecustomize, which this one
+# hides.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
