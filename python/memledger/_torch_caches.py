@@ -27,7 +27,7 @@ IN_TUPLES = ("keys", "values", "cross.keys", "cross.values")
 DEEPEST = 2  # tensors may be in a tuple, in a list or a dict of the layer
 
 _paths = weakref.WeakKeyDictionary()  # cache -> {layer: the path of its attention module}
-_label_of = None      # a function: the path of a module in labels
+_label_of = None  # a function: the path of a module in labels
 _tensor = None
 _is_compiling = None
 
