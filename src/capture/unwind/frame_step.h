@@ -1,0 +1,112 @@
+/* frame_step.h: walks the stack of the calling thread, frame by frame.
+ *
+ * For every malloc of a program: a frame takes a look-up in a table and two loads. Only the first
+ * stack through an address reads `.eh_frame`. Allocates nothing; takes no lock, from glibc 2.35 on
+ * not even the loader's; async-signal-safe; reads only memory that can be read.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_FRAME_STEP_H
+#define ML_FRAME_STEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "frame_registers.h"
+#include "row_cache.h"
+#include "signal_frame.h"
+#include "stack_memory.h"
+
+struct ml_frame {
+    uintptr_t pc; /* the address that the frame will continue at */
+    uintptr_t sp; /* its stack pointer then */
+    uintptr_t fp; /* its frame pointer register then */
+    /* A signal came before `pc`. Otherwise the frame has called another, and the instruction
+     * before `pc` says where it is. */
+    bool is_interrupted;
+};
+
+enum ml_step {
+    ML_STEP_DONE,      /* to the caller's frame */
+    ML_STEP_OUTERMOST, /* there is no caller */
+    ML_STEP_LOST,      /* no unwind data, or memory that cannot be read */
+    ML_STEP_COMPLEX,   /* unwind data that only a full unwinder understands */
+};
+
+/* Call once per program, when no other thread can load libraries: see ml_symbol_after. */
+void ml_unwind_init(void);
+
+/* The row for an instruction whose row is not in the table, and puts it there. */
+struct ml_unwind_row ml_unwind_find_row(uintptr_t instruction, uint32_t unloads);
+
+/* The step over the frame of a signal. */
+enum ml_step ml_unwind_signal(const struct ml_stack_range *stack, struct ml_frame *f);
+
+/* The frame that the function whose frame address (__builtin_frame_address(0)) this is returns to.
+ * Precondition: it was compiled with a frame pointer. */
+static ML_ALWAYS_INLINE struct ml_frame ml_frame_of_caller(const void *frame_address)
+{
+    const uintptr_t *words = frame_address;
+
+    return (struct ml_frame){.pc = words[1], .sp = (uintptr_t)(words + 2), .fp = words[0]};
+}
+
+static ML_ALWAYS_INLINE uintptr_t ml_frame_instruction(const struct ml_frame *f)
+{
+    return f->is_interrupted ? f->pc : f->pc - 1;
+}
+
+/* The place of the caller's frame pointer in memory; 0: it is in the register. */
+static ML_ALWAYS_INLINE uintptr_t ml_fp_place(struct ml_unwind_row row, uintptr_t cfa, uintptr_t fp)
+{
+    if (row.fp == ML_FP_KEPT)
+        return 0;
+    return (row.fp == ML_FP_AT_CFA ? cfa : fp) + (uintptr_t)(intptr_t)row.fp_offset;
+}
+
+static ML_ALWAYS_INLINE bool ml_cfa(const struct ml_stack_range *stack, struct ml_unwind_row row,
+                                    const struct ml_frame *f, uintptr_t *ret)
+{
+    uintptr_t offset = (uintptr_t)(intptr_t)row.cfa_offset;
+
+    *ret = (row.cfa == ML_CFA_FROM_SP ? f->sp : f->fp) + offset;
+    return ML_LIKELY(row.cfa != ML_CFA_STORED_BY_FP) || ml_stack_read(stack, *ret, ret);
+}
+
+/* The step over a frame whose end the row has. */
+static ML_ALWAYS_INLINE enum ml_step ml_unwind_by_row(const struct ml_stack_range *stack,
+                                                      struct ml_unwind_row row, struct ml_frame *f)
+{
+    uintptr_t cfa, pc, fp_place, fp = f->fp;
+
+    if (ML_UNLIKELY(!ml_cfa(stack, row, f, &cfa) ||
+                    !ml_stack_read(stack, cfa + (uintptr_t)ML_RETURN_OFFSET, &pc)))
+        return ML_STEP_LOST;
+    fp_place = ml_fp_place(row, cfa, f->fp);
+    if (fp_place && ML_UNLIKELY(!ml_stack_read(stack, fp_place, &fp)))
+        return ML_STEP_LOST;
+    *f = (struct ml_frame){.pc = pc, .sp = cfa, .fp = fp};
+    return ML_LIKELY(pc) ? ML_STEP_DONE : ML_STEP_OUTERMOST;
+}
+
+/* Goes on to the caller's frame. *f changes only if it is reached.
+ * @unloads: ml_row_unloads() at the beginning of the walk */
+static ML_ALWAYS_INLINE enum ml_step ml_unwind_step(const struct ml_stack_range *stack,
+                                                    uint32_t unloads, struct ml_frame *f)
+{
+    uintptr_t instruction = ml_frame_instruction(f);
+    struct ml_unwind_row row;
+
+    if (ML_UNLIKELY(!ml_row_cache_get(instruction, unloads, &row)))
+        row = ml_unwind_find_row(instruction, unloads);
+    if (ML_LIKELY(row.cfa >= ML_CFA_FROM_SP && row.cfa <= ML_CFA_STORED_BY_FP))
+        return ml_unwind_by_row(stack, row, f);
+    switch (row.cfa) {
+    case ML_CFA_SIGNAL: return ml_unwind_signal(stack, f);
+    case ML_CFA_OUTERMOST: return ML_STEP_OUTERMOST;
+    case ML_CFA_COMPLEX: return ML_STEP_COMPLEX;
+    default: return ML_STEP_LOST;
+    }
+}
+
+#endif
