@@ -30,7 +30,7 @@ struct frames {
 
 static __thread struct ml_stack_range stack;
 static __thread unsigned compared;
-static enum ml_step expected_end = ML_STEP_OUTERMOST;
+static enum ml_unwound expected_end = ML_UNWOUND_OUTERMOST;
 
 static void put(struct frames *to, uintptr_t pc, bool interrupted)
 {
@@ -49,23 +49,23 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *arg)
     return _URC_NO_REASON;
 }
 
-static enum ml_step walk(struct ml_frame f, struct frames *ret)
+static enum ml_unwound walk(struct ml_native_frame f, struct frames *ret)
 {
     uint32_t unloads = ml_row_unloads();
-    enum ml_step step;
+    enum ml_unwound step;
 
     ml_stack_cover(&stack, f.sp);
     do {
         put(ret, f.pc, f.is_interrupted);
         step = ml_unwind_step(&stack, unloads, &f);
-    } while (step == ML_STEP_DONE);
+    } while (step == ML_UNWOUND_DONE);
     return step;
 }
 
 /* The leaf of all shapes: walks twice, because the second time finds all rows in the table. */
 static ML_NOINLINE void compare_here(void)
 {
-    struct ml_frame caller = ml_frame_of_caller(__builtin_frame_address(0));
+    struct ml_native_frame caller = ml_frame_of_caller(__builtin_frame_address(0));
     struct frames expected = {0};
 
     _Unwind_Backtrace(on_frame, &expected);
@@ -219,12 +219,12 @@ static void coroutines(void **state)
     (void)state;
     assert_true(memory != MAP_FAILED);
     compared = 0;
-    expected_end = ML_STEP_LOST; /* libc's code that ends a coroutine has no unwind data */
+    expected_end = ML_UNWOUND_LOST; /* libc's code that ends a coroutine has no unwind data */
     assert_int_equal(getcontext(&coroutine), 0);
     coroutine.uc_stack = (stack_t){.ss_sp = memory, .ss_size = bytes};
     makecontext(&coroutine, coroutine_main, 0);
     assert_int_equal(swapcontext(&main_context, &coroutine), 0);
-    expected_end = ML_STEP_OUTERMOST;
+    expected_end = ML_UNWOUND_OUTERMOST;
     assert_int_equal(compared, 2);
     munmap(memory, bytes);
 }
@@ -239,9 +239,9 @@ static uintptr_t generated_at;
 static ML_NOINLINE void expect_early_end(void)
 {
     struct frames found = {0};
-    enum ml_step end = walk(ml_frame_of_caller(__builtin_frame_address(0)), &found);
+    enum ml_unwound end = walk(ml_frame_of_caller(__builtin_frame_address(0)), &found);
 
-    assert_int_equal(end, ML_STEP_LOST);
+    assert_int_equal(end, ML_UNWOUND_LOST);
     assert_int_equal(found.n, 1);
     assert_int_equal(found.pc[0] - generated_at, 6);
     compared++;
@@ -282,9 +282,10 @@ static void senseless_registers(void **state)
 
     (void)state;
     for (size_t i = 0; i < 12 * 12 * 12; i++) {
-        struct ml_frame f = {values[i % 12], values[i / 12 % 12], values[i / 144], i & 1};
+        struct ml_native_frame f = {values[i % 12], values[i / 12 % 12], values[i / 144],
+                                    .is_interrupted = i & 1};
         for (int steps = 0; steps < 64; steps++) {
-            if (ml_unwind_step(&stack, 0, &f) != ML_STEP_DONE)
+            if (ml_unwind_step(&stack, 0, &f) != ML_UNWOUND_DONE)
                 break;
         }
     }

@@ -5,13 +5,15 @@
 #include "code_object.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <link.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "loaded_symbols.h"
+#include "own_memory.h"
 
-/* The program headers of an object are in its first pages; linkers put them first. */
+/* The program headers of an object are in its first page; linkers put them first. */
 #define HEADERS_MAX_BYTES 4096
 
 /* From <dlfcn.h> of glibc 2.35. */
@@ -94,18 +96,23 @@ static bool read_object(const struct headers *h, uintptr_t address, struct ml_co
 
 /* ---- The loader -------------------------------------------------------------------- */
 
-/* The object begins with its file's first page, unless a linker script says otherwise. */
+/* An object begins with its headers. Of one that is loaded in separate pieces the loader returns
+ * the piece, which may not even be readable. */
 static bool headers_at(const struct found_object *found, struct headers *ret)
 {
-    const ElfW(Ehdr) *e = (const ElfW(Ehdr) *)found->map_start;
+    uintptr_t start = (uintptr_t)found->map_start;
+    ElfW(Ehdr) e;
+    int saved_errno = errno;
+    bool ok = ml_own_memory_read(start, &e, sizeof(e)) == sizeof(e);
 
-    if (memcmp(e->e_ident, ELFMAG, SELFMAG) || e->e_phentsize != sizeof(ElfW(Phdr)) ||
-        e->e_phoff + e->e_phnum * sizeof(ElfW(Phdr)) > HEADERS_MAX_BYTES)
+    errno = saved_errno;
+    if (!ok || memcmp(e.e_ident, ELFMAG, SELFMAG) || e.e_phentsize != sizeof(ElfW(Phdr)) ||
+        e.e_phoff + e.e_phnum * sizeof(ElfW(Phdr)) > HEADERS_MAX_BYTES)
         return false;
     *ret = (struct headers){
         .base = found->link_map->l_addr,
-        .first = (const ElfW(Phdr) *)((uintptr_t)e + e->e_phoff),
-        .count = e->e_phnum,
+        .first = (const ElfW(Phdr) *)(start + e.e_phoff),
+        .count = e.e_phnum,
     };
     return true;
 }
@@ -130,8 +137,9 @@ bool ml_code_object_at(uintptr_t address, struct ml_code_object *ret)
     struct found_object found;
     struct headers h;
 
-    if (!find_object)
-        return dl_iterate_phdr(look_into, &search);
-    return !find_object((void *)address, &found) && headers_at(&found, &h) &&
-           read_object(&h, address, ret);
+    if (find_object && find_object((void *)address, &found))
+        return false;
+    if (find_object && headers_at(&found, &h))
+        return read_object(&h, address, ret);
+    return dl_iterate_phdr(look_into, &search);
 }

@@ -1,7 +1,8 @@
 /* code_object.h: finds the loaded object that contains an instruction, and its unwind data.
  *
- * From glibc 2.35 on the loader answers without a lock (_dl_find_object). An older one is asked
- * with dl_iterate_phdr, which takes the lock under which it changes its list.
+ * From glibc 2.35 on the loader answers without a lock (_dl_find_object). An older one, or one that
+ * has loaded the object in separate pieces, is asked with dl_iterate_phdr, which takes the lock
+ * under which it changes its list.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -4,6 +4,9 @@
  */
 #include "frame_step.h"
 
+#include <link.h>
+#include <stddef.h>
+
 #include "cfi_entry.h"
 #include "cfi_program.h"
 #include "code_object.h"
@@ -13,6 +16,24 @@ void ml_unwind_init(void)
     ml_code_object_init();
     ml_stack_memory_init();
     ml_row_cache_init();
+}
+
+/* The loader's counter of unloaded objects is in what it says about each object. */
+static int read_unloads(struct dl_phdr_info *info, size_t bytes, void *ret)
+{
+    (void)bytes;
+    *(uint64_t *)ret = info->dlpi_subs;
+    return 1;
+}
+
+void ml_unwind_unloaded(void)
+{
+    static _Atomic uint64_t known;
+    uint64_t unloads = 0;
+
+    dl_iterate_phdr(read_unloads, &unloads);
+    if (atomic_exchange_explicit(&known, unloads, memory_order_relaxed) != unloads)
+        ml_row_cache_forget();
 }
 
 static struct ml_unwind_row row_without_address(enum ml_cfa_rule rule)
@@ -51,14 +72,13 @@ ML_NOINLINE struct ml_unwind_row ml_unwind_find_row(uintptr_t instruction, uint3
     return row;
 }
 
-ML_NOINLINE enum ml_step ml_unwind_signal(const struct ml_stack_range *stack, struct ml_frame *f)
+ML_NOINLINE enum ml_unwound ml_unwind_signal(const struct ml_stack_range *stack, uintptr_t sp,
+                                             struct ml_native_frame *ret)
 {
-    struct ml_frame interrupted = {.is_interrupted = true};
-
-    if (!ml_stack_read(stack, f->sp + ML_SIGNAL_PC_OFFSET, &interrupted.pc) ||
-        !ml_stack_read(stack, f->sp + ML_SIGNAL_SP_OFFSET, &interrupted.sp) ||
-        !ml_stack_read(stack, f->sp + ML_SIGNAL_FP_OFFSET, &interrupted.fp))
-        return ML_STEP_LOST;
-    *f = interrupted;
-    return f->pc ? ML_STEP_DONE : ML_STEP_OUTERMOST;
+    *ret = (struct ml_native_frame){.is_interrupted = true};
+    if (!ml_stack_read(stack, sp + ML_SIGNAL_PC_OFFSET, &ret->pc) ||
+        !ml_stack_read(stack, sp + ML_SIGNAL_SP_OFFSET, &ret->sp) ||
+        !ml_stack_read(stack, sp + ML_SIGNAL_FP_OFFSET, &ret->fp))
+        return ML_UNWOUND_LOST;
+    return ret->pc ? ML_UNWOUND_DONE : ML_UNWOUND_OUTERMOST;
 }

@@ -40,11 +40,17 @@ bool ml_stack_read_elsewhere(uintptr_t at, uintptr_t *ret);
 static ML_ALWAYS_INLINE ML_NO_ADDRESS_SANITIZER bool ml_stack_read(const struct ml_stack_range *r,
                                                                    uintptr_t at, uintptr_t *ret)
 {
+    uintptr_t word; /* so that *ret can be a register */
+
     if (ML_UNLIKELY(at % sizeof(*ret)))
         return false;
-    if (ML_UNLIKELY(!ml_stack_covers(r, at)))
-        return ml_stack_read_elsewhere(at, ret);
-    *ret = *(const uintptr_t *)at;
+    if (ML_LIKELY(ml_stack_covers(r, at))) {
+        *ret = *(const uintptr_t *)at;
+        return true;
+    }
+    if (!ml_stack_read_elsewhere(at, &word))
+        return false;
+    *ret = word;
     return true;
 }
 
