@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static volatile int sink;
+static _Thread_local volatile int sink;
 
 static int deep(shape_leaf *leaf, int depth)
 {
@@ -69,7 +69,7 @@ static int many_arguments(shape_leaf *leaf, int a, int b, int c, int d, int e, i
            take_many(leaf, sum, 2, 3, 4, 5, 6, 7, 8);
 }
 
-static shape_leaf *compared;
+static _Thread_local shape_leaf *compared;
 
 static int compare(const void *a, const void *b)
 {
