@@ -6,7 +6,7 @@
 
 #include "bench_common.h"
 
-#define PATH_FRAMES 3
+#define INNER_FRAMES 3 /* churn, and two of its callees */
 
 /* No call may be the last instruction: it would leave no frame. */
 #define FRAME __attribute__((noinline, noclone))
@@ -19,22 +19,32 @@
         KEEP_FRAME;                                                                                \
         return p;                                                                                  \
     }
-#define CALLER(name, first, second)                                                                \
+#define CALLER(name)                                                                               \
     static FRAME void *name(size_t bytes, unsigned way)                                            \
     {                                                                                              \
-        void *p = way & 1 ? first : second;                                                        \
+        void *p = way & 4 ? new_node(bytes) : new_text(bytes);                                     \
         KEEP_FRAME;                                                                                \
         return p;                                                                                  \
     }
 
 INNERMOST(new_node)
 INNERMOST(new_text)
-CALLER(add_node, new_node(bytes), new_text(bytes))
-CALLER(add_text, new_text(bytes), new_node(bytes))
-CALLER(parse, add_node(bytes, way >> 1), add_text(bytes, way >> 1))
-CALLER(build, add_text(bytes, way >> 1), add_node(bytes, way >> 1))
+CALLER(parse)
+CALLER(build)
+CALLER(load)
+CALLER(copy)
 
-static FRAME uint64_t churn(uint64_t events)
+static inline void *allocate(size_t bytes, unsigned way)
+{
+    switch (way & 3) {
+    case 0: return parse(bytes, way);
+    case 1: return build(bytes, way);
+    case 2: return load(bytes, way);
+    default: return copy(bytes, way);
+    }
+}
+
+static FRAME uint64_t churn(uint64_t events, unsigned ways)
 {
     void *slots[BENCH_SLOTS] = {0};
     uint64_t random = 88172645463325252u;
@@ -43,13 +53,12 @@ static FRAME uint64_t churn(uint64_t events)
 
     for (uint64_t i = 0; i < events; i++) {
         void **slot = &slots[bench_random(&random) % BENCH_SLOTS];
-        unsigned way = (unsigned)(random >> 40);
 
         if (*slot) {
             free(*slot);
             *slot = NULL;
         } else {
-            *slot = way & 4 ? parse(bench_size(random), way) : build(bench_size(random), way);
+            *slot = allocate(bench_size(random), (unsigned)(random >> 40) & ways);
         }
     }
     end_ns = bench_clock_ns(CLOCK_MONOTONIC);
@@ -58,17 +67,19 @@ static FRAME uint64_t churn(uint64_t events)
     return end_ns - start_ns;
 }
 
-static FRAME uint64_t descend(uint64_t events, unsigned depth)
+static FRAME uint64_t descend(uint64_t events, unsigned ways, unsigned frames)
 {
-    uint64_t ns = depth ? descend(events, depth - 1) : churn(events);
+    uint64_t ns = frames > 1 ? descend(events, ways, frames - 1) : churn(events, ways);
 
     KEEP_FRAME;
     return ns;
 }
 
-uint64_t bench_deep_churn(uint64_t events, unsigned depth)
+uint64_t bench_deep_churn(uint64_t events, unsigned depth, unsigned varies)
 {
-    unsigned below = PATH_FRAMES + 2; /* and churn, and descend itself */
+    unsigned ways = varies ? 7 : 0;
 
-    return descend(events, depth > below ? depth - below : 0);
+    if (depth <= INNER_FRAMES)
+        return churn(events, ways);
+    return descend(events, ways, depth - INNER_FRAMES);
 }

@@ -9,8 +9,9 @@
 #include <stdint.h>
 
 /* Exported, for churn.py. Sizes and slots as in churn.h. Each malloc has `depth` frames of this
- * file above it, at least 4, of which the innermost three are one of eight paths.
- * @return how long the events took */
-__attribute__((visibility("default"))) uint64_t bench_deep_churn(uint64_t events, unsigned depth);
+ * file above it, at least 3. The innermost three are one of eight paths if `varies`, otherwise the
+ * same each time. @return how long the events took */
+__attribute__((visibility("default"))) uint64_t bench_deep_churn(uint64_t events, unsigned depth,
+                                                                 unsigned varies);
 
 #endif
