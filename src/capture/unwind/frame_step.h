@@ -25,6 +25,7 @@ struct ml_native_frame {
      * word below `sp` is always the one that `pc` was read from, unless a signal came. */
     uintptr_t fp_place;
     uintptr_t sp_place;
+    bool used_fp; /* the callee's `fp` was needed to find it */
     /* A signal came before `pc`. Otherwise the frame has called another, and the instruction
      * before `pc` says where it is. */
     bool is_interrupted;
@@ -105,6 +106,7 @@ static ML_ALWAYS_INLINE enum ml_unwound ml_unwind_by_row(const struct ml_stack_r
     f->fp = fp;
     f->fp_place = fp_place;
     f->sp_place = cfa_place;
+    f->used_fp = row.cfa != ML_CFA_FROM_SP || row.fp == ML_FP_AT_FP;
     f->is_interrupted = false;
     return ML_UNWOUND_DONE;
 }
