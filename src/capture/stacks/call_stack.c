@@ -23,6 +23,8 @@
 #include "writer.h"
 
 #define FRAMES ML_STACK_MAX_FRAMES
+#define WAYS 16       /* stacks that a thread keeps, a power of two */
+#define KEY_FRAMES 2u /* frames that say which of them to compare with */
 #define WORDS_OF_FRAME 3
 #define WORDS (WORDS_OF_FRAME * FRAMES)
 #define RINGLESS_CALLS 1000 /* before a thread without a ring asks for one again */
@@ -33,9 +35,12 @@ struct word {
     uintptr_t value;
 };
 
-/* A thread's last stack. It is at the end of the arrays: the frames that two stacks share are the
- * outer ones, and stay where they are. */
+/* One of a thread's last stacks. It is at the end of the arrays: the frames that two stacks share
+ * are the outer ones, and stay where they are. */
 struct kept_stack {
+    uint32_t unloads;
+    uint32_t number;
+    bool is_kept;        /* the rest can be used */
     uint32_t first;      /* index of the innermost frame */
     uint32_t first_word; /* and of the first word */
     bool is_full;        /* there were more frames */
@@ -53,12 +58,10 @@ struct kept_stack {
 /* What a thread needs to walk its stack. */
 struct walked {
     struct ml_stack_range stack;
-    const volatile uint64_t *busy; /* the mark of the function that works on this */
-    uint32_t unloads;
-    uint32_t number; /* of the last stack */
-    bool is_kept;    /* the last stack can be used */
-    struct kept_stack last;
+    const volatile uint64_t *busy;            /* the mark of the function that works on this */
+    uint32_t unloads;                         /* when this walk began */
     struct ml_native_frame inner[FRAMES + 1]; /* the beginning of the walk that is under way */
+    struct kept_stack last[WAYS];             /* by their innermost frames */
 };
 
 /* Empty if the recorder is linked into the program. */
@@ -90,6 +93,7 @@ static ML_ALWAYS_INLINE bool can_be_kept(const struct ml_stack_range *stack,
 /* ---- A walk --------------------------------------------------------------------------- */
 
 struct walk {
+    struct kept_stack *last; /* the stack to compare with */
     struct ml_native_frame at;
     uint32_t n;       /* frames in `inner` */
     uint32_t compare; /* index of the kept frame to compare with; FRAMES: none */
@@ -104,8 +108,9 @@ static ML_ALWAYS_INLINE bool is_own(uintptr_t pc)
 
 /* Whether the walk has come to a frame of the last stack, from which on both are the same. A stack
  * that has more frames than are recorded must end at the same one. */
-static ML_ALWAYS_INLINE bool meets_last(const struct kept_stack *last, struct walk *w)
+static ML_ALWAYS_INLINE bool meets_last(struct walk *w)
 {
+    const struct kept_stack *last = w->last;
     uint32_t i = w->compare;
 
     while (i < FRAMES && last->sps[i] < w->at.sp)
@@ -129,6 +134,19 @@ static ML_ALWAYS_INLINE void put_frame(struct walked *t, const struct walk *w)
     f->is_interrupted = w->at.is_interrupted;
 }
 
+/* The innermost frames say which of the last stacks to compare with: a program allocates in many
+ * places in turn. */
+static ML_ALWAYS_INLINE void choose_last(struct walked *t, struct walk *w)
+{
+    uint64_t key = ml_stack_hash(ml_stack_hash(w->at.pc, t->inner[1].pc), t->inner[0].pc);
+
+    w->last = &t->last[key & (WAYS - 1)];
+    if (ML_UNLIKELY(!w->last->is_kept || w->last->unloads != t->unloads || !w->is_plain))
+        return;
+    w->compare = w->last->first;
+    w->valid = unchanged_from(w->last);
+}
+
 /* Walks to a frame of the last stack, which ends with ML_UNWOUND_DONE, or to the end. That frame is
  * in `inner` too. */
 static ML_ALWAYS_INLINE enum ml_unwound walk_frames(struct walked *t, struct walk *w)
@@ -141,7 +159,9 @@ static ML_ALWAYS_INLINE enum ml_unwound walk_frames(struct walked *t, struct wal
             w->is_plain = false;
             w->compare = FRAMES;
         }
-        if (w->compare < FRAMES && meets_last(&t->last, w))
+        if (w->n == KEY_FRAMES && !w->last)
+            choose_last(t, w);
+        if (w->compare < FRAMES && meets_last(w))
             return ML_UNWOUND_DONE;
         w->n++;
         step = w->n < FRAMES ? ml_unwind_step(&t->stack, t->unloads, &w->at) : ML_UNWOUND_OUTERMOST;
@@ -183,7 +203,7 @@ static ML_ALWAYS_INLINE bool needs_fp(const struct ml_native_frame *caller, bool
 /* Puts the new frames before those that the last stack shares with this one. */
 static ML_ALWAYS_INLINE void keep(struct walked *t, const struct walk *w)
 {
-    struct kept_stack *last = &t->last;
+    struct kept_stack *last = w->last;
     bool shares = w->compare < FRAMES;
     uint32_t word = shares ? last->words_from[w->compare] : WORDS;
     uint64_t hash = shares ? last->hashes[w->compare] : 0;
@@ -211,29 +231,44 @@ static ML_ALWAYS_INLINE void keep(struct walked *t, const struct walk *w)
     last->first_word = word;
 }
 
+/* Whether the walk has found the last stack again. */
+static ML_ALWAYS_INLINE bool is_last(const struct walked *t, const struct walk *w)
+{
+    const struct kept_stack *last = w->last;
+
+    if (w->compare == FRAMES || w->n != w->compare - last->first)
+        return false;
+    for (uint32_t i = 0; i < w->n; i++) {
+        if (t->inner[i].pc != last->pcs[last->first + i])
+            return false;
+    }
+    return true;
+}
+
 static ML_ALWAYS_INLINE uint32_t number_kept(struct walked *t, const struct walk *w)
 {
-    const struct kept_stack *last = &t->last;
+    struct kept_stack *last = w->last;
 
     /* A handler that leaves by longjmp leaves no half of a stack. */
-    t->is_kept = false;
+    last->is_kept = false;
     atomic_signal_fence(memory_order_seq_cst);
     keep(t, w);
-    t->number = number_of(last->pcs + last->first, FRAMES - last->first, last->hashes[last->first],
-                          t->unloads);
+    last->unloads = t->unloads;
+    last->number = number_of(last->pcs + last->first, FRAMES - last->first,
+                             last->hashes[last->first], t->unloads);
     atomic_signal_fence(memory_order_seq_cst);
-    t->is_kept = true;
-    return t->number;
+    last->is_kept = true;
+    return last->number;
 }
 
 /* The recorder's own frames are left out. An instruction that a signal interrupted gets the address
  * that a call there would return to. */
 static ML_NOINLINE uint32_t number_unkept(struct walked *t, uint32_t frames, bool ends_early)
 {
-    uint64_t *pcs = t->last.pcs;
+    uint64_t *pcs = t->last[0].pcs; /* which is not kept then */
     uint32_t n = 0;
 
-    t->is_kept = false;
+    t->last[0].is_kept = false;
     for (uint32_t i = 0; i < frames; i++) {
         const struct ml_native_frame *f = &t->inner[i];
         if (!is_own(f->pc))
@@ -244,41 +279,24 @@ static ML_NOINLINE uint32_t number_unkept(struct walked *t, uint32_t frames, boo
     return n ? number_of(pcs, n, ml_stack_hash_all(pcs, n), t->unloads) : 0;
 }
 
-/* Makes the range of the stack, and the last stack, fit for a walk from here. */
-static ML_ALWAYS_INLINE void prepare(struct walked *t, uintptr_t sp)
-{
-    uint32_t unloads = ml_row_unloads();
-
-    if (ML_UNLIKELY(!ml_stack_covers(&t->stack, sp)))
-        ml_stack_cover(&t->stack, sp);
-    if (ML_UNLIKELY(t->unloads != unloads)) {
-        t->unloads = unloads;
-        t->is_kept = false;
-    }
-}
-
 static ML_ALWAYS_INLINE uint32_t stack_from(struct walked *t, struct ml_native_frame caller)
 {
     struct walk w = {.at = caller, .compare = FRAMES, .is_plain = true};
     enum ml_unwound end;
 
-    prepare(t, caller.sp);
+    t->unloads = ml_row_unloads();
+    if (ML_UNLIKELY(!ml_stack_covers(&t->stack, caller.sp)))
+        ml_stack_cover(&t->stack, caller.sp);
     while (ML_UNLIKELY(is_own(w.at.pc))) {
         if (ml_unwind_step(&t->stack, t->unloads, &w.at) != ML_UNWOUND_DONE)
             return 0;
     }
-    if (ML_LIKELY(t->is_kept)) {
-        w.compare = t->last.first;
-        w.valid = unchanged_from(&t->last);
-    }
     end = walk_frames(t, &w);
-    if (!w.n)
-        return t->number;
     if (ML_UNLIKELY(end == ML_UNWOUND_COMPLEX))
         return ml_stack_here();
-    if (ML_LIKELY(w.is_plain && end != ML_UNWOUND_LOST))
-        return number_kept(t, &w);
-    return number_unkept(t, w.n, end == ML_UNWOUND_LOST);
+    if (ML_UNLIKELY(!w.last || !w.is_plain || end == ML_UNWOUND_LOST))
+        return number_unkept(t, w.n, end == ML_UNWOUND_LOST);
+    return is_last(t, &w) ? w.last->number : number_kept(t, &w);
 }
 
 /* ---- The thread ------------------------------------------------------------------------- */
@@ -296,6 +314,13 @@ static ML_NOINLINE bool get_ring(void)
     return ml_writer->ring;
 }
 
+static void forget_thread(struct walked *t)
+{
+    memset(t, 0, offsetof(struct walked, inner));
+    for (size_t i = 0; i < WAYS; i++)
+        t->last[i].is_kept = false;
+}
+
 /* For the first stack of a thread. Another thread may have had the writer before. */
 static ML_NOINLINE struct walked *begin_thread(struct ml_writer *w)
 {
@@ -304,7 +329,7 @@ static ML_NOINLINE struct walked *begin_thread(struct ml_writer *w)
     if (!w->walked)
         w->walked = ml_recorder_map_wiped(sizeof(struct walked));
     else
-        memset(w->walked, 0, offsetof(struct walked, last));
+        forget_thread(w->walked);
     w->has_walked = w->walked;
     errno = saved_errno;
     return w->walked;

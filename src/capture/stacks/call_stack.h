@@ -1,6 +1,6 @@
 /* call_stack.h: the native stack of a call that a program makes very often.
  *
- * A thread's last stack is kept. Frames that have not changed since are not walked again: the walk
+ * A thread keeps its last stacks. Frames that have not changed since are not walked again: the walk
  * ends at the first frame that it had before, if the words that it read from there on are still the
  * same.
  *
