@@ -31,8 +31,7 @@ static void prepare_stacks(void)
 {
     if (ml_stacks_mode != ML_STACKS_NATIVE && ml_stacks_mode != ML_STACKS_ALL)
         return;
-    ml_call_stack_init();
-    __atomic_store_n(&ml_heap_stacks, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&ml_heap_stacks, ml_call_stack_init(), __ATOMIC_RELAXED);
 }
 
 static void open_spaces(void)

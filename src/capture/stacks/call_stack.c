@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "code_object.h"
 #include "frame_step.h"
 #include "libraries.h"
 #include "loaded_symbols.h"
@@ -292,10 +293,8 @@ static ML_ALWAYS_INLINE uint32_t stack_from(struct walked *t, struct ml_native_f
             return 0;
     }
     end = walk_frames(t, &w);
-    if (ML_UNLIKELY(end == ML_UNWOUND_COMPLEX))
-        return ml_stack_here();
-    if (ML_UNLIKELY(!w.last || !w.is_plain || end == ML_UNWOUND_LOST))
-        return number_unkept(t, w.n, end == ML_UNWOUND_LOST);
+    if (ML_UNLIKELY(!w.last || !w.is_plain || end >= ML_UNWOUND_LOST))
+        return number_unkept(t, w.n, end >= ML_UNWOUND_LOST);
     return is_last(t, &w) ? w.last->number : number_kept(t, &w);
 }
 
@@ -372,15 +371,16 @@ ML_NOINLINE uint32_t ml_call_stack(const void *frame_address)
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
-void ml_call_stack_init(void)
+bool ml_call_stack_init(void)
 {
     static atomic_flag done = ATOMIC_FLAG_INIT;
 
     if (atomic_flag_test_and_set(&done))
-        return;
+        return ml_code_object_can();
     if (ml_symbols_own_object() != _r_debug.r_map)
         own_code = (struct ml_address_range){(uintptr_t)__ehdr_start, (uintptr_t)_end};
     ml_unwind_init();
+    return ml_code_object_can();
 }
 
 void ml_call_stack_unloaded(void)

@@ -9,10 +9,12 @@
 #ifndef ML_CALL_STACK_H
 #define ML_CALL_STACK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* Call before the first stack, when no other thread can load libraries: see ml_symbol_after. */
-void ml_call_stack_init(void);
+/* Call before the first stack, when no other thread can load libraries: see ml_symbol_after.
+ * @return whether stacks can be walked; not with a glibc before 2.35 */
+bool ml_call_stack_init(void);
 
 /* Call after a library may have been unloaded. */
 void ml_call_stack_unloaded(void);

@@ -134,8 +134,9 @@ ML_NOINLINE uint32_t ml_stack_here_in_python(void)
     return stack_here(&python);
 }
 
-/* For every malloc whose stack is new. After a wait in vain no thread waits again until the lock
- * has been free: a thread that forks may hold it while it waits for this one. */
+/* For every malloc whose stack is new, so that it takes no lock of the loader's. After a wait in
+ * vain no thread waits again until the lock has been free: a thread that forks may hold it while it
+ * waits for this one. */
 uint32_t ml_stack_number(const uint64_t *frames, uint32_t n, uint32_t unloads)
 {
     static _Atomic bool in_vain;
@@ -152,7 +153,8 @@ uint32_t ml_stack_number(const uint64_t *frames, uint32_t n, uint32_t unloads)
     }
     if (ml_table_enter(&stacks_lock, &inside, &quiet)) {
         atomic_store_explicit(&in_vain, false, memory_order_relaxed);
-        number = ml_stack_table_number(frames, n, ml_libraries_look(), unloads);
+        number =
+            ml_stack_table_number(frames, n, ml_libraries_look_at(frames, n, unloads), unloads);
         ml_table_leave(&stacks_lock, &inside, &quiet);
     } else {
         atomic_store_explicit(&in_vain, true, memory_order_relaxed);

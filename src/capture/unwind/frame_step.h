@@ -1,8 +1,8 @@
 /* frame_step.h: walks the stack of the calling thread, frame by frame.
  *
  * For every malloc of a program: a frame takes a look-up in a table and two loads. Only the first
- * stack through an address reads `.eh_frame`. Allocates nothing; takes no lock, from glibc 2.35 on
- * not even the loader's; async-signal-safe; reads only memory that can be read.
+ * stack through an address reads `.eh_frame`. Allocates nothing; takes no lock, not even the
+ * loader's; async-signal-safe; reads only memory that can be read.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -2,8 +2,8 @@
  *
  * Between the stack pointer and the top of its stack a thread may read everything. The top is known
  * for stacks that the kernel and pthread_create provide; the pages below it are tried once. A
- * program that runs on a stack of its own (a coroutine, a signal stack) is read through the kernel,
- * word by word, which is slow.
+ * program that runs on a stack of its own (a coroutine, a signal stack) is read word by
+ * word, each of which the kernel tries first.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
