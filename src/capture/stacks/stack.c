@@ -146,8 +146,8 @@ uint32_t ml_stack_number(const uint64_t *frames, uint32_t n, uint32_t unloads)
 
     if (inside || ml_writer->busy)
         return 0;
-    if (atomic_load_explicit(&in_vain, memory_order_relaxed) &&
-        ml_lock_is_taken(stacks_lock.lock())) {
+    if (ml_stack_table_is_full() || (atomic_load_explicit(&in_vain, memory_order_relaxed) &&
+                                     ml_lock_is_taken(stacks_lock.lock()))) {
         ml_recorder_detail_lost();
         return 0;
     }

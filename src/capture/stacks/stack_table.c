@@ -141,14 +141,23 @@ uint32_t ml_stack_table_find(const uint64_t *frames, uint32_t n, uint64_t hash, 
     return 0;
 }
 
+static _Atomic bool is_full;
+
+bool ml_stack_table_is_full(void)
+{
+    return atomic_load_explicit(&is_full, memory_order_relaxed);
+}
+
 static uint32_t room_for(uint32_t n)
 {
     bool fits = native_stacks.count + 1 < native_stacks.stacks_max &&
                 native_stacks.used_frames + n <= native_stacks.stacks_max * FRAMES_PER_STACK;
     uint32_t number = fits ? ml_stack_new_number() : 0;
 
-    if (!number)
+    if (!number) {
+        atomic_store_explicit(&is_full, true, memory_order_relaxed);
         ml_recorder_detail_lost();
+    }
     return number;
 }
 

@@ -10,6 +10,7 @@
 #ifndef ML_STACK_TABLE_H
 #define ML_STACK_TABLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "compiler.h"
@@ -36,6 +37,9 @@ uint32_t ml_stack_table_find(const uint64_t *frames, uint32_t n, uint64_t hash, 
 /* The stack's number, a new one if necessary. 0: there is no room, which is counted. Precondition:
  * the lock of stack.c is held, and the last look had the number `look`; 0: it found nothing out. */
 uint32_t ml_stack_table_number(const uint64_t *frames, uint32_t n, uint32_t look, uint32_t unloads);
+
+/* Whether there was no room for a stack: further new ones need not be tried. */
+bool ml_stack_table_is_full(void);
 
 /* A number for a stack of any kind, all from one sequence. 0: there are too many. */
 uint32_t ml_stack_new_number(void);
