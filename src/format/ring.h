@@ -40,7 +40,8 @@ enum ml_clock { ML_CLOCK_TSC = 1, ML_CLOCK_MONOTONIC = 2 };
 enum ml_heap_mode { ML_HEAP_OFF = 0, ML_HEAP_MALLOC = 1, ML_HEAP_ALL = 2 };
 /* How the recorder hooks the CUDA driver. */
 enum ml_cuda_mode { ML_CUDA_PRELOAD = 0, ML_CUDA_INJECTION = 1, ML_CUDA_OFF = 2 };
-/* Which stack is recorded for each block of a framework's allocator. */
+/* Which stack is recorded for each block of a framework's allocator. Those of malloc get native
+ * frames with ML_STACKS_NATIVE and ML_STACKS_ALL. */
 enum ml_stacks_mode {
     ML_STACKS_NONE = 0,
     ML_STACKS_PYTHON = 1,
@@ -465,6 +466,8 @@ enum ml_request {
 #define ML_STACK_MAX_FRAMES 64 /* further frames are left out */
 /* A bit in an address of ML_REC_STACK: the rest is the number of a Python frame. */
 #define ML_STACK_PYTHON_FRAME (UINT64_C(1) << 63)
+/* Instead of an outermost frame: the recorder could not find the callers. */
+#define ML_STACK_ENDS_EARLY (UINT64_C(1) << 62)
 #define ML_SPACE_WIDE 255              /* in a first word: the last word has the space's number */
 #define ML_SPACE_MAX 65535             /* spaces of one process */
 #define ML_NAMES_MAX (1u << 22)        /* strings of one process, + 1 */

@@ -22,6 +22,7 @@ import row_mxnet
 import row_import
 import row_python
 import row_read
+import row_stacks
 import row_start
 import row_threads
 import row_torch
@@ -34,6 +35,7 @@ ROWS = {
     "threads": row_threads.row,
     "crowd": row_crowd.row,
     "heap": row_heap.row,
+    "stacks": row_stacks.row,
     "python": row_python.row,
     "disk": row_disk.row,
     "read": row_read.row,

@@ -24,6 +24,8 @@ FULL = {
     "passes": 8,
     "repeat": 5,
     "heap_repeat": 7,
+    "stack_depths": (3, 15, 40),
+    "stack_repeat": 5,
     "start_repeat": 30,
     "sleep_ms": 3_000,
     "turn_steps": 3,             # of a program that takes turns
@@ -56,6 +58,8 @@ QUICK = {
     "passes": 2,
     "repeat": 1,
     "heap_repeat": 1,
+    "stack_depths": (3,),
+    "stack_repeat": 1,
     "start_repeat": 2,
     "sleep_ms": 200,
     "turn_steps": 1,

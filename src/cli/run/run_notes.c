@@ -14,6 +14,7 @@
 
 #include "compiler.h"
 #include "nanoseconds.h"
+#include "ring.h"
 #include "say.h"
 #include "shell_word.h"
 #include "text.h"
@@ -297,8 +298,8 @@ static void note_next(const struct ml_run_result *result, const struct ml_sessio
 {
     if (!result->sample_only)
         note_silence(result, page);
-    if (result->heap && result->stacks)
-        ml_say("stacks are recorded for blocks of PyTorch and MXNet, not for malloc");
+    if (result->heap && result->stacks == ML_STACKS_PYTHON)
+        ml_say("Python stacks are not recorded for malloc; --stacks native has its callers");
     note_samples(page);
     note_entered_sandbox(page);
     note_end(page, trace);
