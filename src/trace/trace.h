@@ -176,6 +176,9 @@ int ml_trace_read_section(const struct ml_trace *t, size_t first, uint8_t type, 
  * @return -ENOENT if there is none */
 int64_t ml_trace_last_section(const struct ml_trace *t, uint8_t type);
 
+/* Compares every block with its checksum. @return 0, -EBADMSG, or another negative errno */
+int ml_trace_check_blocks(const struct ml_trace *t);
+
 /* ---- Events ------------------------------------------------------------ */
 
 struct ml_cursor;

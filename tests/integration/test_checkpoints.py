@@ -85,7 +85,7 @@ def test_one_file_for_each_trace_and_version_of_it():
     check(os.stat(path).st_ino != first, "checkpoints of the trace before its change")
 
 
-def test_damaged_files_are_not_used():
+def test_damaged_files_are_made_again():
     files = cache()
     shutil.copy(os.path.join(TRACES, "gpt.mled"), "a.mled")
     expected = ask("never", ["table"], "a.mled")
@@ -97,6 +97,8 @@ def test_damaged_files_are_not_used():
         with open(path, "wb") as file:
             file.write(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1:])
         equal(ask("always", ["table"], "a.mled"), expected, f"report, damage at byte {at}")
+        with open(path, "rb") as file:
+            equal(file.read(), whole, f"file made again after damage at byte {at}")
         with open(path, "wb") as file:
             file.write(whole[:at])
         equal(ask("always", ["table"], "a.mled"), expected, f"report, cut at byte {at}")

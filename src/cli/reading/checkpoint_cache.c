@@ -49,18 +49,25 @@ static int find_place(const struct ml_trace *trace, struct place *ret)
     return ml_cache_path(name, ret->path, sizeof(ret->path));
 }
 
-/* @return whether the file is there, fits the trace and can be read */
+/* Whether the file is whole and was made for the trace by this build. */
+static bool is_usable(const struct ml_trace *file, const struct place *place)
+{
+    const char *owner = ml_trace_setting(file, SETTING);
+
+    return owner && strcmp(owner, place->owner) == 0 && ml_trace_info(file)->has_index &&
+           ml_trace_check_blocks(file) == 0;
+}
+
+/* @return whether there is such a file */
 static bool attach(struct ml_trace *trace, const struct place *place)
 {
     struct ml_checkpoints checkpoints;
     struct ml_trace *file = NULL;
-    const char *owner;
     int r;
 
     if (ml_trace_open(place->path, &(struct ml_trace_opts){0}, &file, NULL) < 0)
         return false;
-    owner = ml_trace_setting(file, SETTING);
-    if (!owner || strcmp(owner, place->owner) != 0) {
+    if (!is_usable(file, place)) {
         ml_trace_free(file);
         return false;
     }
