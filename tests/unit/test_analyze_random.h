@@ -34,6 +34,7 @@ struct random_run {
     uint32_t spaces[RANDOM_SPACES];
     uint32_t scopes[RANDOM_SCOPES];
     bool modules;
+    bool ends; /* processes may end, and some go on afterwards */
 };
 
 static inline void random_define(struct random_run *run)
@@ -80,7 +81,7 @@ static inline void random_rare(struct random_run *run)
 {
     switch (random_below(&run->random, 5)) {
     case 0:
-        if (random_below(&run->random, 8) == 0)
+        if (run->ends && random_below(&run->random, 8) == 0)
             story_event(&run->story, (struct ml_event){.kind = ML_PROCESS_END,
                                                        .args = {random_below(&run->random, 3), 1}});
         break;
@@ -128,15 +129,24 @@ static inline void random_event(struct random_run *run)
 }
 
 /* The caller frees it. */
-static inline struct ml_trace *random_trace(uint64_t seed, bool modules)
+static inline struct ml_trace *random_trace_of(struct random_run run)
 {
-    struct random_run run = {.random = {seed}, .modules = modules};
-
     run.story = story_begin();
     random_define(&run);
     for (int i = 0; i < RANDOM_EVENTS; i++)
         random_event(&run);
     return fixture_open(&run.story.f);
+}
+
+static inline struct ml_trace *random_trace(uint64_t seed, bool modules)
+{
+    return random_trace_of((struct random_run){.random = {seed}, .modules = modules, .ends = true});
+}
+
+/* With modules, and without processes that end. */
+static inline struct ml_trace *random_trace_that_lasts(uint64_t seed)
+{
+    return random_trace_of((struct random_run){.random = {seed}, .modules = true});
 }
 
 #endif
