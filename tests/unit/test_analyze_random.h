@@ -72,6 +72,8 @@ static inline void random_mark(struct random_run *run)
 
     if (run->modules && random_below(&run->random, 2))
         mark(&run->story, phases[random_below(&run->random, 3)]);
+    else if (random_below(&run->random, 3))
+        automatic_step(&run->story, random_below(&run->random, 5));
     else
         step(&run->story, random_below(&run->random, 5));
 }

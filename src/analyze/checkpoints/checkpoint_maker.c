@@ -9,6 +9,7 @@
 #include "checkpoint_tags.h"
 #include "checkpoints.h"
 #include "classify.h"
+#include "named_instants.h"
 #include "number_rows.h"
 #include "replay_state.h"
 
@@ -21,6 +22,7 @@ struct maker {
     struct ml_block_writer *out;
     struct ml_replay replay;
     struct ml_classes classes;
+    struct ml_named_instants named;
     ml_block_pool before;      /* at the last checkpoint */
     struct ml_moment last;     /* event that was fed */
     struct ml_moment last_end; /* see struct ml_checkpoints */
@@ -31,6 +33,22 @@ struct maker {
     uint64_t first_ordinal;            /* of the stretch since the last one */
     size_t first_label;
 };
+
+/* ---- Progress ------------------------------------------------------------------- */
+
+/* Of one of the two passes, as a part of both. */
+struct pass {
+    struct ml_progress progress; /* first: the pass gets a pointer to it */
+    struct ml_progress *whole;   /* NULL: not wanted */
+    uint64_t before;             /* passes */
+};
+
+static void tell_part(struct ml_progress *progress, uint64_t done, uint64_t total)
+{
+    const struct pass *pass = (const struct pass *)progress;
+
+    ml_progress_tell(pass->whole, pass->before * total + done, 2 * total);
+}
 
 /* ---- The stretch between two checkpoints -------------------------------------- */
 
@@ -130,9 +148,15 @@ static int take_checkpoint(struct maker *m)
 static int put_facts(const struct maker *m, struct ml_buf *out)
 {
     uint64_t row[ML_FACTS_FIELDS] = {
-        [ML_FACTS_VERSION] = ML_DIRECTORY_VERSION,     [ML_FACTS_CLASSIFIED] = m->classes.known,
-        [ML_FACTS_LAST_EVENT] = m->last.event,         [ML_FACTS_LAST_NS] = m->last.time_ns,
-        [ML_FACTS_LAST_END_EVENT] = m->last_end.event, [ML_FACTS_LAST_END_NS] = m->last_end.time_ns,
+        [ML_FACTS_VERSION] = ML_DIRECTORY_VERSION,
+        [ML_FACTS_CLASSIFIED] = m->classes.known,
+        [ML_FACTS_LAST_EVENT] = m->last.event,
+        [ML_FACTS_LAST_NS] = m->last.time_ns,
+        [ML_FACTS_LAST_END_EVENT] = m->last_end.event,
+        [ML_FACTS_LAST_END_NS] = m->last_end.time_ns,
+        [ML_FACTS_STEPS] = m->named.track.count,
+        [ML_FACTS_FIRST_STEP] = m->named.track.first,
+        [ML_FACTS_HIGHEST_STEP] = m->named.track.highest,
     };
     const ml_numbers numbers = {.items = row, .len = ML_FACTS_FIELDS};
 
@@ -161,6 +185,50 @@ static int put_list(const struct maker *m, struct ml_buf *out)
     return r;
 }
 
+static int add_row(ml_numbers *numbers, const uint64_t *row, size_t fields)
+{
+    for (size_t i = 0; i < fields; i++)
+        if (ml_vec_push(numbers, row[i]) < 0)
+            return -ENOMEM;
+    return 0;
+}
+
+static int put_steps(const struct maker *m, struct ml_buf *out)
+{
+    ml_numbers numbers = {0};
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < m->named.steps.len; i++) {
+        const struct ml_step_instants *step = &m->named.steps.items[i];
+        const uint64_t row[ML_STEPS_FIELDS] = {step->number, step->peak.event, step->peak.time_ns,
+                                               step->end.event, step->end.time_ns};
+
+        r = step->found ? add_row(&numbers, row, ML_STEPS_FIELDS) : 0;
+    }
+    if (r == 0)
+        r = ml_rows_put(out, ML_DIRECTORY_STEPS, &numbers, ML_STEPS_FIELDS);
+    ml_vec_release(&numbers);
+    return r;
+}
+
+static int put_refusals(const struct maker *m, struct ml_buf *out)
+{
+    ml_numbers numbers = {0};
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < m->named.refusals.len; i++) {
+        const struct ml_refusal_instant *refusal = &m->named.refusals.items[i];
+        const uint64_t row[ML_REFUSALS_FIELDS] = {refusal->at.event, refusal->at.time_ns,
+                                                  refusal->bytes};
+
+        r = add_row(&numbers, row, ML_REFUSALS_FIELDS);
+    }
+    if (r == 0)
+        r = ml_rows_put(out, ML_DIRECTORY_REFUSALS, &numbers, ML_REFUSALS_FIELDS);
+    ml_vec_release(&numbers);
+    return r;
+}
+
 static int put_directory(struct maker *m)
 {
     struct ml_buf directory = {0};
@@ -169,6 +237,10 @@ static int put_directory(struct maker *m)
     ml_buf_clear(&m->bytes);
     if (r == 0)
         r = put_list(m, &directory);
+    if (r == 0)
+        r = put_steps(m, &directory);
+    if (r == 0)
+        r = put_refusals(m, &directory);
     if (r == 0)
         r = ml_replay_put_state(&m->replay, &m->bytes);
     if (r == 0)
@@ -203,7 +275,19 @@ static int feed(struct maker *m, const struct ml_event *events, size_t count)
     return r;
 }
 
-/* Stops before each end of a process. */
+/* For an event that may begin or end an instant that has a name, or is in a step. */
+static int feed_looked_at(struct maker *m, const struct ml_event *event)
+{
+    int r = ml_named_instants_before(&m->named, event);
+
+    if (event->kind == ML_PROCESS_END && had_memory(&m->replay, (uint32_t)event->args[0]))
+        m->last_end = m->last;
+    if (r == 0)
+        r = feed(m, event, 1);
+    ml_named_instants_after(&m->named, m->last);
+    return r;
+}
+
 static int feed_batch(struct maker *m, const struct ml_event *events, size_t count)
 {
     size_t fed = 0;
@@ -212,18 +296,19 @@ static int feed_batch(struct maker *m, const struct ml_event *events, size_t cou
     for (size_t i = 0; r == 0 && i < count; i++) {
         if (events[i].time_ns < (i > 0 ? events[i - 1].time_ns : m->last.time_ns))
             return -EINVAL;
-        if (events[i].kind != ML_PROCESS_END)
+        if (!ml_named_instants_wants(&m->named, &events[i]))
             continue;
         r = feed(m, events + fed, i - fed);
-        fed = i;
-        if (had_memory(&m->replay, (uint32_t)events[i].args[0]))
-            m->last_end = m->last;
+        if (r == 0)
+            r = feed_looked_at(m, &events[i]);
+        fed = i + 1;
     }
     return r < 0 ? r : feed(m, events + fed, count - fed);
 }
 
 static int read_all(struct maker *m, struct ml_cursor *cursor, struct ml_error *err)
 {
+    struct pass second = {{tell_part}, m->opts->progress, 1};
     uint64_t total = ml_trace_info(m->trace)->events;
     const struct ml_event *events;
     int n = 0, r = 0;
@@ -231,7 +316,7 @@ static int read_all(struct maker *m, struct ml_cursor *cursor, struct ml_error *
     while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0) {
         if (m->replay.events >= m->due_event) {
             r = take_checkpoint(m);
-            ml_progress_tell(m->opts->progress, m->replay.events, total);
+            ml_progress_tell(&second.progress, m->replay.events, total);
         }
         if (r == 0)
             r = feed_batch(m, events, (size_t)n);
@@ -241,8 +326,9 @@ static int read_all(struct maker *m, struct ml_cursor *cursor, struct ml_error *
 
 static int make(struct maker *m, struct ml_error *err)
 {
+    struct pass first = {{tell_part}, m->opts->progress, 0};
     struct ml_cursor *cursor = NULL;
-    int r = ml_classify(m->trace, &m->classes, err);
+    int r = ml_classify_telling(m->trace, &first.progress, &m->classes, err);
 
     if (r == 0)
         r = ml_replay_init(&m->replay, m->trace);
@@ -254,6 +340,7 @@ static int make(struct maker *m, struct ml_error *err)
     if (r == 0)
         r = read_all(m, cursor, err);
     ml_cursor_free(cursor);
+    ml_named_instants_end(&m->named);
     if (r == 0)
         r = end_stretch(m);
     return r < 0 ? r : put_directory(m);
@@ -262,11 +349,12 @@ static int make(struct maker *m, struct ml_error *err)
 int ml_checkpoints_make(const struct ml_trace *trace, const struct ml_checkpoint_opts *opts,
                         struct ml_block_writer *out, struct ml_error *err)
 {
-    struct maker m = {.trace = trace, .opts = opts, .out = out};
+    struct maker m = {.trace = trace, .opts = opts, .out = out, .named.track.replay = &m.replay};
     int r = make(&m, err);
 
     ml_replay_release(&m.replay);
     ml_classes_release(&m.classes);
+    ml_named_instants_release(&m.named);
     ml_vec_release(&m.before);
     ml_vec_release(&m.list);
     ml_buf_release(&m.bytes);

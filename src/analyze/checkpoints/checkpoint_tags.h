@@ -10,6 +10,8 @@ enum ml_directory_tag {
     ML_DIRECTORY_FACTS = 1,
     ML_DIRECTORY_LIST = 2,
     ML_DIRECTORY_END = 3, /* a state */
+    ML_DIRECTORY_STEPS = 4,
+    ML_DIRECTORY_REFUSALS = 5,
 };
 
 #define ML_DIRECTORY_VERSION 1
@@ -21,6 +23,9 @@ enum ml_facts_field {
     ML_FACTS_LAST_NS,
     ML_FACTS_LAST_END_EVENT,
     ML_FACTS_LAST_END_NS,
+    ML_FACTS_STEPS,
+    ML_FACTS_FIRST_STEP,
+    ML_FACTS_HIGHEST_STEP,
     ML_FACTS_FIELDS,
 };
 
@@ -31,6 +36,22 @@ enum ml_list_field {
     ML_LIST_CLASSES,
     ML_LIST_WHOLE,
     ML_LIST_FIELDS,
+};
+
+enum ml_steps_field {
+    ML_STEPS_NUMBER,
+    ML_STEPS_PEAK_EVENT,
+    ML_STEPS_PEAK_NS,
+    ML_STEPS_END_EVENT,
+    ML_STEPS_END_NS,
+    ML_STEPS_FIELDS,
+};
+
+enum ml_refusals_field {
+    ML_REFUSALS_EVENT,
+    ML_REFUSALS_NS,
+    ML_REFUSALS_BYTES,
+    ML_REFUSALS_FIELDS,
 };
 
 enum ml_classes_tag {

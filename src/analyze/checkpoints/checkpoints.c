@@ -24,6 +24,9 @@ static int get_facts(struct ml_checkpoints *c, const struct ml_record *record)
     c->classified = row[ML_FACTS_CLASSIFIED];
     c->last = (struct ml_moment){row[ML_FACTS_LAST_EVENT], row[ML_FACTS_LAST_NS]};
     c->last_end = (struct ml_moment){row[ML_FACTS_LAST_END_EVENT], row[ML_FACTS_LAST_END_NS]};
+    c->step_count = row[ML_FACTS_STEPS];
+    c->first_step = row[ML_FACTS_FIRST_STEP];
+    c->highest_step = row[ML_FACTS_HIGHEST_STEP];
     return 0;
 }
 
@@ -43,11 +46,42 @@ static int get_list(struct ml_checkpoints *c, const struct ml_record *record)
     return r < 0 ? r : more;
 }
 
+static int get_steps(struct ml_checkpoints *c, const struct ml_record *record)
+{
+    uint64_t row[ML_STEPS_FIELDS];
+    struct ml_rows rows;
+    int more = 0, r = ml_rows_open(record, &rows);
+
+    while (r == 0 && (more = ml_rows_next(&rows, row, ML_STEPS_FIELDS)) > 0)
+        r = ml_vec_push(&c->steps, (struct ml_checkpoint_step){
+                                       .number = row[ML_STEPS_NUMBER],
+                                       .peak = {row[ML_STEPS_PEAK_EVENT], row[ML_STEPS_PEAK_NS]},
+                                       .end = {row[ML_STEPS_END_EVENT], row[ML_STEPS_END_NS]},
+                                   });
+    return r < 0 ? r : more;
+}
+
+static int get_refusals(struct ml_checkpoints *c, const struct ml_record *record)
+{
+    uint64_t row[ML_REFUSALS_FIELDS];
+    struct ml_rows rows;
+    int more = 0, r = ml_rows_open(record, &rows);
+
+    while (r == 0 && (more = ml_rows_next(&rows, row, ML_REFUSALS_FIELDS)) > 0)
+        r = ml_vec_push(&c->refusals, (struct ml_checkpoint_refusal){
+                                          .at = {row[ML_REFUSALS_EVENT], row[ML_REFUSALS_NS]},
+                                          .bytes = row[ML_REFUSALS_BYTES],
+                                      });
+    return r < 0 ? r : more;
+}
+
 static int get_record(struct ml_checkpoints *c, const struct ml_record *record)
 {
     switch (record->tag) {
     case ML_DIRECTORY_FACTS: return get_facts(c, record);
     case ML_DIRECTORY_LIST: return get_list(c, record);
+    case ML_DIRECTORY_STEPS: return get_steps(c, record);
+    case ML_DIRECTORY_REFUSALS: return get_refusals(c, record);
     case ML_DIRECTORY_END:
         c->end_state = record->in;
         c->end_state_end = record->end;
@@ -101,6 +135,8 @@ int ml_checkpoints_open(const struct ml_trace *trace, struct ml_checkpoints *ret
 void ml_checkpoints_release(struct ml_checkpoints *checkpoints)
 {
     ml_vec_release(&checkpoints->list);
+    ml_vec_release(&checkpoints->steps);
+    ml_vec_release(&checkpoints->refusals);
     ml_buf_release(&checkpoints->directory);
     *checkpoints = (struct ml_checkpoints){0};
 }
@@ -127,6 +163,15 @@ const struct ml_checkpoint *ml_checkpoint_before_time(const struct ml_checkpoint
     while (i < checkpoints->list.len && list[i].at.time_ns <= time_ns)
         i++;
     return &list[i - 1];
+}
+
+const struct ml_checkpoint_step *ml_checkpoints_step(const struct ml_checkpoints *checkpoints,
+                                                     uint64_t number)
+{
+    for (size_t i = 0; i < checkpoints->steps.len; i++)
+        if (checkpoints->steps.items[i].number == number)
+            return &checkpoints->steps.items[i];
+    return NULL;
 }
 
 /* ---- Restoring ----------------------------------------------------------------- */

@@ -28,6 +28,17 @@ struct ml_checkpoint {
     bool whole;              /* has all blocks; else those that differ from the one before */
 };
 
+/* The peak within a step, and its last event. */
+struct ml_checkpoint_step {
+    uint64_t number;
+    struct ml_moment peak, end;
+};
+
+struct ml_checkpoint_refusal {
+    struct ml_moment at;
+    uint64_t bytes; /* requested */
+};
+
 /* All zero: none. */
 struct ml_checkpoints {
     const struct ml_trace *file;
@@ -36,6 +47,9 @@ struct ml_checkpoints {
     struct ml_moment last_end; /* before the latest end of a process that had memory; event 0: none
                                   has ended */
     ML_VEC(struct ml_checkpoint) list;
+    uint64_t step_count, first_step, highest_step;
+    ML_VEC(struct ml_checkpoint_step) steps;
+    ML_VEC(struct ml_checkpoint_refusal) refusals;
     struct ml_buf directory;
     const uint8_t *end_state, *end_state_end; /* in `directory` */
 };
@@ -50,6 +64,10 @@ const struct ml_checkpoint *ml_checkpoint_before_event(const struct ml_checkpoin
                                                        uint64_t event);
 const struct ml_checkpoint *ml_checkpoint_before_time(const struct ml_checkpoints *checkpoints,
                                                       uint64_t time_ns);
+
+/* NULL: there is no such step. */
+const struct ml_checkpoint_step *ml_checkpoints_step(const struct ml_checkpoints *checkpoints,
+                                                     uint64_t number);
 
 /* Restores the live table, which must be new and without caps, and finds the categories of the
  * allocations up to the next checkpoint. They are numbered from the checkpoint on: give them to

@@ -192,15 +192,41 @@ static int read_to_time(struct scan *s, const struct ml_checkpoints *checkpoints
     return r < 0 ? r : n;
 }
 
-/* Whether totals at the end are enough to decide. */
+/* What a pass would have found of the requested step. */
+static void take_step(struct scan *s, const struct ml_checkpoints *checkpoints)
+{
+    const struct ml_checkpoint_step *step = ml_checkpoints_step(checkpoints, s->at->number);
+
+    s->track.count = checkpoints->step_count;
+    s->track.first = checkpoints->first_step;
+    s->track.highest = checkpoints->highest_step;
+    if (step)
+        choose(s, s->at->kind == ML_AT_STEP ? step->peak : step->end);
+}
+
+static void take_refusal(struct scan *s, const struct ml_checkpoints *checkpoints)
+{
+    uint64_t number = s->at->number;
+
+    s->ooms = checkpoints->refusals.len;
+    if (number == 0 || number > s->ooms)
+        return;
+    s->refused_bytes = checkpoints->refusals.items[number - 1].bytes;
+    choose(s, checkpoints->refusals.items[number - 1].at);
+}
+
+/* Whether totals at the end, and the instants in the directory, are enough to decide. */
 static bool needs_no_scan(const struct scan *s)
 {
     switch (s->at->kind) {
     case ML_AT_PEAK: return s->device < 0;
     case ML_AT_END: return s->device < 0 || live_bytes(s) > 0;
     case ML_AT_TIME: return !is_after_end(s) || s->device < 0 || live_bytes(s) > 0;
-    default: return false;
+    case ML_AT_STEP_END: return true;
+    case ML_AT_STEP:
+    case ML_AT_OOM: return s->device < 0;
     }
+    return false;
 }
 
 /* @return 0; -ENOENT if the trace must be read from its start; or another negative errno */
@@ -217,6 +243,10 @@ static int use_checkpoints(struct scan *s, struct ml_error *err)
         r = -ENOENT;
     if (r == 0 && s->at->kind == ML_AT_TIME && !is_after_end(s))
         r = read_to_time(s, &checkpoints, err);
+    if (r == 0 && is_step(s->at))
+        take_step(s, &checkpoints);
+    if (r == 0 && s->at->kind == ML_AT_OOM)
+        take_refusal(s, &checkpoints);
     ml_checkpoints_release(&checkpoints);
     return r == -EBADMSG ? -ENOENT : r;
 }
