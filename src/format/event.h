@@ -69,6 +69,9 @@ static inline bool ml_lost_is_events(uint64_t reason)
 /* Stands for a model that its weights come from: a second copy, while a model is loaded. */
 #define ML_LOADING_MODULE "loading"
 
+/* At the end of the label of a workspace that a library keeps and uses for every layer. */
+#define ML_SHARED_WORKSPACE " (shared)"
+
 /* The second argument of a sample. Above these bits, from ML_SAMPLE_PROCESS_SHIFT on, 1 + the
  * process of its last value; 0: the sum over all processes that are not recorded. */
 enum ml_sample_bits {

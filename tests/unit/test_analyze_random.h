@@ -35,6 +35,7 @@ struct random_run {
     uint32_t scopes[RANDOM_SCOPES];
     bool modules;
     bool ends; /* processes may end, and some go on afterwards */
+    int events;
 };
 
 static inline void random_define(struct random_run *run)
@@ -135,20 +136,22 @@ static inline struct ml_trace *random_trace_of(struct random_run run)
 {
     run.story = story_begin();
     random_define(&run);
-    for (int i = 0; i < RANDOM_EVENTS; i++)
+    for (int i = 0; i < run.events; i++)
         random_event(&run);
     return fixture_open(&run.story.f);
 }
 
 static inline struct ml_trace *random_trace(uint64_t seed, bool modules)
 {
-    return random_trace_of((struct random_run){.random = {seed}, .modules = modules, .ends = true});
+    return random_trace_of((struct random_run){
+        .random = {seed}, .modules = modules, .ends = true, .events = RANDOM_EVENTS});
 }
 
 /* With modules, and without processes that end. */
 static inline struct ml_trace *random_trace_that_lasts(uint64_t seed)
 {
-    return random_trace_of((struct random_run){.random = {seed}, .modules = true});
+    return random_trace_of(
+        (struct random_run){.random = {seed}, .modules = true, .events = RANDOM_EVENTS});
 }
 
 #endif

@@ -353,11 +353,23 @@ static bool belongs_by_label(const struct ml_block *block)
             block->category == MEMLEDGER_GRADIENT || block->category == MEMLEDGER_OPTIMIZER_STATE);
 }
 
+/* The layer that needed it first has no more to do with it than the others. */
+static bool is_shared(const struct ml_modules *m, const struct ml_block *block)
+{
+    uint32_t len;
+    const char *label = ml_trace_string(m->trace, block->label, &len);
+    size_t mark = strlen(ML_SHARED_WORKSPACE);
+
+    return len > mark && memcmp(label + len - mark, ML_SHARED_WORKSPACE, mark) == 0;
+}
+
 int64_t ml_modules_of(struct ml_modules *modules, const struct ml_block *block)
 {
     uint64_t key = (uint64_t)block->label << 32 | block->scope, known;
     int64_t module;
 
+    if (block->category == MEMLEDGER_WORKSPACE && is_shared(modules, block))
+        return ML_NO_MODULE;
     if (modules->nested || !belongs_by_label(block))
         return module_around(modules, block->scope);
     if (ml_map_get(&modules->of_label, key, &known))

@@ -113,14 +113,22 @@ ML_NO_ADDRESS_SANITIZER bool ml_dlsym_is_hooked(void *handle, const char *name)
     return provider_of(handle, name, &hook) != NULL;
 }
 
+/* Only dlopen gives a library the list that dlsym searches: one that was loaded with the program, or
+ * because another needs it, has none. */
 void *ml_dlsym_as_seen_from(const void *caller, const char *name)
 {
     struct link_map *map;
     Dl_info info;
+    void *handle, *found;
 
     if (!dladdr1(caller, &info, (void **)&map, RTLD_DL_LINKMAP) || !map->l_name[0])
         return NULL;
-    return ml_dlsym_real_function()(map, name);
+    handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (!handle)
+        return NULL;
+    found = ml_dlsym_real_function()(handle, name);
+    dlclose(handle);
+    return found;
 }
 
 /* The function that the hook wraps. A driver that came with the caller's library, and that no other
@@ -130,8 +138,11 @@ static void *look_behind(void *handle, const char *name, const void *caller)
 {
     void *found = ml_dlsym_real_function()(RTLD_NEXT, name);
 
-    if (!found && handle == RTLD_DEFAULT)
+    if (!found && handle == RTLD_DEFAULT) {
         found = ml_dlsym_as_seen_from(caller, name);
+        if (!found)
+            ml_dlsym_real_function()(RTLD_NEXT, name); /* for its message */
+    }
     return found;
 }
 

@@ -13,6 +13,7 @@
 #include "recorder.h"
 #include "torch_scopes.h"
 #include "torch_spaces.h"
+#include "torch_workspaces.h"
 #if ML_WITH_MXNET
 #include "mxnet_spaces.h"
 #endif
@@ -22,6 +23,7 @@ extern const struct ml_extension_api memledger_extension_v1;
 static void torch_begin(void)
 {
     ml_torch_scopes_begin();
+    ml_torch_workspaces_begin();
     if (ml_recorder_in_session() && ml_session->operators)
         ml_torch_operators_begin();
 }

@@ -27,6 +27,7 @@
 #include "recorder.h"
 #include "stack_wanted.h"
 #include "torch_real.h"
+#include "torch_recent.h"
 #include "torch_spaces.h"
 
 /* c10::Device, which is passed in one register, and the number of CUDA's type. */
@@ -176,8 +177,10 @@ static ML_ALWAYS_INLINE void record_report(const void *p, int64_t bytes, struct 
         record_free(recording, space, p);
         return;
     }
-    if (ML_LIKELY(space))
+    if (ML_LIKELY(space)) {
         record_block(space, p, (uint64_t)bytes);
+        ml_torch_remember(space, p);
+    }
     book_alloc(space, ML_LIVE_CUDA(device.index), p, (uint64_t)bytes);
 }
 

@@ -137,16 +137,16 @@ def test_no_session():
 def test_no_driver():
     env = {k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"}
     for options in ((), ("--heap",)):
-        both_without_heap_names(options, env)
+        both_without_heap_names(options, env, program("cuda_absent"), program("libcuda_plugin.so"))
+        both_without_heap_names(options, env, program("cuda_absent_linked"))
 
 
-def both_without_heap_names(options, env):
+def both_without_heap_names(options, env, *command):
     """With --heap, malloc is rightly the recorder's."""
-    command = program("cuda_absent"), program("libcuda_plugin.so")
     alone = plain(*command, env=env)
-    equal(alone.returncode, 0, "cuda_absent alone", alone.stderr)
+    equal(alone.returncode, 0, f"{command} alone", alone.stderr)
     done = harness.run(*command, env=env, options=("-qf", *options))
-    equal(done.code, 0, "cuda_absent", done)
+    equal(done.code, 0, command, done)
 
     def kept(text):
         return [line for line in text.splitlines()
