@@ -53,6 +53,7 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct table_opts, csv),
      .help = "print comma-separated values: all groups, bytes"},
     ML_OPTION_SAFE_CSV(struct table_opts, safe_csv),
+    ML_OPTION_CHECKPOINTS,
     ML_REPORT_OPTIONS,
 };
 
@@ -151,6 +152,8 @@ static int run(int argc, char **argv)
     status = check_temporary(&opts);
     if (status >= 0)
         return status;
+    if (opts.temporary)
+        opts.instant.checkpoints = ML_CHECKPOINTS_NEVER; /* it is about all instants */
     return ml_instant_run(&ml_verb_table, opts.temporary ? report_temporary : report_live, &opts,
                           argc, argv, first);
 }

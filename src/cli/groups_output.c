@@ -183,7 +183,7 @@ static int put_trace(struct ml_groups_output *g, const char *file)
 {
     bool is_tbd = g->opts->style == ML_GROUPS_STYLE_TBD;
     struct ml_trace *trace = is_tbd ? ml_tbd_open(file, &g->opts->instant.report)
-                                    : ml_report_open(file, &g->opts->instant.report);
+                                    : ml_instant_open(file, &g->opts->instant);
     struct ml_progress_line line;
     struct ml_error err = {0};
     int r;

@@ -20,6 +20,7 @@ import row_event
 import row_heap
 import row_mxnet
 import row_import
+import row_instant
 import row_python
 import row_read
 import row_stacks
@@ -40,6 +41,7 @@ ROWS = {
     "disk": row_disk.row,
     "read": row_read.row,
     "analysis": row_analysis.row,
+    "instant": row_instant.row,
     "collector": row_collector.row,
     "start": row_start.row,
     "equal": row_equal.row,

@@ -21,6 +21,8 @@ FULL = {
     "paced_steps": 200,
     "analysis_steps": 3_000,     # of 3,300 events each
     "analysis_events": 10_000_000,
+    "instant_steps": 30_300,
+    "instant_events": 100_000_000,
     "passes": 8,
     "repeat": 5,
     "heap_repeat": 7,
@@ -55,6 +57,8 @@ QUICK = {
     "paced_steps": 5,
     "analysis_steps": 20,
     "analysis_events": 100_000,
+    "instant_steps": 200,
+    "instant_events": 500_000,
     "passes": 2,
     "repeat": 1,
     "heap_repeat": 1,

@@ -26,6 +26,8 @@
 #include "scope_facts.h"
 #include "unknowns.h"
 
+#define TELL_EVENTS 1048576 /* from one report of progress to the next */
+
 enum rule {
     RULE_NONE,
     RULE_BACKWARD,
@@ -69,6 +71,8 @@ struct space {
 
 struct classifier {
     struct ml_classes *ret;
+    struct ml_progress *progress;
+    uint64_t events; /* read so far */
     struct ml_scope_facts facts;
     struct ml_calls calls;
     struct ml_replay replay;
@@ -667,6 +671,8 @@ static int on_event(void *ctx, const struct ml_event *event)
     bool is_alloc = event->kind == ML_ALLOC || event->kind == ML_ALLOC_EX;
     int r = 0;
 
+    if (ML_UNLIKELY(c->events++ % TELL_EVENTS == 0))
+        ml_progress_tell(c->progress, c->events, ml_trace_info(c->replay.trace)->events);
     switch (event->kind) {
     case ML_PUSH: return on_push(c, event);
     case ML_POP: return on_pop(c, event);
@@ -764,7 +770,13 @@ static int classify(struct classifier *c, const struct ml_trace *trace, struct m
 
 int ml_classify(const struct ml_trace *trace, struct ml_classes *ret, struct ml_error *err)
 {
-    struct classifier c = {.ret = ret};
+    return ml_classify_telling(trace, NULL, ret, err);
+}
+
+int ml_classify_telling(const struct ml_trace *trace, struct ml_progress *progress,
+                        struct ml_classes *ret, struct ml_error *err)
+{
+    struct classifier c = {.ret = ret, .progress = progress};
     int r;
 
     *ret = (struct ml_classes){0};

@@ -54,11 +54,16 @@
 #define ML_ANALYZE_CLASSIFY_H
 
 #include "classes.h"
+#include "progress.h"
 #include "trace.h"
 
 /* @ret    to be released, after a failure too
  * @return 0 or negative errno */
 int ml_classify(const struct ml_trace *trace, struct ml_classes *ret, struct ml_error *err);
+
+/* The same with progress, in events of the trace. */
+int ml_classify_telling(const struct ml_trace *trace, struct ml_progress *progress,
+                        struct ml_classes *ret, struct ml_error *err);
 void ml_classes_release(struct ml_classes *classes);
 
 #endif

@@ -31,7 +31,8 @@ struct ml_snapshot {
 };
 
 /* Reads the trace once to find the instant, once for categories if it has modules or phases, and
- * once up to the instant.
+ * once up to the instant. If the trace has checkpoints, and no caps, only the stretch between one
+ * of them and the instant is read; the peaks and refusals of one device take one pass to find.
  * @ret_replay  frozen there; to be released, after a failure too, as is `ret`
  * @return 0 or negative errno, see ml_instant_find */
 int ml_snapshot(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,
