@@ -40,6 +40,14 @@ static int begin_step(struct ml_named_instants *n, uint64_t number)
     return 0;
 }
 
+/* What was taken for a step so far is none. */
+static void forget_evaluation(struct ml_named_instants *n)
+{
+    if (n->inside > 0)
+        n->steps.items[n->inside - 1].found = false;
+    n->inside = 0;
+}
+
 static int on_oom(struct ml_named_instants *n, const struct ml_event *event)
 {
     struct ml_moment now = {n->track.replay->events + 1, event->time_ns};
@@ -54,8 +62,10 @@ int ml_named_instants_before(struct ml_named_instants *n, const struct ml_event 
     if (event->kind != ML_MARK && event->kind != ML_PROCESS_END)
         return 0;
     switch (ml_step_track_mark(&n->track, event)) {
-    case ML_STEP_BEGINS: return begin_step(n, event->args[1]);
+    case ML_STEP_BEGINS:
+    case ML_STEP_RESTARTS: return begin_step(n, event->args[1]);
     case ML_STEP_ENDS: n->inside = 0; break;
+    case ML_STEP_EVALUATES: forget_evaluation(n); break;
     case ML_STEP_GOES_ON: break;
     }
     return 0;
