@@ -26,35 +26,35 @@ def wait(name, callback, *args):
 
 
 class _Finder:
-    """The first finder, for the names of when_imported."""
+    """The first finder, for the modules that are waited for."""
     watches_for_memledger = True
-    names = set()
 
-    @classmethod
-    def find_spec(cls, name, path=None, target=None):
-        return find(name, path, target) if name in cls.names else None
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        return find(name, path, target) if _waiting.get(name) else None
+
+
+def wait_late(name, callback, *args):
+    """The same in a process whose imports `memledger run` does not watch for that module."""
+    if _Finder not in sys.meta_path:
+        sys.meta_path.insert(0, _Finder)
+    wait(name, callback, *args)
 
 
 def when_imported(name, callback, *args):
     """Calls callback(module, *args) now, or when the program has imported it; its errors are
     dropped."""
-    def call():
-        callback(sys.modules[name], *args)
-    if name in sys.modules:
-        try:
-            call()
-        except Exception:
-            pass
+    if name not in sys.modules:
+        wait_late(name, _call_with, name, callback, *args)
         return
-    if _Finder not in sys.meta_path:
-        sys.meta_path.insert(0, _Finder)
-    if name not in _Finder.names:
-        _Finder.names.add(name)
-        wait(name, call)
+    try:
+        _call_with(name, callback, *args)
+    except Exception:
+        pass
 
 
-def is_awaited(name):
-    return bool(_waiting.get(name))
+def _call_with(name, callback, *args):
+    callback(sys.modules[name], *args)
 
 
 def find(name, path, target):

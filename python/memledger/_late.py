@@ -38,15 +38,6 @@ def torch_or_none():
 # ---- Importing --------------------------------------------------------------------
 
 
-class _Finder:
-    """The first finder, for the names that are waited for."""
-    watches_for_memledger = True
-
-    @staticmethod
-    def find_spec(name, path=None, target=None):
-        return _importing.find(name, path, target) if _importing.is_awaited(name) else None
-
-
 def _guarded(callback, trouble):
     """Errors here must not reach the program."""
     try:
@@ -61,7 +52,7 @@ def when_torch_is_here(callback, trouble):
     if torch_or_none():
         _guarded(callback, trouble)
     else:
-        _wait("torch", callback, trouble)
+        _importing.wait_late("torch", _guarded, callback, trouble)
 
 
 def when_imported(name, callback, trouble):
@@ -69,13 +60,7 @@ def when_imported(name, callback, trouble):
     if name in sys.modules:
         _guarded(callback, trouble)
     else:
-        _wait(name, callback, trouble)
-
-
-def _wait(name, callback, trouble):
-    if _Finder not in sys.meta_path:
-        sys.meta_path.insert(0, _Finder)
-    _importing.wait(name, _guarded, callback, trouble)
+        _importing.wait_late(name, _guarded, callback, trouble)
 
 
 # ---- Existing blocks ------------------------------------------------
