@@ -11,6 +11,9 @@
 #include "step_bounds.h"
 #include "tensors.h"
 
+/* Flags of a code object: a generator, a coroutine, or both. */
+#define CAN_BE_SUSPENDED (0x20 | 0x80 | 0x200)
+
 #define FRAMES_MAX 16 /* to look for one outside of PyTorch, in which wrappers call the model */
 
 /* PyTorch's own folder, with a slash at its end. */
@@ -91,9 +94,19 @@ static PyObject *function_name(PyObject *code)
     return name;
 }
 
+/* While it waits, others run, whose memory would seem to be its own. */
+static bool can_be_suspended(PyObject *code)
+{
+    PyObject *flags = PyObject_GetAttr(code, ml_str.co_flags);
+    bool found = flags && PyLong_Check(flags) && PyLong_AsLong(flags) & CAN_BE_SUSPENDED;
+
+    Py_XDECREF(flags);
+    return found;
+}
+
 static void name_code(PyObject *code)
 {
-    PyObject *name = function_name(code), *old = last_code;
+    PyObject *name = can_be_suspended(code) ? NULL : function_name(code), *old = last_code;
 
     last_name = name && PyUnicode_Check(name) ? ml_native_name(name) : 0;
     Py_XDECREF(name);

@@ -10,6 +10,7 @@
 #define ML_INTERNED(NAME)                                                                          \
     NAME(_local_tensor)                                                                            \
     NAME(co_filename)                                                                              \
+    NAME(co_flags)                                                                                 \
     NAME(co_name)                                                                                  \
     NAME(co_qualname)                                                                              \
     NAME(data_ptr)                                                                                 \

@@ -57,7 +57,8 @@ def test_layers():
         check(shares.get(category), f"nothing is {category}", shares)
     check(shares.get("Others", 0) < 20, "too much has no layer", shares)
     text = plain(harness.MEMLEDGER, "groups", recorded("cnn").trace).stdout
-    contains(text, "in_arg is a parameter", "the meaning of the tags")
+    contains(text, "parameter:features.3.weight", "a tag in PyTorch's words")
+    check("in_arg" not in text, "MXNet's words for PyTorch's memory", text)
 
 
 def test_inference():
