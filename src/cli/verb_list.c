@@ -13,6 +13,9 @@ const struct ml_verb *const ml_verbs[] = {
     &ml_verb_events, &ml_verb_compare,    &ml_verb_ledger,
     &ml_verb_oom,    &ml_verb_leaks,      &ml_verb_fragmentation,
     &ml_verb_import, &ml_verb_export,     &ml_verb_sql,
+#if ML_WITH_VIEWER
+    &ml_verb_view,
+#endif
     &ml_verb_help,   &ml_verb_completion, NULL,
 };
 
