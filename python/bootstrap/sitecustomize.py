@@ -1,6 +1,7 @@
 # sitecustomize.py: runs first in every Python under `memledger run`. It makes `memledger` the
-# package that belongs to the command, and hooks PyTorch, MXNet, threading and multiprocessing
-# once they are imported. Then it runs the user's own sitecustomize, which this one hides.
+# package that belongs to the command, and hooks PyTorch, Lightning, transformers, MXNet, threading and
+# multiprocessing once they are imported. Then it runs the user's own sitecustomize, which this one
+# hides.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
@@ -9,7 +10,10 @@ from _frozen_importlib_external import PathFinder
 
 # What the program imports, and the module of the package that is installed then.
 _WATCHED = {"torch": "_torch", "mxnet": "_mxnet", "threading": "_thread_names",
-            "multiprocessing.util": "_process_roles"}
+            "multiprocessing.util": "_process_roles",
+            "lightning.pytorch.strategies.strategy": "_lightning",
+            "pytorch_lightning.strategies.strategy": "_lightning",
+            "transformers.cache_utils": "_torch_caches"}
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _SESSION = os.environ.get("MEMLEDGER_SESSION")  # a program may clear its environment
 

@@ -1,4 +1,4 @@
-"""Calls waiting functions when `import torch` or `import mxnet` is done.
+"""Calls waiting functions when a module that memledger hooks has been imported.
 
 Kept small: every Python under `memledger run` that imports one of them loads it.
 
@@ -23,6 +23,38 @@ def wait(name, callback, *args):
     waiting = _waiting.setdefault(name, [])
     if (callback, args) not in waiting:
         waiting.append((callback, args))
+
+
+class _Finder:
+    """The first finder, for the names of when_imported."""
+    watches_for_memledger = True
+    names = set()
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return find(name, path, target) if name in cls.names else None
+
+
+def when_imported(name, callback, *args):
+    """Calls callback(module, *args) now, or when the program has imported it; its errors are
+    dropped."""
+    def call():
+        callback(sys.modules[name], *args)
+    if name in sys.modules:
+        try:
+            call()
+        except Exception:
+            pass
+        return
+    if _Finder not in sys.meta_path:
+        sys.meta_path.insert(0, _Finder)
+    if name not in _Finder.names:
+        _Finder.names.add(name)
+        wait(name, call)
+
+
+def is_awaited(name):
+    return bool(_waiting.get(name))
 
 
 def find(name, path, target):

@@ -26,6 +26,18 @@ def is_in_front(function):
     return getattr(function, "is_memledgers", False)
 
 
+def then(original, label):
+    """The function, and label(result, *args, **kwargs) after it. An error in that must not reach
+    the program: another version of it has blocks without names."""
+    @functools.wraps(original)
+    def call_and_label(*args, **kwargs):
+        result = original(*args, **kwargs)
+        with contextlib.suppress(Exception):
+            label(result, *args, **kwargs)
+        return result
+    return call_and_label
+
+
 def put(owner, name, function):
     """Sets an attribute of a class or module of the program."""
     undo = getattr(_here, "undo", None)

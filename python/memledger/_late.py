@@ -38,13 +38,13 @@ def torch_or_none():
 # ---- Importing --------------------------------------------------------------------
 
 
-class _TorchFinder:
-    """The first finder, for one name."""
+class _Finder:
+    """The first finder, for the names that are waited for."""
     watches_for_memledger = True
 
     @staticmethod
     def find_spec(name, path=None, target=None):
-        return _importing.find(name, path, target) if name == "torch" else None
+        return _importing.find(name, path, target) if _importing.is_awaited(name) else None
 
 
 def _guarded(callback, trouble):
@@ -60,10 +60,22 @@ def when_torch_is_here(callback, trouble):
     message if it fails."""
     if torch_or_none():
         _guarded(callback, trouble)
-        return
-    if _TorchFinder not in sys.meta_path:
-        sys.meta_path.insert(0, _TorchFinder)
-    _importing.wait("torch", _guarded, callback, trouble)
+    else:
+        _wait("torch", callback, trouble)
+
+
+def when_imported(name, callback, trouble):
+    """The same for another module."""
+    if name in sys.modules:
+        _guarded(callback, trouble)
+    else:
+        _wait(name, callback, trouble)
+
+
+def _wait(name, callback, trouble):
+    if _Finder not in sys.meta_path:
+        sys.meta_path.insert(0, _Finder)
+    _importing.wait(name, _guarded, callback, trouble)
 
 
 # ---- Existing blocks ------------------------------------------------
@@ -115,7 +127,7 @@ def _tensors(torch):
             continue
 
 
-def _is_of_allocator(storage):
+def is_of_allocator(storage):
     """Whether PyTorch allocated it: not NumPy, a mapped file or shared memory. PyTorch 1.13
     shows this only by the allocator's alignment."""
     if storage.is_shared() or storage.data_ptr() % _ALIGNMENT:
@@ -127,7 +139,7 @@ def _host_blocks(torch):
     cuda = torch.cuda.is_initialized()
     for tensor in _tensors(torch):
         try:
-            if (tensor.device.type != "cpu" or not _is_of_allocator(storage_of(tensor))
+            if (tensor.device.type != "cpu" or not is_of_allocator(storage_of(tensor))
                     or cuda and tensor.is_pinned()):
                 continue
         except Exception:  # as above

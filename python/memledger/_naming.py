@@ -1,4 +1,4 @@
-"""Names for models, which have none.
+"""Names for models, which have none, and for blocks that several tensors share.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -28,6 +28,32 @@ def _new_number(kind):
         return _free[kind].pop()
     number = _instances[kind] = _instances.get(kind, 0) + 1
     return number
+
+
+@functools.lru_cache(maxsize=4096)
+def joint_name(names):
+    """One name for a tuple of tensors: the module that contains them all, the first and the
+    last."""
+    if len(names) == 1:
+        return names[0]
+    module = common_module(names)
+    first, last = names[0][len(module):], names[-1][len(module):]
+    return f"{module}({first} to {last})"
+
+
+def common_module(names):
+    """The path of the innermost module around all tensors, and the dot after it; or nothing."""
+    common = names[0].split(".")[:-1]
+    for name in names:
+        parts = name.split(".")[:-1]
+        same = [a == b for a, b in zip(common, parts)] + [False]
+        common = common[:same.index(False)]
+    return "".join(f"{part}." for part in common)
+
+
+def module_of(name):
+    """The same for one name, which may be a joint one."""
+    return name[:name.index("(")] if name.endswith(")") else common_module((name,))
 
 
 def _release(kind, number, _, living=_living, free=_free):

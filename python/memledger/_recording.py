@@ -213,8 +213,11 @@ def _again(path):
 
 def _name_torch():
     if _current:  # the recording may have ended before PyTorch was imported
-        from . import _torch
+        from . import _lightning, _torch, _torch_caches
         _torch.begin_recording()
+        _lightning.install()
+        _late.when_imported("transformers.cache_utils", _torch_caches.install,
+                            "cannot hook transformers: key-value caches have no names")
 
 
 def start(path=None, *, force=False, sample_hz=None):

@@ -13,21 +13,22 @@ import atexit
 import contextlib
 import functools
 import gc
-import itertools
 import sys
 
-from . import _native
+from . import _native, _torch_compiled, _torch_outside
 from ._in_front import put
 
 DEEPEST = 4  # a checkpoint has its weights in a dict of dicts
 
 _name_tree = None
+_parameter = _tensor = None  # classes
+_unused_is_defined = False
 
 
 def watch(torch, name_tree, name_state):
     """Precondition: inside all_or_nothing()."""
-    global _name_tree
-    _name_tree = name_tree
+    global _name_tree, _parameter, _tensor
+    _name_tree, _parameter, _tensor = name_tree, torch.nn.Parameter, torch.Tensor
     module, building = torch.nn.Module, _native.scoped_building
     _note_registrations(torch, module)
     put(module, "__setstate__", _noting_state(module.__setstate__))
@@ -40,12 +41,16 @@ def watch(torch, name_tree, name_state):
     put(optimizer, "load_state_dict",
         building(optimizer.load_state_dict, number=1, before=_label_state,
                  after=lambda args, kwargs, result: name_state(args[0])))
+    if hasattr(torch.utils, "swap_tensors"):
+        put(torch.utils, "swap_tensors", _swapping(torch.utils.swap_tensors))
     _native.set_namer(name_new)
     atexit.register(_name_at_exit)
 
 
 def note_all():
     """Notes the modules that exist already, for a recording that begins."""
+    global _unused_is_defined
+    _unused_is_defined = False
     base = sys.modules["torch"].nn.Module
     for thing in gc.get_objects():
         if issubclass(type(thing), base):
@@ -64,26 +69,14 @@ def _note_registrations(torch, module):
         for name in ("register_parameter", "register_buffer", "add_module"):
             put(module, name, _noting(getattr(module, name)))
         return
-    is_compiling = getattr(torch, "compiler", torch._dynamo).is_compiling
+    is_compiling = _torch_compiled.is_compiling_in(torch)
 
     def note(module, name, value):
         if not is_compiling():  # a constant for the compiler, which goes on
             _note(module, name, value)
-    with contextlib.suppress(Exception):
-        _hide_from_compiler(torch, note)
+    _torch_compiled.hide(torch, note)
     for kind in ("parameter", "buffer", "module"):
         getattr(tells, f"register_module_{kind}_registration_hook")(note)
-
-
-def _hide_from_compiler(torch, function):
-    """Between the parts of a graph PyTorch's compiler compiles each function that runs. This one
-    and those that it calls run as they are."""
-    frames = torch._C._dynamo.eval_frame
-    if hasattr(frames, "set_code_exec_strategy"):
-        skip = frames._FrameAction.SKIP
-        frames.set_code_exec_strategy(function.__code__, frames._FrameExecStrategy(skip, skip))
-    elif hasattr(frames, "skip_code"):  # older versions
-        frames.skip_code(function.__code__)
 
 
 def _note(module, name, value):
@@ -95,6 +88,20 @@ def _note(module, name, value):
             if old is not None and old is not value and not _is_named(old):
                 name_new()
         _native.note_new(module)
+        _label_new(module, name, value)
+
+
+def _label_new(module, name, value):
+    """A name in case the module is gone before it has a better one."""
+    global _unused_is_defined
+    if type(value) is _parameter or type(value) is _tensor:
+        if not _unused_is_defined:
+            _native.define_outermost(_native.UNUSED_MODULE)
+            _unused_is_defined = True
+        category = _native.PARAMETER if type(value) is _parameter else _native.BUFFER
+        label = f"{_native.UNUSED_MODULE}.{type(module).__name__}.{name}"
+        _native.label_loaded(value, label, category)
+        _torch_outside.record_new(value, label, category)
 
 
 def _is_named(old):
@@ -104,7 +111,8 @@ def _is_named(old):
 def _noting(original):
     @functools.wraps(original)
     def note_and_call(self, *args, **kwargs):
-        _note(self, args[0] if args else kwargs.get("name"), None)
+        name, value = (*args, None, None)[:2] if args else (kwargs.get("name"), None)
+        _note(self, name, value)
         return original(self, *args, **kwargs)
     return note_and_call
 
@@ -128,13 +136,33 @@ def _noting_state(original):
     return __setstate__
 
 
+def _swapping(original):
+    """PyTorch refuses to swap tensors that have weak references, as those have that are tracked.
+    Each keeps its name."""
+    @functools.wraps(original)
+    def swap_tensors(t1, t2):
+        kept = [(tensor, _native.untrack(tensor)) for tensor in (t1, t2)]
+        try:
+            return original(t1, t2)
+        finally:
+            for tensor, name in kept:
+                if name is not None:
+                    _native.track(tensor, *name)
+    return swap_tensors
+
+
 def _note_replaced(args, kwargs, result):
-    """PyTorch may put other tensors in the place of a module's, without a registration."""
+    """PyTorch may put other tensors in the place of a module's, without a registration, or move
+    them out of its allocators."""
     module = args[0]
-    for tensor in itertools.chain(module.parameters(), module.buffers()):
-        if _native.tracked_name(tensor) is None:
-            _native.note_new(module)
-            return
+    named = [(tensor, _native.tracked_name(tensor), category)
+             for tensors, category in ((module.parameters(), _native.PARAMETER),
+                                       (module.buffers(), _native.BUFFER))
+             for tensor in tensors]
+    if any(name is None for _, name, _ in named):
+        _native.note_new(module)
+    else:
+        _torch_outside.record(named)
 
 
 # ---- Naming ----------------------------------------------------------------------
@@ -146,7 +174,9 @@ def name_new():
     inner = {id(child) for module in modules for child in module._modules.values()}
     roots = {}
     for module in modules:
-        root = _native.module_root(module) or module
+        root = _native.module_root(module)
+        if root is None:  # to ask a compiled module whether it is true may raise an exception
+            root = module
         if id(root) not in inner:
             roots[id(root)] = root
     for root in roots.values():

@@ -4,7 +4,10 @@
  */
 #include <stdbool.h>
 
+#include "calling_function.h"
 #include "event.h"
+#include "interned.h"
+#include "module_calls.h"
 #include "module_table.h"
 #include "new_modules.h"
 #include "scoped_call.h"
@@ -15,6 +18,13 @@
 /* The innermost and the outermost module that this thread is in. Both are held. */
 static __thread struct ml_module_entry *innermost;
 static __thread struct ml_module_entry *outermost;
+
+PyObject *ml_module_calls_innermost(void)
+{
+    bool is_stale = ml_native_recorder()->is_outermost(); /* see forget_calls */
+
+    return innermost && innermost->root && !is_stale ? innermost->text : NULL;
+}
 
 /* ---- Names --------------------------------------------------------------------- */
 
@@ -75,15 +85,28 @@ static struct ml_module_entry *name_now(const struct ml_scoped_call *self, PyObj
 
 /* ---- Calls ---------------------------------------------------------------------- */
 
+static bool note_step(const struct ml_scoped_call *self, struct ml_module_entry *entry)
+{
+    struct ml_module_entry *root = ml_module_hold(ml_module_root(entry));
+    PyObject *module = self->before ? NULL : ml_module_of(root);
+    bool is_first = ml_steps_note_call(module, &root->history);
+
+    root->shared |= root->thread && root->thread != PyThread_get_thread_ident();
+    root->thread = PyThread_get_thread_ident();
+    Py_XDECREF(module);
+    ml_module_release(root);
+    return is_first;
+}
+
 /* For MXNet's blocks, before(args, kwargs) labels the inputs. */
-static void begin_outermost(const struct ml_scoped_call *self, const struct ml_module_entry *entry,
+static void begin_outermost(const struct ml_scoped_call *self, struct ml_module_entry *entry,
                             PyObject *args, PyObject *kwargs)
 {
     bool is_first;
 
     if (entry->copy)
         return;
-    is_first = ml_steps_note_call();
+    is_first = note_step(self, entry);
     if (self->before) {
         ml_scoped_call_tell(self->before, args, kwargs ? kwargs : Py_None, NULL);
         return;
@@ -124,7 +147,7 @@ static PyObject *call_outermost(const struct ml_scoped_call *self, struct ml_mod
 {
     const struct ml_extension_api *recorder = ml_native_recorder();
     struct ml_module_entry *root = ml_module_root(entry);
-    bool is_below = root != entry && !root->hidden && recorder->is_outermost();
+    bool is_below = root->name != entry->name && !root->hidden && recorder->is_outermost();
     PyObject *result;
 
     replace(&outermost, ml_module_hold(root));
@@ -145,14 +168,18 @@ static void forget_calls(void)
     replace(&outermost, NULL);
 }
 
-/* A block's call and the nested calls of its base classes count as one. */
+/* A block's call and the nested calls of its base classes count as one, and so do those of a
+ * wrapper, such as a compiled module, and of the module that it wraps. */
 static bool goes_on(const struct ml_scoped_call *self, const struct ml_module_entry *entry)
 {
-    return self->before && entry == innermost;
+    if (!innermost)
+        return false;
+    return (self->before && entry == innermost) ||
+           (innermost->wrapper && entry->name == innermost->name);
 }
 
-static PyObject *call_module(struct ml_scoped_call *self, PyObject *module, PyObject *args,
-                             PyObject *kwargs)
+static PyObject *run_module(struct ml_scoped_call *self, PyObject *module, PyObject *args,
+                            PyObject *kwargs)
 {
     bool is_outermost = ml_native_recorder()->is_outermost();
     struct ml_module_entry *entry;
@@ -184,12 +211,46 @@ static PyObject *call_module(struct ml_scoped_call *self, PyObject *module, PyOb
     return result;
 }
 
+static PyObject *call_module(struct ml_scoped_call *self, PyObject *module, PyObject *args,
+                             PyObject *kwargs)
+{
+    PyObject *result = run_module(self, module, args, kwargs);
+
+    if (result && !self->before && ml_native_recorder()->is_outermost())
+        ml_calling_function_enter(result);
+    if (result && PyErr_Occurred())
+        Py_CLEAR(result);
+    return result;
+}
+
+/* Lightning's trainer calls a module's training_step and the like instead of the module. */
+static PyObject *call_lightning(struct ml_scoped_call *self, PyObject *strategy, PyObject *args,
+                                PyObject *kwargs)
+{
+    PyObject *module = strategy ? PyObject_GetAttr(strategy, ml_str.lightning_module) : NULL;
+    PyObject *result;
+
+    if (ml_native_forget_error()) {
+        Py_XDECREF(module);
+        return NULL;
+    }
+    result = run_module(self, module, args, kwargs);
+    Py_XDECREF(module);
+    return result;
+}
+
 /* ---- From Python ----------------------------------------------------------------- */
 
 static PyObject *scoped_module(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     (void)self;
     return ml_scoped_call_make(args, kwargs, call_module);
+}
+
+static PyObject *scoped_lightning(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    (void)self;
+    return ml_scoped_call_make(args, kwargs, call_lightning);
 }
 
 static PyObject *name_module(PyObject *self, PyObject *args)
@@ -206,13 +267,25 @@ static PyObject *name_module(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyObject *hide_module(PyObject *self, PyObject *module)
+static PyObject *module_at(PyObject *self, PyObject *address)
+{
+    size_t number = PyLong_AsSize_t(address);
+    struct ml_module_entry *entry = PyErr_Occurred() ? NULL : ml_module_find((PyObject *)number);
+    PyObject *module = entry ? ml_module_of(entry) : NULL;
+
+    (void)self;
+    if (module || PyErr_Occurred())
+        return module;
+    Py_RETURN_NONE;
+}
+
+static PyObject *mark_wrapper(PyObject *self, PyObject *module)
 {
     struct ml_module_entry *entry = ml_module_find(module);
 
     (void)self;
     if (entry)
-        entry->hidden = true;
+        entry->wrapper = true;
     Py_RETURN_NONE;
 }
 
@@ -237,6 +310,16 @@ static PyObject *module_root(PyObject *self, PyObject *module)
     Py_RETURN_NONE;
 }
 
+static PyObject *innermost_module(PyObject *self, PyObject *args)
+{
+    PyObject *module = innermost ? ml_module_of(innermost) : NULL;
+
+    (void)self, (void)args;
+    if (module)
+        return module;
+    Py_RETURN_NONE;
+}
+
 static PyObject *define_module(PyObject *self, PyObject *module)
 {
     const struct ml_extension_api *recorder = ml_native_recorder();
@@ -244,9 +327,12 @@ static PyObject *define_module(PyObject *self, PyObject *module)
     struct ml_module_entry *root = entry ? ml_module_root(entry) : NULL;
 
     (void)self;
-    if (recorder && recorder->in_session() && root)
-        recorder->define_module(root->name, root->class_name, entry->name, entry->class_name);
-    Py_RETURN_NONE;
+    if (!recorder || !recorder->in_session() || !root)
+        Py_RETURN_TRUE;
+    if (!recorder->is_outermost())
+        Py_RETURN_FALSE;
+    recorder->define_module(root->name, root->class_name, entry->name, entry->class_name);
+    Py_RETURN_TRUE;
 }
 
 static PyObject *define_outermost(PyObject *self, PyObject *text)
@@ -284,11 +370,19 @@ static PyObject *name_copy(PyObject *self, PyObject *args)
 static PyMethodDef methods[] = {
     {"scoped_module", (PyCFunction)(void (*)(void))scoped_module, METH_VARARGS | METH_KEYWORDS,
      "scoped_module(original, namer, before, after): wraps a module's call."},
+    {"scoped_lightning", (PyCFunction)(void (*)(void))scoped_lightning,
+     METH_VARARGS | METH_KEYWORDS,
+     "scoped_lightning(original, namer): wraps a step of a Lightning strategy."},
     {"name_module", name_module, METH_VARARGS,
      "name_module(module, name, class, outermost module)"},
-    {"hide_module", hide_module, METH_O, "Pass its calls on without a scope."},
+    {"mark_wrapper", mark_wrapper, METH_O,
+     "Count the call of the module that it wraps as its own."},
+    {"module_at", module_at, METH_O, "The named module with that id(), or None."},
     {"module_root", module_root, METH_O, "The outermost module of a named one, or None."},
-    {"define_module", define_module, METH_O, "Records a named module without a call."},
+    {"innermost_module", innermost_module, METH_NOARGS,
+     "The named module that this thread is in, or None."},
+    {"define_module", define_module, METH_O,
+     "Records a named module without a call. False: not while another is called."},
     {"define_outermost", define_outermost, METH_O, "Records a name as if it were a module's."},
     {"module_name", module_name, METH_O, "The module's name, or None."},
     {"name_copy", name_copy, METH_VARARGS, "name_copy(copy, module): gives a copy its name."},
@@ -298,7 +392,8 @@ static PyMethodDef methods[] = {
 int ml_native_add_module_calls(PyObject *module)
 {
     if (PyModule_AddStringConstant(module, "MODULE_NUMBER_MARK", ML_MODULE_NUMBER_MARK) ||
-        PyModule_AddStringConstant(module, "LOADING_MODULE", ML_LOADING_MODULE))
+        PyModule_AddStringConstant(module, "LOADING_MODULE", ML_LOADING_MODULE) ||
+        PyModule_AddStringConstant(module, "UNUSED_MODULE", ML_UNUSED_MODULE))
         return -1;
     return PyModule_AddFunctions(module, methods);
 }

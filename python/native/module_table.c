@@ -170,8 +170,11 @@ static void revive(struct ml_module_entry *e, PyObject *module, PyObject *alive)
     Py_XDECREF(e->alive);
     Py_CLEAR(e->root);
     e->alive = alive;
-    e->copy = e->hidden = false;
+    e->copy = e->hidden = e->wrapper = false;
     e->misses = 0;
+    e->history = (struct ml_call_history){0};
+    e->thread = 0;
+    e->shared = false;
     table.named++;
 }
 

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "step_bounds.h"
+
 struct ml_module_entry {
     uintptr_t module; /* its address: another may be there once it is gone */
     PyObject *alive;  /* weak reference to it, or itself if it supports none */
@@ -21,9 +23,13 @@ struct ml_module_entry {
     PyObject *text;   /* the name, a str */
     uint32_t name;    /* the same, as the recorder's number */
     uint32_t class_name;
-    uint32_t misses; /* of a root: descendants without a name */
-    bool copy;       /* a copy of a module that another thread is in too */
-    bool hidden;     /* only passes calls on: gets no scope */
+    uint32_t misses;                /* of a root: descendants without a name */
+    bool copy;                      /* a copy of a module that another thread is in too */
+    bool hidden;                    /* only passes calls on: gets no scope */
+    bool wrapper;                   /* has the name of the module that it wraps */
+    struct ml_call_history history; /* of a root, likewise the next two */
+    unsigned long thread;           /* that called it last, as Python numbers threads; 0: none */
+    bool shared;                    /* several threads have called it */
 };
 
 /* NULL: it has no name. The entry stays as long as the caller keeps the module alive. */

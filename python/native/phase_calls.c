@@ -12,6 +12,13 @@
 /* The number of MXNet optimizer calls that this thread is in. */
 static __thread unsigned optimizing;
 
+/* The number of PyTorch optimizer steps that this thread is in, less those whose closure it runs.
+ */
+static __thread unsigned stepping;
+
+/* The optimizer of the innermost of these steps: only compared. */
+static __thread const PyObject *stepper;
+
 /* The module of this thread's current phase: a Module's forward calls that of its executor,
  * under the same name, and is recorded once. 0: none. */
 static __thread uint32_t named;
@@ -44,10 +51,74 @@ static PyObject *finish_optimizer(const struct ml_scoped_call *self, PyObject *o
     return result;
 }
 
+/* The closure of step(closure) runs forward and backward, which are no part of the optimizer. One
+ * that the optimizer keeps for later is called outside of all steps. */
+static PyObject *call_closure(struct ml_scoped_call *self, PyObject *first, PyObject *args,
+                              PyObject *kwargs)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+    PyObject *result;
+
+    (void)first;
+    if (!stepping)
+        return PyObject_Call(self->original, args, kwargs);
+    stepping--;
+    recorder->leave_optimizer();
+    result = PyObject_Call(self->original, args, kwargs);
+    recorder->enter_optimizer((uint32_t)self->number);
+    stepping++;
+    return result;
+}
+
+/* The arguments with another one in the second place; NULL with an exception set. */
+static PyObject *with_second(PyObject *args, PyObject *second)
+{
+    PyObject *all = PyTuple_New(PyTuple_Size(args));
+
+    for (Py_ssize_t i = 0; all && i < PyTuple_Size(args); i++) {
+        PyObject *item = i == 1 ? second : PyTuple_GetItem(args, i);
+
+        Py_INCREF(item);
+        (void)PyTuple_SetItem(all, i, item); /* takes the reference; a new tuple has room */
+    }
+    return all;
+}
+
+static PyObject *with_keyword(PyObject *kwargs, const char *name, PyObject *value)
+{
+    PyObject *all = PyDict_Copy(kwargs);
+
+    if (all && PyDict_SetItemString(all, name, value))
+        Py_CLEAR(all);
+    return all;
+}
+
+/* step(optimizer, closure), or step(optimizer, closure=closure). */
+static PyObject *step_with_closure(const struct ml_scoped_call *self, uint32_t name, PyObject *args,
+                                   PyObject *kwargs)
+{
+    PyObject *given = PyTuple_Size(args) > 1 ? PyTuple_GetItem(args, 1) : NULL;
+    PyObject *closure = given || !kwargs ? given : PyDict_GetItemString(kwargs, "closure");
+    PyObject *scoped, *changed, *result = NULL;
+
+    if (!closure || !PyCallable_Check(closure))
+        return PyObject_Call(self->original, args, kwargs);
+    scoped = ml_scoped_call_around(closure, (int)name, call_closure);
+    if (!scoped)
+        return NULL;
+    changed = given ? with_second(args, scoped) : with_keyword(kwargs, "closure", scoped);
+    if (changed)
+        result = PyObject_Call(self->original, given ? changed : args, given ? kwargs : changed);
+    Py_XDECREF(changed);
+    Py_DECREF(scoped);
+    return result;
+}
+
 static PyObject *call_optimizer(struct ml_scoped_call *self, PyObject *optimizer, PyObject *args,
                                 PyObject *kwargs)
 {
     const struct ml_extension_api *recorder = ml_native_recorder();
+    const PyObject *outer = stepper;
     PyObject *result;
     uint32_t name;
 
@@ -56,10 +127,15 @@ static PyObject *call_optimizer(struct ml_scoped_call *self, PyObject *optimizer
     name = number_of(self, optimizer);
     if (PyErr_Occurred())
         return NULL;
+    stepper = optimizer;
+    stepping++;
     recorder->enter_optimizer(name);
-    result = PyObject_Call(self->original, args, kwargs);
+    result = step_with_closure(self, name, args, kwargs);
     recorder->leave_optimizer();
-    return finish_optimizer(self, optimizer, result, true);
+    stepping--;
+    stepper = outer;
+    return finish_optimizer(self, optimizer, result,
+                            outer != optimizer); /* a subclass calls both */
 }
 
 /* MXNet's training calls nest: a trainer calls its updaters, which each update some parameters.
@@ -88,17 +164,41 @@ static PyObject *call_trainer(struct ml_scoped_call *self, PyObject *trainer, Py
 
 /* ---- Forward and backward --------------------------------------------------------- */
 
+/* The number of threads in backward, and of such calls that this thread is in. */
+static unsigned threads_in_backward;
+static __thread unsigned backwards;
+
+static PyObject *run_backward(const struct ml_scoped_call *self, PyObject *args, PyObject *kwargs)
+{
+    PyObject *result;
+
+    threads_in_backward += !backwards++;
+    result = PyObject_Call(self->original, args, kwargs);
+    threads_in_backward -= !--backwards;
+    return result;
+}
+
+/* Backward that fails leaves gradients too. An interrupt that arrives while they get their names
+ * replaces the error. */
 static PyObject *call_backward(struct ml_scoped_call *self, PyObject *heads, PyObject *args,
                                PyObject *kwargs)
 {
-    PyObject *result = PyObject_Call(self->original, args, kwargs);
+    PyObject *type, *error, *traceback, *result;
 
     (void)heads;
-    if (result)
-        ml_tracked_label_gradients();
-    if (result && PyErr_Occurred())
-        Py_CLEAR(result);
-    return result;
+    ml_steps_note_backward();
+    result = run_backward(self, args, kwargs);
+    PyErr_Fetch(&type, &error, &traceback);
+    ml_tracked_label_gradients(threads_in_backward == (backwards ? 1 : 0));
+    if (!PyErr_Occurred()) {
+        PyErr_Restore(type, error, traceback);
+        return result;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(traceback);
+    Py_CLEAR(result);
+    return NULL;
 }
 
 /* A forward pass, not its preparation: without an optimizer, each is a step. */
@@ -131,7 +231,7 @@ static PyObject *call_phase(struct ml_scoped_call *self, PyObject *first, PyObje
     if (PyErr_Occurred())
         return NULL;
     if (is_outermost && self->number == RUN)
-        ml_steps_note_call();
+        ml_steps_note_call(NULL, NULL);
     recorder->enter_phase(phase_of(self->number));
     if (name)
         recorder->enter_module(named = name, 0);

@@ -192,6 +192,22 @@ static PyObject *keep(PyObject *argument)
     return argument;
 }
 
+PyObject *ml_scoped_call_around(PyObject *original, int number, ml_scoped_function *function)
+{
+    struct ml_scoped_call *self = (struct ml_scoped_call *)PyType_GenericAlloc(scoped_call_type, 0);
+
+    if (!self)
+        return NULL;
+    self->original = keep(original);
+    self->number = number;
+    self->call = function;
+    if (copy_attributes(self)) {
+        Py_DECREF(self);
+        return PyErr_NoMemory();
+    }
+    return (PyObject *)self;
+}
+
 PyObject *ml_scoped_call_make(PyObject *args, PyObject *kwargs, ml_scoped_function *function)
 {
     static char *keywords[] = {"original", "namer", "before", "after", "number", NULL};
@@ -202,19 +218,12 @@ PyObject *ml_scoped_call_make(PyObject *args, PyObject *kwargs, ml_scoped_functi
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOOi", keywords, &original, &namer, &before,
                                      &after, &number))
         return NULL;
-    self = (struct ml_scoped_call *)PyType_GenericAlloc(scoped_call_type, 0);
+    self = (struct ml_scoped_call *)ml_scoped_call_around(original, number, function);
     if (!self)
         return NULL;
-    self->original = keep(original);
     self->namer = keep(namer);
     self->before = keep(before);
     self->after = keep(after);
-    self->number = number;
-    self->call = function;
-    if (copy_attributes(self)) {
-        Py_DECREF(self);
-        return PyErr_NoMemory();
-    }
     return (PyObject *)self;
 }
 

@@ -36,6 +36,9 @@ struct ml_scoped_call {
  * @return NULL with an exception set */
 PyObject *ml_scoped_call_make(PyObject *args, PyObject *kwargs, ml_scoped_function *function);
 
+/* The same for a call that the package is not told of. */
+PyObject *ml_scoped_call_around(PyObject *original, int number, ml_scoped_function *function);
+
 /* Calls one of the package's functions, if set, with the arguments before the first NULL.
  * Clears all exceptions except an interrupt or an exit. */
 void ml_scoped_call_tell(PyObject *listener, PyObject *object, PyObject *more, PyObject *most);

@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "event.h"
+#include "interned.h"
 #include "recorder.h"
 
 #define MET_MAX 16
@@ -15,6 +17,10 @@ static struct {
     bool called;        /* an outermost module was called in this step */
     bool has_optimizer; /* the program has or had one */
     bool manual;        /* the program reports its steps */
+    bool trained;       /* a call in this step trained */
+    bool ever_trained;
+    bool evaluating;           /* this step has not begun */
+    PyObject *is_grad_enabled; /* PyTorch's function, NULL: not imported */
     /* Weak references to optimizers: another may be where one was that is gone. */
     PyObject *leader; /* NULL: none, likewise the next */
     PyObject *rival;  /* made the last step that was not the leader's */
@@ -33,20 +39,92 @@ static void begin(uint64_t number)
     const struct ml_extension_api *recorder = ml_native_recorder();
 
     if (recorder)
-        recorder->step(number, !steps.manual);
+        recorder->step(number, steps.manual ? "" : ML_STEP_AUTOMATIC);
     steps.next = number + 1;
-    steps.called = false;
+    steps.called = steps.trained = steps.evaluating = false;
 }
 
-bool ml_steps_note_call(void)
+/* ---- Calls ------------------------------------------------------------------------ */
+
+/* Whether it is true; if it cannot be known, too. */
+static bool is_true(PyObject *value)
+{
+    bool known = value && value != Py_True ? PyObject_IsTrue(value) != 0 : true;
+
+    Py_XDECREF(value);
+    ml_native_forget_error();
+    return known;
+}
+
+bool ml_steps_with_gradients(void)
+{
+    return steps.is_grad_enabled &&
+           is_true(PyObject_CallFunctionObjArgs(steps.is_grad_enabled, NULL));
+}
+
+static bool trains(PyObject *module, struct ml_call_history *history)
+{
+    bool has_mode = is_true(PyObject_GetAttr(module, ml_str.training));
+
+    if (!ml_steps_with_gradients() || (!has_mode && history->trained_in_mode))
+        return false;
+    history->trained = steps.ever_trained = true;
+    history->trained_in_mode |= has_mode;
+    return true;
+}
+
+/* Precondition: the call does not train. */
+static bool evaluates(PyObject *module, struct ml_call_history *history)
+{
+    bool is_second = history->quiet_step == steps.next;
+
+    if (!history->trained && steps.ever_trained)
+        return false;
+    history->quiet_step = steps.next;
+    return is_second ||
+           (history->trained_in_mode && !is_true(PyObject_GetAttr(module, ml_str.training)));
+}
+
+static void begin_evaluation(void)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+
+    if (recorder)
+        recorder->step(steps.next - 1, ML_STEP_EVALUATION);
+    steps.evaluating = true;
+}
+
+/* In a program with an optimizer. Precondition: a step has begun. */
+static void note_purpose(PyObject *module, struct ml_call_history *history)
+{
+    if (trains(module, history)) {
+        if (steps.evaluating)
+            begin(steps.next - 1);
+        steps.trained = true;
+    } else if (!steps.trained && !steps.evaluating && evaluates(module, history)) {
+        begin_evaluation();
+    }
+}
+
+bool ml_steps_note_call(PyObject *module, struct ml_call_history *history)
 {
     bool first;
 
     if (!steps.manual && (!steps.next || !steps.has_optimizer))
         begin(steps.next);
+    if (!steps.manual && steps.has_optimizer && module && steps.is_grad_enabled)
+        note_purpose(module, history);
     first = !steps.called;
     steps.called = true;
     return first;
+}
+
+void ml_steps_note_backward(void)
+{
+    if (!steps.evaluating || steps.manual)
+        return;
+    begin(steps.next - 1);
+    steps.trained = true;
 }
 
 /* ---- References ------------------------------------------------------------------ */
@@ -147,8 +225,11 @@ static bool leads(PyObject *optimizer)
 void ml_steps_note_optimizer(PyObject *optimizer)
 {
     steps.has_optimizer = true;
-    if (!steps.manual && leads(optimizer))
-        begin(steps.next);
+    if (steps.manual || !leads(optimizer))
+        return;
+    if (steps.evaluating) /* it trained without a call that says so */
+        begin(steps.next - 1);
+    begin(steps.next);
 }
 
 /* Repeats the current step for a recording that begins. */
@@ -166,6 +247,15 @@ static PyObject *optimizer_made(PyObject *self, PyObject *optimizer)
     steps.has_optimizer = true;
     if (optimizer != Py_None)
         (void)add(&steps.made, optimizer);
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_grad_query(PyObject *self, PyObject *function)
+{
+    (void)self;
+    Py_INCREF(function);
+    Py_XDECREF(steps.is_grad_enabled);
+    steps.is_grad_enabled = function;
     Py_RETURN_NONE;
 }
 
@@ -188,6 +278,7 @@ static PyObject *step(PyObject *self, PyObject *number)
 static PyMethodDef methods[] = {
     {"optimizer_made", optimizer_made, METH_O,
      "optimizer_made(optimizer or None): from now on its steps count."},
+    {"set_grad_query", set_grad_query, METH_O, "Sets torch.is_grad_enabled."},
     {"step_again", step_again, METH_NOARGS, "Repeats the current step."},
     {"step", step, METH_O, "step(number or None): a step of the program begins now."},
     {NULL, NULL, 0, NULL},

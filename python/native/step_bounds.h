@@ -7,6 +7,13 @@
  * optimizer, each call of an outermost module begins a step. Once the program reports steps
  * itself, only those count.
  *
+ * An evaluation between two steps is part of neither. It is recognised by its calls:
+ *  - of a model that was trained in training mode and is in evaluation mode now, or
+ *  - without gradients, the second of a trained model in this step. One alone may belong to the
+ *    step, such as that of the generator of a GAN.
+ * A step begins only with a call that trains, unless one has been part of it already. A model that
+ * is never trained, such as a teacher, changes nothing.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ML_STEP_BOUNDS_H
@@ -16,9 +23,24 @@
 
 #include <stdbool.h>
 
+/* What the calls of an outermost module have been for. All zero bytes: it was not called yet. */
+struct ml_call_history {
+    bool trained;         /* called with gradients */
+    bool trained_in_mode; /* and in training mode */
+    uint64_t quiet_step;  /* 1 + the step of its last call without gradients */
+};
+
 /* An outermost module is about to be called.
- * @return whether it is the first since a step began */
-bool ml_steps_note_call(void);
+ * @module   NULL: not one of PyTorch's
+ * @history  its history, NULL for NULL
+ * @return   whether it is the first call since a step began */
+bool ml_steps_note_call(PyObject *module, struct ml_call_history *history);
+
+/* Whether PyTorch's operations make a graph in this thread now. */
+bool ml_steps_with_gradients(void);
+
+/* Backward is about to run: the calls before it were no evaluation. */
+void ml_steps_note_backward(void);
 
 void ml_steps_note_optimizer(PyObject *optimizer);
 

@@ -11,12 +11,40 @@
 #include "recorder.h"
 #include "interned.h"
 
-/* torch.Tensor, once PyTorch is imported. */
-static PyObject *tensor_class;
+/* torch.Tensor and torch.nn.Parameter, once PyTorch is imported. */
+static PyObject *tensor_class, *parameter_class;
 
 bool ml_tensor_is_plain(PyObject *object)
 {
     return (PyObject *)Py_TYPE(object) == tensor_class;
+}
+
+/* The tensor that a tensor without memory of its own stands for. A new reference; NULL: none. */
+static PyObject *inner_of(PyObject *tensor, PyObject *attribute)
+{
+    PyObject *type = (PyObject *)Py_TYPE(tensor), *inner = NULL;
+
+    if (type != tensor_class && type != parameter_class) {
+        inner = PyObject_GetAttr(tensor, attribute);
+        ml_native_forget_error();
+    }
+    return inner;
+}
+
+/* The tensor that has the memory: the part of a DTensor that this rank has, which may be the
+ * result of a collective that still runs (AsyncCollectiveTensor). A new reference. */
+static PyObject *holder_of(PyObject *tensor)
+{
+    PyObject *local = inner_of(tensor, ml_str._local_tensor);
+    PyObject *result = inner_of(local ? local : tensor, ml_str.elem);
+
+    if (result) {
+        Py_XDECREF(local);
+        return result;
+    }
+    if (!local)
+        Py_INCREF(tensor);
+    return local ? local : tensor;
 }
 
 /* -1 with an exception set. */
@@ -41,8 +69,10 @@ static int device_of(PyObject *tensor)
 
 uintptr_t ml_tensor_data(PyObject *tensor)
 {
-    long long data = ask_number(tensor, ml_str.data_ptr);
+    PyObject *holder = holder_of(tensor);
+    long long data = PyErr_Occurred() ? 0 : ask_number(holder, ml_str.data_ptr);
 
+    Py_DECREF(holder);
     if (PyErr_Occurred()) {
         ml_native_forget_error();
         return 0;
@@ -50,7 +80,7 @@ uintptr_t ml_tensor_data(PyObject *tensor)
     return (uintptr_t)data;
 }
 
-struct ml_tensor_block ml_tensor_block(PyObject *tensor)
+static struct ml_tensor_block block_of(PyObject *tensor)
 {
     struct ml_tensor_block block = {.cuda_device = device_of(tensor), .begins = true};
     long long offset = 0;
@@ -67,6 +97,15 @@ struct ml_tensor_block ml_tensor_block(PyObject *tensor)
         ml_native_forget_error();
         block.address = 0;
     }
+    return block;
+}
+
+struct ml_tensor_block ml_tensor_block(PyObject *tensor)
+{
+    PyObject *holder = holder_of(tensor);
+    struct ml_tensor_block block = block_of(holder);
+
+    Py_DECREF(holder);
     return block;
 }
 
@@ -87,11 +126,12 @@ void ml_tensor_label(PyObject *tensor, uint32_t name, int category)
 
 /* ---- Inputs -------------------------------------------------------------------- */
 
-#define MOST_INPUTS 64 /* of a list or a dictionary */
+#define MOST_INPUTS 64  /* of a list or a dictionary */
+#define DEEPEST_INPUT 3 /* in lists and dictionaries */
 
-static void label_input(PyObject *object, const char *name);
+static void label_input(PyObject *object, const char *name, int depth);
 
-static void label_sequence(PyObject *sequence, const char *name)
+static void label_sequence(PyObject *sequence, const char *name, int depth)
 {
     Py_ssize_t n = PySequence_Size(sequence);
     char inner[128];
@@ -99,8 +139,8 @@ static void label_sequence(PyObject *sequence, const char *name)
     for (Py_ssize_t i = 0; i < n && i < MOST_INPUTS; i++) {
         PyObject *item = PySequence_GetItem(sequence, i);
         snprintf(inner, sizeof(inner), "%s.%zd", name, i);
-        if (item && ml_tensor_is_plain(item))
-            label_input(item, inner);
+        if (item)
+            label_input(item, inner, depth);
         Py_XDECREF(item);
     }
 }
@@ -115,7 +155,7 @@ static const char *text_of(PyObject *key, char *buf, size_t room)
 }
 
 /* Works on a copy: other threads may change the dict meanwhile. */
-static void label_dict(PyObject *dict)
+static void label_dict(PyObject *dict, int depth)
 {
     PyObject *copy = PyDict_Copy(dict);
     PyObject *key, *value;
@@ -123,22 +163,23 @@ static void label_dict(PyObject *dict)
     char name[128];
 
     for (int i = 0; copy && i < MOST_INPUTS && PyDict_Next(copy, &position, &key, &value); i++) {
-        if (ml_tensor_is_plain(value))
-            label_input(value, text_of(key, name, sizeof(name)));
+        label_input(value, text_of(key, name, sizeof(name)), depth);
     }
     Py_XDECREF(copy);
 }
 
-static void label_input(PyObject *object, const char *name)
+static void label_input(PyObject *object, const char *name, int depth)
 {
     const struct ml_extension_api *recorder = ml_native_recorder();
 
     if (ml_tensor_is_plain(object))
         ml_tensor_label(object, recorder->name(name, strlen(name)), MEMLEDGER_INPUT);
+    else if (depth == DEEPEST_INPUT)
+        return;
     else if (PyTuple_CheckExact(object) || PyList_CheckExact(object))
-        label_sequence(object, name);
+        label_sequence(object, name, depth + 1);
     else if (PyDict_CheckExact(object))
-        label_dict(object);
+        label_dict(object, depth + 1);
 }
 
 void ml_tensors_label_inputs(PyObject *args, PyObject *kwargs)
@@ -151,10 +192,10 @@ void ml_tensors_label_inputs(PyObject *args, PyObject *kwargs)
         return;
     for (Py_ssize_t i = 1; i < PyTuple_Size(args); i++) {
         snprintf(name, sizeof(name), "input.%zd", i - 1);
-        label_input(PyTuple_GetItem(args, i), name);
+        label_input(PyTuple_GetItem(args, i), name, 0);
     }
     while (kwargs && PyDict_Next(kwargs, &position, &key, &value))
-        label_input(value, text_of(key, name, sizeof(name)));
+        label_input(value, text_of(key, name, sizeof(name)), 0);
     ml_native_forget_error();
 }
 
@@ -175,18 +216,48 @@ static PyObject *label(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyObject *set_tensor_class(PyObject *self, PyObject *found)
+/* Keeps a class for good. */
+static void keep_class(PyObject **kept, PyObject *found)
 {
-    (void)self;
     Py_INCREF(found);
-    Py_XDECREF(tensor_class);
-    tensor_class = found;
+    Py_XDECREF(*kept);
+    *kept = found;
+}
+
+static PyObject *set_tensor_classes(PyObject *self, PyObject *args)
+{
+    PyObject *tensor, *parameter;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OO", &tensor, &parameter))
+        return NULL;
+    keep_class(&tensor_class, tensor);
+    keep_class(&parameter_class, parameter);
+    Py_RETURN_NONE;
+}
+
+/* label_block(cuda_device, address, name, category), where -1 is the host. */
+static PyObject *label_block(PyObject *self, PyObject *args)
+{
+    struct ml_tensor_block block = {0};
+    unsigned long long address;
+    PyObject *text;
+    int category;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "iKUi", &block.cuda_device, &address, &text, &category))
+        return NULL;
+    block.address = (uintptr_t)address;
+    ml_block_label(&block, ml_native_name(text), category);
     Py_RETURN_NONE;
 }
 
 static PyMethodDef methods[] = {
     {"label", label, METH_VARARGS, "label(tensor, name, category): names the tensor's block."},
-    {"set_tensor_class", set_tensor_class, METH_O, "Sets the class torch.Tensor."},
+    {"label_block", label_block, METH_VARARGS,
+     "label_block(CUDA device or -1, address, name, category): names a block."},
+    {"set_tensor_classes", set_tensor_classes, METH_VARARGS,
+     "Sets the classes torch.Tensor and torch.nn.Parameter."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -6,9 +6,26 @@
 
 #include "interned.h"
 #include "memledger/memledger.h"
+#include "module_table.h"
 #include "recorder.h"
+#include "shared_gradients.h"
 #include "tensors.h"
 #include "tracked_list.h"
+
+/* Whether another tensor names the block, as a flat parameter of FSDP does. One whose memory was
+ * freed does not: something else may be there now. */
+static bool is_part(const struct ml_tracked *t, const struct ml_tensor_block *block)
+{
+    struct ml_tracked *whole = NULL;
+    bool found = false;
+
+    while (!t->whole && !found && (whole = ml_tracked_whole(block->address, whole))) {
+        PyObject *tensor = ml_tracked_tensor(whole);
+        found = tensor && ml_tensor_data(tensor) == block->address;
+        Py_XDECREF(tensor);
+    }
+    return found;
+}
 
 /* Labels the tensor if it moved. Several may share a block, as weights do that cuDNN wants in one
  * piece: the one that begins it gives the block its name. */
@@ -23,6 +40,8 @@ static void check(struct ml_tracked *t, PyObject *tensor)
     block = ml_tensor_block(tensor);
     t->cuda_device = block.cuda_device;
     t->gradient_begins = false;
+    if (is_part(t, &block))
+        return;
     if (block.begins || !ml_tracked_has_data(block.address))
         ml_block_label(&block, t->name, t->category);
 }
@@ -57,41 +76,52 @@ static struct ml_tensor_block gradient_block(struct ml_tracked *t, PyObject *gra
     return block;
 }
 
+static bool may_look_at(const struct ml_tracked *t, bool alone)
+{
+    const struct ml_module_entry *model;
+
+    if (t->category != MEMLEDGER_PARAMETER || alone)
+        return t->category == MEMLEDGER_PARAMETER;
+    model = t->model ? ml_module_find((PyObject *)t->model) : NULL; /* only compares the address */
+    return model && !model->shared && model->thread == PyThread_get_thread_ident();
+}
+
 /* Gradients in the same block follow one another. */
-void ml_tracked_label_gradients(void)
+void ml_tracked_label_gradients(bool alone)
 {
     static unsigned passes;
     bool look = !(passes & (passes + 1));
-    uintptr_t previous = 0;
+    struct ml_shared_gradients shared = {0};
     struct ml_tracked *t;
 
     passes++;
     ml_tracked_list_use();
     for (size_t i = 0; (t = ml_tracked_at(i)); i++) {
-        PyObject *tensor = t->category == MEMLEDGER_PARAMETER ? ml_tracked_tensor(t) : NULL;
+        PyObject *tensor = may_look_at(t, alone) ? ml_tracked_tensor(t) : NULL;
         PyObject *gradient = tensor ? PyObject_GetAttr(tensor, ml_str.grad) : NULL;
 
         if (gradient && gradient != Py_None) {
             struct ml_tensor_block block = gradient_block(t, gradient, look);
-            if (block.begins || block.address != previous)
+            if (block.begins)
                 ml_block_label(&block, t->name, MEMLEDGER_GRADIENT);
-            previous = block.address;
+            ml_shared_gradients_add(&shared, t, &block);
         }
         Py_XDECREF(gradient);
         Py_XDECREF(tensor);
         ml_native_forget_error();
     }
+    ml_shared_gradients_label(&shared);
     ml_tracked_list_end_use();
 }
 
 static PyObject *track(PyObject *self, PyObject *args)
 {
-    PyObject *tensor, *text;
-    int category;
+    PyObject *tensor, *text, *model = Py_None;
+    int category, whole = 0;
     struct ml_tracked *t;
 
     (void)self;
-    if (!PyArg_ParseTuple(args, "OUi", &tensor, &text, &category))
+    if (!PyArg_ParseTuple(args, "OUi|pO", &tensor, &text, &category, &whole, &model))
         return NULL;
     t = ml_tracked_find(tensor);
     if (!t)
@@ -103,11 +133,28 @@ static PyObject *track(PyObject *self, PyObject *args)
     t->text = text;
     t->name = ml_native_name(text);
     t->category = category;
+    t->whole = whole;
+    t->model = model == Py_None ? 0 : (uintptr_t)model;
     ml_tracked_move(t, 0);
     ml_tracked_list_use();
     check(t, tensor);
     ml_tracked_list_end_use();
     Py_RETURN_NONE;
+}
+
+/* What `track` needs after the tensor, to track it again. */
+static PyObject *untrack(PyObject *self, PyObject *tensor)
+{
+    struct ml_tracked *t = ml_tracked_find(tensor);
+    PyObject *kept;
+
+    (void)self;
+    if (!t)
+        Py_RETURN_NONE;
+    kept = Py_BuildValue("(Oii)", t->text, t->category, (int)t->whole);
+    if (kept)
+        ml_tracked_drop(t);
+    return kept;
 }
 
 /* A tensor that shares the memory of a tracked one has that one's name already. */
@@ -153,10 +200,13 @@ static PyObject *track_again(PyObject *self, PyObject *args)
 static PyMethodDef methods[] = {
     {"track_again", track_again, METH_NOARGS, "Labels all tracked tensors."},
     {"tracked_name", tracked_name, METH_O, "The name that a tensor is tracked by, or None."},
+    {"untrack", untrack, METH_O,
+     "Forgets a tensor. Returns the other arguments of track, or None if it is not tracked."},
     {"label_loaded", label_loaded, METH_VARARGS,
      "label_loaded(tensor, name, category): labels the tensor unless it is a tracked one."},
     {"track", track, METH_VARARGS,
-     "track(tensor, name, category): labels the tensor, and again when it moves."},
+     "track(tensor, name, category, whole=False, model=None): labels the tensor, and again when it "
+     "moves; whole: tracked tensors that are parts of it do not name its block."},
     {NULL, NULL, 0, NULL},
 };
 

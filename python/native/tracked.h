@@ -8,10 +8,14 @@
 
 #include "native.h"
 
+#include <stdbool.h>
+
 /* Labels the tensors that moved since the last check. */
 void ml_tracked_check(void);
 
-/* Labels the gradients that parameters have now. */
-void ml_tracked_label_gradients(void);
+/* Labels the gradients that parameters have now.
+ * @alone  no other thread is in backward, which sets gradients without Python's lock. Otherwise
+ *         only parameters of models are looked at that no other thread has called. */
+void ml_tracked_label_gradients(bool alone);
 
 #endif

@@ -65,9 +65,15 @@ static void unlink_data(struct ml_tracked *t)
 
 /* ---- Room ------------------------------------------------------------------------ */
 
+/* Borrowed; None: it is gone. */
+static PyObject *tensor_of(const struct ml_tracked *t)
+{
+    return t->alive ? PyWeakref_GetObject(t->alive) : Py_None;
+}
+
 static bool is_alive(const struct ml_tracked *t)
 {
-    return PyWeakref_GetObject(t->alive) != Py_None;
+    return tensor_of(t) != Py_None;
 }
 
 /* Takes what is there into tables of another size. */
@@ -103,7 +109,7 @@ static void release(struct ml_tracked *t)
 {
     unlink_tensor(t);
     unlink_data(t);
-    Py_DECREF(t->alive);
+    Py_XDECREF(t->alive);
     Py_XDECREF(t->text);
     free(t);
 }
@@ -149,7 +155,7 @@ struct ml_tracked *ml_tracked_find(PyObject *tensor)
 {
     struct ml_tracked *t = all.room ? all.by_tensor[chain_of((uintptr_t)tensor)] : NULL;
 
-    while (t && PyWeakref_GetObject(t->alive) != tensor)
+    while (t && tensor_of(t) != tensor)
         t = t->next_by_tensor;
     return t;
 }
@@ -159,6 +165,17 @@ bool ml_tracked_has_data(uintptr_t data)
     struct ml_tracked *t = all.room ? all.by_data[chain_of(data)] : NULL;
 
     while (t && t->data != data)
+        t = t->next_by_data;
+    return t;
+}
+
+struct ml_tracked *ml_tracked_whole(uintptr_t data, const struct ml_tracked *after)
+{
+    struct ml_tracked *t = after ? after->next_by_data : NULL;
+
+    if (!after && all.room)
+        t = all.by_data[chain_of(data)];
+    while (t && !(t->whole && t->data == data))
         t = t->next_by_data;
     return t;
 }
@@ -187,9 +204,15 @@ void ml_tracked_move(struct ml_tracked *t, uintptr_t data)
     link_data(t);
 }
 
+void ml_tracked_drop(struct ml_tracked *t)
+{
+    ml_tracked_move(t, 0);
+    Py_CLEAR(t->alive);
+}
+
 PyObject *ml_tracked_tensor(const struct ml_tracked *t)
 {
-    PyObject *tensor = PyWeakref_GetObject(t->alive);
+    PyObject *tensor = tensor_of(t);
 
     if (tensor == Py_None)
         return NULL;

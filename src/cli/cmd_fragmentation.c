@@ -25,6 +25,7 @@ static const struct ml_option options[] = {
      .help = "list the N segments with most free memory (10)",
      .min = 0,
      .max = 1000000000},
+    ML_OPTION_CHECKPOINTS,
     ML_REPORT_OPTIONS,
 };
 

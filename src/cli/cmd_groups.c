@@ -59,6 +59,7 @@ static const struct ml_option options[] = {
      .value_name = "NAME",
      .help = "print a built-in dictionary, as a start for your own",
      .no_env = true},
+    ML_OPTION_CHECKPOINTS,
     ML_REPORT_OPTIONS,
 };
 

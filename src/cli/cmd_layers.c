@@ -24,6 +24,7 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct layers_opts, csv),
      .help = "print comma-separated values: bytes"},
     ML_OPTION_SAFE_CSV(struct layers_opts, safe_csv),
+    ML_OPTION_CHECKPOINTS,
     ML_REPORT_OPTIONS,
 };
 

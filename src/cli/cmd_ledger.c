@@ -36,6 +36,7 @@ static const struct ml_option options[] = {
      .help = "list N scopes and owners in each group (5)",
      .min = 0,
      .max = 1000000},
+    ML_OPTION_CHECKPOINTS,
     ML_REPORT_OPTIONS,
 };
 
@@ -109,7 +110,7 @@ static int run(int argc, char **argv)
     file = ml_report_operand(&ml_verb_ledger, argc, argv, first);
     if (!file)
         return ML_EXIT_USAGE;
-    trace = ml_report_open(file, &opts.instant.report);
+    trace = ml_instant_open(file, &opts.instant);
     if (!trace)
         return ML_EXIT_FAILURE;
     status = print_ledger(trace, file, &opts, &ledger_opts);

@@ -53,6 +53,7 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct table_opts, csv),
      .help = "print comma-separated values: all groups, bytes"},
     ML_OPTION_SAFE_CSV(struct table_opts, safe_csv),
+    ML_OPTION_CHECKPOINTS,
     ML_REPORT_OPTIONS,
 };
 
@@ -74,6 +75,7 @@ static int report_temporary(const struct ml_trace *trace, const char *file, cons
     struct ml_temporary temporary = {0};
     int r = ml_breakdown_parse(own->by, &keys, err);
 
+    ml_breakdown_split_labels(&keys);
     for (size_t i = 0; i < keys.by_count; i++)
         temporary_opts.by[i] = keys.by[i];
     temporary_opts.by_count = keys.by_count;
@@ -123,6 +125,7 @@ static int report_live(const struct ml_trace *trace, const char *file, const voi
     struct ml_breakdown breakdown = {0};
     int r = ml_breakdown_parse(own->by, &breakdown_opts, err);
 
+    ml_breakdown_split_labels(&breakdown_opts);
     breakdown_opts.top = own->csv ? SIZE_MAX : (size_t)own->top;
     if (r == 0)
         r = ml_breakdown(trace, &breakdown_opts, &breakdown, err);
@@ -149,6 +152,8 @@ static int run(int argc, char **argv)
     status = check_temporary(&opts);
     if (status >= 0)
         return status;
+    if (opts.temporary)
+        opts.instant.checkpoints = ML_CHECKPOINTS_NEVER; /* it is about all instants */
     return ml_instant_run(&ml_verb_table, opts.temporary ? report_temporary : report_live, &opts,
                           argc, argv, first);
 }

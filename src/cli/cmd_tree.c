@@ -32,6 +32,7 @@ static const struct ml_option options[] = {
      .help = "fold modules below PERCENT of the total (1)",
      .min = 0,
      .max = 100},
+    ML_OPTION_CHECKPOINTS,
     ML_REPORT_OPTIONS,
 };
 

@@ -77,6 +77,7 @@ static int put_dictionaries(struct ml_groups_output *g, const struct ml_trace *t
 {
     bool mxnet = g->opts->style == ML_GROUPS_STYLE_MXNET, json = g->opts->instant.report.json;
     struct ml_grouping_opts opts = {.top = top_of(g->opts),
+                                    .torch_words = list->torch && !mxnet,
                                     .tag_chars = mxnet ? ML_MXNET_TAG_CHARS : 0};
     int r = ml_expected_total_find(&g->expected, trace, list, g->opts->instant.device, &opts, err);
 
@@ -90,8 +91,6 @@ static int put_dictionaries(struct ml_groups_output *g, const struct ml_trace *t
     }
     for (size_t i = 0; r == 0 && i < g->dictionaries.len; i++)
         r = put_dictionary(g, list, &g->dictionaries.items[i], &opts);
-    if (r == 0 && !json && !mxnet && opts.top > 0)
-        r = ml_groups_tags_text(list, &g->style, &g->out);
     if (r == 0 && json) {
         ml_json_end_array(&g->json);
         ml_json_end_object(&g->json);
@@ -184,7 +183,7 @@ static int put_trace(struct ml_groups_output *g, const char *file)
 {
     bool is_tbd = g->opts->style == ML_GROUPS_STYLE_TBD;
     struct ml_trace *trace = is_tbd ? ml_tbd_open(file, &g->opts->instant.report)
-                                    : ml_report_open(file, &g->opts->instant.report);
+                                    : ml_instant_open(file, &g->opts->instant);
     struct ml_progress_line line;
     struct ml_error err = {0};
     int r;

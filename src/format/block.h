@@ -29,6 +29,9 @@ enum ml_block_type {
     ML_BLOCK_EVENTS = 2,
     ML_BLOCK_CHECKPOINT = 3,
     ML_BLOCK_INDEX = 4,
+    ML_BLOCK_CLASSES = 5,
+    ML_BLOCK_PYRAMID = 6,
+    ML_BLOCK_DIRECTORY = 7,
 };
 
 enum ml_codec { ML_CODEC_STORED = 0, ML_CODEC_ZSTD = 1 };

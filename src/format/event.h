@@ -54,7 +54,12 @@ static inline bool ml_lost_is_events(uint64_t reason)
 #define ML_MARK_NODE 3
 
 /* The name of a step's mark that memledger inferred: see steps.h. */
+/* The class of a module that is a function of the program: one that goes on with the results of a
+ * model, such as a training loop that computes the loss. */
+#define ML_FUNCTION_CLASS "function"
+
 #define ML_STEP_AUTOMATIC "automatic"
+#define ML_STEP_EVALUATION "evaluation" /* the automatic step of that number has not begun yet */
 
 /* The names of the spaces for the malloc family, anonymous mappings, PyTorch's allocators and
  * MXNet's storage. */
@@ -63,11 +68,19 @@ static inline bool ml_lost_is_events(uint64_t reason)
 #define ML_TORCH_SPACE_NAME "torch"
 #define ML_MXNET_SPACE_NAME "mxnet"
 
+/* Devices of host memory that is not the process's own: tensors in mapped files, whose pages the
+ * kernel can drop and read again, and memory that processes share. */
+#define ML_FILES_DEVICE "mapped files"
+#define ML_SHARED_DEVICE "shared memory"
+
 /* Between the class of an outermost module and its number: "Loss#2". */
 #define ML_MODULE_NUMBER_MARK "#"
 
 /* Stands for a model that its weights come from: a second copy, while a model is loaded. */
 #define ML_LOADING_MODULE "loading"
+
+/* Stands for models that were built and dropped before anything used them. */
+#define ML_UNUSED_MODULE "unused"
 
 /* At the end of the label of a workspace that a library keeps and uses for every layer. */
 #define ML_SHARED_WORKSPACE " (shared)"

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 13
+#define ML_SHARED_VERSION 15
 
 /* The environment variable that gives a target the session directory. */
 #define ML_SESSION_ENV "MEMLEDGER_SESSION"
@@ -40,7 +40,8 @@ enum ml_clock { ML_CLOCK_TSC = 1, ML_CLOCK_MONOTONIC = 2 };
 enum ml_heap_mode { ML_HEAP_OFF = 0, ML_HEAP_MALLOC = 1, ML_HEAP_ALL = 2 };
 /* How the recorder hooks the CUDA driver. */
 enum ml_cuda_mode { ML_CUDA_PRELOAD = 0, ML_CUDA_INJECTION = 1, ML_CUDA_OFF = 2 };
-/* Which stack is recorded for each block of a framework's allocator. */
+/* Which stack is recorded for each block of a framework's allocator. Those of malloc get native
+ * frames with ML_STACKS_NATIVE and ML_STACKS_ALL. */
 enum ml_stacks_mode {
     ML_STACKS_NONE = 0,
     ML_STACKS_PYTHON = 1,
@@ -172,16 +173,17 @@ struct ml_session {
     _Atomic uint64_t own_events; /* of these, made by the collector: ends and losses */
     _Atomic uint64_t file_bytes;
     _Atomic uint64_t lost;
-    _Atomic uint64_t not_followed;   /* of them: blocks and objects that did not fit */
-    _Atomic uint64_t names_folded;   /* uses of names that did not fit */
-    _Atomic uint64_t spaces_refused; /* requested beyond ML_SPACE_MAX */
-    _Atomic uint64_t details_lost;   /* stacks, libraries, scopes and labels that did not fit */
-    _Atomic uint64_t refusals;       /* events among them: out of memory */
-    _Atomic uint32_t killed;         /* processes that ended by SIGKILL */
-    _Atomic uint32_t processes;      /* seen so far */
-    _Atomic uint32_t running;        /* of them */
-    _Atomic int32_t write_error;     /* errno of the first failed write */
-    _Atomic uint32_t gpu_memory;     /* 1: GPU memory was recorded; set before the collector ends */
+    _Atomic uint64_t not_followed;    /* of them: blocks and objects that did not fit */
+    _Atomic uint64_t names_folded;    /* uses of names that did not fit */
+    _Atomic uint64_t spaces_refused;  /* requested beyond ML_SPACE_MAX */
+    _Atomic uint64_t details_lost;    /* stacks, libraries, scopes and labels that did not fit */
+    _Atomic uint64_t refusals;        /* events among them: out of memory */
+    _Atomic uint64_t killed_at_limit; /* the control group's limit for which one was killed, or 0 */
+    _Atomic uint32_t killed;          /* processes that ended by SIGKILL */
+    _Atomic uint32_t processes;       /* seen so far */
+    _Atomic uint32_t running;         /* of them */
+    _Atomic int32_t write_error;      /* errno of the first failed write */
+    _Atomic uint32_t gpu_memory; /* 1: GPU memory was recorded; set before the collector ends */
 
     /* Samples, which `events` does not count. The collector writes the rest before it ends. */
     _Atomic uint64_t samples;
@@ -381,8 +383,8 @@ static inline size_t ml_ringset_bytes(uint32_t ring_bytes, uint32_t ring_count)
  *   ML_SAMPLE device:bits used free total used_by_process   (device: a string)
  *
  * where a:b is one word, a in its high and b in its low half. A push's kind may have a string,
- * the module's class, above its low 8 bits, and ML_PUSH_IMPERATIVE in them. Each process numbers
- * its strings, spaces and objects from 1.
+ * the module's class, above its low 8 bits, and ML_PUSH_IMPERATIVE or ML_PUSH_BELOW in them. Each
+ * process numbers its strings, spaces and objects from 1.
  *
  * A *tape* is a sequence of nodes that a framework replays backwards: PyTorch numbers the nodes
  * of its graph as a thread creates them, and runs them later, often on other threads. The
@@ -405,6 +407,8 @@ enum ml_record_kind {
                     current scope */
     ML_REC_PUSH_TAPE, /* tape, number, flags:operator: push phase "backward" and below it the scopes
                          in which the number was created; see enum ml_tape_flags */
+    ML_REC_FUNCTION,  /* string: until this thread pushes or pops a scope, it runs that function of
+                         the program, which counts as a module of class ML_FUNCTION_CLASS */
     ML_REC_PYTHON_FRAME, /* number:function, file:line (strings except the line) */
     ML_REC_PYTHON_STACK, /* number:frames, then Python frames, two to a word, innermost
                             first, the first in the low half; numbered with the others */
@@ -436,6 +440,10 @@ enum ml_tape_flags { ML_TAPE_OPERATOR = 1, ML_TAPE_INNER = 2 };
 #define ML_PUSH_IMPERATIVE 0x80u
 #define ML_WORK_IMPERATIVE (1u << 31)
 
+/* The name of the module is relative to the module that the thread is in, which the recorder may
+ * not know: in backward only the collector does. */
+#define ML_PUSH_BELOW 0x40u
+
 enum ml_profile_state {
     ML_PROFILE_STOP = 0,
     ML_PROFILE_RUN = 1,
@@ -458,6 +466,8 @@ enum ml_request {
 #define ML_STACK_MAX_FRAMES 64 /* further frames are left out */
 /* A bit in an address of ML_REC_STACK: the rest is the number of a Python frame. */
 #define ML_STACK_PYTHON_FRAME (UINT64_C(1) << 63)
+/* Instead of an outermost frame: the recorder could not find the callers. */
+#define ML_STACK_ENDS_EARLY (UINT64_C(1) << 62)
 #define ML_SPACE_WIDE 255              /* in a first word: the last word has the space's number */
 #define ML_SPACE_MAX 65535             /* spaces of one process */
 #define ML_NAMES_MAX (1u << 22)        /* strings of one process, + 1 */

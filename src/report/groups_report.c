@@ -159,19 +159,6 @@ int ml_groups_text(const struct ml_grouping *grouping, const struct ml_style *st
     return r;
 }
 
-int ml_groups_tags_text(const struct ml_tag_list *list, const struct ml_style *style,
-                        struct ml_buf *out)
-{
-    int r = list->torch ? ml_buf_puts(out, "\n") : 0;
-
-    if (r < 0 || !list->torch)
-        return r;
-    return ml_report_paragraph(out, style, 0,
-                               "Tags are spelled as in MXNet's profilers: in_arg is a parameter, "
-                               "arg_grad its gradient, aux_state a buffer, data_entry an output of "
-                               "a module, workspace temporary memory.");
-}
-
 /* ---- JSON -------------------------------------------------------------- */
 
 void ml_groups_head_json(const struct ml_tag_list *list, const char *file, struct ml_json *json)

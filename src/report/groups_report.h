@@ -20,9 +20,4 @@ int ml_groups_text(const struct ml_grouping *grouping, const struct ml_style *st
                    struct ml_buf *out);
 void ml_groups_json(const struct ml_grouping *grouping, struct ml_json *json);
 
-/* The meaning of the tags above, for readers who do not know MXNet's: nothing unless the trace is
- * PyTorch's. */
-int ml_groups_tags_text(const struct ml_tag_list *list, const struct ml_style *style,
-                        struct ml_buf *out);
-
 #endif

@@ -74,6 +74,9 @@ int ml_snapshot_text(const struct ml_snapshot *at, const char *file, const struc
         r = ml_buf_puts(out, "\n");
     if (r == 0)
         r = put_heading(at, style, out);
+    if (r == 0 && at->file_bytes > 0 && !at->device)
+        r = ml_buf_printf(out, "%s of it lie in mapped files.\n",
+                          ml_format_bytes(time, (int64_t)at->file_bytes, style->unit));
     if (r == 0 && at->instant.at.kind == ML_AT_OOM)
         r = ml_buf_printf(out, "A request for %s more was refused.\n",
                           ml_format_bytes(time, (int64_t)at->instant.refused_bytes, style->unit));
@@ -104,4 +107,6 @@ void ml_snapshot_json(const struct ml_snapshot *at, const char *file, struct ml_
     ml_json_kv_cstr(json, "device", at->device);
     ml_json_kv_u64(json, "bytes", at->bytes);
     ml_json_kv_u64(json, "blocks", at->blocks);
+    if (at->file_bytes > 0)
+        ml_json_kv_u64(json, "mapped_file_bytes", at->file_bytes);
 }

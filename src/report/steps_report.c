@@ -24,20 +24,32 @@ static struct ml_holding at_peak_of(const struct ml_step *step)
     return holding;
 }
 
+static void note_categories(void *all, const struct ml_step *step, enum ml_step_kind kind)
+{
+    struct ml_holding *holding = all;
+
+    (void)kind;
+    for (size_t c = 0; c < ML_CATEGORIES; c++)
+        if (holding->by_category[c] == 0 && step->category_bytes[c] > 0)
+            holding->by_category[c] = 1;
+}
+
 /* Decides which categories get a column: those that occur, by their size in the step with the
  * highest peak. */
 static struct ml_holding all_of(const struct ml_steps *steps)
 {
     struct ml_holding all = at_peak_of(ml_steps_highest(steps));
 
-    for (size_t i = 0; i < steps->list.len; i++)
-        for (size_t c = 0; c < ML_CATEGORIES; c++)
-            if (all.by_category[c] == 0 && steps->list.items[i].category_bytes[c] > 0)
-                all.by_category[c] = 1;
-    for (size_t c = 0; steps->has_after && c < ML_CATEGORIES; c++)
-        if (all.by_category[c] == 0 && steps->after.category_bytes[c] > 0)
-            all.by_category[c] = 1;
+    ml_summary_steps_rows(steps, note_categories, &all);
     return all;
+}
+
+static void measure(void *columns, const struct ml_step *step, enum ml_step_kind kind)
+{
+    struct ml_holding row = at_peak_of(step);
+
+    (void)kind;
+    ml_category_measure(columns, &row);
 }
 
 static struct ml_category_columns choose_columns(const struct ml_steps *steps,
@@ -47,34 +59,31 @@ static struct ml_category_columns choose_columns(const struct ml_steps *steps,
     struct ml_category_columns columns = ml_category_columns(&all, style);
     size_t fixed; /* "after" is wider than "step" */
 
-    for (size_t i = 0; i < steps->list.len; i++) {
-        struct ml_holding row = at_peak_of(&steps->list.items[i]);
-
-        ml_category_measure(&columns, &row);
-    }
-    if (steps->has_after) {
-        struct ml_holding row = at_peak_of(&steps->after);
-
-        ml_category_measure(&columns, &row);
-    }
+    ml_summary_steps_rows(steps, measure, &columns);
     fixed = FIXED_ROOM + (steps->has_after ? 1 : 0);
     if (style->width > 0)
         ml_category_fit(&columns, &all, style->width > fixed ? style->width - fixed : 0);
     return columns;
 }
 
-static void put_row(struct ml_table *t, const struct ml_step *step, bool is_after,
-                    const struct ml_category_columns *columns, const struct ml_style *style)
+struct table_of_steps {
+    struct ml_table t;
+    const struct ml_category_columns *columns;
+    const struct ml_style *style;
+};
+
+static void put_row(void *ctx, const struct ml_step *step, enum ml_step_kind kind)
 {
+    struct table_of_steps *table = ctx;
     struct ml_holding at_peak = at_peak_of(step);
 
-    ml_summary_steps_name(t, step, is_after);
-    ml_cells_time(t, step->begin_ns);
-    ml_cells_time(t, step->end_ns - step->begin_ns);
-    ml_cells_bytes(t, style, step->peak_bytes);
-    ml_cells_bytes(t, style, step->end_bytes);
-    ml_cells_count(t, step->allocations);
-    ml_category_cells(t, columns, &at_peak);
+    ml_summary_steps_name(&table->t, step, kind);
+    ml_cells_time(&table->t, step->begin_ns);
+    ml_cells_time(&table->t, step->end_ns - step->begin_ns);
+    ml_cells_bytes(&table->t, table->style, step->peak_bytes);
+    ml_cells_bytes(&table->t, table->style, step->end_bytes);
+    ml_cells_count(&table->t, step->allocations);
+    ml_category_cells(&table->t, table->columns, &at_peak);
 }
 
 static int put_table(const struct ml_steps *steps, const struct ml_style *style, struct ml_buf *out)
@@ -82,17 +91,14 @@ static int put_table(const struct ml_steps *steps, const struct ml_style *style,
     static const char *const titles[] = {">step", ">begin",  ">duration",
                                          ">peak", ">at end", ">allocs"};
     struct ml_category_columns columns = choose_columns(steps, style);
-    struct ml_table t;
+    struct table_of_steps table = {.columns = &columns, .style = style};
     int r = ml_report_heading(out, style, "By step; categories at each one's peak, in %s",
                               ml_unit_name(columns.unit));
 
-    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
-    ml_category_titles(&t, &columns);
-    for (size_t i = 0; i < steps->list.len; i++)
-        put_row(&t, &steps->list.items[i], false, &columns, style);
-    if (steps->has_after)
-        put_row(&t, &steps->after, true, &columns, style);
-    r = ml_cells_print(&t, r, out, style);
+    ml_cells_columns(&table.t, titles, ML_ARRAY_SIZE(titles));
+    ml_category_titles(&table.t, &columns);
+    ml_summary_steps_rows(steps, put_row, &table);
+    r = ml_cells_print(&table.t, r, out, style);
     return r < 0 ? r : ml_category_left_out(&columns, out);
 }
 

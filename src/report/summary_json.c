@@ -6,6 +6,7 @@
 
 #include "health_report.h"
 #include "event_names.h"
+#include "summary_caches.h"
 #include "summary_samples.h"
 #include "summary_steps.h"
 
@@ -174,6 +175,7 @@ int ml_summary_json(const struct ml_summary *s, const char *file, struct ml_buf 
     for (size_t i = 0; i < s->processes.len; i++)
         process_json(&s->processes.items[i], &json);
     ml_json_end_array(&json);
+    ml_summary_caches_json(&s->caches, &json);
     ml_summary_steps_json(&s->steps, &json);
     ml_summary_samples_json(&s->samples, &json);
     ml_json_end_object(&json);

@@ -30,23 +30,50 @@ int ml_summary_steps_line(const struct ml_steps *steps, const struct ml_style *s
                         style->unit));
 }
 
-void ml_summary_steps_name(struct ml_table *t, const struct ml_step *step, bool is_after)
+void ml_summary_steps_rows(const struct ml_steps *steps, ml_step_row_function *put, void *ctx)
 {
-    if (is_after)
-        ml_table_cell(t, "after");
-    else
-        ml_table_cellf(t, "%llu", (unsigned long long)step->number);
+    size_t next = 0;
+
+    for (size_t i = 0; i < steps->list.len; i++) {
+        const struct ml_step *step = &steps->list.items[i];
+
+        for (; next < steps->evaluations.len &&
+               steps->evaluations.items[next].begin_ns < step->begin_ns;
+             next++)
+            put(ctx, &steps->evaluations.items[next], ML_ROW_EVALUATION);
+        put(ctx, step, ML_ROW_STEP);
+    }
+    for (; next < steps->evaluations.len; next++)
+        put(ctx, &steps->evaluations.items[next], ML_ROW_EVALUATION);
+    if (steps->has_after)
+        put(ctx, &steps->after, ML_ROW_AFTER);
 }
 
-static void put_row(struct ml_table *t, const struct ml_step *step, bool is_after,
-                    const struct ml_style *style)
+void ml_summary_steps_name(struct ml_table *t, const struct ml_step *step, enum ml_step_kind kind)
 {
-    ml_summary_steps_name(t, step, is_after);
+    switch (kind) {
+    case ML_ROW_EVALUATION: ml_table_cell(t, "eval"); break;
+    case ML_ROW_AFTER: ml_table_cell(t, "after"); break;
+    case ML_ROW_STEP: ml_table_cellf(t, "%llu", (unsigned long long)step->number); break;
+    }
+}
+
+struct table_of_steps {
+    struct ml_table t;
+    const struct ml_style *style;
+};
+
+static void put_row(void *ctx, const struct ml_step *step, enum ml_step_kind kind)
+{
+    struct table_of_steps *table = ctx;
+    struct ml_table *t = &table->t;
+
+    ml_summary_steps_name(t, step, kind);
     ml_cells_time(t, step->begin_ns);
     ml_cells_time(t, step->end_ns);
-    ml_cells_bytes(t, style, step->peak_bytes);
+    ml_cells_bytes(t, table->style, step->peak_bytes);
     ml_cells_time(t, step->peak_time_ns);
-    ml_cells_bytes(t, style, step->end_bytes);
+    ml_cells_bytes(t, table->style, step->end_bytes);
     ml_cells_count(t, step->allocations);
     ml_cells_count(t, step->frees);
 }
@@ -56,18 +83,15 @@ int ml_summary_steps_table(const struct ml_steps *steps, const struct ml_style *
 {
     static const char *const titles[] = {">step", ">began",       ">ended",       ">peak",
                                          ">at",   ">left at end", ">allocations", ">frees"};
-    struct ml_table t;
+    struct table_of_steps table = {.style = style};
     int r;
 
     if (steps->list.len < 2 || steps->list.len > STEPS_SHOWN)
         return 0;
     r = ml_report_heading(out, style, "By step");
-    ml_cells_columns(&t, titles, ML_ARRAY_SIZE(titles));
-    for (size_t i = 0; i < steps->list.len; i++)
-        put_row(&t, &steps->list.items[i], false, style);
-    if (steps->has_after)
-        put_row(&t, &steps->after, true, style);
-    return ml_cells_print(&t, r, out, style);
+    ml_cells_columns(&table.t, titles, ML_ARRAY_SIZE(titles));
+    ml_summary_steps_rows(steps, put_row, &table);
+    return ml_cells_print(&table.t, r, out, style);
 }
 
 /* ---- JSON -------------------------------------------------------------- */
@@ -103,12 +127,12 @@ static void categories_json(const struct ml_step *step, struct ml_json *json)
     ml_json_end_array(json);
 }
 
-static void step_json(const struct ml_steps *steps, const struct ml_step *step, bool is_after,
-                      struct ml_json *json)
+static void step_json(const struct ml_steps *steps, const struct ml_step *step,
+                      enum ml_step_kind kind, struct ml_json *json)
 {
     ml_json_begin_object(json);
-    if (!is_after)
-        ml_json_kv_u64(json, "step", step->number);
+    if (kind != ML_ROW_AFTER)
+        ml_json_kv_u64(json, kind == ML_ROW_STEP ? "step" : "before_step", step->number);
     ml_json_kv_u64(json, "begin_ns", step->begin_ns);
     ml_json_kv_u64(json, "end_ns", step->end_ns);
     ml_json_kv_u64(json, "peak_bytes", step->peak_bytes);
@@ -126,11 +150,16 @@ void ml_summary_steps_json(const struct ml_steps *steps, struct ml_json *json)
     ml_json_key(json, "steps");
     ml_json_begin_array(json);
     for (size_t i = 0; i < steps->list.len; i++)
-        step_json(steps, &steps->list.items[i], false, json);
+        step_json(steps, &steps->list.items[i], ML_ROW_STEP, json);
+    ml_json_end_array(json);
+    ml_json_key(json, "evaluations");
+    ml_json_begin_array(json);
+    for (size_t i = 0; i < steps->evaluations.len; i++)
+        step_json(steps, &steps->evaluations.items[i], ML_ROW_EVALUATION, json);
     ml_json_end_array(json);
     ml_json_key(json, "after_steps");
     if (steps->has_after)
-        step_json(steps, &steps->after, true, json);
+        step_json(steps, &steps->after, ML_ROW_AFTER, json);
     else
         ml_json_null(json);
 }

@@ -17,10 +17,16 @@ int ml_summary_steps_line(const struct ml_steps *steps, const struct ml_style *s
 int ml_summary_steps_table(const struct ml_steps *steps, const struct ml_style *style,
                            struct ml_buf *out);
 
-/* The cell of a step's name: its number, or "after" for the time after the last. */
-void ml_summary_steps_name(struct ml_table *t, const struct ml_step *step, bool is_after);
+/* The rows of a table of steps, by time: each step, the evaluations between them, and the time
+ * after the last. */
+enum ml_step_kind { ML_ROW_STEP, ML_ROW_EVALUATION, ML_ROW_AFTER };
+typedef void ml_step_row_function(void *ctx, const struct ml_step *step, enum ml_step_kind kind);
+void ml_summary_steps_rows(const struct ml_steps *steps, ml_step_row_function *put, void *ctx);
 
-/* The members "steps", with all steps, and "after_steps" of an open object. */
+/* The cell of a row's name: a step's number, "eval" or "after". */
+void ml_summary_steps_name(struct ml_table *t, const struct ml_step *step, enum ml_step_kind kind);
+
+/* The members "steps", with all steps, "evaluations" and "after_steps" of an open object. */
 void ml_summary_steps_json(const struct ml_steps *steps, struct ml_json *json);
 
 #endif

@@ -13,6 +13,7 @@
 #include "health_report.h"
 #include "event_names.h"
 #include "paragraph.h"
+#include "summary_caches.h"
 #include "summary_samples.h"
 #include "summary_steps.h"
 #include "utf8.h"
@@ -594,6 +595,8 @@ int ml_summary_text(const struct ml_summary *summary, const char *file,
     if (r == 0)
         r = put_named(&p);
     if (r == 0)
+        r = ml_summary_caches_line(&summary->caches, style, out);
+    if (r == 0)
         r = ml_summary_steps_line(&summary->steps, style, out);
     if (r == 0)
         r = ml_summary_samples_text(&summary->samples, style, out);
@@ -605,6 +608,8 @@ int ml_summary_text(const struct ml_summary *summary, const char *file,
         r = put_scopes(&p);
     if (r == 0)
         r = put_labels(&p);
+    if (r == 0)
+        r = ml_summary_caches_table(&summary->caches, style, out);
     if (r == 0)
         r = ml_summary_steps_table(&summary->steps, style, out);
     if (r == 0)

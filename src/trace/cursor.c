@@ -15,6 +15,7 @@ struct ml_cursor {
     const struct ml_trace *t;
     uint64_t from_ns, to_ns;
     size_t next_block;     /* in t->blocks */
+    uint64_t skip;         /* events at the start of the next block that are not wanted */
     uint64_t offset;       /* of the block being decoded */
     bool in_block;         /* it has more events */
     struct ml_error error; /* the failure that ended the reading */
@@ -44,6 +45,20 @@ void ml_cursor_free(struct ml_cursor *c)
         return;
     ml_block_reader_release(&c->reader);
     free(c);
+}
+
+void ml_cursor_skip(struct ml_cursor *c, uint64_t events)
+{
+    for (; c->next_block < c->t->blocks.len; c->next_block++) {
+        const struct ml_index_entry *e = &c->t->blocks.items[c->next_block];
+
+        if (e->type != ML_BLOCK_EVENTS)
+            continue;
+        if (e->events > events)
+            break;
+        events -= e->events;
+    }
+    c->skip = events;
 }
 
 static bool wants(const struct ml_cursor *c, const struct ml_index_entry *e)
@@ -91,7 +106,7 @@ static void bound_batch(struct ml_cursor *c, int n)
     }
 }
 
-/* The part of the batch within the range; times in a block ascend. */
+/* The part of the batch that is wanted; times in a block ascend. */
 static int clip(struct ml_cursor *c, int n, const struct ml_event **ret)
 {
     int first = 0;
@@ -100,8 +115,10 @@ static int clip(struct ml_cursor *c, int n, const struct ml_event **ret)
         n--;
         c->in_block = false;
     }
-    while (first < n && c->events[first].time_ns < c->from_ns)
+    while (first < n && (c->skip > 0 || c->events[first].time_ns < c->from_ns)) {
         first++;
+        c->skip -= c->skip > 0;
+    }
     *ret = c->events + first;
     return n - first;
 }

@@ -19,6 +19,7 @@
 #include "error.h"
 #include "event.h"
 #include "index.h"
+#include "vec.h"
 
 struct ml_trace;
 
@@ -143,6 +144,41 @@ uint32_t ml_trace_configs(const struct ml_trace *t);
  * trace lacks it. */
 const char *ml_trace_setting(const struct ml_trace *t, const char *key);
 
+/* The file of a trace. A file with the same numbers has the same contents. */
+struct ml_trace_identity {
+    uint64_t device, inode;
+    uint64_t file_bytes; /* when it was opened */
+    uint64_t changed_ns; /* when it was last written to */
+    uint64_t hash;       /* of the file's header and end */
+};
+
+/* @return 0 or negative errno */
+int ml_trace_identify(const struct ml_trace *t, struct ml_trace_identity *ret);
+
+/* ---- Checkpoints --------------------------------------------------------- */
+
+/* Attaches the checkpoints of a trace, a file of their own in the same format, which the trace
+ * then owns. Call it right after opening, before other threads use the trace. */
+void ml_trace_attach_checkpoints(struct ml_trace *t, struct ml_trace *checkpoints);
+
+/* NULL: the trace has none. */
+const struct ml_trace *ml_trace_checkpoints(const struct ml_trace *t);
+
+/* ---- Blocks that are neither definitions nor events ---------------------- */
+
+/* Reads the section that starts at block `first` of the file: one or more blocks of that type
+ * that continue each other, see docs/trace-format.md.
+ * @ret    its bytes are replaced
+ * @return 0, -EBADMSG if the section is damaged or of another type, or another negative errno */
+int ml_trace_read_section(const struct ml_trace *t, size_t first, uint8_t type, struct ml_buf *ret);
+
+/* The block that a section of this type starts with, the last one of the file.
+ * @return -ENOENT if there is none */
+int64_t ml_trace_last_section(const struct ml_trace *t, uint8_t type);
+
+/* Compares every block with its checksum. @return 0, -EBADMSG, or another negative errno */
+int ml_trace_check_blocks(const struct ml_trace *t);
+
 /* ---- Events ------------------------------------------------------------ */
 
 struct ml_cursor;
@@ -152,6 +188,10 @@ struct ml_cursor;
 int ml_cursor_open(const struct ml_trace *t, uint64_t from_ns, uint64_t to_ns,
                    struct ml_cursor **ret, struct ml_error *err);
 void ml_cursor_free(struct ml_cursor *c);
+
+/* Skips the first `events` events of the trace. Blocks that contain none of the others are not
+ * read. Call it before the first ml_cursor_next, on a cursor that starts at time 0. */
+void ml_cursor_skip(struct ml_cursor *c, uint64_t events);
 
 /* The next batch of events, in order; valid until the next call. Returns their
  * number, 0 at the end, a negative errno on a damaged block. */

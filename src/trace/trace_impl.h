@@ -8,6 +8,8 @@
  *     trace_names.c    definitions by number
  *     trace_stack_defs.c  of them libraries, frames, stacks and symbols
  *     cursor.c         events, block after block
+ *     trace_identity.c which file it is
+ *     sections.c       checkpoints and other blocks that continue each other
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,6 +34,7 @@ struct ml_trace {
     struct ml_trace_info info;
     struct ml_trace_defs defs;
     ML_VEC(struct ml_index_entry) blocks; /* all that can be read, in file order */
+    struct ml_trace *checkpoints;         /* NULL: none */
 };
 
 /* Open a trace from a descriptor. Takes ownership of the descriptor, also on failure. Otherwise

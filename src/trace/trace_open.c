@@ -209,11 +209,23 @@ void ml_trace_free(struct ml_trace *t)
 {
     if (!t)
         return;
+    ml_trace_free(t->checkpoints);
     close(t->fd);
     ml_trace_defs_release(&t->defs);
     ml_vec_release(&t->blocks);
     free(t->path);
     free(t);
+}
+
+void ml_trace_attach_checkpoints(struct ml_trace *t, struct ml_trace *checkpoints)
+{
+    ml_trace_free(t->checkpoints);
+    t->checkpoints = checkpoints;
+}
+
+const struct ml_trace *ml_trace_checkpoints(const struct ml_trace *t)
+{
+    return t->checkpoints;
 }
 
 const struct ml_trace_info *ml_trace_info(const struct ml_trace *t)

@@ -20,8 +20,10 @@ import row_event
 import row_heap
 import row_mxnet
 import row_import
+import row_instant
 import row_python
 import row_read
+import row_stacks
 import row_start
 import row_threads
 import row_torch
@@ -34,10 +36,12 @@ ROWS = {
     "threads": row_threads.row,
     "crowd": row_crowd.row,
     "heap": row_heap.row,
+    "stacks": row_stacks.row,
     "python": row_python.row,
     "disk": row_disk.row,
     "read": row_read.row,
     "analysis": row_analysis.row,
+    "instant": row_instant.row,
     "collector": row_collector.row,
     "start": row_start.row,
     "equal": row_equal.row,

@@ -1,16 +1,21 @@
 /* bench_malloc.c: the random malloc and free of churn.h as a program.
  *
- *     bench_malloc [--events N]
+ *     bench_malloc [--events N] [--depth FRAMES [--varies 1]]
+ *
+ * With a depth, that of deep_churn.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "bench_common.h"
 #include "churn.h"
+#include "deep_churn.h"
 
 int main(int argc, char **argv)
 {
     uint64_t events = bench_argument(argc, argv, "--events", 1000000);
-    uint64_t loop_ns = bench_churn(events);
+    unsigned depth = (unsigned)bench_argument(argc, argv, "--depth", 0);
+    unsigned varies = (unsigned)bench_argument(argc, argv, "--varies", 0);
+    uint64_t loop_ns = depth ? bench_deep_churn(events, depth, varies) : bench_churn(events);
 
     printf("{\"events\": %llu, \"loop_ns\": %llu, ", (unsigned long long)events,
            (unsigned long long)loop_ns);

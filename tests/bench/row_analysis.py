@@ -7,7 +7,7 @@ from bench_table import Row, count
 COMMANDS = {
     "summary": ["summary"],
     "leaks": ["leaks"],
-    "table": ["table"],
+    "table": ["table", "--checkpoints", "never"],
     "table --temporary": ["table", "--temporary"],
     "compare with itself": ["compare", "TRACE"],
 }

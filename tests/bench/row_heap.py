@@ -108,7 +108,7 @@ def row(ctx):
     r.data["lost"] = lost
     r.note("%d runs each, in turn; lost by memledger: %d" % (ctx.sizes["heap_repeat"], lost))
     r.note("memray records the Python stack (--native: the C stack too), heaptrack the C stack;"
-           " memledger none yet")
+           " memledger none here, see the row stacks")
     for tool, there in (("memray", ctx.memray), ("heaptrack", ctx.heaptrack)):
         if not there:
             r.note("%s is not installed here; make bench installs it" % tool)

@@ -17,6 +17,7 @@ import traceback
 
 import torch_checks  # noqa: F401, its checks are found when it is imported
 import torch_kind_checks  # noqa: F401, likewise
+import torch_loop_checks  # noqa: F401, likewise
 from lab import CHECKS, HERE, Lab, Missed, Skip, blocks_of, check, execute, mib, must, \
     need_module, need_program, script, segment_bytes
 

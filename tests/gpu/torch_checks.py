@@ -13,6 +13,7 @@ from torch_cost import measure, show
 TRAINING = os.path.abspath(os.path.join(HERE, "..", "integration", "torch"))
 sys.path.insert(0, TRAINING)
 from block_story import Story, share_named  # noqa: E402, it lies beside the tests on the host
+from compiled_blocks import QUERY, CompiledBlocks, layers_in, share_in_layers  # noqa: E402
 
 ENOUGH_NAMED = 0.99
 MOST_TIME = {"memledger": 0.02, "memledger --stacks python": 0.05}
@@ -107,6 +108,79 @@ def torch_names(lab):
         for category in ("parameter", "buffer", "gradient", "optimizer_state"):
             same_labels(told[category], labelled.get(category, []), f"{case}: {category}")
         assert json.loads(done.stdout).keys() == told.keys(), f"{case} printed something else"
+
+
+RANKS = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=1", "--standalone"]
+TOLD = ("select coalesce(sum(bytes), 0), coalesce(sum(case when (scope <> '' or label is not null)"
+        " and category <> 'other' then bytes end), 0) from %s and level = 'block'"
+        " and device like 'cuda:%%'")
+SHARES = {"the peak": "live_at_peak where true", "backward": "allocations where phase = 'backward'"}
+
+
+@check
+def torch_ranks(lab):
+    """DDP and FSDP with NCCL: names and categories at the peak and in backward; NCCL's memory"""
+    need_module("torch")
+    for case in ("ddp", "ddp_view", "fsdp1", "fsdp2"):
+        trace, _ = lab.record(f"torch-ranks-{case}",
+                              [*RANKS, os.path.join(TRAINING, "ranks.py"), case],
+                              env={"TRAINING_DEVICE": "cuda"})
+        for what, table in SHARES.items():
+            [[total, told]] = lab.report("sql", trace, TOLD % table)["rows"]
+            print(f"  {case}: {told / max(1, total):.2%} of {mib(total)} of {what} are told")
+            assert total and told >= ENOUGH_NAMED * total, f"{case}: {told} of {total} of {what}"
+        asked = {entry["name"]: entry for entry in lab.ledger(trace, "peak")["entries"]}
+        for entry in asked.get("driver allocations", {}).get("entries", []):
+            print(f"  {case}: driver allocations of {entry['name']}: {mib(entry['bytes'])}")
+
+
+@check
+def torch_generate(lab):
+    """Keys and values by layer and token; pinned batches are inputs"""
+    need_module("torch")
+    need_module("transformers")
+    trace, done = lab.record("torch-generate", script("torch_generate.py"))
+    told = json.loads(done.stdout.strip().splitlines()[-1])
+    cache = lab.report("summary", trace)["kv_cache"]
+    print(f"  {cache['peak_bytes']:,} bytes in {len(cache['layers'])} layers, "
+          f"{cache['mean_growth_bytes']:,} a token; the model says {told}")
+    blocks = 2 * len(cache["layers"])
+    assert told["bytes"] <= cache["peak_bytes"] <= told["bytes"] * 1.5 + blocks * UNSPLIT, cache
+    assert abs(cache["mean_growth_bytes"] / told["token"] - 1) < 0.05, cache
+    pinned = {e["label"] for e in lab.report("events", trace, "--kind", "label")["events"]
+              if e["space"] == "cuda pinned"}
+    assert pinned == {"DataLoader"}, f"labels of pinned batches: {pinned}"
+COMPILED = ("sequential", "encoder", "gpt", "graphs", "resnet", "in_place", "function", "blocks",
+            "submodule", "optimizer")
+
+
+def same_layers(case, told, found):
+    """Blocks on the GPU are as large as PyTorch says, or larger."""
+    assert found.keys() == told.keys(), f"{case}: layers {sorted(told)}, found {sorted(found)}"
+    for layer, row in told.items():
+        assert found[layer].keys() == row.keys(), f"{case}: {layer} has {found[layer]}, not {row}"
+        assert all(found[layer][kind] >= size for kind, size in row.items()), f"{case}: {layer}"
+
+
+@check
+def torch_compiled(lab):
+    """Code of torch.compile, also as CUDA graphs: layers at the peak and in backward; results"""
+    need_module("torch")
+    env = {"TORCHINDUCTOR_CACHE_DIR": lab.path("inductor")}
+    command = [*training("compiled.py"), "--cuda", *COMPILED]
+    alone = json.loads(must(command, env).stdout.strip().splitlines()[-1])
+    trace, done = lab.record("torch-compiled", command, env=env)
+    told = json.loads(done.stdout.strip().splitlines()[-1])
+    device = lab.ledger(trace, "peak")["device"]
+    blocks = CompiledBlocks(lab.report("sql", trace, QUERY)["rows"], COMPILED, device)
+    for case in COMPILED:
+        (peak, worst), (backward, worse) = map(share_in_layers, (blocks.at_peak(case),
+                                                                 blocks.in_backward(case)))
+        print(f"  {case:12} {peak:.2%} of the peak, {backward:.2%} of backward")
+        assert told[case]["counters"] == alone[case]["counters"], f"{case}: compiled differently"
+        assert min(peak, backward) >= ENOUGH_NAMED, f"{case}: {worst} {worse}"
+        rows = lab.report("layers", trace, "--at", blocks.end(case), "--device", device)["layers"]
+        same_layers(case, told[case]["layers"], layers_in(rows))
 
 
 @check

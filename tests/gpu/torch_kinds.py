@@ -158,13 +158,24 @@ def kind_fsdp2():
     return local_contents(model, optimizer)
 
 
+def by_unit(pairs):
+    """fully_shard puts the gradients of a module into one storage, which has one name."""
+    units = {}
+    for name, tensor in pairs:
+        units.setdefault(tensor.untyped_storage().data_ptr(), []).append((name, tensor))
+    for unit in units.values():
+        names = [name for name, _ in unit]
+        start = names[0][:len("blocks.0.")] if names[0].startswith("blocks.") else ""
+        yield f"{start}({names[0][len(start):]} to {names[-1][len(start):]})", unit[0][1]
+
+
 def local_contents(model, optimizer):
     """As told.contents, of what this rank has."""
     names = {p: n for n, p in model.named_parameters()}
     device = torch.device(DEVICE, 0) if DEVICE == "cuda" else torch.device(DEVICE)
     parts = {
         "parameter": ((n, p.to_local()) for n, p in model.named_parameters()),
-        "gradient": ((n, p.grad.to_local()) for n, p in model.named_parameters()),
+        "gradient": by_unit((n, p.grad.to_local()) for n, p in model.named_parameters()),
         "optimizer_state": ((f"{names[p]}.{slot}", getattr(v, "_local_tensor", v))
                             for p, slots in optimizer.state.items() for slot, v in slots.items()),
     }

@@ -112,11 +112,12 @@ def test_live_at_the_cut():
         contains(plain(harness.MEMLEDGER, *command).stdout, "never freed", f"{command}")
 
 
-def test_no_stacks_of_malloc():
-    """--stacks with --heap: a note says what has none."""
-    words = "not for malloc"
-    contains(run("true", options=["--heap", "--stacks=native"]).err, words, "closing note")
-    for options in (["--heap"], ["--stacks=native"], ["--heap", "--stacks=none"]):
+def test_no_python_stacks_of_malloc():
+    """--stacks python with --heap: a note says what has none."""
+    words = "not recorded for malloc"
+    contains(run("true", options=["--heap", "--stacks=python"]).err, words, "closing note")
+    for options in (["--heap"], ["--stacks=python"], ["--heap", "--stacks=none"],
+                    ["--heap", "--stacks=native"], ["--heap", "--stacks=all"]):
         result = run("true", options=["-f", *options])
         check(words not in result.err, f"a note with {options}", result)
 

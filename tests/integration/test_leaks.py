@@ -69,7 +69,7 @@ def test_blocks_of_malloc_have_no_stacks():
         text = plain(MEMLEDGER, *arguments, "heap.mled").stdout
         check("record with --stacks" not in text, "advice that was followed already", text)
     contains(plain(MEMLEDGER, "table", "--by", "line", "heap.mled").stdout,
-             "No block has a line: blocks of malloc have no stacks.", "the table")
+             "No block has a line: blocks of malloc have native stacks only", "the table")
     run(program("keeps"), "forever", trace="own.mled", options=["-q", "--stacks", "python"])
     contains(plain(MEMLEDGER, "leaks", "own.mled").stdout,
              "None of these has a stack: --stacks records those of PyTorch and MXNet only.",

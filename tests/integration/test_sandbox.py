@@ -157,7 +157,7 @@ def test_unseen_filter():
     """Without libc's functions: noticed by a child that can read its state, before it makes any
     other call, and recorded no further."""
     calls = "memfd_create,socket,sendmsg,nanosleep,clock_nanosleep,prctl,gettid,getpid,madvise"
-    for options in MODES:
+    for options in (*MODES, ("--heap", "--stacks=native")):
         result = same("raw", f"deny:{calls}", "loop:100", "fork:100", options=options)
         contains(result.err, "1 process was not recorded: started in a sandbox", "note")
 

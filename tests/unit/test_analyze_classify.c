@@ -12,6 +12,7 @@
 #define PASSING MEMLEDGER_INTERMEDIATE_GRADIENT
 #define INPUT MEMLEDGER_INPUT
 #define TEMPORARY MEMLEDGER_TEMPORARY
+#define COMMUNICATION MEMLEDGER_COMMUNICATION
 
 static void a_program_without_modules_and_phases_has_no_classes(void **state)
 {
@@ -156,6 +157,25 @@ static void backward_makes_intermediate_gradients(void **state)
     ml_trace_free(trace);
 }
 
+/* Gloo copies what it sends; no scope says for whom. */
+static void a_thread_of_collectives_communicates(void **state)
+{
+    struct story s = story_begin();
+
+    (void)state;
+    ml_maker_thread(s.f.maker, 0, 101, ml_maker_string(s.f.maker, "pt_gloo_runloop"));
+    enter(&s, story_module(&s, 0, "Net"));
+    leave_to(&s, 0);
+    mark(&s, "backward");
+    born(&s, 0x1000, 100);
+    s.thread = 1;
+    born(&s, 0x2000, 100);
+    dies(&s, 0x2000);
+    mark(&s, "");
+    born(&s, 0x3000, 100);
+    assert_categories(&s, PASSING, COMMUNICATION, COMMUNICATION);
+}
+
 static void what_survives_the_optimizer_is_its_state(void **state)
 {
     struct story s = story_begin();
@@ -267,6 +287,7 @@ int main(void)
         cmocka_unit_test(an_input_is_born_outside),
         cmocka_unit_test(a_weak_label_that_does_not_count_leaves_no_name),
         cmocka_unit_test(backward_makes_intermediate_gradients),
+        cmocka_unit_test(a_thread_of_collectives_communicates),
         cmocka_unit_test(what_survives_the_optimizer_is_its_state),
         cmocka_unit_test(the_mark_of_the_optimizer_is_enough),
         cmocka_unit_test(a_module_keeps_activations),

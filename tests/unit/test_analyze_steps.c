@@ -335,6 +335,79 @@ static void a_summary_has_the_same(void **state)
     ml_trace_free(trace);
 }
 
+static void peaks(struct story *s, uint64_t bytes)
+{
+    born(s, 0x2000, bytes);
+    dies(s, 0x2000);
+}
+
+/* Step 0, an evaluation, steps 1 and 2, and another evaluation behind them. */
+static void tell_evaluations(struct story *s)
+{
+    automatic_step(s, 0);
+    peaks(s, 100);
+    mark(s, "optimizer");
+    automatic_step(s, 1);
+    peaks(s, 900); /* its batch, before it is known */
+    evaluation(s, 1);
+    peaks(s, 800);
+    evaluation(s, 1); /* nothing new */
+    automatic_step(s, 1);
+    peaks(s, 110);
+    mark(s, "optimizer");
+    automatic_step(s, 2);
+    peaks(s, 120);
+    mark(s, "optimizer");
+    automatic_step(s, 3);
+    evaluation(s, 3);
+    peaks(s, 700);
+}
+
+static void an_evaluation_is_no_part_of_the_next_step(void **state)
+{
+    struct story s = story_begin();
+    struct stepped r;
+
+    (void)state;
+    tell_evaluations(&s);
+    r = read_steps(&s);
+    assert_int_equal(r.steps.list.len, 3);
+    assert_int_equal(r.steps.list.items[1].number, 1);
+    assert_int_equal(r.steps.list.items[1].peak_bytes, 110);
+    assert_int_equal(r.steps.list.items[1].allocations, 1);
+    assert_int_equal(r.steps.evaluations.len, 1);
+    assert_int_equal(r.steps.evaluations.items[0].number, 1);
+    assert_int_equal(r.steps.evaluations.items[0].peak_bytes, 900);
+    assert_int_equal(r.steps.evaluations.items[0].allocations, 2);
+    assert_int_equal(r.steps.evaluations.items[0].begin_ns, r.steps.list.items[0].end_ns);
+    assert_int_equal(r.steps.evaluations.items[0].end_ns, r.steps.list.items[1].begin_ns);
+    assert_true(r.steps.has_after);
+    assert_int_equal(r.steps.after.peak_bytes, 700);
+    assert_int_equal(live_at(r.trace, "step:1"), 110);
+    assert_int_equal(live_at(r.trace, "step:2"), 120);
+    assert_int_equal(live_at(r.trace, "step:3"), 0);
+    release(&r);
+}
+
+/* Whatever a file says: the mark of an evaluation needs the step that it precedes. */
+static void an_evaluation_elsewhere_means_nothing(void **state)
+{
+    struct story s = story_begin();
+    struct stepped r;
+
+    (void)state;
+    evaluation(&s, 0);
+    automatic_step(&s, 0);
+    peaks(&s, 100);
+    evaluation(&s, 7);
+    automatic_step(&s, 1);
+    peaks(&s, 200);
+    r = read_steps(&s);
+    assert_int_equal(r.steps.list.len, 2);
+    assert_int_equal(r.steps.evaluations.len, 0);
+    release(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -350,6 +423,8 @@ int main(void)
         cmocka_unit_test(steps_of_the_program_take_over),
         cmocka_unit_test(an_instant_knows_the_same_steps),
         cmocka_unit_test(a_summary_has_the_same),
+        cmocka_unit_test(an_evaluation_is_no_part_of_the_next_step),
+        cmocka_unit_test(an_evaluation_elsewhere_means_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

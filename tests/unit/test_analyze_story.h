@@ -92,6 +92,13 @@ static inline void automatic_step(struct story *s, uint64_t number)
                                               ml_maker_string(s->f.maker, ML_STEP_AUTOMATIC)}});
 }
 
+static inline void evaluation(struct story *s, uint64_t before_step)
+{
+    story_event(s, (struct ml_event){.kind = ML_MARK,
+                                     .args = {MEMLEDGER_MARK_STEP, before_step,
+                                              ml_maker_string(s->f.maker, ML_STEP_EVALUATION)}});
+}
+
 static inline void born(struct story *s, uint64_t addr, uint64_t size)
 {
     story_event(s, (struct ml_event){.kind = ML_ALLOC, .addr = addr, .size = size});

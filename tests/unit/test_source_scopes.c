@@ -102,6 +102,12 @@ static void push_tape(struct thread *t, uint64_t tape, uint64_t number)
     push_tape_with(t, tape, number, 0, "op");
 }
 
+static void enter_function(struct thread *t, const char *name)
+{
+    t->words[1] = string(t, name);
+    ml_source_enter_function(&t->dict, &t->source);
+}
+
 static void write_path(const struct thread *t, uint32_t scope, char *text, size_t room)
 {
     static const char letters[] = "umopn";
@@ -378,6 +384,60 @@ static void inner_path_follows_the_name(void **state)
     assert_at(t, "u:step1 > m:net > m:another");
 }
 
+static void a_function_ends_with_the_next_push_or_pop(void **state)
+{
+    struct thread *t = *state;
+
+    push(t, USER, "epoch");
+    enter_function(t, "train");
+    assert_at(t, "u:epoch > m:train/function");
+    enter_function(t, "other"); /* not inside of the first */
+    assert_at(t, "u:epoch > m:other/function");
+    push_class(t, MODULE, "GPT", "GPT");
+    assert_at(t, "u:epoch > m:GPT/GPT");
+    pop(t);
+    assert_at(t, "u:epoch");
+    enter_function(t, "train");
+    assert_true(pop(t)); /* of the epoch */
+    assert_at(t, "");
+    assert_int_equal(t->source.place.depth, 0);
+}
+
+/* The operator is named too: a function is not a layer. */
+static void backward_of_a_function_names_it(void **state)
+{
+    struct thread *t = *state;
+
+    enter_function(t, "train");
+    made(t, 7, 10, 15);
+    push_tape(t, 7, 12);
+    assert_at(t, "p:backward > m:train/function > o:op");
+    pop(t);
+    assert_at(t, ""); /* the node has ended the function */
+}
+
+static void layers_are_below_the_module(void **state)
+{
+    struct thread *t = *state;
+
+    push(t, MODULE, "GPT");
+    push(t, MODULE | ML_PUSH_BELOW, "head");
+    assert_at(t, "m:GPT > m:head");
+    assert_true(pop(t));
+    push(t, MODULE, "blocks.0");
+    made(t, 1, 5, 6);
+    push(t, MODULE | ML_PUSH_BELOW, "mlp.1");
+    assert_at(t, "m:GPT > m:blocks.0 > m:blocks.0.mlp.1");
+    leave(t);
+    push_tape(t, 1, 5);
+    push(t, MODULE | ML_PUSH_BELOW, "mlp.1");
+    assert_at(t, "p:backward > m:GPT > m:blocks.0 > m:blocks.0.mlp.1");
+    leave(t);
+    push(t, PHASE, "recompute");
+    push(t, MODULE | ML_PUSH_BELOW, "mlp.1");
+    assert_at(t, "p:recompute > m:mlp.1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -392,6 +452,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(work_leads_to_where_it_was_handed_over, setup, teardown),
         cmocka_unit_test_setup_teardown(work_needs_no_name, setup, teardown),
         cmocka_unit_test_setup_teardown(inner_path_follows_the_name, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_function_ends_with_the_next_push_or_pop, setup, teardown),
+        cmocka_unit_test_setup_teardown(backward_of_a_function_names_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(layers_are_below_the_module, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

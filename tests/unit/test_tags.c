@@ -10,6 +10,7 @@
 #include "pool_entries.h"
 #include "sampled_total.h"
 #include "tag_list.h"
+#include "tags.h"
 
 static struct ml_tag_list read_list(const struct ml_trace *trace, struct ml_tag_list_opts opts)
 {
@@ -337,6 +338,34 @@ static void test_processes_apart(void **state)
     ml_trace_free(trace);
 }
 
+static void test_torch_words(void **state)
+{
+    static const char *const cases[][2] = {
+        {"in_arg:fc1.weight", "parameter:fc1.weight"},
+        {"arg_grad:fc1.weight", "gradient:fc1.weight"},
+        {"aux_state:bn.mean", "buffer:bn.mean"},
+        {"optimizer_state:exp_avg:fc1.weight", "optimizer_state:exp_avg:fc1.weight"},
+        {"data_entry:encoder.0_oedge1", "activation:encoder.0[1]"},
+        {"data_entry:encoder.0_backward_oedge12", "intermediate_gradient:encoder.0[12]"},
+        {"data_entry:x_oedge0_oedge1", "activation:x_oedge0[1]"},
+        {"data_entry:plain", "activation:plain"},
+        {"data_entry:_backward", "activation:_backward"},
+        {"unknown:torch", "other:torch"},
+        {"input.0", "input.0"},
+    };
+    struct ml_buf words;
+
+    (void)state;
+    ml_buf_init(&words);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        ml_buf_clear(&words);
+        assert_int_equal(ml_tag_in_torch_words(cases[i][0], &words), 0);
+        assert_int_equal(words.len, strlen(cases[i][1]));
+        assert_memory_equal(words.data, cases[i][1], words.len);
+    }
+    ml_buf_release(&words);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +373,7 @@ int main(void)
         cmocka_unit_test(test_borrowed),     cmocka_unit_test(test_stored),
         cmocka_unit_test(test_levels),       cmocka_unit_test(test_sampled_totals),
         cmocka_unit_test(test_pool_entries), cmocka_unit_test(test_processes_apart),
+        cmocka_unit_test(test_torch_words),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,6 +26,8 @@
 #include "scope_facts.h"
 #include "unknowns.h"
 
+#define TELL_EVENTS 1048576 /* from one report of progress to the next */
+
 enum rule {
     RULE_NONE,
     RULE_BACKWARD,
@@ -33,7 +35,11 @@ enum rule {
     RULE_OPTIMIZER_MARKED, /* by a mark alone */
     RULE_MODULE,
     RULE_AFTER_FORWARD,
+    RULE_COMMUNICATION,
 };
+
+/* The threads on which gloo, as PyTorch calls it, runs the collectives of the host. */
+#define COLLECTIVES_THREAD "pt_gloo"
 
 /* The facts about a live block, by its entry in the live table. */
 struct birth {
@@ -65,6 +71,8 @@ struct space {
 
 struct classifier {
     struct ml_classes *ret;
+    struct ml_progress *progress;
+    uint64_t events; /* read so far */
     struct ml_scope_facts facts;
     struct ml_calls calls;
     struct ml_replay replay;
@@ -233,6 +241,14 @@ static void choose_engine_rule(struct classifier *c, const struct ml_block *bloc
     }
 }
 
+static bool is_for_collectives(const struct classifier *c, const struct ml_block *block)
+{
+    const struct ml_thread *thread = ml_trace_thread(c->replay.trace, ml_block_thread(block));
+
+    return block->scope == 0 && strncmp(ml_trace_string(c->replay.trace, thread->name, NULL),
+                                        COLLECTIVES_THREAD, strlen(COLLECTIVES_THREAD)) == 0;
+}
+
 static void choose_rule(struct classifier *c, const struct ml_block *block,
                         const struct process *process, struct birth *birth)
 {
@@ -240,14 +256,16 @@ static void choose_rule(struct classifier *c, const struct ml_block *block,
     enum ml_phase phase = phase_at(&fact, process);
 
     birth->named = fact.module != 0;
-    if (phase == ML_PHASE_BACKWARD) {
+    if (is_for_collectives(c, block)) {
+        birth->rule = RULE_COMMUNICATION;
+    } else if (phase == ML_PHASE_BACKWARD) {
         birth->rule = RULE_BACKWARD;
         birth->in_call = is_in_call(c, block, fact.phase_scope);
         c->ret->backward_bytes += block->size;
         c->ret->backward_named_bytes += birth->named ? block->size : 0;
     } else if (phase == ML_PHASE_OPTIMIZER) {
         choose_optimizer_rule(c, block, &fact, process, birth);
-    } else if (fact.module != 0) {
+    } else if (fact.module != 0 && !fact.in_function) {
         birth->rule = RULE_MODULE;
         birth->in_call = is_in_call(c, block, fact.module);
     } else {
@@ -450,6 +468,7 @@ static uint8_t direct_category(struct classifier *c, const struct process *proce
     case RULE_AFTER_FORWARD:
         return ml_passes_since(&process->passes, ordinal_of(block)) > 0 ? MEMLEDGER_ACTIVATION
                                                                         : MEMLEDGER_TEMPORARY;
+    case RULE_COMMUNICATION: return MEMLEDGER_COMMUNICATION;
     case RULE_NONE: break;
     }
     return MEMLEDGER_OTHER;
@@ -652,6 +671,8 @@ static int on_event(void *ctx, const struct ml_event *event)
     bool is_alloc = event->kind == ML_ALLOC || event->kind == ML_ALLOC_EX;
     int r = 0;
 
+    if (ML_UNLIKELY(c->events++ % TELL_EVENTS == 0))
+        ml_progress_tell(c->progress, c->events, ml_trace_info(c->replay.trace)->events);
     switch (event->kind) {
     case ML_PUSH: return on_push(c, event);
     case ML_POP: return on_pop(c, event);
@@ -749,7 +770,13 @@ static int classify(struct classifier *c, const struct ml_trace *trace, struct m
 
 int ml_classify(const struct ml_trace *trace, struct ml_classes *ret, struct ml_error *err)
 {
-    struct classifier c = {.ret = ret};
+    return ml_classify_telling(trace, NULL, ret, err);
+}
+
+int ml_classify_telling(const struct ml_trace *trace, struct ml_progress *progress,
+                        struct ml_classes *ret, struct ml_error *err)
+{
+    struct classifier c = {.ret = ret, .progress = progress};
     int r;
 
     *ret = (struct ml_classes){0};

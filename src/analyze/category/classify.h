@@ -9,7 +9,8 @@
  *     category other is only a name, and is ignored if another label gave the block a
  *     category. Its first words may give one (label_tags.h), which comes next
  *  2. labelled as input, and allocated outside modules, backward and optimizer: input
- *  3. allocated in backward: intermediate gradient
+ *  3. allocated in backward: intermediate gradient. Allocated by a thread that runs collectives of
+ *     the host, in any phase: communication
  *  4. allocated in the optimizer's step: temporary if freed before the step ends, else
  *     optimizer state
  *  5. allocated in a module: temporary if freed before that call returns, else activation
@@ -53,11 +54,16 @@
 #define ML_ANALYZE_CLASSIFY_H
 
 #include "classes.h"
+#include "progress.h"
 #include "trace.h"
 
 /* @ret    to be released, after a failure too
  * @return 0 or negative errno */
 int ml_classify(const struct ml_trace *trace, struct ml_classes *ret, struct ml_error *err);
+
+/* The same with progress, in events of the trace. */
+int ml_classify_telling(const struct ml_trace *trace, struct ml_progress *progress,
+                        struct ml_classes *ret, struct ml_error *err);
 void ml_classes_release(struct ml_classes *classes);
 
 #endif

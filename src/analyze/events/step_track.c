@@ -47,15 +47,39 @@ static void begin(struct ml_step_track *t, uint64_t number)
     t->highest = t->count > 0 ? ml_max_u64(t->highest, number) : number;
     t->count++;
     t->number = number;
-    t->optimized = false;
+    t->optimized = t->evaluates = false;
     t->allocations = ml_step_allocations(t->replay);
     t->refusals = t->replay->ooms;
     t->open = true;
 }
 
+/* Where the step of that number is the last. */
+static enum ml_step_turn on_evaluation(struct ml_step_track *t, uint64_t number)
+{
+    if (!t->open || t->told || t->evaluates || t->number != number)
+        return ML_STEP_GOES_ON;
+    t->evaluates = true;
+    return ML_STEP_EVALUATES;
+}
+
+static enum ml_step_turn restart(struct ml_step_track *t)
+{
+    uint64_t highest_before = t->highest_before;
+
+    t->count--;
+    begin(t, t->number);
+    t->highest_before = highest_before;
+    return ML_STEP_RESTARTS;
+}
+
 static enum ml_step_turn on_step(struct ml_step_track *t, const struct ml_event *event)
 {
     t->takes_over = false;
+    if (strcmp(name_of(t, event), ML_STEP_EVALUATION) == 0)
+        return on_evaluation(t, event->args[1]);
+    if (t->evaluates && event->args[1] == t->number &&
+        strcmp(name_of(t, event), ML_STEP_AUTOMATIC) == 0)
+        return restart(t);
     if (t->count > 0)
         count_earlier(t);
     if (!t->told && strcmp(name_of(t, event), ML_STEP_AUTOMATIC))
@@ -71,6 +95,8 @@ static bool comes_after(const struct ml_step_track *t)
 
     if (t->count < 2 || t->optimized)
         return false;
+    if (t->evaluates && t->replay->ooms == t->refusals)
+        return true;
     if (ml_step_allocations(t->replay) == t->allocations)
         return true;
     return others_optimized && t->replay->ooms == t->refusals;

@@ -11,6 +11,9 @@
  *    many, a file that is saved after the steps. This does not apply if an allocation was
  *    refused in it: then it is the step that failed.
  *
+ * An evaluation before a step is not part of it: its mark says that the step of that number has not
+ * begun yet, and the next mark of an automatic step begins it.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ML_ANALYZE_STEP_TRACK_H
@@ -22,6 +25,8 @@ enum ml_step_turn {
     ML_STEP_GOES_ON, /* or there is no step */
     ML_STEP_BEGINS,  /* the previous one ends */
     ML_STEP_ENDS,
+    ML_STEP_EVALUATES, /* since the last step began, the program has evaluated */
+    ML_STEP_RESTARTS,  /* the evaluation ends, and the step begins only now */
 };
 
 /* Initialise only the first member. */
@@ -32,6 +37,7 @@ struct ml_step_track {
     bool told;        /* the program marks steps itself */
     bool takes_over;  /* the latest step is the program's first */
     bool is_behind;   /* the last one has ended and is not a step: see above */
+    bool evaluates;   /* the last one has not begun: an evaluation is running */
     uint64_t count;   /* of steps, including the last */
     uint64_t number;  /* of the last; all are between first and highest */
     uint64_t first, highest;

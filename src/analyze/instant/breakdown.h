@@ -44,6 +44,10 @@ struct ml_breakdown_opts {
  * @return 0, or -EINVAL and `err` lists the keys */
 int ml_breakdown_parse(const char *text, struct ml_breakdown_opts *ret, struct ml_error *err);
 
+/* Adds the category after the label, unless it is a key already: a parameter and its gradient have
+ * the same label. */
+void ml_breakdown_split_labels(struct ml_breakdown_opts *opts);
+
 struct ml_breakdown_group {
     uint64_t bytes, blocks;
     double percent;             /* of all live bytes */

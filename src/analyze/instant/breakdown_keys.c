@@ -65,6 +65,18 @@ int ml_breakdown_parse(const char *text, struct ml_breakdown_opts *ret, struct m
     }
 }
 
+void ml_breakdown_split_labels(struct ml_breakdown_opts *opts)
+{
+    size_t i = opts->by_count;
+
+    if (!has_key(opts, ML_KEY_LABEL) || has_key(opts, ML_KEY_CATEGORY))
+        return;
+    for (; opts->by[i - 1] != ML_KEY_LABEL; i--)
+        opts->by[i] = opts->by[i - 1];
+    opts->by[i] = ML_KEY_CATEGORY;
+    opts->by_count++;
+}
+
 /* ---- Numbers ----------------------------------------------------------- */
 
 /* A module that no other phase calls is in forward. */

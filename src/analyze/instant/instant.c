@@ -8,25 +8,25 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 
+#include "checkpoints.h"
+#include "killed_setting.h"
 #include "memledger/memledger.h"
 #include "step_track.h"
 #include "samples.h"
-
-struct moment {
-    uint64_t event, time_ns;
-};
+#include "text.h"
 
 struct scan {
     struct ml_replay replay;
     const struct ml_at *at;
     int64_t device; /* -1: all */
     bool found;
-    struct moment moment;   /* the best so far */
-    uint64_t best_bytes;    /* live bytes there, for a peak */
-    struct moment before;   /* the event before this one */
-    struct moment last_end; /* before the latest end of a process; event 0: none has ended */
+    struct ml_moment moment;   /* the best so far */
+    uint64_t best_bytes;       /* live bytes there, for a peak */
+    struct ml_moment before;   /* the event before this one */
+    struct ml_moment last_end; /* before the latest end of a process; event 0: none has ended */
     uint64_t ooms;
     uint64_t refused_bytes; /* by the requested refusal */
     struct ml_step_track track;
@@ -43,13 +43,13 @@ static uint64_t live_bytes(const struct scan *s)
                : 0;
 }
 
-static void choose(struct scan *s, struct moment moment)
+static void choose(struct scan *s, struct ml_moment moment)
 {
     s->found = true;
     s->moment = moment;
 }
 
-static void look_for_peak(struct scan *s, struct moment now)
+static void look_for_peak(struct scan *s, struct ml_moment now)
 {
     uint64_t bytes = live_bytes(s);
 
@@ -84,12 +84,17 @@ static void on_mark(struct scan *s, const struct ml_event *event)
 {
     switch (ml_step_track_mark(&s->track, event)) {
     case ML_STEP_BEGINS:
+    case ML_STEP_RESTARTS:
         if (s->track.takes_over && is_step(s->at))
             s->found = s->found && s->at->number < event->args[1];
         s->inside = !s->found && event->args[1] == s->at->number;
         s->found_in = s->inside ? s->track.count : s->found_in;
         break;
     case ML_STEP_ENDS: s->inside = false; break;
+    case ML_STEP_EVALUATES:
+        s->found = s->found && !s->inside;
+        s->inside = false;
+        break;
     case ML_STEP_GOES_ON: break;
     }
 }
@@ -112,7 +117,7 @@ static bool is_here(const struct scan *s, uint32_t space)
     return s->device < 0 || ml_intern_find(&s->replay.device_names, name, len) == s->device;
 }
 
-static void on_oom(struct scan *s, const struct ml_event *event, struct moment now)
+static void on_oom(struct scan *s, const struct ml_event *event, struct ml_moment now)
 {
     if (is_here(s, event->space) && ++s->ooms == s->at->number && s->at->kind == ML_AT_OOM) {
         s->refused_bytes = event->size;
@@ -122,7 +127,7 @@ static void on_oom(struct scan *s, const struct ml_event *event, struct moment n
 
 static int on_event(struct scan *s, const struct ml_event *event)
 {
-    struct moment now = {s->replay.events + 1, event->time_ns};
+    struct ml_moment now = {s->replay.events + 1, event->time_ns};
     int r;
 
     if (event->kind == ML_MARK)
@@ -170,18 +175,97 @@ static int read_all(struct scan *s, struct ml_error *err)
     return r;
 }
 
-/* If memory is still live, the last event; else the event before the last process ended. */
-static struct moment end_of(const struct scan *s)
-{
-    return live_bytes(s) > 0 || s->last_end.event == 0 ? s->before : s->last_end;
-}
-
-/* ---- The requested instant --------------------------------------------- */
+/* ---- The same from checkpoints ------------------------------------------ */
 
 static bool is_after_end(const struct scan *s)
 {
     return s->at->kind == ML_AT_TIME && s->at->time_ns > ml_trace_info(s->replay.trace)->end_ns;
 }
+
+/* Counts the events up to the requested time. */
+static int read_to_time(struct scan *s, const struct ml_checkpoints *checkpoints,
+                        struct ml_error *err)
+{
+    const struct ml_checkpoint *from = ml_checkpoint_before_time(checkpoints, s->at->time_ns);
+    const struct ml_event *events;
+    struct ml_cursor *cursor = NULL;
+    int n = 0, r = ml_cursor_open(s->replay.trace, 0, s->at->time_ns, &cursor, err);
+
+    s->moment = from->at;
+    if (r == 0)
+        ml_cursor_skip(cursor, from->at.event);
+    while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0)
+        s->moment.event += (uint64_t)n;
+    ml_cursor_free(cursor);
+    return r < 0 ? r : n;
+}
+
+/* What a pass would have found of the requested step. */
+static void take_step(struct scan *s, const struct ml_checkpoints *checkpoints)
+{
+    const struct ml_checkpoint_step *step = ml_checkpoints_step(checkpoints, s->at->number);
+
+    s->track.count = checkpoints->step_count;
+    s->track.first = checkpoints->first_step;
+    s->track.highest = checkpoints->highest_step;
+    if (step)
+        choose(s, s->at->kind == ML_AT_STEP ? step->peak : step->end);
+}
+
+static void take_refusal(struct scan *s, const struct ml_checkpoints *checkpoints)
+{
+    uint64_t number = s->at->number;
+
+    s->ooms = checkpoints->refusals.len;
+    if (number == 0 || number > s->ooms)
+        return;
+    s->refused_bytes = checkpoints->refusals.items[number - 1].bytes;
+    choose(s, checkpoints->refusals.items[number - 1].at);
+}
+
+/* Whether totals at the end, and the instants in the directory, are enough to decide. */
+static bool needs_no_scan(const struct scan *s)
+{
+    switch (s->at->kind) {
+    case ML_AT_PEAK: return s->device < 0;
+    case ML_AT_END: return s->device < 0 || live_bytes(s) > 0;
+    case ML_AT_TIME: return !is_after_end(s) || s->device < 0 || live_bytes(s) > 0;
+    case ML_AT_STEP_END: return true;
+    case ML_AT_STEP:
+    case ML_AT_OOM: return s->device < 0;
+    }
+    return false;
+}
+
+/* @return 0; -ENOENT if the trace must be read from its start; or another negative errno */
+static int use_checkpoints(struct scan *s, struct ml_error *err)
+{
+    struct ml_checkpoints checkpoints;
+    int r = ml_checkpoints_open(s->replay.trace, &checkpoints);
+
+    if (r == 0)
+        r = ml_checkpoints_restore_end(&checkpoints, &s->replay);
+    s->before = checkpoints.last;
+    s->last_end = checkpoints.last_end;
+    if (r == 0 && !needs_no_scan(s))
+        r = -ENOENT;
+    if (r == 0 && s->at->kind == ML_AT_TIME && !is_after_end(s))
+        r = read_to_time(s, &checkpoints, err);
+    if (r == 0 && is_step(s->at))
+        take_step(s, &checkpoints);
+    if (r == 0 && s->at->kind == ML_AT_OOM)
+        take_refusal(s, &checkpoints);
+    ml_checkpoints_release(&checkpoints);
+    return r == -EBADMSG ? -ENOENT : r;
+}
+
+/* If memory is still live, the last event; else the event before the last process ended. */
+static struct ml_moment end_of(const struct scan *s)
+{
+    return live_bytes(s) > 0 || s->last_end.event == 0 ? s->before : s->last_end;
+}
+
+/* ---- The requested instant --------------------------------------------- */
 
 static void drop_what_follows(struct scan *s)
 {
@@ -223,7 +307,17 @@ static const struct ml_replay_process *find_killed(const struct ml_replay *repla
 static int no_oom(const struct scan *s, struct ml_error *err)
 {
     const struct ml_replay_process *killed = find_killed(&s->replay);
+    const char *limit = ml_trace_setting(s->replay.trace, ML_SETTING_KILLED_AT_LIMIT);
+    char bytes[32];
 
+    if (s->ooms == 0 && killed && limit)
+        return ml_error_set(
+            err, -ENOENT,
+            "no allocation was refused, but the kernel killed process %u (signal 9): its control "
+            "group reached its memory limit of %s. memledger table --at end shows what was live "
+            "then; ask for less, or raise the limit of the container or the job",
+            ml_trace_process(s->replay.trace, killed->number)->pid,
+            ml_format_bytes(bytes, (int64_t)strtoull(limit, NULL, 10), ML_UNIT_AUTO));
     if (s->ooms == 0 && killed)
         return ml_error_set(err, -ENOENT,
                             "no allocation was refused%s, but process %u was killed (signal 9), as "
@@ -247,7 +341,7 @@ static int decide(struct scan *s, struct ml_error *err)
     switch (s->at->kind) {
     case ML_AT_PEAK:
         if (s->device < 0)
-            s->moment = (struct moment){s->replay.peak_event, s->replay.bytes.peak_time_ns};
+            s->moment = (struct ml_moment){s->replay.peak_event, s->replay.bytes.peak_time_ns};
         return 0;
     case ML_AT_END: s->moment = end_of(s); return 0;
     case ML_AT_TIME:
@@ -295,20 +389,34 @@ int ml_instant_find(const struct ml_trace *trace, const struct ml_at *at, const 
     return ml_instant_find_capped(trace, at, device, NULL, ret, err);
 }
 
+static int begin(struct scan *s, const struct ml_trace *trace, const struct ml_at *at,
+                 const char *device, const struct ml_level_caps *caps, struct ml_error *err)
+{
+    int r;
+
+    *s = (struct scan){.at = at, .track.replay = &s->replay};
+    r = ml_replay_init_capped(&s->replay, trace, caps);
+    if (r < 0)
+        return ml_error_set(err, r, "out of memory");
+    return ml_instant_device(&s->replay, device, &s->device, err);
+}
+
 int ml_instant_find_capped(const struct ml_trace *trace, const struct ml_at *at, const char *device,
                            const struct ml_level_caps *caps, struct ml_instant *ret,
                            struct ml_error *err)
 {
-    struct scan s = {.at = at, .track.replay = &s.replay};
-    int r = ml_replay_init_capped(&s.replay, trace, caps);
+    struct scan s;
+    int r = begin(&s, trace, at, device, caps, err);
 
     *ret = (struct ml_instant){.at = *at};
-    if (r < 0)
-        ml_error_set(err, r, "out of memory");
     if (r == 0)
-        r = ml_instant_device(&s.replay, device, &s.device, err);
-    if (r == 0)
-        r = read_all(&s, err);
+        r = caps ? -ENOENT : use_checkpoints(&s, err);
+    if (r == -ENOENT) {
+        ml_replay_release(&s.replay);
+        r = begin(&s, trace, at, device, caps, err);
+        if (r == 0)
+            r = read_all(&s, err);
+    }
     if (r == 0 && (at->kind != ML_AT_OOM || ml_trace_lacks_blocks(trace)))
         r = ml_check_blocks(trace, err);
     if (r == 0)

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "checkpoints.h"
 #include "classify.h"
 
 static const char *copy_setting(const struct ml_trace *trace, const char *key,
@@ -31,31 +32,82 @@ static int name_device(const struct ml_replay *replay, struct ml_snapshot *ret)
 
 static void count(const struct ml_replay *replay, struct ml_snapshot *ret)
 {
+    int64_t files = ml_intern_find(&replay->device_names, ML_FILES_DEVICE, strlen(ML_FILES_DEVICE));
     const struct ml_block *block;
     size_t cursor = 0;
 
     while ((block = ml_snapshot_next(ret, replay, &cursor))) {
         ret->bytes += block->size;
         ret->blocks++;
+        if (replay->spaces.items[block->space].device == files)
+            ret->file_bytes += block->size;
     }
 }
 
-static int freeze(const struct ml_trace *trace, const struct ml_classes *classes,
-                  const struct ml_snapshot_opts *opts, struct ml_snapshot *ret,
-                  struct ml_replay *ret_replay, struct ml_error *err)
+/* A live table without events, restricted to the device. */
+static int begin_table(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,
+                       struct ml_snapshot *ret, struct ml_replay *ret_replay, struct ml_error *err)
 {
     int r = ml_replay_init_capped(ret_replay, trace, opts->caps);
 
-    ml_replay_classify(ret_replay, classes);
     if (r == 0)
         r = ml_instant_device(ret_replay, opts->device, &ret->device_index, err);
-    if (r == 0)
-        r = name_device(ret_replay, ret);
-    if (r == 0)
-        r = ml_replay_instant(ret_replay, ret->instant.event, ret->instant.last_label_event, err);
+    return r < 0 ? r : name_device(ret_replay, ret);
+}
+
+/* Reads on to the instant. */
+static int freeze(const struct ml_classes *classes, struct ml_snapshot *ret,
+                  struct ml_replay *ret_replay, struct ml_error *err)
+{
+    int r;
+
+    ml_replay_classify(ret_replay, classes);
+    r = ml_replay_instant(ret_replay, ret->instant.event, ret->instant.last_label_event, err);
     ml_replay_classify(ret_replay, NULL); /* the replay outlives them */
     if (r == 0)
         count(ret_replay, ret);
+    return r;
+}
+
+static int freeze_from_start(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,
+                             struct ml_snapshot *ret, struct ml_replay *ret_replay,
+                             struct ml_error *err)
+{
+    struct ml_classes classes;
+    int r = ml_classify(trace, &classes, err);
+
+    if (r == 0)
+        r = begin_table(trace, opts, ret, ret_replay, err);
+    if (r == 0)
+        r = freeze(&classes, ret, ret_replay, err);
+    ml_classes_release(&classes);
+    return r;
+}
+
+/* @return 0; -ENOENT if there is no checkpoint that can be used, and nothing has changed; or
+ *         another negative errno */
+static int freeze_from_checkpoint(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,
+                                  struct ml_snapshot *ret, struct ml_replay *ret_replay,
+                                  struct ml_error *err)
+{
+    struct ml_checkpoints checkpoints;
+    struct ml_classes classes = {0};
+    int r = ml_checkpoints_open(trace, &checkpoints);
+
+    if (r == 0)
+        r = begin_table(trace, opts, ret, ret_replay, err);
+    if (r == 0)
+        r = ml_checkpoint_restore(&checkpoints,
+                                  ml_checkpoint_before_event(&checkpoints, ret->instant.event),
+                                  ret_replay, &classes);
+    if (r == -EBADMSG)
+        r = -ENOENT;
+    if (r == -ENOENT)
+        ml_replay_release(ret_replay);
+    if (r == 0)
+        r = freeze(&classes, ret, ret_replay, err);
+    ml_classes_release(&classes);
+    ml_checkpoints_release(&checkpoints);
     return r;
 }
 
@@ -70,7 +122,6 @@ void ml_snapshot_begin(const struct ml_trace *trace, struct ml_snapshot *ret)
 int ml_snapshot(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,
                 struct ml_snapshot *ret, struct ml_replay *ret_replay, struct ml_error *err)
 {
-    struct ml_classes classes;
     int r;
 
     ml_snapshot_begin(trace, ret);
@@ -78,12 +129,11 @@ int ml_snapshot(const struct ml_trace *trace, const struct ml_snapshot_opts *opt
     r = ml_instant_find_capped(trace, &opts->at, opts->device, opts->caps, &ret->instant, err);
     if (r < 0)
         return r;
-    r = ml_classify(trace, &classes, err);
-    if (r == 0)
-        r = freeze(trace, &classes, opts, ret, ret_replay, err);
+    r = opts->caps ? -ENOENT : freeze_from_checkpoint(trace, opts, ret, ret_replay, err);
+    if (r == -ENOENT)
+        r = freeze_from_start(trace, opts, ret, ret_replay, err);
     if (r < 0 && err->text[0] == '\0')
         ml_error_set(err, r, "out of memory");
-    ml_classes_release(&classes);
     return r;
 }
 
@@ -96,7 +146,7 @@ int ml_snapshot_narrow(struct ml_snapshot *snapshot, const struct ml_replay *rep
     if (!snapshot->device)
         return -ENOMEM;
     snapshot->device_index = index < 0 ? ML_NOWHERE : index;
-    snapshot->bytes = snapshot->blocks = 0;
+    snapshot->bytes = snapshot->blocks = snapshot->file_bytes = 0;
     count(replay, snapshot);
     return 0;
 }

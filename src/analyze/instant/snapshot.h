@@ -27,10 +27,12 @@ struct ml_snapshot {
     const char *device;     /* NULL: all */
     int64_t device_index;   /* -1: all; ML_NOWHERE: a device without memory */
     uint64_t bytes, blocks; /* live at the instant, in counted spaces */
+    uint64_t file_bytes;    /* of them in mapped files, see ML_FILES_DEVICE */
 };
 
 /* Reads the trace once to find the instant, once for categories if it has modules or phases, and
- * once up to the instant.
+ * once up to the instant. If the trace has checkpoints, and no caps, only the stretch between one
+ * of them and the instant is read; the peaks and refusals of one device take one pass to find.
  * @ret_replay  frozen there; to be released, after a failure too, as is `ret`
  * @return 0 or negative errno, see ml_instant_find */
 int ml_snapshot(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,

@@ -38,7 +38,7 @@
 #include "trace.h"
 #include "vec.h"
 
-#define ML_LEVELS 4     /* index 1 driver, 2 pool, 3 block; 0 is unused */
+#define ML_LEVELS 4      /* index 1 driver, 2 pool, 3 block; 0 is unused */
 #define ML_CATEGORIES 13 /* enum memledger_category */
 
 /* One live allocation, or part of one after a free by range. There may be tens of millions, so
@@ -229,7 +229,8 @@ int ml_replay_feed_all(struct ml_replay *replay, const struct ml_event *events, 
 /* Restarts the recent peak at the current total, for each device too, with categories. */
 void ml_replay_reset_crest(struct ml_replay *replay, uint64_t time_ns);
 
-/* Feeds the events of the trace from its start, at most `limit` of them.
+/* Feeds the events of the trace from its start, at most `limit` of them; a table that has had some
+ * already continues after them.
  * @return 0 or negative errno */
 int ml_replay_trace(struct ml_replay *replay, uint64_t limit, struct ml_error *err);
 

@@ -20,6 +20,8 @@ int ml_replay_instant(struct ml_replay *replay, uint64_t instant, uint64_t last,
     struct ml_cursor *cursor = NULL;
     int n, r = ml_cursor_open(replay->trace, 0, UINT64_MAX, &cursor, err);
 
+    if (r == 0)
+        ml_cursor_skip(cursor, replay->events);
     if (replay->classes)
         last = 0;
     while (r == 0 && (replay->events < instant || replay->events < last)) {

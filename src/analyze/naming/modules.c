@@ -312,18 +312,21 @@ static int64_t search_roots(const struct ml_modules *m, uint32_t own_root, const
     return best;
 }
 
-static bool is_loading(const struct ml_modules *m, uint32_t root)
+static bool is_called(const struct ml_module *module, const char *name)
 {
-    const struct ml_module *module = &m->list.items[root];
+    return module->path_len == strlen(name) && memcmp(module->path, name, module->path_len) == 0;
+}
 
-    return module->path_len == strlen(ML_LOADING_MODULE) &&
-           memcmp(module->path, ML_LOADING_MODULE, module->path_len) == 0;
+/* Names that stand for a model. */
+static bool is_stand_in(const struct ml_module *module)
+{
+    return is_called(module, ML_LOADING_MODULE) || is_called(module, ML_UNUSED_MODULE);
 }
 
 static uint32_t first_model(const struct ml_modules *m)
 {
     for (size_t i = 0; i < m->roots.len; i++)
-        if (!is_loading(m, m->roots.items[i]))
+        if (!is_stand_in(&m->list.items[m->roots.items[i]]))
             return m->roots.items[i];
     return ML_NO_MODULE;
 }
@@ -348,9 +351,16 @@ static int64_t search_label(const struct ml_modules *m, const struct ml_block *b
 
 static bool belongs_by_label(const struct ml_block *block)
 {
-    return block->label != 0 &&
-           (block->category == MEMLEDGER_PARAMETER || block->category == MEMLEDGER_BUFFER ||
-            block->category == MEMLEDGER_GRADIENT || block->category == MEMLEDGER_OPTIMIZER_STATE);
+    switch (block->category) {
+    case MEMLEDGER_PARAMETER:
+    case MEMLEDGER_GATHERED:
+    case MEMLEDGER_KV_CACHE:
+    case MEMLEDGER_BUFFER:
+    case MEMLEDGER_GRADIENT:
+    case MEMLEDGER_COMMUNICATION:
+    case MEMLEDGER_OPTIMIZER_STATE: return block->label != 0;
+    default: return false;
+    }
 }
 
 /* The layer that needed it first has no more to do with it than the others. */

@@ -2,9 +2,9 @@
  *
  * The name of a scope of kind MODULE is its path below the outermost module ("encoder.layers.3");
  * the outermost one has its own name ("GPT"). Forward, backward and recompute have separate
- * scopes for a module; here they are one module. A parameter, a buffer, a gradient and an
- * optimizer state belong to the module whose path is a prefix of their label, wherever they were
- * allocated.
+ * scopes for a module; here they are one module. A parameter, a buffer, a gradient, an optimizer
+ * state and a cache of keys and values belong to the module whose path is a prefix of their label,
+ * wherever they were allocated.
  *
  * In a trace without such scopes the other scopes are the modules, nested as they are.
  *

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "compiler.h"
+#include "event.h"
 #include "memledger/memledger.h"
 
 static void add_own(const struct ml_trace *trace, uint32_t number, struct ml_scope_fact *fact)
@@ -18,8 +19,11 @@ static void add_own(const struct ml_trace *trace, uint32_t number, struct ml_sco
     uint32_t len;
     const char *name;
 
-    if (scope->kind == MEMLEDGER_SCOPE_MODULE)
+    if (scope->kind == MEMLEDGER_SCOPE_MODULE) {
         fact->module = number;
+        fact->in_function =
+            strcmp(ml_trace_string(trace, scope->class_name, NULL), ML_FUNCTION_CLASS) == 0;
+    }
     if (scope->kind == MEMLEDGER_SCOPE_OPERATOR && fact->operation == 0)
         fact->operation = number;
     if (scope->kind != MEMLEDGER_SCOPE_PHASE)

@@ -18,6 +18,7 @@ struct ml_scope_fact {
     uint32_t phase_scope; /* the innermost scope of a known phase, 0: none */
     uint32_t operation;   /* the outermost operator in that phase, 0: none */
     uint8_t phase;        /* enum ml_phase: its phase */
+    bool in_function;     /* the module is a function of the program (ML_FUNCTION_CLASS) */
 };
 
 struct ml_scope_facts {

@@ -84,6 +84,26 @@ static void take_over(struct ml_steps *steps, uint64_t number)
 {
     while (steps->list.len > 0 && steps->list.items[steps->list.len - 1].number >= number)
         steps->list.len--;
+    while (steps->evaluations.len > 0 &&
+           steps->evaluations.items[steps->evaluations.len - 1].number >= number)
+        steps->evaluations.len--;
+}
+
+/* What was taken for a step so far was an evaluation before it. */
+static int set_apart_evaluation(struct ml_steps *steps)
+{
+    if (steps->list.len == 0)
+        return 0;
+    return ml_vec_push(&steps->evaluations, steps->list.items[--steps->list.len]);
+}
+
+static int on_restart(struct ml_step_book *book, const struct ml_event *event)
+{
+    int r = book->open ? end_step(book, book->replay->events - 1, event->time_ns) : 0;
+
+    if (r == 0)
+        r = set_apart_evaluation(book->steps);
+    return r < 0 ? r : begin_step(book, event);
 }
 
 static int on_begin(struct ml_step_book *book, const struct ml_event *event)
@@ -104,9 +124,11 @@ void ml_step_book_mark(struct ml_step_book *book, const struct ml_event *event)
     book->track.replay = book->replay;
     switch (ml_step_track_mark(&book->track, event)) {
     case ML_STEP_BEGINS: book->failed = on_begin(book, event); break;
+    case ML_STEP_RESTARTS: book->failed = on_restart(book, event); break;
     case ML_STEP_ENDS:
         book->failed = end_step(book, book->replay->events - 1, event->time_ns);
         break;
+    case ML_STEP_EVALUATES:
     case ML_STEP_GOES_ON: break;
     }
 }
@@ -167,6 +189,7 @@ void ml_steps_release(struct ml_steps *steps)
 {
     ml_arena_release(&steps->arena);
     ml_vec_release(&steps->list);
+    ml_vec_release(&steps->evaluations);
     ml_vec_release(&steps->devices);
     ml_vec_release(&steps->device_names);
     *steps = (struct ml_steps){0};

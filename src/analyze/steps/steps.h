@@ -1,8 +1,9 @@
 /* steps.h: a run step by step: the peak of each step, and the memory it left.
  *
  * A step starts at its mark and lasts until the next, the last one until its process ends.
- * step_track.h explains which marks count, and what after the last step is not a step. Figures
- * cover all counted spaces, as in the totals of a replay.
+ * step_track.h explains which marks count, and what after the last step is not a step. An
+ * evaluation before a step stands for itself. Figures cover all counted spaces, as in the totals of
+ * a replay.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,8 +31,9 @@ struct ml_step {
 };
 
 struct ml_steps {
-    struct ml_arena arena;       /* names */
-    ML_VEC(struct ml_step) list; /* by time */
+    struct ml_arena arena;              /* names */
+    ML_VEC(struct ml_step) list;        /* by time */
+    ML_VEC(struct ml_step) evaluations; /* by time, each with the number of the step after it */
     ML_VEC(struct ml_step_device) devices;
     ML_VEC(const char *) device_names;
     uint64_t peak_before_bytes; /* the peak before the first step */

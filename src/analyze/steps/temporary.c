@@ -173,9 +173,11 @@ static void on_mark(void *ctx, const struct ml_event *event)
 
     if (turn == ML_STEP_GOES_ON)
         return;
-    if (p->track.takes_over && p->opts->step >= p->track.number)
+    if ((p->track.takes_over && p->opts->step >= p->track.number) ||
+        (turn == ML_STEP_EVALUATES && p->inside))
         forget(p);
-    p->inside = turn == ML_STEP_BEGINS && event->args[1] == p->opts->step;
+    p->inside =
+        (turn == ML_STEP_BEGINS || turn == ML_STEP_RESTARTS) && event->args[1] == p->opts->step;
     p->found += p->inside;
 }
 

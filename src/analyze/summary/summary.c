@@ -85,6 +85,7 @@ static int init_replay(struct ml_replay *replay, const struct ml_trace *trace,
 struct books {
     struct ml_sample_book samples;
     struct ml_step_book steps;
+    struct ml_cache_book caches;
 };
 
 static void on_sample(void *ctx, const struct ml_event *event)
@@ -97,12 +98,39 @@ static void on_mark(void *ctx, const struct ml_event *event)
     ml_step_book_mark(&((struct books *)ctx)->steps, event);
 }
 
+static void on_open(void *ctx, const struct ml_block *block)
+{
+    ml_cache_book_add(&((struct books *)ctx)->caches, block);
+}
+
+static void on_close(void *ctx, const struct ml_block *block, const struct ml_event *event)
+{
+    (void)event;
+    ml_cache_book_remove(&((struct books *)ctx)->caches, block);
+}
+
+/* Callbacks for blocks take time: only where they are needed. */
+static int open_books(struct books *books, const struct ml_classes *classes,
+                      struct ml_replay *replay)
+{
+    int r = ml_cache_book_open(&books->caches, replay->trace, classes);
+
+    replay->on_sample = on_sample;
+    replay->on_mark = on_mark;
+    replay->on_open = books->caches.on ? on_open : NULL;
+    replay->on_close = books->caches.on ? on_close : NULL;
+    replay->ctx = books;
+    return r;
+}
+
 static int close_books(struct books *books, struct ml_summary *ret)
 {
     int steps = ml_step_book_close(&books->steps);
     int samples = ml_sample_book_close(&books->samples, &ret->arena, &ret->samples);
+    int caches = ml_cache_book_close(&books->caches, &ret->arena, &ret->caches);
 
-    return samples < 0 ? samples : steps;
+    ml_cache_book_release(&books->caches);
+    return samples < 0 ? samples : steps < 0 ? steps : caches;
 }
 
 /* Reads the whole trace: totals, and the live memory at its end, without the blocks themselves. */
@@ -152,9 +180,8 @@ int ml_summarize(const struct ml_trace *trace, const struct ml_summary_opts *opt
     *ret = (struct ml_summary){0};
     if (r == 0)
         r = init_replay(&at_end, trace, opts->caps, &classes, err);
-    at_end.on_sample = on_sample;
-    at_end.on_mark = on_mark;
-    at_end.ctx = &books;
+    if (r == 0 && open_books(&books, &classes, &at_end) < 0)
+        r = ml_error_set(err, -ENOMEM, "out of memory");
     if (r == 0)
         r = read_all(&at_end, &end, ret, err);
     if (r == 0)
@@ -177,6 +204,7 @@ void ml_summary_release(struct ml_summary *summary)
     ml_vec_release(&summary->labels.list);
     ml_vec_release(&summary->processes);
     ml_samples_release(&summary->samples);
+    ml_cache_growth_release(&summary->caches);
     ml_steps_release(&summary->steps);
     *summary = (struct ml_summary){0};
 }

@@ -9,6 +9,7 @@
 #define ML_ANALYZE_SUMMARY_H
 
 #include "arena.h"
+#include "cache_growth.h"
 #include "health.h"
 #include "samples.h"
 #include "steps.h"
@@ -117,6 +118,7 @@ struct ml_summary {
     uint64_t backward_allocated_bytes; /* over the whole run */
     uint64_t backward_named_bytes;
     double backward_named_percent;
+    struct ml_cache_growth caches; /* no layers: there are no keys and values */
     struct ml_steps steps;
     ML_VEC(struct ml_summary_process) processes; /* largest peak first */
     uint32_t process_count;                      /* each once, however often it called exec() */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tags.h"
 #include "utf8.h"
 
 #define CUT ".."
@@ -27,6 +28,7 @@ struct maker {
     const struct ml_grouping_opts *opts;
     struct ml_grouping *ret;
     ML_VEC(struct tag_sum) sums;           /* by first */
+    struct ml_buf words;                   /* of a tag, as it is shown */
     struct ml_buf subject;                 /* the text in which keywords are searched */
     ML_VEC(struct ml_group_match) matches; /* of the current tag */
 };
@@ -129,18 +131,44 @@ static int put_in_group(struct maker *m, const struct ml_keyword *keyword,
     return group ? put_entry(group, sum, tag) : -ENOMEM;
 }
 
+/* The tag as it is shown; NULL: out of memory. */
+static const char *spelled(struct maker *m, const char *tag)
+{
+    if (!m->opts->torch_words)
+        return copy(m, tag);
+    ml_buf_clear(&m->words);
+    if (ml_tag_in_torch_words(tag, &m->words) < 0)
+        return NULL;
+    return ml_arena_dup(&m->ret->arena, (const char *)m->words.data, m->words.len);
+}
+
+/* The first keyword that matches either spelling of a tag, MXNet's first; -1: none, or -ENOMEM.
+ * The subject is then the spelling that matches. */
+static int64_t first_match(struct maker *m, const char *tag, const char *shown,
+                           const char *class_name)
+{
+    int r = ml_dictionary_subject(m->dictionary, tag, class_name, &m->subject);
+    int64_t at = r < 0 ? r : ml_dictionary_match(m->dictionary, (char *)m->subject.data, 0);
+
+    /* A dictionary of layers knows modules that are called activation. */
+    if (at != -1 || !m->opts->torch_words || m->dictionary->classes)
+        return at;
+    r = ml_dictionary_subject(m->dictionary, shown, class_name, &m->subject);
+    return r < 0 ? r : ml_dictionary_match(m->dictionary, (char *)m->subject.data, 0);
+}
+
 static int put_tag(struct maker *m, const struct tag_sum *sum)
 {
-    const char *tag = copy(m, ml_intern_get(&m->list->tags, sum->tag, NULL));
+    const char *original = ml_intern_get(&m->list->tags, sum->tag, NULL);
+    const char *tag = spelled(m, original);
     const struct ml_keyword *keywords = m->dictionary->keywords.items;
     bool all = m->dictionary->match == ML_MATCH_ALL;
-    int64_t at;
     const char *class_name = ml_tagged_class(m->list, &m->list->list.items[sum->first]);
-    int r = tag ? ml_dictionary_subject(m->dictionary, tag, class_name, &m->subject) : -ENOMEM;
+    int64_t at = tag ? first_match(m, original, tag, class_name) : -ENOMEM;
+    int r = 0;
 
-    if (r < 0)
-        return r;
-    at = ml_dictionary_match(m->dictionary, (char *)m->subject.data, 0);
+    if (at == -ENOMEM)
+        return -ENOMEM;
     if (at < 0)
         return put_in_group(m, NULL, sum, tag);
     ml_vec_clear(&m->matches);
@@ -279,6 +307,7 @@ int ml_grouping(const struct ml_tag_list *list, const struct ml_dictionary *dict
         r = finish(&m);
     ml_vec_release(&m.sums);
     ml_vec_release(&m.matches);
+    ml_buf_release(&m.words);
     ml_buf_release(&m.subject);
     return r;
 }

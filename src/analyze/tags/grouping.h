@@ -53,6 +53,8 @@ struct ml_grouping {
 
 struct ml_grouping_opts {
     size_t top;       /* entries to list in a group */
+    bool torch_words; /* tags are spelled by ml_tag_in_torch_words; a keyword may match either
+                         spelling */
     size_t tag_chars; /* longer tags are cut, and merged if they are then equal, except in
                          Others, as MXNet's scripts do; 0: no cut */
     bool has_expected;

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "event_names.h"
 #include "label_tags.h"
 #include "memledger/memledger.h"
 #include "tag_words.h"
@@ -15,11 +16,23 @@
 
 #define STORE "kvstore:"
 #define GRADIENT_SUFFIX ".grad"
+#define ENTRY "data_entry:"
+#define BACKWARD "_backward"
 #define EDGES_SEARCHED 256 /* numbers to try before a new one is added */
 
 static const char *const prefixes[] = {
     "in_arg:", "arg_grad:",  "aux_state:", "data_entry:", "head_grad:",        "optimizer_state:",
     STORE,     "workspace:", "resource:",  "dropout:",    "forward_features:", "unknown:",
+};
+
+/* The words of PyTorch's users for those of MXNet's tags; data_entry has two. */
+static const struct {
+    const char *mxnet, *torch;
+} torch_words[] = {
+    {"in_arg:", "parameter:"},
+    {"arg_grad:", "gradient:"},
+    {"aux_state:", "buffer:"},
+    {"unknown:", "other:"},
 };
 
 static bool begins_as_tag(const char *text)
@@ -220,8 +233,8 @@ static int put_entry(struct ml_tags *tags, const struct place *place, const stru
     int64_t edge = edges ? take_edge(edges, block->time_ns, end_ns) : -ENOMEM;
 
     return edge < 0 ? (int)edge
-                    : ml_buf_printf(out, "data_entry:%s%s" ML_MXNET_EDGE "%" PRId64, place->name,
-                                    is_backward ? "_backward" : "", edge);
+                    : ml_buf_printf(out, ENTRY "%s%s" ML_MXNET_EDGE "%" PRId64, place->name,
+                                    is_backward ? BACKWARD : "", edge);
 }
 
 /* A store keeps copies of parameters, and borrows memory to add up gradients. */
@@ -278,4 +291,45 @@ int ml_tag_of(struct ml_tags *tags, const struct ml_block *block, uint32_t space
     if (ml_tag_is_spelled(label))
         return ml_buf_puts(out, label);
     return put_labelled(block->category, label, out);
+}
+
+/* ---- PyTorch's words ----------------------------------------------------- */
+
+static bool begins_with(const char *text, const char *word)
+{
+    return strncmp(text, word, strlen(word)) == 0;
+}
+
+static const char *last_edge(const char *name)
+{
+    const char *edge = strstr(name, ML_MXNET_EDGE), *next = edge;
+
+    while (next && (next = strstr(next + 1, ML_MXNET_EDGE)))
+        edge = next;
+    return edge;
+}
+
+/* "encoder.0_backward_oedge1" -> "intermediate_gradient:encoder.0[1]". */
+static int put_output(const char *name, struct ml_buf *out)
+{
+    const char *edge = last_edge(name);
+    size_t len = edge ? (size_t)(edge - name) : strlen(name), tail = strlen(BACKWARD);
+    bool is_backward = len > tail && memcmp(name + len - tail, BACKWARD, tail) == 0;
+    unsigned category = is_backward ? MEMLEDGER_INTERMEDIATE_GRADIENT : MEMLEDGER_ACTIVATION;
+    int r;
+
+    len -= is_backward ? tail : 0;
+    r = ml_buf_printf(out, "%s:%.*s", ml_category_name(category), (int)len, name);
+    return r < 0 || !edge ? r : ml_buf_printf(out, "[%s]", edge + strlen(ML_MXNET_EDGE));
+}
+
+int ml_tag_in_torch_words(const char *tag, struct ml_buf *out)
+{
+    if (begins_with(tag, ENTRY))
+        return put_output(tag + strlen(ENTRY), out);
+    for (size_t i = 0; i < sizeof(torch_words) / sizeof(*torch_words); i++)
+        if (begins_with(tag, torch_words[i].mxnet))
+            return ml_buf_printf(out, "%s%s", torch_words[i].torch,
+                                 tag + strlen(torch_words[i].mxnet));
+    return ml_buf_puts(out, tag);
 }

@@ -10,6 +10,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 
+#include "call_stack.h"
 #include "heap_real.h"
 #include "heap_seen.h"
 
@@ -18,7 +19,12 @@ void ml_heap_refused(size_t bytes, int error)
     uint32_t space = ML_HEAP_SPACE;
 
     if (space && bytes && error == ENOMEM)
-        ml_record_oom(space, bytes, 0);
+        ml_record_oom(space, bytes, ML_HEAP_STACKS ? ml_call_stack(__builtin_frame_address(0)) : 0);
+}
+
+void ml_heap_record_stack(uint32_t space, const void *p, size_t bytes, const void *hook)
+{
+    ml_record_alloc_stack(space, (uintptr_t)p, bytes, ml_call_stack(hook));
 }
 
 ML_HOOK void *malloc(size_t bytes)
@@ -67,7 +73,7 @@ static ML_ALWAYS_INLINE void *resize(uint32_t space, void *p, size_t bytes)
     ml_record_move(space, p);
     q = ML_REAL(realloc)(p, bytes);
     if (ML_LIKELY(q != NULL))
-        ml_record_alloc(space, q, bytes);
+        ml_heap_record(space, q, bytes);
     else if (bytes) {
         ml_record_move_failed(space, p);
         ml_heap_refused(bytes, errno);

@@ -118,7 +118,7 @@ static void mapped(uint32_t space, const void *at, size_t bytes, int flags)
     if ((flags & MAP_FIXED) && !(flags & MAP_FIXED_NOREPLACE))
         ml_record_free_range(space, at, whole);
     if (flags & MAP_ANONYMOUS)
-        ml_record_alloc(space, at, whole);
+        ml_heap_record(space, at, whole);
 }
 
 ML_HOOK void *mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t offset)
@@ -178,7 +178,7 @@ static void *remap(uint32_t space, void *old, size_t old_bytes, size_t bytes, in
     if (flags & MREMAP_FIXED)
         ml_record_free_range(space, at, round_up(bytes, PAGE));
     if (ours)
-        ml_record_alloc(space, at, round_up(bytes, PAGE));
+        ml_heap_record(space, at, round_up(bytes, PAGE));
     return at;
 }
 

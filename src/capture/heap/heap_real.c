@@ -27,8 +27,8 @@
 
 /* In the order of the struct's members, which are all pointers. */
 static const char *const names[] = {
-    "malloc",   "free",   "calloc",  "realloc", "posix_memalign", "aligned_alloc",
-    "memalign", "valloc", "pvalloc", "mmap",    "mremap",         "munmap",
+    "malloc", "free",    "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign",
+    "valloc", "pvalloc", "mmap",   "mremap",  "munmap",         "dlclose",
 };
 
 union table {
@@ -205,4 +205,12 @@ void *ml_first_mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...)
 int ml_first_munmap(void *addr, size_t bytes)
 {
     return (int)syscall(SYS_munmap, addr, bytes);
+}
+
+/* Without libc's function, the library stays loaded. */
+int ml_first_dlclose(void *handle)
+{
+    const struct ml_heap_real *real = ready();
+
+    return real && real->dlclose ? real->dlclose(handle) : 0;
 }

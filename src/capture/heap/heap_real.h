@@ -26,6 +26,7 @@ struct ml_heap_real {
     void *(*mmap)(void *addr, size_t bytes, int prot, int flags, int fd, off_t offset);
     void *(*mremap)(void *old, size_t old_bytes, size_t bytes, int flags, ...);
     int (*munmap)(void *addr, size_t bytes);
+    int (*dlclose)(void *handle);
 };
 
 /* All NULL until the hooks are ready. An initializer would not be applied yet when the loader,
@@ -45,6 +46,7 @@ void *ml_first_pvalloc(size_t bytes);
 void *ml_first_mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t offset);
 void *ml_first_mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...);
 int ml_first_munmap(void *addr, size_t bytes);
+int ml_first_dlclose(void *handle);
 
 /* Pairs with the release stores in heap_real.c: a thread that reads the real function also sees the
  * space to record in. */

@@ -18,13 +18,27 @@
  * which. Keeps errno, and touches no memory but the ring. */
 ML_NOINLINE void ml_heap_refused(size_t bytes, int error);
 
+/* The same as ml_record_alloc, with the stack of the hook's caller.
+ * @hook  the hook's __builtin_frame_address(0) */
+ML_NOINLINE void ml_heap_record_stack(uint32_t space, const void *p, size_t bytes,
+                                      const void *hook);
+
+/* Inlined into a hook, whose caller is asked for. */
+static ML_ALWAYS_INLINE void ml_heap_record(uint32_t space, const void *p, size_t bytes)
+{
+    if (ML_UNLIKELY(ML_HEAP_STACKS))
+        ml_heap_record_stack(space, p, bytes, __builtin_frame_address(0));
+    else
+        ml_record_alloc(space, p, bytes);
+}
+
 /* Call after the real call: p is its result, perhaps NULL. Returns p. */
 static ML_ALWAYS_INLINE void *ml_heap_seen(void *p, size_t bytes)
 {
     uint32_t space = ML_HEAP_SPACE;
 
     if (ML_LIKELY(space && p))
-        ml_record_alloc(space, p, bytes);
+        ml_heap_record(space, p, bytes);
     else if (!p)
         ml_heap_refused(bytes, errno);
     return p;

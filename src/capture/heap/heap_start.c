@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "call_stack.h"
 #include "collector_watch.h"
 #include "loaded_symbols.h"
 #include "memledger/memledger.h"
@@ -17,6 +18,7 @@
 
 uint32_t ml_heap_space;
 uint32_t ml_map_space;
+bool ml_heap_stacks;
 
 /* The collector makes no progress, but may recover. */
 static bool undecided(void)
@@ -25,10 +27,18 @@ static bool undecided(void)
            ml_collector_stuck();
 }
 
+static void prepare_stacks(void)
+{
+    if (ml_stacks_mode != ML_STACKS_NATIVE && ml_stacks_mode != ML_STACKS_ALL)
+        return;
+    __atomic_store_n(&ml_heap_stacks, ml_call_stack_init(), __ATOMIC_RELAXED);
+}
+
 static void open_spaces(void)
 {
     if (ml_session->heap == ML_HEAP_OFF)
         return;
+    prepare_stacks();
     __atomic_store_n(&ml_heap_space, ml_space_number("cpu", MEMLEDGER_BLOCK, ML_HEAP_SPACE_NAME),
                      __ATOMIC_RELAXED);
     if (ml_session->heap == ML_HEAP_ALL)

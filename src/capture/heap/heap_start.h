@@ -13,8 +13,12 @@
 extern uint32_t ml_heap_space;
 extern uint32_t ml_map_space;
 
+/* Whether allocations are recorded with their stacks. Set before the spaces. */
+extern bool ml_heap_stacks;
+
 #define ML_HEAP_SPACE __atomic_load_n(&ml_heap_space, __ATOMIC_RELAXED)
 #define ML_MAP_SPACE __atomic_load_n(&ml_map_space, __ATOMIC_RELAXED)
+#define ML_HEAP_STACKS __atomic_load_n(&ml_heap_stacks, __ATOMIC_RELAXED)
 
 /* Starts the recorder and opens the spaces that the session asks for. Returns whether that is
  * decided, either way; false: ask again. */

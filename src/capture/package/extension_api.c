@@ -50,9 +50,9 @@ static void mxnet_label(const struct ml_mxnet_block *block, uint32_t name, int c
 }
 #endif
 
-static void step(uint64_t number, bool automatic)
+static void step(uint64_t number, const char *name)
 {
-    ml_api_mark(MEMLEDGER_MARK_STEP, number, automatic ? ML_STEP_AUTOMATIC : "");
+    ml_api_mark(MEMLEDGER_MARK_STEP, number, name);
 }
 
 __attribute__((visibility("default"))) const struct ml_extension_api memledger_extension_v1 = {
@@ -65,13 +65,17 @@ __attribute__((visibility("default"))) const struct ml_extension_api memledger_e
     .torch_begin = torch_begin,
     .enter_module = ml_torch_enter_module,
     .leave_module = ml_torch_leave_module,
+    .enter_layer = ml_torch_enter_layer,
+    .leave_layer = ml_torch_leave_layer,
     .is_outermost = ml_torch_is_outermost,
+    .enter_function = ml_torch_enter_function,
     .define_module = ml_torch_define_module,
     .enter_loading = ml_torch_enter_loading,
     .leave_loading = ml_torch_leave_loading,
     .enter_optimizer = ml_torch_enter_optimizer,
     .leave_optimizer = ml_torch_leave_optimizer,
     .label = label,
+    .watch = ml_torch_watch,
     .step = step,
     .save_trace = ml_control_save,
 #if ML_WITH_MXNET

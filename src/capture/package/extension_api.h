@@ -15,8 +15,9 @@
 
 #include "mxnet_arrays.h"
 #include "mxnet_scopes.h"
+#include "torch_watch.h"
 
-#define ML_EXTENSION_API_VERSION 6
+#define ML_EXTENSION_API_VERSION 7
 #define ML_EXTENSION_API_NAME "memledger_extension_v1"
 
 struct ml_extension_api {
@@ -31,7 +32,10 @@ struct ml_extension_api {
     void (*torch_begin)(void);
     void (*enter_module)(uint32_t name, uint32_t class_name);
     void (*leave_module)(void);
+    void (*enter_layer)(uint32_t name, uint32_t class_name, bool is_relative);
+    void (*leave_layer)(void);
     bool (*is_outermost)(void);
+    void (*enter_function)(uint32_t name);
     void (*define_module)(uint32_t root, uint32_t root_class, uint32_t name, uint32_t class_name);
     void (*enter_loading)(void);
     void (*leave_loading)(void);
@@ -39,7 +43,10 @@ struct ml_extension_api {
     void (*leave_optimizer)(void);
     /* Names a block of PyTorch; cuda_device is -1 for the host. */
     void (*label)(int cuda_device, const void *ptr, uint32_t name, int category);
-    void (*step)(uint64_t number, bool automatic);
+    /* See torch_watch.h. */
+    struct ml_torch_watch *(*watch)(struct ml_torch_watch *watch);
+    /* The name is ML_STEP_AUTOMATIC, ML_STEP_EVALUATION, or "" for a step of the program. */
+    void (*step)(uint64_t number, const char *name);
     /* See api_control.h. Needs no lock of Python's. */
     int (*save_trace)(const char **ret_path);
     /* See mxnet_scopes.h and mxnet_arrays.h. NULL in a build without MXNet, whose package has no

@@ -26,7 +26,7 @@ struct ml_lock {
 enum { ML_LOCK_FREE, ML_LOCK_TAKEN, ML_LOCK_WAITED_FOR };
 
 #define ML_LOCK_NAP_NS 10000000
-#define ML_LOCK_NAP_DOUBLINGS 6 /* the longest nap is 0.64 s */
+#define ML_LOCK_NAP_DOUBLINGS 6  /* the longest nap is 0.64 s */
 #define ML_LOCK_PAUSES_MAX 50000 /* about a second, without reading a clock */
 
 static inline bool ml_lock_at_once(struct ml_lock *l)
@@ -37,6 +37,12 @@ static inline bool ml_lock_at_once(struct ml_lock *l)
                                                    memory_order_acquire, memory_order_relaxed);
 }
 
+/* Whether a thread has it at this moment. */
+static inline bool ml_lock_is_taken(const struct ml_lock *l)
+{
+    return atomic_load_explicit(&l->taken, memory_order_relaxed) != ML_LOCK_FREE;
+}
+
 /* Sleeps in the kernel, so that neither a thousand threads nor a real-time thread that only yields
  * keep the holder from its CPU. Checks again after a while even if no one wakes it, but ever less
  * often: a thousand threads that wake a hundred times a second would leave the holder no time. Does
@@ -44,9 +50,8 @@ static inline bool ml_lock_at_once(struct ml_lock *l)
  * @naps: how many times this thread has napped for the lock */
 static inline bool ml_lock_after_nap(struct ml_lock *l, unsigned naps)
 {
-    struct timespec nap = {.tv_nsec = ML_LOCK_NAP_NS
-                                      << (naps < ML_LOCK_NAP_DOUBLINGS ? naps
-                                                                       : ML_LOCK_NAP_DOUBLINGS)};
+    struct timespec nap = {
+        .tv_nsec = ML_LOCK_NAP_NS << (naps < ML_LOCK_NAP_DOUBLINGS ? naps : ML_LOCK_NAP_DOUBLINGS)};
     int saved_errno = errno;
 
     if (atomic_exchange_explicit(&l->taken, ML_LOCK_WAITED_FOR, memory_order_acquire) ==

@@ -47,6 +47,11 @@ struct ml_writer {
     /* The number of the ring's words that have memory behind them: see ring_pages.h. */
     uint64_t backed;
     uint32_t skip_backing; /* records to drop before asking for more */
+    /* The last stack of the thread that has the writer (call_stack.c); NULL: there is no room for
+     * one yet. Not in a thread-local variable, because those are part of every thread's stack,
+     * which may be small. */
+    void *walked;
+    bool has_walked; /* it is this thread's */
     _Atomic uint32_t pending_words;
     uint64_t pending[ML_PENDING_WORDS]; /* records that signal handlers made meanwhile */
 };

@@ -117,6 +117,7 @@ static struct ml_writer *claim(void)
     w->busy = NULL;
     w->lost_pushes = w->owed_pops = 0;
     w->pending_words = 0;
+    w->has_walked = false;
     atomic_store_explicit(&ring->waiting, 0, memory_order_relaxed);
     ring->tid = ml_thread_id();
     if (ml_calls_allowed())

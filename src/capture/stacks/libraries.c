@@ -16,6 +16,7 @@
 
 #include "address_room.h"
 #include "build_id.h"
+#include "code_object.h"
 #include "names.h"
 #include "record.h"
 #include "recorder.h"
@@ -192,6 +193,53 @@ uint32_t ml_libraries_look(void)
         looks++;
         count_left_out(&look);
     }
+    return looks;
+}
+
+static void enter_found(const struct dl_phdr_info *info, uint32_t path, struct look *look)
+{
+    struct library object = {
+        .base = info->dlpi_addr,
+        .end = end_of(info),
+        .path = path,
+        .build_id = build_id_of(info),
+        .seen = looks,
+    };
+
+    if (object.end > object.base)
+        enter_object(&object, look);
+}
+
+/* After an unload no entry counts until it is found again. The loader's counters are then those of
+ * no look, so that the next look at all objects misses no change. The program has the first number.
+ */
+static void begin_look_at(uint32_t unloads, struct look *look)
+{
+    static uint32_t known_unloads;
+    struct dl_phdr_info program;
+
+    if (!looks || unloads != known_unloads) {
+        known_unloads = unloads;
+        known_adds = known_subs = UINT64_MAX;
+        looks++;
+    }
+    if (!count && ml_code_object_program(&program))
+        enter_found(&program, path_of_program(), look);
+}
+
+uint32_t ml_libraries_look_at(const uint64_t *frames, uint32_t n, uint32_t unloads)
+{
+    struct look look = {0};
+    struct dl_phdr_info info;
+
+    if (!reserve())
+        return 0;
+    begin_look_at(unloads, &look);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!ml_libraries_at(frames[i] - 1) && ml_code_object_info(frames[i] - 1, &info))
+            enter_found(&info, *info.dlpi_name ? path_of(&info) : path_of_program(), &look);
+    }
+    count_left_out(&look);
     return looks;
 }
 

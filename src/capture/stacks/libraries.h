@@ -19,6 +19,10 @@
  * something last changed, 0 when nothing could be found out. */
 uint32_t ml_libraries_look(void);
 
+/* The same for the objects that contain these frames, without the loader's lock; see code_object.h.
+ * @unloads: the number of times that libraries were unloaded */
+uint32_t ml_libraries_look_at(const uint64_t *frames, uint32_t n, uint32_t unloads);
+
 /* The number of the object that contains this address as of the last look, 0: none. */
 uint32_t ml_libraries_at(uintptr_t address);
 

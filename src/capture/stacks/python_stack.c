@@ -18,7 +18,7 @@
 #include "python_walk.h"
 #include "record.h"
 #include "recorder.h"
-#include "stack.h"
+#include "stack_table.h"
 #include "sys.h"
 #include "table_lock.h"
 

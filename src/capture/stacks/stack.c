@@ -4,10 +4,6 @@
  * lock covers everything and is also held while a thread forks: unwinder and loader have locks that
  * a child must not find taken by a thread that it does not have.
  *
- * When a library is unloaded, the same return addresses can come to mean something else. A stack
- * therefore stores which libraries it was in, and the last look at which that was true. After a
- * change of the loader's list it is checked again, and announced again if it is still true.
- *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "stack.h"
@@ -15,43 +11,16 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <unwind.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
-#include "address_room.h"
 #include "libraries.h"
 #include "python_stack.h"
 #include "record.h"
 #include "recorder.h"
 #include "recorder_parts.h"
+#include "stack_table.h"
 #include "sys.h"
 #include "table_lock.h"
-
-/* An upper limit: in little address space the tables have fewer. */
-#define STACKS_MAX (1u << 20)
-#define STACKS_LEAST (1u << 6)
-#define FRAMES_PER_STACK 16u /* on average */
-
-struct stack {
-    uint32_t hash;   /* of its addresses */
-    uint32_t frames; /* number of them */
-    uint32_t first;  /* index of the first */
-    uint32_t number;
-    uint32_t checked;   /* the last look at which it was in these libraries */
-    uint64_t libraries; /* hash of their numbers */
-};
-
-static struct native_stacks {
-    uint32_t stacks_max;  /* a power of two */
-    uint32_t *slots;      /* twice as many: stack, 0: empty */
-    struct stack *stacks; /* number 0 is not used */
-    uint64_t *frames;
-    uint32_t used_frames;
-    _Atomic uint32_t count;
-} native_stacks;
 
 /* The unwinder's result. */
 struct walk {
@@ -117,136 +86,6 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *arg)
     return walk->n < walk->max ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
-/* ---- Numbers -------------------------------------------------------------- */
-
-static bool reserve_tables(void)
-{
-    struct ml_table_array arrays[] = {{sizeof(*native_stacks.frames), FRAMES_PER_STACK, NULL},
-                                      {sizeof(*native_stacks.slots), 2, NULL},
-                                      {sizeof(*native_stacks.stacks), 1, NULL}};
-    uint32_t max;
-
-    if (native_stacks.stacks)
-        return true;
-    max = ml_address_arrays(STACKS_MAX, STACKS_LEAST, arrays, ML_ARRAY_SIZE(arrays));
-    if (!max)
-        return false;
-    native_stacks.stacks_max = max;
-    native_stacks.frames = arrays[0].ret_items;
-    native_stacks.slots = arrays[1].ret_items;
-    native_stacks.stacks = arrays[2].ret_items;
-    return true;
-}
-
-uint32_t ml_stack_new_number(void)
-{
-    static _Atomic uint32_t last;
-    uint32_t number = atomic_load_explicit(&last, memory_order_relaxed);
-
-    do {
-        if (number + 1 == STACKS_MAX)
-            return 0;
-    } while (!atomic_compare_exchange_weak_explicit(&last, &number, number + 1,
-                                                    memory_order_relaxed, memory_order_relaxed));
-    return number + 1;
-}
-
-static void announce(const struct stack *s)
-{
-    uint64_t words[2 + ML_STACK_MAX_FRAMES] = {ml_record_word(ML_REC_STACK, 0, ml_now()),
-                                               ml_pair(s->number, s->frames)};
-
-    memcpy(&words[2], native_stacks.frames + s->first, s->frames * sizeof(uint64_t));
-    ml_record(words, 2 + s->frames);
-}
-
-static uint64_t libraries_of(const uint64_t *frames, uint32_t n)
-{
-    uint32_t numbers[ML_STACK_MAX_FRAMES];
-
-    for (uint32_t i = 0; i < n; i++)
-        numbers[i] = ml_libraries_at(frames[i] - 1);
-    return XXH3_64bits(numbers, n * sizeof(*numbers));
-}
-
-/* Whether the stack is still in the libraries that it was announced with. */
-static bool still_holds(struct stack *s, uint32_t look)
-{
-    if (s->checked == look)
-        return true;
-    if (s->libraries != libraries_of(native_stacks.frames + s->first, s->frames))
-        return false;
-    announce(s);
-    s->checked = look;
-    return true;
-}
-
-/* The stack's number, or 0 and in *ret_slot the slot for it. */
-static uint32_t find(const struct walk *w, uint32_t hash, uint32_t look, uint32_t *ret_slot)
-{
-    uint32_t mask = 2 * native_stacks.stacks_max - 1;
-
-    for (uint32_t i = hash & mask;; i = (i + 1) & mask) {
-        uint32_t entry = native_stacks.slots[i];
-        struct stack *s = &native_stacks.stacks[entry];
-
-        if (!entry) {
-            *ret_slot = i;
-            return 0;
-        }
-        if (s->hash == hash && s->frames == w->n &&
-            !memcmp(native_stacks.frames + s->first, w->frames, w->n * sizeof(uint64_t)) &&
-            still_holds(s, look))
-            return s->number;
-    }
-}
-
-static uint32_t add(const struct walk *w, uint32_t hash, uint32_t look, uint32_t slot)
-{
-    uint32_t entry = native_stacks.count + 1;
-    uint32_t number;
-
-    number = entry < native_stacks.stacks_max &&
-                     native_stacks.used_frames + w->n <= native_stacks.stacks_max * FRAMES_PER_STACK
-                 ? ml_stack_new_number()
-                 : 0;
-    if (!number) {
-        ml_recorder_detail_lost();
-        return 0;
-    }
-    memcpy(native_stacks.frames + native_stacks.used_frames, w->frames, w->n * sizeof(uint64_t));
-    native_stacks.stacks[entry] = (struct stack){
-        .hash = hash,
-        .frames = w->n,
-        .first = native_stacks.used_frames,
-        .number = number,
-        .checked = look,
-        .libraries = libraries_of(w->frames, w->n),
-    };
-    native_stacks.used_frames += w->n;
-    /* Pairs with the acquire load in announce_native: the stack is written. */
-    atomic_store_explicit(&native_stacks.count, entry, memory_order_release);
-    announce(&native_stacks.stacks[entry]);
-    native_stacks.slots[slot] = entry;
-    return number;
-}
-
-static uint32_t number_of(const struct walk *w, uint32_t look)
-{
-    uint32_t hash = (uint32_t)XXH3_64bits(w->frames, w->n * sizeof(uint64_t));
-    uint32_t slot = 0;
-    uint32_t number;
-
-    if (!w->n)
-        return 0;
-    if (!look || !reserve_tables()) {
-        ml_recorder_detail_lost();
-        return 0;
-    }
-    number = find(w, hash, look, &slot);
-    return number ? number : add(w, hash, look, slot);
-}
-
 /* Python's frames get up to half of the room. */
 static void add_python(struct walk *walk, const struct ml_python_frames *python)
 {
@@ -275,7 +114,7 @@ static ML_ALWAYS_INLINE uint32_t stack_here(const struct ml_python_frames *pytho
         walk.max = ML_STACK_MAX_FRAMES - ml_min_u64(python->n, ML_STACK_MAX_FRAMES / 2);
         _Unwind_Backtrace(on_frame, &walk);
         add_python(&walk, python);
-        number = number_of(&walk, look);
+        number = ml_stack_table_number(walk.frames, walk.n, look, ML_UNLOADS_UNKNOWN);
         ml_table_leave(&stacks_lock, &inside, &quiet);
     }
     errno = saved_errno;
@@ -295,26 +134,34 @@ ML_NOINLINE uint32_t ml_stack_here_in_python(void)
     return stack_here(&python);
 }
 
-/* Announces only stacks that may still occur: the libraries that are loaded now give addresses
- * their meaning.
- *
- * Takes no lock, because the caller may hold any of the recorder's. A thread's first record holds
- * announce_lock, and is made under the names' lock, which comes after ours, or under ours; a thread
- * that holds ours waits for announce_lock in its own first record. So this reads only data that
- * does not change once `count` covers it (addresses, index, hash of the libraries), and atomics
- * (which libraries are loaded). A concurrent look by another thread can make this skip a stack that
- * is still valid, or announce one too many; because the look's number has changed, still_holds
- * announces every stack again before its number is used. */
-static void announce_native(void)
+/* For every malloc whose stack is new, so that it takes no lock of the loader's. After a wait in
+ * vain no thread waits again until the lock has been free: a thread that forks may hold it while it
+ * waits for this one. */
+uint32_t ml_stack_number(const uint64_t *frames, uint32_t n, uint32_t unloads)
 {
-    uint32_t n = atomic_load_explicit(&native_stacks.count, memory_order_acquire);
+    static _Atomic bool in_vain;
+    int saved_errno = errno;
+    struct ml_quiet quiet;
+    uint32_t number = 0;
 
-    ml_libraries_announce();
-    for (uint32_t i = 1; i <= n; i++) {
-        const struct stack *s = &native_stacks.stacks[i];
-        if (s->libraries == libraries_of(native_stacks.frames + s->first, s->frames))
-            announce(s);
+    if (inside || ml_writer->busy)
+        return 0;
+    if (ml_stack_table_is_full() || (atomic_load_explicit(&in_vain, memory_order_relaxed) &&
+                                     ml_lock_is_taken(stacks_lock.lock()))) {
+        ml_recorder_detail_lost();
+        return 0;
     }
+    if (ml_table_enter(&stacks_lock, &inside, &quiet)) {
+        atomic_store_explicit(&in_vain, false, memory_order_relaxed);
+        number =
+            ml_stack_table_number(frames, n, ml_libraries_look_at(frames, n, unloads), unloads);
+        ml_table_leave(&stacks_lock, &inside, &quiet);
+    } else {
+        atomic_store_explicit(&in_vain, true, memory_order_relaxed);
+        ml_recorder_detail_lost();
+    }
+    errno = saved_errno;
+    return number;
 }
 
 static void init(void)
@@ -327,7 +174,7 @@ static void init(void)
 static void announce_names(void)
 {
     ml_python_stack_announce();
-    announce_native();
+    ml_stack_table_announce();
 }
 
 const struct ml_recorder_part ml_stack_part = {.init = init, .announce_names = announce_names};

@@ -26,7 +26,8 @@ uint32_t ml_stack_here(void);
  * of the interpreter and its callers. If the thread runs no Python, the same as ml_stack_here. */
 uint32_t ml_stack_here_in_python(void);
 
-/* A number for a stack of any kind, all from one sequence. 0: there are too many. */
-uint32_t ml_stack_new_number(void);
+/* The number of a stack that the caller has walked itself, up to ML_STACK_MAX_FRAMES frames,
+ * innermost first; 0 if unknown. For stacks that ml_stack_table_find does not find. Keeps errno. */
+uint32_t ml_stack_number(const uint64_t *frames, uint32_t n, uint32_t unloads);
 
 #endif

@@ -29,6 +29,7 @@
 #include "torch_real.h"
 #include "torch_recent.h"
 #include "torch_spaces.h"
+#include "torch_watch.h"
 
 /* c10::Device, which is passed in one register, and the number of CUDA's type. */
 struct device {
@@ -136,8 +137,10 @@ void *alloc_cpu(size_t bytes)
     space = ml_torch_cpu_space();
     if (ML_LIKELY(space && p))
         record_block(space, p, bytes);
-    if (ML_LIKELY(p))
+    if (ML_LIKELY(p)) {
         book_alloc(space, ML_LIVE_HOST, p, bytes);
+        ml_torch_watch_alloc(p, bytes, -1);
+    }
     return p;
 }
 
@@ -182,6 +185,7 @@ static ML_ALWAYS_INLINE void record_report(const void *p, int64_t bytes, struct 
         ml_torch_remember(space, p);
     }
     book_alloc(space, ML_LIVE_CUDA(device.index), p, (uint64_t)bytes);
+    ml_torch_watch_alloc(p, (uint64_t)bytes, device.index);
 }
 
 void report(void *p, int64_t bytes, uint64_t allocated, uint64_t reserved, struct device device)

@@ -117,6 +117,18 @@ void ml_torch_leave_module(void)
     thread_scopes.modules--;
 }
 
+void ml_torch_enter_layer(uint32_t name, uint32_t class_name, bool is_relative)
+{
+    uint32_t kind = MEMLEDGER_SCOPE_MODULE | (is_relative ? ML_PUSH_BELOW : 0);
+
+    ml_record_push(kind | class_name << 8, name);
+}
+
+void ml_torch_leave_layer(void)
+{
+    ml_record_pop();
+}
+
 void ml_torch_enter_optimizer(uint32_t class_name)
 {
     record_tape();
@@ -133,6 +145,13 @@ void ml_torch_leave_optimizer(void)
     ml_record_pop();
     ml_record_pop();
     ml_mark_phase(ML_PHASE_NONE);
+}
+
+void ml_torch_enter_function(uint32_t name)
+{
+    uint64_t words[] = {ml_record_word(ML_REC_FUNCTION, 0, ml_now()), name};
+
+    ml_record(words, 2);
 }
 
 /* ---- Building and loading ---------------------------------------------------------- */

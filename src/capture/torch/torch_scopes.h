@@ -25,6 +25,15 @@ void ml_torch_leave_module(void);
 void ml_torch_enter_optimizer(uint32_t class_name);
 void ml_torch_leave_optimizer(void);
 
+/* This thread runs a function of the program that goes on with the result of a module. It ends when
+ * the thread enters or leaves anything. */
+void ml_torch_enter_function(uint32_t name);
+/* A layer inside code that PyTorch's compiler made, which calls no modules. Its name is the full
+ * one, or relative to the module that the thread is in, forward or backward. Such code creates no
+ * nodes. Each enter is followed by its leave too. */
+void ml_torch_enter_layer(uint32_t name, uint32_t class_name, bool is_relative);
+void ml_torch_leave_layer(void);
+
 /* Names a module that may never be called, below the outermost one of its model, which may be the
  * same. Does nothing inside a call: a scope there would be below those of the call. */
 void ml_torch_define_module(uint32_t root, uint32_t root_class, uint32_t name, uint32_t class_name);

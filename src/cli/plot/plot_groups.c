@@ -97,6 +97,7 @@ static int read_trace(struct groupings *g, size_t number, struct ml_error *err)
 
     ml_tag_list_release(&g->list);
     r = ml_tag_list(trace, &list, &g->list, err);
+    how.torch_words = g->list.torch;
     if (r == 0)
         r = check_health(g, g->request->names[number], err);
     if (r == 0)

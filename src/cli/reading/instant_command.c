@@ -4,11 +4,22 @@
  */
 #include "instant_command.h"
 
+const char *const ml_checkpoint_choices[] = {"auto", "always", "never", NULL};
+
 int ml_instant_parse(const struct ml_verb *verb, const char *text, struct ml_at *ret)
 {
     if (ml_at_parse(text, ret))
         return -1;
     return ml_verb_usage_error(verb, "--at: '%s' is neither " ML_AT_WORDS, text);
+}
+
+struct ml_trace *ml_instant_open(const char *path, const struct ml_instant_opts *opts)
+{
+    struct ml_trace *trace = ml_report_open(path, &opts->report);
+
+    if (trace)
+        ml_checkpoint_cache_attach(trace, (enum ml_checkpoint_use)opts->checkpoints);
+    return trace;
 }
 
 static int print_report(const struct ml_trace *trace, const char *file, const void *opts,
@@ -41,7 +52,7 @@ int ml_instant_run(const struct ml_verb *verb, ml_instant_fn *report, const void
     file = ml_report_operand(verb, argc, argv, first);
     if (!file)
         return ML_EXIT_USAGE;
-    trace = ml_report_open(file, &own->report);
+    trace = ml_instant_open(file, own);
     if (!trace)
         return ML_EXIT_FAILURE;
     status = print_report(trace, file, opts, &snapshot, report);

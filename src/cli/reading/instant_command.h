@@ -6,6 +6,7 @@
 #ifndef ML_CLI_INSTANT_COMMAND_H
 #define ML_CLI_INSTANT_COMMAND_H
 
+#include "checkpoint_cache.h"
 #include "instant.h"
 #include "report_command.h"
 #include "snapshot.h"
@@ -13,7 +14,10 @@
 struct ml_instant_opts {
     struct ml_report_opts report;
     const char *at, *device;
+    int checkpoints; /* enum ml_checkpoint_use */
 };
+
+extern const char *const ml_checkpoint_choices[];
 
 /* Entries of an option table, for commands whose own struct begins with a
  * struct ml_instant_opts. */
@@ -23,6 +27,13 @@ struct ml_instant_opts {
         .value_name = "WHEN",                                                                      \
         .help = "choose an instant: peak (default), end, oom, step:N, step:N:end, or a time "      \
                 "(1.5s, 20ms)"                                                                     \
+    }
+#define ML_OPTION_CHECKPOINTS                                                                      \
+    {                                                                                              \
+        .name = "checkpoints", .type = ML_OPT_CHOICE,                                              \
+        .offset = offsetof(struct ml_instant_opts, checkpoints), .value_name = "WHEN",             \
+        .choices = ml_checkpoint_choices,                                                          \
+        .help = "cache checkpoints: auto (long traces), always, never"                             \
     }
 #define ML_OPTION_DEVICE                                                                           \
     {                                                                                              \
@@ -40,6 +51,9 @@ typedef int ml_instant_fn(const struct ml_trace *trace, const char *file, const 
 
 /* Checks --at, or prints the allowed values. @return negative to continue, else the exit code */
 int ml_instant_parse(const struct ml_verb *verb, const char *text, struct ml_at *ret);
+
+/* Opens a trace like ml_report_open, and attaches its checkpoints. */
+struct ml_trace *ml_instant_open(const char *path, const struct ml_instant_opts *opts);
 
 /* Runs the command; ml_verb_begin has been called before.
  * @opts   begins with a struct ml_instant_opts

@@ -58,7 +58,7 @@ static const struct ml_option options[] = {
      .value_name = "WHAT",
      .choices = ml_stacks_choices,
      .help =
-         "record the stack of each PyTorch or MXNet block: none, python lines, native frames, all"},
+         "record the stack of each block: none, python lines, native frames (malloc too), all"},
     {.name = "sample-hz",
      .type = ML_OPT_INT,
      .offset = offsetof(struct ml_run_opts, sample_hz),

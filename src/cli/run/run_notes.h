@@ -29,7 +29,7 @@ struct ml_run_result {
     const char *session_dir;
     bool quiet;
     bool heap;
-    bool stacks; /* other than --stacks=none */
+    int stacks; /* enum ml_stacks_mode */
     bool sample_only;
     bool cuda_injection; /* the CUDA driver loads the recorder */
     bool obstacle;       /* a note has said that the program cannot be recorded */

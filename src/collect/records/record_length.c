@@ -38,6 +38,7 @@ static const uint8_t record_words[ML_REC_KINDS] = {
     [ML_REC_ALLOC_STACK] = 4,
     [ML_REC_TAPE] = 4,
     [ML_REC_PUSH_TAPE] = 4,
+    [ML_REC_FUNCTION] = 2,
     [ML_REC_PYTHON_FRAME] = 3,
     [ML_REC_PYTHON_STACK] = 2,
     [ML_REC_WORK] = 3,

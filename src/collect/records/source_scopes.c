@@ -5,12 +5,14 @@
 #include "source_scopes.h"
 
 #include "block.h"
+#include "event.h"
 #include "inner_path.h"
 #include "memledger/memledger.h"
 #include "record_words.h"
 #include "target_stacks.h"
 
 #define KIND_BITS 8 /* of a push's kind word; the rest is the class */
+#define KIND_FLAGS (ML_PUSH_IMPERATIVE | ML_PUSH_BELOW)
 
 /* Its pop is ignored as well. */
 static void ignore_push(struct ml_source *s)
@@ -19,14 +21,60 @@ static void ignore_push(struct ml_source *s)
     s->target->scopes_dropped++;
 }
 
+static void leave_function(struct ml_dict *dict, struct ml_source *s)
+{
+    if (s->place.in_function)
+        s->place.scope = ml_dict_scope_parent(dict, s->place.scope);
+    s->place.in_function = false;
+}
+
+void ml_source_enter_function(struct ml_dict *dict, struct ml_source *s)
+{
+    struct ml_dict_scope scope = {.kind = MEMLEDGER_SCOPE_MODULE,
+                                  .name = ml_target_string(s->target, (uint32_t)ml_word(s, 1)),
+                                  .class_name = ml_dict_cstr(dict, ML_FUNCTION_CLASS)};
+
+    leave_function(dict, s);
+    if (s->place.too_deep || s->place.depth == ML_SCOPE_MAX_DEPTH)
+        return;
+    scope.parent = s->place.scope;
+    s->place.scope = ml_dict_scope(dict, &scope);
+    s->place.in_function = s->place.scope != scope.parent;
+}
+
+/* The innermost module at a scope or around it, 0: none. */
+static uint32_t module_around(const struct ml_dict *dict, uint32_t scope)
+{
+    while (scope && ml_dict_scope_at(dict, scope).kind != MEMLEDGER_SCOPE_MODULE)
+        scope = ml_dict_scope_parent(dict, scope);
+    return scope;
+}
+
+/* The full name of a module by its path below the one that the thread is in. Paths leave out the
+ * outermost module. */
+static uint32_t name_below(struct ml_dict *dict, uint32_t scope, uint32_t path)
+{
+    uint32_t around = module_around(dict, scope), name = path;
+    struct ml_buf text;
+
+    if (!around || !module_around(dict, ml_dict_scope_parent(dict, around)))
+        return path;
+    ml_buf_init(&text);
+    if (ml_buf_printf(&text, "%s.%s", ml_dict_text(dict, ml_dict_scope_at(dict, around).name),
+                      ml_dict_text(dict, path)) == 0)
+        name = ml_dict_string(dict, (const char *)text.data, text.len);
+    ml_buf_release(&text);
+    return name;
+}
+
 /* A push below an ignored one is ignored as well: pops come in order. */
-bool ml_source_push(struct ml_dict *dict, struct ml_source *s)
+static bool push(struct ml_dict *dict, struct ml_source *s)
 {
     uint64_t pair = ml_word(s, 1);
     uint32_t number;
     struct ml_dict_scope scope = {
         .parent = s->place.scope,
-        .kind = ml_high(pair) & ((1u << KIND_BITS) - 1) & ~ML_PUSH_IMPERATIVE,
+        .kind = ml_high(pair) & ((1u << KIND_BITS) - 1) & ~KIND_FLAGS,
         .name = ml_target_string(s->target, ml_low(pair)),
         .class_name = ml_target_string(s->target, ml_high(pair) >> KIND_BITS),
     };
@@ -35,6 +83,8 @@ bool ml_source_push(struct ml_dict *dict, struct ml_source *s)
         ignore_push(s);
         return false;
     }
+    if (ml_high(pair) & ML_PUSH_BELOW)
+        scope.name = name_below(dict, scope.parent, scope.name);
     number = ml_dict_scope(dict, &scope);
     if (number == scope.parent) { /* it could not be kept: its pop must not leave the parent */
         s->place.too_deep++;
@@ -43,6 +93,12 @@ bool ml_source_push(struct ml_dict *dict, struct ml_source *s)
     s->place.scope = number;
     s->place.depth++;
     return true;
+}
+
+bool ml_source_push(struct ml_dict *dict, struct ml_source *s)
+{
+    leave_function(dict, s);
+    return push(dict, s);
 }
 
 static void go_back(struct ml_source *s)
@@ -54,6 +110,7 @@ static void go_back(struct ml_source *s)
 bool ml_source_pop(struct ml_dict *dict, struct ml_source *s, uint32_t *ret_scope)
 {
     s->outputs.count = 0;
+    leave_function(dict, s);
     if (s->place.too_deep) {
         s->place.too_deep--;
         return false;
@@ -106,6 +163,7 @@ void ml_source_push_tape(struct ml_dict *dict, struct ml_source *s)
     uint32_t made;
     struct ml_backward_scope to;
 
+    leave_function(dict, s);
     if (s->left.len == ML_SCOPE_MAX_DEPTH || ml_vec_push(&s->left, s->place)) {
         ignore_push(s);
         return;
@@ -159,6 +217,7 @@ bool ml_source_push_work(struct ml_dict *dict, struct ml_source *s)
     struct ml_work work = {0};
     struct ml_dict_scope scope;
 
+    leave_function(dict, s);
     ml_works_take(&t->works, ml_word(s, 1), &work);
     if (work.depth == ML_SCOPE_MAX_DEPTH || s->left.len == ML_SCOPE_MAX_DEPTH ||
         ml_vec_push(&s->left, s->place)) {

@@ -26,6 +26,9 @@ bool ml_source_pop(struct ml_dict *dict, struct ml_source *s, uint32_t *ret_scop
 /* ML_REC_TAPE: numbers that the thread made in its current scope. */
 void ml_source_take_tape(struct ml_source *s);
 
+/* ML_REC_FUNCTION. There is no event to write: the scope of the next one shows it. */
+void ml_source_enter_function(struct ml_dict *dict, struct ml_source *s);
+
 /* ML_REC_PUSH_TAPE. There is no event to write: the scope of the next event shows it,
  * or ML_MARK_NODE before it if the last node was in the same scope. */
 void ml_source_push_tape(struct ml_dict *dict, struct ml_source *s);

@@ -31,6 +31,7 @@ struct ml_source_place {
     uint32_t stack;     /* of the thread that submitted the work, 0: not known */
     uint32_t operators; /* enum ml_operator_flags: of the operators in that work */
     struct ml_output_range outputs; /* of that work */
+    bool in_function;               /* the scope is that of a function, which is not in the depth */
     bool in_work; /* the pop that leads to the floor returns to the thread's former scope */
 };
 

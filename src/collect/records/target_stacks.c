@@ -59,6 +59,8 @@ void ml_target_take_library(struct ml_dict *dict, struct ml_source *s)
 /* A return address may be the first byte after the last function. */
 static struct ml_dict_frame frame_at(const struct ml_target *t, uint64_t address)
 {
+    if (address == ML_STACK_ENDS_EARLY)
+        return (struct ml_dict_frame){.kind = ML_FRAME_NATIVE}; /* symbols.c names it */
     for (size_t i = t->libraries.len; i-- > 0;) {
         const struct ml_target_library *l = &t->libraries.items[i];
         if (address > l->base && address <= l->end)

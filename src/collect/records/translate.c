@@ -138,6 +138,7 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
     case ML_REC_PYTHON_FRAME: ml_target_take_python_frame(stage->dict, s); return false;
     case ML_REC_PYTHON_STACK: ml_target_take_python_stack(stage->dict, s); return false;
     case ML_REC_TAPE: ml_source_take_tape(s); return false;
+    case ML_REC_FUNCTION: ml_source_enter_function(stage->dict, s); return false;
     case ML_REC_PUSH_TAPE: ml_source_push_tape(stage->dict, s); return false;
     case ML_REC_WORK: ml_source_hand_work(s); return false;
     case ML_REC_MOVE_WORK: ml_source_move_work(s); return false;

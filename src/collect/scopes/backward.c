@@ -5,6 +5,7 @@
 #include "backward.h"
 
 #include "block.h"
+#include "event.h"
 #include "memledger/memledger.h"
 
 void ml_backward_release(struct ml_backward *b)
@@ -17,6 +18,7 @@ static struct ml_backward_scope make(struct ml_dict *dict, uint32_t forward)
 {
     struct ml_dict_scope phase = {.kind = MEMLEDGER_SCOPE_PHASE,
                                   .name = ml_dict_cstr(dict, "backward")};
+    uint32_t function = ml_dict_cstr(dict, ML_FUNCTION_CLASS);
     struct ml_backward_scope made = {.scope = ml_dict_scope(dict, &phase), .depth = 1};
     uint32_t path[ML_SCOPE_MAX_DEPTH]; /* innermost first */
     bool in_backward = false;
@@ -35,7 +37,7 @@ static struct ml_backward_scope make(struct ml_dict *dict, uint32_t forward)
         part.parent = made.scope;
         made.scope = ml_dict_scope(dict, &part);
         made.depth++;
-        made.has_module |= part.kind == MEMLEDGER_SCOPE_MODULE;
+        made.has_module |= part.kind == MEMLEDGER_SCOPE_MODULE && part.class_name != function;
     }
     return made;
 }

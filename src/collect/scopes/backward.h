@@ -16,7 +16,7 @@
 struct ml_backward_scope {
     uint32_t scope;
     uint32_t depth;  /* of the root: 0 */
-    bool has_module; /* a scope of kind module is in its path */
+    bool has_module; /* a module that is not a function of the program is in its path */
 };
 
 /* The backward scopes made so far. All zero bytes is a valid empty one. */

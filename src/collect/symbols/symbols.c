@@ -30,6 +30,18 @@ static int by_file_and_address(const void *left, const void *right)
     return (a->address > b->address) - (a->address < b->address);
 }
 
+/* Stands for the callers that the recorder could not find; see ML_STACK_ENDS_EARLY. */
+static void name_early_end(struct ml_dict *dict)
+{
+    static const char name[] = "(stack ends early)";
+
+    for (uint32_t i = 0; i < ml_dict_frames(dict); i++) {
+        struct ml_dict_frame frame = ml_dict_frame_at(dict, i);
+        if (frame.kind == ML_FRAME_NATIVE && !frame.where && !frame.what)
+            ml_dict_symbol(dict, i, ml_dict_string(dict, name, sizeof(name) - 1));
+    }
+}
+
 /* The frames in libraries, by file. Returns their number. */
 static size_t gather(const struct ml_dict *dict, struct place *ret)
 {
@@ -94,4 +106,5 @@ void ml_symbols_define(struct ml_stage *stage)
     }
     free(queries);
     free(places);
+    name_early_end(stage->dict);
 }

@@ -37,6 +37,7 @@ def early(place, options=("--heap",), wanted=(EARLY_BYTES, MAIN_BYTES)):
 def in_all_ways(place):
     early(place)
     early(place, ("--heap=all",))
+    early(place, ("--heap", "--stacks=native"))
     early(place, (), ())
 
 

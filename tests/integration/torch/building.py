@@ -6,7 +6,9 @@
 import copy
 import io
 import json
+import os
 import sys
+import tempfile
 
 import torch
 from torch import nn
@@ -62,6 +64,15 @@ def materialised():
     return {"ResNet": model.to_empty(device="cpu")}
 
 
+def swapped():
+    """Each tensor stays what it is, and gets other contents."""
+    model = ResNet()
+    if hasattr(torch.__future__, "set_swap_module_params_on_conversion"):  # from 2.3 on
+        torch.__future__.set_swap_module_params_on_conversion(True)
+    model.double()
+    return {"ResNet": model.float()}
+
+
 def loaded():
     """The model that was saved is gone; the weights from the file are still there."""
     file = io.BytesIO()
@@ -71,6 +82,81 @@ def loaded():
     model = ResNet()
     model.load_state_dict(checkpoint["model"])
     return {"ResNet": model, "loading": checkpoint["model"]}
+
+
+class Trained(ResNet):
+    """Made the file."""
+
+
+def from_mapped_file():
+    """The weights stay in the file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.pt")
+        torch.save(Trained().state_dict(), path)
+        with torch.device("meta"):
+            model = ResNet()
+        model.load_state_dict(torch.load(path, mmap=True), assign=True)
+    return {"ResNet": model}
+
+
+def mapped_and_used():
+    """Its second copy is of another type, in ordinary memory."""
+    model = from_mapped_file()["ResNet"]
+    with torch.no_grad():
+        model(torch.randn(2, 3, 32, 32))
+    return {"ResNet": model.to(torch.bfloat16)}
+
+
+def from_safetensors():
+    """As from_pretrained() of transformers does it."""
+    from safetensors.torch import load_file, save_file
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.safetensors")
+        save_file(Trained().state_dict(), path)
+        with torch.device("meta"):
+            model = ResNet()
+        model.load_state_dict(load_file(path), assign=True)
+    return {"ResNet": model}
+
+
+def table_in_file():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "table")
+        torch.randn(4000 * 64).numpy().tofile(path)
+        table = torch.from_file(path, size=4000 * 64).view(4000, 64)
+    return {"Sequential": nn.Sequential(nn.Embedding.from_pretrained(table), nn.Linear(64, 10))}
+
+
+def shared():
+    """For several processes that train one model."""
+    model = ResNet()
+    model.share_memory()
+    return {"ResNet": model}
+
+
+def dropped():
+    """The first model is only counted."""
+    print(sum(p.numel() for p in ResNet().parameters()))
+    return {"Sequential": nn.Sequential(nn.Linear(300, 500))}
+
+
+class Lazy(nn.Module):
+    """Makes a part of itself when it is called, and uses the part's weight alone."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(64, 64)
+
+    def forward(self, x):
+        if not hasattr(self, "table"):
+            self.table = nn.Sequential(nn.Embedding(1000, 64))
+        return self.first(x) + self.table[0].weight[0]
+
+
+def grown():
+    model = Lazy()
+    model(torch.randn(4, 64))
+    return {"Lazy": model}
 
 
 def averaged():
@@ -117,7 +203,11 @@ def held(models):
 
 
 def main():
-    models = globals()[sys.argv[1]]()
+    try:
+        models = globals()[sys.argv[1]]()
+    except (AttributeError, ImportError, TypeError) as missing:
+        print(json.dumps({"skip": repr(missing)}), flush=True)
+        return None
     marker = torch.empty(MARKER_BYTES, dtype=torch.uint8)
     print(json.dumps(held(models)), flush=True)
     del marker

@@ -1,0 +1,362 @@
+/* checkpoint_maker.c: see checkpoint_maker.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "checkpoint_maker.h"
+
+#include <errno.h>
+
+#include "checkpoint_tags.h"
+#include "checkpoints.h"
+#include "classify.h"
+#include "named_instants.h"
+#include "number_rows.h"
+#include "replay_state.h"
+
+#define EVERY_EVENTS 200000
+#define SHARE 20 /* of the trace's bytes: one in so many */
+
+struct maker {
+    const struct ml_trace *trace;
+    const struct ml_checkpoint_opts *opts;
+    struct ml_block_writer *out;
+    struct ml_replay replay;
+    struct ml_classes classes;
+    struct ml_named_instants named;
+    ml_block_pool before;      /* at the last checkpoint */
+    struct ml_moment last;     /* event that was fed */
+    struct ml_moment last_end; /* see struct ml_checkpoints */
+    struct ml_buf bytes;
+    ML_VEC(struct ml_checkpoint) list;
+    uint64_t due_event;                /* of the next checkpoint */
+    uint64_t whole_bytes, since_bytes; /* of the last whole one; of those after it */
+    uint64_t first_ordinal;            /* of the stretch since the last one */
+    size_t first_label;
+};
+
+/* ---- Progress ------------------------------------------------------------------- */
+
+/* Of one of the two passes, as a part of both. */
+struct pass {
+    struct ml_progress progress; /* first: the pass gets a pointer to it */
+    struct ml_progress *whole;   /* NULL: not wanted */
+    uint64_t before;             /* passes */
+};
+
+static void tell_part(struct ml_progress *progress, uint64_t done, uint64_t total)
+{
+    const struct pass *pass = (const struct pass *)progress;
+
+    ml_progress_tell(pass->whole, pass->before * total + done, 2 * total);
+}
+
+/* ---- The stretch between two checkpoints -------------------------------------- */
+
+static int put_labels(struct maker *m, uint64_t end_ordinal)
+{
+    ml_numbers numbers = {0};
+    int r = 0;
+
+    while (r == 0 && m->first_label < m->classes.labels.len &&
+           m->classes.labels.items[m->first_label].ordinal < end_ordinal) {
+        const struct ml_class_label *label = &m->classes.labels.items[m->first_label++];
+
+        r = ml_vec_push(&numbers, label->ordinal - m->first_ordinal);
+        if (r == 0)
+            r = ml_vec_push(&numbers, label->label);
+    }
+    if (r == 0)
+        r = ml_rows_put(&m->bytes, ML_CLASSES_LABELS, &numbers, 2);
+    ml_vec_release(&numbers);
+    return r;
+}
+
+/* Writes the categories of the allocations since the last checkpoint. */
+static int end_stretch(struct maker *m)
+{
+    uint64_t end = ml_min_u64(m->replay.ordinal, m->classes.categories.len);
+    int r;
+
+    if (!m->classes.known || m->list.len == 0)
+        return 0;
+    m->list.items[m->list.len - 1].classes = ml_block_writer_next(m->out);
+    ml_buf_clear(&m->bytes);
+    r = ml_record_put(&m->bytes, ML_CLASSES_CATEGORIES,
+                      m->classes.categories.items + m->first_ordinal, end - m->first_ordinal);
+    if (r == 0)
+        r = put_labels(m, end);
+    if (r == 0)
+        r = ml_block_writer_section(m->out, ML_BLOCK_CLASSES, m->last.time_ns, m->bytes.data,
+                                    m->bytes.len);
+    m->first_ordinal = end;
+    return r;
+}
+
+/* ---- A checkpoint --------------------------------------------------------------- */
+
+/* The event at which the next checkpoint is due after one of that many bytes. */
+static uint64_t next_due(const struct maker *m, uint64_t bytes)
+{
+    const struct ml_trace_info *info = ml_trace_info(m->trace);
+    uint64_t every = EVERY_EVENTS;
+
+    if (m->opts->every_events > 0)
+        return m->replay.events + m->opts->every_events;
+    every = ml_max_u64(every, m->replay.blocks.len); /* looking for differences takes time */
+    if (info->event_bytes > 0)
+        every = ml_max_u64(every, (uint64_t)((double)bytes * SHARE * (double)info->events /
+                                             (double)info->event_bytes));
+    return m->replay.events + every;
+}
+
+static int put_state(struct maker *m, bool whole)
+{
+    int r;
+
+    if (whole)
+        ml_vec_clear(&m->before);
+    ml_buf_clear(&m->bytes);
+    r = ml_replay_put_state(&m->replay, &m->bytes);
+    return r < 0 ? r : ml_replay_put_blocks(&m->replay, &m->before, &m->bytes);
+}
+
+static int take_checkpoint(struct maker *m)
+{
+    bool whole = m->since_bytes >= m->whole_bytes;
+    struct ml_checkpoint checkpoint = {.at = m->last, .whole = whole};
+    uint64_t stretch = m->out->offset, offset, bytes;
+    int r = end_stretch(m);
+
+    offset = m->out->offset;
+    if (r == 0)
+        r = put_state(m, whole);
+    checkpoint.state = ml_block_writer_next(m->out);
+    if (r == 0)
+        r = ml_block_writer_section(m->out, ML_BLOCK_CHECKPOINT, m->last.time_ns, m->bytes.data,
+                                    m->bytes.len);
+    if (r == 0)
+        r = ml_vec_push(&m->list, checkpoint);
+    bytes = m->out->offset - offset;
+    m->whole_bytes = whole ? bytes : m->whole_bytes;
+    m->since_bytes = whole ? 0 : m->since_bytes + bytes;
+    m->due_event = next_due(m, m->out->offset - stretch);
+    return r;
+}
+
+/* ---- The directory ---------------------------------------------------------------- */
+
+static int put_facts(const struct maker *m, struct ml_buf *out)
+{
+    uint64_t row[ML_FACTS_FIELDS] = {
+        [ML_FACTS_VERSION] = ML_DIRECTORY_VERSION,
+        [ML_FACTS_CLASSIFIED] = m->classes.known,
+        [ML_FACTS_LAST_EVENT] = m->last.event,
+        [ML_FACTS_LAST_NS] = m->last.time_ns,
+        [ML_FACTS_LAST_END_EVENT] = m->last_end.event,
+        [ML_FACTS_LAST_END_NS] = m->last_end.time_ns,
+        [ML_FACTS_STEPS] = m->named.track.count,
+        [ML_FACTS_FIRST_STEP] = m->named.track.first,
+        [ML_FACTS_HIGHEST_STEP] = m->named.track.highest,
+    };
+    const ml_numbers numbers = {.items = row, .len = ML_FACTS_FIELDS};
+
+    return ml_rows_put(out, ML_DIRECTORY_FACTS, &numbers, ML_FACTS_FIELDS);
+}
+
+static int put_list(const struct maker *m, struct ml_buf *out)
+{
+    ml_numbers numbers = {0};
+    int r = ml_vec_reserve(&numbers, m->list.len * ML_LIST_FIELDS);
+
+    for (size_t i = 0; r == 0 && i < m->list.len; i++) {
+        const struct ml_checkpoint *c = &m->list.items[i];
+        uint64_t *row = numbers.items + numbers.len;
+
+        row[ML_LIST_EVENT] = c->at.event;
+        row[ML_LIST_NS] = c->at.time_ns;
+        row[ML_LIST_STATE] = c->state;
+        row[ML_LIST_CLASSES] = c->classes;
+        row[ML_LIST_WHOLE] = c->whole;
+        numbers.len += ML_LIST_FIELDS;
+    }
+    if (r == 0)
+        r = ml_rows_put(out, ML_DIRECTORY_LIST, &numbers, ML_LIST_FIELDS);
+    ml_vec_release(&numbers);
+    return r;
+}
+
+static int add_row(ml_numbers *numbers, const uint64_t *row, size_t fields)
+{
+    for (size_t i = 0; i < fields; i++)
+        if (ml_vec_push(numbers, row[i]) < 0)
+            return -ENOMEM;
+    return 0;
+}
+
+static int put_steps(const struct maker *m, struct ml_buf *out)
+{
+    ml_numbers numbers = {0};
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < m->named.steps.len; i++) {
+        const struct ml_step_instants *step = &m->named.steps.items[i];
+        const uint64_t row[ML_STEPS_FIELDS] = {step->number, step->peak.event, step->peak.time_ns,
+                                               step->end.event, step->end.time_ns};
+
+        r = step->found ? add_row(&numbers, row, ML_STEPS_FIELDS) : 0;
+    }
+    if (r == 0)
+        r = ml_rows_put(out, ML_DIRECTORY_STEPS, &numbers, ML_STEPS_FIELDS);
+    ml_vec_release(&numbers);
+    return r;
+}
+
+static int put_refusals(const struct maker *m, struct ml_buf *out)
+{
+    ml_numbers numbers = {0};
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < m->named.refusals.len; i++) {
+        const struct ml_refusal_instant *refusal = &m->named.refusals.items[i];
+        const uint64_t row[ML_REFUSALS_FIELDS] = {refusal->at.event, refusal->at.time_ns,
+                                                  refusal->bytes};
+
+        r = add_row(&numbers, row, ML_REFUSALS_FIELDS);
+    }
+    if (r == 0)
+        r = ml_rows_put(out, ML_DIRECTORY_REFUSALS, &numbers, ML_REFUSALS_FIELDS);
+    ml_vec_release(&numbers);
+    return r;
+}
+
+static int put_directory(struct maker *m)
+{
+    struct ml_buf directory = {0};
+    int r = put_facts(m, &directory);
+
+    ml_buf_clear(&m->bytes);
+    if (r == 0)
+        r = put_list(m, &directory);
+    if (r == 0)
+        r = put_steps(m, &directory);
+    if (r == 0)
+        r = put_refusals(m, &directory);
+    if (r == 0)
+        r = ml_replay_put_state(&m->replay, &m->bytes);
+    if (r == 0)
+        r = ml_record_put(&directory, ML_DIRECTORY_END, m->bytes.data, m->bytes.len);
+    if (r == 0)
+        r = ml_block_writer_section(m->out, ML_BLOCK_DIRECTORY, m->last.time_ns, directory.data,
+                                    directory.len);
+    ml_buf_release(&directory);
+    return r;
+}
+
+/* ---- The pass ------------------------------------------------------------------------ */
+
+static bool had_memory(const struct ml_replay *replay, uint32_t process)
+{
+    for (size_t i = 0; i < replay->spaces.len; i++) {
+        const struct ml_replay_space *s = &replay->spaces.items[i];
+
+        if (s->counted && s->allocations > 0 &&
+            replay->processes.items[s->process].number == process)
+            return true;
+    }
+    return false;
+}
+
+static int feed(struct maker *m, const struct ml_event *events, size_t count)
+{
+    int r = ml_replay_feed_all(&m->replay, events, count);
+
+    if (count > 0)
+        m->last = (struct ml_moment){m->replay.events, events[count - 1].time_ns};
+    return r;
+}
+
+/* For an event that may begin or end an instant that has a name, or is in a step. */
+static int feed_looked_at(struct maker *m, const struct ml_event *event)
+{
+    int r = ml_named_instants_before(&m->named, event);
+
+    if (event->kind == ML_PROCESS_END && had_memory(&m->replay, (uint32_t)event->args[0]))
+        m->last_end = m->last;
+    if (r == 0)
+        r = feed(m, event, 1);
+    ml_named_instants_after(&m->named, m->last);
+    return r;
+}
+
+static int feed_batch(struct maker *m, const struct ml_event *events, size_t count)
+{
+    size_t fed = 0;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        if (events[i].time_ns < (i > 0 ? events[i - 1].time_ns : m->last.time_ns))
+            return -EINVAL;
+        if (!ml_named_instants_wants(&m->named, &events[i]))
+            continue;
+        r = feed(m, events + fed, i - fed);
+        if (r == 0)
+            r = feed_looked_at(m, &events[i]);
+        fed = i + 1;
+    }
+    return r < 0 ? r : feed(m, events + fed, count - fed);
+}
+
+static int read_all(struct maker *m, struct ml_cursor *cursor, struct ml_error *err)
+{
+    struct pass second = {{tell_part}, m->opts->progress, 1};
+    uint64_t total = ml_trace_info(m->trace)->events;
+    const struct ml_event *events;
+    int n = 0, r = 0;
+
+    while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0) {
+        if (m->replay.events >= m->due_event) {
+            r = take_checkpoint(m);
+            ml_progress_tell(&second.progress, m->replay.events, total);
+        }
+        if (r == 0)
+            r = feed_batch(m, events, (size_t)n);
+    }
+    return r < 0 ? r : n;
+}
+
+static int make(struct maker *m, struct ml_error *err)
+{
+    struct pass first = {{tell_part}, m->opts->progress, 0};
+    struct ml_cursor *cursor = NULL;
+    int r = ml_classify_telling(m->trace, &first.progress, &m->classes, err);
+
+    if (r == 0)
+        r = ml_replay_init(&m->replay, m->trace);
+    ml_replay_classify(&m->replay, &m->classes);
+    if (r == 0)
+        r = ml_cursor_open(m->trace, 0, UINT64_MAX, &cursor, err);
+    if (r == 0)
+        r = take_checkpoint(m);
+    if (r == 0)
+        r = read_all(m, cursor, err);
+    ml_cursor_free(cursor);
+    ml_named_instants_end(&m->named);
+    if (r == 0)
+        r = end_stretch(m);
+    return r < 0 ? r : put_directory(m);
+}
+
+int ml_checkpoints_make(const struct ml_trace *trace, const struct ml_checkpoint_opts *opts,
+                        struct ml_block_writer *out, struct ml_error *err)
+{
+    struct maker m = {.trace = trace, .opts = opts, .out = out, .named.track.replay = &m.replay};
+    int r = make(&m, err);
+
+    ml_replay_release(&m.replay);
+    ml_classes_release(&m.classes);
+    ml_named_instants_release(&m.named);
+    ml_vec_release(&m.before);
+    ml_vec_release(&m.list);
+    ml_buf_release(&m.bytes);
+    return r;
+}

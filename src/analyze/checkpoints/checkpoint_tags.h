@@ -1,0 +1,62 @@
+/* checkpoint_tags.h: the records of a directory and of a section of classes; see
+ * docs/trace-format.md. Only this room includes it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_CHECKPOINT_TAGS_H
+#define ML_ANALYZE_CHECKPOINT_TAGS_H
+
+enum ml_directory_tag {
+    ML_DIRECTORY_FACTS = 1,
+    ML_DIRECTORY_LIST = 2,
+    ML_DIRECTORY_END = 3, /* a state */
+    ML_DIRECTORY_STEPS = 4,
+    ML_DIRECTORY_REFUSALS = 5,
+};
+
+#define ML_DIRECTORY_VERSION 1
+
+enum ml_facts_field {
+    ML_FACTS_VERSION,
+    ML_FACTS_CLASSIFIED,
+    ML_FACTS_LAST_EVENT,
+    ML_FACTS_LAST_NS,
+    ML_FACTS_LAST_END_EVENT,
+    ML_FACTS_LAST_END_NS,
+    ML_FACTS_STEPS,
+    ML_FACTS_FIRST_STEP,
+    ML_FACTS_HIGHEST_STEP,
+    ML_FACTS_FIELDS,
+};
+
+enum ml_list_field {
+    ML_LIST_EVENT,
+    ML_LIST_NS,
+    ML_LIST_STATE,
+    ML_LIST_CLASSES,
+    ML_LIST_WHOLE,
+    ML_LIST_FIELDS,
+};
+
+enum ml_steps_field {
+    ML_STEPS_NUMBER,
+    ML_STEPS_PEAK_EVENT,
+    ML_STEPS_PEAK_NS,
+    ML_STEPS_END_EVENT,
+    ML_STEPS_END_NS,
+    ML_STEPS_FIELDS,
+};
+
+enum ml_refusals_field {
+    ML_REFUSALS_EVENT,
+    ML_REFUSALS_NS,
+    ML_REFUSALS_BYTES,
+    ML_REFUSALS_FIELDS,
+};
+
+enum ml_classes_tag {
+    ML_CLASSES_CATEGORIES = 1, /* a byte for each allocation */
+    ML_CLASSES_LABELS = 2,     /* rows: the allocation's number, the label's string */
+};
+
+#endif

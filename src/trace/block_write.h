@@ -1,0 +1,51 @@
+/* block_write.h: writes a file of checkpoints, block by block.
+ *
+ * The file has the frame of a trace: header, settings, blocks, index, trailer. It has no events.
+ * The collector writes traces themselves (trace_writer.h), which must be valid at any moment and
+ * survive a full disk; a file of checkpoints can be made again.
+ *
+ *     ml_block_writer_open(&w, fd, wall_ns);
+ *     r = ml_block_writer_setting(&w, "key", "value");
+ *     r = ml_block_writer_section(&w, ML_BLOCK_CHECKPOINT, time_ns, bytes, len);
+ *     r = ml_block_writer_finish(&w);
+ *     ml_block_writer_release(&w);
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_TRACE_BLOCK_WRITE_H
+#define ML_TRACE_BLOCK_WRITE_H
+
+#include <stdint.h>
+
+#include "index.h"
+#include "vec.h"
+
+struct ml_block_writer {
+    int fd; /* not owned */
+    uint64_t start_wall_ns;
+    uint64_t offset;
+    uint32_t strings; /* defined so far */
+    struct ZSTD_CCtx_s *zstd;
+    struct ml_buf packed;
+    ML_VEC(struct ml_index_entry) index;
+};
+
+/* Writes to the start of an empty file. Nothing is written yet. */
+void ml_block_writer_open(struct ml_block_writer *w, int fd, uint64_t start_wall_ns);
+void ml_block_writer_release(struct ml_block_writer *w);
+
+/* Adds a setting, which ml_trace_setting finds in the file. @return 0 or negative errno */
+int ml_block_writer_setting(struct ml_block_writer *w, const char *key, const char *value);
+
+/* Adds a section, which ml_trace_read_section reads: as many blocks as its bytes need.
+ * @return 0 or negative errno */
+int ml_block_writer_section(struct ml_block_writer *w, uint8_t type, uint64_t time_ns,
+                            const uint8_t *bytes, size_t len);
+
+/* The number that the next block will have, for ml_trace_read_section. */
+size_t ml_block_writer_next(const struct ml_block_writer *w);
+
+/* Adds index and trailer. @return 0 or negative errno */
+int ml_block_writer_finish(struct ml_block_writer *w);
+
+#endif

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# test_checkpoints.py: reports on an instant are the same, byte for byte, with checkpoints and
+# without; and the cache that checkpoints are kept in.
+#
+# SPDX-License-Identifier: Apache-2.0
+import os
+import random
+import shutil
+import sys
+
+import harness
+from harness import MEMLEDGER, check, equal, plain, report, run
+
+TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "traces")
+COMMANDS = [["table", "--by", "module,category,label,stack,thread"], ["table", "--csv"], ["tree"],
+            ["layers"], ["groups"], ["fragmentation"], ["ledger"]]
+# Leaves freed memory, labels none, and runs long enough for several checkpoints.
+PROGRAM = ("import json\n"
+           "kept = []\n"
+           "for i in range(60):\n"
+           "    kept.append(json.loads(json.dumps([[str(k)] * (k % 7) for k in range(500)])))\n"
+           "    if i % 3: kept.pop(0)\n")
+
+
+def cache():
+    folder = os.path.join(os.getcwd(), "cache")
+    os.environ["XDG_CACHE_HOME"] = folder
+    return os.path.join(folder, "memledger", "checkpoints")
+
+
+def ask(when, words, trace):
+    json = [] if "--csv" in words else ["--json"]
+    done = plain(MEMLEDGER, *words, *json, "--checkpoints", when, trace)
+    return done.returncode, done.stdout, done.stderr
+
+
+def instants(trace, count):
+    """The named ones, and random times, some of them after the end."""
+    seconds = report("summary", trace)["duration_ns"] / 1e9
+    numbers = random.Random(trace)
+    times = [f"{numbers.uniform(0, seconds * 1.05):.9f}s" for _ in range(count)]
+    return ["peak", "end", "oom", "step:2", "step:2:end", "0s"] + times
+
+
+def same(trace, commands, count):
+    """The first answer with checkpoints makes them, the others use them."""
+    for words in commands:
+        for at in instants(trace, count):
+            equal(ask("always", words + ["--at", at], trace),
+                  ask("never", words + ["--at", at], trace), f"{words} --at {at} of {trace}")
+
+
+def test_reports_are_the_same():
+    files = cache()
+    for name in ("gpt", "gpu", "mxnet", "oom", "train-cut"):
+        same(os.path.join(TRACES, name + ".mled"), COMMANDS, 1)
+    equal(len(os.listdir(files)), 5, "files of checkpoints")
+
+
+def test_a_recording_of_malloc():
+    cache()
+    trace = run("env", "PYTHONMALLOC=malloc", sys.executable, "-c", PROGRAM, trace="heap.mled",
+                options=["-q", "--heap", "--sample-hz", "0"]).trace
+    check(report("summary", trace)["events"] > 500000, "too short for several checkpoints")
+    same(trace, [["table", "--by", "thread,space"]], 6)
+
+
+def test_one_file_for_each_trace_and_version_of_it():
+    files = cache()
+    shutil.copy(os.path.join(TRACES, "gpt.mled"), "a.mled")
+    expected = ask("never", ["tree"], "a.mled")
+    check(not os.path.exists(files), "a file although none was wanted")
+    ask("auto", ["tree"], "a.mled")
+    check(not os.path.exists(files), "a file for a short trace")
+    equal(ask("always", ["tree"], "a.mled"), expected, "the first report")
+    (name,) = os.listdir(files)
+    path = os.path.join(files, name)
+    equal(os.stat(path).st_mode & 0o777, 0o600, "mode")
+    first = os.stat(path).st_ino
+    equal(ask("always", ["tree"], "a.mled"), expected, "the second report")
+    equal(os.stat(path).st_ino, first, "the file that the second report used")
+    os.utime("a.mled", (1, 1))
+    equal(ask("always", ["tree"], "a.mled"), expected, "the report after a change")
+    equal(os.listdir(files), [name], "files after a change")
+    check(os.stat(path).st_ino != first, "checkpoints of the trace before its change")
+
+
+def test_damaged_files_are_made_again():
+    files = cache()
+    shutil.copy(os.path.join(TRACES, "gpt.mled"), "a.mled")
+    expected = ask("never", ["table"], "a.mled")
+    ask("always", ["table"], "a.mled")
+    path = os.path.join(files, os.listdir(files)[0])
+    with open(path, "rb") as file:
+        whole = file.read()
+    for at in range(0, len(whole), len(whole) // 20):
+        with open(path, "wb") as file:
+            file.write(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1:])
+        equal(ask("always", ["table"], "a.mled"), expected, f"report, damage at byte {at}")
+        with open(path, "rb") as file:
+            equal(file.read(), whole, f"file made again after damage at byte {at}")
+        with open(path, "wb") as file:
+            file.write(whole[:at])
+        equal(ask("always", ["table"], "a.mled"), expected, f"report, cut at byte {at}")
+
+
+def test_no_place_for_them():
+    shutil.copy(os.path.join(TRACES, "gpt.mled"), "a.mled")
+    expected = ask("never", ["tree"], "a.mled")
+    with open("file", "w", encoding="utf-8"):
+        pass
+    for folder in (os.path.abspath("file"), "/proc/none"):
+        os.environ["XDG_CACHE_HOME"] = folder
+        equal(ask("always", ["tree"], "a.mled"), expected, f"report with {folder}")
+    os.environ["XDG_CACHE_HOME"] = "relative"
+    os.environ["HOME"] = os.getcwd()
+    equal(ask("always", ["tree"], "a.mled"), expected, "report with a relative folder")
+    equal(os.listdir(os.path.join(".cache", "memledger")), ["checkpoints"], "in ~/.cache")
+    check(not os.path.exists("relative"), "a relative XDG_CACHE_HOME was used")
+
+
+harness.main(globals())

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# test_loops.py: names and steps in loops.py and lightning_loops.py: backward that fails, closures,
+# evaluation, custom Functions, losses outside of modules, threads, Lightning.
+#
+# SPDX-License-Identifier: Apache-2.0
+import functools
+import os
+import tempfile
+
+import harness
+from block_story import Story
+from harness import check, equal, plain, report, run
+from torch_support import PYTHON, need_torch, said
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ENOUGH = 0.99
+PATIENCE_S = 240
+FOLDER = tempfile.TemporaryDirectory(prefix="memledger-loops-")
+
+
+class Recorded:
+    def __init__(self, program, *words):
+        need_torch()
+        self.trace = os.path.join(FOLDER.name, "-".join((program, *words)) + ".mled")
+        result = run(PYTHON, os.path.join(HERE, program), *words, trace=self.trace,
+                     options=("-qf",), timeout=PATIENCE_S)
+        equal(result.code, 0, f"exit code of {program} {words}", result)
+        self.told = said(result.out, result)
+
+    @functools.cached_property
+    def story(self):
+        return Story(report("events", self.trace)["events"])
+
+    @functools.cached_property
+    def steps(self):
+        return report("steps", self.trace)
+
+    def scopes(self):
+        return {tuple(block.path) for block in self.story.blocks}
+
+
+@functools.cache
+def recorded(*words):
+    return Recorded(*words)
+
+
+def loop(case):
+    return recorded("loops.py", case)
+
+
+def enough_of_backward(record):
+    summary = report("summary", record.trace)
+    named, all_bytes = summary["backward_named_bytes"], summary["backward_allocated_bytes"]
+    check(named >= ENOUGH * all_bytes > 0, f"{named} of {all_bytes} bytes of backward have a name")
+
+
+def test_failing_backward():
+    """The gradients that were made before backward failed."""
+    record = loop("failing_backward")
+    equal(record.told["errors"], ["RuntimeError", "ValueError", "RuntimeError"], "errors")
+    check(len(record.told["gradient"]) == 3 * 4, "gradients of the program", record.told)
+    equal(record.story.labelled("cpu").get("gradient"), sorted(record.told["gradient"]),
+          "gradients with a name")
+
+
+def closure(case):
+    record = loop(case)
+    equal(len(record.steps["steps"]), record.told["steps"], "steps")
+    optimizer = record.told["optimizer"]
+    below = [path for path in record.scopes() if optimizer in path and "Classifier" in path]
+    equal(below, [], "modules below the optimizer")
+    inputs = {block.label for block in record.story.blocks if block.category == "input"}
+    equal(inputs, {"input.0"}, "inputs")
+
+
+def test_closure_sgd():
+    closure("closure_sgd")
+
+
+def test_closure_lbfgs():
+    closure("closure_lbfgs")
+
+
+def test_evaluation():
+    """The step after an evaluation is as large as the others."""
+    record = loop("epochs")
+    steps, evaluations = record.steps["steps"], record.steps["evaluations"]
+    equal([s["step"] for s in steps], list(range(record.told["steps"])), "steps")
+    equal([e["before_step"] for e in evaluations], [3, 6], "evaluations")
+    usual = {s["peak_bytes"] for s in steps[1:]}
+    check(max(usual) <= 1.01 * min(usual), "steps differ", usual)
+    check(all(e["peak_bytes"] > 2 * max(usual) for e in evaluations), "evaluations", evaluations)
+    at_peak = report("tree", record.trace, "--at", "step:3")
+    equal(at_peak["bytes"], steps[3]["peak_bytes"], "bytes at the peak of the step after one")
+
+
+def test_training_in_evaluation_mode():
+    record = loop("frozen_mode")
+    equal(len(record.steps["steps"]), record.told["steps"], "steps")
+    peaks = [s["peak_bytes"] for s in record.steps["steps"]]
+    check(min(peaks) >= 0.8 * max(peaks), "a step lacks its memory", peaks)
+
+
+def test_teacher():
+    record = loop("teacher")
+    equal((len(record.steps["steps"]), record.steps["evaluations"]), (record.told["steps"], []),
+          "steps and evaluations")
+
+
+def test_custom_function():
+    """By its class, below the module that applies it."""
+    scopes = loop("epochs").scopes()
+    for path in (("Classifier", "Swish"), ("backward", "Classifier", "Swish")):
+        check(path in scopes, f"no block in {path}", scopes)
+
+
+def test_functional_loss():
+    """Belongs to the function that called the model, forward and backward."""
+    record = loop("epochs")
+    scopes = record.scopes()
+    check(("train_epoch",) in scopes, "no block of the loss", scopes)
+    check(any(path[:2] == ("backward", "train_epoch") for path in scopes), "backward", scopes)
+    enough_of_backward(record)
+    tree = report("tree", record.trace, "--at", "step:1")
+    rows = {row["module"]: row["class"] for row in tree["rows"]}
+    equal(rows.get("train_epoch"), "function", "its class", rows)
+
+
+def test_threads():
+    record = loop("threads")
+    enough_of_backward(record)
+    names = {path[0] for path in record.scopes() if path}
+    check({"Classifier", "Classifier#4", "Classifier#5"} <= names, "models", names)
+
+
+def test_lightning():
+    """As many steps as the trainers count; the batch and the dataset are inputs."""
+    need_torch()
+    if plain(PYTHON, "-c", "import lightning").returncode:
+        raise harness.Skip(f"{PYTHON} has no Lightning; set TORCH_PYTHON to one that has",
+                           machine=True)
+    record = recorded("lightning_loops.py")
+    equal(len(record.steps["steps"]), sum(record.told["global_steps"]), "steps")
+    below = [path for path in record.scopes() if path[:1] == ("optimizer",) and "encoder.0" in path]
+    equal(below, [], "modules below the optimizer")
+    labels = {block.label for block in record.story.blocks if block.category == "input"}
+    check({"input.0.0", "input.0.1", "dataset.tensors.0"} <= labels, "inputs", labels)
+    named = report("summary", record.trace)["named_percent_at_peak"]
+    check(named >= 100 * ENOUGH, f"{named} % of the peak have a name")
+    enough_of_backward(record)
+
+
+if __name__ == "__main__":
+    harness.main(globals())

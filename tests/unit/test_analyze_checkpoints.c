@@ -1,0 +1,293 @@
+/* test_analyze_checkpoints.c: an instant that is found from a checkpoint is the same, to the order
+ * of the blocks, as one that is found by a replay from the start: in random traces, at many
+ * instants of each.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "test_analyze_random.h"
+
+#include <errno.h>
+
+#include "checkpoint_bytes.h"
+#include "checkpoint_maker.h"
+#include "checkpoints.h"
+#include "snapshot.h"
+
+#define TRACES 5
+#define INSTANTS 50
+
+struct answer {
+    int result;
+    struct ml_error err;
+    struct ml_snapshot snapshot;
+    struct ml_replay replay;
+};
+
+/* With checkpoints as often as can be. */
+static void attach(struct ml_trace *trace)
+{
+    struct ml_buf bytes = {0};
+
+    assert_int_equal(ml_checkpoint_bytes(trace, 1, &bytes), 0);
+    assert_true(ml_checkpoint_attach(trace, &bytes));
+    ml_buf_release(&bytes);
+}
+
+static struct answer ask(const struct ml_trace *trace, const struct ml_snapshot_opts *opts)
+{
+    struct answer a = {0};
+
+    a.result = ml_snapshot(trace, opts, &a.snapshot, &a.replay, &a.err);
+    return a;
+}
+
+static void answer_release(struct answer *a)
+{
+    ml_snapshot_release(&a->snapshot);
+    ml_replay_release(&a->replay);
+}
+
+static void assert_same_gauge(const struct ml_gauge *a, const struct ml_gauge *b)
+{
+    assert_int_equal(a->live_bytes, b->live_bytes);
+    assert_int_equal(a->peak_bytes, b->peak_bytes);
+    assert_int_equal(a->peak_time_ns, b->peak_time_ns);
+}
+
+static void assert_same_instant(const struct ml_instant *a, const struct ml_instant *b)
+{
+    assert_int_equal(a->event, b->event);
+    assert_int_equal(a->time_ns, b->time_ns);
+    assert_int_equal(a->last_label_event, b->last_label_event);
+    assert_int_equal(a->run_ended_ns, b->run_ended_ns);
+    assert_int_equal(a->refused_bytes, b->refused_bytes);
+    assert_int_equal(a->health.lost, b->health.lost);
+    assert_int_equal(a->health.lost_ring_full, b->health.lost_ring_full);
+    assert_int_equal(a->health.unknown_frees, b->health.unknown_frees);
+    assert_int_equal(a->health.inherited_frees, b->health.inherited_frees);
+    assert_int_equal(a->health.replaced, b->health.replaced);
+    assert_int_equal(a->health.empty, b->health.empty);
+}
+
+static void assert_same_spaces(const struct ml_replay *a, const struct ml_replay *b)
+{
+    assert_int_equal(a->spaces.len, b->spaces.len);
+    for (size_t i = 0; i < a->spaces.len; i++) {
+        const struct ml_replay_space *x = &a->spaces.items[i], *y = &b->spaces.items[i];
+
+        assert_int_equal(x->number, y->number);
+        assert_int_equal(x->counted, y->counted);
+        assert_int_equal(x->ranged, y->ranged);
+        assert_int_equal(x->ended, y->ended);
+        assert_int_equal(x->around, y->around);
+        assert_int_equal(x->live_blocks, y->live_blocks);
+        assert_int_equal(x->allocations, y->allocations);
+        assert_int_equal(x->frees, y->frees);
+        assert_same_gauge(&x->bytes, &y->bytes);
+    }
+}
+
+static void assert_same_totals(const struct ml_replay *a, const struct ml_replay *b)
+{
+    assert_int_equal(a->events, b->events);
+    assert_same_gauge(&a->bytes, &b->bytes);
+    assert_int_equal(a->peak_event, b->peak_event);
+    assert_int_equal(a->unknown_frees, b->unknown_frees);
+    assert_int_equal(a->splits, b->splits);
+    for (size_t i = 0; i < ML_CATEGORIES; i++) {
+        assert_same_gauge(&a->categories[i].bytes, &b->categories[i].bytes);
+        assert_int_equal(a->categories[i].allocations, b->categories[i].allocations);
+    }
+    assert_int_equal(a->devices.len, b->devices.len);
+    for (size_t i = 0; i < a->devices.len; i++)
+        assert_same_gauge(&a->devices.items[i].bytes, &b->devices.items[i].bytes);
+    assert_int_equal(a->processes.len, b->processes.len);
+    for (size_t i = 0; i < a->processes.len; i++) {
+        assert_int_equal(a->processes.items[i].ended, b->processes.items[i].ended);
+        assert_same_gauge(&a->processes.items[i].bytes, &b->processes.items[i].bytes);
+    }
+}
+
+/* Live blocks are equal and in the same entries. */
+static void assert_same_blocks(const struct ml_replay *a, const struct ml_replay *b)
+{
+    assert_int_equal(a->blocks.len, b->blocks.len);
+    for (size_t i = 0; i < a->blocks.len; i++) {
+        const struct ml_block *x = &a->blocks.items[i], *y = &b->blocks.items[i];
+
+        assert_int_equal(x->live, y->live);
+        if (x->live)
+            assert_memory_equal(x, y, sizeof(*x));
+    }
+}
+
+static void assert_same_answer(const struct answer *a, const struct answer *b)
+{
+    assert_int_equal(a->result, b->result);
+    assert_string_equal(a->err.text, b->err.text);
+    if (a->result < 0)
+        return;
+    assert_same_instant(&a->snapshot.instant, &b->snapshot.instant);
+    assert_int_equal(a->snapshot.bytes, b->snapshot.bytes);
+    assert_int_equal(a->snapshot.blocks, b->snapshot.blocks);
+    assert_same_spaces(&a->replay, &b->replay);
+    assert_same_totals(&a->replay, &b->replay);
+    assert_same_blocks(&a->replay, &b->replay);
+}
+
+static struct ml_at random_instant(struct random_numbers *random, uint64_t end_ns)
+{
+    static const enum ml_at_kind kinds[] = {ML_AT_TIME, ML_AT_TIME,     ML_AT_TIME, ML_AT_PEAK,
+                                            ML_AT_END,  ML_AT_STEP_END, ML_AT_STEP, ML_AT_OOM};
+
+    return (struct ml_at){
+        .kind = kinds[random_below(random, ML_ARRAY_SIZE(kinds))],
+        .time_ns = random_below(random, end_ns + end_ns / 16),
+        .number = random_below(random, 6),
+    };
+}
+
+static void compare(const struct ml_trace *plain, const struct ml_trace *with, uint64_t seed)
+{
+    static const char *const devices[] = {NULL, NULL, "cpu", "cuda:0", "tpu"};
+    struct random_numbers random = {seed};
+
+    for (int i = 0; i < INSTANTS; i++) {
+        struct ml_snapshot_opts opts = {
+            .at = random_instant(&random, ml_trace_info(plain)->end_ns),
+            .device = devices[random_below(&random, ML_ARRAY_SIZE(devices))],
+        };
+        struct answer a = ask(plain, &opts), b = ask(with, &opts);
+
+        assert_same_answer(&a, &b);
+        answer_release(&a);
+        answer_release(&b);
+    }
+}
+
+static void random_traces(bool modules)
+{
+    for (uint64_t seed = 1; seed <= TRACES; seed++) {
+        struct ml_trace *plain = random_trace(seed, modules), *with = random_trace(seed, modules);
+
+        attach(with);
+        compare(plain, with, seed);
+        ml_trace_free(plain);
+        ml_trace_free(with);
+    }
+}
+
+static void traces_with_modules(void **state)
+{
+    (void)state;
+    random_traces(true);
+}
+
+static void traces_without_modules(void **state)
+{
+    (void)state;
+    random_traces(false);
+}
+
+/* The snapshot does not read what comes before the checkpoint. */
+static void a_checkpoint_is_used(void **state)
+{
+    struct ml_trace *trace = random_trace(1, true);
+    struct ml_checkpoints checkpoints;
+    const struct ml_checkpoint *middle;
+
+    (void)state;
+    attach(trace);
+    assert_int_equal(ml_checkpoints_open(trace, &checkpoints), 0);
+    assert_true(checkpoints.classified);
+    assert_true(checkpoints.list.len > 10);
+    middle = ml_checkpoint_before_event(&checkpoints, checkpoints.last.event / 2);
+    assert_true(middle->at.event > checkpoints.last.event / 3);
+    ml_checkpoints_release(&checkpoints);
+    ml_trace_free(trace);
+}
+
+/* @return how many of the damaged files were refused */
+static int damage_each_byte(const struct ml_trace *plain, struct ml_trace *with)
+{
+    const struct ml_snapshot_opts opts = {
+        .at = {.kind = ML_AT_TIME, .time_ns = ml_trace_info(plain)->end_ns / 2}};
+    struct answer expected = ask(plain, &opts);
+    struct ml_buf bytes = {0};
+    int refused = 0;
+
+    assert_int_equal(ml_checkpoint_bytes(with, 1, &bytes), 0);
+    for (size_t i = 0; i < bytes.len; i += 331) {
+        struct answer damaged;
+
+        bytes.data[i] ^= 0x40;
+        refused += !ml_checkpoint_attach(with, &bytes);
+        damaged = ask(with, &opts);
+        assert_same_answer(&expected, &damaged);
+        answer_release(&damaged);
+        bytes.data[i] ^= 0x40;
+    }
+    ml_buf_release(&bytes);
+    answer_release(&expected);
+    return refused;
+}
+
+static void a_damaged_file_is_not_used(void **state)
+{
+    struct ml_trace *plain = random_trace(2, true), *with = random_trace(2, true);
+
+    (void)state;
+    assert_true(damage_each_byte(plain, with) > 0);
+    ml_trace_free(plain);
+    ml_trace_free(with);
+}
+
+static void an_empty_trace_has_one_checkpoint(void **state)
+{
+    struct fixture f = fixture_begin();
+    struct ml_trace *trace = fixture_open(&f);
+    struct ml_checkpoints checkpoints;
+
+    (void)state;
+    attach(trace);
+    assert_int_equal(ml_checkpoints_open(trace, &checkpoints), 0);
+    assert_int_equal(checkpoints.list.len, 1);
+    ml_checkpoints_release(&checkpoints);
+    ml_trace_free(trace);
+}
+
+static void times_that_fall_are_refused(void **state)
+{
+    struct fixture f = fixture_begin();
+    struct ml_block_writer writer;
+    struct ml_error err = {0};
+    struct ml_trace *trace;
+    int fd = memfd_create("checkpoints", MFD_CLOEXEC);
+
+    (void)state;
+    fixture_event(&f, (struct ml_event){.kind = ML_ALLOC, .time_ns = 500, .addr = 1, .size = 1});
+    ml_maker_flush(f.maker);
+    fixture_event(&f, (struct ml_event){.kind = ML_ALLOC, .time_ns = 100, .addr = 2, .size = 1});
+    trace = fixture_open(&f);
+    ml_block_writer_open(&writer, fd, 0);
+    assert_int_equal(
+        ml_checkpoints_make(trace, &(struct ml_checkpoint_opts){.every_events = 1}, &writer, &err),
+        -EINVAL);
+    ml_block_writer_release(&writer);
+    ml_trace_free(trace);
+    close(fd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(traces_with_modules),
+        cmocka_unit_test(traces_without_modules),
+        cmocka_unit_test(a_checkpoint_is_used),
+        cmocka_unit_test(a_damaged_file_is_not_used),
+        cmocka_unit_test(an_empty_trace_has_one_checkpoint),
+        cmocka_unit_test(times_that_fall_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
