@@ -1,0 +1,129 @@
+/* Puts the page together: header, tabs of views, notices, and the view that the state names. */
+import { ask } from '../api/client';
+import { fileQuery } from '../api/filters';
+import type { Summary, TraceFile } from '../api/types';
+import { h } from '../dom/element';
+import { Latest } from '../dom/latest';
+import { failure, nothing } from '../dom/notice';
+import { Tabs } from '../dom/tabs';
+import type { State, View } from '../state/state';
+import type { Store } from '../state/store';
+import { onThemeChange } from '../theme/theme';
+import { TimelineView } from '../timeline/view';
+import { compareView } from '../views/compare';
+import { healthSentences } from '../views/health';
+import { leaksView } from '../views/leaks';
+import { oomView } from '../views/oom';
+import { stepsView } from '../views/steps';
+import { summaryView } from '../views/summary';
+import { header } from './header';
+
+const tabs: readonly { name: View; text: string }[] = [
+  { name: 'timeline', text: 'Timeline' },
+  { name: 'summary', text: 'Summary' },
+  { name: 'steps', text: 'Steps' },
+  { name: 'leaks', text: 'Leaks' },
+  { name: 'oom', text: 'Out of memory' },
+  { name: 'compare', text: 'Compare' },
+];
+
+type Changed = ReadonlySet<keyof State>;
+
+const timelineReloads: readonly (keyof State)[] = ['view', 'file', 'by', 'device', 'process'];
+const instantReloads: readonly (keyof State)[] = ['at', 'base', 'panel', 'keys', 'search'];
+
+function touches(changed: Changed, keys: readonly (keyof State)[]): boolean {
+  return keys.some((key) => changed.has(key));
+}
+
+function place(id: string): HTMLElement {
+  return document.getElementById(id) ?? document.body.appendChild(h('div', { id }));
+}
+
+export class App {
+  private readonly main = place('main');
+  private readonly latest = new Latest(this.main);
+  private readonly tabs: Tabs<View>;
+  private readonly timeline: TimelineView;
+  private files: readonly TraceFile[] = [];
+
+  constructor(private readonly store: Store) {
+    this.tabs = new Tabs('Views', tabs, 'main', (view) => store.update({ view }));
+    this.timeline = new TimelineView(store);
+    place('views').append(this.tabs.element);
+    place('skip').addEventListener('click', (event) => this.skip(event));
+    store.onChange((_state, changed) => this.changed(changed));
+    onThemeChange(() => this.restyle());
+  }
+
+  async start(): Promise<void> {
+    try {
+      const { data } = await ask<{ files: TraceFile[] }>('files');
+      this.files = data.files;
+    } catch (error) {
+      this.main.replaceChildren(failure(error));
+      return;
+    }
+    await this.openFile();
+    this.show();
+  }
+
+  /* The link would replace the state in the address. */
+  private skip(event: Event): void {
+    event.preventDefault();
+    this.main.focus();
+  }
+
+  private changed(changed: Changed): void {
+    if (changed.has('file')) void this.openFile();
+    if (this.store.state.view !== 'timeline') this.show();
+    else if (touches(changed, timelineReloads)) this.show();
+    else {
+      if (touches(changed, ['from', 'to'])) this.timeline.showRange();
+      if (touches(changed, instantReloads)) this.timeline.showInstant();
+    }
+  }
+
+  private async openFile(): Promise<void> {
+    const { state } = this.store;
+    const file = this.files.find(({ id }) => id === state.file);
+    const answer = await ask<Summary>('summary', fileQuery('summary', state)).catch(() => null);
+    const sentences = answer ? healthSentences(answer.data.health) : [];
+
+    document.title = file ? `${file.name} – memledger` : 'memledger';
+    place('header').replaceChildren(...header(this.store, this.files, answer?.data ?? null));
+    place('notices').replaceChildren(...sentences.map((text) => h('p', { class: 'health' }, text)));
+  }
+
+  private show(): void {
+    const { state } = this.store;
+
+    this.tabs.select(state.view);
+    this.main.setAttribute('aria-labelledby', `tab-${state.view}`);
+    if (this.files.length === 0) {
+      this.main.replaceChildren(nothing('No trace is open. Start it with one: memledger view FILE.mled'));
+    } else {
+      void this.latest.show(() => this.makeView(state.view));
+    }
+  }
+
+  private async showTimeline(): Promise<HTMLElement> {
+    void this.timeline.load();
+    return this.timeline.element;
+  }
+
+  private makeView(view: View): Promise<HTMLElement> {
+    switch (view) {
+      case 'timeline': return this.showTimeline();
+      case 'summary': return summaryView(this.store);
+      case 'steps': return stepsView(this.store);
+      case 'leaks': return leaksView(this.store);
+      case 'oom': return oomView(this.store);
+      case 'compare': return compareView(this.store, this.files);
+    }
+  }
+
+  private restyle(): void {
+    if (this.store.state.view === 'timeline') this.timeline.redraw();
+  }
+}

@@ -1,0 +1,7 @@
+/* Starts the page. */
+import { App } from './app/app';
+import { Store } from './state/store';
+import { startTheme } from './theme/theme';
+
+startTheme();
+void new App(new Store()).start();

@@ -1,0 +1,156 @@
+/* What a timeline shows above and over its bands: steps, phases, markers, refusals, chosen moments. */
+import uPlot from 'uplot';
+import type { Mark } from '../api/types';
+import { inks } from '../theme/inks';
+import { colour } from '../theme/theme';
+import { labelStride, phaseSpans } from './phases';
+
+export const overlayPx = 34; // above the bands
+const stepRowPx = 11; // baselines below the top
+const phaseRowPx = [17, 30] as const;
+const stepLabelPx = 34;
+const lineMinPx = 4; // steps closer to each other get no lines
+
+export interface Moments {
+  at: number | null; // ns
+  base: number | null;
+}
+
+/* Drawing in CSS pixels, with x in ns. */
+interface Pen {
+  context: CanvasRenderingContext2D;
+  x: (ns: number) => number;
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+  from: number;
+  to: number;
+}
+
+function penOf(u: uPlot): Pen {
+  const scale = uPlot.pxRatio;
+  const { left, top, width, height } = u.bbox;
+
+  return {
+    context: u.ctx,
+    x: (ns) => u.valToPos(ns, 'x') + left / scale,
+    left: left / scale,
+    right: (left + width) / scale,
+    top: top / scale,
+    bottom: (top + height) / scale,
+    from: u.scales.x?.min ?? 0,
+    to: u.scales.x?.max ?? 0,
+  };
+}
+
+function verticalLine(pen: Pen, ns: number, top: number, dash: number[] = []): void {
+  const x = Math.round(pen.x(ns)) + 0.5;
+
+  pen.context.setLineDash(dash);
+  pen.context.beginPath();
+  pen.context.moveTo(x, top);
+  pen.context.lineTo(x, pen.bottom);
+  pen.context.stroke();
+  pen.context.setLineDash([]);
+}
+
+function visible(pen: Pen, marks: readonly Mark[], kind: Mark['kind']): Mark[] {
+  return marks.filter((mark) => mark.kind === kind && mark.time_ns >= pen.from && mark.time_ns <= pen.to);
+}
+
+function drawSteps(pen: Pen, marks: readonly Mark[]): void {
+  const steps = visible(pen, marks, 'step');
+  const stepPx = (pen.right - pen.left) / Math.max(steps.length, 1);
+  const stride = labelStride(stepPx, stepLabelPx);
+
+  pen.context.strokeStyle = colour(inks.axis);
+  pen.context.globalAlpha = 0.55;
+  if (stepPx >= lineMinPx) for (const step of steps) verticalLine(pen, step.time_ns, pen.top - overlayPx, [2, 3]);
+  pen.context.globalAlpha = 1;
+  pen.context.fillStyle = colour(inks.quiet);
+  for (const [i, step] of steps.entries()) {
+    const number = step.number ?? 0;
+    const text = i === 0 ? `step ${number}` : String(number);
+    if (i === 0 || number % stride === 0) pen.context.fillText(text, pen.x(step.time_ns) + 3, stepRowPx);
+  }
+}
+
+const phaseShade: Record<string, keyof typeof inks> = { forward: 'grid', backward: 'deepShade' };
+
+function drawPhase(pen: Pen, name: string, from: number, to: number): void {
+  const left = Math.max(pen.x(from), pen.left);
+  const width = Math.min(pen.x(to), pen.right) - left;
+  const [top, bottom] = phaseRowPx;
+
+  if (width < 1) return;
+  pen.context.fillStyle = colour(inks[phaseShade[name] ?? 'shade']);
+  pen.context.fillRect(left, top, width, bottom - top);
+  pen.context.fillStyle = colour(inks.text);
+  if (pen.context.measureText(name).width < width - 6) pen.context.fillText(name, left + 3, bottom - 3);
+}
+
+function drawPhases(pen: Pen, marks: readonly Mark[]): void {
+  for (const span of phaseSpans(marks, pen.to))
+    if (span.to > pen.from && span.from < pen.to) drawPhase(pen, span.name, span.from, span.to);
+}
+
+function drawNamed(pen: Pen, marks: readonly Mark[]): void {
+  pen.context.strokeStyle = colour(inks.quiet);
+  pen.context.fillStyle = colour(inks.quiet);
+  for (const mark of visible(pen, marks, 'marker')) {
+    verticalLine(pen, mark.time_ns, pen.top, [6, 3]);
+    pen.context.fillText(`⚑ ${mark.name ?? ''}`, pen.x(mark.time_ns) + 2, pen.top + 11);
+  }
+  for (const mark of visible(pen, marks, 'epoch')) {
+    verticalLine(pen, mark.time_ns, pen.top - overlayPx);
+    pen.context.fillText(`epoch ${mark.number ?? ''}`, pen.x(mark.time_ns) + 3, pen.top + 11);
+  }
+}
+
+function drawRefusals(pen: Pen, marks: readonly Mark[]): void {
+  pen.context.strokeStyle = colour(inks.red);
+  pen.context.fillStyle = colour(inks.red);
+  for (const mark of visible(pen, marks, 'oom')) {
+    verticalLine(pen, mark.time_ns, pen.top);
+    pen.context.fillText('✕ out of memory', pen.x(mark.time_ns) + 3, pen.top + 23);
+  }
+}
+
+function drawMoment(pen: Pen, ns: number | null, text: string, dash: number[]): void {
+  if (ns === null || ns < pen.from || ns > pen.to) return;
+  pen.context.strokeStyle = colour(inks.text);
+  pen.context.lineWidth = 1.5;
+  verticalLine(pen, ns, pen.top, dash);
+  pen.context.lineWidth = 1;
+  drawFlag(pen, pen.x(ns), text);
+}
+
+/* Beside the line, on the side where there is room. */
+function drawFlag(pen: Pen, x: number, text: string): void {
+  const width = pen.context.measureText(text).width + 8;
+  const left = x + width > pen.right ? x - width : x;
+
+  pen.context.fillStyle = colour(inks.text);
+  pen.context.fillRect(left, pen.bottom - 16, width, 16);
+  pen.context.fillStyle = colour(inks.paper);
+  pen.context.fillText(text, left + 4, pen.bottom - 4);
+}
+
+export function drawOverlay(u: uPlot, marks: readonly Mark[], moments: Moments, font: string): void {
+  const pen = penOf(u);
+
+  u.ctx.save();
+  u.ctx.scale(uPlot.pxRatio, uPlot.pxRatio);
+  u.ctx.font = font;
+  u.ctx.textAlign = 'left';
+  u.ctx.textBaseline = 'alphabetic';
+  u.ctx.lineWidth = 1;
+  drawPhases(pen, marks);
+  drawSteps(pen, marks);
+  drawNamed(pen, marks);
+  drawRefusals(pen, marks);
+  drawMoment(pen, moments.base, 'compared with', [5, 3]);
+  drawMoment(pen, moments.at, 'chosen', []);
+  u.ctx.restore();
+}
