@@ -103,18 +103,19 @@ export class App {
     if (this.files.length === 0) {
       this.main.replaceChildren(nothing('No trace is open. Start it with one: memledger view FILE.mled'));
     } else {
-      void this.latest.show(() => this.makeView(state.view));
+      void this.showView(state.view);
     }
   }
 
-  private async showTimeline(): Promise<HTMLElement> {
-    void this.timeline.load();
-    return this.timeline.element;
+  /* The timeline asks for as many moments as fit into its width, once it has one. */
+  private async showView(view: View): Promise<void> {
+    const isShown = await this.latest.show(() => this.makeView(view));
+    if (isShown && view === 'timeline') await this.timeline.load();
   }
 
   private makeView(view: View): Promise<HTMLElement> {
     switch (view) {
-      case 'timeline': return this.showTimeline();
+      case 'timeline': return Promise.resolve(this.timeline.element);
       case 'summary': return summaryView(this.store);
       case 'steps': return stepsView(this.store);
       case 'leaks': return leaksView(this.store);

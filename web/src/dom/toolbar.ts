@@ -36,5 +36,6 @@ export function toolbar(commands: readonly string[], copies: Copies): HTMLElemen
 
   if (copies.csv) buttons.append(copyButton('Copy CSV', 'Copy the rows as comma-separated values', copies.csv));
   if (copies.json) buttons.append(copyButton('Copy JSON', 'Copy what the command prints with --json', copies.json));
-  return h('div', { class: 'toolbar' }, ...commands.filter((line) => line !== '').map(commandLine), buttons);
+  const lines = commands.filter((line) => line !== '').map(commandLine);
+  return h('div', { class: 'toolbar' }, h('div', { class: 'commands' }, ...lines), buttons);
 }

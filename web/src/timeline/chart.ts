@@ -7,7 +7,7 @@ import { formatMoment } from '../format/time';
 import { inks } from '../theme/inks';
 import { partFill } from '../theme/patterns';
 import { colour, isDark } from '../theme/theme';
-import { drawOverlay, overlayPx, type Moments } from './overlay';
+import { drawOverlay, overlayEm, type Moments } from './overlay';
 import type { Range } from './range';
 import { resample } from './samples';
 import type { Layer } from './stack';
@@ -18,6 +18,7 @@ export interface ChartEvents {
   chosen: (ns: number, asBase: boolean) => void;
   wheel: (ns: number, event: WheelEvent) => void;
   hovered: (moment: number | null) => void; // index into the plot's times
+  resized: () => void;
 }
 
 export interface ChartContent {
@@ -43,7 +44,7 @@ export class Chart {
     private readonly place: HTMLElement,
     private readonly events: ChartEvents,
   ) {
-    new ResizeObserver(() => this.u?.setSize(this.size())).observe(place);
+    new ResizeObserver(() => this.resize()).observe(place);
   }
 
   show(content: ChartContent, range: Range): void {
@@ -67,14 +68,20 @@ export class Chart {
     this.u?.redraw(false);
   }
 
+  /* Where the bands begin and how wide they are, in CSS pixels. */
+  plotArea(): { left: number; width: number } {
+    if (!this.u) return { left: 0, width: this.place.clientWidth };
+    return { left: this.u.bbox.left / uPlot.pxRatio, width: this.u.bbox.width / uPlot.pxRatio };
+  }
+
   clear(): void {
     this.u?.destroy();
     this.u = null;
   }
 
-  /* Of the bands, in CSS pixels. */
-  plotWidth(): number {
-    return this.u ? this.u.bbox.width / uPlot.pxRatio : this.place.clientWidth;
+  private resize(): void {
+    this.u?.setSize(this.size());
+    this.events.resized();
   }
 
   private size(): { width: number; height: number } {
@@ -150,11 +157,9 @@ export class Chart {
   }
 
   private options(range: Range): uPlot.Options {
-    const font = `${fontPx()}px ${fontFamily}`;
-
     return {
       ...this.size(),
-      padding: [overlayPx, 14, 0, 0],
+      padding: [overlayEm * fontPx(), 14, 0, 0],
       legend: { show: false },
       scales: {
         x: { time: false, auto: false, min: range.from, max: range.to },
@@ -164,7 +169,7 @@ export class Chart {
       axes: this.axes(),
       cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
       hooks: {
-        draw: [(u) => drawOverlay(u, this.content?.plot.marks ?? [], this.moments, font)],
+        draw: [(u) => drawOverlay(u, this.content?.plot.marks ?? [], this.moments, fontPx())],
         setSelect: [(u) => this.selected(u)],
         setCursor: [(u) => this.events.hovered(this.momentOf(u.cursor.idx))],
       },

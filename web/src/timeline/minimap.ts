@@ -35,6 +35,12 @@ export class Minimap {
     this.draw();
   }
 
+  /* Below the bands of the timeline. */
+  align({ left, width }: { left: number; width: number }): void {
+    this.canvas.style.marginLeft = `${left}px`;
+    this.canvas.style.width = `${width}px`;
+  }
+
   setRange(range: Range): void {
     this.range = range;
     this.draw();

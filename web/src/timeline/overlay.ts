@@ -5,10 +5,10 @@ import { inks } from '../theme/inks';
 import { colour } from '../theme/theme';
 import { labelStride, phaseSpans } from './phases';
 
-export const overlayPx = 34; // above the bands
-const stepRowPx = 11; // baselines below the top
-const phaseRowPx = [17, 30] as const;
-const stepLabelPx = 34;
+export const overlayEm = 2.9; // above the bands
+const stepRowEm = 1; // baseline, below the top
+const phaseRowEm = [1.4, 2.6] as const;
+const stepLabelEm = 3;
 const lineMinPx = 4; // steps closer to each other get no lines
 
 export interface Moments {
@@ -19,6 +19,7 @@ export interface Moments {
 /* Drawing in CSS pixels, with x in ns. */
 interface Pen {
   context: CanvasRenderingContext2D;
+  em: number; // of the font
   x: (ns: number) => number;
   left: number;
   right: number;
@@ -28,12 +29,13 @@ interface Pen {
   to: number;
 }
 
-function penOf(u: uPlot): Pen {
+function penOf(u: uPlot, em: number): Pen {
   const scale = uPlot.pxRatio;
   const { left, top, width, height } = u.bbox;
 
   return {
     context: u.ctx,
+    em,
     x: (ns) => u.valToPos(ns, 'x') + left / scale,
     left: left / scale,
     right: (left + width) / scale,
@@ -62,17 +64,17 @@ function visible(pen: Pen, marks: readonly Mark[], kind: Mark['kind']): Mark[] {
 function drawSteps(pen: Pen, marks: readonly Mark[]): void {
   const steps = visible(pen, marks, 'step');
   const stepPx = (pen.right - pen.left) / Math.max(steps.length, 1);
-  const stride = labelStride(stepPx, stepLabelPx);
+  const stride = labelStride(stepPx, stepLabelEm * pen.em);
 
   pen.context.strokeStyle = colour(inks.axis);
   pen.context.globalAlpha = 0.55;
-  if (stepPx >= lineMinPx) for (const step of steps) verticalLine(pen, step.time_ns, pen.top - overlayPx, [2, 3]);
+  if (stepPx >= lineMinPx) for (const step of steps) verticalLine(pen, step.time_ns, 0, [2, 3]);
   pen.context.globalAlpha = 1;
   pen.context.fillStyle = colour(inks.quiet);
   for (const [i, step] of steps.entries()) {
     const number = step.number ?? 0;
     const text = i === 0 ? `step ${number}` : String(number);
-    if (i === 0 || number % stride === 0) pen.context.fillText(text, pen.x(step.time_ns) + 3, stepRowPx);
+    if (i === 0 || number % stride === 0) pen.context.fillText(text, pen.x(step.time_ns) + 3, stepRowEm * pen.em);
   }
 }
 
@@ -81,13 +83,13 @@ const phaseShade: Record<string, keyof typeof inks> = { forward: 'grid', backwar
 function drawPhase(pen: Pen, name: string, from: number, to: number): void {
   const left = Math.max(pen.x(from), pen.left);
   const width = Math.min(pen.x(to), pen.right) - left;
-  const [top, bottom] = phaseRowPx;
+  const [top, bottom] = [phaseRowEm[0] * pen.em, phaseRowEm[1] * pen.em];
 
   if (width < 1) return;
   pen.context.fillStyle = colour(inks[phaseShade[name] ?? 'shade']);
   pen.context.fillRect(left, top, width, bottom - top);
   pen.context.fillStyle = colour(inks.text);
-  if (pen.context.measureText(name).width < width - 6) pen.context.fillText(name, left + 3, bottom - 3);
+  if (pen.context.measureText(name).width < width - 6) pen.context.fillText(name, left + 3, bottom - 0.25 * pen.em);
 }
 
 function drawPhases(pen: Pen, marks: readonly Mark[]): void {
@@ -100,11 +102,11 @@ function drawNamed(pen: Pen, marks: readonly Mark[]): void {
   pen.context.fillStyle = colour(inks.quiet);
   for (const mark of visible(pen, marks, 'marker')) {
     verticalLine(pen, mark.time_ns, pen.top, [6, 3]);
-    pen.context.fillText(`⚑ ${mark.name ?? ''}`, pen.x(mark.time_ns) + 2, pen.top + 11);
+    pen.context.fillText(`⚑ ${mark.name ?? ''}`, pen.x(mark.time_ns) + 2, pen.top + pen.em);
   }
   for (const mark of visible(pen, marks, 'epoch')) {
-    verticalLine(pen, mark.time_ns, pen.top - overlayPx);
-    pen.context.fillText(`epoch ${mark.number ?? ''}`, pen.x(mark.time_ns) + 3, pen.top + 11);
+    verticalLine(pen, mark.time_ns, 0);
+    pen.context.fillText(`epoch ${mark.number ?? ''}`, pen.x(mark.time_ns) + 3, pen.top + pen.em);
   }
 }
 
@@ -113,7 +115,7 @@ function drawRefusals(pen: Pen, marks: readonly Mark[]): void {
   pen.context.fillStyle = colour(inks.red);
   for (const mark of visible(pen, marks, 'oom')) {
     verticalLine(pen, mark.time_ns, pen.top);
-    pen.context.fillText('✕ out of memory', pen.x(mark.time_ns) + 3, pen.top + 23);
+    pen.context.fillText('✕ out of memory', pen.x(mark.time_ns) + 3, pen.top + 2.1 * pen.em);
   }
 }
 
@@ -132,17 +134,18 @@ function drawFlag(pen: Pen, x: number, text: string): void {
   const left = x + width > pen.right ? x - width : x;
 
   pen.context.fillStyle = colour(inks.text);
-  pen.context.fillRect(left, pen.bottom - 16, width, 16);
+  pen.context.fillRect(left, pen.bottom - 1.4 * pen.em, width, 1.4 * pen.em);
   pen.context.fillStyle = colour(inks.paper);
-  pen.context.fillText(text, left + 4, pen.bottom - 4);
+  pen.context.fillText(text, left + 4, pen.bottom - 0.4 * pen.em);
 }
 
-export function drawOverlay(u: uPlot, marks: readonly Mark[], moments: Moments, font: string): void {
-  const pen = penOf(u);
+/* @fontPx  size of the texts */
+export function drawOverlay(u: uPlot, marks: readonly Mark[], moments: Moments, fontPx: number): void {
+  const pen = penOf(u, fontPx);
 
   u.ctx.save();
   u.ctx.scale(uPlot.pxRatio, uPlot.pxRatio);
-  u.ctx.font = font;
+  u.ctx.font = `${fontPx}px system-ui, sans-serif`;
   u.ctx.textAlign = 'left';
   u.ctx.textBaseline = 'alphabetic';
   u.ctx.lineWidth = 1;

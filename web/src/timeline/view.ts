@@ -49,6 +49,7 @@ export class TimelineView {
       chosen: (ns, asBase) => this.choose(ns, asBase),
       wheel: (ns, event) => this.wheel(ns, event),
       hovered: (moment) => this.legend.hover(moment),
+      resized: () => this.minimap.align(this.chart.plotArea()),
     });
     this.legend = new Legend((i) => this.toggleSample(i), (moment) => this.momentText(moment));
     this.minimap = new Minimap((range) => this.setRange(range));
@@ -98,7 +99,7 @@ export class TimelineView {
   }
 
   private askPlot(state: State, range: Range | null): Promise<Answer<Plot>> {
-    const width = Math.round(Math.min(Math.max(this.chart.plotWidth(), widthMin), widthMax));
+    const width = Math.round(Math.min(Math.max(this.chart.plotArea().width, widthMin), widthMax));
     const span = range ? ([['from', timeOption(range.from)], ['to', timeOption(range.to)]] as const) : [];
 
     return ask<Plot>('plot', fileQuery('plot', state, [['by', state.by], ...span, ['width', String(width)]]));
@@ -191,6 +192,7 @@ export class TimelineView {
 
   private showMinimap(plot: Plot): void {
     const top = stackBands(plot).at(-1)?.tops ?? [];
+    this.minimap.align(this.chart.plotArea());
     this.minimap.show({ bounds: this.bounds(), times: plot.times_ns, bytes: top }, this.range());
   }
 
