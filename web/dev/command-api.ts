@@ -32,7 +32,8 @@ function listFiles(): string {
 }
 
 function commandLine(verb: string, query: URLSearchParams): string[] {
-  const options = [...query].filter(([name]) => name !== 'file').map(([name, value]) => `--${name}=${value}`);
+  const given = [...query].filter(([name]) => name !== 'file');
+  const options = given.map(([name, value]) => (value === '' ? `--${name}` : `--${name}=${value}`));
   const chosen = query.getAll('file').map((id) => files[Number(id)] ?? id);
   return [verb, ...options, ...chosen];
 }

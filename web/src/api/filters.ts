@@ -28,6 +28,11 @@ export function filtersIgnored(verb: string, state: State): string[] {
     .map((filter) => `Not filtered by ${filter}: memledger ${verb} has no --${filter}.`);
 }
 
+/* Options without a value have an empty one. */
+export function readOptions(state: State): Query {
+  return state.salvage ? [['salvage', '']] : [];
+}
+
 export function fileQuery(verb: string, state: State, options: Query = []): Query {
-  return [['file', String(state.file)], ...options, ...filterOptions(verb, state)];
+  return [['file', String(state.file)], ...options, ...filterOptions(verb, state), ...readOptions(state)];
 }

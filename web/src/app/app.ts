@@ -2,7 +2,7 @@
 import { ask } from '../api/client';
 import { fileQuery } from '../api/filters';
 import type { Summary, TraceFile } from '../api/types';
-import { h } from '../dom/element';
+import { button, h } from '../dom/element';
 import { Latest } from '../dom/latest';
 import { failure, nothing } from '../dom/notice';
 import { Tabs } from '../dom/tabs';
@@ -29,7 +29,7 @@ const tabs: readonly { name: View; text: string }[] = [
 
 type Changed = ReadonlySet<keyof State>;
 
-const timelineReloads: readonly (keyof State)[] = ['view', 'file', 'by', 'device', 'process'];
+const timelineReloads: readonly (keyof State)[] = ['view', 'file', 'salvage', 'by', 'device', 'process'];
 const instantReloads: readonly (keyof State)[] = ['at', 'base', 'panel', 'keys', 'search'];
 
 function touches(changed: Changed, keys: readonly (keyof State)[]): boolean {
@@ -75,7 +75,7 @@ export class App {
   }
 
   private changed(changed: Changed): void {
-    if (changed.has('file')) void this.openFile();
+    if (touches(changed, ['file', 'salvage'])) void this.openFile();
     if (this.store.state.view !== 'timeline') this.show();
     else if (touches(changed, timelineReloads)) this.show();
     else {
@@ -87,12 +87,26 @@ export class App {
   private async openFile(): Promise<void> {
     const { state } = this.store;
     const file = this.files.find(({ id }) => id === state.file);
-    const answer = await ask<Summary>('summary', fileQuery('summary', state)).catch(() => null);
-    const sentences = answer ? healthSentences(answer.data.health) : [];
+    const summary = await ask<Summary>('summary', fileQuery('summary', state)).then(
+      ({ data }) => data,
+      (error: unknown) => error,
+    );
+    const data = summary instanceof Error ? null : (summary as Summary);
 
     document.title = file ? `${file.name} – memledger` : 'memledger';
-    place('header').replaceChildren(...header(this.store, this.files, answer?.data ?? null));
-    place('notices').replaceChildren(...sentences.map((text) => h('p', { class: 'health' }, text)));
+    place('header').replaceChildren(...header(this.store, this.files, data));
+    place('notices').replaceChildren(...(data ? this.healthOf(data) : this.rescueOf(summary)));
+  }
+
+  private healthOf(data: Summary): HTMLElement[] {
+    return healthSentences(data.health).map((text) => h('p', { class: 'health' }, text));
+  }
+
+  /* The command names the option that reads the rest of a damaged trace. */
+  private rescueOf(error: unknown): HTMLElement[] {
+    if (!(error instanceof Error) || !error.message.includes('--salvage')) return [];
+    const skip = button('Skip damaged blocks', () => this.store.update({ salvage: true }), { title: '--salvage' });
+    return [h('p', { class: 'health' }, 'This trace is damaged. ', skip)];
   }
 
   private show(): void {

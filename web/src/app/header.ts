@@ -41,7 +41,7 @@ export function header(store: Store, files: readonly TraceFile[], summary: Summa
   const devices = (summary?.by_device ?? []).map(({ device }) => ({ value: device, text: device }));
   const processes = (summary?.processes ?? []).map((p) => ({ value: String(p.pid), text: `${p.pid} ${p.command}` }));
   const choose = (id: string) =>
-    store.update({ file: Number(id), from: null, to: null, at: 'peak', base: '', device: '', process: '' });
+    store.update({ file: Number(id), from: null, to: null, at: 'peak', base: '', device: '', process: '', salvage: false });
   const parts = [
     h('span', { class: 'brand' }, 'memledger'),
     select('Trace', traces, String(store.state.file), choose),

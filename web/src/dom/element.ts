@@ -38,7 +38,7 @@ export function select(
   chosen: string,
   action: (value: string) => void,
 ): HTMLLabelElement {
-  const list = h('select');
+  const list = h('select', { name: label });
 
   for (const choice of choices) list.append(h('option', { value: choice.value }, choice.text));
   list.value = chosen;

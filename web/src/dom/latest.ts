@@ -17,8 +17,16 @@ export class Latest {
     clearTimeout(patience);
     if (turn !== this.turn) return false;
     this.place.removeAttribute('aria-busy');
-    this.place.replaceChildren(content);
+    this.replace(content);
     return true;
+  }
+
+  /* A control that had the focus keeps it if the new content has one of its name. */
+  private replace(content: Node): void {
+    const name = this.place.contains(document.activeElement) ? document.activeElement?.getAttribute('name') : null;
+
+    this.place.replaceChildren(content);
+    if (name) this.place.querySelector<HTMLElement>(`[name="${CSS.escape(name)}"]`)?.focus();
   }
 
   private wait(turn: number): void {

@@ -12,8 +12,14 @@ export function nothing(...sentences: string[]): HTMLElement {
 
 const unprocessable = 422; // the command ran and has nothing to show, or cannot read the trace
 
+/* Messages of the command begin in lower case and have no full stop. A path stays as it is. */
+export function asSentence(text: string): string {
+  const begin = /^[a-z']+ /.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
+  return /[.!?]$/.test(begin) ? begin : `${begin}.`;
+}
+
 export function failure(error: unknown): HTMLElement {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = asSentence(error instanceof Error ? error.message : String(error));
   const isAnswer = error instanceof ApiError && error.status === unprocessable;
 
   return h('p', { class: isAnswer ? 'notice' : 'notice failure', role: 'alert' }, text);

@@ -31,13 +31,24 @@ export function formatDuration(ns: number): string {
   return formatLong(ns);
 }
 
+/* "1 min 36.36 s" */
+function formatFine(ns: number, decimals: number): string {
+  const power = 10 ** Math.min(decimals, 9);
+  const tenths = Math.round((ns / second) * power); // or smaller parts of a second
+  const minutes = Math.floor(tenths / power / 60);
+  const rest = (tenths - minutes * 60 * power) / power;
+
+  return `${minutes} min ${rest.toFixed(Math.min(decimals, 9)).padStart(decimals + 3, '0')} s`;
+}
+
 /* A time with enough digits to tell it from one `resolution` later: "96.36206 s". */
 export function formatMoment(ns: number, resolutionNs: number): string {
   const [unit, name] = ns >= second ? [second, 's'] : ns >= ms ? [ms, 'ms'] : ns >= us ? [us, 'us'] : [1, 'ns'];
   const decimals = Math.ceil(Math.log10(unit / Math.max(resolutionNs, 1)) - 1e-9);
   const value = ns / unit;
 
-  if (unit === second && value >= 60 && resolutionNs >= second) return formatLong(ns);
+  if (value >= 60 && unit === second && resolutionNs < second) return formatFine(ns, decimals);
+  if (value >= 60 && unit === second) return formatLong(ns);
   return `${value.toFixed(Math.min(Math.max(decimals, 0), 9))} ${name}`;
 }
 

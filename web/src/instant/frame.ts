@@ -1,6 +1,6 @@
 /* What the panels of an instant share. */
 import type { Answer } from '../api/client';
-import type { Instant } from '../api/types';
+import type { Health, Instant } from '../api/types';
 import { toolbar, type Copies } from '../dom/toolbar';
 import { h } from '../dom/element';
 import { formatBytes, formatCount, formatExact } from '../format/bytes';
@@ -8,14 +8,21 @@ import { formatDuration } from '../format/time';
 
 /* A time is written as such already; "peak", "step:3" and others are named. */
 function instantName(instant: string): string {
-  return /^\d/.test(instant) ? '' : ` (${instant})`;
+  return instant === 'time' ? '' : ` (${instant})`;
+}
+
+/* An imported trace may have only the order of its events. */
+export function hasTimes(health: Health): boolean {
+  return !health.unknown?.includes('times');
 }
 
 /* "58.3 MiB live in 246 blocks at 1 min 36 s (peak)" */
 export function instantHeading(data: Instant): HTMLElement {
   const size = h('strong', { title: formatExact(data.bytes) }, formatBytes(data.bytes));
   const blocks = `${formatCount(data.blocks)} block${data.blocks === 1 ? '' : 's'}`;
-  const when = h('span', { title: `${formatCount(data.at_ns)} ns` }, formatDuration(data.at_ns));
+  const when = hasTimes(data.health)
+    ? h('span', { title: `${formatCount(data.at_ns)} ns` }, formatDuration(data.at_ns))
+    : h('span', {}, `event ${formatCount(data.at_ns)}`);
 
   return h('p', { class: 'heading' }, size, ` live in ${blocks} at `, when, instantName(data.instant));
 }

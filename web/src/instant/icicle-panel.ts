@@ -107,6 +107,7 @@ class Icicle {
     const text = fit(context, `${cell.name} ${formatBytes(cell.bytes)}`, room);
 
     context.lineWidth = 3;
+    context.lineJoin = 'round';
     context.strokeStyle = colour(inks.paper);
     if (cell.category !== null) context.strokeText(text, x + 4, y);
     context.fillStyle = colour(inks.text);

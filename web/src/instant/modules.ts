@@ -1,5 +1,5 @@
 /* The rows of `memledger tree` as a tree. */
-import type { TreeRow } from '../api/types';
+import type { Tree, TreeRow } from '../api/types';
 import { contains } from '../dom/sort';
 
 export interface ModuleNode {
@@ -29,6 +29,18 @@ export function moduleTree(rows: readonly TreeRow[]): ModuleNode[] {
     open.push(node);
   }
   return roots;
+}
+
+/* All modules under one row with the totals, as in the command's table. */
+export function wholeTree(tree: Tree): ModuleNode {
+  const row: TreeRow = {
+    depth: 0, module: null, name: 'all', class: null, modules: 0, hidden_modules: 0, bytes: tree.bytes, percent: 100,
+    blocks: tree.blocks, own_bytes: 0, by_category: tree.by_category, own_by_category: {},
+  };
+  const whole: ModuleNode = { row, name: 'all', path: '', parent: null, children: moduleTree(tree.rows) };
+
+  for (const child of whole.children) child.parent = whole;
+  return whole;
 }
 
 /* The modules whose name or class contains the text, and those around them. */

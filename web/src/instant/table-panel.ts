@@ -24,7 +24,7 @@ export function keyChooser(keys: readonly string[], chosen: (keys: string[]) => 
   const list = h('fieldset', { class: 'keys' }, h('legend', {}, 'Group by'));
 
   for (const key of groupKeys) {
-    const box = h('input', { type: 'checkbox', checked: keys.includes(key) });
+    const box = h('input', { type: 'checkbox', name: `key-${key}`, checked: keys.includes(key) });
     box.addEventListener('change', () => chosen(toggleKey(keys, key)));
     list.append(h('label', {}, box, key));
   }

@@ -9,7 +9,7 @@ import { categories, categoryNumber, words } from '../theme/categories';
 import { partInk } from '../theme/inks';
 import { colour } from '../theme/theme';
 import { panel } from './frame';
-import { moduleTree, openAtFirst, searchModules, visibleRows, type ModuleNode, type VisibleRow } from './modules';
+import { openAtFirst, searchModules, visibleRows, wholeTree, type ModuleNode, type VisibleRow } from './modules';
 
 const rowsAtFirst = 24;
 const opened = new Map<string, Set<string>>(); // by the modules of a tree, so that other instants keep it
@@ -56,7 +56,7 @@ class TreeGrid {
     private readonly tree: Tree,
     search: string,
   ) {
-    const all = moduleTree(tree.rows);
+    const all = [wholeTree(tree)];
 
     this.columns = columnsOf(tree);
     this.roots = searchModules(all, search);
@@ -81,7 +81,7 @@ class TreeGrid {
   private openSet(all: ModuleNode[], search: string): Set<string> {
     const key = this.tree.rows.map((row) => row.module).join('\n');
 
-    if (search !== '') return new Set(this.tree.rows.map((row, i) => row.module ?? `#${i}`));
+    if (search !== '') return new Set(['', ...this.tree.rows.map((row, i) => row.module ?? `#${i}`)]);
     const open = opened.get(key) ?? openAtFirst(all, rowsAtFirst);
     opened.set(key, open);
     return open;

@@ -37,7 +37,7 @@ function askTable(state: State, at: string, top: string) {
 
 export class InstantView {
   readonly element: HTMLElement;
-  private readonly heading = h('div');
+  private readonly heading = h('div', { 'aria-live': 'polite' });
   private readonly content = h('div', { id: 'instant-panel', role: 'tabpanel' });
   private readonly tabs: Tabs<Panel>;
   private readonly latest = new Latest(this.content);
@@ -67,11 +67,11 @@ export class InstantView {
 
   /* Also tells the timeline where the moments are: only the command knows the time of "peak". */
   private async makeHeading(state: State): Promise<Node> {
-    const at = await askTree(state, state.at);
-    const base = state.base === '' ? null : await askTree(state, state.base);
+    const at = await askTree(state, state.at).catch(() => null);
+    const base = state.base === '' ? null : await askTree(state, state.base).catch(() => null);
 
-    this.located({ at: at.data.at_ns, base: base?.data.at_ns ?? null });
-    return instantHeading(at.data);
+    this.located({ at: at?.data.at_ns ?? null, base: base?.data.at_ns ?? null });
+    return at ? instantHeading(at.data) : document.createTextNode(''); // the panel says why
   }
 
   private async makePanel(state: State): Promise<Node> {

@@ -8,14 +8,19 @@ export const groupKeys = [
   'module', 'category', 'label', 'scope', 'class', 'phase', 'thread', 'stack', 'line', 'device', 'space', 'process',
 ] as const;
 
+export const comparisons = ['entry', 'step', 'phase'] as const;
+
 export type View = (typeof views)[number];
 export type BandKey = (typeof bandKeys)[number];
 export type Panel = (typeof panels)[number];
+export type Comparison = (typeof comparisons)[number];
 
 export interface State {
   view: View;
   file: number;
   other: number | null; // the file to compare with
+  each: Comparison; // entries at the moment, or the peaks of steps or phases
+  salvage: boolean; // skip damaged blocks
   by: BandKey;
   from: number | null; // of the timeline, in ns; null: fitted to the steps
   to: number | null;
@@ -32,6 +37,8 @@ export const initialState: State = {
   view: 'timeline',
   file: 0,
   other: null,
+  each: 'entry',
+  salvage: false,
   by: 'category',
   from: null,
   to: null,
@@ -78,6 +85,8 @@ export function parseState(hash: string): State {
     view: among(views, q.get('view'), initialState.view),
     file: whole(q.get('file')) ?? initialState.file,
     other: whole(q.get('other')),
+    each: among(comparisons, q.get('each'), initialState.each),
+    salvage: q.get('salvage') === 'true',
     by: among(bandKeys, q.get('by'), initialState.by),
     ...span(whole(q.get('from')), whole(q.get('to'))),
     at: instant(q.get('at'), initialState.at),

@@ -61,6 +61,14 @@ function visible(pen: Pen, marks: readonly Mark[], kind: Mark['kind']): Mark[] {
   return marks.filter((mark) => mark.kind === kind && mark.time_ns >= pen.from && mark.time_ns <= pen.to);
 }
 
+/* Beside a line at `ns`, to its right if there is room. */
+function label(pen: Pen, ns: number, y: number, text: string): void {
+  const x = pen.x(ns);
+  const width = pen.context.measureText(text).width + 3;
+
+  pen.context.fillText(text, x + width > pen.right ? x - width : x + 3, y);
+}
+
 function drawSteps(pen: Pen, marks: readonly Mark[]): void {
   const steps = visible(pen, marks, 'step');
   const stepPx = (pen.right - pen.left) / Math.max(steps.length, 1);
@@ -102,11 +110,11 @@ function drawNamed(pen: Pen, marks: readonly Mark[]): void {
   pen.context.fillStyle = colour(inks.quiet);
   for (const mark of visible(pen, marks, 'marker')) {
     verticalLine(pen, mark.time_ns, pen.top, [6, 3]);
-    pen.context.fillText(`⚑ ${mark.name ?? ''}`, pen.x(mark.time_ns) + 2, pen.top + pen.em);
+    label(pen, mark.time_ns, pen.top + pen.em, `⚑ ${mark.name ?? ''}`);
   }
   for (const mark of visible(pen, marks, 'epoch')) {
     verticalLine(pen, mark.time_ns, 0);
-    pen.context.fillText(`epoch ${mark.number ?? ''}`, pen.x(mark.time_ns) + 3, pen.top + pen.em);
+    label(pen, mark.time_ns, pen.top + pen.em, `epoch ${mark.number ?? ''}`);
   }
 }
 
@@ -115,7 +123,7 @@ function drawRefusals(pen: Pen, marks: readonly Mark[]): void {
   pen.context.fillStyle = colour(inks.red);
   for (const mark of visible(pen, marks, 'oom')) {
     verticalLine(pen, mark.time_ns, pen.top);
-    pen.context.fillText('✕ out of memory', pen.x(mark.time_ns) + 3, pen.top + 2.1 * pen.em);
+    label(pen, mark.time_ns, pen.top + 2.1 * pen.em, '✕ out of memory');
   }
 }
 

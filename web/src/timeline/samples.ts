@@ -12,5 +12,5 @@ export function resample(times: readonly number[], curve: Pick<SampleCurve, 'tim
 }
 
 export function sampleName(curve: Pick<SampleCurve, 'device' | 'is_rss'>): string {
-  return curve.is_rss ? 'resident memory of the processes' : `${curve.device}: in use, as the driver reports`;
+  return curve.is_rss ? 'resident memory of the processes' : `${curve.device}: in use, sampled`;
 }

@@ -2,22 +2,21 @@
 import { ask, type Answer } from '../api/client';
 import { fileQuery, filtersIgnored } from '../api/filters';
 import type { Plot, Step, Steps } from '../api/types';
-import { button, h, select } from '../dom/element';
+import { h } from '../dom/element';
 import { failure, nothing, remarks } from '../dom/notice';
-import { toolbar } from '../dom/toolbar';
 import { formatCount } from '../format/bytes';
 import { formatMoment, timeOption } from '../format/time';
 import { InstantView } from '../instant/view';
-import { bandKeys, type BandKey, type State } from '../state/state';
+import type { State } from '../state/state';
 import type { Store } from '../state/store';
-import { bandsCsv } from './bands-csv';
 import { Chart, type ChartContent } from './chart';
-import { keysHelp } from './keys-help';
+import { Controls } from './controls';
 import { actionOf, neighbourStep, type Action } from './keys';
 import { Legend } from './legend';
 import { Minimap } from './minimap';
 import type { Moments } from './overlay';
 import { clampRange, fitToSteps, pan, reveal, zoom, type Range } from './range';
+import { resample } from './samples';
 import { stackBands } from './stack';
 
 const detailDelayMs = 120; // after the last zoom
@@ -28,8 +27,8 @@ const [widthMin, widthMax] = [300, 4000]; // of --width
 export class TimelineView {
   readonly element: HTMLElement;
   private readonly chartPlace = h('div', { class: 'chart', tabindex: 0, role: 'application' });
-  private readonly bar = h('div', { class: 'bar-line' });
   private readonly remark = h('div');
+  private readonly controls: Controls;
   private readonly chart: Chart;
   private readonly legend: Legend;
   private readonly minimap: Minimap;
@@ -51,11 +50,12 @@ export class TimelineView {
       hovered: (moment) => this.legend.hover(moment),
       resized: () => this.minimap.align(this.chart.plotArea()),
     });
+    this.controls = new Controls((by) => store.update({ by }), (action) => this.act(action));
     this.legend = new Legend((i) => this.toggleSample(i), (moment) => this.momentText(moment));
     this.minimap = new Minimap((range) => this.setRange(range));
     this.instant = new InstantView(store, (moments) => this.locate(moments));
     this.chartPlace.setAttribute('aria-label', 'Live memory over time. The arrow keys choose a moment; the keys are listed above.');
-    this.chartPlace.addEventListener('keydown', (event) => this.key(event));
+    document.addEventListener('keydown', (event) => this.key(event));
     this.element = this.assemble();
   }
 
@@ -92,7 +92,7 @@ export class TimelineView {
     return h(
       'div',
       { class: 'timeline-view' },
-      h('section', { class: 'timeline', 'aria-label': 'Timeline' }, this.bar, this.remark,
+      h('section', { class: 'timeline', 'aria-label': 'Timeline' }, this.controls.element, this.remark,
         h('div', { class: 'chart-row' }, h('div', { class: 'chart-column' }, this.chartPlace, this.minimap.canvas), this.legend.element)),
       this.instant.element,
     );
@@ -163,20 +163,8 @@ export class TimelineView {
     this.chart.show(content, this.range());
     this.chart.setMoments(this.moments);
     this.legend.show(content);
-    this.bar.replaceChildren(...this.controls(answer, content));
+    this.controls.show(answer, content, this.store.state.by);
     this.remark.replaceChildren(...this.sentences(plot));
-  }
-
-  private controls({ command, data }: Answer<Plot>, { layers }: ChartContent): HTMLElement[] {
-    const choices = bandKeys.map((key) => ({ value: key, text: key }));
-
-    return [
-      select('Stacked by', choices, this.store.state.by, (by) => this.store.update({ by: by as BandKey })),
-      button('Fit to steps', () => this.act('fit'), { title: 'Key 0' }),
-      button('Whole run', () => this.act('everything'), { title: 'Key a' }),
-      keysHelp(),
-      toolbar([command], { csv: () => bandsCsv(data, layers), json: () => JSON.stringify(data, null, 2) }),
-    ];
   }
 
   private sentences(plot: Plot): Node[] {
@@ -191,9 +179,10 @@ export class TimelineView {
   }
 
   private showMinimap(plot: Plot): void {
-    const top = stackBands(plot).at(-1)?.tops ?? [];
+    const bands = stackBands(plot).at(-1)?.tops;
+    const sampled = plot.samples[0] ? resample(plot.times_ns, plot.samples[0]).map((bytes) => bytes ?? 0) : [];
     this.minimap.align(this.chart.plotArea());
-    this.minimap.show({ bounds: this.bounds(), times: plot.times_ns, bytes: top }, this.range());
+    this.minimap.show({ bounds: this.bounds(), times: plot.times_ns, bytes: bands ?? sampled }, this.range());
   }
 
   private momentText(moment: number): string {
@@ -233,11 +222,20 @@ export class TimelineView {
   }
 
   private key(event: KeyboardEvent): void {
-    const action = actionOf(event);
+    const action = this.listensTo(event) ? actionOf(event) : null;
 
     if (!action || !this.overview) return;
     event.preventDefault();
     this.act(action);
+  }
+
+  /* Letters work everywhere but in a control; arrows scroll the page unless the chart has the focus. */
+  private listensTo(event: KeyboardEvent): boolean {
+    const { activeElement } = document;
+    const isFree = activeElement === document.body || activeElement?.id === 'main';
+
+    if (!this.element.isConnected) return false;
+    return activeElement === this.chartPlace || (isFree && event.key.length === 1);
   }
 
   private act(action: Action): void {

@@ -1,11 +1,13 @@
 /* Two runs side by side. */
-import { ask } from '../api/client';
+import { ask, type Query } from '../api/client';
+import { readOptions } from '../api/filters';
 import type { Compare, ComparedRun, ComparedValue, TraceFile } from '../api/types';
 import { bytesColumn, changeColumn, countColumn, percentChangeColumn, textColumn, timeColumn, type Column } from '../dom/columns';
 import { h, select } from '../dom/element';
 import { nothing } from '../dom/notice';
 import { DataTable } from '../dom/table';
 import { keyChooser } from '../instant/table-panel';
+import { comparisons, type Comparison, type State } from '../state/state';
 import type { Store } from '../state/store';
 import { framed } from './frame';
 
@@ -39,9 +41,22 @@ function entryColumns(data: Compare): Column<Entry>[] {
   ];
 }
 
-function chooser(store: Store, files: readonly TraceFile[], other: number): HTMLElement {
+function fileChooser(store: Store, files: readonly TraceFile[], other: number): HTMLElement {
   const choices = files.filter((file) => file.id !== store.state.file).map((file) => ({ value: String(file.id), text: file.name }));
   return select('Compare with', choices, String(other), (id) => store.update({ other: Number(id) }));
+}
+
+function whatOptions(state: State): Query {
+  if (state.each !== 'entry') return [['each', state.each]];
+  return [['at', state.at], ['by', state.keys.join(',')]];
+}
+
+function whatChooser(store: Store): HTMLElement {
+  const texts: Record<Comparison, string> = {
+    entry: 'memory at the chosen moment', step: 'the peak of each step', phase: 'the peak of each phase',
+  };
+  const choices = comparisons.map((value) => ({ value, text: texts[value] }));
+  return select('Show', choices, store.state.each, (each) => store.update({ each: each as Comparison }));
 }
 
 export async function compareView(store: Store, files: readonly TraceFile[]): Promise<HTMLElement> {
@@ -51,17 +66,18 @@ export async function compareView(store: Store, files: readonly TraceFile[]): Pr
 
   if (!other) return nothing('Start memledger view with two or more files to compare them: memledger view A.mled B.mled');
   const answer = await ask<Compare>('compare', [
-    ['file', String(state.file)], ['file', String(other.id)], ['at', state.at], ['by', state.keys.join(',')], ['top', '1000'],
+    ['file', String(state.file)], ['file', String(other.id)], ...whatOptions(state), ['top', '1000'], ...readOptions(state),
   ]);
   const { data } = answer;
   const table = new DataTable<Entry>({
-    caption: `At ${state.at}, by ${state.keys.join(', ')}`,
+    caption: state.each === 'entry' ? `At ${state.at}, by ${state.keys.join(', ')}` : `Peak of each ${state.each}`,
     columns: entryColumns(data),
     rows: data.view.entries,
     search: state.search,
   });
-  const controls = h('div', { class: 'bar-line' }, chooser(store, files, other.id));
+  const controls = h('div', { class: 'bar-line' }, fileChooser(store, files, other.id), whatChooser(store));
+  const keys = state.each === 'entry' ? keyChooser(state.keys, (chosen) => store.update({ keys: chosen })) : null;
 
   return framed({ verb: 'compare', title: 'Compare', answer, state, csv: () => table.csv() }, controls,
-    runsTable(data.runs).element, keyChooser(state.keys, (keys) => store.update({ keys })), table.element);
+    runsTable(data.runs).element, keys, table.element);
 }

@@ -8,6 +8,7 @@ import { DataTable } from '../dom/table';
 import { formatBytes, formatCount, formatExact, formatPercent } from '../format/bytes';
 import { formatDate, formatDuration } from '../format/time';
 import type { Store } from '../state/store';
+import { hasTimes } from '../instant/frame';
 import { words } from '../theme/categories';
 import { framed } from './frame';
 
@@ -15,14 +16,20 @@ function fact(name: string, value: string, detail: string, exact = ''): HTMLElem
   return h('div', {}, h('dt', {}, name), h('dd', { title: exact || null }, h('strong', {}, value), ` ${detail}`));
 }
 
+/* A trace without times has only the order of its events. */
+function moment(data: Summary, ns: number): string {
+  return hasTimes(data.health) ? formatDuration(ns) : `event ${formatCount(ns)}`;
+}
+
 function facts(data: Summary): HTMLElement {
   return h(
     'dl',
     { class: 'facts' },
-    fact('peak', formatBytes(data.peak_bytes), `at ${formatDuration(data.peak_time_ns)}`, formatExact(data.peak_bytes)),
+    fact('peak', formatBytes(data.peak_bytes), `at ${moment(data, data.peak_time_ns)}`, formatExact(data.peak_bytes)),
     fact('never freed', formatBytes(data.never_freed_bytes), `in ${formatCount(data.never_freed_blocks)} blocks`, formatExact(data.never_freed_bytes)),
     fact('allocations', formatCount(data.allocations), `${formatBytes(data.allocated_bytes)} in all; frees ${formatCount(data.frees)}`),
-    fact('duration', formatDuration(data.duration_ns), `${formatCount(data.events)} events, ${formatBytes(data.file_bytes)} on disk`),
+    fact('events', formatCount(data.events), `${formatBytes(data.file_bytes)} on disk`),
+    hasTimes(data.health) ? fact('duration', formatDuration(data.duration_ns), '') : h('div'),
     data.named_percent_at_peak === null ? h('div') : fact('named', formatPercent(data.named_percent_at_peak), 'of the peak'),
   );
 }
@@ -49,7 +56,7 @@ function devicesTable(data: Summary) {
     columns: [
       textColumn('device', (row) => row.device),
       bytesColumn('peak', (row) => row.peak_bytes),
-      timeColumn('at', (row) => row.peak_time_ns),
+      { ...timeColumn<Summary['by_device'][number]>('at', (row) => row.peak_time_ns), text: (row) => moment(data, row.peak_time_ns) },
       bytesColumn('never freed', (row) => row.never_freed_bytes),
       countColumn('allocations', (row) => row.allocations),
       countColumn('frees', (row) => row.frees),
@@ -64,7 +71,7 @@ function processesTable(data: Summary, search: string) {
     columns: [
       { title: 'pid', numeric: true, value: (row) => row.pid, text: (row) => String(row.pid) },
       bytesColumn('peak', (row) => row.peak_bytes),
-      timeColumn('at', (row) => row.peak_time_ns),
+      { ...timeColumn<Summary['processes'][number]>('at', (row) => row.peak_time_ns), text: (row) => moment(data, row.peak_time_ns) },
       countColumn('threads', (row) => row.threads),
       textColumn('command', (row) => row.command),
     ],

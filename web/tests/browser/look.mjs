@@ -28,6 +28,7 @@ const pictures = [
   ['leaks', 'view=leaks'],
   ['oom', 'view=oom'],
   ['compare', 'view=compare'],
+  ['compare-steps', 'view=compare&each=step'],
   ['compare-dark', 'view=compare', { dark: true }],
 ];
 

@@ -40,7 +40,9 @@ describe('times', () => {
   ])('%d ns is %s', (ns, text) => expect(formatDuration(ns)).toBe(text));
 
   test('a moment has as many digits as the zoom needs', () => {
-    expect(formatMoment(96362058740, 1000)).toBe('96.362059 s');
+    expect(formatMoment(96362058740, 1000)).toBe('1 min 36.362059 s');
+    expect(formatMoment(119_999_999_999, 1e8)).toBe('2 min 00.0 s');
+    expect(formatMoment(5362058740, 1e7)).toBe('5.36 s');
     expect(formatMoment(90e9, 10e9)).toBe('1 min 30 s');
     expect(formatMoment(1500, 1)).toBe('1.500 us');
   });

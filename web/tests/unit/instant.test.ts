@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Group, LedgerDevice, Table, TreeRow } from '../../src/api/types';
+import type { Group, LedgerDevice, Table, Tree, TreeRow } from '../../src/api/types';
 import { difference } from '../../src/instant/difference';
 import { cellAt, cellBeside, icicleCells } from '../../src/instant/icicle';
-import { moduleTree, openAtFirst, searchModules, visibleRows } from '../../src/instant/modules';
+import { moduleTree, openAtFirst, searchModules, visibleRows, wholeTree } from '../../src/instant/modules';
 import { ledgerLines } from '../../src/instant/ledger-panel';
 import { toggleKey } from '../../src/instant/table-panel';
 
@@ -99,4 +99,10 @@ test('keys are added at the end, and one always remains', () => {
   expect(toggleKey(['module'], 'line')).toEqual(['module', 'line']);
   expect(toggleKey(['module', 'line'], 'module')).toEqual(['line']);
   expect(toggleKey(['line'], 'line')).toEqual(['line']);
+});
+
+test('the tree begins with a row of totals', () => {
+  const whole = wholeTree({ bytes: 100, blocks: 3, by_category: { other: 10 }, rows } as unknown as Tree);
+  expect(visibleRows([whole], new Set(['', 'net'])).map((r) => r.node.name)).toEqual(['all', 'net', 'net.a', 'net.b', '(no module)']);
+  expect(whole.children[0]?.parent).toBe(whole);
 });

@@ -10,7 +10,7 @@ test('the initial state makes an empty address', () => {
 
 test('an address leads back to its state', () => {
   const state: State = {
-    view: 'compare', file: 2, other: 0, by: 'module', from: 10, to: 20, at: 'step:3:end', base: '5ns', panel: 'icicle',
+    view: 'compare', file: 2, other: 0, each: 'step', salvage: true, by: 'module', from: 10, to: 20, at: 'step:3:end', base: '5ns', panel: 'icicle',
     keys: ['line', 'module'], device: 'cuda:0', process: '4000', search: 'a & b=c #1 <img>',
   };
   expect(parseState(`#${formatState(state)}`)).toEqual(state);

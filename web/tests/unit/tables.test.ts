@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Health, OomChange, OomVerdict } from '../../src/api/types';
 import { bytesColumn, textColumn } from '../../src/dom/columns';
+import { asSentence } from '../../src/dom/notice';
 import { searchRows, sortRows } from '../../src/dom/sort';
 import { healthSentences } from '../../src/views/health';
 import { changeText, requestSentence } from '../../src/views/oom-words';
@@ -53,4 +54,9 @@ test('a verdict has the words of the command', () => {
   const change = { change: 'smaller_batch', bytes: 1, enough: true, fraction: 0.17543859649122806, of_bytes: 358612992 };
   expect(changeText(change)).toBe('a batch smaller by 17.5 %: 342.0 MiB grow with it');
   expect(changeText({ change: 'of_a_later_version' } as OomChange)).toBe('of_a_later_version');
+});
+
+test('messages of the command become sentences', () => {
+  expect(asSentence('no allocation was refused')).toBe('No allocation was refused.');
+  expect(asSentence('a.mled: the block at byte 391 is damaged')).toBe('a.mled: the block at byte 391 is damaged.');
 });
