@@ -1,3 +1,7 @@
+/* eslint.config.js: The rules of the code.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import tseslint from 'typescript-eslint';
 
 const markup = 'Names from a trace must never become markup: use textContent.';

@@ -1,3 +1,7 @@
+/* vite.config.ts: How the page is built and tested.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { defineConfig } from 'vitest/config';
 import { commandApi } from './dev/command-api';
 

@@ -3,6 +3,8 @@
  * MEMLEDGER is the command, MEMLEDGER_FILES the traces, separated by colons. The headers are those of
  * the real server, so that a violation of its content security policy shows up here (in `vite
  * preview`; the development server itself injects styles and cannot have it).
+ *
+ * SPDX-License-Identifier: Apache-2.0
  */
 import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/* Starts the page. */
+/* Starts the page.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { App } from './app/app';
 import { Store } from './state/store';
 import { startTheme } from './theme/theme';

@@ -1,4 +1,7 @@
-/* Asks the server for the output of a command. Answers are kept, since a trace does not change. */
+/* Asks the server for the output of a command. Answers are kept, since a trace does not change.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 
 export type Query = readonly (readonly [string, string])[];
 

@@ -1,4 +1,7 @@
-/* The filters of the page, and which commands have an option for them. */
+/* The filters of the page, and which commands have an option for them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import type { Query } from './client';
 import type { State } from '../state/state';
 

@@ -1,4 +1,7 @@
-/* The JSON of the commands, as far as the page reads it. docs/commands has the pages of the commands. */
+/* The JSON of the commands, as far as the page reads it. docs/commands has the pages of the commands.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 
 export type Bytes = number;
 export type ByCategory = Record<string, Bytes>;
@@ -24,9 +27,9 @@ export interface Health {
 }
 
 export interface Report {
-  command: string;
-  host: string;
-  start_wall_ns: number;
+  command: string | null; // null: an imported trace does not know
+  host: string | null;
+  start_wall_ns: number; // 0: not known
   health: Health;
 }
 

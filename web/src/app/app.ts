@@ -1,4 +1,7 @@
-/* Puts the page together: header, tabs of views, notices, and the view that the state names. */
+/* Puts the page together: header, tabs of views, notices, and the view that the state names.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { ask } from '../api/client';
 import { fileQuery } from '../api/filters';
 import type { Summary, TraceFile } from '../api/types';

@@ -1,4 +1,7 @@
-/* Above all views: the file, the filters, the search, light and dark. */
+/* Above all views: the file, the filters, the search, light and dark.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import type { Summary, TraceFile } from '../api/types';
 import { h, select, type Choice } from '../dom/element';
 import type { Store } from '../state/store';

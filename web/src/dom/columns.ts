@@ -1,4 +1,7 @@
-/* Columns of tables: numbers are shown as the command line prints them, and copied exactly. */
+/* Columns of tables: numbers are shown as the command line prints them, and copied exactly.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { formatBytes, formatChange, formatCount, formatExact, formatPercent, formatPercentChange } from '../format/bytes';
 import { formatDuration } from '../format/time';
 

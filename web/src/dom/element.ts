@@ -1,4 +1,7 @@
-/* Makes elements. Texts become text nodes, never markup, whatever a trace contains. */
+/* Makes elements. Texts become text nodes, never markup, whatever a trace contains.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 
 export type Child = Node | string | null;
 type Attributes = Record<string, string | number | boolean | null>;

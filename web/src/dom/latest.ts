@@ -1,4 +1,7 @@
-/* Runs requests whose results replace each other: only the latest is shown. */
+/* Runs requests whose results replace each other: only the latest is shown.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { failure, loading } from './notice';
 
 const patienceMs = 150; // a quick answer replaces the old content without a flash

@@ -1,4 +1,7 @@
-/* Sentences instead of a view: it loads, it failed, there is nothing to show. */
+/* Sentences instead of a view: it loads, it failed, there is nothing to show.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { ApiError } from '../api/client';
 import { h } from './element';
 

@@ -1,4 +1,7 @@
-/* Sorting and searching rows of a table. */
+/* Sorting and searching rows of a table.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import type { Column, Value } from './columns';
 
 export interface Order {

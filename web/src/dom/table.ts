@@ -1,4 +1,7 @@
-/* A real table: captions and headers for screen readers, sortable columns, exact numbers on hover. */
+/* A real table: captions and headers for screen readers, sortable columns, exact numbers on hover.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { toCsv } from '../format/csv';
 import type { Column } from './columns';
 import { button, h, type Child } from './element';

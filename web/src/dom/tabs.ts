@@ -1,4 +1,7 @@
-/* A list of tabs with the usual keys: arrows, Home, End. */
+/* A list of tabs with the usual keys: arrows, Home, End.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { button, h } from './element';
 
 export interface Tab<Name extends string> {

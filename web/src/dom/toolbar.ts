@@ -1,4 +1,7 @@
-/* Beside each view: the commands that print its numbers, and buttons that copy them. */
+/* Beside each view: the commands that print its numbers, and buttons that copy them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { button, h } from './element';
 
 export interface Copies {

@@ -1,4 +1,7 @@
-/* Sizes as the command line prints them: the same units, decimals and rounding. */
+/* Sizes as the command line prints them: the same units, decimals and rounding.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 
 interface Unit {
   name: string;

@@ -1,5 +1,8 @@
 /* Tables as comma-separated values, with the quoting of `memledger table --safe-csv`: a spreadsheet
- * does not run a name from a trace as a formula. */
+ * does not run a name from a trace as a formula.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 
 function quoted(text: string): string {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

@@ -1,4 +1,7 @@
-/* Times as the command line prints them, and as its options accept them. */
+/* Times as the command line prints them, and as its options accept them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 
 const us = 1e3;
 const ms = 1e6;

@@ -1,4 +1,7 @@
-/* The difference between two moments, by the keys of the table. */
+/* The difference between two moments, by the keys of the table.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import type { Answer } from '../api/client';
 import type { Table } from '../api/types';
 import { bytesColumn, changeColumn } from '../dom/columns';

@@ -1,4 +1,7 @@
-/* What changed between two moments, group by group. */
+/* What changed between two moments, group by group.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import type { Group, Table } from '../api/types';
 
 export interface Change {

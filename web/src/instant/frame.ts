@@ -1,4 +1,7 @@
-/* What the panels of an instant share. */
+/* What the panels of an instant share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import type { Answer } from '../api/client';
 import type { Health, Instant } from '../api/types';
 import { toolbar, type Copies } from '../dom/toolbar';

@@ -1,4 +1,7 @@
-/* The memory of an instant as an icicle of modules and categories. */
+/* The memory of an instant as an icicle of modules and categories.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import type { Answer } from '../api/client';
 import type { Tree } from '../api/types';
 import { h } from '../dom/element';

@@ -1,5 +1,8 @@
 /* Layout of an icicle: a module is as wide as its memory, its submodules and its own categories hang
- * below it. */
+ * below it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import type { Tree } from '../api/types';
 import { categories, words } from '../theme/categories';
 import type { ModuleNode } from './modules';

@@ -1,4 +1,7 @@
-/* The driver's figure and the entries that explain it, for each device. */
+/* The driver's figure and the entries that explain it, for each device.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import type { Answer } from '../api/client';
 import type { Ledger, LedgerDevice, LedgerEntry } from '../api/types';
 import { bytesColumn, percentColumn, textColumn } from '../dom/columns';

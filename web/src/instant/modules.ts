@@ -1,4 +1,7 @@
-/* The rows of `memledger tree` as a tree. */
+/* The rows of `memledger tree` as a tree.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import type { Tree, TreeRow } from '../api/types';
 import { contains } from '../dom/sort';
 

@@ -1,4 +1,7 @@
-/* The memory of an instant in groups, and the choice of their keys. */
+/* The memory of an instant in groups, and the choice of their keys.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import type { Answer } from '../api/client';
 import type { Group, Table } from '../api/types';
 import { bytesColumn, countColumn, percentColumn, textColumn, type Column } from '../dom/columns';

@@ -1,4 +1,7 @@
-/* The modules of an instant as a table that opens and closes. */
+/* The modules of an instant as a table that opens and closes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import type { Answer } from '../api/client';
 import type { ByCategory, Tree } from '../api/types';
 import { bytesColumn, partColumn, percentColumn, textColumn, type Column } from '../dom/columns';

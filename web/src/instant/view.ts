@@ -1,4 +1,7 @@
-/* The instant below the timeline: its panels, and which of them is shown. */
+/* The instant below the timeline: its panels, and which of them is shown.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { ask } from '../api/client';
 import { fileQuery, filtersIgnored } from '../api/filters';
 import type { Ledger, Table, Tree } from '../api/types';
@@ -6,11 +9,11 @@ import { h } from '../dom/element';
 import { Latest } from '../dom/latest';
 import { remarks } from '../dom/notice';
 import { Tabs } from '../dom/tabs';
-import type { Moments } from '../timeline/overlay';
 import type { Panel, State } from '../state/state';
 import type { Store } from '../state/store';
 import { differencePanel, noDifference } from './difference-panel';
 import { instantHeading } from './frame';
+import type { Moments } from './moments';
 import { iciclePanel } from './icicle-panel';
 import { ledgerPanel } from './ledger-panel';
 import { tablePanel } from './table-panel';

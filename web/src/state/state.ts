@@ -1,4 +1,7 @@
-/* The state of the page, which the fragment of its address contains: a link shows the same view. */
+/* The state of the page, which the fragment of its address contains: a link shows the same view.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { parseTimeOption } from '../format/time';
 
 export const views = ['timeline', 'summary', 'steps', 'leaks', 'oom', 'compare'] as const;

@@ -1,4 +1,7 @@
-/* Holds the state, keeps the address in step with it, and tells the views what changed. */
+/* Holds the state, keeps the address in step with it, and tells the views what changed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { formatState, parseState, type State } from './state';
 
 type Listener = (state: State, changed: ReadonlySet<keyof State>) => void;

@@ -1,4 +1,7 @@
-/* The categories: the order of reports, and the number that selects ink and hatch in plots. */
+/* The categories: the order of reports, and the number that selects ink and hatch in plots.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 
 export interface Category {
   name: string;

@@ -1,4 +1,7 @@
-/* The colours and hatches of memledger's plots (src/report/plot/canvas_inks.c, plot_frame.c). */
+/* The colours and hatches of memledger's plots (src/report/plot/canvas_inks.c, plot_frame.c).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 
 export interface Ink {
   light: string;

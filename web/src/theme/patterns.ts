@@ -1,4 +1,7 @@
-/* Fills of the bands: ink under a hatch, so that they are told apart without colour. */
+/* Fills of the bands: ink under a hatch, so that they are told apart without colour.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { hatchOpacity, hatchTilePx, inks, partHatch, partInk } from './inks';
 import { colour, isDark } from './theme';
 

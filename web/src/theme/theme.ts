@@ -1,4 +1,7 @@
-/* Light or dark: as the system prefers, or as chosen on the page and remembered by the browser. */
+/* Light or dark: as the system prefers, or as chosen on the page and remembered by the browser.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import type { Ink } from './inks';
 
 export type Choice = 'system' | 'light' | 'dark';

@@ -1,4 +1,7 @@
-/* The bands of a timeline as comma-separated values. */
+/* The bands of a timeline as comma-separated values.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { toCsv } from '../format/csv';
 import type { Plot } from '../api/types';
 import type { Layer } from './stack';

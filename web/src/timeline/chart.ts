@@ -1,13 +1,17 @@
-/* The timeline: uPlot draws bands, lines and axes, and follows the pointer. */
+/* The timeline: uPlot draws bands, lines and axes, and follows the pointer.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { Plot } from '../api/types';
 import { formatBytes, formatCount } from '../format/bytes';
 import { formatMoment } from '../format/time';
+import type { Moments } from '../instant/moments';
 import { inks } from '../theme/inks';
 import { partFill } from '../theme/patterns';
 import { colour, isDark } from '../theme/theme';
-import { drawOverlay, overlayEm, type Moments } from './overlay';
+import { drawOverlay, overlayEm } from './overlay';
 import type { Range } from './range';
 import { resample } from './samples';
 import type { Layer } from './stack';

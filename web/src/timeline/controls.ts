@@ -1,4 +1,7 @@
-/* The line above the timeline: what is stacked, which part is visible, the keys, the command. */
+/* The line above the timeline: what is stacked, which part is visible, the keys, the command.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import type { Answer } from '../api/client';
 import type { Plot } from '../api/types';
 import { button, h, select } from '../dom/element';

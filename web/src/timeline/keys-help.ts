@@ -1,4 +1,7 @@
-/* The list of keys. */
+/* The list of keys.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { h } from '../dom/element';
 import { bindings } from './keys';
 

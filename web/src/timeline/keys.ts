@@ -1,4 +1,7 @@
-/* The keyboard of the timeline. */
+/* The keyboard of the timeline.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 
 export type Action =
   | 'earlier' | 'later' | 'pan-left' | 'pan-right' | 'zoom-in' | 'zoom-out' | 'fit' | 'everything'

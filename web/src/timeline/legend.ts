@@ -1,4 +1,7 @@
-/* The bands by name, with their values under the pointer, or their own peaks. */
+/* The bands by name, with their values under the pointer, or their own peaks.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { button, h } from '../dom/element';
 import { formatBytes, formatExact } from '../format/bytes';
 import { swatch } from '../theme/patterns';

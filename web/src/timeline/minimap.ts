@@ -1,4 +1,7 @@
-/* The whole run in a strip below the timeline, with the visible part as a window to drag. */
+/* The whole run in a strip below the timeline, with the visible part as a window to drag.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { inks } from '../theme/inks';
 import { colour } from '../theme/theme';
 import { clampRange, type Range } from './range';

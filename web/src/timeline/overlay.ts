@@ -1,6 +1,10 @@
-/* What a timeline shows above and over its bands: steps, phases, markers, refusals, chosen moments. */
+/* What a timeline shows above and over its bands: steps, phases, markers, refusals, chosen moments.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import uPlot from 'uplot';
 import type { Mark } from '../api/types';
+import type { Moments } from '../instant/moments';
 import { inks } from '../theme/inks';
 import { colour } from '../theme/theme';
 import { labelStride, phaseSpans } from './phases';
@@ -10,11 +14,6 @@ const stepRowEm = 1; // baseline, below the top
 const phaseRowEm = [1.4, 2.6] as const;
 const stepLabelEm = 3;
 const lineMinPx = 4; // steps closer to each other get no lines
-
-export interface Moments {
-  at: number | null; // ns
-  base: number | null;
-}
 
 /* Drawing in CSS pixels, with x in ns. */
 interface Pen {
@@ -61,12 +60,34 @@ function visible(pen: Pen, marks: readonly Mark[], kind: Mark['kind']): Mark[] {
   return marks.filter((mark) => mark.kind === kind && mark.time_ns >= pen.from && mark.time_ns <= pen.to);
 }
 
-/* Beside a line at `ns`, to its right if there is room. */
-function label(pen: Pen, ns: number, y: number, text: string): void {
-  const x = pen.x(ns);
-  const width = pen.context.measureText(text).width + 3;
+/* Lines with names beside them: to the right if there is room, none where they would overlap. */
+function namedLines(pen: Pen, marks: readonly Mark[], place: { top: number; y: number; dash: number[] }, name: (mark: Mark) => string): void {
+  let free = pen.left; // where the last name ends
 
-  pen.context.fillText(text, x + width > pen.right ? x - width : x + 3, y);
+  for (const mark of marks) {
+    const x = pen.x(mark.time_ns);
+    const text = name(mark);
+    const width = pen.context.measureText(text).width + 3;
+    const left = x + width > pen.right ? x - width : x + 3;
+
+    verticalLine(pen, mark.time_ns, place.top, place.dash);
+    if (left < free) continue;
+    free = left + width;
+    haloText(pen, text, left, place.y);
+  }
+}
+
+/* Readable on any band. */
+function haloText(pen: Pen, text: string, x: number, y: number): void {
+  const { strokeStyle, lineWidth } = pen.context;
+
+  pen.context.strokeStyle = colour(inks.paper);
+  pen.context.lineWidth = 3;
+  pen.context.lineJoin = 'round';
+  pen.context.strokeText(text, x, y);
+  pen.context.fillText(text, x, y);
+  pen.context.strokeStyle = strokeStyle;
+  pen.context.lineWidth = lineWidth;
 }
 
 function drawSteps(pen: Pen, marks: readonly Mark[]): void {
@@ -106,25 +127,20 @@ function drawPhases(pen: Pen, marks: readonly Mark[]): void {
 }
 
 function drawNamed(pen: Pen, marks: readonly Mark[]): void {
+  const y = pen.top + pen.em;
+
   pen.context.strokeStyle = colour(inks.quiet);
-  pen.context.fillStyle = colour(inks.quiet);
-  for (const mark of visible(pen, marks, 'marker')) {
-    verticalLine(pen, mark.time_ns, pen.top, [6, 3]);
-    label(pen, mark.time_ns, pen.top + pen.em, `⚑ ${mark.name ?? ''}`);
-  }
-  for (const mark of visible(pen, marks, 'epoch')) {
-    verticalLine(pen, mark.time_ns, 0);
-    label(pen, mark.time_ns, pen.top + pen.em, `epoch ${mark.number ?? ''}`);
-  }
+  pen.context.fillStyle = colour(inks.text);
+  namedLines(pen, visible(pen, marks, 'marker'), { top: pen.top, y, dash: [6, 3] }, (mark) => `⚑ ${mark.name ?? ''}`);
+  namedLines(pen, visible(pen, marks, 'epoch'), { top: 0, y: y + 1.1 * pen.em, dash: [] }, (mark) => `epoch ${mark.number ?? ''}`);
 }
 
 function drawRefusals(pen: Pen, marks: readonly Mark[]): void {
+  const place = { top: pen.top, y: pen.top + 3.2 * pen.em, dash: [] };
+
   pen.context.strokeStyle = colour(inks.red);
   pen.context.fillStyle = colour(inks.red);
-  for (const mark of visible(pen, marks, 'oom')) {
-    verticalLine(pen, mark.time_ns, pen.top);
-    label(pen, mark.time_ns, pen.top + 2.1 * pen.em, '✕ out of memory');
-  }
+  namedLines(pen, visible(pen, marks, 'oom'), place, () => '✕ out of memory');
 }
 
 function drawMoment(pen: Pen, ns: number | null, text: string, dash: number[]): void {

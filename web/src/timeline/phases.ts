@@ -1,4 +1,7 @@
-/* Phases of a run, from the marks where they begin. */
+/* Phases of a run, from the marks where they begin.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import type { Mark } from '../api/types';
 
 export interface PhaseSpan {

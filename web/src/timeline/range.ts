@@ -1,4 +1,7 @@
-/* The visible part of a timeline. */
+/* The visible part of a timeline.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 
 export interface Range {
   from: number; // ns

@@ -1,4 +1,7 @@
-/* The figures of the driver, or of the system, beside the bands. */
+/* The figures of the driver, or of the system, beside the bands.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import type { SampleCurve } from '../api/types';
 
 /* The last value at or before each of `times`; null before the first sample. */

@@ -1,4 +1,7 @@
-/* From the bands of a plot to areas on top of each other. */
+/* From the bands of a plot to areas on top of each other.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import type { Plot } from '../api/types';
 import { categories, words } from '../theme/categories';
 

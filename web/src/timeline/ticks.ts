@@ -1,4 +1,7 @@
-/* Distances between the ticks of an axis. */
+/* Distances between the ticks of an axis.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 
 const second = 1e9;
 

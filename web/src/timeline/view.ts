@@ -1,4 +1,7 @@
-/* The timeline: chart, minimap, legend, keys, and the instant that is chosen in it. */
+/* The timeline: chart, minimap, legend, keys, and the instant that is chosen in it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { ask, type Answer } from '../api/client';
 import { fileQuery, filtersIgnored } from '../api/filters';
 import type { Plot, Step, Steps } from '../api/types';
@@ -6,6 +9,7 @@ import { h } from '../dom/element';
 import { failure, nothing, remarks } from '../dom/notice';
 import { formatCount } from '../format/bytes';
 import { formatMoment, timeOption } from '../format/time';
+import type { Moments } from '../instant/moments';
 import { InstantView } from '../instant/view';
 import type { State } from '../state/state';
 import type { Store } from '../state/store';
@@ -14,7 +18,6 @@ import { Controls } from './controls';
 import { actionOf, neighbourStep, type Action } from './keys';
 import { Legend } from './legend';
 import { Minimap } from './minimap';
-import type { Moments } from './overlay';
 import { clampRange, fitToSteps, pan, reveal, zoom, type Range } from './range';
 import { resample } from './samples';
 import { stackBands } from './stack';

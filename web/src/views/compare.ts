@@ -1,4 +1,7 @@
-/* Two runs side by side. */
+/* Two runs side by side.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { ask, type Query } from '../api/client';
 import { readOptions } from '../api/filters';
 import type { Compare, ComparedRun, ComparedValue, TraceFile } from '../api/types';

@@ -1,4 +1,7 @@
-/* A view below the tabs: a title, its command, its content. */
+/* A view below the tabs: a title, its command, its content.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import type { Answer } from '../api/client';
 import { filtersIgnored } from '../api/filters';
 import { h } from '../dom/element';

@@ -1,4 +1,7 @@
-/* Problems of a trace in sentences, with the words of the command line. */
+/* Problems of a trace in sentences, with the words of the command line.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import type { Health } from '../api/types';
 import { formatCount } from '../format/bytes';
 

@@ -1,4 +1,7 @@
-/* Memory that grows from step to step. */
+/* Memory that grows from step to step.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { ask } from '../api/client';
 import { fileQuery } from '../api/filters';
 import type { Frame, Leak, Leaks } from '../api/types';

@@ -1,4 +1,7 @@
-/* The verdict on a refused allocation, in the words of `memledger oom`. */
+/* The verdict on a refused allocation, in the words of `memledger oom`.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import type { OomChange, OomVerdict } from '../api/types';
 import { formatBytes } from '../format/bytes';
 

@@ -1,4 +1,7 @@
-/* Why an allocation was refused, who held the memory, and what would have made room. */
+/* Why an allocation was refused, who held the memory, and what would have made room.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { ask } from '../api/client';
 import { fileQuery } from '../api/filters';
 import type { Oom, OomChange, OomVerdict } from '../api/types';

@@ -1,4 +1,7 @@
-/* Training steps as a table; a step leads to its peak in the timeline. */
+/* Training steps as a table; a step leads to its peak in the timeline.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { ask } from '../api/client';
 import { fileQuery } from '../api/filters';
 import type { Step, Steps } from '../api/types';

@@ -1,4 +1,7 @@
-/* A run on one page. */
+/* A run on one page.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { ask } from '../api/client';
 import { fileQuery } from '../api/filters';
 import type { Summary } from '../api/types';
@@ -80,13 +83,20 @@ function processesTable(data: Summary, search: string) {
   });
 }
 
+/* "python train.py, recorded 2026-11-16 14:27:09 UTC on workstation" */
+function origin(data: Summary): string {
+  const when = data.start_wall_ns > 0 ? `recorded ${formatDate(data.start_wall_ns)}` : null;
+  const where = data.host === null ? '' : ` on ${data.host}`;
+  return [data.command, when && when + where].filter((part) => part !== null).join(', ');
+}
+
 export async function summaryView(store: Store): Promise<HTMLElement> {
   const { state } = store;
   const answer = await ask<Summary>('summary', fileQuery('summary', state));
   const { data } = answer;
-  const tables = [categoriesTable(data, state.search), devicesTable(data), processesTable(data, state.search)];
-  const recorded = h('p', { class: 'quiet' }, `${data.command} — recorded ${formatDate(data.start_wall_ns)} on ${data.host}`);
+  const processes = data.processes.length > 0 ? [processesTable(data, state.search)] : [];
+  const tables = [categoriesTable(data, state.search), devicesTable(data), ...processes];
 
   return framed({ verb: 'summary', title: 'Summary', answer, state, csv: () => tables.map((t) => t.csv()).join('\n') },
-    recorded, facts(data), ...tables.map((table) => table.element));
+    h('p', { class: 'quiet' }, origin(data)), facts(data), ...tables.map((table) => table.element));
 }

@@ -2,6 +2,8 @@
  *
  * `npm run build` first. MEMLEDGER and MEMLEDGER_FILES are those of dev/command-api.ts; the first file
  * must be a training run with modules and steps, and there must be a second one.
+ *
+ * SPDX-License-Identifier: Apache-2.0
  */
 import assert from 'node:assert/strict';
 import { chromium } from 'playwright-core';

@@ -2,6 +2,8 @@
  *
  * `npm run build` first. MEMLEDGER and MEMLEDGER_FILES are those of dev/command-api.ts; the pictures go
  * to screenshots/. Arguments select pictures by a part of their name.
+ *
+ * SPDX-License-Identifier: Apache-2.0
  */
 import { mkdirSync } from 'node:fs';
 import { chromium } from 'playwright-core';

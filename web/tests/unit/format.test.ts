@@ -1,3 +1,7 @@
+/* format.test.ts: Numbers and times as texts.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { describe, expect, test } from 'vitest';
 import { formatBytes, formatChange, formatCount, formatExact, formatPercentChange } from '../../src/format/bytes';
 import { toCsv } from '../../src/format/csv';

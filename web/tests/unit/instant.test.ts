@@ -1,3 +1,7 @@
+/* instant.test.ts: The parts of an instant that need no screen.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { describe, expect, test } from 'vitest';
 import type { Group, LedgerDevice, Table, Tree, TreeRow } from '../../src/api/types';
 import { difference } from '../../src/instant/difference';

@@ -1,3 +1,7 @@
+/* state.test.ts: The address of the page, and the requests of the server.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { expect, test } from 'vitest';
 import { filterOptions, filtersIgnored } from '../../src/api/filters';
 import { apiPath, headerText } from '../../src/api/client';

@@ -1,3 +1,7 @@
+/* tables.test.ts: Rows of tables, and sentences.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { expect, test } from 'vitest';
 import type { Health, OomChange, OomVerdict } from '../../src/api/types';
 import { bytesColumn, textColumn } from '../../src/dom/columns';

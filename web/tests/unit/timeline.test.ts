@@ -1,3 +1,7 @@
+/* timeline.test.ts: The parts of the timeline that need no screen.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
 import { describe, expect, test } from 'vitest';
 import type { Plot } from '../../src/api/types';
 import { bandsCsv } from '../../src/timeline/bands-csv';
