@@ -6,6 +6,7 @@ import { ask } from '../api/client';
 import { fileQuery } from '../api/filters';
 import type { Summary, TraceFile } from '../api/types';
 import { button, h } from '../dom/element';
+import { replaceContent } from '../dom/focus';
 import { Latest } from '../dom/latest';
 import { failure, nothing } from '../dom/notice';
 import { Tabs } from '../dom/tabs';
@@ -67,8 +68,8 @@ export class App {
       this.main.replaceChildren(failure(error));
       return;
     }
-    await this.openFile();
     this.show();
+    if (this.files.length > 0) await this.openFile();
   }
 
   /* The link would replace the state in the address. */
@@ -87,18 +88,24 @@ export class App {
     }
   }
 
+  /* The header is complete once the summary names devices and processes. */
   private async openFile(): Promise<void> {
     const { state } = this.store;
     const file = this.files.find(({ id }) => id === state.file);
-    const summary = await ask<Summary>('summary', fileQuery('summary', state)).then(
-      ({ data }) => data,
-      (error: unknown) => error,
-    );
-    const data = summary instanceof Error ? null : (summary as Summary);
 
     document.title = file ? `${file.name} – memledger` : 'memledger';
-    place('header').replaceChildren(...header(this.store, this.files, data));
-    place('notices').replaceChildren(...(data ? this.healthOf(data) : this.rescueOf(summary)));
+    this.showHeader(null, []);
+    try {
+      const { data } = await ask<Summary>('summary', fileQuery('summary', state));
+      if (this.store.state.file === state.file) this.showHeader(data, this.healthOf(data));
+    } catch (error) {
+      if (this.store.state.file === state.file) this.showHeader(null, this.rescueOf(error));
+    }
+  }
+
+  private showHeader(summary: Summary | null, notices: HTMLElement[]): void {
+    replaceContent(place('header'), ...header(this.store, this.files, summary));
+    replaceContent(place('notices'), ...notices);
   }
 
   private healthOf(data: Summary): HTMLElement[] {

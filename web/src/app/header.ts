@@ -10,7 +10,7 @@ import { chooseTheme, themeChoice, type Choice as Theme } from '../theme/theme';
 const searchDelayMs = 200;
 
 function searchField(store: Store): HTMLElement {
-  const input = h('input', { type: 'search', placeholder: 'module, label …', value: store.state.search, spellcheck: 'false' });
+  const input = h('input', { type: 'search', name: 'search', placeholder: 'module, label …', value: store.state.search, spellcheck: 'false' });
   let timer = 0;
 
   input.addEventListener('input', () => {
@@ -23,10 +23,10 @@ function searchField(store: Store): HTMLElement {
   return h('label', { class: 'field search' }, h('span', {}, 'Search'), input);
 }
 
-function filter(store: Store, name: 'device' | 'process', all: string, values: readonly Choice[]): HTMLElement | null {
+function filter(store: Store, name: 'device' | 'process', label: string, values: readonly Choice[]): HTMLElement | null {
   if (values.length < 2) return null;
-  const choices = [{ value: '', text: all }, ...values];
-  return select(name, choices, store.state[name], (value) => store.update({ [name]: value, from: null, to: null }));
+  const choices = [{ value: '', text: 'all' }, ...values];
+  return select(label, choices, store.state[name], (value) => store.update({ [name]: value, from: null, to: null }));
 }
 
 function themeSwitch(): HTMLElement {
@@ -48,8 +48,8 @@ export function header(store: Store, files: readonly TraceFile[], summary: Summa
   const parts = [
     h('span', { class: 'brand' }, 'memledger'),
     select('Trace', traces, String(store.state.file), choose),
-    filter(store, 'device', 'all devices', devices),
-    filter(store, 'process', 'all processes', processes),
+    filter(store, 'device', 'Device', devices),
+    filter(store, 'process', 'Process', processes),
     searchField(store),
     themeSwitch(),
   ];

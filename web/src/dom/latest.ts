@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+import { replaceContent } from './focus';
 import { failure, loading } from './notice';
 
 const patienceMs = 150; // a quick answer replaces the old content without a flash
@@ -20,16 +21,8 @@ export class Latest {
     clearTimeout(patience);
     if (turn !== this.turn) return false;
     this.place.removeAttribute('aria-busy');
-    this.replace(content);
+    replaceContent(this.place, content);
     return true;
-  }
-
-  /* A control that had the focus keeps it if the new content has one of its name. */
-  private replace(content: Node): void {
-    const name = this.place.contains(document.activeElement) ? document.activeElement?.getAttribute('name') : null;
-
-    this.place.replaceChildren(content);
-    if (name) this.place.querySelector<HTMLElement>(`[name="${CSS.escape(name)}"]`)?.focus();
   }
 
   private wait(turn: number): void {

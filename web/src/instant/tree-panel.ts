@@ -15,7 +15,7 @@ import { panel } from './frame';
 import { openAtFirst, searchModules, visibleRows, wholeTree, type ModuleNode, type VisibleRow } from './modules';
 
 const rowsAtFirst = 24;
-const opened = new Map<string, Set<string>>(); // by the modules of a tree, so that other instants keep it
+const choices = new Map<string, boolean>(); // paths that the user opened or closed, for all instants
 
 export function shownCategories(all: ByCategory): string[] {
   return categories.map(({ name }) => name).filter((name) => (all[name] ?? 0) > 0);
@@ -82,11 +82,9 @@ class TreeGrid {
 
   /* A search opens everything that it found. */
   private openSet(all: ModuleNode[], search: string): Set<string> {
-    const key = this.tree.rows.map((row) => row.module).join('\n');
-
     if (search !== '') return new Set(['', ...this.tree.rows.map((row, i) => row.module ?? `#${i}`)]);
-    const open = opened.get(key) ?? openAtFirst(all, rowsAtFirst);
-    opened.set(key, open);
+    const open = openAtFirst(all, rowsAtFirst);
+    for (const [path, isOpen] of choices) if (isOpen) open.add(path); else open.delete(path);
     return open;
   }
 
@@ -134,6 +132,7 @@ class TreeGrid {
 
   private toggle(node: ModuleNode): void {
     if (!this.open.delete(node.path)) this.open.add(node.path);
+    choices.set(node.path, this.open.has(node.path));
     this.render(node.path);
   }
 

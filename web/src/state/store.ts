@@ -6,8 +6,11 @@ import { formatState, parseState, type State } from './state';
 
 type Listener = (state: State, changed: ReadonlySet<keyof State>) => void;
 
+const writeDelayMs = 200;
+
 export class Store {
   private current: State;
+  private writeTimer = 0;
   private readonly listeners: Listener[] = [];
 
   constructor() {
@@ -25,20 +28,33 @@ export class Store {
 
   /* A step that the browser's back button undoes. */
   update(change: Partial<State>): void {
-    this.change(change, (address) => history.pushState(null, '', address));
-  }
+    const next = this.changed(change);
 
-  /* A change that makes no entry in the history: panning, typing. */
-  adjust(change: Partial<State>): void {
-    this.change(change, (address) => history.replaceState(null, '', address));
-  }
-
-  private change(change: Partial<State>, write: (address: string) => void): void {
-    const next = { ...this.current, ...change };
-
-    if (formatState(next) === formatState(this.current)) return;
-    write(`#${formatState(next)}`);
+    if (!next) return;
+    this.write();
+    history.pushState(null, '', `#${formatState(next)}`);
     this.replace(next);
+  }
+
+  /* A change that makes no entry in the history: panning, typing. Browsers limit how often the address
+   * may change, so that it follows after a pause. */
+  adjust(change: Partial<State>): void {
+    const next = this.changed(change);
+
+    if (!next) return;
+    this.replace(next);
+    clearTimeout(this.writeTimer);
+    this.writeTimer = window.setTimeout(() => this.write(), writeDelayMs);
+  }
+
+  private changed(change: Partial<State>): State | null {
+    const next = { ...this.current, ...change };
+    return formatState(next) === formatState(this.current) ? null : next;
+  }
+
+  private write(): void {
+    clearTimeout(this.writeTimer);
+    history.replaceState(null, '', `#${formatState(this.current)}`);
   }
 
   private replace(next: State): void {

@@ -36,7 +36,7 @@ export class TimelineView {
   private readonly legend: Legend;
   private readonly minimap: Minimap;
   private readonly instant: InstantView;
-  private overview: Plot | null = null;
+  private overview: Answer<Plot> | null = null; // of the whole run
   private detail: Answer<Plot> | null = null;
   private steps: Step[] = [];
   private samples: number[] = [];
@@ -87,7 +87,7 @@ export class TimelineView {
 
   redraw(): void {
     if (this.detail) this.showDetail(this.detail);
-    if (this.overview) this.showMinimap(this.overview);
+    if (this.overview) this.showMinimap(this.overview.data);
     this.instant.show();
   }
 
@@ -109,7 +109,7 @@ export class TimelineView {
   }
 
   private begin(plot: Answer<Plot>, steps: Step[]): void {
-    this.overview = plot.data;
+    this.overview = plot;
     this.steps = steps;
     this.samples = plot.data.samples.flatMap((curve, i) => (curve.is_rss && plot.data.peak_bytes > 0 ? [] : [i]));
     this.element.classList.remove('failed');
@@ -127,7 +127,7 @@ export class TimelineView {
   }
 
   private bounds(): Range {
-    return { from: 0, to: Math.max(this.overview?.end_ns ?? 1, 1) };
+    return { from: 0, to: Math.max(this.overview?.data.end_ns ?? 1, 1) };
   }
 
   private range(): Range {
@@ -152,7 +152,9 @@ export class TimelineView {
 
   private async loadDetail(range: Range): Promise<void> {
     const turn = this.turn;
-    const answer = await this.askPlot(this.store.state, range).catch(() => null);
+    const { from, to } = this.bounds();
+    const isWhole = range.from === from && range.to === to;
+    const answer = isWhole ? this.overview : await this.askPlot(this.store.state, range).catch(() => null);
     const now = this.range();
 
     if (answer && turn === this.turn && now.from === range.from && now.to === range.to) this.showDetail(answer);
