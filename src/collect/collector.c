@@ -64,6 +64,7 @@ int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir
     for (const struct ml_setting *s = opts->settings; s && s->key; s++)
         ml_dict_config(&c->dict, s->key, s->value);
     c->stage.heartbeat = &session->page->heartbeat;
+    c->kills_before = ml_cgroup_kills(ML_CGROUP_OF_THIS_PROCESS, ML_CGROUP_MOUNTS);
     ml_collector_sleep_init(c);
     c->stage.dict = &c->dict;
     c->stage.writer = &c->writer;

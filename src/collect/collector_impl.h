@@ -13,6 +13,7 @@
 #ifndef ML_COLLECTOR_IMPL_H
 #define ML_COLLECTOR_IMPL_H
 
+#include "cgroup_memory.h"
 #include "collector.h"
 #include "handed_files.h"
 #include "merge.h"
@@ -53,7 +54,8 @@ struct ml_collector {
     const char *command;
     uint32_t sample_hz;
     bool sample_only;
-    struct ml_sampler *sampler; /* NULL: none */
+    struct ml_sampler *sampler;          /* NULL: none */
+    struct ml_cgroup_kills kills_before; /* of the run */
 };
 
 /* Takes all records with stamps before `until`. */

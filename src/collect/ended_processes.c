@@ -4,11 +4,14 @@
  */
 #include "ended_processes.h"
 
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "ended_threads.h"
+#include "killed_setting.h"
 #include "lifetime_events.h"
 #include "sandboxed.h"
 #include "target_end.h"
@@ -122,6 +125,28 @@ static bool status_final(const struct ml_collector *c, const struct ml_target *t
            atomic_load(&page->finish) || getppid() != c->launcher;
 }
 
+/* Whether the kernel has killed a process of this control group since the run began because the
+ * group's limit was reached, and not the whole machine's memory. */
+static bool killed_at_limit(const struct ml_collector *c)
+{
+    struct ml_cgroup_kills now = ml_cgroup_kills(ML_CGROUP_OF_THIS_PROCESS, ML_CGROUP_MOUNTS);
+
+    return now.kills > c->kills_before.kills && now.at_limit > c->kills_before.at_limit;
+}
+
+static void note_killed(struct ml_collector *c)
+{
+    uint64_t limit = ml_cgroup_limit_bytes(ML_CGROUP_OF_THIS_PROCESS, ML_CGROUP_MOUNTS);
+    char digits[24];
+
+    atomic_fetch_add(&c->session->page->killed, 1);
+    if (limit == UINT64_MAX || !killed_at_limit(c))
+        return;
+    atomic_store(&c->session->page->killed_at_limit, limit);
+    snprintf(digits, sizeof(digits), "%" PRIu64, limit);
+    ml_dict_config(&c->dict, ML_SETTING_KILLED_AT_LIMIT, digits);
+}
+
 /* Everything from the process has been read, and its end is written.
  * @return whether it can be removed; else it stays for another round */
 static bool remove_target(struct ml_collector *c, struct ml_target *t)
@@ -135,7 +160,7 @@ static bool remove_target(struct ml_collector *c, struct ml_target *t)
         return false;
     ml_target_note_end(&c->stage, t, status);
     if (status && WIFSIGNALED((int)(status - 1)) && WTERMSIG((int)(status - 1)) == SIGKILL)
-        atomic_fetch_add(&c->session->page->killed, 1);
+        note_killed(c);
     end_turns(c->session->page, t);
     if (!t->replaced)
         ml_session_forget_spared(c->session->page, t->own_pid);

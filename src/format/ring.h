@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 13
+#define ML_SHARED_VERSION 14
 
 /* The environment variable that gives a target the session directory. */
 #define ML_SESSION_ENV "MEMLEDGER_SESSION"
@@ -172,16 +172,17 @@ struct ml_session {
     _Atomic uint64_t own_events; /* of these, made by the collector: ends and losses */
     _Atomic uint64_t file_bytes;
     _Atomic uint64_t lost;
-    _Atomic uint64_t not_followed;   /* of them: blocks and objects that did not fit */
-    _Atomic uint64_t names_folded;   /* uses of names that did not fit */
-    _Atomic uint64_t spaces_refused; /* requested beyond ML_SPACE_MAX */
-    _Atomic uint64_t details_lost;   /* stacks, libraries, scopes and labels that did not fit */
-    _Atomic uint64_t refusals;       /* events among them: out of memory */
-    _Atomic uint32_t killed;         /* processes that ended by SIGKILL */
-    _Atomic uint32_t processes;      /* seen so far */
-    _Atomic uint32_t running;        /* of them */
-    _Atomic int32_t write_error;     /* errno of the first failed write */
-    _Atomic uint32_t gpu_memory;     /* 1: GPU memory was recorded; set before the collector ends */
+    _Atomic uint64_t not_followed;    /* of them: blocks and objects that did not fit */
+    _Atomic uint64_t names_folded;    /* uses of names that did not fit */
+    _Atomic uint64_t spaces_refused;  /* requested beyond ML_SPACE_MAX */
+    _Atomic uint64_t details_lost;    /* stacks, libraries, scopes and labels that did not fit */
+    _Atomic uint64_t refusals;        /* events among them: out of memory */
+    _Atomic uint64_t killed_at_limit; /* the control group's limit for which one was killed, or 0 */
+    _Atomic uint32_t killed;          /* processes that ended by SIGKILL */
+    _Atomic uint32_t processes;       /* seen so far */
+    _Atomic uint32_t running;         /* of them */
+    _Atomic int32_t write_error;      /* errno of the first failed write */
+    _Atomic uint32_t gpu_memory; /* 1: GPU memory was recorded; set before the collector ends */
 
     /* Samples, which `events` does not count. The collector writes the rest before it ends. */
     _Atomic uint64_t samples;

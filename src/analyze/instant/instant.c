@@ -8,11 +8,14 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 
+#include "killed_setting.h"
 #include "memledger/memledger.h"
 #include "step_track.h"
 #include "samples.h"
+#include "text.h"
 
 struct moment {
     uint64_t event, time_ns;
@@ -223,7 +226,17 @@ static const struct ml_replay_process *find_killed(const struct ml_replay *repla
 static int no_oom(const struct scan *s, struct ml_error *err)
 {
     const struct ml_replay_process *killed = find_killed(&s->replay);
+    const char *limit = ml_trace_setting(s->replay.trace, ML_SETTING_KILLED_AT_LIMIT);
+    char bytes[32];
 
+    if (s->ooms == 0 && killed && limit)
+        return ml_error_set(
+            err, -ENOENT,
+            "no allocation was refused, but the kernel killed process %u (signal 9): its control "
+            "group reached its memory limit of %s. memledger table --at end shows what was live "
+            "then; ask for less, or raise the limit of the container or the job",
+            ml_trace_process(s->replay.trace, killed->number)->pid,
+            ml_format_bytes(bytes, (int64_t)strtoull(limit, NULL, 10), ML_UNIT_AUTO));
     if (s->ooms == 0 && killed)
         return ml_error_set(err, -ENOENT,
                             "no allocation was refused%s, but process %u was killed (signal 9), as "

@@ -258,12 +258,16 @@ static int tell_all(const struct ml_trace *trace, const struct ml_oom_opts *opts
     return r;
 }
 
-/* The growth that led there. In a file without frees it cannot be found. */
+/* The growth that led there, up to the refusal: a program may take long to end after it. In a file
+ * without frees it cannot be found. */
 static int find_leak(const struct ml_trace *trace, struct ml_oom_report *ret, struct ml_error *err)
 {
     const struct ml_oom *last = &ret->list.items[ret->list.len - 1];
-    struct ml_leaks_opts opts = {
-        .device = last->device, .pid = last->pid, .warm_up = ML_LEAK_WARM_UP, .top = 1};
+    struct ml_leaks_opts opts = {.device = last->device,
+                                 .pid = last->pid,
+                                 .warm_up = ML_LEAK_WARM_UP,
+                                 .until_ns = last->refusal.time_ns,
+                                 .top = 1};
     struct ml_error ignored = {0};
     int r = ml_leaks(trace, &opts, &ret->leaks, &ignored);
 

@@ -155,16 +155,20 @@ static int read_slices(struct pass *p, struct slices *s, struct ml_error *err)
     return end_pass(p, r < 0 ? r : n, err);
 }
 
-static struct slices slices_of(const struct pass *p, uint32_t count)
+static struct slices slices_of(const struct pass *p, const struct ml_leaks_opts *opts)
 {
     struct ml_health health = ml_health_of(&p->replay);
     bool no_times = ml_health_no_times(&health) || p->book.first_birth == p->book.last_birth;
+    uint64_t end_ns = p->book.last_birth;
+
+    if (opts->until_ns > p->book.first_birth)
+        end_ns = ml_min_u64(end_ns, opts->until_ns);
 
     return (struct slices){
         .unit = no_times ? ML_LEAK_BY_EVENTS : ML_LEAK_BY_TIME,
         .from = no_times ? 0 : p->book.first_birth,
-        .to = no_times ? p->replay.events : p->book.last_birth,
-        .count = count,
+        .to = no_times ? p->replay.events : end_ns,
+        .count = opts->slices ? opts->slices : SLICES,
         .next = 1,
     };
 }
@@ -270,12 +274,12 @@ static int by_slices(const struct ml_trace *trace, const struct ml_classes *clas
 }
 
 /* The time after the last step, if it is no step itself. */
-static bool has_time_after(struct pass *p, struct slices *ret)
+static bool has_time_after(struct pass *p, const struct ml_leaks_opts *opts, struct slices *ret)
 {
     ml_step_track_close(&p->track);
     if (!p->track.is_behind || p->book.ends.len == 0)
         return false;
-    *ret = slices_of(p, SLICES);
+    *ret = slices_of(p, opts);
     ret->from = p->book.ends.items[p->book.ends.len - 1].time_ns;
     return ret->unit == ML_LEAK_BY_TIME && ret->from < ret->to;
 }
@@ -317,11 +321,11 @@ static int by_steps(const struct ml_trace *trace, const struct ml_classes *class
     if (r == 0)
         r = read_steps(&p, err);
     if (r == 0 && (opts->slices || p.book.ends.len == 0)) {
-        *ret_slices = slices_of(&p, opts->slices ? opts->slices : SLICES);
+        *ret_slices = slices_of(&p, opts);
         r = 1;
     } else if (r == 0) {
         r = evaluate(&p, opts, ret, err);
-        if (r == 0 && has_time_after(&p, &after))
+        if (r == 0 && has_time_after(&p, opts, &after))
             r = after_steps(trace, classes, opts, p.book.process, after, ret, err);
     }
     release_pass(&p);

@@ -25,10 +25,11 @@ struct ml_leaks_opts {
     enum ml_key by[ML_KEYS];
     size_t by_count; /* 0: place, module and purpose, as far as the trace has them */
     const char *device;
-    uint32_t pid;    /* only this process; 0: the first that marks steps, else all */
-    int64_t warm_up; /* first steps that do not count, or ML_LEAK_WARM_UP */
-    uint32_t slices; /* the number of slices of the run; 0: by steps, if it has any */
-    size_t top;      /* groups to list */
+    uint32_t pid;      /* only this process; 0: the first that marks steps, else all */
+    int64_t warm_up;   /* first steps that do not count, or ML_LEAK_WARM_UP */
+    uint32_t slices;   /* the number of slices of the run; 0: by steps, if it has any */
+    uint64_t until_ns; /* the end of the slices; 0: the last allocation */
+    size_t top;        /* groups to list */
 };
 
 /* How strongly it looks like a leak, strongest first. */

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cgroup_limit.h"
+#include "cgroup_memory.h"
 #include "compiler.h"
 #include "text.h"
 
@@ -77,7 +77,7 @@ static bool add_file(const char *path)
 static void choose_default(bool sized)
 {
     uint64_t machine = ml_min_u64(ml_max_u64(machine_bytes(), ML_MEMORY_LEAST_BYTES),
-                                  ml_cgroup_limit_bytes("/proc/self/cgroup", "/sys/fs/cgroup"));
+                                  ml_cgroup_limit_bytes(ML_CGROUP_OF_THIS_PROCESS, ML_CGROUP_MOUNTS));
     uint64_t by_size = machine;
 
     if (sized && memory.file_bytes < machine / ML_MEMORY_PER_FILE_BYTE)

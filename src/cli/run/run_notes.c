@@ -270,7 +270,8 @@ static void note_end(const struct ml_session *page, const char *trace)
     int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     bool refused = atomic_load(&page->refusals);
     uint32_t killed = atomic_load(&page->killed);
-    char ended[128] = "";
+    uint64_t limit = atomic_load(&page->killed_at_limit);
+    char ended[128] = "", bytes[32];
 
     if (signal)
         snprintf(ended, sizeof(ended), "signal %d (%s) ended the program", signal,
@@ -281,6 +282,9 @@ static void note_end(const struct ml_session *page, const char *trace)
     if (refused)
         ml_say("memory was refused%s%s: memledger oom %s says why", *ended ? ", and " : "", ended,
                trace);
+    else if (limit && (killed || signal == SIGKILL))
+        ml_say("%s: its control group reached its memory limit of %s: memledger oom %s", ended,
+               ml_format_bytes(bytes, (int64_t)limit, ML_UNIT_AUTO), trace);
     else if (killed || signal == SIGKILL)
         ml_say("%s, as when the machine is out of memory: memledger oom %s", ended, trace);
     else if (signal)

@@ -1,4 +1,5 @@
-/* test_cgroup_limit.c: the memory that control groups leave, from files as the kernel shows them.
+/* test_cgroup_memory.c: the memory that control groups leave, and what the kernel killed to keep
+ * their limits, from files as it shows them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cgroup_limit.h"
+#include "cgroup_memory.h"
 
 static char folder[] = "/tmp/memledger-cgroup-XXXXXX";
 static char groups[64];
@@ -94,12 +95,39 @@ static void test_none(void **state)
     assert_true(ml_cgroup_limit_bytes("/no/such/file", folder) == UINT64_MAX);
 }
 
+static void check_kills(const char *lines, uint64_t kills, uint64_t at_limit)
+{
+    struct ml_cgroup_kills found;
+
+    write_file("groups", lines);
+    found = ml_cgroup_kills(groups, folder);
+    assert_int_equal(found.kills, kills);
+    assert_int_equal(found.at_limit, at_limit);
+}
+
+static void test_kills(void **state)
+{
+    (void)state;
+    check_kills("0::/job/step\n", 0, 0);
+    write_file("job/step/memory.events", "low 0\nhigh 7\nmax 9\noom 3\noom_kill 2\n");
+    check_kills("0::/job/step\n", 2, 3);
+    write_file("memory/task/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 4\n");
+    write_file("memory/task/memory.failcnt", "55\n");
+    check_kills("9:name=systemd:/\n4:hugetlb,memory:/task\n", 4, 55);
+    /* A container that sees its group as the root. */
+    write_file("memory/memory.oom_control", "oom_kill 1\n");
+    check_kills("4:memory:/docker/0123\n", 1, 0);
+    write_file("job/step/memory.events", "nonsense");
+    check_kills("0::/job/step\n", 0, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_second_version),
         cmocka_unit_test(test_first_version),
         cmocka_unit_test(test_none),
+        cmocka_unit_test(test_kills),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
