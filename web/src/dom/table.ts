@@ -4,7 +4,7 @@
  */
 import { toCsv } from '../format/csv';
 import type { Column } from './columns';
-import { button, h, type Child } from './element';
+import { button, h } from './element';
 import { searchRows, sortRows, type Order } from './sort';
 
 export interface RowAction<Row> {
@@ -59,7 +59,7 @@ export class DataTable<Row> {
     this.more.replaceChildren(...this.remark(rows.length, hidden));
   }
 
-  private remark(found: number, hidden: number): Child[] & Node[] {
+  private remark(found: number, hidden: number): Node[] {
     const { rows, search } = this.options;
 
     if (hidden > 0) return [button(`Show ${hidden} more`, () => this.showAll())];

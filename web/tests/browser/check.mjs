@@ -80,6 +80,49 @@ const checks = {
     await page.getByText('No name contains').waitFor({ state: 'detached' });
   },
 
+  async 'the tree opens and closes with the arrow keys'(page, address) {
+    await open(page, address, '');
+    const rows = page.locator('[role=treegrid] tbody tr');
+    await rows.first().focus();
+    const before = await rows.count();
+    await page.keyboard.press('ArrowLeft');
+    await page.waitForFunction(() => document.querySelectorAll('[role=treegrid] tbody tr').length === 1);
+    await page.keyboard.press('ArrowRight');
+    await page.waitForFunction((count) => document.querySelectorAll('[role=treegrid] tbody tr').length === count, before);
+    assert.equal(await rows.first().getAttribute('aria-expanded'), 'true');
+  },
+
+  async 'a key of the table is chosen without losing the focus'(page, address) {
+    await open(page, address, 'panel=table');
+    await page.locator('[name=key-device]').focus();
+    await page.keyboard.press('Space');
+    await page.locator('caption', { hasText: 'module, category, device' }).waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement.getAttribute('name')), 'key-device');
+  },
+
+  async 'a step leads to its peak, and the back button returns'(page, address) {
+    await open(page, address, 'view=steps');
+    const { steps } = await json(page, 'api/steps?file=0');
+    await page.locator('tbody td button').nth(1).click();
+    await page.getByText('live in').waitFor();
+    assert.match(new URL(page.url()).hash, /at=step%3A/);
+    const strong = page.locator('.heading strong').first();
+    assert.equal(await strong.getAttribute('title'), `${steps[1].peak_bytes.toLocaleString('en')} bytes`);
+    await page.goBack();
+    await page.locator('caption', { hasText: 'By step' }).waitFor();
+  },
+
+  async 'dark is a switch'(page, address) {
+    const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    await open(page, address, '');
+    const light = await paper();
+    await page.locator('[name=Theme]').selectOption('dark');
+    assert.notEqual(await paper(), light);
+    await page.reload();
+    await page.waitForLoadState('networkidle');
+    assert.notEqual(await paper(), light);
+  },
+
   async 'two runs are compared'(page, address) {
     await open(page, address, 'view=compare');
     const compared = await json(page, 'api/compare?file=0&file=1&at=peak&by=module,category&top=1000');

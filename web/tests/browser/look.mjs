@@ -1,7 +1,8 @@
 /* Opens the built page in Chromium, takes a picture of each view, and fails on any error of the page.
  *
  * `npm run build` first. MEMLEDGER and MEMLEDGER_FILES are those of dev/command-api.ts; the pictures go
- * to screenshots/. Arguments select pictures by a part of their name.
+ * to screenshots/. Arguments select pictures by a part of their name; LOOK has fragments of addresses for
+ * more of them, separated by spaces.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
