@@ -123,12 +123,11 @@ export interface LedgerDevice {
   device: string;
   name: string | null;
   at_ns: number;
-  used_bytes: Bytes;
+  used_bytes: Bytes | null; // null: no sample was taken
   total_bytes: Bytes | null;
   entries: LedgerEntry[];
   explained_bytes: Bytes;
-  unexplained_bytes: Bytes;
-  unexplained_percent: number;
+  unexplained_bytes: Bytes | null;
 }
 
 export interface Ledger extends Report {

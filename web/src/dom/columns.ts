@@ -26,8 +26,12 @@ function numeric<Row>(title: string, value: Get<Row>, format: (n: number) => str
   return { title, numeric: true, value, text };
 }
 
+function exactOr(value: number | null, format: (n: number) => string): string {
+  return value === null ? 'unknown' : format(value);
+}
+
 function withExact<Row>(column: Column<Row>, get: Get<Row>): Column<Row> {
-  return { ...column, exact: (row) => formatExact(get(row) ?? 0) };
+  return { ...column, exact: (row) => exactOr(get(row), formatExact) };
 }
 
 export function bytesColumn<Row>(title: string, get: Get<Row>): Column<Row> {
@@ -56,7 +60,7 @@ export function percentChangeColumn<Row>(title: string, get: Get<Row>): Column<R
 }
 
 export function timeColumn<Row>(title: string, get: Get<Row>): Column<Row> {
-  return { ...numeric(title, get, formatDuration), exact: (row) => `${formatCount(get(row) ?? 0)} ns` };
+  return { ...numeric(title, get, formatDuration), exact: (row) => exactOr(get(row), (ns) => `${formatCount(ns)} ns`) };
 }
 
 export function textColumn<Row>(title: string, get: (row: Row) => string | null, absent = ''): Column<Row> {

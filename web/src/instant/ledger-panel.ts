@@ -14,7 +14,7 @@ import { panel } from './frame';
 interface Line {
   name: string;
   level: number;
-  bytes: number;
+  bytes: number | null; // null: unknown
 }
 
 function linesOf(entries: readonly LedgerEntry[], level: number): Line[] {
@@ -30,6 +30,8 @@ export function ledgerLines(device: LedgerDevice): Line[] {
 
 function deviceHeading(device: LedgerDevice): HTMLElement {
   const name = device.name === null ? device.device : `${device.device}, ${device.name}`;
+  if (device.used_bytes === null)
+    return h('p', { class: 'heading' }, `${name}: the driver’s figure is unknown, and so is the rest: no sample was taken by then.`);
   const used = h('strong', { title: formatExact(device.used_bytes) }, formatBytes(device.used_bytes));
   const total = device.total_bytes === null ? '' : ` of ${formatBytes(device.total_bytes)}`;
 
@@ -37,13 +39,14 @@ function deviceHeading(device: LedgerDevice): HTMLElement {
 }
 
 function deviceTable(device: LedgerDevice, search: string): DataTable<Line> {
-  const percent = (line: Line) => (device.used_bytes > 0 ? (100 * line.bytes) / device.used_bytes : null);
+  const percent = (line: Line) => (device.used_bytes && line.bytes !== null ? (100 * line.bytes) / device.used_bytes : null);
+  const bytes = bytesColumn<Line>('bytes', (line) => line.bytes);
 
   return new DataTable<Line>({
     caption: `Ledger of ${device.device}`,
     columns: [
       { ...textColumn<Line>('entry', (line) => line.name), text: (line) => '\u2003'.repeat(line.level) + line.name },
-      bytesColumn('bytes', (line) => line.bytes),
+      { ...bytes, text: (line) => (line.bytes === null ? '?' : bytes.text(line)) },
       percentColumn('share', percent),
     ],
     rows: ledgerLines(device),

@@ -13,11 +13,21 @@ import { formatBytes, formatChange } from '../format/bytes';
 import type { Store } from '../state/store';
 import { framed } from './frame';
 
+/* A run without steps is cut into slices. */
+function unitOf(data: Leaks): string {
+  return data.by_slices_of === 'step' ? 'step' : 'slice';
+}
+
+function unitsOf(data: Leaks): string {
+  const kinds: Record<string, string> = { time: 'slices of equal time', events: 'slices of equally many events' };
+  return kinds[data.by_slices_of] ?? 'steps';
+}
+
 function summary(data: Leaks): HTMLElement {
-  const unit = data.by_slices_of;
+  const unit = unitOf(data);
   const change = data.bytes_per_step === 0 ? 'no change' : formatChange(data.bytes_per_step);
   const text =
-    `${data.measured} ${unit}s, ${data.first_step} to ${data.last_step}; ${data.warm_up} before are warm-up. ` +
+    `${data.measured} ${unitsOf(data)}, ${data.first_step} to ${data.last_step}; ${data.warm_up} before are warm-up. ` +
     `Live ${formatBytes(data.from_bytes)} before them, ${formatBytes(data.to_bytes)} after: ${change} a ${unit}.`;
   return h('p', { class: 'heading' }, text);
 }
@@ -30,7 +40,7 @@ function blocksText(blocks: number): string {
 
 function columnsOf(data: Leaks): Column<Leak>[] {
   return [
-    changeColumn(`bytes/${data.by_slices_of}`, (leak) => leak.bytes_per_step),
+    changeColumn(`bytes/${unitOf(data)}`, (leak) => leak.bytes_per_step),
     { title: 'blocks', numeric: true, value: (leak) => leak.blocks_per_step, text: (leak) => blocksText(leak.blocks_per_step) },
     { title: 'grew in', numeric: true, value: (leak) => leak.grew_in_steps, text: (leak) => `${leak.grew_in_steps}/${data.measured}` },
     bytesColumn('live', (leak) => leak.live_bytes),
@@ -44,11 +54,11 @@ function frameText(frame: Frame): string {
   return `${frame.function ?? '(unknown)'}${place}`;
 }
 
-function stacks(leaks: readonly Leak[]): HTMLElement[] {
-  return leaks.flatMap((leak) => {
+function stacks(data: Leaks): HTMLElement[] {
+  return data.leaks.flatMap((leak) => {
     const frames = leak.example?.stack ?? [];
     if (frames.length === 0) return [];
-    const title = h('summary', {}, `Stack of ${formatChange(leak.bytes_per_step)} a step`);
+    const title = h('summary', {}, `Stack of ${formatChange(leak.bytes_per_step)} a ${unitOf(data)}`);
     return [h('details', { open: true }, title, h('ol', { class: 'stack' }, ...frames.map((f) => h('li', {}, frameText(f)))))];
   });
 }
@@ -63,5 +73,5 @@ export async function leaksView(store: Store): Promise<HTMLElement> {
   const table = new DataTable<Leak>({ caption: 'What grows', columns: columnsOf(data), rows: data.leaks, search: state.search });
   const meaning = h('p', { class: 'quiet' },
     'steady: it grew in every step; likely: it never shrank and still grows; maybe: it shrank in between, or there are too few steps to tell.');
-  return framed({ ...frame, csv: () => table.csv() }, summary(data), table.element, meaning, ...stacks(data.leaks));
+  return framed({ ...frame, csv: () => table.csv() }, summary(data), table.element, meaning, ...stacks(data));
 }

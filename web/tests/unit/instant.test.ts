@@ -99,6 +99,11 @@ test('a ledger ends with what is unexplained, even if that is nothing', () => {
   ]);
 });
 
+test('without a sample of the driver, what is unexplained is unknown', () => {
+  const device = { entries: [], used_bytes: null, unexplained_bytes: null };
+  expect(ledgerLines(device as unknown as LedgerDevice)).toEqual([{ name: 'unexplained', level: 0, bytes: null }]);
+});
+
 test('keys are added at the end, and one always remains', () => {
   expect(toggleKey(['module'], 'line')).toEqual(['module', 'line']);
   expect(toggleKey(['module', 'line'], 'module')).toEqual(['line']);

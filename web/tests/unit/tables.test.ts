@@ -25,6 +25,12 @@ test('rows are sorted by exact values, absent ones last', () => {
   expect(sortRows(rows, columns, null)).toEqual(rows);
 });
 
+test('an unknown number is not 0', () => {
+  expect(rows.map((row) => [columns[1]?.text(row), columns[1]?.exact?.(row)])).toEqual([
+    ['5 B', '5 bytes'], ['', 'unknown'], ['50 B', '50 bytes'],
+  ]);
+});
+
 test('a search looks at names, whatever their case', () => {
   expect(searchRows(rows, columns, 'BET')).toEqual([rows[0]]);
   expect(searchRows(rows, columns, 'no name')).toEqual([rows[2]]);
