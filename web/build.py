@@ -3,6 +3,7 @@
 #     build.py list SOURCE                    print the files that it is made of
 #     build.py make SOURCE FOLDER OUTPUT.c    make it in FOLDER, where the packages of npm stay
 #                                             until the lock file changes
+#     build.py test FOLDER                    run its own tests, once it is made
 #
 # SPDX-License-Identifier: Apache-2.0
 import hashlib
@@ -11,7 +12,7 @@ import shutil
 import subprocess
 import sys
 
-LEFT_OUT = shutil.ignore_patterns("node_modules", "dist", ".*", "*.test.ts")
+LEFT_OUT = shutil.ignore_patterns("node_modules", "dist", "screenshots", ".*", "__pycache__")
 
 
 def run(*command, folder):
@@ -59,4 +60,9 @@ def make(source, folder, output):
                     os.path.join(folder, "dist"), output], check=True)
 
 
-{"list": list_files, "make": make}[sys.argv[1]](*map(os.path.abspath, sys.argv[2:]))
+def test(folder):
+    run("npm", "test", folder=folder)
+    run("npm", "run", "lint", folder=folder)
+
+
+{"list": list_files, "make": make, "test": test}[sys.argv[1]](*map(os.path.abspath, sys.argv[2:]))
