@@ -14,7 +14,7 @@
 #include "vec.h"
 
 #define ML_CHROME_BUCKETS 20000
-#define ML_GAUGE_VALUES 9
+#define ML_GAUGE_VALUES 13 /* at least ML_CATEGORIES */
 
 struct ml_gauge_point {
     uint64_t time_ns, sum;

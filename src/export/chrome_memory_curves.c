@@ -45,6 +45,8 @@ static int grow(struct ml_chrome_memory *m)
     return 0;
 }
 
+_Static_assert(ML_CATEGORIES <= ML_GAUGE_VALUES, "a value for each category");
+
 static const char *device_name(const struct ml_chrome_memory *m, uint32_t device)
 {
     return ml_intern_get(&m->replay->device_names, device, NULL);

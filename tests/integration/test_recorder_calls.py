@@ -32,7 +32,7 @@ CALLS_OF = {
 NO_CALLS = set("""
     __cxa_atexit __environ __errno_location __progname_full __pthread_key_create __register_atfork
     _dl_find_object _r_debug abort dl_iterate_phdr dladdr dladdr1 dlclose dlerror dlopen dlvsym
-    environ free getenv malloc memcmp memcpy memmove memset on_exit program_invocation_name
+    environ free getauxval getenv malloc memcmp memcpy memmove memset on_exit program_invocation_name
     pthread_attr_destroy pthread_attr_init pthread_attr_setdetachstate pthread_attr_setstacksize
     pthread_create pthread_key_create pthread_setcancelstate pthread_setspecific snprintf strchr
     strcmp strcpy
