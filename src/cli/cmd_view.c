@@ -13,8 +13,10 @@
 
 #include "report_command.h"
 #include "say.h"
-#include "server.h"
 #include "verbs.h"
+#if ML_WITH_VIEWER
+#include "server.h"
+#endif
 
 struct view_opts {
     int64_t port;
@@ -35,6 +37,20 @@ static const struct ml_option options[] = {
      .help = "do not open a browser; print the address only"},
 };
 
+/* A file that cannot be opened is an error now, not a page without numbers. */
+static int check_files(char *const *files, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct ml_trace *trace = ml_report_open(files[i], &(struct ml_report_opts){0});
+
+        if (!trace)
+            return ML_EXIT_FAILURE;
+        ml_trace_free(trace);
+    }
+    return ML_EXIT_OK;
+}
+
+#if ML_WITH_VIEWER
 /* Nothing may be known about the browser: the address is printed in any case. */
 static void open_browser(const char *address)
 {
@@ -48,19 +64,6 @@ static void open_browser(const char *address)
         !posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO))
         posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
-}
-
-/* A file that cannot be opened is an error now, not a page without numbers. */
-static int check_files(char *const *files, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct ml_trace *trace = ml_report_open(files[i], &(struct ml_report_opts){0});
-
-        if (!trace)
-            return ML_EXIT_FAILURE;
-        ml_trace_free(trace);
-    }
-    return ML_EXIT_OK;
 }
 
 /* Until Ctrl-C or a request to end. */
@@ -106,6 +109,15 @@ static int serve(const struct view_opts *opts, char *const *files, size_t count)
     ml_server_stop(server);
     return ML_EXIT_OK;
 }
+
+#else
+static int serve(const struct view_opts *opts, char *const *files, size_t count)
+{
+    (void)opts, (void)files, (void)count;
+    ml_say("this memledger was built without the page; build it where libmicrohttpd and npm are");
+    return ML_EXIT_FAILURE;
+}
+#endif
 
 static int run(int argc, char **argv)
 {
