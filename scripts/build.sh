@@ -10,6 +10,7 @@ if [ "${1:-}" = --werror ]; then
   shift
 fi
 
+with_npm
 configure build "-Dwerror=$werror"
 # The tests need warnings as errors, and fail without cmocka, in a folder that `make demo` may
 # have configured without these. This is never undone, because each change back would recompile

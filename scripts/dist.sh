@@ -71,7 +71,7 @@ END
 export PKG_CONFIG_LIBDIR=$deps/lib/pkgconfig
 unset PKG_CONFIG_PATH
 "$meson" setup "$work/build" --native-file "$work/zig.ini" --prefix=/ --strip \
-  -Dstatic_deps=true -Dpython=enabled -Dtests=disabled -Dexamples=false
+  -Dstatic_deps=true -Dpython=enabled -Dtests=disabled -Dexamples=false -Dviewer=disabled
 ninja -C "$work/build"
 
 version=$("$meson" introspect "$work/build" --projectinfo |

@@ -45,6 +45,8 @@ need_compiler() {
   need libelf-dev has_library libelf
   need zlib1g-dev has_library zlib
   need libsqlite3-dev has_library sqlite3
+  # For memledger view.
+  need libmicrohttpd-dev has_library libmicrohttpd
   # For the Python package's extension, which records the names of PyTorch's modules.
   need python3-dev has_python_headers
 }

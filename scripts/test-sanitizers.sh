@@ -21,7 +21,7 @@ sanitize() {
   say "$name: $sanitizers"
   # The examples are left out: they take minutes under a sanitizer.
   configure "build/$name" "-Db_sanitize=$sanitizers" -Db_lundef=false -Dwerror=true \
-    -Dtests=enabled -Dexamples=false -Dpreload_tests=false
+    -Dtests=enabled -Dexamples=false -Dpreload_tests=false -Dviewer=disabled
   ninja -C "build/$name" || return 1
   "$@" "$meson" test -C "build/$name" --no-rebuild --print-errorlogs --timeout-multiplier 4 \
     --suite unit --suite sanitize

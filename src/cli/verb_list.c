@@ -7,13 +7,17 @@
 #include <string.h>
 
 const struct ml_verb *const ml_verbs[] = {
-    &ml_verb_run,    &ml_verb_summary,    &ml_verb_plot,
-    &ml_verb_table,  &ml_verb_tree,       &ml_verb_layers,
-    &ml_verb_steps,  &ml_verb_groups,     &ml_verb_stats,
-    &ml_verb_events, &ml_verb_compare,    &ml_verb_ledger,
-    &ml_verb_oom,    &ml_verb_leaks,      &ml_verb_fragmentation,
-    &ml_verb_import, &ml_verb_export,     &ml_verb_sql,
-    &ml_verb_help,   &ml_verb_completion, NULL,
+    &ml_verb_run,        &ml_verb_summary,
+    &ml_verb_view,       &ml_verb_plot,
+    &ml_verb_table,      &ml_verb_tree,
+    &ml_verb_layers,     &ml_verb_steps,
+    &ml_verb_groups,     &ml_verb_stats,
+    &ml_verb_events,     &ml_verb_compare,
+    &ml_verb_ledger,     &ml_verb_oom,
+    &ml_verb_leaks,      &ml_verb_fragmentation,
+    &ml_verb_import,     &ml_verb_export,
+    &ml_verb_sql,        &ml_verb_help,
+    &ml_verb_completion, NULL,
 };
 
 const struct ml_verb *ml_verb_find(const char *name)

@@ -24,6 +24,7 @@ extern const struct ml_verb ml_verb_oom;
 extern const struct ml_verb ml_verb_fragmentation;
 extern const struct ml_verb ml_verb_compare;
 extern const struct ml_verb ml_verb_plot;
+extern const struct ml_verb ml_verb_view;
 extern const struct ml_verb ml_verb_sql;
 extern const struct ml_verb ml_verb_export;
 extern const struct ml_verb ml_verb_help;

@@ -158,6 +158,11 @@ static const struct ml_option options[] = {
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct ml_plot_cmd_opts, dark),
      .help = "draw light on dark (default: an SVG adapts)"},
+    {.name = "json",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct ml_plot_cmd_opts, instant.report.json),
+     .help = "timeline: print its numbers as one JSON object instead of drawing it",
+     .no_env = true},
     ML_OPTION_UNIT,
     ML_READ_OPTIONS,
 };
@@ -186,6 +191,21 @@ static int check_baseline(struct ml_plot_pictures *p)
                                    "of them",
                                    by_names[opts->by]);
     return ml_baseline_parse(&ml_verb_plot, opts->baseline, &p->baseline);
+}
+
+static int check_json(const struct ml_plot_pictures *p)
+{
+    if (!p->opts->instant.report.json)
+        return -1;
+    if (p->kind->draw != ml_draw_timeline)
+        return ml_verb_usage_error(&ml_verb_plot, "--json is for a timeline; --kind %s has none",
+                                   kind_names[p->opts->kind]);
+    if (p->count > 1)
+        return ml_verb_usage_error(&ml_verb_plot, "--json takes one trace at a time; remove '%s'",
+                                   p->files[1]);
+    if (p->opts->baseline)
+        return ml_verb_usage_error(&ml_verb_plot, "--json and --baseline do not go together");
+    return -1;
 }
 
 static int check(struct ml_plot_pictures *p)
@@ -219,7 +239,9 @@ static int check(struct ml_plot_pictures *p)
                                    "categories --grid");
     if (opts->gross && opts->instant.at)
         return ml_verb_usage_error(&ml_verb_plot, "--gross covers the whole run; leave out --at");
-    status = check_baseline(p);
+    status = check_json(p);
+    if (status < 0)
+        status = check_baseline(p);
     if (status >= 0)
         return status;
     status = ml_expected_total_parse(&ml_verb_plot, opts->expected, &p->expected);

@@ -160,14 +160,17 @@ static int draw(struct ml_plot_pictures *p, size_t first, size_t count, const ch
         .count = count,
     };
     struct ml_canvas canvas = {0};
+    struct ml_buf numbers = {0};
     int status;
 
     if (count == 1 && !request.picture.title)
         return ml_report_fail(&(struct ml_error){0});
+    request.numbers = p->opts->instant.report.json ? &numbers : NULL;
     status = p->kind->draw(&request, &canvas);
 
     if (status == ML_EXIT_OK)
-        status = write_canvas(p, &canvas, path);
+        status = request.numbers ? ml_report_write(&numbers) : write_canvas(p, &canvas, path);
+    ml_buf_release(&numbers);
     ml_canvas_release(&canvas);
     return status;
 }

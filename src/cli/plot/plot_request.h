@@ -38,6 +38,7 @@ struct ml_plot_request {
     const char *common_name;     /* the part that the names of their files share, or "" */
     struct ml_trace *const *traces;
     size_t count;
+    struct ml_buf *numbers; /* gets the timeline as JSON, instead of a picture; NULL: draw */
 };
 
 /* Draws all recordings of the request. @return an exit code; failures are printed */

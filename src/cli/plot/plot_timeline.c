@@ -14,6 +14,7 @@
 #include "plot_series.h"
 #include "plot_title.h"
 #include "say.h"
+#include "timeline_json.h"
 
 struct timelines {
     const struct ml_plot_request *request;
@@ -213,6 +214,31 @@ static int read_one(struct timelines *t, struct ml_bands *ret, struct ml_error *
     return ml_plot_choose(t->runs, 1, &t->series);
 }
 
+/* More would be hard to tell apart on the axis. */
+#define OCCASIONS_MAX 5000
+
+static int put_numbers(const struct timelines *t, const struct ml_bands *bands,
+                       struct ml_error *err)
+{
+    const struct ml_plot_request *q = t->request;
+    const struct ml_timeline *total = &bands->total;
+    struct ml_occasions occasions;
+    int r = ml_occasions(q->traces[0], total->from_ns, total->from_ns + total->span_ns,
+                         OCCASIONS_MAX, &occasions, err);
+
+    if (r == 0)
+        r = ml_timeline_json(&(struct ml_timeline_numbers){.file = q->names[0],
+                                                           .device = t->picture.device,
+                                                           .buckets = t->buckets,
+                                                           .trace = q->traces[0],
+                                                           .bands = bands,
+                                                           .sampled = &t->runs[0].sampled,
+                                                           .occasions = &occasions},
+                             q->numbers);
+    ml_occasions_release(&occasions);
+    return r;
+}
+
 static int draw_one(struct timelines *t, struct ml_canvas *canvas, struct ml_error *err)
 {
     struct ml_bands bands;
@@ -220,7 +246,9 @@ static int draw_one(struct timelines *t, struct ml_canvas *canvas, struct ml_err
 
     t->buckets = ml_plot_band_buckets(&t->picture);
     r = read_one(t, &bands, err);
-    if (r == 0 && ml_plot_run_is_sampled(&t->runs[0]))
+    if (r == 0 && t->request->numbers)
+        r = put_numbers(t, &bands, err);
+    else if (r == 0 && ml_plot_run_is_sampled(&t->runs[0]))
         draw_curves(t, canvas); /* samples cannot be stacked */
     else if (r == 0)
         ml_plot_bands(canvas, &bands, t->series.items + 1, t->series.len - 1, t->buckets,

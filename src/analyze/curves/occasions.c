@@ -1,0 +1,81 @@
+/* occasions.c: see occasions.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "occasions.h"
+
+#include "each_event.h"
+#include "memledger/memledger.h"
+
+struct search {
+    uint64_t from_ns, to_ns;
+    size_t limit;
+    struct ml_occasions *ret;
+};
+
+static bool from_mark(const struct ml_event *event, struct ml_occasion *ret)
+{
+    switch (event->args[0]) {
+    case MEMLEDGER_MARK_STEP: ret->kind = ML_OCCASION_STEP; break;
+    case MEMLEDGER_MARK_EPOCH: ret->kind = ML_OCCASION_EPOCH; break;
+    case MEMLEDGER_MARK_PHASE: ret->kind = ML_OCCASION_PHASE; break;
+    default: return false;
+    }
+    if (ret->kind == ML_OCCASION_PHASE)
+        ret->name = (uint32_t)event->args[2];
+    else
+        ret->number = event->args[1];
+    return true;
+}
+
+static bool from_event(const struct ml_event *event, struct ml_occasion *ret)
+{
+    *ret = (struct ml_occasion){.time_ns = event->time_ns};
+    switch (event->kind) {
+    case ML_MARK: return from_mark(event, ret);
+    case ML_MARKER:
+        ret->kind = ML_OCCASION_MARKER;
+        ret->name = (uint32_t)event->args[1];
+        return true;
+    case ML_OOM:
+        ret->kind = ML_OCCASION_OOM;
+        ret->number = event->size;
+        return true;
+    default: return false;
+    }
+}
+
+static int visit(void *ctx, const struct ml_event *event)
+{
+    struct search *s = ctx;
+    struct ml_occasion found;
+
+    if (event->time_ns < s->from_ns || event->time_ns > s->to_ns || !from_event(event, &found))
+        return 0;
+    if (s->ret->list.len == s->limit) {
+        s->ret->left_out++;
+        return 0;
+    }
+    return ml_vec_push(&s->ret->list, found);
+}
+
+int ml_occasions(const struct ml_trace *trace, uint64_t from_ns, uint64_t to_ns, size_t limit,
+                 struct ml_occasions *ret, struct ml_error *err)
+{
+    struct search s = {from_ns, to_ns, limit, ret};
+
+    *ret = (struct ml_occasions){0};
+    return ml_each_event(trace, visit, &s, err);
+}
+
+void ml_occasions_release(struct ml_occasions *occasions)
+{
+    ml_vec_release(&occasions->list);
+}
+
+const char *ml_occasion_kind_name(enum ml_occasion_kind kind)
+{
+    static const char *const names[] = {"step", "epoch", "phase", "marker", "oom"};
+
+    return names[kind];
+}

@@ -1,0 +1,19 @@
+/* assets.h: the files of the page, which web/embed.py makes part of the command.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_SERVE_ASSETS_H
+#define ML_SERVE_ASSETS_H
+
+#include <stddef.h>
+
+struct ml_asset {
+    const char *path; /* as in a request: "/index.html"; NULL at the end of the list */
+    const char *type; /* its media type */
+    const unsigned char *data;
+    size_t bytes;
+};
+
+extern const struct ml_asset ml_assets[];
+
+#endif

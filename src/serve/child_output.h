@@ -1,0 +1,23 @@
+/* child_output.h: runs a command of memledger in a process of its own and collects what it prints.
+ * A trace that makes it fail, or take all memory, does no harm to the server.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_SERVE_CHILD_OUTPUT_H
+#define ML_SERVE_CHILD_OUTPUT_H
+
+#include "error.h"
+#include "vec.h"
+
+struct ml_child_limits {
+    size_t output_bytes;
+    unsigned seconds;
+};
+
+/* @argv   from the command's name on, NULL at the end
+ * @out    what it printed, also after a failure; standard error if it failed
+ * @return its exit code, or negative errno with a reason */
+int ml_child_output(const char *const *argv, const struct ml_child_limits *limits,
+                    struct ml_buf *out, struct ml_error *err);
+
+#endif

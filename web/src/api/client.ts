@@ -1,0 +1,71 @@
+/* Asks the server for the output of a command. Answers are kept, since a trace does not change.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+export type Query = readonly (readonly [string, string])[];
+
+/* An answer with the command line that prints the same numbers. */
+export interface Answer<T> {
+  data: T;
+  command: string;
+}
+
+/* The server's or the command's own words. */
+export class ApiError extends Error {
+  constructor(
+    message: string,
+    readonly status: number,
+  ) {
+    super(message);
+  }
+}
+
+const keptMax = 60;
+const kept = new Map<string, Promise<Answer<unknown>>>();
+
+export function apiPath(verb: string, query: Query): string {
+  const parts = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
+  return parts.length === 0 ? `api/${verb}` : `api/${verb}?${parts.join('&')}`;
+}
+
+/* fetch() reads the bytes of a header as Latin-1; file names are UTF-8. */
+export function headerText(value: string): string {
+  const bytes = Uint8Array.from(value, (c) => c.charCodeAt(0));
+  return new TextDecoder().decode(bytes);
+}
+
+async function errorOf(response: Response): Promise<ApiError> {
+  const body = (await response.json().catch(() => null)) as { error?: unknown } | null;
+  const text = typeof body?.error === 'string' ? body.error : `the server answered ${response.status}`;
+  return new ApiError(text.replace(/^memledger: /, ''), response.status);
+}
+
+async function load(path: string): Promise<Answer<unknown>> {
+  const response = await fetch(path, { credentials: 'same-origin' }).catch(() => {
+    throw new ApiError('memledger view does not answer: start it again and open the address that it prints', 0);
+  });
+
+  if (!response.ok) throw await errorOf(response);
+  const command = headerText(response.headers.get('X-Memledger-Command') ?? '');
+  return { data: await response.json(), command };
+}
+
+function forgetOldest(): void {
+  const oldest = kept.keys().next();
+  if (kept.size > keptMax && !oldest.done) kept.delete(oldest.value);
+}
+
+/* The result has the type that the caller knows the command to print. */
+export function ask<T>(verb: string, query: Query = []): Promise<Answer<T>> {
+  const path = apiPath(verb, query);
+  let answer = kept.get(path);
+
+  if (!answer) {
+    answer = load(path);
+    kept.set(path, answer);
+    answer.catch(() => kept.delete(path));
+    forgetOldest();
+  }
+  return answer as Promise<Answer<T>>;
+}

@@ -1,0 +1,154 @@
+/* Puts the page together: header, tabs of views, notices, and the view that the state names.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+import { ask } from '../api/client';
+import { fileQuery } from '../api/filters';
+import type { Summary, TraceFile } from '../api/types';
+import { button, h } from '../dom/element';
+import { replaceContent } from '../dom/focus';
+import { Latest } from '../dom/latest';
+import { failure, nothing } from '../dom/notice';
+import { Tabs } from '../dom/tabs';
+import type { State, View } from '../state/state';
+import type { Store } from '../state/store';
+import { onThemeChange } from '../theme/theme';
+import { TimelineView } from '../timeline/view';
+import { compareView } from '../views/compare';
+import { healthSentences } from '../views/health';
+import { leaksView } from '../views/leaks';
+import { oomView } from '../views/oom';
+import { stepsView } from '../views/steps';
+import { summaryView } from '../views/summary';
+import { header } from './header';
+
+const tabs: readonly { name: View; text: string }[] = [
+  { name: 'timeline', text: 'Timeline' },
+  { name: 'summary', text: 'Summary' },
+  { name: 'steps', text: 'Steps' },
+  { name: 'leaks', text: 'Leaks' },
+  { name: 'oom', text: 'Out of memory' },
+  { name: 'compare', text: 'Compare' },
+];
+
+type Changed = ReadonlySet<keyof State>;
+
+const timelineReloads: readonly (keyof State)[] = ['view', 'file', 'salvage', 'by', 'device', 'process'];
+const instantReloads: readonly (keyof State)[] = ['at', 'base', 'panel', 'keys', 'search'];
+
+function touches(changed: Changed, keys: readonly (keyof State)[]): boolean {
+  return keys.some((key) => changed.has(key));
+}
+
+function place(id: string): HTMLElement {
+  return document.getElementById(id) ?? document.body.appendChild(h('div', { id }));
+}
+
+export class App {
+  private readonly main = place('main');
+  private readonly latest = new Latest(this.main);
+  private readonly tabs: Tabs<View>;
+  private readonly timeline: TimelineView;
+  private files: readonly TraceFile[] = [];
+
+  constructor(private readonly store: Store) {
+    this.tabs = new Tabs('Views', tabs, 'main', (view) => store.update({ view }));
+    this.timeline = new TimelineView(store);
+    place('views').append(this.tabs.element);
+    place('skip').addEventListener('click', (event) => this.skip(event));
+    store.onChange((_state, changed) => this.changed(changed));
+    onThemeChange(() => this.restyle());
+  }
+
+  async start(): Promise<void> {
+    try {
+      const { data } = await ask<{ files: TraceFile[] }>('files');
+      this.files = data.files;
+    } catch (error) {
+      this.main.replaceChildren(failure(error));
+      return;
+    }
+    this.show();
+    if (this.files.length > 0) await this.openFile();
+  }
+
+  /* The link would replace the state in the address. */
+  private skip(event: Event): void {
+    event.preventDefault();
+    this.main.focus();
+  }
+
+  private changed(changed: Changed): void {
+    if (touches(changed, ['file', 'salvage'])) void this.openFile();
+    if (this.store.state.view !== 'timeline') this.show();
+    else if (touches(changed, timelineReloads)) this.show();
+    else {
+      if (touches(changed, ['from', 'to'])) this.timeline.showRange();
+      if (touches(changed, instantReloads)) this.timeline.showInstant();
+    }
+  }
+
+  /* The header is complete once the summary names devices and processes. */
+  private async openFile(): Promise<void> {
+    const { state } = this.store;
+    const file = this.files.find(({ id }) => id === state.file);
+
+    document.title = file ? `${file.name} – memledger` : 'memledger';
+    this.showHeader(null, []);
+    try {
+      const { data } = await ask<Summary>('summary', fileQuery('summary', state));
+      if (this.store.state.file === state.file) this.showHeader(data, this.healthOf(data));
+    } catch (error) {
+      if (this.store.state.file === state.file) this.showHeader(null, this.rescueOf(error));
+    }
+  }
+
+  private showHeader(summary: Summary | null, notices: HTMLElement[]): void {
+    replaceContent(place('header'), ...header(this.store, this.files, summary));
+    replaceContent(place('notices'), ...notices);
+  }
+
+  private healthOf(data: Summary): HTMLElement[] {
+    return healthSentences(data.health).map((text) => h('p', { class: 'health' }, text));
+  }
+
+  /* The command names the option that reads the rest of a damaged trace. */
+  private rescueOf(error: unknown): HTMLElement[] {
+    if (!(error instanceof Error) || !error.message.includes('--salvage')) return [];
+    const skip = button('Skip damaged blocks', () => this.store.update({ salvage: true }), { title: '--salvage' });
+    return [h('p', { class: 'health' }, 'This trace is damaged. ', skip)];
+  }
+
+  private show(): void {
+    const { state } = this.store;
+
+    this.tabs.select(state.view);
+    this.main.setAttribute('aria-labelledby', `tab-${state.view}`);
+    if (this.files.length === 0) {
+      this.main.replaceChildren(nothing('No trace is open. Start it with one: memledger view FILE.mled'));
+    } else {
+      void this.showView(state.view);
+    }
+  }
+
+  /* The timeline asks for as many moments as fit into its width, once it has one. */
+  private async showView(view: View): Promise<void> {
+    const isShown = await this.latest.show(() => this.makeView(view));
+    if (isShown && view === 'timeline') await this.timeline.load();
+  }
+
+  private makeView(view: View): Promise<HTMLElement> {
+    switch (view) {
+      case 'timeline': return Promise.resolve(this.timeline.element);
+      case 'summary': return summaryView(this.store);
+      case 'steps': return stepsView(this.store);
+      case 'leaks': return leaksView(this.store);
+      case 'oom': return oomView(this.store);
+      case 'compare': return compareView(this.store, this.files);
+    }
+  }
+
+  private restyle(): void {
+    if (this.store.state.view === 'timeline') this.timeline.redraw();
+  }
+}

@@ -1,0 +1,39 @@
+/* What the panels of an instant share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+import type { Answer } from '../api/client';
+import type { Health, Instant } from '../api/types';
+import { toolbar, type Copies } from '../dom/toolbar';
+import { h } from '../dom/element';
+import { formatBytes, formatCount, formatExact } from '../format/bytes';
+import { formatDuration } from '../format/time';
+
+/* A time is written as such already; "peak", "step:3" and others are named. */
+function instantName(instant: string): string {
+  return instant === 'time' ? '' : ` (${instant})`;
+}
+
+/* An imported trace may have only the order of its events. */
+export function hasTimes(health: Health): boolean {
+  return !health.unknown?.includes('times');
+}
+
+/* "58.3 MiB live in 246 blocks at 1 min 36 s (peak)" */
+export function instantHeading(data: Instant): HTMLElement {
+  const size = h('strong', { title: formatExact(data.bytes) }, formatBytes(data.bytes));
+  const blocks = `${formatCount(data.blocks)} block${data.blocks === 1 ? '' : 's'}`;
+  const when = hasTimes(data.health)
+    ? h('span', { title: `${formatCount(data.at_ns)} ns` }, formatDuration(data.at_ns))
+    : h('span', {}, `event ${formatCount(data.at_ns)}`);
+
+  return h('p', { class: 'heading' }, size, ` live in ${blocks} at `, when, instantName(data.instant));
+}
+
+export function panel(answer: Answer<unknown>, csv: (() => string) | null, ...content: (Node | null)[]): HTMLElement {
+  const copies: Copies = { json: () => JSON.stringify(answer.data, null, 2), ...(csv ? { csv } : {}) };
+  const body = h('div', { class: 'panel' }, toolbar([answer.command], copies));
+
+  body.append(...content.filter((node) => node !== null));
+  return body;
+}

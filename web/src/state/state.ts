@@ -1,0 +1,114 @@
+/* The state of the page, which the fragment of its address contains: a link shows the same view.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+import { parseTimeOption } from '../format/time';
+
+export const views = ['timeline', 'summary', 'steps', 'leaks', 'oom', 'compare'] as const;
+export const bandKeys = ['category', 'module', 'device'] as const;
+export const panels = ['tree', 'table', 'icicle', 'ledger', 'difference'] as const;
+export const groupKeys = [
+  'module', 'category', 'label', 'scope', 'class', 'phase', 'thread', 'stack', 'line', 'device', 'space', 'process',
+] as const;
+
+export const comparisons = ['entry', 'step', 'phase'] as const;
+
+export type View = (typeof views)[number];
+export type BandKey = (typeof bandKeys)[number];
+export type Panel = (typeof panels)[number];
+export type Comparison = (typeof comparisons)[number];
+
+export interface State {
+  view: View;
+  file: number;
+  other: number | null; // the file to compare with
+  each: Comparison; // entries at the moment, or the peaks of steps or phases
+  salvage: boolean; // skip damaged blocks
+  by: BandKey;
+  from: number | null; // of the timeline, in ns; null: fitted to the steps
+  to: number | null;
+  at: string; // as for --at
+  base: string; // the other moment of a difference; empty: none
+  panel: Panel;
+  keys: string[]; // of the table
+  device: string;
+  process: string;
+  search: string;
+}
+
+export const initialState: State = {
+  view: 'timeline',
+  file: 0,
+  other: null,
+  each: 'entry',
+  salvage: false,
+  by: 'category',
+  from: null,
+  to: null,
+  at: 'peak',
+  base: '',
+  panel: 'tree',
+  keys: ['module', 'category'],
+  device: '',
+  process: '',
+  search: '',
+};
+
+function among<T extends string>(list: readonly T[], text: string | null, absent: T): T {
+  return list.find((item) => item === text) ?? absent;
+}
+
+function whole(text: string | null): number | null {
+  return text !== null && /^\d{1,16}$/.test(text) ? Number(text) : null;
+}
+
+/* Instants that --at accepts; anything else in an address is ignored. */
+export function isInstant(text: string): boolean {
+  return /^(peak|end|oom(:\d{1,9})?|step:\d{1,12}(:end)?)$/.test(text) || parseTimeOption(text) !== null;
+}
+
+function instant(text: string | null, absent: string): string {
+  return text !== null && isInstant(text) ? text : absent;
+}
+
+function keysOf(text: string | null): string[] {
+  const keys = groupKeys.filter((key) => (text ?? '').split(',').includes(key));
+  const ordered = (text ?? '').split(',').filter((key) => (keys as string[]).includes(key));
+  return ordered.length > 0 ? [...new Set(ordered)] : initialState.keys;
+}
+
+function span(from: number | null, to: number | null): Pick<State, 'from' | 'to'> {
+  return from !== null && to !== null && from < to ? { from, to } : { from: null, to: null };
+}
+
+export function parseState(hash: string): State {
+  const q = new URLSearchParams(hash.replace(/^#/, ''));
+
+  return {
+    view: among(views, q.get('view'), initialState.view),
+    file: whole(q.get('file')) ?? initialState.file,
+    other: whole(q.get('other')),
+    each: among(comparisons, q.get('each'), initialState.each),
+    salvage: q.get('salvage') === 'true',
+    by: among(bandKeys, q.get('by'), initialState.by),
+    ...span(whole(q.get('from')), whole(q.get('to'))),
+    at: instant(q.get('at'), initialState.at),
+    base: instant(q.get('base'), initialState.base),
+    panel: among(panels, q.get('panel'), initialState.panel),
+    keys: keysOf(q.get('keys')),
+    device: q.get('device') ?? '',
+    process: q.get('process') ?? '',
+    search: q.get('search') ?? '',
+  };
+}
+
+/* Only what differs from the initial state, so that links stay short. */
+export function formatState(state: State): string {
+  const q = new URLSearchParams();
+
+  for (const key of Object.keys(initialState) as (keyof State)[]) {
+    const value = String(state[key] ?? '');
+    if (value !== String(initialState[key] ?? '')) q.set(key, value);
+  }
+  return q.toString();
+}

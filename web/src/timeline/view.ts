@@ -1,0 +1,286 @@
+/* The timeline: chart, minimap, legend, keys, and the instant that is chosen in it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+import { ask, type Answer } from '../api/client';
+import { fileQuery, filtersIgnored } from '../api/filters';
+import type { Plot, Step, Steps } from '../api/types';
+import { h } from '../dom/element';
+import { failure, nothing, remarks } from '../dom/notice';
+import { formatCount } from '../format/bytes';
+import { formatMoment, timeOption } from '../format/time';
+import type { Moments } from '../instant/moments';
+import { InstantView } from '../instant/view';
+import type { State } from '../state/state';
+import type { Store } from '../state/store';
+import { Chart, type ChartContent } from './chart';
+import { Controls } from './controls';
+import { actionOf, neighbourStep, type Action } from './keys';
+import { Legend } from './legend';
+import { Minimap } from './minimap';
+import { clampRange, fitToSteps, pan, reveal, zoom, type Range } from './range';
+import { resample } from './samples';
+import { stackBands } from './stack';
+
+const detailDelayMs = 120; // after the last zoom
+const instantDelayMs = 180; // after the last arrow key
+const zoomStep = 1.5;
+const [widthMin, widthMax] = [300, 4000]; // of --width
+
+export class TimelineView {
+  readonly element: HTMLElement;
+  private readonly chartPlace = h('div', { class: 'chart', tabindex: 0, role: 'application' });
+  private readonly remark = h('div');
+  private readonly controls: Controls;
+  private readonly chart: Chart;
+  private readonly legend: Legend;
+  private readonly minimap: Minimap;
+  private readonly instant: InstantView;
+  private overview: Answer<Plot> | null = null; // of the whole run
+  private detail: Answer<Plot> | null = null;
+  private steps: Step[] = [];
+  private samples: number[] = [];
+  private moments: Moments = { at: null, base: null };
+  private turn = 0;
+  private detailTimer = 0;
+  private instantTimer = 0;
+
+  constructor(private readonly store: Store) {
+    this.chart = new Chart(this.chartPlace, {
+      zoomed: (range) => this.setRange(range),
+      chosen: (ns, asBase) => this.choose(ns, asBase),
+      wheel: (ns, event) => this.wheel(ns, event),
+      hovered: (moment) => this.legend.hover(moment),
+      resized: () => this.minimap.align(this.chart.plotArea()),
+    });
+    this.controls = new Controls((by) => store.update({ by }), (action) => this.act(action));
+    this.legend = new Legend((i) => this.toggleSample(i), (moment) => this.momentText(moment));
+    this.minimap = new Minimap((range) => this.setRange(range));
+    this.instant = new InstantView(store, (moments) => this.locate(moments));
+    this.chartPlace.setAttribute('aria-label', 'Live memory over time. The arrow keys choose a moment; the keys are listed above.');
+    document.addEventListener('keydown', (event) => this.key(event));
+    this.element = this.assemble();
+  }
+
+  /* Loads the run. Call again when the file, the bands or the device change. */
+  async load(): Promise<void> {
+    const turn = ++this.turn;
+    const { state } = this.store;
+
+    this.instant.show();
+    try {
+      const [plot, steps] = await Promise.all([this.askPlot(state, null), ask<Steps>('steps', fileQuery('steps', state))]);
+      if (turn !== this.turn) return;
+      this.begin(plot, steps.data.steps);
+    } catch (error) {
+      if (turn === this.turn) this.fail(error);
+    }
+  }
+
+  showInstant(): void {
+    this.instant.show();
+  }
+
+  showRange(): void {
+    this.applyRange(this.range());
+  }
+
+  redraw(): void {
+    if (this.detail) this.showDetail(this.detail);
+    if (this.overview) this.showMinimap(this.overview.data);
+    this.instant.show();
+  }
+
+  private assemble(): HTMLElement {
+    return h(
+      'div',
+      { class: 'timeline-view' },
+      h('section', { class: 'timeline', 'aria-label': 'Timeline' }, this.controls.element, this.remark,
+        h('div', { class: 'chart-row' }, h('div', { class: 'chart-column' }, this.chartPlace, this.minimap.canvas), this.legend.element)),
+      this.instant.element,
+    );
+  }
+
+  private askPlot(state: State, range: Range | null): Promise<Answer<Plot>> {
+    const width = Math.round(Math.min(Math.max(this.chart.plotArea().width, widthMin), widthMax));
+    const span = range ? ([['from', timeOption(range.from)], ['to', timeOption(range.to)]] as const) : [];
+
+    return ask<Plot>('plot', fileQuery('plot', state, [['by', state.by], ...span, ['width', String(width)]]));
+  }
+
+  private begin(plot: Answer<Plot>, steps: Step[]): void {
+    this.overview = plot;
+    this.steps = steps;
+    this.samples = plot.data.samples.flatMap((curve, i) => (curve.is_rss && plot.data.peak_bytes > 0 ? [] : [i]));
+    this.element.classList.remove('failed');
+    this.showDetail(plot);
+    this.showMinimap(plot.data);
+    this.applyRange(this.range());
+  }
+
+  private fail(error: unknown): void {
+    this.overview = null;
+    this.detail = null;
+    this.chart.clear();
+    this.element.classList.add('failed');
+    this.remark.replaceChildren(failure(error));
+  }
+
+  private bounds(): Range {
+    return { from: 0, to: Math.max(this.overview?.data.end_ns ?? 1, 1) };
+  }
+
+  private range(): Range {
+    const { from, to } = this.store.state;
+
+    if (from !== null && to !== null) return clampRange({ from, to }, this.bounds());
+    return fitToSteps(this.steps, this.bounds());
+  }
+
+  private setRange(range: Range): void {
+    const { from, to } = clampRange(range, this.bounds());
+    this.store.adjust({ from, to });
+  }
+
+  /* The loaded numbers at once, finer ones as soon as the user pauses. */
+  private applyRange(range: Range): void {
+    this.chart.setRange(range);
+    this.minimap.setRange(range);
+    clearTimeout(this.detailTimer);
+    this.detailTimer = window.setTimeout(() => void this.loadDetail(range), detailDelayMs);
+  }
+
+  private async loadDetail(range: Range): Promise<void> {
+    const turn = this.turn;
+    const { from, to } = this.bounds();
+    const isWhole = range.from === from && range.to === to;
+    const answer = isWhole ? this.overview : await this.askPlot(this.store.state, range).catch(() => null);
+    const now = this.range();
+
+    if (answer && turn === this.turn && now.from === range.from && now.to === range.to) this.showDetail(answer);
+  }
+
+  private showDetail(answer: Answer<Plot>): void {
+    const plot = answer.data;
+    const content: ChartContent = { plot, layers: stackBands(plot), samples: this.samples };
+
+    this.detail = answer;
+    this.chart.show(content, this.range());
+    this.chart.setMoments(this.moments);
+    this.legend.show(content);
+    this.controls.show(answer, content, this.store.state.by);
+    this.remark.replaceChildren(...this.sentences(plot));
+  }
+
+  private sentences(plot: Plot): Node[] {
+    const list = filtersIgnored('plot', this.store.state);
+
+    if (plot.device !== null && this.store.state.device === '') list.push(`The bands show ${plot.device}.`);
+    if (!plot.has_times) list.push('This trace has no times: the axis counts its events.');
+    if (plot.marks_left_out > 0) list.push(`${formatCount(plot.marks_left_out)} marks are left out; zoom in to see them.`);
+    const empty = plot.peak_bytes === 0 && plot.from_ns === 0 && plot.to_ns === plot.end_ns;
+    const nodes = [remarks(list), empty ? nothing('No allocation was recorded; only samples can be shown.') : null];
+    return nodes.filter((node) => node !== null);
+  }
+
+  private showMinimap(plot: Plot): void {
+    const bands = stackBands(plot).at(-1)?.tops;
+    const sampled = plot.samples[0] ? resample(plot.times_ns, plot.samples[0]).map((bytes) => bytes ?? 0) : [];
+    this.minimap.align(this.chart.plotArea());
+    this.minimap.show({ bounds: this.bounds(), times: plot.times_ns, bytes: bands ?? sampled }, this.range());
+  }
+
+  private momentText(moment: number): string {
+    const { data } = this.detail as Answer<Plot>;
+    const time = data.times_ns[moment] ?? 0;
+    const resolution = (data.to_ns - data.from_ns) / Math.max(data.times_ns.length, 1);
+
+    return data.has_times ? formatMoment(time, resolution) : `event ${formatCount(time)}`;
+  }
+
+  private toggleSample(index: number): void {
+    const without = this.samples.filter((i) => i !== index);
+
+    this.samples = without.length < this.samples.length ? without : [...without, index].sort((a, b) => a - b);
+    if (this.detail) this.showDetail(this.detail);
+  }
+
+  private locate(moments: Moments): void {
+    this.moments = moments;
+    this.chart.setMoments(moments);
+  }
+
+  private choose(ns: number, asBase: boolean): void {
+    const time = timeOption(Math.min(ns, this.bounds().to));
+
+    if (asBase) this.store.update({ base: time, panel: 'difference' });
+    else this.store.update({ at: time });
+  }
+
+  private wheel(ns: number, event: WheelEvent): void {
+    const range = this.range();
+    const isSideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);
+
+    event.preventDefault();
+    if (isSideways) this.setRange(pan(range, event.deltaX / 1000, this.bounds()));
+    else this.setRange(zoom(range, Math.exp(event.deltaY / 400), ns, this.bounds()));
+  }
+
+  private key(event: KeyboardEvent): void {
+    const action = this.listensTo(event) ? actionOf(event) : null;
+
+    if (!action || !this.overview) return;
+    event.preventDefault();
+    this.act(action);
+  }
+
+  /* Letters work everywhere but in a control; arrows scroll the page unless the chart has the focus. */
+  private listensTo(event: KeyboardEvent): boolean {
+    const { activeElement } = document;
+    const isFree = activeElement === document.body || activeElement?.id === 'main';
+
+    if (!this.element.isConnected) return false;
+    return activeElement === this.chartPlace || (isFree && event.key.length === 1);
+  }
+
+  private act(action: Action): void {
+    const range = this.range();
+    const bounds = this.bounds();
+    const middle = (range.from + range.to) / 2;
+    const at = this.moments.at;
+    const center = at !== null && at >= range.from && at <= range.to ? at : middle;
+
+    switch (action) {
+      case 'earlier': return this.step(-1);
+      case 'later': return this.step(1);
+      case 'pan-left': return this.setRange(pan(range, -0.5, bounds));
+      case 'pan-right': return this.setRange(pan(range, 0.5, bounds));
+      case 'zoom-in': return this.setRange(zoom(range, 1 / zoomStep, center, bounds));
+      case 'zoom-out': return this.setRange(zoom(range, zoomStep, center, bounds));
+      case 'fit': return this.store.update({ from: null, to: null });
+      case 'everything': return this.setRange(bounds);
+      case 'peak': case 'end': case 'oom': return this.store.update({ at: action });
+      case 'next-step': return this.goToStep(true);
+      case 'previous-step': return this.goToStep(false);
+      case 'set-base': return this.store.update({ base: this.store.state.at, panel: 'difference' });
+    }
+  }
+
+  /* One hundredth of the visible part at a time; the instant is loaded when the key is released. */
+  private step(direction: number): void {
+    const range = this.range();
+    const distance = (range.to - range.from) / 100;
+    const { from, to } = this.bounds();
+    const at = Math.min(Math.max((this.moments.at ?? range.from) + direction * distance, from), to);
+
+    this.locate({ ...this.moments, at });
+    this.setRange(reveal(range, at, this.bounds()));
+    clearTimeout(this.instantTimer);
+    this.instantTimer = window.setTimeout(() => this.store.adjust({ at: timeOption(at) }), instantDelayMs);
+  }
+
+  private goToStep(forward: boolean): void {
+    const number = neighbourStep(this.steps, this.moments.at ?? 0, forward);
+    if (number !== null) this.store.update({ at: `step:${number}` });
+  }
+}

@@ -1,0 +1,60 @@
+/* The verdict on a refused allocation, in the words of `memledger oom`.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+import type { OomChange, OomVerdict } from '../api/types';
+import { formatBytes } from '../format/bytes';
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+export function requestSentence(v: OomVerdict): string {
+  const who = v.pid === null ? 'The program' : `Process ${v.pid}`;
+  const place = v.module ?? v.scope;
+  const kind = v.class === null ? '' : ` (${v.class})`;
+  const inside = place === null ? '' : `, in ${place}${kind}`;
+  const phase = v.phase === null ? '' : `, ${v.phase}: it would be ${v.category}`;
+  const line = v.line === null ? '' : `, at ${v.line}`;
+
+  return `${who} asked for ${formatBytes(v.asked_bytes)} on ${v.device} (${v.space})${inside}${phase}${line}.`;
+}
+
+export function freeSentences(v: OomVerdict): string[] {
+  const { segments: s } = v;
+  const sentences: string[] = [];
+
+  if (s) {
+    sentences.push(`The allocator had ${formatBytes(s.bytes)} in ${plural(s.segments, 'segment')}.`);
+    if (s.holes > 0)
+      sentences.push(`${formatBytes(s.hole_bytes)} was free in ${plural(s.holes, 'hole')}, the largest ${formatBytes(s.largest_hole_bytes)}.`);
+    sentences.push(`The largest request that would have succeeded was ${formatBytes(s.largest_request_bytes)}.`);
+  }
+  if (v.free_bytes === null) sentences.push('The device’s free memory was not recorded.');
+  else sentences.push(`The device had ${formatBytes(v.free_bytes)} free${v.total_bytes === null ? '' : ` of ${formatBytes(v.total_bytes)}`}.`);
+  if (v.short_bytes !== null && v.short_bytes > 0) sentences.push(`${formatBytes(v.short_bytes)} was missing.`);
+  return sentences;
+}
+
+const changes: Record<string, (change: OomChange) => string> = {
+  expandable_segments: () => 'PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: the holes become usable',
+  free_segments: (c) => `free the blocks in the emptiest segments (${String(c.segments)}), which are then released`,
+  raise_limit: () => 'raise the limit of the process, its container or its allocator',
+  smaller_batch: (c) =>
+    typeof c.fraction === 'number'
+      ? `a batch smaller by ${(100 * c.fraction).toFixed(1)} %: ${formatBytes(c.of_bytes ?? 0)} grow with it`
+      : 'a smaller batch: this grows with it',
+  gradients: () => 'drop the gradients before forward: zero_grad(set_to_none=True)',
+  optimizer_state: () => 'keep the optimizer’s state elsewhere, or in fewer bits',
+  recompute: (c) => `recompute ${c.module ?? 'modules'} in backward: at most its activations`,
+};
+
+/* A change of a later version has its own name. */
+export function changeText(change: OomChange): string {
+  return changes[change.change]?.(change) ?? change.change;
+}
+
+export function enoughText(enough: boolean | null): string {
+  if (enough === null) return '?';
+  return enough ? 'yes' : 'no';
+}

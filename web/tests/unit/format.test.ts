@@ -1,0 +1,66 @@
+/* format.test.ts: Numbers and times as texts.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+import { describe, expect, test } from 'vitest';
+import { formatBytes, formatChange, formatCount, formatExact, formatPercentChange } from '../../src/format/bytes';
+import { toCsv } from '../../src/format/csv';
+import { formatDate, formatDuration, formatMoment, parseTimeOption, timeOption } from '../../src/format/time';
+
+describe('bytes are printed as by the command line', () => {
+  test.each([
+    [0, '0 B'],
+    [1023, '1023 B'],
+    [1024, '1.0 KiB'],
+    [779680, '761.4 KiB'],
+    [1048524, '1023.9 KiB'],
+    [1048525, '1.0 MiB'], // would be 1024.0 KiB
+    [61163076, '58.3 MiB'],
+    [1427111936, '1.33 GiB'],
+    [-61163076, '-58.3 MiB'],
+  ])('%d is %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text));
+
+  test('changes have a sign, none is empty', () => {
+    expect([49332352, -128, 0].map(formatChange)).toEqual(['+47.0 MiB', '-128 B', '']);
+    expect([80.657, 0, null].map(formatPercentChange)).toEqual(['+80.7 %', '', '']);
+  });
+
+  test('exact numbers have separators', () => {
+    expect(formatExact(61163076)).toBe('61,163,076 bytes');
+    expect(formatExact(1)).toBe('1 byte');
+    expect(formatCount(-1234)).toBe('-1,234');
+  });
+});
+
+describe('times', () => {
+  test.each([
+    [999, '999 ns'],
+    [1500, '1.5 us'],
+    [14035000, '14.0 ms'],
+    [999_960_000, '1.00 s'], // would be 1000.0 ms
+    [41151548455, '41.15 s'],
+    [96362058740, '1 min 36 s'],
+    [3_599_600_000_000, '1 h 00 min'],
+  ])('%d ns is %s', (ns, text) => expect(formatDuration(ns)).toBe(text));
+
+  test('a moment has as many digits as the zoom needs', () => {
+    expect(formatMoment(96362058740, 1000)).toBe('1 min 36.362059 s');
+    expect(formatMoment(119_999_999_999, 1e8)).toBe('2 min 00.0 s');
+    expect(formatMoment(5362058740, 1e7)).toBe('5.36 s');
+    expect(formatMoment(90e9, 10e9)).toBe('1 min 30 s');
+    expect(formatMoment(1500, 1)).toBe('1.500 us');
+  });
+
+  test('options are read back', () => {
+    expect(parseTimeOption(timeOption(123.4))).toBe(123);
+    expect(timeOption(-5)).toBe('0ns');
+    expect(parseTimeOption('peak')).toBeNull();
+  });
+
+  test('dates are in UTC', () => expect(formatDate(1767225600000000000)).toBe('2026-01-01 00:00:00 UTC'));
+});
+
+test('a spreadsheet runs no name of a trace', () => {
+  const rows = [['=cmd()', 1], ['a,"b"', null], ['@x\n', 2]];
+  expect(toCsv(['name', 'bytes'], rows)).toBe('name,bytes\n\'=cmd(),1\n"a,""b""",\n"\'@x\n",2\n');
+});

@@ -1,0 +1,117 @@
+/* instant.test.ts: The parts of an instant that need no screen.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+import { describe, expect, test } from 'vitest';
+import type { Group, LedgerDevice, Table, Tree, TreeRow } from '../../src/api/types';
+import { difference } from '../../src/instant/difference';
+import { cellAt, cellBeside, icicleCells } from '../../src/instant/icicle';
+import { moduleTree, openAtFirst, searchModules, visibleRows, wholeTree } from '../../src/instant/modules';
+import { ledgerLines } from '../../src/instant/ledger-panel';
+import { toggleKey } from '../../src/instant/table-panel';
+
+function row(depth: number, module: string | null, bytes: number, own: Record<string, number> = {}): TreeRow {
+  return {
+    depth, module, name: module, class: null, modules: module === null ? 0 : 1, hidden_modules: 0, bytes, percent: 0, blocks: 1,
+    own_bytes: 0, by_category: {}, own_by_category: own,
+  };
+}
+
+const rows = [
+  row(1, 'net', 90),
+  row(2, 'net.a', 60, { activation: 20, parameter: 40 }),
+  row(3, 'net.a.x', 0),
+  row(2, 'net.b', 30, { parameter: 30 }),
+  row(1, null, 10, { other: 10 }),
+];
+
+describe('modules', () => {
+  const roots = moduleTree(rows);
+
+  test('become a tree', () => {
+    expect(roots.map((node) => node.name)).toEqual(['net', '(no module)']);
+    expect(roots[0]?.children.map((node) => node.name)).toEqual(['net.a', 'net.b']);
+    expect(roots[0]?.children[0]?.children[0]?.parent?.name).toBe('net.a');
+  });
+
+  test('that a search finds are shown with those around them', () => {
+    const found = searchModules(roots, 'NET.B');
+    expect(found.map((node) => [node.name, node.children.map((child) => child.name)])).toEqual([['net', ['net.b']]]);
+    expect(searchModules(roots, 'nowhere')).toEqual([]);
+  });
+
+  test('open while they fit on a screen', () => {
+    expect([...openAtFirst(roots, 4)]).toEqual(['net']);
+    expect([...openAtFirst(roots, 100)]).toEqual(['net', 'net.a']);
+    expect(visibleRows(roots, new Set(['net'])).map((r) => [r.node.name, r.level])).toEqual([
+      ['net', 1], ['net.a', 2], ['net.b', 2], ['(no module)', 1],
+    ]);
+  });
+});
+
+describe('the icicle', () => {
+  const cells = icicleCells({ bytes: 100 }, moduleTree(rows), 0.01);
+  const at = (x: number, level: number) => cells[cellAt(cells, x, level)]?.detail;
+
+  test('puts submodules and own categories below their module', () => {
+    expect(at(0.1, 1)).toBe('net');
+    expect(at(0.7, 2)).toBe('net.b');
+    expect(at(0.1, 3)).toBe('net.a, parameter');
+    expect(at(0.5, 3)).toBe('net.a, activation');
+    expect(at(0.95, 2)).toBe('(no module), other');
+    expect(at(0.95, 3)).toBeUndefined();
+  });
+
+  test('leaves out what is too narrow', () =>
+    expect(icicleCells({ bytes: 100 }, moduleTree(rows), 0.35).map((cell) => cell.name)).toEqual(['all', 'net', 'net.a', 'parameter']));
+
+  test('is walked with arrow keys', () => {
+    const path = ['ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowLeft'];
+    const visited: (string | undefined)[] = [];
+    path.reduce((index, key) => {
+      const next = cellBeside(cells, index, key);
+      visited.push(cells[next]?.detail);
+      return next;
+    }, 0);
+    expect(visited).toEqual(['net', 'net.a', 'net.b', 'net', 'all', 'all', 'all']);
+  });
+});
+
+function table(groups: Group[]): Table {
+  return { by: ['module', 'category'], groups } as unknown as Table;
+}
+
+test('a difference has what came, went and changed, the largest first', () => {
+  const group = (module: string | null, bytes: number): Group => ({ module, category: 'c', bytes, percent: 0, blocks: 1 });
+  const changes = difference(
+    table([group('same', 5), group('gone', 7), group(null, 1)]),
+    table([group('same', 5), group('new', 9), group(null, 3)]),
+  );
+  expect(changes.map(({ names, before, after, change }) => [names.module, before, after, change])).toEqual([
+    ['new', 0, 9, 9], ['gone', 7, 0, -7], [null, 1, 3, 2],
+  ]);
+});
+
+test('a ledger ends with what is unexplained, even if that is nothing', () => {
+  const device = { entries: [{ name: 'blocks', bytes: 5, entries: [{ name: 'slack', bytes: 2, entries: [] }] }], unexplained_bytes: 0 };
+  expect(ledgerLines(device as unknown as LedgerDevice)).toEqual([
+    { name: 'blocks', level: 0, bytes: 5 }, { name: 'slack', level: 1, bytes: 2 }, { name: 'unexplained', level: 0, bytes: 0 },
+  ]);
+});
+
+test('without a sample of the driver, what is unexplained is unknown', () => {
+  const device = { entries: [], used_bytes: null, unexplained_bytes: null };
+  expect(ledgerLines(device as unknown as LedgerDevice)).toEqual([{ name: 'unexplained', level: 0, bytes: null }]);
+});
+
+test('keys are added at the end, and one always remains', () => {
+  expect(toggleKey(['module'], 'line')).toEqual(['module', 'line']);
+  expect(toggleKey(['module', 'line'], 'module')).toEqual(['line']);
+  expect(toggleKey(['line'], 'line')).toEqual(['line']);
+});
+
+test('the tree begins with a row of totals', () => {
+  const whole = wholeTree({ bytes: 100, blocks: 3, by_category: { other: 10 }, rows } as unknown as Tree);
+  expect(visibleRows([whole], new Set(['', 'net'])).map((r) => r.node.name)).toEqual(['all', 'net', 'net.a', 'net.b', '(no module)']);
+  expect(whole.children[0]?.parent).toBe(whole);
+});

@@ -1,0 +1,45 @@
+/* state.test.ts: The address of the page, and the requests of the server.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+import { expect, test } from 'vitest';
+import { filterOptions, filtersIgnored } from '../../src/api/filters';
+import { apiPath, headerText } from '../../src/api/client';
+import { formatState, initialState, isInstant, parseState, type State } from '../../src/state/state';
+
+test('the initial state makes an empty address', () => {
+  expect(formatState(initialState)).toBe('');
+  expect(parseState('')).toEqual(initialState);
+});
+
+test('an address leads back to its state', () => {
+  const state: State = {
+    view: 'compare', file: 2, other: 0, each: 'step', salvage: true, by: 'module', from: 10, to: 20, at: 'step:3:end', base: '5ns', panel: 'icicle',
+    keys: ['line', 'module'], device: 'cuda:0', process: '4000', search: 'a & b=c #1 <img>',
+  };
+  expect(parseState(`#${formatState(state)}`)).toEqual(state);
+});
+
+test('nonsense in an address is ignored', () => {
+  expect(parseState('#view=x&file=-1&from=9&to=3&at=$(rm)&keys=evil,&panel=&by=1')).toEqual(initialState);
+});
+
+test.each(['peak', 'end', 'oom', 'oom:2', 'step:3', 'step:3:end', '12ns'])('%s is an instant', (text) =>
+  expect(isInstant(text)).toBe(true));
+test.each(['', 'peak ', '--help', '12', 'step:', '1e3ns'])('"%s" is none', (text) => expect(isInstant(text)).toBe(false));
+
+test('filters go to the commands that have an option for them', () => {
+  const state = { ...initialState, device: 'cuda:0', process: '7' };
+
+  expect(filterOptions('tree', state)).toEqual([['device', 'cuda:0']]);
+  expect(filterOptions('leaks', state)).toEqual([['device', 'cuda:0'], ['process', '7']]);
+  expect(filtersIgnored('tree', state)).toEqual(['Not filtered by process: memledger tree has no --process.']);
+  expect(filtersIgnored('tree', initialState)).toEqual([]);
+});
+
+test('values of a query are quoted', () => {
+  expect(apiPath('table', [['file', '0'], ['by', 'a&b=c d']])).toBe('api/table?file=0&by=a%26b%3Dc%20d');
+  expect(apiPath('files', [])).toBe('api/files');
+});
+
+test('the command of a header is UTF-8', () => expect(headerText('tr\u00c3\u00a4in')).toBe('träin'));

@@ -1,0 +1,72 @@
+/* tables.test.ts: Rows of tables, and sentences.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+import { expect, test } from 'vitest';
+import type { Health, OomChange, OomVerdict } from '../../src/api/types';
+import { bytesColumn, textColumn } from '../../src/dom/columns';
+import { asSentence } from '../../src/dom/notice';
+import { searchRows, sortRows } from '../../src/dom/sort';
+import { healthSentences } from '../../src/views/health';
+import { changeText, requestSentence } from '../../src/views/oom-words';
+
+interface Row {
+  name: string | null;
+  bytes: number | null;
+}
+
+const rows: Row[] = [{ name: 'Beta', bytes: 5 }, { name: 'alpha', bytes: null }, { name: null, bytes: 50 }];
+const columns = [textColumn<Row>('name', (row) => row.name, '(no name)'), bytesColumn<Row>('bytes', (row) => row.bytes)];
+
+test('rows are sorted by exact values, absent ones last', () => {
+  const bytes = (descending: boolean) => sortRows(rows, columns, { column: 1, descending }).map((row) => row.bytes);
+  expect(bytes(true)).toEqual([50, 5, null]);
+  expect(bytes(false)).toEqual([5, 50, null]);
+  expect(sortRows(rows, columns, null)).toEqual(rows);
+});
+
+test('an unknown number is not 0', () => {
+  expect(rows.map((row) => [columns[1]?.text(row), columns[1]?.exact?.(row)])).toEqual([
+    ['5 B', '5 bytes'], ['', 'unknown'], ['50 B', '50 bytes'],
+  ]);
+});
+
+test('a search looks at names, whatever their case', () => {
+  expect(searchRows(rows, columns, 'BET')).toEqual([rows[0]]);
+  expect(searchRows(rows, columns, 'no name')).toEqual([rows[2]]);
+  expect(searchRows(rows, columns, '50')).toEqual([]);
+});
+
+const healthy: Health = { lost: 0, cut_short: false, being_written: false, ignored_bytes: 0, damaged_blocks: 0, names_folded: 0 };
+
+test('a healthy trace needs no sentence', () => expect(healthSentences(healthy)).toEqual([]));
+
+test('problems of a trace are sentences', () => {
+  const health = { ...healthy, lost: 1234, cut_short: true, ignored_bytes: 836 };
+  expect(healthSentences(health)).toEqual([
+    'The file is truncated: 836 bytes of an incomplete block at its end are ignored.',
+    '1,234 events were lost.',
+  ]);
+  expect(healthSentences({ ...healthy, imported_from: 'tbd-log', unknown: ['addresses', 'times'] })).toEqual([
+    'Imported from tbd-log; unknown: addresses, times.',
+  ]);
+});
+
+test('a verdict has the words of the command', () => {
+  const verdict = {
+    pid: 4000, asked_bytes: 251658240, device: 'cuda:0', space: 'torch', module: 'GPT > layers.1', scope: null, class: 'Block',
+    phase: 'forward', category: 'activation or temporary', line: 'me/model.py:42 Block.forward',
+  };
+  expect(requestSentence(verdict as OomVerdict)).toBe(
+    'Process 4000 asked for 240.0 MiB on cuda:0 (torch), in GPT > layers.1 (Block), forward: ' +
+      'it would be activation or temporary, at me/model.py:42 Block.forward.',
+  );
+  const change = { change: 'smaller_batch', bytes: 1, enough: true, fraction: 0.17543859649122806, of_bytes: 358612992 };
+  expect(changeText(change)).toBe('a batch smaller by 17.5 %: 342.0 MiB grow with it');
+  expect(changeText({ change: 'of_a_later_version' } as OomChange)).toBe('of_a_later_version');
+});
+
+test('messages of the command become sentences', () => {
+  expect(asSentence('no allocation was refused')).toBe('No allocation was refused.');
+  expect(asSentence('a.mled: the block at byte 391 is damaged')).toBe('a.mled: the block at byte 391 is damaged.');
+});
