@@ -178,6 +178,11 @@ static PyObject *run_backward(const struct ml_scoped_call *self, PyObject *args,
     return result;
 }
 
+static bool no_other_is_in_backward(void)
+{
+    return threads_in_backward == (backwards ? 1 : 0);
+}
+
 /* Backward that fails leaves gradients too. An interrupt that arrives while they get their names
  * replaces the error. */
 static PyObject *call_backward(struct ml_scoped_call *self, PyObject *heads, PyObject *args,
@@ -189,7 +194,7 @@ static PyObject *call_backward(struct ml_scoped_call *self, PyObject *heads, PyO
     ml_steps_note_backward();
     result = run_backward(self, args, kwargs);
     PyErr_Fetch(&type, &error, &traceback);
-    ml_tracked_label_gradients(threads_in_backward == (backwards ? 1 : 0));
+    ml_tracked_label_gradients(no_other_is_in_backward);
     if (!PyErr_Occurred()) {
         PyErr_Restore(type, error, traceback);
         return result;

@@ -76,18 +76,18 @@ static struct ml_tensor_block gradient_block(struct ml_tracked *t, PyObject *gra
     return block;
 }
 
-static bool may_look_at(const struct ml_tracked *t, bool alone)
+static bool may_look_at(const struct ml_tracked *t, bool (*alone)(void))
 {
     const struct ml_module_entry *model;
 
-    if (t->category != MEMLEDGER_PARAMETER || alone)
+    if (t->category != MEMLEDGER_PARAMETER || alone())
         return t->category == MEMLEDGER_PARAMETER;
     model = t->model ? ml_module_find((PyObject *)t->model) : NULL; /* only compares the address */
     return model && !model->shared && model->thread == PyThread_get_thread_ident();
 }
 
 /* Gradients in the same block follow one another. */
-void ml_tracked_label_gradients(bool alone)
+void ml_tracked_label_gradients(bool (*alone)(void))
 {
     static unsigned passes;
     bool look = !(passes & (passes + 1));

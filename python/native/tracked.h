@@ -14,8 +14,9 @@
 void ml_tracked_check(void);
 
 /* Labels the gradients that parameters have now.
- * @alone  no other thread is in backward, which sets gradients without Python's lock. Otherwise
- *         only parameters of models are looked at that no other thread has called. */
-void ml_tracked_label_gradients(bool alone);
+ * @alone  asked before each gradient, because another thread may begin meanwhile: no other thread
+ * is in backward, which sets gradients without Python's lock. Otherwise only those of models that
+ * no other thread has called are looked at */
+void ml_tracked_label_gradients(bool (*alone)(void));
 
 #endif
