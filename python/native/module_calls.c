@@ -7,6 +7,7 @@
 #include "calling_function.h"
 #include "event.h"
 #include "interned.h"
+#include "model_threads.h"
 #include "module_calls.h"
 #include "module_table.h"
 #include "new_modules.h"
@@ -91,8 +92,8 @@ static bool note_step(const struct ml_scoped_call *self, struct ml_module_entry 
     PyObject *module = self->before ? NULL : ml_module_of(root);
     bool is_first = ml_steps_note_call(module, &root->history);
 
-    root->shared |= root->thread && root->thread != PyThread_get_thread_ident();
-    root->thread = PyThread_get_thread_ident();
+    root->shared |= root->thread && root->thread != ml_model_thread();
+    root->thread = ml_model_thread();
     Py_XDECREF(module);
     ml_module_release(root);
     return is_first;

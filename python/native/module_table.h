@@ -28,7 +28,7 @@ struct ml_module_entry {
     bool hidden;                    /* only passes calls on: gets no scope */
     bool wrapper;                   /* has the name of the module that it wraps */
     struct ml_call_history history; /* of a root, likewise the next two */
-    unsigned long thread;           /* that called it last, as Python numbers threads; 0: none */
+    uint64_t thread;                /* that called it last: see model_threads.h; 0: none */
     bool shared;                    /* several threads have called it */
 };
 

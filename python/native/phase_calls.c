@@ -5,6 +5,7 @@
  */
 #include <stdbool.h>
 
+#include "model_threads.h"
 #include "scoped_call.h"
 #include "step_bounds.h"
 #include "tracked.h"
@@ -164,25 +165,6 @@ static PyObject *call_trainer(struct ml_scoped_call *self, PyObject *trainer, Py
 
 /* ---- Forward and backward --------------------------------------------------------- */
 
-/* The number of threads in backward, and of such calls that this thread is in. */
-static unsigned threads_in_backward;
-static __thread unsigned backwards;
-
-static PyObject *run_backward(const struct ml_scoped_call *self, PyObject *args, PyObject *kwargs)
-{
-    PyObject *result;
-
-    threads_in_backward += !backwards++;
-    result = PyObject_Call(self->original, args, kwargs);
-    threads_in_backward -= !--backwards;
-    return result;
-}
-
-static bool no_other_is_in_backward(void)
-{
-    return threads_in_backward == (backwards ? 1 : 0);
-}
-
 /* Backward that fails leaves gradients too. An interrupt that arrives while they get their names
  * replaces the error. */
 static PyObject *call_backward(struct ml_scoped_call *self, PyObject *heads, PyObject *args,
@@ -192,9 +174,10 @@ static PyObject *call_backward(struct ml_scoped_call *self, PyObject *heads, PyO
 
     (void)heads;
     ml_steps_note_backward();
-    result = run_backward(self, args, kwargs);
+    ml_model_thread();
+    result = PyObject_Call(self->original, args, kwargs);
     PyErr_Fetch(&type, &error, &traceback);
-    ml_tracked_label_gradients(no_other_is_in_backward);
+    ml_tracked_label_gradients();
     if (!PyErr_Occurred()) {
         PyErr_Restore(type, error, traceback);
         return result;

@@ -6,6 +6,7 @@
 
 #include "interned.h"
 #include "memledger/memledger.h"
+#include "model_threads.h"
 #include "module_table.h"
 #include "recorder.h"
 #include "shared_gradients.h"
@@ -76,18 +77,19 @@ static struct ml_tensor_block gradient_block(struct ml_tracked *t, PyObject *gra
     return block;
 }
 
-static bool may_look_at(const struct ml_tracked *t, bool (*alone)(void))
+/* Asked before each gradient: another thread may begin to use models meanwhile. */
+static bool may_look_at(const struct ml_tracked *t)
 {
     const struct ml_module_entry *model;
 
-    if (t->category != MEMLEDGER_PARAMETER || alone())
+    if (t->category != MEMLEDGER_PARAMETER || !ml_model_threads_are_several())
         return t->category == MEMLEDGER_PARAMETER;
     model = t->model ? ml_module_find((PyObject *)t->model) : NULL; /* only compares the address */
-    return model && !model->shared && model->thread == PyThread_get_thread_ident();
+    return model && !model->shared && model->thread == ml_model_thread();
 }
 
 /* Gradients in the same block follow one another. */
-void ml_tracked_label_gradients(bool (*alone)(void))
+void ml_tracked_label_gradients(void)
 {
     static unsigned passes;
     bool look = !(passes & (passes + 1));
@@ -97,7 +99,7 @@ void ml_tracked_label_gradients(bool (*alone)(void))
     passes++;
     ml_tracked_list_use();
     for (size_t i = 0; (t = ml_tracked_at(i)); i++) {
-        PyObject *tensor = may_look_at(t, alone) ? ml_tracked_tensor(t) : NULL;
+        PyObject *tensor = may_look_at(t) ? ml_tracked_tensor(t) : NULL;
         PyObject *gradient = tensor ? PyObject_GetAttr(tensor, ml_str.grad) : NULL;
 
         if (gradient && gradient != Py_None) {

@@ -13,10 +13,8 @@
 /* Labels the tensors that moved since the last check. */
 void ml_tracked_check(void);
 
-/* Labels the gradients that parameters have now.
- * @alone  asked before each gradient, because another thread may begin meanwhile: no other thread
- * is in backward, which sets gradients without Python's lock. Otherwise only those of models that
- * no other thread has called are looked at */
-void ml_tracked_label_gradients(bool (*alone)(void));
+/* Labels the gradients that parameters have now. Once several threads use models, only those of
+ * models that no other thread has called (model_threads.h). */
+void ml_tracked_label_gradients(void);
 
 #endif
